@@ -368,11 +368,9 @@ def test_batch_sizes_are_listed_up_to_the_one_that_did_not_fit(built):
 def test_frameworks_without_the_common_scale_are_not_ranked():
     book = Book(evaluation=synthetic.full(repeats=5))
     kept = tuple(one for one in book.summaries if (one.case.framework, one.case.nodes) != ("mxnet", 125))
-    found = overview.groups(
-        overview.scaling_blocks(blocks.models(Book(evaluation=replace(book.evaluation, summaries=kept))))
-    )
+    found = overview.scaling_blocks(blocks.models(Book(evaluation=replace(book.evaluation, summaries=kept))))
     (fp32,) = [
-        group.ranks for group in found if group.block.precision == "fp32" and group.block.model == "resnet50_v1.5"
+        list(overview.ranks(block)) for block in found if (block.precision, block.model) == ("fp32", "resnet50_v1.5")
     ]
 
     assert [rank.place for rank in fp32] == [1, 2, 3, None]
@@ -384,11 +382,10 @@ def test_one_run_has_no_place_among_others_and_names_say_xla():
     lone = tuple(
         replace(one, n=1) if one.case.framework == "pytorch" and one in book.valid else one for one in book.summaries
     )
-    found = overview.groups(
-        overview.scaling_blocks(blocks.models(Book(evaluation=replace(book.evaluation, summaries=lone))))
-    )
-    ours = [rank for group in found for rank in group.ranks if rank.summary.case.framework == "pytorch"]
-    others = [rank for group in found for rank in group.ranks if rank.place is not None]
+    found = overview.scaling_blocks(blocks.models(Book(evaluation=replace(book.evaluation, summaries=lone))))
+    every = [rank for block in found for rank in overview.ranks(block)]
+    ours = [rank for rank in every if rank.summary.case.framework == "pytorch"]
+    others = [rank for rank in every if rank.place is not None]
 
     assert ours and {rank.place for rank in ours} == {None}
     assert all(rank.of_best is None or 0 < rank.of_best <= 1 for rank in ours + others)

@@ -70,7 +70,7 @@ def test_marks_of_one_paint_are_painted_once():
 
 
 def test_a_large_page_says_the_command_of_a_series_once(large):
-    found = provenance.receipts(Book(evaluation=large))
+    found = provenance.series(Book(evaluation=large))
     series = found[0]
 
     rebuilt = {}
@@ -84,7 +84,7 @@ def test_a_large_page_says_the_command_of_a_series_once(large):
 
 
 def test_a_small_page_has_the_command_of_each_case():
-    found = provenance.receipts(Book(evaluation=synthetic.quick()))
+    found = provenance.series(Book(evaluation=synthetic.quick()))
 
     assert {series.command for series in found} == {None}
 

@@ -1,7 +1,7 @@
 """How good the models became and how long it took: table, curves, time to solution (docs/report.md#convergence)."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from evalsuite.model import Measurement, Score, Summary, Target, Unmeasured
@@ -10,7 +10,7 @@ from evalsuite.report.book import heading
 from evalsuite.report.book.blocks import Block, Column, Model
 from evalsuite.report.book.states import MARKS
 from evalsuite.report.figures import Look
-from evalsuite.report.sections.common.drawn import Drawn, setting
+from evalsuite.report.sections.common.drawn import Drawn, label, low_and_high, setting
 from evalsuite.report.sections.common.markdown import NOTHING, MarkdownWriter, table, text
 from evalsuite.report.sections.common.section import Section, Subject
 from evalsuite.report.text import names, numbers
@@ -70,15 +70,6 @@ class Trained:
         return any(row.scaled for row in self.rows)
 
 
-@dataclass(frozen=True, kw_only=True)
-class ConvergenceFacts:
-    """What the section shows."""
-
-    tables: tuple[Trained, ...]
-    figures: Mapping[str, tuple[Drawn, ...]]  # table id → its figures
-    guesses: Mapping[str, tuple[Text, ...]]  # table id → who only guesses, in place of a flat curve
-
-
 def sections(subject: Subject) -> Iterable[Section]:
     """Accuracy and loss: only where a log prints them."""
     if tables := trained(subject.models, subject.book.evaluation.targets, subject.words):
@@ -86,11 +77,11 @@ def sections(subject: Subject) -> Iterable[Section]:
             id="convergence",
             title=subject.words("convergence.title"),
             template="convergence/convergence.html.j2",
-            facts=lambda: ConvergenceFacts(
-                tables=tables,
-                figures=drawn(tables, subject.look, subject.words),
-                guesses={one.id: tuple(_guesses(one, subject.words)) for one in tables},
-            ),
+            facts=lambda: {
+                "tables": tables,
+                "figures": draw_tables(tables, subject.look, subject.words),  # table id → its figures
+                "guesses": {one.id: list(_guesses(one, subject.words)) for one in tables},  # in place of a flat curve
+            },
             markdown=lambda writer: _markdown(tables, writer),
         )
 
@@ -112,7 +103,7 @@ def _of_block(block: Block, targets: Sequence[Target], words: Words) -> Trained 
     return Trained(block=block, metrics=metrics, rows=rows, target=target)
 
 
-def drawn(tables: Sequence[Trained], look: Look, words: Words) -> dict[str, tuple[Drawn, ...]]:
+def draw_tables(tables: Sequence[Trained], look: Look, words: Words) -> dict[str, tuple[Drawn, ...]]:
     """The figures of each table by its id: curves by epoch as long as there is room, and time to solution."""
     found: dict[str, tuple[Drawn, ...]] = {}
     left = MOST_FIGURES
@@ -225,18 +216,21 @@ def _curves(table: Trained, column: Column, words: Words) -> Drawn | None:
         if curves:
             unit = "%" if metric in room.IN_PERCENT else ""
             aim = target.value if target and _aimed_at(target, split, metric) else None
-            panels.append(figures.CurvePanel(label=_label(split, metric, words), curves=curves, unit=unit, target=aim))
+            panels.append(
+                figures.CurvePanel(label=label(words(f"scores.{split}_{metric}")), curves=curves, unit=unit, target=aim)
+            )
     if not panels:
         return None
     look = figures.look(keys)
     figure = figures.convergence(tuple(panels), look, id=f"f-{block.id}-c{column.id.removeprefix('s-')}")
-    said = {_label(*each, words).en: words(f"scores.{each[0]}_{each[1]}") for each in table.metrics}
+    said = [words(f"scores.{split}_{metric}") for split, metric in table.metrics]
+    names_of = {figures.plain(label(one)): one for one in said}
     return Drawn(
         figure=figure,
-        labels=tuple(said[str(row[0])] for row in figure.table.rows),
+        labels=tuple(names_of[str(row[0])] for row in figure.table.rows),
         title=_title(table, column, ours, keys, words),
         help=words("convergence.see"),
-        reading=(setting(block, words), *_aim(panels, words)),
+        reading=(setting(block, words), *[words("convergence.see_target")] * any(one.target for one in panels)),
     )
 
 
@@ -253,10 +247,8 @@ def _title(table: Trained, column: Column, ours: Sequence[TrainedRow], keys: Seq
             value, _, row = known[0]
             epochs = numbers.count(row.epochs).about(row.ref)
             return words("convergence.title_one", **about, value=value.about(row.ref), epochs=epochs)
-        low, high = min(known, key=lambda each: each[0].raw), max(known, key=lambda each: each[0].raw)
-        ends = {"low": low[0].about(low[2].ref), "high": high[0].about(high[2].ref)}
-        of = {f"{end}_name": _of_line(each[1], words) for end, each in (("low", low), ("high", high))}
-        return words("convergence.title_found", **about, **ends, **of)
+        ends = low_and_high([(value.about(row.ref), _of_line(key, words)) for value, key, row in known])
+        return words("convergence.title_found", **about, **ends)
     return words("convergence.figure", framework=column.label)
 
 
@@ -293,17 +285,8 @@ def _names(rows: Sequence[TrainedRow]) -> list[str]:
     return batches if len(set(batches)) == len(batches) else [names.scale(row.summary.case) for row in rows]
 
 
-def _aim(panels: Sequence[figures.CurvePanel], words: Words) -> tuple[Text, ...]:
-    return (words("convergence.see_target"),) if any(panel.target is not None for panel in panels) else ()
-
-
 def _points(row: TrainedRow, split: str, metric: str) -> tuple[tuple[float, float], ...]:
     return tuple((float(score.epoch), score.value) for score in room.curve(row.run, split, metric))
-
-
-def _label(split: str, metric: str, words: Words) -> figures.Bilingual:
-    said = words(f"scores.{split}_{metric}")
-    return figures.Bilingual(zh=said.plain(words.languages[0]), en=said.plain(words.languages[-1]))
 
 
 def _times(block: Block, rows: Sequence[TrainedRow], look: Look, words: Words) -> Drawn | None:

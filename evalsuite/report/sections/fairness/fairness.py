@@ -62,17 +62,6 @@ class Matrix:
         return names.anchor("fair", self.block.id)
 
 
-@dataclass(frozen=True, kw_only=True)
-class FairnessFacts:
-    """What the section shows."""
-
-    matrices: tuple[Matrix, ...]
-    elsewhere: tuple[str, ...] = ()  # models whose own pages have them
-
-    def printed(self, fact: Fact) -> str:
-        return printed(fact)
-
-
 def sections(subject: Subject) -> Iterable[Section]:
     if any(of_block(block) for block in subject.blocks):
         yield Section(
@@ -84,10 +73,10 @@ def sections(subject: Subject) -> Iterable[Section]:
         )
 
 
-def _facts(subject: Subject) -> FairnessFacts:
+def _facts(subject: Subject) -> Mapping[str, object]:
     if subject.in_parts:
-        return FairnessFacts(matrices=(), elsewhere=tuple(one.name for one in subject.models))
-    return FairnessFacts(matrices=_matrices(subject, subject.words))
+        return {"matrices": (), "elsewhere": [one.name for one in subject.models]}
+    return {"matrices": _matrices(subject, subject.words), "elsewhere": (), "printed": printed}
 
 
 def comparisons(book: Book) -> tuple[Comparison, ...]:

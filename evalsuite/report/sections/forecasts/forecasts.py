@@ -41,7 +41,7 @@ class ForecastRow:
         return names.case_anchor(self.outlook.largest.case)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class RefusalRow:
     """One series for which nothing, or nothing so far, is offered."""
 
@@ -71,15 +71,6 @@ class Forecasts:
         return max(0, len(self.offered) - MOST_FIGURES)
 
 
-@dataclass(frozen=True, kw_only=True)
-class ForecastFacts:
-    """What the section shows."""
-
-    found: Forecasts
-    figures: tuple[Drawn, ...]
-    sources: tuple[str, ...]  # of the published series that the model was checked against
-
-
 def sections(subject: Subject) -> Iterable[Section]:
     """Extrapolation: only where something was planned further than it was measured."""
     found = forecasts(subject.book, subject.models, subject.words)
@@ -88,15 +79,13 @@ def sections(subject: Subject) -> Iterable[Section]:
             id="forecasts",
             title=subject.words("forecasts.title"),
             template="forecasts/forecasts.html.j2",
-            facts=lambda: _facts(found, subject),
+            facts=lambda: {
+                "found": found,
+                "figures": [_draw(*place, subject.look, subject.words) for place in found.offered[:MOST_FIGURES]],
+                "sources": extrapolation.sources(),  # of the published series that the model was checked against
+            },
             markdown=lambda writer: _markdown(found, writer),
         )
-
-
-def _facts(found: Forecasts, subject: Subject) -> ForecastFacts:
-    return ForecastFacts(
-        found=found, figures=drawn(found, subject.look, subject.words), sources=extrapolation.sources()
-    )
 
 
 def forecasts(book: Book, models: Sequence[Model], words: Words) -> Forecasts | None:
@@ -114,14 +103,14 @@ def forecasts(book: Book, models: Sequence[Model], words: Words) -> Forecasts | 
     rows = tuple(_row(*place, forecast) for place in found for forecast in place[2].forecasts)
     return Forecasts(
         rows=rows,
-        refusals=tuple(_refusal(*place, one, words) for place in found for one in place[2].refusals),
+        refusals=tuple(
+            RefusalRow(block, column, outlook, one, words(f"forecasts.{one.reason}", **dict(one.values)))
+            for block, column, outlook in found
+            for one in outlook.refusals
+        ),
         offered=tuple(place for place in found if place[2].forecasts),
         validations=tuple(dict.fromkeys(sorted((r.forecast.validation for r in rows), key=lambda v: v.doublings))),
     )
-
-
-def drawn(found: Forecasts, look: Look, words: Words) -> tuple[Drawn, ...]:
-    return tuple(_drawn(*place, look, words) for place in found.offered[:MOST_FIGURES])
 
 
 def _row(block: Block, column: Column, outlook: Outlook, forecast: Forecast) -> ForecastRow:
@@ -149,12 +138,7 @@ def about(value: float, form: Form) -> Number:
     return replace(found, text=f"{APPROXIMATELY}{found.text}")
 
 
-def _refusal(block: Block, column: Column, outlook: Outlook, refusal: Refusal, words: Words) -> RefusalRow:
-    reason = words(f"forecasts.{refusal.reason}", **dict(refusal.values))
-    return RefusalRow(block=block, column=column, outlook=outlook, refusal=refusal, reason=reason)
-
-
-def _drawn(block: Block, column: Column, outlook: Outlook, look: Look, words: Words) -> Drawn:
+def _draw(block: Block, column: Column, outlook: Outlook, look: Look, words: Words) -> Drawn:
     measured = figures.series_of(outlook.measured, "efficiency", {column.series: column.label})[0]
     anchored = tuple(replace(point, ref=names.anchor("c", point.ref)) for point in measured.points)
     figure = figures.extrapolation(

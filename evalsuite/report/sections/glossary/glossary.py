@@ -1,7 +1,7 @@
 """The last section: the terms of the report in both languages."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from evalsuite.report.sections.common.section import Section, Subject
 from evalsuite.report.text import glossary
@@ -10,13 +10,6 @@ from evalsuite.report.text.words import ON_CPU, Words, read
 
 # where readers stumbled over the glossary's word: "partial" runs did complete, and a solver has a time to solution
 OWN_WORDS = {"partial": "columns.partial", "time_to_solution": "columns.time_to_solution"}
-
-
-@dataclass(frozen=True, kw_only=True)
-class GlossaryFacts:
-    """What the glossary shows."""
-
-    terms: tuple[Term, ...]
 
 
 def spoken(term: Term, words: Words) -> Term:
@@ -36,5 +29,5 @@ def sections(subject: Subject) -> Iterable[Section]:
         id="glossary",
         title=subject.words("glossary.title"),
         template="glossary/glossary.html.j2",
-        facts=lambda: GlossaryFacts(terms=tuple(spoken(term, subject.words) for term in glossary.terms())),
+        facts=lambda: {"terms": [spoken(term, subject.words) for term in glossary.terms()]},
     )

@@ -1,16 +1,14 @@
 """Section 1: what the evaluation is for, and what was expected of it."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from evalsuite.report.book.blocks import Model
 from evalsuite.report.book.book import Book
 from evalsuite.report.sections.author import author_sections
 from evalsuite.report.sections.common.markdown import MarkdownWriter, listed
 from evalsuite.report.sections.common.section import Section, Subject
 from evalsuite.report.sections.verdict import acceptance, cards, verdict
 from evalsuite.report.sections.verdict.cards import Card
-from evalsuite.report.sections.verdict.verdict import ModelFinding
 from evalsuite.report.text import names
 from evalsuite.report.text.words import Rendered
 
@@ -24,19 +22,6 @@ class Expectation:
     of_each_model: bool  # what was found differs from model to model, and stands in the verdict
 
 
-@dataclass(frozen=True, kw_only=True)
-class IntroductionFacts:
-    """What the introduction shows."""
-
-    expectations: tuple[Expectation, ...]
-    models: tuple[Model, ...]
-    kinds: frozenset[str]  # of the scripts: official, reference
-    once: bool  # whether no case ran more than once
-    variants_of: str | None  # the framework, where nothing but its variants is compared
-    expected: tuple[Rendered, ...]  # what the lab hopes for
-    found: tuple[ModelFinding, ...]  # in a lab's document: the first screen is none of its chapters
-
-
 def sections(subject: Subject) -> Iterable[Section]:
     words = subject.words
     yield Section(
@@ -48,23 +33,25 @@ def sections(subject: Subject) -> Iterable[Section]:
     )
 
 
-def _facts(subject: Subject) -> IntroductionFacts:
-    return IntroductionFacts(
-        expectations=tuple(
+def _facts(subject: Subject) -> Mapping[str, object]:
+    book, words = subject.book, subject.words
+    return {
+        "expectations": [
             Expectation(
                 card=card,
                 applies=card.verdict.reason not in acceptance.NOT_HERE,
                 of_each_model=card.verdict.criterion == acceptance.INFORMATION,
             )
-            for card in cards.cards(subject.book, subject.words)
-        ),
-        models=subject.models,
-        kinds=frozenset(one.kind for model in subject.models for one in model.participants if one.kind),
-        once=max((len(row.measurements) for row in subject.book.summaries), default=0) == 1,
-        variants_of=_variants_of(subject.book),
-        expected=_expected(subject),
-        found=verdict.found(subject.book, subject.words) if subject.book.evaluation.document else (),
-    )
+            for card in cards.cards(book, words)
+        ],
+        "models": subject.models,
+        "kinds": {one.kind for model in subject.models for one in model.participants if one.kind},
+        "once": max((len(row.measurements) for row in book.summaries), default=0) == 1,
+        "variants_of": _variants_of(book),
+        "expected": _expected(subject),  # what the author hopes for
+        # in an author's document: the first screen is none of its chapters
+        "found": verdict.found(book, words) if book.evaluation.document else (),
+    }
 
 
 def _variants_of(book: Book) -> str | None:

@@ -1,6 +1,6 @@
 """Scaling across models: the efficiency of every block side by side, and who scales best in each."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from evalsuite.model import Summary
@@ -13,7 +13,6 @@ from evalsuite.report.sections.common.drawn import Drawn, label, series_of_block
 from evalsuite.report.sections.common.markdown import MarkdownWriter
 from evalsuite.report.sections.common.section import Section, Subject
 from evalsuite.report.sections.overview import breaks
-from evalsuite.report.sections.overview.breaks import BreakFacts
 from evalsuite.report.text import names, options
 from evalsuite.report.text.words import Rendered, Words
 from evalsuite.results.compare.scaling import Scaled, above_base, suspicious
@@ -41,24 +40,6 @@ class Rank:
         return next(column.label for column in self.block.columns if column.series == self.summary.case.series)
 
 
-@dataclass(frozen=True, kw_only=True)
-class RankGroup:
-    """The series of one block: what stands in one group of the table."""
-
-    block: Block
-    ranks: tuple[Rank, ...]
-
-
-@dataclass(frozen=True, kw_only=True)
-class OverviewFacts:
-    """What the overview shows."""
-
-    figure: Drawn | None  # of two blocks at least
-    groups: tuple[RankGroup, ...]
-    left_out: int  # blocks that the figure has no panel for
-    breaks: BreakFacts | None
-
-
 def sections(subject: Subject) -> Iterable[Section]:
     """Scaling across models: where there are two panels at least to compare, or a series that may break."""
     blocks = scaling_blocks(subject.models)
@@ -72,15 +53,15 @@ def sections(subject: Subject) -> Iterable[Section]:
         )
 
 
-def _facts(blocks: Sequence[Block], subject: Subject) -> OverviewFacts:
+def _facts(blocks: Sequence[Block], subject: Subject) -> Mapping[str, object]:
     shown = [block for block in blocks if len({one.case.series for one in block.valid}) > 1][:MOST_PANELS]
     shown = (shown or list(blocks[:MOST_PANELS])) if len(blocks) > 1 else []
-    return OverviewFacts(
-        figure=drawn(shown, subject.look, subject.words) if shown else None,
-        groups=groups(blocks),
-        left_out=len(blocks) - len(shown) if shown else 0,
-        breaks=breaks.facts(subject.book, blocks, subject.words),
-    )
+    return {
+        "figure": draw_blocks(shown, subject.look, subject.words) if shown else None,
+        "groups": [(block, list(ranks(block))) for block in blocks],
+        "left_out": len(blocks) - len(shown) if shown else 0,
+        "breaks": breaks.facts(subject.book, blocks, subject.words),
+    }
 
 
 def _markdown(blocks: Sequence[Block], subject: Subject, writer: MarkdownWriter) -> Iterable[str]:
@@ -96,12 +77,8 @@ def scaling_blocks(models: Sequence[Model]) -> tuple[Block, ...]:
     return tuple(sorted(found, key=lambda block: (names.model_order(block.model), block.batch)))
 
 
-def groups(blocks: Sequence[Block]) -> tuple[RankGroup, ...]:
-    """Within each block, series by efficiency at the largest scale they share; the others follow, unranked."""
-    return tuple(RankGroup(block=block, ranks=tuple(_ranks(block))) for block in blocks)
-
-
-def _ranks(block: Block) -> Iterable[Rank]:
+def ranks(block: Block) -> Iterable[Rank]:
+    """Series by efficiency at the largest scale they share; the others follow, unranked."""
     series: dict[str, dict[int, Scaled]] = {}
     for one in filter(None, map(above_base, block.valid)):
         series.setdefault(one.case.series, {})[one.case.total_devices] = one
@@ -124,7 +101,7 @@ def _placed(one: Scaled) -> bool:
     return one.summary.n >= FEWEST_RUNS and not suspicious(one.summary)
 
 
-def drawn(blocks: Sequence[Block], look: Look, words: Words) -> Drawn:
+def draw_blocks(blocks: Sequence[Block], look: Look, words: Words) -> Drawn:
     """Efficiency of every block side by side."""
     settings = _settings(blocks, words)
     panels = tuple(

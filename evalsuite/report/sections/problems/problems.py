@@ -2,7 +2,7 @@
 class, skips, flags, criteria without a verdict."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from evalsuite.lab import AuthorNote, KeptProblem
@@ -38,16 +38,6 @@ class Question:
     answer: tuple[Rendered, ...]
 
 
-@dataclass(frozen=True, kw_only=True)
-class ProblemFacts:
-    """What the section shows."""
-
-    kept: tuple[Question, ...]
-    by_status: tuple[tuple[str, int], ...]  # status → how many are kept
-    problems: tuple[Problem, ...]
-    notes: tuple[tuple[AuthorNote, Said], ...]
-
-
 def sections(subject: Subject) -> Iterable[Section]:
     book, words = subject.book, subject.words
     yield Section(
@@ -62,16 +52,16 @@ def sections(subject: Subject) -> Iterable[Section]:
     )
 
 
-def _facts(subject: Subject) -> ProblemFacts:
+def _facts(subject: Subject) -> Mapping[str, object]:
     book, words = subject.book, subject.words
     found = kept(subject)
     counted: Counter[str] = Counter(one.kept.status for one in found)
-    return ProblemFacts(
-        kept=found,
-        by_status=tuple((status, counted[status]) for status in STATUSES if counted[status]),
-        problems=problems(book, words),
-        notes=author.said(book, words),
-    )
+    return {
+        "kept": found,
+        "by_status": [(status, counted[status]) for status in STATUSES if counted[status]],
+        "problems": problems(book, words),
+        "notes": author.said(book, words),
+    }
 
 
 def kept(subject: Subject) -> tuple[Question, ...]:

@@ -96,5 +96,6 @@ def line(found: Sequence[Spent], words: Words) -> Text:
 def markdown(book: Book, writer: MarkdownWriter) -> Iterable[str]:
     """What would decide something open, with its commands."""
     if found := steps(book.next_repeats, writer.words):
-        yield f"## {writer.word('price.next')}"
+        title = writer.word("price.next")
+        yield f"## {title}"
         yield listed(f"{writer.said(sentence)} `{names.visible(command)}`" for sentence, command in found)

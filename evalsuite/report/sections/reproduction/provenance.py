@@ -1,4 +1,4 @@
-"""Receipts: from a case to its runs, and from a run to file, lines, command and SHA-256 (section 16)."""
+"""Provenance: from a case to its runs, and from a run to file, lines, command and SHA-256 (section 16)."""
 
 import shlex
 from collections.abc import Mapping, Sequence
@@ -21,7 +21,7 @@ from evalsuite.results.measure.summary import counts
 
 
 @dataclass(frozen=True, kw_only=True)
-class RunReceipt:
+class RunProvenance:
     """One run and where its number comes from."""
 
     run: Measurement
@@ -34,22 +34,18 @@ class RunReceipt:
     steps: str | None
 
     @property
-    def id(self) -> str:
-        return names.anchor("r", self.run.run.id)
-
-    @property
     def log(self) -> str:
         """The log's path inside the folder of its case, which stands above it; the whole path elsewhere."""
         return names.visible((self.run.log or "").removeprefix(f"{self.run.run.case.id}/"))
 
 
 @dataclass(frozen=True, kw_only=True)
-class CaseReceipt:
+class CaseProvenance:
     """One case: its runs and the commands that made them."""
 
     case: Case
     state: State
-    runs: tuple[RunReceipt, ...]
+    runs: tuple[RunProvenance, ...]
     shell: Shell | None  # the whole line that was started, from the engine inward; of the script, if that is all
     engine: str | None
     proof: Proof | None  # what the value is counted from; None without a value or without steps
@@ -57,10 +53,6 @@ class CaseReceipt:
     @property
     def words(self) -> tuple[str, ...]:
         return self.shell.words if self.shell else ()
-
-    @property
-    def id(self) -> str:
-        return names.case_anchor(self.case)
 
 
 CASE = "‹case›"  # stands in a shared command for the name of the case
@@ -75,10 +67,10 @@ class SharedCommand:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SeriesReceipt:
+class SeriesProvenance:
     """The cases of one series: they differ in scale only."""
 
-    cases: tuple[CaseReceipt, ...]
+    cases: tuple[CaseProvenance, ...]
     again: str  # the evalsuite command that makes the series again
     command: SharedCommand | None = None  # of a large report; else each case has its own
 
@@ -91,11 +83,11 @@ class SeriesReceipt:
         return names.anchor("p", self.first.series)
 
     @property
-    def runs(self) -> int:
+    def n_runs(self) -> int:
         return sum(len(one.runs) for one in self.cases)
 
     @property
-    def valid(self) -> int:
+    def n_valid(self) -> int:
         return sum(run.state == "value" for one in self.cases for run in one.runs)
 
 
@@ -112,33 +104,25 @@ class Software:
     script_sha256: str | None
     packages: tuple[tuple[str, str], ...]
 
-    @property
-    def title(self) -> str:
-        return names.framework(self.framework)
 
-
-def receipts(book: Book) -> tuple[SeriesReceipt, ...]:
-    found: dict[str, list[CaseReceipt]] = {}
+def series(book: Book) -> list[SeriesProvenance]:
+    found: dict[str, list[CaseProvenance]] = {}
     for case in book.planned:
-        found.setdefault(case.series, []).append(_receipt(book, case))
-    return tuple(_series(book, tuple(cases)) for cases in found.values())
-
-
-def _series(book: Book, cases: tuple[CaseReceipt, ...]) -> SeriesReceipt:
-    return SeriesReceipt(cases=cases, again=_again(book, cases), command=_shared(cases) if book.large else None)
+        found.setdefault(case.series, []).append(_of_case(book, case))
+    return [
+        SeriesProvenance(cases=tuple(cases), again=_again(book, cases), command=_shared(cases) if book.large else None)
+        for cases in found.values()
+    ]
 
 
 MOST_PLACES = 9  # a command with more of them is not read as one line
 
 
-def _shared(cases: Sequence[CaseReceipt]) -> SharedCommand | None:
+def _shared(cases: Sequence[CaseProvenance]) -> SharedCommand | None:
     """The command of all *cases* as one line; None if they do not fit into one."""
     lines = [[word.replace(names.visible(one.case.id), CASE) for word in one.words] for one in cases if one.words]
-    if (
-        len(lines) < 2
-        or len({(len(line)) for line in lines}) > 1
-        or len({one.shell.above for one in cases if one.shell}) > 1
-    ):
+    shells = [one.shell for one in cases if one.shell]
+    if len(lines) < 2 or len({len(line) for line in lines}) > 1 or len({one.above for one in shells}) > 1:
         return None
     columns = list(zip(*lines, strict=True))
     differing = dict.fromkeys(column for column in columns if len(set(column)) > 1)
@@ -147,34 +131,33 @@ def _shared(cases: Sequence[CaseReceipt]) -> SharedCommand | None:
     marks = {column: f"‹{place}›" for place, column in enumerate(differing, 1)}
     ids = [one.case.id for one in cases if one.words]
     words = tuple(marks.get(column, column[0]) for column in columns)
-    above = next(one.shell.above for one in cases if one.shell)
     return SharedCommand(
-        script=Shell(above=above, words=words).script,
+        script=Shell(above=shells[0].above, words=words).script,
         values={id: tuple((mark, column[row]) for column, mark in marks.items()) for row, id in enumerate(ids)},
     )
 
 
-def _receipt(book: Book, case: Case) -> CaseReceipt:
+def _of_case(book: Book, case: Case) -> CaseProvenance:
     detailed = len(book.planned) <= LARGE  # of more cases the sums of each run stand here, and the rest in the bundle
     summary = book.summary_of.get(case.id)
     runs = summary.measurements if summary else ()
     ran = next((run for run in runs if run.run.id in book.evaluation.commands), None)
     facts = book.evaluation.commands[ran.run.id] if ran else None
     machine = book.evaluation.environments.get(ran.environment or "") if ran else None
-    return CaseReceipt(
+    return CaseProvenance(
         case=case,
         state=book.state(case),
-        runs=tuple(_run(run) for run in runs),
+        runs=tuple(_of_run(run) for run in runs),
         shell=shell.shell(facts, case, ran.run.id, machine.cores if machine else None) if ran else None,
         engine=names.visible(facts.engine) if facts and facts.engine else None,
         proof=recount.proof(summary) if isinstance(summary, Summary) and detailed else None,
     )
 
 
-def _run(run: Measurement) -> RunReceipt:
+def _of_run(run: Measurement) -> RunProvenance:
     found = run.throughput
     window = found.window if found else None
-    return RunReceipt(
+    return RunProvenance(
         run=run,
         state=states.run_state(run),
         value=numbers.throughput(run.value) if run.value is not None else None,
@@ -186,7 +169,7 @@ def _run(run: Measurement) -> RunReceipt:
     )
 
 
-def _again(book: Book, cases: Sequence[CaseReceipt]) -> str:
+def _again(book: Book, cases: Sequence[CaseProvenance]) -> str:
     """The evalsuite command line that makes *cases*, which differ in scale only, again."""
     asked = book.evaluation
     repeats = f"{asked.repeats}-{asked.most_repeats}" if asked.most_repeats else asked.repeats
@@ -198,12 +181,15 @@ def software(book: Book) -> tuple[Software, ...]:
     found: dict[tuple[object, ...], Software] = {}
     for run in book.measurements:
         one = _software(run, book.evaluation.commands.get(run.run.id))
-        found.setdefault((one.title.casefold(), one.recipe, one.version or "", one.commit, one.packages), one)
+        found.setdefault(
+            (names.framework(one.framework).casefold(), one.recipe, one.version or "", one.commit, one.packages), one
+        )
     return tuple(found[key] for key in sorted(found))
 
 
 def _software(run: Measurement, command: RunCommand | None) -> Software:
     recipe = command.recipe if command else UsedRecipe()
+    packages = (command.packages if command else None) or {}
     return Software(
         framework=run.run.case.framework,
         recipe=run.run.case.recipe,
@@ -212,9 +198,5 @@ def _software(run: Measurement, command: RunCommand | None) -> Software:
         commit=names.visible(recipe.commit or ""),
         image=names.visible(recipe.image or ""),
         script_sha256=command.script_sha256 if command else None,
-        packages=_pairs((command.packages if command else None) or {}),
+        packages=tuple(sorted((names.visible(name), names.visible(value)) for name, value in packages.items())),
     )
-
-
-def _pairs(found: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
-    return tuple(sorted((names.visible(name), names.visible(value)) for name, value in found.items()))

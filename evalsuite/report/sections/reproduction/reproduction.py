@@ -1,31 +1,14 @@
-"""How every number is made again: software, commands, and a receipt for each run."""
+"""How every number is made again: software, commands, and where the number of each run comes from."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
 
 from evalsuite import paths
 from evalsuite.report.book.book import Book
 from evalsuite.report.sections.common.section import Section, Subject, parts
-from evalsuite.report.sections.reproduction import provenance as receipts
-from evalsuite.report.sections.reproduction.provenance import SeriesReceipt, Software
+from evalsuite.report.sections.reproduction import provenance
 
 OFFICIAL = "official-cpu"  # the profile that needs checkouts and data sets, which `make official` gets
 MOST_RUNS = 1_500  # more would make the page heavy; their table lies beside it
-
-
-@dataclass(frozen=True, kw_only=True)
-class ReproductionFacts:
-    """What the section shows."""
-
-    receipts: tuple[SeriesReceipt, ...]
-    software: tuple[Software, ...]
-    embedded: tuple[str, ...]
-    again: str | None  # the command that repeats the whole; None: no one command does
-
-    @property
-    def short_hashes(self) -> bool:
-        """Whether a log's hash is cut: the whole stands in the table of runs beside the page."""
-        return "runs" not in self.embedded
 
 
 def sections(subject: Subject) -> Iterable[Section]:
@@ -39,13 +22,15 @@ def sections(subject: Subject) -> Iterable[Section]:
     )
 
 
-def _facts(book: Book) -> ReproductionFacts:
-    return ReproductionFacts(
-        receipts=receipts.receipts(book),
-        software=receipts.software(book),
-        embedded=embedded(book),
-        again=_again(book.evaluation.profile),
-    )
+def _facts(book: Book) -> Mapping[str, object]:
+    tables = embedded(book)
+    return {
+        "series": provenance.series(book),
+        "software": provenance.software(book),
+        "embedded": tables,
+        "again": _again(book.evaluation.profile),
+        "short_hashes": "runs" not in tables,  # the whole stands in the table of runs beside the page
+    }
 
 
 def _again(profile: str) -> str | None:

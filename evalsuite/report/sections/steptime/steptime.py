@@ -1,17 +1,17 @@
 """What a step's time is made of: one table and one figure per block, in ElasticDL's form (docs/report.md#step-time)."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from evalsuite.model import Breakdown, Phase, Summary
+from evalsuite.model import Breakdown, Summary
 from evalsuite.report import figures
 from evalsuite.report.book import cells, heading, states
 from evalsuite.report.book.blocks import Block, Model
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.cells import Cell, OfAll
 from evalsuite.report.figures import Look
-from evalsuite.report.sections.common.drawn import Drawn, setting
+from evalsuite.report.sections.common.drawn import Drawn, low_and_high, setting
 from evalsuite.report.sections.common.markdown import MarkdownWriter, table, text
 from evalsuite.report.sections.common.section import Section, Subject
 from evalsuite.report.text import names, numbers
@@ -79,14 +79,6 @@ class StepTimes:
         return any(parent for _, parent in self.phases)
 
 
-@dataclass(frozen=True, kw_only=True)
-class StepTimeFacts:
-    """What the section shows."""
-
-    tables: tuple[StepTimes, ...]
-    figures: Mapping[str, Drawn]  # table id → its figure
-
-
 def sections(subject: Subject) -> Iterable[Section]:
     """What a step is made of: only where a script prints it."""
     if tables := step_times(subject.book, subject.models):
@@ -94,13 +86,12 @@ def sections(subject: Subject) -> Iterable[Section]:
             id="steptime",
             title=subject.words("steptime.title"),
             template="steptime/steptime.html.j2",
-            facts=lambda: _facts(tables, subject),
+            facts=lambda: {
+                "tables": tables,
+                "figures": {one.id: draw_steps(one, subject.look, subject.words) for one in tables},
+            },
             markdown=lambda writer: _markdown(tables, writer),
         )
-
-
-def _facts(tables: tuple[StepTimes, ...], subject: Subject) -> StepTimeFacts:
-    return StepTimeFacts(tables=tables, figures={one.id: drawn(one, subject.look, subject.words) for one in tables})
 
 
 def step_times(book: Book, models: Sequence[Model]) -> tuple[StepTimes, ...]:
@@ -182,7 +173,7 @@ def ratio(whole_s: float, communication_s: float) -> tuple[str, Number]:
     return f"10 : {shown}", numbers.significant(exact, 3)
 
 
-def drawn(found: StepTimes, look: Look, words: Words) -> Drawn:
+def draw_steps(found: StepTimes, look: Look, words: Words) -> Drawn:
     """The bars in seconds, and as shares of the whole as their other view."""
     rows = found.rows[:MOST_BARS]
     scale, unit = (1.0, "s") if _form([row.breakdown for row in rows]) is numbers.seconds else (1e3, "ms")
@@ -221,16 +212,13 @@ def _title(found: StepTimes, words: Words) -> Text:
     most = max(known, key=lambda name: min(share.raw for share, _ in known[name]))
     name = "communication" if "communication" in known else most
     part = words("steptime.communication") if name == "communication" else _phase(name, words)
-    said: dict[str, object] = {"part_text": part}
-    ends = (("low", min(known[name], key=_raw)), ("high", max(known[name], key=_raw)))
-    for end, (share, row) in ends:
-        which = f"{names.framework(row.summary.case.framework)} {names.scale(row.summary.case)}"
-        said |= {end: share.about(row.ref), f"{end}_name": which}
-    return words(f"steptime.title_{found.of}", **said)
-
-
-def _raw(each: tuple[Number, StepRow]) -> float:
-    return each[0].raw
+    ends = low_and_high(
+        [
+            (share.about(row.ref), f"{names.framework(row.summary.case.framework)} {names.scale(row.summary.case)}")
+            for share, row in known[name]
+        ]
+    )
+    return words(f"steptime.title_{found.of}", part_text=part, **ends)
 
 
 def _phase(name: str, words: Words) -> Text | str:
@@ -246,15 +234,16 @@ def _step(found: StepTimes, row: StepRow, scale: float) -> figures.StepBar:
     return figures.StepBar(
         label=f"{label} {names.scale(case)}",
         total=held.seconds * scale,
-        phases=tuple(_drawn_phase(of_name.get(name), name, parent, scale) for name, parent in found.phases),
+        phases=tuple(
+            figures.PhaseBar(
+                key=names.visible(name),
+                value=phase.seconds * scale if (phase := of_name.get(name)) else None,
+                parent=parent,
+            )
+            for name, parent in found.phases
+        ),
         communication=None if waited is None else waited / held.seconds,
         ref=row.ref,
-    )
-
-
-def _drawn_phase(phase: Phase | None, name: str, parent: str | None, scale: float) -> figures.PhaseBar:
-    return figures.PhaseBar(
-        key=names.visible(name), value=None if phase is None else phase.seconds * scale, parent=parent
     )
 
 
