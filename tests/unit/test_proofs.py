@@ -103,14 +103,14 @@ def test_a_secret_in_a_line_is_taken_out(tmp_path):
 
 
 def test_no_recorded_command_keeps_a_placeholder(recorded):
-    found = [one for series in provenance.receipts(Book(evaluation=recorded)) for one in series.cases if one.shell]
+    found = [one for series in provenance.series(Book(evaluation=recorded)) for one in series.cases if one.shell]
 
     assert len(found) > 40
     assert [one.case.id for one in found if PLACEHOLDER.search(one.shell.script)] == []
 
 
 def test_every_variable_of_a_command_is_set_above_it(recorded):
-    for series in provenance.receipts(Book(evaluation=recorded)):
+    for series in provenance.series(Book(evaluation=recorded)):
         for one in series.cases:
             used = set(re.findall(r"\$\{(\w+)\}", one.shell.script))
 

@@ -15,7 +15,7 @@ from evalsuite.results.rules.flops_and_energy import compute, energy, peak_memor
 
 
 @dataclass(frozen=True, kw_only=True)
-class Column:
+class CaseColumn:
     """A figure of a case."""
 
     name: str  # with its unit
@@ -26,25 +26,25 @@ class Column:
 
 _quantity: Callable[[str], Form] = lambda unit: partial(numbers.quantity, unit=unit)  # noqa: E731
 OF_CASE = (
-    Column(
+    CaseColumn(
         name="tflops_per_device",
         value=lambda one: found.tflops_per_device if (found := compute(one)) else None,
         form=_quantity(""),
     ),
-    Column(name="peak_tflops", value=lambda one: found.peak_tflops if (found := compute(one)) else None),
-    Column(name="mfu", value=lambda one: found.mfu if (found := compute(one)) else None, form=numbers.percent),
-    Column(
+    CaseColumn(name="peak_tflops", value=lambda one: found.peak_tflops if (found := compute(one)) else None),
+    CaseColumn(name="mfu", value=lambda one: found.mfu if (found := compute(one)) else None, form=numbers.percent),
+    CaseColumn(
         name="peak_memory_printed_bytes", value=lambda one: peak_memory(one).printed_bytes or None, form=numbers.memory
     ),
-    Column(
+    CaseColumn(
         name="peak_memory_sampled_bytes", value=lambda one: peak_memory(one).sampled_bytes or None, form=numbers.memory
     ),
-    Column(
+    CaseColumn(
         name="energy_j_per_item",
         value=lambda one: found.joules_per_item if (found := energy(one)) else None,
         form=_quantity("J"),
         method="energy_method",
     ),
-    Column(name="energy_method", value=lambda one: found.method if (found := energy(one)) else None),
-    Column(name="cpu_s", value=flops_and_energy.cpu_s, form=_quantity("s")),
+    CaseColumn(name="energy_method", value=lambda one: found.method if (found := energy(one)) else None),
+    CaseColumn(name="cpu_s", value=flops_and_energy.cpu_s, form=_quantity("s")),
 )

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from evalsuite.model import Summary
 from evalsuite.report.book import columns
 from evalsuite.report.book.blocks import Block, Model, ToldApart, told_apart
-from evalsuite.report.book.columns import Column
+from evalsuite.report.book.columns import CaseColumn
 from evalsuite.report.text.numbers import Number
 
 SHOWN = tuple(column for column in columns.OF_CASE if column.form)
@@ -18,7 +18,7 @@ class Totals:
     """The table of one block, without the columns that nothing stands in."""
 
     block: Block
-    columns: tuple[Column, ...]
+    columns: tuple[CaseColumn, ...]
     rows: tuple[tuple[Summary, ToldApart, Values], ...]
 
 
@@ -35,6 +35,6 @@ def _of_block(block: Block) -> Totals | None:
     return Totals(block=block, columns=used, rows=tuple(rows)) if used else None
 
 
-def printed(column: Column, values: Values) -> Number | None:
+def printed(column: CaseColumn, values: Values) -> Number | None:
     value = values[column.name]
     return column.form(value) if column.form and isinstance(value, (int, float)) else None
