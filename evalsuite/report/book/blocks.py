@@ -68,7 +68,6 @@ class Block:
 
     @property
     def bsz(self) -> str:
-        """Its batch in short."""
         return names.bsz(self.batch, strong=self.strong)
 
     @property
@@ -83,7 +82,6 @@ class Block:
 
     @cached_property
     def summaries(self) -> tuple[Summary | Unmeasured, ...]:
-        """Of all cases that were run."""
         return tuple(self.book.summary_of[case.id] for case in self.cases if case.id in self.book.summary_of)
 
     @cached_property
@@ -113,8 +111,6 @@ class Block:
 
 @dataclass(frozen=True, kw_only=True)
 class Model:
-    """One model section."""
-
     name: str
     participants: tuple[Participant, ...]
     blocks: tuple[Block, ...]
@@ -130,13 +126,11 @@ class Model:
 
     @property
     def input(self) -> str:
-        """Image sizes, where the cases name one or the model has but one."""
         sizes = ", ".join(f"{size}×{size}" for size in self._named("image_size"))
         return sizes or names.model_facts(self.name).get("fixed_input", "")
 
     @property
     def sequences(self) -> str:
-        """Lengths of sequences, where the cases name one."""
         lengths = self._named("sequence_length")
         return ", ".join(f"{int(each):,}" if each.isdecimal() else each for each in lengths)
 
@@ -146,12 +140,10 @@ class Model:
 
     @property
     def images(self) -> bool:
-        """Whether any of it ran in a container."""
         return any(one.image for one in self.participants)
 
     @property
     def features(self) -> bool:
-        """Whether any of its scripts runs on something beside the framework."""
         return any(one.features for one in self.participants)
 
     @property
@@ -183,7 +175,6 @@ def _block_key(case: Case) -> tuple[Any, ...]:
 
 
 def _by_unit(book: Book, group: list[Case]) -> Iterable[Block]:
-    """One block, or one per unit where the logs count different things (D02)."""
     found = {book.summary_of[case.id].unit for case in group if case.id in book.summary_of}
     units = sorted(unit for unit in found if unit)
     if len(units) < 2:

@@ -68,7 +68,6 @@ class Book:
 
     @cached_property
     def planned_of(self) -> dict[str, Case]:
-        """The planned cases by their ids."""
         return {case.id: case for case in self.planned}
 
     @property
@@ -122,18 +121,15 @@ class Book:
 
     @cached_property
     def spent(self) -> tuple[Spent, ...]:
-        """What the runs took."""
         return spending.spent(self.measurements, self.evaluation.trials)
 
     @cached_property
     def next_repeats(self) -> tuple[NextRepeats, ...]:
-        """The next runs that would decide something open."""
         found = self.evaluation
         return next_room.next_repeats(self.answers, found.verdicts, self.summaries, found.commands)
 
     @cached_property
     def suspicions(self) -> tuple[Suspicion, ...]:
-        """What a reviewer would ask."""
         return suspicions_room.suspicions(self.valid)
 
     @cached_property
@@ -151,7 +147,6 @@ class Book:
 
     @cached_property
     def protocols_of(self) -> dict[Conditions, set[Protocol]]:
-        """The protocols that were planned under each conditions."""
         found: dict[Conditions, set[Protocol]] = {}
         for case in self.planned:
             found.setdefault(conditions(case), set()).add(case.protocol)
@@ -167,7 +162,6 @@ class Book:
 
     @cached_property
     def period(self) -> Period | None:
-        """From the first start of a run to the last."""
         return times.period(run.started_at for run in self.measurements if run.started_at)
 
     @cached_property
@@ -194,7 +188,6 @@ class Book:
         return tuple(sorted({case.model for case in self.planned}, key=names.model_order))
 
     def state(self, case: Case) -> State:
-        """What became of *case*."""
         summary = self.summary_of.get(case.id)
         if isinstance(summary, Summary):
             return "value"

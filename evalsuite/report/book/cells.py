@@ -71,7 +71,6 @@ def _scaled_cell(book: Book, case: Case, pick: Pick, form: Form) -> Cell:
 
 
 def _cell(book: Book, case: Case, pick: Pick, form: Form) -> Cell:
-    """The cell of *case*: *pick* takes the value out of its summary, *form* prints it."""
     ref, summary = names.case_anchor(case), book.valid_of.get(case.id)
     if summary is None:
         return Cell(state=book.state(case), ref=ref if case.id in book.planned_ids else None)

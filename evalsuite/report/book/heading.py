@@ -65,12 +65,10 @@ def heading(block: Block, words: Words) -> Text:
 
 
 def _batch(block: Block, words: Words) -> Text:
-    """The batch that all scales have: of each device, or of the whole job."""
     return words("models.batch_strong" if block.strong else "models.batch", batch=numbers.count(block.batch))
 
 
 def policy(found: BatchPolicy, words: Words) -> Text:
-    """Of a results table: the conditions that all its rows share."""
     first = found.blocks[0]
     if len(found.blocks) == 1 and not found.maximal:
         return heading(first, words)
@@ -115,14 +113,12 @@ def setting_of(group: Comparable, table: BatchPolicy, words: Words) -> Listed:
 
 
 def _unset(block: Block, table: BatchPolicy) -> list[str]:
-    """The options that other blocks of the same precision set and *block* does not."""
     alike = [one for one in table.blocks if one.precision == block.precision]
     own = {name for name, _ in block.options}
     return sorted({name for one in alike for name, _ in variant.beside(one)} - own)
 
 
 def short(block: Block, words: Words) -> Rendered:
-    """The heading of a block; of a variant, precision, batch and its name."""
     called = variant.of(block, words)
     if called is None:
         return heading(block, words)
@@ -132,11 +128,9 @@ def short(block: Block, words: Words) -> Rendered:
 
 
 def _has_twin(block: Block) -> bool:
-    """Whether the report has the same conditions with another protocol."""
     return block.book.protocols_of[conditions(block.cases[0])] != {block.protocol}
 
 
 def _has_other_unit(block: Block) -> bool:
-    """Whether the report has the same conditions with results in another unit (D02)."""
     found = block.book.units_of.get((conditions(block.cases[0]), block.protocol), set())
     return not found <= {None, block.unit}

@@ -240,7 +240,6 @@ def _groups(rows: Iterable[SeriesRow]) -> Iterable[Comparable]:
 
 
 def _with_leaders(group: Comparable, scales: Sequence[tuple[int, int]]) -> Comparable:
-    """*group* with the winner of each scale, or the group that the runs do not tell from it, in bold."""
     bold = [winners.leaders([group.block.measured(row.column, *scale) for row in group.rows]) for scale in scales]
     rows = (
         replace(row, cells=tuple(replace(cell, best=place in bold[k]) for k, cell in enumerate(row.cells)))

@@ -9,8 +9,6 @@ from evalsuite.report.book.states import WORST_FIRST, State, run_state
 
 @dataclass(frozen=True, kw_only=True)
 class Counts:
-    """How many of everything."""
-
     cases_planned: int
     cases_valid: int
     cases_partial: int

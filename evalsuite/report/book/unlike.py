@@ -9,7 +9,6 @@ OPTION = "options."  # what the condition of a script's own option begins with
 
 
 def sentence(obstacle: Obstacle, words: Words) -> Text:
-    """The reason *obstacle*: what differs, and what each of the two has."""
     if obstacle.key == CLOCKS:
         return words("unlike.clocks")
     before, after = (_side(obstacle.key, side, words) for side in (obstacle.ours, obstacle.theirs))

@@ -114,7 +114,6 @@ def _scale(name: str) -> int:
 
 
 def _number(book: Book, place: re.Match[str], source: str = "") -> Number:
-    """The computed number that a place names."""
     name, case_id = place[1], place[2]
     if name in COUNTS and case_id is None:
         return numbers.count(COUNTS[name](book))
@@ -130,7 +129,6 @@ ROW = ("source", "severity", "model", "cases", "owner", "decides", *LANGUAGES)
 
 
 def rows(book: Book) -> list[dict[str, Any]]:
-    """The notes as plain values, with their numbers filled in."""
     if not book.evaluation.author_notes:
         return []
     words = read_words()

@@ -14,15 +14,12 @@ from evalsuite.report.text.words import Pair, Rendered, Words
 
 @dataclass(frozen=True, kw_only=True)
 class OwnText:
-    """A section of the lab's own as the page shows it."""
-
     id: str
     title: Rendered
     paragraphs: tuple[Rendered, ...]
 
 
 def sections(subject: Subject) -> Iterable[Section]:
-    """The lab's own chapters."""
     return (_chapter(subject, found) for found in _at(subject, OWN))
 
 
@@ -54,7 +51,6 @@ def _at(subject: Subject, place: str) -> tuple[OwnText, ...]:
 
 
 def _places(subject: Subject) -> dict[str, str]:
-    """Place → the id of the chapter that it is in this report; a chapter that there is not has no place."""
     document, models = subject.book.evaluation.document, [model.name for model in subject.models]
     found = dict(FREE_PLACES)
     for chapter in MODEL_CHAPTERS:

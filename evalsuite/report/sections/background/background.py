@@ -63,7 +63,6 @@ def frameworks(subject: Subject) -> list[tuple[str, list[str], list[str]]]:
 
 
 def _matrix(blocks: Sequence[Block], scales: Sequence[tuple[int, int]]) -> list[MatrixRow]:
-    """For each series what became of each of its cases."""
     return [
         (column.label, block, [(case, throughput_cell(block.book, case)) for case in cases])
         for block in blocks
@@ -73,7 +72,6 @@ def _matrix(blocks: Sequence[Block], scales: Sequence[tuple[int, int]]) -> list[
 
 
 def methods(book: Book) -> list[Method]:
-    """The window method of each framework, as its runs were read."""
     found: dict[tuple[str, str, int], list[Window | None]] = {}
     for run in book.measurements:
         if run.throughput is not None:

@@ -26,8 +26,6 @@ class Topology:
 
 @dataclass(frozen=True, kw_only=True)
 class Machines:
-    """All machines that runs were made on."""
-
     labels: tuple[str, ...]  # A, B, …
     hosts: tuple[str, ...]
     facts: Mapping[str, tuple[str | None, ...]]  # key of its name → a value for each machine; None: not recorded
@@ -58,7 +56,6 @@ def machines(book: Book) -> Machines:
 
 
 def one_line(book: Book, words: Words) -> Listed | None:
-    """The machines in one line: accelerators, processor, cores, memory."""
     hosts = [host for _, host in sorted(book.evaluation.environments.items())]
     if not hosts:
         return None
@@ -131,7 +128,6 @@ def _infiniband(host: HostEnvironment) -> str | None:
 
 
 def _library(book: Book, environment: str, packages: tuple[str, ...]) -> str | None:
-    """The versions of a library that the runs in *environment* recorded among their packages."""
     runs = (run.run.id for run in book.measurements if run.environment == environment)
     recorded = (command.packages for run in runs if (command := book.evaluation.commands.get(run)))
     found = {

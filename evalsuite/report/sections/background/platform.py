@@ -35,7 +35,6 @@ def _say(words: Words, scale: Scale) -> Text:
 
 
 def _limit(book: Book, words: Words, sizes: list[Scale]) -> Text | None:
-    """That the plan asks for more devices than the largest size has."""
     planned = max(((case.nodes, case.total_devices) for case in book.planned), key=lambda one: one[1], default=None)
     if not sizes or planned is None or planned[1] <= sizes[-1][1]:
         return None

@@ -62,7 +62,6 @@ def look(book: Book) -> Look:
 
 
 def series_of_block(block: Block, metric: figures.Metric) -> tuple[figures.ScaleSeries, ...]:
-    """The values of *block* as series of one metric, whose marks lead to the anchors of the page."""
     printed = {column.series: column.label for column in block.columns}
     return tuple(anchored(each) for each in figures.series_of(block.valid, metric, printed))
 
@@ -102,7 +101,6 @@ def low_and_high(known: Sequence[tuple[Number, Rendered | str]]) -> dict[str, ob
 
 
 def panel_name(block: Block) -> str:
-    """The block in short: model, precision, batch size."""
     return f"{names.model(block.model)} · {names.precision(block.precision)} · {block.short_batch}"
 
 
@@ -118,7 +116,6 @@ def table_rows(drawn: Drawn) -> Sequence[tuple[str, Sequence[tuple[object, objec
 
 
 def _form(column: str, columns: Sequence[str]) -> Form:
-    """How a column is printed; both ends of an interval like the value they belong to."""
     if column in ("low", "high"):
         return next((FORMS[other] for other in columns if other in FORMS), numbers.plain)
     return FORMS.get(column, numbers.plain)

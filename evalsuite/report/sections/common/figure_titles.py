@@ -82,7 +82,6 @@ def _answer(block: Block) -> Answer | None:
 
 
 def _at(block: Block, answer: Answer, words: Words) -> Text:
-    """At how many devices, and whether with XLA where the figure has both."""
     scale = _scale(block, answer.devices, words)
     ranked = {answer.entrant(one.summary) for one in answer.ranked}
     if any(answer.entrant(one.summary) not in ranked for one in answer.apart):
@@ -133,7 +132,6 @@ def _name(block: Block, summary: Summary) -> str:
 
 
 def _called(block: Block, summary: Summary, words: Words) -> Rendered:
-    """A series among those of other blocks: its framework or, where variants are ranked, its variant."""
     contest = block.book.contests[block.model]
     if contest.among == "frameworks":
         return words.same(_name(block, summary))

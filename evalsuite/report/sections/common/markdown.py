@@ -36,7 +36,6 @@ class MarkdownWriter:
         return text(str(value))
 
     def word(self, key: str) -> str:
-        """The words of *key*."""
         return self.said(self.words(key))
 
     def known(self, section: str, name: str) -> str:
@@ -81,7 +80,6 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[str]], right: Iterable[i
 
 
 def listed(items: Iterable[str]) -> str:
-    """One item a line."""
     return "\n".join(f"- {item}" for item in items)
 
 

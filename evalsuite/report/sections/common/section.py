@@ -48,5 +48,4 @@ class Section:
 
 
 def parts(words: Words, section: str, keys: Iterable[str]) -> dict[str, Text]:
-    """Subsections whose ids and titles have the same keys."""
     return {f"{section}-{key}": words(f"{section}.{key}") for key in keys}

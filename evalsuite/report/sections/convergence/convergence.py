@@ -87,7 +87,6 @@ def sections(subject: Subject) -> Iterable[Section]:
 
 
 def trained(models: Sequence[Model], targets: Sequence[Target], words: Words) -> tuple[Trained, ...]:
-    """One for each block in which a log says how good the model is."""
     found = (_of_block(block, targets, words) for model in models for block in model.blocks)
     return tuple(one for one in found if one is not None)
 
@@ -145,7 +144,6 @@ def _row(
 
 
 def _solution(solved: Solution) -> Number:
-    """The time to solution; ≈ where it was not measured to the end."""
     seconds = numbers.seconds(solved.seconds)
     return replace(seconds, text=f"{MARKS['simulated']}{seconds.text}") if solved.scaled else seconds
 
@@ -202,7 +200,6 @@ def _base(summary: Summary | Unmeasured, runs: Sequence[Trial], targets: Sequenc
 
 
 def _curves(table: Trained, column: Column, words: Words) -> Drawn | None:
-    """Every metric in two panels, one line for each global batch size; None where no line has two points."""
     block, target = table.block, table.target
     ours = [row for row in table.rows if row.column is column and not room.at_chance(row.run)][:MOST_CURVES]
     keys = _names(ours)
@@ -235,7 +232,6 @@ def _curves(table: Trained, column: Column, words: Words) -> Drawn | None:
 
 
 def _title(table: Trained, column: Column, ours: Sequence[TrainedRow], keys: Sequence[str], words: Words) -> Text:
-    """Where the first metric of the validation data ends, or of the training data where there is none."""
     metrics = sorted(range(len(table.metrics)), key=lambda place: table.metrics[place][0] != "validation")
     for place in metrics:
         known = [(value, key, row) for key, row in zip(keys, ours, strict=True) if (value := row.values[place])]
@@ -253,7 +249,6 @@ def _title(table: Trained, column: Column, ours: Sequence[TrainedRow], keys: Seq
 
 
 def _of_line(key: str, words: Words) -> Text | str:
-    """Which line: its global batch size, or its scale where two have the same."""
     return key if "×" in key else words("convergence.of_batch", batch=key)
 
 
@@ -275,12 +270,10 @@ def _guesses(table: Trained, words: Words) -> Iterable[Text]:
 
 
 def _aimed_at(target: Target, split: str, metric: str) -> bool:
-    """Whether the target is set for *metric*, however the log calls it."""
     return split == "validation" and metric in room.ALSO_CALLED.get(target.metric, (target.metric,))
 
 
 def _names(rows: Sequence[TrainedRow]) -> list[str]:
-    """The global batch size of each case, or its scale where two have the same."""
     batches = [numbers.count(row.summary.case.global_batch).text for row in rows]
     return batches if len(set(batches)) == len(batches) else [names.scale(row.summary.case) for row in rows]
 
@@ -290,7 +283,6 @@ def _points(row: TrainedRow, split: str, metric: str) -> tuple[tuple[float, floa
 
 
 def _times(block: Block, rows: Sequence[TrainedRow], look: Look, words: Words) -> Drawn | None:
-    """Time to solution against devices, where a series has it at two scales."""
     series = []
     for column in block.columns:
         solved = [(row, row.solution) for row in rows if row.column is column and row.solution]

@@ -167,7 +167,6 @@ def _computed(pairs: Sequence[CasePair], words: Words) -> Text | None:
 
 
 def _standing(found: Comparison, labels: dict[str, str], words: Words) -> Text:
-    """Whether all stand in one order, and why not."""
     if found.standing == "ranked":
         return words("fairness.ranked")
     if found.standing == "indicative":

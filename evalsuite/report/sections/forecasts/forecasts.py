@@ -173,7 +173,6 @@ def _draw(block: Block, column: Column, outlook: Outlook, look: Look, words: Wor
 
 
 def _curve(outlook: Outlook) -> tuple[figures.ExpectedPoint, ...]:
-    """The planned scales, and every doubling before the last of them."""
     last, target = outlook.largest.case.total_devices, outlook.forecasts[-1].case.total_devices
     doubled = {last * 2**k for k in range(1, 64) if last * 2**k < target}
     per_device = outlook.base.items_per_s.value / outlook.base.case.total_devices

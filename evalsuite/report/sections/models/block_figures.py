@@ -31,7 +31,6 @@ def of_block(block: Block, look: Look, words: Words) -> tuple[Drawn, ...]:
 
 
 def _two_views(block: Block) -> bool:
-    """Whether figures have a second view: each costs as many bytes and as much time as the first."""
     return len(block.book.planned) <= MOST_CASES_DRAWN_TWICE and len(block.valid) <= MOST_POINTS_DRAWN_TWICE
 
 
@@ -43,7 +42,6 @@ def _one_scale(block: Block, look: Look, words: Words) -> Drawn:
 
 
 def _throughput(block: Block, look: Look, words: Words) -> Drawn:
-    """Throughput per device, and that of the whole job as its other view."""
     unit, title = names.visible(block.unit), figure_titles.of_throughput(block, words, "throughput")
     series = series_of_block(block, "per_device")
     figure = figures.per_device(series, look, id=f"f-{block.id}-t", unit=unit)
@@ -57,7 +55,6 @@ def _throughput(block: Block, look: Look, words: Words) -> Drawn:
 
 
 def _scaling(block: Block, look: Look, words: Words) -> Drawn:
-    """Efficiency as dots and speed-up as bars beside their ideal; the one is the other view of the other."""
     title = figure_titles.of_efficiency(block, words)
 
     def bars() -> Drawn:

@@ -137,7 +137,6 @@ def _values(policy: BatchPolicy, grid: Grid, writer: MarkdownWriter) -> str:
 
 
 def _explained(key: str, writer: MarkdownWriter) -> str:
-    """A mark or a state and what it means; a state that is called by its word says it once."""
     sign = text(states.MARKS[key]) if key in states.MARKS else writer.state(key)
     meaning = writer.word(f"status.{key}")
     return meaning if meaning.startswith(sign) else f"{sign} {meaning}"

@@ -129,7 +129,6 @@ def drawn(model: Model, found: NetworkTable | None, words: Words) -> Drawn | Non
 
 
 def _title(rows: Sequence[NetworkRow], words: Words) -> Text:
-    """What the largest all-reduce reaches, where least and where most."""
     rates = sorted(((row.bandwidth.raw, row) for row in rows if row.bandwidth), key=lambda each: each[0])
     if not rates:
         return words("network.figure")

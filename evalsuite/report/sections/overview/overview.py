@@ -97,7 +97,6 @@ def ranks(block: Block) -> Iterable[Rank]:
 
 
 def _placed(one: Scaled) -> bool:
-    """Whether it may have a place among others: not from one run alone, and not where its base is to be doubted."""
     return one.summary.n >= FEWEST_RUNS and not suspicious(one.summary)
 
 
@@ -122,7 +121,6 @@ def draw_blocks(blocks: Sequence[Block], look: Look, words: Words) -> Drawn:
 
 
 def _settings(blocks: Sequence[Block], words: Words) -> list[Rendered]:
-    """Precision and batch size of each; unit and options too where these do not tell it from others of its model."""
     parts: list[list[Rendered | str]] = [[names.precision(block.precision), block.short_batch] for block in blocks]
     keys: list[tuple[object, ...]] = [(block.model, block.precision, block.batch) for block in blocks]
     for place, block in enumerate(blocks):

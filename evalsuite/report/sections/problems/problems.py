@@ -143,7 +143,6 @@ def _kept_markdown(found: Sequence[Question], writer: MarkdownWriter) -> Iterabl
 
 
 def _kept_row(one: Question, writer: MarkdownWriter) -> list[str]:
-    """Question, whose it is, answer and state, with the days where they are known."""
     asked, answered = (day.isoformat() if day else "" for day in (one.kept.asked, one.kept.answered))
     return [
         " ".join([*map(writer.said, one.question), *([f"({asked})"] if asked else [])]),
@@ -155,7 +154,6 @@ def _kept_row(one: Question, writer: MarkdownWriter) -> list[str]:
 
 
 def _markdown(notes: Iterable[tuple[AuthorNote, Said]], writer: MarkdownWriter) -> Iterable[str]:
-    """What people found, with whose it is and whether a verdict depends on it."""
     if notes:
         yield f"## {writer.word('problems.author')}"
         yield listed(_note(note, said, writer) for note, said in notes)

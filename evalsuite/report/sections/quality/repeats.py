@@ -42,7 +42,6 @@ def _repeats_figure(rows: Sequence[figures.Repeats], id: str, look: Look, words:
 
 
 def _by_case(rows: Sequence[figures.Repeats]) -> figures.Table:
-    """One row a case: its runs side by side, in the order of the repeats."""
     return figures.Table(
         columns=("case", "runs", "median", "cv"),
         rows=tuple((figures.plain(row.label), _side_by_side(row), row.median, row.cv) for row in rows),

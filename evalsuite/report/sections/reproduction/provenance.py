@@ -170,7 +170,6 @@ def _of_run(run: Measurement) -> RunProvenance:
 
 
 def _again(book: Book, cases: Sequence[CaseProvenance]) -> str:
-    """The evalsuite command line that makes *cases*, which differ in scale only, again."""
     asked = book.evaluation
     repeats = f"{asked.repeats}-{asked.most_repeats}" if asked.most_repeats else asked.repeats
     words = rerun_command.words("compare", [one.case for one in cases], repeats=repeats)

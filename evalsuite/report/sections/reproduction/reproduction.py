@@ -34,7 +34,6 @@ def _facts(book: Book) -> Mapping[str, object]:
 
 
 def _again(profile: str) -> str | None:
-    """The command that repeats the evaluation, of a plan that comes with evalsuite."""
     if profile == OFFICIAL:
         return "make official"
     ours = {file.stem for file in (paths.DATA / "specs").glob("*.toml")}
@@ -42,6 +41,5 @@ def _again(profile: str) -> str | None:
 
 
 def embedded(book: Book) -> tuple[str, ...]:
-    """The tables that the page can hand out itself."""
     many = book.huge or len(book.measurements) > MOST_RUNS
     return () if many else ("runs", "summaries")  # else they lie beside the page alone

@@ -86,7 +86,6 @@ def _filled(case: Case, cores: float | None) -> Mapping[str, str]:
 
 
 def _quoted(word: str) -> str:
-    """*word* as a shell has it, its places as variables."""
     if not _PLACE.search(word):
         return names.visible(shlex.quote(word))
     escaped = _IN_QUOTES.sub(r"\\\1", word)

@@ -95,7 +95,6 @@ def sections(subject: Subject) -> Iterable[Section]:
 
 
 def step_times(book: Book, models: Sequence[Model]) -> tuple[StepTimes, ...]:
-    """One for each block and kind of whole in which a log has timers."""
     return tuple(one for model in models for block in model.blocks for one in _of_block(book, block))
 
 
@@ -118,14 +117,12 @@ def _of_block(book: Book, block: Block) -> Iterable[StepTimes]:
 
 
 def _untimed(block: Block, timed: Sequence[Summary]) -> tuple[str, ...]:
-    """Frameworks with results and without timers, in the order of the table."""
     speak = {one.case.framework for one in timed}
     silent = (one.case.framework for one in block.valid if one.case.framework not in speak)
     return tuple(dict.fromkeys(names.framework(name) for name in silent))
 
 
 def _phases(found: Sequence[Breakdown]) -> tuple[tuple[str, str | None], ...]:
-    """Every phase that occurs, in the order of a step; one inside another follows it."""
     parents = {phase.name: phase.parent for one in found for phase in one.phases}
     order = {name: place for place, name in enumerate((*PHASES, *(name for name in parents if name not in PHASES)))}
     outer = sorted((name for name in parents if parents[name] not in parents), key=order.__getitem__)
@@ -134,7 +131,6 @@ def _phases(found: Sequence[Breakdown]) -> tuple[tuple[str, str | None], ...]:
 
 
 def _form(found: Sequence[Breakdown]) -> Form:
-    """One unit for a whole table."""
     return numbers.seconds if max(one.seconds for one in found) >= SECONDS_FROM else numbers.milliseconds
 
 
@@ -201,7 +197,6 @@ def _view(found: StepTimes, figure: figures.Figure, see: str, words: Words) -> D
 
 
 def _title(found: StepTimes, words: Words) -> Text:
-    """From which share to which communication goes, or else the phase that takes most of every case."""
     shares = {"communication": [(row.communication, row) for row in found.rows if row.communication]}
     for place, (phase, parent) in enumerate(found.phases):
         if parent is None:

@@ -25,8 +25,6 @@ Shown = tuple[Summary, str, Timeline]  # a case, the id of its run, its time lin
 
 @dataclass(frozen=True, kw_only=True)
 class _Run:
-    """One run of the figure."""
-
     summary: Summary
     id: str
     line: Timeline
@@ -95,7 +93,6 @@ def _resources(runs: Sequence[_Run]) -> list[str]:
 
 
 def _strips(resource: str, runs: Sequence[_Run], words: Words) -> Iterable[figures.Strip]:
-    """A strip for each run, all of one resource on one scale; of one run alone it is named by the resource."""
     label = _label(_named(resource, words), words)
     known = [run for run in runs if any(value is not None for _, value in run.samples(resource))]
     unit = next((run.line.units.get(resource, "") for run in known), "")
@@ -132,7 +129,6 @@ def _adds_up(resource: str, run: _Run) -> bool:
 
 
 def _title(runs: Sequence[_Run], words: Words) -> Text:
-    """Who used the device least and most over its measured steps."""
     for resource in MEASURED:
         known = sorted(
             ((value, run) for run in runs if (value := run.reading(resource)) is not None), key=lambda each: each[0]

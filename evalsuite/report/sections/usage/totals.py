@@ -23,7 +23,6 @@ class Totals:
 
 
 def totals(models: Sequence[Model]) -> list[Totals]:
-    """A table for each block of *models* that has one."""
     return [found for model in models for block in model.blocks if (found := _of_block(block))]
 
 

@@ -38,8 +38,6 @@ class UsageReading:
 
 @dataclass(frozen=True, kw_only=True)
 class UsageRow:
-    """One case of the table."""
-
     case: Case
     notes: ToldApart  # from other rows of its framework
     readings: tuple[UsageReading | None, ...]  # in the order of the table's resources; None: not recorded
@@ -141,7 +139,6 @@ def _reading(used: Sequence[Utilisation]) -> UsageReading | None:
 
 
 def _shown(book: Book, block: Block) -> Iterator[tuple[Summary, str, Timeline]]:
-    """For each column the largest measured case that has a time line."""
     for column in block.columns:
         ours = [one for one in block.valid if one.case.series == column.series]
         for summary in sorted(ours, key=lambda one: -one.case.total_devices):

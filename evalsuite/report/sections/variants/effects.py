@@ -32,7 +32,6 @@ class Cost:
 
     @property
     def difference(self) -> float:
-        """In points."""
         return self.after.value - self.before.value
 
 
@@ -74,7 +73,6 @@ class Effect:
 
     @property
     def judged(self) -> str:
-        """The key of what may be said of the ratio."""
         significant = self.found.significant if self.found else None
         return {True: "significant", False: "not_significant", None: "too_few"}[significant]
 
@@ -112,7 +110,6 @@ def judged_alike(found: Iterable[Effect]) -> str | None:
 
 
 def why(one: Effect, words: Words) -> Listed:
-    """Why the two are not compared, in words."""
     return words.listed(unlike.sentence(each, words) for each in one.obstacles)
 
 
@@ -210,7 +207,6 @@ def _changes(found: Iterable[Effect], *, framework: bool) -> list[tuple[Number, 
 
 
 def _name(one: Effect, words: Words) -> Rendered:
-    """Its recipe's options too: two rows never have one name."""
     parts: list[Rendered | str] = [one.title, f"b{one.before.batch_per_device}"]
     parts += [options.option(*given, words) for given in one.before.options if given[0] != "image_size"]
     parts += [names.precision(one.before.precision)] if one.option == "xla" else ["XLA"] * one.before.xla

@@ -76,7 +76,6 @@ class Family:
 
     @property
     def bases(self) -> tuple[int, ...]:
-        """Devices of the bases that the efficiencies count from."""
         return tuple(sorted({one.base.total_devices for level in self.levels for one in level.scaled}))
 
     @property
@@ -209,7 +208,6 @@ def _levels(
 
 
 def _scaled(book: Book, case: Case) -> Scaled | None:
-    """Its result, if it has an efficiency against a smaller scale."""
     found = book.valid_of.get(case.id)
     return above_base(found) if found else None
 
@@ -223,7 +221,6 @@ def _efficiency(book: Book, case: Case | None) -> Cell:
 
 
 def heading(family: Family, words: Words) -> Text:
-    """Model, framework, script, and the conditions that all its variants share."""
     case = family.conditions
     conditions = [names.precision(case.precision), words(names.KINDS[case.device])]
     conditions += ["XLA"] * case.xla
@@ -241,5 +238,4 @@ def heading(family: Family, words: Words) -> Text:
 
 
 def value(option: str, given: str | None, words: Words) -> Rendered:
-    """The value of *option* as it is printed."""
     return options.value_of(option, given, words) if given else words("variants.default")

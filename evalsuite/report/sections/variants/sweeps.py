@@ -71,7 +71,6 @@ class SweepTable:
 
     @property
     def groups(self) -> list[tuple[str, list[SweepRow]]]:
-        """The rows by precision."""
         return [(name, list(same)) for name, same in groupby(self.rows, key=lambda row: row.sweep.example.precision)]
 
     @property
@@ -101,7 +100,6 @@ def _cells(one: Sweep, sizes: Sequence[int]) -> tuple[Cell, ...]:
 
 
 def draw_sweeps(model: Model, found: Sequence[Sweep], look: Look, words: Words) -> Drawn | None:
-    """Throughput against the batch size per device, at the smallest scale."""
     shown = at_one_scale(found)
     lines = tuple(
         figures.SweepLine(
@@ -122,12 +120,10 @@ def draw_sweeps(model: Model, found: Sequence[Sweep], look: Look, words: Words) 
 
 
 def _row_label(one: Sweep, words: Words) -> Rendered:
-    """A line of the figure in its table, where those of all precisions stand together."""
     return options.apart([one.name(words), names.precision(one.example.precision)], words)
 
 
 def _title(shown: Sequence[Sweep], words: Words) -> Text:
-    """How much faster the largest batch that ran is than the smallest, for the series that gain least and most."""
     gains = []
     for one in shown:
         ran = [summary for *_, summary in one.points if summary is not None]

@@ -22,7 +22,6 @@ Members = Sequence[tuple[Setting, Sequence[Summary]]]
 
 
 def draw_families(found: Sequence[Family], look: Look, words: Words) -> dict[str, tuple[Drawn, ...]]:
-    """The figures of each family by its id."""
     drawn: dict[str, tuple[Drawn, ...]] = {}
     left = MOST_FIGURES
     for family in found:
@@ -35,7 +34,6 @@ def draw_families(found: Sequence[Family], look: Look, words: Words) -> dict[str
 
 
 def _key(setting: Setting) -> str:
-    """What chooses the hue of a variant."""
     return ", ".join(f"{name}={value}" for name, value in setting.values if value is not None) or "default"
 
 
@@ -91,13 +89,11 @@ def _changes(family: Family, look: Look, words: Words) -> Drawn | None:
 
 
 def _comparable(one: Effect, unit: str) -> bool:
-    """Measured in one environment, and in the unit of the axis."""
     sides = (one.before_summary, one.after_summary)
     return not one.obstacles and all(side is None or side.unit == unit for side in sides)
 
 
 def _row(family: Family, one: Effect, words: Words) -> figures.Label:
-    """Where, and what is set after the change; with the option's name where several differ."""
     where = f"{names.scale(one.after)} b{one.after.batch_per_device}"
     given = one.values[1]
     after = families.value(one.option, given, words)
@@ -109,7 +105,6 @@ def _row(family: Family, one: Effect, words: Words) -> figures.Label:
 
 
 def _accuracy(family: Family, own: Look, words: Words) -> Drawn | None:
-    """What each variant had reached when (docs/report.md#convergence), by the first metric that two of them tell."""
     known = ((metric, _fullest(family, metric)) for metric in families.METRICS)
     return next((_curves(family, metric, found, own, words) for metric, found in known if len(found) > 1), None)
 

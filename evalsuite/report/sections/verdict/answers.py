@@ -46,8 +46,6 @@ class RankedPlace:
 
 @dataclass(frozen=True, kw_only=True)
 class AnsweredQuestion:
-    """One question with its answer."""
-
     id: str
     answer: Answer
     model: str
@@ -77,7 +75,6 @@ def questions(book: Book, words: Words) -> tuple[AnsweredQuestion, ...]:
 
 
 def headlines(book: Answered) -> tuple[Answer, ...]:
-    """For each model what is found of it."""
     return tuple(found for model in book.models if (found := headline(_of_model(book.answers, model))))
 
 
@@ -194,7 +191,6 @@ def _place(answer: Answer, one: Ranked, low: float, high: float, words: Words) -
 
 
 def sentence(answer: Answer, words: Words) -> Text:
-    """What is found, in one sentence."""
     if not answer.ranked:
         return words("answers.none")
     first = answer.ranked[0].summary
@@ -219,7 +215,6 @@ def sentence(answer: Answer, words: Words) -> Text:
 
 
 def _ranking(answer: Answer, about: dict[str, object], words: Words) -> Text:
-    """Of an order that the runs tell: fastest, a group of several, or consistent."""
     behind, lead = answer.next, answer.lead
     if behind is not None and lead is not None:
         about["second"] = _named(answer, behind.summary, words)
@@ -235,7 +230,6 @@ def _ranking(answer: Answer, about: dict[str, object], words: Words) -> Text:
 
 
 def _untold(answer: Answer, words: Words, *, n: Number, **about: object) -> Text:
-    """The order of too few runs, and where these contradict it."""
     if answer.fewest < 2:
         return words("answers.untold_single", order=_order(answer, words), **about)
     key = "apart" if answer.in_steps else "alike" if answer.all_alike else "overlap"
@@ -342,7 +336,6 @@ def _apart(one: Apart, words: Words) -> Text:
 
 
 def missing(one: Missing, words: Words) -> Text:
-    """Why a framework has no value."""
     if one.why == "elsewhere":
         return words("answers.elsewhere", batches=words.listed(map(_batch, one.others)))
     reason = Retold(words=words, text=one.reason, longest=LONGEST_REASON)

@@ -31,8 +31,6 @@ class CardCell:
 
 @dataclass(frozen=True, kw_only=True)
 class Card:
-    """One acceptance criterion as the page shows it."""
-
     verdict: Verdict
     statement: Rendered
     reason: Rendered | None
@@ -127,7 +125,6 @@ def _statement(verdict: Verdict, form: Form, words: Words) -> Text:
 
 
 def _selected(axis: str, name: str, words: Words) -> str | Text:
-    """A name of a criterion's scope, as the page writes it."""
     if axis == "scalings":
         return words(f"criteria.{name}_scaling")
     printed = {"frameworks": names.framework, "models": names.model, "precisions": names.precision}

@@ -46,7 +46,6 @@ def _groups(book: Book, blocks: Sequence[Block]) -> list[list[Block]]:
 
 
 def _entrants(group: Sequence[Block]) -> int:
-    """How many a group compares; the headlines are about those that compare most."""
     contest = group[0].book.contests[group[0].model]
     return len({contest.entrant(one.case) for block in group for one in block.valid})
 
@@ -62,7 +61,6 @@ def _apart(block: Block, blocks: Sequence[Block]) -> list[tuple[str, str]]:
 
 
 def _scaling(group: Sequence[Block], options: Sequence[tuple[str, str]], words: Words) -> Iterable[Text]:
-    """Efficiency at the largest scale, with its base; adjectives only where the rule allows them."""
     block = group[0]
     valid = [summary for each in group for summary in each.valid]
     known = [one for summary in valid if not suspicious(summary) and (one := above_base(summary))]
@@ -98,7 +96,6 @@ def _scaling(group: Sequence[Block], options: Sequence[tuple[str, str]], words: 
 
 
 def _name(block: Block, one: Scaled, words: Words) -> Rendered:
-    """Whose efficiency it is; the digits of a variant's name lead to its case."""
     contest = block.book.contests[block.model]
     name = entrants.in_sentence(contest.entrant(one.case), contest, words)
     return Traced(words=words, inside=name, ref=names.case_anchor(one.case))
@@ -120,7 +117,6 @@ def _remark(block: Block, row: Sequence[Scaled], words: Words) -> Rendered:
 
 
 def _runs(row: Sequence[Scaled], words: Words) -> Text:
-    """How many runs the values of a sentence have."""
     fewest = min((one.summary for one in row), key=lambda summary: summary.n)
     alike = all(one.summary.n == fewest.n for one in row)
     if fewest.n == 1:
@@ -130,7 +126,6 @@ def _runs(row: Sequence[Scaled], words: Words) -> Text:
 
 
 def _by_rule(said: Text) -> Rendered:
-    """Words whose numbers are limits of the rules."""
     return Traced(words=said.words, inside=said, ref=RULES)
 
 
@@ -148,7 +143,6 @@ def _whole_above(efficiency: Interval, limit: float) -> bool:
 
 
 def _busy(blocks: Sequence[Block], words: Words) -> Iterable[Text]:
-    """Mean utilisation of the accelerators, or of the processor where there is none."""
     valid = [one for block in blocks for one in block.valid]
     for resource in ("gpu", "cpu"):
         shares = [(combine_means(used), one, used) for one in valid if (used := _of(one, resource))]
@@ -181,7 +175,6 @@ def _failures(book: Book, words: Words) -> Text:
 
 
 def _setting(block: Block, summary: Summary, options: Sequence[tuple[str, str]], words: Words) -> Text:
-    """Under which conditions a sentence holds."""
     found = words(
         f"headlines.setting{'_strong' * block.strong}",
         model=names.model(block.model),
@@ -197,7 +190,6 @@ def _setting(block: Block, summary: Summary, options: Sequence[tuple[str, str]],
 
 
 def _condition(block: Block, summary: Summary, options: Sequence[tuple[str, str]], words: Words) -> Rendered:
-    """The setting, traceable to its block."""
     return Traced(words=words, inside=_setting(block, summary, options, words), ref=block.id)
 
 
@@ -206,7 +198,6 @@ def _anchor(summary: Summary) -> str:
 
 
 def _interval(summary: Summary, found: Interval, form: Form, words: Words) -> Text:
-    """The interval *found* of *summary*, in words."""
     interval = numbers.interval(found, form)
     if interval is None:
         return words("headlines.no_interval")

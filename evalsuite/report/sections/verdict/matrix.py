@@ -101,14 +101,12 @@ def matrix(book: Book, questions: Sequence[AnsweredQuestion], words: Words) -> W
 
 
 def _needed_by_all(rows: Sequence[WinnerRow], words: Words) -> Rendered | None:
-    """What each of several open cells needs; None where they differ."""
     found = [cell.note for row in rows for cell in row.cells if cell.tone == "open" and cell.note]
     alike = len({one.plain(words.languages[0]) for one in found}) == 1
     return found[0] if alike and len(found) >= FEWEST_ALIKE else None
 
 
 def _title(shown: Sequence[Answer]) -> str:
-    """The key of what is looked for: the fastest framework, variant, or whichever of both a model is asked for."""
     among = {one.contest.among for one in shown}
     return "matrix.winners_mixed" if len(among) > 1 else f"matrix.winners_{among.pop()}"
 
@@ -131,7 +129,6 @@ def _row(
 
 
 def _spanned(rows: Sequence[WinnerRow]) -> tuple[WinnerRow, ...]:
-    """*rows* with how many of them each model has."""
     counted = Counter(row.model for row in rows)
     first = {row.model: place for place, row in reversed(list(enumerate(rows)))}
     return tuple(

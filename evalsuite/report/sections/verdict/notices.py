@@ -34,7 +34,6 @@ class Notice:
 
 
 def notices(book: Book, words: Words) -> tuple[Notice, ...]:
-    """What a reader must know before any number."""
     first = filter(None, (_recorded(book, words), _cited(book, words)))
     return (*first, *_short(book, words), *_quiet(book, words), *_cores(book, words))
 
@@ -142,7 +141,6 @@ def _profile(book: Book, short: Protocol, words: Words) -> Text:
 
 
 def coverage(book: Book, words: Words) -> Text:
-    """How much of what was planned is valid."""
     found = tally(book)
 
     def counted(n: int) -> Number:

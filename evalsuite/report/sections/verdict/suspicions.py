@@ -119,7 +119,6 @@ def _outside(one: OutsidePublished, titles: Titles, words: Words) -> Text:
 
 
 def _between(known: PublishedRange) -> Number:
-    """The published figures as a range; one figure alone as it is."""
     low, high = (numbers.rounded(end).text for end in (known.low, known.high))
     return replace(numbers.rounded(known.low), text=low if low == high else f"{low}–{high}").about("verdict")
 

@@ -33,8 +33,6 @@ ROWS_OF_A_SCREEN = 12  # of a winner matrix that is seen as a whole, and then st
 
 @dataclass(frozen=True, kw_only=True)
 class ModelFinding:
-    """What was found of one model."""
-
     ref: str  # anchor of its answer
     model: str
     about: Rendered  # setting and scale
@@ -55,8 +53,6 @@ class JudgedCard:
 
 @dataclass(frozen=True, kw_only=True)
 class VerdictFacts:
-    """What the verdict shows."""
-
     found: tuple[ModelFinding, ...]
     folded: tuple[ModelFinding, ...]  # behind a line that names their models; all others are in *found*
     notices: tuple[Notice, ...]
