@@ -1,12 +1,15 @@
 """What each platform calls a node's rank, the number of nodes and their hosts, where it starts the agent on every node.
 
-One entry a platform. Sources: the pages on environment variables of docs.skypilot.co (distributed jobs), dstack.ai
-(distributed tasks), docs.nvidia.com/dgx-cloud/lepton (batch jobs; the address as leptonai/scripts builds it),
-SageMaker's training toolkit (ENVIRONMENT_VARIABLES.md), Volcano's plugins env and svc, torchrun (PET_*, set by
-Kubeflow's Trainer), and mpiexec of MPICH (Hydra), which tells no names.
+One entry a platform. Sources: srun(1), "OUTPUT ENVIRONMENT VARIABLES"; mpirun(1) of Open MPI, "Environment Variables";
+the pages on environment variables of docs.skypilot.co (distributed jobs), dstack.ai (distributed tasks) and
+docs.nvidia.com/dgx-cloud/lepton (batch jobs; the address as leptonai/scripts builds it); SageMaker's training toolkit
+(ENVIRONMENT_VARIABLES.md), Volcano's plugins env and svc, torchrun (PET_*, set by Kubeflow's Trainer), and mpiexec of
+MPICH (Hydra), which tells no names.
 """
 
+import itertools
 import json
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
@@ -16,11 +19,14 @@ Environment = Mapping[str, str]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Told:
+class NodePlace:
     """What a platform says of a node's place, as texts; None: it does not say."""
 
-    rank: str | None
+    rank: str | None = None
     nodes: str | None = None
+    host: str | None = None  # this node's own name
+    job: str | None = None  # another for each job, and within one for each step
+    step: str | None = None
     master_addr: str | None = None
     master_port: str | None = None
     hosts: tuple[str, ...] = ()  # by rank
@@ -32,23 +38,87 @@ class NodeStarter:
 
     name: str
     says: str  # the variable that only it sets
-    told: Callable[[Environment], Told]
+    read: Callable[[Environment], NodePlace]
 
 
-def told(environment: Environment) -> Told | None:
-    """What the first platform that speaks says; None where none does."""
+def read_place(environment: Environment) -> NodePlace:
+    """What the first platform that speaks says; nothing where none does."""
     speaking = next((one for one in PLATFORMS if environment.get(one.says)), None)
-    return speaking.told(environment) if speaking else None
+    return speaking.read(environment) if speaking else NodePlace()
 
 
-def _skypilot(environment: Environment) -> Told:
+def _slurm(environment: Environment) -> NodePlace:
+    return NodePlace(
+        rank=environment["SLURM_NODEID"],
+        nodes=environment.get("SLURM_STEP_NUM_NODES") or environment.get("SLURM_NNODES"),
+        host=environment.get("SLURMD_NODENAME"),
+        hosts=_of_slurm(environment),
+        job=environment.get("SLURM_JOB_ID"),
+        step=environment.get("SLURM_STEP_ID"),
+    )
+
+
+def _open_mpi(environment: Environment) -> NodePlace:
+    """One task a node. It tells no names, but inside an allocation of Slurm these are known."""
+    return NodePlace(
+        rank=environment["OMPI_COMM_WORLD_RANK"],
+        nodes=environment.get("OMPI_COMM_WORLD_SIZE"),
+        host=environment.get("SLURMD_NODENAME"),
+        master_addr=_open_mpi_address(environment),
+        hosts=_of_slurm(environment),
+        job=environment.get("SLURM_JOB_ID")
+        or environment.get("OMPI_MCA_ess_base_jobid")  # Open MPI 4
+        or environment.get("PMIX_NAMESPACE"),  # Open MPI 5
+        step=environment.get("SLURM_STEP_ID"),
+    )
+
+
+def _of_slurm(environment: Environment) -> tuple[str, ...]:
+    nodelist = environment.get("SLURM_STEP_NODELIST") or environment.get("SLURM_JOB_NODELIST")
+    return unroll_nodelist(nodelist) if nodelist else ()
+
+
+def unroll_nodelist(nodelist: str) -> tuple[str, ...]:
+    """A Slurm list, unrolled as `scontrol show hostnames` does: `gpu[03-05,12],login1` → gpu03, gpu04, gpu05, gpu12,
+    login1; of several brackets (`x0b[0-1]n[0-1]`) the last one counts fastest."""
+    found: list[str] = []
+    for name in re.findall(r"(?:[^,\[\]]|\[[^\]]*\])+", nodelist):
+        parts = [_ranges(part) if part.startswith("[") else [part] for part in re.findall(r"\[[^\]]*\]|[^\[]+", name)]
+        found += ["".join(pieces) for pieces in itertools.product(*parts)]
+    return tuple(found)
+
+
+def _ranges(bracket: str) -> list[str]:
+    """`[03-05,12]` → 03, 04, 05, 12."""
+    found: list[str] = []
+    for part in bracket.strip("[]").split(","):
+        first, _, last = part.partition("-")
+        if not first.isdigit() or not (last or first).isdigit():
+            raise EvalsuiteError(
+                f'Slurm\'s list of nodes: "{bracket[:60]}" stands there; expected numbers, as in gpu[03-05,12]. '
+                "Set EVALSUITE_HOSTS=h1,h2,… instead."
+            )
+        found += [str(number).zfill(len(first)) for number in range(int(first), int(last or first) + 1)]
+    return found
+
+
+def _open_mpi_address(environment: Mapping[str, str]) -> str | None:
+    """The host of mpirun: `3391488000.0;tcp://10.1.0.5,172.17.0.1:41823` → 10.1.0.5 (Open MPI 4), and
+    `prterun-gpu-01-32694@1` → gpu-01 (Open MPI 5)."""
+    address = re.search(r"tcp://([0-9.]+)", environment.get("OMPI_MCA_orte_hnp_uri", ""))
+    name = re.fullmatch(r"prterun-(.+)-\d+@\d+", environment.get("PMIX_NAMESPACE", ""))
+    found = address or name
+    return found[1] if found else None
+
+
+def _skypilot(environment: Environment) -> NodePlace:
     hosts = tuple(environment.get("SKYPILOT_NODE_IPS", "").split())  # an address a line
     nodes = environment.get("SKYPILOT_NUM_NODES") or str(len(hosts) or 1)
-    return Told(rank=environment["SKYPILOT_NODE_RANK"], nodes=nodes, hosts=hosts)
+    return NodePlace(rank=environment["SKYPILOT_NODE_RANK"], nodes=nodes, hosts=hosts)
 
 
-def _dstack(environment: Environment) -> Told:
-    return Told(
+def _dstack(environment: Environment) -> NodePlace:
+    return NodePlace(
         rank=environment["DSTACK_NODE_RANK"],
         nodes=environment.get("DSTACK_NODES_NUM"),
         master_addr=environment.get("DSTACK_MASTER_NODE_IP"),
@@ -56,15 +126,15 @@ def _dstack(environment: Environment) -> Told:
     )
 
 
-def _lepton(environment: Environment) -> Told:
+def _lepton(environment: Environment) -> NodePlace:
     nodes = environment.get("LEPTON_JOB_TOTAL_WORKERS", "1")
     prefix, domain = environment.get("LEPTON_JOB_WORKER_PREFIX"), environment.get("LEPTON_SUBDOMAIN")
     known = prefix and domain and nodes.isdigit()
     hosts = tuple(f"{prefix}-{rank}.{domain}" for rank in range(int(nodes))) if known else ()
-    return Told(rank=environment["LEPTON_JOB_WORKER_INDEX"], nodes=nodes, hosts=hosts)
+    return NodePlace(rank=environment["LEPTON_JOB_WORKER_INDEX"], nodes=nodes, hosts=hosts)
 
 
-def _sagemaker(environment: Environment) -> Told:
+def _sagemaker(environment: Environment) -> NodePlace:
     hosts = _listed("SM_HOSTS", environment)
     here = environment["SM_CURRENT_HOST"]
     if here not in hosts:
@@ -72,10 +142,10 @@ def _sagemaker(environment: Environment) -> Told:
             f'SM_CURRENT_HOST: "{here}" stands there and SM_HOSTS names {", ".join(hosts) or "none"}; expected one of '
             "them. Unset both to do without."
         )
-    return Told(rank=str(hosts.index(here)), nodes=str(len(hosts)), hosts=hosts)
+    return NodePlace(rank=str(hosts.index(here)), nodes=str(len(hosts)), hosts=hosts)
 
 
-def _volcano(environment: Environment) -> Told:
+def _volcano(environment: Environment) -> NodePlace:
     """The index counts within a task; where a master stands beside the workers, it comes first."""
     masters, workers = (_split(environment.get(f"VC_{task}_HOSTS", "")) for task in ("MASTER", "WORKER"))
     rank = environment["VC_TASK_INDEX"]
@@ -84,11 +154,11 @@ def _volcano(environment: Environment) -> Told:
     if masters and worker and rank.isdigit():
         rank = str(len(masters) + int(rank))
     hosts = (*masters, *workers)
-    return Told(rank=rank, nodes=str(len(hosts) or 1), hosts=hosts)
+    return NodePlace(rank=rank, nodes=str(len(hosts) or 1), hosts=hosts)
 
 
-def _torchrun(environment: Environment) -> Told:
-    return Told(
+def _torchrun(environment: Environment) -> NodePlace:
+    return NodePlace(
         rank=environment["PET_NODE_RANK"],
         nodes=environment.get("PET_NNODES"),
         master_addr=environment.get("PET_MASTER_ADDR"),
@@ -96,8 +166,8 @@ def _torchrun(environment: Environment) -> Told:
     )
 
 
-def _hydra(environment: Environment) -> Told:
-    return Told(rank=environment["PMI_RANK"], nodes=environment.get("PMI_SIZE"))
+def _hydra(environment: Environment) -> NodePlace:
+    return NodePlace(rank=environment["PMI_RANK"], nodes=environment.get("PMI_SIZE"))
 
 
 def _split(text: str) -> tuple[str, ...]:
@@ -118,12 +188,14 @@ def _listed(name: str, environment: Environment) -> tuple[str, ...]:
     return tuple(found)
 
 
-PLATFORMS = (
-    NodeStarter(name="SkyPilot", says="SKYPILOT_NODE_RANK", told=_skypilot),
-    NodeStarter(name="dstack", says="DSTACK_NODE_RANK", told=_dstack),
-    NodeStarter(name="Lepton", says="LEPTON_JOB_WORKER_INDEX", told=_lepton),
-    NodeStarter(name="SageMaker", says="SM_CURRENT_HOST", told=_sagemaker),
-    NodeStarter(name="Volcano", says="VC_TASK_INDEX", told=_volcano),
-    NodeStarter(name="torchrun", says="PET_NODE_RANK", told=_torchrun),
-    NodeStarter(name="Hydra", says="PMI_RANK", told=_hydra),
+PLATFORMS = (  # in this order: a step of Slurm may have started mpirun
+    NodeStarter(name="Slurm", says="SLURM_NODEID", read=_slurm),
+    NodeStarter(name="Open MPI", says="OMPI_COMM_WORLD_RANK", read=_open_mpi),
+    NodeStarter(name="SkyPilot", says="SKYPILOT_NODE_RANK", read=_skypilot),
+    NodeStarter(name="dstack", says="DSTACK_NODE_RANK", read=_dstack),
+    NodeStarter(name="Lepton", says="LEPTON_JOB_WORKER_INDEX", read=_lepton),
+    NodeStarter(name="SageMaker", says="SM_CURRENT_HOST", read=_sagemaker),
+    NodeStarter(name="Volcano", says="VC_TASK_INDEX", read=_volcano),
+    NodeStarter(name="torchrun", says="PET_NODE_RANK", read=_torchrun),
+    NodeStarter(name="Hydra", says="PMI_RANK", read=_hydra),
 )

@@ -1,18 +1,16 @@
 """Where the processes of a run meet: node rank, number of nodes, address and port, out of the launcher's words.
 
-Read in this order: EVALSUITE_*, Slurm (srun(1), "OUTPUT ENVIRONMENT VARIABLES"), Open MPI (mpirun(1),
-"Environment Variables"; one task a node), the platforms of `agent/platforms`, and if none of them speaks, this machine
-alone.
+Read in this order: EVALSUITE_*, what starts a command on every node (`agent/platforms`), and if none of them speaks,
+this machine alone.
 """
 
-import itertools
 import random
 import re
 import socket
 from collections.abc import Mapping
 
 from evalsuite.agent import platforms
-from evalsuite.agent.platforms import Told
+from evalsuite.agent.platforms import NodePlace
 from evalsuite.errors import EvalsuiteError
 from evalsuite.placeholders import FIRST_PORT, LAST_PORT, LOCALHOST, Node
 
@@ -21,7 +19,7 @@ PORTS_KEPT_FREE = 16  # some frameworks give the ports after MASTER_PORT to thei
 
 def node(environment: Mapping[str, str]) -> Node:
     """This node's place, as the launcher's environment tells it. Raises EvalsuiteError if it tells half."""
-    told = _told(environment)
+    told = platforms.read_place(environment)
     rank = _number(environment, "EVALSUITE_NODE_RANK")
     rank = _whole("the node's rank", told.rank) if rank is None else rank
     nodes = _number(environment, "EVALSUITE_NODES") or _whole("the number of nodes", told.nodes) or 1
@@ -31,7 +29,7 @@ def node(environment: Mapping[str, str]) -> Node:
         rank=rank or 0,
         nodes=nodes,
         master_addr=environment.get("EVALSUITE_MASTER_ADDR") or _address(told, hosts, nodes),
-        master_port=port or _port(environment, nodes),
+        master_port=port or _port(told, nodes),
         hosts=hosts,
     )
     if not 0 <= found.rank < found.nodes:
@@ -42,34 +40,17 @@ def node(environment: Mapping[str, str]) -> Node:
     return found
 
 
-def _told(environment: Mapping[str, str]) -> Told:
-    """What the launcher says: Slurm's step before mpirun, which it may have started, and then a platform."""
-    nodelist = environment.get("SLURM_STEP_NODELIST") or environment.get("SLURM_JOB_NODELIST")
-    hosts = hosts_of(nodelist) if nodelist else ()
-    if environment.get("SLURM_NODEID"):
-        nodes = environment.get("SLURM_STEP_NUM_NODES") or environment.get("SLURM_NNODES")
-        return Told(rank=environment["SLURM_NODEID"], nodes=nodes, hosts=hosts)
-    if environment.get("OMPI_COMM_WORLD_RANK"):
-        return Told(
-            rank=environment["OMPI_COMM_WORLD_RANK"],
-            nodes=environment.get("OMPI_COMM_WORLD_SIZE"),
-            master_addr=_open_mpi_address(environment),
-            hosts=hosts,
-        )
-    return platforms.told(environment) or Told(rank=None)
-
-
 def host(environment: Mapping[str, str]) -> str:
     """This node's name: the one it was given, else the scheduler's, which no other node of the run has, else the
     machine's own."""
     given = environment.get("EVALSUITE_HOST") or _own(environment)
-    return given or environment.get("SLURMD_NODENAME") or socket.gethostname() or "localhost"
+    return given or platforms.read_place(environment).host or socket.gethostname() or "localhost"
 
 
 def _own(environment: Mapping[str, str]) -> str | None:
     """This node's among the names of all, where the launcher tells a rank and no name (Hydra)."""
     names = environment.get("EVALSUITE_HOSTS", "").split(",")
-    rank = environment.get("EVALSUITE_NODE_RANK") or _told(environment).rank
+    rank = environment.get("EVALSUITE_NODE_RANK") or platforms.read_place(environment).rank
     return names[int(rank)] if rank and rank.isdigit() and int(rank) < len(names) else None
 
 
@@ -90,36 +71,12 @@ def variables(place: Node, processes: int, local_rank: int | None) -> dict[str, 
     return found
 
 
-def _hosts(environment: Mapping[str, str], told: Told, nodes: int) -> tuple[str, ...]:
+def _hosts(environment: Mapping[str, str], told: NodePlace, nodes: int) -> tuple[str, ...]:
     """All nodes by rank. Open MPI and Hydra tell their processes no names, so there they have to be given."""
     named = environment.get("EVALSUITE_HOSTS")
     if named:
         return tuple(host.strip() for host in named.split(",") if host.strip())
     return ("localhost",) if nodes == 1 else told.hosts
-
-
-def hosts_of(nodelist: str) -> tuple[str, ...]:
-    """A Slurm list, unrolled as `scontrol show hostnames` does: `gpu[03-05,12],login1` → gpu03, gpu04, gpu05, gpu12,
-    login1; of several brackets (`x0b[0-1]n[0-1]`) the last one counts fastest."""
-    found: list[str] = []
-    for name in re.findall(r"(?:[^,\[\]]|\[[^\]]*\])+", nodelist):
-        parts = [_ranges(part) if part.startswith("[") else [part] for part in re.findall(r"\[[^\]]*\]|[^\[]+", name)]
-        found += ["".join(pieces) for pieces in itertools.product(*parts)]
-    return tuple(found)
-
-
-def _ranges(bracket: str) -> list[str]:
-    """`[03-05,12]` → 03, 04, 05, 12."""
-    found: list[str] = []
-    for part in bracket.strip("[]").split(","):
-        first, _, last = part.partition("-")
-        if not first.isdigit() or not (last or first).isdigit():
-            raise EvalsuiteError(
-                f'Slurm\'s list of nodes: "{bracket[:60]}" stands there; expected numbers, as in gpu[03-05,12]. '
-                "Set EVALSUITE_HOSTS=h1,h2,… instead."
-            )
-        found += [str(number).zfill(len(first)) for number in range(int(first), int(last or first) + 1)]
-    return found
 
 
 def _number(environment: Mapping[str, str], name: str) -> int | None:
@@ -134,7 +91,7 @@ def _whole(what: str, text: str | None) -> int | None:
     return int(text)
 
 
-def _address(told: Told, hosts: tuple[str, ...], nodes: int) -> str:
+def _address(told: NodePlace, hosts: tuple[str, ...], nodes: int) -> str:
     if nodes == 1:
         return LOCALHOST
     if told.master_addr:
@@ -147,24 +104,12 @@ def _address(told: Told, hosts: tuple[str, ...], nodes: int) -> str:
     )
 
 
-def _open_mpi_address(environment: Mapping[str, str]) -> str | None:
-    """The host of mpirun: `3391488000.0;tcp://10.1.0.5,172.17.0.1:41823` → 10.1.0.5 (Open MPI 4), and
-    `prterun-gpu-01-32694@1` → gpu-01 (Open MPI 5)."""
-    address = re.search(r"tcp://([0-9.]+)", environment.get("OMPI_MCA_orte_hnp_uri", ""))
-    name = re.fullmatch(r"prterun-(.+)-\d+@\d+", environment.get("PMIX_NAMESPACE", ""))
-    found = address or name
-    return found[1] if found else None
-
-
-def _port(environment: Mapping[str, str], nodes: int) -> int:
+def _port(told: NodePlace, nodes: int) -> int:
     """A port that every node works out alike from the job's number; a free one where there is one node."""
     if nodes == 1:
         return free_port()
-    named = ("SLURM_JOB_ID", "OMPI_MCA_ess_base_jobid", "PMIX_NAMESPACE")  # the third is Open MPI 5's
-    job = next((found for name in named if (found := environment.get(name))), "0")
-    step = environment.get("SLURM_STEP_ID") or "0"
     places = (LAST_PORT - FIRST_PORT) // PORTS_KEPT_FREE
-    number = int("0" + re.sub(r"\D", "", job)) * 31 + int("0" + re.sub(r"\D", "", step))
+    number = int("0" + re.sub(r"\D", "", told.job or "")) * 31 + int("0" + re.sub(r"\D", "", told.step or ""))
     return FIRST_PORT + number % places * PORTS_KEPT_FREE
 
 

@@ -13,8 +13,8 @@ from evalsuite.commands.speech import say
 from evalsuite.errors import Exit
 from evalsuite.launch import progress
 from evalsuite.launch.progress import EvaluationState, RunState
-from evalsuite.launch.remote.schedulers import slurm
-from evalsuite.launch.remote.schedulers.slurm import QueuedJob
+from evalsuite.launch.remote import schedulers
+from evalsuite.launch.remote.schedulers.scheduler import QueuedJob
 from evalsuite.logs.wording import rate
 from evalsuite.runs.store import Store
 
@@ -32,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    jobs, store = slurm.jobs(), Store(arguments.runs)
+    jobs, store = schedulers.queued_jobs(), Store(arguments.runs)
     submitted = bool(jobs) and store.root.is_dir() and store.plan() is None  # and its job has not begun
     state = progress.NOT_BEGUN if submitted else progress.read(store, time.time())
     if arguments.json:

@@ -13,8 +13,7 @@ from evalsuite.commands.printing.terminal import line
 from evalsuite.commands.speech import say
 from evalsuite.errors import EvalsuiteError, Exit
 from evalsuite.launch.remote import forwarded_environment
-from evalsuite.launch.remote.schedulers import slurm
-from evalsuite.plan import sbatch
+from evalsuite.launch.remote.schedulers import SCHEDULERS
 from evalsuite.plan.sbatch import Allocation
 
 HELP = "write the script that takes the nodes and evaluates on them; with --go, submit it"
@@ -23,7 +22,8 @@ EXAMPLES = """\
   evalsuite submit --frameworks pytorch --scales 4x8 --container pyxis --account dl --nodes-spare 1 --go
   evalsuite submit --engine kubernetes --values cluster.toml --frameworks pytorch --scales 1x8,2x8
 """
-SLURM, KUBERNETES = "slurm", "kubernetes"
+KUBERNETES = "kubernetes"
+DEFAULT = next(iter(SCHEDULERS))
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -51,35 +51,37 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     if arguments.engine == KUBERNETES:
         return kubernetes_submission.submit(arguments, evaluation)
-    if arguments.engine not in (None, SLURM):
-        raise EvalsuiteError(f"--engine {arguments.engine}: nothing is submitted to it; expected slurm or kubernetes.")
-    allocation = _allocation(arguments)
-    text = sbatch.script(
+    scheduler = SCHEDULERS.get(arguments.engine or DEFAULT)
+    if scheduler is None:
+        known = f"{', '.join(SCHEDULERS)} or {KUBERNETES}"
+        raise EvalsuiteError(f"--engine {arguments.engine}: nothing is submitted to it; expected {known}.")
+    allocation = _allocation(arguments, scheduler.name)
+    text = scheduler.script(
         allocation,
-        evaluation(arguments),
+        evaluation(arguments, ("--engine", scheduler.name)),
         folder=str(Path.cwd()),
         runs=str(arguments.runs),
         before=arguments.before,
         variables=sorted(forwarded_environment.python_path().items()),
     )
-    file = arguments.script or arguments.runs / "evaluation.sbatch"
+    file = arguments.script or arguments.runs / f"evaluation.{scheduler.submitter}"
     file.parent.mkdir(parents=True, exist_ok=True)
-    arguments.runs.mkdir(parents=True, exist_ok=True)  # Slurm writes the job's output there before anything runs
+    arguments.runs.mkdir(parents=True, exist_ok=True)  # the job's output is written there before anything runs
     file.write_text(text, encoding="utf-8")
     line(say("submit.written", file=file, nodes=allocation.nodes + allocation.spare))
     if not arguments.go:
-        line(say("submit.next", file=file))
+        line(say("submit.next", submitter=scheduler.submitter, file=file))
         return Exit.DONE
-    job = slurm.submit(file)
+    job = scheduler.submit(file)
     line(say("submit.submitted", job=job, runs=arguments.runs))
     return Exit.DONE
 
 
-def _allocation(arguments: argparse.Namespace) -> Allocation:
+def _allocation(arguments: argparse.Namespace, engine: str) -> Allocation:
     if not 0 <= arguments.nodes_spare <= 1000:
         raise EvalsuiteError(f"--nodes-spare: {arguments.nodes_spare} stands there; expected 0 to 1000.")
     return Allocation(
-        nodes=max(case.nodes for case in cases_asked(arguments, SLURM)),
+        nodes=max(case.nodes for case in cases_asked(arguments, engine)),
         spare=arguments.nodes_spare,
         account=arguments.account,
         partition=arguments.partition,
@@ -90,7 +92,7 @@ def _allocation(arguments: argparse.Namespace) -> Allocation:
     )
 
 
-def evaluation(arguments: argparse.Namespace, engine: Sequence[str] = ("--engine", SLURM)) -> list[str]:
+def evaluation(arguments: argparse.Namespace, engine: Sequence[str]) -> list[str]:
     """The line of `compare` that does what *arguments* ask for, on the nodes of an allocation."""
     parser = argparse.ArgumentParser(add_help=False)
     compare.add_arguments(parser)

@@ -1,10 +1,10 @@
 """Engines say where: pure functions from the node agent's command line to the one that starts it everywhere.
 
 Scheduling, placement and transport are the engine's own; none of it is written here. Sources of the shapes:
-the manuals of srun (Slurm 22.05) and mpirun (Open MPI 4.1).
+the manual of mpirun (Open MPI 4.1). Those of batch schedulers are made in `launch/remote/schedulers`.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
@@ -49,26 +49,6 @@ def local(nodes: int, agent: Argv) -> Argv:
     return agent
 
 
-def slurm(nodes: int, agent: Argv, names: Sequence[str] = ()) -> Argv:
-    """One step inside the allocation at hand: one task a node, with all of the node's share, bound to no core.
-
-    *names*: the nodes to take the first of; (): Slurm chooses.
-    """
-    return (
-        "srun",
-        f"--nodes={nodes}",
-        f"--ntasks={nodes}",
-        *((f"--nodelist={','.join(names[:nodes])}",) if names else ()),
-        "--ntasks-per-node=1",
-        "--cpu-bind=none",  # a task has one core by default, and the frameworks' threads would share it
-        "--overlap",  # also from a step: `srun --pty` holds the node, and we would wait for ourselves
-        "--kill-on-bad-exit=1",
-        "--no-kill=off",  # the job outlives a dead node (SLURM_NO_KILL); a run on it must not end well without it
-        "--export=ALL",
-        *agent,
-    )
-
-
 def mpi(nodes: int, agent: Argv) -> Argv:
     """Open MPI over the hosts of its own host file or allocation: one process a node, bound to nothing."""
     return ("mpirun", "-np", str(nodes), "--map-by", "ppr:1:node", "--bind-to", "none", *agent)
@@ -80,33 +60,15 @@ def _only_one_node(case: Case) -> str | None:
     return None
 
 
-def _outside_an_allocation(environment: Mapping[str, str]) -> str | None:
-    if "SLURM_JOB_ID" in environment:
-        return None
-    return (
-        "engine slurm: no allocation here (SLURM_JOB_ID is not set). Every framework must get the same nodes, and time "
-        "in a queue is no training: take the nodes first, for example\n"
-        "    salloc --nodes=2 --exclusive evalsuite compare --engine slurm …\n"
-        "or have a script for sbatch written by `evalsuite submit`."
-    )
-
-
-def in_allocation(names: Sequence[str]) -> Engine:
-    """The engine slurm on the nodes *names* of an allocation: every framework gets the first of them."""
+def refuse_more_nodes(names: Sequence[str]) -> Callable[[Case], str | None]:
+    """What refuses a case that asks for more nodes than the *names* of an allocation."""
 
     def refusal(case: Case) -> str | None:
         if case.nodes > len(names):
             return f"the case asks for {case.nodes} nodes and the allocation has {len(names)}; take more with --nodes"
         return None
 
-    return Engine(
-        name="slurm",
-        wrap=lambda nodes, agent: slurm(nodes, agent, names),
-        refusal=refusal,
-        unready=_outside_an_allocation,
-        nodes=tuple(names),
-        on=in_allocation,
-    )
+    return refusal
 
 
 HOSTS = "hosts"  # the engine that is made of a list of hosts (plan/over_hosts)
@@ -116,16 +78,16 @@ ENGINES = {
     engine.name: engine
     for engine in (
         Engine(name="local", wrap=local, refusal=_only_one_node, variables=ALONE),
-        Engine(name="slurm", wrap=slurm, unready=_outside_an_allocation),
         Engine(name="mpi", wrap=mpi, nests=False),
     )
 }
 
 
-def engine(name: str) -> Engine:
-    """The engine of that name. Raises EvalsuiteError with the known ones."""
+def engine(name: str, others: Iterable[str] = ()) -> Engine:
+    """The engine of that name. Raises EvalsuiteError with the known ones, and *others* that are made elsewhere."""
     if name in ENGINES:
         return ENGINES[name]
-    hint = did_you_mean(name, ENGINES)
-    known = ", ".join(sorted([*ENGINES, HOSTS]))
-    raise EvalsuiteError(f'--engine: unknown engine "{name}"; the engines are {known}.{hint}')
+    known = sorted([*ENGINES, HOSTS, *others])
+    raise EvalsuiteError(
+        f'--engine: unknown engine "{name}"; the engines are {", ".join(known)}.{did_you_mean(name, known)}'
+    )

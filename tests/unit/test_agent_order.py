@@ -110,7 +110,9 @@ def test_a_process_whose_name_looks_like_its_fields_is_read_right(monkeypatch, t
 
     found = processes.stat(7)
 
-    assert found == processes.Stat(state="S", parent=41, cpu_s=2.0, memory_bytes=2 * processes.PAGE_BYTES)
+    assert found == processes.Stat(
+        state="S", parent=41, started_ticks=99, cpu_s=2.0, memory_bytes=2 * processes.PAGE_BYTES
+    )
 
 
 def test_the_tree_is_found_through_processes_in_between(monkeypatch, tmp_path):

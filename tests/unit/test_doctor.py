@@ -4,7 +4,8 @@ import pytest
 
 from evalsuite import cli
 from evalsuite.launch.checks import doctor
-from evalsuite.launch.checks.doctor import Check, Program
+from evalsuite.launch.checks.doctor import Check
+from evalsuite.launch.programs import Program
 from evalsuite.launch.provision import virtualenvs
 from tests.toys import toynet
 

@@ -4,10 +4,12 @@ from pathlib import Path
 import pytest
 
 from evalsuite.errors import EvalsuiteError
+from evalsuite.launch.remote.schedulers import slurm
 from evalsuite.plan.commandline import agent_argv, command_line
 from evalsuite.plan.engines import ENGINES
 from tests.toys import CASE, toynet
 
+SLURM = slurm.engine(())
 RECIPE = toynet().recipes[0]
 AGENT = ("python", "-m", "evalsuite", "sample", "--", "train")
 TWO_BY_EIGHT = replace(CASE, nodes=2, devices_per_node=8)
@@ -18,7 +20,7 @@ def test_the_local_engine_adds_nothing():
 
 
 def test_slurm_starts_one_agent_on_every_node():
-    line = ENGINES["slurm"].wrap(2, AGENT)
+    line = SLURM.wrap(2, AGENT)
 
     assert line[0] == "srun"
     assert {"--nodes=2", "--ntasks=2", "--ntasks-per-node=1"} <= set(line)
@@ -26,8 +28,8 @@ def test_slurm_starts_one_agent_on_every_node():
 
 
 def test_slurm_starts_nothing_outside_an_allocation_and_says_how_to_take_one():
-    assert ENGINES["slurm"].unready({"SLURM_JOB_ID": "812"}) is None
-    assert "salloc --nodes=2" in ENGINES["slurm"].unready({})
+    assert SLURM.unready({"SLURM_JOB_ID": "812"}) is None
+    assert "salloc --nodes=2" in SLURM.unready({})
     assert ENGINES["local"].unready({}) is None
 
 
@@ -60,7 +62,7 @@ def test_the_plan_fills_the_interpreter_and_leaves_the_node_s_own_words():
 
 
 def test_the_same_case_gives_the_same_command_line():
-    asked = {"python": "py", "folder": Path("out"), "engine": ENGINES["slurm"], "timeout_s": 60.0}
+    asked = {"python": "py", "folder": Path("out"), "engine": SLURM, "timeout_s": 60.0}
 
     assert command_line(RECIPE, CASE, **asked) == command_line(RECIPE, CASE, **asked)
 

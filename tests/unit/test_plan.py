@@ -152,7 +152,7 @@ def test_an_unknown_name_gets_the_known_ones_and_the_nearest(change, message):
 
 def test_an_unknown_engine_gets_the_known_ones_and_the_nearest():
     with pytest.raises(EvalsuiteError, match="Did you mean slurm"):
-        engine("slrum")
+        engine("slrum", ["slurm"])
 
 
 def test_only_runs_without_an_outcome_are_missing(tmp_path):

@@ -3,7 +3,7 @@ import socket
 import pytest
 
 from evalsuite import placeholders
-from evalsuite.agent import rendezvous
+from evalsuite.agent import platforms, rendezvous
 from evalsuite.errors import EvalsuiteError
 
 SLURM = {"SLURM_NODEID": "1", "SLURM_NNODES": "4", "SLURM_JOB_NODELIST": "gpu[03-06]", "SLURM_JOB_ID": "812"}
@@ -23,7 +23,7 @@ def test_slurm_tells_rank_and_number_and_the_first_host_is_the_master():
 
 
 def test_a_node_has_the_schedulers_name_where_there_is_one():
-    assert rendezvous.host({"SLURMD_NODENAME": "n2"}) == "n2"
+    assert rendezvous.host(SLURM | {"SLURMD_NODENAME": "n2"}) == "n2"
     assert rendezvous.host({}) == socket.gethostname()
 
 
@@ -129,7 +129,7 @@ def test_a_command_that_starts_its_own_workers_is_given_no_rank():
     ],
 )
 def test_a_slurm_list_is_unrolled_with_its_leading_zeros(nodelist, hosts):
-    assert rendezvous.hosts_of(nodelist) == hosts
+    assert platforms.unroll_nodelist(nodelist) == hosts
 
 
 def test_a_command_that_wants_hosts_nobody_told_cannot_be_started():
@@ -150,7 +150,7 @@ def test_hosts_are_filled_in_with_their_slots():
 
 def test_a_list_in_a_shape_of_slurm_that_is_not_known_is_an_error_that_shows_it():
     with pytest.raises(EvalsuiteError, match=r'"\[0-3x0-3\]" stands there.*EVALSUITE_HOSTS'):
-        rendezvous.hosts_of("tux[0-3x0-3]")
+        platforms.unroll_nodelist("tux[0-3x0-3]")
 
 
 PLATFORMS = {

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from evalsuite.errors import EvalsuiteError
 from evalsuite.launch.remote import forwarded_environment
-from evalsuite.launch.remote.schedulers import slurm
+from evalsuite.launch.remote.schedulers import SCHEDULERS
 from evalsuite.plan import engines, hosts, over_hosts
 from evalsuite.plan.engines import Engine
 from evalsuite.plan.hosts import Host
@@ -16,7 +16,8 @@ OF_HOSTS = ("via", "interface")  # options that mean nothing without hosts
 
 
 def add_arguments(group: "argparse._ActionsContainer") -> None:
-    group.add_argument("--engine", metavar="E", help="what starts the runs: local (default), slurm, mpi or hosts")
+    known = ", ".join(SCHEDULERS)
+    group.add_argument("--engine", metavar="E", help=f"what starts the runs: local (default), {known}, mpi or hosts")
     group.add_argument("--hosts", metavar="A,B:8,…", help="engine hosts: their names, and devices after a colon")
     group.add_argument("--hostfile", metavar="F", type=Path, help="the same from a file, a host on each line")
     group.add_argument(
@@ -39,9 +40,9 @@ def engine(arguments: argparse.Namespace) -> Engine:
         raise EvalsuiteError("--engine hosts: no hosts are given; expected --hosts a,b or --hostfile F.")
     if given := next((option for option in OF_HOSTS if getattr(arguments, option)), None):
         raise EvalsuiteError(f"--{given}: no hosts are given; expected --hosts a,b or --hostfile F beside it.")
-    found = engines.engine(arguments.engine or "local")
-    if found.name == "slurm" and (nodes := slurm.nodes(os.environ)):
-        return engines.in_allocation(nodes)
+    if scheduler := SCHEDULERS.get(arguments.engine):
+        return scheduler.engine(scheduler.nodes(os.environ))
+    found = engines.engine(arguments.engine or "local", SCHEDULERS)
     if found.name == "mpi":  # mpirun hands no variable of this shell to other nodes
         variables = forwarded_environment.forwarded_variables(os.environ, None)
         return replace(found, handed=lambda nodes, folder: variables)

@@ -5,7 +5,6 @@ import importlib.util
 import os
 import platform
 import shutil
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
@@ -15,7 +14,9 @@ from typing import Literal
 
 from evalsuite import adapter, files, paths, registry
 from evalsuite.agent import run_groups
+from evalsuite.launch.programs import Program, ask_program
 from evalsuite.launch.provision import virtualenvs
+from evalsuite.launch.remote.schedulers import SCHEDULERS
 from evalsuite.machine import cgroups, environment
 from evalsuite.machine.sensors import nvml
 from evalsuite.machine.sensors.accelerators import Accelerators
@@ -50,26 +51,8 @@ class Check:
     remedy: str = ""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Program:
-    """A program of the system, the package that has it, and a question that shows whether it works."""
-
-    name: str
-    purpose: str
-    remedy: str
-    version: tuple[str, ...] = ("--version",)
-    alive: tuple[str, ...] = ()  # fails where the client has no server behind it
-    dead: str = ""  # what that means
-
-
 ENGINES = (
-    Program(
-        name="srun",
-        purpose="engine slurm",
-        remedy="apt install slurm-client, on a node of a Slurm cluster",
-        alive=("scontrol", "ping"),
-        dead="no Slurm controller answers",
-    ),
+    *(scheduler.client for scheduler in SCHEDULERS.values()),
     Program(name="mpirun", purpose="engine mpi", remedy="apt install openmpi-bin"),
     Program(name="ssh", purpose="reaching other hosts", remedy="apt install openssh-client", version=("-V",)),
     Program(
@@ -328,16 +311,6 @@ def _python_found(version: str) -> bool:
 
 def _answer(argv: Sequence[str]) -> tuple[bool, str]:
     """Whether a program ends well, and the first line that it prints."""
-    try:
-        done = subprocess.run(
-            argv,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            timeout=QUESTION_TIMEOUT_S,
-            env=os.environ | {"UV_PYTHON_DOWNLOADS": "never"},
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return False, ""
-    lines = done.stdout.decode(errors="replace").strip().splitlines()
-    return done.returncode == 0, lines[0].strip() if lines else ""
+    done = ask_program(argv, QUESTION_TIMEOUT_S, {"UV_PYTHON_DOWNLOADS": "never"})
+    lines = (done.stdout.strip() or done.stderr.strip()).splitlines() if done else []
+    return done is not None and done.returncode == 0, lines[0].strip() if lines else ""

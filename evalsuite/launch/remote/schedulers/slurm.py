@@ -1,36 +1,69 @@
-"""The queue of Slurm: gives it a script, and asks it what it knows of this job and of this user's."""
+"""Slurm: steps in its allocation, and its queue. Sources: srun(1), sbatch(1), squeue(1), scontrol(1) of Slurm 22.05."""
 
-import os
 import re
-import subprocess
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 
-from evalsuite.agent import rendezvous
+from evalsuite.agent import platforms
 from evalsuite.errors import EvalsuiteError
+from evalsuite.launch.programs import Program, ask_program
+from evalsuite.launch.remote.schedulers.scheduler import Environment, QueuedJob, Scheduler
+from evalsuite.plan import sbatch
+from evalsuite.plan.engines import Argv, Engine, refuse_more_nodes
 
+NAME = "slurm"
 ANSWER_S = 30.0
 QUEUED = "%i|%T|%j|%D|%S|%e|%R"  # squeue(1): job, state, name, nodes, start, end, reason or nodes
+TIMES = {"SLURM_TIME_FORMAT": "standard"}
 
 
-@dataclass(frozen=True, kw_only=True)
-class QueuedJob:
-    """A job as squeue shows it."""
+def engine(names: Sequence[str]) -> Engine:
+    """The engine on the nodes *names* of an allocation: every framework gets the first of them."""
+    return Engine(
+        name=NAME,
+        wrap=lambda nodes, agent: _step(nodes, agent, names),
+        refusal=refuse_more_nodes(names) if names else lambda case: None,
+        unready=_outside_an_allocation,
+        nodes=tuple(names),
+        on=engine,
+    )
 
-    id: str
-    state: str
-    name: str
-    nodes: int | None
-    start: str | None
-    end: str | None
-    why: str  # it waits, or where it runs
+
+def _step(nodes: int, agent: Argv, names: Sequence[str]) -> Argv:
+    """One step inside the allocation at hand: one task a node, with all of the node's share, bound to no core.
+
+    *names*: the nodes to take the first of; (): Slurm chooses.
+    """
+    return (
+        "srun",
+        f"--nodes={nodes}",
+        f"--ntasks={nodes}",
+        *((f"--nodelist={','.join(names[:nodes])}",) if names else ()),
+        "--ntasks-per-node=1",
+        "--cpu-bind=none",  # a task has one core by default, and the frameworks' threads would share it
+        "--overlap",  # also from a step: `srun --pty` holds the node, and we would wait for ourselves
+        "--kill-on-bad-exit=1",
+        "--no-kill=off",  # the job outlives a dead node (SLURM_NO_KILL); a run on it must not end well without it
+        "--export=ALL",
+        *agent,
+    )
+
+
+def _outside_an_allocation(environment: Environment) -> str | None:
+    if job_id(environment):
+        return None
+    return (
+        "engine slurm: no allocation here (SLURM_JOB_ID is not set). Every framework must get the same nodes, and time "
+        "in a queue is no training: take the nodes first, for example\n"
+        "    salloc --nodes=2 --exclusive evalsuite compare --engine slurm …\n"
+        "or have a script for sbatch written by `evalsuite submit`."
+    )
 
 
 def submit(script: Path) -> str:
     """Gives *script* to sbatch; the number of the job. Raises EvalsuiteError in sbatch's own words if it is refused."""
-    said = _answer(["sbatch", "--parsable", str(script)])
+    said = ask_program(("sbatch", "--parsable", str(script)), ANSWER_S)
     if said is None:
         raise EvalsuiteError(
             "sbatch: no such program, or no answer; expected Slurm's, on a node that may submit. The script is "
@@ -49,7 +82,7 @@ def submit(script: Path) -> str:
 
 def jobs() -> tuple[QueuedJob, ...] | None:
     """This user's jobs; None where there is no Slurm, or it does not answer."""
-    said = _answer(["squeue", "--me", "--noheader", f"--format={QUEUED}"])
+    said = ask_program(("squeue", "--me", "--noheader", f"--format={QUEUED}"), ANSWER_S, TIMES)
     if said is None or said.returncode:
         return None
     return tuple(_job(line) for line in said.stdout.splitlines() if line.count("|") >= QUEUED.count("|"))
@@ -69,40 +102,50 @@ def _job(line: str) -> QueuedJob:
     )
 
 
-def nodes(environment: Mapping[str, str]) -> tuple[str, ...]:
+def job_id(environment: Environment) -> str | None:
+    """The number of the allocation that this shell is in."""
+    return environment.get("SLURM_JOB_ID")
+
+
+def nodes(environment: Environment) -> tuple[str, ...]:
     """The names of the allocation's nodes, as Slurm unrolls them; by ourselves where scontrol does not answer."""
     nodelist = environment.get("SLURM_JOB_NODELIST") or environment.get("SLURM_NODELIST") or ""
     if not nodelist:
         return ()
-    said = _answer(["scontrol", "show", "hostnames", nodelist])
+    said = ask_program(("scontrol", "show", "hostnames", nodelist), ANSWER_S)
     if said is not None and said.returncode == 0 and said.stdout.split():
         return tuple(said.stdout.split())
-    return rendezvous.hosts_of(nodelist)
+    return platforms.unroll_nodelist(nodelist)
 
 
-def left_s(environment: Mapping[str, str]) -> float | None:
+def left_s(environment: Environment) -> float | None:
     """The seconds that this job may still take; None if it has no end, or nobody says when."""
     end = environment.get("SLURM_JOB_END_TIME", "")
     if end.isdigit():
         return float(end) - time.time()
-    job = environment.get("SLURM_JOB_ID")
-    said = _answer(["scontrol", "show", "job", job]) if job else None
+    job = job_id(environment)
+    said = ask_program(("scontrol", "show", "job", job), ANSWER_S, TIMES) if job else None
     found = re.search(r"\bEndTime=(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)", said.stdout) if said else None
     if not found:
         return None
     return time.mktime(time.strptime(found[1], "%Y-%m-%dT%H:%M:%S")) - time.time()
 
 
-def _answer(line: Sequence[str]) -> "subprocess.CompletedProcess[str] | None":
-    """What a program of Slurm says; None if there is none, or it does not end."""
-    try:
-        return subprocess.run(
-            line,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=ANSWER_S,
-            env={**os.environ, "SLURM_TIME_FORMAT": "standard"},
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return None
+SCHEDULER = Scheduler(
+    name=NAME,
+    engine=engine,
+    job_id=job_id,
+    nodes=nodes,
+    left_s=left_s,
+    jobs=jobs,
+    script=sbatch.script,
+    submit=submit,
+    submitter="sbatch",
+    client=Program(
+        name="srun",
+        purpose="engine slurm",
+        remedy="apt install slurm-client, on a node of a Slurm cluster",
+        alive=("scontrol", "ping"),
+        dead="no Slurm controller answers",
+    ),
+)

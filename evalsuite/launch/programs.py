@@ -1,0 +1,36 @@
+"""Programs of the system that evalsuite asks something."""
+
+import os
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, kw_only=True)
+class Program:
+    """A program of the system, the package that has it, and a question that shows whether it works."""
+
+    name: str
+    purpose: str
+    remedy: str
+    version: tuple[str, ...] = ("--version",)
+    alive: tuple[str, ...] = ()  # fails where the client has no server behind it
+    dead: str = ""  # what that means
+
+
+def ask_program(
+    line: Sequence[str], timeout_s: float, variables: Mapping[str, str] | None = None
+) -> "subprocess.CompletedProcess[str] | None":
+    """What *line* prints; None if there is no such program, or it does not end."""
+    try:
+        return subprocess.run(
+            line,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=timeout_s,
+            env={**os.environ, **(variables or {})},
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
