@@ -7,7 +7,6 @@ have fixed seeds.
 import importlib
 import json
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -33,34 +32,34 @@ def build(
 
     *book*: that of *evaluation*, where the caller needs it too. What is worked out of it once stays known to it.
     """
+    from evalsuite import processes
     from evalsuite.files import write_atomically
     from evalsuite.report.book import identity
     from evalsuite.report.book.book import Book
     from evalsuite.report.data import summary_json, tables
-    from evalsuite.report.page import ahead, parts, render
+    from evalsuite.report.page import parts, render
     from evalsuite.report.text import names, words
 
     out = Path(out)
     out.mkdir(parents=True, exist_ok=True)
     book = book or Book(evaluation=identity.ordered(evaluation))
-    build_hash = ahead.Later(partial(identity.build_hash, evaluation))
+    build_hash = identity.build_hash(evaluation)
     said = words.read(languages, on_cpu=book.on_cpu)
     page = out / "report.html"
 
-    def write_summary() -> None:
-        facts = summary_json.document(book, build_hash())
-        text = json.dumps(facts, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
-        write_atomically(out / "summary.json", text.encode("utf-8", "backslashreplace"))
+    def write_text(file: Path, text: str) -> Path:
+        write_atomically(file, text.encode("utf-8", "backslashreplace"))
+        return file
 
-    def write_part(part: Book) -> None:
-        text = render.part(part, book, said, build_hash())
-        write_atomically(out / names.part_file(part.part), text.encode("utf-8", "backslashreplace"))
+    def write_part(part: Book) -> Path:
+        return write_text(out / names.part_file(part.part), render.part(part, book, said, build_hash))
 
-    beside: tuple[ahead.Work, ...] = (write_summary, partial(tables.write, book, out / "tables"))
-    write_atomically(page, render.page(book, said, build_hash, beside).encode("utf-8", "backslashreplace"))
+    write_text(page, render.page(book, said, build_hash))
+    facts = summary_json.document(book, build_hash)
+    write_text(out / "summary.json", json.dumps(facts, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
+    tables.write(book, out / "tables")
     others = list(parts.books(book))
-    ahead.shared([partial(write_part, one) for one in others])
-    further = [out / names.part_file(part.part) for part in others]
+    further = list(processes.shared(write_part, others, processes.cores(), lambda: None)) if others else []
     for path in parts.outdated(out, further):
         path.unlink()
     return [page, *further, out / "summary.json", *tables.files(out / "tables")]

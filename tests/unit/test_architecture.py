@@ -70,7 +70,7 @@ BROWSER = "evalsuite.report.forms.pdf"  # prints the page on paper, and starts a
 WORKERS = (
     "evalsuite.results.measure.measuring",
     "evalsuite.results.measure.timelines",
-    "evalsuite.report.page.ahead",
+    "evalsuite.report",
 )  # the same work on several cores
 FORKS = "evalsuite.processes"
 PROGRAMS = {"subprocess", "pty", "pexpect"}

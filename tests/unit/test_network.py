@@ -128,7 +128,7 @@ def test_the_curve_is_drawn_by_scale_and_link_and_said_in_the_summary(book_of_sc
 
     drawn = section.drawn(model, table, words.read())
 
-    assert "data-row" in drawn.figure.svg
+    assert 'class="mark"' in drawn.figure.svg
     assert {row[0] for row in drawn.figure.table.rows} == {"2×4 · 100\u202fMbit/s", "2×4 · 1,000\u202fMbit/s"}
     assert all(row[2] == 0.875 * 2 * row[1] / 0.5 for row in drawn.figure.table.rows if row[1] == 1 << 27)
     written = networks_json.document(links[0])

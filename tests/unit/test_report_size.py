@@ -6,11 +6,9 @@ import pages
 import pytest
 import synthetic
 
-from evalsuite import paths, report
+from evalsuite import report
 from evalsuite.report.book import book
 from evalsuite.report.book.book import Book
-from evalsuite.report.figures import slim
-from evalsuite.report.page import ahead
 from evalsuite.report.page import slim as slim_room
 from evalsuite.report.sections.reproduction import provenance
 from evalsuite.report.text import names
@@ -59,14 +57,6 @@ def test_what_is_written_alike_in_both_languages_stands_once():
         "<main>n = 5<span lang=zh-CN>五</span><span lang=en>five</span>"
         "<span lang=zh-CN>5</span><span lang=en><b>5</b></span></main>"
     )
-
-
-def test_marks_of_one_paint_are_painted_once():
-    mark = '<use data-ref="c-{}" class="mark fill-hue-1 line-hue-1" href="#f-d1" x="{}" y="2"/>'
-    drawn = slim.slim(f"<svg>{mark.format(1, 1)}{mark.format(2, 5)}</svg>", "f")
-
-    assert '<g class="fill-hue-1 line-hue-1"><use data-ref="c-1" class="mark" href=' in drawn
-    assert drawn.count("fill-hue-1") == 1
 
 
 def test_a_large_page_says_the_command_of_a_series_once(large):
@@ -153,16 +143,3 @@ def test_parts_of_an_earlier_report_do_not_stay(tmp_path):
     report.build(synthetic.empty(), tmp_path)
 
     assert not stale.exists()
-
-
-def test_figures_drawn_ahead_are_those_that_the_page_draws(tmp_path, monkeypatch):
-    evaluation = synthetic.one_scale()
-    monkeypatch.setattr(paths, "cache", lambda: tmp_path / "one")
-    alone = report.build(evaluation, tmp_path / "alone")[0].read_bytes()
-    monkeypatch.setattr(ahead, "WORTH_A_PROCESS", 1)
-    monkeypatch.setattr(paths, "cache", lambda: tmp_path / "two")
-    together = report.build(evaluation, tmp_path / "together")[0].read_bytes()
-    drawn = {path.name for path in (tmp_path / "two" / "figures").iterdir()}
-
-    assert together == alone
-    assert drawn == {path.name for path in (tmp_path / "one" / "figures").iterdir()}

@@ -8,7 +8,6 @@ the first figure is really drawn; a figure drawn before comes from the cache.
 from evalsuite.report.figures.bandwidth import BandwidthLine, bandwidth
 from evalsuite.report.figures.bars import speedup
 from evalsuite.report.figures.bullets import Bullet, bullets
-from evalsuite.report.figures.cache import make_ready
 from evalsuite.report.figures.coverage import CoverageCell, coverage
 from evalsuite.report.figures.curves import Curve, CurvePanel, convergence
 from evalsuite.report.figures.data import (
@@ -92,7 +91,6 @@ __all__ = [
     "extrapolation",
     "family",
     "look",
-    "make_ready",
     "note_swatch",
     "palette",
     "per_device",

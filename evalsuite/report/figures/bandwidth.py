@@ -4,10 +4,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evalsuite.report.figures import ticks
-from evalsuite.report.figures.cache import drawn
 from evalsuite.report.figures.data import Axis, Figure, Label, Table, plain
 from evalsuite.report.figures.scaling import entry, positive
-from evalsuite.report.figures.sheet import SMALL, Panel, Sheet, dashes, marker_style, shortened, spread, text_width
+from evalsuite.report.figures.sheet import (
+    SMALL,
+    Panel,
+    Sheet,
+    dashes,
+    draw,
+    marker_style,
+    shortened,
+    spread,
+    text_width,
+)
 from evalsuite.report.figures.style import ROLES, Look
 
 _TOP, _BOTTOM, _HEIGHT = 34, 34, 320
@@ -29,7 +38,7 @@ def bandwidth(lines: Sequence[BandwidthLine], look: Look, *, id: str) -> Figure:
     rows = [(line, size, rate) for line in visible for size, rate in line.points]
     return Figure(
         id=id,
-        svg=drawn(_lines, id, look, visible) if visible else None,
+        svg=draw(_lines, id, look, visible) if visible else None,
         table=Table(
             columns=("series", "message", "bandwidth"),
             rows=tuple((plain(line.name), float(size), rate) for line, size, rate in rows),
@@ -49,17 +58,15 @@ def _lines(id: str, look: Look, lines: Sequence[BandwidthLine]) -> str:
     sheet = Sheet(id, height=_HEIGHT, ends=True)
     panel = sheet.panel(ticks.margin(marked, _rate), _TOP, sheet.width - room, _HEIGHT - _BOTTOM)
     _axes(sheet, panel, sizes, limits, marked)
-    row, ends = 0, []
+    ends = []
     for line in lines:
         hue, points = look.hue(line.key), [(size, rate) for size, rate in line.points if positive(rate)]
-        rows = [row + place for place, (_, rate) in enumerate(line.points) if positive(rate)]
         (stroke,) = panel.plot(
             *zip(*points, strict=True), color=ROLES[hue.name], linewidth=2, zorder=3, **dashes(hue.dash)
         )
         sheet.belongs(stroke, line.key)
         (dots,) = panel.plot(*zip(*points, strict=True), zorder=4, **marker_style(hue))
-        sheet.mark(dots, [(line.ref, each) for each in rows], series=line.key)
-        row += len(line.points)
+        sheet.mark(dots, [line.ref] * len(points), series=line.key)
         ends.append(sheet.pixel(panel, *points[-1])[1])
     for line, place in zip(lines, spread(ends, 16, _TOP, _HEIGHT - _BOTTOM), strict=True):
         sheet.write(sheet.width - room + 12, place, shortened(line.name, room - 14), colour="ink")
@@ -67,16 +74,12 @@ def _lines(id: str, look: Look, lines: Sequence[BandwidthLine]) -> str:
 
 
 def _axes(sheet: Sheet, panel: Panel, sizes: Sequence[int], limits: tuple[float, float], marked: list[float]) -> None:
-    from matplotlib.ticker import NullLocator
-
     panel.set_xscale("log", base=2)
     panel.set_xlim(sizes[0] / 1.6, sizes[-1] * 1.6)
     ticks.label_columns(sheet, panel, sizes, _size)
     panel.set_yscale("log")
     panel.set_ylim(*limits)
     ticks.label_rows(sheet, panel, marked, _rate)
-    for axis in (panel.xaxis, panel.yaxis):
-        axis.set_minor_locator(NullLocator())
 
 
 def _size(size: float) -> str:

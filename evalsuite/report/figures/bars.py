@@ -6,11 +6,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from evalsuite.report.figures import ticks
-from evalsuite.report.figures.cache import drawn
 from evalsuite.report.figures.data import Axis, Figure, ScalePoint, ScaleSeries, as_drawn, point_notes, point_table
 from evalsuite.report.figures.scaling import NARROW, WIDEST_RANGE, counts_of, drawable, legend, positive
 from evalsuite.report.figures.shapes import Box, bars, cores, outlines, whiskers
-from evalsuite.report.figures.sheet import SMALL, TEXT, Panel, Sheet, marker_style, text_width
+from evalsuite.report.figures.sheet import SMALL, TEXT, Panel, Sheet, draw, marker_style, text_width
 from evalsuite.report.figures.style import Hue, Look
 
 if TYPE_CHECKING:
@@ -25,7 +24,7 @@ def speedup(series: Sequence[ScaleSeries], look: Look, *, id: str) -> Figure:
     visible = above_base(series)
     return Figure(
         id=id,
-        svg=drawn(_speedup, id, look, as_drawn(visible)) if visible else None,
+        svg=draw(_speedup, id, look, as_drawn(visible)) if visible else None,
         table=point_table(visible, "speedup", "x", given=series),
         legend=legend(as_drawn(visible), look, ("ideal_box",), form="bar"),
         axes=(Axis(key="devices"), Axis(key="speedup", unit="x")),
@@ -80,9 +79,9 @@ def _speedup_panel(
     columns = _bars_of(series, counts, width)
     every = [bar for bars_of_one in columns for bar in bars_of_one]
     for each, members in zip(series, columns, strict=True):
-        boxes = [(bar.box(bar.point.shown), bar.point, bar.row) for bar in members]
+        boxes = [(bar.box(bar.point.shown), bar.point) for bar in members]
         bars(sheet, panel, boxes, look.hue(each.framework), each.framework)
-        cores(panel, [box for box, point, _ in boxes if not point.hollow], each.variant)
+        cores(panel, [box for box, point in boxes if not point.hollow], each.variant)
         _feet(sheet, panel, members, look.hue(each.framework), width * group)
     outlines(panel, _ideal_boxes(series, counts, every, width, width * group))
     spans = [(bar.middle, *span) for bar in every if (span := bar.point.interval)]
@@ -96,10 +95,9 @@ def _speedup_panel(
 
 @dataclass(frozen=True, kw_only=True)
 class _Bar:
-    """One bar of a group: which point it shows and where it is drawn (1 = the width of a group)."""
+    """One bar of a group: which point it shows and where (1 = the width of a group)."""
 
     point: ScalePoint
-    row: int
     left: float
     width: float
     ideal: float
@@ -114,23 +112,21 @@ class _Bar:
 
 def _bars_of(series: Sequence[ScaleSeries], counts: Sequence[int], width: float) -> list[list[_Bar]]:
     """The bars of each series, side by side around the middle of their group."""
-    columns, row = [], 0
+    columns = []
     for place, each in enumerate(series):
         left = (place - len(series) / 2 + 0.06) * width
         columns.append(
             [
                 _Bar(
                     point=point,
-                    row=i,
                     left=counts.index(point.devices) + left,
                     width=0.88 * width,
                     ideal=point.devices / each.base_devices,
                 )
-                for i, point in enumerate(each.points, row)
+                for point in each.points
                 if point.devices in counts
             ]
         )
-        row += len(each.points)
     return columns
 
 

@@ -6,10 +6,9 @@ from typing import Literal
 
 from evalsuite.model import Origin
 from evalsuite.report.figures import ticks
-from evalsuite.report.figures.cache import drawn
 from evalsuite.report.figures.data import SIGNS, Axis, Figure, Label, Table, finite, note_entry, ref_of
 from evalsuite.report.figures.shapes import field, outlines, whiskers
-from evalsuite.report.figures.sheet import TEXT, WIDTH, Panel, Sheet, text_width
+from evalsuite.report.figures.sheet import TEXT, WIDTH, Panel, Sheet, draw, text_width
 from evalsuite.report.figures.style import ROLES, Look
 
 
@@ -42,7 +41,7 @@ def bullets(rows: Sequence[Bullet], look: Look, *, id: str, width: float = WIDTH
     rows = tuple(rows)
     return Figure(
         id=id,
-        svg=drawn(_bullets, id, look, rows, width) if rows else None,
+        svg=draw(_bullets, id, look, rows, width) if rows else None,
         table=Table(
             columns=("criterion", "value", "low", "high", "threshold", "unit", "origin"),
             rows=tuple((ref_of(r.label), r.value, r.low, r.high, r.threshold, r.unit, r.origin) for r in rows),
@@ -62,8 +61,8 @@ def _bullets(id: str, look: Look, rows: Sequence[Bullet], width: float) -> str:
     sheet = Sheet(id, height=high * len(rows) + 4, width=width)
     for place, (row, text) in enumerate(zip(rows, texts, strict=True)):
         top = high * place + 4
-        panel = sheet.panel(left, top + 6, right, top + high - 8)
-        _track(sheet, panel, row, place)
+        panel = sheet.panel(left, top + 6, right, top + high - 8, foot=False)
+        _track(sheet, panel, row)
         sheet.write(left - 10, top + high / 2 - 1, row.label, anchor="right", size=TEXT, colour="ink", style="strong")
         sheet.write(width, top + high / 2 - 1, text, anchor="right", size=TEXT, colour="ink")
     return sheet.svg()
@@ -79,8 +78,7 @@ def _plain(value: float, unit: str) -> str:
     return ticks.percent(value) if unit == "%" else f"{ticks.number(value)}{unit}"
 
 
-def _track(sheet: Sheet, panel: Panel, row: Bullet, place: int) -> None:
-    panel.spines["bottom"].set_visible(False)
+def _track(sheet: Sheet, panel: Panel, row: Bullet) -> None:
     panel.set_xlim(0, row.reach)
     panel.set_ylim(-1, 1)
     field(panel, [(0, -0.75, row.reach, 1.5)], "shade", hatch="" if finite(row.value) else "rule")
@@ -88,7 +86,7 @@ def _track(sheet: Sheet, panel: Panel, row: Bullet, place: int) -> None:
         box, guessed = (0, -0.32, max(row.value, 0), 0.64), row.origin in SIGNS
         bar = field(panel, [box], "surface" if guessed else "muted", hatch="muted" if guessed else "", zorder=2)
         outlines(panel, [box], colour="muted")
-        sheet.mark(bar, [(row.ref, place)])
+        sheet.mark(bar, [row.ref])
     if finite(row.low) and finite(row.high):
         whiskers(panel, [(0, row.low, row.high)], across=True)
     if finite(row.threshold):

@@ -4,10 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from evalsuite.report.figures.cache import drawn
 from evalsuite.report.figures.data import FLAG, TEXT_FORM, Axis, Figure, Label, LegendEntry, Table, ref_of
 from evalsuite.report.figures.shapes import Box, outlines, tiles
-from evalsuite.report.figures.sheet import SMALL, TEXT, WIDTH, Panel, Sheet, shortened, text_width
+from evalsuite.report.figures.sheet import SMALL, TEXT, WIDTH, Panel, Sheet, draw, shortened, text_width
 from evalsuite.report.figures.style import Look
 
 CellStatus = Literal[
@@ -53,7 +52,7 @@ def coverage(cells: Sequence[CoverageCell], look: Look, *, id: str) -> Figure:
     present = {cell.status for cell in cells}
     return Figure(
         id=id,
-        svg=drawn(_coverage, id, look, cells) if cells else None,
+        svg=draw(_coverage, id, look, cells) if cells else None,
         table=Table(
             columns=("case", "scale", "status", "n"),
             rows=tuple((ref_of(cell.row), cell.column, cell.status, cell.n) for cell in cells),
@@ -72,10 +71,9 @@ def _coverage(id: str, look: Look, cells: Sequence[CoverageCell]) -> str:
     across = min((WIDTH - left) / len(columns), 84)
     height = 30 + 28 * len(rows) + 4
     sheet = Sheet(id, height=height)
-    panel = sheet.panel(left, 30, left + across * len(columns), height - 4)
+    panel = sheet.panel(left, 30, left + across * len(columns), height - 4, foot=False)
     panel.set_xlim(0, len(columns))
     panel.set_ylim(len(rows), 0)
-    panel.spines["bottom"].set_visible(False)
     for i, column in enumerate(columns):
         sheet.write(left + across * (i + 0.5), 16, shortened(column, across + 4), anchor="center", colour="ink")
     for i, row in enumerate(rows):
@@ -94,20 +92,21 @@ def _matrix(
     left: float,
     across: float,
 ) -> None:
-    named = {(cell.row, cell.column): (i, cell) for i, cell in enumerate(cells)}
-    empty = (-1, CoverageCell(row="", column="", status="not_planned"))
-    groups: dict[str, list[tuple[Box, int, CoverageCell]]] = {}
+    named = {(cell.row, cell.column): cell for cell in cells}
+    groups: dict[str, list[tuple[Box, str | None]]] = {}
     for y, row in enumerate(rows):
         for x, column in enumerate(columns):
-            number, cell = named.get((row, column), empty)
-            groups.setdefault(cell.status, []).append(((x + 0.03, y + 0.05, 0.94, 0.9), number, cell))
+            known = named.get((row, column))
+            cell = known or CoverageCell(row=row, column=column, status="not_planned")
+            box = (x + 0.03, y + 0.05, 0.94, 0.9)
+            groups.setdefault(cell.status, []).append((box, known.ref if known else None))
             middle = (left + across * (x + 0.5), 30 + 28 * (y + 0.5))
             sheet.write(*middle, _cell_text(cell), anchor="center", size=SMALL, colour="ink")
     for status, group in groups.items():
-        boxes = [box for box, *_ in group]
+        boxes = [box for box, _ in group]
         shapes = outlines(panel, boxes, colour="rule", width=0.8) if status == "planned" else None
         shapes = shapes or tiles(panel, boxes, _FILLS[status])
-        sheet.mark(shapes, [(cell.ref, number) if number >= 0 else None for _, number, cell in group])
+        sheet.mark(shapes, [ref for _, ref in group])
 
 
 def _cell_text(cell: CoverageCell) -> str:

@@ -5,10 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evalsuite.report.figures import ticks
-from evalsuite.report.figures.cache import drawn
 from evalsuite.report.figures.data import Axis, Figure, Label, LegendEntry, Table, note_entry, plain
 from evalsuite.report.figures.scaling import entry
-from evalsuite.report.figures.sheet import TEXT, WIDTH, Panel, Sheet, dashes, marker_style, shortened, spread
+from evalsuite.report.figures.sheet import TEXT, WIDTH, Panel, Sheet, dashes, draw, marker_style, shortened, spread
 from evalsuite.report.figures.style import ROLES, Hue, Look, note_swatch
 
 
@@ -44,7 +43,7 @@ def convergence(panels: Sequence[CurvePanel], look: Look, *, id: str, x_key: str
     target = any(panel.target is not None for panel in visible)
     return Figure(
         id=id,
-        svg=drawn(_convergence, id, look, visible) if visible else None,
+        svg=draw(_convergence, id, look, visible) if visible else None,
         table=Table(
             columns=("panel", "series", x_key, "value", "unit"),
             rows=tuple((plain(p.label), plain(c.name), at, value, p.unit) for p, c, at, value in rows),
@@ -82,7 +81,6 @@ def _convergence(id: str, look: Look, panels: Sequence[CurvePanel]) -> str:
     gap, high, names = 66, 230, 84
     wide = (WIDTH - gap * columns - (names * columns)) / columns + (0 if columns == 2 else 30)
     sheet = Sheet(id, height=rows * (high + 66) + 4)
-    first = 0
     for place, curves in enumerate(panels):
         x = gap + (wide + names + gap) * (place % columns)
         y = 36 + (high + 66) * (place // columns)
@@ -91,8 +89,7 @@ def _convergence(id: str, look: Look, panels: Sequence[CurvePanel]) -> str:
         sheet.write(x, y - 20, shortened(curves.label, wide, TEXT), size=TEXT, colour="ink", style="strong")
         sheet.write(x - 6, y - 20, curves.unit, anchor="right")
         for curve in curves.curves:
-            _curve(sheet, panel, curve, look.hue(curve.key), first)
-            first += len(curve.points)
+            _curve(sheet, panel, curve, look.hue(curve.key))
         _curve_names(sheet, panel, [c for c in curves.curves if c.points], x + wide + 8, y, high, names - 8)
     return sheet.svg()
 
@@ -131,7 +128,7 @@ def _break(sheet: Sheet, panel: Panel) -> None:
         panel.plot(*zip(*ends, strict=True), color=ROLES["ink"], linewidth=1.4, clip_on=False, zorder=5)
 
 
-def _curve(sheet: Sheet, panel: Panel, curve: Curve, hue: Hue, first: int) -> None:
+def _curve(sheet: Sheet, panel: Panel, curve: Curve, hue: Hue) -> None:
     if not curve.points:
         return
     xs, ys = zip(*curve.points, strict=True)
@@ -139,7 +136,7 @@ def _curve(sheet: Sheet, panel: Panel, curve: Curve, hue: Hue, first: int) -> No
     sheet.belongs(line, curve.key)
     marked = range(0, len(xs), math.ceil(len(xs) / _CURVE_MARKS))  # the line goes through every point
     (dots,) = panel.plot([xs[i] for i in marked], [ys[i] for i in marked], zorder=4, **marker_style(hue))
-    sheet.mark(dots, [(curve.ref, first + i) for i in marked], series=curve.key)
+    sheet.mark(dots, [curve.ref] * len(marked), series=curve.key)
 
 
 def _curve_names(

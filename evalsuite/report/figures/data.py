@@ -1,6 +1,7 @@
 """What goes into a figure and what comes out: plain frozen values, no drawing."""
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeGuard
@@ -26,6 +27,28 @@ Label = str | Bilingual  # a plain str is a proper name, a number or a unit, the
 def plain(label: Label) -> str:
     """The label as a table of data prints it."""
     return label.en if isinstance(label, Bilingual) else label
+
+
+_FORBIDDEN = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
+
+
+def clean(text: str) -> str:
+    """*text* without the characters that XML forbids or that turn writing around."""
+    return _FORBIDDEN.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
+class Group:
+    """What is said of one artist: the class and the words of a text, the case ids of its shapes, its series."""
+
+    def __init__(
+        self, *, style: str = "", label: Label = "", refs: Sequence[str | None] = (), series: str | None = None
+    ) -> None:
+        self.style, self.label, self.series = style, label, series
+        self._refs = iter(refs)
+
+    def next_ref(self) -> str | None:
+        """The case of the next shape; None: it is no mark."""
+        return next(self._refs, None)
 
 
 @dataclass(frozen=True, kw_only=True)

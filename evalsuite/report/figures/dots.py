@@ -5,7 +5,6 @@ from collections.abc import Sequence
 
 from evalsuite.report.figures import ticks
 from evalsuite.report.figures.bars import above_base
-from evalsuite.report.figures.cache import drawn
 from evalsuite.report.figures.data import (
     Axis,
     Figure,
@@ -16,7 +15,7 @@ from evalsuite.report.figures.data import (
     point_notes,
     point_table,
 )
-from evalsuite.report.figures.sheet import SMALL, TEXT, Panel, Sheet, marker_style, shortened, text_width
+from evalsuite.report.figures.sheet import SMALL, TEXT, Panel, Sheet, draw, marker_style, shortened, text_width
 from evalsuite.report.figures.style import ROLES, Hue, Look
 
 ROW, TOP, BOTTOM = 34, 12, 32
@@ -33,7 +32,7 @@ def efficiency(series: Sequence[ScaleSeries], look: Look, *, id: str, threshold:
     visible = tuple(sorted(above_base(series), key=_order))
     return Figure(
         id=id,
-        svg=drawn(_dots, id, look, as_drawn(visible), threshold) if visible else None,
+        svg=draw(_dots, id, look, as_drawn(visible), threshold) if visible else None,
         table=point_table(visible, "efficiency", "", given=series),
         legend=(note_entry("ideal"), *((note_entry("threshold"),) if threshold else ())),
         axes=(Axis(key="efficiency", unit="%"),),
@@ -54,22 +53,19 @@ def _dots(id: str, look: Look, series: Sequence[ScaleSeries], threshold: float |
     highest = max(v for each in series for p in each.points for v in (p.shown, p.high or 0) if math.isfinite(v))
     panel.set_xlim(0, max(LEAST_TOP, highest * 1.02))
     panel.set_ylim(len(series) - 0.5, -0.5)
-    panel.grid(axis="x", color=ROLES["grid"], linewidth=1)
-    ticks.label_columns(sheet, panel, ticks.linear(*panel.get_xlim(), 5), ticks.percent)
+    ticks.label_columns(sheet, panel, ticks.linear(*panel.get_xlim(), 5), ticks.percent, grid=True)
     panel.axvline(1, color=ROLES["rule"], linewidth=1.2, dashes=(2, 3), zorder=1.4)
     if threshold:
         panel.axvline(threshold, color=ROLES["ink"], linewidth=1.3, dashes=(6, 3), zorder=1.5)
-    row = 0
     for place, each in enumerate(series):
-        _row(sheet, panel, each, look.hue(each.framework), place, row)
+        _row(sheet, panel, each, look.hue(each.framework), place)
         y = TOP + ROW * (place + 0.5)
         sheet.write(left - 10, y, shortened(each.name, left - 14, TEXT), anchor="right", size=TEXT, colour="ink")
         sheet.write(sheet.width, y, ticks.percent_value(each.points[-1].shown), anchor="right", size=TEXT, colour="ink")
-        row += len(each.points)
     return sheet.svg()
 
 
-def _row(sheet: Sheet, panel: Panel, series: ScaleSeries, hue: Hue, place: int, first: int) -> None:
+def _row(sheet: Sheet, panel: Panel, series: ScaleSeries, hue: Hue, place: int) -> None:
     xs = [point.shown for point in series.points]
     (line,) = panel.plot((min(xs), max(xs)), (place, place), color=ROLES[hue.name], linewidth=1.4, zorder=2)
     sheet.belongs(line, series.framework)
@@ -81,7 +77,7 @@ def _row(sheet: Sheet, panel: Panel, series: ScaleSeries, hue: Hue, place: int, 
         steps = max(1, len(series.points) - 1)
         style["markersize"] *= SMALLEST + (1 - SMALLEST) * (i / steps if len(series.points) > 1 else 1)
         (dot,) = panel.plot([point.shown], [place], zorder=3 + i / 100, **style)
-        sheet.mark(dot, [(point.ref, first + i)], series=series.framework)
+        sheet.mark(dot, [point.ref], series=series.framework)
     _counts(sheet, panel, series.points, place)
 
 

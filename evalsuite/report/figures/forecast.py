@@ -4,10 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evalsuite.report.figures import ticks
-from evalsuite.report.figures.cache import drawn
 from evalsuite.report.figures.data import Axis, Figure, LegendEntry, ScaleSeries, Table, plain, point_notes, point_table
 from evalsuite.report.figures.scaling import draw_series, drawable, legend, positive, scale_columns
-from evalsuite.report.figures.sheet import TEXT, WIDTH, Panel, Sheet, marker_style, text_width
+from evalsuite.report.figures.sheet import TEXT, WIDTH, Panel, Sheet, draw, marker_style, text_width
 from evalsuite.report.figures.style import ROLES, Look, note_swatch
 
 
@@ -43,7 +42,7 @@ def extrapolation(
     drawn_well = bool(visible and forecast)
     return Figure(
         id=id,
-        svg=drawn(_extrapolation, id, look, visible[0], forecast, unit, threshold) if drawn_well else None,
+        svg=draw(_extrapolation, id, look, visible[0], forecast, unit, threshold) if drawn_well else None,
         table=Table(
             columns=table.columns,
             units=table.units,
@@ -77,10 +76,10 @@ def _extrapolation(
     _band(panel, curve)
     xs, ys = [f.devices for f in curve], [f.value for f in curve]
     panel.plot(xs, ys, color=ROLES[hue.name], linewidth=1.8, dashes=(7, 4), zorder=3)
-    draw_series(sheet, panel, series, look, 0, connected=False)
+    draw_series(sheet, panel, series, look, connected=False)
     panel.vlines(target.devices, target.low, target.high, color=ROLES[hue.name], linewidth=1.4, zorder=3.5)
     (dot,) = panel.plot([target.devices], [target.value], zorder=4, **marker_style(hue, hollow=True))
-    sheet.mark(dot, [("", len(series.points) + len(forecast) - 1)], series=series.framework)
+    sheet.mark(dot, [""], series=series.framework)
     x, y = sheet.pixel(panel, target.devices, target.value)
     sheet.write(x + 14, y, f"≈{_quantity(target.value, unit)}", size=TEXT, colour="ink", style="strong")
     interval = f"[{_quantity(target.low, unit)}, {_quantity(target.high, unit)}]"
@@ -102,8 +101,6 @@ def _quantity(value: float, unit: str) -> str:
 def _forecast_axes(
     sheet: Sheet, panel: Panel, series: ScaleSeries, forecast: Sequence[ExpectedPoint], unit: str
 ) -> None:
-    from matplotlib.ticker import NullLocator
-
     counts = sorted({*(p.devices for p in series.points), forecast[-1].devices})
     scale_columns(sheet, panel, counts)
     values = [v for p in series.points for v in (p.value, p.low, p.high) if positive(v)]
@@ -117,7 +114,6 @@ def _forecast_axes(
     panel.set_yscale("log")
     panel.set_ylim(min(values) / 1.3, max(values) * 1.3)
     ticks.label_rows(sheet, panel, ticks.logarithmic(min(values) / 1.3, max(values) * 1.3))
-    panel.yaxis.set_minor_locator(NullLocator())
 
 
 def _band(panel: Panel, forecast: Sequence[ExpectedPoint]) -> None:

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evalsuite.report.figures import ticks
-from evalsuite.report.figures.cache import drawn
 from evalsuite.report.figures.data import (
     Axis,
     Figure,
@@ -19,7 +18,7 @@ from evalsuite.report.figures.data import (
     point_table,
 )
 from evalsuite.report.figures.scaling import counts_of, drawable, positive, scale_columns
-from evalsuite.report.figures.sheet import SMALL, TEXT, WIDTH, Panel, Sheet, marker_style, shortened
+from evalsuite.report.figures.sheet import SMALL, TEXT, WIDTH, Panel, Sheet, draw, marker_style, shortened
 from evalsuite.report.figures.style import ROLES, Look, note_swatch
 
 COLUMNS, GAP, LEFT = 3, 22, 46
@@ -43,7 +42,7 @@ def small_multiples(panels: Sequence[Multiple], look: Look, *, id: str, threshol
     tables = [(panel, point_table(panel.series, "efficiency")) for panel in visible]
     return Figure(
         id=id,
-        svg=drawn(_small_multiples, id, look, visible, threshold) if visible else None,
+        svg=draw(_small_multiples, id, look, visible, threshold) if visible else None,
         table=Table(
             columns=("panel", *point_table((), "efficiency").columns),
             rows=tuple((_named(panel), *row) for panel, table in tables for row in table.rows),
@@ -82,25 +81,22 @@ def _small_multiples(id: str, look: Look, panels: Sequence[Multiple], threshold:
     every = [each for panel in panels for each in panel.series]
     counts = counts_of(every)
     top = max(1.05, 1.06 * max(v for s in every for p in s.points for v in (p.value, p.high) if positive(v)))
-    first = 0
     for place, multiple in enumerate(panels):
         x, y = LEFT + (wide + GAP) * (place % columns), HEAD + (HEAD + HIGH + FOOT) * (place // columns)
         panel = sheet.panel(x, y, x + wide, y + HIGH)
         scale_columns(sheet, panel, counts)
         panel.set_ylim(0, top)
-        ticks.label_rows(sheet, panel, ticks.linear(0, top, 6), ticks.percent)
-        panel.tick_params(axis="y", labelleft=place % columns == 0)
+        ticks.label_rows(sheet, panel, ticks.linear(0, top, 6), ticks.percent, labelled=place % columns == 0)
         panel.axhline(1, color=ROLES["rule"], linewidth=1.2, dashes=(2, 3), zorder=1.4)
         if threshold:
             panel.axhline(threshold, color=ROLES["ink"], linewidth=1.1, dashes=(6, 3), zorder=1.5)
-        _panel_lines(sheet, panel, multiple.series, look, first)
-        first += sum(len(each.points) for each in multiple.series)
+        _panel_lines(sheet, panel, multiple.series, look)
         sheet.write(x, y - 45, shortened(multiple.label, wide, TEXT), size=TEXT, colour="ink", style="strong")
         sheet.write(x, y - 28, shortened(multiple.detail, wide, SMALL))
     return sheet.svg()
 
 
-def _panel_lines(sheet: Sheet, panel: Panel, series: Sequence[ScaleSeries], look: Look, first: int) -> None:
+def _panel_lines(sheet: Sheet, panel: Panel, series: Sequence[ScaleSeries], look: Look) -> None:
     """The lines of a panel: the highest and the lowest at the largest scale in their hues and named, the rest grey."""
     reach = max(each.points[-1].devices for each in series)
     ends = _extremes(series)
@@ -115,8 +111,7 @@ def _panel_lines(sheet: Sheet, panel: Panel, series: Sequence[ScaleSeries], look
         style |= {"markersize": style["markersize"] * (0.8 if named else 0.4)}
         style |= {} if named else {"markerfacecolor": colour, "markeredgecolor": colour}
         (dots,) = panel.plot(xs, ys, zorder=4 if named else 2.5, **style)
-        sheet.mark(dots, [(p.ref, row) for row, p in enumerate(each.points, first)], series=each.framework)
-        first += len(each.points)
+        sheet.mark(dots, [p.ref for p in each.points], series=each.framework)
     for each, below in ((ends[-1], False), *(((ends[0], True),) if len(ends) > 1 else ())):
         x, y = sheet.pixel(panel, reach, each.points[-1].shown if below else panel.get_ylim()[1])
         text = f"{plain(each.name)} {ticks.percent_value(each.points[-1].shown)}"

@@ -4,10 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evalsuite.report.figures import ticks
-from evalsuite.report.figures.cache import drawn
 from evalsuite.report.figures.data import Axis, Figure, Label, Table, plain
 from evalsuite.report.figures.scaling import positive
-from evalsuite.report.figures.sheet import SMALL, TEXT, WIDTH, Panel, Sheet, marker_style, shortened, text_width
+from evalsuite.report.figures.sheet import SMALL, TEXT, WIDTH, Panel, Sheet, draw, marker_style, shortened, text_width
 from evalsuite.report.figures.style import ROLES, Hue, Look
 
 TOP, ROW = 12, 34
@@ -41,7 +40,7 @@ def dumbbell(
     drawable = any(_ratio(pair) is not None for pair in pairs)
     return Figure(
         id=id,
-        svg=drawn(_changes, id, look, pairs) if drawable else None,
+        svg=draw(_changes, id, look, pairs) if drawable else None,
         table=Table(
             columns=("case", *ends, "ratio", "status"),
             units=("", unit, unit, "x", ""),
@@ -63,9 +62,9 @@ def _ratio(pair: Dumbbell) -> float | None:
 
 
 def _changes(id: str, look: Look, pairs: Sequence[Dumbbell]) -> str:
-    rows: dict[Label, list[tuple[int, Dumbbell]]] = {}
-    for number, pair in enumerate(pairs):
-        rows.setdefault(pair.label, []).append((number, pair))
+    rows: dict[Label, list[Dumbbell]] = {}
+    for pair in pairs:
+        rows.setdefault(pair.label, []).append(pair)
     left = min(max(text_width(label, TEXT) for label in rows) + 18, 280)
     height = TOP + ROW * len(rows) + 34
     sheet = Sheet(id, height=height)
@@ -75,23 +74,22 @@ def _changes(id: str, look: Look, pairs: Sequence[Dumbbell]) -> str:
     pad = (max(reach) - min(reach)) * 0.06 or 0.01
     panel.set_xlim(min(reach) - pad, max(reach) + pad)
     panel.set_ylim(len(rows) - 0.5, -0.5)
-    panel.grid(axis="x", color=ROLES["grid"], linewidth=1)
-    ticks.label_columns(sheet, panel, ticks.linear(*panel.get_xlim(), 6), ticks.signed_percent)
+    ticks.label_columns(sheet, panel, ticks.linear(*panel.get_xlim(), 6), ticks.signed_percent, grid=True)
     panel.axvline(0, color=ROLES["ink"], linewidth=1.2, zorder=1.5)
     for place, (label, members) in enumerate(rows.items()):
         y = TOP + ROW * (place + 0.5)
         sheet.write(left - 8, y, shortened(label, left - 12, TEXT), anchor="right", size=TEXT, colour="ink")
-        last = members[-1][1]
+        last = members[-1]
         ratio = _ratio(last)
         text = last.status or "—" if ratio is None else ticks.signed_percent_value(ratio - 1)
         sheet.write(WIDTH, y, text, anchor="right", size=TEXT, colour="ink")
-        _row_of_changes(sheet, panel, members, look.hue(members[0][1].framework), place)
+        _row_of_changes(sheet, panel, members, look.hue(members[0].framework), place)
     return sheet.svg()
 
 
-def _row_of_changes(sheet: Sheet, panel: Panel, members: Sequence[tuple[int, Dumbbell]], hue: Hue, place: int) -> None:
+def _row_of_changes(sheet: Sheet, panel: Panel, members: Sequence[Dumbbell], hue: Hue, place: int) -> None:
     taken: list[float] = []
-    for number, pair in reversed(members):
+    for pair in reversed(members):
         ratio = _ratio(pair)
         if ratio is None:
             continue
@@ -99,7 +97,7 @@ def _row_of_changes(sheet: Sheet, panel: Panel, members: Sequence[tuple[int, Dum
             low, high = pair.ratio_interval
             panel.hlines(place, low - 1, high - 1, color=ROLES[hue.name], linewidth=1.4, zorder=2.5)
         (dot,) = panel.plot([ratio - 1], [place], zorder=3, **marker_style(hue))
-        sheet.mark(dot, [(pair.on_ref or pair.off_ref, number)], series=pair.framework)
+        sheet.mark(dot, [pair.on_ref or pair.off_ref], series=pair.framework)
         x, y = sheet.pixel(panel, ratio - 1, place)
         if pair.devices is not None and len(members) > 1 and all(abs(x - other) > 16 for other in taken):
             taken.append(x)

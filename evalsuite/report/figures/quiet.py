@@ -5,10 +5,9 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from evalsuite.report.figures import ticks
-from evalsuite.report.figures.cache import drawn
 from evalsuite.report.figures.data import Axis, Bilingual, Figure, Label, LegendEntry, Table
 from evalsuite.report.figures.shapes import outlines, tiles
-from evalsuite.report.figures.sheet import SMALL, WIDTH, Panel, Sheet, marker_style, text_width
+from evalsuite.report.figures.sheet import SMALL, WIDTH, Panel, Sheet, draw, marker_style, text_width
 from evalsuite.report.figures.style import ROLES, Look, note_swatch
 
 TRACK, GAP, TOP, BOTTOM = 46, 20, 14, 30
@@ -42,7 +41,7 @@ def quietness(runs: Sequence[RunSpan], tracks: Sequence[Track], look: Look, *, i
     runs, tracks = tuple(sorted(runs, key=lambda run: run.begin_s)), tuple(tracks)
     return Figure(
         id=id,
-        svg=drawn(_quietness, id, look, runs, tracks) if runs else None,
+        svg=draw(_quietness, id, look, runs, tracks) if runs else None,
         table=Table(
             columns=("run", "at_s", "lasting", "disturbed", *(track.key for track in tracks)),
             units=("", "s", "s", "", *(track.unit for track in tracks)),
@@ -70,7 +69,7 @@ def _quietness(id: str, look: Look, runs: Sequence[RunSpan], tracks: Sequence[Tr
     for framework, numbers in _in_turn(enumerate(runs)):
         boxes = [(begin, 0.22, width, 0.56) for begin, width in (spans[number] for number in numbers)]
         shapes = tiles(panel, boxes, look.hue(framework).name)
-        sheet.mark(shapes, [(runs[number].ref, number) for number in numbers], series=framework)
+        sheet.mark(shapes, [runs[number].ref for number in numbers], series=framework)
     rings = [(begin, 0.1, width, 0.8) for run, (begin, width) in zip(runs, spans, strict=True) if run.disturbed]
     if rings:
         outlines(panel, rings, width=1.8, zorder=4)
@@ -106,7 +105,7 @@ def _track(
     for framework, numbers in _in_turn((number, run) for number, run, _ in known):
         middles, values = zip(*(at[number] for number in numbers), strict=True)
         (dots,) = panel.plot(middles, values, zorder=3, **marker_style(look.hue(framework)))
-        sheet.mark(dots, [(runs[number].ref, number) for number in numbers], series=framework)
+        sheet.mark(dots, [runs[number].ref for number in numbers], series=framework)
 
 
 def _in_turn(runs: Iterable[tuple[int, RunSpan]]) -> Iterator[tuple[str, list[int]]]:

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from evalsuite.report.figures import ticks
-from evalsuite.report.figures.cache import drawn
 from evalsuite.report.figures.data import Axis, Figure, LegendEntry, Table
 from evalsuite.report.figures.shapes import Box, field
-from evalsuite.report.figures.sheet import WIDTH, Panel, Sheet, dashes, spread
+from evalsuite.report.figures.sheet import WIDTH, Panel, Sheet, dashes, draw, spread
 from evalsuite.report.figures.style import ROLES, Look, note_swatch
 
 Span = tuple[float, float]  # seconds since the run began
@@ -42,7 +41,7 @@ def time_panels(
     rows = [(p, line) for p in panels for line in p.lines]
     return Figure(
         id=id,
-        svg=drawn(_time_panels, id, look, panels, window, ref) if panels else None,
+        svg=draw(_time_panels, id, look, panels, window, ref) if panels else None,
         table=Table(
             columns=("resource", "unit", "mean", "samples"),
             rows=tuple((line.key, p.unit, _window_mean(line, window), len(_known(line))) for p, line in rows),
@@ -105,8 +104,7 @@ def _time_panels(id: str, look: Look, panels: Sequence[TimePanel], window: Span 
         peak = max(value for line in part.lines for _, value in _known(line)) / factor
         panel.set_ylim(0, max(peak * 1.08, 1e-9))
         ticks.label_rows(sheet, panel, ticks.linear(0, max(peak * 1.08, 1e-9), 4))
-        ticks.label_columns(sheet, panel, ticks.linear(*span, 7))
-        panel.tick_params(axis="x", labelbottom=place == len(panels) - 1)
+        ticks.label_columns(sheet, panel, ticks.linear(*span, 7), labelled=place == len(panels) - 1)
         sheet.write(left - 6, top - 16, unit, anchor="right")
         _outside(panel, window, span, panel.get_ylim()[1])
         for i, line in enumerate(part.lines):

@@ -5,9 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evalsuite.report.figures import ticks
-from evalsuite.report.figures.cache import drawn
 from evalsuite.report.figures.data import Axis, Figure, Label, Table, finite, note_entry, ref_of
-from evalsuite.report.figures.sheet import TEXT, WIDTH, Panel, Sheet, marker_style, shortened, text_width
+from evalsuite.report.figures.sheet import TEXT, WIDTH, Panel, Sheet, draw, marker_style, shortened, text_width
 from evalsuite.report.figures.style import ROLES, Look
 
 # --- utilisation over time ---------------------------------------------------------------------------
@@ -44,7 +43,7 @@ def repeats(rows: Sequence[Repeats], look: Look, *, id: str) -> Figure:
     ordered = (*shown, *(row for row in rows if row not in shown))
     return Figure(
         id=id,
-        svg=drawn(_repeats, id, look, shown) if shown else None,
+        svg=draw(_repeats, id, look, shown) if shown else None,
         table=Table(
             columns=("case", "run", "value", "unit", "excluded"),
             rows=tuple(
@@ -71,19 +70,16 @@ def _repeats(id: str, look: Look, rows: Sequence[Repeats]) -> str:
     reach = max(0.01, *(abs(v / r.median - 1) for r in rows for v in (*r.values, *r.excluded))) * 1.12
     panel.set_xlim(-reach, reach)
     panel.set_ylim(len(rows) - 0.5, -0.5)
-    ticks.label_columns(sheet, panel, ticks.linear(-reach, reach, 7), ticks.signed_percent)
-    panel.grid(axis="x", color=ROLES["grid"], linewidth=1)
+    ticks.label_columns(sheet, panel, ticks.linear(-reach, reach, 7), ticks.signed_percent, grid=True)
     places = range(len(rows))
     panel.hlines(places, -reach, reach, color=ROLES["grid"], linewidth=1)
     ends = ([place - 0.4 for place in places], [place + 0.4 for place in places])
     panel.vlines([0] * len(rows), *ends, color=ROLES["ink"], linewidth=2, capstyle="projecting", zorder=3)
-    first = 0
     for place, (row, note) in enumerate(zip(rows, notes, strict=True)):
         y = 8 + high * (place + 0.5)
-        _dots(sheet, panel, row, look, place, first)
+        _dots(sheet, panel, row, look, place)
         sheet.write(left - 8, y, shortened(row.label, left - 12, TEXT), anchor="right", size=TEXT, colour="ink")
         sheet.write(WIDTH, y, note, anchor="right", colour="ink")
-        first += len(row.values) + len(row.excluded)
     return sheet.svg()
 
 
@@ -92,7 +88,7 @@ def _repeat_note(row: Repeats) -> str:
     return f"{ticks.quantity(row.median, row.unit)}{cv}"
 
 
-def _dots(sheet: Sheet, panel: Panel, row: Repeats, look: Look, place: int, first: int) -> None:
+def _dots(sheet: Sheet, panel: Panel, row: Repeats, look: Look, place: int) -> None:
     hue = look.hue(row.framework)
     values = (*row.values, *row.excluded)
     xs = [value / row.median - 1 for value in values]
@@ -101,7 +97,7 @@ def _dots(sheet: Sheet, panel: Panel, row: Repeats, look: Look, place: int, firs
         if begin < end:
             ys = [place + lift / 30 for lift in lifts[begin:end]]
             (dots,) = panel.plot(xs[begin:end], ys, zorder=4, **marker_style(hue, hollow=hollow))
-            sheet.mark(dots, [(row.ref, first + i) for i in range(begin, end)], series=row.framework)
+            sheet.mark(dots, [row.ref] * (end - begin), series=row.framework)
 
 
 def _swarm(pixels: Sequence[float]) -> list[float]:

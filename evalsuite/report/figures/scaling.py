@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeGuard
 
 from evalsuite.report.figures import ticks
-from evalsuite.report.figures.cache import drawn
 from evalsuite.report.figures.data import (
     Axis,
     Bilingual,
@@ -19,8 +18,8 @@ from evalsuite.report.figures.data import (
     point_notes,
     point_table,
 )
-from evalsuite.report.figures.shapes import Box, bars, cores, lead, whiskers
-from evalsuite.report.figures.sheet import SMALL, TEXT, Panel, Sheet, marker_style, shortened, spread, text_width
+from evalsuite.report.figures.shapes import Box, bars, cores, whiskers
+from evalsuite.report.figures.sheet import SMALL, TEXT, Panel, Sheet, draw, marker_style, shortened, spread, text_width
 from evalsuite.report.figures.style import DOTTED, ROLES, Hue, Look, note_swatch, swatch
 
 _TOP, _BOTTOM = 34, 34  # room for the unit above and the numbers below a panel, in pixels
@@ -65,13 +64,13 @@ class _Form:
 def _figure(series: Sequence[ScaleSeries], look: Look, id: str, form: _Form, key: str) -> Figure:
     visible = drawable(series)
     counts = counts_of(visible)
-    draw = _lines if len(counts) > 1 else _one_scale
+    drawing = _lines if len(counts) > 1 else _one_scale
     if len(counts) == 1:
         visible = tuple(sorted(visible, key=lambda each: -each.points[0].shown))
     notes = ("ideal",) if len(counts) > 1 and form.ideal != "none" else ()
     return Figure(
         id=id,
-        svg=drawn(draw, id, look, as_drawn(visible), form) if visible else None,
+        svg=draw(drawing, id, look, as_drawn(visible), form) if visible else None,
         table=point_table(visible, key, form.unit, given=series),
         legend=legend(as_drawn(visible), look, notes) if len(counts) > 1 else (),
         axes=_axes(key, form, scales=len(counts)),
@@ -150,10 +149,8 @@ def _lines(id: str, look: Look, series: Sequence[ScaleSeries], form: _Form) -> s
     _scale_rows(sheet, panel, limits, rows, form)
     sheet.write(left - 6, 12, form.unit, anchor="right" if text_width(form.unit) < left - 6 else "center")
     draw_ideal(sheet, panel, series, form.ideal, counts)
-    row = 0
     for each in series:
-        draw_series(sheet, panel, each, look, row)
-        row += len(each.points)
+        draw_series(sheet, panel, each, look)
     end_labels(sheet, panel, series, names, room)
     return sheet.svg()
 
@@ -170,15 +167,12 @@ def _ending(series: ScaleSeries, form: _Form) -> Label:
     return f"{name}{value}"
 
 
-def scale_columns(sheet: Sheet, panel: Panel, counts: Sequence[int]) -> None:
+def scale_columns(sheet: Sheet, panel: Panel, counts: Sequence[int], *, labelled: bool = True) -> None:
     """A log2 axis over these device counts (or batch sizes), with a tick at each."""
-    from matplotlib.ticker import NullLocator
-
     pad = (counts[-1] / counts[0]) ** 0.04 if counts[-1] > counts[0] else 1.3
     panel.set_xscale("log", base=2)
     panel.set_xlim(counts[0] / pad, counts[-1] * pad)
-    ticks.label_columns(sheet, panel, counts)
-    panel.xaxis.set_minor_locator(NullLocator())
+    ticks.label_columns(sheet, panel, counts, labelled=labelled)
 
 
 def _rows(series: Sequence[ScaleSeries], form: _Form) -> tuple[tuple[float, float], list[float]]:
@@ -192,13 +186,10 @@ def _rows(series: Sequence[ScaleSeries], form: _Form) -> tuple[tuple[float, floa
 
 
 def _scale_rows(sheet: Sheet, panel: Panel, limits: tuple[float, float], values: Sequence[float], form: _Form) -> None:
-    from matplotlib.ticker import NullLocator
-
     if form.logarithmic:
         panel.set_yscale("log")
     panel.set_ylim(*limits)
     ticks.label_rows(sheet, panel, values)
-    panel.yaxis.set_minor_locator(NullLocator())
 
 
 def _reach(series: Sequence[ScaleSeries], form: _Form) -> tuple[float, float]:
@@ -240,25 +231,22 @@ def draw_ideal(sheet: Sheet, panel: Panel, series: Sequence[ScaleSeries], kind: 
         panel.plot(ends, values, color=ROLES["rule"], linewidth=1.2, dashes=(2, 3), zorder=1.6)
 
 
-def draw_series(
-    sheet: Sheet, panel: Panel, series: ScaleSeries, look: Look, first_row: int, *, connected: bool = True
-) -> None:
+def draw_series(sheet: Sheet, panel: Panel, series: ScaleSeries, look: Look, *, connected: bool = True) -> None:
     """Connection, whiskers, markers and provenance signs of one series."""
     hue = dashed(look.hue(series.framework), series.variant)
     if connected:
         _connection(sheet, panel, series, hue)
     _whiskers(sheet, panel, series, hue)
-    rows = list(enumerate(series.points, first_row))
     for hollow in (False, True):
-        group = [(row, p) for row, p in rows if p.hollow == hollow]
+        group = [p for p in series.points if p.hollow == hollow]
         if group:
             (dots,) = panel.plot(
-                [p.devices for _, p in group],
-                [p.shown for _, p in group],
+                [p.devices for p in group],
+                [p.shown for p in group],
                 zorder=4,
                 **marker_style(hue, hollow=hollow),
             )
-            sheet.mark(dots, [(p.ref, row) for row, p in group], series=series.framework)
+            sheet.mark(dots, [p.ref for p in group], series=series.framework)
 
 
 def _connection(sheet: Sheet, panel: Panel, series: ScaleSeries, hue: Hue) -> None:
@@ -292,7 +280,7 @@ def end_labels(sheet: Sheet, panel: Panel, series: Sequence[ScaleSeries], names:
         places = spread([y for _, y in members], 16, _TOP, sheet.height - _BOTTOM - 2)
         for (name, y), place in zip(members, places, strict=True):
             if at_the_end and abs(place - y) > 3:
-                lead(sheet, [(x + 7, y), (left - 10, place), (left - 3, place)])
+                sheet.line([(x + 7, y), (left - 10, place), (left - 3, place)], width=0.7)
             if at_the_end:
                 sheet.write(left, place, name, colour="ink")
             else:  # a series that ends early is named where it ends: a lead across the panel looks like a line
@@ -311,8 +299,7 @@ def _one_scale(id: str, look: Look, series: Sequence[ScaleSeries], form: _Form) 
     top = max(v for s in series for p in s.points for v in (p.value, p.high) if positive(v))
     panel.set_xlim(0, top * 1.02)
     panel.set_ylim(len(series) - 0.5, -0.5)
-    ticks.label_columns(sheet, panel, ticks.linear(0, panel.get_xlim()[1], 5))
-    panel.grid(axis="x", color=ROLES["grid"], linewidth=1)
+    ticks.label_columns(sheet, panel, ticks.linear(0, panel.get_xlim()[1], 5), grid=True)
     sheet.write(left - 10, height - _BOTTOM + 12, form.unit, anchor="right")
     for row, each in enumerate(series):
         _bar_row(sheet, panel, each, look.hue(each.framework), row, left, form)
@@ -322,7 +309,7 @@ def _one_scale(id: str, look: Look, series: Sequence[ScaleSeries], form: _Form) 
 def _bar_row(sheet: Sheet, panel: Panel, series: ScaleSeries, hue: Hue, row: int, left: float, form: _Form) -> None:
     point = series.points[0]
     box: Box = (0, row - 0.3, point.shown, 0.6)
-    bars(sheet, panel, [(box, point, row)], hue, series.framework)
+    bars(sheet, panel, [(box, point)], hue, series.framework)
     cores(panel, [] if point.hollow else [box], series.variant, across=True)
     if point.interval:
         whiskers(panel, [(row, *point.interval)], across=True)

@@ -16,8 +16,8 @@ STRIPE, MOST_STRIPES = 0.14, 3  # of the width of a bar
 Box = tuple[float, float, float, float]  # x, y, width, height in the panel's data
 
 
-def bars(sheet: Sheet, panel: Panel, boxes: Sequence[tuple[Box, ScalePoint, int]], hue: Hue, series: str) -> None:
-    """Bars as (box, point, table row); a tint with an outline where the point is not fully measured.
+def bars(sheet: Sheet, panel: Panel, boxes: Sequence[tuple[Box, ScalePoint]], hue: Hue, series: str) -> None:
+    """Bars as (box, point); a tint with an outline where the point is not fully measured.
 
     Not hatched: a browser prints a pattern without its hue.
     """
@@ -25,8 +25,8 @@ def bars(sheet: Sheet, panel: Panel, boxes: Sequence[tuple[Box, ScalePoint, int]
         group = [bar for bar in boxes if bar[1].hollow == hollow]
         if group:
             fill = {"facecolors": (ROLES[hue.name], TINT), "linewidths": 1.6} if hollow else {}
-            shapes = _polygons(panel, [box for box, *_ in group], hue.name, **fill)
-            sheet.mark(shapes, [(point.ref, row) for _, point, row in group], series=series)
+            shapes = _polygons(panel, [box for box, _ in group], hue.name, **fill)
+            sheet.mark(shapes, [point.ref for _, point in group], series=series)
 
 
 def cores(panel: Panel, boxes: Sequence[Box], variant: int, *, across: bool = False) -> None:
@@ -104,12 +104,3 @@ def field(
         clip_on=False,
     )
     return panel.add_artist(patch)  # add_patch would look for the limits of every corner
-
-
-def lead(sheet: Sheet, points: Sequence[tuple[float, float]]) -> None:
-    """A hairline over the whole sheet, through pixels."""
-    from matplotlib.lines import Line2D
-
-    xs, ys = zip(*((x / 72, (sheet.height - y) / 72) for x, y in points), strict=True)
-    line = Line2D(xs, ys, color=ROLES["rule"], linewidth=0.7, transform=sheet.figure.dpi_scale_trans)
-    sheet.figure.add_artist(line)

@@ -1,20 +1,11 @@
-"""The drawing board: a matplotlib figure measured in CSS pixels, and the SVG that a page can theme.
-
-Matplotlib draws with stand-in colours and stand-in texts. Afterwards the colours become CSS classes, the
-texts become what was meant (escaped, never read as mathematics, never looked up in a font), and ids,
-styles and metadata that would clash inside one page are dropped.
-"""
+"""The drawing board: a matplotlib figure measured in CSS pixels, with what a page needs to know of its shapes."""
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from io import StringIO
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
-from xml.etree import ElementTree
-from xml.sax.saxutils import escape, quoteattr
 
-from evalsuite.report.figures.data import Bilingual, Label
+from evalsuite.report.figures.data import Bilingual, Group, Label, clean, plain
 from evalsuite.report.figures.style import MARKER_RADIUS, ROLES, Hue, polygon
 
 if TYPE_CHECKING:
@@ -22,14 +13,11 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.path import Path
 
-Mark: TypeAlias = tuple[str, int]  # case id, row of the figure's table
 Panel: TypeAlias = "Axes"  # matplotlib's, which is imported when something is drawn
 
 WIDTH = 760  # pixels: the text column of the report (docs/report.md#figures)
 TEXT, SMALL = 13, 11.5
 _PIXELS_PER_INCH = 72  # matplotlib's points are then our pixels
-_TOKEN = re.compile(r"X(\d+)X")
-_DRAWN = ("path", "use", "rect", "circle")
 
 
 class Sheet:
@@ -44,20 +32,18 @@ class Sheet:
         self.ends = ends  # the right end says most, and a narrow window begins there
         self.figure = Figure(figsize=(width / _PIXELS_PER_INCH, height / _PIXELS_PER_INCH), dpi=_PIXELS_PER_INCH)
         self.figure.patch.set_visible(False)
-        self._texts: list[Label] = []
-        self._groups: list[_Group] = []
+        self._groups: dict[str, Group] = {}
 
-    def panel(self, left: float, top: float, right: float, bottom: float) -> Panel:
-        """Axes between these edges, with nothing on them yet."""
+    def panel(self, left: float, top: float, right: float, bottom: float, *, foot: bool = True) -> Panel:
+        """Axes between these edges, with a line at their *foot*. Their ticks: `ticks`."""
+        from matplotlib.lines import Line2D
+
         box = (left / self.width, 1 - bottom / self.height)
         axes = self.figure.add_axes((*box, (right - left) / self.width, (bottom - top) / self.height), facecolor="none")
-        axes.patch.set_visible(False)
-        for side in ("left", "right", "top"):
-            axes.spines[side].set_visible(False)
-        axes.spines["bottom"].set(color=ROLES["rule"], linewidth=1)
-        axes.tick_params(length=0, which="both", labelsize=SMALL, labelcolor=ROLES["muted"], pad=5)
-        axes.set(xticks=(), yticks=(), axisbelow=True)
-        axes.margins(0)
+        axes.set_axis_off()
+        if foot:
+            line = Line2D((0, 1), (0, 0), transform=axes.transAxes, color=ROLES["rule"], linewidth=1, zorder=2.5)
+            axes.add_artist(line).set_clip_on(False)
         return axes
 
     def write(
@@ -69,74 +55,79 @@ class Sheet:
         anchor: str = "left",
         size: float = SMALL,
         colour: str = "muted",
-        valign: str = "center",
         style: str = "",
-        rotation: float = 0,
     ) -> None:
-        """A text node at a pixel. *style* is a class: "halo" (readable over lines), "strong"."""
-        if not text:
-            return
-        token = f"X{len(self._texts)}X"
-        self._texts.append(text)
-        self.figure.text(
-            x / _PIXELS_PER_INCH,
-            (self.height - y) / _PIXELS_PER_INCH,
-            token,
-            transform=self.figure.dpi_scale_trans,
-            ha=anchor,
-            va=valign,
-            fontsize=size,
-            color=ROLES[colour],
-            rotation=rotation,
-            gid=self._group(style) if style else None,
-        )
+        """A text, its middle at the height *y*. *style* is a class: "halo" (readable over lines), "strong"."""
+        if text:
+            self.figure.text(
+                x / _PIXELS_PER_INCH,
+                (self.height - y) / _PIXELS_PER_INCH,
+                clean(plain(text)),
+                transform=self.figure.dpi_scale_trans,
+                ha=anchor,
+                va="center",
+                fontsize=size,
+                color=ROLES[colour],
+                gid=self._gid(Group(style=style, label=text)),
+            )
+
+    def line(self, points: Sequence[tuple[float, float]], *, width: float) -> None:
+        """A hairline over the whole sheet, through pixels."""
+        from matplotlib.lines import Line2D
+
+        xs, ys = zip(*((x / _PIXELS_PER_INCH, (self.height - y) / _PIXELS_PER_INCH) for x, y in points), strict=True)
+        line = Line2D(xs, ys, color=ROLES["rule"], linewidth=width, transform=self.figure.dpi_scale_trans)
+        self.figure.add_artist(line)
 
     def pixel(self, panel: Panel, x: float, y: float) -> tuple[float, float]:
         """Where a point of *panel*'s data lies on the sheet."""
         across, up = panel.transData.transform((x, y))
         return float(across), self.height - float(up)
 
-    def mark(self, artist: "Artist", refs: Sequence[Mark | None], *, series: str | None = None) -> None:
-        """Makes the shapes of *artist* marks: (case id, table row) each, in the order they are drawn; None for none."""
-        artist.set_gid(self._group("", refs, series))
+    def mark(self, artist: "Artist", refs: Sequence[str | None], *, series: str | None = None) -> None:
+        """Makes the shapes of *artist* marks that lead to these cases, in the order they are drawn; None: to none."""
+        artist.set_gid(self._gid(Group(refs=refs, series=series)))
 
     def belongs(self, artist: "Artist", series: str) -> None:
         """Ties a line or band to a framework, so that the page can bring it out or grey it."""
-        artist.set_gid(self._group("", (), series))
+        self.mark(artist, (), series=series)
 
-    def _group(self, style: str, refs: Sequence[Mark | None] = (), series: str | None = None) -> str:
-        self._groups.append(_Group(style, refs, series))
-        return f"group-{len(self._groups) - 1}"
+    def _gid(self, group: Group) -> str:
+        gid = str(len(self._groups))
+        self._groups[gid] = group
+        return gid
 
     def svg(self) -> str:
-        from matplotlib.backends.backend_svg import FigureCanvasSVG
+        """The drawing, named and described by elements of the page."""
+        from evalsuite.report.figures.svg import Renderer
 
-        FigureCanvasSVG(self.figure)
-        buffer = StringIO()
-        nothing = dict.fromkeys(("Date", "Creator", "Format", "Type"))
-        self.figure.savefig(buffer, format="svg", metadata=nothing, transparent=True)
-        return _Page(self, self._texts, self._groups).page(ElementTree.fromstring(buffer.getvalue()))
+        renderer = Renderer(self.id, self.width, self.height, self._groups)
+        self.figure.draw(renderer)
+        classes = f"fig-svg{' fig-wide' * (self.width == WIDTH)}{' fig-ends' * self.ends}"
+        return (
+            f'<svg xmlns="http://www.w3.org/2000/svg" class="{classes}" id="{self.id}-svg" role="img" '
+            f'aria-labelledby="{self.id}-title" aria-describedby="{self.id}-reading" '
+            f'viewBox="0 0 {self.width:g} {self.height:g}" width="{self.width:g}" height="{self.height:g}">'
+            f"{renderer.svg()}</svg>"
+        )
 
 
-@contextmanager
-def settings() -> Iterator[None]:
-    """Matplotlib's own defaults whatever the user's matplotlibrc says, and output that never varies."""
+def draw(drawing: Callable[..., str], *arguments: object) -> str:
+    """`drawing(*arguments)` with matplotlib's own defaults, whatever the user's matplotlibrc says."""
     import matplotlib
 
     with matplotlib.rc_context():
         defaults = matplotlib.rcParamsDefault.items()
         matplotlib.rcParams.update({k: v for k, v in defaults if not k.startswith("backend")})
         matplotlib.rcParams.update(_SETTINGS)
-        yield
+        return drawing(*arguments)
 
 
 _SETTINGS: dict[Any, Any] = {
-    "svg.fonttype": "none",
-    "svg.hashsalt": "evalsuite",
     "path.simplify": False,
     "text.parse_math": False,
     "lines.scale_dashes": False,
-    "hatch.linewidth": 0.8,
+    "lines.solid_capstyle": "butt",
 }
 
 
@@ -227,192 +218,3 @@ def spread(wanted: Sequence[float], gap: float, low: float, high: float) -> list
     ceiling = max(low, high - gap * (len(wanted) - 1))
     places = {i: min(max(o, low), ceiling) + rank * gap for rank, (i, o) in enumerate(zip(order, offsets, strict=True))}
     return [places[i] for i in range(len(wanted))]
-
-
-def clean(text: str) -> str:
-    """*text* without the characters that XML forbids or that turn writing around."""
-    return "".join(c if _printable(c) else "\N{REPLACEMENT CHARACTER}" for c in text)
-
-
-def _printable(character: str) -> bool:
-    """Not: control characters, lone surrogates, the embeddings of bidi text, the two non-characters."""
-    code = ord(character)
-    return not (
-        unicodedata.category(character) in ("Cc", "Cs", "Zl", "Zp")
-        or 0x202A <= code <= 0x202E
-        or 0x2066 <= code <= 0x2069
-        or code & 0xFFFE == 0xFFFE
-    )
-
-
-class _Page:
-    """Matplotlib's SVG tree → SVG text with classes, our texts, our ids."""
-
-    def __init__(self, sheet: Sheet, texts: Sequence[Label], groups: Sequence["_Group"]):
-        self.sheet, self.texts, self.groups = sheet, texts, groups
-        self.ids: dict[str, str] = {}
-        self.marks = 0
-        self.colours = {colour: name for name, colour in ROLES.items()}
-
-    def page(self, root: ElementTree.Element) -> str:
-        body = "".join(self.element(child, _NO_GROUP) for child in root)
-        id, width, height = self.sheet.id, f"{self.sheet.width:g}", f"{self.sheet.height:g}"
-        attributes = {
-            "xmlns": "http://www.w3.org/2000/svg",
-            "class": " ".join(
-                ("fig-svg", *["fig-wide"] * (self.sheet.width == WIDTH), *["fig-ends"] * self.sheet.ends)
-            ),
-            "id": f"{id}-svg",
-            "role": "img",
-            "aria-labelledby": f"{id}-title",
-            "aria-describedby": f"{id}-reading",
-            "viewBox": f"0 0 {width} {height}",
-            "width": width,
-            "height": height,
-        }
-        opening = " ".join(f'{name}="{value}"' for name, value in attributes.items())
-        return f"<svg {opening}>{body}</svg>"
-
-    def element(self, node: ElementTree.Element, group: "_Group") -> str:
-        tag = node.tag.rpartition("}")[2]
-        if tag in ("metadata", "style"):
-            return ""
-        if tag == "text":
-            return self.text(node, group)
-        if tag in ("g", "defs", "clipPath", "pattern"):
-            return self.container(tag, node, group)
-        return self.shape(tag, node, group)
-
-    def container(self, tag: str, node: ElementTree.Element, group: "_Group") -> str:
-        own = self.own_group(node)
-        inside = _IN_DEFS if tag != "g" else own or group
-        body = "".join(self.element(child, inside) for child in node)
-        attributes = self.attributes(node, keep_id=tag != "g")
-        if own and own.series is not None:
-            attributes += f" data-series={quoteattr(clean(own.series))}"
-        if not body or (not attributes and tag in ("g", "defs") and tag == "g"):
-            return body
-        return f"<{tag}{attributes}>{body}</{tag}>"
-
-    def own_group(self, node: ElementTree.Element) -> "_Group | None":
-        name = node.get("id", "")
-        return self.groups[int(name[6:])] if name.startswith("group-") else None
-
-    def shape(self, tag: str, node: ElementTree.Element, group: "_Group") -> str:
-        mark = group.next_mark() if tag in _DRAWN else None
-        classes, plain = self.painted(node)
-        extra = ""
-        if mark:
-            ref, row = mark
-            classes = ["mark", *classes]
-            extra = f' id="{self.sheet.id}-m{self.marks}" data-row="{row}"'
-            self.marks += 1
-            extra += f" data-ref={quoteattr(clean(ref))}" if ref else ""
-        attributes = self.attributes(node, keep_id=group is _IN_DEFS)
-        return f"<{tag}{extra}{_classes(classes)}{attributes}{plain}/>"
-
-    def text(self, node: ElementTree.Element, group: "_Group") -> str:
-        classes, plain = self.painted(node)
-        found = _TOKEN.fullmatch(node.text or "")
-        label = self.texts[int(found[1])] if found else node.text or ""
-        classes = [*group.style.split(), *classes]
-        shared = f"{_classes(classes)}{self.attributes(node)}{plain}"
-        if isinstance(label, Bilingual):
-            both = (("zh-CN", label.zh), ("en", label.en))
-            return "".join(f'<text lang="{lang}"{shared}>{_written(words)}</text>' for lang, words in both)
-        return f"<text{shared}>{_written(label)}</text>"
-
-    def painted(self, node: ElementTree.Element) -> tuple[list[str], str]:
-        """A style attribute as (classes for colours, presentation attributes for the rest).
-
-        A content security policy without 'unsafe-inline' ignores style attributes; these it lets through.
-        """
-        style: dict[str, str] = {name: node.attrib[name] for name in ("fill", "stroke") if name in node.attrib}
-        style |= dict(_declarations(node.get("style", "")))
-        classes = []
-        for paint, prefix in (("fill", "fill"), ("stroke", "line")):
-            role = self.colours.get(style.get(paint, "").lower())
-            if role:
-                classes.append(f"{prefix}-{role}")
-                del style[paint]
-        return classes, "".join(f" {name}={quoteattr(self.value(value))}" for name, value in _kept(style))
-
-    def attributes(self, node: ElementTree.Element, keep_id: bool = False) -> str:
-        pairs = []
-        for name, value in node.attrib.items():
-            name = name.rpartition("}")[2]
-            if name in ("style", "type", "fill", "stroke") or (name == "id" and not keep_id):
-                continue
-            if name == "transform" and value.startswith("rotate(-0"):
-                continue
-            value = self.identifier(value) if name == "id" else self.value(value)
-            pairs.append((name, _compact(value) if name == "d" else value))
-        return "".join(f" {name}={quoteattr(value)}" for name, value in pairs if value)
-
-    def value(self, value: str) -> str:
-        """Numbers to a hundredth of a pixel, references to our own ids."""
-        value = _REFERENCE.sub(lambda found: f"{found[1]}{self.identifier(found[2])}", value)
-        if value.startswith(("#", "url(")):
-            return value
-        return " ".join(_NUMBER.sub(_rounded, value).split())
-
-    def identifier(self, name: str) -> str:
-        return self.ids.setdefault(name, f"{self.sheet.id}-d{len(self.ids)}")
-
-
-def _written(text: str) -> str:
-    return escape(clean(text), {'"': "&quot;"})
-
-
-class _Group:
-    """What the shapes inside one artist have in common."""
-
-    def __init__(self, style: str = "", refs: Iterable[Mark | None] = (), series: str | None = None):
-        self.style, self.series = style, series
-        self._refs = iter(tuple(refs))
-
-    def next_mark(self) -> Mark | None:
-        return next(self._refs, None)
-
-
-_NO_GROUP, _IN_DEFS = _Group(), _Group()
-_REFERENCE = re.compile(r"^(url\(#|#)([\w-]+)")
-_NUMBER = re.compile(r"-?\d+\.\d+")
-_RECTANGLE = re.compile(r"M(\S+) (\S+)L(\S+) \2L\3 ([^L\s]+)L\1 \4(?:L\1 \2)?z")
-
-
-def _compact(path: str) -> str:
-    """The same path with fewer characters: no needless spaces, rectangles by their edges."""
-    path = re.sub(r" ?([MLCQz]) ?", r"\1", path)
-    return _RECTANGLE.sub(r"M\1 \2H\3V\4H\1z", path)
-
-
-def _rounded(found: re.Match[str]) -> str:
-    text = f"{float(found[0]):.2f}".rstrip("0").rstrip(".")
-    return "0" if text == "-0" else text
-
-
-def _declarations(style: str) -> Iterable[tuple[str, str]]:
-    for declaration in style.split(";"):
-        name, colon, value = declaration.partition(":")
-        if colon:
-            yield name.strip(), value.strip()
-
-
-def _kept(style: dict[str, str]) -> Iterable[tuple[str, str]]:
-    """The declarations that say something: the size of a font but not its family, no defaults."""
-    for name, value in style.items():
-        if name in ("font", "font-size"):
-            size = re.search(r"([\d.]+)px", value)
-            yield "font-size", size[1] if size else str(TEXT)
-        elif name in ("font-family", "font-weight", "stroke-linejoin") or (name, value) in _DEFAULTS:
-            continue
-        else:
-            yield name, value.removesuffix("px")
-
-
-_DEFAULTS = {("text-anchor", "start"), ("stroke-linecap", "butt"), ("opacity", "1"), ("stroke-dashoffset", "0")}
-
-
-def _classes(classes: Sequence[str]) -> str:
-    return f' class="{" ".join(classes)}"' if classes else ""

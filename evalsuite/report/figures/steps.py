@@ -4,11 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evalsuite.report.figures import ticks
-from evalsuite.report.figures.cache import drawn
 from evalsuite.report.figures.data import Axis, Figure, Label, LegendEntry, Table, plain
 from evalsuite.report.figures.scaling import positive
 from evalsuite.report.figures.shapes import field, outlines
-from evalsuite.report.figures.sheet import TEXT, WIDTH, Panel, Sheet, shortened, text_width
+from evalsuite.report.figures.sheet import TEXT, WIDTH, Panel, Sheet, draw, shortened, text_width
 from evalsuite.report.figures.style import ROLES, Look, note_swatch, phase_swatch
 
 
@@ -61,7 +60,7 @@ def phases(steps: Sequence[StepBar], look: Look, *, id: str, unit: str = "ms", s
     rows += [(s, "rest", dict(s.parts)["rest"], None) for s in steps if "rest" in dict(s.parts)]
     return Figure(
         id=id,
-        svg=drawn(_phases, id, look, steps, unit, share) if steps else None,
+        svg=draw(_phases, id, look, steps, unit, share) if steps else None,
         table=Table(
             columns=("case", "phase", "time", "share", "parent_phase"),
             units=("", "", unit, "", ""),
@@ -98,31 +97,23 @@ def _phases(id: str, look: Look, steps: Sequence[StepBar], unit: str, share: boo
     top = max(sum(value for _, value in s.parts) / (s.total if share else 1) for s in steps)
     panel.set_xlim(0, top)
     panel.set_ylim(len(steps) - 0.5, -0.5)
-    ticks.label_columns(sheet, panel, ticks.linear(0, top, 5), ticks.percent if share else ticks.number)
-    panel.grid(axis="x", color=ROLES["grid"], linewidth=1)
+    ticks.label_columns(sheet, panel, ticks.linear(0, top, 5), ticks.percent if share else ticks.number, grid=True)
     sheet.write(left - 8, height - 20, "" if share else unit, anchor="right")
     keys = _phase_keys(steps)
     for place, (step, total) in enumerate(zip(steps, totals, strict=True)):
         y = 24 + row * (place + 0.5)
         sheet.write(left - 8, y, shortened(step.label, left - 12, TEXT), anchor="right", size=TEXT, colour="ink")
-        end = _stack(sheet, panel, step, keys, place, step.total if share else 1.0, _first_row(steps, place))
+        end = _stack(sheet, panel, step, keys, place, step.total if share else 1.0)
         sheet.write(sheet.pixel(panel, end, place)[0] + 7, y, total, colour="ink")
     if aside:
         _communication(sheet, steps, row, height)
     return sheet.svg()
 
 
-def _first_row(steps: Sequence[StepBar], place: int) -> int:
-    return sum(len(step.phases) for step in steps[:place])
-
-
-def _stack(
-    sheet: Sheet, panel: Panel, step: StepBar, keys: dict[str, int], place: int, scale: float, first: int
-) -> float:
+def _stack(sheet: Sheet, panel: Panel, step: StepBar, keys: dict[str, int], place: int, scale: float) -> float:
     """One bar: the parts side by side, the nested ones inside theirs. Gives where it ends."""
     begin = 0.0
     begins: dict[str, float] = {}
-    rows = {phase.key: first + i for i, phase in enumerate(step.phases)}
     for key, value in step.parts:
         box = (begin, place - 0.34, value / scale, 0.68)
         begins[key] = begin
@@ -130,18 +121,16 @@ def _stack(
         hue = f"hue-{keys[key]}" if keys[key] else "hue-other"
         patch = field(panel, [box], hue, zorder=2)
         patch.set(edgecolor=ROLES["surface"], linewidth=1.2)
-        if key in rows:
-            sheet.mark(patch, [(step.ref, rows[key])])
-    _nested(sheet, panel, step, begins, place, scale, rows)
+        if key != "rest":
+            sheet.mark(patch, [step.ref])
+    _nested(sheet, panel, step, begins, place, scale)
     if step.overlaps:
         field(panel, [(0, place - 0.34, begin, 0.68)], "none", hatch="surface", zorder=4)
         outlines(panel, [(0, place - 0.34, begin, 0.68)], colour="ink", zorder=4)
     return begin
 
 
-def _nested(
-    sheet: Sheet, panel: Panel, step: StepBar, begins: dict[str, float], place: int, scale: float, rows: dict[str, int]
-) -> None:
+def _nested(sheet: Sheet, panel: Panel, step: StepBar, begins: dict[str, float], place: int, scale: float) -> None:
     used: dict[str, float] = {}
     for phase in step.phases:
         if phase.parent is not None and phase.parent in begins and positive(phase.value):
@@ -149,15 +138,14 @@ def _nested(
             used[phase.parent] = used.get(phase.parent, 0.0) + phase.value / scale
             patch = field(panel, [(left, place - 0.02, phase.value / scale, 0.36)], "surface", hatch="rule", zorder=3)
             patch.set(edgecolor=ROLES["ink"], linewidth=1)
-            sheet.mark(patch, [(step.ref, rows[phase.key])])
+            sheet.mark(patch, [step.ref])
 
 
 def _communication(sheet: Sheet, steps: Sequence[StepBar], row: float, height: float) -> None:
     panel = sheet.panel(WIDTH - 130, 24, WIDTH - 40, height - 32)
     panel.set_xlim(0, 1)
     panel.set_ylim(len(steps) - 0.5, -0.5)
-    ticks.label_columns(sheet, panel, (0, 0.5, 1), ticks.percent)
-    panel.grid(axis="x", color=ROLES["grid"], linewidth=1)
+    ticks.label_columns(sheet, panel, (0, 0.5, 1), ticks.percent, grid=True)
     for place, step in enumerate(steps):
         y = 24 + row * (place + 0.5)
         if step.communication is None:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from evalsuite.report.figures import ticks
-from evalsuite.report.figures.cache import drawn
 from evalsuite.report.figures.data import (
     Axis,
     Figure,
@@ -20,7 +19,7 @@ from evalsuite.report.figures.data import (
     ref_of,
 )
 from evalsuite.report.figures.shapes import Box, field, outlines
-from evalsuite.report.figures.sheet import SMALL, TEXT, WIDTH, Panel, Sheet, shortened, text_width
+from evalsuite.report.figures.sheet import SMALL, TEXT, WIDTH, Panel, Sheet, draw, shortened, text_width
 from evalsuite.report.figures.style import LEVELS, ROLES, Look, scale_swatch
 
 _CELLS = 160  # cells of a strip: about 3 pixels each, narrower none is told from its neighbour
@@ -63,7 +62,7 @@ def utilisation(
     missing = any(_cells(s)[1] or _uncovered(s, span) for s in sampled) or len(sampled) < len(strips)
     return Figure(
         id=id,
-        svg=drawn(_utilisation, id, look, strips, window, tuple(shaded), span) if sampled else None,
+        svg=draw(_utilisation, id, look, strips, window, tuple(shaded), span) if sampled else None,
         table=Table(
             columns=(
                 *(("resource", "run") if _grouped(strips) else ("resource",)),
@@ -175,10 +174,9 @@ def _utilisation(
     right = WIDTH - max(text_width(mean, TEXT) for mean in means) - 16
     height = rows.first + rows.height + 28
     sheet = Sheet(id, height=height)
-    panel = sheet.panel(left, rows.first, right, height - 28)
+    panel = sheet.panel(left, rows.first, right, height - 28, foot=False)
     panel.set_xlim(*span)
     panel.set_ylim(rows.height, 0)
-    panel.spines["bottom"].set_visible(False)
     ticks.label_columns(sheet, panel, ticks.linear(*span, 7))
     sheet.write(right + 8, height - 15, "s")
     _strip_fields(sheet, panel, strips, span, rows)
@@ -240,7 +238,7 @@ def _strip_fields(sheet: Sheet, panel: Panel, strips: Sequence[Strip], span: Spa
     for level in sorted(levels):
         field(panel, levels[level], f"seq-{level}", zorder=2)
     frames = outlines(panel, whole, colour="rule", width=0.8, zorder=4)
-    sheet.mark(frames, [(strip.ref, place) for place, strip in enumerate(strips)])
+    sheet.mark(frames, [strip.ref for strip in strips])
 
 
 def _lasting(strip: Strip, span: Span) -> float:

@@ -2,9 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-
-from evalsuite import paths
 
 # Six hues of one name in both themes: blue, orange, green, purple, brick, teal. At least 3.1:1 on white and 3.6:1 on
 # #14171A; the least OKLab distance of two, with full or simulated protan, deutan, tritan vision, is 0.15 and 0.17.
@@ -88,10 +85,9 @@ OTHER = Hue(index=0, marker="pentagon", dash=(2, 1))
 
 @dataclass(frozen=True, kw_only=True)
 class Look:
-    """What all figures of one report share: the hue of each framework and where drawn figures are kept."""
+    """What all figures of one report share: the hue of each framework."""
 
     hues: Mapping[str, Hue]
-    cache: Path | None = None  # None: draw every time
 
     def hue(self, framework: str) -> Hue:
         return self.hues.get(framework, OTHER)
@@ -128,9 +124,9 @@ def _member(name: str, frameworks: Sequence[str]) -> int:
     return members.index(name)
 
 
-def look(frameworks: Sequence[str], *, cache: bool = True) -> Look:
+def look(frameworks: Sequence[str]) -> Look:
     """The look of a report over *frameworks* (all that it names, in the plan's order)."""
-    return Look(hues=palette(frameworks), cache=paths.cache() / "figures" if cache else None)
+    return Look(hues=palette(frameworks))
 
 
 def polygon(marker: str) -> tuple[tuple[float, float], ...] | None:

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evalsuite.report.figures import ticks
-from evalsuite.report.figures.cache import drawn
 from evalsuite.report.figures.data import Axis, Figure, Label, LegendEntry, Table, plain
 from evalsuite.report.figures.scaling import entry, positive, scale_columns
 from evalsuite.report.figures.shapes import field, outlines
@@ -15,6 +14,7 @@ from evalsuite.report.figures.sheet import (
     Panel,
     Sheet,
     dashes,
+    draw,
     marker_style,
     shortened,
     spread,
@@ -63,7 +63,7 @@ def batch_sweep(
     oom = any(p.oom for _, p in pairs)
     return Figure(
         id=id,
-        svg=drawn(_batch_sweep, id, look, sweeps, unit, capacity_bytes) if drawable_points else None,
+        svg=draw(_batch_sweep, id, look, sweeps, unit, capacity_bytes) if drawable_points else None,
         table=Table(
             columns=("series", "batch_per_device", "items_per_s", "low", "high", "memory", "oom"),
             units=("", "", unit, unit, unit, "bytes", ""),
@@ -107,11 +107,10 @@ def _batch_sweep(id: str, look: Look, sweeps: Sequence[SweepLine], unit: str, ca
         fullest=_highest(sweeps, "memory_bytes", capacity),
     )
     sheet = Sheet(id, height=frame.top + 220 + (150 if memory else 0) + 30)
-    wide, first = WIDTH / len(columns), 0
+    wide = WIDTH / len(columns)
     for place, (label, members) in enumerate(columns.items()):
-        _column(sheet, members, look, frame, (place * wide + (78 if not place else 58), (place + 1) * wide), first)
+        _column(sheet, members, look, frame, (place * wide + (78 if not place else 58), (place + 1) * wide))
         sheet.write(place * wide + (78 if not place else 58), 12, label, size=TEXT, colour="ink", style="strong")
-        first += sum(len(sweep.points) for sweep in members)
     sheet.write(72, 30, unit, anchor="right")
     return sheet.svg()
 
@@ -134,18 +133,15 @@ def _highest(sweeps: Sequence[SweepLine], field_name: str, capacity: float | Non
     return 1.08 * max([*values, *([capacity] if capacity else [])] or [1])
 
 
-def _column(
-    sheet: Sheet, sweeps: Sequence[SweepLine], look: Look, frame: _Frame, edges: tuple[float, float], first: int
-) -> None:
+def _column(sheet: Sheet, sweeps: Sequence[SweepLine], look: Look, frame: _Frame, edges: tuple[float, float]) -> None:
     left, right = edges[0], edges[1] - frame.room
     above = sheet.panel(left, frame.top, right, frame.top + 220)
-    _sweep_panel(sheet, above, sweeps, look, frame, "items_per_s", first)
+    _sweep_panel(sheet, above, sweeps, look, frame, "items_per_s")
     _names(sheet, above, sweeps, right + 8, frame)
     panels = [above]
     if frame.memory:
         below = sheet.panel(left, frame.top + 250, right, frame.top + 370)
-        _sweep_panel(sheet, below, sweeps, look, frame, "memory_bytes", first)
-        above.tick_params(axis="x", labelbottom=False)
+        _sweep_panel(sheet, below, sweeps, look, frame, "memory_bytes")
         sheet.write(left - 6, frame.top + 238, "GB", anchor="right")
         panels.append(below)
     lanes = [(sweep, size) for sweep in sweeps if (size := sweep.oom_from) is not None]
@@ -171,21 +167,18 @@ def _sweep_panel(
     look: Look,
     frame: _Frame,
     field_name: str,
-    first: int,
 ) -> None:
     scale = 1e9 if field_name == "memory_bytes" else 1.0
     found = [[(p, getattr(p, field_name)) for p in s.points if positive(getattr(p, field_name))] for s in sweeps]
     top = _highest(sweeps, "items_per_s", None) if scale == 1 else frame.fullest / scale
-    scale_columns(sheet, panel, frame.sizes)
+    scale_columns(sheet, panel, frame.sizes, labelled=scale != 1 or not frame.memory)
     panel.set_ylim(0, top)
     ticks.label_rows(sheet, panel, ticks.linear(0, top, 5 if scale == 1 else 3))
     if frame.capacity and scale != 1:
         panel.axhline(frame.capacity / scale, color=ROLES["ink"], linewidth=1.2, dashes=(6, 3))
     for sweep, points in zip(sweeps, found, strict=True):
-        rows = {p: first + i for i, p in enumerate(sweep.points)}
-        first += len(sweep.points)
         points = sorted(points, key=lambda pair: pair[0].batch_per_device)
-        _sweep_line(sheet, panel, sweep, points, look.hue(sweep.framework), rows, scale)
+        _sweep_line(sheet, panel, sweep, points, look.hue(sweep.framework), scale)
 
 
 def _sweep_line(
@@ -194,7 +187,6 @@ def _sweep_line(
     sweep: SweepLine,
     points: Sequence[tuple[SweepPoint, float]],
     hue: Hue,
-    rows: dict[SweepPoint, int],
     scale: float,
 ) -> None:
     if not points:
@@ -206,7 +198,7 @@ def _sweep_line(
     if whiskers and scale == 1:
         panel.vlines(*zip(*whiskers, strict=True), color=ROLES[hue.name], linewidth=1.2, zorder=3.5)
     (dots,) = panel.plot(xs, ys, zorder=4, **marker_style(hue))
-    sheet.mark(dots, [(p.ref, rows[p]) for p, _ in points], series=sweep.framework)
+    sheet.mark(dots, [p.ref for p, _ in points], series=sweep.framework)
 
 
 def _oom_lanes(
@@ -220,8 +212,7 @@ def _oom_lanes(
         fitting = [size for size in sizes if size < first]
         begin = math.sqrt(fitting[-1] * first) if fitting else low
         x, y = sheet.pixel(top, begin, 0)[0], 40 + 20 * place
-        lane = sheet.panel(x, y, edge, y + 14)
-        lane.spines["bottom"].set_visible(False)
+        lane = sheet.panel(x, y, edge, y + 14, foot=False)
         lane.set(xlim=(0, 1), ylim=(0, 1))
         field(lane, [(0, 0, 1, 1)], "cell-bad", hatch="rule")
         outlines(lane, [(0, 0, 1, 1)], colour="rule", width=0.8)

@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Sequence
 
 from evalsuite.report.figures.sheet import SMALL, Panel, Sheet, text_width
+from evalsuite.report.figures.style import ROLES
 
 
 def number(value: float) -> str:
@@ -115,24 +116,38 @@ def uncrowded(places: Sequence[float], texts: Sequence[str], size: float = SMALL
     return sorted(keep)
 
 
-def label_rows(sheet: Sheet, panel: Panel, values: Sequence[float], written: Callable[[float], str] = number) -> None:
-    """Horizontal grid lines with their numbers at the left edge."""
-    from evalsuite.report.figures.style import ROLES
-
-    panel.set_yticks(list(values), labels=[written(value) for value in values])
-    panel.grid(axis="y", color=ROLES["grid"], linewidth=1)
+def label_rows(
+    sheet: Sheet,
+    panel: Panel,
+    values: Sequence[float],
+    written: Callable[[float], str] = number,
+    *,
+    labelled: bool = True,
+) -> None:
+    """Horizontal grid lines with their numbers at the left edge. The limits of both axes must be set."""
+    left, right = panel.get_xlim()
+    panel.hlines(values, left, right, color=ROLES["grid"], linewidth=1, zorder=0.5, clip_on=False)
+    for value in values if labelled else ():
+        x, y = sheet.pixel(panel, left, value)
+        sheet.write(x - 5, y + 1, written(value), anchor="right")
 
 
 def label_columns(
-    sheet: Sheet, panel: Panel, values: Sequence[float], written: Callable[[float], str] = number
+    sheet: Sheet,
+    panel: Panel,
+    values: Sequence[float],
+    written: Callable[[float], str] = number,
+    *,
+    grid: bool = False,
+    labelled: bool = True,
 ) -> None:
-    """Ticks at *values* on the x axis; numbers where they do not touch."""
-    from evalsuite.report.figures.style import ROLES
-
-    if not values:
-        return
+    """Ticks at *values* below the panel; numbers where they do not touch. The limits of both axes must be set."""
+    bottom, top = panel.get_ylim()
+    if grid:
+        panel.vlines(values, bottom, top, color=ROLES["grid"], linewidth=1, zorder=0.5, clip_on=False)
+    places = [sheet.pixel(panel, value, bottom) for value in values]
+    for x, y in places:
+        sheet.line([(x, y), (x, y + 4)], width=0.8)
     texts = [written(value) for value in values]
-    places = [sheet.pixel(panel, value, panel.get_ylim()[0])[0] for value in values]
-    keep = set(uncrowded(places, texts))
-    panel.set_xticks(list(values), labels=[text if i in keep else "" for i, text in enumerate(texts)])
-    panel.tick_params(axis="x", length=4, color=ROLES["rule"])
+    for i in uncrowded([x for x, _ in places], texts) if labelled else ():
+        sheet.write(places[i][0], places[i][1] + 14.5, texts[i], anchor="center")

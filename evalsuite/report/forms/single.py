@@ -4,7 +4,7 @@ from pathlib import Path
 
 from evalsuite.files import write_atomically
 from evalsuite.report.forms.material import Material
-from evalsuite.report.page import ahead, render
+from evalsuite.report.page import render
 from evalsuite.report.text import words
 
 
@@ -24,6 +24,5 @@ def _write(material: Material, language: str) -> Path:
 
 def page(material: Material, language: str) -> bytes:
     """The page in one language."""
-    build_hash = ahead.Later(lambda: material.build_hash)
-    text = render.page(material.book, words.read((language,), on_cpu=material.book.on_cpu), build_hash)
+    text = render.page(material.book, words.read((language,), on_cpu=material.book.on_cpu), material.build_hash)
     return text.encode("utf-8", "backslashreplace")

@@ -12,7 +12,7 @@ from evalsuite.report import figures
 from evalsuite.report.book import blocks, heading, identity
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.states import GLYPHS, MARKS
-from evalsuite.report.page import ahead, assets, contents, embedded, policy, templates, used_terms
+from evalsuite.report.page import assets, contents, embedded, policy, templates, used_terms
 from evalsuite.report.page import slim as slim_room
 from evalsuite.report.page.contents import Chapter
 from evalsuite.report.sections.background import machines
@@ -42,19 +42,12 @@ def make_ready(languages: Sequence[str]) -> None:
         for file in folder.glob(of_it):
             environment.get_template(file.relative_to(folder).as_posix())
     _sheets()
-    figures.make_ready()
 
 
-def page(book: Book, words: Words, build_hash: ahead.Later, beside: Sequence[ahead.Work] = ()) -> str:
-    """The report as one HTML file; all of it, or up to the parts of its models (`parts`).
-
-    *build_hash* and *beside*: what is worked out and done meanwhile, where there are two cores.
-    """
+def page(book: Book, words: Words, build_hash: str) -> str:
+    """The report as one HTML file; all of it, or up to the parts of its models (`parts`)."""
     subject = Subject(book=book, models=blocks.models(book), look=drawn.look(book), words=words, in_parts=book.huge)
-    with ahead.helped(subject, build_hash, beside) as enough:
-        chapters = contents.chapters(subject)
-        enough()
-        return _filled(book, words, build_hash(), facts=verdict.facts(subject), chapters=chapters)
+    return _filled(book, words, build_hash, facts=verdict.facts(subject), chapters=contents.chapters(subject))
 
 
 def part(book: Book, whole: Book, words: Words, build_hash: str) -> str:

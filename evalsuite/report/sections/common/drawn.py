@@ -10,7 +10,6 @@ from evalsuite.report.book.blocks import Block
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.states import GLYPHS
 from evalsuite.report.figures import Figure, Look
-from evalsuite.report.figures.slim import slim
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.numbers import Form, Number
 from evalsuite.report.text.words import Rendered, Text, Words
@@ -47,11 +46,6 @@ class Drawn:
     tables: tuple[tuple[str, Rendered | str], ...] = ()  # (id, name) of tables of the page that hold its data
     view: str = ""  # key of the name of this view, where there is another
     other: "Drawn | None" = None  # the same data drawn otherwise; a button shows it in the place of this one
-
-    @property
-    def svg(self) -> str | None:
-        """The drawing as the page holds it: 5,000 marks add up."""
-        return None if self.figure.svg is None else slim(self.figure.svg, self.figure.id)
 
 
 def look(book: Book) -> Look:
