@@ -2,7 +2,6 @@
 
 import argparse
 import json
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,7 +19,6 @@ EXAMPLES = """\
   python -m evalsuite dialects
   python -m evalsuite dialects --explain train.log
   python -m evalsuite dialects --explain train.log --dialect torchtitan --all
-  python -m evalsuite dialects --explain train.log --draft "speed 812.5" > my_dialects/toynet.py
   python -m evalsuite dialects --check my_dialects/toynet.py --log train.log
 """
 
@@ -30,10 +28,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     what.add_argument("--explain", metavar="LOG", type=Path, help="say line by line what matched and what was skipped")
     what.add_argument("--check", metavar="PATH", type=Path, help="say what the dialects there read and lack")
     parser.add_argument("--dialect", metavar="NAME", help="explain as this dialect instead of finding out")
-    draft = (
-        "with --explain: draft a dialect file from that line (some words of it, its number, or a regular expression)"
-    )
-    parser.add_argument("--draft", metavar="LINE", help=draft)
     parser.add_argument("--log", metavar="FILE", type=Path, help="with --check: a log that the script has printed")
     add_options(parser, "adapters", "dialects", "lang")
     parser.add_argument("--all", action="store_true", help="every line, not only the first of each kind")
@@ -47,8 +41,6 @@ def run(arguments: argparse.Namespace) -> int:
         return _check(arguments)
     if arguments.log is not None:
         raise EvalsuiteError("--log: a log is read by --check alone; try --explain LOG, or --check PATH.")
-    if arguments.draft is not None:
-        return _draft(arguments)
     dialects = catalogue.known(search_paths(arguments))
     if arguments.explain is None:
         _list(dialects, arguments.json)
@@ -97,48 +89,6 @@ def _explain(arguments: argparse.Namespace, dialects: "Mapping[str, Dialect]") -
     else:
         print("\n".join(explanation.sentences(found)))
     return Exit.DONE if found.dialect else Exit.NOTHING_MEASURED
-
-
-def _draft(arguments: argparse.Namespace) -> int:
-    """Prints a dialect file on standard output, and on standard error what of it was recognised in the log."""
-    from evalsuite.dialect import GROUPS
-    from evalsuite.logs import drafting, sampling
-    from evalsuite.logs.logfile import Unreadable
-
-    log: Path | None = arguments.explain
-    if log is None:
-        raise EvalsuiteError('--draft: no log is named; expected --explain LOG --draft "some words of a line of it".')
-    try:
-        pieces = list(sampling.pieces(log))
-    except Unreadable as error:
-        raise EvalsuiteError(f"{log}: {error}.") from error
-    lines = [line for piece in pieces for line in piece.text.replace(b"\r", b"\n").split(b"\n")]
-    line, pattern = drafting.lines_asked(lines, arguments.draft)
-    if line is None:
-        raise EvalsuiteError(
-            f'{log}: no line of it holds or matches "{arguments.draft}"; expected some words of the line that tells '
-            "the speed, its number, or a regular expression. Try fewer words of it."
-        )
-    if pattern is not None and (unknown := sorted(re.compile(pattern).groupindex.keys() - GROUPS.keys())):
-        raise EvalsuiteError(f"--draft: unknown group {', '.join(unknown)}; the groups are {', '.join(GROUPS)}.")
-    made = drafting.draft(line, _name(log), lines, pattern)
-    if made is None:
-        raise EvalsuiteError(
-            f"{log}: in the line {line.decode('utf-8', 'replace').strip()!r} no number stands beside a name that says "
-            "what it is (step, loss, img/s, ms, …). Try --draft with a regular expression whose groups are named as "
-            "docs/adding-a-dialect.md says."
-        )
-    found = ", ".join(f"{group} {value}" for group, value in made.found.items())
-    count = sum(1 for one in lines if re.search(made.pattern, one))
-    terminal.note(speech.say("dialects.drafted", found=found, n=count, log=log))
-    print(made.text, end="")
-    return Exit.DONE
-
-
-def _name(log: Path) -> str:
-    """A dialect's name made of a file's: letters, digits and underscores."""
-    name = re.sub(r"[^a-z0-9]+", "_", log.name.lower().partition(".")[0]).strip("_")
-    return f"my_{name}" if name else "my_dialect"
 
 
 def _check(arguments: argparse.Namespace) -> int:

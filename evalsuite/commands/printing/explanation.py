@@ -25,7 +25,7 @@ def sentences(found: "Explanation") -> Iterator[str]:
     if not found.candidates and not found.nearest:
         yield say("dialects.explain_nothing_near")
     if not found.candidates:
-        yield say("dialects.explain_draft")
+        yield say("dialects.explain_template")
     for line in found.lines:
         yield f"{line.number:>8}  {line.kind:<10}  {retold(line.why)}"
         yield f"{INDENT}  {line.text}"
