@@ -16,7 +16,7 @@ sys.path.insert(0, str(HOUSE))
 
 from evalsuite import paths, registry
 from evalsuite.launch.provision import readiness
-from evalsuite.logs.wording import rate
+from evalsuite.logs.formatting import rate
 from evalsuite.model import Case
 from evalsuite.plan import repositories
 from evalsuite.results.measure import measurement

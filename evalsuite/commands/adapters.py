@@ -17,7 +17,7 @@ from evalsuite.commands.speech import known, retold, say, status
 from evalsuite.errors import EvalsuiteError, Exit
 from evalsuite.launch.provision import virtualenvs
 from evalsuite.logs import catalogue
-from evalsuite.logs.wording import rate
+from evalsuite.logs.formatting import rate
 from evalsuite.model import Case, Device
 from evalsuite.plan import repositories
 from evalsuite.registry import chosen, discover

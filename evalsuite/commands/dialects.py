@@ -71,7 +71,7 @@ def _list(dialects: "Mapping[str, Dialect]", as_json: bool) -> None:
 
 def _explain(arguments: argparse.Namespace, dialects: "Mapping[str, Dialect]") -> int:
     from evalsuite.logs import explaining
-    from evalsuite.logs.logfile import Unreadable
+    from evalsuite.logs.text.logfile import Unreadable
 
     try:
         size = arguments.explain.stat().st_size if arguments.explain.is_file() else 0

@@ -191,7 +191,7 @@ def _in_words(finding: "Finding", language: str) -> dict[str, str]:
 
 
 def _counts(reading: "Reading", dialect: "Dialect | None") -> str | None:
-    from evalsuite.logs.numbers import in_epochs
+    from evalsuite.logs.steps.numbers import in_epochs
 
     if dialect is None or reading.throughput is None or reading.throughput.window is None:
         return None
@@ -201,7 +201,7 @@ def _counts(reading: "Reading", dialect: "Dialect | None") -> str | None:
 def _beside(path: Path, reading: "Reading", dialect: "Dialect | None") -> dict[str, float | None] | None:
     from dataclasses import asdict
 
-    from evalsuite.logs.beside import also_printed
+    from evalsuite.logs.extra_metrics import also_printed
 
     measured = reading.throughput
     first, last = (measured.line_first, measured.line_last) if measured else (None, None)

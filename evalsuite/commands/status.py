@@ -15,7 +15,7 @@ from evalsuite.launch import progress
 from evalsuite.launch.progress import EvaluationState, RunState
 from evalsuite.launch.remote import schedulers
 from evalsuite.launch.remote.schedulers.scheduler import QueuedJob
-from evalsuite.logs.wording import rate
+from evalsuite.logs.formatting import rate
 from evalsuite.runs.store import Store
 
 HELP = "say how far an evaluation is, what failed and what waits in the queue; nothing is touched"

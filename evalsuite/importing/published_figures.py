@@ -27,8 +27,8 @@ from evalsuite.importing.published_tables import CitedRow, CitedTable
 from evalsuite.importing.user_facts import Facts
 from evalsuite.logs import reading
 from evalsuite.logs.dialects.cited import ITEMS
-from evalsuite.logs.records import positive
-from evalsuite.logs.wording import counted
+from evalsuite.logs.formatting import counted
+from evalsuite.logs.text.records import positive
 from evalsuite.model import Case, Run
 from evalsuite.runs.endings import Outcome
 from evalsuite.runs.store import RunFolder, Store

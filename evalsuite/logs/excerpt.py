@@ -5,8 +5,8 @@ from pathlib import Path
 
 from evalsuite import redaction
 from evalsuite.dialect import Dialect
-from evalsuite.logs.logfile import Chunk, Unreadable, chunks
 from evalsuite.logs.reading import Reading
+from evalsuite.logs.text.logfile import Chunk, Unreadable, chunks
 from evalsuite.model import LogLine
 
 LONGEST = 400  # characters shown of a line; what was read stands near its beginning in all but JSON

@@ -9,16 +9,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from evalsuite.dialect import Dialect, Line
-from evalsuite.logs import catalogue, sampling, sniffing
-from evalsuite.logs.extracting import Extractor
-from evalsuite.logs.failures import shown
-from evalsuite.logs.logfile import Chunk
+from evalsuite.logs import catalogue, sniffing
 from evalsuite.logs.nearest import Near, nearest
 from evalsuite.logs.reading import sniffed
-from evalsuite.logs.records import Record, printer
-from evalsuite.logs.sampling import Watcher
-from evalsuite.logs.scan import HEADER
+from evalsuite.logs.scan.failures import shown
+from evalsuite.logs.scan.scan import HEADER
 from evalsuite.logs.sniffing import Sniffer
+from evalsuite.logs.text import sampling
+from evalsuite.logs.text.extracting import Extractor
+from evalsuite.logs.text.logfile import Chunk
+from evalsuite.logs.text.records import Record, printer
+from evalsuite.logs.text.sampling import Watcher
 
 SHOWN_OF_EACH = 3
 CANDIDATE_BYTES = 1 << 18  # dialects are compared by their lines in so much of the log

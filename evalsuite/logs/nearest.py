@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from evalsuite.dialect import NO_DIGITS, Dialect, Line
-from evalsuite.logs.failures import shown
+from evalsuite.logs.scan.failures import shown
 
 SHOWN = 3
 LEAST = 0.5  # of likeness, which is up to 2: below, only words that every script prints are shared

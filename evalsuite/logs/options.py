@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from evalsuite.dialect import stands_in
-from evalsuite.logs.logfile import Unreadable, chunks
+from evalsuite.logs.text.logfile import Unreadable, chunks
 
 HEAD_BYTES = 1 << 18  # scripts print their options before they train
 # Namespace(arch='resnet50', batch_size=256, amp=True, max_grad_norm=None)

@@ -18,17 +18,22 @@ from evalsuite.findings import (
     LineLeftOut,
     RestDiffers,
 )
-from evalsuite.logs import catalogue, certainty, failures, fields, timers, window, worth
-from evalsuite.logs import steps as steps_room
-from evalsuite.logs.intact import ALTERED, is_altered_log
-from evalsuite.logs.job import Facts, batch_per_device, contradictions
-from evalsuite.logs.job import facts as facts_of
-from evalsuite.logs.logfile import Unreadable, chunks, kind
-from evalsuite.logs.numbers import Given, Numbers, in_epochs, numbers_of, within
-from evalsuite.logs.records import Record, enough, positive
-from evalsuite.logs.scan import MAX_RECORDS, Quiet, Scan, TooMany, scanned
+from evalsuite.logs import catalogue
+from evalsuite.logs.scan import failures, timers
+from evalsuite.logs.scan.scan import MAX_RECORDS, Quiet, Scan, TooMany, scanned
 from evalsuite.logs.sniffing import Sniffer
 from evalsuite.logs.sniffing import sniffer as sniffer_of
+from evalsuite.logs.status import confidence as certainty
+from evalsuite.logs.status import status as worth
+from evalsuite.logs.steps import merging as steps_room
+from evalsuite.logs.steps import window
+from evalsuite.logs.steps.job import Facts, batch_per_device, contradictions
+from evalsuite.logs.steps.job import facts as facts_of
+from evalsuite.logs.steps.numbers import Given, Numbers, in_epochs, numbers_of, within
+from evalsuite.logs.text import fields
+from evalsuite.logs.text.intact import ALTERED, is_altered_log
+from evalsuite.logs.text.logfile import Unreadable, chunks, kind
+from evalsuite.logs.text.records import Record, enough, positive
 from evalsuite.model import Breakdown, Case, Certainty, Finding, Protocol, Score, Status, Step, Throughput
 
 if TYPE_CHECKING:

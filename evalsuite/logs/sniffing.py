@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from functools import cached_property
 
 from evalsuite.dialect import NO_DIGITS, Dialect, Line, stands_in
-from evalsuite.logs.records import count_of
+from evalsuite.logs.text.records import count_of
 
 _LINE_BYTES = 4096  # what lies beyond is no line of a log
 

@@ -98,8 +98,8 @@ THIRD_PARTY = {  # package → where it may be imported
     "rich": ("evalsuite.commands.printing.terminal",),
     "uv": ("evalsuite.launch.provision.virtualenvs", "evalsuite.launch.checks.doctor"),
     "xlsxwriter": ("evalsuite.report.forms.spreadsheet",),
-    "compression": ("evalsuite.logs.logfile",),  # Python 3.14's own zstd
-    "zstandard": ("evalsuite.logs.logfile",),
+    "compression": ("evalsuite.logs.text.logfile",),  # Python 3.14's own zstd
+    "zstandard": ("evalsuite.logs.text.logfile",),
 }
 PRINTS = ("evalsuite.commands", "evalsuite.cli")
 ECHOES = "evalsuite.agent.recording"  # passes on what the training itself prints
@@ -143,7 +143,7 @@ def violations(room: str, source: str, known: frozenset[str] = frozenset(FILES))
 
 
 def _place(module: str) -> str:
-    """The package or ground module that *module* belongs to: `evalsuite.logs.window` → `logs`."""
+    """The package or ground module that *module* belongs to: `evalsuite.logs.steps.window` → `logs`."""
     return [*module.split("."), ""][1]
 
 
@@ -251,7 +251,7 @@ def test_no_two_modules_import_each_other_however_far_round():
         ("evalsuite.plan.spec", "from evalsuite.launch import runner", "imports evalsuite.launch.runner"),
         ("evalsuite.plan.spec", "def f():\n    from evalsuite.agent.agent import run", "imports evalsuite.agent.agent"),
         (
-            "evalsuite.logs.window",
+            "evalsuite.logs.steps.window",
             "import evalsuite.results.measure.summary",
             "imports evalsuite.results.measure.summary",
         ),

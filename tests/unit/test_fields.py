@@ -2,8 +2,8 @@
 
 import pytest
 
-from evalsuite.logs.fields import PLACES, columns_of, numbers, values, wholes
-from evalsuite.logs.records import number, whole
+from evalsuite.logs.text.fields import PLACES, columns_of, numbers, values, wholes
+from evalsuite.logs.text.records import number, whole
 
 ODD = (b"", b"nan", b"inf", b"-1", b"0", b"1e400", b"1_000", b"5,868", b"1.2.3", b"0" * 20 + b"7", b"9" * 17, b"+5")
 NAMES = ("step", "seconds", "loss", "ms", "rate", "rate_k")  # the last two say the same: the one that is there counts

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from evalsuite.logs import catalogue
-from evalsuite.logs.intact import ALTERED, WIDTHS
 from evalsuite.logs.reading import Reading, read_file
+from evalsuite.logs.text.intact import ALTERED, WIDTHS
 
 LOGS = Path(__file__).resolve().parents[1] / "logs"
 DIALECTS = catalogue.discover()

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from evalsuite.logs import catalogue
-from evalsuite.logs.intact import ALTERED, has_decimal_commas
 from evalsuite.logs.reading import read_file
-from evalsuite.logs.records import number
+from evalsuite.logs.text.intact import ALTERED, has_decimal_commas
+from evalsuite.logs.text.records import number
 
 LOGS = Path(__file__).resolve().parents[1] / "logs"
 DIALECTS = catalogue.discover()

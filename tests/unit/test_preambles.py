@@ -12,8 +12,8 @@ CHUNKS = 40
 @pytest.fixture
 def short_chunks(monkeypatch):
     """Pieces of 1 KiB, of which every eighth is looked at behind the first 4."""
-    monkeypatch.setattr("evalsuite.logs.logfile.FIRST_CHUNK_BYTES", 1 << 10)
-    monkeypatch.setattr("evalsuite.logs.logfile.CHUNK_BYTES", 1 << 10)
+    monkeypatch.setattr("evalsuite.logs.text.logfile.FIRST_CHUNK_BYTES", 1 << 10)
+    monkeypatch.setattr("evalsuite.logs.text.logfile.CHUNK_BYTES", 1 << 10)
     monkeypatch.setattr(reading, "THOROUGH_BYTES", 1 << 12)
 
 

@@ -5,9 +5,10 @@ from pathlib import Path
 import pytest
 
 from evalsuite.dialect import Dialect
-from evalsuite.logs import catalogue, prefixes
-from evalsuite.logs.logfile import chunks
+from evalsuite.logs import catalogue
 from evalsuite.logs.reading import Reading, read_file
+from evalsuite.logs.text import prefixes
+from evalsuite.logs.text.logfile import chunks
 
 LOGS = Path(__file__).resolve().parents[1] / "logs"
 DIALECTS = catalogue.discover()

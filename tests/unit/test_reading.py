@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from evalsuite import dialect
 from evalsuite.logs import catalogue
-from evalsuite.logs import steps as steps_room
 from evalsuite.logs.reading import read_file, read_run
+from evalsuite.logs.steps import merging as steps_room
 from evalsuite.model import Case, Protocol
 from evalsuite.runs.store import Log
 

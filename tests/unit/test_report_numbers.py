@@ -1,6 +1,6 @@
 import pytest
 
-from evalsuite.logs import wording
+from evalsuite.logs import formatting
 from evalsuite.model import Interval
 from evalsuite.report.figures import ticks
 from evalsuite.report.text import numbers
@@ -40,7 +40,7 @@ def test_a_throughput_has_three_digits_at_least_so_that_its_range_is_seen():
 
 @pytest.mark.parametrize("value", [0.0, 0.00421, 0.78676, 0.09996, 0.9996, 1.005, 3.3317, 12411.97])
 def test_the_terminal_writes_a_rate_as_the_report_does(value):
-    assert wording.rate(value) == numbers.throughput(value).text
+    assert formatting.rate(value) == numbers.throughput(value).text
 
 
 def test_nothing_is_rounded_to_a_negative_zero():

@@ -69,8 +69,8 @@ def test_every_message_that_is_retold_is_one_that_the_code_says():
 
 REASONS = {  # where it is said why a run has no value: every sentence there has its Chinese
     "logs/reading.py": {"_silent"},
-    "logs/worth.py": {"status", "_missing", "_too_short"},
-    "logs/certainty.py": {"doubt", "_explanations"},
+    "logs/status/status.py": {"status", "_missing", "_too_short"},
+    "logs/status/confidence.py": {"doubt", "_explanations"},
     "launch/runner.py": {"_ending", "_meddled"},
     "launch/fault_attribution.py": {"infrastructure"},
     "results/measure/measurement.py": {"_unused"},

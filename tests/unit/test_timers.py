@@ -2,7 +2,8 @@
 
 import pytest
 
-from evalsuite.logs import catalogue, reading, timers
+from evalsuite.logs import catalogue, reading
+from evalsuite.logs.scan import timers
 from evalsuite.model import Breakdown, Case, Phase, Protocol, Window
 from evalsuite.results.measure import breakdown
 from evalsuite.runs.store import Log

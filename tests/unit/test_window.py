@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalsuite.logs.window import ARRIVALS, RATES, STAMPS, TIMES, span, throughput
+from evalsuite.logs.steps.window import ARRIVALS, RATES, STAMPS, TIMES, span, throughput
 from evalsuite.model import Protocol, Step
 
 PROTOCOL = Protocol(warmup_steps=20, measured_steps=100)

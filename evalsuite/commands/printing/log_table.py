@@ -10,7 +10,7 @@ from typing import Any
 
 from evalsuite.commands import speech
 from evalsuite.commands.speech import say
-from evalsuite.logs.wording import rate
+from evalsuite.logs.formatting import rate
 
 Row = dict[str, Any]  # one element of `parse --json`
 SURE = ("two clocks agree", "one clock", "printed only", "assumed scope")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from evalsuite.commands import speech
 from evalsuite.commands.printing.terminal import excluded_by, table
 from evalsuite.commands.speech import say
-from evalsuite.logs.wording import rate
+from evalsuite.logs.formatting import rate
 from evalsuite.model import Case, Summary, Unmeasured
 from evalsuite.report.book import blocks
 from evalsuite.report.text import entrants, names, options, words

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from evalsuite.commands import speech
 from evalsuite.commands.speech import say
 from evalsuite.errors import for_terminal
-from evalsuite.logs.wording import rate
+from evalsuite.logs.formatting import rate
 from evalsuite.model import Case, Finding, Measurement, Run
 
 if TYPE_CHECKING:

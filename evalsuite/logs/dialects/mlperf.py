@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Mapping
 
 from evalsuite.dialect import Dialect, Fields, Line
-from evalsuite.logs.mllog import MOST_EPOCHS, MllogCheck
+from evalsuite.logs.scan.mllog import MOST_EPOCHS, MllogCheck
 
 _MLLOG = rb':::MLLOG \{"namespace": "[^"]*", "time_ms": (?P<unix_ms>\d+), '
 _LOGGING = "mlcommons/logging@7bbf792686:mlperf_logging/mllog"

@@ -72,7 +72,7 @@ Form = Callable[[float], Number]
 def throughput(value: float) -> Number:
     """Items per second in a table: two decimals, none from 100,000 on, below 1 three significant digits.
 
-    A range of one percent is then seen at any rate: 0.787 (0.785–0.788). `logs/wording.rate` writes the same in a
+    A range of one percent is then seen at any rate: 0.787 (0.785–0.788). `logs/formatting.rate` writes the same in a
     sentence about a log.
     """
     if 0 < value < FINE_BELOW:

@@ -1,6 +1,6 @@
 """Which clocks tell a throughput, and whether there are two of them."""
 
-from evalsuite.logs.window import ARRIVALS, RATES
+from evalsuite.logs.steps.window import ARRIVALS, RATES
 from evalsuite.model import Throughput
 
 

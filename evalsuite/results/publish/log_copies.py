@@ -12,7 +12,7 @@ from pathlib import Path
 from evalsuite import redaction
 from evalsuite.errors import EvalsuiteError
 from evalsuite.files import sha256
-from evalsuite.logs import logfile
+from evalsuite.logs.text import logfile
 from evalsuite.model import Measurement
 from evalsuite.runs.store import RunFolder, Store
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from evalsuite.dialect import Dialect
-from evalsuite.logs import beside
+from evalsuite.logs import extra_metrics
 from evalsuite.model import Window
 from evalsuite.results.samples.utilisation import Devices
 from evalsuite.runs.endings import AgentOutcome
@@ -50,7 +50,7 @@ def printed_memory_bytes(
 ) -> float | None:
     """The most that one device held by the script's own line: what its allocator gave out or kept."""
     log = next(iter(logs), None)
-    said = beside.also_printed(log.path, dialect, *lines) if log and dialect else None
+    said = extra_metrics.also_printed(log.path, dialect, *lines) if log and dialect else None
     return said.memory_gib * GIB if said and said.memory_gib else None
 
 

@@ -11,7 +11,7 @@ from evalsuite.commands.printing import terminal
 from evalsuite.documents import UsedRecipe
 from evalsuite.errors import Exit
 from evalsuite.findings import FailedAtExit
-from evalsuite.logs import failures
+from evalsuite.logs.scan import failures
 from evalsuite.model import Protocol
 from evalsuite.report.text import words
 from evalsuite.report.text.findings import english, sentence

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from evalsuite.dialect import Dialect, stands_in
 from evalsuite.findings import BeginsAgain, LossNotANumber, Resumed
-from evalsuite.logs.logfile import Chunk
+from evalsuite.logs.text.logfile import Chunk
 from evalsuite.model import Finding
 
 QUOTED_CHARACTERS = 120

@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 
 from evalsuite.dialect import Dialect
 from evalsuite.findings import Copied, JobAssumedLauncher, JobAssumedOnePrints, OwnAssumed, Restarted
-from evalsuite.logs import streams as streams_of
-from evalsuite.logs.increments import Increment, increments_of, tick_s
-from evalsuite.logs.job import Facts, batch_per_device
-from evalsuite.logs.records import Record
+from evalsuite.logs.steps import streams as streams_of
+from evalsuite.logs.steps.increments import Increment, increments_of, tick_s
+from evalsuite.logs.steps.job import Facts, batch_per_device
+from evalsuite.logs.text.records import Record
 from evalsuite.model import Finding, Step
 
 Arrival = Callable[[int], float | None]

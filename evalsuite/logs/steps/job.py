@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from evalsuite.findings import ContradictsLog
-from evalsuite.logs.records import positive, whole
+from evalsuite.logs.text.records import positive, whole
 from evalsuite.model import Finding
 
 PIECES = ("tokens/s", "words/s")  # an item of the batch holds many of them

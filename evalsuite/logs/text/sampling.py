@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from evalsuite.logs.logfile import Chunk, chunks, plain
+from evalsuite.logs.text.logfile import Chunk, chunks, plain
 
 WHOLE_BYTES = 16 << 20  # a log up to this size is read whole
 HEAD_BYTES = 4 << 20

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from evalsuite.dialect import Line, Timers
-from evalsuite.logs.records import matches, number, whole
+from evalsuite.logs.text.records import matches, number, whole
 from evalsuite.model import Breakdown, Phase, Window
 
 MOST_REPORTS = 20_000  # of one log; no window is longer, and memory stays bounded

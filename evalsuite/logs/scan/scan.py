@@ -11,16 +11,16 @@ from pathlib import Path
 from typing import Protocol
 
 from evalsuite.dialect import Dialect, Line, bytes_of_it_stand_in
-from evalsuite.logs.arguments import arguments
-from evalsuite.logs.extracting import Extractor
-from evalsuite.logs.incidents import Incidents
-from evalsuite.logs.intact import IntactCheck, may_be_cut
-from evalsuite.logs.logfile import Chunk, chunks
-from evalsuite.logs.records import Record, count, matches, rate_of, whole_match
-from evalsuite.logs.rest import Rest
-from evalsuite.logs.scores import ScoreCollector
-from evalsuite.logs.timers import TimerCollector
-from evalsuite.logs.whole_numbers import is_whole
+from evalsuite.logs.scan.arguments import arguments
+from evalsuite.logs.scan.incidents import Incidents
+from evalsuite.logs.scan.scores import ScoreCollector
+from evalsuite.logs.scan.tail_sample import Rest
+from evalsuite.logs.scan.timers import TimerCollector
+from evalsuite.logs.text.extracting import Extractor
+from evalsuite.logs.text.intact import IntactCheck, may_be_cut
+from evalsuite.logs.text.logfile import Chunk, chunks
+from evalsuite.logs.text.records import Record, count, matches, rate_of, whole_match
+from evalsuite.logs.text.whole_numbers import is_whole
 
 FACT_BYTES = 1 << 20  # batch size and devices are printed before training, or soon after it began
 QUIET_CHUNKS = 4  # this many chunks after the last step, and at the end, are searched for a failure

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from evalsuite.dialect import Dialect
-from evalsuite.logs.records import DAY_S, HALF_DAY_S, Record
+from evalsuite.logs.text.records import DAY_S, HALF_DAY_S, Record
 
 
 class Increment(NamedTuple):

@@ -12,8 +12,8 @@ from functools import lru_cache
 from pathlib import Path
 
 from evalsuite.dialect import Dialect, Line, bytes_of_it_stand_in
-from evalsuite.logs.logfile import Chunk, chunks
-from evalsuite.logs.whole_numbers import is_whole
+from evalsuite.logs.text.logfile import Chunk, chunks
+from evalsuite.logs.text.whole_numbers import is_whole
 
 ALTERED = "its lines were cut or folded, or its numbers rewritten: give the original file, as the script wrote it"
 WIDTHS = frozenset((80, 100, 120, 128, 132, 140, 160, 180, 200, 240))  # columns that terminals usually have

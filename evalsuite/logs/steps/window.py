@@ -21,7 +21,7 @@ from evalsuite.findings import (
     RatesScatter,
     RestDiffers,
 )
-from evalsuite.logs import soundness
+from evalsuite.logs.steps import quality_checks
 from evalsuite.model import Counted, Finding, Protocol, Step, Throughput, Window
 
 DISAGREE = ClockDisagrees.limit  # above this two clocks do not tell the same story (docs/report.md#definitions)
@@ -139,8 +139,8 @@ def throughput(
     if value is None:
         return None, chosen.complete
     own = method in (TIMES, RATES)
-    rough = soundness.rounded([step.seconds for step in chosen.reports if step.seconds], tick_s, alone=own)
-    if own and rough and rough.share > soundness.HOPELESS:
+    rough = quality_checks.rounded([step.seconds for step in chosen.reports if step.seconds], tick_s, alone=own)
+    if own and rough and rough.share > quality_checks.HOPELESS:
         return None, chosen.complete
     findings += _disagreements(value, method, candidates)
     if own and trust_stamps and not fine:
@@ -148,8 +148,8 @@ def throughput(
     if not epochs:
         parts = [(step.steps, each * step.steps) for step, each in _durations(chosen, method) if each]
         inner = [part for step in chosen.reports for part in step.parts]
-        findings += [*soundness.stalled(parts), *soundness.stalled_within(inner, tick_s or 0.0)][:1]
-        findings += [rough] if rough else soundness.coarse(_figures(chosen, method))
+        findings += [*quality_checks.stalled(parts), *quality_checks.stalled_within(inner, tick_s or 0.0)][:1]
+        findings += [rough] if rough else quality_checks.coarse(_figures(chosen, method))
         findings += _rest(steps, chosen, value, method)
     findings += _drift(chosen, method) or _scatter(steps[:COARSE_REPORTS] if epochs else chosen.reports)
     found = _throughput(chosen, value, method, unit, printed, by_arrival, findings)
@@ -370,7 +370,7 @@ def _denied_by_seconds(chosen: Span, value: float, method: str) -> Iterator[Find
     told = [
         (step.items, gap) for step, gap in _gaps(chosen, _stamp) if step.items is not None and gap and gap >= WHOLE_S
     ]
-    if len(told) < max(soundness.FEWEST_REPORTS, (len(chosen.told) - 1) // 2):
+    if len(told) < max(quality_checks.FEWEST_REPORTS, (len(chosen.told) - 1) // 2):
         return
     by_stamps = statistics.median(items / gap for items, gap in told)
     nearest = (statistics.median(items / (gap + off) for items, gap in told) for off in (-1.0, 1.0))
@@ -434,7 +434,7 @@ def _behind(behind: Span, window: Span, value: float, method: str) -> Iterator[F
     if rest is None or abs(rest / value - 1) <= UNLIKE:
         return
     told_s = [seconds for _, seconds in _durations(timed, method) if seconds]
-    if abs(rest / value - 1) > UNLIKE + soundness.error(told_s):
+    if abs(rest / value - 1) > UNLIKE + quality_checks.error(told_s):
         yield RestDiffers(difference=rest / value - 1, steps=read.steps)
 
 

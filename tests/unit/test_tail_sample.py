@@ -4,7 +4,7 @@ import itertools
 import random
 
 from evalsuite.logs import reading
-from evalsuite.logs.rest import MOST_RECORDS
+from evalsuite.logs.scan.tail_sample import MOST_RECORDS
 
 
 def _log(path, times):

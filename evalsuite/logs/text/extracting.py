@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from itertools import islice, pairwise, takewhile
 
 from evalsuite.dialect import Dialect, Line
-from evalsuite.logs.fields import PLACES, Columns, Values, columns_of, values
-from evalsuite.logs.logfile import Chunk
-from evalsuite.logs.records import RELAY, Record, enough, matches, printer, stamp_s, whole_match
-from evalsuite.logs.whole_numbers import filter_whole, is_whole
+from evalsuite.logs.text.fields import PLACES, Columns, Values, columns_of, values
+from evalsuite.logs.text.logfile import Chunk
+from evalsuite.logs.text.records import RELAY, Record, enough, matches, printer, stamp_s, whole_match
+from evalsuite.logs.text.whole_numbers import filter_whole, is_whole
 
 AT_ONCE = 64  # lines; in a long log few are read in vain behind the last that the window needs
 NEWLINE = ord("\n")

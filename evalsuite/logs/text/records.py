@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from evalsuite.dialect import Dialect, Fields, Line, stands_in
-from evalsuite.logs.logfile import Chunk
+from evalsuite.logs.text.logfile import Chunk
 
 ENOUGH_REPORTS = 8  # a sparse log needs one discarded and five measured reports; two are spare
 HALF_DAY_S = 43_200

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 from evalsuite.dialect import Dialect
 from evalsuite.findings import LogCut, LogWithoutEnd
-from evalsuite.logs import failures
-from evalsuite.logs import steps as steps_room
-from evalsuite.logs.numbers import Given, Numbers, in_epochs, warmup_alone
-from evalsuite.logs.records import Record, whole
-from evalsuite.logs.scan import Scan
+from evalsuite.logs.scan import failures
+from evalsuite.logs.scan.scan import Scan
+from evalsuite.logs.steps import merging as steps_room
+from evalsuite.logs.steps.numbers import Given, Numbers, in_epochs, warmup_alone
+from evalsuite.logs.text.records import Record, whole
 from evalsuite.model import Finding, Protocol, Status, Step
 
 FINAL = "final figure"  # the method of a throughput that is the script's own total

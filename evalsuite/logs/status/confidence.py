@@ -15,9 +15,9 @@ from evalsuite.findings import (
     JobAssumedOnePrints,
     OwnAssumed,
 )
-from evalsuite.logs.job import Facts
-from evalsuite.logs.window import ARRIVALS, RATES, STAMPS, TIMES
-from evalsuite.logs.wording import rate
+from evalsuite.logs.formatting import rate
+from evalsuite.logs.steps.job import Facts
+from evalsuite.logs.steps.window import ARRIVALS, RATES, STAMPS, TIMES
 from evalsuite.model import Certainty, Finding, Throughput
 
 FAR = BatchDoubted.limit  # this many times apart, two figures do not measure the same thing

@@ -9,7 +9,7 @@ import operator
 from collections.abc import Sequence
 
 from evalsuite.dialect import Dialect
-from evalsuite.logs.records import Record, place
+from evalsuite.logs.text.records import Record, place
 
 Stream = list[Record]
 

@@ -5,9 +5,9 @@ and a few at the beginning of every later piece of the file.
 """
 
 from evalsuite.dialect import Dialect
-from evalsuite.logs.extracting import Extractor
-from evalsuite.logs.logfile import Chunk
-from evalsuite.logs.records import Record
+from evalsuite.logs.text.extracting import Extractor
+from evalsuite.logs.text.logfile import Chunk
+from evalsuite.logs.text.records import Record
 
 NEXT_PIECES = 4  # of each piece of the file
 NEXT_BYTES = 1 << 12  # read at once until there are as many reports as the window has

@@ -8,8 +8,8 @@ beside). No single key is believed, so a figure must agree with what the other k
 import re
 from collections.abc import Iterator
 
-from evalsuite.logs.records import number
-from evalsuite.logs.wording import rate
+from evalsuite.logs.formatting import rate
+from evalsuite.logs.text.records import number
 
 MOST_EPOCHS = 1000  # more are tokens, samples or steps by another name
 FASTER = 1.5  # a run as a whole cannot be this many times faster than its training

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
 
-from evalsuite.logs.records import Record, number, positive, stamp_s, whole
+from evalsuite.logs.text.records import Record, number, positive, stamp_s, whole
 
 Values = list[Any]
 """The fields of a record, each at its place."""

@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 
 from evalsuite.dialect import Dialect, Scope
 from evalsuite.findings import BatchDoubted
-from evalsuite.logs import steps as steps_room
-from evalsuite.logs import window
-from evalsuite.logs.job import Facts
-from evalsuite.logs.job import facts as facts_of
-from evalsuite.logs.records import positive
-from evalsuite.logs.scan import Scan
+from evalsuite.logs.scan.scan import Scan
+from evalsuite.logs.steps import merging as steps_room
+from evalsuite.logs.steps import window
+from evalsuite.logs.steps.job import Facts
+from evalsuite.logs.steps.job import facts as facts_of
+from evalsuite.logs.text.records import positive
 from evalsuite.model import Finding, Protocol, Step, Throughput, Window
 
 DOUBT = BatchDoubted.limit  # a clock this many times away from the printed rate was multiplied by a wrong batch

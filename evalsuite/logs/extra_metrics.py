@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from evalsuite.dialect import Dialect, Line
-from evalsuite.logs.logfile import Unreadable, chunks
-from evalsuite.logs.records import matches, rate_of
+from evalsuite.logs.text.logfile import Unreadable, chunks
+from evalsuite.logs.text.records import matches, rate_of
 
 MIB_PER_GIB = 1024
 MOST_BYTES = 4 << 20  # of a log without a window, so much is looked at

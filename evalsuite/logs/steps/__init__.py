@@ -1,0 +1,1 @@
+"""From records to steps, and from the steps of the window to a throughput."""
