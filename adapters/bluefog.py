@@ -2,6 +2,7 @@
 
 from evalsuite import launchers
 from evalsuite.adapter import Adapter, Command, Recipe
+from evalsuite.messages import Message
 from evalsuite.model import Case
 
 # `allreduce` averages parameters and `gradient_allreduce` averages gradients: compare Horovod with the latter.
@@ -37,11 +38,11 @@ def _command(case: Case) -> Command:
 
 def _unsupported(case: Case) -> str | None:
     if case.option("optimiser") == "horovod":
-        return "bfrun starts no Horovod: --dist-optimizer=horovod wants Horovod built for the same PyTorch beside it."
+        return Message("adapters.bluefog_horovod")
     if case.option("optimiser") == "hierarchical_neighbor_allreduce" and case.nodes == 1:
-        return "hierarchical_neighbor_allreduce averages within a node first and needs at least two nodes."
+        return Message("adapters.bluefog_nodes")
     if case.protocol.measured_steps % BATCHES:
-        return f"The script prints a mean over {BATCHES} steps at a time: the measured steps must be a multiple of it."
+        return Message("adapters.mean_of_batches", batches=BATCHES)
     return None
 
 

@@ -5,6 +5,7 @@ import math
 from evalsuite import launchers
 from evalsuite.adapter import Adapter, Command, Recipe
 from evalsuite.customs import IMAGENET
+from evalsuite.messages import Message
 from evalsuite.model import Case
 
 PINS = ("chainer==7.8.1", "numpy==1.23.5", "setuptools==59.8.0", "wheel==0.45.1", "pillow==10.4.0")
@@ -28,10 +29,7 @@ def _imagenet(case: Case) -> Command:
 def _imagenet_unsupported(case: Case) -> str | None:
     for name, default in (("double_buffering", "off"), ("allreduce_grad_dtype", "float32")):
         if case.option(name, default) != default:
-            return (
-                f"{name} is no argument of train_imagenet.py but one of create_multi_node_optimizer and "
-                "create_communicator: it takes a change of the script, and evalsuite runs it as it is."
-            )
+            return Message("adapters.argument_of_optimizer", name=name)
     return None
 
 
@@ -67,7 +65,7 @@ ADAPTER = Adapter(
             facts={**IMAGENET, "weight_decay": "none"},  # train_imagenet.py:194, models/resnet50.py:82
             amp="",
             xla="",
-            needs_gpu="train_imagenet.py stops at once without a GPU: ImageNet requires GPU support.",
+            needs_gpu=Message("adapters.gpu_chainermn"),
             step_bound="none",
             python="3.8",
             requirements=(*PINS, "cupy-cuda112==10.6.0"),

@@ -4,6 +4,7 @@ import json
 
 from evalsuite.adapter import Adapter, Command, Recipe
 from evalsuite.customs import ADAM
+from evalsuite.messages import Message
 from evalsuite.model import Case
 
 
@@ -62,9 +63,9 @@ def _command(case: Case) -> Command:
 def _unsupported(case: Case) -> str | None:
     tensor = int(case.option("tensor_parallel", "1"))
     if tensor != 1:
-        return "With model parallelism the two batch sizes of this script count different things; only 1 is served."
+        return Message("adapters.deepspeed_parallel")
     if case.option("zero_stage", "0") != "0" and case.precision == "fp32":
-        return "DeepSpeed's ZeRO of 2020 works with fp16 only."
+        return Message("adapters.deepspeed_fp16")
     return None
 
 
@@ -86,7 +87,7 @@ ADAPTER = Adapter(
             facts=ADAM,
             amp="fp16, dynamic loss scale",
             xla="",
-            needs_gpu="The script calls torch.cuda.set_device before anything else.",
+            needs_gpu=Message("adapters.gpu_set_device"),
             outside="neither evaluation nor checkpoint before step 1000000",
             image="nvcr.io/nvidia/pytorch:20.12-py3",
         ),

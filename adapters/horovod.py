@@ -5,6 +5,7 @@ from collections.abc import Callable
 from evalsuite import launchers
 from evalsuite.adapter import Adapter, Command, Recipe
 from evalsuite.customs import IMAGES
+from evalsuite.messages import Message
 from evalsuite.model import Case
 
 BUILD = {"HOROVOD_WITH_GLOO": "1", "HOROVOD_WITH_MPI": "1"}
@@ -32,7 +33,7 @@ BATCHES = 10  # in one printed "Iter": the script's own default, which the diale
 
 def _tens(case: Case) -> str | None:
     if case.protocol.measured_steps % BATCHES:
-        return f"The script prints a mean over {BATCHES} steps at a time: the measured steps must be a multiple of it."
+        return Message("adapters.mean_of_batches", batches=BATCHES)
     return None
 
 

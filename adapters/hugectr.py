@@ -2,6 +2,7 @@
 
 from evalsuite.adapter import Adapter, Command, Recipe
 from evalsuite.customs import CLICKS, SPLIT_TABLES
+from evalsuite.messages import Message
 from evalsuite.model import Case
 
 BATCH = 16_384  # of the whole job, written into the samples
@@ -13,9 +14,9 @@ def _command(case: Case) -> Command:
 
 def _unsupported(case: Case) -> str | None:
     if case.nodes > 1 or case.devices_per_node not in (1, 8):
-        return "The samples are written for 1 and for 8 GPUs of one node; they take no arguments."
+        return Message("adapters.hugectr_gpus")
     if case.global_batch != BATCH:
-        return f"The samples are written for a batch of {BATCH} of the whole job; they take no arguments."
+        return Message("adapters.hugectr_batch", batch=BATCH)
     return None
 
 
@@ -37,7 +38,7 @@ ADAPTER = Adapter(
             facts={**CLICKS, "parallel_layout": SPLIT_TABLES},
             amp="",
             xla="",
-            needs_gpu="HugeCTR is written in CUDA.",
+            needs_gpu=Message("adapters.gpu_hugectr"),
             step_bound="none",
             outside="the run is ended before the sample's first evaluation",
             image="nvcr.io/nvidia/merlin/merlin-hugectr:24.06",

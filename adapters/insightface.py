@@ -3,9 +3,10 @@
 from evalsuite import launchers
 from evalsuite.adapter import Adapter, Command, Recipe
 from evalsuite.customs import FACES, SPLIT_CLASSIFIER
+from evalsuite.messages import Message
 from evalsuite.model import Case
 
-NEEDS_GPU = "The script takes GPUs without asking."
+NEEDS_GPU = Message("adapters.gpu_takes")
 ARCFACE = "{checkout}/recognition/ArcFace"
 
 
@@ -26,7 +27,7 @@ def _arcface_mxnet(case: Case) -> Command:
 
 
 def _one_node(case: Case) -> str | None:
-    return "The script trains on one node only." if case.nodes > 1 else None
+    return Message("adapters.one_node_only") if case.nodes > 1 else None
 
 
 def _partial_fc(case: Case) -> Command:
@@ -43,9 +44,7 @@ def _partial_fc(case: Case) -> Command:
 
 def _partial_fc_unsupported(case: Case) -> str | None:
     if case.batch_per_device != 64:
-        return (
-            "Batch size and steps are written into default.py of the repository (64 per device): no argument sets them."
-        )
+        return Message("adapters.written_in_default")
     return None
 
 
@@ -57,10 +56,7 @@ def _arcface_torch(case: Case) -> Command:
 
 def _arcface_torch_unsupported(case: Case) -> str | None:
     if case.batch_per_device != 512 or case.precision == "fp32":
-        return (
-            "train_v2.py takes batch size and precision from a file of configs/ in its own repository: of synthetic "
-            "data there is 3millions.py alone, with 512 images per device and fp16 on."
-        )
+        return Message("adapters.arcface_configs")
     return None
 
 
@@ -119,7 +115,7 @@ ADAPTER = Adapter(
             facts={**FACES, "clipping": "5.0", "data": "synthetic", "parallel_layout": SPLIT_CLASSIFIER},
             amp="native autocast, dynamic loss scale",
             xla="",
-            needs_gpu="The script starts NCCL without asking.",
+            needs_gpu=Message("adapters.gpu_nccl"),
             step_bound="none",
             outside="the synthetic configuration has no validation targets; the run is ended within its first epoch",
             requirements=("torch==2.13.0", "easydict==1.13", "tensorboard==2.20.0", "scikit-learn==1.6.1"),

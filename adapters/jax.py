@@ -2,6 +2,7 @@
 
 from evalsuite.adapter import Adapter, Command, Recipe
 from evalsuite.customs import IMAGENET
+from evalsuite.messages import Message
 from evalsuite.model import Case
 from evalsuite.reference import (
     REFERENCE_ENVIRONMENT,
@@ -33,9 +34,9 @@ def _command(case: Case) -> Command:
 
 def _unsupported(case: Case) -> str | None:
     if case.nodes > 1:
-        return "main.py calls no jax.distributed.initialize, so its processes on several nodes would not find another."
+        return Message("adapters.jax_nodes")
     if case.device == "cpu" and case.devices_per_node > 1:
-        return "To JAX all cores of a machine are one device; ask for 1 device per node."
+        return Message("adapters.jax_cores")
     return None
 
 
@@ -47,7 +48,7 @@ def _reference(case: Case) -> Command:
 
 def _reference_unsupported(case: Case) -> str | None:
     if case.xla and case.total_devices == 1:
-        return "XLA is what JAX compiles with, always: the case without the switch is this one."
+        return Message("adapters.jax_xla")
     return reference_on_one_device(case, "JAX")
 
 

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from evalsuite import launchers
 from evalsuite.adapter import Adapter, Command, Recipe
 from evalsuite.customs import ADAM
+from evalsuite.messages import Message
 from evalsuite.model import Case
 
 SIZES = (
@@ -102,7 +103,7 @@ def _recipe(name: str, checkout: str, command: Callable[[Case], Command], data: 
         facts={**ADAM, "data": data},
         amp=amp,
         xla="",
-        needs_gpu="Megatron-LM asserts that CUDA is there.",
+        needs_gpu=Message("adapters.gpu_megatron"),
         printed_by="last_rank",
         outside="neither evaluation nor checkpoint before step 1000000",
         image=image,

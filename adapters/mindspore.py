@@ -3,6 +3,7 @@
 from evalsuite import launchers
 from evalsuite.adapter import Adapter, Command, Recipe
 from evalsuite.customs import IMAGENET
+from evalsuite.messages import Message
 from evalsuite.model import Case
 from evalsuite.reference import (
     REFERENCE_ENVIRONMENT,
@@ -22,7 +23,7 @@ def _reference(case: Case) -> Command:
 
 def _reference_unsupported(case: Case) -> str | None:
     if case.xla and case.total_devices == 1:
-        return "MindSpore has no XLA, and its own graph mode is always on in this workload."
+        return Message("adapters.mindspore_graph")
     return reference_on_one_device(case, "MindSpore")
 
 
@@ -62,16 +63,16 @@ def _mindcv(case: Case) -> Command:
 
 def _one_cpu(case: Case) -> str | None:
     if case.device == "cpu" and case.total_devices > 1:
-        return "MindSpore's collective communication over mpirun is NCCL or HCCL: it has none for CPUs."
+        return Message("adapters.mindspore_cpu")
     return None
 
 
 def _models_unsupported(case: Case) -> str | None:
     """train.py:172 trains in float32 on CPUs; line 178 in float16 on everything else, and no argument changes it."""
     if case.device == "gpu" and case.precision == "fp32":
-        return "On GPUs train.py casts everything to float16 (amp_level O3) and has no argument for it; ask for amp."
+        return Message("adapters.mindspore_o3")
     if case.device == "cpu" and case.precision == "amp":
-        return "On CPUs train.py trains in float32 and has no argument for it; ask for fp32."
+        return Message("adapters.mindspore_fp32")
     return _one_cpu(case)
 
 

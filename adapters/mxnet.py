@@ -1,6 +1,7 @@
 """MXNet: ResNetV1 with v1.5 bottlenecks, BERT and MobileNetV2 of Gluon blocks, KVStore dist_sync, a server per node."""
 
 from evalsuite.adapter import Adapter, Command, Recipe
+from evalsuite.messages import Message
 from evalsuite.model import Case
 from evalsuite.reference import (
     REFERENCE_ENVIRONMENT,
@@ -34,7 +35,7 @@ def _cifar10(case: Case) -> Command:
 
 def _no_xla(case: Case) -> str | None:
     if case.xla:
-        return "MXNet has no XLA, and hybridize(), its own graph mode, is always on in this workload."
+        return Message("adapters.mxnet_xla")
     return None
 
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 from evalsuite import launchers
 from evalsuite.adapter import Adapter, Command, Recipe
 from evalsuite.customs import ADAM, IMAGENET, IMAGES
+from evalsuite.messages import Message
 from evalsuite.model import Case
 from evalsuite.reference import BERT_LENGTH
 
@@ -20,7 +21,7 @@ NEEDED = (
 )
 # Without being told: common/fit.py's --optimizer sgd; train_horovod.py:74 and 380 (Nesterov's, which reads and writes
 # the same); scripts/bert/run_pretraining.py:244, and 336: the norm of all gradients is clipped at 1.
-GPUS_ALONE = "Under Horovod run_pretraining.py trains on GPUs alone: its only context is mx.gpu(local_rank)."
+GPUS_ALONE = Message("adapters.mxnet_gpus_alone")
 
 
 def _over_horovod(recipe: Recipe) -> Recipe:
@@ -64,7 +65,7 @@ def _train_imagenet(case: Case) -> Command:
 
 def _train_imagenet_unsupported(case: Case) -> str | None:
     if case.nodes > 1:
-        return "tools/launch.py wants a file of hosts beside the script; evalsuite starts this recipe on one node."
+        return Message("adapters.mxnet_hosts")
     return None
 
 

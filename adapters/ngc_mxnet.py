@@ -3,6 +3,7 @@
 from evalsuite import launchers
 from evalsuite.adapter import Adapter, Command, PrintedBy, Recipe
 from evalsuite.customs import IMAGES
+from evalsuite.messages import Message
 from evalsuite.model import Case
 
 # What the repository's own wrapper `runner` sets.
@@ -78,7 +79,7 @@ def _recipe(name: str, checkout: str, dialect: str, printed_by: PrintedBy, image
         facts=IMAGES,
         amp="MXNet AMP in NHWC, static loss scale",
         xla="",
-        needs_gpu="The script takes mx.gpu of its local rank.",
+        needs_gpu=Message("adapters.gpu_mx"),
         printed_by=printed_by,
         outside="--mode train evaluates nothing; --save-frequency 0",
         image=image,

@@ -3,10 +3,11 @@
 from evalsuite import launchers
 from evalsuite.adapter import Adapter, Command, Recipe
 from evalsuite.customs import IMAGENET, LAMB
+from evalsuite.messages import Message
 from evalsuite.model import Case
 from evalsuite.reference import BERT_LENGTH
 
-NEEDS_GPU = "The script imports cuda and NVIDIA DALI before it trains."
+NEEDS_GPU = Message("adapters.gpu_dali")
 AMP = ("--amp", "--scale-loss", "128.0", "--use-dynamic-loss-scaling")
 # Without being told: optimizer.py:34 and 83 of each script, utils/config.py:327 and 369; BERT reads HDF5 files.
 

@@ -5,12 +5,13 @@ from collections.abc import Callable
 from evalsuite import launchers
 from evalsuite.adapter import Adapter, Command, Recipe
 from evalsuite.customs import IMAGES, LAMB
+from evalsuite.messages import Message
 from evalsuite.model import Case
 from evalsuite.reference import BERT_LENGTH
 
 CONVNETS = "{checkout}/PyTorch/Classification/ConvNets"
 BERT = "{checkout}/PyTorch/LanguageModeling/BERT"
-NEEDS_GPU = "The script calls torch.cuda.set_device before anything else."
+NEEDS_GPU = Message("adapters.gpu_set_device")
 SCALES = {"loss_scale": ("static", "dynamic")}  # moved DLPerf's BERT figures by up to 43 %: never compare across
 # Without being told: image_classification/training.py:118 (2020), optimizers.py:52 and main.py:209 (2023).
 # run_pretraining.py:383 and 429; both LAMBs clip the norm of all gradients at 1 by default (fused_lamb.py:17).
@@ -73,7 +74,7 @@ def _bert(era: int) -> Callable[[Case], Command]:
 
 def _static_only(case: Case) -> str | None:
     if case.precision == "amp" and case.option("loss_scale") == "dynamic":
-        return "At this commit main.py knows --static-loss-scale and no dynamic one."
+        return Message("adapters.static_scale")
     return None
 
 

@@ -5,12 +5,13 @@ from collections.abc import Callable
 from evalsuite import launchers
 from evalsuite.adapter import Adapter, Command, Recipe
 from evalsuite.customs import IMAGES, LAMB
+from evalsuite.messages import Message
 from evalsuite.model import Case
 from evalsuite.reference import BERT_LENGTH
 
 CONVNETS = "{checkout}/TensorFlow/Classification/ConvNets/main.py"
 BERT = "{checkout}/TensorFlow/LanguageModeling/BERT/run_pretraining.py"
-NEEDS_GPU = "The script computes in NCHW, which TensorFlow 1 has for GPUs only."
+NEEDS_GPU = Message("adapters.gpu_nchw")
 VARIABLES = ("NCCL_DEBUG", "HOROVOD_GPU_ALLREDUCE", "CUDA_DEVICE_ORDER")
 # Without being told: model/resnet.py:260 and 295 (2020), 298 and 333 (2023), utils/cmdline_helper.py:113.
 IN_NCHW = {**IMAGES, "memory_layout": "NCHW"}
@@ -54,7 +55,7 @@ def _resnet50(era: int) -> Callable[[Case], Command]:
 
 def _too_few_warmup(case: Case) -> str | None:
     if case.protocol.warmup_steps < 20:
-        return "The script logs no step before the 20th: ask for at least 20 warm-up steps."
+        return Message("adapters.first_logged")
     return None
 
 

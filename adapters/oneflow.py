@@ -8,6 +8,7 @@ from dataclasses import replace
 from evalsuite import launchers
 from evalsuite.adapter import Adapter, Command, Recipe
 from evalsuite.customs import ADAM, CLICKS, FACES, IMAGES, SPLIT_CLASSIFIER, SPLIT_TABLES
+from evalsuite.messages import Message
 from evalsuite.model import Case
 from evalsuite.reference import (
     BERT_LENGTH,
@@ -17,7 +18,7 @@ from evalsuite.reference import (
     reference_on_one_device,
 )
 
-NEEDS_GPU = "The script places its model on CUDA devices without asking."
+NEEDS_GPU = Message("adapters.gpu_places")
 PINS_2022 = ("oneflow==0.8.0", "numpy==1.23.5", "setuptools==59.8.0", "wheel==0.37.1")
 BUILT_2022 = ("flowvision==0.1.0",)  # its setup.py imports pkg_resources, which the newest setuptools has no more
 MODELS_RESNET = "{checkout}/Vision/classification/image/resnet50/train.py"
@@ -188,12 +189,9 @@ def _face(case: Case) -> Command:
 
 def _face_unsupported(case: Case) -> str | None:
     if case.nodes > 1:
-        return "train.py takes its nodes from configs/base.py of its own repository, which names one."
+        return Message("adapters.face_nodes")
     if case.batch_per_device != 128 or case.precision == "fp32":
-        return (
-            "train.py takes batch size and precision from a file of configs/ in its own repository: ResNet-100 is "
-            f"{FACE_CONFIGURATION}, with 128 images per device and fp16 on."
-        )
+        return Message("adapters.face_configs", file=FACE_CONFIGURATION)
     return None
 
 

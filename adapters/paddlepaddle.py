@@ -1,6 +1,7 @@
 """PaddlePaddle under its launcher: paddle.vision's ResNet-50 (v1.5) and MobileNetV2, BERT of paddle.nn's encoder."""
 
 from evalsuite.adapter import Adapter, Command, Recipe
+from evalsuite.messages import Message
 from evalsuite.model import Case
 from evalsuite.reference import (
     REFERENCE_ENVIRONMENT,
@@ -69,7 +70,7 @@ def _cifar10(case: Case) -> Command:
 def _no_amp_on_cpu(case: Case) -> str | None:
     """paddle/amp/auto_cast.py (3.3.1): "amp_guard can only be enabled on CUDAPlace, XPUPlace, and CustomPlace"."""
     if case.precision == "amp" and case.device == "cpu":
-        return "PaddlePaddle's auto_cast has no effect on a CPU: the run would be a second fp32 run."
+        return Message("adapters.paddle_autocast")
     return None
 
 

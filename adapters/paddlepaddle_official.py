@@ -3,6 +3,7 @@
 from evalsuite import launchers
 from evalsuite.adapter import Adapter, Command, Recipe
 from evalsuite.customs import ADAM, IMAGENET
+from evalsuite.messages import Message
 from evalsuite.model import Case
 from evalsuite.reference import BERT_LENGTH
 
@@ -43,7 +44,7 @@ def _paddlecv(case: Case) -> Command:
 
 def _paddlecv_unsupported(case: Case) -> str | None:
     if case.device == "cpu" and case.total_devices > 1:
-        return "Paddle 1.8's launcher starts one process per GPU; on CPUs the script trains in one process."
+        return Message("adapters.paddle_launcher")
     return None
 
 
@@ -104,7 +105,7 @@ def _bert_2020(case: Case) -> Command:
 
 def _bert_2020_unsupported(case: Case) -> str | None:
     if case.device == "cpu" and case.devices_per_node > 1:
-        return "On CPUs the script trains in one process a node, with CPU_NUM threads; ask for 1 device per node."
+        return Message("adapters.paddle_cpu_num")
     return None
 
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 from evalsuite import launchers
 from evalsuite.adapter import Adapter, Command, Recipe
 from evalsuite.customs import ADAM, IMAGENET, IMAGES
+from evalsuite.messages import Message
 from evalsuite.model import Case
 from evalsuite.reference import BERT_LENGTH
 
@@ -73,7 +74,7 @@ def _data(case: Case, default: str) -> str:
 
 def _examples_2020_unsupported(case: Case) -> str | None:
     if case.device == "cpu" and case.total_devices > 1:
-        return "At this commit the script starts as many processes as there are GPUs: on a CPU machine none at all."
+        return Message("adapters.torch_gpus")
     return None
 
 
@@ -97,9 +98,9 @@ def _torchvision(case: Case) -> Command:
 
 def _torchvision_unsupported(case: Case) -> str | None:
     if case.device == "cpu" and case.total_devices > 1:
-        return "Its init_distributed_mode gives every process a GPU and NCCL; on CPUs it trains in one process."
+        return Message("adapters.torch_nccl")
     if case.device == "cpu" and case.precision == "amp":
-        return "--amp is torch.cuda.amp: on CPUs it changes nothing."
+        return Message("adapters.amp_on_cpu")
     return None
 
 
@@ -124,7 +125,7 @@ def _run_mlm(case: Case) -> Command:
 
 def _run_mlm_unsupported(case: Case) -> str | None:
     if case.device == "cpu" and case.total_devices > 1:
-        return "Several processes on CPUs want --xpu_backend with oneCCL or an MPI build of PyTorch; ask for 1x1."
+        return Message("adapters.torch_xpu")
     return None
 
 
@@ -258,7 +259,7 @@ ADAPTER = Adapter(
             facts=TITAN,
             amp="",
             xla="torch.compile",
-            needs_gpu="torchtitan places its model on CUDA devices.",
+            needs_gpu=Message("adapters.gpu_torchtitan"),
             outside="validation and checkpoints are off unless enabled",
             requirements=("torch==2.13.0",),
             import_name="torch",
@@ -276,7 +277,7 @@ ADAPTER = Adapter(
             facts=TITAN,
             amp="",
             xla="torch.compile",
-            needs_gpu="torchtitan places its model on CUDA devices.",
+            needs_gpu=Message("adapters.gpu_torchtitan"),
             outside="validation and checkpoints are off unless enabled",
             requirements=("torch==2.13.0",),
             import_name="torch",
@@ -294,7 +295,7 @@ ADAPTER = Adapter(
             features=("APEX",),
             amp="Apex O2, dynamic loss scale",
             xla="",
-            needs_gpu="imagenet_ddp_apex.py starts no process on a machine without GPUs, and ends with status 0.",
+            needs_gpu=Message("adapters.gpu_apex"),
             step_bound="none",
             printed_by="every_node",
             outside="the run is ended within its first epoch; where an epoch is shorter, what lies between is left out",

@@ -5,10 +5,11 @@ import json
 from evalsuite import launchers
 from evalsuite.adapter import Adapter, Command, Recipe
 from evalsuite.customs import ADAM, IMAGENET, IMAGES
+from evalsuite.messages import Message
 from evalsuite.model import Case
 from evalsuite.reference import BERT_LENGTH
 
-ONE_CPU = "On CPUs the script trains in one process a node, with all cores; ask for 1 device per node."
+ONE_CPU = Message("adapters.tensorflow_one_cpu")
 # Without being told. tensorflow/models: SGD with momentum 0.9 and an L2 term in the loss (configs/examples/resnet/
 # imagenet/gpu.yaml; vision/configs/image_classification.py); BERT: nlp/optimization.py, AdamWeightDecay.
 # tf_cnn_benchmarks/benchmark_cnn.py:306, 344 and 346: its "sgd" is GradientDescentOptimizer (line 1232)
@@ -132,9 +133,7 @@ def _bert_2020(case: Case) -> Command:
 
 def _bert_2020_unsupported(case: Case) -> str | None:
     if case.nodes > 1:
-        return (
-            "At this commit --worker_hosts and --task_index have no effect on run_pretraining.py (DLPerf patches it)."
-        )
+        return Message("adapters.bert_2020_hosts")
     return _only_one_cpu(case)
 
 

@@ -11,6 +11,7 @@ from typing import Literal
 
 from evalsuite.dialect import Dialect
 from evalsuite.errors import EvalsuiteError, did_you_mean
+from evalsuite.messages import Message
 from evalsuite.model import Case, Device
 
 PrintedBy = Literal["rank0", "last_rank", "every_rank", "every_node"]
@@ -142,7 +143,9 @@ class Adapter:
             if recipe.name == name:
                 return recipe
         known = [recipe.name for recipe in self.recipes]
-        raise EvalsuiteError(f'adapter {self.name}: unknown recipe "{name}"; {listed("recipes", name, known)}')
+        raise EvalsuiteError(
+            Message("core.recipe_unknown", adapter=self.name, name=name, known=listed("recipes", name, known))
+        )
 
 
 def _undeclared(recipe: Recipe, case: Case) -> str | None:
@@ -150,11 +153,11 @@ def _undeclared(recipe: Recipe, case: Case) -> str | None:
     if case.device == "cpu" and recipe.needs_gpu:
         return recipe.needs_gpu
     if case.device not in recipe.devices:
-        return f"The script of {recipe.name} knows no {case.device.upper()}; it trains on {', '.join(recipe.devices)}."
+        return Message("core.knows_no", name=recipe.name, kind=case.device.upper(), kinds=recipe.devices)
     if case.precision == "amp" and recipe.amp == "":
-        return f"The script of {recipe.name} has no AMP at this commit."
+        return Message("core.no_amp", name=recipe.name)
     if case.xla and recipe.xla == "":
-        return f"The script of {recipe.name} has no XLA and no graph compiler of its own at this commit."
+        return Message("core.no_xla", name=recipe.name)
     if recipe.options is None:
         return None
     return next((reason for axis in case.options if (reason := _option_refused(recipe, recipe.options, *axis))), None)
@@ -168,17 +171,17 @@ def _option_refused(recipe: Recipe, declared: Mapping[str, tuple[str, ...]], nam
     if (name, value) == ("image_size", INPUT_SIZES["image_size"]) and recipe.unit == "images/s":
         return None
     if name not in declared:
-        known = f"its axes are {', '.join(sorted(declared))}" if declared else "it has no further axes"
-        return f"The script of {recipe.name} has no axis {name}; {known}."
+        known = Message("core.its_axes", names=sorted(declared)) if declared else Message("core.no_axes")
+        return Message("core.no_further_axis", recipe=recipe.name, name=name, known=known)
     values = declared[name]
     if not values and not (value.isdigit() and int(value)):
-        return f"{name}={value} is no whole number of at least 1."
+        return Message("core.option_whole", name=name, value=value)
     if values and value not in values:
-        return f"{name} takes {', '.join(values)}, and not {value}."
+        return Message("core.option_values", name=name, names=values, value=value)
     return None
 
 
 def listed(what: str, name: str, known: Iterable[str]) -> str:
     known = sorted(known)
     hint = did_you_mean(name, known, cutoff=0.4)
-    return f"the {what} are {', '.join(known)}.{hint}"
+    return Message("core.known", what=Message(f"core.{what}"), names=known, near=hint)

@@ -6,6 +6,7 @@ is filled by the node agent (`evalsuite.adapter.Command`).
 
 from collections.abc import Iterable
 
+from evalsuite.messages import Message
 from evalsuite.model import Case
 
 Argv = tuple[str, ...]
@@ -28,7 +29,7 @@ def replica_refused(case: Case) -> str | None:
     """Why the devices cannot be shared out among replicas, or None if they can."""
     tensor, pipeline = replica(case)
     if case.total_devices % (tensor * pipeline):
-        return f"tensor x pipeline parallel = {tensor} x {pipeline} does not divide {case.total_devices} devices."
+        return Message("core.does_not_divide", tensor=tensor, pipeline=pipeline, devices=case.total_devices)
     return None
 
 

@@ -12,8 +12,9 @@ The words stand in `data/text/messages/<first part of the id>.toml`, both langua
     en = '{path}: unknown key "{key}"; the keys are {names}.{near}'
     zh = '{path}：没有“{key}”这个键；可用的键有 {names}。{near}'
 
-Places take Python's formats, `{seconds:.1f}`, and English plurals, `{n} {n|run|runs}`. A value may be a message itself,
-or a list of them. Putting a message into an f-string makes English text of it: make it a value of another message.
+Places take Python's formats, `{seconds:.1f}`, and English plurals, `{n} {n|run|runs}`; `{{` is a brace. A value may
+be a message itself, or a list of them. Putting a message into an f-string makes English text of it: make it a value
+of another message.
 """
 
 import errno
@@ -26,7 +27,7 @@ from typing import TYPE_CHECKING, NoReturn
 if TYPE_CHECKING:
     from pathlib import Path
 
-PLACE = re.compile(r"\{(\w+)(?::([^{}|]+)|\|([^{}|]*)\|([^{}|]*))?\}")  # {name}, {name:.1f}, {name|one|many}
+PLACE = re.compile(r"\{\{|\}\}|\{(\w+)(?::([^{}|]+)|\|([^{}|]*)\|([^{}|]*))?\}")  # {name}, {name:.1f}, {name|one|many}
 BETWEEN = {"en": ", ", "zh": "、"}  # the parts of a list
 ENGLISH = "en"
 
@@ -93,7 +94,7 @@ def from_json(found: object) -> str:
 
 def places(sentence: str) -> frozenset[str]:
     """The names of the places in *sentence*."""
-    return frozenset(place[1] for place in PLACE.finditer(sentence))
+    return frozenset(place[1] for place in PLACE.finditer(sentence) if place[1])
 
 
 def _message(id: str, values: Mapping[str, object]) -> Message:
@@ -127,10 +128,13 @@ def _worded(id: str, values: Mapping[str, Value], language: str) -> str:
     sentence = _table(room)[key][language]
     if places(sentence) != values.keys():
         raise KeyError(f"{id} has the places {sorted(places(sentence))} and the values {sorted(values)}")
-    return PLACE.sub(lambda place: _filled(place, values[place[1]], language), sentence)
+    return PLACE.sub(lambda place: _filled(place, values, language), sentence)
 
 
-def _filled(place: re.Match[str], value: Value, language: str) -> str:
+def _filled(place: re.Match[str], values: Mapping[str, Value], language: str) -> str:
+    if place[1] is None:
+        return place[0][0]
+    value = values[place[1]]
     if place[3] is not None:
         return place[3] if value in (1, "1") else place[4]
     if isinstance(value, tuple):

@@ -6,6 +6,8 @@ The plan fills what it knows before a run starts; the node agent fills the rest 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from evalsuite.messages import Message
+
 LOCALHOST = "127.0.0.1"
 FIRST_PORT, LAST_PORT = 20000, 32000  # above the well-known, below where Linux takes client ports from (32768)
 
@@ -59,7 +61,7 @@ def of_node(place: Node, processes: int, threads: int) -> dict[str, str]:
 def unfilled(argv: Iterable[str]) -> str | None:
     """Why the command line cannot be started: it wants the names of the hosts and the launcher told none."""
     if any(name in token for token in argv for name in OF_HOSTS):
-        return "the script wants the names of all hosts and the launcher tells none; set EVALSUITE_HOSTS=h1,h2,…"
+        return Message("core.hosts_untold")
     return None
 
 

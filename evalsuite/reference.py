@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from evalsuite.adapter import INPUT_SIZES, Command, Recipe
 from evalsuite.customs import SPLIT_CLASSIFIER
+from evalsuite.messages import Message
 from evalsuite.model import Case
 
 REFERENCE_ENVIRONMENT = {
@@ -41,14 +42,14 @@ def reference_unsupported(case: Case) -> str | None:
     """Why no reference workload can serve the case, beyond what its recipe declares."""
     size = input_size(case, "image_size")
     if size.isdigit() and int(size) < 32:
-        return f"image_size {size} is too small for ResNet-50, which divides it by 32."
+        return Message("core.image_too_small", size=size)
     return None
 
 
 def reference_on_one_device(case: Case, framework: str) -> str | None:
     """The same of a workload in *framework* that trains in one process."""
     if case.total_devices > 1:
-        return f"The reference workload in {framework} trains on one device."
+        return Message("core.one_device", framework=framework)
     return reference_unsupported(case)
 
 
@@ -61,7 +62,7 @@ def reference_bert_arguments(case: Case) -> tuple[str, ...]:
 def reference_bert_unsupported(case: Case) -> str | None:
     length = input_size(case, "sequence_length")
     if length.isdigit() and not 8 <= int(length) <= BERT_POSITIONS:
-        return f"sequence_length {length} is outside BERT's 8 to {BERT_POSITIONS} positions."
+        return Message("core.bert_length", length=length, most=BERT_POSITIONS)
     return None
 
 
@@ -102,7 +103,7 @@ def reference_gpt2_arguments(case: Case) -> tuple[str, ...]:
 def reference_gpt2_unsupported(case: Case) -> str | None:
     length = input_size(case, "sequence_length")
     if length.isdigit() and not 2 <= int(length) <= GPT2_POSITIONS:
-        return f"sequence_length {length} is outside GPT-2's 2 to {GPT2_POSITIONS} positions."
+        return Message("core.gpt2_length", length=length, most=GPT2_POSITIONS)
     return None
 
 
@@ -166,7 +167,7 @@ def reference_face_arguments(case: Case) -> tuple[str, ...]:
 def reference_face_unsupported(case: Case) -> str | None:
     size = case.option("image_size", FACE_SIZE)
     if size != FACE_SIZE:
-        return f"image_size {size} is not that of aligned faces, which are {FACE_SIZE} pixels high and wide."
+        return Message("core.face_size", size=size, wanted=FACE_SIZE)
     return None
 
 
@@ -216,7 +217,7 @@ def reference_cifar10_arguments(case: Case) -> tuple[str, ...]:
 def reference_cifar10_unsupported(case: Case) -> str | None:
     size = case.option("image_size", CIFAR10_SIZE)
     if size != CIFAR10_SIZE:
-        return f"image_size {size} is not CIFAR-10's, whose images are {CIFAR10_SIZE} pixels high and wide."
+        return Message("core.cifar10_size", size=size, wanted=CIFAR10_SIZE)
     return None
 
 

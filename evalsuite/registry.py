@@ -10,6 +10,7 @@ from evalsuite import authored, decode, paths
 from evalsuite.adapter import Adapter, Command, Recipe, listed
 from evalsuite.dialect import Dialect, Line, Origin, Timers
 from evalsuite.errors import EvalsuiteError
+from evalsuite.messages import Message
 
 CONTRACT = authored.Contract(
     option="--adapters",
@@ -57,7 +58,13 @@ def load(file: Path) -> Adapter:
     adapter = authored.declared(module, file, CONTRACT)
     if not isinstance(adapter, Adapter):
         raise EvalsuiteError(
-            f"{file}: ADAPTER = {decode.shown(adapter)}; expected {CONTRACT.example}. See {CONTRACT.page}."
+            Message(
+                "core.adapter_other",
+                path=file,
+                value=decode.shown(adapter),
+                example=CONTRACT.example,
+                page=CONTRACT.page,
+            )
         )
     return adapter
 
@@ -82,7 +89,9 @@ def _check_facts(recipe: Recipe, file: Path) -> None:
     for name in recipe.facts:
         if name not in known:
             raise EvalsuiteError(
-                f'{file}: recipe {recipe.name}: facts: unknown fact "{name}"; {listed("facts", name, known)}'
+                Message(
+                    "core.facts_unknown", path=file, recipe=recipe.name, name=name, known=listed("facts", name, known)
+                )
             )
 
 
@@ -93,7 +102,7 @@ def _facts_known() -> tuple[str, ...]:
 
 
 def _guarded(recipe: Recipe, file: Path, dialects: Mapping[int, Dialect]) -> Recipe:
-    where = f"{file}: recipe {recipe.name}"
+    where = Message("core.of_recipe", path=file, recipe=recipe.name)
     return replace(
         recipe,
         dialect=dialects.get(id(recipe.dialect), recipe.dialect),
@@ -110,4 +119,4 @@ def chosen(names: Iterable[str], adapters: Mapping[str, Adapter]) -> list[Adapte
 def _adapter(name: str, adapters: Mapping[str, Adapter]) -> Adapter:
     if name in adapters:
         return adapters[name]
-    raise EvalsuiteError(f'--frameworks: unknown framework "{name}"; {listed("frameworks", name, adapters)}')
+    raise EvalsuiteError(Message("core.framework", name=name, known=listed("frameworks", name, adapters)))

@@ -80,7 +80,8 @@ STARTS = {"system", "popen", "fork", "forkpty", "posix_spawn", "posix_spawnp", "
 ASKS_TIME = {
     ("time", name) for name in ("time", "time_ns", "monotonic", "monotonic_ns", "perf_counter", "sleep", "localtime")
 } | {("datetime", "now"), ("datetime", "today"), ("datetime", "utcnow"), ("date", "today")}
-ADAPTERS_MAY_IMPORT = {f"evalsuite.{room}" for room in ("adapter", "customs", "reference", "launchers", "model")}
+AUTHORS_ROOMS = ("adapter", "customs", "messages", "reference", "launchers", "model")
+ADAPTERS_MAY_IMPORT = {f"evalsuite.{room}" for room in AUTHORS_ROOMS}
 ADAPTERS_MAY_NOT = {"os", "subprocess", "pathlib", "socket", "shutil", "time"}
 THIRD_PARTY = {  # package → where it may be imported
     "filelock": ("evalsuite.locks",),  # its soft lock, where a file system has no flock

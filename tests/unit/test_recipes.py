@@ -129,7 +129,7 @@ def test_an_axis_that_the_script_lacks_is_a_refusal_and_never_another_run():
         "The script of examples-imagenet has no XLA and no graph compiler of its own at this commit.",
         "The script of examples-imagenet has no axis image_size; its axes are data, loader_workers.",
         "data takes synthetic, imagenet, and not cifar.",
-        "loader_workers=many is no whole number of at least 1.",
+        "got loader_workers=many; expected a whole number of at least 1.",
     ]
 
 

@@ -49,24 +49,6 @@ def test_one_language_that_is_asked_for_is_the_terminals(asked, language):
     assert speech.language() == language
 
 
-def written() -> set[str]:
-    """Every text in the code, its places as {}: "{name} is not on the PATH" as "{} is not on the PATH"."""
-    found = set()
-    for file in (*paths.PACKAGE.rglob("*.py"), *paths.ADAPTERS.glob("*.py")):
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.JoinedStr):
-                found.add("".join(part.value if isinstance(part, ast.Constant) else "{}" for part in node.values))
-            elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-                found.add(node.value)
-    return found
-
-
-def test_every_message_that_is_retold_is_one_that_the_code_says():
-    said = written()
-
-    assert [key for key, text in RETOLD.items() if re.sub(r"\{\w+\}", "{}", text) not in said] == ["retold.near"]
-
-
 REASONS = {  # where it is said why a run has no value: every sentence there has its Chinese
     "logs/reading.py": {"_silent"},
     "logs/status/status.py": {"status", "_missing", "_too_short"},
@@ -145,10 +127,6 @@ def test_every_sentence_that_commands_ask_for_is_asked_for():
 @pytest.mark.parametrize(
     ("english", "said"),
     [
-        (
-            '--frameworks: unknown framework "x"; the frameworks are a, b. Did you mean a?',
-            "可用的框架有 a, b。是否指 a？",
-        ),
         ('scale "8": expected NODESxDEVICES, both at least 1, such as 1x1, 1x8 or 2x8.', "规模“8”不正确"),
         ("not on the PATH; for engine slurm", "用途：引擎 slurm"),
         ("a: b: 3.1: no cluster answers", "a: b: 3.1：集群没有响应"),
