@@ -3,7 +3,7 @@
 import argparse
 import json
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from functools import cache
 from pathlib import Path
@@ -171,9 +171,10 @@ def _print(before: Finished, after: Finished, found: Changes, language: str) -> 
         print(line)
     if not found.changes and all(one.why.key == "same_runs" for one in found.unpaired):
         return  # that is all there is to say
-    names = Titles([*(change.case for change in found.changes), *(one.case for one in found.unpaired)], language)
-    if names.shared:
-        print(f"\n{names.shared}")
+    cases = [*(change.case for change in found.changes), *(one.case for one in found.unpaired)]
+    shared, titles = _titles(cases, language)
+    if shared:
+        print(f"\n{shared}")
     columns = [
         *((_head(name, language), "left") for name in ("outcome", "series", "scale")),
         *((_head(name, language), "right") for name in ("before", "after", "ratio", "n")),
@@ -181,12 +182,12 @@ def _print(before: Finished, after: Finished, found: Changes, language: str) -> 
     ordered = [change for outcome in found.outcomes for change in found.those(outcome)]
     told = found.together is not None  # once for all
     if ordered:
-        table("", columns, [_row(change, names.of(change.case), language, brief=told) for change in ordered])
+        table("", columns, [_row(change, titles[change.case], language, brief=told) for change in ordered])
     if found.unpaired:
-        _print_unpaired(found.unpaired, names, language)
+        _print_unpaired(found.unpaired, titles, language)
 
 
-def _print_unpaired(unpaired: Sequence[Unpaired], names: "Titles", language: str) -> None:
+def _print_unpaired(unpaired: Sequence[Unpaired], titles: Mapping[Case, str], language: str) -> None:
     """What is not compared: cases with one reason in a line of their own each while they are few, else in one line."""
     by_reason: dict[str, list[Unpaired]] = {}
     for one in unpaired:
@@ -194,7 +195,7 @@ def _print_unpaired(unpaired: Sequence[Unpaired], names: "Titles", language: str
     rows = []
     for alike in by_reason.values():
         if len(alike) <= MOST_ALIKE:
-            rows += [(names.of(one.case), one.case.scale, sentence(one.why, language)) for one in alike]
+            rows += [(titles[one.case], one.case.scale, sentence(one.why, language)) for one in alike]
         else:
             rows.append((said("compare.cases", language, n=f"{len(alike):,}"), "", _shared_reason(alike, language)))
     table("", [(_head(name, language), "left") for name in ("not_compared", "scale", "why")], rows)
@@ -231,41 +232,24 @@ def _nothing(unpaired: Sequence[Unpaired], language: str) -> str:
     return said("compare.none_compared", language, n=f"{len(unpaired):,}")
 
 
-class Titles:
-    """Names of cases in words that a line can break between: what all share is said once."""
-
-    def __init__(self, cases: Sequence[Case], language: str) -> None:
-        short = {case: _parts(case, language) for case in cases}
-        seen = Counter((*parts, case.scale) for case, parts in short.items())
-        twice = {parts[:-1] for parts, times in seen.items() if times > 1}  # two scripts of ours for one model
-        self._parts = {
-            case: _parts(case, language, scripts=True) if tuple(parts) in twice else parts
-            for case, parts in short.items()
-        }
-        every = list(self._parts.values())
-        self._shared = [part for part in every[0][1:] if all(part in one for one in every)] if len(every) > 1 else []
-
-    @property
-    def shared(self) -> str:
-        return " · ".join(self._shared)
-
-    def of(self, case: Case) -> str:
-        return " · ".join(part for part in self._parts[case] if part not in self._shared)
+def _titles(cases: Sequence[Case], language: str) -> tuple[str, dict[Case, str]]:
+    """(What all cases share, what else names each), in words that a line can break between."""
+    parts = {case: _parts(case, language) for case in cases}
+    every = list(parts.values())
+    shared = [part for part in every[0][1:] if all(part in one for one in every)] if len(every) > 1 else []
+    return " · ".join(shared), {
+        case: " · ".join(part for part in own if part not in shared) for case, own in parts.items()
+    }
 
 
-def _parts(case: Case, language: str, *, scripts: bool = False) -> list[str]:
-    """The framework, then all else that makes the series, without its scale.
-
-    *scripts*: our own reference script is named too.
-    """
-    script = [] if case.recipe.startswith("reference-") and not scripts else [names.visible(case.recipe)]
-    xla = ["XLA"] if case.xla else []
+def _parts(case: Case, language: str) -> list[str]:
+    """The framework, then all else that makes the series, without its scale."""
     return [
         names.framework(case.framework),
-        *script,
+        names.visible(case.recipe),
         names.model(case.model),
         names.precision(case.precision),
-        *xla,
+        *(["XLA"] if case.xla else []),
         names.bsz(case.series_batch, strong=case.strong_batch is not None),
         *(options.option(name, value, words.read()).plain(language) for name, value in case.options),
         f"{case.protocol.warmup_steps}+{case.protocol.measured_steps}",
