@@ -11,11 +11,11 @@ import itertools
 import re
 import statistics
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeVar
 
 from evalsuite import files
 from evalsuite.dialect import Dialect
@@ -33,6 +33,7 @@ from evalsuite.model import Case, Run
 from evalsuite.runs.endings import Outcome
 from evalsuite.runs.store import RunFolder, Store
 
+Row = TypeVar("Row")
 KINDS = ("run", "median", "speed-up", "latency", "memory", "percent", "accuracy", "epochs", "tflops")
 OF_A_CASE = tuple(
     name for name in published_tables.COLUMNS if name in user_facts.FIELDS or name in ("version", "features")
@@ -79,38 +80,19 @@ class _Figure:
         return Citation(row=self.where, source=self.source, speedup=speedup, base=base.printed, base_row=base.where)
 
 
-Same = tuple[_Figure, ...]  # the rows that print one figure
-
-
 @dataclass(frozen=True, kw_only=True)
 class _Cited:
-    """One run folder to be: a figure with all the places that print it."""
+    """One run folder to be: a figure with all the rows that print it."""
 
-    members: tuple[_Figure, ...]
+    members: Sequence[_Figure]
     case: Case
-    repeat: int | None = None
-    runs: tuple[_Figure, ...] = ()  # of a median
-    others: tuple["_Figure", ...] = ()
+    repeat: int = 0
+    runs: Sequence[_Figure] = ()  # of a median
+    others: Sequence[_Figure] = ()  # printed for the same case, one a figure
 
     @property
     def first(self) -> _Figure:
-        return min(self.members, key=lambda one: one.row.number)
-
-
-@dataclass(kw_only=True)
-class _Pool:
-    """Figures of one case that belong together: the repeats of a log set, or one figure."""
-
-    kind: Literal["run", "median"] | None
-    cited: list[Same] = field(default_factory=list)
-
-    @property
-    def first(self) -> _Figure:
-        return self.cited[0][0]
-
-    @property
-    def times(self) -> int:
-        return len(self.cited[0])
+        return self.members[0]
 
 
 def cited(
@@ -271,106 +253,60 @@ def _by_case(found: Iterable[_Figure]) -> Iterator[tuple[Case, list[_Figure]]]:
             yield case if len(units) == 1 else _with(case, "unit", items), members
 
 
-def _runs_of(case: Case, members: Sequence[_Figure]) -> Iterator[_Cited]:
-    """The run folders that the rows of one case make. Raises nothing: what contradicts is kept apart and told."""
-    figures = _figures([one for one in members if one.kind != "run"])
-    sets = _log_sets([one for one in members if one.kind == "run"])
-    for pool, own in _apart(case, figures, sets):
-        for place, same in enumerate(pool.cited):
-            repeat = user_facts.whole(same[0].facts, "repeat") if pool.kind == "run" else None
-            runs = _behind(pool, sets) if pool.kind != "run" else ()
-            others = tuple(other.first for other in figures if other is not pool) if pool.kind != "run" else ()
-            yield _Cited(
-                members=same,
-                case=own,
-                repeat=place if repeat is None and pool.kind == "run" else repeat,
-                runs=runs,
-                others=others,
-            )
+def _runs_of(case: Case, rows: Sequence[_Figure]) -> Iterator[_Cited]:
+    """The run folders that the rows of one case make.
 
-
-def _figures(members: Sequence[_Figure]) -> list[_Pool]:
-    """Each figure once, the one printed most often first."""
-    found: dict[Decimal, list[_Figure]] = {}
-    for one in members:
-        found.setdefault(one.value.normalize(), []).append(one)
-    pools = [_Pool(kind=_said(same), cited=[tuple(same)]) for same in found.values()]
-    return sorted(pools, key=lambda pool: (-pool.times, pool.first.value))
-
-
-def _said(same: Sequence[_Figure]) -> Literal["median"] | None:
-    return "median" if any(one.kind == "median" for one in same) else None
-
-
-def _log_sets(members: Sequence[_Figure]) -> list[_Pool]:
-    """The single runs by the log set and the source that print them; copies of a whole set are cited with it."""
-    alike: dict[tuple[object, ...], list[list[Same]]] = {}
-    for runs in _sets(members):
-        ordered = sorted(
-            _once(runs), key=lambda same: (user_facts.whole(same[0].facts, "repeat") or 0, same[0].row.number)
-        )
-        alike.setdefault(tuple(sorted(_value(same).normalize() for same in ordered)), []).append(ordered)
-    pools = []
-    for copies in alike.values():
-        by_value = [sorted(copy, key=_value) for copy in copies]
-        together = sorted(zip(*by_value, strict=True), key=lambda printed: copies[0].index(printed[0]))
-        pools.append(_Pool(kind="run", cited=[tuple(itertools.chain(*printed)) for printed in together]))
-    return pools
-
-
-def _value(same: Same) -> Decimal:
-    return same[0].value
-
-
-def _sets(members: Sequence[_Figure]) -> Iterator[list[_Figure]]:
-    """Single runs that may be repeats of one another: of one source and log set, and of one block of rows.
-
-    Runs without numbers that stand in blocks (DLPerf's reports print seven, and others further down) are as many sets;
-    where they stand one by one among other rows, the table says nothing against one set.
+    A figure printed again is one figure; another figure is no repeat of it. Single runs are repeats of one another
+    where one source prints them of one log set; without numbers, in one block of rows.
     """
-    sets: dict[tuple[str | None, str | None], list[_Figure]] = {}
-    for one in members:
-        sets.setdefault((one.source, one.log_set), []).append(one)
-    for runs in sets.values():
-        numbered = [one for one in runs if "repeat" in one.facts]
-        if numbered:
-            yield runs
-            continue
-        blocks = [[runs[0]]]
-        for before, after in itertools.pairwise(runs):
-            if after.row.number == before.row.number + 1:
-                blocks[-1].append(after)
-            else:
-                blocks.append([after])
-        yield from blocks if any(len(block) > 1 for block in blocks) else [runs]
-
-
-def _once(runs: Sequence[_Figure]) -> Iterator[Same]:
-    """Each of *runs* with the rows that say the same: of its number, or word for word."""
-    found: dict[str, list[_Figure]] = {}
-    for one in runs:
-        found.setdefault(one.facts.get("repeat", one.row.raw), []).append(one)
-    return map(tuple, found.values())
-
-
-def _apart(case: Case, figures: Sequence[_Pool], sets: Sequence[_Pool]) -> Iterator[tuple[_Pool, Case]]:
-    """Each pool with a case of its own: figures are no repeats of one another, and single runs none of figures."""
-    first = figures[0] if figures and (len(figures) == 1 or figures[0].times > figures[1].times) else None
-    for pool in figures:
-        yield pool, case if pool is first else _with(case, "source", _source_of(pool.first))
-    for pool in sets:
+    figures = sorted(
+        _alike([one for one in rows if one.kind != "run"], lambda one: one.value.normalize()),
+        key=lambda same: (-len(same), same[0].value),
+    )
+    sets = _log_sets([one for one in rows if one.kind == "run"])
+    for place, same in enumerate(figures):
+        alone = len(figures) == 1 or (place == 0 and len(same) > len(figures[1]))
+        own = case if alone else _with(case, "source", _source_of(same[0]))
+        others = [other[0] for other in figures if other is not same]
+        yield _Cited(members=same, case=own, runs=_runs_behind(same, sets), others=others)
+    for runs in sets:
         own = _with(case, "figure", "single_run") if figures else case
-        yield pool, own if len(sets) == 1 else _with(own, "log_set", _named(pool, sets))
+        own = own if len(sets) == 1 else _with(own, "log_set", _set_name(runs, sets))
+        for place, same in enumerate(_alike(runs, lambda one: one.facts.get("repeat", one.row.raw))):
+            repeat = user_facts.whole(same[0].facts, "repeat")
+            yield _Cited(members=same, case=own, repeat=place if repeat is None else repeat)
 
 
-def _named(pool: _Pool, sets: Sequence[_Pool]) -> str:
-    """What tells *pool* from the other *sets* of its case: its log set, else its source, else its rows."""
-    names = [(one.first.log_set, one.first.source) for one in sets]
-    for own, all_of_them in zip((pool.first.log_set, pool.first.source), zip(*names, strict=True), strict=True):
-        if own is not None and len(set(all_of_them)) == len(sets):
+def _log_sets(runs: Sequence[_Figure]) -> list[list[_Figure]]:
+    def of(place: int) -> object:
+        one = runs[place]
+        return one.source, one.log_set, "repeat" in one.facts or one.row.number - place  # alike within a block
+
+    return [[runs[place] for place in places] for places in _alike(range(len(runs)), of)]
+
+
+def _set_name(runs: Sequence[_Figure], sets: Sequence[Sequence[_Figure]]) -> str:
+    """What tells *runs* from the other *sets* of its case: its log set, else its source, else its rows."""
+    names = [(one.log_set, one.source) for one, *_ in sets]
+    for own, every in zip((runs[0].log_set, runs[0].source), zip(*names, strict=True), strict=True):
+        if own is not None and len(set(every)) == len(sets):
             return own
-    rows = sorted(same[0].row.number for same in pool.cited)
-    return f"rows {rows[0]} to {rows[-1]}"
+    return f"rows {runs[0].row.number} to {runs[-1].row.number}"
+
+
+def _alike(rows: Iterable[Row], key: Callable[[Row], object]) -> list[list[Row]]:
+    found: dict[object, list[Row]] = {}
+    for one in rows:
+        found.setdefault(key(one), []).append(one)
+    return list(found.values())
+
+
+def _runs_behind(figure: Sequence[_Figure], sets: Sequence[Sequence[_Figure]]) -> Sequence[_Figure]:
+    """The single runs that a source of the figure prints too: of several sets the one whose median it is."""
+    sources = {one.source for one in figure}
+    fitting = [runs for runs in sets if runs[0].source in sources]
+    medians = [runs for runs in fitting if statistics.median([one.value for one in runs]) == figure[0].value]
+    return next(iter(medians or (fitting if len(fitting) == 1 else ())), ())
 
 
 def _source_of(figure: _Figure) -> str:
@@ -379,19 +315,6 @@ def _source_of(figure: _Figure) -> str:
 
 def _with(case: Case, name: str, value: str) -> Case:
     return replace(case, options=tuple(sorted((*case.options, (name, user_facts.safe(value))))))
-
-
-def _behind(pool: _Pool, sets: Sequence[_Pool]) -> tuple[_Figure, ...]:
-    """The single runs that a source of *pool*'s figure prints too: of several sets the one whose median it is."""
-    sources = {one.source for one in pool.cited[0]}
-    fitting = [one for one in sets if {run.source for same in one.cited for run in same} & sources]
-    own = next((one for one in fitting if _median(one) == pool.first.value), None)
-    chosen = own or (fitting[0] if len(fitting) == 1 else None)
-    return tuple(same[0] for same in chosen.cited) if chosen else ()
-
-
-def _median(pool: _Pool) -> Decimal:
-    return statistics.median([same[0].value for same in pool.cited])
 
 
 class _Bases:
@@ -463,7 +386,7 @@ def _written(one: _Cited, to: _To, corrected: Mapping[str, str] | None = None) -
     """The run folder of a figure: its log is the row as it stands in the table, and the figure."""
     first, dialect = one.first, f"cited_{one.first.items}"
     for case in _cases(one):
-        run = Run(case=case, repeat=one.repeat or 0)
+        run = Run(case=case, repeat=one.repeat)
         there = to.store.folder(run)
         if there.finished and _same(there, one):
             return Imported(source=first.where, run=run.id, status="already there")
@@ -497,11 +420,12 @@ def _same(there: RunFolder, one: _Cited) -> bool:
     if known.recipe.unit != f"{one.first.items}/s":
         return False
     figure = known.figure
-    if figure is None:
-        text = "".join(log.path.read_text(encoding="utf-8", errors="replace") for log in there.logs())
-        return one.first.row.raw in text  # imported by a version that kept no figures
-    alike = Decimal(figure.printed) == one.first.value and (figure.kind == "run") == (one.first.kind == "run")
-    return alike and figure.log_set == one.first.log_set
+    return (
+        figure is not None
+        and Decimal(figure.printed) == one.first.value
+        and (figure.kind == "run") == (one.first.kind == "run")
+        and figure.log_set == one.first.log_set
+    )
 
 
 def _text(first: _Figure) -> bytes:
