@@ -119,8 +119,6 @@ class Importer:
         source, known = str(members[0].path), there.command()
         before, said = dict(known.stated or {}), user_facts.recorded(members[0].facts)
         changed = changes(known, said)
-        if known.stated is None and not self._asked.amend:
-            changed = {}  # imported by a version that kept none of them
         if not changed:
             return Imported(source=source, run=there.run().id, status="already there")
         if not self._asked.amend:

@@ -373,7 +373,7 @@ def _cited(one: _Cited, to: _To) -> Imported:
     if there is None or not there.finished:
         return _written(one, to)
     known, said = there.command(), user_facts.recorded(first.facts)
-    changed = {} if known.stated is None else changes(known, said)
+    changed = changes(known, said)
     if not changed:
         return Imported(source=first.where, run=there.run().id, status="already there")
     if not to.amend:
