@@ -15,7 +15,7 @@ from datetime import datetime
 from evalsuite import files, placeholders
 from evalsuite.agent import heartbeat, processes, rendezvous, signals
 from evalsuite.agent.heartbeat import Heartbeat, Offset
-from evalsuite.agent.node_lock import Presence
+from evalsuite.agent.node_lock import NodeLock
 from evalsuite.agent.order import AGENT_FAILED, FIRST_ENDED, CannotStart, Order, bound_to, cannot_start, command
 from evalsuite.agent.recording import Quota, Reader
 from evalsuite.agent.run_groups import RunGroup
@@ -40,8 +40,8 @@ class CannotRecord(EvalsuiteError):
     exit_code = AGENT_FAILED
 
 
-def run(order: Order, presence: Presence | None = None, group: RunGroup | str | None = None) -> AgentOutcome:
-    """Does what *order* asks; says how that ended. *presence*: that it measures on this node. *group*: the control
+def run(order: Order, lock: NodeLock | None = None, group: RunGroup | str | None = None) -> AgentOutcome:
+    """Does what *order* asks; says how that ended. *lock*: that of this node. *group*: the control
     group of what it starts, or why there is none.
 
     Raises CannotStart or CannotRecord, with no process left behind. Must be called on the main thread.
@@ -49,15 +49,15 @@ def run(order: Order, presence: Presence | None = None, group: RunGroup | str | 
     place = rendezvous.node(os.environ)
     os.environ.update(interfaces.variables(os.environ, place))
     folder = _prepared(order)
-    if presence is not None:
-        presence.joined()
+    if lock is not None:
+        lock.add_process()
     with signals.held() as watched:
         processes.adopt_orphans()
         try:
             folder.write_environment(environment.found(order.host, place.rank))
             facts = folder.environment_path(order.host)
             held = {facts.name: files.sha256(facts)}
-            with contextlib.closing(_Agent(order, folder, place, watched, presence, group, held)) as agent:
+            with contextlib.closing(_Agent(order, folder, place, watched, lock, group, held)) as agent:
                 return agent.run()
         except OSError as error:
             raise _cannot_record(error) from error
@@ -72,12 +72,12 @@ class _Agent:
         folder: RunFolder,
         place: placeholders.Node,
         watched: set[int],
-        presence: Presence | None,
+        lock: NodeLock | None,
         group: RunGroup | str | None,
         held: Mapping[str, str],
     ) -> None:
         self.order = order
-        self.presence = presence
+        self.lock = lock
         self.group = group if isinstance(group, RunGroup) else None
         self.no_group = group if isinstance(group, str) else None
         self.held = dict(held)  # name of each file that we have written → its hash
@@ -157,7 +157,7 @@ class _Agent:
     def _spawn(self, local_rank: int, output: int) -> int:
         per_process = self.order.processes is not None
         argv, variables = command(self.order, self.place, local_rank if per_process else None, os.environ)
-        variables |= self.presence.variables if self.presence else {}
+        variables |= self.lock.variables if self.lock else {}
         quiet_input = [(os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0)] if per_process else []
         try:
             with self._bound(local_rank if per_process else None), self.group.entered() if self.group else _nothing():
@@ -283,7 +283,7 @@ class _Agent:
             cores=self.cores or None,
             group_cpu_s=self.group.cpu_s() if self.group else None,
             no_group=self.no_group,
-            beside=self.presence.beside() if self.presence else None,
+            beside=self.lock.count_beside() if self.lock else None,
             clock_ahead_s=_both([offset.ahead_s for offset in self.clocks if offset]),
             clock_error_s=_both([offset.error_s for offset in self.clocks if offset]),
             sha256=self.held | {name: found for reader in self.readers for name, found in reader.hashes.items()},

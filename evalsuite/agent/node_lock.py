@@ -2,8 +2,11 @@
 
 Two trainings on one machine slow each other down, and neither number says so. So each agent lays a file into a folder
 of this machine, and holds its lock together with all that it starts: a training that outlives its agent is seen. What
-such a survivor is, its environment says; where its guard and its agent are dead, it is ended before another run begins.
-Agents of one run do not wait for each other: a launcher may put several on one machine.
+such a survivor is, its environment says; where its watchdog and its agent are dead, it is ended before another run
+begins. Agents of one run do not wait for each other: a launcher may put several on one machine.
+
+Two evaluations of the same nodes could each hold one and wait for the other. So the nodes of a run are locked by name:
+one waits until those before it have written the facts of their machine, which is done once they hold theirs.
 """
 
 import contextlib
@@ -13,13 +16,17 @@ import os
 import pwd
 import secrets
 import signal
+import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from evalsuite.agent import processes, run_groups
+from evalsuite.agent import processes, rendezvous, run_groups
+from evalsuite.agent.order import Order
 from evalsuite.machine import environment
+from evalsuite.placeholders import Node
+from evalsuite.runs.store import RunFolder
 
 PLACE = "EVALSUITE_NODE_LOCK"  # another folder than the machine's own, for what shall not wait for it
 COMMON = Path("/tmp/evalsuite-measuring")  # local on all but the strangest machines, and the same for all users
@@ -40,7 +47,7 @@ class Holder:
     words: str  # for whom to wait
 
 
-class Presence:
+class NodeLock:
     """This agent's file, locked; everything that is started by this process or a child of it holds it too.
 
     The lock goes with the last of them, and the file when the next one enters.
@@ -48,42 +55,69 @@ class Presence:
 
     def __init__(self, file: Path, handle: int, met: int) -> None:
         self.file = file
+        self.name = file.stem  # what the run is called on this machine
+        self.variables = {VARIABLE: self.name}  # what tells its processes from others
         self._handle = handle
         self._met = met
 
-    def beside(self) -> int:
+    def count_beside(self) -> int:
         """How many other evaluations have measured on this node at the same time."""
         size = os.fstat(self._handle).st_size
         return self._met + os.pread(self._handle, size, 0).count(BESIDE)
 
-    def joined(self) -> None:
+    def add_process(self) -> None:
         """Notes that this process, too, ends what the run starts."""
         with contextlib.suppress(OSError):
-            os.write(self._handle, _line({"pid": os.getpid(), "began": processes.started_ticks(os.getpid())}))
-
-    @property
-    def name(self) -> str:
-        """What the run is called on this machine."""
-        return self.file.stem
-
-    @property
-    def variables(self) -> dict[str, str]:
-        """What tells the processes of this run from others, in their environment."""
-        return {VARIABLE: self.file.stem}
+            os.write(self._handle, _line(_own_facts()))
 
 
-def enter(run: Path, *, share: bool, waiting: Callable[[str], None]) -> Presence | None:
+def lock_node(order: Order, *, share: bool, end_with_parent: bool, say: Callable[[str], None]) -> NodeLock | None:
+    """Waits for this node, and says for whom, also in the run folder; None where the machine has no folder for it.
+
+    With *share* it runs beside others. Call it in the process that the launcher knows, before any other is started.
+    """
+    folder = RunFolder(order.folder)
+    launcher = os.getppid() if end_with_parent else None
+    told = ""
+
+    def waiting(words: str) -> None:
+        nonlocal told
+        if launcher is not None and os.getppid() != launcher:
+            sys.exit(128 + signal.SIGTERM)
+        if words != told:
+            told = words
+            folder.write_waiting(order.host, words)
+            say(words)
+
+    for host in nodes_before(order.host, rendezvous.node(os.environ)):
+        while not folder.environment_path(host).is_file():
+            waiting(f"{host} takes its turn first")
+            time.sleep(POLL_S)
+    lock = enter(order.folder.resolve(), share=share, waiting=waiting)
+    if told:
+        folder.write_waiting(order.host, None)
+    return lock
+
+
+def nodes_before(host: str, place: Node) -> list[str]:
+    """The nodes of the run that are locked before *host*; none where the launcher tells no such names."""
+    if len(set(place.hosts)) != place.nodes or host not in place.hosts:
+        return []
+    return sorted(other for other in place.hosts if other < host)
+
+
+def enter(run: Path, *, share: bool, waiting: Callable[[str], None]) -> NodeLock | None:
     """Waits until no other run is measured on this node, and lays down that *run* is: with *share*, beside others.
 
-    *waiting* is told for whom, again and again while it lasts. None where this machine has no folder for it.
+    *waiting* is told for whom, again and again while it lasts.
     """
     try:
         place = _place()
         while True:
-            with _door(place):
-                others = [one for one in _holders(place) if one.run != str(run)]
+            with _alone(place):
+                others = [one for one in _end_dead(place) if one.run != str(run)]
                 if share or not others:
-                    return _present(place, run, others)
+                    return _lay_down(place, run, others)
             waiting(others[0].words)
             time.sleep(POLL_S)
     except OSError:  # no room, no permission, no locks: to measure unwatched is better than not to measure
@@ -101,9 +135,9 @@ def _place() -> Path:
 
 
 @contextlib.contextmanager
-def _door(place: Path) -> Iterator[None]:
+def _alone(place: Path) -> Iterator[None]:
     """Nobody else looks or enters meanwhile."""
-    handle = _opened(place / "door", os.O_RDONLY)
+    handle = _open(place / "door", os.O_RDONLY)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX)
         yield
@@ -111,7 +145,7 @@ def _door(place: Path) -> Iterator[None]:
         os.close(handle)
 
 
-def _opened(file: Path, flags: int) -> int:
+def _open(file: Path, flags: int) -> int:
     """*file*, made if it is not there. A file of somebody else in a folder of all may not be opened with O_CREAT."""
     with contextlib.suppress(FileNotFoundError):
         return os.open(file, flags | os.O_NOFOLLOW | os.O_NONBLOCK)
@@ -122,22 +156,21 @@ def _opened(file: Path, flags: int) -> int:
     return os.open(file, flags | os.O_NOFOLLOW | os.O_NONBLOCK)
 
 
-def _present(place: Path, run: Path, others: list[Holder]) -> Presence:
+def _lay_down(place: Path, run: Path, others: list[Holder]) -> NodeLock:
     file = place / f"{os.getpid()}-{secrets.token_hex(8)}{PRESENT}"
-    handle = _opened(file, os.O_RDWR | os.O_APPEND)
+    handle = _open(file, os.O_RDWR | os.O_APPEND)
     fcntl.flock(handle, fcntl.LOCK_EX)
-    me = {"pid": os.getpid(), "began": processes.started_ticks(os.getpid()), "run": str(run), "user": _user()}
-    os.write(handle, _line({**me, "boot": environment.boot_id(), "pids": _namespace()}))
+    os.write(handle, _line({**_own_facts(), "run": str(run), "user": _user(), **_same_machine()}))
     for other in others:
         with contextlib.suppress(OSError):
             theirs = os.open(other.file, os.O_WRONLY | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK)
             os.write(theirs, BESIDE)
             os.close(theirs)
     os.set_inheritable(handle, True)
-    return Presence(file, handle, len(others))
+    return NodeLock(file, handle, len(others))
 
 
-def _holders(place: Path) -> list[Holder]:
+def _end_dead(place: Path) -> list[Holder]:
     """Who measures here now, the first first. Survivors of the dead are ended, and files of the gone removed."""
     found = []
     for file in sorted(place.glob(f"*{PRESENT}"), key=_age):
@@ -170,14 +203,14 @@ def _holder(file: Path, lines: list[dict[str, object]]) -> Holder:
 
 
 def _dead(lines: list[dict[str, object]]) -> bool:
-    """Whether guard and agent of a run are gone: told only of processes that this one would see."""
-    if not lines or lines[0].get("boot") != environment.boot_id() or lines[0].get("pids") != _namespace():
+    """Whether watchdog and agent of a run are gone: told only of processes that this one would see."""
+    if not lines or any(lines[0].get(name) != value for name, value in _same_machine().items()):
         return False
     known = [(line.get("pid"), line.get("began")) for line in lines]
     return all(isinstance(pid, int) and processes.started_ticks(pid) != began for pid, began in known)
 
 
-def survivors(file: Path) -> list[int]:
+def _survivors(file: Path) -> list[int]:
     """The processes of a run, by the name of its *file* in their environment; none that is somebody else's."""
     mark = f"{VARIABLE}={file.stem}".encode()
     found = []
@@ -191,9 +224,21 @@ def survivors(file: Path) -> list[int]:
 def _end_run(file: Path) -> None:
     """Ends what the run of *file* has left: by its control group, where it had one, and by its mark."""
     run_groups.end(file.stem)
-    for pid in survivors(file):
+    for pid in _survivors(file):
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.kill(pid, signal.SIGKILL)
+
+
+def _own_facts() -> dict[str, object]:
+    return {"pid": os.getpid(), "began": processes.started_ticks(os.getpid())}
+
+
+def _same_machine() -> dict[str, object]:
+    """What a process has in common with those that it sees: the start of the machine, and its container."""
+    namespace = None
+    with contextlib.suppress(OSError):
+        namespace = os.readlink("/proc/self/ns/pid")
+    return {"boot": environment.boot_id(), "pids": namespace}
 
 
 def _line(facts: dict[str, object]) -> bytes:
@@ -214,13 +259,6 @@ def _age(file: Path) -> float:
     with contextlib.suppress(OSError):
         return file.lstat().st_mtime
     return 0.0
-
-
-def _namespace() -> str:
-    """Which processes this one sees: those of its container, or all of the machine."""
-    with contextlib.suppress(OSError):
-        return os.readlink("/proc/self/ns/pid")
-    return ""
 
 
 def _user() -> str:

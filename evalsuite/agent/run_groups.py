@@ -47,14 +47,14 @@ class RunGroup:
 
     def kill(self) -> tuple[int, int]:
         """Kills whatever is left in it: how many processes that were, and how many are there still."""
-        return _killed(self.group.folder), len(_members(self.group.folder))
+        return _kill_all(self.group.folder), len(_members(self.group.folder))
 
     def end(self) -> int:
         """Kills whatever is left in it and removes it; how many processes that were."""
-        return _ended(self.group.folder)
+        return _end(self.group.folder)
 
 
-def made(name: str, root: Path = Path("/")) -> RunGroup | str:
+def make_group(name: str, root: Path = Path("/")) -> RunGroup | str:
     """A new control group called after a run, or why there can be none."""
     home = _home(root)
     if home is None:
@@ -67,9 +67,9 @@ def made(name: str, root: Path = Path("/")) -> RunGroup | str:
     return RunGroup(group=cgroups.Group(folder=folder, version=home.version), home=home.folder)
 
 
-def possible() -> str | None:
+def why_no_group() -> str | None:
     """Why a run can have no control group of its own here; None if it can."""
-    found = made(f"{os.getpid()}-try")
+    found = make_group(f"{os.getpid()}-try")
     if isinstance(found, str):
         return found
     found.end()
@@ -79,7 +79,7 @@ def possible() -> str | None:
 def end(name: str, root: Path = Path("/")) -> int:
     """Kills what a run whose agent is gone has left in its group, and removes it; how many processes that were."""
     home = _home(root)
-    return _ended(home.folder / f"{PREFIX}{name}") if home else 0
+    return _end(home.folder / f"{PREFIX}{name}") if home else 0
 
 
 def _home(root: Path) -> cgroups.Group | None:
@@ -94,14 +94,14 @@ def _move(folder: Path) -> None:
         file.write(str(os.getpid()))
 
 
-def _ended(folder: Path) -> int:
-    killed = _killed(folder)
+def _end(folder: Path) -> int:
+    killed = _kill_all(folder)
     with contextlib.suppress(OSError):  # groups that are still being cleared up
         _remove(folder, time.monotonic() + LEAVE_S)
     return killed
 
 
-def _killed(folder: Path) -> int:
+def _kill_all(folder: Path) -> int:
     killed: set[int] = set()
     deadline = time.monotonic() + LEAVE_S
     while left := _members(folder):

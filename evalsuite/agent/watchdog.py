@@ -2,9 +2,9 @@
 
 A launcher may give the node agent no time to end its tree: mpirun sends SIGKILL one second after SIGTERM
 (Open MPI 4, `odls_base_sigkill_timeout`), and the kernel kills without a word when memory runs out. So the
-agent works in a child, and the process that the launcher knows stands guard: it passes signals down and the
-exit status up. If the guard is killed, the agent is told and ends the tree; if the agent is killed, the
-guard inherits the tree and ends it. If asked to, the guard also ends the run when the launcher has died, which
+agent works in a child, and the process that the launcher knows is a watchdog: it passes signals down and the
+exit status up. If the watchdog is killed, the agent is told and ends the tree; if the agent is killed, the
+watchdog inherits the tree and ends it. If asked to, the watchdog also ends the run when the launcher has died, which
 mpirun does without a word to anybody at a second Ctrl-C.
 """
 
@@ -19,7 +19,7 @@ POLL_S = 1.0
 KILL_S = 5.0
 
 
-def stand(end_with_parent: bool = False, end_rest: Callable[[], object] = lambda: None) -> None:
+def start_watchdog(end_with_parent: bool = False, end_rest: Callable[[], object] = lambda: None) -> None:
     """Returns in a child that does the work. The caller's process stays behind, and exits as the child does.
 
     *end_with_parent*: the run ends when the process that started this one is gone. *end_rest* is called at last, for
@@ -27,20 +27,20 @@ def stand(end_with_parent: bool = False, end_rest: Callable[[], object] = lambda
     """
     processes.adopt_orphans()
     launcher = os.getppid() if end_with_parent else None
-    guard = os.getpid()
+    watchdog = os.getpid()
     with signals.held() as asked_for:
         child = os.fork()
         if child:
-            code = _guarded(child, asked_for, launcher)
+            code = _watch(child, asked_for, launcher)
             end_rest()
             os._exit(code)
         os.setsid()  # a launcher that kills our process group must not kill both at once
         processes.be_told_of_parents_death(signal.SIGTERM)
-        if os.getppid() != guard:
+        if os.getppid() != watchdog:
             os._exit(128 + signal.SIGKILL)  # it died before we had asked to be told
 
 
-def _guarded(child: int, asked_for: set[int], launcher: int | None) -> int:
+def _watch(child: int, asked_for: set[int], launcher: int | None) -> int:
     """Waits for the child, ends what it may have left, and returns the exit code to pass on."""
     status = None
     while status is None:

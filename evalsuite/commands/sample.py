@@ -73,7 +73,7 @@ def run(arguments: argparse.Namespace) -> int:
     import secrets
     import sys
 
-    from evalsuite.agent import agent, run_groups, turn, watchdog
+    from evalsuite.agent import agent, node_lock, run_groups, watchdog
 
     def say(words: str) -> None:
         print(f"evalsuite sample: waiting: {words}", file=sys.stderr, flush=True)
@@ -81,11 +81,11 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.csv is not None:
         return _print_table(arguments)
     order = _order(arguments)
-    presence = turn.taken(order, share=arguments.share, end_with_parent=arguments.end_with_parent, say=say)
-    group = run_groups.made(presence.name if presence else f"{os.getpid()}-{secrets.token_hex(8)}")
+    lock = node_lock.lock_node(order, share=arguments.share, end_with_parent=arguments.end_with_parent, say=say)
+    group = run_groups.make_group(lock.name if lock else f"{os.getpid()}-{secrets.token_hex(8)}")
     end_rest = group.end if isinstance(group, run_groups.RunGroup) else lambda: 0
-    watchdog.stand(arguments.end_with_parent, end_rest)
-    outcome = agent.run(order, presence, group)
+    watchdog.start_watchdog(arguments.end_with_parent, end_rest)
+    outcome = agent.run(order, lock, group)
     if not arguments.quiet:
         _print_summary(order, outcome)
     return outcome.exit_code

@@ -10,7 +10,7 @@ import pytest
 
 from evalsuite.agent import node_lock, run_groups
 
-WHY = run_groups.possible()
+WHY = run_groups.why_no_group()
 needs_groups = pytest.mark.skipif(WHY is not None, reason=f"no control group can be made here: {WHY}")
 ESCAPES = """
 import os, sys, time
@@ -27,7 +27,7 @@ time.sleep(float(sys.argv[1]))
 
 @pytest.fixture
 def group():
-    made = run_groups.made(f"test-{os.getpid()}")
+    made = run_groups.make_group(f"test-{os.getpid()}")
     yield made
     made.end()
 
@@ -98,7 +98,7 @@ def _is_dead(pid):
 
 
 def test_where_there_are_no_control_groups_it_is_said(tmp_path):
-    assert run_groups.made("x", tmp_path) == "no control groups are mounted here"
+    assert run_groups.make_group("x", tmp_path) == "no control groups are mounted here"
     assert run_groups.end("x", tmp_path) == 0
 
 
@@ -108,4 +108,4 @@ def test_where_none_may_be_made_it_is_said_why(tmp_path):
     (tmp_path / "proc/self/mountinfo").write_text("35 31 0:32 / /cg rw,relatime - cgroup2 cgroup rw\n")
     (tmp_path / "cg/job/evalsuite-x").mkdir(parents=True)
 
-    assert run_groups.made("x", tmp_path) == f"{tmp_path}/cg/job/evalsuite-x: File exists"
+    assert run_groups.make_group("x", tmp_path) == f"{tmp_path}/cg/job/evalsuite-x: File exists"

@@ -109,7 +109,7 @@ def machine(root: Path = Path("/")) -> Iterator[Check]:
 
 def _run_group() -> Check:
     check = functools.partial(Check, group="machine", name="cgroup")
-    if why := run_groups.possible():
+    if why := run_groups.why_no_group():
         return check(state="missing", detail=f"no control group for each run ({why}): runs are ended by process tree")
     return check(state="ok", detail="each run has a control group of its own")
 

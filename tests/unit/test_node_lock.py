@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from evalsuite.agent import node_lock, processes, turn
+from evalsuite.agent import node_lock, processes
 from evalsuite.placeholders import Node
 
 
@@ -44,7 +44,7 @@ def test_a_second_run_waits_and_is_told_for_whom(place, tmp_path):
 
     with pytest.raises(Waited, match=rf"runs/a is measured on this machine \(process {os.getpid()} of \w+\)"):
         alone(tmp_path / "runs/b")
-    assert found.beside() == 0
+    assert found.count_beside() == 0
 
 
 def test_it_begins_once_the_first_has_ended(place, tmp_path):
@@ -52,7 +52,7 @@ def test_it_begins_once_the_first_has_ended(place, tmp_path):
 
     second = node_lock.enter(tmp_path / "b", share=False, waiting=lambda words: gone(first))
 
-    assert second.beside() == 0
+    assert second.count_beside() == 0
     assert [second.file] == list(place.glob("*.present"))
 
 
@@ -61,13 +61,13 @@ def test_with_share_it_runs_beside_and_both_know(place, tmp_path):
     second = alone(tmp_path / "b", share=True)
     third = alone(tmp_path / "c", share=True)
 
-    assert [one.beside() for one in (first, second, third)] == [2, 2, 2]
+    assert [one.count_beside() for one in (first, second, third)] == [2, 2, 2]
 
 
 def test_agents_of_one_run_do_not_wait_for_each_other(place, tmp_path):
     found = [alone(tmp_path / "a") for _ in range(3)]
 
-    assert [one.beside() for one in found] == [0, 0, 0]
+    assert [one.count_beside() for one in found] == [0, 0, 0]
 
 
 def test_a_process_that_was_started_meanwhile_holds_the_lock_too(place, tmp_path):
@@ -104,7 +104,7 @@ os.kill(os.getpid(), 9)
         while processes.started_ticks(survivor):
             assert time.monotonic() < deadline
             time.sleep(0.02)
-        assert found.beside() == 0
+        assert found.count_beside() == 0
         gone(found)
 
 
@@ -142,7 +142,7 @@ def test_a_file_of_a_stranger_does_no_harm(content, place, tmp_path):
     (place / "2-link.present").symlink_to("/etc/passwd")
     os.mkfifo(place / "3-pipe.present")
 
-    assert alone(tmp_path / "b").beside() == 0
+    assert alone(tmp_path / "b").count_beside() == 0
 
 
 def test_words_of_a_stranger_command_no_terminal(place, tmp_path):
@@ -172,10 +172,10 @@ def test_the_folder_of_a_machine_is_for_all_users(place, tmp_path):
 def test_nodes_take_their_turn_by_name():
     place = Node(rank=0, nodes=3, master_port=29500, hosts=("n2", "n10", "n1"))
 
-    assert turn.before("n2", place) == ["n1", "n10"]
-    assert turn.before("n1", place) == []
+    assert node_lock.nodes_before("n2", place) == ["n1", "n10"]
+    assert node_lock.nodes_before("n1", place) == []
 
 
 @pytest.mark.parametrize("hosts", [(), ("10.0.0.1", "10.0.0.2"), ("n1", "n1")])
 def test_nodes_whose_names_nobody_tells_do_not_wait_for_each_other(hosts):
-    assert turn.before("n1", Node(rank=0, nodes=2, master_port=29500, hosts=hosts)) == []
+    assert node_lock.nodes_before("n1", Node(rank=0, nodes=2, master_port=29500, hosts=hosts)) == []
