@@ -100,17 +100,22 @@ def decode(cls: type[Noun], facts: object, where: Path | str, advice: str = "", 
     *strict*: for what people write. A key that is not known is a mistake, and so is an empty text. Else such a key is
     passed over, unless the class is `CLOSED`: a later evalsuite may write more.
     """
+    return cast(Noun, take(_kind(cls, strict), facts, where, advice, "\n  " if strict else " "))
+
+
+def take(kind: "Kind", facts: object, where: Path | str, advice: str, mark: str = " ") -> Any:
+    """What *kind* makes of *facts*, the content of *where*; *mark* stands before each mistake."""
     try:
-        return cast(Noun, _kind(cls, strict).take(facts))
-    except _Wrong as wrong:
-        raise EvalsuiteError(_message(where, wrong.mistakes, advice, "\n  " if strict else " ")) from None
+        return kind.take(facts)
+    except Wrong as wrong:
+        raise EvalsuiteError(_message(where, wrong.mistakes, advice, mark)) from None
 
 
 def mistakes_of(declaration: Any) -> list[Mistake]:
     """Each field of a dataclass made by an author's module whose value its type forbids."""
     try:
         _kind(type(declaration), False).take(declaration)
-    except _Wrong as wrong:
+    except Wrong as wrong:
         return wrong.mistakes
     return []
 
@@ -119,7 +124,7 @@ def fits(value: object, hint: Any) -> bool:
     """Whether *value* is of the type *hint*."""
     try:
         _kind(hint, False).take(value)
-    except _Wrong:
+    except Wrong:
         return False
     return True
 
@@ -167,7 +172,7 @@ def shown(found: object) -> str:
 # one kind for each annotation
 
 
-class _Wrong(Exception):
+class Wrong(Exception):
     def __init__(self, mistakes: list[Mistake]) -> None:
         super().__init__(mistakes)
         self.mistakes = mistakes
@@ -177,18 +182,18 @@ class _Wrong(Exception):
         return [Mistake(f"{name}{'' if key[:1] in ('', '[', ' ') else '.'}{key}", text) for key, text in self.mistakes]
 
 
-class _Kind(NamedTuple):
-    """What a value may be, in words, and the function that takes it or raises _Wrong."""
+class Kind(NamedTuple):
+    """What a value may be, in words, and the function that takes it or raises Wrong."""
 
     words: Callable[[], Message]  # made when something is wrong: reading them takes time
     take: Callable[[Any], Any]
 
 
-def _refuse(found: object, expected: Message, hint: str = "") -> NoReturn:
-    raise _Wrong([Mistake("", refusal(found, expected, hint))])
+def refuse(found: object, expected: Message, hint: str = "") -> NoReturn:
+    raise Wrong([Mistake("", refusal(found, expected, hint))])
 
 
-def _kind(hint: Any, strict: bool) -> _Kind:
+def _kind(hint: Any, strict: bool) -> Kind:
     origin, arguments = get_origin(hint), get_args(hint)
     if origin is Annotated:
         return functools.reduce(functools.partial(_with_rule, strict), arguments[1:], _kind(arguments[0], strict))
@@ -196,9 +201,9 @@ def _kind(hint: Any, strict: bool) -> _Kind:
         kinds = [_kind(each, strict) for each in arguments if each not in (types.NoneType, Message)]
         kinds = [_named("phrase", _phrase)] if Message in arguments else kinds
         kind = kinds[0] if len(kinds) == 1 else _one_of_kinds(kinds)
-        return _optional(kind) if types.NoneType in arguments else kind
+        return optional(kind) if types.NoneType in arguments else kind
     if origin is Literal:
-        return _Kind(functools.partial(said, "one_of", names=arguments), functools.partial(_one_of, arguments))
+        return Kind(functools.partial(said, "one_of", names=arguments), functools.partial(_one_of, arguments))
     if origin is tuple:
         return _list(arguments, strict)
     if origin is Callable:
@@ -213,10 +218,10 @@ def _kind(hint: Any, strict: bool) -> _Kind:
     return _SIMPLE.get(hint) or _instance(hint.__name__.lower(), lambda found: isinstance(found, hint))
 
 
-def _list(arguments: tuple[Any, ...], strict: bool) -> _Kind:
+def _list(arguments: tuple[Any, ...], strict: bool) -> Kind:
     """The kind of a tuple: of any length with values of one kind, or of a few, each of its own."""
     if arguments[-1] is Ellipsis:
-        kinds: Iterable[_Kind] = itertools.repeat(_kind(arguments[0], strict))
+        kinds: Iterable[Kind] = itertools.repeat(_kind(arguments[0], strict))
         length = None
         words = functools.partial(said, "tables" if strict and is_dataclass(arguments[0]) else "list")
     else:
@@ -225,25 +230,25 @@ def _list(arguments: tuple[Any, ...], strict: bool) -> _Kind:
 
     def take(found: Any) -> tuple[Any, ...]:
         if not isinstance(found, list | tuple) or length not in (None, len(found)):
-            _refuse(found, words())
+            refuse(found, words())
         try:
             return tuple(kind.take(each) for kind, each in zip(kinds, found, strict=False))
-        except _Wrong:
+        except Wrong:
             places = (f" {place + 1}" if strict else f"[{place}]" for place in range(len(found)))
-            raise _Wrong(_inside(zip(kinds, places, found, strict=False))) from None
+            raise Wrong(inside(zip(kinds, places, found, strict=False))) from None
 
-    return _Kind(words, take)
+    return Kind(words, take)
 
 
-def _named(name: str, take: Callable[[Any], Any]) -> _Kind:
-    return _Kind(functools.partial(said, name), take)
+def _named(name: str, take: Callable[[Any], Any]) -> Kind:
+    return Kind(functools.partial(said, name), take)
 
 
 def _object_words(strict: bool) -> str:
     return "table" if strict else "object"
 
 
-def _with_rule(strict: bool, kind: _Kind, rule: Constraint | From) -> _Kind:
+def _with_rule(strict: bool, kind: Kind, rule: Constraint | From) -> Kind:
     if isinstance(rule, From):
         return _converted(_kind(rule.raw, strict), rule.convert)
 
@@ -253,32 +258,32 @@ def _with_rule(strict: bool, kind: _Kind, rule: Constraint | From) -> _Kind:
     def take(found: object) -> Any:
         try:
             value = kind.take(found)
-        except _Wrong as wrong:
+        except Wrong as wrong:
             if any(key for key, _ in wrong.mistakes):
                 raise
-            _refuse(found, words())
-        return value if rule.fits(value) else _refuse(found, words(), rule.hint(value))
+            refuse(found, words())
+        return value if rule.fits(value) else refuse(found, words(), rule.hint(value))
 
-    return _Kind(words, take)
+    return Kind(words, take)
 
 
-def _converted(kind: _Kind, convert: Callable[[Any], Any]) -> _Kind:
+def _converted(kind: Kind, convert: Callable[[Any], Any]) -> Kind:
     def take(found: object) -> Any:
         value = kind.take(found)
         try:
             return convert(value)
         except EvalsuiteError as error:
-            raise _Wrong([Mistake("", error.message)]) from error
+            raise Wrong([Mistake("", error.message)]) from error
 
-    return _Kind(kind.words, take)
+    return Kind(kind.words, take)
 
 
-def _optional(kind: _Kind) -> _Kind:
+def optional(kind: Kind) -> Kind:
     take = kind.take
-    return _Kind(kind.words, lambda found: None if found is None else take(found))
+    return Kind(kind.words, lambda found: None if found is None else take(found))
 
 
-def _one_of_kinds(kinds: list[_Kind]) -> _Kind:
+def _one_of_kinds(kinds: list[Kind]) -> Kind:
     def words() -> Message:
         return said("either", names=[kind.words() for kind in kinds])
 
@@ -286,39 +291,39 @@ def _one_of_kinds(kinds: list[_Kind]) -> _Kind:
         for kind in kinds:
             try:
                 return kind.take(found)
-            except _Wrong as wrong:
+            except Wrong as wrong:
                 if any(key for key, _ in wrong.mistakes):
                     raise
-        _refuse(found, words())
+        refuse(found, words())
 
-    return _Kind(words, first)
+    return Kind(words, first)
 
 
-def _instance(name: str, test: Callable[[object], bool]) -> _Kind:
-    return _named(name, lambda found: found if test(found) else _refuse(found, said(name)))
+def _instance(name: str, test: Callable[[object], bool]) -> Kind:
+    return _named(name, lambda found: found if test(found) else refuse(found, said(name)))
 
 
 def _object(cls: Any, strict: bool, found: Any) -> Any:
     made = isinstance(found, cls)  # by an author's module
     facts = {field.name: getattr(found, field.name) for field in fields(cls)} if made else found
     if not isinstance(facts, Mapping):
-        _refuse(found, said(_object_words(strict)))
+        refuse(found, said(_object_words(strict)))
     values, wrong, keys = {}, [], _keys(cls, strict)
     for name, kind, required in keys:
         if name in facts:
             try:
                 values[name] = kind.take(facts[name])
-            except _Wrong as error:
+            except Wrong as error:
                 wrong += error.inside(name)
         elif required:
             wrong.append(Mistake(name, said("missing", expected=kind.words())))
     if (strict or getattr(cls, "CLOSED", False)) and len(values) < len(facts):
         wrong += _unknown(facts, [key.name for key in keys])
     if wrong:
-        raise _Wrong(wrong)
+        raise Wrong(wrong)
     value = found if made else cls(**values)
     if own := [Mistake(*each) for each in getattr(value, "mistakes", tuple)()]:
-        raise _Wrong(own)
+        raise Wrong(own)
     return value
 
 
@@ -333,7 +338,7 @@ class _Key(NamedTuple):
     """A field of a dataclass as a key of its object."""
 
     name: str
-    kind: _Kind
+    kind: Kind
     required: bool
 
 
@@ -346,53 +351,53 @@ def _keys(cls: Any, strict: bool) -> tuple[_Key, ...]:
     )
 
 
-def _values(name_kind: _Kind, kind: _Kind, strict: bool, found: Any) -> dict[str, Any]:
+def _values(name_kind: Kind, kind: Kind, strict: bool, found: Any) -> dict[str, Any]:
     if not isinstance(found, Mapping):
-        _refuse(found, said(_object_words(strict)))
+        refuse(found, said(_object_words(strict)))
     try:
         return {name_kind.take(name): kind.take(each) for name, each in found.items()}
-    except _Wrong:
+    except Wrong:
         names = [ascii(name)[1:-1] for name in found]
         of_names = zip(itertools.repeat(name_kind), names, found, strict=False)
         of_values = zip(itertools.repeat(kind), names, found.values(), strict=False)
-        raise _Wrong(_inside(itertools.chain(of_names, of_values))) from None
+        raise Wrong(inside(itertools.chain(of_names, of_values))) from None
 
 
-def _inside(found: Iterable[tuple[_Kind, str, object]]) -> list[Mistake]:
+def inside(found: Iterable[tuple[Kind, str, object]]) -> list[Mistake]:
     """The mistakes in values, each with its kind and name."""
     wrong = []
     for kind, name, each in found:
         try:
             kind.take(each)
-        except _Wrong as error:
+        except Wrong as error:
             wrong += error.inside(name)
     return wrong
 
 
 def _one_of(known: tuple[object, ...], found: object) -> object:
     if isinstance(found, str) and found not in known:
-        _refuse(found, said("one_of", names=known), did_you_mean(found, map(str, known), cutoff=0.4))
-    return found if isinstance(found, str) else _refuse(found, said("one_of", names=known))
+        refuse(found, said("one_of", names=known), did_you_mean(found, map(str, known), cutoff=0.4))
+    return found if isinstance(found, str) else refuse(found, said("one_of", names=known))
 
 
 def _phrase(found: object) -> str:
     try:
         return _text(from_json(found))
     except ValueError:
-        _refuse(found, said("phrase"))
+        refuse(found, said("phrase"))
 
 
 def _text(found: object) -> str:
     if not isinstance(found, str):
-        _refuse(found, said("text"))
-    return found if _is_unicode(found) else _refuse(found, said("unicode"))
+        refuse(found, said("text"))
+    return found if _is_unicode(found) else refuse(found, said("unicode"))
 
 
 def _filled_text(found: object) -> str:
     """A text that people write: not empty, and without control characters."""
     text = _text(found)
     if not text.strip() or any(letter < " " and letter not in "\n\t\r" for letter in text):
-        _refuse(found, said("filled_text"))
+        refuse(found, said("filled_text"))
     return text
 
 
@@ -406,23 +411,23 @@ def _is_unicode(text: str) -> bool:
 
 
 def _flag(found: object) -> bool:
-    return found if isinstance(found, bool) else _refuse(found, said("flag"))
+    return found if isinstance(found, bool) else refuse(found, said("flag"))
 
 
 def _whole(found: object) -> int:
     if isinstance(found, bool) or not isinstance(found, int) or abs(found) > sys.float_info.max:
-        _refuse(found, said("whole"))
+        refuse(found, said("whole"))
     return found
 
 
 def _number(found: object) -> float:
     """JSON as Python reads it has NaN, Infinity and whole numbers beyond every float; none of them is measured."""
     if isinstance(found, bool) or not isinstance(found, int | float) or not abs(found) <= sys.float_info.max:
-        _refuse(found, said("number"))
+        refuse(found, said("number"))
     return found
 
 
-_SIMPLE: Mapping[Any, _Kind] = {
+_SIMPLE: Mapping[Any, Kind] = {
     str: _named("text", _text),
     bool: _named("flag", _flag),
     int: _named("whole", _whole),

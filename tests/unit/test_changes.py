@@ -111,8 +111,8 @@ def test_a_finished_report_reads_back_as_it_was_summarised(tmp_path):
     ("text", "message"),
     [
         ("{", "expected a JSON object"),
-        ('{"schema_version": 99}', "schema_version is 99"),
-        ('{"schema_version": 1}', "expected the fields of data/schema"),
+        ('{"schema_version": 99}', "schema_version: got 99; expected 1"),
+        ('{"schema_version": 1}', "evalsuite: missing"),
     ],
 )
 def test_a_report_that_cannot_be_read_says_what_stands_there(tmp_path, text, message, capsys):

@@ -12,7 +12,7 @@ from evalsuite.launch.checks import network as launching
 from evalsuite.plan import collectives, engines
 from evalsuite.report.book import blocks
 from evalsuite.report.book.book import Book
-from evalsuite.report.data import networks_json
+from evalsuite.report.data import summary_json
 from evalsuite.report.sections.models import network as section
 from evalsuite.report.text import words
 from evalsuite.results.measure import network
@@ -131,7 +131,7 @@ def test_the_curve_is_drawn_by_scale_and_link_and_said_in_the_summary(book_of_sc
     assert 'class="mark"' in drawn.figure.svg
     assert {row[0] for row in drawn.figure.table.rows} == {"2×4 · 100\u202fMbit/s", "2×4 · 1,000\u202fMbit/s"}
     assert all(row[2] == 0.875 * 2 * row[1] / 0.5 for row in drawn.figure.table.rows if row[1] == 1 << 27)
-    written = networks_json.document(links[0])
+    written = summary_json.SchemaWriter(None).plain({"$ref": "network"}, links[0], "")
     assert (written["link_mbit"], written["all_reduce"][-1]["n"]) == (100, len(FOUND.all_reduce[-1].seconds))
     assert written["all_reduce"][-1]["bus_bytes_per_s"] == network.bus_bytes_per_s(links[0])
 

@@ -11,7 +11,7 @@ from evalsuite.plan import spec
 from evalsuite.plan.plan import Machine, plan
 from evalsuite.plan.spec import Spec
 from evalsuite.report.book.book import Book
-from evalsuite.report.data import answers_json, finished, summary_json
+from evalsuite.report.data import finished, summary_json
 from evalsuite.results.compare import answers
 from evalsuite.results.compare.scaling import with_scaling
 from evalsuite.results.judge import breaks, criteria, extrapolation, rerun_command
@@ -83,10 +83,10 @@ def test_it_is_one_question_at_each_scale_in_one_setting_and_no_ground_of_a_fore
 
     asked = answers.answers(found, LADDER, ())
     assert {one.setting.strong_batch for one in asked} == {32} and len({one.setting for one in asked}) == 1
-    facts = [answers_json.document(one) for one in asked]
+    facts = [summary_json.SchemaWriter(None).plain({"$ref": "answer"}, one, "") for one in asked]
     assert [one["batch_per_device"] for one in facts] == [32, 16, 8]
     by_id = {one.case.id: one for one in found}
-    assert [answers_json.read(one, by_id).setting for one in facts] == [one.setting for one in asked]
+    assert [finished.answer_of(one, by_id).setting for one in facts] == [one.setting for one in asked]
     (outlook,) = extrapolation.outlooks(found, (*LADDER, LADDER[0].at_scale(1, 8)))
     assert [one.reason for one in outlook.refusals] == ["strong"]
 

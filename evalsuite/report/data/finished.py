@@ -1,16 +1,19 @@
 """A finished report, read back from its `summary.json`: what `publish` and `compare-reports` work on."""
 
+import functools
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from evalsuite import findings
+from evalsuite.decode import Kind, Mistake, Wrong, refusal, said, shown, take
 from evalsuite.errors import EvalsuiteError
 from evalsuite.files import read_json
 from evalsuite.lab import BothLanguages, LabDocument
+from evalsuite.messages import Message
 from evalsuite.model import (
     Case,
     Interval,
@@ -22,12 +25,12 @@ from evalsuite.model import (
     Unmeasured,
     Verdict,
 )
-from evalsuite.report.data import answers_json, schema
-from evalsuite.results.compare.answers import Answer
+from evalsuite.report.data import schema
+from evalsuite.results.compare.answers import Answer, Conditions, Ranked
+from evalsuite.results.compare.ranking import Contest
 from evalsuite.results.measure.summary import valid
 
 SCHEMA_VERSION = 1  # of summary.json, written and read; data/schema/summary.schema.json describes it
-COUNTS = {"cases_planned", "cases_valid", "runs_made", "runs_valid"}  # what `publish` shows of the data's quality
 NEARLY = 1e-9  # numbers go through text, which keeps them to the last digit
 SUMMARY, PAGE = "summary.json", "report.html"
 
@@ -94,43 +97,43 @@ def read(folder: Path) -> Finished:
     facts = read_json(file)
     version = facts.get("schema_version")
     if isinstance(version, bool) or version != SCHEMA_VERSION:
-        raise EvalsuiteError(
-            f"{file}: schema_version is {version!r}; expected {SCHEMA_VERSION}. "
-            "Try the evalsuite version that wrote it, or write the report again from its run folders."
-        )
-    wrong = next(schema.mistakes(facts), None)
-    if wrong is None:
-        try:
-            found = _finished(folder, facts)
-            wrong = next(_contradictions(facts), None)
-        except (KeyError, TypeError, AttributeError, ValueError) as error:
-            wrong = f"{type(error).__name__} {error}; expected the fields of {schema.FILE}"
-    if wrong is not None:
-        raise EvalsuiteError(f"{file}: {wrong}. Was it edited? Write the report again from its run folders.")
-    return found
+        found = shown(version)
+        raise EvalsuiteError(Message("decode.report_version", file=file, found=found, expected=SCHEMA_VERSION))
+    return cast(Finished, take(Kind(schema.kind().words, functools.partial(_read, folder)), facts, file, "try_report"))
 
 
-def _contradictions(facts: Mapping[str, Any]) -> Iterator[str]:
+def _read(folder: Path, facts: object) -> Finished:
+    checked = schema.kind().take(facts)
+    if wrong := list(_contradictions(checked)):
+        raise Wrong(wrong)
+    return _finished(folder, checked)
+
+
+def _contradictions(facts: Mapping[str, Any]) -> Iterator[Mistake]:
     """Where the parts of a summary do not fit each other, as those that evalsuite writes do."""
-    if not facts["data_quality"].keys() >= COUNTS:
-        yield f"data_quality: it lacks counts; expected {', '.join(sorted(COUNTS))}"
+    known = set()
     for place, one in enumerate(facts["summaries"]):
         where = f"summaries[{place}]"
         counted = sorted(run["value"] for run in one["runs"] if run["counts"])
-        if case_of(one["case"]).id != one["case"].get("id", case_of(one["case"]).id):
-            yield f"{where}.case.id: {one['case']['id']!r} stands there; expected the name of the case beside it"
+        known |= {one["case"]["id"]} if counted else set()
+        if (id := case_of(one["case"]).id) != one["case"]["id"]:
+            yield Mistake(f"{where}.case.id", refusal(one["case"]["id"], shown(id)))
         if one["n"] != len(counted):
-            yield f"{where}.n: {one['n']} stands there; expected {len(counted)}, for so many of its runs count"
+            yield Mistake(f"{where}.n", refusal(one["n"], shown(len(counted))))
         median = one["throughput"]
         if (median is None) != (not counted):
-            yield f"{where}.throughput: it has a median just where runs count; {len(counted)} do"
+            yield Mistake(f"{where}.throughput", said("median_if_counted", n=len(counted)))
         elif median and not counted[0] * (1 - NEARLY) <= median["value"] <= counted[-1] * (1 + NEARLY):
-            yield f"{where}.throughput.value: {median['value']:g} stands there; expected the median of its runs"
+            yield Mistake(f"{where}.throughput.value", refusal(median["value"], said("median_of_runs")))
         if median and not _between(median["low"], median["value"], median["high"]):
-            yield f"{where}.throughput: {median['low']} to {median['high']} stands there; expected its value within"
+            yield Mistake(f"{where}.throughput", said("value_within", low=median["low"], high=median["high"]))
         for number, run in enumerate(one["runs"]):
             if run["started_at"] is not None and moment(run["started_at"]) is None:
-                yield f"{where}.runs[{number}].started_at: {run['started_at'][:40]!r} is no time; expected ISO 8601"
+                yield Mistake(f"{where}.runs[{number}].started_at", refusal(run["started_at"], said("iso_time")))
+    for place, answer in enumerate(facts["answers"]):
+        for one in answer["ranked"]:
+            if one["case"] not in known:
+                yield Mistake(f"answers[{place}].ranked", refusal(one["case"], said("case_with_value")))
 
 
 def _between(low: float | None, value: float, high: float | None) -> bool:
@@ -165,16 +168,16 @@ def _finished(folder: Path, facts: Mapping[str, Any]) -> Finished:
         verdicts=tuple(_verdict(verdict) for verdict in facts["verdicts"]),
         summaries=summaries,
         quality=facts["data_quality"],
-        document=_document(facts.get("document")),
+        document=_document(facts["document"]),
         disturbed=_disturbed(facts["findings"]),
-        answers=tuple(answers_json.read(one, by_id) for one in facts["answers"]),
+        answers=tuple(answer_of(one, by_id) for one in facts["answers"]),
     )
 
 
 def _disturbed(found: Sequence[Mapping[str, Any]]) -> int:
     """How many runs had other programs beside them."""
     busy = [one for one in found if one["code"] == findings.BusyMachine.code]
-    return len({run for one in busy for run in (one["where"], *one.get("also", ()))})  # earlier reports: one a run
+    return len({run for one in busy for run in (one["where"], *one["also"])})
 
 
 def _document(facts: Mapping[str, Any] | None) -> LabDocument | None:
@@ -209,49 +212,52 @@ def _summary(facts: Mapping[str, Any]) -> Summary | Unmeasured:
 def case_of(facts: Mapping[str, Any]) -> Case:
     """The case as `summary.json` writes it."""
     protocol = Protocol(warmup_steps=facts["warmup_steps"], measured_steps=facts["measured_steps"])
-    same = ("framework", "recipe", "model", "precision", "xla", "device", "batch_per_device", "nodes")
-    return Case(
-        **{name: facts[name] for name in (*same, "devices_per_node")},
-        batch_policy=facts.get("batch_policy"),
-        strong_batch=facts.get("strong_batch"),
-        cores_per_device=facts.get("cores_per_device"),  # reports of earlier versions have none
-        protocol=protocol,
-        options=tuple(sorted(facts["options"].items())),
-    )
+    given = {one.name: facts[one.name] for one in fields(Case) if one.name not in ("protocol", "options")}
+    return Case(**given, protocol=protocol, options=tuple(sorted(facts["options"].items())))
 
 
 def _measurement(case: Case, unit: str, run: Mapping[str, Any]) -> Measurement:
     value = run["value"]
     throughput = Throughput(items_per_s=value, unit=unit, method="", window=None) if value is not None else None
+    names = ("status", "origin", "reason", "started_at", "environment", "framework_version", "log", "log_sha256")
     return Measurement(
+        **{name: run[name] for name in (*names, "campaign", "round")},
         run=Run(case=case, repeat=run["repeat"]),
-        status=run["status"],
-        origin=run["origin"],
-        reason=run["reason"],
         throughput=throughput,
         findings=() if run["counts"] or value is None else (findings.Excluded(),),
-        started_at=run["started_at"],
-        environment=run["environment"],
-        framework_version=run["framework_version"],
-        log=run["log"],
-        log_sha256=run["log_sha256"],
-        campaign=run.get("campaign"),
-        round=run.get("round"),
     )
 
 
 def _verdict(facts: Mapping[str, Any]) -> Verdict:
     return Verdict(
-        criterion=facts["criterion"],
-        outcome=facts["outcome"],
-        threshold=facts["threshold"],
+        **{name: facts[name] for name in ("criterion", "outcome", "threshold", "n", "reason", "within_noise")},
         measured=_interval(facts["measured"]),
-        n=facts["n"],
-        reason=facts["reason"],
         values=tuple(sorted(facts["values"].items())),
-        within_noise=facts["within_noise"],
     )
 
 
 def _interval(facts: Mapping[str, Any] | None) -> Interval | None:
     return None if facts is None else Interval(**facts)
+
+
+def answer_of(facts: Mapping[str, Any], of: Mapping[str, Summary]) -> Answer:
+    """The answer with its order and what may be said of it; *of* has the summaries by the ids of their cases."""
+    among = facts["among"]
+    return Answer(
+        setting=Conditions(
+            **{name: facts[name] for name in ("model", "device", "precision", "xla")},
+            batch_per_device=None if facts["strong_batch"] else facts["batch_per_device"],
+            strong_batch=facts["strong_batch"],
+            options=tuple(sorted(facts["options"].items())),
+            protocol=Protocol(warmup_steps=facts["warmup_steps"], measured_steps=facts["measured_steps"]),
+        ),
+        **{name: facts[name] for name in ("nodes", "devices_per_node", "said", "chance", "false_exclusion")},
+        contest=Contest(
+            among=among["what"],
+            scripts=among["scripts"],
+            options=tuple((name, tuple(values)) for name, values in among["options"].items()),
+        ),
+        ranked=tuple(
+            Ranked(summary=of[one["case"]], ratio=one["ratio"], leading=one["leading"]) for one in facts["ranked"]
+        ),
+    )

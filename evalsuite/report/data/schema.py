@@ -1,142 +1,107 @@
-"""The published schema of `summary.json`, applied to a file: what stands where something else was expected.
-
-It knows the words of JSON Schema that data/schema/summary.schema.json uses, but takes `required` mildly: within one
-schema version fields are added, so that a report of last year lacks some. Whoever reads a field says if it is missing;
-an object that has none of its fields is another object.
-"""
+"""The published schema of `summary.json`, and a file held against it."""
 
 import functools
 import json
-import math
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from evalsuite import paths
+from evalsuite.decode import Kind, Mistake, Wrong, fits, inside, optional, refuse, said
 
 FILE = "data/schema/summary.schema.json"
-LONGEST_SHOWN = 60  # characters of a value that an error quotes
-Check = Callable[[Any, Any, str], Iterator[str]]
-
-
-def mistakes(facts: object) -> Iterator[str]:
-    """Each place in *facts* that the schema forbids, as `key: what stands there; expected …`."""
-    return _against(_schema(), facts, "")
 
 
 @functools.cache
-def _schema() -> Mapping[str, Any]:
+def published() -> Mapping[str, Any]:
     found: Mapping[str, Any] = json.loads((paths.DATA / "schema" / "summary.schema.json").read_text(encoding="utf-8"))
     return found
 
 
-def _against(schema: Mapping[str, Any], value: object, key: str) -> Iterator[str]:
-    for word, check in _CHECKS.items():
-        if word in schema:
-            yield from check(schema[word], value, key)
+@functools.cache
+def kind() -> Kind:
+    """What the schema allows."""
+    return _kind(published())
 
 
-def _reference(name: str, value: object, key: str) -> Iterator[str]:
-    yield from _against(_schema()["$defs"][name.rpartition("/")[2]], value, key)
+def _kind(schema: Mapping[str, Any]) -> Kind:
+    if "$ref" in schema:
+        return _defined(schema["$ref"].rpartition("/")[2])
+    if "anyOf" in schema:
+        return optional(_kind(schema["anyOf"][0]))  # the other is null
+    if "items" in schema:
+        return _list(schema)
+    if schema.get("type") == "object":
+        return _object(schema)
+    return Kind(functools.partial(said, "schema_value", wanted=_wanted(schema)), functools.partial(_leaf, schema))
 
 
-def _any_of(schemas: list[Mapping[str, Any]], value: object, key: str) -> Iterator[str]:
-    """Nothing if one of *schemas* fits; else what the one says that comes nearest, which is the first."""
-    found = [list(_against(one, value, key)) for one in schemas]
-    if all(found):
-        yield from found[0]
+def _list(schema: Mapping[str, Any]) -> Kind:
+    items = _kind(schema["items"])
+    found = _of_parts(list, "list", lambda found: [(items, f"[{place}]", each) for place, each in enumerate(found)])
+    return optional(found) if "null" in schema["type"] else found
 
 
-def _kind(names: str | list[str], value: object, key: str) -> Iterator[str]:
-    allowed = [names] if isinstance(names, str) else names
-    if not any(_KINDS[name](value) for name in allowed):
-        yield _wrong(key, value, " or ".join(allowed))
+@functools.cache
+def _defined(name: str) -> Kind:
+    return _kind(published()["$defs"][name])
 
 
-def _constant(wanted: object, value: object, key: str) -> Iterator[str]:
-    if isinstance(value, bool) or value != wanted:
-        yield _wrong(key, value, json.dumps(wanted))
+def _object(schema: Mapping[str, Any]) -> Kind:
+    keys = {name: _kind(each) for name, each in schema.get("properties", {}).items()}
+    other = _kind(schema["additionalProperties"]) if "additionalProperties" in schema else None
+
+    def parts(found: Mapping[str, Any]) -> list[tuple[Kind, str, object]]:
+        missing = [(_MISSING, name, None) for name in schema.get("required", ()) if name not in found]
+        named = [(keys.get(name, other), name, each) for name, each in found.items()]
+        return [*missing, *((each, name, value) for each, name, value in named if each is not None)]
+
+    return _of_parts(dict, "object", parts)
 
 
-def _one_of(known: list[object], value: object, key: str) -> Iterator[str]:
-    if value not in known:
-        yield _wrong(key, value, ", ".join(map(str, known)))
+def _of_parts(type_: type, name: str, parts: Any) -> Kind:
+    def take(found: Any) -> Any:
+        if not isinstance(found, type_):
+            refuse(found, said(name))
+        if wrong := inside(parts(found)):
+            raise Wrong(wrong)
+        return found
+
+    return Kind(functools.partial(said, name), take)
 
 
-def _pattern(pattern: str, value: object, key: str) -> Iterator[str]:
-    if isinstance(value, str) and not re.search(pattern, value):
-        yield _wrong(key, value, f"a text like {pattern}")
+def _miss(found: object) -> Any:
+    raise Wrong([Mistake("", said("missing", expected=said("anything")))])
 
 
-def _least(least: float, value: Any, key: str) -> Iterator[str]:
-    if _is_number(value) and not value >= least:
-        yield _wrong(key, value, f"at least {least:g}")
-
-
-def _more_than(least: float, value: Any, key: str) -> Iterator[str]:
-    if _is_number(value) and not value > least:
-        yield _wrong(key, value, f"more than {least:g}")
-
-
-def _most(most: float, value: Any, key: str) -> Iterator[str]:
-    if _is_number(value) and not value <= most:
-        yield _wrong(key, value, f"at most {most:g}")
-
-
-def _any_required(names: list[str], value: object, key: str) -> Iterator[str]:
-    if isinstance(value, dict) and names and not value.keys() & set(names):
-        yield _wrong(key, value, f"an object with {', '.join(names)}")
-
-
-def _properties(schemas: Mapping[str, Mapping[str, Any]], value: object, key: str) -> Iterator[str]:
-    if isinstance(value, dict):
-        for name, schema in schemas.items():
-            if name in value:
-                yield from _against(schema, value[name], f"{key}.{name}" if key else name)
-
-
-def _others(schema: Mapping[str, Any], value: object, key: str) -> Iterator[str]:
-    """`additionalProperties`, which the schema uses for objects without any other."""
-    if isinstance(value, dict):
-        for name, one in value.items():
-            yield from _against(schema, one, f"{key}.{name}")
-
-
-def _items(schema: Mapping[str, Any], value: object, key: str) -> Iterator[str]:
-    if isinstance(value, list):
-        for place, one in enumerate(value):
-            yield from _against(schema, one, f"{key}[{place}]")
-
-
-_CHECKS: Mapping[str, Check] = {
-    "$ref": _reference, "anyOf": _any_of, "type": _kind, "const": _constant, "enum": _one_of, "pattern": _pattern,
-    "minimum": _least, "exclusiveMinimum": _more_than, "maximum": _most, "required": _any_required,
-    "properties": _properties, "additionalProperties": _others, "items": _items,
-}  # fmt: skip
-
-
-def _is_number(value: Any) -> bool:
-    """NaN and Infinity, which Python reads, are none, nor are whole numbers beyond all floats."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return False
-    try:
-        return math.isfinite(value)
-    except OverflowError:
-        return False
-
-
-_KINDS: Mapping[str, Callable[[Any], bool]] = {
-    "null": lambda value: value is None,
-    "boolean": lambda value: isinstance(value, bool),
-    "integer": lambda value: isinstance(value, int) and _is_number(value),
-    "number": _is_number,
-    "string": lambda value: isinstance(value, str),
-    "array": lambda value: isinstance(value, list),
-    "object": lambda value: isinstance(value, dict),
+_MISSING = Kind(functools.partial(said, "anything"), _miss)
+_TYPES: Mapping[str, Any] = {
+    "boolean": bool,
+    "integer": int,
+    "number": float,
+    "string": str,
 }
 
 
-def _wrong(key: str, value: object, expected: str) -> str:
-    shown = json.dumps(value, ensure_ascii=True)
-    shown = shown if len(shown) <= LONGEST_SHOWN else f"{shown[:LONGEST_SHOWN]}…"
-    return f"{key}: {shown} stands there; expected {expected}"
+def _leaf(schema: Mapping[str, Any], found: Any) -> Any:
+    types = schema.get("type", ())
+    names = [types] if isinstance(types, str) else types
+    is_one = (
+        not names
+        or (found is None and "null" in names)
+        or any(fits(found, _TYPES[name]) for name in names if name != "null")
+    )
+    is_number = isinstance(found, int | float) and not isinstance(found, bool)
+    allowed = (
+        found in schema.get("enum", (found,))
+        and found == schema.get("const", found)
+        and (not isinstance(found, str) or re.search(schema.get("pattern", ""), found))
+        and (not is_number or found >= schema.get("minimum", found))
+        and (not is_number or "exclusiveMinimum" not in schema or found > schema["exclusiveMinimum"])
+        and (not is_number or found <= schema.get("maximum", found))
+    )
+    return found if is_one and allowed else refuse(found, said("schema_value", wanted=_wanted(schema)))
+
+
+def _wanted(schema: Mapping[str, Any]) -> str:
+    return json.dumps({word: value for word, value in schema.items() if word != "description"})

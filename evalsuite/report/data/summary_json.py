@@ -1,366 +1,255 @@
-"""`summary.json`: verdicts and every summary, with the ids that `audit` resolves (docs/contracts.md#summaryjson)."""
+"""`summary.json`: verdicts and every summary, with the ids that `audit` resolves (docs/contracts.md#summaryjson).
 
-from collections.abc import Mapping
-from dataclasses import asdict
+The published schema says which keys each object has. A key is the attribute of that name of the object that is told
+of; where it is something else, `_VALUES` says what.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from datetime import date
 from typing import Any
 
 from evalsuite import __version__
-from evalsuite.lab import BothLanguages, KeptProblem, LabDocument
-from evalsuite.model import Breakdown, Case, Interval, Summary, Unmeasured, Utilisation, Verdict, VerdictCell
+from evalsuite.model import Summary
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.tally import tally
-from evalsuite.report.data import answers_json, breaks_json, networks_json, suspicions_json
+from evalsuite.report.data import schema
 from evalsuite.report.data.finished import SCHEMA_VERSION
 from evalsuite.report.sections.author import author
 from evalsuite.report.sections.fairness import fairness
 from evalsuite.report.text import findings
-from evalsuite.results.compare.equivalence_results import CasePair, case_pairs
-from evalsuite.results.compare.fairness import Comparison, Stated
-from evalsuite.results.judge.next_repeats import NextRepeats
-from evalsuite.results.measure import convergence
-from evalsuite.results.measure import latency as latency_room
+from evalsuite.results.compare.answers import Answer
+from evalsuite.results.compare.equivalence_results import case_pairs
+from evalsuite.results.measure import convergence, latency, network
 from evalsuite.results.measure.first_prints import first_prints
 from evalsuite.results.measure.summary import counts
 from evalsuite.results.rules import flops_and_energy
+from evalsuite.results.rules.suspicions import AtChance, FarBelow, OneClock, OutsidePublished, SlowBase, Suspicion
 
 
 def document(book: Book, build_hash: str) -> Mapping[str, Any]:
     """The whole file as plain values. A field is added with a new minor meaning; none is renamed or removed
     without a new *schema_version*."""
     evaluation = book.evaluation
-    return {
+    whole = {
+        **vars(evaluation),
         "schema_version": SCHEMA_VERSION,
         "evalsuite": __version__,
         "input_sha256": build_hash,
-        "title": evaluation.title,
-        "document": _document(evaluation.document),
-        "profile": evaluation.profile,
-        "repeats": evaluation.repeats,
-        "most_repeats": evaluation.most_repeats,
-        "recorded_elsewhere": evaluation.recorded_elsewhere,
-        "verdicts": [_verdict(verdict) for verdict in evaluation.verdicts],
-        "summaries": [_summary(book, one) for one in book.summaries],
-        "author_findings": [_author(row) for row in author.rows(book)],
-        "problems": [_problem(problem) for problem in evaluation.kept_problems],
-        "skips": [{"case": _case(skip.case), "kind": skip.kind, "reason": skip.reason} for skip in book.skips],
+        "summaries": book.summaries,
+        "author_findings": author.rows(book),
+        "problems": evaluation.kept_problems,
+        "skips": book.skips,
         "findings": [findings.document(finding) for finding in book.findings],
-        "breaks": breaks_json.document(book.breaks),
-        "suspicions": [suspicions_json.document(one) for one in book.suspicions],
-        "answers": [answers_json.document(one) for one in book.answers],
-        "fairness": [_comparison(one, book) for one in fairness.comparisons(book)],
-        "data_quality": _quality(book),
+        "breaks": book.breaks,
+        "suspicions": [_suspicion(one) for one in book.suspicions],
+        "answers": book.answers,
+        "fairness": fairness.comparisons(book),
+        "data_quality": tally(book),
         "environments": sorted(evaluation.environments),
-        "campaigns": [asdict(one) for one in evaluation.campaigns],
-        "superseded_attempts": [asdict(one) for one in evaluation.superseded],
-        "spent": [asdict(one) for one in book.spent],
-        "next_repeats": [_next(one) for one in book.next_repeats],
-        "networks": [networks_json.document(one) for one in evaluation.networks],
+        "superseded_attempts": evaluation.superseded,
+        "spent": book.spent,
+        "next_repeats": book.next_repeats,
     }
+    plain: Mapping[str, Any] = SchemaWriter(book).plain(schema.published(), whole, "summary.json")
+    return plain
 
 
-def _case(case: Case) -> dict[str, Any]:
-    return {
-        "id": case.id,
-        "series": case.series,
-        "framework": case.framework,
-        "recipe": case.recipe,
-        "model": case.model,
-        "precision": case.precision,
-        "xla": case.xla,
-        "device": case.device,
-        "cores_per_device": case.cores_per_device,
-        "batch_per_device": case.batch_per_device,
-        "global_batch": case.global_batch,
-        "nodes": case.nodes,
-        "devices_per_node": case.devices_per_node,
-        "total_devices": case.total_devices,
-        "warmup_steps": case.protocol.warmup_steps,
-        "measured_steps": case.protocol.measured_steps,
-        "options": dict(case.options),
-        "batch_policy": case.batch_policy,
-        "strong_batch": case.strong_batch,
-    }
+class SchemaWriter:
+    """Makes plain values of nouns, in the shape that the schema gives them."""
+
+    def __init__(self, book: Book) -> None:
+        self.book = book
+
+    def plain(self, shape: Mapping[str, Any], value: Any, kind: str) -> Any:
+        """*value* in the *shape* of a part of the schema; *kind* is that part's name, or where it stands."""
+        if value is None:
+            return None
+        if "$ref" in shape:
+            kind = shape["$ref"].rpartition("/")[2]
+            return self.plain(schema.published()["$defs"][kind], value, kind)
+        if "anyOf" in shape:
+            return self.plain(shape["anyOf"][0], value, kind)
+        if "properties" in shape:
+            return {name: self._of(name, each, value, kind) for name, each in shape["properties"].items()}
+        if "items" in shape:
+            return [self.plain(shape["items"], each, kind) for each in value]
+        if shape.get("type") == "object":
+            inner = shape.get("additionalProperties", {})
+            return {name: self.plain(inner, each, kind) for name, each in dict(value).items()}
+        return value.isoformat() if isinstance(value, date) else value
+
+    def _of(self, name: str, shape: Mapping[str, Any], value: Any, kind: str) -> Any:
+        given = _VALUES.get(f"{kind}.{name}", name)
+        found = given(self.book, value) if callable(given) else _at(value, given)
+        return self.plain(shape, found, f"{kind}.{name}")
 
 
-def _summary(book: Book, one: Summary | Unmeasured) -> dict[str, Any]:
-    return {
-        "id": one.case.id,
-        "case": _case(one.case),
-        "state": book.state(one.case),
-        "unit": one.unit or "",
-        **(_numbers(one) if isinstance(one, Summary) else _no_numbers()),
-        "final_scores": _final_scores(one),
-        "time_to_solution": _solution(book, one),
-        "partial": isinstance(one, Summary) and one.partial,
-        "origin": one.origin,
-        "findings": sorted({finding.code for finding in book.findings_of(one)}),
-        "runs": [
-            {
-                "id": run.run.id,
-                "repeat": run.run.repeat,
-                "status": run.status,
-                "reason": run.reason,
-                "counts": counts(run),
-                "value": run.value,
-                "origin": run.origin,
-                "fault": run.fault,
-                "started_at": run.started_at,
-                "environment": run.environment,
-                "framework_version": run.framework_version,
-                "log": run.log,
-                "log_sha256": run.log_sha256,
-                "campaign": run.campaign,
-                "round": run.round,
-            }
-            for run in one.measurements
-        ],
-    }
+def _at(value: Any, path: str) -> Any:
+    """What stands at *path* in *value*, "throughput.window.steps"; None where something on the way is absent."""
+    for name in path.split("."):
+        value = value.get(name) if isinstance(value, Mapping) else getattr(value, name, None)
+    return value
 
 
-def _numbers(one: Summary) -> dict[str, Any]:
-    return {
-        "throughput": _interval(one.items_per_s),
-        "throughput_per_device": one.items_per_s_per_device,
-        "n": one.n,
-        "cv": one.cv,
-        "latency": _latency(latency_room.of_case(one)),
-        "base": one.base.id if one.base else None,
-        "base_devices": one.base.total_devices if one.base else None,
-        "speedup": _interval(one.speedup),
-        "efficiency": _interval(one.efficiency),
-        "utilisation": [_utilisation(used) for used in one.utilisation],
-        "breakdown": _breakdown(one.breakdown),
-        "compute": _compute(flops_and_energy.compute(one)),
-        "peak_memory": _peak_memory(flops_and_energy.peak_memory(one)),
-        "energy": _energy(flops_and_energy.energy(one)),
-    }
+def _measured(function: Callable[[Summary], Any]) -> Callable[[Book, Any], Any]:
+    """What *function* gives of a case that has a valid run; else None."""
+    return lambda book, one: function(one) if isinstance(one, Summary) else None
 
 
-def _no_numbers() -> dict[str, Any]:
-    """The same fields of a case without a valid run."""
-    absent = ("cv", "latency", "base", "base_devices", "speedup", "efficiency")
-    return {
-        "throughput": None,
-        "throughput_per_device": None,
-        "n": 0,
-        **dict.fromkeys(absent),
-        "utilisation": [],
-        "breakdown": None,
-        "compute": None,
-        "peak_memory": None,
-        "energy": None,
-    }
+def _peak_memory(one: Summary) -> flops_and_energy.PeakMemory | None:
+    found = flops_and_energy.peak_memory(one)
+    return None if found.printed_bytes is None and found.sampled_bytes is None else found
 
 
-def _interval(found: Interval | None) -> dict[str, Any] | None:
-    if found is None:
-        return None
-    return {"value": found.value, "low": found.low, "high": found.high, "coverage": found.coverage}
-
-
-def _latency(found: latency_room.Latency | None) -> dict[str, Any] | None:
-    if found is None:
-        return None
-    named = {f"p{each}_s": value for each, value in zip(latency_room.PERCENTILES, found.percentiles_s, strict=True)}
-    return {**named, "reports": found.reports, "steps_per_report": found.steps_per_report}
-
-
-def _utilisation(used: Utilisation) -> dict[str, Any]:
-    return {
-        "resource": used.resource,
-        "device": used.device,
-        "unit": used.unit,
-        "mean": used.mean,
-        "p5": used.p5,
-        "p95": used.p95,
-        "samples": used.samples,
-        "coverage": used.coverage,
-        "capacity": used.capacity,
-    }
-
-
-def _breakdown(found: Breakdown | None) -> dict[str, Any] | None:
-    if found is None:
-        return None
-    return {
-        "of": found.of,
-        "seconds": found.seconds,
-        "reports": found.reports,
-        "phases": [{"name": one.name, "seconds": one.seconds, "parent": one.parent} for one in found.phases],
-    }
-
-
-def _compute(found: flops_and_energy.Compute | None) -> dict[str, Any] | None:
-    if found is None:
-        return None
-    return {
-        "flops_per_item": found.flops_per_item,
-        "tflops_per_device": found.tflops_per_device,
-        "peak_tflops": found.peak_tflops,
-        "above_peak": found.above_peak,
-        "mfu": found.mfu,
-        "source": found.source,
-    }
-
-
-def _energy(found: flops_and_energy.Energy | None) -> dict[str, Any] | None:
-    return None if found is None else {"joules_per_item": found.joules_per_item, "method": found.method}
-
-
-def _peak_memory(found: flops_and_energy.PeakMemory) -> dict[str, Any] | None:
-    if found.printed_bytes is None and found.sampled_bytes is None:
-        return None
-    return {"printed_bytes": found.printed_bytes, "sampled_bytes": found.sampled_bytes}
-
-
-def _final_scores(one: Summary | Unmeasured) -> list[dict[str, Any]]:
+def _final_scores(book: Book, one: Any) -> list[Any]:
     """Of the run that trained longest, the last value of each metric on each split."""
     run = convergence.run_of(one)
     last = {(score.split, score.metric): score for score in run.scores} if run else {}
+    return [score for _, score in sorted(last.items())]
+
+
+def _solution(book: Book, one: Any) -> convergence.Solution | None:
+    run = convergence.run_of(one)
+    found = convergence.target_of(one.case, run, book.evaluation.targets) if run else None
+    return convergence.solution(run, found[0]) if run and found else None
+
+
+def _all_reduce(book: Book, one: Any) -> Iterator[dict[str, Any]]:
+    times, curve = network.times_s(one), network.bus_curve(one)
+    counted = {each.bytes: len(each.seconds) for each in one.all_reduce}
+    for size in sorted(times):
+        yield {"bytes": size, "n": counted[size], "seconds": times[size], "bus_bytes_per_s": curve.get(size)}
+
+
+def _unit(book: Book, answer: Answer) -> str | None:
+    shown = [*(one.summary for one in answer.ranked), *(one.summary for one in answer.apart)]
+    return shown[0].unit if shown else None
+
+
+def _among(book: Book, answer: Answer) -> dict[str, Any]:
+    contest = answer.contest
+    return {"what": contest.among, "scripts": contest.scripts, "options": contest.options}
+
+
+def _first_prints(book: Book, comparison: Any) -> list[dict[str, Any]]:
     return [
-        {"split": split, "metric": metric, "epoch": score.epoch, "value": score.value, "at_s": score.at_s}
-        for (split, metric), score in sorted(last.items())
+        {"case": each.summary.case.id, "run": each.run.run.id, "parameters": each.parameters, "losses": each.losses}
+        for each in first_prints(comparison.members, book.evaluation.commands)
     ]
 
 
-def _solution(book: Book, one: Summary | Unmeasured) -> dict[str, Any] | None:
-    run = convergence.run_of(one)
-    found = convergence.target_of(one.case, run, book.evaluation.targets) if run else None
-    solved = convergence.solution(run, found[0]) if run and found else None
-    if solved is None:
-        return None
-    return {"seconds": solved.seconds, "epochs": solved.epochs, "scaled_by": solved.factor}
-
-
-def _verdict(verdict: Verdict) -> dict[str, Any]:
-    return {
-        "criterion": verdict.criterion,
-        "outcome": verdict.outcome,
-        "within_noise": verdict.within_noise,
-        "scope": {axis: list(chosen) for axis, chosen in verdict.scope},
-        "aggregation": "largest_scale" if verdict.largest_only else "every_scale",
-        "threshold": verdict.threshold,
-        "measured": _interval(verdict.measured),
-        "n": verdict.n,
-        "case": verdict.case.id if verdict.case else None,
-        "reason": verdict.reason,
-        "values": dict(verdict.values),
-        "cells": [_cell(cell) for cell in verdict.cells],
-    }
-
-
-def _cell(cell: VerdictCell) -> dict[str, Any]:
-    return {
-        "framework": cell.framework,
-        "model": cell.model,
-        "precision": cell.precision,
-        "outcome": cell.outcome,
-        "scales": list(cell.scales),
-        "measured": _interval(cell.measured),
-        "n": cell.n,
-        "case": cell.case.id if cell.case else None,
-        "reason": cell.reason,
-        "values": dict(cell.values),
-    }
-
-
-def _next(one: NextRepeats) -> dict[str, Any]:
-    found = asdict(one)
-    del found["entrants"], found["contest"]
-    found |= {"cases": [case.id for case in one.cases], "frameworks": one.frameworks, "command": one.command}
-    return {name: list(value) if isinstance(value, tuple) else value for name, value in found.items()}
-
-
-def _comparison(one: Comparison, book: Book) -> dict[str, Any]:
+def _facts(book: Book, comparison: Any) -> list[dict[str, Any]]:
     """The fairness matrix of one comparison; a fact that nobody states of a case is null there."""
-    ids = [summary.case.id for summary in one.members]
-    return {
-        "standing": one.standing,
-        "cases": ids,
-        "ranked_together": [[summary.case.id for summary in part] for part in one.ranked],
-        "facts": [
-            {
-                "fact": row.rule.key,
-                "kind": row.rule.kind,
-                "likeness": row.likeness,
-                "keeps_apart": row.apart,
-                "values": dict(zip(ids, map(_stated, row.values), strict=True)),
-            }
-            for row in one.rows
-        ],
-        "first_prints": [
-            {
-                "case": each.summary.case.id,
-                "run": each.run.run.id,
-                "parameters": each.parameters,
-                "losses": [list(pair) for pair in each.losses],
-            }
-            for each in first_prints(one.members, book.evaluation.commands)
-        ],
-        "computation": [_computation(pair) for pair in _pairs(book, one)],
-    }
+    ids = [summary.case.id for summary in comparison.members]
+    return [
+        {
+            "fact": row.rule.key,
+            "kind": row.rule.kind,
+            "likeness": row.likeness,
+            "keeps_apart": row.apart,
+            "values": dict(zip(ids, (stated or None for stated in row.values), strict=True)),
+        }
+        for row in comparison.rows
+    ]
 
 
-def _pairs(book: Book, one: Comparison) -> tuple[CasePair, ...]:
-    return case_pairs(one.members, book.evaluation.commands, book.evaluation.receipts)
+def _suspicion(one: Suspicion) -> dict[str, Any]:
+    """The rule, the cases, the figure that is odd, and the lowest and highest that would not be."""
+    cases = one.cases if isinstance(one, OneClock) else (one.one.case,)
+    settings = getattr(one, "settings", ())
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    match one:
+        case FarBelow():
+            rule, value, low = "far_below", one.one.items_per_s.value, one.median
+        case OutsidePublished():
+            rule, value, low, high = "outside_published", one.one.items_per_s.value, one.range.low, one.range.high
+        case SlowBase():
+            rule, value, low, cases = "slow_base", one.share, 1.0, (one.one.case, one.base.case)
+        case AtChance():
+            rule, value, low = "at_chance", one.score.value, 100 / one.classes
+        case OneClock():
+            rule = "one_clock"
+    ids = [case.id for case in cases]
+    return {"rule": rule, "cases": ids, "value": value, "low": low, "high": high, "settings": settings}
 
 
-def _computation(pair: CasePair) -> dict[str, Any]:
-    """What is shown of the computation of two reference workloads; null where no receipt is about both as run."""
-    measured = pair.measured
-    return {
-        "cases": [pair.first.case.id, pair.second.case.id],
-        "shown": pair.shown,
-        "causes": [one.cause for one in measured.differences] if measured else [],
-        "losses": list(measured.losses) if measured else None,
-        "gradient_norm": measured.gradient_norm if measured else None,
-        "float32": measured.float32 if measured else None,
-        "receipt": pair.day,
-        "receipt_by_lab": pair.by_lab if pair.day else None,
-    }
-
-
-def _stated(stated: Stated) -> list[dict[str, str]] | None:
-    return [{"value": fact.value, "source": fact.source} for fact in stated] if stated else None
-
-
-def _author(row: Mapping[str, Any]) -> dict[str, Any]:
-    return {**row, "cases": [name for name in row["cases"].split(";") if name]}
-
-
-def _document(document: LabDocument | None) -> dict[str, Any] | None:
-    if document is None:
-        return None
-    return {"title": _both(document.title), "organisation": _both(document.organisation), "outline": document.outline}
-
-
-def _problem(problem: KeptProblem) -> dict[str, Any]:
-    """A problem as its file has it: computed numbers stand on the page."""
-    return {
-        "question": _both(problem.question),
-        "owner": problem.owner,
-        "answer": _both(problem.answer),
-        "status": problem.status,
-        "asked": problem.asked.isoformat() if problem.asked else None,
-        "answered": problem.answered.isoformat() if problem.answered else None,
-    }
-
-
-def _both(text: BothLanguages | None) -> dict[str, str] | None:
-    return {"zh": text.zh, "en": text.en} if text else None
-
-
-def _quality(book: Book) -> dict[str, Any]:
-    found = tally(book)
-    return {
-        "cases_planned": found.cases_planned,
-        "cases_valid": found.cases_valid,
-        "cases_partial": found.cases_partial,
-        "cases_skipped": found.cases_skipped,
-        "cases_without_result": found.cases_without,
-        "runs_planned": found.runs_planned,
-        "runs_made": found.runs_made,
-        "runs_valid": found.runs_valid,
-        "runs_by_state": dict(found.runs_by_state),
-        "findings_by_severity": dict(found.findings_by_severity),
-    }
+_VALUES: Mapping[str, str | Callable[[Book, Any], Any]] = {  # key → the path of an attribute, or a function
+    "case.warmup_steps": "protocol.warmup_steps",
+    "case.measured_steps": "protocol.measured_steps",
+    "run.id": "run.id",
+    "run.repeat": "run.repeat",
+    "run.counts": lambda book, one: counts(one),
+    "summary.id": "case.id",
+    "summary.state": lambda book, one: book.state(one.case),
+    "summary.unit": lambda book, one: one.unit or "",
+    "summary.throughput": "items_per_s",
+    "summary.throughput_per_device": "items_per_s_per_device",
+    "summary.n": lambda book, one: getattr(one, "n", 0),
+    "summary.latency": _measured(latency.of_case),
+    "summary.base": "base.id",
+    "summary.base_devices": "base.total_devices",
+    "summary.utilisation": lambda book, one: getattr(one, "utilisation", ()),
+    "summary.compute": _measured(flops_and_energy.compute),
+    "summary.peak_memory": _measured(_peak_memory),
+    "summary.energy": _measured(flops_and_energy.energy),
+    "summary.final_scores": _final_scores,
+    "summary.time_to_solution": _solution,
+    "summary.partial": lambda book, one: getattr(one, "partial", False),
+    "summary.findings": lambda book, one: sorted({finding.code for finding in book.findings_of(one)}),
+    "summary.runs": "measurements",
+    "latency.p50_s": lambda book, one: one.percentiles_s[0],
+    "latency.p90_s": lambda book, one: one.percentiles_s[1],
+    "latency.p99_s": lambda book, one: one.percentiles_s[2],
+    "solution.scaled_by": "factor",
+    "verdict.case": "case.id",
+    "verdict.aggregation": lambda book, one: "largest_scale" if one.largest_only else "every_scale",
+    "verdict_cell.case": "case.id",
+    "author_finding.cases": lambda book, row: [name for name in row["cases"].split(";") if name],
+    "data_quality.cases_without_result": "cases_without",
+    "next_repeats.cases": lambda book, one: [case.id for case in one.cases],
+    "network.total_devices": "devices",
+    "network.all_reduce": _all_reduce,
+    "network.storage_bytes_per_s": lambda book, one: network.read_bytes_per_s(one),
+    "breaks.found.series": "after.case.series",
+    "breaks.found.before": "before.case.id",
+    "breaks.found.after": "after.case.id",
+    "breaks.found.before_devices": "before.case.total_devices",
+    "breaks.found.after_devices": "after.case.total_devices",
+    "breaks.found.efficiency_of_doubling": "step",
+    "comparison.cases": lambda book, one: [summary.case.id for summary in one.members],
+    "comparison.ranked_together": lambda book, one: [[each.case.id for each in part] for part in one.ranked],
+    "comparison.facts": _facts,
+    "comparison.first_prints": _first_prints,
+    "comparison.computation": lambda book, one: case_pairs(
+        one.members, book.evaluation.commands, book.evaluation.receipts
+    ),
+    "computation.cases": lambda book, pair: [pair.first.case.id, pair.second.case.id],
+    "computation.causes": lambda book, pair: [each.cause for each in getattr(pair.measured, "differences", ())],
+    **{f"computation.{name}": f"measured.{name}" for name in ("losses", "gradient_norm", "float32")},
+    "computation.receipt": "day",
+    "computation.receipt_by_lab": lambda book, pair: pair.by_lab if pair.day else None,
+    **{
+        f"answer.{name}": f"setting.{name}"
+        for name in ("model", "device", "precision", "xla", "strong_batch", "options")
+    },
+    "answer.batch_per_device": lambda book, one: (
+        one.setting.batch_per_device or (one.setting.strong_batch or 0) // one.devices
+    ),
+    "answer.warmup_steps": "setting.protocol.warmup_steps",
+    "answer.measured_steps": "setting.protocol.measured_steps",
+    "answer.total_devices": "devices",
+    "answer.among": _among,
+    "answer.unit": _unit,
+    "ranked.framework": "summary.case.framework",
+    "ranked.case": "summary.case.id",
+    "ranked.throughput": "summary.items_per_s.value",
+    "ranked.n": "summary.n",
+    "apart.framework": "summary.case.framework",
+    "apart.case": "summary.case.id",
+    "missing.recipe": "entrant.recipe",
+    "missing.options": "entrant.options",
+    "missing.case": "case.id",
+    "missing.reason": lambda book, one: one.reason or None,
+}
