@@ -109,6 +109,10 @@ class Rendered:
     def in_language(self, language: str) -> Markup:
         raise NotImplementedError
 
+    def about(self, ref: str) -> "Traced":
+        """The same words, with all their numbers traceable to *ref*, the anchor of a case or of what was counted."""
+        return Traced(words=self.words, inside=self, ref=ref)
+
     def plain(self, language: str) -> str:
         """Without markup: for titles, file names and tests."""
         return Markup(TAG.sub("", self.in_language(language))).unescape()
@@ -185,7 +189,7 @@ class Pair(Rendered):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Traced(Rendered):
-    """Words whose numbers all come from one place: *ref*, the anchor of a case or of what was counted."""
+    """Words whose numbers all come from one place."""
 
     words: Words
     inside: Rendered

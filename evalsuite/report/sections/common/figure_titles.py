@@ -4,9 +4,10 @@ from collections.abc import Sequence
 
 from evalsuite.model import Summary
 from evalsuite.report.book.blocks import Block
+from evalsuite.report.sections.common.drawn import low_and_high
 from evalsuite.report.text import entrants, names, numbers
 from evalsuite.report.text.numbers import Number
-from evalsuite.report.text.words import Rendered, Text, Traced, Words
+from evalsuite.report.text.words import Rendered, Text, Words
 from evalsuite.results.compare import answers
 from evalsuite.results.compare.answers import Answer, Ranked
 from evalsuite.results.compare.scaling import Scaled, above_base, suspicious
@@ -28,13 +29,8 @@ def of_efficiency(block: Block, words: Words) -> Text:
     row = _efficient(block)
     if len(row) < 2:
         return words("figures.efficiency")
-    values = {
-        "at_text": _scale(block, row[0].case.total_devices, words),
-        "low": _share(row[0]),
-        "low_name": _name(block, row[0].summary),
-        "high": _share(row[-1]),
-        "high_name": _name(block, row[-1].summary),
-    }
+    known = [(_share(one), _name(block, one.summary)) for one in row]
+    values = {"at_text": _scale(block, row[0].case.total_devices, words), **low_and_high(known)}
     threshold = block.efficiency_threshold
     if threshold is None:
         return words("figures.title_efficiency", **values)
@@ -47,17 +43,15 @@ def of_efficiency(block: Block, words: Words) -> Text:
 
 def of_blocks(blocks: Sequence[Block], words: Words) -> Text:
     """How many series of all *blocks* reach the threshold at the largest scale of their block, from which to which."""
-    row = sorted(
-        ((one, block) for block in blocks for one in _efficient(block)), key=lambda each: each[0].efficiency.value
-    )
+    row = [(one, block) for block in blocks for one in _efficient(block)]
     if len(row) < 2:
         return words("overview.figure")
-    values: dict[str, object] = {}
-    for end, (one, block) in (("low", row[0]), ("high", row[-1])):
-        values |= {
-            end: _share(one),
-            f"{end}_name": words.clauses([_called(block, one.summary, words), names.model(block.model)]),
-        }
+    values = low_and_high(
+        [
+            (_share(one), words.clauses([_called(block, one.summary, words), names.model(block.model)]))
+            for one, block in row
+        ]
+    )
     threshold = blocks[0].book.efficiency_threshold
     if threshold is None:
         return words("overview.title_found", **values)
@@ -136,7 +130,7 @@ def _called(block: Block, summary: Summary, words: Words) -> Rendered:
     if contest.among == "frameworks":
         return words.same(_name(block, summary))
     inside = entrants.in_sentence(contest.entrant(summary.case), contest, words)
-    return Traced(words=words, inside=inside, ref=_anchor(summary))
+    return inside.about(_anchor(summary))
 
 
 def _value(one: Ranked) -> Number:

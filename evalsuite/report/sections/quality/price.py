@@ -8,7 +8,7 @@ from evalsuite.report.sections.common.markdown import MarkdownWriter, listed
 from evalsuite.report.sections.verdict.answers import roughly
 from evalsuite.report.text import entrants, names, numbers
 from evalsuite.report.text.numbers import Number
-from evalsuite.report.text.words import Rendered, Text, Traced, Words
+from evalsuite.report.text.words import Rendered, Text, Words
 from evalsuite.results.judge.next_repeats import NextRepeats
 from evalsuite.results.judge.spending import Spent, total
 
@@ -59,17 +59,17 @@ def _sentence(one: NextRepeats, words: Words) -> Text:
     shown: list[object] = [*others[: MOST_NAMED - 1], *(["…"] if len(one.entrants) > MOST_NAMED else [])]
     time: Rendered = words("price.no_time")
     if one.seconds is not None:
-        time = words("price.time", time=Traced(words=words, inside=roughly(one.seconds, words), ref=ref))
+        time = words("price.time", time=roughly(one.seconds, words).about(ref))
     values = {
         "runs": numbers.count(one.runs).about(ref),
         "cases": numbers.count(len(one.cases)).about(ref),
         "time": time,
-        "first": Traced(words=words, inside=first, ref=ref),
-        "about": Traced(words=words, inside=words.same(_about(one)), ref=ref),
+        "first": first.about(ref),
+        "about": words.same(_about(one)).about(ref),
     }
     if one.criterion is not None:
         return words("price.criterion", criterion=names.visible(one.criterion), **values)
-    rivals = Traced(words=words, inside=words.listed(shown), ref=ref)
+    rivals = words.listed(shown).about(ref)
     return words("price.longer" if one.longer else "price.order", others=rivals, **values)
 
 

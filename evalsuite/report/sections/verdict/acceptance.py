@@ -1,16 +1,21 @@
-"""Acceptance: which criteria can be judged here, and one line for the others."""
+"""Acceptance: which criteria these data can judge, and in a matrix what each says of every framework and model."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import groupby
 
-from evalsuite.model import Verdict
-from evalsuite.report.sections.verdict.cards import Card
+from evalsuite.model import Outcome, Verdict
+from evalsuite.report.sections.common.markdown import NOTHING, MarkdownWriter, listed, table, text
+from evalsuite.report.sections.verdict.cards import Card, CardCell
 from evalsuite.report.text import names
-from evalsuite.report.text.words import Rendered, Text, Traced, Words
+from evalsuite.report.text.numbers import Number
+from evalsuite.report.text.words import Rendered, Text, Words
 
 INFORMATION = "C3"  # said by the headlines and the winner matrix
 NOT_HERE = (  # reasons why a criterion cannot apply
     *("no_large_scale", "strong_only", "no_samples", "no_gpu", "nothing_to_compare"),
 )
+SAID_BY_THE_VALUE = ("met", "not_met", "met_of", "not_met_of")  # reasons that value and outcome already tell
 
 
 def applies(verdict: Verdict) -> bool:
@@ -38,10 +43,104 @@ def not_here(found: Sequence[Card], words: Words) -> Text | None:
 
 
 def _named(card: Card, words: Words) -> Rendered:
-    return Traced(words=words, inside=words.same(card.verdict.criterion), ref=card.id)
+    return words.same(card.verdict.criterion).about(card.id)
 
 
 def about(card: Card) -> str:
     """Model and precision that the card's value is of: no figure stands without them."""
     case = card.verdict.case
     return f"{names.model(case.model)} · {names.precision(case.precision)}" if case else ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judgement:
+    """What one criterion says of one framework, model and precision."""
+
+    criterion: str
+    outcome: Outcome
+    ref: str  # anchor of its worst case
+    value: Number | None
+    note: int | None  # number of the reason below the matrix
+
+
+@dataclass(frozen=True, kw_only=True)
+class AcceptanceMatrix:
+    """Every criterion that can apply here, in one table."""
+
+    criteria: tuple[str, ...]
+    models: tuple[tuple[str, int], ...]  # with the number of its columns
+    precisions: tuple[str, ...]  # a column each
+    # framework → a cell for each column: a judgement for each criterion about it, none where it was not planned
+    rows: tuple[tuple[str, tuple[tuple[Judgement, ...], ...]], ...]
+    notes: tuple[Rendered, ...]
+
+
+def matrix(cards: Sequence[Card]) -> AcceptanceMatrix | None:
+    """Of the criteria that apply; None where there are no two cells to set side by side."""
+    judged = [(card, cell) for card in cards for cell in card.cells]
+    columns = sorted({_column(cell) for _, cell in judged}, key=_order)
+    frameworks = sorted({cell.cell.framework for _, cell in judged}, key=lambda name: names.framework(name).casefold())
+    if len(columns) * len(frameworks) < 2:
+        return None
+    reasons: dict[tuple[str, object], Rendered] = {}
+    for _, cell in judged:
+        if cell.reason and cell.cell.reason not in SAID_BY_THE_VALUE:
+            reasons.setdefault((cell.cell.reason, cell.cell.values), cell.reason)
+    numbered = {key: number for number, key in enumerate(reasons, 1)}
+
+    def judgements(framework: str, column: tuple[str, str]) -> Iterable[Judgement]:
+        for card, cell in judged:
+            if (cell.cell.framework, _column(cell)) == (framework, column):
+                yield Judgement(
+                    criterion=card.verdict.criterion,
+                    outcome=cell.cell.outcome,
+                    ref=names.case_anchor(cell.cell.case) if cell.cell.case else card.id,
+                    value=cell.value,
+                    note=numbered.get((cell.cell.reason, cell.cell.values)),
+                )
+
+    return AcceptanceMatrix(
+        criteria=tuple(dict.fromkeys(card.verdict.criterion for card, _ in judged)),
+        models=tuple((names.model(model), len(list(same))) for model, same in groupby(columns, key=lambda one: one[0])),
+        precisions=tuple(names.precision(precision) for _, precision in columns),
+        rows=tuple(
+            (names.framework(name), tuple(tuple(judgements(name, column)) for column in columns)) for name in frameworks
+        ),
+        notes=tuple(reasons.values()),
+    )
+
+
+def _column(cell: CardCell) -> tuple[str, str]:
+    return cell.cell.model, cell.cell.precision
+
+
+def _order(column: tuple[str, str]) -> tuple[object, ...]:
+    model, precision = column
+    known = list(names.PRECISIONS)
+    return names.model_order(model), known.index(precision) if precision in known else len(known), precision
+
+
+def markdown(found: AcceptanceMatrix | None, writer: MarkdownWriter) -> Iterable[str]:
+    if found is None:
+        return
+    models = [model for model, span in found.models for _ in range(span)]
+    yield f"**{writer.word('acceptance.caption')}**"
+    yield table(
+        [
+            writer.word("acceptance.framework"),
+            *(f"{text(model)} · {text(each)}" for model, each in zip(models, found.precisions, strict=True)),
+        ],
+        [[text(name), *(_cell(cell, found, writer) for cell in cells)] for name, cells in found.rows],
+    )
+    yield listed(f"[{number}] {writer.said(note)}" for number, note in enumerate(found.notes, 1))
+
+
+def _cell(cell: Sequence[Judgement], found: AcceptanceMatrix, writer: MarkdownWriter) -> str:
+    return "; ".join(_said(one, found, writer) for one in cell) or NOTHING
+
+
+def _said(one: Judgement, found: AcceptanceMatrix, writer: MarkdownWriter) -> str:
+    parts = [f"{text(one.criterion)}:"] if len(found.criteria) > 1 else []
+    parts.append(writer.word(f"verdict.{one.outcome}"))
+    parts += [text(one.value.text)] if one.value else []
+    return " ".join(parts) + (f" [{one.note}]" if one.note else "")

@@ -10,7 +10,7 @@ from evalsuite.report.book.book import Book
 from evalsuite.report.text import entrants, names, numbers, options
 from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.retold import Retold
-from evalsuite.report.text.words import Rendered, Text, Traced, Words
+from evalsuite.report.text.words import Rendered, Text, Words
 from evalsuite.results.compare.answers import Answer, Apart, Conditions, Missing, Ranked, headline
 from evalsuite.results.compare.ranking import Entrant
 from evalsuite.results.measure.summary import values
@@ -253,13 +253,13 @@ def name(answer: Answer, summary: Summary, words: Words) -> Rendered:
     said = entrants.name(answer.entrant(summary), answer.contest, words)
     if answer.contest.among == "frameworks":
         return said
-    return Traced(words=words, inside=said, ref=names.case_anchor(summary.case))
+    return said.about(names.case_anchor(summary.case))
 
 
 def _named(answer: Answer, summary: Summary, words: Words) -> Rendered:
     """Its name in a sentence, which may hold digits and leads to no place of its own."""
     said = entrants.in_sentence(answer.entrant(summary), answer.contest, words)
-    return Traced(words=words, inside=said, ref=names.case_anchor(summary.case))
+    return said.about(names.case_anchor(summary.case))
 
 
 def _batch(case: Case) -> Number:
@@ -287,7 +287,7 @@ def deciding(answer: Answer, words: Words) -> Text | None:
     runs = numbers.count(found.runs).about(own)
     if found.seconds is None:
         return words(f"answers.needs_{found.needed}", runs=runs)
-    time = Traced(words=words, inside=roughly(found.seconds, words), ref=own)
+    time = roughly(found.seconds, words).about(own)
     return words("answers.needs_repeats_time", runs=runs, time=time)
 
 
@@ -300,7 +300,7 @@ def beside(answer: Answer, words: Words) -> Rendered | None:
     others += [(one.entrant, missing(one, words)) for one in answer.missing if one.why == "no_valid_run"]
     reasons = (_reason(answer, entrant, why, words) for entrant, why in others if entrant != alone)
     found = next(reasons, None)
-    return Traced(words=words, inside=found, ref=anchor(answer)) if found else None
+    return found.about(anchor(answer)) if found else None
 
 
 def _caution(answer: Answer, words: Words) -> Text | None:
@@ -324,7 +324,7 @@ def _reasons(answer: Answer, words: Words) -> Iterable[Text]:
 
 
 def _reason(answer: Answer, entrant: Entrant, why: Text, words: Words) -> Text:
-    name = Traced(words=words, inside=entrants.name(entrant, answer.contest, words), ref=anchor(answer))
+    name = entrants.name(entrant, answer.contest, words).about(anchor(answer))
     return words("answers.of_framework", framework=name, why_text=why)
 
 

@@ -12,7 +12,7 @@ from evalsuite.report.figures import Look
 from evalsuite.report.sections.common.drawn import Drawn
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.numbers import Form, Number
-from evalsuite.report.text.words import Rendered, Text, Traced, Words
+from evalsuite.report.text.words import Rendered, Text, Words
 
 CARD = "v"  # what the anchors of the cards begin with
 SHARES = ("C1", "C2a", "C2b", "C2")  # criteria whose value is a share; others are ratios
@@ -65,8 +65,8 @@ def _card(verdict: Verdict, words: Words) -> Card:
     reason = _reason(verdict, words)
     return Card(
         verdict=verdict,
-        statement=Traced(words=words, inside=_statement(verdict, form, words), ref=own),
-        reason=Traced(words=words, inside=reason, ref=ref or own) if reason else None,
+        statement=_statement(verdict, form, words).about(own),
+        reason=reason.about(ref or own) if reason else None,
         value=form(found.value).to(ref) if found else None,
         interval=_about(numbers.interval(found, form), ref or own),
         coverage=numbers.coverage(found.coverage) if found and found.coverage else None,
@@ -93,7 +93,7 @@ def _cell(cell: VerdictCell, criterion: str, form: Form, words: Words) -> CardCe
         cell=cell,
         name=f"{names.framework(cell.framework)} · {names.model(cell.model)} · {names.precision(cell.precision)}",
         value=form(cell.measured.value).to(ref) if cell.measured else None,
-        reason=Traced(words=words, inside=reason, ref=ref) if reason else None,
+        reason=reason.about(ref) if reason else None,
     )
 
 

@@ -16,7 +16,7 @@ from evalsuite.report.sections.usage.readings import combine_means
 from evalsuite.report.text import entrants, names, numbers
 from evalsuite.report.text.numbers import Form
 from evalsuite.report.text.options import option
-from evalsuite.report.text.words import Rendered, Text, Traced, Words
+from evalsuite.report.text.words import Rendered, Text, Words
 from evalsuite.results.compare.scaling import Scaled, above_base, suspicious
 
 NEAR_LINEAR = 0.90  # efficiency and the low end of its interval (docs/report.md#words)
@@ -98,7 +98,7 @@ def _scaling(group: Sequence[Block], options: Sequence[tuple[str, str]], words: 
 def _name(block: Block, one: Scaled, words: Words) -> Rendered:
     contest = block.book.contests[block.model]
     name = entrants.in_sentence(contest.entrant(one.case), contest, words)
-    return Traced(words=words, inside=name, ref=names.case_anchor(one.case))
+    return name.about(names.case_anchor(one.case))
 
 
 def _named(block: Block, row: Sequence[Scaled], words: Words) -> Rendered:
@@ -126,7 +126,7 @@ def _runs(row: Sequence[Scaled], words: Words) -> Text:
 
 
 def _by_rule(said: Text) -> Rendered:
-    return Traced(words=said.words, inside=said, ref=RULES)
+    return said.about(RULES)
 
 
 def _adjective(block: Block, row: Sequence[Scaled], words: Words) -> Text:
@@ -190,7 +190,7 @@ def _setting(block: Block, summary: Summary, options: Sequence[tuple[str, str]],
 
 
 def _condition(block: Block, summary: Summary, options: Sequence[tuple[str, str]], words: Words) -> Rendered:
-    return Traced(words=words, inside=_setting(block, summary, options, words), ref=block.id)
+    return _setting(block, summary, options, words).about(block.id)
 
 
 def _anchor(summary: Summary) -> str:

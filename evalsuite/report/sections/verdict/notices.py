@@ -17,7 +17,7 @@ from evalsuite.report.sections.quality.quality import COUNTS
 from evalsuite.report.sections.verdict.answers import roughly
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.numbers import Number
-from evalsuite.report.text.words import Rendered, Text, Traced, Words
+from evalsuite.report.text.words import Rendered, Text, Words
 from evalsuite.results.judge.full_protocol import full_protocol
 from evalsuite.results.measure.summary import FULL_REPEATS, MOST_REPEATS
 
@@ -40,8 +40,8 @@ def notices(book: Book, words: Words) -> tuple[Notice, ...]:
 
 def _notice(kind: str, line: Text, whole: Text | None, ref: str) -> Notice:
     """Its numbers all come from the place *ref*."""
-    wrapped = Traced(words=line.words, inside=whole, ref=ref) if whole else None
-    return Notice(kind=kind, line=Traced(words=line.words, inside=line, ref=ref), whole=wrapped)
+    wrapped = whole.about(ref) if whole else None
+    return Notice(kind=kind, line=line.about(ref), whole=wrapped)
 
 
 def _recorded(book: Book, words: Words) -> Notice | None:

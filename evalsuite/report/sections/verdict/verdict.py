@@ -8,7 +8,6 @@ from evalsuite.report.sections.common.markdown import NOTHING, MarkdownWriter, l
 from evalsuite.report.sections.common.section import Section, Subject
 from evalsuite.report.sections.verdict import (
     acceptance,
-    acceptance_matrix,
     answers,
     cards,
     headlines,
@@ -16,7 +15,7 @@ from evalsuite.report.sections.verdict import (
     notices,
     suspicions,
 )
-from evalsuite.report.sections.verdict.acceptance_matrix import AcceptanceMatrix
+from evalsuite.report.sections.verdict.acceptance import AcceptanceMatrix
 from evalsuite.report.sections.verdict.answers import Answered, AnsweredQuestion
 from evalsuite.report.sections.verdict.cards import Card
 from evalsuite.report.sections.verdict.matrix import WinnerCell, WinnerMatrix
@@ -98,7 +97,7 @@ def facts(subject: Subject) -> VerdictFacts:
         questions=questions,
         shown=shown,
         matrix=None if shown else matrix.matrix(book, questions, words),
-        accepted=acceptance_matrix.matrix(judged),
+        accepted=acceptance.matrix(judged),
         cards=tuple(
             JudgedCard(card=card, bullet=cards.bullet(card, subject.look, words), about=acceptance.about(card))
             for card in judged
@@ -158,7 +157,7 @@ def _markdown(subject: Subject, writer: MarkdownWriter) -> Iterable[str]:
     yield from _markdown_matrix(matrix.matrix(book, answers.questions(book, words), words), writer)
     criteria = cards.cards(book, words)
     judged = [card for card in criteria if acceptance.applies(card.verdict)]
-    yield from acceptance_matrix.markdown(acceptance_matrix.matrix(judged), writer)
+    yield from acceptance.markdown(acceptance.matrix(judged), writer)
     if judged:
         heads = ("verdict.title", "verdict.measured", "verdict.interval", "verdict.threshold", "verdict.n")
         yield table(
