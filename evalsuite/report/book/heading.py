@@ -47,7 +47,7 @@ def heading(block: Block, words: Words) -> Text:
     """Precision, batch size, device, options; protocol or unit too where it alone tells this block from another."""
     values = {
         "precision": names.precision(block.precision),
-        "batch_text": _batch(block, words),
+        "batch_text": words(f"models.batch{'_strong' * block.strong}", batch=numbers.count(block.batch)),
         "device": words(names.KINDS[block.device]),
     }
     found = words("models.block", **values)
@@ -62,10 +62,6 @@ def heading(block: Block, words: Words) -> Text:
     return words(
         "models.block_steps", block_text=found, warmup=numbers.count(steps[0]), measured=numbers.count(steps[1])
     )
-
-
-def _batch(block: Block, words: Words) -> Text:
-    return words("models.batch_strong" if block.strong else "models.batch", batch=numbers.count(block.batch))
 
 
 def policy(found: BatchPolicy, words: Words) -> Text:

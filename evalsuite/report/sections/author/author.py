@@ -97,7 +97,8 @@ def attached(evaluation: Evaluation, written: Authored) -> Evaluation:
 def _wrong(book: Book, text: str, source: str) -> Iterable[Finding]:
     for place in PLACE.finditer(text):
         computed, written = _number(book, place, source), place[3]
-        if written is not None and not _agrees(written, computed.raw * _scale(place[1]), source):
+        scale = OF_A_CASE[place[1]][2] if place[1] in OF_A_CASE else 1
+        if written is not None and not _agrees(written, computed.raw * scale, source):
             yield AuthorDiffers(written=written, computed=computed.raw, measure=place[1], where=place[2] or source)
 
 
@@ -107,10 +108,6 @@ def _agrees(written: str, computed: float, source: str) -> bool:
     if number is None:
         raise EvalsuiteError(f'{source}: "{written}" is no number; expected one after the bar.')
     return data_rules.rounds_to(number, computed)
-
-
-def _scale(name: str) -> int:
-    return OF_A_CASE[name][2] if name in OF_A_CASE else 1
 
 
 def _number(book: Book, place: re.Match[str], source: str = "") -> Number:
@@ -132,12 +129,14 @@ def rows(book: Book) -> list[dict[str, Any]]:
     if not book.evaluation.author_notes:
         return []
     words = read_words()
-    return [_plain(note, Said(words, book, note)) for note in book.evaluation.author_notes]
-
-
-def _plain(note: AuthorNote, text: Said) -> dict[str, Any]:
-    facts = {name: getattr(note, name) for name in ("source", "severity", "model", "owner", "decides")}
-    return {**facts, "cases": ";".join(note.cases), **{language: text.plain(language) for language in LANGUAGES}}
+    return [
+        {
+            **{name: getattr(note, name) for name in ("source", "severity", "model", "owner", "decides")},
+            "cases": ";".join(note.cases),
+            **{language: Said(words, book, note).plain(language) for language in LANGUAGES},
+        }
+        for note in book.evaluation.author_notes
+    ]
 
 
 def said(book: Book, words: Words, model: str | None = None) -> tuple[tuple[AuthorNote, Said], ...]:

@@ -1,7 +1,7 @@
 """The machines that runs were made on, side by side, and how the devices of each are linked."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from evalsuite.documents import HostEnvironment, Interface
@@ -85,10 +85,6 @@ def _text(found: str | None) -> str | None:
     return names.visible(found) if found else None
 
 
-def _listed(found: Iterable[str]) -> str | None:
-    return ", ".join(map(names.visible, found)) or None
-
-
 def _pairs(found: Mapping[str, object]) -> str | None:
     return ", ".join(f"{names.visible(name)}={names.visible(value)}" for name, value in sorted(found.items())) or None
 
@@ -155,7 +151,7 @@ FIELDS: Mapping[str, Callable[[HostEnvironment], str | None] | tuple[str, ...]] 
     "cpu": lambda host: _text(host.cpu_model),
     "cores": _cores,
     "memory": _memory,
-    "disks": lambda host: _listed(host.disks or ()),
+    "disks": lambda host: ", ".join(map(names.visible, host.disks or ())) or None,
     "interfaces": _interfaces,
     "infiniband": _infiniband,
     "os": lambda host: _text(host.os),

@@ -90,7 +90,7 @@ def low_and_high(known: Sequence[tuple[Number, Rendered | str]]) -> dict[str, ob
     """For a title: the least and the greatest of *known*, numbers with the names of what they are of; {} of one."""
     if len(known) < 2:
         return {}
-    low, high = (end(known, key=lambda each: each[0].raw) for end in (min, max))
+    low, *_, high = sorted(known, key=lambda each: each[0].raw)
     return {"low": low[0], "low_name": low[1], "high": high[0], "high_name": high[1]}
 
 

@@ -203,11 +203,8 @@ def _markdown(subject: Subject, writer: MarkdownWriter) -> Iterable[str]:
         if matrix.first:
             yield writer.word("fairness.first_text")
             heads = [writer.word(f"fairness.{name}") for name in ("script", "parameters", "first_losses")]
-            yield markdown.table(heads, [_first_row(row) for row in matrix.first])
-
-
-def _first_row(row: FirstRow) -> list[str]:
-    return [markdown.text(row.name), "–" if row.parameters is None else str(row.parameters), row.losses or "–"]
+            rows = [[markdown.text(row.name), str(row.parameters or "–"), row.losses or "–"] for row in matrix.first]
+            yield markdown.table(heads, rows)
 
 
 def _pair_row(row: ComputationRow, writer: MarkdownWriter) -> list[str]:

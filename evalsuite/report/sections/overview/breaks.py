@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from evalsuite.model import Summary
 from evalsuite.report.book import heading
@@ -9,7 +10,7 @@ from evalsuite.report.book.blocks import Block
 from evalsuite.report.book.book import Book
 from evalsuite.report.sections.common.markdown import MarkdownWriter, table, text
 from evalsuite.report.text import names, numbers
-from evalsuite.report.text.numbers import Number
+from evalsuite.report.text.numbers import Form, Number
 from evalsuite.report.text.words import Rendered, Text, Words
 from evalsuite.results.judge.breaks import Break, RecordedChange
 
@@ -86,7 +87,7 @@ def change_said(change: RecordedChange, words: Words) -> Text:
     """What the records show to differ."""
     if change.key == "nodes":
         return words("breaks.nodes", n=numbers.count(round(change.after)))
-    form = numbers.percent if change.key == "communication" else _rate
+    form: Form = numbers.percent if change.key == "communication" else partial(numbers.quantity, unit="bytes/s")
     before = words("words.not_recorded") if change.before is None else form(change.before)
     if change.key == "network" and change.before is not None and change.before < NOTHING_BESIDE * change.after:
         before = words("breaks.no_network")
@@ -96,10 +97,6 @@ def change_said(change: RecordedChange, words: Words) -> Text:
     if change.of_capacity is not None:
         return words("breaks.network_share", **values, share=numbers.percent(change.of_capacity))
     return words("breaks.communication" if change.key == "communication" else "breaks.network", **values)
-
-
-def _rate(bytes_per_s: float) -> Number:
-    return numbers.quantity(bytes_per_s, "bytes/s")
 
 
 def markdown(found: BreakFacts, writer: MarkdownWriter) -> Iterable[str]:

@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from evalsuite.model import Summary, Timeline, Utilisation, Window
+from evalsuite.model import Summary, Timeline, Utilisation
 from evalsuite.report import figures
 from evalsuite.report.book.blocks import Block
 from evalsuite.report.figures import Look
-from evalsuite.report.sections.common.drawn import Drawn, setting
+from evalsuite.report.sections.common.drawn import Drawn, label, low_and_high, setting
 from evalsuite.report.sections.usage.readings import ADDED_UP, combine_means
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.words import Pair, Rendered, Text, Words
@@ -60,17 +60,23 @@ def draw_timelines(shown: Sequence[Shown], block: Block, look: Look, words: Word
             *((words("figures.timeline_silent", resources=words.listed(silent)),) if silent else ()),
         ),
         help=words("figures.timeline_see"),
-        labels=tuple(_worded(strip.group or strip.label, words) for strip in strips),
+        labels=tuple(_words_of(strip.group or strip.label, words) for strip in strips),
     )
+
+
+def _words_of(label: figures.Label, words: Words) -> Rendered:
+    if isinstance(label, str):
+        return words.same(label)
+    return Pair(words=words, by_language=(("zh", label.zh), ("en", label.en)))
 
 
 def _runs(shown: Sequence[Shown], block: Block) -> list[_Run]:
     short = [_short(summary) for summary, *_ in shown]
     found = []
     for summary, run_id, line in shown:
-        label = next(column.label for column in block.columns if column.series == summary.case.series)
+        series = next(column.label for column in block.columns if column.series == summary.case.series)
         measured = next(one for one in summary.measurements if one.run.id == run_id)
-        name = _short(summary) if short.count(_short(summary)) == 1 else f"{label} {names.scale(summary.case)}"
+        name = _short(summary) if short.count(_short(summary)) == 1 else f"{series} {names.scale(summary.case)}"
         found.append(_Run(summary=summary, id=run_id, line=line, name=name, used=tuple(measured.utilisation)))
     return found
 
@@ -93,72 +99,48 @@ def _resources(runs: Sequence[_Run]) -> list[str]:
 
 
 def _strips(resource: str, runs: Sequence[_Run], words: Words) -> Iterable[figures.Strip]:
-    label = _label(_named(resource, words), words)
+    called = label(_named(resource, words))
     known = [run for run in runs if any(value is not None for _, value in run.samples(resource))]
     unit = next((run.line.units.get(resource, "") for run in known), "")
     maximum = 100.0 if unit == "%" else _capacity(resource, known)
     for run in known:
+        at = run.line.window
         yield figures.Strip(
-            label=run.name if len(runs) > 1 else label,
-            group=label if len(runs) > 1 else "",
+            label=run.name if len(runs) > 1 else called,
+            group=called if len(runs) > 1 else "",
             samples=run.samples(resource),
             maximum=maximum,
             unit=unit,
             mean=run.reading(resource),
             ref=names.case_anchor(run.summary.case),
-            window=_bounds(run.line.window),
+            window=(at.begin_s, at.end_s) if at and at.begin_s is not None and at.end_s is not None else None,
         )
 
 
 def _capacity(resource: str, runs: Sequence[_Run]) -> float:
     """What full colour means: the largest capacity stated, else the highest value of all runs."""
-    stated = [
-        sum(found) if _adds_up(resource, run) else max(found) for run in runs if (found := _stated(resource, run))
-    ]
+    stated = []
+    for run in runs:
+        found = [one.capacity for one in run.used if one.resource == resource]
+        known = [one for one in found if one is not None]
+        if known and len(known) == len(found):
+            stated.append(sum(known) if run.line.units.get(resource, "") in ADDED_UP else max(known))
     highest = max((value for run in runs for _, value in run.samples(resource) if value is not None), default=0.0)
     return max(stated, default=0.0) or highest or 1.0
 
 
-def _stated(resource: str, run: _Run) -> list[float]:
-    found = [one.capacity for one in run.used if one.resource == resource]
-    return [one for one in found if one is not None] if None not in found else []
-
-
-def _adds_up(resource: str, run: _Run) -> bool:
-    return run.line.units.get(resource, "") in ADDED_UP
-
-
 def _title(runs: Sequence[_Run], words: Words) -> Text:
     for resource in MEASURED:
-        known = sorted(
-            ((value, run) for run in runs if (value := run.reading(resource)) is not None), key=lambda each: each[0]
-        )
-        if len(known) > 1:
-            ends = {"low": known[0], "high": known[-1]}
-            said: dict[str, object] = {"resource_text": _named(resource, words)}
-            for end, (value, run) in ends.items():
-                shown = numbers.quantity(value, "%").about(names.case_anchor(run.summary.case))
-                said |= {end: shown, f"{end}_name": run.name}
-            return words("figures.timeline_found", **said)
+        known = [
+            (numbers.quantity(value, "%").about(names.case_anchor(run.summary.case)), run.name)
+            for run in runs
+            if (value := run.reading(resource)) is not None
+        ]
+        if ends := low_and_high(known):
+            return words("figures.timeline_found", resource_text=_named(resource, words), **ends)
     return words("figures.timeline", framework=words.listed(run.name for run in runs))
-
-
-def _bounds(window: Window | None) -> tuple[float, float] | None:
-    if window is None or window.begin_s is None or window.end_s is None:
-        return None
-    return window.begin_s, window.end_s
 
 
 def _named(resource: str, words: Words) -> Text:
     key = f"resources.{resource}"
     return words(key) if key in words else words("resources.other", name=names.visible(resource))
-
-
-def _label(said: Text, words: Words) -> figures.Bilingual:
-    return figures.Bilingual(zh=said.plain(words.languages[0]), en=said.plain(words.languages[-1]))
-
-
-def _worded(label: figures.Label, words: Words) -> Rendered:
-    if isinstance(label, str):
-        return words.same(label)
-    return Pair(words=words, by_language=(("zh", label.zh), ("en", label.en)))

@@ -115,12 +115,11 @@ def draw_sweeps(model: Model, found: Sequence[Sweep], look: Look, words: Words) 
         return None
     figure = replace(figure, axes=tuple(axis for axis in figure.axes if axis.key != "memory"), notes=())
     named = {figures.row_name(line): one for line, one in zip(lines, shown, strict=True)}
-    labels = tuple(_row_label(named[str(row[0])], words) for row in figure.table.rows)
+    labels = tuple(
+        options.apart([one.name(words), names.precision(one.example.precision)], words)  # those of all precisions
+        for one in (named[str(row[0])] for row in figure.table.rows)
+    )
     return Drawn(figure=figure, title=_title(shown, words), reading=(words("sweep.see"),), labels=labels)
-
-
-def _row_label(one: Sweep, words: Words) -> Rendered:
-    return options.apart([one.name(words), names.precision(one.example.precision)], words)
 
 
 def _title(shown: Sequence[Sweep], words: Words) -> Text:

@@ -70,7 +70,12 @@ def _series(setting: Setting, found: Sequence[Summary], words: Words) -> figures
 
 def _changes(family: Family, look: Look, words: Words) -> Drawn | None:
     """Before and after each change; None where no pair has a value."""
-    alike = [one for one in family.changes if _comparable(one, family.unit)]
+    alike = [
+        one
+        for one in family.changes
+        if not one.obstacles
+        and all(side is None or side.unit == family.unit for side in (one.before_summary, one.after_summary))
+    ]
     bases = {family.setting_of(one.before) for one in alike}
     heading = words("variants.figure_changes", framework=family.framework)
     return effects.draw_changes(
@@ -86,11 +91,6 @@ def _changes(family: Family, look: Look, words: Words) -> Drawn | None:
         table=(family.id, words("variants.table")),
         sides=("before", "after"),
     )
-
-
-def _comparable(one: Effect, unit: str) -> bool:
-    sides = (one.before_summary, one.after_summary)
-    return not one.obstacles and all(side is None or side.unit == unit for side in sides)
 
 
 def _row(family: Family, one: Effect, words: Words) -> figures.Label:

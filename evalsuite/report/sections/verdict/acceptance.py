@@ -34,16 +34,12 @@ def not_here(found: Sequence[Card], words: Words) -> Text | None:
     parts = [
         words(
             "acceptance.because",
-            criteria=words.listed(_named(card, words) for card in members),
+            criteria=words.listed(words.same(card.verdict.criterion).about(card.id) for card in members),
             reason_text=members[0].reason or words("words.none"),
         )
         for members in by_reason.values()
     ]
     return words("acceptance.not_here", reasons_text=words.sentences(parts))
-
-
-def _named(card: Card, words: Words) -> Rendered:
-    return words.same(card.verdict.criterion).about(card.id)
 
 
 def about(card: Card) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from evalsuite.model import Case, Summary
+from evalsuite.model import Summary
 from evalsuite.report.book import unlike
 from evalsuite.report.book.book import Book
 from evalsuite.report.text import entrants, names, numbers, options
@@ -199,7 +199,8 @@ def sentence(answer: Answer, words: Words) -> Text:
         "value": _value(first),
         "unit": names.visible(first.unit),
     }
-    counted = {"n": numbers.count(answer.fewest).about(_fewest(answer))}
+    fewest = min((one.summary for one in answer.ranked), key=lambda one: one.n)
+    counted = {"n": numbers.count(answer.fewest).about(names.case_anchor(fewest.case))}
     if answer.said == "alone":
         return words("answers.alone", **about, **counted)
     second = answer.ranked[1].summary
@@ -262,16 +263,8 @@ def _named(answer: Answer, summary: Summary, words: Words) -> Rendered:
     return said.about(names.case_anchor(summary.case))
 
 
-def _batch(case: Case) -> Number:
-    return numbers.count(case.batch_per_device).to(names.case_anchor(case))
-
-
 def _value(summary: Summary) -> Number:
     return numbers.rounded(summary.items_per_s.value).to(names.case_anchor(summary.case))
-
-
-def _fewest(answer: Answer) -> str:
-    return names.case_anchor(min((one.summary for one in answer.ranked), key=lambda one: one.n).case)
 
 
 def deciding(answer: Answer, words: Words) -> Text | None:
@@ -337,6 +330,7 @@ def _apart(one: Apart, words: Words) -> Text:
 
 def missing(one: Missing, words: Words) -> Text:
     if one.why == "elsewhere":
-        return words("answers.elsewhere", batches=words.listed(map(_batch, one.others)))
+        batches = [numbers.count(case.batch_per_device).to(names.case_anchor(case)) for case in one.others]
+        return words("answers.elsewhere", batches=words.listed(batches))
     reason = Retold(words=words, text=one.reason, longest=LONGEST_REASON)
     return words(f"answers.{one.why}_because", reason=reason) if reason else words(f"answers.{one.why}")

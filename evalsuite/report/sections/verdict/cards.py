@@ -62,13 +62,13 @@ def _card(verdict: Verdict, words: Words) -> Card:
     ref = names.case_anchor(verdict.case) if verdict.case else None
     found, threshold = verdict.measured, verdict.threshold
     own = names.anchor(CARD, verdict.criterion)
-    reason = _reason(verdict, words)
+    reason, interval = _reason(verdict, words), numbers.interval(found, form)
     return Card(
         verdict=verdict,
         statement=_statement(verdict, form, words).about(own),
         reason=reason.about(ref or own) if reason else None,
         value=form(found.value).to(ref) if found else None,
-        interval=_about(numbers.interval(found, form), ref or own),
+        interval=interval.about(ref or own) if interval else None,
         coverage=numbers.coverage(found.coverage) if found and found.coverage else None,
         threshold=form(threshold) if threshold is not None else None,
         margin=_margin(found.value - threshold, words) if found and threshold is not None else None,
@@ -95,10 +95,6 @@ def _cell(cell: VerdictCell, criterion: str, form: Form, words: Words) -> CardCe
         value=form(cell.measured.value).to(ref) if cell.measured else None,
         reason=reason.about(ref) if reason else None,
     )
-
-
-def _about(number: Number | None, ref: str) -> Number | None:
-    return number.about(ref) if number else None
 
 
 def _margin(share: float, words: Words) -> Text:

@@ -5,7 +5,7 @@ Every sentence is a template with a condition; none is chosen by taste (docs/rep
 
 from collections.abc import Iterable, Sequence
 
-from evalsuite.model import Interval, Summary, Utilisation
+from evalsuite.model import Interval, Summary
 from evalsuite.report.book.blocks import Block, Model
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.policies import shared_options
@@ -70,7 +70,7 @@ def _scaling(group: Sequence[Block], options: Sequence[tuple[str, str]], words: 
     row = sorted((one for one in known if one.case.total_devices == largest), key=lambda one: one.efficiency.value)
     low, high = row[0], row[-1]
     values = {
-        "setting": _condition(block, low.summary, options, words),
+        "setting": _setting(block, low.summary, options, words).about(block.id),
         "low": numbers.percent(low.efficiency.value).to(names.case_anchor(low.case)),
         "interval_text": _interval(low.summary, low.efficiency, numbers.percent, words),
         "runs_text": _runs(row, words),
@@ -113,7 +113,7 @@ def _remark(block: Block, row: Sequence[Scaled], words: Words) -> Rendered:
         return words("headlines.strong")
     if any(one.case.shares_cores for one in row):
         return words("headlines.shared_cores")
-    return _by_rule(_adjective(block, row, words))
+    return _adjective(block, row, words).about(RULES)
 
 
 def _runs(row: Sequence[Scaled], words: Words) -> Text:
@@ -125,27 +125,24 @@ def _runs(row: Sequence[Scaled], words: Words) -> Text:
     return words("headlines.runs_each" if alike else "headlines.runs_least", n=n)
 
 
-def _by_rule(said: Text) -> Rendered:
-    return said.about(RULES)
-
-
 def _adjective(block: Block, row: Sequence[Scaled], words: Words) -> Text:
     """*linear* from 98 %, *near linear* from 90 %, each with the whole interval above it; else nothing."""
     for key, limit in (("headlines.linear", LINEAR), ("headlines.near_linear", NEAR_LINEAR)):
-        found = [one for one in row if not one.summary.partial and _whole_above(one.efficiency, limit)]
+        found = [
+            one
+            for one in row
+            if not one.summary.partial and min(one.efficiency.value, one.efficiency.low or 0.0) > limit
+        ]
         if found:
             return words(key, frameworks=_named(block, found, words))
     return words("headlines.no_adjective")
 
 
-def _whole_above(efficiency: Interval, limit: float) -> bool:
-    return efficiency.value >= limit and efficiency.low is not None and efficiency.low > limit
-
-
 def _busy(blocks: Sequence[Block], words: Words) -> Iterable[Text]:
     valid = [one for block in blocks for one in block.valid]
     for resource in ("gpu", "cpu"):
-        shares = [(combine_means(used), one, used) for one in valid if (used := _of(one, resource))]
+        read = [(one, [used for used in one.utilisation if used.resource == resource]) for one in valid]
+        shares = [(combine_means(used), one, used) for one, used in read if used]
         if not shares:
             continue
         low, high = min(shares, key=lambda s: s[0]), max(shares, key=lambda s: s[0])
@@ -159,10 +156,6 @@ def _busy(blocks: Sequence[Block], words: Words) -> Iterable[Text]:
             samples=numbers.count(sum(used[0].samples for _, _, used in shares)).about("usage"),
         )
         return
-
-
-def _of(summary: Summary, resource: str) -> list[Utilisation]:
-    return [used for used in summary.utilisation if used.resource == resource]
 
 
 def _failures(book: Book, words: Words) -> Text:
@@ -187,10 +180,6 @@ def _setting(block: Block, summary: Summary, options: Sequence[tuple[str, str]],
         return found
     listed = words.listed(option(*pair, words) for pair in options)
     return words("models.and_options", conditions_text=found, options_text=listed)
-
-
-def _condition(block: Block, summary: Summary, options: Sequence[tuple[str, str]], words: Words) -> Rendered:
-    return _setting(block, summary, options, words).about(block.id)
 
 
 def _anchor(summary: Summary) -> str:
