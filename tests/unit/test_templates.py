@@ -1,6 +1,5 @@
 """Templates are compiled once for a version of the code, and nothing stale or foreign is run instead."""
 
-import os
 from pathlib import Path
 
 import jinja2
@@ -13,7 +12,7 @@ from evalsuite.report.page import templates
 def folder(tmp_path, monkeypatch) -> Path:
     monkeypatch.setenv("EVALSUITE_CACHE", str(tmp_path / "cache"))
     (tmp_path / "templates").mkdir()
-    (tmp_path / "templates" / "page").write_text("{{ 'fast'|said }} {{ name }}")
+    (tmp_path / "templates" / "page").write_text("{{ 'FAST' }} {{ name }}")
     return tmp_path / "templates"
 
 
@@ -31,9 +30,8 @@ def compiled(monkeypatch) -> list[str]:
     return found
 
 
-def filled(folder: Path, said=str.upper) -> str:
+def filled(folder: Path) -> str:
     environment = templates.environment([folder])
-    environment.filters["said"] = said
     return environment.get_template("page").render(name="<b>")
 
 
@@ -54,13 +52,7 @@ def test_another_text_is_another_template(folder):
     assert filled(folder) == "now &lt;b&gt;"
 
 
-def test_what_a_filter_made_of_a_constant_is_not_taken_for_that_of_another(folder):
-    filled(folder)
-
-    assert filled(folder, said=str.title) == "Fast &lt;b&gt;"
-
-
-@pytest.mark.parametrize("harm", [lambda file: file.write_bytes(file.read_bytes()[:-9] + b"\0" * 9), Path.unlink])
+@pytest.mark.parametrize("harm", [lambda file: file.write_bytes(file.read_bytes()[:-9]), Path.unlink])
 def test_a_damaged_or_missing_file_is_compiled_again(folder, compiled, harm):
     filled(folder)
     for file in kept(folder):
@@ -73,8 +65,14 @@ def test_a_damaged_or_missing_file_is_compiled_again(folder, compiled, harm):
 def test_what_others_may_have_written_is_not_run(folder, compiled):
     filled(folder)
     for file in kept(folder):
-        os.chmod(file, 0o666)
+        file.parent.chmod(0o777)
 
     filled(folder)
 
     assert compiled == ["page"] * 2
+
+
+def test_a_cache_that_cannot_be_written_only_costs_time(folder):
+    (folder.parent / "cache").write_text("in the way")
+
+    assert filled(folder) == "FAST &lt;b&gt;"

@@ -3,7 +3,6 @@
 import functools
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 from markupsafe import Markup, escape
 
@@ -29,10 +28,6 @@ from evalsuite.report.text.retold import Retold
 from evalsuite.report.text.words import HTML_LANG, Pair, Rendered, Text, Words
 
 WORD_ENDS = re.compile(r"(?<=[._/=+-])(?=\w)")
-
-
-class NothingThere(ValueError):
-    """A template printed None: what is absent must be said in words."""
 
 
 def make_ready(languages: Sequence[str]) -> None:
@@ -125,7 +120,7 @@ def choices(book: Book) -> Mapping[str, Sequence[object]]:
 @functools.lru_cache(maxsize=4)
 def _environment(words: Words) -> templates.Environment:
     """The templates with *words*, compiled once for all pages of a report."""
-    environment = templates.environment([paths.TEMPLATES, paths.SECTIONS], finalize=_present)
+    environment = templates.environment([paths.TEMPLATES, paths.SECTIONS])
     environment.globals |= {
         "t": words,
         "words": words,
@@ -165,12 +160,6 @@ def _environment(words: Words) -> templates.Environment:
         "protocols": lambda cases, field: sorted({getattr(case.protocol, field) for case in cases}),
     }
     return environment
-
-
-def _present(value: Any) -> Any:
-    if value is None:
-        raise NothingThere("a template printed None; what is absent has words of its own")
-    return value
 
 
 def _term(words: Words) -> Callable[[str], Markup]:
