@@ -72,7 +72,7 @@ def _engine(arguments: argparse.Namespace) -> Engine:
 def look(engine: Engine, runs: Path, nodes: int | None, devices: int | None, programs: Sequence[str] = ()) -> Preflight:
     """What is found on the nodes of *engine*, of which *nodes* are wanted (all) with so many accelerators each, and
     with these *programs*."""
-    return preflight.look(
+    return preflight.look_at_nodes(
         engine, runs, preflight.Wanted(nodes=nodes or len(engine.nodes), devices=devices, programs=tuple(programs))
     )
 

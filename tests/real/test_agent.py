@@ -467,20 +467,6 @@ def test_output_faster_than_the_disk_is_kept_whole(tmp_path):
     assert log(tmp_path / "run") == (line + "\n").encode() * 400_000
 
 
-def test_without_psutil_the_kernels_files_are_read(tmp_path):
-    for name in ("psutil", "pynvml"):
-        (tmp_path / f"{name}.py").write_text("raise ImportError")
-    inherited = os.environ.get("PYTHONPATH", os.getcwd())
-
-    done = shell(tmp_path / "run", "sleep 1", env=os.environ | {"PYTHONPATH": f"{tmp_path}{os.pathsep}{inherited}"})
-
-    header, *samples = sampled(tmp_path / "run")
-    assert (done.returncode, header.gpus) == (0, ())
-    busy = [sample.cpu_percent for sample in samples if sample.cpu_percent is not None]  # None: too soon after another
-    assert busy and all(0 <= percent <= 100 for percent in busy)
-    assert 0 < samples[-1].memory_used_bytes < header.memory_total_bytes
-
-
 def test_the_agent_needs_nothing_but_the_standard_library_psutil_and_nvml(tmp_path):
     program = (
         "import sys\n"

@@ -72,7 +72,7 @@ def kinds(found: Preflight) -> dict[str, list[tuple[str, str]]]:
 
 
 def test_nodes_without_fault_are_chosen_in_their_order_and_it_is_recorded(tmp_path):
-    found = preflight.look(acted({"b": saying(), "a": saying()}), tmp_path, Wanted(nodes=2, devices=8))
+    found = preflight.look_at_nodes(acted({"b": saying(), "a": saying()}), tmp_path, Wanted(nodes=2, devices=8))
 
     assert (found.chosen, found.enough, kinds(found)) == (("b", "a"), True, {"b": [], "a": []})
     (file,) = (tmp_path / "preflight").iterdir()
@@ -94,7 +94,7 @@ def test_nodes_without_fault_are_chosen_in_their_order_and_it_is_recorded(tmp_pa
 def test_what_is_wrong_on_one_node_is_said_of_that_node(tmp_path, facts, kind):
     said = {"a": saying(), "b": saying(replace(FACTS, **facts))}
 
-    found = preflight.look(acted(said), tmp_path, Wanted(nodes=2, devices=8))
+    found = preflight.look_at_nodes(acted(said), tmp_path, Wanted(nodes=2, devices=8))
 
     assert kinds(found) == {"a": [], "b": [kind]}
     assert found.enough == (kind[0] == "warning")
@@ -104,7 +104,7 @@ def test_what_is_wrong_on_one_node_is_said_of_that_node(tmp_path, facts, kind):
 def test_a_clock_that_is_off_is_told_by_when_its_words_come(tmp_path, ahead_s, troubles):
     node = saying(clock=f"$(date -d '{ahead_s} seconds' +%s.%N)")
 
-    found = preflight.look(acted({"a": node}), tmp_path, Wanted(devices=8))
+    found = preflight.look_at_nodes(acted({"a": node}), tmp_path, Wanted(devices=8))
 
     assert kinds(found) == {"a": troubles}
     assert found.nodes[0].clock_offset_s == pytest.approx(ahead_s, abs=0.9)
@@ -113,7 +113,7 @@ def test_a_clock_that_is_off_is_told_by_when_its_words_come(tmp_path, ahead_s, t
 def test_a_node_that_says_nothing_is_named_with_the_engines_own_words(tmp_path):
     engine = acted({"a": saying(), "b": "echo 'srun: error: Unable to create step: node b is down' >&2; exit 1"})
 
-    found = preflight.look(engine, tmp_path, Wanted(nodes=1, devices=8))
+    found = preflight.look_at_nodes(engine, tmp_path, Wanted(nodes=1, devices=8))
 
     assert kinds(found)["b"] == [("error", "unreached")]
     assert found.chosen == ("a",) and found.enough
@@ -127,7 +127,7 @@ def test_a_node_that_says_nothing_is_named_with_the_engines_own_words(tmp_path):
 def test_a_node_that_hangs_is_given_up(tmp_path, monkeypatch):
     monkeypatch.setattr(preflight, "ANSWER_S", 0.3)
 
-    found = preflight.look(acted({"a": "exec sleep 60"}), tmp_path, Wanted())
+    found = preflight.look_at_nodes(acted({"a": "exec sleep 60"}), tmp_path, Wanted())
 
     assert "no answer" in found.nodes[0].troubles[0].values["reason"]
 
@@ -138,7 +138,7 @@ def test_a_launcher_that_does_not_heed_its_end_is_given_up_with_all_that_it_star
 
     deaf = f"trap '' TERM; sh -c 'sleep 60; echo {tmp_path}' & while :; do sleep 0.1; done"
 
-    found = preflight.look(acted({"a": deaf}), tmp_path, Wanted())
+    found = preflight.look_at_nodes(acted({"a": deaf}), tmp_path, Wanted())
 
     assert "no answer" in found.nodes[0].troubles[0].values["reason"]
     assert not running(f"echo {tmp_path}")
@@ -149,7 +149,7 @@ def test_a_launcher_that_waits_although_its_ssh_reached_nobody_is_given_up_soon(
     said = "ssh: connect to host a port 22: No route to host"
     began = time.monotonic()
 
-    found = preflight.look(acted({"a": f"echo '{said}'; exec sleep 60"}), tmp_path, Wanted())
+    found = preflight.look_at_nodes(acted({"a": f"echo '{said}'; exec sleep 60"}), tmp_path, Wanted())
 
     assert found.nodes[0].troubles[0].values["reason"] == said
     assert time.monotonic() - began < 20
@@ -175,7 +175,7 @@ def test_one_machine_by_two_names_in_a_list_is_refused(tmp_path, listed, trouble
     facts = replace(FACTS, machine="7c1e/a")
     engine = acted({"a": saying(facts), "a.lab": saying(facts), "b": saying(replace(FACTS, machine="7c1e/b"))})
 
-    found = preflight.look(replace(engine, listed=listed), tmp_path, Wanted(devices=8))
+    found = preflight.look_at_nodes(replace(engine, listed=listed), tmp_path, Wanted(devices=8))
 
     assert kinds(found) == {"a": [], "a.lab": troubles, "b": []}
 
@@ -184,7 +184,7 @@ def test_a_node_without_the_environment_of_a_framework_is_refused_before_the_run
     here = str(tmp_path / "pytorch/bin/python")
     engine = acted({"a": saying(), "b": saying(replace(FACTS, absent=(here,)))})
 
-    found = preflight.look(engine, tmp_path, Wanted(devices=8, programs=(here,)))
+    found = preflight.look_at_nodes(engine, tmp_path, Wanted(devices=8, programs=(here,)))
 
     assert kinds(found)["b"] == [("error", "program")]
     assert f"b: {here} is not there" in door.sentences(found)[0]
@@ -205,7 +205,7 @@ def test_a_node_says_which_programs_it_cannot_start(tmp_path, monkeypatch):
 def test_a_slow_node_is_named_and_taken_only_if_no_other_is_left(tmp_path):
     said = {"a": saying(replace(FACTS, probe_s=0.8)), "b": saying(), "c": saying()}
 
-    found = preflight.look(acted(said), tmp_path, Wanted(nodes=2, devices=8))
+    found = preflight.look_at_nodes(acted(said), tmp_path, Wanted(nodes=2, devices=8))
 
     assert kinds(found)["a"] == [("warning", "slow")]
     assert found.chosen == ("b", "c", "a")
@@ -256,7 +256,7 @@ def test_a_program_that_keeps_cores_busy_is_seen(monkeypatch):
 def test_programs_on_accelerators_are_named_as_far_as_they_are_known(tmp_path):
     told = (DeviceProcess(device=0, pid=42, name="python", memory_bytes=3 << 30), DeviceProcess(device=1, pid=43))
 
-    found = preflight.look(acted({"a": saying(replace(FACTS, on_devices=told))}), tmp_path, Wanted(devices=8))
+    found = preflight.look_at_nodes(acted({"a": saying(replace(FACTS, on_devices=told))}), tmp_path, Wanted(devices=8))
 
     assert "python (pid 42, GPU 0, 3.0 GiB), ? (pid 43, GPU 1)" in door.sentences(found)[0]
     assert found.chosen == ("a",)

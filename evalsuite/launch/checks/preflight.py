@@ -5,7 +5,6 @@ back over the engine's own output, so that it is heard also where the runs folde
 """
 
 import contextlib
-import functools
 import os
 import secrets
 import statistics
@@ -18,7 +17,6 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from types import TracebackType
 
 from evalsuite import __version__, redaction
 from evalsuite.errors import EvalsuiteError
@@ -28,7 +26,7 @@ from evalsuite.launch.checks import node_check
 from evalsuite.launch.remote import launcher_errors
 from evalsuite.plan.engines import Engine
 from evalsuite.runs import preflight
-from evalsuite.runs.preflight import CheckedNode, DeviceProcess, NodeFacts, Preflight, Severity, Trouble
+from evalsuite.runs.preflight import CheckedNode, DeviceProcess, NodeFacts, Preflight, Trouble
 
 GIVEN_UP_S = 5.0  # for a launcher to end once its ssh has said that it reached nobody; MPICH 4's never does
 ANSWER_S = 60.0  # a cold start of Python from a busy network file system is some ten seconds
@@ -53,12 +51,12 @@ class _Heard:
     """What came back from one node."""
 
     name: str
-    facts: NodeFacts | None
-    clock_offset_s: float | None
+    facts: NodeFacts | None = None
+    clock_offset_s: float | None = None
     output: str
 
 
-def look(engine: Engine, runs: Path, wanted: Wanted) -> Preflight:
+def look_at_nodes(engine: Engine, runs: Path, wanted: Wanted) -> Preflight:
     """Looks at all nodes of *engine*. Raises EvalsuiteError if the runs folder cannot be written here."""
     with _token(runs) as (folder, token), ThreadPoolExecutor(min(AT_ONCE, len(engine.nodes))) as pool:
         heard = list(pool.map(lambda name: _ask(engine, name, folder, token, wanted.programs), engine.nodes))
@@ -106,8 +104,6 @@ def _ask(engine: Engine, name: str, folder: Path, token: str, programs: Sequence
     alone = engine.on([name]) if engine.on else engine
     wanted = (word for program in programs for word in ("--program", program))
     argv = (sys.executable, "-m", "evalsuite", "preflight", "--on-node", str(folder), "--token", token, *wanted)
-    lines: list[str] = []
-    facts, offset_s = None, None
     try:
         process = subprocess.Popen(
             alone.command_on_nodes(1, str(folder), argv),
@@ -121,50 +117,45 @@ def _ask(engine: Engine, name: str, folder: Path, token: str, programs: Sequence
             start_new_session=True,
         )
     except OSError as error:
-        return _Heard(name=name, facts=None, clock_offset_s=None, output=f"error: {error.filename}: {error.strerror}")
-    with process, _Limit(process, ANSWER_S) as too_late:
-        for line in process.stdout or ():
-            now = time.time()
-            said = node_check.read(line.rstrip())
-            if isinstance(said, float):
-                offset_s = said - now if offset_s is None else max(offset_s, said - now)
-            elif said is not None:
-                facts = said
-            else:
-                lines.append(line)
-                if launcher_errors.unreached(line):
-                    too_late.within(GIVEN_UP_S)
-    if too_late.happened and not any(map(launcher_errors.unreached, lines)):
+        return _Heard(name=name, output=f"error: {error.filename}: {error.strerror}")
+    with process:
+        return _hear(name, process)
+
+
+def _hear(name: str, process: "subprocess.Popen[str]") -> _Heard:
+    """What *process* prints until it ends. It is ended after ANSWER_S, or soon once its ssh has reached nobody: also
+    one that does not heed it, as Open MPI 5's may not."""
+    lines: list[str] = []
+    facts, offset_s, unreached = None, None, False
+    too_late = threading.Event()
+
+    def end() -> None:
+        too_late.set()
+        engine_process.end(process)
+
+    def limit(seconds: float) -> threading.Timer:
+        timer = threading.Timer(seconds, end)
+        timer.start()
+        return timer
+
+    timers = [limit(ANSWER_S)]
+    for line in process.stdout or ():
+        now = time.time()
+        said = node_check.read(line.rstrip())
+        if isinstance(said, float):
+            offset_s = said - now if offset_s is None else max(offset_s, said - now)
+        elif said is not None:
+            facts = said
+        else:
+            lines.append(line)
+            if launcher_errors.unreached(line):
+                unreached = True
+                timers.append(limit(GIVEN_UP_S))
+    for timer in timers:
+        timer.cancel()
+    if too_late.is_set() and not unreached:
         lines.append(f"error: no answer in {ANSWER_S:.0f} s\n")
     return _Heard(name=name, facts=facts, clock_offset_s=offset_s, output="".join(lines))
-
-
-class _Limit:
-    """Ends *process* after that time, or sooner if it is told to."""
-
-    def __init__(self, process: "subprocess.Popen[str]", seconds: float) -> None:
-        self.happened = False
-        self._process = process
-        self._timers: list[threading.Timer] = []
-        self.within(seconds)
-
-    def __enter__(self) -> "_Limit":
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        for timer in self._timers:
-            timer.cancel()
-
-    def within(self, seconds: float) -> None:
-        timer = threading.Timer(seconds, self._end)
-        self._timers.append(timer)
-        timer.start()
-
-    def _end(self) -> None:
-        self.happened = True
-        engine_process.end(self._process)  # also one that does not heed it, as Open MPI 5's may not, and its ssh
 
 
 def _slow(heard: Sequence[_Heard]) -> dict[str, float]:
@@ -190,8 +181,13 @@ def _troubles(
     one: _Heard, wanted: Wanted, runs: Path, ours: str, slow: float | None, same: str | None
 ) -> Iterator[Trouble]:
     facts, folder = one.facts, str(runs.resolve())
-    error = functools.partial(_trouble, one.name, "error")
-    warning = functools.partial(_trouble, one.name, "warning")
+
+    def error(kind: str, **values: str) -> Trouble:
+        return Trouble(node=one.name, kind=kind, severity="error", values=values)
+
+    def warning(kind: str, **values: str) -> Trouble:
+        return Trouble(node=one.name, kind=kind, severity="warning", values=values)
+
     if facts is None:
         said = redaction.redacted(launcher_errors.reason(one.output)).removeprefix(f"{one.name}: ").rstrip(".")
         yield error("unreached", reason=said or "it said nothing")
@@ -224,7 +220,3 @@ def _on_device(one: DeviceProcess) -> str:
     """`python (pid 4242, GPU 0, 3.0 GiB)`"""
     memory = "" if one.memory_bytes is None else f", {one.memory_bytes / ROOM_BYTES:.1f} GiB"
     return f"{one.name or '?'} (pid {one.pid}, GPU {one.device}{memory})"
-
-
-def _trouble(node: str, severity: Severity, kind: str, **values: str) -> Trouble:
-    return Trouble(node=node, kind=kind, severity=severity, values=values)
