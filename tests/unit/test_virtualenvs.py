@@ -57,7 +57,7 @@ class Uv:
 def uv(tmp_path, monkeypatch):
     (tmp_path / "uv").mkdir()
     uv = Uv(tmp_path / "uv")
-    monkeypatch.setattr(virtualenvs, "_uv_binary", lambda: str(uv.program))
+    monkeypatch.setattr(virtualenvs, "uv_program", lambda: str(uv.program))
     monkeypatch.setattr(virtualenvs, "_pip_config_list", lambda: "")
     monkeypatch.setenv("EVALSUITE_CACHE", str(tmp_path / "cache"))
     return uv

@@ -169,7 +169,8 @@ def program(wanted: Program, group: str) -> Check:
 
 
 def tools() -> Iterator[Check]:
-    yield _uv()
+    works, version = _answer((virtualenvs.uv_program(), "--version"))
+    yield Check(group="tools", name="uv", state="ok" if works else "broken", detail=version)
     git = Program(name="git", purpose="fetching official scripts", remedy="apt install git")
     yield program(git, "tools")
     if nvml.trouble() is None:
@@ -221,34 +222,18 @@ def framework(known: adapter.Adapter, recipe: adapter.Recipe, device: Device) ->
 
 
 def fonts() -> Iterator[Check]:
-    """Fonts with Chinese characters, without which the report's figures show boxes."""
-    families = chinese_fonts()
-    if families is None:
-        yield Check(
-            group="fonts",
-            name="fc-list",
-            state="missing",
-            detail="cannot tell which fonts are here",
-            remedy="apt install fontconfig",
-        )
-    elif families:
-        yield Check(group="fonts", name="Chinese", state="ok", detail=", ".join(families[:3]))
+    """Fonts with Chinese characters, without which what is printed on this machine (PDF) shows boxes."""
+    listed = environment.output("fc-list", ":lang=zh", "family") or ""
+    families = sorted({line.split(",")[0].strip() for line in listed.splitlines() if line.strip()})
+    check = functools.partial(Check, group="fonts", name="Chinese")
+    if families:
+        yield check(state="ok", detail=", ".join(families[:3]))
     else:
-        yield Check(
-            group="fonts",
-            name="Chinese",
+        yield check(
             state="missing",
             detail="no font with Chinese characters: figures would show boxes",
             remedy="apt install fonts-noto-cjk (or the small fonts-wqy-microhei)",
         )
-
-
-def chinese_fonts() -> list[str] | None:
-    """Families that hold Chinese; None if the system cannot say."""
-    if shutil.which("fc-list") is None:
-        return None
-    listed = environment.output("fc-list", ":lang=zh", "family") or ""
-    return sorted({line.split(",")[0].strip() for line in listed.splitlines() if line.strip()})
 
 
 def folders_writable(runs: Path) -> Iterator[Check]:
@@ -280,37 +265,15 @@ def ready(found: Iterable[Check]) -> bool:
     return writable and any(check.group == "frameworks" and check.state in ("ok", "later") for check in found)
 
 
-def _uv() -> Check:
-    try:
-        import uv
-
-        where = uv.find_uv_bin()
-    except (ImportError, FileNotFoundError):
-        return Check(
-            group="tools",
-            name="uv",
-            state="missing",
-            detail="makes the frameworks' environments",
-            remedy=f"{sys.executable} -m pip install uv",
-        )
-    works, version = _answer((where, "--version"))
-    return Check(group="tools", name="uv", state="ok" if works else "broken", detail=f"{version} ({where})")
-
-
 def _python_found(version: str) -> bool:
-    """Whether an interpreter of that version is here; uv looks where `virtualenvs` does."""
-    if version == f"{sys.version_info.major}.{sys.version_info.minor}":
-        return True
-    try:
-        import uv
-
-        return _answer((uv.find_uv_bin(), "python", "find", "--no-project", version))[0]
-    except (ImportError, FileNotFoundError):
-        return shutil.which(f"python{version}") is not None
+    """Whether uv finds an interpreter of that version."""
+    argv = (virtualenvs.uv_program(), "python", "find", "--no-project", version)
+    done = ask_program(argv, QUESTION_TIMEOUT_S, virtualenvs.uv_variables())
+    return done is not None and done.returncode == 0
 
 
 def _answer(argv: Sequence[str]) -> tuple[bool, str]:
     """Whether a program ends well, and the first line that it prints."""
-    done = ask_program(argv, QUESTION_TIMEOUT_S, {"UV_PYTHON_DOWNLOADS": "never"})
+    done = ask_program(argv, QUESTION_TIMEOUT_S)
     lines = (done.stdout.strip() or done.stderr.strip()).splitlines() if done else []
     return done is not None and done.returncode == 0, lines[0].strip() if lines else ""

@@ -332,7 +332,7 @@ def _uv(
 ) -> str:
     """Runs uv, hands its messages to *progress* as they come, and gives what it printed."""
     process = subprocess.Popen(
-        [_uv_binary(), *arguments],
+        [uv_program(), *arguments],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -360,7 +360,7 @@ def _uv(
     return printed
 
 
-def _uv_binary() -> str:
+def uv_program() -> str:
     import uv
 
     return uv.find_uv_bin()
