@@ -4,8 +4,8 @@
 
 The hosts are network namespaces with sshd (tests/namespaces.py), each held to the same share of one core whether it
 trains alone or with others (tests/links.py). Asks for root, tc, sshd and some half an hour of a machine that does
-little else. Then `python tools/keep_runs.py RUNS --to data/recorded-links` keeps the runs, and
-`make examples` writes docs/examples/links.
+little else. Then `python tools/keep_runs.py RUNS --to DIR` and `python tools/pack_runs.py DIR
+data/recorded-links.zip` keep the runs, and `make examples` writes docs/examples/links.
 """
 
 import argparse

@@ -6,7 +6,7 @@ For every recipe: the script and the modules it imports from its own repository 
 pinned commit, and every argument that the recipe gives on any of its axes must be declared there; every
 argument that the script requires must be given. The checkouts are those of `evalsuite repositories get`. Where a
 repository cannot be had, `--files DIR` takes single files as `DIR/<model>/<path>`, and a file
-`DIR/<model>/SOURCE` that says where they come from. Runs in `data/recorded` raise the level to "ran here".
+`DIR/<model>/SOURCE` that says where they come from. Runs in `data/recorded.zip` raise the level to "ran here".
 """
 
 import argparse
@@ -26,6 +26,7 @@ from evalsuite import paths, registry
 from evalsuite.adapter import Recipe
 from evalsuite.launch.provision import checkouts
 from evalsuite.plan import repositories
+from evalsuite.runs import archive
 from evalsuite.runs.store import Store
 from tools.recipe_cases import points
 
@@ -308,7 +309,7 @@ def _read_configuration(file: Path, root: Path, declared: Declared) -> None:
 
 def _raise_what_ran(evidence: dict) -> None:
     """A recorded run that completed is better evidence than any reading."""
-    for folder in Store(paths.DATA / "recorded").finished():
+    for folder in Store(archive.unpacked(paths.DATA / "recorded.zip")).finished():
         case, outcome = folder.run().case, folder.outcome()
         facts = evidence.get(f"{case.framework}/{case.recipe}")
         if facts is None or outcome.status != "completed":

@@ -29,6 +29,7 @@ EXAMPLES = """  evalsuite report
   evalsuite report --runs /data/runs --out /data/report --lang zh,en
   evalsuite report --forms html,md,xlsx,pdf,zip
   evalsuite report --runs /data/runs --receipts /data/proofs
+  evalsuite report --runs packed-runs.zip
 """
 
 
@@ -75,10 +76,11 @@ def add_output_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     from evalsuite.results.measure.summary import valid
+    from evalsuite.runs import archive
     from evalsuite.runs.store import Store
 
     check(arguments)
-    evaluation = write(Store(arguments.runs), arguments)
+    evaluation = write(Store(archive.unpacked(arguments.runs)), arguments)
     if not valid(evaluation.summaries):
         return Exit.NOTHING_MEASURED
     return judged(evaluation) if arguments.fail_on_criteria else Exit.DONE
@@ -209,7 +211,7 @@ def write(
     summary_table.show(evaluation.summaries)
     _print_found(book, speech.language())
     _note_edits(book)
-    _print_price(book, speech.language(), _said_again(arguments, store, evaluation))
+    _print_price(book, speech.language(), _said_again(arguments, evaluation))
     page = next(path for path in written if path.suffix == ".html")
     for path in (page, *more):
         note(say("report.written", path=path, size=_size(path.stat().st_size)))
@@ -263,13 +265,13 @@ def _note_edits(book: "Book") -> None:
         note(say("report.more_edited", n=len(found) - MOST_EDITS))
 
 
-def _said_again(arguments: argparse.Namespace, store: "Store", evaluation: Evaluation) -> str:
+def _said_again(arguments: argparse.Namespace, evaluation: Evaluation) -> str:
     """What a command that goes on from here needs of *arguments*: its folder, the adapters and dialects brought."""
     given = [
         f"--{name} {shlex.quote(str(place))}" for name in ("adapters", "dialects") for place in getattr(arguments, name)
     ]
-    if str(store.root) != "runs" and not evaluation.recorded_elsewhere:
-        given.append(f"--runs {shlex.quote(str(store.root))}")
+    if str(arguments.runs) != "runs" and not evaluation.recorded_elsewhere:
+        given.append(f"--runs {shlex.quote(str(arguments.runs))}")
     return "".join(f" {one}" for one in given)
 
 

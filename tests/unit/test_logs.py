@@ -17,11 +17,11 @@ from evalsuite import dialect, paths
 from evalsuite.logs import catalogue
 from evalsuite.logs.reading import read_file
 from evalsuite.model import Protocol
+from evalsuite.runs import archive
 from tests.corpus import LOGS as SHARED
 from tests.corpus import with_logs
 
 LOGS = Path(__file__).resolve().parents[1] / "logs"
-RECORDED = paths.DATA / "recorded"
 CHECKOUTS = paths.cache() / "repositories"
 CLONES = Path(os.environ.get("EVALSUITE_CLONES") or os.devnull)
 DIALECTS = catalogue.discover()
@@ -229,7 +229,7 @@ def test_a_failure_is_found_although_much_was_printed_after_it(name, tmp_path):
 
 def all_logs() -> bytes:
     """The logs of the project and the reference logs, one behind the other, without what only moves a cursor."""
-    files = [*LOGS.glob("*.log"), *RECORDED.rglob("log.*.txt")]
+    files = [*LOGS.glob("*.log"), *archive.unpacked(paths.DATA / "recorded.zip").rglob("log.*.txt")]
     files += [file for file in SHARED.rglob("*") if file.is_file() and file.suffix not in (".md", ".gz", ".zst")]
     return re.sub(rb"\x1b\[[\d;]*[A-Za-z]|\x08", b"", b"\n".join(file.read_bytes() for file in files))
 

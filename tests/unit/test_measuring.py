@@ -13,7 +13,7 @@ from evalsuite.results.measure import measuring, timelines
 from evalsuite.runs.store import Store
 
 HOUSE = measurement_room.HOUSE
-RECORDED = Store(paths.DATA / "recorded").finished()[::20]
+RECORDED = Store(paths.DATA / "recorded").finished()[::2]
 
 
 @pytest.fixture(params=[1, 3])

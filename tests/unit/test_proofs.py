@@ -21,6 +21,7 @@ from evalsuite.report.sections.reproduction import provenance, recount, shell
 from evalsuite.report.text import numbers
 from evalsuite.results import evaluation
 from evalsuite.results.measure.summary import counts, median_run
+from evalsuite.runs import archive
 from evalsuite.runs.store import Store
 
 PLACEHOLDER = re.compile(r"<[a-z]+>|\{[a-z_]+\}")
@@ -37,7 +38,7 @@ DIALECT = Dialect(
 
 @pytest.fixture(scope="module")
 def recorded():
-    return evaluation.evaluate(Store(paths.DATA / "recorded"))
+    return evaluation.evaluate(Store(archive.unpacked(paths.DATA / "recorded.zip")))
 
 
 def quotient(items: str, passed: str) -> float:
@@ -66,7 +67,7 @@ def test_the_steps_of_every_median_run_give_its_value(recorded):
 def test_the_lines_shown_are_those_of_the_log(recorded):
     for one in Book(evaluation=recorded).valid:
         run = median_run(one)
-        log = (paths.DATA / "recorded" / run.log).read_bytes().split(b"\n")
+        log = (archive.unpacked(paths.DATA / "recorded.zip") / run.log).read_bytes().split(b"\n")
 
         assert 2 <= len(run.lines) <= 3
         for line in run.lines:

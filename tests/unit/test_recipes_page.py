@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from evalsuite import adapter, paths, registry
 from evalsuite.files import sha256
+from evalsuite.runs import archive
 from evalsuite.runs.store import Store
 
 HOUSE = Path(__file__).parents[2]
@@ -40,7 +41,7 @@ def test_an_argument_that_was_not_found_is_never_called_checked():
 
 def test_what_ran_here_has_a_recorded_run_whose_log_is_untouched():
     evidence = json.loads((paths.DATA / "verification.json").read_text())
-    finished = Store(paths.DATA / "recorded").finished()
+    finished = Store(archive.unpacked(paths.DATA / "recorded.zip")).finished()
     recorded = {(folder.run().case.id, folder.run().repeat): folder for folder in finished}
 
     for facts in evidence.values():

@@ -10,7 +10,6 @@ from evalsuite.cli import main
 from evalsuite.commands.report import _said_again, judged
 from evalsuite.errors import Exit
 from evalsuite.model import Verdict
-from evalsuite.runs.store import Store
 from tests import runfolders
 from tests.toys import CASE
 
@@ -59,8 +58,8 @@ def test_edited_and_spoilt_run_folders_are_named_on_the_terminal(tmp_path, capsy
 
 
 def test_a_command_to_go_on_with_brings_what_this_one_was_given(tmp_path):
-    given = Namespace(adapters=[Path("mine"), Path("a b")], dialects=[Path("logs.py")])
+    given = Namespace(adapters=[Path("mine"), Path("a b")], dialects=[Path("logs.py")], runs=tmp_path)
 
-    said = _said_again(given, Store(tmp_path), SimpleNamespace(recorded_elsewhere=False))
+    said = _said_again(given, SimpleNamespace(recorded_elsewhere=False))
 
     assert said == f" --adapters mine --adapters 'a b' --dialects logs.py --runs {tmp_path}"

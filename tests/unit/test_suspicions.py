@@ -17,6 +17,7 @@ from evalsuite.results.compare import published_rates
 from evalsuite.results.compare.scaling import with_scaling
 from evalsuite.results.rules import suspicions
 from evalsuite.results.rules.suspicions import AtChance, FarBelow, OneClock, OutsidePublished, SlowBase
+from evalsuite.runs import archive
 from evalsuite.runs.store import Store
 
 V100 = "8 x Tesla V100-SXM2-16GB, Intel(R) Xeon(R) (64 cores), driver 450.80"
@@ -188,7 +189,7 @@ def test_two_clocks_that_are_one_are_told_once_for_all_cases():
 
 @pytest.fixture(scope="module")
 def recorded():
-    return evaluation.evaluate(Store(paths.DATA / "recorded"))
+    return evaluation.evaluate(Store(archive.unpacked(paths.DATA / "recorded.zip")))
 
 
 def test_paddlepaddle_on_a_cpu_is_asked_about_with_its_known_cause(tmp_path):

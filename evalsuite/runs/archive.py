@@ -1,0 +1,52 @@
+"""The run folders of an evaluation in one file: a ZIP of the folder that holds them."""
+
+import atexit
+import functools
+import shutil
+import stat
+import tempfile
+import zipfile
+from pathlib import Path, PurePosixPath
+
+from evalsuite.errors import EvalsuiteError
+
+MOST_FILES, MOST_BYTES = 1_000_000, 1 << 36  # of an archive, unpacked
+
+
+def unpacked(runs: Path) -> Path:
+    """The folder *runs*; of a ZIP that of its run folders, unpacked until this process ends.
+
+    Raises EvalsuiteError if it is no ZIP, or a file of it would not lie below its folder.
+    """
+    return _unpacked(runs) if runs.suffix.lower() == ".zip" and runs.is_file() else runs
+
+
+@functools.cache
+def _unpacked(file: Path) -> Path:
+    folder = Path(tempfile.mkdtemp(prefix="evalsuite-runs-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    try:
+        with zipfile.ZipFile(file) as archive:
+            _check(file, archive.infolist())
+            archive.extractall(folder)
+    except (OSError, zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:
+        raise EvalsuiteError(
+            f"{file}: {error}; expected a ZIP of run folders. Pack the folder of an evaluation again."
+        ) from error
+    inside = list(folder.iterdir())
+    return inside[0] if len(inside) == 1 and any(inside[0].glob("*/r*")) else folder  # packed with its own name
+
+
+def _check(file: Path, members: list[zipfile.ZipInfo]) -> None:
+    size = sum(member.file_size for member in members)
+    if len(members) > MOST_FILES or size > MOST_BYTES:
+        raise EvalsuiteError(
+            f"{file}: it holds {len(members):,} files of {size / 1e9:,.0f} GB; expected at most {MOST_FILES:,} and "
+            f"{MOST_BYTES / 1e9:,.0f} GB. Unpack it yourself and give its folder."
+        )
+    for member in members:
+        path = PurePosixPath(member.filename)
+        if path.is_absolute() or ".." in path.parts or stat.S_ISLNK(member.external_attr >> 16):
+            raise EvalsuiteError(
+                f"{file}: got {member.filename}; expected files below its folder, and no links. Who packed it?"
+            )
