@@ -355,7 +355,7 @@ def test_a_log_of_something_else_is_not_recognised_and_has_no_number(log):
 
 
 def test_digits_that_make_no_number_are_no_step(log):
-    """Found by tests/fuzz/fuzz_reading.py."""
+    """Found by fuzzing."""
     lines = ["epoch time: 360760.9.5 ms, per step time: 288.378 ms", f"epoch time: {'9' * 400} ms, per step time: 1 ms"]
 
     reading = read(log(lines), dialect="mindspore", devices=1, batch_per_device=8)

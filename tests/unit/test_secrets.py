@@ -10,7 +10,6 @@ from dataclasses import replace
 
 import pytest
 import runfolders
-from test_attacks import with_json
 
 from evalsuite import cli, redaction
 from evalsuite.errors import Exit
@@ -18,6 +17,7 @@ from evalsuite.machine import variables
 from evalsuite.results.publish import log_copies
 from evalsuite.runs.store import RunFolder
 from tests import planted as planting
+from tests.bad_files import as_json, changed
 from tests.planted import COMMANDS, LAST_LINE, LINES, MADE, SECRETS, VARIABLES, WORD
 from tests.toys import CASE, COMMAND
 
@@ -162,7 +162,8 @@ def test_a_report_with_a_secret_in_it_is_not_published(what, report, tmp_path, c
     key, value = SHOWN_TO_ALL[what]
     shutil.copytree(report, tmp_path / "report")
     file = tmp_path / "report" / "summary.json"
-    file.write_text(json.dumps(with_json(json.loads(file.read_text()), key, json.dumps(value))))
+    way = tuple(int(part) if part.isdigit() else part for part in key.split("."))
+    file.write_bytes(as_json(changed(json.loads(file.read_text()), way, lambda _: value)))
 
     assert cli.main(["publish", str(tmp_path / "report"), "--site", str(tmp_path / "site")]) == Exit.USAGE
     said = capsys.readouterr().err

@@ -1,0 +1,346 @@
+"""Bad values in every file that evalsuite reads are refused, and any change of any file makes no traceback.
+
+Some of the generated ones here; all of them by `make test-attacks` (EVALSUITE_ATTACKS=1; EVALSUITE_SEED for others).
+"""
+
+import bz2
+import gzip
+import json
+import lzma
+import random
+import shutil
+import tomllib
+import tracemalloc
+from dataclasses import fields, replace
+
+import pytest
+
+from evalsuite import cli
+from evalsuite.adapter import Recipe
+from evalsuite.dialect import Dialect
+from evalsuite.errors import EvalsuiteError, Exit
+from evalsuite.report.data import finished
+from evalsuite.results.evaluation import evaluate
+from evalsuite.runs.store import RunFolder, Store
+from tests import bad_files, reports, synthetic
+from tests.bad_files import ALL, COMMANDS, LOG, RECORDS, ROW, SEED, WRITTEN, World, torn
+
+MANY = 120 if ALL else 6  # changes of each kind of file
+KINDS = sorted({*WRITTEN, *RECORDS, "csv", "summary"})
+RECORDINGS = ("log.n0.txt", "arrivals.n0.csv", "SAMPLES")
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory):
+    return World.make(tmp_path_factory.mktemp("world"))
+
+
+@pytest.fixture(autouse=True)
+def nowhere_to_fetch_from(world, monkeypatch, request):
+    of_repositories = "repositories" in request.node.name
+    monkeypatch.setenv("EVALSUITE_CACHE", str(world.made if of_repositories else world.root / "cache"))
+    monkeypatch.setenv("PATH", str(world.root))  # no git
+
+
+@pytest.fixture
+def chance(request):
+    return random.Random(f"{SEED} {request.node.name}")
+
+
+@pytest.fixture
+def call(capsys):
+    """Calls a command, which may do or refuse it: with a documented exit code, and no traceback."""
+
+    def called(*words):
+        try:
+            code = cli.main([str(word) for word in words])
+        except SystemExit as error:  # argparse
+            code = error.code
+        out, said = capsys.readouterr()
+        assert code in (0, 2, 3, 4, 5, 6), (code, said)
+        assert "Traceback" not in said and "\x1b" not in said + out
+        return code, out + said
+
+    return called
+
+
+# what is refused
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "repositories"])
+def test_a_sound_file_is_taken(kind, world, capsys):
+    how = world.how_taken(kind, world.file(kind).read_bytes(), capsys.readouterr)
+    shutil.rmtree(world.made, ignore_errors=True)
+
+    assert how is not None
+
+
+def test_the_sound_run_counts_and_nothing_is_said_of_it(world):
+    found = evaluate(Store(world.root / "runs"))
+
+    assert [one.n for one in found.summaries] == [1]
+    assert {one.severity for one in found.findings} <= {"note", "flag"}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_bad_value_of_the_table_is_refused(kind, world, capsys):
+    sound = world.file(kind).read_bytes()
+    taken = {
+        (key, bad): how
+        for key, bad in bad_files.rows(kind)
+        if (how := world.how_taken(kind, bad_files.by_row(kind, sound, key, bad), capsys.readouterr))
+    }
+
+    assert taken == {}
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in ("csv", "summary")])
+def test_no_file_with_a_wrong_value_anywhere_is_taken(kind, world, chance, capsys):
+    tried = dict(bad_files.wrong(kind, world.file(kind).read_bytes(), chance))
+    taken = {what: how for what, bad in tried.items() if (how := world.how_taken(kind, bad, capsys.readouterr))}
+
+    assert taken == {}
+
+
+def test_no_summary_of_a_report_with_a_wrong_value_is_read(world, chance):
+    file, taken = world.file("summary"), []
+    tried = list(bad_files.wrong("summary", file.read_bytes(), chance))
+    for what, bad in tried:
+        with bad_files.replaced(file, bad):
+            try:
+                finished.read(file.parent)
+                taken.append(what)
+            except EvalsuiteError as error:
+                assert str(file) in str(error)
+
+    assert len(tried) > 200
+    assert taken == []
+
+
+def test_an_altered_report_is_not_published(world, call):
+    bad = bad_files.by_row("summary", world.file("summary").read_bytes(), "summaries.0.n", "99")
+    with bad_files.replaced(world.file("summary"), bad):
+        code, said = call("publish", world.root / "altered", "--site", world.made)
+
+    assert (code, "altered/summary.json" in said) == (Exit.USAGE, True)
+    assert not list(world.made.rglob("*.html"))
+
+
+def recording(world, name):
+    """The file of a run's log, arrival times or packed samples."""
+    folder = RunFolder(world.folder)
+    return folder.packed_samples_path("n0") if name == "SAMPLES" else world.folder / name
+
+
+@pytest.mark.parametrize("name", RECORDINGS)
+def test_no_recording_is_taken_that_is_not_what_was_recorded(name, world, chance):
+    file = recording(world, name)
+    content = file.read_bytes()
+    at = chance.randrange(len(content))
+    flipped = bytes([*content[:at], content[at] ^ 1, *content[at + 1 :]])
+    for bad in (content[: len(content) // 2], b"", content[:-1], flipped, content * 2):
+        with bad_files.replaced(file, bad):
+            assert world.told("log", file.name) is None
+
+
+@pytest.mark.parametrize("name", RECORDINGS)
+def test_a_hash_that_is_taken_out_or_another_is_told(name, world):
+    file, name = world.file("outcome"), recording(world, name).name
+    facts = json.loads(file.read_bytes())
+    for make in (None, lambda digest: digest[::-1]):
+        with bad_files.replaced(file, bad_files.as_json(bad_files.changed(facts, ("sha256", name), make))):
+            found = evaluate(Store(world.root / "runs")).findings
+        assert any(name in str(one) for one in found if one.severity == "exclude")
+
+
+def test_a_run_recorded_when_logs_alone_had_hashes_is_unchanged(world):
+    folder = RunFolder(world.folder)
+    outcome = folder.outcome()
+    logs = {name: digest for name, digest in outcome.sha256.items() if name.startswith("log.")}
+
+    assert folder.changed(replace(outcome, sha256=logs)) == ()
+    assert folder.changed(replace(outcome, sha256={})) == ("log.n0.txt",)
+
+
+def test_a_report_of_devices_that_are_cores_is_read_back(tmp_path):
+    of = replace(synthetic.case(protocol=synthetic.FULL), device="cpu", cores_per_device=4)
+    folder = reports.written(tmp_path / "report", reports.evaluation(reports.summary(of=of)))
+
+    assert [one.case for one in finished.read(folder).summaries] == [of]
+
+
+def test_a_matrix_that_nobody_could_run_is_refused_before_it_is_unrolled(world, call):
+    scales, batches = json.dumps([f"1x{devices}" for devices in range(1, 25)]), json.dumps([*range(1, 1001)])
+    text = bad_files.toml({**WRITTEN["spec"], "scales": scales, "batch_per_device": batches})
+    with bad_files.replaced(world.file("spec"), text.encode()):
+        code, said = call(*world.words("spec"))
+
+    assert (code, "the axes make 24000 cases" in said) == (Exit.USAGE, True)
+
+
+def test_the_files_that_a_plan_reads_are_read_once_and_not_for_each_case(world, call, monkeypatch):
+    read = []
+    loads = tomllib.loads
+    monkeypatch.setattr(tomllib, "loads", lambda text: read.append(text) or loads(text))
+    text = bad_files.toml({**WRITTEN["spec"], "batch_per_device": json.dumps([*range(1, 201)])})
+    with bad_files.replaced(world.file("spec"), text.encode()):
+        code, out = call(*world.words("spec"), "--json")
+
+    assert code == Exit.NOTHING_MEASURED
+    assert len(json.loads(out)["skips"]) == 200
+    assert len(read) < 20
+
+
+# what makes no traceback, whatever comes of it
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_changed_file_is_used_or_refused(kind, world, chance, call, tmp_path):
+    file = world.file(kind)
+    sound = file.read_bytes()
+    values = [bad for table in bad_files.TABLES.glob("*.txt") for _, bad in bad_files.rows(table.stem)]
+    for attempt in range(MANY):
+        content = torn(sound, chance)
+        if attempt % 2 and file.suffix == ".json":
+            content = bad_files.altered(json.loads(sound), chance)
+        elif attempt % 2 and kind in WRITTEN:
+            key = chance.choice(list(WRITTEN[kind]))
+            content = bad_files.toml({**WRITTEN[kind], key: chance.choice(values)}).encode()
+        with bad_files.replaced(file, content):
+            if kind in COMMANDS:
+                made = str(tmp_path / str(attempt))
+                call(*(word.replace(str(world.made), made) for word in world.words(kind)))
+            else:
+                evaluate_or_refuse(world)
+
+
+def evaluate_or_refuse(world):
+    try:
+        evaluate(Store(world.root / "runs"))
+    except EvalsuiteError as error:
+        assert 20 < len(str(error)) < 3000
+
+
+@pytest.mark.parametrize("name", RECORDINGS)
+def test_a_changed_recording_makes_a_report_or_a_reason(name, world, chance):
+    file = recording(world, name)
+    for _ in range(MANY):
+        with bad_files.replaced(file, torn(file.read_bytes(), chance)):
+            evaluate_or_refuse(world)
+
+
+def test_changed_samples_are_read_to_their_end_or_refused(world, chance):
+    file = recording(world, "SAMPLES")
+    for _ in range(MANY * 5):
+        with bad_files.replaced(file, torn(file.read_bytes(), chance)):
+            try:
+                found = RunFolder(world.folder).samples("n0")
+                assert found is not None
+                dict(found.tables)
+            except EvalsuiteError as error:
+                assert file.name in str(error)
+
+
+def test_a_changed_workbook_is_imported_or_refused(tmp_path, chance, call):
+    import openpyxl
+
+    book, file = openpyxl.Workbook(), tmp_path / "t.xlsx"
+    book.active.append(list(ROW))
+    book.active.append(list(ROW.values()))
+    book.save(file)
+    content = file.read_bytes()
+    for attempt in range(MANY):
+        file.write_bytes(torn(content, chance))
+        call("import", file, "--runs", tmp_path / f"runs{attempt}")
+
+
+PACKED = {"log": bytes, "gz": gzip.compress, "xz": lzma.compress, "bz2": bz2.compress}
+
+
+@pytest.mark.parametrize("kind", PACKED)
+def test_a_changed_log_says_what_it_says(kind, tmp_path, chance, call):
+    file = tmp_path / f"a.{kind}"
+    for attempt in range(MANY):
+        inside = torn(LOG.encode(), chance) if attempt % 2 else LOG.encode()
+        file.write_bytes(torn(PACKED[kind](inside), chance))
+        call("parse", file, "--devices", "8", "--batch-per-device", "32", "--json")
+
+
+@pytest.mark.parametrize("kind", ["gz", "xz"])
+def test_a_bomb_of_a_log_is_read_in_little_memory(kind, tmp_path, call):
+    (tmp_path / f"b.{kind}").write_bytes(PACKED[kind](LOG.encode() + bytes(30_000_000)))
+    tracemalloc.start()
+
+    call("parse", tmp_path / f"b.{kind}", "--devices", "1", "--batch-per-device", "32")
+
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most < 25_000_000
+
+
+# modules of authors
+
+MODULES = [
+    "", "ADAPTER = DIALECT = 3", "ADAPTER = DIALECT = None", "import sys; sys.exit(0)", "raise SystemExit", "1/0",
+    "def", "import nonexistent_module", "\0", "raise BaseException('x')", "raise MemoryError",
+    "raise OSError(28, 'no')",
+    "def f(): return f()\nf()", "class E(Exception):\n  def __str__(self): raise ValueError\nraise E", "x = 1",
+]  # fmt: skip
+ADAPTER = """
+from evalsuite.adapter import Adapter, Command, Recipe
+def command(case): return Command(argv=("{python}", "train.py"))
+FACTS = dict(name="toy", model="toy", dialect="pytorch_examples", command=command)
+ADAPTER = Adapter(name="toynet", title="T", recipes=(Recipe(**{**FACTS, %s}),))
+"""
+DIALECT = """
+from evalsuite.dialect import Dialect, Line
+LINE = dict(pattern=rb"Time (?P<seconds>[\\d.]+)", sample=b"Time 1.0", source="a/b@0123456:train.py")
+FACTS = dict(name="mine", title="T", framework="x", unit="images/s", scope="global", averaging="step")
+FACTS["step"] = (Line(**LINE),)
+DIALECTS = (Dialect(**{**FACTS, %s}),)
+"""
+EXPRESSIONS = [
+    "None", "3", "-1", "1.5", "True", '""', '"globl"', '"../x"', '"\\x00"', "()", '("a",)', "(1,)", "{}", '{"a": 1}',
+    "[]", "object()", "lambda *given: 1", "lambda *given: exit(0)", 'float("nan")', "1/0",
+    '(Line(**{**LINE, "pattern": rb"("}),)',
+    '(Line(**{**LINE, "pattern": "x"}),)', '(Line(**{**LINE, "pattern": rb"(?P<nonsense>x)"}),)', "range(10**9)",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ["adapters", "dialects"])
+def test_a_module_of_an_authors_is_used_or_refused(kind, tmp_path, chance, call):
+    of, template = (Recipe, ADAPTER) if kind == "adapters" else (Dialect, DIALECT)
+    changes = [(field.name, value) for field in fields(of) for value in EXPRESSIONS]
+    chosen = changes if ALL else chance.sample(changes, 40)
+    (tmp_path / "toynet.py").write_text(template % '"name": "good"')
+    assert call(kind, f"--{kind}", tmp_path)[0] == 0
+    for text in (*MODULES, *(template % f'"{name}": {value}' for name, value in chosen)):
+        (tmp_path / "toynet.py").write_text(text)
+        words = ("--device", "cpu", "--runs", tmp_path / "r", "--frameworks", "toynet") if kind == "adapters" else ()
+        call("plan" if kind == "adapters" else "dialects", f"--{kind}", tmp_path, *words)
+
+
+# the command line
+
+NUMBERS = ["٣", "９", "-1", "1e400", "nan", "inf", "", "0x10", "5_0", "½", "9" * 30, "1" * 5000, "true", "{}"]
+OPTIONS = {
+    "plan": ("--repeats", "--steps", "--scales", "--batch-sizes", "--cores-per-device", "--retries",
+             "--max-device-hours", "--seed", "--precision", "--xla"),
+    "parse": ("--devices", "--batch-per-device", "--steps"),
+    "sample": ("--hz", "--processes", "--devices-per-node", "--timeout", "--max-log-mb", "--threads"),  # none forks
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("command", OPTIONS)
+def test_a_number_that_is_none_is_refused(command, tmp_path, call):
+    (tmp_path / "a.log").write_text(LOG)
+    rest = {
+        "plan": ["--frameworks", "pytorch", "--device", "cpu", "--runs", str(tmp_path / "runs")],
+        "parse": [str(tmp_path / "a.log")],
+        "sample": ["-o", str(tmp_path / "out"), "--", "/nonexistent"],
+    }[command]
+    for option in OPTIONS[command]:
+        for number in NUMBERS if ALL else NUMBERS[::3]:
+            code, said = call(command, f"{option}={number}", *rest)
+            assert (code == 2 and "expected" in said) or "invalid" in said, (option, number, code, said)
+    assert not (tmp_path / "runs").exists() and not (tmp_path / "out").exists()
