@@ -243,7 +243,7 @@ def _environment(site: Site) -> templates.Environment:
         "script": Markup(script),
         "policy": policy.policy([style], [boot, script]),
         "applies": acceptance.applies,
-        "told_first": verdict_room.told_first,
+        "choose_open": verdict_room.choose_open,
         "day": names.day,
         "dict_of": dict,
         "Markup": Markup,

@@ -87,7 +87,7 @@ def test_a_host_alone_that_sends_next_to_nothing_is_said_to_send_about_nothing()
     for before in ((chat, own), (replace(chat, mean=0.0),), (own,)):
         series = with_scaling((replace(base, utilisation=before), *(replace(o, utilisation=(used,)) for o in others)))
         (one,) = breaks(series, 0.8).found
-        said = page_breaks.change_said(one.changes[-1], words.read()).plain("en")
+        said = page_breaks.describe_change(one.changes[-1], words.read()).plain("en")
 
         assert said.replace("\u202f", " ").replace("\u00a0", " ") == "network ≈ 0 → 70.0 MB/s"
 

@@ -38,7 +38,7 @@ def file(tmp_path):
 
 def test_numbers_of_the_author_are_the_computed_ones_and_a_wrong_one_is_a_finding(file):
     found = author.attached(synthetic.quick(), author_file.read(file(GOOD)))
-    ((_, said),) = author.said(Book(evaluation=found), words.read())
+    ((_, said),) = author.notes(Book(evaluation=found), words.read())
 
     assert said.plain("en").startswith("There are 4 frameworks; the speedup is 1.")
     assert [(f.code, f.written, f.computed) for f in found.findings] == [("D23", "8", 4)]

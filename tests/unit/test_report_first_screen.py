@@ -91,8 +91,8 @@ def _finding(model, ranked, decided):
 def test_of_many_models_those_that_compare_most_stand_open_and_decided_ones_first():
     many = [_finding(name, int(name[1]), name[0] == "d") for name in ("o1", "o4", "o3", "d3", "d2", "o5")]
 
-    assert [one.model for one in verdict.told_first(many)] == ["o4", "d3", "o5"]
-    assert verdict.told_first(many[:5]) == tuple(many[:5])
+    assert [one.model for one in verdict.choose_open(many)] == ["o4", "d3", "o5"]
+    assert verdict.choose_open(many[:5]) == tuple(many[:5])
 
 
 def test_what_was_found_of_further_models_is_one_click_away_and_a_line_names_them(tmp_path):

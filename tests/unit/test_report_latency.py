@@ -84,5 +84,5 @@ def test_rows_of_one_framework_are_told_apart_by_script_and_option():
     book = Book(evaluation=synthetic.evaluation(summaries))
     (model,) = blocks.models(book)
 
-    told = [[one.plain("en") for one in row.notes.said(words.read())] for row in latency.rows(book, model)]
+    told = [[one.plain("en") for one in row.notes.names(words.read())] for row in latency.rows(book, model)]
     assert sorted(told) == [["a"], ["b"], ["b", "optimiser: ring"]]

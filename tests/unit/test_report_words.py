@@ -247,9 +247,9 @@ def test_the_glossary_of_a_report_on_cpus_speaks_of_processes_and_by_the_pages_o
     of_cards, of_processes = words.read(), words.read(on_cpu=True)
     terms = {term.key: term for term in glossary.terms()}
 
-    assert glossary_section.spoken(terms["throughput_per_device"], of_cards).zh == "单卡吞吐率"
-    assert glossary_section.spoken(terms["throughput_per_device"], of_processes).zh == "单进程吞吐率"
-    assert glossary_section.spoken(terms["partial"], of_cards).zh == "样本不足"
+    assert glossary_section.adapt_term(terms["throughput_per_device"], of_cards).zh == "单卡吞吐率"
+    assert glossary_section.adapt_term(terms["throughput_per_device"], of_processes).zh == "单进程吞吐率"
+    assert glossary_section.adapt_term(terms["partial"], of_cards).zh == "样本不足"
 
 
 @pytest.mark.parametrize("word", ["无从", "印出", "参测", "求解时间", "部分完成", "利用率", "剔除", "凭据"])

@@ -101,7 +101,7 @@ def test_four_frameworks_in_a_text_over_a_table_of_eight_is_d23(tmp_path):
     text = "{frameworks|4}"
     file.write_text(f'[[finding]]\nzh = "共 {text} 个框架。"\nen = "There are {text} frameworks."\n', encoding="utf-8")
     told = author.attached(evaluation, author_file.read(file))
-    ((_, said),) = author.said(Book(evaluation=told), SPOKEN)
+    ((_, said),) = author.notes(Book(evaluation=told), SPOKEN)
 
     (finding,) = found(told, "D23")
     assert (finding.written, finding.computed) == ("4", 8)

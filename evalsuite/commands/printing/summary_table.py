@@ -40,7 +40,7 @@ def short_names(cases: Sequence[Case], language: str) -> dict[str, str]:
 def _named(cases: Sequence[Case], language: str) -> list[tuple[Case, str]]:
     """The cases of one model with their names on the page."""
     spoken = words.read((language,))
-    contest, told = contests(cases)[cases[0].model], blocks.told_apart(cases)
+    contest, told = contests(cases)[cases[0].model], blocks.distinctions(cases)
     found = []
     for case in cases:
         parts = [names.framework(case.framework)]
@@ -51,7 +51,7 @@ def _named(cases: Sequence[Case], language: str) -> list[tuple[Case, str]]:
         else:
             if told[case.id].recipe is None and not case.recipe.startswith("reference-"):
                 parts.append(case.recipe)  # an official script, which the page names beside its model
-            parts += [each.plain(language) for each in told[case.id].said(spoken)]
+            parts += [each.plain(language) for each in told[case.id].names(spoken)]
         found.append((case, names.visible(" · ".join(parts))))
     return found
 

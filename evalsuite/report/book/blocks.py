@@ -229,18 +229,18 @@ def _columns(group: list[Case]) -> tuple[Column, ...]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ToldApart:
+class Distinction:
     """What tells a case from the others of its framework."""
 
     recipe: str | None  # where its framework has several
     options: tuple[tuple[str, str], ...]  # that not all of the script's cases share
 
-    def said(self, words: Words) -> tuple[Rendered, ...]:
+    def names(self, words: Words) -> tuple[Rendered, ...]:
         script = (words.same(self.recipe),) if self.recipe else ()
         return (*script, *(options.option(*pair, words) for pair in self.options))
 
 
-def told_apart(cases: Iterable[Case]) -> dict[str, ToldApart]:
+def distinctions(cases: Iterable[Case]) -> dict[str, Distinction]:
     """Case id → what tells it from the others of its framework: the script, and the options that not all share."""
     by_script: dict[tuple[str, str], list[Case]] = {}
     for case in cases:
@@ -252,5 +252,5 @@ def told_apart(cases: Iterable[Case]) -> dict[str, ToldApart]:
         script = recipe if scripts[framework] > 1 else None
         for case in alike:
             differing = tuple(pair for pair in case.options if pair not in shared)
-            found[case.id] = ToldApart(recipe=script, options=differing)
+            found[case.id] = Distinction(recipe=script, options=differing)
     return found

@@ -254,7 +254,7 @@ def _exceptions(groups: tuple[Comparable, ...], *, one_base: bool) -> Grid:
     said_of_all = of_all(given)
     marks, n = said_of_all.marks, said_of_all.n
 
-    def told_once(row: SeriesRow) -> SeriesRow:
+    def without_shared(row: SeriesRow) -> SeriesRow:
         of_row = of_all(row.cells)
         own, own_n = tuple(mark for mark in of_row.marks if mark not in marks), of_row.n
         said = {*marks, *own}
@@ -269,5 +269,5 @@ def _exceptions(groups: tuple[Comparable, ...], *, one_base: bool) -> Grid:
         )
         return replace(row, cells=tuple(found), marks=own, n=own_n if n is None else None)
 
-    changed = (replace(group, rows=tuple(map(told_once, group.rows))) for group in groups)
+    changed = (replace(group, rows=tuple(map(without_shared, group.rows))) for group in groups)
     return Grid(groups=tuple(changed), marks=marks, n=n)

@@ -65,13 +65,13 @@ def document(material: Material, language: str) -> str:
 def _paragraphs(material: Material, writer: MarkdownWriter) -> Iterable[str]:
     book, words = material.book, writer.words
     subject = Subject(book=book, models=blocks.models(book), look=drawn.look(book), words=words)
-    yield f"# {writer.said(heading.title(book.evaluation, words))}"
+    yield f"# {writer.render(heading.title(book.evaluation, words))}"
     yield _about(subject, writer)
     yield from _verdict(material, subject, writer)
     for section in contents.sections(subject):
         yield from section.markdown(writer)
     yield "---"
-    yield writer.said(writer.beyond("markdown.made_by", version=__version__, build=_build(material)))
+    yield writer.render(writer.beyond("markdown.made_by", version=__version__, build=_build(material)))
 
 
 def _verdict(material: Material, subject: Subject, writer: MarkdownWriter) -> Iterable[str]:
@@ -81,14 +81,14 @@ def _verdict(material: Material, subject: Subject, writer: MarkdownWriter) -> It
     yield from told[:FIGURE_AFTER]
     if figure is not None:
         about = writer.beyond("markdown.figure", models=writer.beyond.listed(figure.models))
-        yield f"![{writer.said(about)}]({figure_name(writer.language)})"  # what it shows, the sentences above have said
+        yield f"![{writer.render(about)}]({figure_name(writer.language)})"  # the sentences above say what it shows
     yield from told[FIGURE_AFTER:]
 
 
 def _about(subject: Subject, writer: MarkdownWriter) -> str:
     """When and on which machines it was measured."""
     nothing, period = subject.words("words.not_recorded"), subject.book.period
-    return writer.said(
+    return writer.render(
         writer.beyond(
             "markdown.about",
             period=times.text(period, subject.words) if period else nothing,

@@ -163,7 +163,7 @@ def _environment(words: Words) -> templates.Environment:
 
 
 def _term(words: Words) -> Callable[[str], Markup]:
-    found = {term.key: glossary_section.spoken(term, words) for term in glossary.terms()}
+    found = {term.key: glossary_section.adapt_term(term, words) for term in glossary.terms()}
 
     def term(key: str) -> Markup:
         """A term in the glossary's own form, linked to it."""

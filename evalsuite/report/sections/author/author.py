@@ -53,7 +53,7 @@ class Written(Protocol):
     def en(self) -> str: ...
 
 
-class Said(Rendered):
+class FilledText(Rendered):
     """An author's text with its numbers filled in."""
 
     def __init__(self, words: Words, book: Book, written: Written) -> None:
@@ -133,15 +133,15 @@ def rows(book: Book) -> list[dict[str, Any]]:
         {
             **{name: getattr(note, name) for name in ("source", "severity", "model", "owner", "decides")},
             "cases": ";".join(note.cases),
-            **{language: Said(words, book, note).plain(language) for language in LANGUAGES},
+            **{language: FilledText(words, book, note).plain(language) for language in LANGUAGES},
         }
         for note in book.evaluation.author_notes
     ]
 
 
-def said(book: Book, words: Words, model: str | None = None) -> tuple[tuple[AuthorNote, Said], ...]:
+def notes(book: Book, words: Words, model: str | None = None) -> tuple[tuple[AuthorNote, FilledText], ...]:
     """The notes, or those about one model: named by it, or by one of its cases."""
     cases = {case.id for case in book.planned if case.model == model}
     notes = book.evaluation.author_notes
     ours = notes if model is None else [note for note in notes if note.model == model or cases & set(note.cases)]
-    return tuple((note, Said(words, book, note)) for note in ours)
+    return tuple((note, FilledText(words, book, note)) for note in ours)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from evalsuite.lab import BothLanguages, OwnSection
 from evalsuite.report.book.outline import FREE_PLACES, MODEL_CHAPTERS, OWN, ModelChapter
-from evalsuite.report.sections.author.author import Said
+from evalsuite.report.sections.author.author import FilledText
 from evalsuite.report.sections.common.markdown import MarkdownWriter
 from evalsuite.report.sections.common.section import Section, Subject
 from evalsuite.report.text import names
@@ -73,7 +73,7 @@ def _own(subject: Subject, id: str, section: OwnSection) -> OwnText:
 def prose(written: BothLanguages | None, subject: Subject) -> tuple[Rendered, ...]:
     """The paragraphs of a text with their computed numbers filled in."""
     found = written.paragraphs if written else ()
-    return tuple(Said(subject.words, subject.book, one) for one in found)
+    return tuple(FilledText(subject.words, subject.book, one) for one in found)
 
 
 def pair(written: BothLanguages, words: Words) -> Pair:
@@ -91,7 +91,7 @@ def untested(subject: Subject, chapter: ModelChapter) -> Section:
         title=title,
         template="author/untested.html.j2",
         facts=lambda: None,
-        markdown=lambda writer: [f"## {writer.said(title)}", writer.word("outline.untested")],
+        markdown=lambda writer: [f"## {writer.render(title)}", writer.word("outline.untested")],
     )
 
 
@@ -106,4 +106,4 @@ def titled(subject: Subject, chapter: ModelChapter, title: str) -> Rendered | st
 
 def markdown(found: OwnText, writer: MarkdownWriter, level: int = 3) -> Sequence[str]:
     """A section of the lab's own under a heading of *level*."""
-    return [f"{'#' * level} {writer.said(found.title)}", *map(writer.said, found.paragraphs)]
+    return [f"{'#' * level} {writer.render(found.title)}", *map(writer.render, found.paragraphs)]

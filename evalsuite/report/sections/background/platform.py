@@ -45,8 +45,8 @@ def markdown(subject: Subject, writer: MarkdownWriter) -> Iterable[str]:
     found = facts(subject)
     if found["paragraphs"] or found["sizes"]:
         yield f"## {writer.word('background.platform')}"
-        yield from map(writer.said, found["paragraphs"])
+        yield from map(writer.render, found["paragraphs"])
     if found["sizes"]:
-        yield writer.said(writer.words("background.sizes", sizes=writer.words.listed(found["sizes"])))
+        yield writer.render(writer.words("background.sizes", sizes=writer.words.listed(found["sizes"])))
     if found["limit"]:
-        yield writer.said(found["limit"])
+        yield writer.render(found["limit"])

@@ -35,7 +35,7 @@ NOTHING = "–"  # a field that is meant to be empty, such as the status of a ca
 
 
 @dataclass(frozen=True, kw_only=True)
-class Drawn:
+class CaptionedFigure:
     """A figure and the words that stand around it."""
 
     figure: Figure
@@ -45,7 +45,7 @@ class Drawn:
     labels: tuple[Rendered | str, ...] = ()  # what stands in the first column of its table, where that is a word
     tables: tuple[tuple[str, Rendered | str], ...] = ()  # (id, name) of tables of the page that hold its data
     view: str = ""  # key of the name of this view, where there is another
-    other: "Drawn | None" = None  # the same data drawn otherwise; a button shows it in the place of this one
+    other: "CaptionedFigure | None" = None  # the same data drawn otherwise; a button shows it in the place of this one
 
 
 def look(book: Book) -> Look:
@@ -98,7 +98,7 @@ def panel_name(block: Block) -> str:
     return f"{names.model(block.model)} · {names.precision(block.precision)} · {block.short_batch}"
 
 
-def table_rows(drawn: Drawn) -> Sequence[tuple[str, Sequence[tuple[object, object]]]]:
+def table_rows(drawn: CaptionedFigure) -> Sequence[tuple[str, Sequence[tuple[object, object]]]]:
     """The rows of a figure's table as (anchor of the case, [(what is printed, raw value)])."""
     columns, rows = drawn.figure.table.columns, drawn.figure.table.rows
     forms = [_form(column, columns) for column in columns]

@@ -29,14 +29,14 @@ class MarkdownWriter:
         self.language = language
         self.words, self.beyond = words.read((language,), on_cpu=on_cpu), words.read_beyond_the_page((language,))
 
-    def said(self, value: object) -> str:
+    def render(self, value: object) -> str:
         """A sentence or a number: our own emphasis and code are kept, data is escaped."""
         if isinstance(value, Rendered):
             return from_markup(value.in_language(self.language))
         return text(str(value))
 
     def word(self, key: str) -> str:
-        return self.said(self.words(key))
+        return self.render(self.words(key))
 
     def known(self, section: str, name: str) -> str:
         """The words `section.name`, or the bare name where there are none."""
@@ -56,7 +56,7 @@ class MarkdownWriter:
         if cell.n is not None:
             small.append(f"n = {cell.n}")
         if cell.base_devices:
-            small.append(f"{self.said(self.words('models.base_in_cell', devices=cell.base_devices))}")
+            small.append(f"{self.render(self.words('models.base_in_cell', devices=cell.base_devices))}")
         beside = f" ({'; '.join(small)})" if small else ""
         return f"{value}{cell.signs}{beside}"
 
@@ -64,7 +64,7 @@ class MarkdownWriter:
         """A line with what holds for every value of a table; none where nothing does."""
         found = [f"{text(MARKS[mark])} {self.word(f'of_all.{mark}')}" for mark in given.marks]
         if given.n is not None:
-            found.append(self.said(self.words("of_all.n", n=given.n)))
+            found.append(self.render(self.words("of_all.n", n=given.n)))
         if found:
             yield self.sentences(found)
 

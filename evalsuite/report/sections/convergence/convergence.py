@@ -10,7 +10,7 @@ from evalsuite.report.book import heading
 from evalsuite.report.book.blocks import Block, Column, Model
 from evalsuite.report.book.states import MARKS
 from evalsuite.report.figures import Look
-from evalsuite.report.sections.common.drawn import Drawn, label, low_and_high, setting
+from evalsuite.report.sections.common.drawn import CaptionedFigure, label, low_and_high, setting
 from evalsuite.report.sections.common.markdown import NOTHING, MarkdownWriter, table, text
 from evalsuite.report.sections.common.section import Section, Subject
 from evalsuite.report.text import names, numbers
@@ -102,9 +102,9 @@ def _of_block(block: Block, targets: Sequence[Target], words: Words) -> Trained 
     return Trained(block=block, metrics=metrics, rows=rows, target=target)
 
 
-def draw_tables(tables: Sequence[Trained], look: Look, words: Words) -> dict[str, tuple[Drawn, ...]]:
+def draw_tables(tables: Sequence[Trained], look: Look, words: Words) -> dict[str, tuple[CaptionedFigure, ...]]:
     """The figures of each table by its id: curves by epoch as long as there is room, and time to solution."""
-    found: dict[str, tuple[Drawn, ...]] = {}
+    found: dict[str, tuple[CaptionedFigure, ...]] = {}
     left = MOST_FIGURES
     for one in tables:
         drawings = (_curves(one, column, words) for column in one.block.columns[:left])
@@ -199,7 +199,7 @@ def _base(summary: Summary | Unmeasured, runs: Sequence[Trial], targets: Sequenc
 # figures
 
 
-def _curves(table: Trained, column: Column, words: Words) -> Drawn | None:
+def _curves(table: Trained, column: Column, words: Words) -> CaptionedFigure | None:
     block, target = table.block, table.target
     ours = [row for row in table.rows if row.column is column and not room.at_chance(row.run)][:MOST_CURVES]
     keys = _names(ours)
@@ -222,7 +222,7 @@ def _curves(table: Trained, column: Column, words: Words) -> Drawn | None:
     figure = figures.convergence(tuple(panels), look, id=f"f-{block.id}-c{column.id.removeprefix('s-')}")
     said = [words(f"scores.{split}_{metric}") for split, metric in table.metrics]
     names_of = {figures.plain(label(one)): one for one in said}
-    return Drawn(
+    return CaptionedFigure(
         figure=figure,
         labels=tuple(names_of[str(row[0])] for row in figure.table.rows),
         title=_title(table, column, ours, keys, words),
@@ -279,7 +279,7 @@ def _points(row: TrainedRow, split: str, metric: str) -> tuple[tuple[float, floa
     return tuple((float(score.epoch), score.value) for score in room.curve(row.run, split, metric))
 
 
-def _times(block: Block, rows: Sequence[TrainedRow], look: Look, words: Words) -> Drawn | None:
+def _times(block: Block, rows: Sequence[TrainedRow], look: Look, words: Words) -> CaptionedFigure | None:
     series = []
     for column in block.columns:
         solved = [(row, row.solution) for row in rows if row.column is column and row.solution]
@@ -308,7 +308,7 @@ def _times(block: Block, rows: Sequence[TrainedRow], look: Look, words: Words) -
         return None
     figure = figures.time_to_solution(tuple(series), look, id=f"f-{block.id}-cs")
     reading = (setting(block, words), words("convergence.see_times"))
-    return Drawn(figure=figure, title=words("convergence.figure_times"), reading=reading)
+    return CaptionedFigure(figure=figure, title=words("convergence.figure_times"), reading=reading)
 
 
 # Markdown
@@ -320,13 +320,13 @@ def _markdown(tables: Iterable[Trained], writer: MarkdownWriter) -> Iterable[str
     yield writer.word("convergence.intro")
     for one in tables:
         about = {"model": names.model(one.block.model), "block": heading.heading(one.block, words)}
-        yield f"**{writer.said(words('convergence.caption', **about))}**"
+        yield f"**{writer.render(words('convergence.caption', **about))}**"
         keys = ("words.framework", "words.scale", "convergence.global_batch", "convergence.epochs")
         scores = [f"scores.{split}_{metric}" for split, metric in one.metrics]
         time = words("convergence.time")
         if one.target:
             time = words("convergence.solution", epochs=numbers.count(one.target.epochs))
-        heads = [*map(writer.word, (*keys, *scores)), writer.said(time), writer.word("convergence.judgement")]
+        heads = [*map(writer.word, (*keys, *scores)), writer.render(time), writer.word("convergence.judgement")]
         rows = [_line(row, row.solution if one.target else row.time, writer) for row in one.rows]
         yield table(heads, rows, right=range(1, 5 + len(scores)))
 
@@ -335,4 +335,4 @@ def _line(row: TrainedRow, time: Number | None, writer: MarkdownWriter) -> list[
     missing, case = writer.word("words.not_recorded"), row.summary.case
     values = [missing if value is None else text(value.text) for value in (*row.values, time)]
     place = [row.column.label, names.scale(case), numbers.count(case.global_batch).text, str(row.epochs)]
-    return [*map(text, place), *values, writer.said(row.judgement) if row.judgement else NOTHING]
+    return [*map(text, place), *values, writer.render(row.judgement) if row.judgement else NOTHING]

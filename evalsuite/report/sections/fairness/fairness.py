@@ -189,15 +189,15 @@ def _markdown(subject: Subject, writer: MarkdownWriter) -> Iterable[str]:
     yield f"## {writer.word('fairness.title')}"
     yield writer.word("fairness.intro")
     for matrix in _matrices(subject, writer.words):
-        yield f"### {writer.said(matrix.title)}"
-        yield writer.said(matrix.standing)
+        yield f"### {writer.render(matrix.title)}"
+        yield writer.render(matrix.standing)
         if matrix.nobody:
-            yield writer.said(matrix.nobody)
+            yield writer.render(matrix.nobody)
         if matrix.shown:
             heads = [writer.word("fairness.fact"), *map(markdown.text, matrix.columns), writer.word("fairness.alike")]
             yield markdown.table(heads, [_row(row, writer) for row in matrix.shown])
         if matrix.computed:
-            yield writer.said(matrix.computed)
+            yield writer.render(matrix.computed)
             heads = [writer.word(f"fairness.{name}") for name in ("pair", "same_work", "loss", "gradients", "float32")]
             yield markdown.table(heads, [_pair_row(row, writer) for row in matrix.computation])
         if matrix.first:

@@ -10,7 +10,7 @@ from evalsuite.report.book.blocks import Block, Column, Model
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.states import MARKS
 from evalsuite.report.figures import Look
-from evalsuite.report.sections.common.drawn import Drawn, setting
+from evalsuite.report.sections.common.drawn import CaptionedFigure, setting
 from evalsuite.report.sections.common.markdown import MarkdownWriter, listed, table, text
 from evalsuite.report.sections.common.section import Section, Subject
 from evalsuite.report.text import names, numbers
@@ -138,7 +138,7 @@ def about(value: float, form: Form) -> Number:
     return replace(found, text=f"{APPROXIMATELY}{found.text}")
 
 
-def _draw(block: Block, column: Column, outlook: Outlook, look: Look, words: Words) -> Drawn:
+def _draw(block: Block, column: Column, outlook: Outlook, look: Look, words: Words) -> CaptionedFigure:
     measured = figures.series_of(outlook.measured, "efficiency", {column.series: column.label})[0]
     anchored = tuple(replace(point, ref=names.anchor("c", point.ref)) for point in measured.points)
     figure = figures.extrapolation(
@@ -169,7 +169,9 @@ def _draw(block: Block, column: Column, outlook: Outlook, look: Look, words: Wor
         target=numbers.count(last.case.total_devices),
         efficiency=about(last.efficiency.value, numbers.percent),
     )
-    return Drawn(figure=figure, title=title, reading=(setting(block, words), said), help=words("forecasts.see"))
+    return CaptionedFigure(
+        figure=figure, title=title, reading=(setting(block, words), said), help=words("forecasts.see")
+    )
 
 
 def _curve(outlook: Outlook) -> tuple[figures.ExpectedPoint, ...]:
@@ -214,4 +216,4 @@ def _forecast_line(row: ForecastRow) -> list[str]:
 
 def _refusal_line(row: RefusalRow, writer: MarkdownWriter) -> str:
     series = f"{row.column.label} {names.model(row.block.model)} {names.scale(row.refusal.case)}"
-    return f"{text(series)} — {writer.said(row.reason)}"
+    return f"{text(series)} — {writer.render(row.reason)}"

@@ -12,7 +12,7 @@ from evalsuite.report.text.words import ON_CPU, Words, read
 OWN_WORDS = {"partial": "columns.partial", "time_to_solution": "columns.time_to_solution"}
 
 
-def spoken(term: Term, words: Words) -> Term:
+def adapt_term(term: Term, words: Words) -> Term:
     """*term* as this page has it: by the page's own word, and of processes where the devices are processes."""
     if term.key in OWN_WORDS:
         own = read()(OWN_WORDS[term.key])
@@ -29,5 +29,5 @@ def sections(subject: Subject) -> Iterable[Section]:
         id="glossary",
         title=subject.words("glossary.title"),
         template="glossary/glossary.html.j2",
-        facts=lambda: {"terms": [spoken(term, subject.words) for term in glossary.terms()]},
+        facts=lambda: {"terms": [adapt_term(term, subject.words) for term in glossary.terms()]},
     )

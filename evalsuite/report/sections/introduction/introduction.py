@@ -70,4 +70,4 @@ def _markdown(subject: Subject, writer: MarkdownWriter) -> Iterable[str]:
     if found := _expected(subject):
         yield f"## {writer.word('intro.title')}"
         yield f"**{writer.word('intro.hoped')}**"
-        yield listed(map(writer.said, found))
+        yield listed(map(writer.render, found))

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from evalsuite.model import Summary
-from evalsuite.report.book.blocks import Model, ToldApart, told_apart
+from evalsuite.report.book.blocks import Distinction, Model, distinctions
 from evalsuite.report.book.book import Book
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.numbers import Number
@@ -15,7 +15,7 @@ class LatencyRow:
     """One case: its percentiles; None where the runs have too few reports for one."""
 
     summary: Summary
-    notes: ToldApart  # from other rows of its framework
+    notes: Distinction  # from other rows of its framework
     percentiles: tuple[Number | None, ...]  # as PERCENTILES
     reports: int  # of the run with the fewest
     steps_per_report: float  # above 1 a report is the mean of several steps
@@ -28,7 +28,7 @@ class LatencyRow:
 def rows(book: Book, model: Model) -> tuple[LatencyRow, ...]:
     """The cases of *model* with a step time; of a large report the largest scale of each series."""
     valid = [one for block in model.blocks for one in block.valid]
-    notes = told_apart(one.case for one in valid)
+    notes = distinctions(one.case for one in valid)
     found = [row for one in valid if (row := _row(one, notes[one.case.id]))]
     if not book.large:
         return tuple(found)
@@ -36,7 +36,7 @@ def rows(book: Book, model: Model) -> tuple[LatencyRow, ...]:
     return tuple(row for row in found if largest[row.summary.case.series] is row)
 
 
-def _row(summary: Summary, notes: ToldApart) -> LatencyRow | None:
+def _row(summary: Summary, notes: Distinction) -> LatencyRow | None:
     found = of_case(summary)
     if found is None:
         return None

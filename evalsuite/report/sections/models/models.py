@@ -7,7 +7,7 @@ from evalsuite.report.book import cells, heading, states
 from evalsuite.report.book.blocks import Model
 from evalsuite.report.book.policies import BatchPolicy, Grid, policies
 from evalsuite.report.sections.author import author
-from evalsuite.report.sections.common.drawn import Drawn
+from evalsuite.report.sections.common.drawn import CaptionedFigure
 from evalsuite.report.sections.common.markdown import MarkdownWriter, listed, table, text
 from evalsuite.report.sections.common.section import Section, Subject
 from evalsuite.report.sections.models import block_figures, latency, network
@@ -43,7 +43,7 @@ def _facts(subject: Subject, model: Model) -> Mapping[str, object]:
         "model": model,
         "kinds": len({one.kind for each in subject.models for one in each.participants}) > 1,  # official and reference
         "policies": policies(model.blocks),
-        "notes": author.said(book, words, model.name),
+        "notes": author.notes(book, words, model.name),
         "latency": () if subject.in_parts else latency.rows(book, model),
         "part": names.part_file(model.name) if subject.in_parts else None,  # the file that has the rest
         "figures": {block.id: block_figures.of_block(block, look, words) for block in model.blocks},
@@ -55,13 +55,13 @@ def _facts(subject: Subject, model: Model) -> Mapping[str, object]:
         "sweep_table": sweeps.table(swept) if swept else None,
         "sweep_figure": sweeps.draw_sweeps(model, swept, look, words) if swept else None,
         "network": measured,
-        "network_figure": network.drawn(model, measured, words),
+        "network_figure": network.draw_network(model, measured, words),
     }
 
 
 def opened(
-    policy: BatchPolicy, figures: Mapping[str, tuple[Drawn, ...]], first: bool
-) -> tuple[tuple[Drawn, ...], tuple[Drawn, ...]]:
+    policy: BatchPolicy, figures: Mapping[str, tuple[CaptionedFigure, ...]], first: bool
+) -> tuple[tuple[CaptionedFigure, ...], tuple[CaptionedFigure, ...]]:
     """The figures that stand open below a results table, and those that a click shows; a lone series has none.
 
     Two series are as quickly read in the table: their figure stands open only where it is the *first* of the model
@@ -85,9 +85,9 @@ def _markdown(model: Model, networks: NetworkTable | None, writer: MarkdownWrite
 
 def _policy(policy: BatchPolicy, writer: MarkdownWriter) -> Iterable[str]:
     words = writer.words
-    yield f"### {writer.said(heading.policy(policy, words))}"
+    yield f"### {writer.render(heading.policy(policy, words))}"
     if policy.summaries:
-        yield f"**{writer.said(writer.beyond('markdown.throughput', unit=names.visible(policy.unit)))}**"
+        yield f"**{writer.render(writer.beyond('markdown.throughput', unit=names.visible(policy.unit)))}**"
     else:
         yield writer.word("models.no_valid")
     if about := _of_all(policy.throughput, writer):
@@ -95,7 +95,7 @@ def _policy(policy: BatchPolicy, writer: MarkdownWriter) -> Iterable[str]:
     if policy.throughput.rows:
         yield _values(policy, policy.throughput, writer)
     if policy.has_scaling:
-        yield f"**{writer.said(writer.beyond('markdown.speedup'))}**"
+        yield f"**{writer.render(writer.beyond('markdown.speedup'))}**"
         yield _values(policy, policy.speedup, writer)
     if policy.unsupported:
         yield f"{writer.word('models.unsupported')} {', '.join(_unsupported(policy, writer))}"
@@ -108,13 +108,13 @@ def _of_all(grid: Grid, writer: MarkdownWriter) -> str:
     """What holds for every value of a table."""
     found = [f"{text(states.MARKS[mark])} {writer.word(f'of_all.{mark}')}" for mark in grid.marks]
     if grid.n is not None:
-        found.append(writer.said(writer.words("of_all.n", n=grid.n)))
+        found.append(writer.render(writer.words("of_all.n", n=grid.n)))
     return writer.sentences(found)
 
 
 def _unsupported(policy: BatchPolicy, writer: MarkdownWriter) -> Iterable[str]:
     for group in policy.unsupported:
-        setting = writer.said(heading.setting_of(group, policy, writer.words))
+        setting = writer.render(heading.setting_of(group, policy, writer.words))
         yield from (f"{text(row.column.title)} ({setting})" for row in group.rows)
 
 
@@ -127,7 +127,7 @@ def _values(policy: BatchPolicy, grid: Grid, writer: MarkdownWriter) -> str:
     heads = [*map(writer.word, keys), *(f"{nodes}×{per_node}" for nodes, per_node in policy.scales)]
     lines = []
     for group in grid.groups:
-        setting = writer.said(heading.setting_of(group, policy, writer.words))
+        setting = writer.render(heading.setting_of(group, policy, writer.words))
         for row in group.rows:
             recipe = f" ({text(row.column.recipe)})" if row.column.show_recipe else ""
             batch = [str(row.batch)] if policy.mixed else []

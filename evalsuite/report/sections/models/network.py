@@ -7,7 +7,7 @@ from evalsuite.documents import COLLECTIVES, NetworkMeasurement
 from evalsuite.report import figures
 from evalsuite.report.book.blocks import Model
 from evalsuite.report.book.book import Book
-from evalsuite.report.sections.common.drawn import Drawn, label
+from evalsuite.report.sections.common.drawn import CaptionedFigure, label
 from evalsuite.report.sections.common.markdown import MarkdownWriter, table, text
 from evalsuite.report.text import names, numbers, options
 from evalsuite.report.text.numbers import Number
@@ -115,7 +115,7 @@ def _time(seconds: float) -> Number:
     return Number(text=numbers.quantity(round(seconds * 1e6), "µs").text, raw=seconds)
 
 
-def drawn(model: Model, found: NetworkTable | None, words: Words) -> Drawn | None:
+def draw_network(model: Model, found: NetworkTable | None, words: Words) -> CaptionedFigure | None:
     """Bus bandwidth by the size of the all-reduce, a line each row; None where there is nothing to draw."""
     shown = [(row, curve) for row in (found.rows if found else ()) if (curve := network.bus_curve(row.measurement))]
     lines = tuple(
@@ -125,7 +125,7 @@ def drawn(model: Model, found: NetworkTable | None, words: Words) -> Drawn | Non
     figure = figures.bandwidth(lines, figures.look([line.key for line in lines]), id=names.anchor("f-n", model.name))
     if figure.svg is None:
         return None
-    return Drawn(figure=figure, title=_title([row for row, _ in shown], words), help=words("network.see"))
+    return CaptionedFigure(figure=figure, title=_title([row for row, _ in shown], words), help=words("network.see"))
 
 
 def _title(rows: Sequence[NetworkRow], words: Words) -> Text:
@@ -147,7 +147,7 @@ def _title(rows: Sequence[NetworkRow], words: Words) -> Text:
 def markdown(found: NetworkTable, writer: MarkdownWriter) -> Iterable[str]:
     yield f"**{writer.word('network.caption')}**"
     if found.with_what:
-        yield writer.said(writer.words("network.with_this", what=found.with_what))
+        yield writer.render(writer.words("network.with_this", what=found.with_what))
     with_what = () if found.with_what else ("network.with_what",)
     words = ("words.devices", *(("network.link",) if found.links else ()), *with_what)
     heads = [*map(writer.word, words), *(size.text for size in found.sizes)]

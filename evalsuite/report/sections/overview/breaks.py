@@ -56,10 +56,10 @@ def facts(book: Book, blocks: Sequence[Block], words: Words) -> BreakFacts | Non
         return None
     block_of = {case.id: block for block in blocks for case in block.cases}
     rows = tuple(_row(one, block_of[one.after.case.id], words) for one in found.found if one.after.case.id in block_of)
-    return BreakFacts(said=tuple(_said(book, words)), rows=rows)
+    return BreakFacts(said=tuple(_sentences(book, words)), rows=rows)
 
 
-def _said(book: Book, words: Words) -> Iterable[Text]:
+def _sentences(book: Book, words: Words) -> Iterable[Text]:
     found = book.breaks
     if found is None:
         return
@@ -78,12 +78,12 @@ def _said(book: Book, words: Words) -> Iterable[Text]:
 
 def _row(one: Break, block: Block, words: Words) -> BreakRow:
     title = next(column.label for column in block.columns if column.series == one.after.case.series)
-    said = [change_said(change, words) for change in one.changes]
+    said = [describe_change(change, words) for change in one.changes]
     changes = words.listed(said) if said else words("breaks.not_recorded")
     return BreakRow(found=one, block=block, title=title, setting=heading.short(block, words), changes=changes)
 
 
-def change_said(change: RecordedChange, words: Words) -> Text:
+def describe_change(change: RecordedChange, words: Words) -> Text:
     """What the records show to differ."""
     if change.key == "nodes":
         return words("breaks.nodes", n=numbers.count(round(change.after)))
@@ -101,7 +101,7 @@ def change_said(change: RecordedChange, words: Words) -> Text:
 
 def markdown(found: BreakFacts, writer: MarkdownWriter) -> Iterable[str]:
     """The breaks as a paragraph and a table."""
-    yield writer.sentences(writer.said(said) for said in found.said)
+    yield writer.sentences(writer.render(said) for said in found.said)
     if found.rows:
         keys = ("words.model", "background.configuration", "words.framework", "breaks.where", "breaks.efficiency")
         heads = [*map(writer.word, (*keys, "breaks.step", "breaks.changes"))]
@@ -112,4 +112,9 @@ def _line(row: BreakRow, writer: MarkdownWriter) -> list[str]:
     before, after = (names.scale(one.case) for one in row.sides)
     share = " → ".join(number.text for number in row.efficiencies)
     cells = [row.title, f"{before} → {after}", share, row.step.text]
-    return [text(names.model(row.block.model)), writer.said(row.setting), *map(text, cells), writer.said(row.changes)]
+    return [
+        text(names.model(row.block.model)),
+        writer.render(row.setting),
+        *map(text, cells),
+        writer.render(row.changes),
+    ]

@@ -9,7 +9,7 @@ from evalsuite.report.book import variant
 from evalsuite.report.book.blocks import Block, Model
 from evalsuite.report.figures import Look
 from evalsuite.report.sections.common import figure_titles
-from evalsuite.report.sections.common.drawn import Drawn, label, series_of_block
+from evalsuite.report.sections.common.drawn import CaptionedFigure, label, series_of_block
 from evalsuite.report.sections.common.markdown import MarkdownWriter
 from evalsuite.report.sections.common.section import Section, Subject
 from evalsuite.report.sections.overview import breaks
@@ -100,7 +100,7 @@ def _placed(one: Scaled) -> bool:
     return one.summary.n >= FEWEST_RUNS and not suspicious(one.summary)
 
 
-def draw_blocks(blocks: Sequence[Block], look: Look, words: Words) -> Drawn:
+def draw_blocks(blocks: Sequence[Block], look: Look, words: Words) -> CaptionedFigure:
     """Efficiency of every block side by side."""
     settings = _settings(blocks, words)
     panels = tuple(
@@ -117,7 +117,7 @@ def draw_blocks(blocks: Sequence[Block], look: Look, words: Words) -> Drawn:
     )
     grey = any(entry.key == "others" for entry in figure.legend)
     help = words("overview.see" if grey else "overview.see_two")
-    return Drawn(figure=figure, title=figure_titles.of_blocks(blocks, words), help=help, tables=tables)
+    return CaptionedFigure(figure=figure, title=figure_titles.of_blocks(blocks, words), help=help, tables=tables)
 
 
 def _settings(blocks: Sequence[Block], words: Words) -> list[Rendered]:

@@ -10,7 +10,7 @@ from evalsuite.model import Finding
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.states import GLYPHS, WORST_FIRST, how, run_state
 from evalsuite.report.sections.author import author, author_sections
-from evalsuite.report.sections.author.author import Said
+from evalsuite.report.sections.author.author import FilledText
 from evalsuite.report.sections.common.markdown import MarkdownWriter, listed, table, text
 from evalsuite.report.sections.common.section import Section, Subject
 from evalsuite.report.text import findings, names, numbers
@@ -46,25 +46,25 @@ def sections(subject: Subject) -> Iterable[Section]:
         template="problems/problems.html.j2",
         facts=lambda: _facts(subject),
         markdown=lambda writer: [
-            *_kept_markdown(kept(subject), writer),
-            *_markdown(author.said(book, words), writer),
+            *_kept_markdown(kept_problems(subject), writer),
+            *_markdown(author.notes(book, words), writer),
         ],
     )
 
 
 def _facts(subject: Subject) -> Mapping[str, object]:
     book, words = subject.book, subject.words
-    found = kept(subject)
+    found = kept_problems(subject)
     counted: Counter[str] = Counter(one.kept.status for one in found)
     return {
         "kept": found,
         "by_status": [(status, counted[status]) for status in STATUSES if counted[status]],
         "problems": problems(book, words),
-        "notes": author.said(book, words),
+        "notes": author.notes(book, words),
     }
 
 
-def kept(subject: Subject) -> tuple[Question, ...]:
+def kept_problems(subject: Subject) -> tuple[Question, ...]:
     """The problems that people keep, in the order of their file."""
     return tuple(
         Question(
@@ -145,24 +145,24 @@ def _kept_markdown(found: Sequence[Question], writer: MarkdownWriter) -> Iterabl
 def _kept_row(one: Question, writer: MarkdownWriter) -> list[str]:
     asked, answered = (day.isoformat() if day else "" for day in (one.kept.asked, one.kept.answered))
     return [
-        " ".join([*map(writer.said, one.question), *([f"({asked})"] if asked else [])]),
+        " ".join([*map(writer.render, one.question), *([f"({asked})"] if asked else [])]),
         text(names.visible(one.kept.owner)) if one.kept.owner else writer.word("problems.nobody"),
-        " ".join([*map(writer.said, one.answer), *([f"({answered})"] if answered else [])])
+        " ".join([*map(writer.render, one.answer), *([f"({answered})"] if answered else [])])
         or writer.word("problems.no_answer"),
         writer.word(f"problem_status.{one.kept.status}"),
     ]
 
 
-def _markdown(notes: Iterable[tuple[AuthorNote, Said]], writer: MarkdownWriter) -> Iterable[str]:
+def _markdown(notes: Iterable[tuple[AuthorNote, FilledText]], writer: MarkdownWriter) -> Iterable[str]:
     if notes:
         yield f"## {writer.word('problems.author')}"
         yield listed(_note(note, said, writer) for note, said in notes)
 
 
-def _note(note: AuthorNote, said: Said, writer: MarkdownWriter) -> str:
-    sentences = [f"**{writer.word(f'severity.{note.severity}')}**", writer.said(said)]
+def _note(note: AuthorNote, said: FilledText, writer: MarkdownWriter) -> str:
+    sentences = [f"**{writer.word(f'severity.{note.severity}')}**", writer.render(said)]
     if note.owner:
-        sentences.append(writer.said(writer.words("problems.owner", name=names.visible(note.owner))))
+        sentences.append(writer.render(writer.words("problems.owner", name=names.visible(note.owner))))
     if note.decides:
         sentences.append(writer.word("problems.decides"))
     return f"{sentences[0]} {writer.sentences(sentences[1:])}"

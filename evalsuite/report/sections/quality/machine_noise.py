@@ -9,7 +9,7 @@ from evalsuite.model import Measurement
 from evalsuite.report import figures
 from evalsuite.report.book.book import Book
 from evalsuite.report.figures import Look
-from evalsuite.report.sections.common.drawn import Drawn
+from evalsuite.report.sections.common.drawn import CaptionedFigure
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.words import Words
 
@@ -22,7 +22,7 @@ LEAST_BUSY = 0.1  # of the time between first and last: runs days apart are sliv
 MOST_RUNS = 400  # of one figure: more are narrower than a pixel each, and cost a row of its table
 
 
-def draw_noise(book: Book, look: Look, words: Words) -> Drawn | None:
+def draw_noise(book: Book, look: Look, words: Words) -> CaptionedFigure | None:
     """None where fewer than three runs say when they ran, or none was read beside."""
     dated = [(run, moment) for run in book.measurements if (moment := _moment(run)) is not None][:MOST_RUNS]
     seen = others_seen(book)
@@ -41,7 +41,7 @@ def draw_noise(book: Book, look: Look, words: Words) -> Drawn | None:
     said = words("quietness.none", **values) if read else words("quietness.unread")
     if disturbed:
         said = words("quietness.some", **values, n=numbers.count(disturbed))
-    return Drawn(
+    return CaptionedFigure(
         figure=figures.quietness(spans, shown, look, id="f-quietness"), title=said, help=words("quietness.see")
     )
 

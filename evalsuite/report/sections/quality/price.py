@@ -98,4 +98,4 @@ def markdown(book: Book, writer: MarkdownWriter) -> Iterable[str]:
     if found := steps(book.next_repeats, writer.words):
         title = writer.word("price.next")
         yield f"## {title}"
-        yield listed(f"{writer.said(sentence)} `{names.visible(command)}`" for sentence, command in found)
+        yield listed(f"{writer.render(sentence)} `{names.visible(command)}`" for sentence, command in found)

@@ -84,19 +84,19 @@ def _markdown(book: Book, writer: MarkdownWriter) -> Iterable[str]:
         heads = ("words.rule", "words.level", "quality.count", "quality.range", "quality.worst")
         rows = [_finding_row(one, writer) for one in broken]
         yield markdown.table([writer.word(key) for key in heads], rows, right=(2,))
-        yield writer.said(writer.beyond("markdown.findings", n=numbers.count(len(book.findings))))
+        yield writer.render(writer.beyond("markdown.findings", n=numbers.count(len(book.findings))))
     yield from price.markdown(book, writer)
 
 
 def _finding_row(broken: BrokenRule, writer: MarkdownWriter) -> list[str]:
     worst = broken.worst
-    where = f"{writer.said(worst.place.name(writer.words))}: " if worst.place else ""
+    where = f"{writer.render(worst.place.name(writer.words))}: " if worst.place else ""
     return [
-        f"{markdown.text(worst.finding.code)}: {writer.said(findings.rule(worst.finding.code, writer.words))}",
+        f"{markdown.text(worst.finding.code)}: {writer.render(findings.rule(worst.finding.code, writer.words))}",
         writer.word(f"severity.{worst.finding.severity}"),
         str(len(broken.breaches)),
         " … ".join(markdown.text(end.text) for end in broken.ends) if broken.ends else markdown.NOTHING,
-        where + writer.said(findings.sentence(worst.finding, writer.words)),
+        where + writer.render(findings.sentence(worst.finding, writer.words)),
     ]
 
 

@@ -8,7 +8,7 @@ from evalsuite.report import figures
 from evalsuite.report.book.blocks import Block
 from evalsuite.report.book.book import Book
 from evalsuite.report.figures import Look
-from evalsuite.report.sections.common.drawn import Drawn, panel_name, setting
+from evalsuite.report.sections.common.drawn import CaptionedFigure, panel_name, setting
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.words import Text, Words
 from evalsuite.results.measure.summary import counts
@@ -16,7 +16,7 @@ from evalsuite.results.measure.summary import counts
 MOST_REPEATS_DRAWN = 30  # cases in one strip plot; the table beside it has all
 
 
-def draw_repeats(book: Book, blocks: Sequence[Block], look: Look, words: Words) -> list[Drawn]:
+def draw_repeats(book: Book, blocks: Sequence[Block], look: Look, words: Words) -> list[CaptionedFigure]:
     """Every run of every block; of a large report only the cases whose runs differ most, in one figure."""
     rows = [_rows(block, named=book.large) for block in blocks]
     if book.large:
@@ -29,7 +29,9 @@ def draw_repeats(book: Book, blocks: Sequence[Block], look: Look, words: Words) 
     ]
 
 
-def _repeats_figure(rows: Sequence[figures.Repeats], id: str, look: Look, words: Words, *before: Text) -> Drawn:
+def _repeats_figure(
+    rows: Sequence[figures.Repeats], id: str, look: Look, words: Words, *before: Text
+) -> CaptionedFigure:
     noisiest = sorted(rows, key=lambda row: -(row.cv or 0.0))[:MOST_REPEATS_DRAWN]
     drawn = tuple(row for row in rows if row in noisiest)
     shown = drawn if not before else tuple(rows)  # without a block it is the whole report: the receipts have the rest
@@ -38,7 +40,7 @@ def _repeats_figure(rows: Sequence[figures.Repeats], id: str, look: Look, words:
     if len(drawn) < len(rows):
         key = "figures.repeats_most" if before else "figures.repeats_most_receipts"
         reading.append(words(key, shown=numbers.count(len(drawn)), all=numbers.count(len(rows))))
-    return Drawn(figure=figure, title=words("figures.repeats"), reading=tuple(reading))
+    return CaptionedFigure(figure=figure, title=words("figures.repeats"), reading=tuple(reading))
 
 
 def _by_case(rows: Sequence[figures.Repeats]) -> figures.Table:

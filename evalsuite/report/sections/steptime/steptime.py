@@ -11,7 +11,7 @@ from evalsuite.report.book.blocks import Block, Model
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.cells import Cell, OfAll
 from evalsuite.report.figures import Look
-from evalsuite.report.sections.common.drawn import Drawn, low_and_high, setting
+from evalsuite.report.sections.common.drawn import CaptionedFigure, low_and_high, setting
 from evalsuite.report.sections.common.markdown import MarkdownWriter, table, text
 from evalsuite.report.sections.common.section import Section, Subject
 from evalsuite.report.text import names, numbers
@@ -169,7 +169,7 @@ def ratio(whole_s: float, communication_s: float) -> tuple[str, Number]:
     return f"10 : {shown}", numbers.significant(exact, 3)
 
 
-def draw_steps(found: StepTimes, look: Look, words: Words) -> Drawn:
+def draw_steps(found: StepTimes, look: Look, words: Words) -> CaptionedFigure:
     """The bars in seconds, and as shares of the whole as their other view."""
     rows = found.rows[:MOST_BARS]
     scale, unit = (1.0, "s") if _form([row.breakdown for row in rows]) is numbers.seconds else (1e3, "ms")
@@ -180,7 +180,7 @@ def draw_steps(found: StepTimes, look: Look, words: Words) -> Drawn:
     return replace(absolute, view="absolute", other=replace(share, view="share"))
 
 
-def _view(found: StepTimes, figure: figures.Figure, see: str, words: Words) -> Drawn:
+def _view(found: StepTimes, figure: figures.Figure, see: str, words: Words) -> CaptionedFigure:
     reading = [setting(found.block, words), words(f"steptime.{see}")]
     if found.nested:
         reading.append(words("steptime.see_nested"))
@@ -188,7 +188,7 @@ def _view(found: StepTimes, figure: figures.Figure, see: str, words: Words) -> D
         reading.append(words("steptime.see_communication"))
     if len(found.rows) > MOST_BARS:
         reading.append(words("steptime.most", shown=numbers.count(MOST_BARS), all=numbers.count(len(found.rows))))
-    return Drawn(
+    return CaptionedFigure(
         figure=figure,
         title=_title(found, words),
         reading=tuple(reading),
@@ -251,7 +251,7 @@ def _markdown(tables: Iterable[StepTimes], writer: MarkdownWriter) -> Iterable[s
     yield writer.word("steptime.intro")
     for one in tables:
         about = {"model": names.model(one.block.model), "block": heading.heading(one.block, words)}
-        yield f"**{writer.said(words(f'steptime.caption_{one.of}', **about))}**"
+        yield f"**{writer.render(words(f'steptime.caption_{one.of}', **about))}**"
         heads = [writer.word(key) for key in ("words.framework", "words.scale", f"steptime.whole_{one.of}")]
         phases = [writer.known("phases", name) for name, _ in one.phases]
         after = [writer.word(key) for key in ("phases.rest", "steptime.ratio")]

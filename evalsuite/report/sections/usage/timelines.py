@@ -7,7 +7,7 @@ from evalsuite.model import Summary, Timeline, Utilisation
 from evalsuite.report import figures
 from evalsuite.report.book.blocks import Block
 from evalsuite.report.figures import Look
-from evalsuite.report.sections.common.drawn import Drawn, label, low_and_high, setting
+from evalsuite.report.sections.common.drawn import CaptionedFigure, label, low_and_high, setting
 from evalsuite.report.sections.usage.readings import ADDED_UP, combine_means
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.words import Pair, Rendered, Text, Words
@@ -41,7 +41,7 @@ class _Run:
         return tuple(self.line.series[resource, None if None in devices else devices[0]]) if devices else ()
 
 
-def draw_timelines(shown: Sequence[Shown], block: Block, look: Look, words: Words) -> Drawn | None:
+def draw_timelines(shown: Sequence[Shown], block: Block, look: Look, words: Words) -> CaptionedFigure | None:
     """One figure for the runs of a block; None where no resource was used over time."""
     runs = _runs(shown, block)
     known = [name for name in _resources(runs) if any(run.samples(name) for run in runs)]
@@ -51,7 +51,7 @@ def draw_timelines(shown: Sequence[Shown], block: Block, look: Look, words: Word
         return None
     silent = [_named(name, words) for name in known if name not in busy]
     named = [words("figures.timeline_run", name=run.name, repeat=run.id.rpartition("/r")[2]) for run in runs]
-    return Drawn(
+    return CaptionedFigure(
         figure=figures.utilisation(strips, look, id=f"f-{block.id}-u"),
         title=_title(runs, words),
         reading=(

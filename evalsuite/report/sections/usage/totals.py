@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from evalsuite.model import Summary
 from evalsuite.report.book import columns
-from evalsuite.report.book.blocks import Block, Model, ToldApart, told_apart
+from evalsuite.report.book.blocks import Block, Distinction, Model, distinctions
 from evalsuite.report.book.columns import CaseColumn
 from evalsuite.report.text.numbers import Number
 
@@ -19,7 +19,7 @@ class Totals:
 
     block: Block
     columns: tuple[CaseColumn, ...]
-    rows: tuple[tuple[Summary, ToldApart, Values], ...]
+    rows: tuple[tuple[Summary, Distinction, Values], ...]
 
 
 def totals(models: Sequence[Model]) -> list[Totals]:
@@ -28,7 +28,7 @@ def totals(models: Sequence[Model]) -> list[Totals]:
 
 def _of_block(block: Block) -> Totals | None:
     values = [(one, {column.name: column.value(one) for column in columns.OF_CASE}) for one in block.valid]
-    notes = told_apart(one.case for one, _ in values)
+    notes = distinctions(one.case for one, _ in values)
     rows = [(one, notes[one.case.id], found) for one, found in values if any(printed(each, found) for each in SHOWN)]
     used = tuple(column for column in SHOWN if any(printed(column, found) for _, _, found in rows))
     return Totals(block=block, columns=used, rows=tuple(rows)) if used else None

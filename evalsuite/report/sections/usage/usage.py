@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from evalsuite.model import Case, Summary, Timeline, Utilisation
-from evalsuite.report.book.blocks import Block, Model, ToldApart, told_apart
+from evalsuite.report.book.blocks import Block, Distinction, Model, distinctions
 from evalsuite.report.book.book import Book
 from evalsuite.report.sections.common.section import Section, Subject
 from evalsuite.report.sections.usage import timelines, totals
@@ -39,7 +39,7 @@ class UsageReading:
 @dataclass(frozen=True, kw_only=True)
 class UsageRow:
     case: Case
-    notes: ToldApart  # from other rows of its framework
+    notes: Distinction  # from other rows of its framework
     readings: tuple[UsageReading | None, ...]  # in the order of the table's resources; None: not recorded
     samples: int
     coverage: float
@@ -111,12 +111,12 @@ def _usage(book: Book, block: Block) -> Usage | None:
     if not present:
         return None
     resources = (*(name for name in RESOURCES if name in present), *sorted(present - set(RESOURCES)))
-    notes = told_apart(one.case for one in summaries)
+    notes = distinctions(one.case for one in summaries)
     rows = tuple(_row(one, notes[one.case.id], resources) for one in summaries)
     return Usage(block=block, resources=resources, rows=rows, shown=tuple(_shown(book, block)))
 
 
-def _row(summary: Summary, notes: ToldApart, resources: Sequence[str]) -> UsageRow:
+def _row(summary: Summary, notes: Distinction, resources: Sequence[str]) -> UsageRow:
     return UsageRow(
         case=summary.case,
         notes=notes,

@@ -11,7 +11,7 @@ from evalsuite.report.book.blocks import Model
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.cells import Cell
 from evalsuite.report.figures import Look
-from evalsuite.report.sections.common.drawn import Drawn, ends, label, low_and_high, median
+from evalsuite.report.sections.common.drawn import CaptionedFigure, ends, label, low_and_high, median
 from evalsuite.report.text import names, numbers, options
 from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.words import Listed, Rendered, Text, Words
@@ -126,7 +126,7 @@ def effects(book: Book, model: Model) -> tuple[Effect, ...]:
 
 def draw_options(
     model: Model, found: Sequence[Effect], options: Iterable[str], look: Look, words: Words
-) -> dict[str, Drawn]:
+) -> dict[str, CaptionedFigure]:
     """A figure for each of *options* that two frameworks at least have a ratio of."""
     figures_of = {}
     for option in options:
@@ -161,7 +161,7 @@ def draw_changes(
     table: tuple[str, Rendered],
     sides: tuple[str, str] = ("off", "on"),
     reading: tuple[Text, ...] = (),
-) -> Drawn | None:
+) -> CaptionedFigure | None:
     """Dumbbells of those that change most, in their order; None where nothing can be drawn."""
     shown = found
     if len(found) > MOST_PAIRS_DRAWN:
@@ -173,7 +173,7 @@ def draw_changes(
         return None
     if len(shown) < len(found):
         reading += (words("effects.most", shown=numbers.count(len(shown)), all=numbers.count(len(found))),)
-    return Drawn(figure=figure, title=title, reading=reading, help=help, tables=(table,))
+    return CaptionedFigure(figure=figure, title=title, reading=reading, help=help, tables=(table,))
 
 
 def title(found: Sequence[Effect], option: Text, words: Words, *, framework: bool = True) -> Text:

@@ -7,11 +7,11 @@ from itertools import groupby
 from evalsuite.model import Case, Summary
 from evalsuite.report import figures
 from evalsuite.report.book import cells
-from evalsuite.report.book.blocks import Model, ToldApart, told_apart
+from evalsuite.report.book.blocks import Distinction, Model, distinctions
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.cells import Cell, OfAll
 from evalsuite.report.figures import Look
-from evalsuite.report.sections.common.drawn import Drawn, ends, label, low_and_high, median
+from evalsuite.report.sections.common.drawn import CaptionedFigure, ends, label, low_and_high, median
 from evalsuite.report.text import names, numbers, options
 from evalsuite.report.text.words import Rendered, Text, Words
 
@@ -22,12 +22,12 @@ class Sweep:
 
     example: Case
     points: tuple[tuple[Case, Cell, Summary | None], ...]  # by batch size
-    notes: ToldApart  # from other series of its framework
+    notes: Distinction  # from other series of its framework
 
     def name(self, words: Words) -> Rendered:
         """Among series of one precision and scale."""
         parts: list[Rendered | str] = [names.framework(self.example.framework), *["XLA"] * self.example.xla]
-        parts += self.notes.said(words)
+        parts += self.notes.names(words)
         return options.apart(parts, words)
 
 
@@ -37,7 +37,7 @@ def sweeps(book: Book, model: Model) -> tuple[Sweep, ...]:
     for block in model.blocks:
         for case in block.cases:
             groups.setdefault(replace(case, batch_per_device=1), []).append(case)
-    notes = told_apart(case for group in groups.values() for case in group)
+    notes = distinctions(case for group in groups.values() for case in group)
     return tuple(
         Sweep(
             example=group[0],
@@ -99,7 +99,7 @@ def _cells(one: Sweep, sizes: Sequence[int]) -> tuple[Cell, ...]:
     return tuple(given.get(size, Cell(state="not_planned")) for size in sizes)
 
 
-def draw_sweeps(model: Model, found: Sequence[Sweep], look: Look, words: Words) -> Drawn | None:
+def draw_sweeps(model: Model, found: Sequence[Sweep], look: Look, words: Words) -> CaptionedFigure | None:
     shown = at_one_scale(found)
     lines = tuple(
         figures.SweepLine(
@@ -119,7 +119,7 @@ def draw_sweeps(model: Model, found: Sequence[Sweep], look: Look, words: Words) 
         options.apart([one.name(words), names.precision(one.example.precision)], words)  # those of all precisions
         for one in (named[str(row[0])] for row in figure.table.rows)
     )
-    return Drawn(figure=figure, title=_title(shown, words), reading=(words("sweep.see"),), labels=labels)
+    return CaptionedFigure(figure=figure, title=_title(shown, words), reading=(words("sweep.see"),), labels=labels)
 
 
 def _title(shown: Sequence[Sweep], words: Words) -> Text:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from evalsuite.model import Summary
 from evalsuite.report import figures
 from evalsuite.report.figures import Look
-from evalsuite.report.sections.common.drawn import Drawn, anchored, label
+from evalsuite.report.sections.common.drawn import CaptionedFigure, anchored, label
 from evalsuite.report.sections.variants import effects, families
 from evalsuite.report.sections.variants.effects import Effect
 from evalsuite.report.sections.variants.families import Family, Setting
@@ -21,8 +21,8 @@ UNITS = ((3600.0, "h"), (60.0, "min"), (1.0, "s"))
 Members = Sequence[tuple[Setting, Sequence[Summary]]]
 
 
-def draw_families(found: Sequence[Family], look: Look, words: Words) -> dict[str, tuple[Drawn, ...]]:
-    drawn: dict[str, tuple[Drawn, ...]] = {}
+def draw_families(found: Sequence[Family], look: Look, words: Words) -> dict[str, tuple[CaptionedFigure, ...]]:
+    drawn: dict[str, tuple[CaptionedFigure, ...]] = {}
     left = MOST_FIGURES
     for family in found:
         own = figures.look([_key(each) for each in family.settings])
@@ -37,7 +37,7 @@ def _key(setting: Setting) -> str:
     return ", ".join(f"{name}={value}" for name, value in setting.values if value is not None) or "default"
 
 
-def _lines(family: Family, own: Look, words: Words) -> Iterable[Drawn]:
+def _lines(family: Family, own: Look, words: Words) -> Iterable[CaptionedFigure]:
     """Throughput over scales: a figure for each batch size at which two variants ran, and one of them at two scales."""
     for batch in sorted({one.case.series_batch for one in family.summaries}):
         members = [(each, family.of(each, batch)) for each in family.settings]
@@ -47,7 +47,7 @@ def _lines(family: Family, own: Look, words: Words) -> Iterable[Drawn]:
             yield _throughput(family, batch, members, own, words)
 
 
-def _throughput(family: Family, batch: int, members: Members, own: Look, words: Words) -> Drawn:
+def _throughput(family: Family, batch: int, members: Members, own: Look, words: Words) -> CaptionedFigure:
     series = tuple(_series(setting, found, words) for setting, found in members)
     figure = figures.throughput(series, own, id=f"f-{family.id}-b{batch}", unit=names.visible(family.unit))
     printed = {
@@ -55,7 +55,7 @@ def _throughput(family: Family, batch: int, members: Members, own: Look, words: 
     }
     strong = family.conditions.strong_batch is not None
     key = "variants.figure_lines_strong" if strong else "variants.figure_lines"
-    return Drawn(
+    return CaptionedFigure(
         figure=figure,
         title=words(key, framework=family.framework, batch=numbers.count(batch)),
         help=words("figures.throughput_see"),
@@ -68,7 +68,7 @@ def _series(setting: Setting, found: Sequence[Summary], words: Words) -> figures
     return anchored(replace(series, name=label(setting.name(words)), framework=_key(setting)))
 
 
-def _changes(family: Family, look: Look, words: Words) -> Drawn | None:
+def _changes(family: Family, look: Look, words: Words) -> CaptionedFigure | None:
     """Before and after each change; None where no pair has a value."""
     alike = [
         one
@@ -104,7 +104,7 @@ def _row(family: Family, one: Effect, words: Words) -> figures.Label:
     return label(options.beside([where, after], words))
 
 
-def _accuracy(family: Family, own: Look, words: Words) -> Drawn | None:
+def _accuracy(family: Family, own: Look, words: Words) -> CaptionedFigure | None:
     known = ((metric, _fullest(family, metric)) for metric in families.METRICS)
     return next((_curves(family, metric, found, own, words) for metric, found in known if len(found) > 1), None)
 
@@ -127,7 +127,7 @@ def _timed(one: Summary, metric: str) -> tuple[tuple[float, float], ...]:
     return tuple((score.at_s, score.value) for score in found if score.at_s is not None)
 
 
-def _curves(family: Family, metric: str, found: Sequence[Summary], own: Look, words: Words) -> Drawn:
+def _curves(family: Family, metric: str, found: Sequence[Summary], own: Look, words: Words) -> CaptionedFigure:
     longest = max(at_s for one in found for at_s, _ in _timed(one, metric))
     factor, unit = next(((f, u) for f, u in UNITS if longest / f >= LEAST_LENGTH), UNITS[-1])
     curves = tuple(
@@ -142,7 +142,7 @@ def _curves(family: Family, metric: str, found: Sequence[Summary], own: Look, wo
     said, case = words(f"scores.validation_{metric}"), found[0].case
     panel = figures.CurvePanel(label=label(said), curves=curves, unit="%")
     figure = figures.convergence((panel,), own, id=f"f-{family.id}-a", x_key="time", x_unit=unit)
-    return Drawn(
+    return CaptionedFigure(
         figure=figure,
         title=words("variants.figure_accuracy", framework=family.framework),
         reading=(words("variants.see_accuracy", scale=names.scale(case), batch=numbers.count(case.batch_per_device)),),

@@ -40,7 +40,7 @@ def _markdown(found: Iterable[Family], writer: MarkdownWriter) -> Iterable[str]:
     for family in found:
         heading = families.heading(family, words)
         caption = words("variants.caption", family_text=heading, unit=names.visible(family.unit))
-        yield f"**{writer.said(caption)}**"
+        yield f"**{writer.render(caption)}**"
         keys = (
             *("effects.option", "variants.change", "words.scale", "filter.batch_per_device"),
             *("filter.ratio", "effects.significance", "variants.accuracy", "columns.before", "columns.after"),
@@ -49,24 +49,24 @@ def _markdown(found: Iterable[Family], writer: MarkdownWriter) -> Iterable[str]:
         yield from writer.of_all(family.of_changes)
         yield table([*map(writer.word, keys)], rows, right=(2, 3, 4, 6, 7, 8))
         if family.levels:
-            yield f"**{writer.said(words('variants.level_caption', family_text=heading))}**"
+            yield f"**{writer.render(words('variants.level_caption', family_text=heading))}**"
             yield from writer.of_all(family.of_levels)
             yield _levels(family, writer)
 
 
 def _change(one: Effect, writer: MarkdownWriter) -> list[str]:
     words, lacking = writer.words, writer.state(one.lacking)
-    before, after = (writer.said(families.value(one.option, given, words)) for given in one.values)
+    before, after = (writer.render(families.value(one.option, given, words)) for given in one.values)
     ratio, judged, cost = lacking, lacking, NOTHING
     if one.obstacles:
-        ratio, judged = NOTHING, writer.said(effects.why(one, words))
+        ratio, judged = NOTHING, writer.render(effects.why(one, words))
     elif one.shown:
         ratio, judged = text(one.shown), writer.word(f"filter.{one.judged}")
     if one.cost:
         ends = " → ".join(str(convergence.number(score)) for score in (one.cost.before, one.cost.after))
         cost = f"{text(ends)} ({text(convergence.points(one.cost.difference))})"
     return [
-        writer.said(options.title(one.option, words)),
+        writer.render(options.title(one.option, words)),
         f"{before} → {after}",
         text(names.scale(one.after)),
         str(one.after.batch_per_device),
@@ -80,6 +80,6 @@ def _change(one: Effect, writer: MarkdownWriter) -> list[str]:
 
 def _levels(family: Family, writer: MarkdownWriter) -> str:
     heads = [writer.word(key) for key in ("filter.batch_per_device", "words.devices")]
-    columns = [writer.said(each.name(writer.words)) for each in family.settings]
+    columns = [writer.render(each.name(writer.words)) for each in family.settings]
     rows = [[str(one.batch_per_device), str(one.devices), *map(writer.cell, one.cells)] for one in family.levels]
     return table([*heads, *columns], rows, right=range(2 + len(columns)))

@@ -128,14 +128,14 @@ def markdown(found: AcceptanceMatrix | None, writer: MarkdownWriter) -> Iterable
         ],
         [[text(name), *(_cell(cell, found, writer) for cell in cells)] for name, cells in found.rows],
     )
-    yield listed(f"[{number}] {writer.said(note)}" for number, note in enumerate(found.notes, 1))
+    yield listed(f"[{number}] {writer.render(note)}" for number, note in enumerate(found.notes, 1))
 
 
 def _cell(cell: Sequence[Judgement], found: AcceptanceMatrix, writer: MarkdownWriter) -> str:
-    return "; ".join(_said(one, found, writer) for one in cell) or NOTHING
+    return "; ".join(_describe(one, found, writer) for one in cell) or NOTHING
 
 
-def _said(one: Judgement, found: AcceptanceMatrix, writer: MarkdownWriter) -> str:
+def _describe(one: Judgement, found: AcceptanceMatrix, writer: MarkdownWriter) -> str:
     parts = [f"{text(one.criterion)}:"] if len(found.criteria) > 1 else []
     parts.append(writer.word(f"verdict.{one.outcome}"))
     parts += [text(one.value.text)] if one.value else []

@@ -9,7 +9,7 @@ from evalsuite.model import Verdict, VerdictCell
 from evalsuite.report import figures
 from evalsuite.report.book.book import Book
 from evalsuite.report.figures import Look
-from evalsuite.report.sections.common.drawn import Drawn
+from evalsuite.report.sections.common.drawn import CaptionedFigure
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.numbers import Form, Number
 from evalsuite.report.text.words import Rendered, Text, Words
@@ -153,7 +153,7 @@ def _named(name: str, value: str, words: Words) -> object:
     return names.framework(value) if name in ("first", "second") else names.visible(value)
 
 
-def bullet(card: Card, look: Look, words: Words) -> Drawn | None:
+def bullet(card: Card, look: Look, words: Words) -> CaptionedFigure | None:
     """The value of a criterion against its threshold; None where one of them is missing."""
     verdict = card.verdict
     if verdict.measured is None or verdict.threshold is None:
@@ -168,7 +168,7 @@ def bullet(card: Card, look: Look, words: Words) -> Drawn | None:
     )
     figure = figures.bullets((row,), look, id=f"f-{card.id}", width=BULLET_WIDTH)
     criterion = words(f"criteria_short.{verdict.criterion}")
-    return Drawn(
+    return CaptionedFigure(
         figure=figure,
         title=words("figures.bullet", criterion=criterion),
         reading=(words("figures.bullet_see"),),

@@ -151,5 +151,5 @@ def markdown(found: SuspicionFacts | None, writer: MarkdownWriter) -> Iterator[s
 
 def _line(one: AskedOnReview, writer: MarkdownWriter) -> str:
     settings = ", ".join(f"`{name}`" for name in one.settings)
-    said = writer.sentences(filter(None, (writer.said(one.said), writer.said(one.check))))
+    said = writer.sentences(filter(None, (writer.render(one.said), writer.render(one.check))))
     return f"{said} {settings}" if settings else said

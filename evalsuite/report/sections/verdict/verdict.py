@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from evalsuite.report.sections.common.drawn import Drawn
+from evalsuite.report.sections.common.drawn import CaptionedFigure
 from evalsuite.report.sections.common.markdown import NOTHING, MarkdownWriter, listed, table, text
 from evalsuite.report.sections.common.section import Section, Subject
 from evalsuite.report.sections.verdict import (
@@ -46,7 +46,7 @@ class JudgedCard:
     """A criterion that these data can pass or fail."""
 
     card: Card
-    bullet: Drawn | None
+    bullet: CaptionedFigure | None
     about: str  # model and precision of its value
 
 
@@ -89,7 +89,7 @@ def facts(subject: Subject) -> VerdictFacts:
     criteria = cards.cards(book, words)
     judged = [card for card in criteria if acceptance.applies(card.verdict)]
     every = found(book, words)
-    first = told_first(every)
+    first = choose_open(every)
     return VerdictFacts(
         found=first,
         folded=tuple(one for one in every if one not in first),
@@ -127,7 +127,7 @@ def found(book: Answered, words: Words) -> tuple[ModelFinding, ...]:
     )
 
 
-def told_first(found: Sequence[ModelFinding]) -> tuple[ModelFinding, ...]:
+def choose_open(found: Sequence[ModelFinding]) -> tuple[ModelFinding, ...]:
     """Those that stand open, in the order of the document: of many models the few that compare most frameworks, of
     these the decided ones before others."""
     if len(found) <= MOST_FOUND:
@@ -146,14 +146,14 @@ def _in_place(questions: Sequence[AnsweredQuestion]) -> tuple[AnsweredQuestion, 
 def _markdown_found(one: ModelFinding, writer: MarkdownWriter) -> str:
     said = writer.words("verdict.found_line", model=one.model, about_text=one.about, sentence_text=one.sentence)
     name = text(one.model)
-    return f"**{name}**{writer.said(said).removeprefix(name)}"
+    return f"**{name}**{writer.render(said).removeprefix(name)}"
 
 
 def _markdown(subject: Subject, writer: MarkdownWriter) -> Iterable[str]:
     book, words = subject.book, subject.words
     yield f"## {writer.word('verdict.title')}"
     yield listed(_markdown_found(one, writer) for one in found(book, words))
-    yield from (f"> {writer.said(notice.line)}" for notice in notices.notices(book, words))
+    yield from (f"> {writer.render(notice.line)}" for notice in notices.notices(book, words))
     yield from _markdown_matrix(matrix.matrix(book, answers.questions(book, words), words), writer)
     criteria = cards.cards(book, words)
     judged = [card for card in criteria if acceptance.applies(card.verdict)]
@@ -167,22 +167,22 @@ def _markdown(subject: Subject, writer: MarkdownWriter) -> Iterable[str]:
         )
     left_out = acceptance.not_here(criteria, words)
     if left_out:
-        yield writer.said(left_out)
+        yield writer.render(left_out)
     elif not judged:
         yield writer.word("verdict.none")
     yield from suspicions.markdown(suspicions.facts(book, words), writer)
     sentences = (*headlines.headlines(book, subject.models, words), notices.coverage(book, words))
-    yield listed(map(writer.said, sentences))
+    yield listed(map(writer.render, sentences))
 
 
 def _markdown_matrix(found: WinnerMatrix | None, writer: MarkdownWriter) -> Iterable[str]:
     if found is None:
         return
-    yield f"**{writer.said(found.title)}**"
+    yield f"**{writer.render(found.title)}**"
     yield table(
         [writer.word("answers.model"), writer.word("answers.setting"), *found.scales],
         [
-            [text(row.model), writer.said(row.setting), *(_winner(cell, writer) for cell in row.cells)]
+            [text(row.model), writer.render(row.setting), *(_winner(cell, writer) for cell in row.cells)]
             for row in found.rows
         ],
     )
@@ -191,8 +191,8 @@ def _markdown_matrix(found: WinnerMatrix | None, writer: MarkdownWriter) -> Iter
 def _winner(cell: WinnerCell, writer: MarkdownWriter) -> str:
     if not cell.winner:
         return NOTHING
-    name = f"**{writer.said(cell.winner)}**" if cell.tone in ("clear", "tie") else writer.said(cell.winner)
-    note = f"({writer.said(cell.note)})" if cell.note else ""
+    name = f"**{writer.render(cell.winner)}**" if cell.tone in ("clear", "tie") else writer.render(cell.winner)
+    note = f"({writer.render(cell.note)})" if cell.note else ""
     return " ".join(filter(None, (name, text(cell.lead), note)))
 
 
@@ -202,9 +202,9 @@ def _row(card: Card, writer: MarkdownWriter) -> list[str]:
     key = f"criteria_short.{verdict.criterion}"
     name = words(key) if key in words else words("criteria_short.other", name=names.visible(verdict.criterion))
     return [
-        f"**{text(verdict.criterion)}** {writer.said(name)}",
+        f"**{text(verdict.criterion)}** {writer.render(name)}",
         f"{writer.word(f'verdict.{verdict.outcome}')}{noise}",
-        *(writer.said(value) if value else NOTHING for value in (card.value, card.interval, card.threshold)),
+        *(writer.render(value) if value else NOTHING for value in (card.value, card.interval, card.threshold)),
         str(verdict.n) if card.value else NOTHING,
-        writer.said(card.reason) if card.reason else NOTHING,
+        writer.render(card.reason) if card.reason else NOTHING,
     ]
