@@ -126,7 +126,7 @@ def test_the_curve_is_drawn_by_scale_and_link_and_said_in_the_summary(book_of_sc
     subject = book(*links)
     table = section.of_model(subject, model)
 
-    drawn = section.drawn(model, table, words.read())
+    drawn = section.draw_network(model, table, words.read())
 
     assert 'class="mark"' in drawn.figure.svg
     assert {row[0] for row in drawn.figure.table.rows} == {"2×4 · 100\u202fMbit/s", "2×4 · 1,000\u202fMbit/s"}
@@ -140,7 +140,7 @@ def test_what_could_not_be_measured_is_not_drawn(book_of_scales):
     book, model = book_of_scales
     table = section.of_model(book(of(all_reduce=(), storage=(), error="no route")), model)
 
-    assert section.drawn(model, table, words.read()) is None
+    assert section.draw_network(model, table, words.read()) is None
 
 
 def test_one_measurement_of_each_link_is_kept():
