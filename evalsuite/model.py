@@ -58,6 +58,11 @@ class Case:
     strong_batch: int | None = None  # items of the whole job that strong scaling keeps at every scale; None: weak
 
     @property
+    def kind(self) -> Literal["reference", "official"]:
+        """Of its recipe: ours, which every framework has alike, or the framework's own. The name says it."""
+        return "reference" if self.recipe.startswith("reference-") else "official"
+
+    @property
     def total_devices(self) -> int:
         return self.nodes * self.devices_per_node
 

@@ -50,7 +50,7 @@ def case_name(line: HistoryLine, words: Words, *, named_scripts: bool) -> Render
     """
     case = line.case
     framework = names.framework(case.framework)
-    if named_scripts or not case.recipe.startswith("reference-"):
+    if named_scripts or case.kind == "official":
         framework = f"{framework} · {names.visible(case.recipe)}"
     plain = words(
         "history.case_on_cpu" if case.device == "cpu" else "history.case",

@@ -49,7 +49,7 @@ def _named(cases: Sequence[Case], language: str) -> list[tuple[Case, str]]:
             beside = [pair for pair in told[case.id].options if pair[0] not in contest.names]
             parts += [options.option(*pair, spoken).plain(language) for pair in beside]
         else:
-            if told[case.id].recipe is None and not case.recipe.startswith("reference-"):
+            if told[case.id].recipe is None and case.kind == "official":
                 parts.append(case.recipe)  # an official script, which the page names beside its model
             parts += [each.plain(language) for each in told[case.id].names(spoken)]
         found.append((case, names.visible(" · ".join(parts))))

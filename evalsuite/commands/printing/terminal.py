@@ -59,7 +59,7 @@ def script(case: Case, *, several: bool = False) -> str:
 
     *several*: of the same framework and model there is another script too, so that each is named.
     """
-    alone = case.recipe.startswith("reference-") and not several
+    alone = case.kind == "reference" and not several
     name = case.framework if alone else f"{case.framework}/{case.recipe}"
     return " ".join([name, *(f"{option}={value}" for option, value in case.options if option not in SIZES)])
 

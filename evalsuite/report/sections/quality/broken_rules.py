@@ -30,7 +30,7 @@ class Place:
             return words.same(self.text)
         case = self.case
         parts: list[Rendered | str] = [names.framework(case.framework)]
-        parts += [names.visible(case.recipe)] * (not case.recipe.startswith("reference-"))
+        parts += [names.visible(case.recipe)] * (case.kind == "official")
         parts += [names.model(case.model), names.precision(case.precision), *["XLA"] * case.xla]
         parts.append(names.bsz(case.series_batch, strong=case.strong_batch is not None))
         parts += [options.option(*pair, words) for pair in case.options]
