@@ -4,9 +4,9 @@ import math
 
 from evalsuite import launchers
 from evalsuite.adapter import Adapter, Command, Recipe
-from evalsuite.customs import IMAGENET
 from evalsuite.messages import Message
 from evalsuite.model import Case
+from evalsuite.recipe_facts import IMAGENET
 
 PINS = ("chainer==7.8.1", "numpy==1.23.5", "setuptools==59.8.0", "wheel==0.45.1", "pillow==10.4.0")
 MNIST_IMAGES = 60_000

@@ -3,9 +3,9 @@
 import json
 
 from evalsuite.adapter import Adapter, Command, Recipe
-from evalsuite.customs import ADAM
 from evalsuite.messages import Message
 from evalsuite.model import Case
+from evalsuite.recipe_facts import ADAM
 
 
 def _configuration(case: Case) -> str:

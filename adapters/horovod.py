@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 from evalsuite import launchers
 from evalsuite.adapter import Adapter, Command, Recipe
-from evalsuite.customs import IMAGES
 from evalsuite.messages import Message
 from evalsuite.model import Case
+from evalsuite.recipe_facts import IMAGES
 
 BUILD = {"HOROVOD_WITH_GLOO": "1", "HOROVOD_WITH_MPI": "1"}
 # What Horovod's build and horovodrun import.

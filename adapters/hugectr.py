@@ -1,9 +1,9 @@
 """HugeCTR: Wide & Deep of its samples, on the 8 GPUs of one node that the sample is written for."""
 
 from evalsuite.adapter import Adapter, Command, Recipe
-from evalsuite.customs import CLICKS, SPLIT_TABLES
 from evalsuite.messages import Message
 from evalsuite.model import Case
+from evalsuite.recipe_facts import CLICKS, SPLIT_TABLES
 
 BATCH = 16_384  # of the whole job, written into the samples
 

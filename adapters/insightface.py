@@ -2,9 +2,9 @@
 
 from evalsuite import launchers
 from evalsuite.adapter import Adapter, Command, Recipe
-from evalsuite.customs import FACES, SPLIT_CLASSIFIER
 from evalsuite.messages import Message
 from evalsuite.model import Case
+from evalsuite.recipe_facts import FACES, SPLIT_CLASSIFIER
 
 NEEDS_GPU = Message("adapters.gpu_takes")
 ARCFACE = "{checkout}/recognition/ArcFace"

@@ -1,9 +1,9 @@
 """JAX: ResNet-50 v1.5 of jax.lax, and the ImageNet example of Flax. XLA is always on: it is what JAX compiles with."""
 
 from evalsuite.adapter import Adapter, Command, Recipe
-from evalsuite.customs import IMAGENET
 from evalsuite.messages import Message
 from evalsuite.model import Case
+from evalsuite.recipe_facts import IMAGENET
 from evalsuite.reference import (
     REFERENCE_ENVIRONMENT,
     REFERENCE_FACTS,

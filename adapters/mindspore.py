@@ -2,9 +2,9 @@
 
 from evalsuite import launchers
 from evalsuite.adapter import Adapter, Command, Recipe
-from evalsuite.customs import IMAGENET
 from evalsuite.messages import Message
 from evalsuite.model import Case
+from evalsuite.recipe_facts import IMAGENET
 from evalsuite.reference import (
     REFERENCE_ENVIRONMENT,
     REFERENCE_FACTS,

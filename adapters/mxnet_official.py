@@ -4,9 +4,9 @@ from dataclasses import replace
 
 from evalsuite import launchers
 from evalsuite.adapter import Adapter, Command, Recipe
-from evalsuite.customs import ADAM, IMAGENET, IMAGES
 from evalsuite.messages import Message
 from evalsuite.model import Case
+from evalsuite.recipe_facts import ADAM, IMAGENET, IMAGES
 from evalsuite.reference import BERT_LENGTH
 
 PYTHON_38 = ("mxnet==1.9.1", "numpy==1.23.5")

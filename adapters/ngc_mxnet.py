@@ -2,9 +2,9 @@
 
 from evalsuite import launchers
 from evalsuite.adapter import Adapter, Command, PrintedBy, Recipe
-from evalsuite.customs import IMAGES
 from evalsuite.messages import Message
 from evalsuite.model import Case
+from evalsuite.recipe_facts import IMAGES
 
 # What the repository's own wrapper `runner` sets.
 ENVIRONMENT = {

@@ -2,9 +2,9 @@
 
 from evalsuite import launchers
 from evalsuite.adapter import Adapter, Command, Recipe
-from evalsuite.customs import IMAGENET, LAMB
 from evalsuite.messages import Message
 from evalsuite.model import Case
+from evalsuite.recipe_facts import IMAGENET, LAMB
 from evalsuite.reference import BERT_LENGTH
 
 NEEDS_GPU = Message("adapters.gpu_dali")

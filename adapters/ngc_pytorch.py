@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 from evalsuite import launchers
 from evalsuite.adapter import Adapter, Command, Recipe
-from evalsuite.customs import IMAGES, LAMB
 from evalsuite.messages import Message
 from evalsuite.model import Case
+from evalsuite.recipe_facts import IMAGES, LAMB
 from evalsuite.reference import BERT_LENGTH
 
 CONVNETS = "{checkout}/PyTorch/Classification/ConvNets"

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from evalsuite import launchers
 from evalsuite.adapter import Adapter, Command, Recipe
-from evalsuite.customs import ADAM, CLICKS, FACES, IMAGES, SPLIT_CLASSIFIER, SPLIT_TABLES
 from evalsuite.messages import Message
 from evalsuite.model import Case
+from evalsuite.recipe_facts import ADAM, CLICKS, FACES, IMAGES, SPLIT_CLASSIFIER, SPLIT_TABLES
 from evalsuite.reference import (
     BERT_LENGTH,
     REFERENCE_ENVIRONMENT,

@@ -2,9 +2,9 @@
 
 from evalsuite import launchers
 from evalsuite.adapter import Adapter, Command, Recipe
-from evalsuite.customs import ADAM, IMAGENET
 from evalsuite.messages import Message
 from evalsuite.model import Case
+from evalsuite.recipe_facts import ADAM, IMAGENET
 from evalsuite.reference import BERT_LENGTH
 
 SEQUENCE = 128  # tokens; the BERT script of 2020 counts its batch in them

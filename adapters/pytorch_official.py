@@ -5,9 +5,9 @@ from dataclasses import replace
 
 from evalsuite import launchers
 from evalsuite.adapter import Adapter, Command, Recipe
-from evalsuite.customs import ADAM, IMAGENET, IMAGES
 from evalsuite.messages import Message
 from evalsuite.model import Case
+from evalsuite.recipe_facts import ADAM, IMAGENET, IMAGES
 from evalsuite.reference import BERT_LENGTH
 
 TORCH = ("torch==2.13.0", "torchvision==0.28.0")

@@ -4,9 +4,9 @@ import json
 
 from evalsuite import launchers
 from evalsuite.adapter import Adapter, Command, Recipe
-from evalsuite.customs import ADAM, IMAGENET, IMAGES
 from evalsuite.messages import Message
 from evalsuite.model import Case
+from evalsuite.recipe_facts import ADAM, IMAGENET, IMAGES
 from evalsuite.reference import BERT_LENGTH
 
 ONE_CPU = Message("adapters.tensorflow_one_cpu")

@@ -15,7 +15,7 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Literal, Protocol
 
-from evalsuite import authored
+from evalsuite import author_modules
 from evalsuite.errors import EvalsuiteError
 
 NO_DIGITS = b"0123456789+-. \t"  # taken out of a line, its shape is left
@@ -237,7 +237,7 @@ class Dialect:
     def check(self, where: str) -> None:
         """Raises EvalsuiteError if a field has a value that its type forbids, or if a pattern does not compile, has
         unknown groups or misses its own sample. *where* is the file that declares it."""
-        authored.check(self, where)
+        author_modules.check(self, where)
         for line in self.lines:
             _check(f"{where}: dialect {self.name}", line)
 

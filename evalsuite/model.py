@@ -11,8 +11,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, TypeVar, dataclass_transform, get_args, overload
 
 if TYPE_CHECKING:  # only an evaluation holds them, and every command imports this module
+    from evalsuite.author_document import AuthorNote, KeptProblem, LabDocument
     from evalsuite.documents import HostEnvironment, NetworkMeasurement, RunCommand
-    from evalsuite.lab import AuthorNote, KeptProblem, LabDocument
     from evalsuite.workload import EquivalenceReceipt
 
 Language = Literal["zh", "en"]  # of reports, in the order in which they show them

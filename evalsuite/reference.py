@@ -4,9 +4,9 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from evalsuite.adapter import INPUT_SIZES, Command, Recipe
-from evalsuite.customs import SPLIT_CLASSIFIER
 from evalsuite.messages import Message
 from evalsuite.model import Case
+from evalsuite.recipe_facts import SPLIT_CLASSIFIER
 
 REFERENCE_ENVIRONMENT = {
     # OpenMP threads sleep at a barrier and do not spin: spinning slowed PyTorch from 0.12 to 12 s a step on two

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from evalsuite import authored, decode, paths
+from evalsuite import author_modules, decode, paths
 from evalsuite.adapter import Adapter, Command, Recipe, listed
 from evalsuite.dialect import Dialect, Line, Origin, Timers
 from evalsuite.errors import EvalsuiteError
 from evalsuite.messages import Message
 
-CONTRACT = authored.Contract(
+CONTRACT = author_modules.Contract(
     option="--adapters",
     name="ADAPTER",
     example="ADAPTER = Adapter(…)",
@@ -35,12 +35,12 @@ def discover(places: Iterable[Path] = ()) -> dict[str, Adapter]:
 
 @functools.cache
 def _house() -> Mapping[str, Adapter]:
-    return _joined((load(file), file) for file in authored.modules(paths.ADAPTERS, CONTRACT))
+    return _joined((load(file), file) for file in author_modules.modules(paths.ADAPTERS, CONTRACT))
 
 
 def brought(place: Path) -> dict[str, Adapter]:
     """The adapters at *place*, a folder or a file of an author's, each checked."""
-    return _joined((_author(load(file), file), file) for file in authored.modules(place, CONTRACT))
+    return _joined((_author(load(file), file), file) for file in author_modules.modules(place, CONTRACT))
 
 
 def _joined(adapters: Iterable[tuple[Adapter, Path]]) -> dict[str, Adapter]:
@@ -54,8 +54,8 @@ def _joined(adapters: Iterable[tuple[Adapter, Path]]) -> dict[str, Adapter]:
 
 def load(file: Path) -> Adapter:
     """The adapter in *file*. Raises EvalsuiteError if the file declares none."""
-    module = authored.loaded(file, CONTRACT)
-    adapter = authored.declared(module, file, CONTRACT)
+    module = author_modules.loaded(file, CONTRACT)
+    adapter = author_modules.declared(module, file, CONTRACT)
     if not isinstance(adapter, Adapter):
         raise EvalsuiteError(
             Message(
@@ -72,7 +72,7 @@ def load(file: Path) -> Adapter:
 def _author(adapter: Adapter, file: Path) -> Adapter:
     """*adapter* as its author's *file* declares it, if that is right: its dialects know where they come from, and
     what its functions raise is said as a mistake in the file."""
-    authored.check(adapter, str(file))
+    author_modules.check(adapter, str(file))
     for recipe in adapter.recipes:
         _check_facts(recipe, file)
     dialects: dict[int, Dialect] = {}
@@ -106,8 +106,10 @@ def _guarded(recipe: Recipe, file: Path, dialects: Mapping[int, Dialect]) -> Rec
     return replace(
         recipe,
         dialect=dialects.get(id(recipe.dialect), recipe.dialect),
-        command=authored.guarded(recipe.command, f"{where}: command", "Command(…)", Command),
-        unsupported=authored.guarded(recipe.unsupported, f"{where}: unsupported", "a text or None", (str, type(None))),
+        command=author_modules.guarded(recipe.command, f"{where}: command", "Command(…)", Command),
+        unsupported=author_modules.guarded(
+            recipe.unsupported, f"{where}: unsupported", "a text or None", (str, type(None))
+        ),
     )
 
 

@@ -7,7 +7,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from evalsuite import authored, paths, registry
+from evalsuite import author_modules, paths, registry
 from evalsuite.adapter import Adapter, Recipe
 from evalsuite.commands import checking
 from evalsuite.commands.checking import Checked
@@ -150,7 +150,7 @@ def _check(arguments: argparse.Namespace) -> int:
     known = catalogue.discover(more.dialects, (*more.adapters, arguments.check.resolve()))
     found = [
         checked
-        for file in authored.modules(arguments.check, registry.CONTRACT)
+        for file in author_modules.modules(arguments.check, registry.CONTRACT)
         for checked in checking.check_adapters(registry.brought(file), file, known, arguments.log)
     ]
     if not found:

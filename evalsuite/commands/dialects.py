@@ -92,14 +92,14 @@ def _explain(arguments: argparse.Namespace, dialects: "Mapping[str, Dialect]") -
 
 
 def _check(arguments: argparse.Namespace) -> int:
-    from evalsuite import authored
+    from evalsuite import author_modules
     from evalsuite.commands import checking
     from evalsuite.commands.adapters import show
     from evalsuite.logs import catalogue
 
     more = search_paths(arguments)
     known = catalogue.discover((*more.dialects, arguments.check.resolve()), more.adapters)
-    declared = {file: catalogue.load(file) for file in authored.modules(arguments.check, catalogue.CONTRACT)}
+    declared = {file: catalogue.load(file) for file in author_modules.modules(arguments.check, catalogue.CONTRACT)}
     if not any(declared.values()):
         raise EvalsuiteError(f"{arguments.check}: no dialect stands there; expected {catalogue.CONTRACT.example}.")
     found = [

@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evalsuite import authored
+from evalsuite import author_modules
 from evalsuite.dialect import Dialect, Line, Origin, Timers
 from evalsuite.errors import EvalsuiteError, did_you_mean
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from evalsuite.documents import DialectSource
 
 HOUSE = Path(__file__).resolve().parent / "dialects"
-CONTRACT = authored.Contract(
+CONTRACT = author_modules.Contract(
     option="--dialects",
     name="DIALECTS",
     example="DIALECTS = (Dialect(…), …)",
@@ -54,13 +54,13 @@ def discover(dialects: Iterable[Path] = (), adapters: Iterable[Path] = ()) -> di
 
 @functools.cache
 def _house() -> Mapping[str, Dialect]:
-    return {dialect.name: dialect for file in authored.modules(HOUSE, CONTRACT) for dialect in load(file)}
+    return {dialect.name: dialect for file in author_modules.modules(HOUSE, CONTRACT) for dialect in load(file)}
 
 
 def _given(places: Iterable[Path]) -> Iterator[Dialect]:
     """The dialects of a user's folders and files, each checked."""
     for place in places:
-        for file in authored.modules(Path(place), CONTRACT):
+        for file in author_modules.modules(Path(place), CONTRACT):
             for dialect in load(file):
                 dialect.check(str(file))
                 yield replace(dialect, origin=Origin(file=file, option="--dialects"))
@@ -110,8 +110,8 @@ def _two(before: Dialect, dialect: Dialect) -> str:
 
 def load(file: Path) -> tuple[Dialect, ...]:
     """The dialects that *file* declares. Raises EvalsuiteError if it declares none or cannot be read."""
-    module = authored.loaded(file, CONTRACT)
-    found = authored.declared(module, file, CONTRACT)
+    module = author_modules.loaded(file, CONTRACT)
+    found = author_modules.declared(module, file, CONTRACT)
     if not isinstance(found, tuple | list) or not all(isinstance(one, Dialect) for one in found):
         raise EvalsuiteError(
             f"{file}: the module's DIALECTS is no tuple of dialects; expected {CONTRACT.example}. "

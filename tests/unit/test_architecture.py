@@ -17,7 +17,7 @@ GROUND = {
         "model",
         "decode",
         "documents",
-        "lab",
+        "author_document",
         "errors",
         "messages",
         "paths",
@@ -25,12 +25,21 @@ GROUND = {
         "findings",
         "redaction",
         "locks",
-        "sources",
+        "code_version",
         "workload",
     ),
     "processes",
 }
-CONTRACT = {"adapter", "authored", "customs", "reference", "launchers", "dialect", "placeholders", "registry"}
+CONTRACT = {
+    "adapter",
+    "author_modules",
+    "recipe_facts",
+    "reference",
+    "launchers",
+    "dialect",
+    "placeholders",
+    "registry",
+}
 MAY_IMPORT = {  # beside ground and contract
     "plan": {"runs"},
     "machine": {"runs"},
@@ -80,7 +89,7 @@ STARTS = {"system", "popen", "fork", "forkpty", "posix_spawn", "posix_spawnp", "
 ASKS_TIME = {
     ("time", name) for name in ("time", "time_ns", "monotonic", "monotonic_ns", "perf_counter", "sleep", "localtime")
 } | {("datetime", "now"), ("datetime", "today"), ("datetime", "utcnow"), ("date", "today")}
-AUTHORS_ROOMS = ("adapter", "customs", "messages", "reference", "launchers", "model")
+AUTHORS_ROOMS = ("adapter", "recipe_facts", "messages", "reference", "launchers", "model")
 ADAPTERS_MAY_IMPORT = {f"evalsuite.{room}" for room in AUTHORS_ROOMS}
 ADAPTERS_MAY_NOT = {"os", "subprocess", "pathlib", "socket", "shutil", "time"}
 THIRD_PARTY = {  # package → where it may be imported

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from evalsuite import paths, sources
+from evalsuite import code_version, paths
 from evalsuite.errors import EvalsuiteError
 from evalsuite.logs.catalogue import Places
 from evalsuite.results.measure import cache as cached
@@ -111,11 +111,11 @@ def test_two_files_that_swap_their_bytes_are_read_again(folder, tmp_path, read):
 
 def test_other_code_reads_again(folder, tmp_path, read, monkeypatch):
     cached.measured(folder, HOUSE, tmp_path / "cache")
-    sources.kept.cache_clear()
-    monkeypatch.setattr(sources, "fingerprint", lambda: "of other code")
+    code_version.kept.cache_clear()
+    monkeypatch.setattr(code_version, "fingerprint", lambda: "of other code")
 
     cached.measured(folder, HOUSE, tmp_path / "cache")
-    sources.kept.cache_clear()
+    code_version.kept.cache_clear()
 
     assert len(read) == 2
 

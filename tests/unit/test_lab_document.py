@@ -9,9 +9,9 @@ import pages
 import pytest
 import synthetic
 
-from evalsuite import lab, paths, report
+from evalsuite import author_document, paths, report
+from evalsuite.author_document import BothLanguages, LabDocument, OwnSection
 from evalsuite.errors import EvalsuiteError
-from evalsuite.lab import BothLanguages, LabDocument, OwnSection
 from evalsuite.report import forms
 from evalsuite.report.book import blocks, outline
 from evalsuite.report.book.book import Book
@@ -138,10 +138,10 @@ def test_the_chapters_that_order_may_name_are_those_of_the_report():
 def test_every_place_of_an_own_section_is_a_chapter():
     known = {"own", *outline.FREE_PLACES, *(chapter.key for chapter in outline.MODEL_CHAPTERS)}
 
-    assert set(lab.Place.__args__) == known
+    assert set(author_document.Place.__args__) == known
 
 
-@pytest.mark.parametrize("place", lab.Place.__args__)
+@pytest.mark.parametrize("place", author_document.Place.__args__)
 @pytest.mark.parametrize("kind", ["tianshu", "free"])
 def test_no_own_section_is_lost(place, kind, tmp_path):
     section = OwnSection(
@@ -278,7 +278,7 @@ def test_a_wrong_number_in_the_document_is_a_finding(read):
 
 
 def test_a_plan_beyond_the_platform_is_said():
-    large = documented(synthetic.quick(), platform=lab.Platform(sizes=("1x1",)))
+    large = documented(synthetic.quick(), platform=author_document.Platform(sizes=("1x1",)))
     book = Book(evaluation=large)
     subject = Subject(book=book, models=blocks.models(book), look=drawn.look(book), words=words.read())
     [background] = [section for section in contents.sections(subject) if section.id == "background"]

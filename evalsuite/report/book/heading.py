@@ -2,7 +2,7 @@
 
 from typing import Protocol
 
-from evalsuite.lab import BothLanguages, LabDocument
+from evalsuite.author_document import BothLanguages, LabDocument
 from evalsuite.report.book import variant
 from evalsuite.report.book.blocks import Block
 from evalsuite.report.book.book import conditions

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any, cast
 
 from evalsuite import findings
+from evalsuite.author_document import BothLanguages, LabDocument
 from evalsuite.decode import Kind, Mistake, Wrong, refusal, said, shown, take
 from evalsuite.errors import EvalsuiteError
 from evalsuite.files import read_json
-from evalsuite.lab import BothLanguages, LabDocument
 from evalsuite.messages import Message
 from evalsuite.model import (
     Case,

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from evalsuite.lab import LabDocument
+from evalsuite.author_document import LabDocument
 from evalsuite.report.book.outline import (
     AFTER,
     BACKGROUND,

@@ -11,7 +11,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemBytecodeCache, FileSystemLoader, StrictUndefined
 from jinja2.bccache import Bucket
 
-from evalsuite import paths, sources
+from evalsuite import code_version, paths
 
 __all__ = ["Environment", "environment"]
 
@@ -37,7 +37,7 @@ class Compiled(FileSystemBytecodeCache):
 
 def _compiled() -> Compiled | None:
     """None where others may write into its folder: it holds code."""
-    folder = sources.kept(paths.cache() / "templates") / version("jinja2")
+    folder = code_version.kept(paths.cache() / "templates") / version("jinja2")
     with contextlib.suppress(OSError):
         folder.mkdir(mode=0o700, exist_ok=True)
         about = folder.stat()

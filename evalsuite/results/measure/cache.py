@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, TypeVar, cast
 
-from evalsuite import files, sources
+from evalsuite import code_version, files
 from evalsuite.documents import RunCommand
 from evalsuite.errors import EvalsuiteError
 from evalsuite.logs.catalogue import Places
@@ -81,7 +81,7 @@ def _entry(cache: Path | None, folder: RunFolder, what: str) -> CacheEntry | Non
     except OSError:
         return None
     key = hashed.hexdigest()
-    return CacheEntry(file=sources.kept(cache) / key[:2] / key, folder=folder.path, seen=seen)
+    return CacheEntry(file=code_version.kept(cache) / key[:2] / key, folder=folder.path, seen=seen)
 
 
 def _seen(folder: Path) -> Seen:

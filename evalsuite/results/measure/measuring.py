@@ -4,7 +4,7 @@ import importlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from evalsuite import processes, sources
+from evalsuite import code_version, processes
 from evalsuite.errors import EvalsuiteError
 from evalsuite.findings import UnreadableRun
 from evalsuite.logs.catalogue import Places
@@ -24,7 +24,7 @@ def measured(
     *meanwhile* is done while other processes have begun; not at all if this one is alone.
     """
     if cache is not None:
-        sources.kept(cache)  # asked here, each process below knows it
+        code_version.kept(cache)  # asked here, each process below knows it
 
     def measure(folder: RunFolder) -> Measured | UnreadableRun:
         try:

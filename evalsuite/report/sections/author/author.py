@@ -13,9 +13,9 @@ from typing import Any, Protocol
 
 from markupsafe import Markup, escape
 
+from evalsuite.author_document import PLACE, AuthorNote
 from evalsuite.errors import EvalsuiteError
 from evalsuite.findings import AuthorDiffers
-from evalsuite.lab import PLACE, AuthorNote
 from evalsuite.model import LANGUAGES, Evaluation, Finding, Summary
 from evalsuite.report.book.book import Book
 from evalsuite.report.sections.author import author_file

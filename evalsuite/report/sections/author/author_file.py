@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from evalsuite import redaction
+from evalsuite.author_document import AuthorNote, BothLanguages, KeptProblem, LabDocument, WrittenFinding
 from evalsuite.decode import Mistake, decode, read_toml, refusal, said
 from evalsuite.errors import EvalsuiteError, did_you_mean
-from evalsuite.lab import AuthorNote, BothLanguages, KeptProblem, LabDocument, WrittenFinding
 from evalsuite.report.book.outline import ORDERED, TIANSHU_FIXED
 
 SEE = "try_author"

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from evalsuite.lab import BothLanguages, OwnSection
+from evalsuite.author_document import BothLanguages, OwnSection
 from evalsuite.report.book.outline import FREE_PLACES, MODEL_CHAPTERS, OWN, ModelChapter
 from evalsuite.report.sections.author.author import FilledText
 from evalsuite.report.sections.common.markdown import MarkdownWriter

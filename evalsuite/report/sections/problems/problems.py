@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from evalsuite.lab import AuthorNote, KeptProblem
+from evalsuite.author_document import AuthorNote, KeptProblem
 from evalsuite.model import Finding
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.states import GLYPHS, WORST_FIRST, how, run_state

@@ -2,7 +2,7 @@
 
 import pytest
 
-from evalsuite import authored, cli, decode, registry
+from evalsuite import author_modules, cli, decode, registry
 from evalsuite.adapter import Command
 from evalsuite.errors import EvalsuiteError, Exit
 from evalsuite.logs import catalogue
@@ -42,7 +42,7 @@ ADAPTERS = {
     "it lacks a package": ("import torchh\n", "tinynet.py, line 1: ModuleNotFoundError: No module named 'torchh'"),
     "no ADAPTER": ("ADAPTERS = 1\n", "the module has no ADAPTER = Adapter(…); see docs/adding-a-framework.md for one"),
     "no ADAPTER but its like": ("ADAPTERS = 1\n", "Did you mean ADAPTERS?"),
-    "another thing": ("ADAPTER = 3\n", "tinynet.py: ADAPTER = 3; expected ADAPTER = Adapter(…)"),
+    "another thing": ("ADAPTER = 3\n", "tinynet.py: got ADAPTER = 3; expected ADAPTER = Adapter(…)"),
     "a misspelt field": (adapter(RECIPE.replace("model", "modle")), "line 2: Recipe has no field modle; its fields"),
     "the nearest field": (adapter(RECIPE.replace("model", "modle")), "Did you mean model?"),
     "a field is missing": (adapter('name="train", model="tiny"'), "Recipe(…) is without 'dialect' and 'command'"),
@@ -131,6 +131,6 @@ def test_what_an_author_may_write_as_a_list_is_taken(tmp_path):
 def test_a_guarded_function_gives_what_it_gave():
     recipe = toynet().recipes[0]
 
-    guarded = authored.guarded(recipe.command, "here", "Command(…)", Command)
+    guarded = author_modules.guarded(recipe.command, "here", "Command(…)", Command)
 
     assert guarded(CASE) == recipe.command(CASE)
