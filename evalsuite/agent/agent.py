@@ -51,10 +51,10 @@ def run(order: Order, lock: NodeLock | None = None, group: RunGroup | str | None
     folder = _prepared(order)
     if lock is not None:
         lock.add_process()
-    with signals.held() as watched:
+    with signals.hold_signals() as watched:
         processes.adopt_orphans()
         try:
-            folder.write_environment(environment.found(order.host, place.rank))
+            folder.write_environment(environment.read_environment(order.host, place.rank))
             facts = folder.environment_path(order.host)
             held = {facts.name: files.sha256(facts)}
             with contextlib.closing(_Agent(order, folder, place, watched, lock, group, held)) as agent:

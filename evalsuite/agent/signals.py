@@ -9,7 +9,7 @@ PASSED_ON = frozenset({signal.SIGUSR1, signal.SIGUSR2})
 
 
 @contextlib.contextmanager
-def held() -> Iterator[set[int]]:
+def hold_signals() -> Iterator[set[int]]:
     """Holds signals back until `signal.sigtimedwait` asks for them; gives the set to ask for.
 
     SIGCHLD is among them. What this process was told to ignore (nohup, `&` in a script) stays ignored.

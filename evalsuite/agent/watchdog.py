@@ -28,7 +28,7 @@ def start_watchdog(end_with_parent: bool = False, end_rest: Callable[[], object]
     processes.adopt_orphans()
     launcher = os.getppid() if end_with_parent else None
     watchdog = os.getpid()
-    with signals.held() as asked_for:
+    with signals.hold_signals() as asked_for:
         child = os.fork()
         if child:
             code = _watch(child, asked_for, launcher)

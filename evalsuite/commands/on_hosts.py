@@ -36,4 +36,4 @@ def run(arguments: argparse.Namespace) -> int:
         with one_at_a_time:
             print(line, flush=True, file=sys.stdout)
 
-    return ssh.run(named, argv, say)
+    return ssh.run_on_hosts(named, argv, say)

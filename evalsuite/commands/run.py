@@ -131,7 +131,7 @@ def _check_store(store: Store, missing: Sequence[Run]) -> None:
     """Raises EvalsuiteError if the disk is too small for the *missing* runs."""
     if not locks.has_flock(store.root):
         note(say("run.no_flock", folder=store.root))
-    disk_space.check(missing, store)
+    disk_space.check_disk_space(missing, store)
 
 
 def _launch(

@@ -209,7 +209,7 @@ def launch_all(
                 continue
             try:
                 if block != (block := (run.repeat, run.case.scale)):
-                    probe_s = round(drift_probe.seconds(), 6)
+                    probe_s = round(drift_probe.measure_seconds(), 6)
                 ended = going.launched(run, adapters[run.case.framework].recipe(run.case.recipe), folder, probe_s)
             except OSError as error:
                 if mendable := of_machine(error, folder.path):
@@ -249,7 +249,7 @@ class _Going:
                 folder,
                 self.launcher,
                 tick=functools.partial(self.tick, run),
-                enough=watching.enough(
+                enough=watching.make_enough(
                     run, recipe, folder, self.launcher.dialects, stop_after_window=self.launcher.stop_after_window
                 ),
                 place=place,

@@ -14,7 +14,7 @@ from evalsuite.agent import processes
 TERMINATE_S = 15.0  # between asking the agent to end and killing it
 
 
-def started(
+def start_process(
     line: Sequence[str], environment: Mapping[str, str], output: IO[bytes], folder: Path | None = None
 ) -> subprocess.Popen[bytes]:
     """The process of *line*, which writes into *output*. Raises OSError if there is no such program."""
@@ -30,7 +30,7 @@ def started(
     )
 
 
-def end(process: subprocess.Popen[bytes] | subprocess.Popen[str]) -> None:
+def end_process(process: subprocess.Popen[bytes] | subprocess.Popen[str]) -> None:
     """Ends *process* and all that descend from it, if it still runs."""
     if process.poll() is not None:
         return

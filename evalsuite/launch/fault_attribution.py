@@ -21,7 +21,7 @@ CANNOT_START = (CANNOT_EXECUTE, NOT_FOUND)
 RENDEZVOUS_S = 20.0  # no framework waits shorter for a node that does not come (Gloo and Horovod wait 30 s)
 
 
-def infrastructure(folder: RunFolder, case: Case) -> str | None:
+def find_infrastructure_fault(folder: RunFolder, case: Case) -> str | None:
     """What of the infrastructure failed in a run that ended badly; None if every planned node did its part.
 
     By what the nodes left: an agent writes down its environment when it starts, and how it ended when it is done.
@@ -41,12 +41,12 @@ def lost_on(hosts: Sequence[str]) -> str:
     return f"the node agent was lost on {', '.join(hosts)}"
 
 
-def deaf(agents: Mapping[str, AgentOutcome]) -> list[str]:
+def find_deaf_hosts(agents: Mapping[str, AgentOutcome]) -> list[str]:
     """The hosts whose agent ended the training because it heard nothing of the evaluator any more."""
     return sorted(host for host, agent in agents.items() if agent.error and agent.exit_code == EVALUATOR_LOST)
 
 
-def without_program(agents: Mapping[str, AgentOutcome], program: str) -> str | None:
+def find_lacking_program(agents: Mapping[str, AgentOutcome], program: str) -> str | None:
     """Why the training could not be started on some hosts, where it can on others or here: they lack *program*, or
     what starts it. None where it starts nowhere, which is the recipe's own matter."""
     found = {host: agent.error for host, agent in agents.items() if agent.error and agent.exit_code in CANNOT_START}
@@ -55,7 +55,7 @@ def without_program(agents: Mapping[str, AgentOutcome], program: str) -> str | N
     return f"{', '.join(sorted(found))}: {next(iter(found.values()))}"
 
 
-def ended_by_launcher(agents: Mapping[str, AgentOutcome]) -> str | None:
+def find_launcher_fault(agents: Mapping[str, AgentOutcome]) -> str | None:
     """What is wrong with a run whose launcher says that all went well; None if so say the agents. Open MPI 5 gives 0
     after it has lost a node and ended the training on the others."""
     if not any(agent.exit_code for agent in agents.values()):
@@ -71,7 +71,7 @@ def _failed_at_once(agent: AgentOutcome) -> bool:
     return by_itself and agent.exit_code != 0 and agent.duration_s < RENDEZVOUS_S
 
 
-def container(folder: RunFolder, found: Container | None) -> str | None:
+def find_container_fault(folder: RunFolder, found: Container | None) -> str | None:
     """Why the container runtime started nothing, in its own words; None if it did, or if there is none.
 
     It says so at the beginning of a log: what stands behind lines of a training is the training's own.

@@ -10,7 +10,7 @@ from evalsuite.errors import EvalsuiteError
 from evalsuite.runs.store import RunFolder
 
 
-def found(folder: RunFolder, asked: Mapping[str, str], nodes: int) -> str | None:
+def find_changes(folder: RunFolder, asked: Mapping[str, str], nodes: int) -> str | None:
     """What was changed in the *folder* of a run that has ended, in a sentence; None: nothing.
 
     *asked*: name → hash of what was written before it began.

@@ -101,7 +101,8 @@ def launch(
     with _monitor(folder, launcher.engine, run.case.nodes) as monitor:
         exit_code, why, duration_s, lost = _finish(line, folder, launcher, tick, enough, monitor)
         if monitor and not why:
-            lost = lost or launcher_errors.lost_in(folder.engine_log) or (monitor.find_cut_off() if exit_code else [])
+            lost = lost or launcher_errors.read_lost_nodes(folder.engine_log)
+            lost = lost or (monitor.find_cut_off() if exit_code else [])
     started_at = (datetime.now(UTC).astimezone() - timedelta(seconds=duration_s)).isoformat(timespec="milliseconds")
     shutil.rmtree(folder.scratch, ignore_errors=True)
     outcome = replace(
@@ -142,7 +143,7 @@ def _finish(
         try:
             environment = {**os.environ, **line.environment, **launcher.engine.variables}
             environment |= python_path(environment)
-            process = engine_process.started(line.engine, environment, output, folder.scratch)
+            process = engine_process.start_process(line.engine, environment, output, folder.scratch)
         except OSError as error:
             raise EvalsuiteError(
                 f"{line.engine[0]}: {error.strerror}; expected the engine's own command. `evalsuite doctor` says which "
@@ -163,16 +164,16 @@ def _finish(
                 if now - asked > ENOUGH_POLL_S:
                     asked = now
                     if why := enough():
-                        engine_process.end(process)
+                        engine_process.end_process(process)
                         return process.returncode, why, time.monotonic() - began, []
                 if monitor and ((lost := monitor.find_lost()) or monitor.is_incomplete()):
-                    engine_process.end(process)
+                    engine_process.end_process(process)
                     return process.returncode, None, time.monotonic() - began, lost
                 tick(now - began)
                 time.sleep(POLL_S)
             return process.returncode, None, time.monotonic() - began, []
         finally:
-            engine_process.end(process)
+            engine_process.end_process(process)
 
 
 def _check_recorded(exit_code: int, folder: RunFolder) -> None:
@@ -189,7 +190,7 @@ def _agent_error(folder: RunFolder) -> str | None:
 
 
 def _meddled(folder: RunFolder, asked: Mapping[str, str], case: Case) -> Outcome | None:
-    said = integrity.found(folder, asked, case.nodes)
+    said = integrity.find_changes(folder, asked, case.nodes)
     return Outcome(status="failed", reason=said) if said else None
 
 
@@ -215,7 +216,7 @@ def _lost(folder: RunFolder, case: Case) -> str | None:
     """
     deadline = time.monotonic() + SHOWN_S
     while (
-        lost := fault_attribution.infrastructure(folder, case) if case.nodes > 1 else None
+        lost := fault_attribution.find_infrastructure_fault(folder, case) if case.nodes > 1 else None
     ) and time.monotonic() < deadline:
         time.sleep(POLL_S)
     return lost
@@ -232,19 +233,19 @@ def _ending(exit_code: int, folder: RunFolder, case: Case, launcher: Launcher) -
     if exit_code == 124 or any(agent.timed_out for agent in agents.values()):
         return Outcome(status="timed_out", reason=f"the time limit of {launcher.timeout_s:g} s was reached")
     if exit_code == 0 and not _lost(folder, case):
-        said = fault_attribution.ended_by_launcher(agents)
+        said = fault_attribution.find_launcher_fault(agents)
         return _failed_by_infrastructure(said, folder) if said else Outcome(status="completed", reason="")
-    if deaf := fault_attribution.deaf(agents):
+    if deaf := fault_attribution.find_deaf_hosts(agents):
         return _failed_by_infrastructure(fault_attribution.lost_on(deaf), folder)
     if error := _agent_error(folder):
         elsewhere = launcher.engine.name != "local"
-        lacking = fault_attribution.without_program(agents, folder.command().command[0]) if elsewhere else None
+        lacking = fault_attribution.find_lacking_program(agents, folder.command().command[0]) if elsewhere else None
         return Outcome(status="failed", reason=lacking or error, fault="infrastructure" if lacking else None)
-    if lost := fault_attribution.infrastructure(folder, case):
+    if lost := fault_attribution.find_infrastructure_fault(folder, case):
         return _failed_by_infrastructure(lost, folder)
     if exit_code in launcher.engine.lost_codes and all(agent.exit_code != exit_code for agent in agents.values()):
         return Outcome(status="failed", reason=_engine_said(folder.engine_log), fault="infrastructure")
-    if refused := fault_attribution.container(folder, launcher.engine.container):
+    if refused := fault_attribution.find_container_fault(folder, launcher.engine.container):
         return Outcome(status="failed", reason=refused, fault="infrastructure")
     if not any(log.path.stat().st_size for log in folder.logs()):  # the training never spoke: the engine may have
         return Outcome(status="failed", reason=_engine_said(folder.engine_log) or f"exit code {exit_code}")
@@ -299,7 +300,7 @@ def _command(
 
 def _engine_said(file: Path) -> str:
     """Why the engine failed, by its own output."""
-    return redaction.redacted(launcher_errors.reason(file.read_text(errors="replace") if file.is_file() else ""))
+    return redaction.redacted(launcher_errors.find_reason(file.read_text(errors="replace") if file.is_file() else ""))
 
 
 def _signal_name(number: int) -> str:

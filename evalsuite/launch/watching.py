@@ -15,7 +15,7 @@ MIDWAY_S = 600.0  # and one that has steps before it, after this long at least
 MIDWAY_TIMES = 30  # and so many times the longest that it had been silent before: an evaluation, a checkpoint
 
 
-def enough(
+def make_enough(
     run: Run,
     recipe: Recipe,
     folder: RunFolder,

@@ -20,7 +20,7 @@ from evalsuite.machine.variables import relevant
 TOPOLOGY_TIMEOUT_S = 20.0
 
 
-def found(host: str, node_rank: int, root: Path = Path("/")) -> HostEnvironment:
+def read_environment(host: str, node_rank: int, root: Path = Path("/")) -> HostEnvironment:
     """Everything that is recorded of this machine."""
     limits = cgroups.limits(root)
     cpu, memory = Cpu(limits, root), Memory(limits)

@@ -171,15 +171,15 @@ def test_what_a_runtime_says_of_itself_is_the_reason_and_the_platform_s(name, li
     folder.log_path("n1").write_text(f"Trying to pull …\n{line}\n")
     box = replace(containers.here("docker"), runtime=RUNTIMES[name])
 
-    assert fault_attribution.container(folder, box) == f"{name}: {line}"
-    assert fault_attribution.container(folder, None) is None
+    assert fault_attribution.find_container_fault(folder, box) == f"{name}: {line}"
+    assert fault_attribution.find_container_fault(folder, None) is None
 
 
 def test_a_training_that_prints_such_a_line_is_not_taken_for_the_runtime(tmp_path):
     folder = RunFolder(tmp_path)
     folder.log_path("n1").write_text("step\n" * 40 + "Error: the loss is not finite\n")
 
-    assert fault_attribution.container(folder, containers.here("podman")) is None
+    assert fault_attribution.find_container_fault(folder, containers.here("podman")) is None
 
 
 def test_an_unknown_runtime_gets_the_known_ones_and_the_nearest():

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from evalsuite.launch import runner
-from evalsuite.launch.watching import MIDWAY_S, MIDWAY_TIMES, SILENT_S, enough
+from evalsuite.launch.watching import MIDWAY_S, MIDWAY_TIMES, SILENT_S, make_enough
 from evalsuite.logs import catalogue
 from evalsuite.model import Protocol, Run
 from evalsuite.results.measure import measurement
@@ -41,7 +41,7 @@ def folder_with(path, steps, behind="") -> RunFolder:
 def test_a_script_with_a_limit_of_its_own_is_not_ended_while_it_speaks(tmp_path):
     recipe = toynet().recipes[0]
 
-    assert enough(Run(case=SHORT, repeat=0), recipe, folder_with(tmp_path, 50), HOUSE)() is None
+    assert make_enough(Run(case=SHORT, repeat=0), recipe, folder_with(tmp_path, 50), HOUSE)() is None
 
 
 @pytest.mark.parametrize(("steps", "why"), [(6, "hung"), (5, None)])
@@ -50,7 +50,7 @@ def test_a_script_that_falls_silent_behind_its_last_step_hangs(steps, why, tmp_p
     long_ago = time.time() - 2 * SILENT_S
     os.utime(folder.log_path("host"), (long_ago, long_ago))
 
-    assert enough(Run(case=SHORT, repeat=0), toynet().recipes[0], folder, HOUSE)() == why
+    assert make_enough(Run(case=SHORT, repeat=0), toynet().recipes[0], folder, HOUSE)() == why
 
 
 def test_a_run_that_hung_keeps_its_number_and_says_so(tmp_path):
@@ -67,7 +67,7 @@ def test_a_run_that_hung_keeps_its_number_and_says_so(tmp_path):
 def test_a_script_with_a_limit_is_ended_after_the_window_where_that_is_asked_for(steps, why, tmp_path):
     folder = folder_with(tmp_path, steps)
 
-    assert enough(Run(case=SHORT, repeat=0), toynet().recipes[0], folder, HOUSE, stop_after_window=True)() == why
+    assert make_enough(Run(case=SHORT, repeat=0), toynet().recipes[0], folder, HOUSE, stop_after_window=True)() == why
 
 
 @pytest.mark.parametrize(("why", "status"), [("window", "stopped_as_planned"), ("no_limit", "stopped_as_planned"),
@@ -112,7 +112,7 @@ def test_enough_is_when_the_last_measured_step_has_been_seen(tmp_path):
     recipe = toynet(step_bound="none").recipes[0]
     run = Run(case=SHORT, repeat=0)
 
-    seen = [enough(run, recipe, folder_with(tmp_path / str(steps), steps), HOUSE)() for steps in (1, 5, 6, 7)]
+    seen = [make_enough(run, recipe, folder_with(tmp_path / str(steps), steps), HOUSE)() for steps in (1, 5, 6, 7)]
 
     assert seen == [None, None, "no_limit", "no_limit"]
 
@@ -144,7 +144,7 @@ def silent(folder, seconds):
 def test_a_script_that_falls_silent_between_its_steps_hangs_after_much_longer(seconds, why, tmp_path):
     folder = silent(folder_with(tmp_path, 3), seconds)
 
-    assert enough(Run(case=SHORT, repeat=0), toynet().recipes[0], folder, HOUSE)() == why
+    assert make_enough(Run(case=SHORT, repeat=0), toynet().recipes[0], folder, HOUSE)() == why
 
 
 def test_a_script_that_was_silent_for_long_before_is_given_many_times_that(tmp_path):
@@ -155,8 +155,8 @@ def test_a_script_that_was_silent_for_long_before_is_given_many_times_that(tmp_p
     folder.arrivals_path("host").write_text("end_byte,at_s\n" + times)
     recipe = toynet().recipes[0]
 
-    patient = enough(Run(case=SHORT, repeat=0), recipe, silent(folder, MIDWAY_TIMES * 100.0 - 5), HOUSE)()
-    ended = enough(Run(case=SHORT, repeat=0), recipe, silent(folder, MIDWAY_TIMES * 100.0 + 5), HOUSE)()
+    patient = make_enough(Run(case=SHORT, repeat=0), recipe, silent(folder, MIDWAY_TIMES * 100.0 - 5), HOUSE)()
+    ended = make_enough(Run(case=SHORT, repeat=0), recipe, silent(folder, MIDWAY_TIMES * 100.0 + 5), HOUSE)()
 
     assert (patient, ended) == (None, "silent")
 
@@ -164,7 +164,7 @@ def test_a_script_that_was_silent_for_long_before_is_given_many_times_that(tmp_p
 def test_a_script_without_any_step_may_be_silent_up_to_its_limit(tmp_path):
     folder = silent(folder_with(tmp_path, 0, behind="compiling\n"), 100 * MIDWAY_S)
 
-    assert enough(Run(case=SHORT, repeat=0), toynet().recipes[0], folder, HOUSE)() is None
+    assert make_enough(Run(case=SHORT, repeat=0), toynet().recipes[0], folder, HOUSE)() is None
 
 
 def test_a_run_that_hung_between_its_steps_failed_and_says_so_itself(tmp_path):

@@ -68,7 +68,7 @@ def test_what_the_nodes_left_tells_who_failed(tmp_path, nodes, said):
     for host, (started, ended) in nodes.items():
         node(folder, host, started=started, ended=ended)
 
-    assert fault_attribution.infrastructure(folder, CASE.at_scale(2, 1)) == said
+    assert fault_attribution.find_infrastructure_fault(folder, CASE.at_scale(2, 1)) == said
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_a_training_that_fails_at_once_is_not_blamed_on_a_node_that_was_ended_fo
     folder.write_environment(HostEnvironment(host="a"))
     folder.write_agent("a", replace(AGENT, **end))
 
-    assert fault_attribution.infrastructure(folder, CASE.at_scale(2, 1)) == said
+    assert fault_attribution.find_infrastructure_fault(folder, CASE.at_scale(2, 1)) == said
 
 
 @pytest.mark.parametrize(("ended", "status"), [(True, "completed"), (False, "failed")])
@@ -118,7 +118,7 @@ def test_a_node_that_lacks_what_the_others_start_is_the_platforms_failure(lackin
     without = replace(AGENT, exit_code=NOT_FOUND, error="no such program")
     agents = {host: without if host in lacking else AGENT for host in ("a", "b")}
 
-    assert fault_attribution.without_program(agents, program) == said
+    assert fault_attribution.find_lacking_program(agents, program) == said
 
 
 LOST_DAEMON = """\
@@ -147,7 +147,7 @@ def test_a_launcher_that_ends_the_training_and_says_that_all_went_well_is_not_be
     assert outcome.reason == (
         "the launcher ended the training on a, b: PRTE has lost communication with a remote daemon."
     )
-    assert launcher_errors.lost(LOST_DAEMON) == ["b"]
+    assert launcher_errors.find_lost_nodes(LOST_DAEMON) == ["b"]
 
 
 def test_an_agent_that_heard_nothing_of_the_evaluator_is_the_platforms_failure(tmp_path):
@@ -186,7 +186,7 @@ class Lab:
         self.store = Store(folder / "runs")
         self.ends = list(ends)
         monkeypatch.setattr(runner, "launch", self._launch)
-        monkeypatch.setattr(drift_probe, "seconds", lambda: 0.3)
+        monkeypatch.setattr(drift_probe, "measure_seconds", lambda: 0.3)
 
     def _launch(self, run, recipe, folder, launcher, *, tick, enough, place):
         command = replace(COMMAND, campaign=place)

@@ -244,12 +244,12 @@ def test_a_host_that_is_not_reached_is_named_and_the_others_are_ended(tmp_path):
 
     os.environ["EVALSUITE_SSH"] = str(ssh)
     try:
-        code = over_ssh.run(hosts.from_words("localhost,b"), ["sleep", "60"], said.append)
+        code = over_ssh.run_on_hosts(hosts.from_words("localhost,b"), ["sleep", "60"], said.append)
     finally:
         del os.environ["EVALSUITE_SSH"]
 
     assert code == 255
-    assert launcher_errors.reason("\n".join(said)) == "b: Host key verification failed."
+    assert launcher_errors.find_reason("\n".join(said)) == "b: Host key verification failed."
     assert any("error: b was not reached" in line and "Try: ssh b true" in line for line in said)
 
 
@@ -279,7 +279,8 @@ def test_every_word_reaches_the_host_as_it_is():
     ],
 )
 def test_a_reason_is_a_line_with_words_that_names_the_failure(text, reason):
-    assert launcher_errors.reason(text).startswith(reason) and bool(reason) == bool(launcher_errors.reason(text))
+    found = launcher_errors.find_reason(text)
+    assert found.startswith(reason) and bool(reason) == bool(found)
 
 
 # the network between them

@@ -167,7 +167,7 @@ def test_a_launcher_that_waits_although_its_ssh_reached_nobody_is_given_up_soon(
     ],
 )
 def test_what_ssh_says_of_a_host_that_it_did_not_reach_is_told_from_other_words(line, is_so):
-    assert launcher_errors.unreached(line) == is_so
+    assert launcher_errors.is_unreached(line) == is_so
 
 
 @pytest.mark.parametrize(("listed", "troubles"), [(True, [("error", "same")]), (False, [])])
@@ -191,7 +191,7 @@ def test_a_node_without_the_environment_of_a_framework_is_refused_before_the_run
 
 
 def test_a_node_says_which_programs_it_cannot_start(tmp_path, monkeypatch):
-    monkeypatch.setattr(drift_probe, "seconds", lambda: 0.5)
+    monkeypatch.setattr(drift_probe, "measure_seconds", lambda: 0.5)
     monkeypatch.setattr(foreign, "busy_programs", dict)
     (tmp_path / "token").write_text("t")
     (tmp_path / "no-program").write_text("")
@@ -212,7 +212,7 @@ def test_a_slow_node_is_named_and_taken_only_if_no_other_is_left(tmp_path):
 
 
 def test_the_runs_folder_is_another_where_the_word_in_it_is(tmp_path, monkeypatch):
-    monkeypatch.setattr(drift_probe, "seconds", lambda: 0.5)
+    monkeypatch.setattr(drift_probe, "measure_seconds", lambda: 0.5)
     monkeypatch.setattr(foreign, "busy_programs", dict)
     (tmp_path / node_check.TOKEN).write_text("ours")
 

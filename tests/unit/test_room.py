@@ -34,7 +34,7 @@ def test_a_disk_without_room_is_said_before_anything_starts(tmp_path, free):
     free(10 << 20)
 
     with pytest.raises(EvalsuiteError, match=r"10 MB are free; expected 210 MB for 10 runs .*another disk"):
-        disk_space.check(RUNS, Store(tmp_path / "not" / "there"))
+        disk_space.check_disk_space(RUNS, Store(tmp_path / "not" / "there"))
 
 
 def test_earlier_runs_tell_what_more_of_them_take(tmp_path, free):
@@ -42,7 +42,7 @@ def test_earlier_runs_tell_what_more_of_them_take(tmp_path, free):
     finished(store, 20 << 20)
     free(1 << 30)
 
-    disk_space.check(RUNS, store)
+    disk_space.check_disk_space(RUNS, store)
     needed, by = disk_space.needed_bytes(RUNS, store)
 
     assert needed == pytest.approx(10 * 2 * (20 << 20), rel=0.01)
@@ -54,4 +54,4 @@ def test_many_nodes_take_more_and_nothing_to_do_takes_nothing(tmp_path, free):
     free(0)
 
     assert disk_space.needed_bytes(wide, Store(tmp_path))[0] == 1000 * disk_space.USUAL_BYTES
-    disk_space.check([], Store(tmp_path))
+    disk_space.check_disk_space([], Store(tmp_path))

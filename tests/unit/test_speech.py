@@ -55,7 +55,7 @@ REASONS = {  # where it is said why a run has no value: every sentence there has
     "logs/status/status.py": {"status", "_missing", "_too_short"},
     "logs/status/confidence.py": {"doubt", "_explanations"},
     "launch/runner.py": {"_ending", "_meddled"},
-    "launch/fault_attribution.py": {"infrastructure"},
+    "launch/fault_attribution.py": {"find_infrastructure_fault"},
     "results/measure/measurement.py": {"_unused"},
 }
 

@@ -14,7 +14,7 @@ SPARE = 2.0  # times what is expected: logs differ, and scripts write into their
 LEAST_BYTES = 64 << 20
 
 
-def check(runs: Sequence[Run], store: Store) -> None:
+def check_disk_space(runs: Sequence[Run], store: Store) -> None:
     """Raises EvalsuiteError if the disk of *store* has not the room that *runs* are expected to need."""
     if not runs:
         return

@@ -10,7 +10,7 @@ ITERATIONS = 400_000  # of SHA-256 on each core: some tenths of a second
 BEST_OF = 3  # a program that comes by for a moment is no drift
 
 
-def seconds() -> float:
+def measure_seconds() -> float:
     """What the computation takes on all usable cores of this machine at once; the fastest of three."""
     count = len(cores.usable().cores)
     with ThreadPoolExecutor(count) as pool:  # hashlib lets go of the interpreter's lock

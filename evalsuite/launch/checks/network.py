@@ -121,20 +121,20 @@ def _start(line: Argv, place: Path) -> str | None:
     folder, environment = RunFolder(place), {**os.environ, **python_path()}
     with open(folder.engine_log, "wb") as output:
         try:
-            process = engine_process.started(line, environment, output)
+            process = engine_process.start_process(line, environment, output)
         except OSError as error:
             raise EvalsuiteError(f"{line[0]}: {error.strerror}; expected the engine's own command.") from error
         try:
             _wait(process, folder)
         finally:
-            engine_process.end(process)
+            engine_process.end_process(process)
     if process.returncode == 0:
         return None
     files = [folder.engine_log, *(log.path for log in folder.logs())]
     text = "\n".join(file.read_text(errors="replace") for file in files)
     if "Traceback (most recent call last)" in text:
         return text.strip().splitlines()[-1].strip()[: launcher_errors.LONGEST]
-    return launcher_errors.reason(text) or f"exit code {process.returncode}"
+    return launcher_errors.find_reason(text) or f"exit code {process.returncode}"
 
 
 def _wait(process: subprocess.Popen[bytes], folder: RunFolder) -> None:

@@ -48,7 +48,7 @@ def facts(folder: Path, token: str, programs: Sequence[str] = ()) -> NodeFacts:
         devices=len(accelerators),
         busy=foreign.busy_programs(),
         on_devices=None if on_devices is None else foreign.name_processes(on_devices),
-        probe_s=round(drift_probe.seconds(), 6),
+        probe_s=round(drift_probe.measure_seconds(), 6),
         machine=_machine(),
         absent=tuple(program for program in programs if not os.access(program, os.X_OK)),
     )

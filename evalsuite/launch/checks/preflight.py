@@ -131,7 +131,7 @@ def _hear(name: str, process: "subprocess.Popen[str]") -> _Heard:
 
     def end() -> None:
         too_late.set()
-        engine_process.end(process)
+        engine_process.end_process(process)
 
     def limit(seconds: float) -> threading.Timer:
         timer = threading.Timer(seconds, end)
@@ -148,7 +148,7 @@ def _hear(name: str, process: "subprocess.Popen[str]") -> _Heard:
             facts = said
         else:
             lines.append(line)
-            if launcher_errors.unreached(line):
+            if launcher_errors.is_unreached(line):
                 unreached = True
                 timers.append(limit(GIVEN_UP_S))
     for timer in timers:
@@ -189,7 +189,7 @@ def _troubles(
         return Trouble(node=one.name, kind=kind, severity="warning", values=values)
 
     if facts is None:
-        said = redaction.redacted(launcher_errors.reason(one.output)).removeprefix(f"{one.name}: ").rstrip(".")
+        said = redaction.redacted(launcher_errors.find_reason(one.output)).removeprefix(f"{one.name}: ").rstrip(".")
         yield error("unreached", reason=said or "it said nothing")
         return
     if same is not None:

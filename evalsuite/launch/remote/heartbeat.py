@@ -111,7 +111,7 @@ class HeartbeatMonitor:
         self._note_ended()
         self._looked_s = time.monotonic()
         lost = {host for host in self._watches if self._is_lost(host)}
-        return sorted(lost.union(launcher_errors.lost_in(self._folder.engine_log)))
+        return sorted(lost.union(launcher_errors.read_lost_nodes(self._folder.engine_log)))
 
     def is_incomplete(self) -> bool:
         """Whether an agent has worked for long, and that of another node was never heard: a launcher may wait for ever

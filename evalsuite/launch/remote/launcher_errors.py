@@ -24,22 +24,22 @@ _LOST_DAEMON = re.compile(r"has lost communication with a remote daemon")
 _ITS_NODE = re.compile(r"^\s*Remote daemon\s*: \[\S+\] on node (\S+)", re.MULTILINE)
 
 
-def lost(text: str) -> list[str]:
+def find_lost_nodes(text: str) -> list[str]:
     """The nodes of which *text* says that the launcher lost them."""
     return sorted(set(_ITS_NODE.findall(text))) if _LOST_DAEMON.search(text) else []
 
 
-def lost_in(log: Path) -> list[str]:
+def read_lost_nodes(log: Path) -> list[str]:
     """The same of what an engine wrote; none where it wrote nothing."""
-    return lost(log.read_text(errors="replace")) if log.is_file() else []
+    return find_lost_nodes(log.read_text(errors="replace")) if log.is_file() else []
 
 
-def unreached(line: str) -> bool:
+def is_unreached(line: str) -> bool:
     """Whether *line* is ssh's, that it did not get to the host."""
     return _UNREACHED.search(line) is not None
 
 
-def reason(text: str) -> str:
+def find_reason(text: str) -> str:
     """The line of *text* that says why: the first that names a failure, for what follows it follows from it (srun tells
     of each task that it then ends); else the last with a word in it. "" if there is none. A node that was lost goes
     before all: what failed at the start did not end the run."""

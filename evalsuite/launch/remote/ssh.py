@@ -67,7 +67,7 @@ def ssh_line(host: Host, folder: Path, command: Sequence[str], ssh: Sequence[str
     return [*ssh, *OPTIONS, host.address, shlex.join(there)]
 
 
-def ranked(hosts: Sequence[Host], command: Sequence[str]) -> list[tuple[Host, list[str]]]:
+def rank_commands(hosts: Sequence[Host], command: Sequence[str]) -> list[tuple[Host, list[str]]]:
     """Each host with the command that tells it which one it is."""
     return [
         (host, ["env", f"EVALSUITE_NODE_RANK={rank}", f"EVALSUITE_HOST={host.name}", *command])
@@ -75,7 +75,7 @@ def ranked(hosts: Sequence[Host], command: Sequence[str]) -> list[tuple[Host, li
     ]
 
 
-def run(hosts: Sequence[Host], command: Sequence[str], say: Callable[[str], None]) -> int:
+def run_on_hosts(hosts: Sequence[Host], command: Sequence[str], say: Callable[[str], None]) -> int:
     """Runs *command* on all *hosts* at once; the exit code of the first that failed, else 0.
 
     *say* is given each line, behind the name of its host. Must be called on the main thread.
@@ -86,9 +86,9 @@ def run(hosts: Sequence[Host], command: Sequence[str], say: Callable[[str], None
         asked.append(number)
 
     before = {number: signal.signal(number, note) for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)}
-    connections = _started(hosts, command, os.environ, say)
+    connections = _connect(hosts, command, os.environ, say)
     try:
-        return _followed(connections, asked, say)
+        return _follow(connections, asked, say)
     finally:
         for connection in connections:
             connection.let_go()
@@ -98,12 +98,12 @@ def run(hosts: Sequence[Host], command: Sequence[str], say: Callable[[str], None
             signal.signal(number, handler)
 
 
-def _started(
+def _connect(
     hosts: Sequence[Host], command: Sequence[str], environment: Mapping[str, str], say: Callable[[str], None]
 ) -> list[_Connection]:
     ssh = shlex.split(environment.get("EVALSUITE_SSH", "ssh"))
     found = []
-    for host, line in ranked(hosts, command):
+    for host, line in rank_commands(hosts, command):
         process = subprocess.Popen(
             ssh_line(host, Path.cwd(), line, ssh),
             stdin=subprocess.PIPE,
@@ -112,13 +112,13 @@ def _started(
             start_new_session=True,  # a signal to our group reaches us alone
         )
         last: list[str] = []
-        reader = threading.Thread(target=_passed_on, args=(process.stdout, host.name, last, say), daemon=True)
+        reader = threading.Thread(target=_pass_on, args=(process.stdout, host.name, last, say), daemon=True)
         reader.start()
         found.append(_Connection(host=host, process=process, reader=reader, last_line=last))
     return found
 
 
-def _passed_on(output: IO[bytes], name: str, last: list[str], say: Callable[[str], None]) -> None:
+def _pass_on(output: IO[bytes], name: str, last: list[str], say: Callable[[str], None]) -> None:
     for line in output:
         text = line.decode(errors="replace").rstrip()
         if text:
@@ -126,7 +126,7 @@ def _passed_on(output: IO[bytes], name: str, last: list[str], say: Callable[[str
             say(f"{name}: {text}")
 
 
-def _followed(connections: Sequence[_Connection], asked: Sequence[int], say: Callable[[str], None]) -> int:
+def _follow(connections: Sequence[_Connection], asked: Sequence[int], say: Callable[[str], None]) -> int:
     """Waits for all; once one has failed, or we are asked to end, ends the others."""
     code, parent, deadline = 0, os.getppid(), None
     left = list(connections)
@@ -138,7 +138,7 @@ def _followed(connections: Sequence[_Connection], asked: Sequence[int], say: Cal
             if ended and not code and deadline is None:
                 code = ended if ended > 0 else 128 - ended
             if ended == UNREACHED and deadline is None:
-                say(_unreached(connection))
+                say(_explain_unreached(connection))
         orphaned = os.getppid() != parent
         if deadline is None and (code or asked or orphaned):
             deadline = time.monotonic() + GRACE_S
@@ -151,7 +151,7 @@ def _followed(connections: Sequence[_Connection], asked: Sequence[int], say: Cal
     return code
 
 
-def _unreached(connection: _Connection) -> str:
+def _explain_unreached(connection: _Connection) -> str:
     name = connection.host.name
     why = connection.last_line[0] if connection.last_line else "ssh said nothing"
     return f"error: {name} was not reached, or was lost: {why}. Try: ssh {connection.host.address} true"

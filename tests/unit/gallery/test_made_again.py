@@ -42,7 +42,7 @@ class Lab:
         self.criteria.write_text("[C1]\nthreshold = 0.8\nmin_nodes = 1\n")
         self.seconds = {}  # run id → seconds a step; 0: it is interrupted; None: it fails
         monkeypatch.setattr(runner, "launch", self._launch)
-        monkeypatch.setattr(drift_probe, "seconds", lambda: 0.3)
+        monkeypatch.setattr(drift_probe, "measure_seconds", lambda: 0.3)
 
     def _launch(self, run, recipe, folder, launcher, *, tick, enough, place):
         seconds = self.seconds.get(run.id, 0.5)
