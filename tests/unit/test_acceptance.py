@@ -8,7 +8,7 @@ import synthetic
 from evalsuite import report
 from evalsuite.report.book.blocks import models
 from evalsuite.report.book.book import Book
-from evalsuite.report.sections.common import drawn
+from evalsuite.report.sections.common import captioned_figure
 from evalsuite.report.sections.common.markdown import MarkdownWriter
 from evalsuite.report.sections.common.section import Subject
 from evalsuite.report.sections.verdict import verdict
@@ -20,7 +20,7 @@ SPOKEN = words.read()
 @pytest.fixture(scope="module")
 def subject():
     book = Book(evaluation=accepted.accepted())
-    return Subject(book=book, models=models(book), look=drawn.look(book), words=SPOKEN)
+    return Subject(book=book, models=models(book), look=captioned_figure.look(book), words=SPOKEN)
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +62,7 @@ def test_reasons_stand_once_below_the_matrix_in_both_languages(matrix):
 def test_without_two_cells_that_a_criterion_is_about_there_is_no_matrix(name):
     book = Book(evaluation=synthetic.PAGES[name]())
 
-    found = verdict.facts(Subject(book=book, models=models(book), look=drawn.look(book), words=SPOKEN))
+    found = verdict.facts(Subject(book=book, models=models(book), look=captioned_figure.look(book), words=SPOKEN))
 
     assert found.accepted is None and found.not_here is not None
 

@@ -12,7 +12,7 @@ from evalsuite.model import Run
 from evalsuite.plan import spec
 from evalsuite.report.book import blocks, heading
 from evalsuite.report.book.book import Book
-from evalsuite.report.book.policies import policies
+from evalsuite.report.book.result_tables import policies
 from evalsuite.report.data import finished, summary_json
 from evalsuite.report.forms import result_sheets
 from evalsuite.report.text import words

@@ -18,7 +18,7 @@ from evalsuite.report.book.book import Book
 from evalsuite.report.data import finished
 from evalsuite.report.page import contents
 from evalsuite.report.sections.author import author, author_file
-from evalsuite.report.sections.common import drawn
+from evalsuite.report.sections.common import captioned_figure
 from evalsuite.report.sections.common.section import Subject
 from evalsuite.report.text import names, words
 
@@ -74,7 +74,7 @@ def read(tmp_path):
 def chapters(evaluation):
     """The chapters of the page as "3 ResNet-50 v1.5"."""
     book = Book(evaluation=evaluation)
-    subject = Subject(book=book, models=blocks.models(book), look=drawn.look(book), words=words.read())
+    subject = Subject(book=book, models=blocks.models(book), look=captioned_figure.look(book), words=words.read())
     return [
         f"{number} {section.title if isinstance(section.title, str) else section.title.plain('en')}"
         for number, section in contents.placed(subject)
@@ -280,7 +280,7 @@ def test_a_wrong_number_in_the_document_is_a_finding(read):
 def test_a_plan_beyond_the_platform_is_said():
     large = documented(synthetic.quick(), platform=author_document.Platform(sizes=("1x1",)))
     book = Book(evaluation=large)
-    subject = Subject(book=book, models=blocks.models(book), look=drawn.look(book), words=words.read())
+    subject = Subject(book=book, models=blocks.models(book), look=captioned_figure.look(book), words=words.read())
     [background] = [section for section in contents.sections(subject) if section.id == "background"]
 
     assert background.facts()["platform"]["limit"].plain("en").startswith("The test plan goes up to 1 node 2 devices")

@@ -13,7 +13,7 @@ from evalsuite.documents import ContainerLimits
 from evalsuite.findings import BusyMachine
 from evalsuite.report.book.blocks import models
 from evalsuite.report.book.book import Book
-from evalsuite.report.sections.common import drawn
+from evalsuite.report.sections.common import captioned_figure
 from evalsuite.report.sections.common.section import Subject
 from evalsuite.report.sections.quality import machine_noise
 from evalsuite.report.sections.verdict import answers, matrix, notices, verdict
@@ -25,7 +25,7 @@ SPOKEN = words.read()
 
 def facts(evaluation):
     book = Book(evaluation=evaluation)
-    return verdict.facts(Subject(book=book, models=models(book), look=drawn.look(book), words=SPOKEN))
+    return verdict.facts(Subject(book=book, models=models(book), look=captioned_figure.look(book), words=SPOKEN))
 
 
 def said(one, language="en"):

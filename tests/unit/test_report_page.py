@@ -15,7 +15,7 @@ from evalsuite.report.book.states import GLYPHS
 from evalsuite.report.data import tables
 from evalsuite.report.page import render
 from evalsuite.report.sections.background import machines
-from evalsuite.report.sections.common import drawn
+from evalsuite.report.sections.common import captioned_figure
 from evalsuite.report.sections.models import block_figures
 from evalsuite.report.sections.overview import overview
 from evalsuite.report.sections.verdict import cards, headlines, notices
@@ -492,7 +492,8 @@ def test_every_number_in_a_sentence_is_traceable_to_a_case_or_to_what_was_counte
 def test_figures_have_a_second_view_in_reports_of_moderate_size_only(tmp_path):
     book, large = Book(evaluation=synthetic.thorough()), Book(evaluation=synthetic.many(200, repeats=1))
     found = [
-        block_figures.of_block(blocks.models(each)[0].blocks[0], drawn.look(each), SPOKEN) for each in (book, large)
+        block_figures.of_block(blocks.models(each)[0].blocks[0], captioned_figure.look(each), SPOKEN)
+        for each in (book, large)
     ]
 
     assert [one.view for one in found[0]] == ["per_device", "speedup"]

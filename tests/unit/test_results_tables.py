@@ -8,7 +8,7 @@ import synthetic
 from evalsuite.model import Skip
 from evalsuite.report.book import blocks, heading
 from evalsuite.report.book.book import Book
-from evalsuite.report.book.policies import policies
+from evalsuite.report.book.result_tables import policies
 from evalsuite.report.text import words
 
 SPOKEN = words.read()

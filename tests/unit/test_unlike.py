@@ -2,13 +2,13 @@
 
 import pytest
 
-from evalsuite.report.book import unlike
+from evalsuite.report.book import why_not_comparable
 from evalsuite.report.text import words
 from evalsuite.results.compare.fairness import Obstacle
 
 
 def said(key, ours, theirs, language="en"):
-    return unlike.sentence(Obstacle(key=key, ours=ours, theirs=theirs), words.read()).plain(language)
+    return why_not_comparable.sentence(Obstacle(key=key, ours=ours, theirs=theirs), words.read()).plain(language)
 
 
 def test_clocks_far_apart_need_no_values():

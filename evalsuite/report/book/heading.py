@@ -6,7 +6,7 @@ from evalsuite.author_document import BothLanguages, LabDocument
 from evalsuite.report.book import variant
 from evalsuite.report.book.blocks import Block
 from evalsuite.report.book.book import conditions
-from evalsuite.report.book.policies import BatchPolicy, Comparable
+from evalsuite.report.book.result_tables import BatchPolicy, Comparable
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.options import apart, option
 from evalsuite.report.text.options import title as title_of

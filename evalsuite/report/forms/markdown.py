@@ -14,7 +14,7 @@ from evalsuite.report.forms.headline_figure import HeadlineFigure
 from evalsuite.report.forms.material import Material
 from evalsuite.report.page import contents
 from evalsuite.report.sections.background import machines
-from evalsuite.report.sections.common import drawn
+from evalsuite.report.sections.common import captioned_figure
 from evalsuite.report.sections.common.markdown import MarkdownWriter
 from evalsuite.report.sections.common.section import Subject
 from evalsuite.report.sections.verdict import verdict
@@ -64,7 +64,7 @@ def document(material: Material, language: str) -> str:
 
 def _paragraphs(material: Material, writer: MarkdownWriter) -> Iterable[str]:
     book, words = material.book, writer.words
-    subject = Subject(book=book, models=blocks.models(book), look=drawn.look(book), words=words)
+    subject = Subject(book=book, models=blocks.models(book), look=captioned_figure.look(book), words=words)
     yield f"# {writer.render(heading.title(book.evaluation, words))}"
     yield _about(subject, writer)
     yield from _verdict(material, subject, writer)

@@ -12,7 +12,7 @@ from typing import Any
 from evalsuite.report.book import blocks, heading, states
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.cells import Cell
-from evalsuite.report.book.policies import BatchPolicy, Comparable, Grid, SeriesRow, policies
+from evalsuite.report.book.result_tables import BatchPolicy, Comparable, Grid, SeriesRow, policies
 from evalsuite.report.text import names
 from evalsuite.report.text.words import Rendered, Words
 

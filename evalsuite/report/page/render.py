@@ -15,7 +15,7 @@ from evalsuite.report.page import assets, contents, embedded, policy, templates,
 from evalsuite.report.page import slim as slim_room
 from evalsuite.report.page.contents import Chapter
 from evalsuite.report.sections.background import machines
-from evalsuite.report.sections.common import drawn
+from evalsuite.report.sections.common import captioned_figure
 from evalsuite.report.sections.common.section import Subject
 from evalsuite.report.sections.glossary import glossary as glossary_section
 from evalsuite.report.sections.models import models
@@ -41,13 +41,15 @@ def make_ready(languages: Sequence[str]) -> None:
 
 def page(book: Book, words: Words, build_hash: str) -> str:
     """The report as one HTML file; all of it, or up to the parts of its models (`parts`)."""
-    subject = Subject(book=book, models=blocks.models(book), look=drawn.look(book), words=words, in_parts=book.huge)
+    subject = Subject(
+        book=book, models=blocks.models(book), look=captioned_figure.look(book), words=words, in_parts=book.huge
+    )
     return _filled(book, words, build_hash, facts=verdict.facts(subject), chapters=contents.chapters(subject))
 
 
 def part(book: Book, whole: Book, words: Words, build_hash: str) -> str:
     """The part *book* of the report *whole*: one model, with the same colours."""
-    subject = Subject(book=book, models=blocks.models(book), look=drawn.look(whole), words=words)
+    subject = Subject(book=book, models=blocks.models(book), look=captioned_figure.look(whole), words=words)
     return _filled(book, words, build_hash, facts=None, chapters=contents.chapters(subject, contents.PART))
 
 
@@ -142,7 +144,7 @@ def _environment(words: Words) -> templates.Environment:
         "rule": lambda code: findings.rule(code, words),
         "limits": findings.limits,
         "why": lambda effect: effects.why(effect, words),
-        "table_rows": drawn.table_rows,
+        "table_rows": captioned_figure.table_rows,
         "part_file": names.part_file,
         "known": _known(words),
         "both": lambda zh, en: Pair(words=words, by_language=(("zh", zh), ("en", en))),

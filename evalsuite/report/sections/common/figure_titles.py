@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from evalsuite.model import Summary
 from evalsuite.report.book.blocks import Block
-from evalsuite.report.sections.common.drawn import low_and_high
+from evalsuite.report.sections.common.captioned_figure import low_and_high
 from evalsuite.report.text import entrants, names, numbers
 from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.words import Rendered, Text, Words

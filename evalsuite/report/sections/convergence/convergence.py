@@ -10,7 +10,7 @@ from evalsuite.report.book import heading
 from evalsuite.report.book.blocks import Block, Column, Model
 from evalsuite.report.book.states import MARKS
 from evalsuite.report.figures import Look
-from evalsuite.report.sections.common.drawn import CaptionedFigure, label, low_and_high, setting
+from evalsuite.report.sections.common.captioned_figure import CaptionedFigure, label, low_and_high, setting
 from evalsuite.report.sections.common.markdown import NOTHING, MarkdownWriter, table, text
 from evalsuite.report.sections.common.section import Section, Subject
 from evalsuite.report.text import names, numbers

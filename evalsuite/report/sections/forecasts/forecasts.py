@@ -10,7 +10,7 @@ from evalsuite.report.book.blocks import Block, Column, Model
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.states import MARKS
 from evalsuite.report.figures import Look
-from evalsuite.report.sections.common.drawn import CaptionedFigure, setting
+from evalsuite.report.sections.common.captioned_figure import CaptionedFigure, setting
 from evalsuite.report.sections.common.markdown import MarkdownWriter, listed, table, text
 from evalsuite.report.sections.common.section import Section, Subject
 from evalsuite.report.text import names, numbers

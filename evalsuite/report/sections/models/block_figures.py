@@ -9,7 +9,7 @@ from evalsuite.report import figures
 from evalsuite.report.book.blocks import Block
 from evalsuite.report.figures import Figure, Look
 from evalsuite.report.sections.common import figure_titles
-from evalsuite.report.sections.common.drawn import CaptionedFigure, series_of_block
+from evalsuite.report.sections.common.captioned_figure import CaptionedFigure, series_of_block
 from evalsuite.report.text import names
 from evalsuite.report.text.words import Text, Words
 

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Mapping
 
 from evalsuite.report.book import cells, heading, states
 from evalsuite.report.book.blocks import Model
-from evalsuite.report.book.policies import BatchPolicy, Grid, policies
+from evalsuite.report.book.result_tables import BatchPolicy, Grid, policies
 from evalsuite.report.sections.author import author
-from evalsuite.report.sections.common.drawn import CaptionedFigure
+from evalsuite.report.sections.common.captioned_figure import CaptionedFigure
 from evalsuite.report.sections.common.markdown import MarkdownWriter, listed, table, text
 from evalsuite.report.sections.common.section import Section, Subject
 from evalsuite.report.sections.models import block_figures, latency, network

@@ -7,7 +7,7 @@ from evalsuite.documents import COLLECTIVES, NetworkMeasurement
 from evalsuite.report import figures
 from evalsuite.report.book.blocks import Model
 from evalsuite.report.book.book import Book
-from evalsuite.report.sections.common.drawn import CaptionedFigure, label
+from evalsuite.report.sections.common.captioned_figure import CaptionedFigure, label
 from evalsuite.report.sections.common.markdown import MarkdownWriter, table, text
 from evalsuite.report.text import names, numbers, options
 from evalsuite.report.text.numbers import Number

@@ -9,7 +9,7 @@ from evalsuite.report.book import variant
 from evalsuite.report.book.blocks import Block, Model
 from evalsuite.report.figures import Look
 from evalsuite.report.sections.common import figure_titles
-from evalsuite.report.sections.common.drawn import CaptionedFigure, label, series_of_block
+from evalsuite.report.sections.common.captioned_figure import CaptionedFigure, label, series_of_block
 from evalsuite.report.sections.common.markdown import MarkdownWriter
 from evalsuite.report.sections.common.section import Section, Subject
 from evalsuite.report.sections.overview import breaks

@@ -9,7 +9,7 @@ from evalsuite.model import Measurement
 from evalsuite.report import figures
 from evalsuite.report.book.book import Book
 from evalsuite.report.figures import Look
-from evalsuite.report.sections.common.drawn import CaptionedFigure
+from evalsuite.report.sections.common.captioned_figure import CaptionedFigure
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.words import Words
 

@@ -8,7 +8,7 @@ from evalsuite.report import figures
 from evalsuite.report.book.blocks import Block
 from evalsuite.report.book.book import Book
 from evalsuite.report.figures import Look
-from evalsuite.report.sections.common.drawn import CaptionedFigure, panel_name, setting
+from evalsuite.report.sections.common.captioned_figure import CaptionedFigure, panel_name, setting
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.words import Text, Words
 from evalsuite.results.measure.summary import counts

@@ -11,7 +11,7 @@ from evalsuite.report.book.blocks import Block, Model
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.cells import Cell, OfAll
 from evalsuite.report.figures import Look
-from evalsuite.report.sections.common.drawn import CaptionedFigure, low_and_high, setting
+from evalsuite.report.sections.common.captioned_figure import CaptionedFigure, low_and_high, setting
 from evalsuite.report.sections.common.markdown import MarkdownWriter, table, text
 from evalsuite.report.sections.common.section import Section, Subject
 from evalsuite.report.text import names, numbers

@@ -7,7 +7,7 @@ from evalsuite.model import Summary, Timeline, Utilisation
 from evalsuite.report import figures
 from evalsuite.report.book.blocks import Block
 from evalsuite.report.figures import Look
-from evalsuite.report.sections.common.drawn import CaptionedFigure, label, low_and_high, setting
+from evalsuite.report.sections.common.captioned_figure import CaptionedFigure, label, low_and_high, setting
 from evalsuite.report.sections.usage.readings import ADDED_UP, combine_means
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.words import Pair, Rendered, Text, Words

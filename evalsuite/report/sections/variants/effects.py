@@ -6,12 +6,12 @@ from dataclasses import dataclass, replace
 
 from evalsuite.model import Case, Interval, Score, Summary
 from evalsuite.report import figures
-from evalsuite.report.book import cells, unlike
+from evalsuite.report.book import cells, why_not_comparable
 from evalsuite.report.book.blocks import Model
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.cells import Cell
 from evalsuite.report.figures import Look
-from evalsuite.report.sections.common.drawn import CaptionedFigure, ends, label, low_and_high, median
+from evalsuite.report.sections.common.captioned_figure import CaptionedFigure, ends, label, low_and_high, median
 from evalsuite.report.text import names, numbers, options
 from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.words import Listed, Rendered, Text, Words
@@ -110,7 +110,7 @@ def judged_alike(found: Iterable[Effect]) -> str | None:
 
 
 def why(one: Effect, words: Words) -> Listed:
-    return words.listed(unlike.sentence(each, words) for each in one.obstacles)
+    return words.listed(why_not_comparable.sentence(each, words) for each in one.obstacles)
 
 
 def effects(book: Book, model: Model) -> tuple[Effect, ...]:

@@ -11,7 +11,7 @@ from evalsuite.report.book.blocks import Distinction, Model, distinctions
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.cells import Cell, OfAll
 from evalsuite.report.figures import Look
-from evalsuite.report.sections.common.drawn import CaptionedFigure, ends, label, low_and_high, median
+from evalsuite.report.sections.common.captioned_figure import CaptionedFigure, ends, label, low_and_high, median
 from evalsuite.report.text import names, numbers, options
 from evalsuite.report.text.words import Rendered, Text, Words
 

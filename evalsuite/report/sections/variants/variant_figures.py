@@ -6,7 +6,7 @@ from dataclasses import replace
 from evalsuite.model import Summary
 from evalsuite.report import figures
 from evalsuite.report.figures import Look
-from evalsuite.report.sections.common.drawn import CaptionedFigure, anchored, label
+from evalsuite.report.sections.common.captioned_figure import CaptionedFigure, anchored, label
 from evalsuite.report.sections.variants import effects, families
 from evalsuite.report.sections.variants.effects import Effect
 from evalsuite.report.sections.variants.families import Family, Setting

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from evalsuite.model import Summary
-from evalsuite.report.book import unlike
+from evalsuite.report.book import why_not_comparable
 from evalsuite.report.book.book import Book
 from evalsuite.report.text import entrants, names, numbers, options
 from evalsuite.report.text.numbers import Number
@@ -324,7 +324,7 @@ def _reason(answer: Answer, entrant: Entrant, why: Text, words: Words) -> Text:
 def _apart(one: Apart, words: Words) -> Text:
     if not one.obstacles:
         return words("answers.slower_script", recipe=names.visible(one.summary.case.recipe), value=_value(one.summary))
-    why = words.listed(unlike.sentence(each, words) for each in one.obstacles[:2])
+    why = words.listed(why_not_comparable.sentence(each, words) for each in one.obstacles[:2])
     return words("answers.apart", value=_value(one.summary), why=why)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from evalsuite.model import Interval, Summary
 from evalsuite.report.book.blocks import Block, Model
 from evalsuite.report.book.book import Book
-from evalsuite.report.book.policies import shared_options
+from evalsuite.report.book.result_tables import shared_options
 from evalsuite.report.book.tally import tally
 from evalsuite.report.sections.background.background import RULES
 from evalsuite.report.sections.quality.quality import COUNTS

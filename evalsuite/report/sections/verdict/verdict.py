@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from evalsuite.report.sections.common.drawn import CaptionedFigure
+from evalsuite.report.sections.common.captioned_figure import CaptionedFigure
 from evalsuite.report.sections.common.markdown import NOTHING, MarkdownWriter, listed, table, text
 from evalsuite.report.sections.common.section import Section, Subject
 from evalsuite.report.sections.verdict import (
