@@ -47,7 +47,9 @@ def heading(block: Block, words: Words) -> Text:
     """Precision, batch size, device, options; protocol or unit too where it alone tells this block from another."""
     values = {
         "precision": names.precision(block.precision),
-        "batch_text": words(f"models.batch{'_strong' * block.strong}", batch=numbers.count(block.batch)),
+        "batch_text": words(
+            "models.batch_strong" if block.strong else "models.batch", batch=numbers.count(block.batch)
+        ),
         "device": words(names.KINDS[block.device]),
     }
     found = words("models.block", **values)
