@@ -359,8 +359,8 @@ class TestWhatIsAsked:
         adapters = tmp_path / "adapters"
         adapters.mkdir(exist_ok=True)
         (adapters / "minenet.py").write_text(ADAPTER.format(kind=kind, more=more))
-        line = [command, "--adapters", str(adapters), "--frameworks", "minenet", "--runs", str(tmp_path / "runs")]
-        return cli.main([*line, *words])
+        line = [command, "--adapters", str(adapters), "--frameworks", "minenet", "--scales", "1x1"]
+        return cli.main([*line, "--runs", str(tmp_path / "runs"), *words])
 
     def test_too_few_steps_to_count_are_said_in_the_plan(self, tmp_path, capsys):
         self.asked(tmp_path, "--steps", "2+8", "--environment", "current", "--json")
