@@ -247,13 +247,17 @@ class LogLine:
     read: tuple[tuple[int, int], ...] = ()  # begin and end of each part, in characters
 
 
+# how a throughput was timed
+STAMPS, ARRIVALS, TIMES, RATES = "log stamps", "arrival times", "step times", "harmonic mean of rates"
+
+
 @dataclass(frozen=True, kw_only=True)
 class Throughput:
     """The window turned into a number: *items_per_s* over all devices of the run."""
 
     items_per_s: float | None
     unit: str  # "images/s"
-    method: str  # "log stamps", "arrival times", "step times", "harmonic mean of rates", "final figure"
+    method: str  # one of the four above, "final figure"
     window: Window | None
     printed_items_per_s: float | None = None  # the script's own figure over the same window
     clock_items_per_s: float | None = None  # items ÷ arrival times over the same window
@@ -263,6 +267,21 @@ class Throughput:
     line_last: int | None = None
     findings: tuple[Finding, ...] = ()
     counted: Counted | None = field(default=None, compare=False, repr=False)  # None without a window
+
+    @property
+    def is_clock(self) -> bool:
+        """Whether the value itself is that of the arrival clock, which then cannot confirm it."""
+        return self.method == ARRIVALS and self.clock_items_per_s is not None
+
+    @property
+    def is_unconfirmed(self) -> bool:
+        """Whether the arrival clock is all there is."""
+        return self.is_clock and self.printed_items_per_s is None
+
+    @property
+    def is_mean_of_rates(self) -> bool:
+        """Whether the value is the mean of the rates that the script prints, and no clock's."""
+        return self.method == RATES
 
 
 @dataclass(frozen=True, kw_only=True)

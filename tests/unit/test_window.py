@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalsuite.logs.steps.window import ARRIVALS, RATES, STAMPS, TIMES, span, throughput
-from evalsuite.model import Protocol, Step
+from evalsuite.logs.steps.window import span, throughput
+from evalsuite.model import ARRIVALS, RATES, STAMPS, TIMES, Protocol, Step
 
 PROTOCOL = Protocol(warmup_steps=20, measured_steps=100)
 BATCH = 64.0

@@ -17,8 +17,7 @@ from evalsuite.findings import (
 )
 from evalsuite.logs.formatting import rate
 from evalsuite.logs.steps.job import Facts
-from evalsuite.logs.steps.window import ARRIVALS, RATES, STAMPS, TIMES
-from evalsuite.model import Certainty, Finding, Throughput
+from evalsuite.model import ARRIVALS, RATES, STAMPS, TIMES, Certainty, Finding, Throughput
 
 FAR = BatchDoubted.limit  # this many times apart, two figures do not measure the same thing
 NEARLY = 0.1  # a whole factor is told from noise at this distance

@@ -14,7 +14,7 @@ from evalsuite.logs.steps import window
 from evalsuite.logs.steps.job import Facts
 from evalsuite.logs.steps.job import facts as facts_of
 from evalsuite.logs.text.records import positive
-from evalsuite.model import Finding, Protocol, Step, Throughput, Window
+from evalsuite.model import TIMES, Finding, Protocol, Step, Throughput, Window
 
 DOUBT = BatchDoubted.limit  # a clock this many times away from the printed rate was multiplied by a wrong batch
 SAME_LINE = 1.1  # a rate and a time of one line are nearer than that, with the right batch
@@ -98,7 +98,7 @@ def _batch_doubt(
         measured is None
         or measured.items_per_s is None
         or measured.window is None
-        or measured.method == window.RATES
+        or measured.is_mean_of_rates
         or "batch_per_device" in said
         or "global_batch" in said
     ):
@@ -108,7 +108,7 @@ def _batch_doubt(
     if printed is None:
         return None
     factor = printed / measured.items_per_s
-    limit = SAME_LINE if measured.method == window.TIMES and rated else DOUBT
+    limit = SAME_LINE if measured.method == TIMES and rated else DOUBT
     if 1 / limit < factor < limit or (devices and _nearly(max(factor, 1 / factor), devices)):
         return None
     return BatchDoubted(clock_items_per_s=measured.items_per_s, printed_items_per_s=printed, factor=factor)

@@ -22,7 +22,7 @@ from evalsuite.findings import (
     RestDiffers,
 )
 from evalsuite.logs.steps import quality_checks
-from evalsuite.model import Counted, Finding, Protocol, Step, Throughput, Window
+from evalsuite.model import ARRIVALS, RATES, STAMPS, TIMES, Counted, Finding, Protocol, Step, Throughput, Window
 
 DISAGREE = ClockDisagrees.limit  # above this two clocks do not tell the same story (docs/report.md#definitions)
 DRIFT = Drift.limit
@@ -41,7 +41,6 @@ Clock = Callable[[Step], float | None]
 """When a report was made, by one of the clocks; None where it does not tell."""
 Gap = tuple[Step, float | None]
 """A report, and the seconds since the one before; None where the clock did not tell."""
-STAMPS, ARRIVALS, TIMES, RATES = "log stamps", "arrival times", "step times", "harmonic mean of rates"
 
 
 @dataclass(frozen=True, kw_only=True)

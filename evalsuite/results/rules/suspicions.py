@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from evalsuite import paths
 from evalsuite.model import Case, Score, Summary
 from evalsuite.results.compare.published_rates import PublishedRange, published
-from evalsuite.results.measure import clocks, facts
+from evalsuite.results.measure import facts
 from evalsuite.results.measure.summary import counts, median_run
 
 FAR = 4.0  # times slower than the median of the others: more than libraries of one generation differ by
@@ -184,7 +184,7 @@ def _one_clock(found: Iterable[Summary]) -> Iterator[OneClock]:
 
 
 def _unconfirmed(one: Summary) -> list[bool]:
-    return [bool(run.throughput and clocks.one_clock(run.throughput)) for run in one.measurements if counts(run)]
+    return [bool(run.throughput and run.throughput.is_unconfirmed) for run in one.measurements if counts(run)]
 
 
 def settings(case: Case) -> tuple[str, ...]:

@@ -6,7 +6,6 @@ from itertools import accumulate
 
 from evalsuite.model import LogLine, Measurement, Summary, Throughput
 from evalsuite.report.text import names
-from evalsuite.results.measure import clocks
 from evalsuite.results.measure.summary import median_run
 
 MOST_REPORTS = 2_000  # of a window; more make no better drawing, and their sums stand beside them anyway
@@ -69,7 +68,7 @@ def proof(summary: Summary) -> Proof | None:
         lines=tuple(QuotedLine(number=line.number, pieces=tuple(_pieces(line))) for line in run.lines),
         machine=tuple(names.visible(text) for text in (run.environment or "", version) if text),
         timing=_timing(run.throughput),
-        by_rates=clocks.by_rates(run.throughput),
+        by_rates=run.throughput.is_mean_of_rates,
     )
 
 
