@@ -80,18 +80,18 @@ class SchemaWriter:
 
     def _of(self, name: str, shape: Mapping[str, Any], value: Any, kind: str) -> Any:
         given = _VALUES.get(f"{kind}.{name}", name)
-        found = given(self.book, value) if callable(given) else _at(value, given)
+        found = given(self.book, value) if callable(given) else at(value, given)
         return self.plain(shape, found, f"{kind}.{name}")
 
 
-def _at(value: Any, path: str) -> Any:
+def at(value: Any, path: str) -> Any:
     """What stands at *path* in *value*, "throughput.window.steps"; None where something on the way is absent."""
     for name in path.split("."):
         value = value.get(name) if isinstance(value, Mapping) else getattr(value, name, None)
     return value
 
 
-def _measured(function: Callable[[Summary], Any]) -> Callable[[Book, Any], Any]:
+def if_measured(function: Callable[[Summary], Any]) -> Callable[[Book, Any], Any]:
     """What *function* gives of a case that has a valid run; else None."""
     return lambda book, one: function(one) if isinstance(one, Summary) else None
 
@@ -187,13 +187,13 @@ _VALUES: Mapping[str, str | Callable[[Book, Any], Any]] = {  # key → the path 
     "summary.throughput": "items_per_s",
     "summary.throughput_per_device": "items_per_s_per_device",
     "summary.n": lambda book, one: getattr(one, "n", 0),
-    "summary.latency": _measured(latency.of_case),
+    "summary.latency": if_measured(latency.of_case),
     "summary.base": "base.id",
     "summary.base_devices": "base.total_devices",
     "summary.utilisation": lambda book, one: getattr(one, "utilisation", ()),
-    "summary.compute": _measured(flops_and_energy.compute),
-    "summary.peak_memory": _measured(_peak_memory),
-    "summary.energy": _measured(flops_and_energy.energy),
+    "summary.compute": if_measured(flops_and_energy.compute),
+    "summary.peak_memory": if_measured(_peak_memory),
+    "summary.energy": if_measured(flops_and_energy.energy),
     "summary.final_scores": _final_scores,
     "summary.time_to_solution": _solution,
     "summary.partial": lambda book, one: getattr(one, "partial", False),

@@ -7,36 +7,33 @@ from pathlib import Path
 from typing import Any
 
 from evalsuite.files import write_atomically
-from evalsuite.model import Case, Finding, Interval, Measurement, Summary, Unmeasured
+from evalsuite.model import Case, Measurement, Summary, Unmeasured
 from evalsuite.report.book import columns
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.states import run_state
+from evalsuite.report.data.summary_json import at, if_measured
 from evalsuite.report.sections.author import author
 from evalsuite.report.sections.variants import families
-from evalsuite.report.sections.variants.effects import Effect
 from evalsuite.report.text import findings, names
 from evalsuite.results.measure import breakdown
 from evalsuite.results.measure import latency as latency_room
 from evalsuite.results.measure.summary import counts
 
 Row = dict[str, Any]
+Column = str | Callable[[Book, Any], Any]  # the path of an attribute, or a function
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet would compute such a cell
 
 
 def rows(book: Book, wanted: Iterable[str] | None = None) -> Mapping[str, list[Row]]:
     """Every table by name, or those *wanted*, as rows of plain values; None = not measured."""
-    made = {
-        "runs": lambda: [_run(book, run) for run in book.measurements],
-        "summaries": lambda: [_summary(book, one) for one in book.summaries],
-        "utilisation": lambda: list(_utilisation(book)),
-        "phases": lambda: list(_phases(book)),
-        "scores": lambda: list(_scores(book)),
-        "variants": lambda: [_change(change) for family in families.families(book) for change in family.changes],
-        "findings": lambda: [_finding(finding) for finding in book.findings],
-        "skips": lambda: [{**_case(skip.case), "kind": skip.kind, "reason": skip.reason} for skip in book.skips],
-        "author_findings": lambda: author.rows(book),
+    return {
+        name: [_row(book, thing, TABLES[name]) for thing in THINGS[name](book)]
+        for name in (TABLES if wanted is None else wanted)
     }
-    return {name: made[name]() for name in (made if wanted is None else wanted)}
+
+
+def _row(book: Book, thing: Any, columns: Mapping[str, Column]) -> Row:
+    return {name: given(book, thing) if callable(given) else at(thing, given) for name, given in columns.items()}
 
 
 def write(book: Book, folder: Path) -> list[Path]:
@@ -76,125 +73,56 @@ def harmless(value: Any) -> Any:
     return value
 
 
-def _case(case: Case) -> Row:
-    return {
-        "case_id": case.id,
-        "framework": case.framework,
-        "recipe": case.recipe,
-        "model": case.model,
-        "precision": case.precision,
-        "xla": case.xla,
-        "device": case.device,
-        "batch_per_device": case.batch_per_device,
-        "nodes": case.nodes,
-        "devices_per_node": case.devices_per_node,
-        "total_devices": case.total_devices,
-        "global_batch": case.global_batch,
-        "warmup_steps": case.protocol.warmup_steps,
-        "measured_steps": case.protocol.measured_steps,
-        "options": ";".join(f"{name}={value}" for name, value in case.options),
-        "batch_policy": case.batch_policy,
-        "strong_batch": case.strong_batch,
-    }
+def _options(book: Book, thing: Any) -> str:
+    return ";".join(f"{name}={value}" for name, value in _case_of(thing).options)
 
 
-def _run(book: Book, run: Measurement) -> Row:
-    found = run.throughput
-    window = found.window if found else None
-    command = book.evaluation.commands.get(run.run.id)
-    return {
-        "run_id": run.run.id,
-        **_case(run.run.case),
-        "repeat": run.run.repeat,
-        "status": run.status,
-        "counts": counts(run),
-        "outcome": run_state(run),
-        "reason": run.reason,
-        "origin": run.origin,
-        "items_per_s": run.value,
-        "unit": found.unit if found else None,
-        "method": found.method if found else None,
-        "printed_items_per_s": found.printed_items_per_s if found else None,
-        "clock_items_per_s": found.clock_items_per_s if found else None,
-        **_latency(latency_room.of_run(run)),
-        "first_step": window.first_step if window else None,
-        "last_step": window.last_step if window else None,
-        "window_steps": window.steps if window else None,
-        "window_begin_s": window.begin_s if window else None,
-        "window_end_s": window.end_s if window else None,
-        "started_at": run.started_at,
-        "duration_s": run.duration_s,
-        "exit_code": run.exit_code,
-        "host": run.host,
-        "environment": run.environment,
-        "framework_version": run.framework_version,
-        "log": run.log,
-        "log_line_first": found.line_first if found else None,
-        "log_line_last": found.line_last if found else None,
-        "log_sha256": run.log_sha256,
-        "engine": command.engine if command else None,
-    }
+def _case_of(thing: Any) -> Case:
+    found: Case = thing.run.case if isinstance(thing, Measurement) else thing.case
+    return found
 
 
-def _summary(book: Book, one: Summary | Unmeasured) -> Row:
-    valid = one if isinstance(one, Summary) else None
-    base = valid.base if valid else None
-    return {
-        **_case(one.case),
-        "unit": one.unit or "",
-        "n": valid.n if valid else 0,
-        **_interval("items_per_s", valid.items_per_s if valid else None),
-        "items_per_s_per_device": valid.items_per_s_per_device if valid else None,
-        "cv": valid.cv if valid else None,
-        **_latency(latency_room.of_case(valid) if valid else None),
-        "base_case_id": base.id if base else None,
-        "base_devices": base.total_devices if base else None,
-        **_interval("speedup", valid.speedup if valid else None),
-        **_interval("efficiency", valid.efficiency if valid else None),
-        **{column.name: column.value(valid) if valid else None for column in columns.OF_CASE},
-        "partial": valid.partial if valid else False,
-        "origin": one.origin,
-        "state": book.state(one.case),
-        "findings": ";".join(sorted({finding.code for finding in book.findings_of(one)})),
-    }
+def _case(way: str) -> dict[str, Column]:
+    """The columns of a case, which stands at *way* in what a row is about."""
+    names = ("framework", "recipe", "model", "precision", "xla", "device", "batch_per_device", "nodes")
+    scale = ("devices_per_node", "total_devices", "global_batch", "protocol.warmup_steps", "protocol.measured_steps")
+    columns: dict[str, Column] = {name.rpartition(".")[2]: f"{way}.{name}" for name in (*names, *scale)}
+    rest = {name: f"{way}.{name}" for name in ("batch_policy", "strong_batch")}
+    return {"case_id": f"{way}.id", **columns, "options": _options, **rest}
 
 
-def _finding(one: Finding) -> Row:
-    also = ";".join(one.also)
-    return {"code": one.code, "severity": one.severity, "where": one.where, "also": also, "text": findings.english(one)}
+def _interval(name: str, way: str) -> dict[str, Column]:
+    return {name: f"{way}.value", **{f"{name}_{part}": f"{way}.{part}" for part in ("low", "high", "coverage")}}
 
 
-def _interval(name: str, found: Interval | None) -> Row:
-    parts = ("value", "low", "high", "coverage")
-    return {(name if part == "value" else f"{name}_{part}"): getattr(found, part, None) for part in parts}
+def _of(way: str, *names: str) -> dict[str, Column]:
+    return {name: f"{way}.{name}" if way else name for name in names}
 
 
-def _latency(found: latency_room.Latency | None) -> Row:
+def _latency(latency_of: Callable[[Any], latency_room.Latency | None]) -> dict[str, Column]:
     """Percentiles of the step time, and how many reports of how many steps they are taken from."""
-    values = found.percentiles_s if found else (None,) * len(latency_room.PERCENTILES)
+
+    def part(name: str, place: int | None = None) -> Column:
+        def value(book: Book, thing: Any) -> Any:
+            found = getattr(latency_of(thing), name, None)
+            return found if found is None or place is None else found[place]
+
+        return value
+
+    percentiles = enumerate(latency_room.PERCENTILES)
     return {
-        **dict(zip(LATENCY, values, strict=False)),
-        "latency_reports": found.reports if found else None,
-        "latency_steps_per_report": found.steps_per_report if found else None,
+        **{f"latency_p{each}_s": part("percentiles_s", place) for place, each in percentiles},
+        **{f"latency_{name}": part(name) for name in ("reports", "steps_per_report")},
     }
 
 
-def _utilisation(book: Book) -> Iterable[Row]:
-    for run in book.measurements:
-        for used in run.utilisation:
-            yield {
-                "run_id": run.run.id,
-                "case_id": run.run.case.id,
-                "resource": used.resource,
-                "device": used.device,
-                "unit": used.unit,
-                "mean": used.mean,
-                "p5": used.p5,
-                "p95": used.p95,
-                "samples": used.samples,
-                "coverage": used.coverage,
-                "capacity": used.capacity,
-            }
+def _engine(book: Book, run: Measurement) -> str | None:
+    command = book.evaluation.commands.get(run.run.id)
+    return command.engine if command else None
+
+
+def _findings(book: Book, one: Summary | Unmeasured) -> str:
+    return ";".join(sorted({finding.code for finding in book.findings_of(one)}))
 
 
 def _phases(book: Book) -> Iterable[Row]:
@@ -204,88 +132,92 @@ def _phases(book: Book) -> Iterable[Row]:
             named = [("whole", found.seconds, None), *((one.name, one.seconds, one.parent) for one in found.phases)]
             left = breakdown.rest(found)
             for name, seconds, parent in named + ([("rest", left, None)] if left is not None else []):
-                yield {
-                    "run_id": run.run.id,
-                    "case_id": run.run.case.id,
-                    "of": found.of,
-                    "phase": name,
-                    "parent_phase": parent,
-                    "seconds": seconds,
-                    "share": seconds / found.seconds,
-                    "reports": found.reports,
-                }
+                share = seconds / found.seconds
+                phase = {"phase": name, "parent_phase": parent, "seconds": seconds, "share": share}
+                yield {"run": run.run, "whole": found, **phase}
 
 
-def _scores(book: Book) -> Iterable[Row]:
-    for run in book.measurements:
-        for one in run.scores:
-            yield {
-                "run_id": run.run.id,
-                "case_id": run.run.case.id,
-                "epoch": one.epoch,
-                "split": one.split,
-                "metric": one.metric,
-                "value": one.value,
-                "at_s": one.at_s,
-                "log_line": one.line,
-            }
-
-
-def _change(one: Effect) -> Row:
-    """Two cases that differ in one option; the ratio is that of the second to the first."""
-    before, after = one.values
-    return {
-        "option": one.option,
-        "before": before,
-        "after": after,
-        "case_id_before": one.before.id,
-        "case_id_after": one.after.id,
-        **_interval("ratio", one.ratio),
-        "significant": one.found.significant if one.found else None,
-        "metric": one.cost.metric if one.cost else None,
-        "final_before": one.cost.before.value if one.cost else None,
-        "final_after": one.cost.after.value if one.cost else None,
-    }
-
-
-CASE = tuple(_case(Case(framework="", recipe="", model="", batch_per_device=1)))
-_RATIO: Callable[[str], tuple[str, ...]] = lambda name: (name, f"{name}_low", f"{name}_high", f"{name}_coverage")  # noqa: E731
-LATENCY = (*(f"latency_p{each}_s" for each in latency_room.PERCENTILES), "latency_reports", "latency_steps_per_report")
-COLUMNS: Mapping[str, Sequence[str]] = {
-    "runs": (
-        "run_id",
-        *CASE,
-        *("repeat", "status", "counts", "outcome", "reason", "origin", "items_per_s", "unit", "method"),
-        *("printed_items_per_s", "clock_items_per_s", *LATENCY, "first_step", "last_step", "window_steps"),
-        *("window_begin_s", "window_end_s", "started_at", "duration_s", "exit_code", "host", "environment"),
-        *("framework_version", "log", "log_line_first", "log_line_last", "log_sha256", "engine"),
-    ),
-    "summaries": (
-        *CASE,
-        *(
-            "unit",
-            "n",
-            *_RATIO("items_per_s"),
-            "items_per_s_per_device",
-            "cv",
-            *LATENCY,
-            "base_case_id",
-            "base_devices",
-        ),
-        *(*_RATIO("speedup"), *_RATIO("efficiency")),
-        *(column.name for column in columns.OF_CASE),
-        *("partial", "origin", "state", "findings"),
-    ),
-    "utilisation": (
-        *("run_id", "case_id", "resource", "device", "unit", "mean", "p5", "p95", "samples", "coverage", "capacity"),
-    ),
-    "phases": ("run_id", "case_id", "of", "phase", "parent_phase", "seconds", "share", "reports"),
-    "scores": ("run_id", "case_id", "epoch", "split", "metric", "value", "at_s", "log_line"),
-    "variants": (
-        *("option", "before", "after", "case_id_before", "case_id_after", *_RATIO("ratio"), "significant"),
-        *("metric", "final_before", "final_after"),
-    ),
-    "findings": ("code", "severity", "where", "also", "text"),
-    "skips": (*CASE, "kind", "reason"),
-    "author_findings": author.ROW,
+THINGS: Mapping[str, Callable[[Book], Iterable[Any]]] = {  # what the rows of a table are about
+    "runs": lambda book: book.measurements,
+    "summaries": lambda book: book.summaries,
+    "utilisation": lambda book: ({"run": run.run, "used": one} for run in book.measurements for one in run.utilisation),
+    "phases": _phases,
+    "scores": lambda book: ({"run": run.run, "score": one} for run in book.measurements for one in run.scores),
+    "variants": lambda book: (change for family in families.families(book) for change in family.changes),
+    "findings": lambda book: book.findings,
+    "skips": lambda book: book.skips,
+    "author_findings": author.rows,
 }
+OF_RUN: Mapping[str, Column] = {"run_id": "run.id", "case_id": "run.case.id"}
+TABLES: Mapping[str, Mapping[str, Column]] = {
+    "runs": {
+        "run_id": "run.id",
+        **_case("run.case"),
+        **{"repeat": "run.repeat", "status": "status", "counts": lambda book, run: counts(run)},
+        **{"outcome": lambda book, run: run_state(run), "reason": "reason", "origin": "origin", "items_per_s": "value"},
+        **_of("throughput", "unit", "method", "printed_items_per_s", "clock_items_per_s"),
+        **_latency(latency_room.of_run),
+        **_of("throughput.window", "first_step", "last_step"),
+        "window_steps": "throughput.window.steps",
+        "window_begin_s": "throughput.window.begin_s",
+        "window_end_s": "throughput.window.end_s",
+        **_of("", "started_at", "duration_s", "exit_code", "host", "environment", "framework_version", "log"),
+        "log_line_first": "throughput.line_first",
+        "log_line_last": "throughput.line_last",
+        "log_sha256": "log_sha256",
+        "engine": _engine,
+    },
+    "summaries": {
+        **_case("case"),
+        "unit": lambda book, one: one.unit or "",
+        "n": lambda book, one: getattr(one, "n", 0),
+        **_interval("items_per_s", "items_per_s"),
+        **_of("", "items_per_s_per_device", "cv"),
+        **_latency(lambda one: latency_room.of_case(one) if isinstance(one, Summary) else None),
+        "base_case_id": "base.id",
+        "base_devices": "base.total_devices",
+        **_interval("speedup", "speedup"),
+        **_interval("efficiency", "efficiency"),
+        **{column.name: if_measured(column.value) for column in columns.OF_CASE},
+        "partial": lambda book, one: getattr(one, "partial", False),
+        "origin": "origin",
+        "state": lambda book, one: book.state(one.case),
+        "findings": _findings,
+    },
+    "utilisation": {
+        **OF_RUN,
+        **_of("used", "resource", "device", "unit", "mean", "p5", "p95", "samples", "coverage", "capacity"),
+    },
+    "phases": {
+        **OF_RUN,
+        **_of("whole", "of"),
+        **_of("", "phase", "parent_phase", "seconds", "share"),
+        **_of("whole", "reports"),
+    },
+    "scores": {
+        **OF_RUN,
+        **_of("score", "epoch", "split", "metric", "value", "at_s"),
+        "log_line": "score.line",
+    },
+    "variants": {  # two cases that differ in one option; the ratio is that of the second to the first
+        "option": "option",
+        "before": lambda book, one: one.values[0],
+        "after": lambda book, one: one.values[1],
+        "case_id_before": "before.id",
+        "case_id_after": "after.id",
+        **_interval("ratio", "ratio"),
+        "significant": "found.significant",
+        "metric": "cost.metric",
+        "final_before": "cost.before.value",
+        "final_after": "cost.after.value",
+    },
+    "findings": {
+        **_of("", "code", "severity", "where"),
+        "also": lambda book, one: ";".join(one.also),
+        "text": lambda book, one: findings.english(one),
+    },
+    "skips": {**_case("case"), "kind": "kind", "reason": "reason"},
+    "author_findings": _of("", *author.ROW),
+}
+CASE = tuple(_case(""))
+COLUMNS: Mapping[str, Sequence[str]] = {name: tuple(columns) for name, columns in TABLES.items()}
