@@ -143,8 +143,8 @@ class Adapter:
             if recipe.name == name:
                 return recipe
         known = [recipe.name for recipe in self.recipes]
-        raise EvalsuiteError(
-            Message("core.recipe_unknown", adapter=self.name, name=name, known=listed("recipes", name, known))
+        raise EvalsuiteError.of(
+            "core.recipe_unknown", adapter=self.name, name=name, known=listed("recipes", name, known)
         )
 
 

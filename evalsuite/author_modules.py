@@ -12,6 +12,7 @@ from typing import Any
 from evalsuite import decode
 from evalsuite.decode import shown
 from evalsuite.errors import EvalsuiteError, did_you_mean
+from evalsuite.messages import Message
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,9 +32,8 @@ def modules(place: Path, contract: Contract) -> list[Path]:
         return sorted(place.glob("[!_]*.py"))
     if place.is_file():
         return [place]
-    raise EvalsuiteError(
-        f"{place}: there is no such folder or file; {contract.option} takes a folder of modules that declare "
-        f"{contract.name}, or one of them. See {contract.page}."
+    raise EvalsuiteError.of(
+        "core.no_place", place=place, option=contract.option, name=contract.name, page=contract.page
     )
 
 
@@ -41,14 +41,16 @@ def loaded(file: Path, contract: Contract) -> ModuleType:
     """The module in *file*. Raises EvalsuiteError, with the line, if it cannot be read or raises."""
     spec = importlib.util.spec_from_file_location(f"evalsuite_{contract.name.lower()}_{file.stem}", file)
     if spec is None or spec.loader is None:
-        raise EvalsuiteError(f"{file}: its name does not end in .py; expected a Python module. See {contract.page}.")
+        raise EvalsuiteError.of("core.no_py", file=file, page=contract.page)
     module = importlib.util.module_from_spec(spec)
     try:
         spec.loader.exec_module(module)
     except (EvalsuiteError, KeyboardInterrupt):
         raise
     except BaseException as error:  # whatever an author's module raises, and that it wants to leave
-        raise EvalsuiteError(f"{_place(file, error)}: {_said(error, contract)} See {contract.page}.") from error
+        raise EvalsuiteError.of(
+            "core.see_page", path=_place(file, error), error=_said(error, contract), page=contract.page
+        ) from error
     return module
 
 
@@ -57,9 +59,7 @@ def declared(module: ModuleType, file: Path, contract: Contract) -> Any:
     found = getattr(module, contract.name, None)
     if found is None:
         near = did_you_mean(contract.name, [name for name in vars(module) if not name.startswith("_")])
-        raise EvalsuiteError(
-            f"{file}: the module has no {contract.example}; see {contract.page} for one that works.{near}"
-        )
+        raise EvalsuiteError.of("core.module_lacks", path=file, name=contract.example, page=contract.page, near=near)
     return found
 
 
@@ -77,13 +77,17 @@ def guarded(
             raise
         except BaseException as error:
             line = _line(error, getattr(getattr(function, "__code__", None), "co_filename", None))
-            raise EvalsuiteError(
-                f"{where}{line} raised {_named(error)} for {', '.join(map(shown, given))}; expected {expected}. "
-                "`evalsuite adapters --check` calls it for a small matrix."
+            raise EvalsuiteError.of(
+                "core.raised_error",
+                where=where,
+                line=line,
+                error=_named(error),
+                given=map(shown, given),
+                wanted=expected,
             ) from error
         if not isinstance(found, gives):
-            raise EvalsuiteError(
-                f"{where} gave {shown(found)} for {', '.join(map(shown, given))}; expected {expected}."
+            raise EvalsuiteError.of(
+                "core.gave_other", where=where, value=shown(found), given=map(shown, given), wanted=expected
             )
         if is_dataclass(found):
             check(found, where)
@@ -113,10 +117,10 @@ def _said(error: BaseException, contract: Contract) -> str:
     if (unexpected := _UNEXPECTED.match(text)) and unexpected[1] in known:
         kind, name = unexpected.groups()
         near = did_you_mean(name, known[kind], cutoff=0.4)
-        return f"{kind} has no field {name}; its fields are {', '.join(known[kind])}.{near}"
+        return Message("core.no_field", name=kind, field=name, names=known[kind], near=near)
     if (missing := _MISSING.match(text)) and missing[1] in known:
-        return f"{missing[1]}(…) is without {missing[2]}, which it must have."
-    return f"{_named(error)}; expected a Python module that declares {contract.example}."
+        return Message("core.lacks_field", name=missing[1], field=missing[2])
+    return Message("core.module_unreadable", error=_named(error), name=contract.example)
 
 
 def _named(error: BaseException) -> str:
@@ -135,7 +139,7 @@ def _text(error: BaseException) -> str:
 def _place(file: Path, error: BaseException) -> str:
     """*file*, with the line that raised *error* where it is known."""
     if isinstance(error, SyntaxError) and error.lineno:
-        return f"{file}, line {error.lineno}"
+        return Message("core.file_line", path=file, line=error.lineno)
     return f"{file}{_line(error, str(file))}"
 
 
@@ -143,4 +147,4 @@ def _line(error: BaseException, file: str | None) -> str:
     import traceback  # only a mistake needs it
 
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
-    return f", line {lines[-1]}" if lines else ""
+    return Message("core.and_line", line=lines[-1]) if lines else ""

@@ -17,6 +17,7 @@ from typing import Literal, Protocol
 
 from evalsuite import author_modules
 from evalsuite.errors import EvalsuiteError
+from evalsuite.messages import Message
 
 NO_DIGITS = b"0123456789+-. \t"  # taken out of a line, its shape is left
 
@@ -239,24 +240,23 @@ class Dialect:
         unknown groups or misses its own sample. *where* is the file that declares it."""
         author_modules.check(self, where)
         for line in self.lines:
-            _check(f"{where}: dialect {self.name}", line)
+            _check(Message("core.of_dialect", where=where, name=self.name), line)
 
 
 def _check(where: str, line: Line) -> None:
     try:
         pattern = re.compile(line.pattern)
     except re.error as error:
-        raise EvalsuiteError(f"{where}: {line.pattern!r} is no regular expression: {error}.") from error
+        raise EvalsuiteError.of("core.dialect_pattern", where=where, pattern=repr(line.pattern), error=error) from error
     unknown = sorted(pattern.groupindex.keys() - GROUPS.keys())
     if unknown:
-        raise EvalsuiteError(
-            f"{where}: unknown group {', '.join(unknown)} in {line.pattern!r}; the groups are {', '.join(GROUPS)}."
+        raise EvalsuiteError.of(
+            "core.dialect_unknown_group", where=where, name=unknown, pattern=repr(line.pattern), names=GROUPS
         )
     match = pattern.search(line.sample)
     if match is None or line.read(match) is None:
-        raise EvalsuiteError(
-            f"{where}: {line.pattern!r} does not match its own sample {line.sample!r}; "
-            "copy the sample from a log, byte for byte."
+        raise EvalsuiteError.of(
+            "core.dialect_sample", where=where, pattern=repr(line.pattern), sample=repr(line.sample)
         )
 
 

@@ -3,6 +3,7 @@
 import errno
 from collections.abc import Iterable
 from enum import IntEnum
+from typing import Self
 
 from evalsuite.messages import Message
 
@@ -29,6 +30,11 @@ class EvalsuiteError(Exception):
     def __init__(self, message: str) -> None:
         super().__init__(message)
         self.message = message
+
+    @classmethod
+    def of(cls, id: str, /, **values: object) -> Self:
+        """The error that says the message *id*."""
+        return cls(Message(id, **values))
 
 
 class NothingMeasured(EvalsuiteError):

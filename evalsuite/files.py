@@ -30,22 +30,19 @@ def read_json(path: Path) -> dict[str, object]:
     try:
         about = path.stat()
         if not stat.S_ISREG(about.st_mode):
-            raise EvalsuiteError(f"{path}: no file stands there; expected a JSON object. Move what stands there away.")
+            raise EvalsuiteError.of("core.json_no_file", path=path)
         if about.st_size > MOST_JSON_BYTES:
-            raise EvalsuiteError(f"{path}: it has more than {MOST_JSON_BYTES >> 20} MB; expected a JSON object.")
+            raise EvalsuiteError.of("core.json_too_large", path=path, megabytes=MOST_JSON_BYTES >> 20)
         content = path.read_bytes()
         found = json.loads(content, object_pairs_hook=_each_once)
         if _HALVES.search(content):
             json.dumps(found, ensure_ascii=False).encode("utf-8", "surrogateescape")
     except FileNotFoundError as error:
-        raise EvalsuiteError(f"{path}: there is no such file; a run folder has one.") from error
+        raise EvalsuiteError.of("core.file_none", path=path) from error
     except (ValueError, OSError, RecursionError) as error:
-        raise EvalsuiteError(
-            f"{path}: {error}; expected a JSON object. The file may be half-written: move the run folder away "
-            "and run the case again."
-        ) from error
+        raise EvalsuiteError.of("core.half_written", path=path, error=error) from error
     if not isinstance(found, dict):
-        raise EvalsuiteError(f"{path}: a {type(found).__name__} stands there; expected a JSON object.")
+        raise EvalsuiteError.of("core.file_other", path=path, type=type(found).__name__)
     return found
 
 
@@ -143,9 +140,8 @@ def scratch(purpose: str) -> Iterator[Path]:
     try:
         folder = Path(tempfile.mkdtemp(prefix=f"evalsuite-{purpose}-"))
     except OSError as error:
-        raise EvalsuiteError(
-            f"{error.filename or 'temporary folder'}: {error.strerror}; a folder was to be made there for a while. "
-            "Try TMPDIR=DIR with a folder that can be written."
+        raise EvalsuiteError.of(
+            "core.temporary_folder", path=error.filename or "temporary folder", error=error
         ) from error
     try:
         yield folder

@@ -77,10 +77,7 @@ def _hold_soft(path: Path, wait: bool, waiting: Callable[[], None]) -> Iterator[
         try:
             lock.acquire(timeout=LONGEST_WAIT_S)
         except filelock.Timeout as error:
-            raise EvalsuiteError(
-                f"{path}: held for more than {LONGEST_WAIT_S:g} s, and this file system has no flock that would tell "
-                "whether its holder still works; expected nobody. If it is gone, remove the file."
-            ) from error
+            raise EvalsuiteError.of("core.lock_held", path=path, seconds=LONGEST_WAIT_S) from error
     try:
         yield True
     finally:

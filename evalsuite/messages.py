@@ -3,7 +3,7 @@
 A `Message` is a text, its English wording, and so goes wherever a text goes: into an error, a reason, a JSON file. On a
 Chinese page or terminal it is asked for its other wording:
 
-    raise EvalsuiteError(Message("plan.unknown_key", path=path, key=key, near=near))
+    raise EvalsuiteError.of("plan.unknown_key", path=path, key=key, near=near)
     wording(error.message, "zh")
 
 The words stand in `data/text/messages/<first part of the id>.toml`, both languages in one table:

@@ -57,14 +57,8 @@ def load(file: Path) -> Adapter:
     module = author_modules.loaded(file, CONTRACT)
     adapter = author_modules.declared(module, file, CONTRACT)
     if not isinstance(adapter, Adapter):
-        raise EvalsuiteError(
-            Message(
-                "core.adapter_other",
-                path=file,
-                value=decode.shown(adapter),
-                example=CONTRACT.example,
-                page=CONTRACT.page,
-            )
+        raise EvalsuiteError.of(
+            "core.adapter_other", path=file, value=decode.shown(adapter), example=CONTRACT.example, page=CONTRACT.page
         )
     return adapter
 
@@ -88,10 +82,8 @@ def _check_facts(recipe: Recipe, file: Path) -> None:
     known = _facts_known()
     for name in recipe.facts:
         if name not in known:
-            raise EvalsuiteError(
-                Message(
-                    "core.facts_unknown", path=file, recipe=recipe.name, name=name, known=listed("facts", name, known)
-                )
+            raise EvalsuiteError.of(
+                "core.facts_unknown", path=file, recipe=recipe.name, name=name, known=listed("facts", name, known)
             )
 
 
@@ -108,7 +100,7 @@ def _guarded(recipe: Recipe, file: Path, dialects: Mapping[int, Dialect]) -> Rec
         dialect=dialects.get(id(recipe.dialect), recipe.dialect),
         command=author_modules.guarded(recipe.command, f"{where}: command", "Command(…)", Command),
         unsupported=author_modules.guarded(
-            recipe.unsupported, f"{where}: unsupported", "a text or None", (str, type(None))
+            recipe.unsupported, f"{where}: unsupported", Message("core.text_or_none"), (str, type(None))
         ),
     )
 
@@ -121,4 +113,4 @@ def chosen(names: Iterable[str], adapters: Mapping[str, Adapter]) -> list[Adapte
 def _adapter(name: str, adapters: Mapping[str, Adapter]) -> Adapter:
     if name in adapters:
         return adapters[name]
-    raise EvalsuiteError(Message("core.framework", name=name, known=listed("frameworks", name, adapters)))
+    raise EvalsuiteError.of("core.framework", name=name, known=listed("frameworks", name, adapters))

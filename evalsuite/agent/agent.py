@@ -22,6 +22,7 @@ from evalsuite.agent.run_groups import RunGroup
 from evalsuite.agent.sampling import DRAIN_S, Sampler
 from evalsuite.errors import EvalsuiteError, of_machine
 from evalsuite.machine import environment, interfaces
+from evalsuite.messages import Message
 from evalsuite.runs.endings import AgentOutcome
 from evalsuite.runs.store import RunFolder
 
@@ -316,20 +317,15 @@ def _prepared(order: Order) -> RunFolder:
     try:
         folder.path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise EvalsuiteError(
-            f"{folder.path}: {error.strerror}; expected a folder to write into. Try -o with one of yours."
-        ) from error
+        raise EvalsuiteError.of("agent.record_folder", path=folder.path, error=error) from error
     for file in (folder.samples_path(order.host), folder.packed_samples_path(order.host)):
         if file.exists():
-            raise EvalsuiteError(
-                f"{file}: the file exists; a run is recorded once and never over another. Try -o with a new folder."
-            )
+            raise EvalsuiteError.of("agent.record_once", path=file)
     return folder
 
 
 def _cannot_record(error: OSError) -> CannotRecord:
     known = of_machine(error)
-    said = (
-        str(known) if known else f"{error.filename or 'the run folder'}: {error.strerror}. Try -o (--runs) elsewhere."
-    )
-    return CannotRecord(f"{said} What was written up to there stays, and the run was ended.")
+    path = error.filename or Message("agent.the_run_folder")
+    reason = known.message if known else Message("agent.record_elsewhere", path=path, error=error)
+    return CannotRecord.of("agent.record_ended", error=reason)

@@ -20,6 +20,7 @@ from pathlib import Path
 
 from evalsuite.agent.order import EVALUATOR_LOST
 from evalsuite.errors import EvalsuiteError
+from evalsuite.messages import Message
 
 PERIOD_S = 5.0
 FILE_SILENT_S = 180.0  # an NFS client may show the times of a minute ago (nfs(5), acregmax)
@@ -36,10 +37,7 @@ class EvaluatorLost(EvalsuiteError):
     exit_code = EVALUATOR_LOST
 
     def __init__(self, silent_s: float) -> None:
-        super().__init__(
-            f"nothing was heard of the evaluator for {silent_s:.0f} s, and the training was ended; expected a sign of "
-            "it every few seconds. Start it again: finished runs are kept."
-        )
+        super().__init__(Message("agent.evaluator_lost", seconds=silent_s))
 
 
 class FileWatch:

@@ -25,6 +25,7 @@ from pathlib import Path
 from evalsuite.agent import processes, rendezvous, run_groups
 from evalsuite.agent.order import Order
 from evalsuite.machine import environment
+from evalsuite.messages import Message
 from evalsuite.placeholders import Node
 from evalsuite.runs.store import RunFolder
 
@@ -91,7 +92,7 @@ def lock_node(order: Order, *, share: bool, end_with_parent: bool, say: Callable
 
     for host in nodes_before(order.host, rendezvous.node(os.environ)):
         while not folder.environment_path(host).is_file():
-            waiting(f"{host} takes its turn first")
+            waiting(Message("agent.turn_first", host=host))
             time.sleep(POLL_S)
     lock = enter(order.folder.resolve(), share=share, waiting=waiting)
     if told:
@@ -198,7 +199,7 @@ def _end_dead(place: Path) -> list[Holder]:
 def _holder(file: Path, lines: list[dict[str, object]]) -> Holder:
     first = lines[0] if lines else {}
     run = str(first.get("run", file))
-    words = f"{run} is measured on this machine (process {first.get('pid', '?')} of {first.get('user', '?')})"
+    words = Message("agent.measured_here", run=run, pid=first.get("pid", "?"), user=first.get("user", "?"))
     return Holder(file=file, run=run, words="".join(c for c in words if c.isprintable())[:LONGEST_WORDS])
 
 

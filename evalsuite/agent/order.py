@@ -10,6 +10,7 @@ from evalsuite.agent import rendezvous
 from evalsuite.errors import EvalsuiteError
 from evalsuite.machine import cores
 from evalsuite.machine.sensors import processor
+from evalsuite.messages import Message
 from evalsuite.placeholders import filled
 
 AGENT_FAILED = 125  # the exit codes of timeout(1) and env(1)
@@ -86,6 +87,6 @@ def command(
 
 def cannot_start(program: str, error: OSError | ValueError) -> CannotStart:
     if isinstance(error, FileNotFoundError):
-        return CannotStart(f"{program}: no such program; expected one on the PATH, or a path.", NOT_FOUND)
+        return CannotStart(Message("agent.program_absent", program=program), NOT_FOUND)
     reason = error.strerror if isinstance(error, OSError) else str(error)
-    return CannotStart(f"{program}: {reason}; expected a program that can be executed.", CANNOT_EXECUTE)
+    return CannotStart(Message("agent.program_not_executable", program=program, error=reason), CANNOT_EXECUTE)

@@ -94,10 +94,7 @@ def _ranges(bracket: str) -> list[str]:
     for part in bracket.strip("[]").split(","):
         first, _, last = part.partition("-")
         if not first.isdigit() or not (last or first).isdigit():
-            raise EvalsuiteError(
-                f'Slurm\'s list of nodes: "{bracket[:60]}" stands there; expected numbers, as in gpu[03-05,12]. '
-                "Set EVALSUITE_HOSTS=h1,h2,… instead."
-            )
+            raise EvalsuiteError.of("agent.slurm_nodes", text=bracket[:60])
         found += [str(number).zfill(len(first)) for number in range(int(first), int(last or first) + 1)]
     return found
 
@@ -138,10 +135,7 @@ def _sagemaker(environment: Environment) -> NodePlace:
     hosts = _listed("SM_HOSTS", environment)
     here = environment["SM_CURRENT_HOST"]
     if here not in hosts:
-        raise EvalsuiteError(
-            f'SM_CURRENT_HOST: "{here}" stands there and SM_HOSTS names {", ".join(hosts) or "none"}; expected one of '
-            "them. Unset both to do without."
-        )
+        raise EvalsuiteError.of("agent.sagemaker_host", name=here, names=", ".join(hosts) or "none")
     return NodePlace(rank=str(hosts.index(here)), nodes=str(len(hosts)), hosts=hosts)
 
 
@@ -181,10 +175,7 @@ def _listed(name: str, environment: Environment) -> tuple[str, ...]:
     except ValueError:
         found = None
     if not isinstance(found, list) or not all(isinstance(word, str) for word in found):
-        raise EvalsuiteError(
-            f'{name}: "{environment[name][:60]}" stands there; expected a list of names, as ["algo-1","algo-2"]. '
-            "Unset it to do without."
-        )
+        raise EvalsuiteError.of("agent.variable_list", name=name, text=environment[name][:60])
     return tuple(found)
 
 

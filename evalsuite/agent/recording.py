@@ -37,10 +37,7 @@ class Quota:
         with self._lock:
             self._taken += count
             if self._taken > self._most_bytes:
-                raise TooMuchOutput(
-                    f"the script has printed more than {self._most_bytes / 1e6:,.0f} MB, and the run was ended; "
-                    "expected a log. Try a less talkative script, or --max-log-mb of `evalsuite sample`."
-                )
+                raise TooMuchOutput.of("agent.too_much_output", megabytes=self._most_bytes / 1e6)
 
 
 class Reader:

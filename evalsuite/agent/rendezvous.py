@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from evalsuite.agent import platforms
 from evalsuite.agent.platforms import NodePlace
 from evalsuite.errors import EvalsuiteError
+from evalsuite.messages import Message
 from evalsuite.placeholders import FIRST_PORT, LAST_PORT, LOCALHOST, Node
 
 PORTS_KEPT_FREE = 16  # some frameworks give the ports after MASTER_PORT to their own workers
@@ -21,9 +22,9 @@ def node(environment: Mapping[str, str]) -> Node:
     """This node's place, as the launcher's environment tells it. Raises EvalsuiteError if it tells half."""
     told = platforms.read_place(environment)
     rank = _number(environment, "EVALSUITE_NODE_RANK")
-    rank = _whole("the node's rank", told.rank) if rank is None else rank
-    nodes = _number(environment, "EVALSUITE_NODES") or _whole("the number of nodes", told.nodes) or 1
-    port = _number(environment, "EVALSUITE_MASTER_PORT") or _whole("the master's port", told.master_port)
+    rank = _whole(Message("agent.node_rank_name"), told.rank) if rank is None else rank
+    nodes = _number(environment, "EVALSUITE_NODES") or _whole(Message("agent.node_count_name"), told.nodes) or 1
+    port = _number(environment, "EVALSUITE_MASTER_PORT") or _whole(Message("agent.master_port_name"), told.master_port)
     hosts = _hosts(environment, told, nodes)
     found = Node(
         rank=rank or 0,
@@ -33,10 +34,7 @@ def node(environment: Mapping[str, str]) -> Node:
         hosts=hosts,
     )
     if not 0 <= found.rank < found.nodes:
-        raise EvalsuiteError(
-            f"the launcher's environment: node rank {found.rank} of {found.nodes} nodes; expected ranks from 0 to "
-            f"{found.nodes - 1}. Start one task on each node, or set EVALSUITE_NODE_RANK and EVALSUITE_NODES."
-        )
+        raise EvalsuiteError.of("agent.node_rank_range", rank=found.rank, nodes=found.nodes, last=found.nodes - 1)
     return found
 
 
@@ -87,7 +85,7 @@ def _whole(what: str, text: str | None) -> int | None:
     if not text:
         return None
     if not text.isdigit():
-        raise EvalsuiteError(f'{what}: "{text}" stands there; expected a number. Unset it to do without.')
+        raise EvalsuiteError.of("agent.variable_number", name=what, text=text)
     return int(text)
 
 
@@ -98,10 +96,7 @@ def _address(told: NodePlace, hosts: tuple[str, ...], nodes: int) -> str:
         return told.master_addr
     if hosts:
         return hosts[0]
-    raise EvalsuiteError(
-        f"the launcher's environment: {nodes} nodes and no address where they meet; expected "
-        "EVALSUITE_MASTER_ADDR, Slurm's node list or Open MPI's own address. Try EVALSUITE_MASTER_ADDR=<first host>."
-    )
+    raise EvalsuiteError.of("agent.no_meeting_address", nodes=nodes)
 
 
 def _port(told: NodePlace, nodes: int) -> int:
@@ -119,10 +114,7 @@ def free_port() -> int:
         port = random.randrange(FIRST_PORT, LAST_PORT, PORTS_KEPT_FREE)
         if all(_is_free(port + offset) for offset in range(PORTS_KEPT_FREE)):
             return port
-    raise EvalsuiteError(
-        f"no {PORTS_KEPT_FREE} free ports in a row between {FIRST_PORT} and {LAST_PORT}; expected some. "
-        "Set EVALSUITE_MASTER_PORT to a free one."
-    )
+    raise EvalsuiteError.of("agent.no_free_ports", n=PORTS_KEPT_FREE, first=FIRST_PORT, last=LAST_PORT)
 
 
 def _is_free(port: int) -> bool:

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from evalsuite.machine import cgroups
+from evalsuite.messages import Message
 
 PREFIX = "evalsuite-"
 PROCESSES, KILL = "cgroup.procs", "cgroup.kill"
@@ -58,7 +59,7 @@ def make_group(name: str, root: Path = Path("/")) -> RunGroup | str:
     """A new control group called after a run, or why there can be none."""
     home = _home(root)
     if home is None:
-        return "no control groups are mounted here"
+        return Message("agent.no_control_groups")
     folder = home.folder / f"{PREFIX}{name}"
     try:
         folder.mkdir()

@@ -45,7 +45,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.check is not None:
         return _check(arguments)
     if arguments.log is not None:
-        raise EvalsuiteError("--log: a log is read by --check alone; try --check PATH, or `evalsuite parse LOG`.")
+        raise EvalsuiteError.of("commands.check_log")
     adapters = discover(arguments.adapters)
     wanted = arguments.frameworks.split(",") if arguments.frameworks else sorted(adapters)
     found = [
@@ -154,7 +154,7 @@ def _check(arguments: argparse.Namespace) -> int:
         for checked in checking.check_adapters(registry.brought(file), file, known, arguments.log)
     ]
     if not found:
-        raise EvalsuiteError(f"{arguments.check}: no recipe stands there; expected modules with ADAPTER = Adapter(…).")
+        raise EvalsuiteError.of("commands.check_no_recipe", path=arguments.check)
     return show(found, arguments.json)
 
 

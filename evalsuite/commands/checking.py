@@ -15,6 +15,7 @@ from evalsuite.dialect import Dialect, Line
 from evalsuite.errors import EvalsuiteError, did_you_mean
 from evalsuite.logs import catalogue, reading
 from evalsuite.logs.sniffing import Sniffer
+from evalsuite.messages import Message
 from evalsuite.model import Case, Device, Precision, Protocol
 from evalsuite.plan import repositories
 from evalsuite.results.measure.measurement import BATCH_ITEMS, NOT_SAID
@@ -158,54 +159,51 @@ def _built(recipe: Recipe, case: Case) -> Built:
 
 def _check_installation(recipe: Recipe) -> Iterator[Lack]:
     if not (recipe.requirements or recipe.requirements_gpu or recipe.checkout or recipe.image):
-        advice = (
-            'write Recipe(requirements=("PACKAGE==VERSION",)), or start it with --environment current, '
-            "where {python} is the interpreter that evalsuite runs in"
-        )
-        yield Lack("no requirements, no checkout and no image: there is nothing to install", advice)
+        advice = Message("commands.write_requirements")
+        yield Lack(Message("commands.nothing_to_install"), advice)
     for pin in (*recipe.requirements, *recipe.requirements_gpu, *recipe.built):
         if not PIN.fullmatch(pin):
-            yield Lack(f"{pin} is no exact pin", "write PACKAGE==VERSION: another day gives the same")
+            yield Lack(Message("commands.no_exact_pin", pin=pin), Message("commands.write_exact_pin"))
     if recipe.requirements and not recipe.import_name:
-        yield Lack("no import_name", "name the module whose import proves that the environment works")
+        yield Lack(Message("commands.lacks", name="import_name"), Message("commands.name_import"))
     if not recipe.package and not recipe.image:
-        yield Lack("no package", "name the distribution whose version the report is to show")
+        yield Lack(Message("commands.lacks", name="package"), Message("commands.name_distribution"))
 
 
 def _check_source(recipe: Recipe) -> Iterator[Lack]:
     file = repositories.FILE
     if recipe.checkout:
         if recipe.checkout not in (known := repositories.of(recipe)):
-            advice = f"declare it in a {file} beside the adapter.{did_you_mean(recipe.checkout, known)}"
-            yield Lack(f'the checkout "{recipe.checkout}" is in no {file}', advice)
+            advice = Message("commands.declare_beside", file=file, near=did_you_mean(recipe.checkout, known))
+            yield Lack(Message("commands.checkout_undeclared", name=recipe.checkout, file=file), advice)
         return
     if not recipe.source:
-        yield Lack("no source", "name the repository that the script, or the model definition, comes from")
+        yield Lack(Message("commands.lacks", name="source"), Message("commands.name_repository"))
     if recipe.kind == "official":
         if not recipe.commit:
-            yield Lack("no commit", "name the commit of the script: a number without it cannot be repeated")
-        yield Lack("no licence", f"declare repository, commit and licence in a {file} beside the adapter: checkout=")
+            yield Lack(Message("commands.lacks", name="commit"), Message("commands.name_commit"))
+        yield Lack(Message("commands.lacks", name="licence"), Message("commands.declare_checkout", file=file))
 
 
 def _check_commands(adapter: Adapter, recipe: Recipe, built: Sequence[Built]) -> Iterator[Lack]:
     """What the command lines leave out of the cases that they are for."""
     served = [one for one in built if one.refused is None]
     if not served:
-        yield Lack("every case of the small matrix is refused", "see the reasons above")
+        yield Lack(Message("commands.all_refused"), Message("commands.see_reasons"))
         return
     known = {*placeholders.BY_PLAN, *placeholders.BY_AGENT}
     words = {word for one in served for word in (*one.argv, *one.environment.values())}
     for name in sorted({name for word in words for name in re.findall(r"\{\w+\}", word)} - known):
-        advice = f"the placeholders are {', '.join(known)}.{did_you_mean(name, known)}"
-        yield Lack(f"nobody fills {name}", advice)
+        advice = Message("commands.placeholders_are", names=known, near=did_you_mean(name, known))
+        yield Lack(Message("commands.nobody_fills", name=name), advice)
     if any("{checkout}" in word for word in words) and not recipe.checkout:
-        yield Lack("the command holds {checkout}, and the recipe names none", "name it: Recipe(checkout=…)")
+        yield Lack(Message("commands.checkout_unnamed"), Message("commands.name_checkout"))
     first = {one.device: one for one in reversed(served)}
     yield from dict.fromkeys(lack for one in first.values() for lack in _check_axes(adapter, recipe, one))
     for switch in ("amp", "xla"):
         if _same_with(switch, served):
-            advice = f'add the script\'s own argument, or refuse the case: {switch}=""'
-            yield Lack(f"the command is the same with and without {switch}", advice)
+            advice = Message("commands.add_argument", name=switch)
+            yield Lack(Message("commands.same_with_and_without", name=switch), advice)
 
 
 def _check_axes(adapter: Adapter, recipe: Recipe, one: Built) -> Iterator[Lack]:
@@ -216,15 +214,15 @@ def _check_axes(adapter: Adapter, recipe: Recipe, one: Built) -> Iterator[Lack]:
         return recipe.refusal(other) is None and recipe.command(base) == recipe.command(other)
 
     if unchanged(replace(base, batch_per_device=2 * base.batch_per_device)):
-        yield Lack("batch_per_device is not in the command", "pass case.batch_per_device, or refuse others")
+        yield Lack(Message("commands.batch_not_passed"), Message("commands.pass_batch"))
     if recipe.spawn != "per_device" and unchanged(replace(base, devices_per_node=2)):
-        advice = "pass case.devices_per_node or {processes_per_node}, or refuse more than one"
-        yield Lack("devices_per_node is not in the command", advice)
+        advice = Message("commands.pass_devices")
+        yield Lack(Message("commands.devices_not_passed"), advice)
     if recipe.step_bound != "none" and unchanged(replace(base, protocol=STEPS_LONGER)):
-        advice = 'pass case.protocol.total_steps, or write step_bound="none": the run is then ended'
-        yield Lack("the number of steps is not in the command", advice)
+        advice = Message("commands.pass_steps")
+        yield Lack(Message("commands.steps_not_passed"), advice)
     if recipe.command(base) != recipe.command(base):
-        yield Lack("one case gives two commands", "a command depends on its case alone")
+        yield Lack(Message("commands.two_commands"), Message("commands.command_depends"))
 
 
 def _same_with(switch: str, served: Sequence[Built]) -> bool:
@@ -246,15 +244,15 @@ def _check_reading(
     if names_no_items := list(_check_unit(recipe.unit)):
         yield from names_no_items
     elif (dialect.unit, recipe.unit) == NOT_SAID or (len(units) > 1 and not units <= set(BATCH_ITEMS)):
-        advice = f'one of the two is wrong: write Recipe(unit="{dialect.unit}"), or mend the dialect'
-        yield Lack(f"the recipe counts {recipe.unit} and its dialect {dialect.unit}", advice)
-    beside = f"put a log of the script beside the adapter as {adapter.name}.log"
-    yield from _check_log(dialect, read, f"give --log FILE, or {beside}")
+        advice = Message("commands.write_unit", unit=dialect.unit)
+        yield Lack(Message("commands.units_differ", recipe=recipe.unit, dialect=dialect.unit), advice)
+    beside = Message("commands.check_log_next", name=adapter.name)
+    yield from _check_log(dialect, read, Message("commands.give_log_or", other=beside))
 
 
 def _check_unit(unit: str) -> Iterator[Lack]:
     if not ITEMS.fullmatch(unit) or unit in STEPS:
-        yield Lack(f'the unit "{unit}" names no items', "write what is trained on: images/s, tokens/s")
+        yield Lack(Message("commands.unit_no_items", name=unit), Message("commands.write_items"))
 
 
 def _log_beside(adapter: Adapter, recipe: Recipe) -> Path | None:
@@ -276,7 +274,7 @@ def check_dialects(
 
 def _check_dialect(dialect: Dialect, file: str, known: Mapping[str, Dialect], log: Path | None) -> Checked:
     read = _read(dialect.name, known, log)
-    lacks = (_check_declaration(dialect, known), _check_log(dialect, read, "give --log FILE, a log of the script"))
+    lacks = (_check_declaration(dialect, known), _check_log(dialect, read, Message("commands.give_log")))
     return Checked(
         name=dialect.name,
         file=file,
@@ -287,28 +285,25 @@ def _check_dialect(dialect: Dialect, file: str, known: Mapping[str, Dialect], lo
 
 def _check_declaration(dialect: Dialect, known: Mapping[str, Dialect]) -> Iterator[Lack]:
     if not dialect.step and not dialect.final:
-        yield Lack("no step line", "declare the line that ends a step, or a report of several")
+        yield Lack(Message("commands.no_step_line"), Message("commands.declare_step"))
     yield from _check_unit(dialect.unit)
     if dialect.scope == "unstated":
-        yield Lack("nobody knows whose rate is printed", "find out (docs/adding-a-dialect.md) and say scope=")
+        yield Lack(Message("commands.whose_rate"), Message("commands.say_scope"))
     for line in dialect.lines:
         if not CITED.match(line.source):
-            advice = (
-                "write OWNER/REPOSITORY@COMMIT:FILE, then a comma and what else must be said; of a script in no "
-                "repository a date instead of the commit"
-            )
-            yield Lack(f'the source "{line.source}" is no place in a repository', advice)
+            advice = Message("commands.write_source")
+            yield Lack(Message("commands.source_no_place", text=line.source), advice)
     for line in dialect.step:
         if not line.literal:
-            advice = "begin with the plain text that each such line has: the search is fast by it"
-            yield Lack(f"the pattern {line.pattern!r} begins with no plain text", advice)
+            advice = Message("commands.begin_plain")
+            yield Lack(Message("commands.pattern_not_plain", pattern=repr(line.pattern)), advice)
     named = {group for line in dialect.step for group in line.groups}
     if dialect.step and not any(line.fields for line in dialect.step) and not named & TIMES:
-        advice = f"name one of the groups {', '.join(sorted(TIMES))}; without, only arrival times tell the speed"
-        yield Lack("no step line has a rate or a time", advice)
+        advice = Message("commands.name_groups", names=sorted(TIMES))
+        yield Lack(Message("commands.no_rate_no_time"), advice)
     for other in _alike(dialect, known):
-        advice = f'make the pattern more precise, or write yields_to=("{other}",) if that one says more'
-        yield Lack(f"its samples read as {other}, too", advice)
+        advice = Message("commands.more_precise", name=other)
+        yield Lack(Message("commands.samples_read_as", name=other), advice)
 
 
 def _alike(dialect: Dialect, known: Mapping[str, Dialect]) -> list[str]:
@@ -331,7 +326,7 @@ def _read(name: str, known: Mapping[str, Dialect], log: Path | None, scope: str 
         steps = sum(_has_number(line) for line in dialect.step)
         return Read(log=None, dialect=name, status="samples", steps=steps, unit=dialect.unit)
     if not log.is_file():
-        raise EvalsuiteError(f"--log {log}: there is no such file; expected a log that the script has printed.")
+        raise EvalsuiteError.of("commands.check_log_none", path=log)
     found = reading.read_file(log, dialect=name, scope=scope, dialects=known)
     return Read(
         log=str(log),
@@ -354,7 +349,7 @@ def _check_log(dialect: Dialect, read: Read | None, advice: str) -> Iterator[Lac
     if read is None:
         return
     if read.log is None and dialect.origin is not None:
-        yield Lack("no log of the script was read, only the samples", advice)
+        yield Lack(Message("commands.only_samples"), advice)
     elif read.log is not None and read.steps == 0:
-        explain = f"`evalsuite dialects --explain {read.log} --dialect {read.dialect}` shows why, line by line"
-        yield Lack(f"no step was found in {read.log}", explain)
+        explain = Message("commands.explain_line_by_line", log=read.log, dialect=read.dialect)
+        yield Lack(Message("commands.no_step_found", log=read.log), explain)

@@ -40,7 +40,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.check is not None:
         return _check(arguments)
     if arguments.log is not None:
-        raise EvalsuiteError("--log: a log is read by --check alone; try --explain LOG, or --check PATH.")
+        raise EvalsuiteError.of("commands.explain_log")
     dialects = catalogue.known(search_paths(arguments))
     if arguments.explain is None:
         _list(dialects, arguments.json)
@@ -101,7 +101,7 @@ def _check(arguments: argparse.Namespace) -> int:
     known = catalogue.discover((*more.dialects, arguments.check.resolve()), more.adapters)
     declared = {file: catalogue.load(file) for file in author_modules.modules(arguments.check, catalogue.CONTRACT)}
     if not any(declared.values()):
-        raise EvalsuiteError(f"{arguments.check}: no dialect stands there; expected {catalogue.CONTRACT.example}.")
+        raise EvalsuiteError.of("commands.check_no_dialect", path=arguments.check, example=catalogue.CONTRACT.example)
     found = [
         checked
         for file, dialects in declared.items()

@@ -53,10 +53,7 @@ def _recipes(adapters: Mapping[str, Adapter], names: Sequence[str]) -> Recipes:
     for name in names:
         named = {key: recipe for key, recipe in known.items() if key == name or key.startswith(f"{name}/")}
         if not named:
-            raise EvalsuiteError(
-                f'env: there is no framework or recipe "{name}"; expected one that `evalsuite env list` shows, '
-                "such as pytorch or horovod/tensorflow2-synthetic."
-            )
+            raise EvalsuiteError.of("commands.env_unknown", name=name)
         found |= named
     return list((found if names else known).items())
 

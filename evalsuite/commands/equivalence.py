@@ -56,9 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     if arguments.receipts is not None and arguments.receipts.exists() and not arguments.receipts.is_dir():
-        raise EvalsuiteError(
-            f"{arguments.receipts}: a file stands there; --receipts takes a folder. Try {arguments.receipts}.d"
-        )
+        raise EvalsuiteError.of("commands.receipts_file", path=arguments.receipts)
     adapters = discover(arguments.adapters)
     names = list(dict.fromkeys(arguments.frameworks.split(","))) if arguments.frameworks is not None else None
     asked = equivalence.models(adapters) if arguments.model == ALL else (arguments.model,)
@@ -80,10 +78,12 @@ def run(arguments: argparse.Namespace) -> int:
 def _refuse(wanted: dict[str, list[ProvenWorkload]], frameworks: str | None) -> None:
     here = sorted({workload.framework for workloads in wanted.values() for workload in workloads})
     models = ", ".join(wanted)
-    raise EvalsuiteError(
-        f"--frameworks {frameworks or ''}: of {models}, {len(here)} of them can be proven"
-        f"{f' ({here[0]})' if here else ''}; expected two at least, to compare with each other. Leave --frameworks "
-        "away, or name another --model."
+    raise EvalsuiteError.of(
+        "commands.equivalence_too_few",
+        names=frameworks or "",
+        models=models,
+        n=len(here),
+        which=f" ({here[0]})" if here else "",
     )
 
 

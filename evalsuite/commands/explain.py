@@ -58,7 +58,7 @@ def _chosen(names: Sequence[str]) -> tuple[str, ...]:
             near = did_you_mean(name.casefold(), known, cutoff=0.5)
             for folded, each in known.items():
                 near = near.replace(f" {folded}?", f" {each}?")
-            raise EvalsuiteError(f"{name}: unknown rule; expected the code of a finding, see explain --list.{near}")
+            raise EvalsuiteError.of("commands.rule", name=name, near=near)
     return tuple(dict.fromkeys(code for name in names for code in findings.called(name)))
 
 

@@ -15,6 +15,7 @@ from evalsuite.errors import EvalsuiteError, Exit
 from evalsuite.importing import log_import, published_figures, published_tables, user_facts
 from evalsuite.importing.log_import import Imported
 from evalsuite.logs import catalogue
+from evalsuite.messages import Message
 from evalsuite.report.text.findings import document
 from evalsuite.runs import group
 from evalsuite.runs.store import Store
@@ -106,11 +107,11 @@ def _mapped(given: Sequence[str]) -> tuple[tuple[dict[str, str], list[dict[str, 
     """((`[defaults]`, `[[runs]]`) of the mapping file, (our name, the table's column)…)."""
     files = [text for text in given if "=" not in text or Path(text).is_file()]
     if len(files) > 1:
-        raise EvalsuiteError(f"--map {files[1]}: a second mapping file; expected one. Write them into one file.")
+        raise EvalsuiteError.of("commands.second_mapping", path=files[1])
     pairs = [text.partition("=") for text in given if text not in files]
     wrong = next(("".join(pair) for pair in pairs if not pair[0] or not pair[2]), None)
     if wrong is not None:
-        raise EvalsuiteError(f'--map "{wrong}": expected a file or NAME=COLUMN, such as --map throughput=img_per_sec.')
+        raise EvalsuiteError.of("commands.map_wrong", wrong=wrong)
     return user_facts.mapping(Path(files[0])) if files else ({}, []), [(name, column) for name, _, column in pairs]
 
 
@@ -120,7 +121,7 @@ def _named(option: str, text: str | None) -> list[tuple[str, str]]:
         return []
     if not text.strip():
         example = {"campaign": "tuesday", "machine": "dgx-a"}[option]
-        raise EvalsuiteError(f'--{option} "{text}": no name stands there; expected one, such as --{option} {example}.')
+        raise EvalsuiteError.of("commands.option_no_name", option=option, text=text, example=example)
     return [(option, text.strip())]
 
 
@@ -130,7 +131,7 @@ def _user(pairs: Sequence[tuple[str, str]]) -> dict[str, str]:
         facts = user_facts.together({}, *(("--set", {name: value}) for name, value in pairs))
         user_facts.checked(facts)
     except ValueError as error:
-        raise EvalsuiteError(f"--set: {error}.") from error
+        raise EvalsuiteError.of("commands.set", error=error) from error
     return facts
 
 
@@ -142,7 +143,7 @@ def _is_table(path: Path, columns: Sequence[tuple[str, str]]) -> bool:
         with open(path, "rb") as file:
             return bool(columns) or published_tables.is_one(published_tables.decoded(file.readline()))
     except OSError as error:
-        raise EvalsuiteError(f"{path}: {error.strerror}; expected a table or a log.") from error
+        raise EvalsuiteError.of("commands.import_path", path=path, error=error) from error
 
 
 def _print(results: Sequence[Imported], as_json: bool) -> None:
@@ -200,5 +201,5 @@ def _exit(results: Sequence[Imported]) -> int:
 def _pair(text: str) -> tuple[str, str]:
     name, equals, value = text.partition("=")
     if not equals or not name.strip() or not value.strip():
-        raise argparse.ArgumentTypeError(f'"{text}" is no NAME=VALUE, such as model=resnet50_v1.5')
+        raise argparse.ArgumentTypeError(Message("commands.no_name_value", text=text))
     return name, value

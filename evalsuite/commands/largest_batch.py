@@ -36,9 +36,7 @@ def run(arguments: argparse.Namespace) -> int:
     request = read_request(arguments)
     most = _most(arguments, request)
     if request.plan.spec.find_batch:
-        raise EvalsuiteError(
-            "--batch-sizes max: this command finds it; expected the batch to begin at. Try --batch-sizes 8."
-        )
+        raise EvalsuiteError.of("commands.largest_max")
     budget = DeviceHourBudget(most=request.plan.spec.max_device_hours)
     found = search_batches(request.plan, request.place, request.options, _starts, most, budget)
     if arguments.json:
@@ -54,14 +52,10 @@ def _most(arguments: argparse.Namespace, request: Request) -> int:
     """Up to which batch is tried. Raises EvalsuiteError where too much would take the whole machine down."""
     limited = request.plan.spec.memory_gb_per_device is not None
     if arguments.most is None and request.place.machine.device == "cpu" and not limited:
-        raise EvalsuiteError(
-            "--most: none is given, and on a CPU a batch that does not fit takes the memory of everything else on the "
-            "machine; expected the largest batch to try, or the memory of a device. Try --most 256, or "
-            "--memory-per-device 4."
-        )
+        raise EvalsuiteError.of("commands.most_none")
     most = MOST if arguments.most is None else arguments.most
     if not 1 <= most <= MOST:
-        raise EvalsuiteError(f"--most {most}: expected a whole number from 1 to {MOST}. Try --most 1024.")
+        raise EvalsuiteError.of("commands.most_range", text=most, most=MOST)
     return int(most)
 
 

@@ -26,9 +26,9 @@ def run(arguments: argparse.Namespace) -> int:
 
     argv = arguments.argv[1:] if arguments.argv[:1] == ["--"] else arguments.argv
     if not argv:
-        raise EvalsuiteError("no command; expected one after --. Try: evalsuite on-hosts --hosts a,b -- hostname")
+        raise EvalsuiteError.of("commands.on_hosts_none")
     if (arguments.hosts is None) == (arguments.hostfile is None):
-        raise EvalsuiteError("--hosts and --hostfile: expected one of the two. Try --hosts gpu01,gpu02")
+        raise EvalsuiteError.of("commands.on_hosts_both")
     named = hosts.from_file(arguments.hostfile) if arguments.hostfile else hosts.from_words(arguments.hosts)
     one_at_a_time = threading.Lock()
 

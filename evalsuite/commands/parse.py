@@ -13,6 +13,7 @@ from evalsuite.commands.options.common import add_options, search_paths
 from evalsuite.commands.printing import log_table, terminal
 from evalsuite.commands.printing.log_table import Row
 from evalsuite.errors import EvalsuiteError, Exit
+from evalsuite.messages import Message
 from evalsuite.model import Protocol
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ def run(arguments: argparse.Namespace) -> int:
         catalogue.chosen(arguments.dialect, dialects)
     paths = list(_files(arguments.logs))
     if not paths:
-        raise EvalsuiteError(f"{arguments.logs[0]}: the folder holds no file; expected training logs.")
+        raise EvalsuiteError.of("commands.no_logs", path=arguments.logs[0])
     language = "en" if arguments.json else speech.language()
     found = [
         row | {"findings": [_in_words(finding, language) for finding in row["findings"]]}
@@ -221,12 +222,12 @@ def _print_json(found: Sequence[Row]) -> None:
 
 def _count(text: str) -> int:
     if not re.fullmatch(r"0*[1-9][0-9]{0,8}", text):
-        raise argparse.ArgumentTypeError(f'"{text}" is no count; expected a whole number above 0, such as 8')
+        raise argparse.ArgumentTypeError(Message("commands.no_count", text=text))
     return int(text)
 
 
 def _protocol(text: str) -> Protocol:
     warmup, plus, measured = text.partition("+")
     if not (text.isascii() and plus and warmup.isdigit() and measured.isdigit() and int(measured) > 0):
-        raise argparse.ArgumentTypeError(f'"{text}" is no number of steps; expected warm-up + measured, such as 20+100')
+        raise argparse.ArgumentTypeError(Message("commands.no_steps", text=text))
     return Protocol(warmup_steps=int(warmup), measured_steps=int(measured))

@@ -17,6 +17,7 @@ from evalsuite.commands.printing.terminal import SIZES, table
 from evalsuite.commands.speech import say
 from evalsuite.errors import Exit
 from evalsuite.launch.provision import virtualenvs
+from evalsuite.messages import Message
 from evalsuite.model import Case, Finding, Run
 from evalsuite.plan import searched
 from evalsuite.plan.commandline import NOT_MADE_YET, CommandLine, command_line
@@ -142,8 +143,8 @@ def _command_line(request: Request, case: Case) -> CommandLine:
 def _why_without_python(plan: Plan, case: Case) -> str:
     """Why the command line of *case* still holds `{python}`, and what to do."""
     if plan.recipe(case).pins(case.device):
-        return "{python} is the interpreter of an environment that is made before the first run"
-    return f"{{python}}: recipe {case.recipe} names no requirements to make one; try --environment current"
+        return Message("commands.python_made")
+    return Message("commands.python_of_recipe", recipe=case.recipe)
 
 
 CASE_FACTS = (

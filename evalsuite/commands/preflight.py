@@ -65,7 +65,7 @@ def _engine(arguments: argparse.Namespace) -> Engine:
     if engine.name == "local":
         return replace(engine, nodes=("localhost",))
     if not engine.nodes:
-        raise EvalsuiteError(f"--engine {engine.name}: nobody says which nodes it has; expected --hosts a,b beside it.")
+        raise EvalsuiteError.of("commands.preflight_nodes", name=engine.name)
     return engine
 
 
@@ -89,9 +89,8 @@ def choose_nodes(plan: Plan, place: Place, options: Options, missing: Sequence[R
     for sentence in sentences(found):
         note(sentence)
     if not found.enough:
-        raise EvalsuiteError(
-            f"--engine {engine.name}: {len(found.chosen)} of {len(found.nodes)} nodes are fit and {nodes} are wanted; "
-            "expected as many as the largest scale has. Mend what is said above, or ask for smaller --scales."
+        raise EvalsuiteError.of(
+            "commands.preflight_too_few", name=engine.name, fit=len(found.chosen), nodes=len(found.nodes), wanted=nodes
         )
     return replace(place, engine=engine.on(found.chosen))
 

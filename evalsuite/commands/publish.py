@@ -33,9 +33,7 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         published = publishing.publish(arguments.reports, arguments.site, about)
     except OSError as error:
-        raise EvalsuiteError(
-            f"{error.filename or arguments.site}: {error.strerror}; the site is written there. Try another --site."
-        ) from error
+        raise EvalsuiteError.of("commands.site_place", path=error.filename or arguments.site, error=error) from error
     _print(published, arguments)
     return Exit.DONE
 
@@ -44,16 +42,14 @@ def _check_shown(arguments: argparse.Namespace) -> None:
     """Raises EvalsuiteError if a name or an address that all pages show holds what looks like a secret."""
     for option in ("title", "url"):
         if redaction.first_of(getattr(arguments, option)):
-            raise EvalsuiteError(
-                f"--{option}: what stands there looks like a secret, and each page of the site shows it; expected none."
-            )
+            raise EvalsuiteError.of("commands.site_option", option=option)
 
 
 def _url(text: str | None) -> str | None:
     if text is None:
         return None
     if not text.startswith(("http://", "https://")):
-        raise EvalsuiteError(f'--url "{text}": expected an address that begins with https:// or http://.')
+        raise EvalsuiteError.of("commands.url", text=text)
     return text.rstrip("/") + "/"
 
 

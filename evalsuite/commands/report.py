@@ -14,6 +14,7 @@ from evalsuite.commands.options.common import add_options, search_paths
 from evalsuite.commands.printing import summary_table
 from evalsuite.commands.speech import say
 from evalsuite.errors import EvalsuiteError, Exit
+from evalsuite.messages import Message
 from evalsuite.model import LANGUAGES, Case, Evaluation, Skip
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def add_output_arguments(parser: argparse.ArgumentParser) -> None:
     """Options of the report itself, the same for `compare`."""
-    output = parser.add_argument_group("the report")
+    output = parser.add_argument_group(Message("commands.of_report"))
     output.add_argument("--out", metavar="DIR", type=Path, default=Path("report"), help="default: report")
     output.add_argument(
         "--lang",
@@ -119,17 +120,14 @@ def check_receipts(folder: Path | None) -> None:
     from evalsuite.runs import equivalence
 
     if folder is not None and not equivalence.own([folder]):
-        raise EvalsuiteError(
-            f"--receipts {folder}: no receipt (MODEL.json) lies there; expected the folder that "
-            f"`evalsuite equivalence --receipts {folder}` writes."
-        )
+        raise EvalsuiteError.of("commands.no_receipts", path=folder)
 
 
 def check_languages(text: str) -> tuple[str, ...]:
     languages = tuple(dict.fromkeys(word.strip() for word in text.split(",") if word.strip()))
     unknown = [language for language in languages if language not in LANGUAGES]
     if unknown or not languages:
-        raise EvalsuiteError(f'--lang "{text}": expected zh, en or zh,en.')
+        raise EvalsuiteError.of("commands.lang", text=text)
     return languages
 
 
@@ -205,9 +203,7 @@ def write(
         more = forms.write(check_forms(arguments.forms), evaluation, arguments.out, languages, store.root)
         _remove([path for path in old if path not in more])
     except OSError as error:
-        raise EvalsuiteError(
-            f"{error.filename or arguments.out}: {error.strerror}; the report is written there. Try --out DIR."
-        ) from error
+        raise EvalsuiteError.of("commands.out", path=error.filename or arguments.out, error=error) from error
     summary_table.show(evaluation.summaries)
     _print_found(book, speech.language())
     _note_edits(book)

@@ -57,10 +57,7 @@ def _needed(arguments: argparse.Namespace) -> list[str]:
     ]
     names = list(dict.fromkeys(recipe.checkout for recipe in recipes if recipe.checkout))
     if not names:
-        raise EvalsuiteError(
-            f"--profile {arguments.profile}: its recipes are of no official repository; expected a profile such as "
-            "official-cpu."
-        )
+        raise EvalsuiteError.of("commands.profile_not_official", name=arguments.profile)
     return names
 
 

@@ -113,10 +113,7 @@ def _print_table(arguments: argparse.Namespace) -> int:
     from evalsuite.runs.store import RunFolder
 
     if command := [word for word in arguments.argv if word != "--"]:
-        raise EvalsuiteError(
-            f"--csv: a command stands beside it, {command[0]}; expected the folder alone, for nothing is "
-            "started. Try: evalsuite sample --csv out"
-        )
+        raise EvalsuiteError.of("commands.csv_command", name=command[0])
     csv.writer(sys.stdout, lineterminator="\n").writerows(sample_table.rows(RunFolder(Path(arguments.csv))))
     return 0
 
@@ -133,15 +130,15 @@ def _order(arguments: argparse.Namespace) -> "Order":
 
     argv = arguments.argv[1:] if arguments.argv[:1] == ["--"] else arguments.argv
     if not argv:
-        raise EvalsuiteError("no command; expected one after --. Try: evalsuite sample -o out -- sleep 3")
+        raise EvalsuiteError.of("commands.sample_none")
     for name in ("hz", "processes", "devices_per_node", "timeout", "threads", "cores_per_device", "max_log_mb"):
         value = getattr(arguments, name)
         if value is not None and not 0 < value < float("inf"):
-            raise EvalsuiteError(f"--{name.replace('_', '-')}: {value:g} stands there; expected more than 0.")
+            raise EvalsuiteError.of("commands.more_than_0", name=name.replace("_", "-"), value=value)
     if arguments.hz > 100:
-        raise EvalsuiteError(f"--hz: {arguments.hz:g} stands there; expected at most 100. Try 10.")
+        raise EvalsuiteError.of("commands.hz_most", value=arguments.hz)
     if arguments.host and "/" in arguments.host:
-        raise EvalsuiteError(f'--host: "{arguments.host}" stands there; expected a name without "/", for file names.')
+        raise EvalsuiteError.of("commands.host_slash", name=arguments.host)
     return Order(
         argv=tuple(argv),
         folder=Path(arguments.out or f"sample-{datetime.now():%Y%m%d-%H%M%S}"),

@@ -54,7 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
     scheduler = SCHEDULERS.get(arguments.engine or DEFAULT)
     if scheduler is None:
         known = f"{', '.join(SCHEDULERS)} or {KUBERNETES}"
-        raise EvalsuiteError(f"--engine {arguments.engine}: nothing is submitted to it; expected {known}.")
+        raise EvalsuiteError.of("commands.submit_engines", name=arguments.engine, names=known)
     allocation = _allocation(arguments, scheduler.name)
     text = scheduler.script(
         allocation,
@@ -79,7 +79,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _allocation(arguments: argparse.Namespace, engine: str) -> Allocation:
     if not 0 <= arguments.nodes_spare <= 1000:
-        raise EvalsuiteError(f"--nodes-spare: {arguments.nodes_spare} stands there; expected 0 to 1000.")
+        raise EvalsuiteError.of("commands.spare_range", value=arguments.nodes_spare)
     return Allocation(
         nodes=max(case.nodes for case in cases_asked(arguments, engine)),
         spare=arguments.nodes_spare,

@@ -103,10 +103,7 @@ def _check_paths(known: Mapping[str, str]) -> None:
     for value in known.values():
         held = next((name for name in placeholders.BY_AGENT if name in value), None)
         if held:
-            raise EvalsuiteError(
-                f'{value}: "{held}" stands in the path, and the node agent puts a value in its place; expected a path '
-                "without it. Try another folder (--runs, EVALSUITE_CACHE, EVALSUITE_DATA)."
-            )
+            raise EvalsuiteError.of("plan.placeholder_in_path", path=value, held=held)
 
 
 def _of_image() -> dict[str, str]:

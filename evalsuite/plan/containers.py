@@ -240,4 +240,4 @@ def runtime(name: str) -> Runtime:
     if name in RUNTIMES:
         return RUNTIMES[name]
     hint = did_you_mean(name, RUNTIMES)
-    raise EvalsuiteError(f'--container: unknown runtime "{name}"; the runtimes are {", ".join(RUNTIMES)}.{hint}')
+    raise EvalsuiteError.of("plan.container", name=name, names=RUNTIMES, near=hint)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from evalsuite.errors import EvalsuiteError, did_you_mean
+from evalsuite.messages import Message
 from evalsuite.model import Case
 from evalsuite.plan.containers import Container
 
@@ -56,7 +57,7 @@ def mpi(nodes: int, agent: Argv) -> Argv:
 
 def _only_one_node(case: Case) -> str | None:
     if case.nodes > 1:
-        return f"engine local has one node and the case asks for {case.nodes}; try --engine slurm, or --hosts a,b"
+        return Message("plan.one_node", nodes=case.nodes)
     return None
 
 
@@ -65,7 +66,7 @@ def refuse_more_nodes(names: Sequence[str]) -> Callable[[Case], str | None]:
 
     def refusal(case: Case) -> str | None:
         if case.nodes > len(names):
-            return f"the case asks for {case.nodes} nodes and the allocation has {len(names)}; take more with --nodes"
+            return Message("plan.too_few_nodes", nodes=case.nodes, there=len(names))
         return None
 
     return refusal
@@ -88,6 +89,4 @@ def engine(name: str, others: Iterable[str] = ()) -> Engine:
     if name in ENGINES:
         return ENGINES[name]
     known = sorted([*ENGINES, HOSTS, *others])
-    raise EvalsuiteError(
-        f'--engine: unknown engine "{name}"; the engines are {", ".join(known)}.{did_you_mean(name, known)}'
-    )
+    raise EvalsuiteError.of("plan.engine", name=name, names=known, near=did_you_mean(name, known))

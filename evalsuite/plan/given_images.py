@@ -31,11 +31,10 @@ def _named(text: str, adapters: Mapping[str, Adapter]) -> tuple[str, str]:
     if not equals or "/" in name:  # the path of a file may hold a =
         name, image = OF_ALL, text
     elif name not in adapters:
-        raise EvalsuiteError(f'--image "{text}": unknown framework "{name}"; {listed("frameworks", name, adapters)}')
-    if not image or image.startswith("-"):
-        raise EvalsuiteError(
-            f'--image "{text}": "{image}" is no image; expected IMAGE or FRAMEWORK=IMAGE. Try '
-            "--image pytorch=nvcr.io/nvidia/pytorch:24.05-py3"
+        raise EvalsuiteError.of(
+            "plan.image_framework", text=text, name=name, known=listed("frameworks", name, adapters)
         )
+    if not image or image.startswith("-"):
+        raise EvalsuiteError.of("plan.image_no_image", text=text, image=image)
     path = image.startswith(("./", "../", "~"))  # a run starts in a folder of its own
     return name, str(Path(image).expanduser().absolute()) if path else image

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from evalsuite.errors import EvalsuiteError
+from evalsuite.messages import Message
 
 _NAME = r"(?:[\w.-]+@)?[A-Za-z0-9_][\w.-]*"  # user@host; no dash first: a program would take it for an option
 _WORD = re.compile(rf"({_NAME})(?::(\d{{1,4}}))?", re.ASCII)  # gpu01:8
@@ -33,10 +34,7 @@ def from_words(text: str) -> tuple[Host, ...]:
     for word in words:
         match = _WORD.fullmatch(word)
         if not match:
-            raise EvalsuiteError(
-                f'--hosts: "{word[:60]}" is no host; expected names as in a,b:8 (devices after a colon). An IPv6 '
-                "address needs a name (/etc/hosts), a port an entry in ~/.ssh/config."
-            )
+            raise EvalsuiteError.of("plan.hosts_word", name=word[:60])
         found.append(Host(address=match[1], devices=int(match[2]) if match[2] else None))
     return _checked(found, "--hosts")
 
@@ -46,8 +44,8 @@ def from_file(path: Path) -> tuple[Host, ...]:
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        why = error.strerror if isinstance(error, OSError) else "it is no text"
-        raise EvalsuiteError(f"--hostfile {path}: {why}; expected a file with a host on each line.") from error
+        why = error.strerror if isinstance(error, OSError) else Message("plan.host_no_text")
+        raise EvalsuiteError.of("plan.hosts_file", path=path, error=why) from error
     found = []
     for number, line in enumerate(lines, 1):
         words = line.partition("#")[0].strip()
@@ -55,9 +53,7 @@ def from_file(path: Path) -> tuple[Host, ...]:
             continue
         match = _LINE.fullmatch(words)
         if not match:
-            raise EvalsuiteError(
-                f'{path}:{number}: "{words[:60]}" is no host; expected a line as gpu01, gpu01:8 or gpu01 slots=8.'
-            )
+            raise EvalsuiteError.of("plan.host_line", path=path, line=number, text=words[:60])
         slots = match[2] or next(iter(_SLOTS.findall(match[3])), None)
         found.append(Host(address=match[1], devices=int(slots) if slots else None))
     return _checked(found, f"--hostfile {path}")
@@ -66,18 +62,14 @@ def from_file(path: Path) -> tuple[Host, ...]:
 def _checked(found: Sequence[Host], where: str) -> tuple[Host, ...]:
     names = [host.name for host in found]
     if not names:
-        raise EvalsuiteError(f"{where}: no host stands there; expected one or more, as in a,b:8.")
+        raise EvalsuiteError.of("plan.hosts_none", where=where)
     twice = next((name for place, name in enumerate(names) if name in names[:place]), None)
     if twice:
-        raise EvalsuiteError(
-            f"{where}: {twice} stands there twice; expected each host once. Its devices are written behind it, as "
-            f"{twice}:8."
-        )
+        raise EvalsuiteError.of("plan.hosts_twice", where=where, name=twice)
     for host in found:
         if host.devices is not None and not 1 <= host.devices <= MOST_DEVICES:
-            raise EvalsuiteError(
-                f"{where}: {host.name} has {host.devices} devices by it; expected 1 to {MOST_DEVICES}. Leave out a "
-                "host that has none; a port belongs in ~/.ssh/config."
+            raise EvalsuiteError.of(
+                "plan.hosts_devices", where=where, name=host.name, n=host.devices, most=MOST_DEVICES
             )
     return tuple(found)
 

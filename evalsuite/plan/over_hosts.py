@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from evalsuite.errors import EvalsuiteError, did_you_mean
+from evalsuite.messages import Message
 from evalsuite.model import Case
 from evalsuite.placeholders import FIRST_PORT, LAST_PORT
 from evalsuite.plan.engines import Argv, Engine
@@ -108,7 +109,7 @@ def transport(name: str) -> Transport:
     if name in TRANSPORTS:
         return TRANSPORTS[name]
     hint = did_you_mean(name, TRANSPORTS)
-    raise EvalsuiteError(f'--via: "{name}" starts nothing; expected {", ".join(TRANSPORTS)} or openmpi.{hint}')
+    raise EvalsuiteError.of("plan.via_unknown", name=name, names=TRANSPORTS, near=hint)
 
 
 def engine(hosts: Sequence[Host], via: Transport, *, handed: Mapping[str, str], ways: Ways = Ways()) -> Engine:
@@ -119,11 +120,9 @@ def engine(hosts: Sequence[Host], via: Transport, *, handed: Mapping[str, str], 
 
     def refusal(case: Case) -> str | None:
         if case.nodes > len(hosts):
-            return (
-                f"the case asks for {case.nodes} nodes and --hosts names {len(hosts)}; name more, or smaller --scales"
-            )
+            return Message("plan.too_few_hosts", nodes=case.nodes, there=len(hosts))
         if small := too_small(hosts[: case.nodes], case.devices_per_node):
-            return f"the case asks for {case.devices_per_node} devices a node and {', '.join(small)} has fewer"
+            return Message("plan.small_hosts", devices=case.devices_per_node, names=small)
         return None
 
     def meeting(nodes: int, folder: str) -> dict[str, str]:

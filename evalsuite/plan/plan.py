@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from evalsuite.adapter import Adapter, Recipe
 from evalsuite.errors import EvalsuiteError, did_you_mean
 from evalsuite.findings import Oversubscribed, TooShortWindow
+from evalsuite.messages import Message
 from evalsuite.model import Case, Device, Finding, Run, Skip
 from evalsuite.plan import searched, variants
 from evalsuite.plan.spec import MOST_CASES, MOST_RUNS, Spec
@@ -81,9 +82,13 @@ def plan(spec: Spec, adapters: Mapping[str, Adapter], machine: Machine, refusals
     cases = tuple(case for case, _ in asked if case.id not in skipped)
     repeats = spec.most_repeats or spec.repeats
     if len(cases) * repeats > MOST_RUNS:
-        raise EvalsuiteError(
-            f"{spec.name}: {len(cases)} cases of {repeats} repeats are {len(cases) * repeats} runs; expected "
-            f"at most {MOST_RUNS}. Try fewer repeats, or several specs."
+        raise EvalsuiteError.of(
+            "plan.too_many_runs",
+            name=spec.name,
+            cases=len(cases),
+            repeats=repeats,
+            runs=len(cases) * repeats,
+            most=MOST_RUNS,
         )
     return Plan(
         spec=spec,
@@ -211,26 +216,29 @@ def _no_recipe(case: Case, adapter: Adapter) -> str:
     models = sorted({recipe.model for recipe in adapter.recipes})
     kinds = {recipe.kind for recipe in adapter.recipes if recipe.model == case.model}
     if len(others) == 1:
-        return f"{case.framework}: its recipe {others[0]} for {case.model} is {kinds.pop()}: --recipe {others[0]}"
+        return Message(
+            "plan.other_kind",
+            framework=case.framework,
+            recipe=others[0],
+            model=case.model,
+            kind=kinds.pop(),
+        )
     there = f"--recipe {','.join(others)}" if others else f"--models {','.join(models)}"
-    return f"{case.framework} has no such recipe for {case.model}; it has {there}"
+    return Message("plan.no_recipe", framework=case.framework, model=case.model, there=there)
 
 
 def _undivided(case: Case, recipe: Recipe) -> str | None:
     """Why strong scaling has no case at this scale: every device must get the same number of items."""
     if case.strong_batch is None or case.strong_batch % case.total_devices == 0:
         return None
-    return (
-        f"the global batch of {case.strong_batch}, which strong scaling keeps, does not divide over "
-        f"{case.total_devices} devices; try --batch-sizes with a multiple"
-    )
+    return Message("plan.undivided", batch=case.strong_batch, devices=case.total_devices)
 
 
 def _too_many_accelerators(machine: Machine) -> Refusal:
     def refusal(case: Case, recipe: Recipe) -> str | None:
         if case.device != "cpu" and case.nodes == 1 and case.devices_per_node > machine.accelerators:
             kind = case.device.upper()
-            return f"{case.devices_per_node} {kind} are asked for and this machine has {machine.accelerators}"
+            return Message("plan.too_few_gpus", asked=case.devices_per_node, kind=kind, there=machine.accelerators)
         return None
 
     return refusal
@@ -241,11 +249,8 @@ def _too_many_cores(spec: Spec, machine: Machine) -> Refusal:
         each = case.cores_per_device or 0
         if case.nodes > 1 or spec.oversubscribe or each * case.devices_per_node <= machine.cores:
             return None
-        cores = f"{each} core{'s' * (each > 1)} each"
-        return (
-            f"{case.devices_per_node} devices of {cores} are asked for and this machine has {machine.cores}; "
-            "--oversubscribe lets them share, and marks the case"
-        )
+        cores = Message("plan.cores_each", n=each)
+        return Message("plan.too_few_cores", devices=case.devices_per_node, cores=cores, there=machine.cores)
 
     return refusal
 
@@ -269,35 +274,24 @@ def _check_size(spec: Spec) -> None:
     more = (1 + len(spec.variants)) * max(1, len(spec.versions))
     sizes = [more * len(matrix.frameworks) * math.prod(map(len, matrix.axes())) for matrix in spec.matrices()]
     if sum(sizes) > MOST_CASES:
-        raise EvalsuiteError(
-            f"{spec.name}: the axes make {sum(sizes)} cases; expected at most {MOST_CASES}. Try fewer values, "
-            "or several specs."
-        )
+        raise EvalsuiteError.of("plan.axes_cases", name=spec.name, cases=sum(sizes), most=MOST_CASES)
 
 
 def _check_one_batch(spec: Spec) -> None:
     if spec.find_batch and spec.scaling == "strong":
-        raise EvalsuiteError(
-            f"{spec.name}: batch = max and scaling = strong: a job that keeps its batch leaves more and more room on "
-            "each device; expected one of the two. Try scaling = weak, or the batch that you know."
-        )
+        raise EvalsuiteError.of("plan.max_and_strong", name=spec.name)
 
 
 def _check_models(spec: Spec, adapters: Mapping[str, Adapter]) -> None:
     if not spec.frameworks:
-        raise EvalsuiteError(
-            f"--frameworks: none is given; the frameworks are {', '.join(sorted(adapters))}. Try --frameworks pytorch."
-        )
+        raise EvalsuiteError.of("plan.no_framework", names=sorted(adapters))
     known = sorted({recipe.model for adapter in adapters.values() for recipe in adapter.recipes})
     for model in spec.models:
         if model not in known:
             hint = did_you_mean(model, known, cutoff=0.4)
-            raise EvalsuiteError(f'--models: unknown model "{model}"; the models are {", ".join(known)}.{hint}')
+            raise EvalsuiteError.of("plan.model", name=model, names=known, near=hint)
     names = {recipe.name for adapter in adapters.values() for recipe in adapter.recipes}
     for wanted in spec.recipes:
         if wanted not in names and wanted not in KINDS:
             hint = did_you_mean(wanted, [*names, *KINDS], cutoff=0.4)
-            raise EvalsuiteError(
-                f'--recipe: unknown recipe "{wanted}"; expected reference, official or a name that '
-                f"`evalsuite adapters` lists.{hint}"
-            )
+            raise EvalsuiteError.of("plan.recipe", name=wanted, near=hint)

@@ -90,9 +90,7 @@ def named(name: str, repositories: Mapping[str, Repository]) -> Repository:
     if name in repositories:
         return repositories[name]
     hint = did_you_mean(name, repositories, cutoff=0.4)
-    raise EvalsuiteError(
-        f'repositories: unknown name "{name}"; `evalsuite repositories list` shows the known ones.{hint}'
-    )
+    raise EvalsuiteError.of("plan.repository_unknown", name=name, near=hint)
 
 
 def _read(file: Path) -> tuple[Repository, ...]:
@@ -100,7 +98,7 @@ def _read(file: Path) -> tuple[Repository, ...]:
     try:
         written = file.stat()
     except OSError as error:
-        raise EvalsuiteError(f"{file}: {error.strerror}; expected TOML, as in evalsuite's own data/{FILE}.") from error
+        raise EvalsuiteError.of("plan.repository_toml", path=file, error=error, file=FILE) from error
     return _as_written(file, written.st_mtime_ns, written.st_size)
 
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from evalsuite.adapter import Recipe
+from evalsuite.messages import Message
 from evalsuite.model import Case
 from evalsuite.plan.engines import Argv
 from evalsuite.runs.store import SCRATCH
@@ -48,10 +49,7 @@ def prefix(python: Path | str) -> str:
 def refusal(case: Case, recipe: Recipe) -> str | None:
     """Why a case cannot be run in a sandbox: what has no network cannot meet others."""
     if case.nodes > 1:
-        return f"--sandbox leaves a script no network, and {case.nodes} nodes need one; try scales of one node"
+        return Message("plan.sandbox_network", nodes=case.nodes)
     if recipe.spawn == "per_device" and case.devices_per_node > 1:
-        return (
-            f"--sandbox gives each process a network of its own, and the {case.devices_per_node} of recipe "
-            f"{recipe.name} have to meet; try scale 1x1, or --container"
-        )
+        return Message("plan.sandbox_processes", processes=case.devices_per_node, recipe=recipe.name)
     return None

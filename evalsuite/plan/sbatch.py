@@ -95,21 +95,19 @@ def _options(allocation: Allocation, folder: str, runs: str) -> list[str]:
 
 def _checked_time(text: str | None) -> str | None:
     if text is not None and not _TIME.fullmatch(text):
-        raise EvalsuiteError(
-            f'--time: "{text}" stands there; expected minutes, h:mm:ss or d-hh:mm:ss, as sbatch takes it. Try 8:00:00.'
-        )
+        raise EvalsuiteError.of("plan.sbatch_time", text=text)
     return text
 
 
 def _option(text: str) -> str:
     if not text.startswith("-"):
-        raise EvalsuiteError(f'--sbatch: "{text}" stands there; expected an option of sbatch, such as --mail-type=END.')
+        raise EvalsuiteError.of("plan.sbatch_option", text=text)
     return _one_line("sbatch", text)
 
 
 def _one_line(name: str, value: str) -> str:
     if not value.isprintable() or '"' in value:
-        raise EvalsuiteError(f"--{name}: {value[:60]!r} stands there; expected one line of plain text.")
+        raise EvalsuiteError.of("plan.one_line", name=name, text=repr(value[:60]))
     return f'"{value}"' if re.search(r"\s", value) and not value.startswith("-") else value
 
 

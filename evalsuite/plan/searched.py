@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from evalsuite.adapter import Recipe
+from evalsuite.messages import Message
 from evalsuite.model import Case
 from evalsuite.plan.spec import SearchedBatch
 
@@ -50,8 +51,8 @@ def refusal(known: Sequence[SearchedBatch]) -> Callable[[Case, Recipe], str | No
             return None
         last = found.tried[-1] if found.tried else None
         if last is not None and last.ends == "failed":
-            return f"the search for the largest batch ended at {last.batch}: {last.reason}"
+            return Message("plan.search_ended", batch=last.batch, text=last.reason)
         smallest = min((one.batch for one in found.tried), default=found.of.batch_per_device)
-        return f"no batch fits into the memory of a device, down to {smallest}"
+        return Message("plan.no_batch", batch=smallest)
 
     return refused

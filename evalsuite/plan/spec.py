@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal, get_args
 from evalsuite import decode, paths, redaction
 from evalsuite.decode import From, Many, Word, between
 from evalsuite.errors import EvalsuiteError, did_you_mean
+from evalsuite.messages import Message
 from evalsuite.model import Case, Precision, Protocol
 from evalsuite.plan import variants
 from evalsuite.plan.largest import Tried
@@ -116,10 +117,7 @@ def profile(name: str) -> Spec:
     known = sorted(file.stem for file in (paths.DATA / "specs").glob("*.toml"))
     if name not in known:
         hint = did_you_mean(name, known)
-        raise EvalsuiteError(
-            f'--profile: unknown profile "{name}"; the profiles are {", ".join(known)}.{hint} '
-            "A spec of your own is given with --spec FILE."
-        )
+        raise EvalsuiteError.of("plan.profile", name=name, names=known, near=hint)
     return _preset(read(paths.DATA / "specs" / f"{name}.toml"))
 
 
@@ -132,15 +130,15 @@ def scale(text: str) -> tuple[int, int]:
     """`2x8` → (2, 8): nodes × devices per node."""
     match = SCALE.match(text.strip()) if isinstance(text, str) else None
     if not match:
-        raise EvalsuiteError(f'scale "{text}": expected NODESxDEVICES, both at least 1, such as 1x1, 1x8 or 2x8.')
-    return _at_most(match[1], MOST_NODES, "nodes"), _at_most(match[2], MOST_DEVICES, "devices per node")
+        raise EvalsuiteError.of("plan.scale", text=text)
+    return _at_most(match[1], MOST_NODES, "nodes"), _at_most(match[2], MOST_DEVICES, Message("plan.devices_per_node"))
 
 
 def _at_most(digits: str, most: int, what: str) -> int:
     """The whole number in *digits*. Raises EvalsuiteError if it is more than *most*."""
     if len(digits) > MOST_DIGITS or int(digits) > most:
         shown = digits if len(digits) <= MOST_DIGITS else f"{digits[:MOST_DIGITS]}…"
-        raise EvalsuiteError(f"{shown} {what}: expected at most {most}. Is it a slip of the hand?")
+        raise EvalsuiteError.of("plan.slip", shown=shown, what=what, most=most)
     return int(digits)
 
 
@@ -151,7 +149,7 @@ def steps(text: str) -> Protocol:
     """`20+100` → 20 warm-up steps and 100 measured ones."""
     match = STEPS.match(text.strip())
     if not match:
-        raise EvalsuiteError(f'steps "{text}": expected WARMUP+MEASURED, such as 20+100.')
+        raise EvalsuiteError.of("plan.steps", text=text)
     return Protocol(
         warmup_steps=_at_most(match[1], MOST_STEPS, "warm-up steps"),
         measured_steps=_at_most(match[2], MOST_STEPS, "measured steps"),
@@ -163,38 +161,35 @@ def switch(text: str | bool) -> bool:
     if isinstance(text, bool):
         return text
     if not isinstance(text, str) or text not in ("on", "off"):
-        raise EvalsuiteError(f'xla "{text}": expected on or off.')
+        raise EvalsuiteError.of("plan.xla", text=text)
     return text == "on"
 
 
 def precision(text: str) -> Precision:
     if not isinstance(text, str) or text not in PRECISIONS:
-        raise EvalsuiteError(f'precision "{text}": expected fp32 or amp.')
+        raise EvalsuiteError.of("plan.precision", text=text)
     return PRECISIONS[text]
 
 
 def batch(text: str | int) -> int:
     """Items on each device per step: 256."""
     if not re.fullmatch(r"[1-9][0-9]*", str(text)):
-        raise EvalsuiteError(f'batch size "{text}": expected a whole number of items per device, at least 1.')
-    return _at_most(str(text), MOST_BATCH, "items per device")
+        raise EvalsuiteError.of("plan.batch", text=text)
+    return _at_most(str(text), MOST_BATCH, Message("plan.items_per_device"))
 
 
 def memory_gb(text: str | float) -> float:
     """Gigabytes of memory that a CPU device has."""
     found = float(text) if re.fullmatch(r"[0-9]{1,6}(\.[0-9]{1,3})?", str(text)) else 0.0
     if not found > 0:
-        raise EvalsuiteError(f'memory per device "{text}": expected gigabytes, above 0, such as 4 or 1.5.')
+        raise EvalsuiteError.of("plan.spec_memory", text=text)
     return found
 
 
 def scaling(given: str) -> Scaling:
     """What stays the same as the devices grow: the batch of each device, or that of the whole job."""
     if given not in get_args(Scaling):
-        raise EvalsuiteError(
-            f'scaling "{given}": expected weak (each device keeps its batch) or strong (the whole job keeps the batch '
-            "of the smallest scale, divided over the devices)."
-        )
+        raise EvalsuiteError.of("plan.scaling", text=given)
     return "strong" if given == "strong" else "weak"
 
 
@@ -202,14 +197,12 @@ def repeats(text: str | int) -> dict[str, int | None]:
     """`5` → 5 of each case; `5-7` → five, and up to seven of those that five leave open. By the fields of Spec."""
     found = re.fullmatch(r"([1-9][0-9]*)(?:-([1-9][0-9]*))?", str(text).strip())
     if not found:
-        raise EvalsuiteError(f'repeats "{text}": expected a whole number, at least 1, or a range such as 5-7.')
+        raise EvalsuiteError.of("plan.repeats", text=text)
     least = _at_most(found[1], MOST_REPEATS, "repeats")
     most = _at_most(found[2], MOST_REPEATS, "repeats") if found[2] else None
     if most is not None and (least, most) not in ADAPTIVE:
         known = ", ".join(f"{fewest}-{largest}" for fewest, largest in ADAPTIVE)
-        raise EvalsuiteError(
-            f'repeats "{text}": no such range; the limits are simulated for {known}. Try {known}, or one number.'
-        )
+        raise EvalsuiteError.of("plan.repeats_range", text=text, known=known)
     return {"repeats": least, "most_repeats": most}
 
 
@@ -225,26 +218,26 @@ ADAPTIVE = ((5, 7),)  # what data/statistics/stopping.csv is simulated for
 
 def cores(text: str | int) -> int:
     if not re.fullmatch(r"[1-9][0-9]*", str(text)):
-        raise EvalsuiteError(f'cores per device "{text}": expected a whole number, at least 1.')
-    return _at_most(str(text), MOST_CORES, "cores per device")
+        raise EvalsuiteError.of("plan.cores_wrong", text=text)
+    return _at_most(str(text), MOST_CORES, Message("plan.cores_per_device"))
 
 
 def retries(text: str | int) -> int:
     if not re.fullmatch(r"[0-9]", str(text)):
-        raise EvalsuiteError(f'retries "{text}": expected a whole number from 0 to 9.')
+        raise EvalsuiteError.of("plan.retries", text=text)
     return int(text)
 
 
 def device_hours(text: str | float) -> float:
     hours = float(text) if re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9})?", str(text)) else 0.0
     if not hours > 0:
-        raise EvalsuiteError(f'device-hours "{text}": expected a number above 0.')
+        raise EvalsuiteError.of("plan.device_hours", text=text)
     return hours
 
 
 def seed(text: str | int) -> int:
     if not re.fullmatch(r"[0-9]{1,9}", str(text)):
-        raise EvalsuiteError(f'seed "{text}": expected a whole number of at most nine digits.')
+        raise EvalsuiteError.of("plan.seed", text=text)
     return int(text)
 
 
@@ -255,16 +248,13 @@ def _options(table: Mapping[str, object]) -> tuple[tuple[str, str], ...]:
 def option(name: str, value: object) -> tuple[str, str]:
     """A further axis of a case and its value, as text. Raises EvalsuiteError if no command line could hold them."""
     if not OPTION.fullmatch(name):
-        raise EvalsuiteError(f"option {name!r}: expected a name of letters, digits and _ . - such as image_size.")
+        raise EvalsuiteError.of("plan.option_name", name=repr(name))
     if redaction.first_of({name: str(value)}):
-        raise EvalsuiteError(
-            f"option {name}: it looks like a secret, and options stand in names of folders and the report; expected "
-            "an axis such as image_size. Try giving it to the script by a variable of the environment."
-        )
+        raise EvalsuiteError.of("plan.option_secret", name=name)
     simple = isinstance(value, str | int | float) and value == value
     text = str(value)
     if not simple or not text or not text.isprintable() or len(text) > LONGEST_VALUE:
-        raise EvalsuiteError(f"option {name} = {text[:60]!r}: expected a text or a number, such as image_size = 224.")
+        raise EvalsuiteError.of("plan.option_value", name=name, value=repr(text[:60]))
     return name, text
 
 

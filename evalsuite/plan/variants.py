@@ -138,9 +138,12 @@ def check_rules(found: Sequence[Rule], cases: Sequence[Case]) -> None:
             there = sorted({text for case in cases for text in _texts(case, axis)})
             for value in values:
                 if not any(fnmatchcase(text, value) for text in there):
-                    raise EvalsuiteError(
-                        f'[[include]] or [[exclude]]: {axis} = "{value}"; no case of the matrix has it, expected some '
-                        f"of {', '.join(there)}.{did_you_mean(value, there, cutoff=0.5)}"
+                    raise EvalsuiteError.of(
+                        "plan.selection_none",
+                        axis=axis,
+                        name=value,
+                        names=there,
+                        near=did_you_mean(value, there, cutoff=0.5),
                     )
 
 
@@ -154,17 +157,16 @@ def varied(
     for one in asked:
         for name in one.frameworks:
             if name not in adapters:
-                raise EvalsuiteError(
-                    f'[[variants]] {one.name}: unknown framework "{name}"; {listed("frameworks", name, adapters)}'
+                raise EvalsuiteError.of(
+                    "plan.variant_framework", variant=one.name, name=name, known=listed("frameworks", name, adapters)
                 )
     found = {name: _varied(adapter, asked, asked_versions) for name, adapter in adapters.items()}
     packages = {_package(recipe) for name in frameworks if name in adapters for recipe in adapters[name].recipes}
     for package, version in asked_versions:
         if package not in packages:
             known = sorted(each for each in packages if each)
-            raise EvalsuiteError(
-                f'versions: "{package}=={version}"; no framework of the spec is that package, expected some of '
-                f"{', '.join(known)}.{did_you_mean(package, known)}"
+            raise EvalsuiteError.of(
+                "plan.version_package", package=package, version=version, names=known, near=did_you_mean(package, known)
             )
     return found
 

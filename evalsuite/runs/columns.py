@@ -13,6 +13,7 @@ from typing import Any
 from evalsuite import decode, files
 from evalsuite.documents import TRY
 from evalsuite.errors import EvalsuiteError
+from evalsuite.messages import Message
 from evalsuite.runs import samples
 from evalsuite.runs.samples import SCALES, Header, Reading, Rows, Samples, tables
 
@@ -70,7 +71,7 @@ def read(file: Path) -> Samples:
     try:
         lines = iter(inflate.decompress(file.read_bytes(), MOST_BYTES).splitlines())
         if not inflate.eof or inflate.unused_data:
-            raise ValueError("it is cut off, or holds more than it should")
+            raise ValueError(Message("runs.cut_off"))
         header = Header.from_json(json.loads(next(lines)), f"{file}: header")
         blocks = []
         for line in lines:
@@ -82,7 +83,7 @@ def read(file: Path) -> Samples:
 
 
 def _damaged(file: Path, error: Exception) -> EvalsuiteError:
-    return EvalsuiteError(f"{file}: {error}; expected the packed samples of a host, whole. {decode.said(TRY)}")
+    return EvalsuiteError.of("runs.samples_damaged", path=file, error=error, advice=decode.said(TRY))
 
 
 class _Block:
@@ -96,7 +97,7 @@ class _Block:
     def rows(self, name: str) -> Rows:
         found: dict[str, list[int | None]] = json.loads(self._lines[name]) if name in self.scales else {}
         if any(len(steps) != self.readings for steps in found.values()):
-            raise ValueError(f"{name} has another number of readings than its block")
+            raise ValueError(Message("runs.readings_differ_of", name=name))
         return {device: _values(steps, self.scales[name]) for device, steps in found.items()}
 
 

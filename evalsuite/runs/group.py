@@ -21,12 +21,11 @@ def number(name: str) -> int:
     try:
         found = grp.getgrnam(name).gr_gid
     except (KeyError, ValueError) as error:
-        raise EvalsuiteError(
-            f'--group "{name[:60]}": no group is called so here; expected one of {", ".join(sorted(ours))}.'
-            f"{did_you_mean(name, ours)}"
+        raise EvalsuiteError.of(
+            "runs.group_unknown", name=name[:60], names=sorted(ours), near=did_you_mean(name, ours)
         ) from error
     if os.geteuid() != 0 and found not in ours.values():
-        raise EvalsuiteError(f'--group "{name}": you are none of it; expected one of {", ".join(sorted(ours))}.')
+        raise EvalsuiteError.of("runs.group_not_yours", name=name, names=sorted(ours))
     return found
 
 

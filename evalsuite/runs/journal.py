@@ -151,8 +151,8 @@ class Journal:
             return []
         except OSError as error:
             where = self.root / ATTEMPTS
-            raise EvalsuiteError(
-                f"{where}: {error.strerror}; expected a file. {decode.said(JournalLine.TRY)}"
+            raise EvalsuiteError.of(
+                "runs.journal_file", path=where, error=error, advice=decode.said(JournalLine.TRY)
             ) from error
         return content.decode("utf-8", "surrogateescape").split("\n")[:-1]
 
@@ -164,7 +164,9 @@ class Journal:
         try:
             facts = json.loads(line)
         except (ValueError, RecursionError) as error:
-            raise EvalsuiteError(f"{where}: {error}; expected a JSON object. {decode.said(JournalLine.TRY)}") from error
+            raise EvalsuiteError.of(
+                "runs.journal_object", path=where, error=error, advice=decode.said(JournalLine.TRY)
+            ) from error
         return JournalLine.from_json(facts, where)
 
 

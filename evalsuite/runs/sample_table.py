@@ -17,10 +17,7 @@ def rows(folder: RunFolder) -> Iterator[list[Cell]]:
     """
     hosts = folder.sampled_hosts()
     if not hosts:
-        raise EvalsuiteError(
-            f"{folder.path}: no samples stand there; expected a run folder with a samples.<host>.columns. Try "
-            "the folder of one run, <runs>/<case>/r0."
-        )
+        raise EvalsuiteError.of("runs.samples_none", path=folder.path)
     known = {host: _columns(_samples(folder, host)) for host in hosts}
     names = list(dict.fromkeys(name for columns in known.values() for name in columns))
     yield ["host", *names]
@@ -32,10 +29,7 @@ def rows(folder: RunFolder) -> Iterator[list[Cell]]:
 def _samples(folder: RunFolder, host: str) -> Samples:
     found = folder.samples(host)
     if found is None or not found.tables:
-        raise EvalsuiteError(
-            f"{folder.samples_path(host)}: no sample stands there; expected a header and lines of samples. The agent "
-            "may have been killed before the first: run the case again."
-        )
+        raise EvalsuiteError.of("runs.samples_empty", path=folder.samples_path(host))
     return found
 
 

@@ -92,9 +92,7 @@ class Header(Document):
     def from_json(cls, facts: object, where: Path | str) -> Self:
         """As `Document.from_json`. A header without a schema is of the first."""
         if not isinstance(facts, Mapping) or facts.get("header") is not True:
-            raise EvalsuiteError(
-                f"{where}: header: it is not true; expected the header before all samples. {decode.said(TRY)}"
-            )
+            raise EvalsuiteError.of("runs.samples_header", path=where, advice=decode.said(TRY))
         return super().from_json({"schema": 1, **facts}, where)
 
 
@@ -243,21 +241,25 @@ def _lines(file: Path) -> Iterator[tuple[int, object]]:
             except ValueError:
                 return  # the agent was killed while it wrote this line
             except RecursionError as error:
-                raise EvalsuiteError(f"{file}:{number}: {error}; expected a sample. {decode.said(TRY)}") from error
+                raise EvalsuiteError.of(
+                    "runs.samples_line", path=file, line=number, error=error, advice=decode.said(TRY)
+                ) from error
 
 
 def reading(facts: object, where: str) -> Reading:
     """The values in *facts*, a line of the file *where*. Raises EvalsuiteError with the quantity that is wrong."""
     if not isinstance(facts, dict) or facts.get("at_s") is None:
-        raise EvalsuiteError(f"{where}: at_s: it is missing; expected the time of a reading. {decode.said(TRY)}")
+        raise EvalsuiteError.of("runs.samples_no_time", where=where, advice=decode.said(TRY))
     found: Reading = {}
     for name, device, value in _flat(facts):
         if value is None:
             continue
         if name not in SCALES:
-            raise EvalsuiteError(f"{where}: {name}: no quantity is called so. {decode.said(TRY)}")
+            raise EvalsuiteError.of("runs.samples_no_quantity", where=where, name=name, advice=decode.said(TRY))
         if type(value) not in (int, float) or not abs(value) <= LARGEST:
-            raise EvalsuiteError(f"{where}: {name}: got {value!r}; expected a number. {decode.said(TRY)}")
+            raise EvalsuiteError.of(
+                "runs.samples_no_number", where=where, name=name, value=repr(value), advice=decode.said(TRY)
+            )
         found.setdefault((name, device), value)  # of two devices with one number the first counts
     return found
 

@@ -171,9 +171,12 @@ class RunFolder:
     def check_name(self, run: Run) -> None:
         """Raises EvalsuiteError if the folder is called like another's than *run*, which its case says that it is."""
         if (self.path.parent.name, self.path.name) not in ((name, f"r{run.repeat}") for name in names(run.case)):
-            raise EvalsuiteError(
-                f"{self.path / CASE}: it is of the run {run.id}, and the folder is called {self.path.parent.name}/"
-                f"{self.path.name}; expected the same. Was one of them renamed or edited? Undo that, or move it away."
+            raise EvalsuiteError.of(
+                "runs.folder_renamed",
+                path=self.path / CASE,
+                run=run.id,
+                case=self.path.parent.name,
+                name=self.path.name,
             )
 
     def command(self) -> RunCommand:
@@ -348,10 +351,7 @@ class Store:
         try:
             groups.open_to(folder.path, self.root, self._group)
         except OSError as error:
-            raise EvalsuiteError(
-                f"{error.filename or folder.path}: {error.strerror}; --group gives the finished run to its members. Is "
-                "the file system one that keeps groups? The run is kept; try without --group."
-            ) from error
+            raise EvalsuiteError.of("runs.group_given", path=error.filename or folder.path, error=error) from error
 
     def again(self, folder: RunFolder, why: str) -> None:
         """Takes what stands in a claimed *folder* out of the store, as `set_aside` does, and begins it anew."""
@@ -399,9 +399,7 @@ def _hash(file: Path) -> str | None:
 
 def _unwritable(path: Path, error: OSError) -> EvalsuiteError:
     where = OSError(error.errno, error.strerror, str(error.filename or path))
-    return of_machine(where) or EvalsuiteError(
-        f"{path}: {error.strerror}; the runs folder must be writable. Try --runs DIR with a folder of yours."
-    )
+    return of_machine(where) or EvalsuiteError.of("runs.runs_folder", path=path, error=error)
 
 
 def _label(host: str, rank: int | None) -> str:

@@ -61,7 +61,7 @@ def _source(folder: Path, site: Path) -> tuple[Path, str]:
     finished.read(folder)
     secrets.check(files_of(folder))
     if site.resolve().is_relative_to(folder.resolve()):
-        raise EvalsuiteError(f"{site}: the site lies inside the report {folder}; expected a folder of its own.")
+        raise EvalsuiteError.of("site.site_inside", site=site, folder=folder)
     return folder, content_id(folder)
 
 
@@ -70,10 +70,7 @@ def _check_ours(site: Path) -> None:
     if not site.exists() or (site / MARKER).is_file():
         return
     if not site.is_dir() or any(path.name[0] != "." and path.name != REPORTS for path in site.iterdir()):
-        raise EvalsuiteError(
-            f"{site}: something stands there and it is no site of evalsuite (it has no {MARKER}); expected an empty "
-            "or a new folder. Try --site with another name."
-        )
+        raise EvalsuiteError.of("site.no_site", site=site, marker=MARKER)
 
 
 @contextlib.contextmanager
@@ -95,9 +92,7 @@ def _add(folder: Path, name: str, site: Path) -> bool:
         _copy(file, incoming / file.relative_to(folder))
     if content_id(incoming) != name:
         shutil.rmtree(incoming)
-        raise EvalsuiteError(
-            f"{folder}: the report changed while it was copied; expected a finished one. Publish it again."
-        )
+        raise EvalsuiteError.of("site.site_changed", path=folder)
     incoming.rename(place)
     return True
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from evalsuite import redaction
 from evalsuite.errors import EvalsuiteError
+from evalsuite.messages import Message
 
 TEXTS = frozenset({".html", ".json", ".csv", ".md", ".txt", ".svg", ".xml", ".log", ".toml"})
 ARCHIVES = frozenset({".zip", ".xlsx"})
@@ -23,10 +24,7 @@ def check(files: Sequence[Path]) -> None:
     for file in files:
         for name, content in _contents(file):
             if place := _place(name, content):
-                raise EvalsuiteError(
-                    f"{file}: {place}: it looks like a secret, and a site is for everybody; expected none. Write the "
-                    "report again from its run folders with this evalsuite, which shows none."
-                )
+                raise EvalsuiteError.of("site.site_secret", path=file, place=place)
 
 
 def _contents(file: Path) -> Iterator[tuple[str, bytes]]:
@@ -42,14 +40,11 @@ def _contents(file: Path) -> Iterator[tuple[str, bytes]]:
                     raise _too_large(file)
                 yield from ((one.filename, archive.read(one)) for one in archive.infolist() if not one.is_dir())
         except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, ValueError) as error:
-            raise EvalsuiteError(f"{file}: {error}; expected the archive that evalsuite wrote.") from error
+            raise EvalsuiteError.of("site.archive_unreadable", path=file, error=error) from error
 
 
 def _too_large(file: Path) -> EvalsuiteError:
-    return EvalsuiteError(
-        f"{file}: it holds more than {MOST_BYTES >> 20} MB of text; expected a report. Leave its copies of logs out "
-        "(--forms without logs), and lay them beside the site."
-    )
+    return EvalsuiteError.of("site.site_large", path=file, n=MOST_BYTES >> 20)
 
 
 def _place(name: str, content: bytes) -> str | None:
@@ -57,7 +52,7 @@ def _place(name: str, content: bytes) -> str | None:
     text = content.decode("utf-8", "replace")
     if redaction.is_issued(text):
         line = next((number for number, one in enumerate(text.split("\n"), 1) if redaction.is_issued(one)), None)
-        return f"{name}, line {line}" if line else name
+        return Message("core.file_line", path=name, line=line) if line else name
     if name not in WHOLE:
         return None
     try:

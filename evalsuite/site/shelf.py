@@ -63,9 +63,7 @@ def files_of(folder: Path) -> list[Path]:
         if any(part.startswith(".") for part in path.relative_to(folder).parts):
             continue
         if path.is_symlink():
-            raise EvalsuiteError(
-                f"{path}: a link stands there; a published report holds plain files only. Try `cp -rL` of the report."
-            )
+            raise EvalsuiteError.of("site.site_link", path=path)
         if path.is_file():
             found.append(path)
     return found

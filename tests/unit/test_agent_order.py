@@ -80,10 +80,10 @@ def test_several_processes_use_as_many_devices():
     ("words", "part"),
     [
         ((), "no command"),
-        (("--hz", "0", "--", "x"), "--hz: 0 stands there; expected more than 0"),
+        (("--hz", "0", "--", "x"), "--hz: got 0; expected more than 0"),
         (("--hz", "1000", "--", "x"), "expected at most 100"),
-        (("--processes", "0", "--", "x"), "--processes: 0"),
-        (("--timeout", "-1", "--", "x"), "--timeout: -1"),
+        (("--processes", "0", "--", "x"), "--processes: got 0"),
+        (("--timeout", "-1", "--", "x"), "--timeout: got -1"),
         (("--host", "a/b", "--", "x"), "--host"),
     ],
 )
@@ -98,7 +98,7 @@ def test_a_rate_that_is_no_number_is_refused_where_it_stands(capsys):
     with pytest.raises(SystemExit):
         parsed("--hz", "nan", "--", "x")
 
-    assert 'argument --hz: "nan" stands there; expected a number' in capsys.readouterr().err
+    assert 'argument --hz: got "nan"; expected a number' in capsys.readouterr().err
 
 
 def test_a_process_whose_name_looks_like_its_fields_is_read_right(monkeypatch, tmp_path):

@@ -45,7 +45,7 @@ ADAPTERS = {
     "another thing": ("ADAPTER = 3\n", "tinynet.py: got ADAPTER = 3; expected ADAPTER = Adapter(…)"),
     "a misspelt field": (adapter(RECIPE.replace("model", "modle")), "line 2: Recipe has no field modle; its fields"),
     "the nearest field": (adapter(RECIPE.replace("model", "modle")), "Did you mean model?"),
-    "a field is missing": (adapter('name="train", model="tiny"'), "Recipe(…) is without 'dialect' and 'command'"),
+    "a field is missing": (adapter('name="train", model="tiny"'), "Recipe(…) lacks 'dialect' and 'command'"),
     "a wrong type": (adapter(more=", python=3.11"), "Adapter tinynet: recipes[0].python: got 3.11; expected a text."),
     "a text for a tuple": (adapter(more=', requirements="tiny==1"'), 'requirements: got "tiny==1"; expected a list.'),
     "a wrong word": (adapter(more=', spawn="per_nod"'), "per_device. Did you mean per_node?"),

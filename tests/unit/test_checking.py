@@ -77,7 +77,7 @@ def test_an_adapter_without_fault_is_shown_with_its_commands_and_its_log(file, c
         ('kind="reference"', 'kind="official"', "no commit"),
         ('kind="reference"', 'kind="official"', "no licence"),
         ('package="tiny"', 'package="tiny", checkout="tiny"', 'the checkout "tiny" is in no repositories.toml'),
-        ("/opt/tiny/train.py", "{chekout}/train.py", "nobody fills {chekout}"),
+        ("/opt/tiny/train.py", "{chekout}/train.py", "nothing fills {chekout}"),
         ("/opt/tiny/train.py", "{checkout}/train.py", "the command holds {checkout}, and the recipe names none"),
         ("str(case.batch_per_device)", '"8"', "batch_per_device is not in the command"),
         ("str(case.devices_per_node)", '"8"', "devices_per_node is not in the command"),
@@ -156,7 +156,7 @@ def test_a_dialect_is_checked_with_its_log(tmp_path, capsys):
     [
         ("here", "train.py", 'the source "train.py" is no place in a repository'),
         ("images/s", "it/s", 'the unit "it/s" names no items'),
-        ('scope="global"', 'scope="unstated"', "nobody knows whose rate is printed"),
+        ('scope="global"', 'scope="unstated"', "it is not known whose rate is printed"),
         ('rb"tiny ', 'rb"(?:tiny )?', "begins with no plain text"),
         (r"(?P<ms>[\d.]+) ms", r"[\d.]+ ms", "no step line has a rate or a time"),
     ],

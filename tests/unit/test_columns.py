@@ -116,9 +116,9 @@ def test_a_file_without_a_header_stays_as_it_is(tmp_path):
         ({"at_s": 0.0, "memory_used_bytes": 1e300}, "memory_used_bytes: got 1e+300; expected a number"),
         ({"at_s": float("nan")}, "at_s: got nan"),
         ({"at_s": True}, "at_s: got True"),
-        ({"at_s": 0.0, "cpu": 5.0}, "cpu: no quantity is called so"),
+        ({"at_s": 0.0, "cpu": 5.0}, "cpu: no quantity has this name"),
         ({"at_s": 0.0, "gpus": [{"index": 0, "power_w": "5"}]}, "gpus.power_w: got '5'"),
-        ({"at_s": 0.0, "disks": {"sda": 5.0}}, "disks.sda: no quantity is called so"),
+        ({"at_s": 0.0, "disks": {"sda": 5.0}}, "disks.sda: no quantity has this name"),
     ],
 )
 def test_a_line_that_is_no_reading_is_said_with_its_quantity_and_stays(tmp_path, line, said):
@@ -253,7 +253,7 @@ def test_the_samples_of_a_run_are_printed_as_a_table(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--csv", "nothing"], "nothing: no samples stand there; expected a run folder"),
+        (["--csv", "nothing"], "nothing: it holds no samples; expected a run folder"),
         (["--csv", "nothing", "--", "sleep", "1"], "--csv: a command stands beside it, sleep"),
     ],
 )

@@ -128,7 +128,8 @@ def test_an_image_is_given_to_all_recipes_or_to_those_of_one_framework():
 
 
 @pytest.mark.parametrize(
-    ("word", "said"), [("tonet=x", "Did you mean toynet"), ("toynet=", "is no image"), ("-v", "no image")]
+    ("word", "said"),
+    [("tonet=x", "Did you mean toynet"), ("toynet=", 'got ""; expected IMAGE'), ("-v", 'got "-v"; expected IMAGE')],
 )
 def test_a_word_that_names_no_image_is_refused(word, said):
     with pytest.raises(EvalsuiteError, match=said):

@@ -70,7 +70,7 @@ def test_the_same_case_gives_the_same_command_line():
 def test_a_path_that_holds_what_the_agent_replaces_is_refused():
     adapter = toynet()
 
-    with pytest.raises(EvalsuiteError, match=r'/runs/\{node_rank\}.*"\{node_rank\}" stands in the path.*--runs'):
+    with pytest.raises(EvalsuiteError, match=r'/runs/\{node_rank\}.*got "\{node_rank\}" in the path.*--runs'):
         command_line(
             adapter.recipes[0],
             replace(CASE, recipe=adapter.recipes[0].name),

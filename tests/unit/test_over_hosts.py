@@ -44,8 +44,8 @@ def test_a_host_file_of_open_mpi_or_mpich_is_read(tmp_path):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "no host stands there"),
-        ("a,b,a:8", "a stands there twice"),
+        ("", "got no host"),
+        ("a,b,a:8", "got a twice"),
         ("-oProxyCommand=reboot", '"-oProxyCommand=reboot" is no host'),
         ("a;reboot", '"a;reboot" is no host'),
         ("a:eight", '"a:eight" is no host'),
@@ -66,8 +66,8 @@ def test_what_is_no_list_of_hosts_is_refused(text, said):
     ("content", "said"),
     [
         (None, "No such file"),
-        (b"gpu01 slots eight\n", ':1: "gpu01 slots eight" is no host'),
-        (b"\xff\xfe", "it is no text"),
+        (b"gpu01 slots eight\n", ':1: got "gpu01 slots eight"; expected a host'),
+        (b"\xff\xfe", "it is not text"),
     ],
 )
 def test_a_host_file_that_cannot_be_read_is_named(tmp_path, content, said):
@@ -177,7 +177,7 @@ def test_what_is_handed_over_changes_the_training_and_holds_no_secret():
         (("--engine", "slurm", "--hosts", "a"), "only the engine hosts takes them"),
         (("--via", "ssh"), "no hosts are given"),
         (("--hosts", "a", "--hostfile", "f"), "both are given"),
-        (("--hosts", "a", "--via", "telnet"), '"telnet" starts nothing'),
+        (("--hosts", "a", "--via", "telnet"), 'got "telnet"; expected'),
     ],
 )
 def test_options_that_do_not_go_together_are_wrong_usage(words, said, capsys):

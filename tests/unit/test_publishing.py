@@ -121,7 +121,7 @@ def test_a_site_inside_its_own_report_is_refused(monday):
 def test_a_link_in_a_report_is_refused(monday, tmp_path):
     (monday / "secret").symlink_to("/etc/hostname")
 
-    with pytest.raises(EvalsuiteError, match="a link stands there"):
+    with pytest.raises(EvalsuiteError, match="it is a link"):
         publishing.publish([monday], tmp_path / "site")
 
 

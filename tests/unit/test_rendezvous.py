@@ -85,7 +85,7 @@ def test_our_own_variables_win_over_the_launchers():
     ("environment", "part"),
     [
         ({"EVALSUITE_NODES": "2"}, "EVALSUITE_MASTER_ADDR=<first host>"),
-        ({"EVALSUITE_NODE_RANK": "one"}, 'EVALSUITE_NODE_RANK: "one" stands there'),
+        ({"EVALSUITE_NODE_RANK": "one"}, 'EVALSUITE_NODE_RANK: got "one"'),
         ({"EVALSUITE_NODE_RANK": "2", "EVALSUITE_NODES": "2", "EVALSUITE_MASTER_ADDR": "a"}, "node rank 2 of 2"),
     ],
 )
@@ -149,7 +149,7 @@ def test_hosts_are_filled_in_with_their_slots():
 
 
 def test_a_list_in_a_shape_of_slurm_that_is_not_known_is_an_error_that_shows_it():
-    with pytest.raises(EvalsuiteError, match=r'"\[0-3x0-3\]" stands there.*EVALSUITE_HOSTS'):
+    with pytest.raises(EvalsuiteError, match=r'got "\[0-3x0-3\]".*EVALSUITE_HOSTS'):
         platforms.unroll_nodelist("tux[0-3x0-3]")
 
 
@@ -210,8 +210,8 @@ def test_torchruns_own_port_is_where_the_processes_meet():
     ("environment", "part"),
     [
         ({"SM_CURRENT_HOST": "algo-3", "SM_HOSTS": '["algo-1"]'}, "SM_HOSTS names algo-1"),
-        ({"SM_CURRENT_HOST": "algo-1", "SM_HOSTS": "algo-1"}, 'SM_HOSTS: "algo-1" stands there'),
-        ({"PET_NODE_RANK": "0", "PET_NNODES": "1:4"}, 'the number of nodes: "1:4" stands there'),
+        ({"SM_CURRENT_HOST": "algo-1", "SM_HOSTS": "algo-1"}, 'SM_HOSTS: got "algo-1"'),
+        ({"PET_NODE_RANK": "0", "PET_NNODES": "1:4"}, 'the number of nodes: got "1:4"'),
         ({"PMI_RANK": "0", "PMI_SIZE": "2"}, "no address where they meet"),
     ],
 )

@@ -62,9 +62,9 @@ def test_what_was_asked_for_reaches_compare_word_for_word(tmp_path, monkeypatch,
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--time", "forever"), '--time: "forever" stands there'),
+        (("--time", "forever"), '--time: got "forever"'),
         (("--partition", "gpu\n#SBATCH --uid=0"), "expected one line of plain text"),
-        (("--sbatch", "mail"), '--sbatch: "mail" stands there'),
+        (("--sbatch", "mail"), '--sbatch: got "mail"'),
         (("--nodes-spare", "-1"), "expected 0 to 1000"),
         (("--engine", "local"), "expected slurm"),
         (("--frameworks", "pytroch"), "pytroch"),

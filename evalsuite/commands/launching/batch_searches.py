@@ -16,6 +16,7 @@ from evalsuite.commands.speech import say
 from evalsuite.errors import EvalsuiteError
 from evalsuite.launch import batch_search, campaign
 from evalsuite.launch.batch_search import DeviceHourBudget
+from evalsuite.messages import Message
 from evalsuite.model import Case, Run, Skip
 from evalsuite.plan import searched as plan_searched
 from evalsuite.plan.largest import Largest, Tried
@@ -47,7 +48,7 @@ def find_batches(arguments: argparse.Namespace, request: Request) -> Request:
         note(say("largest.found", label=_label(case), batch=found.batch or "–", history=history(found)))
     again = read_request(arguments)
     left = tuple(
-        Skip(case=case, reason="the search for its largest batch has not ended")
+        Skip(case=case, reason=Message("commands.search_open"))
         for case in again.plan.cases
         if any(plan_searched.series(case) == plan_searched.series(unfound) for unfound in again.plan.to_search)
     )

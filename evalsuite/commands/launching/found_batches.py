@@ -21,10 +21,7 @@ def memory_bytes(spec: Spec, device: Device) -> int | None:
     if limit is None:
         return None
     if device != "cpu":
-        raise EvalsuiteError(
-            f"--memory-per-device {limit:g}: the cases train on {device}, which has a memory of its own; expected no "
-            "limit, or --device cpu. Try it without."
-        )
+        raise EvalsuiteError.of("commands.memory_of_device", limit=limit, device=device)
     return round(limit * BYTES_PER_GB)
 
 
@@ -35,10 +32,7 @@ def known(plan: Plan, root: Path, dialects: Mapping[str, Dialect], device: Devic
     """
     limit = memory_bytes(plan.spec, device)
     if limit is None and device == "cpu":
-        raise EvalsuiteError(
-            'batch = "max": on a CPU a batch that does not fit takes the memory of everything else on the machine; '
-            "expected the memory of a device, memory_gb_per_device in the spec. Try --memory-per-device 4."
-        )
+        raise EvalsuiteError.of("commands.max_on_cpu")
     store = trials.store(root, limit)
     found = (
         (case, batch_search.read_search(case, plan.recipe(case), store, dialects, MOST)) for case in plan.to_search

@@ -24,10 +24,7 @@ def submit(arguments: argparse.Namespace, evaluation: Evaluation) -> int:
     """Writes the manifests that *arguments* of `submit` ask for; with --go it applies them. *evaluation* gives the
     line that does in the launcher's pod what they ask for."""
     if arguments.values is None:
-        raise EvalsuiteError(
-            "--engine kubernetes: nothing says what the cluster is like; expected --values FILE with image and claim "
-            "(docs/kubernetes.md)."
-        )
+        raise EvalsuiteError.of("commands.kubernetes_values")
     values = kubernetes.read(arguments.values)
     cases = cases_asked(arguments, "mpi")
     found = kubernetes.manifests(

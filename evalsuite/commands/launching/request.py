@@ -16,6 +16,7 @@ from evalsuite.launch import campaign
 from evalsuite.launch.provision import readiness, virtualenvs
 from evalsuite.logs import catalogue
 from evalsuite.logs.catalogue import Places
+from evalsuite.messages import Message
 from evalsuite.model import Case
 from evalsuite.plan import containers, plan, sandbox
 from evalsuite.plan.engines import Engine
@@ -102,7 +103,7 @@ def cases_asked(arguments: argparse.Namespace, engine: str) -> list[Case]:
     plan = read_request(argparse.Namespace(**{**vars(arguments), "engine": engine, "commands": True})).plan
     cases = [*plan.cases, *(skip.case for skip in plan.skips)]
     if not cases:
-        raise EvalsuiteError("nothing is asked for: the test matrix is empty; expected a case. Look at evalsuite plan.")
+        raise EvalsuiteError.of("commands.submit_nothing")
     return cases
 
 
@@ -111,10 +112,7 @@ def _engine(arguments: argparse.Namespace) -> Engine:
     if arguments.container:
         engine = replace(engine, container=containers.here(arguments.container))
     elif arguments.image:
-        raise EvalsuiteError(
-            f"--image {arguments.image[0]}: no --container says what runs it; expected one of "
-            f"{', '.join(containers.RUNTIMES)}. Try --container docker."
-        )
+        raise EvalsuiteError.of("commands.image_container", image=arguments.image[0], runtimes=containers.RUNTIMES)
     return engine
 
 
@@ -145,25 +143,18 @@ def _varied(spec: Spec, adapters: Mapping[str, Adapter], container: str | None) 
     frameworks = [name for matrix in matrices for name in matrix.frameworks]
     with_image = next((variant for variant in asked if variant.image), None)
     if with_image and not container:
-        raise EvalsuiteError(
-            f"[[variants]] {with_image.name}: image = {with_image.image} and no --container says what runs it; "
-            f"expected one of {', '.join(containers.RUNTIMES)}. Try --container docker."
+        raise EvalsuiteError.of(
+            "commands.variant_container", name=with_image.name, image=with_image.image, names=containers.RUNTIMES
         )
     if versions and container:
-        raise EvalsuiteError(
-            f"versions: {'=='.join(versions[0])} is installed in an environment, and --container {container} runs "
-            "images; expected one of the two. Try [[variants]] with an image for each version."
-        )
+        raise EvalsuiteError.of("commands.versions_container", version="==".join(versions[0]), container=container)
     return varied(adapters, asked, versions, frameworks)
 
 
 def _check_sandbox(engine: Engine, shown_only: bool) -> None:
     """Raises EvalsuiteError if there can be no sandbox; on other machines than this one the first run tells."""
     if engine.container:
-        raise EvalsuiteError(
-            "--sandbox: --container stands beside it, and a container keeps a script from the machine itself; expected "
-            "one of the two."
-        )
+        raise EvalsuiteError.of("commands.sandbox_container")
     why = readiness.sandbox_missing() if engine.name == "local" else None
     if why and not shown_only:
         raise EvalsuiteError(f"--sandbox: {why}.")
@@ -172,10 +163,7 @@ def _check_sandbox(engine: Engine, shown_only: bool) -> None:
 def _mpirun_in_mpirun(engine: Engine) -> Refusal:
     def refusal(case: Case, recipe: Recipe) -> str | None:
         if not engine.nests and recipe.spawn == "once" and case.nodes > 1:
-            return (
-                f"recipe {recipe.name} starts a launcher of its own, and mpirun starts none inside another; "
-                "try --engine slurm, or --hosts with --via ssh"
-            )
+            return Message("commands.launcher_inside_launcher", recipe=recipe.name)
         return None
 
     return refusal
@@ -184,16 +172,16 @@ def _mpirun_in_mpirun(engine: Engine) -> Refusal:
 def _no_image(case: Case, recipe: Recipe) -> str | None:
     if recipe.image:
         return None
-    return f"recipe {recipe.name} names no container image; try --image IMAGE, or without --container"
+    return Message("commands.no_image", name=recipe.name)
 
 
 def _absent_image(case: Case, recipe: Recipe) -> str | None:
     if not recipe.image.startswith("/") or Path(recipe.image).exists():
         return None
-    return f"the image {recipe.image} does not exist here; expected a file or folder that every node sees. Try --image"
+    return Message("commands.absent_image", path=recipe.image)
 
 
 def _folder(path: Path) -> Path:
     if path.exists() and not path.is_dir():
-        raise EvalsuiteError(f"{path}: a file stands there; --runs takes a folder. Try --runs {path}.d")
+        raise EvalsuiteError.of("commands.runs_file", path=path)
     return path

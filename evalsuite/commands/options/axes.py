@@ -96,9 +96,11 @@ def _asked(base: Spec, given: Mapping[str, Any], options: list[str]) -> Spec:
     kept = tuple(part for part in parts if all(getattr(part, axis) for axis in CHOSEN))
     if not kept:
         words = ", ".join(word for axis in CHOSEN for word in given.get(axis, ()))
-        raise EvalsuiteError(
-            f"{words}: no part of the profile {base.name} has them; expected some of "
-            f"{', '.join(sorted({name for part in base.parts for name in part.frameworks}))}."
+        raise EvalsuiteError.of(
+            "commands.profile_frameworks",
+            names=words,
+            profile=base.name,
+            known=sorted({name for part in base.parts for name in part.frameworks}),
         )
     return replace(whole, parts=kept)
 
@@ -153,7 +155,7 @@ def _options(base: Spec, given: list[str]) -> dict[str, Any]:
     for text in given:
         name, equals, value = text.partition("=")
         if not (name and equals and value):
-            raise EvalsuiteError(f'--option "{text}": expected NAME=VALUE, such as image_size=224.')
+            raise EvalsuiteError.of("commands.option", text=text)
         pairs |= dict([spec.option(name, value)])
     asked = {text.partition("=")[0] for text in given}
     preset = tuple(name for name in base.preset if name not in asked)

@@ -30,16 +30,13 @@ def engine(arguments: argparse.Namespace) -> Engine:
     """The engine that *arguments* ask for. Raises EvalsuiteError with what does not go together."""
     named = _hosts(arguments)
     if named and arguments.engine not in (None, engines.HOSTS):
-        raise EvalsuiteError(
-            f"--engine {arguments.engine}: hosts are given too, and only the engine hosts takes them; expected one of "
-            "the two. Try without --engine."
-        )
+        raise EvalsuiteError.of("commands.hosts_engine", name=arguments.engine)
     if named:
         return _over(named, arguments)
     if arguments.engine == engines.HOSTS:
-        raise EvalsuiteError("--engine hosts: no hosts are given; expected --hosts a,b or --hostfile F.")
+        raise EvalsuiteError.of("commands.hosts_absent")
     if given := next((option for option in OF_HOSTS if getattr(arguments, option)), None):
-        raise EvalsuiteError(f"--{given}: no hosts are given; expected --hosts a,b or --hostfile F beside it.")
+        raise EvalsuiteError.of("commands.hosts_beside", option=given)
     if scheduler := SCHEDULERS.get(arguments.engine):
         return scheduler.engine(scheduler.nodes(os.environ))
     found = engines.engine(arguments.engine or "local", SCHEDULERS)
@@ -51,7 +48,7 @@ def engine(arguments: argparse.Namespace) -> Engine:
 
 def _hosts(arguments: argparse.Namespace) -> tuple[Host, ...]:
     if arguments.hosts is not None and arguments.hostfile is not None:
-        raise EvalsuiteError("--hosts and --hostfile: both are given; expected one of the two.")
+        raise EvalsuiteError.of("commands.hosts_both")
     if arguments.hostfile is not None:
         return hosts.from_file(arguments.hostfile)
     return hosts.from_words(arguments.hosts) if arguments.hosts is not None else ()

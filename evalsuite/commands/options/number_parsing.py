@@ -3,18 +3,20 @@
 import argparse
 import re
 
+from evalsuite.messages import Message
+
 MOST_DIGITS = 12
 
 
 def whole(text: str) -> int:
     """Of an option that takes a whole number."""
     if not re.fullmatch(rf"-?[0-9]{{1,{MOST_DIGITS}}}", text):
-        raise argparse.ArgumentTypeError(f'"{text[:60]}" stands there; expected a whole number, such as 8')
+        raise argparse.ArgumentTypeError(Message("commands.whole_number", text=text[:60]))
     return int(text)
 
 
 def number(text: str) -> float:
     """Of an option that takes a number with decimals."""
     if not re.fullmatch(rf"-?[0-9]{{1,{MOST_DIGITS}}}(\.[0-9]{{1,{MOST_DIGITS}}})?", text):
-        raise argparse.ArgumentTypeError(f'"{text[:60]}" stands there; expected a number, such as 2 or 0.5')
+        raise argparse.ArgumentTypeError(Message("commands.a_number", text=text[:60]))
     return float(text)

@@ -7,6 +7,8 @@ import functools
 from dataclasses import dataclass
 from typing import Any
 
+from evalsuite.messages import Message
+
 
 @dataclass(frozen=True, kw_only=True)
 class NvidiaVersions:
@@ -31,7 +33,7 @@ def trouble() -> str | None:
     try:
         import pynvml
     except ImportError:
-        return "the Python package nvidia-ml-py is not installed"
+        return Message("machine.nvml_absent")
     try:
         pynvml.nvmlInit()
     except pynvml.NVMLError as error:

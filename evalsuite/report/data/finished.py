@@ -13,7 +13,6 @@ from evalsuite.author_document import BothLanguages, LabDocument
 from evalsuite.decode import Kind, Mistake, Wrong, refusal, said, shown, take
 from evalsuite.errors import EvalsuiteError
 from evalsuite.files import read_json
-from evalsuite.messages import Message
 from evalsuite.model import (
     Case,
     Interval,
@@ -98,7 +97,7 @@ def read(folder: Path) -> Finished:
     version = facts.get("schema_version")
     if isinstance(version, bool) or version != SCHEMA_VERSION:
         found = shown(version)
-        raise EvalsuiteError(Message("decode.report_version", file=file, found=found, expected=SCHEMA_VERSION))
+        raise EvalsuiteError.of("decode.report_version", file=file, found=found, expected=SCHEMA_VERSION)
     return cast(Finished, take(Kind(schema.kind().words, functools.partial(_read, folder)), facts, file, "try_report"))
 
 
