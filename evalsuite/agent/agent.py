@@ -65,8 +65,6 @@ def run(order: Order, lock: NodeLock | None = None, group: RunGroup | str | None
 
 
 class _Agent:
-    """One order being carried out."""
-
     def __init__(
         self,
         order: Order,
@@ -139,7 +137,6 @@ class _Agent:
             self.heartbeat.stop()
 
     def _measure_offset(self) -> Offset | None:
-        """How far our clock is ahead of the evaluator's now."""
         return heartbeat.measure_offset(self.evaluator) if self.evaluator else None
 
     def _start_children(self) -> None:
@@ -303,7 +300,6 @@ class _Agent:
 
 
 def _both(known: Sequence[float]) -> tuple[float, float] | None:
-    """The value at the start and that at the end, if both are known."""
     return (round(known[0], 6), round(known[1], 6)) if len(known) == 2 else None
 
 
@@ -312,7 +308,6 @@ def _nothing() -> contextlib.AbstractContextManager[None]:
 
 
 def _prepared(order: Order) -> RunFolder:
-    """The run folder, with nothing of this host in it yet."""
     folder = RunFolder(order.folder)
     try:
         folder.path.mkdir(parents=True, exist_ok=True)

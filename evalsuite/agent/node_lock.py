@@ -137,7 +137,6 @@ def _place() -> Path:
 
 @contextlib.contextmanager
 def _alone(place: Path) -> Iterator[None]:
-    """Nobody else looks or enters meanwhile."""
     handle = _open(place / "door", os.O_RDONLY)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX)

@@ -169,7 +169,6 @@ def _split(text: str) -> tuple[str, ...]:
 
 
 def _listed(name: str, environment: Environment) -> tuple[str, ...]:
-    """The texts of a JSON list. Raises EvalsuiteError if none stands there."""
     try:
         found = json.loads(environment.get(name, "[]"))
     except ValueError:

@@ -176,6 +176,5 @@ def _pids() -> set[int]:
 
 
 def _waited_for_s() -> float:
-    """CPU seconds of the children that this process has waited for."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime

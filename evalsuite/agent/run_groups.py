@@ -134,7 +134,6 @@ def _kill(folder: Path, members: set[int]) -> None:
 
 
 def _remove(folder: Path, deadline: float) -> None:
-    """A group is removed once it is empty, those inside it first."""
     for inner in sorted((path for path in folder.rglob("*") if path.is_dir()), reverse=True):
         inner.rmdir()
     while True:

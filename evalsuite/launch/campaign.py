@@ -220,8 +220,6 @@ def launch_all(
 
 @dataclass(kw_only=True)
 class _Going:
-    """An evaluation under way."""
-
     store: Store
     launcher: runner.Launcher
     started: Campaign

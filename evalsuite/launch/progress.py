@@ -95,7 +95,6 @@ def _state(run: Run, folder: RunFolder, now_s: float, last: Attempt | None) -> R
 
 
 def _times(folder: Path) -> list[float]:
-    """When each file of a run was last written."""
     found = []
     for file in folder.iterdir() if folder.is_dir() else ():
         try:

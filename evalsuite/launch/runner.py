@@ -185,7 +185,6 @@ def _check_recorded(exit_code: int, folder: RunFolder) -> None:
 
 
 def _agent_error(folder: RunFolder) -> str | None:
-    """What the node agent said of itself; None if it did its work."""
     return next((agent.error for agent in folder.agents().values() if agent.error), None)
 
 
@@ -228,7 +227,6 @@ def _failed_by_infrastructure(why: str, folder: RunFolder) -> Outcome:
 
 
 def _ending(exit_code: int, folder: RunFolder, case: Case, launcher: Launcher) -> Outcome:
-    """Status and reason of a run that has ended."""
     agents = folder.agents()
     if exit_code == 124 or any(agent.timed_out for agent in agents.values()):
         return Outcome(status="timed_out", reason=f"the time limit of {launcher.timeout_s:g} s was reached")
@@ -299,7 +297,6 @@ def _command(
 
 
 def _engine_said(file: Path) -> str:
-    """Why the engine failed, by its own output."""
     return redaction.redacted(launcher_errors.find_reason(file.read_text(errors="replace") if file.is_file() else ""))
 
 

@@ -153,7 +153,6 @@ def _below(path: str, inner: str) -> str:
 
 
 def _table(file: Path) -> dict[str, int]:
-    """`name number` lines."""
     pairs = (line.split() for line in (files.text(file) or "").splitlines())
     return {pair[0]: int(pair[1]) for pair in pairs if len(pair) == 2 and pair[1].isdigit()}
 

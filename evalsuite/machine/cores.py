@@ -56,7 +56,6 @@ def in_words(of: Shares) -> str:
 
 
 def _nodes(root: Path) -> dict[int, int]:
-    """Core → its NUMA node."""
     found: dict[int, int] = {}
     for folder in (root / NODES).glob("node[0-9]*"):
         number = int(folder.name.removeprefix("node"))

@@ -40,7 +40,6 @@ def variables(environment: Mapping[str, str], place: Node) -> dict[str, str]:
 
 
 def _another(place: Node) -> str:
-    """A node that is not this one."""
     others = [host for rank, host in enumerate(place.hosts) if rank != place.rank]
     return place.master_addr if place.rank or not others else others[0]
 
@@ -60,7 +59,6 @@ def _towards(host: str) -> str | None:
 
 
 def _address(probe: socket.socket, name: str) -> str | None:
-    """The IPv4 address of an interface; None if it has none."""
     try:
         answer = fcntl.ioctl(probe, ADDRESS_OF, struct.pack("256s", name.encode()[:15]))
     except OSError:

@@ -27,12 +27,6 @@ def test_slurm_starts_one_agent_on_every_node():
     assert line[-len(AGENT) :] == AGENT
 
 
-def test_slurm_starts_nothing_outside_an_allocation_and_says_how_to_take_one():
-    assert SLURM.unready({"SLURM_JOB_ID": "812"}) is None
-    assert "salloc --nodes=2" in SLURM.unready({})
-    assert ENGINES["local"].unready({}) is None
-
-
 def test_mpi_starts_one_agent_on_every_node():
     line = ENGINES["mpi"].wrap(2, AGENT)
 

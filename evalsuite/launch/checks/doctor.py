@@ -266,14 +266,12 @@ def ready(found: Iterable[Check]) -> bool:
 
 
 def _python_found(version: str) -> bool:
-    """Whether uv finds an interpreter of that version."""
     argv = (virtualenvs.uv_program(), "python", "find", "--no-project", version)
     done = ask_program(argv, QUESTION_TIMEOUT_S, virtualenvs.uv_variables())
     return done is not None and done.returncode == 0
 
 
 def _answer(argv: Sequence[str]) -> tuple[bool, str]:
-    """Whether a program ends well, and the first line that it prints."""
     done = ask_program(argv, QUESTION_TIMEOUT_S)
     lines = (done.stdout.strip() or done.stderr.strip()).splitlines() if done else []
     return done is not None and done.returncode == 0, lines[0].strip() if lines else ""

@@ -91,7 +91,6 @@ def _measured(begun: NetworkMeasurement, case: Case, line: Argv, place: Path) ->
 
 
 def _by_torch(case: Case, interpreter: Path | None, place: Path) -> Argv:
-    """A process for each device of a node, behind the agent's own options."""
     if interpreter is None:
         raise EvalsuiteError("no environment with PyTorch is here; expected one. Try: evalsuite env create pytorch")
     program = (str(interpreter), str(PROGRAM), "--device", case.device, "--folder", str(place))
@@ -162,7 +161,6 @@ def _facts(log: Path) -> Iterator[dict[str, Any]]:
 
 
 def _read(facts: list[dict[str, Any]]) -> dict[str, Any]:
-    """What the program printed, as fields of the document."""
     found: dict[str, Any] = {"all_reduce": (), "storage": ()}
     for fact in facts:
         kind, of = fact.pop("measured"), fact

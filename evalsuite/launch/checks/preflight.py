@@ -48,8 +48,6 @@ class Wanted:
 
 @dataclass(frozen=True, kw_only=True)
 class _Heard:
-    """What came back from one node."""
-
     name: str
     facts: NodeFacts | None = None
     clock_offset_s: float | None = None
@@ -79,7 +77,6 @@ def look_at_nodes(engine: Engine, runs: Path, wanted: Wanted) -> Preflight:
 
 @contextlib.contextmanager
 def _token(runs: Path) -> Iterator[tuple[Path, str]]:
-    """A folder in *runs* with a word in it that no other folder has."""
     folder = runs.resolve() / preflight.FOLDER
     token = secrets.token_hex(8)
     inside = folder / f".{token}"

@@ -203,7 +203,6 @@ def _submodules_missing(repository: Repository) -> list[str]:
 
 
 def _fetch_submodule(folder: Path, place: str, mirror: str | None, progress: Callable[[str], None]) -> None:
-    """Puts the submodule at *place* where the checkout in *folder* wants it, at the commit that it names."""
     commit = _pinned(folder, place, "HEAD")
     address = read_git("config", "--file", ".gitmodules", "--get", f"submodule.{place}.url", folder=folder)
     if not ADDRESS.fullmatch(address):

@@ -250,7 +250,6 @@ def _recorded(folder: Path) -> Environment:
 
 
 def _complete(folder: Path) -> bool:
-    """The record is there and the interpreter behind the environment has not been uninstalled."""
     return (folder / RECORD).is_file() and _interpreter(folder).exists()
 
 
@@ -260,7 +259,6 @@ def _interpreter(folder: Path) -> Path:
 
 @contextlib.contextmanager
 def _only_maker(folder: Path, progress: Progress) -> Iterator[None]:
-    """Holds the lock of this environment; the system frees it if we die."""
     lock = folder.with_name(f"{folder.name}.lock")
     with locks.hold_lock(lock, waiting=lambda: progress(f"another evalsuite is making {folder.name}; waiting for it")):
         yield

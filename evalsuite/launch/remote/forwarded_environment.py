@@ -55,7 +55,6 @@ def with_version(transport: str) -> str:
 
 
 def _version() -> str | None:
-    """What `mpirun --version` prints; None if there is none."""
     try:
         line = ("mpirun", "--version")
         return subprocess.run(line, capture_output=True, text=True, timeout=VERSION_TIMEOUT_S).stdout

@@ -54,7 +54,6 @@ class CallServer:
                 self._emptied_s = time.monotonic()
 
     def _answer_next(self, server: socket.socket) -> bool:
-        """Answers the next call; False if none waits."""
         try:
             call, caller = server.recvfrom(LONGEST)
         except OSError:

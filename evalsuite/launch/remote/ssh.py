@@ -46,8 +46,6 @@ exit $code
 
 @dataclass(kw_only=True)
 class _Connection:
-    """One host with the command that runs there."""
-
     host: Host
     process: subprocess.Popen[bytes]
     reader: threading.Thread

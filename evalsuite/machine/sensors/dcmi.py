@@ -139,12 +139,10 @@ class Dcmi:
         return number.value if told and number.value >= 0 else None
 
     def _whole(self, name: str, *arguments: int) -> int | None:
-        """The whole number that the function *name* answers last."""
         number = ctypes.c_int()
         return number.value if self._told(name, *arguments, ctypes.byref(number)) else None
 
     def _told(self, name: str, *arguments: Any) -> bool:
-        """Whether the function is there and answers; 0 is success."""
         function = getattr(self._library, name, None) if self._library is not None else None
         return function is not None and function(*arguments) == 0
 

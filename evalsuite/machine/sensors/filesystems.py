@@ -81,7 +81,6 @@ def _lustre_counters(file: Path) -> FilesystemCounters | None:
 
 
 def _mounts(lines: list[str]) -> Iterator[tuple[str, str, list[str]]]:
-    """Name, kind and lines of each NFS mount."""
     starts = [place for place, line in enumerate(lines) if line.startswith("device ")]
     for begin, end in pairwise([*starts, len(lines)]):
         if found := NFS_MOUNT.match(lines[begin]):

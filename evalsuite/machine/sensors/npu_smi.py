@@ -110,7 +110,6 @@ def _number(word: str) -> float | None:
 
 
 def _printed() -> str:
-    """What `npu-smi info` prints; nothing where the program is absent or fails."""
     if shutil.which("npu-smi") is None:
         return ""
     try:
