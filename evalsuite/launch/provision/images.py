@@ -2,10 +2,10 @@
 
 import functools
 import json
-import subprocess
 from collections.abc import Mapping
 
 from evalsuite import files
+from evalsuite.launch.programs import ask_program
 from evalsuite.launch.provision.virtualenvs import LISTING
 from evalsuite.plan.containers import Container, Runtime
 from evalsuite.runs.store import SCRATCH
@@ -17,13 +17,8 @@ def digest(found: Runtime, image: str, environment: Mapping[str, str] | None = N
     """The digest that pins *image*, where the runtime tells it; None where it does not or the image is not here."""
     if found.digest_argv is None:
         return None
-    try:
-        answer = subprocess.run(
-            found.digest_argv(image), capture_output=True, text=True, stdin=subprocess.DEVNULL, env=environment
-        )
-    except OSError:
-        return None
-    return next(iter(answer.stdout.split()), None) if answer.returncode == 0 else None
+    answer = ask_program(found.digest_argv(image), ASKING_S, environment)
+    return next(iter(answer.stdout.split()), None) if answer and answer.returncode == 0 else None
 
 
 @functools.cache
@@ -35,17 +30,8 @@ def packages(container: Container, image: str) -> Mapping[str, str]:
     with files.scratch("image") as folder:
         (folder / SCRATCH).mkdir()
         asking = container.argv(("python3", "-I", "-c", LISTING), image=image, folder=str(folder))
-        try:
-            answer = subprocess.run(
-                container.runtime.alone(asking),
-                capture_output=True,
-                text=True,
-                stdin=subprocess.DEVNULL,
-                timeout=ASKING_S,
-            )
-        except (OSError, subprocess.TimeoutExpired):
-            return {}
-    return _listed(answer.stdout) if answer.returncode == 0 else {}
+        answer = ask_program(container.runtime.alone(asking), ASKING_S)
+    return _listed(answer.stdout) if answer and answer.returncode == 0 else {}
 
 
 def _listed(printed: str) -> dict[str, str]:

@@ -1,12 +1,12 @@
 """What a recipe needs of this machine beside its environment: the official script, programs, data sets."""
 
 import shutil
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 from evalsuite import files, paths
 from evalsuite.adapter import Recipe
+from evalsuite.launch.programs import ask_program
 from evalsuite.launch.provision import checkouts
 from evalsuite.model import Case
 from evalsuite.plan import repositories, sandbox
@@ -37,10 +37,9 @@ def sandbox_missing() -> str | None:
     if not shutil.which(sandbox.PROGRAM):
         return f"the program {sandbox.PROGRAM} is not on this machine; try: apt install {sandbox.PACKAGE}"
     tried = ("--unshare-net", "--unshare-pid", "--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev", "true")
-    try:
-        done = subprocess.run((sandbox.PROGRAM, *tried), capture_output=True, text=True, timeout=TRY_S)
-    except (OSError, subprocess.TimeoutExpired) as error:
-        return f"{sandbox.PROGRAM}: {error}; try without --sandbox"
+    done = ask_program((sandbox.PROGRAM, *tried), TRY_S)
+    if done is None:
+        return f"{sandbox.PROGRAM}: no answer in {TRY_S:g} s; try without --sandbox"
     if done.returncode:
         said = (done.stderr.strip().splitlines() or ["it failed"])[0]
         return f"{said}; this kernel or container allows no name spaces of one's own: try --container"

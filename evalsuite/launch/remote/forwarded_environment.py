@@ -3,11 +3,11 @@
 import importlib.metadata
 import os
 import re
-import subprocess
 from collections.abc import Mapping
 
 from evalsuite import paths
 from evalsuite.errors import EvalsuiteError
+from evalsuite.launch.programs import ask_program
 from evalsuite.machine import variables
 
 OPEN_MPI = "openmpi"
@@ -39,24 +39,16 @@ def with_version(transport: str) -> str:
     """
     if transport != OPEN_MPI:
         return transport
-    said = _version()
-    if said is None:
+    answer = ask_program(("mpirun", "--version"), VERSION_TIMEOUT_S)
+    if answer is None:
         raise EvalsuiteError(
             "--via openmpi: no mpirun on the PATH; expected that of Open MPI. Try apt install openmpi-bin, or "
             "--via ssh."
         )
-    found = re.search(r"\(Open MPI\) (\d+)", said)
+    found = re.search(r"\(Open MPI\) (\d+)", answer.stdout)
     if found is None or found[1] not in ("4", "5"):
-        first = said.strip().partition("\n")[0][:60]
+        first = answer.stdout.strip().partition("\n")[0][:60]
         raise EvalsuiteError(
             f'--via openmpi: mpirun says "{first}"; expected Open MPI 4 or 5. Try --via hydra or --via ssh.'
         )
     return f"{OPEN_MPI}{found[1]}"
-
-
-def _version() -> str | None:
-    try:
-        line = ("mpirun", "--version")
-        return subprocess.run(line, capture_output=True, text=True, timeout=VERSION_TIMEOUT_S).stdout
-    except (OSError, subprocess.TimeoutExpired):
-        return None

@@ -1,28 +1,21 @@
 """Gives manifests to a Kubernetes cluster, by its own client."""
 
-import subprocess
 from pathlib import Path
 
 from evalsuite.errors import EvalsuiteError
+from evalsuite.launch.programs import ask_program
 
 ANSWER_S = 60.0
 
 
 def apply(file: Path) -> str:
     """What kubectl says of having applied *file*. Raises EvalsuiteError in its own words if it did not."""
-    try:
-        said = subprocess.run(
-            ["kubectl", "apply", "-f", str(file)],
-            capture_output=True,
-            text=True,
-            stdin=subprocess.DEVNULL,
-            timeout=ANSWER_S,
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
+    said = ask_program(("kubectl", "apply", "-f", str(file)), ANSWER_S)
+    if said is None:
         raise EvalsuiteError(
-            f"kubectl: no such program, or no answer ({error}); expected the cluster's client. The manifests are in "
-            f"{file}: apply them where it is."
-        ) from error
+            f"kubectl: no such program, or no answer; expected the cluster's client. The manifests are in {file}: "
+            "apply them where it is."
+        )
     if said.returncode:
         lines = " ".join(line.strip() for line in said.stderr.splitlines() if line.strip())
         raise EvalsuiteError(
