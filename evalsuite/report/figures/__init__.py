@@ -7,8 +7,7 @@ the first figure is really drawn; a figure drawn before comes from the cache.
 
 from evalsuite.report.figures.bandwidth import BandwidthLine, bandwidth
 from evalsuite.report.figures.bars import speedup
-from evalsuite.report.figures.bullets import Bullet, bullets
-from evalsuite.report.figures.coverage import CoverageCell, coverage
+from evalsuite.report.figures.bullets import bullet
 from evalsuite.report.figures.curves import Curve, CurvePanel, convergence
 from evalsuite.report.figures.data import (
     Axis,
@@ -29,7 +28,6 @@ from evalsuite.report.figures.forecast import ExpectedPoint, extrapolation
 from evalsuite.report.figures.multiples import Multiple, small_multiples
 from evalsuite.report.figures.options import Dumbbell, dumbbell
 from evalsuite.report.figures.quiet import RunSpan, Track, quietness, track_named
-from evalsuite.report.figures.rates import TimeLine, TimePanel, time_panels
 from evalsuite.report.figures.repeats import Repeats, repeats
 from evalsuite.report.figures.scaling import per_device, throughput, time_to_solution
 from evalsuite.report.figures.steps import PhaseBar, StepBar, phases
@@ -53,8 +51,6 @@ __all__ = [
     "Axis",
     "BandwidthLine",
     "Bilingual",
-    "Bullet",
-    "CoverageCell",
     "Curve",
     "CurvePanel",
     "Dumbbell",
@@ -77,14 +73,11 @@ __all__ = [
     "SweepPoint",
     "Table",
     "TableValue",
-    "TimeLine",
-    "TimePanel",
     "Track",
     "bandwidth",
     "batch_sweep",
-    "bullets",
+    "bullet",
     "convergence",
-    "coverage",
     "css",
     "dumbbell",
     "efficiency",
@@ -105,7 +98,6 @@ __all__ = [
     "speedup",
     "swatch",
     "throughput",
-    "time_panels",
     "time_to_solution",
     "track_named",
     "utilisation",

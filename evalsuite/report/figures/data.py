@@ -132,7 +132,6 @@ class LegendEntry:
     key: str
     label: Label = ""
     hue: int | None = None  # 1–6, 0 = grey, None = not a hue
-    marker: str = ""
     swatch: str = ""  # a small inline SVG, hidden from assistive technology
 
 
@@ -268,10 +267,6 @@ def point_table(
 
 def note_entry(key: str) -> LegendEntry:
     return LegendEntry(key=key, swatch=note_swatch(key))
-
-
-def ref_of(label: Label) -> str:
-    return label.en if isinstance(label, Bilingual) else label
 
 
 def finite(value: float | None) -> TypeGuard[float]:

@@ -20,8 +20,6 @@ class Dumbbell:
     framework: str
     off: float | None
     on: float | None
-    off_interval: tuple[float, float] | None = None
-    on_interval: tuple[float, float] | None = None
     ratio_interval: tuple[float, float] | None = None  # of on ÷ off
     devices: int | None = None  # pairs of one label at several scales share a row
     status: str = ""  # what the row says when a side is missing: "N/S", "OOM"

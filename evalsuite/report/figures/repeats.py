@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evalsuite.report.figures import ticks
-from evalsuite.report.figures.data import Axis, Figure, Label, Table, finite, note_entry, ref_of
+from evalsuite.report.figures.data import Axis, Figure, Label, Table, finite, note_entry, plain
 from evalsuite.report.figures.sheet import TEXT, WIDTH, Panel, Sheet, draw, marker_style, shortened, text_width
 from evalsuite.report.figures.style import ROLES, Look
 
@@ -47,7 +47,7 @@ def repeats(rows: Sequence[Repeats], look: Look, *, id: str) -> Figure:
         table=Table(
             columns=("case", "run", "value", "unit", "excluded"),
             rows=tuple(
-                (ref_of(row.label), i, value, row.unit, i >= len(row.values))
+                (plain(row.label), i, value, row.unit, i >= len(row.values))
                 for row in ordered
                 for i, value in enumerate((*row.values, *row.excluded))
             ),

@@ -31,12 +31,9 @@ Ideal = Literal["proportional", "inverse", "none"]
 NARROW = 8  # pixels: thinner bars share one ideal box and have no marker below
 
 
-def throughput(series: Sequence[ScaleSeries], look: Look, *, id: str, unit: str, logarithmic: bool = True) -> Figure:
-    """Throughput of the whole job against devices, log–log, with the ideal line from the best base.
-
-    `logarithmic=False` is the toggle: y linear from 0, x as before.
-    """
-    form = _Form(logarithmic=logarithmic, ideal="proportional", unit=unit)
+def throughput(series: Sequence[ScaleSeries], look: Look, *, id: str, unit: str) -> Figure:
+    """Throughput of the whole job against devices, log–log, with the ideal line from the best base."""
+    form = _Form(logarithmic=True, ideal="proportional", unit=unit)
     return _figure(series, look, id, form, "items_per_s")
 
 
@@ -105,7 +102,7 @@ def counts_of(series: Sequence[ScaleSeries]) -> list[int]:
 def entry(name: Label, key: str, look: Look) -> LegendEntry:
     """One line of a legend, in the hue of *key*."""
     hue = look.hue(key)
-    return LegendEntry(key=key, label=name, hue=hue.index, marker=hue.marker, swatch=swatch(hue))
+    return LegendEntry(key=key, label=name, hue=hue.index, swatch=swatch(hue))
 
 
 def legend(
@@ -120,7 +117,6 @@ def legend(
                 key=each.framework,
                 label=each.name,
                 hue=hue.index,
-                marker=hue.marker,
                 swatch=swatch(hue, form=form, variant=each.variant),
             )
         )
@@ -167,12 +163,12 @@ def _ending(series: ScaleSeries, form: _Form) -> Label:
     return f"{name}{value}"
 
 
-def scale_columns(sheet: Sheet, panel: Panel, counts: Sequence[int], *, labelled: bool = True) -> None:
+def scale_columns(sheet: Sheet, panel: Panel, counts: Sequence[int]) -> None:
     """A log2 axis over these device counts (or batch sizes), with a tick at each."""
     pad = (counts[-1] / counts[0]) ** 0.04 if counts[-1] > counts[0] else 1.3
     panel.set_xscale("log", base=2)
     panel.set_xlim(counts[0] / pad, counts[-1] * pad)
-    ticks.label_columns(sheet, panel, counts, labelled=labelled)
+    ticks.label_columns(sheet, panel, counts)
 
 
 def _rows(series: Sequence[ScaleSeries], form: _Form) -> tuple[tuple[float, float], list[float]]:

@@ -16,12 +16,13 @@ from evalsuite.report.figures.data import (
     finite,
     note_entry,
     plain,
-    ref_of,
 )
 from evalsuite.report.figures.shapes import Box, field, outlines
 from evalsuite.report.figures.sheet import SMALL, TEXT, WIDTH, Panel, Sheet, draw, shortened, text_width
-from evalsuite.report.figures.style import LEVELS, ROLES, Look, scale_swatch
+from evalsuite.report.figures.style import LEVELS, ROLES, scale_swatch
 
+TOP = 6  # pixels above the first strip
+HEAD = 24  # of the name of a group
 _CELLS = 160  # cells of a strip: about 3 pixels each, narrower none is told from its neighbour
 _GAP = 2.5  # sampling intervals without a sample that count as missing
 
@@ -42,19 +43,11 @@ class Strip:
     window: Span | None = None  # the measured part of its run, where the strips are of several
 
 
-def utilisation(
-    strips: Sequence[Strip],
-    look: Look,
-    *,
-    id: str,
-    window: Span | None = None,
-    shaded: Sequence[Span] = (),
-) -> Figure:
+def utilisation(strips: Sequence[Strip], *, id: str) -> Figure:
     """Utilisation over time as heat strips, one row a resource; hatched where no sample was taken.
 
-    *window* is the measured part in seconds: bracketed, everything outside it is faded. *shaded* are further
-    parts to fade (evaluation). Values are in `Strip.unit`, percentages from 0 to 100. Strips in groups share one
-    time axis, and each has a window of its own.
+    Values are in `Strip.unit`, percentages from 0 to 100. What lies outside a strip's window is faded. Strips in groups
+    share one time axis.
     """
     strips = tuple(strips)
     sampled = [strip for strip in strips if any(finite(v) for _, v in strip.samples)]
@@ -62,7 +55,7 @@ def utilisation(
     missing = any(_cells(s)[1] or _uncovered(s, span) for s in sampled) or len(sampled) < len(strips)
     return Figure(
         id=id,
-        svg=draw(_utilisation, id, look, strips, window, tuple(shaded), span) if sampled else None,
+        svg=draw(_utilisation, id, strips, span) if sampled else None,
         table=Table(
             columns=(
                 *(("resource", "run") if _grouped(strips) else ("resource",)),
@@ -71,16 +64,15 @@ def utilisation(
                 "capacity",
                 "samples",
             ),
-            rows=tuple((*map(ref_of, _path(s)), s.mean, s.unit, s.maximum, _count(s)) for s in strips),
+            rows=tuple((*map(plain, _path(s)), s.mean, s.unit, s.maximum, _count(s)) for s in strips),
             refs=tuple(s.ref for s in strips),
         ),
         legend=(
             LegendEntry(key="capacity_share", label="0–100%", swatch=scale_swatch()),
-            *((note_entry("window"), note_entry("warmup")) if window or any(s.window for s in strips) else ()),
+            *((note_entry("window"), note_entry("warmup")) if any(s.window for s in strips) else ()),
             *((note_entry("missing"),) if missing else ()),
         ),
         axes=(Axis(key="at_s", unit="s"), Axis(key="resource")),
-        notes=("missing",) if missing else (),
     )
 
 
@@ -163,44 +155,36 @@ def _joined(pieces: list[tuple[float, float, float]], maximum: float) -> list[tu
     return cells
 
 
-def _utilisation(
-    id: str, look: Look, strips: Sequence[Strip], window: Span | None, shaded: Sequence[Span], span: Span
-) -> str:
+def _utilisation(id: str, strips: Sequence[Strip], span: Span) -> str:
     rows = _rows(strips)
     left = min(max(text_width(s.label, TEXT) for s in strips) + 18, 230)
     means = [
         ticks.quantity(s.mean / 100 if s.unit == "%" else s.mean, s.unit) if finite(s.mean) else "" for s in strips
     ]
     right = WIDTH - max(text_width(mean, TEXT) for mean in means) - 16
-    height = rows.first + rows.height + 28
+    height = TOP + rows.height + 28
     sheet = Sheet(id, height=height)
-    panel = sheet.panel(left, rows.first, right, height - 28, foot=False)
+    panel = sheet.panel(left, TOP, right, height - 28, foot=False)
     panel.set_xlim(*span)
     panel.set_ylim(rows.height, 0)
     ticks.label_columns(sheet, panel, ticks.linear(*span, 7))
     sheet.write(right + 8, height - 15, "s")
     _strip_fields(sheet, panel, strips, span, rows)
-    _fade(sheet, panel, window, shaded, span, rows.height)
     _own_windows(panel, strips, span, rows)
     for strip, mean, top in zip(strips, means, rows.tops, strict=True):
-        y = rows.first + top + rows.row / 2
+        y = TOP + top + rows.row / 2
         size = TEXT if rows.row > 20 else SMALL
         sheet.write(left - 8, y, shortened(strip.label, left - 12, size), anchor="right", size=size, colour="ink")
         sheet.write(WIDTH, y, mean, anchor="right", size=size, colour="ink")
     for label, top in rows.heads:
-        sheet.write(left, rows.first + top + HEAD / 2 + 2, label, size=SMALL, colour="ink", style="strong")
+        sheet.write(left, TOP + top + HEAD / 2 + 2, label, size=SMALL, colour="ink", style="strong")
     return sheet.svg()
-
-
-TOP, TOP_OF_GROUPS = 40, 6  # pixels above the first strip: room for a bracket; none over groups
-HEAD = 24  # of the name of a group
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Rows:
     """Where each strip and each group's name begins, in pixels below the top."""
 
-    first: float  # pixels above the first
     row: float
     tops: tuple[float, ...]
     heads: tuple[tuple[Label, float], ...]
@@ -221,7 +205,7 @@ def _rows(strips: Sequence[Strip]) -> _Rows:
             at += HEAD
         tops.append(at)
         at += row
-    return _Rows(first=TOP_OF_GROUPS if heads else TOP, row=row, tops=tuple(tops), heads=tuple(heads), height=at)
+    return _Rows(row=row, tops=tuple(tops), heads=tuple(heads), height=at)
 
 
 def _strip_fields(sheet: Sheet, panel: Panel, strips: Sequence[Strip], span: Span, rows: _Rows) -> None:
@@ -264,25 +248,3 @@ def _own_windows(panel: Panel, strips: Sequence[Strip], span: Span, rows: _Rows)
         field(panel, veils, "surface", zorder=3, alpha=0.55)
     if edges:
         panel.vlines(*zip(*edges, strict=True), color=ROLES["ink"], linewidth=1.6, zorder=5)
-
-
-def _fade(sheet: Sheet, panel: Panel, window: Span | None, shaded: Sequence[Span], span: Span, height: float) -> None:
-    """Veils what lies outside the measured window and brackets what lies inside."""
-    outside = [(max(a, span[0]), min(b, span[1])) for a, b in shaded]
-    if window:
-        begin, end = max(window[0], span[0]), min(window[1], span[1])
-        outside += [(span[0], begin), (end, span[1])]
-        _bracket(sheet, panel, begin, end, height)
-    boxes = [(a, 0, b - a, height) for a, b in outside if b > a]
-    if boxes:
-        field(panel, boxes, "surface", zorder=3, alpha=0.55)
-
-
-def _bracket(sheet: Sheet, panel: Panel, begin: float, end: float, height: float) -> None:
-    top = sheet.pixel(panel, begin, 0)[1]
-    xs, ys = (begin, begin, end, end), (0, -9, -9, 0)
-    panel.plot(xs, ys, color=ROLES["ink"], linewidth=1.4, clip_on=False, zorder=5)
-    panel.vlines((begin, end), 0, height, color=ROLES["ink"], linewidth=1, zorder=5)
-    middle = (sheet.pixel(panel, begin, 0)[0] + sheet.pixel(panel, end, 0)[0]) / 2
-    text = f"{ticks.number(round(begin, 1))}–{ticks.number(round(end, 1))} s"
-    sheet.write(middle, top - 20, text, anchor="center", colour="ink", style="halo")

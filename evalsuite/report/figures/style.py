@@ -27,10 +27,7 @@ COLOURS = {
     "grid": ("#E3E6EA", "#2B3137"),
     "shade": ("#EEF0F3", "#20252A"),  # warm-up, target ranges
     "surface": ("#FFFFFF", "#14171A"),  # what the figure stands on
-    "cell-ok": ("#CFE8D8", "#1D4A37"),
-    "cell-partial": ("#FBE8B4", "#584711"),
     "cell-bad": ("#F8CFC8", "#6A2620"),
-    "cell-none": ("#EEF0F3", "#242A30"),
     "hue-other": ("#6B7280", "#9199A3"),
     **{f"hue-{i}": pair for i, pair in enumerate(zip(LIGHT_HUES, DARK_HUES, strict=True), 1)},
     **{f"seq-{i}": pair for i, pair in enumerate(zip(_levels(0), _levels(1), strict=True))},
@@ -193,8 +190,6 @@ _NOTE_SAMPLES = {
     "median": '<path d="M14 1V15" class="line-ink" fill="none" stroke-width="2"/>',
     "oom": '<rect x="2" y="2" width="24" height="12" class="fill-cell-bad line-rule"/>'
     '<path d="M2 14L14 2M10 14L22 2M18 14L26 6" class="line-rule" fill="none"/>',
-    "option_off": '<circle cx="14" cy="8" r="5" class="fill-surface line-ink" stroke-width="1.6"/>',
-    "option_on": '<path d="M9 2.5L20 8L9 13.5Z" class="fill-ink"/>',
     "nested": '<rect x="2" y="3" width="24" height="10" class="fill-surface line-ink"/>'
     '<path d="M4 13L14 3M12 13L22 3M20 13L26 7" class="line-rule" fill="none"/>',
     "dot": '<path d="M2 8H16" class="line-rule" stroke-width="1.4"/><circle cx="16" cy="8" r="4" class="fill-ink"/>',
@@ -202,14 +197,6 @@ _NOTE_SAMPLES = {
     "axis_break": '<path d="M8 11L20 7M8 7L20 3" class="line-ink" fill="none" stroke-width="1.4"/>',
     "ring": '<rect x="6" y="3" width="16" height="10" class="line-ink" fill="none" stroke-width="1.8"/>',
     "others": '<path d="M0 8H28" class="line-rule" fill="none" stroke-width="1"/>',
-    "mean": '<path d="M0 8H28" class="line-ink" fill="none" stroke-width="2.6"/>',
-    "line_0": '<path d="M0 11L8 5L16 10L28 4" class="line-ink" fill="none" stroke-width="1.4"/>',
-    "line_1": '<path d="M0 11L8 5L16 10L28 4" class="line-rule" fill="none" stroke-width="1.4"'
-    ' stroke-dasharray="5 2"/>',
-    "line_2": '<path d="M0 11L8 5L16 10L28 4" class="line-muted" fill="none" stroke-width="1.4"'
-    ' stroke-dasharray="1.5 2"/>',
-    "line_3": '<path d="M0 11L8 5L16 10L28 4" class="line-hue-other" fill="none" stroke-width="1.4"'
-    ' stroke-dasharray="7 2 2 2"/>',
     "band": '<rect x="2" y="2" width="24" height="12" class="fill-shade"/>'
     '<path d="M2 14L14 2M10 14L22 2M18 14L26 6" class="line-rule" fill="none"/>',
 }

@@ -1,4 +1,4 @@
-"""Batch sizes: throughput and device memory against the batch size per device, and where memory ran out."""
+"""Batch sizes: throughput against the batch size per device, and where memory ran out."""
 
 import math
 from collections.abc import Sequence
@@ -22,6 +22,8 @@ from evalsuite.report.figures.sheet import (
 )
 from evalsuite.report.figures.style import ROLES, Hue, Look, note_swatch
 
+HIGH = 220  # of a panel
+
 
 @dataclass(frozen=True, kw_only=True)
 class SweepPoint:
@@ -31,7 +33,6 @@ class SweepPoint:
     items_per_s: float | None = None
     low: float | None = None
     high: float | None = None
-    memory_bytes: float | None = None  # of the fullest device
     oom: bool = False
     ref: str = ""
 
@@ -51,10 +52,8 @@ class SweepLine:
         return min((p.batch_per_device for p in self.points if p.oom), default=None)
 
 
-def batch_sweep(
-    sweeps: Sequence[SweepLine], look: Look, *, id: str, unit: str, capacity_bytes: float | None = None
-) -> Figure:
-    """Throughput and, below it, device memory against batch size on one log2 axis, with where memory ran out."""
+def batch_sweep(sweeps: Sequence[SweepLine], look: Look, *, id: str, unit: str) -> Figure:
+    """Throughput against batch size on a log2 axis, with where memory ran out."""
     panels = list(dict.fromkeys(sweep.panel for sweep in sweeps))
     sweeps = tuple(sorted((sweep for sweep in sweeps if sweep.points), key=lambda sweep: panels.index(sweep.panel)))
     named = {(sweep.framework, sweep.name): sweep for sweep in sweeps}
@@ -63,26 +62,21 @@ def batch_sweep(
     oom = any(p.oom for _, p in pairs)
     return Figure(
         id=id,
-        svg=draw(_batch_sweep, id, look, sweeps, unit, capacity_bytes) if drawable_points else None,
+        svg=draw(_batch_sweep, id, look, sweeps, unit) if drawable_points else None,
         table=Table(
-            columns=("series", "batch_per_device", "items_per_s", "low", "high", "memory", "oom"),
-            units=("", "", unit, unit, unit, "bytes", ""),
-            rows=tuple(
-                (row_name(s), p.batch_per_device, p.items_per_s, p.low, p.high, p.memory_bytes, p.oom) for s, p in pairs
-            ),
+            columns=("series", "batch_per_device", "items_per_s", "low", "high", "oom"),
+            units=("", "", unit, unit, unit, ""),
+            rows=tuple((row_name(s), p.batch_per_device, p.items_per_s, p.low, p.high, p.oom) for s, p in pairs),
             refs=tuple(p.ref for _, p in pairs),
         ),
         legend=(
             *(entry(name, framework, look) for framework, name in named),
             *((LegendEntry(key="oom", swatch=note_swatch("oom")),) if oom else ()),
-            *((LegendEntry(key="capacity", swatch=note_swatch("threshold")),) if capacity_bytes else ()),
         ),
         axes=(
             Axis(key="batch_per_device", logarithmic=True),
             Axis(key="items_per_s", unit=unit),
-            Axis(key="memory", unit="GB"),
         ),
-        notes=("oom",) if oom else (),
     )
 
 
@@ -91,132 +85,77 @@ def row_name(sweep: SweepLine) -> str:
     return " · ".join(filter(None, (plain(sweep.name), sweep.panel)))
 
 
-def _batch_sweep(id: str, look: Look, sweeps: Sequence[SweepLine], unit: str, capacity: float | None) -> str:
-    """A column of panels for each precision: throughput on axes of their own, so that the slower one can be read."""
+def _batch_sweep(id: str, look: Look, sweeps: Sequence[SweepLine], unit: str) -> str:
+    """A panel for each precision, on an axis of its own, so that the slower one can be read."""
     columns: dict[str, list[SweepLine]] = {}
     for sweep in sweeps:
         columns.setdefault(sweep.panel, []).append(sweep)
     lanes = max(sum(sweep.oom_from is not None for sweep in members) for members in columns.values())
-    memory = any(positive(p.memory_bytes) for s in sweeps for p in s.points)
-    frame = _Frame(
-        sizes=tuple(sorted({p.batch_per_device for s in sweeps for p in s.points})),
-        top=46 + 20 * lanes,
-        room=min(max(text_width(sweep.name) for sweep in sweeps) + 16, 150),
-        memory=memory,
-        capacity=capacity,
-        fullest=_highest(sweeps, "memory_bytes", capacity),
-    )
-    sheet = Sheet(id, height=frame.top + 220 + (150 if memory else 0) + 30)
+    sizes = sorted({p.batch_per_device for s in sweeps for p in s.points})
+    room = min(max(text_width(sweep.name) for sweep in sweeps) + 16, 150)  # for names behind the lines
+    top = 46 + 20 * lanes
+    sheet = Sheet(id, height=top + HIGH + 30)
     wide = WIDTH / len(columns)
     for place, (label, members) in enumerate(columns.items()):
-        _column(sheet, members, look, frame, (place * wide + (78 if not place else 58), (place + 1) * wide))
-        sheet.write(place * wide + (78 if not place else 58), 12, label, size=TEXT, colour="ink", style="strong")
+        left, right = place * wide + (58 if place else 78), (place + 1) * wide - room
+        panel = sheet.panel(left, top, right, top + HIGH)
+        _sweep_panel(sheet, panel, members, look, sizes)
+        _names(sheet, panel, members, right + 8, top, room - 10)
+        _oom_lanes(sheet, panel, [one for one in members if one.oom_from is not None], look, sizes)
+        sheet.write(left, 12, label, size=TEXT, colour="ink", style="strong")
     sheet.write(72, 30, unit, anchor="right")
     return sheet.svg()
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Frame:
-    """What all columns share."""
-
-    sizes: tuple[int, ...]
-    top: float  # where the panels begin, below the lanes
-    room: float  # for names behind the lines
-    memory: bool
-    capacity: float | None
-    fullest: float  # of the axis of memory
-
-
-def _highest(sweeps: Sequence[SweepLine], field_name: str, capacity: float | None) -> float:
-    values = [v for s in sweeps for p in s.points if positive(v := getattr(p, field_name))]
-    values += [p.high for s in sweeps for p in s.points if positive(p.high) and field_name == "items_per_s"]
-    return 1.08 * max([*values, *([capacity] if capacity else [])] or [1])
-
-
-def _column(sheet: Sheet, sweeps: Sequence[SweepLine], look: Look, frame: _Frame, edges: tuple[float, float]) -> None:
-    left, right = edges[0], edges[1] - frame.room
-    above = sheet.panel(left, frame.top, right, frame.top + 220)
-    _sweep_panel(sheet, above, sweeps, look, frame, "items_per_s")
-    _names(sheet, above, sweeps, right + 8, frame)
-    panels = [above]
-    if frame.memory:
-        below = sheet.panel(left, frame.top + 250, right, frame.top + 370)
-        _sweep_panel(sheet, below, sweeps, look, frame, "memory_bytes")
-        sheet.write(left - 6, frame.top + 238, "GB", anchor="right")
-        panels.append(below)
-    lanes = [(sweep, size) for sweep in sweeps if (size := sweep.oom_from) is not None]
-    _oom_lanes(sheet, panels, lanes, look, frame.sizes)
-
-
-def _names(sheet: Sheet, panel: Panel, sweeps: Sequence[SweepLine], x: float, frame: _Frame) -> None:
+def _names(sheet: Sheet, panel: Panel, sweeps: Sequence[SweepLine], x: float, top: float, room: float) -> None:
     """Each line's name behind it, at the height of its last value."""
     ends = []
     for sweep in sweeps:
         known = [(p.batch_per_device, p.items_per_s) for p in sweep.points if positive(p.items_per_s)]
         if known:
             ends.append((sweep.name, sheet.pixel(panel, *max(known))[1]))
-    places = spread([y for _, y in ends], 16, frame.top, frame.top + 216)
+    places = spread([y for _, y in ends], 16, top, top + HIGH - 4)
     for (name, _), place in zip(ends, places, strict=True):
-        sheet.write(x, place, shortened(name, frame.room - 10), colour="ink")
+        sheet.write(x, place, shortened(name, room), colour="ink")
 
 
-def _sweep_panel(
-    sheet: Sheet,
-    panel: Panel,
-    sweeps: Sequence[SweepLine],
-    look: Look,
-    frame: _Frame,
-    field_name: str,
-) -> None:
-    scale = 1e9 if field_name == "memory_bytes" else 1.0
-    found = [[(p, getattr(p, field_name)) for p in s.points if positive(getattr(p, field_name))] for s in sweeps]
-    top = _highest(sweeps, "items_per_s", None) if scale == 1 else frame.fullest / scale
-    scale_columns(sheet, panel, frame.sizes, labelled=scale != 1 or not frame.memory)
+def _sweep_panel(sheet: Sheet, panel: Panel, sweeps: Sequence[SweepLine], look: Look, sizes: Sequence[int]) -> None:
+    points = [p for s in sweeps for p in s.points]
+    top = 1.08 * max((v for p in points for v in (p.items_per_s, p.high) if positive(v)), default=1.0)
+    scale_columns(sheet, panel, sizes)
     panel.set_ylim(0, top)
-    ticks.label_rows(sheet, panel, ticks.linear(0, top, 5 if scale == 1 else 3))
-    if frame.capacity and scale != 1:
-        panel.axhline(frame.capacity / scale, color=ROLES["ink"], linewidth=1.2, dashes=(6, 3))
-    for sweep, points in zip(sweeps, found, strict=True):
-        points = sorted(points, key=lambda pair: pair[0].batch_per_device)
-        _sweep_line(sheet, panel, sweep, points, look.hue(sweep.framework), scale)
+    ticks.label_rows(sheet, panel, ticks.linear(0, top, 5))
+    for sweep in sweeps:
+        _sweep_line(sheet, panel, sweep, look.hue(sweep.framework))
 
 
-def _sweep_line(
-    sheet: Sheet,
-    panel: Panel,
-    sweep: SweepLine,
-    points: Sequence[tuple[SweepPoint, float]],
-    hue: Hue,
-    scale: float,
-) -> None:
+def _sweep_line(sheet: Sheet, panel: Panel, sweep: SweepLine, hue: Hue) -> None:
+    points = sorted((p for p in sweep.points if positive(p.items_per_s)), key=lambda p: p.batch_per_device)
     if not points:
         return
-    xs, ys = [p.batch_per_device for p, _ in points], [v / scale for _, v in points]
+    xs, ys = [p.batch_per_device for p in points], [p.items_per_s or 0.0 for p in points]
     (line,) = panel.plot(xs, ys, color=ROLES[hue.name], linewidth=2, zorder=3, **dashes(hue.dash))
     sheet.belongs(line, sweep.framework)
-    whiskers = [(p.batch_per_device, p.low, p.high) for p, _ in points if positive(p.low) and positive(p.high)]
-    if whiskers and scale == 1:
+    whiskers = [(p.batch_per_device, p.low, p.high) for p in points if positive(p.low) and positive(p.high)]
+    if whiskers:
         panel.vlines(*zip(*whiskers, strict=True), color=ROLES[hue.name], linewidth=1.2, zorder=3.5)
     (dots,) = panel.plot(xs, ys, zorder=4, **marker_style(hue))
-    sheet.mark(dots, [p.ref for p, _ in points], series=sweep.framework)
+    sheet.mark(dots, [p.ref for p in points], series=sweep.framework)
 
 
-def _oom_lanes(
-    sheet: Sheet, panels: Sequence[Panel], lanes: Sequence[tuple[SweepLine, int]], look: Look, sizes: Sequence[int]
-) -> None:
-    """Above the panels one lane per framework that ran out: hatched from the first batch that did not fit."""
-    top = panels[0]
-    low, high = top.get_xlim()
-    edge = sheet.pixel(top, high, 0)[0]
-    for place, (sweep, first) in enumerate(lanes):
+def _oom_lanes(sheet: Sheet, panel: Panel, sweeps: Sequence[SweepLine], look: Look, sizes: Sequence[int]) -> None:
+    """Above the panel one lane per framework that ran out: hatched from the first batch that did not fit."""
+    low, high = panel.get_xlim()
+    edge = sheet.pixel(panel, high, 0)[0]
+    for place, sweep in enumerate(sweeps):
+        first = sweep.oom_from or 0
         fitting = [size for size in sizes if size < first]
         begin = math.sqrt(fitting[-1] * first) if fitting else low
-        x, y = sheet.pixel(top, begin, 0)[0], 40 + 20 * place
+        x, y = sheet.pixel(panel, begin, 0)[0], 40 + 20 * place
         lane = sheet.panel(x, y, edge, y + 14, foot=False)
         lane.set(xlim=(0, 1), ylim=(0, 1))
         field(lane, [(0, 0, 1, 1)], "cell-bad", hatch="rule")
         outlines(lane, [(0, 0, 1, 1)], colour="rule", width=0.8)
         lane.plot([0], [0.5], zorder=4, **marker_style(look.hue(sweep.framework)))
         sheet.write((x + edge) / 2, y + 7, "OOM", anchor="center", colour="ink", style="halo")
-        for panel in panels:
-            panel.axvline(begin, color=ROLES[look.hue(sweep.framework).name], linewidth=1.1, dashes=(1.5, 3))
+        panel.axvline(begin, color=ROLES[look.hue(sweep.framework).name], linewidth=1.1, dashes=(1.5, 3))

@@ -139,7 +139,6 @@ def label_columns(
     written: Callable[[float], str] = number,
     *,
     grid: bool = False,
-    labelled: bool = True,
 ) -> None:
     """Ticks at *values* below the panel; numbers where they do not touch. The limits of both axes must be set."""
     bottom, top = panel.get_ylim()
@@ -149,5 +148,5 @@ def label_columns(
     for x, y in places:
         sheet.line([(x, y), (x, y + 4)], width=0.8)
     texts = [written(value) for value in values]
-    for i in uncrowded([x for x, _ in places], texts) if labelled else ():
+    for i in uncrowded([x for x, _ in places], texts):
         sheet.write(places[i][0], places[i][1] + 14.5, texts[i], anchor="center")

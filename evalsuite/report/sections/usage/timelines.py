@@ -52,7 +52,7 @@ def draw_timelines(shown: Sequence[Shown], block: Block, look: Look, words: Word
     silent = [_named(name, words) for name in known if name not in busy]
     named = [words("figures.timeline_run", name=run.name, repeat=run.id.rpartition("/r")[2]) for run in runs]
     return CaptionedFigure(
-        figure=figures.utilisation(strips, look, id=f"f-{block.id}-u"),
+        figure=figures.utilisation(strips, id=f"f-{block.id}-u"),
         title=_title(runs, words),
         reading=(
             setting(block, words),

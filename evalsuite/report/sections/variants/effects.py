@@ -11,7 +11,7 @@ from evalsuite.report.book.blocks import Model
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.cells import Cell
 from evalsuite.report.figures import Look
-from evalsuite.report.sections.common.captioned_figure import CaptionedFigure, ends, label, low_and_high, median
+from evalsuite.report.sections.common.captioned_figure import CaptionedFigure, label, low_and_high, median
 from evalsuite.report.text import names, numbers, options
 from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.words import Listed, Rendered, Text, Words
@@ -220,8 +220,6 @@ def pair(one: Effect, label: figures.Label) -> figures.Dumbbell:
         framework=one.before.framework,
         off=median(one.before_summary),
         on=median(one.after_summary),
-        off_interval=ends(one.before_summary),
-        on_interval=ends(one.after_summary),
         ratio_interval=(ratio.low, ratio.high) if ratio and ratio.low is not None and ratio.high is not None else None,
         status=next((cell.glyph for cell in (one.before_cell, one.after_cell) if cell.state != "value"), ""),
         off_ref=names.case_anchor(one.before),

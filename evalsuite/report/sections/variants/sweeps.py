@@ -113,7 +113,6 @@ def draw_sweeps(model: Model, found: Sequence[Sweep], look: Look, words: Words) 
     figure = figures.batch_sweep(lines, look, id=names.anchor("f-b", model.name), unit=", ".join(model.units))
     if figure.svg is None:
         return None
-    figure = replace(figure, axes=tuple(axis for axis in figure.axes if axis.key != "memory"), notes=())
     named = {figures.row_name(line): one for line, one in zip(lines, shown, strict=True)}
     labels = tuple(
         options.apart([one.name(words), names.precision(one.example.precision)], words)  # those of all precisions

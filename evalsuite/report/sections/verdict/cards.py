@@ -158,15 +158,14 @@ def bullet(card: Card, look: Look, words: Words) -> CaptionedFigure | None:
     verdict = card.verdict
     if verdict.measured is None or verdict.threshold is None:
         return None
-    row = figures.Bullet(
-        label="",
-        value=verdict.measured.value,
-        threshold=verdict.threshold,
-        low=verdict.measured.low,
-        high=verdict.measured.high,
+    figure = figures.bullet(
+        verdict.measured.value,
+        verdict.threshold,
+        (verdict.measured.low, verdict.measured.high),
+        id=f"f-{card.id}",
+        width=BULLET_WIDTH,
         ref=names.case_anchor(verdict.case) if verdict.case else "",
     )
-    figure = figures.bullets((row,), look, id=f"f-{card.id}", width=BULLET_WIDTH)
     criterion = words(f"criteria_short.{verdict.criterion}")
     return CaptionedFigure(
         figure=figure,
