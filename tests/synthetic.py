@@ -656,7 +656,7 @@ def timers() -> Evaluation:
         found.append(replace(one, breakdown=_task_of(one.case.total_devices)))
     doubled = Breakdown(seconds=1.0, phases=(Phase(name="forward", seconds=0.7), Phase(name="backward", seconds=0.6)))
     (twice,) = _ladders(("oneflow",), ((1, 1),), repeats=5, protocol=FULL, **about)
-    runs = data_rules.checked(replace(run, breakdown=doubled) for run in twice.measurements)
+    runs = data_rules.check_measurements(replace(run, breakdown=doubled) for run in twice.measurements)
     return evaluation((*found, *with_scaling([summary(runs)])), repeats=5, profile="cifar10", title="Step times")
 
 

@@ -96,7 +96,7 @@ def run(arguments: argparse.Namespace) -> int:
             table = published_tables.read(path, columns)
             if table.unread:
                 terminal.note(f"{path}: columns that are not read: {', '.join(table.unread)}")
-            results += published_figures.cited(table, into, defaults, user, dialects, amend=arguments.amend)
+            results += published_figures.cite_table(table, into, defaults, user, dialects, amend=arguments.amend)
         else:
             results += importer.logs(path)
     _print(results, arguments.json)
@@ -129,7 +129,7 @@ def _user(pairs: Sequence[tuple[str, str]]) -> dict[str, str]:
     """What is said with --set. Raises EvalsuiteError if it contradicts itself or cannot be."""
     try:
         facts = user_facts.together({}, *(("--set", {name: value}) for name, value in pairs))
-        user_facts.checked(facts)
+        user_facts.check_facts(facts)
     except ValueError as error:
         raise EvalsuiteError.of("commands.set", error=error) from error
     return facts

@@ -85,7 +85,7 @@ class Importer:
             name = path.name if path == root else path.relative_to(root).as_posix()
             try:
                 facts = self._facts(name)
-                user_facts.checked(facts)
+                user_facts.check_facts(facts)
             except ValueError as error:
                 yield Imported(source=str(path), run=None, status="skipped", reason=str(error))
                 continue

@@ -95,7 +95,7 @@ class _Cited:
         return self.members[0]
 
 
-def cited(
+def cite_table(
     table: CitedTable,
     into: Store,
     defaults: Mapping[str, str],
@@ -153,7 +153,7 @@ def _figure(
         )
     own = {name: text for name, text in cells.items() if name in SAID or name not in published_tables.COLUMNS}
     facts = user_facts.together(defaults, (user_facts.USER, user), (user_facts.TABLE, own))
-    user_facts.checked(facts, columns)
+    user_facts.check_facts(facts, columns)
     quantity, text, kind = _quantity(cells, facts)
     if text is None:
         raise ValueError("no throughput is recorded")

@@ -130,7 +130,7 @@ def _same(a: str, b: str) -> bool:
     return a.lower() == b.lower() or (a.isdecimal() and b.isdecimal() and int(a) == int(b))
 
 
-def checked(facts: Mapping[str, str], columns: Mapping[str, str] | None = None) -> None:
+def check_facts(facts: Mapping[str, str], columns: Mapping[str, str] | None = None) -> None:
     """Raises ValueError if a word is misspelt, a name or a number is none, or nodes and devices do not fit.
 
     *columns* has a name's own header.

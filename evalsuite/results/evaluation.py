@@ -58,11 +58,11 @@ def evaluate(
             f"{store.root}: no finished run stands there; expected folders like <case>/r0 with an outcome.json. "
             "Try `evalsuite compare`, or --runs DIR with the folder of an evaluation."
         )
-    measured, broken = measuring.measured(folders, places, cache, meanwhile)
+    measured, broken = measuring.measure_folders(folders, places, cache, meanwhile)
     planned = store.plan()
     cases = all_cases(planned, [one.measurement for one in measured], wanted)
     settings.check((*cases, *(skip.case for skip in (planned.skips if planned else ()))))
-    ordered = data_rules.checked(_in_plan_order([one.measurement for one in measured], cases))
+    ordered = data_rules.check_measurements(_in_plan_order([one.measurement for one in measured], cases))
     environments = _environments(store, ordered)
     commands = _commands(measured, ordered)
     recorded = attempts.read(store.journal).of(wanted)
@@ -78,7 +78,7 @@ def evaluate(
         skips=planned.skips if planned else (),
         summaries=tuple(rows),
         verdicts=verdicts(rows, settings, (*cases, *_not_run(planned, wanted))),
-        findings=tuple(severity.once((*broken, *found))),
+        findings=tuple(severity.merge_repeated((*broken, *found))),
         environments=environments,
         commands=commands,
         timelines=drawn,
@@ -102,7 +102,7 @@ def _compared(
     settings: Criteria,
 ) -> tuple[list[Row], list[Finding]]:
     """The rows with what is known once they are held against each other, and what is found in all of them."""
-    rows, beside = attempts.noted(other_nodes.marked(with_scaling(values)), recorded, commands)
+    rows, beside = attempts.add_findings(other_nodes.mark_summaries(with_scaling(values)), recorded, commands)
     return rows, [
         *beside,
         *data_rules.findings(rows, environments, commands),

@@ -38,13 +38,13 @@ def test_what_is_kept_equals_what_was_measured(run, tmp_path):
     window = direct.throughput.window if direct.throughput else None
 
     for _ in range(2):
-        assert cached.measured(run, HOUSE, tmp_path).measurement == direct
+        assert cached.measure(run, HOUSE, tmp_path).measurement == direct
         line = measurement_room.timeline(run, window)
         assert cached.timeline(run, window, tmp_path) == line
 
 
 def test_the_same_folder_is_read_once(folder, tmp_path, read):
-    first, again = (cached.measured(folder, HOUSE, tmp_path / "cache") for _ in range(2))
+    first, again = (cached.measure(folder, HOUSE, tmp_path / "cache") for _ in range(2))
 
     assert first == again
     assert len(read) == 1
@@ -53,13 +53,13 @@ def test_the_same_folder_is_read_once(folder, tmp_path, read):
 def _again(folder, cache):
     """A folder whose case or repeat cannot be read any more is an error of its own, and read as well."""
     with contextlib.suppress(EvalsuiteError):
-        cached.measured(folder, HOUSE, cache)
+        cached.measure(folder, HOUSE, cache)
 
 
 def test_no_file_of_a_run_changes_without_a_new_reading(folder, tmp_path, read):
     """One byte more, less or other in each file, a new file, a file less: each time the folder is read again."""
     cache = tmp_path / "cache"
-    cached.measured(folder, HOUSE, cache)
+    cached.measure(folder, HOUSE, cache)
     changes = 0
     for file in sorted(folder.path.iterdir()):
         old = file.read_bytes()
@@ -75,7 +75,7 @@ def test_no_file_of_a_run_changes_without_a_new_reading(folder, tmp_path, read):
         file.write_bytes(old)
         changes += 1
     (folder.path / "log.other.txt").write_bytes(b"")
-    cached.measured(folder, HOUSE, cache)
+    cached.measure(folder, HOUSE, cache)
 
     assert len(read) == 1 + changes + 1
 
@@ -90,16 +90,16 @@ def test_what_changes_while_it_is_read_is_not_kept(folder, tmp_path, read, monke
         return counted(*args)
 
     monkeypatch.setattr(measurement_room, "measurement", measured_late)
-    cached.measured(folder, HOUSE, tmp_path / "cache")
+    cached.measure(folder, HOUSE, tmp_path / "cache")
     monkeypatch.setattr(measurement_room, "measurement", counted)
     log.write_bytes(old)
 
-    assert cached.measured(folder, HOUSE, tmp_path / "cache").measurement == measurement_room.measurement(folder)
+    assert cached.measure(folder, HOUSE, tmp_path / "cache").measurement == measurement_room.measurement(folder)
 
 
 def test_two_files_that_swap_their_bytes_are_read_again(folder, tmp_path, read):
     names = sorted(folder.path.glob("*.json"))[:2]
-    cached.measured(folder, HOUSE, tmp_path / "cache")
+    cached.measure(folder, HOUSE, tmp_path / "cache")
     first, second = (name.read_bytes() for name in names)
     names[0].write_bytes(second)
     names[1].write_bytes(first)
@@ -110,11 +110,11 @@ def test_two_files_that_swap_their_bytes_are_read_again(folder, tmp_path, read):
 
 
 def test_other_code_reads_again(folder, tmp_path, read, monkeypatch):
-    cached.measured(folder, HOUSE, tmp_path / "cache")
+    cached.measure(folder, HOUSE, tmp_path / "cache")
     code_version.kept.cache_clear()
     monkeypatch.setattr(code_version, "fingerprint", lambda: "of other code")
 
-    cached.measured(folder, HOUSE, tmp_path / "cache")
+    cached.measure(folder, HOUSE, tmp_path / "cache")
     code_version.kept.cache_clear()
 
     assert len(read) == 2
@@ -122,7 +122,7 @@ def test_other_code_reads_again(folder, tmp_path, read, monkeypatch):
 
 def test_with_dialects_of_others_nothing_is_kept(folder, tmp_path, read):
     for _ in range(2):
-        cached.measured(folder, Places(dialects=(tmp_path,)), tmp_path / "cache")
+        cached.measure(folder, Places(dialects=(tmp_path,)), tmp_path / "cache")
 
     assert len(read) == 2
 
@@ -130,11 +130,11 @@ def test_with_dialects_of_others_nothing_is_kept(folder, tmp_path, read):
 @pytest.mark.parametrize("bad", [b"", b"\x80", b"no pickle", pickle.dumps(None), pickle.dumps({"status": "ok"})])
 def test_an_entry_that_is_spoilt_is_made_again(folder, tmp_path, bad):
     cache = tmp_path / "cache"
-    found = cached.measured(folder, HOUSE, cache)
+    found = cached.measure(folder, HOUSE, cache)
     (entry,) = (file for file in cache.rglob("*") if file.is_file())
     entry.write_bytes(bad)
 
-    assert cached.measured(folder, HOUSE, cache) == found
+    assert cached.measure(folder, HOUSE, cache) == found
 
 
 def test_an_entry_that_names_a_program_is_not_run(folder, tmp_path):
@@ -143,15 +143,15 @@ def test_an_entry_that_names_a_program_is_not_run(folder, tmp_path):
             return Path.touch, (tmp_path / "was here",)
 
     cache = tmp_path / "cache"
-    found = cached.measured(folder, HOUSE, cache)
+    found = cached.measure(folder, HOUSE, cache)
     (entry,) = (file for file in cache.rglob("*") if file.is_file())
     entry.write_bytes(pickle.dumps(Program()))
 
-    assert cached.measured(folder, HOUSE, cache) == found
+    assert cached.measure(folder, HOUSE, cache) == found
     assert not (tmp_path / "was here").exists()
 
 
 def test_a_cache_that_cannot_be_written_costs_time_alone(folder, tmp_path):
     (tmp_path / "cache").write_text("a file where a folder should be")
 
-    assert cached.measured(folder, HOUSE, tmp_path / "cache").measurement == measurement_room.measurement(folder)
+    assert cached.measure(folder, HOUSE, tmp_path / "cache").measurement == measurement_room.measurement(folder)

@@ -19,7 +19,9 @@ def disagree(value, where, fact="precision"):
 
 
 def test_five_runs_that_share_a_fault_say_it_once_by_the_worst_and_name_the_others():
-    found = severity.once([Drift(change=change, where=f"a/r{r}") for r, change in enumerate((0.06, -0.2, 0.1))])
+    found = severity.merge_repeated(
+        [Drift(change=change, where=f"a/r{r}") for r, change in enumerate((0.06, -0.2, 0.1))]
+    )
 
     assert [(one.change, one.where, one.also) for one in found] == [(-0.2, "a/r1", ("a/r0", "a/r2"))]
 
@@ -34,20 +36,20 @@ def test_five_runs_that_share_a_fault_say_it_once_by_the_worst_and_name_the_othe
     ],
 )
 def test_what_is_not_the_same_stays_two(apart):
-    assert severity.once(apart) == apart
+    assert severity.merge_repeated(apart) == apart
 
 
 def test_to_say_it_once_again_changes_nothing_however_the_parts_come():
     each = [disagree("fp16", f"a/r{r}") for r in range(3)]
 
-    merged = severity.once(each)
-    assert merged == severity.once([*merged, *each]) == severity.once([*reversed(each), *merged])
+    merged = severity.merge_repeated(each)
+    assert merged == severity.merge_repeated([*merged, *each]) == severity.merge_repeated([*reversed(each), *merged])
 
 
 def test_a_case_called_like_a_run_is_no_run():
     found = [SlowerAtScale(larger="1x2", larger_items_per_s=1, smaller="1x1", smaller_items_per_s=2, unit="x/s")] * 2
 
-    assert len(severity.once(found)) == 1
+    assert len(severity.merge_repeated(found)) == 1
     assert severity._case("a/r1/x") == "a/r1/x" and severity._case("a/r12") == "a"
 
 

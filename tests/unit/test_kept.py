@@ -6,13 +6,13 @@ from dataclasses import replace
 import synthetic
 
 from evalsuite.results.compare import fairness
-from evalsuite.results.measure.memo import kept
+from evalsuite.results.measure.memo import cached
 
 
 def test_it_is_computed_once_for_each_summary():
     asked = []
     one, other = synthetic.quick().summaries[:2]
-    name = kept(lambda summary: asked.append(summary.case.id) or summary.case.id)
+    name = cached(lambda summary: asked.append(summary.case.id) or summary.case.id)
 
     assert [name(one), name(one), name(other), name(replace(one, n=one.n + 1))] == [
         one.case.id,

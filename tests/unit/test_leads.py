@@ -30,7 +30,7 @@ def below(share, values=DRIFTING):
 def test_a_drift_that_hits_both_hides_no_lead_within_rounds():
     first, other = made(CASE, DRIFTING), made(OTHER, below(0.03))
 
-    assert significance.behind(other, first)
+    assert significance.is_behind(other, first)
     assert not significance.apart([*below(0.03)], [*DRIFTING])
 
 
@@ -43,8 +43,8 @@ def test_a_drift_that_hits_both_hides_no_lead_within_rounds():
     ],
 )
 def test_without_common_rounds_all_runs_are_compared_with_all(ours, theirs):
-    assert not significance.behind(made(OTHER, below(0.03), **ours), made(CASE, DRIFTING, **theirs))
-    assert significance.behind(made(OTHER, below(0.1), **ours), made(CASE, DRIFTING, **theirs))
+    assert not significance.is_behind(made(OTHER, below(0.03), **ours), made(CASE, DRIFTING, **theirs))
+    assert significance.is_behind(made(OTHER, below(0.1), **ours), made(CASE, DRIFTING, **theirs))
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_without_common_rounds_all_runs_are_compared_with_all(ours, theirs):
 def test_within_rounds_a_lead_is_one_in_every_round_and_of_one_size(shares, told):
     values = [100.0 * (1 - share) for share in shares]
 
-    assert significance.behind(made(OTHER, values), made(CASE, [100.0] * 5)) == told
+    assert significance.is_behind(made(OTHER, values), made(CASE, [100.0] * 5)) == told
 
 
 def test_runs_that_were_made_in_other_rounds_do_not_count_as_pairs():
@@ -77,8 +77,8 @@ def test_a_round_in_which_a_run_failed_is_left_out_of_both():
 
 
 def test_the_standing_says_whether_it_was_found_within_rounds():
-    within = winners.standing([made(CASE, DRIFTING), made(OTHER, below(0.03))])
-    by_runs = winners.standing([made(CASE, DRIFTING, "a"), made(OTHER, below(0.03), "b")])
+    within = winners.rank([made(CASE, DRIFTING), made(OTHER, below(0.03))])
+    by_runs = winners.rank([made(CASE, DRIFTING, "a"), made(OTHER, below(0.03), "b")])
 
     assert (within.word, within.in_rounds) == ("fastest", True)
     assert (by_runs.word, by_runs.in_rounds) == ("group", False)
@@ -94,8 +94,8 @@ def test_the_rate_of_false_exclusions_is_the_simulated_one(frameworks, runs):
 
 
 def test_with_few_runs_there_is_a_chance_and_no_rate_and_with_more_a_rate_and_no_chance():
-    few = winners.standing([made(CASE, [100.0] * 3), made(OTHER, [90.0] * 3)])
-    many = winners.standing([made(CASE, [100.0] * 5), made(OTHER, [90.0] * 5)])
+    few = winners.rank([made(CASE, [100.0] * 3), made(OTHER, [90.0] * 3)])
+    many = winners.rank([made(CASE, [100.0] * 5), made(OTHER, [90.0] * 5)])
 
     assert (few.word, few.chance, few.false_exclusion) == ("consistent", pytest.approx(0.1), None)
     assert (many.word, many.chance) == ("fastest", None)

@@ -38,7 +38,7 @@ def test_several_processes_measure_what_one_does_with_and_without_a_cache(folder
     direct = [(measurement_room.measurement(folder), folder.command()) for folder in folders]
 
     for cache in (None, tmp_path / "cache", tmp_path / "cache"):
-        measured, broken = measuring.measured(folders, HOUSE, cache, nothing)
+        measured, broken = measuring.measure_folders(folders, HOUSE, cache, nothing)
 
         assert [tuple(one) for one in measured] == direct
         assert broken == []
@@ -47,7 +47,7 @@ def test_several_processes_measure_what_one_does_with_and_without_a_cache(folder
 def test_what_is_done_meanwhile_is_done_once_and_here_if_there_are_others(folders, cores):
     done = []
 
-    measuring.measured(folders, HOUSE, None, lambda: done.append(os.getpid()))
+    measuring.measure_folders(folders, HOUSE, None, lambda: done.append(os.getpid()))
 
     assert done == [os.getpid()] * (cores > 1)
 
@@ -57,7 +57,7 @@ def test_a_folder_that_cannot_be_read_is_a_finding_and_the_others_are_measured(f
     (folders[2].path.parent).rename(folders[2].path.parent.with_name("another-name"))
     folders = Store(tmp_path / "runs").finished()
 
-    measured, broken = measuring.measured(folders, HOUSE, tmp_path / "cache", nothing)
+    measured, broken = measuring.measure_folders(folders, HOUSE, tmp_path / "cache", nothing)
 
     assert len(measured) == len(folders) - 2
     assert [type(one) for one in broken] == [UnreadableRun] * 2
@@ -68,18 +68,18 @@ def test_a_run_whose_command_cannot_be_read_has_failed_and_has_none(folders, cor
     (folders[0].path / "command.json").write_text("{")
 
     for _ in range(2):
-        (first, *_), _ = measuring.measured(folders, HOUSE, tmp_path / "cache", nothing)
+        (first, *_), _ = measuring.measure_folders(folders, HOUSE, tmp_path / "cache", nothing)
 
         assert (first.measurement.status, first.command) == ("failed", None)
 
 
 def test_entries_of_the_cache_that_are_spoilt_are_made_again(folders, cores, tmp_path):
-    direct = measuring.measured(folders, HOUSE, tmp_path / "cache", nothing)
+    direct = measuring.measure_folders(folders, HOUSE, tmp_path / "cache", nothing)
     for entry in (file for file in (tmp_path / "cache").rglob("*") if file.is_file()):
         entry.write_bytes(b"\x80\x05N.")
 
-    assert measuring.measured(folders, HOUSE, tmp_path / "cache", nothing) == direct
-    assert measuring.measured(folders, HOUSE, tmp_path / "cache", nothing) == direct
+    assert measuring.measure_folders(folders, HOUSE, tmp_path / "cache", nothing) == direct
+    assert measuring.measure_folders(folders, HOUSE, tmp_path / "cache", nothing) == direct
 
 
 def test_a_fault_of_ours_in_another_process_is_raised_here(folders, cores, monkeypatch):
@@ -89,7 +89,7 @@ def test_a_fault_of_ours_in_another_process_is_raised_here(folders, cores, monke
     monkeypatch.setattr(measurement_room, "measurement", faulty)
 
     with pytest.raises(KeyError, match="ours"):
-        measuring.measured(folders, HOUSE, None, nothing)
+        measuring.measure_folders(folders, HOUSE, None, nothing)
 
 
 def test_an_evaluation_is_the_same_by_one_process_and_by_several(folders, monkeypatch, tmp_path):

@@ -47,7 +47,7 @@ def case(framework: str, *hosts: str, nodes: int = 2):
 
 def marks(*rows) -> dict[str, tuple]:
     """Framework → its nodes and those of the others, of the cases that are marked."""
-    marked = {one.case.framework: one.findings for one in other_nodes.marked(rows)}
+    marked = {one.case.framework: one.findings for one in other_nodes.mark_summaries(rows)}
     found = {name: [one for one in of if isinstance(one, DifferentNodes)] for name, of in marked.items()}
     return {name: (one.nodes, one.others) for name, of in found.items() for one in of}
 

@@ -19,7 +19,7 @@ def test_of_a_repeat_met_twice_the_first_by_its_start_counts():
     early = replace(synthetic.measured(of, 0, 38.0), started_at="2026-11-20T09:00:00+08:00")
     late = replace(synthetic.measured(of, 0, 60.0), started_at="2026-11-20T12:00:00+08:00")
 
-    found = data_rules.checked([late, early])
+    found = data_rules.check_measurements([late, early])
 
     assert [[f.code for f in run.findings] for run in found] == [["D04"], []]
     assert summary.summary(of, found).items_per_s.value == 38.0
@@ -33,7 +33,7 @@ def test_a_reading_above_its_capacity_is_left_out_and_named():
     ]
     run = synthetic.measured(synthetic.case(protocol=synthetic.FULL), 0, 38.0, resources=used)
 
-    (found,) = data_rules.checked([run])
+    (found,) = data_rules.check_measurements([run])
 
     assert [one.device for one in found.utilisation] == ["eth0"]
     assert [(f.code, f.resource, f.device) for f in found.findings] == [("D20", "network_receive", "eth1")]
@@ -45,7 +45,9 @@ def test_a_clock_that_runs_backwards_is_flagged():
     back = replace(run, throughput=replace(run.throughput, step_time_s=(0.2, 0.0, 0.2), method="log stamps"))
     together = replace(back, throughput=replace(back.throughput, method="arrival times"))
 
-    found = data_rules.checked([back, replace(together, run=replace(run.run, repeat=1), log_sha256="0" * 64)])
+    found = data_rules.check_measurements(
+        [back, replace(together, run=replace(run.run, repeat=1), log_sha256="0" * 64)]
+    )
 
     assert [list(one.findings) for one in found] == [[ClockBackwards(reports=1, of_reports=3, where=run.run.id)], []]
 
@@ -55,7 +57,7 @@ def test_control_characters_and_markup_are_noted_with_their_fields():
     odd = replace(synthetic.measured(of, 0, 38.0), host="bench\x1b[31m", framework_version="<b>2.0")
     plain = replace(synthetic.measured(of, 1, 38.0), host="a < b, 3 > 2")
 
-    found = data_rules.checked([odd, plain])
+    found = data_rules.check_measurements([odd, plain])
 
     assert [[f.attributes for f in run.findings] for run in found] == [[("host", "framework_version")], []]
 
@@ -63,7 +65,7 @@ def test_control_characters_and_markup_are_noted_with_their_fields():
 def test_an_unknown_origin_is_treated_as_cited():
     run = replace(synthetic.measured(synthetic.case(protocol=synthetic.FULL), 0, 38.0), origin="somewhere")
 
-    (found,) = data_rules.checked([run])
+    (found,) = data_rules.check_measurements([run])
 
     assert found.origin == "cited"
     assert [f.code for f in found.findings] == ["D27"]
@@ -72,7 +74,7 @@ def test_an_unknown_origin_is_treated_as_cited():
 def test_a_run_in_order_is_returned_as_it_came():
     runs = [synthetic.measured(synthetic.case(protocol=synthetic.FULL), repeat, 38.0) for repeat in range(5)]
 
-    assert data_rules.checked(runs) == runs
+    assert data_rules.check_measurements(runs) == runs
 
 
 def test_a_series_of_two_versions_is_flagged_and_has_no_speedup_across():
@@ -109,7 +111,7 @@ def test_every_finding_of_the_rules_is_said_in_both_languages():
     of = synthetic.case()
     odd = replace(synthetic.measured(of, 0, 38.0), origin="?", host="\x00")
     unfinished = replace(synthetic.failed(of, 1, "no end", "incomplete"), exit_code=0)
-    found = [f for run in data_rules.checked([odd, odd, unfinished]) for f in run.findings]
+    found = [f for run in data_rules.check_measurements([odd, odd, unfinished]) for f in run.findings]
     found += data_rules.findings(
         (), {"a": HostEnvironment(host="n", gpus=(Gpu(name="T4", memory_total_bytes=64 * GIB),))}
     )

@@ -176,7 +176,7 @@ class Book:
             *(finding for one in self.summaries for finding in one.findings),
             *(finding for measurement in self.measurements for finding in measurement.findings),
         ]
-        return tuple(sorted(severity.once(dict.fromkeys(everywhere)), key=finding_order))
+        return tuple(sorted(severity.merge_repeated(dict.fromkeys(everywhere)), key=finding_order))
 
     @cached_property
     def frameworks(self) -> tuple[str, ...]:

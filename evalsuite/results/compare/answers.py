@@ -277,7 +277,7 @@ def _answer(key: tuple[Conditions, int, int], asked: _Question, absent: "_Absenc
     parts = sorted(fairness.groups(asked.valid, contest.purpose), key=lambda part: _weight(part, contest), reverse=True)
     members = sorted(parts[0], key=_speed, reverse=True) if parts else []
     ranked = _ranked(members, contest)
-    standing = winners.standing(members, contest)
+    standing = winners.rank(members, contest)
     said = _said(ranked, standing)
     others = [one for one in asked.valid if all(one is not each.summary for each in ranked)]
     return Answer(
@@ -309,7 +309,7 @@ def _ranked(members: Sequence[Summary], contest: Contest) -> tuple[Ranked, ...]:
     for one in members:
         best.setdefault(contest.entrant(one.case), one)
     return tuple(
-        Ranked(summary=one, ratio=_speed(one) / _speed(members[0]), leading=not significance.behind(one, members[0]))
+        Ranked(summary=one, ratio=_speed(one) / _speed(members[0]), leading=not significance.is_behind(one, members[0]))
         for one in best.values()
     )
 

@@ -17,7 +17,7 @@ from evalsuite.model import Case, Fact, Interval, Summary
 from evalsuite.results.compare import significance
 from evalsuite.results.measure import facts, machines
 from evalsuite.results.measure.facts import FactRule
-from evalsuite.results.measure.memo import kept
+from evalsuite.results.measure.memo import cached
 from evalsuite.results.measure.statistics import differ, ratio_of_medians
 from evalsuite.results.measure.summary import counts, values
 
@@ -142,7 +142,7 @@ class ComparisonError(ValueError):
     """Two summaries were compared that must not be: a defect, since `obstacles` says so beforehand."""
 
 
-@kept
+@cached
 def conditions(summary: Summary) -> dict[str, str | None]:
     """Everything that decides how fast *summary* is, by name; None = not recorded."""
     case = summary.case
@@ -174,7 +174,7 @@ def _batch(case: Case) -> dict[str, str]:
     return {"global_batch": str(case.strong_batch), "scaling": "strong"}
 
 
-@kept
+@cached
 def clocks_apart(summary: Summary) -> bool:
     """Whether the script's own rate and the clock are so far apart in a run that its value is shown and not ranked."""
     return any(isinstance(each, ClocksFarApart) for run in summary.measurements if counts(run) for each in run.findings)
@@ -225,7 +225,7 @@ def obstacles(a: Summary, b: Summary, purpose: Purpose) -> tuple[Obstacle, ...]:
     named = {one.key for one in found}
     for row in _unlike(a, b, purpose):
         if named.isdisjoint({*CONDITIONS_OF.get(row.rule.key, ()), f"options.{row.rule.key}"}):
-            us, them = (said(value) for value in row.values)
+            us, them = (shown_value(value) for value in row.values)
             found.append(Obstacle(key=f"{FACT}{row.rule.key}", ours=us, theirs=them))
     if purpose.independent and (shared := _receipts(a) & _receipts(b)):
         runs = ", ".join(sorted(name for name, _ in shared))
@@ -249,7 +249,7 @@ def unknown_facts(a: Summary, b: Summary, purpose: Purpose = FRAMEWORKS) -> tupl
     return tuple(row.rule.key for row in _open(a, b) if row.untold) if purpose.asks_facts(a, b) else ()
 
 
-@kept
+@cached
 def facts_of(summary: Summary) -> Mapping[str, tuple[Fact, ...]]:
     """What all runs of *summary* that count state, by fact."""
     return facts.of_runs(run for run in summary.measurements if counts(run))
@@ -274,7 +274,7 @@ def _must_be_equal() -> tuple[FactRule, ...]:
     return tuple(rule for rule in facts.rules().fact if rule.kind in MUST_BE_EQUAL)
 
 
-@kept
+@cached
 def _must_state(summary: Summary) -> tuple[Stated, ...]:
     """What is known of the facts that must be equal, in their order."""
     known = facts_of(summary)
@@ -319,7 +319,7 @@ def _both(a: set[str], b: set[str]) -> tuple[tuple[set[str], set[str]], ...]:
     return ((a, b), (b, a))
 
 
-def said(stated: Stated) -> str | None:
+def shown_value(stated: Stated) -> str | None:
     """What the runs of a case state of one fact, as one text; None: unknown."""
     return "; ".join(fact.value for fact in stated) if stated else None
 
@@ -364,4 +364,4 @@ def tell_apart(a: Summary, b: Summary, purpose: Purpose) -> bool | None:
     """
     if a.partial or b.partial or (purpose.facts != "free" and unknown_facts(a, b)):
         return None
-    return differ(values(a), values(b)) if purpose.independent else significance.told(a, b)
+    return differ(values(a), values(b)) if purpose.independent else significance.differ(a, b)

@@ -17,15 +17,15 @@ LEAST_LEAD = 1 / 3  # of the largest lead in a round: with it five rounds err no
 Pair = tuple[float, float]
 
 
-def behind(one: Summary, first: Summary) -> bool:
+def is_behind(one: Summary, first: Summary) -> bool:
     """Whether the runs of *one* are behind those of *first*, within rounds where both have enough of them."""
     found = pairs(one, first)
     return apart_in_rounds(found) if found else apart(values(one), values(first))
 
 
-def told(a: Summary, b: Summary) -> bool:
+def differ(a: Summary, b: Summary) -> bool:
     """Whether the runs tell *a* from *b*: one of them is behind."""
-    return behind(a, b) or behind(b, a)
+    return is_behind(a, b) or is_behind(b, a)
 
 
 def apart(lower: Sequence[float], higher: Sequence[float]) -> bool:

@@ -20,7 +20,7 @@ from evalsuite import paths
 from evalsuite.model import Summary
 from evalsuite.results.compare import fairness, ranking, significance
 from evalsuite.results.compare.ranking import Contest, Entrant
-from evalsuite.results.compare.significance import behind
+from evalsuite.results.compare.significance import is_behind
 from evalsuite.results.measure.summary import FULL_REPEATS, short_window
 
 EQUAL_FRAMEWORKS = paths.DATA / "statistics" / "equal_frameworks.csv"
@@ -41,7 +41,7 @@ class Standing:
     false_exclusion: float | None = None  # with five runs or more: how often some one of as many equals is left out
 
 
-def standing(found: Sequence[Summary], contest: Contest = ranking.FRAMEWORKS) -> Standing | None:
+def rank(found: Sequence[Summary], contest: Contest = ranking.FRAMEWORKS) -> Standing | None:
     """The standing among *found*, which are all comparable; None without two entrants.
 
     Where frameworks are compared, each is represented by the best of its recipes.
@@ -50,7 +50,7 @@ def standing(found: Sequence[Summary], contest: Contest = ranking.FRAMEWORKS) ->
     if len(rivals) < 2:
         return None
     first, second = rivals[:2]
-    group = (first, *(one for one in rivals[1:] if not behind(one, first)))
+    group = (first, *(one for one in rivals[1:] if not is_behind(one, first)))
     fewest = min(one.n for one in rivals)
     word: Word = "group" if len(group) > 1 else "fastest"
     if fewest < FEWEST_RUNS or any(_weak(one) for one in rivals):
@@ -75,13 +75,13 @@ def told_apart(a: Summary, b: Summary) -> bool | None:
     """Whether the runs tell *a* from *b*; None where one has too few, or nobody knows that the two are alike."""
     if a.partial or b.partial or fairness.clocks_apart(a) or fairness.clocks_apart(b) or fairness.unknown_facts(a, b):
         return None
-    return significance.told(a, b)
+    return significance.differ(a, b)
 
 
 def leaders(row: Sequence[Summary | None]) -> frozenset[int]:
     """The places of the winner and of those that the runs do not tell from it; none where no such thing can be said."""
     given = [one for one in row if one is not None and not fairness.clocks_apart(one)]
-    found = standing(given) if _comparable(given) else None
+    found = rank(given) if _comparable(given) else None
     if found is None or found.word not in ("fastest", "group"):
         return frozenset()
     if len(found.group) == len({one.case.framework for one in given}):

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from evalsuite.model import Case, Summary, Unmeasured, Verdict, VerdictCell
 from evalsuite.results.compare.fairness import FRAMEWORKS, SCALES, Common, Purpose, group, groups, relative
-from evalsuite.results.compare.winners import Standing, Word, standing
+from evalsuite.results.compare.winners import Standing, Word, rank
 from evalsuite.results.judge.criteria import CaseScope, Criteria
 from evalsuite.results.judge.linear_speedup import linear_speedup
 from evalsuite.results.judge.mean_utilisation import mean_utilisation
@@ -112,7 +112,7 @@ def _standings(summaries: Sequence[Summary]) -> list[Standing]:
     """Of each block, the standing at the largest scale that two frameworks share."""
     largest: dict[Common, Standing] = {}
     for members in groups(summaries, FRAMEWORKS):
-        found = standing(members)
+        found = rank(members)
         block = group(members[0], BLOCKS)
         if found and (block not in largest or _devices(found) > _devices(largest[block])):
             largest[block] = found

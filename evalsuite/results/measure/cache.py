@@ -36,7 +36,7 @@ class Measured(NamedTuple):
     command: RunCommand | None
 
 
-def measured(folder: RunFolder, places: Places, cache: Path | None) -> Measured:
+def measure(folder: RunFolder, places: Places, cache: Path | None) -> Measured:
     """The run in *folder*, kept in *cache*; None keeps nothing. Raises EvalsuiteError if its case cannot be read."""
     entry = _entry(cache, folder, "measurement") if places == measurement_room.HOUSE else None
     return _cached(entry, Measured, lambda: _measure(folder, places))

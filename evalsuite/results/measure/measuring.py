@@ -16,7 +16,7 @@ from evalsuite.runs.store import RunFolder
 WORTH_A_PROCESS = 100  # folders; below that starting it costs more than it saves
 
 
-def measured(
+def measure_folders(
     folders: Sequence[RunFolder], places: Places, cache: Path | None, meanwhile: Callable[[], None]
 ) -> tuple[list[Measured], list[Finding]]:
     """Each folder as a measurement; a folder whose case cannot be read becomes a finding, never silence.
@@ -28,7 +28,7 @@ def measured(
 
     def measure(folder: RunFolder) -> Measured | UnreadableRun:
         try:
-            found = measurement_cache.measured(folder, places, cache)
+            found = measurement_cache.measure(folder, places, cache)
             folder.check_name(found.measurement.run)
             return found
         except EvalsuiteError as error:

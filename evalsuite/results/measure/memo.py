@@ -9,7 +9,7 @@ from evalsuite.model import Summary
 Value = TypeVar("Value")
 
 
-def kept(made: Callable[[Summary], Value]) -> Callable[[Summary], Value]:
+def cached(made: Callable[[Summary], Value]) -> Callable[[Summary], Value]:
     """*made*, whose value is kept with each summary. Whoever gets it must not change it.
 
     A cache by the summary's value would hash all its runs each time it is asked.

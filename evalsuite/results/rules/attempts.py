@@ -62,7 +62,7 @@ def superseded(recorded: Recorded, commands: Mapping[str, RunCommand]) -> tuple[
     )
 
 
-def noted(
+def add_findings(
     rows: Sequence[Row], recorded: Recorded, commands: Mapping[str, RunCommand]
 ) -> tuple[list[Row], tuple[Finding, ...]]:
     """*rows* with what the journal shows of each, and what it shows of cases that have no row."""

@@ -46,7 +46,7 @@ ORIGINS = get_args(Origin)
 OWN_LOGS = ("measured", "imported")  # of others a table's row is the log
 
 
-def checked(measurements: Iterable[Measurement]) -> list[Measurement]:
+def check_measurements(measurements: Iterable[Measurement]) -> list[Measurement]:
     """The runs with what the rules find in each, and with what they may not keep taken out; order kept."""
     runs = [_of_known_origin(run) for run in measurements]
     later = _duplicates(runs)

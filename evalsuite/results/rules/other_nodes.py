@@ -27,7 +27,7 @@ def findings(runs: Sequence[Measurement]) -> Iterable[Finding]:
             yield OtherNodes(scale=scale, nodes=usual, others=others[0][0], runs=len(hosts) - times, of_runs=len(hosts))
 
 
-def marked(rows: Iterable[Summary | Unmeasured]) -> list[Summary | Unmeasured]:
+def mark_summaries(rows: Iterable[Summary | Unmeasured]) -> list[Summary | Unmeasured]:
     """*rows*, with a finding on each case that was made on other machines than most of those it is compared with.
 
     Of every pair that stood on different machines one has it at least: of two cases the one that comes later.

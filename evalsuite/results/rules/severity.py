@@ -67,7 +67,7 @@ def _allowed(finding: Finding, kind: Kind) -> float:
     return float(limits[0]) if limits else 1.0 if kind in (Kind.RATIO, Kind.FACTOR) else 0.0
 
 
-def once(found: Iterable[Finding]) -> list[Finding]:
+def merge_repeated(found: Iterable[Finding]) -> list[Finding]:
     """*found* with one for each case, rule and subject: the gravest, which names the other runs (`also`)."""
     groups: dict[object, list[Finding]] = {}
     for one in found:

@@ -11,7 +11,7 @@ from evalsuite.report.text.findings import english
 from evalsuite.results.compare import windows
 from evalsuite.results.measure import epochs
 from evalsuite.results.rules import data_rules, flops_and_energy
-from evalsuite.results.rules.severity import once
+from evalsuite.results.rules.severity import merge_repeated
 from evalsuite.results.samples import host_clocks
 from evalsuite.runs.samples import Header, Sample
 from tests import runfolders, synthetic
@@ -161,4 +161,4 @@ class TestTheLastBatchOfAnEpoch:
     def test_repeats_of_a_case_tell_it_once(self):
         alike = [epochs.last_batch(self.CASE, within(100, 199), 1_281_167)] * 5
 
-        assert len(once(alike)) == 1
+        assert len(merge_repeated(alike)) == 1
