@@ -160,7 +160,7 @@ def shown(found: object) -> str:
         case bool():
             return str(found).lower()
         case str():
-            return f'"{_shortened(ascii(found)[1:-1] if not _is_unicode(found) else found)}"'
+            return f'"{_shortened(ascii(found)[1:-1] if not _is_text(found) else found)}"'
         case Mapping():
             return f"{{…}} of {len(found)}"
         case list() | tuple():
@@ -214,7 +214,7 @@ def _kind(hint: Any, strict: bool) -> Kind:
     if is_dataclass(hint):
         return _named(_object_words(strict), functools.partial(_object, hint, strict))
     if hint is str and strict:
-        return _named("filled_text", _filled_text)
+        return _FILLED_TEXT
     return _SIMPLE.get(hint) or _instance(hint.__name__.lower(), lambda found: isinstance(found, hint))
 
 
@@ -375,66 +375,47 @@ def inside(found: Iterable[tuple[Kind, str, object]]) -> list[Mistake]:
 
 
 def _one_of(known: tuple[object, ...], found: object) -> object:
-    if isinstance(found, str) and found not in known:
-        refuse(found, said("one_of", names=known), did_you_mean(found, map(str, known), cutoff=0.4))
-    return found if isinstance(found, str) else refuse(found, said("one_of", names=known))
+    if isinstance(found, str) and found in known:
+        return found
+    near = did_you_mean(found, map(str, known), cutoff=0.4) if isinstance(found, str) else ""
+    refuse(found, said("one_of", names=known), near)
 
 
 def _phrase(found: object) -> str:
     try:
-        return _text(from_json(found))
+        text = from_json(found)
     except ValueError:
         refuse(found, said("phrase"))
+    return text if _is_text(text) else refuse(found, said("text"))
 
 
-def _text(found: object) -> str:
-    if not isinstance(found, str):
-        refuse(found, said("text"))
-    return found if _is_unicode(found) else refuse(found, said("unicode"))
-
-
-def _filled_text(found: object) -> str:
-    """A text that people write: not empty, and without control characters."""
-    text = _text(found)
-    if not text.strip() or any(letter < " " and letter not in "\n\t\r" for letter in text):
-        refuse(found, said("filled_text"))
-    return text
-
-
-def _is_unicode(text: str) -> bool:
-    """Whether no half of a pair stands alone in *text*, as JSON lets it; bytes of a name that is no UTF-8 may."""
+def _is_text(found: object) -> bool:
+    """JSON lets half of a pair stand alone, which is no Unicode; bytes of a name that is no UTF-8 may."""
     try:
-        text.encode("utf-8", "surrogateescape")
+        return isinstance(found, str) and found.encode("utf-8", "surrogateescape") is not None
     except UnicodeEncodeError:
         return False
-    return True
 
 
-def _flag(found: object) -> bool:
-    return found if isinstance(found, bool) else refuse(found, said("flag"))
+def _is_filled_text(found: Any) -> bool:
+    """A text that people write: not empty, and without control characters."""
+    return _is_text(found) and bool(found.strip()) and not any(one < " " and one not in "\n\t\r" for one in found)
 
 
-def _whole(found: object) -> int:
-    if isinstance(found, bool) or not isinstance(found, int) or abs(found) > sys.float_info.max:
-        refuse(found, said("whole"))
-    return found
-
-
-def _number(found: object) -> float:
+def _is_number(found: object) -> bool:
     """JSON as Python reads it has NaN, Infinity and whole numbers beyond every float; none of them is measured."""
-    if isinstance(found, bool) or not isinstance(found, int | float) or not abs(found) <= sys.float_info.max:
-        refuse(found, said("number"))
-    return found
+    return isinstance(found, int | float) and not isinstance(found, bool) and abs(found) <= sys.float_info.max
 
 
 _SIMPLE: Mapping[Any, Kind] = {
-    str: _named("text", _text),
-    bool: _named("flag", _flag),
-    int: _named("whole", _whole),
-    float: _named("number", _number),
-    object: _named("anything", lambda found: found),
-    Any: _named("anything", lambda found: found),
+    str: _instance("text", _is_text),
+    bool: _instance("flag", lambda found: isinstance(found, bool)),
+    int: _instance("whole", lambda found: isinstance(found, int) and _is_number(found)),
+    float: _instance("number", _is_number),
+    object: _instance("anything", lambda found: True),
+    Any: _instance("anything", lambda found: True),
 }
+_FILLED_TEXT = _instance("filled_text", _is_filled_text)
 
 
 # sentences
