@@ -125,7 +125,9 @@ def _first_part(path: Path, chosen: list[Dialect]) -> bytes:
 def _lines(pieces: Iterable[Chunk], dialect: Dialect) -> Iterator[LineSeen]:
     extractor = Extractor(dialect)
     for chunk in pieces:
-        records = {record.line: record for record in extractor.records(chunk)}
+        found: list[Record] = []
+        extractor.extend(found, chunk)
+        records = {record.line: record for record in found}
         for number, text in enumerate(chunk.text.split(b"\n"), chunk.first_line):
             if text.strip():
                 yield _line(number, text, dialect, records.get(number))

@@ -30,10 +30,9 @@ from evalsuite.logs.steps import window
 from evalsuite.logs.steps.job import Facts, batch_per_device, contradictions
 from evalsuite.logs.steps.job import facts as facts_of
 from evalsuite.logs.steps.numbers import Given, Numbers, in_epochs, numbers_of, within
-from evalsuite.logs.text import fields
 from evalsuite.logs.text.intact import ALTERED, is_altered_log
 from evalsuite.logs.text.logfile import Unreadable, chunks, kind
-from evalsuite.logs.text.records import Record, enough, positive
+from evalsuite.logs.text.records import Record, enough, number, positive, whole
 from evalsuite.model import Breakdown, Case, Certainty, Finding, Protocol, Score, Status, Step, Throughput
 
 if TYPE_CHECKING:
@@ -392,9 +391,10 @@ def _arrivals(path: Path) -> steps_room.Arrival | None:
         rows = path.read_bytes().splitlines()[1:]
     except OSError:
         return None
-    cells = b",".join([row for row in rows if row.count(b",") == 1]).split(b",")
-    table = zip(fields.wholes(cells[::2]), fields.numbers(cells[1::2]), strict=False)
-    known = [(end, at) for end, at in table if end is not None and at is not None]
+    cells = [row.split(b",") for row in rows if row.count(b",") == 1]
+    known = [
+        (end, at) for end, at in ((whole(end), number(at)) for end, at in cells) if end is not None and at is not None
+    ]
     ends, at_s = [end for end, _ in known], [at for _, at in known]
 
     def arrival(end: int) -> float | None:

@@ -41,7 +41,8 @@ class Rest:
         apart = self._reached not in (None, part.offset)
         if apart:
             self._extractor = Extractor(self._dialect)
-        found = self._extractor.records(part)
+        found: list[Record] = []
+        self._extractor.extend(found, part)
         if found and apart:
             found[0] = found[0]._replace(gap=True)  # nobody knows what lies between it and the report before
         self.records += found

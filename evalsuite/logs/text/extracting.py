@@ -1,24 +1,33 @@
-"""Takes the records out of the chunks of a log: finds its step lines, reads their numbers, and tells who printed them.
+"""Takes the records out of the chunks of a log: its step lines, their numbers, and who printed them."""
 
-Some lines are read at once (`fields`); of each is then told where it stands, and what stands before it.
-"""
-
-import re
-from collections.abc import Sequence
-from itertools import islice, pairwise, takewhile
+from collections import deque
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from re import Match
+from typing import Any
 
 from evalsuite.dialect import Dialect, Line
-from evalsuite.logs.text.fields import PLACES, Columns, Values, columns_of, values
 from evalsuite.logs.text.logfile import Chunk
-from evalsuite.logs.text.records import RELAY, Record, enough, matches, printer, stamp_s, whole_match
-from evalsuite.logs.text.whole_numbers import filter_whole, is_whole
+from evalsuite.logs.text.records import (
+    RELAY,
+    Record,
+    enough,
+    matches,
+    number,
+    positive,
+    printer,
+    stamp_s,
+    whole,
+    whole_match,
+)
+from evalsuite.logs.text.whole_numbers import is_whole
 
-AT_ONCE = 64  # lines; in a long log few are read in vain behind the last that the window needs
 NEWLINE = ord("\n")
 HOLE = b"\0"  # where a file system lost what was written: a number before it may lack digits
-_LINE, _END, _GAP = PLACES["line"], PLACES["end"], PLACES["gap"]
-_RANK, _STAMP, _RELAYED = PLACES["rank"], PLACES["stamp_s"], PLACES["relayed"]
-_Match = re.Match[bytes]
+_PLACES = {name: place for place, name in enumerate(Record._fields)}
+_NOTHING = tuple(Record(line=0, end=0))
+_LINE, _END, _GAP = _PLACES["line"], _PLACES["end"], _PLACES["gap"]
+_RANK, _STAMP, _RELAYED = _PLACES["rank"], _PLACES["stamp_s"], _PLACES["relayed"]
 
 
 class Extractor:
@@ -28,110 +37,116 @@ class Extractor:
         self._dialect = dialect
         self._paused = False  # an evaluation line has been seen since the last record
 
-    def records(self, chunk: Chunk) -> list[Record]:
-        """Those of *chunk*, in the order of the file. Numbers that are no numbers (nan, None) are absent."""
-        found: list[Record] = []
-        self.extend(found, chunk)
-        return found
-
     def extend(self, found: list[Record], chunk: Chunk, steps: int | None = None) -> int | None:
-        """Appends those of *chunk* to *found*, until it holds *steps* of one epoch.
+        """Appends those of *chunk* to *found*, in the order of the file, until it holds *steps* of one epoch.
 
-        Returns where in the chunk it has stopped, None at its end.
+        Numbers that are no numbers (nan, None) are absent. Returns where in the chunk it has stopped, None at its end.
         """
-        text, seen, line = chunk.text, 0, chunk.first_line
-        pauses = [match.start() for match, _ in matches(text, self._dialect.evaluation)]
-        lines, holes = matches(text, self._dialect.step), HOLE in text
-        if not chunk.complete:
-            lines = takewhile(lambda found: whole_match(found[0], chunk), lines)
-        while some := [*islice(lines, AT_ONCE)]:
-            spans, columns = _read([one for one in some if not text.startswith(HOLE, one[0].end())] if holes else some)
-            if not spans:
+        text, seen, line, holes = chunk.text, 0, chunk.first_line, HOLE in chunk.text
+        pauses = deque(match.start() for match, _ in matches(text, self._dialect.evaluation))
+        for match, kind in matches(text, self._dialect.step):
+            if not chunk.complete and not whole_match(match, chunk):
+                break
+            values = None if holes and text.startswith(HOLE, match.end()) else _values(match, kind)
+            if values is None:
                 continue
-            starts = [start for start, _ in spans]
-            columns[_LINE] = _numbers_of_lines(text, starts, seen, line)
-            columns[_END] = _ends(chunk, spans)
-            columns[_GAP] = self._gaps(pauses, starts, seen)
-            _look_ahead_of(text, starts, columns)
-            seen, line = starts[-1], columns[_LINE][-1]
-            records = [tuple.__new__(Record, said) for said in zip(*columns, strict=True)]  # half of Record(…)
-            if steps is None or not _may_suffice(found, records, steps):
-                found += records
-                continue
-            for record, (_, behind) in zip(records, spans, strict=True):
-                found.append(record)
-                if enough(found, steps):
-                    return behind
-        self._paused = self._paused or any(at >= seen for at in pauses)
+            start = match.start()
+            line += text.count(b"\n", seen, start)
+            seen = start
+            while pauses and pauses[0] < start:
+                pauses.popleft()
+                self._paused = True
+            values[_LINE], values[_GAP] = line, self._paused
+            values[_END] = chunk.raw_offset(text.find(b"\n", match.end()) + 1 or len(text))
+            self._paused = False
+            if start and text[start - 1] != NEWLINE:
+                _read_lead(text, start, values)
+            found.append(tuple.__new__(Record, values))  # half of what Record(…) costs
+            if steps is not None and enough(found, steps):
+                return match.end()
+        self._paused = self._paused or bool(pauses)
         return None
 
-    def _gaps(self, pauses: Sequence[int], starts: Sequence[int], seen: int) -> list[bool]:
-        """Of the records that begin at *starts*: does one of the *pauses* lie between it and the record before?"""
-        gaps = [False] * len(starts)
-        if pauses:
-            gaps = [any(begin <= at < start for at in pauses) for begin, start in pairwise((seen, *starts))]
-        gaps[0] = gaps[0] or self._paused
-        self._paused = False
-        return gaps
+
+# a line → the fields of a record
 
 
-def _may_suffice(found: Sequence[Record], more: Sequence[Record], steps: int) -> bool:
-    """Do any of *more* lie so many *steps* behind the first of *found*? Else there are surely not `enough`."""
-    first = (found or more)[0].step
-    return first is not None and any(record.step is not None and record.step - first >= steps for record in more)
+def _to_text(value: bytes | float) -> str:
+    return value.decode("ascii", "replace") if isinstance(value, bytes) else str(value)
 
 
-def _read(found: Sequence[tuple[_Match, Line]]) -> tuple[list[tuple[int, int]], Columns]:
-    """(where each stands, what they say) of those of the lines *found* whose numbers are whole."""
-    kinds = {id(line): line for _, line in found}
-    kind = found[0][1] if len(kinds) == 1 else None
-    if kind is None or kind.fields is not None:
-        told = ((match.span(), _said(match, line)) for match, line in found if is_whole(match, line))
-        rows = [(span, said) for span, said in told if said is not None]
-        return [span for span, _ in rows], [[*column] for column in zip(*(said for _, said in rows), strict=True)]
-    whole = filter_whole([match for match, _ in found], kind)
-    return [match.span() for match in whole], columns_of(kind.groups, [match.groups() for match in whole])
+def _times(factor: float) -> Callable[[bytes | float | None], float | None]:
+    def scaled(value: bytes | float | None) -> float | None:
+        found = positive(value)
+        return None if found is None else found * factor
+
+    return scaled
 
 
-def _said(match: _Match, line: Line) -> Values | None:
-    if line.fields is None:
-        return values(line.groups, match.groups())
-    fields = line.read(match)
-    return None if fields is None else values(tuple(fields), tuple(fields.values()))
+# group → (field of the record, how its text becomes the value; fields differ in their types)
+_FIELDS: dict[str, tuple[str, Callable[[Any], Any]]] = {
+    "epoch": ("epoch", whole),
+    "step": ("step", whole),
+    "of": ("of", whole),
+    "interval": ("interval", positive),
+    "since": ("since", number),
+    "rank": ("rank", _to_text),
+    "begins": ("begins", bool),
+    "evaluated": ("evaluated", bool),
+    "rate": ("rate", positive),
+    "rate_k": ("rate", _times(1e3)),
+    "steps_per_s": ("steps_per_s", positive),
+    "seconds": ("step_s", positive),
+    "ms": ("step_s", _times(1e-3)),
+    "us": ("step_s", _times(1e-6)),
+    "report_s": ("report_s", positive),
+    "report_ms": ("report_s", _times(1e-3)),
+    "mean_s": ("mean_s", positive),
+    "elapsed_s": ("elapsed_s", positive),
+    "elapsed_ms": ("elapsed_s", _times(1e-3)),
+    "items": ("items", positive),
+    "consumed": ("consumed", number),
+    "loss": ("loss", number),
+    "stamp": ("stamp_s", stamp_s),
+    "unix_s": ("stamp_s", number),
+    "unix_ms": ("stamp_s", _times(1e-3)),
+    "global_batch": ("global_batch", positive),
+}
 
 
-def _numbers_of_lines(text: bytes, starts: Sequence[int], seen: int, line: int) -> list[int]:
-    """Those of the lines in which each of *starts* lies; at *seen* is number *line*."""
-    found = []
-    for start in starts:
-        line += text.count(b"\n", seen, start)
-        seen = start
-        found.append(line)
+@lru_cache(maxsize=256)
+def _taken(names: tuple[str, ...]) -> tuple[tuple[int, int, Callable[[Any], Any]], ...]:
+    """(place among *names*, place in a record, how its text becomes the value) of those that are of a record."""
+    known = ((place, *_FIELDS[name]) for place, name in enumerate(names) if name in _FIELDS)
+    return tuple((place, _PLACES[field], convert) for place, field, convert in known)
+
+
+def _values(match: Match[bytes], line: Line) -> list[Any] | None:
+    """What the match says, as the fields of a record; None where one of its numbers is not whole, or it is none."""
+    if not is_whole(match, line):
+        return None
+    names: tuple[str, ...] = line.groups
+    said: Sequence[bytes | float | None] = match.groups()
+    if line.fields is not None:
+        fields = line.read(match)
+        if fields is None:
+            return None
+        names, said = tuple(fields), tuple(fields.values())
+    found = [*_NOTHING]
+    for place, field, convert in _taken(names):
+        if said[place] is not None:
+            found[field] = convert(said[place])
     return found
 
 
-def _ends(chunk: Chunk, spans: Sequence[tuple[int, int]]) -> list[int]:
-    """Where in the file the line ends that each of *spans* stands in."""
-    text, size = chunk.text, len(chunk.text)
-    found = [text.find(b"\n", behind) + 1 or size for _, behind in spans]
-    return [chunk.raw_offset(end) for end in found] if chunk.removed else [chunk.offset + end for end in found]
-
-
-def _look_ahead_of(text: bytes, starts: Sequence[int], columns: Columns) -> None:
+def _read_lead(text: bytes, start: int, values: list[Any]) -> None:
     """Takes rank and stamp from what stands in the same line before a match, where the match has none."""
-    for place, start in enumerate(starts):
-        if not start or text[start - 1] == NEWLINE:
-            continue
-        lead = text[_line_start(text, start) : start]
-        if lead and columns[_RANK][place] is None:
-            columns[_RANK][place] = printer(lead)
-        if lead and columns[_STAMP][place] is None:
-            relay = RELAY.match(lead)
-            columns[_STAMP][place] = stamp_s(lead[relay.end() :] if relay else lead)
-            if relay and columns[_STAMP][place] is None:
-                columns[_STAMP][place], columns[_RELAYED][place] = stamp_s(relay[0]), True
-
-
-def _line_start(text: bytes, position: int) -> int:
-    start = text.rfind(b"\n", 0, position) + 1
-    return max(start, text.rfind(b"\r", start, position) + 1)
+    begin = text.rfind(b"\n", 0, start) + 1
+    lead = text[max(begin, text.rfind(b"\r", begin, start) + 1) : start]
+    if lead and values[_RANK] is None:
+        values[_RANK] = printer(lead)
+    if lead and values[_STAMP] is None:
+        relay = RELAY.match(lead)
+        values[_STAMP] = stamp_s(lead[relay.end() :] if relay else lead)
+        if relay and values[_STAMP] is None:
+            values[_STAMP], values[_RELAYED] = stamp_s(relay[0]), True

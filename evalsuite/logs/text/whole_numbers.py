@@ -4,7 +4,7 @@ A line with such a number is not read.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from evalsuite.dialect import Line
 
@@ -17,19 +17,8 @@ _TAILS = (b",399", b"_399", b".5", b"e+03")
 
 def is_whole(match: "re.Match[bytes]", line: Line) -> bool:
     """False where a number that *match* takes goes on behind it."""
-    return _is_whole(match, _open_groups(line))
-
-
-def filter_whole(matches: Sequence["re.Match[bytes]"], line: Line) -> Sequence["re.Match[bytes]"]:
-    """Those of the *matches* of one *line* whose numbers are whole."""
-    groups = _open_groups(line)
-    behind = {match.string[(end := match.end(group)) : end + 1] for group in groups for match in matches}
-    return matches if behind.isdisjoint(_BEGINNINGS) else [match for match in matches if _is_whole(match, groups)]
-
-
-def _is_whole(match: "re.Match[bytes]", groups: Sequence[int]) -> bool:
     text = match.string
-    for group in groups:
+    for group in _open_groups(line):
         end = match.end(group)
         more = end > 0 and text[end : end + 1] in _BEGINNINGS and _GOES_ON.match(text, end)
         if more and _NUMBER.fullmatch(match[group]):
