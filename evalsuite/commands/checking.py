@@ -14,7 +14,7 @@ from evalsuite.adapter import Adapter, Command, Recipe
 from evalsuite.dialect import Dialect, Line
 from evalsuite.errors import EvalsuiteError, did_you_mean
 from evalsuite.logs import catalogue, reading
-from evalsuite.logs.sniffing import Sniffer
+from evalsuite.logs.recognition import Sniffer
 from evalsuite.messages import Message
 from evalsuite.model import Case, Device, Precision, Protocol
 from evalsuite.plan import repositories

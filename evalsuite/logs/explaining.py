@@ -9,12 +9,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from evalsuite.dialect import Dialect, Line
-from evalsuite.logs import catalogue, sniffing
+from evalsuite.logs import catalogue, recognition
 from evalsuite.logs.nearest import Near, nearest
-from evalsuite.logs.reading import sniffed
+from evalsuite.logs.recognition import Sniffer
 from evalsuite.logs.scan.failures import shown
 from evalsuite.logs.scan.scan import HEADER
-from evalsuite.logs.sniffing import Sniffer
 from evalsuite.logs.text import sampling
 from evalsuite.logs.text.extracting import Extractor
 from evalsuite.logs.text.logfile import Chunk
@@ -88,7 +87,7 @@ def explained(
 def _fits(path: Path, dialects: Mapping[str, Dialect]) -> list[Dialect]:
     sniffer = Sniffer(dialects.values())
     if sampling.sampled(path) is None:
-        return sniffed(path, sniffer)
+        return recognition.find_dialects(path, sniffer)
     return next((fits for piece in sampling.pieces(path) if (fits := sniffer.fits(piece.text))), [])
 
 
@@ -100,7 +99,7 @@ def _numbered(path: Path) -> Iterator[tuple[int, bytes]]:
 
 def _candidates(path: Path, dialects: Mapping[str, Dialect], chosen: list[str]) -> Iterator[Candidate]:
     text = _first_part(path, [dialects[name] for name in chosen])
-    found = {known.name: count for known in dialects.values() if (count := sniffing.lines_found(text, known))}
+    found = {known.name: count for known in dialects.values() if (count := recognition.lines_found(text, known))}
     for name, count in sorted(found.items(), key=lambda pair: -pair[1]):
         stronger = [other for other in dialects[name].yields_to if other in found]
         if name in chosen:
@@ -116,7 +115,7 @@ def _first_part(path: Path, chosen: list[Dialect]) -> bytes:
     for piece in sampling.pieces(path):
         text += piece.text
         if len(text) > CANDIDATE_BYTES:
-            if not chosen or any(sniffing.lines_found(text, dialect) for dialect in chosen):
+            if not chosen or any(recognition.lines_found(text, dialect) for dialect in chosen):
                 break
             text = piece.text
     return text

@@ -3,36 +3,27 @@
 Nothing here starts anything or asks the time: the same bytes give the same reading.
 """
 
-import bisect
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evalsuite.dialect import Dialect
-from evalsuite.findings import (
-    BatchFromArgument,
-    DevicesAssumed,
-    FailedAtExit,
-    FinalDisagrees,
-    LineLeftOut,
-    RestDiffers,
-)
+from evalsuite.findings import BatchFromArgument, DevicesAssumed, FailedAtExit, FinalDisagrees, LineLeftOut
 from evalsuite.logs import catalogue
-from evalsuite.logs.scan import failures, timers
-from evalsuite.logs.scan.scan import MAX_RECORDS, Quiet, Scan, TooMany, scanned
-from evalsuite.logs.sniffing import Sniffer
-from evalsuite.logs.sniffing import sniffer as sniffer_of
-from evalsuite.logs.status import confidence as certainty
-from evalsuite.logs.status import status as worth
-from evalsuite.logs.steps import merging as steps_room
-from evalsuite.logs.steps import window
+from evalsuite.logs.recognition import recognise
+from evalsuite.logs.scan import timers
+from evalsuite.logs.scan.failures import Failure
+from evalsuite.logs.scan.scan import TooMany, scan_file
+from evalsuite.logs.status import confidence
+from evalsuite.logs.status import status as status_room
 from evalsuite.logs.steps.job import Facts, batch_per_device, contradictions
-from evalsuite.logs.steps.job import facts as facts_of
-from evalsuite.logs.steps.numbers import Given, Numbers, in_epochs, numbers_of, within
-from evalsuite.logs.text.intact import ALTERED, is_altered_log
-from evalsuite.logs.text.logfile import Unreadable, chunks, kind
-from evalsuite.logs.text.records import Record, enough, number, positive, whole
+from evalsuite.logs.steps.numbers import Given, Numbers, Pass, compute_numbers
+from evalsuite.logs.steps.window_full import WindowFull
+from evalsuite.logs.text.arrivals import Arrival, read_arrivals
+from evalsuite.logs.text.intact import ALTERED
+from evalsuite.logs.text.logfile import Unreadable
+from evalsuite.logs.text.records import positive
 from evalsuite.model import Breakdown, Case, Certainty, Finding, Protocol, Score, Status, Step, Throughput
 
 if TYPE_CHECKING:
@@ -40,13 +31,6 @@ if TYPE_CHECKING:
 
 _PUBLIC_SCOPE = {"global": "global", "per_device": "per_device", "own": "per_device"}
 DISAGREE = FinalDisagrees.limit  # between the log's own final figure and ours
-SNIFF_BYTES = 3 << 14  # from where a dialect fits, so much is looked at for one that says more
-LOOK_BACK_BYTES = 1 << 12
-THOROUGH_BYTES = 1 << 22  # of a log in whose first lines no dialect fits, every chunk is looked at so far
-SAMPLED_BYTES = 1 << 25
-SAMPLED_CHUNKS, SELDOM = 8, 64  # and behind that one of so many up to there, and one of so many later, before all are
-LEAD_RECORDS = 2  # of each printer, from which the first increment behind the window is told
-MARGIN_STEPS = 20  # read so much further than the window: other ranks print the same step a little later
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,10 +81,8 @@ def read_run(
         batch_per_device=case.batch_per_device,
         model=case.model,
     )
-    paths = [log.path for log in logs]
-    arrivals = [_arrivals(log.arrivals) for log in logs]
-    asked = Given(known=known, case=True, protocol=case.protocol, scope=scope, ended_well=ended_well)
-    return _read(paths, arrivals, asked, dialect, dialects)
+    given = Given(known=known, case=True, protocol=case.protocol, scope=scope, ended_well=ended_well)
+    return _read([log.path for log in logs], [read_arrivals(log.arrivals) for log in logs], given, dialect, dialects)
 
 
 def read_file(
@@ -115,246 +97,140 @@ def read_file(
 ) -> Reading:
     """The log at *path*; what it does not say of devices and batch is taken from the arguments."""
     known = Facts(devices=devices, batch_per_device=batch_per_device)
-    asked = Given(known=known, case=False, protocol=protocol or Protocol(), scope=scope)
-    return _read([Path(path)], [None], asked, dialect, dialects)
-
-
-def sniffed(path: Path, sniffer: Sniffer) -> list[Dialect]:
-    """The dialects that fit the log best: none, one, or several equally. Raises Unreadable.
-
-    Judged by the first lines that any dialect knows and what stands near them, never by the file's name. Of a long
-    preamble every so many chunks are looked at first, and its end; the others only if nothing is found there.
-    """
-    found: list[Dialect] = []
-    text, passed_over = b"", False
-    for place, chunk in enumerate(chunks(path, bare=True)):
-        seldom = SELDOM if chunk.offset > SAMPLED_BYTES else SAMPLED_CHUNKS
-        if not found and chunk.offset > THOROUGH_BYTES and place % seldom:
-            text, passed_over = chunk.text, True
-            continue
-        text = text + chunk.text if found else text[-LOOK_BACK_BYTES:] + chunk.text
-        found = found or sniffer.fits(text)
-        if found and (len(text) >= SNIFF_BYTES or not any(dialect.yields_to for dialect in found)):
-            break
-    found = found or sniffer.fits(text)
-    if not found and passed_over:
-        text, found = _first_fitting(path, sniffer)
-    return sniffer.stronger(text[:SNIFF_BYTES], found)
-
-
-def _first_fitting(path: Path, sniffer: Sniffer) -> tuple[bytes, list[Dialect]]:
-    """The first chunk of a log in which any dialect finds a line, and which do."""
-    for chunk in chunks(path, bare=True):
-        if found := sniffer.fits(chunk.text):
-            return chunk.text, found
-    return b"", []
+    given = Given(known=known, case=False, protocol=protocol or Protocol(), scope=scope)
+    return _read([Path(path)], [None], given, dialect, dialects)
 
 
 def _read(
     paths: Sequence[Path],
-    arrivals: Sequence[steps_room.Arrival | None],
-    asked: Given,
+    arrivals: Sequence[Arrival | None],
+    given: Given,
     name: str | None,
     dialects: Mapping[str, Dialect] | None,
 ) -> Reading:
-    dialects = catalogue.known() if dialects is None else dialects
     try:
-        spoken = _dialect(paths, name, dialects)
-        if isinstance(spoken, Reading):
-            return spoken
-        enough = _Enough(spoken, asked)
-        scans = [scanned(path, spoken, enough) for path in paths]
-        numbers = numbers_of(scans, arrivals, spoken, asked)
-        if not numbers.complete and any(scan.uncollected for scan in scans):
-            scans = [scanned(path, spoken, TooMany()) for path in paths]
-            numbers = numbers_of(scans, arrivals, spoken, asked)
-        elif sum(scan.uncollected for scan in scans) >= sum(len(scan.records) for scan in scans) / 2:
-            numbers = _against_rest(numbers, scans, arrivals, spoken, asked)
-        if any(scan.intact.is_altered() for scan in scans):
-            return _unrecognised(ALTERED)
+        dialect = recognise(paths, name, catalogue.known() if dialects is None else dialects)
+        numbers = _measure(paths, arrivals, dialect, given)
     except Unreadable as error:
-        return _unrecognised(f"{error}")
-    scored = (scan.scores.scores(arrival) for scan, arrival in zip(scans, arrivals, strict=True))
-    return _reading(scans, spoken, asked, numbers, next(filter(None, scored), ()))
+        status: Status = "failed" if error.failed else "unrecognised"
+        return Reading(dialect=None, framework=None, model=None, scope=None, status=status, reason=str(error))
+    return _judge(numbers)
 
 
-def _against_rest(
-    numbers: "Numbers",
-    scans: Sequence[Scan],
-    arrivals: Sequence[steps_room.Arrival | None],
-    spoken: Dialect,
-    asked: Given,
-) -> "Numbers":
-    """*numbers* of a window, with a finding if the log says that the steps after it went otherwise."""
-    found, known = numbers.merged, numbers.throughput
-    if known is None or known.window is None or known.line_last is None or in_epochs(found.steps, spoken):
-        return numbers
-    begun = next(scan for scan in scans if scan.records)
-    reached = bisect.bisect_right(begun.records, known.line_last, key=lambda record: record.line)
-    begin = 0 if spoken.mean_reports else max(0, reached - LEAD_RECORDS * max(1, found.printers))
-    sample = [[*scan.records[begin:], *scan.rest.records] for scan in scans]
-    behind = steps_room.merged(sample, spoken, numbers.facts, arrivals=arrivals, scope=found.scope)
-    inside = within(found.steps, known.window)
-    differs = tuple(window.unlike_rest(known, inside, behind.steps, trust_stamps=spoken.trust_stamps))
-    own = tuple(one for one in known.findings if not isinstance(one, RestDiffers))  # of the few steps read so far
-    return replace(numbers, throughput=replace(known, findings=(*own, *differs)))
-
-
-def _dialect(paths: Sequence[Path], name: str | None, dialects: Mapping[str, Dialect]) -> Dialect | Reading:
-    """The dialect of the logs, or their reading where none fits."""
-    if name is not None:
-        return catalogue.chosen(name, dialects)
-    sniffer = sniffer_of(tuple(dialects.values()))
-    for path in paths:
-        found = sniffed(path, sniffer)
-        if len(found) == 1:
-            return found[0]
-        if found:
-            names = " and ".join(dialect.name for dialect in found)
-            return _unrecognised(f"{names} fit this log equally well; say which with --dialect")
-    return _silent(paths, dialects.values())
-
-
-def _silent(paths: Sequence[Path], dialects: Iterable[Dialect]) -> Reading:
-    """The reading of logs in which no dialect finds a line."""
-    if not paths:
-        return _unrecognised("there is no log")
-    nothing, skipped = True, 0
-    for path in paths:
-        quiet = Quiet(None)
-        for chunk in chunks(path):
-            if nothing and (other := kind(chunk.text)):
-                return _unrecognised(f"no log, but {other}")
-            quiet.add(chunk, steps=False)
-            nothing, skipped = False, skipped + chunk.skipped
-        failure = failures.failure(quiet.lines())
-        if failure:
-            return replace(_unrecognised(failure.reason), status="failed")
-    if nothing:
-        return _unrecognised("the log is empty")
-    if skipped:
-        return _unrecognised(
-            f"no known dialect fits any of its lines, and {skipped:,} bytes stand in lines too long for a log"
+def _measure(paths: Sequence[Path], arrivals: Sequence[Arrival | None], dialect: Dialect, given: Given) -> Numbers:
+    """The numbers of a pass that stops collecting at a full window; of all records where that was too early."""
+    for enough in (WindowFull(dialect, given), TooMany()):
+        run = Pass(
+            dialect=dialect,
+            given=given,
+            scans=[scan_file(path, dialect, enough) for path in paths],
+            arrivals=arrivals,
         )
-    if is_altered_log(paths[0], dialects):
-        return _unrecognised(ALTERED)
-    return _unrecognised("no known dialect fits any of its lines; `evalsuite dialects --explain` shows why")
+        numbers = compute_numbers(run)
+        if numbers.complete or not run.uncollected:
+            break
+    if any(scan.intact.is_altered() for scan in run.scans):
+        raise Unreadable(ALTERED)
+    return numbers
 
 
-def _unrecognised(reason: str) -> Reading:
-    return Reading(dialect=None, framework=None, model=None, scope=None, status="unrecognised", reason=reason)
+# from numbers to a reading
 
 
-# from what was found to a reading
-
-
-class _Enough:
-    """Do the records of a scan fill the window? A quick answer for plain logs, else that of the window itself."""
-
-    def __init__(self, dialect: Dialect, asked: Given) -> None:
-        self._dialect, self._asked = dialect, asked
-        measured = asked.protocol.measured_steps + MARGIN_STEPS
-        self._protocol = replace(asked.protocol, measured_steps=measured)
-        self.steps = self._protocol.total_steps
-        self._judged = 0
-
-    def __call__(self, scan: Scan) -> bool:
-        if enough(scan.records, self.steps) or len(scan.records) > MAX_RECORDS:
-            return True
-        if len(scan.records) < 2 * self._judged or self._too_few(scan.records):
-            return False
-        self._judged = len(scan.records)
-        facts = facts_of(self._asked.known, scan.facts, self._asked.case)
-        found = steps_room.merged([scan.records], self._dialect, facts, scope=self._asked.scope)
-        epochs = self._dialect.per_epoch
-        span = window.span(found.steps, self._protocol, warmed_up=self._dialect.warmed_up, epochs=epochs)
-        return span is not None and span.complete
-
-    def _too_few(self, records: Sequence[Record]) -> bool:
-        """Has the training not even reached that many steps? Then there is no need to merge a log before its end."""
-        first, last = records[0], records[-1]
-        if last.step is None or last.epoch != first.epoch:
-            return False
-        return (last.step + 1) * self._dialect.each < self._protocol.measured_steps
-
-
-def _reading(
-    scans: Sequence[Scan], dialect: Dialect, asked: Given, numbers: Numbers, scores: tuple[Score, ...]
-) -> Reading:
-    found, facts, measured = numbers.merged, numbers.facts, numbers.throughput
-    final = numbers.final
-    if measured is None and final is not None:
-        measured = Throughput(items_per_s=final, unit=dialect.unit, method=worth.FINAL, window=None)
-    failure = worth.failure(scans)
-    at_exit = failure if failure and worth.trained(scans, asked, numbers) else None
-    findings = (
-        *([FailedAtExit(failure=at_exit.kind, line=at_exit.line, text=at_exit.text)] if at_exit else ()),
-        *dict.fromkeys(finding for scan in scans[:1] for finding in scan.incidents.findings()),
-        *found.findings,
-        *numbers.findings,
-        *contradictions(asked.known, numbers.said),
-        *((BatchFromArgument(text=facts.argument),) if facts.argument and measured and _counted(found.steps) else ()),
-        *_devices_assumed(scans, numbers, asked),
-        *([LineLeftOut(bytes=skipped)] if (skipped := sum(scan.skipped for scan in scans)) else ()),
-        *_final_findings(measured, final),
-    )
-    before_end = None if at_exit else failure
-    status, reason = worth.status(scans, dialect, replace(numbers, throughput=measured), asked.protocol, before_end)
-    relayed = any(step.relay_s is not None for step in found.steps)
-    doubt = None if measured is None else certainty.doubt(measured, facts, relayed=relayed) or _denied(scans, measured)
+def _judge(numbers: Numbers) -> Reading:
+    run, found, told, final = numbers.run, numbers.merged, numbers.facts, numbers.final
+    if numbers.throughput is None and final is not None:
+        total = Throughput(items_per_s=final, unit=run.dialect.unit, method=status_room.FINAL, window=None)
+        numbers = replace(numbers, throughput=total)
+    measured = numbers.throughput
+    failure = status_room.find_failure(run)
+    at_exit = failure if failure and status_room.has_trained(numbers) else None
+    findings = tuple(_findings(numbers, at_exit))
+    status, reason = status_room.status(numbers, None if at_exit else failure)
+    doubt = None if measured is None else _doubt(numbers, measured)
     if doubt is not None:
         measured = None if measured is None else replace(measured, items_per_s=None)
         status, reason = (status, reason) if status == "failed" else ("doubtful", doubt)
-    sure = None if measured is None or measured.items_per_s is None else certainty.grade(measured, findings)
+    sure = None if measured is None or measured.items_per_s is None else confidence.grade(measured, findings)
+    stop = status_room.unfinished(run) if status == "incomplete" else None
     return Reading(
-        dialect=dialect.name,
-        framework=dialect.framework,
-        model=asked.known.model or facts.model or dialect.model,
+        dialect=run.dialect.name,
+        framework=run.dialect.framework,
+        model=run.given.known.model or told.model or run.dialect.model,
         scope=_PUBLIC_SCOPE.get(found.scope),
         status=status,
         reason=reason,
         steps=found.steps,
         throughput=measured,
         reported_final=final,
-        unit=dialect.unit,
-        steps_reported=len(found.steps) + sum(scan.uncollected for scan in scans) // max(1, found.printers),
+        unit=run.dialect.unit,
+        steps_reported=len(found.steps) + run.uncollected // max(1, found.printers),
         printers=found.printers,
-        total_devices=facts.devices,
-        batch_per_device=None if dialect.epochs_are_steps else batch_per_device(facts),
-        breakdown=_breakdown(scans, dialect, measured),
-        scores=scores,
+        total_devices=told.devices,
+        batch_per_device=None if run.dialect.epochs_are_steps else batch_per_device(told),
+        breakdown=_breakdown(run, measured),
+        scores=_scores(run),
         certainty=sure.certainty if sure else None,
         certainty_reason=sure.reason if sure else "",
         findings=findings,
-        unfinished=worth.unfinished(scans, dialect) if status == "incomplete" else None,
-        items_per_epoch=facts.items_per_epoch,
-        printed=_printed(numbers.said),
+        unfinished=stop[0] if stop else None,
+        items_per_epoch=told.items_per_epoch,
+        printed=_printed(run.said),
     )
 
 
-def _counted(steps: Sequence[Step]) -> bool:
-    """Does a batch count what is trained? Not where it is one of sequences and the rates printed are of tokens."""
-    return any(step.items is not None for step in steps)
+def _findings(numbers: Numbers, at_exit: Failure | None) -> Iterator[Finding]:
+    """What a reader must know of the log as a whole; *at_exit*: a failure behind the end of the training."""
+    run, measured = numbers.run, numbers.throughput
+    if at_exit:
+        yield FailedAtExit(failure=at_exit.kind, line=at_exit.line, text=at_exit.text)
+    yield from dict.fromkeys(finding for scan in run.scans[:1] for finding in scan.incidents.findings())
+    yield from numbers.merged.findings
+    yield from numbers.findings
+    yield from contradictions(run.given.known, run.said)
+    # a batch of sequences counts nothing where the rates printed are of tokens
+    if numbers.facts.argument and measured and any(step.items is not None for step in numbers.merged.steps):
+        yield BatchFromArgument(text=numbers.facts.argument)
+    yield from _devices_assumed(numbers)
+    if skipped := sum(scan.skipped for scan in run.scans):
+        yield LineLeftOut(bytes=skipped)
+    if measured is not None and measured.items_per_s is not None and numbers.final is not None:
+        difference = numbers.final / measured.items_per_s - 1
+        if abs(difference) > DISAGREE:
+            yield FinalDisagrees(
+                final_items_per_s=numbers.final, items_per_s=measured.items_per_s, difference=difference
+            )
 
 
-def _devices_assumed(scans: Sequence[Scan], numbers: Numbers, asked: Given) -> Iterator[Finding]:
+def _devices_assumed(numbers: Numbers) -> Iterator[Finding]:
     """Does the number rest on times of one process, on devices that only an option tells, and on nothing else?"""
-    found, devices, said = numbers.merged, asked.known.devices, numbers.said
-    if numbers.throughput is None or asked.case or devices in (None, 1) or found.printers > 1:
+    run, devices = numbers.run, numbers.run.given.known.devices
+    if numbers.throughput is None or numbers.throughput.window is None or numbers.merged.printers > 1:
         return
-    told = any(name in said for name in ("devices", "world_size", "devices_per_node", "global_batch", "epoch_items"))
-    records = [record for scan in scans for record in scan.records]
-    counted = any(one.rate or one.items or one.consumed or one.global_batch or one.steps_per_s for one in records)
+    if run.given.case or devices in (None, 1):
+        return
+    told = any(
+        name in run.said for name in ("devices", "world_size", "devices_per_node", "global_batch", "epoch_items")
+    )
+    counted = any(one.rate or one.items or one.consumed or one.global_batch or one.steps_per_s for one in run.records)
     if devices is not None and not told and not counted and numbers.facts.global_batch is None:
         yield DevicesAssumed(devices=devices)
 
 
-def _denied(scans: Sequence[Scan], measured: Throughput) -> str | None:
-    """What the second derivation of a log says against the first."""
-    if measured.items_per_s is None:
-        return None
-    said = (scan.second.contradiction(measured.items_per_s) for scan in scans if scan.second is not None)
-    return next(filter(None, said), None)
+def _doubt(numbers: Numbers, measured: Throughput) -> str | None:
+    """What in the log contradicts the number: two of its figures, or a second derivation."""
+    relayed = any(step.relay_s is not None for step in numbers.merged.steps)
+    doubt = confidence.doubt(measured, numbers.facts, relayed=relayed)
+    if doubt or measured.items_per_s is None:
+        return doubt
+    second = (scan.second.contradiction(measured.items_per_s) for scan in numbers.run.scans if scan.second is not None)
+    return next(filter(None, second), None)
+
+
+def _scores(run: Pass) -> tuple[Score, ...]:
+    """Those of the first log that has any."""
+    scored = (scan.scores.scores(arrival) for scan, arrival in zip(run.scans, run.arrivals, strict=True))
+    return next(filter(None, scored), ())
 
 
 def _printed(said: Mapping[str, bytes | float]) -> dict[str, str]:
@@ -363,42 +239,8 @@ def _printed(said: Mapping[str, bytes | float]) -> dict[str, str]:
     return {name: f"{value:g}" for name, value in known.items() if value is not None}
 
 
-def _breakdown(scans: Sequence[Scan], dialect: Dialect, measured: Throughput | None) -> Breakdown | None:
+def _breakdown(run: Pass, measured: Throughput | None) -> Breakdown | None:
     """That of the first log with timers: of several processes each has its own, and none is a part of another."""
     window_of = measured.window if measured else None
-    found = (timers.breakdown(scan.timers.timed(), window_of, dialect.timers) for scan in scans)
+    found = (timers.breakdown(scan.timers.timed(), window_of, run.dialect.timers) for scan in run.scans)
     return next((one for one in found if one is not None), None)
-
-
-def _final_findings(measured: Throughput | None, final: float | None) -> Iterator[Finding]:
-    if measured is None or measured.items_per_s is None or final is None:
-        return
-    if abs(final / measured.items_per_s - 1) <= DISAGREE:
-        return
-    yield FinalDisagrees(
-        final_items_per_s=final,
-        items_per_s=measured.items_per_s,
-        difference=final / measured.items_per_s - 1,
-    )
-
-
-# arrival times
-
-
-def _arrivals(path: Path) -> steps_room.Arrival | None:
-    """When the byte before an offset of the log arrived: the first chunk that reaches so far. None: no record."""
-    try:
-        rows = path.read_bytes().splitlines()[1:]
-    except OSError:
-        return None
-    cells = [row.split(b",") for row in rows if row.count(b",") == 1]
-    known = [
-        (end, at) for end, at in ((whole(end), number(at)) for end, at in cells) if end is not None and at is not None
-    ]
-    ends, at_s = [end for end, _ in known], [at for _, at in known]
-
-    def arrival(end: int) -> float | None:
-        index = bisect.bisect_left(ends, end)
-        return at_s[index] if index < len(at_s) else None
-
-    return arrival if known else None

@@ -8,7 +8,7 @@ from evalsuite import registry
 from evalsuite.dialect import Dialect, Line, stands_in
 from evalsuite.errors import EvalsuiteError
 from evalsuite.logs import catalogue
-from evalsuite.logs.sniffing import Sniffer
+from evalsuite.logs.recognition import Sniffer
 
 DIALECTS = catalogue.discover()
 SNIFFER = Sniffer(DIALECTS.values())

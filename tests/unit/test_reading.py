@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from evalsuite import dialect
 from evalsuite.logs import catalogue
 from evalsuite.logs.reading import read_file, read_run
-from evalsuite.logs.steps import merging as steps_room
+from evalsuite.logs.steps import merging
 from evalsuite.model import Case, Protocol
 from evalsuite.runs.store import Log
 
@@ -269,8 +269,8 @@ def test_steps_behind_the_window_are_counted_and_not_kept(log):
 
 
 def test_a_log_too_short_for_the_window_is_merged_once(log, monkeypatch):
-    merged, calls = steps_room.merged, []
-    monkeypatch.setattr(steps_room, "merged", lambda *files, **rest: calls.append(files) or merged(*files, **rest))
+    increments, calls = merging.increments_of, []
+    monkeypatch.setattr(merging, "increments_of", lambda *given: calls.append(given) or increments(*given))
 
     read(log([example_line(step, of=5000) for step in range(1, 100)]), batch_per_device=8, protocol=Protocol())
 

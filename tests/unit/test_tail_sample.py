@@ -3,7 +3,8 @@
 import itertools
 import random
 
-from evalsuite.logs import reading
+from evalsuite.logs import catalogue, reading
+from evalsuite.logs.scan.scan import scan_file
 from evalsuite.logs.scan.tail_sample import MOST_RECORDS
 
 
@@ -44,19 +45,19 @@ def test_the_first_report_of_a_sampled_piece_does_not_stand_for_what_was_not_rea
 
 def _piece_starts(path):
     """The numbers of the reports that begin a piece of the sample."""
-    read = reading.scanned(path, _dialect(), _Window())
+    read = scan_file(path, _dialect(), _Window())
     return {record.step for record in read.rest.records if record.gap}
 
 
 def test_few_of_many_reports_are_read(tmp_path):
-    read = reading.scanned(_log(tmp_path / "log", [0.3] * 60_000), _dialect(), _Window())
+    read = scan_file(_log(tmp_path / "log", [0.3] * 60_000), _dialect(), _Window())
 
     assert read.uncollected > 50_000
     assert 94 <= len(read.rest.records) < MOST_RECORDS / 10
 
 
 def _dialect():
-    return reading.catalogue.discover()["pytorch_examples"]
+    return catalogue.discover()["pytorch_examples"]
 
 
 class _Window:

@@ -228,7 +228,7 @@ def _cut_off(chunk: Chunk, dialect: Dialect) -> bool:
     return False
 
 
-def scanned(path: Path, dialect: Dialect, enough: Enough) -> Scan:
+def scan_file(path: Path, dialect: Dialect, enough: Enough) -> Scan:
     scan = Scan(dialect, enough)
     for chunk in chunks(path, bare=dialect.spans_lines):
         scan.add(chunk)

@@ -5,78 +5,71 @@ from collections.abc import Sequence
 from evalsuite.dialect import Dialect
 from evalsuite.findings import LogCut, LogWithoutEnd
 from evalsuite.logs.scan import failures
-from evalsuite.logs.scan.scan import Scan
-from evalsuite.logs.steps import merging as steps_room
-from evalsuite.logs.steps.numbers import Given, Numbers, in_epochs, warmup_alone
+from evalsuite.logs.steps.numbers import Numbers, Pass, in_epochs, is_warmup_alone
 from evalsuite.logs.text.records import Record, whole
 from evalsuite.model import Finding, Protocol, Status, Step
 
 FINAL = "final figure"  # the method of a throughput that is the script's own total
+_PER_DEVICE = "the log prints the figure of one device and not how many there are: say --devices"
 _COARSE = "the times that the log prints are too coarse to tell how long one report took"
 _IN_PIECES = "give --batch-per-device in them (sequences × their length)"
 
 
-def status(
-    scans: Sequence[Scan],
-    dialect: Dialect,
-    numbers: Numbers,
-    protocol: Protocol,
-    failure: failures.Failure | None,
-) -> tuple[Status, str]:
+def status(numbers: Numbers, failure: failures.Failure | None) -> tuple[Status, str]:
     """The status, and why it is no better; *failure*: what ended the training before it was done."""
-    found, measured, complete = numbers.merged, numbers.throughput, numbers.complete
-    ended = any(scan.ended for scan in scans)
-    cut = next((scan.cut_line for scan in scans if scan.cut_line is not None), None)
+    run, steps, measured = numbers.run, numbers.merged.steps, numbers.throughput
     if failure is not None:
         return "failed", failure.reason
-    resumed = whole(numbers.said.get("resumed_step"))
-    if not found.steps and measured is None and resumed:
-        return (
-            "partial",
-            f"its final figure counts the {resumed:,} steps before the checkpoint that it went on from",
-        )
-    if not found.steps and measured is None and any(scan.final is not None for scan in scans):
-        return "partial", "the log prints the figure of one device and not how many there are: say --devices"
-    if not found.steps and measured is None:
-        return "unrecognised", f"no line of the dialect {dialect.name} was found"
-    if cut is not None and not ended:
-        return "incomplete", f"the log ends in the middle of line {cut}"
-    if dialect.end and not ended:
-        return "incomplete", f"the log has no end: {dialect.title} prints one"
+    if not steps and measured is None:
+        return _without_steps(run)
+    if (stop := unfinished(run)) and not _has_ended(run):
+        return "incomplete", stop[1]
     if measured is None:
-        return ("ok" if complete else "partial"), _missing(scans, numbers, dialect, protocol)
-    if not complete:
-        return "partial", _too_short(found.steps, dialect, protocol)
+        return ("ok" if numbers.complete else "partial"), _missing(numbers)
+    if not numbers.complete:
+        return "partial", _too_short(steps, run.dialect, run.given.protocol)
     if measured.method == FINAL:
-        return (
-            "partial",
-            f"the figure is the script's own total, start-up included; {_missing(scans, numbers, dialect, protocol)}",
-        )
+        return "partial", f"the figure is the script's own total, start-up included; {_missing(numbers)}"
     return "ok", ""
 
 
-def unfinished(scans: Sequence[Scan], dialect: Dialect) -> Finding | None:
-    """How a log stops short of its script's end, as a finding."""
-    cut = next((scan.cut_line for scan in scans if scan.cut_line is not None), None)
+def _without_steps(run: Pass) -> tuple[Status, str]:
+    if resumed := whole(run.said.get("resumed_step")):
+        reason = f"its final figure counts the {resumed:,} steps before the checkpoint that it went on from"
+        return "partial", reason
+    if run.final is not None:
+        return "partial", _PER_DEVICE
+    return "unrecognised", f"no line of the dialect {run.dialect.name} was found"
+
+
+def unfinished(run: Pass) -> tuple[Finding, str] | None:
+    """How a log stops short of its script's end, as a finding and in words."""
+    cut = next((scan.cut_line for scan in run.scans if scan.cut_line is not None), None)
     if cut is not None:
-        return LogCut(line=cut)
-    return LogWithoutEnd(script=dialect.title) if dialect.end else None
+        return LogCut(line=cut), f"the log ends in the middle of line {cut}"
+    script = run.dialect.title
+    return (LogWithoutEnd(script=script), f"the log has no end: {script} prints one") if run.dialect.end else None
 
 
-def failure(scans: Sequence[Scan]) -> failures.Failure | None:
+def find_failure(run: Pass) -> failures.Failure | None:
     """The first failure behind the last sign of training in a log."""
-    return next((hit for scan in scans if (hit := failures.failure(scan.after))), None)
+    return next((hit for scan in run.scans if (hit := failures.failure(scan.after))), None)
 
 
-def trained(scans: Sequence[Scan], asked: Given, numbers: Numbers) -> bool:
+def has_trained(numbers: Numbers) -> bool:
     """Whether the training came to its end, so that a failure printed behind it takes nothing from the figures.
 
     The script says so; or every process ended well, the window is complete, and no log with steps ends in a failure.
     """
-    if any(scan.ended for scan in scans):
+    run = numbers.run
+    if _has_ended(run):
         return True
-    in_peace = not any(failures.failure(scan.after) for scan in scans if scan.records)
-    return asked.ended_well and numbers.complete and in_peace
+    in_peace = not any(failures.failure(scan.after) for scan in run.scans if scan.records)
+    return run.given.ended_well and numbers.complete and in_peace
+
+
+def _has_ended(run: Pass) -> bool:
+    return any(scan.ended for scan in run.scans)
 
 
 def _too_short(steps: Sequence[Step], dialect: Dialect, protocol: Protocol) -> str:
@@ -92,28 +85,28 @@ def _too_short(steps: Sequence[Step], dialect: Dialect, protocol: Protocol) -> s
     return f"{len(steps):,} reports up to step {trained}; {wanted}"
 
 
-def _missing(scans: Sequence[Scan], numbers: Numbers, dialect: Dialect, protocol: Protocol) -> str:
+def _missing(numbers: Numbers) -> str:
     """Which option would bring the printed figures to a throughput of the whole job, or why none would."""
+    run, dialect = numbers.run, numbers.run.dialect
     if dialect.steps_times_nodes:
         return "the log prints steps per second times the nodes, and not how many nodes there are"
     found, facts = numbers.merged, numbers.facts
-    if _too_coarse(scans, found, dialect):
+    if _is_too_coarse(numbers):
         return _COARSE
-    if warmup_alone(scans, found.steps, dialect, protocol):
+    if is_warmup_alone(run, found.steps):
         last = found.steps[0].index
         if last == 1:
             return "the log reports the first step alone, which is warm-up"
         return f"the log reports the first {last} steps together and no more: they are warm-up"
-    records = [record for scan in scans for record in scan.records]
-    rated = any(record.rate is not None for record in records)
+    rated = any(record.rate is not None for record in run.records)
     by_time = any(step.seconds for step in found.steps) and not in_epochs(found.steps, dialect)
     if found.scope == "unstated" and not by_time:
         return "the log does not say whose rate it prints: say --scope"
     if found.scope == "unstated":
         return "the log does not say whose rate it prints: say --scope, or --batch-per-device and --devices"
     if found.scope != "global" and rated:
-        return "the log prints the figure of one device and not how many there are: say --devices"
-    if not any(map(_timed, records)):
+        return _PER_DEVICE
+    if not any(map(_is_timed, run.records)):
         return f"no rate and no time stands in any of its reports ({len(found.steps)})"
     if in_epochs(found.steps, dialect):
         return "the log prints how long a report took and not how many steps it covers"
@@ -123,22 +116,22 @@ def _missing(scans: Sequence[Scan], numbers: Numbers, dialect: Dialect, protocol
     lacking = [option for option, known in (("--batch-per-device", batch), ("--devices", facts.devices)) if not known]
     if not lacking:
         return _COARSE
-    bare = numbers.said.get("bare_batch_text")
+    bare = run.said.get("bare_batch_text")
     quoted = failures.shown(bare) if isinstance(bare, bytes) and not batch else ""
     options = "--batch-per-device and --devices" if len(lacking) > 1 else lacking[0]
     told = f"the log prints times and not how much was trained in them: say {options}"
     return f"{told} ({quoted} stands in it, and not of how many devices)" if quoted else told
 
 
-def _too_coarse(scans: Sequence[Scan], found: steps_room.Merged, dialect: Dialect) -> bool:
+def _is_too_coarse(numbers: Numbers) -> bool:
     """Is it for a coarse clock that many lines make no number? They are one report, or few ticks of whole seconds."""
-    lines = sum(len(scan.records) for scan in scans)
-    if len(found.steps) == 1 and lines <= max(1, found.printers):
+    found = numbers.merged
+    if len(found.steps) == 1 and len(numbers.run.records) <= max(1, found.printers):
         return False  # one line is the start of a run, whatever its clock
-    alone = bool(dialect.clock_s) and len(found.steps) == 1
+    alone = bool(numbers.run.dialect.clock_s) and len(found.steps) == 1
     return alone or (found.tick_s is not None and any(step.items and step.seconds for step in found.steps))
 
 
-def _timed(record: Record) -> bool:
+def _is_timed(record: Record) -> bool:
     times = (record.stamp_s, record.report_s, record.step_s, record.mean_s, record.elapsed_s, record.steps_per_s)
     return any(time is not None for time in times)

@@ -6,7 +6,7 @@ The attempt with the most steps is the run.
 import itertools
 import math
 import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from evalsuite.dialect import Dialect
@@ -14,11 +14,9 @@ from evalsuite.findings import Copied, JobAssumedLauncher, JobAssumedOnePrints, 
 from evalsuite.logs.steps import streams as streams_of
 from evalsuite.logs.steps.increments import Increment, increments_of, tick_s
 from evalsuite.logs.steps.job import Facts, batch_per_device
+from evalsuite.logs.text.arrivals import Arrival
 from evalsuite.logs.text.records import Record
 from evalsuite.model import Finding, Step
-
-Arrival = Callable[[int], float | None]
-"""When the byte before an offset of a log arrived."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,7 +30,7 @@ class Merged:
     findings: tuple[Finding, ...] = ()
 
 
-def merged(
+def merge_records(
     files: Sequence[Sequence[Record]],
     dialect: Dialect,
     facts: Facts,

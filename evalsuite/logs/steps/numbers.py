@@ -1,24 +1,27 @@
-"""What the records of a log make as numbers: its steps, the facts of its job, the throughput of the whole job.
+"""What one pass over the logs of a run makes as numbers: steps, facts of the job, the throughput of the whole job.
 
 A batch size that contradicts what is printed is not believed, and neither is a scope that a log's own total denies.
 """
 
+import bisect
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from evalsuite.dialect import Dialect, Scope
-from evalsuite.findings import BatchDoubted
+from evalsuite.findings import BatchDoubted, RestDiffers
 from evalsuite.logs.scan.scan import Scan
-from evalsuite.logs.steps import merging as steps_room
 from evalsuite.logs.steps import window
-from evalsuite.logs.steps.job import Facts
-from evalsuite.logs.steps.job import facts as facts_of
-from evalsuite.logs.text.records import positive
+from evalsuite.logs.steps.job import Facts, facts
+from evalsuite.logs.steps.merging import Merged, merge_records
+from evalsuite.logs.text.arrivals import Arrival
+from evalsuite.logs.text.records import Record, positive
 from evalsuite.model import TIMES, Finding, Protocol, Step, Throughput, Window
 
 DOUBT = BatchDoubted.limit  # a clock this many times away from the printed rate was multiplied by a wrong batch
 SAME_LINE = 1.1  # a rate and a time of one line are nearer than that, with the right batch
 NEARLY = 0.1  # a factor of the devices is told from noise at this distance
+LEAD_RECORDS = 2  # of each printer, from which the first increment behind the window is told
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,67 +36,111 @@ class Given:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Numbers:
-    """What the scans make as numbers."""
+class Pass:
+    """One pass over the logs of a run: what was found in each file, and what is given beside them."""
 
-    said: Mapping[str, bytes | float]  # by the logs, of batch and devices
-    facts: Facts  # what they say, and what is known from outside
-    merged: steps_room.Merged
+    dialect: Dialect
+    given: Given
+    scans: Sequence[Scan]
+    arrivals: Sequence[Arrival | None]
+
+    @cached_property
+    def said(self) -> Mapping[str, bytes | float]:
+        """Facts as the logs say them; of several, the first log that does."""
+        return {name: value for scan in reversed(self.scans) for name, value in scan.facts.items()}
+
+    @cached_property
+    def records(self) -> list[Record]:
+        return [record for scan in self.scans for record in scan.records]
+
+    @property
+    def uncollected(self) -> int:
+        """Step lines of which no record was made."""
+        return sum(scan.uncollected for scan in self.scans)
+
+    @property
+    def final(self) -> float | None:
+        """The log's own summary figure, of whom it says."""
+        return next((scan.final for scan in self.scans if scan.final is not None), None)
+
+    def merge(self, files: Sequence[Sequence[Record]], facts: Facts, scope: str | None) -> Merged:
+        """The steps of the whole job that the records of its *files* make."""
+        return merge_records(files, self.dialect, facts, arrivals=self.arrivals, scope=scope)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Numbers:
+    """What a pass makes as numbers."""
+
+    run: Pass
+    facts: Facts  # what the logs say, and what is known from outside
+    merged: Merged
     throughput: Throughput | None
     final: float | None  # the log's own figure over all devices
     complete: bool  # is the window as long as asked?
     findings: tuple[Finding, ...] = ()
 
 
-def numbers_of(
-    scans: Sequence[Scan],
-    arrivals: Sequence[steps_room.Arrival | None],
-    dialect: Dialect,
-    asked: Given,
-) -> Numbers:
-    """The numbers of the *scans* of one run, under the first scope that their own total does not deny."""
-    said: dict[str, bytes | float] = {}
-    for scan in scans:
-        said = {**scan.facts, **said}
-    facts = facts_of(asked.known, said, asked.case)
-    tried: list[Numbers] = []
-    final = None if positive(said.get("resumed_step")) else _final(scans, dialect, facts)
-    for whose in (asked.scope, *_other_scopes(asked.scope, dialect)):
-        found = steps_room.merged([scan.records for scan in scans], dialect, facts, arrivals=arrivals, scope=whose)
-        measured, complete = window.throughput(
-            found.steps,
-            unit=dialect.unit,
-            protocol=asked.protocol,
-            warmed_up=dialect.warmed_up,
-            epochs=in_epochs(found.steps, dialect),
-            trust_stamps=dialect.trust_stamps,
-            tick_s=found.tick_s,
-        )
-        measured = None if warmup_alone(scans, found.steps, dialect, asked.protocol) else measured
-        numbers = Numbers(said=said, facts=facts, merged=found, throughput=measured, final=final, complete=complete)
-        tried.append(numbers)
-        if not _contradicted(numbers):
-            break
-    else:
-        numbers = tried[0]
-    given = not asked.case and asked.known.batch_per_device is not None
-    rated = any(record.rate is not None for scan in scans for record in scan.records)
-    doubt = _batch_doubt(numbers, said, dialect, rated=rated) if given else None
-    if doubt is None:
+def compute_numbers(run: Pass) -> Numbers:
+    """Of the candidates (batch as given or as printed, scope as declared or proven) the first without contradiction."""
+    numbers = _choose_scope(run, run.given.known)
+    if not run.given.case and run.given.known.batch_per_device is not None:
+        doubt = _batch_doubt(numbers)
+        printed = _choose_scope(run, replace(run.given.known, batch_per_device=None)) if doubt else numbers
+        if doubt and (printed.throughput or printed.final):
+            numbers = replace(printed, findings=(doubt,))
+    return _compare_tail(numbers)
+
+
+def _choose_scope(run: Pass, known: Facts) -> Numbers:
+    """The numbers under the first scope that the log's own total does not deny; if it denies all, the declared."""
+    told = facts(known, run.said, run.given.case)
+    tried = (_numbers(run, told, scope) for scope in (run.given.scope, *_other_scopes(run.given.scope, run.dialect)))
+    first = next(tried)
+    return next((numbers for numbers in (first, *tried) if not _is_contradicted(numbers)), first)
+
+
+def _numbers(run: Pass, told: Facts, scope: str | None) -> Numbers:
+    found = run.merge([scan.records for scan in run.scans], told, scope)
+    measured, complete = window.throughput(
+        found.steps,
+        unit=run.dialect.unit,
+        protocol=run.given.protocol,
+        warmed_up=run.dialect.warmed_up,
+        epochs=in_epochs(found.steps, run.dialect),
+        trust_stamps=run.dialect.trust_stamps,
+        tick_s=found.tick_s,
+    )
+    measured = None if is_warmup_alone(run, found.steps) else measured
+    final = _final(run, told)
+    return Numbers(run=run, facts=told, merged=found, throughput=measured, final=final, complete=complete)
+
+
+def _compare_tail(numbers: Numbers) -> Numbers:
+    """*numbers* with a finding if a sample of the steps behind the window went otherwise."""
+    run, found, known = numbers.run, numbers.merged, numbers.throughput
+    if not numbers.complete or run.uncollected < len(run.records) / 2 or not run.uncollected:
         return numbers
-    without = replace(asked, known=replace(asked.known, batch_per_device=None))
-    printed = numbers_of(scans, arrivals, dialect, without)
-    return replace(printed, findings=(doubt,)) if printed.throughput or printed.final else numbers
+    if known is None or known.window is None or known.line_last is None or in_epochs(found.steps, run.dialect):
+        return numbers
+    begun = next(scan for scan in run.scans if scan.records)
+    reached = bisect.bisect_right(begun.records, known.line_last, key=lambda record: record.line)
+    begin = 0 if run.dialect.mean_reports else max(0, reached - LEAD_RECORDS * max(1, found.printers))
+    sample = [[*scan.records[begin:], *scan.rest.records] for scan in run.scans]
+    behind = run.merge(sample, numbers.facts, found.scope)
+    inside = within(found.steps, known.window)
+    differs = tuple(window.unlike_rest(known, inside, behind.steps, trust_stamps=run.dialect.trust_stamps))
+    own = tuple(one for one in known.findings if not isinstance(one, RestDiffers))  # of the few steps read so far
+    return replace(numbers, throughput=replace(known, findings=(*own, *differs)))
 
 
-def _batch_doubt(
-    numbers: Numbers, said: Mapping[str, bytes | float], dialect: Dialect, *, rated: bool
-) -> Finding | None:
-    """Is the clock so far from what the log prints that the batch size given must be wrong? *rated*: it prints rates.
+def _batch_doubt(numbers: Numbers) -> Finding | None:
+    """Is the clock so far from what the log prints that the batch size given must be wrong?
 
     Where both are apart by the number of devices, it may also be that the rate is another's than the dialect says.
     """
-    measured, devices = numbers.throughput, numbers.facts.devices
+    measured, devices, said = numbers.throughput, numbers.facts.devices, numbers.run.said
+    rated = any(record.rate is not None for record in numbers.run.records)
     if (
         measured is None
         or measured.items_per_s is None
@@ -103,7 +150,7 @@ def _batch_doubt(
         or "global_batch" in said
     ):
         return None
-    total = numbers.final if dialect.scope == "global" else None
+    total = numbers.final if numbers.run.dialect.scope == "global" else None
     printed = window.mean_rate(within(numbers.merged.steps, measured.window)) if rated else total
     if printed is None:
         return None
@@ -123,12 +170,12 @@ def _nearly(factor: float, whole: float) -> bool:
     return abs(factor / whole - 1) < NEARLY
 
 
-def warmup_alone(scans: Sequence[Scan], steps: Sequence[Step], dialect: Dialect, protocol: Protocol) -> bool:
+def is_warmup_alone(run: Pass, steps: Sequence[Step]) -> bool:
     """Is the only report of a log one of its warm-up?"""
-    records = [record for scan in scans for record in scan.records] if len(steps) == 1 else []
+    records = run.records if len(steps) == 1 else []
     since_start = any(record.mean_s is not None or record.elapsed_s is not None for record in records)
-    warmed_up = dialect.warmed_up or in_epochs(steps, dialect)
-    return window.warmup_alone(steps, protocol, warmed_up=warmed_up, since_start=since_start)
+    warmed_up = run.dialect.warmed_up or in_epochs(steps, run.dialect)
+    return window.warmup_alone(steps, run.given.protocol, warmed_up=warmed_up, since_start=since_start)
 
 
 def in_epochs(steps: Sequence[Step], dialect: Dialect) -> bool:
@@ -141,7 +188,7 @@ def _other_scopes(scope: str | None, dialect: Dialect) -> tuple[Scope, ...]:
     return () if scope or not dialect.final or dialect.final_scope != "global" else ("global", "per_device")
 
 
-def _contradicted(numbers: Numbers) -> bool:
+def _is_contradicted(numbers: Numbers) -> bool:
     """Is the printed figure away from the log's own total by a whole factor of the devices?"""
     devices, printed = numbers.facts.devices, numbers.throughput and numbers.throughput.printed_items_per_s
     if not devices or devices == 1 or not printed or not numbers.final:
@@ -150,8 +197,10 @@ def _contradicted(numbers: Numbers) -> bool:
     return _nearly(ratio, devices)
 
 
-def _final(scans: Sequence[Scan], dialect: Dialect, facts: Facts) -> float | None:
-    last = next((scan.final for scan in scans if scan.final is not None), None)
-    if last is None or dialect.final_scope == "global":
-        return last
-    return None if facts.devices is None else last * facts.devices
+def _final(run: Pass, told: Facts) -> float | None:
+    """The log's own figure over all devices; none where it counts what was trained before a checkpoint."""
+    if positive(run.said.get("resumed_step")):
+        return None
+    if run.final is None or run.dialect.final_scope == "global":
+        return run.final
+    return None if told.devices is None else run.final * told.devices

@@ -68,7 +68,7 @@ class IntactCheck:
         """Counts the reports that end with their line and go on in the next, or nowhere."""
         for line, behind in itertools.pairwise(text.split(b"\n")):
             line = _last_bar(line)
-            usual, digit = width(line) in WIDTHS, line[-1:] in _DIGITS
+            usual, digit = _width(line) in WIDTHS, line[-1:] in _DIGITS
             if not usual and not digit:
                 continue
             alone = (usual or behind[:1] in _DIGITS) and not any(kind.literal in behind for kind in self._kinds)
@@ -76,7 +76,7 @@ class IntactCheck:
                 self._altered += 1
                 self._usual = True
             elif digit and any(_breaks_off(line, kind) for kind in self._kinds):
-                self._cut[width(line)] += 1
+                self._cut[_width(line)] += 1
 
     def is_altered(self) -> bool:
         """Are so many reports altered that the others are not to be believed?"""
@@ -97,10 +97,18 @@ def is_altered_log(path: Path, dialects: Iterable[Dialect]) -> bool:
     return False
 
 
-def width(line: bytes) -> int:
+def _width(line: bytes) -> int:
     """How many columns *line* takes on a terminal."""
-    shown = _last_bar(line)
+    return _columns(_last_bar(line))
+
+
+def _columns(shown: bytes) -> int:
     return len(shown) if shown.isascii() else len(shown.decode("utf-8", "replace"))
+
+
+def _is_usual(line: bytes) -> bool:
+    """Is *line* as wide as terminals usually are, in all or since its last bar began?"""
+    return bool(WIDTHS & {_width(line), _columns(line.rstrip(b"\r"))})
 
 
 def _last_bar(line: bytes) -> bytes:
@@ -116,7 +124,7 @@ def may_be_cut(match: "re.Match[bytes]", line: Line) -> bool:
     end = match.end(last)
     if text[end : end + 1] not in (b"\n", b"\r"):
         return False
-    if width(text[text.rfind(b"\n", 0, match.start()) + 1 : end]) not in WIDTHS:
+    if _width(text[text.rfind(b"\n", 0, match.start()) + 1 : end]) not in WIDTHS:
         return False
     return bool(_tail(line, last)) or text[end:].lstrip(b"\r\n")[:1].isdigit()
 
@@ -139,8 +147,8 @@ def _usual_width(text: bytes, begin: int) -> bool:
     end = text.find(b"\n", begin)
     line, behind = text[text.rfind(b"\n", 0, begin) + 1 : end], text[end + 1 : end + 1 + max(WIDTHS)]
     blanks = 0 if line.endswith((b" ", b"\t")) else MOST_BLANKS  # may have been taken off
-    widest = width(line) + width(re.split(rb"\s", behind, maxsplit=1)[0]) + blanks
-    return any(width(line) <= columns <= widest for columns in WIDTHS)
+    widest = _width(line) + _width(re.split(rb"\s", behind, maxsplit=1)[0]) + blanks
+    return any(_width(line) <= columns <= widest for columns in WIDTHS)
 
 
 def _count_begun(text: bytes, kinds: list[Line]) -> int:
@@ -176,18 +184,19 @@ def _over_lines(literal: bytes) -> "re.Pattern[bytes]":
 
 def _is_altered(text: bytes, begin: int, kind: Line, others: Sequence[Line]) -> bool:
     """Is it a report that begins in *text* at *begin* once lines are joined, or its numbers written in plain digits?"""
-    lead = text[max(0, begin - LOOKED_BACK) : begin].replace(b"\n", b"")
+    before = text[text.rfind(b"\n", 0, max(0, begin - LOOKED_BACK)) + 1 : begin].split(b"\n")
+    lead = b"".join(line if _is_usual(line) else line + b"\n" for line in before[:-1]) + before[-1]
     lines = text[begin : begin + MOST_BYTES].replace(b"\r\n", b"\n").split(b"\n")
     if _reads(kind, lead, _in_plain_digits(lines[0])):
         return True
     widths: list[int] = []
-    for number, line in enumerate(lines[:MOST_LINES]):
-        widths += [width(line)] if number else []
-        if number >= ALWAYS_LINES and max(widths) - min(widths) > LONGEST_WORD:
+    for number, line in enumerate(lines[1:MOST_LINES], 2):
+        widths.append(_width(line))
+        if number > ALWAYS_LINES and max(widths) - min(widths) > LONGEST_WORD:
             return False
-        if number and any(_count_reports(line, other) for other in others):
+        if any(_count_reports(line, other) for other in others):
             return False
-        if any(_reads(kind, lead, join.join(lines[: number + 1])) for join in (b"", b" ")):
+        if any(_reads(kind, lead, join.join(lines[:number])) for join in (b"", b" ")):
             return True
     return False
 

@@ -76,7 +76,11 @@ def plain(path: Path) -> bool:
 
 
 class Unreadable(Exception):
-    """The file cannot be read as a log; the message says why."""
+    """The file cannot be read as a log; the message says why. *failed*: it is a log, of a run that failed."""
+
+    def __init__(self, reason: str, *, failed: bool = False) -> None:
+        super().__init__(reason)
+        self.failed = failed
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,0 +1,156 @@
+"""Which dialect a log is in: told by the shapes of its lines, before any pattern is tried."""
+
+import functools
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+
+from evalsuite.dialect import NO_DIGITS, Dialect, Line, stands_in
+from evalsuite.logs import catalogue
+from evalsuite.logs.scan import failures
+from evalsuite.logs.scan.scan import Quiet
+from evalsuite.logs.text.intact import ALTERED, is_altered_log
+from evalsuite.logs.text.logfile import Unreadable, chunks, kind
+from evalsuite.logs.text.records import count_of
+
+SNIFF_BYTES = 3 << 14  # from where a dialect fits, so much is looked at for one that says more
+LOOK_BACK_BYTES = 1 << 12
+THOROUGH_BYTES = 1 << 22  # of a log in whose first lines no dialect fits, every chunk is looked at so far
+SAMPLED_BYTES = 1 << 25
+SAMPLED_CHUNKS, SELDOM = 8, 64  # and behind that one of so many up to there, and one of so many later, before all are
+_LINE_BYTES = 4096  # what lies beyond is no line of a log
+
+
+class Sniffer:
+    """Finds the dialects that fit a piece of log.
+
+    The lines of a log are alike but for their numbers: what is left when numbers are taken out is a handful of
+    shapes, and only a dialect whose literal text stands in one of them is tried on the lines themselves.
+    """
+
+    def __init__(self, dialects: Iterable[Dialect]) -> None:
+        self._dialects = tuple(dialects)
+
+    @cached_property
+    def _shapes(self) -> dict[bytes, set[str]]:
+        """Shape → the names of the dialects that have it: each is looked for once, however many those are."""
+        found: dict[bytes, set[str]] = {}
+        for dialect in self._dialects:
+            for line in dialect.telling:
+                found.setdefault(line.shape, set()).add(dialect.name)
+        return found
+
+    def fits(self, text: bytes) -> list[Dialect]:
+        """The dialects that fit *text* best: none, one, or several that fit equally.
+
+        Fit is the number of step lines found; a dialect yields to one that says more (`yields_to`).
+        """
+        lines = (line[:_LINE_BYTES] for line in text.replace(b"\r", b"\n").split(b"\n"))
+        examples = {line.translate(None, NO_DIGITS): line for line in lines}
+        shapes, example = b"\n".join(examples), b"\n".join(examples.values()) + b"\n"
+        names = set().union(*(who for shape, who in self._shapes.items() if stands_in(shape, shapes)))
+        likely = [dialect for dialect in self._dialects if dialect.name in names]
+        found = [dialect for dialect in likely if _stands_in(example, text, dialect)]
+        names = {dialect.name for dialect in found}
+        strong = [dialect for dialect in found if not names.intersection(dialect.yields_to)]
+        if len(strong) < 2:
+            return strong
+        counts = {dialect: lines_found(text, dialect) for dialect in strong}
+        best = max(counts.values())
+        return [dialect for dialect, count in counts.items() if count == best]
+
+    def stronger(self, text: bytes, found: list[Dialect]) -> list[Dialect]:
+        """*found*, or the dialects it yields to whose lines stand in *text*, which goes on where it was found."""
+        names = {name for dialect in found for name in dialect.yields_to}
+        better = [dialect for dialect in self._dialects if dialect.name in names and lines_found(text, dialect)]
+        strongest = {dialect.name for dialect in better}
+        return [dialect for dialect in better if not strongest.intersection(dialect.yields_to)] or found
+
+
+@functools.lru_cache(maxsize=8)
+def _sniffer(dialects: tuple[Dialect, ...]) -> Sniffer:
+    """Kept: to make it costs as much as to read a short log."""
+    return Sniffer(dialects)
+
+
+def recognise(paths: Sequence[Path], name: str | None, dialects: Mapping[str, Dialect]) -> Dialect:
+    """The dialect of the logs: the one called *name*, or the one that fits. Raises Unreadable if none or several do."""
+    if name is not None:
+        return catalogue.chosen(name, dialects)
+    for path in paths:
+        found = find_dialects(path, _sniffer(tuple(dialects.values())))
+        if len(found) == 1:
+            return found[0]
+        if found:
+            names = " and ".join(dialect.name for dialect in found)
+            raise Unreadable(f"{names} fit this log equally well; say which with --dialect")
+    raise _explain_silence(paths, dialects.values())
+
+
+def find_dialects(path: Path, sniffer: Sniffer) -> list[Dialect]:
+    """The dialects that fit the log best: none, one, or several equally. Raises Unreadable.
+
+    Judged by the first lines that any dialect knows and what stands near them, never by the file's name. Of a long
+    preamble every so many chunks are looked at first, and its end; the others only if nothing is found there.
+    """
+    found: list[Dialect] = []
+    text, passed_over = b"", False
+    for place, chunk in enumerate(chunks(path, bare=True)):
+        seldom = SELDOM if chunk.offset > SAMPLED_BYTES else SAMPLED_CHUNKS
+        if not found and chunk.offset > THOROUGH_BYTES and place % seldom:
+            text, passed_over = chunk.text, True
+            continue
+        text = text + chunk.text if found else text[-LOOK_BACK_BYTES:] + chunk.text
+        found = found or sniffer.fits(text)
+        if found and (len(text) >= SNIFF_BYTES or not any(dialect.yields_to for dialect in found)):
+            break
+    found = found or sniffer.fits(text)
+    if not found and passed_over:
+        for chunk in chunks(path, bare=True):
+            if found := sniffer.fits(text := chunk.text):
+                break
+    return sniffer.stronger(text[:SNIFF_BYTES], found)
+
+
+def _explain_silence(paths: Sequence[Path], dialects: Iterable[Dialect]) -> Unreadable:
+    """Why no dialect finds a line in the logs."""
+    if not paths:
+        return Unreadable("there is no log")
+    nothing, skipped = True, 0
+    for path in paths:
+        quiet = Quiet(None)
+        for chunk in chunks(path):
+            if nothing and (other := kind(chunk.text)):
+                return Unreadable(f"no log, but {other}")
+            quiet.add(chunk, steps=False)
+            nothing, skipped = False, skipped + chunk.skipped
+        if failure := failures.failure(quiet.lines()):
+            return Unreadable(failure.reason, failed=True)
+    if nothing:
+        return Unreadable("the log is empty")
+    if skipped:
+        return Unreadable(
+            f"no known dialect fits any of its lines, and {skipped:,} bytes stand in lines too long for a log"
+        )
+    if is_altered_log(paths[0], dialects):
+        return Unreadable(ALTERED)
+    return Unreadable("no known dialect fits any of its lines; `evalsuite dialects --explain` shows why")
+
+
+def _stands_in(example: bytes, text: bytes, dialect: Dialect) -> bool:
+    """Does a step line or a final figure stand in one line of each shape, or, if it spans lines, in the text?"""
+    return any(_finds(text if b"\n" in line.sample else example, line) for line in dialect.telling)
+
+
+def _finds(text: bytes, line: Line) -> bool:
+    if not stands_in(line.literal, text):
+        return False
+    if line.fields is None:
+        return line.compiled.search(text) is not None
+    return any(line.read(match) is not None for match in line.compiled.finditer(text))
+
+
+def lines_found(text: bytes, dialect: Dialect) -> int:
+    """How many step lines of *dialect* stand in *text*; where there is none, how many final figures."""
+    steps, finals = ([line for line in lines if line.telling] for lines in (dialect.step, dialect.final))
+    return sum(count_of(text, line) for line in steps) or sum(count_of(text, line) for line in finals)
