@@ -4,6 +4,7 @@ The published schema says which keys each object has. A key is the attribute of 
 of; where it is something else, `_VALUES` says what.
 """
 
+import functools
 from collections.abc import Callable, Iterator, Mapping
 from datetime import date
 from typing import Any
@@ -54,6 +55,9 @@ def document(book: Book, build_hash: str) -> Mapping[str, Any]:
     return plain
 
 
+SIMPLE = (str, int, float, bool)  # what JSON has as it is
+
+
 class SchemaWriter:
     """Makes plain values of nouns, in the shape that the schema gives them."""
 
@@ -62,8 +66,8 @@ class SchemaWriter:
 
     def plain(self, shape: Mapping[str, Any], value: Any, kind: str) -> Any:
         """*value* in the *shape* of a part of the schema; *kind* is that part's name, or where it stands."""
-        if value is None:
-            return None
+        if value is None or type(value) in SIMPLE:
+            return value
         if "$ref" in shape:
             kind = shape["$ref"].rpartition("/")[2]
             return self.plain(schema.published()["$defs"][kind], value, kind)
@@ -84,10 +88,15 @@ class SchemaWriter:
         return self.plain(shape, found, f"{kind}.{name}")
 
 
+@functools.cache
+def _names(path: str) -> tuple[str, ...]:
+    return tuple(path.split("."))
+
+
 def at(value: Any, path: str) -> Any:
     """What stands at *path* in *value*, "throughput.window.steps"; None where something on the way is absent."""
-    for name in path.split("."):
-        value = value.get(name) if isinstance(value, Mapping) else getattr(value, name, None)
+    for name in _names(path):
+        value = value.get(name) if isinstance(value, dict) else getattr(value, name, None)
     return value
 
 
