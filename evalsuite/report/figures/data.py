@@ -62,7 +62,6 @@ class ScalePoint:
     n: int | None = None
     ref: str = ""  # the case id a mark leads to
     partial: bool = False
-    flagged: bool = False
     origin: Origin | Literal["extrapolated"] = "measured"
 
     @property
@@ -85,8 +84,6 @@ class ScalePoint:
         return self.partial or self.origin in COMPUTED
 
 
-TEXT_FORM = "\ufe0e"  # asks the font for the plain sign, not the coloured picture
-FLAG = f"⚠{TEXT_FORM}"
 SIGNS = {"extrapolated": "≈", "simulated": "≈", "cited": "†", "digitised": "‡"}
 COMPUTED = ("extrapolated", "simulated")
 
@@ -207,7 +204,6 @@ def _point(summary: Summary, metric: Metric) -> ScalePoint:
         n=summary.n,
         ref=summary.case.id,
         partial=summary.partial,
-        flagged=any(finding.severity == "flag" for finding in summary.findings),
         origin=summary.origin,
     )
 

@@ -1,4 +1,4 @@
-"""Figures of runs and cases: utilisation over time, repeats, coverage of the plan, criteria."""
+"""Every run of every case, as its distance from the case's median."""
 
 import statistics
 from collections.abc import Sequence
@@ -8,11 +8,6 @@ from evalsuite.report.figures import ticks
 from evalsuite.report.figures.data import Axis, Figure, Label, Table, finite, note_entry, plain
 from evalsuite.report.figures.sheet import TEXT, WIDTH, Panel, Sheet, draw, marker_style, shortened, text_width
 from evalsuite.report.figures.style import ROLES, Look
-
-# --- utilisation over time ---------------------------------------------------------------------------
-
-
-# --- repeats -----------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,9 +103,3 @@ def _swarm(pixels: Sequence[float]) -> list[float]:
         crowd = [lift for other, lift in placed if abs(other - x) < 7]
         placed.append((x, next((slot for slot in slots if all(abs(slot - c) >= 5 for c in crowd)), 0.0)))
     return [lift for _, lift in placed]
-
-
-# --- coverage of the plan ----------------------------------------------------------------------------
-
-
-# --- criteria ----------------------------------------------------------------------------------------

@@ -289,7 +289,6 @@ def _times(block: Block, rows: Sequence[TrainedRow], look: Look, words: Words) -
                     devices=row.summary.case.total_devices,
                     value=solution.raw,
                     ref=row.ref,
-                    flagged=row.missed,
                     origin="extrapolated" if row.scaled else "measured",
                 )
                 for row, solution in solved
