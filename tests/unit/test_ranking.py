@@ -180,7 +180,7 @@ def test_the_introduction_says_whether_cases_ran_once_and_whose_variants_are_com
     found = introduction._facts(Subject(book=book, models=models(book), look=captioned_figure.look(book), words=SPOKEN))
     alone = Book(evaluation=reports.evaluation(summary(100.0, FAST), summary(90.0, SLOW)))
 
-    assert (found.once, found.variants_of) == (once, of)
+    assert (found["once"], found["variants_of"]) == (once, of)
     assert introduction._variants_of(alone) == "PyTorch"
 
 
