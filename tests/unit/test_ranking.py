@@ -8,7 +8,7 @@ import synthetic
 
 from evalsuite import report
 from evalsuite.model import Skip
-from evalsuite.report.book import heading, variant
+from evalsuite.report.book import heading
 from evalsuite.report.book.blocks import models
 from evalsuite.report.book.book import Book
 from evalsuite.report.data import finished
@@ -169,7 +169,7 @@ def test_blocks_of_variants_are_called_by_their_names_and_no_two_alike():
 
     assert len(set(called)) == len(called) == 4
     assert "FP32 · bsz 64 · InfiniBand FDR" in called
-    assert variant.of(models(Book(evaluation=synthetic.quick()))[0].blocks[0], SPOKEN) is None
+    assert heading.variant_name(models(Book(evaluation=synthetic.quick()))[0].blocks[0], SPOKEN) is None
 
 
 @pytest.mark.parametrize(

@@ -1,13 +1,13 @@
 """The title of a report, and the heading of a block: under which conditions its cases were run."""
 
+from dataclasses import replace
 from typing import Protocol
 
 from evalsuite.author_document import BothLanguages, LabDocument
-from evalsuite.report.book import variant
 from evalsuite.report.book.blocks import Block
 from evalsuite.report.book.book import conditions
 from evalsuite.report.book.result_tables import BatchPolicy, Comparable
-from evalsuite.report.text import names, numbers
+from evalsuite.report.text import entrants, names, numbers
 from evalsuite.report.text.options import apart, option
 from evalsuite.report.text.options import title as title_of
 from evalsuite.report.text.words import Listed, Pair, Rendered, Text, Words
@@ -95,8 +95,8 @@ def setting_of(group: Comparable, table: BatchPolicy, words: Words) -> Listed:
 
     Where a precision alone is left and others add an option to it, the group says that it does not set that one.
     """
-    own = [pair for pair in variant.beside(group.block) if pair not in table.shared_options]
-    called = variant.of(group.block, words)
+    own = [pair for pair in options_beside(group.block) if pair not in table.shared_options]
+    called = variant_name(group.block, words)
     xla = ["XLA"] * group.xla
     first = " · ".join([names.precision(group.block.precision), *xla])
     unset = [] if own or called or table.mixed else _unset(group.block, table)
@@ -113,15 +113,15 @@ def setting_of(group: Comparable, table: BatchPolicy, words: Words) -> Listed:
 def _unset(block: Block, table: BatchPolicy) -> list[str]:
     alike = [one for one in table.blocks if one.precision == block.precision]
     own = {name for name, _ in block.options}
-    return sorted({name for one in alike for name, _ in variant.beside(one)} - own)
+    return sorted({name for one in alike for name, _ in options_beside(one)} - own)
 
 
 def short(block: Block, words: Words) -> Rendered:
-    called = variant.of(block, words)
+    called = variant_name(block, words)
     if called is None:
         return heading(block, words)
     batch = names.bsz(block.batch, strong=block.strong)
-    beside = (option(*pair, words) for pair in variant.beside(block))
+    beside = (option(*pair, words) for pair in options_beside(block))
     return apart([names.precision(block.precision), batch, called, *beside], words)
 
 
@@ -132,3 +132,17 @@ def _has_twin(block: Block) -> bool:
 def _has_other_unit(block: Block) -> bool:
     found = block.book.units_of.get((conditions(block.cases[0]), block.protocol), set())
     return not found <= {None, block.unit}
+
+
+def variant_name(block: Block, words: Words) -> Rendered | None:
+    """Of a block of one framework's variants, whichever script it is of; None where no options are ranked."""
+    contest = block.book.contests[block.model]
+    if not contest.options:
+        return None
+    return entrants.name(replace(contest.entrant(block.cases[0]), recipe=None), contest, words)
+
+
+def options_beside(block: Block) -> tuple[tuple[str, str], ...]:
+    """The options of *block* that no name of a variant tells."""
+    ranked = block.book.contests[block.model].names
+    return tuple(pair for pair in block.options if pair[0] not in ranked)

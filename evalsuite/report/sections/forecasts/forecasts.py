@@ -36,10 +36,6 @@ class ForecastRow:
     efficiency: Number
     efficiency_interval: Number
 
-    @property
-    def ref(self) -> str:
-        return names.case_anchor(self.outlook.largest.case)
-
 
 @dataclass(frozen=True)
 class RefusalRow:
@@ -50,10 +46,6 @@ class RefusalRow:
     outlook: Outlook
     refusal: Refusal
     reason: Text
-
-    @property
-    def ref(self) -> str:
-        return names.case_anchor(self.outlook.largest.case)
 
 
 @dataclass(frozen=True, kw_only=True)

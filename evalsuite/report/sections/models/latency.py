@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from evalsuite.model import Summary
 from evalsuite.report.book.blocks import Distinction, Model, distinctions
 from evalsuite.report.book.book import Book
-from evalsuite.report.text import names, numbers
+from evalsuite.report.text import numbers
 from evalsuite.report.text.numbers import Number
 from evalsuite.results.measure.latency import of_case
 
@@ -19,10 +19,6 @@ class LatencyRow:
     percentiles: tuple[Number | None, ...]  # as PERCENTILES
     reports: int  # of the run with the fewest
     steps_per_report: float  # above 1 a report is the mean of several steps
-
-    @property
-    def ref(self) -> str:
-        return names.case_anchor(self.summary.case)
 
 
 def rows(book: Book, model: Model) -> tuple[LatencyRow, ...]:

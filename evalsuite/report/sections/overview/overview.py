@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from evalsuite.model import Summary
 from evalsuite.report import figures
-from evalsuite.report.book import variant
+from evalsuite.report.book import heading
 from evalsuite.report.book.blocks import Block, Model
 from evalsuite.report.figures import Look
 from evalsuite.report.sections.common import figure_titles
@@ -128,8 +128,8 @@ def _settings(blocks: Sequence[Block], words: Words) -> list[Rendered]:
         if len({other.unit for other in alike}) > 1:
             parts[place].append(names.visible(block.unit))
         if len({other.options for other in alike if other.unit == block.unit}) > 1:
-            parts[place] += [options.option(*pair, words) for pair in variant.beside(block)]
-        if called := variant.of(block, words):
+            parts[place] += [options.option(*pair, words) for pair in heading.options_beside(block)]
+        if called := heading.variant_name(block, words):
             settings = {(each.precision, each.batch) for each in blocks if each.model == block.model}
             parts[place] = [called] if len(settings) == 1 else [*parts[place], called]
     return [options.apart(each, words) for each in parts]

@@ -3,7 +3,7 @@
 Every sentence is a template with a condition; none is chosen by taste (docs/report.md#words).
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from evalsuite.findings import BusyMachine
@@ -64,19 +64,23 @@ def _cited(book: Book, words: Words) -> Notice | None:
 
 def _short(book: Book, words: Words) -> Iterable[Notice]:
     short = _shortest(book)
-    if short is not None:
-        values = {
-            "measured": numbers.count(short.measured_steps),
-            "repeats": numbers.count(book.evaluation.repeats),
-            "full_measured": numbers.count(FULL_PROTOCOL.measured_steps),
-            "full_repeats": numbers.count(FULL_REPEATS),
-            "most_repeats": numbers.count(MOST_REPEATS),
-        }
-        yield _notice("profile", words("notices.short_line", **values), _profile(book, short, words), RULES)
-        price = full_protocol(book.valid) if book.evaluation.profile == "quick" else None
-        if price is not None:
-            line = words("notices.full_protocol", command=price.command, time=roughly(price.seconds, words))
-            yield _notice("price", line, None, RULES)
+    if short is None:
+        return
+    values = {
+        "warmup": numbers.count(short.warmup_steps),
+        "measured": numbers.count(short.measured_steps),
+        "repeats": numbers.count(book.evaluation.repeats),
+        "full_warmup": numbers.count(FULL_PROTOCOL.warmup_steps),
+        "full_measured": numbers.count(FULL_PROTOCOL.measured_steps),
+        "full_repeats": numbers.count(FULL_REPEATS),
+        "most_repeats": numbers.count(MOST_REPEATS),
+    }
+    in_line = {name: values[name] for name in values if "warmup" not in name}
+    yield _notice("profile", words("notices.short_line", **in_line), _profile(book, short, values, words), RULES)
+    price = full_protocol(book.valid) if book.evaluation.profile == "quick" else None
+    if price is not None:
+        line = words("notices.full_protocol", command=price.command, time=roughly(price.seconds, words))
+        yield _notice("price", line, None, RULES)
 
 
 def _quiet(book: Book, words: Words) -> Iterable[Notice]:
@@ -120,17 +124,8 @@ def _shortest(book: Book) -> Protocol | None:
     return Protocol(warmup_steps=warmup, measured_steps=measured)
 
 
-def _profile(book: Book, short: Protocol, words: Words) -> Text:
+def _profile(book: Book, short: Protocol, values: Mapping[str, Number], words: Words) -> Text:
     quick = book.evaluation.profile == "quick"
-    values = {
-        "warmup": numbers.count(short.warmup_steps),
-        "measured": numbers.count(short.measured_steps),
-        "repeats": numbers.count(book.evaluation.repeats),
-        "full_warmup": numbers.count(FULL_PROTOCOL.warmup_steps),
-        "full_measured": numbers.count(FULL_PROTOCOL.measured_steps),
-        "full_repeats": numbers.count(FULL_REPEATS),
-        "most_repeats": numbers.count(MOST_REPEATS),
-    }
     sizes = sorted({size for case in book.planned if (size := case.option("image_size"))})
     if quick and sizes:
         return words("notices.quick_images", size=names.visible(sizes[0]), **values)
