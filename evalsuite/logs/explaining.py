@@ -100,7 +100,7 @@ def _numbered(path: Path) -> Iterator[tuple[int, bytes]]:
 def _candidates(path: Path, dialects: Mapping[str, Dialect], chosen: list[str]) -> Iterator[Candidate]:
     text = _first_part(path, [dialects[name] for name in chosen])
     found = {known.name: count for known in dialects.values() if (count := recognition.lines_found(text, known))}
-    for name, count in sorted(found.items(), key=lambda pair: -pair[1]):
+    for name, count in sorted(found.items(), key=lambda pair: (-pair[1], pair[0] not in chosen)):
         stronger = [other for other in dialects[name].yields_to if other in found]
         if name in chosen:
             why = "it fits" if len(chosen) == 1 else f"it fits as well as {', '.join(set(chosen) - {name})}"
