@@ -1,0 +1,99 @@
+"""What practice does to logs: one table of changes, for logs whose truth is known and for logs as they were found."""
+
+import bz2
+import gzip
+import lzma
+import re
+from collections.abc import Callable
+from datetime import datetime
+
+Mutation = Callable[[bytes], bytes]
+Clock = Callable[[int, int], datetime]  # (number of a line, of how many) → what a relay stamps it with
+OF_FOUND = (  # that logs as they were found are held to: less than those whose truth is known
+    *("twice", "kubectl", "journald, precise", "srun", "docker compose", "wrapped at 80", "decimal commas", "UTF-16"),
+    *("CRLF", "cut late", "each line twice", "two processes", "gz", "bz2", "xz", "colours"),
+)
+ALONE = ("gz", "bz2", "xz", "colours", "cut late", "clipped", "without much of it")  # not of composed logs
+OF_TRAPS = ("a collector", "wrapped at 80", "clipped", "without much of it", "twice")
+HARMLESS = ("CRLF", "UTF-16", "gz", "bz2", "xz", "colours")  # after which the number is what it was
+
+
+def lines(text: bytes) -> list[bytes]:
+    return [line for line in re.split(rb"(?<=\n)", text) if line]
+
+
+def mutations(clock: Clock) -> dict[str, Mutation]:
+    """Name → what is done to a log; relays stamp by *clock*."""
+    relays = {
+        "kubectl": "{at:%Y-%m-%dT%H:%M:%S.%f}123Z ",
+        "kubectl --prefix": "[pod/train-worker-0/main] {at:%Y-%m-%dT%H:%M:%S.%f}123Z ",
+        "docker compose": "trainer-1  | {at:%Y-%m-%dT%H:%M:%S.%f}123Z ",
+        "journald": "{at:%b %d %H:%M:%S} node7 torchrun[4711]: ",
+        "journald, precise": "{at:%b %d %H:%M:%S.%f} node7 python[4711]: ",
+        "a collector": "{at:%Y-%m-%d %H:%M:%S},{at.microsecond} stdout F ",
+        "srun": "0: ",
+    }
+    return {
+        **{name: _relay(form, clock) for name, form in relays.items()},
+        "CRLF": lambda text: text.replace(b"\r\n", b"\n").replace(b"\n", b"\r\n"),
+        "UTF-16": lambda text: text.decode("utf-8", "replace").encode("utf-16"),
+        "gz": gzip.compress,
+        "bz2": bz2.compress,
+        "xz": lzma.compress,
+        "colours": lambda text: b"".join(b"\x1b[32m" + line + b"\x1b[0m\n" for line in text.rstrip(b"\n").split(b"\n")),
+        "decimal commas": lambda text: re.sub(rb"(?<=\d)\.(?=\d)", b",", text),
+        "wrapped at 80": _wrap(80),
+        "wrapped at 120": _wrap(120),
+        "clipped": lambda text: b"\n".join(line[:100] for line in text.split(b"\n")),
+        "two ranks": _repeat("[rank{number}]:", 2),
+        "eight ranks": _repeat("[rank{number}]:", 8),
+        "two processes": _repeat("{number}: ", 2, bars=True),
+        "two pods": _repeat("[pod/train-worker-{number}/main] ", 2),
+        "each line twice": _repeat("", 2, bars=True),
+        "bars as lines": lambda text: text.replace(b"\r", b"\n"),
+        "old line ends": lambda text: text.replace(b"\n", b"\r"),
+        "cut": _part(0, 60),
+        "cut late": _part(0, 75),
+        "without its head": _part(100 / 3, 100),
+        "without much of it": _part(40, 100),
+        "twice": lambda text: text.rstrip(b"\n") + b"\n" + text,
+        "a hole": lambda text: text[: len(text) // 2] + b"\0" * 5000 + text[len(text) // 2 :],
+        "noise": lambda text: b"".join(line + b"NCCL INFO channel 00 [0] 3.1\n" for line in lines(text)),
+        "after a failed attempt": lambda text: (
+            text[: len(text) // 8] + b"\nRuntimeError: NCCL error: unhandled\n" + text
+        ),
+    }
+
+
+def _relay(form: str, clock: Clock) -> Mutation:
+    def mutated(text: bytes) -> bytes:
+        said = lines(text)
+        return b"".join(form.format(at=clock(number, len(said))).encode() + line for number, line in enumerate(said))
+
+    return mutated
+
+
+def _wrap(columns: int) -> Mutation:
+    return lambda text: b"\n".join(
+        line[at : at + columns] for line in text.split(b"\n") for at in range(0, max(1, len(line)), columns)
+    )
+
+
+def _part(begin: float, end: float) -> Mutation:
+    """What lies between two percents of a log's letters."""
+
+    def mutated(text: bytes) -> bytes:
+        said = text.decode("utf-8", "surrogateescape")
+        return said[int(len(said) * begin / 100) : int(len(said) * end / 100)].encode("utf-8", "surrogateescape")
+
+    return mutated
+
+
+def _repeat(prefix: str, count: int, *, bars: bool = False) -> Mutation:
+    """Each line *count* times; *bars*: so is each state of a bar, which ends with a carriage return."""
+
+    def mutated(text: bytes) -> bytes:
+        said = text.splitlines(keepends=True) if bars else lines(text)
+        return b"".join(prefix.format(number=number).encode() + line for line in said for number in range(count))
+
+    return mutated

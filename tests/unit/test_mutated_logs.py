@@ -1,0 +1,304 @@
+"""Whatever happened to a log, its number is what it should be, there is none, or something is said.
+
+Logs as they were found (`tests/logs`) are held to their own number; logs composed of runs whose speed is known, some
+with a trap in them (`tests/composed.py`, `tests/traps.py`: before the reader was run on them), to the truth. "The
+total" is the script's own figure over the whole run, start-up inside: status `partial` says so.
+"""
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from evalsuite.logs import catalogue
+from evalsuite.logs.reading import Reading, read_file
+from tests import composed, traps
+from tests.composed import Training
+from tests.mutations import ALONE, HARMLESS, OF_FOUND, OF_TRAPS, lines, mutations
+
+LOGS = Path(__file__).resolve().parents[1] / "logs"
+DIALECTS = catalogue.discover()
+RUN = Training()
+GIVEN = {"devices": RUN.devices, "batch_per_device": RUN.batch}
+TRAPPED = {"devices": traps.DEVICES, "batch_per_device": traps.EACH}
+WHOLE_JOB = {traps.keras_whose_last_bar_holds_the_validation: {"devices": 1, "batch_per_device": traps.BATCH}}
+NEAR = 0.02
+COUNTS = ("ok", "partial")
+Printer = Callable[[Training], str]
+
+
+def read(folder: Path, text: str | bytes, **given: int) -> Reading:
+    log = folder / "log"
+    log.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return read_file(log, dialects=DIALECTS, **given)
+
+
+def value(found: Reading) -> float | None:
+    return None if found.throughput is None else found.throughput.items_per_s
+
+
+def findings(found: Reading) -> set[str]:
+    return {one.code for one in (*found.findings, *(found.throughput.findings if found.throughput else ()))}
+
+
+def named(printer: Callable) -> str:
+    return getattr(printer, "__name__", "")
+
+
+# logs as they were found
+
+
+def unrelated(number: int, of: int) -> datetime:
+    """A relay's clock that has nothing to do with the training: blocks of 40 lines, each in one write."""
+    return datetime(2026, 11, 21, 4) + timedelta(seconds=7 * (number // 40) + 0.0001 * (number % 40))
+
+
+FOUND = sorted(path.name for path in LOGS.iterdir() if path.suffix != ".md" and path.stat().st_size < 400_000)
+MUTATIONS = {name: mutations(unrelated)[name] for name in OF_FOUND}
+KNOWN: tuple[dict[str, int], ...] = ({}, {"devices": 8}, {"devices": 8, "batch_per_device": 32})
+FALLEN_BACK = 0.1  # what is left is the script's own total, with its start-up; the certainty says so
+WAS_WRONG = {  # before it was mended
+    "decimal commas": ["nanogpt.log"],
+    "twice": ["keras_3.log", "keras_3_verbose_2.log"],
+    "each line twice": ["hugectr.log", "keras_3.log", "mlperf_mllog.log"],
+    "kubectl": ["detectron2.log", "swin.log"],
+    "cut late": ["keras_3.log", "keras_3_verbose_2.log"],
+    "two processes": ["tf_estimator.log"],
+    "wrapped at 80": ["dllogger_mxnet.log", "maxtext.log", "mlperf_blocks.log"],
+}
+
+
+def sample(kind: str) -> list[str]:
+    """Every third log, another third for each kind, so that all are met; and those that were read wrongly once."""
+    turn = list(MUTATIONS).index(kind) % 3
+    return sorted({*FOUND[turn::3], *WAS_WRONG.get(kind, ())})
+
+
+def counted(found: Reading) -> float | None:
+    return value(found) if found.status in COUNTS else None
+
+
+@cache
+def as_it_was(name: str) -> tuple[Reading, dict[str, int]]:
+    """The log *name*, and the least that must be given for a number of it."""
+    readings = ((read_file(LOGS / name, dialects=DIALECTS, **known), known) for known in KNOWN)
+    return next((found for found in readings if counted(found[0]) is not None), (read_file(LOGS / name), {}))
+
+
+def silently_wrong(before: Reading, after: Reading) -> bool:
+    """More than 2 % from the log as it was, with a status that counts and no finding that the log had not before."""
+    old, new = counted(before), counted(after)
+    if old is None or new is None or abs(new / old - 1) <= NEAR:
+        return False
+    fallen_back = after.certainty == "printed only" != before.certainty and abs(new / old - 1) <= FALLEN_BACK
+    return not fallen_back and not findings(after) - findings(before)
+
+
+@pytest.mark.parametrize("kind", MUTATIONS)
+def test_a_mutated_log_has_no_silent_wrong_number(kind, tmp_path):
+    wrong = []
+    for name in sample(kind):
+        before, known = as_it_was(name)
+        path = tmp_path / name
+        path.write_bytes(MUTATIONS[kind]((LOGS / name).read_bytes()))
+        after = read_file(path, dialects=DIALECTS, **known)
+        changed = kind in HARMLESS and counted(before) and counted(after) != pytest.approx(counted(before), rel=NEAR)
+        if changed or silently_wrong(before, after):
+            wrong.append((name, before.dialect, after.dialect, value(before), value(after), after.status))
+
+    assert wrong == []
+
+
+# logs of runs whose speed is known
+
+# what is told by the log alone
+TOLD = (
+    *(composed.hf, composed.hf_5, composed.hf_tokens, composed.trl, composed.llamafactory, composed.ultralytics),
+    *(composed.mmengine, composed.torchvision, composed.mae, composed.timm, composed.swin, composed.nemo_2),
+    *(composed.megatron, composed.megatron_deepspeed, composed.nanogpt, composed.llm_c, composed.composer),
+    *(composed.nanochat, composed.deepspeed, composed.gpt_neox, composed.fairseq, composed.verl),
+)
+# what takes --devices or --batch-per-device
+ASKED = (
+    *(composed.hf_without_head, composed.mmengine_json, composed.detectron2, composed.detectron2_json, composed.keras),
+    *(composed.torchtune, composed.litgpt, composed.torchtitan, composed.maxtext, composed.olmo_core),
+    composed.levanter,
+)
+# what tells no throughput of the steps, whatever is given
+UNTOLD = (composed.ultralytics_csv, composed.modded_nanogpt, composed.hf_state)
+
+
+def in_step(number: int, of: int) -> datetime:
+    """Lines come by 16, as a pipe's buffer passes them on."""
+    share = min(1.0, (number // 16 + 1) * 16 / of)
+    return RUN.start + timedelta(seconds=share * RUN.seconds(RUN.steps), microseconds=10 * (number % 16))
+
+
+def of_trapped(number: int, of: int) -> datetime:
+    """A collector stamps twelve lines when the last of them was printed."""
+    return traps.at(max(1, round(min(1.0, (number // 12 + 1) * 12 / of) * traps.STEPS)))
+
+
+def wrong_after(folder: Path, text: str, kinds, truth: Callable[[Reading], float], known, contests: set[str]):
+    """What of *text* is read to another number than the truth, after each of *kinds*, and without a word of it."""
+    found = [
+        (kind, given, read(folder, mutate(text.encode()), **given))
+        for kind, mutate in kinds.items()
+        for given in ({}, known)
+    ]
+    return [
+        (kind, given, value(one), one.status, one.reason)
+        for kind, given, one in found
+        if counted(one) is not None
+        and not findings(one) & contests
+        and not (one.status == "partial" and one.throughput.method == "final figure")
+        and counted(one) != pytest.approx(truth(one), rel=0.04)
+    ]
+
+
+@pytest.mark.parametrize("printer", [*TOLD, *ASKED, *UNTOLD], ids=named)
+def test_whatever_happened_to_a_log_its_number_is_the_truth_or_there_is_none(tmp_path, printer):
+    truth = lambda found: RUN.items_per_s(found.unit)  # noqa: E731
+
+    assert (
+        wrong_after(
+            tmp_path,
+            printer(RUN),
+            {name: mutate for name, mutate in mutations(in_step).items() if name not in ALONE},
+            truth,
+            GIVEN,
+            {"clock_disagrees"},
+        )
+        == []
+    )
+
+
+@pytest.mark.parametrize("printer", traps.TRUTH, ids=named)
+def test_whatever_happened_to_a_log_with_a_trap_no_number_is_wrong_in_silence(tmp_path, printer):
+    known, contests = WHOLE_JOB.get(printer, TRAPPED), {"clock_disagrees", "long_stall", "scope_assumed"}
+
+    wrong = wrong_after(
+        tmp_path,
+        printer(),
+        {name: mutations(of_trapped)[name] for name in OF_TRAPS},
+        lambda found: traps.TRUTH[printer],
+        known,
+        contests,
+    )
+    assert wrong == []
+
+
+@pytest.mark.parametrize("printer", TOLD, ids=named)
+def test_a_log_that_says_all_is_read_to_the_truth(tmp_path, printer):
+    found = read(tmp_path, printer(RUN))
+
+    assert (found.status, value(found)) == ("ok", pytest.approx(RUN.items_per_s(found.unit), rel=NEAR))
+
+
+@pytest.mark.parametrize("printer", ASKED, ids=named)
+def test_a_log_that_does_not_say_all_asks_for_it_and_is_then_read_to_the_truth(tmp_path, printer):
+    alone = read(tmp_path, printer(RUN))
+    given = read(tmp_path, printer(RUN), **GIVEN)
+
+    assert (value(alone), "say --" in alone.reason) == (None, True) or alone.status == "partial"
+    assert (given.status, value(given)) == ("ok", pytest.approx(RUN.items_per_s(given.unit), rel=NEAR))
+
+
+@pytest.mark.parametrize("printer", traps.TRUTH, ids=named)
+def test_a_log_with_a_trap_is_read_to_the_truth(tmp_path, printer):
+    found = read(tmp_path, printer(), **WHOLE_JOB.get(printer, TRAPPED))
+
+    assert value(found) == pytest.approx(traps.TRUTH[printer], rel=0.04), found
+
+
+def test_a_csv_of_epochs_tells_no_throughput_whatever_the_batch(tmp_path):
+    found = read(tmp_path, composed.ultralytics_csv(RUN), **GIVEN)
+
+    assert value(found) is None
+    assert "not how many steps it covers" in found.reason
+
+
+@pytest.mark.parametrize("printer", [composed.modded_nanogpt, composed.nanogpt], ids=named)
+def test_a_batch_of_sequences_makes_no_tokens_per_second(tmp_path, printer):
+    headless = "".join(line for line in printer(RUN).splitlines(keepends=True) if not line.startswith("tokens per"))
+    sequences = read(tmp_path, headless, **GIVEN)
+    tokens = read(tmp_path, headless, devices=RUN.devices, batch_per_device=RUN.batch * RUN.tokens)
+
+    assert (value(sequences), "sequences × their length" in sequences.reason) == (None, True)
+    assert value(tokens) == pytest.approx(RUN.items_per_s("tokens/s"), rel=NEAR)
+
+
+def test_the_scripts_own_total_is_no_window_and_its_status_says_so(tmp_path):
+    found = read(tmp_path, composed.hf_without_head(RUN))
+
+    assert (found.status, found.throughput.method) == ("partial", "final figure")
+    assert "start-up included; " in found.reason
+    assert "say --batch-per-device" in found.reason
+
+
+def in_blocks(size: int) -> Callable[[str], str]:
+    """A collector stamps *size* lines when the last of them was printed, in a form that no relay is known by."""
+
+    def made(text: str) -> str:
+        said = lines(text.encode())
+        ends = [min(len(said), (number // size + 1) * size) / len(said) for number in range(len(said))]
+        stamps = [RUN.at(max(1, round(share * RUN.steps))) for share in ends]
+        return "".join(
+            f"{at:%Y-%m-%d %H:%M:%S}.{at.microsecond // 1000:03d}\tINFO\t{line.decode()}"
+            for at, line in zip(stamps, said, strict=True)
+        )
+
+    return made
+
+
+@pytest.mark.parametrize("size", [33, 64])
+def test_stamps_of_blocks_are_no_clock_where_the_script_prints_a_rate(tmp_path, size):
+    found = read(tmp_path, in_blocks(size)(composed.composer(RUN)), **GIVEN)
+
+    assert value(found) == pytest.approx(RUN.items_per_s(found.unit), rel=NEAR)
+    assert found.certainty == "printed only"
+
+
+@pytest.mark.parametrize("printer", [composed.hf, composed.trl, composed.composer, composed.olmo_core], ids=named)
+@pytest.mark.parametrize("happened", ["kubectl", "kubectl --prefix", "docker compose", "journald", "two pods"])
+def test_a_relay_does_not_break_a_report_of_several_lines(tmp_path, printer, happened):
+    found = read(tmp_path, mutations(in_step)[happened](printer(RUN).encode()), **GIVEN)
+
+    assert (found.status, value(found)) == ("ok", pytest.approx(RUN.items_per_s(found.unit), rel=NEAR))
+
+
+@pytest.mark.parametrize(
+    "printer", [composed.ultralytics, composed.mmengine, composed.megatron, composed.hf], ids=named
+)
+def test_of_two_runs_in_one_file_one_is_read_and_a_finding_says_that_there_were_two(tmp_path, printer):
+    slower = Training(step_s=0.8, start=RUN.start + timedelta(hours=5))
+    found = read(tmp_path, printer(RUN) + printer(slower))
+
+    speeds = [run.items_per_s(found.unit) for run in (RUN, slower)]
+    assert any(value(found) == pytest.approx(speed, rel=0.04) for speed in speeds)
+    assert {"Restarted", "BeginsAgain"} & {type(finding).__name__ for finding in found.findings}
+
+
+@pytest.mark.parametrize(
+    ("made", "codes"),
+    [
+        (traps.llamafactory_in_whole_seconds, {"long_stall", "coarse_figures"}),
+        (traps.lightning_with_silent_evaluations, {"long_stall"}),
+    ],
+    ids=lambda made: getattr(made, "__name__", ""),
+)
+def test_an_evaluation_that_a_short_run_does_not_print_is_told_by_the_lines_around_it(tmp_path, made, codes):
+    found = read(tmp_path, made(), **TRAPPED)
+
+    told = {one.code: one for one in (*found.findings, *found.throughput.findings)}
+    assert (codes <= set(told), found.certainty) == (True, "one clock")
+    assert told["long_stall"].seconds == pytest.approx(traps.EVALUATION_S, abs=2)
+
+
+def test_seconds_too_few_for_a_clock_of_whole_ones_make_no_number(tmp_path):
+    found = read(tmp_path, traps.llamafactory_in_whole_seconds(evaluation_s=0), **TRAPPED)
+
+    assert value(found) is None
+    assert found.reason.startswith("the times that the log prints are too coarse")
