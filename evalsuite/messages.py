@@ -20,7 +20,7 @@ of another message.
 import errno
 import functools
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NoReturn
 
@@ -53,6 +53,10 @@ class Message(str):
         """Its wording in *language*, "en" or "zh"."""
         return str(self) if language == ENGLISH else _worded(self.id, self.values, language)
 
+    def map(self, change: Callable[[str], str]) -> "Message":
+        """The same message with each text among its values as *change* makes it."""
+        return Message(self.id, **{name: _mapped(value, change) for name, value in self.values.items()})
+
     def to_json(self) -> dict[str, object]:
         """`{"id": …, "values": {…}}`, as run folders keep it."""
         return {"id": self.id, "values": {name: _to_json(value) for name, value in self.values.items()}}
@@ -60,8 +64,11 @@ class Message(str):
     def __setattr__(self, name: str, value: object) -> NoReturn:
         raise AttributeError(f"{name}: a message is frozen")
 
-    def __reduce__(self) -> tuple[object, ...]:
-        return _message, (self.id, dict(self.values))
+    def __getnewargs_ex__(self) -> tuple[tuple[str], dict[str, Value]]:
+        return (self.id,), dict(self.values)
+
+    def __getstate__(self) -> None:
+        """Nothing beside the arguments of its making."""
 
 
 Phrase = Message | str  # ours, or somebody else's words, which have one language
@@ -109,6 +116,14 @@ def _value(value: object) -> Value:
     if isinstance(value, Iterable) and not isinstance(value, bytes):
         return tuple(map(_value, value))
     return str(value)
+
+
+def _mapped(value: Value, change: Callable[[str], str]) -> Value:
+    if isinstance(value, Message):
+        return value.map(change)
+    if isinstance(value, tuple):
+        return tuple(_mapped(each, change) for each in value)
+    return change(value) if isinstance(value, str) else value
 
 
 def _to_json(value: Value) -> object:

@@ -10,6 +10,8 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from evalsuite.messages import Message
+
 # The last word of a name says what it is: HF_TOKEN, db.password, --api-key. `key` alone is too common a word.
 _WORDS = (
     r"pass(?:word|wd|phrase|code)?|pwd|secret|token|credentials?|auth(?:orization)?|bearer|cookie|session[_-]?id|"
@@ -79,9 +81,13 @@ def is_secret_name(name: str) -> bool:
     return bool(_NAME.search(re.sub(r"(?<=[a-z])(?=[A-Z])", "_", plain)))
 
 
-@functools.lru_cache(maxsize=1 << 14)
 def redacted(text: str) -> str:
-    """*text* with what looks like a secret replaced by what it is called."""
+    """*text*, which may be a message, with what looks like a secret replaced by what it is called."""
+    return text.map(_redacted) if isinstance(text, Message) else _redacted(text)
+
+
+@functools.lru_cache(maxsize=1 << 14)
+def _redacted(text: str) -> str:
     text = _ISSUED.sub(lambda match: _mark((match.lastgroup or "").replace("_", " ")), text)
     text = _ADDRESS.sub(_without_credentials, text)
     text = _QUERY.sub(_without_answer, text)

@@ -14,7 +14,6 @@ from evalsuite.commands.options.common import add_options, search_paths
 from evalsuite.commands.printing import summary_table
 from evalsuite.commands.speech import say
 from evalsuite.errors import EvalsuiteError, Exit
-from evalsuite.messages import Message
 from evalsuite.model import LANGUAGES, Case, Evaluation, Skip
 
 if TYPE_CHECKING:
@@ -41,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def add_output_arguments(parser: argparse.ArgumentParser) -> None:
     """Options of the report itself, the same for `compare`."""
-    output = parser.add_argument_group(Message("commands.of_report"))
+    output = parser.add_argument_group("the report")
     output.add_argument("--out", metavar="DIR", type=Path, default=Path("report"), help="default: report")
     output.add_argument(
         "--lang",

@@ -20,6 +20,7 @@ from evalsuite.findings import ContradictsLog
 from evalsuite.importing import user_facts
 from evalsuite.importing.user_facts import Facts
 from evalsuite.logs import catalogue, reading
+from evalsuite.messages import Message, message_of
 from evalsuite.model import Case, Finding, Run
 from evalsuite.runs.endings import Outcome
 from evalsuite.runs.store import RunFolder, Store
@@ -87,7 +88,7 @@ class Importer:
                 facts = self._facts(name)
                 user_facts.check_facts(facts)
             except ValueError as error:
-                yield Imported(source=str(path), run=None, status="skipped", reason=str(error))
+                yield Imported(source=str(path), run=None, status="skipped", reason=message_of(error))
                 continue
             key = tuple(sorted((k, v) for k, v in facts.items() if k != "rank")) if "rank" in facts else (name,)
             groups.setdefault(key, []).append(_Member(path=path, facts=facts, sha256=files.sha256(path)))
@@ -102,7 +103,7 @@ class Importer:
         content = tuple(sorted(member.sha256 for member in members))
         path = str(members[0].path)
         if content in self._new:
-            reason = f"the same bytes as {self._new[content]}: one run, and no repeat of it"
+            reason = Message("importing.same_bytes", run=self._new[content])
             return Imported(source=path, run=None, status="duplicate", reason=reason)
         there = self._there.get(content)
         try:
@@ -110,7 +111,7 @@ class Importer:
                 return self._again(members, there)
             made = self._made(members, members[0].facts)
         except ValueError as error:
-            return Imported(source=path, run=None, status="skipped", reason=str(error))
+            return Imported(source=path, run=None, status="skipped", reason=message_of(error))
         self._new[content] = members[0].path
         return made
 
@@ -153,9 +154,7 @@ class Importer:
                 try:
                     self._fill(folder, members, known, user_facts.recorded(facts), corrected)
                 except OSError as error:
-                    raise EvalsuiteError(
-                        f"{folder.path}: {error.strerror}; a copy of the log goes there. Is the disk full?"
-                    ) from error
+                    raise EvalsuiteError.of("importing.copy_failed", path=folder.path, error=error) from error
                 logs = folder.logs()
             read = reading.read_run(logs, case, known.dialect, dialects=self._dialects) if known.dialect else known
             findings = (*read.findings, *(read.throughput.findings if read.throughput else ()))
@@ -174,7 +173,7 @@ class Importer:
         against = [one for one in known.findings if isinstance(one, ContradictsLog)]
         if against:
             told = ", ".join(_contradiction(one) for one in against)
-            raise ValueError(f"{told}; what a log prints wins: correct what is said of it")
+            raise ValueError(Message("importing.log_wins", reason=told))
         try:
             return user_facts.case(facts, known), known
         except ValueError as error:
@@ -195,10 +194,7 @@ class Importer:
             with open(place, "wb", opener=files.private) as copy, open(member.path, "rb") as log:
                 shutil.copyfileobj(log, copy)
             if files.sha256(place) != member.sha256:
-                raise EvalsuiteError(
-                    f"{member.path}: it changed while it was imported; expected a log that nobody writes to. Import it "
-                    "again once it has ended."
-                )
+                raise EvalsuiteError.of("importing.import_changed", path=member.path)
         made = command(
             self._dialects.get(known.dialect or ""), known.unit, [member.source for member in members], "imported"
         )
@@ -208,14 +204,14 @@ class Importer:
 
 def _contradiction(finding: ContradictsLog) -> str:
     name = {"batch_per_device": "batch"}.get(finding.what, finding.what)
-    return f"{name} is said to be {finding.given:g}, and the log says {finding.printed:g}"
+    return Message("importing.said_and_logged", name=name, given=finding.given, printed=finding.printed)
 
 
 def _files(root: Path) -> list[Path]:
     if root.is_dir():
         return sorted(path for path in root.rglob("*") if path.is_file())
     if not root.exists():
-        raise EvalsuiteError(f"{root}: there is no such file or folder; expected logs or a table.")
+        raise EvalsuiteError.of("importing.no_such", path=root)
     return [root]
 
 
@@ -228,7 +224,7 @@ def changes(known: RunCommand, said: Mapping[str, str]) -> Facts:
 def otherwise(there: RunFolder, changed: Mapping[str, str], said: Mapping[str, str]) -> str:
     """Why what is there already is neither made again nor left without a word."""
     told = ", ".join(f'{name} "{said[name]}" (recorded: {before})' for name, before in sorted(changed.items()))
-    return f"the same bytes are there as {there.run().id}, with other facts: {told}; --amend corrects them"
+    return Message("importing.same_bytes_amend", run=there.run().id, facts=told)
 
 
 def contents(store: Store) -> dict[Content, RunFolder]:

@@ -27,8 +27,8 @@ from evalsuite.importing.published_tables import CitedRow, CitedTable
 from evalsuite.importing.user_facts import Facts
 from evalsuite.logs import reading
 from evalsuite.logs.dialects.cited import ITEMS
-from evalsuite.logs.formatting import counted
 from evalsuite.logs.text.records import positive
+from evalsuite.messages import Message, message_of
 from evalsuite.model import Case, Run
 from evalsuite.runs.endings import Outcome
 from evalsuite.runs.store import RunFolder, Store
@@ -116,14 +116,20 @@ def cite_table(
         try:
             figure = _figure(row, where, table.columns, defaults, user)
         except ValueError as error:
-            results[row.number] = Imported(source=where, run=None, status="skipped", reason=str(error))
+            results[row.number] = Imported(source=where, run=None, status="skipped", reason=message_of(error))
             continue
         if isinstance(figure, str):
             results[row.number] = Imported(source=where, run=None, status="other kind", reason=figure)
             continue
         first = numbered.setdefault(_number(figure), figure) if figure.kind == "run" else figure
         if "repeat" in figure.facts and first.value != figure.value:
-            reason = f"repeat {figure.facts['repeat']} is {figure.printed} here, and {first.printed} at {first.where}"
+            reason = Message(
+                "importing.repeat_contradicts",
+                repeat=figure.facts["repeat"],
+                printed=figure.printed,
+                other=first.printed,
+                where=first.where,
+            )
             results[row.number] = Imported(source=where, run=None, status="skipped", reason=reason)
             continue
         found.append(figure)
@@ -147,25 +153,22 @@ def _figure(
     """The row as a figure; a sentence if it holds another kind. Raises ValueError with what is missing or wrong."""
     cells = row.cells
     if row.beyond:
-        raise ValueError(
-            f"{counted(row.beyond, 'cell')} more than the header has columns; expected one for each: a number with a "
-            'comma is quoted ("1,234")'
-        )
+        raise ValueError(Message("importing.row_longer", n=row.beyond))
     own = {name: text for name, text in cells.items() if name in SAID or name not in published_tables.COLUMNS}
     facts = user_facts.together(defaults, (user_facts.USER, user), (user_facts.TABLE, own))
     user_facts.check_facts(facts, columns)
     quantity, text, kind = _quantity(cells, facts)
     if text is None:
-        raise ValueError("no throughput is recorded")
+        raise ValueError(Message("importing.no_throughput_recorded"))
     if quantity != "throughput":
         unit = f" {cells['unit']}" if "unit" in cells and quantity not in ("latency", "memory") else ""
-        return f"a row of kind {quantity} ({text}{unit}); run folders hold throughputs"
+        return Message("importing.row_kind", quantity=quantity, text=text, unit=unit)
     if positive(text.encode()) is None:
-        raise ValueError(f'column "{columns.get("throughput", "value")}": "{text}" is no throughput above 0')
+        raise ValueError(Message("importing.row_throughput", column=columns.get("throughput", "value"), text=text))
     return _Figure(
         row=row,
         where=where,
-        case=user_facts.case(facts, _NOTHING, "neither the row nor --set"),
+        case=user_facts.case(facts, _NOTHING, Message("importing.row_nor_set")),
         facts=facts,
         printed=_digits(text),
         items=_items(cells.get("unit", "")),
@@ -221,7 +224,7 @@ def _items(unit: str) -> str:
     if name in ("sequence", "sentence", "image", "sample", "token", "word"):
         name += "s"
     if name not in ITEMS:
-        raise ValueError(f'unknown unit "{unit}"; expected one of {", ".join(f"{items}/s" for items in ITEMS)}')
+        raise ValueError(Message("importing.row_unit", name=unit, names=(f"{items}/s" for items in ITEMS)))
     return name
 
 
@@ -231,7 +234,7 @@ def _digits(text: str) -> str:
     try:
         Decimal(said)
     except InvalidOperation as error:
-        raise ValueError(f'"{text}" is no number') from error
+        raise ValueError(Message("importing.no_number", text=text)) from error
     return said
 
 
@@ -291,7 +294,7 @@ def _set_name(runs: Sequence[_Figure], sets: Sequence[Sequence[_Figure]]) -> str
     for own, every in zip((runs[0].log_set, runs[0].source), zip(*names, strict=True), strict=True):
         if own is not None and len(set(every)) == len(sets):
             return own
-    return f"rows {runs[0].row.number} to {runs[-1].row.number}"
+    return Message("importing.rows_from_to", first=runs[0].row.number, last=runs[-1].row.number)
 
 
 def _alike(rows: Iterable[Row], key: Callable[[Row], object]) -> list[list[Row]]:
@@ -396,7 +399,7 @@ def _written(one: _Cited, to: _To, corrected: Mapping[str, str] | None = None) -
             try:
                 _fill(folder, one, to, corrected)
             except OSError as error:
-                raise EvalsuiteError(f"{folder.path}: {error.strerror}; a row goes there. Is the disk full?") from error
+                raise EvalsuiteError.of("importing.row_failed", path=folder.path, error=error) from error
             logs = folder.logs()
         read = reading.read_run(logs, case, dialect, dialects=to.dialects)
         return Imported(source=first.where, run=run.id, status=read.status, reason=read.reason, findings=read.findings)

@@ -93,18 +93,13 @@ def read(file: Path, mapped: Sequence[tuple[str, str]] = ()) -> CitedTable:
         _check_count(file, len(header), MOST_COLUMNS, "columns")
         _check_count(file, len(lines), MOST_ROWS, "lines")
         if (mark := _parted_by(header)) is not None:
-            raise EvalsuiteError(
-                f'{file}: its columns are parted by {mark}; expected ",": beside another mark a comma in a '
-                "number may be a decimal one. Save it with commas, or as .xlsx."
-            )
+            raise EvalsuiteError.of("importing.table_separator", path=file, mark=mark)
         at = _places(file, header, mapped)
         rows = tuple(_rows(reader, lines, at, len(header)))
     except csv.Error as error:
-        raise EvalsuiteError(f"{file}:{reader.line_num}: {error}; expected a table as CSV.") from error
+        raise EvalsuiteError.of("importing.table_csv_line", path=file, line=reader.line_num, error=error) from error
     if not rows:
-        raise EvalsuiteError(
-            f"{file}: no row stands below its header; expected a figure in each. Is it the whole table?"
-        )
+        raise EvalsuiteError.of("importing.table_empty", path=file)
     used = {place for places in at.values() for place in places}
     unread = tuple(_unread(name, at) for place, name in enumerate(header) if place not in used and name)
     columns = {name: " and ".join(header[place] for place in places) for name, places in at.items()}
@@ -152,14 +147,13 @@ def _places(file: Path, header: Sequence[str], mapped: Sequence[tuple[str, str]]
     lower = [name.lower() for name in header]
     twice = sorted({name for name in lower if name and lower.count(name) > 1})
     if twice:
-        raise EvalsuiteError(f'{file}: the column "{twice[0]}" stands there twice; one of them must go or be renamed.')
+        raise EvalsuiteError.of("importing.column_twice", file=file, name=twice[0])
     at = {name: place for place, name in enumerate(lower)}
     absent = [(name, column) for name, column in mapped if column.lower() not in at]
     if absent:
         name, column = absent[0]
-        raise EvalsuiteError(
-            f'{file}: --map {name}={column}, and no column is called "{column}"; there are {", ".join(header)}.'
-            f"{did_you_mean(column, header)}"
+        raise EvalsuiteError.of(
+            "importing.map_column", path=file, name=name, column=column, names=header, near=did_you_mean(column, header)
         )
     found: dict[str, tuple[int, ...]] = {}
     for name, column in mapped:
@@ -172,11 +166,7 @@ def _places(file: Path, header: Sequence[str], mapped: Sequence[tuple[str, str]]
     if found.get("log_set") == (at.get("log_dir"),) and "log_stem" in at:
         found["log_set"] = (at["log_dir"], at["log_stem"])
     if "throughput" not in found and not {"metric", "value"} <= found.keys():
-        raise EvalsuiteError(
-            f"{file}: no column is called throughput; expected a table with framework, model, nodes, gpus_per_node, "
-            f"batch_size_per_gpu, precision, throughput, unit, or metric and value. The columns are "
-            f"{', '.join(header) or 'none'}: try --map throughput=COLUMN."
-        )
+        raise EvalsuiteError.of("importing.no_throughput_column", file=file, columns=", ".join(header) or "none")
     return found
 
 
@@ -198,9 +188,7 @@ def _plain(file: Path) -> str:
         except UnicodeDecodeError:
             return content.decode("gb18030")
     except (OSError, ValueError) as error:
-        raise EvalsuiteError(
-            f"{file}: {error}; expected a table as CSV in UTF-8, UTF-16 or GB 18030, or an .xlsx."
-        ) from error
+        raise EvalsuiteError.of("importing.table_encoding", path=file, error=error) from error
 
 
 def _spreadsheet(file: Path) -> str:
@@ -208,10 +196,7 @@ def _spreadsheet(file: Path) -> str:
     try:
         import openpyxl
     except ImportError as error:
-        raise EvalsuiteError(
-            f"{file}: reading a workbook needs the package openpyxl. Try: pip install 'evalsuite[xlsx]', or save it "
-            "as CSV."
-        ) from error
+        raise EvalsuiteError.of("importing.table_openpyxl", path=file) from error
     try:
         _check_size(file, sum(part.file_size for part in zipfile.ZipFile(file).infolist()))
         book = openpyxl.load_workbook(file, read_only=True, data_only=True, keep_links=False)
@@ -220,7 +205,7 @@ def _spreadsheet(file: Path) -> str:
         raise
     except Exception as error:  # a workbook is a zip of XML: its readers let the errors of both through
         said = str(error) or type(error).__name__
-        raise EvalsuiteError(f"{file}: {said}; expected a workbook (.xlsx) or a table as CSV.") from error
+        raise EvalsuiteError.of("importing.table_workbook", path=file, error=said) from error
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows(_filled_part(rows))
     return text.getvalue()
@@ -228,16 +213,13 @@ def _spreadsheet(file: Path) -> str:
 
 def _check_count(file: Path, found: int, most: int, what: str) -> None:
     if found > most:
-        raise EvalsuiteError(
-            f"{file}: it has {found:,} {what}; expected a table of at most {most:,}. Take out what is no measurement."
-        )
+        raise EvalsuiteError.of("importing.table_most", path=file, found=found, what=what, most=most)
 
 
 def _check_size(file: Path, size_bytes: int) -> None:
     if size_bytes > MOST_BYTES:
-        raise EvalsuiteError(
-            f"{file}: it holds {size_bytes / 1e6:,.0f} MB; expected a table of at most {MOST_BYTES / 1e6:,.0f} MB. "
-            "Take out what is no measurement."
+        raise EvalsuiteError.of(
+            "importing.table_bytes", path=file, found=size_bytes / 1000000.0, most=MOST_BYTES / 1000000.0
         )
 
 
@@ -248,10 +230,7 @@ def _cells(file: Path, rows: "Iterable[Sequence[Cell | ReadOnlyCell | EmptyCell 
     for number, row in enumerate(rows, 1):
         cells += len(row)
         if number > MOST_ROWS or cells > MOST_CELLS:
-            raise EvalsuiteError(
-                f"{file}: its first sheet has more than {MOST_ROWS:,} rows or {MOST_CELLS:,} cells, empty ones among "
-                "them; expected a table. Is a cell far from the others filled? Delete the rows and columns between."
-            )
+            raise EvalsuiteError.of("importing.table_cells", path=file, rows=MOST_ROWS, cells=MOST_CELLS)
         yield [_cell_text(cell) for cell in row]
 
 

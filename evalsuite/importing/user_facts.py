@@ -16,6 +16,7 @@ from evalsuite.decode import Mistake, decode, read_toml, refusal, said
 from evalsuite.errors import EvalsuiteError, did_you_mean
 from evalsuite.importing import vocabulary
 from evalsuite.logs.reading import Reading
+from evalsuite.messages import Message
 from evalsuite.model import Case, Device, Precision
 
 FIELDS = {
@@ -67,11 +68,9 @@ def pattern(text: str) -> "re.Pattern[str]":
     names = _PLACEHOLDER.findall(text)
     twice = sorted({name for name in names if names.count(name) > 1 and name != "any"})
     if not names or twice:
-        raise EvalsuiteError(
-            f'--pattern "{text}": {"it has no placeholder" if not names else f"{twice[0]} stands there twice"}; '
-            f"the placeholders are {', '.join(f'{{{name}}}' for name in FIELDS)}. "
-            "Try {framework}/{nodes}n{gpus}g/b{batch}_{precision}_{repeat}.log"
-        )
+        error = Message("importing.stands_twice", name=twice[0]) if twice else Message("importing.no_placeholder")
+        known = (f"{{{name}}}" for name in FIELDS)
+        raise EvalsuiteError.of("importing.pattern_placeholders", text=text, error=error, names=known)
     parts = _PLACEHOLDER.split(text)
     return re.compile("".join(_group(part) if number % 2 else re.escape(part) for number, part in enumerate(parts)))
 
@@ -122,7 +121,9 @@ def together(defaults: Mapping[str, str], *said: tuple[str, Mapping[str, str]], 
         for name, value in facts.items():
             first, known = found.setdefault(name, (who, value))
             if not amend and not _same(known, value):
-                raise ValueError(f'{name}: {first} says "{known}", and {who} says "{value}"; leave one of them out')
+                raise ValueError(
+                    Message("importing.contradict", name=name, first=first, known=known, who=who, value=value)
+                )
     return {**defaults, **{name: value for name, (_, value) in found.items()}}
 
 
@@ -137,22 +138,25 @@ def check_facts(facts: Mapping[str, str], columns: Mapping[str, str] | None = No
     """
     vocabulary.misspelt(facts, (*FIELDS, *RECORDED))
     if secret := redaction.first_of({name: text for name, text in facts.items() if name not in _APART}):
-        raise ValueError(f"{secret}: it looks like a secret, and names of cases stand in the report; leave it out")
+        raise ValueError(Message("importing.fact_secret", place=secret))
     for name in _NAMES:
         if name in facts and not _UNSAFE.sub("", facts[name]).strip("_."):
-            raise ValueError(
-                f"{name}: {ascii(facts[name])[:60]} stands there; expected a name with Latin letters or digits"
-            )
+            raise ValueError(Message("importing.fact_latin", name=name, text=ascii(facts[name])[:60]))
     for name in (*_POSITIVE, *_COUNTED):
         if name in facts and not is_whole(facts[name], least=0 if name in _COUNTED else 1):
             where = f'column "{columns[name]}"' if columns and name in columns else name
-            least = "from 0" if name in _COUNTED else "above 0"
-            raise ValueError(f'{where}: "{facts[name]}" stands there; expected a whole number {least}, such as 8')
+            least = Message("importing.whole_from") if name in _COUNTED else Message("importing.whole_above")
+            raise ValueError(Message("importing.whole", where=where, text=facts[name], least=least))
     each, total = whole(facts, "gpus"), whole(facts, "devices")
     if each and total and "nodes" in facts and each * int(facts["nodes"]) != total:
         raise ValueError(
-            f"{facts['nodes']} nodes of {each} devices are {each * int(facts['nodes'])}, and devices says {total}; "
-            "correct one of them"
+            Message(
+                "importing.devices_contradict",
+                nodes=facts["nodes"],
+                each=each,
+                product=each * int(facts["nodes"]),
+                total=total,
+            )
         )
 
 
@@ -171,7 +175,7 @@ def devices(facts: Mapping[str, str]) -> int | None:
     return each * (whole(facts, "nodes") or 1) if each else whole(facts, "devices")
 
 
-def case(facts: Mapping[str, str], known: Reading, who: str = "neither path nor log") -> Case:
+def case(facts: Mapping[str, str], known: Reading, who: str = "") -> Case:
     """The case of a log or a row. Raises ValueError if *who* does not say what a case needs."""
     framework = facts.get("framework") or known.framework
     model = facts.get("model") or known.model
@@ -181,10 +185,12 @@ def case(facts: Mapping[str, str], known: Reading, who: str = "neither path nor 
         needed = {"framework": framework, "model": model, "devices": total, "batch": batch}
         absent = [name for name, value in needed.items() if not value]
         tried = " ".join(f"--set {name}={NEEDED[name]}" for name in absent)
-        raise ValueError(f"{who} says {', '.join(absent)}; try {tried}, or --pattern or --map")
+        raise ValueError(
+            Message("importing.says", who=who or Message("importing.path_nor_log"), absent=absent, tried=tried)
+        )
     nodes = whole(facts, "nodes") or 1
     if total % nodes:
-        raise ValueError(f"{total} devices do not spread evenly over {nodes} nodes")
+        raise ValueError(Message("importing.uneven", total=total, nodes=nodes))
     made = Case(
         framework=safe(framework),
         recipe=safe(facts.get("recipe") or f"{known.dialect or 'cited'}-{model}"),  # a case's name holds no model
@@ -200,10 +206,7 @@ def case(facts: Mapping[str, str], known: Reading, who: str = "neither path nor 
     )
     if len(made.id) > LONGEST_NAME:
         names = ", ".join(name for name, _ in made.options) or "framework, model"
-        raise ValueError(
-            f"the case's name would have {len(made.id)} characters, and {LONGEST_NAME} are the most; "
-            f"shorten {names}, or leave out a column with --map any=COLUMN"
-        )
+        raise ValueError(Message("importing.name_too_long", length=len(made.id), most=LONGEST_NAME, names=names))
     return made
 
 
@@ -237,20 +240,20 @@ def _precision(text: str | None) -> Precision:
     if word in _PRECISIONS:
         return _PRECISIONS[word]
     known = ", ".join(_PRECISIONS)
-    raise ValueError(f'unknown precision "{text}"; expected {known}.{did_you_mean(word, _PRECISIONS)}')
+    raise ValueError(Message("importing.precision_word", text=text, known=known, near=did_you_mean(word, _PRECISIONS)))
 
 
 def _batch_policy(text: str | None) -> Literal["max"] | None:
     if text is None:
         return None
     if text.strip().lower() != "max":
-        raise ValueError(f'batch_policy: "{text}" stands there; expected max, or nothing')
+        raise ValueError(Message("importing.batch_policy", text=text))
     return "max"
 
 
 def _switch(text: str) -> bool:
     if text.lower() not in (*_ON, *_OFF):
-        raise ValueError(f'xla: "{text}" stands there; expected on or off')
+        raise ValueError(Message("importing.xla_word", text=text))
     return text.lower() in _ON
 
 
@@ -273,9 +276,9 @@ def of_path(
     runs = mapped[1]
     own = next((run for run in runs if Path(name).match(run["path"])), None)
     if runs and own is None and found_by is None:
-        raise ValueError("no [[runs]] of the mapping file has this path")
+        raise ValueError(Message("importing.no_runs_entry"))
     match = found_by.fullmatch(name) if found_by else None
     if found_by and match is None and own is None:
-        raise ValueError("the path is not as --pattern says")
+        raise ValueError(Message("importing.not_pattern"))
     said = {key: value for key, value in (own or {}).items() if key != "path"}
     return (USER, user), (ENTRY, said), (PATH, match.groupdict() if match else {})

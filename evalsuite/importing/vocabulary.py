@@ -7,6 +7,8 @@ refused. `precison=amp` made an option of that name, and left the precision unkn
 import difflib
 from collections.abc import Mapping
 
+from evalsuite.messages import Message
+
 NEARLY = 0.8  # of what difflib calls the ratio: two letters that changed places in a word of five
 FACTS = (  # as data/criteria/facts.toml names them, and the options that state them
     *("model_variant", "tf32", "batch_per_device", "global_batch", "accumulation", "input_size", "image_size"),
@@ -41,11 +43,11 @@ def misspelt(facts: Mapping[str, str], names: tuple[str, ...]) -> None:
     known = {*FACTS, *names}
     for name, value in facts.items():
         if name not in known and (near := _nearest(name, tuple(known))):
-            raise ValueError(f'"{name}" is no name that is known; expected {near}, or a name unlike it for an option')
+            raise ValueError(Message("importing.vocabulary_name", text=name, near=near))
         words = VALUES.get(_SPELT.get(name, name), ())
         word = value.strip().lower()
         if words and word not in words and (near := _nearest(word, words)):
-            raise ValueError(f'{name}: "{value}" stands there; expected {near}, or a word unlike it')
+            raise ValueError(Message("importing.vocabulary_value", name=name, text=value, near=near))
 
 
 def _nearest(word: str, known: tuple[str, ...]) -> str | None:

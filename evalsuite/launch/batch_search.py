@@ -8,6 +8,7 @@ from evalsuite.dialect import Dialect
 from evalsuite.launch import runner
 from evalsuite.launch.runner import Launcher
 from evalsuite.logs import reading
+from evalsuite.messages import Message
 from evalsuite.model import Case, Protocol, Run
 from evalsuite.plan import largest
 from evalsuite.plan.largest import Aim, Ends, Largest
@@ -115,7 +116,7 @@ def trial_run(case: Case, batch: int, aim: Aim) -> Run:
 def read_trial(folder: RunFolder, case: Case, dialect: str, dialects: Mapping[str, Dialect]) -> tuple[Ends, str]:
     """Whether a trial fitted, and else why not, by its outcome and its log."""
     if not folder.finished:
-        return "failed", "another evalsuite tries it at this moment"
+        return "failed", Message("launch.another_tries")
     outcome = folder.outcome()
     if outcome.ended_well:
         return "fits", ""

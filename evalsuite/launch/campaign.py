@@ -18,6 +18,7 @@ from evalsuite.errors import EvalsuiteError, did_you_mean, of_machine
 from evalsuite.launch import runner, watching
 from evalsuite.launch.checks import drift_probe
 from evalsuite.launch.provision import images, virtualenvs
+from evalsuite.messages import message_of
 from evalsuite.model import Case, Device, Run, Skip
 from evalsuite.plan.containers import Container
 from evalsuite.plan.plan import Machine, Plan
@@ -74,7 +75,7 @@ def environments(
         try:
             python = _python(recipe, kind, cases[0].device, progress)
         except virtualenvs.CannotInstall as error:
-            skips += [Skip(case=case, reason=str(error)) for case in cases]
+            skips += [Skip(case=case, reason=message_of(error)) for case in cases]
             continue
         pythons[framework, name] = python
         packages[framework, name] = (
@@ -141,9 +142,8 @@ def redo(words: Sequence[str], plan: Plan, store: Store) -> list[Run]:
         found = [run for run in finished if _named(run, word, store)]
         if not found and word != "failed":
             hint = did_you_mean(word, [case.id for case in plan.cases], cutoff=0.4)
-            raise EvalsuiteError(
-                f'--redo "{word}": no finished run of this plan has that name; expected failed, a case such as '
-                f"{plan.cases[0].id if plan.cases else 'CASE'} or one of its runs (CASE/r0).{hint}"
+            raise EvalsuiteError.of(
+                "launch.redo", name=word, example=plan.cases[0].id if plan.cases else "CASE", near=hint
             )
         chosen += [run for run in found if run not in chosen]
     for run in chosen:

@@ -13,6 +13,7 @@ from evalsuite import files, redaction
 from evalsuite.adapter import Adapter, Recipe, listed
 from evalsuite.errors import EvalsuiteError
 from evalsuite.launch.provision import virtualenvs
+from evalsuite.messages import Message, message_of
 from evalsuite.reference import REFERENCE_ENVIRONMENT
 from evalsuite.registry import chosen
 from evalsuite.runs.equivalence import hashes
@@ -34,9 +35,7 @@ class ProvenWorkload:
     @property
     def program(self) -> Path:
         if self.recipe.brought_by is None:
-            raise EvalsuiteError(
-                f"recipe {self.recipe.name}: no adapter's file brought it; expected one with a folder."
-            )
+            raise EvalsuiteError.of("launch.recipe_no_file", recipe=self.recipe.name)
         return self.recipe.brought_by / "workloads" / self.recipe.equivalence
 
 
@@ -52,7 +51,7 @@ def workloads(adapters: Mapping[str, Adapter], frameworks: Iterable[str] | None,
     """Those of *model*, of *frameworks* or of all. Raises EvalsuiteError for a name that is not known."""
     known = models(adapters)
     if model not in known:
-        raise EvalsuiteError(f'--model: "{model}" cannot be proven; {listed("models", model, known)}')
+        raise EvalsuiteError.of("launch.model_unproven", name=model, known=listed("models", model, known))
     asked = chosen(frameworks, adapters) if frameworks is not None else adapters.values()
     return [
         ProvenWorkload(framework=adapter.name, recipe=recipe)
@@ -73,7 +72,7 @@ def answer(workload: ProvenWorkload, folder: Path, progress: Callable[[str], Non
     try:
         python = virtualenvs.ensure(workload.recipe, progress=progress)
     except virtualenvs.CannotInstall as error:
-        return NotRun(framework=workload.framework, reason=str(error))
+        return NotRun(framework=workload.framework, reason=message_of(error))
     file = folder / f"{workload.framework}.json"
     program = workload.program
     argv = (
@@ -93,14 +92,19 @@ def answer(workload: ProvenWorkload, folder: Path, progress: Callable[[str], Non
             timeout=TIMEOUT_S,
         )
     except subprocess.TimeoutExpired:
-        return NotRun(framework=workload.framework, reason=f"no answer in {TIMEOUT_S:g} s")
+        return NotRun(framework=workload.framework, reason=Message("launch.answer_late", seconds=TIMEOUT_S))
     if ended.returncode or not file.is_file():
         said = redaction.redacted(" · ".join(line.strip() for line in ended.stdout.strip().splitlines()[-LAST_LINES:]))
-        return NotRun(framework=workload.framework, reason=f"{program.name} ended with {ended.returncode}: {said}")
+        return NotRun(
+            framework=workload.framework,
+            reason=Message("launch.program_ended", name=program.name, code=ended.returncode, text=said),
+        )
     try:
         found = WorkloadAnswer.from_json(files.read_json(file), file)
         if not all(setting.losses for setting in found.settings) or not found.elements:
-            raise ValueError("no loss, or no parameter, stands there; expected some of each")
+            raise ValueError(Message("launch.answer_empty"))
         return replace(found, files=hashes(program.parent / found.script))
     except (EvalsuiteError, OSError, ValueError) as error:
-        return NotRun(framework=workload.framework, reason=f"{program.name} answered what cannot be read: {error}")
+        return NotRun(
+            framework=workload.framework, reason=Message("launch.answer_unreadable", name=program.name, error=error)
+        )

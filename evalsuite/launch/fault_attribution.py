@@ -10,6 +10,7 @@ from itertools import islice
 
 from evalsuite import redaction
 from evalsuite.agent.order import CANNOT_EXECUTE, EVALUATOR_LOST, NOT_FOUND
+from evalsuite.messages import Message
 from evalsuite.model import Case
 from evalsuite.plan.containers import Container
 from evalsuite.runs.endings import AgentOutcome
@@ -29,16 +30,16 @@ def find_infrastructure_fault(folder: RunFolder, case: Case) -> str | None:
     agents = folder.agents()
     started, ended = set(folder.environments()), set(agents)
     if not started and not ended:
-        return "no node agent was started"
+        return Message("launch.run_no_agent")
     if lost := sorted(started - ended):
         return lost_on(lost)
     if len(ended) < case.nodes and not any(map(_failed_at_once, agents.values())):
-        return f"{case.nodes - len(ended)} of {case.nodes} nodes left no record"
+        return Message("launch.run_nodes_lost", lost=case.nodes - len(ended), nodes=case.nodes)
     return None
 
 
 def lost_on(hosts: Sequence[str]) -> str:
-    return f"the node agent was lost on {', '.join(hosts)}"
+    return Message("launch.run_agent_lost", nodes=hosts)
 
 
 def find_deaf_hosts(agents: Mapping[str, AgentOutcome]) -> list[str]:
@@ -61,7 +62,7 @@ def find_launcher_fault(agents: Mapping[str, AgentOutcome]) -> str | None:
     if not any(agent.exit_code for agent in agents.values()):
         return None
     asked = sorted(host for host, agent in agents.items() if agent.interrupted_by)
-    return f"the launcher ended the training on {', '.join(asked)}" if asked else None
+    return Message("launch.run_launcher_ended", nodes=asked) if asked else None
 
 
 def _failed_at_once(agent: AgentOutcome) -> bool:

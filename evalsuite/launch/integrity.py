@@ -7,6 +7,7 @@ A record that none of them wrote, such as the log of one more process, counts as
 from collections.abc import Mapping
 
 from evalsuite.errors import EvalsuiteError
+from evalsuite.messages import Message
 from evalsuite.runs.store import RunFolder
 
 
@@ -19,7 +20,7 @@ def find_changes(folder: RunFolder, asked: Mapping[str, str], nodes: int) -> str
     try:
         agents = folder.agents()
     except EvalsuiteError as error:
-        return f"{error} It was changed while the run went on, and not by evalsuite"
+        return Message("launch.file_changed", error=error)
     held: dict[str, str] = {}
     for agent in agents.values():
         held |= agent.sha256 or {}
@@ -31,4 +32,4 @@ def find_changes(folder: RunFolder, asked: Mapping[str, str], nodes: int) -> str
         changed += tuple(name for name in folder.recorded() if name not in held)
     if not changed:
         return None
-    return f"{', '.join(dict.fromkeys(changed))}: changed while the run went on, and not by evalsuite"
+    return Message("launch.run_changed", files=dict.fromkeys(changed))

@@ -68,10 +68,7 @@ def read(store: Store, now_s: float) -> EvaluationState:
     """The state of the evaluation in *store* at the time *now_s* (Unix). Raises EvalsuiteError if none was begun."""
     plan = store.plan()
     if plan is None:
-        raise EvalsuiteError(
-            f"{store.root}: no evaluation was begun here; expected a folder that `run` or `compare` writes to. Try "
-            "--runs DIR."
-        )
+        raise EvalsuiteError.of("launch.none_begun", path=store.root)
     attempts = {one.run: one for one in store.journal.attempts()}  # the last of each run
     runs = [Run(case=case, repeat=repeat) for repeat in range(plan.repeats) for case in plan.cases]
     further = range(plan.repeats, plan.most_repeats or plan.repeats)  # made only where they are needed

@@ -22,6 +22,7 @@ from evalsuite.launch.remote import launcher_errors
 from evalsuite.launch.remote.forwarded_environment import python_path
 from evalsuite.launch.remote.heartbeat import HeartbeatMonitor
 from evalsuite.logs import catalogue
+from evalsuite.messages import Message
 from evalsuite.model import Case, Run
 from evalsuite.plan import repositories, sandbox
 from evalsuite.plan.commandline import CommandLine, command_line
@@ -36,12 +37,6 @@ Waits = Callable[[str], None]
 
 POLL_S = 0.2
 ENOUGH_POLL_S = 3.0  # reading a log from its beginning costs milliseconds
-ENOUGH: Mapping[Enough, str] = {
-    "no_limit": "ended by evalsuite after the last measured step: the script has no limit of its own",
-    "window": "ended by evalsuite after the last measured step, as asked: the script would have gone on",
-    "hung": "ended by evalsuite: the script had trained its steps and did not come to an end",
-    "silent": "hung: it printed steps, and then nothing for far longer than ever before; ended by evalsuite",
-}
 AGENT_GRACE_S = 30.0  # beyond the run's own timeout, for the agent to end its tree and write its files
 SHOWN_S = 35.0  # until a network file system shows what another node has written (nfs(5), acdirmin: 30 s)
 
@@ -145,10 +140,7 @@ def _finish(
             environment |= python_path(environment)
             process = engine_process.start_process(line.engine, environment, output, folder.scratch)
         except OSError as error:
-            raise EvalsuiteError(
-                f"{line.engine[0]}: {error.strerror}; expected the engine's own command. `evalsuite doctor` says which "
-                "engines this machine has."
-            ) from error
+            raise EvalsuiteError.of("launch.engine_command", path=line.engine[0], error=error) from error
         began = asked = time.monotonic()
         told: str | None = None
         try:
@@ -181,7 +173,7 @@ def _check_recorded(exit_code: int, folder: RunFolder) -> None:
     the run counts as not run."""
     error = _agent_error(folder)
     if exit_code == AGENT_FAILED and error:
-        raise EvalsuiteError(f"{error} Finished runs are kept; start again to go on.")
+        raise EvalsuiteError.of("launch.kept_go_on", error=error)
 
 
 def _agent_error(folder: RunFolder) -> str | None:
@@ -204,8 +196,10 @@ def _recorded_end(
 
 def _ended(why: Enough) -> Outcome:
     if why in ("no_limit", "window"):
-        return Outcome(status="stopped_as_planned", reason=ENOUGH[why], enough=why)
-    return Outcome(status="failed" if why == "silent" else "completed", reason=ENOUGH[why], enough=why)
+        return Outcome(status="stopped_as_planned", reason=Message(f"launch.run_enough_{why}"), enough=why)
+    return Outcome(
+        status="failed" if why == "silent" else "completed", reason=Message(f"launch.run_enough_{why}"), enough=why
+    )
 
 
 def _lost(folder: RunFolder, case: Case) -> str | None:
@@ -229,7 +223,7 @@ def _failed_by_infrastructure(why: str, folder: RunFolder) -> Outcome:
 def _ending(exit_code: int, folder: RunFolder, case: Case, launcher: Launcher) -> Outcome:
     agents = folder.agents()
     if exit_code == 124 or any(agent.timed_out for agent in agents.values()):
-        return Outcome(status="timed_out", reason=f"the time limit of {launcher.timeout_s:g} s was reached")
+        return Outcome(status="timed_out", reason=Message("launch.run_limit", seconds=launcher.timeout_s))
     if exit_code == 0 and not _lost(folder, case):
         said = fault_attribution.find_launcher_fault(agents)
         return _failed_by_infrastructure(said, folder) if said else Outcome(status="completed", reason="")
@@ -246,11 +240,13 @@ def _ending(exit_code: int, folder: RunFolder, case: Case, launcher: Launcher) -
     if refused := fault_attribution.find_container_fault(folder, launcher.engine.container):
         return Outcome(status="failed", reason=refused, fault="infrastructure")
     if not any(log.path.stat().st_size for log in folder.logs()):  # the training never spoke: the engine may have
-        return Outcome(status="failed", reason=_engine_said(folder.engine_log) or f"exit code {exit_code}")
+        return Outcome(
+            status="failed", reason=_engine_said(folder.engine_log) or Message("launch.run_exit", code=exit_code)
+        )
     if exit_code < 0 or exit_code > 128:
         number = -exit_code if exit_code < 0 else exit_code - 128
-        return Outcome(status="failed", reason=f"ended by {_signal_name(number)}")
-    return Outcome(status="failed", reason=f"exit code {exit_code}")
+        return Outcome(status="failed", reason=Message("launch.run_signal", signal=_signal_name(number)))
+    return Outcome(status="failed", reason=Message("launch.run_exit", code=exit_code))
 
 
 def _command(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from evalsuite import author_modules
 from evalsuite.dialect import Dialect, Line, Origin, Timers
 from evalsuite.errors import EvalsuiteError, did_you_mean
+from evalsuite.messages import Message
 
 if TYPE_CHECKING:
     from evalsuite.adapter import Recipe
@@ -97,15 +98,8 @@ def _plain(dialect: Dialect) -> tuple[object, ...]:
 def _two(before: Dialect, dialect: Dialect) -> str:
     places = f"{dialect.origin.file if dialect.origin else HOUSE}"
     if before.origin is None:
-        return (
-            f'{places}: brings a dialect "{dialect.name}", and evalsuite has one of that name '
-            f"({before.title}); expected a name of its own. Try Dialect(name=…) with another, or, if the log is the "
-            f'same, Recipe(dialect="{dialect.name}").'
-        )
-    return (
-        f'{places}: brings a dialect "{dialect.name}", and so does {before.origin.file}, a different one; expected '
-        "one dialect to a name. Try another name in one of the two."
-    )
+        return Message("logs.dialect_of_ours", path=places, name=dialect.name, title=before.title)
+    return Message("logs.dialect_by_two", path=places, name=dialect.name, other=before.origin.file)
 
 
 def load(file: Path) -> tuple[Dialect, ...]:
@@ -113,10 +107,7 @@ def load(file: Path) -> tuple[Dialect, ...]:
     module = author_modules.loaded(file, CONTRACT)
     found = author_modules.declared(module, file, CONTRACT)
     if not isinstance(found, tuple | list) or not all(isinstance(one, Dialect) for one in found):
-        raise EvalsuiteError(
-            f"{file}: the module's DIALECTS is no tuple of dialects; expected {CONTRACT.example}. "
-            f"A single one is written (Dialect(…),). See {CONTRACT.page}."
-        )
+        raise EvalsuiteError.of("logs.dialects_no_tuple", path=file, example=CONTRACT.example, page=CONTRACT.page)
     return tuple(found)
 
 
@@ -124,9 +115,7 @@ def chosen(name: str, dialects: Mapping[str, Dialect]) -> Dialect:
     """The dialect called *name*. Raises EvalsuiteError with the nearest name if there is none."""
     if name in dialects:
         return dialects[name]
-    raise EvalsuiteError(
-        f'--dialect: unknown dialect "{name}"; `evalsuite dialects` lists them.{_nearest(name, dialects)}'
-    )
+    raise EvalsuiteError.of("logs.dialect", name=name, near=_nearest(name, dialects))
 
 
 def spoken(framework: str, recipe: "Recipe", dialects: Mapping[str, Dialect]) -> Dialect:
@@ -134,10 +123,8 @@ def spoken(framework: str, recipe: "Recipe", dialects: Mapping[str, Dialect]) ->
     name = recipe.dialect_name
     if name in dialects:
         return dialects[name]
-    raise EvalsuiteError(
-        f'adapter {framework}, recipe {recipe.name}: unknown dialect "{name}"; expected one that `evalsuite dialects` '
-        f"lists, or the adapter's own. Try --dialects DIR with the folder that declares it, or "
-        f"Recipe(dialect=Dialect(…)).{_nearest(name, dialects)}"
+    raise EvalsuiteError.of(
+        "logs.recipe_dialect", framework=framework, recipe=recipe.name, name=name, near=_nearest(name, dialects)
     )
 
 

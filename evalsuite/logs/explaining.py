@@ -19,6 +19,7 @@ from evalsuite.logs.text.extracting import Extractor
 from evalsuite.logs.text.logfile import Chunk
 from evalsuite.logs.text.records import Record, printer
 from evalsuite.logs.text.sampling import Watcher
+from evalsuite.messages import Message
 
 SHOWN_OF_EACH = 3
 CANDIDATE_BYTES = 1 << 18  # dialects are compared by their lines in so much of the log
@@ -103,9 +104,13 @@ def _candidates(path: Path, dialects: Mapping[str, Dialect], chosen: list[str]) 
     for name, count in sorted(found.items(), key=lambda pair: (-pair[1], pair[0] not in chosen)):
         stronger = [other for other in dialects[name].yields_to if other in found]
         if name in chosen:
-            why = "it fits" if len(chosen) == 1 else f"it fits as well as {', '.join(set(chosen) - {name})}"
+            why = (
+                Message("logs.line_fits")
+                if len(chosen) == 1
+                else Message("logs.line_fits_also", names=set(chosen) - {name})
+            )
         else:
-            why = f"yields to {', '.join(stronger)}, which says more" if stronger else "another fits more lines"
+            why = Message("logs.line_yields", names=stronger) if stronger else Message("logs.line_fewer")
         yield Candidate(name=name, lines=count, why=why)
 
 
@@ -137,7 +142,7 @@ def _line(number: int, text: bytes, dialect: Dialect, record: Record | None) -> 
         return LineSeen(number=number, kind="step", why=_fields(record), text=shown(text))
     for kind in KINDS[1:]:
         if any(line.compiled.search(text) for line in _of(dialect, kind)):
-            return LineSeen(number=number, kind=kind, why=f"a line of kind {kind}", text=shown(text))
+            return LineSeen(number=number, kind=kind, why=Message("logs.line_of_kind", kind=kind), text=shown(text))
     return LineSeen(number=number, kind="skipped", why=_why_skipped(text, dialect), text=shown(text))
 
 
@@ -161,7 +166,7 @@ def _why_skipped(text: bytes, dialect: Dialect) -> str:
         if line.literal and line.literal in text:
             match = line.compiled.search(text)
             if match is None:
-                return f'holds "{shown(line.literal)}", but what follows is not as in: {shown(line.sample)}'
-            return "a step line, cut off or without its numbers"
+                return Message("logs.line_unlike", text=shown(line.literal), sample=shown(line.sample))
+            return Message("logs.line_cut")
     rank = printer(text)
-    return f"printed by rank {rank}, no line of the dialect" if rank is not None else "no line of the dialect"
+    return Message("logs.line_of_rank", n=rank) if rank is not None else Message("logs.line_other")

@@ -12,6 +12,7 @@ from evalsuite.logs.scan.scan import Quiet
 from evalsuite.logs.text.intact import ALTERED, is_altered_log
 from evalsuite.logs.text.logfile import Unreadable, chunks, kind
 from evalsuite.logs.text.records import count_of
+from evalsuite.messages import Message
 
 SNIFF_BYTES = 3 << 14  # from where a dialect fits, so much is looked at for one that says more
 LOOK_BACK_BYTES = 1 << 12
@@ -83,7 +84,7 @@ def recognise(paths: Sequence[Path], name: str | None, dialects: Mapping[str, Di
             return found[0]
         if found:
             names = " and ".join(dialect.name for dialect in found)
-            raise Unreadable(f"{names} fit this log equally well; say which with --dialect")
+            raise Unreadable(Message("logs.parse_equally", names=names))
     raise _explain_silence(paths, dialects.values())
 
 
@@ -115,26 +116,24 @@ def find_dialects(path: Path, sniffer: Sniffer) -> list[Dialect]:
 def _explain_silence(paths: Sequence[Path], dialects: Iterable[Dialect]) -> Unreadable:
     """Why no dialect finds a line in the logs."""
     if not paths:
-        return Unreadable("there is no log")
+        return Unreadable(Message("logs.parse_none"))
     nothing, skipped = True, 0
     for path in paths:
         quiet = Quiet(None)
         for chunk in chunks(path):
             if nothing and (other := kind(chunk.text)):
-                return Unreadable(f"no log, but {other}")
+                return Unreadable(Message("logs.parse_other", other=other))
             quiet.add(chunk, steps=False)
             nothing, skipped = False, skipped + chunk.skipped
         if failure := failures.failure(quiet.lines()):
             return Unreadable(failure.reason, failed=True)
     if nothing:
-        return Unreadable("the log is empty")
+        return Unreadable(Message("logs.parse_empty"))
     if skipped:
-        return Unreadable(
-            f"no known dialect fits any of its lines, and {skipped:,} bytes stand in lines too long for a log"
-        )
+        return Unreadable(Message("logs.parse_long_lines", n=skipped))
     if is_altered_log(paths[0], dialects):
         return Unreadable(ALTERED)
-    return Unreadable("no known dialect fits any of its lines; `evalsuite dialects --explain` shows why")
+    return Unreadable(Message("logs.parse_unknown"))
 
 
 def _stands_in(example: bytes, text: bytes, dialect: Dialect) -> bool:

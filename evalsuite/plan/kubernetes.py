@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from evalsuite.decode import Constraint, decode, read_toml
-from evalsuite.messages import Message
 
 API = "trainer.kubeflow.org/v1alpha1"
 QUEUE = "kueue.x-k8s.io/queue-name"
@@ -81,9 +80,9 @@ def _runtime(
 ) -> Manifest:
     launcher = _pod(values, "node", ["sh", "-c", f'{TRUST} && exec "$@"', "evalsuite", *command], LAUNCHER)
     node = _pod(values, "node", ["sh", "-c", SERVE], {**values.resources, **accelerators})
-    node[Message("plan.containers")][0]["readinessProbe"] = {"initialDelaySeconds": 2, "tcpSocket": {"port": SSH_PORT}}
+    node["containers"][0]["readinessProbe"] = {"initialDelaySeconds": 2, "tcpSocket": {"port": SSH_PORT}}
     if accelerators or values.host_network:  # pinned memory, for RDMA and for copies to devices
-        node[Message("plan.containers")][0]["securityContext"] = {"capabilities": {"add": ["IPC_LOCK"]}}
+        node["containers"][0]["securityContext"] = {"capabilities": {"add": ["IPC_LOCK"]}}
     return {
         "apiVersion": API,
         "kind": "TrainingRuntime",
@@ -152,7 +151,7 @@ def _pod(values: Values, name: str, command: Sequence[str], resources: Mapping[s
     if resources:
         container["resources"] = {"limits": dict(resources), "requests": dict(resources)}
     pod: Manifest = {
-        Message("plan.containers"): [container],
+        "containers": [container],
         "restartPolicy": "OnFailure",
         "volumes": [
             {"name": "shared", "persistentVolumeClaim": {"claimName": values.claim}},

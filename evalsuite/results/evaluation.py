@@ -54,10 +54,7 @@ def evaluate(
     called = {name for case in only or () for name in names(case)}
     folders = [folder for folder in store.finished() if wanted is None or folder.path.parent.name in called]
     if not folders:
-        raise NothingMeasured(
-            f"{store.root}: no finished run stands there; expected folders like <case>/r0 with an outcome.json. "
-            "Try `evalsuite compare`, or --runs DIR with the folder of an evaluation."
-        )
+        raise NothingMeasured.of("results.nothing_finished", path=store.root)
     measured, broken = measuring.measure_folders(folders, places, cache, meanwhile)
     planned = store.plan()
     cases = all_cases(planned, [one.measurement for one in measured], wanted)

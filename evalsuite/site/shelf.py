@@ -7,6 +7,7 @@ from pathlib import Path
 
 from evalsuite.errors import EvalsuiteError
 from evalsuite.files import sha256
+from evalsuite.messages import Message, message_of
 from evalsuite.report.data import finished
 from evalsuite.report.data.finished import Finished
 
@@ -82,7 +83,16 @@ def _shelved(folder: Path) -> OnShelf:
     try:
         return Shelved(id=folder.name, report=finished.read(folder))
     except EvalsuiteError as error:
-        return BrokenReport(id=folder.name, broken=str(error).replace(f"{folder}", f"{REPORTS}/{folder.name}"))
+        return BrokenReport(id=folder.name, broken=_under_site(message_of(error), folder))
+
+
+def _under_site(text: str, folder: Path) -> str:
+    """*text* with *folder* named as it stands on the site."""
+
+    def change(part: str) -> str:
+        return part.replace(f"{folder}", f"{REPORTS}/{folder.name}")
+
+    return text.map(change) if isinstance(text, Message) else change(text)
 
 
 def _newest_builds(found: Sequence[OnShelf]) -> set[str]:

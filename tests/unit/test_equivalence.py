@@ -348,6 +348,6 @@ def test_the_receipts_of_a_lab_are_read_and_one_without_a_loss_is_refused(tmp_pa
 
 
 def test_a_folder_without_receipts_is_refused_before_anything_runs(tmp_path):
-    with pytest.raises(EvalsuiteError, match=r"no receipt .* lies there; expected"):
+    with pytest.raises(EvalsuiteError, match=r"no receipt .* found; expected"):
         check_receipts(tmp_path)
     check_receipts(None)

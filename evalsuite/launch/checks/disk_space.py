@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from evalsuite.errors import EvalsuiteError
+from evalsuite.messages import Message
 from evalsuite.model import Run
 from evalsuite.runs.store import RunFolder, Store
 
@@ -22,9 +23,8 @@ def check_disk_space(runs: Sequence[Run], store: Store) -> None:
     standing = next(folder for folder in (store.root.resolve(), *store.root.resolve().parents) if folder.exists())
     free = shutil.disk_usage(standing).free
     if free < needed:
-        raise EvalsuiteError(
-            f"{store.root}: {_megabytes(free)} are free; expected {_megabytes(needed)} for {len(runs)} runs ({by}). "
-            "Try to free some space, or --runs DIR on another disk."
+        raise EvalsuiteError.of(
+            "launch.no_room", root=store.root, free=_megabytes(free), needed=_megabytes(needed), runs=len(runs), by=by
         )
 
 
@@ -32,10 +32,10 @@ def needed_bytes(runs: Sequence[Run], store: Store) -> tuple[int, str]:
     """What *runs* will take on the disk with some to spare, and by what that is told."""
     weighed = [_weight(folder) for folder in store.finished()[-MOST_WEIGHED:]]
     if weighed:
-        each, by = sum(weighed) / len(weighed), f"by {len(weighed)} earlier runs"
+        each, by = sum(weighed) / len(weighed), Message("launch.disk_by_runs", n=len(weighed))
         return max(LEAST_BYTES, round(SPARE * each * len(runs))), by
     nodes = sum(run.case.nodes for run in runs)
-    return max(LEAST_BYTES, nodes * USUAL_BYTES), f"{_megabytes(USUAL_BYTES)} for each node of a run"
+    return max(LEAST_BYTES, nodes * USUAL_BYTES), Message("launch.disk_usual", size=_megabytes(USUAL_BYTES))
 
 
 def _weight(folder: RunFolder) -> int:

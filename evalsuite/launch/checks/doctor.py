@@ -22,6 +22,7 @@ from evalsuite.machine.sensors import nvml
 from evalsuite.machine.sensors.accelerators import Accelerators
 from evalsuite.machine.sensors.memory import Memory
 from evalsuite.machine.sensors.processor import Cpu
+from evalsuite.messages import Message
 from evalsuite.model import Device
 
 State = Literal["ok", "later", "missing", "broken"]
@@ -31,12 +32,12 @@ NVIDIA = "0x10de"  # PCI vendor number
 DISPLAY = "0x03"  # PCI class of graphics and 3D controllers
 ROOM_BYTES = 10 * GIB  # four frameworks' environments took 5 GB on a CPU machine (0.3 to 1.5 GB each)
 LIBRARIES = {  # module → distribution, and what it is for
-    "psutil": ("psutil", "sampling CPU, memory, disks and network"),
-    "pynvml": ("nvidia-ml-py", "sampling NVIDIA devices"),
-    "jinja2": ("jinja2", "the report"),
-    "matplotlib": ("matplotlib", "the report's figures"),
-    "openpyxl": ("openpyxl", "importing tables from workbooks"),
-    "rich": ("rich", "tables and progress on a terminal"),
+    "psutil": ("psutil", Message("launch.sampling")),
+    "pynvml": ("nvidia-ml-py", Message("launch.sampling_gpu")),
+    "jinja2": ("jinja2", Message("launch.of_report")),
+    "matplotlib": ("matplotlib", Message("launch.of_figures")),
+    "openpyxl": ("openpyxl", Message("launch.of_workbooks")),
+    "rich": ("rich", Message("launch.of_terminal")),
 }
 
 
@@ -53,25 +54,25 @@ class Check:
 
 ENGINES = (
     *(scheduler.client for scheduler in SCHEDULERS.values()),
-    Program(name="mpirun", purpose="engine mpi", remedy="apt install openmpi-bin"),
-    Program(name="ssh", purpose="reaching other hosts", remedy="apt install openssh-client", version=("-V",)),
+    Program(name="mpirun", purpose=Message("launch.engine_mpi"), remedy="apt install openmpi-bin"),
+    Program(name="ssh", purpose=Message("launch.other_hosts"), remedy="apt install openssh-client", version=("-V",)),
     Program(
         name="docker",
-        purpose="containers",
+        purpose=Message("launch.containers"),
         remedy="apt install docker.io",
         alive=("docker", "info", "--format", "{{.ServerVersion}}"),
-        dead="the client is here and no engine answers",
+        dead=Message("launch.docker_silent"),
     ),
-    Program(name="podman", purpose="containers", remedy="apt install podman"),
-    Program(name="apptainer", purpose="containers", remedy="see apptainer.org/docs/admin/main/installation.html"),
-    Program(name="ch-run", purpose="containers without privileges", remedy="apt install charliecloud"),
+    Program(name="podman", purpose=Message("launch.containers"), remedy="apt install podman"),
+    Program(name="apptainer", purpose=Message("launch.containers"), remedy=Message("launch.apptainer_remedy")),
+    Program(name="ch-run", purpose=Message("launch.unprivileged_containers"), remedy="apt install charliecloud"),
     Program(
         name="kubectl",
-        purpose="Kubernetes jobs",
+        purpose=Message("launch.kubernetes"),
         remedy="apt install kubernetes-client",
         version=("version", "--client"),
         alive=("kubectl", "cluster-info"),
-        dead="no cluster answers",
+        dead=Message("launch.cluster_silent"),
     ),
 )
 
@@ -97,21 +98,23 @@ def machine(root: Path = Path("/")) -> Iterator[Check]:
     model = environment.cpu_model(root) or "unknown processor"
     system = environment.operating_system(root)
     yield check(name="system", detail=f"{system}, Python {platform.python_version()}")
-    yield check(name="processor", detail=f"{model}, {cpu.capacity:g} of {os.cpu_count()} cores usable")
+    yield check(name="processor", detail=Message("launch.cores", model=model, usable=cpu.capacity, all=os.cpu_count()))
     if memory.total_bytes is not None:
         yield check(name="memory", detail=f"{memory.total_bytes / GIB:.1f} GiB")
     if limits.cpus is not None or limits.memory_bytes is not None:
-        cpus = "no CPU limit" if limits.cpus is None else f"{limits.cpus:g} cores"
-        size = "no memory limit" if limits.memory_bytes is None else f"{limits.memory_bytes / GIB:.1f} GiB"
-        yield check(name="container", detail=f"limits: {cpus}, {size}")
+        cpus = Message("launch.no_cpu_limit") if limits.cpus is None else f"{limits.cpus:g} cores"
+        size = (
+            Message("launch.no_memory_limit") if limits.memory_bytes is None else f"{limits.memory_bytes / GIB:.1f} GiB"
+        )
+        yield check(name="container", detail=Message("launch.limits", cpus=cpus, memory=size))
     yield _run_group()
 
 
 def _run_group() -> Check:
     check = functools.partial(Check, group="machine", name="cgroup")
     if why := run_groups.why_no_group():
-        return check(state="missing", detail=f"no control group for each run ({why}): runs are ended by process tree")
-    return check(state="ok", detail="each run has a control group of its own")
+        return check(state="missing", detail=Message("launch.no_group", why=why))
+    return check(state="ok", detail=Message("launch.own_group"))
 
 
 def devices(root: Path = Path("/")) -> Iterator[Check]:
@@ -125,20 +128,20 @@ def devices(root: Path = Path("/")) -> Iterator[Check]:
             yield check(name=f"{accelerators.kind}{device.index}", state="ok", detail=f"{device.name}{size}")
         driver, toolkit = (versions[name] or "unknown" for name in ("driver", "toolkit"))
         with_cuda = accelerators.kind == "gpu"
-        detail = f"driver {driver}, CUDA up to {toolkit}" if with_cuda else f"driver {driver}"
+        detail = Message("launch.driver", driver=driver, cuda=toolkit) if with_cuda else f"driver {driver}"
         yield check(name="driver", state="ok", detail=detail)
         return
-    trouble = nvml.trouble() or "NVML finds no device"
+    trouble = nvml.trouble() or Message("launch.nvml_none")
     cards = nvidia_cards(root)
     if cards:
         yield check(
             name="gpu",
             state="broken",
-            detail=f"{cards} NVIDIA device(s) on the PCI bus, but {trouble}",
-            remedy="apt install nvidia-driver; in a container: start it with --gpus all",
+            detail=Message("launch.lost_device", n=cards, trouble=trouble),
+            remedy=Message("launch.driver_remedy"),
         )
     else:
-        yield check(name="gpu", state="ok", detail=f"no NVIDIA device ({trouble}): runs use the CPU")
+        yield check(name="gpu", state="ok", detail=Message("launch.no_device", trouble=trouble))
 
 
 def nvidia_cards(root: Path = Path("/")) -> int:
@@ -159,11 +162,15 @@ def program(wanted: Program, group: str) -> Check:
     check = functools.partial(Check, group=group, name=wanted.name)
     where = shutil.which(wanted.name)
     if where is None:
-        return check(state="missing", detail=f"not on the PATH; for {wanted.purpose}", remedy=wanted.remedy)
+        return check(
+            state="missing", detail=Message("launch.not_on_path", purpose=wanted.purpose), remedy=wanted.remedy
+        )
     works, version = _answer((wanted.name, *wanted.version))
     if wanted.alive and not _answer(wanted.alive)[0]:
         return check(
-            state="broken", detail=f"{version}: {wanted.dead}", remedy="not running (optional): start it to use it"
+            state="broken",
+            detail=Message("launch.silent", version=version, why=wanted.dead),
+            remedy=Message("launch.do_without"),
         )
     return check(state="ok" if works else "broken", detail=f"{version or 'no version'} ({where})")
 
@@ -171,10 +178,10 @@ def program(wanted: Program, group: str) -> Check:
 def tools() -> Iterator[Check]:
     works, version = _answer((virtualenvs.uv_program(), "--version"))
     yield Check(group="tools", name="uv", state="ok" if works else "broken", detail=version)
-    git = Program(name="git", purpose="fetching official scripts", remedy="apt install git")
+    git = Program(name="git", purpose=Message("launch.scripts"), remedy="apt install git")
     yield program(git, "tools")
     if nvml.trouble() is None:
-        smi = Program(name="nvidia-smi", purpose="the topology of the devices", remedy="apt install nvidia-smi")
+        smi = Program(name="nvidia-smi", purpose=Message("launch.topology"), remedy="apt install nvidia-smi")
         yield program(smi, "tools")
 
 
@@ -205,40 +212,42 @@ def framework(known: adapter.Adapter, recipe: adapter.Recipe, device: Device) ->
     check = functools.partial(Check, group="frameworks", name=known.name)
     absent = [name for name in recipe.system if shutil.which(name) is None]
     if recipe.needs_gpu and device == "cpu":
-        return check(state="missing", detail=f"needs an NVIDIA device: {recipe.needs_gpu}")
+        return check(state="missing", detail=Message("launch.needs_gpu", why=recipe.needs_gpu))
     if absent:
-        return check(state="missing", detail=f"{', '.join(absent)}: not on the PATH", remedy="see the engines above")
+        return check(
+            state="missing", detail=Message("launch.absent", names=absent), remedy=Message("launch.see_engines")
+        )
     if not recipe.pins(device):
-        detail = f"recipe {recipe.name} names no packages for a {device}"
-        return check(state="missing", detail=detail, remedy="install it and use --environment current")
+        detail = Message("launch.recipe_no_packages", recipe=recipe.name, device=device)
+        return check(state="missing", detail=detail, remedy=Message("launch.install_yourself"))
     there = virtualenvs.existing(recipe, device=device)
     if there is not None:
-        version = virtualenvs.framework_version(recipe, there.packages) or "of unknown version"
+        version = virtualenvs.framework_version(recipe, there.packages) or Message("launch.unknown_version")
         return check(state="ok", detail=f"{known.title} {version} ({there.folder})")
     if not _python_found(recipe.python):
-        remedy = f"pyenv install {recipe.python}, or apt install python{recipe.python}-venv"
-        return check(state="missing", detail=f"needs Python {recipe.python}", remedy=remedy)
-    return check(state="later", detail=f"will be installed on first use: {recipe.pins(device)[0]}")
+        remedy = Message("launch.python_remedy", version=recipe.python)
+        return check(state="missing", detail=Message("launch.needs_python", version=recipe.python), remedy=remedy)
+    return check(state="later", detail=Message("launch.on_first_use", pin=recipe.pins(device)[0]))
 
 
 def fonts() -> Iterator[Check]:
     """Fonts with Chinese characters, without which what is printed on this machine (PDF) shows boxes."""
     listed = environment.output("fc-list", ":lang=zh", "family") or ""
     families = sorted({line.split(",")[0].strip() for line in listed.splitlines() if line.strip()})
-    check = functools.partial(Check, group="fonts", name="Chinese")
+    check = functools.partial(Check, group="fonts", name=Message("launch.chinese_font"))
     if families:
         yield check(state="ok", detail=", ".join(families[:3]))
     else:
         yield check(
             state="missing",
-            detail="no font with Chinese characters: figures would show boxes",
-            remedy="apt install fonts-noto-cjk (or the small fonts-wqy-microhei)",
+            detail=Message("launch.no_fonts"),
+            remedy=Message("launch.fonts_remedy"),
         )
 
 
 def folders_writable(runs: Path) -> Iterator[Check]:
-    yield folder("runs", runs, "--runs DIR with a folder of yours")
-    yield folder("cache", paths.cache(), "EVALSUITE_CACHE=DIR with a folder of yours", ROOM_BYTES)
+    yield folder("runs", runs, Message("launch.runs_dir_remedy"))
+    yield folder("cache", paths.cache(), Message("launch.cache_remedy"), ROOM_BYTES)
 
 
 def folder(name: str, path: Path, remedy: str, room_bytes: int = 0) -> Check:
@@ -249,12 +258,16 @@ def folder(name: str, path: Path, remedy: str, room_bytes: int = 0) -> Check:
         with tempfile.TemporaryFile(dir=standing):
             pass
     except OSError as error:
-        return check(state="broken", detail=f"{path}: {error.strerror or error}", remedy=f"try {remedy}")
+        return check(
+            state="broken",
+            detail=Message("launch.silent", version=path, why=error),
+            remedy=Message("launch.try", remedy=remedy),
+        )
     free_bytes = shutil.disk_usage(standing).free
-    detail = f"{path} can be written, {free_bytes / GIB:.1f} GiB free"
+    detail = Message("launch.writable", path=path, free=free_bytes / GIB)
     if free_bytes < room_bytes:
-        wanted = f"; the environments of all frameworks take some {room_bytes / GIB:.0f} GiB"
-        return check(state="broken", detail=detail + wanted, remedy=f"make room, or try {remedy}")
+        detail = Message("launch.environments_take", writable=detail, room=room_bytes / GIB)
+        return check(state="broken", detail=detail, remedy=Message("launch.make_room", remedy=remedy))
     return check(state="ok", detail=detail)
 
 

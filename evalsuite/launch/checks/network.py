@@ -21,6 +21,7 @@ from evalsuite.launch import engine_process
 from evalsuite.launch.provision import virtualenvs
 from evalsuite.launch.remote import launcher_errors
 from evalsuite.launch.remote.forwarded_environment import python_path
+from evalsuite.messages import Message
 from evalsuite.model import Case
 from evalsuite.plan.collectives import Collective
 from evalsuite.plan.engines import Argv, Engine
@@ -71,11 +72,11 @@ def measure(
     )
     try:
         if case.device not in ("cpu", "gpu"):
-            raise EvalsuiteError(f"on {case.device} it is not measured; expected CPUs or GPUs.")
+            raise EvalsuiteError.of("launch.network_device", device=case.device)
         agent = _over_mpi(case, place) if collective == "mpi" else _by_torch(case, interpreter, place)
         found = _measured(begun, case, _line(case, engine, agent, place, share), place)
     except EvalsuiteError as error:
-        found = replace(begun, error=redaction.redacted(str(error)))
+        found = replace(begun, error=redaction.redacted(error.message))
     network.write(place, found)
     return found
 
@@ -86,13 +87,13 @@ def _measured(begun: NetworkMeasurement, case: Case, line: Argv, place: Path) ->
     facts = [fact for log in folder.logs() for fact in _facts(log.path)]
     found = replace(begun, hosts=tuple(folder.environments()), **_read(facts))
     if not found.all_reduce or len(found.storage) < case.nodes:
-        raise EvalsuiteError(said or "it ended before all was measured")
+        raise EvalsuiteError(said or Message("launch.network_ended"))
     return found
 
 
 def _by_torch(case: Case, interpreter: Path | None, place: Path) -> Argv:
     if interpreter is None:
-        raise EvalsuiteError("no environment with PyTorch is here; expected one. Try: evalsuite env create pytorch")
+        raise EvalsuiteError.of("launch.network_no_pytorch")
     program = (str(interpreter), str(PROGRAM), "--device", case.device, "--folder", str(place))
     return ("--processes", str(case.devices_per_node), "--", *program)
 
@@ -100,7 +101,7 @@ def _by_torch(case: Case, interpreter: Path | None, place: Path) -> Argv:
 def _over_mpi(case: Case, place: Path) -> Argv:
     """One mpirun for all nodes, as the scripts are started that it is measured for."""
     if shutil.which("mpirun") is None:
-        raise EvalsuiteError("no mpirun is on the PATH; expected that of Open MPI. Try: apt install openmpi-bin")
+        raise EvalsuiteError.of("launch.network_no_mpirun")
     alone = ("--first-node-only",) if case.nodes > 1 else ()
     program = (sys.executable, str(OVER_MPI), "--folder", str(place))
     return (*alone, "--", *launchers.mpirun(case), *program)
@@ -122,7 +123,7 @@ def _start(line: Argv, place: Path) -> str | None:
         try:
             process = engine_process.start_process(line, environment, output)
         except OSError as error:
-            raise EvalsuiteError(f"{line[0]}: {error.strerror}; expected the engine's own command.") from error
+            raise EvalsuiteError.of("launch.engine_own_command", path=line[0], error=error) from error
         try:
             _wait(process, folder)
         finally:
@@ -133,7 +134,7 @@ def _start(line: Argv, place: Path) -> str | None:
     text = "\n".join(file.read_text(errors="replace") for file in files)
     if "Traceback (most recent call last)" in text:
         return text.strip().splitlines()[-1].strip()[: launcher_errors.LONGEST]
-    return launcher_errors.find_reason(text) or f"exit code {process.returncode}"
+    return launcher_errors.find_reason(text) or Message("launch.run_exit", code=process.returncode)
 
 
 def _wait(process: subprocess.Popen[bytes], folder: RunFolder) -> None:
@@ -143,10 +144,7 @@ def _wait(process: subprocess.Popen[bytes], folder: RunFolder) -> None:
         if folder.waiting():
             begun = time.monotonic()
         if time.monotonic() - begun > TIMEOUT_S + GRACE_S:
-            raise EvalsuiteError(
-                f"it did not end within {TIMEOUT_S + GRACE_S:g} s; expected some 10 s. Is the network between the "
-                "nodes blocked? Try --interface."
-            )
+            raise EvalsuiteError.of("launch.network_slow", seconds=TIMEOUT_S + GRACE_S)
         time.sleep(POLL_S)
 
 

@@ -24,6 +24,7 @@ from evalsuite.findings import HostClocksDiffer
 from evalsuite.launch import engine_process
 from evalsuite.launch.checks import node_check
 from evalsuite.launch.remote import launcher_errors
+from evalsuite.messages import Message
 from evalsuite.plan.engines import Engine
 from evalsuite.runs import preflight
 from evalsuite.runs.preflight import CheckedNode, DeviceProcess, NodeFacts, Preflight, Trouble
@@ -84,9 +85,7 @@ def _token(runs: Path) -> Iterator[tuple[Path, str]]:
         inside.mkdir(parents=True)
         (inside / node_check.TOKEN).write_text(token)
     except OSError as error:
-        raise EvalsuiteError(
-            f"{folder}: {error.strerror}; the runs folder must be writable. Try --runs DIR with a folder of yours."
-        ) from error
+        raise EvalsuiteError.of("runs.runs_folder", path=folder, error=error) from error
     try:
         yield inside, token
     finally:
@@ -187,7 +186,7 @@ def _troubles(
 
     if facts is None:
         said = redaction.redacted(launcher_errors.find_reason(one.output)).removeprefix(f"{one.name}: ").rstrip(".")
-        yield error("unreached", reason=said or "it said nothing")
+        yield error("unreached", reason=said or Message("launch.answers_nothing"))
         return
     if same is not None:
         yield error("same", other=same)

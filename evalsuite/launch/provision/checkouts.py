@@ -14,6 +14,7 @@ from evalsuite.adapter import Recipe
 from evalsuite.documents import Checkout
 from evalsuite.launch.provision.checkout_integrity import BYTECODE, Differences, find_differences
 from evalsuite.launch.provision.git import CannotFetch, read_git, run_git
+from evalsuite.messages import Message
 from evalsuite.plan.repositories import ADDRESS, COMMIT, Repository, named
 from evalsuite.redaction import redacted
 
@@ -71,19 +72,19 @@ def refusal(recipe: Recipe, repositories: Mapping[str, Repository]) -> str | Non
     repository = named(recipe.checkout, repositories)
     found, get_it = state(repository), f"evalsuite repositories get {repository.name}"
     if not found.present:
-        return f"the repository {repository.address} is not here; run `{get_it}`"
+        return Message("launch.repository_absent", address=repository.address, command=get_it)
     if found.commit != repository.commit:
-        return (
-            f"{repository.folder} stands at {found.short_commit} and the recipe is for {repository.commit[:10]}; "
-            f"remove the folder and run `{get_it}`"
+        return Message(
+            "launch.repository_other_commit",
+            folder=repository.folder,
+            found=found.short_commit,
+            wanted=repository.commit[:10],
+            command=get_it,
         )
     if found.changed:
-        return (
-            f"{repository.folder} has changes ({', '.join(found.changed[:3])}), so it is no longer the official "
-            f"script; remove the folder and run `{get_it}`"
-        )
+        return Message("launch.repository_changed", folder=repository.folder, names=found.changed[:3], command=get_it)
     if missing := _submodules_missing(repository):
-        return f"{repository.folder} lacks its submodule {missing[0]}; run `{get_it}`"
+        return Message("launch.submodule_absent", folder=repository.folder, name=missing[0], command=get_it)
     return None
 
 
@@ -122,13 +123,14 @@ def get(
             _fetch_submodule(repository.folder, place, mirror, progress)
         return repository.folder
     if found.present:
-        raise CannotFetch(
-            f"{repository.folder}: {_difference(found)} stands there; expected a clean checkout of "
-            f"{repository.commit[:10]}. Remove the folder and try again: evalsuite does not undo changes that may "
-            "be yours."
+        raise CannotFetch.of(
+            "launch.checkout_expected",
+            folder=repository.folder,
+            found=_difference(found),
+            commit=repository.commit[:10],
         )
     address = source(repository, mirror)
-    progress(redacted(f"fetching {repository.name} at {repository.commit[:10]} from {address}"))
+    progress(redacted(Message("launch.fetching", name=repository.name, commit=repository.commit[:10], address=address)))
     making = repository.folder.with_name(f"{repository.folder.name}.making")
     shutil.rmtree(making, ignore_errors=True)
     making.mkdir(parents=True)
@@ -159,10 +161,7 @@ def source(repository: Repository, mirror: str | None) -> str:
             folder = Path(mirror).resolve() / f"{place}{ending}"
             if (folder / "HEAD").is_file():
                 return str(folder)
-    raise CannotFetch(
-        f"{mirror}: there is no clone of {owner}/{name}; expected {owner}+{name} or {owner}/{name}.git in it. "
-        f"Try: git clone --bare {repository.address} {mirror}/{owner}+{name}"
-    )
+    raise CannotFetch.of("launch.mirror_no_clone", mirror=mirror, owner=owner, name=name, address=repository.address)
 
 
 def _fetch(repository: Repository, address: str, folder: Path) -> None:
@@ -181,7 +180,7 @@ def _fetch(repository: Repository, address: str, folder: Path) -> None:
     run_git("checkout", "--quiet", "--detach", repository.commit, "--", folder=folder)
     standing = read_git("rev-parse", "--verify", "HEAD", folder=folder)
     if standing != repository.commit:
-        raise CannotFetch(f"{address}: it gave {standing}; expected {repository.commit}. Try the public address.")
+        raise CannotFetch.of("launch.fetched_other", address=address, found=standing, wanted=repository.commit)
 
 
 def _fetch_commit(commit: str, address: str, folder: Path) -> None:
@@ -206,9 +205,11 @@ def _fetch_submodule(folder: Path, place: str, mirror: str | None, progress: Cal
     commit = _pinned(folder, place, "HEAD")
     address = read_git("config", "--file", ".gitmodules", "--get", f"submodule.{place}.url", folder=folder)
     if not ADDRESS.fullmatch(address):
-        raise CannotFetch(f"{place}: .gitmodules has its address as {address!r}; expected https://HOST/OWNER/NAME.")
+        raise CannotFetch.of("launch.submodule_address", path=place, address=repr(address))
     part = Repository(name=place, repository=address, commit=commit, licence="")
-    progress(redacted(f"fetching its submodule {place} at {commit[:10]} from {source(part, mirror)}"))
+    progress(
+        redacted(Message("launch.fetching_submodule", name=place, commit=commit[:10], address=source(part, mirror)))
+    )
     (folder / place).mkdir(parents=True, exist_ok=True)
     _fetch(part, source(part, mirror), folder / place)
 
@@ -217,7 +218,7 @@ def _pinned(folder: Path, place: str, commit: str) -> str:
     """The commit of the submodule at *place*, as *commit* of the repository around it has it."""
     facts = read_git("ls-tree", commit, "--", place, folder=folder).split()
     if facts[1:2] != ["commit"] or not COMMIT.fullmatch(facts[2]):
-        raise CannotFetch(f"{place}: it is no submodule of {folder.name}; expected one that `.gitmodules` names.")
+        raise CannotFetch.of("launch.submodule_none", path=place, name=folder.name)
     return facts[2]
 
 
@@ -230,4 +231,4 @@ def _has_content(repository: Repository, commit: str, path: str) -> bool:
 
 
 def _difference(found: State) -> str:
-    return f"a tree with changes in {', '.join(found.changed[:3])}" if found.changed else f"commit {found.short_commit}"
+    return Message("launch.tree_changed", names=found.changed[:3]) if found.changed else f"commit {found.short_commit}"

@@ -35,14 +35,11 @@ def run_git(*arguments: str, folder: Path, stdin: bytes = b"", variables: Mappin
             env={**(os.environ if variables is None else variables), **VARIABLES},
         )
     except FileNotFoundError as error:
-        raise CannotFetch(
-            "git: there is no such program; official repositories need it. Try: apt install git"
-        ) from error
+        raise CannotFetch.of("launch.git_absent") from error
     if answer.returncode != 0:
         last_lines = "\n  ".join(answer.stderr.decode(errors="replace").strip().splitlines()[-LAST_LINES:])
-        raise CannotFetch(
-            f"git {arguments[0]}: it ended with {answer.returncode} in {folder.name}. Where this machine reaches no "
-            f"code host, try --mirror with a folder of clones. Its last lines:\n  {last_lines}"
+        raise CannotFetch.of(
+            "launch.git_failed", command=arguments[0], code=answer.returncode, folder=folder.name, text=last_lines
         )
     return answer.stdout
 

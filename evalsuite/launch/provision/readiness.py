@@ -8,6 +8,7 @@ from evalsuite import files, paths
 from evalsuite.adapter import Recipe
 from evalsuite.launch.programs import ask_program
 from evalsuite.launch.provision import checkouts
+from evalsuite.messages import Message
 from evalsuite.model import Case
 from evalsuite.plan import repositories, sandbox
 from evalsuite.plan.data_sets import names
@@ -35,14 +36,14 @@ def refusal() -> Callable[[Case, Recipe], str | None]:
 def sandbox_missing() -> str | None:
     """Why no script can be run in a sandbox here, with what to do about it; None if it can."""
     if not shutil.which(sandbox.PROGRAM):
-        return f"the program {sandbox.PROGRAM} is not on this machine; try: apt install {sandbox.PACKAGE}"
+        return Message("launch.sandbox_absent", name=sandbox.PROGRAM, package=sandbox.PACKAGE)
     tried = ("--unshare-net", "--unshare-pid", "--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev", "true")
     done = ask_program((sandbox.PROGRAM, *tried), TRY_S)
     if done is None:
         return f"{sandbox.PROGRAM}: no answer in {TRY_S:g} s; try without --sandbox"
     if done.returncode:
         said = (done.stderr.strip().splitlines() or ["it failed"])[0]
-        return f"{said}; this kernel or container allows no name spaces of one's own: try --container"
+        return Message("launch.sandbox_forbidden", error=said)
     return None
 
 
@@ -64,16 +65,13 @@ def data_sets(case: Case, recipe: Recipe) -> list[str]:
 def _program_missing(recipe: Recipe) -> str | None:
     for program in recipe.system:
         if not shutil.which(program):
-            hint = f"; try: apt install {PACKAGES[program]}" if program in PACKAGES else ""
-            return f"the program {program} is not on this machine and the script needs it{hint}"
+            hint = Message("launch.install_hint", package=PACKAGES[program]) if program in PACKAGES else ""
+            return Message("launch.program", name=program, hint=hint)
     return None
 
 
 def _data_missing(case: Case, recipe: Recipe) -> str | None:
     for name in data_sets(case, recipe):
         if not (paths.data_sets() / name).exists():
-            return (
-                f"the data set {name} is not in {paths.data_sets()}; put it or a link to it there, or set "
-                "EVALSUITE_DATA (docs/recipes.md says what each holds)"
-            )
+            return Message("launch.data_set_absent", name=name, folder=paths.data_sets())
     return None

@@ -22,6 +22,7 @@ from pathlib import Path
 from evalsuite import files, locks, paths
 from evalsuite.adapter import Recipe
 from evalsuite.errors import EvalsuiteError
+from evalsuite.messages import Message
 from evalsuite.model import Device
 
 Progress = Callable[[str], None]
@@ -48,7 +49,9 @@ class CannotInstall(EvalsuiteError):
     def __init__(self, reason: str, last_lines: Iterable[str] = ()) -> None:
         self.reason = reason
         self.last_lines = tuple(last_lines)
-        super().__init__("\n  ".join((reason, *self.last_lines)))
+        super().__init__(
+            Message("launch.with_last_lines", reason=reason, lines="".join(f"\n  {line}" for line in self.last_lines))
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,7 +89,7 @@ def existing(recipe: Recipe, *, device: Device = "cpu") -> Environment | None:
 def current(recipe: Recipe) -> Path:
     """The interpreter at hand, for `--environment current`. Raises CannotInstall if the framework does not
     import in it."""
-    _check_import(Path(sys.executable), recipe, "the interpreter at hand")
+    _check_import(Path(sys.executable), recipe, Message("launch.interpreter_here"))
     return Path(sys.executable)
 
 
@@ -97,11 +100,11 @@ def refusal(recipe: Recipe, kind: str, device: Device) -> str | None:
         try:
             folder_of(recipe, device)
         except CannotInstall as error:
-            return str(error)
+            return error.message
         return None
     module = recipe.import_name.partition(".")[0]
     if module and importlib.util.find_spec(module) is None:
-        return f"{recipe.import_name} is not installed in {sys.executable}; try --environment managed, or install it"
+        return Message("launch.not_installed", name=recipe.import_name, place=sys.executable)
     return None
 
 
@@ -123,8 +126,7 @@ def folder_of(recipe: Recipe, device: Device) -> Path:
     pins = recipe.pins(device)
     if not pins:
         raise CannotInstall(
-            f"recipe {recipe.name}: it names no requirements for a virtual environment on a {device}; expected "
-            f"exact pins. Use {_instead(recipe)}."
+            Message("launch.recipe_no_requirements", recipe=recipe.name, device=device, instead=_instead(recipe))
         )
     key = json.dumps([sorted((*pins, *recipe.built)), recipe.python, device])
     digest = hashlib.sha256(key.encode()).hexdigest()[:10]
@@ -132,7 +134,7 @@ def folder_of(recipe: Recipe, device: Device) -> Path:
 
 
 def _instead(recipe: Recipe) -> str:
-    return f"--container docker, with the image {recipe.image}" if recipe.image else "--environment current"
+    return Message("launch.image_instead", image=recipe.image) if recipe.image else "--environment current"
 
 
 # Making one
@@ -142,7 +144,7 @@ def _make(folder: Path, recipe: Recipe, device: Device, progress: Progress) -> N
     """Makes the environment in its place; it counts as whole once its record is written."""
     shutil.rmtree(folder, ignore_errors=True)
     pins, python = recipe.pins(device), str(_interpreter(folder))
-    progress(f"making the environment of {' '.join(pins)} for Python {recipe.python}")
+    progress(Message("launch.making_environment", pins=" ".join(pins), version=recipe.python))
     _uv(("venv", "--no-project", "--python", recipe.python, str(folder)), progress, _no_python(recipe.python))
     lock, backend = _resolve(pins, python, device, progress)
     (folder / LOCK).write_text(lock)
@@ -153,14 +155,14 @@ def _make(folder: Path, recipe: Recipe, device: Device, progress: Progress) -> N
         building = (*install, "--no-cache", "--no-build-isolation", *recipe.built)
         _uv(building, progress, f"compiling {' '.join(recipe.built)}", {**recipe.build_environment, "PATH": path})
     if recipe.import_name:
-        progress(f"checking that {recipe.import_name} imports")
-    _check_import(_interpreter(folder), recipe, "the new environment")
+        progress(Message("launch.checking_import", name=recipe.import_name))
+    _check_import(_interpreter(folder), recipe, Message("launch.new_environment"))
     _record(folder, (*pins, *recipe.built), device)
-    progress(f"{folder.name} is ready: {_recorded(folder).size_bytes / 1e6:.0f} MB")
+    progress(Message("launch.environment_ready", name=folder.name, megabytes=_recorded(folder).size_bytes / 1e6))
 
 
 def _no_python(version: str) -> str:
-    return f"Python {version} is needed by the framework's pins; try: apt install python{version}, or pyenv install"
+    return Message("launch.python_needed", version=version)
 
 
 def _resolve(pins: tuple[str, ...], python: str, device: Device, progress: Progress) -> tuple[str, tuple[str, ...]]:
@@ -177,7 +179,7 @@ def _resolve(pins: tuple[str, ...], python: str, device: Device, progress: Progr
     lock = compiled()
     if device == "gpu" or not _cuda_packages(lock):
         return lock, ()
-    progress("the configured indexes answer with a CUDA build; asking PyTorch's own CPU index")
+    progress(Message("launch.asking_pytorch"))
     backend = ("--torch-backend", "cpu")
     try:
         cpu_lock = compiled(*backend)
@@ -194,11 +196,7 @@ def _cuda_packages(lock: str) -> list[str]:
 
 
 def _cuda_refused(pins: tuple[str, ...], lock: str) -> str:
-    return (
-        f"{' '.join(pins)}: the package indexes of this machine answer with a CUDA build "
-        f"({', '.join(_cuda_packages(lock)[:3])}, …); a CPU build was expected. "
-        "Try UV_FIND_LINKS or UV_INDEX with a place that holds the CPU wheel."
-    )
+    return Message("launch.cuda_build", pins=" ".join(pins), packages=_cuda_packages(lock)[:3])
 
 
 def _check_import(python: Path, recipe: Recipe, where: str) -> None:
@@ -218,11 +216,19 @@ def _check_import(python: Path, recipe: Recipe, where: str) -> None:
                 timeout=IMPORT_TIMEOUT_S,
             )
     except subprocess.TimeoutExpired as error:
-        raise CannotInstall(f"import {recipe.import_name}: no answer in {IMPORT_TIMEOUT_S} s in {where}.") from error
+        raise CannotInstall(
+            Message("launch.import_slow", name=recipe.import_name, seconds=IMPORT_TIMEOUT_S, where=where)
+        ) from error
     if answer.returncode != 0:
         raise CannotInstall(
-            f"import {recipe.import_name}: it fails in {where} ({python}) with exit status {answer.returncode}; "
-            f"expected an import that works with {' '.join(recipe.requirements) or 'no pins'}. Its last lines:",
+            Message(
+                "launch.import_fails",
+                name=recipe.import_name,
+                where=where,
+                python=python,
+                code=answer.returncode,
+                pins=" ".join(recipe.requirements) or "no pins",
+            ),
             answer.stdout.splitlines()[-LAST_LINES:],
         )
 
@@ -260,7 +266,7 @@ def _interpreter(folder: Path) -> Path:
 @contextlib.contextmanager
 def _only_maker(folder: Path, progress: Progress) -> Iterator[None]:
     lock = folder.with_name(f"{folder.name}.lock")
-    with locks.hold_lock(lock, waiting=lambda: progress(f"another evalsuite is making {folder.name}; waiting for it")):
+    with locks.hold_lock(lock, waiting=lambda: progress(Message("launch.another_makes", name=folder.name))):
         yield
 
 
@@ -354,7 +360,7 @@ def _uv(
             process.terminate()
             raise
     if process.returncode != 0:
-        raise CannotInstall(f"{doing}: uv gave up with exit status {process.returncode}. Its last lines:", last_lines)
+        raise CannotInstall(Message("launch.uv_failed", doing=doing, code=process.returncode), last_lines)
     return printed
 
 

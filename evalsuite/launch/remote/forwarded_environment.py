@@ -41,14 +41,9 @@ def with_version(transport: str) -> str:
         return transport
     answer = ask_program(("mpirun", "--version"), VERSION_TIMEOUT_S)
     if answer is None:
-        raise EvalsuiteError(
-            "--via openmpi: no mpirun on the PATH; expected that of Open MPI. Try apt install openmpi-bin, or "
-            "--via ssh."
-        )
+        raise EvalsuiteError.of("launch.no_openmpi")
     found = re.search(r"\(Open MPI\) (\d+)", answer.stdout)
     if found is None or found[1] not in ("4", "5"):
         first = answer.stdout.strip().partition("\n")[0][:60]
-        raise EvalsuiteError(
-            f'--via openmpi: mpirun says "{first}"; expected Open MPI 4 or 5. Try --via hydra or --via ssh.'
-        )
+        raise EvalsuiteError.of("launch.other_mpirun", text=first)
     return f"{OPEN_MPI}{found[1]}"

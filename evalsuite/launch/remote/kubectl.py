@@ -4,6 +4,7 @@ from pathlib import Path
 
 from evalsuite.errors import EvalsuiteError
 from evalsuite.launch.programs import ask_program
+from evalsuite.messages import Message
 
 ANSWER_S = 60.0
 
@@ -12,15 +13,9 @@ def apply(file: Path) -> str:
     """What kubectl says of having applied *file*. Raises EvalsuiteError in its own words if it did not."""
     said = ask_program(("kubectl", "apply", "-f", str(file)), ANSWER_S)
     if said is None:
-        raise EvalsuiteError(
-            f"kubectl: no such program, or no answer; expected the cluster's client. The manifests are in {file}: "
-            "apply them where it is."
-        )
+        raise EvalsuiteError.of("launch.kubectl_absent", file=file)
     if said.returncode:
         lines = " ".join(line.strip() for line in said.stderr.splitlines() if line.strip())
-        raise EvalsuiteError(
-            f"kubectl: {lines[:400] or f'exit code {said.returncode}'}; expected a cluster with Kubeflow Trainer 2.1 "
-            f"or newer. `kubectl get crd trainjobs.trainer.kubeflow.org` says whether it has it. The manifests are in "
-            f"{file}."
-        )
+        text = lines[:400] or Message("launch.run_exit", code=said.returncode)
+        raise EvalsuiteError.of("launch.kubectl_refused", text=text, file=file)
     return said.stdout.strip()

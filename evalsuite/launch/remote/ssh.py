@@ -18,6 +18,7 @@ from pathlib import Path
 from types import FrameType
 from typing import IO
 
+from evalsuite.messages import Message
 from evalsuite.plan import over_hosts
 from evalsuite.plan.hosts import Host
 
@@ -151,5 +152,5 @@ def _follow(connections: Sequence[_Connection], asked: Sequence[int], say: Calla
 
 def _explain_unreached(connection: _Connection) -> str:
     name = connection.host.name
-    why = connection.last_line[0] if connection.last_line else "ssh said nothing"
+    why = connection.last_line[0] if connection.last_line else Message("launch.ssh_nothing")
     return f"error: {name} was not reached, or was lost: {why}. Try: ssh {connection.host.address} true"

@@ -8,6 +8,8 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from evalsuite.messages import Message
+
 REASON_CHARACTERS = 300
 
 
@@ -24,7 +26,7 @@ class Failure:
         """What is said of it everywhere: the line as it was printed, less what looks like a secret."""
         from evalsuite.redaction import redacted  # its patterns cost as much as to read a log, and few logs end so
 
-        return f"{self.kind}, line {self.line}: {redacted(self.text)}"
+        return Message("logs.failure_line", kind=self.kind, line=self.line, text=redacted(self.text))
 
 
 # The decisive line is the first of the best-informed rank that has one: a launcher's obituary comes last in

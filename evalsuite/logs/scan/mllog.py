@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from evalsuite.logs.formatting import rate
 from evalsuite.logs.text.records import number
+from evalsuite.messages import Message
 
 MOST_EPOCHS = 1000  # more are tokens, samples or steps by another name
 FASTER = 1.5  # a run as a whole cannot be this many times faster than its training
@@ -80,27 +81,24 @@ class MllogCheck:
     def contradiction(self, items_per_s: float) -> str | None:
         """Which other keys deny that so many items per second were trained, in words; None if none does."""
         if self._self_play:
-            return "the benchmark trains on games that it plays itself: its epochs and samples are no throughput"
+            return Message("logs.read_self_play")
         for name, other in self._others():
             batches = name == "its epochs" and _alike(items_per_s, other * (self._global_batch or 0.0))
             if not _alike(items_per_s, other) and not batches:  # train_samples may count batches
-                return (
-                    f"the dialect reads {rate(items_per_s)} items/s, and {name} make {rate(other)} over the whole run: "
-                    "the keys do not count the same items"
-                )
+                return Message("logs.read_denied", rate=rate(items_per_s), name=name, other=rate(other))
         return None
 
     def nonsense(self) -> str | None:
         """Why epochs and `train_samples` make no throughput of this log; None if they can."""
         if max(self._last_epoch or 0.0, self._blocks) > MOST_EPOCHS:
-            return "its epochs are counted in steps, samples or tokens"
+            return Message("logs.mllog_counted")
         if self._train_samples is not None and self._train_samples <= (self._global_batch or 1.0):
-            return f"its train_samples, {self._train_samples:g}, is no number of samples"
+            return Message("logs.mllog_samples", value=self._train_samples)
         return None
 
     def _others(self) -> Iterator[tuple[str, float]]:
         if self._throughputs:
-            yield "its throughput keys", sum(self._throughputs) / len(self._throughputs)
+            yield Message("logs.mllog_keys"), sum(self._throughputs) / len(self._throughputs)
         if len(self._counted) > 1:
             (began, first), (ended, last) = self._counted[0], self._counted[-1]
             if ended > began and last > first:

@@ -17,6 +17,7 @@ from evalsuite.findings import (
 )
 from evalsuite.logs.formatting import rate
 from evalsuite.logs.steps.job import Facts
+from evalsuite.messages import Message
 from evalsuite.model import ARRIVALS, RATES, STAMPS, TIMES, Certainty, Finding, Throughput
 
 FAR = BatchDoubted.limit  # this many times apart, two figures do not measure the same thing
@@ -24,10 +25,10 @@ NEARLY = 0.1  # a whole factor is told from noise at this distance
 MOST_STEPS_APART = 64  # larger whole factors are met by chance
 _ASSUMED = (JobAssumedLauncher, JobAssumedOnePrints, OwnAssumed)
 _FIGURE = {
-    STAMPS: "the log's stamps",
-    ARRIVALS: "the arrival of its lines",
-    TIMES: "its step times",
-    RATES: "its rates",
+    STAMPS: Message("logs.clock_stamps"),
+    ARRIVALS: Message("logs.clock_arrivals"),
+    TIMES: Message("logs.clock_times"),
+    RATES: Message("logs.clock_rates"),
 }
 
 
@@ -42,20 +43,22 @@ class Grade:
 def grade(measured: Throughput, findings: Sequence[Finding]) -> Grade:
     """The grade of *measured*, which has a value; *findings*: what was found in the log beside its window."""
     if any(isinstance(finding, _ASSUMED) for finding in findings):
-        return Grade(certainty="assumed scope", reason="the log does not say whose rate it prints")
+        return Grade(certainty="assumed scope", reason=Message("logs.sure_scope"))
     if measured.method not in (STAMPS, ARRIVALS, TIMES):
-        return Grade(certainty="printed only", reason="no clock in the log confirms the figure that it prints")
+        return Grade(certainty="printed only", reason=Message("logs.sure_printed"))
     name = _FIGURE[measured.method]
     others = [finding for finding in measured.findings if isinstance(finding, ClockDisagrees)]
     if others:
         apart = max(abs(finding.difference) for finding in others)
         second = _FIGURE.get(others[0].other_method, others[0].other_method)
-        return Grade(certainty="one clock", reason=f"{name}; {second} differ from it by {100 * apart:.1f} %")
+        return Grade(
+            certainty="one clock", reason=Message("logs.sure_differ", clock=name, other=second, share=100 * apart)
+        )
     coarse = any(isinstance(finding, CoarseFigures) for finding in measured.findings)
     if measured.method != TIMES and measured.printed_items_per_s is not None and not coarse:
-        reason = f"{name} and what the script prints agree to within {100 * ClockDisagrees.limit:.0f} %"
+        reason = Message("logs.sure_agree", clock=name, share=100 * ClockDisagrees.limit)
         return Grade(certainty="two clocks agree", reason=reason)
-    return Grade(certainty="one clock", reason=f"{name} alone")
+    return Grade(certainty="one clock", reason=Message("logs.sure_alone", clock=name))
 
 
 def doubt(measured: Throughput, facts: Facts, *, relayed: bool) -> str | None:
@@ -69,9 +72,15 @@ def doubt(measured: Throughput, facts: Facts, *, relayed: bool) -> str | None:
     worst = max(far, key=_factor)
     method, other = (_FIGURE.get(each, each) for each in (worst.method, worst.other_method))
     why = " or ".join(_explanations(worst, facts, relayed=relayed))
-    return (
-        f"{method} give {rate(worst.items_per_s)} {measured.unit}, {other} {rate(worst.other_items_per_s)}: "
-        f"{_factor(worst):.3g} times apart, so neither is the throughput. Possible: {why}"
+    return Message(
+        "logs.read_doubt",
+        method=method,
+        rate=rate(worst.items_per_s),
+        unit=measured.unit,
+        other=other,
+        other_rate=rate(worst.other_items_per_s),
+        factor=_factor(worst),
+        why=why,
     )
 
 
@@ -80,23 +89,21 @@ def _factor(finding: ClockDisagrees) -> float:
     return max(ratio, 1 / ratio)
 
 
-def _explanations(worst: ClockDisagrees, facts: Facts, *, relayed: bool) -> list[str]:
+def _explanations(worst: ClockDisagrees, facts: Facts, *, relayed: bool) -> Sequence[str]:
     factor = _factor(worst)
     whole = round(factor)
     near = whole >= 2 and whole <= MOST_STEPS_APART and math.isclose(factor, whole, rel_tol=NEARLY)
     found = []
     if facts.devices and facts.devices > 1 and math.isclose(factor, facts.devices, rel_tol=NEARLY):
-        found.append(
-            f"the rate is that of one of {facts.devices} devices (--scope per_device), or of all (--scope global)"
-        )
+        found.append(Message("logs.doubt_scope", devices=facts.devices))
     if facts.items_per_step is not None:
-        accumulation = f" (gradient accumulation of {whole}?)" if near else ""
-        found.append(f"the batch is not what a step trains{accumulation} (--batch-per-device)")
+        accumulation = Message("logs.doubt_accumulation", steps=whole) if near else ""
+        found.append(Message("logs.doubt_batch", accumulation=accumulation))
     if relayed:
-        found.append("the stamps are those of a relay, which passed lines on late or together")
+        found.append(Message("logs.doubt_relay"))
     if not found and _clock_is_faster(worst):
-        return ["the script counts only some of the steps that it trains"]
-    return found or ["time passed between the reports in which nothing was trained"]
+        return [Message("logs.doubt_part")]
+    return found or [Message("logs.doubt_paused")]
 
 
 def _clock_is_faster(finding: ClockDisagrees) -> bool:

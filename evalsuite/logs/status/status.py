@@ -7,12 +7,13 @@ from evalsuite.findings import LogCut, LogWithoutEnd
 from evalsuite.logs.scan import failures
 from evalsuite.logs.steps.numbers import Numbers, Pass, in_epochs, is_warmup_alone
 from evalsuite.logs.text.records import Record, whole
+from evalsuite.messages import Message
 from evalsuite.model import Finding, Protocol, Status, Step
 
 FINAL = "final figure"  # the method of a throughput that is the script's own total
-_PER_DEVICE = "the log prints the figure of one device and not how many there are: say --devices"
-_COARSE = "the times that the log prints are too coarse to tell how long one report took"
-_IN_PIECES = "give --batch-per-device in them (sequences × their length)"
+_PER_DEVICE = Message("logs.parse_devices")
+_COARSE = Message("logs.log_coarse")
+_IN_PIECES = Message("logs.log_in_pieces")
 
 
 def status(numbers: Numbers, failure: failures.Failure | None) -> tuple[Status, str]:
@@ -29,26 +30,26 @@ def status(numbers: Numbers, failure: failures.Failure | None) -> tuple[Status, 
     if not numbers.complete:
         return "partial", _too_short(steps, run.dialect, run.given.protocol)
     if measured.method == FINAL:
-        return "partial", f"the figure is the script's own total, start-up included; {_missing(numbers)}"
+        return "partial", Message("logs.log_total", why=_missing(numbers))
     return "ok", ""
 
 
 def _without_steps(run: Pass) -> tuple[Status, str]:
     if resumed := whole(run.said.get("resumed_step")):
-        reason = f"its final figure counts the {resumed:,} steps before the checkpoint that it went on from"
+        reason = Message("logs.log_checkpoint", steps=resumed)
         return "partial", reason
     if run.final is not None:
         return "partial", _PER_DEVICE
-    return "unrecognised", f"no line of the dialect {run.dialect.name} was found"
+    return "unrecognised", Message("logs.parse_dialect", name=run.dialect.name)
 
 
 def unfinished(run: Pass) -> tuple[Finding, str] | None:
     """How a log stops short of its script's end, as a finding and in words."""
     cut = next((scan.cut_line for scan in run.scans if scan.cut_line is not None), None)
     if cut is not None:
-        return LogCut(line=cut), f"the log ends in the middle of line {cut}"
+        return LogCut(line=cut), Message("logs.log_middle", number=cut)
     script = run.dialect.title
-    return (LogWithoutEnd(script=script), f"the log has no end: {script} prints one") if run.dialect.end else None
+    return (LogWithoutEnd(script=script), Message("logs.log_no_end", script=script)) if run.dialect.end else None
 
 
 def find_failure(run: Pass) -> failures.Failure | None:
@@ -74,53 +75,53 @@ def _has_ended(run: Pass) -> bool:
 
 def _too_short(steps: Sequence[Step], dialect: Dialect, protocol: Protocol) -> str:
     if not steps:
-        return "the log prints its final figure and no line per step"
+        return Message("logs.log_final_alone")
     if in_epochs(steps, dialect):
-        alone = "1 report, of epochs and not of steps"
-        return alone if len(steps) == 1 else f"{len(steps):,} reports, each of epochs and not of steps"
+        alone = Message("logs.log_epoch_report")
+        return alone if len(steps) == 1 else Message("logs.log_epoch_reports", count=len(steps))
     trained = steps[-1].index
-    wanted = f"{protocol.warmup_steps} + {protocol.measured_steps} steps are wanted"
+    wanted = Message("logs.log_wanted", warmup=protocol.warmup_steps, measured=protocol.measured_steps)
     if len(steps) == 1:
-        return f"1 report up to step {trained}; {wanted}"
-    return f"{len(steps):,} reports up to step {trained}; {wanted}"
+        return Message("logs.log_shortest", step=trained, wanted=wanted)
+    return Message("logs.log_short", count=len(steps), step=trained, wanted=wanted)
 
 
 def _missing(numbers: Numbers) -> str:
     """Which option would bring the printed figures to a throughput of the whole job, or why none would."""
     run, dialect = numbers.run, numbers.run.dialect
     if dialect.steps_times_nodes:
-        return "the log prints steps per second times the nodes, and not how many nodes there are"
+        return Message("logs.log_nodes")
     found, facts = numbers.merged, numbers.facts
     if _is_too_coarse(numbers):
         return _COARSE
     if is_warmup_alone(run, found.steps):
         last = found.steps[0].index
         if last == 1:
-            return "the log reports the first step alone, which is warm-up"
-        return f"the log reports the first {last} steps together and no more: they are warm-up"
+            return Message("logs.log_first")
+        return Message("logs.log_first_steps", count=last)
     rated = any(record.rate is not None for record in run.records)
     by_time = any(step.seconds for step in found.steps) and not in_epochs(found.steps, dialect)
     if found.scope == "unstated" and not by_time:
-        return "the log does not say whose rate it prints: say --scope"
+        return Message("logs.log_whose")
     if found.scope == "unstated":
-        return "the log does not say whose rate it prints: say --scope, or --batch-per-device and --devices"
+        return Message("logs.log_whose_or")
     if found.scope != "global" and rated:
         return _PER_DEVICE
     if not any(map(_is_timed, run.records)):
-        return f"no rate and no time stands in any of its reports ({len(found.steps)})"
+        return Message("logs.log_nothing", count=len(found.steps))
     if in_epochs(found.steps, dialect):
-        return "the log prints how long a report took and not how many steps it covers"
+        return Message("logs.log_long")
     batch = facts.batch_per_device or facts.global_batch
     if batch and not facts.may_count(dialect.unit):
-        return f"the log counts {dialect.unit.partition('/')[0]} and does not say how long a sequence is: {_IN_PIECES}"
+        return Message("logs.log_pieces", items=dialect.unit.partition("/")[0], advice=_IN_PIECES)
     lacking = [option for option, known in (("--batch-per-device", batch), ("--devices", facts.devices)) if not known]
     if not lacking:
         return _COARSE
     bare = run.said.get("bare_batch_text")
     quoted = failures.shown(bare) if isinstance(bare, bytes) and not batch else ""
-    options = "--batch-per-device and --devices" if len(lacking) > 1 else lacking[0]
-    told = f"the log prints times and not how much was trained in them: say {options}"
-    return f"{told} ({quoted} stands in it, and not of how many devices)" if quoted else told
+    options = Message("logs.log_options") if len(lacking) > 1 else lacking[0]
+    told = Message("logs.log_batch", option=options)
+    return Message("logs.log_batch_quoted", told=told, text=quoted) if quoted else told
 
 
 def _is_too_coarse(numbers: Numbers) -> bool:

@@ -14,8 +14,9 @@ from pathlib import Path
 from evalsuite.dialect import Dialect, Line, bytes_of_it_stand_in
 from evalsuite.logs.text.logfile import Chunk, chunks
 from evalsuite.logs.text.whole_numbers import is_whole
+from evalsuite.messages import Message
 
-ALTERED = "its lines were cut or folded, or its numbers rewritten: give the original file, as the script wrote it"
+ALTERED = Message("logs.lines_altered")
 WIDTHS = frozenset((80, 100, 120, 128, 132, 140, 160, 180, 200, 240))  # columns that terminals usually have
 SHARE = 0.05  # of the reports; fewer may be torn by what another process printed
 FEWEST = 2  # of them, unless lines near it are as wide as terminals

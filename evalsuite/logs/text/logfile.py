@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from evalsuite.logs.text import prefixes
+from evalsuite.messages import Message
 
 FIRST_CHUNK_BYTES = 1 << 14  # a log whose first lines already hold the window costs no more than this
 CHUNK_BYTES = 1 << 18
@@ -35,16 +36,16 @@ _ANSI = re.compile(rb"\x1b\[[0-9;?]*[@-~]")
 
 # what the first bytes of a file say that is no log; zip archives are also workbooks and PyTorch's checkpoints
 _KINDS = (
-    (b"PK\x03\x04", "a zip archive: unpack it first"),
-    (b"7z\xbc\xaf\x27\x1c", "a 7z archive: unpack it first"),
-    (b"Rar!\x1a\x07", "a rar archive: unpack it first"),
-    (b"\x04\x22\x4d\x18", "packed with lz4: unpack it first"),
-    (b"\x1f\x9d", "packed with compress: unpack it first"),
-    (b"%PDF", "a PDF document"),
+    (b"PK\x03\x04", Message("logs.zip_archive")),
+    (b"7z\xbc\xaf\x27\x1c", Message("logs.7z_archive")),
+    (b"Rar!\x1a\x07", Message("logs.rar_archive")),
+    (b"\x04\x22\x4d\x18", Message("logs.lz4_packed")),
+    (b"\x1f\x9d", Message("logs.compress_packed")),
+    (b"%PDF", Message("logs.pdf_document")),
     (b"\x89PNG", "an image"),
     (b"\xff\xd8\xff", "an image"),
     (b"\x89HDF", "an HDF5 file"),
-    (b"SQLite format 3", "an SQLite database"),
+    (b"SQLite format 3", Message("logs.sqlite_database")),
     (b"\x7fELF", "a program"),
 )
 _TAR = (257, b"ustar")
@@ -57,14 +58,14 @@ def kind(head: bytes) -> str | None:
     if named is not None:
         return named
     if head.startswith(_TAR[1], _TAR[0]):
-        return "a tar archive: unpack it first"
+        return Message("logs.tar_archive")
     if _EVENTS in head[:64]:
-        return "a TensorBoard event file: give the script's output, or export the series as CSV"
+        return Message("logs.tensorboard_file")
     if head[:15].lower().startswith((b"<!doctype html", b"<html")):
-        return "a web page: save the log itself"
+        return Message("logs.web_page")
     odd, even = head[1:4096:2], head[0:4096:2]
     if max(odd.count(0), even.count(0)) > len(head[:4096]) // 4:
-        return "text in UTF-16 without a byte-order mark, or no text: try iconv -f UTF-16 -t UTF-8"
+        return Message("logs.utf16_text")
     return None
 
 
@@ -206,11 +207,11 @@ def _opened(path: Path) -> BinaryIO:
 def _refuse(path: Path) -> None:
     """Raises Unreadable if there is something at *path* that is no file."""
     if path.is_dir():
-        raise Unreadable("a directory stands there; expected a log file")
+        raise Unreadable(Message("logs.log_directory"))
     if path.is_symlink() and not path.exists():
-        raise Unreadable("the symbolic link leads nowhere")
+        raise Unreadable(Message("logs.log_link"))
     if path.exists():
-        raise Unreadable("neither a file nor a link to one; expected a log file")
+        raise Unreadable(Message("logs.log_no_file"))
 
 
 def _unpacked(file: io.BufferedReader, magic: bytes) -> io.BufferedReader:
@@ -234,7 +235,7 @@ def _zstd(file: io.BufferedReader) -> io.BufferedReader:
         import zstandard
     except ImportError as error:
         file.close()
-        raise Unreadable("packed with zstd; try pip install zstandard, or unpack it first") from error
+        raise Unreadable(Message("logs.log_zstd")) from error
     return io.BufferedReader(zstandard.ZstdDecompressor().stream_reader(file, read_across_frames=True, closefd=True))
 
 
@@ -242,8 +243,8 @@ def _read(how: Callable[[int], bytes], size: int) -> bytes:
     try:
         return how(size)
     except (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError) as error:
-        raise Unreadable(f"cannot be read to its end: {error}") from error
+        raise Unreadable(Message("logs.log_unread", error=error)) from error
     except Exception as error:
         if type(error).__name__ == "ZstdError":  # the library that raises it is imported only where needed
-            raise Unreadable(f"cannot be unpacked: {error}") from error
+            raise Unreadable(Message("logs.log_unpacked", error=error)) from error
         raise

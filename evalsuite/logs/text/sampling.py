@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from evalsuite.logs.text.logfile import Chunk, chunks, plain
+from evalsuite.messages import Message
 
 WHOLE_BYTES = 16 << 20  # a log up to this size is read whole
 HEAD_BYTES = 4 << 20
@@ -21,8 +22,8 @@ def sampled(path: Path) -> str | None:
         return None
     head, part = HEAD_BYTES >> 20, PART_BYTES >> 20
     if not plain(path):
-        return f"the first {head} MiB of it, unpacked"
-    return f"the first {head} MiB, {part} MiB in the middle and the last {part} MiB of {size >> 20:,} MiB"
+        return Message("logs.log_part_unpacked", head=head)
+    return Message("logs.log_parts", head=head, part=part, last=part, size=size >> 20)
 
 
 def pieces(path: Path, watcher: Watcher | None = None, *, whole: bool = False, bare: bool = False) -> Iterator[Chunk]:

@@ -89,10 +89,7 @@ def read(folder: Path) -> Finished:
     folder = Path(folder)
     file = folder / SUMMARY
     if not (file.is_file() and (folder / PAGE).is_file()):
-        raise EvalsuiteError(
-            f"{folder}: no finished report stands there; expected {PAGE} and {SUMMARY} side by side. "
-            "Try the folder that `evalsuite report --out DIR` wrote."
-        )
+        raise EvalsuiteError.of("report.no_report", folder=folder, page=PAGE, summary=SUMMARY)
     facts = read_json(file)
     version = facts.get("schema_version")
     if isinstance(version, bool) or version != SCHEMA_VERSION:

@@ -26,7 +26,7 @@ def named(text: str) -> tuple[str, ...]:
     asked = [word.strip() for word in text.split(",") if word.strip()]
     unknown = [word for word in asked if word not in NAMES]
     if unknown or not asked:
-        raise EvalsuiteError(f'--forms "{text}": expected one or more of {", ".join(NAMES)}.')
+        raise EvalsuiteError.of("report.forms", text=text, names=NAMES)
     for name in asked:
         if name in _modules():
             _modules()[name].check()

@@ -24,7 +24,7 @@ def check() -> None:
 
 def write(material: Material) -> list[Path]:
     if material.runs is None:
-        raise EvalsuiteError("--forms logs: no run folders are at hand; expected those of the report. Give --runs DIR.")
+        raise EvalsuiteError.of("report.logs_no_runs")
     path = material.out / NAME
     copies = sorted(log_copies.of(material.runs, material.book.measurements), key=lambda one: one.name)
     with (

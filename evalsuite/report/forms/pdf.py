@@ -55,14 +55,11 @@ def browser() -> str:
     if asked:
         found = shutil.which(asked)
         if found is None:
-            raise EvalsuiteError(f"{VARIABLE}={asked}: no such program; expected the path of a Chromium or Chrome.")
+            raise EvalsuiteError.of("report.chromium_named", variable=VARIABLE, name=asked)
         return found
     found = next((path for name in BROWSERS if (path := shutil.which(name))), None)
     if found is None:
-        raise EvalsuiteError(
-            f"--forms pdf: no Chromium on the PATH; expected one of {', '.join(BROWSERS)}. Try `apt install chromium "
-            f"fonts-noto-cjk`, set {VARIABLE}, or leave pdf out: report.html prints itself to PDF in any browser."
-        )
+        raise EvalsuiteError.of("report.no_chromium", names=BROWSERS, variable=VARIABLE)
     return found
 
 
@@ -79,10 +76,7 @@ def _print(page: bytes, program: str) -> bytes:
         source.write_bytes(page)
         said = _run([program, *_options(folder, target), source.as_uri()], _fonts(folder))
         if not target.is_file():
-            raise EvalsuiteError(
-                f"{program}: it wrote no PDF; expected one. Its last words: {said.strip()[-300:] or 'none'}. "
-                "Try to open report.html and print it by hand."
-            )
+            raise EvalsuiteError.of("report.pdf_none", path=program, text=said.strip()[-300:] or "none")
         return target.read_bytes()
 
 
@@ -127,10 +121,7 @@ def _run(argv: list[str], variables: dict[str, str]) -> str:
             env={**os.environ, **variables},
         )
     except subprocess.TimeoutExpired as error:
-        raise EvalsuiteError(
-            f"{argv[0]}: it printed for more than {TIME_LIMIT_S} s and was ended; expected a PDF. Try --forms html "
-            "and print report.html by hand."
-        ) from error
+        raise EvalsuiteError.of("report.pdf_slow", path=argv[0], seconds=TIME_LIMIT_S) from error
     return done.stderr
 
 

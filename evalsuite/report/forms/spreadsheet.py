@@ -68,10 +68,7 @@ def _library() -> Any:
     try:
         import xlsxwriter
     except ImportError as error:
-        raise EvalsuiteError(
-            "--forms xlsx: XlsxWriter is not installed; expected it beside evalsuite. "
-            "Try `pip install 'evalsuite[xlsx]'`, or leave xlsx out: tables/*.csv open in a spreadsheet too."
-        ) from error
+        raise EvalsuiteError.of("report.xlsx_library") from error
     return xlsxwriter
 
 

@@ -100,7 +100,7 @@ def _worded(value: object, kind: Kind, finding: Finding, words: Words) -> object
     if isinstance(value, int | float):
         return _form(kind, finding)(value)
     if kind is Kind.SAID:
-        return Retold(words=words, text=str(value))
+        return Retold(words=words, text=value if isinstance(value, str) else str(value))
     if kind is Kind.SCALE:
         return names.visible(value).replace("x", "×")
     return _word(f"{TABLES[kind]}.{value}", str(value), words) if kind in TABLES else names.visible(value)

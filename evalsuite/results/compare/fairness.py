@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from evalsuite.findings import ClocksFarApart
+from evalsuite.messages import Message
 from evalsuite.model import Case, Fact, Interval, Summary
 from evalsuite.results.compare import significance
 from evalsuite.results.measure import facts, machines
@@ -346,7 +347,7 @@ def relative(a: Summary, b: Summary, purpose: Purpose = FRAMEWORKS) -> Ratio:
     found = obstacles(a, b, purpose)
     if found:
         why = "; ".join(f"{one.key} is {one.ours} and {one.theirs}" for one in found)
-        raise ComparisonError(f"{a.case.id} and {b.case.id} cannot be compared: {why}")
+        raise ComparisonError(Message("results.incomparable", first=a.case.id, second=b.case.id, why=why))
     return Ratio(
         numerator=a.case,
         denominator=b.case,

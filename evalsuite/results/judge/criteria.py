@@ -64,15 +64,17 @@ class CaseScope:
             there = sorted({_of(case, axis) for case in known})
             for name in names:
                 if name not in there:
-                    raise EvalsuiteError(
-                        f'{where} {axis}: no case has "{name}"; expected some of {", ".join(there)}.'
-                        f"{did_you_mean(name, there, cutoff=0.5)}"
+                    raise EvalsuiteError.of(
+                        "results.criteria_name",
+                        where=where,
+                        axis=axis,
+                        name=name,
+                        names=there,
+                        near=did_you_mean(name, there, cutoff=0.5),
                     )
         if self.named and not any(map(self.holds, known)):
             asked = "; ".join(f"{axis} = {', '.join(names)}" for axis, names in self.named)
-            raise EvalsuiteError(
-                f"{where}: no case has all of {asked}; expected names that select one case at least. Try fewer of them."
-            )
+            raise EvalsuiteError.of("results.criteria_selects_none", where=where, asked=asked)
 
 
 def _of(case: Case, axis: str) -> str:

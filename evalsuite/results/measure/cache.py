@@ -23,7 +23,7 @@ from evalsuite.results.measure import measurement as measurement_room
 from evalsuite.runs.store import RunFolder
 
 # modules of plain values; nothing else is loaded
-VALUES = frozenset({"evalsuite.model", "evalsuite.findings", "evalsuite.documents", __name__})
+VALUES = frozenset({"evalsuite.model", "evalsuite.findings", "evalsuite.documents", "evalsuite.messages", __name__})
 UNUSABLE = (OSError, pickle.UnpicklingError, EOFError, ValueError, AttributeError, TypeError, ImportError, IndexError)
 Seen = tuple[tuple[str, int, int, int, int], ...]  # of each file its name, inode, size and when it was changed
 Value = TypeVar("Value")

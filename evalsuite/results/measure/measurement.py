@@ -22,6 +22,7 @@ from evalsuite.findings import (
 )
 from evalsuite.logs import catalogue, excerpt, options, reading
 from evalsuite.logs.catalogue import Places
+from evalsuite.messages import Message
 from evalsuite.model import (
     Case,
     Fact,
@@ -64,7 +65,7 @@ def measurement(folder: RunFolder, places: Places = HOUSE) -> Measurement:
     try:
         return _measurement(run, folder, places)
     except EvalsuiteError as error:
-        return Measurement(run=run, status="failed", reason=str(error))
+        return Measurement(run=run, status="failed", reason=error.message)
 
 
 def timeline(folder: RunFolder, window: Window | None) -> Timeline | None:
@@ -150,14 +151,14 @@ def _check_known(recipe: UsedRecipe, dialects: Mapping[str, Dialect]) -> None:
     if name is None or name in dialects:
         return
     if source is None or source.file is None:
-        raise EvalsuiteError(
-            f'command.json: recipe.dialect: "{name}" stands there, which is no dialect; expected one that `evalsuite '
-            "dialects` lists. Was the file edited? An author's dialect is brought with --dialects DIR."
-        )
-    raise EvalsuiteError(
-        f'the run\'s log is in the dialect "{name}", which came from {source.file} and is not known now; expected that '
-        f"file (SHA-256 {(source.sha256 or '')[:12]}…). Try {source.option} {source.file.rpartition('/')[0]}, or the "
-        "folder where it lies today."
+        raise EvalsuiteError.of("results.dialect_none", name=name)
+    raise EvalsuiteError.of(
+        "results.dialect_gone",
+        name=name,
+        file=source.file,
+        sha256=(source.sha256 or "")[:12],
+        option=source.option,
+        folder=source.file.rpartition("/")[0],
     )
 
 
@@ -180,7 +181,7 @@ def _status(outcome: Outcome, read: reading.Reading) -> tuple[Status, str]:
 def _unused(against: Sequence[Finding]) -> str:
     """Why a clock and the script are apart, where the number of devices explains it."""
     found = next((one for one in against if isinstance(one, DevicesUnused)), None)
-    return f"the script seems to have used {found.used} of {found.planned} devices" if found else ""
+    return Message("results.run_unused", used=found.used, planned=found.planned) if found else ""
 
 
 def _in_unit_of(recipe: UsedRecipe, throughput: Throughput | None) -> Throughput | None:

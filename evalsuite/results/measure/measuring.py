@@ -33,8 +33,7 @@ def measure_folders(
             return found
         except EvalsuiteError as error:
             name = f"{folder.path.parent.name}/{folder.path.name}"
-            file, _, said = str(error).partition(": ")
-            return UnreadableRun(file=file, said=said or file, where=name)
+            return UnreadableRun(file=error.message.partition(": ")[0], said=error.message, where=name)
 
     cores = processes.cores() if len(folders) >= WORTH_A_PROCESS else 1
     if cores > 1:

@@ -38,7 +38,7 @@ class LogCopy:
         try:
             yield from masked(raw for raw, _ in logfile.pieces(self.file))
         except logfile.Unreadable as error:
-            raise EvalsuiteError(f"{self.name}: {error}; expected a log. The copy ends there.") from error
+            raise EvalsuiteError.of("results.log_copy", path=self.name, error=error) from error
 
 
 def of(root: Path, runs: Sequence[Measurement]) -> Iterator[LogCopy]:

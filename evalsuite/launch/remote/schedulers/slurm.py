@@ -9,6 +9,7 @@ from evalsuite.agent import platforms
 from evalsuite.errors import EvalsuiteError
 from evalsuite.launch.programs import Program, ask_program
 from evalsuite.launch.remote.schedulers.scheduler import Environment, QueuedJob, Scheduler
+from evalsuite.messages import Message
 from evalsuite.plan import sbatch
 from evalsuite.plan.engines import Argv, Engine, refuse_more_nodes
 
@@ -53,29 +54,22 @@ def _step(nodes: int, agent: Argv, names: Sequence[str]) -> Argv:
 def _outside_an_allocation(environment: Environment) -> str | None:
     if job_id(environment):
         return None
-    return (
-        "engine slurm: no allocation here (SLURM_JOB_ID is not set). Every framework must get the same nodes, and time "
-        "in a queue is no training: take the nodes first, for example\n"
-        "    salloc --nodes=2 --exclusive evalsuite compare --engine slurm …\n"
-        "or have a script for sbatch written by `evalsuite submit`."
-    )
+    return Message("launch.no_allocation")
 
 
 def submit(script: Path) -> str:
     """Gives *script* to sbatch; the number of the job. Raises EvalsuiteError in sbatch's own words if it is refused."""
     said = ask_program(("sbatch", "--parsable", str(script)), ANSWER_S)
     if said is None:
-        raise EvalsuiteError(
-            "sbatch: no such program, or no answer; expected Slurm's, on a node that may submit. The script is "
-            f"{script}: give it to sbatch there."
-        )
+        raise EvalsuiteError.of("launch.sbatch_absent", file=script)
     if said.returncode:
         lines = [
             line.removeprefix("sbatch: ").removeprefix("error: ") for line in said.stderr.splitlines() if line.strip()
         ]
-        raise EvalsuiteError(
-            f"sbatch: {' '.join(lines)[:300] or f'exit code {said.returncode}'}; expected a job that Slurm takes. "
-            f"Try other --partition, --account, --time or --gres; `sinfo` shows what there is. The script is {script}."
+        raise EvalsuiteError.of(
+            "launch.sbatch_refused",
+            text=" ".join(lines)[:300] or Message("launch.run_exit", code=said.returncode),
+            file=script,
         )
     return said.stdout.strip().partition(";")[0]
 
@@ -143,9 +137,9 @@ SCHEDULER = Scheduler(
     submitter="sbatch",
     client=Program(
         name="srun",
-        purpose="engine slurm",
-        remedy="apt install slurm-client, on a node of a Slurm cluster",
+        purpose=Message("launch.engine_slurm"),
+        remedy=Message("launch.slurm_client_remedy"),
         alive=("scontrol", "ping"),
-        dead="no Slurm controller answers",
+        dead=Message("launch.slurm_silent"),
     ),
 )

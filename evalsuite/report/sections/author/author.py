@@ -76,12 +76,10 @@ def attached(evaluation: Evaluation, written: Authored) -> Evaluation:
     for note in written.notes:
         unknown = [name for name in note.cases if name not in book.planned_ids]
         if unknown:
-            raise EvalsuiteError(f"{note.source}: {unknown[0]} is no case of this evaluation; expected the id of one.")
+            raise EvalsuiteError.of("report.author_no_case", where=note.source, name=unknown[0])
         if note.model is not None and note.model not in (models := {case.model for case in book.planned}):
             known = ", ".join(sorted(models))
-            raise EvalsuiteError(
-                f"{note.source}: {note.model} is no model of this evaluation; expected one of {known}."
-            )
+            raise EvalsuiteError.of("report.author_no_model", where=note.source, name=note.model, names=known)
     texts = [(note.en, note.source) for note in written.notes]
     texts += [(text.en, written.source) for text in author_file.texts(written.document, written.problems)]
     found = dict.fromkeys(finding for text, source in texts for finding in _wrong(book, text, source))
@@ -106,7 +104,7 @@ def _agrees(written: str, computed: float, source: str) -> bool:
     """Whether *written* is *computed* rounded to the digits that were written (data/rules, D23)."""
     number = data_rules.written(written)
     if number is None:
-        raise EvalsuiteError(f'{source}: "{written}" is no number; expected one after the bar.')
+        raise EvalsuiteError.of("report.author_number", where=source, text=written)
     return data_rules.rounds_to(number, computed)
 
 
@@ -118,7 +116,7 @@ def _number(book: Book, place: re.Match[str], source: str = "") -> Number:
     value = OF_A_CASE[name][0](summary) if name in OF_A_CASE and summary is not None else None
     if summary is None or value is None:
         known = ", ".join((*COUNTS, *(f"{each}:CASE" for each in OF_A_CASE)))
-        raise EvalsuiteError(f"{source}: {place[0]} names no number of this evaluation; expected one of {known}.")
+        raise EvalsuiteError.of("report.author_reference", where=source, name=place[0], names=known)
     return OF_A_CASE[name][1](value).to(names.case_anchor(summary.case))
 
 
