@@ -86,12 +86,12 @@ def _main(arguments: list[str]) -> int:
     if command is None:
         parser.print_help()
         return Exit.USAGE
-    speech = _module("speech")
-    speech.choose(parsed)
+    i18n = _module("printing.i18n")
+    i18n.choose(parsed)
     try:
         return int(_module(command).run(parsed))
     except EvalsuiteError as error:
-        print(f"evalsuite {command}: {for_terminal(speech.retold(error.message))}", file=sys.stderr)
+        print(f"evalsuite {command}: {for_terminal(i18n.retold(error.message))}", file=sys.stderr)
         return int(error.exit_code)
     except OSError as error:
         if isinstance(error, BrokenPipeError):
@@ -100,14 +100,14 @@ def _main(arguments: list[str]) -> int:
         mendable = of_machine(error)
         if mendable is None:
             raise
-        print(f"evalsuite {command}: {for_terminal(speech.retold(mendable.message))}", file=sys.stderr)
+        print(f"evalsuite {command}: {for_terminal(i18n.retold(mendable.message))}", file=sys.stderr)
         return int(mendable.exit_code)
     except MemoryError:
         lack = of_machine(OSError(errno.ENOMEM, os.strerror(errno.ENOMEM))) or EvalsuiteError("")
-        print(f"evalsuite {command}: {for_terminal(speech.retold(lack.message))}", file=sys.stderr)
+        print(f"evalsuite {command}: {for_terminal(i18n.retold(lack.message))}", file=sys.stderr)
         return Exit.USAGE
     except KeyboardInterrupt:
-        print(f"\nevalsuite {command}: {speech.say('command.stopped')}", file=sys.stderr)
+        print(f"\nevalsuite {command}: {i18n.say('command.stopped')}", file=sys.stderr)
         return INTERRUPTED
 
 
@@ -141,10 +141,10 @@ class Parser(argparse.ArgumentParser):
     given: ClassVar[Sequence[str]] = ()  # all arguments of the command line, --lang among them
 
     def error(self, message: str) -> NoReturn:
-        speech = _module("speech")
-        speech.choose(_languages().parse_known_args(self.given)[0])
-        said = speech.say(
-            "command.usage", command=self.prog, message=speech.retold(message), command_help=f"{self.prog} --help"
+        i18n = _module("printing.i18n")
+        i18n.choose(_languages().parse_known_args(self.given)[0])
+        said = i18n.say(
+            "command.usage", command=self.prog, message=i18n.retold(message), command_help=f"{self.prog} --help"
         )
         self.print_usage(sys.stderr)
         self.exit(Exit.USAGE, f"{for_terminal(said)}\n")

@@ -12,8 +12,8 @@ from evalsuite.adapter import Adapter, Recipe
 from evalsuite.commands import checking
 from evalsuite.commands.checking import Checked
 from evalsuite.commands.options.common import add_options, search_paths
+from evalsuite.commands.printing.i18n import known, retold, say, status
 from evalsuite.commands.printing.terminal import line, table
-from evalsuite.commands.speech import known, retold, say, status
 from evalsuite.errors import EvalsuiteError, Exit
 from evalsuite.launch.provision import virtualenvs
 from evalsuite.logs import catalogue

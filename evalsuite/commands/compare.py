@@ -9,9 +9,9 @@ from evalsuite.commands import report
 from evalsuite.commands.launching.batch_searches import find_batches
 from evalsuite.commands.launching.request import read_request
 from evalsuite.commands.options import axes
+from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.terminal import note
 from evalsuite.commands.run import add_redo, run_missing
-from evalsuite.commands.speech import say
 from evalsuite.errors import Exit
 from evalsuite.launch import campaign
 from evalsuite.model import Case, Skip

@@ -8,8 +8,8 @@ from dataclasses import asdict
 from functools import cache
 from pathlib import Path
 
-from evalsuite.commands import speech
 from evalsuite.commands.options.common import add_options
+from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.terminal import table
 from evalsuite.commands.report import check_languages
 from evalsuite.errors import Exit
@@ -53,7 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    languages = check_languages(arguments.lang or ("en" if arguments.json else speech.language()))
+    languages = check_languages(arguments.lang or ("en" if arguments.json else i18n.language()))
     before, after = finished.read(arguments.before), finished.read(arguments.after)
     found = changes.between(before.summaries, after.summaries, across_environments=arguments.across_environments)
     if arguments.json:

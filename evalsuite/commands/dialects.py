@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evalsuite.commands import speech
 from evalsuite.commands.options.common import add_options, search_paths
-from evalsuite.commands.printing import explanation, terminal
+from evalsuite.commands.printing import explanation, i18n, terminal
 from evalsuite.errors import EvalsuiteError, Exit
 
 if TYPE_CHECKING:
@@ -65,8 +64,8 @@ def _list(dialects: "Mapping[str, Dialect]", as_json: bool) -> None:
         print(json.dumps(rows, indent=1, ensure_ascii=False))
         return
     names = [key for key in rows[0] if key != "notes"]
-    shown = [[speech.known("dialects", str(row[key] or "-")) for key in names] for row in rows]
-    terminal.aligned([[speech.say(f"columns.{key}") for key in names], *shown])
+    shown = [[i18n.known("dialects", str(row[key] or "-")) for key in names] for row in rows]
+    terminal.aligned([[i18n.say(f"columns.{key}") for key in names], *shown])
 
 
 def _explain(arguments: argparse.Namespace, dialects: "Mapping[str, Dialect]") -> int:

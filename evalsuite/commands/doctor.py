@@ -4,9 +4,9 @@ import argparse
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from evalsuite.commands import speech
 from evalsuite.commands.options.common import add_options
-from evalsuite.commands.speech import say
+from evalsuite.commands.printing import i18n
+from evalsuite.commands.printing.i18n import say
 
 if TYPE_CHECKING:
     from evalsuite.launch.checks.doctor import Check
@@ -44,15 +44,15 @@ def _print_json(checks: Sequence["Check"], ready: bool) -> None:
 
 def _print_table(checks: Sequence["Check"], ready: bool) -> None:
     """Plain text, since the package that draws tables may be what is missing."""
-    names = {check.name: speech.retold(check.name) for check in checks}
-    width = max(map(speech.columns, names.values()))
+    names = {check.name: i18n.retold(check.name) for check in checks}
+    width = max(map(i18n.columns, names.values()))
     group = None
     for check in checks:
         if check.group != group:
             group = check.group
             print(say(f"groups.{group}"))
         mark = say("doctor.later") if check.state == "later" else MARKS[check.state]
-        print(f"  {speech.padded(mark, 5)}  {speech.padded(names[check.name], width)}  {speech.retold(check.detail)}")
+        print(f"  {i18n.padded(mark, 5)}  {i18n.padded(names[check.name], width)}  {i18n.retold(check.detail)}")
         if check.remedy:
-            print(f"  {'':5}  {'':{width}}  → {speech.retold(check.remedy)}")
+            print(f"  {'':5}  {'':{width}}  → {i18n.retold(check.remedy)}")
     print("\n" + say("doctor.ready" if ready else "doctor.not_ready"))

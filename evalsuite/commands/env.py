@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from evalsuite.adapter import Adapter, Recipe
-from evalsuite.commands import speech
 from evalsuite.commands.options.common import add_options
+from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.terminal import note, table
 from evalsuite.errors import EvalsuiteError, Exit
 from evalsuite.launch.provision import virtualenvs
@@ -64,11 +64,11 @@ def _list(recipes: Recipes, arguments: argparse.Namespace) -> int:
         print(json.dumps(rows, indent=1))
         return Exit.DONE
     cells = [(row["recipe"], row["python"], " ".join(row["pins"][:2]) or row["image"], _size(row)) for row in rows]
-    heads = [speech.say("columns.recipe"), "Python", speech.say("env.pins"), speech.say("env.here")]
-    title = speech.say("env.title", n=len(rows), device=arguments.device)
+    heads = [i18n.say("columns.recipe"), "Python", i18n.say("env.pins"), i18n.say("env.here")]
+    title = i18n.say("env.title", n=len(rows), device=arguments.device)
     table(title, [(head, "right" if head == heads[-1] else "left") for head in heads], cells)
     once = {row["folder"]: row["size_bytes"] for row in rows if row["folder"]}
-    print(speech.say("env.in_all", n=len(once), megabytes=f"{sum(once.values()) / 1e6:,.0f}"))
+    print(i18n.say("env.in_all", n=len(once), megabytes=f"{sum(once.values()) / 1e6:,.0f}"))
     return Exit.DONE
 
 
@@ -88,7 +88,7 @@ def _facts(name: str, recipe: Recipe, device: Device) -> Row:
 def _size(row: Row) -> str:
     if row["size_bytes"] is not None:
         return f"{row['size_bytes'] / 1e6:,.0f} MB"
-    return speech.say("env.absent" if row["pins"] else "env.image_only")
+    return i18n.say("env.absent" if row["pins"] else "env.image_only")
 
 
 def _create(recipes: Recipes, device: Device) -> int:
@@ -99,7 +99,7 @@ def _create(recipes: Recipes, device: Device) -> int:
             print(f"{name} {virtualenvs.ensure(recipe, device=device, progress=note).parent.parent}")
         except virtualenvs.CannotInstall as error:
             failed += 1
-            note(f"{name}: {speech.retold(error.message)}")
+            note(f"{name}: {i18n.retold(error.message)}")
     return Exit.SOME_FAILED if failed else Exit.DONE
 
 
@@ -107,9 +107,9 @@ def _remove(recipes: Recipes, device: Device) -> int:
     for name, recipe in recipes:
         made = virtualenvs.existing(recipe, device=device) if recipe.pins(device) else None
         if made is None:
-            note(speech.say("env.nothing", name=name))
+            note(i18n.say("env.nothing", name=name))
             continue
         shutil.rmtree(made.folder)
         size = f"{made.size_bytes / 1e6:,.0f}"
-        print(speech.say("env.removed", name=name, folder=made.folder, megabytes=size))
+        print(i18n.say("env.removed", name=name, folder=made.folder, megabytes=size))
     return Exit.DONE

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from evalsuite import __version__, files
-from evalsuite.commands import speech
 from evalsuite.commands.options.common import add_options
+from evalsuite.commands.printing import i18n
+from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.terminal import Bar, bar, duration, line, note, table
-from evalsuite.commands.speech import say
 from evalsuite.errors import EvalsuiteError, Exit
 from evalsuite.launch import equivalence
 from evalsuite.launch.equivalence import NotRun, ProvenWorkload
@@ -99,9 +99,7 @@ def _proven(model: str, workloads: Sequence[ProvenWorkload]) -> ProvenModel:
             took = duration(time.monotonic() - began)
             if isinstance(found, equivalence.NotRun):
                 absent.append(found)
-                _show(
-                    shown, place + 1, say("equivalence.failed", **where, reason=speech.retold(found.reason), time=took)
-                )
+                _show(shown, place + 1, say("equivalence.failed", **where, reason=i18n.retold(found.reason), time=took))
             else:
                 answers.append(found)
                 _show(shown, place + 1, say("equivalence.ended", **where, time=took))
@@ -152,7 +150,7 @@ def _print(found: ProvenModel) -> None:
         for difference in pair.differences:
             line(_said(pair, difference))
     for one in found.absent:
-        line(say("equivalence.absent", framework=one.framework, reason=speech.retold(one.reason)))
+        line(say("equivalence.absent", framework=one.framework, reason=i18n.retold(one.reason)))
     proven, limited = (sum(pair.verdict == verdict for pair in found.pairs) for verdict in ("proven", "limited"))
     expected = len(found.answers) + len(found.absent)
     said = {"model": found.model, "proven": proven, "n": expected * (expected - 1) // 2}

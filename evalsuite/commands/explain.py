@@ -33,10 +33,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     from evalsuite import findings
-    from evalsuite.commands import speech
+    from evalsuite.commands.printing import i18n
     from evalsuite.commands.report import check_languages
 
-    languages = check_languages(arguments.lang or speech.language())
+    languages = check_languages(arguments.lang or i18n.language())
     listing = arguments.list or not arguments.codes
     codes = findings.codes() if listing else _chosen(arguments.codes)
     if arguments.json:

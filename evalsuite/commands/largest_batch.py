@@ -10,8 +10,8 @@ from evalsuite.commands.launching.found_batches import MOST
 from evalsuite.commands.launching.request import Request, read_request
 from evalsuite.commands.options import axes
 from evalsuite.commands.options.common import add_options
+from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.terminal import line, table
-from evalsuite.commands.speech import say
 from evalsuite.errors import EvalsuiteError, Exit
 from evalsuite.launch.batch_search import DeviceHourBudget
 from evalsuite.model import Case

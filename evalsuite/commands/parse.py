@@ -8,9 +8,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evalsuite.commands import speech
 from evalsuite.commands.options.common import add_options, search_paths
-from evalsuite.commands.printing import log_table, terminal
+from evalsuite.commands.printing import i18n, log_table, terminal
 from evalsuite.commands.printing.log_table import Row
 from evalsuite.errors import EvalsuiteError, Exit
 from evalsuite.messages import Message
@@ -65,7 +64,7 @@ def run(arguments: argparse.Namespace) -> int:
     paths = list(_files(arguments.logs))
     if not paths:
         raise EvalsuiteError.of("commands.no_logs", path=arguments.logs[0])
-    language = "en" if arguments.json else speech.language()
+    language = "en" if arguments.json else i18n.language()
     found = [
         row | {"findings": [_in_words(finding, language) for finding in row["findings"]]}
         for row in _each(paths, _reader(arguments, dialects))
@@ -128,7 +127,7 @@ def _make_ready() -> None:
     from evalsuite.report.text import findings
 
     findings.make_ready()
-    speech.make_ready()
+    i18n.make_ready()
 
 
 def _size(path: Path) -> int:
@@ -187,7 +186,7 @@ def facts(path: Path, reading: "Reading") -> Row:
 def _in_words(finding: "Finding", language: str) -> dict[str, str]:
     from evalsuite.report.text.findings import english
 
-    text = english(finding) if language == "en" else speech.finding(finding)
+    text = english(finding) if language == "en" else i18n.finding(finding)
     return {"code": finding.code, "severity": finding.severity, "text": text}
 
 

@@ -7,14 +7,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict
 
 from evalsuite import redaction
-from evalsuite.commands import speech
 from evalsuite.commands.launching import batch_searches, prices
 from evalsuite.commands.launching.adaptive_repeats import missing_runs, repeats_asked
 from evalsuite.commands.launching.request import Request, read_request
 from evalsuite.commands.options import axes
 from evalsuite.commands.options.common import add_options
+from evalsuite.commands.printing import i18n
+from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.terminal import SIZES, table
-from evalsuite.commands.speech import say
 from evalsuite.errors import Exit
 from evalsuite.launch.provision import virtualenvs
 from evalsuite.messages import Message
@@ -55,11 +55,11 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _print_table(request: Request) -> None:
     plan, place, options = request.plan, request.place, request.options
-    flags, done = _flags(plan, speech.finding), _count_done(plan, place.store)
+    flags, done = _flags(plan, i18n.finding), _count_done(plan, place.store)
     _note_searches(plan, flags)
     repeats = repeats_asked(plan.spec)
     rows = [(*_axes(case), f"{done[case.id]}/{repeats}", "; ".join(flags.get(case.id, ()))) for case in plan.cases]
-    rows += [(*_axes(skip.case), say("plan.skip"), speech.retold(skip.reason)) for skip in plan.skips]
+    rows += [(*_axes(skip.case), say("plan.skip"), i18n.retold(skip.reason)) for skip in plan.skips]
     sides = {"framework": "left", "recipe": "left", "model": "left", "scale": "left", "precision": "left",
              "batch": "right", "done": "right", "note": "left"}  # fmt: skip
     columns = [(say(f"columns.{name}"), side) for name, side in sides.items()]

@@ -10,8 +10,8 @@ from pathlib import Path
 from evalsuite.commands.launching.request import MANAGED, Options, Place
 from evalsuite.commands.options import engine_options
 from evalsuite.commands.options.common import add_options
+from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.terminal import note, table
-from evalsuite.commands.speech import say
 from evalsuite.errors import EvalsuiteError, Exit
 from evalsuite.launch.checks import node_check, preflight
 from evalsuite.launch.provision import virtualenvs

@@ -5,8 +5,8 @@ import json
 from pathlib import Path
 
 from evalsuite import redaction
-from evalsuite.commands import speech
 from evalsuite.commands.options.common import add_options
+from evalsuite.commands.printing import i18n
 from evalsuite.errors import EvalsuiteError, Exit
 from evalsuite.report.text import names
 from evalsuite.site import publishing, shelf
@@ -58,18 +58,18 @@ def _print(published: Published, arguments: argparse.Namespace) -> None:
         print(json.dumps(redaction.shown(_facts(published, arguments.site)), indent=1))
         return
     for name in published.added:
-        print(speech.say("publish.added", folder=arguments.site / "reports" / name))
+        print(i18n.say("publish.added", folder=arguments.site / "reports" / name))
     for name in published.known:
-        print(speech.say("publish.known", folder=arguments.site / "reports" / name))
+        print(i18n.say("publish.known", folder=arguments.site / "reports" / name))
     for one in published.shelf:
         if isinstance(one, shelf.BrokenReport):
-            print(speech.say("publish.broken", why=speech.retold(one.broken)))
+            print(i18n.say("publish.broken", why=i18n.retold(one.broken)))
     for move in published.history.slowed_together:
         before, after = (_dated(name, published) for name in (move.before, move.after))
-        print(speech.say("publish.slower", before=before, after=after))
+        print(i18n.say("publish.slower", before=before, after=after))
     regressed = len(published.history.regressions)
     print(
-        speech.say(
+        i18n.say(
             "publish.site",
             page=arguments.site / "index.html",
             reports=len(published.shelf),

@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evalsuite import paths
-from evalsuite.commands import speech
 from evalsuite.commands.options.common import add_options, search_paths
-from evalsuite.commands.printing import summary_table
-from evalsuite.commands.speech import say
+from evalsuite.commands.printing import i18n, summary_table
+from evalsuite.commands.printing.i18n import say
 from evalsuite.errors import EvalsuiteError, Exit
 from evalsuite.model import LANGUAGES, Case, Evaluation, Skip
 
@@ -204,9 +203,9 @@ def write(
     except OSError as error:
         raise EvalsuiteError.of("commands.out", path=error.filename or arguments.out, error=error) from error
     summary_table.show(evaluation.summaries)
-    _print_found(book, speech.language())
+    _print_found(book, i18n.language())
     _note_edits(book)
-    _print_price(book, speech.language(), _said_again(arguments, evaluation))
+    _print_price(book, i18n.language(), _said_again(arguments, evaluation))
     page = next(path for path in written if path.suffix == ".html")
     for path in (page, *more):
         note(say("report.written", path=path, size=_size(path.stat().st_size)))
@@ -255,7 +254,7 @@ def _note_edits(book: "Book") -> None:
     edits = (findings.ChangedSinceRun, findings.UnreadableRun, findings.RunTakenAway, findings.JournalBroken)
     found = [one for one in book.findings if isinstance(one, edits)]
     for one in found[:MOST_EDITS]:
-        note(say("report.edited", where=one.where, finding=speech.finding(one)))
+        note(say("report.edited", where=one.where, finding=i18n.finding(one)))
     if len(found) > MOST_EDITS:
         note(say("report.more_edited", n=len(found) - MOST_EDITS))
 

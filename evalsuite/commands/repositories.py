@@ -4,8 +4,8 @@ import argparse
 import json
 from collections.abc import Mapping, Sequence
 
-from evalsuite.commands import speech
 from evalsuite.commands.options.common import add_options
+from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.terminal import note, table
 from evalsuite.errors import EvalsuiteError, Exit
 from evalsuite.launch.provision import checkouts
@@ -69,7 +69,7 @@ def _get(chosen: Sequence[Repository], mirror: str | None) -> int:
             print(f"{repository.name} {checkouts.get(repository, mirror=mirror, progress=note)}")
         except CannotFetch as error:
             failed += 1
-            note(f"{repository.name}: {speech.retold(error.message)}")
+            note(f"{repository.name}: {i18n.retold(error.message)}")
     if failed == len(chosen):
         return Exit.USAGE
     return Exit.SOME_FAILED if failed else Exit.DONE
@@ -91,16 +91,16 @@ def _list(repositories: Mapping[str, Repository], as_json: bool) -> int:
         for repository, state in found
     ]
     keys = ("columns.name", "repositories.repository", "repositories.commit", "repositories.licence", "env.here")
-    table(speech.say("repositories.title", n=len(rows)), [(speech.say(key), "left") for key in keys], rows)
+    table(i18n.say("repositories.title", n=len(rows)), [(i18n.say(key), "left") for key in keys], rows)
     return Exit.DONE
 
 
 def _words(state: State) -> str:
     if not state.present:
-        return speech.say("env.absent")
+        return i18n.say("env.absent")
     if state.changed:
-        return speech.say("repositories.changed", files=", ".join(state.changed[:2]))
-    return speech.say("repositories.without", n=len(state.absent)) if state.absent else speech.say("repositories.whole")
+        return i18n.say("repositories.changed", files=", ".join(state.changed[:2]))
+    return i18n.say("repositories.without", n=len(state.absent)) if state.absent else i18n.say("repositories.whole")
 
 
 def _facts(repository: Repository, state: State) -> dict[str, object]:

@@ -10,15 +10,16 @@ from dataclasses import replace
 from pathlib import Path
 
 from evalsuite import locks
-from evalsuite.commands import preflight, speech
+from evalsuite.commands import preflight
 from evalsuite.commands.launching import batch_searches, prices
 from evalsuite.commands.launching.adaptive_repeats import AdaptiveRepeats, missing_runs, repeats_asked
 from evalsuite.commands.launching.launcher import make_launcher
 from evalsuite.commands.launching.request import Options, Place, Request, read_request
 from evalsuite.commands.options import axes
 from evalsuite.commands.options.common import add_options
+from evalsuite.commands.printing import i18n
+from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.terminal import RunProgress, bar, note
-from evalsuite.commands.speech import say
 from evalsuite.documents import COLLECTIVES
 from evalsuite.errors import EvalsuiteError, Exit
 from evalsuite.launch import campaign
@@ -83,7 +84,7 @@ def run_missing(request: Request) -> tuple[Plan, int]:
     plan, place, options = request.plan, request.place, request.options
     _say_left_out(plan.skips)
     for finding in plan.findings:
-        note(say("run.flagged", where=finding.where, finding=speech.finding(finding)))
+        note(say("run.flagged", where=finding.where, finding=i18n.finding(finding)))
     missing = missing_runs(plan, place.store, options.search_paths, options.criteria)
     ready = Environments(pythons={}, packages={}, skips=())
     if missing:
@@ -204,7 +205,7 @@ def _say_left_out(skips: Sequence[Skip]) -> None:
     for (framework, reason), found in alike.items():
         scales = ", ".join(dict.fromkeys(skip.case.scale for skip in found))
         n = say("run.skipped_cases_of", n=len(found)) if len(found) > 1 else ""
-        note(say("run.skipped", framework=framework, scale=scales, n=n, reason=speech.retold(reason)))
+        note(say("run.skipped", framework=framework, scale=scales, n=n, reason=i18n.retold(reason)))
 
 
 def _say_log(measured: Measurement, root: Path) -> None:
@@ -262,7 +263,7 @@ def _say_skips(skips: Sequence[Skip]) -> None:
     for reason in dict.fromkeys(skip.reason for skip in skips):
         cases = [skip.case.id for skip in skips if skip.reason == reason]
         more = ", …" if len(cases) > 1 else ""
-        note(say("run.skipped_cases", n=len(cases), first=cases[0], more=more, reason=speech.retold(reason)))
+        note(say("run.skipped_cases", n=len(cases), first=cases[0], more=more, reason=i18n.retold(reason)))
 
 
 def _ended(plan: Plan, store: Store) -> Iterator[RunFolder]:

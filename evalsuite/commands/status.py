@@ -6,10 +6,10 @@ import time
 from dataclasses import asdict
 from pathlib import Path
 
-from evalsuite.commands import speech
 from evalsuite.commands.options.common import add_options
+from evalsuite.commands.printing import i18n
+from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.terminal import duration, line, table
-from evalsuite.commands.speech import say
 from evalsuite.errors import Exit
 from evalsuite.launch import progress
 from evalsuite.launch.progress import EvaluationState, RunState
@@ -87,7 +87,7 @@ def _whose(one: RunState) -> str:
 
 
 def _reason(one: RunState) -> str:
-    return speech.retold(one.outcome.reason) if one.outcome else ""
+    return i18n.retold(one.outcome.reason) if one.outcome else ""
 
 
 def _facts(state: EvaluationState, jobs: tuple[QueuedJob, ...] | None) -> dict[str, object]:

@@ -9,8 +9,8 @@ from evalsuite.commands import compare
 from evalsuite.commands.launching import kubernetes_submission
 from evalsuite.commands.launching.request import cases_asked
 from evalsuite.commands.options import number_parsing
+from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.terminal import line
-from evalsuite.commands.speech import say
 from evalsuite.errors import EvalsuiteError, Exit
 from evalsuite.launch.remote import forwarded_environment
 from evalsuite.launch.remote.schedulers import SCHEDULERS

@@ -12,7 +12,7 @@ import pytest
 
 from evalsuite import __version__, cli, paths
 from evalsuite.commands import preflight as door
-from evalsuite.commands import speech
+from evalsuite.commands.printing import i18n
 from evalsuite.errors import Exit
 from evalsuite.launch import engine_process
 from evalsuite.launch.checks import drift_probe, node_check, preflight
@@ -28,7 +28,7 @@ from tests.toys import CASE
 
 @pytest.fixture(autouse=True)
 def in_english(monkeypatch):
-    monkeypatch.setattr(speech, "_chosen", "en")
+    monkeypatch.setattr(i18n, "_chosen", "en")
     monkeypatch.setenv("LC_ALL", "C")
 
 

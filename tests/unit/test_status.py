@@ -7,7 +7,7 @@ import time
 import pytest
 
 from evalsuite import cli
-from evalsuite.commands import speech
+from evalsuite.commands.printing import i18n
 from evalsuite.errors import Exit
 from evalsuite.launch import campaign
 from evalsuite.launch.remote import schedulers
@@ -21,7 +21,7 @@ from tests.toys import CASE
 
 @pytest.fixture(autouse=True)
 def in_english(monkeypatch):
-    monkeypatch.setattr(speech, "_chosen", "en")
+    monkeypatch.setattr(i18n, "_chosen", "en")
     monkeypatch.setenv("LC_ALL", "C")
     monkeypatch.setattr(schedulers, "queued_jobs", lambda: None)
 

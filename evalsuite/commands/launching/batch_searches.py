@@ -6,13 +6,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Protocol
 
-from evalsuite.commands import preflight, speech
+from evalsuite.commands import preflight
 from evalsuite.commands.launching import prices
 from evalsuite.commands.launching.found_batches import MOST, memory_bytes
 from evalsuite.commands.launching.launcher import make_launcher
 from evalsuite.commands.launching.request import Options, Place, Request, read_request
+from evalsuite.commands.printing import i18n
+from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.terminal import note
-from evalsuite.commands.speech import say
 from evalsuite.errors import EvalsuiteError
 from evalsuite.launch import batch_search, campaign
 from evalsuite.launch.batch_search import DeviceHourBudget
@@ -95,4 +96,4 @@ def history(one: Searched) -> str:
     tried = ", ".join(f"{each.batch} {say(f'largest.{each.ends}')}" for each in one.tried)
     last = one.tried[-1].reason if one.tried and one.tried[-1].ends == "failed" else ""
     limit = say("largest.at_limit") if one.at_limit else ""
-    return "; ".join(filter(None, (tried, speech.retold(last), limit)))
+    return "; ".join(filter(None, (tried, i18n.retold(last), limit)))

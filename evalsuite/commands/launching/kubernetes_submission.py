@@ -5,8 +5,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from evalsuite.commands.launching.request import cases_asked
+from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.terminal import line
-from evalsuite.commands.speech import say
 from evalsuite.errors import EvalsuiteError, Exit
 from evalsuite.launch.remote import kubectl
 from evalsuite.plan import kubernetes

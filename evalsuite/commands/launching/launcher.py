@@ -1,8 +1,8 @@
 """The launcher of a request: what is the same for every run of it."""
 
 from evalsuite.commands.launching.request import Options
+from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.terminal import note
-from evalsuite.commands.speech import say
 from evalsuite.launch.campaign import Environments
 from evalsuite.launch.runner import Launcher
 from evalsuite.logs import catalogue

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from evalsuite.commands.launching.found_batches import MOST, memory_bytes
 from evalsuite.commands.launching.request import MANAGED, Options, Place
+from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.terminal import duration
-from evalsuite.commands.speech import say
 from evalsuite.errors import EvalsuiteError
 from evalsuite.launch import batch_search
 from evalsuite.launch.provision import virtualenvs

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from evalsuite.commands.speech import retold, say
+from evalsuite.commands.printing.i18n import retold, say
 
 if TYPE_CHECKING:
     from evalsuite.logs.explaining import Explanation

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from evalsuite.commands import speech
-from evalsuite.commands.speech import say
+from evalsuite.commands.printing import i18n
+from evalsuite.commands.printing.i18n import say
 from evalsuite.logs.formatting import rate
 
 Row = dict[str, Any]  # one element of `parse --json`
@@ -67,7 +67,7 @@ def _head(column: str) -> str:
 def _table(columns: Sequence[tuple[str, str]], rows: Sequence[Sequence[str]], width: int | None) -> Iterator[str]:
     """A line for each log, for `grep` and `sort`. On a terminal of *width* what does not fit is cut, and said."""
     cells = [[heading for heading, _ in columns], *rows]
-    widths = [max(map(speech.columns, column)) for column in zip(*cells, strict=True)]
+    widths = [max(map(i18n.columns, column)) for column in zip(*cells, strict=True)]
     dropped = []
     while width is not None and len(columns) > len(SORTS) and _total(widths[: len(columns)]) > width:
         dropped.append(columns[-1][0])
@@ -90,8 +90,8 @@ def _total(widths: Sequence[int]) -> int:
 
 def _padded(cell: str, width: int, right: bool) -> str:
     head = width // 2
-    if speech.columns(cell) <= width:
-        blanks = " " * (width - speech.columns(cell))
+    if i18n.columns(cell) <= width:
+        blanks = " " * (width - i18n.columns(cell))
         return blanks + cell if right else cell + blanks
     cell = cell if len(cell) <= width else f"{cell[:head]}…{cell[len(cell) - (width - head - 1) :]}"
     return cell.rjust(width) if right else cell.ljust(width)
@@ -102,10 +102,10 @@ def _cells(one: Row, names: dict[str, str], beside: Sequence[str]) -> list[str]:
     return [
         names[one["file"]],
         one["dialect"] or "–",
-        speech.status(one["status"]),
+        i18n.status(one["status"]),
         "–" if one["throughput"] is None else rate(one["throughput"]),
         one["unit"] or "–",
-        speech.retold(one["certainty"] or "–"),
+        i18n.retold(one["certainty"] or "–"),
         " ".join(dict.fromkeys(finding["code"] for finding in one["findings"])) or "–",
         *("–" if also.get(key) is None else _BESIDE[key][1](also[key]) for key in beside),
     ]
@@ -121,7 +121,7 @@ def _totals(found: Sequence[Row], names: dict[str, str]) -> Iterator[str]:
     statuses = Counter(one["status"] for one in found)
     valued = sum(one["throughput"] is not None for one in found)
     said = say("parse.separator").join(
-        say("parse.counted", n=f"{count:,}", status=speech.status(status)) for status, count in statuses.most_common()
+        say("parse.counted", n=f"{count:,}", status=i18n.status(status)) for status, count in statuses.most_common()
     )
     without = len(found) - valued
     yield say("parse.logs", n=f"{len(found):,}", statuses=said, with_value=valued, without=without)
@@ -141,7 +141,7 @@ def _totals(found: Sequence[Row], names: dict[str, str]) -> Iterator[str]:
     if reasons:
         yield "\n" + say("parse.without")
     for reason, files in sorted(reasons.items(), key=lambda pair: -len(pair[1])):
-        yield say("parse.reason_of", files=_files(files), why=speech.retold(reason))
+        yield say("parse.reason_of", files=_files(files), why=i18n.retold(reason))
         more = say("parse.more", n=f"{len(files) - NAMED:,}") if len(files) > NAMED + 1 else ""
         yield f"    {say('parse.separator').join(files[: NAMED if more else NAMED + 1])}{more}"
 
@@ -166,7 +166,7 @@ def _sentences(one: Row) -> Iterator[str]:
 def _sentence(one: Row) -> str:
     after = say("parse.after")
     if one["throughput"] is None:
-        return speech.status(one["status"]) + after + speech.retold(one["reason"])
+        return i18n.status(one["status"]) + after + i18n.retold(one["reason"])
     total = one["total_devices"]
     devices = say("parse.on" if total != 1 else "parse.on_one", n=f"{total:,}") if total else ""
     how = say(
@@ -175,11 +175,11 @@ def _sentence(one: Row) -> str:
         unit=one["unit"],
         devices=devices,
         dialect=one["dialect"],
-        method=speech.retold(one["method"]),
+        method=i18n.retold(one["method"]),
         span=_span(one),
     )
-    sure = say("parse.reason", what=speech.retold(one["certainty"]), why=speech.retold(one["certainty_reason"]))
-    parts = [speech.status(one["status"]), how, sure, *([speech.retold(one["reason"])] if one["reason"] else [])]
+    sure = say("parse.reason", what=i18n.retold(one["certainty"]), why=i18n.retold(one["certainty_reason"]))
+    parts = [i18n.status(one["status"]), how, sure, *([i18n.retold(one["reason"])] if one["reason"] else [])]
     return after.join(parts)
 
 

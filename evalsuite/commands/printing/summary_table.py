@@ -3,9 +3,9 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from evalsuite.commands import speech
+from evalsuite.commands.printing import i18n
+from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.terminal import excluded_by, table
-from evalsuite.commands.speech import say
 from evalsuite.logs.formatting import rate
 from evalsuite.model import Case, Summary, Unmeasured
 from evalsuite.report.book import blocks
@@ -16,7 +16,7 @@ LEFT, RIGHT = ("framework", "model", "scale", "precision"), ("throughput", "vali
 
 
 def show(found: Sequence[Summary | Unmeasured]) -> None:
-    called = short_names([one.case for one in found], speech.language())
+    called = short_names([one.case for one in found], i18n.language())
     rows = [(called[one.case.id], *_where(one.case), *_numbers(one)) for one in found]
     columns = [(say(f"columns.{name}"), "left" if name in LEFT else "right") for name in (*LEFT, *RIGHT)]
     table("", columns, rows)
@@ -77,7 +77,7 @@ def _numbers(one: Summary | Unmeasured) -> tuple[str, str, str, str]:
     if isinstance(one, Unmeasured):
         first = one.measurements[0]
         rule = excluded_by(first)
-        said = say("run.excluded", finding=rule.code) if rule else speech.status(first.status)
+        said = say("run.excluded", finding=rule.code) if rule else i18n.status(first.status)
         return said, f"0/{len(one.measurements)}", "—", "—"
     if one.base == one.case:
         speedup, efficiency = say("report.base", scale=one.case.scale), "—"

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from evalsuite.commands import speech
-from evalsuite.commands.speech import say
+from evalsuite.commands.printing import i18n
+from evalsuite.commands.printing.i18n import say
 from evalsuite.errors import for_terminal
 from evalsuite.logs.formatting import rate
 from evalsuite.model import Case, Finding, Measurement, Run
@@ -43,9 +43,9 @@ def note(text: str) -> None:
 
 def aligned(rows: Sequence[Sequence[str]]) -> None:
     """Rows of plain text whose columns begin below each other, whatever the terminal's width."""
-    widths = [max(speech.columns(row[place]) for row in rows) for place in range(len(rows[0]))]
+    widths = [max(i18n.columns(row[place]) for row in rows) for place in range(len(rows[0]))]
     for row in rows:
-        line("  ".join(speech.padded(text, width) for text, width in zip(row, widths, strict=True)).rstrip())
+        line("  ".join(i18n.padded(text, width) for text, width in zip(row, widths, strict=True)).rstrip())
 
 
 def line(text: str) -> None:
@@ -92,10 +92,10 @@ def excluded_by(measurement: Measurement) -> Finding | None:
 
 def result(measurement: Measurement) -> str:
     if rule := excluded_by(measurement):
-        return say("run.excluded", finding=speech.finding(rule))
+        return say("run.excluded", finding=i18n.finding(rule))
     if measurement.value is not None and measurement.throughput is not None:
         return f"{rate(measurement.value)} {measurement.throughput.unit}"
-    return say("run.without", status=speech.status(measurement.status), reason=speech.retold(measurement.reason))
+    return say("run.without", status=i18n.status(measurement.status), reason=i18n.retold(measurement.reason))
 
 
 class Bar:

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from evalsuite import cli, paths
-from evalsuite.commands import speech
+from evalsuite.commands.printing import i18n
 from evalsuite.report.text import retold, words
 from evalsuite.runs import archive
 
@@ -16,13 +16,13 @@ RETOLD = {key: text for key, text in TABLES["en"].items() if key.startswith(reto
 
 @pytest.fixture
 def chinese(monkeypatch):
-    monkeypatch.setattr(speech, "_chosen", "zh")
+    monkeypatch.setattr(i18n, "_chosen", "zh")
 
 
 @pytest.fixture(autouse=True)
 def english_afterwards():
     yield
-    speech.choose(None, {})
+    i18n.choose(None, {})
 
 
 @pytest.mark.parametrize(
@@ -40,14 +40,14 @@ def english_afterwards():
     ],
 )
 def test_the_language_is_that_of_the_locale(variables, language):
-    assert speech.of_locale(variables) == language
+    assert i18n.of_locale(variables) == language
 
 
 @pytest.mark.parametrize(("asked", "language"), [("zh", "zh"), ("en", "en"), ("zh,en", "en"), (None, "en")])
 def test_one_language_that_is_asked_for_is_the_terminals(asked, language):
-    speech.choose(type("Arguments", (), {"lang": asked})(), {"LANG": "C"})
+    i18n.choose(type("Arguments", (), {"lang": asked})(), {"LANG": "C"})
 
-    assert speech.language() == language
+    assert i18n.language() == language
 
 
 REASONS = {  # where it is said why a run has no value: every sentence there has its Chinese
@@ -135,16 +135,16 @@ def test_every_sentence_that_commands_ask_for_is_asked_for():
     ],
 )
 def test_a_message_is_said_in_chinese_with_what_stands_in_it(chinese, english, said):
-    assert said in speech.retold(english)
+    assert said in i18n.retold(english)
 
 
 @pytest.mark.parametrize("text", ["", "nobody wrote this", "a: b", "{name}", "x\ny: z", "Did you mean it"])
 def test_what_nobody_translated_stays_as_it_is(chinese, text):
-    assert speech.retold(text) == text
+    assert i18n.retold(text) == text
 
 
 def test_markup_in_a_message_stays_text(chinese):
-    said = speech.retold('scale "<b>&amp;</b>": expected NODESxDEVICES, both at least 1, such as 1x1, 1x8 or 2x8.')
+    said = i18n.retold('scale "<b>&amp;</b>": expected NODESxDEVICES, both at least 1, such as 1x1, 1x8 or 2x8.')
 
     assert "规模“<b>&amp;</b>”不正确" in said
 
@@ -159,7 +159,7 @@ def test_markup_in_a_message_stays_text(chinese):
     ],
 )
 def test_wrong_arguments_are_answered_in_the_language_of_the_terminal(monkeypatch, capsys, arguments, said):
-    for name in speech.VARIABLES:
+    for name in i18n.VARIABLES:
         monkeypatch.setenv(name, "zh_CN.UTF-8")
 
     with pytest.raises(SystemExit) as ended:
@@ -187,7 +187,7 @@ def test_a_plan_of_which_nothing_can_run_is_not_called_done(capsys, tmp_path):
 def test_english_is_untouched():
     text = 'scale "8": expected NODESxDEVICES, both at least 1, such as 1x1, 1x8 or 2x8.'
 
-    assert speech.retold(text) == text
+    assert i18n.retold(text) == text
 
 
 def test_a_plan_is_printed_in_chinese_and_in_english(capsys, tmp_path):
@@ -293,8 +293,8 @@ def test_the_json_of_a_command_is_the_same_in_every_language(capsys, tmp_path):
 
 
 def test_a_chinese_word_takes_two_columns():
-    assert speech.columns("待装 a") == 6
-    assert speech.padded("待装", 6) == "待装  "
+    assert i18n.columns("待装 a") == 6
+    assert i18n.padded("待装", 6) == "待装  "
 
 
 def test_two_figures_that_contradict_each_other_are_told_in_chinese_whatever_clocks_they_are_of():
