@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from enum import StrEnum, auto
 from typing import Annotated, TypeVar, dataclass_transform, get_args, get_origin, get_type_hints
 
-from evalsuite.model import Finding, Protocol, Severity, with_fields
+from evalsuite.model import Finding, Protocol, Severity
 
 F = TypeVar("F", bound=Finding)
 
@@ -91,7 +91,8 @@ def rule(code: str, severity: Severity, *, keeps: str | None = None) -> Callable
     """Declares the class under it as a rule. *keeps*: the data rule behind a code that is a word."""
 
     def declared(kind: type[F]) -> type[F]:
-        made = with_fields(kind)
+        kind.__doc__ = kind.__doc__ or kind.__name__  # else a signature is written there, which takes longest of all
+        made = dataclasses.dataclass(frozen=True, kw_only=True, eq=False, repr=False)(kind)
         made.code, made.severity, made.name = code, severity, re.sub(r"(?<!^)(?=[A-Z])", "_", kind.__name__).lower()
         RULES[made.name] = made
         numbered = re.match(r"D\d\d", code)

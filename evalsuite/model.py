@@ -6,9 +6,9 @@ checkers alone: nothing of ours is imported when it runs.
 """
 
 from collections.abc import Mapping
-from dataclasses import MISSING, FrozenInstanceError, dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, TypeVar, dataclass_transform, get_args, overload
+from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, get_args, overload
 
 if TYPE_CHECKING:  # only an evaluation holds them, and every command imports this module
     from evalsuite.author_document import AuthorNote, KeptProblem, LabDocument
@@ -141,17 +141,7 @@ class Skip:
     kind: Literal["unsupported", "not_run"] = "not_run"  # the recipe cannot serve it, or this machine could not
 
 
-F = TypeVar("F", bound="Finding")
-
-
-@dataclass_transform(frozen_default=True, kw_only_default=True)
-def with_fields(kind: type[F]) -> type[F]:
-    """Makes a frozen dataclass of a class of findings, with the methods that `Finding` has for all of them."""
-    kind.__doc__ = kind.__doc__ or kind.__name__  # else a signature is written there, which takes longest of all
-    return dataclass(kw_only=True, init=False, eq=False, repr=False)(kind)
-
-
-@with_fields
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Finding:
     """Something a reader must know. Every rule that can be found broken is a class of its own, in `findings.py`."""
 
@@ -160,28 +150,6 @@ class Finding:
     severity: ClassVar[Severity]
     where: str = ""  # a run id, a case id, or file:line
     also: tuple[str, ...] = ()  # the other runs of its case that have it, where it is said once for all
-
-    # once for all rules: written anew for each of them they are half of what starting evalsuite costs
-
-    if not TYPE_CHECKING:  # a type checker knows the fields of each rule
-
-        def __init__(self, **given: object) -> None:
-            missing = []
-            for one in fields(self):
-                if one.name in given or one.default is not MISSING:
-                    vars(self)[one.name] = given.pop(one.name, one.default)
-                else:
-                    missing.append(one.name)
-            if given:
-                raise TypeError(f"{type(self).__name__}() got an unexpected keyword argument {next(iter(given))!r}")
-            if missing:
-                raise TypeError(f"{type(self).__name__}() missing required keyword-only arguments: {missing}")
-
-        def __setattr__(self, name: str, value: object) -> None:
-            raise FrozenInstanceError(f"cannot assign to field {name!r}")
-
-        def __delattr__(self, name: str) -> None:
-            raise FrozenInstanceError(f"cannot delete field {name!r}")
 
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and self.__dict__ == other.__dict__

@@ -189,7 +189,7 @@ def test_a_finding_takes_the_fields_of_its_rule_and_cannot_be_changed():
 
     assert repr(drift) == "Drift(where='r0', also=(), change=0.1, limit=0.05)"
     assert drift == pickle.loads(pickle.dumps(drift)) == replace(replace(drift, limit=1.0), limit=drift.limit)
-    with pytest.raises(TypeError, match=r"missing required .*change"):
+    with pytest.raises(TypeError, match=r"missing 1 required .*change"):
         findings.Drift(where="r0")
     with pytest.raises(TypeError, match="unexpected keyword argument 'chnge'"):
         findings.Drift(change=0.1, chnge=0.2)
