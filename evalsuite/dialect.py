@@ -158,6 +158,18 @@ class Line:
             return None  # digits that make no number: 360760.9.5
 
 
+def line(
+    pattern: bytes,
+    sample: bytes,
+    source: str,
+    *,
+    fields: Callable[["re.Match[bytes]"], Fields | None] | None = None,
+    telling: bool = True,
+) -> tuple[Line]:
+    """A tuple of a single `Line`, which is what most fields of a dialect hold."""
+    return (Line(pattern=pattern, sample=sample, source=source, fields=fields, telling=telling),)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Timers:
     """Lines that take the time of a step apart: either all timers in one line with the number of its step, or a

@@ -4,7 +4,7 @@
 import re
 from collections.abc import Mapping
 
-from evalsuite.dialect import Dialect, Line
+from evalsuite.dialect import Dialect, line
 
 _ITERATION_BEFORE = re.compile(rb"(\d+)$")
 _ENTRY_BYTES = 4096  # of LogReport's JSON: more than an entry has
@@ -55,22 +55,18 @@ DIALECTS = (
         averaging="interval",
         per_epoch=True,
         zero_based=False,
-        step=(
-            Line(
-                pattern=rb'"elapsed_time": (?P<elapsed_s>[\d.]+)',
-                sample=b'        "epoch": 2,\n        "iteration": 626,\n        "elapsed_time": 165.79663759144023\n',
-                source="chainer/chainer@a8e15cbe55:chainer/training/extensions/log_report.py",
-                fields=_log_report,
-            ),
+        step=line(
+            rb'"elapsed_time": (?P<elapsed_s>[\d.]+)',
+            b'        "epoch": 2,\n        "iteration": 626,\n        "elapsed_time": 165.79663759144023\n',
+            "chainer/chainer@a8e15cbe55:chainer/training/extensions/log_report.py",
+            fields=_log_report,
         ),
-        scores=(
-            Line(
-                pattern=rb'"elapsed_time": (?P<elapsed_s>[\d.]+)',
-                sample=b'        "main/loss": 2.6322526931762695,\n        "main/accuracy": 0.4197641909122467,\n        "epoch": 2,\n'
-                b'        "iteration": 5005,\n        "elapsed_time": 2279.832700097002\n',
-                source="chainer/chainer@a8e15cbe55:chainer/training/extensions/log_report.py",
-                fields=_log_report_scores,
-            ),
+        scores=line(
+            rb'"elapsed_time": (?P<elapsed_s>[\d.]+)',
+            b'        "main/loss": 2.6322526931762695,\n        "main/accuracy": 0.4197641909122467,\n        "epoch": 2,\n'
+            b'        "iteration": 5005,\n        "elapsed_time": 2279.832700097002\n',
+            "chainer/chainer@a8e15cbe55:chainer/training/extensions/log_report.py",
+            fields=_log_report_scores,
         ),
         notes="Seconds since the start, evaluation inside; minibatch and devices are not printed.",
     ),
@@ -83,39 +79,33 @@ DIALECTS = (
         averaging="cumulative",
         mean_reports=100,
         zero_based=False,
-        step=(
-            Line(
-                pattern=rb" iter, (?P<epoch>\d+) epoch / \d+ (?:epoch|iteration)s\s+(?P<steps_per_s>[\d.e+]+|inf) iters/sec\.",
-                sample=b"       200 iter, 0 epoch / 10 epochs\n    4.8073 iters/sec. Estimated time to finish: 1:26:03.582581.",
-                source="chainer/chainer@a8e15cbe55:chainer/training/extensions/progress_bar.py",
-                fields=_iteration_before,
-            ),
+        step=line(
+            rb" iter, (?P<epoch>\d+) epoch / \d+ (?:epoch|iteration)s\s+(?P<steps_per_s>[\d.e+]+|inf) iters/sec\.",
+            b"       200 iter, 0 epoch / 10 epochs\n    4.8073 iters/sec. Estimated time to finish: 1:26:03.582581.",
+            "chainer/chainer@a8e15cbe55:chainer/training/extensions/progress_bar.py",
+            fields=_iteration_before,
         ),
-        facts=(
-            Line(
-                pattern=rb"Num of GPUs : (?P<devices>\d+)",
-                sample=b"Num of GPUs : 8",
-                source="ankahira/paraDL@cc23ef099f:channel/train_imagenet.py",
-            ),
-            Line(
-                pattern=rb"Num process \(COMM_WORLD\): (?P<devices>\d+)",
-                sample=b"Num process (COMM_WORLD): 2",
-                source="chainer/chainer@a8e15cbe55:examples/chainermn/mnist/train_mnist.py",
-            ),
-            Line(
-                pattern=rb"Minibatch-size: (?P<batch_per_device>\d+)",
-                sample=b"Num Minibatch-size: 50",
-                source="chainer/chainer@a8e15cbe55:examples/chainermn/mnist/train_mnist.py",
-            ),
+        facts=line(
+            rb"Num of GPUs : (?P<devices>\d+)",
+            b"Num of GPUs : 8",
+            "ankahira/paraDL@cc23ef099f:channel/train_imagenet.py",
+        )
+        + line(
+            rb"Num process \(COMM_WORLD\): (?P<devices>\d+)",
+            b"Num process (COMM_WORLD): 2",
+            "chainer/chainer@a8e15cbe55:examples/chainermn/mnist/train_mnist.py",
+        )
+        + line(
+            rb"Minibatch-size: (?P<batch_per_device>\d+)",
+            b"Num Minibatch-size: 50",
+            "chainer/chainer@a8e15cbe55:examples/chainermn/mnist/train_mnist.py",
         ),
-        scores=(
-            Line(
-                pattern=rb"(?m)^(?P<epoch>\d+) +(?P<train_loss>[\d.]+) +(?P<validation_loss>[\d.]+) +"
-                rb"(?P<train_accuracy_share>[\d.]+) +(?P<validation_accuracy_share>[\d.]+) +(?P<elapsed_s>[\d.]+) *\r?$",
-                sample=b"1           0.27194     0.0999939             0.918083       0.9699                    23.1534       ",
-                source="chainer/chainer@a8e15cbe55:chainer/training/extensions/print_report.py, with the columns of "
-                "examples/chainermn/mnist/train_mnist.py",
-            ),
+        scores=line(
+            rb"(?m)^(?P<epoch>\d+) +(?P<train_loss>[\d.]+) +(?P<validation_loss>[\d.]+) +"
+            rb"(?P<train_accuracy_share>[\d.]+) +(?P<validation_accuracy_share>[\d.]+) +(?P<elapsed_s>[\d.]+) *\r?$",
+            b"1           0.27194     0.0999939             0.918083       0.9699                    23.1534       ",
+            "chainer/chainer@a8e15cbe55:chainer/training/extensions/print_report.py, with the columns of "
+            "examples/chainermn/mnist/train_mnist.py",
         ),
         notes="Steps per second, a mean since the first bar or the last hundred bars, evaluation inside; redrawn with ESC.",
     ),

@@ -1,6 +1,6 @@
 """Figures cited from a table: what `evalsuite import` writes beside the row as it stood there."""
 
-from evalsuite.dialect import Dialect, Line
+from evalsuite.dialect import Dialect, line
 
 ITEMS = ("images", "sentences", "sequences", "samples", "tokens", "words")
 
@@ -15,12 +15,10 @@ def _cited(items: str) -> Dialect:
         scope="global",
         averaging="interval",
         step=(),
-        final=(
-            Line(
-                pattern=rb"evalsuite cites (?P<rate>[\d.e+]+) " + unit.encode() + rb"(?!\w)",
-                sample=f"evalsuite cites 392.24 {unit} of the whole job".encode(),
-                source="evalsuite/importing/published_figures.py",
-            ),
+        final=line(
+            rb"evalsuite cites (?P<rate>[\d.e+]+) " + unit.encode() + rb"(?!\w)",
+            f"evalsuite cites 392.24 {unit} of the whole job".encode(),
+            "evalsuite/importing/published_figures.py",
         ),
     )
 

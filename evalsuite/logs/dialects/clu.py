@@ -1,7 +1,7 @@
 """JAX scripts that report their progress with clu: Scenic, Flax's Gemma and language-model examples, init2winit."""
 # ruff: noqa: E501 (a pattern and a line of a log are kept whole)
 
-from evalsuite.dialect import Dialect, Line
+from evalsuite.dialect import Dialect, line
 
 DIALECTS = (
     Dialect(
@@ -12,27 +12,21 @@ DIALECTS = (
         scope="global",
         averaging="interval",
         zero_based=False,
-        step=(
-            Line(
-                pattern=rb"logging_writer\.py:\d+\] \[(?P<step>\d+)\] steps_per_sec=(?P<steps_per_s>[\d.]+(?:e[+-]\d+)?)",
-                sample=b"I0325 14:03:32.536956 130245504009792 logging_writer.py:48] [1145] steps_per_sec=13.5451",
-                source="google/CommonLoopUtils@04ad2f9edb:clu/periodic_actions.py, ReportProgress._apply(); "
-                "clu/metric_writers/logging_writer.py",
-            ),
+        step=line(
+            rb"logging_writer\.py:\d+\] \[(?P<step>\d+)\] steps_per_sec=(?P<steps_per_s>[\d.]+(?:e[+-]\d+)?)",
+            b"I0325 14:03:32.536956 130245504009792 logging_writer.py:48] [1145] steps_per_sec=13.5451",
+            "google/CommonLoopUtils@04ad2f9edb:clu/periodic_actions.py, ReportProgress._apply(); "
+            "clu/metric_writers/logging_writer.py",
         ),
-        evaluation=(
-            Line(
-                pattern=rb"Gathering evaluation metrics\.",
-                sample=b"I0325 14:04:50.096882 130295542103168 train.py:420] Gathering evaluation metrics.",
-                source="google/flax@03e0b97b39:examples/gemma/train.py, evaluate(); examples/lm1b/train.py alike",
-            ),
+        evaluation=line(
+            rb"Gathering evaluation metrics\.",
+            b"I0325 14:04:50.096882 130295542103168 train.py:420] Gathering evaluation metrics.",
+            "google/flax@03e0b97b39:examples/gemma/train.py, evaluate(); examples/lm1b/train.py alike",
         ),
-        facts=(
-            Line(
-                pattern=rb"Finished training step \d+\. Batch size: (?P<global_batch>\d+)",
-                sample=b"I0325 14:00:22.976243 130295542103168 train.py:652] Finished training step 0. Batch size: 512, Loss: 10.96665, LR: 0.00000",
-                source="google/flax@03e0b97b39:examples/gemma/train.py, train_and_evaluate(): the first size of the sharded batch",
-            ),
+        facts=line(
+            rb"Finished training step \d+\. Batch size: (?P<global_batch>\d+)",
+            b"I0325 14:00:22.976243 130295542103168 train.py:652] Finished training step 0. Batch size: 512, Loss: 10.96665, LR: 0.00000",
+            "google/flax@03e0b97b39:examples/gemma/train.py, train_and_evaluate(): the first size of the sharded batch",
         ),
         evaluation_inside=True,
         yields_to=("flax",),

@@ -4,7 +4,7 @@
 import re
 from collections.abc import Mapping
 
-from evalsuite.dialect import Dialect, Line
+from evalsuite.dialect import Dialect, Line, line
 
 _HALF_DIGIT_S = 5e-5  # `time` has four decimals
 _HUNDRED = 100  # steps, which a window has
@@ -35,21 +35,17 @@ DIALECTS = (
         averaging="cumulative",
         zero_based=True,
         mean_since=2,  # IterationTimer(warmup_iter=3): the first time is that of the third iteration
-        step=(
-            Line(
-                pattern=rb" iter: (?P<step>\d+)  total_loss: (?P<loss>[\d.e+-]+|nan|inf)(?:[^\r\n]*?  time: (?P<mean_s>[\d.]+))?",
-                sample=b"[06/20 10:00:12 d2.utils.events]:  eta: 0:04:43  iter: 19  total_loss: 1.361  loss_cls: 0.6522  "
-                b"loss_box_reg: 0.5817  loss_rpn_cls: 0.07138  loss_rpn_loc: 0.003773    time: 0.3000  last_time: 0.2500",
-                source="facebookresearch/detectron2@02b5c4e2:detectron2/utils/events.py, CommonMetricPrinter.write(): the mean of all iterations but the first two",
-                fields=_iteration,
-            ),
+        step=line(
+            rb" iter: (?P<step>\d+)  total_loss: (?P<loss>[\d.e+-]+|nan|inf)(?:[^\r\n]*?  time: (?P<mean_s>[\d.]+))?",
+            b"[06/20 10:00:12 d2.utils.events]:  eta: 0:04:43  iter: 19  total_loss: 1.361  loss_cls: 0.6522  "
+            b"loss_box_reg: 0.5817  loss_rpn_cls: 0.07138  loss_rpn_loc: 0.003773    time: 0.3000  last_time: 0.2500",
+            "facebookresearch/detectron2@02b5c4e2:detectron2/utils/events.py, CommonMetricPrinter.write(): the mean of all iterations but the first two",
+            fields=_iteration,
         ),
-        evaluation=(
-            Line(
-                pattern=rb"Start inference on \d+ (?:batches|images)",
-                sample=b"[06/20 10:00:59 d2.evaluation.evaluator]: Start inference on 500 batches",
-                source="facebookresearch/detectron2@02b5c4e2:detectron2/evaluation/evaluator.py, inference_on_dataset()",
-            ),
+        evaluation=line(
+            rb"Start inference on \d+ (?:batches|images)",
+            b"[06/20 10:00:59 d2.evaluation.evaluator]: Start inference on 500 batches",
+            "facebookresearch/detectron2@02b5c4e2:detectron2/evaluation/evaluator.py, inference_on_dataset()",
         ),
         facts=(
             Line(
@@ -74,12 +70,10 @@ DIALECTS = (
         scope="global",
         averaging="interval",
         zero_based=True,
-        step=(
-            Line(
-                pattern=rb'"iteration": (?P<step>\d+)[^{}\r\n]*?"time": (?P<seconds>[\d.e-]+), "total_loss": (?P<loss>[\d.e+-]+|NaN)',
-                sample=b'"iteration": 19, "loss_box_reg": 0.6509988307952881, ... "time": 0.3485568810000359, "total_loss": 2.152726454194635}',
-                source="facebookresearch/detectron2@02b5c4e2:detectron2/utils/events.py, JSONWriter.write(): sorted keys, the median of the last 20 iterations",
-            ),
+        step=line(
+            rb'"iteration": (?P<step>\d+)[^{}\r\n]*?"time": (?P<seconds>[\d.e-]+), "total_loss": (?P<loss>[\d.e+-]+|NaN)',
+            b'"iteration": 19, "loss_box_reg": 0.6509988307952881, ... "time": 0.3485568810000359, "total_loss": 2.152726454194635}',
+            "facebookresearch/detectron2@02b5c4e2:detectron2/utils/events.py, JSONWriter.write(): sorted keys, the median of the last 20 iterations",
         ),
         notes="time is the median of the last 20 iterations, so a slow one does not show; hooks are outside. "
         "Batch and devices stand in log.txt beside it.",

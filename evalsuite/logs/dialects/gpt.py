@@ -4,11 +4,12 @@ Small scripts that print a line for a step, and count tokens of the whole job.
 """
 # ruff: noqa: E501 (a pattern and a line of a log are kept whole)
 
+import functools
 import math
 import re
 from collections.abc import Mapping
 
-from evalsuite.dialect import Dialect, Line
+from evalsuite.dialect import Dialect, line
 
 
 def _product(match: "re.Match[bytes]") -> Mapping[str, float]:
@@ -20,164 +21,128 @@ def _product(match: "re.Match[bytes]") -> Mapping[str, float]:
 _MODDED = "KellerJordan/modded-nanogpt@f411b3d346:records/track_1_short"
 _MUON = f"{_MODDED}/2024-11-10_UNetDoubleLr/c87bb826-797b-4f37-98c7-d3a5dad2de74.txt"
 
+_dialect = functools.partial(Dialect, framework="pytorch", unit="tokens/s", scope="global", averaging="step")
+
 DIALECTS = (
-    Dialect(
+    _dialect(
         name="nanogpt",
         title="nanoGPT",
-        framework="pytorch",
-        unit="tokens/s",
-        scope="global",
-        averaging="step",
         zero_based=True,
         evaluation_inside=True,
-        step=(
-            Line(
-                pattern=rb"iter (?P<step>\d+): loss (?P<loss>[\d.]+|nan), time (?P<ms>[\d.]+)ms",
-                sample=b"iter 50: loss 9.9876, time 250.00ms, mfu 35.62%",
-                source="karpathy/nanoGPT@3adf61e154:train.py",
-            ),
+        step=line(
+            rb"iter (?P<step>\d+): loss (?P<loss>[\d.]+|nan), time (?P<ms>[\d.]+)ms",
+            b"iter 50: loss 9.9876, time 250.00ms, mfu 35.62%",
+            "karpathy/nanoGPT@3adf61e154:train.py",
         ),
-        evaluation=(
-            Line(
-                pattern=rb"step \d+: train loss [\d.naif]+, val loss ",
-                sample=b"step 0: train loss 10.9887, val loss 10.9892",
-                source="karpathy/nanoGPT@3adf61e154:train.py",
-            ),
+        evaluation=line(
+            rb"step \d+: train loss [\d.naif]+, val loss ",
+            b"step 0: train loss 10.9887, val loss 10.9892",
+            "karpathy/nanoGPT@3adf61e154:train.py",
         ),
-        facts=(
-            Line(
-                pattern=rb"tokens per iteration will be: (?P<global_batch>[\d,]+)",
-                sample=b"tokens per iteration will be: 491,520",
-                source="karpathy/nanoGPT@3adf61e154:train.py: accumulation steps x devices x batch x block size",
-            ),
+        facts=line(
+            rb"tokens per iteration will be: (?P<global_batch>[\d,]+)",
+            b"tokens per iteration will be: 491,520",
+            "karpathy/nanoGPT@3adf61e154:train.py: accumulation steps x devices x batch x block size",
         ),
         notes="The time is that of the last iteration, taken before the device has caught up: where not every iteration is "
         "printed it can be too short. The report behind an evaluation holds the evaluation and is left out.",
     ),
-    Dialect(
+    _dialect(
         name="nanochat",
         title="nanochat, autoresearch, build-nanogpt",
-        framework="pytorch",
-        unit="tokens/s",
-        scope="global",
-        averaging="step",
         zero_based=True,
-        step=(
-            Line(
-                pattern=rb"step *(?P<step>\d+)(?:/\d+)?(?: \([\d.]+%\))? \| loss: (?P<loss>[\d.]+|nan) \|(?:[^\r\n]*? \|)? "
-                rb"dt: (?P<ms>[\d.]+)ms \| tok/sec: (?P<rate>[\d,.]*\d)",
-                sample=b"step 00012/21400 (0.06%) | loss: 10.280000 | lrm: 1.00 | dt: 500.00ms | tok/sec: 1,048,576 | bf16_mfu: 50.12",
-                source="karpathy/nanochat@92d63d4e8b:scripts/base_train.py: total_batch_size, which is the whole job's, over dt; "
-                "so in scripts/chat_sft.py. build-nanogpt and autoresearch have the columns of their time",
-            ),
+        step=line(
+            rb"step *(?P<step>\d+)(?:/\d+)?(?: \([\d.]+%\))? \| loss: (?P<loss>[\d.]+|nan) \|(?:[^\r\n]*? \|)? "
+            rb"dt: (?P<ms>[\d.]+)ms \| tok/sec: (?P<rate>[\d,.]*\d)",
+            b"step 00012/21400 (0.06%) | loss: 10.280000 | lrm: 1.00 | dt: 500.00ms | tok/sec: 1,048,576 | bf16_mfu: 50.12",
+            "karpathy/nanochat@92d63d4e8b:scripts/base_train.py: total_batch_size, which is the whole job's, over dt; "
+            "so in scripts/chat_sft.py. build-nanogpt and autoresearch have the columns of their time",
         ),
-        facts=(
-            Line(
-                pattern=rb"Total batch size (?P<global_batch>[\d,]+) => gradient accumulation steps",
-                sample=b"Total batch size 524,288 => gradient accumulation steps: 1",
-                source="karpathy/nanochat@92d63d4e8b:scripts/base_train.py: tokens",
-            ),
-            Line(
-                pattern=rb"Distributed world size: (?P<devices>\d+)",
-                sample=b"Distributed world size: 8",
-                source="karpathy/nanochat@92d63d4e8b:nanochat/common.py, compute_init()",
-            ),
+        facts=line(
+            rb"Total batch size (?P<global_batch>[\d,]+) => gradient accumulation steps",
+            b"Total batch size 524,288 => gradient accumulation steps: 1",
+            "karpathy/nanochat@92d63d4e8b:scripts/base_train.py: tokens",
+        )
+        + line(
+            rb"Distributed world size: (?P<devices>\d+)",
+            b"Distributed world size: 8",
+            "karpathy/nanochat@92d63d4e8b:nanochat/common.py, compute_init()",
         ),
         notes="dt begins and ends with a synchronisation and holds neither evaluation nor sampling.",
     ),
-    Dialect(
+    _dialect(
         name="llm_c",
         title="llm.c",
         framework=None,
-        unit="tokens/s",
-        scope="global",
-        averaging="step",
-        step=(
-            Line(
-                pattern=rb"step +(?P<step>\d+)/\d+ \| loss +(?P<loss>[\d.]+|-?nan) \([^)]*z\)\| norm [^|]*\| lr [^|]*\| (?P<ms>[\d.]+) ms \| "
-                rb"-?[\d.]+% bf16 MFU \| (?P<rate>\d+) tok/s",
-                sample=b"step    2/19560 | loss 10.992358 (+nanz)| norm 22.1414 (+nanz)| lr 1.71e-06 | 2500.00 ms | 40.3% bf16 MFU | 209715 tok/s",
-                source="karpathy/llm.c@f1e2ace651:train_gpt2.cu: the time of the last step, but a running mean of tok/s",
-            ),
-            Line(
-                pattern=rb"step +(?P<step>\d+)/\d+ \| train loss (?P<loss>[\d.]+|nan) \| norm [^|]*\| lr [^|]*\| \((?P<ms>[\d.]+) ms \| (?P<rate>\d+) tok/s\)",
-                sample=b"step    1/10 | train loss 10.955029 | norm 28.5686 | lr 1.00e-04 | (100.00 ms | 40960 tok/s)",
-                source="karpathy/llm.c@f1e2ace651:train_gpt2.py: of all processes",
-            ),
-            Line(
-                pattern=rb"step +(?P<step>\d+)/\d+: train loss (?P<loss>[\d.]+|nan) \((?P<ms>[\d.]+) ms, (?P<rate>\d+) tok/s\)",
-                sample=b"step    1/74: train loss 4.367631 (80.639749 ms, 50793 tok/s)",
-                source="karpathy/llm.c@f1e2ace651:train_gpt2_fp32.cu",
-            ),
-            Line(
-                pattern=rb"step (?P<step>\d+): train loss (?P<loss>[\d.]+|nan) \(took (?P<ms>[\d.]+) ms\)",
-                sample=b"step 1: train loss 4.301069 (took 1288.673000 ms)",
-                source="karpathy/llm.c@f1e2ace651:train_gpt2.c",
-            ),
+        step=line(
+            rb"step +(?P<step>\d+)/\d+ \| loss +(?P<loss>[\d.]+|-?nan) \([^)]*z\)\| norm [^|]*\| lr [^|]*\| (?P<ms>[\d.]+) ms \| "
+            rb"-?[\d.]+% bf16 MFU \| (?P<rate>\d+) tok/s",
+            b"step    2/19560 | loss 10.992358 (+nanz)| norm 22.1414 (+nanz)| lr 1.71e-06 | 2500.00 ms | 40.3% bf16 MFU | 209715 tok/s",
+            "karpathy/llm.c@f1e2ace651:train_gpt2.cu: the time of the last step, but a running mean of tok/s",
+        )
+        + line(
+            rb"step +(?P<step>\d+)/\d+ \| train loss (?P<loss>[\d.]+|nan) \| norm [^|]*\| lr [^|]*\| \((?P<ms>[\d.]+) ms \| (?P<rate>\d+) tok/s\)",
+            b"step    1/10 | train loss 10.955029 | norm 28.5686 | lr 1.00e-04 | (100.00 ms | 40960 tok/s)",
+            "karpathy/llm.c@f1e2ace651:train_gpt2.py: of all processes",
+        )
+        + line(
+            rb"step +(?P<step>\d+)/\d+: train loss (?P<loss>[\d.]+|nan) \((?P<ms>[\d.]+) ms, (?P<rate>\d+) tok/s\)",
+            b"step    1/74: train loss 4.367631 (80.639749 ms, 50793 tok/s)",
+            "karpathy/llm.c@f1e2ace651:train_gpt2_fp32.cu",
+        )
+        + line(
+            rb"step (?P<step>\d+): train loss (?P<loss>[\d.]+|nan) \(took (?P<ms>[\d.]+) ms\)",
+            b"step 1: train loss 4.301069 (took 1288.673000 ms)",
+            "karpathy/llm.c@f1e2ace651:train_gpt2.c",
         ),
-        evaluation=(
-            Line(
-                pattern=rb"val loss [\d.]+\r?\n",
-                sample=b"val loss 5.252026\nstep 0: train loss 5.356189",
-                source="karpathy/llm.c@f1e2ace651:train_gpt2.c",
-            ),
+        evaluation=line(
+            rb"val loss [\d.]+\r?\n",
+            b"val loss 5.252026\nstep 0: train loss 5.356189",
+            "karpathy/llm.c@f1e2ace651:train_gpt2.c",
         ),
-        facts=(
-            Line(
-                pattern=rb"seq_len T=\d+ \* num_processes=(?P<devices>\d+) and total_batch_size=(?P<global_batch>\d+)",
-                sample=b"batch_size B=64 * seq_len T=1024 * num_processes=1 and total_batch_size=524288",
-                source="karpathy/llm.c@f1e2ace651:train_gpt2.cu: tokens of all processes",
-            ),
+        facts=line(
+            rb"seq_len T=\d+ \* num_processes=(?P<devices>\d+) and total_batch_size=(?P<global_batch>\d+)",
+            b"batch_size B=64 * seq_len T=1024 * num_processes=1 and total_batch_size=524288",
+            "karpathy/llm.c@f1e2ace651:train_gpt2.cu: tokens of all processes",
         ),
         notes="The time holds neither evaluation nor the sampling of text. train_gpt2.c prints no number of tokens: 4 x 64.",
     ),
-    Dialect(
+    _dialect(
         name="modded_nanogpt",
         title="modded-nanogpt",
-        framework="pytorch",
-        unit="tokens/s",
-        scope="global",
         averaging="interval",
         zero_based=False,
-        step=(
-            Line(
-                pattern=rb"step:(?P<step>\d+)/\d+ (?:train_loss:(?P<loss>[\d.]+|nan) )?train_time:(?:(?P<elapsed_ms>\d+)ms|(?P<elapsed_s>[\d.]+)s) step_avg:",
-                sample=b"step:20/3000 train_loss:6.1644 train_time:1398ms step_avg:139.84ms",
-                source=f"{_MUON}, whose first part is the script",
-            ),
+        step=line(
+            rb"step:(?P<step>\d+)/\d+ (?:train_loss:(?P<loss>[\d.]+|nan) )?train_time:(?:(?P<elapsed_ms>\d+)ms|(?P<elapsed_s>[\d.]+)s) step_avg:",
+            b"step:20/3000 train_loss:6.1644 train_time:1398ms step_avg:139.84ms",
+            f"{_MUON}, whose first part is the script",
         ),
-        evaluation=(
-            Line(
-                pattern=rb"step:\d+/\d+ val_loss:",
-                sample=b"step:0/3000 val_loss:10.8258 train_time:411ms step_avg:nanms",
-                source=_MUON,
-            ),
+        evaluation=line(
+            rb"step:\d+/\d+ val_loss:", b"step:0/3000 val_loss:10.8258 train_time:411ms step_avg:nanms", _MUON
         ),
-        facts=(
-            Line(
-                pattern=rb"batch_size : int = (?P<global_batch>\d+(?: ?\* ?\d+)*) # batch size, in sequences, across all devices",
-                sample=b"    batch_size : int = 8*64 # batch size, in sequences, across all devices",
-                source=_MUON,
-                fields=_product,
-            ),
-            Line(
-                pattern=rb"sequence_length : int = (?P<items_per_batch>\d+(?: ?\* ?\d+)*) # sequence length, in tokens",
-                sample=b"    sequence_length : int = 1024 # sequence length, in tokens",
-                source=_MUON,
-                fields=_product,
-            ),
-            Line(
-                pattern=rb"    batch_size = (?P<global_batch>\d+(?: ?\* ?\d+)*) # batch size in tokens",
-                sample=b"    batch_size = 8*64*1024 # batch size in tokens",
-                source=f"{_MODDED}/2025-01-16_Sub3Min/1d3bd93b-a69e-4118-aeb8-8184239d7566.txt",
-                fields=_product,
-            ),
-            Line(
-                pattern=rb"    train_batch_size: int = (?P<global_batch>\d+(?: ?\* ?\d+)*)\r?\n",
-                sample=b"    train_batch_size: int = 2048 * 24 * 8\n",
-                source=f"{_MODDED}/2025-09-10_Yarn/0ecdb695-510b-4c3b-b030-09861a162ce8.txt: tokens of all devices",
-                fields=_product,
-            ),
+        facts=line(
+            rb"batch_size : int = (?P<global_batch>\d+(?: ?\* ?\d+)*) # batch size, in sequences, across all devices",
+            b"    batch_size : int = 8*64 # batch size, in sequences, across all devices",
+            _MUON,
+            fields=_product,
+        )
+        + line(
+            rb"sequence_length : int = (?P<items_per_batch>\d+(?: ?\* ?\d+)*) # sequence length, in tokens",
+            b"    sequence_length : int = 1024 # sequence length, in tokens",
+            _MUON,
+            fields=_product,
+        )
+        + line(
+            rb"    batch_size = (?P<global_batch>\d+(?: ?\* ?\d+)*) # batch size in tokens",
+            b"    batch_size = 8*64*1024 # batch size in tokens",
+            f"{_MODDED}/2025-01-16_Sub3Min/1d3bd93b-a69e-4118-aeb8-8184239d7566.txt",
+            fields=_product,
+        )
+        + line(
+            rb"    train_batch_size: int = (?P<global_batch>\d+(?: ?\* ?\d+)*)\r?\n",
+            b"    train_batch_size: int = 2048 * 24 * 8\n",
+            f"{_MODDED}/2025-09-10_Yarn/0ecdb695-510b-4c3b-b030-09861a162ce8.txt: tokens of all devices",
+            fields=_product,
         ),
         notes="train_time leaves validation out and, until 2025, began anew at step 10; step_avg is its mean. The batch is read "
         "from the script in the log. Since December 2025 it grows in stages, and no one number of tokens is a step's.",

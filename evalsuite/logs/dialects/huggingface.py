@@ -5,11 +5,12 @@ since the start to each.
 """
 # ruff: noqa: E501 (a pattern and a line of a log are kept whole)
 
+import functools
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from evalsuite.dialect import Dialect, Fields, Line
+from evalsuite.dialect import Dialect, Fields, Line, line
 
 _NUMBER = rb"[\d.]+(?:e[+-]?\d+)?(?![\d.]|,\d)"  # transformers 5 prints four digits: '1.234e+04'
 _BAR = rb"\s*(?:Train: *)?\d+%\|[^|\r\n]*\| *(\d+)/(\d+) \[([\d:]+)<[^\]\r\n]*\]"
@@ -129,102 +130,86 @@ def _tokens(match: "re.Match[bytes]") -> Mapping[str, bytes | float]:
 _SPEED_METRICS = "huggingface/transformers@c599e989ac:src/transformers/trainer_utils.py, speed_metrics()"
 _TRAINER = "huggingface/transformers@2cda12cbf6:src/transformers/trainer.py"
 _FINAL = (
-    Line(
-        pattern=rb"'train_samples_per_second': '?(?P<rate>%b)(?:[^{}\r\n]*\}%b)?" % (_NUMBER, _BAR),
-        sample=b"{'train_runtime': 919.097, 'train_samples_per_second': 1.088, 'train_steps_per_second': 0.017",
-        source=f"{_SPEED_METRICS}: the samples of all processes that were planned, over the time since train() began",
+    line(
+        rb"'train_samples_per_second': '?(?P<rate>%b)(?:[^{}\r\n]*\}%b)?" % (_NUMBER, _BAR),
+        b"{'train_runtime': 919.097, 'train_samples_per_second': 1.088, 'train_steps_per_second': 0.017",
+        f"{_SPEED_METRICS}: the samples of all processes that were planned, over the time since train() began",
         fields=_as_trained,
-    ),
-    Line(
-        pattern=rb"train_samples_per_second +=\s+(?P<rate>%b)" % _NUMBER,
-        sample=b"[INFO|trainer_pt_utils.py:912] 2021-05-25 06:53:45,862 >>   train_samples_per_second =      1.088",
-        source="huggingface/transformers@2cda12cbf6:src/transformers/trainer_pt_utils.py, log_metrics()",
+    )
+    + line(
+        rb"train_samples_per_second +=\s+(?P<rate>%b)" % _NUMBER,
+        b"[INFO|trainer_pt_utils.py:912] 2021-05-25 06:53:45,862 >>   train_samples_per_second =      1.088",
+        "huggingface/transformers@2cda12cbf6:src/transformers/trainer_pt_utils.py, log_metrics()",
         fields=_repeated,
-    ),
-    Line(
-        pattern=rb'"train_samples_per_second": (?P<rate>%b)' % _NUMBER,
-        sample=b'    "train_samples_per_second": 14.427,\n',
-        source="huggingface/transformers@2cda12cbf6:src/transformers/trainer_pt_utils.py, save_metrics() and save_state()",
+    )
+    + line(
+        rb'"train_samples_per_second": (?P<rate>%b)' % _NUMBER,
+        b'    "train_samples_per_second": 14.427,\n',
+        "huggingface/transformers@2cda12cbf6:src/transformers/trainer_pt_utils.py, save_metrics() and save_state()",
         fields=_state,
-    ),
+    )
 )
 _FACTS = (
-    Line(
-        pattern=rb"\bper_device_train_batch_size=(?P<batch_per_device>\d+)",
-        sample=b"per_device_train_batch_size=4, per_device_eval_batch_size=8, ",
-        source="huggingface/transformers@2cda12cbf6:src/transformers/training_args.py, TrainingArguments, printed by scripts",
-    ),
-    Line(
-        pattern=rb"\bgradient_accumulation_steps=(?P<accumulation>\d+)",
-        sample=b"gradient_accumulation_steps=1, ",
-        source="huggingface/transformers@2cda12cbf6:src/transformers/training_args.py, TrainingArguments, printed by scripts",
-    ),
-    Line(
-        pattern=rb"Instantaneous batch size per device = (?P<batch_per_device>[\d,]+)",
-        sample=b"[INFO|trainer.py:1146] 2021-05-25 06:38:26,285 >>   Instantaneous batch size per device = 4",
-        source=_TRAINER,
-    ),
-    Line(
-        pattern=rb"Gradient Accumulation steps = (?P<accumulation>\d+)",
-        sample=b"  Gradient Accumulation steps = 1",
-        source=_TRAINER,
-    ),
-    Line(
-        pattern=rb"Total train batch size \(w\. parallel, (?:buffer, )?distributed & accumulation\) = (?P<global_batch>[\d,]+)",
-        sample=b"  Total train batch size (w. parallel, distributed & accumulation) = 64",
-        source=_TRAINER,
-    ),
-    Line(
-        pattern=rb"\] +train_batch_size \.+ (?P<global_batch>\d+)",
-        sample=b"[2021-05-25 06:38:26,359] [INFO] [config.py:752:print]   train_batch_size ............. 64",
-        source="deepspeedai/DeepSpeed@edaa722126:deepspeed/runtime/config.py, print(), where the Trainer runs on DeepSpeed",
-    ),
+    line(
+        rb"\bper_device_train_batch_size=(?P<batch_per_device>\d+)",
+        b"per_device_train_batch_size=4, per_device_eval_batch_size=8, ",
+        "huggingface/transformers@2cda12cbf6:src/transformers/training_args.py, TrainingArguments, printed by scripts",
+    )
+    + line(
+        rb"\bgradient_accumulation_steps=(?P<accumulation>\d+)",
+        b"gradient_accumulation_steps=1, ",
+        "huggingface/transformers@2cda12cbf6:src/transformers/training_args.py, TrainingArguments, printed by scripts",
+    )
+    + line(
+        rb"Instantaneous batch size per device = (?P<batch_per_device>[\d,]+)",
+        b"[INFO|trainer.py:1146] 2021-05-25 06:38:26,285 >>   Instantaneous batch size per device = 4",
+        _TRAINER,
+    )
+    + line(rb"Gradient Accumulation steps = (?P<accumulation>\d+)", b"  Gradient Accumulation steps = 1", _TRAINER)
+    + line(
+        rb"Total train batch size \(w\. parallel, (?:buffer, )?distributed & accumulation\) = (?P<global_batch>[\d,]+)",
+        b"  Total train batch size (w. parallel, distributed & accumulation) = 64",
+        _TRAINER,
+    )
+    + line(
+        rb"\] +train_batch_size \.+ (?P<global_batch>\d+)",
+        b"[2021-05-25 06:38:26,359] [INFO] [config.py:752:print]   train_batch_size ............. 64",
+        "deepspeedai/DeepSpeed@edaa722126:deepspeed/runtime/config.py, print(), where the Trainer runs on DeepSpeed",
+    )
 )
 _RESUMED = Line(
     pattern=rb"Continuing training from global step (?P<resumed_step>\d+)",
     sample=b"  Continuing training from global step 500",
     source=f"{_TRAINER}: the final figure then counts the samples before the checkpoint, and the time since",
 )
-_EVALUATION = (
-    Line(
-        pattern=rb"\{'eval_",
-        sample=b"{'eval_loss': 1.2345, 'eval_runtime': 10.5, 'eval_samples_per_second': 47.6",
-        source=f"{_SPEED_METRICS}, called by Trainer.evaluate()",
-    ),
-    Line(
-        pattern=rb"Saving model checkpoint to ",
-        sample=b">> Saving model checkpoint to output_dir",
-        source=_TRAINER,
-    ),
-)
+_EVALUATION = line(
+    rb"\{'eval_",
+    b"{'eval_loss': 1.2345, 'eval_runtime': 10.5, 'eval_samples_per_second': 47.6",
+    f"{_SPEED_METRICS}, called by Trainer.evaluate()",
+) + line(rb"Saving model checkpoint to ", b">> Saving model checkpoint to output_dir", _TRAINER)
 
 _LOG_CALLBACK = "hiyouga/LLaMA-Factory@0583d06676:src/llamafactory/train/callbacks.py, LogCallback.on_log()"
-_EVALUATED = (
-    Line(
-        pattern=rb'"current_steps": \d+, "total_steps": \d+, "eval_loss"',
-        sample=b'{"current_steps": 50, "total_steps": 93, "eval_loss": 0.61, "epoch": 1.65, "percentage": 53.76, ',
-        source=_LOG_CALLBACK,
-    ),
+_EVALUATED = line(
+    rb'"current_steps": \d+, "total_steps": \d+, "eval_loss"',
+    b'{"current_steps": 50, "total_steps": 93, "eval_loss": 0.61, "epoch": 1.65, "percentage": 53.76, ',
+    _LOG_CALLBACK,
 )
 
+_dialect = functools.partial(Dialect, framework="pytorch", scope="global", averaging="cumulative")
+
 DIALECTS = (
-    Dialect(
+    _dialect(
         name="hf_trainer",
         title="Hugging Face Trainer",
-        framework="pytorch",
         unit="samples/s",
-        scope="global",
-        averaging="cumulative",
         clock_s=1.0,
         zero_based=False,
         evaluation_inside=True,
-        step=(
-            Line(
-                pattern=_LOSS_AND_BAR,
-                sample="{'loss': 2.0251, 'learning_rate': 0.0002, 'epoch': 0.02}\n\r 10%|█         | 20/200 [00:50<07:30,  2.50s/it]".encode(),
-                source="huggingface/transformers@2cda12cbf6:src/transformers/trainer_callback.py, ProgressCallback.on_log(): the bar is drawn again behind it",
-                fields=_at_bar,
-            ),
+        step=line(
+            _LOSS_AND_BAR,
+            "{'loss': 2.0251, 'learning_rate': 0.0002, 'epoch': 0.02}\n\r 10%|█         | 20/200 [00:50<07:30,  2.50s/it]".encode(),
+            "huggingface/transformers@2cda12cbf6:src/transformers/trainer_callback.py, ProgressCallback.on_log(): the bar is drawn again behind it",
+            fields=_at_bar,
         ),
         final=_FINAL,
         evaluation=_EVALUATION,
@@ -242,94 +227,75 @@ DIALECTS = (
         "samples planned. The steps take the whole seconds of the bar, in reports of at least ten seconds. On DeepSpeed its "
         "timers print beside: they see the engine alone, and the Trainer's own clock is read.",
     ),
-    Dialect(
+    _dialect(
         name="hf_trainer_tokens",
         title="Hugging Face Trainer, tokens",
-        framework="pytorch",
         unit="tokens/s",
-        scope="global",
-        averaging="cumulative",
         clock_s=1.0,
         zero_based=False,
         evaluation_inside=True,
-        step=(
-            Line(
-                pattern=_LOSS_AND_BAR,
-                sample="{'loss': 2.0251, 'grad_norm': 0.5, 'learning_rate': 0.0002, 'epoch': 0.02, 'num_input_tokens_seen': 655360}\n\r 10%|█         | 20/200 [00:50<07:30,  2.50s/it]".encode(),
-                source="huggingface/transformers@2cda12cbf6:src/transformers/trainer_callback.py, ProgressCallback.on_log(); with include_num_input_tokens_seen: gathered over all processes",
-                fields=_with_tokens(b"num_input_tokens_seen"),
-            ),
+        step=line(
+            _LOSS_AND_BAR,
+            "{'loss': 2.0251, 'grad_norm': 0.5, 'learning_rate': 0.0002, 'epoch': 0.02, 'num_input_tokens_seen': 655360}\n\r 10%|█         | 20/200 [00:50<07:30,  2.50s/it]".encode(),
+            "huggingface/transformers@2cda12cbf6:src/transformers/trainer_callback.py, ProgressCallback.on_log(); with include_num_input_tokens_seen: gathered over all processes",
+            fields=_with_tokens(b"num_input_tokens_seen"),
         ),
         evaluation=_EVALUATION,
         yields_to=("trl", "ms_swift"),
         notes="Tokens of all processes, padding included unless the Trainer is told otherwise.",
     ),
-    Dialect(
+    _dialect(
         name="trl",
         title="TRL",
-        framework="pytorch",
         unit="tokens/s",
-        scope="global",
-        averaging="cumulative",
         clock_s=1.0,
         zero_based=False,
         evaluation_inside=True,
-        step=(
-            Line(
-                pattern=_LOSS_AND_BAR,
-                sample=b"{'loss': 1.5618, 'grad_norm': 1.2, 'learning_rate': 9.98e-05, 'num_tokens': 52000.0, 'mean_token_accuracy': 0.65, 'epoch': 0.01}\n\r  5%|          | 10/200 [00:16<05:04,  1.60s/it]",
-                source="huggingface/trl@d11f0f530e:trl/trainer/sft_trainer.py, SFTTrainer.compute_loss(): gathered over all processes, without padding",
-                fields=_with_tokens(b"num_tokens"),
-            ),
+        step=line(
+            _LOSS_AND_BAR,
+            b"{'loss': 1.5618, 'grad_norm': 1.2, 'learning_rate': 9.98e-05, 'num_tokens': 52000.0, 'mean_token_accuracy': 0.65, 'epoch': 0.01}\n\r  5%|          | 10/200 [00:16<05:04,  1.60s/it]",
+            "huggingface/trl@d11f0f530e:trl/trainer/sft_trainer.py, SFTTrainer.compute_loss(): gathered over all processes, without padding",
+            fields=_with_tokens(b"num_tokens"),
         ),
         evaluation=_EVALUATION,
         yields_to=("ms_swift",),
         notes="Tokens of all processes without padding; where the trainer generates (GRPO), prompts and completions, "
         "and the time of generating is inside.",
     ),
-    Dialect(
+    _dialect(
         name="axolotl",
         title="Axolotl, tokens",
-        framework="pytorch",
         unit="tokens/s",
-        scope="global",
-        averaging="cumulative",
         clock_s=1.0,
         zero_based=False,
         evaluation_inside=True,
-        step=(
-            Line(
-                pattern=_LOSS_AND_BAR,
-                sample=b"{'loss': '1.562', 'grad_norm': '1.203', 'learning_rate': '0.0002', 'ppl': '4.768', 'memory/max_active (GiB)': '18.2', "
-                b"'memory/max_allocated (GiB)': '18.2', 'memory/device_reserved (GiB)': '20.31', 'tokens/trainable': 163840, 'tokens/total': 655360, "
-                b"'epoch': '0.01', 'tokens/train_per_sec_per_gpu': '512'}\n\r  5%|          | 10/200 [00:50<15:50,  5.00s/it]",
-                source="axolotl-ai-cloud/axolotl@000724ed3a:src/axolotl/core/trainers/base.py, AxolotlTrainer.compute_loss(): with include_tkps, summed over all processes",
-                fields=_with_tokens(b"tokens/total"),
-            ),
+        step=line(
+            _LOSS_AND_BAR,
+            b"{'loss': '1.562', 'grad_norm': '1.203', 'learning_rate': '0.0002', 'ppl': '4.768', 'memory/max_active (GiB)': '18.2', "
+            b"'memory/max_allocated (GiB)': '18.2', 'memory/device_reserved (GiB)': '20.31', 'tokens/trainable': 163840, 'tokens/total': 655360, "
+            b"'epoch': '0.01', 'tokens/train_per_sec_per_gpu': '512'}\n\r  5%|          | 10/200 [00:50<15:50,  5.00s/it]",
+            "axolotl-ai-cloud/axolotl@000724ed3a:src/axolotl/core/trainers/base.py, AxolotlTrainer.compute_loss(): with include_tkps, summed over all processes",
+            fields=_with_tokens(b"tokens/total"),
         ),
         evaluation=_EVALUATION,
         notes="tokens/total counts all places of the labels, padding inside, summed over all processes: with tensor or context "
         "parallelism the same token counts once for each of its devices. tokens/train_per_sec_per_gpu is not used: it counts "
         "the tokens that have a label, until 2026 of the last forward pass alone, which is too little with gradient accumulation.",
     ),
-    Dialect(
+    _dialect(
         name="liger",
         title="Liger-Kernel's EfficiencyCallback for Hugging Face's Trainer",
-        framework="pytorch",
         unit="tokens/s",
-        scope="global",
         averaging="step",
         every=1,
-        step=(
-            Line(
-                pattern=rb"'num_input_tokens_seen': (?P<consumed>\d+), (?:'step': (?P<step>\d+), [^\r\n]*?)?'step_peak_memory_allocated_MB'"
-                rb"[^\r\n]*?'step_tokens_per_second': (?P<rate>[\d.]+)(?:, '|\})",
-                sample=b"{'loss': 75.1831, 'grad_norm': 9.36429500579834, 'learning_rate': 9.931806517013612e-06, 'epoch': 1.0, "
-                b"'num_input_tokens_seen': 65536, 'step_peak_memory_allocated_MB': 26279.24, 'total_peak_memory_allocated_MB': 26279.24, "
-                b"'step_peak_memory_reserved_MB': 47172.0, 'total_peak_memory_reserved_MB': 47172.0, 'step_tokens_per_second': 18801.85, "
-                b"'avg_tokens_per_second': 18801.85}",
-                source="linkedin/Liger-Kernel@ead96b618e:examples/huggingface/callback.py, EfficiencyCallback.on_step_end()",
-            ),
+        step=line(
+            rb"'num_input_tokens_seen': (?P<consumed>\d+), (?:'step': (?P<step>\d+), [^\r\n]*?)?'step_peak_memory_allocated_MB'"
+            rb"[^\r\n]*?'step_tokens_per_second': (?P<rate>[\d.]+)(?:, '|\})",
+            b"{'loss': 75.1831, 'grad_norm': 9.36429500579834, 'learning_rate': 9.931806517013612e-06, 'epoch': 1.0, "
+            b"'num_input_tokens_seen': 65536, 'step_peak_memory_allocated_MB': 26279.24, 'total_peak_memory_allocated_MB': 26279.24, "
+            b"'step_peak_memory_reserved_MB': 47172.0, 'total_peak_memory_reserved_MB': 47172.0, 'step_tokens_per_second': 18801.85, "
+            b"'avg_tokens_per_second': 18801.85}",
+            "linkedin/Liger-Kernel@ead96b618e:examples/huggingface/callback.py, EfficiencyCallback.on_step_end()",
         ),
         yields_to=(
             "hf_trainer",
@@ -343,73 +309,58 @@ DIALECTS = (
         notes="Tokens of all processes over the time between the step's begin and its end alone: the wait for the batch, the "
         "logging and evaluations lie outside, and no other clock confirms it.",
     ),
-    Dialect(
+    _dialect(
         name="ms_swift",
         title="ms-swift",
-        framework="pytorch",
         unit="samples/s",
-        scope="global",
-        averaging="cumulative",
         clock_s=0.1,
         zero_based=False,
         evaluation_inside=True,
-        step=(
-            Line(
-                pattern=rb"""global_step/max_steps['"]: ['"](?P<step>\d+)/(?P<of>\d+)['"]""",
-                sample=b"{'loss': 1.47077751, 'grad_norm': 10.5625, 'learning_rate': 2e-06, 'token_acc': 0.65511727, 'epoch': 0.01, "
-                b"'global_step/max_steps': '1/94', 'percentage': '1.06%', 'elapsed_time': '2s', 'remaining_time': '4m 28s', "
-                b"'memory(GiB)': 4.87, 'train_speed(iter/s)': 0.345807}",
-                source="modelscope/ms-swift@018a548842:swift/trainers/callback.py, add_train_message(): global_step ÷ seconds since on_train_begin()",
-                fields=_swift,
-            ),
+        step=line(
+            rb"""global_step/max_steps['"]: ['"](?P<step>\d+)/(?P<of>\d+)['"]""",
+            b"{'loss': 1.47077751, 'grad_norm': 10.5625, 'learning_rate': 2e-06, 'token_acc': 0.65511727, 'epoch': 0.01, "
+            b"'global_step/max_steps': '1/94', 'percentage': '1.06%', 'elapsed_time': '2s', 'remaining_time': '4m 28s', "
+            b"'memory(GiB)': 4.87, 'train_speed(iter/s)': 0.345807}",
+            "modelscope/ms-swift@018a548842:swift/trainers/callback.py, add_train_message(): global_step ÷ seconds since on_train_begin()",
+            fields=_swift,
         ),
         final=tuple(replace(line, telling=False) for line in _FINAL),
         evaluation=_EVALUATION,
         facts=(*_FACTS, _RESUMED),
         notes="train_speed is a mean since training began, evaluation inside, from which each report is taken apart.",
     ),
-    Dialect(
+    _dialect(
         name="llamafactory_tokens",
         title="LLaMA-Factory trainer_log.jsonl, tokens",
-        framework="pytorch",
         unit="tokens/s",
-        scope="global",
-        averaging="cumulative",
         zero_based=False,
         evaluation_inside=True,
-        step=(
-            Line(
-                pattern=rb'"current_steps": (?P<step>\d+), "total_steps": (?P<of>\d+), "loss": (?P<loss>%b|NaN)[^{}\r\n]*?'
-                rb'"throughput": (%b), "total_tokens": (?P<consumed>\d+)' % (_NUMBER, _NUMBER),
-                sample=b'{"current_steps": 5, "total_steps": 93, "loss": 5.7013, "lr": 1e-06, "epoch": 0.16, "percentage": 5.38, '
-                b'"elapsed_time": "0:02:00", "remaining_time": "0:35:12", "throughput": 13000.0, "total_tokens": 1560000}',
-                source=_LOG_CALLBACK,
-                fields=_tokens,
-            ),
+        step=line(
+            rb'"current_steps": (?P<step>\d+), "total_steps": (?P<of>\d+), "loss": (?P<loss>%b|NaN)[^{}\r\n]*?'
+            rb'"throughput": (%b), "total_tokens": (?P<consumed>\d+)' % (_NUMBER, _NUMBER),
+            b'{"current_steps": 5, "total_steps": 93, "loss": 5.7013, "lr": 1e-06, "epoch": 0.16, "percentage": 5.38, '
+            b'"elapsed_time": "0:02:00", "remaining_time": "0:35:12", "throughput": 13000.0, "total_tokens": 1560000}',
+            _LOG_CALLBACK,
+            fields=_tokens,
         ),
         evaluation=_EVALUATED,
         notes="num_input_tokens_seen of all processes, padding included unless the Trainer is told otherwise; the "
         "printed throughput is a mean since the start.",
     ),
-    Dialect(
+    _dialect(
         name="llamafactory",
         title="LLaMA-Factory trainer_log.jsonl",
-        framework="pytorch",
         unit="samples/s",
-        scope="global",
-        averaging="cumulative",
         clock_s=1.0,
         zero_based=False,
         evaluation_inside=True,
-        step=(
-            Line(
-                pattern=rb'"current_steps": (?P<step>\d+), "total_steps": (?P<of>\d+), "loss": (?P<loss>%b|NaN)[^{}\r\n]*?'
-                rb'"elapsed_time": "([^"]+)"' % _NUMBER,
-                sample=b'{"current_steps": 5, "total_steps": 2178, "loss": 2.3475, "lr": 1.8348623853211011e-06, "epoch": '
-                b'0.0022948609457695674, "percentage": 0.23, "elapsed_time": "0:32:48", "remaining_time": "9 days, 21:39:23"}',
-                source=_LOG_CALLBACK,
-                fields=_llamafactory,
-            ),
+        step=line(
+            rb'"current_steps": (?P<step>\d+), "total_steps": (?P<of>\d+), "loss": (?P<loss>%b|NaN)[^{}\r\n]*?'
+            rb'"elapsed_time": "([^"]+)"' % _NUMBER,
+            b'{"current_steps": 5, "total_steps": 2178, "loss": 2.3475, "lr": 1.8348623853211011e-06, "epoch": '
+            b'0.0022948609457695674, "percentage": 0.23, "elapsed_time": "0:32:48", "remaining_time": "9 days, 21:39:23"}',
+            _LOG_CALLBACK,
+            fields=_llamafactory,
         ),
         evaluation=_EVALUATED,
         yields_to=("llamafactory_tokens",),

@@ -1,10 +1,11 @@
 """Trainers of language models in PyTorch: LitGPT, torchtune, Nanotron, OLMo-core, Composer, ColossalAI, verl, OpenRLHF."""
 # ruff: noqa: E501 (a pattern and a line of a log are kept whole)
 
+import functools
 import re
 from collections.abc import Mapping
 
-from evalsuite.dialect import Dialect, Line
+from evalsuite.dialect import Dialect, line
 
 _SUFFIXES = {b"": 1.0, b"K": 1e3, b"M": 1e6, b"B": 1e9}
 
@@ -34,210 +35,168 @@ def _pass(match: "re.Match[bytes]") -> Mapping[str, bytes | None]:
     return fields if skipped or match[0].endswith(b"remaining time: ") else {**fields, "ms": match["ms"]}
 
 
+_dialect = functools.partial(Dialect, framework="pytorch", scope="global", averaging="step")
+
 DIALECTS = (
-    Dialect(
+    _dialect(
         name="litgpt",
         title="LitGPT",
-        framework="pytorch",
         unit="sequences/s",
-        scope="global",
-        averaging="step",
         zero_based=False,
-        step=(
-            Line(
-                pattern=rb"Epoch \d+ \| iter (?P<step>\d+) step \d+ \| loss train: (?P<loss>[\d.]+|nan), val: [^|]* \| "
-                rb"iter time: (?P<ms>[\d.]+) ms(?: \(step\))?(?: remaining time: )?",
-                sample=b"Epoch 1 | iter 2 step 1 | loss train: 1.660, val: n/a | iter time: 548.72 ms (step)",
-                source="Lightning-AI/litgpt@26857050fe:litgpt/finetune/lora.py, fit(); so in litgpt/finetune/full.py, and with the "
-                "time that remains in litgpt/pretrain.py",
-                fields=_pass,
-            ),
+        step=line(
+            rb"Epoch \d+ \| iter (?P<step>\d+) step \d+ \| loss train: (?P<loss>[\d.]+|nan), val: [^|]* \| "
+            rb"iter time: (?P<ms>[\d.]+) ms(?: \(step\))?(?: remaining time: )?",
+            b"Epoch 1 | iter 2 step 1 | loss train: 1.660, val: n/a | iter time: 548.72 ms (step)",
+            "Lightning-AI/litgpt@26857050fe:litgpt/finetune/lora.py, fit(); so in litgpt/finetune/full.py, and with the "
+            "time that remains in litgpt/pretrain.py",
+            fields=_pass,
         ),
-        evaluation=(
-            Line(
-                pattern=rb"iter \d+: val loss [\d.]+, val time: ",
-                sample=b"iter 100: val loss 1.2345, val time: 5012.34 ms",
-                source="Lightning-AI/litgpt@26857050fe:litgpt/finetune/lora.py, fit()",
-            ),
+        evaluation=line(
+            rb"iter \d+: val loss [\d.]+, val time: ",
+            b"iter 100: val loss 1.2345, val time: 5012.34 ms",
+            "Lightning-AI/litgpt@26857050fe:litgpt/finetune/lora.py, fit()",
         ),
-        facts=(
-            Line(
-                pattern=rb"(?<!\w)micro_batch_size=(?P<batch_per_device>\d+)",
-                sample=b"                    micro_batch_size=4,",
-                source="Lightning-AI/litgpt@26857050fe:litgpt/args.py, TrainArgs; printed by litgpt/finetune/lora.py, setup()",
-            ),
-            Line(
-                pattern=rb"'devices': (?P<devices_per_node>\d+),",
-                sample=b" 'devices': 1,",
-                source="Lightning-AI/litgpt@26857050fe:litgpt/finetune/lora.py, setup()",
-            ),
-            Line(
-                pattern=rb"'num_nodes': (?P<nodes>\d+),",
-                sample=b" 'num_nodes': 1,",
-                source="Lightning-AI/litgpt@26857050fe:litgpt/finetune/lora.py, setup()",
-            ),
+        facts=line(
+            rb"(?<!\w)micro_batch_size=(?P<batch_per_device>\d+)",
+            b"                    micro_batch_size=4,",
+            "Lightning-AI/litgpt@26857050fe:litgpt/args.py, TrainArgs; printed by litgpt/finetune/lora.py, setup()",
+        )
+        + line(
+            rb"'devices': (?P<devices_per_node>\d+),",
+            b" 'devices': 1,",
+            "Lightning-AI/litgpt@26857050fe:litgpt/finetune/lora.py, setup()",
+        )
+        + line(
+            rb"'num_nodes': (?P<nodes>\d+),",
+            b" 'num_nodes': 1,",
+            "Lightning-AI/litgpt@26857050fe:litgpt/finetune/lora.py, setup()",
         ),
         notes="An iteration is one forward pass of a micro batch. Its time is read where every pass is printed, as finetuning does "
         "by default. Of pretraining, which prints the last pass of a step, only the number of the pass is read.",
     ),
-    Dialect(
+    _dialect(
         name="torchtune",
         title="torchtune",
-        framework="pytorch",
         unit="tokens/s",
         scope="per_device",
-        averaging="step",
         zero_based=False,
-        step=(
-            Line(
-                pattern=rb"Step (?P<step>\d+) +\| loss:(?P<loss>[\d.]+|nan) lr:[^ \r\n]+ (?:[^\r\n]*? )?tokens_per_second_per_gpu:(?P<rate>[\d.]+)",
-                sample=b"Step 21 | loss:1.58 lr:2e-05 tokens_per_second_per_gpu:4096.0 peak_memory_active:18.1",
-                source="pytorch/torchtune@bd2a0fc7c3:torchtune/training/metric_logging.py, DiskLogger and StdoutLogger; the numbers "
-                "are those of recipes/full_finetune_distributed.py",
-            ),
+        step=line(
+            rb"Step (?P<step>\d+) +\| loss:(?P<loss>[\d.]+|nan) lr:[^ \r\n]+ (?:[^\r\n]*? )?tokens_per_second_per_gpu:(?P<rate>[\d.]+)",
+            b"Step 21 | loss:1.58 lr:2e-05 tokens_per_second_per_gpu:4096.0 peak_memory_active:18.1",
+            "pytorch/torchtune@bd2a0fc7c3:torchtune/training/metric_logging.py, DiskLogger and StdoutLogger; the numbers "
+            "are those of recipes/full_finetune_distributed.py",
         ),
         notes="Of the last step alone. Only tokens that the loss counts are counted, neither padding nor a masked prompt, and "
         "their number differs from step to step unless the data set is packed: see how far the rates scatter.",
     ),
-    Dialect(
+    _dialect(
         name="nanotron",
         title="Nanotron",
-        framework="pytorch",
         unit="tokens/s",
-        scope="global",
-        averaging="step",
         zero_based=False,
-        step=(
-            Line(
-                pattern=rb"iteration: (?P<step>\d+) / \d+ \| [^\r\n]*?\| tokens_per_sec: ([\d.]+)([KMB]?) \|(?:[^\r\n]*? lm_loss: (?P<loss>[\d.]+|nan))?",
-                sample=b"12/21 01:43:04 [INFO|DP=0|TP=0]: iteration: 21 / 1500 | consumed_tokens: 33M | time_per_iteration_ms: 8.79K | "
-                b"tokens_per_sec: 179K | tokens_per_sec_per_gpu: 699 | global_batch_size: 1.57M | grad_norm: 0.112 | lm_loss: 8.9",
-                source="huggingface/nanotron@2411b022a7:src/nanotron/trainer.py, train_step_logs(); printed by src/nanotron/logging/base.py",
-                fields=_three_digits,
-            ),
+        step=line(
+            rb"iteration: (?P<step>\d+) / \d+ \| [^\r\n]*?\| tokens_per_sec: ([\d.]+)([KMB]?) \|(?:[^\r\n]*? lm_loss: (?P<loss>[\d.]+|nan))?",
+            b"12/21 01:43:04 [INFO|DP=0|TP=0]: iteration: 21 / 1500 | consumed_tokens: 33M | time_per_iteration_ms: 8.79K | "
+            b"tokens_per_sec: 179K | tokens_per_sec_per_gpu: 699 | global_batch_size: 1.57M | grad_norm: 0.112 | lm_loss: 8.9",
+            "huggingface/nanotron@2411b022a7:src/nanotron/trainer.py, train_step_logs(); printed by src/nanotron/logging/base.py",
+            fields=_three_digits,
         ),
         notes="Tokens of the whole job over the time of the last iteration. Every number is rounded to three digits.",
     ),
-    Dialect(
+    _dialect(
         name="olmo_core",
         title="OLMo-core",
-        framework="pytorch",
         unit="tokens/s",
         scope="per_device",
-        averaging="step",
         zero_based=False,
-        step=(
-            Line(
-                pattern=rb"\[step=(?P<step>\d+)/(?:\d+|\?\?\?),[^\]\r\n]*\]\r?\n(?:(?![^\r\n]*\[step=)[^\r\n]*\r?\n){0,400}?"
-                rb"[^\r\n]*    throughput/device/TPS=(?P<rate>[\d,.]+)",
-                sample=b"INFO\t[step=10/10000,epoch=1,eta=2h5m]\n    optim/total grad norm=1.608\n    ...\n    throughput/device/TPS=52,012\n",
-                source="allenai/OLMo-core@fa6c5014c9:src/olmo_core/train/callbacks/console_logger.py, log_metrics(); the rate is that "
-                "of src/olmo_core/train/callbacks/speed_monitor.py",
-            ),
+        step=line(
+            rb"\[step=(?P<step>\d+)/(?:\d+|\?\?\?),[^\]\r\n]*\]\r?\n(?:(?![^\r\n]*\[step=)[^\r\n]*\r?\n){0,400}?"
+            rb"[^\r\n]*    throughput/device/TPS=(?P<rate>[\d,.]+)",
+            b"INFO\t[step=10/10000,epoch=1,eta=2h5m]\n    optim/total grad norm=1.608\n    ...\n    throughput/device/TPS=52,012\n",
+            "allenai/OLMo-core@fa6c5014c9:src/olmo_core/train/callbacks/console_logger.py, log_metrics(); the rate is that "
+            "of src/olmo_core/train/callbacks/speed_monitor.py",
         ),
         notes="Tokens of one device over the time since the step before, an evaluation between the two inside. "
         "TPS (actual avg) is a mean since step 1 and is not used.",
     ),
-    Dialect(
+    _dialect(
         name="composer",
         title="Composer, LLM Foundry",
-        framework="pytorch",
         unit="samples/s",
-        scope="global",
         averaging="interval",
         steps_restart="epoch",
         zero_based=False,
-        step=(
-            Line(
-                pattern=rb"\[(?:epoch=(?P<epoch>\d+)\]\[)?batch=(?P<step>\d+)(?:/(?P<of>\d+))?\]:\r?\n"
-                rb"(?:(?![^\r\n]*batch=\d+(?:/\d+)?\])[^\r\n]*\r?\n){0,400}?[^\r\n]*[ \t]Train throughput/samples_per_sec: (?P<rate>[\d.]+)",
-                sample=b"[batch=20/4800]:\n\t Train time/batch: 19\n ...\n\t Train throughput/samples_per_sec: 512.0000\n",
-                source="mosaicml/composer@6405188805:composer/loggers/console_logger.py, log_to_console(); the rate is that of "
-                "composer/callbacks/speed_monitor.py",
-            ),
+        step=line(
+            rb"\[(?:epoch=(?P<epoch>\d+)\]\[)?batch=(?P<step>\d+)(?:/(?P<of>\d+))?\]:\r?\n"
+            rb"(?:(?![^\r\n]*batch=\d+(?:/\d+)?\])[^\r\n]*\r?\n){0,400}?[^\r\n]*[ \t]Train throughput/samples_per_sec: (?P<rate>[\d.]+)",
+            b"[batch=20/4800]:\n\t Train time/batch: 19\n ...\n\t Train throughput/samples_per_sec: 512.0000\n",
+            "mosaicml/composer@6405188805:composer/loggers/console_logger.py, log_to_console(); the rate is that of "
+            "composer/callbacks/speed_monitor.py",
         ),
-        evaluation=(
-            Line(
-                pattern=rb"\[Eval batch=",
-                sample=b"[Eval batch=1/10] Eval on eval data",
-                source="mosaicml/composer@6405188805:composer/loggers/console_logger.py",
-            ),
+        evaluation=line(
+            rb"\[Eval batch=",
+            b"[Eval batch=1/10] Eval on eval data",
+            "mosaicml/composer@6405188805:composer/loggers/console_logger.py",
         ),
-        facts=(
-            Line(
-                pattern=rb"num_gpus_per_node: (?P<devices_per_node>\d+)",
-                sample=b"num_gpus_per_node: 8\n",
-                source="mosaicml/composer@6405188805:composer/trainer/trainer.py, Trainer.__init__(), printed by composer/loggers/console_logger.py",
-                telling=False,
-            ),
-            Line(
-                pattern=rb"num_nodes: (?P<nodes>\d+)",
-                sample=b"num_nodes: 2\n",
-                source="mosaicml/composer@6405188805:composer/trainer/trainer.py, Trainer.__init__(), printed by composer/loggers/console_logger.py",
-                telling=False,
-            ),
+        facts=line(
+            rb"num_gpus_per_node: (?P<devices_per_node>\d+)",
+            b"num_gpus_per_node: 8\n",
+            "mosaicml/composer@6405188805:composer/trainer/trainer.py, Trainer.__init__(), printed by composer/loggers/console_logger.py",
+            telling=False,
+        )
+        + line(
+            rb"num_nodes: (?P<nodes>\d+)",
+            b"num_nodes: 2\n",
+            "mosaicml/composer@6405188805:composer/trainer/trainer.py, Trainer.__init__(), printed by composer/loggers/console_logger.py",
+            telling=False,
         ),
         notes="Samples of the whole job, a mean over the last batches (window_size, 100 by default), evaluation left out.",
     ),
-    Dialect(
+    _dialect(
         name="verl",
         title="verl",
-        framework="pytorch",
         unit="tokens/s",
-        scope="global",
-        averaging="step",
         zero_based=False,
-        step=(
-            Line(
-                pattern=rb"step:(?P<step>\d+) - [^\r\n]*perf/total_num_tokens:(?P<items>[\d.]+) [^\r\n]*"
-                rb"perf/time_per_step:(?P<seconds>[\d.]+) [^\r\n]*perf/throughput:[\d.]+[^\r\n]*\r?\n",
-                sample=b"(TaskRunner pid=4321) step:2 - actor/pg_loss:0.01 - actor/grad_norm:np.float64(0.25) - training/global_step:2 - "
-                b"timing_s/gen:20.0 - timing_s/step:50.0 - perf/total_num_tokens:800000 - perf/time_per_step:50.0 - perf/throughput:2000.0\n",
-                source="volcengine/verl@b178a3cd56:verl/utils/logger/aggregate_logger.py, LocalLogger; the numbers are those of "
-                "verl/trainer/ppo/metric_utils.py, compute_throughout_metrics()",
-                fields=_rollout_step,
-            ),
+        step=line(
+            rb"step:(?P<step>\d+) - [^\r\n]*perf/total_num_tokens:(?P<items>[\d.]+) [^\r\n]*"
+            rb"perf/time_per_step:(?P<seconds>[\d.]+) [^\r\n]*perf/throughput:[\d.]+[^\r\n]*\r?\n",
+            b"(TaskRunner pid=4321) step:2 - actor/pg_loss:0.01 - actor/grad_norm:np.float64(0.25) - training/global_step:2 - "
+            b"timing_s/gen:20.0 - timing_s/step:50.0 - perf/total_num_tokens:800000 - perf/time_per_step:50.0 - perf/throughput:2000.0\n",
+            "volcengine/verl@b178a3cd56:verl/utils/logger/aggregate_logger.py, LocalLogger; the numbers are those of "
+            "verl/trainer/ppo/metric_utils.py, compute_throughout_metrics()",
+            fields=_rollout_step,
         ),
         notes="Tokens of prompts and responses of the whole job (perf/total_num_tokens) over the whole step: generation, rewards, "
         "log probabilities and updates. perf/throughput is the same of one device, and not used. Where a step validated or saved, "
         "versions differ in what its time holds: such a step is left out.",
     ),
-    Dialect(
+    _dialect(
         name="openrlhf",
         title="OpenRLHF",
-        framework="pytorch",
         unit="samples/s",
-        scope="global",
-        averaging="step",
         zero_based=False,
-        step=(
-            Line(
-                pattern=rb"Global step (?P<step>\d+): \{[^\r\n]*?'rollout/num_samples': (?P<items>[\d.]+)[^\r\n]*?'timing/step_total': (?P<seconds>[\d.]+)",
-                sample=b"INFO 08-13 19:26:10 ppo_trainer.py:547] \xe2\x9c\xa8 Global step 2: {'policy_loss': 0.01, 'timing/make_experience': 4.0, "
-                b"'timing/ppo_train': 8.0, 'timing/broadcast': 1.0, 'rollout/num_samples': 1024.0, 'timing/generation': 12.0, "
-                b"'timing/step_total': 25.0",
-                source="OpenRLHF/OpenRLHF@3c3be6234e:openrlhf/trainer/ppo_trainer.py, fit() and _compute_rollout_stats(); "
-                "openrlhf/trainer/ppo_trainer_async.py has the same line",
-            ),
+        step=line(
+            rb"Global step (?P<step>\d+): \{[^\r\n]*?'rollout/num_samples': (?P<items>[\d.]+)[^\r\n]*?'timing/step_total': (?P<seconds>[\d.]+)",
+            b"INFO 08-13 19:26:10 ppo_trainer.py:547] \xe2\x9c\xa8 Global step 2: {'policy_loss': 0.01, 'timing/make_experience': 4.0, "
+            b"'timing/ppo_train': 8.0, 'timing/broadcast': 1.0, 'rollout/num_samples': 1024.0, 'timing/generation': 12.0, "
+            b"'timing/step_total': 25.0",
+            "OpenRLHF/OpenRLHF@3c3be6234e:openrlhf/trainer/ppo_trainer.py, fit() and _compute_rollout_stats(); "
+            "openrlhf/trainer/ppo_trainer_async.py has the same line",
         ),
         notes="A sample is one response of all processes. The step is generation, experience, training and broadcast; where "
         "generation runs asynchronously, it is the time between two steps. Neither holds evaluations or checkpoints.",
     ),
-    Dialect(
+    _dialect(
         name="colossalai",
         title="ColossalAI examples",
-        framework="pytorch",
         unit="samples/s",
-        scope="global",
         averaging="interval",
         step=(),
-        final=(
-            Line(
-                pattern=rb"Throughput: (?P<rate>[\d.]+) samples/sec, TFLOPS per GPU by Megatron: ",
-                sample=b"Throughput: 24.26 samples/sec, TFLOPS per GPU by Megatron: 167.43, TFLOPS per GPU: 152.10",
-                source="hpcaitech/ColossalAI@4f9953be33:examples/language/performance_evaluator.py, PerformanceEvaluator.on_fit_end(): "
-                "samples of all data-parallel ranks over the mean of their times",
-            ),
+        final=line(
+            rb"Throughput: (?P<rate>[\d.]+) samples/sec, TFLOPS per GPU by Megatron: ",
+            b"Throughput: 24.26 samples/sec, TFLOPS per GPU by Megatron: 167.43, TFLOPS per GPU: 152.10",
+            "hpcaitech/ColossalAI@4f9953be33:examples/language/performance_evaluator.py, PerformanceEvaluator.on_fit_end(): "
+            "samples of all data-parallel ranks over the mean of their times",
         ),
         notes="One figure over the run without its first steps (ignore_steps); data loading between steps is not in it.",
     ),

@@ -1,10 +1,11 @@
 """MLPerf training logs (`:::MLLOG`) and what stands in them, MindSpore, InsightFace, BigDL, TensorBoard series."""
 # ruff: noqa: E501 (a pattern and a line of a log are kept whole)
 
+import functools
 import re
 from collections.abc import Callable, Mapping
 
-from evalsuite.dialect import Dialect, Fields, Line
+from evalsuite.dialect import Dialect, Fields, Line, line
 from evalsuite.logs.scan.mllog import MOST_EPOCHS, MllogCheck
 
 _MLLOG = rb':::MLLOG \{"namespace": "[^"]*", "time_ms": (?P<unix_ms>\d+), '
@@ -12,12 +13,10 @@ _LOGGING = "mlcommons/logging@7bbf792686:mlperf_logging/mllog"
 _KEYS = f"{_LOGGING}/mllog.py, with the keys of constants.py"
 
 
-_RUN_STOP = (
-    Line(
-        pattern=rb'"key": "run_stop"',
-        sample=b':::MLLOG {"namespace": "", "time_ms": 1712978709821, "event_type": "INTERVAL_END", "key": "run_stop", "value": null',
-        source=_KEYS,
-    ),
+_RUN_STOP = line(
+    rb'"key": "run_stop"',
+    b':::MLLOG {"namespace": "", "time_ms": 1712978709821, "event_type": "INTERVAL_END", "key": "run_stop", "value": null',
+    _KEYS,
 )
 
 
@@ -26,33 +25,27 @@ def _epoch_of(match: "re.Match[bytes]") -> Mapping[str, float]:
     return {"global_batch": 1.0, "items_per_batch": float(match["items_per_batch"])}
 
 
-_GLOBAL_BATCH = (
-    Line(
-        pattern=rb'"key": "global_batch_size", "value": (?P<global_batch>\d+)',
-        sample=b':::MLLOG {"namespace": "", "time_ms": 1712973751992, "event_type": "POINT_IN_TIME", '
-        b'"key": "global_batch_size", "value": 176',
-        source=_KEYS,
-    ),
+_GLOBAL_BATCH = line(
+    rb'"key": "global_batch_size", "value": (?P<global_batch>\d+)',
+    b':::MLLOG {"namespace": "", "time_ms": 1712973751992, "event_type": "POINT_IN_TIME", '
+    b'"key": "global_batch_size", "value": 176',
+    _KEYS,
 )
 
-_TRAIN_SAMPLES = (
-    Line(
-        pattern=rb'"key": "train_samples", "value": (?P<items_per_batch>\d+)',
-        sample=b':::MLLOG {"namespace": "main", "time_ms": 1593154619127, "key": "train_samples", "value": 1281167',
-        source=_KEYS,
-        fields=_epoch_of,
-    ),
+_TRAIN_SAMPLES = line(
+    rb'"key": "train_samples", "value": (?P<items_per_batch>\d+)',
+    b':::MLLOG {"namespace": "main", "time_ms": 1593154619127, "key": "train_samples", "value": 1281167',
+    _KEYS,
+    fields=_epoch_of,
 )
 
 # What other benchmarks call eval_accuracy is another measure (an AUC, a hit rate, even a loss): only ResNet's is read.
-_TOP1 = (
-    Line(
-        pattern=rb'"key": "eval_accuracy", "value": (?P<validation_top1_share>[\d.]+), "metadata": \{'
-        rb'(?=[^}\r\n]*"file": "[^"]*(?:resnet|imagenet|image_classification))[^}\r\n]*"epoch_num": (?P<epoch>\d+)[,}]',
-        sample=b'"key": "eval_accuracy", "value": 0.39042, "metadata": {"file": "/workspace/image_classification/common/fit.py", '
-        b'"lineno": 1056, "epoch_num": 3}}',
-        source=f"{_KEYS}; NVIDIA, Baidu and Google count epochs from 1 (first_epoch_num)",
-    ),
+_TOP1 = line(
+    rb'"key": "eval_accuracy", "value": (?P<validation_top1_share>[\d.]+), "metadata": \{'
+    rb'(?=[^}\r\n]*"file": "[^"]*(?:resnet|imagenet|image_classification))[^}\r\n]*"epoch_num": (?P<epoch>\d+)[,}]',
+    b'"key": "eval_accuracy", "value": 0.39042, "metadata": {"file": "/workspace/image_classification/common/fit.py", '
+    b'"lineno": 1056, "epoch_num": 3}}',
+    f"{_KEYS}; NVIDIA, Baidu and Google count epochs from 1 (first_epoch_num)",
 )
 
 
@@ -111,7 +104,7 @@ def _evaluation_stop(match: "re.Match[bytes]") -> Fields | None:
 
 
 def _run_stop(match: "re.Match[bytes]") -> Fields:
-    """The end of an epoch after it says nothing: the run was ended within the epoch."""
+    """The run was ended within its epoch: what comes after is not counted."""
     return {"unix_ms": match["unix_ms"], "begins": 1.0}
 
 
@@ -229,135 +222,101 @@ def _steps_per_named_epoch(match: "re.Match[bytes]") -> Fields:
     return {**match.groupdict(), "ms": None, "interval": round(report / step) if step > 0 else None}
 
 
+_OTHER_SCRIPTS = ("mlperf_bert", "mxnet_speedometer", "mxnet_ssd", "bigdl", "hugectr")
+_dialect = functools.partial(Dialect, scope="global", averaging="interval")
+
 DIALECTS = (
-    Dialect(
+    _dialect(
         name="mlperf_mllog",
         title="MLPerf :::MLLOG with a throughput",
         framework=None,
         unit="samples/s",
-        scope="global",
-        averaging="interval",
         per_epoch=True,
         trust_stamps=False,
-        step=(
-            Line(
-                pattern=_MLLOG
-                + rb'[^\r\n]*?"key": "tracked_stats", "value": \{[^}\r\n]*?"(?:throughput|imgs_sec)": (?P<rate>[\d.e+]+)',
-                sample=b':::MLLOG {"namespace": "", "time_ms": 1712974041539, "event_type": "POINT_IN_TIME", "key": "tracked_stats", '
-                b'"value": {"throughput": 534.2836281280698}, "metadata": {',
-                source=f"{_LOGGING}/mllog.py, event(); the key is that of NVIDIA's submissions since v1.0",
-            ),
+        step=line(
+            _MLLOG
+            + rb'[^\r\n]*?"key": "tracked_stats", "value": \{[^}\r\n]*?"(?:throughput|imgs_sec)": (?P<rate>[\d.e+]+)',
+            b':::MLLOG {"namespace": "", "time_ms": 1712974041539, "event_type": "POINT_IN_TIME", "key": "tracked_stats", '
+            b'"value": {"throughput": 534.2836281280698}, "metadata": {',
+            f"{_LOGGING}/mllog.py, event(); the key is that of NVIDIA's submissions since v1.0",
         ),
-        end=(
-            Line(
-                pattern=rb'"key": "run_stop"',
-                sample=b':::MLLOG {"namespace": "", "time_ms": 1712978709821, "event_type": "INTERVAL_END", "key": "run_stop", "value": null',
-                source=_KEYS,
-            ),
-        ),
+        end=_RUN_STOP,
         facts=_GLOBAL_BATCH,
         scores=_TOP1,
         second=MllogCheck,
-        yields_to=("mlperf_gpt", "mlperf_nemo", "mlperf_bert", "mxnet_speedometer", "mxnet_ssd", "bigdl", "hugectr"),
+        yields_to=("mlperf_gpt", "mlperf_nemo", *_OTHER_SCRIPTS),
         notes="Samples are those of the benchmark: images, sequences, tokens.",
     ),
-    Dialect(
+    _dialect(
         name="mlperf_nemo",
         title="MLPerf :::MLLOG of NeMo since v5.0",
         framework="pytorch",
         unit="samples/s",
-        scope="global",
-        averaging="interval",
         zero_based=False,
-        step=(
-            Line(
-                pattern=_MLLOG
-                + rb'[^\r\n]*?"key": "tracked_stats", "value": \{"train_(?:step_time": (?P<seconds>[\d.e+-]+)|loss": )[^\r\n]*',
-                sample=b':::MLLOG {"namespace": "", "time_ms": 1759978644063, "event_type": "POINT_IN_TIME", "key": "tracked_stats", '
-                b'"value": {"train_step_time": 0.1571516990661621, "reduced_train_loss": 8.318889617919922}, "metadata": '
-                b'{"file": "/workspace/llm/custom_callbacks.py", "lineno": 480, "step": 31.0, "samples_count": 1152.0}}',
-                source="mlcommons/training_results_v5.1@441d65f444:Lambda/results/gb300_n18_ngc25.04_nemo/llama31_8b/result_1.txt",
-                fields=_nemo_step,
-            ),
+        step=line(
+            _MLLOG
+            + rb'[^\r\n]*?"key": "tracked_stats", "value": \{"train_(?:step_time": (?P<seconds>[\d.e+-]+)|loss": )[^\r\n]*',
+            b':::MLLOG {"namespace": "", "time_ms": 1759978644063, "event_type": "POINT_IN_TIME", "key": "tracked_stats", '
+            b'"value": {"train_step_time": 0.1571516990661621, "reduced_train_loss": 8.318889617919922}, "metadata": '
+            b'{"file": "/workspace/llm/custom_callbacks.py", "lineno": 480, "step": 31.0, "samples_count": 1152.0}}',
+            "mlcommons/training_results_v5.1@441d65f444:Lambda/results/gb300_n18_ngc25.04_nemo/llama31_8b/result_1.txt",
+            fields=_nemo_step,
         ),
-        evaluation=(
-            Line(
-                pattern=rb'"key": "eval_start"',
-                sample=b':::MLLOG {"namespace": "", "time_ms": 1759978694242, "event_type": "INTERVAL_START", "key": "eval_start", "value": null',
-                source=_KEYS,
-            ),
+        evaluation=line(
+            rb'"key": "eval_start"',
+            b':::MLLOG {"namespace": "", "time_ms": 1759978694242, "event_type": "INTERVAL_START", "key": "eval_start", "value": null',
+            _KEYS,
         ),
         end=_RUN_STOP,
         facts=_GLOBAL_BATCH,
         second=MllogCheck,
         notes="The stamps of the lines are the clock, and the mean step times beside them the check. Samples are sequences or images.",
     ),
-    Dialect(
+    _dialect(
         name="mlperf_gpt",
         title="MLPerf :::MLLOG of GPT-3 (NeMo)",
         framework="pytorch",
         unit="tokens/s",
-        scope="global",
         averaging="step",
         every=1,
-        step=(
-            Line(
-                pattern=_MLLOG
-                + rb'[^\r\n]*?"key": "tracked_stats", "value": \{"train_step_timing in s": (?P<seconds>[\d.e+-]+)\}'
-                rb'[^\r\n]*?"step": (?P<consumed>\d+)',
-                sample=b':::MLLOG {"namespace": "", "time_ms": 1715963226355, "event_type": "POINT_IN_TIME", "key": "tracked_stats", '
-                b'"value": {"train_step_timing in s": 10.639731407165527}, "metadata": {... "step": 1035993088}}',
-                source="mlcommons/training_results_v4.0@6fe954378e:NVIDIA/benchmarks/gpt3/implementations/nemo/custom_callbacks.py; step counts tokens",
-            ),
+        step=line(
+            _MLLOG + rb'[^\r\n]*?"key": "tracked_stats", "value": \{"train_step_timing in s": (?P<seconds>[\d.e+-]+)\}'
+            rb'[^\r\n]*?"step": (?P<consumed>\d+)',
+            b':::MLLOG {"namespace": "", "time_ms": 1715963226355, "event_type": "POINT_IN_TIME", "key": "tracked_stats", '
+            b'"value": {"train_step_timing in s": 10.639731407165527}, "metadata": {... "step": 1035993088}}',
+            "mlcommons/training_results_v4.0@6fe954378e:NVIDIA/benchmarks/gpt3/implementations/nemo/custom_callbacks.py; step counts tokens",
         ),
-        evaluation=(
-            Line(
-                pattern=rb'"key": "tracked_stats", "value": \{"validation_step_timing',
-                sample=b'"key": "tracked_stats", "value": {"validation_step_timing in s": 4.3293914794921875}',
-                source="mlcommons/training_results_v4.0@6fe954378e:NVIDIA/benchmarks/gpt3/implementations/nemo/custom_callbacks.py",
-            ),
+        evaluation=line(
+            rb'"key": "tracked_stats", "value": \{"validation_step_timing',
+            b'"key": "tracked_stats", "value": {"validation_step_timing in s": 4.3293914794921875}',
+            "mlcommons/training_results_v4.0@6fe954378e:NVIDIA/benchmarks/gpt3/implementations/nemo/custom_callbacks.py",
         ),
-        final=(
-            Line(
-                pattern=rb'"key": "tracked_stats", "value": \{"throughput": (?P<rate>[\d.e+]+)\}',
-                sample=b'"key": "tracked_stats", "value": {"throughput": 354044.3725906329}, "metadata": {... "step": 1207959552}}',
-                source="mlcommons/training_results_v4.0@6fe954378e:NVIDIA/benchmarks/gpt3/implementations/nemo/custom_callbacks.py; validation is inside",
-                telling=False,
-            ),
+        final=line(
+            rb'"key": "tracked_stats", "value": \{"throughput": (?P<rate>[\d.e+]+)\}',
+            b'"key": "tracked_stats", "value": {"throughput": 354044.3725906329}, "metadata": {... "step": 1207959552}}',
+            "mlcommons/training_results_v4.0@6fe954378e:NVIDIA/benchmarks/gpt3/implementations/nemo/custom_callbacks.py; validation is inside",
+            telling=False,
         ),
         notes="step counts tokens: 4194304 more in each step. The time of a step leaves out what lies between two of them.",
     ),
-    Dialect(
+    _dialect(
         name="mlperf_samples",
         title="MLPerf :::MLLOG without a throughput, blocks counted in samples",
         framework=None,
         unit="samples/s",
-        scope="global",
-        averaging="interval",
         per_epoch=True,
         trust_stamps=False,
         step=_SAMPLE_BLOCKS,
         end=_RUN_STOP,
         second=MllogCheck,
-        yields_to=(
-            "mlperf_mllog",
-            "mlperf_nemo",
-            "mlperf_gpt",
-            "mlperf_bert",
-            "mxnet_speedometer",
-            "mxnet_ssd",
-            "bigdl",
-            "hugectr",
-        ),
+        yields_to=("mlperf_mllog", "mlperf_nemo", "mlperf_gpt", *_OTHER_SCRIPTS),
         notes="Samples since the block before, evaluation inside.",
     ),
-    Dialect(
+    _dialect(
         name="mlperf_blocks",
         title="MLPerf :::MLLOG without a throughput, blocks between evaluations",
         framework=None,
         unit="samples/s",
-        scope="global",
-        averaging="interval",
         per_epoch=True,
         epochs_are_steps=True,
         trust_stamps=False,
@@ -366,27 +325,14 @@ DIALECTS = (
         scores=_TOP1,
         facts=_TRAIN_SAMPLES,
         second=_EpochCheck,
-        yields_to=(
-            "mlperf_mllog",
-            "mlperf_nemo",
-            "mlperf_gpt",
-            "mlperf_samples",
-            "mlperf_epochs",
-            "mlperf_bert",
-            "mxnet_speedometer",
-            "mxnet_ssd",
-            "bigdl",
-            "hugectr",
-        ),
+        yields_to=("mlperf_mllog", "mlperf_nemo", "mlperf_gpt", "mlperf_samples", "mlperf_epochs", *_OTHER_SCRIPTS),
         notes="Training samples x epochs of a block / its time; evaluation is inside where no line says when it begins.",
     ),
-    Dialect(
+    _dialect(
         name="mlperf_epochs",
         title="MLPerf :::MLLOG without a throughput, epochs",
         framework=None,
         unit="samples/s",
-        scope="global",
-        averaging="interval",
         per_epoch=True,
         epochs_are_steps=True,
         trust_stamps=False,
@@ -395,169 +341,128 @@ DIALECTS = (
         scores=_TOP1,
         facts=_TRAIN_SAMPLES,
         second=_EpochCheck,
-        yields_to=(
-            "mlperf_mllog",
-            "mlperf_nemo",
-            "mlperf_gpt",
-            "mlperf_samples",
-            "mlperf_bert",
-            "mxnet_speedometer",
-            "mxnet_ssd",
-            "bigdl",
-            "hugectr",
-        ),
+        yields_to=("mlperf_mllog", "mlperf_nemo", "mlperf_gpt", "mlperf_samples", *_OTHER_SCRIPTS),
         notes="Training samples of an epoch, or of its part between two evaluations, / its time.",
     ),
-    Dialect(
+    _dialect(
         name="mlperf_bert",
         title="MLPerf BERT PyTorch",
         framework="pytorch",
         unit="sequences/s",
-        scope="global",
-        averaging="interval",
         zero_based=False,
-        step=(
-            Line(
-                pattern=rb"\{'training_steps': (?P<step>\d+), 'average_loss': (?P<loss>[\d.]+|nan), [^\r\n]*?'seq/s': (?P<rate>[\d.]+)"
-                rb"(?:[^\r\n]*?'timestamp': (?P<unix_s>[\d.]+))?",
-                sample=b"0: {'training_steps': 6, 'average_loss': 5.752604166666667, 'step_loss': 5.3828125, "
-                b"'learning_rate': 0.0003999712002303982, 'seq/s': 110.869274690579, 'global_steps': 0, 'samples_trained': 0, "
-                b"'skipped_steps': 1, 'timestamp': 1593152763.1198528}",
-                source="mlcommons/training_results_v0.7@0a8a85a209:NVIDIA/benchmarks/bert/implementations/pytorch/run_pretraining.py",
-            ),
+        step=line(
+            rb"\{'training_steps': (?P<step>\d+), 'average_loss': (?P<loss>[\d.]+|nan), [^\r\n]*?'seq/s': (?P<rate>[\d.]+)"
+            rb"(?:[^\r\n]*?'timestamp': (?P<unix_s>[\d.]+))?",
+            b"0: {'training_steps': 6, 'average_loss': 5.752604166666667, 'step_loss': 5.3828125, "
+            b"'learning_rate': 0.0003999712002303982, 'seq/s': 110.869274690579, 'global_steps': 0, 'samples_trained': 0, "
+            b"'skipped_steps': 1, 'timestamp': 1593152763.1198528}",
+            "mlcommons/training_results_v0.7@0a8a85a209:NVIDIA/benchmarks/bert/implementations/pytorch/run_pretraining.py",
         ),
         notes="training_steps count forward passes, several of which make one optimiser step.",
     ),
-    Dialect(
+    _dialect(
         name="mindspore",
         title="MindSpore TimeMonitor",
         framework="mindspore",
         unit="images/s",
-        scope="global",
-        averaging="interval",
         per_epoch=True,
-        step=(
-            Line(
-                pattern=rb"epoch time: (?P<report_ms>[\d.]+) ms, per step time: (?P<ms>[\d.]+) ms",
-                sample=b"epoch time: 360760.985 ms, per step time: 288.378 ms",
-                source="mindspore-ai/mindspore@01fc6efc7d:mindspore/python/mindspore/train/callback/_time_monitor.py",
-                fields=_steps_per_epoch,
-            ),
-            Line(
-                pattern=rb"epoch: \[(?P<epoch>\d+)/\d+\] loss: (?P<loss>[\d.]+|nan), epoch time: (?P<report_s>[\d.]+) s, "
-                rb"per step time: (?P<ms>[\d.]+) ms",
-                sample=b"2023-02-17 14:27:31,711:INFO:epoch: [2/90] loss: 1.045892, epoch time: 2.413 s, per step time: 12.377 ms",
-                source="mindspore-ai/models@eab643f513:official/cv/ResNet/src/callback.py",
-                fields=_steps_per_named_epoch,
-            ),
+        step=line(
+            rb"epoch time: (?P<report_ms>[\d.]+) ms, per step time: (?P<ms>[\d.]+) ms",
+            b"epoch time: 360760.985 ms, per step time: 288.378 ms",
+            "mindspore-ai/mindspore@01fc6efc7d:mindspore/python/mindspore/train/callback/_time_monitor.py",
+            fields=_steps_per_epoch,
+        )
+        + line(
+            rb"epoch: \[(?P<epoch>\d+)/\d+\] loss: (?P<loss>[\d.]+|nan), epoch time: (?P<report_s>[\d.]+) s, "
+            rb"per step time: (?P<ms>[\d.]+) ms",
+            b"2023-02-17 14:27:31,711:INFO:epoch: [2/90] loss: 1.045892, epoch time: 2.413 s, per step time: 12.377 ms",
+            "mindspore-ai/models@eab643f513:official/cv/ResNet/src/callback.py",
+            fields=_steps_per_named_epoch,
         ),
         trust_stamps=False,
         notes="In data parallel each device prints its own; the first epoch holds graph compilation.",
     ),
-    Dialect(
+    _dialect(
         name="mindcv",
         title="MindCV StateMonitor",
         framework="mindspore",
         unit="images/s",
-        scope="global",
-        averaging="interval",
         steps_restart="epoch",
         zero_based=False,
-        step=(
-            Line(
-                pattern=rb"Epoch: \[(?P<epoch>\d+)/\d+\], batch: \[(?P<step>\d+)/(?P<of>\d+)\], loss: (?P<loss>[\d.]+|nan), "
-                rb"lr: [\d.e-]+, time: (?P<report_s>[\d.]+)s",
-                sample=b"[2026-11-21 04:29:23] mindcv.utils.callbacks INFO - Epoch: [1/1], batch: [20/160], loss: 2.080617, "
-                b"lr: 0.010000, time: 0.447565s",
-                source="mindspore-lab/mindcv@51b0636da1:mindcv/utils/callbacks.py, StateMonitor.on_train_step_end(): the sum of "
-                "the step times since the line before",
-            ),
+        step=line(
+            rb"Epoch: \[(?P<epoch>\d+)/\d+\], batch: \[(?P<step>\d+)/(?P<of>\d+)\], loss: (?P<loss>[\d.]+|nan), "
+            rb"lr: [\d.e-]+, time: (?P<report_s>[\d.]+)s",
+            b"[2026-11-21 04:29:23] mindcv.utils.callbacks INFO - Epoch: [1/1], batch: [20/160], loss: 2.080617, "
+            b"lr: 0.010000, time: 0.447565s",
+            "mindspore-lab/mindcv@51b0636da1:mindcv/utils/callbacks.py, StateMonitor.on_train_step_end(): the sum of "
+            "the step times since the line before",
         ),
-        evaluation=(
-            Line(
-                pattern=rb"Total time since last epoch",
-                sample=b"Total time since last epoch: 5.323540(train: 5.308085, val: 0.000000)s, ETA: 0.000000s",
-                source="mindspore-lab/mindcv@51b0636da1:mindcv/utils/callbacks.py, on_train_epoch_end()",
-            ),
+        evaluation=line(
+            rb"Total time since last epoch",
+            b"Total time since last epoch: 5.323540(train: 5.308085, val: 0.000000)s, ETA: 0.000000s",
+            "mindspore-lab/mindcv@51b0636da1:mindcv/utils/callbacks.py, on_train_epoch_end()",
         ),
         notes="Rank 0 prints; each rank writes its own file. The wait for data lies between the steps and is not in their "
         "times. In sink mode there is one line an epoch.",
     ),
-    Dialect(
+    _dialect(
         name="insightface",
         title="InsightFace arcface_torch",
         framework="pytorch",
         unit="images/s",
-        scope="global",
-        averaging="interval",
-        step=(
-            Line(
-                pattern=rb"Speed (?P<rate>[\d.]+) samples/sec +Loss (?P<loss>[\d.]+|nan) [^\r\n]*?Epoch: (?P<epoch>\d+) +"
-                rb"Global Step: (?P<step>\d+)",
-                sample=b"Training: 2021-05-12 00:00:42,110-Speed 884.42 samples/sec   Loss 47.2532   Epoch: 0   Global Step: 100",
-                source="deepinsight/insightface@c41b8a79:recognition/arcface_torch/utils/utils_callbacks.py, CallBackLogging",
-            ),
+        step=line(
+            rb"Speed (?P<rate>[\d.]+) samples/sec +Loss (?P<loss>[\d.]+|nan) [^\r\n]*?Epoch: (?P<epoch>\d+) +"
+            rb"Global Step: (?P<step>\d+)",
+            b"Training: 2021-05-12 00:00:42,110-Speed 884.42 samples/sec   Loss 47.2532   Epoch: 0   Global Step: 100",
+            "deepinsight/insightface@c41b8a79:recognition/arcface_torch/utils/utils_callbacks.py, CallBackLogging",
         ),
-        evaluation=(
-            Line(
-                pattern=rb"\]XNorm: ",
-                sample=b"-[lfw][2000]XNorm: 21.846432",
-                source="deepinsight/insightface@7fadd420c2:recognition/arcface_torch/utils/utils_callbacks.py",
-            ),
+        evaluation=line(
+            rb"\]XNorm: ",
+            b"-[lfw][2000]XNorm: 21.846432",
+            "deepinsight/insightface@7fadd420c2:recognition/arcface_torch/utils/utils_callbacks.py",
         ),
         notes="Own speed x world size; the first interval only starts the clock.",
     ),
-    Dialect(
+    _dialect(
         name="insightface_partial_fc",
         title="InsightFace partial_fc (MXNet)",
         framework="mxnet",
         unit="images/s",
-        scope="global",
-        averaging="interval",
-        step=(
-            Line(
-                pattern=rb"Iter:(?P<step>\d+) Rank:[\d.]+ it/sec Total:(?P<rate>[\d.]+) it/sec"
-                rb"(?: \[\d+\]\[loss\]:(?P<loss>[\d.]+|nan))?",
-                sample=b"rank-id:0:2021-01-08 19:23:04,208-Iter:20 Rank:256.00 it/sec Total:2048.00 it/sec [0][loss]:44.92 ",
-                source="deepinsight/insightface@863a7ea9ea:recognition/partial_fc/mxnet/callbacks.py, CallBackLogging; "
-                "it means images",
-            ),
+        step=line(
+            rb"Iter:(?P<step>\d+) Rank:[\d.]+ it/sec Total:(?P<rate>[\d.]+) it/sec"
+            rb"(?: \[\d+\]\[loss\]:(?P<loss>[\d.]+|nan))?",
+            b"rank-id:0:2021-01-08 19:23:04,208-Iter:20 Rank:256.00 it/sec Total:2048.00 it/sec [0][loss]:44.92 ",
+            "deepinsight/insightface@863a7ea9ea:recognition/partial_fc/mxnet/callbacks.py, CallBackLogging; "
+            "it means images",
         ),
     ),
-    Dialect(
+    _dialect(
         name="bigdl",
         title="BigDL optimiser",
         framework="bigdl",
         unit="samples/s",
-        scope="global",
-        averaging="interval",
         trust_stamps=False,
-        step=(
-            Line(
-                pattern=rb"\[Epoch (?P<epoch>\d+) \d+/\d+\]\[Iteration (?P<step>\d+)\]\[Wall Clock [\d.]+s\] [^\r\n]*?"
-                rb"Throughput is (?P<rate>[\d.E+]+) records?\s?/\s?second",
-                sample=b"2018-11-15 11:10:46 INFO  NCFOptimizer2$:251 - [Epoch 1 99385344/99385344][Iteration 1012]"
-                b"[Wall Clock 184.418117875s] loss is 0.12964652452085698, training cost 184.418117875s. "
-                b"Throughput is 538913.1238578421 record / second. ",
-                source="mlcommons/training_results_v0.5@5e540f8f86:v0.5.0/intel/intel_ncf_submission/code/ncf/src/main/scala/com/intel/analytics/zoo/examples/mlperf/recommendation/NCFOptimizer2.scala",
-            ),
+        step=line(
+            rb"\[Epoch (?P<epoch>\d+) \d+/\d+\]\[Iteration (?P<step>\d+)\]\[Wall Clock [\d.]+s\] [^\r\n]*?"
+            rb"Throughput is (?P<rate>[\d.E+]+) records?\s?/\s?second",
+            b"2018-11-15 11:10:46 INFO  NCFOptimizer2$:251 - [Epoch 1 99385344/99385344][Iteration 1012]"
+            b"[Wall Clock 184.418117875s] loss is 0.12964652452085698, training cost 184.418117875s. "
+            b"Throughput is 538913.1238578421 record / second. ",
+            "mlcommons/training_results_v0.5@5e540f8f86:v0.5.0/intel/intel_ncf_submission/code/ncf/src/main/scala/com/intel/analytics/zoo/examples/mlperf/recommendation/NCFOptimizer2.scala",
         ),
     ),
-    Dialect(
+    _dialect(
         name="tensorboard_csv",
         title="TensorBoard series as CSV (HAL)",
         framework=None,
         unit="images/s",
         scope="unstated",
-        averaging="interval",
         per_epoch=True,
         trust_stamps=False,
-        step=(
-            Line(
-                pattern=rb"\n(?P<unix_s>1\d{9}\.\d+),(?P<epoch>\d+),(?P<rate>[\d.e+]+)(?=\r?\n)",
-                sample=b"\n1581194035.0259166,12,5833.1162109375\r\n",
-                source="richardkxu/distributed-pytorch@b2a3e175d4:imagenet_ddp_apex.py, which writes the series Throughput/train; CSV by TensorBoard",
-            ),
+        step=line(
+            rb"\n(?P<unix_s>1\d{9}\.\d+),(?P<epoch>\d+),(?P<rate>[\d.e+]+)(?=\r?\n)",
+            b"\n1581194035.0259166,12,5833.1162109375\r\n",
+            "richardkxu/distributed-pytorch@b2a3e175d4:imagenet_ddp_apex.py, which writes the series Throughput/train; CSV by TensorBoard",
         ),
         notes="The file does not say what the series is: --scope global says that it is a throughput of the whole job.",
     ),

@@ -3,7 +3,7 @@
 
 import re
 
-from evalsuite.dialect import Dialect, Fields, Line
+from evalsuite.dialect import Dialect, Fields, line
 
 _TRAINER = "PaddlePaddle/PaddleNLP@01f7436099:paddlenlp/trainer/trainer.py, Trainer._maybe_log_save_evaluate(); trainer_utils.py, speed_metrics()"
 _SPEED = rb"global_step: (?P<step>\d+), [^\r\n]*?\binterval_runtime: (?P<report_s>[\d.]+), interval_samples_per_second: (?P<rate>[\d.]+)"
@@ -19,29 +19,23 @@ def _samples(match: "re.Match[bytes]") -> Fields:
     return {"step": match["step"], "report_s": match["report_s"], "rate": match["rate"] if later else None}
 
 
-_EVALUATION = (
-    Line(
-        pattern=rb"\*\*\*\*\* Running Evaluation \*\*\*\*\*",
-        sample=b"[2022-08-31 15:21:49,787] [    INFO] - ***** Running Evaluation *****",
-        source="PaddlePaddle/PaddleNLP@01f7436099:paddlenlp/trainer/trainer.py, Trainer.evaluation_loop()",
-    ),
-    Line(
-        pattern=rb"Saving model checkpoint to ",
-        sample=b"[2022-08-31 15:21:50,491] [    INFO] - Saving model checkpoint to ./checkpoints/checkpoint-100",
-        source="PaddlePaddle/PaddleNLP@01f7436099:paddlenlp/trainer/trainer.py, Trainer._save()",
-    ),
+_EVALUATION = line(
+    rb"\*\*\*\*\* Running Evaluation \*\*\*\*\*",
+    b"[2022-08-31 15:21:49,787] [    INFO] - ***** Running Evaluation *****",
+    "PaddlePaddle/PaddleNLP@01f7436099:paddlenlp/trainer/trainer.py, Trainer.evaluation_loop()",
+) + line(
+    rb"Saving model checkpoint to ",
+    b"[2022-08-31 15:21:50,491] [    INFO] - Saving model checkpoint to ./checkpoints/checkpoint-100",
+    "PaddlePaddle/PaddleNLP@01f7436099:paddlenlp/trainer/trainer.py, Trainer._save()",
 )
-_FACTS = (
-    Line(
-        pattern=rb"Total train batch size \(w\. parallel, distributed & accumulation\) = (?P<global_batch>[\d,]+)",
-        sample=b"[2022-08-31 15:21:39,420] [    INFO] -   Total train batch size (w. parallel, distributed & accumulation) = 8",
-        source="PaddlePaddle/PaddleNLP@01f7436099:paddlenlp/trainer/trainer.py, Trainer._inner_training_loop()",
-    ),
-    Line(
-        pattern=rb"\bworld_size +: ?(?P<devices>\d+)",
-        sample=b"[2022-08-31 15:21:39,417] [    INFO] - world_size                    :1",
-        source="PaddlePaddle/PaddleNLP@01f7436099:paddlenlp/trainer/training_args.py, print_config()",
-    ),
+_FACTS = line(
+    rb"Total train batch size \(w\. parallel, distributed & accumulation\) = (?P<global_batch>[\d,]+)",
+    b"[2022-08-31 15:21:39,420] [    INFO] -   Total train batch size (w. parallel, distributed & accumulation) = 8",
+    "PaddlePaddle/PaddleNLP@01f7436099:paddlenlp/trainer/trainer.py, Trainer._inner_training_loop()",
+) + line(
+    rb"\bworld_size +: ?(?P<devices>\d+)",
+    b"[2022-08-31 15:21:39,417] [    INFO] - world_size                    :1",
+    "PaddlePaddle/PaddleNLP@01f7436099:paddlenlp/trainer/training_args.py, print_config()",
 )
 
 DIALECTS = (
@@ -53,14 +47,12 @@ DIALECTS = (
         scope="global",
         averaging="interval",
         zero_based=False,
-        step=(
-            Line(
-                pattern=_SPEED + rb"[^\r\n]*",
-                sample=b"[2022-08-31 15:21:42,426] [    INFO] - loss: 0.67025094, learning_rate: 2.9400000000000002e-06, global_step: 20, "
-                b"interval_runtime: 0.8829, interval_samples_per_second: 9.061, interval_steps_per_second: 11.327, epoch: 1.0",
-                source=_TRAINER,
-                fields=_samples,
-            ),
+        step=line(
+            _SPEED + rb"[^\r\n]*",
+            b"[2022-08-31 15:21:42,426] [    INFO] - loss: 0.67025094, learning_rate: 2.9400000000000002e-06, global_step: 20, "
+            b"interval_runtime: 0.8829, interval_samples_per_second: 9.061, interval_steps_per_second: 11.327, epoch: 1.0",
+            _TRAINER,
+            fields=_samples,
         ),
         evaluation=_EVALUATION,
         facts=_FACTS,
@@ -76,15 +68,13 @@ DIALECTS = (
         scope="per_device",
         averaging="interval",
         zero_based=False,
-        step=(
-            Line(
-                pattern=rb"global_step: (?P<step>\d+), [^\r\n]*?\binterval_runtime: (?P<report_s>[\d.]+), [^\r\n]*?"
-                rb"interval_tokens_per_second_per_device: (?P<rate>[\d.]+)",
-                sample=b"[2026-03-02 09:57:07,000] [    INFO] - loss: 12.0635252, learning_rate: 2e-06, global_step: 3, current_memory_allocated: 7.549170255661011, "
-                b"current_memory_reserved: 12.4834623336792, max_memory_allocated: 12.307440280914307, max_memory_reserved: 12.4834623336792, interval_runtime: 0.5, interval_samples_per_second: 64.0, "
-                b"interval_tokens_per_second_per_device: 16384.0, interval_hardware_tflops_per_device: 12.49, interval_steps_per_second: 2.0, progress_or_epoch: 0.003",
-                source=_TRAINER,
-            ),
+        step=line(
+            rb"global_step: (?P<step>\d+), [^\r\n]*?\binterval_runtime: (?P<report_s>[\d.]+), [^\r\n]*?"
+            rb"interval_tokens_per_second_per_device: (?P<rate>[\d.]+)",
+            b"[2026-03-02 09:57:07,000] [    INFO] - loss: 12.0635252, learning_rate: 2e-06, global_step: 3, current_memory_allocated: 7.549170255661011, "
+            b"current_memory_reserved: 12.4834623336792, max_memory_allocated: 12.307440280914307, max_memory_reserved: 12.4834623336792, interval_runtime: 0.5, interval_samples_per_second: 64.0, "
+            b"interval_tokens_per_second_per_device: 16384.0, interval_hardware_tflops_per_device: 12.49, interval_steps_per_second: 2.0, progress_or_epoch: 0.003",
+            _TRAINER,
         ),
         evaluation=_EVALUATION,
         facts=_FACTS[1:],

@@ -1,10 +1,11 @@
 """PyTorch's training scripts and trainers beside NVIDIA's."""
 # ruff: noqa: E501 (a pattern and a line of a log are kept whole)
 
+import functools
 import re
 from collections.abc import Mapping
 
-from evalsuite.dialect import Dialect, Line
+from evalsuite.dialect import Dialect, line
 
 _BAR = rb"\| +(?P<step>\d+)/(?P<of>\d+) \[([\d:]+)<[\d:?]+, +(?:(?P<steps_per_s>[\d.]+)it/s|(?P<seconds>[\d.]+)s/it)"
 
@@ -61,423 +62,341 @@ def _unnamed(match: "re.Match[bytes]") -> Mapping[str, bytes] | None:
     return None if before == _NAMED else match.groupdict()
 
 
+_dialect = functools.partial(Dialect, framework="pytorch", scope="global")
+
 DIALECTS = (
-    Dialect(
+    _dialect(
         name="pytorch_examples",
         title="pytorch/examples imagenet",
-        framework="pytorch",
         unit="images/s",
-        scope="global",
         averaging="step",
         steps_restart="epoch",
-        step=(
-            Line(
-                pattern=rb"Epoch: \[(?P<epoch>\d+)\]\[ *(?P<step>\d+)/(?P<of>\d+)\]\s+Time +(?P<seconds>[\d.]+)"
-                rb"(?: \( *(?P<mean_s>[\d.]+)\))?(?:\s+Data +[\d.]+ \( *[\d.]+\))?"
-                rb"(?:\s+Loss +(?P<loss>[\d.e+-]+|nan))?",
-                sample=b"Epoch: [0][     6/320292]\tTime  0.551 ( 0.654)\tData  0.003 ( 0.019)\t"
-                b"Loss 8.2782e+01 (7.0250e+01)\tAcc@1   0.00 (  0.00)\tAcc@5   0.00 (  0.00)",
-                source="pytorch/examples@77f55b9121:imagenet/main.py, ProgressMeter; first index 0 before 2022",
-            ),
+        step=line(
+            rb"Epoch: \[(?P<epoch>\d+)\]\[ *(?P<step>\d+)/(?P<of>\d+)\]\s+Time +(?P<seconds>[\d.]+)"
+            rb"(?: \( *(?P<mean_s>[\d.]+)\))?(?:\s+Data +[\d.]+ \( *[\d.]+\))?"
+            rb"(?:\s+Loss +(?P<loss>[\d.e+-]+|nan))?",
+            b"Epoch: [0][     6/320292]\tTime  0.551 ( 0.654)\tData  0.003 ( 0.019)\t"
+            b"Loss 8.2782e+01 (7.0250e+01)\tAcc@1   0.00 (  0.00)\tAcc@5   0.00 (  0.00)",
+            "pytorch/examples@77f55b9121:imagenet/main.py, ProgressMeter; first index 0 before 2022",
         ),
-        evaluation=(
-            Line(
-                pattern=rb"Test: \[ *\d+/\d+\]",
-                sample=b"Test: [  1/196]\tTime  1.204 ( 1.204)\tLoss 6.9078e+00 (6.9078e+00)\t",
-                source="pytorch/examples@77f55b9121:imagenet/main.py, validate()",
-            ),
+        evaluation=line(
+            rb"Test: \[ *\d+/\d+\]",
+            b"Test: [  1/196]\tTime  1.204 ( 1.204)\tLoss 6.9078e+00 (6.9078e+00)\t",
+            "pytorch/examples@77f55b9121:imagenet/main.py, validate()",
         ),
-        scores=(
-            Line(
-                pattern=rb"\*\s+Acc@1 (?P<validation_top1>[\d.]+) Acc@5 (?P<validation_top5>[\d.]+)",
-                sample=b"*   Acc@1 7.030 Acc@5 18.340",
-                source="pytorch/examples@77f55b9121:imagenet/main.py, ProgressMeter.display_summary(), once an epoch",
-            ),
+        scores=line(
+            rb"\*\s+Acc@1 (?P<validation_top1>[\d.]+) Acc@5 (?P<validation_top5>[\d.]+)",
+            b"*   Acc@1 7.030 Acc@5 18.340",
+            "pytorch/examples@77f55b9121:imagenet/main.py, ProgressMeter.display_summary(), once an epoch",
         ),
         yields_to=("apex_imagenet",),
         notes="The rate is not printed: the batch size comes from the options. Time contains Data. Every rank prints.",
     ),
-    Dialect(
+    _dialect(
         name="apex_imagenet",
         title="Apex and HAL ImageNet examples",
-        framework="pytorch",
         unit="images/s",
-        scope="global",
         averaging="interval",
         steps_restart="epoch",
         zero_based=False,
-        step=(
-            Line(
-                pattern=rb"Epoch: \[(?P<epoch>\d+)\]\[(?P<step>\d+)/(?P<of>\d+)\]\s+Time (?P<seconds>[\d.]+) \([\d.]+\)\s+"
-                rb"(?:Speed|Throughput) (?P<rate>[\d.]+) \([\d.]+\)(?:\s+Loss (?P<loss>[\d.]+|nan))?",
-                sample=b"Epoch: [0][20/5004]\tTime 0.400 (0.450)\tSpeed 640.000 (568.889)\tLoss 6.9310226440 (6.9655)\t",
-                source="NVIDIA/apex@c54dbd3a:examples/imagenet/main_amp.py; imagenet_ddp_apex.py of richardkxu/distributed-pytorch says Throughput",
-            ),
+        step=line(
+            rb"Epoch: \[(?P<epoch>\d+)\]\[(?P<step>\d+)/(?P<of>\d+)\]\s+Time (?P<seconds>[\d.]+) \([\d.]+\)\s+"
+            rb"(?:Speed|Throughput) (?P<rate>[\d.]+) \([\d.]+\)(?:\s+Loss (?P<loss>[\d.]+|nan))?",
+            b"Epoch: [0][20/5004]\tTime 0.400 (0.450)\tSpeed 640.000 (568.889)\tLoss 6.9310226440 (6.9655)\t",
+            "NVIDIA/apex@c54dbd3a:examples/imagenet/main_amp.py; imagenet_ddp_apex.py of richardkxu/distributed-pytorch says Throughput",
         ),
-        evaluation=(
-            Line(
-                pattern=rb"Test: \[\d+/\d+\]",
-                sample=b"Test: [10/196]\tTime 0.120 (0.120)\tSpeed 2133.333 (2133.333)\t",
-                source="NVIDIA/apex@c54dbd3a:examples/imagenet/main_amp.py, validate()",
-            ),
+        evaluation=line(
+            rb"Test: \[\d+/\d+\]",
+            b"Test: [10/196]\tTime 0.120 (0.120)\tSpeed 2133.333 (2133.333)\t",
+            "NVIDIA/apex@c54dbd3a:examples/imagenet/main_amp.py, validate()",
         ),
         notes="Speed is world size x batch over the mean time since the line before. The first rank of each node prints.",
     ),
-    Dialect(
+    _dialect(
         name="torchvision",
         title="torchvision references",
-        framework="pytorch",
         unit="images/s",
         scope="per_device",
         averaging="step",
         steps_restart="epoch",
         zero_based=True,
-        step=(
-            Line(
-                pattern=rb"Epoch: \[(?P<epoch>\d+)\] +\[ *(?P<step>\d+)/(?P<of>\d+)\]  eta: [^\r\n]*?img/s: (?P<rate>[\d.]+)"
-                rb"[^\r\n]*?  loss: (?P<loss>[\d.]+|nan)[^\r\n]*?  time: (?P<seconds>[\d.]+)",
-                sample=b"Epoch: [0]  [ 134/5005]  eta: 4:26:15  lr: 0.1  img/s: 6.728650373418343  loss: 6.7313 (6.9128)  "
-                b"acc1: 0.0000 (0.3009)  acc5: 0.0000 (1.1806)  time: 2.5828  data: 0.0012  max mem: 3524",
-                source="pytorch/vision@bde124ee2f:references/classification/train.py, printed by MetricLogger of utils.py",
-            ),
+        step=line(
+            rb"Epoch: \[(?P<epoch>\d+)\] +\[ *(?P<step>\d+)/(?P<of>\d+)\]  eta: [^\r\n]*?img/s: (?P<rate>[\d.]+)"
+            rb"[^\r\n]*?  loss: (?P<loss>[\d.]+|nan)[^\r\n]*?  time: (?P<seconds>[\d.]+)",
+            b"Epoch: [0]  [ 134/5005]  eta: 4:26:15  lr: 0.1  img/s: 6.728650373418343  loss: 6.7313 (6.9128)  "
+            b"acc1: 0.0000 (0.3009)  acc5: 0.0000 (1.1806)  time: 2.5828  data: 0.0012  max mem: 3524",
+            "pytorch/vision@bde124ee2f:references/classification/train.py, printed by MetricLogger of utils.py",
         ),
-        evaluation=(
-            Line(
-                pattern=rb"Test: +\[ *\d+/\d+\]",
-                sample=b"Test:  [  0/196]  eta: 0:06:12  loss: 6.9103 (6.9103)  acc1: 0.0000 (0.0000)",
-                source="pytorch/vision@bde124ee2f:references/classification/train.py, evaluate()",
-            ),
+        evaluation=line(
+            rb"Test: +\[ *\d+/\d+\]",
+            b"Test:  [  0/196]  eta: 0:06:12  loss: 6.9103 (6.9103)  acc1: 0.0000 (0.0000)",
+            "pytorch/vision@bde124ee2f:references/classification/train.py, evaluate()",
         ),
         notes="img/s starts its clock after the batch has arrived; time is smoothed and contains the wait for data.",
     ),
-    Dialect(
+    _dialect(
         name="timm",
         title="timm train.py",
-        framework="pytorch",
         unit="images/s",
-        scope="global",
         averaging="step",
         steps_restart="epoch",
         zero_based=True,
-        step=(
-            Line(
-                pattern=rb"Train: (?P<epoch>\d+) \[ *(?P<step>\d+)/(?P<of>\d+) [^\]]*\]  Loss: +(?P<loss>[\d.e+-]+|nan) [^\r\n]*?"
-                rb"Time: +(?P<seconds>[\d.]+)s, +(?P<rate>[\d.]+)/s",
-                sample=b"Train: 29 [   0/4 (  0%)]  Loss: 6.814 (6.81)  Time: 0.946s, 1082.47/s  (0.946s, 1082.47/s)  LR: 3.908e-02",
-                source="huggingface/pytorch-image-models@ce4d3485b6:train.py, train_one_epoch(): batch x world size / time",
-            ),
+        step=line(
+            rb"Train: (?P<epoch>\d+) \[ *(?P<step>\d+)/(?P<of>\d+) [^\]]*\]  Loss: +(?P<loss>[\d.e+-]+|nan) [^\r\n]*?"
+            rb"Time: +(?P<seconds>[\d.]+)s, +(?P<rate>[\d.]+)/s",
+            b"Train: 29 [   0/4 (  0%)]  Loss: 6.814 (6.81)  Time: 0.946s, 1082.47/s  (0.946s, 1082.47/s)  LR: 3.908e-02",
+            "huggingface/pytorch-image-models@ce4d3485b6:train.py, train_one_epoch(): batch x world size / time",
         ),
-        evaluation=(
-            Line(
-                pattern=rb"Test(?: \(EMA\))?: \[ *\d+/\d+\]",
-                sample=b"Test: [   0/97]  Time: 1.021 (1.021)  Loss:  6.9110 (6.9110)  ",
-                source="huggingface/pytorch-image-models@ce4d3485b6:train.py, validate()",
-            ),
+        evaluation=line(
+            rb"Test(?: \(EMA\))?: \[ *\d+/\d+\]",
+            b"Test: [   0/97]  Time: 1.021 (1.021)  Loss:  6.9110 (6.9110)  ",
+            "huggingface/pytorch-image-models@ce4d3485b6:train.py, validate()",
         ),
     ),
-    Dialect(
+    _dialect(
         name="lightning",
         title="PyTorch Lightning progress bar",
-        framework="pytorch",
         unit="samples/s",
-        scope="global",
         averaging="cumulative",
         clock_s=1.0,
         steps_restart="epoch",
         zero_based=False,
-        step=(
-            Line(
-                pattern=rb"Epoch (?P<epoch>\d+): +\d+%\|[^|\r\n]*" + _BAR + rb", [^\]\r\n]*?loss=(?P<loss>[\d.]+|nan)"
-                rb"(?:[^\]\r\n]*?global_step=(?P<since>[\d.e+]+))?(?:[^\]\r\n]*?consumed_samples=(?P<consumed>[\d.e+]+))?",
-                sample="Epoch 0: 100%|██████████| 40/40 [00:31<00:00,  1.27it/s, loss=10.9, v_num=, "
-                "reduced_train_loss=10.90, global_step=39.00, consumed_samples=9984.0]".encode(),
-                source="Lightning-AI/pytorch-lightning@7f0c3436cd:src/lightning/pytorch/callbacks/progress/tqdm_progress.py",
-                fields=_lightning,
-            ),
+        step=line(
+            rb"Epoch (?P<epoch>\d+): +\d+%\|[^|\r\n]*" + _BAR + rb", [^\]\r\n]*?loss=(?P<loss>[\d.]+|nan)"
+            rb"(?:[^\]\r\n]*?global_step=(?P<since>[\d.e+]+))?(?:[^\]\r\n]*?consumed_samples=(?P<consumed>[\d.e+]+))?",
+            "Epoch 0: 100%|██████████| 40/40 [00:31<00:00,  1.27it/s, loss=10.9, v_num=, "
+            "reduced_train_loss=10.90, global_step=39.00, consumed_samples=9984.0]".encode(),
+            "Lightning-AI/pytorch-lightning@7f0c3436cd:src/lightning/pytorch/callbacks/progress/tqdm_progress.py",
+            fields=_lightning,
         ),
         yields_to=("nemo_dllogger",),
         notes="The rate is a mean since the epoch began (tqdm with smoothing=0) and flips to s/it below one step a second.",
     ),
-    Dialect(
+    _dialect(
         name="fairseq",
         title="fairseq train_inner",
-        framework="pytorch",
         unit="tokens/s",
-        scope="global",
         averaging="interval",
         zero_based=False,
-        step=(
-            Line(
-                pattern=rb"train_inner \| epoch (?P<epoch>\d+): [^\r\n]*?\bloss=(?P<loss>[\d.e+-]+|nan), [^\r\n]*?"
-                rb"\bwps=(?P<rate>[\d.e+]+), [^\r\n]*?\bwpb=(?P<global_batch>[\d.e+]+), [^\r\n]*?\bnum_updates=(?P<step>\d+)",
-                sample=b"2020-07-10 10:00:10 | INFO | train_inner | epoch 001:    200 / 1093 loss=12.011, nll_loss=11.43, "
-                b"ppl=2759.13, wps=18000, ups=2, wpb=9000, bsz=300, num_updates=200, lr=2e-05",
-                source="facebookresearch/fairseq@3d262bb256:fairseq/logging/progress_bar.py, SimpleProgressBar.log()",
-            ),
-            Line(
-                pattern=rb'train_inner \| \{"epoch": (?P<epoch>\d+), [^\r\n]*?"loss": "(?P<loss>[\d.e+-]+|nan)", [^\r\n]*?'
-                rb'"wps": "(?P<rate>[\d.e+]+)", [^\r\n]*?"wpb": "(?P<global_batch>[\d.e+]+)", [^\r\n]*?"num_updates": "(?P<step>\d+)"',
-                sample=b'2021-03-08 12:35:43 | INFO | train_inner | {"epoch": 1, "update": 0.001, "loss": "18.079", "ppl": '
-                b'"276809", "wps": "285.5", "ups": "0.02", "wpb": "16384", "bsz": "8", "num_updates": "4", ',
-                source="facebookresearch/fairseq@3d262bb256:fairseq/logging/progress_bar.py, JsonProgressBar.log()",
-            ),
+        step=line(
+            rb"train_inner \| epoch (?P<epoch>\d+): [^\r\n]*?\bloss=(?P<loss>[\d.e+-]+|nan), [^\r\n]*?"
+            rb"\bwps=(?P<rate>[\d.e+]+), [^\r\n]*?\bwpb=(?P<global_batch>[\d.e+]+), [^\r\n]*?\bnum_updates=(?P<step>\d+)",
+            b"2020-07-10 10:00:10 | INFO | train_inner | epoch 001:    200 / 1093 loss=12.011, nll_loss=11.43, "
+            b"ppl=2759.13, wps=18000, ups=2, wpb=9000, bsz=300, num_updates=200, lr=2e-05",
+            "facebookresearch/fairseq@3d262bb256:fairseq/logging/progress_bar.py, SimpleProgressBar.log()",
+        )
+        + line(
+            rb'train_inner \| \{"epoch": (?P<epoch>\d+), [^\r\n]*?"loss": "(?P<loss>[\d.e+-]+|nan)", [^\r\n]*?'
+            rb'"wps": "(?P<rate>[\d.e+]+)", [^\r\n]*?"wpb": "(?P<global_batch>[\d.e+]+)", [^\r\n]*?"num_updates": "(?P<step>\d+)"',
+            b'2021-03-08 12:35:43 | INFO | train_inner | {"epoch": 1, "update": 0.001, "loss": "18.079", "ppl": '
+            b'"276809", "wps": "285.5", "ups": "0.02", "wpb": "16384", "bsz": "8", "num_updates": "4", ',
+            "facebookresearch/fairseq@3d262bb256:fairseq/logging/progress_bar.py, JsonProgressBar.log()",
         ),
-        evaluation=(
-            Line(
-                pattern=rb"begin validation on ",
-                sample=b'2021-03-08 12:41:04 | INFO | fairseq_cli.train | begin validation on "valid" subset',
-                source="facebookresearch/fairseq@3d262bb256:fairseq_cli/train.py, validate()",
-            ),
+        evaluation=line(
+            rb"begin validation on ",
+            b'2021-03-08 12:41:04 | INFO | fairseq_cli.train | begin validation on "valid" subset',
+            "facebookresearch/fairseq@3d262bb256:fairseq_cli/train.py, validate()",
         ),
         notes="Tokens of all workers since the line before, without those of its first update.",
     ),
-    Dialect(
+    _dialect(
         name="fairseq_2018",
         title="fairseq, before 0.9",
-        framework="pytorch",
         unit="tokens/s",
-        scope="global",
         averaging="cumulative",
         steps_restart="epoch",
         zero_based=True,
         mean_since=1,
         evaluation_inside=True,
-        step=(
-            Line(
-                pattern=rb"\| epoch (?P<epoch>\d+):? +(?P<step>\d+) / (?P<of>\d+) loss=(?P<loss>[\d.e+-]+|nan)[, ][^\r\n]*?"
-                rb"\bwps=(?P<rate>[\d.e+]+), ",
-                sample=b"| epoch 001:    500 / 1891 loss=11.346, nll_loss=10.678, ppl=1637.83, wps=53351, ups=0.5, wpb=104872, "
-                b"bsz=5322, num_updates=495, lr=9.90876e-05, gnorm=1.507, clip=0%, oom=0, loss_scale=2.000, wall=973, train_wall=840",
-                source="facebookresearch/fairseq@e6422528da:fairseq/progress_bar.py, simple_progress_bar; the mean is that of "
-                "fairseq/meters.py, TimeMeter, which train.py begins anew with each epoch",
-                fields=_unnamed,
-            ),
+        step=line(
+            rb"\| epoch (?P<epoch>\d+):? +(?P<step>\d+) / (?P<of>\d+) loss=(?P<loss>[\d.e+-]+|nan)[, ][^\r\n]*?"
+            rb"\bwps=(?P<rate>[\d.e+]+), ",
+            b"| epoch 001:    500 / 1891 loss=11.346, nll_loss=10.678, ppl=1637.83, wps=53351, ups=0.5, wpb=104872, "
+            b"bsz=5322, num_updates=495, lr=9.90876e-05, gnorm=1.507, clip=0%, oom=0, loss_scale=2.000, wall=973, train_wall=840",
+            "facebookresearch/fairseq@e6422528da:fairseq/progress_bar.py, simple_progress_bar; the mean is that of "
+            "fairseq/meters.py, TimeMeter, which train.py begins anew with each epoch",
+            fields=_unnamed,
         ),
-        evaluation=(
-            Line(
-                pattern=rb"\| epoch \d+ \| valid on ",
-                sample=b"| epoch 001 | valid on 'valid' subset | valid_loss 8.11425 | valid_nll_loss 6.8834 | valid_ppl 118.06 | num_updates 600",
-                source="facebookresearch/fairseq@e6422528da:train.py, validate()",
-            ),
+        evaluation=line(
+            rb"\| epoch \d+ \| valid on ",
+            b"| epoch 001 | valid on 'valid' subset | valid_loss 8.11425 | valid_nll_loss 6.8834 | valid_ppl 118.06 | num_updates 600",
+            "facebookresearch/fairseq@e6422528da:train.py, validate()",
         ),
         yields_to=("fairseq",),
         notes="Tokens of all workers, a mean since the epoch began, without its first batch; a validation within the epoch is inside. "
         "An update that overflowed is counted as a step.",
     ),
-    Dialect(
+    _dialect(
         name="mmcv",
         title="OpenMMLab mmcv runner",
-        framework="pytorch",
         unit="images/s",
-        scope="global",
         averaging="interval",
         steps_restart="epoch",
         zero_based=False,
-        step=(
-            Line(
-                pattern=rb" - INFO - (?:Epoch \[(?P<epoch>\d+)\]|Iter )\[(?P<step>\d+)/(?P<of>\d+)\]\s+lr[_:][^\r\n]*?"
-                rb", time: (?P<seconds>[\d.]+), data_time: [\d.]+[^\r\n]*?, loss: (?P<loss>[\d.]+|nan)",
-                sample=b"2021-05-31 09:18:37,085 - mmseg - INFO - Iter [8/10]\tlr: 3.450e-03, eta: 0:00:08, time: 1.875, "
-                b"data_time: 0.027, memory: 29369, decode.loss_seg: 2.1192, decode.acc_seg: 27.9262, aux.loss_seg: 1.0318, "
-                b"aux.acc_seg: 30.1232, loss: 3.1511",
-                source="open-mmlab/mmcv@b8c09f3b84:mmcv/runner/hooks/logger/text.py, TextLoggerHook",
-            ),
+        step=line(
+            rb" - INFO - (?:Epoch \[(?P<epoch>\d+)\]|Iter )\[(?P<step>\d+)/(?P<of>\d+)\]\s+lr[_:][^\r\n]*?"
+            rb", time: (?P<seconds>[\d.]+), data_time: [\d.]+[^\r\n]*?, loss: (?P<loss>[\d.]+|nan)",
+            b"2021-05-31 09:18:37,085 - mmseg - INFO - Iter [8/10]\tlr: 3.450e-03, eta: 0:00:08, time: 1.875, "
+            b"data_time: 0.027, memory: 29369, decode.loss_seg: 2.1192, decode.acc_seg: 27.9262, aux.loss_seg: 1.0318, "
+            b"aux.acc_seg: 30.1232, loss: 3.1511",
+            "open-mmlab/mmcv@b8c09f3b84:mmcv/runner/hooks/logger/text.py, TextLoggerHook",
         ),
-        evaluation=(
-            Line(
-                pattern=rb" - INFO - (?:Iter\(val\)|Epoch\(val\)|Saving checkpoint)",
-                sample=b"2023-08-03 02:27:26,318 - mmseg - INFO - Saving checkpoint at 180 iterations",
-                source="open-mmlab/mmcv@b8c09f3b84:mmcv/runner/hooks/checkpoint.py",
-            ),
+        evaluation=line(
+            rb" - INFO - (?:Iter\(val\)|Epoch\(val\)|Saving checkpoint)",
+            b"2023-08-03 02:27:26,318 - mmseg - INFO - Saving checkpoint at 180 iterations",
+            "open-mmlab/mmcv@b8c09f3b84:mmcv/runner/hooks/checkpoint.py",
         ),
-        facts=(
-            Line(
-                pattern=rb"samples_per_gpu=(?P<batch_per_device>\d+)",
-                sample=b"    samples_per_gpu=8,",
-                source="open-mmlab/mmcv@b8c09f3b84:mmcv/utils/config.py, pretty_text()",
-            ),
-            Line(
-                pattern=rb"gpu_ids = range\(0, (?P<devices>(?:[2-9]|\d\d+))\)",
-                sample=b"gpu_ids = range(0, 8)",
-                source="open-mmlab/mmcv@b8c09f3b84:mmcv/utils/config.py, pretty_text(); range(0, 1) also stands there under MPI and says nothing",
-            ),
+        facts=line(
+            rb"samples_per_gpu=(?P<batch_per_device>\d+)",
+            b"    samples_per_gpu=8,",
+            "open-mmlab/mmcv@b8c09f3b84:mmcv/utils/config.py, pretty_text()",
+        )
+        + line(
+            rb"gpu_ids = range\(0, (?P<devices>(?:[2-9]|\d\d+))\)",
+            b"gpu_ids = range(0, 8)",
+            "open-mmlab/mmcv@b8c09f3b84:mmcv/utils/config.py, pretty_text(); range(0, 1) also stands there under MPI and says nothing",
         ),
         notes="time is seconds per iteration and contains data_time.",
     ),
-    Dialect(
+    _dialect(
         name="nersc_unet",
         title="NERSC PyTorch DDP U-Net",
-        framework="pytorch",
         unit="samples/s",
-        scope="global",
         averaging="interval",
         per_epoch=True,
         trust_stamps=False,
-        step=(
-            Line(
-                pattern=rb"Time taken for epoch (?P<epoch>\d+) is (?P<report_s>[\d.]+) sec, avg (?P<rate>[\d.]+) samples/sec",
-                sample=b"2021-11-12 00:46:23,492 - root - INFO - Time taken for epoch 1 is 752.9529612064362 sec, avg "
-                b"87.03863770585806 samples/sec",
-                source="NERSC/sc21-dl-tutorial@820c9e48ba:train.py: steps x global batch ÷ seconds",
-            ),
+        step=line(
+            rb"Time taken for epoch (?P<epoch>\d+) is (?P<report_s>[\d.]+) sec, avg (?P<rate>[\d.]+) samples/sec",
+            b"2021-11-12 00:46:23,492 - root - INFO - Time taken for epoch 1 is 752.9529612064362 sec, avg "
+            b"87.03863770585806 samples/sec",
+            "NERSC/sc21-dl-tutorial@820c9e48ba:train.py: steps x global batch ÷ seconds",
         ),
     ),
-    Dialect(
+    _dialect(
         name="olmo",
         title="OLMo trainer",
-        framework="pytorch",
         unit="tokens/s",
         scope="per_device",
         averaging="interval",
         zero_based=False,
-        step=(
-            Line(
-                pattern=rb"\[step=(?P<step>\d+)/\d+[^\]\r\n]*\][^\[]{0,4000}?throughput/device/tokens_per_second=(?P<rate>[\d,.]+)",
-                sample=b"olmo.train:990\tINFO\t[step=10/10000,epoch=0]\n    optim/total_grad_norm=1.608\n ...\n"
-                b"    throughput/device/tokens_per_second=105,477\n",
-                source="allenai/OLMo@59a53e3f68:olmo/train.py, SpeedMonitor.check() and log_metrics_to_console()",
-            ),
+        step=line(
+            rb"\[step=(?P<step>\d+)/\d+[^\]\r\n]*\][^\[]{0,4000}?throughput/device/tokens_per_second=(?P<rate>[\d,.]+)",
+            b"olmo.train:990\tINFO\t[step=10/10000,epoch=0]\n    optim/total_grad_norm=1.608\n ...\n"
+            b"    throughput/device/tokens_per_second=105,477\n",
+            "allenai/OLMo@59a53e3f68:olmo/train.py, SpeedMonitor.check() and log_metrics_to_console()",
         ),
-        facts=(
-            Line(
-                pattern=rb"TrainConfig\([^\r\n]*?\bglobal_train_batch_size=(?P<global_batch>\d+)",
-                sample=b"INFO\tTrainConfig(run_name='OLMo-150M-tied-emb-1000', ... global_train_batch_size=128",
-                source="allenai/OLMo@59a53e3f68:scripts/train.py, main(): sequences of the whole job",
-            ),
-            Line(
-                pattern=rb"TrainConfig\([^\r\n]*?\bdevice_train_batch_size=(?P<batch_per_device>\d+)",
-                sample=b"INFO\tTrainConfig(run_name='OLMo-150M-tied-emb-1000', ... device_train_batch_size=128",
-                source="allenai/OLMo@59a53e3f68:scripts/train.py, main(): global_train_batch_size over the devices",
-            ),
-            Line(
-                pattern=rb"TrainConfig\([^\r\n]*?\bmax_sequence_length=(?P<items_per_batch>\d+)",
-                sample=b"INFO\tTrainConfig(run_name='OLMo-150M-tied-emb-1000', ... max_sequence_length=4096",
-                source="allenai/OLMo@59a53e3f68:olmo/config.py, ModelConfig",
-            ),
+        facts=line(
+            rb"TrainConfig\([^\r\n]*?\bglobal_train_batch_size=(?P<global_batch>\d+)",
+            b"INFO\tTrainConfig(run_name='OLMo-150M-tied-emb-1000', ... global_train_batch_size=128",
+            "allenai/OLMo@59a53e3f68:scripts/train.py, main(): sequences of the whole job",
+        )
+        + line(
+            rb"TrainConfig\([^\r\n]*?\bdevice_train_batch_size=(?P<batch_per_device>\d+)",
+            b"INFO\tTrainConfig(run_name='OLMo-150M-tied-emb-1000', ... device_train_batch_size=128",
+            "allenai/OLMo@59a53e3f68:scripts/train.py, main(): global_train_batch_size over the devices",
+        )
+        + line(
+            rb"TrainConfig\([^\r\n]*?\bmax_sequence_length=(?P<items_per_batch>\d+)",
+            b"INFO\tTrainConfig(run_name='OLMo-150M-tied-emb-1000', ... max_sequence_length=4096",
+            "allenai/OLMo@59a53e3f68:olmo/config.py, ModelConfig",
         ),
     ),
-    Dialect(
+    _dialect(
         name="maskrcnn_benchmark",
         title="maskrcnn-benchmark, MLPerf Mask R-CNN",
-        framework="pytorch",
         unit="images/s",
-        scope="global",
         averaging="interval",
         zero_based=False,
-        step=(
-            Line(
-                pattern=rb"maskrcnn_benchmark\.trainer INFO: eta: [^\r\n]*?  iter: (?P<step>\d+)  loss: (?P<loss>[\d.]+|nan) "
-                rb"[^\r\n]*?  time: [\d.]+ \((?P<mean_s>[\d.]+)\)",
-                sample=b"2019-05-23 02:28:18,027 maskrcnn_benchmark.trainer INFO: eta: 4:31:09  iter: 20  loss: 1.8507 (2.9050)  "
-                b"loss_classifier: 0.5490 (1.4641)  ...  time: 0.1220 (0.4070)  data: 0.0016 (0.0851)  lr: 0.003648",
-                source="facebookresearch/maskrcnn-benchmark@57eec25b75:maskrcnn_benchmark/engine/trainer.py, do_train()",
-            ),
+        step=line(
+            rb"maskrcnn_benchmark\.trainer INFO: eta: [^\r\n]*?  iter: (?P<step>\d+)  loss: (?P<loss>[\d.]+|nan) "
+            rb"[^\r\n]*?  time: [\d.]+ \((?P<mean_s>[\d.]+)\)",
+            b"2019-05-23 02:28:18,027 maskrcnn_benchmark.trainer INFO: eta: 4:31:09  iter: 20  loss: 1.8507 (2.9050)  "
+            b"loss_classifier: 0.5490 (1.4641)  ...  time: 0.1220 (0.4070)  data: 0.0016 (0.0851)  lr: 0.003648",
+            "facebookresearch/maskrcnn-benchmark@57eec25b75:maskrcnn_benchmark/engine/trainer.py, do_train()",
         ),
-        evaluation=(
-            Line(
-                pattern=rb"maskrcnn_benchmark\.inference INFO: Start evaluation",
-                sample=b"2019-05-23 02:29:34,756 maskrcnn_benchmark.inference INFO: Start evaluation on coco_2017_val dataset(5000 images).",
-                source="facebookresearch/maskrcnn-benchmark@57eec25b75:maskrcnn_benchmark/engine/inference.py, inference()",
-            ),
+        evaluation=line(
+            rb"maskrcnn_benchmark\.inference INFO: Start evaluation",
+            b"2019-05-23 02:29:34,756 maskrcnn_benchmark.inference INFO: Start evaluation on coco_2017_val dataset(5000 images).",
+            "facebookresearch/maskrcnn-benchmark@57eec25b75:maskrcnn_benchmark/engine/inference.py, inference()",
         ),
         notes="A median of the last steps, then a mean since the start in brackets. The batch size is not printed.",
     ),
-    Dialect(
+    _dialect(
         name="pytorch_cifar",
         title="kuangliu/pytorch-cifar",
-        framework="pytorch",
         unit="images/s",
-        scope="global",
         averaging="interval",
         per_epoch=True,
-        step=(
-            Line(
-                pattern=rb"Epoch: (?P<epoch>\d+)\s+\[=+ (?P<interval>\d+)/(?P=interval) =+>\]  Step: \w+ \| Tot: (\w+) \| "
-                rb"Loss: (?P<loss>[\d.]+|nan) \| Acc: [\d.]+% \(\d+/(?P<items>\d+)\)",
-                sample=b"Epoch: 0\n [============================ 391/391 ===========================>]  Step: 1s194ms | Tot: "
-                b"45s885ms | Loss: 2.703 | Acc: 15.342% (7671/50000)\n",
-                source="kuangliu/pytorch-cifar@49b7aa97b0:utils.py, progress_bar(), as a terminal shows it",
-                fields=_cifar_epoch,
-            ),
+        step=line(
+            rb"Epoch: (?P<epoch>\d+)\s+\[=+ (?P<interval>\d+)/(?P=interval) =+>\]  Step: \w+ \| Tot: (\w+) \| "
+            rb"Loss: (?P<loss>[\d.]+|nan) \| Acc: [\d.]+% \(\d+/(?P<items>\d+)\)",
+            b"Epoch: 0\n [============================ 391/391 ===========================>]  Step: 1s194ms | Tot: "
+            b"45s885ms | Loss: 2.703 | Acc: 15.342% (7671/50000)\n",
+            "kuangliu/pytorch-cifar@49b7aa97b0:utils.py, progress_bar(), as a terminal shows it",
+            fields=_cifar_epoch,
         ),
         notes="The full bar of each epoch's training; that of its test follows and is left out.",
     ),
-    Dialect(
+    _dialect(
         name="nanogpt_sps",
         title="Argonne wordplay (nanoGPT)",
-        framework="pytorch",
         unit="tokens/s",
-        scope="global",
         averaging="step",
         zero_based=False,
-        step=(
-            Line(
-                pattern=rb"step=(?P<step>\d+) loss=(?P<loss>[\d.]+|nan) dt=(?P<ms>[\d.]+) [^\r\n]*?mtps=(?P<rate_k>[\d.]+)",
-                sample=b"step=5 loss=3.6333 dt=84.3107 dtf=4.3360 dtb=78.0501 sps=94.8871 mtps=1.5546 mfu=-100.0000",
-                source="saforem2/wordplay@23fd191:src/wordplay/trainer.py",
-                fields=_millions,
-            ),
+        step=line(
+            rb"step=(?P<step>\d+) loss=(?P<loss>[\d.]+|nan) dt=(?P<ms>[\d.]+) [^\r\n]*?mtps=(?P<rate_k>[\d.]+)",
+            b"step=5 loss=3.6333 dt=84.3107 dtf=4.3360 dtb=78.0501 sps=94.8871 mtps=1.5546 mfu=-100.0000",
+            "saforem2/wordplay@23fd191:src/wordplay/trainer.py",
+            fields=_millions,
         ),
         notes="sps leaves the batch of a device out (samples_per_iter in configs.py): mtps, millions of tokens, is read.",
     ),
-    Dialect(
+    _dialect(
         name="aws_fsdp",
         title="AWS FSDP and DeepSpeed examples",
-        framework="pytorch",
         unit="samples/s",
-        scope="global",
         averaging="step",
         zero_based=True,
-        step=(
-            Line(
-                pattern=rb"Batch (?P<step>\d+) Loss: (?P<loss>[\d.]+|nan), Speed: (?P<rate>[\d.]+) samples/sec, lr:",
-                sample=b"2025-06-20 14:17:10 I [train.py:103] Batch 90 Loss: 7.24291, Speed: 9.41 samples/sec, lr: 0.000010",
-                source="aws-samples/awsome-distributed-training@7217859f67:3.test_cases/pytorch/FSDP/src/train.py: batch x world size / step time",
-            ),
+        step=line(
+            rb"Batch (?P<step>\d+) Loss: (?P<loss>[\d.]+|nan), Speed: (?P<rate>[\d.]+) samples/sec, lr:",
+            b"2025-06-20 14:17:10 I [train.py:103] Batch 90 Loss: 7.24291, Speed: 9.41 samples/sec, lr: 0.000010",
+            "aws-samples/awsome-distributed-training@7217859f67:3.test_cases/pytorch/FSDP/src/train.py: batch x world size / step time",
         ),
         notes="The clock starts after the batch has arrived.",
     ),
-    Dialect(
+    _dialect(
         name="torchtitan",
         title="torchtitan",
-        framework="pytorch",
         unit="tokens/s",
         scope="per_device",
         averaging="interval",
         zero_based=False,
-        step=(
-            Line(
-                pattern=rb"step: +(?P<step>\d+) +loss: +(?P<loss>[\d.]+|nan) [^\r\n]*?\b(?:tps|wps): (?P<rate>[\d,]+)",
-                sample=b"[rank0]:[titan] 2025-06-16 22:31:18,934 - root - INFO - step: 220  loss:  6.0348  "
-                b"memory: 49.66GiB(52.28%)  tps: 5,868  tflops: 339.82  mfu: 34.36%",
-                source="pytorch/torchtitan@b5bcd76c66:torchtitan/components/metrics.py, MetricsProcessor.log()",
-            ),
+        step=line(
+            rb"step: +(?P<step>\d+) +loss: +(?P<loss>[\d.]+|nan) [^\r\n]*?\b(?:tps|wps): (?P<rate>[\d,]+)",
+            b"[rank0]:[titan] 2025-06-16 22:31:18,934 - root - INFO - step: 220  loss:  6.0348  "
+            b"memory: 49.66GiB(52.28%)  tps: 5,868  tflops: 339.82  mfu: 34.36%",
+            "pytorch/torchtitan@b5bcd76c66:torchtitan/components/metrics.py, MetricsProcessor.log()",
         ),
-        evaluation=(
-            Line(
-                pattern=rb"validate step: ",
-                sample=b"[titan] 2025-06-16 22:31:18,934 - root - INFO - validate step: 220  loss:  6.0348  memory: 49.66GiB(52.28%)  tps: 17,604",
-                source="pytorch/torchtitan@b5bcd76c66:torchtitan/components/metrics.py, log_validation()",
-            ),
+        evaluation=line(
+            rb"validate step: ",
+            b"[titan] 2025-06-16 22:31:18,934 - root - INFO - validate step: 220  loss:  6.0348  memory: 49.66GiB(52.28%)  tps: 17,604",
+            "pytorch/torchtitan@b5bcd76c66:torchtitan/components/metrics.py, log_validation()",
         ),
         notes="tokens per second of one device, over the steps since the line before.",
     ),
-    Dialect(
+    _dialect(
         name="torchtitan_mmm",
         title="Argonne mmm (torchtitan)",
-        framework="pytorch",
         unit="tokens/s",
         scope="per_device",
         averaging="interval",
         zero_based=False,
-        step=(
-            Line(
-                pattern=rb"step=(?P<step>\d+) global_avg_loss=(?P<loss>[\d.]+|nan) [^\r\n]*?throughput\(tps\)=(?P<rate>[\d.]+)"
-                rb"[^\r\n]*? end_to_end\(s\)=(?P<seconds>[\d.]+)",
-                sample=b"[2025-02-03 09:22:59][I][mmm/train:458:__main__] step=10 global_avg_loss=11.101408 "
-                b"global_max_loss=12.190623 throughput(tps)=112.290594 mfu(%)=1.736573 end_to_end(s)=16.414554",
-                source="saforem2/mmm@cd1bf36598:src/mmm/train.py; tokens of one device",
-            ),
+        step=line(
+            rb"step=(?P<step>\d+) global_avg_loss=(?P<loss>[\d.]+|nan) [^\r\n]*?throughput\(tps\)=(?P<rate>[\d.]+)"
+            rb"[^\r\n]*? end_to_end\(s\)=(?P<seconds>[\d.]+)",
+            b"[2025-02-03 09:22:59][I][mmm/train:458:__main__] step=10 global_avg_loss=11.101408 "
+            b"global_max_loss=12.190623 throughput(tps)=112.290594 mfu(%)=1.736573 end_to_end(s)=16.414554",
+            "saforem2/mmm@cd1bf36598:src/mmm/train.py; tokens of one device",
         ),
     ),
 )

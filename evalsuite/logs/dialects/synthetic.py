@@ -1,7 +1,9 @@
 """Synthetic benchmarks of communication libraries: Horovod and Bluefog; ElasticDL's phase timers."""
 # ruff: noqa: E501 (a pattern and a line of a log are kept whole)
 
-from evalsuite.dialect import Dialect, Line, Timers
+import functools
+
+from evalsuite.dialect import Dialect, Line, Timers, line
 
 _TIMER = Line(
     pattern=rb"report_timing\] (?P<timer>\w+) time is (?P<timer_s>[\d.e-]+) seconds",
@@ -16,96 +18,83 @@ _PHASES = {
     "apply_gradient": ("optimiser", None),
 }
 
+_dialect = functools.partial(Dialect, averaging="interval")
+
 DIALECTS = (
-    Dialect(
+    _dialect(
         name="horovod_synthetic",
         title="Horovod and Bluefog synthetic benchmarks",
         framework=None,
         unit="images/s",
         scope="per_device",
-        averaging="interval",
         zero_based=True,
         each=10,  # --num-batches-per-iter, whose default this is; it is not printed
         warmed_up=True,
-        step=(
-            Line(
-                pattern=rb"Iter #(?P<step>\d+): (?P<rate>[\d.]+) img/sec(?: per)? ?(?:GPU|CPU|TPU)",
-                sample=b"Iter #9: 108.3 img/sec per GPU",
-                source="horovod/horovod@2626dc87a3:examples/pytorch/pytorch_synthetic_benchmark.py; Bluefog prints the same",
-            ),
+        step=line(
+            rb"Iter #(?P<step>\d+): (?P<rate>[\d.]+) img/sec(?: per)? ?(?:GPU|CPU|TPU)",
+            b"Iter #9: 108.3 img/sec per GPU",
+            "horovod/horovod@2626dc87a3:examples/pytorch/pytorch_synthetic_benchmark.py; Bluefog prints the same",
         ),
-        final=(
-            Line(
-                pattern=rb"Total img/sec on \d+ \w+\(s\): (?P<rate>[\d.]+)",
-                sample=b"Total img/sec on 4 GPU(s): 432.8 +-4.9",
-                source="horovod/horovod@2626dc87a3:examples/pytorch/pytorch_synthetic_benchmark.py: size x rank 0's mean; Bluefog: the sum over ranks",
-            ),
+        final=line(
+            rb"Total img/sec on \d+ \w+\(s\): (?P<rate>[\d.]+)",
+            b"Total img/sec on 4 GPU(s): 432.8 +-4.9",
+            "horovod/horovod@2626dc87a3:examples/pytorch/pytorch_synthetic_benchmark.py: size x rank 0's mean; Bluefog: the sum over ranks",
         ),
-        end=(
-            Line(
-                pattern=rb"Total img/sec on ",
-                sample=b"Total img/sec on 4 GPU(s): 432.8 +-4.9",
-                source="horovod/horovod@2626dc87a3:examples/pytorch/pytorch_synthetic_benchmark.py",
-            ),
+        end=line(
+            rb"Total img/sec on ",
+            b"Total img/sec on 4 GPU(s): 432.8 +-4.9",
+            "horovod/horovod@2626dc87a3:examples/pytorch/pytorch_synthetic_benchmark.py",
         ),
-        facts=(
-            Line(
-                pattern=rb"Total img/sec on (?P<devices>\d+) ",
-                sample=b"Total img/sec on 4 GPU(s): 432.8 +-4.9",
-                source="horovod/horovod@2626dc87a3:examples/pytorch/pytorch_synthetic_benchmark.py",
-            ),
-            Line(
-                pattern=rb"Number of (?:GPU|CPU|TPU)s: (?P<devices>\d+)",
-                sample=b"Number of GPUs: 4",
-                source="horovod/horovod@2626dc87a3:examples/pytorch/pytorch_synthetic_benchmark.py",
-            ),
-            Line(
-                pattern=rb"Batch size: (?P<batch_per_device>\d+)\s",
-                sample=b"Batch size: 32\n",
-                source="horovod/horovod@2626dc87a3:examples/pytorch/pytorch_synthetic_benchmark.py",
-            ),
-            Line(
-                pattern=rb"Model: (?P<model>\w+)",
-                sample=b"Model: resnet50",
-                source="horovod/horovod@2626dc87a3:examples/pytorch/pytorch_synthetic_benchmark.py",
-            ),
+        facts=line(
+            rb"Total img/sec on (?P<devices>\d+) ",
+            b"Total img/sec on 4 GPU(s): 432.8 +-4.9",
+            "horovod/horovod@2626dc87a3:examples/pytorch/pytorch_synthetic_benchmark.py",
+        )
+        + line(
+            rb"Number of (?:GPU|CPU|TPU)s: (?P<devices>\d+)",
+            b"Number of GPUs: 4",
+            "horovod/horovod@2626dc87a3:examples/pytorch/pytorch_synthetic_benchmark.py",
+        )
+        + line(
+            rb"Batch size: (?P<batch_per_device>\d+)\s",
+            b"Batch size: 32\n",
+            "horovod/horovod@2626dc87a3:examples/pytorch/pytorch_synthetic_benchmark.py",
+        )
+        + line(
+            rb"Model: (?P<model>\w+)",
+            b"Model: resnet50",
+            "horovod/horovod@2626dc87a3:examples/pytorch/pytorch_synthetic_benchmark.py",
         ),
         notes="Warm-up batches are run before the first line. Each Iter is a mean over ten batches.",
     ),
-    Dialect(
+    _dialect(
         name="elasticdl",
         title="ElasticDL timing_utils",
         framework="tensorflow",
         unit="samples/s",
         scope="own",
-        averaging="interval",
         per_epoch=True,
         trust_stamps=False,
-        step=(
-            Line(
-                pattern=rb"report_timing\] task_process time is (?P<report_s>[\d.e-]+) seconds",
-                sample=b"[2020-07-26 04:01:26,378] [DEBUG] [timing_utils.py:55:report_timing] task_process time is 12.5577 seconds",
-                source="sql-machine-learning/elasticdl@0cbc361a72:elasticdl/python/common/timing_utils.py",
-            ),
+        step=line(
+            rb"report_timing\] task_process time is (?P<report_s>[\d.e-]+) seconds",
+            b"[2020-07-26 04:01:26,378] [DEBUG] [timing_utils.py:55:report_timing] task_process time is 12.5577 seconds",
+            "sql-machine-learning/elasticdl@0cbc361a72:elasticdl/python/common/timing_utils.py",
         ),
         timers=Timers(line=_TIMER, whole="task_process", of="task", phases=_PHASES),
         notes="Seconds of one task of one worker; how many minibatches a task has is not printed.",
     ),
-    Dialect(
+    _dialect(
         name="elasticdl_batches",
         title="ElasticDL timing_utils, batches",
         framework="tensorflow",
         unit="samples/s",
         scope="own",
-        averaging="interval",
         per_epoch=True,
         trust_stamps=False,
-        step=(
-            Line(
-                pattern=rb"report_timing\] batch_process time is (?P<report_s>[\d.e-]+) seconds",
-                sample=b"[2020-07-26 04:01:26,378] [DEBUG] [timing_utils.py:55:report_timing] batch_process time is 12.4717 seconds",
-                source="sql-machine-learning/elasticdl@0cbc361a72:elasticdl/python/common/timing_utils.py",
-            ),
+        step=line(
+            rb"report_timing\] batch_process time is (?P<report_s>[\d.e-]+) seconds",
+            b"[2020-07-26 04:01:26,378] [DEBUG] [timing_utils.py:55:report_timing] batch_process time is 12.4717 seconds",
+            "sql-machine-learning/elasticdl@0cbc361a72:elasticdl/python/common/timing_utils.py",
         ),
         yields_to=("elasticdl",),
         timers=Timers(line=_TIMER, whole="batch_process", of="task", phases=_PHASES),

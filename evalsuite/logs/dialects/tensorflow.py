@@ -1,10 +1,11 @@
 """TensorFlow without TimeHistory: tf_cnn_benchmarks, Estimator and TPUEstimator, Keras' bars, model garden's loop."""
 # ruff: noqa: E501 (a pattern and a line of a log are kept whole)
 
+import functools
 import re
 from collections.abc import Mapping
 
-from evalsuite.dialect import Dialect, Line
+from evalsuite.dialect import Dialect, line
 
 _CNN = "tensorflow/benchmarks@8fb7907926:scripts/tf_cnn_benchmarks/benchmark_cnn.py"
 _COUNT_BEFORE = re.compile(rb"(\d+)/(\d+) *$")
@@ -84,184 +85,143 @@ def _before_validation(match: "re.Match[bytes]", steps: bytes) -> Mapping[str, b
     return {"ms": None, "us": None, "seconds": None, unit: bars[-1][3]}
 
 
+_dialect = functools.partial(Dialect, framework="tensorflow", unit="samples/s", scope="global", averaging="interval")
+
 DIALECTS = (
-    Dialect(
+    _dialect(
         name="tf_cnn_benchmarks",
         title="tf_cnn_benchmarks",
-        framework="tensorflow",
         unit="images/s",
         scope="auto",
         averaging="cumulative",
         zero_based=False,
         warmed_up=True,
-        step=(
-            Line(
-                pattern=rb"\timages/sec: (?P<rate>[\d.]+) \+/- [\d.]+ \(jitter = [\d.]+\)(?:\t(?P<loss>[\d.]+|nan))?"
-                rb"(?: (?P<unix_s>\d{10}))?",
-                sample=b"100\timages/sec: 16003.0 +/- 14.3 (jitter = 98.0)\t7.487 1604248891",
-                source=f"{_CNN}, get_perf_timing_str(): batch over the mean step time since timing began",
-                fields=_number_before,
-            ),
+        step=line(
+            rb"\timages/sec: (?P<rate>[\d.]+) \+/- [\d.]+ \(jitter = [\d.]+\)(?:\t(?P<loss>[\d.]+|nan))?"
+            rb"(?: (?P<unix_s>\d{10}))?",
+            b"100\timages/sec: 16003.0 +/- 14.3 (jitter = 98.0)\t7.487 1604248891",
+            f"{_CNN}, get_perf_timing_str(): batch over the mean step time since timing began",
+            fields=_number_before,
         ),
-        final=(
-            Line(
-                pattern=rb"total images/sec: (?P<rate>[\d.]+)",
-                sample=b"total images/sec: 15996.69",
-                source=f"{_CNN}, steps x batch / elapsed time, over all workers",
-            ),
+        final=line(
+            rb"total images/sec: (?P<rate>[\d.]+)",
+            b"total images/sec: 15996.69",
+            f"{_CNN}, steps x batch / elapsed time, over all workers",
         ),
-        end=(Line(pattern=rb"total images/sec: ", sample=b"total images/sec: 15996.69", source=_CNN),),
-        facts=(
-            Line(
-                pattern=rb"Batch size: +(?P<global_batch>\d+) global\s+(?P<batch_per_device>[\d.]+) per device",
-                sample=b"Batch size:  4 global\n             4 per device",
-                source=f"{_CNN}, print_info()",
-            ),
-            Line(pattern=rb"Model: +(?P<model>\w+)", sample=b"Model:       resnet50", source=f"{_CNN}, print_info()"),
-        ),
+        end=line(rb"total images/sec: ", b"total images/sec: 15996.69", _CNN),
+        facts=line(
+            rb"Batch size: +(?P<global_batch>\d+) global\s+(?P<batch_per_device>[\d.]+) per device",
+            b"Batch size:  4 global\n             4 per device",
+            f"{_CNN}, print_info()",
+        )
+        + line(rb"Model: +(?P<model>\w+)", b"Model:       resnet50", f"{_CNN}, print_info()"),
         notes="Under Horovod each worker prints its own rate, and total images/sec is the whole job's.",
     ),
-    Dialect(
+    _dialect(
         name="tf_estimator",
         title="TensorFlow TPUEstimator and examples hooks",
-        framework="tensorflow",
-        unit="samples/s",
         scope="auto",
-        averaging="interval",
         every=100,
-        step=(
-            Line(
-                pattern=rb"INFO:tensorflow:examples/sec: (?P<rate>[\d.e+]+)",
-                sample=b"INFO:tensorflow:examples/sec: 6061.46",
-                source="tensorflow/estimator@26a7dc2ef7:tensorflow_estimator/python/estimator/tpu/tpu_estimator.py, ExamplesPerSecondHook",
-            ),
+        step=line(
+            rb"INFO:tensorflow:examples/sec: (?P<rate>[\d.e+]+)",
+            b"INFO:tensorflow:examples/sec: 6061.46",
+            "tensorflow/estimator@26a7dc2ef7:tensorflow_estimator/python/estimator/tpu/tpu_estimator.py, ExamplesPerSecondHook",
         ),
-        evaluation=(
-            Line(
-                pattern=rb"INFO:tensorflow:Starting evaluation at",
-                sample=b"INFO:tensorflow:Starting evaluation at 2023-08-01T06:00:20Z",
-                source="tensorflow/tensorflow@205bb0649e:tensorflow/python/training/evaluation.py",
-            ),
+        evaluation=line(
+            rb"INFO:tensorflow:Starting evaluation at",
+            b"INFO:tensorflow:Starting evaluation at 2023-08-01T06:00:20Z",
+            "tensorflow/tensorflow@205bb0649e:tensorflow/python/training/evaluation.py",
         ),
         notes="Lines carry no step number; a report is taken as 100 steps, the default of the hook.",
     ),
-    Dialect(
+    _dialect(
         name="tf_estimator_steps",
         title="TensorFlow Estimator",
-        framework="tensorflow",
-        unit="samples/s",
-        scope="global",
-        averaging="interval",
         zero_based=False,
-        step=(
-            Line(
-                pattern=rb"INFO:tensorflow:loss = (?P<loss>[\d.e+-]+|nan), step = (?P<step>\d+) \((?P<report_s>[\d.]+) sec\)",
-                sample=b"INFO:tensorflow:loss = 11.170619, step = 14 (6280.270 sec)",
-                source="tensorflow/tensorflow@0f4829a13f:tensorflow/python/training/basic_session_run_hooks.py, LoggingTensorHook",
-            ),
+        step=line(
+            rb"INFO:tensorflow:loss = (?P<loss>[\d.e+-]+|nan), step = (?P<step>\d+) \((?P<report_s>[\d.]+) sec\)",
+            b"INFO:tensorflow:loss = 11.170619, step = 14 (6280.270 sec)",
+            "tensorflow/tensorflow@0f4829a13f:tensorflow/python/training/basic_session_run_hooks.py, LoggingTensorHook",
         ),
         yields_to=("tf_estimator", "dllogger_tf1", "dllogger_tf1_bert"),
         notes="Time of the steps since the line before; the rate is not printed.",
     ),
-    Dialect(
+    _dialect(
         name="keras",
         title="Keras progress bar",
-        framework="tensorflow",
-        unit="samples/s",
-        scope="global",
-        averaging="interval",
         per_epoch=True,
-        step=(
-            Line(
-                pattern=rb"\[==+\] - [\dms]+ (?:(?P<ms>\d+)ms|(?P<us>\d+)us|(?P<seconds>\d+)s)/step - "
-                rb"(?:\w+: [-\d.e+]+ - )*?loss: (?P<loss>[-\d.e+]+|nan)",
-                sample=b"100/100 [==============================] - 17s 174ms/step - loss: 0.8651 - sparse_categorical_accuracy: 0.7398",
-                source="keras-team/keras@3a33d53ea4:keras/utils/generic_utils.py, Progbar, 2.x",
-                fields=_bar_before,
-            ),
-            Line(
-                pattern=b"\xe2\x94\x81(?:\xe2\x94\x81)* [\\dms]+ (?:(?P<ms>\\d+)ms|(?P<us>\\d+)us|(?P<seconds>\\d+)s)/step - "
-                b"(?:\\w+: [-\\d.e+]+ - )*?loss: (?P<loss>[-\\d.e+]+|nan)",
-                sample="100/100 ━━━━━━━━━━━━━━━━━━━━ 1s 772us/step - accuracy: 0.1000 - loss: 2.3266".encode(),
-                source="keras-team/keras@3422977a5e:keras/src/utils/progbar.py, 3.x",
-                fields=_bar_before,
-            ),
-            Line(
-                pattern=rb"/step - (?:\w+: [-\d.e+]+ - )*?loss: (?P<loss>[-\d.e+]+|nan)",
-                sample=b"100/100 - 0s - 308us/step - accuracy: 0.1081 - loss: 2.3110",
-                source="keras-team/keras@3422977a5e:keras/src/utils/progbar.py, 3.x with verbose=2",
-                fields=_line_before,
-            ),
+        step=line(
+            rb"\[==+\] - [\dms]+ (?:(?P<ms>\d+)ms|(?P<us>\d+)us|(?P<seconds>\d+)s)/step - "
+            rb"(?:\w+: [-\d.e+]+ - )*?loss: (?P<loss>[-\d.e+]+|nan)",
+            b"100/100 [==============================] - 17s 174ms/step - loss: 0.8651 - sparse_categorical_accuracy: 0.7398",
+            "keras-team/keras@3a33d53ea4:keras/utils/generic_utils.py, Progbar, 2.x",
+            fields=_bar_before,
+        )
+        + line(
+            b"\xe2\x94\x81(?:\xe2\x94\x81)* [\\dms]+ (?:(?P<ms>\\d+)ms|(?P<us>\\d+)us|(?P<seconds>\\d+)s)/step - "
+            b"(?:\\w+: [-\\d.e+]+ - )*?loss: (?P<loss>[-\\d.e+]+|nan)",
+            "100/100 ━━━━━━━━━━━━━━━━━━━━ 1s 772us/step - accuracy: 0.1000 - loss: 2.3266".encode(),
+            "keras-team/keras@3422977a5e:keras/src/utils/progbar.py, 3.x",
+            fields=_bar_before,
+        )
+        + line(
+            rb"/step - (?:\w+: [-\d.e+]+ - )*?loss: (?P<loss>[-\d.e+]+|nan)",
+            b"100/100 - 0s - 308us/step - accuracy: 0.1081 - loss: 2.3110",
+            "keras-team/keras@3422977a5e:keras/src/utils/progbar.py, 3.x with verbose=2",
+            fields=_line_before,
         ),
-        scores=(
-            Line(
-                pattern=rb"/step - loss: (?P<train_loss>[-\d.e+]+)"
-                rb"(?: - (?:sparse_categorical_|categorical_)?acc(?:uracy)?: (?P<train_accuracy_share>[\d.e-]+))? - "
-                rb"val_loss: (?P<validation_loss>[-\d.e+]+)"
-                rb"(?: - val_(?:sparse_categorical_|categorical_)?acc(?:uracy)?: (?P<validation_accuracy_share>[\d.e-]+))?",
-                sample=b"100/100 [==============================] - 17s 174ms/step - loss: 0.8651 - "
-                b"sparse_categorical_accuracy: 0.7398 - val_loss: 1.2604 - val_sparse_categorical_accuracy: 0.5504",
-                source="keras-team/keras@3a33d53ea4:keras/utils/generic_utils.py, Progbar, 2.x, once an epoch: only its last print "
-                "has a val_loss",
-            ),
-            Line(
-                pattern=rb"/step - accuracy: (?P<train_accuracy_share>[\d.e-]+) - loss: (?P<train_loss>[-\d.e+]+)"
-                rb"(?: - val_accuracy: (?P<validation_accuracy_share>[\d.e-]+) - val_loss: (?P<validation_loss>[-\d.e+]+))?",
-                sample=b"100/100 - 0s - 5ms/step - accuracy: 0.1147 - loss: 2.3034 - val_accuracy: 0.1250 - val_loss: 2.3022",
-                source="keras-team/keras@3422977a5e:keras/src/utils/progbar.py, 3.x with verbose=2, once an epoch",
-                fields=_line_before,
-            ),
+        scores=line(
+            rb"/step - loss: (?P<train_loss>[-\d.e+]+)"
+            rb"(?: - (?:sparse_categorical_|categorical_)?acc(?:uracy)?: (?P<train_accuracy_share>[\d.e-]+))? - "
+            rb"val_loss: (?P<validation_loss>[-\d.e+]+)"
+            rb"(?: - val_(?:sparse_categorical_|categorical_)?acc(?:uracy)?: (?P<validation_accuracy_share>[\d.e-]+))?",
+            b"100/100 [==============================] - 17s 174ms/step - loss: 0.8651 - "
+            b"sparse_categorical_accuracy: 0.7398 - val_loss: 1.2604 - val_sparse_categorical_accuracy: 0.5504",
+            "keras-team/keras@3a33d53ea4:keras/utils/generic_utils.py, Progbar, 2.x, once an epoch: only its last print "
+            "has a val_loss",
+        )
+        + line(
+            rb"/step - accuracy: (?P<train_accuracy_share>[\d.e-]+) - loss: (?P<train_loss>[-\d.e+]+)"
+            rb"(?: - val_accuracy: (?P<validation_accuracy_share>[\d.e-]+) - val_loss: (?P<validation_loss>[-\d.e+]+))?",
+            b"100/100 - 0s - 5ms/step - accuracy: 0.1147 - loss: 2.3034 - val_accuracy: 0.1250 - val_loss: 2.3022",
+            "keras-team/keras@3422977a5e:keras/src/utils/progbar.py, 3.x with verbose=2, once an epoch",
+            fields=_line_before,
         ),
         yields_to=("tf_time_history", "horovod_synthetic"),
         notes="One figure an epoch, in whole milliseconds, the mean without the epoch's first step; evaluation is inside "
         "where there is a val_loss: there the last bar before it is read, and where none is left such epochs are left out.",
     ),
-    Dialect(
+    _dialect(
         name="tf_model_garden",
         title="TensorFlow Model Garden controller",
-        framework="tensorflow",
-        unit="samples/s",
-        scope="global",
-        averaging="interval",
         zero_based=False,
-        step=(
-            Line(
-                pattern=rb"train \| step: +(?P<step>\d+) \| steps/sec: +(?P<steps_per_s>[\d.]+) \|",
-                sample=b"I1120 23:37:53.562320 140651157302144 controller.py:456] train | step:      4 | steps/sec:    1.8 | output:",
-                source="tensorflow/models@v2.10.1:orbit/controller.py, Controller._train_n_steps()",
-            ),
+        step=line(
+            rb"train \| step: +(?P<step>\d+) \| steps/sec: +(?P<steps_per_s>[\d.]+) \|",
+            b"I1120 23:37:53.562320 140651157302144 controller.py:456] train | step:      4 | steps/sec:    1.8 | output:",
+            "tensorflow/models@v2.10.1:orbit/controller.py, Controller._train_n_steps()",
         ),
-        evaluation=(
-            Line(
-                pattern=rb"eval \| step:",
-                sample=b" eval | step:    100 | running complete evaluation...",
-                source="tensorflow/models@v2.10.1:orbit/controller.py, Controller.evaluate()",
-            ),
+        evaluation=line(
+            rb"eval \| step:",
+            b" eval | step:    100 | running complete evaluation...",
+            "tensorflow/models@v2.10.1:orbit/controller.py, Controller.evaluate()",
         ),
         yields_to=("tf_time_history",),
         notes="Each line is printed twice: by absl and on the standard output.",
     ),
-    Dialect(
+    _dialect(
         name="tf2_bert",
         title="TensorFlow 2 official BERT",
-        framework="tensorflow",
         unit="sequences/s",
-        scope="global",
-        averaging="interval",
         zero_based=False,
-        step=(
-            Line(
-                pattern=rb"Train Step: (?P<step>\d+)/\d+  / loss = (?P<loss>[\d.e+-]+|nan)",
-                sample=b"model_training_utils.py:518] Train Step: 20/400  / loss = 2.0855579376220703  test_accuracy = 0.143555",
-                source="tensorflow/models@21675df4f5:official/nlp/bert/model_training_utils.py, run_customized_training_loop()",
-            ),
+        step=line(
+            rb"Train Step: (?P<step>\d+)/\d+  / loss = (?P<loss>[\d.e+-]+|nan)",
+            b"model_training_utils.py:518] Train Step: 20/400  / loss = 2.0855579376220703  test_accuracy = 0.143555",
+            "tensorflow/models@21675df4f5:official/nlp/bert/model_training_utils.py, run_customized_training_loop()",
         ),
-        evaluation=(
-            Line(
-                pattern=rb"(?:Running evaluation after step|Saving model as TF checkpoint)",
-                sample=b"model_training_utils.py:543] Running evaluation after step: 200.",
-                source="tensorflow/models@21675df4f5:official/nlp/bert/model_training_utils.py",
-            ),
+        evaluation=line(
+            rb"(?:Running evaluation after step|Saving model as TF checkpoint)",
+            b"model_training_utils.py:543] Running evaluation after step: 200.",
+            "tensorflow/models@21675df4f5:official/nlp/bert/model_training_utils.py",
         ),
         yields_to=("tf_time_history",),
         notes="No rate: the stamps of the lines are the clock, and the batch size comes from the options. Every node prints.",

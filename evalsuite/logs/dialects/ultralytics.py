@@ -3,7 +3,7 @@
 
 import re
 
-from evalsuite.dialect import Dialect, Fields, Line
+from evalsuite.dialect import Dialect, Fields, Line, line
 
 _LINE_BYTES = 400  # of a row, before its bar
 # `     70/1000      6.73G      1.081     0.4706      1.084         10        640`: epoch, memory, losses, instances, size
@@ -99,51 +99,45 @@ DIALECTS = (
                 fields=_epoch,
             ),
         ),
-        end=(
-            Line(
-                pattern=rb" epochs completed in [\d.]+ hours",
-                sample=b"50 epochs completed in 0.014 hours.",
-                source=f"{_TRAINER}, _do_train()",
-            ),
+        end=line(
+            rb" epochs completed in [\d.]+ hours", b"50 epochs completed in 0.014 hours.", f"{_TRAINER}, _do_train()"
         ),
-        facts=(
-            Line(
-                pattern=rb"engine/trainer: [^\r\n]*?\bbatch=(?P<global_batch>\d+),",
-                sample=b"engine/trainer: task=detect, mode=train, model=yolov8n.pt, data=SL.yaml, epochs=50, time=None, patience=50, batch=16, ",
-                source=f"{_TRAINER}, BaseTrainer: each process takes batch // world_size",
-            ),
-            Line(
-                pattern=rb"engine/trainer: [^\r\n]*?\bdevice=\[?(\d+(?:, ?\d+)*)\]?,",
-                sample=b"engine/trainer: agnostic_nms=False, amp=True, batch=16, data=coco.yaml, device=0,1, ",
-                source=f"{_TRAINER}, BaseTrainer",
-                fields=_devices,
-            ),
-            Line(
-                pattern=rb"AutoBatch: Using batch-size (?P<global_batch>\d+) for ",
-                sample=b"AutoBatch: Using batch-size 35 for CUDA:0 8.91G/14.75G (60%)",
-                source="ultralytics/yolov5@5081342f0:utils/autobatch.py, autobatch(); only on one device",
-            ),
-            Line(
-                pattern=rb"Reducing to batch=(?P<reduced_batch>\d+) and retrying",
-                sample=b"CUDA out of memory with batch=16. Reducing to batch=8 and retrying (1/3).",
-                source=f"{_TRAINER}, _do_train(): in the first epoch, which then begins again",
-            ),
-            Line(
-                pattern=rb"Using (?P<epoch_items>\d+) train, \d+ val images",
-                sample=b"Using 91 train, 16 val images for fraction=1.0 at imgsz=640",
-                source=f"{_TRAINER}, _do_train(): the length of the data set",
-            ),
-            Line(
-                pattern=rb"train: Scanning [^\r\n]*?(?P<epoch_items>\d+) images, \d+ backgrounds, 0 corrupt: 100%",
-                sample="train: Scanning /home/songbaoxian/codehub/ultralytics/datasets/SL/labels/train.cache... 85 images, 0 backgrounds, 0 corrupt: 100%|██████████| 85/85".encode(),
-                source="ultralytics/yolov5@5081342f0:utils/dataloaders.py, cache_labels()",
-                fields=_scanned,
-            ),
-            Line(
-                pattern=rb": weights=[^\r\n]*?\bbatch_size=(?P<global_batch>\d+),",
-                sample=b"train: weights=yolov5s.pt, cfg=, data=data/coco128.yaml, epochs=3, batch_size=16, ",
-                source='ultralytics/yolov5@5081342f0:train.py, "total batch size for all GPUs"; printed by print_args() of utils/general.py',
-            ),
+        facts=line(
+            rb"engine/trainer: [^\r\n]*?\bbatch=(?P<global_batch>\d+),",
+            b"engine/trainer: task=detect, mode=train, model=yolov8n.pt, data=SL.yaml, epochs=50, time=None, patience=50, batch=16, ",
+            f"{_TRAINER}, BaseTrainer: each process takes batch // world_size",
+        )
+        + line(
+            rb"engine/trainer: [^\r\n]*?\bdevice=\[?(\d+(?:, ?\d+)*)\]?,",
+            b"engine/trainer: agnostic_nms=False, amp=True, batch=16, data=coco.yaml, device=0,1, ",
+            f"{_TRAINER}, BaseTrainer",
+            fields=_devices,
+        )
+        + line(
+            rb"AutoBatch: Using batch-size (?P<global_batch>\d+) for ",
+            b"AutoBatch: Using batch-size 35 for CUDA:0 8.91G/14.75G (60%)",
+            "ultralytics/yolov5@5081342f0:utils/autobatch.py, autobatch(); only on one device",
+        )
+        + line(
+            rb"Reducing to batch=(?P<reduced_batch>\d+) and retrying",
+            b"CUDA out of memory with batch=16. Reducing to batch=8 and retrying (1/3).",
+            f"{_TRAINER}, _do_train(): in the first epoch, which then begins again",
+        )
+        + line(
+            rb"Using (?P<epoch_items>\d+) train, \d+ val images",
+            b"Using 91 train, 16 val images for fraction=1.0 at imgsz=640",
+            f"{_TRAINER}, _do_train(): the length of the data set",
+        )
+        + line(
+            rb"train: Scanning [^\r\n]*?(?P<epoch_items>\d+) images, \d+ backgrounds, 0 corrupt: 100%",
+            "train: Scanning /home/songbaoxian/codehub/ultralytics/datasets/SL/labels/train.cache... 85 images, 0 backgrounds, 0 corrupt: 100%|██████████| 85/85".encode(),
+            "ultralytics/yolov5@5081342f0:utils/dataloaders.py, cache_labels()",
+            fields=_scanned,
+        )
+        + line(
+            rb": weights=[^\r\n]*?\bbatch_size=(?P<global_batch>\d+),",
+            b"train: weights=yolov5s.pt, cfg=, data=data/coco128.yaml, epochs=3, batch_size=16, ",
+            'ultralytics/yolov5@5081342f0:train.py, "total batch size for all GPUs"; printed by print_args() of utils/general.py',
         ),
         notes="Time of an epoch's batches, without its validation. Where the log does not say "
         "how many images the data set has, a smaller last batch counts as a whole one.",
@@ -157,13 +151,11 @@ DIALECTS = (
         averaging="interval",
         per_epoch=True,
         epochs_are_steps=True,
-        step=(
-            Line(
-                pattern=rb"epoch,\s*(time,)?\s*train/[^\r\n]*",
-                sample=b"epoch,time,train/box_loss,train/cls_loss,train/dfl_loss,metrics/precision(B),",
-                source=f"{_TRAINER}, save_metrics(): seconds since training began",
-                fields=_epochs_of_csv,
-            ),
+        step=line(
+            rb"epoch,\s*(time,)?\s*train/[^\r\n]*",
+            b"epoch,time,train/box_loss,train/cls_loss,train/dfl_loss,metrics/precision(B),",
+            f"{_TRAINER}, save_metrics(): seconds since training began",
+            fields=_epochs_of_csv,
         ),
         notes="One row an epoch, with the seconds since the start (from 8.2 on) and neither batch nor images: it "
         "tells no throughput. The console's log does.",
