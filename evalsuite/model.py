@@ -1,8 +1,6 @@
-"""The nouns: case, run, step, sample, measurement, summary, finding.
+"""The nouns, frozen, with units in their field names. `None`: not measured.
 
-Every one is frozen, has its units in its field names, and says `None` for what was not measured.
-Of ours this module names what an evaluation hands on (documents, what a lab wrote, what workloads answered), for type
-checkers alone: nothing of ours is imported when it runs.
+Nothing of ours is imported at run time: every command imports this module.
 """
 
 from collections.abc import Mapping
@@ -10,12 +8,12 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, get_args, overload
 
-if TYPE_CHECKING:  # only an evaluation holds them, and every command imports this module
+if TYPE_CHECKING:
     from evalsuite.author_document import AuthorNote, KeptProblem, LabDocument
     from evalsuite.documents import HostEnvironment, NetworkMeasurement, RunCommand
     from evalsuite.workload import EquivalenceReceipt
 
-Language = Literal["zh", "en"]  # of reports, in the order in which they show them
+Language = Literal["zh", "en"]
 Precision = Literal["fp32", "amp"]
 Device = Literal["cpu", "gpu", "npu"]
 Severity = Literal["note", "flag", "exclude", "reject"]
@@ -28,9 +26,9 @@ LANGUAGES: tuple[Language, ...] = get_args(Language)
 
 @dataclass(frozen=True, kw_only=True)
 class Protocol:
-    """How long a run trains: steps discarded first, steps measured next, both in optimiser steps."""
+    """Steps discarded first, steps measured next; both are optimiser steps."""
 
-    warmup_steps: int = 20  # kernels are chosen and caches filled in these (docs/report.md#definitions)
+    warmup_steps: int = 20  # kernels are chosen and caches filled in these
     measured_steps: int = 100
 
     @property
@@ -40,26 +38,24 @@ class Protocol:
 
 @dataclass(frozen=True, kw_only=True)
 class Case:
-    """One point of the test matrix."""
-
-    framework: str  # the adapter's name: "pytorch"
-    recipe: str  # model × script, as the adapter names it: "reference-resnet50"
+    framework: str
+    recipe: str  # model × script: "reference-resnet50"
     model: str  # "resnet50_v1.5"
     nodes: int = 1
     devices_per_node: int = 1
-    batch_per_device: int  # items on each device per optimiser step
+    batch_per_device: int
     precision: Precision = "fp32"
-    xla: bool = False  # XLA, or the framework's own graph compiler
+    xla: bool = False  # or the framework's own graph compiler
     device: Device = "cpu"
-    cores_per_device: int | None = None  # a CPU device is so many cores of its own; None: the processes share them
+    cores_per_device: int | None = None  # None: the processes of a CPU case share them
     protocol: Protocol = field(default_factory=Protocol)
-    options: tuple[tuple[str, str], ...] = ()  # further axes, sorted by name: (("image_size", "64"),)
+    options: tuple[tuple[str, str], ...] = ()  # further axes, sorted by name
     batch_policy: Literal["max"] | None = field(default=None, compare=False)  # max: declared to be the most that fits
-    strong_batch: int | None = None  # items of the whole job that strong scaling keeps at every scale; None: weak
+    strong_batch: int | None = None  # items of the whole job at every scale; None: weak scaling
 
     @property
     def kind(self) -> Literal["reference", "official"]:
-        """Of its recipe: ours, which every framework has alike, or the framework's own. The name says it."""
+        """ "reference": ours, alike in every framework; "official": the framework's own."""
         return "reference" if self.recipe.startswith("reference-") else "official"
 
     @property
@@ -68,27 +64,25 @@ class Case:
 
     @property
     def shares_cores(self) -> bool:
-        """Whether its processes share the cores of one machine, so that a larger scale has no more of them."""
         return self.device == "cpu" and self.cores_per_device is None and self.devices_per_node > 1
 
     @property
     def global_batch(self) -> int:
-        """Items of the whole job per optimiser step."""
         return self.batch_per_device * self.total_devices
 
     @property
     def scale(self) -> str:
-        """`nodes × devices per node` as it is written on the command line: "2x8"."""
+        """nodes × devices per node: "2x8"."""
         return f"{self.nodes}x{self.devices_per_node}"
 
     @cached_property
     def id(self) -> str:
-        """The name of the case: its folder under `runs/`, its anchor in the report."""
+        """Also its folder under `runs/`, and its anchor in the report."""
         return f"{self.series}-{self.scale}"
 
     @cached_property
     def series(self) -> str:
-        """What a speed-up may be computed within: everything but the scale (docs/report.md#definitions)."""
+        """The case without its scale: a speed-up is computed within it (docs/report.md#definitions)."""
         cores = f"-c{self.cores_per_device}" if self.cores_per_device else ""
         switches = "-xla" if self.xla else ""
         options = "".join(f"-{name}={value}" for name, value in self.options)
@@ -108,7 +102,7 @@ class Case:
         return dict(self.options).get(name, default)
 
     def at_scale(self, nodes: int, devices_per_node: int) -> "Case":
-        """The case of its series at another scale; under strong scaling each device gets its part of the batch."""
+        """Under strong scaling each device gets its part of the batch."""
         moved = replace(self, nodes=nodes, devices_per_node=devices_per_node)
         if self.strong_batch is None:
             return moved
@@ -116,13 +110,13 @@ class Case:
 
     @property
     def series_batch(self) -> int:
-        """The batch that all scales of its series have: that of a device or, under strong scaling, of the job."""
+        """Of a device or, under strong scaling, of the job."""
         return self.batch_per_device if self.strong_batch is None else self.strong_batch
 
 
 @dataclass(frozen=True, kw_only=True)
 class Run:
-    """One launch of a case. *repeat* counts from 0."""
+    """One launch of a case; *repeat* counts from 0."""
 
     case: Case
     repeat: int
@@ -134,22 +128,20 @@ class Run:
 
 @dataclass(frozen=True, kw_only=True)
 class Skip:
-    """A case that will not be launched, and why."""
-
     case: Case
     reason: str
-    kind: Literal["unsupported", "not_run"] = "not_run"  # the recipe cannot serve it, or this machine could not
+    kind: Literal["unsupported", "not_run"] = "not_run"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Finding:
-    """Something a reader must know. Every rule that can be found broken is a class of its own, in `findings.py`."""
+    """A data rule that does not hold; the rules are in `findings.py`."""
 
-    code: ClassVar[str]  # a data rule ("D08") or a word ("clock_disagrees")
-    name: ClassVar[str]  # of the rule; two of them may go by one code
+    code: ClassVar[str]  # "D08", "clock_disagrees"
+    name: ClassVar[str]  # of the rule; two may share a code
     severity: ClassVar[Severity]
-    where: str = ""  # a run id, a case id, or file:line
-    also: tuple[str, ...] = ()  # the other runs of its case that have it, where it is said once for all
+    where: str = ""  # run id, case id, or file:line
+    also: tuple[str, ...] = ()  # other runs of the case with the same finding
 
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and self.__dict__ == other.__dict__
@@ -162,113 +154,102 @@ class Finding:
 
 
 class Step(NamedTuple):
-    """One report of a training log: the end of step *index*, counted from 1 over the whole run.
+    """One report of a training log; a log that prints every k-th step gives one for k steps."""
 
-    A log that prints every k-th step gives one Step for k training steps (*steps* = k). A named tuple, because logs
-    have many.
-    """
-
-    index: int  # type: ignore[assignment]  # hides tuple.index, which nobody asks of a step
-    steps: int = 1  # training steps since the previous report
-    items: float | None = None  # items of the whole job in those steps
-    seconds: float | None = None  # the script's own time for those steps (all of them together)
-    items_per_s: float | None = None  # the script's own figure, brought to all devices of the run
-    stamp_s: float | None = None  # the time printed in the log line, seconds of any fixed origin
-    arrival_s: float | None = None  # when the line arrived, seconds since the run started (node's clock)
-    relay_s: float | None = None  # when a relay (kubectl, journald) passed the line on, seconds of any fixed origin
+    index: int  # type: ignore[assignment]  # hides tuple.index; the end of the report, from 1 over the whole run
+    steps: int = 1  # since the previous report
+    items: float | None = None  # of the whole job in those steps
+    seconds: float | None = None  # by the script's own clock, for all those steps
+    items_per_s: float | None = None  # as printed, brought to all devices of the run
+    stamp_s: float | None = None  # printed in the log line; of any origin
+    arrival_s: float | None = None  # since the run started, by the node's clock
+    relay_s: float | None = None  # when kubectl or journald passed the line on; of any origin
     loss: float | None = None
-    line: int | None = None  # 1-based line of the log file
-    after_pause: bool = False  # between the previous report and this one the script did more than train
-    parts: tuple[tuple[int, float], ...] = ()  # (steps, seconds) of the lines joined to this report, of a coarse clock
+    line: int | None = None  # from 1
+    after_pause: bool = False  # since the previous report the script did more than train
+    parts: tuple[tuple[int, float], ...] = ()  # (steps, seconds) of the lines joined, where the clock is coarse
 
 
 @dataclass(frozen=True, kw_only=True)
 class Window:
-    """The steps a throughput was taken over, and when they were trained."""
-
     first_step: int
     last_step: int
     steps: int
-    begin_s: float | None = None  # on the run's clock; None where the log has no arrival times
+    begin_s: float | None = None  # on the run's clock; None: no arrival times
     end_s: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Counted:
-    """The reports that a throughput is counted from: it is the sum of *items* ÷ the sum of *seconds*.
+    """What a throughput is counted from: the sum of *items* ÷ the sum of *seconds*.
 
-    Where only rates are printed the items are steps, and each second is steps ÷ rate: the harmonic mean.
+    Where only rates are printed, items are steps and seconds are steps ÷ rate: the harmonic mean.
     """
 
     items: tuple[float, ...]
     seconds: tuple[float, ...]
-    before_s: tuple[float, ...] = ()  # seconds per step of some reports before the window
-    after_s: tuple[float, ...] = ()  # and behind it
+    before_s: tuple[float, ...] = ()  # seconds per step of reports before the window
+    after_s: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
 class LogLine:
-    """A line of a log as it was printed, and where in it stands what was read of it."""
+    """A line of a log as printed."""
 
-    number: int  # 1-based
+    number: int  # from 1
     text: str
-    read: tuple[tuple[int, int], ...] = ()  # begin and end of each part, in characters
+    read: tuple[tuple[int, int], ...] = ()  # begin and end of each part that was read, in characters
 
 
-# how a throughput was timed
 STAMPS, ARRIVALS, TIMES, RATES = "log stamps", "arrival times", "step times", "harmonic mean of rates"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Throughput:
-    """The window turned into a number: *items_per_s* over all devices of the run."""
-
     items_per_s: float | None
-    unit: str  # "images/s"
-    method: str  # one of the four above, "final figure"
+    unit: str
+    method: str  # one of the above, or "final figure"
     window: Window | None
-    printed_items_per_s: float | None = None  # the script's own figure over the same window
-    clock_items_per_s: float | None = None  # items ÷ arrival times over the same window
+    printed_items_per_s: float | None = None
+    clock_items_per_s: float | None = None
     arithmetic_items_per_s: float | None = None  # mean of the printed rates, for comparison only
-    step_time_s: tuple[float, ...] = ()  # one per report in the window, for percentiles
-    line_first: int | None = None  # 1-based lines of the log that bound the window
+    step_time_s: tuple[float, ...] = ()  # one per report in the window
+    line_first: int | None = None  # from 1, as is the next
     line_last: int | None = None
     findings: tuple[Finding, ...] = ()
     counted: Counted | None = field(default=None, compare=False, repr=False)  # None without a window
 
     @property
     def is_clock(self) -> bool:
-        """Whether the value itself is that of the arrival clock, which then cannot confirm it."""
+        """Whether the value itself is the arrival clock's, which then cannot confirm it."""
         return self.method == ARRIVALS and self.clock_items_per_s is not None
 
     @property
     def is_unconfirmed(self) -> bool:
-        """Whether the arrival clock is all there is."""
         return self.is_clock and self.printed_items_per_s is None
 
     @property
     def is_mean_of_rates(self) -> bool:
-        """Whether the value is the mean of the rates that the script prints, and no clock's."""
         return self.method == RATES
 
 
 @dataclass(frozen=True, kw_only=True)
 class Phase:
-    """A part of the time of a step, by the script's own timer: the mean over the measured steps."""
+    """A part of the time of a step by the script's own timer: the mean over the measured steps."""
 
-    name: str  # "data", "forward_backward", "allreduce", "tensor_copy", "optimiser", …
+    name: str  # "data", "forward_backward", "allreduce", …
     seconds: float
-    parent: str | None = None  # the phase it lies inside
+    parent: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Breakdown:
-    """The time of a step of one run, taken apart. A phase that its log does not print is absent, never 0."""
+    """The time of a step taken apart. A phase that the log does not print is absent, never 0."""
 
     seconds: float  # of the whole
     phases: tuple[Phase, ...]
-    of: Literal["step", "task"] = "step"  # ElasticDL times a task of several steps
-    reports: int = 1  # how many steps or tasks the mean was taken over
+    of: Literal["step", "task"] = "step"  # ElasticDL times tasks of several steps
+    reports: int = 1  # steps or tasks in the mean
 
     def seconds_of(self, name: str) -> float | None:
         return next((phase.seconds for phase in self.phases if phase.name == name), None)
@@ -276,89 +257,87 @@ class Breakdown:
 
 @dataclass(frozen=True, kw_only=True)
 class Score:
-    """How good the model was after an epoch, as its log prints it."""
-
-    metric: str  # "top1", "top5", "accuracy" (in per cent), "loss"
+    metric: str  # "top1", "top5", "accuracy" (per cent), "loss"
     split: Literal["train", "validation"]
     value: float
-    epoch: int  # how many were completed
-    at_s: float | None = None  # since the run began; None where nothing tells it
-    line: int | None = None  # 1-based line of the log
+    epoch: int  # completed
+    at_s: float | None = None  # since the run began; None: unknown
+    line: int | None = None  # from 1
 
 
 @dataclass(frozen=True, kw_only=True)
 class Target:
-    """What a trained model must reach, and after how many epochs the training counts as complete."""
+    """What a trained model must reach, and in how many epochs."""
 
     model: str
     metric: str
     value: float
     epochs: int
-    tolerance: float = 0.3  # in points of the metric: closer results are the same (docs/report.md#convergence)
+    tolerance: float = 0.3  # in points of the metric: closer is the same (docs/report.md#convergence)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Utilisation:
-    """One resource of one run over its measured steps (docs/report.md#definitions): time-weighted mean and spread."""
+    """One resource over the measured steps: time-weighted mean and spread."""
 
-    resource: str  # "cpu", "memory", "disk_read", "disk_write", "network_receive", "gpu", "gpu_memory", …
-    unit: str  # "%", "bytes/s", "W", …
+    resource: str  # "cpu", "disk_read", "gpu_memory", …
+    unit: str
     mean: float
     p5: float
     p95: float
     samples: int
-    coverage: float  # share of the window that the samples cover, 0..1
-    capacity: float | None = None  # in *unit*
-    device: str | None = None  # "gpu0", "eth0"; None = the whole node or the job
+    coverage: float  # share of the window that has samples
+    capacity: float | None = None
+    device: str | None = None  # "gpu0", "eth0"; None: the node or the job
 
 
 @dataclass(frozen=True, kw_only=True)
 class Fact:
-    """One statement on how a run was trained, and who says so. What nobody states is no fact: there is no default."""
+    """One statement on how a run was trained. What nobody states is no fact: there is no default."""
 
-    key: str  # as `data/criteria/facts.toml` names it: "precision"
+    key: str  # of `data/criteria/facts.toml`: "precision"
     value: str
-    source: FactSource  # "stated": by the user, at import
+    source: FactSource
 
 
 @dataclass(frozen=True, kw_only=True)
 class Measurement:
-    """One run as numbers, with the receipt that leads back to its log line."""
+    """One run as numbers."""
 
     run: Run
     status: Status
     origin: Origin = "measured"
-    reason: str = ""  # why not ok: the decisive line of the log
+    reason: str = ""  # why not ok
     throughput: Throughput | None = None
     utilisation: tuple[Utilisation, ...] = ()
-    breakdown: Breakdown | None = None  # of the time of a step; None where the log has no timers
-    scores: tuple[Score, ...] = ()  # by epoch
+    breakdown: Breakdown | None = None
+    scores: tuple[Score, ...] = ()
     findings: tuple[Finding, ...] = ()
     started_at: str | None = None  # ISO 8601 with zone
     duration_s: float | None = None
     exit_code: int | None = None
-    fault: Literal["infrastructure"] | None = None  # who failed the run, where it was not the framework
+    fault: Literal["infrastructure"] | None = None  # None: no fault of the machines
     host: str | None = None
-    hosts: tuple[str, ...] = ()  # all that it ran on, by name
-    environment: str | None = None  # key of the environment class (same key = same machine and versions)
+    hosts: tuple[str, ...] = ()  # names
+    environment: str | None = None  # same key: same machine and versions
     framework_version: str | None = None
-    log: str | None = None  # path of the log, relative to the runs folder
+    log: str | None = None  # relative to the runs folder
     log_sha256: str | None = None
-    lines: tuple[LogLine, ...] = field(default=(), compare=False, repr=False)  # first, middle, last of the window
-    printed_memory_bytes: float | None = None  # the most that one device held, as the script prints it
-    sampled_memory_bytes: float | None = None  # the same as the sensors read it, with all that is on the device
+    lines: tuple[LogLine, ...] = field(default=(), compare=False, repr=False)  # first, middle and last of the window
+    printed_memory_bytes: float | None = None  # the most of one device, as the script prints it
+    sampled_memory_bytes: float | None = None  # the same by the sensors, with all that is on the device
     energy_j: float | None = None  # of all devices over the window, by their counters
-    cpu_s: float | None = None  # CPU seconds of all its processes, from the first to the end, by their control groups
-    facts: tuple[Fact, ...] = ()  # what is stated of it, by every source beside its case
-    campaign: str | None = None  # the start of an evaluation that it was made in; None: unknown
-    round: int | None = None  # the pass through that campaign's cases, from 0: runs of one round follow one another
-    probe_s: float | None = None  # what a fixed computation took before the run's block
-    first_losses: tuple[tuple[int, float], ...] = ()  # (step, loss) of its first reports, as its log prints them
-    left_s: float | None = None  # of the epoch in which it was stopped as planned, at its own rate; None: not known
+    cpu_s: float | None = None  # of all processes over the whole run
+    facts: tuple[Fact, ...] = ()
+    campaign: str | None = None  # id; None: unknown
+    round: int | None = None  # pass through the campaign's cases, from 0
+    probe_s: float | None = None  # time of a fixed computation before the run's block
+    first_losses: tuple[tuple[int, float], ...] = ()  # (step, loss) of its first reports
+    left_s: float | None = None  # of the epoch in which it was stopped as planned; None: unknown
 
     @property
     def value(self) -> float | None:
-        """Items per second over all devices; None for a run that gives no valid number."""
+        """Items per second over all devices; None: no valid number."""
         if self.status not in ("ok", "partial") or self.throughput is None:
             return None
         return self.throughput.items_per_s
@@ -366,61 +345,58 @@ class Measurement:
 
 @dataclass(frozen=True, kw_only=True)
 class CampaignStart:
-    """One start of an evaluation, and the seal of what was to be run."""
+    """One start of an evaluation."""
 
     id: str
-    started_at: str  # ISO 8601 with zone
+    started_at: str
     plan_sha256: str
-    whole: bool  # whether the plan that is kept is the one that was sealed
+    whole: bool  # the plan is the one that was sealed
 
 
 @dataclass(frozen=True, kw_only=True)
 class Attempt:
-    """One start of a run, whatever became of it, by the journal beside the run folders."""
+    """One start of a run, as the journal has it."""
 
-    run: str  # its id
+    run: str
     number: int  # from 1
     campaign: str
-    started_at: str  # ISO 8601 with zone
-    status: Literal["completed", "stopped_as_planned", "failed", "timed_out"] | None = (
-        None  # None: it did not come to an end
-    )
-    fault: Literal["infrastructure"] | None = None  # who failed it, where it was not the training
+    started_at: str
+    status: Literal["completed", "stopped_as_planned", "failed", "timed_out"] | None = None  # None: it did not end
+    fault: Literal["infrastructure"] | None = None
     items_per_s: float | None = None
     unit: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Interval:
-    """A value with its interval and the coverage of that interval; without a coverage it is the range of the runs."""
+    """A value with its interval; without a coverage that is the range of the runs."""
 
     value: float
     low: float | None = None
     high: float | None = None
-    coverage: float | None = None  # 0..1
+    coverage: float | None = None
 
     @property
     def is_range(self) -> bool:
-        """Whether low and high are the extremes of the runs, of which nobody knows how often they hold the truth."""
         return self.low is not None and self.coverage is None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Summary:
-    """A case over its repeats, of which at least one gave a number; without any it is `Unmeasured`."""
+    """A case with a value; without any it is `Unmeasured`."""
 
     case: Case
     unit: str
-    measurements: tuple[Measurement, ...]  # all of them, failed ones too, by repeat
-    items_per_s: Interval  # the median of the valid runs
+    measurements: tuple[Measurement, ...]  # all of them, by repeat
+    items_per_s: Interval  # median of the valid runs
     n: int  # valid runs
     cv: float | None = None  # standard deviation ÷ mean of the valid runs
-    base: Case | None = None  # what speed-up is computed against
+    base: Case | None = None  # of the speed-up
     speedup: Interval | None = None
     efficiency: Interval | None = None  # 1.0 = linear; never clamped
     utilisation: tuple[Utilisation, ...] = ()  # median over repeats; samples are summed
-    breakdown: Breakdown | None = None  # of the run whose step time is the median: parts of one run add up
-    partial: bool = False  # fewer than five valid repeats or a short window (D05, D07)
+    breakdown: Breakdown | None = None  # of the run with the median step time: only parts of one run add up
+    partial: bool = False  # fewer than five valid repeats, or a short window (D05, D07)
     origin: Origin = "measured"
     findings: tuple[Finding, ...] = ()
 
@@ -431,11 +407,11 @@ class Summary:
 
 @dataclass(frozen=True, kw_only=True)
 class Unmeasured:
-    """A case that was run and has no number: every run failed, or the data rules exclude it."""
+    """A case that was run and has no valid number."""
 
     case: Case
-    unit: str | None = None  # where a log named it all the same
-    measurements: tuple[Measurement, ...]  # by repeat; each says why it does not count
+    unit: str | None = None  # where a log named it
+    measurements: tuple[Measurement, ...]  # by repeat
     origin: Origin = "measured"
     findings: tuple[Finding, ...] = ()
 
@@ -445,42 +421,38 @@ Outcome = Literal["pass", "fail", "undetermined", "information"]
 
 @dataclass(frozen=True, kw_only=True)
 class VerdictCell:
-    """A criterion for one framework, model and precision."""
-
     framework: str
     model: str
     precision: str
     outcome: Outcome
-    scales: tuple[str, ...] = ()  # in scope, planned or measured: "20x8"
+    scales: tuple[str, ...] = ()  # in scope: "20x8"
     measured: Interval | None = None
     n: int = 0
     case: Case | None = None  # the worst in scope
-    reason: str = ""  # as in `Verdict`
+    reason: str = ""
     values: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
 class Verdict:
-    """One acceptance criterion, decided or not."""
-
-    criterion: str  # "C1"
+    criterion: str
     outcome: Outcome
     threshold: float | None = None
-    min_nodes: int | None = None  # the smallest scale that the criterion is about
-    scope: tuple[tuple[str, tuple[str, ...]], ...] = ()  # the cases it is about: axis → names; none: all
-    largest_only: bool = False  # about the largest scale alone, and not every one
+    min_nodes: int | None = None  # smallest scale in scope
+    scope: tuple[tuple[str, tuple[str, ...]], ...] = ()  # axis → names; none: all cases
+    largest_only: bool = False  # judges the largest scale alone
     measured: Interval | None = None
     n: int = 0
-    case: Case | None = None  # the worst case in scope
-    reason: str = ""  # key of the sentence in data/text, with *values*
+    case: Case | None = None  # the worst in scope
+    reason: str = ""  # key of a sentence in data/text, filled with *values*
     values: tuple[tuple[str, str], ...] = ()
     within_noise: bool = False
-    cells: tuple[VerdictCell, ...] = ()  # what it is made of, one for each framework, model and precision
+    cells: tuple[VerdictCell, ...] = ()  # one for each framework, model and precision
 
 
 @dataclass(frozen=True, kw_only=True)
 class BatchTrial:
-    """A short run that tried, before the runs, whether a batch fits."""
+    """A short run that tried whether a batch fits."""
 
     run: Run
     duration_s: float | None
@@ -488,35 +460,35 @@ class BatchTrial:
 
 @dataclass(frozen=True, kw_only=True)
 class Evaluation:
-    """Everything right of the wall: what the report is made of."""
+    """What the report is made of."""
 
     title: str
-    profile: str  # name of the spec: "quick"
+    profile: str  # of the spec: "quick"
     planned: tuple[Case, ...]
     repeats: int
     skips: tuple[Skip, ...]
     summaries: tuple[Summary | Unmeasured, ...]
     verdicts: tuple[Verdict, ...]
     findings: tuple[Finding, ...]
-    environments: "Mapping[str, HostEnvironment]"  # environment key → the first host seen with it
-    commands: "Mapping[str, RunCommand]"  # run id → what exactly was run, where that can be read
-    timelines: Mapping[str, "Timeline"] = field(default_factory=dict)  # run id → utilisation over time
+    environments: "Mapping[str, HostEnvironment]"  # of the first host with each environment key
+    commands: "Mapping[str, RunCommand]"  # by run id
+    timelines: Mapping[str, "Timeline"] = field(default_factory=dict)  # by run id
     recorded_elsewhere: bool = False
     author_notes: "tuple[AuthorNote, ...]" = ()
-    document: "LabDocument | None" = None  # how the lab publishes it
+    document: "LabDocument | None" = None
     kept_problems: "tuple[KeptProblem, ...]" = ()
     targets: tuple[Target, ...] = ()
-    campaigns: tuple[CampaignStart, ...] = ()  # by the journal; none: imported, or recorded before there was one
-    superseded: tuple[Attempt, ...] = ()  # attempts that count for nothing: made again, or taken away
-    most_repeats: int | None = None  # of a case that *repeats* left open; None: every case got as many
-    receipts: "tuple[EquivalenceReceipt, ...]" = ()  # the lab's own proofs that workloads compute the same
-    networks: "tuple[NetworkMeasurement, ...]" = ()  # what network and storage gave, a scale each
-    trials: tuple[BatchTrial, ...] = ()  # of the searches for the largest batch of its cases
+    campaigns: tuple[CampaignStart, ...] = ()
+    superseded: tuple[Attempt, ...] = ()  # count for nothing: made again, or taken away
+    most_repeats: int | None = None  # of a case that *repeats* left open; None: no limit of its own
+    receipts: "tuple[EquivalenceReceipt, ...]" = ()  # the lab's own
+    networks: "tuple[NetworkMeasurement, ...]" = ()
+    trials: tuple[BatchTrial, ...] = ()  # of the searches for the largest batch
 
 
 @dataclass(frozen=True, kw_only=True)
 class Timeline:
-    """Utilisation over time of one run, for drawing: (resource, device) → [(at_s, value)], units as Utilisation."""
+    """(resource, device) → [(at_s, value)] of one run; units as in Utilisation."""
 
     window: Window | None
     series: Mapping[tuple[str, str | None], tuple[tuple[float, float], ...]]

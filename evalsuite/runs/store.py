@@ -1,12 +1,10 @@
-"""The run folder: the one room that knows a file's name inside it.
+"""The run folder: the only module that knows the names of its files.
 
-`runs/<case>/r<repeat>/` holds `case.json` (what was asked), `command.json` (what exactly was run), for each
-host `environment.<host>.json`, `samples.<host>.columns` (JSON lines, `samples.<host>.jsonl`, while the run goes on
-and where the agent was killed) and the log byte for byte, `log.<host>.txt`, with
-`arrivals.<host>.csv` beside it, and `outcome.json`, written last and atomically: its presence means
-"finished". Where the node agent starts several processes there is one log each, `log.<host>.r<rank>.txt`.
-Folders are append-only: a finished run is never edited, an interrupted one is moved aside, and one of which an import
-corrected what was said lies beside its place as `amended-r<repeat>-<k>`.
+`runs/<case>/r<repeat>/` holds `case.json`, `command.json`, for each host `environment.<host>.json`,
+`samples.<host>.columns` (`.jsonl` until the agent ends), `log.<host>.txt` byte for byte (`log.<host>.r<rank>.txt`
+where a node has several processes) and `arrivals.<host>.csv`, and last `outcome.json`: the run has finished.
+A finished run is never edited. An interrupted one is moved aside; one that an import corrected lies beside its
+place as `amended-r<repeat>-<k>`.
 """
 
 import contextlib
@@ -37,13 +35,13 @@ CASE = "case.json"
 COMMAND = "command.json"
 OUTCOME = "outcome.json"
 SCRATCH = "scratch"
-PULSE = ".evalsuite-pulse"  # in the scratch folder, and one for each host
+PULSE = ".evalsuite-pulse"
 PLAN = "plan.json"
-LONGEST_NAME = 180  # bytes of a case's folder; the file system takes 255, and archives and sites put more before it
+LONGEST_NAME = 180  # bytes; file systems take 255, and archives and sites put more before it
 SHOWN_OF_A_NAME, HASH_DIGITS = 100, 16
-ABANDONED_S = 3600.0  # a file written atomically is there for milliseconds
-MOST_BYTES = 255  # of one name in a file system
-_PLAIN = re.compile(r"[\w+][\w+.,=@-]*", re.ASCII)  # what every file system, shell and web server takes as it stands
+ABANDONED_S = 3600.0  # a temporary file exists for milliseconds
+MOST_BYTES = 255
+_PLAIN = re.compile(r"[\w+][\w+.,=@-]*", re.ASCII)  # safe in every file system, shell and web server
 _STRANGE = re.compile(r"[^\w+.,=@-]+", re.ASCII)
 _FLAT = re.compile(r"(?!\.\.?$)[^/\0]+")
 _LOG = re.compile(r"^log\.(?P<host>.+?)(?:\.r(?P<rank>\d+))?\.txt$")
@@ -52,7 +50,7 @@ _RECORDED = re.compile(r"(?s)log\..*\.txt|arrivals\..*\.csv|samples\..*\.(?:json
 
 @dataclass(frozen=True, kw_only=True)
 class Log:
-    """One process's (or one node's) log: bytes as printed, and the arrival times beside it."""
+    """The log of one process or node."""
 
     path: Path
     arrivals: Path  # may be absent
@@ -61,15 +59,11 @@ class Log:
 
 
 class RunFolder:
-    """The files of one run, read and written by name."""
-
     def __init__(self, path: Path) -> None:
         self.path = Path(path)
 
     def __repr__(self) -> str:
         return f"RunFolder({str(self.path)!r})"
-
-    # writing, left of the wall
 
     def log_path(self, host: str, rank: int | None = None) -> Path:
         return self.path / f"log.{_label(host, rank)}.txt"
@@ -78,18 +72,14 @@ class RunFolder:
         return self.path / f"arrivals.{_label(host, rank)}.csv"
 
     def samples_path(self, host: str) -> Path:
-        """The samples as they are taken, line by line."""
         return self.path / f"samples.{host}.jsonl"
 
     def packed_samples_path(self, host: str) -> Path:
         return self.path / f"samples.{host}.columns"
 
     def pack_samples(self, host: str) -> None:
-        """Replaces the lines of samples by the packed file.
-
-        Raises OSError and EvalsuiteError where they cannot be read or the file not be written; the lines stay then.
-        """
-        from evalsuite.runs import columns  # its many nouns take a tenth of the start of `parse`, which reads none
+        """Replaces the lines of samples by the packed file. Raises OSError and EvalsuiteError; the lines stay then."""
+        from evalsuite.runs import columns  # slow to import, and `parse` reads none
 
         lines = self.samples_path(host)
         if columns.pack(lines, self.packed_samples_path(host)):
@@ -100,16 +90,16 @@ class RunFolder:
 
     @property
     def scratch(self) -> Path:
-        """Where the run's own processes may drop their files; removed when the run ends well."""
+        """For the run's own processes; removed when the run ends well."""
         return self.path / SCRATCH
 
     @property
     def pulse(self) -> Path:
-        """The file that the evaluator touches while it lives, and that says how its clock can be asked."""
+        """The evaluator touches it while it lives; it says how to ask for its clock."""
         return self.scratch / PULSE
 
     def beat_path(self, host: str) -> Path:
-        """The file that the node agent of *host* touches while it lives."""
+        """The node agent of *host* touches it while it lives."""
         return self.scratch / f"{PULSE}.{host}"
 
     def beating(self) -> list[str]:
@@ -118,11 +108,9 @@ class RunFolder:
 
     @property
     def engine_log(self) -> Path:
-        """What the engine and the node agent themselves printed."""
         return self.path / "engine.txt"
 
     def agents(self) -> dict[str, AgentOutcome]:
-        """Host → how the node agent there ended."""
         return {host: AgentOutcome.from_json(read_json(file), file) for host, file in self._by_host("agent")}
 
     def write_case(self, run: Run) -> None:
@@ -135,7 +123,7 @@ class RunFolder:
         write_json(self.environment_path(found.host), found.to_json())
 
     def write_waiting(self, host: str, words: str | None) -> None:
-        """Says for whom the agent of *host* waits before it begins; None: no longer."""
+        """Says for whom the agent of *host* waits; None: no longer."""
         file = self.path / f"waiting.{host}.txt"
         if words is None:
             file.unlink(missing_ok=True)
@@ -144,7 +132,6 @@ class RunFolder:
         write_atomically(file, words.encode("utf-8", "backslashreplace"))
 
     def waiting(self) -> str | None:
-        """For whom an agent waits; None if none does."""
         for file in sorted(self.path.glob("waiting.*.txt")):
             with contextlib.suppress(OSError):
                 return file.read_text(errors="replace")
@@ -154,11 +141,9 @@ class RunFolder:
         write_json(self.path / f"agent.{host}.json", outcome.to_json())
 
     def write_outcome(self, outcome: Outcome) -> None:
-        """Ends the run: after this the folder is finished. Adds the hash of each file that a number is made of."""
+        """Ends the run. Adds the hash of each recorded file."""
         hashes = {file.name: sha256(file) for file in self._recorded()}
         write_json(self.path / OUTCOME, replace(outcome, sha256=hashes).to_json())
-
-    # reading, right of the wall
 
     @property
     def finished(self) -> bool:
@@ -169,7 +154,7 @@ class RunFolder:
         return AskedRun.from_json(read_json(file), file).run
 
     def check_name(self, run: Run) -> None:
-        """Raises EvalsuiteError if the folder is called like another's than *run*, which its case says that it is."""
+        """Raises EvalsuiteError if the folder has the name of another run than *run*, of its `case.json`."""
         if (self.path.parent.name, self.path.name) not in ((name, f"r{run.repeat}") for name in names(run.case)):
             raise EvalsuiteError.of(
                 "runs.folder_renamed",
@@ -180,7 +165,7 @@ class RunFolder:
             )
 
     def command(self) -> RunCommand:
-        """What was run, less the secrets that an older version recorded."""
+        """What was run, with secrets redacted."""
         file = self.path / COMMAND
         found = RunCommand.from_json(read_json(file), file)
         return replace(
@@ -196,7 +181,7 @@ class RunFolder:
         return Outcome.from_json(read_json(file), file)
 
     def environments(self) -> dict[str, HostEnvironment]:
-        """Host → what the node agent found there, less the secrets that an older version recorded."""
+        """Facts of each host, with secrets redacted."""
         found = {host: HostEnvironment.from_json(read_json(file), file) for host, file in self._by_host("environment")}
         return {host: _without_secrets(one) for host, one in found.items()}
 
@@ -206,14 +191,13 @@ class RunFolder:
         return [(name.removeprefix(begin).removesuffix(end), self.path / name) for name in sorted(named)]
 
     def _names(self) -> list[str]:
-        """What lies in the folder; nothing where there is none."""
         try:
             return os.listdir(self.path)
         except OSError:
             return []
 
     def logs(self) -> list[Log]:
-        """All logs, by host and rank."""
+        """By host and rank."""
         found = []
         for file in sorted(self.path.iterdir()) if self.path.is_dir() else []:
             match = _LOG.match(file.name)
@@ -224,13 +208,9 @@ class RunFolder:
         return sorted(found, key=lambda log: (log.host, log.rank is not None, log.rank or 0))
 
     def changed(self, outcome: Outcome) -> tuple[str, ...]:
-        """The files that are not what they were when the run ended, by the hashes that its *outcome* holds.
-
-        A file that has no hash among them was not there, and counts as changed. The first versions held those of the
-        logs alone.
-        """
+        """The files that differ from the hashes in *outcome*; one without a hash there is new, and counts too."""
         held = outcome.sha256
-        if held is None:  # recorded before there were any
+        if held is None:
             return ()
         logs_alone = all(_LOG.match(name) for name in held)
         there = [file.name for file in self._recorded() if not logs_alone or _LOG.match(file.name)]
@@ -238,19 +218,19 @@ class RunFolder:
         return (*self.others(held), *unknown)
 
     def others(self, held: Mapping[str, str]) -> tuple[str, ...]:
-        """The files that are not what they were when their hashes were taken: *held*, name → hash."""
+        """The files that do not have the hashes in *held*."""
         return tuple(name for name, recorded in sorted(held.items()) if _hash(self.path / name) != recorded)
 
     def asked(self) -> dict[str, str]:
-        """Name → hash of what is written before a run starts, and by nobody after that."""
+        """Name → hash of what is written before a run starts, and never changed."""
         return {name: sha256(self.path / name) for name in (CASE, COMMAND)}
 
     def recorded(self) -> list[str]:
-        """The names of what the agents write while the run goes on: logs, times, samples and facts of the machines."""
+        """The names of what the agents write during the run."""
         return [file.name for file in (*self._recorded(), *sorted(self.path.glob("environment.*.json")))]
 
     def _recorded(self) -> list[Path]:
-        """Logs, arrival times and samples; not `outcome.json`, which is written last."""
+        """Logs, arrival times and samples."""
         if not self.path.is_dir():
             return []
         with os.scandir(self.path) as entries:
@@ -258,7 +238,7 @@ class RunFolder:
         return [self.path / name for name in sorted(names)]
 
     def samples(self, host: str) -> "Samples | None":
-        """The sensor readings of *host*; None if there are none. A half-written last line is left out."""
+        """None if there are none. A half-written last line is left out."""
         from evalsuite.runs import columns, samples
 
         packed = self.packed_samples_path(host)
@@ -267,31 +247,26 @@ class RunFolder:
         return samples.read(self.samples_path(host))
 
     def sampled_hosts(self) -> list[str]:
-        """The hosts that samples lie here of, by name."""
         files = [*self.path.glob("samples.*.columns"), *self.path.glob("samples.*.jsonl")]
         return sorted({file.stem.removeprefix("samples.") for file in files})
 
 
 class Store:
-    """A folder of run folders."""
-
     def __init__(self, root: Path, group: int | None = None) -> None:
         self.root = Path(root)
-        self._group = group  # of users who may read what is run; None: nobody but its owner reads the logs
+        self._group = group  # whose members may read finished runs; None: the owner alone
 
     @property
     def journal(self) -> Journal:
-        """What was started when, and which attempts there were at each run."""
         return Journal(self.root)
 
     def folder(self, run: Run) -> RunFolder:
-        """Where *run* lies, or will lie: always directly below the folder of its case, and that below the root."""
         first, *older = names(run.case)
         name = next((name for name in older if (self.root / name).is_dir()), first)
         return RunFolder(self.root / name / f"r{run.repeat}")
 
     def ended(self) -> Callable[[Run], bool]:
-        """Says which of many runs are finished: where a case has no folder at all, one listing has told."""
+        """A function that says whether a run is finished. One listing answers for cases without a folder."""
         try:
             present = frozenset(os.listdir(self.root))
         except OSError:
@@ -299,17 +274,17 @@ class Store:
         return lambda run: not present.isdisjoint(names(run.case)) and self.folder(run).finished
 
     def finished(self) -> list[RunFolder]:
-        """All finished run folders, sorted by case and repeat."""
+        """All finished run folders, by case and repeat."""
         found = [RunFolder(outcome.parent) for outcome in self.root.glob(f"*/r*/{OUTCOME}")]
         return sorted(found, key=lambda folder: (folder.path.parent.name, _repeat(folder.path)))
 
     def unfinished(self) -> list[RunFolder]:
-        """Run folders that have been begun and not ended: interrupted, or being run now."""
+        """Interrupted, or running now."""
         begun = [RunFolder(case.parent) for case in self.root.glob(f"*/r*/{CASE}")]
         return sorted((folder for folder in begun if not folder.finished), key=lambda folder: str(folder.path))
 
     def write_plan(self, planned: Planned) -> None:
-        """Keeps what was asked for last, so that `report` knows the skips and the cases not run yet."""
+        """Keeps the plan: `report` names the skips and the cases not run yet."""
         try:
             self.root.mkdir(parents=True, exist_ok=True)
             sweep(self.root, older_s=ABANDONED_S)
@@ -318,15 +293,15 @@ class Store:
             raise _unwritable(self.root, error) from error
 
     def plan(self) -> Planned | None:
-        """What was asked for last; None if nothing was (imported runs)."""
+        """The last plan; None: none, as with imported runs."""
         file = self.root / PLAN
         return Planned.from_json(read_json(file), file) if file.is_file() else None
 
     @contextlib.contextmanager
     def claim(self, run: Run) -> Iterator[RunFolder | None]:
-        """The empty folder of *run*, held by this process alone; None if it is finished or another holds it.
+        """The empty folder of *run*, held by this process alone; None if it is finished or another process holds it.
 
-        What an interrupted attempt left is moved aside to `r<repeat>.interrupted-<k>`, never deleted.
+        An interrupted attempt is moved aside to `r<repeat>.interrupted-<k>`, never deleted.
         """
         folder = self.folder(run)
         with contextlib.ExitStack() as stack:
@@ -354,14 +329,14 @@ class Store:
             raise EvalsuiteError.of("runs.group_given", path=error.filename or folder.path, error=error) from error
 
     def again(self, folder: RunFolder, why: str) -> None:
-        """Takes what stands in a claimed *folder* out of the store, as `set_aside` does, and begins it anew."""
+        """Sets a claimed *folder* aside and begins it anew."""
         run = folder.run()
         self.set_aside(folder, why)
         folder.path.mkdir()
         folder.write_case(run)
 
     def set_aside(self, folder: RunFolder, why: str = "amended") -> Path:
-        """Takes a finished run out of the store, and keeps it beside its place, whose name begins with *why*."""
+        """Takes a finished run out of the store; its new name begins with *why*."""
         attempt = 1
         while (aside := folder.path.with_name(f"{why}-{folder.path.name}-{attempt}")).exists():
             attempt += 1
@@ -390,7 +365,7 @@ def _without_secrets(found: HostEnvironment) -> HostEnvironment:
 
 
 def _hash(file: Path) -> str | None:
-    """None for what is no file of the folder's own: a link leads elsewhere, and a pipe would never end."""
+    """None for a link or a pipe."""
     try:
         return sha256(file) if file.is_file() and not file.is_symlink() else None
     except OSError:
@@ -407,7 +382,7 @@ def _label(host: str, rank: int | None) -> str:
 
 
 def _repeat(path: Path) -> tuple[bool, int]:
-    """The repeat in the folder's name, to sort by; a folder that somebody named otherwise comes first."""
+    """For sorting; a folder with another name comes first."""
     digits = path.name.removeprefix("r")
     return digits.isdigit(), int(digits) if digits.isdigit() else 0
 
@@ -419,12 +394,12 @@ def _move_aside(path: Path) -> None:
     while (aside := path.with_name(f"{path.name}.interrupted-{attempt}")).exists():
         attempt += 1
     path.rename(aside)
-    shutil.rmtree(aside / SCRATCH, ignore_errors=True)  # the script's own files, which may be large, tell nothing
+    shutil.rmtree(aside / SCRATCH, ignore_errors=True)  # may be large
     sweep(aside)
 
 
 def sweep(folder: Path, older_s: float = 0.0) -> None:
-    """Removes what a killed process left of files that it was writing, of which none is written for *older_s*."""
+    """Removes files that a killed process left half-written, if none changed for *older_s*."""
     for path in folder.glob(f".*.json.{'?' * 8}"):
         with contextlib.suppress(OSError):
             if time.time() - path.stat().st_mtime >= older_s:

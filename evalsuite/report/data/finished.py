@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from evalsuite import findings
 from evalsuite.author_document import BothLanguages, LabDocument
@@ -31,6 +31,7 @@ from evalsuite.results.measure.summary import valid
 
 SCHEMA_VERSION = 1  # of summary.json, written and read; data/schema/summary.schema.json describes it
 NEARLY = 1e-9  # numbers go through text, which keeps them to the last digit
+Noun = TypeVar("Noun")
 SUMMARY, PAGE = "summary.json", "report.html"
 
 
@@ -57,7 +58,7 @@ class Finished:
 
     @cached_property
     def models(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(one.setting.model for one in self.answers))
+        return tuple(dict.fromkeys(answer.setting.model for answer in self.answers))
 
     @cached_property
     def period(self) -> tuple[str, str] | None:
@@ -107,29 +108,29 @@ def _read(folder: Path, facts: object) -> Finished:
 
 def _contradictions(facts: Mapping[str, Any]) -> Iterator[Mistake]:
     """Where the parts of a summary do not fit each other, as those that evalsuite writes do."""
-    known = set()
-    for place, one in enumerate(facts["summaries"]):
+    with_value = set()
+    for place, summary in enumerate(facts["summaries"]):
         where = f"summaries[{place}]"
-        counted = sorted(run["value"] for run in one["runs"] if run["counts"])
-        known |= {one["case"]["id"]} if counted else set()
-        if (id := case_of(one["case"]).id) != one["case"]["id"]:
-            yield Mistake(f"{where}.case.id", refusal(one["case"]["id"], shown(id)))
-        if one["n"] != len(counted):
-            yield Mistake(f"{where}.n", refusal(one["n"], shown(len(counted))))
-        median = one["throughput"]
+        counted = sorted(run["value"] for run in summary["runs"] if run["counts"])
+        with_value |= {summary["case"]["id"]} if counted else set()
+        if (id := case_of(summary["case"]).id) != summary["case"]["id"]:
+            yield Mistake(f"{where}.case.id", refusal(summary["case"]["id"], shown(id)))
+        if summary["n"] != len(counted):
+            yield Mistake(f"{where}.n", refusal(summary["n"], shown(len(counted))))
+        median = summary["throughput"]
         if (median is None) != (not counted):
             yield Mistake(f"{where}.throughput", said("median_if_counted", n=len(counted)))
         elif median and not counted[0] * (1 - NEARLY) <= median["value"] <= counted[-1] * (1 + NEARLY):
             yield Mistake(f"{where}.throughput.value", refusal(median["value"], said("median_of_runs")))
         if median and not _between(median["low"], median["value"], median["high"]):
             yield Mistake(f"{where}.throughput", said("value_within", low=median["low"], high=median["high"]))
-        for number, run in enumerate(one["runs"]):
+        for number, run in enumerate(summary["runs"]):
             if run["started_at"] is not None and moment(run["started_at"]) is None:
                 yield Mistake(f"{where}.runs[{number}].started_at", refusal(run["started_at"], said("iso_time")))
     for place, answer in enumerate(facts["answers"]):
-        for one in answer["ranked"]:
-            if one["case"] not in known:
-                yield Mistake(f"answers[{place}].ranked", refusal(one["case"], said("case_with_value")))
+        for ranked in answer["ranked"]:
+            if ranked["case"] not in with_value:
+                yield Mistake(f"answers[{place}].ranked", refusal(ranked["case"], said("case_with_value")))
 
 
 def _between(low: float | None, value: float, high: float | None) -> bool:
@@ -153,27 +154,31 @@ def instant(stamp: str) -> datetime:
 
 def _finished(folder: Path, facts: Mapping[str, Any]) -> Finished:
     summaries = tuple(_summary(summary) for summary in facts["summaries"])
-    by_id = {one.case.id: one for one in valid(summaries)}
-    return Finished(
+    by_id = {summary.case.id: summary for summary in valid(summaries)}
+    return _noun(
+        Finished,
+        facts,
         folder=folder,
-        title=facts["title"],
-        profile=facts["profile"],
-        evalsuite=facts["evalsuite"],
-        input_sha256=facts["input_sha256"],
-        recorded_elsewhere=facts["recorded_elsewhere"],
         verdicts=tuple(_verdict(verdict) for verdict in facts["verdicts"]),
         summaries=summaries,
         quality=facts["data_quality"],
         document=_document(facts["document"]),
         disturbed=_disturbed(facts["findings"]),
-        answers=tuple(answer_of(one, by_id) for one in facts["answers"]),
+        answers=tuple(answer_of(answer, by_id) for answer in facts["answers"]),
     )
+
+
+def _noun(cls: type[Noun], facts: Mapping[str, Any], **others: Any) -> Noun:
+    """The *cls* made of the plain values in *facts* that go by the names of its fields, and of *others*."""
+    names = {field.name for field in fields(cast(Any, cls))}
+    plain = {name: value for name, value in facts.items() if name in names and not isinstance(value, dict | list)}
+    return cls(**{**plain, **others})
 
 
 def _disturbed(found: Sequence[Mapping[str, Any]]) -> int:
     """How many runs had other programs beside them."""
-    busy = [one for one in found if one["code"] == findings.BusyMachine.code]
-    return len({run for one in busy for run in (one["where"], *one["also"])})
+    busy = [finding for finding in found if finding["code"] == findings.BusyMachine.code]
+    return len({run for finding in busy for run in (finding["where"], *finding["also"])})
 
 
 def _document(facts: Mapping[str, Any] | None) -> LabDocument | None:
@@ -181,79 +186,63 @@ def _document(facts: Mapping[str, Any] | None) -> LabDocument | None:
         return None
     organisation = facts["organisation"]
     return LabDocument(
-        title=BothLanguages(**facts["title"]), organisation=BothLanguages(**organisation) if organisation else None
+        title=_noun(BothLanguages, facts["title"]),
+        organisation=_noun(BothLanguages, organisation) if organisation else None,
     )
 
 
 def _summary(facts: Mapping[str, Any]) -> Summary | Unmeasured:
     case = case_of(facts["case"])
-    throughput = _interval(facts["throughput"])
     runs = tuple(_measurement(case, facts["unit"], run) for run in facts["runs"])
-    if throughput is None:
-        return Unmeasured(case=case, unit=facts["unit"] or None, measurements=runs, origin=facts["origin"])
-    return Summary(
+    if facts["throughput"] is None:
+        return _noun(Unmeasured, facts, unit=facts["unit"] or None, case=case, measurements=runs)
+    return _noun(
+        Summary,
+        facts,
         case=case,
-        unit=facts["unit"],
         measurements=runs,
-        items_per_s=throughput,
-        n=facts["n"],
-        cv=facts["cv"],
+        items_per_s=_interval(facts["throughput"]),
         speedup=_interval(facts["speedup"]),
         efficiency=_interval(facts["efficiency"]),
-        partial=facts["partial"],
-        origin=facts["origin"],
+        base=None,
     )
 
 
 def case_of(facts: Mapping[str, Any]) -> Case:
     """The case as `summary.json` writes it."""
-    protocol = Protocol(warmup_steps=facts["warmup_steps"], measured_steps=facts["measured_steps"])
-    given = {one.name: facts[one.name] for one in fields(Case) if one.name not in ("protocol", "options")}
-    return Case(**given, protocol=protocol, options=tuple(sorted(facts["options"].items())))
+    return _noun(Case, facts, protocol=_noun(Protocol, facts), options=tuple(sorted(facts["options"].items())))
 
 
 def _measurement(case: Case, unit: str, run: Mapping[str, Any]) -> Measurement:
     value = run["value"]
     throughput = Throughput(items_per_s=value, unit=unit, method="", window=None) if value is not None else None
-    names = ("status", "origin", "reason", "started_at", "environment", "framework_version", "log", "log_sha256")
-    return Measurement(
-        **{name: run[name] for name in (*names, "campaign", "round")},
-        run=Run(case=case, repeat=run["repeat"]),
-        throughput=throughput,
-        findings=() if run["counts"] or value is None else (findings.Excluded(),),
-    )
+    excluded = () if run["counts"] or value is None else (findings.Excluded(),)
+    return _noun(Measurement, run, run=Run(case=case, repeat=run["repeat"]), throughput=throughput, findings=excluded)
 
 
 def _verdict(facts: Mapping[str, Any]) -> Verdict:
-    return Verdict(
-        **{name: facts[name] for name in ("criterion", "outcome", "threshold", "n", "reason", "within_noise")},
-        measured=_interval(facts["measured"]),
-        values=tuple(sorted(facts["values"].items())),
-    )
+    values = tuple(sorted(facts["values"].items()))
+    return _noun(Verdict, facts, measured=_interval(facts["measured"]), values=values, case=None)
 
 
 def _interval(facts: Mapping[str, Any] | None) -> Interval | None:
-    return None if facts is None else Interval(**facts)
+    return None if facts is None else _noun(Interval, facts)
 
 
 def answer_of(facts: Mapping[str, Any], of: Mapping[str, Summary]) -> Answer:
     """The answer with its order and what may be said of it; *of* has the summaries by the ids of their cases."""
     among = facts["among"]
-    return Answer(
-        setting=Conditions(
-            **{name: facts[name] for name in ("model", "device", "precision", "xla")},
-            batch_per_device=None if facts["strong_batch"] else facts["batch_per_device"],
-            strong_batch=facts["strong_batch"],
-            options=tuple(sorted(facts["options"].items())),
-            protocol=Protocol(warmup_steps=facts["warmup_steps"], measured_steps=facts["measured_steps"]),
-        ),
-        **{name: facts[name] for name in ("nodes", "devices_per_node", "said", "chance", "false_exclusion")},
-        contest=Contest(
-            among=among["what"],
-            scripts=among["scripts"],
-            options=tuple((name, tuple(values)) for name, values in among["options"].items()),
-        ),
-        ranked=tuple(
-            Ranked(summary=of[one["case"]], ratio=one["ratio"], leading=one["leading"]) for one in facts["ranked"]
-        ),
+    setting = _noun(
+        Conditions,
+        facts,
+        batch_per_device=None if facts["strong_batch"] else facts["batch_per_device"],
+        options=tuple(sorted(facts["options"].items())),
+        protocol=_noun(Protocol, facts),
     )
+    contest = Contest(
+        among=among["what"],
+        scripts=among["scripts"],
+        options=tuple((name, tuple(values)) for name, values in among["options"].items()),
+    )
+    ranked = tuple(_noun(Ranked, place, summary=of[place["case"]]) for place in facts["ranked"])
+    return _noun(Answer, facts, setting=setting, contest=contest, ranked=ranked)
