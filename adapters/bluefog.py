@@ -15,11 +15,11 @@ OPTIMISERS = (
     "horovod",
 )
 
-BATCHES = 10  # in one printed "Iter": the script's own default, which the dialect counts on, as it is not printed
+BATCHES = 10  # in one printed "Iter", by default; the dialect counts on it
 
 
 def _command(case: Case) -> Command:
-    """A single process has no neighbour: the default, a topology that changes at every step, divides by zero."""
+    """The default topology, which changes at every step, divides by zero in a single process."""
     static = case.total_devices == 1 or case.option("topology") == "static"
     return Command(
         argv=(

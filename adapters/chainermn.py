@@ -34,7 +34,7 @@ def _imagenet_unsupported(case: Case) -> str | None:
 
 
 def _mnist(case: Case) -> Command:
-    """Bounded by epochs: as many as hold the steps that are asked for."""
+    """It is bounded by epochs."""
     steps_per_epoch = MNIST_IMAGES / case.global_batch
     epochs = max(2, math.ceil(case.protocol.total_steps / steps_per_epoch))
     gpu = case.device == "gpu"
@@ -83,7 +83,7 @@ ADAPTER = Adapter(
             command=_mnist,
             spawn="once",
             options={},
-            facts={  # train_mnist.py:90, 96 and 102: MNIST's images lie in memory, as rows of 784 numbers
+            facts={  # train_mnist.py:90, 96 and 102; images lie in memory as rows of 784 numbers
                 "optimiser": "adam",
                 "clipping": "none",
                 "weight_decay": "none",

@@ -9,7 +9,7 @@ from evalsuite.recipe_facts import ADAM
 
 
 def _configuration(case: Case) -> str:
-    """The batch is stated twice, here (the whole job's and a device's) and as `--batch-size` (a device's)."""
+    """The batch is stated here and as `--batch-size` (a device's)."""
     return json.dumps(
         {
             "train_batch_size": case.global_batch,

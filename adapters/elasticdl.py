@@ -5,12 +5,12 @@ from collections.abc import Callable
 from evalsuite.adapter import Adapter, Command, Recipe
 from evalsuite.model import Case
 
-MINIBATCHES_PER_TASK = 50  # what one of its timing lines covers
+MINIBATCHES_PER_TASK = 50  # of one timing line
 
 
 def _train(model: str) -> Callable[[Case], Command]:
     def command(case: Case) -> Command:
-        """The client starts a master pod, and that one the workers; timing is printed at DEBUG alone."""
+        """The client starts a master pod, which starts the workers. Only DEBUG prints timing."""
         gpu = f",nvidia.com/gpu={1}" if case.device == "gpu" else ""
         return Command(
             argv=(

@@ -9,13 +9,13 @@ from evalsuite.model import Case
 from evalsuite.recipe_facts import IMAGES
 
 BUILD = {"HOROVOD_WITH_GLOO": "1", "HOROVOD_WITH_MPI": "1"}
-# What Horovod's build and horovodrun import.
+# for Horovod's build and horovodrun
 NEEDED = (
     *("setuptools==59.8.0", "wheel==0.45.1", "packaging==24.2", "cffi==1.17.1", "cloudpickle==3.1.1"),
     *("psutil==6.1.1", "PyYAML==6.0.2"),
 )
 CONTROLLER = {"controller": ("gloo", "mpi")}
-LOOSE = {"fp16_allreduce": ("off", "on")}  # compresses what is sent; the training stays in fp32
+LOOSE = {"fp16_allreduce": ("off", "on")}  # what is sent; the training stays in fp32
 # Without being told: mxnet_imagenet_resnet50.py:55, 270 and 326; and
 # pytorch_synthetic_benchmark.py:59 and 75, tensorflow2_synthetic_benchmark.py:64 and 66:
 SYNTHETIC = {
@@ -28,7 +28,7 @@ SYNTHETIC = {
 }
 
 
-BATCHES = 10  # in one printed "Iter": the script's own default, which the dialect counts on, as it is not printed
+BATCHES = 10  # in one printed "Iter", by default; the dialect counts on it
 
 
 def _tens(case: Case) -> str | None:
@@ -38,7 +38,7 @@ def _tens(case: Case) -> str | None:
 
 
 def synthetic(script: str, model: str) -> Callable[[Case], Command]:
-    """The command of the synthetic benchmarks, which share their arguments."""
+    """The synthetic benchmarks share their arguments."""
 
     def command(case: Case) -> Command:
         launcher = launchers.horovodrun(case, case.option("controller", "gloo"))
@@ -128,9 +128,9 @@ ADAPTER = Adapter(
             facts=SYNTHETIC,
             amp="",
             xla="",
-            # 0.28.1 is compiled as C++14 and PyTorch's headers have wanted C++17 since 2.1. 1.12 is the last whose
-            # wheel trains on a CPU without a dozen CUDA packages beside it. That wheel names a CUDA version: where an
-            # nvcc is on the PATH, Horovod's build wants the rest of the toolkit as well.
+            # PyTorch's headers want C++17 since 2.1; 0.28.1 is compiled as C++14. 1.12 is the last whose wheel trains
+            # on a CPU without a dozen CUDA packages. It names a CUDA version: with an nvcc on the PATH, Horovod's
+            # build wants the rest of the toolkit too.
             python="3.8",
             requirements=("torch==1.12.1", "torchvision==0.13.1", "numpy==1.23.5", *NEEDED),
             built=("horovod==0.28.1",),

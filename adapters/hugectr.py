@@ -5,7 +5,7 @@ from evalsuite.messages import Message
 from evalsuite.model import Case
 from evalsuite.recipe_facts import CLICKS, SPLIT_TABLES
 
-BATCH = 16_384  # of the whole job, written into the samples
+BATCH = 16_384  # of the whole job, fixed in the samples
 
 
 def _command(case: Case) -> Command:

@@ -11,7 +11,7 @@ ARCFACE = "{checkout}/recognition/ArcFace"
 
 
 def _arcface_mxnet(case: Case) -> Command:
-    """`config.py` is to be copied from the sample in the repository: ours hands on the sample's names."""
+    """`config.py` is to be a copy of the repository's sample; ours imports it."""
     parallel = case.option("classifier", "data") == "model"
     return Command(
         argv=(
@@ -31,7 +31,7 @@ def _one_node(case: Case) -> str | None:
 
 
 def _partial_fc(case: Case) -> Command:
-    """Batch size, steps and precision are set in `default.py` of the repository."""
+    """`default.py` of the repository has batch size, steps and precision."""
     return Command(
         argv=(
             *launchers.mpirun(case, variables=("HOROVOD_CACHE_CAPACITY",)),
@@ -72,7 +72,7 @@ ADAPTER = Adapter(
             command=_arcface_mxnet,
             unsupported=_one_node,
             options={"classifier": ("data", "model")},
-            # train.py:356 and 264, sample_config.py:118; the layout is the axis "classifier", which keeps cases apart.
+            # train.py:356 and 264, sample_config.py:118; the layout is the axis "classifier"
             facts={**FACES, "data": "emore"},
             amp="",
             xla="",

@@ -1,4 +1,4 @@
-"""JAX: ResNet-50 v1.5 of jax.lax, and the ImageNet example of Flax. XLA is always on: it is what JAX compiles with."""
+"""JAX: ResNet-50 v1.5 of jax.lax, and the ImageNet example of Flax. XLA is always on."""
 
 from evalsuite.adapter import Adapter, Command, Recipe
 from evalsuite.messages import Message
@@ -13,7 +13,7 @@ from evalsuite.reference import (
 
 
 def _command(case: Case) -> Command:
-    """`batch_size` is the whole job's. Of fake data there is a configuration of its own."""
+    """`batch_size` is the whole job's; fake data has its own configuration."""
     settings = {
         "batch_size": case.global_batch,
         "num_train_steps": case.protocol.total_steps,

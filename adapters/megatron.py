@@ -47,7 +47,7 @@ SCHEDULE = (
 
 
 def _shared(case: Case) -> tuple[str, ...]:
-    """A micro batch is a model replica's, which has tensor x pipeline devices: so no gradient is accumulated."""
+    """A replica has tensor x pipeline devices and one micro batch: no gradient is accumulated."""
     tensor, pipeline = launchers.replica(case)
     return (
         *("--tensor-model-parallel-size", str(tensor), "--pipeline-model-parallel-size", str(pipeline)),

@@ -28,7 +28,7 @@ def _reference_unsupported(case: Case) -> str | None:
 
 
 def _models(case: Case) -> Command:
-    """The arguments are the keys of the YAML file, each with an underscore's double dash."""
+    """Arguments are the keys of the YAML file."""
     distributed = case.total_devices > 1
     return Command(
         argv=(
@@ -47,7 +47,7 @@ def _models(case: Case) -> Command:
 
 
 def _mindcv(case: Case) -> Command:
-    workers = case.option("loader_workers", "8" if case.device == "gpu" else "1")  # no more than there are cores
+    workers = case.option("loader_workers", "8" if case.device == "gpu" else "1")  # at most the cores
     return Command(
         argv=(
             *(launchers.mpirun(case) if case.total_devices > 1 else ()),
@@ -68,7 +68,7 @@ def _one_cpu(case: Case) -> str | None:
 
 
 def _models_unsupported(case: Case) -> str | None:
-    """train.py:172 trains in float32 on CPUs; line 178 in float16 on everything else, and no argument changes it."""
+    """train.py:172: float32 on CPUs; line 178: float16 elsewhere. No argument changes it."""
     if case.device == "gpu" and case.precision == "fp32":
         return Message("adapters.mindspore_o3")
     if case.device == "cpu" and case.precision == "amp":

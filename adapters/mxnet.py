@@ -44,7 +44,7 @@ _RESNET50 = Recipe(
     model="resnet50_v1.5",
     kind="reference",
     dialect="mxnet_speedometer",
-    scope="own",  # under dist_sync each worker's Speedometer counts its own batches
+    scope="own",  # of dist_sync: each worker's Speedometer counts its own batches
     command=_resnet50,
     options={"image_size": ()},
     facts=REFERENCE_FACTS,
@@ -53,7 +53,7 @@ _RESNET50 = Recipe(
     outside="it neither evaluates nor saves",
     spawn="per_device",
     unsupported=lambda case: _no_xla(case) or reference_unsupported(case),
-    requirements=("mxnet==1.9.1", "numpy==1.23.5"),  # it uses np.bool, which numpy 1.24 removed
+    requirements=("mxnet==1.9.1", "numpy==1.23.5"),  # np.bool is gone from numpy 1.24
     requirements_gpu=("mxnet-cu112==1.9.1", "numpy==1.23.5"),
     import_name="mxnet",
     package="mxnet",

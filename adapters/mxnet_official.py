@@ -42,7 +42,7 @@ def _over_horovod(recipe: Recipe) -> Recipe:
 
 
 def _train_imagenet(case: Case) -> Command:
-    """`--batch-size` is one worker's, shared out among its GPUs; workers are started per node (or per CPU process)."""
+    """`--batch-size` is a worker's, shared among its GPUs; a worker a node (or a CPU process)."""
     gpu = case.device == "gpu"
     workers = case.nodes if gpu else case.total_devices
     per_worker = case.batch_per_device * (case.devices_per_node if gpu else 1)
@@ -85,7 +85,7 @@ def _gluoncv(case: Case) -> Command:
 
 
 def _gluonnlp(case: Case) -> Command:
-    """`--total_batch_size` is the whole job's. `--data_eval` is required, and a slow evaluation follows training."""
+    """`--total_batch_size` is the whole job's. `--data_eval` is required; a slow evaluation follows training."""
     return Command(
         argv=(
             *launchers.mpirun(case),

@@ -43,7 +43,7 @@ AMP = (
 
 
 def _command(case: Case) -> Command:
-    """`--batch-size` is the whole job's, and the interval starts anew: steps 20 at a time would hide the first."""
+    """`--batch-size` is the whole job's. Steps 20 at a time would hide the first."""
     loader = case.option("data", "synthetic")
     files = (
         "--data-train",

@@ -12,7 +12,7 @@ from evalsuite.reference import BERT_LENGTH
 CONVNETS = "{checkout}/PyTorch/Classification/ConvNets"
 BERT = "{checkout}/PyTorch/LanguageModeling/BERT"
 NEEDS_GPU = Message("adapters.gpu_set_device")
-SCALES = {"loss_scale": ("static", "dynamic")}  # moved DLPerf's BERT figures by up to 43 %: never compare across
+SCALES = {"loss_scale": ("static", "dynamic")}  # moved DLPerf's BERT figures by up to 43 %
 # Without being told: image_classification/training.py:118 (2020), optimizers.py:52 and main.py:209 (2023).
 # run_pretraining.py:383 and 429; both LAMBs clip the norm of all gradients at 1 by default (fused_lamb.py:17).
 PRETRAINING = {**LAMB, "parallel_layout": "DP"}
@@ -24,7 +24,7 @@ BASE = (
 
 
 def _resnet50(era: int) -> Callable[[Case], Command]:
-    synthetic = "syntetic" if era == 2020 else "synthetic"  # misspelt in the script of 2020
+    synthetic = "syntetic" if era == 2020 else "synthetic"  # misspelt in 2020
 
     def command(case: Case) -> Command:
         static = case.option("loss_scale", "static") == "static"
@@ -53,7 +53,7 @@ def _bert(era: int) -> Callable[[Case], Command]:
     def command(case: Case) -> Command:
         scale = ("--loss_scale", "0" if case.option("loss_scale", "dynamic") == "dynamic" else "128")
         vocabulary = ("--vocab_file", "{data}/bert-base-uncased/vocab.txt") if era == 2023 else ()
-        model = ("--bert_model", "bert-base-uncased") if era == 2020 else ()  # names no size: the config file does
+        model = ("--bert_model", "bert-base-uncased") if era == 2020 else ()  # the config file names the size
         return Command(
             argv=(
                 *launchers.torch_launch(case),

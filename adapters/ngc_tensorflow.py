@@ -29,7 +29,7 @@ def _launcher(case: Case) -> tuple[str, ...]:
 
 
 def _resnet50(era: int) -> Callable[[Case], Command]:
-    """The first 20 steps are never logged; `--warmup_steps` acts in training_benchmark alone."""
+    """The first 20 steps are never logged; only training_benchmark uses `--warmup_steps`."""
     first = ("--precision=fp32", "--use_tf_amp", "--use_static_loss_scaling", "--loss_scale=128")
     amp = ("--amp", "--static_loss_scale", "128") if era == 2023 else first
 

@@ -1,6 +1,6 @@
-"""OneFlow: flowvision's ResNet-50 (which is v1.5), OneFlow-Benchmark of 2020 (0.2), models and LiBai of 2022 (0.8).
+"""OneFlow: flowvision's ResNet-50 (v1.5), OneFlow-Benchmark of 2020 (0.2), models and LiBai of 2022 (0.8).
 
-Beside them GPT, face recognition, Wide & Deep.
+Also GPT, face recognition, Wide & Deep.
 """
 
 from dataclasses import replace
@@ -20,7 +20,7 @@ from evalsuite.reference import (
 
 NEEDS_GPU = Message("adapters.gpu_places")
 PINS_2022 = ("oneflow==0.8.0", "numpy==1.23.5", "setuptools==59.8.0", "wheel==0.37.1")
-BUILT_2022 = ("flowvision==0.1.0",)  # its setup.py imports pkg_resources, which the newest setuptools has no more
+BUILT_2022 = ("flowvision==0.1.0",)  # imports pkg_resources, which new setuptools lack
 MODELS_RESNET = "{checkout}/Vision/classification/image/resnet50/train.py"
 
 
@@ -30,13 +30,13 @@ def _reference(case: Case) -> Command:
 
 
 def _nodes_2020(case: Case) -> tuple[str, ...]:
-    """The same command on every node; the first address is the master's."""
+    """The first address is the master's."""
     among = ("--node_ips={hosts}", "--ctrl_port={master_port}") if case.nodes > 1 else ()
     return (f"--num_nodes={case.nodes}", f"--gpu_num_per_node={case.devices_per_node}", *among)
 
 
 def _benchmark_resnet50(case: Case) -> Command:
-    """No step limit, so an epoch is given as many examples as the steps need."""
+    """No step limit: an epoch has as many examples as the steps need."""
     fast = ("--use_fp16=True", "--channel_last=True", "--pad_output", "--fuse_bn_relu=True", "--fuse_bn_add_relu=True")
     real = ("--train_data_dir={data}/imagenet-ofrecord/train", "--train_data_part_num=256")
     return Command(
@@ -71,7 +71,7 @@ def _benchmark_bert(case: Case) -> Command:
 
 
 def _models_resnet50(case: Case) -> Command:
-    """Several nodes are the launcher's business alone: the script's own `--num-nodes` raises an error."""
+    """The script's own `--num-nodes` raises an error."""
     fast = ("--use-fp16", "--channel-last", "--fuse-bn-relu", "--fuse-bn-add-relu")
     real = ("--ofrecord-path", "{data}/imagenet-ofrecord", "--ofrecord-part-num", "256")
     graph = case.precision == "amp" or case.option("mode", "graph") == "graph"
@@ -89,7 +89,7 @@ def _models_resnet50(case: Case) -> Command:
 
 
 def _gpt(case: Case) -> Command:
-    """A micro batch is a model replica's; a replica has tensor x pipeline devices."""
+    """A replica has tensor x pipeline devices and one micro batch."""
     tensor, pipeline = launchers.replica(case)
     among = ("--node-ips", "{hosts}", "--ctrl-port", "{master_port}") if case.nodes > 1 else ()
     return Command(
@@ -116,7 +116,7 @@ def _libai_gpt(case: Case) -> Command:
         "train.dist.tensor_parallel_size": tensor,
         "train.dist.pipeline_parallel_size": pipeline,
         "train.amp.enabled": case.precision == "amp",
-        "train.train_iter": case.protocol.total_steps + 1,  # it prints no line for the last one
+        "train.train_iter": case.protocol.total_steps + 1,  # no line for the last one
         "train.log_period": 1,
         "train.evaluation.enabled": False,
         "train.checkpointer.period": 1_000_000,
@@ -172,13 +172,13 @@ def _wide_deep_2020(case: Case) -> Command:
     )
 
 
-# speed.py, of synthetic data, stops at this commit: it lacks eval_ofrecord_path, which train.py:58 reads, and
-# train_batch_size, which load_synthetic reads. It also names ResNet-50.
+# speed.py (synthetic data) stops at this commit: it lacks eval_ofrecord_path (train.py:58) and
+# train_batch_size (load_synthetic), and names ResNet-50.
 FACE_CONFIGURATION = "ms1V3_r100.py"
 
 
 def _face(case: Case) -> Command:
-    """One process drives the devices of the node."""
+    """One process drives the node's devices."""
     return Command(
         argv=(
             *("{python}", "{checkout}/train.py", f"configs/{FACE_CONFIGURATION}"),
@@ -200,7 +200,7 @@ def _oneflow(recipe: Recipe) -> Recipe:
 
 
 def _of_2022(recipe: Recipe) -> Recipe:
-    """The one release that pip still has."""
+    """Pip has only this release."""
     return replace(_oneflow(recipe), requirements=PINS_2022, built=BUILT_2022, python="3.8")
 
 
@@ -224,7 +224,7 @@ ADAPTER = Adapter(
             unsupported=lambda case: reference_on_one_device(case, "OneFlow"),
             requirements=PINS_2022,
             built=BUILT_2022,
-            python="3.10",  # the youngest that 0.8.0 has a wheel for
+            python="3.10",  # newest with a wheel of 0.8.0
             import_name="oneflow",
             package="oneflow",
             equivalence="oneflow_equivalence.py",

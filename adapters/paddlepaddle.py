@@ -26,7 +26,7 @@ from evalsuite.reference import (
 
 
 def _command(case: Case, script: str, arguments: tuple[str, ...]) -> Command:
-    """The launcher finds its own ports on one node, and takes a master only for several."""
+    """The launcher finds its ports on one node; it takes a master only for several."""
     master = ("--master", "{master_addr}:{master_port}", "--rank", "{node_rank}") if case.nodes > 1 else ()
     launcher = (
         *("-m", "paddle.distributed.launch", "--nnodes", str(case.nodes), *master),
@@ -88,7 +88,7 @@ _RESNET50 = Recipe(
     outside="it neither evaluates nor saves",
     spawn="per_node",
     unsupported=lambda case: _no_amp_on_cpu(case) or reference_unsupported(case),
-    requirements=("paddlepaddle==3.3.1", "setuptools==80.9.0"),  # it imports setuptools without saying so
+    requirements=("paddlepaddle==3.3.1", "setuptools==80.9.0"),  # imported without being required
     requirements_gpu=("paddlepaddle-gpu==3.3.1", "setuptools==80.9.0"),
     import_name="paddle",
     package="paddlepaddle",

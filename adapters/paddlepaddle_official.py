@@ -12,13 +12,13 @@ IMAGES = 1_281_167
 # Without being told: utils/optimizer.py:174 and utility.py:110 (2020), ResNet50.yaml:47 and 72 for images;
 # BERT/optimization.py:105 and train.py:303 (2020).
 PRETRAINING = {**ADAM, "parallel_layout": "DP"}
-# bert/run_pretrain.py's do_train makes AdamW without a `grad_clip`: its `--max_grad_norm` is used nowhere. Its
-# sequences are as long as those of the files, which nobody states.
+# run_pretrain.py's do_train makes AdamW without a `grad_clip`: `--max_grad_norm` is unused. Sequences are as
+# long as those of the files, which nobody states.
 UNCLIPPED = {**PRETRAINING, "clipping": "none"}
 
 
 def _paddlecv(case: Case) -> Command:
-    """`--batch_size` is the node's. Without GPUs it is one process."""
+    """`--batch_size` is the node's; one process without GPUs."""
     gpu = case.device == "gpu"
     amp = (
         "--use_fp16=True",
@@ -78,9 +78,9 @@ def _paddleclas(case: Case) -> Command:
 
 
 def _bert_2020(case: Case) -> Command:
-    """One process a node drives all of its GPUs; `--batch_size` counts the tokens of one GPU.
+    """One process a node; `--batch_size` counts the tokens of one GPU.
 
-    On CPUs it is given steps to spare: where it ends by itself, its reader still runs and Paddle 1.8 aborts.
+    On CPUs it gets steps to spare: at its own end its reader still runs, and Paddle 1.8 aborts.
     """
     steps = case.protocol.total_steps + (1000 if case.device == "cpu" else 0)
     bert = "{checkout}/PaddleNLP/pretrain_language_models/BERT"
@@ -98,7 +98,7 @@ def _bert_2020(case: Case) -> Command:
         environment={
             "worker_endpoints": "{hosts_ports}",
             "current_endpoint": "{host}:{master_port}",
-            **({"CPU_NUM": "1"} if case.device == "cpu" else {}),  # else each core is a device with a batch of its own
+            **({"CPU_NUM": "1"} if case.device == "cpu" else {}),  # else each core is a device with its own batch
         },
     )
 
@@ -208,7 +208,7 @@ ADAPTER = Adapter(
             amp="AMP O1, dynamic loss scale",
             xla="",
             outside="no checkpoint before step 1000000; it evaluates nothing",
-            # The script makes its model of keyword arguments; since paddlenlp 2.5 they are one object.
+            # The script passes keyword arguments; since paddlenlp 2.5 they are one object.
             requirements=("paddlepaddle==2.4.2", "paddlenlp==2.4.2", "h5py==3.10.0", "numpy==1.23.5"),
             python="3.10",
             import_name="paddlenlp",

@@ -1,4 +1,4 @@
-"""PyTorch under torchrun: torchvision's ResNet-50 (which is v1.5) and MobileNetV2, BERT of torch.nn's encoder."""
+"""PyTorch under torchrun: torchvision's ResNet-50 (v1.5) and MobileNetV2, BERT of torch.nn's encoder."""
 
 from evalsuite.adapter import Adapter, Command, Recipe
 from evalsuite.model import Case
@@ -20,13 +20,13 @@ from evalsuite.reference import (
     split_face,
 )
 
-# Each run compiles for itself: a run that was ended while compiling leaves half a library in the shared cache,
-# and every later run then stops at "ImportError: … file too short".
+# A cache for each run: one that is ended while compiling leaves half a library there, and every later run
+# stops at "ImportError: … file too short".
 INDUCTOR = {"TORCHINDUCTOR_CACHE_DIR": "{scratch}/inductor"}
 
 
 def _command(case: Case, script: str, arguments: tuple[str, ...]) -> Command:
-    """One device is trained on without a launcher, as users do: torchrun would only add an idle process."""
+    """One device needs no launcher."""
     launcher = (
         *("-m", "torch.distributed.run", "--nnodes", str(case.nodes), "--node_rank", "{node_rank}"),
         *("--nproc_per_node", str(case.devices_per_node)),

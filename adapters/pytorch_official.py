@@ -11,14 +11,14 @@ from evalsuite.recipe_facts import ADAM, IMAGENET, IMAGES
 from evalsuite.reference import BERT_LENGTH
 
 TORCH = ("torch==2.13.0", "torchvision==0.28.0")
-CPU = {"PYTHONPATH": "{workloads}/shims"}  # PyTorch for CPUs beside a torchvision for CUDA
-WORKERS = {"loader_workers": ()}  # per device; DLPerf's figures differ 2.4 times between 1 and 6 of them
-# What the scripts do without being told, at the commits of data/repositories.toml: imagenet/main.py:202 and 247 (in
-# 2020 173 and 210), references/classification/train.py's options, imagenet_ddp_apex.py:163 and 212.
-# Hugging Face's Trainer: transformers 4.20.1, training_args.py:549, 553 and 816; AdamW whose decay is 0 by default.
+CPU = {"PYTHONPATH": "{workloads}/shims"}  # for PyTorch without CUDA beside a torchvision for CUDA
+WORKERS = {"loader_workers": ()}  # per device; DLPerf's figures differ 2.4 times between 1 and 6
+# By default, at the commits of data/repositories.toml: imagenet/main.py:202 and 247 (2020: 173 and 210),
+# references/classification/train.py's options, imagenet_ddp_apex.py:163 and 212.
+# Trainer, transformers 4.20.1, training_args.py:549, 553 and 816: AdamW without decay by default.
 TRAINER = {**ADAM, "weight_decay": "none", "parallel_layout": "DP"}
-# config/job_config.py:135, 264 and 282 (0.2.2), train_configs/llama3_8b.toml: parameters are cast to bfloat16 for each
-# step, whatever the case's precision is called.
+# config/job_config.py:135, 264 and 282 (0.2.2), train_configs/llama3_8b.toml: parameters are bfloat16 in each
+# step at any precision of the case.
 TITAN = {
     "precision": "bf16_amp",
     "optimiser": "adam",
@@ -35,8 +35,9 @@ def _workers(case: Case, default: int = 4) -> int:
 
 
 def _examples(data: str) -> Callable[[Case], Command]:
-    """On GPUs the script forks one process per device and `-b` counts the node's; on CPUs torchrun starts them
-    and `-b` counts the process's."""
+    """On GPUs it forks a process per device and `-b` is the node's; on CPUs torchrun starts them and `-b` is a
+    process's.
+    """
 
     def command(case: Case) -> Command:
         gpu = case.device == "gpu"
@@ -105,7 +106,7 @@ def _torchvision_unsupported(case: Case) -> str | None:
 
 
 def _run_mlm(case: Case) -> Command:
-    """On CPUs no launcher starts it: the rank that torchrun sets makes it ask for NCCL, or for oneCCL's backend."""
+    """No launcher on CPUs: torchrun's rank makes it ask for NCCL or oneCCL."""
     gpu = case.device == "gpu"
     precision = ("--fp16",) if gpu else ("--bf16",)
     return Command(
@@ -130,7 +131,7 @@ def _run_mlm_unsupported(case: Case) -> str | None:
 
 
 def _torchtitan(case: Case) -> Command:
-    """A sequence is 8192 tokens; the flag counts the tokens of a rank."""
+    """A sequence is 8192 tokens; the flag counts a rank's tokens."""
     return Command(
         argv=(
             *launchers.torchrun(case),
@@ -158,7 +159,7 @@ def _torchtitan_022(case: Case) -> Command:
 
 
 def _hal(case: Case) -> Command:
-    """It takes the device from `--local_rank`, which torchrun no longer passes: the old launcher has to."""
+    """Needs `--local_rank`, which only the old launcher passes."""
     return Command(
         argv=(
             *launchers.torch_launch(case),
@@ -231,7 +232,7 @@ ADAPTER = Adapter(
         ),
         Recipe(
             name="huggingface-mlm",
-            model="bert_base_mlm",  # no next-sentence task: not the same work as the other BERT recipes
+            model="bert_base_mlm",  # no next-sentence task: less work than the other BERT recipes
             unit="sequences/s",
             checkout="transformers",
             dialect="hf_trainer",
@@ -242,7 +243,7 @@ ADAPTER = Adapter(
             amp="native autocast, dynamic loss scale",
             xla="",
             outside="it saves and evaluates nothing",
-            python="3.8",  # the script wants a library of 4.20 at least, and arguments that are gone today
+            python="3.8",  # a library of 4.20 at least, and arguments that are gone today
             requirements=("torch==1.12.1", "transformers==4.20.1", "datasets==1.18.4", "numpy==1.23.5"),
             import_name="transformers",
             package="transformers",

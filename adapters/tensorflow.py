@@ -21,10 +21,10 @@ from evalsuite.reference import (
 
 
 def _command(case: Case, script: str, arguments: tuple[str, ...]) -> Command:
-    hosts = ("--hosts", "{hosts}") if case.nodes > 1 else ()  # TF_CONFIG names every worker
+    hosts = ("--hosts", "{hosts}") if case.nodes > 1 else ()  # TF_CONFIG has every worker
     return Command(
         argv=("{python}", f"{{workloads}}/{script}", *arguments, *hosts),
-        environment={**REFERENCE_ENVIRONMENT, "TF_CPP_MIN_LOG_LEVEL": "1"},  # without the notes on processor features
+        environment={**REFERENCE_ENVIRONMENT, "TF_CPP_MIN_LOG_LEVEL": "1"},  # no notes on processor features
     )
 
 
@@ -66,7 +66,7 @@ _RESNET50 = Recipe(
     outside="it neither evaluates nor saves",
     spawn="per_device",
     unsupported=reference_unsupported,
-    # 2.15 is the last release whose own Keras is Keras 2: with Keras 3 MultiWorkerMirroredStrategy
+    # 2.15 is the last release with Keras 2; with Keras 3 MultiWorkerMirroredStrategy
     # stops at "unsupported type PerReplica".
     requirements=("tensorflow-cpu==2.15.1",),
     requirements_gpu=("tensorflow[and-cuda]==2.15.1",),

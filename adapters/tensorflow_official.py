@@ -17,12 +17,12 @@ TF_CNN = {**IMAGES, "optimiser": "sgd without momentum"}
 
 
 def _only_one_cpu(case: Case) -> str | None:
-    """Its strategies over several nodes want NCCL."""
+    """Over several nodes it wants NCCL."""
     return ONE_CPU if case.device == "cpu" and case.total_devices > 1 else None
 
 
 def _interval(case: Case) -> int:
-    """Steps between two lines: ten, or what divides the window."""
+    """Ten steps, or a divisor of the window."""
     whole = (case.protocol.warmup_steps, case.protocol.measured_steps)
     return next(size for size in (10, 5, 4, 3, 2, 1) if all(steps % size == 0 for steps in whole))
 
@@ -38,7 +38,7 @@ def _strategy(case: Case) -> str:
 
 
 def _runtime(case: Case) -> dict[str, str | int | bool]:
-    """Every node runs the same command with its own task index; all wait until their peers are up."""
+    """One command with a task index on each node; all wait for their peers."""
     among = {"worker_hosts": "{hosts_ports}", "task_index": "{node_rank}", "all_reduce_alg": "nccl"}
     return {
         "num_gpus": _gpus(case),
@@ -65,7 +65,7 @@ def _classifier_trainer(case: Case) -> Command:
             *("--mode=train_and_eval", "--model_type=resnet", "--dataset=imagenet", "--model_dir={scratch}/model"),
             "--config_file={checkout}/official/vision/image_classification/configs/examples/resnet/imagenet/gpu.yaml",
             *(f"--params_override={json.dumps(overrides)}", f"--log_steps={_interval(case)}"),
-            # required also where nothing is read from it
+            # required even if unread
             f"--data_dir={'{data}/imagenet-tfrecord' if builder == 'records' else '{scratch}'}",
         ),
         environment={"PYTHONPATH": "{checkout}"},
@@ -73,7 +73,7 @@ def _classifier_trainer(case: Case) -> Command:
 
 
 def _legacy(case: Case) -> Command:
-    """It lies in the package tf-models-official, so no repository has to be fetched; the batch is the whole job's."""
+    """In the package tf-models-official: no checkout. The batch is the whole job's."""
     synthetic = case.option("data", "synthetic") == "synthetic"
     among = ("--worker_hosts={hosts_ports}", "--task_index={node_rank}", "--all_reduce_alg=nccl")
     return Command(
@@ -138,7 +138,7 @@ def _bert_2020_unsupported(case: Case) -> str | None:
 
 
 def _tf_cnn(case: Case) -> Command:
-    """Several nodes go through Horovod, where every worker has one device and prints its own share."""
+    """Several nodes use Horovod: a device a worker, which prints its own share."""
     horovod = case.nodes > 1
     one_node = ("--variable_update=replicated", "--all_reduce_spec=nccl") if case.device == "gpu" else ()
     return Command(
@@ -287,7 +287,7 @@ ADAPTER = Adapter(
             xla="XLA",
             printed_by="every_rank",
             outside="it neither evaluates nor saves",
-            # 2.10 lacks variable_v1 and 2.16 has Keras 3, in which its RNN cells are gone.
+            # 2.10 lacks variable_v1; 2.16 has Keras 3 without its RNN cells.
             requirements=("tensorflow-cpu==2.15.1",),
             requirements_gpu=("tensorflow[and-cuda]==2.15.1",),
             import_name="tensorflow",

@@ -1,7 +1,7 @@
-"""What an adapter says: the contract between a framework's module in `adapters/` and the engine.
+"""The contract between an adapter and the engine.
 
-An adapter is a Python file with a name `ADAPTER`. It says *what* to run; engines say *where*. It is found
-because it lies in `adapters/` or in a folder given with `--adapters DIR`.
+An adapter is a Python file that declares `ADAPTER`, in `adapters/` or in a folder of `--adapters DIR`. It says *what*
+to run; launchers say *where*.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -19,11 +19,7 @@ PrintedBy = Literal["rank0", "last_rank", "every_rank", "every_node"]
 
 @dataclass(frozen=True, kw_only=True)
 class Command:
-    """One command line as the node agent starts it.
-
-    Tokens may hold placeholders, `{python}` or `{nodes}` for example: `evalsuite.placeholders` lists them. The plan
-    fills some, the node agent the rest.
-    """
+    """One command line for the node agent. Tokens may hold placeholders (`evalsuite.placeholders`): `{python}`."""
 
     argv: tuple[str, ...]
     environment: Mapping[str, str] = field(default_factory=dict)
@@ -33,40 +29,38 @@ class Command:
 
 @dataclass(frozen=True, kw_only=True)
 class Recipe:
-    """Model × script: how one training script is launched and what its printed number means."""
+    """Model × script: how a training script is launched."""
 
-    name: str  # "reference-resnet50"; unique inside the adapter
+    name: str  # unique in the adapter: "reference-resnet50"
     model: str  # "resnet50_v1.5"
     unit: str = "images/s"
     dialect: str | Dialect
     """The log dialect that the script prints: the name of one that `evalsuite dialects` lists, or one that the adapter
     brings, which is known wherever the adapter is."""
-    command: Callable[[Case], Command]  # pure: the same case gives the same command
+    command: Callable[[Case], Command]  # the same case gives the same command
     spawn: Literal["once", "per_node", "per_device"] = "per_node"
     """`once`: the command starts everything itself (mpirun, horovodrun). `per_node`: started on every node,
     it starts its own workers (torchrun). `per_device`: the node agent starts one process per device, with
     RANK, LOCAL_RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT set."""
     unsupported: Callable[[Case], str | None] = lambda case: None
     """Why this recipe cannot serve the case (one sentence), or None if it can."""
-    requirements: tuple[str, ...] = ()  # exact pins for the virtual environment, the framework's first
-    requirements_gpu: tuple[str, ...] = ()  # the same for a machine with GPUs, where they differ
+    requirements: tuple[str, ...] = ()  # exact pins, the framework's first
+    requirements_gpu: tuple[str, ...] = ()  # the same with GPUs, where they differ
     python: str = "3.11"
-    import_name: str = ""  # the module whose import proves that the environment works: "torch"
-    package: str = ""  # the distribution whose version names the framework: "torch"
+    import_name: str = ""  # importing it proves the environment: "torch"
+    package: str = ""  # its version is the framework's: "torch"
     built: tuple[str, ...] = ()
     """Pins that are compiled against the first ones: installed after them, without build isolation and without
     pip's cache, which would hand back a Horovod that was built for another framework."""
-    build_environment: Mapping[str, str] = field(default_factory=dict)  # for that build
-    system: tuple[str, ...] = ()  # programs that must be on the machine: ("mpirun",)
+    build_environment: Mapping[str, str] = field(default_factory=dict)
+    system: tuple[str, ...] = ()  # needed programs: ("mpirun",)
     kind: Literal["reference", "official"] = "official"
-    checkout: str = ""  # the official repository at its pinned commit: a name in `data/repositories.toml`
-    brought_by: Path | None = (
-        None  # the folder of the adapter, where a `repositories.toml` may name more; set by `discover`
-    )
+    checkout: str = ""  # a name in `data/repositories.toml`
+    brought_by: Path | None = None  # the adapter's folder, where a `repositories.toml` may name more; set by `discover`
     options: Mapping[str, tuple[str, ...]] | None = None
     """Further axes: name → the values it takes, the default first; () = any whole number. None: `unsupported`
     decides."""
-    amp: str | None = None  # what "amp" is here: "APEX O1"; "" = there is none; None: `unsupported` decides
+    amp: str | None = None  # "APEX O1"; "": there is none; None: `unsupported` decides
     xla: str | None = None  # likewise the graph compiler
     features: tuple[str, ...] = ()
     """What the script runs on beside the framework, by proper names: "Horovod", "APEX". A data loader or a compiler
@@ -74,8 +68,8 @@ class Recipe:
     facts: Mapping[str, str] = field(default_factory=dict)
     """What the script does that a fair comparison asks for and no log prints: optimiser, clipping, data, … by the
     names of `data/criteria/facts.toml`. What is not known is left out."""
-    needs_gpu: str = ""  # why the script cannot train on a CPU
-    devices: tuple[Device, ...] = ("cpu", "gpu")  # the kinds that the script knows; "npu": an Ascend
+    needs_gpu: str = ""  # why not on a CPU
+    devices: tuple[Device, ...] = ("cpu", "gpu")  # "npu": an Ascend
     step_bound: Literal["steps", "examples", "none"] = "steps"
     """How the script is told to end: after N steps, after N examples, or not at all: then the runner ends
     it when the last measured step has been seen."""
@@ -83,32 +77,31 @@ class Recipe:
     """Whose rate the script prints, where its dialect cannot tell: the whole job's, one device's printed once for
     all, or each printer's own."""
     printed_by: PrintedBy = "rank0"
-    outside: str = ""  # how evaluation and checkpoints are kept out of the measured steps
+    outside: str = ""  # how evaluation and checkpoints stay out of the measured steps
     equivalence: str = ""
     """The program in the adapter's folder `workloads` that trains this workload from a given start, for
     `evalsuite equivalence`; "" = there is none."""
-    source: str = ""  # repository of an official script, or of the model definition
+    source: str = ""  # of an official script or of the model
     commit: str = ""
-    image: str = ""  # container image, where there is one
+    image: str = ""
 
     @property
     def dialect_name(self) -> str:
         return self.dialect if isinstance(self.dialect, str) else self.dialect.name
 
     def refusal(self, case: Case) -> str | None:
-        """Why this recipe cannot serve *case*, from what it declares and from its own `unsupported`."""
+        """Why this recipe cannot serve *case*."""
         return _undeclared(self, case) or self.unsupported(case)
 
     def meant(self, options: Iterable[tuple[str, str]], preset: Iterable[str] = ()) -> tuple[tuple[str, str], ...]:
-        """The axes of a spec that say something about this recipe: an image size says nothing about words.
+        """The axes of a spec that concern this recipe.
 
-        *preset* names those that a profile of ours sets and nobody has asked for: a recipe that does not declare one
-        does without. The size of an input is always said, the recipe's default where the spec has none: it is part
-        of the case.
+        *preset*: axes of our own profiles, dropped where the recipe does not declare them. The size of the input is
+        always there, if need be the default: it is part of the case.
         """
         declared = self.options or {}
         no_images = self.options is not None and self.unit != "images/s" and "image_size" not in declared
-        # A recipe that declares its axes and no image size trains at one size: another is refused, and not left out.
+        # A recipe without an axis for the size trains at one size; another is refused.
         one_size = {"image_size"} if self.options is not None and not no_images else set()
         left_out = set(preset) - declared.keys() - one_size | ({"image_size"} if no_images else set())
         given = {name: value for name, value in options if name not in left_out}
@@ -116,26 +109,24 @@ class Recipe:
         return tuple(sorted({**sizes, **given}.items()))
 
     def option(self, case: Case, name: str) -> str:
-        """The value of the axis *name*, which the recipe declares: the case's, or the recipe's default."""
+        """The case's value of *name*, or the recipe's default."""
         return case.option(name) or (self.options or {})[name][0]
 
     def stated(self, case: Case) -> dict[str, str]:
-        """What the adapter says of the script as *case* runs it: its facts, and the axes that are left as they are."""
+        """Facts of the script as *case* runs it, default axes included."""
         given = dict(case.options)
         left = {name: values[0] for name, values in (self.options or {}).items() if values and name not in given}
         return {**left, **self.facts}
 
     def pins(self, device: Device) -> tuple[str, ...]:
-        """The exact pins of the virtual environment for that kind of device."""
+        """For the virtual environment."""
         return self.requirements_gpu if device == "gpu" and self.requirements_gpu else self.requirements
 
 
 @dataclass(frozen=True, kw_only=True)
 class Adapter:
-    """One framework."""
-
-    name: str  # "pytorch": what `--frameworks` takes
-    title: str  # "PyTorch": how its makers write it
+    name: str  # for `--frameworks`: "pytorch"
+    title: str  # as its makers write it: "PyTorch"
     recipes: tuple[Recipe, ...]
 
     def recipe(self, name: str) -> Recipe:
@@ -149,7 +140,7 @@ class Adapter:
 
 
 def _undeclared(recipe: Recipe, case: Case) -> str | None:
-    """The first axis of *case* that *recipe* says it has not, as a sentence."""
+    """A sentence on the first axis of *case* that *recipe* does not have."""
     if case.device == "cpu" and recipe.needs_gpu:
         return recipe.needs_gpu
     if case.device not in recipe.devices:
@@ -167,7 +158,7 @@ INPUT_SIZES = {"image_size": "224", "sequence_length": "128"}  # of recipes that
 
 
 def _option_refused(recipe: Recipe, declared: Mapping[str, tuple[str, ...]], name: str, value: str) -> str | None:
-    # The official scripts of image models train at 224 without an argument for it.
+    # official image scripts train at 224 without an argument for it
     if (name, value) == ("image_size", INPUT_SIZES["image_size"]) and recipe.unit == "images/s":
         return None
     if name not in declared:

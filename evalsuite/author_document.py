@@ -1,7 +1,4 @@
-"""The author document: a lab's findings, title, platform, expectations, own sections, and the problems it keeps.
-
-All of it comes from one TOML file (`--author`, docs/author-findings.md); the keys of the file are the fields here.
-"""
+"""The author document, one TOML file whose keys are the fields here (`--author`, docs/author-findings.md)."""
 
 import re
 from collections.abc import Iterator
@@ -12,7 +9,7 @@ from urllib.parse import urlsplit
 
 from evalsuite.decode import EACH_ONCE, Constraint, From, Mistake, said
 
-PLACE = re.compile(r"\{(\w+)(?::([^{}|]+))?(?:\|([^{}]*))?\}")  # of a computed number in a text
+PLACE = re.compile(r"\{(\w+)(?::([^{}|]+))?(?:\|([^{}]*))?\}")  # of a computed number
 SIZE = re.compile(r"[1-9]\d{0,4}x[1-9]\d{0,3}")
 PARAGRAPHS = re.compile(r"\n\s*\n")
 
@@ -35,7 +32,7 @@ Place = Literal["introduction", "background", "resnet50", "bert", "face", "gpt2"
 
 @dataclass(frozen=True, kw_only=True)
 class BothLanguages:
-    """A text in both languages of the report; an empty line parts its paragraphs."""
+    """An empty line parts paragraphs."""
 
     zh: Text
     en: Text
@@ -56,26 +53,22 @@ class BothLanguages:
 
 @dataclass(frozen=True, kw_only=True)
 class WrittenFinding(BothLanguages):
-    """A finding that a person wrote."""
-
     severity: Literal["note", "flag"] = "note"
-    cases: tuple[str, ...] = ()  # ids of the cases it is about
+    cases: tuple[str, ...] = ()  # ids
     model: str | None = None
     owner: str = ""
-    decides: bool = False  # whether a verdict depends on it
+    decides: bool = False  # a verdict depends on it
 
 
 @dataclass(frozen=True, kw_only=True)
 class AuthorNote(WrittenFinding):
-    """A finding that a person wrote, and where it stands."""
+    """A written finding and its place."""
 
     source: str  # file:number
 
 
 @dataclass(frozen=True, kw_only=True)
 class Link:
-    """A page elsewhere, and what it is called."""
-
     zh: Text
     en: Text
     url: Url
@@ -83,16 +76,16 @@ class Link:
 
 @dataclass(frozen=True, kw_only=True)
 class Platform:
-    """Where the evaluation runs, and what can be had there (chapter 2.1)."""
+    """What the evaluation ran on (chapter 2.1)."""
 
     text: BothLanguages | None = None
     links: tuple[Link, ...] = ()
-    sizes: tuple[Size, ...] = ()  # that can be chosen, nodes x devices per node: "1x1", "4x8"
+    sizes: tuple[Size, ...] = ()  # nodes x devices per node: "1x1", "4x8"
 
 
 @dataclass(frozen=True, kw_only=True)
 class OwnSection:
-    """A section of the lab's own: at the end of the chapter *place*, or a chapter of its own."""
+    """At the end of the chapter *place*, or a chapter of its own."""
 
     title: BothLanguages
     text: BothLanguages
@@ -101,20 +94,20 @@ class OwnSection:
 
 @dataclass(frozen=True, kw_only=True)
 class LabDocument:
-    """The report as the lab publishes it."""
+    """The report as a lab publishes it."""
 
     title: BothLanguages
     organisation: BothLanguages | None = None
-    outline: Literal["tianshu", "free"] = "tianshu"  # fixed chapter numbers, or chapters numbered as they come
+    outline: Literal["tianshu", "free"] = "tianshu"  # fixed chapter numbers, or consecutive ones
     platform: Platform | None = None
-    expected: tuple[BothLanguages, ...] = ()  # what is hoped for; never printed as a result
+    expected: tuple[BothLanguages, ...] = ()  # hopes; never printed as results
     sections: tuple[OwnSection, ...] = ()
-    order: Annotated[tuple[str, ...], EACH_ONCE] = ()  # of chapters without a fixed number; those not named follow
+    order: Annotated[tuple[str, ...], EACH_ONCE] = ()  # of chapters without a fixed number; the others follow
 
 
 @dataclass(frozen=True, kw_only=True)
 class KeptProblem:
-    """A question that somebody asked of the evaluation, whose it is, and what was answered (chapter 8)."""
+    """A question, its owner and its answer (chapter 8)."""
 
     question: BothLanguages
     owner: str | None = None

@@ -1,4 +1,4 @@
-"""The modules of authors (adapters, dialects): found, loaded and checked, every mistake in them told in a sentence."""
+"""Finds, loads and checks authors' modules: adapters and dialects."""
 
 import functools
 import importlib.util
@@ -17,17 +17,17 @@ from evalsuite.messages import Message
 
 @dataclass(frozen=True, kw_only=True)
 class Contract:
-    """What a module of one kind must declare, and where that is explained."""
+    """What a module of one kind must declare."""
 
-    option: str  # that takes such modules: "--adapters"
-    name: str  # of what the module declares: "ADAPTER"
+    option: str  # takes such modules: "--adapters"
+    name: str  # "ADAPTER"
     example: str  # "ADAPTER = Adapter(…)"
     page: str  # "docs/adding-a-framework.md"
-    types: tuple[type, ...]  # of which the declaration is made
+    types: tuple[type, ...]  # of the declaration
 
 
 def modules(place: Path, contract: Contract) -> list[Path]:
-    """The modules at *place*: those of a folder, by name, or the one file that it is."""
+    """Those of a folder, by name, or the file."""
     if place.is_dir():
         return sorted(place.glob("[!_]*.py"))
     if place.is_file():
@@ -38,7 +38,7 @@ def modules(place: Path, contract: Contract) -> list[Path]:
 
 
 def loaded(file: Path, contract: Contract) -> ModuleType:
-    """The module in *file*. Raises EvalsuiteError, with the line, if it cannot be read or raises."""
+    """Raises EvalsuiteError with the line if *file* cannot be read or raises."""
     spec = importlib.util.spec_from_file_location(f"evalsuite_{contract.name.lower()}_{file.stem}", file)
     if spec is None or spec.loader is None:
         raise EvalsuiteError.of("core.no_py", file=file, page=contract.page)
@@ -47,7 +47,7 @@ def loaded(file: Path, contract: Contract) -> ModuleType:
         spec.loader.exec_module(module)
     except (EvalsuiteError, KeyboardInterrupt):
         raise
-    except BaseException as error:  # whatever an author's module raises, and that it wants to leave
+    except BaseException as error:  # SystemExit too
         raise EvalsuiteError.of(
             "core.see_page", path=_place(file, error), error=_said(error, contract), page=contract.page
         ) from error
@@ -55,7 +55,7 @@ def loaded(file: Path, contract: Contract) -> ModuleType:
 
 
 def declared(module: ModuleType, file: Path, contract: Contract) -> Any:
-    """What *module* declares under the contract's name."""
+    """The declaration in *module*."""
     found = getattr(module, contract.name, None)
     if found is None:
         near = did_you_mean(contract.name, [name for name in vars(module) if not name.startswith("_")])
@@ -66,8 +66,10 @@ def declared(module: ModuleType, file: Path, contract: Contract) -> Any:
 def guarded(
     function: Callable[..., Any], where: str, expected: str, gives: type | tuple[type, ...]
 ) -> Callable[..., Any]:
-    """*function* of an author's: what it raises is told as a mistake in their file, and so is a result that is none
-    of *gives*, which are *expected* in words."""
+    """An author's *function*: what it raises, or a result that is none of *gives*, is a mistake in their file.
+
+    *expected*: *gives* in words.
+    """
 
     @functools.wraps(function)
     def called(*given: object) -> Any:
@@ -97,21 +99,19 @@ def guarded(
 
 
 def check(declaration: object, where: str) -> None:
-    """Raises EvalsuiteError with each field of *declaration*, and of those in it, whose value its type forbids."""
+    """Raises EvalsuiteError with all wrong values in *declaration*."""
     if wrong := decode.mistakes_of(declaration):
         name = getattr(declaration, "name", None)
         place = f"{where}: {type(declaration).__name__}{f' {name}' if isinstance(name, str) and name else ''}"
         raise EvalsuiteError(f"{place}: {' '.join(f'{key}: {text}' for key, text in wrong)}")
 
 
-# What an author's module raised
-
 _UNEXPECTED = re.compile(r"(\w+)\.__init__\(\) got an unexpected keyword argument '(\w+)'")
 _MISSING = re.compile(r"(\w+)\.__init__\(\) missing \d+ required keyword-only arguments?: (.*)")
 
 
 def _said(error: BaseException, contract: Contract) -> str:
-    """The mistake in a sentence: which field there is instead of one that there is not, and what is missing."""
+    """Names the unknown or missing field."""
     known = {kind.__name__: [field.name for field in fields(kind)] for kind in contract.types if is_dataclass(kind)}
     text = _text(error)
     if (unexpected := _UNEXPECTED.match(text)) and unexpected[1] in known:
@@ -129,7 +129,7 @@ def _named(error: BaseException) -> str:
 
 
 def _text(error: BaseException) -> str:
-    """What *error* says; an author's may be one that cannot say it."""
+    """An author's error may fail to say anything."""
     try:
         return str(error)
     except Exception:
@@ -137,14 +137,14 @@ def _text(error: BaseException) -> str:
 
 
 def _place(file: Path, error: BaseException) -> str:
-    """*file*, with the line that raised *error* where it is known."""
+    """*file* and the line, if known."""
     if isinstance(error, SyntaxError) and error.lineno:
         return Message("core.file_line", path=file, line=error.lineno)
     return f"{file}{_line(error, str(file))}"
 
 
 def _line(error: BaseException, file: str | None) -> str:
-    import traceback  # only a mistake needs it
+    import traceback  # slow, and rarely needed
 
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
     return Message("core.and_line", line=lines[-1]) if lines else ""

@@ -1,4 +1,4 @@
-"""The command line: finds the command, runs it, and turns what went wrong into a message and an exit code."""
+"""Finds the command, runs it, and turns errors into messages and exit codes."""
 
 import argparse
 import errno
@@ -15,7 +15,7 @@ from typing import ClassVar, NoReturn
 from evalsuite import __version__
 from evalsuite.errors import EvalsuiteError, Exit, for_terminal, of_machine
 
-# One line each, so that `--help` imports no command; a test holds them equal to the modules' own.
+# `--help` imports no command; a test holds the lines equal to the modules'.
 COMMANDS = {
     "compare": "plan, run what is missing, and report: the main job",
     "plan": "show the test matrix; nothing is started",
@@ -49,8 +49,8 @@ LIBRARIES = {
     "rich",
     "uv",
     "zstandard",
-}  # that must be installed
-INTERRUPTED = 128 + 2  # what a shell says of a program ended by Ctrl-C
+}  # to be installed
+INTERRUPTED = 128 + 2  # as shells have it
 EXAMPLES = """examples:
   python -m evalsuite compare --frameworks tensorflow,mxnet,paddlepaddle,pytorch --scales 1x1,1x2
   python -m evalsuite plan --frameworks pytorch --scales 1x8,2x8 --commands
@@ -60,13 +60,13 @@ EXAMPLES = """examples:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Runs the command of *argv*; returns its exit code."""
+    """Runs a command; returns its exit code."""
     try:
         return _main(list(sys.argv[1:] if argv is None else argv))
     except ModuleNotFoundError as error:
         if error.name not in LIBRARIES:
             raise
-        print(  # in English: the sentences of a language cannot be read without these libraries
+        print(  # in English: other languages need these libraries
             f"evalsuite: {sys.executable}: this Python has no {error.name}; expected the one that `make setup` "
             "prepares. Try: source .venv/bin/activate, or .venv/bin/python -m evalsuite",
             file=sys.stderr,
@@ -95,7 +95,7 @@ def _main(arguments: list[str]) -> int:
         return int(error.exit_code)
     except OSError as error:
         if isinstance(error, BrokenPipeError):
-            sys.stderr.close()  # the reader of our output has gone (`… | head`); nobody is left to tell
+            sys.stderr.close()  # our reader has gone (`… | head`)
             return Exit.DONE
         mendable = of_machine(error)
         if mendable is None:
@@ -112,14 +112,14 @@ def _main(arguments: list[str]) -> int:
 
 
 def _print_anything() -> None:
-    """Lets a letter that the terminal has not (an ASCII locale, a name that is no UTF-8) be printed as its number."""
+    """Prints letters that the terminal lacks by their numbers."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
 
 
 def _without_value(arguments: list[str]) -> str | None:
-    """The first option that is given an empty text, which is most often a variable that nobody has set."""
+    """The first option with an empty text, most often an unset variable."""
     before = ""
     for word in arguments[: arguments.index("--") if "--" in arguments else None]:
         if before.startswith("--") and not word:
@@ -136,9 +136,9 @@ def _named_command(arguments: list[str]) -> str | None:
 
 
 class Parser(argparse.ArgumentParser):
-    """Says what is wrong with the arguments in the language of the terminal."""
+    """Its errors are in the language of the terminal."""
 
-    given: ClassVar[Sequence[str]] = ()  # all arguments of the command line, --lang among them
+    given: ClassVar[Sequence[str]] = ()  # with --lang
 
     def error(self, message: str) -> NoReturn:
         i18n = _module("printing.i18n")
@@ -151,7 +151,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def _languages() -> argparse.ArgumentParser:
-    """Finds --lang among arguments of which something else is wrong."""
+    """Finds --lang among wrong arguments."""
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     parser.add_argument("--lang", nargs="?")
     return parser
@@ -177,7 +177,7 @@ def _parser(command: str | None) -> Parser:
 
 
 def _module(command: str) -> ModuleType:
-    """The module of *command*: `compare-reports` is `compare_reports`; a word of the language gets an underscore."""
+    """`compare-reports` is `compare_reports`; a Python keyword gets an underscore."""
     name = command.replace("-", "_")
     suffix = "_" if keyword.iskeyword(name) else ""
     return importlib.import_module(f"evalsuite.commands.{name}{suffix}")

@@ -1,4 +1,4 @@
-"""What this code is: a hash of its sources and data. What another version has kept in the cache is never found."""
+"""A hash of our sources and data: caches of other versions are never used."""
 
 import contextlib
 import functools
@@ -11,12 +11,12 @@ from pathlib import Path
 from evalsuite import files, paths
 
 KINDS = ("*.py", "*.toml", "*.csv", "*.json")
-UNUSED_S = 30 * 86_400  # what another version of the code has kept is removed after that long
+UNUSED_S = 30 * 86_400  # caches of other versions go after that
 
 
 @functools.cache
 def kept(cache: Path) -> Path:
-    """The folder in *cache* for what this code and data make. What others made is removed if long unused."""
+    """This version's folder in *cache*. Removes long unused ones of others."""
     own = cache / fingerprint()
     with contextlib.suppress(OSError):  # it only costs time
         files.remove_unused(cache, UNUSED_S)
@@ -27,7 +27,7 @@ def kept(cache: Path) -> Path:
 
 @functools.cache
 def fingerprint() -> str:
-    """Changes when the code or the data does, or the interpreter."""
+    """Changes with code, data and interpreter."""
     hashed = hashlib.sha256(sys.version.encode())
     for path in _all((paths.PACKAGE, paths.ADAPTERS, paths.DATA / "criteria"), paths.DATA.glob("*.*")):
         hashed.update(f"{path}\0".encode("utf-8", "backslashreplace"))

@@ -1,7 +1,7 @@
-"""Decodes what was read from JSON, TOML or an author's module into frozen dataclasses, by the types of their fields.
+"""Decodes JSON, TOML or an author's module into frozen dataclasses by the types of their fields.
 
-All mistakes of a file are told at once, each with its key, what was got and what is expected. Checks beyond a type
-stand in its annotation: `Annotated[float, SHARE]`. A dataclass with a method `mistakes` adds those of its own.
+All mistakes of a file are named at once. Checks beyond a type stand in its annotation, `Annotated[float, SHARE]`, or
+in a method `mistakes` of the dataclass.
 """
 
 import functools
@@ -28,31 +28,29 @@ from typing import (
 from evalsuite.errors import EvalsuiteError, did_you_mean
 from evalsuite.messages import Message, Phrase, from_json
 
-LONGEST_SHOWN = 60  # characters of a value that an error quotes
+LONGEST_SHOWN = 60  # characters of a value in an error
 MOST_SHOWN = 20  # mistakes of one file
 Noun = TypeVar("Noun")
 
 
 class Mistake(NamedTuple):
-    """What is wrong at one key."""
-
     key: str  # "C1.threshold"; "": the whole
-    text: Phrase  # 'got "x"; expected a number.'
+    text: Phrase
 
 
 @dataclass(frozen=True)
 class Constraint:
-    """What a value must keep to beyond its type."""
+    """A check beyond a type."""
 
-    name: str  # of the message `decode.<name>` that says it: "at least 1"
+    name: str  # of the message `decode.<name>`: "at least 1"
     fits: Callable[[Any], object]
-    values: tuple[tuple[str, object], ...] = ()  # of that message
-    hint: Callable[[Any], str] = lambda value: ""  # the end of the refusal of a value: " Did you mean 0.8?"
+    values: tuple[tuple[str, object], ...] = ()  # of the message
+    hint: Callable[[Any], str] = lambda value: ""  # " Did you mean 0.8?"
 
 
 @dataclass(frozen=True)
 class From:
-    """The value is what *convert* makes of the *raw* type. It raises EvalsuiteError for a value that will not do."""
+    """The value is what *convert* makes of *raw*, unless it raises EvalsuiteError."""
 
     raw: Any
     convert: Callable[[Any], Any]
@@ -79,7 +77,7 @@ def one_of(*names: str) -> Constraint:
 FILLED = Constraint("filled", bool)
 EACH_ONCE = Constraint("each_once", lambda values: len(set(values)) == len(values))
 Item = TypeVar("Item")
-Many = Annotated[tuple[Item, ...], FILLED, EACH_ONCE]  # different values, of which there is one at least
+Many = Annotated[tuple[Item, ...], FILLED, EACH_ONCE]
 Word = Annotated[str, Constraint("one_line", str.isprintable)]
 
 
@@ -88,23 +86,21 @@ def said(name: str, **values: object) -> Message:
 
 
 def refusal(found: object, expected: str, hint: str = "") -> Message:
-    """`got "x"; expected a number.`"""
     return said("got", found=shown(found), expected=expected, hint=hint)
 
 
 def decode(cls: type[Noun], facts: object, where: Path | str, advice: str = "", *, strict: bool = False) -> Noun:
-    """The *cls* in *facts*, the content of *where*. Raises EvalsuiteError with all mistakes in it.
+    """The *cls* in *facts*, the content of *where*. Raises EvalsuiteError with all mistakes.
 
     *advice*: the message `decode.<advice>` says what to try.
-
-    *strict*: for what people write. A key that is not known is a mistake, and so is an empty text. Else such a key is
-    passed over, unless the class is `CLOSED`: a later evalsuite may write more.
+    *strict*: for what people write: unknown keys and empty texts are mistakes. Else unknown keys are passed over,
+    unless the class is `CLOSED`: a later evalsuite may write more.
     """
     return cast(Noun, take(_kind(cls, strict), facts, where, advice, "\n  " if strict else " "))
 
 
 def take(kind: "Kind", facts: object, where: Path | str, advice: str, mark: str = " ") -> Any:
-    """What *kind* makes of *facts*, the content of *where*; *mark* stands before each mistake."""
+    """Raises EvalsuiteError; *mark* stands before each mistake."""
     try:
         return kind.take(facts)
     except Wrong as wrong:
@@ -112,7 +108,7 @@ def take(kind: "Kind", facts: object, where: Path | str, advice: str, mark: str 
 
 
 def mistakes_of(declaration: Any) -> list[Mistake]:
-    """Each field of a dataclass made by an author's module whose value its type forbids."""
+    """Wrong values in a dataclass that an author's module made."""
     try:
         _kind(type(declaration), False).take(declaration)
     except Wrong as wrong:
@@ -121,7 +117,6 @@ def mistakes_of(declaration: Any) -> list[Mistake]:
 
 
 def fits(value: object, hint: Any) -> bool:
-    """Whether *value* is of the type *hint*."""
     try:
         _kind(hint, False).take(value)
     except Wrong:
@@ -130,8 +125,8 @@ def fits(value: object, hint: Any) -> bool:
 
 
 def read_toml(path: Path, example: str, advice: str = "") -> dict[str, Any]:
-    """The tables of the TOML file *path*. Raises EvalsuiteError if it cannot be read; it should be like *example*."""
-    import tomllib  # not every command reads such a file
+    """Raises EvalsuiteError if *path* cannot be read; it should be like *example*."""
+    import tomllib  # slow, and rarely needed
 
     try:
         return tomllib.loads(Path(path).read_text(encoding="utf-8"))
@@ -141,7 +136,7 @@ def read_toml(path: Path, example: str, advice: str = "") -> dict[str, Any]:
 
 
 def encode(value: Any) -> Any:
-    """*value*, a dataclass or what stands in one, as JSON has it; without the fields that are None by default."""
+    """*value* as JSON has it, without fields that are None by default."""
     if is_dataclass(value):
         given = ((field, getattr(value, field.name)) for field in fields(value))
         return {field.name: encode(each) for field, each in given if each is not None or field.default is not None}
@@ -153,7 +148,7 @@ def encode(value: Any) -> Any:
 
 
 def shown(found: object) -> str:
-    """*found* as a message shows it: `"abc"`, `1.5`, `null`, `[…] of 3`."""
+    """As messages show a value: `"abc"`, `1.5`, `null`, `[…] of 3`."""
     match found:
         case None:
             return "null"
@@ -165,11 +160,8 @@ def shown(found: object) -> str:
             return f"{{…}} of {len(found)}"
         case list() | tuple():
             return f"[…] of {len(found)}"
-    named = getattr(found, "id", None)  # of a case
+    named = getattr(found, "id", None)
     return f"the case {named}" if isinstance(named, str) else _shortened(repr(found))
-
-
-# one kind for each annotation
 
 
 class Wrong(Exception):
@@ -183,9 +175,9 @@ class Wrong(Exception):
 
 
 class Kind(NamedTuple):
-    """What a value may be, in words, and the function that takes it or raises Wrong."""
+    """What a value may be: in words, and as a function that takes it or raises Wrong."""
 
-    words: Callable[[], Message]  # made when something is wrong: reading them takes time
+    words: Callable[[], Message]  # reading words takes time
     take: Callable[[Any], Any]
 
 
@@ -219,7 +211,7 @@ def _kind(hint: Any, strict: bool) -> Kind:
 
 
 def _list(arguments: tuple[Any, ...], strict: bool) -> Kind:
-    """The kind of a tuple: of any length with values of one kind, or of a few, each of its own."""
+    """A tuple of any length with one kind of values, or of a few values with a kind each."""
     if arguments[-1] is Ellipsis:
         kinds: Iterable[Kind] = itertools.repeat(_kind(arguments[0], strict))
         length = None
@@ -335,8 +327,6 @@ def _unknown(facts: Iterable[str], known: list[str]) -> Iterator[Mistake]:
 
 
 class _Key(NamedTuple):
-    """A field of a dataclass as a key of its object."""
-
     name: str
     kind: Kind
     required: bool
@@ -364,7 +354,7 @@ def _values(name_kind: Kind, kind: Kind, strict: bool, found: Any) -> dict[str, 
 
 
 def inside(found: Iterable[tuple[Kind, str, object]]) -> list[Mistake]:
-    """The mistakes in values, each with its kind and name."""
+    """The mistakes in values, given with their kinds and names."""
     wrong = []
     for kind, name, each in found:
         try:
@@ -390,7 +380,7 @@ def _phrase(found: object) -> str:
 
 
 def _is_text(found: object) -> bool:
-    """JSON lets half of a pair stand alone, which is no Unicode; bytes of a name that is no UTF-8 may."""
+    """No half of a surrogate pair, which JSON allows; bytes of a name that is no UTF-8 pass."""
     try:
         return isinstance(found, str) and found.encode("utf-8", "surrogateescape") is not None
     except UnicodeEncodeError:
@@ -398,12 +388,12 @@ def _is_text(found: object) -> bool:
 
 
 def _is_filled_text(found: Any) -> bool:
-    """A text that people write: not empty, and without control characters."""
+    """What people write: not empty, without control characters."""
     return _is_text(found) and bool(found.strip()) and not any(one < " " and one not in "\n\t\r" for one in found)
 
 
 def _is_number(found: object) -> bool:
-    """JSON as Python reads it has NaN, Infinity and whole numbers beyond every float; none of them is measured."""
+    """No NaN, no Infinity, nothing beyond a float: Python's JSON has them."""
     return isinstance(found, int | float) and not isinstance(found, bool) and abs(found) <= sys.float_info.max
 
 
@@ -416,9 +406,6 @@ _SIMPLE: Mapping[Any, Kind] = {
     Any: _instance("anything", lambda found: True),
 }
 _FILLED_TEXT = _instance("filled_text", _is_filled_text)
-
-
-# sentences
 
 
 def _message(where: Path | str, mistakes: list[Mistake], advice: str, mark: str) -> Message:

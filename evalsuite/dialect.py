@@ -1,11 +1,7 @@
-"""The declaration of a log dialect: what one training script prints, and what its numbers mean.
+"""The declaration of a log dialect: which lines a training script prints, and what their numbers mean.
 
-A dialect is data. It names the lines that matter (each a pattern over bytes, with a line as it was really
-printed and the source that prints it), whose throughput the printed number is, and over which steps it was
-taken. `reading` turns a log into steps with it; nothing here opens a file.
-
-The house's dialects lie in `evalsuite/logs/dialects/`; a user adds a folder with `--dialects DIR`. A module there
-has a name `DIALECTS`, a tuple of `Dialect`. An adapter may bring a dialect with its recipe.
+The house's dialects lie in `evalsuite/logs/dialects/`, a user's in a folder of `--dialects DIR`. A module there
+declares `DIALECTS`, a tuple of `Dialect`. An adapter may bring a dialect with its recipe.
 """
 
 import re
@@ -23,13 +19,13 @@ NO_DIGITS = b"0123456789+-. \t"  # taken out of a line, its shape is left
 
 
 class SecondFigure(Protocol):
-    """Another derivation of the throughput of one log, from lines that the dialect does not read."""
+    """A second derivation of the throughput, from lines that the dialect does not read."""
 
     def add(self, text: bytes) -> None:
-        """Takes what it needs from some whole lines."""
+        """Takes whole lines."""
 
     def contradiction(self, items_per_s: float) -> str | None:
-        """Why so many items per second cannot be, in words; None if nothing speaks against it."""
+        """Why *items_per_s* is impossible; None if it is not."""
 
 
 Scope = Literal["global", "per_device", "own", "auto", "unstated"]
@@ -97,9 +93,9 @@ Fields = Mapping[str, bytes | float | None]
 class Line:
     """One kind of line: the *pattern* that finds it, a *sample* as printed, and the *source* that prints it.
 
-    The pattern is searched, never anchored at the beginning: launchers put prefixes there. It should begin
-    with literal text, which is what makes the search fast. Its groups have the names of `GROUPS`. In the sample
-    ` ... ` stands for what was left out; the source is `OWNER/REPOSITORY@COMMIT:FILE`, then what else must be said.
+    The pattern is searched, since launchers print prefixes; literal text at its beginning makes that fast. Its
+    groups have the names of `GROUPS`. ` ... ` in the sample stands for what was left out. The source is
+    `OWNER/REPOSITORY@COMMIT:FILE`, then remarks.
     """
 
     pattern: bytes
@@ -108,7 +104,7 @@ class Line:
     fields: Callable[["re.Match[bytes]"], Fields | None] | None = None
     """Reads what groups cannot say (a JSON object): names of `GROUPS` → value; None or a ValueError = this is no
     such line."""
-    telling: bool = True  # does it tell the dialect from others? Else it counts only once the dialect is known
+    telling: bool = True  # whether it tells the dialect from others
 
     @cached_property
     def compiled(self) -> "re.Pattern[bytes]":
@@ -116,7 +112,7 @@ class Line:
 
     @cached_property
     def counting(self) -> "re.Pattern[bytes]":
-        """The same pattern as `findall` is fastest with: no groups, and no optional part at its end."""
+        """The pattern as `findall` is fastest with: without groups and without an optional part at its end."""
         plain = re.sub(rb"\(\?P<\w+>", b"(?:", self.pattern)
         while (shorter := _OPTIONAL_END.sub(b"", plain)) != plain:
             plain = shorter
@@ -124,38 +120,37 @@ class Line:
 
     @cached_property
     def groups(self) -> tuple[str, ...]:
-        """The names of the groups in their order; a group without a name has an empty one."""
+        """By position; "" for a group without a name."""
         names = {number: name for name, number in self.compiled.groupindex.items()}
         return tuple(names.get(number, "") for number in range(1, self.compiled.groups + 1))
 
     @cached_property
     def literal(self) -> bytes:
-        """The literal text that the pattern begins with."""
         return _leading_literal(self.pattern)
 
     @cached_property
     def beginnings(self) -> tuple[bytes, ...]:
-        """The literal texts one of which the pattern begins with: several where all of it is `(?:one|other)`."""
+        """The literal texts that the pattern may begin with: several for `(?:one|other)`."""
         parts = _alternatives(self.pattern)
         return tuple(map(_leading_literal, parts)) if parts else (self.literal,)
 
     def may_stand_in(self, text: bytes) -> bool:
-        """False where nothing in *text* can fit, which is told faster than what does."""
+        """False: nothing in *text* can match. Quick."""
         return any(stands_in(beginning, text) for beginning in self.beginnings)
 
     @cached_property
     def shape(self) -> bytes:
-        """The same as `Sniffer` compares it: without what changes from line to line."""
+        """The sample without what changes from line to line."""
         return self.literal.translate(None, NO_DIGITS)
 
     def read(self, match: "re.Match[bytes]") -> Fields | None:
-        """Names of `GROUPS` → what stands there; None if it is no such line after all."""
+        """By names of `GROUPS`; None if it is no such line after all."""
         if self.fields is None:
             return match.groupdict()
         try:
             return self.fields(match)
         except (ValueError, ArithmeticError):
-            return None  # digits that make no number: 360760.9.5
+            return None  # 360760.9.5
 
 
 def line(
@@ -172,31 +167,28 @@ def line(
 
 @dataclass(frozen=True, kw_only=True)
 class Timers:
-    """Lines that take the time of a step apart: either all timers in one line with the number of its step, or a
-    line for each timer, of which that of the whole comes first."""
+    """The parts of a step's time: all in one line with the step's number, or a line each, that of the whole first."""
 
     line: Line
-    whole: str  # the timer whose time is taken apart
+    whole: str  # timer of the whole
     of: Literal["step", "task"]
-    phases: Mapping[str, tuple[str, str | None]]  # timer → (phase, the phase it lies inside)
+    phases: Mapping[str, tuple[str, str | None]]  # timer → (phase, its parent)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Origin:
-    """The author's file that a dialect comes from."""
+    """An author's file that declares a dialect."""
 
     file: Path
-    option: Literal["--adapters", "--dialects"]  # that brings the file
+    option: Literal["--adapters", "--dialects"]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Dialect:
-    """What one training script prints."""
-
     name: str
-    title: str  # who prints it, for people: "pytorch/examples imagenet"
-    framework: str | None  # the adapter's name: "pytorch"; None if several print it
-    unit: str  # "images/s"
+    title: str  # who prints it: "pytorch/examples imagenet"
+    framework: str | None  # None if several print it
+    unit: str
     step: tuple[Line, ...]
     scope: Scope
     averaging: Literal["step", "interval", "cumulative"]
@@ -204,52 +196,52 @@ class Dialect:
     or all steps since the run began."""
     model: str | None = None
     steps_restart: Literal["epoch", "never"] = "never"
-    zero_based: bool | None = None  # is the first step numbered 0? None: judge by the numbers seen
-    mean_since: int = 0  # steps (of the epoch) that cumulative means leave out
-    mean_reports: int = 0  # the steps/s are means since the first report, or over the last N of them
-    clock_s: float = 0.0  # resolution of a clock too coarse for single reports, which are joined
-    every: int | None = None  # steps per report where the lines carry no number
-    each: int = 1  # training steps that one printed number stands for
-    number_repeats: bool = False  # a step that was skipped prints the same number again
-    tagged_print_all: bool = False  # scope auto: under an MPI launcher every rank prints the whole job's rate
-    steps_times_nodes: bool = False  # the printed steps/s are already multiplied by the number of nodes
-    epochs_are_steps: bool = False  # reports cover epochs, and nothing is known of the steps inside
-    warmed_up: bool = False  # the script has thrown its warm-up away before the first line
-    per_epoch: bool = False  # one report an epoch
-    evaluation_inside: bool = False  # an evaluation is in the printed time of the report after it, which is left out
-    trust_stamps: bool = True  # false where lines are written later than the steps end
-    final: tuple[Line, ...] = ()  # the log's own summary figure
+    zero_based: bool | None = None  # whether the first step has number 0; None: see the log
+    mean_since: int = 0  # steps of the epoch that cumulative means leave out
+    mean_reports: int = 0  # the rates are means over the last N reports
+    clock_s: float = 0.0  # resolution of a coarse clock, whose reports are joined
+    every: int | None = None  # steps per report where lines have no number
+    each: int = 1  # steps of one printed number
+    number_repeats: bool = False  # a skipped step prints its number again
+    tagged_print_all: bool = False  # scope auto: under MPI every rank prints the job's rate
+    steps_times_nodes: bool = False  # the printed rate is multiplied by the nodes
+    epochs_are_steps: bool = False  # reports cover epochs; the steps inside are unknown
+    warmed_up: bool = False  # the script leaves its warm-up out
+    per_epoch: bool = False
+    evaluation_inside: bool = False  # the next printed time includes an evaluation, and is left out
+    trust_stamps: bool = True  # false: lines are written later than steps end
+    final: tuple[Line, ...] = ()  # the log's own summary
     final_scope: Scope = "global"
-    evaluation: tuple[Line, ...] = ()  # lines that show that time passed without training
-    end: tuple[Line, ...] = ()  # printed by every run that came to its end; () if there is no such line
+    evaluation: tuple[Line, ...] = ()  # time passed without training
+    end: tuple[Line, ...] = ()  # every complete log has it; (): none
     facts: tuple[Line, ...] = ()  # batch size, devices, model
-    scores: tuple[Line, ...] = ()  # how good the model is after an epoch; without a group for it they are counted
-    first_epoch: int = 1  # the number that the script gives its first epoch in those lines
-    timers: Timers | None = None  # where the script prints what its step time is made of
-    second: Callable[[], SecondFigure] | None = None  # a second derivation, where the first is not to be trusted alone
-    yields_to: tuple[str, ...] = ()  # dialects whose lines carry more, where a log has both
+    scores: tuple[Line, ...] = ()  # after an epoch; counted where no group names it
+    first_epoch: int = 1  # as the script numbers it
+    timers: Timers | None = None  # parts of the step time
+    second: Callable[[], SecondFigure] | None = None
+    yields_to: tuple[str, ...] = ()  # dialects that win where a log has both
     notes: str = ""
-    origin: Origin | None = None  # set when it is found; None: the house's own
+    origin: Origin | None = None  # None: the house's own
 
     @cached_property
     def telling(self) -> tuple[Line, ...]:
-        """The step lines and final figures by which the dialect is recognised."""
+        """The lines by which the dialect is recognised."""
         return tuple(line for line in (*self.step, *self.final) if line.telling)
 
     @cached_property
     def spans_lines(self) -> bool:
-        """Does a report of it go over several lines of the log?"""
         return any(b"\n" in line.sample.strip() for line in (*self.step, *self.final, *self.facts))
 
     @property
     def lines(self) -> tuple[Line, ...]:
-        """Every line that is declared."""
+        """All that are declared."""
         timers = (self.timers.line,) if self.timers else ()
         return (*self.step, *self.final, *self.evaluation, *self.end, *self.facts, *self.scores, *timers)
 
     def check(self, where: str) -> None:
-        """Raises EvalsuiteError if a field has a value that its type forbids, or if a pattern does not compile, has
-        unknown groups or misses its own sample. *where* is the file that declares it."""
+        """Raises EvalsuiteError for a wrong value, or a pattern that does not compile, has unknown groups or misses its
+        own sample. *where*: the declaring file.
+        """
         author_modules.check(self, where)
         for line in self.lines:
             _check(Message("core.of_dialect", where=where, name=self.name), line)
@@ -272,33 +264,31 @@ def _check(where: str, line: Line) -> None:
         )
 
 
-_USUAL = b" etaoinsrlhdcumpfgbywvk0123456789.,:-"  # bytes of a log, the most frequent first
+_USUAL = b" etaoinsrlhdcumpfgbywvk0123456789.,:-"  # most frequent first
 _LOOKED_FOR = 4
-_LONG = 1 << 13  # bytes; in a shorter text the whole literal is found as soon
+_LONG = 1 << 13  # bytes; up to there the whole literal is found as fast
 
 
 def stands_in(literal: bytes, text: bytes) -> bool:
-    """Is *literal* in *text*? Its rarest bytes are looked for first: one byte is found ten times faster than several,
-    and most of what a dialect prints has one that other lines lack."""
+    """Whether *literal* is in *text*. Its rarest bytes are looked for first, which is ten times faster."""
     if len(text) > _LONG and not bytes_of_it_stand_in(literal, text):
         return False
     return literal in text
 
 
 def bytes_of_it_stand_in(literal: bytes, text: bytes) -> bool:
-    """May *literal* be in *text*, on one line or broken over several? Told by its rarest bytes."""
+    """Whether *literal* may be in *text*, perhaps broken over lines."""
     return all(byte in text for byte in _rarest(literal))
 
 
 @lru_cache(maxsize=1024)
 def _rarest(literal: bytes) -> tuple[bytes, ...]:
-    """Some of the bytes of *literal*, the rarest first."""
     known = {byte: place for place, byte in enumerate(_USUAL)}
     ordered = sorted(set(literal), key=lambda byte: (-known.get(byte, len(_USUAL)), byte))
     return tuple(bytes([byte]) for byte in ordered[:_LOOKED_FOR])
 
 
-# (?:\s+Loss +(?:[\d.]+|nan))? at the end: groups in it are one deep
+# (?:\s+Loss +(?:[\d.]+|nan))? at the end, one level deep
 _OPTIONAL_END = re.compile(rb"(?<!\\)\(\?:(?:[^()\\]|\\.|\((?:[^()\\]|\\.)*\))*\)\?$")
 _SPECIAL = frozenset(b".^$*+?{}[]()|")
 
@@ -307,7 +297,7 @@ _ESCAPED = {ord("t"): ord("\t"), ord("n"): ord("\n"), ord("r"): ord("\r")}
 
 
 def _leading_literal(pattern: bytes) -> bytes:
-    """The plain text at the beginning of a regular expression; empty if there is none."""
+    """The literal text at the beginning of a regular expression."""
     if _has_alternatives(pattern):
         return b""
     literal, at = bytearray(), 0
@@ -328,14 +318,14 @@ def _leading_literal(pattern: bytes) -> bytes:
 
 
 def _alternatives(pattern: bytes) -> list[bytes]:
-    """`(?:one|other)` → one, other; empty where the pattern is no group of alternatives."""
+    """`(?:one|other)` → one, other; empty for any other pattern."""
     if not pattern.startswith(b"(?:") or not pattern.endswith(b")"):
         return []
     parts, depth = [b""], 0
     for token in _TOKEN.findall(pattern[3:-1]):
         depth += {b"(": 1, b")": -1}.get(token, 0)
         if depth < 0:
-            return []  # (?:one)…(?:other): the brackets at both ends are not a pair
+            return []  # (?:one)…(?:other)
         parts = [*parts, b""] if token == b"|" and depth == 0 else [*parts[:-1], parts[-1] + token]
     return parts
 
@@ -344,7 +334,7 @@ _TOKEN = re.compile(rb"\\.|\[\^?\]?[^\]]*\]|.", re.DOTALL)
 
 
 def _has_alternatives(pattern: bytes) -> bool:
-    """Is there a `|` outside all brackets? Then the alternatives have no common beginning."""
+    """Whether a `|` stands outside all brackets."""
     depth = 0
     for token in re.findall(rb"\\.|\[\^?\]?[^\]]*\]|[()|]", pattern, re.DOTALL):
         depth += {b"(": 1, b")": -1}.get(token, 0)

@@ -1,4 +1,4 @@
-"""Whole files: written so that a reader sees all of one or none of it, read as JSON objects, hashed, and swept up."""
+"""Whole files: written atomically, read as JSON objects, hashed, swept up."""
 
 import contextlib
 import errno
@@ -19,14 +19,14 @@ from evalsuite.errors import EvalsuiteError
 
 NO_UNNAMED = frozenset({errno.EOPNOTSUPP, errno.EISDIR, errno.ENOENT, errno.EINVAL})  # of old kernels too
 PIECE_BYTES = 1 << 18
-MOST_JSON_BYTES = 1 << 29  # the summary of 10,000 cases has a tenth of that
+MOST_JSON_BYTES = 1 << 29  # ten times the summary of 10,000 cases
 
 
-_HALVES = re.compile(rb"\\u[dD][89a-fA-F]")  # of a character beyond 65535, in JSON's own escapes
+_HALVES = re.compile(rb"\\u[dD][89a-fA-F]")  # JSON escapes of surrogates
 
 
 def read_json(path: Path) -> dict[str, object]:
-    """The object in *path*. Raises EvalsuiteError if it is absent, cut off or no JSON object."""
+    """Raises EvalsuiteError if *path* is absent, cut off or no JSON object."""
     try:
         about = path.stat()
         if not stat.S_ISREG(about.st_mode):
@@ -47,7 +47,7 @@ def read_json(path: Path) -> dict[str, object]:
 
 
 def _each_once(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    """An object of JSON. Raises ValueError if a key stands twice: readers differ in which of the two counts."""
+    """Raises ValueError for a repeated key: readers differ in which counts."""
     found = dict(pairs)
     if len(found) < len(pairs):
         keys = [key for key, _ in pairs]
@@ -57,20 +57,18 @@ def _each_once(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 
 def write_json(path: Path, facts: Mapping[str, object]) -> None:
-    """Writes *facts* so that a reader sees the whole file or none of it."""
+    """A reader sees the whole file or none of it."""
     text = json.dumps(facts, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
-    write_atomically(
-        path, text.encode("utf-8", "backslashreplace")
-    )  # a name that is no UTF-8 becomes JSON's own escape
+    write_atomically(path, text.encode("utf-8", "backslashreplace"))  # escapes a name that is no UTF-8
 
 
 def write_atomically(path: Path, content: bytes | Iterable[bytes]) -> None:
-    """Writes *content*, whole or in pieces, beside *path*, flushes it to the disk, and renames it into place."""
+    """Writes beside *path*, flushes to the disk, renames into place."""
     _put(path, content, mode=0o644, lasting=True)
 
 
 def text(path: Path) -> str | None:
-    """What a small file of the kernel says, without the line end; None if it cannot be read."""
+    """A small file of the kernel, stripped; None if unreadable."""
     try:
         return path.read_text().strip()
     except (OSError, UnicodeDecodeError):
@@ -78,7 +76,7 @@ def text(path: Path) -> str | None:
 
 
 def keep(path: Path, content: bytes) -> None:
-    """Puts *content* into a cache, whole or not at all; one that cannot be written only costs time."""
+    """Puts *content* into a cache; a failure only costs time."""
     with contextlib.suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
         _put(path, content, mode=0o600, lasting=False)
@@ -91,9 +89,9 @@ def _put(path: Path, content: bytes | Iterable[bytes], *, mode: int, lasting: bo
 
 @contextlib.contextmanager
 def replacing(path: Path, *, mode: int = 0o644, lasting: bool = True) -> Iterator[BinaryIO]:
-    """A new file that takes the place of *path* once it is written whole, and goes if something goes wrong.
+    """A new file that replaces *path* once it is whole.
 
-    Where the file system has files without a name, not even a process that is killed leaves anything.
+    Where files without a name exist (O_TMPFILE), a killed process leaves nothing.
     """
     try:
         handle, name = _new_file(path)
@@ -111,13 +109,13 @@ def replacing(path: Path, *, mode: int = 0o644, lasting: bool = True) -> Iterato
                 os.unlink(name or "")
             raise
     except OSError as error:
-        if error.filename is None:  # the kernel says that there is no room, and not where
+        if error.filename is None:  # the kernel does not say where there is no room
             raise OSError(error.errno, error.strerror, str(path)) from error
         raise
 
 
 def _new_file(path: Path) -> tuple[int, str | None]:
-    """A descriptor of a new file beside *path*, and its name; None where it has none yet (open(2), O_TMPFILE)."""
+    """A new file beside *path* and its name, None with O_TMPFILE (open(2))."""
     if hasattr(os, "O_TMPFILE") and os.path.isdir("/proc/self/fd"):
         try:
             return os.open(path.parent, os.O_TMPFILE | os.O_WRONLY, 0o600), None
@@ -128,15 +126,16 @@ def _new_file(path: Path) -> tuple[int, str | None]:
 
 
 def _named(handle: int, path: Path) -> str:
-    """Gives the file of *handle*, which has none, a name beside *path*."""
+    """Names a nameless file."""
     name = f"{path.parent}/.{path.name}.{secrets.token_hex(4)}"
-    os.link(f"/proc/self/fd/{handle}", name, src_dir_fd=handle)  # with any, Python follows the link (linkat(2))
+    # with any src_dir_fd Python follows the link (linkat(2))
+    os.link(f"/proc/self/fd/{handle}", name, src_dir_fd=handle)
     return name
 
 
 @contextlib.contextmanager
 def scratch(purpose: str) -> Iterator[Path]:
-    """An empty folder for a while. Raises EvalsuiteError where none can be made: all may be read-only, or full."""
+    """A temporary folder. Raises EvalsuiteError where none can be made."""
     try:
         folder = Path(tempfile.mkdtemp(prefix=f"evalsuite-{purpose}-"))
     except OSError as error:
@@ -150,7 +149,7 @@ def scratch(purpose: str) -> Iterator[Path]:
 
 
 def private(path: str, flags: int) -> int:
-    """Opens a new file that nobody else may read: what a training script prints may hold a password. For `open`."""
+    """An opener for `open`: nobody else may read what a training script prints."""
     return os.open(path, flags, 0o600)
 
 
@@ -163,7 +162,7 @@ def sha256(path: Path) -> str:
 
 
 def remove_unused(folder: Path, unused_s: float) -> None:
-    """Removes the folders in *folder* whose time of change lies longer ago. Raises OSError."""
+    """Removes the folders in *folder* that are older. Raises OSError."""
     for inner in folder.iterdir() if folder.is_dir() else ():
         if time.time() - inner.stat().st_mtime > unused_s:
             shutil.rmtree(inner, ignore_errors=True)

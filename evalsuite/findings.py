@@ -1,11 +1,9 @@
-"""Every rule that a report can find broken, declared once: its code, how grave it is, its fields and its limits.
+"""Every data rule: its code, severity, fields and limits.
 
-A finding is one of these classes with its numbers and names: `Drift(change=0.07, where=run.id)`. It holds no
-sentence. What it says, its title, what it checks, why it matters and what to do stand in `data/rules/<code>.toml`, in
-both languages; how a number is printed, in `report/text/numbers.py`. Limits are fields with a default: the code that
-judges reads them here (`Drift.limit`), and the sentences are filled from here.
+A finding is one of these classes with its values: `Drift(change=0.07, where=run.id)`. The sentences about it are in
+`data/rules/<code>.toml`; the limits that judge are the defaults of its fields (`Drift.limit`).
 
-To add a rule: declare it below, write its file of words, and raise it. tests/unit/test_findings.py names what lacks.
+To add a rule: declare it, write its file of words, and raise it. tests/unit/test_findings.py names what lacks.
 """
 
 import dataclasses
@@ -20,11 +18,11 @@ F = TypeVar("F", bound=Finding)
 
 
 class Kind(StrEnum):
-    """What the value of a field is, and so how `report/text/findings.py` puts it into words."""
+    """What a field holds, and so how `report/text/findings.py` words it."""
 
     COUNT = auto()
     SHARE = auto()  # 1.0 is all
-    LIMIT = auto()  # a share that somebody chose: as few digits as it needs
+    LIMIT = auto()  # a chosen share: as few digits as it needs
     CHANGE = auto()  # a share with its sign
     RATE = auto()  # items per second
     RATIO = auto()  # of two speeds
@@ -34,7 +32,7 @@ class Kind(StrEnum):
     READING = auto()  # of a sensor, in the finding's `unit`
     SCORE = auto()
     POINTS = auto()  # between two scores
-    MEASURE = auto()  # a number of the evaluation, printed as the finding's `measure` is
+    MEASURE = auto()  # printed as the finding's `measure` is
     RESOURCE = auto()
     PHASE = auto()
     METRIC = auto()  # of a score, with its split: "validation_top1"
@@ -45,9 +43,9 @@ class Kind(StrEnum):
     SOURCE = auto()  # who states it
     FAILURE = auto()  # what ended a run: "out of memory"
     SCALE = auto()  # nodes × devices per node: "2x8"
-    NAME = auto()  # a proper name, a unit, an identifier: the same in every language
-    QUOTE = auto()  # somebody else's words: a line of a log, an error message
-    SAID = auto()  # our own words from another room, in English: retold where the reader has another language
+    NAME = auto()  # the same in every language
+    QUOTE = auto()  # somebody else's words
+    SAID = auto()  # ours from another module
 
 
 Count = Annotated[int, Kind.COUNT]
@@ -77,8 +75,8 @@ Name = Annotated[str, Kind.NAME]
 Quote = Annotated[str, Kind.QUOTE]
 Said = Annotated[str, Kind.SAID]
 
-RULES: dict[str, type[Finding]] = {}  # name → rule, in the order they are declared in
-UNRAISED: Mapping[str, str] = {  # data rules that are kept without a finding → where
+RULES: dict[str, type[Finding]] = {}  # by name
+UNRAISED: Mapping[str, str] = {  # data rules without a finding → where they are kept
     "D01": "evalsuite.logs.text.records",
     "D02": "evalsuite.report.book.blocks",
     "D28": "evalsuite.importing.published_tables",
@@ -103,19 +101,14 @@ def rule(code: str, severity: Severity, *, keeps: str | None = None) -> Callable
     return declared
 
 
-# one run
-
-
 @rule("D04", "exclude")
 class DuplicateRepeat(Finding):
-    repeat: Count  # from 0
+    repeat: Count
 
 
 @rule("D04", "exclude")
 class SameBytes(Finding):
-    """A copy of another run: its log holds the same bytes, and it began and ended at the same time."""
-
-    first: Name  # the run that counts
+    first: Name  # that counts
 
 
 @rule("D07", "note")
@@ -130,13 +123,11 @@ class ShortWindow(Finding):
 class TooShortWindow(Finding):
     skipped_steps: Count
     measured_steps: Count
-    least_steps: Count = 20  # fewer are shown in data quality only
+    least_steps: Count = 20
 
 
 @rule("D10", "flag")
 class Drift(Finding):
-    """The first third of the window against the last."""
-
     change: Change
     limit: Limit = 0.05
 
@@ -159,7 +150,7 @@ class OverlappingPhases(Finding):
     phases: tuple[Phase, ...]
     sum_s: Seconds
     whole_s: Seconds
-    limit: Limit = 1.02  # what clocks may differ by
+    limit: Limit = 1.02  # clocks may differ by that
 
 
 @rule("D20", "flag")
@@ -168,7 +159,7 @@ class AboveCapacity(Finding):
     mean: Reading
     capacity: Reading
     unit: Name
-    limit: Limit = 1.02  # what a link or a disk cannot do
+    limit: Limit = 1.02  # no link or disk does so
 
 
 @rule("D20", "flag")
@@ -183,12 +174,10 @@ class DeviceAboveCapacity(Finding):
 
 @rule("D21", "flag")
 class HostClocksDiffer(Finding):
-    """By its own clock a host began and ended its part of the run at another time than the first."""
-
     host: Name
     first: Name
     offset_s: Seconds
-    limit_s: Seconds = 5.0  # what starting and ending the processes of a job one after the other takes
+    limit_s: Seconds = 5.0  # a job's processes start and end one after the other
 
 
 @rule("D21", "flag")
@@ -199,15 +188,11 @@ class ClockBackwards(Finding):
 
 @rule("D25", "reject")
 class LogCut(Finding):
-    """The process ended well, and its log ends in the middle of a line."""
-
     line: Count
 
 
 @rule("D25", "reject")
 class LogWithoutEnd(Finding):
-    """… or without the line that ends every log of its script."""
-
     script: Name
 
 
@@ -225,7 +210,7 @@ class UnknownOrigin(Finding):
 class ArrivalsBursty(Finding):
     together: Count
     lines: Count
-    limit: Share = 1 / 3  # above it, arrival says when the buffer was full, not when a step ended
+    limit: Share = 1 / 3  # above it, arrival says when the buffer was full
 
 
 @rule("batch_doubted", "flag", keeps="D03")
@@ -238,35 +223,27 @@ class BatchDoubted(Finding):
 
 @rule("batch_from_argument", "note")
 class BatchFromArgument(Finding):
-    """The batch is one that the script has dumped among its arguments; nothing else in the log says it."""
-
-    text: Quote  # as it stands there: global_batch_size=512
+    text: Quote
 
 
 @rule("line_left_out", "note")
 class LineLeftOut(Finding):
-    """Lines of the log are longer than any that a script prints of its training; they are not looked at."""
-
     bytes: Annotated[int, Kind.BYTES]
 
 
 @rule("begins_again", "flag")
 class BeginsAgain(Finding):
-    """Behind the measured steps the log begins anew: a second run, a copy, or another process."""
-
     line: Count
 
 
 @rule("busy_machine", "flag")
 class BusyMachine(Finding):
     others: Share  # of the usable cores
-    limit: Limit = 0.1  # the system itself and the node agent take one or two per cent
+    limit: Limit = 0.1  # the system and the node agent take one or two per cent
 
 
 @rule("machine_drifts", "flag")
 class MachineDrifts(Finding):
-    """The fixed computation before the blocks of a campaign took longer before some than before others."""
-
     campaign: Name
     least_s: Seconds
     most_s: Seconds
@@ -277,21 +254,17 @@ class MachineDrifts(Finding):
 
 @rule("other_nodes", "flag")
 class OtherNodes(Finding):
-    """Runs at one scale, which are compared with each other, were made on different machines."""
-
     scale: Name
-    nodes: tuple[Name, ...]  # of most runs
-    others: tuple[Name, ...]  # of a run that was made elsewhere
+    nodes: tuple[Name, ...]
+    others: tuple[Name, ...]
     runs: Count
     of_runs: Count
 
 
 @rule("different_nodes", "flag")
 class DifferentNodes(Finding):
-    """A case was measured on other machines than those that it is compared with at its scale."""
-
-    nodes: tuple[Name, ...]  # all of the case
-    others: tuple[Name, ...]  # all of most of the cases beside it
+    nodes: tuple[Name, ...]
+    others: tuple[Name, ...]
 
 
 @rule("changed_since_run", "exclude")
@@ -311,15 +284,13 @@ class ClockDisagrees(Finding):
 
 @rule("clocks_far_apart", "flag", keeps="D16")
 class ClocksFarApart(Finding):
-    """So far apart that the value is shown and not ranked; further (`batch_doubted`), and there is none."""
-
     difference: Change
-    limit: Factor = 1.2  # recorded stalls (checkpoints, evaluation) are left out of both
+    limit: Factor = 1.2  # further apart (`batch_doubted`) there is no value
 
 
 @rule("coarse_figures", "flag")
 class CoarseFigures(Finding):
-    share: Share  # by which the value may be wrong, for the digits printed
+    share: Share  # by which the value may be wrong
     limit: Limit = 0.02
 
 
@@ -333,7 +304,7 @@ class ContradictsLog(Finding):
 @rule("clocks_held_back", "flag")
 class ClocksHeldBack(Finding):
     devices: Count
-    of: Count  # the devices that told
+    of: Count
     share: Share  # of the readings of the worst
     limit: Limit = 0.05
 
@@ -352,8 +323,6 @@ class DevicesIdle(Finding):
 
 @rule("devices_unused", "exclude")
 class DevicesUnused(Finding):
-    """The script's own rate is a whole fraction of what the clock makes of the case's items."""
-
     used: Count
     planned: Count
     clock_items_per_s: Rate
@@ -362,7 +331,7 @@ class DevicesUnused(Finding):
 
 @rule("facts_disagree", "flag", keeps="D03")
 class FactsDisagree(Finding):
-    fact: FactName  # as data/criteria/facts.toml names it
+    fact: FactName  # of data/criteria/facts.toml
     source: SourceName
     value: Name
     other_source: SourceName
@@ -391,8 +360,6 @@ class HungAtEnd(Finding):
 
 @rule("long_stall", "flag")
 class LongStall(Finding):
-    """One report of the window took longer than the others: a checkpoint, or the loading of data."""
-
     share: Share  # of the window
     seconds: Seconds  # beyond what its steps usually take
     limit: Limit = 0.05
@@ -400,20 +367,18 @@ class LongStall(Finding):
 
 @rule("nodes_missing", "exclude")
 class NodesMissing(Finding):
-    left: Count  # nodes that left records
+    left: Count
     planned: Count
 
 
 @rule("other_world_size", "exclude")
 class OtherWorldSize(Finding):
-    printed: Count  # devices of the job, as its log has them
+    printed: Count
     planned: Count
 
 
 @rule("copied", "note")
 class Copied(Finding):
-    """The log holds the same steps several times, to the last digit, one run behind the other."""
-
     copies: Count
 
 
@@ -431,8 +396,6 @@ class PartialBatch(Finding):
 
 @rule("last_batch_short", "flag")
 class LastBatchShort(Finding):
-    """An epoch ends inside the window, and what is left of the data fills no whole batch."""
-
     step: Count
     items: Count  # of the epoch
     share: Share  # of a batch
@@ -442,7 +405,7 @@ class LastBatchShort(Finding):
 
 @rule("ranks_missing", "exclude")
 class RanksMissing(Finding):
-    seen: Count  # processes that printed steps
+    seen: Count
     planned: Count
 
 
@@ -455,8 +418,6 @@ class RatesScatter(Finding):
 
 @rule("rest_differs", "flag")
 class RestDiffers(Finding):
-    """The steps after the window against those within."""
-
     difference: Change
     steps: Count  # after the window
     limit: Limit = 0.02
@@ -475,25 +436,21 @@ class Resumed(Finding):
 
 @rule("devices_assumed", "note")
 class DevicesAssumed(Finding):
-    """The log prints times of one process; how many devices train such a step is said by an option alone."""
-
     devices: Count
 
 
 @rule("scope_assumed", "flag")
 class JobAssumedOnePrints(Finding):
-    """The log does not say whose rate it prints; the whole job's, since one process prints."""
+    pass
 
 
 @rule("scope_assumed", "flag")
 class JobAssumedLauncher(Finding):
-    """… the whole job's, since an MPI launcher started the processes."""
+    pass
 
 
 @rule("scope_assumed", "flag")
 class OwnAssumed(Finding):
-    """… each process its own, since several print."""
-
     printers: Count
 
 
@@ -507,15 +464,12 @@ class UnreadableRun(Finding):
 class WindowLongerThanRun(Finding):
     window_s: Seconds  # by the script's own figures
     run_s: Seconds
-    limit: Factor = 1.1  # what a clock that starts late and rounded step times may explain
+    limit: Factor = 1.1  # explained by a late clock and rounded step times
 
 
 @rule("excluded", "exclude")
 class Excluded(Finding):
-    """Read back from a finished report: it keeps this run out of the median."""
-
-
-# the repeats of a case
+    pass
 
 
 @rule("D05", "note")
@@ -547,30 +501,21 @@ class OutlyingRepeat(Finding):
     items_per_s: Rate
     limit_mads: Factor = 3.0  # scaled, of the repeats
     limit: Limit = 0.02  # of the median
-    limit_cvs: Factor = 3.0  # of the other runs of the block: of five repeats alone the MAD says little
-
-
-# the attempts at a run
+    limit_cvs: Factor = 3.0  # of the other runs of the block: the MAD of five repeats says little
 
 
 @rule("taken_away", "flag")
 class RunTakenAway(Finding):
-    """The journal knows of finished runs that are not there any more."""
-
     attempts: Count
 
 
 @rule("made_again", "note")
 class RunMadeAgain(Finding):
-    """After attempts that were interrupted or failed."""
-
     attempts: Count
 
 
 @rule("journal_broken", "flag")
 class JournalBroken(Finding):
-    """The journal does not hold the start of a run, or not the plan that it was started by."""
-
     campaign: Name
 
 
@@ -578,9 +523,6 @@ class JournalBroken(Finding):
 class RepeatsAdded(Finding):
     planned: Count  # repeats, before the first run
     later: Count
-
-
-# cases against one another
 
 
 @rule("D11", "flag")
@@ -630,15 +572,13 @@ class PublishedDiffers(Finding):
 
 @rule("D16_speedup", "flag")
 class PrintedSpeedupDiffers(Finding):
-    printed: Name  # as the table has it, digits and all
+    printed: Name  # all digits
     computed: Ratio
 
 
 @rule("D16_sources", "flag")
 class SourcesDiffer(Finding):
-    """Two figures printed for one case, in two places: neither is a repeat of the other."""
-
-    printed: Name  # as the table has it, digits and all
+    printed: Name  # all digits
     source: Name
     other: Name
     other_source: Name
@@ -653,8 +593,6 @@ class ScaledTime(Finding):
 
 @rule("D20", "flag")
 class AbovePeak(Finding):
-    """More operations than the device can do: its MFU is left out."""
-
     device: Name
     tflops: Rate
     peak_tflops: Rate
@@ -669,9 +607,9 @@ class OddMemory(Finding):
 
 @rule("D23", "flag")
 class AuthorDiffers(Finding):
-    written: Name  # as the author has it, digits and all
+    written: Name  # all digits
     computed: Measure
-    measure: Name  # as it stands in the author's braces: "speedup"
+    measure: Name  # "speedup"
 
 
 @rule("D24", "flag")
@@ -685,16 +623,12 @@ class BelowTarget(Finding):
 
 @rule("methods_differ", "flag")
 class MethodsDiffer(Finding):
-    """A speed-up of values that were taken by different clocks."""
-
     methods: tuple[Method, ...]
     base_methods: tuple[Method, ...]
 
 
 @rule("peak_unverified", "flag")
 class PeakUnverified(Finding):
-    """An MFU counts from a peak that no data sheet of a product on sale confirms."""
-
     device: Name
     peak_tflops: Rate
     source: Name
@@ -702,24 +636,18 @@ class PeakUnverified(Finding):
 
 @rule("winner_changes", "flag")
 class AheadInFirstHalf(Finding):
-    """Over the first half of the measured steps another framework is ahead than over all of them."""
-
     other: Name
     gap: Share
 
 
 @rule("winner_changes", "flag")
 class AheadInSecondHalf(Finding):
-    """… over the second half."""
-
     other: Name
     gap: Share
 
 
 @rule("side_by_side", "flag")
 class SideBySide(Finding):
-    """Asked for with --share, by this evaluation or by the other."""
-
     evaluations: Count
 
 
@@ -729,23 +657,20 @@ class Oversubscribed(Finding):
     cores: Count
 
 
-# the table, asked
-
-
 def number(code: str) -> str | None:
-    """The data rule that *code* keeps: "D16" of `clock_disagrees`; None where it has none."""
+    """ "D16" for `clock_disagrees`; None where no data rule is behind the code."""
     return code if code in UNRAISED else _NUMBERS.get(code)
 
 
 def codes() -> tuple[str, ...]:
-    """Every code once: the data rules by number, then the words by the alphabet."""
+    """Every code once: data rules first."""
     found = {*UNRAISED, *(rule.code for rule in RULES.values())}
     return tuple(sorted(found, key=lambda code: (code.islower(), code)))
 
 
 def called(name: str) -> tuple[str, ...]:
-    """The codes that *name* means, in any case: a code, the data rule that several keep ("D16"), a rule's own name."""
-    wanted = re.sub(r"^d(\d)$", r"d0\1", name.casefold())  # "D5" is D05
+    """The codes that *name* means: a code, a data rule ("D16"), or a rule's own name, in any case."""
+    wanted = re.sub(r"^d(\d)$", r"d0\1", name.casefold())
     exact = tuple(code for code in codes() if code.casefold() == wanted)
     kept = tuple(code for code in codes() if (number(code) or "").casefold() == wanted and code not in exact)
     named = tuple(rule.code for rule in RULES.values() if rule.name == wanted)
@@ -753,15 +678,15 @@ def called(name: str) -> tuple[str, ...]:
 
 
 def of_code(code: str) -> tuple[type[Finding], ...]:
-    """The rules that go by *code*; none for a data rule that is kept without a finding."""
+    """None for a data rule that is kept without a finding."""
     return tuple(rule for rule in RULES.values() if rule.code == code)
 
 
-_KINDS: dict[type[Finding], Mapping[str, Kind]] = {}  # asked of every finding of a report, and always the same
+_KINDS: dict[type[Finding], Mapping[str, Kind]] = {}  # a cache
 
 
 def kinds(rule: type[Finding]) -> Mapping[str, Kind]:
-    """The fields of *rule* (but the places where it was found) → what they are."""
+    """The fields of *rule*, without the places where it was found."""
     if rule not in _KINDS:
         hints = get_type_hints(rule, include_extras=True)
         fields = [field.name for field in dataclasses.fields(rule) if field.name not in ("where", "also")]
@@ -776,7 +701,6 @@ def _kind(hint: object) -> Kind:
 
 
 def limits(code: str) -> dict[str, tuple[float, Kind]]:
-    """The limits of the rules that go by *code*: field → (number, what it is)."""
     found = {}
     for rule in of_code(code):
         kind_of = kinds(rule)
@@ -787,15 +711,13 @@ def limits(code: str) -> dict[str, tuple[float, Kind]]:
 
 
 def values(finding: Finding) -> dict[str, object]:
-    """The fields of *finding* (but where it was found) and their values."""
+    """The fields of *finding*, without the places where it was found."""
     return {name: getattr(finding, name) for name in kinds(type(finding))}
 
 
 def plain(finding: Finding) -> dict[str, object]:
-    """The same as JSON has them."""
     return {name: list(held) if isinstance(held, tuple) else held for name, held in values(finding).items()}
 
 
 def order(finding: Finding) -> tuple[object, ...]:
-    """What findings are put in order by: code, rule, values, where."""
     return (finding.code, finding.name, tuple(values(finding).values()), finding.where)

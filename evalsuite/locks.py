@@ -1,8 +1,7 @@
-"""One holder at a time of a file's lock, let go of by a process that dies.
+"""One holder at a time of a file's lock, released when the process dies.
 
-With flock; on file systems without it (Lustre mounted with `noflock`, some network file systems) by filelock's soft
-lock, a second file beside it: one that a dead process of this host has left is taken over. What a holder on another
-host has left cannot be told from one that works.
+With flock. Where a file system lacks it (Lustre with `noflock`), with filelock's soft lock, a second file: one of a
+dead process of this host is taken over. On another host nobody can tell the dead from the working.
 """
 
 import contextlib
@@ -15,14 +14,14 @@ from pathlib import Path
 from evalsuite.errors import EvalsuiteError
 
 NO_FLOCK = frozenset({errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOTSUP})
-LONGEST_WAIT_S = 600.0  # without flock, where nobody may be able to say whether the holder still works
+LONGEST_WAIT_S = 600.0  # without flock
 
 
 @contextlib.contextmanager
 def hold_lock(path: Path, *, wait: bool = True, waiting: Callable[[], None] = lambda: None) -> Iterator[bool]:
-    """Holds the lock *path* while this lasts, and gives whether it does: without *wait* another may hold it.
+    """Holds *path* for a while; yields False if another holds it and *wait* is off.
 
-    *waiting* is called once before a wait begins. Raises OSError if the file cannot be made.
+    *waiting* is called once before a wait. Raises OSError if the file cannot be made.
     """
     with open(path, "w") as file:
         try:
@@ -38,7 +37,7 @@ def hold_lock(path: Path, *, wait: bool = True, waiting: Callable[[], None] = la
 
 
 def has_flock(folder: Path) -> bool:
-    """Whether the file system of *folder* gives locks that a dead process lets go of by itself."""
+    """Whether *folder* has locks that end with their process."""
     handle = os.open(folder, os.O_RDONLY)
     try:
         fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)

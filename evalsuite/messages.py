@@ -1,20 +1,18 @@
 """What evalsuite says of a problem: an id and values, worded in every language.
 
-A `Message` is a text, its English wording, and so goes wherever a text goes: into an error, a reason, a JSON file. On a
-Chinese page or terminal it is asked for its other wording:
+A `Message` is its English wording, and goes wherever a text goes: into an error, a reason, a JSON file.
 
     raise EvalsuiteError.of("plan.unknown_key", path=path, key=key, near=near)
     wording(error.message, "zh")
 
-The words stand in `data/text/messages/<first part of the id>.toml`, both languages in one table:
+The words are in `data/text/messages/<first part of the id>.toml`:
 
     [unknown_key]
     en = '{path}: unknown key "{key}"; the keys are {names}.{near}'
     zh = '{path}：没有“{key}”这个键；可用的键有 {names}。{near}'
 
 Places take Python's formats, `{seconds:.1f}`, and English plurals, `{n} {n|run|runs}`; `{{` is a brace. A value may
-be a message itself, or a list of them. Putting a message into an f-string makes English text of it: make it a value
-of another message.
+be a message or a list of them. An f-string with a message has its English text: use a value of another message.
 """
 
 import errno
@@ -28,14 +26,14 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 PLACE = re.compile(r"\{\{|\}\}|\{(\w+)(?::([^{}|]+)|\|([^{}|]*)\|([^{}|]*))?\}")  # {name}, {name:.1f}, {name|one|many}
-BETWEEN = {"en": ", ", "zh": "、"}  # the parts of a list
+BETWEEN = {"en": ", ", "zh": "、"}  # parts of a list
 ENGLISH = "en"
 
 Value = str | int | float | bool | tuple["Value", ...]  # a Message is a str
 
 
 class Message(str):
-    """A text of ours. Two are equal if their English wordings are. Raises KeyError if *id* has no words."""
+    """A text of ours, equal by its English wording. Raises KeyError if *id* has no words."""
 
     __slots__ = ("id", "values")
 
@@ -50,7 +48,7 @@ class Message(str):
         return message
 
     def in_language(self, language: str) -> str:
-        """Its wording in *language*, "en" or "zh"."""
+        """In "en" or "zh"."""
         return str(self) if language == ENGLISH else _worded(self.id, self.values, language)
 
     def map(self, change: Callable[[str], str]) -> "Message":
@@ -58,7 +56,7 @@ class Message(str):
         return Message(self.id, **{name: _mapped(value, change) for name, value in self.values.items()})
 
     def to_json(self) -> dict[str, object]:
-        """`{"id": …, "values": {…}}`, as run folders keep it."""
+        """`{"id": …, "values": {…}}`, for run folders."""
         return {"id": self.id, "values": {name: _to_json(value) for name, value in self.values.items()}}
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
@@ -71,7 +69,7 @@ class Message(str):
         """Nothing beside the arguments of its making."""
 
 
-Phrase = Message | str  # ours, or somebody else's words, which have one language
+Phrase = Message | str  # somebody else's words have one language
 
 
 def wording(text: str, language: str) -> str:
@@ -80,7 +78,7 @@ def wording(text: str, language: str) -> str:
 
 
 def message_of(error: BaseException) -> str:
-    """What *error* says: its message; what the system says of a file, without the file; else its text."""
+    """The message of *error*; what the system says, without the file; else its text."""
     if isinstance(error, OSError) and error.errno is not None:
         name = errno.errorcode.get(error.errno, "").lower()
         return Message(f"system.{name}") if name in _table("system") else error.strerror or str(error)
@@ -88,7 +86,7 @@ def message_of(error: BaseException) -> str:
 
 
 def from_json(found: object) -> str:
-    """The phrase that *found*, a text or the JSON of a message, holds. Raises ValueError if it holds none."""
+    """The phrase in *found*, a text or the JSON of a message. Raises ValueError."""
     if isinstance(found, str):
         return found
     if isinstance(found, dict) and found.keys() == {"id", "values"}:
@@ -100,7 +98,6 @@ def from_json(found: object) -> str:
 
 
 def places(sentence: str) -> frozenset[str]:
-    """The names of the places in *sentence*."""
     return frozenset(place[1] for place in PLACE.finditer(sentence) if place[1])
 
 
@@ -162,7 +159,6 @@ def _text(value: Value, language: str) -> str:
 
 
 def folder() -> "Path":
-    """Where the words lie."""
     from evalsuite import paths
 
     return paths.DATA / "text" / "messages"
@@ -170,8 +166,8 @@ def folder() -> "Path":
 
 @functools.cache
 def _table(room: str) -> Mapping[str, Mapping[str, str]]:
-    """Key → language → sentence, of the ids that begin with *room*."""
-    import tomllib  # needed only once something is to be said, and every command imports this room
+    """Key → language → sentence."""
+    import tomllib  # slow, and rarely needed
 
     if not re.fullmatch(r"\w+", room):
         raise KeyError(room)

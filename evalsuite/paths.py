@@ -1,4 +1,4 @@
-"""Where everything lies: adapters, templates and data, in a checkout or inside the installed package."""
+"""Where adapters, templates and data are."""
 
 import os
 from pathlib import Path
@@ -7,21 +7,18 @@ PACKAGE = Path(__file__).resolve().parent
 
 
 def _house() -> Path:
-    """The folder that holds `adapters/`, `templates/` and `data/`.
-
-    In a wheel they lie inside the package, in a checkout and an editable install beside it.
-    """
+    """Inside the package in a wheel; beside it in a checkout and an editable install."""
     return PACKAGE if (PACKAGE / "adapters").is_dir() else PACKAGE.parent
 
 
 ADAPTERS = _house() / "adapters"
 TEMPLATES = _house() / "templates"
-SECTIONS = PACKAGE / "report" / "sections"  # a chapter's template lies beside its module
+SECTIONS = PACKAGE / "report" / "sections"  # templates beside their modules
 DATA = _house() / "data"
 
 
 def cache() -> Path:
-    """The folder for what can be made again: virtual environments, checkouts, font and figure caches."""
+    """Environments, checkouts, fonts, figures: all can be made again."""
     named = os.environ.get("EVALSUITE_CACHE")
     if named:
         return Path(named).expanduser()
@@ -29,6 +26,6 @@ def cache() -> Path:
 
 
 def data_sets() -> Path:
-    """The folder of the user's data sets (`imagenet`, `imagenet-tfrecord`, …): `{data}` in command lines."""
+    """The user's (`imagenet`, …): `{data}` in command lines."""
     named = os.environ.get("EVALSUITE_DATA")
     return Path(named).expanduser() if named else cache() / "data"

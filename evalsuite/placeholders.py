@@ -1,7 +1,4 @@
-"""The placeholders in a recipe's command line, and what replaces them.
-
-The plan fills what it knows before a run starts; the node agent fills the rest on each node.
-"""
+"""Placeholders in command lines. The plan fills some before a run; the node agent fills the rest."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -9,7 +6,7 @@ from dataclasses import dataclass, field
 from evalsuite.messages import Message
 
 LOCALHOST = "127.0.0.1"
-FIRST_PORT, LAST_PORT = 20000, 32000  # above the well-known, below where Linux takes client ports from (32768)
+FIRST_PORT, LAST_PORT = 20000, 32000  # between well-known ports and Linux's client ports (32768)
 
 BY_PLAN = {
     "{python}": "interpreter of the framework's environment",
@@ -31,13 +28,11 @@ BY_AGENT = {
     "{hosts_slots}": 'all nodes with their devices, "h1:8,h2:8"',
     "{hosts_ports}": 'all nodes with the master port, "h1:29500,h2:29500"',
 }
-OF_HOSTS = ("{host}", "{hosts}", "{hosts_slots}", "{hosts_ports}")  # not every launcher tells the names
+OF_HOSTS = ("{host}", "{hosts}", "{hosts_slots}", "{hosts_ports}")  # not every launcher tells them
 
 
 @dataclass(frozen=True, kw_only=True)
 class Node:
-    """This node's place in the run."""
-
     rank: int = 0
     nodes: int = 1
     master_addr: str = LOCALHOST
@@ -47,7 +42,7 @@ class Node:
 
 
 def of_node(place: Node, processes: int, threads: int) -> dict[str, str]:
-    """The value of each placeholder of a command line (`evalsuite.adapter.Command`)."""
+    """By placeholder (`evalsuite.adapter.Command`)."""
     return _hosts_placeholders(place, processes) | {
         "{node_rank}": str(place.rank),
         "{nodes}": str(place.nodes),
@@ -59,7 +54,7 @@ def of_node(place: Node, processes: int, threads: int) -> dict[str, str]:
 
 
 def unfilled(argv: Iterable[str]) -> str | None:
-    """Why the command line cannot be started: it wants the names of the hosts and the launcher told none."""
+    """Why a line cannot be started: it needs names of hosts that the launcher does not tell."""
     if any(name in token for token in argv for name in OF_HOSTS):
         return Message("core.hosts_untold")
     return None
@@ -77,7 +72,7 @@ def _hosts_placeholders(place: Node, processes: int) -> dict[str, str]:
 
 
 def filled(token: str, known: Mapping[str, str]) -> str:
-    """*token* with each placeholder of *known* replaced; other braces stay as they are."""
+    """Other braces stay."""
     for name, value in known.items():
         token = token.replace(name, value)
     return token

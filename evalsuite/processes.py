@@ -1,4 +1,4 @@
-"""The same work on many things by a forked process on each core. They know all that this one knows."""
+"""Work on many things by forked processes, which share what this one knows."""
 
 import gc
 import multiprocessing
@@ -9,16 +9,16 @@ from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from typing import Any, TypeVar
 
-AT_ONCE = 8  # things that a process takes; a few more chances to share what is left evenly than it costs
+AT_ONCE = 8  # things a process takes at once
 
 Thing = TypeVar("Thing")
 Made = TypeVar("Made")
 
-_shared: tuple[Callable[[Any], Any], Sequence[Any]]  # what forked processes work on: it need not be pickled
+_shared: tuple[Callable[[Any], Any], Sequence[Any]]  # forked processes read it: no pickling
 
 
 def cores() -> int:
-    """How many cores this process may use."""
+    """Those this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
@@ -27,13 +27,13 @@ def cores() -> int:
 def shared(
     work: Callable[[Thing], Made], things: Sequence[Thing], cores: int, meanwhile: Callable[[], object]
 ) -> Iterator[Made]:
-    """What *work* makes of each of *things*, in their order, by so many processes. What it raises is raised here.
+    """Results in the order of *things*. Raises what *work* raises.
 
-    *meanwhile* is done here while they begin. If a process is killed, the rest is done here.
+    *meanwhile* is done here while processes start. If one is killed, the rest is done here.
     """
     global _shared
     _shared = (work, things)
-    gc.freeze()  # what is known now stays: no process looks at it, and copies its pages by doing so
+    gc.freeze()  # the collector would copy shared pages
     forked = multiprocessing.get_context("fork")
     pool = ProcessPoolExecutor(min(cores, len(things)), forked, signal.signal, (signal.SIGINT, signal.SIG_IGN))
     done = 0

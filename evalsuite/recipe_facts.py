@@ -1,16 +1,13 @@
-"""What official scripts mostly do: the facts that many recipes share, by the names of `data/criteria/facts.toml`.
-
-Each adapter says beside its recipes in which lines of the pinned commit it was read.
-"""
+"""Facts that many official scripts share (`data/criteria/facts.toml`); adapters cite the lines beside their recipes."""
 
 SGD = {"optimiser": "sgd", "clipping": "none", "weight_decay": "L2", "parallel_layout": "DP"}  # with momentum
 IMAGES = {**SGD, "input_size": "224"}
 IMAGENET = {**IMAGES, "data": "imagenet"}
 """Classification of images of 224 pixels, copies of the model exchanging gradients; IMAGENET reads them from files."""
 FACES = {**SGD, "input_size": "112"}
-# Text is read from files that hold it tokenised, and mostly masked; which text, does not change the time of a step.
+# files of tokenised, mostly masked text; the text does not change the time
 TEXT = {"weight_decay": "decoupled", "clipping": "1.0", "data": "text"}
-ADAM = {**TEXT, "optimiser": "adam"}  # AdamW: how it decays weights is a fact of its own
+ADAM = {**TEXT, "optimiser": "adam"}  # AdamW: the decay is another fact
 LAMB = {**TEXT, "optimiser": "lamb"}
 CLICKS = {"optimiser": "adam", "clipping": "none", "weight_decay": "none", "data": "criteo"}
 """Wide & Deep on Criteo's log of clicks."""

@@ -1,8 +1,6 @@
-"""What looks like a secret, and what stands in its place wherever evalsuite writes for others.
+"""Finds secrets in what evalsuite writes for others, and names them in their place: `[secret: --password]`.
 
-A command line, a variable or a line of a log may hold a password that nobody meant to publish. Here is said by which
-signs one is known: the name that it goes by, the shape that its issuer gives it, an address with credentials, or a word
-that only a machine can have made. What is taken out is named: `[secret: --password]`.
+Signs are a name, the shape that an issuer gives, credentials in an address, and text that only a machine can make.
 """
 
 import functools
@@ -12,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from evalsuite.messages import Message
 
-# The last word of a name says what it is: HF_TOKEN, db.password, --api-key. `key` alone is too common a word.
+# The last word of a name decides: HF_TOKEN, db.password, --api-key. `key` alone is too common.
 _WORDS = (
     r"pass(?:word|wd|phrase|code)?|pwd|secret|token|credentials?|auth(?:orization)?|bearer|cookie|session[_-]?id|"
     r"(?:api|access|private|secret|signing|encryption|ssh|account|master|license|auth|wandb|comet|ucx|service)[_-]?key|"
@@ -23,13 +21,13 @@ _NAME = re.compile(
     rf"(?:(?:^|[_.\-])(?:{_WORDS})(?:[_-]?(?:id|value|file|b64|base64|hash))?|(?:{_CHINESE}))$",
     re.IGNORECASE | re.ASCII,
 )
-# Names that end like one and mean items of text: tokens per second are what a language model is measured by.
+# they end alike and mean items of text
 HARMLESS = frozenset({
     "next_token", "eos_token", "pad_token", "bos_token", "unk_token", "mask_token", "cls_token", "sep_token",
     "per_token", "special_token", "max_token", "min_token", "num_token", "image_token", "ms_per_token",
     "seconds_per_token",
 })  # fmt: skip
-_ISSUED = re.compile(  # shapes that issuers give, so that they can be found in published text
+_ISSUED = re.compile(  # shapes that issuers give
     r"""
       (?P<private_key>-----BEGIN[ A-Z]*PRIVATE[ ]KEY-----(?s:.*?)(?:-----END[ A-Z]*PRIVATE[ ]KEY-----|$))
     | (?P<aws_key>\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}\b)
@@ -47,7 +45,7 @@ _ISSUED = re.compile(  # shapes that issuers give, so that they can be found in 
     """,
     re.VERBOSE | re.ASCII,
 )
-# What a program takes by a place or a short option: (what stands before it)(the secret).
+# By place or after a short option: (before)(secret).
 _BY_PLACE = re.compile(
     r"""(?P<before>\bwandb[ ]+login[ ]+(?:--?[\w-]+[ ]+)*|\bsshpass[ ]+-p[ ]*|"""
     r"""(?:^|[ ])(?:-u|--user)[ =]+["']?[\w.@-]+:)"""
@@ -70,11 +68,11 @@ _RANDOM = re.compile(r"(?<![\w/+.-])[A-Za-z0-9_+/-]{28,}={0,2}(?![\w/+.-])", re.
 _DIGEST = re.compile(
     r"(?:sha\d+[:-])?[0-9a-f]+|[0-9A-F]+|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|sha(?:256|384|512)-[\w+/]+={0,2}"
 )
-LEAST_BITS = 4.2  # per character: English words and names of files have below 4, random letters and digits above 4.5
+LEAST_BITS = 4.2  # per character: words and file names have below 4, random text above 4.5
 
 
 def is_secret_name(name: str) -> bool:
-    """Whether what goes by *name*, an option, a variable or a key, is to be kept to oneself: `HF_TOKEN`."""
+    """Of an option, a variable or a key: `HF_TOKEN`."""
     plain = name.strip("-\"' ")
     if plain.lower().replace("-", "_") in HARMLESS:
         return False
@@ -82,7 +80,7 @@ def is_secret_name(name: str) -> bool:
 
 
 def redacted(text: str) -> str:
-    """*text*, which may be a message, with what looks like a secret replaced by what it is called."""
+    """*text* or the values of a message, with each secret replaced by its name."""
     return text.map(_redacted) if isinstance(text, Message) else _redacted(text)
 
 
@@ -97,7 +95,7 @@ def _redacted(text: str) -> str:
 
 
 def words(line: Sequence[str]) -> tuple[str, ...]:
-    """The words of a command line, less the secrets: also the word that follows an option called like one."""
+    """A command line without secrets; an option's name marks the next word too."""
     found, before = [], ""
     for place, word in enumerate(line):
         by_place = _BY_PLACE.search(" ".join(line[max(0, place - 3) : place + 1]))
@@ -112,7 +110,7 @@ def words(line: Sequence[str]) -> tuple[str, ...]:
 
 
 def variables(given: Mapping[str, str]) -> dict[str, str]:
-    """Variables, or other texts by name, less the secrets among them."""
+    """Texts by name, without secrets."""
     return {
         name: _mark(name) if value and is_secret_name(name) and not value.isdigit() else redacted(value)
         for name, value in given.items()
@@ -120,7 +118,7 @@ def variables(given: Mapping[str, str]) -> dict[str, str]:
 
 
 def shown(found: object) -> object:
-    """*found*, a value as JSON has them, with what looks like a secret in any of its texts replaced."""
+    """A JSON value without secrets."""
     if isinstance(found, str):
         return redacted(found)
     if isinstance(found, Mapping):
@@ -129,7 +127,7 @@ def shown(found: object) -> object:
 
 
 def first_of(found: object, key: str = "") -> str | None:
-    """The key of the first text in *found*, a value as JSON and TOML have them, that holds what looks like a secret."""
+    """The key of the first secret in a JSON or TOML value."""
     if isinstance(found, str):
         return (key or "the text") if redacted(found) != found or _is_named_secret(key, found) else None
     inside: Iterable[tuple[str, object]] = ()
@@ -145,19 +143,19 @@ def _is_named_secret(key: str, found: str) -> bool:
 
 
 def _is_hidden(value: str) -> bool:
-    """Whether a mark or a mask stands there already."""
+    """Whether *value* is a mark or a mask."""
     return value.startswith("[secret:") or not value.strip("*")
 
 
 def is_issued(text: str) -> bool:
-    """Whether something in *text*, a page or a table of anybody's, has the shape of a secret and of nothing else."""
+    """Whether *text* certainly holds a secret, by its shape."""
     if _ISSUED.search(text) or any(map(_is_held, _ADDRESS.finditer(text))):
         return True
     return any(not _is_hidden(match["value"]) for match in _QUERY.finditer(text))
 
 
 def masked(text: bytes) -> bytes:
-    """*text* with each secret in it overwritten by as many `*`: places and lengths stay what they were."""
+    """*text* with `*` over each byte of a secret: lengths and places stay."""
     decoded = text.decode("utf-8", "surrogateescape")
     out, behind = bytearray(), 0
     for start, end in sorted(_places(decoded)):
@@ -183,12 +181,11 @@ def _mark(name: str) -> str:
 
 
 def _without_credentials(match: "re.Match[str]") -> str:
-    """`https://[secret: credentials]@host`"""
     return f"{match['scheme']}{_mark('credentials')}@" if _is_held(match) else match[0]
 
 
 def _is_held(match: "re.Match[str]") -> bool:
-    """Whether an address holds credentials; ssh's `git@host` names an account that is no secret."""
+    """Whether an address has credentials; `git@host` names an account."""
     if match["word"] is not None:
         return bool(match["word"].strip("*"))
     return len(match["user"]) >= 16 and bool(match["user"].strip("*"))
@@ -199,7 +196,7 @@ def _without_answer(match: "re.Match[str]") -> str:
 
 
 def _is_told(match: "re.Match[str]") -> bool:
-    """Whether a name is followed by its secret, and not by more of a sentence ("token 120", "password is wrong")."""
+    """Whether a secret follows, and not the rest of a sentence ("token 120", "password is wrong")."""
     value = match["value"].strip("\"'")
     if not is_secret_name(match["name"]) or _is_hidden(value) or _is_prose(match):
         return False
@@ -210,8 +207,9 @@ def _is_told(match: "re.Match[str]") -> bool:
 
 
 def _is_prose(match: "re.Match[str]") -> bool:
-    """Whether a name and a blank go on as a sentence: `pass` is a verb ("pass case.nodes") or counts ("Pass 3/10"), and
-    after an English word a Chinese one is no password ("每秒 token 数")."""
+    """Whether a name begins a phrase: `pass` is a verb ("pass case.nodes") or counts ("Pass 3/10"), and
+    Chinese after an English word is no password ("每秒 token 数").
+    """
     if not match["between"].isspace() or not match["name"].isascii():
         return False
     return match["name"].lower() == "pass" or (match["value"] > "\x7f" and not match["name"].startswith("-"))
@@ -222,7 +220,7 @@ def _without_value(match: "re.Match[str]") -> str:
 
 
 def _is_random(word: str) -> bool:
-    """Whether only a machine can have made *word*: letters of both cases and digits without a pattern, and no hash."""
+    """Upper case, lower case and digits without a pattern, and no hash."""
     if _DIGEST.fullmatch(word) or word.count("/") > 2 or word.count("-") > 3 or word.count("_") > 3:
         return False
     kinds = (any(c.islower() for c in word), any(c.isupper() for c in word), any(c.isdigit() for c in word))

@@ -1,4 +1,4 @@
-"""What the reference workloads in `adapters/workloads` have in common: their arguments, sizes and refusals."""
+"""What the reference workloads in `adapters/workloads` share: arguments, sizes and refusals."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -9,13 +9,12 @@ from evalsuite.model import Case
 from evalsuite.recipe_facts import SPLIT_CLASSIFIER
 
 REFERENCE_ENVIRONMENT = {
-    # OpenMP threads sleep at a barrier and do not spin: spinning slowed PyTorch from 0.12 to 12 s a step on two
-    # cores that something else was using too. On idle cores sleeping costs something as well: at most 15 % in the
-    # one comparison made, at 64 pixels.
+    # OpenMP threads sleep at a barrier: spinning slowed PyTorch from 0.12 to 12 s a step on two cores in other
+    # use too. On idle cores sleeping cost at most 15 % in the one comparison made, at 64 pixels.
     "OMP_WAIT_POLICY": "PASSIVE",
 }
 
-REFERENCE_FACTS = {  # of `data/criteria/facts.toml`: what every reference workload on images does
+REFERENCE_FACTS = {  # by `data/criteria/facts.toml`, for images
     "data": "synthetic",
     "optimiser": "sgd",
     "clipping": "none",
@@ -25,7 +24,7 @@ REFERENCE_FACTS = {  # of `data/criteria/facts.toml`: what every reference workl
 
 
 def reference_arguments(case: Case, *size: str) -> tuple[str, ...]:
-    """The arguments that every reference workload in `adapters/workloads` takes; *size* is the input's, as words."""
+    """Of every reference workload; *size* is the input's."""
     return (
         *("--device", case.device, "--threads", "{threads}"),
         *(
@@ -39,7 +38,7 @@ def reference_arguments(case: Case, *size: str) -> tuple[str, ...]:
 
 
 def reference_unsupported(case: Case) -> str | None:
-    """Why no reference workload can serve the case, beyond what its recipe declares."""
+    """Why no reference workload can serve the case."""
     size = input_size(case, "image_size")
     if size.isdigit() and int(size) < 32:
         return Message("core.image_too_small", size=size)
@@ -47,14 +46,13 @@ def reference_unsupported(case: Case) -> str | None:
 
 
 def reference_on_one_device(case: Case, framework: str) -> str | None:
-    """The same of a workload in *framework* that trains in one process."""
+    """The same for a workload that trains in one process."""
     if case.total_devices > 1:
         return Message("core.one_device", framework=framework)
     return reference_unsupported(case)
 
 
 def reference_bert_arguments(case: Case) -> tuple[str, ...]:
-    """The arguments of the reference workloads that pre-train BERT; which of the two, the case's model says."""
     size = case.model.removeprefix("bert_")
     return reference_arguments(case, "--size", size, "--sequence-length", input_size(case, "sequence_length"))
 
@@ -74,7 +72,7 @@ def reference_bert(
     dialect: str | None = None,
     unsupported: Callable[[Case], str | None] = reference_bert_unsupported,
 ) -> tuple[Recipe, Recipe]:
-    """BERT-Base and BERT-Tiny, declared as the framework's *resnet50* but for the input and what is given here."""
+    """BERT-Base and BERT-Tiny, like *resnet50* but for what is given."""
     base, tiny = (
         replace(
             resnet50,
@@ -95,7 +93,6 @@ def reference_bert(
 
 
 def reference_gpt2_arguments(case: Case) -> tuple[str, ...]:
-    """The arguments of the reference workloads that train GPT-2; which of the two, the case's model says."""
     size = case.model.removeprefix("gpt2_")
     return reference_arguments(case, "--size", size, "--sequence-length", input_size(case, "sequence_length"))
 
@@ -114,7 +111,7 @@ def reference_gpt2(
     source: str,
     unsupported: Callable[[Case], str | None] = reference_gpt2_unsupported,
 ) -> tuple[Recipe, Recipe]:
-    """GPT-2 small and its two-layer variant, declared as the framework's *bert* but for what is given here."""
+    """GPT-2 small and its two-layer variant, like *bert* but for what is given."""
     small, tiny = (
         replace(
             bert,
@@ -131,7 +128,6 @@ def reference_gpt2(
 
 
 def reference_wide_deep_arguments(case: Case) -> tuple[str, ...]:
-    """The arguments of the reference workloads that train Wide & Deep; which of the two, the case's model says."""
     return reference_arguments(case, "--size", "tiny" if case.model.endswith("_tiny") else "full")
 
 
@@ -142,7 +138,7 @@ def reference_wide_deep(
     source: str,
     unsupported: Callable[[Case], str | None] = lambda case: None,
 ) -> tuple[Recipe, Recipe]:
-    """Wide & Deep on Criteo's fields and its variant for a CPU, declared as the framework's *resnet50* but for this."""
+    """Wide & Deep on Criteo's fields and its variant for a CPU, like *resnet50* but for what is given."""
     full = replace(
         resnet50,
         name="reference-wide-deep",
@@ -160,7 +156,6 @@ def reference_wide_deep(
 
 
 def reference_face_arguments(case: Case) -> tuple[str, ...]:
-    """The arguments of the reference workloads that recognise faces; which of the three, the case's model says."""
     return reference_arguments(case, "--size", case.model.removeprefix("face_"))
 
 
@@ -178,7 +173,7 @@ def reference_face(
     source: str,
     unsupported: Callable[[Case], str | None] = reference_face_unsupported,
 ) -> tuple[Recipe, Recipe, Recipe]:
-    """IResNet with an ArcFace head, of 50 and 100 layers and small, as the framework's *resnet50* but for this."""
+    """IResNet-50, -100 and a small one with an ArcFace head, like *resnet50* but for what is given."""
     r50, r100, tiny = (
         replace(
             resnet50,
@@ -196,21 +191,20 @@ def reference_face(
 
 
 def split_face(whole: Recipe, command: Callable[[Case], Command], source: str) -> Recipe:
-    """The same network as *whole* trains, each process with a part of the head. Proven by a test, not by a receipt."""
+    """*whole* with a part of the head in each process. Proven by a test, not by a receipt."""
     return replace(
         whole,
         name=f"{whole.name}-split",
         command=command,
         source=source,
         facts={**whole.facts, "parallel_layout": SPLIT_CLASSIFIER},
-        amp="",  # the loss scale would have to be agreed on: each process sees other gradients of the head
+        amp="",  # each process sees other gradients of the head, so a loss scale would have to be agreed on
         xla="",
         equivalence="",
     )
 
 
 def reference_cifar10_arguments(case: Case) -> tuple[str, ...]:
-    """The arguments of the reference workloads on images as small as CIFAR-10's."""
     return reference_arguments(case, "--model", case.model.removesuffix("_cifar10"))
 
 
@@ -227,7 +221,7 @@ def reference_cifar10(
     mobilenetv2_source: str,
     unsupported: Callable[[Case], str | None] = reference_cifar10_unsupported,
 ) -> tuple[Recipe, Recipe]:
-    """ResNet-50 and MobileNetV2 on images as small as CIFAR-10's, declared as the framework's *resnet50*."""
+    """ResNet-50 and MobileNetV2 on images of CIFAR-10's size, like *resnet50* but for what is given."""
     small = replace(
         resnet50,
         command=command,
@@ -245,14 +239,14 @@ def reference_cifar10(
     )
 
 
-BERT_LENGTH = {"sequence_length": ("128",)}  # the axis of official BERT scripts, which are told this one
-GPT2_POSITIONS = 1024  # rows of GPT-2's table of position embeddings
-BERT_POSITIONS = 512  # rows of BERT's table of position embeddings
+BERT_LENGTH = {"sequence_length": ("128",)}  # of official BERT scripts
+GPT2_POSITIONS = 1024  # rows of its position embeddings
+BERT_POSITIONS = 512  # rows of its position embeddings
 CIFAR10_SIZE = "32"
 FACE_SIZE = "112"
-WIDE_DEEP_FIELDS = "28 + 13"  # of a sample: 28 ids and 13 numbers
+WIDE_DEEP_FIELDS = "28 + 13"  # 28 ids and 13 numbers
 
 
 def input_size(case: Case, name: str) -> str:
-    """The size of the input called *name* in INPUT_SIZES: the case's, or the default."""
+    """The case's, or the default in INPUT_SIZES."""
     return case.option(name, INPUT_SIZES[name])

@@ -1,4 +1,4 @@
-"""The adapters that are known: found because they lie in `adapters/` or in a folder given with `--adapters`."""
+"""Finds adapters in `adapters/` and in folders of `--adapters`."""
 
 import functools
 import tomllib
@@ -22,10 +22,9 @@ CONTRACT = author_modules.Contract(
 
 
 def discover(places: Iterable[Path] = ()) -> dict[str, Adapter]:
-    """All adapters by name: those of the house and those in *places*, folders or files. A later place wins.
+    """Adapters by name, of the house and of *places*: folders or files. A later place wins.
 
-    Two modules of one folder may speak for the same framework (`pytorch.py`, `pytorch_official.py`): then the
-    adapter has the recipes of both.
+    Two modules of one folder may share a framework (`pytorch.py`, `pytorch_official.py`): it has the recipes of both.
     """
     found = dict(_house())
     for place in places:
@@ -39,7 +38,7 @@ def _house() -> Mapping[str, Adapter]:
 
 
 def brought(place: Path) -> dict[str, Adapter]:
-    """The adapters at *place*, a folder or a file of an author's, each checked."""
+    """The checked adapters of a folder or file of an author's."""
     return _joined((_author(load(file), file), file) for file in author_modules.modules(place, CONTRACT))
 
 
@@ -53,7 +52,7 @@ def _joined(adapters: Iterable[tuple[Adapter, Path]]) -> dict[str, Adapter]:
 
 
 def load(file: Path) -> Adapter:
-    """The adapter in *file*. Raises EvalsuiteError if the file declares none."""
+    """Raises EvalsuiteError if *file* declares no adapter."""
     module = author_modules.loaded(file, CONTRACT)
     adapter = author_modules.declared(module, file, CONTRACT)
     if not isinstance(adapter, Adapter):
@@ -64,8 +63,7 @@ def load(file: Path) -> Adapter:
 
 
 def _author(adapter: Adapter, file: Path) -> Adapter:
-    """*adapter* as its author's *file* declares it, if that is right: its dialects know where they come from, and
-    what its functions raise is said as a mistake in the file."""
+    """A checked adapter: its dialects know their file, and errors of its functions name it."""
     author_modules.check(adapter, str(file))
     for recipe in adapter.recipes:
         _check_facts(recipe, file)
@@ -78,7 +76,7 @@ def _author(adapter: Adapter, file: Path) -> Adapter:
 
 
 def _check_facts(recipe: Recipe, file: Path) -> None:
-    """Raises EvalsuiteError if the recipe states a fact that there is not."""
+    """Raises EvalsuiteError for an unknown fact."""
     known = _facts_known()
     for name in recipe.facts:
         if name not in known:
@@ -106,7 +104,7 @@ def _guarded(recipe: Recipe, file: Path, dialects: Mapping[int, Dialect]) -> Rec
 
 
 def chosen(names: Iterable[str], adapters: Mapping[str, Adapter]) -> list[Adapter]:
-    """The adapters of *names*, in that order. Raises EvalsuiteError on an unknown name, with the nearest one."""
+    """In the order of *names*. Raises EvalsuiteError with the nearest name."""
     return [_adapter(name, adapters) for name in names]
 
 

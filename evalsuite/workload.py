@@ -1,7 +1,6 @@
-"""What reference workloads answer that train from one start, and the receipt that holds the answers of all frameworks.
+"""What reference workloads answer after training from one start, and the receipt of all frameworks.
 
-A receipt holds everything that the verdicts are computed from, so that they can be computed again, and the hash of
-each file of each workload: a proof is about those files and about no others.
+A receipt holds all that the verdicts are computed from, and the hashes of the workload files that it proves.
 """
 
 import math
@@ -15,38 +14,36 @@ from evalsuite.documents import Document
 
 @dataclass(frozen=True, kw_only=True)
 class TrainedSetting:
-    """The first steps of one workload at one rate and decay."""
+    """The first steps at one rate and decay."""
 
-    name: str  # "own": the workload's; "probe": larger ones; "undecayed": without decay; "float32"
+    name: str  # "own": the workload's; "probe": larger; "undecayed"; "float32"
     dtype: Literal["float64", "float32"]
     learning_rate: float
     weight_decay: float
     losses: tuple[float, ...]  # before each step
-    gradient_norms: Mapping[str, float]  # of the first step, by the canonical names of the weights
+    gradient_norms: Mapping[str, float]  # of the first step, by canonical names of weights
 
 
 @dataclass(frozen=True, kw_only=True)
 class WorkloadAnswer(Document):
-    """What one framework's workload says after training from the given start."""
-
     TRY: ClassVar[str] = "try_equivalence"
 
     framework: str
     version: str
     model: str
-    script: str  # the workload's file
+    script: str  # file
     settings: tuple[TrainedSetting, ...]
     parameters: Mapping[str, str]  # canonical name → shape: "64x3x7x7"
-    flops_per_item: int | None  # of the forward pass, by the shapes of the layers; None: not counted
+    flops_per_item: int | None  # forward, by the shapes of the layers; None: not counted
     items_per_step: int
-    bytes_reduced_per_step: int  # gradients that several processes would add up, in float32
-    timed: tuple[str, ...]  # what is done between two readings of the clock
-    modes: Mapping[str, str]  # what may differ and is declared: layout, eager or graph
-    files: Mapping[str, str] | None = None  # name → SHA-256: the script and what it imports beside it
+    bytes_reduced_per_step: int  # float32 gradients that processes would add up
+    timed: tuple[str, ...]  # between two readings of the clock
+    modes: Mapping[str, str]  # declared differences: layout, eager or graph
+    files: Mapping[str, str] | None = None  # SHA-256 of the script and of its imports beside it
 
     @property
     def elements(self) -> int:
-        """Of all parameters. Raises ValueError if a shape is none."""
+        """Of all parameters. Raises ValueError for a bad shape."""
         return sum(math.prod(int(side) for side in shape.split("x") if side) for shape in self.parameters.values())
 
     def setting(self, name: str) -> TrainedSetting | None:
@@ -55,12 +52,12 @@ class WorkloadAnswer(Document):
 
 @dataclass(frozen=True, kw_only=True)
 class EquivalenceReceipt(Document):
-    """The answers of all frameworks to one start."""
+    """All frameworks' answers to one start."""
 
     TRY: ClassVar[str] = WorkloadAnswer.TRY
 
     model: str
-    day: str  # "2026-11-22"
+    day: str
     evalsuite: str
     answers: tuple[WorkloadAnswer, ...]
 

@@ -14,7 +14,7 @@ def main() -> int:
         )
         return 1
     try:
-        import ensurepip  # noqa: F401, its absence is what Debian's python3 without python3-venv looks like
+        import ensurepip  # noqa: F401, absent in Debian's python3 without python3-venv
         import venv  # noqa: F401
     except ImportError:
         print("Python's venv module is missing. Try: sudo apt-get install python3-venv", file=sys.stderr)

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 HOUSE = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(HOUSE))  # this checkout's own code, whatever is installed
+sys.path.insert(0, str(HOUSE))  # whatever else is installed
 
 from evalsuite import paths
 from evalsuite.model import Evaluation
@@ -21,12 +21,12 @@ from evalsuite.runs.store import Store
 
 
 def recorded() -> Evaluation:
-    """The runs that come with the project, which say on the page that they were made elsewhere."""
+    """Runs of another machine, which the page says."""
     return evaluation.evaluate(Store(archive.unpacked(paths.DATA / "recorded.zip")), recorded_elsewhere=True)
 
 
 def has_display(variables: Mapping[str, str], system: str) -> bool:
-    """Whether a browser could show a window: not in a plain terminal, a container or over ssh."""
+    """Not in a plain terminal, a container or over ssh."""
     if variables.get("SSH_CONNECTION") and not variables.get("DISPLAY"):
         return False
     if system in ("darwin", "win32"):

@@ -1,7 +1,6 @@
-"""Draws docs/architecture.svg: the packages of `evalsuite/`, and an arrow for each that imports another.
+"""Draws docs/architecture.svg: the packages of `evalsuite/` and their imports: `python tools/draw_architecture.py`.
 
-Boxes have their places here; arrows come from the imports as they are. A test holds the picture equal to the code.
-Run it after an arrow was added: `python tools/draw_architecture.py`.
+Places are written here, arrows come from the imports. A test holds the picture equal to the code.
 """
 
 import ast
@@ -11,7 +10,7 @@ from pathlib import Path
 HOUSE = Path(__file__).resolve().parents[1]
 PICTURE = HOUSE / "docs" / "architecture.svg"
 WIDTH, HEIGHT = 920, 640
-PLACES = {  # package → x, y, width, height, what it holds
+PLACES = {  # package → x, y, width, height, content
     "commands": (40, 24, 840, 56, "the doors: arguments in, exit code out"),
     "launch": (100, 130, 230, 62, "makes environments, starts runs"),
     "importing": (345, 130, 108, 62, "brings in runs"),
@@ -41,7 +40,7 @@ STYLE = """
 
 
 def arrows(package: Path) -> set[tuple[str, str]]:
-    """(importing package, imported package), without the doors' own."""
+    """(importing package, imported package), without those of the doors."""
     found = set()
     for file in sorted(package.glob("*/**/*.py")):
         here = file.relative_to(package).parts[0]
@@ -50,14 +49,13 @@ def arrows(package: Path) -> set[tuple[str, str]]:
 
 
 def _imported(file: Path) -> set[str]:
-    """The packages of ours that *file* imports from."""
     nodes = [node for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))) if isinstance(node, ast.ImportFrom)]
     names = {f"{node.module}.{name.name}" for node in nodes for name in node.names}
     return {name.split(".")[1] for name in names if name.startswith("evalsuite.")}
 
 
 def svg(drawn: set[tuple[str, str]], ground: str) -> str:
-    """The picture: doors above, the wall in the middle, the ground below."""
+    """Doors above, the wall in the middle, the ground below."""
     lines = [_arrow(*pair) for pair in sorted(drawn)]
     boxes = [_box(name, place[:4], place[4]) for name, place in PLACES.items()]
     return "\n".join(
@@ -90,7 +88,6 @@ def _box(name: str, place: tuple[int, int, int, int], said: str) -> str:
 
 
 def _arrow(source: str, target: str) -> str:
-    """From the edge of one box to the edge of the other."""
     over = BENDS.get((source, target))
     start, end = _edge(source, over or _middle(target)), _edge(target, over or _middle(source))
     bend = f"Q{over[0]} {over[1]} " if over else "L"
@@ -116,7 +113,6 @@ def _edge(name: str, towards: tuple[float, float]) -> tuple[float, float]:
 
 
 def picture() -> str:
-    """The picture of the code as it stands."""
     package = HOUSE / "evalsuite"
     rooms = sorted(file.stem for file in package.glob("*.py") if not file.stem.startswith("_") and file.stem != "cli")
     return svg(arrows(package), " · ".join(rooms))

@@ -1,11 +1,9 @@
-"""Keeps finished runs in `data/recorded`: trimmed to what a report needs, paths of this machine replaced.
+"""Keeps finished runs in `data/recorded`, trimmed and without paths of this machine.
 
-    python tools/keep_runs.py RUNS [--to data/recorded] [--every 4] [--replace /some/path=<name> …]
+python tools/keep_runs.py RUNS [--to data/recorded] [--every 4] [--replace /some/path=<name> …]
 
-Kept are case, command, environment, log, arrival times, every *n*th sample (--every), the agent's end and the
-outcome, and what was measured of the network beside them.
-The outcome's hashes are those of the stored log, and it says that the folder was trimmed. Only completed runs
-are kept; one that is there already is written anew.
+Kept are case, command, environment, log, arrival times, every *n*th sample, the ends of agents and run, and network
+measurements. Hashes are those of the stored files. Only completed runs are kept; an older copy is replaced.
 """
 
 import argparse
@@ -49,7 +47,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _names(options) -> list[tuple[bytes, bytes]]:
-    """(path of this machine, what stands for it), the longest path first."""
+    """(path of this machine, its name), the longest path first."""
     known = {
         str(options.runs.resolve()): "<runs>",
         str(paths.cache()): "<cache>",
@@ -82,7 +80,6 @@ def _keep(folder: RunFolder, kept: Path, names, every: int) -> None:
 
 
 def _keep_networks(runs: Path, to: Path) -> None:
-    """What network and storage gave beside the runs; apart from its campaign, as the runs are."""
     for number, found in enumerate(network.read(runs)):
         place = network.folder(to, f"{found.nodes}x{found.devices_per_node}", str(number))
         place.mkdir(parents=True, exist_ok=True)
@@ -90,14 +87,13 @@ def _keep_networks(runs: Path, to: Path) -> None:
 
 
 def _without_campaign(command: bytes) -> bytes:
-    """The command of a run that is kept apart from the journal of its campaign."""
     facts = json.loads(command)
     facts.pop("campaign", None)
     return (json.dumps(facts, indent=1, ensure_ascii=False, sort_keys=True) + "\n").encode()
 
 
 def _replaced(text: bytes, names) -> tuple[bytes, list[tuple[int, int]]]:
-    """The text with the paths replaced, and (where a path ended, by how many bytes what follows has moved)."""
+    """The text, and (place, bytes) by which all after it has moved."""
     new_of = dict(names)
     pattern = re.compile(b"|".join(re.escape(old) for old, _ in names))
     moved, by = [], 0
@@ -108,7 +104,6 @@ def _replaced(text: bytes, names) -> tuple[bytes, list[tuple[int, int]]]:
 
 
 def _arrivals(text: str, moved: list[tuple[int, int]]) -> str:
-    """The arrival times with their offsets in the text as it is now."""
     head, *lines = text.splitlines()
     kept = [head]
     for line in lines:
@@ -119,7 +114,7 @@ def _arrivals(text: str, moved: list[tuple[int, int]]) -> str:
 
 
 def _write_fewer(file: Path, samples: Samples, every: int) -> None:
-    """One sample in *every*, without the single cores."""
+    """Without the single cores."""
     rows = samples.tables.items()
     values = [(name, device, row) for name, of in rows if name != "cpu_percent_per_core" for device, row in of.items()]
     readings = (

@@ -1,11 +1,9 @@
-"""Writes `requirements.lock`, evalsuite's own environment with the hash of every file, and `licences.csv` beside it.
+"""Writes `requirements.lock`, evalsuite's environment with all hashes, and `licences.csv` beside it.
 
-Run it when pyproject.toml has other dependencies, or to take newer versions with --upgrade:
+python tools/lock_environment.py [--upgrade]
 
-    python tools/lock_environment.py [--upgrade]
-
-What it wrote is installed with `pip install --require-hashes -r requirements.lock`: a file that is not the one that
-was looked at is refused. The licences are those that the installed distributions state.
+For new dependencies in pyproject.toml, or newer versions. `pip install --require-hashes -r requirements.lock` refuses
+other files. Licences are those that the distributions state.
 """
 
 import csv
@@ -41,7 +39,7 @@ def main() -> int:
 
 
 def licences(names: list[str]) -> Iterator[tuple[str, str]]:
-    """Each distribution with the licence that it states; one that is not installed here is for another system."""
+    """One that is not installed here is for another system."""
     for name in sorted(set(names)):
         try:
             facts = importlib.metadata.metadata(name)
@@ -51,7 +49,6 @@ def licences(names: list[str]) -> Iterator[tuple[str, str]]:
 
 
 def _licence(facts: importlib.metadata.PackageMetadata) -> str:
-    """The expression, else the classifiers, else the first line of the free text."""
     classified = [line.rpartition(" :: ")[2] for line in facts.get_all("Classifier", []) if line.startswith("License")]
     free = next(iter((facts.get("License") or "").strip().splitlines()), "")
     return facts.get("License-Expression") or " and ".join(classified) or free or "none stated"

@@ -1,7 +1,6 @@
 """Writes the example reports: `python tools/make_examples.py [NAME …] [--out DIR] [--forms html,md]`.
 
-Git keeps the page, the Markdown and its figure of each example in `docs/examples`; the tables and `summary.json`
-written beside them are ignored there. Write the pages again once a change is whole, not with every commit.
+Git ignores the tables and `summary.json`. Write the pages once a change is whole, not with every commit.
 """
 
 import argparse
@@ -10,7 +9,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 HOUSE = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(HOUSE), str(HOUSE / "tools")]  # this checkout's own code, whatever is installed
+sys.path[:0] = [str(HOUSE), str(HOUSE / "tools")]  # whatever else is installed
 
 import rebuild_dlperf
 import rebuild_document
@@ -31,7 +30,7 @@ EXAMPLES: Mapping[str, Callable[[], Evaluation]] = {
 
 
 def write_example(name: str, out: Path, names: tuple[str, ...]) -> list[Path]:
-    """Writes the report *name* and its forms into the folder *out*; gives the files."""
+    """Writes the report *name* into *out*; gives the files."""
     evaluation = EXAMPLES[name]()
     return [*report.build(evaluation, out, LANGUAGES), *forms.write(names, evaluation, out, LANGUAGES)]
 

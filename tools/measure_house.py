@@ -23,14 +23,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-LONG = 60  # lines of a function
-TEXTS = ("evalsuite", "adapters", "tools")  # whose comments and docstrings are counted
-FIRST = "run_missing"  # of commands/run.py: where the request's walk begins
+LONG = 60
+TEXTS = ("evalsuite", "adapters", "tools")
+FIRST = "run_missing"  # of commands/run.py
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def measure(checkout: Path) -> dict[str, Any]:
-    """Every figure of *checkout*, by name."""
     engine, tests = _sources(checkout / "evalsuite"), _sources(checkout / "tests")
     packages: Counter[str] = Counter()
     for file in engine:
@@ -76,7 +75,7 @@ def _functions(files: list[Path], checkout: Path) -> Iterator[tuple[str, int]]:
 
 
 def _words(file: Path) -> int:
-    """Words of the comments and docstrings of *file*."""
+    """Of comments and docstrings."""
     text = file.read_text("utf-8")
     comments = (
         token.string for token in tokenize.generate_tokens(io.StringIO(text).readline) if token.type == tokenize.COMMENT
@@ -86,12 +85,9 @@ def _words(file: Path) -> int:
     return sum(len(part.lstrip("#").split()) for part in (*comments, *docstrings))
 
 
-# the request's walk
-
-
 @dataclass(frozen=True)
 class Place:
-    """A function or class of ours, and the module that it stands in."""
+    """A function or class of ours and its module."""
 
     module: str
     node: Function | ast.ClassDef
@@ -99,7 +95,7 @@ class Place:
 
 @dataclass
 class House:
-    """The modules of the engine, and which name means what in each."""
+    """The engine's modules, and what each name means in each."""
 
     checkout: Path
     files: list[Path]
@@ -114,7 +110,7 @@ class House:
             known = self.names[module] = {
                 node.name: f"{module}:{node.name}" for node in tree.body if isinstance(node, (*_DEFINITIONS,))
             }
-            for node in ast.walk(tree):  # those inside functions too
+            for node in ast.walk(tree):  # also in functions
                 if isinstance(node, ast.ImportFrom) and node.module:
                     for alias in node.names:
                         whole = f"{node.module}.{alias.name}"
@@ -126,11 +122,11 @@ class House:
                         known[alias.asname or alias.name] = alias.name
 
     def place(self, module: str, node: ast.expr | None) -> Place | None:
-        """What *node* names in *module*: a name, `module.name`, or an annotation in quotes; None if it is not ours."""
+        """What *node* (a name, an attribute, a quoted annotation) means in *module*; None if not ours."""
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             with contextlib.suppress(SyntaxError):
                 return self.place(module, ast.parse(node.value, mode="eval").body)
-        if isinstance(node, ast.BinOp):  # X | None
+        if isinstance(node, ast.BinOp):
             return self.place(module, node.left) or self.place(module, node.right)
         if isinstance(node, ast.Name):
             return self._defined(self.names[module].get(node.id, ""))
@@ -149,7 +145,7 @@ class House:
         return self.names.get(module, {}).get(name, f"{module}:{name}") != f"{module}:{name}"
 
     def member(self, owner: Place | None, name: str) -> Place | None:
-        """The method, property or field's class *name* of the class *owner*."""
+        """The method, property or field's class *name* of *owner*."""
         if owner is None or not isinstance(owner.node, ast.ClassDef):
             return None
         for node in owner.node.body:
@@ -162,7 +158,7 @@ class House:
 
 
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-Entered = dict[tuple[str, str], Place]  # (module, function) → where it stands
+Entered = dict[tuple[str, str], Place]  # (module, function) → place
 
 
 def files_of(entered: Entered) -> set[str]:
@@ -170,9 +166,9 @@ def files_of(entered: Entered) -> set[str]:
 
 
 def walk(house: House, *, parts: bool) -> Entered:
-    """The functions that receive the request of `run_missing`: as it is, or with *parts* any attribute of it too.
+    """The functions that receive the request of `run_missing`; with *parts* also any attribute of it.
 
-    It counts as passed on under another name, as a keyword, as `self`, and as a changed copy (`replace`).
+    Passed on as an argument, as `self`, or as a changed copy (`replace`).
     """
     module = next(name for name in ("evalsuite.commands.run", *house.trees) if _has(house, name, FIRST))
     place = house.place(module, ast.Name(FIRST))
@@ -205,7 +201,7 @@ def _name(house: House, place: Place) -> str:
 
 @dataclass
 class _Visit:
-    """One function, in which *held* names hold the request (or a part), each with its class where that is known."""
+    """One function whose *held* names have the request or a part, with their classes if known."""
 
     house: House
     place: Place
@@ -213,7 +209,7 @@ class _Visit:
     parts: bool
 
     def calls(self) -> Iterator[tuple[Place, dict[str, Place | None]]]:
-        """The functions of ours that get what is held, and by which parameters."""
+        """The functions of ours that receive it, and by which parameters."""
         nodes = [node for node in ast.walk(self.place.node) if isinstance(node, ast.expr | ast.stmt)]
         for node in sorted(nodes, key=lambda node: (node.lineno, node.col_offset)):
             if isinstance(node, ast.Assign) and len(node.targets) == 1:
@@ -277,8 +273,6 @@ def _parameters(node: Function) -> list[str]:
     return [one.arg for one in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
 
 
-# a log's walk
-
 COUNTER = """
 import ast, importlib, json, sys
 from pathlib import Path
@@ -313,9 +307,9 @@ print(json.dumps(found))
 
 
 def walk_logs(checkout: Path) -> dict[str, Any]:
-    """Functions and files of the engine that run between opening a log of tests/logs and its number: the medians.
+    """Functions and files of the engine between opening a log of tests/logs and its number: medians.
 
-    Each log is read twice and counted the second time, so that what is done once for all logs is left out.
+    Each log is read twice and counted the second time: what is done once for all logs does not count.
     """
     environment = {**os.environ, "PYTHONPATH": str(checkout)}
     ran = subprocess.run(

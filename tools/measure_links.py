@@ -1,11 +1,10 @@
-"""Trains over one, two and three hosts of this machine, whose links are fast, then slow: what half precision saves.
+"""Trains over one, two and three hosts with fast, then slow links: what half precision saves.
 
-    python tools/measure_links.py --runs RUNS [--repeats 3] [--fast 2000] [--slow 500] …
+python tools/measure_links.py --runs RUNS [--repeats 3] [--fast 2000] [--slow 500] …
 
-The hosts are network namespaces with sshd (tests/namespaces.py), each held to the same share of one core whether it
-trains alone or with others (tests/links.py). Asks for root, tc, sshd and some half an hour of a machine that does
-little else. Then `python tools/keep_runs.py RUNS --to DIR` and `python tools/pack_runs.py DIR
-data/recorded-links.zip` keep the runs, and `make examples` writes docs/examples/links.
+Hosts are network namespaces with sshd (tests/namespaces.py), each on the same share of a core (tests/links.py). Needs
+root, tc, sshd and half an hour of an idle machine. Then `python tools/keep_runs.py RUNS --to DIR`, `python
+tools/pack_runs.py DIR data/recorded-links.zip`, `make examples`.
 """
 
 import argparse
@@ -29,9 +28,9 @@ SCALES = "1x1,2x1,3x1"
 
 @dataclass(frozen=True, kw_only=True)
 class Way:
-    """One curve."""
+    """A curve."""
 
-    link: str  # "fast" or "slow"
+    link: str
     options: tuple[str, ...]
     measures_network: bool = False
 
@@ -49,14 +48,14 @@ def main() -> int:
     if why := namespaces.sshd_missing() or links.missing():
         print(why, file=sys.stderr)
         return 1
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # the hosts and their quotas go with us
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # ends the hosts too
     rates = {"fast": options.fast, "slow": options.slow}
     with contextlib.ExitStack() as stack:
         found = stack.enter_context(namespaces.network(*NAMES))
         hosts = list(found.values())
         shares = stack.enter_context(links.shares(hosts, options.cores))
         config = stack.enter_context(namespaces.reached_by_ssh(hosts, lambda host: shares[host.name]))
-        for repeat in range(1, options.repeats + 1):  # every way in turn, so that a slow minute is not one way's
+        for repeat in range(1, options.repeats + 1):  # in turn: a slow minute hits all
             for way in WAYS:
                 links.shape(hosts, rates[way.link])
                 print(f"-- repeat {repeat}: {rates[way.link]} Mbit/s, {', '.join(way.options)}; load {_load()}")
@@ -75,7 +74,7 @@ def _train(host: namespaces.Host, config: Path, way: Way, mbit: int, repeat: int
     line = host.enter(sys.executable, "-m", "evalsuite", "run", *words, "--runs", str(options.runs.resolve()))
     path = os.pathsep.join(filter(None, (str(HOUSE), os.environ.get("PYTHONPATH"))))
     environment = {**os.environ, "PYTHONPATH": path, "EVALSUITE_SSH": f"ssh -F {config}"}
-    subprocess.run(line, env=environment, cwd=HOUSE, check=False)  # a run that fails is kept, and the others are made
+    subprocess.run(line, env=environment, cwd=HOUSE, check=False)  # go on without a failed run
 
 
 def _load() -> str:

@@ -1,4 +1,4 @@
-"""Packs the folder of an evaluation's runs into one ZIP that `report --runs FILE.zip` reads: the same bytes each time.
+"""Packs run folders into one ZIP for `report --runs FILE.zip`, the same bytes each time.
 
 python tools/pack_runs.py RUNS FILE.zip
 """

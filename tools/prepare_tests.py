@@ -1,7 +1,7 @@
-"""Installs what the real floor needs and PyPI does not have, from Debian: a browser, Chinese fonts, a scheduler.
+"""Installs what the real floor needs beside PyPI: a browser, Chinese fonts, a scheduler.
 
-As root on Debian or Ubuntu it installs them; elsewhere it says what is missing, and the tests that need it
-skip and say so. Those of the report in a browser fail instead where CI=true.
+As root on Debian or Ubuntu; elsewhere it names what is missing. Tests without it skip; those in a browser fail where
+CI=true.
 """
 
 import os
@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import sys
 
-# command that shows it is there → Debian package
+# command → Debian package
 NEEDED = {
     "chromium": "chromium",
     "fc-list": "fontconfig",
@@ -25,7 +25,7 @@ NEEDED = {
     "ch-run": "charliecloud",
 }
 PATH = os.pathsep.join((os.environ.get("PATH", os.defpath), "/usr/sbin", "/sbin"))
-# The golden pictures are drawn with this one (docs/decisions/0012-screens.md), and a PDF can embed it as it is.
+# of the golden pictures (docs/decisions/0012-screens.md); a PDF can embed it
 CHINESE_FONT, FONTS = "WenQuanYi Micro Hei", ("fonts-wqy-microhei",)
 
 

@@ -1,9 +1,8 @@
-"""Writes small random data sets, so that scripts without synthetic data can be tried on any machine.
+"""Writes small random data sets for scripts without synthetic data.
 
-    python tools/random_datasets.py DIR          # then EVALSUITE_DATA=DIR evalsuite run …
+python tools/random_datasets.py DIR          # then EVALSUITE_DATA=DIR evalsuite run …
 
-A throughput on them says how fast the script computes and nothing about how fast it reads; every run on them
-records that they are random. Needs numpy and pillow.
+A throughput on them says nothing about reading; each run records that they are random. Needs numpy and pillow.
 """
 
 import argparse
@@ -18,8 +17,8 @@ from PIL import Image
 
 IMAGES, CLASSES, SIDE = 256, 16, 256
 MNIST_TRAIN, MNIST_TEST = 60_000, 10_000
-SEQUENCES, TOKENS, WORDS = 512, 128, range(1000, 20_000)  # every sequence is full; ids below 1000 have a meaning
-CLS, SEP = 1, 2  # in the vocabulary beside Paddle's BERT of 2020
+SEQUENCES, TOKENS, WORDS = 512, 128, range(1000, 20_000)  # full sequences; ids below 1000 have a meaning
+CLS, SEP = 1, 2  # of Paddle's BERT of 2020
 SEED = 20200101
 
 
@@ -37,7 +36,7 @@ def main() -> int:
 
 
 def _imagenet_lists(folder: Path, random) -> None:
-    """Images in folders by class, with the lists that Paddle's scripts read: path, blank, number of the class."""
+    """Images by class, with Paddle's lists: path, blank, number of the class."""
     lines = []
     for number in range(IMAGES):
         name = f"train/{number % CLASSES:03d}/{number}.jpeg"
@@ -51,14 +50,14 @@ def _imagenet_lists(folder: Path, random) -> None:
 
 
 def _imagenet(folder: Path, lists: Path) -> None:
-    """The same images as ImageNet is unpacked: a folder a class, for training and for validation."""
+    """The same images in a folder a class, for training and for validation."""
     for split in ("train", "val"):
         shutil.copytree(lists / "train", folder / split, dirs_exist_ok=True)
     _describe(folder, images=IMAGES)
 
 
 def _bert_paddle(folder: Path, random) -> None:
-    """Pairs of sentences as the reader of Paddle's BERT of 2020 wants them: token, sentence and position ids, label."""
+    """For Paddle's BERT of 2020: token, sentence and position ids, label."""
     half = TOKENS // 2
     places = " ".join(map(str, range(TOKENS)))
     sentences = " ".join(["0"] * half + ["1"] * (TOKENS - half))
@@ -75,7 +74,7 @@ def _bert_paddle(folder: Path, random) -> None:
 
 
 def _mnist(root: Path, random) -> None:
-    """What chainer.datasets.get_mnist keeps in CHAINER_DATASET_ROOT."""
+    """As chainer.datasets.get_mnist keeps it in CHAINER_DATASET_ROOT."""
     folder = root / "pfnet" / "chainer" / "mnist"
     folder.mkdir(parents=True, exist_ok=True)
     for split, count in (("train", MNIST_TRAIN), ("test", MNIST_TEST)):

@@ -1,9 +1,7 @@
-"""The evaluation behind `docs/examples/dlperf-v1`: DLPerf's report v1.0, from the figures that it published.
+"""The evaluation of `docs/examples/dlperf-v1`: DLPerf's report v1.0, from its published figures.
 
-Every value is *cited*: it carries †, decides no criterion, and its receipt leads to a line of a file at a
-commit, with that file's SHA-256. Where single runs are printed too and their median is the published figure,
-it rests on the runs; where their median is another, the published figure stays and the difference is
-flagged (data/rules, D16).
+Every value is *cited*: it has †, decides nothing, and leads to a line of a file at a commit. A published median rests
+on its single runs where they agree; else the difference is flagged (data/rules, D16).
 """
 
 import csv
@@ -16,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 
 HOUSE = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(HOUSE))  # this checkout's own code, whatever is installed
+sys.path.insert(0, str(HOUSE))  # whatever else is installed
 
 from evalsuite import paths, registry
 from evalsuite.adapter import Adapter
@@ -29,12 +27,11 @@ from evalsuite.results.judge.verdicts import verdicts
 from evalsuite.results.measure import facts, summary
 
 SOURCE = paths.DATA / "reference" / "dlperf_v1"
-TITLE = "dlperf_v1"  # key of `titles` in data/text
-LAST_DIGIT = 0.0051  # half of the last digit that the tables print, and what floating point adds
+TITLE = "dlperf_v1"
+LAST_DIGIT = 0.0051  # half of the last printed digit, and floating point
 
 
 def evaluation(folder: Path = SOURCE) -> Evaluation:
-    """The published report as an evaluation."""
     source = tomllib.loads((folder / "source.toml").read_text(encoding="utf-8"))
     runs = _runs(folder)
     measurements = [m for row in _rows(folder / "cells.csv") for m in _measurements(row, runs, source)]
@@ -59,7 +56,7 @@ def _rows(file: Path) -> list[dict[str, str]]:
 
 
 def _key(row: Mapping[str, str]) -> tuple[str, ...]:
-    """What a README says of its runs; it names no XLA. Runs with another option are other runs, and prove nothing."""
+    """What a README says of its runs; it names no XLA."""
     names = ("model", "framework", "nodes", "devices_per_node", "batch_per_device", "precision", "option")
     return tuple(row[name] for name in names)
 
@@ -72,7 +69,7 @@ def _runs(folder: Path) -> dict[tuple, list[dict[str, str]]]:
 
 
 def _measurements(row: Mapping[str, str], runs: Mapping[tuple, list], source: Mapping) -> Iterator[Measurement]:
-    """The figure of one table cell: as the runs it is the median of, or as the one figure it is."""
+    """Of one table cell: the runs behind the median, or the one figure."""
     published, single = float(row["items_per_s"]), runs.get(_key(row), [])
     median = statistics.median(float(run["items_per_s"]) for run in single) if single else None
     if median is not None and abs(median - published) <= LAST_DIGIT:
@@ -108,7 +105,7 @@ def _measurement(row, repeat: int, value: float, file: str, line: str, source: M
 
 
 def _facts(case: Case, row: Mapping[str, str], source: Mapping) -> tuple[Fact, ...]:
-    """What is stated of a row; a README knows better than the adapter what its own runs did."""
+    """A README knows better than the adapter."""
     known = ("framework", "recipe", "precision")
     found = next((one for one in source["stated"] if all(one.get(key, row[key]) == row[key] for key in known)), {})
     said, left_open = found.get("facts", {}), found.get("open", ())
@@ -125,7 +122,7 @@ def _facts(case: Case, row: Mapping[str, str], source: Mapping) -> tuple[Fact, .
 
 
 def case_of(row: Mapping[str, str], options: str, protocol: Protocol) -> Case:
-    """The case of a *row* of figures; *options*: as the row names them, `name=value;name=value`."""
+    """*options*: `name=value;name=value`."""
     named = (option.partition("=") for option in options.split(";"))
     return Case(
         framework=row["framework"],
@@ -165,20 +162,20 @@ def _machine(source: Mapping) -> str:
 
 
 def _environment(source: Mapping) -> HostEnvironment:
-    """The machine as the node agent would have recorded it."""
+    """As the node agent would have it."""
     found = {name: value for name, value in source["environment"].items() if not name.startswith("accelerator")}
     gpus = [{"name": source["environment"]["accelerator"]}] * source["environment"]["accelerators"]
     return HostEnvironment.from_json({"schema": 1, **found, "gpus": gpus}, SOURCE / "source.toml")
 
 
 def _commands(rows: Iterable[Mapping[str, str]], measurements: Iterable[Measurement]) -> dict[str, RunCommand]:
-    """What the report says of each script; the command lines are not in it."""
+    """The report has no command lines."""
     recipes = {(row["framework"], row["recipe"]): recipe_of(row, _features(row)) for row in rows}
     return {m.run.id: command_of(recipes[m.run.case.framework, m.run.case.recipe]) for m in measurements}
 
 
 def recipe_of(row: Mapping[str, str], features: tuple[str, ...] | None = None) -> UsedRecipe:
-    """The script of a row; its AMP, and its *features* if none are given, the adapter that launches it says."""
+    """Without *features* the adapter states them."""
     declared = _adapters()[row["framework"]].recipe(row["recipe"])
     return UsedRecipe(
         kind="official",
@@ -193,7 +190,7 @@ def recipe_of(row: Mapping[str, str], features: tuple[str, ...] | None = None) -
 
 
 def _features(row: Mapping[str, str]) -> tuple[str, ...]:
-    """What the report's tables of participants name beside the framework."""
+    """What the tables of participants name beside the framework."""
     source = tomllib.loads((SOURCE / "source.toml").read_text(encoding="utf-8"))
     same = ("framework", "model")
     return next(tuple(one["names"]) for one in source["features"] if all(one[key] == row[key] for key in same))

@@ -1,8 +1,7 @@
-"""The evaluation behind `docs/examples/tianshu`: the outline of the 天枢 report with all of its sections filled.
+"""The evaluation of `docs/examples/tianshu`: the 天枢 report with all of its sections.
 
-The text is the author file `data/reference/tianshu/author.toml`; the figures are DLPerf's: those of ResNet-50 and
-BERT-Base as in the example dlperf-v1, those of face recognition, GPT and Wide & Deep from `data/reference/tianshu`.
-Every value is *cited*: it carries †, decides no criterion, and its receipt leads to a line of a file at a commit.
+The text is `data/reference/tianshu/author.toml`; the figures are DLPerf's: those of dlperf-v1, and others in
+`data/reference/tianshu`. Every value is *cited*: it has †, decides nothing, and leads to a line of a file.
 """
 
 import csv
@@ -13,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 HOUSE = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(HOUSE), str(HOUSE / "tools")]  # this checkout's own code, whatever is installed
+sys.path[:0] = [str(HOUSE), str(HOUSE / "tools")]  # whatever else is installed
 
 import rebuild_dlperf as dlperf
 
@@ -27,11 +26,10 @@ from evalsuite.results.judge.verdicts import verdicts
 from evalsuite.results.measure import facts, summary
 
 SOURCE = paths.DATA / "reference" / "tianshu"
-PROTOCOL = Protocol(warmup_steps=20, measured_steps=100)  # what the repository's README says of every report
+PROTOCOL = Protocol(warmup_steps=20, measured_steps=100)  # by the repository's README
 
 
 def evaluation(folder: Path = SOURCE) -> Evaluation:
-    """DLPerf's figures of all five models, as the lab of the author file would publish them."""
     known = dlperf.evaluation()
     [(machine, host)] = known.environments.items()
     source = tomllib.loads((folder / "source.toml").read_text(encoding="utf-8"))
@@ -54,12 +52,12 @@ def evaluation(folder: Path = SOURCE) -> Evaluation:
 
 
 def _measurement(row: Mapping[str, str], source: Mapping, machine: str, host: HostEnvironment) -> Measurement:
-    """The figure of one table cell, or that there is none because the device's memory was full."""
+    """Of one table cell, or out of memory."""
     case = dlperf.case_of(row, row["options"], PROTOCOL)
     return Measurement(
         run=Run(case=case, repeat=0),
         status="failed" if row["reason"] else "ok",
-        reason=row["reason"],  # as the table prints it
+        reason=row["reason"],  # as printed
         origin="cited",
         throughput=None if row["reason"] else _throughput(row, case),
         environment=machine,
@@ -71,7 +69,7 @@ def _measurement(row: Mapping[str, str], source: Mapping, machine: str, host: Ho
 
 
 def _command(row: Mapping[str, str], source: Mapping) -> RunCommand:
-    """What the recipe says of its runs; the published report knows better what its own runs did."""
+    """The published report knows its own runs better than the recipe."""
     known = ("model", "options")
     said = next((one["facts"] for one in source["stated"] if all(one[key] == row[key] for key in known)), {})
     recipe = dlperf.recipe_of(row)
@@ -81,7 +79,7 @@ def _command(row: Mapping[str, str], source: Mapping) -> RunCommand:
 
 
 def _throughput(row: Mapping[str, str], case: Case) -> Throughput:
-    """As printed, or the items of a step over its printed milliseconds."""
+    """As printed, or items of a step over its milliseconds."""
     printed, step_ms = row["items_per_s"], row["step_ms"]
     return Throughput(
         items_per_s=float(printed) if printed else case.global_batch / float(step_ms) * 1000,

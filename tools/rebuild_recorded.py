@@ -1,8 +1,7 @@
-"""The evaluations of the recorded runs: what `make report` measures, all of them, and the shaped links.
+"""The evaluations of recorded runs, for `make_examples.py`.
 
-The first, `data/recorded`, is four frameworks, ResNet-50 v1.5, on two cores; `data/recorded.zip` has these too. The
-third holds the runs of `data/recorded-links.zip`, which `tools/measure_links.py` made over links of two rates.
-`make_examples.py` writes the reports.
+`data/recorded` has four frameworks on two cores, ResNet-50 v1.5; `data/recorded.zip` has these and all others;
+`data/recorded-links.zip` is from `tools/measure_links.py`.
 """
 
 import sys
@@ -10,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 HOUSE = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(HOUSE))  # this checkout's own code, whatever is installed
+sys.path.insert(0, str(HOUSE))  # whatever else is installed
 
 from evalsuite import paths
 from evalsuite.model import Evaluation

@@ -1,4 +1,4 @@
-"""The cases over which every official recipe is looked at: each scale, and each axis of the recipe."""
+"""The cases of every official recipe: each scale and each axis."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -11,13 +11,12 @@ WRITTEN_INTO_THE_SCRIPT = {"face-r100": 128, "arcface-torch": 512, "hugectr/wide
 
 
 def base(framework: str, recipe: Recipe) -> Case:
-    """One GPU, every axis at its default."""
     batch = WRITTEN_INTO_THE_SCRIPT.get(recipe.name) or WRITTEN_INTO_THE_SCRIPT.get(f"{framework}/{recipe.name}", 64)
     return Case(framework=framework, recipe=recipe.name, model=recipe.model, batch_per_device=batch, device="gpu")
 
 
 def points(framework: str, recipe: Recipe) -> Iterator[tuple[str, Case]]:
-    """(words, case): every scale plain, and at 1x8 and 2x8 with each other value of each axis."""
+    """(words, case): every scale plain; 1x8 and 2x8 with each other value of each axis."""
     for nodes, devices in SCALES:
         yield f"{nodes}x{devices}", base(framework, recipe).at_scale(nodes, devices)
     changes: list[tuple[str, dict]] = [("amp", {"precision": "amp"}), ("xla", {"xla": True})]

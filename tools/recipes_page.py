@@ -1,6 +1,6 @@
-"""Writes `docs/recipes.md`: every official recipe, how far it was checked, and what it gave where it ran.
+"""Writes `docs/recipes.md`: every official recipe, how far it was checked, and its figures.
 
-    python tools/recipes_page.py
+python tools/recipes_page.py
 
 From the adapters, `data/repositories.toml`, `data/verification.json` (tools/verify_recipes.py) and `data/recorded.zip`.
 """
@@ -97,7 +97,6 @@ def main() -> int:
 
 
 def page() -> str:
-    """The whole page."""
     evidence = json.loads((paths.DATA / "verification.json").read_text())
     official = [(name, each) for name, found in sorted(registry.discover([]).items()) for each in found.recipes]
     official = [(name, recipe) for name, recipe in official if recipe.kind == "official"]
@@ -126,7 +125,7 @@ def _recipes(official, evidence) -> str:
 
 
 def _measured() -> str:
-    """Median throughput of the official scripts' recorded runs at each scale that ran, per recipe and axis."""
+    """Median throughput of recorded runs at each scale, per recipe and axis."""
     series: dict[tuple, dict[str, list[float]]] = {}
     machines = set()
     for folder in Store(archive.unpacked(paths.DATA / "recorded.zip")).finished():
@@ -169,7 +168,7 @@ def _data(official) -> str:
 
 
 def _cases(framework, recipe) -> list[Case]:
-    """Plain on two nodes, and with each value of the axis `data`."""
+    """On two nodes, with each value of the axis `data`."""
     plain = Case(framework=framework, recipe=recipe.name, model=recipe.model, batch_per_device=64, nodes=2,
                  devices_per_node=8, device="gpu")  # fmt: skip
     values = (recipe.options or {}).get("data", ())

@@ -1,10 +1,9 @@
-"""Writes data/extrapolation.csv: how far the extrapolation is off on published scaling series.
+"""Writes data/extrapolation.csv: the error of the extrapolation on published scaling series.
 
-    python tools/validate_extrapolation.py [--series FILE] [--out FILE]
+python tools/validate_extrapolation.py [--series FILE] [--out FILE]
 
-The series (data/scaling_series.csv) are published figures; one is of one framework, model, precision and machine.
-Of each whose batch per device is stated and the same at every scale, the largest scale is predicted from those up to a
-half of it, up to a quarter, … A row says what was published ÷ predicted; the last lines on the terminal are the claim.
+A series is of one framework, model, precision and machine. Where the batch per device is stated and constant, the
+largest scale is predicted from those up to a half of it, a quarter, … A row has published ÷ predicted.
 """
 
 import argparse
@@ -41,7 +40,6 @@ def main() -> None:
 
 
 def text(series: Path) -> str:
-    """The whole file."""
     into = io.StringIO()
     into.write("\n".join(HEADER) + "\n")
     rows = csv.writer(into, lineterminator="\n")
@@ -52,7 +50,6 @@ def text(series: Path) -> str:
 
 
 def published(path: Path) -> Iterable[PublishedSeries]:
-    """The series of the file, by name."""
     with path.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(line for line in file if not line.startswith("#")))
     for name, found in groupby(sorted(rows, key=lambda row: row["series"]), key=lambda row: row["series"]):

@@ -1,12 +1,11 @@
 """Checks each official recipe's arguments against the script itself, and writes the evidence.
 
-    python tools/verify_recipes.py [--models DIR] [--files DIR] [--out data/verification.json]
+python tools/verify_recipes.py [--models DIR] [--files DIR] [--out data/verification.json]
 
-For every recipe: the script and the modules it imports from its own repository are parsed (never run) at the
-pinned commit, and every argument that the recipe gives on any of its axes must be declared there; every
-argument that the script requires must be given. The checkouts are those of `evalsuite repositories get`. Where a
-repository cannot be had, `--files DIR` takes single files as `DIR/<model>/<path>`, and a file
-`DIR/<model>/SOURCE` that says where they come from. Runs in `data/recorded.zip` raise the level to "ran here".
+The script and its imports of the same repository are parsed, never run, at the pinned commit. Every argument of the
+recipe must be declared, every required one given. Checkouts are those of `evalsuite repositories get`; without one,
+`--files DIR` has files `DIR/<model>/<path>`, and `DIR/<model>/SOURCE` says where from. Runs in `data/recorded.zip`
+raise the level to "ran here".
 """
 
 import argparse
@@ -30,7 +29,7 @@ from evalsuite.runs import archive
 from evalsuite.runs.store import Store
 from tools.recipe_cases import points
 
-# Arguments that a library declares and not the repository: model → (who, which).
+# of a library: model → (who, which)
 LIBRARIES = {
     "transformers": (
         "transformers.TrainingArguments, in the library",
@@ -41,19 +40,19 @@ LIBRARIES = {
     ),
     "deepspeed-examples-2020": ("deepspeed.add_config_arguments, in the library", {"deepspeed", "deepspeed_config"}),
 }
-# Repositories that make arguments out of the keys of a YAML file or the fields of dataclasses.
+# arguments from YAML keys or dataclass fields
 GENERATED = {"mindspore-models", "megatron", "transformers"}
-CONSOLE = {"{bin}/elasticdl": "elasticdl_client/main.py"}  # a command that the repository's package installs
+CONSOLE = {"{bin}/elasticdl": "elasticdl_client/main.py"}  # installed by the package
 
 
 @dataclass
 class Declared:
-    """What a script and its modules declare: name of argument or key → where."""
+    """Name of an argument or key → place."""
 
     arguments: dict[str, str] = field(default_factory=dict)  # "--batch-size" → "main.py:41"
-    keys: dict[str, str] = field(default_factory=dict)  # "batch_size" → "config.yaml:3": of a configuration
+    keys: dict[str, str] = field(default_factory=dict)  # "batch_size" → "config.yaml:3"
     required: dict[str, str] = field(default_factory=dict)
-    by_hand: dict[str, str] = field(default_factory=dict)  # "--module" → where the script looks for that very text
+    by_hand: dict[str, str] = field(default_factory=dict)  # "--module" → where the script looks for that text
 
 
 def main() -> int:
@@ -80,7 +79,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _checked(framework: str, recipe: Recipe, models, files: Path | None) -> dict:
-    """The evidence for one recipe: its level and, argument by argument, where it was found."""
+    """The level, and where each argument was found."""
     served = [case for _, case in points(framework, recipe) if not recipe.refusal(case)]
     commands = [recipe.command(case) for case in served]
     root, origin = _root(recipe, models, files)
@@ -107,7 +106,7 @@ def _checked(framework: str, recipe: Recipe, models, files: Path | None) -> dict
 
 
 def _root(recipe: Recipe, models, files: Path | None) -> tuple[Path | None, str]:
-    """The folder that stands for `{checkout}`, and where it is from."""
+    """The folder for `{checkout}`, and its origin."""
     name = recipe.checkout or recipe.name
     if recipe.checkout:
         model = models[recipe.checkout]
@@ -121,7 +120,7 @@ def _root(recipe: Recipe, models, files: Path | None) -> tuple[Path | None, str]
 
 
 def _scripts(command, root: Path) -> Iterator[tuple[Path, list[str]]]:
-    """(script, its arguments): a script in the repository, up to the next one, and modules started with -m."""
+    """(script, its arguments): scripts of the repository, and modules started with -m."""
     script, words, argv = None, [], list(command.argv)
     for place, token in enumerate(argv):
         started = _script(token, argv[place - 1] if place else "", command, root)
@@ -152,7 +151,7 @@ def _python_path(command) -> list[str]:
 
 
 def _names(words: list[str]) -> list[str]:
-    """The names of the arguments among *words*, and the keys that `-o`, JSON and `a.b=c` carry."""
+    """Arguments, and keys in `-o`, JSON and `a.b=c`."""
     names = []
     for place, word in enumerate(words):
         if word.startswith("--params_override="):
@@ -169,7 +168,6 @@ def _leaves(tree, prefix: str = "") -> list[str]:
 
 
 def _place(word: str, declared: Declared, recipe: Recipe) -> str | None:
-    """Where the argument *word* is declared; None if nowhere."""
     bare = word.lstrip("-")
     for name in (word, f"-{bare}", f"--{bare}", f"--{bare.replace('_', '-')}", f"--{bare.replace('-', '_')}"):
         if name in declared.arguments and (name == word or "." in word or "DEFINE" in declared.arguments[name]):
@@ -195,7 +193,7 @@ def _declared(script: Path, root: Path, words: list[str], command) -> Declared:
         required = dict(declared.required)
         _read_python(file, root, declared)
         if file != script:
-            declared.required = required  # a module that is a script of its own may require what this one does not
+            declared.required = required  # a module's own requirements do not count
     for token in command.argv:
         named = re.search(r"\{checkout\}/(\S+\.(?:ya?ml|toml|py))$", token)
         if named and (root / named[1]).is_file() and root / named[1] != script:
@@ -204,7 +202,7 @@ def _declared(script: Path, root: Path, words: list[str], command) -> Declared:
 
 
 def _closure(script: Path, root: Path, command) -> list[Path]:
-    """The script and what it imports out of its own repository, recursively."""
+    """The script and its imports from its repository."""
     folders = [root / part.removeprefix("{checkout}").strip("/") for part in _python_path(command)]
     found, waiting = [], [script]
     while waiting:
@@ -217,7 +215,7 @@ def _closure(script: Path, root: Path, command) -> list[Path]:
 
 
 def _path_additions(root: Path, script: Path) -> list[Path]:
-    """Scripts that put a parent folder on sys.path."""
+    """Parent folders that scripts put on sys.path."""
     return [parent for parent in script.parents if parent.is_relative_to(root)][:4]
 
 
@@ -308,7 +306,7 @@ def _read_configuration(file: Path, root: Path, declared: Declared) -> None:
 
 
 def _raise_what_ran(evidence: dict) -> None:
-    """A recorded run that completed is better evidence than any reading."""
+    """A completed run beats any reading."""
     for folder in Store(archive.unpacked(paths.DATA / "recorded.zip")).finished():
         case, outcome = folder.run().case, folder.outcome()
         facts = evidence.get(f"{case.framework}/{case.recipe}")

@@ -1,8 +1,6 @@
-"""Writes the page of dialects into docs/: every log dialect, who prints it, what its number counts, and its traps.
+"""Writes docs/dialects.md: every log dialect, who prints it, what its number counts, and its traps.
 
-    python tools/write_dialects.py
-
-From the declarations in `evalsuite/logs/dialects`.
+python tools/write_dialects.py
 """
 
 import sys
@@ -32,7 +30,7 @@ SCOPES = {
     "unstated": "nobody says whose",
 }
 MEANS = {"step": "the last step", "interval": "the steps since the line before", "cumulative": "all steps so far"}
-FIGURES = {  # group → what it is, in the words of this page
+FIGURES = {  # group → meaning
     "rate": "items per second",
     "rate_k": "thousands of items per second",
     "steps_per_s": "steps per second",
@@ -59,7 +57,7 @@ def main() -> int:
 
 
 def page(dialects: Iterable[Dialect]) -> str:
-    """The whole page; tables that are cited are no logs, and left out."""
+    """Without tables of cited figures."""
     found = sorted((one for one in dialects if not one.name.startswith("cited_")), key=lambda one: one.name)
     rows = (
         f"| [{one.name}](#{_anchor(one.name)}) | {_cell(one.title)} | {one.unit} | {_whose(one)} | {_over(one)} |"
@@ -101,7 +99,6 @@ def _section(dialect: Dialect) -> Iterator[str]:
 
 
 def _counts(dialect: Dialect) -> str:
-    """What the number in its lines is, in a sentence."""
     if not dialect.step:
         return f"Its final figure alone is read: {FIGURES['rate']} ({dialect.unit})."
     said = ", ".join(FIGURES[group] for group in FIGURES if group in _groups(dialect)) or FUNCTION
@@ -110,7 +107,7 @@ def _counts(dialect: Dialect) -> str:
 
 
 def _traps(dialect: Dialect) -> Iterator[str]:
-    """What the declaration says that a reader of the bare log would get wrong."""
+    """What a reader of the bare log would get wrong."""
     if dialect.averaging == "cumulative":
         since = f", without the first {dialect.mean_since}" if dialect.mean_since else ""
         yield f"The figure is a mean of all steps so far{since}: the mean of such means is no throughput."
@@ -149,13 +146,13 @@ def _sample(line: Line) -> Iterator[str]:
 
 
 def _text(sample: bytes) -> str:
-    """A sample as text: carriage returns and other control characters would spoil the page."""
+    """Without control characters."""
     lines = sample.decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n").strip("\n").split("\n")
     return "\n".join("".join(c if c.isprintable() or c == "\t" else " " for c in line).rstrip() for line in lines)
 
 
 def _anchor(heading: str) -> str:
-    """How a page of Markdown names the place of a heading: without its points."""
+    """Markdown drops the points."""
     return heading.replace(".", "")
 
 

@@ -1,7 +1,6 @@
-"""Run folders out of logs that were made elsewhere; `citing` makes them out of the rows of a table.
+"""Run folders out of logs from elsewhere.
 
-What a log does not say (which framework, how many devices, which repeat) comes from the user, a pattern over its path
-or a small mapping file. A run is its bytes: other bytes are another repeat however the paths are spelled, and the same
+What a log does not say comes from the user, a pattern over its path, or a mapping file. A run is its bytes: the same
 bytes are never a second run. Where path and log contradict each other the log is left out.
 """
 
@@ -26,16 +25,16 @@ from evalsuite.runs.endings import Outcome
 from evalsuite.runs.store import RunFolder, Store
 
 HOST = "imported"
-Content = tuple[str, ...]  # SHA-256 of each file of a run, sorted
+Content = tuple[str, ...]  # SHA-256 of each file, sorted
 
 
 @dataclass(frozen=True, kw_only=True)
 class Imported:
-    """What became of one log or one row: its run, or why there is none."""
+    """What became of one log or row."""
 
     source: str
     run: str | None
-    status: str  # of the reading; "skipped", "duplicate" or "other kind" where none was made, "already there", "cited"
+    status: str  # of the reading, or "skipped", "duplicate", "other kind", "already there", "cited"
     reason: str = ""
     findings: tuple[Finding, ...] = ()
 
@@ -46,18 +45,16 @@ class Imported:
 
 @dataclass(frozen=True, kw_only=True)
 class SaidOfLogs:
-    """What is said of the logs, beside what they say themselves."""
+    """What is stated of the logs."""
 
-    user: Mapping[str, str]  # with --set
-    mapped: tuple[Facts, Sequence[Facts]] = ({}, ())  # (`[defaults]`, `[[runs]]`) of the mapping file
+    user: Mapping[str, str]  # --set
+    mapped: tuple[Facts, Sequence[Facts]] = ({}, ())  # `[defaults]` and `[[runs]]` of the mapping file
     found_by: "re.Pattern[str] | None" = None
-    amend: bool = False  # whether what is said now corrects what was said when the same bytes were imported
+    amend: bool = False  # corrects what an earlier import of the same bytes stated
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Member:
-    """One log, and what is said of it."""
-
     path: Path
     facts: Facts
     sha256: str
@@ -68,16 +65,16 @@ class _Member:
 
 
 class Importer:
-    """Brings logs into a store, one command's worth of them: knows by its bytes what is there already."""
+    """Brings logs into a store, which it knows by their bytes."""
 
     def __init__(self, into: Store, asked: SaidOfLogs, dialects: Mapping[str, Dialect]) -> None:
         self._into, self._asked, self._dialects = into, asked, dialects
         self._there = contents(into)
-        self._paths: set[Path] = set()  # those that were met, however they were spelled
+        self._paths: set[Path] = set()  # met already
         self._new: dict[Content, Path] = {}
 
     def logs(self, root: Path) -> Iterator[Imported]:
-        """Makes a run folder of every log under *root* (or of *root* itself), one after the other."""
+        """A run folder for every log under *root* or for *root* itself."""
         groups: dict[tuple[object, ...], list[_Member]] = {}
         for path in _files(root):
             if path.resolve() in self._paths:
@@ -116,7 +113,7 @@ class Importer:
         return made
 
     def _again(self, members: Sequence[_Member], there: RunFolder) -> Imported:
-        """The same bytes as those of *there*: kept as they are, or corrected if that was asked for."""
+        """The bytes of *there* again: kept, or corrected where asked for."""
         source, known = str(members[0].path), there.command()
         before, said = dict(known.stated or {}), user_facts.recorded(members[0].facts)
         changed = changes(known, said)
@@ -141,7 +138,7 @@ class Importer:
         corrected: Mapping[str, str] | None = None,
         instead_of: RunFolder | None = None,
     ) -> Imported:
-        """The run folder of *members*. Raises ValueError if a case cannot be made of them."""
+        """The run folder of *members*. Raises ValueError if they make no case."""
         case, known = self._case(members[0].path, facts)
         if instead_of is not None:
             self._into.set_aside(instead_of)
@@ -216,32 +213,31 @@ def _files(root: Path) -> list[Path]:
 
 
 def changes(known: RunCommand, said: Mapping[str, str]) -> Facts:
-    """What *said* corrects of the facts that were given when *known* was imported: name → what was given then."""
+    """The facts of *known* that *said* corrects, as they were."""
     before = known.stated or {}
     return {name: before.get(name, "not said") for name, value in said.items() if before.get(name) != value}
 
 
 def otherwise(there: RunFolder, changed: Mapping[str, str], said: Mapping[str, str]) -> str:
-    """Why what is there already is neither made again nor left without a word."""
+    """Why what is there is neither made again nor left silently."""
     told = ", ".join(f'{name} "{said[name]}" (recorded: {before})' for name, before in sorted(changed.items()))
     return Message("importing.same_bytes_amend", run=there.run().id, facts=told)
 
 
 def contents(store: Store) -> dict[Content, RunFolder]:
-    """The imported runs of *store* by their bytes."""
+    """The imported runs by their bytes."""
     found: dict[Content, RunFolder] = {}
     for folder in store.finished():
         try:
             copies = folder.command().imported
         except EvalsuiteError:
-            continue  # `report` names a folder that cannot be read
+            continue  # `report` names it
         if copies:
             found[tuple(sorted(copy.sha256 for copy in copies))] = folder
     return found
 
 
 def command(dialect: Dialect | None, unit: str | None, copies: Sequence[Source], kind: str) -> RunCommand:
-    """What is known of how an imported run was made."""
     return RunCommand(
         argv=(),
         command=(),

@@ -1,9 +1,8 @@
 """Run folders out of the rows of a table, their origin *cited*: never measured, never deciding.
 
-What a row holds is its *kind*: a single run, a median, or another quantity (a latency, a percentage) that is no
-throughput. A figure is cited as often as it is printed and stays one figure; only single runs of one log set are
-repeats of one another. Speed-ups printed beside figures keep the base that they count from, and medians their single
-runs, so that the report can compute both again.
+A row holds a single run, a median, or another quantity than a throughput. A figure that is printed again stays one
+figure; only single runs of one log set are repeats of one another. Printed speed-ups keep their base and medians
+their runs: the report computes both again.
 """
 
 import hashlib
@@ -38,9 +37,9 @@ KINDS = ("run", "median", "speed-up", "latency", "memory", "percent", "accuracy"
 OF_A_CASE = tuple(
     name for name in published_tables.COLUMNS if name in user_facts.FIELDS or name in ("version", "features")
 )
-SAID = (*OF_A_CASE, *user_facts.RECORDED)  # by a column, and perhaps by the user too: then both must say the same
-_THROUGHPUTS = ("throughput", "throughput_total", "items_per_s", "speed")  # as long tables call the metric
-_WORDS = {  # in the name of a metric or a unit → the kind
+SAID = (*OF_A_CASE, *user_facts.RECORDED)  # where the user says them too, both must agree
+_THROUGHPUTS = ("throughput", "throughput_total", "items_per_s", "speed")  # names of the metric in long tables
+_WORDS = {  # words in a metric's name or unit → the kind
     r"speed-?_?up": "speed-up",
     r"flop": "tflops",
     r"laten|^ms$|_ms$|^s$|seconds": "latency",
@@ -57,8 +56,6 @@ _NOTHING = reading.Reading(
 
 @dataclass(frozen=True, kw_only=True)
 class _Figure:
-    """A row as the throughput of a case."""
-
     row: CitedRow
     where: str  # "dlperf.csv:12"
     case: Case
@@ -82,13 +79,13 @@ class _Figure:
 
 @dataclass(frozen=True, kw_only=True)
 class _Cited:
-    """One run folder to be: a figure with all the rows that print it."""
+    """A figure with all rows that print it: a run folder to be."""
 
     members: Sequence[_Figure]
     case: Case
     repeat: int = 0
     runs: Sequence[_Figure] = ()  # of a median
-    others: Sequence[_Figure] = ()  # printed for the same case, one a figure
+    others: Sequence[_Figure] = ()  # other figures of the case
 
     @property
     def first(self) -> _Figure:
@@ -104,9 +101,9 @@ def cite_table(
     *,
     amend: bool = False,
 ) -> Iterator[Imported]:
-    """Makes a run folder of every figure of *table*; each of its rows is answered for, in the order of the table.
+    """Makes a run folder of every figure of *table*; answers for each row, in their order.
 
-    *amend*: what is said now corrects what was said when the same rows were imported.
+    *amend*: what is stated now corrects an earlier import of the same rows.
     """
     results: dict[int, Imported] = {}
     found: list[_Figure] = []
@@ -144,13 +141,10 @@ def cite_table(
     yield from (results[row.number] for row in table.rows)
 
 
-# a row
-
-
 def _figure(
     row: CitedRow, where: str, columns: Mapping[str, str], defaults: Mapping[str, str], user: Mapping[str, str]
 ) -> _Figure | str:
-    """The row as a figure; a sentence if it holds another kind. Raises ValueError with what is missing or wrong."""
+    """The row as a figure; a sentence if it holds another kind. Raises ValueError for what is missing or wrong."""
     cells = row.cells
     if row.beyond:
         raise ValueError(Message("importing.row_longer", n=row.beyond))
@@ -181,7 +175,7 @@ def _figure(
 def _quantity(
     cells: Mapping[str, str], facts: Mapping[str, str]
 ) -> tuple[str, str | None, Literal["run", "median"] | None]:
-    """(what the row is of, its figure, whether of a run or a median); the figure is None where there is none."""
+    """(what the row is of, its figure or None, run or median)."""
     kind = _kind(cells.get("kind"))
     if "throughput" in cells:
         other = _of_unit(cells.get("unit", ""))
@@ -200,7 +194,7 @@ def _quantity(
 
 
 def _kind(text: str | None) -> str | None:
-    """The kind that a cell names, as a word of `KINDS` or in a sentence ("single run, not the median")."""
+    """The kind that a cell names by a word of `KINDS` or in a sentence ("single run, not the median")."""
     said = (text or "").strip().lower()
     if said in KINDS:
         return said
@@ -214,7 +208,7 @@ def _word(text: str) -> str | None:
 
 
 def _of_unit(unit: str) -> str | None:
-    """The kind that a unit is of, where it is none of a throughput."""
+    """The kind of a unit that is none of a throughput."""
     said = unit.strip().lower()
     return None if re.fullmatch(r"\w+/s(ec(ond)?)?", said) and "flop" not in said else _word(said)
 
@@ -229,7 +223,7 @@ def _items(unit: str) -> str:
 
 
 def _digits(text: str) -> str:
-    """A number as it was written, less what only groups its digits. Raises ValueError if it is none."""
+    """A number without its grouping signs. Raises ValueError if it is none."""
     said = re.sub(r"[,_\s]", "", text)
     try:
         Decimal(said)
@@ -239,15 +233,12 @@ def _digits(text: str) -> str:
 
 
 def _number(one: _Figure) -> object:
-    """What two rows share that claim to be the same repeat."""
+    """Equal in rows that claim to be one repeat."""
     return one.case, one.items, one.source, one.log_set, one.facts.get("repeat", one.row.number)
 
 
-# figures of one case
-
-
 def _by_case(found: Iterable[_Figure]) -> Iterator[tuple[Case, list[_Figure]]]:
-    """The figures of each case; where one is printed in two units they are two cases."""
+    """The figures of each case; another unit makes another case."""
     groups: dict[Case, dict[str, list[_Figure]]] = {}
     for one in found:
         groups.setdefault(one.case, {}).setdefault(one.items, []).append(one)
@@ -257,10 +248,9 @@ def _by_case(found: Iterable[_Figure]) -> Iterator[tuple[Case, list[_Figure]]]:
 
 
 def _runs_of(case: Case, rows: Sequence[_Figure]) -> Iterator[_Cited]:
-    """The run folders that the rows of one case make.
+    """The run folders of the rows of one case.
 
-    A figure printed again is one figure; another figure is no repeat of it. Single runs are repeats of one another
-    where one source prints them of one log set; without numbers, in one block of rows.
+    Single runs are repeats where one source prints them of one log set; without numbers, in one block of rows.
     """
     figures = sorted(
         _alike([one for one in rows if one.kind != "run"], lambda one: one.value.normalize()),
@@ -289,7 +279,7 @@ def _log_sets(runs: Sequence[_Figure]) -> list[list[_Figure]]:
 
 
 def _set_name(runs: Sequence[_Figure], sets: Sequence[Sequence[_Figure]]) -> str:
-    """What tells *runs* from the other *sets* of its case: its log set, else its source, else its rows."""
+    """What tells *runs* from the other *sets* of the case: log set, else source, else rows."""
     names = [(one.log_set, one.source) for one, *_ in sets]
     for own, every in zip((runs[0].log_set, runs[0].source), zip(*names, strict=True), strict=True):
         if own is not None and len(set(every)) == len(sets):
@@ -305,7 +295,7 @@ def _alike(rows: Iterable[Row], key: Callable[[Row], object]) -> list[list[Row]]
 
 
 def _runs_behind(figure: Sequence[_Figure], sets: Sequence[Sequence[_Figure]]) -> Sequence[_Figure]:
-    """The single runs that a source of the figure prints too: of several sets the one whose median it is."""
+    """The single runs that a source of the figure prints too, and whose median it is where there are several sets."""
     sources = {one.source for one in figure}
     fitting = [runs for runs in sets if runs[0].source in sources]
     medians = [runs for runs in fitting if statistics.median([one.value for one in runs]) == figure[0].value]
@@ -321,7 +311,7 @@ def _with(case: Case, name: str, value: str) -> Case:
 
 
 class _Bases:
-    """What a printed speed-up counts from."""
+    """What printed speed-ups count from."""
 
     def __init__(self, found: Sequence[_Figure]) -> None:
         self._series: dict[tuple[Case, str], list[_Figure]] = {}
@@ -334,7 +324,7 @@ class _Bases:
         return one.case.at_scale(1, 1), one.items
 
     def of(self, figure: _Figure) -> _Figure | None:
-        """The figure whose speed-up is 1, or that of one device, in the same source; else the one that all print."""
+        """The figure with a speed-up of 1 or on one device, in the same source; else the one that all sources print."""
         if "speedup" not in figure.row.cells:
             return None
         series = self._series.get(self._key(figure), [])
@@ -355,13 +345,8 @@ def _is_single(figure: _Figure) -> bool:
     return figure.case.total_devices == 1
 
 
-# a run folder
-
-
 @dataclass(frozen=True, kw_only=True)
 class _To:
-    """Where figures go, and what is there."""
-
     store: Store
     dialects: Mapping[str, Dialect]
     bases: _Bases
@@ -370,7 +355,7 @@ class _To:
 
 
 def _cited(one: _Cited, to: _To) -> Imported:
-    """What becomes of a figure: a run folder, or the one that its row has already."""
+    """Makes a run folder, unless the row has one."""
     first = one.first
     there = to.there.get((hashlib.sha256(_text(first)).hexdigest(),) * len(one.members))
     if there is None or not there.finished:
@@ -386,7 +371,7 @@ def _cited(one: _Cited, to: _To) -> Imported:
 
 
 def _written(one: _Cited, to: _To, corrected: Mapping[str, str] | None = None) -> Imported:
-    """The run folder of a figure: its log is the row as it stands in the table, and the figure."""
+    """The run folder of a figure; its log is the row and the figure."""
     first, dialect = one.first, f"cited_{one.first.items}"
     for case in _cases(one):
         run = Run(case=case, repeat=one.repeat)
@@ -395,7 +380,7 @@ def _written(one: _Cited, to: _To, corrected: Mapping[str, str] | None = None) -
             return Imported(source=first.where, run=run.id, status="already there")
         with to.store.claim(run) as folder:
             if folder is None:
-                continue  # another figure: never a repeat of this one
+                continue  # another figure is no repeat
             try:
                 _fill(folder, one, to, corrected)
             except OSError as error:
@@ -407,7 +392,7 @@ def _written(one: _Cited, to: _To, corrected: Mapping[str, str] | None = None) -
 
 
 def _cases(one: _Cited) -> Iterator[Case]:
-    """The case, and where another table's figure stands there, the case with what tells the two apart."""
+    """The case, then the case with what tells it from another table's."""
     yield one.case
     named = _source_of(one.first) if one.first.source else Path(one.first.where.rpartition(":")[0]).name
     for attempt in itertools.count(1):
@@ -415,7 +400,6 @@ def _cases(one: _Cited) -> Iterator[Case]:
 
 
 def _same(there: RunFolder, one: _Cited) -> bool:
-    """Whether *there* holds the figure already."""
     try:
         known = there.command()
     except EvalsuiteError:
@@ -432,7 +416,7 @@ def _same(there: RunFolder, one: _Cited) -> bool:
 
 
 def _text(first: _Figure) -> bytes:
-    """The row as it stands, and its figure in a line that is read like a log's."""
+    """The row, and its figure in a line that reads like a log's."""
     value = positive(first.printed.encode())
     return f"{first.row.raw}\nevalsuite cites {value:.10g} {first.items}/s of the whole job\n".encode()
 

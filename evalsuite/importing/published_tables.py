@@ -1,8 +1,4 @@
-"""A table of published figures as rows under our own names, whatever its columns are called.
-
-CSV or the first sheet of a workbook. A column is known by one of several names or by `--map NAME=COLUMN`; those that
-are not read are named, with what they could be.
-"""
+"""A table of published figures, CSV or the first sheet of a workbook, under our own names of columns."""
 
 import codecs
 import csv
@@ -22,7 +18,7 @@ if TYPE_CHECKING:
     from openpyxl.cell.cell import Cell, MergedCell
     from openpyxl.cell.read_only import EmptyCell, ReadOnlyCell
 
-# Columns by what they may be called (DLPerf's tables, and the report's own tidy data).
+# by what columns may be called (DLPerf's tables, and the report's own data)
 COLUMNS: Mapping[str, tuple[str, ...]] = {
     "framework": ("framework",),
     "model": ("model",),
@@ -55,19 +51,17 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
     "campaign": ("campaign",),
     "machine": ("machine",),
 }
-MOST_BYTES, MOST_COLUMNS, MOST_ROWS, MOST_CELLS = 1 << 28, 1_000, 200_000, 5_000_000  # of a table
-ANY = "any"  # the name of a column that is of no importance
+MOST_BYTES, MOST_COLUMNS, MOST_ROWS, MOST_CELLS = 1 << 28, 1_000, 200_000, 5_000_000
+ANY = "any"  # a column of no importance
 _ABSENT = ("", "-", "n/a", "na", "none", "null")  # D28: not recorded
 
 
 @dataclass(frozen=True, kw_only=True)
 class CitedRow:
-    """One line of a table."""
-
     number: int  # of its line, from 1
-    raw: str  # the header and the line as they stand
-    cells: Mapping[str, str]  # under our names; what is not recorded is left out
-    beyond: int = 0  # cells without a column: a number with a comma and no quotes makes one
+    raw: str  # header and line as they stand
+    cells: Mapping[str, str]  # by our names, without those that are not recorded
+    beyond: int = 0  # cells without a column, as an unquoted decimal comma makes one
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,14 +70,14 @@ class CitedTable:
 
     file: Path
     rows: tuple[CitedRow, ...]
-    columns: Mapping[str, str]  # our name → theirs
-    unread: tuple[str, ...]  # columns that nothing is taken from, each with what it could be
+    columns: Mapping[str, str]
+    unread: tuple[str, ...]  # each with what it could be
 
 
 def read(file: Path, mapped: Sequence[tuple[str, str]] = ()) -> CitedTable:
-    """The table in *file*; *mapped* is (our name, the column that holds it), where the table calls it otherwise.
+    """The table in *file*; *mapped* has (our name, the table's column).
 
-    Raises EvalsuiteError with the columns that stand there if there are no figures among them.
+    Raises EvalsuiteError with the columns if none of them holds figures.
     """
     text = _spreadsheet(file) if file.suffix.lower() == ".xlsx" else _plain(file)
     lines = [line.removesuffix("\r") for line in text.split("\n")]
@@ -107,20 +101,20 @@ def read(file: Path, mapped: Sequence[tuple[str, str]] = ()) -> CitedTable:
 
 
 def is_one(first_line: str) -> bool:
-    """Whether a CSV that begins so is a table of figures; others (a TensorBoard series) are logs."""
+    """Whether a CSV with this header is a table of figures; others (a TensorBoard series) are logs."""
     names = {name.strip().strip('"').lower() for name in re.split("[,;\t]", first_line)}
     return bool(names & {"throughput", "items_per_s"}) or {"metric", "value"} <= names
 
 
 def _parted_by(header: Sequence[str]) -> str | None:
-    """What parts the columns of a table whose header came as one cell."""
+    """The separator of a header that came as one cell."""
     marks = {";": "semicolons", "\t": "tabs"}
     whole = ",".join(header)
     return next((name for mark, name in marks.items() if mark in whole and is_one(whole)), None)
 
 
 def decoded(text: bytes) -> str:
-    """The beginning of a file, whatever it is in: UTF-16 too, which spreadsheet programs call Unicode text."""
+    """The beginning of a file in UTF-8 or in UTF-16, which spreadsheet programs call Unicode text."""
     if text[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
         return text.decode("utf-16-le" if text[:2] == codecs.BOM_UTF16_LE else "utf-16-be", "replace").lstrip("\ufeff")
     return text.decode("utf-8-sig", "replace")
@@ -143,7 +137,7 @@ def _rows(
 
 
 def _places(file: Path, header: Sequence[str], mapped: Sequence[tuple[str, str]]) -> dict[str, tuple[int, ...]]:
-    """Our name → the columns that hold it: one, or the parts of a log set."""
+    """Our name → the columns that hold it; several are the parts of a log set."""
     lower = [name.lower() for name in header]
     twice = sorted({name for name in lower if name and lower.count(name) > 1})
     if twice:
@@ -171,13 +165,13 @@ def _places(file: Path, header: Sequence[str], mapped: Sequence[tuple[str, str]]
 
 
 def _unread(column: str, at: Mapping[str, Sequence[int]]) -> str:
-    """A column, and what it could be."""
+    """The column, and what it could be."""
     near = did_you_mean(column.lower(), [name for name in COLUMNS if name not in at]).strip(" ?").rpartition(" ")[2]
     return f"{column} (--map {near or column}={column})"
 
 
 def _plain(file: Path) -> str:
-    """CSV as it stands: in UTF-8, in UTF-16 with its mark, or in GB 18030, as programs save it in China."""
+    """CSV in UTF-8, in UTF-16 with its mark, or in GB 18030, as programs save it in China."""
     try:
         _check_size(file, file.stat().st_size)
         content = file.read_bytes()
@@ -192,7 +186,7 @@ def _plain(file: Path) -> str:
 
 
 def _spreadsheet(file: Path) -> str:
-    """The first sheet of a workbook as CSV, row for row: a row keeps its number."""
+    """The first sheet as CSV; rows keep their numbers."""
     try:
         import openpyxl
     except ImportError as error:
@@ -203,7 +197,7 @@ def _spreadsheet(file: Path) -> str:
         rows = list(_cells(file, book.worksheets[0].iter_rows()))
     except EvalsuiteError:
         raise
-    except Exception as error:  # a workbook is a zip of XML: its readers let the errors of both through
+    except Exception as error:  # the reader lets errors of zip and XML through
         said = str(error) or type(error).__name__
         raise EvalsuiteError.of("importing.table_workbook", path=file, error=said) from error
     text = io.StringIO()
@@ -224,8 +218,7 @@ def _check_size(file: Path, size_bytes: int) -> None:
 
 
 def _cells(file: Path, rows: "Iterable[Sequence[Cell | ReadOnlyCell | EmptyCell | MergedCell]]") -> Iterator[list[str]]:
-    """The texts of *rows*, the empty ones too. Raises EvalsuiteError where they are more than any table has: one cell
-    far down or far to the right makes millions."""
+    """The texts of *rows*. Raises EvalsuiteError where they are too many: a cell far away makes millions of others."""
     cells = 0
     for number, row in enumerate(rows, 1):
         cells += len(row)
@@ -235,14 +228,14 @@ def _cells(file: Path, rows: "Iterable[Sequence[Cell | ReadOnlyCell | EmptyCell 
 
 
 def _filled_part(rows: Sequence[Sequence[str]]) -> list[list[str]]:
-    """The rows and columns up to the last that hold anything; a sheet may go on with cells that were only touched."""
+    """Up to the last row and column that hold anything."""
     height = max((place for place, row in enumerate(rows, 1) if any(row)), default=0)
     width = max((place for row in rows for place, text in enumerate(row, 1) if text), default=0)
     return [[*row[:width], *[""] * (width - len(row))] for row in rows[:height]]
 
 
 def _cell_text(cell: "Cell | ReadOnlyCell | EmptyCell | MergedCell") -> str:
-    """What a cell shows, in one line: 8 where the file has 8.0, nothing where it has an error."""
+    """As a cell shows it, in one line: 8 for 8.0, nothing for an error."""
     value = cell.value
     if value is None or getattr(cell, "data_type", None) == "e":
         return ""

@@ -1,7 +1,6 @@
-"""What is said of runs made elsewhere, by the user, a path or a table, and the case that it makes.
+"""What the user, a path or a table states of runs made elsewhere, and the case that it makes.
 
-Nothing is assumed. What contradicts itself is refused, and a word that a case has no axis for ("bf16", "3090") keeps
-the run apart from others as an option of its case.
+Contradictions are refused. A word without an axis ("bf16", "3090") becomes an option of the case.
 """
 
 import hashlib
@@ -36,24 +35,24 @@ FIELDS = {
     "dialect": "the log's dialect, where it cannot be found out",
     "any": "anything; it is ignored",
 }
-KINDS: Mapping[str, Device] = {"cpu": "cpu", "gpu": "gpu", "npu": "npu"}  # of device; any other word is a model's name
+KINDS: Mapping[str, Device] = {"cpu": "cpu", "gpu": "gpu", "npu": "npu"}  # any other word is a device's model
 RECORDED = ("image", "repository", "note", "log_set", "source", "campaign", "machine")  # of a run, not of its case
 _APART = (*RECORDED, "any")  # no part of a case's name
 USER, PATH, ENTRY, TABLE = "--set", "the path", "[[runs]] of the mapping file", "the table"
-NEEDED = {"framework": "pytorch", "model": "resnet50_v1.5", "devices": "8", "batch": "64"}  # name → an example
-MOST_DIGITS = 12  # of a whole number; no job has more devices
-LONGEST_VALUE = 80  # characters of an option in a folder's name; a longer one goes by its hash
-LONGEST_NAME = 170  # of a case; file systems take 255, and what tells two sources apart is added
+NEEDED = {"framework": "pytorch", "model": "resnet50_v1.5", "devices": "8", "batch": "64"}  # name → example
+MOST_DIGITS = 12  # of a whole number
+LONGEST_VALUE = 80  # of an option in a folder's name; a longer one is hashed
+LONGEST_NAME = 170  # of a case: what tells two sources apart is added
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 _POSITIVE = ("nodes", "gpus", "devices", "batch")
 _COUNTED = ("repeat", "rank")  # from 0
-_NAMES = ("framework", "model", "recipe")  # what a run is told from others by
-_PRECISIONS: Mapping[str, Precision] = {  # a word → the axis of a case
+_NAMES = ("framework", "model", "recipe")  # what tells a run from others
+_PRECISIONS: Mapping[str, Precision] = {  # word → axis
     **dict.fromkeys(("fp32", "float32", "tf32", "fp32_tf32"), "fp32"),
     **dict.fromkeys(("amp", "mixed", "fp16", "bf16", "half", "float16", "bfloat16", "fp16_amp", "bf16_amp"), "amp"),
     **dict.fromkeys(("purefp16", "pure_fp16", "purebf16", "pure_bf16", "fp8", "mxfp8", "nvfp4"), "amp"),
 }
-_SAY_NO_MORE = ("fp32", "float32", "amp", "mixed")  # words that say what the axis says
+_SAY_NO_MORE = ("fp32", "float32", "amp", "mixed")  # say what the axis says
 _ON, _OFF = ("on", "true", "yes", "1", "xla"), ("off", "false", "no", "0")
 _UNSAFE = re.compile(r"[^A-Za-z0-9_.+]+")
 Facts = dict[str, str]
@@ -62,8 +61,8 @@ Facts = dict[str, str]
 def pattern(text: str) -> "re.Pattern[str]":
     """`{framework}/{nodes}n{gpus}g/b{batch}_{precision}_{repeat}.log` as a regular expression over paths.
 
-    A placeholder takes no `/`; those of numbers take digits. A name that is not one of `FIELDS` becomes an
-    option of the case. Raises EvalsuiteError if a placeholder stands there twice.
+    A placeholder takes no `/`; those of numbers take digits. A name outside `FIELDS` becomes an option of the case.
+    Raises EvalsuiteError if a placeholder is repeated.
     """
     names = _PLACEHOLDER.findall(text)
     twice = sorted({name for name in names if names.count(name) > 1 and name != "any"})
@@ -100,7 +99,7 @@ class _MappingFile:
 
 
 def mapping(file: Path) -> tuple[Facts, list[Facts]]:
-    """(`[defaults]`, `[[runs]]`) of a mapping file; each run has a `path` that may hold `*`."""
+    """(`[defaults]`, `[[runs]]`) of a mapping file; each run has a `path`, perhaps with `*`."""
     found = decode(_MappingFile, read_toml(file, "docs/contracts.md"), file, strict=True)
     return _texts(found.defaults), [_texts(run) for run in found.runs]
 
@@ -112,9 +111,9 @@ def _texts(facts: Mapping[str, object]) -> Facts:
 
 
 def together(defaults: Mapping[str, str], *said: tuple[str, Mapping[str, str]], amend: bool = False) -> Facts:
-    """What all of them say: *defaults* give way; of (who, what) that contradict each other the first wins if *amend*.
+    """The facts of all: *defaults* give way; of contradicting (who, what) the first wins if *amend*.
 
-    Raises ValueError with the two that contradict each other otherwise.
+    Else raises ValueError with both.
     """
     found: dict[str, tuple[str, str]] = {}
     for who, facts in said:
@@ -132,9 +131,9 @@ def _same(a: str, b: str) -> bool:
 
 
 def check_facts(facts: Mapping[str, str], columns: Mapping[str, str] | None = None) -> None:
-    """Raises ValueError if a word is misspelt, a name or a number is none, or nodes and devices do not fit.
+    """Raises ValueError for a misspelt word, a bad name or number, or nodes and devices that do not fit.
 
-    *columns* has a name's own header.
+    *columns*: name → header.
     """
     vocabulary.misspelt(facts, (*FIELDS, *RECORDED))
     if secret := redaction.first_of({name: text for name, text in facts.items() if name not in _APART}):
@@ -165,18 +164,18 @@ def is_whole(text: str, least: int) -> bool:
 
 
 def whole(facts: Mapping[str, str], name: str) -> int | None:
-    """The number that *facts*, which are `checked`, have under *name*."""
+    """The number at *name* in checked *facts*."""
     return int(facts[name]) if name in facts else None
 
 
 def devices(facts: Mapping[str, str]) -> int | None:
-    """The devices of the whole job."""
+    """Of the whole job."""
     each = whole(facts, "gpus")
     return each * (whole(facts, "nodes") or 1) if each else whole(facts, "devices")
 
 
 def case(facts: Mapping[str, str], known: Reading, who: str = "") -> Case:
-    """The case of a log or a row. Raises ValueError if *who* does not say what a case needs."""
+    """The case of a log or row. Raises ValueError if *who* does not state what it needs."""
     framework = facts.get("framework") or known.framework
     model = facts.get("model") or known.model
     total = devices(facts) or known.total_devices
@@ -193,7 +192,7 @@ def case(facts: Mapping[str, str], known: Reading, who: str = "") -> Case:
         raise ValueError(Message("importing.uneven", total=total, nodes=nodes))
     made = Case(
         framework=safe(framework),
-        recipe=safe(facts.get("recipe") or f"{known.dialect or 'cited'}-{model}"),  # a case's name holds no model
+        recipe=safe(facts.get("recipe") or f"{known.dialect or 'cited'}-{model}"),  # a case's id has no model
         model=safe(model),
         nodes=nodes,
         devices_per_node=total // nodes,
@@ -211,7 +210,7 @@ def case(facts: Mapping[str, str], known: Reading, who: str = "") -> Case:
 
 
 def _options(facts: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """What tells one case from another and is no axis: options of the script, and words that an axis folds."""
+    """What tells cases apart and is no axis: options of the script, and words that an axis folds."""
     for name, value in facts.items():
         if name not in FIELDS and name not in RECORDED:
             yield safe(name), safe(value)
@@ -223,7 +222,7 @@ def _options(facts: Mapping[str, str]) -> Iterator[tuple[str, str]]:
 
 
 def recorded(facts: Mapping[str, str]) -> Facts:
-    """*facts* as a run folder keeps them: as they were said, and nothing for what nobody said."""
+    """*facts* as stated, for a run folder."""
     kept = {name: value for name, value in facts.items() if name not in ("any", "repeat", "rank")}
     if kept.get("device", "gpu").lower() not in KINDS:
         kept["device_model"] = kept.pop("device")
@@ -233,7 +232,7 @@ def recorded(facts: Mapping[str, str]) -> Facts:
 
 
 def _precision(text: str | None) -> Precision:
-    """The axis that *text* belongs to; that nobody said it stands beside it as an option."""
+    """The axis of *text*; a default stands beside it as an option."""
     if text is None:
         return "fp32"
     word = re.sub(r"[\s-]+", "_", text.strip().lower())
@@ -262,7 +261,7 @@ def _device(facts: Mapping[str, str]) -> Device:
 
 
 def safe(text: str) -> str:
-    """A value as it may stand in a folder's name."""
+    """A value for the name of a folder."""
     name = _UNSAFE.sub("_", str(text)).strip("_.") or "unknown"
     if len(name) <= LONGEST_VALUE:
         return name
@@ -272,7 +271,7 @@ def safe(text: str) -> str:
 def of_path(
     name: str, found_by: "re.Pattern[str] | None", user: Mapping[str, str], mapped: tuple[Facts, Sequence[Facts]]
 ) -> Iterable[tuple[str, Mapping[str, str]]]:
-    """(who, what) of the log called *name*. Raises ValueError with the reason if it is left out."""
+    """(who, what) of the log *name*. Raises ValueError with the reason if it is left out."""
     runs = mapped[1]
     own = next((run for run in runs if Path(name).match(run["path"])), None)
     if runs and own is None and found_by is None:

@@ -1,7 +1,6 @@
-"""Names and values that are known of a run made elsewhere, to find those that are misspelt.
+"""Names and values of imported runs, to find misspelt ones: `precison=amp` would become an option of its own.
 
-Any other name is an option of the case and any other value a word of its own: only what is nearly one of these is
-refused. `precison=amp` made an option of that name, and left the precision unknown.
+Only what nearly is one of these is refused.
 """
 
 import difflib
@@ -9,8 +8,8 @@ from collections.abc import Mapping
 
 from evalsuite.messages import Message
 
-NEARLY = 0.8  # of what difflib calls the ratio: two letters that changed places in a word of five
-FACTS = (  # as data/criteria/facts.toml names them, and the options that state them
+NEARLY = 0.8  # of difflib's ratio: two swapped letters in a word of five
+FACTS = (  # of data/criteria/facts.toml, and the options that state them
     *("model_variant", "tf32", "batch_per_device", "global_batch", "accumulation", "input_size", "image_size"),
     *("sequence_length", "data", "loader", "data_loader", "loader_workers", "optimiser", "optimizer", "clipping"),
     *("gradient_clipping", "weight_decay", "parallel_layout", "tensor_parallel", "pipeline_parallel", "zero_stage"),
@@ -36,9 +35,9 @@ _SPELT = {"optimizer": "optimiser"}
 
 
 def misspelt(facts: Mapping[str, str], names: tuple[str, ...]) -> None:
-    """Raises ValueError with the nearest word if a name of *facts*, or a value, is nearly one that is known.
+    """Raises ValueError with the nearest word if a name or value of *facts* nearly is a known one.
 
-    *names*: those that `import` knows beside the facts.
+    *names*: those that `import` takes beside the facts.
     """
     known = {*FACTS, *names}
     for name, value in facts.items():

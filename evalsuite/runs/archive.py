@@ -1,4 +1,4 @@
-"""The run folders of an evaluation in one file: a ZIP of the folder that holds them."""
+"""The run folders of an evaluation as one ZIP."""
 
 import atexit
 import functools
@@ -10,13 +10,13 @@ from pathlib import Path, PurePosixPath
 
 from evalsuite.errors import EvalsuiteError
 
-MOST_FILES, MOST_BYTES = 1_000_000, 1 << 36  # of an archive, unpacked
+MOST_FILES, MOST_BYTES = 1_000_000, 1 << 36  # unpacked
 
 
 def unpacked(runs: Path) -> Path:
-    """The folder *runs*; of a ZIP that of its run folders, unpacked until this process ends.
+    """*runs*, unpacked for this process if it is a ZIP.
 
-    Raises EvalsuiteError if it is no ZIP, or a file of it would not lie below its folder.
+    Raises EvalsuiteError if it is no ZIP, or a file would leave its folder.
     """
     return _unpacked(runs) if runs.suffix.lower() == ".zip" and runs.is_file() else runs
 

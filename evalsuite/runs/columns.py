@@ -1,7 +1,4 @@
-"""The samples of one host in little space: each quantity of some thousand readings together, as steps, in gzip.
-
-docs/contracts.md#samples describes the file.
-"""
+"""The packed samples of one host: steps of each quantity, in gzip (docs/contracts.md#samples)."""
 
 import json
 import zlib
@@ -17,17 +14,14 @@ from evalsuite.messages import Message
 from evalsuite.runs import samples
 from evalsuite.runs.samples import SCALES, Header, Reading, Rows, Samples, tables
 
-BLOCK = 4096  # readings: half an hour at two a second, some 10 MB while they are packed
-MOST_BYTES = 1 << 30  # unpacked: more was not written by us
+BLOCK = 4096  # readings: half an hour at two a second, 10 MB unpacked
+MOST_BYTES = 1 << 30  # unpacked; we never write more
 GZIP = 16 + zlib.MAX_WBITS
 DAMAGE = (ValueError, KeyError, TypeError, AttributeError, StopIteration, OverflowError, RecursionError, zlib.error)
 
 
 def pack(lines: Path, file: Path) -> bool:
-    """Makes the packed *file* of the JSON *lines*, whole or not at all; false where there are none.
-
-    Raises OSError and EvalsuiteError as reading and writing do.
-    """
+    """Packs the JSON *lines* into *file*; false where there are none. Raises OSError and EvalsuiteError."""
     header, readings = samples.stream(lines)
     if header is not None:
         write(file, header, readings)
@@ -35,7 +29,7 @@ def pack(lines: Path, file: Path) -> bool:
 
 
 def write(file: Path, header: Header, readings: Iterable[Reading]) -> None:
-    """Writes the packed *file*, whole or not at all. Raises OSError."""
+    """Writes *file* whole or not at all. Raises OSError."""
     files.write_atomically(file, _packed(header, readings))
 
 
@@ -66,7 +60,7 @@ def _steps(row: Iterable[float | None], scale: float) -> list[int | None]:
 
 
 def read(file: Path) -> Samples:
-    """The packed samples in *file*. Raises EvalsuiteError if they are cut off or damaged."""
+    """Raises EvalsuiteError if *file* is cut off or damaged."""
     inflate = zlib.decompressobj(GZIP)
     try:
         lines = iter(inflate.decompress(file.read_bytes(), MOST_BYTES).splitlines())
@@ -87,7 +81,7 @@ def _damaged(file: Path, error: Exception) -> EvalsuiteError:
 
 
 class _Block:
-    """Some thousand readings; each quantity is still text."""
+    """Each quantity is still text."""
 
     def __init__(self, readings: int, scales: Mapping[str, float], lines: Iterator[bytes]) -> None:
         self.readings = readings
@@ -109,7 +103,7 @@ def _values(steps: list[Any], scale: float) -> list[float | None]:
 
 
 class _Tables(Mapping[str, Rows]):
-    """The quantities of a file, each unpacked when it is asked for. Asking raises EvalsuiteError if it is damaged."""
+    """Unpacks quantities when asked for, which raises EvalsuiteError if they are damaged."""
 
     def __init__(self, file: Path, blocks: list[_Block]) -> None:
         self._file = file

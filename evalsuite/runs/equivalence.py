@@ -1,7 +1,4 @@
-"""The receipts of `evalsuite equivalence` on disk: those of the house, and those of a lab.
-
-A lab keeps its own in the folder `equivalence` beside its runs, where a report finds them, or names a folder.
-"""
+"""The receipts of `evalsuite equivalence`: the house's, and a lab's in `equivalence` beside its runs or elsewhere."""
 
 import ast
 import functools
@@ -11,8 +8,8 @@ from pathlib import Path
 from evalsuite import files, paths
 from evalsuite.workload import EquivalenceReceipt
 
-FOLDER = paths.DATA / "equivalence"  # the receipts of the house, one for each model
-BESIDE_RUNS = "equivalence"  # the folder of a lab's own, beside its runs
+FOLDER = paths.DATA / "equivalence"  # one for each model
+BESIDE_RUNS = "equivalence"  # of a lab
 
 
 def write(receipt: EquivalenceReceipt, folder: Path) -> Path:
@@ -24,19 +21,19 @@ def write(receipt: EquivalenceReceipt, folder: Path) -> Path:
 
 @functools.cache
 def receipts(folder: Path = FOLDER) -> Mapping[str, EquivalenceReceipt]:
-    """Those in *folder*, by model."""
+    """By model."""
     found = [EquivalenceReceipt.from_json(files.read_json(file), file) for file in sorted(folder.glob("*.json"))]
     return {receipt.model: receipt for receipt in found}
 
 
 def own(folders: Iterable[Path]) -> tuple[EquivalenceReceipt, ...]:
-    """Those of a lab in *folders*, in order."""
+    """A lab's, in order."""
     found = (file for folder in folders for file in sorted(folder.glob("*.json")))
     return tuple(EquivalenceReceipt.from_json(files.read_json(file), file) for file in found)
 
 
 def hashes(script: Path) -> dict[str, str]:
-    """The SHA-256 of *script* and of every file beside it that it imports, however far round, by name."""
+    """By name: *script* and all files beside it that it imports, directly or not."""
     return {file.name: files.sha256(file) for file in sorted(_imported(script))}
 
 
@@ -51,7 +48,7 @@ def _imported(script: Path) -> set[Path]:
 
 
 def _names(file: Path) -> Iterator[str]:
-    """The modules that *file* imports by one name, as those beside a script are; none where this Python reads none."""
+    """Top-level modules that *file* imports; none where this Python cannot read it."""
     try:
         tree = ast.parse(file.read_bytes())
     except (SyntaxError, ValueError, RecursionError):

@@ -1,7 +1,6 @@
-"""Run folders for a lab: `--group NAME` lets the members of a Unix group read what one of them has run.
+"""`--group NAME` lets the members of a Unix group read a finished run.
 
-Without it what a script printed is for its owner alone (mode 0600), for it may hold a password. A run is opened once
-it has ended, as a whole; what is interrupted or set aside stays closed.
+Without it logs are their owner's alone (mode 0600), as they may hold passwords. Interrupted runs stay closed.
 """
 
 import grp
@@ -16,7 +15,7 @@ READ, ENTER = stat.S_IRGRP, stat.S_IRGRP | stat.S_IXGRP
 
 
 def number(name: str) -> int:
-    """The group called *name*, which one must belong to. Raises EvalsuiteError with those that one belongs to."""
+    """A group of the user. Raises EvalsuiteError with the user's groups."""
     ours = {group.gr_name: group.gr_gid for group in grp.getgrall() if group.gr_gid in (*os.getgroups(), os.getegid())}
     try:
         found = grp.getgrnam(name).gr_gid
@@ -30,7 +29,7 @@ def number(name: str) -> int:
 
 
 def open_to(folder: Path, root: Path, gid: int) -> None:
-    """Lets the group *gid* read the run *folder*, and enter what leads to it from *root*. Raises OSError."""
+    """Opens *folder* to the group, and the way to it from *root*. Raises OSError."""
     for way in (root, folder.parent):
         _give(way, gid, ENTER)
     for path in _within(folder):
@@ -38,7 +37,7 @@ def open_to(folder: Path, root: Path, gid: int) -> None:
 
 
 def _within(folder: Path) -> Iterator[Path]:
-    """*folder* and all in it but links, which lead elsewhere."""
+    """*folder* and all inside, without links."""
     yield folder
     yield from (path for path in folder.rglob("*") if not path.is_symlink())
 

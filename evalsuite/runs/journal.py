@@ -1,8 +1,7 @@
-"""The journal of a folder of runs: each start of an evaluation with the plan it sealed, and every attempt at a run.
+"""The journal of a folder of runs: each start of an evaluation with its plan, and every attempt at a run.
 
-`campaigns/<id>.json` holds one start, a *campaign*: when it was and what was to be run, written before its first run
-and never again. `attempts.jsonl` holds a line for whatever happens to an attempt, and each line holds the hash of the
-one before. A run that was taken away and made again is therefore seen, and so is a line that was taken out.
+`campaigns/<id>.json` is written once, before the first run. `attempts.jsonl` has a line for each event of an attempt,
+with the hash of the line before: a missing line shows, and so does a run made again.
 """
 
 import contextlib
@@ -28,13 +27,13 @@ Event = Literal["started", "ended", "measured"]
 
 @dataclass(frozen=True, kw_only=True)
 class Campaign(Document):
-    """One start of an evaluation, and what was to be run."""
+    """One start of an evaluation."""
 
     id: str
     started_at: str  # ISO 8601 with zone
     plan: Planned
     plan_sha256: str
-    evalsuite: str | None = None  # the version that started it
+    evalsuite: str | None = None
 
     @property
     def whole(self) -> bool:
@@ -44,24 +43,22 @@ class Campaign(Document):
 
 @dataclass(frozen=True, kw_only=True)
 class JournalLine(Document):
-    """One line of the journal."""
-
     TRY: ClassVar[str] = "try_journal"
 
     event: Event
-    run: str  # its id
+    run: str  # id
     attempt: int  # from 1
     campaign: str
     at: str  # ISO 8601 with zone
     status: Literal["completed", "stopped_as_planned", "failed", "timed_out"] | None = None  # with "ended"
-    fault: Literal["infrastructure"] | None = None  # with "ended": who failed it, where it was not the training
-    items_per_s: float | None = None  # with "measured"; None: the run gave no valid number
+    fault: Literal["infrastructure"] | None = None  # with "ended"; None: not the machines
+    items_per_s: float | None = None  # with "measured"; None: no valid number
     unit: str | None = None
-    before: str | None = None  # SHA-256 of the line before; None in the first
+    before: str | None = None  # SHA-256; None in the first line
 
 
 def seal(cases: Sequence[Case], repeats: int, most_repeats: int | None = None) -> str:
-    """The hash of what is to be run, whatever the order of its cases."""
+    """The hash of a plan, whatever the order of cases."""
     asked: dict[str, object] = {
         "repeats": repeats,
         "cases": sorted(json.dumps(decode.encode(one)) for one in cases),
@@ -72,12 +69,10 @@ def seal(cases: Sequence[Case], repeats: int, most_repeats: int | None = None) -
 
 
 class Journal:
-    """The journal beside the run folders in *root*."""
+    """Beside the run folders in *root*."""
 
     def __init__(self, root: Path) -> None:
         self.root = Path(root)
-
-    # writing, left of the wall
 
     def begin(self, campaign: Campaign) -> None:
         folder = self.root / CAMPAIGNS
@@ -85,7 +80,7 @@ class Journal:
         write_json(folder / f"{campaign.id}.json", campaign.to_json())
 
     def started(self, run: Run, campaign: str, at: str) -> int:
-        """Notes that *run* is started, and gives the number of this attempt, from 1."""
+        """Notes a start; gives the number of the attempt, from 1."""
         with self._open() as lines:
             earlier = [one.attempt for one in self._read(lines) if one.run == run.id]
             number = max(earlier, default=0) + 1
@@ -106,23 +101,19 @@ class Journal:
         chained = replace(entry, before=_hash(lines[-1]) if lines else None)
         text = json.dumps(chained.to_json(), sort_keys=True)
         with open(self.root / ATTEMPTS, "ab") as file:
-            file.truncate(
-                sum(len(line.encode("utf-8", "surrogateescape")) + 1 for line in lines)
-            )  # a line that was cut off
+            file.truncate(sum(len(line.encode("utf-8", "surrogateescape")) + 1 for line in lines))  # cut off
             file.write(f"{text}\n".encode())
             file.flush()
             os.fsync(file.fileno())
 
-    # reading, right of the wall
-
     def campaigns(self) -> tuple[Campaign, ...]:
-        """Every start of an evaluation, the first first."""
+        """In order of their starts."""
         files = sorted((self.root / CAMPAIGNS).glob("*.json"))
         found = [Campaign.from_json(read_json(file), file) for file in files]
         return tuple(sorted(found, key=lambda one: (one.started_at, one.id)))
 
     def attempts(self) -> tuple[Attempt, ...]:
-        """Every attempt at every run, in the order in which they were started."""
+        """In order of their starts."""
         found: dict[tuple[str, int], Attempt] = {}
         for one in self._read(self._lines()):
             key = (one.run, one.attempt)
@@ -138,13 +129,13 @@ class Journal:
 
     @property
     def chained(self) -> bool:
-        """Whether each line follows the one that it was written after."""
+        """Whether each line has the hash of the one before."""
         lines = self._lines()
         hashes = [None, *map(_hash, lines)][: len(lines)]
         return all(one.before == before for one, before in zip(self._read(lines), hashes, strict=True))
 
     def _lines(self) -> list[str]:
-        """The lines; one that was cut off in the writing (a full disk, a power failure) is left out."""
+        """Without a line that was cut off by a full disk or a power failure."""
         try:
             content = (self.root / ATTEMPTS).read_bytes()
         except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""The measurements of network and storage beside the runs of a store: `network/<scale>.<campaign>/network.json`."""
+"""Network and storage measurements beside the runs: `network/<scale>.<campaign>/network.json`."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ FOLDER, DOCUMENT = "network", "network.json"
 
 
 def folder(root: Path, scale: str, campaign: str) -> Path:
-    """Where the measurement of *scale* in a campaign lies, with the log that it was read from."""
+    """With its log."""
     return root / FOLDER / f"{scale}.{campaign}"
 
 
@@ -19,13 +19,13 @@ def write(place: Path, found: NetworkMeasurement) -> None:
 
 
 def read(root: Path) -> tuple[NetworkMeasurement, ...]:
-    """All that were made, the oldest first. Raises EvalsuiteError with the file that is damaged."""
+    """The oldest first. Raises EvalsuiteError with the damaged file."""
     files_found = root.glob(f"{FOLDER}/*/{DOCUMENT}")
     found = [NetworkMeasurement.from_json(files.read_json(file), file) for file in files_found]
     return tuple(sorted(found, key=lambda one: one.at))
 
 
 def link_mbit(case: Case) -> int | None:
-    """What the links of *case* give, where its option of that name says so."""
+    """By the case's option of that name."""
     said = case.option("link_mbit")
     return int(said) if said and said.isdecimal() else None

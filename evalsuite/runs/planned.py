@@ -1,4 +1,4 @@
-"""What was asked for: the matrix beside the run folders, and the one case that each of them is for."""
+"""The plan beside the run folders, and the case of each folder."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
@@ -13,7 +13,7 @@ from evalsuite.model import Case, Measurement, Run, Skip
 
 @dataclass(frozen=True, kw_only=True)
 class Planned(Document):
-    """What was asked for last: what was to be run, and what was skipped."""
+    """What was to be run last, and what was skipped."""
 
     TRY: ClassVar[str] = "try_plan"
 
@@ -31,10 +31,7 @@ class Planned(Document):
 
 @dataclass(frozen=True, kw_only=True)
 class AskedRun(Document):
-    """The run that a folder is for: the fields of its case, and `repeat` beside them.
-
-    A key that is not known is refused here: a case with one axis less is another case.
-    """
+    """The fields of a case, and `repeat`. Unknown keys are refused: a case with one axis less is another case."""
 
     repeat: int
     case: Case
@@ -59,8 +56,6 @@ class AskedRun(Document):
 
 @dataclass(frozen=True, kw_only=True)
 class _CaseFile(Case):
-    """What `case.json` holds."""
-
     CLOSED: ClassVar[bool] = True
     repeat: Annotated[int, at_least(0)]
 
@@ -69,8 +64,8 @@ class _CaseFile(Case):
 
 
 def _mistakes(case: Case) -> Iterator[Mistake]:
-    """Key and sentence of each thing for which no run can be of such a *case*."""
-    least = {  # key → (what was got, the least that can be)
+    """Key and sentence of each impossible value."""
+    least = {  # key → (value, minimum)
         "nodes": (case.nodes, 1),
         "devices_per_node": (case.devices_per_node, 1),
         "protocol.warmup_steps": (case.protocol.warmup_steps, 0),
@@ -88,7 +83,7 @@ def _mistakes(case: Case) -> Iterator[Mistake]:
 
 
 def cases(planned: Planned | None, measurements: Sequence[Measurement], wanted: set[str] | None) -> tuple[Case, ...]:
-    """The cases of the plan, then those that were measured and not planned. *wanted*: their ids; None: all."""
+    """The cases of the plan, then others that were measured. *wanted*: ids; None: all."""
     asked = planned.cases if planned else ()
     known = {case.id for case in asked}
     others = dict.fromkeys(run.run.case for run in measurements if run.run.case.id not in known)

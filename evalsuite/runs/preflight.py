@@ -1,4 +1,4 @@
-"""What was found on each node before the first run, as it is kept beside the runs."""
+"""What each node reported before the first run."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ Severity = Literal["error", "warning"]
 
 @dataclass(frozen=True, kw_only=True)
 class DeviceProcess:
-    """A program that has something on an accelerator. None: the driver or the machine does not say it."""
+    """A program on an accelerator. None: the driver or the machine does not say it."""
 
     device: int
     pid: int
@@ -24,39 +24,37 @@ class DeviceProcess:
 
 @dataclass(frozen=True, kw_only=True)
 class NodeFacts:
-    """What one node says of itself. None: it did not say."""
+    """None: the node did not say."""
 
-    evalsuite: str | None = None  # its version
+    evalsuite: str | None = None
     sources_sha256: str | None = None  # of evalsuite's own files
     folder: Literal["shared", "another", "read_only"] | None = None  # the runs folder, as the node sees it
     folder_said: str | None = None  # why it cannot be written
-    free_bytes: int | None = None  # of the runs folder's file system
+    free_bytes: int | None = None  # on the runs folder's file system
     cores: float | None = None
     devices: int | None = None  # accelerators
-    busy: Mapping[str, float] | None = None  # programs that are not ours → the cores that they take
-    on_devices: tuple[DeviceProcess, ...] | None = None  # programs on its accelerators before any run is there
-    probe_s: float | None = None  # what a fixed computation took on all cores
+    busy: Mapping[str, float] | None = None  # other programs → cores
+    on_devices: tuple[DeviceProcess, ...] | None = None  # on its accelerators
+    probe_s: float | None = None  # of a fixed computation on all cores
     machine: str | None = None  # the same for two names of one machine
-    absent: tuple[str, ...] | None = None  # programs of the runs to come that it cannot start
+    absent: tuple[str, ...] | None = None  # missing programs
 
 
 @dataclass(frozen=True, kw_only=True)
 class Trouble:
-    """One thing that is not as it should be on a node; *kind* and *values* make the sentence."""
+    """Something wrong on a node."""
 
     node: str
-    kind: str  # a key of the sentences: "unreached", "clock", …
+    kind: str  # of a sentence: "unreached", "clock"
     severity: Severity
     values: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
 class CheckedNode:
-    """One node and what is known of it."""
-
     name: str
-    facts: NodeFacts | None  # None: it was not reached
-    clock_offset_s: float | None = None  # ahead of ours, as far as the way of its words lets it be told
+    facts: NodeFacts | None  # None: unreached
+    clock_offset_s: float | None = None  # ahead of ours, about
     troubles: tuple[Trouble, ...] = ()
 
     @property
@@ -66,7 +64,7 @@ class CheckedNode:
 
 @dataclass(frozen=True, kw_only=True)
 class Preflight(Document):
-    """All nodes of an allocation, as they were found before the runs that follow."""
+    """All nodes of an allocation."""
 
     at: str  # ISO 8601 with zone
     engine: str
@@ -76,7 +74,7 @@ class Preflight(Document):
 
     @property
     def chosen(self) -> tuple[str, ...]:
-        """The nodes that are fit, in their order; a slow one after those that are not."""
+        """The fit nodes in their order; slow ones last."""
         fit = [node for node in self.nodes if node.fit]
         return tuple(node.name for node in sorted(fit, key=_is_slow))
 
@@ -90,7 +88,7 @@ def _is_slow(node: CheckedNode) -> bool:
 
 
 def write(found: Preflight, runs: Path) -> Path:
-    """Keeps *found* beside the runs; where it lies."""
+    """Beside the runs."""
     folder = runs / FOLDER
     folder.mkdir(parents=True, exist_ok=True)
     stamp = "".join(character for character in found.at[:23] if character.isalnum())

@@ -1,4 +1,4 @@
-"""The samples of a run as a table, for other programs: a row for each reading, a column for each thing read."""
+"""The samples of a run as a table: a row a reading, a column a quantity."""
 
 from collections.abc import Iterator
 
@@ -10,10 +10,9 @@ Cell = str | float | None  # None: not read
 
 
 def rows(folder: RunFolder) -> Iterator[list[Cell]]:
-    """A head and the readings of each host after the other, in order of time.
+    """A head, then the readings of one host after the other.
 
-    A column is called by its quantity, and where there are several of a thing by its name or number too:
-    `disks.read_bytes[sda]`. Raises EvalsuiteError where there is nothing or what lies there cannot be read.
+    Columns: `disks.read_bytes[sda]`. Raises EvalsuiteError where there is nothing to read.
     """
     hosts = folder.sampled_hosts()
     if not hosts:

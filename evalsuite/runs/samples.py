@@ -1,7 +1,4 @@
-"""The samples of one host: a header, and the readings of its sensors in order of time.
-
-The node agent writes them as JSON lines, which are readable whenever it is killed. `columns` packs them at the end.
-"""
+"""The samples of one host: a header and readings, as JSON lines until the agent ends and packs them (`columns`)."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,8 +11,8 @@ from evalsuite.decode import above
 from evalsuite.documents import TRY, Document, Gpu, Interface
 from evalsuite.errors import EvalsuiteError
 
-LARGEST = 1e18  # of any value
-SCALES: Mapping[str, float] = {  # quantity → how many steps a unit has; docs/contracts.md#samples says why
+LARGEST = 1e18
+SCALES: Mapping[str, float] = {  # quantity → steps of a unit (docs/contracts.md#samples)
     "at_s": 1_000_000,
     "cpu_percent": 100,
     "cpu_percent_per_core": 10,
@@ -63,45 +60,45 @@ SCALES: Mapping[str, float] = {  # quantity → how many steps a unit has; docs/
     "gpus.tensor_active_percent": 10,
     "gpus.memory_bandwidth_percent": 10,
 }
-Reading = dict[tuple[str, str], float]  # (quantity, device; "" for what the host has one of) → value
+Reading = dict[tuple[str, str], float]  # (quantity, device or "") → value
 
 
 @dataclass(frozen=True, kw_only=True)
 class Header(Document):
-    """What the readings are measured against. The first line of the file."""
+    """The first line: what the readings are measured against."""
 
     hz: Annotated[float, above(0)]  # readings per second, on the mean
-    jitter: float | None = None  # share of a period by which each interval was varied; None: they were all alike
-    started_at_unix_s: float | None = None  # the time of day at which the run's clock began
-    clock_ahead_s: float | None = None  # of this host, of the evaluator's; None: not known
-    cpu_count: float | None = None  # cores' worth of CPU time that is 100 %
-    cpu_scope: str | None = None  # "machine", "container"
+    jitter: float | None = None  # share by which each interval was varied; None: none
+    started_at_unix_s: float | None = None  # beginning of the run's clock
+    clock_ahead_s: float | None = None  # of this host against the evaluator's; None: unknown
+    cpu_count: float | None = None  # cores that are 100 %
+    cpu_scope: str | None = None
     cores: tuple[int, ...] | None = None
     memory_total_bytes: int | None = None
     memory_scope: str | None = None
     disks: tuple[str, ...] | None = None
     interfaces: Mapping[str, Interface] | None = None
-    filesystems: Mapping[str, str] | None = None  # name → "lustre", "nfs", "nfs4"
+    filesystems: Mapping[str, str] | None = None  # name → type: "lustre", "nfs"
     gpus: tuple[Gpu, ...] | None = None
-    pcie_period_s: float | None = None  # from one reading to the next of what a device tells slowly: PCIe traffic
+    pcie_period_s: float | None = None  # between readings of PCIe traffic, which are slow
 
     def to_json(self) -> dict[str, object]:
         return {"header": True, **super().to_json()}
 
     @classmethod
     def from_json(cls, facts: object, where: Path | str) -> Self:
-        """As `Document.from_json`. A header without a schema is of the first."""
+        """A header without a schema is of the first."""
         if not isinstance(facts, Mapping) or facts.get("header") is not True:
             raise EvalsuiteError.of("runs.samples_header", path=where, advice=decode.said(TRY))
         return super().from_json({"schema": 1, **facts}, where)
 
 
-# JSON tells 1 from 1.0, and nothing depends on it: what is counted in bytes may be either.
+# float also for bytes: JSON tells 1 from 1.0
 
 
 @dataclass(frozen=True, kw_only=True)
 class DiskCounters:
-    """What a disk has done since the machine started."""
+    """Since the machine started."""
 
     read_bytes: float
     write_bytes: float
@@ -111,7 +108,7 @@ class DiskCounters:
 
 @dataclass(frozen=True, kw_only=True)
 class InterfaceCounters:
-    """What an interface has carried since the machine started."""
+    """Since the machine started."""
 
     received_bytes: float
     sent_bytes: float
@@ -119,60 +116,58 @@ class InterfaceCounters:
 
 @dataclass(frozen=True, kw_only=True)
 class FilesystemCounters:
-    """What a file system on other machines has done for this one since it was mounted."""
+    """A network file system since it was mounted."""
 
     read_bytes: float
     write_bytes: float
-    operations: float  # of data and metadata
+    operations: float  # on data and metadata
 
 
 @dataclass(frozen=True, kw_only=True)
 class TreeReading:
-    """The processes of the run on this host."""
+    """The run's processes on this host."""
 
-    cpu_s: float  # CPU seconds since the start
+    cpu_s: float  # CPU seconds
     memory_bytes: float
     processes: float
 
 
 @dataclass(frozen=True, kw_only=True)
 class CoreReading:
-    """How busy the cores were since the sample before: of hundreds, what tells an idle machine from a full core."""
+    """Since the sample before, of hundreds of cores."""
 
     least_percent: float
     mean_percent: float
     most_percent: float
-    above_90_percent: float  # how many cores
+    above_90_percent: float  # cores
 
 
 @dataclass(frozen=True, kw_only=True)
 class GpuReading:
-    """What an accelerator does at this instant."""
-
     index: float | None = None
     utilisation_percent: float | None = None
-    utilisation_mean_percent: float | None = None  # of what the device measured itself since the reading before
+    utilisation_mean_percent: float | None = None  # by the device, since the reading before
     utilisation_least_percent: float | None = None
     utilisation_most_percent: float | None = None
     memory_used_bytes: float | None = None
     memory_utilisation_percent: float | None = None
     power_w: float | None = None
-    power_mean_w: float | None = None  # likewise
+    power_mean_w: float | None = None  # by the device, since the reading before
     power_least_w: float | None = None
     power_most_w: float | None = None
-    energy_j: float | None = None  # since the driver was loaded, by the device's own counter
+    energy_j: float | None = None  # since the driver was loaded
     temperature_c: float | None = None
     sm_clock_mhz: float | None = None
     memory_clock_mhz: float | None = None
     pcie_received_bytes_per_s: float | None = None
     pcie_sent_bytes_per_s: float | None = None
-    link_received_bytes: float | None = None  # over NVLink since the driver was loaded, all links together
+    link_received_bytes: float | None = None  # over all NVLinks since the driver was loaded
     link_sent_bytes: float | None = None
-    clock_limits: float | None = None  # why the clocks are not at their highest, a bit a reason as in nvml.h
+    clock_limits: float | None = None  # why clocks are below the highest: a bit a reason, as in nvml.h
     memory_errors_corrected: float | None = None  # since the driver was loaded
     memory_errors_uncorrected: float | None = None
-    driver_errors: float | None = None  # critical ones that the driver reported since the run began: Xid
-    sm_active_percent: float | None = None  # of the multiprocessors, since the reading before; Hopper and newer
+    driver_errors: float | None = None  # critical ones (Xid) since the run began
+    sm_active_percent: float | None = None  # since the reading before; Hopper and newer
     sm_occupancy_percent: float | None = None
     tensor_active_percent: float | None = None
     memory_bandwidth_percent: float | None = None
@@ -180,11 +175,11 @@ class GpuReading:
 
 @dataclass(frozen=True, kw_only=True)
 class Sample:
-    """One reading of the sensors. CPU percentages hold from the sample before to this one."""
+    """CPU percentages are since the sample before."""
 
     at_s: float  # since the run began
     cpu_percent: float | None = None
-    cpu_percent_per_core: tuple[float | None, ...] | None = None  # on request; `cores` says it in short
+    cpu_percent_per_core: tuple[float | None, ...] | None = None  # on request
     cores: CoreReading | None = None
     memory_used_bytes: float | None = None
     disks: Mapping[str, DiskCounters] | None = None
@@ -197,34 +192,34 @@ class Sample:
         return dict(decode.encode(self))
 
 
-Rows = dict[str, list[float | None]]  # device → its value at each reading; None: not read
+Rows = dict[str, list[float | None]]  # device → values; None: not read
 
 
 @dataclass(frozen=True, kw_only=True)
 class Samples:
-    """The samples of one host over a run, quantity by quantity."""
+    """By quantity, over a run."""
 
     header: Header
-    tables: Mapping[str, Rows]  # "gpus.power_w" → device, "" for what the host has one of → values
+    tables: Mapping[str, Rows]  # "gpus.power_w" → device or "" → values
 
     @property
     def span_s(self) -> tuple[float, float] | None:
-        """When the first and the last reading were taken; None if there are none."""
+        """Times of the first and the last reading."""
         at_s = [at_s for at_s in self.tables.get("at_s", {}).get("", ()) if at_s is not None]
         return (at_s[0], at_s[-1]) if at_s else None
 
 
 def read(file: Path) -> Samples | None:
-    """The samples in the lines of *file*; None if there is none yet. A half-written last line is left out.
+    """None without lines. A half-written last line is left out.
 
-    Raises EvalsuiteError with file, line and quantity where a line is no reading.
+    Raises EvalsuiteError with file, line and quantity of a bad reading.
     """
     header, readings = stream(file)
     return Samples(header=header, tables=tables(list(readings))) if header else None
 
 
 def stream(file: Path) -> tuple[Header | None, Iterator[Reading]]:
-    """The header, and one reading after the other. Raises as `read`."""
+    """The header and the readings. Raises as `read`."""
     found = _lines(file)
     number, facts = next(found, (0, None))
     header = Header.from_json(facts, f"{file}:{number}") if number else None
@@ -239,7 +234,7 @@ def _lines(file: Path) -> Iterator[tuple[int, object]]:
             try:
                 yield number, json.loads(line)
             except ValueError:
-                return  # the agent was killed while it wrote this line
+                return  # half-written
             except RecursionError as error:
                 raise EvalsuiteError.of(
                     "runs.samples_line", path=file, line=number, error=error, advice=decode.said(TRY)
@@ -247,7 +242,7 @@ def _lines(file: Path) -> Iterator[tuple[int, object]]:
 
 
 def reading(facts: object, where: str) -> Reading:
-    """The values in *facts*, a line of the file *where*. Raises EvalsuiteError with the quantity that is wrong."""
+    """Raises EvalsuiteError with the wrong quantity of *facts*, the line *where*."""
     if not isinstance(facts, dict) or facts.get("at_s") is None:
         raise EvalsuiteError.of("runs.samples_no_time", where=where, advice=decode.said(TRY))
     found: Reading = {}
@@ -288,12 +283,11 @@ def _flat(facts: Mapping[str, Any]) -> Iterator[tuple[str, str, Any]]:
 
 
 def gpu_name(index: float | None) -> str:
-    """What an accelerator is called among the devices of a quantity."""
     return str(int(index)) if isinstance(index, float) and index.is_integer() else str(index)
 
 
 def tables(readings: Sequence[Reading]) -> dict[str, Rows]:
-    """Quantity → device → its value at each of *readings*."""
+    """Quantity → device → values."""
     found: dict[str, Rows] = {}
     for place, reading in enumerate(readings):
         for (name, device), number in reading.items():
