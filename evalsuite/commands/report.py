@@ -5,21 +5,27 @@ import contextlib
 import gc
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 from evalsuite import paths
 from evalsuite.commands.options.common import add_options, search_paths
 from evalsuite.commands.printing import i18n, summary_table
 from evalsuite.commands.printing.i18n import say
+from evalsuite.commands.printing.terminal import line, note
 from evalsuite.errors import EvalsuiteError, Exit
+from evalsuite.logs import catalogue
+from evalsuite.logs.catalogue import Places
 from evalsuite.model import LANGUAGES, Case, Evaluation, Skip
-
-if TYPE_CHECKING:
-    from evalsuite.logs.catalogue import Places
-    from evalsuite.report.book.book import Book
-    from evalsuite.report.sections.author.author_file import Authored
-    from evalsuite.runs.store import Store
+from evalsuite.report.book.book import Book
+from evalsuite.report.sections.author.author_file import Authored
+from evalsuite.report.text import words
+from evalsuite.report.text.words import Words
+from evalsuite.results.judge import criteria
+from evalsuite.results.measure.summary import valid
+from evalsuite.runs import archive, equivalence
+from evalsuite.runs.store import Store
 
 MOST_EDITS = 5  # run folders that are named, of those that somebody has changed
 MOST_STEPS = 3  # commands on a terminal; the page has all
@@ -37,47 +43,44 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_output_arguments(parser)
 
 
+OUTPUT: dict[str, dict[str, Any]] = {
+    "out": {"metavar": "DIR", "type": Path, "default": Path("report"), "help": "default: report"},
+    "lang": {
+        "metavar": "L,…",
+        "default": "zh,en",
+        "help": "languages inside the page (default: zh,en); one alone is the terminal's too",
+    },
+    "forms": {
+        "metavar": "F,…",
+        "default": "html",
+        "help": "html (with summary.json and CSV, always), single, md, xlsx, pdf, zip, logs (default: html)",
+    },
+    "author": {
+        "metavar": "FILE",
+        "type": Path,
+        "help": "title, chapters, problems and findings of your own (docs/author-findings.md)",
+    },
+    "criteria": {"metavar": "FILE", "type": Path, "help": "acceptance criteria (TOML)"},
+    "fail-on-criteria": {
+        "action": "store_true",
+        "help": "exit code 5 if a criterion fails, 6 if one is undetermined (default: the report alone says so)",
+    },
+    "receipts": {
+        "metavar": "DIR",
+        "type": Path,
+        "help": "receipts of `evalsuite equivalence`, more than those in RUNS/equivalence and those that are built in",
+    },
+}
+
+
 def add_output_arguments(parser: argparse.ArgumentParser) -> None:
     """Options of the report itself, the same for `compare`."""
     output = parser.add_argument_group("the report")
-    output.add_argument("--out", metavar="DIR", type=Path, default=Path("report"), help="default: report")
-    output.add_argument(
-        "--lang",
-        metavar="L,…",
-        default="zh,en",
-        help="languages inside the page (default: zh,en); one alone is the terminal's too",
-    )
-    output.add_argument(
-        "--forms",
-        metavar="F,…",
-        default="html",
-        help="html (with summary.json and CSV, always), single, md, xlsx, pdf, zip, logs (default: html)",
-    )
-    output.add_argument(
-        "--author",
-        metavar="FILE",
-        type=Path,
-        help="title, chapters, problems and findings of your own (docs/author-findings.md)",
-    )
-    output.add_argument("--criteria", metavar="FILE", type=Path, help="acceptance criteria (TOML)")
-    output.add_argument(
-        "--fail-on-criteria",
-        action="store_true",
-        help="exit code 5 if a criterion fails, 6 if one is undetermined (default: verdicts stand in the report alone)",
-    )
-    output.add_argument(
-        "--receipts",
-        metavar="DIR",
-        type=Path,
-        help="receipts of `evalsuite equivalence` beside those in RUNS/equivalence and those that come with evalsuite",
-    )
+    for name, settings in OUTPUT.items():
+        output.add_argument(f"--{name}", **settings)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from evalsuite.results.measure.summary import valid
-    from evalsuite.runs import archive
-    from evalsuite.runs.store import Store
-
     check(arguments)
     evaluation = write(Store(archive.unpacked(arguments.runs)), arguments)
     if not valid(evaluation.summaries):
@@ -85,7 +88,7 @@ def run(arguments: argparse.Namespace) -> int:
     return judged(evaluation) if arguments.fail_on_criteria else Exit.DONE
 
 
-def judged(evaluation: "Evaluation") -> Exit:
+def judged(evaluation: Evaluation) -> Exit:
     """The exit code for whoever asked for one by the acceptance criteria."""
     outcomes = {verdict.outcome for verdict in evaluation.verdicts}
     if "fail" in outcomes:
@@ -93,13 +96,11 @@ def judged(evaluation: "Evaluation") -> Exit:
     return Exit.UNDETERMINED if "undetermined" in outcomes else Exit.DONE
 
 
-def check(arguments: argparse.Namespace, cases: "Sequence[Case] | None" = None) -> None:
+def check(arguments: argparse.Namespace, cases: Sequence[Case] | None = None) -> None:
     """Raises EvalsuiteError for what the report is asked for and cannot give, before anything is started or read.
 
     *cases*: those that are planned, where that is known: a criterion must be about one of them.
     """
-    from evalsuite.results.judge import criteria
-
     check_languages(arguments.lang)
     check_forms(arguments.forms)
     if arguments.criteria:
@@ -107,16 +108,11 @@ def check(arguments: argparse.Namespace, cases: "Sequence[Case] | None" = None) 
         if cases is not None:
             asked.check(cases)
     check_receipts(arguments.receipts)
-    if arguments.author:
-        from evalsuite.report.sections.author import author_file
-
-        author_file.read(arguments.author)
+    _authored(arguments.author)
 
 
 def check_receipts(folder: Path | None) -> None:
     """Raises EvalsuiteError for a folder in which no receipt lies, or one that cannot be read."""
-    from evalsuite.runs import equivalence
-
     if folder is not None and not equivalence.own([folder]):
         raise EvalsuiteError.of("commands.no_receipts", path=folder)
 
@@ -156,20 +152,16 @@ def _keeping_all() -> Iterator[None]:
 
 @_keeping_all()
 def write(
-    store: "Store",
+    store: Store,
     arguments: argparse.Namespace,
     *,
     only: Sequence[Case] | None = None,
     recorded_elsewhere: bool = False,
     skips: Sequence[Skip] = (),
-) -> "Evaluation":
+) -> Evaluation:
     """Writes the report of *store*, says where it is, and prints the summary table. Returns what it is about."""
-    from dataclasses import replace
-
     from evalsuite import report
-    from evalsuite.commands.printing.terminal import note
     from evalsuite.results.evaluation import evaluate
-    from evalsuite.results.judge import criteria
 
     authored = _authored(arguments.author)
     languages = check_languages(arguments.lang)
@@ -203,16 +195,17 @@ def write(
     except OSError as error:
         raise EvalsuiteError.of("commands.out", path=error.filename or arguments.out, error=error) from error
     summary_table.show(evaluation.summaries)
-    _print_found(book, i18n.language())
+    language = i18n.language()
+    _print_found(book, words.read((language,), on_cpu=book.on_cpu), language)
     _note_edits(book)
-    _print_price(book, i18n.language(), _said_again(arguments, evaluation))
+    _print_price(book, words.read((language,)), language, _arguments_again(arguments, evaluation))
     page = next(path for path in written if path.suffix == ".html")
     for path in (page, *more):
         note(say("report.written", path=path, size=_size(path.stat().st_size)))
     return evaluation
 
 
-def _authored(file: Path | None) -> "Authored | None":
+def _authored(file: Path | None) -> Authored | None:
     """What an author says, read before anything is measured."""
     if file is None:
         return None
@@ -221,10 +214,8 @@ def _authored(file: Path | None) -> "Authored | None":
     return author_file.read(file)
 
 
-def _unknown_dialects(evaluation: Evaluation, where: "Places") -> Iterator[str]:
+def _unknown_dialects(evaluation: Evaluation, where: Places) -> Iterator[str]:
     """Why runs were not read, where it is for want of a dialect: that is to be mended, and no failure of the run."""
-    from evalsuite.logs import catalogue
-
     known = catalogue.known(where)
     for summary in evaluation.summaries:
         for measurement in summary.measurements:
@@ -235,8 +226,6 @@ def _unknown_dialects(evaluation: Evaluation, where: "Places") -> Iterator[str]:
 
 def _remove(paths: Iterable[Path]) -> None:
     """Removes forms of an earlier evaluation, which would contradict the numbers of the new page."""
-    from evalsuite.commands.printing.terminal import note
-
     for path in paths:
         path.unlink()
         note(say("report.removed", path=path))
@@ -246,10 +235,9 @@ def _size(size: int) -> str:
     return f"{size / 1e6:.1f} MB" if size >= 1e5 else f"{size / 1e3:.1f} kB"
 
 
-def _note_edits(book: "Book") -> None:
+def _note_edits(book: Book) -> None:
     """Says which run folders somebody has changed, taken away or spoilt: why fewer runs count is not in the table."""
     from evalsuite import findings
-    from evalsuite.commands.printing.terminal import note
 
     edits = (findings.ChangedSinceRun, findings.UnreadableRun, findings.RunTakenAway, findings.JournalBroken)
     found = [one for one in book.findings if isinstance(one, edits)]
@@ -259,7 +247,7 @@ def _note_edits(book: "Book") -> None:
         note(say("report.more_edited", n=len(found) - MOST_EDITS))
 
 
-def _said_again(arguments: argparse.Namespace, evaluation: Evaluation) -> str:
+def _arguments_again(arguments: argparse.Namespace, evaluation: Evaluation) -> str:
     """What a command that goes on from here needs of *arguments*: its folder, the adapters and dialects brought."""
     given = [
         f"--{name} {shlex.quote(str(place))}" for name in ("adapters", "dialects") for place in getattr(arguments, name)
@@ -269,13 +257,10 @@ def _said_again(arguments: argparse.Namespace, evaluation: Evaluation) -> str:
     return "".join(f" {one}" for one in given)
 
 
-def _print_price(book: "Book", language: str, more: str) -> None:
+def _print_price(book: Book, spoken: Words, language: str, more: str) -> None:
     """What the runs took, and the first of the commands whose runs would decide something open, each with *more*."""
-    from evalsuite.commands.printing.terminal import line
     from evalsuite.report.sections.quality import price
-    from evalsuite.report.text import words
 
-    spoken = words.read((language,))
     if book.spent:
         line(price.line(book.spent, spoken).plain(language).replace("\u202f", " "))
     steps = price.steps(book.next_repeats, spoken)
@@ -285,14 +270,11 @@ def _print_price(book: "Book", language: str, more: str) -> None:
         line(say("report.more_steps", n=len(steps) - MOST_STEPS))
 
 
-def _print_found(book: "Book", language: str) -> None:
+def _print_found(book: Book, spoken: Words, language: str) -> None:
     """What the page says first, a line for each model."""
-    from evalsuite.commands.printing.terminal import line
     from evalsuite.report.sections.verdict import verdict
-    from evalsuite.report.text import words
 
-    spoken = words.read((language,), on_cpu=book.on_cpu)
     for one in verdict.found(book, spoken):
-        said = spoken("verdict.found_line", model=one.model, about_text=one.about, sentence_text=one.sentence)
-        told = [each.plain(language) for each in (said, one.beside) if each]
-        line(words.BETWEEN_SENTENCES[language].join(told).replace("\u00a0", " "))
+        first = spoken("verdict.found_line", model=one.model, about_text=one.about, sentence_text=one.sentence)
+        sentences = [each.plain(language) for each in (first, one.beside) if each]
+        line(words.BETWEEN_SENTENCES[language].join(sentences).replace("\u00a0", " "))

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from evalsuite.cli import main
-from evalsuite.commands.report import _said_again, judged
+from evalsuite.commands.report import _arguments_again, judged
 from evalsuite.errors import Exit
 from evalsuite.model import Verdict
 from tests import runfolders
@@ -60,6 +60,6 @@ def test_edited_and_spoilt_run_folders_are_named_on_the_terminal(tmp_path, capsy
 def test_a_command_to_go_on_with_brings_what_this_one_was_given(tmp_path):
     given = Namespace(adapters=[Path("mine"), Path("a b")], dialects=[Path("logs.py")], runs=tmp_path)
 
-    said = _said_again(given, SimpleNamespace(recorded_elsewhere=False))
+    said = _arguments_again(given, SimpleNamespace(recorded_elsewhere=False))
 
     assert said == f" --adapters mine --adapters 'a b' --dialects logs.py --runs {tmp_path}"

@@ -86,9 +86,10 @@ def _words() -> "Words":
     return words.read((_chosen,), words.TERMINAL)
 
 
-def padded(text: str, width: int) -> str:
-    """*text* with blanks up to *width* columns; a Chinese character takes two."""
-    return text + " " * max(0, width - columns(text))
+def padded(text: str, width: int, *, right: bool = False) -> str:
+    """*text* with blanks up to *width* columns, before it if it shall stand *right*; a Chinese character takes two."""
+    blanks = " " * max(0, width - columns(text))
+    return blanks + text if right else text + blanks
 
 
 def columns(text: str) -> int:

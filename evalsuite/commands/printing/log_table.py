@@ -90,11 +90,9 @@ def _total(widths: Sequence[int]) -> int:
 
 def _padded(cell: str, width: int, right: bool) -> str:
     head = width // 2
-    if i18n.columns(cell) <= width:
-        blanks = " " * (width - i18n.columns(cell))
-        return blanks + cell if right else cell + blanks
-    cell = cell if len(cell) <= width else f"{cell[:head]}…{cell[len(cell) - (width - head - 1) :]}"
-    return cell.rjust(width) if right else cell.ljust(width)
+    if i18n.columns(cell) > width:
+        cell = f"{cell[:head]}…{cell[len(cell) - (width - head - 1) :]}"
+    return i18n.padded(cell, width, right=right)
 
 
 def _cells(one: Row, names: dict[str, str], beside: Sequence[str]) -> list[str]:

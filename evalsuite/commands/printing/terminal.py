@@ -41,11 +41,13 @@ def note(text: str) -> None:
     print(for_terminal(text), file=sys.stderr, flush=True)
 
 
-def aligned(rows: Sequence[Sequence[str]]) -> None:
-    """Rows of plain text whose columns begin below each other, whatever the terminal's width."""
-    widths = [max(i18n.columns(row[place]) for row in rows) for place in range(len(rows[0]))]
+def aligned(rows: Sequence[Sequence[str]], sides: Sequence[str] = ()) -> None:
+    """Rows of plain text whose columns stand below each other, whatever the terminal's width. *sides*: "left" (each,
+    unless said) or "right"."""
+    widths = [max(map(i18n.columns, column)) for column in zip(*rows, strict=True)]
     for row in rows:
-        line("  ".join(i18n.padded(text, width) for text, width in zip(row, widths, strict=True)).rstrip())
+        cells = zip(row, widths, sides or ["left"] * len(widths), strict=True)
+        line("  ".join(i18n.padded(text, width, right=side == "right") for text, width, side in cells).rstrip())
 
 
 def line(text: str) -> None:
@@ -192,8 +194,9 @@ class RunProgress:
 
 def table(title: str, columns: Sequence[tuple[str, str]], rows: Sequence[Sequence[str]]) -> None:
     """Prints a table on standard output: *columns* are (heading, "left" or "right"). Plain text in a pipe."""
-    if len(rows) > MOST_LAID_OUT:
-        _long_table(columns, rows)
+    headings, sides = zip(*columns, strict=True)
+    if len(rows) > MOST_LAID_OUT:  # laying them out cell by cell would take a minute
+        aligned([headings, ["─" * i18n.columns(heading) for heading in headings], *rows], sides)
         return
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
@@ -206,23 +209,6 @@ def table(title: str, columns: Sequence[tuple[str, str]], rows: Sequence[Sequenc
         shown.add_row(*(_plain(cell) for cell in row))
     width = None if sys.stdout.isatty() else 160
     Console(width=width, highlight=False).print(shown)
-
-
-def _long_table(columns: Sequence[tuple[str, str]], rows: Sequence[Sequence[str]]) -> None:
-    """A table of thousands of rows, of which nobody reads each: laying them out cell by cell would take a minute."""
-    from rich.cells import cell_len
-
-    every = [[heading for heading, _ in columns], *([for_terminal(cell) for cell in row] for row in rows)]
-    widths = [max(map(cell_len, column)) for column in zip(*every, strict=True)]
-    rule = ["─" * width for width in widths]
-    lines = []
-    for row in (every[0], rule, *every[1:]):
-        cells = []
-        for text, width, (_, side) in zip(row, widths, columns, strict=True):
-            space = " " * (width - cell_len(text))
-            cells.append(space + text if side == "right" else text + space)
-        lines.append(("  ".join(cells)).rstrip())
-    sys.stdout.write("\n".join(lines) + "\n")
 
 
 def _plain(cell: str) -> "Text":
