@@ -10,7 +10,7 @@ import re
 import sys
 from collections.abc import Sequence
 from types import ModuleType
-from typing import ClassVar, NoReturn
+from typing import NoReturn
 
 from evalsuite import __version__
 from evalsuite.errors import EvalsuiteError, Exit, for_terminal, of_machine
@@ -77,21 +77,20 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _main(arguments: list[str]) -> int:
     command = _named_command(arguments)
     _print_anything()
-    Parser.given = arguments
+    i18n = _module("printing.i18n")
+    i18n.choose(_languages().parse_known_args(arguments)[0])
     parser = _parser(command)
     if command is not None and (option := _without_value(arguments)):
-        print(f"evalsuite {command}: {option}: nothing stands there; expected a value.", file=sys.stderr)
+        print(i18n.say("command.no_value", command=command, option=option), file=sys.stderr)
         return Exit.USAGE
     parsed = parser.parse_args(arguments)
     if command is None:
         parser.print_help()
         return Exit.USAGE
-    i18n = _module("printing.i18n")
-    i18n.choose(parsed)
     try:
         return int(_module(command).run(parsed))
     except EvalsuiteError as error:
-        print(f"evalsuite {command}: {for_terminal(i18n.retold(error.message))}", file=sys.stderr)
+        print(f"evalsuite {command}: {for_terminal(i18n.worded(error.message))}", file=sys.stderr)
         return int(error.exit_code)
     except OSError as error:
         if isinstance(error, BrokenPipeError):
@@ -100,11 +99,11 @@ def _main(arguments: list[str]) -> int:
         mendable = of_machine(error)
         if mendable is None:
             raise
-        print(f"evalsuite {command}: {for_terminal(i18n.retold(mendable.message))}", file=sys.stderr)
+        print(f"evalsuite {command}: {for_terminal(i18n.worded(mendable.message))}", file=sys.stderr)
         return int(mendable.exit_code)
     except MemoryError:
         lack = of_machine(OSError(errno.ENOMEM, os.strerror(errno.ENOMEM))) or EvalsuiteError("")
-        print(f"evalsuite {command}: {for_terminal(i18n.retold(lack.message))}", file=sys.stderr)
+        print(f"evalsuite {command}: {for_terminal(i18n.worded(lack.message))}", file=sys.stderr)
         return Exit.USAGE
     except KeyboardInterrupt:
         print(f"\nevalsuite {command}: {i18n.say('command.stopped')}", file=sys.stderr)
@@ -138,20 +137,15 @@ def _named_command(arguments: list[str]) -> str | None:
 class Parser(argparse.ArgumentParser):
     """Its errors are in the language of the terminal."""
 
-    given: ClassVar[Sequence[str]] = ()  # with --lang
-
     def error(self, message: str) -> NoReturn:
         i18n = _module("printing.i18n")
-        i18n.choose(_languages().parse_known_args(self.given)[0])
-        said = i18n.say(
-            "command.usage", command=self.prog, message=i18n.retold(message), command_help=f"{self.prog} --help"
-        )
+        said = i18n.say("command.usage", command=self.prog, message=message, command_help=f"{self.prog} --help")
         self.print_usage(sys.stderr)
         self.exit(Exit.USAGE, f"{for_terminal(said)}\n")
 
 
 def _languages() -> argparse.ArgumentParser:
-    """Finds --lang among wrong arguments."""
+    """Finds --lang before all else."""
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     parser.add_argument("--lang", nargs="?")
     return parser

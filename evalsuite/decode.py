@@ -161,7 +161,7 @@ def shown(found: object) -> str:
         case list() | tuple():
             return f"[…] of {len(found)}"
     named = getattr(found, "id", None)
-    return f"the case {named}" if isinstance(named, str) else _shortened(repr(found))
+    return Message("core.the_case", name=named) if isinstance(named, str) else _shortened(repr(found))
 
 
 class Wrong(Exception):

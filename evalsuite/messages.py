@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 PLACE = re.compile(r"\{\{|\}\}|\{(\w+)(?::([^{}|]+)|\|([^{}|]*)\|([^{}|]*))?\}")  # {name}, {name:.1f}, {name|one|many}
-BETWEEN = {"en": ", ", "zh": "、"}  # parts of a list
+BETWEEN = {"en": ", ", "zh": "、"}  # the parts of a list
+LANGUAGES = ("zh", "en")  # in the order in which a report shows them
 ENGLISH = "en"
 
 Value = str | int | float | bool | tuple["Value", ...]  # a Message is a str
@@ -75,6 +76,12 @@ Phrase = Message | str  # somebody else's words have one language
 def wording(text: str, language: str) -> str:
     """*text* in *language*; as it is if it is no message."""
     return text.in_language(language) if isinstance(text, Message) else text
+
+
+def join(*phrases: str | None) -> str:
+    """Those of *phrases* that say something, one after the other; "" if none does."""
+    given = [phrase for phrase in phrases if phrase]
+    return functools.reduce(lambda first, second: Message("system.then", first=first, second=second), given or [""])
 
 
 def message_of(error: BaseException) -> str:

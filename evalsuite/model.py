@@ -6,14 +6,13 @@ Nothing of ours is imported at run time: every command imports this module.
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, get_args, overload
+from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, overload
 
 if TYPE_CHECKING:
     from evalsuite.author_document import AuthorNote, KeptProblem, LabDocument
     from evalsuite.documents import HostEnvironment, NetworkMeasurement, RunCommand
     from evalsuite.workload import EquivalenceReceipt
 
-Language = Literal["zh", "en"]
 Precision = Literal["fp32", "amp"]
 Device = Literal["cpu", "gpu", "npu"]
 Severity = Literal["note", "flag", "exclude", "reject"]
@@ -21,7 +20,6 @@ Origin = Literal["measured", "imported", "cited", "digitised", "simulated"]
 FactSource = Literal["log", "command_line", "environment", "recipe", "stated", "case"]
 Status = Literal["ok", "partial", "doubtful", "failed", "incomplete", "unrecognised", "timed_out"]
 Certainty = Literal["two clocks agree", "one clock", "printed only", "assumed scope"]
-LANGUAGES: tuple[Language, ...] = get_args(Language)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -64,7 +64,7 @@ def make_group(name: str, root: Path = Path("/")) -> RunGroup | str:
     try:
         folder.mkdir()
     except OSError as error:
-        return f"{folder}: {error.strerror}"
+        return Message("system.of", name=folder, what=error)
     return RunGroup(group=cgroups.Group(folder=folder, version=home.version), home=home.folder)
 
 

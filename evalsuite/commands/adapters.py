@@ -12,7 +12,7 @@ from evalsuite.adapter import Adapter, Recipe
 from evalsuite.commands import checking
 from evalsuite.commands.checking import Checked
 from evalsuite.commands.options.common import add_options, search_paths
-from evalsuite.commands.printing.i18n import known, retold, say, status
+from evalsuite.commands.printing.i18n import known, say, status, worded
 from evalsuite.commands.printing.terminal import line, table
 from evalsuite.errors import EvalsuiteError, Exit
 from evalsuite.launch.provision import virtualenvs
@@ -175,7 +175,7 @@ def _show(one: Checked) -> None:
         table(say("adapters.commands"), columns, list(_command_rows(one)))
     line(_read(one))
     for lack in one.missing:
-        line(say("adapters.missing", what=retold(lack.what), advice=retold(lack.advice.rstrip("."))))
+        line(say("adapters.missing", what=worded(lack.what), advice=worded(lack.advice.rstrip("."))))
     line(
         say("adapters.lacks", name=one.name, n=len(one.missing))
         if one.missing
@@ -189,7 +189,7 @@ def _command_rows(one: Checked) -> Iterator[tuple[str, str]]:
     rows: dict[str, list[str]] = {}
     for built in one.commands:
         words = (*(f"{name}={value}" for name, value in sorted(built.environment.items())), *built.argv)
-        text = say("adapters.refused", reason=retold(built.refused)) if built.refused else " ".join(words)
+        text = say("adapters.refused", reason=worded(built.refused)) if built.refused else " ".join(words)
         rows.setdefault(text, []).append(f"{built.device} {built.scale} {built.switches}")
     every = len(one.commands)
     return (
@@ -204,6 +204,6 @@ def _read(one: Checked) -> str:
     if read.log is None:
         return say("adapters.samples", dialect=read.dialect, n=read.steps)
     speed = f" · {rate(read.items_per_s)} {read.unit}" if read.items_per_s is not None else ""
-    reason = f" · {retold(read.reason)}" if read.reason else ""
+    reason = f" · {worded(read.reason)}" if read.reason else ""
     found = say("adapters.read", log=read.log, dialect=read.dialect, status=status(read.status), n=read.steps)
     return f"{found}{speed}{reason}"

@@ -13,10 +13,11 @@ from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.terminal import table
 from evalsuite.commands.report import check_languages
 from evalsuite.errors import Exit
+from evalsuite.messages import wording
 from evalsuite.model import Case, Interval, Summary
 from evalsuite.report.data import finished
 from evalsuite.report.data.finished import Finished
-from evalsuite.report.text import campaigns, names, numbers, options, retold, words
+from evalsuite.report.text import campaigns, names, numbers, options, words
 from evalsuite.report.text.words import Words
 from evalsuite.results.compare import changes, fairness
 from evalsuite.results.compare.changes import NONE, OPTION, Change, Changes, Unpaired, Why
@@ -135,7 +136,7 @@ def _reasons(why: Why | None, languages: Sequence[str]) -> dict[str, object]:
 
 def sentence(why: Why, language: str) -> str:
     """*why* for terminals and JSON."""
-    values = {name: retold.retold(value, language) for name, value in why.values}
+    values = {name: wording(value, language) for name, value in why.values}
     if why.differences:
         told = [_difference(*one, language) for one in why.differences]
         values["difference"] = _words().listed(told).plain(language)

@@ -80,7 +80,7 @@ def _explain(arguments: argparse.Namespace, dialects: "Mapping[str, Dialect]") -
                 arguments.explain, dialects, arguments.dialect, every=arguments.all, watcher=watcher
             )
     except Unreadable as error:
-        raise EvalsuiteError(f"{arguments.explain}: {error}.") from error
+        raise EvalsuiteError.of("commands.log_unread", path=arguments.explain, error=error) from error
     if arguments.json:
         from dataclasses import asdict
 

@@ -44,7 +44,7 @@ def _print_json(checks: Sequence["Check"], ready: bool) -> None:
 
 def _print_table(checks: Sequence["Check"], ready: bool) -> None:
     """Plain text, since the package that draws tables may be what is missing."""
-    names = {check.name: i18n.retold(check.name) for check in checks}
+    names = {check.name: i18n.worded(check.name) for check in checks}
     width = max(map(i18n.columns, names.values()))
     group = None
     for check in checks:
@@ -52,7 +52,7 @@ def _print_table(checks: Sequence["Check"], ready: bool) -> None:
             group = check.group
             print(say(f"groups.{group}"))
         mark = say("doctor.later") if check.state == "later" else MARKS[check.state]
-        print(f"  {i18n.padded(mark, 5)}  {i18n.padded(names[check.name], width)}  {i18n.retold(check.detail)}")
+        print(f"  {i18n.padded(mark, 5)}  {i18n.padded(names[check.name], width)}  {i18n.worded(check.detail)}")
         if check.remedy:
-            print(f"  {'':5}  {'':{width}}  → {i18n.retold(check.remedy)}")
+            print(f"  {'':5}  {'':{width}}  → {i18n.worded(check.remedy)}")
     print("\n" + say("doctor.ready" if ready else "doctor.not_ready"))

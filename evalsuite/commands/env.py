@@ -99,7 +99,7 @@ def _create(recipes: Recipes, device: Device) -> int:
             print(f"{name} {virtualenvs.ensure(recipe, device=device, progress=note).parent.parent}")
         except virtualenvs.CannotInstall as error:
             failed += 1
-            note(f"{name}: {i18n.retold(error.message)}")
+            note(f"{name}: {i18n.worded(error.message)}")
     return Exit.SOME_FAILED if failed else Exit.DONE
 
 

@@ -99,7 +99,7 @@ def _proven(model: str, workloads: Sequence[ProvenWorkload]) -> ProvenModel:
             took = duration(time.monotonic() - began)
             if isinstance(found, equivalence.NotRun):
                 absent.append(found)
-                _show(shown, place + 1, say("equivalence.failed", **where, reason=i18n.retold(found.reason), time=took))
+                _show(shown, place + 1, say("equivalence.failed", **where, reason=i18n.worded(found.reason), time=took))
             else:
                 answers.append(found)
                 _show(shown, place + 1, say("equivalence.ended", **where, time=took))
@@ -150,7 +150,7 @@ def _print(found: ProvenModel) -> None:
         for difference in pair.differences:
             line(_said(pair, difference))
     for one in found.absent:
-        line(say("equivalence.absent", framework=one.framework, reason=i18n.retold(one.reason)))
+        line(say("equivalence.absent", framework=one.framework, reason=i18n.worded(one.reason)))
     proven, limited = (sum(pair.verdict == verdict for pair in found.pairs) for verdict in ("proven", "limited"))
     expected = len(found.answers) + len(found.absent)
     said = {"model": found.model, "proven": proven, "n": expected * (expected - 1) // 2}

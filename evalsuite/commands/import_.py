@@ -9,7 +9,7 @@ from pathlib import Path
 from evalsuite import redaction
 from evalsuite.commands.options.common import add_options, search_paths
 from evalsuite.commands.printing import i18n, terminal
-from evalsuite.commands.printing.i18n import retold, say
+from evalsuite.commands.printing.i18n import say, worded
 from evalsuite.errors import EvalsuiteError, Exit
 from evalsuite.importing import log_import, published_figures, published_tables, user_facts
 from evalsuite.importing.log_import import Imported
@@ -155,11 +155,11 @@ def _print(results: Sequence[Imported], as_json: bool) -> None:
     for alike in _together(results):
         first = alike[0]
         if len(alike) > MOST_ALIKE:
-            said = {"status": i18n.status(first.status), "reason": retold(first.reason or "")}
+            said = {"status": i18n.status(first.status), "reason": worded(first.reason or "")}
             print(_printable(say("import.many", n=len(alike), source=first.source, **said)))
             continue
         for result in alike:
-            reason = f"; {retold(result.reason)}" if result.reason else ""
+            reason = f"; {worded(result.reason)}" if result.reason else ""
             run = result.run or say("import.no_run")
             print(_printable(f"{result.source}: {run}: {i18n.status(result.status)}{reason}"))
             for finding in result.findings:

@@ -59,7 +59,7 @@ def _print_table(request: Request) -> None:
     _note_searches(plan, flags)
     repeats = repeats_asked(plan.spec)
     rows = [(*_axes(case), f"{done[case.id]}/{repeats}", "; ".join(flags.get(case.id, ()))) for case in plan.cases]
-    rows += [(*_axes(skip.case), say("plan.skip"), i18n.retold(skip.reason)) for skip in plan.skips]
+    rows += [(*_axes(skip.case), say("plan.skip"), i18n.worded(skip.reason)) for skip in plan.skips]
     sides = {"framework": "left", "recipe": "left", "model": "left", "scale": "left", "precision": "left",
              "batch": "right", "done": "right", "note": "left"}  # fmt: skip
     columns = [(say(f"columns.{name}"), side) for name, side in sides.items()]

@@ -63,7 +63,7 @@ def _print(published: Published, arguments: argparse.Namespace) -> None:
         print(i18n.say("publish.known", folder=arguments.site / "reports" / name))
     for one in published.shelf:
         if isinstance(one, shelf.BrokenReport):
-            print(i18n.say("publish.broken", why=i18n.retold(one.broken)))
+            print(i18n.say("publish.broken", why=i18n.worded(one.broken)))
     for move in published.history.slowed_together:
         before, after = (_dated(name, published) for name in (move.before, move.after))
         print(i18n.say("publish.slower", before=before, after=after))

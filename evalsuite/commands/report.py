@@ -17,7 +17,8 @@ from evalsuite.commands.printing.terminal import line, note
 from evalsuite.errors import EvalsuiteError, Exit
 from evalsuite.logs import catalogue
 from evalsuite.logs.catalogue import Places
-from evalsuite.model import LANGUAGES, Case, Evaluation, Skip
+from evalsuite.messages import LANGUAGES
+from evalsuite.model import Case, Evaluation, Skip
 from evalsuite.report.book.book import Book
 from evalsuite.report.sections.author.author_file import Authored
 from evalsuite.report.text import words

@@ -69,7 +69,7 @@ def _get(chosen: Sequence[Repository], mirror: str | None) -> int:
             print(f"{repository.name} {checkouts.get(repository, mirror=mirror, progress=note)}")
         except CannotFetch as error:
             failed += 1
-            note(f"{repository.name}: {i18n.retold(error.message)}")
+            note(f"{repository.name}: {i18n.worded(error.message)}")
     if failed == len(chosen):
         return Exit.USAGE
     return Exit.SOME_FAILED if failed else Exit.DONE

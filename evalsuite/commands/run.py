@@ -205,7 +205,7 @@ def _say_left_out(skips: Sequence[Skip]) -> None:
     for (framework, reason), found in alike.items():
         scales = ", ".join(dict.fromkeys(skip.case.scale for skip in found))
         n = say("run.skipped_cases_of", n=len(found)) if len(found) > 1 else ""
-        note(say("run.skipped", framework=framework, scale=scales, n=n, reason=i18n.retold(reason)))
+        note(say("run.skipped", framework=framework, scale=scales, n=n, reason=i18n.worded(reason)))
 
 
 def _say_log(measured: Measurement, root: Path) -> None:
@@ -263,7 +263,7 @@ def _say_skips(skips: Sequence[Skip]) -> None:
     for reason in dict.fromkeys(skip.reason for skip in skips):
         cases = [skip.case.id for skip in skips if skip.reason == reason]
         more = ", …" if len(cases) > 1 else ""
-        note(say("run.skipped_cases", n=len(cases), first=cases[0], more=more, reason=i18n.retold(reason)))
+        note(say("run.skipped_cases", n=len(cases), first=cases[0], more=more, reason=i18n.worded(reason)))
 
 
 def _ended(plan: Plan, store: Store) -> Iterator[RunFolder]:

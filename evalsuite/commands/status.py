@@ -87,7 +87,7 @@ def _whose(one: RunState) -> str:
 
 
 def _reason(one: RunState) -> str:
-    return i18n.retold(one.outcome.reason) if one.outcome else ""
+    return i18n.worded(one.outcome.reason) if one.outcome else ""
 
 
 def _facts(state: EvaluationState, jobs: tuple[QueuedJob, ...] | None) -> dict[str, object]:

@@ -19,7 +19,7 @@ from evalsuite.findings import ContradictsLog
 from evalsuite.importing import user_facts
 from evalsuite.importing.user_facts import Facts
 from evalsuite.logs import catalogue, reading
-from evalsuite.messages import Message, message_of
+from evalsuite.messages import Message, join, message_of
 from evalsuite.model import Case, Finding, Run
 from evalsuite.runs.endings import Outcome
 from evalsuite.runs.store import RunFolder, Store
@@ -175,7 +175,7 @@ class Importer:
             return user_facts.case(facts, known), known
         except ValueError as error:
             if known.dialect is None and known.reason:
-                raise ValueError(f"{known.reason}; {error}") from error
+                raise ValueError(join(known.reason, message_of(error))) from error
             raise
 
     def _fill(

@@ -53,7 +53,7 @@ def find_lacking_program(agents: Mapping[str, AgentOutcome], program: str) -> st
     found = {host: agent.error for host, agent in agents.items() if agent.error and agent.exit_code in CANNOT_START}
     if not found or (len(found) == len(agents) and shutil.which(program) is None):
         return None
-    return f"{', '.join(sorted(found))}: {next(iter(found.values()))}"
+    return Message("system.of", name=sorted(found), what=next(iter(found.values())))
 
 
 def find_launcher_fault(agents: Mapping[str, AgentOutcome]) -> str | None:
@@ -82,5 +82,5 @@ def find_container_fault(folder: RunFolder, found: Container | None) -> str | No
     for log in folder.logs():
         with open(log.path, errors="replace") as lines:
             if said := found.runtime.said(islice(lines, RUNTIME_LINES)):
-                return f"{found.runtime.name}: {redaction.redacted(said)[:REASON_CHARACTERS]}"
+                return Message("system.of", name=found.runtime.name, what=redaction.redacted(said)[:REASON_CHARACTERS])
     return None

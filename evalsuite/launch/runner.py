@@ -217,7 +217,9 @@ def _lost(folder: RunFolder, case: Case) -> str | None:
 
 def _failed_by_infrastructure(why: str, folder: RunFolder) -> Outcome:
     said = _engine_said(folder.engine_log)
-    return Outcome(status="failed", reason=f"{why}: {said}" if said else why, fault="infrastructure")
+    return Outcome(
+        status="failed", reason=Message("system.of", name=why, what=said) if said else why, fault="infrastructure"
+    )
 
 
 def _ending(exit_code: int, folder: RunFolder, case: Case, launcher: Launcher) -> Outcome:

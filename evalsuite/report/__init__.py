@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evalsuite.model import LANGUAGES, Evaluation
+from evalsuite.messages import LANGUAGES
+from evalsuite.model import Evaluation
 
 if TYPE_CHECKING:
     from evalsuite.report.book.book import Book

@@ -30,9 +30,7 @@ def _unpacked(file: Path) -> Path:
             _check(file, archive.infolist())
             archive.extractall(folder)
     except (OSError, zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:
-        raise EvalsuiteError(
-            f"{file}: {error}; expected a ZIP of run folders. Pack the folder of an evaluation again."
-        ) from error
+        raise EvalsuiteError.of("runs.archive_unread", path=file, error=error) from error
     inside = list(folder.iterdir())
     return inside[0] if len(inside) == 1 and any(inside[0].glob("*/r*")) else folder  # packed with its own name
 
@@ -40,13 +38,15 @@ def _unpacked(file: Path) -> Path:
 def _check(file: Path, members: list[zipfile.ZipInfo]) -> None:
     size = sum(member.file_size for member in members)
     if len(members) > MOST_FILES or size > MOST_BYTES:
-        raise EvalsuiteError(
-            f"{file}: it holds {len(members):,} files of {size / 1e9:,.0f} GB; expected at most {MOST_FILES:,} and "
-            f"{MOST_BYTES / 1e9:,.0f} GB. Unpack it yourself and give its folder."
+        raise EvalsuiteError.of(
+            "runs.archive_too_large",
+            path=file,
+            files=len(members),
+            gigabytes=size / 1000000000.0,
+            most=MOST_FILES,
+            most_gigabytes=MOST_BYTES / 1000000000.0,
         )
     for member in members:
         path = PurePosixPath(member.filename)
         if path.is_absolute() or ".." in path.parts or stat.S_ISLNK(member.external_attr >> 16):
-            raise EvalsuiteError(
-                f"{file}: got {member.filename}; expected files below its folder, and no links. Who packed it?"
-            )
+            raise EvalsuiteError.of("runs.archive_outside", path=file, name=member.filename)

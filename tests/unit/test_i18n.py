@@ -1,17 +1,16 @@
 """What commands print, in the language of the locale or of --lang."""
 
-import ast
 import re
 
 import pytest
 
 from evalsuite import cli, paths
 from evalsuite.commands.printing import i18n
-from evalsuite.report.text import retold, words
+from evalsuite.messages import Message
+from evalsuite.report.text import words
 from evalsuite.runs import archive
 
 TABLES = words.read(folder=words.TERMINAL).tables
-RETOLD = {key: text for key, text in TABLES["en"].items() if key.startswith(retold.RETOLD)}
 
 
 @pytest.fixture
@@ -50,57 +49,6 @@ def test_one_language_that_is_asked_for_is_the_terminals(asked, language):
     assert i18n.language() == language
 
 
-REASONS = {  # where it is said why a run has no value: every sentence there has its Chinese
-    "logs/reading.py": {"_silent"},
-    "logs/status/status.py": {"status", "_missing", "_too_short"},
-    "logs/status/confidence.py": {"doubt", "_explanations"},
-    "launch/runner.py": {"_ending", "_meddled"},
-    "launch/fault_attribution.py": {"find_infrastructure_fault"},
-    "results/measure/measurement.py": {"_unused"},
-}
-
-
-def test_every_reason_why_a_run_has_no_value_is_said_in_chinese():
-    known = {re.sub(r"\{\w+\}", "{}", text) for text in RETOLD.values()}
-    untold = []
-    for name, functions in REASONS.items():
-        tree = ast.parse((paths.PACKAGE / name).read_text(encoding="utf-8"))
-        for function in (one for one in ast.walk(tree) if isinstance(one, ast.FunctionDef) and one.name in functions):
-            parts = {id(part) for one in ast.walk(function) if isinstance(one, ast.JoinedStr) for part in one.values}
-            for text in texts(ast.Module(body=function.body[1:], type_ignores=[]), parts):
-                if len(re.findall(r"[a-z]{2,} ", text)) >= 3 and text not in known:
-                    untold.append(text)
-
-    assert [text for text in untold if not text.startswith(" (")] == []  # those stand in others
-
-
-def texts(tree, inside=frozenset()):
-    """Every text of *tree*, its places as {}, but the parts of others."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.JoinedStr):
-            yield "".join(part.value if isinstance(part, ast.Constant) else "{}" for part in node.values)
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in inside:
-            yield node.value
-
-
-@pytest.mark.parametrize(
-    ("english", "chinese"),
-    [
-        ("the time limit of 60 s was reached; killed, line 7: a; b", "达到了 60 秒的时限；被终止（日志第 7 行）：a; b"),
-        ("14 reports up to step 34; 20 + 100 steps are wanted", "14 条记录，到第 34 步为止；需要 20 + 100 步"),
-        ("there is no such file; a run folder has one.", "没有这个文件，而运行文件夹中应有一个。"),
-        (
-            "aborted, line 3: Permission denied",
-            "异常中止（日志第 3 行）：Permission denied",
-        ),
-        ("eine andere Sprache; nothing of ours", "eine andere Sprache; nothing of ours"),
-    ],
-)
-def test_reasons_are_retold_and_what_a_log_said_stays(english, chinese):
-    assert retold.retold(english, "zh").startswith(chinese)
-    assert retold.retold(english, "en") == english
-
-
 def test_every_sentence_that_commands_ask_for_is_asked_for():
     code = "\n".join(file.read_text(encoding="utf-8") for file in paths.PACKAGE.rglob("commands/**/*.py"))
     code += (paths.PACKAGE / "cli.py").read_text(encoding="utf-8")
@@ -116,8 +64,9 @@ def test_every_sentence_that_commands_ask_for_is_asked_for():
         "status.",
         "plan.by_",
         "largest.",
-        retold.RETOLD,
-        retold.ELSEWHERE,
+        "argparse.",
+        "certainties.",
+        "methods.",
     )
 
     assert [
@@ -125,28 +74,18 @@ def test_every_sentence_that_commands_ask_for_is_asked_for():
     ] == []
 
 
-@pytest.mark.parametrize(
-    ("english", "said"),
-    [
-        ('scale "8": expected NODESxDEVICES, both at least 1, such as 1x1, 1x8 or 2x8.', "规模“8”不正确"),
-        ("not on the PATH; for engine slurm", "用途：引擎 slurm"),
-        ("a: b: 3.1: no cluster answers", "a: b: 3.1：集群没有响应"),
-        ("runs: it is full; the report is written there. Try --out DIR.", "请用 --out DIR 换一个位置"),
-    ],
-)
-def test_a_message_is_said_in_chinese_with_what_stands_in_it(chinese, english, said):
-    assert said in i18n.retold(english)
+def test_a_message_is_said_in_the_language_of_the_terminal_and_other_words_stay(chinese):
+    message = Message("launch.not_on_path", purpose=Message("launch.engine_mpi"))
 
-
-@pytest.mark.parametrize("text", ["", "nobody wrote this", "a: b", "{name}", "x\ny: z", "Did you mean it"])
-def test_what_nobody_translated_stays_as_it_is(chinese, text):
-    assert i18n.retold(text) == text
+    assert i18n.worded(message) == "PATH 中没有；用途：引擎 mpi"
+    assert i18n.worded("nobody wrote this") == "nobody wrote this"
+    assert i18n.say("run.without", status="-", reason=message).endswith("用途：引擎 mpi")
 
 
 def test_markup_in_a_message_stays_text(chinese):
-    said = i18n.retold('scale "<b>&amp;</b>": expected NODESxDEVICES, both at least 1, such as 1x1, 1x8 or 2x8.')
-
-    assert "规模“<b>&amp;</b>”不正确" in said
+    assert i18n.say("run.without", status="-", reason=Message("system.near", name="<b>&amp;</b>")).endswith(
+        "<b>&amp;</b>？"
+    )
 
 
 @pytest.mark.parametrize(
@@ -182,12 +121,6 @@ def test_a_plan_of_which_nothing_can_run_is_not_called_done(capsys, tmp_path):
     cli.main(["plan", "--frameworks", "pytorch", "--scales", "2x1", "--runs", str(tmp_path), "--lang", "zh"])
 
     assert "都无法运行" in capsys.readouterr().out
-
-
-def test_english_is_untouched():
-    text = 'scale "8": expected NODESxDEVICES, both at least 1, such as 1x1, 1x8 or 2x8.'
-
-    assert i18n.retold(text) == text
 
 
 def test_a_plan_is_printed_in_chinese_and_in_english(capsys, tmp_path):
@@ -295,18 +228,6 @@ def test_the_json_of_a_command_is_the_same_in_every_language(capsys, tmp_path):
 def test_a_chinese_word_takes_two_columns():
     assert i18n.columns("待装 a") == 6
     assert i18n.padded("待装", 6) == "待装  "
-
-
-def test_two_figures_that_contradict_each_other_are_told_in_chinese_whatever_clocks_they_are_of():
-    said = (
-        "its rates give 25.62 tokens/s, the log's stamps 3,430.60: 134 times apart, so neither is the throughput. "
-        "Possible: the script counts only some of the steps that it trains"
-    )
-
-    told = retold.retold(said, "zh")
-
-    assert not re.search(r"\b(?:the|log's|stamps)\b", told)
-    assert "3,430.60" in told
 
 
 def test_findings_of_logs_are_said_in_the_language_asked_for_and_in_english_as_json(capsys):

@@ -96,4 +96,4 @@ def history(one: Searched) -> str:
     tried = ", ".join(f"{each.batch} {say(f'largest.{each.ends}')}" for each in one.tried)
     last = one.tried[-1].reason if one.tried and one.tried[-1].ends == "failed" else ""
     limit = say("largest.at_limit") if one.at_limit else ""
-    return "; ".join(filter(None, (tried, i18n.retold(last), limit)))
+    return "; ".join(filter(None, (tried, i18n.worded(last), limit)))

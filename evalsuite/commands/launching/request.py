@@ -157,7 +157,7 @@ def _check_sandbox(engine: Engine, shown_only: bool) -> None:
         raise EvalsuiteError.of("commands.sandbox_container")
     why = readiness.sandbox_missing() if engine.name == "local" else None
     if why and not shown_only:
-        raise EvalsuiteError(f"--sandbox: {why}.")
+        raise EvalsuiteError.of("commands.sandbox_cannot", why=why)
 
 
 def _mpirun_in_mpirun(engine: Engine) -> Refusal:

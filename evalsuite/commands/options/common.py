@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from evalsuite.model import LANGUAGES
+from evalsuite.messages import LANGUAGES
 
 if TYPE_CHECKING:
     from evalsuite.logs.catalogue import Places

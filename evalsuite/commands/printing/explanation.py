@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from evalsuite.commands.printing.i18n import retold, say
+from evalsuite.commands.printing.i18n import say, worded
 
 if TYPE_CHECKING:
     from evalsuite.logs.explaining import Explanation
@@ -15,9 +15,9 @@ INDENT = " " * 8  # the width of a line's number
 def sentences(found: "Explanation") -> Iterator[str]:
     """The explanation as text for a terminal, in its language."""
     if found.sampled:
-        yield say("dialects.explain_sampled", parts=retold(found.sampled))
+        yield say("dialects.explain_sampled", parts=worded(found.sampled))
     for candidate in found.candidates:
-        yield say("dialects.explain_candidate", name=candidate.name, n=candidate.lines, why=retold(candidate.why))
+        yield say("dialects.explain_candidate", name=candidate.name, n=candidate.lines, why=worded(candidate.why))
     if not found.candidates:
         yield say("dialects.explain_none")
     for near in found.nearest:
@@ -27,7 +27,7 @@ def sentences(found: "Explanation") -> Iterator[str]:
     if not found.candidates:
         yield say("dialects.explain_template")
     for line in found.lines:
-        yield f"{line.number:>8}  {line.kind:<10}  {retold(line.why)}"
+        yield f"{line.number:>8}  {line.kind:<10}  {worded(line.why)}"
         yield f"{INDENT}  {line.text}"
     if found.counts:
         counts = ", ".join(f"{count} {kind}" for kind, count in sorted(found.counts.items()))

@@ -1,17 +1,18 @@
 """The language of the terminal: that of `--lang zh` or `--lang en`, else that of the locale, else English.
 
-Sentences of the commands stand in `data/text/terminal`. What other rooms say (errors, reasons, the details of
-`doctor`) comes as English text: where the table `retold` has it, it is said again in Chinese.
+Sentences of the commands are in `data/text/terminal`. What other rooms say (errors, reasons, the details of `doctor`)
+comes as messages (`evalsuite/messages.py`).
 """
 
 import argparse
+import gettext
 import os
 import sys
 import unicodedata
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from evalsuite.model import LANGUAGES
+from evalsuite.messages import ENGLISH, LANGUAGES, wording
 
 if TYPE_CHECKING:
     from evalsuite.model import Finding
@@ -19,13 +20,13 @@ if TYPE_CHECKING:
 
 VARIABLES = ("LC_ALL", "LC_MESSAGES", "LANG")  # the first that is set counts, as in gettext
 
-_chosen = "en"
+_chosen = ENGLISH
 
 
 def of_locale(variables: Mapping[str, str]) -> str:
     """`zh` for a Chinese locale; English for any other, and where there is none."""
     locale = next((value for name in VARIABLES if (value := variables.get(name))), "")
-    return "zh" if locale.lower().startswith("zh") else "en"
+    return "zh" if locale.lower().startswith("zh") else ENGLISH
 
 
 def choose(arguments: argparse.Namespace | None, variables: Mapping[str, str] = os.environ) -> None:
@@ -33,7 +34,8 @@ def choose(arguments: argparse.Namespace | None, variables: Mapping[str, str] = 
     global _chosen
     asked = getattr(arguments, "lang", None)
     _chosen = asked if asked in LANGUAGES else of_locale(variables)
-    if _chosen != "en":
+    argparse.__dict__["_"] = gettext.gettext if _chosen == ENGLISH else of_argparse  # the parser has no catalogue
+    if _chosen != ENGLISH:
         for stream in (sys.stdout, sys.stderr):
             if hasattr(stream, "reconfigure"):
                 stream.reconfigure(errors="replace")  # a sign that the terminal's encoding lacks stops nothing
@@ -66,13 +68,18 @@ def finding(one: "Finding") -> str:
     return findings.sentence(one, words.read()).plain(_chosen)
 
 
-def retold(text: str) -> str:
-    """*text*, which came in English, in the terminal's language; as it is where no sentence of ours fits it."""
-    if _chosen == "en":
-        return text
-    from evalsuite.report.text import retold as again
+def worded(text: str) -> str:
+    """*text*, where it is a message, in the terminal's language."""
+    return wording(text, _chosen)
 
-    return again.retold(text, _chosen)
+
+def of_argparse(text: str) -> str:
+    """What Python's argument parser says, in the terminal's language; as it is where we have no words for it."""
+    from evalsuite.report.text import words
+
+    tables = words.read((ENGLISH, _chosen), words.TERMINAL).tables
+    keys = (key for key, english in tables[ENGLISH].items() if key.startswith("argparse.") and english == text)
+    return next((tables[_chosen][key] for key in keys), text)
 
 
 def make_ready() -> None:

@@ -103,7 +103,7 @@ def _cells(one: Row, names: dict[str, str], beside: Sequence[str]) -> list[str]:
         i18n.status(one["status"]),
         "–" if one["throughput"] is None else rate(one["throughput"]),
         one["unit"] or "–",
-        i18n.retold(one["certainty"] or "–"),
+        i18n.known("certainties", one["certainty"] or "–"),
         " ".join(dict.fromkeys(finding["code"] for finding in one["findings"])) or "–",
         *("–" if also.get(key) is None else _BESIDE[key][1](also[key]) for key in beside),
     ]
@@ -139,7 +139,7 @@ def _totals(found: Sequence[Row], names: dict[str, str]) -> Iterator[str]:
     if reasons:
         yield "\n" + say("parse.without")
     for reason, files in sorted(reasons.items(), key=lambda pair: -len(pair[1])):
-        yield say("parse.reason_of", files=_files(files), why=i18n.retold(reason))
+        yield say("parse.reason_of", files=_files(files), why=i18n.worded(reason))
         more = say("parse.more", n=f"{len(files) - NAMED:,}") if len(files) > NAMED + 1 else ""
         yield f"    {say('parse.separator').join(files[: NAMED if more else NAMED + 1])}{more}"
 
@@ -164,7 +164,7 @@ def _sentences(one: Row) -> Iterator[str]:
 def _sentence(one: Row) -> str:
     after = say("parse.after")
     if one["throughput"] is None:
-        return i18n.status(one["status"]) + after + i18n.retold(one["reason"])
+        return i18n.status(one["status"]) + after + i18n.worded(one["reason"])
     total = one["total_devices"]
     devices = say("parse.on" if total != 1 else "parse.on_one", n=f"{total:,}") if total else ""
     how = say(
@@ -173,11 +173,13 @@ def _sentence(one: Row) -> str:
         unit=one["unit"],
         devices=devices,
         dialect=one["dialect"],
-        method=i18n.retold(one["method"]),
+        method=i18n.known("methods", one["method"]),
         span=_span(one),
     )
-    sure = say("parse.reason", what=i18n.retold(one["certainty"]), why=i18n.retold(one["certainty_reason"]))
-    parts = [i18n.status(one["status"]), how, sure, *([i18n.retold(one["reason"])] if one["reason"] else [])]
+    sure = say(
+        "parse.reason", what=i18n.known("certainties", one["certainty"]), why=i18n.worded(one["certainty_reason"])
+    )
+    parts = [i18n.status(one["status"]), how, sure, *([i18n.worded(one["reason"])] if one["reason"] else [])]
     return after.join(parts)
 
 

@@ -97,7 +97,7 @@ def result(measurement: Measurement) -> str:
         return say("run.excluded", finding=i18n.finding(rule))
     if measurement.value is not None and measurement.throughput is not None:
         return f"{rate(measurement.value)} {measurement.throughput.unit}"
-    return say("run.without", status=i18n.status(measurement.status), reason=i18n.retold(measurement.reason))
+    return say("run.without", status=i18n.status(measurement.status), reason=i18n.worded(measurement.reason))
 
 
 class Bar:

@@ -153,7 +153,7 @@ def nvidia_cards(root: Path = Path("/")) -> int:
 
 
 def engines() -> Iterator[Check]:
-    yield Check(group="engines", name="local", state="ok", detail="this machine")
+    yield Check(group="engines", name="local", state="ok", detail=Message("launch.local"))
     yield from (program(wanted, "engines") for wanted in ENGINES)
 
 

@@ -26,7 +26,12 @@ class Failure:
         """What is said of it everywhere: the line as it was printed, less what looks like a secret."""
         from evalsuite.redaction import redacted  # its patterns cost as much as to read a log, and few logs end so
 
-        return Message("logs.failure_line", kind=self.kind, line=self.line, text=redacted(self.text))
+        return Message(
+            "logs.failure_line",
+            kind=Message(f"logs.failure_{self.kind.replace(' ', '_')}"),
+            line=self.line,
+            text=redacted(self.text),
+        )
 
 
 # The decisive line is the first of the best-informed rank that has one: a launcher's obituary comes last in

@@ -3,6 +3,7 @@
 A clock and a printed rate that are far apart make no number: nobody can say from outside which of them is true.
 """
 
+import functools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -71,7 +72,7 @@ def doubt(measured: Throughput, facts: Facts, *, relayed: bool) -> str | None:
         return None
     worst = max(far, key=_factor)
     method, other = (_FIGURE.get(each, each) for each in (worst.method, worst.other_method))
-    why = " or ".join(_explanations(worst, facts, relayed=relayed))
+    why = functools.reduce(_either, _explanations(worst, facts, relayed=relayed))
     return Message(
         "logs.read_doubt",
         method=method,
@@ -82,6 +83,10 @@ def doubt(measured: Throughput, facts: Facts, *, relayed: bool) -> str | None:
         factor=_factor(worst),
         why=why,
     )
+
+
+def _either(first: str, second: str) -> Message:
+    return Message("logs.either", first=first, second=second)
 
 
 def _factor(finding: ClockDisagrees) -> float:

@@ -24,8 +24,7 @@ from evalsuite.report.sections.verdict import verdict
 from evalsuite.report.sections.verdict.verdict import VerdictFacts
 from evalsuite.report.text import findings, glossary, names, numbers, options, times
 from evalsuite.report.text import words as words_room
-from evalsuite.report.text.retold import Retold
-from evalsuite.report.text.words import HTML_LANG, Pair, Rendered, Text, Words
+from evalsuite.report.text.words import HTML_LANG, Pair, Phrase, Rendered, Text, Words
 
 WORD_ENDS = re.compile(r"(?<=[._/=+-])(?=\w)")
 
@@ -140,7 +139,7 @@ def _environment(words: Words) -> templates.Environment:
         "opened_figures": models.opened,
         "group_name": lambda group, policy: heading.setting_of(group, policy, words),
         "sentence": lambda finding: findings.sentence(finding, words),
-        "retold": lambda text: Retold(words=words, text=text),
+        "phrase": lambda text: Phrase(words=words, text=text),
         "rule": lambda code: findings.rule(code, words),
         "limits": findings.limits,
         "why": lambda effect: effects.why(effect, words),

@@ -8,8 +8,7 @@ from evalsuite.findings import Kind
 from evalsuite.model import Finding
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.numbers import Form, Number
-from evalsuite.report.text.retold import Retold
-from evalsuite.report.text.words import Rendered, Text, Words, placeholders, read
+from evalsuite.report.text.words import Phrase, Rendered, Text, Words, placeholders, read
 
 ENGLISH = "en"
 FORMS: Mapping[Kind, Form] = {
@@ -100,7 +99,7 @@ def _worded(value: object, kind: Kind, finding: Finding, words: Words) -> object
     if isinstance(value, int | float):
         return _form(kind, finding)(value)
     if kind is Kind.SAID:
-        return Retold(words=words, text=value if isinstance(value, str) else str(value))
+        return Phrase(words=words, text=value if isinstance(value, str) else str(value))
     if kind is Kind.SCALE:
         return names.visible(value).replace("x", "×")
     return _word(f"{TABLES[kind]}.{value}", str(value), words) if kind in TABLES else names.visible(value)

@@ -18,7 +18,7 @@ from markupsafe import Markup, escape
 
 from evalsuite import paths
 from evalsuite.errors import EvalsuiteError
-from evalsuite.model import LANGUAGES
+from evalsuite.messages import LANGUAGES, Message, wording
 from evalsuite.report.text import names
 
 FOLDER = paths.DATA / "text"
@@ -199,6 +199,24 @@ class Traced(Rendered):
         return Markup('<span data-ref="{}">{}</span>').format(self.ref, self.inside.in_language(language))
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Phrase(Rendered):
+    """A message, or somebody else's text; *longest*: characters, of a longer one only the beginning."""
+
+    words: Words
+    text: str
+    longest: int | None = None
+
+    def in_language(self, language: str) -> Markup:
+        said = wording(self.text, language)
+        if self.longest is not None and len(said) > self.longest:
+            said = f"{said[: self.longest]}…"
+        return escape(names.visible(said))
+
+    def __bool__(self) -> bool:
+        return bool(self.text)
+
+
 def _filled(place: re.Match[str], value: Any, language: str) -> Markup:
     if place[2] is None:
         return _shown(value, language)
@@ -207,7 +225,9 @@ def _filled(place: re.Match[str], value: Any, language: str) -> Markup:
 
 
 def _shown(value: Any, language: str) -> Markup:
-    return value.in_language(language) if isinstance(value, Rendered) else escape(value)
+    if isinstance(value, Rendered):
+        return value.in_language(language)
+    return escape(wording(value, language) if isinstance(value, Message) else value)
 
 
 def placeholders(sentence: str) -> set[str]:

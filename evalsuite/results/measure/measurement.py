@@ -22,7 +22,7 @@ from evalsuite.findings import (
 )
 from evalsuite.logs import catalogue, excerpt, options, reading
 from evalsuite.logs.catalogue import Places
-from evalsuite.messages import Message
+from evalsuite.messages import Message, join
 from evalsuite.model import (
     Case,
     Fact,
@@ -166,7 +166,7 @@ def _status(outcome: Outcome, read: reading.Reading) -> tuple[Status, str]:
     """The outcome and the log together: a process that failed has no valid number, whatever it printed."""
     if outcome.status == "timed_out":
         own_signal = read.reason.startswith("killed,")  # what the script says of the agent's own SIGTERM
-        return "timed_out", "; ".join(filter(None, (outcome.reason, "" if own_signal else read.reason)))
+        return "timed_out", join(outcome.reason, None if own_signal else read.reason)
     if outcome.enough == "silent":  # what it says of being ended is no reason
         return "failed", outcome.reason
     if not outcome.ended_well:

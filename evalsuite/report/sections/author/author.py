@@ -16,7 +16,8 @@ from markupsafe import Markup, escape
 from evalsuite.author_document import PLACE, AuthorNote
 from evalsuite.errors import EvalsuiteError
 from evalsuite.findings import AuthorDiffers
-from evalsuite.model import LANGUAGES, Evaluation, Finding, Summary
+from evalsuite.messages import LANGUAGES
+from evalsuite.model import Evaluation, Finding, Summary
 from evalsuite.report.book.book import Book
 from evalsuite.report.sections.author import author_file
 from evalsuite.report.sections.author.author_file import Authored

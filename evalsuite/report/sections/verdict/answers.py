@@ -9,8 +9,7 @@ from evalsuite.report.book import why_not_comparable
 from evalsuite.report.book.book import Book
 from evalsuite.report.text import entrants, names, numbers, options
 from evalsuite.report.text.numbers import Number
-from evalsuite.report.text.retold import Retold
-from evalsuite.report.text.words import Rendered, Text, Words
+from evalsuite.report.text.words import Phrase, Rendered, Text, Words
 from evalsuite.results.compare.answers import Answer, Apart, Conditions, Missing, Ranked, headline
 from evalsuite.results.compare.ranking import Entrant
 from evalsuite.results.measure.summary import values
@@ -332,5 +331,5 @@ def missing(one: Missing, words: Words) -> Text:
     if one.why == "elsewhere":
         batches = [numbers.count(case.batch_per_device).to(names.case_anchor(case)) for case in one.others]
         return words("answers.elsewhere", batches=words.listed(batches))
-    reason = Retold(words=words, text=one.reason, longest=LONGEST_REASON)
+    reason = Phrase(words=words, text=one.reason, longest=LONGEST_REASON)
     return words(f"answers.{one.why}_because", reason=reason) if reason else words(f"answers.{one.why}")
