@@ -121,7 +121,7 @@ def _matrix(adapter: Adapter, recipe: Recipe) -> Iterator[Built]:
     batch = _batch(adapter, recipe)
     for device, (nodes, devices), precision, xla in product(DEVICES, SCALES, precisions, compiled):
         case = replace(_case(adapter, recipe, device, batch), nodes=nodes, devices_per_node=devices, xla=xla)
-        yield _built(recipe, replace(case, precision=precision))
+        yield _build(recipe, replace(case, precision=precision))
 
 
 def _batch(adapter: Adapter, recipe: Recipe) -> int:
@@ -143,7 +143,7 @@ def _case(adapter: Adapter, recipe: Recipe, device: Device, batch: int) -> Case:
     )
 
 
-def _built(recipe: Recipe, case: Case) -> Built:
+def _build(recipe: Recipe, case: Case) -> Built:
     refused = recipe.refusal(case)
     command = Command(argv=()) if refused else recipe.command(case)
     return Built(

@@ -54,7 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
     if not valid(evaluation.summaries):
         note(say("compare.nothing_valid"))
         return Exit.NOTHING_MEASURED
-    verdict = report.judged(evaluation) if arguments.fail_on_criteria else Exit.DONE
+    verdict = report.exit_code(evaluation) if arguments.fail_on_criteria else Exit.DONE
     if failed and verdict != Exit.CRITERION_FAILED:
         return Exit.SOME_FAILED
     return verdict

@@ -62,10 +62,10 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         for language in languages:
             _print(before, after, found, language)
-    return _judged(found) if arguments.fail_on_regression else Exit.DONE
+    return _exit_code(found) if arguments.fail_on_regression else Exit.DONE
 
 
-def _judged(found: Changes) -> Exit:
+def _exit_code(found: Changes) -> Exit:
     """The exit code for whoever asked to be told: where nothing was compared, that nothing is slower is not known."""
     if found.those("slower"):
         return Exit.CRITERION_FAILED
@@ -140,25 +140,27 @@ def sentence(why: Why, language: str) -> str:
     if why.differences:
         told = [_difference(*one, language) for one in why.differences]
         values["difference"] = _words().listed(told).plain(language)
-    return said(f"why.{why.key}", language, **values)
+    return say_in(f"why.{why.key}", language, **values)
 
 
 def _difference(field: str, ours: str, theirs: str, language: str) -> str:
     """What two cases have unlike: a field of `Case`, or one of their options."""
     option = field.removeprefix(OPTION)
     if option == field:
-        sides = [said(f"differs.{one}", language) if f"differs.{one}" in _words() else one for one in (ours, theirs)]
-        return said("differs.one", language, name=said(f"differs.{field}", language), ours=sides[0], theirs=sides[1])
+        sides = [say_in(f"differs.{one}", language) if f"differs.{one}" in _words() else one for one in (ours, theirs)]
+        return say_in(
+            "differs.one", language, name=say_in(f"differs.{field}", language), ours=sides[0], theirs=sides[1]
+        )
     report = words.read()
     sides = [
-        said("differs.none", language) if one == NONE else options.value_of(option, one, report).plain(language)
+        say_in("differs.none", language) if one == NONE else options.value_of(option, one, report).plain(language)
         for one in (ours, theirs)
     ]
     name = options.title(option, report).plain(language)
-    return said("differs.one", language, name=name, ours=sides[0], theirs=sides[1])
+    return say_in("differs.one", language, name=name, ours=sides[0], theirs=sides[1])
 
 
-def said(key: str, language: str, **values: str) -> str:
+def say_in(key: str, language: str, **values: str) -> str:
     return _words()(key, **values).plain(language)
 
 
@@ -198,16 +200,16 @@ def _print_unpaired(unpaired: Sequence[Unpaired], titles: Mapping[Case, str], la
         if len(alike) <= MOST_ALIKE:
             rows += [(titles[one.case], one.case.scale, sentence(one.why, language)) for one in alike]
         else:
-            rows.append((said("compare.cases", language, n=f"{len(alike):,}"), "", _shared_reason(alike, language)))
+            rows.append((say_in("compare.cases", language, n=f"{len(alike):,}"), "", _shared_reason(alike, language)))
     table("", [(_head(name, language), "left") for name in ("not_compared", "scale", "why")], rows)
     if len(rows) < len(unpaired):
-        print(said("compare.listed_in_json", language))
+        print(say_in("compare.listed_in_json", language))
 
 
 def _shared_reason(alike: Sequence[Unpaired], language: str) -> str:
     """What cases that are not compared for one kind of reason have in common."""
     told = dict.fromkeys(
-        said(f"why.only_{one.only_in}", language) if one.only_in else sentence(one.why, language) for one in alike
+        say_in(f"why.only_{one.only_in}", language) if one.only_in else sentence(one.why, language) for one in alike
     )
     first, *others = told
     return f"{first}; …" if others else first
@@ -226,11 +228,11 @@ def _lead(before: Finished, after: Finished, found: Changes, language: str) -> I
 def _nothing(unpaired: Sequence[Unpaired], language: str) -> str:
     """Why no case at all is compared."""
     if all(one.why.key == "same_runs" for one in unpaired):
-        return said("compare.all_same_runs", language, n=f"{len(unpaired):,}")
+        return say_in("compare.all_same_runs", language, n=f"{len(unpaired):,}")
     sides = Counter(one.only_in for one in unpaired)
     if None not in sides:
-        return said("compare.none_shared", language, before=f"{sides['before']:,}", after=f"{sides['after']:,}")
-    return said("compare.none_compared", language, n=f"{len(unpaired):,}")
+        return say_in("compare.none_shared", language, before=f"{sides['before']:,}", after=f"{sides['after']:,}")
+    return say_in("compare.none_compared", language, n=f"{len(unpaired):,}")
 
 
 def _titles(cases: Sequence[Case], language: str) -> tuple[str, dict[Case, str]]:
@@ -258,13 +260,13 @@ def _parts(case: Case, language: str) -> list[str]:
 
 
 def _head(name: str, language: str) -> str:
-    return said(f"compare.{name}", language)
+    return say_in(f"compare.{name}", language)
 
 
 def _row(change: Change, name: str, language: str, *, brief: bool) -> tuple[str, ...]:
     why = f"\n{sentence(change.why, language)}" if change.why and not brief else ""
     return (
-        SIGNS[change.outcome] + said(f"outcome.{change.outcome}", language) + why,
+        SIGNS[change.outcome] + say_in(f"outcome.{change.outcome}", language) + why,
         name,
         change.case.scale,
         _value(change.before, language),
@@ -290,8 +292,8 @@ def _ratio(ratio: Interval) -> str:
 
 def _total(found: Changes, language: str) -> str:
     outcomes = {name: str(len(found.those(name))) for name in ("slower", "faster", "no_difference", "cannot_tell")}
-    total = said("compare.total", language, **outcomes, not_compared=str(len(found.unpaired)))
+    total = say_in("compare.total", language, **outcomes, not_compared=str(len(found.unpaired)))
     if not found.tested:
         return total
-    chance = said("compare.chance", language, tested=str(found.tested), expected=f"{found.expected_by_chance:.2g}")
+    chance = say_in("compare.chance", language, tested=str(found.tested), expected=f"{found.expected_by_chance:.2g}")
     return f"{total} {chance}" if language != "zh" else f"{total}{chance}"

@@ -63,7 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
     wanted = {model: equivalence.workloads(adapters, names, model) for model in asked}
     if all(len(workloads) < 2 for workloads in wanted.values()):
         _refuse(wanted, arguments.frameworks)
-    found = [_proven(model, workloads) for model, workloads in wanted.items() if len(workloads) > 1]
+    found = [_prove(model, workloads) for model, workloads in wanted.items() if len(workloads) > 1]
     if arguments.receipts is not None:
         for one in found:
             _write_receipt(one, arguments.receipts)
@@ -87,26 +87,28 @@ def _refuse(wanted: dict[str, list[ProvenWorkload]], frameworks: str | None) -> 
     )
 
 
-def _proven(model: str, workloads: Sequence[ProvenWorkload]) -> ProvenModel:
+def _prove(model: str, workloads: Sequence[ProvenWorkload]) -> ProvenModel:
     """Trains them one after the other, which is said as it goes, and compares what they answer."""
     answers, absent = [], []
     with files.scratch("equivalence") as folder, bar(len(workloads)) as shown:
         for place, workload in enumerate(workloads):
             where = {"model": model, "framework": workload.framework, "place": place + 1, "n": len(workloads)}
-            _show(shown, place, say("equivalence.started", **where))
+            _show_progress(shown, place, say("equivalence.started", **where))
             began = time.monotonic()
             found = equivalence.answer(workload, folder, note)
             took = duration(time.monotonic() - began)
             if isinstance(found, equivalence.NotRun):
                 absent.append(found)
-                _show(shown, place + 1, say("equivalence.failed", **where, reason=i18n.worded(found.reason), time=took))
+                _show_progress(
+                    shown, place + 1, say("equivalence.failed", **where, reason=i18n.worded(found.reason), time=took)
+                )
             else:
                 answers.append(found)
-                _show(shown, place + 1, say("equivalence.ended", **where, time=took))
+                _show_progress(shown, place + 1, say("equivalence.ended", **where, time=took))
     return ProvenModel(model=model, answers=tuple(answers), absent=tuple(absent), pairs=tuple(pairs(answers)))
 
 
-def _show(shown: Bar | None, done: int, text: str) -> None:
+def _show_progress(shown: Bar | None, done: int, text: str) -> None:
     if shown:
         shown.show(done, text)
     else:
@@ -145,10 +147,10 @@ def _print(found: ProvenModel) -> None:
     columns = [(say(f"columns.{name}"), "left" if name in names[:2] else "right") for name in names]
     table(say("equivalence.title", model=found.model), columns, list(_rows(found)))
     columns = [(say(f"columns.{name}"), "left") for name in ("framework", "version", "counts", "timed", "modes")]
-    table(say("equivalence.counted", model=found.model), columns, [_counted(answer) for answer in found.answers])
+    table(say("equivalence.counted", model=found.model), columns, [_count_row(answer) for answer in found.answers])
     for pair in found.pairs:
         for difference in pair.differences:
-            line(_said(pair, difference))
+            line(_difference_sentence(pair, difference))
     for one in found.absent:
         line(say("equivalence.absent", framework=one.framework, reason=i18n.worded(one.reason)))
     proven, limited = (sum(pair.verdict == verdict for pair in found.pairs) for verdict in ("proven", "limited"))
@@ -166,7 +168,7 @@ def _rows(found: ProvenModel) -> Iterator[list[str]]:
         yield [
             f"{pair.first} – {pair.second}",
             verdict,
-            *(_apart(each) for each in (*losses, pair.gradient_norm, pair.float32)),
+            *(_distance(each) for each in (*losses, pair.gradient_norm, pair.float32)),
         ]
     gone = {one.framework for one in found.absent}
     names = [answer.framework for answer in found.answers] + sorted(gone)
@@ -175,11 +177,11 @@ def _rows(found: ProvenModel) -> Iterator[list[str]]:
             yield [" – ".join(two), say("statuses.not_run"), *["–"] * 5]
 
 
-def _apart(value: float | None) -> str:
+def _distance(value: float | None) -> str:
     return "–" if value is None else "0" if value == 0 else f"{value:.1e}"
 
 
-def _counted(answer: WorkloadAnswer) -> list[str]:
+def _count_row(answer: WorkloadAnswer) -> list[str]:
     flops = f"{answer.flops_per_item:,}" if answer.flops_per_item is not None else "–"
     counts = say(
         "equivalence.counts_of",
@@ -193,7 +195,7 @@ def _counted(answer: WorkloadAnswer) -> list[str]:
     return [answer.framework, answer.version, counts, ", ".join(answer.timed), modes]
 
 
-def _said(pair: WorkloadPair, found: WorkloadDifference) -> str:
+def _difference_sentence(pair: WorkloadPair, found: WorkloadDifference) -> str:
     values = {"first": pair.first, "second": pair.second, "ours": found.ours, "theirs": found.theirs}
     what = say(f"causes.{found.cause}")
     if found.relative is None or found.limit is None:
@@ -203,6 +205,6 @@ def _said(pair: WorkloadPair, found: WorkloadDifference) -> str:
         **values,
         what=what,
         where=found.where,
-        relative=_apart(found.relative),
+        relative=_distance(found.relative),
         limit=f"{found.limit:.0e}",
     )

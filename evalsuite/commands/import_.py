@@ -81,9 +81,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    (defaults, runs), columns = _mapped(arguments.map)
+    (defaults, runs), columns = _read_mapping(arguments.map)
     named = (("campaign", arguments.campaign), ("machine", arguments.machine))
-    user = _user([*arguments.set, *(pair for name, text in named for pair in _named(name, text))])
+    user = _check_facts([*arguments.set, *(pair for name, text in named for pair in _check_name(name, text))])
     found_by = user_facts.pattern(arguments.pattern) if arguments.pattern else None
     into = Store(arguments.runs, group.number(arguments.group) if arguments.group is not None else None)
     results: list[log_import.Imported] = []
@@ -102,7 +102,7 @@ def run(arguments: argparse.Namespace) -> int:
     return _exit(results)
 
 
-def _mapped(given: Sequence[str]) -> tuple[tuple[dict[str, str], list[dict[str, str]]], list[tuple[str, str]]]:
+def _read_mapping(given: Sequence[str]) -> tuple[tuple[dict[str, str], list[dict[str, str]]], list[tuple[str, str]]]:
     """((`[defaults]`, `[[runs]]`) of the mapping file, (our name, the table's column)…)."""
     files = [text for text in given if "=" not in text or Path(text).is_file()]
     if len(files) > 1:
@@ -114,7 +114,7 @@ def _mapped(given: Sequence[str]) -> tuple[tuple[dict[str, str], list[dict[str, 
     return user_facts.mapping(Path(files[0])) if files else ({}, []), [(name, column) for name, _, column in pairs]
 
 
-def _named(option: str, text: str | None) -> list[tuple[str, str]]:
+def _check_name(option: str, text: str | None) -> list[tuple[str, str]]:
     """What *option*, which takes a name, says."""
     if text is None:
         return []
@@ -124,7 +124,7 @@ def _named(option: str, text: str | None) -> list[tuple[str, str]]:
     return [(option, text.strip())]
 
 
-def _user(pairs: Sequence[tuple[str, str]]) -> dict[str, str]:
+def _check_facts(pairs: Sequence[tuple[str, str]]) -> dict[str, str]:
     """What is said with --set. Raises EvalsuiteError if it contradicts itself or cannot be."""
     try:
         facts = user_facts.together({}, *(("--set", {name: value}) for name, value in pairs))
@@ -152,7 +152,7 @@ def _print(results: Sequence[Imported], as_json: bool) -> None:
         ]
         print(json.dumps(redaction.shown(facts), indent=1, ensure_ascii=False))
         return
-    for alike in _together(results):
+    for alike in _group_alike(results):
         first = alike[0]
         if len(alike) > MOST_ALIKE:
             said = {"status": i18n.status(first.status), "reason": worded(first.reason or "")}
@@ -174,7 +174,7 @@ def _print(results: Sequence[Imported], as_json: bool) -> None:
     )
 
 
-def _together(results: Sequence[Imported]) -> list[list[Imported]]:
+def _group_alike(results: Sequence[Imported]) -> list[list[Imported]]:
     """*results* with those that are left out for one reason beside each other, where the first of them stands."""
     found: dict[object, list[Imported]] = {}
     for place, result in enumerate(results):

@@ -69,7 +69,7 @@ def run(arguments: argparse.Namespace) -> int:
         row | {"findings": [_in_words(finding, language) for finding in row["findings"]]}
         for row in _each(paths, _reader(arguments, dialects))
     ]
-    shown = log_table.ordered(found, arguments.sort)
+    shown = log_table.sort_rows(found, arguments.sort)
     if arguments.json:
         _print_json(shown)
     else:
@@ -95,7 +95,7 @@ def _reader(arguments: argparse.Namespace, dialects: Mapping[str, "Dialect"]) ->
         dialect = dialects.get(reading.dialect or "")
         return facts(path, reading) | {
             "window_counts": _counts(reading, dialect),
-            "also_printed": _beside(path, reading, dialect),
+            "also_printed": _also_printed(path, reading, dialect),
         }
 
     return row
@@ -198,7 +198,7 @@ def _counts(reading: "Reading", dialect: "Dialect | None") -> str | None:
     return "epochs" if in_epochs(reading.steps, dialect) else "steps"
 
 
-def _beside(path: Path, reading: "Reading", dialect: "Dialect | None") -> dict[str, float | None] | None:
+def _also_printed(path: Path, reading: "Reading", dialect: "Dialect | None") -> dict[str, float | None] | None:
     from dataclasses import asdict
 
     from evalsuite.logs.extra_metrics import also_printed

@@ -109,7 +109,7 @@ def replace_nodes(root: Path, missing: Sequence[Run], programs: Sequence[str]) -
             return engine
         for sentence in sentences(found):
             note(sentence)
-        note(say("preflight.mended", nodes=_named(found.chosen) or "—"))
+        note(say("preflight.mended", nodes=_list_names(found.chosen) or "—"))
         return engine.on(names)
 
     return on_fit_nodes
@@ -137,16 +137,16 @@ def sentences(found: Preflight) -> list[str]:
         for trouble in node.troubles:
             alike.setdefault((trouble.kind, tuple(sorted(trouble.values.items()))), []).append(trouble.node)
     told = [
-        say("preflight.line", nodes=_named(names), what=say(f"preflight.{kind}", **dict(values)))
+        say("preflight.line", nodes=_list_names(names), what=say(f"preflight.{kind}", **dict(values)))
         for (kind, values), names in alike.items()
     ]
     left_out = [node.name for node in found.nodes if not node.fit]
     if left_out and found.enough:
-        told.append(say("preflight.left_out", nodes=_named(left_out)))
+        told.append(say("preflight.left_out", nodes=_list_names(left_out)))
     return told
 
 
-def _named(names: Sequence[str], most: int = 8) -> str:
+def _list_names(names: Sequence[str], most: int = 8) -> str:
     more = f", … ({len(names)})" if len(names) > most else ""
     return ", ".join(names[:most]) + more
 

@@ -86,10 +86,10 @@ def run(arguments: argparse.Namespace) -> int:
     evaluation = write(Store(archive.unpacked(arguments.runs)), arguments)
     if not valid(evaluation.summaries):
         return Exit.NOTHING_MEASURED
-    return judged(evaluation) if arguments.fail_on_criteria else Exit.DONE
+    return exit_code(evaluation) if arguments.fail_on_criteria else Exit.DONE
 
 
-def judged(evaluation: Evaluation) -> Exit:
+def exit_code(evaluation: Evaluation) -> Exit:
     """The exit code for whoever asked for one by the acceptance criteria."""
     outcomes = {verdict.outcome for verdict in evaluation.verdicts}
     if "fail" in outcomes:
@@ -109,7 +109,7 @@ def check(arguments: argparse.Namespace, cases: Sequence[Case] | None = None) ->
         if cases is not None:
             asked.check(cases)
     check_receipts(arguments.receipts)
-    _authored(arguments.author)
+    _read_author(arguments.author)
 
 
 def check_receipts(folder: Path | None) -> None:
@@ -164,7 +164,7 @@ def write(
     from evalsuite import report
     from evalsuite.results.evaluation import evaluate
 
-    authored = _authored(arguments.author)
+    authored = _read_author(arguments.author)
     languages = check_languages(arguments.lang)
     evaluation = evaluate(
         store,
@@ -192,7 +192,7 @@ def write(
     try:
         written = report.build(evaluation, arguments.out, languages, book)
         more = forms.write(check_forms(arguments.forms), evaluation, arguments.out, languages, store.root)
-        _remove([path for path in old if path not in more])
+        _remove_old([path for path in old if path not in more])
     except OSError as error:
         raise EvalsuiteError.of("commands.out", path=error.filename or arguments.out, error=error) from error
     summary_table.show(evaluation.summaries)
@@ -206,7 +206,7 @@ def write(
     return evaluation
 
 
-def _authored(file: Path | None) -> Authored | None:
+def _read_author(file: Path | None) -> Authored | None:
     """What an author says, read before anything is measured."""
     if file is None:
         return None
@@ -225,7 +225,7 @@ def _unknown_dialects(evaluation: Evaluation, where: Places) -> Iterator[str]:
                 yield measurement.reason
 
 
-def _remove(paths: Iterable[Path]) -> None:
+def _remove_old(paths: Iterable[Path]) -> None:
     """Removes forms of an earlier evaluation, which would contradict the numbers of the new page."""
     for path in paths:
         path.unlink()

@@ -69,7 +69,7 @@ def run(arguments: argparse.Namespace) -> int:
     plan, failed = run_missing(request)
     if not plan.cases:
         return Exit.NOTHING_MEASURED
-    measured = (measurement.measurement(folder, request.options.search_paths) for folder in _ended(plan, store))
+    measured = (measurement.measurement(folder, request.options.search_paths) for folder in _ended_folders(plan, store))
     if not any(map(counts, measured)):
         note(say("run.nothing_valid"))
         return Exit.NOTHING_MEASURED
@@ -91,7 +91,7 @@ def run_missing(request: Request) -> tuple[Plan, int]:
         place, ready = _prepare(plan, place, options, missing)
         plan = plan.without(ready.skips)
         missing = missing_runs(plan, place.store, options.search_paths, options.criteria)  # others may have run some
-    planned = _planned(plan)
+    planned = _plan_record(plan)
     place.store.write_plan(planned)
     if missing:
         _check_store(place.store, missing)
@@ -101,7 +101,7 @@ def run_missing(request: Request) -> tuple[Plan, int]:
         if options.measures_network:
             _measure_network(plan, place, missing, ready.pythons, started.id, options.share)
         _launch(plan, place, options, ready, missing, started)
-    failed = sum(not folder.outcome().ended_well for folder in _ended(plan, place.store))
+    failed = sum(not folder.outcome().ended_well for folder in _ended_folders(plan, place.store))
     if not missing and plan.runs:
         runs = len(plan.runs)
         note(say("run.all_done_failed", runs=runs, failed=failed) if failed else say("run.all_done", runs=runs))
@@ -118,7 +118,7 @@ def _prepare(plan: Plan, place: Place, options: Options, missing: Sequence[Run])
     return place, ready
 
 
-def _planned(plan: Plan) -> Planned:
+def _plan_record(plan: Plan) -> Planned:
     return Planned(
         profile=plan.spec.name,
         repeats=plan.spec.repeats,
@@ -266,7 +266,7 @@ def _say_skips(skips: Sequence[Skip]) -> None:
         note(say("run.skipped_cases", n=len(cases), first=cases[0], more=more, reason=i18n.worded(reason)))
 
 
-def _ended(plan: Plan, store: Store) -> Iterator[RunFolder]:
+def _ended_folders(plan: Plan, store: Store) -> Iterator[RunFolder]:
     """The folders of the plan's finished runs."""
     ended = store.ended()
     return (store.folder(run) for run in plan.runs if ended(run))

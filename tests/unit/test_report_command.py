@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from evalsuite.cli import main
-from evalsuite.commands.report import _arguments_again, judged
+from evalsuite.commands.report import _arguments_again, exit_code
 from evalsuite.errors import Exit
 from evalsuite.model import Verdict
 from tests import runfolders
@@ -30,7 +30,7 @@ def report(folder, *more):
 def test_a_criterion_that_fails_outweighs_one_that_is_open(outcomes, code):
     verdicts = [Verdict(criterion=f"C{place}", outcome=outcome) for place, outcome in enumerate(outcomes)]
 
-    assert judged(SimpleNamespace(verdicts=verdicts)) == code
+    assert exit_code(SimpleNamespace(verdicts=verdicts)) == code
 
 
 def test_the_exit_code_is_by_the_criteria_only_where_that_is_asked_for(tmp_path):

@@ -25,7 +25,9 @@ def memory_bytes(spec: Spec, device: Device) -> int | None:
     return round(limit * BYTES_PER_GB)
 
 
-def known(plan: Plan, root: Path, dialects: Mapping[str, Dialect], device: Device) -> tuple[SearchedBatch, ...]:
+def find_in_trials(
+    plan: Plan, root: Path, dialects: Mapping[str, Dialect], device: Device
+) -> tuple[SearchedBatch, ...]:
     """What the finished trials in the runs folder *root* have found of the cases that *plan* is to search with.
 
     Raises EvalsuiteError where nothing limits a search.

@@ -83,7 +83,7 @@ def read_request(arguments: argparse.Namespace) -> Request:
         catalogue.spoken(framework, adapters[framework].recipe(recipe), dialects)  # raises before the first run
     store = Store(_folder(arguments.runs), group.number(arguments.group) if arguments.group is not None else None)
     if made.to_search:
-        searched = found_batches.known(made, store.root, dialects, machine.device)
+        searched = found_batches.find_in_trials(made, store.root, dialects, machine.device)
         made = plan.plan(replace(spec, searched=searched), adapters, machine, refusals)
     return Request(
         plan=made,

@@ -28,11 +28,11 @@ def add_arguments(group: "argparse._ActionsContainer") -> None:
 
 def engine(arguments: argparse.Namespace) -> Engine:
     """The engine that *arguments* ask for. Raises EvalsuiteError with what does not go together."""
-    named = _hosts(arguments)
+    named = _read_hosts(arguments)
     if named and arguments.engine not in (None, engines.HOSTS):
         raise EvalsuiteError.of("commands.hosts_engine", name=arguments.engine)
     if named:
-        return _over(named, arguments)
+        return _ssh_engine(named, arguments)
     if arguments.engine == engines.HOSTS:
         raise EvalsuiteError.of("commands.hosts_absent")
     if given := next((option for option in OF_HOSTS if getattr(arguments, option)), None):
@@ -46,7 +46,7 @@ def engine(arguments: argparse.Namespace) -> Engine:
     return found
 
 
-def _hosts(arguments: argparse.Namespace) -> tuple[Host, ...]:
+def _read_hosts(arguments: argparse.Namespace) -> tuple[Host, ...]:
     if arguments.hosts is not None and arguments.hostfile is not None:
         raise EvalsuiteError.of("commands.hosts_both")
     if arguments.hostfile is not None:
@@ -54,7 +54,7 @@ def _hosts(arguments: argparse.Namespace) -> tuple[Host, ...]:
     return hosts.from_words(arguments.hosts) if arguments.hosts is not None else ()
 
 
-def _over(named: tuple[Host, ...], arguments: argparse.Namespace) -> Engine:
+def _ssh_engine(named: tuple[Host, ...], arguments: argparse.Namespace) -> Engine:
     via = over_hosts.transport(forwarded_environment.with_version(arguments.via or "ssh"))
     options = os.environ.get(via.ssh_options_in or "", "")
     ways = over_hosts.Ways(interface=arguments.interface, root=os.geteuid() == 0, ssh_options=options)

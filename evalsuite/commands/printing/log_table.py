@@ -35,7 +35,7 @@ _BESIDE: dict[str, tuple[str, Callable[[float], str]]] = {  # key of `also_print
 }
 
 
-def ordered(found: Sequence[Row], column: str | None) -> list[Row]:
+def sort_rows(found: Sequence[Row], column: str | None) -> list[Row]:
     """*found* sorted by *column*: the fastest, the surest, those with most findings first; those without last."""
     return sorted(found, key=SORTS[column]) if column else list(found)
 
@@ -48,13 +48,13 @@ def show(found: Sequence[Row], *, paths: bool) -> None:
     names = {one["file"]: one["file"] for one in found} if paths else _short([one["file"] for one in found])
     beside = [key for key in _BESIDE if any((one["also_printed"] or {}).get(key) is not None for one in found)]
     columns = [(_head(name), "right" if name == "throughput" else "left") for name in SORTS]
-    columns += [(_beside(key), "right") for key in beside]
+    columns += [(_heading_of_also(key), "right") for key in beside]
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
     print("\n".join(_table(columns, [_cells(one, names, beside) for one in found], width)), end="\n\n")
     print("\n".join(_totals(found, names)))
 
 
-def _beside(key: str) -> str:
+def _heading_of_also(key: str) -> str:
     """The heading of a figure that stands beside the steps; TFLOP/s and MFU are the same in every language."""
     heading = _BESIDE[key][0]
     return say(f"columns.{heading}") if heading in ("per_device", "memory") else heading
@@ -155,7 +155,7 @@ def _sentences(one: Row) -> Iterator[str]:
     if also:
         unit = f" {one['unit']}"
         per_device = "items_per_s_per_device"
-        said = (f"{_beside(key)} {_BESIDE[key][1](also[key])}{unit * (key == per_device)}" for key in also)
+        said = (f"{_heading_of_also(key)} {_BESIDE[key][1](also[key])}{unit * (key == per_device)}" for key in also)
         yield f"  {say('parse.also')}" + say("parse.separator").join(said)
     for finding in one["findings"]:
         yield "  " + say("parse.reason", what=finding["code"], why=finding["text"])

@@ -28,7 +28,7 @@ def short_names(cases: Sequence[Case], language: str) -> dict[str, str]:
     found = {
         case.id: name
         for model in dict.fromkeys(case.model for case in cases)
-        for case, name in _named([case for case in cases if case.model == model], language)
+        for case, name in _name_cases([case for case in cases if case.model == model], language)
     }
     for more in (_batch, _steps, _cores):
         rows = Counter((found[case.id], *_where(case)) for case in cases)
@@ -37,7 +37,7 @@ def short_names(cases: Sequence[Case], language: str) -> dict[str, str]:
     return found
 
 
-def _named(cases: Sequence[Case], language: str) -> list[tuple[Case, str]]:
+def _name_cases(cases: Sequence[Case], language: str) -> list[tuple[Case, str]]:
     """The cases of one model with their names on the page."""
     spoken = words.read((language,))
     contest, told = contests(cases)[cases[0].model], blocks.distinctions(cases)
