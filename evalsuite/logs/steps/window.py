@@ -8,7 +8,7 @@ is a cross-check, and a difference beyond 2 % is a finding.
 
 import math
 import statistics
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -37,11 +37,6 @@ BURSTY = ArrivalsBursty.limit
 WHOLE_S = 5.0  # reports at least so far apart are told by stamps in whole seconds, to a factor
 REPORTS_AROUND = 20  # before the window and behind it, to be drawn beside it
 
-Clock = Callable[[Step], float | None]
-"""When a report was made, by one of the clocks; None where it does not tell."""
-Gap = tuple[Step, float | None]
-"""A report, and the seconds since the one before; None where the clock did not tell."""
-
 
 @dataclass(frozen=True, kw_only=True)
 class Span:
@@ -60,20 +55,82 @@ class Span:
         first, last = self.reports[0], self.reports[-1]
         return first.index - first.steps < step.index <= last.index + step.steps
 
-    @cached_property
-    def told(self) -> tuple[Step, ...]:
-        """The reports, and the one before them: of each but the first it is known when it began."""
-        return ((self.before,) if self.before else ()) + self.reports
+
+@dataclass(frozen=True, kw_only=True)
+class Timing:
+    """What one *method* tells of the reports of a *span*: `STAMPS` and `ARRIVALS` are clocks, `TIMES` and `RATES` are
+    the script's own."""
+
+    span: Span
+    method: str
 
     @cached_property
-    def gaps(self) -> "dict[Clock, list[Gap]]":
-        """What has been asked of each clock: several figures are made of the same times."""
-        return {}
+    def seconds(self) -> list[tuple[Step, float | None]]:
+        """Reports and the seconds of each, None where they are not told. A clock leaves out what follows a pause."""
+        at = CLOCKS.get(self.method)
+        if at is None:
+            return [(step, _own_seconds(step)) for step in self.span.reports]
+        steps = ((self.span.before,) if self.span.before else ()) + self.span.reports
+        at_s = [at(step) for step in steps]
+        return [
+            (step, None if began is None or ended is None else ended - began)
+            for step, began, ended in zip(steps[1:], at_s, at_s[1:], strict=False)
+            if not step.after_pause
+        ]
 
     @cached_property
-    def durations(self) -> "dict[str, list[Gap]]":
-        """The same per step, of each method that has been asked for."""
-        return {}
+    def step_s(self) -> list[float | None]:
+        """Seconds per step of each report; of the script's own, what its rate says where no time is known."""
+        found: list[float | None] = []
+        for step, seconds in self.seconds:
+            if seconds is not None:
+                found.append((seconds if seconds > 0.0 else 0.0) / step.steps)
+            elif self.method not in CLOCKS and step.items_per_s is not None:
+                found.append(1 / step.items_per_s)
+            else:
+                found.append(None)
+        return found
+
+    @property
+    def told_step_s(self) -> list[float]:
+        """The same, without what is not told or zero."""
+        return [seconds for seconds in self.step_s if seconds]
+
+    @property
+    def value(self) -> float | None:
+        """Items per second over the span: items ÷ time, or the harmonic mean of the rates. None where it lacks some."""
+        if self.method == RATES:
+            return mean_rate(self.span.reports)
+        if self.method == TIMES:
+            pairs = [(step.items, step.seconds) for step in self.span.reports]
+            known = [(items, seconds) for items, seconds in pairs if items is not None and seconds is not None]
+            total_s = math.fsum(seconds for _, seconds in known)
+            return math.fsum(items for items, _ in known) / total_s if len(known) == len(pairs) else None
+        items = seconds = 0.0
+        for step, gap in self.seconds:
+            if gap is None or step.items is None:
+                return None
+            items += step.items
+            seconds += gap
+        return items / seconds if seconds > 0 and items > 0 else None
+
+    @property
+    def quotients(self) -> list[tuple[float, float]]:
+        """(items, seconds) of each report that counts; of rates (steps, steps ÷ rate)."""
+        if self.method == RATES:
+            return [
+                (float(step.steps), step.steps / step.items_per_s) for step in self.span.reports if step.items_per_s
+            ]
+        return [(step.items, gap) for step, gap in self.seconds if step.items is not None and gap is not None]
+
+
+def _arrival(step: Step) -> float | None:
+    """When the line came; what a relay wrote before it is such a time, too, and no stamp of the script."""
+    return step.relay_s if step.arrival_s is None else step.arrival_s
+
+
+CLOCKS = {STAMPS: lambda step: step.stamp_s, ARRIVALS: _arrival}
+"""method → when a report was made, in seconds; None where the clock does not tell."""
 
 
 def span(steps: Sequence[Step], protocol: Protocol, *, warmed_up: bool = False, epochs: bool = False) -> Span | None:
@@ -117,42 +174,44 @@ def throughput(
     *tick_s*: what the script's own clock counts, where that is coarse.
     """
     findings: list[Finding] = []
-    fine = trust_stamps and _fine(steps)
+    fine = trust_stamps and _are_fine(steps)
     steps, partial = _full_batches(steps, fine=fine)
     chosen = span(steps, protocol, warmed_up=warmed_up, epochs=epochs)
     if chosen is None:
         return None, False
-    findings += [_partial_batch(step, share) for step, share in partial.values() if chosen.touches(step)]
-    by_stamp = _by_stamp(chosen, findings) if fine else None
-    by_arrival = _by_arrival(chosen, findings)
+    findings += [PartialBatch(step=step.index, share=share) for step, share in partial.values() if chosen.touches(step)]
+    stamped, arrived = Timing(span=chosen, method=STAMPS), Timing(span=chosen, method=ARRIVALS)
+    by_stamp = _value_by_stamp(stamped, findings) if fine else None
+    by_arrival = _value_by_arrival(arrived, findings)
     clocked = by_stamp is not None or by_arrival is not None
     same = replace(chosen, reports=chosen.reports[1:]) if clocked and chosen.before is None else chosen
     printed, printed_as = _printed(same)  # over what the clock sees: of the first report it knows only the end
-    candidates = (
-        (by_stamp, STAMPS),
-        (by_arrival, ARRIVALS),
-        (printed, printed_as),
-        (_odd_rate(same, printed), RATES),
-    )
+    rate = mean_rate(same.reports)
+    odd = rate is not None and printed is not None and abs(rate / printed - 1) > DISAGREE  # times tell another story
+    candidates = ((by_stamp, STAMPS), (by_arrival, ARRIVALS), (printed, printed_as), (rate if odd else None, RATES))
     value, method = next(((value, method) for value, method in candidates if value is not None), (None, ""))
     if value is None:
         return None, chosen.complete
-    own = method in (TIMES, RATES)
+    own = method not in CLOCKS
     rough = quality_checks.rounded([step.seconds for step in chosen.reports if step.seconds], tick_s, alone=own)
     if own and rough and rough.share > quality_checks.HOPELESS:
         return None, chosen.complete
-    findings += _disagreements(value, method, candidates)
+    timing = Timing(span=chosen, method=method) if own else stamped if method == STAMPS else arrived
+    findings += [
+        _disagreement(value, method, other, name)
+        for other, name in candidates
+        if other is not None and name != method and abs(other / value - 1) > DISAGREE
+    ]
     if own and trust_stamps and not fine:
-        findings += _denied_by_seconds(chosen, value, method)
+        findings += _denied_by_seconds(stamped, value, method)
     if not epochs:
-        parts = [(step.steps, each * step.steps) for step, each in _durations(chosen, method) if each]
-        inner = [part for step in chosen.reports for part in step.parts]
-        findings += [*quality_checks.stalled(parts), *quality_checks.stalled_within(inner, tick_s or 0.0)][:1]
-        findings += [rough] if rough else quality_checks.coarse(_figures(chosen, method))
-        findings += _rest(steps, chosen, value, method)
-    findings += _drift(chosen, method) or _scatter(steps[:COARSE_REPORTS] if epochs else chosen.reports)
-    found = _throughput(chosen, value, method, unit, printed, by_arrival, findings)
-    return replace(found, counted=_counted(steps, chosen, method)), chosen.complete
+        findings += _unsteady(timing, tick_s, rough)
+        last = chosen.reports[-1]
+        after = Span(before=last, reports=tuple(s for s in steps if s.index > last.index), complete=False)
+        findings += _behind(after, chosen, value, method) if chosen.complete else ()
+    findings += _drift(timing) or _scatter(steps[:COARSE_REPORTS] if epochs else chosen.reports)
+    found = _throughput(timing, value, unit, printed, by_arrival, findings)
+    return replace(found, counted=_counted(steps, timing)), chosen.complete
 
 
 def warmup_alone(steps: Sequence[Step], protocol: Protocol, *, warmed_up: bool = False, since_start: bool) -> bool:
@@ -201,10 +260,6 @@ def _items_by_rate(before: Step, step: Step) -> float | None:
     return step.items_per_s * (step.stamp_s - before.stamp_s) or None
 
 
-def _partial_batch(step: Step, share: float) -> Finding:
-    return PartialBatch(step=step.index, share=share)
-
-
 def _from_start(step: Step) -> bool:
     """Does this report reach back to the first step of the run? Then start-up is inside it."""
     return step.index - step.steps <= 0
@@ -234,60 +289,37 @@ def _short(steps: Sequence[Step], first: int | None, warmed_up: bool) -> Span:
 # the clocks
 
 
-def _by_clock(chosen: Span, at: Clock) -> float | None:
-    """Items ÷ time between reports; pauses of the training (evaluation, end of an epoch) are left out of both."""
-    items = seconds = 0.0
-    for step, gap in _gaps(chosen, at):
-        if gap is None or step.items is None:
-            return None
-        items += step.items
-        seconds += gap
-    return items / seconds if seconds > 0 and items > 0 else None
-
-
-def _gaps(chosen: Span, at: Clock) -> Sequence[Gap]:
-    """(report, seconds since the report before) by the clock *at*; None where it did not tell."""
-    found = chosen.gaps.get(at)
-    if found is None:
-        at_s = [at(step) for step in chosen.told]
-        times = zip(chosen.told[1:], at_s, at_s[1:], strict=False)
-        found = chosen.gaps[at] = [
-            (step, None if began is None or ended is None else ended - began)
-            for step, began, ended in times
-            if not step.after_pause
-        ]
-    return found
-
-
-def _by_arrival(chosen: Span, findings: list[Finding]) -> float | None:
-    value = _by_clock(chosen, _arrival)
-    if value is None or not _told_finely(chosen):
+def _value_by_arrival(timing: Timing, findings: list[Finding]) -> float | None:
+    """Not where the times are whole seconds, as those of a relay may be, or where lines came in bursts."""
+    reports = timing.span.reports
+    fine = any((at := _arrival(step)) is not None and (step.arrival_s is not None or at % 1) for step in reports)
+    value = timing.value if fine else None
+    if value is None:
         return None
-    gaps = [gap for _, gap in _gaps(chosen, _arrival) if gap is not None]
-    burst = _burst(chosen, _arrival)
+    burst = _burst(timing)
     findings += burst
-    return None if burst or len(gaps) < 2 else value  # one gap alone may be anything
+    return None if burst or len(timing.seconds) < 2 else value  # one gap alone may be anything
 
 
-def _by_stamp(chosen: Span, findings: list[Finding]) -> float | None:
-    """By the stamps in the log; not where they tell when somebody passed the lines on, many in one write."""
-    burst = _burst(chosen, _stamp) if all(_own_seconds(step) for step in chosen.reports) else []
+def _value_by_stamp(timing: Timing, findings: list[Finding]) -> float | None:
+    """Not where the stamps tell when somebody passed the lines on, many in one write."""
+    burst = _burst(timing) if all(_own_seconds(step) for step in timing.span.reports) else []
     findings += burst
-    return None if burst else _by_clock(chosen, _stamp)
+    return None if burst else timing.value
 
 
-def _burst(chosen: Span, at: Clock) -> list[Finding]:
-    """Do many lines follow the one before at once, by the clock *at*?
+def _burst(timing: Timing) -> list[Finding]:
+    """Do many lines follow the one before at once?
 
     At once is far below a step's time, as the script prints it. What evalsuite stamped itself is measured by its own
     mean: its clock stands against the script's.
     """
-    found = [(step, gap) for step, gap in _gaps(chosen, at) if gap is not None]
+    found = [(step, gap) for step, gap in timing.seconds if gap is not None]
     if not found:
         return []
     mean = statistics.fmean([gap for _, gap in found])
-    foreign = [max(mean, _own_seconds(step) or 0.0) if step.arrival_s is None else mean for step, _ in found]
-    together = [gap < BURST_SHARE * usual for (_, gap), usual in zip(found, foreign, strict=True)].count(True)
+    usual = [max(mean, _own_seconds(step) or 0.0) if step.arrival_s is None else mean for step, _ in found]
+    together = [gap < BURST_SHARE * usual_s for (_, gap), usual_s in zip(found, usual, strict=True)].count(True)
     return [ArrivalsBursty(together=together, lines=len(found))] if together > BURSTY * len(found) else []
 
 
@@ -298,33 +330,18 @@ def _own_seconds(step: Step) -> float | None:
     return step.seconds
 
 
-def _told_finely(chosen: Span) -> bool:
-    """Have the arrivals fractions of a second? Ours always have; those of a relay may be whole seconds."""
-    return any((at := _arrival(step)) is not None and (step.arrival_s is not None or at % 1) for step in chosen.reports)
-
-
-def _stamp(step: Step) -> float | None:
-    return step.stamp_s
-
-
-def _arrival(step: Step) -> float | None:
-    """When the line came; what a relay wrote before it is such a time, too, and no stamp of the script."""
-    return step.relay_s if step.arrival_s is None else step.arrival_s
-
-
-def _fine(steps: Sequence[Step]) -> bool:
+def _are_fine(steps: Sequence[Step]) -> bool:
     """Do the stamps have fractions of a second? Whole seconds are too coarse for a window of some seconds."""
     return any(step.stamp_s is not None and step.stamp_s % 1 for step in steps)
 
 
 def _printed(chosen: Span) -> tuple[float | None, str]:
     """The script's own figure over the window, from its step times or else its rates."""
-    steps = chosen.reports
-    timed = [(step.items, step.seconds) for step in steps if step.items is not None and step.seconds is not None]
-    if len(timed) == len(steps):
-        return math.fsum(items for items, _ in timed) / math.fsum(seconds for _, seconds in timed), TIMES
-    rated = mean_rate(steps)
-    return rated, "" if rated is None else RATES
+    for method in (TIMES, RATES):
+        value = Timing(span=chosen, method=method).value
+        if value is not None:
+            return value, method
+    return None, ""
 
 
 def mean_rate(reports: Sequence[Step]) -> float | None:
@@ -335,67 +352,47 @@ def mean_rate(reports: Sequence[Step]) -> float | None:
     return sum(steps for steps, _ in rated) / math.fsum(steps / rate for steps, rate in rated)
 
 
-def _odd_rate(chosen: Span, printed: float | None) -> float | None:
-    """The mean of the printed rates, where the step times beside them tell another story."""
-    rated = mean_rate(chosen.reports)
-    return None if rated is None or printed is None or abs(rated / printed - 1) <= DISAGREE else rated
-
-
 # what a reader must know
 
 
-def _disagreements(value: float, method: str, candidates: Sequence[tuple[float | None, str]]) -> list[Finding]:
-    found: list[Finding] = []
-    for other, name in candidates:
-        if other is None or name == method or abs(other / value - 1) <= DISAGREE:
-            continue
-        found.append(
-            ClockDisagrees(
-                method=method,
-                items_per_s=value,
-                other_method=name,
-                other_items_per_s=other,
-                difference=other / value - 1,
-            )
-        )
-    return found
+def _disagreement(value: float, method: str, other: float, other_method: str) -> Finding:
+    return ClockDisagrees(
+        method=method,
+        items_per_s=value,
+        other_method=other_method,
+        other_items_per_s=other,
+        difference=other / value - 1,
+    )
 
 
-def _denied_by_seconds(chosen: Span, value: float, method: str) -> Iterator[Finding]:
+def _denied_by_seconds(stamped: Timing, value: float, method: str) -> Iterator[Finding]:
     """A flag where stamps in whole seconds, which are too coarse to measure by, contradict a script's own figure.
 
     fairseq on TPUs prints a hundredth of its rate: it counts one update for each line and not all of them.
     """
-    told = [
-        (step.items, gap) for step, gap in _gaps(chosen, _stamp) if step.items is not None and gap and gap >= WHOLE_S
-    ]
-    if len(told) < max(quality_checks.FEWEST_REPORTS, (len(chosen.told) - 1) // 2):
+    told = [(items, gap) for items, gap in stamped.quotients if gap >= WHOLE_S]
+    reports = len(stamped.span.reports) - (stamped.span.before is None)
+    if len(told) < max(quality_checks.FEWEST_REPORTS, reports // 2):
         return
     by_stamps = statistics.median(items / gap for items, gap in told)
     nearest = (statistics.median(items / (gap + off) for items, gap in told) for off in (-1.0, 1.0))
-    if all(max(one / value, value / one) >= BatchDoubted.limit for one in nearest):
-        yield ClockDisagrees(
-            method=method,
-            items_per_s=value,
-            other_method=STAMPS,
-            other_items_per_s=by_stamps,
-            difference=by_stamps / value - 1,
-        )
+    if all(max(near / value, value / near) >= BatchDoubted.limit for near in nearest):
+        yield _disagreement(value, method, by_stamps, STAMPS)
 
 
-def _figures(chosen: Span, method: str) -> list[float]:
-    """What the script printed of each step, as far as the value rests on it."""
-    if method == TIMES:
-        return [step.seconds / step.steps for step in chosen.reports if step.seconds]
-    return [step.items_per_s for step in chosen.reports if step.items_per_s] if method == RATES else []
-
-
-def _rest(steps: Sequence[Step], chosen: Span, value: float, method: str) -> Iterator[Finding]:
-    """The steps after the window by the same clock, where they are as many as within."""
-    last = chosen.reports[-1]
-    after = tuple(step for step in steps if step.index > last.index)
-    if chosen.complete:
-        yield from _behind(Span(before=last, reports=after, complete=False), chosen, value, method)
+def _unsteady(timing: Timing, tick_s: float | None, rough: Finding | None) -> Iterator[Finding]:
+    """Flags for one long stall, and for figures with few digits."""
+    reports = timing.span.reports
+    per_step = zip(timing.seconds, timing.step_s, strict=True)
+    parts = [(step.steps, each * step.steps) for (step, _), each in per_step if each]
+    inner = [part for step in reports for part in step.parts]
+    yield from [*quality_checks.stalled(parts), *quality_checks.stalled_within(inner, tick_s or 0.0)][:1]
+    if rough:
+        yield rough
+    elif timing.method == TIMES:
+        yield from quality_checks.coarse([step.seconds / step.steps for step in reports if step.seconds])
+    elif timing.method == RATES:
+        yield from quality_checks.coarse([step.items_per_s for step in reports if step.items_per_s])
 
 
 def unlike_rest(
@@ -405,11 +402,11 @@ def unlike_rest(
 
     The sample begins before the window ends.
     """
-    kept, _ = _full_batches(sample, fine=trust_stamps and _fine(sample))
+    full, _ = _full_batches(sample, fine=trust_stamps and _are_fine(sample))
     ends = known.line_last or 0
-    begin = next((place for place, step in enumerate(kept) if (step.line or 0) > ends), len(kept))
+    begin = next((place for place, step in enumerate(full) if (step.line or 0) > ends), len(full))
     if begin and known.items_per_s is not None:
-        behind = Span(before=kept[begin - 1], reports=tuple(kept[begin:]), complete=False)
+        behind = Span(before=full[begin - 1], reports=tuple(full[begin:]), complete=False)
         chosen = Span(before=None, reports=tuple(within), complete=True)
         yield from _behind(behind, chosen, known.items_per_s, known.method)
 
@@ -417,36 +414,28 @@ def unlike_rest(
 def _behind(behind: Span, window: Span, value: float, method: str) -> Iterator[Finding]:
     """A flag where what is *behind* the *window*, as many steps as in it, does not give the same *value*.
 
-    Of a sample (`rest`) the first report of each piece reaches back over what was not read: it is left out.
+    Of a sample the first report of each piece reaches back over what was not read: it is left out.
     """
     usual = max(step.steps for step in window.reports)
-    told = tuple(step for step in behind.reports if not (step.after_pause and step.steps > usual))
-    read = replace(behind, reports=told)
+    read = replace(behind, reports=tuple(s for s in behind.reports if not (s.after_pause and s.steps > usual)))
     if read.steps < window.steps:
         return
-    timed = read
-    if method in (STAMPS, ARRIVALS):
-        timed = behind  # a clock leaves out by itself what follows a pause
-        rest = _by_clock(behind, _stamp if method == STAMPS else _arrival)
-    else:
-        rest = mean_rate(read.reports) if method == RATES else _printed(read)[0]
+    timing = Timing(span=behind if method in CLOCKS else read, method=method)  # a clock leaves out pauses by itself
+    rest = _printed(read)[0] if method == TIMES else timing.value
     if rest is None or abs(rest / value - 1) <= UNLIKE:
         return
-    told_s = [seconds for _, seconds in _durations(timed, method) if seconds]
-    if abs(rest / value - 1) > UNLIKE + quality_checks.error(told_s):
+    if abs(rest / value - 1) > UNLIKE + quality_checks.error(timing.told_step_s):
         yield RestDiffers(difference=rest / value - 1, steps=read.steps)
 
 
-def _drift(chosen: Span, method: str) -> list[Finding]:
+def _drift(timing: Timing) -> list[Finding]:
     """D10: the first third of the window against the last."""
-    rates = [rate for rate in _rates(chosen, method) if rate]
+    rates = [1 / seconds for seconds in timing.told_step_s]
     third = len(rates) // 3
     if third < 3 or _surely_steady(rates[:third], rates[-third:]):
         return []
     first, last = statistics.harmonic_mean(rates[:third]), statistics.harmonic_mean(rates[-third:])
-    if abs(last / first - 1) <= DRIFT:
-        return []
-    return [Drift(change=last / first - 1)]
+    return [Drift(change=last / first - 1)] if abs(last / first - 1) > DRIFT else []
 
 
 def _surely_steady(first: Sequence[float], last: Sequence[float]) -> bool:
@@ -456,12 +445,8 @@ def _surely_steady(first: Sequence[float], last: Sequence[float]) -> bool:
 
 
 def _scatter(reports: Sequence[Step]) -> list[Finding]:
-    """Printed rates that differ by more than ten times cannot all be true."""
     extremes = _extremes(reports)
-    if extremes is None:
-        return []
-    lowest, highest = extremes
-    return [RatesScatter(lowest_items_per_s=lowest, highest_items_per_s=highest)]
+    return [RatesScatter(lowest_items_per_s=extremes[0], highest_items_per_s=extremes[1])] if extremes else []
 
 
 def _extremes(reports: Sequence[Step]) -> tuple[float, float] | None:
@@ -476,98 +461,56 @@ def _believable(reports: Sequence[Step]) -> tuple[Step, ...]:
     return tuple(step for step in reports if step.items_per_s and step.items_per_s <= SCATTER * slowest)
 
 
-def _rates(chosen: Span, method: str) -> list[float | None]:
-    return [1 / seconds if seconds else None for _, seconds in _durations(chosen, method)]
+# the number
 
 
-def _durations(chosen: Span, method: str) -> list[tuple[Step, float | None]]:
-    """(report, seconds per step in it) by the clock of *method*."""
-    found = chosen.durations.get(method)
-    if found is None and method in (STAMPS, ARRIVALS):
-        gaps = _gaps(chosen, _stamp if method == STAMPS else _arrival)
-        found = [(step, None if gap is None else (gap if gap > 0.0 else 0.0) / step.steps) for step, gap in gaps]
-    elif found is None:
-        found = [(step, _own_duration(step)) for step in chosen.reports]
-    chosen.durations[method] = found
-    return found
-
-
-def _own_duration(step: Step) -> float | None:
-    seconds = _own_seconds(step)
-    if seconds is not None:
-        return seconds / step.steps
-    return None if step.items_per_s is None else 1 / step.items_per_s
-
-
-def _counted(steps: Sequence[Step], chosen: Span, method: str) -> Counted | None:
-    """What the value by *method* is the quotient of, report by report."""
-    pairs = [
-        (items, seconds) for items, seconds in _shares(chosen, method) if items is not None and seconds is not None
-    ]
+def _counted(steps: Sequence[Step], timing: Timing) -> Counted | None:
+    """What the value is the quotient of, report by report, and the reports around it."""
+    pairs = timing.quotients
     if not pairs:
         return None
     numbers = {step.index: place for place, step in enumerate(steps)}
-    first, last = numbers[chosen.reports[0].index], numbers[chosen.reports[-1].index]
+    first, last = numbers[timing.span.reports[0].index], numbers[timing.span.reports[-1].index]
     return Counted(
         items=tuple(items for items, _ in pairs),
         seconds=tuple(seconds for _, seconds in pairs),
-        before_s=_around(steps, max(0, first - REPORTS_AROUND), first, method),
-        after_s=_around(steps, last + 1, last + 1 + REPORTS_AROUND, method),
+        before_s=_around(steps, max(0, first - REPORTS_AROUND), first, timing.method),
+        after_s=_around(steps, last + 1, last + 1 + REPORTS_AROUND, timing.method),
     )
-
-
-def _shares(chosen: Span, method: str) -> list[tuple[float | None, float | None]]:
-    """(items, seconds) of each report that counts; of rates (steps, steps ÷ rate)."""
-    if method in (STAMPS, ARRIVALS):
-        return [(step.items, gap) for step, gap in _gaps(chosen, _stamp if method == STAMPS else _arrival)]
-    if method == TIMES:
-        return [(step.items, step.seconds) for step in chosen.reports]
-    return [(float(step.steps), step.steps / step.items_per_s) for step in chosen.reports if step.items_per_s]
 
 
 def _around(steps: Sequence[Step], begin: int, end: int, method: str) -> tuple[float, ...]:
     """Seconds per step of the reports from *begin* to *end*, of those whose time is told."""
     beside = Span(before=steps[begin - 1] if begin else None, reports=tuple(steps[begin:end]), complete=False)
-    return tuple(seconds for _, seconds in _durations(beside, method) if seconds) if beside.reports else ()
-
-
-def _begin_s(chosen: Span) -> float | None:
-    """When the window began on the run's clock."""
-    if chosen.before is not None:
-        return chosen.before.arrival_s
-    first = chosen.reports[0]
-    return None if first.arrival_s is None or first.seconds is None else first.arrival_s - first.seconds
+    return tuple(Timing(span=beside, method=method).told_step_s)
 
 
 def _throughput(
-    chosen: Span,
-    value: float,
-    method: str,
-    unit: str,
-    printed: float | None,
-    clock: float | None,
-    findings: Sequence[Finding],
+    timing: Timing, value: float, unit: str, printed: float | None, clock: float | None, findings: Sequence[Finding]
 ) -> Throughput:
-    reports = chosen.reports
+    before, reports = timing.span.before, timing.span.reports
+    first, last = reports[0], reports[-1]
+    begin_s = before.arrival_s if before else None
+    if before is None and first.arrival_s is not None and first.seconds is not None:
+        begin_s = first.arrival_s - first.seconds
     rates = [step.items_per_s for step in reports if step.items_per_s is not None]
     timed = any(step.items is not None or step.seconds is not None for step in reports)
-    times = [seconds for _, seconds in _durations(chosen, method) if seconds is not None] if timed else []
     return Throughput(
         items_per_s=value,
         unit=unit,
-        method=method,
+        method=timing.method,
         window=Window(
-            first_step=reports[0].index - reports[0].steps + 1,
-            last_step=reports[-1].index,
-            steps=chosen.steps,
-            begin_s=_begin_s(chosen),
-            end_s=reports[-1].arrival_s,
+            first_step=first.index - first.steps + 1,
+            last_step=last.index,
+            steps=timing.span.steps,
+            begin_s=begin_s,
+            end_s=last.arrival_s,
         ),
         printed_items_per_s=printed,
         clock_items_per_s=clock,
         arithmetic_items_per_s=statistics.fmean(rates) if rates else None,
-        step_time_s=tuple(times),
-        line_first=reports[0].line,
-        line_last=reports[-1].line,
+        step_time_s=tuple(seconds for seconds in timing.step_s if seconds is not None) if timed else (),
+        line_first=first.line,
+        line_last=last.line,
         findings=tuple(findings),
     )
