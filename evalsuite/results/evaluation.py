@@ -25,7 +25,7 @@ from evalsuite.runs import equivalence, trials
 from evalsuite.runs import network as measured_networks
 from evalsuite.runs.planned import Planned
 from evalsuite.runs.planned import cases as all_cases
-from evalsuite.runs.store import Store, names
+from evalsuite.runs.store import Store, folder_name
 
 TITLE = "evaluation"  # key of the title in data/text
 
@@ -51,7 +51,7 @@ def evaluate(
     """
     settings = criteria.read(criteria_file)
     wanted = {case.id for case in only} if only is not None else None
-    called = {name for case in only or () for name in names(case)}
+    called = set(map(folder_name, only or ()))
     folders = [folder for folder in store.finished() if wanted is None or folder.path.parent.name in called]
     if not folders:
         raise NothingMeasured.of("results.nothing_finished", path=store.root)

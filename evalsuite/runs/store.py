@@ -9,6 +9,7 @@ place as `amended-r<repeat>-<k>`.
 
 import contextlib
 import hashlib
+import itertools
 import os
 import re
 import shutil
@@ -40,11 +41,9 @@ PLAN = "plan.json"
 LONGEST_NAME = 180  # bytes; file systems take 255, and archives and sites put more before it
 SHOWN_OF_A_NAME, HASH_DIGITS = 100, 16
 ABANDONED_S = 3600.0  # a temporary file exists for milliseconds
-MOST_BYTES = 255
 _PLAIN = re.compile(r"[\w+][\w+.,=@-]*", re.ASCII)  # safe in every file system, shell and web server
 _STRANGE = re.compile(r"[^\w+.,=@-]+", re.ASCII)
-_FLAT = re.compile(r"(?!\.\.?$)[^/\0]+")
-_LOG = re.compile(r"^log\.(?P<host>.+?)(?:\.r(?P<rank>\d+))?\.txt$")
+_LOG = re.compile(r"log\.(?P<host>.+?)(?:\.r(?P<rank>\d+))?\.txt")
 _RECORDED = re.compile(r"(?s)log\..*\.txt|arrivals\..*\.csv|samples\..*\.(?:jsonl|columns)")
 
 
@@ -58,12 +57,9 @@ class Log:
     rank: int | None  # None: the whole node prints into one log
 
 
+@dataclass(frozen=True)
 class RunFolder:
-    def __init__(self, path: Path) -> None:
-        self.path = Path(path)
-
-    def __repr__(self) -> str:
-        return f"RunFolder({str(self.path)!r})"
+    path: Path
 
     def log_path(self, host: str, rank: int | None = None) -> Path:
         return self.path / f"log.{_label(host, rank)}.txt"
@@ -155,7 +151,7 @@ class RunFolder:
 
     def check_name(self, run: Run) -> None:
         """Raises EvalsuiteError if the folder has the name of another run than *run*, of its `case.json`."""
-        if (self.path.parent.name, self.path.name) not in ((name, f"r{run.repeat}") for name in names(run.case)):
+        if (self.path.parent.name, self.path.name) != (folder_name(run.case), f"r{run.repeat}"):
             raise EvalsuiteError.of(
                 "runs.folder_renamed",
                 path=self.path / CASE,
@@ -186,9 +182,8 @@ class RunFolder:
         return {host: _without_secrets(one) for host, one in found.items()}
 
     def _by_host(self, kind: str) -> list[tuple[str, Path]]:
-        begin, end = f"{kind}.", ".json"
-        named = (name for name in self._names() if name.startswith(begin) and name.removeprefix(begin).endswith(end))
-        return [(name.removeprefix(begin).removesuffix(end), self.path / name) for name in sorted(named)]
+        matches = (re.fullmatch(rf"(?s){kind}\.(.*)\.json", name) for name in sorted(self._names()))
+        return [(match[1], self.path / match[0]) for match in matches if match]
 
     def _names(self) -> list[str]:
         try:
@@ -199,12 +194,10 @@ class RunFolder:
     def logs(self) -> list[Log]:
         """By host and rank."""
         found = []
-        for file in sorted(self.path.iterdir()) if self.path.is_dir() else []:
-            match = _LOG.match(file.name)
-            if match:
-                rank = int(match["rank"]) if match["rank"] else None
-                host = match["host"]
-                found.append(Log(path=file, arrivals=self.arrivals_path(host, rank), host=host, rank=rank))
+        for match in filter(None, map(_LOG.fullmatch, self._names())):
+            host, rank = match["host"], int(match["rank"]) if match["rank"] else None
+            log = self.path / match[0]
+            found.append(Log(path=log, arrivals=self.arrivals_path(host, rank), host=host, rank=rank))
         return sorted(found, key=lambda log: (log.host, log.rank is not None, log.rank or 0))
 
     def changed(self, outcome: Outcome) -> tuple[str, ...]:
@@ -212,8 +205,8 @@ class RunFolder:
         held = outcome.sha256
         if held is None:
             return ()
-        logs_alone = all(_LOG.match(name) for name in held)
-        there = [file.name for file in self._recorded() if not logs_alone or _LOG.match(file.name)]
+        logs_alone = all(map(_LOG.fullmatch, held))
+        there = [file.name for file in self._recorded() if not logs_alone or _LOG.fullmatch(file.name)]
         unknown = (name for name in there if name not in held)
         return (*self.others(held), *unknown)
 
@@ -231,11 +224,8 @@ class RunFolder:
 
     def _recorded(self) -> list[Path]:
         """Logs, arrival times and samples."""
-        if not self.path.is_dir():
-            return []
-        with os.scandir(self.path) as entries:
-            names = [entry.name for entry in entries if _RECORDED.fullmatch(entry.name) and entry.is_file()]
-        return [self.path / name for name in sorted(names)]
+        files = [self.path / name for name in sorted(self._names()) if _RECORDED.fullmatch(name)]
+        return [file for file in files if file.is_file()]
 
     def samples(self, host: str) -> "Samples | None":
         """None if there are none. A half-written last line is left out."""
@@ -261,9 +251,7 @@ class Store:
         return Journal(self.root)
 
     def folder(self, run: Run) -> RunFolder:
-        first, *older = names(run.case)
-        name = next((name for name in older if (self.root / name).is_dir()), first)
-        return RunFolder(self.root / name / f"r{run.repeat}")
+        return RunFolder(self.root / folder_name(run.case) / f"r{run.repeat}")
 
     def ended(self) -> Callable[[Run], bool]:
         """A function that says whether a run is finished. One listing answers for cases without a folder."""
@@ -271,7 +259,7 @@ class Store:
             present = frozenset(os.listdir(self.root))
         except OSError:
             present = frozenset()
-        return lambda run: not present.isdisjoint(names(run.case)) and self.folder(run).finished
+        return lambda run: folder_name(run.case) in present and self.folder(run).finished
 
     def finished(self) -> list[RunFolder]:
         """All finished run folders, by case and repeat."""
@@ -337,25 +325,19 @@ class Store:
 
     def set_aside(self, folder: RunFolder, why: str = "amended") -> Path:
         """Takes a finished run out of the store; its new name begins with *why*."""
-        attempt = 1
-        while (aside := folder.path.with_name(f"{why}-{folder.path.name}-{attempt}")).exists():
-            attempt += 1
         try:
-            return folder.path.rename(aside)
+            return folder.path.rename(_new_name(folder.path, f"{why}-{folder.path.name}-"))
         except OSError as error:
             raise _unwritable(folder.path, error) from error
 
 
-def names(case: Case) -> tuple[str, ...]:
-    """What the folder of *case* is called: by its id, or where that is no good name of a folder by a part of it and a
-    hash; `case.json` says the rest. Then come names that older versions gave it."""
-    size = len(case.id.encode("utf-8", "surrogateescape"))
-    if _PLAIN.fullmatch(case.id) and size <= LONGEST_NAME:
-        return (case.id,)
-    digest = hashlib.sha256(case.id.encode("utf-8", "surrogateescape")).hexdigest()[:HASH_DIGITS]
+def folder_name(case: Case) -> str:
+    """The id of *case*; where that is no good name of a folder, a part of it and a hash."""
+    encoded = case.id.encode("utf-8", "surrogateescape")
+    if _PLAIN.fullmatch(case.id) and len(encoded) <= LONGEST_NAME:
+        return case.id
     start = _STRANGE.sub("_", case.id)[:SHOWN_OF_A_NAME].strip("._-") or "case"
-    older = (case.id,) if _FLAT.fullmatch(case.id) and size <= MOST_BYTES else ()
-    return (f"{start}-{digest}", *older)
+    return f"{start}-{hashlib.sha256(encoded).hexdigest()[:HASH_DIGITS]}"
 
 
 def _without_secrets(found: HostEnvironment) -> HostEnvironment:
@@ -390,12 +372,15 @@ def _repeat(path: Path) -> tuple[bool, int]:
 def _move_aside(path: Path) -> None:
     if not path.exists():
         return
-    attempt = 1
-    while (aside := path.with_name(f"{path.name}.interrupted-{attempt}")).exists():
-        attempt += 1
-    path.rename(aside)
+    aside = path.rename(_new_name(path, f"{path.name}.interrupted-"))
     shutil.rmtree(aside / SCRATCH, ignore_errors=True)  # may be large
     sweep(aside)
+
+
+def _new_name(path: Path, start: str) -> Path:
+    """The first place beside *path* called *start* and a number from 1 where nothing stands."""
+    places = (path.with_name(f"{start}{number}") for number in itertools.count(1))
+    return next(place for place in places if not place.exists())
 
 
 def sweep(folder: Path, older_s: float = 0.0) -> None:

@@ -157,17 +157,6 @@ def test_two_cases_whose_names_are_alike_at_the_beginning_have_two_folders(tmp_p
     assert len({Store(tmp_path).folder(Run(case=case, repeat=0)).path for case in cases}) == 2
 
 
-def test_a_folder_that_an_older_version_gave_a_strange_name_is_still_read(tmp_path):
-    run = Run(case=replace(CASE, options=(("words", "two words"),)), repeat=0)
-    folder = RunFolder(tmp_path / run.case.id / "r0")
-    folder.path.mkdir(parents=True)
-    folder.write_case(run)
-    folder.write_outcome(Outcome(status="completed", reason=""))
-
-    assert Store(tmp_path).folder(run).path == folder.path
-    assert [found.run() for found in Store(tmp_path).finished()] == [run]
-
-
 def test_a_folder_that_was_renamed_is_refused_with_both_names(tmp_path):
     with Store(tmp_path).claim(Run(case=CASE, repeat=0)) as folder:
         folder.write_outcome(Outcome(status="completed", reason=""))
