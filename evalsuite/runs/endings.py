@@ -3,8 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal
 
 from evalsuite.decode import Constraint, Mistake, at_least, said
 from evalsuite.documents import Document
@@ -42,7 +41,7 @@ class Outcome(Document):
     exit_code: int | None = None  # negative: a signal
     started_at: Annotated[str, TIME] | None = None  # ISO 8601 with zone
     duration_s: Seconds | None = None
-    enough: Enough | None = None
+    enough: Enough | bool | None = None  # true in older outcomes: no_limit
     fault: Literal["infrastructure"] | None = None  # None: not the machines
     origin: str | None = None  # `model.Origin`, or cited by D27; None: measured here
     sha256: Mapping[Annotated[str, IN_FOLDER], str] | None = None  # of each log, arrivals and samples file
@@ -52,13 +51,6 @@ class Outcome(Document):
     def ended_well(self) -> bool:
         """Whether the run trained what it was started for."""
         return self.status in ENDED_WELL
-
-    @classmethod
-    def from_json(cls, facts: object, where: Path | str) -> Self:
-        """Older outcomes have `true` for "no_limit"."""
-        if isinstance(facts, Mapping) and facts.get("enough") is True:
-            facts = {**facts, "enough": "no_limit"}
-        return super().from_json(facts, where)
 
     def mistakes(self) -> Iterator[Mistake]:
         if self.status == "completed" and not self.enough and self.exit_code not in (None, 0):

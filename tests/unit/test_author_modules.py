@@ -49,11 +49,7 @@ ADAPTERS = {
     "a wrong type": (adapter(more=", python=3.11"), "Adapter tinynet: recipes[0].python: got 3.11; expected a text."),
     "a text for a tuple": (adapter(more=', requirements="tiny==1"'), 'requirements: got "tiny==1"; expected a list.'),
     "a wrong word": (adapter(more=', spawn="per_nod"'), "per_device. Did you mean per_node?"),
-    "a wrong kind": (adapter(more=', kind="offical"'), "Did you mean official?"),
-    "a wrong bound": (adapter(more=', step_bound="step"'), "Did you mean steps?"),
-    "a wrong scope": (adapter(more=', scope="globl"'), 'scope: got "globl"; expected one of global'),
     "no function": (adapter(more=', unsupported="no"'), 'unsupported: got "no"; expected a function.'),
-    "options that are no tuples": (adapter(more=', options={"size": 3}'), "options.size: got 3; expected a list."),
 }  # fmt: skip
 
 DIALECTS = {
@@ -65,11 +61,6 @@ DIALECTS = {
     "a field of a line": (dialect(DIALECT.replace("sample=", "smaple=")), "Line has no field smaple"),
     "a wrong scope": (dialect(DIALECT.replace('"global"', '"globl"')), 'Dialect tiny: scope: got "globl"; expected'),
     "the nearest scope": (dialect(DIALECT.replace('"global"', '"globl"')), "Did you mean global?"),
-    "a final scope": (dialect(more=', final_scope="globl"'), 'final_scope: got "globl"'),
-    "an averaging": (dialect(DIALECT.replace('"step"', '"steps"')), "Did you mean step?"),
-    "a restart": (dialect(more=', steps_restart="epochs"'), "Did you mean epoch?"),
-    "a yes or no": (dialect(more=", number_repeats='yes'"), 'number_repeats: got "yes"; expected true or false.'),
-    "a number": (dialect(more=", each=True"), "each: got true; expected a whole number."),
     "timers": (
         dialect(more=f', timers=Timers(line={LINE}, whole="all", of="steps", phases={{}})'),
         'timers.of: got "steps"; expected one of step, task. Did you mean step?',
