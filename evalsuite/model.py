@@ -3,7 +3,7 @@
 Nothing of ours is imported at run time: every command imports this module.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, overload
@@ -299,6 +299,48 @@ class Fact:
 
 
 @dataclass(frozen=True, kw_only=True)
+class MachineNode:
+    """The hardware and the driver of one node of a machine."""
+
+    accelerators: tuple[tuple[str, int], ...] = ()  # (name, how many of it), by name
+    cpu: str = "CPU"
+    cores: float | None = None
+    driver: str | None = None
+
+    def __str__(self) -> str:
+        accelerators = [f"{count} x {name}" for name, count in self.accelerators]
+        cpu = f"{self.cpu} ({self.cores:g} cores)" if self.cores else self.cpu
+        return ", ".join([*accelerators, cpu, *([f"driver {self.driver}"] if self.driver else [])])
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Machine:
+    """What a run was made on: the unlike nodes that recorded themselves, or the name that was given at import."""
+
+    nodes: tuple[MachineNode, ...] = ()
+    name: str = ""
+
+    @cached_property
+    def hardware(self) -> "Machine":
+        """With the generation of each driver alone: two machines are the same if this is equal (550.54 and 550.90)."""
+        return self.of(replace(node, driver=node.driver and node.driver.partition(".")[0]) for node in self.nodes)
+
+    def of(self, nodes: Iterable[MachineNode]) -> "Machine":
+        """Of the name of this, with *nodes*."""
+        return replace(self, nodes=tuple(sorted(set(nodes), key=str)))
+
+    def __str__(self) -> str:
+        return self._text
+
+    def __repr__(self) -> str:
+        return repr(self._text)  # `book.identity` hashes it: the hash is that of the words
+
+    @cached_property
+    def _text(self) -> str:
+        return self.name or " + ".join(map(str, self.nodes))
+
+
+@dataclass(frozen=True, kw_only=True)
 class Measurement:
     """One run as numbers."""
 
@@ -317,7 +359,7 @@ class Measurement:
     fault: Literal["infrastructure"] | None = None  # None: no fault of the machines
     host: str | None = None
     hosts: tuple[str, ...] = ()  # names
-    environment: str | None = None  # same key: same machine and versions
+    environment: Machine | None = None
     framework_version: str | None = None
     log: str | None = None  # relative to the runs folder
     log_sha256: str | None = None

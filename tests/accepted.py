@@ -68,4 +68,4 @@ def _run(case: Case, repeat: int) -> Measurement:
     speed = base * (0.9 + 0.2 * EFFICIENCY[case.framework]) * case.total_devices * share * (1 + noise)
     used = synthetic.gpu_resources(case, repeat)
     resources = [replace(one, mean=gpu) if one.resource == "gpu" else one for one in used]
-    return synthetic.measured(case, repeat, speed, environment=synthetic.GPU_KEY, resources=resources)
+    return synthetic.measured(case, repeat, speed, environment=synthetic.GPU, resources=resources)

@@ -23,6 +23,8 @@ from evalsuite.model import (
     Finding,
     Interval,
     LogLine,
+    Machine,
+    MachineNode,
     Measurement,
     Phase,
     Protocol,
@@ -78,7 +80,8 @@ FACTS = tuple(  # all that a fair comparison asks for beside case and machine
     )
 )
 SIZE = Fact(key="input_size", value="224", source="recipe")
-CPU_KEY = "Intel(R) Xeon(R) Platinum 8481C CPU @ 2.70GHz (2 cores)"
+CPU = Machine(nodes=(MachineNode(cpu="Intel(R) Xeon(R) Platinum 8481C CPU @ 2.70GHz", cores=2),))
+CPU_KEY = str(CPU)
 TOPOLOGY = """\
 \t\x1b[4mGPU0\tGPU1\tGPU2\tGPU3\tNIC0\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID\x1b[0m
 GPU0\t X \tNV12\tNV12\tNV12\tPXB\t0-31\t0\t\tN/A
@@ -98,7 +101,12 @@ NIC Legend:
 
   NIC0: mlx5_0
 """
-GPU_KEY = "4 x NVIDIA A100-SXM4-80GB, AMD EPYC 7543 (64 cores), driver 550.54.15"
+GPU = Machine(
+    nodes=(
+        MachineNode(accelerators=(("NVIDIA A100-SXM4-80GB", 4),), cpu="AMD EPYC 7543", cores=64, driver="550.54.15"),
+    )
+)
+GPU_KEY = str(GPU)
 
 
 def case(framework: str = "pytorch", scale: tuple[int, int] = (1, 1), **changes) -> Case:
@@ -115,7 +123,7 @@ def case(framework: str = "pytorch", scale: tuple[int, int] = (1, 1), **changes)
     return Case(**{**facts, **changes})
 
 
-def measured(of: Case, repeat: int, items_per_s: float, *, environment: str = CPU_KEY, resources=None) -> Measurement:
+def measured(of: Case, repeat: int, items_per_s: float, *, environment=CPU, resources=None) -> Measurement:
     """A run that ended well, with utilisation over its window and the receipt of its log."""
     protocol = of.protocol
     begin_s = 4.0 + repeat
@@ -294,7 +302,7 @@ def evaluation(summaries: Iterable[Summary] = (), **changes) -> Evaluation:
     """An evaluation of *summaries*: everything planned was run, unless *changes* say otherwise."""
     found = tuple(summaries)
     runs = [measurement for one in found for measurement in one.measurements]
-    keys = sorted({measurement.environment for measurement in runs if measurement.environment})
+    keys = sorted({str(measurement.environment) for measurement in runs if measurement.environment})
     facts = {
         "title": "ResNet-50 v1.5 quick comparison",
         "profile": "quick",
@@ -609,7 +617,7 @@ def gpu() -> Evaluation:
             )
             speed = SPEED[framework] * 70 * devices * gain ** (devices - 1)
             runs = [
-                measured(of, k, speed * (1 + 0.004 * (k - 2)), environment=GPU_KEY, resources=gpu_resources(of, k))
+                measured(of, k, speed * (1 + 0.004 * (k - 2)), environment=GPU, resources=gpu_resources(of, k))
                 for k in range(5)
             ]
             found.append(summary(runs))

@@ -2,7 +2,7 @@
 
 from evalsuite.adapter import Adapter, Command, Recipe
 from evalsuite.documents import RunCommand, UsedRecipe
-from evalsuite.model import Case, Fact, Measurement, Protocol, Run, Throughput, Window
+from evalsuite.model import Case, Fact, Machine, Measurement, Protocol, Run, Throughput, Window
 
 CASE = Case(
     framework="toynet",
@@ -30,7 +30,7 @@ def measured(case: Case, repeat: int, items_per_s: float | None, **changes) -> M
         "run": Run(case=case, repeat=repeat),
         "status": "ok" if items_per_s else "failed",
         "throughput": Throughput(items_per_s=items_per_s, unit="images/s", method="arrival times", window=window),
-        "environment": "toy machine",
+        "environment": Machine(name="toy machine"),
         "framework_version": "1.0",
         "facts": FACTS,
         "campaign": "toy campaign",

@@ -20,11 +20,11 @@ from evalsuite import paths, registry
 from evalsuite.adapter import Adapter
 from evalsuite.documents import HostEnvironment, RunCommand, UsedRecipe
 from evalsuite.findings import PublishedDiffers
-from evalsuite.model import Case, Evaluation, Fact, Finding, Measurement, Protocol, Run, Summary, Throughput
+from evalsuite.model import Case, Evaluation, Fact, Finding, Machine, Measurement, Protocol, Run, Summary, Throughput
 from evalsuite.results.compare import scaling
 from evalsuite.results.judge import criteria
 from evalsuite.results.judge.verdicts import verdicts
-from evalsuite.results.measure import facts, summary
+from evalsuite.results.measure import facts, machines, summary
 
 SOURCE = paths.DATA / "reference" / "dlperf_v1"
 TITLE = "dlperf_v1"
@@ -45,7 +45,7 @@ def evaluation(folder: Path = SOURCE) -> Evaluation:
         summaries=tuple(summaries),
         verdicts=verdicts(summaries, criteria.read()),
         findings=tuple(_findings(summaries)),
-        environments={_machine(source): _environment(source)},
+        environments={str(_machine(source)): _environment(source)},
         commands=_commands(_rows(folder / "cells.csv"), measurements),
     )
 
@@ -156,9 +156,8 @@ def _findings(summaries: Iterable[Summary]) -> Iterator[Finding]:
         yield from one.findings
 
 
-def _machine(source: Mapping) -> str:
-    found = source["environment"]
-    return f"{found['accelerators']} x {found['accelerator']}, {found['cpu_model']}, driver {found['driver']}"
+def _machine(source: Mapping) -> Machine:
+    return machines.recorded({"": _environment(source)})
 
 
 def _environment(source: Mapping) -> HostEnvironment:

@@ -18,12 +18,12 @@ import rebuild_dlperf as dlperf
 
 from evalsuite import paths
 from evalsuite.documents import HostEnvironment, RunCommand
-from evalsuite.model import Case, Evaluation, Measurement, Protocol, Run, Throughput
+from evalsuite.model import Case, Evaluation, Machine, Measurement, Protocol, Run, Throughput
 from evalsuite.report.sections.author import author, author_file
 from evalsuite.results.compare import scaling
 from evalsuite.results.judge import criteria
 from evalsuite.results.judge.verdicts import verdicts
-from evalsuite.results.measure import facts, summary
+from evalsuite.results.measure import facts, machines, summary
 
 SOURCE = paths.DATA / "reference" / "tianshu"
 PROTOCOL = Protocol(warmup_steps=20, measured_steps=100)  # by the repository's README
@@ -31,7 +31,8 @@ PROTOCOL = Protocol(warmup_steps=20, measured_steps=100)  # by the repository's 
 
 def evaluation(folder: Path = SOURCE) -> Evaluation:
     known = dlperf.evaluation()
-    [(machine, host)] = known.environments.items()
+    [host] = known.environments.values()
+    machine = machines.recorded({"": host})
     source = tomllib.loads((folder / "source.toml").read_text(encoding="utf-8"))
     with open(folder / "cells.csv", encoding="utf-8", newline="") as lines:
         rows = list(csv.DictReader(lines))
@@ -51,7 +52,7 @@ def evaluation(folder: Path = SOURCE) -> Evaluation:
     return author.attached(found, author_file.read(folder / "author.toml"))
 
 
-def _measurement(row: Mapping[str, str], source: Mapping, machine: str, host: HostEnvironment) -> Measurement:
+def _measurement(row: Mapping[str, str], source: Mapping, machine: Machine, host: HostEnvironment) -> Measurement:
     """Of one table cell, or out of memory."""
     case = dlperf.case_of(row, row["options"], PROTOCOL)
     return Measurement(

@@ -136,7 +136,7 @@ def _measured() -> str:
         axes = ", ".join(f"{name}={value}" for name, value in case.options if name != "image_size")
         key = (case.framework, case.recipe, axes, case.batch_per_device, measured.throughput.unit)
         series.setdefault(key, {}).setdefault(case.scale, []).append(measured.value)
-        machines.add(measured.environment)
+        machines.add(str(measured.environment))
     if not series:
         return ""
     rows = [
@@ -147,7 +147,7 @@ def _measured() -> str:
         one, two = _median(values.get("1x1")), _median(values.get("1x2"))
         repeats = min(map(len, values.values()))
         rows.append(f"| {framework} | {recipe} | {axes} | {batch} | {one} | {two} | {unit} | {repeats} |\n")
-    return MEASURED.format(machine="; ".join(sorted(filter(None, machines)))) + "\n" + "".join(rows)
+    return MEASURED.format(machine="; ".join(sorted(machines))) + "\n" + "".join(rows)
 
 
 def _median(values: list[float] | None) -> str:

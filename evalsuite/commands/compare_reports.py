@@ -95,7 +95,7 @@ def _report(report: Finished) -> dict[str, object]:
         "period": list(report.period) if report.period else None,
         "input_sha256": report.input_sha256,
         "framework_versions": {name: list(versions) for name, versions in report.versions.items()},
-        "environments": list(report.environments),
+        "environments": list(map(str, report.machines)),
     }
 
 

@@ -124,9 +124,9 @@ def _environments(store: Store, measurements: Sequence[Measurement]) -> dict[str
     """Environment key → the first host seen with it."""
     found: dict[str, HostEnvironment] = {}
     for measurement in measurements:
-        if measurement.environment and measurement.environment not in found:
+        if measurement.environment and (key := str(measurement.environment)) not in found:
             hosts = store.folder(measurement.run).environments()
-            found.update((measurement.environment, host) for host in list(hosts.values())[:1])  # none: a name alone
+            found.update((key, host) for host in list(hosts.values())[:1])  # none: a name alone
     return found
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
 
-from evalsuite.model import Case, Summary
+from evalsuite.model import Case, Machine, Summary
 from evalsuite.report.data.finished import Finished, instant, moment
 from evalsuite.results.compare import changes, fairness, significance
 from evalsuite.results.compare.changes import Change
@@ -48,11 +48,15 @@ class HistoryLine:
     """One case in one environment, over all reports."""
 
     case: Case
-    environment: str | None
+    machines: tuple[Machine, ...]  # empty where none is recorded
     unit: str
     origin: str
     points: tuple[HistoryPoint, ...]  # by the time of their data
     since_best: Change | None = None  # the last full point, where it is significantly slower than the best before it
+
+    @property
+    def environment(self) -> str:
+        return " + ".join(map(str, self.machines))
 
     @property
     def last(self) -> HistoryPoint:
@@ -179,7 +183,7 @@ def _order(line: HistoryLine) -> tuple[object, ...]:
         line.case.series,
         line.case.total_devices,
         line.case.nodes,
-        line.environment or "",
+        line.environment,
         line.unit,
     )
 
@@ -197,7 +201,7 @@ def line(points: Sequence[HistoryPoint]) -> HistoryLine:
     compared = _compared(_without_repeated_runs(ordered))
     return HistoryLine(
         case=example.case,
-        environment=machines.JOIN.join(machines.different(fairness.environments(example))) or None,
+        machines=machines.distinct(fairness.machines(example)),
         unit=example.unit,
         origin=example.origin,
         points=tuple(compared),

@@ -216,7 +216,7 @@ class Site:
 def _regression_facts(line: HistoryLine, judged: HistoryPoint, change: Change) -> Mapping[str, Any]:
     return {
         "case": line.case.id,
-        "environment": line.environment,
+        "environment": line.environment or None,
         "report": judged.report,
         "ratio": {"value": change.ratio.value, "low": change.ratio.low, "high": change.ratio.high},
         "against": "best" if line.since_best else "previous",
@@ -249,7 +249,7 @@ def _environment(site: Site) -> templates.Environment:
         "Markup": Markup,
         "slug": slug,
         "versions": versions,
-        "machine": lambda text: machine(text, site.words),
+        "machine": lambda found: machine(found, site.words),
         "case_name": site.case_name,
         "change_text": lambda change: change_text(change, site.words),
         "anchor": lambda line: names.anchor("l", f"{line.case.id} {line.environment} {line.unit} {line.origin}"),

@@ -1,11 +1,11 @@
 """How the pages of a site call models, cases, versions and changes."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from evalsuite.model import Protocol
+from evalsuite.model import Machine, MachineNode, Protocol
 from evalsuite.report.text import names, numbers, options
 from evalsuite.report.text import words as words_room
 from evalsuite.report.text.numbers import Number
@@ -19,8 +19,9 @@ def slug(model: str) -> str:
     return model if SAFE_NAME.match(model) else names.anchor("m", model)
 
 
-OF_MACHINE = re.compile(r" \(([\d.]+) cores\)|\bdriver ([\w.]+)")  # results/machines
 CLOSE = {"zh": "", "en": ""}
+WITHIN_NODE = {"zh": ", ", "en": ", "}
+BETWEEN_NODES = {"zh": " + ", "en": " + "}
 SAFE_NAME = re.compile(r"^[a-z0-9][a-z0-9._-]*$")
 
 
@@ -69,16 +70,23 @@ def case_name(line: HistoryLine, words: Words, *, named_scripts: bool) -> Render
     return words("history.case_more", case_text=plain, more=words.listed(more)) if more else plain
 
 
-def machine(text: str, words: Words) -> Rendered:
-    """A machine as runs record it ("AMD EPYC (2 cores), driver 550.54"), its cores and its driver in words."""
-    parts: list[Rendered | str] = []
-    end = 0
-    for found in OF_MACHINE.finditer(text):
-        parts.append(names.visible(text[end : found.start()]))
-        cores, driver = found.groups()
-        parts.append(words("site.cores", n=cores) if cores else words("site.driver", version=driver))
-        end = found.end()
-    return replace(words.listed([*parts, names.visible(text[end:])]), separators=CLOSE)
+def machine(found: Iterable[Machine], words: Words) -> Rendered:
+    """Machines as runs record them, the cores and the driver in the language of the page."""
+    parts = [_node(node, words) for one in found for node in one.nodes or (one.name,)]
+    return replace(words.listed(parts), separators=BETWEEN_NODES)
+
+
+def _node(node: MachineNode | str, words: Words) -> Rendered | str:
+    if isinstance(node, str):
+        return names.visible(node)
+    cpu: list[Rendered | str] = [names.visible(node.cpu)]
+    if node.cores:
+        cpu.append(words("site.cores", n=f"{node.cores:g}"))
+    parts: list[Rendered | str] = [f"{count} x {names.visible(name)}" for name, count in node.accelerators]
+    parts.append(replace(words.listed(cpu), separators=CLOSE))
+    if node.driver:
+        parts.append(words("site.driver", version=names.visible(node.driver)))
+    return replace(words.listed(parts), separators=WITHIN_NODE)
 
 
 def versions(found: Mapping[str, Sequence[str]] | HistoryPoint) -> str:

@@ -7,11 +7,11 @@ import synthetic
 
 from evalsuite import cli, findings
 from evalsuite.errors import Exit
-from evalsuite.model import Protocol
+from evalsuite.model import Machine, Protocol
 from evalsuite.report.data import finished
 from evalsuite.results.compare import changes
 
-MACHINE = "another machine"
+MACHINE = Machine(name="another machine")
 
 
 def one(before, after, **options):

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 import synthetic
 
-from evalsuite.model import Fact, Protocol
+from evalsuite.model import Fact, Machine, Protocol
 from evalsuite.report.book import blocks
 from evalsuite.report.book.book import Book
 from evalsuite.report.page import embedded
@@ -16,7 +16,7 @@ from evalsuite.results.compare.fairness import FRAMEWORKS, MACHINES, SCALES, VER
 
 CASE = synthetic.case("pytorch")
 SPEEDS = (100.0, 101.0, 99.0, 100.5, 99.5)
-ELSEWHERE = "another machine"
+ELSEWHERE = Machine(name="another machine")
 LAMB = (*CASE.options, ("optimiser", "lamb"))
 
 
@@ -259,9 +259,11 @@ def test_the_page_shows_the_reason_in_place_of_the_ratio(tmp_path):
 
 
 def test_a_repaired_driver_makes_no_other_machine_and_a_new_generation_does():
+    (node,) = synthetic.GPU.nodes
+
     def on(driver, framework):
         one = stating(framework=framework)
-        runs = [replace(run, environment=f"8 x A100, EPYC (64 cores), driver {driver}") for run in one.measurements]
+        runs = [replace(run, environment=Machine(nodes=(replace(node, driver=driver),))) for run in one.measurements]
         return replace(one, measurements=tuple(runs))
 
     def keys(a, b):

@@ -1,6 +1,7 @@
 import reports
 import synthetic
 
+from evalsuite.model import Machine
 from evalsuite.report.data import finished
 from evalsuite.site.history import history
 
@@ -63,7 +64,8 @@ def test_a_slowdown_that_creeps_in_is_seen_against_the_best_so_far(tmp_path):
 
 
 def test_another_machine_is_another_line(tmp_path):
-    found = history(read(tmp_path, reports.summary(), reports.summary(reports.SLOWER, day=2, environment="other")))
+    other = reports.summary(reports.SLOWER, day=2, environment=Machine(name="other"))
+    found = history(read(tmp_path, reports.summary(), other))
 
     assert len(found.lines) == 2
     assert found.regressions == ()

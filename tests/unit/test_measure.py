@@ -44,7 +44,7 @@ def test_the_environment_is_named_by_hardware_and_not_by_host():
 
     key = machines.recorded({"a": host, "b": replace(host, host="b")})
 
-    assert key == "2 x H200, EPYC (2 cores), driver 550"
+    assert str(key) == "2 x H200, EPYC (2 cores), driver 550"
 
 
 @pytest.mark.parametrize(

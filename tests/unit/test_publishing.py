@@ -12,6 +12,7 @@ import synthetic
 
 from evalsuite import cli, findings
 from evalsuite.errors import EvalsuiteError, Exit
+from evalsuite.model import Machine, MachineNode
 from evalsuite.report.text import words
 from evalsuite.site import publishing, shelf
 from evalsuite.site import words as site_words
@@ -370,7 +371,8 @@ def test_the_history_counts_processes_on_a_cpu_and_says_options_and_scripts_in_w
 
 def test_a_machine_is_told_in_the_language_of_the_page():
     spoken = words.read_beyond_the_page()
-    said = site_words.machine("AMD <EPYC> (2 cores), driver 550.54 + A (1 cores)", spoken)
+    nodes = (MachineNode(cpu="AMD <EPYC>", cores=2, driver="550.54"), MachineNode(cpu="A", cores=1))
+    said = site_words.machine([Machine(nodes=nodes)], spoken)
 
     assert said.plain("zh") == "AMD <EPYC>（2 核）, 驱动 550.54 + A（1 核）"
     assert said.plain("en") == "AMD <EPYC> (2 cores), driver 550.54 + A (1 core)"

@@ -7,6 +7,7 @@ import pytest
 import synthetic
 
 from evalsuite import report
+from evalsuite.model import Machine
 from evalsuite.report.book.book import Book
 from evalsuite.report.forms import markdown
 from evalsuite.report.forms.material import Material
@@ -125,7 +126,9 @@ def test_two_scripts_are_not_compared():
 
 def test_cases_of_two_environments_have_no_ratio():
     there = ladder(optimiser="allreduce")
-    moved = replace(there, measurements=tuple(replace(run, environment="elsewhere") for run in there.measurements))
+    moved = replace(
+        there, measurements=tuple(replace(run, environment=Machine(name="elsewhere")) for run in there.measurements)
+    )
 
     ((change,),) = (family.changes for family in families([ladder(), moved]))
 

@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 
 from evalsuite.findings import ShortWindow, TooShortWindow
-from evalsuite.model import Unmeasured
+from evalsuite.model import Machine, Unmeasured
 from evalsuite.results.compare import fairness
 from evalsuite.results.compare.scaling import with_scaling
 from evalsuite.results.measure.summary import summaries, summary
@@ -150,4 +150,4 @@ def test_unlike_cases_are_never_ranked(change, word):
 
 def test_other_machines_are_never_ranked():
     with pytest.raises(fairness.ComparisonError, match="environment"):
-        fairness.relative(case_of([200.0], FAST, environment="another machine"), case_of([100.0]))
+        fairness.relative(case_of([200.0], FAST, environment=Machine(name="another machine")), case_of([100.0]))

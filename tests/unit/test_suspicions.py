@@ -7,7 +7,7 @@ import pytest
 import synthetic
 
 from evalsuite import paths, report
-from evalsuite.model import Fact, Score
+from evalsuite.model import Fact, Machine, Score
 from evalsuite.report.book.book import Book
 from evalsuite.report.data import summary_json
 from evalsuite.report.sections.verdict import suspicions as suspected
@@ -20,7 +20,7 @@ from evalsuite.results.rules.suspicions import AtChance, FarBelow, OneClock, Out
 from evalsuite.runs import archive
 from evalsuite.runs.store import Store
 
-V100 = "8 x Tesla V100-SXM2-16GB, Intel(R) Xeon(R) (64 cores), driver 450.80"
+V100 = Machine(name="8 x Tesla V100-SXM2-16GB, Intel(R) Xeon(R) (64 cores), driver 450.80")
 
 
 def one(rate, framework="pytorch", scale=(1, 1), **changes):
@@ -98,7 +98,11 @@ def test_a_rate_three_times_off_what_is_published_is_asked_about(row, times, ask
     machine, model, precision, scale, size, unit, batch, rate = row
     found = one(rate * times, scale=scale, device="gpu", model=model, precision=precision, batch_per_device=batch)
     runs = (
-        replace(run, environment=machine, facts=(*run.facts, Fact(key="input_size", value=size, source="recipe")))
+        replace(
+            run,
+            environment=Machine(name=machine),
+            facts=(*run.facts, Fact(key="input_size", value=size, source="recipe")),
+        )
         for run in found.measurements
     )
 

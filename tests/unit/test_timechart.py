@@ -5,6 +5,7 @@ import re
 import reports
 from test_history import read
 
+from evalsuite.model import Machine
 from evalsuite.site import timechart
 from evalsuite.site.history import history
 
@@ -13,7 +14,8 @@ def lines(tmp_path):
     """Three machines: one slowed, one steady, one faster; the second measurement on the 2nd, 9th and 17th day."""
     given = []
     for machine, speeds, day in (("a", reports.FASTER, 9), ("b", reports.SLOWER, 17), ("c", reports.STEADY, 2)):
-        given += [reports.summary(environment=machine), reports.summary(speeds, day=day, environment=machine)]
+        on = Machine(name=machine)
+        given += [reports.summary(environment=on), reports.summary(speeds, day=day, environment=on)]
     return history(read(tmp_path, *given)).lines
 
 

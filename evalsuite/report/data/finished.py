@@ -16,6 +16,8 @@ from evalsuite.files import read_json
 from evalsuite.model import (
     Case,
     Interval,
+    Machine,
+    MachineNode,
     Measurement,
     Protocol,
     Run,
@@ -81,8 +83,8 @@ class Finished:
         return tuple(sorted({summary.origin for summary in valid(self.summaries)}))
 
     @cached_property
-    def environments(self) -> tuple[str, ...]:
-        return tuple(sorted({run.environment for run in self.measurements if run.environment}))
+    def machines(self) -> tuple[Machine, ...]:
+        return tuple(sorted({run.environment for run in self.measurements if run.environment}, key=str))
 
 
 def read(folder: Path) -> Finished:
@@ -109,6 +111,7 @@ def _read(folder: Path, facts: object) -> Finished:
 def _contradictions(facts: Mapping[str, Any]) -> Iterator[Mistake]:
     """Where the parts of a summary do not fit each other, as those that evalsuite writes do."""
     with_value = set()
+    machines = {str(_machine(machine)) for machine in facts["machines"]}
     for place, summary in enumerate(facts["summaries"]):
         where = f"summaries[{place}]"
         counted = sorted(run["value"] for run in summary["runs"] if run["counts"])
@@ -125,6 +128,8 @@ def _contradictions(facts: Mapping[str, Any]) -> Iterator[Mistake]:
         if median and not _between(median["low"], median["value"], median["high"]):
             yield Mistake(f"{where}.throughput", said("value_within", low=median["low"], high=median["high"]))
         for number, run in enumerate(summary["runs"]):
+            if (environment := run["environment"]) and environment not in machines:
+                yield Mistake(f"{where}.runs[{number}].environment", refusal(environment, said("machine_listed")))
             if run["started_at"] is not None and moment(run["started_at"]) is None:
                 yield Mistake(f"{where}.runs[{number}].started_at", refusal(run["started_at"], said("iso_time")))
     for place, answer in enumerate(facts["answers"]):
@@ -153,7 +158,8 @@ def instant(stamp: str) -> datetime:
 
 
 def _finished(folder: Path, facts: Mapping[str, Any]) -> Finished:
-    summaries = tuple(_summary(summary) for summary in facts["summaries"])
+    machines = {str(machine): machine for machine in map(_machine, facts["machines"])}
+    summaries = tuple(_summary(summary, machines) for summary in facts["summaries"])
     by_id = {summary.case.id: summary for summary in valid(summaries)}
     return _noun(
         Finished,
@@ -191,9 +197,9 @@ def _document(facts: Mapping[str, Any] | None) -> LabDocument | None:
     )
 
 
-def _summary(facts: Mapping[str, Any]) -> Summary | Unmeasured:
+def _summary(facts: Mapping[str, Any], machines: Mapping[str, Machine]) -> Summary | Unmeasured:
     case = case_of(facts["case"])
-    runs = tuple(_measurement(case, facts["unit"], run) for run in facts["runs"])
+    runs = tuple(_measurement(case, facts["unit"], run, machines) for run in facts["runs"])
     if facts["throughput"] is None:
         return _noun(Unmeasured, facts, unit=facts["unit"] or None, case=case, measurements=runs)
     return _noun(
@@ -213,11 +219,23 @@ def case_of(facts: Mapping[str, Any]) -> Case:
     return _noun(Case, facts, protocol=_noun(Protocol, facts), options=tuple(sorted(facts["options"].items())))
 
 
-def _measurement(case: Case, unit: str, run: Mapping[str, Any]) -> Measurement:
+def _measurement(case: Case, unit: str, run: Mapping[str, Any], machines: Mapping[str, Machine]) -> Measurement:
     value = run["value"]
     throughput = Throughput(items_per_s=value, unit=unit, method="", window=None) if value is not None else None
     excluded = () if run["counts"] or value is None else (findings.Excluded(),)
-    return _noun(Measurement, run, run=Run(case=case, repeat=run["repeat"]), throughput=throughput, findings=excluded)
+    return _noun(
+        Measurement,
+        run,
+        run=Run(case=case, repeat=run["repeat"]),
+        environment=machines[run["environment"]] if run["environment"] else None,
+        throughput=throughput,
+        findings=excluded,
+    )
+
+
+def _machine(facts: Mapping[str, Any]) -> Machine:
+    nodes = (_noun(MachineNode, node, accelerators=tuple(node["accelerators"].items())) for node in facts["nodes"])
+    return _noun(Machine, facts, nodes=tuple(nodes))
 
 
 def _verdict(facts: Mapping[str, Any]) -> Verdict:

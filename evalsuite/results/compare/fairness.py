@@ -14,9 +14,9 @@ from typing import Literal
 
 from evalsuite.findings import ClocksFarApart
 from evalsuite.messages import Message
-from evalsuite.model import Case, Fact, Interval, Summary
+from evalsuite.model import Case, Fact, Interval, Machine, Summary
 from evalsuite.results.compare import significance
-from evalsuite.results.measure import facts, machines
+from evalsuite.results.measure import facts
 from evalsuite.results.measure.facts import FactRule
 from evalsuite.results.measure.memo import cached
 from evalsuite.results.measure.statistics import differ, ratio_of_medians
@@ -162,7 +162,7 @@ def conditions(summary: Summary) -> dict[str, str | None]:
         **{f"options.{name}": value for name, value in case.options},
         "unit": summary.unit,
         "framework_version": "; ".join(versions(summary)) or None,
-        "environment": "; ".join(sorted(set(map(machines.same, environments(summary))))) or None,
+        "environment": "; ".join(sorted({str(machine.hardware) for machine in machines(summary)})) or None,
         "origin": summary.origin,
         **({CLOCKS: f"far apart in {summary.case.id}"} if clocks_apart(summary) else {}),
     }
@@ -181,9 +181,10 @@ def clocks_apart(summary: Summary) -> bool:
     return any(isinstance(each, ClocksFarApart) for run in summary.measurements if counts(run) for each in run.findings)
 
 
-def environments(summary: Summary) -> tuple[str, ...]:
-    """The machines of all runs that count; empty where none is recorded."""
-    return tuple(sorted({run.environment for run in summary.measurements if counts(run) and run.environment}))
+def machines(summary: Summary) -> tuple[Machine, ...]:
+    """Those of all runs that count; empty where none is recorded."""
+    found = {run.environment for run in summary.measurements if counts(run) and run.environment}
+    return tuple(sorted(found, key=str))
 
 
 def versions(summary: Summary) -> tuple[str, ...]:

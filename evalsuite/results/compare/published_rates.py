@@ -108,7 +108,7 @@ def published(one: Summary) -> PublishedRange | None:
         return None
     runs = [run for run in one.measurements if counts(run)]
     sizes = {fact.value for fact in facts.of_runs(runs).get("input_size", ())}
-    machines = {run.environment or "" for run in runs}
+    machines = {str(run.environment or "") for run in runs}
     if len(sizes) != 1:
         return None
     return _range(

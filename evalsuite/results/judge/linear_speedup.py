@@ -20,7 +20,6 @@ from evalsuite.findings import (
 from evalsuite.model import Case, Interval, Summary, Unmeasured, Verdict, VerdictCell
 from evalsuite.results.compare import fairness
 from evalsuite.results.judge.criteria import LinearSpeedup
-from evalsuite.results.measure import machines
 from evalsuite.results.measure.statistics import BOOTSTRAP_LEVEL, SIGNIFICANCE, ratio_of_medians
 from evalsuite.results.measure.summary import DECIDING_ORIGINS, counts, valid, values
 
@@ -195,7 +194,7 @@ def _doubt(
     suspicious = [one for one in valid(series.rows) if any(isinstance(each, SUSPICIOUS) for each in one.findings)]
     runs = [run for one in needed for run in one.measurements if counts(run)]
     methods = sorted({run.throughput.method for run in runs if run.throughput})
-    hosts = machines.different({machine for one in needed for machine in fairness.environments(one)})
+    hosts = {machine.hardware for one in needed for machine in fairness.machines(one)}
     unlike = sorted({each.key for one in measured for each in fairness.obstacles(one, base, fairness.SCALES)})
     if missing and not alone:
         return "missing", (("scales", _scales(missing)),)

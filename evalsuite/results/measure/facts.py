@@ -206,7 +206,7 @@ def _said_precision(text: str) -> str | None:
 
 def of_measurement(run: Measurement) -> dict[str, Fact]:
     """What is believed of a run, its case and its recorded machine among it."""
-    return _of_measurement(run.run.case, run.facts, run.environment, run.framework_version)
+    return _of_measurement(run.run.case, run.facts, run.environment and str(run.environment), run.framework_version)
 
 
 @functools.lru_cache(maxsize=20_000)  # the runs of a case mostly say the same

@@ -1,45 +1,34 @@
-"""Which machine a run was made on, in words, and when two are the same: hardware and the driver's generation.
+"""Which machine a run was made on; fairness, C1, D15 and the site compare its `hardware`."""
 
-A repaired driver (550.54 → 550.90) makes no other machine: fairness, C1 (`linear_speedup`), D15 (`rules`) and the site
-ask `same` and agree. The words themselves keep the whole version of the driver, and the report shows both.
-"""
-
-import re
 from collections.abc import Iterable, Mapping
 
 from evalsuite.documents import HostEnvironment, RunCommand
+from evalsuite.model import Machine, MachineNode
 
-JOIN = " + "  # between the machines of one run
 
-
-def of_run(environments: Mapping[str, HostEnvironment], command: RunCommand) -> str | None:
+def of_run(environments: Mapping[str, HostEnvironment], command: RunCommand) -> Machine | None:
     """The machine of a run: as its hosts recorded it, else by the name that was given at import; None: unknown."""
-    return recorded(environments) or (command.stated or {}).get("machine")
+    name = (command.stated or {}).get("machine")
+    return recorded(environments) or (Machine(name=name) if name else None)
 
 
-def recorded(environments: Mapping[str, HostEnvironment]) -> str | None:
-    """The hardware and the driver of the hosts of a run, in words."""
-    parts = sorted({_machine(host) for host in environments.values()})
-    return JOIN.join(parts) if parts else None
+def recorded(environments: Mapping[str, HostEnvironment]) -> Machine | None:
+    return Machine().of(map(_node, environments.values())) if environments else None
 
 
-def _machine(host: HostEnvironment) -> str:
+def _node(host: HostEnvironment) -> MachineNode:
     gpus = [gpu.name or "GPU" for gpu in host.gpus or ()]
-    accelerators = [f"{gpus.count(name)} x {name}" for name in sorted(set(gpus))]
-    cpu = host.cpu_model or "CPU"
-    driver = [f"driver {host.driver}"] if host.driver else []
-    return ", ".join([*accelerators, f"{cpu} ({host.cores:g} cores)" if host.cores else cpu, *driver])
+    return MachineNode(
+        accelerators=tuple((name, gpus.count(name)) for name in sorted(set(gpus))),
+        cpu=host.cpu_model or "CPU",
+        cores=host.cores,
+        driver=host.driver,
+    )
 
 
-def same(machine: str) -> str:
-    """*machine* by what makes it another one: two that give the same text are compared."""
-    parts = {re.sub(r"(\bdriver \d+)\.[\w.]+", r"\1", part) for part in machine.split(JOIN)}
-    return JOIN.join(sorted(parts))
-
-
-def different(machines: Iterable[str]) -> tuple[str, ...]:
-    """One of each of *machines* that are not the same, in order."""
-    found: dict[str, str] = {}
-    for machine in sorted(machines):
-        found.setdefault(same(machine), machine)
+def distinct(machines: Iterable[Machine]) -> tuple[Machine, ...]:
+    """One of each of *machines* whose hardware is not the same, in the order of their words."""
+    found: dict[Machine, Machine] = {}
+    for machine in sorted(machines, key=str):
+        found.setdefault(machine.hardware, machine)
     return tuple(found.values())

@@ -260,10 +260,10 @@ def _split_series(summaries: Sequence[Summary | Unmeasured]) -> Iterable[Finding
     for summary in summaries:
         series.setdefault(summary.case.series, []).extend(summary.measurements)
     for name, runs in series.items():
-        environments = machines.different({run.environment for run in runs if run.environment})
+        environments = machines.distinct({run.environment for run in runs if run.environment})
         versions = sorted({run.framework_version for run in runs if run.framework_version})
         if len(environments) > 1:
-            yield SeveralEnvironments(environments=environments, where=name)
+            yield SeveralEnvironments(environments=tuple(map(str, environments)), where=name)
         if len(versions) > 1:
             yield SeveralVersions(versions=tuple(versions), where=name)
 

@@ -94,7 +94,7 @@ def test_a_machine_is_amended_and_what_was_said_first_stays_visible(bring, tmp_p
     bring(*where, "--machine", "dgx-a", "--amend")
     commands = [folder.command() for folder in bring.store.finished()]
     assert {(one.stated["machine"], one.corrected["machine"]) for one in commands} == {("dgx-a", "dgx-b")}
-    assert {run.environment for one in evaluate(bring.store).summaries for run in one.measurements} == {"dgx-a"}
+    assert {str(run.environment) for one in evaluate(bring.store).summaries for run in one.measurements} == {"dgx-a"}
 
 
 def test_a_machine_said_twice_and_differently_is_no_machine(bring, tmp_path):

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from evalsuite.findings import ClocksFarApart, RunTakenAway, ShortWindow
-from evalsuite.model import Utilisation
+from evalsuite.model import Machine, Utilisation
 from evalsuite.report.sections.verdict import cards
 from evalsuite.report.text import words
 from evalsuite.results.compare.scaling import with_scaling
@@ -16,6 +16,7 @@ from tests.toys import CASE, measured
 
 SPOKEN = words.read()
 BASE, SCALE = CASE, CASE.at_scale(20, 8)
+SLOWER = Machine(name="slower")
 CLOCKS = ClocksFarApart(difference=0.3)
 WINDOW = ShortWindow(skipped_steps=20, measured_steps=50)
 
@@ -53,9 +54,14 @@ def test_sound_evidence_passes_and_fails():
         (runs(BASE, 100.0, origin="cited"), runs(SCALE, 14_000.0, origin="imported"), "not_measured", "cited"),
         (runs(BASE, 100.0, environment=None), runs(SCALE, 14_000.0, environment=None), "machine_unknown", "record"),
         (runs(BASE, 100.0, environment=None), runs(SCALE, 14_000.0), "machine_unknown", "record"),
-        (runs(BASE, 100.0, environment="slower"), runs(SCALE, 14_000.0), "several_machines", "2 different machines"),
         (
-            [*runs(BASE, 100.0, repeats=1), *runs(BASE, 100.0, environment="slower")[1:]],
+            runs(BASE, 100.0, environment=SLOWER),
+            runs(SCALE, 14_000.0),
+            "several_machines",
+            "2 different machines",
+        ),
+        (
+            [*runs(BASE, 100.0, repeats=1), *runs(BASE, 100.0, environment=SLOWER)[1:]],
             runs(SCALE, 14_000.0),
             "several_machines",
             "2 different machines",

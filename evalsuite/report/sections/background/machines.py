@@ -124,7 +124,7 @@ def _infiniband(host: HostEnvironment) -> str | None:
 
 
 def _library(book: Book, environment: str, packages: tuple[str, ...]) -> str | None:
-    runs = (run.run.id for run in book.measurements if run.environment == environment)
+    runs = (run.run.id for run in book.measurements if str(run.environment) == environment)
     recorded = (command.packages for run in runs if (command := book.evaluation.commands.get(run)))
     found = {
         f"{names.visible(name)} {names.visible(version)}"

@@ -142,7 +142,7 @@ def _of_case(book: Book, case: Case) -> CaseProvenance:
     runs = summary.measurements if summary else ()
     ran = next((run for run in runs if run.run.id in book.evaluation.commands), None)
     facts = book.evaluation.commands[ran.run.id] if ran else None
-    machine = book.evaluation.environments.get(ran.environment or "") if ran else None
+    machine = book.evaluation.environments.get(str(ran.environment)) if ran else None
     return CaseProvenance(
         case=case,
         state=book.state(case),

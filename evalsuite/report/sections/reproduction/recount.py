@@ -66,7 +66,7 @@ def proof(summary: Summary) -> Proof | None:
     return Proof(
         run=run,
         lines=tuple(QuotedLine(number=line.number, pieces=tuple(_pieces(line))) for line in run.lines),
-        machine=tuple(names.visible(text) for text in (run.environment or "", version) if text),
+        machine=tuple(names.visible(text) for text in (str(run.environment or ""), version) if text),
         timing=_timing(run.throughput),
         by_rates=run.throughput.is_mean_of_rates,
     )
