@@ -57,7 +57,7 @@ def test_an_argument_that_leaves_a_doubt_is_not_taken(read, head):
 
 
 def test_a_bare_batch_size_is_quoted_where_the_batch_is_asked_for(read):
-    assert "(batch_size=512 stands in it, and not of how many devices)" in read("Namespace(batch_size=512)").reason
+    assert "(it has batch_size=512, and does not say of how many devices)" in read("Namespace(batch_size=512)").reason
 
 
 def test_an_option_is_stronger_than_an_argument_and_their_contradiction_is_said(read):

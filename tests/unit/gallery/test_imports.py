@@ -82,7 +82,7 @@ class TestNumbersOfARow:
         assert code == Exit.USAGE
         assert answer["source"] == f"{file}:2"
         assert answer["reason"] == (
-            f'column "nodes": "{nodes}" stands there; expected a whole number above 0, such as 8'
+            f'column "nodes": got "{nodes}"; expected a whole number above 0, such as 8'
         )
 
     @pytest.mark.parametrize("devices", ["8.0", "eight", "0"])
@@ -90,13 +90,13 @@ class TestNumbersOfARow:
         code, (answer,), _ = bring(table(tmp_path, f"pytorch,resnet50,1,{devices},64,fp32,100,images/s"))
 
         assert code == Exit.USAGE
-        assert answer["reason"].startswith(f'column "gpus_per_node": "{devices}" stands there')
+        assert answer["reason"].startswith(f'column "gpus_per_node": got "{devices}"')
 
     def test_what_the_user_says_is_held_to_the_same(self, tmp_path, bring):
         code, _, said = bring(log(tmp_path / "a.log"), *WHAT, "--set", "nodes=four")
 
         assert code == Exit.USAGE
-        assert 'nodes: "four" stands there' in said
+        assert 'nodes: got "four"' in said
 
     def test_nodes_and_devices_that_do_not_fit_are_refused(self, tmp_path, bring):
         head = f"{HEAD},total_gpus"
@@ -115,7 +115,7 @@ class TestNumbersOfARow:
     def test_an_unknown_switch_is_not_off(self, tmp_path, bring):
         _, (answer,), _ = bring(log(tmp_path / "a.log"), *WHAT, "--set", "xla=maybe")
 
-        assert answer["reason"] == 'xla: "maybe" stands there; expected on or off'
+        assert answer["reason"] == 'xla: got "maybe"; expected on or off'
 
 
 class TestARunIsItsBytes:
@@ -450,7 +450,7 @@ class TestColumns:
         code, _, said = bring(table(tmp_path, "a,b", head="throughput,Throughput"))
 
         assert code == Exit.USAGE
-        assert 'the column "throughput" stands there twice' in said
+        assert 'got the column "throughput" twice' in said
 
     @pytest.mark.parametrize(
         ("head", "cells", "kind"),
@@ -568,7 +568,7 @@ class TestTablesAsTheyAreSaved:
         code, _, said = bring(file)
 
         assert code == Exit.USAGE
-        assert f"its columns are parted by {name}" in said
+        assert f"its columns are separated by {name}" in said
 
     def test_unicode_text_is_read_and_a_table_without_rows_is_named(self, tmp_path, bring):
         file = table(tmp_path, "pytorch,resnet50,1,8,64,fp32,100,images/s")
@@ -577,7 +577,7 @@ class TestTablesAsTheyAreSaved:
 
         code, _, said = bring(table(tmp_path, name="empty.csv"))
         assert code == Exit.USAGE
-        assert "no row stands below its header" in said
+        assert "no row below its header" in said
 
 
 class TestMisspeltFacts:
