@@ -88,5 +88,4 @@ def command(
 def cannot_start(program: str, error: OSError | ValueError) -> CannotStart:
     if isinstance(error, FileNotFoundError):
         return CannotStart(Message("agent.program_absent", program=program), NOT_FOUND)
-    reason = error.strerror if isinstance(error, OSError) else str(error)
-    return CannotStart(Message("agent.program_not_executable", program=program, error=reason), CANNOT_EXECUTE)
+    return CannotStart(Message("agent.program_not_executable", program=program, error=error), CANNOT_EXECUTE)

@@ -174,7 +174,7 @@ def _check_source(recipe: Recipe) -> Iterator[Lack]:
     file = repositories.FILE
     if recipe.checkout:
         if recipe.checkout not in (known := repositories.of(recipe)):
-            advice = Message("commands.declare_beside", file=file, near=did_you_mean(recipe.checkout, known))
+            advice = Message("commands.declare_next", file=file, near=did_you_mean(recipe.checkout, known))
             yield Lack(Message("commands.checkout_undeclared", name=recipe.checkout, file=file), advice)
         return
     if not recipe.source:
@@ -195,7 +195,7 @@ def _check_commands(adapter: Adapter, recipe: Recipe, built: Sequence[Built]) ->
     words = {word for one in served for word in (*one.argv, *one.environment.values())}
     for name in sorted({name for word in words for name in re.findall(r"\{\w+\}", word)} - known):
         advice = Message("commands.placeholders_are", names=known, near=did_you_mean(name, known))
-        yield Lack(Message("commands.nobody_fills", name=name), advice)
+        yield Lack(Message("commands.nothing_fills", name=name), advice)
     if any("{checkout}" in word for word in words) and not recipe.checkout:
         yield Lack(Message("commands.checkout_unnamed"), Message("commands.name_checkout"))
     first = {one.device: one for one in reversed(served)}
@@ -238,7 +238,7 @@ def _check_reading(
     try:
         dialect = catalogue.spoken(adapter.name, recipe, dialects)
     except EvalsuiteError as error:
-        yield Lack(f'the dialect "{recipe.dialect_name}" is unknown', str(error).partition(": ")[2])
+        yield Lack(Message("commands.dialect_unknown", name=recipe.dialect_name), error.message)
         return
     units = {recipe.unit, dialect.unit}
     if names_no_items := list(_check_unit(recipe.unit)):

@@ -1,15 +1,16 @@
 """`evalsuite explain`: what a data rule checks, why it matters, and what a reader of the report can do."""
 
 import argparse
+import json
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
+from evalsuite import findings
 from evalsuite.commands.options.common import add_options
+from evalsuite.commands.printing import i18n
+from evalsuite.commands.report import check_languages
 from evalsuite.errors import EvalsuiteError, Exit, did_you_mean
-
-if TYPE_CHECKING:
-    from evalsuite.report.text.explaining import Explained
+from evalsuite.report.text.explaining import Explained, explained, label
 
 HELP = "say what a data rule checks, why it matters and what to do"
 EXAMPLES = """\
@@ -32,10 +33,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from evalsuite import findings
-    from evalsuite.commands.printing import i18n
-    from evalsuite.commands.report import check_languages
-
     languages = check_languages(arguments.lang or i18n.language())
     listing = arguments.list or not arguments.codes
     codes = findings.codes() if listing else _chosen(arguments.codes)
@@ -50,21 +47,14 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _chosen(names: Sequence[str]) -> tuple[str, ...]:
     """The codes that *names* mean. Raises EvalsuiteError, with the nearest, for one that means none."""
-    from evalsuite import findings
-
     for name in names:
         if not findings.called(name):
-            known = {each.casefold(): each for each in (*findings.codes(), *findings.RULES)}
-            near = did_you_mean(name.casefold(), known, cutoff=0.5)
-            for folded, each in known.items():
-                near = near.replace(f" {folded}?", f" {each}?")
+            near = did_you_mean(name, (*findings.codes(), *findings.RULES), cutoff=0.5)
             raise EvalsuiteError.of("commands.rule", name=name, near=near)
     return tuple(dict.fromkeys(code for name in names for code in findings.called(name)))
 
 
 def _print_list(codes: Sequence[str], languages: Sequence[str]) -> None:
-    from evalsuite.report.text.explaining import explained
-
     width = max(map(len, codes))
     for language in languages:
         for code in codes:
@@ -72,26 +62,21 @@ def _print_list(codes: Sequence[str], languages: Sequence[str]) -> None:
 
 
 def _print_explained(codes: Sequence[str], languages: Sequence[str]) -> None:
-    from evalsuite.report.text.explaining import explained
-
     blocks = [_block(explained(code, language), language) for code in codes for language in languages]
     print("\n\n".join("\n".join(block) for block in blocks))
 
 
-def _block(found: "Explained", language: str) -> list[str]:
-    from evalsuite import findings
-    from evalsuite.report.text.explaining import label
-
+def _block(found: Explained, language: str) -> list[str]:
     number = findings.number(found.code)
     rows = [(label(part, language), text) for part, text in found.parts.items()]
     rows += [(label("says", language), sentence) for sentence in found.says]
     if number is not None and number != found.code:
         rows.append((label("keeps", language), number))
-    width = max(_columns(name) for name, _ in rows)
+    width = max(i18n.columns(name) for name, _ in rows)
     lines = [f"{found.code}: {found.title}", *(f"  {level}" for level in found.levels)]
     for name, text in rows:
         first, *others = _wrapped(text, WIDTH - width - 4)
-        lines.append(f"  {name}{' ' * (width - _columns(name))}  {first}")
+        lines.append(f"  {i18n.padded(name, width)}  {first}")
         lines += [f"{' ' * (width + 4)}{each}" for each in others]
     return lines
 
@@ -100,7 +85,7 @@ def _wrapped(text: str, width: int) -> list[str]:
     """*text* in lines of *width* columns; Chinese may be broken between any two characters."""
     lines, line = [], ""
     for word in _words(text):
-        if line and _columns(line + word.rstrip()) > width:
+        if line and i18n.columns(line + word.rstrip()) > width:
             lines.append(line.rstrip())
             line = ""
         line += word
@@ -112,23 +97,12 @@ def _words(text: str) -> list[str]:
     return re.findall(rf"(?:[{HAN}]|[^\s{HAN}]+)[{CLOSING}]*\s*", text)
 
 
-def _columns(text: str) -> int:
-    import unicodedata
-
-    return sum(2 if unicodedata.east_asian_width(character) in "WF" else 1 for character in text)
-
-
 def _print_json(codes: Sequence[str], languages: Sequence[str]) -> None:
-    import json
-
     print(json.dumps([_facts(code, languages) for code in codes], indent=1, ensure_ascii=False))
 
 
 def _facts(code: str, languages: Sequence[str]) -> dict[str, object]:
-    from evalsuite import findings
-    from evalsuite.report.text.explaining import explained
-
-    told = {language: explained(code, language) for language in languages}
+    words = {language: explained(code, language) for language in languages}
     return {
         "code": code,
         "data_rule": findings.number(code),
@@ -138,6 +112,6 @@ def _facts(code: str, languages: Sequence[str]) -> dict[str, object]:
             for rule in findings.of_code(code)
         ],
         "words": {
-            language: {"title": each.title, **each.parts, "says": list(each.says)} for language, each in told.items()
+            language: {"title": each.title, **each.parts, "says": list(each.says)} for language, each in words.items()
         },
     }

@@ -200,5 +200,5 @@ def _exit(results: Sequence[Imported]) -> int:
 def _pair(text: str) -> tuple[str, str]:
     name, equals, value = text.partition("=")
     if not equals or not name.strip() or not value.strip():
-        raise argparse.ArgumentTypeError(Message("commands.no_name_value", text=text))
+        raise argparse.ArgumentTypeError(worded(Message("commands.no_name_value", text=text)))
     return name, value

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from evalsuite.commands.options.common import add_options, search_paths
 from evalsuite.commands.printing import i18n, log_table, terminal
+from evalsuite.commands.printing.i18n import worded
 from evalsuite.commands.printing.log_table import Row
 from evalsuite.errors import EvalsuiteError, Exit
 from evalsuite.messages import Message
@@ -221,12 +222,12 @@ def _print_json(found: Sequence[Row]) -> None:
 
 def _count(text: str) -> int:
     if not re.fullmatch(r"0*[1-9][0-9]{0,8}", text):
-        raise argparse.ArgumentTypeError(Message("commands.no_count", text=text))
+        raise argparse.ArgumentTypeError(worded(Message("commands.no_count", text=text)))
     return int(text)
 
 
 def _protocol(text: str) -> Protocol:
     warmup, plus, measured = text.partition("+")
     if not (text.isascii() and plus and warmup.isdigit() and measured.isdigit() and int(measured) > 0):
-        raise argparse.ArgumentTypeError(Message("commands.no_steps", text=text))
+        raise argparse.ArgumentTypeError(worded(Message("commands.no_steps", text=text)))
     return Protocol(warmup_steps=int(warmup), measured_steps=int(measured))

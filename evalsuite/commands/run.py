@@ -57,7 +57,7 @@ def add_redo(parser: argparse.ArgumentParser) -> None:
         metavar="WHAT",
         action="append",
         default=[],
-        help="make finished runs again: failed, a case or CASE/r0; the old ones stay beside them; repeatable",
+        help="make finished runs again: failed, a case or CASE/r0; the old ones stay; repeatable",
     )
 
 

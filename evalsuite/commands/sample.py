@@ -56,7 +56,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--first-node-only", action="store_true", help="start the command on the first node; the others only sample"
     )
     parser.add_argument(
-        "--share", action="store_true", help="run beside another evaluation on this machine instead of waiting for it"
+        "--share",
+        action="store_true",
+        help="run at the same time as another evaluation on this machine instead of waiting for it",
     )
     parser.add_argument("--quiet", action="store_true", help="do not print the command's output")
     parser.add_argument(

@@ -67,7 +67,7 @@ def pattern(text: str) -> "re.Pattern[str]":
     names = _PLACEHOLDER.findall(text)
     twice = sorted({name for name in names if names.count(name) > 1 and name != "any"})
     if not names or twice:
-        error = Message("importing.stands_twice", name=twice[0]) if twice else Message("importing.no_placeholder")
+        error = Message("importing.got_twice", name=twice[0]) if twice else Message("importing.no_placeholder")
         known = (f"{{{name}}}" for name in FIELDS)
         raise EvalsuiteError.of("importing.pattern_placeholders", text=text, error=error, names=known)
     parts = _PLACEHOLDER.split(text)

@@ -24,6 +24,7 @@ from evalsuite.logs.text.arrivals import Arrival, read_arrivals
 from evalsuite.logs.text.intact import ALTERED
 from evalsuite.logs.text.logfile import Unreadable
 from evalsuite.logs.text.records import positive
+from evalsuite.messages import message_of
 from evalsuite.model import Breakdown, Case, Certainty, Finding, Protocol, Score, Status, Step, Throughput
 
 if TYPE_CHECKING:
@@ -113,7 +114,7 @@ def _read(
         numbers = _measure(paths, arrivals, dialect, given)
     except Unreadable as error:
         status: Status = "failed" if error.failed else "unrecognised"
-        return Reading(dialect=None, framework=None, model=None, scope=None, status=status, reason=str(error))
+        return Reading(dialect=None, framework=None, model=None, scope=None, status=status, reason=message_of(error))
     return _judge(numbers)
 
 

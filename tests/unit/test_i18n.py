@@ -95,6 +95,7 @@ def test_markup_in_a_message_stays_text(chinese):
         (["frobnicate"], "不能是 'frobnicate'"),
         (["plan", "--scales"], "后面应有一个值"),
         (["import"], "缺少参数：PATH"),
+        (["parse", "x.log", "--devices", "many"], "参数 --devices：“many”不正确"),
     ],
 )
 def test_wrong_arguments_are_answered_in_the_language_of_the_terminal(monkeypatch, capsys, arguments, said):
@@ -278,3 +279,11 @@ def test_a_mistake_in_a_labs_own_file_is_told_in_chinese(capsys, tmp_path, toml,
     answer = capsys.readouterr().err
     assert said in answer and answer.rstrip().endswith("其中每种表都有示例。")
     assert "; expected" not in answer
+
+
+def test_why_a_log_has_no_value_is_said_in_the_language_asked_for(capsys, tmp_path):
+    (tmp_path / "x.log").write_text("nothing that a script prints\n", encoding="utf-8")
+    cli.main(["parse", str(tmp_path / "x.log"), str(tmp_path / "no.log"), "--lang", "zh"])
+
+    said = capsys.readouterr().out
+    assert "没有已知的日志格式" in said and "没有这个文件" in said

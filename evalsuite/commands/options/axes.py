@@ -40,7 +40,7 @@ WHERE = {
 SWITCHES = {
     "stop-after-window": "end each script once its measured steps are done (always, where it has no limit of its own)",
     "oversubscribe": "let CPU devices share cores, and mark the cases",
-    "share": "run beside another evaluation on this machine instead of waiting for it, and mark the runs of both",
+    "share": "run at the same time as another evaluation here instead of waiting for it, and mark both",
     "sandbox": "let a script write into its scratch folder alone and reach no network (bubblewrap; one node)",
     "measure-network": "before the first run of a scale of several devices, time all-reduces and reads from storage",
 }

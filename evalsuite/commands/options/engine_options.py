@@ -36,7 +36,7 @@ def engine(arguments: argparse.Namespace) -> Engine:
     if arguments.engine == engines.HOSTS:
         raise EvalsuiteError.of("commands.hosts_absent")
     if given := next((option for option in OF_HOSTS if getattr(arguments, option)), None):
-        raise EvalsuiteError.of("commands.hosts_beside", option=given)
+        raise EvalsuiteError.of("commands.hosts_needed", option=given)
     if scheduler := SCHEDULERS.get(arguments.engine):
         return scheduler.engine(scheduler.nodes(os.environ))
     found = engines.engine(arguments.engine or "local", SCHEDULERS)

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from evalsuite.logs.text import prefixes
-from evalsuite.messages import Message
+from evalsuite.messages import Message, message_of
 
 FIRST_CHUNK_BYTES = 1 << 14  # a log whose first lines already hold the window costs no more than this
 CHUNK_BYTES = 1 << 18
@@ -194,7 +194,7 @@ def _opened(path: Path) -> BinaryIO:
             _refuse(path)
         file = open(path, "rb")  # noqa: SIM115 (closed by the caller's with)
     except (OSError, ValueError) as error:
-        raise Unreadable(getattr(error, "strerror", None) or str(error)) from error
+        raise Unreadable(message_of(error)) from error
     magic = file.read(len(_XZ))
     file.seek(0)
     unpacked = _unpacked(file, magic)

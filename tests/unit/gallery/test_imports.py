@@ -81,9 +81,7 @@ class TestNumbersOfARow:
 
         assert code == Exit.USAGE
         assert answer["source"] == f"{file}:2"
-        assert answer["reason"] == (
-            f'column "nodes": got "{nodes}"; expected a whole number above 0, such as 8'
-        )
+        assert answer["reason"] == (f'column "nodes": got "{nodes}"; expected a whole number above 0, such as 8')
 
     @pytest.mark.parametrize("devices", ["8.0", "eight", "0"])
     def test_devices_too(self, devices, tmp_path, bring):

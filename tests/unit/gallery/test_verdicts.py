@@ -195,7 +195,7 @@ def test_with_three_or_four_runs_an_order_is_consistent_and_says_how_likely_chan
 
 
 def test_how_often_equals_would_be_left_out_is_said_with_whoever_is_ahead_and_with_a_group():
-    assert "one of them would wrongly be placed behind in 0.6% of cases" in said(
+    assert "one of them would wrongly be called slower in 0.6% of cases" in said(
         c3(runs(CASE, 120.0), runs(OTHER, 100.0))
     )
     assert "would wrongly be left out of the group in at most 0.6% of cases" in said(
