@@ -74,6 +74,7 @@ INSIDE_REPORT = {
     "forms": {"text", "book", "sections", "data", "page"},
 }
 INSIDE = {"results": INSIDE_RESULTS, "report": INSIDE_REPORT}
+LAUNCH_READS_LOGS = {"batch_search", "runner", "watching"}  # of launch/, as docs/architecture.md says
 READ_ONLY = ("logs", "results", "report", "site")  # right of the wall
 BROWSER = "evalsuite.report.forms.pdf"  # prints the page on paper, and starts a browser for it
 WORKERS = (
@@ -230,6 +231,22 @@ def test_every_package_of_the_house_is_drawn():
     assert packages == set(MAY_IMPORT)
     assert rooms == GROUND | CONTRACT
     assert inside == {"results": set(INSIDE_RESULTS) - {"evaluation"}, "report": set(INSIDE_REPORT)}
+
+
+def test_only_the_modules_that_the_documentation_names_read_logs_across_the_wall():
+    launch = {room.rpartition(".")[2] for room in FILES if within(room, "evalsuite.launch")}
+    text = (paths.DATA.parent / "docs" / "architecture.md").read_text(encoding="utf-8")
+    sentence = text[text.index("read logs across the wall") :].partition("`importing/`")[0]
+
+    reading = {
+        room.rpartition(".")[2]
+        for room, file in FILES.items()
+        if within(room, "evalsuite.launch")
+        and any(within(name, "evalsuite.logs") for name in imports(room, ast.parse(file.read_text()), frozenset(FILES)))
+    }
+
+    assert reading == LAUNCH_READS_LOGS
+    assert {name for name in launch if f"`{name}`" in sentence} == LAUNCH_READS_LOGS
 
 
 def test_the_arrows_between_packages_make_no_circle():
