@@ -1,4 +1,4 @@
-"""Writes docs/dialects.md: every log dialect, who prints it, what its number counts, and its traps.
+"""Writes the page of dialects into docs/: every log dialect, who prints it, what its number counts, and its traps.
 
 python tools/write_dialects.py
 """
