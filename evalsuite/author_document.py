@@ -7,7 +7,7 @@ from datetime import date
 from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
-from evalsuite.decode import EACH_ONCE, Constraint, From, Mistake, said
+from evalsuite.decode import EACH_ONCE, Constraint, From, Mistake, message
 
 PLACE = re.compile(r"\{(\w+)(?::([^{}|]+))?(?:\|([^{}]*))?\}")  # of a computed number
 SIZE = re.compile(r"[1-9]\d{0,4}x[1-9]\d{0,3}")
@@ -40,10 +40,10 @@ class BothLanguages:
     def mistakes(self) -> Iterator[Mistake]:
         zh, en = (sorted(match[0] for match in PLACE.finditer(text)) for text in (self.zh, self.en))
         if zh != en:
-            yield Mistake("", said("unlike_numbers", en=en, zh=zh))
+            yield Mistake("", message("unlike_numbers", en=en, zh=zh))
         counts = [len(PARAGRAPHS.split(text)) for text in (self.zh, self.en)]
         if counts[0] != counts[1]:
-            yield Mistake("", said("unlike_paragraphs", zh=counts[0], en=counts[1]))
+            yield Mistake("", message("unlike_paragraphs", zh=counts[0], en=counts[1]))
 
     @property
     def paragraphs(self) -> tuple["BothLanguages", ...]:
@@ -118,6 +118,6 @@ class KeptProblem:
 
     def mistakes(self) -> Iterator[Mistake]:
         if self.status == "closed" and self.answer is None:
-            yield Mistake("status", said("closed_without_answer"))
+            yield Mistake("status", message("closed_without_answer"))
         if self.asked and self.answered and self.answered < self.asked:
-            yield Mistake("answered", said("answered_before", answered=self.answered, asked=self.asked))
+            yield Mistake("answered", message("answered_before", answered=self.answered, asked=self.asked))

@@ -26,7 +26,7 @@ class Contract:
     types: tuple[type, ...]  # of the declaration
 
 
-def modules(place: Path, contract: Contract) -> list[Path]:
+def find_modules(place: Path, contract: Contract) -> list[Path]:
     """Those of a folder, by name, or the file."""
     if place.is_dir():
         return sorted(place.glob("[!_]*.py"))
@@ -37,7 +37,7 @@ def modules(place: Path, contract: Contract) -> list[Path]:
     )
 
 
-def loaded(file: Path, contract: Contract) -> ModuleType:
+def load_module(file: Path, contract: Contract) -> ModuleType:
     """Raises EvalsuiteError with the line if *file* cannot be read or raises."""
     spec = importlib.util.spec_from_file_location(f"evalsuite_{contract.name.lower()}_{file.stem}", file)
     if spec is None or spec.loader is None:
@@ -49,12 +49,12 @@ def loaded(file: Path, contract: Contract) -> ModuleType:
         raise
     except BaseException as error:  # SystemExit too
         raise EvalsuiteError.of(
-            "core.see_page", path=_place(file, error), error=_said(error, contract), page=contract.page
+            "core.see_page", path=_place(file, error), error=_explain(error, contract), page=contract.page
         ) from error
     return module
 
 
-def declared(module: ModuleType, file: Path, contract: Contract) -> Any:
+def find_declaration(module: ModuleType, file: Path, contract: Contract) -> Any:
     """The declaration in *module*."""
     found = getattr(module, contract.name, None)
     if found is None:
@@ -63,7 +63,7 @@ def declared(module: ModuleType, file: Path, contract: Contract) -> Any:
     return found
 
 
-def guarded(
+def guard(
     function: Callable[..., Any], where: str, expected: str, gives: type | tuple[type, ...]
 ) -> Callable[..., Any]:
     """An author's *function*: what it raises, or a result that is none of *gives*, is a mistake in their file.
@@ -110,7 +110,7 @@ _UNEXPECTED = re.compile(r"(\w+)\.__init__\(\) got an unexpected keyword argumen
 _MISSING = re.compile(r"(\w+)\.__init__\(\) missing \d+ required keyword-only arguments?: (.*)")
 
 
-def _said(error: BaseException, contract: Contract) -> str:
+def _explain(error: BaseException, contract: Contract) -> str:
     """Names the unknown or missing field."""
     known = {kind.__name__: [field.name for field in fields(kind)] for kind in contract.types if is_dataclass(kind)}
     text = _text(error)

@@ -15,7 +15,7 @@ UNUSED_S = 30 * 86_400  # caches of other versions go after that
 
 
 @functools.cache
-def kept(cache: Path) -> Path:
+def version_folder(cache: Path) -> Path:
     """This version's folder in *cache*. Removes long unused ones of others."""
     own = cache / fingerprint()
     with contextlib.suppress(OSError):  # it only costs time

@@ -81,12 +81,12 @@ Many = Annotated[tuple[Item, ...], FILLED, EACH_ONCE]
 Word = Annotated[str, Constraint("one_line", str.isprintable)]
 
 
-def said(name: str, **values: object) -> Message:
+def message(name: str, **values: object) -> Message:
     return Message(f"decode.{name}", **values)
 
 
 def refusal(found: object, expected: str, hint: str = "") -> Message:
-    return said("got", found=shown(found), expected=expected, hint=hint)
+    return message("got", found=shown(found), expected=expected, hint=hint)
 
 
 def decode(cls: type[Noun], facts: object, where: Path | str, advice: str = "", *, strict: bool = False) -> Noun:
@@ -131,7 +131,7 @@ def read_toml(path: Path, example: str, advice: str = "") -> dict[str, Any]:
     try:
         return tomllib.loads(Path(path).read_text(encoding="utf-8"))
     except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
-        text = said("no_toml", path=path, error=error, example=example)
+        text = message("no_toml", path=path, error=error, example=example)
         raise EvalsuiteError(_advised(text, advice)) from error
 
 
@@ -195,7 +195,7 @@ def _kind(hint: Any, strict: bool) -> Kind:
         kind = kinds[0] if len(kinds) == 1 else _one_of_kinds(kinds)
         return optional(kind) if types.NoneType in arguments else kind
     if origin is Literal:
-        return Kind(functools.partial(said, "one_of", names=arguments), functools.partial(_one_of, arguments))
+        return Kind(functools.partial(message, "one_of", names=arguments), functools.partial(_one_of, arguments))
     if origin is tuple:
         return _list(arguments, strict)
     if origin is Callable:
@@ -215,10 +215,10 @@ def _list(arguments: tuple[Any, ...], strict: bool) -> Kind:
     if arguments[-1] is Ellipsis:
         kinds: Iterable[Kind] = itertools.repeat(_kind(arguments[0], strict))
         length = None
-        words = functools.partial(said, "tables" if strict and is_dataclass(arguments[0]) else "list")
+        words = functools.partial(message, "tables" if strict and is_dataclass(arguments[0]) else "list")
     else:
         kinds, length = [_kind(each, strict) for each in arguments], len(arguments)
-        words = functools.partial(said, "list_of", n=length)
+        words = functools.partial(message, "list_of", n=length)
 
     def take(found: Any) -> tuple[Any, ...]:
         if not isinstance(found, list | tuple) or length not in (None, len(found)):
@@ -233,7 +233,7 @@ def _list(arguments: tuple[Any, ...], strict: bool) -> Kind:
 
 
 def _named(name: str, take: Callable[[Any], Any]) -> Kind:
-    return Kind(functools.partial(said, name), take)
+    return Kind(functools.partial(message, name), take)
 
 
 def _object_words(strict: bool) -> str:
@@ -245,7 +245,7 @@ def _with_rule(strict: bool, kind: Kind, rule: Constraint | From) -> Kind:
         return _converted(_kind(rule.raw, strict), rule.convert)
 
     def words() -> Message:
-        return said("ruled", kind=kind.words(), rule=said(rule.name, **dict(rule.values)))
+        return message("ruled", kind=kind.words(), rule=message(rule.name, **dict(rule.values)))
 
     def take(found: object) -> Any:
         try:
@@ -277,7 +277,7 @@ def optional(kind: Kind) -> Kind:
 
 def _one_of_kinds(kinds: list[Kind]) -> Kind:
     def words() -> Message:
-        return said("either", names=[kind.words() for kind in kinds])
+        return message("either", names=[kind.words() for kind in kinds])
 
     def first(found: object) -> Any:
         for kind in kinds:
@@ -292,14 +292,14 @@ def _one_of_kinds(kinds: list[Kind]) -> Kind:
 
 
 def _instance(name: str, test: Callable[[object], bool]) -> Kind:
-    return _named(name, lambda found: found if test(found) else refuse(found, said(name)))
+    return _named(name, lambda found: found if test(found) else refuse(found, message(name)))
 
 
 def _object(cls: Any, strict: bool, found: Any) -> Any:
     made = isinstance(found, cls)  # by an author's module
     facts = {field.name: getattr(found, field.name) for field in fields(cls)} if made else found
     if not isinstance(facts, Mapping):
-        refuse(found, said(_object_words(strict)))
+        refuse(found, message(_object_words(strict)))
     values, wrong, keys = {}, [], _keys(cls, strict)
     for name, kind, required in keys:
         if name in facts:
@@ -308,7 +308,7 @@ def _object(cls: Any, strict: bool, found: Any) -> Any:
             except Wrong as error:
                 wrong += error.inside(name)
         elif required:
-            wrong.append(Mistake(name, said("missing", expected=kind.words())))
+            wrong.append(Mistake(name, message("missing", expected=kind.words())))
     if (strict or getattr(cls, "CLOSED", False)) and len(values) < len(facts):
         wrong += _unknown(facts, [key.name for key in keys])
     if wrong:
@@ -323,7 +323,7 @@ def _unknown(facts: Iterable[str], known: list[str]) -> Iterator[Mistake]:
     for key in facts:
         if key not in known:
             near = did_you_mean(key, known, cutoff=0.5)
-            yield Mistake("", said("unknown", key=key, known=known, near=near))
+            yield Mistake("", message("unknown", key=key, known=known, near=near))
 
 
 class _Key(NamedTuple):
@@ -343,7 +343,7 @@ def _keys(cls: Any, strict: bool) -> tuple[_Key, ...]:
 
 def _values(name_kind: Kind, kind: Kind, strict: bool, found: Any) -> dict[str, Any]:
     if not isinstance(found, Mapping):
-        refuse(found, said(_object_words(strict)))
+        refuse(found, message(_object_words(strict)))
     try:
         return {name_kind.take(name): kind.take(each) for name, each in found.items()}
     except Wrong:
@@ -368,15 +368,15 @@ def _one_of(known: tuple[object, ...], found: object) -> object:
     if isinstance(found, str) and found in known:
         return found
     near = did_you_mean(found, map(str, known), cutoff=0.4) if isinstance(found, str) else ""
-    refuse(found, said("one_of", names=known), near)
+    refuse(found, message("one_of", names=known), near)
 
 
 def _phrase(found: object) -> str:
     try:
         text = from_json(found)
     except ValueError:
-        refuse(found, said("phrase"))
-    return text if _is_text(text) else refuse(found, said("text"))
+        refuse(found, message("phrase"))
+    return text if _is_text(text) else refuse(found, message("text"))
 
 
 def _is_text(found: object) -> bool:
@@ -409,18 +409,18 @@ _FILLED_TEXT = _instance("filled_text", _is_filled_text)
 
 
 def _message(where: Path | str, mistakes: list[Mistake], advice: str, mark: str) -> Message:
-    texts = [said("at", key=key, text=text) if key else text for key, text in mistakes]
+    texts = [message("at", key=key, text=text) if key else text for key, text in mistakes]
     left = len(texts) - MOST_SHOWN
     whole = texts[0]
     if len(texts) > 1:
-        parts = [*texts[:MOST_SHOWN], *([said("more", n=left)] if left > 0 else [])]
-        whole = functools.reduce(lambda before, text: said("next", before=before, mark=mark, text=text), parts, "")
-        whole = said("many", n=len(texts), texts=whole)
-    return _advised(said("at", key=where, text=whole), advice)
+        parts = [*texts[:MOST_SHOWN], *([message("more", n=left)] if left > 0 else [])]
+        whole = functools.reduce(lambda before, text: message("next", before=before, mark=mark, text=text), parts, "")
+        whole = message("many", n=len(texts), texts=whole)
+    return _advised(message("at", key=where, text=whole), advice)
 
 
 def _advised(text: Message, advice: str) -> Message:
-    return said("advised", text=text, advice=said(advice)) if advice else text
+    return message("advised", text=text, advice=message(advice)) if advice else text
 
 
 def _shortened(text: str) -> str:

@@ -32,7 +32,7 @@ def check_schema(facts: object, schema: int, where: Path | str) -> None:
     """Raises EvalsuiteError if *facts* have another *schema*."""
     found = facts.get("schema") if isinstance(facts, Mapping) else schema
     if isinstance(found, bool) or not isinstance(found, int) or found != schema:
-        raise EvalsuiteError(decode.said("schema", where=where, found=decode.shown(found), schema=schema))
+        raise EvalsuiteError(decode.message("schema", where=where, found=decode.shown(found), schema=schema))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -63,7 +63,7 @@ def for_terminal(message: str) -> str:
     """*message* without secrets and control characters."""
     from evalsuite import redaction  # slow, and rarely needed
 
-    text = redaction.redacted(message)
+    text = redaction.redact(message)
     return "".join(letter if letter.isprintable() or letter == "\n" else "\N{REPLACEMENT CHARACTER}" for letter in text)
 
 

@@ -75,7 +75,7 @@ def text(path: Path) -> str | None:
         return None
 
 
-def keep(path: Path, content: bytes) -> None:
+def write_cache(path: Path, content: bytes) -> None:
     """Puts *content* into a cache; a failure only costs time."""
     with contextlib.suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -148,7 +148,7 @@ def scratch(purpose: str) -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def private(path: str, flags: int) -> int:
+def open_private(path: str, flags: int) -> int:
     """An opener for `open`: nobody else may read what a training script prints."""
     return os.open(path, flags, 0o600)
 

@@ -53,7 +53,7 @@ def of_node(place: Node, processes: int, threads: int) -> dict[str, str]:
     }
 
 
-def unfilled(argv: Iterable[str]) -> str | None:
+def find_unfilled(argv: Iterable[str]) -> str | None:
     """Why a line cannot be started: it needs names of hosts that the launcher does not tell."""
     if any(name in token for token in argv for name in OF_HOSTS):
         return Message("core.hosts_untold")
@@ -71,7 +71,7 @@ def _hosts_placeholders(place: Node, processes: int) -> dict[str, str]:
     }
 
 
-def filled(token: str, known: Mapping[str, str]) -> str:
+def fill(token: str, known: Mapping[str, str]) -> str:
     """Other braces stay."""
     for name, value in known.items():
         token = token.replace(name, value)

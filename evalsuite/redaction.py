@@ -79,7 +79,7 @@ def is_secret_name(name: str) -> bool:
     return bool(_NAME.search(re.sub(r"(?<=[a-z])(?=[A-Z])", "_", plain)))
 
 
-def redacted(text: str) -> str:
+def redact(text: str) -> str:
     """*text* or the values of a message, with each secret replaced by its name."""
     return text.map(_redacted) if isinstance(text, Message) else _redacted(text)
 
@@ -94,7 +94,7 @@ def _redacted(text: str) -> str:
     return _RANDOM.sub(lambda match: _mark("random text") if _is_random(match[0]) else match[0], text)
 
 
-def words(line: Sequence[str]) -> tuple[str, ...]:
+def redact_words(line: Sequence[str]) -> tuple[str, ...]:
     """A command line without secrets; an option's name marks the next word too."""
     found, before = [], ""
     for place, word in enumerate(line):
@@ -104,38 +104,38 @@ def words(line: Sequence[str]) -> tuple[str, ...]:
         elif by_place and by_place["value"] and word.endswith(by_place["value"]):
             found.append(word.removesuffix(by_place["value"]) + _mark(by_place["before"].split()[0]))
         else:
-            found.append(redacted(word))
+            found.append(redact(word))
         before = word
     return tuple(found)
 
 
-def variables(given: Mapping[str, str]) -> dict[str, str]:
+def redact_variables(given: Mapping[str, str]) -> dict[str, str]:
     """Texts by name, without secrets."""
     return {
-        name: _mark(name) if value and is_secret_name(name) and not value.isdigit() else redacted(value)
+        name: _mark(name) if value and is_secret_name(name) and not value.isdigit() else redact(value)
         for name, value in given.items()
     }
 
 
-def shown(found: object) -> object:
+def redact_value(found: object) -> object:
     """A JSON value without secrets."""
     if isinstance(found, str):
-        return redacted(found)
+        return redact(found)
     if isinstance(found, Mapping):
-        return {name: shown(value) for name, value in found.items()}
-    return [shown(value) for value in found] if isinstance(found, list | tuple) else found
+        return {name: redact_value(value) for name, value in found.items()}
+    return [redact_value(value) for value in found] if isinstance(found, list | tuple) else found
 
 
-def first_of(found: object, key: str = "") -> str | None:
+def find_secret(found: object, key: str = "") -> str | None:
     """The key of the first secret in a JSON or TOML value."""
     if isinstance(found, str):
-        return (key or "the text") if redacted(found) != found or _is_named_secret(key, found) else None
+        return (key or "the text") if redact(found) != found or _is_named_secret(key, found) else None
     inside: Iterable[tuple[str, object]] = ()
     if isinstance(found, Mapping):
         inside = ((f"{key}.{name}" if key else str(name), value) for name, value in found.items())
     elif isinstance(found, list | tuple):
         inside = ((f"{key}[{place}]", value) for place, value in enumerate(found))
-    return next((where for name, value in inside if (where := first_of(value, redacted(name)))), None)
+    return next((where for name, value in inside if (where := find_secret(value, redact(name)))), None)
 
 
 def _is_named_secret(key: str, found: str) -> bool:
@@ -154,7 +154,7 @@ def is_issued(text: str) -> bool:
     return any(not _is_hidden(match["value"]) for match in _QUERY.finditer(text))
 
 
-def masked(text: bytes) -> bytes:
+def mask_secrets(text: bytes) -> bytes:
     """*text* with `*` over each byte of a secret: lengths and places stay."""
     decoded = text.decode("utf-8", "surrogateescape")
     out, behind = bytearray(), 0
@@ -172,7 +172,7 @@ def _places(text: str) -> Iterator[tuple[int, int]]:
     yield from (match.span("word" if match["word"] else "user") for match in _ADDRESS.finditer(text) if _is_held(match))
     yield from (match.span("value") for match in _QUERY.finditer(text))
     yield from (match.span("value") for match in _BY_PLACE.finditer(text))
-    yield from (match.span("value") for match in _GIVEN.finditer(text) if _is_told(match))
+    yield from (match.span("value") for match in _GIVEN.finditer(text) if _has_secret(match))
     yield from (match.span() for match in _RANDOM.finditer(text) if _is_random(match[0]))
 
 
@@ -195,7 +195,7 @@ def _without_answer(match: "re.Match[str]") -> str:
     return match[0] if _is_hidden(match["value"]) else match["name"] + _mark(match["name"].strip("?&;="))
 
 
-def _is_told(match: "re.Match[str]") -> bool:
+def _has_secret(match: "re.Match[str]") -> bool:
     """Whether a secret follows, and not the rest of a sentence ("token 120", "password is wrong")."""
     value = match["value"].strip("\"'")
     if not is_secret_name(match["name"]) or _is_hidden(value) or _is_prose(match):
@@ -216,7 +216,7 @@ def _is_prose(match: "re.Match[str]") -> bool:
 
 
 def _without_value(match: "re.Match[str]") -> str:
-    return match["name"] + match["between"] + _mark(match["name"]) if _is_told(match) else match[0]
+    return match["name"] + match["between"] + _mark(match["name"]) if _has_secret(match) else match[0]
 
 
 def _is_random(word: str) -> bool:

@@ -28,21 +28,21 @@ def discover(places: Iterable[Path] = ()) -> dict[str, Adapter]:
     """
     found = dict(_house())
     for place in places:
-        found |= brought(Path(place))
+        found |= load_author_adapters(Path(place))
     return found
 
 
 @functools.cache
 def _house() -> Mapping[str, Adapter]:
-    return _joined((load(file), file) for file in author_modules.modules(paths.ADAPTERS, CONTRACT))
+    return _join((load(file), file) for file in author_modules.find_modules(paths.ADAPTERS, CONTRACT))
 
 
-def brought(place: Path) -> dict[str, Adapter]:
+def load_author_adapters(place: Path) -> dict[str, Adapter]:
     """The checked adapters of a folder or file of an author's."""
-    return _joined((_author(load(file), file), file) for file in author_modules.modules(place, CONTRACT))
+    return _join((_check_author(load(file), file), file) for file in author_modules.find_modules(place, CONTRACT))
 
 
-def _joined(adapters: Iterable[tuple[Adapter, Path]]) -> dict[str, Adapter]:
+def _join(adapters: Iterable[tuple[Adapter, Path]]) -> dict[str, Adapter]:
     found: dict[str, Adapter] = {}
     for adapter, file in adapters:
         before = found[adapter.name].recipes if adapter.name in found else ()
@@ -53,8 +53,8 @@ def _joined(adapters: Iterable[tuple[Adapter, Path]]) -> dict[str, Adapter]:
 
 def load(file: Path) -> Adapter:
     """Raises EvalsuiteError if *file* declares no adapter."""
-    module = author_modules.loaded(file, CONTRACT)
-    adapter = author_modules.declared(module, file, CONTRACT)
+    module = author_modules.load_module(file, CONTRACT)
+    adapter = author_modules.find_declaration(module, file, CONTRACT)
     if not isinstance(adapter, Adapter):
         raise EvalsuiteError.of(
             "core.adapter_other", path=file, value=decode.shown(adapter), example=CONTRACT.example, page=CONTRACT.page
@@ -62,7 +62,7 @@ def load(file: Path) -> Adapter:
     return adapter
 
 
-def _author(adapter: Adapter, file: Path) -> Adapter:
+def _check_author(adapter: Adapter, file: Path) -> Adapter:
     """A checked adapter: its dialects know their file, and errors of its functions name it."""
     author_modules.check(adapter, str(file))
     for recipe in adapter.recipes:
@@ -72,7 +72,7 @@ def _author(adapter: Adapter, file: Path) -> Adapter:
         if isinstance(recipe.dialect, Dialect) and id(recipe.dialect) not in dialects:
             recipe.dialect.check(str(file))
             dialects[id(recipe.dialect)] = replace(recipe.dialect, origin=Origin(file=file, option="--adapters"))
-    return replace(adapter, recipes=tuple(_guarded(recipe, file, dialects) for recipe in adapter.recipes))
+    return replace(adapter, recipes=tuple(_guard(recipe, file, dialects) for recipe in adapter.recipes))
 
 
 def _check_facts(recipe: Recipe, file: Path) -> None:
@@ -91,19 +91,19 @@ def _facts_known() -> tuple[str, ...]:
     return tuple(rule["key"] for rule in rules["fact"])
 
 
-def _guarded(recipe: Recipe, file: Path, dialects: Mapping[int, Dialect]) -> Recipe:
+def _guard(recipe: Recipe, file: Path, dialects: Mapping[int, Dialect]) -> Recipe:
     where = Message("core.of_recipe", path=file, recipe=recipe.name)
     return replace(
         recipe,
         dialect=dialects.get(id(recipe.dialect), recipe.dialect),
-        command=author_modules.guarded(recipe.command, f"{where}: command", "Command(…)", Command),
-        unsupported=author_modules.guarded(
+        command=author_modules.guard(recipe.command, f"{where}: command", "Command(…)", Command),
+        unsupported=author_modules.guard(
             recipe.unsupported, f"{where}: unsupported", Message("core.text_or_none"), (str, type(None))
         ),
     )
 
 
-def chosen(names: Iterable[str], adapters: Mapping[str, Adapter]) -> list[Adapter]:
+def choose_adapters(names: Iterable[str], adapters: Mapping[str, Adapter]) -> list[Adapter]:
     """In the order of *names*. Raises EvalsuiteError with the nearest name."""
     return [_adapter(name, adapters) for name in names]
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from evalsuite.decode import Mistake, said
+from evalsuite.decode import Mistake, message
 from evalsuite.documents import Document
 
 
@@ -64,7 +64,7 @@ class EquivalenceReceipt(Document):
     def mistakes(self) -> Iterator[Mistake]:
         for answer in self.answers:
             if not answer.settings or not all(setting.losses for setting in answer.settings):
-                yield Mistake("answers", said("no_loss", framework=answer.framework))
+                yield Mistake("answers", message("no_loss", framework=answer.framework))
 
     def answer(self, framework: str) -> WorkloadAnswer | None:
         return next((each for each in self.answers if each.framework == framework), None)

@@ -22,7 +22,7 @@ from evalsuite.runs.store import Store
 
 def recorded() -> Evaluation:
     """Runs of another machine, which the page says."""
-    return evaluation.evaluate(Store(archive.unpacked(paths.DATA / "recorded.zip")), recorded_elsewhere=True)
+    return evaluation.evaluate(Store(archive.unpack(paths.DATA / "recorded.zip")), recorded_elsewhere=True)
 
 
 def has_display(variables: Mapping[str, str], system: str) -> bool:

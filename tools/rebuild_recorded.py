@@ -23,8 +23,8 @@ def quick() -> Evaluation:
 
 
 def recorded() -> Evaluation:
-    return evaluation.evaluate(Store(archive.unpacked(paths.DATA / "recorded.zip")))
+    return evaluation.evaluate(Store(archive.unpack(paths.DATA / "recorded.zip")))
 
 
 def links() -> Evaluation:
-    return evaluation.evaluate(Store(archive.unpacked(paths.DATA / "recorded-links.zip")))
+    return evaluation.evaluate(Store(archive.unpack(paths.DATA / "recorded-links.zip")))

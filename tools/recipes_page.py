@@ -128,7 +128,7 @@ def _measured() -> str:
     """Median throughput of recorded runs at each scale, per recipe and axis."""
     series: dict[tuple, dict[str, list[float]]] = {}
     machines = set()
-    for folder in Store(archive.unpacked(paths.DATA / "recorded.zip")).finished():
+    for folder in Store(archive.unpack(paths.DATA / "recorded.zip")).finished():
         measured = measurement.measurement(folder)
         case = measured.run.case
         if measured.value is None or folder.command().recipe.kind != "official":

@@ -307,7 +307,7 @@ def _read_configuration(file: Path, root: Path, declared: Declared) -> None:
 
 def _raise_what_ran(evidence: dict) -> None:
     """A completed run beats any reading."""
-    for folder in Store(archive.unpacked(paths.DATA / "recorded.zip")).finished():
+    for folder in Store(archive.unpack(paths.DATA / "recorded.zip")).finished():
         case, outcome = folder.run().case, folder.outcome()
         facts = evidence.get(f"{case.framework}/{case.recipe}")
         if facts is None or outcome.status != "completed":

@@ -11,7 +11,7 @@ from evalsuite.errors import EvalsuiteError
 from evalsuite.machine import cores
 from evalsuite.machine.sensors import processor
 from evalsuite.messages import Message
-from evalsuite.placeholders import filled
+from evalsuite.placeholders import fill
 
 AGENT_FAILED = 125  # the exit codes of timeout(1) and env(1)
 EVALUATOR_LOST = 123  # ours: none of those, nor a shell's
@@ -69,7 +69,7 @@ def command(
     """The command line and the environment of one process, with all placeholders filled."""
     count = threads(order)
     known = placeholders.of_node(place, order.processes or order.devices_per_node, count)
-    variables = {name: filled(value, known) for name, value in inherited.items()}
+    variables = {name: fill(value, known) for name, value in inherited.items()}
     variables |= rendezvous.variables(place, order.processes or 1, local_rank)
     if bound := bound_to(order):
         variables[cores.VARIABLE] = cores.in_words(bound)
@@ -77,10 +77,10 @@ def command(
         "PYTHONUNBUFFERED": "1",
         "CUDA_DEVICE_ORDER": "PCI_BUS_ID",  # so that CUDA numbers the devices as NVML does
     }
-    argv = [filled(token, known) for token in order.argv]
+    argv = [fill(token, known) for token in order.argv]
     if order.first_node_only and place.rank > 0:
         argv = [sys.executable, "-c", WAIT, str(order.folder / FIRST_ENDED)]
-    if reason := placeholders.unfilled(argv):
+    if reason := placeholders.find_unfilled(argv):
         raise CannotStart(reason, CANNOT_EXECUTE)
     return argv, defaults | variables
 

@@ -20,7 +20,7 @@ from evalsuite.logs import catalogue
 from evalsuite.logs.formatting import rate
 from evalsuite.model import Case, Device
 from evalsuite.plan import repositories
-from evalsuite.registry import chosen, discover
+from evalsuite.registry import choose_adapters, discover
 
 HELP = "list frameworks and recipes, or check your own adapters"
 EXAMPLES = """  evalsuite adapters
@@ -49,7 +49,9 @@ def run(arguments: argparse.Namespace) -> int:
     adapters = discover(arguments.adapters)
     wanted = arguments.frameworks.split(",") if arguments.frameworks else sorted(adapters)
     found = [
-        facts(adapter, recipe, arguments.device) for adapter in chosen(wanted, adapters) for recipe in adapter.recipes
+        facts(adapter, recipe, arguments.device)
+        for adapter in choose_adapters(wanted, adapters)
+        for recipe in adapter.recipes
     ]
     if arguments.json:
         print(json.dumps(found, indent=1, ensure_ascii=False))
@@ -150,8 +152,8 @@ def _check(arguments: argparse.Namespace) -> int:
     known = catalogue.discover(more.dialects, (*more.adapters, arguments.check.resolve()))
     found = [
         checked
-        for file in author_modules.modules(arguments.check, registry.CONTRACT)
-        for checked in checking.check_adapters(registry.brought(file), file, known, arguments.log)
+        for file in author_modules.find_modules(arguments.check, registry.CONTRACT)
+        for checked in checking.check_adapters(registry.load_author_adapters(file), file, known, arguments.log)
     ]
     if not found:
         raise EvalsuiteError.of("commands.check_no_recipe", path=arguments.check)

@@ -127,7 +127,7 @@ def _check_name(option: str, text: str | None) -> list[tuple[str, str]]:
 def _check_facts(pairs: Sequence[tuple[str, str]]) -> dict[str, str]:
     """What is said with --set. Raises EvalsuiteError if it contradicts itself or cannot be."""
     try:
-        facts = user_facts.together({}, *(("--set", {name: value}) for name, value in pairs))
+        facts = user_facts.merge_facts({}, *(("--set", {name: value}) for name, value in pairs))
         user_facts.check_facts(facts)
     except ValueError as error:
         raise EvalsuiteError.of("commands.set", error=error) from error
@@ -150,7 +150,7 @@ def _print(results: Sequence[Imported], as_json: bool) -> None:
         facts = [
             {**asdict(replace(each, findings=())), "findings": list(map(document, each.findings))} for each in results
         ]
-        print(json.dumps(redaction.shown(facts), indent=1, ensure_ascii=False))
+        print(json.dumps(redaction.redact_value(facts), indent=1, ensure_ascii=False))
         return
     for alike in _group_alike(results):
         first = alike[0]
@@ -185,9 +185,7 @@ def _group_alike(results: Sequence[Imported]) -> list[list[Imported]]:
 
 def _printable(text: str) -> str:
     """*text* without secrets, and without what a terminal would take for a command."""
-    return "".join(
-        letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in redaction.redacted(text)
-    )
+    return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in redaction.redact(text))
 
 
 def _exit(results: Sequence[Imported]) -> int:

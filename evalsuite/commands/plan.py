@@ -45,7 +45,7 @@ def run(arguments: argparse.Namespace) -> int:
     request = read_request(arguments)
     if arguments.json:
         facts = _facts(request, with_commands=arguments.commands)
-        print(json.dumps(redaction.shown(facts), indent=1, ensure_ascii=False))
+        print(json.dumps(redaction.redact_value(facts), indent=1, ensure_ascii=False))
     elif arguments.commands:
         _print_commands(request)
     else:
@@ -113,9 +113,9 @@ def _print_commands(request: Request) -> None:
     for case in plan.cases:
         print(f"# {case.id} ({case.nodes} node{'s' if case.nodes > 1 else ''})")
         whole = _command_line(request, case)
-        print(shlex.join(redaction.words(whole.engine)))
+        print(shlex.join(redaction.redact_words(whole.engine)))
         for node, line in enumerate(whole.on_nodes(case, plan.recipe(case))):
-            words = shlex.join(redaction.words(line)) if line else "(samples only: the first node reaches it)"
+            words = shlex.join(redaction.redact_words(line)) if line else "(samples only: the first node reaches it)"
             print(f"#   on node {node}: {words}")
         if NOT_MADE_YET in whole.training and not request.place.engine.container:
             print(f"#   {_why_without_python(plan, case)}")
@@ -163,7 +163,7 @@ def _facts(request: Request, *, with_commands: bool) -> dict[str, object]:
         facts = {name: getattr(case, name) for name in CASE_FACTS}
         facts |= {"done": done[case.id], "notes": flags.get(case.id, [])}
         if with_commands:
-            facts["command"] = list(redaction.words(_command_line(request, case).engine))
+            facts["command"] = list(redaction.redact_words(_command_line(request, case).engine))
         cases.append(facts)
     return {
         "profile": plan.spec.name,

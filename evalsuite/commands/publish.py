@@ -41,7 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _check_shown(arguments: argparse.Namespace) -> None:
     """Raises EvalsuiteError if a name or an address that all pages show holds what looks like a secret."""
     for option in ("title", "url"):
-        if redaction.first_of(getattr(arguments, option)):
+        if redaction.find_secret(getattr(arguments, option)):
             raise EvalsuiteError.of("commands.site_option", option=option)
 
 
@@ -55,7 +55,7 @@ def _url(text: str | None) -> str | None:
 
 def _print(published: Published, arguments: argparse.Namespace) -> None:
     if arguments.json:
-        print(json.dumps(redaction.shown(_facts(published, arguments.site)), indent=1))
+        print(json.dumps(redaction.redact_value(_facts(published, arguments.site)), indent=1))
         return
     for name in published.added:
         print(i18n.say("publish.added", folder=arguments.site / "reports" / name))

@@ -83,7 +83,7 @@ def add_output_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     check(arguments)
-    evaluation = write(Store(archive.unpacked(arguments.runs)), arguments)
+    evaluation = write(Store(archive.unpack(arguments.runs)), arguments)
     if not valid(evaluation.summaries):
         return Exit.NOTHING_MEASURED
     return exit_code(evaluation) if arguments.fail_on_criteria else Exit.DONE

@@ -45,13 +45,13 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _needed(arguments: argparse.Namespace) -> list[str]:
     """The repositories of the recipes that the profile asks for, in its order."""
-    from evalsuite.registry import chosen, discover
+    from evalsuite.registry import choose_adapters, discover
 
     adapters = discover(arguments.adapters)
     recipes = [
         recipe
         for matrix in spec.profile(arguments.profile).matrices()
-        for adapter in chosen(matrix.frameworks, adapters)
+        for adapter in choose_adapters(matrix.frameworks, adapters)
         for model in matrix.models
         for recipe in plan.recipes_for(adapter, model, matrix.recipes)
     ]

@@ -94,7 +94,7 @@ class Importer:
 
     def _facts(self, name: str) -> Facts:
         said = user_facts.of_path(name, self._asked.found_by, self._asked.user, self._asked.mapped)
-        return user_facts.together(self._asked.mapped[0], *said, amend=self._asked.amend)
+        return user_facts.merge_facts(self._asked.mapped[0], *said, amend=self._asked.amend)
 
     def _imported(self, members: Sequence[_Member]) -> Imported:
         content = tuple(sorted(member.sha256 for member in members))
@@ -115,12 +115,12 @@ class Importer:
     def _again(self, members: Sequence[_Member], there: RunFolder) -> Imported:
         """The bytes of *there* again: kept, or corrected where asked for."""
         source, known = str(members[0].path), there.command()
-        before, said = dict(known.stated or {}), user_facts.recorded(members[0].facts)
+        before, said = dict(known.stated or {}), user_facts.recorded_facts(members[0].facts)
         changed = changes(known, said)
         if not changed:
             return Imported(source=source, run=there.run().id, status="already there")
         if not self._asked.amend:
-            return Imported(source=source, run=None, status="skipped", reason=otherwise(there, changed, said))
+            return Imported(source=source, run=None, status="skipped", reason=explain_difference(there, changed, said))
         if "device" in said:
             before.pop("device_model", None)
         facts = {**before, **said, **{k: v for k, v in members[0].facts.items() if k in ("repeat", "rank")}}
@@ -142,14 +142,14 @@ class Importer:
         case, known = self._case(members[0].path, facts)
         if instead_of is not None:
             self._into.set_aside(instead_of)
-        repeat = user_facts.whole(facts, "repeat")
+        repeat = user_facts.whole_number(facts, "repeat")
         for number in itertools.count() if repeat is None else itertools.chain((repeat,), itertools.count()):
             run = Run(case=case, repeat=number)
             with self._into.claim(run) as folder:
                 if folder is None:
                     continue
                 try:
-                    self._fill(folder, members, known, user_facts.recorded(facts), corrected)
+                    self._fill(folder, members, known, user_facts.recorded_facts(facts), corrected)
                 except OSError as error:
                     raise EvalsuiteError.of("importing.copy_failed", path=folder.path, error=error) from error
                 logs = folder.logs()
@@ -164,7 +164,7 @@ class Importer:
             path,
             dialect=facts.get("dialect"),
             devices=user_facts.devices(facts),
-            batch_per_device=user_facts.whole(facts, "batch"),
+            batch_per_device=user_facts.whole_number(facts, "batch"),
             dialects=self._dialects,
         )
         against = [one for one in known.findings if isinstance(one, ContradictsLog)]
@@ -187,8 +187,8 @@ class Importer:
         corrected: Mapping[str, str] | None,
     ) -> None:
         for member in members:
-            place = folder.log_path(HOST, user_facts.whole(member.facts, "rank"))
-            with open(place, "wb", opener=files.private) as copy, open(member.path, "rb") as log:
+            place = folder.log_path(HOST, user_facts.whole_number(member.facts, "rank"))
+            with open(place, "wb", opener=files.open_private) as copy, open(member.path, "rb") as log:
                 shutil.copyfileobj(log, copy)
             if files.sha256(place) != member.sha256:
                 raise EvalsuiteError.of("importing.import_changed", path=member.path)
@@ -218,7 +218,7 @@ def changes(known: RunCommand, said: Mapping[str, str]) -> Facts:
     return {name: before.get(name, "not said") for name, value in said.items() if before.get(name) != value}
 
 
-def otherwise(there: RunFolder, changed: Mapping[str, str], said: Mapping[str, str]) -> str:
+def explain_difference(there: RunFolder, changed: Mapping[str, str], said: Mapping[str, str]) -> str:
     """Why what is there is neither made again nor left silently."""
     told = ", ".join(f'{name} "{said[name]}" (recorded: {before})' for name, before in sorted(changed.items()))
     return Message("importing.same_bytes_amend", run=there.run().id, facts=told)

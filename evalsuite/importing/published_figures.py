@@ -21,7 +21,7 @@ from evalsuite.dialect import Dialect
 from evalsuite.documents import Citation, CitedFigure, RunCommand, Source
 from evalsuite.errors import EvalsuiteError
 from evalsuite.importing import published_tables, user_facts
-from evalsuite.importing.log_import import HOST, Content, Imported, changes, command, contents, otherwise
+from evalsuite.importing.log_import import HOST, Content, Imported, changes, command, contents, explain_difference
 from evalsuite.importing.published_tables import CitedRow, CitedTable
 from evalsuite.importing.user_facts import Facts
 from evalsuite.logs import reading
@@ -133,7 +133,7 @@ def cite_table(
     to = _To(store=into, dialects=dialects, bases=_Bases(found), amend=amend, there=contents(into))
     for case, members in _by_case(found):
         for one in _runs_of(case, members):
-            made = _cited(one, to)
+            made = _import_figure(one, to)
             for member in one.members:
                 again = member is not one.first and made.run is not None
                 place = replace(made, source=member.where, findings=() if again else made.findings)
@@ -149,7 +149,7 @@ def _figure(
     if row.beyond:
         raise ValueError(Message("importing.row_longer", n=row.beyond))
     own = {name: text for name, text in cells.items() if name in SAID or name not in published_tables.COLUMNS}
-    facts = user_facts.together(defaults, (user_facts.USER, user), (user_facts.TABLE, own))
+    facts = user_facts.merge_facts(defaults, (user_facts.USER, user), (user_facts.TABLE, own))
     user_facts.check_facts(facts, columns)
     quantity, text, kind = _quantity(cells, facts)
     if text is None:
@@ -266,7 +266,7 @@ def _runs_of(case: Case, rows: Sequence[_Figure]) -> Iterator[_Cited]:
         own = _with(case, "figure", "single_run") if figures else case
         own = own if len(sets) == 1 else _with(own, "log_set", _set_name(runs, sets))
         for place, same in enumerate(_alike(runs, lambda one: one.facts.get("repeat", one.row.raw))):
-            repeat = user_facts.whole(same[0].facts, "repeat")
+            repeat = user_facts.whole_number(same[0].facts, "repeat")
             yield _Cited(members=same, case=own, repeat=place if repeat is None else repeat)
 
 
@@ -307,7 +307,7 @@ def _source_of(figure: _Figure) -> str:
 
 
 def _with(case: Case, name: str, value: str) -> Case:
-    return replace(case, options=tuple(sorted((*case.options, (name, user_facts.safe(value))))))
+    return replace(case, options=tuple(sorted((*case.options, (name, user_facts.safe_name(value))))))
 
 
 class _Bases:
@@ -354,23 +354,23 @@ class _To:
     there: Mapping[Content, RunFolder]  # by their bytes
 
 
-def _cited(one: _Cited, to: _To) -> Imported:
+def _import_figure(one: _Cited, to: _To) -> Imported:
     """Makes a run folder, unless the row has one."""
     first = one.first
     there = to.there.get((hashlib.sha256(_text(first)).hexdigest(),) * len(one.members))
     if there is None or not there.finished:
-        return _written(one, to)
-    known, said = there.command(), user_facts.recorded(first.facts)
+        return _write_figure(one, to)
+    known, said = there.command(), user_facts.recorded_facts(first.facts)
     changed = changes(known, said)
     if not changed:
         return Imported(source=first.where, run=there.run().id, status="already there")
     if not to.amend:
-        return Imported(source=first.where, run=None, status="skipped", reason=otherwise(there, changed, said))
+        return Imported(source=first.where, run=None, status="skipped", reason=explain_difference(there, changed, said))
     to.store.set_aside(there)
-    return _written(one, to, corrected={**(known.corrected or {}), **changed})
+    return _write_figure(one, to, corrected={**(known.corrected or {}), **changed})
 
 
-def _written(one: _Cited, to: _To, corrected: Mapping[str, str] | None = None) -> Imported:
+def _write_figure(one: _Cited, to: _To, corrected: Mapping[str, str] | None = None) -> Imported:
     """The run folder of a figure; its log is the row and the figure."""
     first, dialect = one.first, f"cited_{one.first.items}"
     for case in _cases(one):
@@ -427,11 +427,11 @@ def _fill(folder: RunFolder, one: _Cited, to: _To, corrected: Mapping[str, str] 
     path.write_bytes(_text(first))
     sources = [Source(path=member.where, sha256=files.sha256(path)) for member in one.members]
     made = command(to.dialects[f"cited_{first.items}"], f"{first.items}/s", sources, "cited")
-    folder.write_command(replace(_told(made, one, to.bases), corrected=corrected))
+    folder.write_command(replace(_describe(made, one, to.bases), corrected=corrected))
     folder.write_outcome(Outcome(status="completed", reason="", origin="cited"))
 
 
-def _told(made: RunCommand, one: _Cited, bases: _Bases) -> RunCommand:
+def _describe(made: RunCommand, one: _Cited, bases: _Bases) -> RunCommand:
     first = one.first
     n = {member.row.cells["n"] for member in one.members if "n" in member.row.cells}
     kinds = Counter(member.kind for member in one.members if member.kind)
@@ -445,4 +445,4 @@ def _told(made: RunCommand, one: _Cited, bases: _Bases) -> RunCommand:
         others=tuple(other.citation() for other in one.others),
         others_printed=tuple(other.printed for other in one.others),
     )
-    return replace(made, stated=user_facts.recorded(first.facts), figure=figure)
+    return replace(made, stated=user_facts.recorded_facts(first.facts), figure=figure)

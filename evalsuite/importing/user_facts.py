@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Literal
 
 from evalsuite import redaction
-from evalsuite.decode import Mistake, decode, read_toml, refusal, said
+from evalsuite.decode import Mistake, decode, message, read_toml, refusal
 from evalsuite.errors import EvalsuiteError, did_you_mean
 from evalsuite.importing import vocabulary
 from evalsuite.logs.reading import Reading
@@ -91,11 +91,11 @@ class _MappingFile:
             key = f"runs {place}" if place else "defaults"
             for name, value in facts.items():
                 if name in (*_NAMES, "path") and not isinstance(value, str):
-                    yield Mistake(f"{key}.{name}", refusal(value, said("quoted")))
+                    yield Mistake(f"{key}.{name}", refusal(value, message("quoted")))
                 elif isinstance(value, list | Mapping) or (name != "path" and not str(value).strip()):
-                    yield Mistake(f"{key}.{name}", refusal(value, said("single_value")))
+                    yield Mistake(f"{key}.{name}", refusal(value, message("single_value")))
             if place and not str(facts.get("path", "/")).strip("/ "):
-                yield Mistake(f"{key}.path", refusal(facts.get("path"), said("log_path")))
+                yield Mistake(f"{key}.path", refusal(facts.get("path"), message("log_path")))
 
 
 def mapping(file: Path) -> tuple[Facts, list[Facts]]:
@@ -110,7 +110,7 @@ def _texts(facts: Mapping[str, object]) -> Facts:
     }
 
 
-def together(defaults: Mapping[str, str], *said: tuple[str, Mapping[str, str]], amend: bool = False) -> Facts:
+def merge_facts(defaults: Mapping[str, str], *said: tuple[str, Mapping[str, str]], amend: bool = False) -> Facts:
     """The facts of all: *defaults* give way; of contradicting (who, what) the first wins if *amend*.
 
     Else raises ValueError with both.
@@ -135,8 +135,8 @@ def check_facts(facts: Mapping[str, str], columns: Mapping[str, str] | None = No
 
     *columns*: name → header.
     """
-    vocabulary.misspelt(facts, (*FIELDS, *RECORDED))
-    if secret := redaction.first_of({name: text for name, text in facts.items() if name not in _APART}):
+    vocabulary.check_spelling(facts, (*FIELDS, *RECORDED))
+    if secret := redaction.find_secret({name: text for name, text in facts.items() if name not in _APART}):
         raise ValueError(Message("importing.fact_secret", place=secret))
     for name in _NAMES:
         if name in facts and not _UNSAFE.sub("", facts[name]).strip("_."):
@@ -146,7 +146,7 @@ def check_facts(facts: Mapping[str, str], columns: Mapping[str, str] | None = No
             where = f'column "{columns[name]}"' if columns and name in columns else name
             least = Message("importing.whole_from") if name in _COUNTED else Message("importing.whole_above")
             raise ValueError(Message("importing.whole", where=where, text=facts[name], least=least))
-    each, total = whole(facts, "gpus"), whole(facts, "devices")
+    each, total = whole_number(facts, "gpus"), whole_number(facts, "devices")
     if each and total and "nodes" in facts and each * int(facts["nodes"]) != total:
         raise ValueError(
             Message(
@@ -163,15 +163,15 @@ def is_whole(text: str, least: int) -> bool:
     return text.isascii() and text.isdigit() and len(text) <= MOST_DIGITS and int(text) >= least
 
 
-def whole(facts: Mapping[str, str], name: str) -> int | None:
+def whole_number(facts: Mapping[str, str], name: str) -> int | None:
     """The number at *name* in checked *facts*."""
     return int(facts[name]) if name in facts else None
 
 
 def devices(facts: Mapping[str, str]) -> int | None:
     """Of the whole job."""
-    each = whole(facts, "gpus")
-    return each * (whole(facts, "nodes") or 1) if each else whole(facts, "devices")
+    each = whole_number(facts, "gpus")
+    return each * (whole_number(facts, "nodes") or 1) if each else whole_number(facts, "devices")
 
 
 def case(facts: Mapping[str, str], known: Reading, who: str = "") -> Case:
@@ -179,7 +179,7 @@ def case(facts: Mapping[str, str], known: Reading, who: str = "") -> Case:
     framework = facts.get("framework") or known.framework
     model = facts.get("model") or known.model
     total = devices(facts) or known.total_devices
-    batch = whole(facts, "batch") or known.batch_per_device
+    batch = whole_number(facts, "batch") or known.batch_per_device
     if not (framework and model and total and batch):
         needed = {"framework": framework, "model": model, "devices": total, "batch": batch}
         absent = [name for name, value in needed.items() if not value]
@@ -187,13 +187,13 @@ def case(facts: Mapping[str, str], known: Reading, who: str = "") -> Case:
         raise ValueError(
             Message("importing.says", who=who or Message("importing.path_nor_log"), absent=absent, tried=tried)
         )
-    nodes = whole(facts, "nodes") or 1
+    nodes = whole_number(facts, "nodes") or 1
     if total % nodes:
         raise ValueError(Message("importing.uneven", total=total, nodes=nodes))
     made = Case(
-        framework=safe(framework),
-        recipe=safe(facts.get("recipe") or f"{known.dialect or 'cited'}-{model}"),  # a case's id has no model
-        model=safe(model),
+        framework=safe_name(framework),
+        recipe=safe_name(facts.get("recipe") or f"{known.dialect or 'cited'}-{model}"),  # a case's id has no model
+        model=safe_name(model),
         nodes=nodes,
         devices_per_node=total // nodes,
         batch_per_device=round(batch),
@@ -213,15 +213,15 @@ def _options(facts: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """What tells cases apart and is no axis: options of the script, and words that an axis folds."""
     for name, value in facts.items():
         if name not in FIELDS and name not in RECORDED:
-            yield safe(name), safe(value)
+            yield safe_name(name), safe_name(value)
     precision = facts.get("precision", "unknown")
     if precision.lower() not in _SAY_NO_MORE:
-        yield "stated_precision", safe(precision)
+        yield "stated_precision", safe_name(precision)
     if facts.get("device", "gpu").lower() not in KINDS:
-        yield "device_model", safe(facts["device"])
+        yield "device_model", safe_name(facts["device"])
 
 
-def recorded(facts: Mapping[str, str]) -> Facts:
+def recorded_facts(facts: Mapping[str, str]) -> Facts:
     """*facts* as stated, for a run folder."""
     kept = {name: value for name, value in facts.items() if name not in ("any", "repeat", "rank")}
     if kept.get("device", "gpu").lower() not in KINDS:
@@ -260,7 +260,7 @@ def _device(facts: Mapping[str, str]) -> Device:
     return KINDS.get(facts.get("device", "gpu").lower(), "gpu")
 
 
-def safe(text: str) -> str:
+def safe_name(text: str) -> str:
     """A value for the name of a folder."""
     name = _UNSAFE.sub("_", str(text)).strip("_.") or "unknown"
     if len(name) <= LONGEST_VALUE:

@@ -34,7 +34,7 @@ VALUES: Mapping[str, tuple[str, ...]] = {
 _SPELT = {"optimizer": "optimiser"}
 
 
-def misspelt(facts: Mapping[str, str], names: tuple[str, ...]) -> None:
+def check_spelling(facts: Mapping[str, str], names: tuple[str, ...]) -> None:
     """Raises ValueError with the nearest word if a name or value of *facts* nearly is a known one.
 
     *names*: those that `import` takes beside the facts.

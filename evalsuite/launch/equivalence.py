@@ -15,7 +15,7 @@ from evalsuite.errors import EvalsuiteError
 from evalsuite.launch.provision import virtualenvs
 from evalsuite.messages import Message, message_of
 from evalsuite.reference import REFERENCE_ENVIRONMENT
-from evalsuite.registry import chosen
+from evalsuite.registry import choose_adapters
 from evalsuite.runs.equivalence import hashes
 from evalsuite.workload import WorkloadAnswer
 
@@ -52,7 +52,7 @@ def workloads(adapters: Mapping[str, Adapter], frameworks: Iterable[str] | None,
     known = models(adapters)
     if model not in known:
         raise EvalsuiteError.of("launch.model_unproven", name=model, known=listed("models", model, known))
-    asked = chosen(frameworks, adapters) if frameworks is not None else adapters.values()
+    asked = choose_adapters(frameworks, adapters) if frameworks is not None else adapters.values()
     return [
         ProvenWorkload(framework=adapter.name, recipe=recipe)
         for adapter in asked
@@ -94,7 +94,7 @@ def answer(workload: ProvenWorkload, folder: Path, progress: Callable[[str], Non
     except subprocess.TimeoutExpired:
         return NotRun(framework=workload.framework, reason=Message("launch.answer_late", seconds=TIMEOUT_S))
     if ended.returncode or not file.is_file():
-        said = redaction.redacted(" · ".join(line.strip() for line in ended.stdout.strip().splitlines()[-LAST_LINES:]))
+        said = redaction.redact(" · ".join(line.strip() for line in ended.stdout.strip().splitlines()[-LAST_LINES:]))
         return NotRun(
             framework=workload.framework,
             reason=Message("launch.program_ended", name=program.name, code=ended.returncode, text=said),

@@ -134,7 +134,7 @@ def _finish(
 ) -> tuple[int, Enough | None, float, list[str]]:
     """Starts *line* and waits for its end: its exit code (negative: ended by that signal), why *enough* had it ended,
     if it did, how long it took (without the wait for another evaluation on the machine), and which hosts were lost."""
-    with open(folder.engine_log, "wb", opener=files.private) as output:
+    with open(folder.engine_log, "wb", opener=files.open_private) as output:
         try:
             environment = {**os.environ, **line.environment, **launcher.engine.variables}
             environment |= python_path(environment)
@@ -259,10 +259,10 @@ def _command(
     checkout = checkouts.facts(recipe, repositories.of(recipe))
     script = next((Path(token) for token in line.training if token.endswith(".py") and Path(token).is_file()), None)
     return RunCommand(
-        argv=redaction.words(line.engine),
-        command=redaction.words(line.training),
-        environment=redaction.variables(line.environment),
-        files=redaction.variables(line.files),
+        argv=redaction.redact_words(line.engine),
+        command=redaction.redact_words(line.training),
+        environment=redaction.redact_variables(line.environment),
+        files=redaction.redact_variables(line.files),
         container=container.runtime.name if container else None,
         sandbox=sandbox.PROGRAM if launcher.sandboxed else None,
         image_digest=images.digest(container.runtime, recipe.image) if container else None,
@@ -295,7 +295,7 @@ def _command(
 
 
 def _engine_said(file: Path) -> str:
-    return redaction.redacted(launcher_errors.find_reason(file.read_text(errors="replace") if file.is_file() else ""))
+    return redaction.redact(launcher_errors.find_reason(file.read_text(errors="replace") if file.is_file() else ""))
 
 
 def _signal_name(number: int) -> str:

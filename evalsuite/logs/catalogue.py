@@ -55,13 +55,13 @@ def discover(dialects: Iterable[Path] = (), adapters: Iterable[Path] = ()) -> di
 
 @functools.cache
 def _house() -> Mapping[str, Dialect]:
-    return {dialect.name: dialect for file in author_modules.modules(HOUSE, CONTRACT) for dialect in load(file)}
+    return {dialect.name: dialect for file in author_modules.find_modules(HOUSE, CONTRACT) for dialect in load(file)}
 
 
 def _given(places: Iterable[Path]) -> Iterator[Dialect]:
     """The dialects of a user's folders and files, each checked."""
     for place in places:
-        for file in author_modules.modules(Path(place), CONTRACT):
+        for file in author_modules.find_modules(Path(place), CONTRACT):
             for dialect in load(file):
                 dialect.check(str(file))
                 yield replace(dialect, origin=Origin(file=file, option="--dialects"))
@@ -75,7 +75,7 @@ def _brought(places: Iterable[Path]) -> Iterator[Dialect]:
     from evalsuite import registry
 
     for place in places:
-        for adapter in registry.brought(Path(place)).values():
+        for adapter in registry.load_author_adapters(Path(place)).values():
             yield from (recipe.dialect for recipe in adapter.recipes if isinstance(recipe.dialect, Dialect))
 
 
@@ -104,8 +104,8 @@ def _two(before: Dialect, dialect: Dialect) -> str:
 
 def load(file: Path) -> tuple[Dialect, ...]:
     """The dialects that *file* declares. Raises EvalsuiteError if it declares none or cannot be read."""
-    module = author_modules.loaded(file, CONTRACT)
-    found = author_modules.declared(module, file, CONTRACT)
+    module = author_modules.load_module(file, CONTRACT)
+    found = author_modules.find_declaration(module, file, CONTRACT)
     if not isinstance(found, tuple | list) or not all(isinstance(one, Dialect) for one in found):
         raise EvalsuiteError.of("logs.dialects_no_tuple", path=file, example=CONTRACT.example, page=CONTRACT.page)
     return tuple(found)

@@ -44,7 +44,7 @@ def last_line(path: Path) -> str:
     try:
         with path.open("rb") as file:
             file.seek(max(0, path.stat().st_size - TAIL_BYTES))
-            tail = redaction.masked(file.read())
+            tail = redaction.mask_secrets(file.read())
     except OSError:
         return ""
     lines = [line for line in tail.replace(b"\r", b"\n").split(b"\n") if line.strip()]
@@ -75,7 +75,7 @@ def _shown(number: int, line: bytes, parts: Sequence[tuple[int, int]]) -> LogLin
     line = line[: line.find(b"\n", parts[-1][1] if parts else 0) % (len(line) + 1)]
     begin = max(0, parts[0][0] - EARLIER) if parts and parts[-1][1] > LONGEST else 0
     places = [(_length(line[begin:a]), _length(line[begin:b])) for a, b in parts]
-    shown = redaction.masked(line)  # the whole line: a secret that is cut in two looks like none
+    shown = redaction.mask_secrets(line)  # the whole line: a secret that is cut in two looks like none
     text = _text(shown[begin:])[:LONGEST]
     return LogLine(number=number, text=text, read=tuple((a, b) for a, b in places if b <= len(text)))
 

@@ -131,4 +131,4 @@ def relevant(environment: Mapping[str, str]) -> dict[str, str]:
             found[name] = value
         elif _BEGINNINGS.match(name) and not _OTHERS.match(name) and not redaction.is_secret_name(name):
             found[name] = SET
-    return redaction.variables(found)
+    return redaction.redact_variables(found)

@@ -13,7 +13,7 @@ from evalsuite import paths, placeholders
 from evalsuite.adapter import Command, Recipe
 from evalsuite.errors import EvalsuiteError
 from evalsuite.model import Case
-from evalsuite.placeholders import FIRST_PORT, Node, filled
+from evalsuite.placeholders import FIRST_PORT, Node, fill
 from evalsuite.plan import data_sets, repositories, sandbox
 from evalsuite.plan.engines import Argv, Engine
 from evalsuite.runs.store import SCRATCH
@@ -45,7 +45,7 @@ class CommandLine:
             return ()
         place = Node(rank=rank, nodes=case.nodes, master_addr=hosts[0], master_port=FIRST_PORT, hosts=hosts)
         known = placeholders.of_node(place, case.devices_per_node, 0) | {"{threads}": "{threads}"}
-        return tuple(filled(token, known) for token in self.container or self.training)
+        return tuple(fill(token, known) for token in self.container or self.training)
 
 
 def command_line(
@@ -70,8 +70,8 @@ def command_line(
         **({"{checkout}": str(repositories.folder(recipe))} if recipe.checkout else {}),
     }
     _check_paths(known)
-    training = (*_limited(memory_bytes), *(filled(token, known) for token in command.argv))
-    environment = {name: filled(value, known) for name, value in command.environment.items()}
+    training = (*_limited(memory_bytes), *(fill(token, known) for token in command.argv))
+    environment = {name: fill(value, known) for name, value in command.environment.items()}
     container = _in_image(training, recipe, command, case, folder, engine)
     if sandboxed:
         readable = (sandbox.prefix(python), *_readable(recipe, command), *filter(os.path.isabs, training))

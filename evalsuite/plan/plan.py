@@ -12,7 +12,7 @@ from evalsuite.messages import Message
 from evalsuite.model import Case, Device, Finding, Run, Skip
 from evalsuite.plan import searched, variants
 from evalsuite.plan.spec import MOST_CASES, MOST_RUNS, Spec
-from evalsuite.registry import chosen
+from evalsuite.registry import choose_adapters
 from evalsuite.runs.store import Store
 
 KINDS = ("reference", "official")
@@ -153,7 +153,7 @@ def _asked(
 def _of_matrix(
     spec: Spec, adapters: Mapping[str, Adapter], machine: Machine, cores: int | None
 ) -> Iterable[tuple[Case, Recipe | None]]:
-    frameworks = chosen(spec.frameworks, adapters)
+    frameworks = choose_adapters(spec.frameworks, adapters)
     for (nodes, devices), model, batch, precision, xla in spec.points():
         for adapter in frameworks:
             recipes: Sequence[Recipe | None] = recipes_for(adapter, model, spec.recipes) or (None,)

@@ -209,7 +209,7 @@ def repeats(text: str | int) -> dict[str, int | None]:
 def _repeats(given: int | str) -> dict[str, int | None]:
     """Of a file, where a number is no text: 5, or "5-7"."""
     if isinstance(given, str) and "-" not in given:
-        raise EvalsuiteError(decode.refusal(given, decode.said("repeats")))
+        raise EvalsuiteError(decode.refusal(given, decode.message("repeats")))
     return repeats(given)
 
 
@@ -249,7 +249,7 @@ def option(name: str, value: object) -> tuple[str, str]:
     """A further axis of a case and its value, as text. Raises EvalsuiteError if no command line could hold them."""
     if not OPTION.fullmatch(name):
         raise EvalsuiteError.of("plan.option_name", name=repr(name))
-    if redaction.first_of({name: str(value)}):
+    if redaction.find_secret({name: str(value)}):
         raise EvalsuiteError.of("plan.option_secret", name=name)
     simple = isinstance(value, str | int | float) and value == value
     text = str(value)

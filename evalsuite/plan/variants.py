@@ -29,7 +29,7 @@ def argument(given: object) -> str:
     text = str(given)
     simple = isinstance(given, str | int | float) and not isinstance(given, bool)
     if not simple or not text.isprintable() or "{" in text or "}" in text:
-        raise EvalsuiteError(decode.refusal(given, decode.said("argument")))
+        raise EvalsuiteError(decode.refusal(given, decode.message("argument")))
     return text
 
 
@@ -70,7 +70,7 @@ class Variant:
 
     def mistakes(self) -> Iterator[Mistake]:
         if not (self.environment or self.arguments or self.image):
-            yield Mistake("", decode.said("changes_nothing"))
+            yield Mistake("", decode.message("changes_nothing"))
 
     def of(self, framework: str) -> bool:
         return not self.frameworks or framework in self.frameworks
@@ -114,14 +114,14 @@ def version(text: str) -> tuple[str, str]:
     """`torch==2.12.*` → (package, version)."""
     match = VERSION.fullmatch(text)
     if match is None:
-        raise EvalsuiteError(decode.refusal(text, decode.said("version")))
+        raise EvalsuiteError(decode.refusal(text, decode.message("version")))
     return match["package"].lower(), match["version"]
 
 
 def rule(table: Mapping[str, object]) -> Rule:
     """A table of `[[include]]` or `[[exclude]]`."""
     if not table:
-        raise EvalsuiteError(decode.said("no_axis"))
+        raise EvalsuiteError(decode.message("no_axis"))
     values = {axis: given if isinstance(given, list) else [given] for axis, given in table.items()}
     return Rule(values=tuple((axis, tuple(map(argument, each))) for axis, each in values.items()))
 

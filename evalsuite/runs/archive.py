@@ -13,7 +13,7 @@ from evalsuite.errors import EvalsuiteError
 MOST_FILES, MOST_BYTES = 1_000_000, 1 << 36  # unpacked
 
 
-def unpacked(runs: Path) -> Path:
+def unpack(runs: Path) -> Path:
     """*runs*, unpacked for this process if it is a ZIP.
 
     Raises EvalsuiteError if it is no ZIP, or a file would leave its folder.

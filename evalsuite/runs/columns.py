@@ -77,7 +77,7 @@ def read(file: Path) -> Samples:
 
 
 def _damaged(file: Path, error: Exception) -> EvalsuiteError:
-    return EvalsuiteError.of("runs.samples_damaged", path=file, error=error, advice=decode.said(TRY))
+    return EvalsuiteError.of("runs.samples_damaged", path=file, error=error, advice=decode.message(TRY))
 
 
 class _Block:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Literal
 
-from evalsuite.decode import Constraint, Mistake, at_least, said
+from evalsuite.decode import Constraint, Mistake, at_least, message
 from evalsuite.documents import Document
 from evalsuite.messages import Phrase
 
@@ -54,7 +54,7 @@ class Outcome(Document):
 
     def mistakes(self) -> Iterator[Mistake]:
         if self.status == "completed" and not self.enough and self.exit_code not in (None, 0):
-            yield Mistake("exit_code", said("completed", code=self.exit_code))
+            yield Mistake("exit_code", message("completed", code=self.exit_code))
 
 
 @dataclass(frozen=True, kw_only=True)

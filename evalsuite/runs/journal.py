@@ -143,7 +143,7 @@ class Journal:
         except OSError as error:
             where = self.root / ATTEMPTS
             raise EvalsuiteError.of(
-                "runs.journal_file", path=where, error=error, advice=decode.said(JournalLine.TRY)
+                "runs.journal_file", path=where, error=error, advice=decode.message(JournalLine.TRY)
             ) from error
         return content.decode("utf-8", "surrogateescape").split("\n")[:-1]
 
@@ -156,7 +156,7 @@ class Journal:
             facts = json.loads(line)
         except (ValueError, RecursionError) as error:
             raise EvalsuiteError.of(
-                "runs.journal_object", path=where, error=error, advice=decode.said(JournalLine.TRY)
+                "runs.journal_object", path=where, error=error, advice=decode.message(JournalLine.TRY)
             ) from error
         return JournalLine.from_json(facts, where)
 

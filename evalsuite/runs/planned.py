@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated, ClassVar
 
 from evalsuite import decode, redaction
-from evalsuite.decode import Mistake, at_least, refusal, said
+from evalsuite.decode import Mistake, at_least, message, refusal
 from evalsuite.documents import Document, check_schema
 from evalsuite.model import Case, Measurement, Run, Skip
 
@@ -73,13 +73,13 @@ def _mistakes(case: Case) -> Iterator[Mistake]:
     }
     for key, (found, low) in least.items():
         if found < low:
-            yield Mistake(key, refusal(found, said("at_least", least=low)))
+            yield Mistake(key, refusal(found, message("at_least", least=low)))
     if case.batch_per_device <= 0:
-        yield Mistake("batch_per_device", refusal(case.batch_per_device, said("above", least=0)))
+        yield Mistake("batch_per_device", refusal(case.batch_per_device, message("above", least=0)))
     names = {"framework": case.framework, "recipe": case.recipe, "model": case.model}
-    yield from (Mistake(key, refusal(name, said("filled_text"))) for key, name in names.items() if not name)
-    if secret := redaction.first_of({**names, "options": dict(case.options)}):
-        yield Mistake(secret, said("secret_in_case"))
+    yield from (Mistake(key, refusal(name, message("filled_text"))) for key, name in names.items() if not name)
+    if secret := redaction.find_secret({**names, "options": dict(case.options)}):
+        yield Mistake(secret, message("secret_in_case"))
 
 
 def cases(planned: Planned | None, measurements: Sequence[Measurement], wanted: set[str] | None) -> tuple[Case, ...]:

@@ -89,7 +89,7 @@ class Header(Document):
     def from_json(cls, facts: object, where: Path | str) -> Self:
         """A header without a schema is of the first."""
         if not isinstance(facts, Mapping) or facts.get("header") is not True:
-            raise EvalsuiteError.of("runs.samples_header", path=where, advice=decode.said(TRY))
+            raise EvalsuiteError.of("runs.samples_header", path=where, advice=decode.message(TRY))
         return super().from_json({"schema": 1, **facts}, where)
 
 
@@ -237,23 +237,23 @@ def _lines(file: Path) -> Iterator[tuple[int, object]]:
                 return  # half-written
             except RecursionError as error:
                 raise EvalsuiteError.of(
-                    "runs.samples_line", path=file, line=number, error=error, advice=decode.said(TRY)
+                    "runs.samples_line", path=file, line=number, error=error, advice=decode.message(TRY)
                 ) from error
 
 
 def reading(facts: object, where: str) -> Reading:
     """Raises EvalsuiteError with the wrong quantity of *facts*, the line *where*."""
     if not isinstance(facts, dict) or facts.get("at_s") is None:
-        raise EvalsuiteError.of("runs.samples_no_time", where=where, advice=decode.said(TRY))
+        raise EvalsuiteError.of("runs.samples_no_time", where=where, advice=decode.message(TRY))
     found: Reading = {}
     for name, device, value in _flat(facts):
         if value is None:
             continue
         if name not in SCALES:
-            raise EvalsuiteError.of("runs.samples_no_quantity", where=where, name=name, advice=decode.said(TRY))
+            raise EvalsuiteError.of("runs.samples_no_quantity", where=where, name=name, advice=decode.message(TRY))
         if type(value) not in (int, float) or not abs(value) <= LARGEST:
             raise EvalsuiteError.of(
-                "runs.samples_no_number", where=where, name=name, value=repr(value), advice=decode.said(TRY)
+                "runs.samples_no_number", where=where, name=name, value=repr(value), advice=decode.message(TRY)
             )
         found.setdefault((name, device), value)  # of two devices with one number the first counts
     return found

@@ -166,10 +166,10 @@ class RunFolder:
         found = RunCommand.from_json(read_json(file), file)
         return replace(
             found,
-            argv=redaction.words(found.argv),
-            command=redaction.words(found.command),
-            environment=redaction.variables(found.environment),
-            files=redaction.variables(found.files) if found.files is not None else None,
+            argv=redaction.redact_words(found.argv),
+            command=redaction.redact_words(found.command),
+            environment=redaction.redact_variables(found.environment),
+            files=redaction.redact_variables(found.files) if found.files is not None else None,
         )
 
     def outcome(self) -> Outcome:
@@ -343,7 +343,7 @@ def folder_name(case: Case) -> str:
 def _without_secrets(found: HostEnvironment) -> HostEnvironment:
     if not found.environment_variables:
         return found
-    return replace(found, environment_variables=redaction.variables(found.environment_variables))
+    return replace(found, environment_variables=redaction.redact_variables(found.environment_variables))
 
 
 def _hash(file: Path) -> str | None:

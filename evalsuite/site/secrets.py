@@ -56,6 +56,6 @@ def _place(name: str, content: bytes) -> str | None:
     if name not in WHOLE:
         return None
     try:
-        return redaction.first_of(json.loads(text))
+        return redaction.find_secret(json.loads(text))
     except (ValueError, RecursionError):
         return None

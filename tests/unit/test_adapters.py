@@ -253,7 +253,7 @@ def test_the_command_lines_are_those_of_the_golden_file(one, recipe):
 
 def test_an_unknown_framework_is_answered_with_the_known_ones_and_the_nearest():
     with pytest.raises(EvalsuiteError) as error:
-        registry.chosen(["pytorhc"], ADAPTERS)
+        registry.choose_adapters(["pytorhc"], ADAPTERS)
 
     assert "tensorflow" in str(error.value)
     assert "Did you mean pytorch?" in str(error.value)

@@ -59,7 +59,9 @@ def test_the_adapter_of_the_page_is_found_and_builds_its_command(folder):
 
 
 def test_nothing_is_missing_from_the_adapter_of_the_page(folder):
-    found = checking.check_adapters(registry.brought(folder / "toynet.py"), folder, catalogue.known(), None)
+    found = checking.check_adapters(
+        registry.load_author_adapters(folder / "toynet.py"), folder, catalogue.known(), None
+    )
 
     assert [lack for one in found for lack in one.missing] == []
 

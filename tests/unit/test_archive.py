@@ -21,11 +21,11 @@ def test_an_archive_gives_the_evaluation_of_its_folder(prefix, tmp_path):
         for path in sorted(RECORDED.rglob("*")):
             file.write(path, prefix + path.relative_to(RECORDED).as_posix())
 
-    assert evaluate(Store(archive.unpacked(tmp_path / "runs.zip"))) == evaluate(Store(RECORDED))
+    assert evaluate(Store(archive.unpack(tmp_path / "runs.zip"))) == evaluate(Store(RECORDED))
 
 
 def test_a_folder_stays_where_it_is():
-    assert archive.unpacked(RECORDED) == RECORDED
+    assert archive.unpack(RECORDED) == RECORDED
 
 
 def linked(name):
@@ -40,7 +40,7 @@ def test_an_archive_that_leaves_its_folder_is_refused(name, tmp_path):
         file.writestr(name, "x")
 
     with pytest.raises(EvalsuiteError, match="expected files below its folder, and no links"):
-        archive.unpacked(tmp_path / "runs.zip")
+        archive.unpack(tmp_path / "runs.zip")
 
 
 def test_an_archive_that_is_too_large_or_none_is_refused(tmp_path, monkeypatch, capsys):
@@ -52,4 +52,4 @@ def test_an_archive_that_is_too_large_or_none_is_refused(tmp_path, monkeypatch, 
     assert main(["report", "--runs", str(tmp_path / "none.zip"), "--out", str(tmp_path / "out")]) == 2
     assert "expected a ZIP of run folders" in capsys.readouterr().err
     with pytest.raises(EvalsuiteError, match="it holds 1 files"):
-        archive.unpacked(tmp_path / "large.zip")
+        archive.unpack(tmp_path / "large.zip")

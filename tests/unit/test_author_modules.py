@@ -122,6 +122,6 @@ def test_what_an_author_may_write_as_a_list_is_taken(tmp_path):
 def test_a_guarded_function_gives_what_it_gave():
     recipe = toynet().recipes[0]
 
-    guarded = author_modules.guarded(recipe.command, "here", "Command(…)", Command)
+    guarded = author_modules.guard(recipe.command, "here", "Command(…)", Command)
 
     assert guarded(CASE) == recipe.command(CASE)

@@ -111,11 +111,11 @@ def test_two_files_that_swap_their_bytes_are_read_again(folder, tmp_path, read):
 
 def test_other_code_reads_again(folder, tmp_path, read, monkeypatch):
     cached.measure(folder, HOUSE, tmp_path / "cache")
-    code_version.kept.cache_clear()
+    code_version.version_folder.cache_clear()
     monkeypatch.setattr(code_version, "fingerprint", lambda: "of other code")
 
     cached.measure(folder, HOUSE, tmp_path / "cache")
-    code_version.kept.cache_clear()
+    code_version.version_folder.cache_clear()
 
     assert len(read) == 2
 

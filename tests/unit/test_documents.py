@@ -309,7 +309,7 @@ def test_all_mistakes_of_a_file_are_told_at_once():
         'status: got "done"; expected one of completed, stopped_as_planned, failed, timed_out. '
         'reason: missing; expected a text or a message. exit_code: got "x"; expected a whole number. '
         "sha256.log.a: got 1; expected a text. "
-        f"sha256.log.b: got 2; expected a text. {decode.said(documents.TRY)}"
+        f"sha256.log.b: got 2; expected a text. {decode.message(documents.TRY)}"
     )
 
 
@@ -328,7 +328,7 @@ def test_an_error_shows_what_stood_there_and_what_was_expected(facts, said):
     with pytest.raises(EvalsuiteError) as error:
         read(Outcome, {"schema": 1, "status": "failed", "reason": "", **facts})
 
-    assert str(error.value) == f"run/file.json: {said}. {decode.said(documents.TRY)}"
+    assert str(error.value) == f"run/file.json: {said}. {decode.message(documents.TRY)}"
 
 
 def test_a_key_in_a_list_is_named_with_its_place():

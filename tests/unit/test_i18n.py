@@ -246,7 +246,7 @@ def test_findings_of_logs_are_said_in_the_language_asked_for_and_in_english_as_j
 
 
 def test_what_parse_says_of_a_log_is_chinese_to_the_last_mark(capsys):
-    log = str(next(archive.unpacked(paths.DATA / "recorded.zip").glob("bluefog*-1x1/r0/log.*.txt")))
+    log = str(next(archive.unpack(paths.DATA / "recorded.zip").glob("bluefog*-1x1/r0/log.*.txt")))
     cli.main(["parse", log, "--lang", "zh"])
 
     assert not any(mark in capsys.readouterr().out.replace(log, "") for mark in (": ", "; ", ", ", " ("))

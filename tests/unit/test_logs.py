@@ -229,7 +229,7 @@ def test_a_failure_is_found_although_much_was_printed_after_it(name, tmp_path):
 
 def all_logs() -> bytes:
     """The logs of the project and the reference logs, one behind the other, without what only moves a cursor."""
-    files = [*LOGS.glob("*.log"), *archive.unpacked(paths.DATA / "recorded.zip").rglob("log.*.txt")]
+    files = [*LOGS.glob("*.log"), *archive.unpack(paths.DATA / "recorded.zip").rglob("log.*.txt")]
     files += [file for file in SHARED.rglob("*") if file.is_file() and file.suffix not in (".md", ".gz", ".zst")]
     return re.sub(rb"\x1b\[[\d;]*[A-Za-z]|\x08", b"", b"\n".join(file.read_bytes() for file in files))
 

@@ -38,7 +38,7 @@ DIALECT = Dialect(
 
 @pytest.fixture(scope="module")
 def recorded():
-    return evaluation.evaluate(Store(archive.unpacked(paths.DATA / "recorded.zip")))
+    return evaluation.evaluate(Store(archive.unpack(paths.DATA / "recorded.zip")))
 
 
 def quotient(items: str, passed: str) -> float:
@@ -67,7 +67,7 @@ def test_the_steps_of_every_median_run_give_its_value(recorded):
 def test_the_lines_shown_are_those_of_the_log(recorded):
     for one in Book(evaluation=recorded).valid:
         run = median_run(one)
-        log = (archive.unpacked(paths.DATA / "recorded.zip") / run.log).read_bytes().split(b"\n")
+        log = (archive.unpack(paths.DATA / "recorded.zip") / run.log).read_bytes().split(b"\n")
 
         assert 2 <= len(run.lines) <= 3
         for line in run.lines:

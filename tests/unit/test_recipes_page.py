@@ -41,7 +41,7 @@ def test_an_argument_that_was_not_found_is_never_called_checked():
 
 def test_what_ran_here_has_a_recorded_run_whose_log_is_untouched():
     evidence = json.loads((paths.DATA / "verification.json").read_text())
-    finished = Store(archive.unpacked(paths.DATA / "recorded.zip")).finished()
+    finished = Store(archive.unpack(paths.DATA / "recorded.zip")).finished()
     recorded = {(folder.run().case.id, folder.run().repeat): folder for folder in finished}
 
     for facts in evidence.values():

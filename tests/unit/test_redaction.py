@@ -30,9 +30,9 @@ HARMLESS = [
 def test_no_secret_of_a_command_line_is_shown(kind):
     line, secret = LINES[kind]
 
-    assert secret not in " ".join(redaction.words(line))
-    assert secret not in redaction.redacted(" ".join(line))
-    assert "[secret: " in " ".join(redaction.words(line))
+    assert secret not in " ".join(redaction.redact_words(line))
+    assert secret not in redaction.redact(" ".join(line))
+    assert "[secret: " in " ".join(redaction.redact_words(line))
 
 
 @pytest.mark.parametrize("kind", LINES)
@@ -40,7 +40,7 @@ def test_a_copy_of_a_log_keeps_every_length(kind):
     line, secret = LINES[kind]
     log = f"begin\n{' '.join(line)}\nend\n".encode()
 
-    found = redaction.masked(log)
+    found = redaction.mask_secrets(log)
 
     assert secret.encode() not in found
     assert len(found) == len(log) and found.count(b"\n") == log.count(b"\n")
@@ -49,28 +49,28 @@ def test_a_copy_of_a_log_keeps_every_length(kind):
 
 @pytest.mark.parametrize("name", VARIABLES)
 def test_no_secret_of_a_variable_is_shown(name):
-    found = redaction.variables({name: VARIABLES[name]})
+    found = redaction.redact_variables({name: VARIABLES[name]})
 
     assert WORD not in found[name] and MADE not in found[name]
 
 
 @pytest.mark.parametrize("text", HARMLESS)
 def test_what_is_no_secret_stays_as_it_is(text):
-    assert redaction.redacted(text) == text
-    assert redaction.words((text, text)) == (text, text)
-    assert redaction.masked(text.encode()) == text.encode()
+    assert redaction.redact(text) == text
+    assert redaction.redact_words((text, text)) == (text, text)
+    assert redaction.mask_secrets(text.encode()) == text.encode()
 
 
 @given(st.lists(st.text(max_size=60), max_size=6))
 def test_what_was_redacted_stays_as_it_is(line):
-    once = redaction.words(line)
+    once = redaction.redact_words(line)
 
-    assert redaction.words(once) == once
+    assert redaction.redact_words(once) == once
 
 
 def test_words_that_a_machine_made_are_told_from_names_of_people_and_files():
     letters = random.Random(7)
     made = ["".join(letters.choices(string.ascii_letters + string.digits, k=40)) for _ in range(200)]
 
-    missed = [word for word in made if redaction.redacted(word) == word]
+    missed = [word for word in made if redaction.redact(word) == word]
     assert len(missed) <= 2 and math.isclose(redaction.LEAST_BITS, 4.2)

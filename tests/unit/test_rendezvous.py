@@ -133,11 +133,11 @@ def test_a_slurm_list_is_unrolled_with_its_leading_zeros(nodelist, hosts):
 
 
 def test_a_command_that_wants_hosts_nobody_told_cannot_be_started():
-    assert "EVALSUITE_HOSTS" in placeholders.unfilled(["mpirun", "-H", "{hosts_slots}"])
+    assert "EVALSUITE_HOSTS" in placeholders.find_unfilled(["mpirun", "-H", "{hosts_slots}"])
 
 
 def test_other_braces_are_no_wish_for_hosts():
-    assert placeholders.unfilled(["python", "-c", "print(f'{hostname}')"]) is None
+    assert placeholders.find_unfilled(["python", "-c", "print(f'{hostname}')"]) is None
 
 
 def test_hosts_are_filled_in_with_their_slots():

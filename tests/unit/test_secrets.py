@@ -270,5 +270,5 @@ def test_an_error_tells_the_terminal_neither_a_secret_nor_a_command(tmp_path, ca
 def test_what_a_run_records_of_its_command_is_without_secrets():
     line, secret = LINES["flag and word"]
 
-    assert redaction.words(line) == ("train.py", "--password", "[secret: --password]")
-    assert secret not in str(replace(COMMAND, command=redaction.words(line)))
+    assert redaction.redact_words(line) == ("train.py", "--password", "[secret: --password]")
+    assert secret not in str(replace(COMMAND, command=redaction.redact_words(line)))

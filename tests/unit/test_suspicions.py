@@ -193,7 +193,7 @@ def test_two_clocks_that_are_one_are_told_once_for_all_cases():
 
 @pytest.fixture(scope="module")
 def recorded():
-    return evaluation.evaluate(Store(archive.unpacked(paths.DATA / "recorded.zip")))
+    return evaluation.evaluate(Store(archive.unpack(paths.DATA / "recorded.zip")))
 
 
 def test_paddlepaddle_on_a_cpu_is_asked_about_with_its_known_cause(tmp_path):

@@ -76,7 +76,7 @@ def measure(
         agent = _over_mpi(case, place) if collective == "mpi" else _by_torch(case, interpreter, place)
         found = _measured(begun, case, _line(case, engine, agent, place, share), place)
     except EvalsuiteError as error:
-        found = replace(begun, error=redaction.redacted(error.message))
+        found = replace(begun, error=redaction.redact(error.message))
     network.write(place, found)
     return found
 

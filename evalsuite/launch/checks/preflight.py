@@ -185,7 +185,7 @@ def _troubles(
         return Trouble(node=one.name, kind=kind, severity="warning", values=values)
 
     if facts is None:
-        said = redaction.redacted(launcher_errors.find_reason(one.output)).removeprefix(f"{one.name}: ").rstrip(".")
+        said = redaction.redact(launcher_errors.find_reason(one.output)).removeprefix(f"{one.name}: ").rstrip(".")
         yield error("unreached", reason=said or Message("launch.answers_nothing"))
         return
     if same is not None:

@@ -16,7 +16,7 @@ from evalsuite.launch.provision.checkout_integrity import BYTECODE, Differences,
 from evalsuite.launch.provision.git import CannotFetch, read_git, run_git
 from evalsuite.messages import Message
 from evalsuite.plan.repositories import ADDRESS, COMMIT, Repository, named
-from evalsuite.redaction import redacted
+from evalsuite.redaction import redact
 
 BRANCHES_ALONE = (  # what git says of a server that gives no single commit
     "does not allow request for unadvertised object",  # protocol 0 without uploadpack.allowReachableSHA1InWant
@@ -130,7 +130,7 @@ def get(
             commit=repository.commit[:10],
         )
     address = source(repository, mirror)
-    progress(redacted(Message("launch.fetching", name=repository.name, commit=repository.commit[:10], address=address)))
+    progress(redact(Message("launch.fetching", name=repository.name, commit=repository.commit[:10], address=address)))
     making = repository.folder.with_name(f"{repository.folder.name}.making")
     shutil.rmtree(making, ignore_errors=True)
     making.mkdir(parents=True)
@@ -207,9 +207,7 @@ def _fetch_submodule(folder: Path, place: str, mirror: str | None, progress: Cal
     if not ADDRESS.fullmatch(address):
         raise CannotFetch.of("launch.submodule_address", path=place, address=repr(address))
     part = Repository(name=place, repository=address, commit=commit, licence="")
-    progress(
-        redacted(Message("launch.fetching_submodule", name=place, commit=commit[:10], address=source(part, mirror)))
-    )
+    progress(redact(Message("launch.fetching_submodule", name=place, commit=commit[:10], address=source(part, mirror))))
     (folder / place).mkdir(parents=True, exist_ok=True)
     _fetch(part, source(part, mirror), folder / place)
 

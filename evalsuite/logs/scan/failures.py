@@ -24,13 +24,13 @@ class Failure:
     @property
     def reason(self) -> str:
         """What is said of it everywhere: the line as it was printed, less what looks like a secret."""
-        from evalsuite.redaction import redacted  # its patterns cost as much as to read a log, and few logs end so
+        from evalsuite.redaction import redact  # its patterns cost as much as to read a log, and few logs end so
 
         return Message(
             "logs.failure_line",
             kind=Message(f"logs.failure_{self.kind.replace(' ', '_')}"),
             line=self.line,
-            text=redacted(self.text),
+            text=redact(self.text),
         )
 
 

@@ -10,7 +10,7 @@ from typing import Any, TypeVar, cast
 
 from evalsuite import findings
 from evalsuite.author_document import BothLanguages, LabDocument
-from evalsuite.decode import Kind, Mistake, Wrong, refusal, said, shown, take
+from evalsuite.decode import Kind, Mistake, Wrong, message, refusal, shown, take
 from evalsuite.errors import EvalsuiteError
 from evalsuite.files import read_json
 from evalsuite.model import (
@@ -122,20 +122,20 @@ def _contradictions(facts: Mapping[str, Any]) -> Iterator[Mistake]:
             yield Mistake(f"{where}.n", refusal(summary["n"], shown(len(counted))))
         median = summary["throughput"]
         if (median is None) != (not counted):
-            yield Mistake(f"{where}.throughput", said("median_if_counted", n=len(counted)))
+            yield Mistake(f"{where}.throughput", message("median_if_counted", n=len(counted)))
         elif median and not counted[0] * (1 - NEARLY) <= median["value"] <= counted[-1] * (1 + NEARLY):
-            yield Mistake(f"{where}.throughput.value", refusal(median["value"], said("median_of_runs")))
+            yield Mistake(f"{where}.throughput.value", refusal(median["value"], message("median_of_runs")))
         if median and not _between(median["low"], median["value"], median["high"]):
-            yield Mistake(f"{where}.throughput", said("value_within", low=median["low"], high=median["high"]))
+            yield Mistake(f"{where}.throughput", message("value_within", low=median["low"], high=median["high"]))
         for number, run in enumerate(summary["runs"]):
             if (environment := run["environment"]) and environment not in machines:
                 yield Mistake(f"{where}.runs[{number}].environment", refusal(environment, said("machine_listed")))
             if run["started_at"] is not None and moment(run["started_at"]) is None:
-                yield Mistake(f"{where}.runs[{number}].started_at", refusal(run["started_at"], said("iso_time")))
+                yield Mistake(f"{where}.runs[{number}].started_at", refusal(run["started_at"], message("iso_time")))
     for place, answer in enumerate(facts["answers"]):
         for ranked in answer["ranked"]:
             if ranked["case"] not in with_value:
-                yield Mistake(f"answers[{place}].ranked", refusal(ranked["case"], said("case_with_value")))
+                yield Mistake(f"answers[{place}].ranked", refusal(ranked["case"], message("case_with_value")))
 
 
 def _between(low: float | None, value: float, high: float | None) -> bool:

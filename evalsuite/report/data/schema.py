@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from evalsuite import paths
-from evalsuite.decode import Kind, Mistake, Wrong, fits, inside, optional, refuse, said
+from evalsuite.decode import Kind, Mistake, Wrong, fits, inside, message, optional, refuse
 
 FILE = "data/schema/summary.schema.json"
 
@@ -33,7 +33,7 @@ def _kind(schema: Mapping[str, Any]) -> Kind:
         return _list(schema)
     if schema.get("type") == "object":
         return _object(schema)
-    return Kind(functools.partial(said, "schema_value", wanted=_wanted(schema)), functools.partial(_leaf, schema))
+    return Kind(functools.partial(message, "schema_value", wanted=_wanted(schema)), functools.partial(_leaf, schema))
 
 
 def _list(schema: Mapping[str, Any]) -> Kind:
@@ -62,19 +62,19 @@ def _object(schema: Mapping[str, Any]) -> Kind:
 def _of_parts(type_: type, name: str, parts: Any) -> Kind:
     def take(found: Any) -> Any:
         if not isinstance(found, type_):
-            refuse(found, said(name))
+            refuse(found, message(name))
         if wrong := inside(parts(found)):
             raise Wrong(wrong)
         return found
 
-    return Kind(functools.partial(said, name), take)
+    return Kind(functools.partial(message, name), take)
 
 
 def _miss(found: object) -> Any:
-    raise Wrong([Mistake("", said("missing", expected=said("anything")))])
+    raise Wrong([Mistake("", message("missing", expected=message("anything")))])
 
 
-_MISSING = Kind(functools.partial(said, "anything"), _miss)
+_MISSING = Kind(functools.partial(message, "anything"), _miss)
 _TYPES: Mapping[str, Any] = {
     "boolean": bool,
     "integer": int,
@@ -100,7 +100,7 @@ def _leaf(schema: Mapping[str, Any], found: Any) -> Any:
         and (not is_number or "exclusiveMinimum" not in schema or found > schema["exclusiveMinimum"])
         and (not is_number or found <= schema.get("maximum", found))
     )
-    return found if is_one and allowed else refuse(found, said("schema_value", wanted=_wanted(schema)))
+    return found if is_one and allowed else refuse(found, message("schema_value", wanted=_wanted(schema)))
 
 
 def _wanted(schema: Mapping[str, Any]) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from evalsuite import decode, paths
-from evalsuite.decode import Constraint, Many, Mistake, Word, between, said
+from evalsuite.decode import Constraint, Many, Mistake, Word, between, message
 from evalsuite.errors import EvalsuiteError, did_you_mean
 from evalsuite.messages import Message
 from evalsuite.model import Case, Target
@@ -149,7 +149,7 @@ class _CriteriaFile:
 
     def mistakes(self) -> Iterable[Mistake]:
         if not any((self.C1, self.C2, self.C3, self.target)):
-            yield Mistake("", said("no_criterion"))
+            yield Mistake("", message("no_criterion"))
 
 
 def read(path: Path = DEFAULT) -> Criteria:

@@ -81,7 +81,7 @@ def _entry(cache: Path | None, folder: RunFolder, what: str) -> CacheEntry | Non
     except OSError:
         return None
     key = hashed.hexdigest()
-    return CacheEntry(file=code_version.kept(cache) / key[:2] / key, folder=folder.path, seen=seen)
+    return CacheEntry(file=code_version.version_folder(cache) / key[:2] / key, folder=folder.path, seen=seen)
 
 
 def _seen(folder: Path) -> Seen:
@@ -100,7 +100,7 @@ def _cached(entry: CacheEntry | None, kind: type, make: Callable[[], Value]) -> 
             return cast(Value, known)
     found = make()
     if entry is not None and found is not None and _unchanged(entry):
-        files.keep(entry.file, pickle.dumps(found, protocol=pickle.HIGHEST_PROTOCOL))
+        files.write_cache(entry.file, pickle.dumps(found, protocol=pickle.HIGHEST_PROTOCOL))
     return found
 
 

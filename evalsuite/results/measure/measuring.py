@@ -24,7 +24,7 @@ def measure_folders(
     *meanwhile* is done while other processes have begun; not at all if this one is alone.
     """
     if cache is not None:
-        code_version.kept(cache)  # asked here, each process below knows it
+        code_version.version_folder(cache)  # asked here, each process below knows it
 
     def measure(folder: RunFolder) -> Measured | UnreadableRun:
         try:

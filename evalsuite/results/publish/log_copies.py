@@ -56,6 +56,6 @@ def masked(pieces: Iterator[bytes]) -> Iterator[bytes]:
     inside = False
     for piece in pieces:
         before = _KEY_BEGINS if inside else b""
-        yield redaction.masked(before + piece)[len(before) :]
+        yield redaction.mask_secrets(before + piece)[len(before) :]
         edges = _KEY_EDGE.findall(piece)
         inside = edges[-1] == b"BEGIN" if edges else inside

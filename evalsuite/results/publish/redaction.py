@@ -13,7 +13,7 @@ from dataclasses import fields, is_dataclass, replace
 from typing import Any, TypeVar, cast
 
 from evalsuite.model import Case, LogLine
-from evalsuite.redaction import redacted
+from evalsuite.redaction import redact
 
 Shown = TypeVar("Shown")
 Sweep = Callable[[Any], Any]
@@ -45,7 +45,7 @@ def _sweep(kind: type) -> Sweep | None:
 
 
 def _text(found: str) -> str:
-    return found if (shown := redacted(found)) == found else shown
+    return found if (shown := redact(found)) == found else shown
 
 
 def _all(found: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -61,7 +61,7 @@ def _is_number(found: object) -> bool:
 
 
 def _mapping(found: Mapping[Any, Any]) -> Mapping[Any, Any]:
-    inside = {redacted(key) if isinstance(key, str) else key: _swept(value) for key, value in found.items()}
+    inside = {redact(key) if isinstance(key, str) else key: _swept(value) for key, value in found.items()}
     changed = inside.keys() != found.keys() or any(inside[key] is not found[key] for key in inside)
     return inside if changed else found
 

@@ -618,4 +618,4 @@ class TestMisspeltFacts:
     def test_no_axis_of_a_recipe_is_taken_for_a_misspelt_name(self):
         axes = {name for one in registry.discover().values() for recipe in one.recipes for name in recipe.options or {}}
 
-        vocabulary.misspelt(dict.fromkeys(axes, "2"), (*user_facts.FIELDS, *user_facts.RECORDED))
+        vocabulary.check_spelling(dict.fromkeys(axes, "2"), (*user_facts.FIELDS, *user_facts.RECORDED))

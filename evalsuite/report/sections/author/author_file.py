@@ -6,7 +6,7 @@ from pathlib import Path
 
 from evalsuite import redaction
 from evalsuite.author_document import AuthorNote, BothLanguages, KeptProblem, LabDocument, WrittenFinding
-from evalsuite.decode import Mistake, decode, read_toml, refusal, said
+from evalsuite.decode import Mistake, decode, message, read_toml, refusal
 from evalsuite.errors import EvalsuiteError, did_you_mean
 from evalsuite.report.book.outline import ORDERED, TIANSHU_FIXED
 
@@ -31,20 +31,20 @@ class _AuthorFile:
 
     def mistakes(self) -> Iterator[Mistake]:
         if not (self.document or self.finding or self.problems):
-            yield Mistake("", said("author_empty"))
+            yield Mistake("", message("author_empty"))
         if self.document:
             known = [key for key in ORDERED if self.document.outline == "free" or key not in TIANSHU_FIXED]
             for key in self.document.order:
                 if key not in known:
-                    hint = said("fixed_by_outline") if key in ORDERED else did_you_mean(key, known, cutoff=0.4)
-                    yield Mistake("document.order", refusal(key, said("one_of", names=known), hint))
+                    hint = message("fixed_by_outline") if key in ORDERED else did_you_mean(key, known, cutoff=0.4)
+                    yield Mistake("document.order", refusal(key, message("one_of", names=known), hint))
 
 
 def read(file: Path) -> Authored:
     """What *file* holds. Raises EvalsuiteError with all mistakes in it."""
     found = read_toml(file, "docs/author-findings.md", SEE)
-    if secret := redaction.first_of(found):
-        raise EvalsuiteError(said("secret_of_author", file=file, key=secret, see=said(SEE)))
+    if secret := redaction.find_secret(found):
+        raise EvalsuiteError(message("secret_of_author", file=file, key=secret, see=message(SEE)))
     written = decode(_AuthorFile, found, file, SEE, strict=True)
     source = Path(file).name
     return Authored(
