@@ -15,7 +15,7 @@ from evalsuite import author_modules
 from evalsuite.errors import EvalsuiteError
 from evalsuite.messages import Message
 
-NO_DIGITS = b"0123456789+-. \t"  # taken out of a line, its shape is left
+NO_DIGITS = b"0123456789+-. \t"  # what is left of a line without them is its shape
 
 
 class SecondFigure(Protocol):

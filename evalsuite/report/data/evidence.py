@@ -1,4 +1,4 @@
-"""`evidence.json`: of every run its log's lines and what its value is counted from, to be counted again elsewhere."""
+"""`evidence.json`: of every run the log lines and numbers behind its value, to compute it elsewhere."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from evalsuite.report.book.book import Book
 
 
 def document(book: Book) -> list[dict[str, Any]]:
-    """One entry a run that has lines or steps: its value is the sum of *items* ÷ the sum of *seconds*."""
+    """An entry for each run with lines or steps: its value is the sum of *items* ÷ the sum of *seconds*."""
     return [_run(run) for run in book.measurements if run.lines or (run.throughput and run.throughput.counted)]
 
 

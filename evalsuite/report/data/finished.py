@@ -1,4 +1,4 @@
-"""A finished report, read back from its `summary.json`: what `publish` and `compare-reports` work on."""
+"""A finished report, read back from `summary.json` for `publish` and `compare-reports`."""
 
 import functools
 from collections.abc import Iterator, Mapping, Sequence
@@ -31,28 +31,26 @@ from evalsuite.results.compare.answers import Answer, Conditions, Ranked
 from evalsuite.results.compare.ranking import Contest
 from evalsuite.results.measure.summary import valid
 
-SCHEMA_VERSION = 1  # of summary.json, written and read; data/schema/summary.schema.json describes it
-NEARLY = 1e-9  # numbers go through text, which keeps them to the last digit
+SCHEMA_VERSION = 1  # of summary.json; data/schema/summary.schema.json describes it
+NEARLY = 1e-9  # numbers go through text
 Noun = TypeVar("Noun")
 SUMMARY, PAGE = "summary.json", "report.html"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Finished:
-    """What a finished report says, in the nouns it was made of."""
-
     folder: Path
-    title: str  # the evaluation's own, or a key of `titles` in data/text
+    title: str  # or a key of `titles` in data/text
     profile: str
-    evalsuite: str  # the version that wrote the report
+    evalsuite: str  # version that wrote the report
     input_sha256: str
     recorded_elsewhere: bool
     verdicts: tuple[Verdict, ...]
     summaries: tuple[Summary | Unmeasured, ...]
-    quality: Mapping[str, Any]  # counts of cases and runs
-    document: LabDocument | None = None  # of which title and organisation are kept
-    disturbed: int = 0  # runs during which other programs used the machine
-    answers: tuple[Answer, ...] = ()  # who is fastest where: the order and what may be said of it
+    quality: Mapping[str, Any]
+    document: LabDocument | None = None  # title and organisation alone
+    disturbed: int = 0  # runs beside other programs
+    answers: tuple[Answer, ...] = ()
 
     @cached_property
     def measurements(self) -> tuple[Measurement, ...]:
@@ -64,13 +62,13 @@ class Finished:
 
     @cached_property
     def period(self) -> tuple[str, str] | None:
-        """Start of the first and of the last run, ISO 8601 with zone; None where no run says when it was."""
+        """Start of the first and of the last run, ISO 8601; None where no run has one."""
         stamps = [run.started_at for run in self.measurements if run.started_at and moment(run.started_at)]
         return (min(stamps, key=instant), max(reversed(stamps), key=instant)) if stamps else None
 
     @cached_property
     def versions(self) -> dict[str, tuple[str, ...]]:
-        """Framework → the versions its runs were made with."""
+        """By framework."""
         found: dict[str, set[str]] = {}
         for run in self.measurements:
             if run.framework_version:
@@ -79,7 +77,7 @@ class Finished:
 
     @cached_property
     def origins(self) -> tuple[str, ...]:
-        """Where the values come from: measured, imported, cited, …"""
+        """ "measured", "imported", …"""
         return tuple(sorted({summary.origin for summary in valid(self.summaries)}))
 
     @cached_property
@@ -88,7 +86,7 @@ class Finished:
 
 
 def read(folder: Path) -> Finished:
-    """The report in *folder*. Raises EvalsuiteError if no finished report of a known schema stands there."""
+    """Raises EvalsuiteError if *folder* has no finished report of a known schema."""
     folder = Path(folder)
     file = folder / SUMMARY
     if not (file.is_file() and (folder / PAGE).is_file()):
@@ -109,7 +107,7 @@ def _read(folder: Path, facts: object) -> Finished:
 
 
 def _contradictions(facts: Mapping[str, Any]) -> Iterator[Mistake]:
-    """Where the parts of a summary do not fit each other, as those that evalsuite writes do."""
+    """Parts of a summary that do not fit each other."""
     with_value = set()
     machines = {str(_machine(machine)) for machine in facts["machines"]}
     for place, summary in enumerate(facts["summaries"]):
@@ -129,7 +127,7 @@ def _contradictions(facts: Mapping[str, Any]) -> Iterator[Mistake]:
             yield Mistake(f"{where}.throughput", message("value_within", low=median["low"], high=median["high"]))
         for number, run in enumerate(summary["runs"]):
             if (environment := run["environment"]) and environment not in machines:
-                yield Mistake(f"{where}.runs[{number}].environment", refusal(environment, said("machine_listed")))
+                yield Mistake(f"{where}.runs[{number}].environment", refusal(environment, message("machine_listed")))
             if run["started_at"] is not None and moment(run["started_at"]) is None:
                 yield Mistake(f"{where}.runs[{number}].started_at", refusal(run["started_at"], message("iso_time")))
     for place, answer in enumerate(facts["answers"]):
@@ -139,12 +137,11 @@ def _contradictions(facts: Mapping[str, Any]) -> Iterator[Mistake]:
 
 
 def _between(low: float | None, value: float, high: float | None) -> bool:
-    """Whether *value*, which is no less than 0, lies in its interval, as far as there is one."""
     return (low is None or 0 <= low <= value * (1 + NEARLY)) and (high is None or value <= high * (1 + NEARLY))
 
 
 def moment(stamp: str | None) -> datetime | None:
-    """The time in an ISO 8601 stamp, in UTC, for putting stamps of several zones into order; None if it is none."""
+    """An ISO 8601 stamp in UTC; None if it is none."""
     try:
         return instant(stamp or "")
     except ValueError:
@@ -152,7 +149,7 @@ def moment(stamp: str | None) -> datetime | None:
 
 
 def instant(stamp: str) -> datetime:
-    """The time in a stamp that is known to be one, in UTC; a stamp without a zone is taken as UTC."""
+    """A valid stamp in UTC; without a zone it is taken as UTC."""
     found = datetime.fromisoformat(stamp)
     return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
 
@@ -175,14 +172,13 @@ def _finished(folder: Path, facts: Mapping[str, Any]) -> Finished:
 
 
 def _noun(cls: type[Noun], facts: Mapping[str, Any], **others: Any) -> Noun:
-    """The *cls* made of the plain values in *facts* that go by the names of its fields, and of *others*."""
+    """The plain values in *facts* become the fields of their names; *others* are the rest."""
     names = {field.name for field in fields(cast(Any, cls))}
     plain = {name: value for name, value in facts.items() if name in names and not isinstance(value, dict | list)}
     return cls(**{**plain, **others})
 
 
 def _disturbed(found: Sequence[Mapping[str, Any]]) -> int:
-    """How many runs had other programs beside them."""
     busy = [finding for finding in found if finding["code"] == findings.BusyMachine.code]
     return len({run for finding in busy for run in (finding["where"], *finding["also"])})
 
@@ -215,7 +211,6 @@ def _summary(facts: Mapping[str, Any], machines: Mapping[str, Machine]) -> Summa
 
 
 def case_of(facts: Mapping[str, Any]) -> Case:
-    """The case as `summary.json` writes it."""
     return _noun(Case, facts, protocol=_noun(Protocol, facts), options=tuple(sorted(facts["options"].items())))
 
 
@@ -248,7 +243,7 @@ def _interval(facts: Mapping[str, Any] | None) -> Interval | None:
 
 
 def answer_of(facts: Mapping[str, Any], of: Mapping[str, Summary]) -> Answer:
-    """The answer with its order and what may be said of it; *of* has the summaries by the ids of their cases."""
+    """*of*: summaries by the ids of their cases."""
     among = facts["among"]
     setting = _noun(
         Conditions,

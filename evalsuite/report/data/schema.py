@@ -20,7 +20,6 @@ def published() -> Mapping[str, Any]:
 
 @functools.cache
 def kind() -> Kind:
-    """What the schema allows."""
     return _kind(published())
 
 

@@ -1,7 +1,6 @@
-"""`summary.json`: verdicts and every summary, with the ids that `audit` resolves (docs/contracts.md#summaryjson).
+"""`summary.json`: verdicts and every summary (docs/contracts.md#summaryjson).
 
-The published schema says which keys each object has. A key is the attribute of that name of the object that is told
-of; where it is something else, `_VALUES` says what.
+The published schema has the keys. A key is an attribute of what it describes, unless `_VALUES` has another way.
 """
 
 import functools
@@ -28,8 +27,7 @@ from evalsuite.results.rules.suspicions import AtChance, FarBelow, OneClock, Out
 
 
 def document(book: Book, build_hash: str) -> Mapping[str, Any]:
-    """The whole file as plain values. A field is added with a new minor meaning; none is renamed or removed
-    without a new *schema_version*."""
+    """The whole file as plain values. Renaming or removing a field needs a new *schema_version*."""
     evaluation = book.evaluation
     whole = {
         **vars(evaluation),
@@ -56,17 +54,17 @@ def document(book: Book, build_hash: str) -> Mapping[str, Any]:
     return plain
 
 
-SIMPLE = (str, int, float, bool)  # what JSON has as it is
+SIMPLE = (str, int, float, bool)
 
 
 class SchemaWriter:
-    """Makes plain values of nouns, in the shape that the schema gives them."""
+    """Makes plain values in the shape of the schema."""
 
     def __init__(self, book: Book) -> None:
         self.book = book
 
     def plain(self, shape: Mapping[str, Any], value: Any, kind: str) -> Any:
-        """*value* in the *shape* of a part of the schema; *kind* is that part's name, or where it stands."""
+        """*kind*: name or place of the part of the schema."""
         if value is None or type(value) in SIMPLE:
             return value
         if "$ref" in shape:
@@ -95,14 +93,14 @@ def _names(path: str) -> tuple[str, ...]:
 
 
 def at(value: Any, path: str) -> Any:
-    """What stands at *path* in *value*, "throughput.window.steps"; None where something on the way is absent."""
+    """At *path* in *value*, "throughput.window.steps"; None where a part is absent."""
     for name in _names(path):
         value = value.get(name) if isinstance(value, dict) else getattr(value, name, None)
     return value
 
 
 def if_measured(function: Callable[[Summary], Any]) -> Callable[[Book, Any], Any]:
-    """What *function* gives of a case that has a valid run; else None."""
+    """None for a case without a valid run."""
     return lambda book, one: function(one) if isinstance(one, Summary) else None
 
 
@@ -112,7 +110,7 @@ def _peak_memory(one: Summary) -> flops_and_energy.PeakMemory | None:
 
 
 def _final_scores(book: Book, one: Any) -> list[Any]:
-    """Of the run that trained longest, the last value of each metric on each split."""
+    """Of the run that trained longest, by metric and split."""
     run = convergence.run_of(one)
     last = {(score.split, score.metric): score for score in run.scores} if run else {}
     return [score for _, score in sorted(last.items())]
@@ -149,7 +147,7 @@ def _first_prints(book: Book, comparison: Any) -> list[dict[str, Any]]:
 
 
 def _facts(book: Book, comparison: Any) -> list[dict[str, Any]]:
-    """The fairness matrix of one comparison; a fact that nobody states of a case is null there."""
+    """The fairness matrix; null where nobody states the fact of a case."""
     ids = [summary.case.id for summary in comparison.members]
     return [
         {
@@ -164,7 +162,7 @@ def _facts(book: Book, comparison: Any) -> list[dict[str, Any]]:
 
 
 def _suspicion(one: Suspicion) -> dict[str, Any]:
-    """The rule, the cases, the figure that is odd, and the lowest and highest that would not be."""
+    """*value* is odd; *low* and *high* would not be."""
     cases = one.cases if isinstance(one, OneClock) else (one.one.case,)
     settings = getattr(one, "settings", ())
     value: float | None = None
@@ -185,7 +183,7 @@ def _suspicion(one: Suspicion) -> dict[str, Any]:
     return {"rule": rule, "cases": ids, "value": value, "low": low, "high": high, "settings": settings}
 
 
-_VALUES: Mapping[str, str | Callable[[Book, Any], Any]] = {  # key → the path of an attribute, or a function
+_VALUES: Mapping[str, str | Callable[[Book, Any], Any]] = {  # key → path of an attribute, or a function
     "case.warmup_steps": "protocol.warmup_steps",
     "case.measured_steps": "protocol.measured_steps",
     "run.id": "run.id",

@@ -1,4 +1,4 @@
-"""The tidy tables: one row a run, a summary, a reading, a phase, a score, a finding, …; raw values, never rounded."""
+"""The tidy tables, of raw values: a row a run, a summary, a reading, …"""
 
 import csv
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -20,12 +20,12 @@ from evalsuite.results.measure import latency as latency_room
 from evalsuite.results.measure.summary import counts
 
 Row = dict[str, Any]
-Column = str | Callable[[Book, Any], Any]  # the path of an attribute, or a function
-FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet would compute such a cell
+Column = str | Callable[[Book, Any], Any]  # path of an attribute, or a function
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")  # of formulas
 
 
 def rows(book: Book, wanted: Iterable[str] | None = None) -> Mapping[str, list[Row]]:
-    """Every table by name, or those *wanted*, as rows of plain values; None = not measured."""
+    """Every table or those *wanted*, as rows of plain values; None: not measured."""
     return {
         name: [_row(book, thing, TABLES[name]) for thing in THINGS[name](book)]
         for name in (TABLES if wanted is None else wanted)
@@ -37,7 +37,7 @@ def _row(book: Book, thing: Any, columns: Mapping[str, Column]) -> Row:
 
 
 def write(book: Book, folder: Path) -> list[Path]:
-    """Writes each table as CSV in UTF-8 with a byte order mark, which spreadsheets need to read Chinese."""
+    """As CSV in UTF-8 with a byte order mark: spreadsheets need it for Chinese."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, content in csv_files(book).items():
         write_atomically(folder / f"{name}.csv", content)
@@ -45,12 +45,11 @@ def write(book: Book, folder: Path) -> list[Path]:
 
 
 def files(folder: Path) -> list[Path]:
-    """Where each table stands in *folder*."""
     return [folder / f"{name}.csv" for name in COLUMNS]
 
 
 def csv_files(book: Book) -> Mapping[str, bytes]:
-    """Every table by name, as the bytes of its CSV file (RFC 4180); nothing stands where nothing was measured."""
+    """As the bytes of CSV files (RFC 4180); empty cells were not measured."""
     return {name: _csv(COLUMNS[name], found) for name, found in rows(book).items()}
 
 
@@ -63,10 +62,7 @@ def _csv(columns: Sequence[str], found: Iterable[Row]) -> bytes:
 
 
 def harmless(value: Any) -> Any:
-    """Text that a spreadsheet would take for a formula gets an apostrophe before it, and shows as text.
-
-    OWASP, CSV Injection (owasp.org/www-community/attacks/CSV_Injection).
-    """
+    """An apostrophe keeps a text from being a formula (owasp.org/www-community/attacks/CSV_Injection)."""
     if isinstance(value, str):
         value = names.visible(value)
         return f"'{value}" if value.startswith(FORMULA_STARTS) else value
@@ -83,7 +79,7 @@ def _case_of(thing: Any) -> Case:
 
 
 def _case(way: str) -> dict[str, Column]:
-    """The columns of a case, which stands at *way* in what a row is about."""
+    """*way*: path of the case."""
     names = ("framework", "recipe", "model", "precision", "xla", "device", "batch_per_device", "nodes")
     scale = ("devices_per_node", "total_devices", "global_batch", "protocol.warmup_steps", "protocol.measured_steps")
     columns: dict[str, Column] = {name.rpartition(".")[2]: f"{way}.{name}" for name in (*names, *scale)}
@@ -100,7 +96,7 @@ def _of(way: str, *names: str) -> dict[str, Column]:
 
 
 def _latency(latency_of: Callable[[Any], latency_room.Latency | None]) -> dict[str, Column]:
-    """Percentiles of the step time, and how many reports of how many steps they are taken from."""
+    """Percentiles of the step time, and what they are taken from."""
 
     def part(name: str, place: int | None = None) -> Column:
         def value(book: Book, thing: Any) -> Any:
@@ -126,7 +122,7 @@ def _findings(book: Book, one: Summary | Unmeasured) -> str:
 
 
 def _phases(book: Book) -> Iterable[Row]:
-    """The whole of each run first, as the phase "whole", then its parts; the rest is what they leave over."""
+    """Each run: "whole", its parts, and the rest."""
     for run in book.measurements:
         if (found := run.breakdown) is not None:
             named = [("whole", found.seconds, None), *((one.name, one.seconds, one.parent) for one in found.phases)]
@@ -137,7 +133,7 @@ def _phases(book: Book) -> Iterable[Row]:
                 yield {"run": run.run, "whole": found, **phase}
 
 
-THINGS: Mapping[str, Callable[[Book], Iterable[Any]]] = {  # what the rows of a table are about
+THINGS: Mapping[str, Callable[[Book], Iterable[Any]]] = {  # what the rows are about
     "runs": lambda book: book.measurements,
     "summaries": lambda book: book.summaries,
     "utilisation": lambda book: ({"run": run.run, "used": one} for run in book.measurements for one in run.utilisation),
@@ -201,7 +197,7 @@ TABLES: Mapping[str, Mapping[str, Column]] = {
         **_of("score", "epoch", "split", "metric", "value", "at_s"),
         "log_line": "score.line",
     },
-    "variants": {  # two cases that differ in one option; the ratio is that of the second to the first
+    "variants": {  # ratio: of the second case to the first
         "option": "option",
         "before": lambda book, one: one.values[0],
         "after": lambda book, one: one.values[1],
