@@ -67,7 +67,7 @@ INSIDE_RESULTS = {
 INSIDE_REPORT = {
     "text": set(),
     "book": {"text"},
-    "figures": set(),
+    "figures": {"text"},
     "sections": {"text", "book", "figures"},
     "data": {"text", "book", "sections"},
     "page": {"text", "book", "figures", "sections", "data"},

@@ -625,8 +625,7 @@ def test_numbers_are_written_the_same_in_both_languages():
     assert [ticks.throughput(value) for value in (12411.97, 387.88, 2.4954, 0.78676)] == [
         *("12,412", "387.9", "2.50", "0.787")
     ]
-    assert ticks.quantity(0.834, "%") == "83.4%"
-    assert ticks.quantity(7.4349, "x") == "7.43x"
+    assert ticks.quantity(83.4, "%") == "83.4%"
     assert ticks.quantity(2.5e9, "bytes/s") == "2.50 GB/s"
     assert ticks.quantity(360.0, "images/s") == "360.0 images/s"
 

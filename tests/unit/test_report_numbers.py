@@ -76,9 +76,4 @@ def test_a_value_without_interval_has_none():
     ],
 )
 def test_tables_and_figures_print_a_reading_alike(value, unit):
-    assert numbers.quantity(value, unit).text.replace("\u202f", " ") == ticks.quantity(_as_figures(value, unit), unit)
-
-
-def _as_figures(value, unit):
-    """Figures take shares of 1, tables percentages as the sensors give them."""
-    return value / 100 if unit == "%" else value
+    assert numbers.quantity(value, unit).text.replace("\u202f", " ") == ticks.quantity(value, unit)

@@ -8,6 +8,7 @@ from evalsuite.report.figures.data import Axis, Figure, Label, Table, plain
 from evalsuite.report.figures.scaling import positive
 from evalsuite.report.figures.sheet import SMALL, TEXT, WIDTH, Panel, Sheet, draw, marker_style, shortened, text_width
 from evalsuite.report.figures.style import ROLES, Hue, Look
+from evalsuite.report.text import numbers
 
 TOP, ROW = 12, 34
 
@@ -79,7 +80,7 @@ def _changes(id: str, look: Look, pairs: Sequence[Dumbbell]) -> str:
         sheet.write(left - 8, y, shortened(label, left - 12, TEXT), anchor="right", size=TEXT, colour="ink")
         last = members[-1]
         ratio = _ratio(last)
-        text = last.status or "—" if ratio is None else ticks.signed_percent_value(ratio - 1)
+        text = last.status or "—" if ratio is None else numbers.change(ratio - 1).text
         sheet.write(WIDTH, y, text, anchor="right", size=TEXT, colour="ink")
         _row_of_changes(sheet, panel, members, look.hue(members[0].framework), place)
     return sheet.svg()

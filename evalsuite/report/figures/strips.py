@@ -158,9 +158,7 @@ def _joined(pieces: list[tuple[float, float, float]], maximum: float) -> list[tu
 def _utilisation(id: str, strips: Sequence[Strip], span: Span) -> str:
     rows = _rows(strips)
     left = min(max(text_width(s.label, TEXT) for s in strips) + 18, 230)
-    means = [
-        ticks.quantity(s.mean / 100 if s.unit == "%" else s.mean, s.unit) if finite(s.mean) else "" for s in strips
-    ]
+    means = [ticks.quantity(s.mean, s.unit) if finite(s.mean) else "" for s in strips]
     right = WIDTH - max(text_width(mean, TEXT) for mean in means) - 16
     height = TOP + rows.height + 28
     sheet = Sheet(id, height=height)

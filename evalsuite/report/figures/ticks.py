@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 
 from evalsuite.report.figures.sheet import SMALL, Panel, Sheet, text_width
 from evalsuite.report.figures.style import ROLES
+from evalsuite.report.text import numbers
 
 
 def number(value: float) -> str:
@@ -15,16 +16,13 @@ def number(value: float) -> str:
 
 
 def rounded(value: float) -> str:
-    """A value to four significant digits, or to the unit above 1,000: "12,412", "7.435"."""
-    if value == 0 or not math.isfinite(value):
-        return number(value) if value == 0 else ""
-    decimals = min(max(3 - math.floor(math.log10(abs(value))), 0), 6)
-    return f"{value:,.{decimals}f}"
+    """Four significant digits, or to the unit above 1,000: "12,412", "7.435"."""
+    return (numbers.rounded(value) if abs(value) >= 1000 else numbers.significant(value)).text
 
 
 def throughput(value: float) -> str:
-    """Items per second beside a line: four significant digits, and below 100 as the tables have it: "387.9", "2.50"."""
-    return f"{value:,.2f}" if 1 <= value < 100 else _three(value) if 0 < value < 1 else rounded(value)
+    """Items per second beside a line, below 100 as the tables have it: "387.9", "2.50"."""
+    return numbers.throughput(value).text if value < 100 else rounded(value)
 
 
 def percent(value: float) -> str:
@@ -32,9 +30,8 @@ def percent(value: float) -> str:
     return f"{number(round(100 * value, 6))}%"
 
 
-def percent_value(value: float) -> str:
-    """A share with the one decimal of docs/report.md#numbers: "83.4%"."""
-    return f"{100 * value:.1f}%"
+def percent_value(share: float) -> str:
+    return numbers.percent(share).text
 
 
 def signed_percent(share: float) -> str:
@@ -42,37 +39,11 @@ def signed_percent(share: float) -> str:
     return "0" if abs(share) < 1e-12 else f"{'+' if share > 0 else '−'}{percent(abs(share))}"
 
 
-def signed_percent_value(share: float) -> str:
-    """A change with one decimal: +27.3%."""
-    return f"{'+' if share >= 0 else '−'}{percent_value(abs(share))}"
-
-
-def times(value: float) -> str:
-    """A speed-up or ratio: "7.43x"."""
-    return f"{value:,.2f}x"
-
-
 def quantity(value: float, unit: str) -> str:
-    """A value with its unit: shares as "83.4%", bytes in decimal multiples, everything else "12,412 images/s"."""
-    if unit == "%":
-        return percent_value(value)
-    if unit == "x":
-        return times(value)
-    if unit.startswith("bytes"):
-        power = min(int(math.log10(value) // 3), 4) if value >= 1 else 0
-        prefix = ("", "k", "M", "G", "T")[power]
-        return f"{_three(value / 1000**power)} {prefix}B{unit.removeprefix('bytes')}"
-    if unit == "1/s":
-        return f"{_three(value)} /s"
+    """A value with its unit: "83.4%", "2.50 GB/s", "12,412 images/s"."""
+    if unit in ("%", "1/s") or unit.startswith("bytes"):
+        return numbers.quantity(value, unit).text.replace(numbers.NARROW_SPACE, " ")
     return f"{rounded(value)} {unit}".rstrip()
-
-
-def _three(value: float) -> str:
-    """To three significant digits, and no more: "14,200", "2.50"."""
-    if value == 0 or not math.isfinite(value):
-        return rounded(value)
-    decimals = 2 - math.floor(math.log10(abs(value)))
-    return f"{round(value, decimals):,.{max(decimals, 0)}f}"
 
 
 def linear(low: float, high: float, wanted: int = 5) -> list[float]:
