@@ -6,18 +6,8 @@ from dataclasses import dataclass
 from evalsuite.report.figures import ticks
 from evalsuite.report.figures.data import Axis, Figure, Label, Table, plain
 from evalsuite.report.figures.scaling import entry, positive
-from evalsuite.report.figures.sheet import (
-    SMALL,
-    Panel,
-    Sheet,
-    dashes,
-    draw,
-    marker_style,
-    shortened,
-    spread,
-    text_width,
-)
-from evalsuite.report.figures.style import ROLES, Look
+from evalsuite.report.figures.sheet import SMALL, Panel, Sheet, draw, shortened, spread, text_width
+from evalsuite.report.figures.style import Look
 
 _TOP, _BOTTOM, _HEIGHT = 34, 34, 320
 
@@ -61,12 +51,9 @@ def _lines(id: str, look: Look, lines: Sequence[BandwidthLine]) -> str:
     ends = []
     for line in lines:
         hue, points = look.hue(line.key), [(size, rate) for size, rate in line.points if positive(rate)]
-        (stroke,) = panel.plot(
-            *zip(*points, strict=True), color=ROLES[hue.name], linewidth=2, zorder=3, **dashes(hue.dash)
-        )
-        sheet.belongs(stroke, line.key)
-        (dots,) = panel.plot(*zip(*points, strict=True), zorder=4, **marker_style(hue))
-        sheet.mark(dots, [line.ref] * len(points), series=line.key)
+        xs, ys = zip(*points, strict=True)
+        sheet.join(panel, xs, ys, hue, line.key)
+        sheet.dots(panel, xs, ys, hue, [line.ref] * len(points), line.key)
         ends.append(sheet.pixel(panel, *points[-1])[1])
     for line, place in zip(lines, spread(ends, 16, _TOP, _HEIGHT - _BOTTOM), strict=True):
         sheet.write(sheet.width - room + 12, place, shortened(line.name, room - 14), colour="ink")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from evalsuite.report.figures import ticks
 from evalsuite.report.figures.data import Axis, Figure, Label, LegendEntry, Table, note_entry, plain
 from evalsuite.report.figures.scaling import entry
-from evalsuite.report.figures.sheet import TEXT, WIDTH, Panel, Sheet, dashes, draw, marker_style, shortened, spread
+from evalsuite.report.figures.sheet import TEXT, WIDTH, Panel, Sheet, draw, shortened, spread
 from evalsuite.report.figures.style import ROLES, Hue, Look, note_swatch
 
 
@@ -132,11 +132,10 @@ def _curve(sheet: Sheet, panel: Panel, curve: Curve, hue: Hue) -> None:
     if not curve.points:
         return
     xs, ys = zip(*curve.points, strict=True)
-    (line,) = panel.plot(xs, ys, color=ROLES[hue.name], linewidth=1.6, zorder=3, **dashes(hue.dash))
-    sheet.belongs(line, curve.key)
+    sheet.join(panel, xs, ys, hue, curve.key, width=1.6)
     marked = range(0, len(xs), math.ceil(len(xs) / _CURVE_MARKS))  # the line goes through every point
-    (dots,) = panel.plot([xs[i] for i in marked], [ys[i] for i in marked], zorder=4, **marker_style(hue))
-    sheet.mark(dots, [curve.ref] * len(marked), series=curve.key)
+    refs = [curve.ref] * len(marked)
+    sheet.dots(panel, [xs[i] for i in marked], [ys[i] for i in marked], hue, refs, curve.key)
 
 
 def _curve_names(

@@ -15,7 +15,8 @@ from evalsuite.report.figures.data import (
     point_notes,
     point_table,
 )
-from evalsuite.report.figures.sheet import SMALL, TEXT, Panel, Sheet, draw, marker_style, shortened, text_width
+from evalsuite.report.figures.shapes import row_chart
+from evalsuite.report.figures.sheet import SMALL, WIDTH, Panel, Sheet, draw, text_width
 from evalsuite.report.figures.style import ROLES, Hue, Look
 
 ROW, TOP, BOTTOM = 34, 12, 32
@@ -46,22 +47,25 @@ def _order(series: ScaleSeries) -> tuple[int, float]:
 
 
 def _dots(id: str, look: Look, series: Sequence[ScaleSeries], threshold: float | None) -> str:
-    left = min(max(text_width(each.name, TEXT) for each in series) + 20, 240)
-    height = TOP + ROW * len(series) + BOTTOM
-    sheet = Sheet(id, height=height)
-    panel = sheet.panel(left, TOP, sheet.width - 64, height - BOTTOM)
+    sheet, panel = row_chart(
+        id,
+        [each.name for each in series],
+        row=ROW,
+        top=TOP,
+        foot=BOTTOM,
+        right=WIDTH - 64,
+        widest=240,
+        gap=20,
+        values=[ticks.percent_value(each.points[-1].shown) for each in series],
+    )
     highest = max(v for each in series for p in each.points for v in (p.shown, p.high or 0) if math.isfinite(v))
     panel.set_xlim(0, max(LEAST_TOP, highest * 1.02))
-    panel.set_ylim(len(series) - 0.5, -0.5)
     ticks.label_columns(sheet, panel, ticks.linear(*panel.get_xlim(), 5), ticks.percent, grid=True)
     panel.axvline(1, color=ROLES["rule"], linewidth=1.2, dashes=(2, 3), zorder=1.4)
     if threshold:
         panel.axvline(threshold, color=ROLES["ink"], linewidth=1.3, dashes=(6, 3), zorder=1.5)
     for place, each in enumerate(series):
         _row(sheet, panel, each, look.hue(each.framework), place)
-        y = TOP + ROW * (place + 0.5)
-        sheet.write(left - 10, y, shortened(each.name, left - 14, TEXT), anchor="right", size=TEXT, colour="ink")
-        sheet.write(sheet.width, y, ticks.percent_value(each.points[-1].shown), anchor="right", size=TEXT, colour="ink")
     return sheet.svg()
 
 
@@ -73,11 +77,9 @@ def _row(sheet: Sheet, panel: Panel, series: ScaleSeries, hue: Hue, place: int) 
     if last.interval:
         panel.hlines(place, *last.interval, color=ROLES["ink"], linewidth=1, zorder=5)
     for i, point in enumerate(series.points):
-        style = marker_style(hue, hollow=point.hollow)
-        steps = max(1, len(series.points) - 1)
-        style["markersize"] *= SMALLEST + (1 - SMALLEST) * (i / steps if len(series.points) > 1 else 1)
-        (dot,) = panel.plot([point.shown], [place], zorder=3 + i / 100, **style)
-        sheet.mark(dot, [point.ref], series=series.framework)
+        scale = SMALLEST + (1 - SMALLEST) * (i / (len(xs) - 1) if len(xs) > 1 else 1)
+        at = ([point.shown], [place])
+        sheet.dots(panel, *at, hue, [point.ref], series.framework, hollow=point.hollow, scale=scale, zorder=3 + i / 100)
     _counts(sheet, panel, series.points, place)
 
 

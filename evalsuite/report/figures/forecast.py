@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from evalsuite.report.figures import ticks
 from evalsuite.report.figures.data import Axis, Figure, LegendEntry, ScaleSeries, Table, plain, point_notes, point_table
 from evalsuite.report.figures.scaling import draw_series, drawable, legend, positive, scale_columns
-from evalsuite.report.figures.sheet import TEXT, WIDTH, Panel, Sheet, draw, marker_style
+from evalsuite.report.figures.sheet import TEXT, WIDTH, Panel, Sheet, draw
 from evalsuite.report.figures.style import ROLES, Look, note_swatch
 
 
@@ -73,8 +73,7 @@ def _extrapolation(
     panel.plot(xs, ys, color=ROLES[hue.name], linewidth=1.8, dashes=(7, 4), zorder=3)
     draw_series(sheet, panel, series, look, connected=False)
     panel.vlines(target.devices, target.low, target.high, color=ROLES[hue.name], linewidth=1.4, zorder=3.5)
-    (dot,) = panel.plot([target.devices], [target.value], zorder=4, **marker_style(hue, hollow=True))
-    sheet.mark(dot, [""], series=series.framework)
+    sheet.dots(panel, [target.devices], [target.value], hue, [""], series.framework, hollow=True)
     x, y = sheet.pixel(panel, target.devices, target.value)
     sheet.write(x + 14, y, f"≈{ticks.percent_value(target.value)}", size=TEXT, colour="ink", style="strong")
     interval = f"[{ticks.percent_value(target.low)}, {ticks.percent_value(target.high)}]"

@@ -108,7 +108,7 @@ def _panel_lines(sheet: Sheet, panel: Panel, series: Sequence[ScaleSeries], look
         (line,) = panel.plot(xs, ys, color=colour, linewidth=2.2 if named else 1, zorder=3 if named else 2)
         sheet.belongs(line, each.framework)
         style = marker_style(hue)
-        style |= {"markersize": style["markersize"] * (0.8 if named else 0.4)}
+        style["markersize"] *= 0.8 if named else 0.4
         style |= {} if named else {"markerfacecolor": colour, "markeredgecolor": colour}
         (dots,) = panel.plot(xs, ys, zorder=4 if named else 2.5, **style)
         sheet.mark(dots, [p.ref for p in each.points], series=each.framework)

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from evalsuite.report.figures import ticks
 from evalsuite.report.figures.data import Axis, Figure, Label, Table, plain
 from evalsuite.report.figures.scaling import positive
-from evalsuite.report.figures.sheet import SMALL, TEXT, WIDTH, Panel, Sheet, draw, marker_style, shortened, text_width
+from evalsuite.report.figures.shapes import row_chart
+from evalsuite.report.figures.sheet import SMALL, WIDTH, Panel, Sheet, draw
 from evalsuite.report.figures.style import ROLES, Hue, Look
 from evalsuite.report.text import numbers
 
@@ -64,26 +65,23 @@ def _changes(id: str, look: Look, pairs: Sequence[Dumbbell]) -> str:
     rows: dict[Label, list[Dumbbell]] = {}
     for pair in pairs:
         rows.setdefault(pair.label, []).append(pair)
-    left = min(max(text_width(label, TEXT) for label in rows) + 18, 280)
-    height = TOP + ROW * len(rows) + 34
-    sheet = Sheet(id, height=height)
-    panel = sheet.panel(left, TOP, WIDTH - 92, height - 34)
+    values = [_value(members[-1]) for members in rows.values()]
+    right = WIDTH - 92
+    sheet, panel = row_chart(id, list(rows), row=ROW, top=TOP, foot=34, right=right, widest=280, values=values)
     ratios = [ratio - 1 for pair in pairs if (ratio := _ratio(pair)) is not None]
     reach = [0.0, *ratios, *(end - 1 for pair in pairs for end in pair.ratio_interval or ())]
     pad = (max(reach) - min(reach)) * 0.06 or 0.01
     panel.set_xlim(min(reach) - pad, max(reach) + pad)
-    panel.set_ylim(len(rows) - 0.5, -0.5)
     ticks.label_columns(sheet, panel, ticks.linear(*panel.get_xlim(), 6), ticks.signed_percent, grid=True)
     panel.axvline(0, color=ROLES["ink"], linewidth=1.2, zorder=1.5)
-    for place, (label, members) in enumerate(rows.items()):
-        y = TOP + ROW * (place + 0.5)
-        sheet.write(left - 8, y, shortened(label, left - 12, TEXT), anchor="right", size=TEXT, colour="ink")
-        last = members[-1]
-        ratio = _ratio(last)
-        text = last.status or "—" if ratio is None else numbers.change(ratio - 1).text
-        sheet.write(WIDTH, y, text, anchor="right", size=TEXT, colour="ink")
+    for place, members in enumerate(rows.values()):
         _row_of_changes(sheet, panel, members, look.hue(members[0].framework), place)
     return sheet.svg()
+
+
+def _value(pair: Dumbbell) -> str:
+    ratio = _ratio(pair)
+    return pair.status or "—" if ratio is None else numbers.change(ratio - 1).text
 
 
 def _row_of_changes(sheet: Sheet, panel: Panel, members: Sequence[Dumbbell], hue: Hue, place: int) -> None:
@@ -95,8 +93,7 @@ def _row_of_changes(sheet: Sheet, panel: Panel, members: Sequence[Dumbbell], hue
         if pair.ratio_interval:
             low, high = pair.ratio_interval
             panel.hlines(place, low - 1, high - 1, color=ROLES[hue.name], linewidth=1.4, zorder=2.5)
-        (dot,) = panel.plot([ratio - 1], [place], zorder=3, **marker_style(hue))
-        sheet.mark(dot, [pair.on_ref or pair.off_ref], series=pair.framework)
+        sheet.dots(panel, [ratio - 1], [place], hue, [pair.on_ref or pair.off_ref], pair.framework, zorder=3)
         x, y = sheet.pixel(panel, ratio - 1, place)
         if pair.devices is not None and len(members) > 1 and all(abs(x - other) > 16 for other in taken):
             taken.append(x)

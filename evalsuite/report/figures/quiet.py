@@ -7,7 +7,7 @@ from itertools import groupby
 from evalsuite.report.figures import ticks
 from evalsuite.report.figures.data import Axis, Bilingual, Figure, Label, LegendEntry, Table
 from evalsuite.report.figures.shapes import outlines, tiles
-from evalsuite.report.figures.sheet import SMALL, WIDTH, Panel, Sheet, draw, marker_style, text_width
+from evalsuite.report.figures.sheet import SMALL, WIDTH, Panel, Sheet, draw, text_width
 from evalsuite.report.figures.style import ROLES, Look, note_swatch
 
 TRACK, GAP, TOP, BOTTOM = 46, 20, 14, 30
@@ -104,8 +104,7 @@ def _track(
         panel.vlines(middles, 0, values, color=ROLES["rule"], linewidth=1)
     for framework, numbers in _in_turn((number, run) for number, run, _ in known):
         middles, values = zip(*(at[number] for number in numbers), strict=True)
-        (dots,) = panel.plot(middles, values, zorder=3, **marker_style(look.hue(framework)))
-        sheet.mark(dots, [runs[number].ref for number in numbers], series=framework)
+        sheet.dots(panel, middles, values, look.hue(framework), [runs[n].ref for n in numbers], framework, zorder=3)
 
 
 def _in_turn(runs: Iterable[tuple[int, RunSpan]]) -> Iterator[tuple[str, list[int]]]:

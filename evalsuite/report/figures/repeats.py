@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from evalsuite.report.figures import ticks
 from evalsuite.report.figures.data import Axis, Figure, Label, Table, finite, note_entry, plain
-from evalsuite.report.figures.sheet import TEXT, WIDTH, Panel, Sheet, draw, marker_style, shortened, text_width
+from evalsuite.report.figures.shapes import row_chart
+from evalsuite.report.figures.sheet import SMALL, WIDTH, Panel, Sheet, draw, text_width
 from evalsuite.report.figures.style import ROLES, Look
 
 
@@ -55,26 +56,20 @@ def repeats(rows: Sequence[Repeats], look: Look, *, id: str) -> Figure:
 
 
 def _repeats(id: str, look: Look, rows: Sequence[Repeats]) -> str:
-    high = 30
-    left = min(max(text_width(r.label, TEXT) for r in rows) + 18, 300)
     notes = [_repeat_note(row) for row in rows]
     right = WIDTH - max(text_width(note) for note in notes) - 22
-    height = 8 + high * len(rows) + 30
-    sheet = Sheet(id, height=height)
-    panel = sheet.panel(left, 8, right, height - 30)
+    sheet, panel = row_chart(
+        id, [row.label for row in rows], row=30, top=8, foot=30, right=right, widest=300, values=notes, size=SMALL
+    )
     reach = max(0.01, *(abs(v / r.median - 1) for r in rows for v in (*r.values, *r.excluded))) * 1.12
     panel.set_xlim(-reach, reach)
-    panel.set_ylim(len(rows) - 0.5, -0.5)
     ticks.label_columns(sheet, panel, ticks.linear(-reach, reach, 7), ticks.signed_percent, grid=True)
     places = range(len(rows))
     panel.hlines(places, -reach, reach, color=ROLES["grid"], linewidth=1)
     ends = ([place - 0.4 for place in places], [place + 0.4 for place in places])
     panel.vlines([0] * len(rows), *ends, color=ROLES["ink"], linewidth=2, capstyle="projecting", zorder=3)
-    for place, (row, note) in enumerate(zip(rows, notes, strict=True)):
-        y = 8 + high * (place + 0.5)
+    for place, row in enumerate(rows):
         _dots(sheet, panel, row, look, place)
-        sheet.write(left - 8, y, shortened(row.label, left - 12, TEXT), anchor="right", size=TEXT, colour="ink")
-        sheet.write(WIDTH, y, note, anchor="right", colour="ink")
     return sheet.svg()
 
 
@@ -91,8 +86,8 @@ def _dots(sheet: Sheet, panel: Panel, row: Repeats, look: Look, place: int) -> N
     for hollow, begin, end in ((False, 0, len(row.values)), (True, len(row.values), len(values))):
         if begin < end:
             ys = [place + lift / 30 for lift in lifts[begin:end]]
-            (dots,) = panel.plot(xs[begin:end], ys, zorder=4, **marker_style(hue, hollow=hollow))
-            sheet.mark(dots, [row.ref] * (end - begin), series=row.framework)
+            refs = [row.ref] * (end - begin)
+            sheet.dots(panel, xs[begin:end], ys, hue, refs, row.framework, hollow=hollow)
 
 
 def _swarm(pixels: Sequence[float]) -> list[float]:

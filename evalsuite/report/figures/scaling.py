@@ -18,8 +18,8 @@ from evalsuite.report.figures.data import (
     point_notes,
     point_table,
 )
-from evalsuite.report.figures.shapes import Box, bars, cores, whiskers
-from evalsuite.report.figures.sheet import SMALL, TEXT, Panel, Sheet, draw, marker_style, shortened, spread, text_width
+from evalsuite.report.figures.shapes import Box, bars, cores, row_chart, whiskers
+from evalsuite.report.figures.sheet import SMALL, WIDTH, Panel, Sheet, draw, shortened, spread, text_width
 from evalsuite.report.figures.style import DOTTED, ROLES, Hue, Look, note_swatch, swatch
 
 _TOP, _BOTTOM = 34, 34  # room for the unit above and the numbers below a panel, in pixels
@@ -236,13 +236,8 @@ def draw_series(sheet: Sheet, panel: Panel, series: ScaleSeries, look: Look, *, 
     for hollow in (False, True):
         group = [p for p in series.points if p.hollow == hollow]
         if group:
-            (dots,) = panel.plot(
-                [p.devices for p in group],
-                [p.shown for p in group],
-                zorder=4,
-                **marker_style(hue, hollow=hollow),
-            )
-            sheet.mark(dots, [p.ref for p in group], series=series.framework)
+            xs, ys, refs = zip(*((p.devices, p.shown, p.ref) for p in group), strict=True)
+            sheet.dots(panel, xs, ys, hue, refs, series.framework, hollow=hollow)
 
 
 def _connection(sheet: Sheet, panel: Panel, series: ScaleSeries, hue: Hue) -> None:
@@ -287,29 +282,23 @@ def end_labels(sheet: Sheet, panel: Panel, series: Sequence[ScaleSeries], names:
 
 
 def _one_scale(id: str, look: Look, series: Sequence[ScaleSeries], form: _Form) -> str:
-    names = max(text_width(each.name, TEXT) for each in series)
-    left = min(names + 20, 240)
-    height = _ROW * len(series) + 52
-    sheet = Sheet(id, height=height)
-    panel = sheet.panel(left, 8, sheet.width - 84, height - _BOTTOM)
+    names, right = [each.name for each in series], WIDTH - 84
+    sheet, panel = row_chart(id, names, row=_ROW, top=8, foot=_BOTTOM, right=right, widest=240, gap=20)
     top = max(v for s in series for p in s.points for v in (p.value, p.high) if positive(v))
     panel.set_xlim(0, top * 1.02)
-    panel.set_ylim(len(series) - 0.5, -0.5)
     ticks.label_columns(sheet, panel, ticks.linear(0, panel.get_xlim()[1], 5), grid=True)
-    sheet.write(left - 10, height - _BOTTOM + 12, form.unit, anchor="right")
+    sheet.write(sheet.pixel(panel, 0, 0)[0] - 10, sheet.height - _BOTTOM + 12, form.unit, anchor="right")
     for row, each in enumerate(series):
-        _bar_row(sheet, panel, each, look.hue(each.framework), row, left, form)
+        _bar_row(sheet, panel, each, look.hue(each.framework), row)
     return sheet.svg()
 
 
-def _bar_row(sheet: Sheet, panel: Panel, series: ScaleSeries, hue: Hue, row: int, left: float, form: _Form) -> None:
+def _bar_row(sheet: Sheet, panel: Panel, series: ScaleSeries, hue: Hue, row: int) -> None:
     point = series.points[0]
     box: Box = (0, row - 0.3, point.shown, 0.6)
     bars(sheet, panel, [(box, point)], hue, series.framework)
     cores(panel, [] if point.hollow else [box], series.variant, across=True)
     if point.interval:
         whiskers(panel, [(row, *point.interval)], across=True)
-    _, y = sheet.pixel(panel, 0, row)
-    end, _ = sheet.pixel(panel, max(point.shown, point.high or 0), row)
-    sheet.write(left - 10, y, shortened(series.name, left - 12, TEXT), anchor="right", size=TEXT, colour="ink")
+    end, y = sheet.pixel(panel, max(point.shown, point.high or 0), row)
     sheet.write(end + 7, y, ticks.throughput(point.shown), colour="ink")

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from evalsuite.report.figures.data import ScalePoint
-from evalsuite.report.figures.sheet import Panel, Sheet
+from evalsuite.report.figures.data import Label, ScalePoint
+from evalsuite.report.figures.sheet import TEXT, Panel, Sheet, shortened, text_width
 from evalsuite.report.figures.style import ROLES, Hue
 
 if TYPE_CHECKING:
@@ -14,6 +14,38 @@ if TYPE_CHECKING:
 TINT = 0.3  # how much of its hue a bar of a partial value keeps
 STRIPE, MOST_STRIPES = 0.14, 3  # of the width of a bar
 Box = tuple[float, float, float, float]  # x, y, width, height in the panel's data
+
+
+def row_chart(
+    id: str,
+    labels: Sequence[Label],
+    *,
+    row: float,
+    top: float,
+    foot: float,
+    right: float,
+    widest: float,
+    gap: float = 18,
+    values: Sequence[str] = (),
+    size: float = TEXT,
+) -> tuple[Sheet, Panel]:
+    """A sheet with a row for each of *labels*, which stand to the left of the panel, *values* at the right edge.
+
+    The panel's y is the number of the row. Pixels: *row*, *top* and *foot* are heights, *right* is the panel's edge,
+    *widest* the most that labels take, *gap* what lies around them.
+    """
+    left = min(max(text_width(label, TEXT) for label in labels) + gap, widest)
+    height = top + row * len(labels) + foot
+    sheet = Sheet(id, height=height)
+    panel = sheet.panel(left, top, right, height - foot)
+    panel.set_ylim(len(labels) - 0.5, -0.5)
+    for place, label in enumerate(labels):
+        y = top + row * (place + 0.5)
+        text = shortened(label, left - gap + 6, TEXT)
+        sheet.write(left - gap + 10, y, text, anchor="right", size=TEXT, colour="ink")
+        if values:
+            sheet.write(sheet.width, y, values[place], anchor="right", size=size, colour="ink")
+    return sheet, panel
 
 
 def bars(sheet: Sheet, panel: Panel, boxes: Sequence[tuple[Box, ScalePoint]], hue: Hue, series: str) -> None:

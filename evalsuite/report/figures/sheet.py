@@ -92,6 +92,32 @@ class Sheet:
         """Ties a line or band to a framework, so that the page can bring it out or grey it."""
         self.mark(artist, (), series=series)
 
+    def join(
+        self, panel: Panel, xs: Sequence[float], ys: Sequence[float], hue: Hue, series: str, *, width: float = 2
+    ) -> None:
+        """A line through these points."""
+        (line,) = panel.plot(xs, ys, color=ROLES[hue.name], linewidth=width, zorder=3, **dashes(hue.dash))
+        self.belongs(line, series)
+
+    def dots(
+        self,
+        panel: Panel,
+        xs: Sequence[float],
+        ys: Sequence[float],
+        hue: Hue,
+        refs: Sequence[str],
+        series: str,
+        *,
+        hollow: bool = False,
+        scale: float = 1,
+        zorder: float = 4,
+    ) -> None:
+        """Markers at these points, each a mark; *scale*: of the size of the legend's."""
+        style = marker_style(hue, hollow=hollow)
+        style["markersize"] *= scale
+        (dots,) = panel.plot(xs, ys, zorder=zorder, **style)
+        self.mark(dots, refs, series=series)
+
     def _gid(self, group: Group) -> str:
         gid = str(len(self._groups))
         self._groups[gid] = group

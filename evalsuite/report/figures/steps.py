@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from evalsuite.report.figures import ticks
 from evalsuite.report.figures.data import Axis, Figure, Label, LegendEntry, Table, plain
 from evalsuite.report.figures.scaling import positive
-from evalsuite.report.figures.shapes import field, outlines
-from evalsuite.report.figures.sheet import TEXT, WIDTH, Panel, Sheet, draw, shortened, text_width
+from evalsuite.report.figures.shapes import field, outlines, row_chart
+from evalsuite.report.figures.sheet import WIDTH, Panel, Sheet, draw, text_width
 from evalsuite.report.figures.style import ROLES, Look, note_swatch, phase_swatch
 
 
@@ -88,25 +88,20 @@ def _phase_keys(steps: Sequence[StepBar]) -> dict[str, int]:
 def _phases(id: str, look: Look, steps: Sequence[StepBar], unit: str, share: bool) -> str:
     row = 36
     aside = 150 if any(step.communication is not None for step in steps) else 0
-    left = min(max(text_width(step.label, TEXT) for step in steps) + 18, 240)
     totals = ["" if share else ticks.quantity(step.total, unit) for step in steps]
     right = WIDTH - aside - max(text_width(text) for text in totals) - (34 if aside else 16)
-    height = 24 + row * len(steps) + 32
-    sheet = Sheet(id, height=height)
-    panel = sheet.panel(left, 24, right, height - 32)
+    sheet, panel = row_chart(id, [s.label for s in steps], row=row, top=24, foot=32, right=right, widest=240)
     top = max(sum(value for _, value in s.parts) / (s.total if share else 1) for s in steps)
     panel.set_xlim(0, top)
-    panel.set_ylim(len(steps) - 0.5, -0.5)
     ticks.label_columns(sheet, panel, ticks.linear(0, top, 5), ticks.percent if share else ticks.number, grid=True)
-    sheet.write(left - 8, height - 20, "" if share else unit, anchor="right")
+    sheet.write(sheet.pixel(panel, 0, 0)[0] - 8, sheet.height - 20, "" if share else unit, anchor="right")
     keys = _phase_keys(steps)
     for place, (step, total) in enumerate(zip(steps, totals, strict=True)):
-        y = 24 + row * (place + 0.5)
-        sheet.write(left - 8, y, shortened(step.label, left - 12, TEXT), anchor="right", size=TEXT, colour="ink")
         end = _stack(sheet, panel, step, keys, place, step.total if share else 1.0)
-        sheet.write(sheet.pixel(panel, end, place)[0] + 7, y, total, colour="ink")
+        x, y = sheet.pixel(panel, end, place)
+        sheet.write(x + 7, y, total, colour="ink")
     if aside:
-        _communication(sheet, steps, row, height)
+        _communication(sheet, steps, row)
     return sheet.svg()
 
 
@@ -141,8 +136,8 @@ def _nested(sheet: Sheet, panel: Panel, step: StepBar, begins: dict[str, float],
             sheet.mark(patch, [step.ref])
 
 
-def _communication(sheet: Sheet, steps: Sequence[StepBar], row: float, height: float) -> None:
-    panel = sheet.panel(WIDTH - 130, 24, WIDTH - 40, height - 32)
+def _communication(sheet: Sheet, steps: Sequence[StepBar], row: float) -> None:
+    panel = sheet.panel(WIDTH - 130, 24, WIDTH - 40, sheet.height - 32)
     panel.set_xlim(0, 1)
     panel.set_ylim(len(steps) - 0.5, -0.5)
     ticks.label_columns(sheet, panel, (0, 0.5, 1), ticks.percent, grid=True)

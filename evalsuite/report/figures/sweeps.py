@@ -8,18 +8,7 @@ from evalsuite.report.figures import ticks
 from evalsuite.report.figures.data import Axis, Figure, Label, LegendEntry, Table, plain
 from evalsuite.report.figures.scaling import entry, positive, scale_columns
 from evalsuite.report.figures.shapes import field, outlines
-from evalsuite.report.figures.sheet import (
-    TEXT,
-    WIDTH,
-    Panel,
-    Sheet,
-    dashes,
-    draw,
-    marker_style,
-    shortened,
-    spread,
-    text_width,
-)
+from evalsuite.report.figures.sheet import TEXT, WIDTH, Panel, Sheet, draw, marker_style, shortened, spread, text_width
 from evalsuite.report.figures.style import ROLES, Hue, Look, note_swatch
 
 HIGH = 220  # of a panel
@@ -134,13 +123,11 @@ def _sweep_line(sheet: Sheet, panel: Panel, sweep: SweepLine, hue: Hue) -> None:
     if not points:
         return
     xs, ys = [p.batch_per_device for p in points], [p.items_per_s or 0.0 for p in points]
-    (line,) = panel.plot(xs, ys, color=ROLES[hue.name], linewidth=2, zorder=3, **dashes(hue.dash))
-    sheet.belongs(line, sweep.framework)
+    sheet.join(panel, xs, ys, hue, sweep.framework)
     whiskers = [(p.batch_per_device, p.low, p.high) for p in points if positive(p.low) and positive(p.high)]
     if whiskers:
         panel.vlines(*zip(*whiskers, strict=True), color=ROLES[hue.name], linewidth=1.2, zorder=3.5)
-    (dots,) = panel.plot(xs, ys, zorder=4, **marker_style(hue))
-    sheet.mark(dots, [p.ref for p in points], series=sweep.framework)
+    sheet.dots(panel, xs, ys, hue, [p.ref for p in points], sweep.framework)
 
 
 def _oom_lanes(sheet: Sheet, panel: Panel, sweeps: Sequence[SweepLine], look: Look, sizes: Sequence[int]) -> None:
