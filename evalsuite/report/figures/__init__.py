@@ -1,8 +1,8 @@
 """Figures of the report: plain data → SVG text with real text nodes, themed by the page.
 
 Words live in HTML (docs/report.md#words): an SVG holds only numbers, units and proper names. Each function gives a
-`Figure` with the SVG, the table behind it, its legend and the keys of its axes. Matplotlib is imported when
-the first figure is really drawn; a figure drawn before comes from the cache.
+`Figure` with the SVG, the table behind it, its legend and the keys of its axes. Matplotlib is imported by the first
+drawing.
 """
 
 from evalsuite.report.figures.bandwidth import BandwidthLine, bandwidth
@@ -10,16 +10,13 @@ from evalsuite.report.figures.bars import speedup
 from evalsuite.report.figures.bullets import bullet
 from evalsuite.report.figures.curves import Curve, CurvePanel, convergence
 from evalsuite.report.figures.data import (
-    Axis,
     Bilingual,
     Figure,
     Label,
-    LegendEntry,
     Metric,
     ScalePoint,
     ScaleSeries,
     Table,
-    TableValue,
     plain,
     series_of,
 )
@@ -27,78 +24,10 @@ from evalsuite.report.figures.dots import efficiency
 from evalsuite.report.figures.forecast import ExpectedPoint, extrapolation
 from evalsuite.report.figures.multiples import Multiple, small_multiples
 from evalsuite.report.figures.options import Dumbbell, dumbbell
-from evalsuite.report.figures.quiet import RunSpan, Track, quietness, track_named
+from evalsuite.report.figures.quiet import RunSpan, quietness, track_named
 from evalsuite.report.figures.repeats import Repeats, repeats
 from evalsuite.report.figures.scaling import per_device, throughput, time_to_solution
 from evalsuite.report.figures.steps import PhaseBar, StepBar, phases
 from evalsuite.report.figures.strips import Strip, utilisation
-from evalsuite.report.figures.style import (
-    HUES,
-    Hue,
-    Look,
-    css,
-    family,
-    look,
-    note_swatch,
-    palette,
-    scale_swatch,
-    swatch,
-)
+from evalsuite.report.figures.style import HUES, Look, css, family, look, palette
 from evalsuite.report.figures.sweeps import SweepLine, SweepPoint, batch_sweep, row_name
-
-__all__ = [
-    "HUES",
-    "Axis",
-    "BandwidthLine",
-    "Bilingual",
-    "Curve",
-    "CurvePanel",
-    "Dumbbell",
-    "ExpectedPoint",
-    "Figure",
-    "Hue",
-    "Label",
-    "LegendEntry",
-    "Look",
-    "Metric",
-    "Multiple",
-    "PhaseBar",
-    "Repeats",
-    "RunSpan",
-    "ScalePoint",
-    "ScaleSeries",
-    "StepBar",
-    "Strip",
-    "SweepLine",
-    "SweepPoint",
-    "Table",
-    "TableValue",
-    "Track",
-    "bandwidth",
-    "batch_sweep",
-    "bullet",
-    "convergence",
-    "css",
-    "dumbbell",
-    "efficiency",
-    "extrapolation",
-    "family",
-    "look",
-    "note_swatch",
-    "palette",
-    "per_device",
-    "phases",
-    "plain",
-    "quietness",
-    "repeats",
-    "row_name",
-    "scale_swatch",
-    "series_of",
-    "small_multiples",
-    "speedup",
-    "swatch",
-    "throughput",
-    "time_to_solution",
-    "track_named",
-    "utilisation",
-]
