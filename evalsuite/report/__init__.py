@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 
 def make_ready(languages: Sequence[str] = LANGUAGES) -> None:
-    """Loads what `build` needs, before there is an evaluation."""
     from evalsuite.report.page import render
 
     for room in ("forms", "book.identity", "data.summary_json", "data.tables"):
@@ -29,10 +28,7 @@ def make_ready(languages: Sequence[str] = LANGUAGES) -> None:
 def build(
     evaluation: Evaluation, out: Path, languages: Sequence[str] = LANGUAGES, book: "Book | None" = None
 ) -> list[Path]:
-    """Writes the report of *evaluation* into *out* and returns the files, the page first.
-
-    *book*: that of *evaluation*, where the caller needs it too. What is worked out of it once stays known to it.
-    """
+    """Writes page, parts, `summary.json` and tables into *out* and returns the files. *book*: that of *evaluation*."""
     from evalsuite import processes
     from evalsuite.files import write_atomically
     from evalsuite.report.book import identity

@@ -14,8 +14,6 @@ NEWEST = 50  # entries; a reader that has not looked for fifty reports wants the
 
 @dataclass(frozen=True, kw_only=True)
 class Entry:
-    """One report in the feed."""
-
     id: str  # of the report on the site
     at: str  # ISO 8601 with zone
     title: Rendered
@@ -25,8 +23,6 @@ class Entry:
 
 @dataclass(frozen=True, kw_only=True)
 class Feed:
-    """A site as its feeds tell it."""
-
     title: Rendered  # of the feed
     author: Rendered
     url: str  # where the site is served, with a slash at the end; "" makes relative addresses
@@ -34,7 +30,7 @@ class Feed:
 
 
 def atom(feed: Feed, language: str) -> str:
-    """The feed of the newest reports. Reports without a date are on the site and not here: Atom wants a time."""
+    """Reports without a date are not in it: Atom wants a time."""
     newest = feed.entries[:NEWEST]
     updated = _stamp(newest[0].at) if newest else "1970-01-01T00:00:00Z"
     title = feed.title.plain(language)

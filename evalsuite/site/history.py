@@ -30,8 +30,6 @@ UNDATED = datetime.min.replace(tzinfo=UTC)  # a point without a date is alone in
 
 @dataclass(frozen=True, kw_only=True)
 class HistoryPoint:
-    """One measurement of a case: the report it is in and how it compares with the one before."""
-
     report: str  # the id of the report on the site
     started_at: str | None  # of its first run that counts; None where no run says when it was
     summary: Summary
@@ -45,8 +43,6 @@ class HistoryPoint:
 
 @dataclass(frozen=True, kw_only=True)
 class HistoryLine:
-    """One case in one environment, over all reports."""
-
     case: Case
     machines: tuple[Machine, ...]  # empty where none is recorded
     unit: str
@@ -64,49 +60,45 @@ class HistoryLine:
 
     @property
     def judged(self) -> HistoryPoint | None:
-        """The latest full measurement: the one that a regression is looked for in."""
+        """The latest full measurement."""
         return next((point for point in reversed(self.points) if not point.summary.partial), None)
 
     @property
     def was_regressed(self) -> bool:
-        """Whether it was slower than before already without its latest full measurement."""
+        """Whether it was slower already without its latest full measurement."""
         earlier = self.points[: self.points.index(self.judged)] if self.judged else ()
         return bool(earlier) and line(earlier).regressed
 
     @property
     def regressed(self) -> bool:
-        """Whether the latest full measurement is slower than the one before, or than the best so far."""
         return self.slowed is not None
 
     @property
     def slowed(self) -> tuple[HistoryPoint, Change] | None:
-        """The measurement that is slower, and than what: the best so far, or the full one just before it."""
+        """The slower measurement, and its change from the best so far or from the full one before."""
         change = self.since_best or self.just_slowed
         return (self.judged, change) if self.judged and change else None
 
     @property
     def just_slowed(self) -> Change | None:
-        """The change since the full measurement just before it, where that was faster; None where it was not."""
+        """The change since the full measurement before it; None where that was no faster."""
         change = self.judged.change if self.judged else None
         return change if change is not None and change.outcome == "slower" else None
 
     @property
     def untold(self) -> bool:
-        """Whether the latest measurement has a predecessor and too few runs to compare it with."""
+        """Whether the latest measurement has too few runs to be compared with the one before."""
         change = self.last.change
         return change is not None and change.outcome == "cannot_tell" and not change.tested
 
 
 @dataclass(frozen=True, kw_only=True)
 class History:
-    """All lines, and how many pairs were tested for them."""
-
     lines: tuple[HistoryLine, ...]
     undated: tuple[HistoryLine, ...] = ()  # results without a date, one point each: shown, and compared with nothing
 
     @cached_property
     def moves(self) -> tuple[Move, ...]:
-        """Of each report against each earlier one that cases of it are compared with."""
         return moves(
             (point.against, point.report, point.change)
             for line in self.lines
@@ -116,7 +108,7 @@ class History:
 
     @cached_property
     def slowed_together(self) -> tuple[Move, ...]:
-        """The reports that are the latest of their cases, all of which are slower than in the one before."""
+        """Reports that are the latest of their cases, all of which became slower."""
         latest = {line.last.report for line in self.lines}
         return tuple(
             one for one in self.moves if one.after in latest and one.together and one.together.outcome == "slower"
@@ -124,7 +116,7 @@ class History:
 
     @cached_property
     def regressions(self) -> tuple[HistoryLine, ...]:
-        """Without those that moved with all others: their cause cannot be told from whatever else changed."""
+        """Without those that moved with all others: their cause cannot be told."""
         together = {one.after for one in self.slowed_together}
         return tuple(line for line in self.lines if line.regressed and not _moved_with_all(line, together))
 
@@ -148,17 +140,17 @@ class History:
         return tuple(line for line in self.undated if line.case.model == model)
 
     def in_report(self, report: str) -> tuple[HistoryLine, ...]:
-        """The lines that regressed with the measurement in *report*."""
+        """Those that regressed in *report*."""
         return tuple(line for line in self.regressions if line.judged and line.judged.report == report)
 
 
 def _moved_with_all(line: HistoryLine, together: set[str]) -> bool:
-    """Whether the line lost its speed with all others; what it had lost before stays its own."""
+    """What it had lost before stays its own."""
     return line.judged is not None and line.judged.report in together and not line.was_regressed
 
 
 def history(reports: Iterable[tuple[str, Finished]]) -> History:
-    """The history of every case with a valid result in *reports*, given as (id, report)."""
+    """*reports* as (id, report)."""
     points = [(_key(one), _point(name, one)) for name, report in reports for one in valid(report.summaries)]
     by_line: dict[Common, list[HistoryPoint]] = {}
     for key, point in points:
@@ -173,7 +165,7 @@ def history(reports: Iterable[tuple[str, Finished]]) -> History:
 
 
 def _key(summary: Summary) -> Common:
-    """What the points of a line have in common: all but the framework's version."""
+    """All but the framework's version."""
     return fairness.group(summary, fairness.VERSIONS)
 
 
@@ -195,7 +187,7 @@ def _point(report: str, summary: Summary) -> HistoryPoint:
 
 
 def line(points: Sequence[HistoryPoint]) -> HistoryLine:
-    """The line of *points*, which are those of one case in one environment."""
+    """*points*: of one case in one environment."""
     example = points[0].summary
     ordered = sorted(points, key=_when) if len(points) > 1 else points
     compared = _compared(_without_repeated_runs(ordered))
@@ -214,7 +206,7 @@ def _when(point: HistoryPoint) -> tuple[datetime, int, str]:
 
 
 def _without_repeated_runs(points: Sequence[HistoryPoint]) -> list[HistoryPoint]:
-    """*points* without those whose runs are in a later one too (a report that was written again, or extended)."""
+    """Without points whose runs are in a later report too."""
     kept: list[HistoryPoint] = []
     for point in points:
         kept = [one for one in kept if not fairness.share_runs(one.summary, point.summary)]
@@ -223,7 +215,7 @@ def _without_repeated_runs(points: Sequence[HistoryPoint]) -> list[HistoryPoint]
 
 
 def _compared(points: Sequence[HistoryPoint]) -> list[HistoryPoint]:
-    """Each point against the last full measurement before it; against the one just before where none is full."""
+    """Each against the last full measurement before it, or the one just before where none is full."""
     found = list(points[:1])
     for point in points[1:]:
         before = next((one for one in reversed(found) if not one.summary.partial), found[-1])
@@ -233,9 +225,9 @@ def _compared(points: Sequence[HistoryPoint]) -> list[HistoryPoint]:
 
 
 def _campaign_cv(points: Sequence[HistoryPoint]) -> float | None:
-    """How much full campaigns of one case scatter, from successive differences: a step or a trend adds little.
+    """How much full campaigns scatter, from successive differences: a trend adds little. None with fewer than four.
 
-    von Neumann, Kent, Bellinson, Hart, Annals of Mathematical Statistics 12, 1941. None with fewer than four.
+    von Neumann, Kent, Bellinson, Hart, Annals of Mathematical Statistics 12, 1941.
     """
     medians = [point.summary.items_per_s.value for point in points if not point.summary.partial]
     if len(medians) < CAMPAIGNS:
@@ -249,10 +241,9 @@ def _with(point: HistoryPoint, change: Change | None = None, against: str | None
 
 
 def _since_best(points: Sequence[HistoryPoint]) -> Change | None:
-    """The last full point against the best before it, where it is slower by more than the best of many is by luck.
+    """The last full point against the best before it, where more than luck makes it slower.
 
-    Two ways lead there: the last is lower by the least effect that campaigns can tell, or, for what creeps, the last
-    four campaigns or more all lie below as many earlier ones.
+    It is lower by the least effect that campaigns can tell, or it crept down (`_crept`).
     """
     full = [point for point in points if not point.summary.partial]
     earlier = full[:-2]  # the one just before is compared already

@@ -8,7 +8,7 @@ from evalsuite.results.compare.changes import Change, Changes, Together
 
 @dataclass(frozen=True, kw_only=True)
 class Move:
-    """The changes of one report against an earlier one."""
+    """Of one report against an earlier one."""
 
     before: str  # id of the earlier report on the site
     after: str
@@ -16,12 +16,12 @@ class Move:
 
     @property
     def together(self) -> Together | None:
-        """What is said where every case moved the same way: the campaigns differ, and no cause can be told."""
+        """Every case moved the same way: the campaigns differ, no cause can be told."""
         return self.changes.together
 
 
 def moves(compared: Iterable[tuple[str, str, Change]]) -> tuple[Move, ...]:
-    """*compared* holds the ids of the earlier and the later report, and a change between them."""
+    """*compared*: ids of the earlier and the later report, and a change between them."""
     found: dict[tuple[str, str], list[Change]] = {}
     for before, after, change in compared:
         found.setdefault((before, after), []).append(change)
@@ -32,5 +32,5 @@ def moves(compared: Iterable[tuple[str, str, Change]]) -> tuple[Move, ...]:
 
 
 def nearest(found: Iterable[Move], after: str) -> Move | None:
-    """Of the moves to the report *after* the one that most of its cases share."""
+    """The move to *after* that most of its cases share."""
     return max((one for one in found if one.after == after), key=lambda one: len(one.changes.changes), default=None)

@@ -28,7 +28,7 @@ SCHEMA_VERSION = 1  # of site.json
 
 
 def pages(shelf: Sequence[OnShelf], found: History, about: About) -> dict[str, bytes]:
-    """Every file of the site but the reports: path → content."""
+    """Path → content of all but the reports."""
     site = Site(shelf, found, about)
     told = site.told()
     texts = {  # site.json comes first: its presence says whose folder it is, also to a publisher that comes meanwhile
@@ -43,8 +43,6 @@ def pages(shelf: Sequence[OnShelf], found: History, about: About) -> dict[str, b
 
 
 class Site:
-    """What every page of the site is made of."""
-
     def __init__(self, shelf: Sequence[OnShelf], found: History, about: About) -> None:
         self.shelf, self.history, self.about = tuple(shelf), found, about
         self.words, self.report_words = words.read_beyond_the_page(), words.read()
@@ -62,7 +60,7 @@ class Site:
         return tuple(sorted({line.case.model for line in lines}, key=names.model_order))
 
     def page(self, template: str, *, root: str, **facts: Any) -> str:
-        """One HTML page; *root* leads from it to the site's folder."""
+        """*root* leads from the page to the site's folder."""
         return str(self.environment.get_template(template).render(root=root, **facts))
 
     def model(self, model: str) -> str:
@@ -79,12 +77,11 @@ class Site:
         return next(one for one in self.shelf if isinstance(one, Shelved) and one.id == id)
 
     def found(self, one: Shelved) -> tuple[ModelFinding, ...]:
-        """Of each model of a report, who is fastest."""
         return verdict_room.found(one.report, self.report_words)
 
     @cached_property
     def several_scripts(self) -> frozenset[tuple[str, str]]:
-        """(framework, model) of which the history has more than one script."""
+        """(framework, model) with more than one script."""
         scripts: dict[tuple[str, str], set[str]] = {}
         for line in (*self.history.lines, *self.history.undated):
             scripts.setdefault((line.case.framework, line.case.model), set()).add(line.case.recipe)
@@ -95,11 +92,11 @@ class Site:
         return case_name(line, self.words, named_scripts=several)
 
     def into(self, one: Shelved, sentence: Rendered) -> Markup:
-        """*sentence* of a report with its links leading into that report."""
+        """The links of *sentence* lead into its report."""
         return Markup(str(Markup(sentence)).replace('href="#', f'href="{one.folder}/report.html#'))
 
     def since(self, one: Shelved) -> Rendered | None:
-        """What became of its cases since the report before it; None where there is none to compare with."""
+        """What changed since the report before; None where there is none."""
         move = nearest(self.history.moves, one.id)
         if move is None:
             return None
@@ -118,7 +115,6 @@ class Site:
             yield self.words("site.since_counted", n=n, outcome_text=self.words(f"outcome.{outcome}"))
 
     def disturbances(self, move: Move) -> Rendered | None:
-        """What is on record of the machines of two reports."""
         before, after = (self.named(id).report.disturbed for id in (move.before, move.after))
         return campaigns.disturbances(before, after, self.words)
 
@@ -135,11 +131,11 @@ class Site:
         return self.report_words("criteria_short.other", name=names.visible(verdict.criterion))
 
     def address(self, path: str) -> str:
-        """Where *path* is served: whole where the site's address is known, else relative to the site."""
+        """Whole where the site's address is known, else relative."""
         return f"{self.about.url or ''}{path}"
 
     def told(self) -> feed.Feed:
-        """What the feeds tell: the dated reports, each of a set of data in its newest build."""
+        """The dated reports, each of a set of data in its newest build."""
         newest = [one for one in self.shelf if isinstance(one, Shelved) and not one.superseded]
         return feed.Feed(
             title=self.words("feed.title", site_text=self.title),
@@ -158,7 +154,6 @@ class Site:
         )
 
     def _said(self, one: Shelved) -> Iterator[Rendered]:
-        """What an entry says: the verdicts, the regressions that came with this report, how much is valid."""
         for verdict in one.report.verdicts:
             yield self.words(
                 "feed.verdict",

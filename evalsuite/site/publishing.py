@@ -29,8 +29,6 @@ MODE_FOLDER, MODE_FILE = 0o755, 0o644  # a web server reads them as somebody els
 
 @dataclass(frozen=True, kw_only=True)
 class Published:
-    """What one call of `publish` did."""
-
     added: tuple[str, ...]  # ids
     known: tuple[str, ...]  # ids that stood there already
     shelf: tuple[OnShelf, ...]
@@ -38,10 +36,9 @@ class Published:
 
 
 def publish(reports: Sequence[Path], site: Path, about: About | None = None) -> Published:
-    """Adds *reports* to *site* and makes its pages again. With no reports, only the pages are made again.
+    """Adds *reports* to *site* and makes its pages again.
 
-    Raises EvalsuiteError, before anything is written, if a folder holds no finished report or *site* is a
-    folder of something else.
+    Raises EvalsuiteError before anything is written: a folder without a finished report, a *site* that is no site.
     """
     site = Path(site)
     sources = [_source(Path(folder), site) for folder in reports]
@@ -66,7 +63,6 @@ def _source(folder: Path, site: Path) -> tuple[Path, str]:
 
 
 def _check_ours(site: Path) -> None:
-    """A folder with something else in it is not written into."""
     if not site.exists() or (site / MARKER).is_file():
         return
     if not site.is_dir() or any(path.name[0] != "." and path.name != REPORTS for path in site.iterdir()):
@@ -75,7 +71,7 @@ def _check_ours(site: Path) -> None:
 
 @contextlib.contextmanager
 def _alone(site: Path) -> Iterator[None]:
-    """This process alone writes the site; another one waits. What a killed one left half-copied is removed."""
+    """Another process waits. What a killed one left half-copied is removed."""
     with locks.hold_lock(site / LOCK):
         for half in (site / REPORTS).glob(f"{INCOMING}*"):
             shutil.rmtree(half)
@@ -83,7 +79,7 @@ def _alone(site: Path) -> Iterator[None]:
 
 
 def _add(folder: Path, name: str, site: Path) -> bool:
-    """Copies the report beside its place and renames it into it; False if it is there already."""
+    """False if it is there already."""
     place = site / REPORTS / name
     if place.is_dir():
         return False

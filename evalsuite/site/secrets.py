@@ -20,7 +20,7 @@ WHOLE = ("summary.json", "tables.json")  # texts of their own in them, which are
 
 
 def check(files: Sequence[Path]) -> None:
-    """Raises EvalsuiteError with the file and the place of the first secret in *files*, the secret left out."""
+    """Raises EvalsuiteError with file and place of the first secret, the secret left out."""
     for file in files:
         for name, content in _contents(file):
             if place := _place(name, content):
@@ -28,7 +28,7 @@ def check(files: Sequence[Path]) -> None:
 
 
 def _contents(file: Path) -> Iterator[tuple[str, bytes]]:
-    """(name, bytes) of the texts in *file*: its own, or those in an archive."""
+    """(name, bytes) of a text, or of those in an archive."""
     if file.suffix in TEXTS:
         if file.stat().st_size > MOST_BYTES:
             raise _too_large(file)
@@ -48,7 +48,7 @@ def _too_large(file: Path) -> EvalsuiteError:
 
 
 def _place(name: str, content: bytes) -> str | None:
-    """Where in *content* a secret stands; None: nowhere."""
+    """None: no secret."""
     text = content.decode("utf-8", "replace")
     if redaction.is_issued(text):
         line = next((number for number, one in enumerate(text.split("\n"), 1) if redaction.is_issued(one)), None)

@@ -17,8 +17,6 @@ ID_DIGITS = 16  # 64 bits of the content's SHA-256
 
 @dataclass(frozen=True, kw_only=True)
 class Shelved:
-    """One report on the site."""
-
     id: str
     report: Finished
     superseded: bool = False  # a later build of the same data is there too
@@ -30,8 +28,6 @@ class Shelved:
 
 @dataclass(frozen=True, kw_only=True)
 class BrokenReport:
-    """A report on the site whose summary cannot be read."""
-
     id: str
     broken: str  # why not
 
@@ -45,20 +41,20 @@ OnShelf = Shelved | BrokenReport
 
 @dataclass(frozen=True, kw_only=True)
 class About:
-    """What the site is called and where it will be served; both may be open."""
+    """Both may be open."""
 
     title: str | None = None
     url: str | None = None  # with a slash at the end
 
 
 def content_id(folder: Path) -> str:
-    """The name of a report on the site: the hash of its files' names and bytes."""
+    """The hash of its files' names and bytes."""
     lines = (f"{file.relative_to(folder).as_posix()}\0{sha256(file)}\n" for file in files_of(folder))
     return hashlib.sha256("".join(lines).encode("utf-8", "surrogateescape")).hexdigest()[:ID_DIGITS]
 
 
 def files_of(folder: Path) -> list[Path]:
-    """The files of a report in one order; names that begin with a dot are somebody's scratch and left out."""
+    """In one order; names that begin with a dot are scratch and left out."""
     found = []
     for path in sorted(folder.rglob("*")):
         if any(part.startswith(".") for part in path.relative_to(folder).parts):
@@ -71,7 +67,7 @@ def files_of(folder: Path) -> list[Path]:
 
 
 def shelved(site: Path) -> list[OnShelf]:
-    """All reports on *site*: the newest data first, the undated ones after them, the unreadable ones last."""
+    """The newest data first, then the undated, the unreadable last."""
     names = sorted(path.name for path in (site / REPORTS).iterdir() if path.is_dir() and path.name[0] != ".")
     found = [_shelved(site / REPORTS / name) for name in names]
     newest = _newest_builds(found)
@@ -87,8 +83,6 @@ def _shelved(folder: Path) -> OnShelf:
 
 
 def _under_site(text: str, folder: Path) -> str:
-    """*text* with *folder* named as it stands on the site."""
-
     def change(part: str) -> str:
         return part.replace(f"{folder}", f"{REPORTS}/{folder.name}")
 
@@ -96,7 +90,7 @@ def _under_site(text: str, folder: Path) -> str:
 
 
 def _newest_builds(found: Sequence[OnShelf]) -> set[str]:
-    """Of the reports over the same input, the one that the newest evalsuite wrote."""
+    """Of the same input, the report of the newest evalsuite."""
     newest: dict[str, Shelved] = {}
     for one in found:
         if isinstance(one, BrokenReport):

@@ -22,7 +22,7 @@ SIGNS = {"slower": "▼", "faster": "▲"}
 
 @dataclass(frozen=True, kw_only=True)
 class Frame:
-    """The axes that the panels of a page share: change against each case's first measurement, and time."""
+    """Shared by the panels of a page: change against each case's first measurement, and time."""
 
     low: float
     high: float
@@ -40,7 +40,7 @@ class Frame:
 
 
 def frame(lines: Sequence[HistoryLine]) -> Frame:
-    """The axes on which all *lines* fit; there is one at least."""
+    """There is one line at least."""
     changes = [change for line in lines for point in line.points for change in _ends(point, line)]
     stamps = [point.started_at for line in lines for point in line.points if point.started_at]
     return Frame(
@@ -52,7 +52,7 @@ def frame(lines: Sequence[HistoryLine]) -> Frame:
 
 
 def worst_first(lines: Sequence[HistoryLine]) -> list[HistoryLine]:
-    """Those that slowed first, then by how far the latest measurement lies below the highest of its case."""
+    """Those that slowed, then by the distance from their best."""
     return sorted(lines, key=lambda line: (not line.regressed, _below_best(line)))
 
 
@@ -61,7 +61,7 @@ def _below_best(line: HistoryLine) -> float:
 
 
 def svg(line: HistoryLine, axes: Frame) -> str:
-    """One panel as SVG text; its colours are the page's own variables. Its words are labelled by the page."""
+    """Colours are the page's own variables. The page labels it."""
     places = [(axes.x(point.started_at), point) for point in line.points]
     parts = [_grid(axes), _path(places, line, axes)]
     parts += [_mark(x, point, line, axes) for x, point in places]
@@ -70,7 +70,6 @@ def svg(line: HistoryLine, axes: Frame) -> str:
 
 
 def _change(value: float, line: HistoryLine) -> float:
-    """Against the first measurement."""
     return value / line.points[0].summary.items_per_s.value - 1
 
 
@@ -109,7 +108,6 @@ def _mark(x: float, point: HistoryPoint, line: HistoryLine, axes: Frame) -> str:
 
 
 def _dates(axes: Frame) -> str:
-    """The first and the last day of the page, at both ends of every panel."""
     first, last = day(axes.begin), day(axes.end)
     ends = [(LEFT, "start", first)] if first == last else [(LEFT, "start", first), (WIDTH - RIGHT, "end", last)]
     return "".join(

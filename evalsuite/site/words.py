@@ -15,7 +15,6 @@ from evalsuite.site.history import HistoryLine, HistoryPoint
 
 
 def slug(model: str) -> str:
-    """The file name of a model's page."""
     return model if SAFE_NAME.match(model) else names.anchor("m", model)
 
 
@@ -26,13 +25,12 @@ SAFE_NAME = re.compile(r"^[a-z0-9][a-z0-9._-]*$")
 
 
 def change_number(ratio: float) -> Number:
-    """A ratio as a change in percent: 0.9 → −10.0%."""
+    """0.9 → −10.0%."""
     text = f"{(ratio - 1) * 100:+.1f}%"
     return Number(text=text.replace("-", "−") if text.strip("+-0.%") else "0.0%", raw=ratio - 1)
 
 
 def change_text(change: Change, words: Words) -> Rendered:
-    """The change with its interval, if there is one."""
     value = change_number(change.ratio.value)
     if change.ratio.low is None or change.ratio.high is None:
         return words.same(value.text)
@@ -45,10 +43,7 @@ def change_text(change: Change, words: Words) -> Rendered:
 
 
 def case_name(line: HistoryLine, words: Words, *, named_scripts: bool) -> Rendered:
-    """The case in words; what is unusual about it (XLA, options, a short protocol) in brackets.
-
-    *named_scripts*: of this framework and model there are several scripts, so that each is named.
-    """
+    """What is unusual (XLA, options, a short protocol) is in brackets. *named_scripts*: scripts are named."""
     case = line.case
     framework = names.framework(case.framework)
     if named_scripts or case.kind == "official":

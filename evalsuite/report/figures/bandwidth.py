@@ -14,8 +14,6 @@ _TOP, _BOTTOM, _HEIGHT = 34, 34, 320
 
 @dataclass(frozen=True, kw_only=True)
 class BandwidthLine:
-    """One scale. *key* chooses the hue."""
-
     name: Label
     key: str
     points: tuple[tuple[int, float], ...]  # (bytes reduced, bytes/s)
@@ -23,7 +21,6 @@ class BandwidthLine:
 
 
 def bandwidth(lines: Sequence[BandwidthLine], look: Look, *, id: str) -> Figure:
-    """Bus bandwidth against the bytes of one all-reduce, log–log."""
     visible = tuple(line for line in lines if any(positive(rate) for _, rate in line.points))
     rows = [(line, size, rate) for line in visible for size, rate in line.points]
     return Figure(
@@ -70,7 +67,7 @@ def _axes(sheet: Sheet, panel: Panel, sizes: Sequence[int], limits: tuple[float,
 
 
 def _size(size: float) -> str:
-    """In the multiples that messages are made in: 1 KiB, 128 MiB."""
+    """Messages come in these multiples: 1 KiB, 128 MiB."""
     power = next(power for power in (3, 2, 1, 0) if size >= 1024**power or not power)
     return f"{ticks.number(round(size / 1024**power, 3))} {('B', 'KiB', 'MiB', 'GiB')[power]}"
 

@@ -33,7 +33,7 @@ def speedup(series: Sequence[ScaleSeries], look: Look, *, id: str) -> Figure:
 
 
 def above_base(series: Sequence[ScaleSeries]) -> tuple[ScaleSeries, ...]:
-    """*series* without what cannot be drawn, and without their bases, of which speed-up and efficiency say nothing."""
+    """*series* without their bases, of which speed-up and efficiency say nothing."""
     kept = [
         replace(each, points=tuple(p for p in each.points if p.devices != each.base_devices))
         for each in drawable(series)
@@ -56,7 +56,7 @@ def _speedup(id: str, look: Look, series: Sequence[ScaleSeries]) -> str:
 
 
 def _chunks(counts: Sequence[int]) -> list[list[int]]:
-    """Device counts cut into as few runs as possible in which one linear axis shows every bar."""
+    """Device counts in as few runs as possible, each of which one linear axis shows."""
     span = counts[-1] / counts[0]
     pieces = max(1, math.ceil(math.log(span) / math.log(WIDEST_RANGE))) if span > 1 else 1
     step = span ** (1 / pieces)
@@ -95,7 +95,7 @@ def _speedup_panel(
 
 @dataclass(frozen=True, kw_only=True)
 class _Bar:
-    """One bar of a group: which point it shows and where (1 = the width of a group)."""
+    """Where a bar stands (1 = the width of a group)."""
 
     point: ScalePoint
     left: float
@@ -111,7 +111,6 @@ class _Bar:
 
 
 def _bars_of(series: Sequence[ScaleSeries], counts: Sequence[int], width: float) -> list[list[_Bar]]:
-    """The bars of each series, side by side around the middle of their group."""
     columns = []
     for place, each in enumerate(series):
         left = (place - len(series) / 2 + 0.06) * width
@@ -133,7 +132,7 @@ def _bars_of(series: Sequence[ScaleSeries], counts: Sequence[int], width: float)
 def _ideal_boxes(
     series: Sequence[ScaleSeries], counts: Sequence[int], every: Sequence[_Bar], width: float, pixels: float
 ) -> list[Box]:
-    """A box around each bar, or one around the group where bars are thin and share their base."""
+    """A box around each bar; around the group where bars are thin and share their base."""
     bases = {each.base_devices for each in series}
     if pixels >= NARROW or len(bases) > 1:
         return [bar.box(bar.ideal) for bar in every]
@@ -142,7 +141,6 @@ def _ideal_boxes(
 
 
 def _speedup_label(sheet: Sheet, panel: Panel, bar: _Bar, pixels: float) -> None:
-    """The number over its bar, with as many decimals as the bar is wide enough for."""
     value = bar.point.shown
     forms = (f"{value:,.2f}", f"{value:,.1f}", f"{value:,.0f}")
     text = next((form for form in forms if text_width(form) <= pixels), "")
@@ -155,7 +153,7 @@ def _speedup_label(sheet: Sheet, panel: Panel, bar: _Bar, pixels: float) -> None
 
 
 def _feet(sheet: Sheet, panel: Panel, bars_of_one: Sequence[_Bar], hue: Hue, pixels: float) -> None:
-    """The framework's marker under its bars: identity without colour."""
+    """Markers under the bars: identity without colour."""
     for hollow in (False, True):
         xs = [bar.middle for bar in bars_of_one if bar.point.hollow == hollow]
         if xs and pixels >= NARROW:

@@ -13,7 +13,7 @@ from evalsuite.report.figures.style import ROLES, Hue, Look, note_swatch
 
 @dataclass(frozen=True, kw_only=True)
 class Curve:
-    """One run's accuracy or loss over epochs. *key* chooses the hue (a global batch size, a variant)."""
+    """One run. *key* chooses the hue (a global batch size, a variant)."""
 
     name: Label
     key: str
@@ -32,7 +32,7 @@ class CurvePanel:
 
 
 def convergence(panels: Sequence[CurvePanel], look: Look, *, id: str, x_key: str = "epoch", x_unit: str = "") -> Figure:
-    """Accuracy or loss against epochs (or hours), one line a global batch size, panels side by side."""
+    """Accuracy or loss against epochs or hours, panels side by side."""
     panels = tuple(
         CurvePanel(label=p.label, curves=tuple(map(_finite_curve, p.curves)), unit=p.unit, target=p.target)
         for p in panels
@@ -59,7 +59,7 @@ def convergence(panels: Sequence[CurvePanel], look: Look, *, id: str, x_key: str
 
 
 def _value_axis(panels: Sequence[CurvePanel]) -> tuple[Axis, ...]:
-    """One name for the vertical axes of all panels: each says its own unit where they differ."""
+    """One name for all vertical axes: each says its own unit where they differ."""
     units = sorted({panel.unit for panel in panels})
     if not units:
         return ()
@@ -111,13 +111,12 @@ def _curve_axes(sheet: Sheet, panel: Panel, curves: CurvePanel) -> None:
 
 
 def _broken(panel: CurvePanel) -> bool:
-    """Whether its vertical axis begins above 0: what its lines differ in would be flat beside their height."""
+    """Whether the axis begins above 0: beside their height the lines would be flat."""
     ys = [y for curve in panel.curves for _, y in curve.points]
     return bool(ys) and min(ys) > 0 and max(ys) - min(ys) < FLAT * max(ys)
 
 
 def _break(sheet: Sheet, panel: Panel) -> None:
-    """Two slanted strokes through the foot of the vertical axis."""
     left, bottom = panel.get_xlim()[0], panel.get_ylim()[0]
     x, y = sheet.pixel(panel, left, bottom)
     for up in (6, 11):

@@ -15,7 +15,7 @@ TableValue = str | float | int | bool | None
 
 @dataclass(frozen=True, kw_only=True)
 class Bilingual:
-    """A label that must be a word: both languages go into the SVG, the page's `lang` rule shows one."""
+    """A label that is a word: the SVG has both languages, the page's `lang` rule shows one."""
 
     zh: str
     en: str
@@ -25,7 +25,6 @@ Label = str | Bilingual  # a plain str is a proper name, a number or a unit, the
 
 
 def plain(label: Label) -> str:
-    """The label as a table of data prints it."""
     return label.en if isinstance(label, Bilingual) else label
 
 
@@ -38,7 +37,7 @@ def clean(text: str) -> str:
 
 
 class Group:
-    """What is said of one artist: the class and the words of a text, the case ids of its shapes, its series."""
+    """What a drawn artist says: class and words of a text, case ids of shapes, series."""
 
     def __init__(
         self, *, style: str = "", label: Label = "", refs: Sequence[str | None] = (), series: str | None = None
@@ -47,14 +46,12 @@ class Group:
         self._refs = iter(refs)
 
     def next_ref(self) -> str | None:
-        """The case of the next shape; None: it is no mark."""
+        """The case of the next shape; None: no mark."""
         return next(self._refs, None)
 
 
 @dataclass(frozen=True, kw_only=True)
 class ScalePoint:
-    """One case in a series: its value and how much it can be trusted."""
-
     devices: int
     value: float | None
     low: float | None = None
@@ -66,21 +63,20 @@ class ScalePoint:
 
     @property
     def shown(self) -> float:
-        """Its value, of a point that is drawn; those without one are left out before (`scaling.drawable`)."""
+        """The value of a drawn point: `scaling.drawable` leaves out those without one."""
         if self.value is None:
             raise ValueError(f"{self.ref}: a point without a value is drawn")
         return self.value
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """Both ends, where they can be drawn."""
         if finite(self.low) and finite(self.high) and self.low > 0 and self.high > 0:
             return self.low, self.high
         return None
 
     @property
     def hollow(self) -> bool:
-        """Whether it was measured in part only, or not at all; other people's figures are filled."""
+        """Not, or not fully, measured; other people's figures are filled."""
         return self.partial or self.origin in COMPUTED
 
 
@@ -90,7 +86,7 @@ COMPUTED = ("extrapolated", "simulated")
 
 @dataclass(frozen=True, kw_only=True)
 class ScaleSeries:
-    """One framework (in one variant) over scales. *framework* chooses hue and marker, *name* is printed."""
+    """*framework* chooses hue and marker, *name* is printed."""
 
     name: Label
     framework: str
@@ -101,7 +97,7 @@ class ScaleSeries:
 
 @dataclass(frozen=True, kw_only=True)
 class Axis:
-    """What the page writes beside an axis: the key of its name and the unit."""
+    """*key*: of the name that the page writes."""
 
     key: str
     unit: str = ""
@@ -124,7 +120,7 @@ class Table:
 
 @dataclass(frozen=True, kw_only=True)
 class LegendEntry:
-    """A line of the legend. *label* is a proper name; where it is empty the page words *key*."""
+    """*label* is a proper name; where it is empty the page words *key*."""
 
     key: str
     label: Label = ""
@@ -211,7 +207,7 @@ def _point(summary: Summary, metric: Metric) -> ScalePoint:
 def as_drawn(series: Sequence[ScaleSeries]) -> tuple[ScaleSeries, ...]:
     """*series* with marks on the exceptions only: what holds of all points is a line below the figure.
 
-    The mark of an origin stands behind a name: beside the marks of a drawing two † look like a ‡.
+    The mark of an origin stands behind a name: in the drawing two † look like a ‡.
     """
     points = [point for each in series for point in each.points]
     if all(point.partial for point in points):
@@ -249,7 +245,7 @@ def point_notes(series: Sequence[ScaleSeries]) -> tuple[str, ...]:
 def point_table(
     drawn: Sequence[ScaleSeries], value_key: str, unit: str = "", *, given: Sequence[ScaleSeries] = ()
 ) -> Table:
-    """Every point as a row, first those of *drawn* in their order, then what of *given* could not be drawn."""
+    """Every point as a row, the drawn ones first."""
     pairs = [(each, point) for each in drawn for point in each.points]
     visible = {id(point) for _, point in pairs}
     pairs += [(each, point) for each in given for point in each.points if id(point) not in visible]

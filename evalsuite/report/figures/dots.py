@@ -25,10 +25,9 @@ LEAST_TOP = 1.02  # of the axis: 100 % is always on it
 
 
 def efficiency(series: Sequence[ScaleSeries], look: Look, *, id: str, threshold: float | None = None) -> Figure:
-    """Scaling efficiency (1.0 = linear), x from 0 to at least 100 %, with the *threshold* where one is asked for.
+    """Scaling efficiency (1.0 = linear), x from 0 to at least 100 %, sorted by the largest scale.
 
-    Rows are sorted by their largest scale, and each dot has its number of devices above it. Bases are not drawn: their
-    efficiency is 100 % by definition.
+    Bases are not drawn: their efficiency is 100 % by definition.
     """
     visible = tuple(sorted(above_base(series), key=_order))
     return Figure(
@@ -84,7 +83,7 @@ def _row(sheet: Sheet, panel: Panel, series: ScaleSeries, hue: Hue, place: int) 
 
 
 def _counts(sheet: Sheet, panel: Panel, points: Sequence[ScalePoint], place: int) -> None:
-    """The numbers of devices above their dots, the largest first, without those that would touch one."""
+    """Numbers of devices above their dots, the largest first, without those that would touch one."""
     taken: list[tuple[float, float]] = []
     for point in reversed(points):
         x, y = sheet.pixel(panel, point.shown, place)

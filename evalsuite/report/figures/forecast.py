@@ -12,7 +12,7 @@ from evalsuite.report.figures.style import ROLES, Look, note_swatch
 
 @dataclass(frozen=True, kw_only=True)
 class ExpectedPoint:
-    """What a model expects at one scale, with its prediction interval."""
+    """A forecast with its prediction interval."""
 
     devices: int
     value: float
@@ -28,10 +28,7 @@ def extrapolation(
     id: str,
     threshold: float | None = None,
 ) -> Figure:
-    """Measured points, the model's dashed curve, its prediction interval as a hatched band, ≈ at the target.
-
-    Values are efficiencies; the last forecast is the target.
-    """
+    """Efficiencies: measured points, the model's curve, its prediction interval. The last forecast is the target."""
     visible = drawable((measured,))
     forecast = tuple(sorted((f for f in forecast if positive(f.value)), key=lambda f: f.devices))
     table = point_table(visible, "efficiency")
@@ -82,7 +79,7 @@ def _extrapolation(
 
 
 def _beginning(series: ScaleSeries) -> ExpectedPoint:
-    """The largest measured point, through which the model passes: nothing is uncertain there but noise."""
+    """The largest measured point: the model passes through it."""
     last = max(series.points, key=lambda point: point.devices)
     return ExpectedPoint(devices=last.devices, value=last.shown, low=last.shown, high=last.shown)
 

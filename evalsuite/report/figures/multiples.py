@@ -27,7 +27,7 @@ HEAD, HIGH, FOOT = 56, 150, 30  # of a panel: its names and that of its highest 
 
 @dataclass(frozen=True, kw_only=True)
 class Multiple:
-    """One panel: a model, and below it the setting, say "BERT-base" and "AMP · b64"."""
+    """A model ("BERT-base") and its setting ("AMP · b64")."""
 
     label: Label
     series: tuple[ScaleSeries, ...]
@@ -35,7 +35,7 @@ class Multiple:
 
 
 def small_multiples(panels: Sequence[Multiple], look: Look, *, id: str, threshold: float | None = None) -> Figure:
-    """Efficiency against devices, one panel a setting, the same axes in all of them."""
+    """Efficiency against devices, one panel a setting, on the same axes."""
     visible = tuple(Multiple(label=p.label, detail=p.detail, series=drawable(p.series)) for p in panels)
     visible = tuple(panel for panel in visible if panel.series)
     every = [each for panel in visible for each in panel.series]
@@ -59,12 +59,12 @@ def small_multiples(panels: Sequence[Multiple], look: Look, *, id: str, threshol
 
 
 def has_others(panels: Sequence[Multiple]) -> bool:
-    """Whether a panel has a line that is neither its highest nor its lowest, and is therefore grey."""
+    """Whether a panel has a grey line: neither its highest nor its lowest."""
     return any(len(panel.series) > len(_extremes(panel.series)) for panel in panels)
 
 
 def _extremes(series: Sequence[ScaleSeries]) -> tuple[ScaleSeries, ...]:
-    """The lowest and the highest of those that reach the largest scale; one where it is alone there."""
+    """The lowest and the highest at the largest scale; one where it is alone there."""
     reach = max(each.points[-1].devices for each in series)
     ends = sorted((each for each in series if each.points[-1].devices == reach), key=lambda s: s.points[-1].shown)
     return (ends[0], ends[-1]) if len(ends) > 1 else (ends[0],)
@@ -97,7 +97,6 @@ def _small_multiples(id: str, look: Look, panels: Sequence[Multiple], threshold:
 
 
 def _panel_lines(sheet: Sheet, panel: Panel, series: Sequence[ScaleSeries], look: Look) -> None:
-    """The lines of a panel: the highest and the lowest at the largest scale in their hues and named, the rest grey."""
     reach = max(each.points[-1].devices for each in series)
     ends = _extremes(series)
     for each in series:

@@ -16,7 +16,7 @@ TOP, ROW = 12, 34
 
 @dataclass(frozen=True, kw_only=True)
 class Dumbbell:
-    """One case without and with an option (XLA, AMP, double buffering); None where it was not measured."""
+    """A case without and with an option; None where it was not measured."""
 
     label: Label
     framework: str
@@ -32,10 +32,7 @@ class Dumbbell:
 def dumbbell(
     pairs: Sequence[Dumbbell], look: Look, *, id: str, unit: str, ends: tuple[str, str] = ("off", "on")
 ) -> Figure:
-    """The change from off to on in per cent, a row for each label and a dot for each scale, with its interval.
-
-    *ends* are the keys by which the page words the two sides in the table.
-    """
+    """The change from off to on in per cent. *ends*: the keys by which the page words the sides."""
     pairs = tuple(pairs)
     drawable = any(_ratio(pair) is not None for pair in pairs)
     return Figure(

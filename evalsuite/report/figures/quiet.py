@@ -16,8 +16,6 @@ NARROWEST = 0.002  # of the axis: a run of seconds in a campaign of hours is sti
 
 @dataclass(frozen=True, kw_only=True)
 class RunSpan:
-    """One run in its place: when it ran, and the mean of each reading over its measured steps."""
-
     name: str
     framework: str
     begin_s: float  # since the first run began
@@ -29,15 +27,13 @@ class RunSpan:
 
 @dataclass(frozen=True, kw_only=True)
 class Track:
-    """A reading beside the runs: "other programs", in per cent."""
-
     label: Label
     key: str  # its column in the table
     unit: str
 
 
 def quietness(runs: Sequence[RunSpan], tracks: Sequence[Track], look: Look, *, id: str) -> Figure:
-    """Runs in their order over time, those that were disturbed ringed, above a strip for each reading."""
+    """Runs over time, the disturbed ones ringed, above a strip for each reading."""
     runs, tracks = tuple(sorted(runs, key=lambda run: run.begin_s)), tuple(tracks)
     return Figure(
         id=id,
@@ -108,11 +104,10 @@ def _track(
 
 
 def _in_turn(runs: Iterable[tuple[int, RunSpan]]) -> Iterator[tuple[str, list[int]]]:
-    """(framework, numbers of its runs) for those that follow one another: what is drawn at once costs once."""
+    """(framework, numbers of runs that follow one another): they are drawn at once."""
     for framework, group in groupby(runs, key=lambda each: each[1].framework):
         yield framework, [number for number, _ in group]
 
 
 def track_named(zh: str, en: str, key: str, unit: str) -> Track:
-    """A track with its unit behind its name."""
     return Track(label=Bilingual(zh=f"{zh} ({unit})", en=f"{en} ({unit})"), key=key, unit=unit)

@@ -13,8 +13,6 @@ from evalsuite.report.figures.style import ROLES, Look
 
 @dataclass(frozen=True, kw_only=True)
 class Repeats:
-    """All runs of one case."""
-
     label: Label
     framework: str
     values: tuple[float, ...]  # valid runs, in the order of the repeats
@@ -33,7 +31,7 @@ class Repeats:
 
 
 def repeats(rows: Sequence[Repeats], look: Look, *, id: str) -> Figure:
-    """Every run of every case as its distance from the case's median in per cent, with median and CV."""
+    """Every run as its distance from its case's median in per cent, with median and CV."""
     rows = tuple(rows)
     shown = tuple(row for row in rows if row.values and all(map(finite, row.values)) and row.median > 0)
     ordered = (*shown, *(row for row in rows if row not in shown))
@@ -91,7 +89,7 @@ def _dots(sheet: Sheet, panel: Panel, row: Repeats, look: Look, place: int) -> N
 
 
 def _swarm(pixels: Sequence[float]) -> list[float]:
-    """How far up or down each dot moves so that none hides another (pixels)."""
+    """Pixels that each dot moves so that none hides another."""
     placed: list[tuple[float, float]] = []
     for x in pixels:
         slots = (0.0, -5.0, 5.0, -10.0, 10.0)

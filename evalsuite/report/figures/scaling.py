@@ -32,26 +32,24 @@ NARROW = 8  # pixels: thinner bars share one ideal box and have no marker below
 
 
 def throughput(series: Sequence[ScaleSeries], look: Look, *, id: str, unit: str) -> Figure:
-    """Throughput of the whole job against devices, log–log, with the ideal line from the best base."""
+    """Throughput of the job, log–log, with the ideal line from the best base."""
     form = _Form(logarithmic=True, ideal="proportional", unit=unit)
     return _figure(series, look, id, form, "items_per_s")
 
 
 def per_device(series: Sequence[ScaleSeries], look: Look, *, id: str, unit: str) -> Figure:
-    """Throughput per device, y from 0: flat is perfect. Points carry items/s per device."""
+    """Points carry items/s per device; y begins at 0."""
     return _figure(series, look, id, _Form(ideal="none", unit=unit, valued=True), "items_per_s_per_device")
 
 
 def time_to_solution(series: Sequence[ScaleSeries], look: Look, *, id: str, unit: str = "s") -> Figure:
-    """Time to a stated end against devices, log–log, with the ideal line falling from the best base."""
+    """Log–log, the ideal line falls from the best base."""
     form = _Form(logarithmic=True, ideal="inverse", unit=unit)
     return _figure(series, look, id, form, "time_to_solution")
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Form:
-    """What the line figures differ in."""
-
     logarithmic: bool = False
     ideal: Ideal = "none"
     unit: str = ""
@@ -76,13 +74,13 @@ def _figure(series: Sequence[ScaleSeries], look: Look, id: str, form: _Form, key
 
 
 def _axes(key: str, form: _Form, *, scales: int) -> tuple[Axis, ...]:
-    """The horizontal axis, then the vertical one; bars of one scale have their numbers along a linear axis."""
+    """The horizontal axis first; bars of one scale have a linear one."""
     value = Axis(key=key, unit=form.unit, logarithmic=form.logarithmic and scales > 1)
     return (Axis(key="devices", logarithmic=True), value) if scales > 1 else (value,)
 
 
 def drawable(series: Sequence[ScaleSeries]) -> tuple[ScaleSeries, ...]:
-    """*series* with only the points that have a positive, finite value and a scale, sorted; none empty."""
+    """*series* with their positive, finite points, sorted by scale; none is empty."""
     kept = []
     for each in series:
         points = [p for p in each.points if positive(p.value) and p.devices > 0]
@@ -100,7 +98,6 @@ def counts_of(series: Sequence[ScaleSeries]) -> list[int]:
 
 
 def entry(name: Label, key: str, look: Look) -> LegendEntry:
-    """One line of a legend, in the hue of *key*."""
     hue = look.hue(key)
     return LegendEntry(key=key, label=name, hue=hue.index, swatch=swatch(hue))
 
@@ -108,7 +105,6 @@ def entry(name: Label, key: str, look: Look) -> LegendEntry:
 def legend(
     series: Sequence[ScaleSeries], look: Look, notes: Sequence[str] = (), *, form: str = "line"
 ) -> tuple[LegendEntry, ...]:
-    """One entry per series, then what the notes name."""
     entries = []
     for each in series:
         hue = dashed(look.hue(each.framework), each.variant)
@@ -125,7 +121,7 @@ def legend(
 
 
 def dashed(hue: Hue, variant: int) -> Hue:
-    """The hue of a further series of one framework: the dash changes, colour and marker stay."""
+    """A further series of one framework: the dash changes, colour and marker stay."""
     return replace(hue, dash=((), (2, 2), (7, 2, 2, 2), (1, 3))[min(variant, 3)]) if variant else hue
 
 
@@ -152,10 +148,7 @@ def _lines(id: str, look: Look, series: Sequence[ScaleSeries], form: _Form) -> s
 
 
 def _ending(series: ScaleSeries, form: _Form) -> Label:
-    """What stands at the end of a line: its name, and its value where the axis leaves the lines apart.
-
-    A long name is cut: the legend has it whole, the value stands nowhere else in the drawing.
-    """
+    """Name, and value where the axis does not tell lines apart. Only the name is cut: the legend has it whole."""
     value = f"  {ticks.throughput(series.points[-1].shown)}" if form.valued else ""
     name = shortened(series.name, _LONGEST - text_width(value, SMALL))
     if isinstance(name, Bilingual):
@@ -164,7 +157,7 @@ def _ending(series: ScaleSeries, form: _Form) -> Label:
 
 
 def scale_columns(sheet: Sheet, panel: Panel, counts: Sequence[int]) -> None:
-    """A log2 axis over these device counts (or batch sizes), with a tick at each."""
+    """A log2 axis over device counts or batch sizes."""
     pad = (counts[-1] / counts[0]) ** 0.04 if counts[-1] > counts[0] else 1.3
     panel.set_xscale("log", base=2)
     panel.set_xlim(counts[0] / pad, counts[-1] * pad)
@@ -172,7 +165,7 @@ def scale_columns(sheet: Sheet, panel: Panel, counts: Sequence[int]) -> None:
 
 
 def _rows(series: Sequence[ScaleSeries], form: _Form) -> tuple[tuple[float, float], list[float]]:
-    """The limits of the y axis and the numbers at its grid lines."""
+    """The limits of the y axis and its grid lines."""
     low, high = _reach(series, form)
     if form.logarithmic:
         limits = (low / 1.25, high * 1.25)
@@ -189,7 +182,6 @@ def _scale_rows(sheet: Sheet, panel: Panel, limits: tuple[float, float], values:
 
 
 def _reach(series: Sequence[ScaleSeries], form: _Form) -> tuple[float, float]:
-    """The smallest and the largest number that the y axis must show."""
     points = [p for each in series for p in each.points]
     values = [v for p in points for v in (p.value, p.low, p.high) if positive(v)]
     if form.ideal in ("proportional", "inverse"):
@@ -199,13 +191,13 @@ def _reach(series: Sequence[ScaleSeries], form: _Form) -> tuple[float, float]:
 
 
 def _base(series: ScaleSeries) -> ScalePoint:
-    """The point that speed-up counts from: the series' base, or the smallest scale where that is missing."""
+    """What speed-up counts from; the smallest scale where that is missing."""
     named = [p for p in series.points if p.devices == series.base_devices]
     return (named or series.points)[0]
 
 
 def _best_base(series: Sequence[ScaleSeries], kind: Ideal) -> ScalePoint:
-    """The base from which perfect scaling would lead furthest: one ideal line is enough to see slopes by."""
+    """The base from which perfect scaling leads furthest: one ideal line shows slopes."""
     bases = list(map(_base, series))
     if kind == "inverse":
         return min(bases, key=lambda base: base.shown * base.devices)
@@ -213,13 +205,11 @@ def _best_base(series: Sequence[ScaleSeries], kind: Ideal) -> ScalePoint:
 
 
 def _ideal(base: ScalePoint, devices: int, kind: Ideal) -> float:
-    """What perfect scaling from *base* would give on *devices*."""
     ratio = devices / base.devices
     return base.shown * (1 / ratio if kind == "inverse" else ratio)
 
 
 def draw_ideal(sheet: Sheet, panel: Panel, series: Sequence[ScaleSeries], kind: Ideal, counts: Sequence[int]) -> None:
-    """What perfect scaling from the best base would be, as one line."""
     if kind != "none":
         base = _best_base(series, kind)
         ends = (base.devices, counts[-1])
@@ -228,7 +218,6 @@ def draw_ideal(sheet: Sheet, panel: Panel, series: Sequence[ScaleSeries], kind: 
 
 
 def draw_series(sheet: Sheet, panel: Panel, series: ScaleSeries, look: Look, *, connected: bool = True) -> None:
-    """Connection, whiskers, markers and provenance signs of one series."""
     hue = dashed(look.hue(series.framework), series.variant)
     if connected:
         _connection(sheet, panel, series, hue)
@@ -241,7 +230,7 @@ def draw_series(sheet: Sheet, panel: Panel, series: ScaleSeries, look: Look, *, 
 
 
 def _connection(sheet: Sheet, panel: Panel, series: ScaleSeries, hue: Hue) -> None:
-    """A line through three scales or more, dots between two: two points show no curve."""
+    """Dotted between two scales: two points show no curve."""
     if len(series.points) < 2:
         return
     dash = DOTTED if len(series.points) == 2 else hue.dash
@@ -260,7 +249,7 @@ def _whiskers(sheet: Sheet, panel: Panel, series: ScaleSeries, hue: Hue) -> None
 
 
 def end_labels(sheet: Sheet, panel: Panel, series: Sequence[ScaleSeries], names: Sequence[Label], room: float) -> None:
-    """Names after the ends of their lines, moved apart, with a thin lead where they moved."""
+    """Names after their lines, moved apart, with a thin lead where they moved."""
     left = sheet.width - room + 16
     columns: dict[float, list[tuple[Label, float]]] = {}
     for each, name in zip(series, names, strict=True):
@@ -283,7 +272,9 @@ def end_labels(sheet: Sheet, panel: Panel, series: Sequence[ScaleSeries], names:
 
 def _one_scale(id: str, look: Look, series: Sequence[ScaleSeries], form: _Form) -> str:
     names, right = [each.name for each in series], WIDTH - 84
-    sheet, panel = row_chart(id, names, row=_ROW, top=8, foot=_BOTTOM, right=right, widest=240, gap=20)
+    sheet, panel = row_chart(
+        id, names, row=_ROW + 10 / len(names), top=8, foot=_BOTTOM, right=right, widest=240, gap=20
+    )
     top = max(v for s in series for p in s.points for v in (p.value, p.high) if positive(v))
     panel.set_xlim(0, top * 1.02)
     ticks.label_columns(sheet, panel, ticks.linear(0, panel.get_xlim()[1], 5), grid=True)

@@ -29,10 +29,9 @@ def row_chart(
     values: Sequence[str] = (),
     size: float = TEXT,
 ) -> tuple[Sheet, Panel]:
-    """A sheet with a row for each of *labels*, which stand to the left of the panel, *values* at the right edge.
+    """A sheet whose panel has a row for each of *labels*: y is the row's number.
 
-    The panel's y is the number of the row. Pixels: *row*, *top* and *foot* are heights, *right* is the panel's edge,
-    *widest* the most that labels take, *gap* what lies around them.
+    Pixels: *row*, *top* and *foot* are heights, *right* is the panel's edge, *gap* the space around labels.
     """
     left = min(max(text_width(label, TEXT) for label in labels) + gap, widest)
     height = top + row * len(labels) + foot
@@ -49,7 +48,7 @@ def row_chart(
 
 
 def bars(sheet: Sheet, panel: Panel, boxes: Sequence[tuple[Box, ScalePoint]], hue: Hue, series: str) -> None:
-    """Bars as (box, point); a tint with an outline where the point is not fully measured.
+    """Bars as (box, point); a tint with an outline where the point is hollow.
 
     Not hatched: a browser prints a pattern without its hue.
     """
@@ -62,7 +61,7 @@ def bars(sheet: Sheet, panel: Panel, boxes: Sequence[tuple[Box, ScalePoint]], hu
 
 
 def cores(panel: Panel, boxes: Sequence[Box], variant: int, *, across: bool = False) -> None:
-    """Stripes of the ground along the middle of bars, one for each *variant*: a framework keeps its hue in all."""
+    """*variant* stripes along the middle of bars: a framework keeps its hue."""
     for stripe in range(min(variant, MOST_STRIPES)):
         from_edge = (stripe + 1) / (min(variant, MOST_STRIPES) + 1) - STRIPE / 2
         found = [
@@ -92,7 +91,7 @@ def corners(box: Box) -> tuple[tuple[float, float], ...]:
 def whiskers(
     panel: Panel, spans: Sequence[tuple[float, float, float]], *, across: bool = False, wide: bool = True
 ) -> None:
-    """Intervals (place, low, high) over bars: ink on a halo of the surface, so that they are seen on any hue."""
+    """Intervals (place, low, high) in ink on a halo, so that they are seen on any hue."""
     draw = panel.hlines if across else panel.vlines
     if spans and wide:
         draw(*zip(*spans, strict=True), color=ROLES["surface"], linewidth=3.6, zorder=3)
@@ -103,23 +102,18 @@ def whiskers(
 def outlines(
     panel: Panel, boxes: Sequence[Box], *, colour: str = "ink", width: float = 1.1, zorder: float = 2.5
 ) -> "Collection":
-    """Empty boxes: what ideal scaling would fill, the frames of strips."""
     style = {"facecolors": "none", "edgecolors": ROLES[colour], "linewidths": width, "zorder": zorder}
     return _polygons(panel, boxes, colour, **style)
 
 
 def tiles(panel: Panel, boxes: Sequence[Box], colour: str) -> "Collection":
-    """Boxes of one colour that are marks of their own."""
     return _polygons(panel, boxes, colour, edgecolors="none")
 
 
 def field(
     panel: Panel, boxes: Sequence[Box], colour: str, *, hatch: str = "", zorder: float = 1, alpha: float = 1
 ) -> "Artist":
-    """Many boxes of one colour as one path: a heat strip of a thousand cells stays a few elements.
-
-    *hatch* is the colour of the lines over it.
-    """
+    """Boxes as one path: a strip of a thousand cells stays one element. *hatch* is a colour."""
     from matplotlib.patches import PathPatch
     from matplotlib.path import Path
 

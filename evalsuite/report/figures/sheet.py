@@ -35,7 +35,7 @@ class Sheet:
         self._groups: dict[str, Group] = {}
 
     def panel(self, left: float, top: float, right: float, bottom: float, *, foot: bool = True) -> Panel:
-        """Axes between these edges, with a line at their *foot*. Their ticks: `ticks`."""
+        """Axes between these edges. Their ticks: `ticks`."""
         from matplotlib.lines import Line2D
 
         box = (left / self.width, 1 - bottom / self.height)
@@ -57,7 +57,7 @@ class Sheet:
         colour: str = "muted",
         style: str = "",
     ) -> None:
-        """A text, its middle at the height *y*. *style* is a class: "halo" (readable over lines), "strong"."""
+        """*y* is the middle. *style* is a class: "halo" (readable over lines), "strong"."""
         if text:
             self.figure.text(
                 x / _PIXELS_PER_INCH,
@@ -72,7 +72,7 @@ class Sheet:
             )
 
     def line(self, points: Sequence[tuple[float, float]], *, width: float) -> None:
-        """A hairline over the whole sheet, through pixels."""
+        """A hairline through pixels of the sheet."""
         from matplotlib.lines import Line2D
 
         xs, ys = zip(*((x / _PIXELS_PER_INCH, (self.height - y) / _PIXELS_PER_INCH) for x, y in points), strict=True)
@@ -80,22 +80,21 @@ class Sheet:
         self.figure.add_artist(line)
 
     def pixel(self, panel: Panel, x: float, y: float) -> tuple[float, float]:
-        """Where a point of *panel*'s data lies on the sheet."""
+        """Where a point of *panel*'s data lies."""
         across, up = panel.transData.transform((x, y))
         return float(across), self.height - float(up)
 
     def mark(self, artist: "Artist", refs: Sequence[str | None], *, series: str | None = None) -> None:
-        """Makes the shapes of *artist* marks that lead to these cases, in the order they are drawn; None: to none."""
+        """The shapes of *artist* lead to these cases, in the order they are drawn; None: to none."""
         artist.set_gid(self._gid(Group(refs=refs, series=series)))
 
     def belongs(self, artist: "Artist", series: str) -> None:
-        """Ties a line or band to a framework, so that the page can bring it out or grey it."""
+        """The page can bring out or grey what belongs to *series*."""
         self.mark(artist, (), series=series)
 
     def join(
         self, panel: Panel, xs: Sequence[float], ys: Sequence[float], hue: Hue, series: str, *, width: float = 2
     ) -> None:
-        """A line through these points."""
         (line,) = panel.plot(xs, ys, color=ROLES[hue.name], linewidth=width, zorder=3, **dashes(hue.dash))
         self.belongs(line, series)
 
@@ -112,7 +111,7 @@ class Sheet:
         scale: float = 1,
         zorder: float = 4,
     ) -> None:
-        """Markers at these points, each a mark; *scale*: of the size of the legend's."""
+        """Markers, each a mark; *scale*: of their size in a legend."""
         style = marker_style(hue, hollow=hollow)
         style["markersize"] *= scale
         (dots,) = panel.plot(xs, ys, zorder=zorder, **style)
@@ -124,7 +123,6 @@ class Sheet:
         return gid
 
     def svg(self) -> str:
-        """The drawing, named and described by elements of the page."""
         from evalsuite.report.figures.svg import Renderer
 
         renderer = Renderer(self.id, self.width, self.height, self._groups)
@@ -139,7 +137,7 @@ class Sheet:
 
 
 def draw(drawing: Callable[..., str], *arguments: object) -> str:
-    """`drawing(*arguments)` with matplotlib's own defaults, whatever the user's matplotlibrc says."""
+    """`drawing(*arguments)` whatever the user's matplotlibrc says."""
     import matplotlib
 
     with matplotlib.rc_context():
@@ -158,7 +156,6 @@ _SETTINGS: dict[Any, Any] = {
 
 
 def marker(hue_marker: str) -> "str | Path":
-    """What matplotlib is given for one of our markers."""
     corners = polygon(hue_marker)
     return "o" if corners is None else _closed(corners)
 
@@ -170,9 +167,9 @@ def _closed(corners: Sequence[tuple[float, float]]) -> "Path":
 
 
 def marker_size(hue_marker: str) -> float:
-    """`markersize` so that the marker measures what its legend's swatch does.
+    """`markersize` for the size that a legend has.
 
-    Matplotlib scales a path of its own kind so that its furthest corner lies at half the size.
+    Matplotlib scales a path of our own so that its furthest corner lies at half the size.
     """
     corners = polygon(hue_marker)
     reach = 1 if corners is None else max(max(abs(x), abs(y)) for x, y in corners)
@@ -180,7 +177,6 @@ def marker_size(hue_marker: str) -> float:
 
 
 def dashes(pattern: Sequence[float]) -> dict[str, Any]:
-    """What matplotlib is told of a line's dashes: nothing for a whole line."""
     return {"dashes": pattern} if pattern else {}
 
 
@@ -197,7 +193,7 @@ def marker_style(hue: Hue, *, hollow: bool = False) -> dict[str, Any]:
 
 
 def text_width(text: Label, size: float = SMALL) -> float:
-    """A guess of the width in pixels, on the wide side: the page's font is not known here."""
+    """A guess in pixels, on the wide side: the page's font is not known."""
     if isinstance(text, Bilingual):
         return max(text_width(text.zh, size), text_width(text.en, size))
     return size * sum(_character_width(character) for character in text)
@@ -214,7 +210,7 @@ def _character_width(character: str) -> float:
 
 
 def shortened(text: Label, width: float, size: float = SMALL) -> Label:
-    """*text* cut with "…" so that it fits; the whole name is in the legend and the table."""
+    """*text* cut with "…"; legend and table have the whole name."""
     if isinstance(text, Bilingual):
         return Bilingual(zh=_cut(text.zh, width, size), en=_cut(text.en, width, size))
     return _cut(text, width, size)

@@ -13,7 +13,7 @@ from evalsuite.report.figures.style import ROLES, Look, note_swatch, phase_swatc
 
 @dataclass(frozen=True, kw_only=True)
 class PhaseBar:
-    """A part of the step time. *key* is worded by the page; None = not recorded, which is not 0."""
+    """*key* is worded by the page; None = not recorded, which is not 0."""
 
     key: str
     value: float | None
@@ -22,8 +22,6 @@ class PhaseBar:
 
 @dataclass(frozen=True, kw_only=True)
 class StepBar:
-    """The step time of one case, taken apart."""
-
     label: Label
     total: float
     phases: tuple[PhaseBar, ...]
@@ -32,7 +30,7 @@ class StepBar:
 
     @property
     def parts(self) -> list[tuple[str, float]]:
-        """The phases that lie side by side, then what they leave over."""
+        """The phases side by side, then what they leave over."""
         known = [(p.key, p.value) for p in self.phases if p.parent is None and p.value is not None and p.value >= 0]
         rest = self.total - sum(value for _, value in known)
         return [*known, ("rest", rest)] if rest > 1e-3 * self.total else known
@@ -47,10 +45,9 @@ _PHASE_HUES = 6  # and "other" in grey
 
 
 def phases(steps: Sequence[StepBar], look: Look, *, id: str, unit: str = "ms", share: bool = False) -> Figure:
-    """Step time as stacked bars, nested phases as hatched parts inside their parent.
+    """Step time as stacked bars, nested phases hatched inside their parent.
 
-    `share=True` is the 100 % variant. A bar whose phases overlap beyond 2 % is hatched as a whole. The share of
-    communication has a panel of its own on the right.
+    `share=True` is the 100 % variant. A bar whose phases overlap beyond 2 % is hatched as a whole.
     """
     steps = tuple(step for step in steps if positive(step.total))
     keys = _phase_keys(steps)
@@ -106,7 +103,7 @@ def _phases(id: str, look: Look, steps: Sequence[StepBar], unit: str, share: boo
 
 
 def _stack(sheet: Sheet, panel: Panel, step: StepBar, keys: dict[str, int], place: int, scale: float) -> float:
-    """One bar: the parts side by side, the nested ones inside theirs. Gives where it ends."""
+    """Gives where the bar ends."""
     begin = 0.0
     begins: dict[str, float] = {}
     for key, value in step.parts:

@@ -31,7 +31,7 @@ Span = tuple[float, float]  # seconds since the run began
 
 @dataclass(frozen=True, kw_only=True)
 class Strip:
-    """One resource of one run over time. *mean* is the utilisation of the measured window."""
+    """*mean* is the utilisation of the measured window."""
 
     label: Label
     samples: tuple[tuple[float, float | None], ...]  # (seconds since the run began, value)
@@ -44,10 +44,9 @@ class Strip:
 
 
 def utilisation(strips: Sequence[Strip], *, id: str) -> Figure:
-    """Utilisation over time as heat strips, one row a resource; hatched where no sample was taken.
+    """Heat strips over time, hatched where no sample was taken, faded outside a strip's window.
 
-    Values are in `Strip.unit`, percentages from 0 to 100. What lies outside a strip's window is faded. Strips in groups
-    share one time axis.
+    Percentages are from 0 to 100. Strips in groups share one time axis.
     """
     strips = tuple(strips)
     sampled = [strip for strip in strips if any(finite(v) for _, v in strip.samples)]
@@ -107,7 +106,7 @@ def _interval(times: Sequence[float]) -> float:
 
 
 def _cells(strip: Strip) -> tuple[list[tuple[float, float, int]], bool]:
-    """The strip as (from, to, level) with equal neighbours joined, and whether something was missing."""
+    """(from, to, level) with equal neighbours joined, and whether something was missing."""
     samples = [(at, value) for at, value in strip.samples if finite(value)]
     interval = _interval([at for at, _ in samples])
     pieces: list[tuple[float, float, float]] = []
@@ -122,7 +121,7 @@ def _cells(strip: Strip) -> tuple[list[tuple[float, float, int]], bool]:
 
 
 def _thinned(pieces: list[tuple[float, float, float]]) -> list[tuple[float, float, float]]:
-    """At most `_CELLS` pieces: neighbours become their time-weighted mean. Gaps stay gaps."""
+    """At most `_CELLS` time-weighted means. Gaps stay gaps."""
     size = math.ceil(len(pieces) / _CELLS)
     if size < 2:
         return pieces
@@ -181,7 +180,7 @@ def _utilisation(id: str, strips: Sequence[Strip], span: Span) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class _Rows:
-    """Where each strip and each group's name begins, in pixels below the top."""
+    """Pixels below the top."""
 
     row: float
     tops: tuple[float, ...]
@@ -189,7 +188,7 @@ class _Rows:
     height: float
 
     def box(self, place: int) -> tuple[float, float]:
-        """Upper edge and height of the drawn part of a strip."""
+        """Upper edge and height."""
         return self.tops[place] + 0.1 * self.row, 0.8 * self.row
 
 
@@ -224,7 +223,7 @@ def _strip_fields(sheet: Sheet, panel: Panel, strips: Sequence[Strip], span: Spa
 
 
 def _lasting(strip: Strip, span: Span) -> float:
-    """How long the frame of a strip is: the whole axis, or, of several runs, as long as its own went on."""
+    """The whole axis, or, of several runs, as long as its own went on."""
     if not plain(strip.group):
         return span[1] - span[0]
     sampled = max((at for at, value in strip.samples if finite(value)), default=span[1])
@@ -232,7 +231,7 @@ def _lasting(strip: Strip, span: Span) -> float:
 
 
 def _own_windows(panel: Panel, strips: Sequence[Strip], span: Span, rows: _Rows) -> None:
-    """Veils each strip outside the window of its own run, and marks where that begins and ends."""
+    """Veils each strip outside the window of its own run."""
     veils, edges = [], []
     for place, strip in enumerate(strips):
         if strip.window is None:

@@ -13,7 +13,6 @@ SEQUENTIAL = {0: ("#F3F6FA", "#123E78"), 1: ("#1A2027", "#9CCBFF")}  # theme: (n
 
 
 def _levels(theme: int) -> list[str]:
-    """The colours of the sequential scale, from nothing to all."""
     low, high = ([int(colour[i : i + 2], 16) for i in (1, 3, 5)] for colour in SEQUENTIAL[theme])
     steps = [level / (LEVELS - 1) for level in range(LEVELS)]
     return [f"#{''.join(f'{round(a + (b - a) * step):02X}' for a, b in zip(low, high, strict=True))}" for step in steps]
@@ -61,7 +60,7 @@ MARKER_RADIUS = 4.2
 
 @dataclass(frozen=True, kw_only=True)
 class Hue:
-    """How a framework looks in every figure. *index* is 1–6, or 0 for the grey of "others"."""
+    """*index* is 1–6, or 0 for the grey of "others"."""
 
     index: int
     marker: str
@@ -73,7 +72,6 @@ class Hue:
 
     @property
     def css(self) -> str:
-        """The value to write into a page's own styles."""
         return f"var(--fig-{self.name})"
 
 
@@ -82,8 +80,6 @@ OTHER = Hue(index=0, marker="pentagon", dash=(2, 1))
 
 @dataclass(frozen=True, kw_only=True)
 class Look:
-    """What all figures of one report share: the hue of each framework."""
-
     hues: Mapping[str, Hue]
 
     def hue(self, framework: str) -> Hue:
@@ -91,15 +87,12 @@ class Look:
 
 
 def family(framework: str) -> str:
-    """The framework that *framework* is a build of, or itself: "ngc_pytorch" → "pytorch"."""
+    """The framework that this is a build of, or itself: "ngc_pytorch" → "pytorch"."""
     return next((framework.removeprefix(build) for build in _BUILDS if framework.startswith(build)), framework)
 
 
 def palette(frameworks: Sequence[str]) -> dict[str, Hue]:
-    """Hue, marker and dash per framework: a hue for each family by its place, a marker and a dash for each member.
-
-    Beyond six families they are grey, with markers of their own.
-    """
+    """A hue for each family by its place, a marker and a dash for each member. Beyond six families they are grey."""
     unique = list(dict.fromkeys(frameworks))
     families = list(dict.fromkeys(map(family, unique)))
     hues: dict[str, Hue] = {}
@@ -116,26 +109,23 @@ def palette(frameworks: Sequence[str]) -> dict[str, Hue]:
 
 
 def _member(name: str, frameworks: Sequence[str]) -> int:
-    """The place of *name* among the members of its family: the framework itself comes before what is built of it."""
+    """Its place in its family: the framework itself comes before its builds."""
     members = sorted((one for one in frameworks if family(one) == family(name)), key=lambda one: one != family(one))
     return members.index(name)
 
 
 def look(frameworks: Sequence[str]) -> Look:
-    """The look of a report over *frameworks* (all that it names, in the plan's order)."""
+    """*frameworks*: all that a report names, in the plan's order."""
     return Look(hues=palette(frameworks))
 
 
 def polygon(marker: str) -> tuple[tuple[float, float], ...] | None:
-    """The corners of a marker within about ±1, y upwards; None for the circle."""
+    """Corners within about ±1, y upwards; None for the circle."""
     return _POLYGONS.get(marker)
 
 
 def swatch(hue: Hue, *, form: str = "line", hollow: bool = False, variant: int = 0) -> str:
-    """A legend's sample of *hue* as inline SVG: its dash and marker, or a filled box (`form="bar"`).
-
-    The box of a *variant* has as many stripes as its bars (`shapes.cores`).
-    """
+    """A legend's sample. The box of a *variant* has the stripes of its bars (`shapes.cores`)."""
     if form == "bar":
         body = f'<rect x="6" y="1" width="16" height="14" class="fill-{hue.name}"/>'
         body += "" if variant else _marker_sample(hue, False, "surface")
@@ -170,12 +160,11 @@ def _marker_sample(hue: Hue, hollow: bool, colour: str = "") -> str:
 
 
 def phase_swatch(hue: int) -> str:
-    """A filled box in the hue of a phase (0 = the grey of "other"), as its part of a bar has it: without a marker."""
+    """A box; 0 is the grey of "other"."""
     return _sample(f'<rect x="6" y="1" width="16" height="14" class="fill-{Hue(index=hue, marker="square").name}"/>')
 
 
 def note_swatch(key: str) -> str:
-    """The sample of something that is no framework: the ideal line, a threshold, a shaded warm-up, …"""
     return _sample(_NOTE_SAMPLES[key])
 
 
@@ -203,17 +192,13 @@ _NOTE_SAMPLES = {
 
 
 def scale_swatch() -> str:
-    """The sequential scale of heat strips, from 0 to the capacity."""
     steps = "".join(f'<rect x="{8 * i}" y="2" width="8" height="12" class="fill-seq-{i}"/>' for i in range(10))
     frame = '<rect x=".5" y="2.5" width="79" height="11" fill="none" class="line-rule"/>'
     return _sample(steps + frame, width=80)
 
 
 def css() -> str:
-    """The styles of all figures, to be put once into the page, whose `color-scheme` chooses the theme.
-
-    The page's style sets that: by the reader's system, by `<html data-theme="light|dark">`, and light on paper.
-    """
+    """The styles of all figures. The page's `color-scheme` chooses the theme."""
     both = "".join(f"--fig-{name}:light-dark({light},{dark});" for name, (light, dark) in COLOURS.items())
     system = "--fig-ink:CanvasText;--fig-muted:CanvasText;--fig-rule:CanvasText;--fig-surface:Canvas;"
     return "\n".join(

@@ -27,8 +27,6 @@ NO_GROUP = Group()
 
 
 class Renderer(RendererBase):
-    """Turns what matplotlib draws into SVG. *groups*: what is said of the artists with these gids."""
-
     def __init__(self, id: str, width: float, height: float, groups: Mapping[str, Group]):
         super().__init__()
         self._id, self._width, self._height = id, width, height
@@ -41,7 +39,6 @@ class Renderer(RendererBase):
         self._look = ""
 
     def svg(self) -> str:
-        """The elements of all that was drawn."""
         self._add("")
         return "".join(self._parts)
 
@@ -135,7 +132,7 @@ class Renderer(RendererBase):
         self._strokes.append(moves)
 
     def _paint(self, gc: Any, face: Any) -> dict[str, str | None]:
-        """The look of a shape: classes for its colours, attributes for the rest."""
+        """Classes for colours, attributes for the rest."""
         hatch = gc.get_hatch()
         filled = face is not None and (len(face) == 3 or face[3] > 0)
         width = gc.get_linewidth()
@@ -161,7 +158,7 @@ class Renderer(RendererBase):
         return f"url(#{self._defined('pattern', look, ground + line)})"
 
     def _clip(self, gc: Any, path: Path) -> str | None:
-        """The panel's edges, for a path that goes beyond them."""
+        """The panel's edges, for a path beyond them."""
         panel = gc.get_clip_rectangle()
         points = _points(path)
         if panel is None or not len(points):
@@ -175,7 +172,7 @@ class Renderer(RendererBase):
         return f"url(#{self._defined('clipPath', {}, rectangle)})"
 
     def _defined(self, tag: str, attributes: Attributes, body: str = "") -> str:
-        """The id of this element, which is written where it is asked for first."""
+        """Its id; it is written where it is asked for first."""
         key = f"{tag}{_written(attributes)}{body}"
         if key not in self._names:
             self._names[key] = f"{self._id}-{len(self._names)}"
@@ -188,7 +185,6 @@ def _role(colour: Any) -> str:
 
 
 def _marked(ref: str | None, look: Attributes) -> str:
-    """Attributes of a shape, which is a mark where it leads somewhere."""
     if ref is None:
         return _written(look)
     classes = " ".join(filter(None, ("mark", look.get("class"))))
@@ -211,7 +207,7 @@ def _codes(path: Path) -> list[Any]:
 
 
 def _moves(path: Path) -> str:
-    """The data of an SVG path: a letter where the kind of segment changes."""
+    """A letter where the kind of segment changes."""
     found: list[str] = []
     before = None
     for (x, y), code in zip(_points(path).tolist(), _codes(path), strict=True):

@@ -16,8 +16,6 @@ HIGH = 220  # of a panel
 
 @dataclass(frozen=True, kw_only=True)
 class SweepPoint:
-    """One batch size per device. *oom* where it did not fit."""
-
     batch_per_device: int
     items_per_s: float | None = None
     low: float | None = None
@@ -28,8 +26,6 @@ class SweepPoint:
 
 @dataclass(frozen=True, kw_only=True)
 class SweepLine:
-    """One framework over batch sizes."""
-
     name: Label
     framework: str
     points: tuple[SweepPoint, ...]
@@ -37,12 +33,10 @@ class SweepLine:
 
     @property
     def oom_from(self) -> int | None:
-        """The smallest batch that did not fit."""
         return min((p.batch_per_device for p in self.points if p.oom), default=None)
 
 
 def batch_sweep(sweeps: Sequence[SweepLine], look: Look, *, id: str, unit: str) -> Figure:
-    """Throughput against batch size on a log2 axis, with where memory ran out."""
     panels = list(dict.fromkeys(sweep.panel for sweep in sweeps))
     sweeps = tuple(sorted((sweep for sweep in sweeps if sweep.points), key=lambda sweep: panels.index(sweep.panel)))
     named = {(sweep.framework, sweep.name): sweep for sweep in sweeps}
@@ -70,12 +64,11 @@ def batch_sweep(sweeps: Sequence[SweepLine], look: Look, *, id: str, unit: str) 
 
 
 def row_name(sweep: SweepLine) -> str:
-    """What a line is called in the rows of the table."""
     return " · ".join(filter(None, (plain(sweep.name), sweep.panel)))
 
 
 def _batch_sweep(id: str, look: Look, sweeps: Sequence[SweepLine], unit: str) -> str:
-    """A panel for each precision, on an axis of its own, so that the slower one can be read."""
+    """A panel for each precision, each on its own axis: the slower one stays readable."""
     columns: dict[str, list[SweepLine]] = {}
     for sweep in sweeps:
         columns.setdefault(sweep.panel, []).append(sweep)
@@ -97,7 +90,6 @@ def _batch_sweep(id: str, look: Look, sweeps: Sequence[SweepLine], unit: str) ->
 
 
 def _names(sheet: Sheet, panel: Panel, sweeps: Sequence[SweepLine], x: float, top: float, room: float) -> None:
-    """Each line's name behind it, at the height of its last value."""
     ends = []
     for sweep in sweeps:
         known = [(p.batch_per_device, p.items_per_s) for p in sweep.points if positive(p.items_per_s)]
@@ -131,7 +123,7 @@ def _sweep_line(sheet: Sheet, panel: Panel, sweep: SweepLine, hue: Hue) -> None:
 
 
 def _oom_lanes(sheet: Sheet, panel: Panel, sweeps: Sequence[SweepLine], look: Look, sizes: Sequence[int]) -> None:
-    """Above the panel one lane per framework that ran out: hatched from the first batch that did not fit."""
+    """A lane for each framework that ran out: hatched from the first batch that did not fit."""
     low, high = panel.get_xlim()
     edge = sheet.pixel(panel, high, 0)[0]
     for place, sweep in enumerate(sweeps):

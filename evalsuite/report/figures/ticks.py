@@ -47,7 +47,6 @@ def quantity(value: float, unit: str) -> str:
 
 
 def linear(low: float, high: float, wanted: int = 5) -> list[float]:
-    """Round numbers from *low* to *high*, about *wanted* of them."""
     span = high - low
     if not span > 0:
         return [low]
@@ -59,7 +58,7 @@ def linear(low: float, high: float, wanted: int = 5) -> list[float]:
 
 
 def logarithmic(low: float, high: float, wanted: int = 6) -> list[float]:
-    """1-2-5 numbers between *low* and *high*, thinned to 1-decades where there are too many."""
+    """1-2-5 numbers, thinned to decades where there are too many."""
     first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
     for parts in ((1, 2, 3, 5, 7), (1, 2, 5), (1, 3), (1,)):
         found = [m * 10.0**k for k in range(first, last + 1) for m in parts if low <= m * 10.0**k <= high]
@@ -71,12 +70,12 @@ def logarithmic(low: float, high: float, wanted: int = 6) -> list[float]:
 
 
 def margin(values: Sequence[float], written: Callable[[float], str] = number) -> float:
-    """The room in pixels that numbers to the left of an axis need."""
+    """Pixels that numbers to the left of an axis need."""
     return max((text_width(written(value)) for value in values), default=0) + 16
 
 
 def uncrowded(places: Sequence[float], texts: Sequence[str], size: float = SMALL) -> list[int]:
-    """Which labels fit beside each other: the ends first, then from the left."""
+    """Which labels fit: the ends first, then from the left."""
     keep: list[int] = []
     for i in dict.fromkeys((0, len(places) - 1, *range(len(places)))):
         room = [
@@ -95,7 +94,7 @@ def label_rows(
     *,
     labelled: bool = True,
 ) -> None:
-    """Horizontal grid lines with their numbers at the left edge. The limits of both axes must be set."""
+    """Grid lines with their numbers. The limits of both axes must be set."""
     left, right = panel.get_xlim()
     panel.hlines(values, left, right, color=ROLES["grid"], linewidth=1, zorder=0.5, clip_on=False)
     for value in values if labelled else ():
@@ -111,7 +110,7 @@ def label_columns(
     *,
     grid: bool = False,
 ) -> None:
-    """Ticks at *values* below the panel; numbers where they do not touch. The limits of both axes must be set."""
+    """Ticks with numbers where they do not touch. The limits of both axes must be set."""
     bottom, top = panel.get_ylim()
     if grid:
         panel.vlines(values, bottom, top, color=ROLES["grid"], linewidth=1, zorder=0.5, clip_on=False)

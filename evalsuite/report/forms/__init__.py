@@ -21,8 +21,7 @@ NAMES = ("html", "single", "md", "xlsx", "pdf", "zip", "logs")
 
 
 def named(text: str) -> tuple[str, ...]:
-    """The forms in *text* ("html,md"), in one order. Raises EvalsuiteError for an unknown one, or for one whose
-    tool is missing: better now than after hours of training."""
+    """The forms in *text* ("html,md"). Raises EvalsuiteError for an unknown one, or where its tool is missing."""
     asked = [word.strip() for word in text.split(",") if word.strip()]
     unknown = [word for word in asked if word not in NAMES]
     if unknown or not asked:
@@ -36,10 +35,7 @@ def named(text: str) -> tuple[str, ...]:
 def write(
     names: Sequence[str], evaluation: Evaluation, out: Path, languages: Sequence[str], runs: Path | None = None
 ) -> list[Path]:
-    """Writes the forms *names* of *evaluation* into *out*, where `report.build` has written the page already.
-
-    *runs*: the folder that it was measured from, for copies of the logs.
-    """
+    """*out* has the page already. *runs*: the measured folder, for copies of the logs."""
     asked = [_modules()[name] for name in names if name in _modules()]
     if not asked:
         return []
@@ -48,7 +44,7 @@ def write(
 
 
 def outdated(evaluation: Evaluation, out: Path) -> list[Path]:
-    """The forms in *out* that stand beside a page of other data: they would tell other numbers than the new one."""
+    """The forms in *out* that stand beside a page of other data."""
     found = sorted(path for pattern in FILES for path in Path(out).glob(pattern) if path.is_file())
     if not found:
         return []
@@ -60,7 +56,7 @@ def outdated(evaluation: Evaluation, out: Path) -> list[Path]:
 
 
 def _modules() -> Mapping[str, ModuleType]:
-    """`html` is missing: the page, `summary.json` and the CSV tables are always written."""
+    """`html` is missing: page, `summary.json` and CSV tables are always written."""
     from evalsuite.report.forms import bundle, log_bundle, markdown, pdf, single, spreadsheet
 
     return {"single": single, "md": markdown, "xlsx": spreadsheet, "pdf": pdf, "zip": bundle, "logs": log_bundle}

@@ -28,7 +28,6 @@ def write(material: Material) -> list[Path]:
 
 
 def contents(material: Material) -> dict[str, bytes]:
-    """File name → content."""
     book, build_hash = material.book, material.build_hash
     return {
         README: readme("bundle.readme", material),
@@ -41,14 +40,13 @@ def contents(material: Material) -> dict[str, bytes]:
 
 
 def readme(key: str, material: Material) -> bytes:
-    """What an archive is and how it is read, in the languages of the report."""
+    """What an archive is, in the languages of the report."""
     words = words_room.read_beyond_the_page(material.languages)
     said = words(key, hash=material.build_hash)
     return ("\n\n".join(said.plain(language) for language in material.languages) + "\n").encode()
 
 
 def zipped(files: dict[str, bytes]) -> bytes:
-    """The files in the order of their names, with one date and one mode."""
     into = BytesIO()
     with zipfile.ZipFile(into, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
         for name in sorted(files):
@@ -57,7 +55,6 @@ def zipped(files: dict[str, bytes]) -> bytes:
 
 
 def entry(name: str) -> zipfile.ZipInfo:
-    """The entry *name* of an archive, the same each time."""
     found = zipfile.ZipInfo(name, EARLIEST)
     found.compress_type = zipfile.ZIP_DEFLATED
     found.create_system = 3  # Unix on every system, so that the mode means the same

@@ -24,14 +24,12 @@ FONT = "system-ui, 'Noto Sans CJK SC', 'Microsoft YaHei', sans-serif"
 
 @dataclass(frozen=True, kw_only=True)
 class HeadlineFigure:
-    """The drawing and what it shows, for those who do not see it."""
-
     svg: str
     models: tuple[str, ...]
 
 
 def drawn(book: Book, words: Words, source: str) -> HeadlineFigure | None:
-    """What the first sentences tell, drawn; None where no two can be set side by side."""
+    """None where no two can be set side by side."""
     shown = [one for one in answers.questions(book, words) if one.chosen and len(one.places) > 1][:MOST_PANELS]
     if not shown:
         return None
@@ -53,7 +51,6 @@ def drawn(book: Book, words: Words, source: str) -> HeadlineFigure | None:
 
 
 def _panel(one: AnsweredQuestion, top: int, language: str) -> Iterable[str]:
-    """One model: its name and setting, the axis, a row for each that is ranked."""
     high = max(run for ranked in one.answer.ranked for run in values(ranked.summary))
     yield _text(16, top + 12, f"{one.model} · {one.setting.plain(language)} · {one.scale}", weight=600, size=14)
     bottom = top + HEAD - 14
@@ -71,7 +68,7 @@ def _panel(one: AnsweredQuestion, top: int, language: str) -> Iterable[str]:
 
 
 def _runs(found: Sequence[float], median: float, middle: int, high: float) -> Iterable[str]:
-    """A dot for each run, counted from 0, so that a length is a speed."""
+    """Counted from 0: a length is a speed."""
 
     def at(value: float) -> str:
         return f"{LEFT + STRIP * value / high:.1f}"

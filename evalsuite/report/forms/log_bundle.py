@@ -38,7 +38,7 @@ def write(material: Material) -> list[Path]:
 
 
 def _copied(copy: LogCopy, archive: zipfile.ZipFile) -> dict[str, Any]:
-    """What the manifest says of a log, having copied it into *archive*; of one that cannot be read, why."""
+    """Copies a log; gives its line of the manifest, with why where it cannot be read."""
     said = {"run_id": copy.run_id, "log": copy.name, "sha256": copy.raw_sha256, "bytes": copy.file.stat().st_size}
     hashed, size = hashlib.sha256(), 0
     try:

@@ -58,7 +58,6 @@ def _build(material: Material) -> str:
 
 
 def document(material: Material, language: str) -> str:
-    """The whole file in one language."""
     return "\n\n".join(_paragraphs(material, MarkdownWriter(language, on_cpu=material.book.on_cpu))) + "\n"
 
 
@@ -75,7 +74,7 @@ def _paragraphs(material: Material, writer: MarkdownWriter) -> Iterable[str]:
 
 
 def _verdict(material: Material, subject: Subject, writer: MarkdownWriter) -> Iterable[str]:
-    """The verdict with its figure, which stands after the sentences that it shows."""
+    """Its figure stands after the sentences that it shows."""
     told = list(verdict.section(subject).markdown(writer))
     figure = _figure(material, writer)
     yield from told[:FIGURE_AFTER]
@@ -86,7 +85,6 @@ def _verdict(material: Material, subject: Subject, writer: MarkdownWriter) -> It
 
 
 def _about(subject: Subject, writer: MarkdownWriter) -> str:
-    """When and on which machines it was measured."""
     nothing, period = subject.words("words.not_recorded"), subject.book.period
     return writer.render(
         writer.beyond(

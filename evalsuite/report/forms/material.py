@@ -11,8 +11,6 @@ from evalsuite.report.book.book import Book
 
 @dataclass(frozen=True, kw_only=True)
 class Material:
-    """What a form is made from and where it goes."""
-
     book: Book
     build_hash: str
     out: Path

@@ -50,7 +50,7 @@ def write(material: Material) -> list[Path]:
 
 
 def browser() -> str:
-    """The path of a Chromium: the one that EVALSUITE_CHROMIUM names, else the first known one on the PATH."""
+    """The Chromium of EVALSUITE_CHROMIUM, else the first on the PATH."""
     asked = os.environ.get(VARIABLE)
     if asked:
         found = shutil.which(asked)
@@ -99,7 +99,7 @@ def _options(folder: Path, target: Path) -> list[str]:
 
 
 def _fonts(folder: Path) -> dict[str, str]:
-    """Environment variables that lead the browser past CFF fonts to a TrueType one for Chinese, if there is one."""
+    """Leads the browser past CFF fonts, where there is a TrueType one for Chinese."""
     if shutil.which(TRUETYPE_CHINESE[0]) is None or os.environ.get("FONTCONFIG_FILE"):
         return {}
     found = subprocess.run(TRUETYPE_CHINESE, capture_output=True, text=True, errors="replace").stdout
@@ -126,11 +126,10 @@ def _run(argv: list[str], variables: dict[str, str]) -> str:
 
 
 def dated(pdf: bytes, stamp: str) -> bytes:
-    """*pdf* with both of its dates replaced by *stamp* (14 digits), so that the same data gives the same bytes."""
+    """Both dates become *stamp* (14 digits): the same data gives the same bytes."""
     return DATE.sub(rb"\g<1>" + stamp.encode() + rb"\g<2>", pdf)
 
 
 def _date(material: Material) -> str:
-    """The start of the last run as it is printed on the page, to the minute."""
     found = material.book.period
     return f"{found.last.astimezone(UTC):%Y%m%d%H%M}00" if found else NO_DATE

@@ -34,7 +34,7 @@ class ResultSheet:
 
 
 def sheets(book: Book) -> tuple[ResultSheet, ...]:
-    """In the order of the document; none for a model without a value."""
+    """In the document's order; none for a model without a value."""
     found: dict[tuple[str, str], list[BatchPolicy]] = {}
     for model in blocks.models(book):
         for policy in policies(model.blocks):
@@ -49,7 +49,7 @@ def sheets(book: Book) -> tuple[ResultSheet, ...]:
 
 
 def _name(model: str, precision: str, taken: set[str]) -> str:
-    """A name that Excel takes and no other sheet has, whatever the letters' case."""
+    """Excel's rules; no two alike whatever the letters' case."""
     end = f" {names.precision(precision)}"
     stem = FORBIDDEN.sub("_", names.model(model))
     for number in range(1, len(taken) + 2):
@@ -62,8 +62,6 @@ def _name(model: str, precision: str, taken: set[str]) -> str:
 
 
 class Writer:
-    """Writes result sheets into one workbook."""
-
     def __init__(self, file: Any, words: Words, told: Words, threshold: float | None) -> None:
         self.file, self.words, self.told, self.threshold = file, words, told, threshold
         self.formats: dict[tuple[object, ...], Any] = {}
@@ -84,7 +82,6 @@ class Writer:
         for_paper(sheet)
 
     def said(self, text: Rendered) -> str:
-        """In the languages of the report."""
         return " / ".join(dict.fromkeys(text.plain(language) for language in self.words.languages))
 
     def _about(self, policy: BatchPolicy, precision: str) -> str:
@@ -92,7 +89,7 @@ class Writer:
         return " · ".join([self.said(heading.policy(policy, self.words)), *several])
 
     def _table(self, sheet: Any, line: int, policy: BatchPolicy, precision: str) -> int:
-        """One table below its heading in *line*; gives the line after it."""
+        """*line* has its heading; gives the line after the table."""
         for mark in policy.throughput.marks:
             line += 1
             sheet.write_string(
@@ -145,7 +142,7 @@ class Writer:
         return f"{said}{batch}" + (f" · n = {n}" if n is not None else "")
 
     def _cell(self, sheet: Any, line: int, column: int, cell: Cell, kind: str) -> None:
-        """A number with its marks in its format, or the sign of why there is none."""
+        """The marks of a number are in its format."""
         if cell.number is None:
             sheet.write_string(line, column, self._state(cell.state), self._format(align="right", font_color="#777777"))
             return
@@ -163,7 +160,7 @@ class Writer:
     def _colour(
         self, sheet: Any, first: int, place: int, policy: BatchPolicy, groups: Sequence[Comparable], kind: str
     ) -> None:
-        """Throughputs that may be compared from white to green; speedups by the threshold of the efficiency."""
+        """Comparable throughputs from white to green; speedups by the threshold."""
         for number, (nodes, per_node) in enumerate(policy.scales):
             line, column = first + number, place
             for group in groups:
@@ -196,7 +193,7 @@ class Writer:
         return line
 
     def _format(self, **how: Any) -> Any:
-        """One format for each look: a workbook has room for 64,000 only."""
+        """One for each look: a workbook has room for 64,000."""
         key = tuple(sorted(how.items()))
         if key not in self.formats:
             self.formats[key] = self.file.add_format(how)
@@ -212,13 +209,12 @@ def _series(policy: BatchPolicy, precision: str) -> int:
 
 
 def _shows_scaling(policy: BatchPolicy, nodes: int, per_node: int) -> bool:
-    """Whether a speedup there is of more hardware than its base: processes that share cores are not."""
+    """Processes that share cores are no more hardware than their base."""
     shared = any(one.case.shares_cores for one in policy.summaries if one.case.scale == f"{nodes}x{per_node}")
     return policy.base_devices == (1,) and nodes * per_node > 1 and not shared
 
 
 def for_paper(sheet: Any) -> None:
-    """A4 across, as wide as the paper, with the number of each page."""
     sheet.set_landscape()
     sheet.set_paper(9)  # A4, in Excel's numbering
     sheet.fit_to_pages(1, 0)
@@ -226,6 +222,6 @@ def for_paper(sheet: Any) -> None:
 
 
 def threshold(book: Book) -> float | None:
-    """Of the scaling efficiency, by the criterion."""
+    """Of the scaling efficiency (criterion C1)."""
     linear: Iterable[float | None] = (one.threshold for one in book.evaluation.verdicts if one.criterion == "C1")
     return next(iter(linear), None)

@@ -23,6 +23,5 @@ def _write(material: Material, language: str) -> Path:
 
 
 def page(material: Material, language: str) -> bytes:
-    """The page in one language."""
     text = render.page(material.book, words.read((language,), on_cpu=material.book.on_cpu), material.build_hash)
     return text.encode("utf-8", "backslashreplace")

@@ -40,7 +40,6 @@ def write(material: Material) -> list[Path]:
 
 
 def workbook(material: Material) -> bytes:
-    """The file's bytes."""
     book, told = material.book, words.read_beyond_the_page(material.languages)
     into = BytesIO()
     plain_text = {"strings_to_formulas": False, "strings_to_urls": False, "strings_to_numbers": False}
@@ -73,7 +72,6 @@ def _library() -> Any:
 
 
 def _name(told: Words, sheet: str) -> str:
-    """The name of a sheet in the languages of the report."""
     return _label(told, sheet)[:LONGEST_NAME]
 
 
@@ -88,7 +86,6 @@ def _title(book: Book, material: Material) -> str:
 
 
 def _about(sheet: Any, book: Book, material: Material, told: Words, head: Any, wrapped: Any) -> None:
-    """What the file is, before any number."""
     period = book.period
     facts = (
         ("title", _title(book, material)),
@@ -110,7 +107,6 @@ def _about(sheet: Any, book: Book, material: Material, told: Words, head: Any, w
 
 
 def _found(book: Book, material: Material) -> list[Text]:
-    """What the page says first: a sentence for each model."""
     spoken = words.read(material.languages, on_cpu=book.on_cpu)
     return [
         spoken("verdict.found_line", model=one.model, about_text=one.about, sentence_text=one.sentence)
@@ -119,7 +115,6 @@ def _found(book: Book, material: Material) -> list[Text]:
 
 
 def _to_know(book: Book, material: Material) -> list[Rendered]:
-    """What a reader must know before any number."""
     spoken = words.read(material.languages, on_cpu=book.on_cpu)
     return [one.line for one in notices.notices(book, spoken)]
 
@@ -152,7 +147,6 @@ def _verdicts(book: Book) -> tuple[Sequence[str], list[dict[str, Any]]]:
 
 
 def _table(sheet: Any, columns: Sequence[str], rows: Sequence[dict[str, Any]], head: Any) -> None:
-    """A table with a frozen head and filters; what was not measured is an empty cell."""
     for place, column in enumerate(columns):
         sheet.write_string(0, place, column, head)
         sheet.set_column(place, place, _width(column, rows))

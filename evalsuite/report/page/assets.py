@@ -20,13 +20,12 @@ BLANKS = re.compile(r"^\s+|[ \t]+$", re.MULTILINE)
 
 @functools.cache
 def style(name: str) -> str:
-    """The sheet `templates/style/<name>` with everything that it imports."""
     return shortened(join_style(paths.TEMPLATES / "style" / name))
 
 
 @functools.cache
 def script(name: str) -> str:
-    """The module `templates/script/<name>` with everything that it imports, as one classic script."""
+    """The module with all that it imports, as one classic script."""
     modules: dict[Path, str] = {}
     _add_module(paths.TEMPLATES / "script" / name, modules)
     return shortened('(() => {\n"use strict";\n' + "\n".join(modules.values()) + "\n})();\n")
@@ -37,7 +36,7 @@ def join_style(file: Path) -> str:
 
 
 def _add_module(file: Path, modules: dict[Path, str]) -> None:
-    """Puts *file* into *modules*, after what it imports. All then share one scope: a name is declared by one only."""
+    """*file* comes after what it imports. All share one scope: a name is declared once."""
     text = file.read_text(encoding="utf-8")
     for other in SCRIPT_IMPORT.findall(text):
         if (needed := (file.parent / other).resolve()) not in modules:
@@ -46,5 +45,5 @@ def _add_module(file: Path, modules: dict[Path, str]) -> None:
 
 
 def shortened(text: str) -> str:
-    """A sheet or script without comments that stand on lines of their own, and without indentation."""
+    """Without comments on lines of their own, and without indentation."""
     return BLANKS.sub("", COMMENT.sub("", text))

@@ -54,15 +54,13 @@ PART: tuple[SectionsOf, ...] = (  # what the page of one model has
 
 @dataclass(frozen=True, kw_only=True)
 class Subsection:
-    """A numbered part of a chapter."""
-
     id: str
     number: str
     title: Rendered
 
 
 class Numbering:
-    """Numbers of the tables and figures of one chapter: 3-1, 3-2, …"""
+    """Of the tables and figures of one chapter: 3-1, 3-2, …"""
 
     def __init__(self, chapter: str) -> None:
         self.chapter = chapter
@@ -75,8 +73,6 @@ class Numbering:
 
 @dataclass(frozen=True, kw_only=True)
 class Chapter:
-    """A section in its place on the page, with what its template shows."""
-
     id: str
     number: str
     title: Rendered | str
@@ -91,12 +87,12 @@ class Chapter:
 
 
 def sections(subject: Subject, order: Iterable[SectionsOf] = WHOLE) -> tuple[Section, ...]:
-    """Those of *order* that *subject* has something for, as they stand in the document."""
+    """Those that *subject* has something for, in the document's order."""
     return tuple(_with_own_words(subject, section) for _, section in placed(subject, order))
 
 
 def _with_own_words(subject: Subject, section: Section) -> Section:
-    """*section* with the lab's own sections in its Markdown."""
+    """With the lab's own sections in its Markdown."""
     own = author_sections.own(subject, section.id)
 
     def markdown(writer: MarkdownWriter) -> Iterable[str]:
@@ -113,7 +109,6 @@ def placed(subject: Subject, order: Iterable[SectionsOf] = WHOLE) -> tuple[Place
 
 
 def chapters(subject: Subject, order: Iterable[SectionsOf] = WHOLE) -> tuple[Chapter, ...]:
-    """The sections with their numbers, their facts made and their figures drawn."""
     return tuple(_chapter(subject, section, number) for number, section in placed(subject, order))
 
 

@@ -23,7 +23,7 @@ UNSAFE = {ord("<"): "\\u003c", ord(">"): "\\u003e", ord("&"): "\\u0026", 0x2028:
 
 
 def document(book: Book) -> Mapping[str, Any]:
-    """Cases by column under the anchors of their receipts, and the tables of the downloads."""
+    """Cases by column, keyed by the anchors of their receipts, and the tables to download."""
     compared = _compared(book)
     cases = {names.case_anchor(case): _case(book, case) | compared.get(case.id, {}) for case in book.planned}
     return {
@@ -41,7 +41,6 @@ CASE_KEYS = (
 
 
 def _case(book: Book, case: Case) -> dict[str, Any]:
-    """What filters ask of a case, and what its card shows; printed numbers come from `numbers` alone."""
     facts = {
         "framework": names.framework(case.framework),
         "model": names.model(case.model),
@@ -58,7 +57,7 @@ def _case(book: Book, case: Case) -> dict[str, Any]:
 
 
 def _compared(book: Book) -> dict[str, dict[str, Any]]:
-    """Case id → its group, and the rows of those of the group that differ from it by more than noise."""
+    """Case id → its group, and the rows of its group that differ by more than noise."""
     rows = {case.id: row for row, case in enumerate(book.planned)}
     found: dict[str, dict[str, Any]] = {}
     keys: Counter[str] = Counter()
@@ -99,7 +98,7 @@ def _text(number: numbers.Number | None) -> str | None:
 
 
 def _table(name: str, found: list[dict[str, Any]]) -> dict[str, Any]:
-    """A table by columns; one with few different values as those values and the place of each row's."""
+    """By columns; few different values are written once, with the place of each row's."""
     columns = [column for column in tables.COLUMNS[name] if column not in DERIVED.get(name, ())]
     return {
         "columns": tables.COLUMNS[name],

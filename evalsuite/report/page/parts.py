@@ -15,7 +15,7 @@ FILES = "report.part-*.html"
 
 
 def books(book: Book) -> Iterable[Book]:
-    """The parts of *book*, a model each; none of a report that one page holds."""
+    """A part for each model; none of a report that one page holds."""
     if book.huge:
         for model in book.models:
             yield Book(evaluation=_of(book.evaluation, model), part=model)
@@ -35,5 +35,4 @@ def _of(evaluation: Evaluation, model: str) -> Evaluation:
 
 
 def outdated(out: Path, written: Iterable[Path]) -> list[Path]:
-    """The parts in *out* that belong to an earlier report."""
     return sorted(set(out.glob(FILES)) - set(written))

@@ -23,7 +23,6 @@ Placed = tuple[str, Section]  # number, section
 
 
 def placed(subject: Subject, found: Sequence[Section]) -> tuple[Placed, ...]:
-    """The sections of a whole report in their order, each with its number."""
     lab = subject.book.evaluation.document
     if lab is None:
         return numbered(found)
@@ -57,7 +56,7 @@ def _tianshu(subject: Subject, lab: LabDocument, found: Sequence[Section]) -> It
 
 
 def _ordered(subject: Subject, lab: LabDocument, found: Sequence[Section], usual: Sequence[str]) -> tuple[Section, ...]:
-    """*found* with the chapters that the lab names first, the others behind them as usual."""
+    """The chapters that the lab names come first."""
     order = [*lab.order, *(key for key in usual if key not in lab.order)]
     return tuple(sorted(found, key=lambda section: order.index(_key(subject, section))))
 

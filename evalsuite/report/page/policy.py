@@ -6,9 +6,9 @@ from collections.abc import Iterable
 
 
 def policy(styles: Iterable[str], scripts: Iterable[str]) -> str:
-    """The content policy: our own styles and scripts by their hash, nothing else, no request to anywhere.
+    """Our own styles and scripts by their hash, no request to anywhere.
 
-    Images may come from the page itself: the script turns a figure into a PNG through one.
+    `img-src data: blob:`: the script turns a figure into a PNG through an image.
     """
     return (
         f"default-src 'none'; script-src {_hashes(scripts)}; style-src {_hashes(styles)}; img-src data: blob:; "

@@ -30,7 +30,7 @@ WORD_ENDS = re.compile(r"(?<=[._/=+-])(?=\w)")
 
 
 def make_ready(languages: Sequence[str]) -> None:
-    """Loads what every page is made with, before there is one; what was never compiled or drawn takes long to load."""
+    """Loads what every page needs, before there is one."""
     environment = _environment(words_room.read(languages))
     for folder, of_it in ((paths.TEMPLATES, "*.html.j2"), (paths.SECTIONS, "*/*.html.j2")):
         for file in folder.glob(of_it):
@@ -39,7 +39,7 @@ def make_ready(languages: Sequence[str]) -> None:
 
 
 def page(book: Book, words: Words, build_hash: str) -> str:
-    """The report as one HTML file; all of it, or up to the parts of its models (`parts`)."""
+    """The report as one HTML file, without the parts of its models (`parts`)."""
     subject = Subject(
         book=book, models=blocks.models(book), look=captioned_figure.look(book), words=words, in_parts=book.huge
     )
@@ -47,7 +47,7 @@ def page(book: Book, words: Words, build_hash: str) -> str:
 
 
 def part(book: Book, whole: Book, words: Words, build_hash: str) -> str:
-    """The part *book* of the report *whole*: one model, with the same colours."""
+    """One model of the report *whole*, in its colours."""
     subject = Subject(book=book, models=blocks.models(book), look=captioned_figure.look(whole), words=words)
     return _filled(book, words, build_hash, facts=None, chapters=contents.chapters(subject, contents.PART))
 
@@ -85,12 +85,12 @@ def _filled(
 
 @functools.cache
 def _sheets() -> tuple[str, str, str, str]:
-    """Two style sheets, that of the page and that of its figures, and two scripts."""
+    """Style of page and figures, then two scripts."""
     return assets.style("report.css"), figures.css(), assets.script("boot.js"), assets.script("report.js")
 
 
 def _once() -> Callable[[Text | None], tuple[Text, ...]]:
-    """What gives each text the first time that this page asks for it, and then nothing."""
+    """Gives a text the first time it is asked for, then nothing."""
     said: set[str] = set()
 
     def first(text: Text | None) -> tuple[Text, ...]:
@@ -103,7 +103,7 @@ def _once() -> Callable[[Text | None], tuple[Text, ...]]:
 
 
 def choices(book: Book) -> Mapping[str, Sequence[object]]:
-    """What can be filtered by: only axes with two values at least."""
+    """Filters: axes with two values at least."""
     cases = book.planned
     frameworks = sorted({names.framework(case.framework) for case in cases}, key=str.casefold)
     found: dict[str, Sequence[object]] = {
@@ -120,7 +120,6 @@ def choices(book: Book) -> Mapping[str, Sequence[object]]:
 
 @functools.lru_cache(maxsize=4)
 def _environment(words: Words) -> templates.Environment:
-    """The templates with *words*, compiled once for all pages of a report."""
     environment = templates.environment([paths.TEMPLATES, paths.SECTIONS])
     environment.globals |= {
         "t": words,
@@ -167,7 +166,6 @@ def _term(words: Words) -> Callable[[str], Markup]:
     found = {term.key: glossary_section.adapt_term(term, words) for term in glossary.terms()}
 
     def term(key: str) -> Markup:
-        """A term in the glossary's own form, linked to it."""
         pair = Pair(words=words, by_language=(("zh", found[key].zh), ("en", found[key].en)))
         return Markup('<a class="term" href="#term-{}">{}</a>').format(key, pair)
 
@@ -175,13 +173,12 @@ def _term(words: Words) -> Callable[[str], Markup]:
 
 
 def breakable(text: str) -> Markup:
-    """*text* that may break after its dots, slashes and hyphens, not in the middle of a word."""
     return Markup("<wbr>").join(escape(part) for part in WORD_ENDS.split(text) if part)
 
 
 def _known(words: Words) -> Callable[[str, str], Rendered]:
     def known(section: str, name: str) -> Rendered:
-        """The words `section.name`, or the bare name where there are none."""
+        """The bare name where there are no words."""
         key = f"{section}.{name}"
         if key in words:
             return words(key)

@@ -16,7 +16,6 @@ MAIN = re.compile(r"<main\b.*</main>", re.DOTALL)
 
 
 def page(html: str) -> str:
-    """The whole page *html* with the markup of its main part as short as HTML has it."""
     return MAIN.sub(lambda found: _short(found[0]), html)
 
 

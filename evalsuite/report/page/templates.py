@@ -20,7 +20,7 @@ INDENT = re.compile(r"^[ \t]+", re.MULTILINE)
 
 
 class Flush(FileSystemLoader):
-    """Templates without the blanks before their lines, which are for who reads the template and not for the page."""
+    """Templates without the blanks before their lines."""
 
     def get_source(self, environment: Environment, template: str) -> tuple[str, str, Callable[[], bool]]:
         source, file, is_current = super().get_source(environment, template)
@@ -28,7 +28,7 @@ class Flush(FileSystemLoader):
 
 
 class Compiled(FileSystemBytecodeCache):
-    """Jinja's own cache of compiled templates, for this version of the code. Without room for it, it costs time."""
+    """Jinja's own cache, for this version of the code."""
 
     def dump_bytecode(self, bucket: Bucket) -> None:
         with contextlib.suppress(OSError):
@@ -53,7 +53,7 @@ def _refuse_none(value: Any) -> Any:
 
 
 def environment(folders: Sequence[Path]) -> Environment:
-    """Templates of *folders*, the first that has one: escaped, and strict about None and names that nobody gave."""
+    """Of *folders* the first that has a template; strict about None and unknown names."""
     return Environment(
         loader=Flush(list(folders)),
         autoescape=True,

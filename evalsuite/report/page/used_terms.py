@@ -16,7 +16,7 @@ SHORTEST = 3  # characters of a form that stands for its term; "IB" or "d" is fo
 
 
 def marked(page: str) -> str:
-    """*page* with each row of its glossary marked whose term stands nowhere before it."""
+    """Marks the rows of the glossary whose term stands nowhere before it."""
     main, heading, rest = page.partition(GLOSSARY)
     if not heading:
         return page
@@ -28,7 +28,7 @@ def marked(page: str) -> str:
 
 
 def forms(term: Term) -> tuple[str, ...]:
-    """How a text may write *term*: without what its brackets add, or by the abbreviation in them."""
+    """Without what its brackets add, or by the abbreviation in them."""
     return tuple(dict.fromkeys(form for name in (term.en, term.zh) for form in _forms(name) if form))
 
 
@@ -39,7 +39,7 @@ def _forms(name: str) -> Iterable[str]:
 
 
 def _stands_in(form: str, text: str) -> bool:
-    """Whether *form* stands in *text* as a word; in Chinese, which writes no spaces, anywhere."""
+    """As a word; in Chinese, which writes no spaces, anywhere."""
     if not form.isascii():
         return form in text
     at = text.find(form)

@@ -28,17 +28,15 @@ def facts() -> dict[str, Any]:
 
 
 def framework(name: str) -> str:
-    """The framework as its makers write it."""
     return str(facts()["frameworks"].get(name, visible(name)))
 
 
 def scale(case: Case) -> str:
-    """Nodes × devices per node, as it is printed."""
     return f"{case.nodes}×{case.devices_per_node}"
 
 
 def bsz(batch: int, *, strong: bool = False) -> str:
-    """A batch in short, in every language: of each device, or of the whole job under strong scaling."""
+    """Of each device, or of the whole job under strong scaling."""
     return f"global bsz {batch:,}" if strong else f"bsz {batch:,}"
 
 
@@ -60,24 +58,24 @@ def case_anchor(case: Case) -> str:
 
 
 def model_anchor(name: str) -> str:
-    """The id of a model's section: its own name where that is safe, for links that people read."""
+    """Its own name where that is safe: people read links."""
     return f"model-{name}" if SAFE.fullmatch(name) else anchor("model", name)
 
 
 def part_file(model: str) -> str:
-    """The file that a model has of its own, beside `report.html`, where one page cannot hold the report."""
+    """A model's own page, where one page cannot hold the report."""
     return f"report.part-{model_anchor(model).removeprefix('model-')}.html"
 
 
 def anchor(kind: str, name: str) -> str:
-    """A short id for *name* that is the same in every build and safe in HTML and URLs."""
+    """A short id, the same in every build, safe in HTML and URLs."""
     import hashlib  # a page needs it, a terminal that prints names does not
 
     return f"{kind}-{hashlib.sha256(name.encode('utf-8', 'backslashreplace')).hexdigest()[: 2 * ANCHOR_BYTES]}"
 
 
 def visible(text: object) -> str:
-    """*text* with control characters and direction marks spelled out (data/rules, D26)."""
+    """Control characters and direction marks spelled out (data/rules, D26)."""
     said = str(text)
     if said.isascii() and said.isprintable():  # as nearly all is
         return said
@@ -85,13 +83,12 @@ def visible(text: object) -> str:
 
 
 def model_order(name: str) -> tuple[int, str]:
-    """The outline's models first, in its order; others by name."""
+    """Those of the outline come first."""
     known = list(facts()["models"])
     return (known.index(name), "") if name in known else (len(known), name)
 
 
 def case_order(case: Case) -> tuple[Any, ...]:
-    """The order of cases in every table: model, precision, batch, framework, scale."""
     return (
         model_order(case.model),
         case.device,
@@ -110,5 +107,4 @@ def case_order(case: Case) -> tuple[Any, ...]:
 
 
 def day(stamp: str) -> str:
-    """The calendar day of a stamp, in the zone that it was written in."""
     return names.visible(stamp.partition("T")[0])

@@ -25,7 +25,7 @@ PREFIXES = ("", "k", "M", "G", "T")
 
 @dataclass(frozen=True, kw_only=True)
 class Number:
-    """A printed number: *text* for the reader, *raw* for sorting and files, *ref* the anchor of its receipt."""
+    """*text* for the reader, *raw* for sorting and files, *ref* the anchor of its receipt."""
 
     text: str
     raw: float
@@ -33,11 +33,10 @@ class Number:
     quiet: bool = False  # *ref* says what the number is of; it is no link
 
     def to(self, ref: str | None) -> "Number":
-        """The same number with a receipt."""
         return replace(self, ref=ref, quiet=False)
 
     def about(self, ref: str) -> "Number":
-        """The same number, traceable to *ref*, the anchor of a case or of what was counted, without a link."""
+        """*ref* is the anchor of what the number is of; no link is made."""
         return replace(self, ref=ref, quiet=True)
 
     def __str__(self) -> str:
@@ -52,17 +51,16 @@ class Number:
 
     @property
     def exact(self) -> str:
-        """The raw value as the shortest text that reads back the same."""
+        """Reads back the same."""
         return repr(self.raw)
 
     @property
     def exported(self) -> str:
-        """The raw value to nine digits, as the page's script saves tables: more are traces of binary arithmetic."""
+        """Nine digits: more are traces of binary arithmetic."""
         return f"{self.raw:.9g}"
 
     @property
     def sortable(self) -> str:
-        """The raw value to six digits: enough to put readings in order."""
         return f"{self.raw:.6g}"
 
 
@@ -72,8 +70,7 @@ Form = Callable[[float], Number]
 def throughput(value: float) -> Number:
     """Items per second in a table: two decimals, none from 100,000 on, below 1 three significant digits.
 
-    A range of one percent is then seen at any rate: 0.787 (0.785–0.788). `logs/formatting.rate` writes the same in a
-    sentence about a log.
+    A range of one percent is seen at any rate. `logs/formatting.rate` writes the same about a log.
     """
     if 0 < value < FINE_BELOW:
         return significant(value, 3)
@@ -81,17 +78,16 @@ def throughput(value: float) -> Number:
 
 
 def rounded(value: float) -> Number:
-    """Items per second in a sentence: as in a table, without decimals from 1,000 on."""
+    """Items per second in a sentence: no decimals from 1,000 on."""
     return _number(value, 0) if abs(value) >= 1000 else throughput(value)
 
 
 def gain(share: float) -> Number:
-    """By how much one is faster than another: 9.5%, from double on without decimals."""
+    """How much faster: 9.5%, without decimals from double on."""
     return Number(text=_number(share * 100, 0 if share >= 1 else 1, "%").text, raw=share)
 
 
 def significant(value: float, digits: int = 4) -> Number:
-    """*value* with *digits* significant digits, as prose has it."""
     if value == 0:
         return _number(value, 0)
     decimals = digits - 1 - int(f"{value:.{digits - 1}e}".partition("e")[2])  # of what it is rounded to: 0.9996 is 1.00
@@ -110,22 +106,22 @@ def percent(share: float) -> Number:
 
 
 def percentage(value: float) -> Number:
-    """A value that is in percent already."""
+    """*value* is in percent already."""
     return _number(value, 1, "%")
 
 
 def limit(share: float) -> Number:
-    """A share that somebody chose, in percent with as few decimals as it needs: 5%, 102%."""
+    """A share that somebody chose: 5%, 102%."""
     return Number(text=f"{plain(share * 100).text}%", raw=share)
 
 
 def change(share: float) -> Number:
-    """How much more or less than before, in percent with its sign: +5.3%."""
+    """With its sign: +5.3%."""
     return Number(text=_signed(percent(share).text, share), raw=share)
 
 
 def points(value: float) -> Number:
-    """The difference of two scores, with its sign and two decimals, because 0.1 points matter."""
+    """A difference of scores, with two decimals: 0.1 points matter."""
     return Number(text=_signed(_number(value, 2).text, value), raw=value)
 
 
@@ -142,13 +138,13 @@ def milliseconds(value_s: float) -> Number:
 
 
 def plain(value: float) -> Number:
-    """A number of no special kind: as few decimals as it needs, three at most."""
+    """As few decimals as it needs, three at most."""
     text = f"{value:,.3f}".rstrip("0").rstrip(".")
     return Number(text="0" if text == "-0" else text.replace("-", MINUS), raw=value)
 
 
 def relative(value: float) -> Number:
-    """A relative difference, mostly tiny, with two digits: 1.8×10⁻⁸."""
+    """Two digits of what is mostly tiny: 1.8×10⁻⁸."""
     if value == 0:
         return _number(value, 0)
     digits, _, power = f"{value:.1e}".partition("e")
@@ -156,7 +152,7 @@ def relative(value: float) -> Number:
 
 
 def memory(value_bytes: float) -> Number:
-    """The size of a memory, in binary units as it is built."""
+    """In binary units."""
     scaled, position = float(value_bytes), 0
     while abs(scaled) >= 1024 and position < len(BINARY) - 1:
         scaled, position = scaled / 1024, position + 1
@@ -169,10 +165,9 @@ def rate(value: float) -> Number:
 
 
 def quantity(value: float, unit: str) -> Number:
-    """A reading of a sensor: percentages with one decimal, amounts and rates of what was moved with three
-    significant digits, everything else with four.
+    """A sensor's reading: % with one decimal, amounts moved with three significant digits, others with four.
 
-    Bytes in decimal multiples, as links and disks are sold and as the figures print them.
+    Bytes are in decimal multiples, as links and disks are sold.
     """
     if unit == "%":
         return percentage(value)
@@ -186,7 +181,7 @@ def quantity(value: float, unit: str) -> Number:
 
 
 def span(low: float, high: float, form: Form) -> Number:
-    """An interval, its unit written once: 38.12–39.40, 96.1–98.4%."""
+    """Its unit is written once: 38.12–39.40, 96.1–98.4%."""
     first, last = form(low).text, form(high).text
     unit = _unit(last)
     if unit and _unit(first) == unit:
@@ -195,7 +190,6 @@ def span(low: float, high: float, form: Form) -> Number:
 
 
 def interval(found: Interval | None, form: Form) -> Number | None:
-    """The interval around a value, or None where there is none."""
     if found is None or found.low is None or found.high is None:
         return None
     return span(found.low, found.high, form)

@@ -17,18 +17,15 @@ WHOLE = 15  # digits of a number that is printed with separators; what is longer
 
 
 def option(name: str, value: str, words: Words) -> Text:
-    """An option with its value."""
     return words("models.option", name_text=title(name, words), value=value_of(name, value, words))
 
 
 def title(name: str, words: Words) -> Rendered:
-    """The option's own name."""
     key = f"options.{name}"
     return words(key) if key in words else words.same(name)
 
 
 def value_of(name: str, value: str, words: Words) -> Rendered:
-    """A value of the option *name*."""
     for key in (f"option_values.{name}.{value}", f"option_values.{value}"):
         if key in words:
             return words(key)
@@ -39,7 +36,7 @@ def value_of(name: str, value: str, words: Words) -> Rendered:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _OnOneLine(Rendered):
-    """Words that the page does not break, of an option and its value."""
+    """Words that the page does not break."""
 
     words: Words
     inside: Rendered
@@ -49,7 +46,7 @@ class _OnOneLine(Rendered):
 
 
 def unbroken(found: Rendered, words: Words) -> Rendered:
-    """Conditions of which each option stays on a line with its value, for a narrow column."""
+    """Each option stays on a line with its value, for a narrow column."""
     if not isinstance(found, Listed):
         return found
     items = (_OnOneLine(words=words, inside=one) if isinstance(one, Text) else one for one in found.items)
@@ -57,15 +54,15 @@ def unbroken(found: Rendered, words: Words) -> Rendered:
 
 
 def apart(parts: Iterable[Rendered | str], words: Words) -> Listed:
-    """Several conditions one after the other, with dots between them: FP32 · bsz 32 · gradient clipping: off."""
+    """FP32 · bsz 32 · gradient clipping: off."""
     return replace(words.listed(parts), separators=APART)
 
 
 def together(parts: Iterable[Rendered | str], words: Words) -> Listed:
-    """What is set at once: Ethernet 10G + double buffering."""
+    """Ethernet 10G + double buffering."""
     return replace(words.listed(parts), separators=TOGETHER)
 
 
 def beside(parts: Iterable[Rendered | str], words: Words) -> Listed:
-    """The parts of one name: 4×8 b32 gradient clipping: off."""
+    """4×8 b32 gradient clipping: off."""
     return replace(words.listed(parts), separators=BESIDE)

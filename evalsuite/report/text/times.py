@@ -17,7 +17,7 @@ EARLIEST, LATEST = 1970, 3000  # years; a stamp beyond is no time that a run beg
 
 @dataclass(frozen=True, kw_only=True)
 class Period:
-    """From one moment to another, both in one time zone."""
+    """Both in one time zone."""
 
     first: datetime
     last: datetime
@@ -47,21 +47,17 @@ class Period:
 
 
 def period(stamps: Iterable[str]) -> Period | None:
-    """From the first of *stamps* (ISO 8601) to the last, in the zone of the first; None where none is a time.
-
-    A stamp without a zone is taken as UTC, as everywhere.
-    """
+    """In the zone of the first stamp (ISO 8601; without a zone: UTC). None where none is a time."""
     moments = sorted(moment for stamp in stamps if (moment := _moment(stamp)) is not None)
     return Period(first=moments[0], last=moments[-1].astimezone(moments[0].tzinfo)) if moments else None
 
 
 def text(found: Period, words: Words) -> Text:
-    """*found* with the name of its zone."""
     return words("page.span", span=found.span, zone=found.zone)
 
 
 def stamp(written: str) -> str:
-    """The start of one run: 2026-11-21 10:37:42 UTC+8; what is no time as it came."""
+    """2026-11-21 10:37:42 UTC+8; what is no time as it came."""
     found = _moment(written)
     if found is None:
         return names.visible(written)
