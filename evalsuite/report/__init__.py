@@ -1,7 +1,6 @@
-"""The report: an evaluation → `report.html` in both languages, `summary.json`, tidy tables as CSV.
+"""The report of an evaluation: `report.html`, `summary.json`, tidy tables as CSV.
 
-The same evaluation gives the same bytes: rows are ordered here, nothing asks the time, and random choices
-have fixed seeds.
+The same evaluation gives the same bytes: rows are ordered, nothing asks the time, random choices have fixed seeds.
 """
 
 import importlib

@@ -1,8 +1,7 @@
-"""Many finished reports → the history of each case, with the regressions found in it.
+"""Finished reports → the history of each case, with its regressions.
 
-A line of history is one case in one environment with one unit and one origin of its data: what differs
-between its points is the day and the framework's version. Two reports that hold the same runs are one
-measurement, and the later, larger one counts for both.
+A line is one case in one environment with one unit and origin: between its points the day and the framework's version
+differ. Two reports with the same runs are one measurement; the later, larger one counts.
 """
 
 import itertools

@@ -1,4 +1,4 @@
-"""From one report to a later one: how the cases that both measured moved, and whether they all moved together."""
+"""From one report to a later one: how their common cases moved."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The pages of a published site: index, history and feeds, from its reports."""
+"""Index, history and feeds of a site."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,8 +1,6 @@
 """The published site: a folder of finished reports that only grows, and the pages made from them.
 
-`reports/<id>/` holds each report as it was, named by the hash of its content; everything else on the site is
-made again from these folders each time, so publishing twice changes nothing and a lost page comes back.
-Nothing in `reports/` is ever removed or written over.
+`reports/<id>/` is named by the hash of its content and never changed. Everything else is made again each time.
 """
 
 import contextlib

@@ -1,8 +1,4 @@
-"""What a site does not take: a report with something in it that looks like a secret.
-
-evalsuite writes none into a report, but the report may be of an older version, or have been written by somebody else,
-and what stands on a site once is read by everybody.
-"""
+"""A site takes no report that seems to hold a secret: what stands there is read by everybody."""
 
 import json
 import zipfile

@@ -1,4 +1,4 @@
-"""The shelf of a published site: its reports, each named by the hash of its content, and which of them count."""
+"""The reports of a site and which of them count."""
 
 import hashlib
 from collections.abc import Sequence

@@ -1,7 +1,6 @@
-"""Small multiples of a model's history: a panel for each case, all on one axis of time and one of change in per cent.
+"""A model's history: a panel for each case, all on one axis of time and one of change in per cent.
 
-Written by hand, not by matplotlib: a site has hundreds of them, and they hold a dozen marks each. Inside stand
-numbers and dates only; the words are in the page around it (docs/report.md#words).
+Without matplotlib: a site has hundreds of panels with a dozen marks each. Words are in the page around them.
 """
 
 from collections.abc import Sequence

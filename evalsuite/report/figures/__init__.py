@@ -1,8 +1,6 @@
 """Figures of the report: plain data → SVG text with real text nodes, themed by the page.
 
-Words live in HTML (docs/report.md#words): an SVG holds only numbers, units and proper names. Each function gives a
-`Figure` with the SVG, the table behind it, its legend and the keys of its axes. Matplotlib is imported by the first
-drawing.
+An SVG holds only numbers, units and proper names: words live in HTML (docs/report.md#words).
 """
 
 from evalsuite.report.figures.bandwidth import BandwidthLine, bandwidth

@@ -1,4 +1,4 @@
-"""Bandwidth of an all-reduce by its size, one line for each scale that was measured."""
+"""Bandwidth of an all-reduce by its size, a line for each scale."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What goes into a figure and what comes out: plain frozen values, no drawing."""
+"""What goes into a figure and what comes out."""
 
 import math
 import re

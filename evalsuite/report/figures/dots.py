@@ -1,4 +1,4 @@
-"""Scaling efficiency as dots: a row for each series, a dot for each scale, the best at the top."""
+"""Scaling efficiency as dots: a row for each series, a dot for each scale."""
 
 import math
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Measured points, the curve of a model, and its prediction interval up to a target."""
+"""Measured points, the curve of a model and its prediction interval."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

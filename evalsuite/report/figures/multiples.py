@@ -1,4 +1,4 @@
-"""Many models: efficiency in small multiples on the same axes, the highest and the lowest line of each named."""
+"""Efficiency of many models in small multiples on the same axes."""
 
 import math
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""One option off and on: how much faster with it, in per cent."""
+"""One option off and on: how much faster with it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""How quiet the machine was: the runs of a campaign on one time axis, and what was read beside them."""
+"""How quiet the machine was: runs on a time axis and readings beside them."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass

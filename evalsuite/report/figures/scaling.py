@@ -1,4 +1,4 @@
-"""Figures over the number of devices: throughput, throughput per device, time to a stated end."""
+"""Figures over the number of devices."""
 
 import math
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Shapes that several figures draw: bars, boxes, whiskers, leads, fields of rectangles."""
+"""Shapes that several figures draw."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any

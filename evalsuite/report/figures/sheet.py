@@ -1,4 +1,4 @@
-"""The drawing board: a matplotlib figure measured in CSS pixels, with what a page needs to know of its shapes."""
+"""A matplotlib figure measured in CSS pixels."""
 
 import re
 import unicodedata

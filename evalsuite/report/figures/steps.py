@@ -1,4 +1,4 @@
-"""The time of a step, taken apart: stacked bars with nested phases, and the share of communication."""
+"""The time of a step, taken apart: stacked bars and the share of communication."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

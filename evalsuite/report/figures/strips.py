@@ -1,4 +1,4 @@
-"""Utilisation over time: one strip for each resource of a run, of several runs below each other."""
+"""Utilisation over time: a strip for each resource."""
 
 import math
 import statistics

@@ -1,4 +1,4 @@
-"""Hues, markers, dashes, and the styles that let one SVG serve light, dark, print and forced colours."""
+"""Hues, markers, dashes, and one set of styles for light, dark, print and forced colours."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,7 @@
-"""A matplotlib backend whose SVG a page can theme: colours are classes, texts are texts, no styles of its own.
+"""A matplotlib backend whose SVG a page can theme: colours are classes, texts are texts.
 
-Matplotlib is given the colours of `style.ROLES`, each of which stands for a class. Coordinates have a tenth of a pixel
-and neighbouring strokes of one look are one path: a page holds a hundred drawings.
+Each colour of `style.ROLES` stands for a class. Coordinates have a tenth of a pixel and neighbouring strokes of one
+look are one path: a page holds a hundred drawings.
 """
 
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Batch sizes: throughput against the batch size per device, and where memory ran out."""
+"""Throughput against the batch size per device, and where memory ran out."""
 
 import math
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Where ticks are and how numbers are written inside a figure (docs/report.md#numbers)."""
+"""Ticks of an axis and their numbers (docs/report.md#numbers)."""
 
 import math
 from collections.abc import Callable, Sequence

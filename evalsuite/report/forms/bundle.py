@@ -1,4 +1,4 @@
-"""`report-data.zip`: every number of the report without the page, the same bytes for the same data."""
+"""`report-data.zip`: every number of the report, the same bytes for the same data."""
 
 import json
 import zipfile
@@ -15,10 +15,6 @@ NAME = "report-data.zip"
 README = "README.txt"
 SCHEMA = paths.DATA / "schema" / "summary.schema.json"
 EARLIEST = (1980, 1, 1, 0, 0, 0)  # the first time that a zip can say; the files' own would differ each time
-
-
-def check() -> None:
-    """The standard library does it all."""
 
 
 def write(material: Material) -> list[Path]:

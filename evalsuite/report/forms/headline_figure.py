@@ -1,7 +1,6 @@
-"""The figure beside the Markdown: of each model those that are ranked, a dot for each run, as an SVG that stands alone.
+"""The figure beside the Markdown: the ranked frameworks of each model, a dot for each run.
 
-A code host shows a picture that lies beside the text and runs nothing in it: no style of the page reaches it, so every
-colour is an attribute, on a ground of its own that is read in a dark window too. Only shapes and text.
+A code host shows it as a picture: no style of a page reaches it and nothing runs. Every colour is an attribute.
 """
 
 from collections.abc import Iterable, Sequence

@@ -1,4 +1,4 @@
-"""`report-logs.zip`: every log of the report less its secrets, and a manifest with the hashes of log and copy."""
+"""`report-logs.zip`: every log less its secrets, and a manifest of hashes."""
 
 import hashlib
 import json
@@ -16,10 +16,6 @@ from evalsuite.results.publish.log_copies import LogCopy
 
 NAME = "report-logs.zip"
 MANIFEST = "manifest.json"
-
-
-def check() -> None:
-    """The standard library does it all."""
 
 
 def write(material: Material) -> list[Path]:

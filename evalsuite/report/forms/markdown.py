@@ -1,7 +1,4 @@
-"""`report.<language>.md`: verdicts and tables for a README or an issue, in GitHub's Markdown.
-
-What a section says here stands in the section's own module, beside what it shows on the page.
-"""
+"""`report.<language>.md`: verdicts and tables for a README, in GitHub's Markdown."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -21,10 +18,6 @@ from evalsuite.report.sections.verdict import verdict
 from evalsuite.report.text import times
 
 FIGURE_AFTER = 2  # the heading, and a sentence for each model
-
-
-def check() -> None:
-    """It needs nothing beyond the standard library."""
 
 
 def write(material: Material) -> list[Path]:

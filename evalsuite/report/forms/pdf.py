@@ -1,7 +1,6 @@
-"""The page on paper: A4, one PDF per language, printed by a headless Chromium.
+"""The page on paper: one PDF per language, printed by a headless Chromium without network.
 
-The one form that starts a process (docs/decisions/0004). The browser gets one local file, no network, and a
-profile folder of its own that is removed.
+The one form that starts a process (docs/decisions/0004).
 """
 
 import os
@@ -111,14 +110,10 @@ def _fonts(folder: Path) -> dict[str, str]:
 
 
 def _run(argv: list[str], variables: dict[str, str]) -> str:
+    variables = {**os.environ, **variables}
     try:
         done = subprocess.run(
-            argv,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=TIME_LIMIT_S,
-            env={**os.environ, **variables},
+            argv, capture_output=True, text=True, errors="replace", timeout=TIME_LIMIT_S, env=variables
         )
     except subprocess.TimeoutExpired as error:
         raise EvalsuiteError.of("report.pdf_slow", path=argv[0], seconds=TIME_LIMIT_S) from error

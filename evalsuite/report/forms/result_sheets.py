@@ -1,7 +1,6 @@
-"""The sheets of a spreadsheet that read like the document's tables: one for each model and precision.
+"""Sheets that read like the document's tables, one for each model and precision.
 
-Scales are rows and frameworks columns, the throughput on the left and the speedup beside it. Values are numbers that a
-spreadsheet counts with; how they are printed, and the marks they carry, is their number format.
+Scales are rows, frameworks are columns. Values are numbers; their form and marks are their number format.
 """
 
 import re

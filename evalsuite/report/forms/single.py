@@ -1,4 +1,4 @@
-"""One page per language: smaller than the page with both, for printing and for archives."""
+"""One page per language."""
 
 from pathlib import Path
 
@@ -8,18 +8,11 @@ from evalsuite.report.page import render
 from evalsuite.report.text import words
 
 
-def check() -> None:
-    """It needs nothing beyond the page."""
-
-
 def write(material: Material) -> list[Path]:
-    return [_write(material, language) for language in material.languages]
-
-
-def _write(material: Material, language: str) -> Path:
-    path = material.out / f"report.{language}.html"
-    write_atomically(path, page(material, language))
-    return path
+    paths = {language: material.out / f"report.{language}.html" for language in material.languages}
+    for language, path in paths.items():
+        write_atomically(path, page(material, language))
+    return list(paths.values())
 
 
 def page(material: Material, language: str) -> bytes:

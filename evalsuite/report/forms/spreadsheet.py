@@ -1,4 +1,4 @@
-"""`report.xlsx`: the results as the document has them, then one sheet for each tidy table, written by XlsxWriter."""
+"""`report.xlsx`: the document's results, then a sheet for each tidy table."""
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
@@ -16,10 +16,11 @@ from evalsuite.report.forms import result_sheets
 from evalsuite.report.forms.material import Material
 from evalsuite.report.sections.verdict import notices, verdict
 from evalsuite.report.text import names, numbers, words
-from evalsuite.report.text.words import Rendered, Text, Words
+from evalsuite.report.text.words import Rendered, Words
 
 NAME = "report.xlsx"
 SHEETS = ("summaries", "runs", "utilisation", "phases", "scores", "variants", "findings", "skips", "author_findings")
+VERDICT = ("criterion", "outcome", "within_noise", "threshold", "measured", "low", "high", "n", "case_id", "reason")
 LONGEST_CELL = 32_767  # characters; Excel's limit
 LONGEST_NAME = 31  # of a sheet
 WIDEST = 48  # characters of a column
@@ -56,7 +57,7 @@ def workbook(material: Material) -> bytes:
         for sheet in result_sheets.sheets(book):
             results.write(sheet)
         rows = tables.rows(book)
-        raw = [("verdicts", *_verdicts(book)), *((name, tables.COLUMNS[name], rows[name]) for name in SHEETS)]
+        raw = [("verdicts", VERDICT, _verdicts(book)), *((name, tables.COLUMNS[name], rows[name]) for name in SHEETS)]
         for name, columns, found in raw:
             if found:  # an empty sheet tells nobody anything
                 _table(file.add_worksheet(_name(told, name)), columns, found, head)
@@ -97,7 +98,7 @@ def _about(sheet: Any, book: Book, material: Material, told: Words, head: Any, w
         sheet.write_string(row, 0, _label(told, key), head)
         sheet.write_string(row, 1, names.visible(value))
     below = len(facts) + 1
-    for line in (*_found(book, material), *_to_know(book, material), *_how_to_read(book, told)):
+    for line in _lines(book, material, told):
         for language in told.languages:
             sheet.write_string(below, 1, names.visible(line.plain(language)), wrapped)
             below += 1
@@ -106,44 +107,27 @@ def _about(sheet: Any, book: Book, material: Material, told: Words, head: Any, w
     result_sheets.for_paper(sheet)
 
 
-def _found(book: Book, material: Material) -> list[Text]:
+def _lines(book: Book, material: Material, told: Words) -> Iterable[Rendered]:
+    """What the page says first, what a reader must know before any number, and how to read the sheets."""
     spoken = words.read(material.languages, on_cpu=book.on_cpu)
-    return [
-        spoken("verdict.found_line", model=one.model, about_text=one.about, sentence_text=one.sentence)
-        for one in verdict.found(book, spoken)
-    ]
-
-
-def _to_know(book: Book, material: Material) -> list[Rendered]:
-    spoken = words.read(material.languages, on_cpu=book.on_cpu)
-    return [one.line for one in notices.notices(book, spoken)]
-
-
-def _how_to_read(book: Book, told: Words) -> Iterable[Rendered]:
+    for one in verdict.found(book, spoken):
+        yield spoken("verdict.found_line", model=one.model, about_text=one.about, sentence_text=one.sentence)
+    yield from (notice.line for notice in notices.notices(book, spoken))
     yield told("spreadsheet.note")
     asked = result_sheets.threshold(book)
     if asked is not None:
         yield told("spreadsheet.colours", threshold=numbers.limit(asked))
 
 
-def _verdicts(book: Book) -> tuple[Sequence[str], list[dict[str, Any]]]:
-    columns = ("criterion", "outcome", "within_noise", "threshold", "measured", "low", "high", "n", "case_id", "reason")
-    rows = [
-        {
-            "criterion": verdict.criterion,
-            "outcome": verdict.outcome,
-            "within_noise": verdict.within_noise,
-            "threshold": verdict.threshold,
-            "measured": getattr(verdict.measured, "value", None),
-            "low": getattr(verdict.measured, "low", None),
-            "high": getattr(verdict.measured, "high", None),
-            "n": verdict.n,
-            "case_id": verdict.case.id if verdict.case else None,
-            "reason": verdict.reason,
-        }
+def _verdicts(book: Book) -> list[dict[str, Any]]:
+    plain = ("criterion", "outcome", "within_noise", "threshold", "n", "reason")
+    return [
+        {name: getattr(verdict, name) for name in plain}
+        | {"measured": getattr(verdict.measured, "value", None)}
+        | {name: getattr(verdict.measured, name, None) for name in ("low", "high")}
+        | {"case_id": verdict.case.id if verdict.case else None}
         for verdict in book.evaluation.verdicts
     ]
-    return columns, rows
 
 
 def _table(sheet: Any, columns: Sequence[str], rows: Sequence[dict[str, Any]], head: Any) -> None:

@@ -1,8 +1,7 @@
-"""The style sheet and the script of a page: joined from the parts under `templates/` that people edit.
+"""The style sheet and the script of a page, joined from the parts under `templates/`.
 
-A part names the others it needs as a browser would be told, `@import "palette.css";` or
-`import { all, one } from "./dom.js";`, at the beginning of a line, so that editors and browsers understand the sources
-too. A page holds one sheet and one classic script, without the comments and the indentation of their sources.
+A part names the others as a browser is told, at the beginning of a line: `@import "palette.css";`,
+`import { all, one } from "./dom.js";`.
 """
 
 import functools

@@ -1,4 +1,4 @@
-"""The contents: which sections a report has, in the order of the outline, each with its number."""
+"""Which sections a report has, in the order of the outline, each with its number."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace

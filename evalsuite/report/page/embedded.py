@@ -1,9 +1,7 @@
-"""What the page's script knows: each case for filters and cards, and the tidy tables for downloads.
+"""What the page's script knows: each case for filters and cards, and the tables to download.
 
-Whether two cases may be compared, and whether they differ by more than noise, is decided here and not by the script.
-The rule for two pinned cases: where both count the same unit, their ratio is shown, and what may be said of it is
-looked up. They may be compared if their `group` is the same. If neither is partial, they differ by more than noise
-where the row of one is among those `apart` from the other.
+The script decides nothing. Two pinned cases of one unit have a ratio. They may be compared if their `group` is the
+same. If neither is partial, they differ by more than noise where one's row is among those `apart` from the other.
 """
 
 import json

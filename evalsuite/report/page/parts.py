@@ -1,7 +1,6 @@
-"""The parts of a report that is too large for one page: one page for each model, beside the report's own.
+"""One page for each model of a report that is too large for one page (`Book.huge`).
 
-Beyond `HUGE` cases the page keeps every verdict, every case with its value and speed-up, and where its runs are told
-of; the part of a model has everything as a smaller report has it, down to file, line, command and SHA-256.
+The report's own page then keeps verdicts, values and speed-ups; the parts have file, line, command and SHA-256.
 """
 
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""Which chapter comes where and with which number: as they come, or as the outline of the lab's document has them."""
+"""Which chapter comes where, and its number."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""The content policy of a page: what a browser may run, show and fetch for it."""
+"""What a browser may run, show and fetch for a page."""
 
 import base64
 import hashlib
@@ -17,8 +17,5 @@ def policy(styles: Iterable[str], scripts: Iterable[str]) -> str:
 
 
 def _hashes(texts: Iterable[str]) -> str:
-    return " ".join(_hash(text) for text in texts)
-
-
-def _hash(text: str) -> str:
-    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+    digests = (base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in texts)
+    return " ".join(f"'sha256-{digest}'" for digest in digests)

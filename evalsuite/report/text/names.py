@@ -1,4 +1,4 @@
-"""Proper names, anchors and order: how frameworks, models and cases are called on the page."""
+"""Proper names, anchors and order on the page."""
 
 import re
 import tomllib

@@ -1,7 +1,6 @@
-"""Numbers as they are printed: one place, one form for every language (docs/report.md#numbers).
+"""Numbers as they are printed, alike in every language (docs/report.md#numbers).
 
-A `Number` is made once from the raw value and rendered wherever it is shown, so two languages or two
-sections cannot disagree. Rounding is half-even on the exact binary value and happens only here.
+A `Number` is made once from the raw value. Rounding is half-even on the exact binary value and happens only here.
 """
 
 import math

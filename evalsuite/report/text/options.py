@@ -1,6 +1,6 @@
 """Options of training scripts in the reader's words: `gradient_clipping=off` is "gradient clipping: off".
 
-The words are the tables `options` and `option_values` of data/text; what stands in neither is shown as it is given.
+What data/text has no words for (`options`, `option_values`) is shown as it is given.
 """
 
 from collections.abc import Iterable

@@ -1,7 +1,4 @@
-"""When the runs were made, as a reader writes it: 2026-11-21 10:37–10:43 (UTC+8).
-
-The zone is that of the machine that ran, as its stamps have it; the clock of the reading machine is not asked.
-"""
+"""When the runs were made: 2026-11-21 10:37–10:43 (UTC+8), in the zone of their stamps."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
