@@ -43,7 +43,7 @@ def main() -> None:
     parser.add_argument("--forms", default="html,md")
     arguments = parser.parse_args()
     for name in arguments.names or EXAMPLES:
-        for path in write_example(name, arguments.out / name, forms.named(arguments.forms)):
+        for path in write_example(name, arguments.out / name, forms.parse_names(arguments.forms)):
             print(f"{path} ({path.stat().st_size:,} bytes)")
 
 

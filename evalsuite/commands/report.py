@@ -132,7 +132,7 @@ def check_forms(text: str) -> tuple[str, ...]:
         return (text,)  # the usual case needs no import
     from evalsuite.report import forms
 
-    return forms.named(text)
+    return forms.parse_names(text)
 
 
 @contextlib.contextmanager

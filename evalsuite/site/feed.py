@@ -18,7 +18,7 @@ class Entry:
     at: str  # ISO 8601 with zone
     title: Rendered
     address: str  # of its page, without the language
-    said: tuple[Rendered, ...]  # verdicts, regressions, coverage
+    sentences: tuple[Rendered, ...]  # verdicts, regressions, coverage
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,14 +50,14 @@ def atom(feed: Feed, language: str) -> str:
 
 
 def _entry(entry: Entry, language: str) -> str:
-    said = "; ".join(sentence.plain(language) for sentence in entry.said)
+    text = "; ".join(sentence.plain(language) for sentence in entry.sentences)
     return (
         "<entry>\n"
         f"<id>{_urn(f'report {entry.id}')}</id>\n"
         f"<title>{_text(entry.title.plain(language))}</title>\n"
         f"<updated>{_stamp(entry.at)}</updated>\n"
         f'<link rel="alternate" type="text/html" href={quoteattr(f"{entry.address}#lang={language}")}/>\n'
-        f"<summary>{_text(said)}</summary>\n"
+        f"<summary>{_text(text)}</summary>\n"
         "</entry>\n"
     )
 

@@ -30,13 +30,13 @@ SCHEMA_VERSION = 1  # of site.json
 def pages(shelf: Sequence[OnShelf], found: History, about: About) -> dict[str, bytes]:
     """Path → content of all but the reports."""
     site = Site(shelf, found, about)
-    told = site.told()
+    newest = site.newest()
     texts = {  # site.json comes first: its presence says whose folder it is, also to a publisher that comes meanwhile
         "site.json": json.dumps(site.facts(), indent=1, ensure_ascii=False) + "\n",
         "index.html": site.page("index.html.j2", root="", title=site.words("site.reports")),
         "history.html": site.page("history.html.j2", root="", title=site.words("history.title")),
         **{f"history/{slug(model)}.html": site.model(model) for model in site.models},
-        **{f"feed.{language}.xml": feed.atom(told, language) for language in site.words.languages},
+        **{f"feed.{language}.xml": feed.atom(newest, language) for language in site.words.languages},
         ".nojekyll": "",  # GitHub Pages then serves the files as they are
     }
     return {name: text.encode("utf-8", "backslashreplace") for name, text in texts.items()}
@@ -134,7 +134,7 @@ class Site:
         """Whole where the site's address is known, else relative."""
         return f"{self.about.url or ''}{path}"
 
-    def told(self) -> feed.Feed:
+    def newest(self) -> feed.Feed:
         """The dated reports, each of a set of data in its newest build."""
         newest = [one for one in self.shelf if isinstance(one, Shelved) and not one.superseded]
         return feed.Feed(
@@ -150,10 +150,10 @@ class Site:
             at=at,
             title=self.words("feed.entry", title=self.report_title(one), date=names.day(at)),
             address=self.address(f"{one.folder}/report.html"),
-            said=tuple(self._said(one)),
+            sentences=tuple(self._sentences(one)),
         )
 
-    def _said(self, one: Shelved) -> Iterator[Rendered]:
+    def _sentences(self, one: Shelved) -> Iterator[Rendered]:
         for verdict in one.report.verdicts:
             yield self.words(
                 "feed.verdict",

@@ -17,7 +17,7 @@ from evalsuite.report.data import finished
 from evalsuite.site import secrets
 from evalsuite.site.history import History, history
 from evalsuite.site.pages import pages
-from evalsuite.site.shelf import REPORTS, About, OnShelf, Shelved, content_id, files_of, shelved
+from evalsuite.site.shelf import REPORTS, About, OnShelf, Shelved, content_id, files_of, read_reports
 
 MARKER = "site.json"  # its presence tells a site of ours from any other folder
 LOCK = ".publish.lock"
@@ -44,7 +44,7 @@ def publish(reports: Sequence[Path], site: Path, about: About | None = None) -> 
     (site / REPORTS).mkdir(parents=True, exist_ok=True)
     with _alone(site):
         outcomes = [(name, _add(folder, name, site)) for folder, name in sources]
-        shelf = shelved(site)
+        shelf = read_reports(site)
         found = history((one.id, one.report) for one in shelf if isinstance(one, Shelved) and not one.superseded)
         _write_pages(site, shelf, found, about or About())
     added = dict.fromkeys(name for name, new in outcomes if new)

@@ -66,16 +66,16 @@ def files_of(folder: Path) -> list[Path]:
     return found
 
 
-def shelved(site: Path) -> list[OnShelf]:
+def read_reports(site: Path) -> list[OnShelf]:
     """The newest data first, then the undated, the unreadable last."""
     names = sorted(path.name for path in (site / REPORTS).iterdir() if path.is_dir() and path.name[0] != ".")
-    found = [_shelved(site / REPORTS / name) for name in names]
+    found = [_read_report(site / REPORTS / name) for name in names]
     newest = _newest_builds(found)
     found = [replace(one, superseded=one.id not in newest) if isinstance(one, Shelved) else one for one in found]
     return sorted(sorted(found, key=lambda one: one.id), key=_when, reverse=True)
 
 
-def _shelved(folder: Path) -> OnShelf:
+def _read_report(folder: Path) -> OnShelf:
     try:
         return Shelved(id=folder.name, report=finished.read(folder))
     except EvalsuiteError as error:

@@ -35,13 +35,13 @@ def any_material(request, tmp_path):
 
 
 def test_forms_are_named_in_one_order_and_once():
-    assert forms.named("zip, md,md") == ("md", "zip")
+    assert forms.parse_names("zip, md,md") == ("md", "zip")
 
 
 @pytest.mark.parametrize("text", ["docx", "", "md,docx"])
 def test_an_unknown_form_is_told_with_the_known_ones(text):
     with pytest.raises(EvalsuiteError, match="expected one or more of html, single, md, xlsx, pdf, zip, logs"):
-        forms.named(text)
+        forms.parse_names(text)
 
 
 def test_the_command_line_refuses_an_unknown_form_before_it_reads_anything(tmp_path, capsys):
@@ -54,7 +54,7 @@ def test_a_pdf_without_a_browser_is_refused_before_anything_is_measured(monkeypa
     monkeypatch.delenv(pdf.VARIABLE, raising=False)
 
     with pytest.raises(EvalsuiteError, match=r"no Chromium on the PATH.*apt install chromium"):
-        forms.named("pdf")
+        forms.parse_names("pdf")
 
 
 def test_a_named_browser_that_does_not_exist_is_told_by_its_name(monkeypatch):
@@ -68,7 +68,7 @@ def test_a_spreadsheet_without_its_library_says_how_to_get_it(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "xlsxwriter", None)
 
     with pytest.raises(EvalsuiteError, match=re.escape("pip install 'evalsuite[xlsx]'")):
-        forms.named("xlsx")
+        forms.parse_names("xlsx")
 
 
 def test_a_browser_that_prints_nothing_is_an_error_with_its_last_words(monkeypatch, tmp_path):
@@ -93,7 +93,7 @@ def test_paper_gets_a_page_without_scripts(tmp_path, monkeypatch):
 def test_the_dates_in_a_pdf_are_those_of_the_data():
     printed = b"<</CreationDate (D:20261121004710+00'00')\n/ModDate (D:20261121004710+00'00')>>"
 
-    dated = pdf.dated(printed, "20261120125900")
+    dated = pdf.set_dates(printed, "20261120125900")
 
     assert dated == printed.replace(b"20261121004710", b"20261120125900")
 
@@ -409,13 +409,13 @@ def test_the_bundle_is_the_same_bytes_each_time_whatever_the_order_of_the_rows(t
     of = synthetic.quick()
     shuffled = replace(of, summaries=tuple(reversed(of.summaries)), planned=tuple(reversed(of.planned)))
 
-    assert bundle.zipped(bundle.contents(material(of, tmp_path))) == bundle.zipped(
+    assert bundle.zip_files(bundle.contents(material(of, tmp_path))) == bundle.zip_files(
         bundle.contents(material(shuffled, tmp_path))
     )
 
 
 def test_every_entry_of_the_bundle_has_the_fixed_date_and_a_readable_mode(tmp_path):
-    packed = bundle.zipped({"b.txt": b"2", "a.txt": b"1"})
+    packed = bundle.zip_files({"b.txt": b"2", "a.txt": b"1"})
 
     entries = zipfile.ZipFile(io.BytesIO(packed)).infolist()
 

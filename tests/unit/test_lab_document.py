@@ -77,7 +77,7 @@ def chapters(evaluation):
     subject = Subject(book=book, models=blocks.models(book), look=captioned_figure.look(book), words=words.read())
     return [
         f"{number} {section.title if isinstance(section.title, str) else section.title.plain('en')}"
-        for number, section in contents.placed(subject)
+        for number, section in contents.place_sections(subject)
     ]
 
 

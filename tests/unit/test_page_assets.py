@@ -85,7 +85,7 @@ def test_every_module_is_in_a_page():
 
     for file in MODULES:
         body = assets.EXPORT.sub("", assets.SCRIPT_IMPORT.sub("", file.read_text(encoding="utf-8")))
-        assert assets.shortened(body) in joined
+        assert assets.shorten(body) in joined
 
 
 def test_a_name_is_declared_by_one_module_since_those_of_a_page_share_a_scope():
@@ -110,4 +110,4 @@ def test_a_module_imports_what_another_exports_in_the_one_way_that_is_joined(fil
 def test_a_sheet_and_a_script_lose_comments_and_indentation_and_nothing_else():
     text = '/* a\n   b */\n.c > p {\n  color: red; /* d */\n  content: "/* e */";\n}\n  // f\n\n  g("// h"); // i\n'
 
-    assert assets.shortened(text) == '.c > p {\ncolor: red;\ncontent: "/* e */";\n}\ng("// h"); // i\n'
+    assert assets.shorten(text) == '.c > p {\ncolor: red;\ncontent: "/* e */";\n}\ng("// h"); // i\n'

@@ -9,7 +9,7 @@ import synthetic
 from evalsuite import report
 from evalsuite.report.book import book
 from evalsuite.report.book.book import Book
-from evalsuite.report.page import slim as slim_room
+from evalsuite.report.page import slim
 from evalsuite.report.sections.reproduction import provenance
 from evalsuite.report.text import names
 
@@ -37,7 +37,7 @@ class _Text(html.parser.HTMLParser):
 def test_the_markup_that_html_lets_out_is_gone_and_every_word_stays():
     page = '<main><table>\n<tr><th scope="row">a</th>\n<td class="n" data-v="1.5">1.5 "x"</td></tr>\n</table></main>'
 
-    short = slim_room.page(page)
+    short = slim.shorten(page)
 
     assert short == '<main><table>\n<tr><th scope=row>a<td data-v=1.5>1.5 "x"</table></main>'
     assert _Text(short).words == _Text(page).words
@@ -46,14 +46,14 @@ def test_the_markup_that_html_lets_out_is_gone_and_every_word_stays():
 def test_a_value_with_blanks_keeps_its_quotes_and_a_closed_element_its_slash():
     page = '<main><use class="mark fill" href="#z" x="1"/></main>'
 
-    assert slim_room.page(page) == '<main><use class="mark fill" href=#z x="1"/></main>'
+    assert slim.shorten(page) == '<main><use class="mark fill" href=#z x="1"/></main>'
 
 
 def test_what_is_written_alike_in_both_languages_stands_once():
     pair = '<span lang="zh-CN">{}</span><span lang="en">{}</span>'
     page = f"<main>{pair.format('n = 5', 'n = 5')}{pair.format('五', 'five')}{pair.format('5', '<b>5</b>')}</main>"
 
-    assert slim_room.page(page) == (
+    assert slim.shorten(page) == (
         "<main>n = 5<span lang=zh-CN>五</span><span lang=en>five</span>"
         "<span lang=zh-CN>5</span><span lang=en><b>5</b></span></main>"
     )
@@ -97,7 +97,7 @@ def parted(tmp_path_factory):
     evaluation, folder = synthetic.training(), tmp_path_factory.mktemp("parted")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(book, "HUGE", 1)
-        patch.setattr(slim_room, "page", lambda html: html)  # so that the reader can count on end tags
+        patch.setattr(slim, "shorten", lambda html: html)  # so that the reader can count on end tags
         report.build(evaluation, folder)
     return evaluation, {path.name: pages.read(path.read_text(encoding="utf-8")) for path in folder.glob("*.html")}
 

@@ -25,14 +25,14 @@ UNUSED = 'class="unused"'
     ],
 )
 def test_a_term_counts_as_used_where_a_reader_sees_it(text, used):
-    page = used_terms.marked(f"<head>NVLink</head><main>{text}{GLOSSARY}")
+    page = used_terms.mark_unused(f"<head>NVLink</head><main>{text}{GLOSSARY}")
 
     rows = page.partition('<section id="glossary">')[2].split("<tr ")[1:]
     assert {row[9 : row.index('"', 9)] for row in rows if UNUSED not in row} == used
 
 
 def test_a_page_without_a_glossary_stays_as_it_is():
-    assert used_terms.marked("<main>speedup") == "<main>speedup"
+    assert used_terms.mark_unused("<main>speedup") == "<main>speedup"
 
 
 def test_a_report_marks_what_it_never_says_and_keeps_what_it_says():

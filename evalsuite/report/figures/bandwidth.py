@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from evalsuite.report.figures import ticks
 from evalsuite.report.figures.data import Axis, Figure, Label, Table, plain
 from evalsuite.report.figures.scaling import entry, positive
-from evalsuite.report.figures.sheet import SMALL, Panel, Sheet, draw, shortened, spread, text_width
+from evalsuite.report.figures.sheet import SMALL, Panel, Sheet, draw, shorten, spread, text_width
 from evalsuite.report.figures.style import Look
 
 _TOP, _BOTTOM, _HEIGHT = 34, 34, 320
@@ -53,7 +53,7 @@ def _lines(id: str, look: Look, lines: Sequence[BandwidthLine]) -> str:
         sheet.dots(panel, xs, ys, hue, [line.ref] * len(points), line.key)
         ends.append(sheet.pixel(panel, *points[-1])[1])
     for line, place in zip(lines, spread(ends, 16, _TOP, _HEIGHT - _BOTTOM), strict=True):
-        sheet.write(sheet.width - room + 12, place, shortened(line.name, room - 14), colour="ink")
+        sheet.write(sheet.width - room + 12, place, shorten(line.name, room - 14), colour="ink")
     return sheet.svg()
 
 

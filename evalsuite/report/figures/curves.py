@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from evalsuite.report.figures import ticks
 from evalsuite.report.figures.data import Axis, Figure, Label, LegendEntry, Table, note_entry, plain
 from evalsuite.report.figures.scaling import entry
-from evalsuite.report.figures.sheet import TEXT, WIDTH, Panel, Sheet, draw, shortened, spread
+from evalsuite.report.figures.sheet import TEXT, WIDTH, Panel, Sheet, draw, shorten, spread
 from evalsuite.report.figures.style import ROLES, Hue, Look, note_swatch
 
 
@@ -86,7 +86,7 @@ def _convergence(id: str, look: Look, panels: Sequence[CurvePanel]) -> str:
         y = 36 + (high + 66) * (place // columns)
         panel = sheet.panel(x, y, x + wide, y + high)
         _curve_axes(sheet, panel, curves)
-        sheet.write(x, y - 20, shortened(curves.label, wide, TEXT), size=TEXT, colour="ink", style="strong")
+        sheet.write(x, y - 20, shorten(curves.label, wide, TEXT), size=TEXT, colour="ink", style="strong")
         sheet.write(x - 6, y - 20, curves.unit, anchor="right")
         for curve in curves.curves:
             _curve(sheet, panel, curve, look.hue(curve.key))
@@ -142,4 +142,4 @@ def _curve_names(
 ) -> None:
     wanted = [sheet.pixel(panel, *curve.points[-1])[1] for curve in curves]
     for curve, place in zip(curves, spread(wanted, 15, top, top + high - 4), strict=True):
-        sheet.write(x, place, shortened(curve.name, room), colour="ink")
+        sheet.write(x, place, shorten(curve.name, room), colour="ink")

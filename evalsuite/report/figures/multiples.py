@@ -18,7 +18,7 @@ from evalsuite.report.figures.data import (
     point_table,
 )
 from evalsuite.report.figures.scaling import counts_of, drawable, positive, scale_columns
-from evalsuite.report.figures.sheet import SMALL, TEXT, WIDTH, Panel, Sheet, draw, marker_style, shortened
+from evalsuite.report.figures.sheet import SMALL, TEXT, WIDTH, Panel, Sheet, draw, marker_style, shorten
 from evalsuite.report.figures.style import ROLES, Look, note_swatch
 
 COLUMNS, GAP, LEFT = 3, 22, 46
@@ -91,8 +91,8 @@ def _small_multiples(id: str, look: Look, panels: Sequence[Multiple], threshold:
         if threshold:
             panel.axhline(threshold, color=ROLES["ink"], linewidth=1.1, dashes=(6, 3), zorder=1.5)
         _panel_lines(sheet, panel, multiple.series, look)
-        sheet.write(x, y - 45, shortened(multiple.label, wide, TEXT), size=TEXT, colour="ink", style="strong")
-        sheet.write(x, y - 28, shortened(multiple.detail, wide, SMALL))
+        sheet.write(x, y - 45, shorten(multiple.label, wide, TEXT), size=TEXT, colour="ink", style="strong")
+        sheet.write(x, y - 28, shorten(multiple.detail, wide, SMALL))
     return sheet.svg()
 
 

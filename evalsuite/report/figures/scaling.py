@@ -19,7 +19,7 @@ from evalsuite.report.figures.data import (
     point_table,
 )
 from evalsuite.report.figures.shapes import Box, bars, cores, row_chart, whiskers
-from evalsuite.report.figures.sheet import SMALL, WIDTH, Panel, Sheet, draw, shortened, spread, text_width
+from evalsuite.report.figures.sheet import SMALL, WIDTH, Panel, Sheet, draw, shorten, spread, text_width
 from evalsuite.report.figures.style import DOTTED, ROLES, Hue, Look, note_swatch, swatch
 
 _TOP, _BOTTOM = 34, 34  # room for the unit above and the numbers below a panel, in pixels
@@ -150,7 +150,7 @@ def _lines(id: str, look: Look, series: Sequence[ScaleSeries], form: _Form) -> s
 def _ending(series: ScaleSeries, form: _Form) -> Label:
     """Name, and value where the axis does not tell lines apart. Only the name is cut: the legend has it whole."""
     value = f"  {ticks.throughput(series.points[-1].shown)}" if form.valued else ""
-    name = shortened(series.name, _LONGEST - text_width(value, SMALL))
+    name = shorten(series.name, _LONGEST - text_width(value, SMALL))
     if isinstance(name, Bilingual):
         return Bilingual(zh=f"{name.zh}{value}", en=f"{name.en}{value}")
     return f"{name}{value}"

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from evalsuite.report.figures.data import Label, ScalePoint
-from evalsuite.report.figures.sheet import TEXT, Panel, Sheet, shortened, text_width
+from evalsuite.report.figures.sheet import TEXT, Panel, Sheet, shorten, text_width
 from evalsuite.report.figures.style import ROLES, Hue
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def row_chart(
     panel.set_ylim(len(labels) - 0.5, -0.5)
     for place, label in enumerate(labels):
         y = top + row * (place + 0.5)
-        text = shortened(label, left - gap + 6, TEXT)
+        text = shorten(label, left - gap + 6, TEXT)
         sheet.write(left - gap + 10, y, text, anchor="right", size=TEXT, colour="ink")
         if values:
             sheet.write(sheet.width, y, values[place], anchor="right", size=size, colour="ink")

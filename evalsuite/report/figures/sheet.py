@@ -209,7 +209,7 @@ def _character_width(character: str) -> float:
     return 0.9 if character in "mwMW@%" else 0.7 if character.isupper() else 0.61
 
 
-def shortened(text: Label, width: float, size: float = SMALL) -> Label:
+def shorten(text: Label, width: float, size: float = SMALL) -> Label:
     """*text* cut with "…"; legend and table have the whole name."""
     if isinstance(text, Bilingual):
         return Bilingual(zh=_cut(text.zh, width, size), en=_cut(text.en, width, size))

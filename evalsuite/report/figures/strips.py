@@ -18,7 +18,7 @@ from evalsuite.report.figures.data import (
     plain,
 )
 from evalsuite.report.figures.shapes import Box, field, outlines
-from evalsuite.report.figures.sheet import SMALL, TEXT, WIDTH, Panel, Sheet, draw, shortened, text_width
+from evalsuite.report.figures.sheet import SMALL, TEXT, WIDTH, Panel, Sheet, draw, shorten, text_width
 from evalsuite.report.figures.style import LEVELS, ROLES, scale_swatch
 
 TOP = 6  # pixels above the first strip
@@ -117,10 +117,10 @@ def _cells(strip: Strip) -> tuple[list[tuple[float, float, int]], bool]:
         before = at
     gap = any(b[0] - a[1] > 1e-9 for a, b in pairwise(pieces))
     missing = gap or len(samples) < len(strip.samples)
-    return _joined(_thinned(pieces), strip.maximum), missing
+    return _join(_thin(pieces), strip.maximum), missing
 
 
-def _thinned(pieces: list[tuple[float, float, float]]) -> list[tuple[float, float, float]]:
+def _thin(pieces: list[tuple[float, float, float]]) -> list[tuple[float, float, float]]:
     """At most `_CELLS` time-weighted means. Gaps stay gaps."""
     size = math.ceil(len(pieces) / _CELLS)
     if size < 2:
@@ -143,7 +143,7 @@ def _weighted(run: list[tuple[float, float, float]]) -> float:
     return sum((b - a) * v for a, b, v in run) / total if total > 0 else run[0][2]
 
 
-def _joined(pieces: list[tuple[float, float, float]], maximum: float) -> list[tuple[float, float, int]]:
+def _join(pieces: list[tuple[float, float, float]], maximum: float) -> list[tuple[float, float, int]]:
     cells: list[tuple[float, float, int]] = []
     for begin, end, value in pieces:
         level = min(max(int(LEVELS * value / maximum), 0), LEVELS - 1) if maximum > 0 else 0
@@ -171,7 +171,7 @@ def _utilisation(id: str, strips: Sequence[Strip], span: Span) -> str:
     for strip, mean, top in zip(strips, means, rows.tops, strict=True):
         y = TOP + top + rows.row / 2
         size = TEXT if rows.row > 20 else SMALL
-        sheet.write(left - 8, y, shortened(strip.label, left - 12, size), anchor="right", size=size, colour="ink")
+        sheet.write(left - 8, y, shorten(strip.label, left - 12, size), anchor="right", size=size, colour="ink")
         sheet.write(WIDTH, y, mean, anchor="right", size=size, colour="ink")
     for label, top in rows.heads:
         sheet.write(left, TOP + top + HEAD / 2 + 2, label, size=SMALL, colour="ink", style="strong")

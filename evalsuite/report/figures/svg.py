@@ -53,7 +53,7 @@ class Renderer(RendererBase):
     def open_group(self, s: str, gid: str | None = None) -> None:
         self._open.append(self._groups.get(gid or "", NO_GROUP))
         if self._open[-1].series is not None:
-            self._add(f"<g{_written({'data-series': self._open[-1].series})}>")
+            self._add(f"<g{_attributes({'data-series': self._open[-1].series})}>")
 
     def close_group(self, s: str) -> None:
         if self._open.pop().series is not None:
@@ -67,9 +67,9 @@ class Renderer(RendererBase):
             self._paint(gc, rgbFace if closed else None) | {"clip-path": self._clip(gc, path)},
         )
         if ref is None and look["fill"] == "none":
-            self._add_stroke(_written(look), _moves(path))
+            self._add_stroke(_attributes(look), _path_data(path))
         else:
-            self._add(f'<path{_marked(ref, look)} d="{_moves(path)}"/>')
+            self._add(f'<path{_mark_attributes(ref, look)} d="{_path_data(path)}"/>')
 
     def draw_markers(
         self,
@@ -84,14 +84,14 @@ class Renderer(RendererBase):
         if not any(ref is not None for ref in refs):
             super().draw_markers(gc, marker_path, marker_trans, path, trans, rgbFace)
             return
-        shape = _moves(marker_path.transformed(marker_trans + Affine2D().scale(1, -1)))
-        href = f"#{self._defined('path', {'d': shape})}"
+        shape = _path_data(marker_path.transformed(marker_trans + Affine2D().scale(1, -1)))
+        href = f"#{self._define('path', {'d': shape})}"
         places = _points(path.transformed(trans + self._down)).tolist()
         uses = [
-            f"<use{_marked(ref, {'href': href, 'x': _number(x), 'y': _number(y)})}/>"
+            f"<use{_mark_attributes(ref, {'href': href, 'x': _number(x), 'y': _number(y)})}/>"
             for ref, (x, y) in zip(refs, places, strict=True)
         ]
-        self._add(f"<g{_written(self._paint(gc, rgbFace))}>{''.join(uses)}</g>")
+        self._add(f"<g{_attributes(self._paint(gc, rgbFace))}>{''.join(uses)}</g>")
 
     def draw_text(
         self,
@@ -116,7 +116,9 @@ class Renderer(RendererBase):
         label = group.label
         words = {"zh-CN": label.zh, "en": label.en} if isinstance(label, Bilingual) else {None: s}
         for language, text in words.items():
-            self._add(f"<text{_written({'lang': language, **look})}>{escape(clean(text), {chr(34): '&quot;'})}</text>")
+            self._add(
+                f"<text{_attributes({'lang': language, **look})}>{escape(clean(text), {chr(34): '&quot;'})}</text>"
+            )
 
     def _add(self, element: str) -> None:
         if self._strokes:
@@ -141,21 +143,21 @@ class Renderer(RendererBase):
         classes += [f"line-{_role(gc.get_rgb())}"] if width else []
         return {
             "class": " ".join(classes) or None,
-            "fill": self._hatched(gc, face if filled else None) if hatch else None if filled else "none",
+            "fill": self._hatch(gc, face if filled else None) if hatch else None if filled else "none",
             "fill-opacity": _number(face[3]) if filled and len(face) == 4 and face[3] < 1 else None,
             "stroke-width": _number(width) if width not in (0, 1) else None,
             "stroke-dasharray": None if dashes is None else ",".join(map(_number, dashes)),
             "stroke-linecap": "round" if width and gc.get_capstyle() == "round" else None,
         }
 
-    def _hatched(self, gc: Any, face: Any) -> str:
+    def _hatch(self, gc: Any, face: Any) -> str:
         ground = (
             f'<rect class="fill-{_role(face)}" width="{HATCH_PX}" height="{HATCH_PX}"/>' if face is not None else ""
         )
         line = f'<path class="line-{_role(gc.get_hatch_color())}" d="M0 0V{HATCH_PX}" stroke-width="1.6"/>'
         size = {"width": str(HATCH_PX), "height": str(HATCH_PX)}
         look = {**size, "patternUnits": "userSpaceOnUse", "patternTransform": "rotate(45)"}
-        return f"url(#{self._defined('pattern', look, ground + line)})"
+        return f"url(#{self._define('pattern', look, ground + line)})"
 
     def _clip(self, gc: Any, path: Path) -> str | None:
         """The panel's edges, for a path beyond them."""
@@ -168,15 +170,15 @@ class Renderer(RendererBase):
         if left >= box.xmin - 0.1 and right <= box.xmax + 0.1 and top >= box.ymin - 0.1 and bottom <= box.ymax + 0.1:
             return None
         edges = {"x": box.xmin, "y": box.ymin, "width": box.width, "height": box.height}
-        rectangle = f"<rect{_written({name: _number(value) for name, value in edges.items()})}/>"
-        return f"url(#{self._defined('clipPath', {}, rectangle)})"
+        rectangle = f"<rect{_attributes({name: _number(value) for name, value in edges.items()})}/>"
+        return f"url(#{self._define('clipPath', {}, rectangle)})"
 
-    def _defined(self, tag: str, attributes: Attributes, body: str = "") -> str:
+    def _define(self, tag: str, attributes: Attributes, body: str = "") -> str:
         """Its id; it is written where it is asked for first."""
-        key = f"{tag}{_written(attributes)}{body}"
+        key = f"{tag}{_attributes(attributes)}{body}"
         if key not in self._names:
             self._names[key] = f"{self._id}-{len(self._names)}"
-            self._add(f"<defs><{tag}{_written({'id': self._names[key], **attributes})}>{body}</{tag}></defs>")
+            self._add(f"<defs><{tag}{_attributes({'id': self._names[key], **attributes})}>{body}</{tag}></defs>")
         return self._names[key]
 
 
@@ -184,14 +186,14 @@ def _role(colour: Any) -> str:
     return CLASSES[to_hex(colour[:3])]
 
 
-def _marked(ref: str | None, look: Attributes) -> str:
+def _mark_attributes(ref: str | None, look: Attributes) -> str:
     if ref is None:
-        return _written(look)
+        return _attributes(look)
     classes = " ".join(filter(None, ("mark", look.get("class"))))
-    return _written({"data-ref": ref or None, **look, "class": classes})
+    return _attributes({"data-ref": ref or None, **look, "class": classes})
 
 
-def _written(attributes: Attributes) -> str:
+def _attributes(attributes: Attributes) -> str:
     found = ((name, value) for name, value in attributes.items() if value is not None)
     return "".join(f" {name}={quoteattr(clean(value))}" for name, value in found)
 
@@ -206,7 +208,7 @@ def _codes(path: Path) -> list[Any]:
     return [Path.MOVETO, *[Path.LINETO] * (len(_points(path)) - 1)] if known is None else known.tolist()
 
 
-def _moves(path: Path) -> str:
+def _path_data(path: Path) -> str:
     """A letter where the kind of segment changes."""
     found: list[str] = []
     before = None

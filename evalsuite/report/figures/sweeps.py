@@ -8,7 +8,7 @@ from evalsuite.report.figures import ticks
 from evalsuite.report.figures.data import Axis, Figure, Label, LegendEntry, Table, plain
 from evalsuite.report.figures.scaling import entry, positive, scale_columns
 from evalsuite.report.figures.shapes import field, outlines
-from evalsuite.report.figures.sheet import TEXT, WIDTH, Panel, Sheet, draw, marker_style, shortened, spread, text_width
+from evalsuite.report.figures.sheet import TEXT, WIDTH, Panel, Sheet, draw, marker_style, shorten, spread, text_width
 from evalsuite.report.figures.style import ROLES, Hue, Look, note_swatch
 
 HIGH = 220  # of a panel
@@ -97,7 +97,7 @@ def _names(sheet: Sheet, panel: Panel, sweeps: Sequence[SweepLine], x: float, to
             ends.append((sweep.name, sheet.pixel(panel, *max(known))[1]))
     places = spread([y for _, y in ends], 16, top, top + HIGH - 4)
     for (name, _), place in zip(ends, places, strict=True):
-        sheet.write(x, place, shortened(name, room), colour="ink")
+        sheet.write(x, place, shorten(name, room), colour="ink")
 
 
 def _sweep_panel(sheet: Sheet, panel: Panel, sweeps: Sequence[SweepLine], look: Look, sizes: Sequence[int]) -> None:

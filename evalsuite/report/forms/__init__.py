@@ -15,7 +15,7 @@ FILES = (*ONE_LANGUAGE, "report.xlsx", "report-data.zip", "report-logs.zip")  # 
 NAMES = ("html", "single", "md", "xlsx", "pdf", "zip", "logs")
 
 
-def named(text: str) -> tuple[str, ...]:
+def parse_names(text: str) -> tuple[str, ...]:
     """The forms in *text* ("html,md"). Raises EvalsuiteError for an unknown one, or where its tool is missing."""
     asked = [word.strip() for word in text.split(",") if word.strip()]
     unknown = [word for word in asked if word not in NAMES]

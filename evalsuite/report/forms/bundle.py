@@ -19,7 +19,7 @@ EARLIEST = (1980, 1, 1, 0, 0, 0)  # the first time that a zip can say; the files
 
 def write(material: Material) -> list[Path]:
     path = material.out / NAME
-    write_atomically(path, zipped(contents(material)))
+    write_atomically(path, zip_files(contents(material)))
     return [path]
 
 
@@ -38,11 +38,11 @@ def contents(material: Material) -> dict[str, bytes]:
 def readme(key: str, material: Material) -> bytes:
     """What an archive is, in the languages of the report."""
     words = words_room.read_beyond_the_page(material.languages)
-    said = words(key, hash=material.build_hash)
-    return ("\n\n".join(said.plain(language) for language in material.languages) + "\n").encode()
+    text = words(key, hash=material.build_hash)
+    return ("\n\n".join(text.plain(language) for language in material.languages) + "\n").encode()
 
 
-def zipped(files: dict[str, bytes]) -> bytes:
+def zip_files(files: dict[str, bytes]) -> bytes:
     into = BytesIO()
     with zipfile.ZipFile(into, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
         for name in sorted(files):
@@ -51,11 +51,11 @@ def zipped(files: dict[str, bytes]) -> bytes:
 
 
 def entry(name: str) -> zipfile.ZipInfo:
-    found = zipfile.ZipInfo(name, EARLIEST)
-    found.compress_type = zipfile.ZIP_DEFLATED
-    found.create_system = 3  # Unix on every system, so that the mode means the same
-    found.external_attr = 0o100644 << 16
-    return found
+    info = zipfile.ZipInfo(name, EARLIEST)
+    info.compress_type = zipfile.ZIP_DEFLATED
+    info.create_system = 3  # Unix on every system, so that the mode means the same
+    info.external_attr = 0o100644 << 16
+    return info
 
 
 def _json(facts: object) -> bytes:

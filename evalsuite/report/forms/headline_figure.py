@@ -27,7 +27,7 @@ class HeadlineFigure:
     models: tuple[str, ...]
 
 
-def drawn(book: Book, words: Words, source: str) -> HeadlineFigure | None:
+def draw(book: Book, words: Words, source: str) -> HeadlineFigure | None:
     """None where no two can be set side by side."""
     shown = [one for one in answers.questions(book, words) if one.chosen and len(one.places) > 1][:MOST_PANELS]
     if not shown:
@@ -77,11 +77,11 @@ def _runs(found: Sequence[float], median: float, middle: int, high: float) -> It
 
 
 def _text(
-    x: float, y: float, said: str, *, colour: str = INK, size: int = 13, weight: int = 400, anchor: str = "start"
+    x: float, y: float, text: str, *, colour: str = INK, size: int = 13, weight: int = 400, anchor: str = "start"
 ) -> str:
     look = f'fill="{colour}" font-size="{size}" font-weight="{weight}" text-anchor="{anchor}"'
-    return f'<text x="{x}" y="{y}" {look}>{_plain(said)}</text>'
+    return f'<text x="{x}" y="{y}" {look}>{_plain(text)}</text>'
 
 
-def _plain(said: str) -> str:
-    return escape(names.visible(said))
+def _plain(text: str) -> str:
+    return escape(names.visible(text))

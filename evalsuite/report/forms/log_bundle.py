@@ -27,15 +27,15 @@ def write(material: Material) -> list[Path]:
         replacing(path) as file,
         zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive,
     ):
-        facts = {"build": material.build_hash, "logs": [_copied(one, archive) for one in copies]}
-        archive.writestr(entry(MANIFEST), json.dumps(facts, indent=1, ensure_ascii=False) + "\n")
+        manifest = {"build": material.build_hash, "logs": [_copy(one, archive) for one in copies]}
+        archive.writestr(entry(MANIFEST), json.dumps(manifest, indent=1, ensure_ascii=False) + "\n")
         archive.writestr(entry(bundle.README), bundle.readme("bundle.logs_readme", material))
     return [path]
 
 
-def _copied(copy: LogCopy, archive: zipfile.ZipFile) -> dict[str, Any]:
+def _copy(copy: LogCopy, archive: zipfile.ZipFile) -> dict[str, Any]:
     """Copies a log; gives its line of the manifest, with why where it cannot be read."""
-    said = {"run_id": copy.run_id, "log": copy.name, "sha256": copy.raw_sha256, "bytes": copy.file.stat().st_size}
+    facts = {"run_id": copy.run_id, "log": copy.name, "sha256": copy.raw_sha256, "bytes": copy.file.stat().st_size}
     hashed, size = hashlib.sha256(), 0
     try:
         with archive.open(entry(copy.name), "w", force_zip64=True) as into:
@@ -44,5 +44,5 @@ def _copied(copy: LogCopy, archive: zipfile.ZipFile) -> dict[str, Any]:
                 hashed.update(piece)
                 size += len(piece)
     except EvalsuiteError as error:
-        return {**said, "cut_off": str(error), "masked_sha256": hashed.hexdigest(), "masked_bytes": size}
-    return {**said, "masked_sha256": hashed.hexdigest(), "masked_bytes": size}
+        return {**facts, "cut_off": str(error), "masked_sha256": hashed.hexdigest(), "masked_bytes": size}
+    return {**facts, "masked_sha256": hashed.hexdigest(), "masked_bytes": size}

@@ -43,7 +43,7 @@ def figure_name(language: str) -> str:
 
 def _figure(material: Material, writer: MarkdownWriter) -> HeadlineFigure | None:
     source = writer.beyond("markdown.source", version=__version__, build=_build(material))
-    return headline_figure.drawn(material.book, writer.words, source.plain(writer.language))
+    return headline_figure.draw(material.book, writer.words, source.plain(writer.language))
 
 
 def _build(material: Material) -> str:
@@ -68,13 +68,13 @@ def _paragraphs(material: Material, writer: MarkdownWriter) -> Iterable[str]:
 
 def _verdict(material: Material, subject: Subject, writer: MarkdownWriter) -> Iterable[str]:
     """Its figure stands after the sentences that it shows."""
-    told = list(verdict.section(subject).markdown(writer))
+    paragraphs = list(verdict.section(subject).markdown(writer))
     figure = _figure(material, writer)
-    yield from told[:FIGURE_AFTER]
+    yield from paragraphs[:FIGURE_AFTER]
     if figure is not None:
         about = writer.beyond("markdown.figure", models=writer.beyond.listed(figure.models))
         yield f"![{writer.render(about)}]({figure_name(writer.language)})"  # the sentences above say what it shows
-    yield from told[FIGURE_AFTER:]
+    yield from paragraphs[FIGURE_AFTER:]
 
 
 def _about(subject: Subject, writer: MarkdownWriter) -> str:

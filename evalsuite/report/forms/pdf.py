@@ -65,7 +65,7 @@ def browser() -> str:
 def _write(material: Material, language: str) -> Path:
     path = material.out / f"report.{language}.pdf"
     printed = _print(SCRIPT.sub(b"", single.page(material, language)), browser())
-    write_atomically(path, dated(printed, _date(material)))
+    write_atomically(path, set_dates(printed, _date(material)))
     return path
 
 
@@ -73,9 +73,9 @@ def _print(page: bytes, program: str) -> bytes:
     with scratch("pdf") as folder:
         source, target = folder / "report.html", folder / "report.pdf"
         source.write_bytes(page)
-        said = _run([program, *_options(folder, target), source.as_uri()], _fonts(folder))
+        errors = _run([program, *_options(folder, target), source.as_uri()], _fonts(folder))
         if not target.is_file():
-            raise EvalsuiteError.of("report.pdf_none", path=program, text=said.strip()[-300:] or "none")
+            raise EvalsuiteError.of("report.pdf_none", path=program, text=errors.strip()[-300:] or "none")
         return target.read_bytes()
 
 
@@ -120,7 +120,7 @@ def _run(argv: list[str], variables: dict[str, str]) -> str:
     return done.stderr
 
 
-def dated(pdf: bytes, stamp: str) -> bytes:
+def set_dates(pdf: bytes, stamp: str) -> bytes:
     """Both dates become *stamp* (14 digits): the same data gives the same bytes."""
     return DATE.sub(rb"\g<1>" + stamp.encode() + rb"\g<2>", pdf)
 

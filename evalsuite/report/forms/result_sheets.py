@@ -61,8 +61,8 @@ def _name(model: str, precision: str, taken: set[str]) -> str:
 
 
 class Writer:
-    def __init__(self, file: Any, words: Words, told: Words, threshold: float | None) -> None:
-        self.file, self.words, self.told, self.threshold = file, words, told, threshold
+    def __init__(self, file: Any, words: Words, labels: Words, threshold: float | None) -> None:
+        self.file, self.words, self.labels, self.threshold = file, words, labels, threshold
         self.formats: dict[tuple[object, ...], Any] = {}
 
     def write(self, of: ResultSheet) -> None:
@@ -80,26 +80,29 @@ class Writer:
         sheet.repeat_columns(0, SCALE_COLUMNS - 1)
         for_paper(sheet)
 
-    def said(self, text: Rendered) -> str:
+    def in_languages(self, text: Rendered) -> str:
         return " / ".join(dict.fromkeys(text.plain(language) for language in self.words.languages))
 
     def _about(self, policy: BatchPolicy, precision: str) -> str:
         several = [names.precision(precision)] * (len(policy.precisions) > 1)
-        return " · ".join([self.said(heading.policy(policy, self.words)), *several])
+        return " · ".join([self.in_languages(heading.policy(policy, self.words)), *several])
 
     def _table(self, sheet: Any, line: int, policy: BatchPolicy, precision: str) -> int:
         """*line* has its heading; gives the line after the table."""
         for mark in policy.throughput.marks:
             line += 1
             sheet.write_string(
-                line, 0, f"{states.MARKS[mark]} {self.said(self.words(f'of_all.{mark}'))}", self._format(italic=True)
+                line,
+                0,
+                f"{states.MARKS[mark]} {self.in_languages(self.words(f'of_all.{mark}'))}",
+                self._format(italic=True),
             )
         groups = _groups(policy.throughput, precision)
         columns = [row for group in groups for row in group.rows]
-        grids = [(self.told("spreadsheet.throughput", unit=names.visible(policy.unit)), columns)]
+        grids = [(self.labels("spreadsheet.throughput", unit=names.visible(policy.unit)), columns)]
         if policy.has_scaling:
             speedup = [row for group in _groups(policy.speedup, precision) for row in group.rows]
-            grids.append((self.told("spreadsheet.speedup"), speedup))
+            grids.append((self.labels("spreadsheet.speedup"), speedup))
         head = line + 1
         self._scales(sheet, head, policy)
         place = SCALE_COLUMNS
@@ -116,7 +119,7 @@ class Writer:
         bold = self._format(bold=True, bottom=1, text_wrap=True, valign="top")
         kind = "processes" if self.words.on_cpu else "devices"
         for column, key in enumerate(("nodes", f"{kind}_per_node", kind)):
-            sheet.write_string(head + 2, column, self.said(self.told(f"spreadsheet.{key}")), bold)
+            sheet.write_string(head + 2, column, self.in_languages(self.labels(f"spreadsheet.{key}")), bold)
         for number, (nodes, per_node) in enumerate(policy.scales):
             for column, value in enumerate((nodes, per_node, nodes * per_node)):
                 sheet.write_number(head + 3 + number, column, value)
@@ -125,7 +128,7 @@ class Writer:
         self, sheet: Any, head: int, place: int, title: Rendered, rows: Sequence[SeriesRow], policy: BatchPolicy
     ) -> None:
         bold = self._format(bold=True, bottom=1, text_wrap=True, valign="top", align="right")
-        sheet.write_string(head, place, self.said(title), self._format(bold=True))
+        sheet.write_string(head, place, self.in_languages(title), self._format(bold=True))
         for column, row in enumerate(rows, place):
             recipe = f" ({names.visible(row.column.recipe)})" if row.column.show_recipe else ""
             signs = "".join(states.MARKS[mark] for mark in row.marks)
@@ -135,10 +138,10 @@ class Writer:
 
     def _setting(self, row: SeriesRow, policy: BatchPolicy) -> str:
         group = Comparable(block=row.block, xla=row.column.xla, rows=(row,))
-        said = self.said(heading.setting_of(group, policy, self.words))
+        setting = self.in_languages(heading.setting_of(group, policy, self.words))
         batch = f" · {row.block.bsz}" if policy.mixed else ""
         n = policy.throughput.n if row.n is None else row.n
-        return f"{said}{batch}" + (f" · n = {n}" if n is not None else "")
+        return f"{setting}{batch}" + (f" · n = {n}" if n is not None else "")
 
     def _cell(self, sheet: Any, line: int, column: int, cell: Cell, kind: str) -> None:
         """The marks of a number are in its format."""
@@ -154,7 +157,7 @@ class Writer:
 
     def _state(self, name: str) -> str:
         key = f"glyphs.{name}"
-        return self.said(self.words(key)) if key in self.words else states.GLYPHS[name]
+        return self.in_languages(self.words(key)) if key in self.words else states.GLYPHS[name]
 
     def _colour(
         self, sheet: Any, first: int, place: int, policy: BatchPolicy, groups: Sequence[Comparable], kind: str
@@ -182,12 +185,8 @@ class Writer:
         shown |= {mark for row in rows for mark in row.marks}
         for key in grid.legend:
             if key in shown and key != "value":
-                sheet.write_string(
-                    line,
-                    0,
-                    f"{states.MARKS.get(key) or self._state(key)} {self.said(self.words(f'status.{key}'))}",
-                    self._format(italic=True),
-                )
+                text = f"{states.MARKS.get(key) or self._state(key)} {self.in_languages(self.words(f'status.{key}'))}"
+                sheet.write_string(line, 0, text, self._format(italic=True))
                 line += 1
         return line
 

@@ -41,7 +41,7 @@ def write(material: Material) -> list[Path]:
 
 
 def workbook(material: Material) -> bytes:
-    book, told = material.book, words.read_beyond_the_page(material.languages)
+    book, labels = material.book, words.read_beyond_the_page(material.languages)
     into = BytesIO()
     plain_text = {"strings_to_formulas": False, "strings_to_urls": False, "strings_to_numbers": False}
     with _library().Workbook(into, {"in_memory": True, **plain_text}) as file:
@@ -50,9 +50,9 @@ def workbook(material: Material) -> bytes:
         )
         head = file.add_format({"bold": True, "bottom": 1, "valign": "vcenter"})
         wrapped = file.add_format({"text_wrap": True, "valign": "top"})
-        _about(file.add_worksheet(_name(told, "about")), book, material, told, head, wrapped)
+        _about(file.add_worksheet(_name(labels, "about")), book, material, labels, head, wrapped)
         results = result_sheets.Writer(
-            file, words.read(material.languages, on_cpu=book.on_cpu), told, result_sheets.threshold(book)
+            file, words.read(material.languages, on_cpu=book.on_cpu), labels, result_sheets.threshold(book)
         )
         for sheet in result_sheets.sheets(book):
             results.write(sheet)
@@ -60,7 +60,7 @@ def workbook(material: Material) -> bytes:
         raw = [("verdicts", VERDICT, _verdicts(book)), *((name, tables.COLUMNS[name], rows[name]) for name in SHEETS)]
         for name, columns, found in raw:
             if found:  # an empty sheet tells nobody anything
-                _table(file.add_worksheet(_name(told, name)), columns, found, head)
+                _table(file.add_worksheet(_name(labels, name)), columns, found, head)
     return into.getvalue()
 
 
@@ -72,13 +72,13 @@ def _library() -> Any:
     return xlsxwriter
 
 
-def _name(told: Words, sheet: str) -> str:
-    return _label(told, sheet)[:LONGEST_NAME]
+def _name(labels: Words, sheet: str) -> str:
+    return _label(labels, sheet)[:LONGEST_NAME]
 
 
-def _label(told: Words, name: str) -> str:
-    text = told(f"spreadsheet.{name}")
-    return " ".join(text.plain(language) for language in told.languages)
+def _label(labels: Words, name: str) -> str:
+    text = labels(f"spreadsheet.{name}")
+    return " ".join(text.plain(language) for language in labels.languages)
 
 
 def _title(book: Book, material: Material) -> str:
@@ -86,7 +86,7 @@ def _title(book: Book, material: Material) -> str:
     return " · ".join(dict.fromkeys(title.plain(language) for language in material.languages))
 
 
-def _about(sheet: Any, book: Book, material: Material, told: Words, head: Any, wrapped: Any) -> None:
+def _about(sheet: Any, book: Book, material: Material, labels: Words, head: Any, wrapped: Any) -> None:
     period = book.period
     facts = (
         ("title", _title(book, material)),
@@ -95,11 +95,11 @@ def _about(sheet: Any, book: Book, material: Material, told: Words, head: Any, w
         ("version", __version__),
     )
     for row, (key, value) in enumerate(facts):
-        sheet.write_string(row, 0, _label(told, key), head)
+        sheet.write_string(row, 0, _label(labels, key), head)
         sheet.write_string(row, 1, names.visible(value))
     below = len(facts) + 1
-    for line in _lines(book, material, told):
-        for language in told.languages:
+    for line in _lines(book, material, labels):
+        for language in labels.languages:
             sheet.write_string(below, 1, names.visible(line.plain(language)), wrapped)
             below += 1
     sheet.set_column(0, 0, 44)
@@ -107,16 +107,16 @@ def _about(sheet: Any, book: Book, material: Material, told: Words, head: Any, w
     result_sheets.for_paper(sheet)
 
 
-def _lines(book: Book, material: Material, told: Words) -> Iterable[Rendered]:
+def _lines(book: Book, material: Material, labels: Words) -> Iterable[Rendered]:
     """What the page says first, what a reader must know before any number, and how to read the sheets."""
-    spoken = words.read(material.languages, on_cpu=book.on_cpu)
-    for one in verdict.found(book, spoken):
-        yield spoken("verdict.found_line", model=one.model, about_text=one.about, sentence_text=one.sentence)
-    yield from (notice.line for notice in notices.notices(book, spoken))
-    yield told("spreadsheet.note")
+    sentences = words.read(material.languages, on_cpu=book.on_cpu)
+    for one in verdict.found(book, sentences):
+        yield sentences("verdict.found_line", model=one.model, about_text=one.about, sentence_text=one.sentence)
+    yield from (notice.line for notice in notices.notices(book, sentences))
+    yield labels("spreadsheet.note")
     asked = result_sheets.threshold(book)
     if asked is not None:
-        yield told("spreadsheet.colours", threshold=numbers.limit(asked))
+        yield labels("spreadsheet.colours", threshold=numbers.limit(asked))
 
 
 def _verdicts(book: Book) -> list[dict[str, Any]]:

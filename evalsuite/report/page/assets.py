@@ -19,7 +19,7 @@ BLANKS = re.compile(r"^\s+|[ \t]+$", re.MULTILINE)
 
 @functools.cache
 def style(name: str) -> str:
-    return shortened(join_style(paths.TEMPLATES / "style" / name))
+    return shorten(join_style(paths.TEMPLATES / "style" / name))
 
 
 @functools.cache
@@ -27,7 +27,7 @@ def script(name: str) -> str:
     """The module with all that it imports, as one classic script."""
     modules: dict[Path, str] = {}
     _add_module(paths.TEMPLATES / "script" / name, modules)
-    return shortened('(() => {\n"use strict";\n' + "\n".join(modules.values()) + "\n})();\n")
+    return shorten('(() => {\n"use strict";\n' + "\n".join(modules.values()) + "\n})();\n")
 
 
 def join_style(file: Path) -> str:
@@ -43,6 +43,6 @@ def _add_module(file: Path, modules: dict[Path, str]) -> None:
     modules[file.resolve()] = EXPORT.sub("", SCRIPT_IMPORT.sub("", text))
 
 
-def shortened(text: str) -> str:
+def shorten(text: str) -> str:
     """Without comments on lines of their own, and without indentation."""
     return BLANKS.sub("", COMMENT.sub("", text))

@@ -88,7 +88,7 @@ class Chapter:
 
 def sections(subject: Subject, order: Iterable[SectionsOf] = WHOLE) -> tuple[Section, ...]:
     """Those that *subject* has something for, in the document's order."""
-    return tuple(_with_own_words(subject, section) for _, section in placed(subject, order))
+    return tuple(_with_own_words(subject, section) for _, section in place_sections(subject, order))
 
 
 def _with_own_words(subject: Subject, section: Section) -> Section:
@@ -103,13 +103,13 @@ def _with_own_words(subject: Subject, section: Section) -> Section:
     return replace(section, markdown=markdown) if own else section
 
 
-def placed(subject: Subject, order: Iterable[SectionsOf] = WHOLE) -> tuple[Placed, ...]:
+def place_sections(subject: Subject, order: Iterable[SectionsOf] = WHOLE) -> tuple[Placed, ...]:
     found = tuple(section for sections_of in order for section in sections_of(subject))
-    return placing.placed(subject, found) if order is WHOLE else placing.numbered(found)
+    return placing.place(subject, found) if order is WHOLE else placing.number(found)
 
 
 def chapters(subject: Subject, order: Iterable[SectionsOf] = WHOLE) -> tuple[Chapter, ...]:
-    return tuple(_chapter(subject, section, number) for number, section in placed(subject, order))
+    return tuple(_chapter(subject, section, number) for number, section in place_sections(subject, order))
 
 
 def _chapter(subject: Subject, section: Section, number: str) -> Chapter:

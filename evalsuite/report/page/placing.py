@@ -22,16 +22,16 @@ FIRST_AFTER = 9  # the number of the first chapter behind the outline's eight
 Placed = tuple[str, Section]  # number, section
 
 
-def placed(subject: Subject, found: Sequence[Section]) -> tuple[Placed, ...]:
+def place(subject: Subject, found: Sequence[Section]) -> tuple[Placed, ...]:
     lab = subject.book.evaluation.document
     if lab is None:
-        return numbered(found)
+        return number(found)
     if lab.outline == "free":
-        return numbered(_ordered(subject, lab, found, ORDERED))
+        return number(_ordered(subject, lab, found, ORDERED))
     return tuple(_tianshu(subject, lab, found))
 
 
-def numbered(found: Iterable[Section], first: int = 1) -> tuple[Placed, ...]:
+def number(found: Iterable[Section], first: int = 1) -> tuple[Placed, ...]:
     return tuple((str(number), section) for number, section in enumerate(found, first))
 
 
@@ -51,7 +51,7 @@ def _tianshu(subject: Subject, lab: LabDocument, found: Sequence[Section]) -> It
     yield "8", by_id.pop(PROBLEMS)
     annexes = [section for section in found if section.id in by_id and _key(subject, section) == MODELS]
     after = [section for section in found if section.id in by_id and section not in annexes]
-    yield from numbered(_ordered(subject, lab, after, AFTER), FIRST_AFTER)
+    yield from number(_ordered(subject, lab, after, AFTER), FIRST_AFTER)
     yield from ((f"A{place}", section) for place, section in enumerate(annexes, 1))
 
 

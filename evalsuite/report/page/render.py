@@ -11,8 +11,7 @@ from evalsuite.report import figures
 from evalsuite.report.book import blocks, heading, identity
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.states import GLYPHS, MARKS
-from evalsuite.report.page import assets, contents, embedded, policy, templates, used_terms
-from evalsuite.report.page import slim as slim_room
+from evalsuite.report.page import assets, contents, embedded, policy, slim, templates, used_terms
 from evalsuite.report.page.contents import Chapter
 from evalsuite.report.sections.background import machines
 from evalsuite.report.sections.common import captioned_figure
@@ -43,18 +42,16 @@ def page(book: Book, words: Words, build_hash: str) -> str:
     subject = Subject(
         book=book, models=blocks.models(book), look=captioned_figure.look(book), words=words, in_parts=book.huge
     )
-    return _filled(book, words, build_hash, facts=verdict.facts(subject), chapters=contents.chapters(subject))
+    return _fill(book, words, build_hash, facts=verdict.facts(subject), chapters=contents.chapters(subject))
 
 
 def part(book: Book, whole: Book, words: Words, build_hash: str) -> str:
     """One model of the report *whole*, in its colours."""
     subject = Subject(book=book, models=blocks.models(book), look=captioned_figure.look(whole), words=words)
-    return _filled(book, words, build_hash, facts=None, chapters=contents.chapters(subject, contents.PART))
+    return _fill(book, words, build_hash, facts=None, chapters=contents.chapters(subject, contents.PART))
 
 
-def _filled(
-    book: Book, words: Words, build_hash: str, *, facts: VerdictFacts | None, chapters: Sequence[Chapter]
-) -> str:
+def _fill(book: Book, words: Words, build_hash: str, *, facts: VerdictFacts | None, chapters: Sequence[Chapter]) -> str:
     environment = _environment(words)
     style, figure_style, boot, script = _sheets()
     html = environment.get_template("report.html.j2").render(
@@ -75,12 +72,12 @@ def _filled(
         policy=policy.policy((style, figure_style), (boot, script)),
         data=Markup(embedded.script_safe(embedded.document(book))),
         choices=choices(book),
-        explained=_once(),
+        explained=_each_once(),
         verdict=facts,
         sections=chapters,
     )
-    html = used_terms.marked(html)
-    return slim_room.page(html) if book.large else html
+    html = used_terms.mark_unused(html)
+    return slim.shorten(html) if book.large else html
 
 
 @functools.cache
@@ -89,14 +86,14 @@ def _sheets() -> tuple[str, str, str, str]:
     return assets.style("report.css"), figures.css(), assets.script("boot.js"), assets.script("report.js")
 
 
-def _once() -> Callable[[Text | None], tuple[Text, ...]]:
+def _each_once() -> Callable[[Text | None], tuple[Text, ...]]:
     """Gives a text the first time it is asked for, then nothing."""
-    said: set[str] = set()
+    seen: set[str] = set()
 
     def first(text: Text | None) -> tuple[Text, ...]:
-        if text is None or text.key in said:
+        if text is None or text.key in seen:
             return ()
-        said.add(text.key)
+        seen.add(text.key)
         return (text,)
 
     return first

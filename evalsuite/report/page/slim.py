@@ -15,7 +15,7 @@ RIGHT = "<td class=n data-v="  # the sheet sets a cell with a raw value like one
 MAIN = re.compile(r"<main\b.*</main>", re.DOTALL)
 
 
-def page(html: str) -> str:
+def shorten(html: str) -> str:
     return MAIN.sub(lambda found: _short(found[0]), html)
 
 

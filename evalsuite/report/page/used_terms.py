@@ -15,7 +15,7 @@ LETTERS = frozenset(string.ascii_lowercase + string.digits)
 SHORTEST = 3  # characters of a form that stands for its term; "IB" or "d" is found in other words
 
 
-def marked(page: str) -> str:
+def mark_unused(page: str) -> str:
     """Marks the rows of the glossary whose term stands nowhere before it."""
     main, heading, rest = page.partition(GLOSSARY)
     if not heading:
