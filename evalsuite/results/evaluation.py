@@ -1,4 +1,4 @@
-"""Run folders → the evaluation that the report is made of. Nothing here starts a process or asks the time."""
+"""Run folders → the evaluation that the report is made of."""
 
 import contextlib
 import functools
@@ -43,11 +43,9 @@ def evaluate(
 ) -> Evaluation:
     """The evaluation of all finished run folders in *store*, or of the cases in *only*.
 
-    What was planned and skipped comes from the plan kept beside the folders. Raises NothingMeasured if
-    there is no run folder at all; failed runs are part of the evaluation. *places* are where dialects beside the
-    house's are found; *cache* is a folder for what was measured before ; *receipts* are folders with what
-    `evalsuite equivalence` proved, beside the one in *store*; *meanwhile* is done while other processes measure, if any
-    do.
+    Raises NothingMeasured if there is none. *places*: dialects beside the house's; *cache*: folder of earlier
+    measurements; *receipts*: folders of `evalsuite equivalence` beside the one in *store*; *meanwhile*: done while
+    other processes measure.
     """
     settings = criteria.read(criteria_file)
     wanted = {case.id for case in only} if only is not None else None
@@ -98,7 +96,6 @@ def _compared(
     recorded: Recorded,
     settings: Criteria,
 ) -> tuple[list[Row], list[Finding]]:
-    """The rows with what is known once they are held against each other, and what is found in all of them."""
     rows, beside = attempts.add_findings(other_nodes.mark_summaries(with_scaling(values)), recorded, commands)
     return rows, [
         *beside,
@@ -121,7 +118,6 @@ def _not_run(planned: Planned | None, wanted: set[str] | None) -> list[Case]:
 
 
 def _environments(store: Store, measurements: Sequence[Measurement]) -> dict[str, HostEnvironment]:
-    """Environment key → the first host seen with it."""
     found: dict[str, HostEnvironment] = {}
     for measurement in measurements:
         if measurement.environment and (key := str(measurement.environment)) not in found:
@@ -131,7 +127,6 @@ def _environments(store: Store, measurements: Sequence[Measurement]) -> dict[str
 
 
 def _commands(measured: Sequence[Measured], ordered: Sequence[Measurement]) -> dict[str, RunCommand]:
-    """Run id → what exactly was run, where that can be read; in the order of the plan."""
     found = {one.measurement.run.id: one.command for one in measured}
     commands = ((one.run.id, found[one.run.id]) for one in ordered)
     return {run_id: command for run_id, command in commands if command is not None}
@@ -150,5 +145,4 @@ def _trials(store: Store, cases: Iterable[Case]) -> tuple[BatchTrial, ...]:
 
 
 def _but_size(case: Case) -> Case:
-    """What a case has in common with the trials of its batch: all but batch, scale and length."""
     return replace(case, batch_per_device=1, nodes=1, devices_per_node=1, protocol=Protocol(), batch_policy=None)

@@ -9,7 +9,7 @@ from evalsuite.report.data.finished import instant
 from evalsuite.report.text import names
 from evalsuite.report.text.words import HTML_LANG, Rendered
 
-NEWEST = 50  # entries; a reader that has not looked for fifty reports wants the site
+NEWEST = 50  # entries
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,10 +1,4 @@
-"""The answer to every question that the plan asks: which framework is fastest here, and by how much.
-
-Of a model that one framework alone was asked for, the question is which of its variants is (`ranking`).
-A question is a setting (model, device, precision, compiler, batch per device, options, protocol) at one scale. Its
-answer ranks what `fairness` lets be compared, says by the rule of `winners` what may be said of the
-order, why each other framework is not in it, and what would decide an order that is open.
-"""
+"""Which framework, or variant of the only one, is fastest at each setting and scale that was asked for."""
 
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
@@ -24,7 +18,7 @@ PUBLISHED = ("cited", "digitised")
 Untested = Literal[
     "suspicious",  # the highest value contradicts its own scaling (D12)
     "published",  # other people's figures, which are not tested
-    "alone",  # one framework, or variant, has a value that may be ranked
+    "alone",
     "none",  # none has
 ]
 Said = Word | Untested
@@ -48,17 +42,13 @@ class Conditions:
 
 @dataclass(frozen=True, kw_only=True)
 class Ranked:
-    """A framework in its place, by the best of its scripts; or a variant."""
-
     summary: Summary
-    ratio: float  # of its median to the highest: 1.0 for the first
-    leading: bool  # the first, or not told from it by the runs
+    ratio: float
+    leading: bool
 
 
 @dataclass(frozen=True, kw_only=True)
 class Apart:
-    """A value that is not ranked with the others, and what keeps it apart."""
-
     summary: Summary
     obstacles: tuple[Obstacle, ...]  # empty: a slower script of a framework that is ranked
 
@@ -70,12 +60,10 @@ class Apart:
 
 @dataclass(frozen=True, kw_only=True)
 class Missing:
-    """A framework or variant without a value here, and why."""
-
     entrant: Entrant
     why: Absence
     case: Case | None = None  # the one that was asked for
-    reason: str = ""  # of the plan, or the decisive line of the log
+    reason: str = ""
     others: tuple[Case, ...] = ()  # with "elsewhere": what it was measured with at this scale, a case each batch
 
     @property
@@ -89,18 +77,14 @@ class Missing:
 
 @dataclass(frozen=True, kw_only=True)
 class Deciding:
-    """What would decide an order that is open."""
-
     needed: Needed
-    runs: int = 0  # with "repeats" and "window": how many more
-    seconds: float | None = None  # that they would take, by the recorded durations; None: not known
+    runs: int = 0
+    seconds: float | None = None
     facts: tuple[str, ...] = ()  # with "facts": those that nobody states of all
 
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
-    """Who is fastest at one setting and scale, and what may be said of it."""
-
     setting: Conditions
     nodes: int
     devices_per_node: int
@@ -110,16 +94,14 @@ class Answer:
     apart: tuple[Apart, ...] = ()
     missing: tuple[Missing, ...] = ()
     chance: float | None = None  # with "consistent": of such an order where all are equal
-    false_exclusion: float | None = None  # how often some one of as many equals is left out of those that lead
+    false_exclusion: float | None = None
     deciding: Deciding | None = None
 
     @property
     def devices(self) -> int:
-        """Of the whole job."""
         return self.nodes * self.devices_per_node
 
     def entrant(self, summary: Summary) -> Entrant:
-        """Who *summary* is a result of."""
         return self.contest.entrant(summary.case)
 
     @property
@@ -136,7 +118,6 @@ class Answer:
 
     @property
     def next(self) -> Ranked | None:
-        """The best of those that are behind."""
         return next((one for one in self.ranked if not one.leading), None)
 
     @property
@@ -154,12 +135,10 @@ class Answer:
 
     @property
     def fewest(self) -> int:
-        """Valid runs of the ranked one that has fewest."""
         return min((one.summary.n for one in self.ranked), default=0)
 
     @property
     def decided(self) -> bool:
-        """Whether the runs tell who is ahead, be it a group."""
         return self.said in ("fastest", "group")
 
     @property
@@ -170,20 +149,16 @@ class Answer:
 
     @property
     def in_steps(self) -> bool:
-        """Whether no two runs contradict the order."""
         return all(self.steps)
 
     @property
     def all_alike(self) -> bool:
-        """Whether the runs tell no two of them apart."""
         found = [values(one.summary) for one in self.ranked]
         return not any(significance.apart(lower, higher) for higher, lower in combinations(found, 2))
 
 
 @dataclass(kw_only=True)
 class _Question:
-    """The cases of one question."""
-
     contest: Contest
     cases: dict[str, Case] = field(default_factory=dict)
     valid: list[Summary] = field(default_factory=list)
@@ -227,7 +202,6 @@ def _telling(one: Answer) -> tuple[int, int, int]:
 
 
 def _same_but_options(one: Answer, other: Answer) -> bool:
-    """Whether two answers are about the same work at the same scale, of different variants of it."""
     same = replace(one.setting, options=other.setting.options) == other.setting and one.nodes == other.nodes
     ours, theirs = (
         {pair for pair in each.setting.options if pair[0] in (*ranking.WORK, *ranking.SIZES)} for each in (one, other)
@@ -236,7 +210,6 @@ def _same_but_options(one: Answer, other: Answer) -> bool:
 
 
 def _others(one: Answer) -> int:
-    """Of one alone: how many others have a result that is not ranked with its own."""
     if len(one.ranked) > 1:
         return 0
     return len({one.entrant(each.summary) for each in one.apart} - {one.entrant(one.ranked[0].summary)})
@@ -351,7 +324,6 @@ def _deciding(said: Said, ranked: Sequence[Ranked], contest: Contest) -> Decidin
 
 
 def _seconds(found: Sequence[Summary], more: Mapping[str, int]) -> float | None:
-    """How long *more* runs of each case would take; None where no duration of one is recorded."""
     total = 0.0
     for one in found:
         taken = [run.duration_s for run in one.measurements if counts(run) and run.duration_s is not None]
@@ -362,8 +334,6 @@ def _seconds(found: Sequence[Summary], more: Mapping[str, int]) -> float | None:
 
 
 class _Absences:
-    """Why a framework or variant has no value at a question."""
-
     def __init__(
         self,
         summaries: Sequence[Summary | Unmeasured],

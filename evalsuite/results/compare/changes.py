@@ -1,12 +1,8 @@
-"""What changed between two evaluations, case by case, and what cannot be compared and why.
+"""What changed between two evaluations, case by case; the framework's version alone may differ.
 
-The framework's version may differ: that is what is asked about. Everything else must be the same, or the
-pair is not compared and says what stands in the way.
-
-Runs of one evaluation, a campaign, share what changes from day to day (temperature, neighbours, the node), so that
-tests over runs call equal campaigns different in a third of cases and more (docs/method.md). One campaign a side
-can therefore tell a change only where it is larger than campaigns of the same software differ by. With four a side the
-campaign is the unit: what counts of each is its median.
+Runs of one campaign share what changes from day to day, so tests over runs call equal campaigns different in a third
+of cases (docs/method.md). With one campaign a side, a change must be larger than campaigns of one software differ by.
+With four a side the campaign is the unit: its median counts.
 """
 
 import math
@@ -30,11 +26,11 @@ TOLD_FIRST = (
     fairness.CLOCKS,
     fairness.RUNS,
     "environment",
-)  # all that one case in two reports can have unlike
-LEAST_EFFECT = 0.05  # what equal campaigns on one machine are taken to differ by where nobody has measured it
+)
+LEAST_EFFECT = 0.05
 CAMPAIGN_SDS = 3 * math.sqrt(2)  # a difference of two campaigns has √2 of the scatter of one
-OPTION, NONE = "option:", "-"  # before the name of an option; the value of what one of two cases lacks
-CAMPAIGNS = 4  # of each side, at least, to compare campaigns: of eight equal ones four given are lowest in 1 of 70
+OPTION, NONE = "option:", "-"
+CAMPAIGNS = 4
 FEWEST_TOGETHER = 3  # cases of which one may say that they move together
 NAMED = {"unit": "unit", "origin": "origin", "environment": "machine"}  # obstacle → key of its sentence
 
@@ -50,8 +46,6 @@ class Why:
 
 @dataclass(frozen=True, kw_only=True)
 class Change:
-    """One case that both evaluations measured."""
-
     before: Summary
     after: Summary
     ratio: Interval  # median after ÷ median before, with a bootstrap interval
@@ -65,14 +59,11 @@ class Change:
 
     @property
     def tested(self) -> bool:
-        """Whether a test of significance was made."""
         return self.outcome != "cannot_tell" or (self.why is not None and self.why.key == "one_campaign")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Unpaired:
-    """A case that is not compared, and why."""
-
     case: Case
     only_in: Side | None  # None: both evaluations have it
     why: Why
@@ -84,14 +75,12 @@ class Together:
 
     outcome: Outcome  # "slower" or "faster"
     cases: int
-    least: float  # change of the case that changed least, as a share of before, without sign
+    least: float
     most: float
 
 
 @dataclass(frozen=True, kw_only=True)
 class Changes:
-    """All cases of two evaluations."""
-
     changes: tuple[Change, ...]
     unpaired: tuple[Unpaired, ...]
 
@@ -116,7 +105,6 @@ class Changes:
 
     @property
     def outcomes(self) -> tuple[Outcome, ...]:
-        """The outcomes that there are, the one that asks for most attention first."""
         return tuple(outcome for outcome in BY_ATTENTION if self.those(outcome))
 
     @property
@@ -204,7 +192,6 @@ def campaign_medians(summary: Summary) -> dict[str, float]:
 
 
 def _first(obstacles: Sequence[Obstacle]) -> Why:
-    """The obstacle that is told, the plainest first."""
     found = min(obstacles, key=lambda one: TOLD_FIRST.index(one.key))
     if found.key == fairness.RUNS:
         return Why(key="same_runs")
@@ -229,14 +216,12 @@ def _outcome(before: Summary, after: Summary, found: Ratio, least: float) -> tup
 
 
 def _no_valid_run(side: Side, one: Unmeasured) -> Why:
-    """Why the case has no value: its first run's own reason, else how that run ended."""
     run = next(iter(one.measurements), None)
     reason = (run.reason or run.status) if run else ""
     return Why(key=f"no_valid_run_{side}", values=(("reason", reason),))
 
 
 def _alone(summary: Summary | Unmeasured, side: Side, others: Iterable[Case]) -> Unpaired:
-    """A case without a counterpart, with the one thing that its nearest relative has different."""
     relatives = [other for other in others if _related(other, summary.case)]
     nearest = min(relatives, key=lambda case: len(_differences(case, summary.case)), default=None)
     if nearest is None:
@@ -250,7 +235,6 @@ def _related(a: Case, b: Case) -> bool:
 
 
 def _differences(a: Case, b: Case) -> list[tuple[str, str, str]]:
-    """(field, in *a*, in *b*) of every field and every option that the two cases do not share."""
     names = [field.name for field in fields(Case) if field.compare and field.name != "options"]
     pairs = [(name, getattr(a, name), getattr(b, name)) for name in names]
     ours, theirs = dict(a.options), dict(b.options)

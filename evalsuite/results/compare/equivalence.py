@@ -1,7 +1,6 @@
-"""Do two reference workloads compute the same? Their answers to one start are compared, and a difference is named.
+"""Whether two reference workloads compute the same, by their answers to one start.
 
-The order is that of a step: what was built, the forward pass, the backward pass, the optimiser's step, its decay. The
-first that differs is the cause; what comes behind it follows from it and is not said again.
+The order is that of a step: build, forward, backward, optimiser, decay. The first difference is the cause.
 """
 
 from collections.abc import Iterator, Sequence
@@ -29,15 +28,13 @@ LOSS_LIMITS = (1e-6, 1e-6, 1e-5)  # of the relative difference at steps 1 to 3, 
 NORM_LIMIT = 1e-6  # of each tensor's gradient, in float64; measured: 2e-12 for ResNet-50
 FLOAT32_LIMIT = 1e-4  # of the first loss in float32
 FLOAT32_NORM_LIMIT = 5e-2  # of each tensor's gradient, where there is float32 alone; measured: 2e-2 for ResNet-50
-NO_GRADIENT = 1e-6  # of the largest norm: what is smaller is rounding, as of the bias of a key in an attention
+NO_GRADIENT = 1e-6
 
 
 @dataclass(frozen=True, kw_only=True)
 class WorkloadDifference:
-    """One thing in which two workloads differ."""
-
     cause: Cause
-    where: str  # the tensor, or the setting and step; "" where the cause says it all
+    where: str
     ours: str
     theirs: str
     relative: float | None = None  # None: nothing that is measured
@@ -46,8 +43,6 @@ class WorkloadDifference:
 
 @dataclass(frozen=True, kw_only=True)
 class WorkloadPair:
-    """Two workloads side by side."""
-
     first: str  # framework
     second: str
     limited: bool  # one of the two cannot train in float64
@@ -94,7 +89,6 @@ def _settings(first: WorkloadAnswer, second: WorkloadAnswer) -> list[tuple[Train
 
 
 def _of_shape(first: WorkloadAnswer, second: WorkloadAnswer) -> Iterator[WorkloadDifference]:
-    """What can be told apart without training."""
     names = first.parameters.keys() | second.parameters.keys()
     apart = sorted(name for name in names if first.parameters.get(name) != second.parameters.get(name))
     if apart:
@@ -126,7 +120,6 @@ def _of_steps(
 
 
 def _forward(ours: TrainedSetting, theirs: TrainedSetting) -> WorkloadDifference | None:
-    """Padding, an activation, a normalisation or the loss: the first loss knows nothing else."""
     return _loss_apart("forward", ours, theirs, steps=(1,))
 
 
@@ -138,7 +131,6 @@ def _backward(ours: TrainedSetting, theirs: TrainedSetting, limit: float = NORM_
 
 
 def _optimiser(settings: Sequence[tuple[TrainedSetting, TrainedSetting]]) -> WorkloadDifference | None:
-    """The step itself and what it remembers (momentum, moments) show without decay, and decay with it."""
     for ours, theirs in settings:
         if ours.weight_decay == 0:
             found = _loss_apart("optimiser_step", ours, theirs, steps=(2,)) or _loss_apart(
@@ -165,7 +157,6 @@ def _losses(ours: TrainedSetting, theirs: TrainedSetting) -> Iterator[tuple[floa
 
 
 def _norms(ours: TrainedSetting, theirs: TrainedSetting) -> Iterator[tuple[str, float]]:
-    """Each tensor that both have, and how far the norms of its gradients are apart."""
     both = ours.gradient_norms.keys() & theirs.gradient_norms.keys()
     least = NO_GRADIENT * max((ours.gradient_norms[name] for name in both), default=0.0)
     for name in sorted(both):
@@ -180,5 +171,4 @@ def _measured(cause: Cause, where: str, ours: float, theirs: float, apart: float
 
 
 def _largest(rows: Sequence[Sequence[float]]) -> tuple[float, ...]:
-    """The largest at each place, of rows of several lengths."""
     return tuple(max(row[step] for row in rows if len(row) > step) for step in range(max(map(len, rows), default=0)))

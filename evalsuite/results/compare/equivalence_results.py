@@ -24,14 +24,12 @@ Shown = Literal[
 
 @dataclass(frozen=True, kw_only=True)
 class CasePair:
-    """Two cases of reference workloads, and what is shown of their computation."""
-
     first: Summary
     second: Summary
     shown: Shown
     measured: WorkloadPair | None = None  # None where no receipt is about the two as they were run
     day: str | None = None  # of the receipt
-    by_lab: bool = False  # whether the receipt is the lab's own, and none that comes with evalsuite
+    by_lab: bool = False
 
 
 def case_pairs(
@@ -59,7 +57,6 @@ def _shown(
     own: Sequence[EquivalenceReceipt],
     house: EquivalenceReceipt | None,
 ) -> CasePair:
-    """By the first receipt that is about both as they were run; without one, why that of the house is not."""
     ours = (one for one in own if one.model == first.case.model)
     found = [replace(_case_pair(first, second, commands, one), by_lab=True) for one in ours]
     of_house = _case_pair(first, second, commands, house)
@@ -87,7 +84,6 @@ def _case_pair(
 def _not_about(
     one: Summary, answer: WorkloadAnswer, commands: Mapping[str, RunCommand]
 ) -> Literal["other_script", "other_version"] | None:
-    """Why *answer* says nothing of the runs of *one*; None if it does."""
     for command in _commands(one, commands):
         if not answer.files or command.workload_sha256 != answer.files:
             return "other_script"
@@ -107,6 +103,5 @@ def _is_reference(one: Summary, commands: Mapping[str, RunCommand]) -> bool:
 
 
 def _commands(one: Summary, commands: Mapping[str, RunCommand]) -> list[RunCommand]:
-    """Of all runs of *one* that count; none where one of them has left no record."""
     found = [commands.get(run.run.id) for run in one.measurements if counts(run)]
     return [command for command in found if command is not None] if None not in found else []

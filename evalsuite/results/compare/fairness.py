@@ -1,10 +1,7 @@
-"""May these two be compared? One room answers, with the reasons if not, and gives the ratio if so.
+"""Whether two summaries may be compared, why not, and their ratio if so.
 
-A comparison is about one thing: frameworks, an option, scales, or versions over time. That one thing may differ
-(`Purpose.free`); whatever else is known of how the two were measured must be equal. Between frameworks that is asked of
-every fact that anybody states (`facts`): what the work was and where it ran must be equal, what a framework
-chooses may differ. Where such a fact is unknown, the two are ranked as *indicative*, without a test; where it is the
-model variant, the precision or the device, not at all.
+Only what a comparison is about (`Purpose.free`) may differ. Between frameworks that holds for every stated fact of the
+work and the place. Where one is unknown the order is *indicative*; variant, precision and device must be known.
 """
 
 import functools
@@ -23,13 +20,13 @@ from evalsuite.results.measure.statistics import differ, ratio_of_medians
 from evalsuite.results.measure.summary import counts, values
 
 Common = tuple[tuple[str, str | None], ...]  # conditions and their values
-CLOCKS = "clocks"  # the condition that a result's two clocks agree: where they do not it is like no other
+CLOCKS = "clocks"
 RUNS = "runs"  # the obstacle that the same runs are part of both
-FACT = "facts."  # what the name of a fact that is an obstacle begins with
+FACT = "facts."
 Stated = tuple[Fact, ...] | None  # of one fact: what the runs of a case state, several where they differ; None: unknown
 Likeness = Literal["same", "different", "unknown"]
 MUST_BE_EQUAL = ("workload", "environment", "compiler")  # kinds of facts
-CONDITIONS_OF: Mapping[str, tuple[str, ...]] = {  # fact → the conditions that say it too, beside an option of its name
+CONDITIONS_OF: Mapping[str, tuple[str, ...]] = {
     "model_variant": ("model",),
     "precision": ("precision", "options.stated_precision"),
     "batch_per_device": ("batch_per_device", "global_batch"),
@@ -46,16 +43,12 @@ CONDITIONS_OF: Mapping[str, tuple[str, ...]] = {  # fact → the conditions that
 
 @dataclass(frozen=True, kw_only=True)
 class Purpose:
-    """What a comparison is about."""
-
-    free: frozenset[str]  # the conditions that may differ, by their names in `conditions`
-    recorded: frozenset[str] = frozenset()  # those that both sides must have on record: that neither has is no match
+    free: frozenset[str]
+    recorded: frozenset[str] = frozenset()
     independent: bool = False  # no run may be part of both
-    # must facts be equal where they are known, or be known too; or as known, of different scripts alone?
     facts: Literal["free", "as_known", "known", "of_scripts"] = "free"
 
     def asks_facts(self, a: Summary, b: Summary) -> bool:
-        """Whether what is stated of *a* and *b* must be equal."""
         if self.facts == "of_scripts":
             return a.case.recipe != b.case.recipe
         return self.facts != "free"
@@ -63,7 +56,7 @@ class Purpose:
 
 _OF_FRAMEWORKS = frozenset({"framework", "recipe", "framework_version", "origin"})
 FRAMEWORKS = Purpose(free=_OF_FRAMEWORKS, facts="as_known")
-TESTED = Purpose(free=_OF_FRAMEWORKS, facts="known")  # what may be told apart by a test, and not only put in order
+TESTED = Purpose(free=_OF_FRAMEWORKS, facts="known")
 SCALES = Purpose(free=frozenset({"nodes", "devices_per_node", "origin"}))
 VERSIONS = Purpose(free=frozenset({"framework_version"}), recorded=frozenset({"environment"}), independent=True)
 MACHINES = Purpose(free=frozenset({"framework_version", "environment"}), independent=True)
@@ -95,15 +88,12 @@ class Ratio:
 
 @dataclass(frozen=True, kw_only=True)
 class FactRow:
-    """One fact of several cases, side by side."""
-
     rule: FactRule
     values: tuple[Stated, ...]  # one for each case
     likeness: Likeness
 
     @property
     def apart(self) -> bool:
-        """Whether it keeps the cases out of one ranking."""
         if self.rule.kind not in MUST_BE_EQUAL:
             return False
         return self.likeness == "different" or (self.rule.unknown == "unranked" and None in self.values)
@@ -133,7 +123,6 @@ class Comparison:
 
     @property
     def standing(self) -> Literal["ranked", "indicative", "apart"]:
-        """What may be said of the order of all of them."""
         if len(self.ranked) > 1:
             return "apart"
         return "indicative" if self.untold else "ranked"
@@ -182,19 +171,16 @@ def clocks_apart(summary: Summary) -> bool:
 
 
 def machines(summary: Summary) -> tuple[Machine, ...]:
-    """Those of all runs that count; empty where none is recorded."""
     found = {run.environment for run in summary.measurements if counts(run) and run.environment}
     return tuple(sorted(found, key=str))
 
 
 def versions(summary: Summary) -> tuple[str, ...]:
-    """The framework's versions in all runs that count; empty where none is recorded."""
     found = {run.framework_version for run in summary.measurements if counts(run)}
     return tuple(sorted(version for version in found if version))
 
 
 def group(summary: Summary, purpose: Purpose) -> Common:
-    """What *summary* has in common with every summary that it may be compared with."""
     return tuple((key, value) for key, value in conditions(summary).items() if key not in purpose.free)
 
 
@@ -217,7 +203,6 @@ def groups(summaries: Iterable[Summary], purpose: Purpose) -> list[list[Summary]
 
 
 def obstacles(a: Summary, b: Summary, purpose: Purpose) -> tuple[Obstacle, ...]:
-    """Why *a* and *b* may not be compared; empty if they may."""
     ours, theirs = conditions(a), conditions(b)
     found = [
         Obstacle(key=key, ours=ours.get(key), theirs=theirs.get(key))
@@ -240,7 +225,6 @@ def _apart(ours: str | None, theirs: str | None, *, known: bool) -> bool:
 
 
 def _unlike(a: Summary, b: Summary, purpose: Purpose) -> list[FactRow]:
-    """The facts that keep *a* and *b* apart."""
     if not purpose.asks_facts(a, b):
         return []
     return [row for row in _open(a, b) if row.apart or (purpose.facts == "known" and row.untold)]
@@ -253,7 +237,6 @@ def unknown_facts(a: Summary, b: Summary, purpose: Purpose = FRAMEWORKS) -> tupl
 
 @cached
 def facts_of(summary: Summary) -> Mapping[str, tuple[Fact, ...]]:
-    """What all runs of *summary* that count state, by fact."""
     return facts.of_runs(run for run in summary.measurements if counts(run))
 
 
@@ -265,7 +248,6 @@ def fact_rows(summaries: Sequence[Summary]) -> list[FactRow]:
 
 
 def _open(a: Summary, b: Summary) -> list[FactRow]:
-    """The facts that must be equal of *a* and *b* and are not known to be: few, of many pairs."""
     stated = zip(_must_be_equal(), _must_state(a), _must_state(b), strict=True)
     rows = (_row(rule, (a, b), (ours, theirs)) for rule, ours, theirs in stated if ours is None or ours != theirs)
     return [row for row in rows if row]
@@ -278,13 +260,11 @@ def _must_be_equal() -> tuple[FactRule, ...]:
 
 @cached
 def _must_state(summary: Summary) -> tuple[Stated, ...]:
-    """What is known of the facts that must be equal, in their order."""
     known = facts_of(summary)
     return tuple(known.get(rule.key) for rule in _must_be_equal())
 
 
 def _row(rule: FactRule, summaries: Sequence[Summary], values: Sequence[Stated]) -> FactRow | None:
-    """None where the fact concerns none of *summaries*, or nobody states it and nothing follows from that."""
     if not any(rule.concerns(one.case) for one in summaries) or not (any(values) or rule.unknown != "ranked"):
         return None
     return FactRow(rule=rule, values=tuple(values), likeness=likeness(values))
@@ -310,7 +290,6 @@ def likeness(values: Sequence[Stated]) -> Likeness:
 
 
 def _clash(ours: set[str], theirs: set[str]) -> bool:
-    """Do two cases differ in a fact whatever the words of the other leave open?"""
     if ours == theirs:
         return False
     open_words = facts.MEANT_BY.items()

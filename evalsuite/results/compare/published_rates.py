@@ -1,9 +1,6 @@
-"""What others have printed of a model on a device, to ask whether a measured rate is of the same kind.
+"""What others printed of a model on a device (`data/reference/published_rates.csv`).
 
-`data/reference/published_rates.csv` holds throughputs of pre-training and image classification as their authors print
-them, each with its file, line and commit: those with a stated device, number of devices, precision and input size, and
-without a known error. They are other people's measurements with other versions: a rate outside them is a question and
-no error.
+They used other versions: a rate outside their range is a question and no error.
 """
 
 import csv
@@ -21,7 +18,7 @@ from evalsuite.results.measure.summary import counts
 FILE = paths.DATA / "reference" / "published_rates.csv"
 OTHER_BATCH = 4  # a figure of so many times the batch, or of as small a share, says nothing
 FULL_BATCH = 32  # smaller ones do not fill a device, as those do that authors print without their batch
-FEWEST_FIGURES = 3  # fewer are no range: only what is far from them is asked about
+FEWEST_FIGURES = 3
 ALIKE = {
     "fp32": ("fp32", "tf32"),
     "tf32": ("fp32", "tf32"),
@@ -34,8 +31,6 @@ SENTENCES = ("sentences/s", "sequences/s", "samples/s")
 
 @dataclass(frozen=True, kw_only=True)
 class PublishedRate:
-    """One figure as somebody printed it."""
-
     id: str
     source: str
     model: str
@@ -50,14 +45,11 @@ class PublishedRate:
 
     @property
     def items_per_s(self) -> float:
-        """Over all devices."""
         return self.value * self.devices if self.per_device else self.value
 
 
 @dataclass(frozen=True, kw_only=True)
 class PublishedRange:
-    """The lowest and the highest of several figures."""
-
     device: str
     devices: int
     low: float
@@ -68,13 +60,11 @@ class PublishedRange:
 
     @property
     def few(self) -> bool:
-        """Whether they are too few for a range."""
         return self.figures < FEWEST_FIGURES
 
 
 @functools.cache
 def rates() -> Mapping[tuple[str, int], Sequence[PublishedRate]]:
-    """All figures, by model and number of devices."""
     found: dict[tuple[str, int], list[PublishedRate]] = {}
     with FILE.open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
@@ -124,7 +114,6 @@ def published(one: Summary) -> PublishedRange | None:
 
 
 def _alike(rate: PublishedRate, case: Case) -> bool:
-    """Whether a figure is of the precision of *case*, and of a batch of its kind where one is stated."""
     batch = rate.batch_per_device
     if batch is None:
         near = case.batch_per_device >= FULL_BATCH

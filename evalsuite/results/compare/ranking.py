@@ -1,8 +1,7 @@
-"""Who takes part in a ranking: the frameworks of a model or, where one framework alone was asked for, its variants.
+"""What a ranking is of: the frameworks of a model or, of one framework alone, its variants.
 
-Variants are the ways in which one framework was run: its scripts, and the options that change how they do the same
-work (a link, half precision in the all-reduce, overlap, a variant of the spec). An option that changes the work itself
-is a question of its own.
+Variants are its scripts and the options that change how the same work is done. An option that changes the work is
+another question.
 """
 
 from collections.abc import Iterable
@@ -14,9 +13,9 @@ from evalsuite.model import Case, Summary
 from evalsuite.results.compare import fairness
 from evalsuite.results.compare.fairness import Purpose
 
-WORK = ("image_size", "sequence_length", "network")  # options that change what an item costs: no variant of the work
-SIZES = ("num_layers", "hidden_size", "deep_vocabulary")  # of the model itself: no variant of the work either
-BETWEEN_NODES = ("link_mbit",)  # options that nothing of a job on one node passes
+WORK = ("image_size", "sequence_length", "network")
+SIZES = ("num_layers", "hidden_size", "deep_vocabulary")
+BETWEEN_NODES = ("link_mbit",)
 Among = Literal["frameworks", "variants"]
 
 
@@ -31,14 +30,11 @@ class Entrant:
 
 @dataclass(frozen=True, kw_only=True)
 class Contest:
-    """What is ranked in all questions about one model."""
-
     among: Among = "frameworks"
     scripts: bool = False  # of variants: whether there are several scripts
     options: tuple[tuple[str, tuple[str | None, ...]], ...] = ()  # of variants: in what they differ, with all values
 
     def entrant(self, case: Case) -> Entrant:
-        """Who *case* is a result of."""
         if self.among == "frameworks":
             return Entrant(framework=case.framework)
         return Entrant(
@@ -49,12 +45,10 @@ class Contest:
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """The options in which variants differ."""
         return tuple(name for name, _ in self.options)
 
     @cached_property
     def purpose(self) -> Purpose:
-        """What may differ between two that are ranked."""
         if self.among == "frameworks":
             return fairness.FRAMEWORKS
         scripts = ("recipe", "framework_version") if self.scripts else ("recipe",)
@@ -63,7 +57,6 @@ class Contest:
         )
 
     def unknown_facts(self, a: Summary, b: Summary) -> tuple[str, ...]:
-        """The facts that nobody states of both, for which the order of *a* and *b* is indicative only."""
         return fairness.unknown_facts(a, b, self.purpose)
 
 
@@ -71,7 +64,6 @@ FRAMEWORKS = Contest()
 
 
 def contests(cases: Iterable[Case]) -> dict[str, Contest]:
-    """Model → what is ranked in it."""
     of_model: dict[str, list[Case]] = {}
     for case in cases:
         of_model.setdefault(case.model, []).append(case)

@@ -19,8 +19,6 @@ CHECK_BASE_BELOW = OddEfficiency.lowest
 
 @dataclass(frozen=True, kw_only=True)
 class Scaled:
-    """A summary with its efficiency and what that counts from."""
-
     summary: Summary
     base: Case
     efficiency: Interval

@@ -1,8 +1,7 @@
-"""Is one case behind another, by its runs? The one rule of rankings, bold cells, headlines and effects of options.
+"""Whether one case is behind another, by its runs: the one rule of rankings, bold cells and headlines.
 
-Where both cases have runs in the same rounds of a campaign (the blocks of the experiment: the runs of a round follow
-one another), they are compared within them, since whatever changes from round to round has hit both. Else all runs of
-the one must lie below all runs of the other. Both ways are as strict on equal cases (docs/method.md, table 3).
+Runs in the same rounds of a campaign are compared within them; else all runs of one must lie below all of the other.
+Both are as strict on equal cases (docs/method.md, table 3).
 """
 
 import math
@@ -24,7 +23,6 @@ def is_behind(one: Summary, first: Summary) -> bool:
 
 
 def differ(a: Summary, b: Summary) -> bool:
-    """Whether the runs tell *a* from *b*: one of them is behind."""
     return is_behind(a, b) or is_behind(b, a)
 
 
@@ -36,8 +34,7 @@ def apart(lower: Sequence[float], higher: Sequence[float]) -> bool:
 def apart_in_rounds(found: Sequence[Pair]) -> bool:
     """Whether the first of each pair is the lower one, nowhere by less than a third of the largest lead, and by 1 %.
 
-    Of equal cases one is below in all of five rounds in 3 % of cases, which is too often for several frameworks; leads
-    that are alike as well are as rare as no overlap.
+    Of equal cases one is below in all of five rounds in 3 % of cases, too often for several frameworks.
     """
     leads = [math.log(higher / lower) for lower, higher in found]
     ratio = statistics.median(lower / higher for lower, higher in found)

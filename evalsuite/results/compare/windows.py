@@ -39,7 +39,6 @@ def _leads(other: Sequence[float], first: Sequence[float]) -> bool:
 
 
 def _halves(one: Summary) -> tuple[list[float], list[float]] | None:
-    """What the runs of *one* give over the first and over the second half; None where a run does not say it."""
     found = [_of_run(run) for run in one.measurements if counts(run)]
     known = [each for each in found if each is not None]
     return ([a for a, _ in known], [b for _, b in known]) if known and len(known) == len(found) else None

@@ -1,11 +1,7 @@
-"""Who is ahead among comparable results: the winner, and the group that the runs do not tell from it.
+"""Who is ahead among comparable results, and the group that the runs do not tell from it.
 
-Those compared are frameworks, or the variants of one (`ranking`).
-
-With five runs or more one of them leaves the winner's group only if it is behind by the rule of `significance`: run
-for run within the rounds of a campaign, else all its runs below all of the winner's, and the medians 1 % apart. How
-often equal frameworks are then left out is simulated and printed (`false_exclusion`; benchmarks/judgement.py).
-With three or four runs such an order is only *consistent*: it is said with the chance that it has among equals.
+With five runs or more the rule is that of `significance`; how often it leaves out an equal one is simulated
+(`false_exclusion`; benchmarks/judgement.py). With three or four runs an order is only *consistent*.
 """
 
 import csv
@@ -30,15 +26,13 @@ Word = Literal["fastest", "consistent", "group", "untold", "unknown_facts"]
 
 @dataclass(frozen=True, kw_only=True)
 class Standing:
-    """Who is ahead, and what may be said of it."""
-
     first: Summary  # of the highest median
     second: Summary  # the best of another entrant
-    group: tuple[Summary, ...]  # those that the runs do not tell from the first, itself among them
+    group: tuple[Summary, ...]
     word: Word
     chance: float | None = None  # with "consistent": of such an order where all are equal
-    in_rounds: bool = False  # whether some of them were compared with the first within the rounds of a campaign
-    false_exclusion: float | None = None  # with five runs or more: how often some one of as many equals is left out
+    in_rounds: bool = False
+    false_exclusion: float | None = None
 
 
 def rank(found: Sequence[Summary], contest: Contest = ranking.FRAMEWORKS) -> Standing | None:
@@ -102,8 +96,7 @@ def by_chance(runs: Sequence[int]) -> float:
 def false_exclusion(frameworks: int, runs: int) -> float:
     """How often some one of *frameworks* equal ones leaves the winner's group, simulated for five runs and more.
 
-    Of runs between two simulated numbers the smaller is taken, of frameworks the larger: both err more often. Beyond
-    the most frameworks that were simulated the share is taken to grow with their number.
+    Between two simulated numbers the one that errs more is taken; beyond the most frameworks the share grows with them.
     """
     simulated = _simulated()
     sizes = sorted({size for size, _ in simulated})
@@ -119,7 +112,6 @@ def _simulated() -> dict[tuple[int, int], float]:
 
 
 def _weak(one: Summary) -> bool:
-    """Whether more than the number of its runs keeps *one* from being compared."""
     return short_window(one) or (one.partial and one.n >= FULL_REPEATS)
 
 

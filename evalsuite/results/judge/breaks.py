@@ -1,7 +1,6 @@
-"""Where a series stops to scale: the first step between two scales whose own efficiency is below the threshold.
+"""The first step of each series whose own efficiency is below the threshold.
 
-The efficiency of a step is what more devices gave there, ratio of the throughputs ÷ ratio of the devices, brought to
-one doubling: 1 → 8 devices are three. What the records show to be different there is listed, and no cause is guessed.
+It is ratio of the throughputs ÷ ratio of the devices, brought to one doubling: 1 → 8 devices are three.
 """
 
 import math
@@ -19,27 +18,23 @@ from evalsuite.results.measure import network
 from evalsuite.results.measure.breakdown import communication
 from evalsuite.results.measure.summary import values
 
-FEWEST_SCALES = 3  # of two there is one step, which the efficiency of the larger says already
-LEAST_SHARE = 0.02  # of the step time: communication that grew by less is not worth a line
+FEWEST_SCALES = 3
+LEAST_SHARE = 0.02
 LEAST_GROWTH = 1.25  # of the rate of the network
 Key = Literal["nodes", "communication", "network"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class RecordedChange:
-    """Something recorded that differs between the two scales of a break."""
-
     key: Key
-    before: float | None  # nodes; share of the step time; bytes/s of the busiest direction; None: not recorded
+    before: float | None
     after: float
     of_capacity: float | None = None  # with "network": share of what is stated, after
-    of_measured: float | None = None  # likewise, of what the largest measured all-reduce sent at this scale
+    of_measured: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Break:
-    """The first step of a series whose efficiency is below the threshold."""
-
     before: Summary
     after: Summary
     step: float  # efficiency of one doubling, between the two
@@ -49,10 +44,8 @@ class Break:
 
 @dataclass(frozen=True, kw_only=True)
 class Breaks:
-    """All breaks of an evaluation, the deepest first."""
-
     threshold: float
-    series: int  # that were looked at: those with three scales at least
+    series: int
     found: tuple[Break, ...]
 
 
@@ -90,7 +83,6 @@ def _first(ladder: Sequence[Summary], threshold: float, networks: Sequence[Netwo
 
 
 def _step(before: Summary, after: Summary, ratio: float) -> float:
-    """Efficiency of one doubling between two scales whose throughputs have this *ratio*."""
     more = _devices(after) / _devices(before)
     return math.pow(ratio / more, 1 / math.log2(more))
 
@@ -114,13 +106,11 @@ def _changes(before: Summary, after: Summary, networks: Sequence[NetworkMeasurem
 
 
 def _waiting(one: Summary) -> float | None:
-    """The share of communication in the step time; nothing for one device, which has nobody to talk to."""
     found = communication(one.breakdown) if one.breakdown else None
     return found / one.breakdown.seconds if found is not None and one.breakdown else None
 
 
 def _network(one: Summary) -> Utilisation | None:
-    """The busiest direction of the network between nodes; what goes through the machine itself does not count."""
     found = [used for used in one.utilisation if used.resource in ("network_receive", "network_send")]
     between = [used if used.device != "lo" else replace(used, mean=0.0) for used in found]
     return max(between, key=lambda used: used.mean, default=None)

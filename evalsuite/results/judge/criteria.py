@@ -1,7 +1,4 @@
-"""The acceptance criteria: a TOML file of thresholds → `Criteria`, every mistake in it said by file and key.
-
-A table that is left out is a criterion that is not asked for. `judge/verdicts` judges by them.
-"""
+"""The acceptance criteria: a TOML file of thresholds → `Criteria`. A table left out is not asked for."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -21,7 +18,6 @@ METRICS = ("top1", "top5", "accuracy")  # what a target may ask for: in per cent
 
 
 def _perhaps(value: float) -> str:
-    """A question after a share that is written in per cent, and the other way round."""
     meant = value / 100 if 1 < value <= 100 else value * 100
     return Message("system.near", name=f"{meant:g}") if 0 < value <= 100 else ""
 
@@ -37,10 +33,7 @@ AXES = ("frameworks", "models", "precisions", "scalings")  # of a scope
 
 @dataclass(frozen=True, kw_only=True)
 class CaseScope:
-    """Which cases a criterion is about: those of the frameworks, models and precisions that are named; none: all.
-
-    C1 is about weak scaling unless *scalings* names another: its threshold is asked of devices that keep their batch.
-    """
+    """The cases of a criterion; none named: all. C1 is about weak scaling unless *scalings* says otherwise."""
 
     frameworks: Many[Word] = ()
     models: Many[Word] = ()
@@ -106,8 +99,6 @@ class MeanUtilisation:
 
 @dataclass(frozen=True, kw_only=True)
 class Fastest:
-    """C3: the fastest framework against the second, as information."""
-
     scope: CaseScope = CaseScope()
 
 
@@ -140,8 +131,6 @@ class _Target(Target):
 
 @dataclass(frozen=True, kw_only=True)
 class _CriteriaFile:
-    """The tables of the file."""
-
     C1: LinearSpeedup | None = None
     C2: MeanUtilisation | None = None
     C3: Fastest | None = None
@@ -158,7 +147,6 @@ def read(path: Path = DEFAULT) -> Criteria:
 
 
 def of(facts: Mapping[str, object], where: str) -> Criteria:
-    """The criteria in *facts*, the tables of the file *where*."""
     found = decode.decode(_CriteriaFile, facts, where, "see_criteria", strict=True)
     return Criteria(
         linear_speedup=found.C1,

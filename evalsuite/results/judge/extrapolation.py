@@ -1,18 +1,12 @@
-"""What a model expects at planned scales that were not measured; no number of it enters a ranking or a verdict.
+"""What a model expects at planned scales that were not measured; none of it enters a ranking or a verdict.
 
-The model: devices ÷ throughput, the time of one item on one device, grows by the same amount with every doubling of
-the devices, as the latency term of a tree all-reduce does (Thakur, Rabenseifner, Gropp, "Optimization of Collective
-Communication Operations in MPICH", IJHPCA 19(1), 2005, §4: log2(p) times the latency). The slope is the least-squares
-one over all measured scales and never below 0; the line passes through the largest measured scale.
+Devices ÷ throughput grows by the same amount with every doubling of the devices, as the latency of a tree all-reduce
+does (Thakur, Rabenseifner, Gropp, IJHPCA 19(1), 2005, §4). The slope is the least-squares one and never below 0; the
+line passes through the largest measured scale.
 
-How far off it is was found on published scaling series of one batch per device, by asking them what a user asks: given
-the scales up to N/2, N/4, …, what is the throughput at the largest, N? `data/extrapolation.csv` holds every answer
-(tools/validate_extrapolation.py). Each source has one vote, however many series it prints. The interval of a source's
-predictions is made from the other sources alone, and widened until nine tenths of the votes lie inside; beyond the
-distances at which that could be checked nothing is offered.
-
-Strong scaling, where the global batch stays the same and each device gets less to do, is another question: nothing here
-says how fast a smaller batch per device trains, so such a series is refused.
+It was validated on published series: given the scales up to N/2, N/4, …, what is the throughput at N?
+(`data/extrapolation.csv`, tools/validate_extrapolation.py.) Each source has one vote; the interval of its predictions
+comes from the other sources, widened until it holds nine tenths. Unchecked distances and strong scaling are refused.
 """
 
 import csv
@@ -34,7 +28,7 @@ FEWEST_SERIES = 10  # published ones behind an interval; with fewer its ends are
 FEWEST_SOURCES = 4  # of those series: each is judged by the others
 COVERAGE = 0.9
 WIDEST = 500  # hundredths: an interval that needs more than five times its width says nothing
-BATCH_TOLERANCE = 0.01  # of the batch per device; a global batch that 3 devices share is no whole number each
+BATCH_TOLERANCE = 0.01
 MEASURED = ("measured", "imported")
 VALIDATION = paths.DATA / "extrapolation.csv"
 
@@ -57,8 +51,6 @@ class Validation:
 
 @dataclass(frozen=True, kw_only=True)
 class Forecast:
-    """What the model expects of one case that was not measured."""
-
     case: Case
     items_per_s: Interval
     efficiency: Interval
@@ -68,8 +60,6 @@ class Forecast:
 
 @dataclass(frozen=True, kw_only=True)
 class Refusal:
-    """Why nothing is offered for a planned scale."""
-
     case: Case
     reason: str  # "too_few", "falls", "strong", "too_few_for_far", "no_crossing" or "too_far"
     values: tuple[tuple[str, str], ...]
@@ -77,8 +67,6 @@ class Refusal:
 
 @dataclass(frozen=True, kw_only=True)
 class Outlook:
-    """One series with planned scales beyond the largest measured one."""
-
     measured: tuple[Summary, ...]  # by devices
     base: Summary
     forecasts: tuple[Forecast, ...]  # by devices
@@ -111,14 +99,12 @@ def offered(points: Points, *, crosses: bool, doublings: int) -> bool:
 
 
 def _lacking(points: Points) -> str | None:
-    """Why the model is not used at all."""
     if len(points) < FEWEST_SCALES:
         return "too_few"
     return "falls" if points[-1][1] < points[-2][1] else None
 
 
 def _lacking_for_far(points: Points, crosses: bool, doublings: int) -> str | None:
-    """Why it is not used at this distance."""
     if doublings <= 1:
         return None
     if len(points) < FEWEST_FAR_SCALES:
@@ -144,7 +130,6 @@ def outlooks(summaries: Iterable[Summary | Unmeasured], planned: Iterable[Case])
 
 
 def _series(summaries: Iterable[Summary | Unmeasured]) -> list[list[Summary]]:
-    """Measured summaries of one series and one base by devices; of a split series (D15) the longest part."""
     groups: dict[str, dict[tuple[str, str], list[Summary]]] = {}
     for one in valid(summaries):
         if one.base and one.origin in MEASURED:
@@ -171,7 +156,6 @@ def _outlook(members: Sequence[Summary], beyond: Sequence[Case]) -> Outlook:
 
 
 def _too_far_for(case: Case, members: Sequence[Summary], points: Points) -> str | None:
-    """Why nothing is offered at the distance of *case*."""
     doublings = _doublings(case.total_devices / points[-1][0])
     if doublings not in validations():
         return "too_far"
@@ -180,7 +164,6 @@ def _too_far_for(case: Case, members: Sequence[Summary], points: Points) -> str 
 
 
 def _strong(members: Sequence[Summary]) -> tuple[str, ...] | None:
-    """The first and the last global batch that the runs state, where it does not grow with the devices."""
     if kept := members[0].case.strong_batch:
         fewest, most = str(members[0].case.total_devices), str(members[-1].case.total_devices)
         return (str(kept), fewest, str(kept), most)
@@ -229,7 +212,6 @@ def _refused(case: Case, reason: str, members: Sequence[Summary], points: Points
 
 
 def _values(case: Case, reason: str, members: Sequence[Summary], points: Points) -> tuple[tuple[str, str], ...]:
-    """What the sentence of the reason names."""
     if reason == "strong":
         return tuple(zip(("batch", "devices", "larger", "more"), _strong(members) or (), strict=True))
     if reason == "falls":
@@ -247,12 +229,10 @@ def _values(case: Case, reason: str, members: Sequence[Summary], points: Points)
 
 
 def _doublings(distance: float) -> int:
-    """The distance in doublings, rounded up: 3 times as many devices are judged like 4 times."""
     return math.ceil(math.log2(distance) - 1e-9)
 
 
 def _slope(points: Sequence[tuple[float, float]]) -> float:
-    """Least squares."""
     middle_x = statistics.fmean(x for x, _ in points)
     middle_y = statistics.fmean(y for _, y in points)
     spread = math.fsum((x - middle_x) ** 2 for x, _ in points)
@@ -264,8 +244,6 @@ def _slope(points: Sequence[tuple[float, float]]) -> float:
 
 @dataclass(frozen=True, kw_only=True)
 class PublishedSeries:
-    """One framework, model, precision and machine at several scales, as somebody printed them."""
-
     name: str
     source: str
     batches: frozenset[str | None]  # per device; None where it is not said
@@ -274,14 +252,11 @@ class PublishedSeries:
 
     @property
     def is_weak(self) -> bool:
-        """Whether it says that every scale has the same batch per device."""
         return len(self.batches) == 1 and None not in self.batches
 
 
 @dataclass(frozen=True, kw_only=True)
 class Trial:
-    """The largest scale of a published series, predicted from those up to a share of it."""
-
     series: str
     source: str
     doublings: int
@@ -357,7 +332,6 @@ def validation(doublings: int, ratios: Ratios, nearer: Validation | None = None)
 
 
 def _covered_out_of_sample(ratios: Ratios, width: float) -> float:
-    """The share of votes inside an interval in whose making their source had no part."""
     shares = []
     for source, found in ratios.items():
         low, high = _interval({other: ratios[other] for other in ratios if other != source}, width)
@@ -376,7 +350,6 @@ def _interval(ratios: Ratios, width: float) -> tuple[float, float]:
 
 
 def _percentile(values: Ratios, share: float) -> float:
-    """The smallest value with *share* of the votes at or below it."""
     votes = sorted((value, 1 / len(found) / len(values)) for found in values.values() for value in found)
     total = 0.0
     for value, vote in votes:

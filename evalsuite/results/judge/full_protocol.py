@@ -17,17 +17,14 @@ FULL = Protocol()
 
 @dataclass(frozen=True, kw_only=True)
 class FullProtocol:
-    """The command, and how long it would run."""
-
     command: str
     seconds: float
 
 
 def full_protocol(summaries: Iterable[Summary]) -> FullProtocol | None:
-    """The frameworks and scales of *summaries* under the full protocol; None where no duration is recorded.
+    """The cases of the full protocol among *summaries*; None where a duration is not recorded.
 
-    A run is taken apart into its steps and what comes before and after them. The steps become more and, with more
-    and larger images, longer in proportion; the rest stays.
+    The steps of a run become more and, with more and larger images, longer in proportion; the rest stays.
     """
     spec = tomllib.loads(SPEC.read_text(encoding="utf-8"))
     found = [one for one in summaries if one.case.model in spec["models"] and one.case.scale in spec["scales"]]
@@ -64,7 +61,6 @@ def lengthened_s(run: Measurement, protocol: Protocol, growth: float = 1.0) -> f
 
 
 def _growth(batch: int, size: str | None, spec: Mapping[str, Any]) -> float:
-    """How many times as much work a step of the full protocol is."""
     images = float(spec["batch_per_device"][0]) / batch
     full = spec.get("options", {}).get("image_size")
     if full is None or size is None or not size.isdecimal() or int(size) == 0:

@@ -1,9 +1,6 @@
-"""C1, linear speed-up: per framework × model × precision passed, failed, or undetermined and what would decide it.
+"""C1, linear speed-up, per framework × model × precision (docs/report.md#verdicts).
 
-A cell is judged by its base on one device and every scale in scope that was planned or measured. Each of them must
-be sound evidence: measured or imported, full, of the same known machine and the same campaigns, timed by one method,
-not suspicious, and not chosen from more runs than are there.
-No scale is left out because it went badly (docs/report.md#verdicts).
+Base and every scale in scope must be sound evidence; no scale is left out because it went badly.
 """
 
 from collections.abc import Sequence
@@ -24,7 +21,7 @@ from evalsuite.results.measure.statistics import BOOTSTRAP_LEVEL, SIGNIFICANCE, 
 from evalsuite.results.measure.summary import DECIDING_ORIGINS, counts, valid, values
 
 SUSPICIOUS = (SuperLinear, OddEfficiency, UnstableRepeats)  # D11, D12, D08: the numbers contradict themselves
-CHOSEN = (RunTakenAway, JournalBroken)  # nobody can say that these runs were not chosen from more
+CHOSEN = (RunTakenAway, JournalBroken)
 ENDED_BADLY = ("failed", "timed_out", "incomplete")
 WORST_FIRST = ("fail", "undetermined", "pass")
 COULD_NOT_START = 126  # exit codes from here on are the shell's or a signal's, not the framework's
@@ -35,8 +32,6 @@ Values = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True, kw_only=True)
 class _Series:
-    """All scales of one series: what was planned of it and what came of that."""
-
     rows: tuple[Row, ...]
     planned: tuple[Case, ...]
     min_nodes: int
@@ -53,7 +48,6 @@ class _Series:
 
     @property
     def largest(self) -> int:
-        """Nodes of the largest scale with a value that may decide; 0 without any."""
         return max((one.case.nodes for one in valid(self.rows) if one.origin in DECIDING_ORIGINS), default=0)
 
     @property
@@ -89,13 +83,11 @@ def linear_speedup(rows: Sequence[Row], asked: LinearSpeedup, planned: Sequence[
 
 
 def _badness(cell: VerdictCell) -> tuple[int, bool, float]:
-    """What cells are ordered by, the worst first; a cell that was not measured at scale says least of the others."""
     value = cell.measured.value if cell.measured else 1.0
     return WORST_FIRST.index(cell.outcome), cell.reason == "no_large_scale", value
 
 
 def _by_cell(rows: Sequence[Row], planned: Sequence[Case], criterion: LinearSpeedup) -> list[list[_Series]]:
-    """The series of each framework × model × precision, in the order of their first appearance."""
     deciding = [row for row in rows if row.origin in DECIDING_ORIGINS]
     others = {row.case.series for row in rows} - {row.case.series for row in deciding}
     asked = [case for case in planned if case.series not in others]
@@ -121,12 +113,10 @@ def _cell_of(case: Case) -> tuple[str, str, str]:
 
 
 def _cited(case: Case, rows: Sequence[Row]) -> bool:
-    """Whether the only value of *case* is somebody else's: then it is no scale that was to be measured."""
     return any(row.case == case and row.origin not in DECIDING_ORIGINS for row in rows)
 
 
 def _cell(series: Sequence[_Series], asked: LinearSpeedup) -> VerdictCell:
-    """The worst of its series that reach the scope; a series without large scales is another experiment."""
     found = [_judged(one, asked) for one in series]
     return min([one for one in found if one.reason != "no_large_scale"] or found, key=_badness)
 
@@ -183,10 +173,6 @@ def _judged(series: _Series, asked: LinearSpeedup) -> VerdictCell:
 def _doubt(
     series: _Series, base: Summary, measured: Sequence[Summary], *, alone: bool = False
 ) -> tuple[str, Values] | None:
-    """Why base and scales are too weak a ground, the gravest first; None if they carry a verdict.
-
-    *alone*: the scales in scope that have no value are left out of account.
-    """
     needed = (base, *measured)
     missing = [case for case in series.scope if not isinstance(series.row(case), Summary)]
     weak = [one for one in needed if one.origin not in DECIDING_ORIGINS]
@@ -227,7 +213,6 @@ def _doubt(
 
 
 def _campaigns(base: Summary, measured: Sequence[Summary]) -> tuple[str, Values] | None:
-    """Why base and scales may have been measured under other conditions: campaigns that not all of them share."""
     of_each = {one.case: {run.campaign for run in one.measurements if counts(run)} for one in (base, *measured)}
     if unknown := [case for case, campaigns in of_each.items() if None in campaigns]:
         return "campaign_unknown", (("scales", _scales(unknown)),)
@@ -242,7 +227,6 @@ def _broke(one: Summary) -> int:
 
 
 def _made_again(one: Summary) -> int:
-    """How many attempts at its runs were interrupted or failed before the ones that count."""
     return sum(each.attempts for each in one.findings if isinstance(each, RunMadeAgain))
 
 
@@ -254,15 +238,13 @@ def _efficiency(one: Summary, base: Summary, level: float = BOOTSTRAP_LEVEL) -> 
 def _below(one: Summary, base: Summary, threshold: float, scales: int) -> bool:
     """Whether *one* is below the threshold even if the worst of *scales* scales is looked for.
 
-    The first step of Holm's procedure (Scandinavian Journal of Statistics 6, 1979): that is all that "some scale
-    is below" needs. To pass, every scale must reach the threshold by itself, which needs no correction.
+    The first step of Holm's procedure (Scandinavian Journal of Statistics 6, 1979). To pass needs no correction.
     """
     high = _efficiency(one, base, 1 - SIGNIFICANCE / scales).high
     return high is not None and high < threshold
 
 
 def _failed_by_itself(row: Row | None) -> bool:
-    """Whether every run of a case ended with an error of the script: no run was lost, cut short or never started."""
     if not isinstance(row, Unmeasured) or row.origin not in DECIDING_ORIGINS or not row.measurements:
         return False
     return all(

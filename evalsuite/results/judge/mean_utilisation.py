@@ -1,7 +1,6 @@
-"""C2, mean utilisation, read in two ways: C2a of the GPUs alone, C2b of every resource that has a capacity.
+"""C2, mean utilisation: C2a of the GPUs, C2b of every resource that has a capacity, at the lowest scale in scope.
 
-Each is judged at every scale in scope that was planned or measured, where it is lowest. A figure counts only if its
-samples cover the window of all planned devices and hosts and are enough for a mean (docs/report.md#verdicts).
+A figure counts only if its samples cover all planned devices and hosts (docs/report.md#verdicts).
 """
 
 import statistics
@@ -16,7 +15,7 @@ from evalsuite.results.measure.summary import DECIDING_ORIGINS, valid
 
 GPU_ALONE, ALL = "C2a", "C2b"
 RESOURCES = ("gpu", "cpu", "memory", "disk", "network")
-OF_THE_JOB = ("gpu", "cpu", "memory")  # one figure; disks and networks have one for each direction
+OF_THE_JOB = ("gpu", "cpu", "memory")
 LEAST_COVERAGE = ThinSamples.wanted
 LEAST_SAMPLES = 10  # a run, on average: of fewer the mean is that of a moment
 
@@ -80,7 +79,6 @@ def _with_cells(
     scope: Sequence[Case],
     counted: Sequence[str] = ("gpu",),
 ) -> Verdict:
-    """*verdict* decided over all cases in scope, with a cell for each framework, model and precision."""
     cells = []
     for key in dict.fromkeys(map(_place, scope)):
         own = [case for case in scope if _place(case) == key]
@@ -117,7 +115,6 @@ def _judged(
     scope: Sequence[Case],
     counted: Sequence[str] = ("gpu",),
 ) -> Verdict:
-    """*verdict* decided by the mean of the *counted* resources, where it is lowest."""
     unread = [one.case for one in measured if "gpu" not in shares[one.case]]
     thin = [one.case for one in measured if any(_too_thin(one, name) for name in counted)]
     partial = [one for one in measured if one.partial]
@@ -164,7 +161,6 @@ def _too_thin(one: Summary, resource: str) -> bool:
 
 
 def _shares(one: Summary) -> Shares:
-    """The mean utilisation of each resource that has a reading and a capacity."""
     found = {name: [_of_capacity(used) for used in _readings(one, name)] for name in RESOURCES}
     known = {name: [share for share in shares if share is not None] for name, shares in found.items()}
     return {name: statistics.fmean(shares) for name, shares in known.items() if shares}

@@ -1,8 +1,6 @@
-"""The next repeats that would decide something open: of which cases, how many, at what price, and by which command.
+"""The next repeats that would decide something open, with price and command.
 
-A comparison of too few runs is decided by the fifth of each (fastest, or a group that they do not tell apart): so
-many the rule of `significance` needs. Runs that overlap stay so whatever is added: no repeat decides a tie, and none
-is offered for it. A criterion whose interval holds its threshold may be decided by up to seven.
+An order needs five runs of each, and no repeat decides a tie; a criterion may take up to seven.
 """
 
 import statistics
@@ -24,17 +22,15 @@ Decides = Literal["order", "criterion"]
 
 @dataclass(frozen=True, kw_only=True)
 class NextRepeats:
-    """More runs of some cases, and what they would decide."""
-
     decides: Decides
     model: str
-    entrants: tuple[Entrant, ...]  # whose order or whose criterion it is, the fastest first (at the largest scale)
+    entrants: tuple[Entrant, ...]
     contest: Contest  # that they are entrants of
     criterion: str | None  # with "criterion": "C1"
     cases: tuple[Case, ...]
     repeats: int  # of each, when they are made
     runs: int  # that are still to be made
-    longer: bool  # whether with the steps of the full protocol, from the first repeat on: those there are too short
+    longer: bool
     seconds: float | None  # by the durations on record; None: not known
     device_hours: float | None
     command: tuple[str, ...]
@@ -46,8 +42,6 @@ class NextRepeats:
 
 @dataclass(frozen=True, kw_only=True)
 class _More:
-    """What is open, and how many runs of each case would close it."""
-
     decides: Decides
     entrants: tuple[Entrant, ...]
     contest: Contest
@@ -82,7 +76,6 @@ def _together(orders: Iterable[_More]) -> list[_More]:
 
 
 def _of_answer(answer: Answer) -> _More | None:
-    """The runs that an order of too few, or of too short ones, still needs; None where no one command makes them."""
     needed = answer.deciding.needed if answer.deciding else None
     found = [one.summary for one in answer.ranked]
     if needed not in ("repeats", "window") or any(one.origin != "measured" for one in found):
@@ -103,7 +96,6 @@ def _of_answer(answer: Answer) -> _More | None:
 
 
 def _of_cell(verdict: Verdict, cell: VerdictCell, known: Sequence[Summary]) -> Iterator[_More]:
-    """The runs of a base and its scales that a criterion still needs, if more of them could decide it."""
     enough = {"partial": FULL_REPEATS, "spans": MOST_REPEATS}.get(cell.reason)
     if cell.outcome != "undetermined" or enough is None or cell.case is None:
         return
@@ -148,7 +140,6 @@ def _priced(open_: _More, commands: Mapping[str, RunCommand]) -> NextRepeats:
 
 
 def _seconds(one: Summary, protocol: Protocol | None) -> float | None:
-    """What a run of *one* takes: the median of those on record; with the steps of *protocol*, if that is given."""
     taken = [each for run in one.measurements if counts(run) and (each := _of_run(run, protocol)) is not None]
     return statistics.median(taken) if taken else None
 

@@ -9,8 +9,6 @@ from evalsuite.results.measure.summary import counts
 
 @dataclass(frozen=True, kw_only=True)
 class Spent:
-    """What one framework's runs took."""
-
     framework: str  # "" of all
     runs: int
     lost: int  # runs that count for nothing
@@ -21,7 +19,6 @@ class Spent:
 
 
 def spent(measurements: Iterable[Measurement], trials: Iterable[BatchTrial] = ()) -> tuple[Spent, ...]:
-    """What each framework's measured runs took, in the order of their first appearance, and their *trials* before."""
     by_framework: dict[str, list[Measurement]] = {}
     for run in measurements:
         if run.origin == "measured":

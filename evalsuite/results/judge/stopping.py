@@ -1,9 +1,8 @@
-"""Adaptive repeats: which cases need another run, because something they take part in is still open.
+"""Adaptive repeats: which cases need another run.
 
-After five repeats a case is done once every comparison and every criterion that it takes part in is settled: it cannot
-come out otherwise by the runs that remain, or it is clear by limits that are stricter than those of the report, so that
-looking at five, six and seven runs errs no more often than 5 % in all. The limits are simulated
-(`data/statistics/stopping.csv`, benchmarks/stopping.py); docs/method.md says how.
+After five repeats a case is done once nothing that remains can change a comparison or criterion of it, or limits that
+are stricter than the report's are passed, so that looking early errs no more often than 5 % in all. The limits are
+simulated (`data/statistics/stopping.csv`, benchmarks/stopping.py; docs/method.md).
 """
 
 import csv
@@ -49,13 +48,12 @@ def settled(a: Summary, b: Summary, limit: float, most: int) -> bool:
 
 
 def settled_in_rounds(shared: Sequence[float], limit: float, most: int) -> bool:
-    """The same by the leads of five rounds or more, each the logarithm of a ratio, of at most *most* rounds."""
     if contradicted(shared):
         return True
     sizes = sorted(map(abs, shared))
     large = sum(1 - math.exp(-size) >= LEAST_GAP for size in sizes)
     if large + most - len(sizes) <= most // 2:
-        return True  # the median lead stays below what anybody should choose by
+        return True
     return sizes[0] >= limit * sizes[-1] and large > len(sizes) // 2
 
 
@@ -66,7 +64,6 @@ def contradicted(shared: Sequence[float]) -> bool:
 
 
 def _leads(a: Summary, b: Summary) -> list[float]:
-    """The logarithm of *b* ÷ *a* in each round that both have a run of."""
     ours, theirs = significance.by_round(a), significance.by_round(b)
     return [math.log(theirs[each] / ours[each]) for each in ours if each in theirs]
 
@@ -77,7 +74,6 @@ def _overlap(a: Summary, b: Summary) -> bool:
 
 
 def _at_threshold(known: Sequence[Summary], asked: LinearSpeedup) -> Iterator[str]:
-    """The cases whose efficiency is not yet clearly on one side of the threshold, and their bases."""
     by_case = {one.case: one for one in known}
     for one in known:
         base = by_case.get(one.base) if one.base and one.base != one.case else None
@@ -104,7 +100,6 @@ def lead_limit(frameworks: int) -> float:
 
 
 def interval_level() -> float:
-    """The level of the quantiles of an efficiency that is looked at before the last repeat."""
     return _limits()["efficiency"]
 
 

@@ -24,10 +24,7 @@ REASONS: dict[Word, str] = {
 def verdicts(
     summaries: Sequence[Summary | Unmeasured], criteria: Criteria, planned: Sequence[Case] = ()
 ) -> tuple[Verdict, ...]:
-    """C1, C2a, C2b and C3 over *summaries*, as far as they are asked for. What was not measured decides nothing.
-
-    *planned*: every case that was asked for, so that one without a value is not forgotten.
-    """
+    """C1, C2a, C2b and C3 over *summaries*, as far as asked for; *planned* are all cases, so that none is forgotten."""
     found: list[Verdict] = []
     if first := criteria.linear_speedup:
         rows, cases = _within(first.scope, summaries, planned)
@@ -50,17 +47,14 @@ def verdicts(
 def _within(
     scope: CaseScope, summaries: Sequence[Summary | Unmeasured], planned: Sequence[Case]
 ) -> tuple[list[Summary | Unmeasured], list[Case]]:
-    """What a criterion of *scope* is about."""
     return [one for one in summaries if scope.holds(one.case)], [case for case in planned if scope.holds(case)]
 
 
 def _keeps_batch(case: Case, scope: CaseScope) -> bool:
-    """Whether the threshold of linear speed-up is asked of *case*: of weak scaling, unless the scope names another."""
     return case.strong_batch is None or "strong" in scope.scalings
 
 
 def fastest(summaries: Sequence[Summary]) -> Verdict:
-    """C3: who is ahead, at the largest scale that two frameworks share; a cell for each block of cases."""
     found = _standings(summaries)
     if not found:
         return Verdict(criterion="C3", outcome="information", reason="nothing_to_compare")
@@ -109,7 +103,6 @@ def _ahead(found: Standing) -> VerdictCell:
 
 
 def _standings(summaries: Sequence[Summary]) -> list[Standing]:
-    """Of each block, the standing at the largest scale that two frameworks share."""
     largest: dict[Common, Standing] = {}
     for members in groups(summaries, FRAMEWORKS):
         found = rank(members)

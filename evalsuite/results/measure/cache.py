@@ -1,8 +1,6 @@
-"""Measurements already made: a run folder that holds the same bytes as before is not read again.
+"""Measurements already made, by the hash of a run folder's files and of this package's source and data.
 
-What is kept is found by the hash of everything that a measurement is made of: each file of the folder, its path,
-this package's source and data. What changes while it is read is not kept. Where others bring dialects nothing is kept:
-nobody knows what their code depends on.
+Where others bring dialects nothing is kept: nobody knows what their code depends on.
 """
 
 import hashlib
@@ -30,8 +28,6 @@ Value = TypeVar("Value")
 
 
 class Measured(NamedTuple):
-    """A run as numbers, and what exactly was run where that can be read."""
-
     measurement: Measurement
     command: RunCommand | None
 
@@ -58,8 +54,6 @@ def _measure(folder: RunFolder, places: Places) -> Measured:
 
 @dataclass(frozen=True, kw_only=True)
 class CacheEntry:
-    """A place of the cache, and what it is for."""
-
     file: Path
     folder: Path  # of the run
     seen: Seen  # its files when they were hashed
@@ -70,7 +64,7 @@ def _entry(cache: Path | None, folder: RunFolder, what: str) -> CacheEntry | Non
     if cache is None:
         return None
     hashed = hashlib.sha256(f"{what}\0{folder.path.absolute()}\0".encode("utf-8", "backslashreplace"))
-    buffer = memoryview(bytearray(files.PIECE_BYTES))  # one for all: a new one takes longer than most files
+    buffer = memoryview(bytearray(files.PIECE_BYTES))
     try:
         seen = _seen(folder.path)
         for name, _, size, *_ in seen:
@@ -90,7 +84,6 @@ def _seen(folder: Path) -> Seen:
 
 
 def _cached(entry: CacheEntry | None, kind: type, make: Callable[[], Value]) -> Value:
-    """The value of that *kind* in *entry*, else what *make* gives, kept there if the folder has not changed since."""
     if entry is not None:
         try:
             known = _Values(io.BytesIO(entry.file.read_bytes())).load()

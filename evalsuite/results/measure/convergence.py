@@ -1,8 +1,7 @@
-"""How good the models became, and how long that took: final values, time to solution, what may be called the same.
+"""How good the models became and how long that took (docs/report.md#definitions).
 
-Time to solution is the wall time from the start of the run to the end of the target's last epoch, evaluation and
-checkpoints included (docs/report.md#definitions). A run that ended earlier has its time scaled to that many epochs,
-and the value says so (D17). A final value below the target is a difference and never "the same accuracy" (D24).
+Time to solution includes evaluation and checkpoints; that of a run that ended earlier is scaled (D17). A final value
+below the target is never "the same accuracy" (D24).
 """
 
 import math
@@ -24,8 +23,6 @@ IN_PERCENT = ("top1", "top5", "accuracy")
 
 @dataclass(frozen=True, kw_only=True)
 class Solution:
-    """Seconds to the target's number of epochs."""
-
     seconds: float
     epochs: int  # that were trained
     factor: float  # by which the seconds were scaled; 1.0 = measured
@@ -36,13 +33,11 @@ class Solution:
 
 
 def run_of(summary: Summary | Unmeasured) -> Measurement | None:
-    """The run with scores that trained longest, the first of them where several did; None without scores."""
     scored = [run for run in summary.measurements if run.scores]
     return max(scored, key=lambda run: run.scores[-1].epoch, default=None)
 
 
 def curve(run: Measurement, split: str, metric: str) -> tuple[Score, ...]:
-    """By epoch."""
     return tuple(score for score in run.scores if (score.split, score.metric) == (split, metric))
 
 
@@ -52,10 +47,9 @@ def final(run: Measurement, split: str, metric: str) -> Score | None:
 
 
 def at_chance(run: Measurement) -> int | None:
-    """The number of classes among which the model of *run* only guesses; None where it does better, or nothing tells.
+    """The number of classes among which the model of *run* only guesses; None where it does better.
 
-    Guessing among C classes has the loss ln C and the accuracy 1 ÷ C, each known without the other: where both stand
-    there from the first epoch to the last, the labels carry nothing to be learnt, or nothing was.
+    Guessing among C classes has the loss ln C and the accuracy 1 ÷ C; both must stand there from first epoch to last.
     """
     losses = [score.value for score in run.scores if score.metric == "loss"]
     shares = [score.value / 100 for score in run.scores if score.metric in ALSO_CALLED["top1"]]
@@ -100,7 +94,6 @@ def same(score: Score, base: Score, target: Target) -> bool:
 
 
 def findings(summaries: Iterable[Summary | Unmeasured], targets: Sequence[Target]) -> Iterable[Finding]:
-    """D17 and D24 of every case that was trained far enough to be judged."""
     for summary in summaries:
         run = run_of(summary)
         found = target_of(summary.case, run, targets) if run else None
@@ -117,12 +110,10 @@ def findings(summaries: Iterable[Summary | Unmeasured], targets: Sequence[Target
 
 
 def scaled(trained: int, stated: int, where: str) -> Finding:
-    """D17: a time that was not measured to its end."""
     return ScaledTime(trained_epochs=trained, stated_epochs=stated, factor=stated / trained, where=where)
 
 
 def missed(score: Score, target: Target, where: str) -> Finding:
-    """D24: the final value does not support what the target claims."""
     return BelowTarget(
         metric=f"{score.split}_{score.metric}",
         value=score.value,

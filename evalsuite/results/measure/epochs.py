@@ -19,7 +19,7 @@ def last_batch(case: Case, window: Window | None, items: float | None) -> Findin
     if window is None or not items or items < case.global_batch:
         return None
     whole, left = divmod(items, case.global_batch)
-    steps = int(whole) + 1  # of an epoch, the last of them with what is left
+    steps = int(whole) + 1
     first = -(-window.first_step // steps) * steps
     ends = window.last_step // steps - (window.first_step - 1) // steps
     share = left / case.global_batch

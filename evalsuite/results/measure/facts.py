@@ -1,8 +1,4 @@
-"""What is stated of a run: precision, data, optimiser, devices, versions, settings; each fact with who says so.
-
-Nothing is assumed: what nobody states is absent. Which facts there are, what each means for a comparison and which
-options of a script state them is data: `data/criteria/facts.toml`.
-"""
+"""What is stated of a run, with who says so (`data/criteria/facts.toml`); what nobody states is absent."""
 
 import functools
 import re
@@ -23,7 +19,7 @@ Unknown = Literal["unranked", "indicative", "ranked"]
 AUTHORITY: tuple[FactSource, ...] = ("log", "command_line", "environment", "recipe", "stated", "case")
 """Who is believed first: what ran says more than what was meant to run."""
 NONE_SET = "none set"
-MEANT_BY: Mapping[str, frozenset[str]] = {  # a word → those that say the same more exactly
+MEANT_BY: Mapping[str, frozenset[str]] = {
     "amp": frozenset({"fp16_amp", "bf16_amp"}),
     "fp16 or fp16_amp": frozenset({"fp16", "fp16_amp"}),
     "bf16 or bf16_amp": frozenset({"bf16", "bf16_amp"}),
@@ -33,7 +29,7 @@ LOOSELY: Mapping[str, str] = {  # people and options of scripts call AMP "fp16",
     "bf16": "bf16 or bf16_amp",
 }
 PURE = ("pure_fp16", "purefp16", "pure_bf16", "purebf16")
-AXIS: Mapping[str, frozenset[str]] = {  # a case's precision → what a recipe may understand by it
+AXIS: Mapping[str, frozenset[str]] = {
     "fp32": frozenset({"fp32", "tf32"}),
     "amp": frozenset({"amp", "fp16_amp", "bf16_amp", "fp16", "bf16", "fp8", "mxfp8", "nvfp4"}),
 }
@@ -47,7 +43,7 @@ PRECISIONS: Mapping[str, str] = {  # as scripts and people write it → our word
     **dict.fromkeys(("bf16", "bfloat16", "pure_bf16", "purebf16"), "bf16"),
     **{word: word for word in ("fp8", "mxfp8", "nvfp4")},
 }
-OPTIMISERS: Mapping[str, str] = {  # as scripts name them → ours; how they decay weights is a fact of its own
+OPTIMISERS: Mapping[str, str] = {
     **dict.fromkeys(("adamw", "adamw_hf", "adamw_torch", "adamw_torch_fused", "fusedadam", "fused_adam"), "adam"),
     **dict.fromkeys(("momentum", "nag"), "sgd"),
     **dict.fromkeys(("fusedlamb", "fused_lamb"), "lamb"),
@@ -66,8 +62,6 @@ LAYOUT_AXES = {"zero_stage": "ZeRO", "tensor_parallel": "TP", "pipeline_parallel
 
 @dataclass(frozen=True, kw_only=True)
 class FactRule:
-    """One fact and what it means for a comparison."""
-
     key: str
     kind: Kind
     unknown: Unknown
@@ -91,8 +85,6 @@ class FactRule:
 
 @dataclass(frozen=True, kw_only=True)
 class Flag:
-    """Options of a training script that state a fact."""
-
     key: str
     names: tuple[str, ...]
     value: str | None = None  # what the option states; None: its own value
@@ -102,32 +94,24 @@ class Flag:
 
 @dataclass(frozen=True, kw_only=True)
 class Variables:
-    """Variables of the environment, by the beginning of their names."""
-
     communication: tuple[str, ...]
     ignored: tuple[str, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Loaders:
-    """Values of an axis called data that name how the data are read, and not which."""
-
     read: str  # which they are
     names: tuple[str, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
 class TensorFloat:
-    """What says that FP32 is not computed in TF32."""
-
-    without: tuple[str, ...]  # devices that have none, by a part of their name
+    without: tuple[str, ...]
     variable: str  # of the environment; 0 turns it off
 
 
 @dataclass(frozen=True, kw_only=True)
 class FactRules:
-    """What stands in `data/criteria/facts.toml`."""
-
     fact: tuple[FactRule, ...]
     flag: tuple[Flag, ...]
     variables: Variables
@@ -143,7 +127,6 @@ def rules() -> FactRules:
 
 @functools.cache
 def _flags() -> Mapping[str, Flag]:
-    """By their names, with blanks as dashes and, as logs print them, as underscores."""
     found = {name: flag for flag in rules().flag for name in flag.names}
     return {**{f"--{name[2:].replace('-', '_')}": flag for name, flag in found.items() if name[:2] == "--"}, **found}
 
@@ -192,7 +175,6 @@ def of_case(case: Case) -> tuple[Fact, ...]:
 
 
 def _precision_of(case: Case) -> str | None:
-    """That of the axis, or of an imported run the word that somebody gave for it; None where nobody gave one."""
     word = case.option("stated_precision")
     return case.precision if word is None else _said_precision(word)
 
@@ -205,7 +187,6 @@ def _said_precision(text: str) -> str | None:
 
 
 def of_measurement(run: Measurement) -> dict[str, Fact]:
-    """What is believed of a run, its case and its recorded machine among it."""
     return _of_measurement(run.run.case, run.facts, run.environment and str(run.environment), run.framework_version)
 
 
@@ -217,11 +198,11 @@ def _of_measurement(
     found = stated if whole else (*stated, *of_case(case))
     keys = {fact.key for fact in found}
     beside = {
-        "device_model": environment,  # of a run that was read from a report: the machine in words
+        "device_model": environment,
         "framework_version": framework_version,
     }
     missing = {key: value for key, value in beside.items() if key not in keys}
-    if "machine" in keys:  # a name that was given to it says nothing of its devices
+    if "machine" in keys:
         missing.pop("device_model", None)
     return believed((*found, *_facts("environment", missing)))
 
@@ -251,7 +232,6 @@ def of_runs(runs: Iterable[Measurement]) -> dict[str, tuple[Fact, ...]]:
 
 
 def disagreements(found: Sequence[Fact]) -> Iterator[Finding]:
-    """A finding for each fact that two sources state differently."""
     for rule in rules().fact:
         statements = [fact for fact in found if fact.key == rule.key] if rule.checked else []
         for a, b in combinations(statements, 2):
@@ -290,7 +270,6 @@ def _facts(source: FactSource, found: Mapping[str, str | None]) -> Iterator[Fact
 
 
 def _of_words(argv: Sequence[str]) -> dict[str, str]:
-    """What the options of a training script state."""
     found: dict[str, str] = {}
     layout: dict[str, str] = {}
     precisions: dict[str, None] = {}
@@ -315,7 +294,6 @@ def _of_words(argv: Sequence[str]) -> dict[str, str]:
 
 
 def _layout(parts: Mapping[str, str]) -> str:
-    """A parallel layout in words: {"TP": "2", "PP": "1"} is "TP 2"; where nothing is split, it is "DP"."""
     return " · ".join(f"{part} {value}" for part, value in sorted(parts.items()) if value not in UNPARTED) or "DP"
 
 
@@ -323,7 +301,7 @@ def _together(precisions: Iterable[str]) -> str:
     """What several options say as one: `--amp --dtype bfloat16` is bf16_amp; else the last one counts."""
     *_, last = said = list(precisions)
     exact = [f"{word[:4]}_amp" for word in said if word[:4] in LOOSELY]
-    if "amp" in said:  # also beside `--precision fp32`, which is what AMP starts from
+    if "amp" in said:
         return exact[-1] if exact else "amp"
     return last
 
@@ -343,7 +321,6 @@ def _in_our_words(flag: Flag, given: str) -> str | None:
 
 
 def _optimiser(given: str) -> str:
-    """Our word for an optimiser, by what it reads and writes: `adamw_torch` is adam, Nesterov's momentum is sgd."""
     return OPTIMISERS.get(given.lower(), given.lower())
 
 
@@ -396,14 +373,13 @@ def _switches(recorded: Sequence[Mapping[str, str] | None]) -> dict[str, str]:
 
 
 def _each(values: Iterable[str | None]) -> str:
-    """The different *values* in order, or nothing where one is not known."""
     found = list(values)
     return "" if None in found else ", ".join(dict.fromkeys(value for value in found if value))
 
 
 def _of_recipe(case: Case, command: RunCommand) -> dict[str, str | None]:
     recipe = command.recipe
-    chosen = _known(dict(case.options))  # an axis of the case says otherwise than the script does by itself
+    chosen = _known(dict(case.options))
     return {
         **_of_amp(case, recipe),
         **{key: value for key, value in _known(recipe.facts or {}).items() if key not in chosen},
@@ -417,7 +393,6 @@ def _of_recipe(case: Case, command: RunCommand) -> dict[str, str | None]:
 
 
 def _of_amp(case: Case, recipe: UsedRecipe) -> dict[str, str | None]:
-    """What "amp" is in a recipe, from its own words: `Keras mixed_float16, dynamic loss scale`."""
     if case.precision != "amp" or not recipe.amp:
         return {}
     text = recipe.amp.lower()
@@ -434,7 +409,6 @@ def _of_amp(case: Case, recipe: UsedRecipe) -> dict[str, str | None]:
 
 
 def _stated(said: Mapping[str, str]) -> dict[str, str | None]:
-    """What was said at import, under the names that a path, a table or a user has for it."""
     found: dict[str, str | None] = dict(_known(said))
     if "precision" in said:
         found["precision"] = _said_precision(said["precision"]) or said["precision"].strip().lower()
@@ -442,7 +416,6 @@ def _stated(said: Mapping[str, str]) -> dict[str, str | None]:
 
 
 def _known(named: Mapping[str, str]) -> dict[str, str]:
-    """Of options by their names those that are facts; clipping that is off is none."""
     keys = {rule.key for rule in rules().fact}
     facts = {OPTION_OF.get(name, name): value for name, value in named.items()}
     found = {
@@ -455,6 +428,6 @@ def _known(named: Mapping[str, str]) -> dict[str, str]:
     if parts := {LAYOUT_AXES[name]: value for name, value in named.items() if name in LAYOUT_AXES}:
         found.setdefault("parallel_layout", _layout(parts))
     loaders = rules().loaders
-    if found.get("data") in loaders.names:  # of two scripts that read ImageNet one calls its data "dali", one "records"
+    if found.get("data") in loaders.names:
         found = {"loader": found["data"], **found, "data": loaders.read}
     return found

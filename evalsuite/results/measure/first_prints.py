@@ -1,7 +1,6 @@
-"""What official scripts print of what they train before they have trained it: parameter count and first losses.
+"""Parameter count and first losses as official scripts print them.
 
-Nothing proves that two of them compute the same, as a receipt does of reference workloads. Two that start far apart do
-not; how near two starts must be nobody can say, for weights and data are drawn anew.
+They prove no equality; two that start far apart do not compute the same.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,8 +13,6 @@ from evalsuite.results.measure.summary import counts
 
 @dataclass(frozen=True, kw_only=True)
 class FirstPrint:
-    """Of the first run of a case that counts."""
-
     summary: Summary
     run: Measurement
     parameters: str | None  # None: its log names no number, or several

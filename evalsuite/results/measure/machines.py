@@ -7,7 +7,6 @@ from evalsuite.model import Machine, MachineNode
 
 
 def of_run(environments: Mapping[str, HostEnvironment], command: RunCommand) -> Machine | None:
-    """The machine of a run: as its hosts recorded it, else by the name that was given at import; None: unknown."""
     name = (command.stated or {}).get("machine")
     return recorded(environments) or (Machine(name=name) if name else None)
 

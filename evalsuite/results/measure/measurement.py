@@ -46,14 +46,14 @@ from evalsuite.runs.samples import Samples
 from evalsuite.runs.store import RunFolder
 
 MIN_MEASURED_STEPS = TooShortWindow.least_steps
-FEWEST_SAMPLES = 5  # of CPU time; at two a second, a shorter window is mostly the edges between two samples
+FEWEST_SAMPLES = 5
 FULL = Protocol()
-NOT_SAID = ("sequences/s", "images/s")  # what the dialect prints, and the unit that a recipe has by default
+NOT_SAID = ("sequences/s", "images/s")
 BATCH_ITEMS = ("images/s", "samples/s", "sequences/s")  # three words for one count: that of the batch size
 
 
 HOUSE = Places()  # where dialects are found: the house's alone
-FIRST_LOSSES = 3  # of a run: as many as a receipt of equivalence compares
+FIRST_LOSSES = 3
 
 
 def measurement(folder: RunFolder, places: Places = HOUSE) -> Measurement:
@@ -69,7 +69,6 @@ def measurement(folder: RunFolder, places: Places = HOUSE) -> Measurement:
 
 
 def timeline(folder: RunFolder, window: Window | None) -> Timeline | None:
-    """Utilisation over time on the first host of the run, for drawing; None without samples."""
     host = next(iter(folder.environments()), None)
     samples = folder.samples(host) if host else None
     return utilisation.timeline(samples, window) if samples else None
@@ -146,7 +145,6 @@ def _measurement(run: Run, folder: RunFolder, places: Places) -> Measurement:
 
 
 def _check_known(recipe: UsedRecipe, dialects: Mapping[str, Dialect]) -> None:
-    """Raises EvalsuiteError if the run's dialect is not known here, with the file that it came from."""
     name, source = recipe.dialect, recipe.dialect_source
     if name is None or name in dialects:
         return
@@ -172,14 +170,13 @@ def _status(outcome: Outcome, read: reading.Reading) -> tuple[Status, str]:
     if not outcome.ended_well:
         said = read.reason if read.status == "failed" else ""  # that no step was found is the consequence
         return "failed", said or outcome.reason or read.reason
-    cut_short = ("failed", "incomplete")  # what a log says that ends where its script was ended
+    cut_short = ("failed", "incomplete")
     if outcome.enough and read.status in cut_short and read.throughput and read.throughput.items_per_s:
         return "ok", ""
     return read.status, read.reason
 
 
 def _unused(against: Sequence[Finding]) -> str:
-    """Why a clock and the script are apart, where the number of devices explains it."""
     found = next((one for one in against if isinstance(one, DevicesUnused)), None)
     return Message("results.run_unused", used=found.used, planned=found.planned) if found else ""
 
@@ -219,7 +216,6 @@ def _planned(case: Case) -> utilisation.Devices:
 
 
 def _lines(throughput: Throughput | None) -> tuple[int | None, int | None]:
-    """The lines of the log that bound the window."""
     return (throughput.line_first, throughput.line_last) if throughput else (None, None)
 
 
@@ -244,7 +240,6 @@ def _short(case: Case, window: Window | None) -> tuple[Finding, ...]:
 
 
 def _busy_machine(used: tuple[Utilisation, ...]) -> tuple[Finding, ...]:
-    """A flag where other programs took CPU time from the run: the machine's busy share against the job's own."""
     known = [reading for reading in used if reading.device is None and reading.samples >= FEWEST_SAMPLES]
     shares = {reading.resource: reading.mean for reading in known}
     if "cpu" not in shares or "job_cpu" not in shares:
@@ -256,7 +251,6 @@ def _busy_machine(used: tuple[Utilisation, ...]) -> tuple[Finding, ...]:
 
 
 def _shared_cores(agents: Iterable[AgentOutcome]) -> tuple[Finding, ...]:
-    """A flag where the cores that devices were bound to are not enough for each to have its own."""
     for agent in agents:
         each = [core for share in agent.cores or () for core in share]
         if len(set(each)) < len(each):
@@ -265,7 +259,6 @@ def _shared_cores(agents: Iterable[AgentOutcome]) -> tuple[Finding, ...]:
 
 
 def _side_by_side(agents: Iterable[AgentOutcome]) -> tuple[Finding, ...]:
-    """A flag where another evaluation measured on one of the run's nodes at the same time."""
     others = max((agent.beside or 0 for agent in agents), default=0)
     return (SideBySide(evaluations=others),) if others else ()
 
@@ -283,7 +276,6 @@ def _facts(
     environments: Mapping[str, HostEnvironment],
     read: reading.Reading,
 ) -> tuple[Fact, ...]:
-    """What is stated of the run, also in its log at *path*: the first, where processes write one each."""
     head = options.head(path) if path else b""
     parameters = options.parameters(head) if not read.printers > 1 else None
     printed = {**read.printed, **({"parameters": parameters} if parameters else {})}
@@ -293,7 +285,6 @@ def _facts(
 def _last_batch(
     case: Case, read: reading.Reading, throughput: Throughput | None, data: str | None
 ) -> tuple[Finding, ...]:
-    """A batch that the data do not fill, where the log does not show it to have been left out."""
     if throughput is None or any(isinstance(one, PartialBatch) for one in throughput.findings):
         return ()
     items = epochs.items_per_epoch(read.items_per_epoch, data, throughput.unit)
@@ -307,7 +298,6 @@ def _first_losses(steps: Sequence[Step]) -> tuple[tuple[int, float], ...]:
 
 
 def _left_s(case: Case, outcome: Outcome, throughput: Throughput | None, items_per_epoch: float | None) -> float | None:
-    """Seconds that the epoch in which the run was stopped as planned had left, at the rate that was measured."""
     if outcome.status != "stopped_as_planned" or throughput is None or not throughput.items_per_s:
         return None
     if throughput.window is None or not items_per_epoch:

@@ -10,10 +10,7 @@ Value = TypeVar("Value")
 
 
 def cached(made: Callable[[Summary], Value]) -> Callable[[Summary], Value]:
-    """*made*, whose value is kept with each summary. Whoever gets it must not change it.
-
-    A cache by the summary's value would hash all its runs each time it is asked.
-    """
+    """*made*, whose value is kept with each summary: a cache by value would hash all its runs."""
     name = f"_{made.__module__}.{made.__qualname__}"
 
     @functools.wraps(made)

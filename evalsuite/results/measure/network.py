@@ -42,11 +42,9 @@ def bus_bytes_per_s(found: NetworkMeasurement) -> float | None:
 
 
 def reached_bytes_per_s(found: Iterable[NetworkMeasurement], case: Case) -> float | None:
-    """What all nodes of *case* together sent during the largest all-reduce that was measured at its scale, over its
-    links; None where none was, or there is one node.
+    """What all nodes of *case* sent during the largest all-reduce at its scale; None where none was, or on one node.
 
-    A ring passes from node to node once, however many devices a node has: what goes out of a node is what goes over
-    the link of a device. Small messages may pass faster, out of what a link lets through at once.
+    In a ring what goes out of a node is what goes over the link of a device.
     """
     here = (case.nodes, case.devices_per_node, case.device, network.link_mbit(case))
     same = [one for one in found if (one.nodes, one.devices_per_node, one.device, one.link_mbit) == here]

@@ -1,8 +1,4 @@
-"""Did a run train what its case says? What its records show against that, and that keeps its value out or unranked.
-
-Of runs made here alone: of an imported log nobody recorded what was planned, which hosts took part, or how long it
-took.
-"""
+"""Whether a run trained what its case says, by its records: of runs made here alone."""
 
 import math
 import statistics
@@ -78,7 +74,6 @@ def _unused(case: Case, measured: Throughput | None) -> Iterator[Finding]:
 
 
 def _far_apart(measured: Throughput | None) -> Iterator[Finding]:
-    """A flag where there is a value, which two clocks leave in doubt: it is shown, and `fairness` ranks it nowhere."""
     if measured is None or measured.items_per_s is None:
         return
     worst = max(_disagreements(measured), key=_factor, default=None)
@@ -95,7 +90,6 @@ def _disagreements(measured: Throughput | None) -> Sequence[ClockDisagrees]:
 
 
 def _too_long(measured: Throughput | None, run_s: float | None) -> Iterator[Finding]:
-    """The steps of the window cannot have taken longer than the whole run did."""
     if measured is None or measured.window is None or not measured.step_time_s or run_s is None:
         return
     window_s = statistics.fmean(measured.step_time_s) * measured.window.steps

@@ -86,7 +86,6 @@ NO_RUNS = Pooled(squares=0.0, freedom=0)
 
 
 def pooled(values: Sequence[float]) -> Pooled:
-    """The scatter of one group of runs; a lone run adds nothing."""
     cv = coefficient_of_variation(values)
     return NO_RUNS if cv is None else Pooled(squares=(len(values) - 1) * cv**2, freedom=len(values) - 1)
 
@@ -100,7 +99,7 @@ def outliers(values: Sequence[float], others: Pooled = NO_RUNS) -> list[int]:
     """
     centre = statistics.median(values)
     mads = OutlyingRepeat.limit_mads * SCALED_MAD * statistics.median(abs(value - centre) for value in values)
-    if mads == 0:  # most values are equal: there is no scale to judge by
+    if mads == 0:
         return []
     least = max(mads, OutlyingRepeat.limit * centre)
     far = [position for position, value in enumerate(values) if abs(value - centre) > least]
@@ -147,9 +146,8 @@ def ratio_of_medians(
     return Interval(value=value, low=float(low), high=float(high), coverage=coverage)
 
 
-@functools.lru_cache(maxsize=1)  # speed-up and efficiency are asked for one after the other
+@functools.lru_cache(maxsize=1)
 def _drawn_ratios(values: tuple[float, ...], base: tuple[float, ...]) -> "NDArray[float64]":
-    """The ratio of the medians in each of BOOTSTRAP_DRAWS resamples."""
     of_values, of_base = _middles(len(values), len(base))
     return _medians(values, of_values) / _medians(base, of_base)
 
@@ -189,7 +187,6 @@ def _middles(*sizes: int) -> "tuple[NDArray[int64], ...]":
 
 
 def _medians(values: Sequence[float], middles: "NDArray[int64]") -> "NDArray[float64]":
-    """The medians of the resamples of *values* whose middle places are *middles*: shape (draws,)."""
     import numpy
 
     ordered = numpy.sort(numpy.asarray(values, dtype=float))
@@ -203,7 +200,7 @@ def nearest_rank(values: Sequence[float], percent: int) -> float:
     return sorted(values)[max(0, -(-percent * len(values) // 100) - 1)]
 
 
-MOST_SPLITS = 200_000  # 10 runs to 10 have 184,756; 32 to 32 would take longer than the universe has
+MOST_SPLITS = 200_000
 SPLITS_DRAWN = 10_000
 
 

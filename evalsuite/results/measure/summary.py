@@ -44,7 +44,6 @@ def summaries(measurements: Iterable[Measurement]) -> list[Summary | Unmeasured]
 
 
 def _block(case: Case) -> Case:
-    """What the cases of a block share: all but framework, recipe and scale."""
     return replace(case, framework="", recipe="", nodes=1, devices_per_node=1)
 
 
@@ -75,13 +74,11 @@ def summary(case: Case, measurements: Sequence[Measurement], others: Pooled = NO
 
 
 def counts(measurement: Measurement) -> bool:
-    """Whether this run's value enters the median."""
     excluded = any(finding.severity in ("exclude", "reject") for finding in measurement.findings)
     return measurement.value is not None and not excluded
 
 
 def valid(found: Iterable[Summary | Unmeasured]) -> list[Summary]:
-    """Those that have a value."""
     return [one for one in found if isinstance(one, Summary)]
 
 
@@ -93,7 +90,6 @@ def median_run(summary: Summary) -> Measurement:
 
 
 def values(summary: Summary) -> list[float]:
-    """The run values behind the median, in items/s."""
     return _values(run for run in summary.measurements if counts(run))
 
 
@@ -147,8 +143,6 @@ def _far_off(valid: Sequence[Measurement], others: Pooled) -> list[Finding]:
 
 
 def _over_repeats(valid: Sequence[Measurement]) -> tuple[Utilisation, ...]:
-    """Median over the repeats for each resource and device; sample counts are added up (docs/report.md#definitions)."""
-
     def key(used: Utilisation) -> tuple[str, str]:
         return (used.resource, used.device or "")
 

@@ -34,8 +34,6 @@ def of_series(
 def _each(
     store: Store, runs: Sequence[Measurement], cache: Path | None, meanwhile: Callable[[], object]
 ) -> Iterable[Timeline | None]:
-    """The timeline of each run."""
-
     def timeline(run: Measurement) -> Timeline | None:
         window = run.throughput.window if run.throughput else None
         return measurement_cache.timeline(store.folder(run.run), window, cache)

@@ -1,7 +1,6 @@
-"""Copies of logs for others: byte for byte what a run printed, each secret in it overwritten by as many `*`.
+"""Copies of logs for others: each secret is overwritten by as many `*`, so lines and places stay what they were.
 
-Lines and places stay what they were, so that a receipt that names a line is right for the copy too. What was packed or
-in UTF-16 is copied as the text in it.
+What was packed or in UTF-16 is copied as its text.
 """
 
 import re
@@ -22,8 +21,6 @@ _KEY_EDGE = re.compile(rb"-----(BEGIN|END)[ A-Z]*PRIVATE KEY-----")
 
 @dataclass(frozen=True, kw_only=True)
 class LogCopy:
-    """A log of a run, to be copied."""
-
     run_id: str
     name: str  # below the folder of runs: CASE/r0/log.HOST.txt
     file: Path
@@ -42,7 +39,6 @@ class LogCopy:
 
 
 def of(root: Path, runs: Sequence[Measurement]) -> Iterator[LogCopy]:
-    """The logs of *runs*, whose folders lie below *root*."""
     store = Store(root)
     for run in runs:
         folder: RunFolder = store.folder(run.run)

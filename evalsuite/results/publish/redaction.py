@@ -1,9 +1,7 @@
-"""An evaluation as it is shown to others: less what looks like a secret, in whatever text of it.
+"""An evaluation less what looks like a secret, in whatever text of it.
 
-Host names, versions, addresses of repositories, reasons of skips and what scripts say of themselves all come from
-outside. Whoever reads a run sees to commands and variables, of which the names tell more; here the rest is swept, so
-that a field added next year is swept too. A case keeps its names, which folders bear: one with a secret is not read.
-A line of a log was masked when it was read, in place, so that what was read of it is still found there.
+Commands and variables are masked when a run is read, lines of a log in place; here the rest is swept. A case keeps its
+names, which folders bear.
 """
 
 import functools
@@ -49,7 +47,6 @@ def _text(found: str) -> str:
 
 
 def _all(found: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Series of numbers hold no text, and are as long as a run."""
     if not found or _is_number(found[0]) or (isinstance(found[0], tuple) and found[0] and _is_number(found[0][0])):
         return found
     inside = tuple(map(_swept, found))

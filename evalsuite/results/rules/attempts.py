@@ -1,7 +1,6 @@
-"""What the journal beside the run folders shows: runs that were taken away or made again, and plans that changed.
+"""What the journal beside the run folders shows: runs taken away or made again, and plans that changed.
 
-A run is made once, so one that was made until it looked well is no repeat. What was interrupted or failed and was then
-made again is said; a completed run that is gone leaves a criterion undetermined (docs/report.md#verdicts).
+A completed run that is gone leaves a criterion undetermined (docs/report.md#verdicts).
 """
 
 from collections.abc import Container, Iterable, Mapping, Sequence
@@ -26,7 +25,6 @@ class Recorded:
     broken: bool = False
 
     def of(self, cases: Container[str] | None) -> "Recorded":
-        """What concerns *cases*, by their ids; None: all."""
         ours = [one for one in self.attempts if cases is None or one.run.partition("/")[0] in cases]
         return replace(self, attempts=tuple(ours))
 
@@ -39,7 +37,6 @@ class Recorded:
 
 
 def read(journal: Journal) -> Recorded:
-    """What *journal* holds."""
     try:
         return Recorded(attempts=journal.attempts(), campaigns=journal.campaigns(), broken=not journal.chained)
     except EvalsuiteError:
@@ -75,7 +72,6 @@ def add_findings(
 
 
 def findings(recorded: Recorded, commands: Mapping[str, RunCommand]) -> dict[str, tuple[Finding, ...]]:
-    """Case id → what the journal shows of its runs."""
     found: dict[str, list[Finding]] = {}
     for each in (*_gone(recorded, commands), *_broken(recorded, commands), *_added(recorded, commands)):
         found.setdefault(each.where.partition("/")[0], []).append(each)
@@ -96,7 +92,6 @@ def _gone(recorded: Recorded, commands: Mapping[str, RunCommand]) -> Iterable[Fi
 
 
 def _broken(recorded: Recorded, commands: Mapping[str, RunCommand]) -> Iterable[Finding]:
-    """Runs of which the journal does not hold the start, or another plan than the one they were started by."""
     sealed = {one.id: one.plan_sha256 for one in recorded.campaigns if one.whole}
     starts = {(one.run, one.number) for one in recorded.attempts}
     for run, command in commands.items():
@@ -109,7 +104,6 @@ def _broken(recorded: Recorded, commands: Mapping[str, RunCommand]) -> Iterable[
 
 
 def _added(recorded: Recorded, commands: Mapping[str, RunCommand]) -> Iterable[Finding]:
-    """Cases of which a later start asked for more repeats than an earlier one."""
     asked: dict[str, list[int]] = {}
     ran = {command.campaign.id for command in commands.values() if command.campaign}
     for campaign in recorded.campaigns:

@@ -1,8 +1,4 @@
-"""Data rules that ask more than one log: duplicates, origins, hardware that cannot be.
-
-`checked` looks at the runs before they are summarised, `findings` at the whole afterwards. Both take values
-and give values. Where each rule is raised, here or elsewhere, stands in data/rules.
-"""
+"""Data rules that ask more than one log; data/rules says where each is raised."""
 
 import re
 import tomllib
@@ -145,10 +141,7 @@ def findings(
     environments: Mapping[str, HostEnvironment],
     commands: Mapping[str, RunCommand] | None = None,
 ) -> tuple[Finding, ...]:
-    """What only the whole shows: series of several conditions, machines that cannot be, speed-ups that do not follow.
-
-    *commands* (run id → what was run) hold the speed-ups that imported tables print.
-    """
+    """What only the whole shows. *commands*: run id → what was run, with the speed-ups that imported tables print."""
     known = commands or {}
     return (
         *_split_series(summaries),
@@ -165,7 +158,6 @@ def findings(
 
 
 def _methods(summaries: Sequence[Summary]) -> Iterable[Finding]:
-    """Scales whose runs were timed by another clock than those of their base: the difference of the clocks is in it."""
     of_case = {one.case: _methods_of(one) for one in summaries}
     for one in summaries:
         base = of_case.get(one.base, ()) if one.base else ()
@@ -197,7 +189,6 @@ def _cited_figures(runs: Iterable[Measurement], commands: Mapping[str, RunComman
 
 
 def cited_figure(figure: CitedFigure, where: str) -> Iterable[Finding]:
-    """The speed-ups, medians and figures that do not follow from one another, each once."""
     speedups: dict[Decimal | None, tuple[str, float]] = {}
     for citation in figure.citations:
         computed = _speedup(figure.printed, citation)
@@ -269,7 +260,6 @@ def _split_series(summaries: Sequence[Summary | Unmeasured]) -> Iterable[Finding
 
 
 def _said_of_machines(summaries: Sequence[Summary | Unmeasured]) -> Iterable[Finding]:
-    """What is said of one machine of imported runs and cannot be: two models of its devices."""
     devices: dict[str, dict[str, None]] = {}
     for run in (run for one in summaries for run in one.measurements):
         known = facts.of_measurement(run)

@@ -7,7 +7,6 @@ from evalsuite.model import Finding, Measurement
 
 
 def findings(runs: Sequence[Measurement]) -> Iterable[Finding]:
-    """A finding for each campaign whose blocks found the machine at different speeds."""
     blocks: dict[str, dict[tuple[int | None, str], float]] = {}
     for run in runs:
         if run.campaign is not None and run.probe_s is not None:

@@ -1,9 +1,7 @@
-"""What a case computes: TFLOP/s of each device, and their share of what the device can do (model FLOPs utilisation).
+"""TFLOP/s of each device, and their share of its peak (model FLOPs utilisation).
 
-Operations by model stand with formula and source in `data/models.toml`, dense peaks by device and precision in
-`data/devices.toml`. Nothing has a default: where model, input size, device or precision is not stated, or not listed,
-there is no number. MFU counts the operations that the model needs, not those that are done twice to save memory
-(Chowdhery et al., "PaLM: Scaling Language Modeling with Pathways", 2022, appendix B).
+Sources: `data/models.toml`, `data/devices.toml`. Nothing has a default: what is not stated or listed gives no number.
+Recomputed operations do not count (Chowdhery et al., "PaLM", 2022, appendix B).
 """
 
 import functools
@@ -38,8 +36,6 @@ SEQUENCES = ("sentences/s", "sequences/s", "samples/s")
 
 @dataclass(frozen=True, kw_only=True)
 class ModelFlops:
-    """A model of the catalogue, and how its operations are counted."""
-
     names: tuple[str, ...]
     kind: Literal["convolution", "encoder", "decoder", "parameters"]
     source: str
@@ -80,8 +76,6 @@ class Peak:
 
 @dataclass(frozen=True, kw_only=True)
 class Compute:
-    """What the devices of a case computed."""
-
     flops_per_item: float
     tflops_per_device: float
     peak_tflops: float | None  # of one device; None where device or precision is unknown
@@ -147,8 +141,6 @@ def findings(summaries: Iterable[Summary]) -> Iterator[Finding]:
 
 @dataclass(frozen=True, kw_only=True)
 class Energy:
-    """Of the devices for one item; processors, memory and network of the hosts are not in it."""
-
     joules_per_item: float
     method: Literal["energy counter", "sampled power"]
 
@@ -176,8 +168,8 @@ def _counted_j_per_item(run: Measurement) -> float | None:
 class PeakMemory:
     """The most that one device held in any run of a case; None where nothing says it."""
 
-    printed_bytes: float | None  # by the script: what its allocator gave out or kept
-    sampled_bytes: float | None  # by the sensors, a few times a second: all that is on the device
+    printed_bytes: float | None
+    sampled_bytes: float | None
 
 
 def peak_memory(one: Summary) -> PeakMemory:

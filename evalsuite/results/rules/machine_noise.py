@@ -1,4 +1,4 @@
-"""What the runs say that no other program disturbed: the same questions, asked of fewer runs."""
+"""The same questions, asked of the runs that no other program disturbed."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -13,8 +13,6 @@ from evalsuite.results.measure.summary import counts, summaries
 
 @dataclass(frozen=True, kw_only=True)
 class WithAndWithout:
-    """One answer of all runs, beside that of the undisturbed ones."""
-
     every: Answer
     undisturbed: Answer
     disturbed_runs: int  # of those that count for it
@@ -22,7 +20,6 @@ class WithAndWithout:
 
     @property
     def changes(self) -> bool:
-        """Whether another word comes of it, or others in front."""
         return _found(self.every) != _found(self.undisturbed)
 
 
@@ -36,7 +33,6 @@ def with_and_without(
     planned: Sequence[Case] = (),
     skips: Sequence[Skip] = (),
 ) -> tuple[WithAndWithout, ...]:
-    """Each answer of *told* that rests on a disturbed run."""
     touched = [one for one in told if any(map(disturbed, _runs(one)))]
     if not touched:
         return ()

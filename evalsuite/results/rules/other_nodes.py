@@ -1,4 +1,4 @@
-"""Whether the runs of a scale were made on the same machines: a spare one that took a dead one's place is another."""
+"""Whether the runs of a scale were made on the same nodes."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -9,7 +9,7 @@ from evalsuite.model import Finding, Measurement, Summary, Unmeasured
 from evalsuite.results.compare import fairness
 from evalsuite.results.measure.summary import counts, valid
 
-Nodes = frozenset[tuple[str, ...]]  # of each run of a case, those that it was made on
+Nodes = frozenset[tuple[str, ...]]
 
 
 def findings(runs: Sequence[Measurement]) -> Iterable[Finding]:
@@ -51,7 +51,6 @@ def mark_summaries(rows: Iterable[Summary | Unmeasured]) -> list[Summary | Unmea
 
 
 def _nodes(summary: Summary) -> Nodes:
-    """Where the runs that count were made; empty on one machine, and where a run does not say it."""
     hosts = [tuple(sorted(run.hosts)) for run in summary.measurements if counts(run)]
     told = summary.case.nodes > 1 and all(len(each) == summary.case.nodes for each in hosts)
     return frozenset(hosts) if told else frozenset()

@@ -1,8 +1,4 @@
-"""How far a finding is beyond its rule, and one finding for each case and rule.
-
-What several runs of a case have alike (a script that buffers its output, a batch that the data do not fill) is said
-once, by the gravest of them, with the other runs beside it: five repeats are five measurements of one thing.
-"""
+"""How far a finding is beyond its rule, and one finding for each case and rule: the gravest."""
 
 import math
 import re
@@ -25,8 +21,6 @@ _RUN = re.compile(r"(.+)/r\d+")
 
 @dataclass(frozen=True, kw_only=True)
 class Excess:
-    """How far one finding goes, and what its rule allows."""
-
     value: float
     kind: Kind
     allowed: float
@@ -62,7 +56,6 @@ def _sized(finding: Finding, value: float, kind: Kind, allowed: float | None = N
 
 
 def _allowed(finding: Finding, kind: Kind) -> float:
-    """The limit of the rule; where it has none, what breaks nothing."""
     limits = [field.default for field in fields(finding) if isinstance(field.default, int | float)]
     return float(limits[0]) if limits else 1.0 if kind in (Kind.RATIO, Kind.FACTOR) else 0.0
 
@@ -84,7 +77,6 @@ def _together(same: list[Finding]) -> Finding:
 
 
 def _case(where: str) -> str:
-    """The case whose run *where* is; *where* itself where it is no run."""
     run = _RUN.fullmatch(where)
     return run[1] if run else where
 

@@ -1,8 +1,4 @@
-"""What a reviewer would ask: figures that may be right, and that somebody will doubt unless they are explained.
-
-No suspicion is a verdict, and nothing is left out of any result because of one. Each says what it is about, what it is
-measured against, and which settings are worth a look first.
-"""
+"""What a reviewer would ask. No suspicion is a verdict, and nothing is left out because of one."""
 
 import functools
 import statistics
@@ -28,8 +24,6 @@ CLASSES = {"imagenet": 1000, "cifar100": 100, "cifar10": 10, "mnist": 10}  # a w
 
 @dataclass(frozen=True, kw_only=True)
 class FarBelow:
-    """A framework on one device many times slower than the median of the others."""
-
     one: Summary
     others: int
     median: float
@@ -42,8 +36,6 @@ class FarBelow:
 
 @dataclass(frozen=True, kw_only=True)
 class OutsidePublished:
-    """A rate unlike any that is published for so many of its devices."""
-
     one: Summary
     range: PublishedRange
     settings: tuple[str, ...]
@@ -55,8 +47,6 @@ class OutsidePublished:
 
 @dataclass(frozen=True, kw_only=True)
 class SlowBase:
-    """The best efficiency at a scale, of a framework whose base is slow and which is not the fastest there."""
-
     one: Summary
     base: Summary
     share: float  # of the median base of the others
@@ -65,8 +55,6 @@ class SlowBase:
 
 @dataclass(frozen=True, kw_only=True)
 class AtChance:
-    """A trained model that is as accurate as a guess."""
-
     one: Summary
     score: Score
     classes: int
@@ -83,7 +71,6 @@ Suspicion = FarBelow | OutsidePublished | SlowBase | AtChance | OneClock
 
 
 def suspicions(summaries: Iterable[Summary]) -> tuple[Suspicion, ...]:
-    """What is found in *summaries*, rule by rule."""
     found = list(summaries)
     blocks: dict[Case, list[Summary]] = {}
     for one in found:
@@ -98,7 +85,6 @@ def suspicions(summaries: Iterable[Summary]) -> tuple[Suspicion, ...]:
 
 
 def _block(case: Case) -> Case:
-    """What cases share that do the same work: all but framework, recipe and scale."""
     return replace(case, framework="", recipe="", nodes=1, devices_per_node=1)
 
 
@@ -112,7 +98,6 @@ def _far_below(members: Sequence[Summary]) -> Iterator[FarBelow]:
 
 
 def _median_of_others(one: Summary, among: Iterable[Summary]) -> float | None:
-    """The median over the other frameworks, each with its fastest recipe; None if they are too few."""
     best: dict[str, float] = {}
     for other in among:
         if other.case.framework != one.case.framework and other.unit == one.unit:
@@ -128,7 +113,6 @@ def _outside_published(found: Iterable[Summary]) -> Iterator[OutsidePublished]:
 
 
 def _unlike(value: float, known: PublishedRange) -> bool:
-    """Whether *value* is of another kind than what is published: outside of it, and by a good deal."""
     if known.low <= value <= known.high:
         return False
     far = not FAR_BELOW * known.median <= value <= FAR_ABOVE * known.median
@@ -136,7 +120,6 @@ def _unlike(value: float, known: PublishedRange) -> bool:
 
 
 def _slow_bases(members: Sequence[Summary]) -> Iterator[SlowBase]:
-    """Of each series the largest scale at which it has the best efficiency."""
     told: set[str] = set()
     bases = {one.case: one for one in members}
     for scale in sorted({(one.case.nodes, one.case.devices_per_node) for one in members}, reverse=True):
@@ -164,14 +147,12 @@ def _at_chance(found: Iterable[Summary]) -> Iterator[AtChance]:
 
 
 def _classes(one: Summary) -> int | None:
-    """How many classes its data have, as far as their name says so."""
     stated = facts.of_runs(run for run in one.measurements if counts(run)).get("data", ())
     names = " ".join((one.case.model, one.case.recipe, *(fact.value for fact in stated))).lower()
     return next((classes for word, classes in CLASSES.items() if word in names), None)
 
 
 def _last_score(one: Summary) -> Score | None:
-    """The accuracy after the last epoch of the median run, on data that it was not trained on."""
     scores = [score for score in median_run(one).scores if score.metric in ("accuracy", "top1")]
     held_out = [score for score in scores if score.split == "validation"]
     return max(held_out, key=lambda score: score.epoch, default=None)

@@ -33,7 +33,6 @@ def findings(hosts: Sequence["Readings"], begin_s: float, end_s: float) -> Itera
 
 
 def _told(hosts: Sequence["Readings"], quantity: str, begin_s: float, end_s: float) -> Iterator["Floats"]:
-    """What each device of the job told of *quantity* inside the window, where it told anything."""
     for host in hosts:
         table = host.table(quantity)
         inside = (host.times_s >= begin_s) & (host.times_s <= end_s)

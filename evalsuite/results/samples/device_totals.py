@@ -1,7 +1,4 @@
-"""What the devices of a run held at most, and what energy they took over the measured steps: by counters and logs.
-
-Nothing is made up of a part: a device that was not read leaves the whole unsaid.
-"""
+"""What the devices of a run held at most and what energy they took; one that was not read leaves the whole unsaid."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -18,11 +15,10 @@ if TYPE_CHECKING:
     from evalsuite.results.samples.sample_arrays import Floats
 
 GIB = 1024**3
-Counted = tuple["Floats", "Floats"]  # when, by the clock of the first host; the counter in joules
+Counted = tuple["Floats", "Floats"]
 
 
 def cpu_s(agents: Iterable[AgentOutcome]) -> float | None:
-    """CPU seconds of all that the run started on every node; None where a node's control group did not count them."""
     found = [agent.group_cpu_s for agent in agents]
     known = [seconds for seconds in found if seconds is not None]
     return sum(known) if known and len(known) == len(found) else None
@@ -64,12 +60,10 @@ def energy_j(hosts: Mapping[str, Samples], window: Window | None, planned: Devic
 
 
 def _of_job(samples: Samples) -> list[str]:
-    """The accelerators that the job uses, by their names in the samples."""
     return sorted({gpu_name(gpu.index) for gpu in samples.header.gpus or () if gpu.of_job is not False})
 
 
 def _counters(hosts: Mapping[str, Samples]) -> Iterator[Counted]:
-    """The readings of each device's counter in order of time, on the clock of the first host."""
     origin = next((samples.header.started_at_unix_s for samples in hosts.values()), None)
     for samples in hosts.values():
         if not _of_job(samples):
@@ -94,7 +88,6 @@ def _between(readings: Counted, begin_s: float, end_s: float) -> float | None:
 
 
 def _at(readings: Counted, at_s: float) -> float | None:
-    """The counter at *at_s*, in a straight line between the two readings around it."""
     times_s, counts = readings
     before_s, after_s = times_s[:-1], times_s[1:]
     around = ((before_s <= at_s) & (at_s <= after_s) & (after_s > before_s)).nonzero()[0]

@@ -8,10 +8,9 @@ from evalsuite.runs.samples import Samples
 
 
 def findings(hosts: Mapping[str, Samples]) -> Iterator[Finding]:
-    """One for the host whose clock is farthest from that of the first, beyond what its start and its end explain.
+    """One for the host whose clock is farthest from that of the first, by more than start and end explain.
 
-    A node may start late, or end late; by its own clock it does both only if the clock is wrong. The offset is
-    the smaller of the two.
+    The offset is the smaller of the two: a node may start late or end late.
     """
     if len(hosts) < 2:
         return
@@ -32,7 +31,6 @@ def _offset_s(at_start_s: float, at_end_s: float) -> float:
 
 
 def _span(samples: Samples) -> tuple[float, float] | None:
-    """When the first and the last reading were taken, by the host's own time of day."""
     start = samples.header.started_at_unix_s
     span_s = samples.span_s
     return None if start is None or span_s is None else (start + span_s[0], start + span_s[1])

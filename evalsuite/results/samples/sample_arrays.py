@@ -1,8 +1,4 @@
-"""The samples of a host as arrays, and what they stand for: values, and the time that each holds.
-
-All devices of a host that were read at the same times lie in one array, so that a figure over 1,000 devices costs some
-operations a host. Imported where a figure is computed: numpy takes longer to load than many commands to run.
-"""
+"""The samples of a host as arrays. Imported where a figure is computed: numpy loads slowly."""
 
 import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -29,12 +25,10 @@ class Readout:
     read: Flags | None  # None: all were
 
     def at(self, places: NDArray[int64]) -> "Readout":
-        """The readings at *places* alone."""
         read = None if self.read is None else self.read[:, places]
         return Readout(of=self.of, values=self.values[:, places], read=read)
 
     def rows(self, places: Sequence[int]) -> "Readout":
-        """The devices at *places*."""
         of = tuple(self.of[place] for place in places)
         return Readout(of=of, values=self.values[places], read=None if self.read is None else self.read[places])
 
@@ -43,7 +37,6 @@ class Readout:
         return self.values if read is None else self.values[numpy.ix_(numpy.array(places), read)]
 
     def plus(self, other: "Readout") -> "Readout":
-        """The sum with *other*, of the same devices, where both were read."""
         read = [one for one in (self.read, other.read) if one is not None]
         return replace(self, values=self.values + other.values, read=numpy.logical_and.reduce(read) if read else None)
 
@@ -74,8 +67,6 @@ def times_s(samples: Samples) -> Floats:
 
 @dataclass(frozen=True, kw_only=True)
 class Readings:
-    """One host's readings in order of time on the run's clock, or some of them."""
-
     samples: Samples
     times_s: Floats
     places: NDArray[int64]  # of these readings in the file
@@ -95,7 +86,6 @@ class Readings:
 
     @property
     def period_s(self) -> float:
-        """Seconds from one reading to the next."""
         return self.stride / self.header.hz
 
     def table(self, name: str) -> Readout | None:
@@ -103,7 +93,6 @@ class Readings:
         return None if found is None else found.at(self.places)
 
     def some(self, chosen: slice) -> "Readings":
-        """These readings, less all but the *chosen*."""
         return replace(
             self,
             times_s=self.times_s[chosen],
@@ -139,7 +128,6 @@ def on_one_clock(hosts: Mapping[str, Samples], clock: str | None) -> list[Readin
 
 
 def _began(header: Header) -> float | None:
-    """When the run began on a host, on the evaluator's clock where the agent asked it."""
     if header.started_at_unix_s is None:
         return None
     return header.started_at_unix_s - (header.clock_ahead_s or 0.0)
@@ -147,12 +135,10 @@ def _began(header: Header) -> float | None:
 
 @dataclass(frozen=True, kw_only=True)
 class Spans:
-    """The times that readings stand for: in order, and without overlap."""
-
     begin_s: Floats
     end_s: Floats
     at_s: Floats  # when each was read: where it is drawn
-    values: Callable[[Floats], Floats]  # what was read of some devices → their values over these times
+    values: Callable[[Floats], Floats]
     _known: dict[int, float] = field(default_factory=dict, init=False, compare=False, repr=False)
 
     @cached_property
@@ -160,7 +146,6 @@ class Spans:
         return self.end_s - self.begin_s
 
     def whole_s(self, devices: int = 1) -> float:
-        """All seconds together, those of each of so many *devices*."""
         if devices not in self._known:
             self._known[devices] = sum_of(numpy.tile(self.seconds, devices))
         return self._known[devices]
@@ -176,14 +161,11 @@ class Spans:
         )
 
     def inside(self, begin_s: float, end_s: float) -> "Spans":
-        """What lies from *begin_s* to *end_s*."""
         return replace(self, begin_s=numpy.maximum(self.begin_s, begin_s), end_s=numpy.minimum(self.end_s, end_s))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Cells:
-    """The values of some devices and the times that they stand for."""
-
     spans: Spans
     values: Floats  # a row a device
 
@@ -289,7 +271,6 @@ def _alone(cells: Cells, flags: Flags | None) -> Cells:
 
 
 def _counted(cells: Cells, flags: Flags | None) -> tuple[NDArray[int64], Floats]:
-    """How many devices were measured at each instant, and the sum of what was."""
     if flags is None:
         devices, instants = cells.values.shape
         return numpy.full(instants, devices), cells.values.sum(axis=0)

@@ -1,10 +1,8 @@
 """Samples → how much of each resource the measured steps used, and how that went over time.
 
-Pure. A mean is weighted with time and taken over the window alone (docs/report.md#definitions): a counter gives the
-rate between two readings, cut at the window's edges; a gauge stands for the time around its reading, at most
-one period long, and counts only if it was read inside the window. What was not measured is absent, and so is what was
-measured on too few of the planned devices or in too little of the window: the mean of the rest would pass for that of
-the job. One resource of all hosts is looked at after the other, so that 1,000 devices fit into little memory.
+Means are weighted with time over the window (docs/report.md#definitions). A counter gives the rate between two
+readings; a gauge stands for the time around its reading. What was measured on too few of the planned devices, or in
+too little of the window, is absent. One resource of all hosts follows the other, so that 1,000 devices fit into memory.
 """
 
 import itertools
@@ -25,7 +23,7 @@ LEAST_COVERAGE = ThinSamples.wanted
 # Two clocks, that of the counter and ours, are never read at the same instant: a little above 100 % is full.
 GRAIN_PERCENT = 2.0
 JOB_CPU_GRAIN_PERCENT = 10.0  # the kernel gives a process's CPU time in steps of 10 ms (proc_pid_stat(5))
-FEWEST_READINGS = 5  # a device may be read between two steps once or twice
+FEWEST_READINGS = 5
 DRAWN_READINGS = 1500  # a figure is some 1,000 points wide
 BITS_PER_BYTE = 8
 MEGA = 1e6
@@ -34,21 +32,17 @@ Points = dict[tuple[str, str | None], tuple[tuple[float, float], ...]]  # (resou
 
 
 class Bounds(NamedTuple):
-    """The measured window on the run's clock."""
-
     begin_s: float
     end_s: float
 
 
 @dataclass(frozen=True, kw_only=True)
 class Meter:
-    """How one resource is read."""
-
     quantities: tuple[str, ...]  # of the samples; their sum is meant
     unit: str
     counts: bool = False  # a counter, whose rate is meant
     limit: float = math.inf  # above it a value cannot be
-    summed: bool = False  # the job's figure is the sum over devices and nodes, not their mean
+    summed: bool = False
     rare: bool = False  # read at the period of PCIe traffic
 
 
@@ -86,12 +80,10 @@ METERS: Mapping[str, Meter] = {
 
 @dataclass(frozen=True, kw_only=True)
 class Device:
-    """What a resource is one of: a disk, an interface, an accelerator, or the host itself."""
-
     name: str  # in the samples
     label: str | None
     capacity: float | None = None
-    whole: float | None = None  # what 100 % of it is, where the resource is a share
+    whole: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,7 +96,6 @@ class ReadingSeries:
 
     @property
     def samples(self) -> list[int]:
-        """Of each device."""
         if self.sound is None:
             return [self.cells.values.shape[1]] * len(self.devices)
         found: list[int] = self.sound.sum(axis=1).tolist()
@@ -125,22 +116,18 @@ class ReadingSeries:
 
 @dataclass(frozen=True, kw_only=True)
 class Devices:
-    """What a run was to use; what was sampled of it may be less."""
-
     nodes: int
     accelerators: int  # over all nodes; 0 for a run on CPUs
-    link_mbit: int | None = None  # what the link of each node gives, where the run says so
+    link_mbit: int | None = None
 
 
 def of_job(
     hosts: Mapping[str, Samples], window: Window, clock: str | None = None, planned: Devices | None = None
 ) -> tuple[tuple[Utilisation, ...], tuple[Finding, ...]]:
-    """The job's use of each resource over *window*: one figure a resource, whatever the devices and nodes.
+    """The job's use of each resource over *window*, on the clock of the host *clock* (default: the first).
 
-    Percentages, temperatures, clocks and watts are means over the devices (or nodes), bytes and rates are
-    sums over them; the single devices are in `timeline`. A resource of which too little of the window, or too few of
-    the *planned* devices and nodes, were sampled has no figure (D18). The window is on the clock of the host *clock*,
-    the first by default; the others' samples are brought to it by the time of day at which each agent started.
+    Shares, temperatures, clocks and watts are means over devices or nodes, bytes and rates are sums. Where
+    too little was sampled there is no figure (D18).
     """
     if window.begin_s is None or window.end_s is None or window.end_s <= window.begin_s:
         return (), ()
@@ -177,7 +164,6 @@ def _over_link(resource: str, of_host: Sequence[ReadingSeries], planned: Devices
 def _expected(
     resource: str, same: Sequence[ReadingSeries], hosts: Sequence["Readings"], planned: Devices | None
 ) -> int:
-    """How many devices or nodes there would be a series of, had all that were planned been read."""
     found, missing = _number(same), (planned.nodes / len(hosts)) if planned and hosts else 1.0
     if resource in OF_GPU:
         return max(found, planned.accelerators if planned else 0)
@@ -192,7 +178,6 @@ def _expected(
 
 
 def _idle(same: Sequence[ReadingSeries], planned: Devices | None) -> Iterator[Finding]:
-    """Of the accelerators that the job could see fewer were ever busy than it was to use."""
     enough = [
         busy for one in same for busy, samples in zip(one.busy, one.samples, strict=True) if samples >= FEWEST_READINGS
     ]
@@ -220,7 +205,6 @@ def timeline(samples: Samples, window: Window | None) -> Timeline:
 
 
 def _drawn(resource: str, same: Sequence[ReadingSeries]) -> Points:
-    """The points of the whole host, and those of each device where there are several, or where it is an accelerator."""
     whole = _together(resource, same)
     found: Points = {(resource, None): tuple(zip(_instants(whole.spans), whole.values[0].tolist(), strict=True))}
     if _number(same) > 1 or resource.startswith("gpu"):
@@ -234,7 +218,6 @@ def _drawn(resource: str, same: Sequence[ReadingSeries]) -> Points:
 
 
 def _instants(spans: "Spans") -> list[float]:
-    """When each value was read, to the microsecond: where it is drawn."""
     return [round(at, 6) for at in spans.at_s.tolist()]
 
 
@@ -249,7 +232,6 @@ OF_GPU = tuple(name for name in METERS if name.startswith(("gpu", "link", "pcie"
 
 
 def _resources(header: Header) -> Iterator[str]:
-    """What may have been read of a host, in the order in which it is told."""
     yield from OF_HOST
     yield from OF_DISK if header.disks else ()
     yield from OF_FILESYSTEM if header.filesystems else ()
@@ -259,7 +241,6 @@ def _resources(header: Header) -> Iterator[str]:
 
 
 def _devices(resource: str, readings: "Readings") -> list[Device]:
-    """What there is of *resource* on a host, as its header says."""
     header = readings.header
     if resource in OF_HOST:
         return _host(resource, header, readings.host)
@@ -292,7 +273,6 @@ def _host(resource: str, header: Header, label: str | None) -> list[Device]:
 
 
 def _accelerators(resource: str, readings: "Readings") -> list[Device]:
-    """Those of the job."""
     found = []
     for gpu in readings.header.gpus or ():
         if gpu.of_job is False or (resource == "gpu_memory" and not gpu.memory_total_bytes):
@@ -305,7 +285,6 @@ def _accelerators(resource: str, readings: "Readings") -> list[Device]:
 
 
 def _series(readings: "Readings", resource: str, window: Bounds | None) -> Iterator[ReadingSeries]:
-    """The series of *resource* on one host, cut to *window* if there is one; those without a value are left out."""
     from evalsuite.results.samples.sample_arrays import percent_of, read_together
 
     meter, table = METERS[resource], _table(readings, resource)
@@ -327,7 +306,6 @@ def _series(readings: "Readings", resource: str, window: Bounds | None) -> Itera
 
 
 def _sound(devices: tuple[Device, ...], spans: "Spans", values: "Floats", meter: Meter) -> ReadingSeries:
-    """The series of *values*, of which those count that can be."""
     from evalsuite.results.samples.sample_arrays import Cells
 
     most = values.max()
@@ -382,12 +360,10 @@ def _label(readings: "Readings", device: str) -> str:
 
 
 def _number(same: Iterable[ReadingSeries]) -> int:
-    """How many devices there are."""
     return sum(len(one.devices) for one in same)
 
 
 def _together(resource: str, same: Sequence[ReadingSeries]) -> "Cells":
-    """The sum (or mean) of the devices at each instant at which all of them were measured."""
     from evalsuite.results.samples.sample_arrays import together
 
     found = together([(one.cells, one.sound) for one in same])
