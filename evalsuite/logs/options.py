@@ -8,7 +8,6 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from evalsuite.dialect import stands_in
 from evalsuite.logs.text.logfile import Unreadable, chunks
 
 HEAD_BYTES = 1 << 18  # scripts print their options before they train
@@ -61,9 +60,9 @@ def _words(text: bytes) -> Iterator[str]:
 
 
 def _pairs(text: bytes) -> Iterator[tuple[str, str]]:
-    for space in _NAMESPACE.finditer(text) if stands_in(b"Namespace(", text) else ():
+    for space in _NAMESPACE.finditer(text) if b"Namespace(" in text else ():
         for member in _MEMBER.finditer(space[1].decode("utf-8", "replace")):
             yield member[1], member[2].strip("'\"")
     for shape, sign in ((_DOTTED, b" ..."), (_LISTED, b" = ")):
-        for line in shape.finditer(text) if stands_in(sign, text) else ():
+        for line in shape.finditer(text) if sign in text else ():
             yield line[1].decode(), line[2].decode("utf-8", "replace")

@@ -15,11 +15,9 @@ from evalsuite.logs.recognition import recognise
 from evalsuite.logs.scan import timers
 from evalsuite.logs.scan.failures import Failure
 from evalsuite.logs.scan.scan import TooMany, scan_file
-from evalsuite.logs.status import confidence
 from evalsuite.logs.status import status as status_room
 from evalsuite.logs.steps.job import Facts, batch_per_device, contradictions
-from evalsuite.logs.steps.numbers import Given, Numbers, Pass, compute_numbers
-from evalsuite.logs.steps.window_full import WindowFull
+from evalsuite.logs.steps.numbers import Given, Numbers, Pass, WindowFull, compute_numbers
 from evalsuite.logs.text.arrivals import Arrival, read_arrivals
 from evalsuite.logs.text.intact import ALTERED
 from evalsuite.logs.text.logfile import Unreadable
@@ -152,7 +150,7 @@ def _judge(numbers: Numbers) -> Reading:
     if doubt is not None:
         measured = None if measured is None else replace(measured, items_per_s=None)
         status, reason = (status, reason) if status == "failed" else ("doubtful", doubt)
-    sure = None if measured is None or measured.items_per_s is None else confidence.grade(measured, findings)
+    sure = None if measured is None or measured.items_per_s is None else status_room.grade(measured, findings)
     stop = status_room.unfinished(run) if status == "incomplete" else None
     return Reading(
         dialect=run.dialect.name,
@@ -221,7 +219,7 @@ def _devices_assumed(numbers: Numbers) -> Iterator[Finding]:
 def _doubt(numbers: Numbers, measured: Throughput) -> str | None:
     """What in the log contradicts the number: two of its figures, or a second derivation."""
     relayed = any(step.relay_s is not None for step in numbers.merged.steps)
-    doubt = confidence.doubt(measured, numbers.facts, relayed=relayed)
+    doubt = status_room.doubt(measured, numbers.facts, relayed=relayed)
     if doubt or measured.items_per_s is None:
         return doubt
     second = (scan.second.contradiction(measured.items_per_s) for scan in numbers.run.scans if scan.second is not None)

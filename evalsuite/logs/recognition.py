@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 
-from evalsuite.dialect import NO_DIGITS, Dialect, Line, stands_in
+from evalsuite.dialect import NO_DIGITS, Dialect, Line
 from evalsuite.logs import catalogue
 from evalsuite.logs.scan import failures
 from evalsuite.logs.scan.scan import Quiet
@@ -49,7 +49,7 @@ class Sniffer:
         lines = (line[:_LINE_BYTES] for line in text.replace(b"\r", b"\n").split(b"\n"))
         examples = {line.translate(None, NO_DIGITS): line for line in lines}
         shapes, example = b"\n".join(examples), b"\n".join(examples.values()) + b"\n"
-        names = set().union(*(who for shape, who in self._shapes.items() if stands_in(shape, shapes)))
+        names = set().union(*(who for shape, who in self._shapes.items() if shape in shapes))
         likely = [dialect for dialect in self._dialects if dialect.name in names]
         found = [dialect for dialect in likely if _stands_in(example, text, dialect)]
         names = {dialect.name for dialect in found}
@@ -142,7 +142,7 @@ def _stands_in(example: bytes, text: bytes, dialect: Dialect) -> bool:
 
 
 def _finds(text: bytes, line: Line) -> bool:
-    if not stands_in(line.literal, text):
+    if line.literal not in text:
         return False
     if line.fields is None:
         return line.compiled.search(text) is not None

@@ -4,8 +4,7 @@ import itertools
 import random
 
 from evalsuite.logs import catalogue, reading
-from evalsuite.logs.scan.scan import scan_file
-from evalsuite.logs.scan.tail_sample import MOST_RECORDS
+from evalsuite.logs.scan.scan import MOST_SAMPLED, scan_file
 
 
 def _log(path, times):
@@ -53,7 +52,7 @@ def test_few_of_many_reports_are_read(tmp_path):
     read = scan_file(_log(tmp_path / "log", [0.3] * 60_000), _dialect(), _Window())
 
     assert read.uncollected > 50_000
-    assert 94 <= len(read.rest.records) < MOST_RECORDS / 10
+    assert 94 <= len(read.rest.records) < MOST_SAMPLED / 10
 
 
 def _dialect():

@@ -10,7 +10,7 @@ from evalsuite.dialect import Line
 from evalsuite.logs import catalogue
 from evalsuite.logs.reading import Reading, read_file
 from evalsuite.logs.text.intact import ALTERED
-from evalsuite.logs.text.whole_numbers import is_whole
+from evalsuite.logs.text.records import is_whole
 
 LOGS = Path(__file__).resolve().parents[1] / "logs"
 DIALECTS = catalogue.discover()

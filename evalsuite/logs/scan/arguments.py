@@ -7,8 +7,6 @@ batches): a printed step may then be one. A bare `batch_size` is quoted where th
 import re
 from collections.abc import Iterator
 
-from evalsuite.dialect import bytes_of_it_stand_in
-
 _NAMES = {  # what it says → what scripts call it, with `_` for `-`, `.` or a blank
     "per_device": rb"(?:train_|local_)?batch_size_per_(?:gpu|device|card|rank)|batch_per_(?:gpu|device|card)"
     rb"|per_(?:gpu|device|card)_(?:train_)?batch_size|samples_per_gpu",
@@ -49,7 +47,7 @@ def arguments(text: bytes) -> dict[str, bytes]:
 def _lines(text: bytes) -> Iterator[bytes]:
     """Those in which one of the words stands, in order: found by the words, for nearly no line has one."""
     begins: dict[int, int] = {}
-    for word in filter(lambda word: bytes_of_it_stand_in(word, text), _WORDS):
+    for word in _WORDS:
         at = text.find(word)
         while at >= 0:
             begin, end = text.rfind(b"\n", 0, at) + 1, text.find(b"\n", at)

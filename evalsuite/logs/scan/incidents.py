@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from evalsuite.dialect import Dialect, stands_in
+from evalsuite.dialect import Dialect
 from evalsuite.findings import BeginsAgain, LossNotANumber, Resumed
 from evalsuite.logs.text.logfile import Chunk
 from evalsuite.model import Finding
@@ -31,9 +31,9 @@ class Incidents:
     def add(self, chunk: Chunk, *, only_steps: bool = False) -> None:
         text = chunk.text
         self._begin(text)
-        if self._nan_line is None and _may_hold_nan(text):
+        if self._nan_line is None and any(spelt in text for spelt in (b"nan", b"NaN", b"NAN")):
             self._nan_line = _line(chunk, _NAN_LOSS.search(text))
-        if self._resumed is None and not only_steps and (stands_in(b"esum", text) or stands_in(b"=> loaded", text)):
+        if self._resumed is None and not only_steps and (b"esum" in text or b"=> loaded" in text):
             found = _RESUMED.search(text)
             line = _line(chunk, found)
             if found is not None and line is not None:
@@ -60,17 +60,13 @@ class Incidents:
             yield LossNotANumber(line=self._nan_line)
 
 
-def _may_hold_nan(text: bytes) -> bool:
-    return any(stands_in(spelt, text) for spelt in (b"nan", b"NaN", b"NAN"))
-
-
 def _line(chunk: Chunk, match: "re.Match[bytes] | None") -> int | None:
     return None if match is None else chunk.first_line + chunk.text.count(b"\n", 0, match.start())
 
 
 def _anchor(text: bytes, dialect: Dialect) -> bytes | None:
     """The first step line up to behind its number; b"" where its number says not where in the run it stands."""
-    present = [line for line in dialect.step if stands_in(line.literal, text)]
+    present = [line for line in dialect.step if line.literal in text]
     found = [match for line in present if (match := line.compiled.search(text)) is not None]
     if not found:
         return None

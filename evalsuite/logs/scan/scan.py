@@ -10,17 +10,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
-from evalsuite.dialect import Dialect, Line, bytes_of_it_stand_in
+from evalsuite.dialect import Dialect, Line
 from evalsuite.logs.scan.arguments import arguments
 from evalsuite.logs.scan.incidents import Incidents
 from evalsuite.logs.scan.scores import ScoreCollector
-from evalsuite.logs.scan.tail_sample import Rest
 from evalsuite.logs.scan.timers import TimerCollector
 from evalsuite.logs.text.extracting import Extractor
 from evalsuite.logs.text.intact import IntactCheck, may_be_cut
 from evalsuite.logs.text.logfile import Chunk, chunks
-from evalsuite.logs.text.records import Record, count, matches, rate_of, whole_match
-from evalsuite.logs.text.whole_numbers import is_whole
+from evalsuite.logs.text.records import Record, count, is_whole, matches, rate_of, whole_match
 
 FACT_BYTES = 1 << 20  # batch size and devices are printed before training, or soon after it began
 QUIET_CHUNKS = 4  # this many chunks after the last step, and at the end, are searched for a failure
@@ -28,6 +26,10 @@ LINE_LOOKED_AT = 8192  # bytes of a line that are searched for a failure
 BATCHES = frozenset({"batch_per_device", "global_batch", "reduced_batch"})  # a dialect that reads one knows its dump
 OVERRULING = frozenset({"reduced_batch"})  # facts of which the last counts, and not the first
 MAX_RECORDS = 200_000  # a log whose step number never grows must not fill the memory
+NEXT_PIECES = 4  # of each piece of the file
+NEXT_BYTES = 1 << 12  # read at once until there are as many reports as the window has
+SAMPLE_BYTES = 1 << 11  # of each later piece
+MOST_SAMPLED = 20_000  # of a log of any size
 # the header of our own reference workloads, whatever dialect they print in
 HEADER = Line(
     pattern=rb"reference workload: [^\r\n]*?\bbatch_per_device=(?P<batch_per_device>\d+) processes=(?P<devices>\d+)",
@@ -153,7 +155,7 @@ class Scan:
 def _world_size(text: bytes) -> bytes | None:
     """The first that *text* names. Looked for by the letters in it: the pattern alone would try every byte."""
     for letters in (b"orld", b"ORLD"):
-        at = text.find(letters) if bytes_of_it_stand_in(letters, text) else -1
+        at = text.find(letters)
         while at >= 0:
             found = WORLD_SIZE.match(text, max(0, at - 1))
             if found is not None:
@@ -196,6 +198,43 @@ class Quiet:
             return False, chunk.first_line, text
         begin = text.find(b"\n", sign) + 1 or len(text)
         return True, chunk.first_line + text.count(b"\n", 0, begin), text[begin:]
+
+
+class Rest:
+    """Samples the records behind the window, so that a log that goes on at another speed is seen.
+
+    To read all would cost as much as twenty windows. As many as the window has are taken right behind it, and a few
+    at the beginning of every later piece of the file.
+    """
+
+    def __init__(self, dialect: Dialect) -> None:
+        self._dialect = dialect
+        self._reached: int | None = None  # where in the file the last piece has ended; the first follows the window
+        self._extractor = Extractor(dialect)
+        self.records: list[Record] = []
+
+    def add(self, chunk: Chunk, begin: int, in_window: int) -> None:
+        """Samples *chunk* from *begin* on, behind a window of *in_window* records, its warm-up among them."""
+        wanted = in_window * 2 // 3
+        for _ in range(NEXT_PIECES):
+            if len(self.records) > MOST_SAMPLED or begin >= len(chunk.text):
+                return
+            size = NEXT_BYTES if len(self.records) < wanted else SAMPLE_BYTES
+            part, begin = chunk.lines_from(begin, size)
+            self._take(part)
+            self._reached = chunk.raw_offset(begin)
+            if len(self.records) >= wanted:
+                return
+
+    def _take(self, part: Chunk) -> None:
+        apart = self._reached not in (None, part.offset)
+        if apart:
+            self._extractor = Extractor(self._dialect)
+        found: list[Record] = []
+        self._extractor.extend(found, part)
+        if found and apart:
+            found[0] = found[0]._replace(gap=True)  # nobody knows what lies between it and the report before
+        self.records += found
 
 
 def _numbered(text: bytes, first: int) -> list[tuple[int, bytes]]:

@@ -6,8 +6,7 @@ from typing import Literal
 
 from evalsuite.dialect import SCORE, Dialect
 from evalsuite.logs.text.logfile import Chunk
-from evalsuite.logs.text.records import matches, number, printer, whole
-from evalsuite.logs.text.whole_numbers import is_whole
+from evalsuite.logs.text.records import is_whole, matches, number, printer, whole
 from evalsuite.model import Score
 
 MOST_LINES = 20_000  # of one log: memory stays bounded

@@ -10,18 +10,20 @@ from functools import cached_property
 
 from evalsuite.dialect import Dialect, Scope
 from evalsuite.findings import BatchDoubted, RestDiffers
-from evalsuite.logs.scan.scan import Scan
+from evalsuite.logs.scan.scan import MAX_RECORDS, Scan
 from evalsuite.logs.steps import window
 from evalsuite.logs.steps.job import Facts, facts
 from evalsuite.logs.steps.merging import Merged, merge_records
 from evalsuite.logs.text.arrivals import Arrival
-from evalsuite.logs.text.records import Record, positive
+from evalsuite.logs.text.records import Record, enough, positive
 from evalsuite.model import TIMES, Finding, Protocol, Step, Throughput, Window
 
 DOUBT = BatchDoubted.limit  # a clock this many times away from the printed rate was multiplied by a wrong batch
 SAME_LINE = 1.1  # a rate and a time of one line are nearer than that, with the right batch
 NEARLY = 0.1  # a factor of the devices is told from noise at this distance
 LEAD_RECORDS = 2  # of each printer, from which the first increment behind the window is told
+
+MARGIN_STEPS = 20  # read so much further than the window: other ranks print the same step a little later
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,6 +35,37 @@ class Given:
     protocol: Protocol
     scope: str | None
     ended_well: bool = False  # did every process end with exit code 0?
+
+
+class WindowFull:
+    """Do the records of a scan fill the window? A quick answer for plain logs, else that of the window itself."""
+
+    def __init__(self, dialect: Dialect, given: Given) -> None:
+        self._dialect, self._given = dialect, given
+        measured = given.protocol.measured_steps + MARGIN_STEPS
+        self._protocol = replace(given.protocol, measured_steps=measured)
+        self.steps = self._protocol.total_steps
+        self._judged = 0
+
+    def __call__(self, scan: Scan) -> bool:
+        if enough(scan.records, self.steps) or len(scan.records) > MAX_RECORDS:
+            return True
+        if len(scan.records) < 2 * self._judged or self._are_too_few(scan.records):
+            return False
+        self._judged = len(scan.records)
+        told = facts(self._given.known, scan.facts, self._given.case)
+        found = merge_records([scan.records], self._dialect, told, scope=self._given.scope)
+        span = window.span(
+            found.steps, self._protocol, warmed_up=self._dialect.warmed_up, epochs=self._dialect.per_epoch
+        )
+        return span is not None and span.complete
+
+    def _are_too_few(self, records: Sequence[Record]) -> bool:
+        """Has the training not even reached that many steps? Then there is no need to merge a log before its end."""
+        first, last = records[0], records[-1]
+        if last.step is None or last.epoch != first.epoch:
+            return False
+        return (last.step + 1) * self._dialect.each < self._protocol.measured_steps
 
 
 @dataclass(frozen=True, kw_only=True)

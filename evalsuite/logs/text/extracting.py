@@ -12,6 +12,7 @@ from evalsuite.logs.text.records import (
     RELAY,
     Record,
     enough,
+    is_whole,
     matches,
     number,
     positive,
@@ -20,7 +21,6 @@ from evalsuite.logs.text.records import (
     whole,
     whole_match,
 )
-from evalsuite.logs.text.whole_numbers import is_whole
 
 NEWLINE = ord("\n")
 HOLE = b"\0"  # where a file system lost what was written: a number before it may lack digits

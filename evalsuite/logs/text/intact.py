@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
 
-from evalsuite.dialect import Dialect, Line, bytes_of_it_stand_in
+from evalsuite.dialect import Dialect, Line
 from evalsuite.logs.text.logfile import Chunk, chunks
-from evalsuite.logs.text.whole_numbers import is_whole
+from evalsuite.logs.text.records import is_whole
 from evalsuite.messages import Message
 
 ALTERED = Message("logs.lines_altered")
@@ -154,10 +154,8 @@ def _usual_width(text: bytes, begin: int) -> bool:
 
 def _count_begun(text: bytes, kinds: list[Line]) -> int:
     """How many reports seem to begin in *text*, also where their first words are broken over lines."""
-    likely = [kind.literal for kind in kinds if bytes_of_it_stand_in(kind.literal, text)]
-    joined = text.replace(b"\n", b"") if likely else b""
-    spaced = text.replace(b"\n", b" ") if any(b" " in literal for literal in likely) else b""
-    return sum(max(joined.count(literal), spaced.count(literal)) for literal in likely)
+    joined, spaced = text.replace(b"\n", b""), text.replace(b"\n", b" ")
+    return sum(max(joined.count(kind.literal), spaced.count(kind.literal)) for kind in kinds)
 
 
 def _find_unread(text: bytes, kind: Line) -> Iterator[int]:
