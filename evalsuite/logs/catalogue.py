@@ -27,8 +27,7 @@ CONTRACT = author_modules.Contract(
 
 @dataclass(frozen=True, kw_only=True)
 class Places:
-    """Where dialects beside the house's are looked for: folders or files of dialects, and of adapters that bring
-    theirs."""
+    """Folders or files of dialects, and of adapters that bring theirs."""
 
     dialects: tuple[Path, ...] = ()
     adapters: tuple[Path, ...] = ()
@@ -36,7 +35,7 @@ class Places:
 
 @functools.cache
 def known(places: Places = Places()) -> Mapping[str, Dialect]:
-    """All dialects by name, loaded once: a report of 1,000 runs reads 1,000 logs."""
+    """All dialects by name, loaded once."""
     return discover(places.dialects, places.adapters)
 
 
@@ -59,7 +58,6 @@ def _house() -> Mapping[str, Dialect]:
 
 
 def _given(places: Iterable[Path]) -> Iterator[Dialect]:
-    """The dialects of a user's folders and files, each checked."""
     for place in places:
         for file in author_modules.find_modules(Path(place), CONTRACT):
             for dialect in load(file):
@@ -68,7 +66,6 @@ def _given(places: Iterable[Path]) -> Iterator[Dialect]:
 
 
 def _brought(places: Iterable[Path]) -> Iterator[Dialect]:
-    """The dialects that the adapters of a user's folders and files bring."""
     places = tuple(places)
     if not places:
         return
@@ -80,7 +77,7 @@ def _brought(places: Iterable[Path]) -> Iterator[Dialect]:
 
 
 def _same(one: Dialect, other: Dialect) -> bool:
-    """Do the two come from one declaration? The same file may be given twice."""
+    """Two loadings of one file declare the same."""
     if one is other:
         return True
     if one.origin is None or other.origin is None or one.origin.file.resolve() != other.origin.file.resolve():
@@ -89,7 +86,7 @@ def _same(one: Dialect, other: Dialect) -> bool:
 
 
 def _plain(dialect: Dialect) -> tuple[object, ...]:
-    """What two loadings of one declaration have in common: functions are made anew each time."""
+    """Without functions, which each loading makes anew."""
     values = (getattr(dialect, field.name) for field in fields(dialect))
     patterns = tuple(line.pattern for line in dialect.lines)
     return (patterns, *(value for value in values if isinstance(value, str | int | float | None)))
@@ -103,7 +100,7 @@ def _two(before: Dialect, dialect: Dialect) -> str:
 
 
 def load(file: Path) -> tuple[Dialect, ...]:
-    """The dialects that *file* declares. Raises EvalsuiteError if it declares none or cannot be read."""
+    """Raises EvalsuiteError if *file* declares none or cannot be read."""
     module = author_modules.load_module(file, CONTRACT)
     found = author_modules.find_declaration(module, file, CONTRACT)
     if not isinstance(found, tuple | list) or not all(isinstance(one, Dialect) for one in found):
@@ -112,14 +109,14 @@ def load(file: Path) -> tuple[Dialect, ...]:
 
 
 def chosen(name: str, dialects: Mapping[str, Dialect]) -> Dialect:
-    """The dialect called *name*. Raises EvalsuiteError with the nearest name if there is none."""
+    """Raises EvalsuiteError with the nearest name if there is none."""
     if name in dialects:
         return dialects[name]
     raise EvalsuiteError.of("logs.dialect", name=name, near=_nearest(name, dialects))
 
 
 def spoken(framework: str, recipe: "Recipe", dialects: Mapping[str, Dialect]) -> Dialect:
-    """The dialect that *recipe* prints. Raises EvalsuiteError with the nearest name if it is not among *dialects*."""
+    """The dialect that *recipe* prints. Raises EvalsuiteError if it is not among *dialects*."""
     name = recipe.dialect_name
     if name in dialects:
         return dialects[name]
@@ -129,7 +126,6 @@ def spoken(framework: str, recipe: "Recipe", dialects: Mapping[str, Dialect]) ->
 
 
 def source(dialect: Dialect | None) -> "DialectSource | None":
-    """Where the declaration of *dialect* comes from: the house, or an author's file and the option that brings it."""
     if dialect is None:
         return None
     from evalsuite import files

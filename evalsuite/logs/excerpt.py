@@ -16,10 +16,8 @@ EARLIER = 40  # characters kept before what was read, of a line that is longer
 
 
 def excerpt(paths: Sequence[Path], read: Reading, dialect: Dialect | None) -> tuple[LogLine, ...]:
-    """The first, the middle and the last line of the window of *read*, from the first log that has them.
-
-    None of them where the reading has no window, or its lines cannot be found again.
-    """
+    """The first, middle and last line of the window of *read*. Empty without a window, or where lines are not found
+    again."""
     numbers = _lines_of_window(read)
     if dialect is None or not numbers:
         return ()
@@ -35,10 +33,7 @@ def excerpt(paths: Sequence[Path], read: Reading, dialect: Dialect | None) -> tu
 
 
 def last_line(path: Path) -> str:
-    """The last line of a log that is not blank, less what looks like a secret; "" where there is none.
-
-    A script may put a pipe in its log's place: to open it would wait for somebody to write.
-    """
+    """The last line that is not blank, less secrets; "" if there is none. A pipe is not opened: it would wait."""
     if not path.is_file():
         return ""
     try:
@@ -60,7 +55,6 @@ def _lines_of_window(read: Reading) -> tuple[int, ...]:
 
 
 def _lines(pieces: Iterable[Chunk], numbers: Sequence[int], together: int) -> Iterator[tuple[int, bytes]]:
-    """(number, bytes) of the lines *numbers*, in the order of the file; each with those that belong *together*."""
     wanted = sorted(numbers)
     for chunk in pieces:
         lines = chunk.text.removesuffix(b"\n").split(b"\n")
@@ -89,7 +83,6 @@ def _length(line: bytes) -> int:
 
 
 def _parts(line: bytes, dialect: Dialect) -> list[tuple[int, int]]:
-    """Begin and end of what was read of *line*, in bytes: the groups of the first pattern that finds them."""
     for kind in dialect.step:
         match = kind.compiled.search(line)
         if match is not None and kind.read(match) is not None:
@@ -99,7 +92,6 @@ def _parts(line: bytes, dialect: Dialect) -> list[tuple[int, int]]:
 
 
 def _apart(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """*spans* in order, without those inside the one before."""
     kept: list[tuple[int, int]] = []
     for begin, end in spans:
         if not kept or begin >= kept[-1][1]:

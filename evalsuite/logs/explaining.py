@@ -1,7 +1,4 @@
-"""How a log is read, line by line: what each line is to the dialect, and why the others are nothing to it.
-
-The tool for the day on which a new log is not understood.
-"""
+"""How a log is read, line by line: what each line is to the dialect, and why the others are nothing to it."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -63,7 +60,7 @@ def explained(
     every: bool = False,
     watcher: Watcher | None = None,
 ) -> Explanation:
-    """How the log at *path* is read. *every* line is listed, or the first few of each kind. Raises Unreadable.
+    """*every* line is listed, or the first few of each kind. Raises Unreadable.
 
     Of a large log a bounded part is looked at, unless *every* line is asked for.
     """
@@ -115,7 +112,6 @@ def _candidates(path: Path, dialects: Mapping[str, Dialect], chosen: list[str]) 
 
 
 def _first_part(path: Path, chosen: list[Dialect]) -> bytes:
-    """What stands near the first lines of the dialects that fit."""
     text = b""
     for piece in sampling.pieces(path):
         text += piece.text

@@ -1,7 +1,4 @@
-"""What a log prints beside its steps: the rate of one device, model FLOPs utilisation, TFLOP/s, memory.
-
-These figures are the script's own: none of them is computed here, and none is part of a throughput.
-"""
+"""The script's own figures beside its steps: utilisation, TFLOP/s, memory. Nothing is computed from them."""
 
 import statistics
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -74,10 +71,7 @@ _TAKEN: Mapping[str, Callable[[Sequence[float]], float]] = {_MEMORY: max}
 
 
 def also_printed(path: Path, dialect: Dialect, first_line: int | None, last_line: int | None) -> AlsoPrinted | None:
-    """What the log at *path* prints in the lines of its measured steps; None where it is nothing.
-
-    Without a window (None) the first part of the log is looked at.
-    """
+    """Of the measured steps; without a window, of the first part of the log. None where nothing is printed."""
     columns = _columns(dialect)
     if not columns:
         return None
@@ -107,7 +101,6 @@ def _columns(dialect: Dialect) -> list[tuple[str, Line, float]]:
 
 
 def _texts(path: Path, dialect: Dialect, first: int, last: int | None) -> Iterator[bytes]:
-    """The lines of *path* from *first* to *last* that hold a step or a final figure, and what belongs to them."""
     for chunk in chunks(path, bare=dialect.spans_lines):
         if last is not None and chunk.first_line > last:
             return

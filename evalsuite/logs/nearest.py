@@ -48,7 +48,7 @@ class _Fragment:
 
 
 def nearest(lines: Iterable[tuple[int, bytes]], dialects: Mapping[str, Dialect]) -> tuple[Near, ...]:
-    """The dialects whose step lines are most like one of *lines* (their numbers and text), the likest first."""
+    """The likest first. *lines*: numbers and text."""
     examples: dict[bytes, tuple[int, bytes]] = {}
     for number, text in lines:
         if len(examples) >= MOST_SHAPES:
@@ -105,10 +105,8 @@ def _near(
 
 @cache
 def _fragments(line: Line) -> tuple[_Fragment, ...]:
-    """The pattern of *line* in pieces, each up to the end of a group that stands outside all other brackets.
-
-    A piece without a word of its own would be found anywhere, and is left out.
-    """
+    """The pattern in pieces, each up to the end of an outer group. A piece without words would be found anywhere: it is
+    left out."""
     found, begin = [], 0
     for group, end in _ends(line.pattern):
         piece = line.pattern[begin:end]
@@ -124,18 +122,18 @@ def _fragments(line: Line) -> tuple[_Fragment, ...]:
 
 
 def _literal(piece: bytes) -> bytes:
-    """*piece* of a pattern without its groups' names, classes and escapes: the words that must stand there."""
+    """The words that must stand in *piece*, without groups and escapes."""
     return re.sub(rb"\(\?P<\w+>|\[\^?\]?[^\]]*\]|\\[A-Za-z]", b" ", piece)
 
 
 def _tail(text: bytes) -> bytes:
-    """The last words of *text* with their number: `tps: 5,868` of all that a lazy `.*?` has run over."""
+    """The last words with their number: `tps: 5,868` of all that a lazy `.*?` has run over."""
     words = re.search(rb"[A-Za-z_][^\d]{0,40}[-+\d.,:e]*[^\d\s]*$", text)
     return words[0] if words else text[-40:]
 
 
 def _ends(pattern: bytes) -> Iterator[tuple[str, int]]:
-    """(name, end) of each named group of *pattern* that is in no other bracket, in order."""
+    """(name, end) of each outer named group, in order."""
     depth, name = 0, None
     for token in re.finditer(rb"\\.|\[\^?\]?[^\]]*\]|\(\?P<\w+>|[()]", pattern, re.DOTALL):
         if token[0].startswith(b"("):

@@ -26,12 +26,11 @@ _OFF, _ON = ("False", "None", "false", "none"), ("True", "true")
 
 
 def printed(head: bytes) -> tuple[str, ...]:
-    """The options that the *head* of a log holds; empty where it holds none."""
     return tuple(_words(head))
 
 
 def parameters(head: bytes) -> str | None:
-    """How many parameters the *head* of a log says that the model has, in digits; None: no number, or several."""
+    """In digits; None: no number, or several."""
     if b"parameters" not in head.lower():  # as in most, and no pattern is needed to know it
         return None
     found = {(one[1] or one[2]).replace(b",", b"").decode() for one in _PARAMETERS.finditer(head)}
@@ -39,7 +38,7 @@ def parameters(head: bytes) -> str | None:
 
 
 def head(path: Path) -> bytes:
-    """The beginning of the log at *path*; empty where it cannot be read."""
+    """ "" where it cannot be read."""
     text = b""
     try:
         for chunk in chunks(path):

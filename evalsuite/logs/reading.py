@@ -71,8 +71,8 @@ def read_run(
 ) -> Reading:
     """The run of *case* whose processes wrote *logs*. *dialect* is the one its recipe names; else it is found.
 
-    Where the processes *ended_well* and the window is complete, what a host complains of that printed no step is a
-    finding and no failure: torchrun says there that the first host has already left.
+    Where all processes *ended_well* and the window is complete, the complaints of a host that printed no step are no
+    failure: torchrun says there that the first host has already left.
     """
     known = Facts(
         devices=case.total_devices,
@@ -117,7 +117,7 @@ def _read(
 
 
 def _measure(paths: Sequence[Path], arrivals: Sequence[Arrival | None], dialect: Dialect, given: Given) -> Numbers:
-    """The numbers of a pass that stops collecting at a full window; of all records where that was too early."""
+    """Stops collecting at a full window; reads all records where that was too early."""
     for enough in (WindowFull(dialect, given), TooMany()):
         run = Pass(
             dialect=dialect,
@@ -179,7 +179,6 @@ def _judge(numbers: Numbers) -> Reading:
 
 
 def _findings(numbers: Numbers, at_exit: Failure | None) -> Iterator[Finding]:
-    """What a reader must know of the log as a whole; *at_exit*: a failure behind the end of the training."""
     run, measured = numbers.run, numbers.throughput
     if at_exit:
         yield FailedAtExit(failure=at_exit.kind, line=at_exit.line, text=at_exit.text)
@@ -202,7 +201,7 @@ def _findings(numbers: Numbers, at_exit: Failure | None) -> Iterator[Finding]:
 
 
 def _devices_assumed(numbers: Numbers) -> Iterator[Finding]:
-    """Does the number rest on times of one process, on devices that only an option tells, and on nothing else?"""
+    """Does the number rest on one process and on devices that only an option tells?"""
     run, devices = numbers.run, numbers.run.given.known.devices
     if numbers.throughput is None or numbers.throughput.window is None or numbers.merged.printers > 1:
         return
@@ -217,7 +216,6 @@ def _devices_assumed(numbers: Numbers) -> Iterator[Finding]:
 
 
 def _doubt(numbers: Numbers, measured: Throughput) -> str | None:
-    """What in the log contradicts the number: two of its figures, or a second derivation."""
     relayed = any(step.relay_s is not None for step in numbers.merged.steps)
     doubt = status_room.doubt(measured, numbers.facts, relayed=relayed)
     if doubt or measured.items_per_s is None:
@@ -227,19 +225,18 @@ def _doubt(numbers: Numbers, measured: Throughput) -> str | None:
 
 
 def _scores(run: Pass) -> tuple[Score, ...]:
-    """Those of the first log that has any."""
     scored = (scan.scores.scores(arrival) for scan, arrival in zip(run.scans, run.arrivals, strict=True))
     return next(filter(None, scored), ())
 
 
 def _printed(said: Mapping[str, bytes | float]) -> dict[str, str]:
-    """What the log says of the job and no case has."""
+    """What no case has."""
     known = {name: positive(said.get(name)) for name in ("global_batch", "accumulation")}
     return {name: f"{value:g}" for name, value in known.items() if value is not None}
 
 
 def _breakdown(run: Pass, measured: Throughput | None) -> Breakdown | None:
-    """That of the first log with timers: of several processes each has its own, and none is a part of another."""
+    """That of the first log with timers: each process has its own."""
     window_of = measured.window if measured else None
     found = (timers.breakdown(scan.timers.timed(), window_of, run.dialect.timers) for scan in run.scans)
     return next((one for one in found if one is not None), None)

@@ -34,7 +34,7 @@ class Sniffer:
 
     @cached_property
     def _shapes(self) -> dict[bytes, set[str]]:
-        """Shape → the names of the dialects that have it: each is looked for once, however many those are."""
+        """Shape → names of the dialects that have it."""
         found: dict[bytes, set[str]] = {}
         for dialect in self._dialects:
             for line in dialect.telling:
@@ -42,10 +42,7 @@ class Sniffer:
         return found
 
     def fits(self, text: bytes) -> list[Dialect]:
-        """The dialects that fit *text* best: none, one, or several that fit equally.
-
-        Fit is the number of step lines found; a dialect yields to one that says more (`yields_to`).
-        """
+        """None, one, or several with equally many step lines; a dialect yields to one that says more (`yields_to`)."""
         lines = (line[:_LINE_BYTES] for line in text.replace(b"\r", b"\n").split(b"\n"))
         examples = {line.translate(None, NO_DIGITS): line for line in lines}
         shapes, example = b"\n".join(examples), b"\n".join(examples.values()) + b"\n"
@@ -61,7 +58,7 @@ class Sniffer:
         return [dialect for dialect, count in counts.items() if count == best]
 
     def stronger(self, text: bytes, found: list[Dialect]) -> list[Dialect]:
-        """*found*, or the dialects it yields to whose lines stand in *text*, which goes on where it was found."""
+        """*found*, or the dialects it yields to whose lines stand further on in *text*."""
         names = {name for dialect in found for name in dialect.yields_to}
         better = [dialect for dialect in self._dialects if dialect.name in names and lines_found(text, dialect)]
         strongest = {dialect.name for dialect in better}
@@ -70,12 +67,12 @@ class Sniffer:
 
 @functools.lru_cache(maxsize=8)
 def _sniffer(dialects: tuple[Dialect, ...]) -> Sniffer:
-    """Kept: to make it costs as much as to read a short log."""
+    """Cached: to make it costs as much as to read a short log."""
     return Sniffer(dialects)
 
 
 def recognise(paths: Sequence[Path], name: str | None, dialects: Mapping[str, Dialect]) -> Dialect:
-    """The dialect of the logs: the one called *name*, or the one that fits. Raises Unreadable if none or several do."""
+    """The dialect called *name*, or the one that fits. Raises Unreadable if none or several do."""
     if name is not None:
         return catalogue.chosen(name, dialects)
     for path in paths:
@@ -89,10 +86,10 @@ def recognise(paths: Sequence[Path], name: str | None, dialects: Mapping[str, Di
 
 
 def find_dialects(path: Path, sniffer: Sniffer) -> list[Dialect]:
-    """The dialects that fit the log best: none, one, or several equally. Raises Unreadable.
+    """None, one, or several that fit equally. Raises Unreadable.
 
-    Judged by the first lines that any dialect knows and what stands near them, never by the file's name. Of a long
-    preamble every so many chunks are looked at first, and its end; the others only if nothing is found there.
+    Judged by the first lines that any dialect knows. Of a long preamble every so many chunks are looked at first, then
+    its end; the others only if nothing is found there.
     """
     found: list[Dialect] = []
     text, passed_over = b"", False
@@ -114,7 +111,6 @@ def find_dialects(path: Path, sniffer: Sniffer) -> list[Dialect]:
 
 
 def _explain_silence(paths: Sequence[Path], dialects: Iterable[Dialect]) -> Unreadable:
-    """Why no dialect finds a line in the logs."""
     if not paths:
         return Unreadable(Message("logs.parse_none"))
     nothing, skipped = True, 0
@@ -137,7 +133,6 @@ def _explain_silence(paths: Sequence[Path], dialects: Iterable[Dialect]) -> Unre
 
 
 def _stands_in(example: bytes, text: bytes, dialect: Dialect) -> bool:
-    """Does a step line or a final figure stand in one line of each shape, or, if it spans lines, in the text?"""
     return any(_finds(text if b"\n" in line.sample else example, line) for line in dialect.telling)
 
 
@@ -150,6 +145,6 @@ def _finds(text: bytes, line: Line) -> bool:
 
 
 def lines_found(text: bytes, dialect: Dialect) -> int:
-    """How many step lines of *dialect* stand in *text*; where there is none, how many final figures."""
+    """Step lines; final figures where there are none."""
     steps, finals = ([line for line in lines if line.telling] for lines in (dialect.step, dialect.final))
     return sum(count_of(text, line) for line in steps) or sum(count_of(text, line) for line in finals)

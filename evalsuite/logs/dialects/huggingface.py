@@ -1,8 +1,4 @@
-"""Hugging Face's Trainer and those built on it: TRL, Axolotl, Unsloth, LLaMA-Factory, ms-swift.
-
-All print its final figure, its arguments and a dictionary of the loss; LLaMA-Factory and ms-swift add the time
-since the start to each.
-"""
+"""Hugging Face's Trainer and those built on it: TRL, Axolotl, Unsloth, LLaMA-Factory, ms-swift."""
 # ruff: noqa: E501 (a pattern and a line of a log are kept whole)
 
 import functools
@@ -40,7 +36,6 @@ def _clock_s(text: bytes) -> int:
 
 
 def _entry(match: "re.Match[bytes]") -> bytes:
-    """The object or dictionary in braces that the match stands in."""
     text, at = match.string, match.start()
     begin = max(text.rfind(b"{", max(0, at - _ENTRY_BYTES), at), 0)
     end = text.find(b"}", match.end(), match.end() + _ENTRY_BYTES)
@@ -48,16 +43,13 @@ def _entry(match: "re.Match[bytes]") -> bytes:
 
 
 def _at_bar(match: "re.Match[bytes]") -> Fields:
-    """The step and the time that the bar behind a loss shows: its s/it are of the last steps and not a mean."""
+    """Step and time of the bar behind a loss, whose s/it are of the last steps and no mean."""
     step, of, elapsed = match.group(2, 3, 4)
     return {"loss": match["loss"], "step": step, "of": of, "mean_s": _clock_s(elapsed) / int(step)}
 
 
 def _with_tokens(key: bytes) -> Callable[["re.Match[bytes]"], Fields | None]:
-    """The same with the tokens of all processes since the start, which stand under *key*.
-
-    transformers 5 rounds them to '2.813e+06', from which nothing can be taken: those are left unread.
-    """
+    """With the tokens so far, under *key*. transformers 5 rounds them to '2.813e+06': those are left unread."""
     seen = re.compile(rb"'%b': (\d+)(?:\.0)?[,}](?!\d)" % key)
 
     def fields(match: "re.Match[bytes]") -> Fields | None:
@@ -68,7 +60,7 @@ def _with_tokens(key: bytes) -> Callable[["re.Match[bytes]"], Fields | None]:
 
 
 def _as_trained(match: "re.Match[bytes]") -> Fields | None:
-    """The final figure counts the samples that were planned; the bar behind it shows how many steps were taken."""
+    """The final figure counts the samples planned; the bar behind it shows the steps taken."""
     if _before_entry(match).endswith(b"metrics="):
         return None  # TrainOutput, which repeats the dictionary
     taken, planned = match.group(2, 3)
@@ -83,7 +75,7 @@ def _before_entry(match: "re.Match[bytes]") -> bytes:
 
 
 def _is_total(steps: int, entry: bytes) -> bool:
-    """Is it that of the training's bar, and not of an evaluation's? Steps/s × seconds are the steps planned."""
+    """Of the training's bar, not an evaluation's: steps/s × seconds are the steps planned."""
     rate, runtime = _STEPS_PER_SECOND.search(entry), _RUNTIME.search(entry)
     if rate is None or runtime is None:
         return False
@@ -92,19 +84,19 @@ def _is_total(steps: int, entry: bytes) -> bool:
 
 
 def _repeated(match: "re.Match[bytes]") -> Fields | None:
-    """The same figure printed again in a table, where no dictionary stands before it."""
+    """Printed again in a table, without a dictionary before it."""
     return None if b"'train_samples_per_second'" in match.string[: match.start()] else match.groupdict()
 
 
 def _state(match: "re.Match[bytes]") -> Fields:
-    """The final figure in `trainer_state.json`, of the steps that were taken out of those planned."""
+    """The final figure in `trainer_state.json`, of the steps taken."""
     step, planned = _STEP.search(_entry(match)), _MAX_STEPS.search(match.string, match.end())
     share = int(step[1]) / int(planned[1]) if step and planned else 1.0
     return {"rate": float(match["rate"]) * share}
 
 
 def _swift(match: "re.Match[bytes]") -> Fields | None:
-    """An entry of ms-swift: steps since the start over the seconds since it, whose whole number stands beside."""
+    """Steps and seconds since the start."""
     entry = _entry(match)
     loss, per_second, per_step, elapsed = (find.search(entry) for find in (_LOSS, _PER_SECOND, _PER_STEP, _ELAPSED))
     if loss is None or elapsed is None:
@@ -122,7 +114,7 @@ def _llamafactory(match: "re.Match[bytes]") -> Fields:
 
 
 def _tokens(match: "re.Match[bytes]") -> Mapping[str, bytes | float]:
-    """Tokens since the start ÷ the mean rate since then: the seconds since the start, finer than printed."""
+    """Tokens ÷ their mean rate: the seconds since the start, finer than printed."""
     fields = {name: match[name] for name in ("step", "of", "loss", "consumed")}
     return {**fields, "elapsed_s": float(match["consumed"]) / float(match[4])}
 

@@ -11,13 +11,13 @@ _SUFFIXES = {b"": 1.0, b"K": 1e3, b"M": 1e6, b"B": 1e9}
 
 
 def _three_digits(match: "re.Match[bytes]") -> Mapping[str, bytes | float | None]:
-    """`182K`: Nanotron rounds to three digits, and so does the rate of the whole job."""
+    """`182K`: Nanotron rounds to three digits."""
     fields = match.groupdict()
     return {"step": fields["step"], "loss": fields["loss"], "rate": float(match[2]) * _SUFFIXES[match[3]]}
 
 
 def _rollout_step(match: "re.Match[bytes]") -> Mapping[str, bytes] | None:
-    """A step of verl, if it neither validated nor saved: some versions count that into the step, others do not."""
+    """Only of a step of verl that neither validated nor saved: some versions count that into the step."""
     aside = b"timing_s/testing:" in match[0] or b"timing_s/save_checkpoint:" in match[0]
     return None if aside else match.groupdict()
 
@@ -27,8 +27,8 @@ _FAR = 2000  # bytes: the line before stands within these, where each pass is pr
 
 
 def _pass(match: "re.Match[bytes]") -> Mapping[str, bytes | None]:
-    """A forward pass of LitGPT. Its time holds what the device had still to do from passes that were not printed,
-    and is read only where the pass before was printed, too: never in pretraining."""
+    """A forward pass of LitGPT. Its time holds what the device still had to do from passes not printed: it is read only
+    where the pass before was printed, too."""
     fields = {"step": match["step"], "loss": match["loss"]}
     before = _PASS_BEFORE.findall(match.string, max(0, match.start() - _FAR), match.start())
     skipped = bool(before) and int(match["step"]) - int(before[-1]) > 1

@@ -38,7 +38,7 @@ _STEP_BEFORE = re.compile(rb"\d+/(\d+)$")
 
 
 def _step_before(match: "re.Match[bytes]") -> Mapping[str, bytes] | None:
-    """Epoch and step stand before the literal text: `0/24600, SamplesPerSec=1284.38`."""
+    """`0/24600, SamplesPerSec=1284.38`"""
     before = _STEP_BEFORE.search(match.string, max(0, match.start() - 24), match.start())
     return None if before is None else {**match.groupdict(), "step": before[1]}
 
@@ -47,13 +47,13 @@ _EPOCH_BEFORE = re.compile(rb"Epoch:\[ *(\d+)/ *\d+\], $")
 
 
 def _epoch_before(match: "re.Match[bytes]") -> Mapping[str, bytes | None]:
-    """The number of the epoch, which most versions of MindFormers print before that of the step."""
+    """Most versions of MindFormers print it before the step."""
     before = _EPOCH_BEFORE.search(match.string, max(0, match.start() - 32), match.start())
     return {**match.groupdict(), "epoch": before[1] if before else None}
 
 
 def _bar(match: "re.Match[bytes]") -> Mapping[str, bytes | float | None]:
-    """Steps and seconds of a bar that Levanter writes into its log: `19.0it/70.0it … elapsed:31:40`."""
+    """`19.0it/70.0it … elapsed:31:40`, of Levanter."""
     elapsed_s = 0.0
     for part in match["elapsed_s"].split(b":"):
         elapsed_s = 60 * elapsed_s + int(part)
@@ -61,7 +61,7 @@ def _bar(match: "re.Match[bytes]") -> Mapping[str, bytes | float | None]:
 
 
 def _global_step(match: "re.Match[bytes]") -> Mapping[str, bytes | None]:
-    """`global_step` of NeMo 2, which goes on where an attempt that resumes numbers its iterations from 0 again."""
+    """Of NeMo 2: it goes on where a resumed attempt numbers its iterations from 0."""
     fields = match.groupdict()
     return {**fields, "step": fields["since"] or fields["step"], "since": None}
 

@@ -21,7 +21,7 @@ _RUN_STOP = line(
 
 
 def _epoch_of(match: "re.Match[bytes]") -> Mapping[str, float]:
-    """A step is an epoch here, and a batch of one: with that many samples in it."""
+    """A step is an epoch, and a batch one item: the epoch's samples."""
     return {"global_batch": 1.0, "items_per_batch": float(match["items_per_batch"])}
 
 
@@ -55,7 +55,7 @@ def _value(name: bytes, line: bytes) -> float | None:
 
 
 def _block_start(match: "re.Match[bytes]") -> Fields | None:
-    """Where the epochs are millions, they are tokens or samples by another name, and nobody says which."""
+    """Millions of epochs are tokens or samples by another name."""
     epochs = _value(b"epoch_count", match[0])
     if _counted_in_samples(match) or (epochs is not None and epochs > MOST_EPOCHS):
         return None
@@ -63,7 +63,7 @@ def _block_start(match: "re.Match[bytes]") -> Fields | None:
 
 
 def _block_stop(match: "re.Match[bytes]") -> Fields | None:
-    """The epochs are those of the block that began; an evaluation inside it ends its training."""
+    """An evaluation inside a block ends its training."""
     return None if _counted_in_samples(match) else {"unix_ms": match["unix_ms"]}
 
 
@@ -72,7 +72,7 @@ def _counted_in_samples(match: "re.Match[bytes]") -> bool:
 
 
 def _samples_start(match: "re.Match[bytes]") -> Fields | None:
-    """What stands here as samples_count is not counted like that of the end, and not used."""
+    """Its samples_count is not counted like that of the end, and not used."""
     return {"unix_ms": match["unix_ms"], "begins": 1.0} if _counted_in_samples(match) else None
 
 
@@ -91,30 +91,28 @@ def _epoch_stop(match: "re.Match[bytes]") -> Fields:
 
 
 def _evaluation_start(match: "re.Match[bytes]") -> Fields:
-    """Ends a piece of training: a part of an epoch where the epochs have fractions (1.0999), else all of it."""
+    """Ends a part of an epoch where epochs have fractions (1.0999), else all of it."""
     epoch = _value(b"epoch_num", match[0])
     part = epoch is not None and epoch % 1 > 0
     return {"unix_ms": match["unix_ms"], "consumed": epoch if part else None}
 
 
 def _evaluation_stop(match: "re.Match[bytes]") -> Fields | None:
-    """Training goes on, if the epoch was not over."""
     started = _evaluation_start(match)
     return None if started["consumed"] is None else {**started, "begins": 1.0}
 
 
 def _run_stop(match: "re.Match[bytes]") -> Fields:
-    """The run was ended within its epoch: what comes after is not counted."""
     return {"unix_ms": match["unix_ms"], "begins": 1.0}
 
 
 def _closed(line: bytes) -> bool:
-    """Is the object of the line there to its end? Of one that was cut off, what is not there is no default."""
+    """Of an object that was cut off, what is missing is no default."""
     return line.count(b"{") <= line.count(b"}")
 
 
 def _event(key: bytes, fields: Callable[["re.Match[bytes]"], Fields | None], sample: bytes) -> Line:
-    """The line of *key*. Graphcore's submission brackets its validation as blocks, too."""
+    """Not of validation, which Graphcore's submission brackets as blocks, too."""
     return Line(
         pattern=_MLLOG + rb'[^\r\n]*?"key": "' + key + rb'"(?![^\r\n]*validation)[^\r\n]*',
         sample=b':::MLLOG {"namespace": "' + sample,
@@ -190,17 +188,17 @@ _EPOCHS = (
 
 
 class _EpochCheck(MllogCheck):
-    """Where epochs × train_samples is the number itself, both must be what they are called."""
+    """Epochs × train_samples is the number itself here, so that both must be what they are called."""
 
     def contradiction(self, items_per_s: float) -> str | None:
         return self.nonsense() or super().contradiction(items_per_s)
 
 
 def _nemo_step(match: "re.Match[bytes]") -> Fields | None:
-    """Samples so far stand in samples_count, or, where there is none, in `step` at every single step.
+    """Samples so far stand in samples_count or, where there is none, in `step`.
 
-    A train_step_time is printed with the number of its step from 0, and is the mean since the line before; a
-    train_loss with the number of steps. The mean of a whole block at its end has neither number.
+    A train_step_time has the number of its step from 0, a train_loss the number of steps; the mean of a whole block has
+    neither.
     """
     timed = match["seconds"]
     step, samples = _value(b"step", match[0]), _value(b"samples_count", match[0])
@@ -212,7 +210,6 @@ def _nemo_step(match: "re.Match[bytes]") -> Fields | None:
 
 
 def _steps_per_epoch(match: "re.Match[bytes]") -> Fields:
-    """Time of the epoch ÷ time of a step = steps in the epoch."""
     report, step = float(match["report_ms"]), float(match["ms"])
     return {"report_ms": report, "interval": round(report / step) if step > 0 else None}
 

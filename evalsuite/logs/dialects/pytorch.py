@@ -11,7 +11,7 @@ _BAR = rb"\| +(?P<step>\d+)/(?P<of>\d+) \[([\d:]+)<[\d:?]+, +(?:(?P<steps_per_s>
 
 
 def _lightning(match: "re.Match[bytes]") -> Mapping[str, bytes | float]:
-    """NeMo prints consumed_samples beside global_step; where both are exact, they tell the batch."""
+    """NeMo prints consumed_samples beside global_step: where both are exact, they tell the batch."""
     fields = {**{name: match[name] for name in ("epoch", "step", "of", "loss")}, "mean_s": _mean_s(match)}
     try:
         batch = float(match["consumed"]) / float(match["since"])
@@ -22,7 +22,7 @@ def _lightning(match: "re.Match[bytes]") -> Mapping[str, bytes | float]:
 
 
 def _mean_s(match: "re.Match[bytes]") -> float:
-    """Seconds per step since the bar began: as the rate says, within the second that the bar shows."""
+    """As the rate says, within the second that the bar shows."""
     printed = 1 / float(match["steps_per_s"]) if match["steps_per_s"] else float(match["seconds"])
     steps, elapsed = int(match["step"]), 0
     for part in match[4].split(b":"):
@@ -49,7 +49,6 @@ def _cifar_epoch(match: "re.Match[bytes]") -> Mapping[str, bytes | float]:
 
 
 def _millions(match: "re.Match[bytes]") -> Mapping[str, bytes | float]:
-    """`mtps=1.5546`: million items per second."""
     return {**match.groupdict(), "rate_k": 1000 * float(match["rate_k"])}
 
 
@@ -57,7 +56,7 @@ _NAMED = b"train_inner "
 
 
 def _unnamed(match: "re.Match[bytes]") -> Mapping[str, bytes] | None:
-    """A line of fairseq, if no logger's name stands before it: since 0.9 one does, and the rate counts otherwise."""
+    """Of fairseq before 0.9, without a logger's name: the rate counts otherwise since."""
     before = match.string[max(0, match.start() - len(_NAMED)) : match.start()]
     return None if before == _NAMED else match.groupdict()
 

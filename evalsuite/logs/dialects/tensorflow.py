@@ -14,7 +14,7 @@ _NUMBER_BEFORE = re.compile(rb"(\d+)$")
 
 
 def _number_before(match: "re.Match[bytes]") -> Mapping[str, bytes] | None:
-    """The step stands before the literal text: `10<tab>images/sec: 204.8 +/- …`."""
+    """`10<tab>images/sec: 204.8 +/- …`"""
     before = _NUMBER_BEFORE.search(match.string, max(0, match.start() - 12), match.start())
     return None if before is None else {**match.groupdict(), "step": before[1]}
 
@@ -39,9 +39,9 @@ _EPOCH_BYTES = 1 << 17  # of one epoch's bars, drawn over each other
 
 
 def _evaluates(match: "re.Match[bytes]") -> bool:
-    """Is it the bar of evaluate() or predict()? Since the header of the epoch another line has a full bar already.
+    """Is it the bar of evaluate() or predict()? Then another line has a full bar since the epoch's header.
 
-    Only fit() prints a val_loss, and it does so on a further line where the validation has printed one.
+    Only fit() prints a val_loss, and on a further line where the validation has printed one.
     """
     text, line = match.string, match.string.rfind(b"\n", 0, match.start()) + 1
     if _validated(match):
@@ -51,13 +51,12 @@ def _evaluates(match: "re.Match[bytes]") -> bool:
 
 
 def _validated(match: "re.Match[bytes]") -> bool:
-    """Does the line end with what a validation found? Its time is then inside the time per step."""
+    """Then its time is inside the time per step."""
     text = match.string
     return b"val_" in text[match.start() : (text.find(b"\n", match.end()) + 1) or len(text)]
 
 
 def _of_fit(match: "re.Match[bytes]") -> Mapping[str, bytes | None]:
-    """The number of the epoch, by the header before it, and whether a validation lies inside its time."""
     text = match.string
     at = text.rfind(b"Epoch ", max(0, match.start() - _EPOCH_BYTES), match.start())
     header = _HEADER.match(text, at) if at >= 0 else None
@@ -75,7 +74,7 @@ def _bar_before(match: "re.Match[bytes]") -> Mapping[str, bytes | None] | None:
 
 
 def _before_validation(match: "re.Match[bytes]", steps: bytes) -> Mapping[str, bytes | None] | None:
-    """The time per step of the last bar of the same epoch before the validation; None if none is nearly full."""
+    """By the last bar of the epoch before it; None if none is nearly full."""
     text = match.string
     line = text[max(0, text.rfind(b"\n", 0, match.start()) + 1, match.start() - _LOOK_BACK_BYTES) : match.start()]
     bars = [bar for bar in _BAR.finditer(line) if bar[2] == steps]

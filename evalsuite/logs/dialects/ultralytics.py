@@ -18,7 +18,7 @@ _CSV_ROW = re.compile(rb"^ *(\d+), *([\d.]+),", re.MULTILINE)
 
 
 def _epoch(match: "re.Match[bytes]") -> Fields | None:
-    """The batches of an epoch and how long they took: as the rate says, within what the clock of the bar shows."""
+    """The batches of an epoch and their time: as the rate says, within what the bar's clock shows."""
     row = _ROW.search(match.string, max(0, match.start() - _LINE_BYTES), match.start())
     taken, batches, timing = match.groups()
     shown = _shown_s(timing)
@@ -38,8 +38,8 @@ def _epoch(match: "re.Match[bytes]") -> Fields | None:
 
 
 def _shown_s(timing: bytes) -> tuple[float, float] | None:
-    """The earliest and the latest that a bar's clock may mean: tqdm's are whole seconds that have passed, those of
-    Ultralytics' own bar are rounded."""
+    """The earliest and the latest that a bar's clock may mean: tqdm's are whole seconds passed, Ultralytics' own are
+    rounded."""
     if passed := _TQDM_CLOCK.match(timing):
         seconds = _clock_s(passed[1] or passed[2])
         return seconds, seconds + 1
@@ -58,7 +58,7 @@ def _clock_s(text: bytes) -> float:
 
 
 def _epochs_of_csv(match: "re.Match[bytes]") -> Fields:
-    """How long an epoch took on average, by the seconds since the start that newer versions write."""
+    """The mean time of an epoch, by the seconds since the start that newer versions write."""
     rows = _CSV_ROW.findall(match.string, match.end()) if match[1] else []
     if len(rows) < 2:
         return {"epoch": b"1"}
@@ -67,7 +67,7 @@ def _epochs_of_csv(match: "re.Match[bytes]") -> Fields:
 
 
 def _devices(match: "re.Match[bytes]") -> Fields:
-    """`device=0,1,2,3`: how many they are."""
+    """`device=0,1,2,3` are four."""
     return {"devices": float(len(match[1].split(b",")))}
 
 

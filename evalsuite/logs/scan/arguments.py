@@ -1,7 +1,7 @@
-"""Batch sizes in what a script dumps of its arguments, whatever dialect it prints its steps in.
+"""Batch sizes in a script's dump of its arguments, whatever its dialect.
 
-Only names that say whose batch they mean are taken, and only where no part of a step is spoken of (accumulation, micro
-batches): a printed step may then be one. A bare `batch_size` is quoted where the batch must be asked for.
+Only names that say whose batch they mean are taken. With accumulation or micro batches a printed step may be a part of
+one. A bare `batch_size` is quoted where the batch must be asked for.
 """
 
 import re
@@ -31,7 +31,7 @@ FACTS = {
 
 
 def arguments(text: bytes) -> dict[str, bytes]:
-    """What some lines of a log say of batches, as facts of the job: the first of each kind, and how it stood there."""
+    """The first of each kind, as facts of the job, and how it stood there."""
     found: dict[str, bytes] = {}
     for line in _lines(text):
         for match in _ARGUMENT.finditer(line):
@@ -45,7 +45,7 @@ def arguments(text: bytes) -> dict[str, bytes]:
 
 
 def _lines(text: bytes) -> Iterator[bytes]:
-    """Those in which one of the words stands, in order: found by the words, for nearly no line has one."""
+    """Found by the words first: nearly no line has one."""
     begins: dict[int, int] = {}
     for word in _WORDS:
         at = text.find(word)

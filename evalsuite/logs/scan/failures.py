@@ -1,7 +1,4 @@
-"""Why a run ended badly, in the words of its own log: the decisive line and what kind of failure it is.
-
-Only what follows the last sign of training is looked at: a warning that was survived is no failure.
-"""
+"""Why a run ended badly: the decisive line after the last sign of training, and what kind of failure it is."""
 
 import functools
 import re
@@ -23,7 +20,7 @@ class Failure:
 
     @property
     def reason(self) -> str:
-        """What is said of it everywhere: the line as it was printed, less what looks like a secret."""
+        """The line as printed, less what looks like a secret."""
         from evalsuite.redaction import redact  # its patterns cost as much as to read a log, and few logs end so
 
         return Message(
@@ -107,12 +104,12 @@ _EXCEPTION = re.compile(rb"[A-Za-z_][\w.]*(?:Error|Exception|Interrupt|Exit|Iter
 
 @functools.cache
 def _patterns() -> tuple[tuple[tuple[str, "re.Pattern[bytes]"], ...], ...]:
-    """Those of the ranks. Compiled when the first log has lines behind its training: many have none."""
+    """Compiled at the first use: many logs have no lines behind their training."""
     return tuple(tuple((kind, re.compile(pattern)) for kind, pattern in rank) for rank in _RANKS)
 
 
 def failure(lines: Iterable[tuple[int, bytes]]) -> Failure | None:
-    """What ended the run; None if nothing in *lines* (number, text) says so."""
+    """None if nothing in *lines* (number, text) says so."""
     lines = [(number, text) for number, text in lines if text.strip()]
     if not lines:
         return None
@@ -134,7 +131,7 @@ def _first(lines: list[tuple[int, bytes]], kind: str, pattern: "re.Pattern[bytes
 
 
 def _exceptions(lines: list[tuple[int, bytes]]) -> Iterator[Failure]:
-    """The last line of each traceback: the exception, in the column where the traceback began."""
+    """The last line of each traceback, in the column where it began."""
     column, said = -1, None
     for number, text in lines:
         at = text.find(_TRACEBACK)
@@ -154,6 +151,6 @@ def _kind(name: bytes) -> str:
 
 
 def shown(text: bytes) -> str:
-    """A log line as a sentence may quote it: no control characters, not too long."""
+    """As a sentence may quote it: no control characters, not too long."""
     plain = "".join(c if c.isprintable() else " " for c in text.decode("utf-8", "replace")).strip()
     return plain if len(plain) <= REASON_CHARACTERS else plain[: REASON_CHARACTERS - 1] + "…"

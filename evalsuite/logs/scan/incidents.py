@@ -19,7 +19,7 @@ _RESUMED = re.compile(
 
 
 class Incidents:
-    """Takes them out of the chunks of one log, one after the other."""
+    """A loss that is no number, a resume, a second run in one log."""
 
     def __init__(self, dialect: Dialect) -> None:
         self._dialect = dialect
@@ -40,7 +40,7 @@ class Incidents:
                 self._resumed = line, found[0].decode("utf-8", "replace")[:QUOTED_CHARACTERS]
 
     def behind(self, chunk: Chunk, begin: int) -> None:
-        """Looks at what lies after the window: the text of *chunk* from *begin* on."""
+        """What lies after the window, from *begin* on."""
         self._begin(chunk.text)
         if self._again_line is None and self._anchor:
             at = chunk.text.find(self._anchor, begin)
@@ -65,7 +65,7 @@ def _line(chunk: Chunk, match: "re.Match[bytes] | None") -> int | None:
 
 
 def _anchor(text: bytes, dialect: Dialect) -> bytes | None:
-    """The first step line up to behind its number; b"" where its number says not where in the run it stands."""
+    """The first step line up to its number; b"" where that is not its place in the run."""
     present = [line for line in dialect.step if line.literal in text]
     found = [match for line in present if (match := line.compiled.search(text)) is not None]
     if not found:

@@ -1,8 +1,7 @@
-"""A second derivation of the throughput of an MLPerf log, from other keys than its dialect reads.
+"""A second derivation of an MLPerf log's throughput, from other keys than its dialect reads.
 
-What the keys count differs between submissions: `train_samples` is an epoch's samples, the run's, batches, or 1;
-`epoch_count` counts epochs, steps or samples; an evaluation may begin before its block has trained (it runs
-beside). No single key is believed, so a figure must agree with what the other keys make over the whole run.
+Submissions count differently: `train_samples` is an epoch's samples, the run's, batches, or 1; `epoch_count` counts
+epochs, steps or samples. So a figure must agree with what the other keys make over the whole run.
 """
 
 import re
@@ -25,7 +24,7 @@ _SELF_PLAY = b'"minigo"'  # its samples are games that it plays itself
 
 
 class MllogCheck:
-    """Takes what the keys count out of the chunks of one log."""
+    """What the keys of one log count."""
 
     def __init__(self) -> None:
         self._train_samples: float | None = None
@@ -41,7 +40,6 @@ class MllogCheck:
         self._throughputs: list[float] = []
 
     def add(self, text: bytes) -> None:
-        """*text*: whole lines of the log."""
         for match in _EVENT.finditer(text):
             if b"validation" in match["rest"]:
                 continue  # Graphcore brackets its validation as blocks, too
@@ -79,7 +77,7 @@ class MllogCheck:
             self._last_epoch = max(epoch, self._last_epoch or epoch)
 
     def contradiction(self, items_per_s: float) -> str | None:
-        """Which other keys deny that so many items per second were trained, in words; None if none does."""
+        """Which other keys deny it, in words; None if none does."""
         if self._self_play:
             return Message("logs.read_self_play")
         for name, other in self._others():
@@ -89,7 +87,7 @@ class MllogCheck:
         return None
 
     def nonsense(self) -> str | None:
-        """Why epochs and `train_samples` make no throughput of this log; None if they can."""
+        """Why epochs and `train_samples` make no throughput; None if they can."""
         if max(self._last_epoch or 0.0, self._blocks) > MOST_EPOCHS:
             return Message("logs.mllog_counted")
         if self._train_samples is not None and self._train_samples <= (self._global_batch or 1.0):
@@ -108,7 +106,7 @@ class MllogCheck:
             yield "its epochs", self._train_samples * epochs_per_s
 
     def _epochs_per_s(self) -> float | None:
-        """Where epochs have fractions these say how far the training has come; else the blocks do."""
+        """By fractions of epochs where they are printed, else by blocks."""
         took = (self._ended_s or 0.0) - (self._began_s or 0.0)
         numbered = (self._last_epoch or 0.0) - (self._first_epoch or 0.0)
         epochs = numbered if (self._last_epoch or 0.0) % 1 else max(self._blocks, numbered)

@@ -1,8 +1,4 @@
-"""One pass over a log file: its records until the window is full, and what must be known of the rest.
-
-Memory stays bounded whatever the file holds: after the window step lines are only counted, and of the text
-after the last of them a few chunks are kept, where a failure would stand.
-"""
+"""One pass over a log file, in bounded memory: its records until the window is full, and what is needed of the rest."""
 
 import re
 from collections import deque
@@ -57,7 +53,7 @@ class Enough(Protocol):
 
 
 class Scan:
-    """What one pass over a file finds: records until the window is full, then only how many more there are."""
+    """Records until the window is full, then only how many more there are."""
 
     def __init__(self, dialect: Dialect, enough: Enough) -> None:
         self.dialect = dialect
@@ -110,7 +106,6 @@ class Scan:
         self.cut_line = chunk.first_line + chunk.line_ends if _cut_off(chunk, self.dialect) else None
 
     def _collect_said(self, chunk: Chunk) -> None:
-        """What the log says of the job."""
         if chunk.offset < FACT_BYTES:
             self._collect_facts(chunk.text)
         if self._argued:
@@ -122,7 +117,7 @@ class Scan:
         return self._behind.lines()
 
     def _collect(self, chunk: Chunk) -> int:
-        """Keeps the records of *chunk* until there are enough; counts the others. How many there were."""
+        """Keeps records until there are enough, counts the others. Returns how many there were."""
         before = len(self.records)
         end = self._extractor.extend(self.records, chunk, self._enough.steps)
         self.intact.add(chunk, end, len(self.records) - before)
@@ -146,14 +141,13 @@ class Scan:
                     self.facts.setdefault(name, value)
 
     def _collect_arguments(self, text: bytes) -> None:
-        """Batches among the arguments, which a script dumps before it trains."""
         for name, value in arguments(text).items():
             self.facts.setdefault(name, value)
         self._argued = not self.records
 
 
 def _world_size(text: bytes) -> bytes | None:
-    """The first that *text* names. Looked for by the letters in it: the pattern alone would try every byte."""
+    """Found by the letters in it: the pattern alone would try every byte."""
     for letters in (b"orld", b"ORLD"):
         at = text.find(letters)
         while at >= 0:
@@ -190,7 +184,7 @@ class Quiet:
         return found
 
     def _behind(self, chunk: Chunk) -> tuple[bool, int, bytes]:
-        """(Is there a sign of training in the chunk, the number of the line after it, the text from there)."""
+        """(Is there a sign of training, the number of the line after it, the text from there)."""
         text = chunk.text
         sign = max((_last_match(text, line, 0) for line in self._steps), default=-1)
         sign = max(sign, *(_last_match(text, line, max(sign, 0)) for line in self._others), -1)
@@ -214,7 +208,7 @@ class Rest:
         self.records: list[Record] = []
 
     def add(self, chunk: Chunk, begin: int, in_window: int) -> None:
-        """Samples *chunk* from *begin* on, behind a window of *in_window* records, its warm-up among them."""
+        """From *begin* on, behind a window of *in_window* records, warm-up included."""
         wanted = in_window * 2 // 3
         for _ in range(NEXT_PIECES):
             if len(self.records) > MOST_SAMPLED or begin >= len(chunk.text):
@@ -243,7 +237,7 @@ def _numbered(text: bytes, first: int) -> list[tuple[int, bytes]]:
 
 
 def _last_match(text: bytes, line: Line, begin: int) -> int:
-    """Where *line* stands last in *text* from *begin* on; -1 if nowhere."""
+    """From *begin* on; -1 if nowhere."""
     if not line.literal:
         return max((match.start() for match in line.compiled.finditer(text, begin)), default=-1)
     at = text.rfind(line.literal, begin)
@@ -253,7 +247,7 @@ def _last_match(text: bytes, line: Line, begin: int) -> int:
 
 
 def _cut_off(chunk: Chunk, dialect: Dialect) -> bool:
-    """Does the file end inside a step line? That a last line has no line end alone proves nothing."""
+    """Does the file end inside a step line? A last line without a line end proves nothing alone."""
     if chunk.complete:
         return False
     last = chunk.text[max(chunk.text.rfind(b"\n"), chunk.text.rfind(b"\r")) + 1 :]

@@ -29,7 +29,7 @@ class Printed:
 
 
 class ScoreCollector:
-    """Takes the scores out of the chunks of one log, one after the other."""
+    """The scores in one log."""
 
     def __init__(self, dialect: Dialect) -> None:
         self._dialect = dialect
@@ -57,7 +57,7 @@ class ScoreCollector:
                 )
 
     def _first_rank(self, rank: str | None) -> bool:
-        """Of several ranks in one log, that which prints first is read: each has its own share of the data."""
+        """Only the rank that prints first is read: each has its own share of the data."""
         if not self._found:
             self._rank = rank
         return rank == self._rank
@@ -75,7 +75,7 @@ class ScoreCollector:
 
 
 def _value(name: str, text: bytes | float | None) -> Value | None:
-    """A group as a value: shares of 1 become per cent, errors what is right. None if it is no score, or no number."""
+    """Shares of 1 become per cent, errors what is right. None if it is no score, or no number."""
     score, value = SCORE.fullmatch(name), number(text)
     if score is None or value is None:
         return None

@@ -38,14 +38,13 @@ class Timed:
 
 
 class TimerCollector:
-    """Takes the timers out of the chunks of one log, one after the other."""
+    """The timers in one log."""
 
     def __init__(self, timers: Timers | None) -> None:
         self._timers = timers or OWN
         self._found: list[tuple[int | None, dict[str, float | None]]] = []
 
     def add(self, text: bytes) -> None:
-        """*text*: whole lines of the log."""
         if len(self._found) >= MOST_REPORTS:
             return
         for match, line in matches(text, (self._timers.line,)):
@@ -58,14 +57,14 @@ class TimerCollector:
                 self._one(one.decode("ascii", "replace"), number(fields.get("timer_s")))
 
     def _one(self, name: str, seconds: float | None) -> None:
-        """A line of its own: that of the whole begins the next report, what stands before the first is nobody's."""
+        """The line of the whole begins the next report; what stands before the first is dropped."""
         if name == self._timers.whole:
             self._found.append((None, {}))
         if self._found:
             self._found[-1][1][name] = seconds
 
     def timed(self) -> list[Timed]:
-        """One for each step; the last where a step was trained again. What is no number is absent."""
+        """The last of a step that was trained again. What is no number is absent."""
         by_index = {}
         for place, (index, seconds) in enumerate(self._found, 1):
             known = {name: value for name, value in seconds.items() if value is not None and value >= 0}
@@ -74,10 +73,8 @@ class TimerCollector:
 
 
 def breakdown(timed: Sequence[Timed], window: Window | None, timers: Timers | None) -> Breakdown | None:
-    """The mean over the measured steps; None where no step of the window was timed as a whole.
-
-    A phase that only some of the steps have is left out: its mean over these would not be a part of the whole.
-    """
+    """Means over the measured steps; None where none was timed as a whole. A phase that only some steps have is left
+    out."""
     timers = timers or OWN
     inside = [one for one in timed if window is None or window.first_step <= one.index <= window.last_step]
     inside = [one for one in inside if one.seconds.get(timers.whole, 0) > 0]

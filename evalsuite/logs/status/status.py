@@ -44,7 +44,7 @@ _FIGURE = {
 
 
 def status(numbers: Numbers, failure: failures.Failure | None) -> tuple[Status, str]:
-    """The status, and why it is no better; *failure*: what ended the training before it was done."""
+    """With the reason why it is no better; *failure*: what ended the training before it was done."""
     run, steps, measured = numbers.run, numbers.merged.steps, numbers.throughput
     if failure is not None:
         return "failed", failure.reason
@@ -71,7 +71,7 @@ def _without_steps(run: Pass) -> tuple[Status, str]:
 
 
 def unfinished(run: Pass) -> tuple[Finding, str] | None:
-    """How a log stops short of its script's end, as a finding and in words."""
+    """As a finding and in words."""
     cut = next((scan.cut_line for scan in run.scans if scan.cut_line is not None), None)
     if cut is not None:
         return LogCut(line=cut), Message("logs.log_middle", number=cut)
@@ -80,12 +80,12 @@ def unfinished(run: Pass) -> tuple[Finding, str] | None:
 
 
 def find_failure(run: Pass) -> failures.Failure | None:
-    """The first failure behind the last sign of training in a log."""
+    """The first behind the last sign of training."""
     return next((hit for scan in run.scans if (hit := failures.failure(scan.after))), None)
 
 
 def has_trained(numbers: Numbers) -> bool:
-    """Whether the training came to its end, so that a failure printed behind it takes nothing from the figures.
+    """Then a failure printed behind it takes nothing from the figures.
 
     The script says so; or every process ended well, the window is complete, and no log with steps ends in a failure.
     """
@@ -114,7 +114,7 @@ def _too_short(steps: Sequence[Step], dialect: Dialect, protocol: Protocol) -> s
 
 
 def _missing(numbers: Numbers) -> str:
-    """Which option would bring the printed figures to a throughput of the whole job, or why none would."""
+    """Which option would give a throughput of the whole job, or why none would."""
     run, dialect = numbers.run, numbers.run.dialect
     if dialect.steps_times_nodes:
         return Message("logs.log_nodes")
@@ -152,7 +152,7 @@ def _missing(numbers: Numbers) -> str:
 
 
 def _is_too_coarse(numbers: Numbers) -> bool:
-    """Is it for a coarse clock that many lines make no number? They are one report, or few ticks of whole seconds."""
+    """Many lines make one report, or few ticks of whole seconds."""
     found = numbers.merged
     if len(found.steps) == 1 and len(numbers.run.records) <= max(1, found.printers):
         return False  # one line is the start of a run, whatever its clock
@@ -177,7 +177,7 @@ class Grade:
 
 
 def grade(measured: Throughput, findings: Sequence[Finding]) -> Grade:
-    """The grade of *measured*, which has a value; *findings*: what was found in the log beside its window."""
+    """*findings*: those beside the window."""
     if any(isinstance(finding, _ASSUMED) for finding in findings):
         return Grade(certainty="assumed scope", reason=Message("logs.sure_scope"))
     if measured.method not in (STAMPS, ARRIVALS, TIMES):
@@ -198,9 +198,9 @@ def grade(measured: Throughput, findings: Sequence[Finding]) -> Grade:
 
 
 def doubt(measured: Throughput, facts: Facts, *, relayed: bool) -> str | None:
-    """Both figures and what could explain their ratio, where *measured* contradicts itself; else None.
+    """Two contradicting figures and what could explain their ratio; None if there are none.
 
-    *relayed*: its clock is that of a relay (kubectl, journald), which may pass lines on late.
+    *relayed*: the clock is of a relay (kubectl, journald), which may pass lines on late.
     """
     far = [one for one in measured.findings if isinstance(one, ClockDisagrees) and _factor(one) >= FAR]
     if not far:
@@ -247,6 +247,6 @@ def _explanations(worst: ClockDisagrees, facts: Facts, *, relayed: bool) -> Sequ
 
 
 def _clock_is_faster(finding: ClockDisagrees) -> bool:
-    """Was more trained in the time that a clock tells than the script itself says? No pause explains that."""
+    """Was more trained in the time of the clock than the script says? No pause explains that."""
     clocked = finding.method in (STAMPS, ARRIVALS)
     return clocked == (finding.items_per_s > finding.other_items_per_s)

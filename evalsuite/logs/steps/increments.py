@@ -1,7 +1,6 @@
-"""From a stream to increments: step numbers that count over the whole run, and figures of one increment alone.
+"""From a stream to increments: step numbers over the whole run, and figures of one increment alone.
 
-Numbers that restart with each epoch go on counting; a cumulative mean becomes what was added since the increment
-before, and is never averaged; a time of day goes on after midnight.
+A cumulative mean becomes what was added since the increment before, and is never averaged.
 """
 
 import itertools
@@ -15,7 +14,7 @@ from evalsuite.logs.text.records import DAY_S, HALF_DAY_S, Record
 
 
 class Increment(NamedTuple):
-    """A record with its place in the run: the end of step *step*, *steps* after the increment before."""
+    """A record that ends step *step*, *steps* after the increment before."""
 
     record: Record
     step: int
@@ -32,7 +31,6 @@ JOINED = 10.0  # an increment spans this many ticks of a coarse clock
 
 
 def increments_of(stream: Sequence[Record], dialect: Dialect) -> list[Increment]:
-    """The records of one printer with their places in the run."""
     stream = _with_times(stream, dialect.mean_reports) if dialect.mean_reports else stream
     stream = _joined(stream, JOINED * dialect.clock_s) if dialect.clock_s else stream
     usual = _usual_interval(stream, dialect)
@@ -59,13 +57,13 @@ def increments_of(stream: Sequence[Record], dialect: Dialect) -> list[Increment]
 
 
 def _without_evaluations(found: list[Increment]) -> list[Increment]:
-    """Those that hold training alone, if any epoch but the first does; else all: each has an evaluation inside."""
+    """All, where each has an evaluation inside."""
     training = [one for one in found if not one.record.evaluated]
     return training if len(training) > 1 else found
 
 
 def _with_times(stream: Sequence[Record], most: int) -> list[Record]:
-    """*stream* with seconds since its first record, from steps/s that are means since then, over *most* increments."""
+    """Seconds since the first record, from steps/s that are means over *most* increments."""
     found: list[Record] = []
     for number, record in enumerate(stream):
         at = _after(found[max(0, number - most)], record) if found else 0.0
@@ -74,17 +72,14 @@ def _with_times(stream: Sequence[Record], most: int) -> list[Record]:
 
 
 def _after(since: Record, record: Record) -> float | None:
-    """When *record* was, by its mean steps/s since *since*; None where a number is missing."""
+    """By the mean steps/s since *since*; None where a number is missing."""
     if record.step is None or since.step is None or since.elapsed_s is None or not record.steps_per_s:
         return None
     return since.elapsed_s + (record.step - since.step) / record.steps_per_s
 
 
 def _joined(stream: Sequence[Record], seconds: float) -> list[Record]:
-    """The records of an epoch at least *seconds* apart, by their means since it began.
-
-    A pause before one that is left out is a pause before the next one kept.
-    """
+    """Records at least *seconds* apart, by their means since the epoch began. A pause passes on to the next."""
     kept: list[Record] = []
     passed: list[Record] = []  # since the one kept last
     paused = False
@@ -103,7 +98,7 @@ def _joined(stream: Sequence[Record], seconds: float) -> list[Record]:
 
 
 def _parts(lines: Sequence[Record]) -> Iterator[tuple[int, float]]:
-    """(steps, seconds) from each of *lines* to the next, of those that tell both."""
+    """(steps, seconds) from each of *lines* to the next."""
     told = [(one.step, at) for one in lines if one.step is not None and (at := _since_epoch_s(one)) is not None]
     for (first, began), (last, ended) in itertools.pairwise(told):
         if last > first:
@@ -111,7 +106,7 @@ def _parts(lines: Sequence[Record]) -> Iterator[tuple[int, float]]:
 
 
 def tick_s(stream: Sequence[Record], dialect: Dialect) -> float | None:
-    """What the clock of *stream* counts, where it counts whole seconds and nothing finer stands beside them."""
+    """1 s where the clock counts whole seconds and nothing finer stands beside them."""
     if not dialect.clock_s:
         return None
     told = [seconds for record in stream if (seconds := _since_epoch_s(record)) is not None]
@@ -124,7 +119,7 @@ def _since_epoch_s(record: Record) -> float | None:
 
 
 def _timed(record: Record, begun: Record) -> Record:
-    """*record* with the time since *begun*, and the items since it where both count them."""
+    """With the time and the items since *begun*."""
     seconds = _difference(record.stamp_s, begun.stamp_s)
     items = _difference(record.consumed, begun.consumed)
     return record._replace(
@@ -167,7 +162,7 @@ _ENOUGH = 50  # increments to judge the usual interval by
 
 
 def _zero_based(stream: Sequence[Record], usual: int, dialect: Dialect) -> bool:
-    """Is the first step numbered 0? Then the 20th is 19, which is what a log of every 20th step shows."""
+    """A log of every 20th step that is numbered from 0 shows 19."""
     if dialect.zero_based is not None:
         return dialect.zero_based
     numbers = [record.step for record in stream if record.step is not None]
@@ -175,7 +170,7 @@ def _zero_based(stream: Sequence[Record], usual: int, dialect: Dialect) -> bool:
 
 
 def _usual_interval(stream: Sequence[Record], dialect: Dialect) -> int:
-    """Training steps between two increments, where the line does not say."""
+    """Steps between two increments, where the line does not say."""
     if dialect.every:
         return dialect.every
     numbered = [(record.epoch, record.step) for record in stream[:_ENOUGH] if record.step is not None]
@@ -186,7 +181,7 @@ def _usual_interval(stream: Sequence[Record], dialect: Dialect) -> int:
 def _numbers(
     record: Record, before: Increment | None, base: int, usual: int, restart: bool, each: int
 ) -> tuple[int, int]:
-    """(number of the step in the run, steps since the increment before), both in printed numbers."""
+    """(step of the run, steps since the increment before), in printed numbers."""
     if record.step is None:
         steps = max(1, int(record.interval or usual))
         return (before.step // each if before else 0) + steps, steps
@@ -201,19 +196,18 @@ def _numbers(
 
 
 def _own_steps(record: Record) -> float | None:
-    """Steps of the increment, as its line says."""
     return record.interval or (None if record.since is None or record.step is None else record.step - record.since)
 
 
 def _unwrapped(stamp: float, before: float | None) -> float:
-    """The stamp, a day later where the time of day has passed midnight."""
+    """A day later where the time of day has passed midnight."""
     if before is None or stamp >= before - HALF_DAY_S:
         return stamp
     return stamp + DAY_S * round((before - stamp) / DAY_S)
 
 
 class _Mean:
-    """A mean over all steps since the run (or the epoch) began, and what this increment added to it."""
+    """A mean since the run (or the epoch) began, and what this increment added to it."""
 
     def __init__(self, record: Record, before: Increment | None, offset: int, steps: int) -> None:
         self._now = record
@@ -223,7 +217,7 @@ class _Mean:
         self.steps = steps
 
     def _grown(self) -> tuple[Record, int, int] | None:
-        """(the record before, steps of its mean, steps of this one); None where this one is over no more steps."""
+        """(record before, its steps, steps of this one); None where this one has no more."""
         if self._before is None or self._n is None or self._m is None or not 0 < self._m < self._n:
             return None
         return self._before, self._m, self._n
@@ -237,8 +231,8 @@ class _Mean:
         return self._now.mean_s * self.steps
 
     def rate(self) -> float | None:
-        """With r the mean rate after n steps, n ÷ r is the time since the start in units of one step's items,
-        so that the increment needs no batch size."""
+        """n ÷ r, the mean rate after n steps, is the time since the start in units of one step's items: no batch size
+        is needed."""
         grown = self._grown()
         if grown is None or self._now.rate is None:
             return self._now.rate
@@ -250,7 +244,7 @@ class _Mean:
 
 
 def _seconds(record: Record, before: Increment | None, mean: _Mean | None) -> float | None:
-    """Of the whole increment, where its line does not tell those of one step."""
+    """Of the whole increment."""
     if record.report_s is not None:
         return record.report_s
     if record.elapsed_s is not None:
@@ -260,7 +254,7 @@ def _seconds(record: Record, before: Increment | None, mean: _Mean | None) -> fl
 
 
 def _items(record: Record, before: Increment | None, steps: int, dialect: Dialect) -> float | None:
-    """As its line says; of the last step alone as many times as there were steps, as it is with that step's time."""
+    """As its line says; of the last step alone, times the steps."""
     if record.consumed is None:
         alone = dialect.averaging == "step" and record.step is not None
         return record.items if record.items is None or not alone else record.items * steps

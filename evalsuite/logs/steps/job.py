@@ -16,7 +16,7 @@ Said = Mapping[str, bytes | float]
 
 @dataclass(frozen=True, kw_only=True)
 class Facts:
-    """What is known of the run beside its steps, from the options, the case, or the log itself."""
+    """From the options, the case, or the log itself."""
 
     devices: int | None = None
     nodes: int | None = None
@@ -30,7 +30,7 @@ class Facts:
 
     @property
     def items_per_step(self) -> float | None:
-        """Items of the whole job in one training step."""
+        """Of the whole job."""
         items = self.items_per_batch or 1.0
         if self.global_batch is not None:
             return self.global_batch * items
@@ -39,20 +39,17 @@ class Facts:
         return self.batch_per_device * self.devices * items
 
     def counts(self, unit: str) -> bool:
-        """Is the batch counted in items of *unit*? One from outside may be sequences, where tokens are printed."""
+        """In *unit*? A batch from outside may be sequences, where tokens are printed."""
         return not (self.batch_from_outside and self.items_per_batch is None and unit in PIECES)
 
     def may_count(self, unit: str) -> bool:
-        """The same, or is a batch from outside at least as large as one of *unit* is?"""
+        """The same, or a batch from outside at least as large as one of *unit*."""
         own = batch_per_device(self)
         return self.counts(unit) or own is None or own >= FEWEST_PIECES
 
 
 def facts(known: Facts, said: Said, case: bool = False) -> Facts:
-    """What the log says, completed by what is known from outside; of a *case* it is the other way round.
-
-    A recipe has chosen the batch and knows what its flag means; an option typed beside a log may be a mistake.
-    """
+    """What the log says, completed from outside; of a *case* the other way round, whose recipe has chosen the batch."""
     accumulation = positive(said.get("accumulation")) or 1.0
     printed = _counted(said, "batch_per_device")
     printed = None if printed is None else printed * accumulation
@@ -84,14 +81,13 @@ ARGUED = ("global_batch", "batch_per_device")
 
 
 def _argued(said: Said) -> dict[str, bytes | float]:
-    """The batches that arguments in the log say, as facts of it; none where steps come in parts."""
+    """None where steps come in parts."""
     if "argued_parts" in said:
         return {}
     return {name: said[f"argued_{name}"] for name in ARGUED if _counted(said, f"argued_{name}") is not None}
 
 
 def _argument(said: Said) -> str:
-    """The arguments that say the batch, as they stand in the log."""
     return ", ".join(_text(said[f"argued_{name}_text"]) for name in ARGUED if f"argued_{name}_text" in said)
 
 
@@ -100,7 +96,7 @@ def _global_batch(said: Said) -> float | None:
 
 
 def _counted(said: Said, name: str) -> float | None:
-    """The number under *name*; None if it is no whole one: 491,520 beside decimal commas is no batch of 491.52."""
+    """None if it is no whole number: 491,520 beside decimal commas is no batch of 491.52."""
     found = positive(said.get(name))
     return found if found is not None and found == int(found) else None
 

@@ -21,7 +21,7 @@ from evalsuite.model import Finding, Step
 
 @dataclass(frozen=True, kw_only=True)
 class Merged:
-    """The steps of the run, and how they came about."""
+    """The steps of the run."""
 
     steps: tuple[Step, ...]
     scope: str  # whose rate was printed, as it was found out: "global", "per_device" or "own"
@@ -38,9 +38,9 @@ def merge_records(
     arrivals: Sequence[Arrival | None] = (),
     scope: str | None = None,
 ) -> Merged:
-    """The steps of the run whose log *files* (one per process or node) hold these records.
+    """The steps of the run whose *files* (one per process or node) hold these records, and their *arrivals*.
 
-    *arrivals* belong to the files. *scope* overrules the dialect: a recipe may know whose rate its script prints.
+    *scope* overrules the dialect: a recipe may know whose rate its script prints.
     """
     spoke = [number for number, records in enumerate(files) if records]
     if not spoke:
@@ -98,7 +98,7 @@ def _scope(streams: list[list[Increment]], dialect: Dialect, scope: str, facts: 
 
 
 def _scope_by_clock(stream: list[Increment], facts: Facts) -> str | None:
-    """Does the printed rate fit one device's batch, or the whole job's, in the time that passed?"""
+    """One device's batch, or the whole job's, by the time that passed."""
     timed = [
         (increment.step, increment.stamp_s, increment.rate)
         for increment in stream
@@ -116,10 +116,7 @@ def _scope_by_clock(stream: list[Increment], facts: Facts) -> str | None:
 
 
 def _items_per_step(facts: Facts, dialect: Dialect, *, rated: bool) -> float | None:
-    """Items of the whole job in one step; None where no step is told apart, or where the batch counts something else.
-
-    Where rates are printed, a batch in another unit is not needed, and would only spoil them.
-    """
+    """Of the whole job; None where the batch counts something else than the rates, or no step is told apart."""
     if dialect.epochs_are_steps and facts.batch_from_outside:
         return None
     fits = facts.counts(dialect.unit) if rated else facts.may_count(dialect.unit)
@@ -127,12 +124,11 @@ def _items_per_step(facts: Facts, dialect: Dialect, *, rated: bool) -> float | N
 
 
 def _rated(streams: list[list[Increment]]) -> bool:
-    """Are rates printed?"""
     return any(increment.rate is not None for stream in streams for increment in stream)
 
 
 def _factor(printers: int, facts: Facts, scope: str) -> float | None:
-    """What the mean of the printed rates is multiplied with to be that of all devices; None if that is not known."""
+    """From the mean printed rate to that of all devices; None if not known."""
     if scope == "global":
         return 1.0
     if scope == "unstated":
@@ -161,10 +157,7 @@ class _Job:
 
 
 def _steps(streams: list[list[Increment]], clock: int, job: _Job) -> list[Step]:
-    """One step for each number that a stream has.
-
-    Times are taken from the first *clock* streams, those of the first file: one node's clock, never two (D21).
-    """
+    """One for each step number. Times are of the first *clock* streams: one node's clock, never two (D21)."""
     if len(streams) == 1:
         return [_step(increment, increment.record, increment.stamp_s, job) for increment in streams[0]]
     at_index: dict[int, list[Increment]] = {}
@@ -178,7 +171,7 @@ def _steps(streams: list[list[Increment]], clock: int, job: _Job) -> list[Step]:
 
 
 def _step_of_several(increments: list[Increment], timed: list[Increment], job: _Job) -> Step:
-    """The step that several printers tell of. *timed*: those of them whose clock is taken."""
+    """*timed*: those whose clock is taken."""
     one = increments[0] if len(increments) == 1 else _middle(increments)
     if not timed:
         return _step(one, one.record, None, replace(job, arrival=None))
@@ -187,7 +180,6 @@ def _step_of_several(increments: list[Increment], timed: list[Increment], job: _
 
 
 def _step(one: Increment, record: Record, at: float | None, job: _Job) -> Step:
-    """The step of the whole job that an increment is the end of, by the clock *at* which its *record* was printed."""
     said, relayed, arrival = one.record, record.relayed, job.arrival
     items = _items(one, said, job)
     values = (
@@ -208,7 +200,7 @@ def _step(one: Increment, record: Record, at: float | None, job: _Job) -> Step:
 
 
 def _middle(increments: list[Increment]) -> Increment:
-    """What several printers say of one step, as one increment: median times, mean rate."""
+    """Several printers of one step as one increment: median times, mean rate."""
     rates = [increment.rate for increment in increments if increment.rate is not None]
     return increments[0]._replace(
         steps=statistics.median_low([increment.steps for increment in increments]),
@@ -220,7 +212,7 @@ def _middle(increments: list[Increment]) -> Increment:
 
 
 def _items(increment: Increment, said: Record, job: _Job) -> float | None:
-    """Items of the whole job in an increment, which *said* so: as printed, or the batch times the steps."""
+    """As printed, or the batch times the steps."""
     if increment.items is not None:
         return increment.items * job.items_per_batch
     if said.global_batch is not None:
@@ -232,13 +224,13 @@ def _items(increment: Increment, said: Record, job: _Job) -> float | None:
 
 
 def _with_last_batch(items: float, job: _Job) -> float:
-    """*items* of full batches, or those of the data set where the last batch is what it had left."""
+    """The last batch of a data set may be what it had left."""
     epoch, batch = job.items_per_epoch, job.items_per_step
     return epoch if epoch is not None and batch is not None and items - batch < epoch <= items else items
 
 
 def _rate(increment: Increment, items: float | None, job: _Job) -> float | None:
-    """The script's own figure, over all devices."""
+    """Over all devices."""
     if increment.rate is not None:
         return None if job.printed_by_all is None else increment.rate * job.printed_by_all
     if increment.record.steps_per_s is not None and items is not None and job.steps_counted:

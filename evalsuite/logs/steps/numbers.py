@@ -1,4 +1,4 @@
-"""What one pass over the logs of a run makes as numbers: steps, facts of the job, the throughput of the whole job.
+"""One pass over the logs of a run as numbers: steps, facts of the job, the throughput of the whole job.
 
 A batch size that contradicts what is printed is not believed, and neither is a scope that a log's own total denies.
 """
@@ -61,7 +61,7 @@ class WindowFull:
         return span is not None and span.complete
 
     def _are_too_few(self, records: Sequence[Record]) -> bool:
-        """Has the training not even reached that many steps? Then there is no need to merge a log before its end."""
+        """Then there is no need to merge a log before its end."""
         first, last = records[0], records[-1]
         if last.step is None or last.epoch != first.epoch:
             return False
@@ -70,7 +70,7 @@ class WindowFull:
 
 @dataclass(frozen=True, kw_only=True)
 class Pass:
-    """One pass over the logs of a run: what was found in each file, and what is given beside them."""
+    """What was found in each file, and what is given beside them."""
 
     dialect: Dialect
     given: Given
@@ -79,7 +79,7 @@ class Pass:
 
     @cached_property
     def said(self) -> Mapping[str, bytes | float]:
-        """Facts as the logs say them; of several, the first log that does."""
+        """Of several, the first log that says it."""
         return {name: value for scan in reversed(self.scans) for name, value in scan.facts.items()}
 
     @cached_property
@@ -93,11 +93,10 @@ class Pass:
 
     @property
     def final(self) -> float | None:
-        """The log's own summary figure, of whom it says."""
+        """The log's own summary figure."""
         return next((scan.final for scan in self.scans if scan.final is not None), None)
 
     def merge(self, files: Sequence[Sequence[Record]], facts: Facts, scope: str | None) -> Merged:
-        """The steps of the whole job that the records of its *files* make."""
         return merge_records(files, self.dialect, facts, arrivals=self.arrivals, scope=scope)
 
 
@@ -115,7 +114,7 @@ class Numbers:
 
 
 def compute_numbers(run: Pass) -> Numbers:
-    """Of the candidates (batch as given or as printed, scope as declared or proven) the first without contradiction."""
+    """Of the candidates (batch given or printed, scope declared or proven) the first without contradiction."""
     numbers = _choose_scope(run, run.given.known)
     if not run.given.case and run.given.known.batch_per_device is not None:
         doubt = _batch_doubt(numbers)
@@ -126,7 +125,7 @@ def compute_numbers(run: Pass) -> Numbers:
 
 
 def _choose_scope(run: Pass, known: Facts) -> Numbers:
-    """The numbers under the first scope that the log's own total does not deny; if it denies all, the declared."""
+    """The first scope that the log's own total does not deny; if it denies all, the declared."""
     told = facts(known, run.said, run.given.case)
     tried = (_numbers(run, told, scope) for scope in (run.given.scope, *_other_scopes(run.given.scope, run.dialect)))
     first = next(tried)
@@ -150,7 +149,6 @@ def _numbers(run: Pass, told: Facts, scope: str | None) -> Numbers:
 
 
 def _compare_tail(numbers: Numbers) -> Numbers:
-    """*numbers* with a finding if a sample of the steps behind the window went otherwise."""
     run, found, known = numbers.run, numbers.merged, numbers.throughput
     if not numbers.complete or run.uncollected < len(run.records) / 2 or not run.uncollected:
         return numbers
@@ -168,9 +166,9 @@ def _compare_tail(numbers: Numbers) -> Numbers:
 
 
 def _batch_doubt(numbers: Numbers) -> Finding | None:
-    """Is the clock so far from what the log prints that the batch size given must be wrong?
+    """Is the clock so far from what is printed that the batch given must be wrong?
 
-    Where both are apart by the number of devices, it may also be that the rate is another's than the dialect says.
+    Where both are apart by the number of devices, it may be the scope instead.
     """
     measured, devices, said = numbers.throughput, numbers.facts.devices, numbers.run.said
     rated = any(record.rate is not None for record in numbers.run.records)
@@ -195,7 +193,6 @@ def _batch_doubt(numbers: Numbers) -> Finding | None:
 
 
 def within(steps: Sequence[Step], span: Window) -> list[Step]:
-    """The *steps* of the window *span*."""
     return [step for step in steps if span.first_step <= step.index <= span.last_step]
 
 
@@ -204,7 +201,6 @@ def _nearly(factor: float, whole: float) -> bool:
 
 
 def is_warmup_alone(run: Pass, steps: Sequence[Step]) -> bool:
-    """Is the only report of a log one of its warm-up?"""
     records = run.records if len(steps) == 1 else []
     since_start = any(record.mean_s is not None or record.elapsed_s is not None for record in records)
     warmed_up = run.dialect.warmed_up or in_epochs(steps, run.dialect)
@@ -212,17 +208,17 @@ def is_warmup_alone(run: Pass, steps: Sequence[Step]) -> bool:
 
 
 def in_epochs(steps: Sequence[Step], dialect: Dialect) -> bool:
-    """Does each report cover an epoch, and nobody knows of how many steps?"""
+    """Does each report cover an epoch of unknown length?"""
     return dialect.per_epoch and (dialect.epochs_are_steps or not any(step.steps > 1 for step in steps))
 
 
 def _other_scopes(scope: str | None, dialect: Dialect) -> tuple[Scope, ...]:
-    """What a log's own total can prove its step lines to be, against what they say."""
+    """What a log's own total can prove the step lines to be."""
     return () if scope or not dialect.final or dialect.final_scope != "global" else ("global", "per_device")
 
 
 def _is_contradicted(numbers: Numbers) -> bool:
-    """Is the printed figure away from the log's own total by a whole factor of the devices?"""
+    """Is the printed figure a whole factor of the devices away from the log's own total?"""
     devices, printed = numbers.facts.devices, numbers.throughput and numbers.throughput.printed_items_per_s
     if not devices or devices == 1 or not printed or not numbers.final:
         return False
@@ -231,7 +227,7 @@ def _is_contradicted(numbers: Numbers) -> bool:
 
 
 def _final(run: Pass, told: Facts) -> float | None:
-    """The log's own figure over all devices; none where it counts what was trained before a checkpoint."""
+    """Over all devices; none where it counts what was trained before a checkpoint."""
     if positive(run.said.get("resumed_step")):
         return None
     if run.final is None or run.dialect.final_scope == "global":

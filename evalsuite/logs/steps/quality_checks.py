@@ -18,10 +18,8 @@ EXACT = 1e-6  # a printed decimal as a float is that near to it
 
 
 def coarse(figures: Sequence[float]) -> Iterator[Finding]:
-    """A flag where the digits that a script prints leave room for more than the limit.
-
-    Figures that move over several of their last digits make up for it: the errors of rounding cancel out.
-    """
+    """A flag where the printed digits leave room for more than the limit. Figures that move over several last digits
+    make up for it: the errors of rounding cancel out."""
     digit = last_digit(figures)
     if digit is None or max(figures) - min(figures) > 2 * digit:
         return
@@ -31,7 +29,7 @@ def coarse(figures: Sequence[float]) -> Iterator[Finding]:
 
 
 def last_digit(figures: Sequence[float]) -> float | None:
-    """What the last printed digit of *figures* counts: 0.001 for 0.004 and 0.005; None where that cannot be told."""
+    """0.001 for 0.004 and 0.005; None where it cannot be told."""
     if len(figures) < FEWEST_FIGURES or min(figures) <= 0:
         return None
     for digits in range(MOST_DIGITS + 1):
@@ -42,9 +40,9 @@ def last_digit(figures: Sequence[float]) -> float | None:
 
 
 def rounded(seconds: Sequence[float], tick_s: float | None, *, alone: bool) -> CoarseFigures | None:
-    """A flag where the *seconds* of a window are few ticks of the clock that they were read from.
+    """A flag where the window is few ticks of its clock.
 
-    A value that does not rest on them *alone* has them beside it, and of one or two reports they confirm nothing.
+    A value that does not rest on the *seconds* *alone* has them beside it, and one or two reports confirm nothing.
     """
     if not tick_s or not seconds or not (alone or len(seconds) < FEWEST_REPORTS):
         return None
@@ -53,7 +51,7 @@ def rounded(seconds: Sequence[float], tick_s: float | None, *, alone: bool) -> C
 
 
 def stalled(parts: Sequence[tuple[int, float]]) -> Iterator[Finding]:
-    """A flag where one report of the window took far longer than the others. *parts*: steps and seconds of each."""
+    """A flag where one report took far longer than the others. *parts*: steps and seconds of each."""
     if len(parts) < FEWEST_REPORTS:
         return
     usual = statistics.median([seconds / steps for steps, seconds in parts])
@@ -65,10 +63,8 @@ def stalled(parts: Sequence[tuple[int, float]]) -> Iterator[Finding]:
 
 
 def stalled_within(parts: Sequence[tuple[int, float]], tick_s: float) -> Iterator[Finding]:
-    """The same of the lines that were joined to reports, by a clock that may be off by a tick.
-
-    It counts too coarsely for a median: the usual is the mean of the others.
-    """
+    """The same of the lines joined to reports. Their clock is too coarse for a median: the usual is the mean of the
+    others."""
     if len(parts) < FEWEST_REPORTS:
         return
     steps, seconds = max(parts, key=lambda part: part[1])
@@ -80,7 +76,7 @@ def stalled_within(parts: Sequence[tuple[int, float]], tick_s: float) -> Iterato
 
 
 def error(sample: Sequence[float]) -> float:
-    """By what share the mean of a *sample* may be off by chance alone: so many standard errors; 0 of one figure."""
+    """By what share the mean of a *sample* may be off by chance: two standard errors; 0 of one figure."""
     if len(sample) < 2:
         return 0.0
     return ERRORS * statistics.stdev(sample) / math.sqrt(len(sample)) / statistics.fmean(sample)

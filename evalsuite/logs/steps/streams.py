@@ -1,7 +1,6 @@
-"""From records to streams: one printer's records in which the step number only grows, and attempts of the run.
+"""From records to streams of one printer, in which the step number only grows, and to attempts of the run.
 
-Streams that run side by side are ranks of one attempt; a stream that begins after the others have ended is a
-restart.
+Streams side by side are ranks of one attempt; one that begins after the others have ended is a restart.
 """
 
 import itertools
@@ -15,7 +14,7 @@ Stream = list[Record]
 
 
 def copies(streams: Sequence[Stream]) -> int:
-    """How many runs of one file say the same to the last digit, each behind the other; 1 if none is a copy."""
+    """How many runs of one file say the same to the last digit, one behind the other; 1 if none is a copy."""
     behind = sorted((stream for stream in streams if len(stream) > 1), key=lambda stream: stream[0].end)
     found = 1
     for before, stream in itertools.pairwise(behind):
@@ -46,7 +45,7 @@ _NOWHERE = (-1, -1)
 
 
 def streams(records: Sequence[Record], repeats: bool) -> list[Stream]:
-    """Each record joins the stream of its rank whose last step number is the nearest below its own."""
+    """Each record joins the stream of its rank with the nearest step number below its own."""
     if _in_one_go(records):
         return [[*records]]
     by_rank: dict[str | None, tuple[list[Stream], list[tuple[int, int]]]] = {}  # streams, and where each has got to
@@ -72,7 +71,7 @@ def streams(records: Sequence[Record], repeats: bool) -> list[Stream]:
 
 
 def _in_one_go(records: Sequence[Record]) -> bool:
-    """Does one printer count from each record to the next, as in nearly all logs?"""
+    """One printer counting up, as in nearly all logs."""
     places = [place(record) for record in records]
     told = [here for here in places if here is not None]
     alone = len({record.rank for record in records}) == 1 and len(told) == len(records)
@@ -80,7 +79,7 @@ def _in_one_go(records: Sequence[Record]) -> bool:
 
 
 def _repeated(before: Record, record: Record) -> bool:
-    """Is it the line before once more? Of reports without a number, what they say must tell, to the last digit."""
+    """Is it the line before once more? Without a number, all that is said must be equal."""
     told = record.loss is not None or record.stamp_s is not None
     return (
         told
@@ -90,12 +89,12 @@ def _repeated(before: Record, record: Record) -> bool:
 
 
 def _skipped(before: tuple[int, int], here: tuple[int, int]) -> bool:
-    """Was the step before skipped (its gradients overflowed), so that its number comes again, or the one below?"""
+    """After an overflow of the gradients the same number comes again, or the one below."""
     return here[0] == before[0] and 0 <= before[1] - here[1] <= 1
 
 
 def _nearest(streams: list[Stream], last: list[tuple[int, int]], here: tuple[int, int] | None) -> int | None:
-    """The stream that a record at *here* goes on; None if it begins another. One without a number goes on any."""
+    """The stream that goes on *here*; None if a new one begins."""
     if len(streams) == 1:  # what nearly all logs are like
         return 0 if here is None or last[0] < here else None
     behind = [number for number in range(len(streams)) if here is None or last[number] < here]
@@ -103,7 +102,7 @@ def _nearest(streams: list[Stream], last: list[tuple[int, int]], here: tuple[int
 
 
 def _without_copies(streams: list[Stream], dialect: Dialect) -> list[Stream]:
-    """One of each set of streams that say the same to the last digit: a second handler, or a repeated figure."""
+    """One of each set that says the same to the last digit: a second handler, or a repeated figure."""
     kept: dict[str | None, list[Stream]] = {}
     for stream in streams:
         rank = None if dialect.scope == "global" else stream[0].rank
@@ -118,7 +117,7 @@ def _without_copies(streams: list[Stream], dialect: Dialect) -> list[Stream]:
 
 
 def _take_gaps(kept: Stream, copy: Stream) -> None:
-    """What lay before the one line lay before the other: of doubled lines only the first follows an evaluation."""
+    """Of doubled lines only the first follows an evaluation."""
     for number, (one, two) in enumerate(zip(kept, copy, strict=False)):
         if two.gap and not one.gap:
             kept[number] = one._replace(gap=True)
@@ -129,7 +128,7 @@ AT_ONCE_S = 0.05  # between the lines of one callback: MXNet's Speedometer print
 
 
 def _copied(stream: Stream, other: Stream, *, at_once: bool) -> bool:
-    """Do both say the same, but for one record that the end of a file cuts? Of two workers not *at_once* as well."""
+    """Equal but for one record that the end of a file cuts."""
     if abs(len(stream) - len(other)) > 1:
         return False
     pairs = list(zip(stream, other, strict=False))
@@ -137,13 +136,13 @@ def _copied(stream: Stream, other: Stream, *, at_once: bool) -> bool:
 
 
 def _copy_of(stream: Stream, other: Stream, *, at_once: bool) -> bool:
-    """Do both say the same, also where a file begins between the lines of one report?"""
+    """Also where a file begins between the lines of one report."""
     pairs = ((stream, other), (stream, other[1:]), (stream[1:], other))
     return any(one and two and _copied(one, two, at_once=at_once) for one, two in pairs)
 
 
 def _once(stream: Stream) -> Stream:
-    """*stream* without a second half that is the first again: of reports without a number nothing else tells it."""
+    """Without a second half that is the first again: of reports without a number nothing else tells it."""
     half = len(stream) // 2
     if len(stream) % 2 or half < FEWEST_OF_COPY or place(stream[0]) is not None:
         return stream
@@ -156,7 +155,7 @@ def _said(record: Record) -> tuple[object, ...]:
 
 
 def _apart(one: Record, two: Record) -> bool:
-    """Were they printed at different times? Two workers are, at one step or another."""
+    """Two workers print at different times, at one step or another."""
     if one.stamp_s is None or two.stamp_s is None:
         return one.stamp_s != two.stamp_s
     return abs(one.stamp_s - two.stamp_s) > AT_ONCE_S

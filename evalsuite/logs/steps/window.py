@@ -1,9 +1,7 @@
 """The window: which steps are measured, and what they make as a number (docs/report.md#definitions).
 
-The first steps are discarded, the next ones are measured, and the value is items ÷ time. Which clock tells
-the time, in this order: stamps printed in the log with fractions of a second; the arrival of the lines; the
-script's own step times. Where only rates are printed, their harmonic mean is the value. What is not the value
-is a cross-check, and a difference beyond 2 % is a finding.
+The value is items ÷ time, by the first clock that tells: stamps with fractions of a second, the arrival of the lines,
+the script's own times; else the harmonic mean of its rates. What is not the value is a cross-check.
 """
 
 import math
@@ -51,22 +49,21 @@ class Span:
         return sum(step.steps for step in self.reports)
 
     def touches(self, step: Step) -> bool:
-        """Does *step* lie within the window, or follow it at once?"""
+        """Within the window, or next after it."""
         first, last = self.reports[0], self.reports[-1]
         return first.index - first.steps < step.index <= last.index + step.steps
 
 
 @dataclass(frozen=True, kw_only=True)
 class Timing:
-    """What one *method* tells of the reports of a *span*: `STAMPS` and `ARRIVALS` are clocks, `TIMES` and `RATES` are
-    the script's own."""
+    """What one *method* tells of a *span*: `STAMPS` and `ARRIVALS` are clocks, `TIMES` and `RATES` the script's own."""
 
     span: Span
     method: str
 
     @cached_property
     def seconds(self) -> list[tuple[Step, float | None]]:
-        """Reports and the seconds of each, None where they are not told. A clock leaves out what follows a pause."""
+        """Of each report, None where not told. A clock leaves out what follows a pause."""
         at = CLOCKS.get(self.method)
         if at is None:
             return [(step, _own_seconds(step)) for step in self.span.reports]
@@ -80,7 +77,7 @@ class Timing:
 
     @cached_property
     def step_s(self) -> list[float | None]:
-        """Seconds per step of each report; of the script's own, what its rate says where no time is known."""
+        """Per step of each report; of the script's own also by its rate."""
         found: list[float | None] = []
         for step, seconds in self.seconds:
             if seconds is not None:
@@ -93,12 +90,12 @@ class Timing:
 
     @property
     def told_step_s(self) -> list[float]:
-        """The same, without what is not told or zero."""
+        """Without what is not told or zero."""
         return [seconds for seconds in self.step_s if seconds]
 
     @property
     def value(self) -> float | None:
-        """Items per second over the span: items ÷ time, or the harmonic mean of the rates. None where it lacks some."""
+        """Items per second. None where a part is missing."""
         if self.method == RATES:
             return mean_rate(self.span.reports)
         if self.method == TIMES:
@@ -116,7 +113,7 @@ class Timing:
 
     @property
     def quotients(self) -> list[tuple[float, float]]:
-        """(items, seconds) of each report that counts; of rates (steps, steps ÷ rate)."""
+        """(items, seconds) of each report; of rates (steps, steps ÷ rate)."""
         if self.method == RATES:
             return [
                 (float(step.steps), step.steps / step.items_per_s) for step in self.span.reports if step.items_per_s
@@ -125,7 +122,7 @@ class Timing:
 
 
 def _arrival(step: Step) -> float | None:
-    """When the line came; what a relay wrote before it is such a time, too, and no stamp of the script."""
+    """A relay's stamp is such a time, too."""
     return step.relay_s if step.arrival_s is None else step.arrival_s
 
 
@@ -136,9 +133,8 @@ CLOCKS = {STAMPS: lambda step: step.stamp_s, ARRIVALS: _arrival}
 def span(steps: Sequence[Step], protocol: Protocol, *, warmed_up: bool = False, epochs: bool = False) -> Span | None:
     """The reports to measure; None if there is none. Warm-up is counted in optimiser steps, not in reports.
 
-    *warmed_up*: the script has thrown its warm-up away before the first line. *epochs*: each report is an epoch
-    of unknown length. A log too short for the protocol gives what it has after as much warm-up as leaves half
-    of it.
+    *warmed_up*: the script has thrown its warm-up away. *epochs*: each report is an epoch of unknown length. A log too
+    short for the protocol gives what it has after as much warm-up as leaves half of it.
     """
     if not steps:
         return None
@@ -169,7 +165,7 @@ def throughput(
     trust_stamps: bool = True,
     tick_s: float | None = None,
 ) -> tuple[Throughput | None, bool]:
-    """(*steps* turned into a number, was the window as long as asked). None where no clock and no rate tells it.
+    """(The number, was the window as long as asked). None where no clock and no rate tells it.
 
     *tick_s*: what the script's own clock counts, where that is coarse.
     """
@@ -217,7 +213,7 @@ def throughput(
 def warmup_alone(steps: Sequence[Step], protocol: Protocol, *, warmed_up: bool = False, since_start: bool) -> bool:
     """Is all that is reported the first steps of a run, in one report? It is start-up, and no window.
 
-    *since_start*: its time is counted since the run began, however many steps it says that it covers.
+    *since_start*: its time counts since the run began, however many steps it covers.
     """
     if len(steps) != 1 or warmed_up or not (since_start or _from_start(steps[0])):
         return False
@@ -225,17 +221,16 @@ def warmup_alone(steps: Sequence[Step], protocol: Protocol, *, warmed_up: bool =
 
 
 def _full_batches(steps: Sequence[Step], *, fine: bool) -> tuple[Sequence[Step], Mapping[int, tuple[Step, float]]]:
-    """(the steps that trained a full batch, the others with their share of one), as far as *fine* stamps tell."""
+    """(steps with a full batch, the others with their share of one), as far as *fine* stamps tell."""
     partial = _partial_batches(steps) if fine else {}
     return [step for step in steps if step.index not in partial] if partial else steps, partial
 
 
 def _partial_batches(steps: Sequence[Step]) -> dict[int, tuple[Step, float]]:
-    """The steps at the end of an epoch whose batch was what the data set had left, and their share of a full one.
+    """Steps at the end of an epoch whose batch was what the data set had left, and their share of a full one.
 
-    Such a step is slow beyond its size, because kernels are chosen anew for its shape. A script that prints
-    every step's rate over its own batch gives it away: rate × time is the number of items. It is compared with
-    that of the step before, so that it does not matter whose rate is printed.
+    Such a step is slow beyond its size: kernels are chosen anew for its shape. Printed rate × time gives its items,
+    which are compared with those of the step before.
     """
     found = {}
     for number, step in enumerate(steps):
@@ -247,7 +242,7 @@ def _partial_batches(steps: Sequence[Step]) -> dict[int, tuple[Step, float]]:
 
 
 def _share(earlier: Step, before: Step, step: Step) -> float | None:
-    """The items of *step* as a share of those of the step *before*, by their printed rates and stamps."""
+    """Of the items of the step *before*, by printed rates and stamps."""
     if not earlier.steps == before.steps == step.steps or before.after_pause or step.after_pause:
         return None
     usual, own = _items_by_rate(earlier, before), _items_by_rate(before, step)
@@ -261,7 +256,7 @@ def _items_by_rate(before: Step, step: Step) -> float | None:
 
 
 def _from_start(step: Step) -> bool:
-    """Does this report reach back to the first step of the run? Then start-up is inside it."""
+    """Then start-up is inside it."""
     return step.index - step.steps <= 0
 
 
@@ -278,7 +273,7 @@ def _take(steps: Sequence[Step], wanted: int, coarse: bool) -> tuple[Step, ...]:
 
 
 def _short(steps: Sequence[Step], first: int | None, warmed_up: bool) -> Span:
-    """What a log too short for the protocol can give: all but its first steps, never less than half of it."""
+    """All but the first steps, never less than half of them."""
     half = len(steps) // 2
     begin = min(first if first is not None else half, half)
     if begin == 0 and len(steps) > 1 and not warmed_up and _from_start(steps[0]):
@@ -290,7 +285,7 @@ def _short(steps: Sequence[Step], first: int | None, warmed_up: bool) -> Span:
 
 
 def _value_by_arrival(timing: Timing, findings: list[Finding]) -> float | None:
-    """Not where the times are whole seconds, as those of a relay may be, or where lines came in bursts."""
+    """Not by whole seconds, as of a relay, nor where lines came in bursts."""
     reports = timing.span.reports
     fine = any((at := _arrival(step)) is not None and (step.arrival_s is not None or at % 1) for step in reports)
     value = timing.value if fine else None
@@ -302,17 +297,16 @@ def _value_by_arrival(timing: Timing, findings: list[Finding]) -> float | None:
 
 
 def _value_by_stamp(timing: Timing, findings: list[Finding]) -> float | None:
-    """Not where the stamps tell when somebody passed the lines on, many in one write."""
+    """Not where the stamps tell when somebody passed the lines on."""
     burst = _burst(timing) if all(_own_seconds(step) for step in timing.span.reports) else []
     findings += burst
     return None if burst else timing.value
 
 
 def _burst(timing: Timing) -> list[Finding]:
-    """Do many lines follow the one before at once?
+    """Do many lines follow the one before far sooner than a step takes?
 
-    At once is far below a step's time, as the script prints it. What evalsuite stamped itself is measured by its own
-    mean: its clock stands against the script's.
+    The agent's arrivals are measured by their own mean, other stamps also by what the script prints of its steps.
     """
     found = [(step, gap) for step, gap in timing.seconds if gap is not None]
     if not found:
@@ -324,19 +318,19 @@ def _burst(timing: Timing) -> list[Finding]:
 
 
 def _own_seconds(step: Step) -> float | None:
-    """What the script itself says that a report took: as a time, or as a rate of items that are known."""
+    """As a time, or from a rate of items that are known."""
     if step.seconds is None and step.items is not None and step.items_per_s is not None:
         return step.items / step.items_per_s
     return step.seconds
 
 
 def _are_fine(steps: Sequence[Step]) -> bool:
-    """Do the stamps have fractions of a second? Whole seconds are too coarse for a window of some seconds."""
+    """Whole seconds are too coarse for a window of some seconds."""
     return any(step.stamp_s is not None and step.stamp_s % 1 for step in steps)
 
 
 def _printed(chosen: Span) -> tuple[float | None, str]:
-    """The script's own figure over the window, from its step times or else its rates."""
+    """From step times or else rates."""
     for method in (TIMES, RATES):
         value = Timing(span=chosen, method=method).value
         if value is not None:
@@ -345,7 +339,7 @@ def _printed(chosen: Span) -> tuple[float | None, str]:
 
 
 def mean_rate(reports: Sequence[Step]) -> float | None:
-    """The harmonic mean of the rates that *reports* carry; None where more than half of them have none."""
+    """The harmonic mean; None where more than half of *reports* have no rate."""
     rated = [(step.steps, step.items_per_s) for step in reports if step.items_per_s is not None]
     if len(rated) < max(1, len(reports) // 2):
         return None
@@ -366,7 +360,7 @@ def _disagreement(value: float, method: str, other: float, other_method: str) ->
 
 
 def _denied_by_seconds(stamped: Timing, value: float, method: str) -> Iterator[Finding]:
-    """A flag where stamps in whole seconds, which are too coarse to measure by, contradict a script's own figure.
+    """A flag where stamps in whole seconds contradict a script's own figure.
 
     fairseq on TPUs prints a hundredth of its rate: it counts one update for each line and not all of them.
     """
@@ -381,7 +375,6 @@ def _denied_by_seconds(stamped: Timing, value: float, method: str) -> Iterator[F
 
 
 def _unsteady(timing: Timing, tick_s: float | None, rough: Finding | None) -> Iterator[Finding]:
-    """Flags for one long stall, and for figures with few digits."""
     reports = timing.span.reports
     per_step = zip(timing.seconds, timing.step_s, strict=True)
     parts = [(step.steps, each * step.steps) for (step, _), each in per_step if each]
@@ -398,10 +391,7 @@ def _unsteady(timing: Timing, tick_s: float | None, rough: Finding | None) -> It
 def unlike_rest(
     known: Throughput, within: Sequence[Step], sample: Sequence[Step], *, trust_stamps: bool = True
 ) -> Iterator[Finding]:
-    """Did a *sample* of what lies behind the window go at another speed than its reports *within*?
-
-    The sample begins before the window ends.
-    """
+    """Did a *sample* that begins before the window ends go at another speed behind it than *within*?"""
     full, _ = _full_batches(sample, fine=trust_stamps and _are_fine(sample))
     ends = known.line_last or 0
     begin = next((place for place, step in enumerate(full) if (step.line or 0) > ends), len(full))
@@ -412,7 +402,7 @@ def unlike_rest(
 
 
 def _behind(behind: Span, window: Span, value: float, method: str) -> Iterator[Finding]:
-    """A flag where what is *behind* the *window*, as many steps as in it, does not give the same *value*.
+    """A flag where as many steps *behind* the *window* do not give the same *value*.
 
     Of a sample the first report of each piece reaches back over what was not read: it is left out.
     """
@@ -439,7 +429,7 @@ def _drift(timing: Timing) -> list[Finding]:
 
 
 def _surely_steady(first: Sequence[float], last: Sequence[float]) -> bool:
-    """Is the change of the harmonic mean far below the limit? Exact means cost ten times as much to know."""
+    """Far below the limit? Exact harmonic means cost ten times as much."""
     ended = math.fsum([1 / rate for rate in last])
     return ended > 0 and abs(math.fsum([1 / rate for rate in first]) / ended - 1) < DRIFT - ROUNDED
 
@@ -456,7 +446,7 @@ def _extremes(reports: Sequence[Step]) -> tuple[float, float] | None:
 
 
 def _believable(reports: Sequence[Step]) -> tuple[Step, ...]:
-    """The slowest of *reports* and those like it: an epoch is sooner cut short than made slow (NCF: 0.01 s)."""
+    """The slowest and those like it: an epoch is sooner cut short than made slow (NCF: 0.01 s)."""
     slowest = min(step.items_per_s for step in reports if step.items_per_s)
     return tuple(step for step in reports if step.items_per_s and step.items_per_s <= SCATTER * slowest)
 
@@ -465,7 +455,6 @@ def _believable(reports: Sequence[Step]) -> tuple[Step, ...]:
 
 
 def _counted(steps: Sequence[Step], timing: Timing) -> Counted | None:
-    """What the value is the quotient of, report by report, and the reports around it."""
     pairs = timing.quotients
     if not pairs:
         return None
@@ -480,7 +469,7 @@ def _counted(steps: Sequence[Step], timing: Timing) -> Counted | None:
 
 
 def _around(steps: Sequence[Step], begin: int, end: int, method: str) -> tuple[float, ...]:
-    """Seconds per step of the reports from *begin* to *end*, of those whose time is told."""
+    """Seconds per step of the reports from *begin* to *end*."""
     beside = Span(before=steps[begin - 1] if begin else None, reports=tuple(steps[begin:end]), complete=False)
     return tuple(Timing(span=beside, method=method).told_step_s)
 

@@ -38,9 +38,9 @@ class Extractor:
         self._paused = False  # an evaluation line has been seen since the last record
 
     def extend(self, found: list[Record], chunk: Chunk, steps: int | None = None) -> int | None:
-        """Appends those of *chunk* to *found*, in the order of the file, until it holds *steps* of one epoch.
+        """Appends the records of *chunk* to *found*, until it holds *steps* of one epoch.
 
-        Numbers that are no numbers (nan, None) are absent. Returns where in the chunk it has stopped, None at its end.
+        What is no number (nan, None) is absent. Returns where in the chunk it has stopped, None at its end.
         """
         text, seen, line, holes = chunk.text, 0, chunk.first_line, HOLE in chunk.text
         pauses = deque(match.start() for match, _ in matches(text, self._dialect.evaluation))
@@ -116,13 +116,13 @@ _FIELDS: dict[str, tuple[str, Callable[[Any], Any]]] = {
 
 @lru_cache(maxsize=256)
 def _taken(names: tuple[str, ...]) -> tuple[tuple[int, int, Callable[[Any], Any]], ...]:
-    """(place among *names*, place in a record, how its text becomes the value) of those that are of a record."""
+    """(place among *names*, place in a record, conversion) of those that a record has."""
     known = ((place, *_FIELDS[name]) for place, name in enumerate(names) if name in _FIELDS)
     return tuple((place, _PLACES[field], convert) for place, field, convert in known)
 
 
 def _values(match: Match[bytes], line: Line) -> list[Any] | None:
-    """What the match says, as the fields of a record; None where one of its numbers is not whole, or it is none."""
+    """As the fields of a record; None where a number is not whole, or it is no such line."""
     if not is_whole(match, line):
         return None
     names: tuple[str, ...] = line.groups
@@ -140,7 +140,7 @@ def _values(match: Match[bytes], line: Line) -> list[Any] | None:
 
 
 def _read_lead(text: bytes, start: int, values: list[Any]) -> None:
-    """Takes rank and stamp from what stands in the same line before a match, where the match has none."""
+    """Rank and stamp from before the match, where it has none."""
     begin = text.rfind(b"\n", 0, start) + 1
     lead = text[max(begin, text.rfind(b"\r", begin, start) + 1) : start]
     if lead and values[_RANK] is None:

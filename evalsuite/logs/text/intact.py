@@ -1,7 +1,6 @@
-"""Is a log as its script wrote it? One whose lines were cut or folded, or whose numbers were rewritten, is refused.
+"""A log whose lines were cut or folded, or whose numbers were rewritten, is refused.
 
-Terminals, `fold` and spreadsheets do that. Some reports are then not found, others lack digits, and those that are
-left whole make another throughput.
+Terminals, `fold` and spreadsheets do that. What is left whole then makes another throughput.
 """
 
 import itertools
@@ -48,7 +47,7 @@ class IntactCheck:
         self._cut: Counter[int] = Counter()  # widths of the lines at whose end a report breaks off
 
     def add(self, chunk: Chunk, end: int | None, reports: int) -> None:
-        """Looks through *chunk* up to *end* (None: all of it), in which so many *reports* were found."""
+        """Up to *end* (None: all of it), in which so many *reports* were found."""
         text = chunk.text if end is None else chunk.text[: chunk.text.find(b"\n", end) + 1 or len(chunk.text)]
         begun = _count_begun(text, self._kinds)
         if not begun:  # other lines, of which there may be gigabytes
@@ -66,7 +65,7 @@ class IntactCheck:
         self._whole += reports
 
     def _add_cut(self, text: bytes) -> None:
-        """Counts the reports that end with their line and go on in the next, or nowhere."""
+        """Reports that end with their line and go on in the next, or nowhere."""
         for line, behind in itertools.pairwise(text.split(b"\n")):
             line = _last_bar(line)
             usual, digit = _width(line) in WIDTHS, line[-1:] in _DIGITS
@@ -80,7 +79,7 @@ class IntactCheck:
                 self._cut[_width(line)] += 1
 
     def is_altered(self) -> bool:
-        """Are so many reports altered that the others are not to be believed?"""
+        """So many that the others are not to be believed."""
         altered = self._altered
         for columns, times in self._cut.most_common(1):
             altered += times if columns in WIDTHS and times >= ALIKE * self._cut.total() else 0
@@ -88,7 +87,7 @@ class IntactCheck:
 
 
 def is_altered_log(path: Path, dialects: Iterable[Dialect]) -> bool:
-    """Is it for its alterations that no dialect finds a line in the log? Judged by its beginning. Raises Unreadable."""
+    """Is that why no dialect finds a line? Judged by its beginning. Raises Unreadable."""
     first = next(chunks(path))
     for dialect in dialects:
         check = IntactCheck(dialect)
@@ -99,7 +98,7 @@ def is_altered_log(path: Path, dialects: Iterable[Dialect]) -> bool:
 
 
 def _width(line: bytes) -> int:
-    """How many columns *line* takes on a terminal."""
+    """In columns of a terminal."""
     return _columns(_last_bar(line))
 
 
@@ -108,17 +107,17 @@ def _columns(shown: bytes) -> int:
 
 
 def _is_usual(line: bytes) -> bool:
-    """Is *line* as wide as terminals usually are, in all or since its last bar began?"""
+    """A width that terminals have, in all or since the last bar began."""
     return bool(WIDTHS & {_width(line), _columns(line.rstrip(b"\r"))})
 
 
 def _last_bar(line: bytes) -> bytes:
-    """What a terminal shows of a *line* in which a bar begins anew."""
+    """What a terminal shows of a line in which a bar begins anew."""
     return line.rstrip(b"\r").rsplit(b"\r", 1)[-1]
 
 
 def may_be_cut(match: "re.Match[bytes]", line: Line) -> bool:
-    """Does the last number that *match* reads end where a terminal would break the line, and go on behind it?"""
+    """Does the last number end where a terminal would break the line, and go on behind it?"""
     last, text = match.lastindex, match.string
     if last is None or not match[last][-1:].isdigit():
         return False
@@ -131,7 +130,7 @@ def may_be_cut(match: "re.Match[bytes]", line: Line) -> bool:
 
 
 def has_decimal_commas(text: bytes) -> bool | None:
-    """Does *text* write 0,512 for 0.512? None where it has too few numbers to tell: 5,868 may be thousands."""
+    """0,512 for 0.512? None where too few numbers tell: 5,868 may be thousands."""
     if _COMMA.search(text) is None:
         some = itertools.islice(_DECIMAL_POINT.finditer(text), FEWEST_NUMBERS)
         return False if sum(1 for _ in some) == FEWEST_NUMBERS else None
@@ -144,7 +143,7 @@ def has_decimal_commas(text: bytes) -> bool | None:
 
 
 def _usual_width(text: bytes, begin: int) -> bool:
-    """Does the line at *begin* end where a terminal would, or where the next word would not have fitted on it?"""
+    """Where a terminal would end it, or where the next word would not have fitted."""
     end = text.find(b"\n", begin)
     line, behind = text[text.rfind(b"\n", 0, begin) + 1 : end], text[end + 1 : end + 1 + max(WIDTHS)]
     blanks = 0 if line.endswith((b" ", b"\t")) else MOST_BLANKS  # may have been taken off
@@ -153,13 +152,12 @@ def _usual_width(text: bytes, begin: int) -> bool:
 
 
 def _count_begun(text: bytes, kinds: list[Line]) -> int:
-    """How many reports seem to begin in *text*, also where their first words are broken over lines."""
+    """Also where their first words are broken over lines."""
     joined, spaced = text.replace(b"\n", b""), text.replace(b"\n", b" ")
     return sum(max(joined.count(kind.literal), spaced.count(kind.literal)) for kind in kinds)
 
 
 def _find_unread(text: bytes, kind: Line) -> Iterator[int]:
-    """Where a report seems to begin that is not read there."""
     for at in _find_all(kind.literal, text):
         match = kind.compiled.match(text, at)
         if match is None or not is_whole(match, kind) or kind.read(match) is None:
@@ -167,7 +165,7 @@ def _find_unread(text: bytes, kind: Line) -> Iterator[int]:
 
 
 def _find_all(literal: bytes, text: bytes) -> Iterator[int]:
-    """Where *literal* stands in *text*, on one line or broken over two."""
+    """On one line or broken over two."""
     at = text.find(literal)
     while at >= 0:
         yield at
@@ -182,7 +180,7 @@ def _over_lines(literal: bytes) -> "re.Pattern[bytes]":
 
 
 def _is_altered(text: bytes, begin: int, kind: Line, others: Sequence[Line]) -> bool:
-    """Is it a report that begins in *text* at *begin* once lines are joined, or its numbers written in plain digits?"""
+    """Is it a report once lines are joined, or numbers written in plain digits?"""
     before = text[text.rfind(b"\n", 0, max(0, begin - LOOKED_BACK)) + 1 : begin].split(b"\n")
     lead = b"".join(line if _is_usual(line) else line + b"\n" for line in before[:-1]) + before[-1]
     lines = text[begin : begin + MOST_BYTES].replace(b"\r\n", b"\n").split(b"\n")
@@ -216,28 +214,28 @@ def _in_plain_digits(text: bytes) -> bytes:
 
 @lru_cache(maxsize=64)
 def _tail(line: Line, group: int) -> bytes:
-    """What the script prints behind the *group* of a *line*."""
+    """What the script prints behind the *group*."""
     usual = line.compiled.search(line.sample)
     return line.sample[usual.end(group) :].rstrip() if usual else b""
 
 
 def _last_number(line: bytes, kind: Line) -> int | None:
-    """The group of a report that ends where *line* ends."""
+    """The group that ends where *line* ends."""
     found = kind.compiled.search(line)
     last = found.lastindex if found else None
     return last if found and last and found.end(last) == len(line) else None
 
 
 def _breaks_off(line: bytes, kind: Line) -> bool:
-    """Does *line* end with a number of a report, behind which the script's own line goes on?"""
+    """Does *line* end with a number, behind which the script's own line goes on?"""
     last = _last_number(line, kind)
     return last is not None and bool(_tail(kind, last))
 
 
 def _goes_on(line: bytes, behind: bytes, kind: Line, usual: bool) -> bool:
-    """Does the report of *line* say more when joined to what stands *behind*, and then go on as the script's does?
+    """Does the report say more when joined to what stands *behind*, and then go on as the script's does?
 
-    *usual*: the line is as wide as terminals are, which tells enough where the script prints nothing behind it.
+    *usual*: the width of terminals tells enough where the script prints nothing behind it.
     """
     found, joined = kind.compiled.search(line), kind.compiled.search(line + behind)
     if found is None or joined is None:

@@ -1,7 +1,6 @@
 """A log file as chunks of whole lines: unpacked, recoded, without colour codes, in constant memory.
 
-What a chunk gives back is where its bytes stood in the file, because receipts and arrival times count the
-bytes as they were printed.
+A chunk knows where its bytes stood in the file: receipts and arrival times count them as printed.
 """
 
 import bisect
@@ -53,7 +52,7 @@ _EVENTS = b"brain.Event:"  # of TensorBoard: the file's version, in its first re
 
 
 def kind(head: bytes) -> str | None:
-    """What a file that begins with *head* is, if it is none of text: "a zip archive: unpack it first"."""
+    """What it is, if no text: "a zip archive: unpack it first"."""
     named = next((name for magic, name in _KINDS if head.startswith(magic)), None)
     if named is not None:
         return named
@@ -70,7 +69,7 @@ def kind(head: bytes) -> str | None:
 
 
 def plain(path: Path) -> bool:
-    """Do the bytes of the file stand as they were printed: neither packed nor in UTF-16?"""
+    """Neither packed nor in UTF-16."""
     with path.open("rb") as file:
         head = file.read(len(_XZ))
     return not head.startswith((_GZIP, _BZ2, _XZ, _ZSTD, *_UTF_16))
@@ -104,7 +103,7 @@ class Chunk:
         return self.offset + position + (self.removed[index][1] if index >= 0 else 0)
 
     def lines_from(self, begin: int, size: int) -> tuple["Chunk", int]:
-        """(The whole lines that begin at or after *begin*, about *size* bytes of them; where in the text they end)."""
+        """(Whole lines from *begin* on, about *size* bytes; where in the text they end)."""
         start = 0 if begin == 0 else self.text.find(b"\n", begin - 1) + 1 or len(self.text)
         end = len(self.text) if start + size >= len(self.text) else self.text.find(b"\n", start + size) + 1
         end = end or len(self.text)
@@ -120,7 +119,7 @@ class Chunk:
 
 
 def chunks(path: Path, *, bare: bool = False) -> Iterator[Chunk]:
-    """The file in order, a few lines first and then in larger pieces. Raises Unreadable.
+    """The file in order, a few lines first. Raises Unreadable.
 
     *bare*: without what a launcher wrote before the lines of the lowest rank.
     """
@@ -144,7 +143,7 @@ def chunks(path: Path, *, bare: bool = False) -> Iterator[Chunk]:
 
 
 def pieces(path: Path) -> Iterator[tuple[bytes, bool]]:
-    """(whole lines, does the last one end) until the end of the file. A line without end comes in pieces."""
+    """(whole lines, does the last one end). A line without end comes in pieces."""
     size = FIRST_CHUNK_BYTES
     with _opened(path) as file:
         while block := _read(file.read, size):
@@ -155,9 +154,9 @@ def pieces(path: Path) -> Iterator[tuple[bytes, bool]]:
 
 
 def _readable(path: Path) -> Iterator[tuple[int, bytes, bool, int]]:
-    """`pieces` without lines that are too long: (bytes left out before, lines, does the last end, left out behind).
+    """(bytes left out before, lines, does the last end, left out behind), without lines that are too long.
 
-    Bars that begin anew in one line are none. The end of a line left out stays, so that lines are counted.
+    Bars that begin anew in one line are not. The end of a line left out stays, so that lines are counted.
     """
     within = False
     for raw, complete in pieces(path):
@@ -205,7 +204,7 @@ def _opened(path: Path) -> BinaryIO:
 
 
 def _refuse(path: Path) -> None:
-    """Raises Unreadable if there is something at *path* that is no file."""
+    """Raises Unreadable if there is something that is no file."""
     if path.is_dir():
         raise Unreadable(Message("logs.log_directory"))
     if path.is_symlink() and not path.exists():

@@ -1,8 +1,7 @@
 """What launchers and relays write before each line, taken away where a report spans several lines.
 
-A pattern over two lines does not fit `[1,0]<stdout>:first` and `[1,0]<stdout>:second`. Only the lines of the lowest
-rank are freed: it prints what a script prints once, and the lines of the others stay told apart. Of several pods or
-services whose lines are mixed, it is the one that comes first by its name.
+Only the lines of the lowest rank are freed: it prints what a script prints once. Of several pods or services it is the
+one that comes first by its name.
 """
 
 import re
@@ -36,7 +35,7 @@ _REST = {"mpi": rb"<std(?:out|err)>:?", "gloo": rb"<std(?:out|err)>:?", "torch":
 
 
 def lowest(text: bytes) -> "re.Pattern[bytes] | None":
-    """What the lowest rank's lines of *text* begin with; None if nobody has marked them."""
+    """What the lowest rank's lines begin with; None if nobody has marked them."""
     glances = (0, len(text) // 2, max(0, len(text) - GLANCE_BYTES))
     if not any(_LINE.search(b"\n" + text[at : at + GLANCE_BYTES]) for at in glances):
         return None
@@ -59,7 +58,6 @@ _Mark = tuple[bool, bytes, str, int, bytes]
 
 
 def _marks(match: "re.Match[bytes]") -> list[_Mark]:
-    """What one line begins with; nothing if it is not marked."""
     kind = next((kind for kind in _KINDS if match[kind] is not None), "")
     if kind:
         return [(False, match["source"], kind, int(match[f"{kind}_rank"]), match[kind].strip(b" "))]

@@ -1,7 +1,4 @@
-"""What a record is, and how the words and numbers that it is made of are read: rates, ranks, dates.
-
-A record says what one printer said in one line. Which records belong together is for `streams` to find out.
-"""
+"""What one printer said in one line, and how its words and numbers are read: rates, ranks, dates."""
 
 import calendar
 import math
@@ -51,14 +48,14 @@ class Record(NamedTuple):
 
 
 def place(record: Record) -> tuple[int, int] | None:
-    """Where in the training a record is, to be compared; None where the line has no number."""
+    """None where the line has no number."""
     if record.step is None and record.epoch is None:
         return None
     return (record.epoch or 0, record.step or 0)
 
 
 def enough(found: list[Record], steps: int) -> bool:
-    """Do these records of one epoch cover *steps*, in enough reports for a log that prints rarely?"""
+    """Do they cover *steps* of one epoch, in enough reports for a log that prints rarely?"""
     first, last = found[0], found[-1]
     if first.step is None or last.step is None or first.epoch != last.epoch or last.step - first.step < steps:
         return False
@@ -66,14 +63,13 @@ def enough(found: list[Record], steps: int) -> bool:
 
 
 def whole_match(match: "re.Match[bytes]", chunk: Chunk) -> bool:
-    """False if the file ends inside one of the numbers of this match, which may then lack digits."""
+    """False if the file ends inside one of its numbers, which may then lack digits."""
     if chunk.complete or match.end() < len(chunk.text):
         return True
     return all(match.end(group) < match.end() for group in range(1, match.re.groups + 1))
 
 
 def count(text: bytes, dialect: Dialect) -> int:
-    """How many step lines *text* holds: what is done once the window is known, as fast as it can be."""
     return sum(count_of(text, line) for line in dialect.step)
 
 
@@ -81,7 +77,7 @@ _THOUSANDS = re.compile(rb"[-+]?\d{1,3}(?:,\d{3})+(?:\.\d*)?")
 
 
 def number(value: bytes | float | None) -> float | None:
-    """`b"5,868"` → 5868.0; None for what is no finite number (`nan`, `None`, ``), and for commas that group nothing."""
+    """`b"5,868"` → 5868.0; None for what is no finite number, and for commas that group nothing."""
     if value is None or value is True or value is False:
         return None
     try:
@@ -93,7 +89,6 @@ def number(value: bytes | float | None) -> float | None:
 
 
 def whole(value: bytes | float | None) -> int | None:
-    """The number without its fraction."""
     if type(value) is bytes and value.isdigit() and len(value) < 16:
         return int(value)
     found = number(value)
@@ -101,7 +96,7 @@ def whole(value: bytes | float | None) -> int | None:
 
 
 def positive(value: bytes | float | None) -> float | None:
-    """The number, if it can be a rate or a time: above zero (D01), and not absurdly large."""
+    """If it can be a rate or a time: above zero (D01), and not absurdly large."""
     if value is None:
         return None
     found: float | None
@@ -113,7 +108,6 @@ def positive(value: bytes | float | None) -> float | None:
 
 
 def rate_of(fields: Fields) -> float | None:
-    """Items per second, as the printer says."""
     thousands = positive(fields.get("rate_k"))
     return 1000 * thousands if thousands is not None else positive(fields.get("rate"))
 
@@ -131,7 +125,7 @@ _PRINTER = re.compile(
 
 
 def printer(lead: bytes) -> str | None:
-    """The rank in what a launcher wrote before the line; the last one, where one line follows another's bar."""
+    """The rank that a launcher wrote; the last one, where one line follows another's bar."""
     found = None
     for match in _PRINTER.finditer(lead):
         found = match
@@ -164,7 +158,7 @@ RELAY = re.compile(
 
 
 def stamp_s(text: bytes) -> float | None:
-    """The last date and time in *text*, as seconds of a fixed origin; None if there is none."""
+    """The last date and time, as seconds of a fixed origin; None if there is none."""
     for pattern in (_DATED, _GLOG, _TIME_OF_DAY):
         found = deque(pattern.finditer(text), maxlen=1)
         if found:
@@ -184,7 +178,7 @@ def _seconds_of(parts: Mapping[str, bytes]) -> float | None:
 
 
 def matches(text: bytes, lines: tuple[Line, ...]) -> Iterator[tuple["re.Match[bytes]", Line]]:
-    """Where any of *lines* stands in *text*, in order."""
+    """In order."""
     present = [line for line in lines if line.may_stand_in(text)]
     if not present:
         return
@@ -196,7 +190,6 @@ def matches(text: bytes, lines: tuple[Line, ...]) -> Iterator[tuple["re.Match[by
 
 
 def count_of(text: bytes, line: Line) -> int:
-    """How many times *line* stands in *text*, without its values."""
     if line.literal not in text:
         return 0
     if line.fields is None:
@@ -214,7 +207,7 @@ _TAILS = (b",399", b"_399", b".5", b"e+03")
 
 
 def is_whole(match: "re.Match[bytes]", line: Line) -> bool:
-    """False where a number that *match* takes goes on behind it."""
+    """False where a number of *match* goes on behind it."""
     text = match.string
     for group in _open_groups(line):
         end = match.end(group)
@@ -228,7 +221,7 @@ _OPEN: dict[int, tuple[Line, tuple[int, ...]]] = {}  # by the identity of a line
 
 
 def _open_groups(line: Line) -> tuple[int, ...]:
-    """The groups of *line* behind which a number may go on unseen: told by its sample, once for each line."""
+    """Behind which a number may go on unseen, as the sample tells."""
     known = _OPEN.get(id(line))
     if known is None:
         known = _OPEN[id(line)] = (line, tuple(_find_open_groups(line)))
@@ -247,7 +240,7 @@ def _find_open_groups(line: Line) -> Iterator[int]:
 
 
 def _is_unseen(line: Line, usual: "re.Match[bytes]", group: int, tail: bytes) -> bool:
-    """Does *line* find the same in its sample when the number of *group* goes on with *tail*?"""
+    """Is the same found in the sample when the number goes on with *tail*?"""
     end = usual.end(group)
     found = line.compiled.search(line.sample[:end] + tail + line.sample[end:])
     return found is not None and found[group] == usual[group]

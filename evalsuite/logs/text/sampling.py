@@ -1,4 +1,4 @@
-"""A bounded part of a log, to judge one of any size by: all of it, or its beginning, its middle and its end."""
+"""A bounded part of a large log: its beginning, its middle and its end."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -16,7 +16,7 @@ Watcher = Callable[[int], None]
 
 
 def sampled(path: Path) -> str | None:
-    """Which parts of the log at *path* `pieces` gives, in words; None where it is the whole log."""
+    """Which parts `pieces` gives, in words; None: the whole log."""
     size = _size(path)
     if size <= WHOLE_BYTES:
         return None
@@ -27,7 +27,7 @@ def sampled(path: Path) -> str | None:
 
 
 def pieces(path: Path, watcher: Watcher | None = None, *, whole: bool = False, bare: bool = False) -> Iterator[Chunk]:
-    """The log at *path*: all its chunks if it is small or *whole*, else those of its parts. Raises Unreadable.
+    """All chunks if the log is small or *whole*, else those of its parts. Raises Unreadable.
 
     *bare*: as `logfile.chunks` has it; of a large log, its beginning alone.
     """
@@ -44,7 +44,7 @@ def pieces(path: Path, watcher: Watcher | None = None, *, whole: bool = False, b
 
 
 def _behind(path: Path, size: int, watcher: Watcher | None) -> Iterator[Chunk]:
-    """A part in the middle and one at the end, of whole lines; the lines before them are only counted."""
+    """In the middle and at the end; the lines before them are only counted."""
     with path.open("rb") as file:
         lines, at = 1, 0
         for begin in (size // 2, size - PART_BYTES):
