@@ -8,11 +8,11 @@ from evalsuite.reference import (
     REFERENCE_FACTS,
     reference_arguments,
     reference_bert,
-    reference_bert_arguments,
     reference_bert_unsupported,
     reference_cifar10,
     reference_cifar10_arguments,
     reference_cifar10_unsupported,
+    reference_text_arguments,
     reference_unsupported,
 )
 
@@ -26,7 +26,7 @@ def _resnet50(case: Case) -> Command:
 
 
 def _bert(case: Case) -> Command:
-    return _command("mxnet_bert.py", reference_bert_arguments(case))
+    return _command("mxnet_bert.py", reference_text_arguments(case))
 
 
 def _cifar10(case: Case) -> Command:

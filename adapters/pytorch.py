@@ -7,13 +7,12 @@ from evalsuite.reference import (
     REFERENCE_FACTS,
     reference_arguments,
     reference_bert,
-    reference_bert_arguments,
     reference_cifar10,
     reference_cifar10_arguments,
     reference_face,
     reference_face_arguments,
     reference_gpt2,
-    reference_gpt2_arguments,
+    reference_text_arguments,
     reference_unsupported,
     reference_wide_deep,
     reference_wide_deep_arguments,
@@ -48,11 +47,11 @@ def _resnet50(case: Case) -> Command:
 
 
 def _bert(case: Case) -> Command:
-    return _command(case, "pytorch_bert.py", reference_bert_arguments(case))
+    return _command(case, "pytorch_bert.py", reference_text_arguments(case))
 
 
 def _gpt2(case: Case) -> Command:
-    return _command(case, "pytorch_gpt2.py", reference_gpt2_arguments(case))
+    return _command(case, "pytorch_gpt2.py", reference_text_arguments(case))
 
 
 def _face(case: Case) -> Command:

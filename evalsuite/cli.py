@@ -39,17 +39,7 @@ COMMANDS = {
     "dialects": "list log dialects, explain how a log is read, or check your own",
     "explain": "say what a data rule checks, why it matters and what to do",
 }
-LIBRARIES = {
-    "filelock",
-    "jinja2",
-    "markupsafe",
-    "matplotlib",
-    "numpy",
-    "psutil",
-    "rich",
-    "uv",
-    "zstandard",
-}  # to be installed
+LIBRARIES = {"filelock", "jinja2", "markupsafe", "matplotlib", "numpy", "psutil", "rich", "uv", "zstandard"}
 INTERRUPTED = 128 + 2  # as shells have it
 EXAMPLES = """examples:
   python -m evalsuite compare --frameworks tensorflow,mxnet,paddlepaddle,pytorch --scales 1x1,1x2
@@ -78,7 +68,9 @@ def _main(arguments: list[str]) -> int:
     command = _named_command(arguments)
     _print_anything()
     i18n = _module("printing.i18n")
-    i18n.choose(_languages().parse_known_args(arguments)[0])
+    languages = argparse.ArgumentParser(add_help=False, allow_abbrev=False)  # finds --lang before all else
+    languages.add_argument("--lang", nargs="?")
+    i18n.choose(languages.parse_known_args(arguments)[0])
     parser = _parser(command)
     if command is not None and (option := _without_value(arguments)):
         print(i18n.say("command.no_value", command=command, option=option), file=sys.stderr)
@@ -142,13 +134,6 @@ class Parser(argparse.ArgumentParser):
         said = i18n.say("command.usage", command=self.prog, message=message, command_help=f"{self.prog} --help")
         self.print_usage(sys.stderr)
         self.exit(Exit.USAGE, f"{for_terminal(said)}\n")
-
-
-def _languages() -> argparse.ArgumentParser:
-    """Finds --lang before all else."""
-    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
-    parser.add_argument("--lang", nargs="?")
-    return parser
 
 
 def _parser(command: str | None) -> Parser:

@@ -69,9 +69,8 @@ def between(least: float, most: float) -> Constraint:
 
 
 def one_of(*names: str) -> Constraint:
-    return Constraint(
-        "one_of", names.__contains__, (("names", names),), lambda value: did_you_mean(value, names, cutoff=0.4)
-    )
+    hint = functools.partial(did_you_mean, known=names, cutoff=0.4)
+    return Constraint("one_of", names.__contains__, (("names", names),), hint)
 
 
 FILLED = Constraint("filled", bool)
@@ -301,7 +300,7 @@ def _object(cls: Any, strict: bool, found: Any) -> Any:
     if not isinstance(facts, Mapping):
         refuse(found, message(_object_words(strict)))
     values, wrong, keys = {}, [], _keys(cls, strict)
-    for name, kind, required in keys:
+    for name, (kind, required) in keys.items():
         if name in facts:
             try:
                 values[name] = kind.take(facts[name])
@@ -310,7 +309,7 @@ def _object(cls: Any, strict: bool, found: Any) -> Any:
         elif required:
             wrong.append(Mistake(name, message("missing", expected=kind.words())))
     if (strict or getattr(cls, "CLOSED", False)) and len(values) < len(facts):
-        wrong += _unknown(facts, [key.name for key in keys])
+        wrong += _unknown(facts, list(keys))
     if wrong:
         raise Wrong(wrong)
     value = found if made else cls(**values)
@@ -326,19 +325,12 @@ def _unknown(facts: Iterable[str], known: list[str]) -> Iterator[Mistake]:
             yield Mistake("", message("unknown", key=key, known=known, near=near))
 
 
-class _Key(NamedTuple):
-    name: str
-    kind: Kind
-    required: bool
-
-
 @functools.cache
-def _keys(cls: Any, strict: bool) -> tuple[_Key, ...]:
+def _keys(cls: Any, strict: bool) -> Mapping[str, tuple[Kind, bool]]:
+    """Key → what it may be, and whether it must be there."""
     hints = get_type_hints(cls, include_extras=True)
-    return tuple(
-        _Key(one.name, _kind(hints[one.name], strict), one.default is MISSING and one.default_factory is MISSING)
-        for one in fields(cls)
-    )
+    required = {field.name for field in fields(cls) if field.default is MISSING is field.default_factory}
+    return {field.name: (_kind(hints[field.name], strict), field.name in required) for field in fields(cls)}
 
 
 def _values(name_kind: Kind, kind: Kind, strict: bool, found: Any) -> dict[str, Any]:

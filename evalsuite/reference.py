@@ -21,17 +21,20 @@ REFERENCE_FACTS = {  # by `data/criteria/facts.toml`, for images
     "parallel_layout": "DP",
     "weight_decay": "L2",
 }
+BERT_LENGTH = {"sequence_length": ("128",)}  # of official BERT scripts
+GPT2_POSITIONS = 1024  # rows of its position embeddings
+BERT_POSITIONS = 512  # rows of its position embeddings
+CIFAR10_SIZE = "32"
+FACE_SIZE = "112"
+WIDE_DEEP_FIELDS = "28 + 13"  # 28 ids and 13 numbers
 
 
 def reference_arguments(case: Case, *size: str) -> tuple[str, ...]:
     """Of every reference workload; *size* is the input's."""
     return (
         *("--device", case.device, "--threads", "{threads}"),
-        *(
-            "--batch-size",
-            str(case.batch_per_device),
-            *(size or ("--image-size", input_size(case, "image_size"))),
-        ),
+        *("--batch-size", str(case.batch_per_device)),
+        *(size or ("--image-size", input_size(case, "image_size"))),
         *("--steps", str(case.protocol.total_steps), "--precision", case.precision),
         *(("--compile",) if case.xla else ()),
     )
@@ -52,16 +55,33 @@ def reference_on_one_device(case: Case, framework: str) -> str | None:
     return reference_unsupported(case)
 
 
-def reference_bert_arguments(case: Case) -> tuple[str, ...]:
-    size = case.model.removeprefix("bert_")
+def reference_text_arguments(case: Case) -> tuple[str, ...]:
+    """Of BERT and GPT-2, whose size ends the model's name: `bert_tiny`."""
+    size = case.model.rpartition("_")[2]
     return reference_arguments(case, "--size", size, "--sequence-length", input_size(case, "sequence_length"))
 
 
-def reference_bert_unsupported(case: Case) -> str | None:
-    length = input_size(case, "sequence_length")
-    if length.isdigit() and not 8 <= int(length) <= BERT_POSITIONS:
-        return Message("core.bert_length", length=length, most=BERT_POSITIONS)
-    return None
+def _needs_length(least: int, most: int, id: str) -> Callable[[Case], str | None]:
+    def refusal(case: Case) -> str | None:
+        length = input_size(case, "sequence_length")
+        fits = not length.isdigit() or least <= int(length) <= most
+        return None if fits else Message(id, length=length, most=most)
+
+    return refusal
+
+
+def _needs_size(wanted: str, id: str) -> Callable[[Case], str | None]:
+    def refusal(case: Case) -> str | None:
+        size = case.option("image_size", wanted)
+        return None if size == wanted else Message(id, size=size, wanted=wanted)
+
+    return refusal
+
+
+reference_bert_unsupported = _needs_length(8, BERT_POSITIONS, "core.bert_length")
+reference_gpt2_unsupported = _needs_length(2, GPT2_POSITIONS, "core.gpt2_length")
+reference_face_unsupported = _needs_size(FACE_SIZE, "core.face_size")
+reference_cifar10_unsupported = _needs_size(CIFAR10_SIZE, "core.cifar10_size")
 
 
 def reference_bert(
@@ -90,18 +110,6 @@ def reference_bert(
         for size in ("base", "tiny")
     )
     return base, tiny
-
-
-def reference_gpt2_arguments(case: Case) -> tuple[str, ...]:
-    size = case.model.removeprefix("gpt2_")
-    return reference_arguments(case, "--size", size, "--sequence-length", input_size(case, "sequence_length"))
-
-
-def reference_gpt2_unsupported(case: Case) -> str | None:
-    length = input_size(case, "sequence_length")
-    if length.isdigit() and not 2 <= int(length) <= GPT2_POSITIONS:
-        return Message("core.gpt2_length", length=length, most=GPT2_POSITIONS)
-    return None
 
 
 def reference_gpt2(
@@ -159,13 +167,6 @@ def reference_face_arguments(case: Case) -> tuple[str, ...]:
     return reference_arguments(case, "--size", case.model.removeprefix("face_"))
 
 
-def reference_face_unsupported(case: Case) -> str | None:
-    size = case.option("image_size", FACE_SIZE)
-    if size != FACE_SIZE:
-        return Message("core.face_size", size=size, wanted=FACE_SIZE)
-    return None
-
-
 def reference_face(
     resnet50: Recipe,
     *,
@@ -208,13 +209,6 @@ def reference_cifar10_arguments(case: Case) -> tuple[str, ...]:
     return reference_arguments(case, "--model", case.model.removesuffix("_cifar10"))
 
 
-def reference_cifar10_unsupported(case: Case) -> str | None:
-    size = case.option("image_size", CIFAR10_SIZE)
-    if size != CIFAR10_SIZE:
-        return Message("core.cifar10_size", size=size, wanted=CIFAR10_SIZE)
-    return None
-
-
 def reference_cifar10(
     resnet50: Recipe,
     command: Callable[[Case], Command],
@@ -222,29 +216,10 @@ def reference_cifar10(
     unsupported: Callable[[Case], str | None] = reference_cifar10_unsupported,
 ) -> tuple[Recipe, Recipe]:
     """ResNet-50 and MobileNetV2 on images of CIFAR-10's size, like *resnet50* but for what is given."""
-    small = replace(
-        resnet50,
-        command=command,
-        options={"image_size": (CIFAR10_SIZE,)},
-        unsupported=unsupported,
-    )
-    return (
-        replace(small, name="reference-resnet50-cifar10", model="resnet50_cifar10"),
-        replace(
-            small,
-            name="reference-mobilenetv2-cifar10",
-            model="mobilenetv2_cifar10",
-            source=mobilenetv2_source,
-        ),
-    )
-
-
-BERT_LENGTH = {"sequence_length": ("128",)}  # of official BERT scripts
-GPT2_POSITIONS = 1024  # rows of its position embeddings
-BERT_POSITIONS = 512  # rows of its position embeddings
-CIFAR10_SIZE = "32"
-FACE_SIZE = "112"
-WIDE_DEEP_FIELDS = "28 + 13"  # 28 ids and 13 numbers
+    small = replace(resnet50, command=command, options={"image_size": (CIFAR10_SIZE,)}, unsupported=unsupported)
+    resnet50_small = replace(small, name="reference-resnet50-cifar10", model="resnet50_cifar10")
+    mobilenetv2 = replace(small, name="reference-mobilenetv2-cifar10", model="mobilenetv2_cifar10")
+    return resnet50_small, replace(mobilenetv2, source=mobilenetv2_source)
 
 
 def input_size(case: Case, name: str) -> str:

@@ -71,10 +71,8 @@ class _Figure:
         return Decimal(self.printed)
 
     def citation(self, base: "_Figure | None" = None) -> Citation:
-        speedup = self.row.cells.get("speedup")
-        if base is None:
-            return Citation(row=self.where, source=self.source, speedup=speedup)
-        return Citation(row=self.where, source=self.source, speedup=speedup, base=base.printed, base_row=base.where)
+        found = Citation(row=self.where, source=self.source, speedup=self.row.cells.get("speedup"))
+        return replace(found, base=base.printed, base_row=base.where) if base else found
 
 
 @dataclass(frozen=True, kw_only=True)
