@@ -135,37 +135,20 @@ def local(node):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_figure_is_well_formed_and_named_by_the_page(kind):
+def test_a_figure_is_well_formed_and_named_and_coloured_by_the_page(kind):
     figure = DRAWN[kind]
-
     root = ElementTree.fromstring(figure.svg)
 
-    assert local(root) == "svg"
-    assert root.get("role") == "img"
-    assert root.get("aria-labelledby") == figure.title_id
-    assert root.get("aria-describedby") == figure.reading_id
+    assert local(root) == "svg" and root.get("role") == "img"
+    assert root.get("aria-labelledby") == figure.title_id and root.get("aria-describedby") == figure.reading_id
     assert root.get("viewBox") == f"0 0 {root.get('width')} {root.get('height')}"
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_no_colour_and_no_style_is_fixed_in_a_figure(kind):
-    svg = DRAWN[kind].svg
-
-    nodes = list(ElementTree.fromstring(svg).iter())
-
-    assert not re.search(r"#[0-9a-fA-F]{6}|rgb\(", svg)
+    nodes = list(root.iter())
+    assert not re.search(r"#[0-9a-fA-F]{6}|rgb\(", figure.svg)
     assert not any("style" in node.attrib or local(node) in ("style", "metadata") for node in nodes)
     assert {node.get("fill", "none") for node in nodes if not node.get("fill", "").startswith("url(")} <= {"none"}
     assert {node.get("stroke", "none") for node in nodes} <= {"none"}
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_every_class_of_a_figure_is_in_the_styles(kind):
-    used = {name for node in ElementTree.fromstring(DRAWN[kind].svg).iter() for name in node.get("class", "").split()}
-
-    known = set(re.findall(r"\.([a-z][\w-]*)", figures.css()))
-
-    assert used <= known | {"fig-svg"}
+    used = {name for node in nodes for name in node.get("class", "").split()}
+    assert used <= {*re.findall(r"\.([a-z][\w-]*)", figures.css()), "fig-svg"}
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -181,22 +164,15 @@ def test_ids_are_unique_and_every_reference_is_met(kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_mark_leads_to_a_row_of_the_table(kind):
+def test_a_table_is_complete_and_marks_lead_to_its_rows(kind):
     figure = DRAWN[kind]
+    table = figure.table
     marks = [node for node in ElementTree.fromstring(figure.svg).iter() if "mark" in node.get("class", "").split()]
 
     assert marks
     assert {mark.get("data-ref", "") for mark in marks} <= {*figure.table.refs, ""}
     assert not any("tabindex" in mark.attrib for mark in marks)  # unreachable inside role="img"; the script sets it
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_table_has_as_many_cells_as_columns_in_every_row(kind):
-    table = DRAWN[kind].table
-
-    lengths = {len(row) for row in table.rows}
-
-    assert lengths == {len(table.columns)} == {len(table.units)}
+    assert {len(row) for row in table.rows} == {len(table.columns)} == {len(table.units)}
     assert len(table.refs) == len(table.rows)
 
 
@@ -236,22 +212,15 @@ def test_the_same_data_gives_the_same_bytes():
     assert {kind: figure.svg for kind, figure in again.items()} == {k: f.svg for k, f in DRAWN.items()}
 
 
-def test_a_users_matplotlibrc_changes_nothing():
+def test_a_users_matplotlibrc_changes_nothing_and_is_left_alone():
     import matplotlib
 
     with matplotlib.rc_context({"font.size": 30, "axes.linewidth": 9, "svg.fonttype": "path", "text.usetex": True}):
+        before = dict(matplotlib.rcParams)
         figure = figures.throughput(SERIES, LOOK, id="rc", unit="images/s")
+        assert dict(matplotlib.rcParams) == before
 
     assert figure == figures.throughput(SERIES, LOOK, id="rc", unit="images/s")
-
-
-def test_drawing_leaves_matplotlibs_settings_alone():
-    import matplotlib
-
-    before = dict(matplotlib.rcParams)
-    figures.throughput(SERIES, LOOK, id="rc", unit="images/s")
-
-    assert dict(matplotlib.rcParams) == before
 
 
 def test_matplotlib_is_imported_when_a_figure_is_drawn_and_pyplot_never():
@@ -403,14 +372,13 @@ def test_builds_of_one_framework_share_its_hue_and_differ_in_marker_and_dash():
     assert all(hues[name].dash for name in ("ngc_mxnet", "ngc_pytorch"))
 
 
-def _hue_angle(colour):
-    """Of a colour, in degrees: that of HSV."""
-    return 360 * colorsys.rgb_to_hsv(*(int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)))[0]
+def _channels(colour):
+    return [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
 
 
 def test_a_hue_has_one_name_in_both_themes():
     for light, dark in zip(style.LIGHT_HUES, style.DARK_HUES, strict=True):
-        apart = abs(_hue_angle(light) - _hue_angle(dark))
+        apart = 360 * abs(colorsys.rgb_to_hsv(*_channels(light))[0] - colorsys.rgb_to_hsv(*_channels(dark))[0])
 
         assert min(apart, 360 - apart) < 35, (light, dark)
 
@@ -442,14 +410,11 @@ def test_without_anything_to_draw_there_is_a_table_and_no_svg():
 
     assert figure.svg is None
     assert figure.table.rows == (("PyTorch", 8, None, None, None, None, "measured", False),)
-    assert figures.speedup((), LOOK, id="none").svg is None
+    for draw in (figures.speedup, figures.repeats, figures.phases, figures.small_multiples, figures.convergence):
+        assert draw((), LOOK, id="none").svg is None
+    for draw in (figures.dumbbell, figures.batch_sweep):
+        assert draw((), LOOK, id="none", unit="").svg is None
     assert figures.utilisation((), id="none").svg is None
-    assert figures.repeats((), LOOK, id="none").svg is None
-    assert figures.dumbbell((), LOOK, id="none", unit="").svg is None
-    assert figures.phases((), LOOK, id="none").svg is None
-    assert figures.small_multiples((), LOOK, id="none").svg is None
-    assert figures.batch_sweep((), LOOK, id="none", unit="").svg is None
-    assert figures.convergence((), LOOK, id="none").svg is None
     assert figures.extrapolation(missing, (), LOOK, id="none").svg is None
 
 
@@ -519,21 +484,12 @@ def test_a_nested_phase_is_not_stacked_twice_and_the_rest_is_other():
     assert STEP.parts == [("forward", 60.0), ("allreduce", 30.0), ("rest", 10.0)]
     assert ("8", "optimiser", None, None, None) in figure.table.rows
     assert "100.0 ms" in texts(figure.svg)
-    assert "overlapping" not in figure.notes
-
-
-def test_phases_that_overlap_are_said_to_overlap():
-    step = replace(STEP, total=80.0)
-
-    figure = figures.phases((step,), LOOK, id="p")
-
-    assert step.overlaps
-    assert figure.notes == ("overlapping",)
+    overlapping = figures.phases((replace(STEP, total=80.0),), LOOK, id="p")
+    assert [one.notes for one in (figure, overlapping)] == [(), ("overlapping",)]
 
 
 def _luminance(colour):
-    channels = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
-    linear = [c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+    linear = [c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in _channels(colour)]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
@@ -618,16 +574,16 @@ def test_ticks_lie_inside_their_axis_and_are_few(low, factor):
     assert len(ticks.linear(0, high)) <= 12
 
 
-def test_numbers_are_written_the_same_in_both_languages():
-    assert ticks.number(12500) == "12,500"
-    assert ticks.number(0.025) == "0.025"
-    assert ticks.rounded(12411.97) == "12,412"
-    assert [ticks.throughput(value) for value in (12411.97, 387.88, 2.4954, 0.78676)] == [
-        *("12,412", "387.9", "2.50", "0.787")
-    ]
-    assert ticks.quantity(83.4, "%") == "83.4%"
-    assert ticks.quantity(2.5e9, "bytes/s") == "2.50 GB/s"
-    assert ticks.quantity(360.0, "images/s") == "360.0 images/s"
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        (map(ticks.number, (12500, 0.025)), ["12,500", "0.025"]),
+        (map(ticks.throughput, (12411.97, 387.88, 2.4954, 0.78676)), ["12,412", "387.9", "2.50", "0.787"]),
+        (map(ticks.quantity, (2.5e9, 360.0), ("bytes/s", "images/s")), ["2.50 GB/s", "360.0 images/s"]),
+    ],
+)
+def test_numbers_are_written_the_same_in_both_languages(written, expected):
+    assert list(written) == expected
 
 
 CASE = model.Case(framework="pytorch", recipe="reference-resnet50", model="resnet50_v1.5", batch_per_device=32)
@@ -725,6 +681,4 @@ def test_a_long_name_at_the_end_of_a_line_is_cut_and_its_value_stays():
 def test_a_step_without_communication_has_a_dash_where_its_share_would_stand():
     alone = replace(STEP, label="1", communication=None)
 
-    found = figures.phases((alone, STEP), LOOK, id="f")
-
-    assert found.svg.count(">—<") == 1
+    assert figures.phases((alone, STEP), LOOK, id="f").svg.count(">—<") == 1
