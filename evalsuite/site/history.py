@@ -169,14 +169,8 @@ def _key(summary: Summary) -> Common:
 
 
 def _order(line: HistoryLine) -> tuple[object, ...]:
-    return (
-        line.case.model,
-        line.case.series,
-        line.case.total_devices,
-        line.case.nodes,
-        line.environment,
-        line.unit,
-    )
+    case = line.case
+    return (case.model, case.series, case.total_devices, case.nodes, line.environment, line.unit)
 
 
 def _point(report: str, summary: Summary) -> HistoryPoint:
@@ -219,7 +213,7 @@ def _compared(points: Sequence[HistoryPoint]) -> list[HistoryPoint]:
     for point in points[1:]:
         before = next((one for one in reversed(found) if not one.summary.partial), found[-1])
         change = changes.pair(before.summary, point.summary, campaign_cv=_campaign_cv(found))
-        found.append(_with(point, change, before.report) if isinstance(change, Change) else _with(point))
+        found.append(replace(point, change=change, against=before.report) if isinstance(change, Change) else point)
     return found
 
 
@@ -233,10 +227,6 @@ def _campaign_cv(points: Sequence[HistoryPoint]) -> float | None:
         return None
     steps = [abs(math.log(after / before)) for before, after in itertools.pairwise(medians)]
     return statistics.median(steps) / MEDIAN_STEP
-
-
-def _with(point: HistoryPoint, change: Change | None = None, against: str | None = None) -> HistoryPoint:
-    return replace(point, change=change, against=against)
 
 
 def _since_best(points: Sequence[HistoryPoint]) -> Change | None:

@@ -130,10 +130,6 @@ class Site:
             return self.report_words(key)
         return self.report_words("criteria_short.other", name=names.visible(verdict.criterion))
 
-    def address(self, path: str) -> str:
-        """Whole where the site's address is known, else relative."""
-        return f"{self.about.url or ''}{path}"
-
     def newest(self) -> feed.Feed:
         """The dated reports, each of a set of data in its newest build."""
         newest = [one for one in self.shelf if isinstance(one, Shelved) and not one.superseded]
@@ -149,7 +145,7 @@ class Site:
             id=one.id,
             at=at,
             title=self.words("feed.entry", title=self.report_title(one), date=names.day(at)),
-            address=self.address(f"{one.folder}/report.html"),
+            address=f"{self.about.url or ''}{one.folder}/report.html",
             sentences=tuple(self._sentences(one)),
         )
 
@@ -220,11 +216,7 @@ def _regression_facts(line: HistoryLine, judged: HistoryPoint, change: Change) -
 
 def _environment(site: Site) -> templates.Environment:
     environment = templates.environment([paths.TEMPLATES / "site", paths.TEMPLATES])
-    style, boot, script = (
-        assets.style("site.css"),
-        assets.script("boot.js"),
-        assets.script("site.js"),
-    )
+    style, boot, script = (assets.style("site.css"), assets.script("boot.js"), assets.script("site.js"))
     environment.globals |= {
         "site": site,
         "t": site.words,

@@ -16,10 +16,8 @@ ID_DIGITS = 16  # 64 bits of the content's SHA-256
 
 
 @dataclass(frozen=True, kw_only=True)
-class Shelved:
+class _Place:
     id: str
-    report: Finished
-    superseded: bool = False  # a later build of the same data is there too
 
     @property
     def folder(self) -> str:
@@ -27,13 +25,14 @@ class Shelved:
 
 
 @dataclass(frozen=True, kw_only=True)
-class BrokenReport:
-    id: str
-    broken: str  # why not
+class Shelved(_Place):
+    report: Finished
+    superseded: bool = False  # a later build of the same data is there too
 
-    @property
-    def folder(self) -> str:
-        return f"{REPORTS}/{self.id}"
+
+@dataclass(frozen=True, kw_only=True)
+class BrokenReport(_Place):
+    broken: str  # why it cannot be read
 
 
 OnShelf = Shelved | BrokenReport

@@ -26,8 +26,7 @@ SAFE_NAME = re.compile(r"^[a-z0-9][a-z0-9._-]*$")
 
 def change_number(ratio: float) -> Number:
     """0.9 → −10.0%."""
-    text = f"{(ratio - 1) * 100:+.1f}%"
-    return Number(text=text.replace("-", "−") if text.strip("+-0.%") else "0.0%", raw=ratio - 1)
+    return numbers.change(ratio - 1)
 
 
 def change_text(change: Change, words: Words) -> Rendered:

@@ -111,22 +111,14 @@ class _Bar:
 
 
 def _bars_of(series: Sequence[ScaleSeries], counts: Sequence[int], width: float) -> list[list[_Bar]]:
-    columns = []
-    for place, each in enumerate(series):
-        left = (place - len(series) / 2 + 0.06) * width
-        columns.append(
-            [
-                _Bar(
-                    point=point,
-                    left=counts.index(point.devices) + left,
-                    width=0.88 * width,
-                    ideal=point.devices / each.base_devices,
-                )
-                for point in each.points
-                if point.devices in counts
-            ]
-        )
-    return columns
+    def bar(point: ScalePoint, place: int, base: int) -> _Bar:
+        left = counts.index(point.devices) + (place - len(series) / 2 + 0.06) * width
+        return _Bar(point=point, left=left, width=0.88 * width, ideal=point.devices / base)
+
+    return [
+        [bar(point, place, each.base_devices) for point in each.points if point.devices in counts]
+        for place, each in enumerate(series)
+    ]
 
 
 def _ideal_boxes(

@@ -130,14 +130,11 @@ class LegendEntry:
 
 @dataclass(frozen=True, kw_only=True)
 class Figure:
-    """A drawn figure and all that the page needs around it.
+    """A drawn figure and what the page needs around it. *svg* is None where there is nothing to draw.
 
-    *svg* is None where there is nothing to draw; the table may still have rows (of missing values).
-    The SVG is `role="img"` and is named by the page: `aria-labelledby="<id>-title"` and
-    `aria-describedby="<id>-reading"` point at HTML elements, because an SVG `<title>` has one language.
-    Marks have `class="mark"`, `id="<id>-m<n>"`, `data-ref` (a case id) and `data-row` (a row of *table*).
-    They carry no tabindex: inside `role="img"` they would be unreachable for a screen reader. The
-    page's script sets `role="group"` on the SVG and a roving `tabindex` on the marks.
+    The SVG is `role="img"`. HTML elements `<id>-title` and `<id>-reading` name it: an SVG `<title>` has one language.
+    Marks have `class="mark"` and `data-ref` (a case id), and no tabindex, which a screen reader could not reach there:
+    the page's script sets `role="group"` and a roving one.
     """
 
     id: str
@@ -191,12 +188,13 @@ def _base_devices(summaries: Sequence[Summary]) -> int:
 def _point(summary: Summary, metric: Metric) -> ScalePoint:
     found = getattr(summary, "items_per_s" if metric == "per_device" else metric)
     share = summary.case.total_devices if metric == "per_device" else 1
-    value, low, high = (found.value, found.low, found.high) if found else (None, None, None)
+    ends = (found.value, found.low, found.high) if found else (None, None, None)
+    value, low, high = (None if end is None else end / share for end in ends)
     return ScalePoint(
         devices=summary.case.total_devices,
-        value=_divided(value, share),
-        low=_divided(low, share),
-        high=_divided(high, share),
+        value=value,
+        low=low,
+        high=high,
         n=summary.n,
         ref=summary.case.id,
         partial=summary.partial,
@@ -225,10 +223,6 @@ def _with_sign(series: ScaleSeries) -> ScaleSeries:
     if isinstance(name, Bilingual):
         return replace(series, name=Bilingual(zh=f"{name.zh} {sign}", en=f"{name.en} {sign}"))
     return replace(series, name=f"{name} {sign}")
-
-
-def _divided(value: float | None, share: int) -> float | None:
-    return None if value is None else value / share
 
 
 def point_notes(series: Sequence[ScaleSeries]) -> tuple[str, ...]:

@@ -4,7 +4,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evalsuite.report.figures import ticks
-from evalsuite.report.figures.data import Axis, Figure, LegendEntry, ScaleSeries, Table, plain, point_notes, point_table
+from evalsuite.report.figures.data import (
+    Axis,
+    Figure,
+    LegendEntry,
+    ScaleSeries,
+    Table,
+    note_entry,
+    plain,
+    point_notes,
+    point_table,
+)
 from evalsuite.report.figures.scaling import draw_series, drawable, legend, positive, scale_columns
 from evalsuite.report.figures.sheet import TEXT, WIDTH, Panel, Sheet, draw
 from evalsuite.report.figures.style import ROLES, Look, note_swatch
@@ -21,12 +31,7 @@ class ExpectedPoint:
 
 
 def extrapolation(
-    measured: ScaleSeries,
-    forecast: Sequence[ExpectedPoint],
-    look: Look,
-    *,
-    id: str,
-    threshold: float | None = None,
+    measured: ScaleSeries, forecast: Sequence[ExpectedPoint], look: Look, *, id: str, threshold: float | None = None
 ) -> Figure:
     """Efficiencies: measured points, the model's curve, its prediction interval. The last forecast is the target."""
     visible = drawable((measured,))
@@ -48,7 +53,7 @@ def extrapolation(
             *legend(visible, look),
             LegendEntry(key="model_curve", swatch=note_swatch("curve")),
             LegendEntry(key="prediction_interval", swatch=note_swatch("band")),
-            *((LegendEntry(key="threshold", swatch=note_swatch("threshold")),) if threshold else ()),
+            *((note_entry("threshold"),) if threshold else ()),
         ),
         axes=(Axis(key="devices", logarithmic=True), Axis(key="efficiency", unit="%")),
         notes=("extrapolated", *point_notes(visible)),

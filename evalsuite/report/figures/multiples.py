@@ -9,7 +9,6 @@ from evalsuite.report.figures.data import (
     Axis,
     Figure,
     Label,
-    LegendEntry,
     ScaleSeries,
     Table,
     note_entry,
@@ -19,7 +18,7 @@ from evalsuite.report.figures.data import (
 )
 from evalsuite.report.figures.scaling import counts_of, drawable, positive, scale_columns
 from evalsuite.report.figures.sheet import SMALL, TEXT, WIDTH, Panel, Sheet, draw, marker_style, shorten
-from evalsuite.report.figures.style import ROLES, Look, note_swatch
+from evalsuite.report.figures.style import ROLES, Look
 
 COLUMNS, GAP, LEFT = 3, 22, 46
 HEAD, HIGH, FOOT = 56, 150, 30  # of a panel: its names and that of its highest line, the drawing, numbers of devices
@@ -49,7 +48,7 @@ def small_multiples(panels: Sequence[Multiple], look: Look, *, id: str, threshol
             refs=tuple(ref for _, table in tables for ref in table.refs),
         ),
         legend=(
-            *((LegendEntry(key="others", swatch=note_swatch("others")),) if has_others(visible) else ()),
+            *((note_entry("others"),) if has_others(visible) else ()),
             note_entry("ideal"),
             *((note_entry("threshold"),) if threshold else ()),
         ),

@@ -15,12 +15,13 @@ from evalsuite.report.figures.data import (
     ScalePoint,
     ScaleSeries,
     as_drawn,
+    note_entry,
     point_notes,
     point_table,
 )
 from evalsuite.report.figures.shapes import Box, bars, cores, row_chart, whiskers
 from evalsuite.report.figures.sheet import SMALL, WIDTH, Panel, Sheet, draw, shorten, spread, text_width
-from evalsuite.report.figures.style import DOTTED, ROLES, Hue, Look, note_swatch, swatch
+from evalsuite.report.figures.style import DOTTED, ROLES, Hue, Look, swatch
 
 _TOP, _BOTTOM = 34, 34  # room for the unit above and the numbers below a panel, in pixels
 _ROW = 30  # a row of a horizontal chart
@@ -110,14 +111,10 @@ def legend(
         hue = dashed(look.hue(each.framework), each.variant)
         entries.append(
             LegendEntry(
-                key=each.framework,
-                label=each.name,
-                hue=hue.index,
-                swatch=swatch(hue, form=form, variant=each.variant),
+                key=each.framework, label=each.name, hue=hue.index, swatch=swatch(hue, form=form, variant=each.variant)
             )
         )
-    entries += [LegendEntry(key=key, swatch=note_swatch(key)) for key in notes]
-    return tuple(entries)
+    return (*entries, *map(note_entry, notes))
 
 
 def dashed(hue: Hue, variant: int) -> Hue:

@@ -7,16 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from evalsuite.report.figures import ticks
-from evalsuite.report.figures.data import (
-    Axis,
-    Figure,
-    Label,
-    LegendEntry,
-    Table,
-    finite,
-    note_entry,
-    plain,
-)
+from evalsuite.report.figures.data import Axis, Figure, Label, LegendEntry, Table, finite, note_entry, plain
 from evalsuite.report.figures.shapes import Box, field, outlines
 from evalsuite.report.figures.sheet import SMALL, TEXT, WIDTH, Panel, Sheet, draw, shorten, text_width
 from evalsuite.report.figures.style import LEVELS, ROLES, scale_swatch
@@ -51,18 +42,13 @@ def utilisation(strips: Sequence[Strip], *, id: str) -> Figure:
     strips = tuple(strips)
     sampled = [strip for strip in strips if any(finite(v) for _, v in strip.samples)]
     span = _span(sampled)
+    grouped = ("resource", "run") if _grouped(strips) else ("resource",)
     missing = any(_cells(s)[1] or _uncovered(s, span) for s in sampled) or len(sampled) < len(strips)
     return Figure(
         id=id,
         svg=draw(_utilisation, id, strips, span) if sampled else None,
         table=Table(
-            columns=(
-                *(("resource", "run") if _grouped(strips) else ("resource",)),
-                "mean",
-                "unit",
-                "capacity",
-                "samples",
-            ),
+            columns=(*grouped, "mean", "unit", "capacity", "samples"),
             rows=tuple((*map(plain, _path(s)), s.mean, s.unit, s.maximum, _count(s)) for s in strips),
             refs=tuple(s.ref for s in strips),
         ),
@@ -206,15 +192,14 @@ def _rows(strips: Sequence[Strip]) -> _Rows:
 
 
 def _strip_fields(sheet: Sheet, panel: Panel, strips: Sequence[Strip], span: Span, rows: _Rows) -> None:
+    whole: list[Box] = []
     levels: dict[int, list[Box]] = {}
     for place, strip in enumerate(strips):
         top, high = rows.box(place)
         for begin, end, level in _cells(strip)[0]:
             begin = max(begin, span[0])
             levels.setdefault(level, []).append((begin, top, end - begin, high))
-    whole = [
-        (span[0], rows.box(place)[0], _lasting(strip, span), rows.box(place)[1]) for place, strip in enumerate(strips)
-    ]
+        whole.append((span[0], top, _lasting(strip, span), high))
     field(panel, whole, "surface", hatch="rule", zorder=1)
     for level in sorted(levels):
         field(panel, levels[level], f"seq-{level}", zorder=2)

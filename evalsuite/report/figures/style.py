@@ -124,18 +124,18 @@ def polygon(marker: str) -> tuple[tuple[float, float], ...] | None:
     return _POLYGONS.get(marker)
 
 
-def swatch(hue: Hue, *, form: str = "line", hollow: bool = False, variant: int = 0) -> str:
+def swatch(hue: Hue, *, form: str = "line", variant: int = 0) -> str:
     """A legend's sample. The box of a *variant* has the stripes of its bars (`shapes.cores`)."""
     if form == "bar":
         body = f'<rect x="6" y="1" width="16" height="14" class="fill-{hue.name}"/>'
-        body += "" if variant else _marker_sample(hue, False, "surface")
+        body += "" if variant else _marker_sample(hue, "surface", 0)
         gap = 16 / (min(variant, 3) + 1)
         body += "".join(
             f'<rect x="{6 + gap * (k + 1) - 1:g}" y="1" width="2" height="14" class="fill-surface"/>'
             for k in range(min(variant, 3))
         )
     else:
-        body = _line_sample(hue) + _marker_sample(hue, hollow)
+        body = _line_sample(hue) + _marker_sample(hue, hue.name, 1.5)
     return _sample(body)
 
 
@@ -149,9 +149,8 @@ def _line_sample(hue: Hue) -> str:
     return f'<path d="M0 8H28" class="line-{hue.name}" fill="none" stroke-width="2"{dash}/>'
 
 
-def _marker_sample(hue: Hue, hollow: bool, colour: str = "") -> str:
-    edge = colour or hue.name
-    kind = f'class="fill-{"surface" if hollow else edge} line-{edge}" stroke-width="{0 if colour else 1.5}"'
+def _marker_sample(hue: Hue, colour: str, width: float) -> str:
+    kind = f'class="fill-{colour} line-{colour}" stroke-width="{width}"'
     corners = polygon(hue.marker)
     if corners is None:
         return f'<circle cx="14" cy="8" r="{MARKER_RADIUS}" {kind}/>'

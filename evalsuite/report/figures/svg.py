@@ -72,13 +72,7 @@ class Renderer(RendererBase):
             self._add(f'<path{_mark_attributes(ref, look)} d="{_path_data(path)}"/>')
 
     def draw_markers(
-        self,
-        gc: Any,
-        marker_path: Path,
-        marker_trans: Transform,
-        path: Path,
-        trans: Transform,
-        rgbFace: Any = None,
+        self, gc: Any, marker_path: Path, marker_trans: Transform, path: Path, trans: Transform, rgbFace: Any = None
     ) -> None:
         refs = [self._open[-1].next_ref() for _ in _points(path)]
         if not any(ref is not None for ref in refs):

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evalsuite.report.figures import ticks
-from evalsuite.report.figures.data import Axis, Figure, Label, LegendEntry, Table, plain
+from evalsuite.report.figures.data import Axis, Figure, Label, Table, note_entry, plain
 from evalsuite.report.figures.scaling import entry, positive, scale_columns
 from evalsuite.report.figures.shapes import field, outlines
 from evalsuite.report.figures.sheet import TEXT, WIDTH, Panel, Sheet, draw, marker_style, shorten, spread, text_width
-from evalsuite.report.figures.style import ROLES, Hue, Look, note_swatch
+from evalsuite.report.figures.style import ROLES, Hue, Look
 
 HIGH = 220  # of a panel
 
@@ -54,12 +54,9 @@ def batch_sweep(sweeps: Sequence[SweepLine], look: Look, *, id: str, unit: str) 
         ),
         legend=(
             *(entry(name, framework, look) for framework, name in named),
-            *((LegendEntry(key="oom", swatch=note_swatch("oom")),) if oom else ()),
+            *((note_entry("oom"),) if oom else ()),
         ),
-        axes=(
-            Axis(key="batch_per_device", logarithmic=True),
-            Axis(key="items_per_s", unit=unit),
-        ),
+        axes=(Axis(key="batch_per_device", logarithmic=True), Axis(key="items_per_s", unit=unit)),
     )
 
 

@@ -103,12 +103,7 @@ def label_rows(
 
 
 def label_columns(
-    sheet: Sheet,
-    panel: Panel,
-    values: Sequence[float],
-    written: Callable[[float], str] = number,
-    *,
-    grid: bool = False,
+    sheet: Sheet, panel: Panel, values: Sequence[float], written: Callable[[float], str] = number, *, grid: bool = False
 ) -> None:
     """Ticks with numbers where they do not touch. The limits of both axes must be set."""
     bottom, top = panel.get_ylim()

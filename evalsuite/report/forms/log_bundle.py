@@ -23,10 +23,7 @@ def write(material: Material) -> list[Path]:
         raise EvalsuiteError.of("report.logs_no_runs")
     path = material.out / NAME
     copies = sorted(log_copies.of(material.runs, material.book.measurements), key=lambda one: one.name)
-    with (
-        replacing(path) as file,
-        zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive,
-    ):
+    with replacing(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive:
         manifest = {"build": material.build_hash, "logs": [_copy(one, archive) for one in copies]}
         archive.writestr(entry(MANIFEST), json.dumps(manifest, indent=1, ensure_ascii=False) + "\n")
         archive.writestr(entry(bundle.README), bundle.readme("bundle.logs_readme", material))

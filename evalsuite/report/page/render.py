@@ -152,7 +152,7 @@ def _environment(words: Words) -> templates.Environment:
         "framework_name": names.framework,
         "model_name": names.model,
         "scale_name": lambda scale: f"{scale[0]}×{scale[1]}",
-        "coverage": numbers.coverage,
+        "coverage": numbers.percent,
         "kinds": frozenset,
         "protocols": lambda cases, field: sorted({getattr(case.protocol, field) for case in cases}),
     }

@@ -194,11 +194,6 @@ def interval(found: Interval | None, form: Form) -> Number | None:
     return span(found.low, found.high, form)
 
 
-def coverage(share: float) -> Number:
-    """Exact coverage of an interval: 93.8%, never rounded up to 95%."""
-    return percent(share)
-
-
 def _number(value: float, decimals: int, suffix: str = "") -> Number:
     if not math.isfinite(value):
         raise ValueError(f"{value} cannot be printed: what was not measured is None")

@@ -69,7 +69,7 @@ def _card(verdict: Verdict, words: Words) -> Card:
         reason=reason.about(ref or own) if reason else None,
         value=form(found.value).to(ref) if found else None,
         interval=interval.about(ref or own) if interval else None,
-        coverage=numbers.coverage(found.coverage) if found and found.coverage else None,
+        coverage=numbers.percent(found.coverage) if found and found.coverage else None,
         threshold=form(threshold) if threshold is not None else None,
         margin=_margin(found.value - threshold, words) if found and threshold is not None else None,
         cells=_cells(verdict, form, words),
