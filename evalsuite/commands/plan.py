@@ -118,9 +118,9 @@ def _print_commands(request: Request) -> None:
             words = shlex.join(redaction.redact_words(line)) if line else "(samples only: the first node reaches it)"
             print(f"#   on node {node}: {words}")
         if NOT_MADE_YET in whole.training and not request.place.engine.container:
-            print(f"#   {_why_without_python(plan, case)}")
+            print(f"#   {i18n.worded(_why_without_python(plan, case))}")
     for skip in plan.skips:
-        print(f"# skipped: {skip.case.id}: {skip.reason}")
+        print(f"# skipped: {skip.case.id}: {i18n.worded(skip.reason)}")
 
 
 def _command_line(request: Request, case: Case) -> CommandLine:

@@ -38,7 +38,7 @@ def duration(seconds: float | None) -> str:
 
 def note(text: str) -> None:
     """One line of progress, on standard error, so that standard output stays the command's result."""
-    print(for_terminal(text), file=sys.stderr, flush=True)
+    print(for_terminal(i18n.worded(text)), file=sys.stderr, flush=True)
 
 
 def aligned(rows: Sequence[Sequence[str]], sides: Sequence[str] = ()) -> None:
@@ -52,7 +52,7 @@ def aligned(rows: Sequence[Sequence[str]], sides: Sequence[str] = ()) -> None:
 
 def line(text: str) -> None:
     """A sentence that is part of the result."""
-    text = for_terminal(text)
+    text = for_terminal(i18n.worded(text))
     print(text.encode(sys.stdout.encoding or "utf-8", "backslashreplace").decode(sys.stdout.encoding or "utf-8"))
 
 
