@@ -12,6 +12,7 @@ import pytest
 from evalsuite import messages, paths
 from evalsuite.errors import EvalsuiteError
 from evalsuite.messages import Message, from_json, message_of, wording
+from tests import typography
 
 WORDS = {
     f"{file.stem}.{key}": texts
@@ -54,6 +55,12 @@ def test_every_message_is_worded_in_both_languages_with_the_same_places(id):
     assert set(WORDS[id]) == {"en", "zh"}
     assert all(isinstance(text, str) and text.strip() for text in WORDS[id].values())
     assert messages.places(WORDS[id]["en"]) == messages.places(WORDS[id]["zh"])
+
+
+def test_the_chinese_has_the_glossarys_terms():
+    faults = typography.all_faults({id: texts["zh"] for id, texts in WORDS.items()})
+
+    assert [(id, fault) for id, fault in faults if "glossary" in fault or "before %" in fault] == []
 
 
 def test_every_message_of_the_code_has_words_and_gives_their_values():

@@ -555,7 +555,7 @@ class TestTablesAsTheyAreSaved:
         code, (answer,), _ = bring(file)
 
         assert (code, answer["run"]) == (Exit.USAGE, None)
-        assert answer["reason"].startswith("1 cell more than the header has columns")
+        assert answer["reason"].startswith("got 1 cell more than the header has columns")
 
     @pytest.mark.parametrize(("mark", "name"), [(";", "semicolons"), ("\t", "tabs")])
     def test_columns_parted_by_something_else_are_named(self, tmp_path, bring, mark, name):
