@@ -1,7 +1,7 @@
 """How a log is read, line by line: what each line is to the dialect, and why the others are nothing to it."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -11,16 +11,21 @@ from evalsuite.logs.nearest import Near, nearest
 from evalsuite.logs.recognition import Sniffer
 from evalsuite.logs.scan.failures import shown
 from evalsuite.logs.scan.scan import HEADER
-from evalsuite.logs.text import sampling
 from evalsuite.logs.text.extracting import Extractor
-from evalsuite.logs.text.logfile import Chunk
+from evalsuite.logs.text.logfile import Chunk, chunks, plain
 from evalsuite.logs.text.records import Record, printer
-from evalsuite.logs.text.sampling import Watcher
 from evalsuite.messages import Message
 
 SHOWN_OF_EACH = 3
 CANDIDATE_BYTES = 1 << 18  # dialects are compared by their lines in so much of the log
 KINDS = ("step", "final", "evaluation", "end", "fact")
+WHOLE_BYTES = 16 << 20  # a log up to this size is read whole
+HEAD_BYTES = 4 << 20
+PART_BYTES = 2 << 20  # in the middle, and at the end
+BLOCK_BYTES = 1 << 22
+
+Watcher = Callable[[int], None]
+"""Is told how many bytes of the file have been gone through."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,7 +70,7 @@ def explained(
     Of a large log a bounded part is looked at, unless *every* line is asked for.
     """
     chosen = catalogue.chosen(name, dialects) if name else None
-    parts = None if every else sampling.sampled(path)
+    parts = None if every else _sampled(path)
     fits = [chosen] if chosen else _fits(path, dialects)
     candidates = tuple(_candidates(path, dialects, [fit.name for fit in fits]))
     if len(fits) != 1:
@@ -73,7 +78,7 @@ def explained(
         return Explanation(dialect=None, candidates=candidates, nearest=tuple(lines), sampled=parts)
     seen: list[LineSeen] = []
     counts: Counter[str] = Counter()
-    for line in _lines(sampling.pieces(path, watcher, whole=every, bare=fits[0].spans_lines), fits[0]):
+    for line in _lines(_pieces(path, watcher, whole=every, bare=fits[0].spans_lines), fits[0]):
         counts[line.kind] += 1
         if every or counts[line.kind] <= SHOWN_OF_EACH:
             seen.append(line)
@@ -84,13 +89,13 @@ def explained(
 
 def _fits(path: Path, dialects: Mapping[str, Dialect]) -> list[Dialect]:
     sniffer = Sniffer(dialects.values())
-    if sampling.sampled(path) is None:
+    if _sampled(path) is None:
         return recognition.find_dialects(path, sniffer)
-    return next((fits for piece in sampling.pieces(path) if (fits := sniffer.fits(piece.text))), [])
+    return next((fits for piece in _pieces(path) if (fits := sniffer.fits(piece.text))), [])
 
 
 def _numbered(path: Path) -> Iterator[tuple[int, bytes]]:
-    for piece in sampling.pieces(path):
+    for piece in _pieces(path):
         for number, line in enumerate(piece.text.split(b"\n"), piece.first_line):
             yield from ((number, part) for part in line.split(b"\r"))
 
@@ -113,7 +118,7 @@ def _candidates(path: Path, dialects: Mapping[str, Dialect], chosen: list[str]) 
 
 def _first_part(path: Path, chosen: list[Dialect]) -> bytes:
     text = b""
-    for piece in sampling.pieces(path):
+    for piece in _pieces(path):
         text += piece.text
         if len(text) > CANDIDATE_BYTES:
             if not chosen or any(recognition.lines_found(text, dialect) for dialect in chosen):
@@ -166,3 +171,63 @@ def _why_skipped(text: bytes, dialect: Dialect) -> str:
             return Message("logs.line_cut")
     rank = printer(text)
     return Message("logs.line_of_rank", n=rank) if rank is not None else Message("logs.line_other")
+
+
+# a bounded part of a large log: its beginning, its middle and its end
+
+
+def _sampled(path: Path) -> str | None:
+    """Which parts `_pieces` gives, in words; None: the whole log."""
+    size = _size(path)
+    if size <= WHOLE_BYTES:
+        return None
+    head, part = HEAD_BYTES >> 20, PART_BYTES >> 20
+    if not plain(path):
+        return Message("logs.log_part_unpacked", head=head)
+    return Message("logs.log_parts", head=head, part=part, last=part, size=size >> 20)
+
+
+def _pieces(path: Path, watcher: Watcher | None = None, *, whole: bool = False, bare: bool = False) -> Iterator[Chunk]:
+    """All chunks if the log is small or *whole*, else those of its parts. Raises Unreadable.
+
+    *bare*: as `logfile.chunks` has it; of a large log, its beginning alone.
+    """
+    size = _size(path)
+    small = whole or size <= WHOLE_BYTES
+    for chunk in chunks(path, bare=bare):
+        if not small and chunk.offset >= HEAD_BYTES:
+            break
+        if watcher is not None:
+            watcher(chunk.offset)
+        yield chunk
+    if not small and plain(path):
+        yield from _parts_behind(path, size, watcher)
+
+
+def _parts_behind(path: Path, size: int, watcher: Watcher | None) -> Iterator[Chunk]:
+    """In the middle and at the end; the lines before them are only counted."""
+    with path.open("rb") as file:
+        lines, at = 1, 0
+        for begin in (size // 2, size - PART_BYTES):
+            while at < begin and (block := file.read(min(BLOCK_BYTES, begin - at))):
+                lines += block.count(b"\n")
+                at += len(block)
+                if watcher is not None:
+                    watcher(at)
+            rest = file.readline(BLOCK_BYTES)
+            text = file.read(PART_BYTES)
+            text = text[: text.rfind(b"\n") + 1] if begin < size - PART_BYTES else text
+            lines, at = lines + rest.count(b"\n"), at + len(rest)
+            ends = text.count(b"\n")
+            yield Chunk(
+                text=text, first_line=lines, offset=at, complete=text.endswith(b"\n"), line_ends=ends, removed=()
+            )
+            lines, at = lines + ends, at + len(text)
+            file.seek(at)
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except (OSError, ValueError):
+        return 0

@@ -9,10 +9,10 @@ from evalsuite.dialect import NO_DIGITS, Dialect, Line
 from evalsuite.logs.scan.failures import shown
 
 SHOWN = 3
-LEAST = 0.5  # of likeness, which is up to 2: below, only words that every script prints are shared
-MOST_SHAPES = 2000  # kinds of lines that are compared; a log has a handful, noise has any number
+LEAST = 0.5  # of likeness, which is up to 2
+MOST_SHAPES = 2000  # a log has a handful, noise any number
 LINE_BYTES = 4096
-SHARED_WORDS = 2  # fewer in common with a sample make no likeness
+SHARED_WORDS = 2
 _WORD = re.compile(rb"[A-Za-z_][A-Za-z_]+")
 _GROUP = re.compile(rb"\(\?P<(\w+)>")
 _UNTYPICAL = frozenset((b"info", b"root", b"the", b"of", b"in", b"to"))  # stand in lines of every script

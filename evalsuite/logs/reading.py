@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from evalsuite.runs.store import Log
 
 _PUBLIC_SCOPE = {"global": "global", "per_device": "per_device", "own": "per_device"}
-DISAGREE = FinalDisagrees.limit  # between the log's own final figure and ours
+DISAGREE = FinalDisagrees.limit
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,14 +50,14 @@ class Reading:
     printers: int = 0  # processes that printed steps
     total_devices: int | None = None
     batch_per_device: float | None = None
-    breakdown: Breakdown | None = None  # of the step time, by the script's own timers
-    scores: tuple[Score, ...] = ()  # how good the model was after each epoch
-    certainty: Certainty | None = None  # how sure the throughput is; None where there is none
+    breakdown: Breakdown | None = None  # by the script's own timers
+    scores: tuple[Score, ...] = ()
+    certainty: Certainty | None = None
     certainty_reason: str = ""
     findings: tuple[Finding, ...] = ()
     unfinished: Finding | None = None  # how the log stops short of its script's end, with status "incomplete"
     items_per_epoch: float | None = None  # of the whole job
-    printed: Mapping[str, str] = field(default_factory=dict)  # facts of the job, by the names of criteria/facts.toml
+    printed: Mapping[str, str] = field(default_factory=dict)  # by the names of criteria/facts.toml
 
 
 def read_run(

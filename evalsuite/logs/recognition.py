@@ -14,12 +14,12 @@ from evalsuite.logs.text.logfile import Unreadable, chunks, kind
 from evalsuite.logs.text.records import count_of
 from evalsuite.messages import Message
 
-SNIFF_BYTES = 3 << 14  # from where a dialect fits, so much is looked at for one that says more
+SNIFF_BYTES = 3 << 14  # in which a dialect that says more is looked for
 LOOK_BACK_BYTES = 1 << 12
 THOROUGH_BYTES = 1 << 22  # of a log in whose first lines no dialect fits, every chunk is looked at so far
 SAMPLED_BYTES = 1 << 25
 SAMPLED_CHUNKS, SELDOM = 8, 64  # and behind that one of so many up to there, and one of so many later, before all are
-_LINE_BYTES = 4096  # what lies beyond is no line of a log
+_LINE_BYTES = 4096
 
 
 class Sniffer:

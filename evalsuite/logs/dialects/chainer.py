@@ -1,5 +1,4 @@
 """Chainer and ChainerMN: LogReport's JSON and the progress bar."""
-# ruff: noqa: E501 (a pattern and a line of a log are kept whole)
 
 import re
 from collections.abc import Mapping

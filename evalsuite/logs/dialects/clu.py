@@ -1,5 +1,4 @@
 """JAX scripts that report their progress with clu: Scenic, Flax's Gemma and language-model examples, init2winit."""
-# ruff: noqa: E501 (a pattern and a line of a log are kept whole)
 
 from evalsuite.dialect import Dialect, line
 

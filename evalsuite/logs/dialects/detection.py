@@ -1,5 +1,4 @@
 """Detection and text recognition: PaddleDetection, PaddleOCR and its PyTorch descendant, YOLOX, GluonCV, Darknet; Caffe."""
-# ruff: noqa: E501 (a pattern and a line of a log are kept whole)
 
 import functools
 import re

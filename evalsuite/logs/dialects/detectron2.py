@@ -1,5 +1,4 @@
 """detectron2: the line of CommonMetricPrinter, and `metrics.json`."""
-# ruff: noqa: E501 (a pattern and a line of a log are kept whole)
 
 import re
 from collections.abc import Mapping

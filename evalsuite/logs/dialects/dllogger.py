@@ -2,7 +2,6 @@
 
 The stamp is the host's clock in microseconds. What stands for a step differs from script to script.
 """
-# ruff: noqa: E501 (a pattern and a line of a log are kept whole)
 
 import functools
 import re

@@ -2,7 +2,6 @@
 
 Small scripts that print a line for a step, and count tokens of the whole job.
 """
-# ruff: noqa: E501 (a pattern and a line of a log are kept whole)
 
 import functools
 import math

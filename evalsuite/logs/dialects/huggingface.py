@@ -1,5 +1,4 @@
 """Hugging Face's Trainer and those built on it: TRL, Axolotl, Unsloth, LLaMA-Factory, ms-swift."""
-# ruff: noqa: E501 (a pattern and a line of a log are kept whole)
 
 import functools
 import re

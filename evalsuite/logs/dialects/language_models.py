@@ -1,5 +1,4 @@
 """Trainers of language models in PyTorch: LitGPT, torchtune, Nanotron, OLMo-core, Composer, ColossalAI, verl, OpenRLHF."""
-# ruff: noqa: E501 (a pattern and a line of a log are kept whole)
 
 import functools
 import re

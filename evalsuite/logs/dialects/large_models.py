@@ -1,5 +1,4 @@
 """Trainers of large models: Megatron-LM and what is built on it, DeepSpeed, MindFormers, MaxText, Levanter, HugeCTR."""
-# ruff: noqa: E501 (a pattern and a line of a log are kept whole)
 
 import functools
 import re

@@ -1,6 +1,5 @@
 """Vision trainers that time an iteration: the MetricLogger of torchvision's references and all who copied it, Swin
 Transformer, SAM 2, LLaMA2-Accessory. None of them prints a rate; the size of the batch, where a log has it, is that of one device."""
-# ruff: noqa: E501 (a pattern and a line of a log are kept whole)
 
 import functools
 

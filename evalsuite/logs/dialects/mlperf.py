@@ -1,5 +1,4 @@
 """MLPerf training logs (`:::MLLOG`) and what stands in them, MindSpore, InsightFace, BigDL, TensorBoard series."""
-# ruff: noqa: E501 (a pattern and a line of a log are kept whole)
 
 import functools
 import re

@@ -1,5 +1,4 @@
 """MXNet: Speedometer's line, and scripts that do not print it (GluonCV, GluonNLP, MLPerf SSD)."""
-# ruff: noqa: E501 (a pattern and a line of a log are kept whole)
 
 import functools
 import re

@@ -1,5 +1,4 @@
 """OneFlow: OneFlow-Benchmark (CNN, BERT), the `models` repository, LiBai."""
-# ruff: noqa: E501 (a pattern and a line of a log are kept whole)
 
 import functools
 import re

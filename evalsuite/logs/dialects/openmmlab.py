@@ -3,7 +3,6 @@
 Their loops print one line, counted in an epoch or over the whole run, and write it as JSON to `vis_data/`.
 mmcv's runner, which came before, is in `pytorch.py`.
 """
-# ruff: noqa: E501 (a pattern and a line of a log are kept whole)
 
 import functools
 

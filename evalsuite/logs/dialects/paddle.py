@@ -1,5 +1,4 @@
 """PaddlePaddle's scripts: PaddleClas (static graph), PaddleNLP, PaddleSeg, PaddleRec, and those of Paddle 1.8."""
-# ruff: noqa: E501 (a pattern and a line of a log are kept whole)
 
 import functools
 

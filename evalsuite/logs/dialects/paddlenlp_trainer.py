@@ -1,5 +1,4 @@
 """PaddleNLP's Trainer (also PaddleFormers, PaddleMIX): a line of names and values, of samples or of tokens."""
-# ruff: noqa: E501 (a pattern and a line of a log are kept whole)
 
 import re
 

@@ -1,5 +1,4 @@
 """PyTorch's training scripts and trainers beside NVIDIA's."""
-# ruff: noqa: E501 (a pattern and a line of a log are kept whole)
 
 import functools
 import re

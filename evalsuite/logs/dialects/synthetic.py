@@ -1,5 +1,4 @@
 """Synthetic benchmarks of communication libraries: Horovod and Bluefog; ElasticDL's phase timers."""
-# ruff: noqa: E501 (a pattern and a line of a log are kept whole)
 
 import functools
 

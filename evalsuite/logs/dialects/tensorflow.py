@@ -1,5 +1,4 @@
 """TensorFlow without TimeHistory: tf_cnn_benchmarks, Estimator and TPUEstimator, Keras' bars, model garden's loop."""
-# ruff: noqa: E501 (a pattern and a line of a log are kept whole)
 
 import functools
 import re

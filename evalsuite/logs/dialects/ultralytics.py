@@ -1,5 +1,4 @@
 """YOLO of Ultralytics, versions 5 to 12 and 26, and those that share its table (7, 9): a row and a bar per epoch."""
-# ruff: noqa: E501 (a pattern and a line of a log are kept whole)
 
 import re
 

@@ -16,14 +16,14 @@ from evalsuite.logs.text.intact import IntactCheck, may_be_cut
 from evalsuite.logs.text.logfile import Chunk, chunks
 from evalsuite.logs.text.records import Record, count, is_whole, matches, rate_of, whole_match
 
-FACT_BYTES = 1 << 20  # batch size and devices are printed before training, or soon after it began
-QUIET_CHUNKS = 4  # this many chunks after the last step, and at the end, are searched for a failure
-LINE_LOOKED_AT = 8192  # bytes of a line that are searched for a failure
-BATCHES = frozenset({"batch_per_device", "global_batch", "reduced_batch"})  # a dialect that reads one knows its dump
-OVERRULING = frozenset({"reduced_batch"})  # facts of which the last counts, and not the first
-MAX_RECORDS = 200_000  # a log whose step number never grows must not fill the memory
+FACT_BYTES = 1 << 20  # batch and devices are printed before or soon after the start
+QUIET_CHUNKS = 4  # searched for a failure, after the last step and at the end
+LINE_LOOKED_AT = 8192  # bytes, likewise
+BATCHES = frozenset({"batch_per_device", "global_batch", "reduced_batch"})
+OVERRULING = frozenset({"reduced_batch"})  # the last counts, not the first
+MAX_RECORDS = 200_000  # bounds the memory
 NEXT_PIECES = 4  # of each piece of the file
-NEXT_BYTES = 1 << 12  # read at once until there are as many reports as the window has
+NEXT_BYTES = 1 << 12  # until there are as many reports as in the window
 SAMPLE_BYTES = 1 << 11  # of each later piece
 MOST_SAMPLED = 20_000  # of a log of any size
 # the header of our own reference workloads, whatever dialect they print in
@@ -203,7 +203,7 @@ class Rest:
 
     def __init__(self, dialect: Dialect) -> None:
         self._dialect = dialect
-        self._reached: int | None = None  # where in the file the last piece has ended; the first follows the window
+        self._reached: int | None = None  # where in the file the last piece ended
         self._extractor = Extractor(dialect)
         self.records: list[Record] = []
 

@@ -21,13 +21,13 @@ class Increment(NamedTuple):
     steps: int
     pause: bool
     stamp_s: float | None
-    seconds: float | None  # of the whole increment, by the script's own clock
-    rate: float | None  # items per second of the printer, in this increment alone
-    items: float | None  # of the whole job in this increment, where the log says
+    seconds: float | None  # by the script's own clock
+    rate: float | None  # items per second of the printer
+    items: float | None  # of the whole job
 
 
-_WHOLE = 1e-6  # seconds computed from a mean are that near to the whole ones it was made of
-JOINED = 10.0  # an increment spans this many ticks of a coarse clock
+_WHOLE = 1e-6  # seconds: of rounding, in what is computed from a mean
+JOINED = 10.0  # ticks of a coarse clock in an increment
 
 
 def increments_of(stream: Sequence[Record], dialect: Dialect) -> list[Increment]:
@@ -81,7 +81,7 @@ def _after(since: Record, record: Record) -> float | None:
 def _joined(stream: Sequence[Record], seconds: float) -> list[Record]:
     """Records at least *seconds* apart, by their means since the epoch began. A pause passes on to the next."""
     kept: list[Record] = []
-    passed: list[Record] = []  # since the one kept last
+    passed: list[Record] = []
     paused = False
     for record in stream:
         before = kept[-1] if kept and kept[-1].epoch == record.epoch else None
@@ -141,7 +141,7 @@ def _increment(record: Record, before: Increment | None, base: int, usual: int, 
     new_epoch = new_epoch and not dialect.per_epoch
     cumulative = dialect.averaging == "cumulative"
     mean_s, stamp, items = record.mean_s, record.stamp_s, record.items
-    alone_s = record.step_s if steps == 1 or mean_s is None else None  # with no mean beside it that would tell more
+    alone_s = record.step_s if steps == 1 or mean_s is None else None  # a mean tells more
     mean = None
     if cumulative or (mean_s is not None and alone_s is None):
         mean = _Mean(record, None if new_epoch else before, base - dialect.mean_since, steps)
@@ -158,7 +158,7 @@ def _increment(record: Record, before: Increment | None, base: int, usual: int, 
     return tuple.__new__(Increment, values)  # half of what Increment(…) costs
 
 
-_ENOUGH = 50  # increments to judge the usual interval by
+_ENOUGH = 50  # increments
 
 
 def _zero_based(stream: Sequence[Record], usual: int, dialect: Dialect) -> bool:
@@ -212,7 +212,7 @@ class _Mean:
     def __init__(self, record: Record, before: Increment | None, offset: int, steps: int) -> None:
         self._now = record
         self._before = None if before is None else before.record
-        self._n = None if record.step is None else record.step + offset  # steps that the mean is over
+        self._n = None if record.step is None else record.step + offset
         self._m = None if before is None or before.record.step is None else before.record.step + offset
         self.steps = steps
 

@@ -23,9 +23,9 @@ class Facts:
     batch_per_device: float | None = None
     global_batch: float | None = None  # per optimiser step
     items_per_epoch: float | None = None
-    items_per_batch: float | None = None  # tokens in a sequence, where the unit is tokens and the log says it
-    batch_from_outside: bool = False  # from an option or the case, and not from the log
-    argument: str | None = None  # that says the batch, as it stands in the log
+    items_per_batch: float | None = None  # tokens in a sequence
+    batch_from_outside: bool = False
+    argument: str | None = None  # as it stands in the log
     model: str | None = None
 
     @property

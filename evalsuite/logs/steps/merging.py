@@ -24,7 +24,7 @@ class Merged:
     """The steps of the run."""
 
     steps: tuple[Step, ...]
-    scope: str  # whose rate was printed, as it was found out: "global", "per_device" or "own"
+    scope: str  # "global", "per_device" or "own"
     printers: int = 0
     tick_s: float | None = None  # of a clock that counts whole seconds
     findings: tuple[Finding, ...] = ()
@@ -148,9 +148,9 @@ class _Job:
     """What turns the increments of a step into the step of the whole job."""
 
     printed_by_all: float | None  # factor from one printer's rate to that of all devices
-    steps_counted: int | None  # how often the printed steps/s count one step; None if that is not known
+    steps_counted: int | None  # how often the printed steps/s count one step
     items_per_step: float | None
-    epochs: bool  # an increment without a number of steps is an epoch, and not a step
+    epochs: bool  # is an increment without a number of steps an epoch?
     items_per_epoch: float | None  # where every increment is an epoch
     items_per_batch: float
     arrival: Arrival | None

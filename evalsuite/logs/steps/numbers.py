@@ -18,12 +18,12 @@ from evalsuite.logs.text.arrivals import Arrival
 from evalsuite.logs.text.records import Record, enough, positive
 from evalsuite.model import TIMES, Finding, Protocol, Step, Throughput, Window
 
-DOUBT = BatchDoubted.limit  # a clock this many times away from the printed rate was multiplied by a wrong batch
-SAME_LINE = 1.1  # a rate and a time of one line are nearer than that, with the right batch
-NEARLY = 0.1  # a factor of the devices is told from noise at this distance
-LEAD_RECORDS = 2  # of each printer, from which the first increment behind the window is told
+DOUBT = BatchDoubted.limit  # times between clock and printed rate: the batch must be wrong
+SAME_LINE = 1.1  # the same, where rate and time stand in one line
+NEARLY = 0.1  # to a factor of the devices
+LEAD_RECORDS = 2  # of each printer: where the first increment behind the window begins
 
-MARGIN_STEPS = 20  # read so much further than the window: other ranks print the same step a little later
+MARGIN_STEPS = 20  # behind the window: other ranks print the same step a little later
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,10 +31,10 @@ class Given:
     """What the caller knows and wants."""
 
     known: Facts
-    case: bool  # is it known from a case, whose recipe chose it?
+    case: bool  # from a case, whose recipe chose it
     protocol: Protocol
     scope: str | None
-    ended_well: bool = False  # did every process end with exit code 0?
+    ended_well: bool = False  # every process, with exit code 0
 
 
 class WindowFull:
@@ -105,11 +105,11 @@ class Numbers:
     """What a pass makes as numbers."""
 
     run: Pass
-    facts: Facts  # what the logs say, and what is known from outside
+    facts: Facts
     merged: Merged
     throughput: Throughput | None
     final: float | None  # the log's own figure over all devices
-    complete: bool  # is the window as long as asked?
+    complete: bool  # the window is as long as asked
     findings: tuple[Finding, ...] = ()
 
 

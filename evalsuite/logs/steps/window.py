@@ -22,18 +22,18 @@ from evalsuite.findings import (
 from evalsuite.logs.steps import quality_checks
 from evalsuite.model import ARRIVALS, RATES, STAMPS, TIMES, Counted, Finding, Protocol, Step, Throughput, Window
 
-DISAGREE = ClockDisagrees.limit  # above this two clocks do not tell the same story (docs/report.md#definitions)
+DISAGREE = ClockDisagrees.limit  # docs/report.md#definitions
 DRIFT = Drift.limit
-ROUNDED = 1e-9  # of a change; more than what is lost when a few hundred times are added up
+ROUNDED = 1e-9  # of a change: more than what adding up some hundred times loses
 SCATTER = RatesScatter.limit
-UNLIKE = RestDiffers.limit  # what lies behind the window, against its value
-FULL_BATCH = PartialBatch.limit  # a step with a smaller share of the usual items trained a cut batch
+UNLIKE = RestDiffers.limit
+FULL_BATCH = PartialBatch.limit
 COARSE_STEPS = 100  # logs that print this rarely lose their first report instead of the first 20 steps
 COARSE_REPORTS = 5  # "the following hundreds": DLPerf trains 600 steps, prints every 100, drops the first
-BURST_SHARE = 0.05  # a line that follows the one before within this share of a step came in the same write
+BURST_SHARE = 0.05  # of a step: lines that are closer came in one write
 BURSTY = ArrivalsBursty.limit
-WHOLE_S = 5.0  # reports at least so far apart are told by stamps in whole seconds, to a factor
-REPORTS_AROUND = 20  # before the window and behind it, to be drawn beside it
+WHOLE_S = 5.0  # between reports: then whole seconds tell a factor
+REPORTS_AROUND = 20  # drawn on either side of the window
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,7 +42,7 @@ class Span:
 
     before: Step | None
     reports: tuple[Step, ...]
-    complete: bool  # as long as the protocol asks, after as much warm-up
+    complete: bool  # as the protocol asks
 
     @property
     def steps(self) -> int:
@@ -148,7 +148,7 @@ def span(steps: Sequence[Step], protocol: Protocol, *, warmed_up: bool = False, 
     skip = origin if warmed_up else protocol.warmup_steps
     coarse = statistics.median_low([step.steps for step in steps]) >= COARSE_STEPS
     first = next((i for i, step in enumerate(steps) if step.index - step.steps >= skip), None)
-    for begin in () if first is None else (first or 1, first):  # after a report to begin at, if that leaves enough
+    for begin in () if first is None else (first or 1, first):  # after a report, if enough remain
         chosen = _take(steps[begin:], protocol.measured_steps, coarse)
         if sum(step.steps for step in chosen) >= protocol.measured_steps:
             return Span(before=steps[begin - 1] if begin else None, reports=chosen, complete=True)
@@ -181,9 +181,9 @@ def throughput(
     by_arrival = _value_by_arrival(arrived, findings)
     clocked = by_stamp is not None or by_arrival is not None
     same = replace(chosen, reports=chosen.reports[1:]) if clocked and chosen.before is None else chosen
-    printed, printed_as = _printed(same)  # over what the clock sees: of the first report it knows only the end
+    printed, printed_as = _printed(same)  # of the first report a clock knows only the end
     rate = mean_rate(same.reports)
-    odd = rate is not None and printed is not None and abs(rate / printed - 1) > DISAGREE  # times tell another story
+    odd = rate is not None and printed is not None and abs(rate / printed - 1) > DISAGREE
     candidates = ((by_stamp, STAMPS), (by_arrival, ARRIVALS), (printed, printed_as), (rate if odd else None, RATES))
     value, method = next(((value, method) for value, method in candidates if value is not None), (None, ""))
     if value is None:
@@ -277,7 +277,7 @@ def _short(steps: Sequence[Step], first: int | None, warmed_up: bool) -> Span:
     half = len(steps) // 2
     begin = min(first if first is not None else half, half)
     if begin == 0 and len(steps) > 1 and not warmed_up and _from_start(steps[0]):
-        begin = 1  # start-up and compilation are inside the first report
+        begin = 1  # start-up is in the first report
     return Span(before=steps[begin - 1] if begin else None, reports=tuple(steps[begin:]), complete=False)
 
 

@@ -19,10 +19,10 @@ ALTERED = Message("logs.lines_altered")
 WIDTHS = frozenset((80, 100, 120, 128, 132, 140, 160, 180, 200, 240))  # columns that terminals usually have
 SHARE = 0.05  # of the reports; fewer may be torn by what another process printed
 FEWEST = 2  # of them, unless lines near it are as wide as terminals
-ALIKE = 0.8  # of the reports that are cut end at one width; what a script itself ends early ends anywhere
-MOST_TRIED = 1000  # beginnings in a log: the first word of a report may stand in every line of another kind
-LOOKED_BACK = 400  # bytes before a report, which its dialect may read, too
-MOST_BYTES = 8192  # that a report may take
+ALIKE = 0.8  # of the reports cut end at one width; what a script ends early ends anywhere
+MOST_TRIED = 1000  # beginnings in a log
+LOOKED_BACK = 400  # bytes before a report
+MOST_BYTES = 8192
 ALWAYS_LINES, MOST_LINES = 6, 24  # it is looked for over so many; over more where these are nearly as wide
 MOST_BLANKS = 4  # between two words
 LONGEST_WORD = 30  # characters: `fold -s` cuts between words
@@ -33,7 +33,7 @@ _DECIMAL_COMMA = re.compile(rb"(?<![\d.,:\[(])(\d+),(\d+)(?![\d,.:])")
 _DECIMAL_POINT = re.compile(rb"(?<![\d.,])\d+\.\d+(?![\d.])")
 _COMMA = re.compile(rb",(?<=\d,)(?=\d)")  # the comma first: the engine looks for it alone
 FEWEST_NUMBERS = 5  # that tell how fractions are written
-POINTS = 0.1  # so many decimal points for each comma are version numbers and addresses
+POINTS = 0.1  # per comma: version numbers and addresses
 
 
 class IntactCheck:
@@ -44,7 +44,7 @@ class IntactCheck:
         self._whole = self._altered = self._tried = 0
         self._usual = False  # are lines near altered reports as wide as terminals usually are?
         self._commas: bool | None = None
-        self._cut: Counter[int] = Counter()  # widths of the lines at whose end a report breaks off
+        self._cut: Counter[int] = Counter()  # widths of lines at whose end a report breaks off
 
     def add(self, chunk: Chunk, end: int | None, reports: int) -> None:
         """Up to *end* (None: all of it), in which so many *reports* were found."""

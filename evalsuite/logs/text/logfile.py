@@ -20,10 +20,10 @@ from typing import BinaryIO
 from evalsuite.logs.text import prefixes
 from evalsuite.messages import Message, message_of
 
-FIRST_CHUNK_BYTES = 1 << 14  # a log whose first lines already hold the window costs no more than this
+FIRST_CHUNK_BYTES = 1 << 14
 CHUNK_BYTES = 1 << 18
-LINE_BYTES = 1 << 20  # what is longer comes in pieces
-LONGEST_BYTES = 1 << 18  # a line that is longer, and no row of bars, is no line of a log: it is left out
+LINE_BYTES = 1 << 20
+LONGEST_BYTES = 1 << 18  # longer lines are left out, unless they are rows of bars
 _GZIP = b"\x1f\x8b"
 _BZ2 = b"BZh"
 _XZ = b"\xfd7zXZ\x00"
@@ -88,7 +88,7 @@ class Chunk:
     """Some whole lines of a log. *complete* is false if the last of them has no line end (cut off)."""
 
     text: bytes  # without colour codes
-    first_line: int  # 1-based number of the first line
+    first_line: int  # 1-based
     offset: int  # of the first byte in the (unpacked) file
     complete: bool
     line_ends: int
