@@ -9,7 +9,7 @@ from pathlib import Path
 from evalsuite.documents import HostEnvironment, RunCommand
 from evalsuite.errors import EvalsuiteError, NothingMeasured
 from evalsuite.logs.catalogue import Places
-from evalsuite.model import BatchTrial, Case, Evaluation, Finding, Measurement, Protocol
+from evalsuite.model import BatchTrial, Case, Evaluation, Finding, Measurement, Protocol, Skip
 from evalsuite.results.compare.scaling import with_scaling
 from evalsuite.results.judge import criteria
 from evalsuite.results.judge.criteria import Criteria
@@ -23,7 +23,6 @@ from evalsuite.results.rules import attempts, data_rules, other_nodes, severity
 from evalsuite.results.rules.attempts import Recorded, Row
 from evalsuite.runs import equivalence, trials
 from evalsuite.runs import network as measured_networks
-from evalsuite.runs.planned import Planned
 from evalsuite.runs.planned import cases as all_cases
 from evalsuite.runs.store import Store, folder_name
 
@@ -56,7 +55,9 @@ def evaluate(
     measured, broken = measuring.measure_folders(folders, places, cache, meanwhile)
     planned = store.plan()
     cases = all_cases(planned, [one.measurement for one in measured], wanted)
-    settings.check((*cases, *(skip.case for skip in (planned.skips if planned else ()))))
+    skips = planned.skips if planned else ()
+    asked = (*cases, *(skip.case for skip in skips))
+    settings.check(asked)
     ordered = data_rules.check_measurements(_in_plan_order([one.measurement for one in measured], cases))
     environments = _environments(store, ordered)
     commands = _commands(measured, ordered)
@@ -70,9 +71,9 @@ def evaluate(
         profile=planned.profile if planned else "custom",
         planned=cases,
         repeats=planned.repeats if planned else max((one.n for one in valid(rows)), default=0),
-        skips=planned.skips if planned else (),
+        skips=skips,
         summaries=tuple(rows),
-        verdicts=verdicts(rows, settings, (*cases, *_not_run(planned, wanted))),
+        verdicts=verdicts(rows, settings, (*cases, *_not_run(skips, wanted))),
         findings=tuple(severity.merge_repeated((*broken, *found))),
         environments=environments,
         commands=commands,
@@ -84,7 +85,7 @@ def evaluate(
         most_repeats=planned.most_repeats if planned else None,
         receipts=equivalence.own((*receipts, store.root / equivalence.BESIDE_RUNS)),
         networks=network.newest(measured_networks.read(store.root), {one.campaign for one in ordered}),
-        trials=_trials(store, (*cases, *(skip.case for skip in (planned.skips if planned else ())))),
+        trials=_trials(store, asked),
     )
     return disclosed(whole)
 
@@ -111,9 +112,8 @@ def _in_plan_order(measurements: Sequence[Measurement], cases: Sequence[Case]) -
     return sorted(measurements, key=lambda m: (position[m.run.case.id], m.run.repeat))
 
 
-def _not_run(planned: Planned | None, wanted: set[str] | None) -> list[Case]:
+def _not_run(skips: Iterable[Skip], wanted: set[str] | None) -> list[Case]:
     """The cases that this machine could not run; what a recipe cannot serve was never asked of it."""
-    skips = planned.skips if planned else ()
     return [skip.case for skip in skips if skip.kind == "not_run" and (wanted is None or skip.case.id in wanted)]
 
 

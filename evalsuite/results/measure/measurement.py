@@ -2,7 +2,7 @@
 
 import itertools
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import cast
@@ -84,40 +84,31 @@ def _measurement(run: Run, folder: RunFolder, places: Places) -> Measurement:
     read = reading.read_run(logs, run.case, recipe.dialect, scope=recipe.scope, dialects=dialects, ended_well=well)
     against = plausibility.implausible(folder, run.case, outcome, environments, read)
     status, reason = _status(outcome, read)
+    valid = status in ("ok", "partial")
     throughput = _in_unit_of(recipe, read.throughput)
     window = throughput.window if throughput else None
+    lines = (throughput.line_first, throughput.line_last) if throughput else (None, None)
     samples, planned = _samples(folder, environments), _planned(run.case)
-    used, findings = _utilisation(samples, planned, window)
-    log = next(iter(logs), None)
+    used, sampled = _utilisation(samples, planned, window)
+    log, dialect = next(iter(logs), None), dialects.get(read.dialect or "")
     agents = [*folder.agents().values()]
     stated = _facts(run.case, log.path if log else None, command, environments, read)
     data = next((fact.value for fact in facts.believed(stated).values() if fact.key == "data"), None)
+    found = (
+        *(*read.findings, *against, *(throughput.findings if throughput else ()), *sampled, *_short(run.case, window)),
+        *(*_busy_machine(used), *_of_agents(agents), *_of_end(outcome, well, read)),
+        *(*_last_batch(run.case, read, throughput, data), *facts.disagreements(stated)),
+    )
     return Measurement(
         run=run,
         status=status,
         origin=cast(Origin, outcome.origin or "measured"),  # another word is for rule D27
         reason=_unused(against) or reason if status == "doubtful" else reason,
-        throughput=throughput if status in ("ok", "partial") else _without_value(throughput),
+        throughput=throughput if valid or throughput is None else replace(throughput, items_per_s=None),
         utilisation=used,
-        breakdown=read.breakdown if status in ("ok", "partial") else None,
+        breakdown=read.breakdown if valid else None,
         scores=read.scores,
-        findings=_placed(
-            (
-                *read.findings,
-                *against,
-                *_throughput_findings(throughput),
-                *findings,
-                *_short(run.case, window),
-                *_busy_machine(used),
-                *_shared_cores(agents),
-                *_side_by_side(agents),
-                *_hung(outcome),
-                *_unfinished(outcome, read),
-                *_last_batch(run.case, read, throughput, data),
-                *facts.disagreements(stated),
-            ),
-            run,
-        ),
+        findings=tuple(dict.fromkeys(replace(one, where=one.where or run.id) for one in found)),
         started_at=outcome.started_at,
         duration_s=outcome.duration_s,
         exit_code=outcome.exit_code,
@@ -128,10 +119,8 @@ def _measurement(run: Run, folder: RunFolder, places: Places) -> Measurement:
         framework_version=command.framework_version,
         log=f"{folder.path.parent.name}/{folder.path.name}/{log.path.name}" if log else None,
         log_sha256=(outcome.sha256 or {}).get(log.path.name) if log else None,
-        lines=excerpt.excerpt([log.path for log in logs], read, dialects.get(read.dialect or "")),
-        printed_memory_bytes=device_totals.printed_memory_bytes(
-            logs, dialects.get(read.dialect or ""), _lines(throughput)
-        ),
+        lines=excerpt.excerpt([log.path for log in logs], read, dialect),
+        printed_memory_bytes=device_totals.printed_memory_bytes(logs, dialect, lines),
         sampled_memory_bytes=device_totals.sampled_memory_bytes(samples),
         energy_j=device_totals.energy_j(samples, window, planned),
         cpu_s=device_totals.cpu_s(agents),
@@ -194,14 +183,6 @@ def _in_unit_of(recipe: UsedRecipe, throughput: Throughput | None) -> Throughput
     return replace(throughput, unit=unit)
 
 
-def _without_value(throughput: Throughput | None) -> Throughput | None:
-    return replace(throughput, items_per_s=None) if throughput else None
-
-
-def _throughput_findings(throughput: Throughput | None) -> tuple[Finding, ...]:
-    return throughput.findings if throughput else ()
-
-
 def _samples(folder: RunFolder, environments: Mapping[str, HostEnvironment]) -> dict[str, Samples]:
     hosts = {host: folder.samples(host) for host in environments}
     return {host: samples for host, samples in hosts.items() if samples}
@@ -213,10 +194,6 @@ def _planned(case: Case) -> utilisation.Devices:
         accelerators=case.total_devices if case.device != "cpu" else 0,
         link_mbit=network.link_mbit(case),
     )
-
-
-def _lines(throughput: Throughput | None) -> tuple[int | None, int | None]:
-    return (throughput.line_first, throughput.line_last) if throughput else (None, None)
 
 
 def _utilisation(
@@ -250,23 +227,31 @@ def _busy_machine(used: tuple[Utilisation, ...]) -> tuple[Finding, ...]:
     return (BusyMachine(others=others),)
 
 
-def _shared_cores(agents: Iterable[AgentOutcome]) -> tuple[Finding, ...]:
+def _of_agents(agents: Sequence[AgentOutcome]) -> Iterator[Finding]:
+    """Too few cores for each device to have its own, and other evaluations on the same nodes."""
     for agent in agents:
         each = [core for share in agent.cores or () for core in share]
         if len(set(each)) < len(each):
-            return (Oversubscribed(processes=len(agent.cores or ()), cores=len(set(each))),)
-    return ()
+            yield Oversubscribed(processes=len(agent.cores or ()), cores=len(set(each)))
+            break
+    if others := max((agent.beside or 0 for agent in agents), default=0):
+        yield SideBySide(evaluations=others)
 
 
-def _side_by_side(agents: Iterable[AgentOutcome]) -> tuple[Finding, ...]:
-    others = max((agent.beside or 0 for agent in agents), default=0)
-    return (SideBySide(evaluations=others),) if others else ()
+def _of_end(outcome: Outcome, well: bool, read: reading.Reading) -> Iterator[Finding]:
+    if outcome.enough == "hung":
+        yield HungAtEnd()
+    if well and read.unfinished is not None:
+        yield read.unfinished  # D25
 
 
-def _hung(outcome: Outcome) -> tuple[Finding, ...]:
-    if outcome.enough != "hung":
-        return ()
-    return (HungAtEnd(),)
+def _last_batch(
+    case: Case, read: reading.Reading, throughput: Throughput | None, data: str | None
+) -> Iterator[Finding]:
+    if throughput and not any(isinstance(one, PartialBatch) for one in throughput.findings):
+        items = epochs.items_per_epoch(read.items_per_epoch, data, throughput.unit)
+        if found := epochs.last_batch(case, throughput.window, items):
+            yield found
 
 
 def _facts(
@@ -282,16 +267,6 @@ def _facts(
     return facts.of_run(case, command, environments, printed, options.printed(head))
 
 
-def _last_batch(
-    case: Case, read: reading.Reading, throughput: Throughput | None, data: str | None
-) -> tuple[Finding, ...]:
-    if throughput is None or any(isinstance(one, PartialBatch) for one in throughput.findings):
-        return ()
-    items = epochs.items_per_epoch(read.items_per_epoch, data, throughput.unit)
-    found = epochs.last_batch(case, throughput.window, items)
-    return (found,) if found else ()
-
-
 def _first_losses(steps: Sequence[Step]) -> tuple[tuple[int, float], ...]:
     found = ((step.index, step.loss) for step in steps if step.loss is not None and math.isfinite(step.loss))
     return tuple(itertools.islice(found, FIRST_LOSSES))
@@ -304,13 +279,3 @@ def _left_s(case: Case, outcome: Outcome, throughput: Throughput | None, items_p
         return None
     trained = throughput.window.last_step * case.global_batch % items_per_epoch
     return (items_per_epoch - trained) / throughput.items_per_s
-
-
-def _unfinished(outcome: Outcome, read: reading.Reading) -> tuple[Finding, ...]:
-    """D25: the process ended well, and its log has no end."""
-    well = outcome.status == "completed" and outcome.exit_code == 0
-    return (read.unfinished,) if well and read.unfinished is not None else ()
-
-
-def _placed(findings: tuple[Finding, ...], run: Run) -> tuple[Finding, ...]:
-    return tuple(dict.fromkeys(replace(finding, where=finding.where or run.id) for finding in findings))
