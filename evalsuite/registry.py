@@ -2,7 +2,7 @@
 
 import functools
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -103,12 +103,9 @@ def _guard(recipe: Recipe, file: Path, dialects: Mapping[int, Dialect]) -> Recip
     )
 
 
-def choose_adapters(names: Iterable[str], adapters: Mapping[str, Adapter]) -> list[Adapter]:
+def choose_adapters(names: Sequence[str], adapters: Mapping[str, Adapter]) -> list[Adapter]:
     """In the order of *names*. Raises EvalsuiteError with the nearest name."""
-    return [_adapter(name, adapters) for name in names]
-
-
-def _adapter(name: str, adapters: Mapping[str, Adapter]) -> Adapter:
-    if name in adapters:
-        return adapters[name]
-    raise EvalsuiteError.of("core.framework", name=name, known=listed("frameworks", name, adapters))
+    for name in names:
+        if name not in adapters:
+            raise EvalsuiteError.of("core.framework", name=name, known=listed("frameworks", name, adapters))
+    return [adapters[name] for name in names]

@@ -147,16 +147,10 @@ def check_facts(facts: Mapping[str, str], columns: Mapping[str, str] | None = No
             least = Message("importing.whole_from") if name in _COUNTED else Message("importing.whole_above")
             raise ValueError(Message("importing.whole", where=where, text=facts[name], least=least))
     each, total = whole_number(facts, "gpus"), whole_number(facts, "devices")
-    if each and total and "nodes" in facts and each * int(facts["nodes"]) != total:
-        raise ValueError(
-            Message(
-                "importing.devices_contradict",
-                nodes=facts["nodes"],
-                each=each,
-                product=each * int(facts["nodes"]),
-                total=total,
-            )
-        )
+    nodes = whole_number(facts, "nodes")
+    if each and total and nodes and each * nodes != total:
+        values = {"nodes": nodes, "each": each, "product": each * nodes, "total": total}
+        raise ValueError(Message("importing.devices_contradict", **values))
 
 
 def is_whole(text: str, least: int) -> bool:

@@ -5,7 +5,7 @@
 
 import os
 import subprocess
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -47,7 +47,7 @@ class NotRun:
     reason: str
 
 
-def workloads(adapters: Mapping[str, Adapter], frameworks: Iterable[str] | None, model: str) -> list[ProvenWorkload]:
+def workloads(adapters: Mapping[str, Adapter], frameworks: Sequence[str] | None, model: str) -> list[ProvenWorkload]:
     """Those of *model*, of *frameworks* or of all. Raises EvalsuiteError for a name that is not known."""
     known = models(adapters)
     if model not in known:

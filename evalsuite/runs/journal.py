@@ -59,10 +59,7 @@ class JournalLine(Document):
 
 def seal(cases: Sequence[Case], repeats: int, most_repeats: int | None = None) -> str:
     """The hash of a plan, whatever the order of cases."""
-    asked: dict[str, object] = {
-        "repeats": repeats,
-        "cases": sorted(json.dumps(decode.encode(one)) for one in cases),
-    }
+    asked: dict[str, object] = {"repeats": repeats, "cases": sorted(json.dumps(decode.encode(case)) for case in cases)}
     if most_repeats is not None:
         asked["most_repeats"] = most_repeats
     return hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()

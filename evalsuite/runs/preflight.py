@@ -61,6 +61,10 @@ class CheckedNode:
     def fit(self) -> bool:
         return not any(trouble.severity == "error" for trouble in self.troubles)
 
+    @property
+    def slow(self) -> bool:
+        return any(trouble.kind == "slow" for trouble in self.troubles)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Preflight(Document):
@@ -76,15 +80,11 @@ class Preflight(Document):
     def chosen(self) -> tuple[str, ...]:
         """The fit nodes in their order; slow ones last."""
         fit = [node for node in self.nodes if node.fit]
-        return tuple(node.name for node in sorted(fit, key=_is_slow))
+        return tuple(node.name for node in sorted(fit, key=lambda node: node.slow))
 
     @property
     def enough(self) -> bool:
         return len(self.chosen) >= self.wanted
-
-
-def _is_slow(node: CheckedNode) -> bool:
-    return any(trouble.kind == "slow" for trouble in node.troubles)
 
 
 def write(found: Preflight, runs: Path) -> Path:
