@@ -10,7 +10,6 @@ from evalsuite.model import Evaluation, Timeline
 from evalsuite.report.text import names
 
 SHOWN_DIGITS = 12
-LATER = ("author_notes", "document", "kept_problems", "trials")
 
 
 def ordered(evaluation: Evaluation) -> Evaluation:
@@ -38,8 +37,6 @@ def _parts(evaluation: Evaluation) -> Iterator[str]:
     """The evaluation as text: values by their repr (floats in full), mappings in the order of their keys."""
     for field in fields(evaluation):
         value = getattr(evaluation, field.name)
-        if field.name in LATER and not value:
-            continue  # came later: an evaluation without them keeps its hash
         if field.name == "timelines":
             yield from (_line(run_id, line) for run_id, line in sorted(value.items()))
         elif isinstance(value, Mapping):

@@ -63,6 +63,11 @@ class Words:
             )
         return Text(words=self, key=key, values=tuple(values.items()))
 
+    def pick(self, key: str, values: Mapping[str, Any]) -> "Text":
+        """The sentence *key* with those of *values* that it has places for. Raises WordsError if one is missing."""
+        places = placeholders(self.tables[self.languages[0]].get(key, ""))
+        return self(key, **{name: value for name, value in values.items() if name in places})
+
     def __contains__(self, key: str) -> bool:
         return key in self.tables[self.languages[0]]
 

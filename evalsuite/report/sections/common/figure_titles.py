@@ -34,11 +34,16 @@ def of_efficiency(block: Block, words: Words) -> Text:
     threshold = block.efficiency_threshold
     if threshold is None:
         return words("figures.title_efficiency", **values)
+    share, reached = _reached(row, threshold, block.id)
+    return words.pick(f"figures.title_efficiency_{share}", values | reached)
+
+
+def _reached(row: Sequence[Scaled], threshold: float, ref: str) -> tuple[str, dict[str, object]]:
+    """Whether all, some or none of *row* reach *threshold*, and what a sentence says of it."""
     reached = sum(one.efficiency.value >= threshold for one in row)
-    values |= {"threshold": numbers.limit(threshold).about("verdict"), "all": numbers.count(len(row)).about(block.id)}
-    if 0 < reached < len(row):
-        return words("figures.title_efficiency_some", **values, reached=numbers.count(reached).about(block.id))
-    return words("figures.title_efficiency_all" if reached else "figures.title_efficiency_none", **values)
+    counted = {"all": numbers.count(len(row)).about(ref), "reached": numbers.count(reached).about(ref)}
+    share = "none" if not reached else "all" if reached == len(row) else "some"
+    return share, {**counted, "threshold": numbers.limit(threshold).about("verdict")}
 
 
 def of_blocks(blocks: Sequence[Block], words: Words) -> Text:
@@ -55,14 +60,8 @@ def of_blocks(blocks: Sequence[Block], words: Words) -> Text:
     threshold = blocks[0].book.efficiency_threshold
     if threshold is None:
         return words("overview.title_found", **values)
-    reached = sum(one.efficiency.value >= threshold for one, _ in row)
-    return words(
-        "overview.title_some" if reached else "overview.title_none",
-        **values,
-        threshold=numbers.limit(threshold).about("verdict"),
-        all=numbers.count(len(row)).about("ranks-table"),
-        **({"reached": numbers.count(reached).about("ranks-table")} if reached else {}),
-    )
+    share, reached = _reached([one for one, _ in row], threshold, "ranks-table")
+    return words.pick("overview.title_none" if share == "none" else "overview.title_some", values | reached)
 
 
 def _answer(block: Block) -> Answer | None:
@@ -95,19 +94,19 @@ def _order(answer: Answer, words: Words) -> Text:
 
     first, last = answer.ranked[0], answer.ranked[-1]
     unit = names.visible(first.summary.unit)
-    values: dict[str, object] = {"first": named(first), "value": _value(first), "unit": unit}
-    if answer.said in OPEN:
-        return words("figures.title_open", **values, last=named(last), lowest=_value(last))
-    behind = answer.ranked[1] if answer.said == "published" else answer.next
-    if behind is not None:
+    values: dict[str, object] = {
+        "first": words.listed(map(named, answer.leaders)) if answer.said == "group" else named(first),
+        "value": _value(first),
+        "unit": unit,
+        "last": named(last),
+        "lowest": _value(last),
+        "n": numbers.count(answer.fewest).about(_anchor(first.summary)),
+    }
+    if behind := answer.ranked[1] if answer.said == "published" else answer.next:
         lead = numbers.percent(1 / behind.ratio - 1).about(names.case_anchor(behind.summary.case))
         values |= {"second": named(behind), "lead": lead}
-    if answer.said == "group":
-        values["first"] = words.listed(map(named, answer.leaders))
-        return words("figures.title_group" if behind else "figures.title_level", **values)
-    if answer.said == "consistent":
-        return words("figures.title_consistent", **values, n=numbers.count(answer.fewest).about(_anchor(first.summary)))
-    return words(f"figures.title_{answer.said}", **values)
+    level = answer.said == "group" and behind is None
+    return words.pick(f"figures.title_{'open' if answer.said in OPEN else 'level' if level else answer.said}", values)
 
 
 def _efficient(block: Block) -> Sequence[Scaled]:

@@ -193,51 +193,43 @@ def sentence(answer: Answer, words: Words) -> Text:
     if not answer.ranked:
         return words("answers.none")
     first = answer.ranked[0].summary
-    about = {
+    fewest = min((one.summary for one in answer.ranked), key=lambda one: one.n)
+    values: dict[str, object] = {
         "first": _named(answer, first, words),
         "value": _value(first),
         "unit": names.visible(first.unit),
+        "n": numbers.count(answer.fewest).about(names.case_anchor(fewest.case)),
+        "frameworks": words.listed(_named(answer, one.summary, words) for one in answer.leaders),
+        "values": words.listed(_value(one.summary) for one in answer.leaders),
+        "order": _order(answer, words),
     }
-    fewest = min((one.summary for one in answer.ranked), key=lambda one: one.n)
-    counted = {"n": numbers.count(answer.fewest).about(names.case_anchor(fewest.case))}
-    if answer.said == "alone":
-        return words("answers.alone", **about, **counted)
-    second = answer.ranked[1].summary
-    above = numbers.gain(1 / answer.ranked[1].ratio - 1).about(names.case_anchor(second.case))
-    if answer.said == "published":
-        return words("answers.published", **about, second=_named(answer, second, words), lead=above)
-    if answer.said == "untold":
-        return _untold(answer, words, unit=about["unit"], **counted)
-    if answer.said in ("unknown_facts", "suspicious"):
-        key = f"answers.{answer.said}"
-        return words(key, **about, **counted, second=_named(answer, second, words), lead=above)
-    return _ranking(answer, about | counted, words)
+    if behind := second_of(answer):
+        values["second"] = _named(answer, behind.summary, words)
+        values["lead"] = numbers.gain(1 / behind.ratio - 1).about(names.case_anchor(behind.summary.case))
+    if answer.chance is not None:
+        values["chance"] = numbers.percent(answer.chance).about(anchor(answer))
+    return words.pick(f"answers.{_key(answer)}", values)
 
 
-def _ranking(answer: Answer, about: dict[str, object], words: Words) -> Text:
-    behind, lead = answer.next, answer.lead
-    if behind is not None and lead is not None:
-        about["second"] = _named(answer, behind.summary, words)
-        about["lead"] = numbers.gain(lead).about(names.case_anchor(behind.summary.case))
-    if answer.said == "consistent" and answer.chance is not None:
-        return words("answers.consistent", **about, chance=numbers.percent(answer.chance).about(anchor(answer)))
-    if answer.said == "fastest":
-        return words("answers.fastest", **about)
-    about.pop("first"), about.pop("value")
-    about["frameworks"] = words.listed(_named(answer, one.summary, words) for one in answer.leaders)
-    about["values"] = words.listed(_value(one.summary) for one in answer.leaders)
-    return words("answers.group" if behind else "answers.group_all", **about)
+def second_of(answer: Answer) -> Ranked | None:
+    """Whom the first is held against: the best of those behind or, where medians alone are shown, the next value."""
+    if answer.said in ("published", "unknown_facts", "suspicious"):
+        return answer.ranked[1]
+    return answer.next
 
 
-def _untold(answer: Answer, words: Words, *, n: Number, **about: object) -> Text:
+def _key(answer: Answer) -> str:
+    if answer.said == "group":
+        return "group" if answer.next else "group_all"
+    if answer.said != "untold":
+        return answer.said
     if answer.fewest < 2:
-        return words("answers.untold_single", order=_order(answer, words), **about)
-    key = "apart" if answer.in_steps else "alike" if answer.all_alike else "overlap"
-    return words(f"answers.untold_{key}", order=_order(answer, words, answer.steps), n=n, **about)
+        return "untold_single"
+    return "untold_apart" if answer.in_steps else "untold_alike" if answer.all_alike else "untold_overlap"
 
 
-def _order(answer: Answer, words: Words, told: Sequence[bool] | None = None) -> Rendered:
-    """The first of them in order; *told*: of each but the first, whether the runs tell it from the one before it."""
+def _order(answer: Answer, words: Words) -> Rendered:
+    """The first of them in order, and which of them the runs tell from the one before; of single runs all."""
     shown = answer.ranked[:MOST_IN_ORDER]
     items: list[object] = [
         words("answers.with_value", framework=_named(answer, one.summary, words), value=_value(one.summary))
@@ -245,7 +237,7 @@ def _order(answer: Answer, words: Words, told: Sequence[bool] | None = None) -> 
     ]
     if len(shown) < len(answer.ranked):
         items.append("…")
-    return words.ordered(items, told or (True,) * len(items))
+    return words.ordered(items, answer.steps if answer.fewest > 1 else (True,) * len(items))
 
 
 def name(answer: Answer, summary: Summary, words: Words) -> Rendered:

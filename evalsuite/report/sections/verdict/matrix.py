@@ -1,7 +1,7 @@
 """The winner matrix: settings by scales, in each cell who leads and by how much; and the best efficiency there."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -15,6 +15,7 @@ from evalsuite.report.text.words import Rendered, Text, Words
 from evalsuite.results.compare.answers import Answer, Conditions, most_efficient
 
 Tone = Literal["clear", "tie", "open", "told", "none"]  # told: published by others
+TONES: Mapping[str, Tone] = {"fastest": "clear", "group": "tie", "published": "told"}  # of others the order is open
 TIED = {"zh": " = ", "en": " = "}
 MOST_NAMED = 2  # names of a tie that a cell names
 FEWEST_ALIKE = 3  # open cells that need the same: the eye then finds it once, below the table
@@ -142,12 +143,15 @@ def _winner(answer: Answer | None, words: Words) -> WinnerCell:
     ref, first = answers.anchor(answer), answers.name(answer, answer.ranked[0].summary, words)
     if answer.said == "alone":
         return WinnerCell(tone="none", ref=ref, winner=first, note=words("matrix.alone"))
-    if answer.said == "group":
-        led = numbers.gain(answer.lead).text if answer.lead is not None else ""
-        return WinnerCell(tone="tie", ref=ref, winner=_tied(answer, words), lead=f"+{led}" if led else "")
-    lead = f"+{numbers.gain(1 / answer.ranked[1].ratio - 1).text}"
-    tone: Tone = "clear" if answer.said == "fastest" else "told" if answer.said == "published" else "open"
-    return WinnerCell(tone=tone, ref=ref, winner=first, lead=lead, note=_needs(answer, words))
+    tied = answer.said == "group"
+    second = answer.next if tied else answer.ranked[1]
+    return WinnerCell(
+        tone=TONES.get(answer.said, "open"),
+        ref=ref,
+        winner=_tied(answer, words) if tied else first,
+        lead=f"+{numbers.gain(1 / second.ratio - 1).text}" if second else "",
+        note=_needs(answer, words),
+    )
 
 
 def _tied(answer: Answer, words: Words) -> Rendered:
