@@ -35,7 +35,7 @@ def test_precision_compiler_and_options_of_one_batch_size_stand_in_one_table():
     )
 
     assert len(found) == 1
-    told = [heading.setting_of(group, found[0], SPOKEN).plain("en") for group in found[0].throughput.groups]
+    told = [heading.setting_of(group[0], found[0], SPOKEN).plain("en") for group in found[0].throughput.groups]
     assert told == ["FP32, seed: not set", "FP32, seed: 7", "AMP", "AMP · XLA"]
 
 
@@ -44,7 +44,7 @@ def test_where_each_setting_has_one_row_of_the_same_framework_the_setting_is_its
     alone = tables([one("mxnet", options=options) for options in settings])[0].throughput
     beside = tables([one("mxnet", options=options) for options in settings] + [one("pytorch", options=settings[0])])
 
-    assert alone.of_one and [len(group.rows) for group in alone.groups] == [1, 1]
+    assert alone.of_one and [len(group) for group in alone.groups] == [1, 1]
     assert not any(table.throughput.of_one for table in beside)
 
 
@@ -62,7 +62,7 @@ def test_batch_sizes_of_one_framework_alone_share_a_table_after_the_others():
     )
 
     assert [table.mixed for table in found] == [False, True]
-    assert [row.batch for row in found[1].throughput.rows] == [16, 32]
+    assert [row.block.batch for row in found[1].throughput.rows] == [16, 32]
 
 
 def test_the_table_that_compares_most_frameworks_comes_first():
@@ -76,7 +76,7 @@ def test_a_compiled_neighbour_does_not_switch_bold_off():
     fast, slow = (200.0, 201.0, 202.0, 203.0, 204.0), (100.0, 101.0, 102.0, 103.0, 104.0)
     found = tables([one("pytorch", fast), one("mxnet", slow), one("tensorflow", fast, xla=True)])[0].throughput
 
-    bold = {(row.column.title, group.xla): row.cells[0].best for group in found.groups for row in group.rows}
+    bold = {(row.column.title, row.column.xla): row.cells[0].best for row in found.rows}
     assert bold == {("MXNet", False): False, ("PyTorch", False): True, ("TensorFlow", True): False}
 
 

@@ -19,8 +19,6 @@ CellOf = Callable[[Book, Case], Cell]
 
 @dataclass(frozen=True, kw_only=True)
 class Column:
-    """One framework in one variant: the same series over all scales."""
-
     series: str
     framework: str
     recipe: str
@@ -72,12 +70,10 @@ class Block:
 
     @property
     def short_batch(self) -> str:
-        """The same, shorter still: b32, or g32 of the whole job."""
         return f"{'g' if self.strong else 'b'}{self.batch}"
 
     @property
     def efficiency_threshold(self) -> float | None:
-        """What its efficiency is judged by; None where no criterion is about it."""
         return self.book.efficiency_threshold if not self.strong or self.book.judges_strong else None
 
     @cached_property
@@ -90,7 +86,6 @@ class Block:
 
     @property
     def has_scaling(self) -> bool:
-        """Two scales at least were measured in one series: a speed-up can be spoken of."""
         return any(summary.base is not None and summary.base != summary.case for summary in self.valid)
 
     def case(self, column: Column, nodes: int, per_node: int) -> Case:
@@ -102,7 +97,6 @@ class Block:
         return found if found is not None and found.unit == self.unit else None
 
     def cell(self, column: Column, nodes: int, per_node: int, cell_of: CellOf) -> Cell:
-        """What stands in a table; a value in another unit stands in the block of that unit, not here (D02)."""
         found = cell_of(self.book, self.case(column, nodes, per_node))
         if found.number is None or self.measured(column, nodes, per_node) is not None:
             return found
@@ -230,8 +224,6 @@ def _columns(group: list[Case]) -> tuple[Column, ...]:
 
 @dataclass(frozen=True, kw_only=True)
 class Distinction:
-    """What tells a case from the others of its framework."""
-
     recipe: str | None  # where its framework has several
     options: tuple[tuple[str, str], ...]  # that not all of the script's cases share
 

@@ -31,8 +31,6 @@ HUGE = 1_000  # from here on each model has a page of its own beside that of the
 
 @dataclass(frozen=True, kw_only=True)
 class Book:
-    """An evaluation, indexed and put into the order of the page."""
-
     evaluation: Evaluation
     hidden: frozenset[str] = field(default=frozenset())
     part: str = ""  # the model that this is the part of, where one page cannot hold the report
@@ -47,7 +45,6 @@ class Book:
 
     @cached_property
     def valid_of(self) -> dict[str, Summary]:
-        """Case id → its summary, of the cases that have a value."""
         return {one.case.id: one for one in self.valid}
 
     @cached_property
@@ -89,13 +86,11 @@ class Book:
 
     @property
     def judges_strong(self) -> bool:
-        """Whether the criterion of linear speed-up is declared to be about strong scaling too."""
         first = next((one for one in self.evaluation.verdicts if one.criterion == "C1"), None)
         return first is not None and "strong" in dict(first.scope).get("scalings", ())
 
     @cached_property
     def efficiency_threshold(self) -> float | None:
-        """What the criterion of linear speed-up asks for, where it is asked for."""
         return next((one.threshold for one in self.evaluation.verdicts if one.criterion == "C1"), None)
 
     @cached_property
@@ -106,7 +101,6 @@ class Book:
 
     @cached_property
     def answers(self) -> tuple[Answer, ...]:
-        """Who is fastest, for each setting and scale in the order of the page."""
         return answers_room.answers(self.summaries, self.planned, self.skips)
 
     @cached_property
@@ -116,7 +110,6 @@ class Book:
 
     @cached_property
     def published(self) -> bool:
-        """Whether every value was published elsewhere."""
         return bool(self.measurements) and all(run.origin in answers_room.PUBLISHED for run in self.measurements)
 
     @cached_property
@@ -138,7 +131,6 @@ class Book:
 
     @cached_property
     def runs_of(self) -> dict[tuple[str, str, str], list[Measurement]]:
-        """The runs of each script: of a model, a framework and a recipe."""
         found: dict[tuple[str, str, str], list[Measurement]] = {}
         for run in self.measurements:
             case = run.run.case

@@ -1,7 +1,6 @@
-"""Status cells: what stands at each point of the matrix, a value with its marks or the reason for none.
+"""Status cells: a value with its marks, or the reason for none.
 
-An empty cell is a defect (docs/report.md#states-and-marks): every point, planned or not, has a glyph, and every glyph a
-sentence in the legend. What holds for all values of a table is said once above it.
+An empty cell is a defect (docs/report.md#states-and-marks). What holds for all values of a table is said once above it.
 """
 
 from collections.abc import Callable, Iterable
@@ -20,8 +19,6 @@ Pick = Callable[[Summary], Interval | None]  # takes a value out of a summary
 
 @dataclass(frozen=True, kw_only=True)
 class Cell:
-    """One point of a table."""
-
     state: State
     number: Number | None = None
     interval: Number | None = None
@@ -107,6 +104,9 @@ class OfAll:
     n: int | None = None  # runs of each value, where they are as many
 
 
+Marked = TypeVar("Marked", Cell, OfAll)
+
+
 def of_all(cells: Iterable[Cell]) -> OfAll:
     """The marks that every value carries, and the n of all of them; of two values at least."""
     found = [cell for cell in cells if cell.state == "value"]
@@ -150,6 +150,7 @@ def _without(row: Row, shared: OfAll) -> Row:
     return replace(row, **changed)
 
 
-def bare(cell: Cell, shared: OfAll) -> Cell:
-    marks = tuple(mark for mark in cell.marks if mark not in shared.marks)
-    return replace(cell, marks=marks, n=cell.n if shared.n is None else None)
+def bare(found: Marked, shared: OfAll) -> Marked:
+    """*found* without the marks and the n that stand in *shared*."""
+    marks = tuple(mark for mark in found.marks if mark not in shared.marks)
+    return replace(found, marks=marks, n=found.n if shared.n is None else None)

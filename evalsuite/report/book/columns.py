@@ -16,8 +16,6 @@ from evalsuite.results.rules.flops_and_energy import compute, energy, peak_memor
 
 @dataclass(frozen=True, kw_only=True)
 class CaseColumn:
-    """A figure of a case."""
-
     name: str  # with its unit
     value: Callable[[Summary], float | str | None]
     form: Form | None = None  # how the page prints it; None: it does not

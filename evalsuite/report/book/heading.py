@@ -6,7 +6,7 @@ from typing import Protocol
 from evalsuite.author_document import BothLanguages, LabDocument
 from evalsuite.report.book.blocks import Block
 from evalsuite.report.book.book import conditions
-from evalsuite.report.book.result_tables import BatchPolicy, Comparable
+from evalsuite.report.book.result_tables import BatchPolicy, SeriesRow
 from evalsuite.report.text import entrants, names, numbers
 from evalsuite.report.text.options import apart, option
 from evalsuite.report.text.options import title as title_of
@@ -90,16 +90,15 @@ def policy(found: BatchPolicy, words: Words) -> Text:
     return words("models.and_options", conditions_text=found_text, options_text=words.listed(shared))
 
 
-def setting_of(group: Comparable, table: BatchPolicy, words: Words) -> Listed:
-    """What tells a group of rows from the others of its table: precision, compiler, options.
+def setting_of(row: SeriesRow, table: BatchPolicy, words: Words) -> Listed:
+    """What tells *row* and those of its group from others of their table: precision, compiler, options.
 
     Where a precision alone is left and others add an option to it, the group says that it does not set that one.
     """
-    own = [pair for pair in options_beside(group.block) if pair not in table.shared_options]
-    called = variant_name(group.block, words)
-    xla = ["XLA"] * group.xla
-    first = " · ".join([names.precision(group.block.precision), *xla])
-    unset = [] if own or called or table.mixed else _unset(group.block, table)
+    own = [pair for pair in options_beside(row.block) if pair not in table.shared_options]
+    called = variant_name(row.block, words)
+    first = " · ".join([names.precision(row.block.precision), *["XLA"] * row.column.xla])
+    unset = [] if own or called or table.mixed else _unset(row.block, table)
     return words.listed(
         [
             first,

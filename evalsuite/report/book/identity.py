@@ -34,7 +34,6 @@ def build_hash(evaluation: Evaluation) -> str:
 
 
 def _parts(evaluation: Evaluation) -> Iterator[str]:
-    """The evaluation as text: values by their repr (floats in full), mappings in the order of their keys."""
     for field in fields(evaluation):
         value = getattr(evaluation, field.name)
         if field.name == "timelines":

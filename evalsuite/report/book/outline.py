@@ -1,9 +1,6 @@
-"""The outline of the 天枢 report: which chapter has which number, whatever data there are.
+"""The outline of the 天枢 report: 1 简介 · 2 背景介绍 · 3–7 its models · 8 问题.
 
-    1 简介 · 2 背景介绍 · 3 ResNet-50 · 4 BERT-Base · 5 人脸识别 · 6 GPT-2 · 7 Wide & Deep · 8 问题
-
-Numbers that others cite do not move: a model without data keeps its number, a model that the outline does not know
-is an annex, and all other chapters follow from 9 on.
+A model without data keeps its number, a model that the outline does not know is an annex, other chapters follow from 9.
 """
 
 from dataclasses import dataclass
@@ -20,8 +17,6 @@ ORDERED = (*TIANSHU_FIXED, *AFTER)  # what `order` may name
 
 @dataclass(frozen=True, kw_only=True)
 class ModelChapter:
-    """A chapter of the outline that belongs to a model, or to several of a kind."""
-
     key: str  # also the place of sections that a lab adds to it
     number: str
     models: tuple[str, ...]  # by their names in cases; further ones of the kind are n.2, n.3 …

@@ -12,8 +12,6 @@ OF_V15 = ", with the bottlenecks of v1.5"  # in recorded sources; the page says 
 
 @dataclass(frozen=True, kw_only=True)
 class Participant:
-    """One framework's entry in a model section, as its runs recorded it."""
-
     framework: str
     recipe: str
     kind: str | None
@@ -68,7 +66,6 @@ def _participant(book: Book, framework: str, recipe: str, cases: list[Case]) -> 
 
 
 def _features(used: UsedRecipe, cases: list[Case]) -> tuple[str, ...] | None:
-    """What the recipe declares, and the data loader and the compiler that its cases use: DALI, Horovod, XLA."""
     dali = any(value.casefold().startswith("dali") for case in cases for _, value in case.options)
     found = (
         ["DALI"] * dali + [names.visible(each) for each in used.features or ()] + ["XLA"] * any(c.xla for c in cases)

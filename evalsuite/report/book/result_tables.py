@@ -1,9 +1,7 @@
 """Results tables: one for each batch policy, with the frameworks as rows and the scales as columns.
 
 A policy is one batch size for all, or `max`: of each framework the most that fits, where somebody has declared it so.
-
-What differs in precision, compiler or options stands in the same table, a group of rows for each: the rows of a group
-may be compared with each other. Batch sizes that one framework alone was run with share one table of their own.
+Batch sizes that one framework alone was run with share one table of their own.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -15,7 +13,7 @@ from evalsuite.model import Case, Interval, Summary
 from evalsuite.report.book import cells
 from evalsuite.report.book.blocks import Block, Column
 from evalsuite.report.book.book import Book
-from evalsuite.report.book.cells import Cell, of_all
+from evalsuite.report.book.cells import Cell, OfAll, bare, of_all
 from evalsuite.report.text import names
 from evalsuite.results.compare import winners
 from evalsuite.results.compare.ranking import WORK
@@ -31,8 +29,6 @@ def shared_options(blocks: Sequence[Block]) -> tuple[tuple[str, str], ...]:
 
 @dataclass(frozen=True, kw_only=True)
 class SeriesRow:
-    """One framework in one setting over the scales of the table."""
-
     block: Block
     column: Column
     cells: tuple[Cell, ...]
@@ -40,37 +36,24 @@ class SeriesRow:
     marks: tuple[str, ...] = ()  # that all its values carry, and not all of the table's
     n: int | None = None  # runs of each of its values, where the values of the table differ in it
 
-    @property
-    def batch(self) -> int:
-        """Of each device, or of the whole job in a block of strong scaling."""
-        return self.block.batch
 
-
-@dataclass(frozen=True, kw_only=True)
-class Comparable:
-    """The rows of one block with one setting of the compiler: what may be ranked."""
-
-    block: Block
-    xla: bool
-    rows: tuple[SeriesRow, ...]
+Group = tuple[SeriesRow, ...]  # of one block with one setting of the compiler: what may be ranked
 
 
 @dataclass(frozen=True, kw_only=True)
 class Grid:
-    """One table: a value for each series and scale; what holds for all of them is said once."""
-
-    groups: tuple[Comparable, ...]
+    groups: tuple[Group, ...]
     marks: tuple[str, ...]  # that every value carries
     n: int | None  # runs of every value, where they are as many
 
     @property
     def rows(self) -> tuple[SeriesRow, ...]:
-        return tuple(row for group in self.groups for row in group.rows)
+        return tuple(row for group in self.groups for row in group)
 
     @property
     def of_one(self) -> bool:
         """Whether each of several groups is a row of the same framework: what it is run with is then its name."""
-        one_each = len(self.groups) > 1 and all(len(group.rows) == 1 for group in self.groups)
+        one_each = len(self.groups) > 1 and all(len(group) == 1 for group in self.groups)
         return one_each and len({row.column.title for row in self.rows}) == 1
 
     @property
@@ -85,8 +68,6 @@ class Grid:
 
 @dataclass(frozen=True, kw_only=True)
 class BatchPolicy:
-    """The blocks that stand in one table: those of one batch size, or each of a batch size of its own."""
-
     blocks: tuple[Block, ...]
     mixed: bool = False  # of several batch sizes
     maximal: bool = False  # each declared to be the most that fits
@@ -164,15 +145,18 @@ class BatchPolicy:
         return self._grid(cells.per_device_cell)
 
     @property
-    def unsupported(self) -> tuple[Comparable, ...]:
+    def unsupported(self) -> tuple[Group, ...]:
         """The series that cannot be run at any scale: a sentence below the table names them."""
         return tuple(_groups(self._rows(cells.throughput_cell, served=False)))
 
     def _grid(self, cell_of: CellOf, *, ranked: bool = False) -> Grid:
-        groups = tuple(_groups(self._rows(cell_of, served=True)))
+        groups = list(_groups(self._rows(cell_of, served=True)))
         if ranked:
-            groups = tuple(_with_leaders(group, self.scales) for group in groups)
-        return _exceptions(groups, one_base=len(self.base_devices) < 2)
+            groups = [_with_leaders(group, self.scales) for group in groups]
+        shared = of_all(cell for group in groups for row in group for cell in row.cells)
+        one_base = len(self.base_devices) < 2
+        told_once = (tuple(_without_shared(row, shared, one_base=one_base) for row in group) for group in groups)
+        return Grid(groups=tuple(told_once), marks=shared.marks, n=shared.n)
 
     def _rows(self, cell_of: CellOf, *, served: bool) -> Iterable[SeriesRow]:
         for block in self.blocks:
@@ -233,41 +217,21 @@ def _frameworks(blocks: Iterable[Block]) -> int:
     return len({column.framework for block in blocks for column in block.columns})
 
 
-def _groups(rows: Iterable[SeriesRow]) -> Iterable[Comparable]:
-    for (_, xla), same in groupby(rows, key=lambda row: (row.block.id, row.column.xla)):
-        found = tuple(same)
-        yield Comparable(block=found[0].block, xla=xla, rows=found)
+def _groups(rows: Iterable[SeriesRow]) -> Iterable[Group]:
+    return (tuple(same) for _, same in groupby(rows, key=lambda row: (row.block.id, row.column.xla)))
 
 
-def _with_leaders(group: Comparable, scales: Sequence[tuple[int, int]]) -> Comparable:
-    bold = [winners.leaders([group.block.measured(row.column, *scale) for row in group.rows]) for scale in scales]
-    rows = (
+def _with_leaders(group: Group, scales: Sequence[tuple[int, int]]) -> Group:
+    bold = [winners.leaders([row.block.measured(row.column, *scale) for row in group]) for scale in scales]
+    return tuple(
         replace(row, cells=tuple(replace(cell, best=place in bold[k]) for k, cell in enumerate(row.cells)))
-        for place, row in enumerate(group.rows)
+        for place, row in enumerate(group)
     )
-    return replace(group, rows=tuple(rows))
 
 
-def _exceptions(groups: tuple[Comparable, ...], *, one_base: bool) -> Grid:
-    """The table with each mark and each n said where it holds: of all values, of a row, or of one cell."""
-    given = [cell for group in groups for row in group.rows for cell in row.cells]
-    said_of_all = of_all(given)
-    marks, n = said_of_all.marks, said_of_all.n
-
-    def without_shared(row: SeriesRow) -> SeriesRow:
-        of_row = of_all(row.cells)
-        own, own_n = tuple(mark for mark in of_row.marks if mark not in marks), of_row.n
-        said = {*marks, *own}
-        found = (
-            replace(
-                cell,
-                marks=tuple(mark for mark in cell.marks if mark not in said),
-                n=cell.n if n is None and own_n is None else None,
-                base_devices=None if one_base else cell.base_devices,
-            )
-            for cell in row.cells
-        )
-        return replace(row, cells=tuple(found), marks=own, n=own_n if n is None else None)
-
-    changed = (replace(group, rows=tuple(map(without_shared, group.rows))) for group in groups)
-    return Grid(groups=tuple(changed), marks=marks, n=n)
+def _without_shared(row: SeriesRow, shared: OfAll, *, one_base: bool) -> SeriesRow:
+    """*row* with what all its values have in common, beyond what all of the table have, beside its name."""
+    own = bare(of_all(row.cells), shared)
+    told = (bare(bare(cell, shared), own) for cell in row.cells)
+    found = (replace(cell, base_devices=None if one_base else cell.base_devices) for cell in told)
+    return replace(row, cells=tuple(found), marks=own.marks, n=own.n)

@@ -42,7 +42,6 @@ def ended(measurements: Iterable[Measurement]) -> State:
 
 
 def how(measurement: Measurement) -> State:
-    """How one run that counts for nothing ended."""
     if measurement.status == "timed_out":
         return "timed_out"
     if OUT_OF_MEMORY.search(measurement.reason):

@@ -30,7 +30,6 @@ def _side(key: str, value: str | None, words: Words) -> str | Rendered:
 
 
 def _named(key: str, words: Words) -> Rendered:
-    """The condition *key* in the report's words, or by its own name where there is none."""
     bare = key.removeprefix(FACT).removeprefix(OPTION)
     tables = ("values.fact.",) if key.startswith(FACT) else ("options.", "values.attribute.", "values.fact.")
     known = next((f"{table}{bare}" for table in tables if f"{table}{bare}" in words), None)

@@ -11,7 +11,7 @@ from typing import Any
 from evalsuite.report.book import blocks, heading, states
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.cells import Cell
-from evalsuite.report.book.result_tables import BatchPolicy, Comparable, Grid, SeriesRow, policies
+from evalsuite.report.book.result_tables import BatchPolicy, Grid, Group, SeriesRow, policies
 from evalsuite.report.text import names
 from evalsuite.report.text.words import Rendered, Words
 
@@ -98,10 +98,10 @@ class Writer:
                 self._format(italic=True),
             )
         groups = _groups(policy.throughput, precision)
-        columns = [row for group in groups for row in group.rows]
+        columns = [row for group in groups for row in group]
         grids = [(self.labels("spreadsheet.throughput", unit=names.visible(policy.unit)), columns)]
         if policy.has_scaling:
-            speedup = [row for group in _groups(policy.speedup, precision) for row in group.rows]
+            speedup = [row for group in _groups(policy.speedup, precision) for row in group]
             grids.append((self.labels("spreadsheet.speedup"), speedup))
         head = line + 1
         self._scales(sheet, head, policy)
@@ -137,8 +137,7 @@ class Writer:
             sheet.write_string(head + 2, column, self._setting(row, policy), bold)
 
     def _setting(self, row: SeriesRow, policy: BatchPolicy) -> str:
-        group = Comparable(block=row.block, xla=row.column.xla, rows=(row,))
-        setting = self.in_languages(heading.setting_of(group, policy, self.words))
+        setting = self.in_languages(heading.setting_of(row, policy, self.words))
         batch = f" · {row.block.bsz}" if policy.mixed else ""
         n = policy.throughput.n if row.n is None else row.n
         return f"{setting}{batch}" + (f" · n = {n}" if n is not None else "")
@@ -160,15 +159,15 @@ class Writer:
         return self.in_languages(self.words(key)) if key in self.words else states.GLYPHS[name]
 
     def _colour(
-        self, sheet: Any, first: int, place: int, policy: BatchPolicy, groups: Sequence[Comparable], kind: str
+        self, sheet: Any, first: int, place: int, policy: BatchPolicy, groups: Sequence[Group], kind: str
     ) -> None:
         """Comparable throughputs from white to green; speedups by the threshold."""
         for number, (nodes, per_node) in enumerate(policy.scales):
             line, column = first + number, place
             for group in groups:
-                ends = (line, column, line, column + len(group.rows) - 1)
-                column += len(group.rows)
-                if kind == "throughput" and len(group.rows) > 1:
+                ends = (line, column, line, column + len(group) - 1)
+                column += len(group)
+                if kind == "throughput" and len(group) > 1:
                     scale = {"type": "2_color_scale", "min_color": LOW, "max_color": HIGH}
                     sheet.conditional_format(*ends, scale)
                 elif kind == "speedup" and self.threshold and _shows_scaling(policy, nodes, per_node):
@@ -198,12 +197,12 @@ class Writer:
         return self.formats[key]
 
 
-def _groups(grid: Grid, precision: str) -> tuple[Comparable, ...]:
-    return tuple(group for group in grid.groups if group.block.precision == precision)
+def _groups(grid: Grid, precision: str) -> tuple[Group, ...]:
+    return tuple(group for group in grid.groups if group[0].block.precision == precision)
 
 
 def _series(policy: BatchPolicy, precision: str) -> int:
-    return sum(len(group.rows) for group in _groups(policy.throughput, precision))
+    return sum(len(group) for group in _groups(policy.throughput, precision))
 
 
 def _shows_scaling(policy: BatchPolicy, nodes: int, per_node: int) -> bool:

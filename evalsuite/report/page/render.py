@@ -133,7 +133,7 @@ def _environment(words: Words) -> templates.Environment:
         "setting": lambda block: heading.heading(block, words),
         "policy_name": lambda policy: heading.policy(policy, words),
         "opened_figures": models.opened,
-        "group_name": lambda group, policy: heading.setting_of(group, policy, words),
+        "group_name": lambda row, policy: heading.setting_of(row, policy, words),
         "sentence": lambda finding: findings.sentence(finding, words),
         "phrase": lambda text: Phrase(words=words, text=text),
         "rule": lambda code: findings.rule(code, words),

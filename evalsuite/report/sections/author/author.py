@@ -1,9 +1,7 @@
-"""What people write about an evaluation: text in both languages from a TOML file, its numbers computed or checked.
+"""What people write about an evaluation: text in both languages, its numbers computed or checked.
 
-In a text stands `{throughput:CASE}`, and the report prints the computed number with its receipt; or
-`{frameworks|4}`, the author's number after the bar, which is compared with the computed one. Where the two
-differ by more than half of the last digit written, the computed one is printed and the difference is a finding
-(D23).
+`{throughput:CASE}` prints the computed number. `{frameworks|4}` has the author's number after the bar: where it is not
+the computed one, rounded to its digits, the computed one is printed and the difference is a finding (D23).
 """
 
 import re
@@ -46,8 +44,6 @@ OF_A_CASE: Mapping[str, tuple[Callable[[Summary], float | None], Callable[[float
 
 
 class Written(Protocol):
-    """A text of an author's in every language."""
-
     @property
     def zh(self) -> str: ...
     @property
@@ -55,8 +51,6 @@ class Written(Protocol):
 
 
 class FilledText(Rendered):
-    """An author's text with its numbers filled in."""
-
     def __init__(self, words: Words, book: Book, written: Written) -> None:
         self.words, self.book, self.written = words, book, written
 
@@ -139,7 +133,6 @@ def rows(book: Book) -> list[dict[str, Any]]:
 
 
 def notes(book: Book, words: Words, model: str | None = None) -> tuple[tuple[AuthorNote, FilledText], ...]:
-    """The notes, or those about one model: named by it, or by one of its cases."""
     cases = {case.id for case in book.planned if case.model == model}
     notes = book.evaluation.author_notes
     ours = notes if model is None else [note for note in notes if note.model == model or cases & set(note.cases)]

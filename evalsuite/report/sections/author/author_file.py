@@ -15,8 +15,6 @@ SEE = "try_author"
 
 @dataclass(frozen=True, kw_only=True)
 class Authored:
-    """What stands in an author's file."""
-
     source: str  # the file's name
     notes: tuple[AuthorNote, ...] = ()
     document: LabDocument | None = None

@@ -34,7 +34,6 @@ def _chapter(subject: Subject, found: OwnText) -> Section:
 
 
 def own(subject: Subject, chapter: str) -> tuple[OwnText, ...]:
-    """The lab's sections that stand at the end of the chapter whose id is *chapter*."""
     return next((_at(subject, place) for place, id in _places(subject).items() if id == chapter), ())
 
 
@@ -71,7 +70,6 @@ def _own(subject: Subject, id: str, section: OwnSection) -> OwnText:
 
 
 def prose(written: BothLanguages | None, subject: Subject) -> tuple[Rendered, ...]:
-    """The paragraphs of a text with their computed numbers filled in."""
     found = written.paragraphs if written else ()
     return tuple(FilledText(subject.words, subject.book, one) for one in found)
 
@@ -105,5 +103,4 @@ def titled(subject: Subject, chapter: ModelChapter, title: str) -> Rendered | st
 
 
 def markdown(found: OwnText, writer: MarkdownWriter, level: int = 3) -> Sequence[str]:
-    """A section of the lab's own under a heading of *level*."""
     return [f"{'#' * level} {writer.render(found.title)}", *map(writer.render, found.paragraphs)]

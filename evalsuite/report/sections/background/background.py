@@ -47,7 +47,6 @@ def _facts(subject: Subject) -> Mapping[str, object]:
 
 
 def frameworks(subject: Subject) -> list[tuple[str, list[str], list[str]]]:
-    """Each framework with the versions and the container images of its runs in all models."""
     found: dict[str, list[Participant]] = {name: [] for name in subject.book.frameworks}
     for model in subject.models:
         for one in model.participants:

@@ -76,7 +76,6 @@ def _short(host: HostEnvironment, words: Words) -> Iterator[Text | str]:
 
 
 def usable_cores(book: Book) -> float | None:
-    """Cores of the machine with the fewest, as the job may use them."""
     known = [host.cores for host in book.evaluation.environments.values() if host.cores is not None]
     return min(known) if known else None
 

@@ -36,8 +36,6 @@ NOTHING = "–"  # a field that is meant to be empty, such as the status of a ca
 
 @dataclass(frozen=True, kw_only=True)
 class CaptionedFigure:
-    """A figure and the words that stand around it."""
-
     figure: Figure
     title: Text
     reading: tuple[Text, ...] = ()
@@ -72,7 +70,6 @@ def label(text: Rendered) -> figures.Label:
 
 
 def setting(block: Block, words: Words) -> Text:
-    """Which block a figure belongs to, where several stand together."""
     about = {"model": names.model(block.model), "precision": names.precision(block.precision)}
     return words(f"figures.block{'_strong' * block.strong}", batch=numbers.count(block.batch), **about)
 

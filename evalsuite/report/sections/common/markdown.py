@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from markupsafe import Markup
 
 from evalsuite.report.book.cells import Cell, OfAll
+from evalsuite.report.book.result_tables import Grid
 from evalsuite.report.book.states import GLYPHS, MARKS
 from evalsuite.report.text import names, words
 from evalsuite.report.text.words import Rendered
@@ -23,14 +24,11 @@ NOTHING = "—"  # in a cell that has no value and needs no reason
 
 
 class MarkdownWriter:
-    """Words, cells and numbers as Markdown in one language."""
-
     def __init__(self, language: str, *, on_cpu: bool = False) -> None:
         self.language = language
         self.words, self.beyond = words.read((language,), on_cpu=on_cpu), words.read_beyond_the_page((language,))
 
     def render(self, value: object) -> str:
-        """A sentence or a number: our own emphasis and code are kept, data is escaped."""
         if isinstance(value, Rendered):
             return from_markup(value.in_language(self.language))
         return text(str(value))
@@ -39,12 +37,10 @@ class MarkdownWriter:
         return self.render(self.words(key))
 
     def known(self, section: str, name: str) -> str:
-        """The words `section.name`, or the bare name where there are none."""
         key = f"{section}.{name}"
         return self.word(key) if key in self.words else text(name)
 
     def state(self, name: str) -> str:
-        """The sign of a state without a value, or the word for it where the language has one."""
         key = f"glyphs.{name}"
         return self.word(key) if key in self.words else text(GLYPHS[name])
 
@@ -60,8 +56,7 @@ class MarkdownWriter:
         beside = f" ({'; '.join(small)})" if small else ""
         return f"{value}{cell.signs}{beside}"
 
-    def of_all(self, given: OfAll) -> Iterable[str]:
-        """A line with what holds for every value of a table; none where nothing does."""
+    def of_all(self, given: OfAll | Grid) -> Iterable[str]:
         found = [f"{text(MARKS[mark])} {self.word(f'of_all.{mark}')}" for mark in given.marks]
         if given.n is not None:
             found.append(self.render(self.words("of_all.n", n=given.n)))
@@ -84,7 +79,6 @@ def listed(items: Iterable[str]) -> str:
 
 
 def text(value: object) -> str:
-    """Data as Markdown text on one line."""
     line = " ".join(names.visible(value).split())
     line = SPECIAL.sub(r"\\\1", line).replace("<", "&lt;").replace(">", "&gt;")
     return MENTION.sub("@" + NO_BREAK, line)

@@ -1,8 +1,6 @@
-"""What a section is.
+"""What a section is: facts for its template, and what it says in Markdown.
 
-Each section is a module: what it shows (its facts), its figures, and what it says in Markdown. `sections(subject)`
-gives the sections that a report has of it: none where there is nothing to show, one, or one for each model. Its
-template lies beside it, and `page/contents` has the order.
+`sections(subject)` of a chapter's module gives those that a report has of it. `page/contents` has the order.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -17,8 +15,6 @@ from evalsuite.report.text.words import Rendered, Text, Words
 
 @dataclass(frozen=True, kw_only=True)
 class Subject:
-    """What every section is made from."""
-
     book: Book
     models: tuple[Model, ...]
     look: Look
@@ -31,14 +27,11 @@ class Subject:
 
 
 def in_no_words(writer: MarkdownWriter) -> Iterable[str]:
-    """Of a section that Markdown leaves out."""
     return ()
 
 
 @dataclass(frozen=True, kw_only=True)
 class Section:
-    """A section of the report as every form asks for it."""
-
     id: str
     title: Rendered | str
     template: str

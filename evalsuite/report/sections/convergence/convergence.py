@@ -48,8 +48,6 @@ class TrainedRow:
 
 @dataclass(frozen=True, kw_only=True)
 class Trained:
-    """The table of one block."""
-
     block: Block
     metrics: tuple[tuple[str, str], ...]  # (split, metric)
     rows: tuple[TrainedRow, ...]
@@ -71,7 +69,6 @@ class Trained:
 
 
 def sections(subject: Subject) -> Iterable[Section]:
-    """Accuracy and loss: only where a log prints them."""
     if tables := trained(subject.models, subject.book.evaluation.targets, subject.words):
         yield Section(
             id="convergence",
@@ -163,7 +160,6 @@ def _judgement(
     targets: Sequence[Target],
     words: Words,
 ) -> Text | None:
-    """What may be said of the final value; None where no target is set for it."""
     if found is None:
         return None
     target, score = found
@@ -184,7 +180,6 @@ def _plain(target: Target) -> Number:
 
 
 def points(difference: float) -> str:
-    """A difference of percentages, with its sign: −0.86."""
     return f"{difference:+.2f}".replace("-", "−")
 
 
@@ -250,7 +245,6 @@ def _title(table: Trained, column: Column, ours: Sequence[TrainedRow], keys: Seq
 
 
 def _guesses(table: Trained, words: Words) -> Iterable[Text]:
-    """Which frameworks' models stay at chance level, in a sentence for each number of classes."""
     found: dict[int, dict[str, None]] = {}
     for row in table.rows:
         if classes := room.at_chance(row.run):

@@ -21,8 +21,6 @@ from evalsuite.results.measure.first_prints import FirstPrint, first_prints
 
 @dataclass(frozen=True, kw_only=True)
 class ComputationRow:
-    """What is shown of the computation of two reference workloads; numbers where a receipt is about both."""
-
     pair: str
     shown: Shown
     causes: tuple[Cause, ...]
@@ -33,8 +31,6 @@ class ComputationRow:
 
 @dataclass(frozen=True, kw_only=True)
 class FirstRow:
-    """What an official script prints before it has trained."""
-
     name: str
     ref: str  # the anchor of its case
     parameters: Number | None
@@ -43,8 +39,6 @@ class FirstRow:
 
 @dataclass(frozen=True, kw_only=True)
 class Matrix:
-    """One comparison as the page shows it."""
-
     block: Block
     title: Text
     found: Comparison
@@ -80,7 +74,6 @@ def _facts(subject: Subject) -> Mapping[str, object]:
 
 
 def comparisons(book: Book) -> tuple[Comparison, ...]:
-    """The comparison of every block in which two frameworks at least have a value at one scale."""
     blocks = (block for model in models(book) for block in model.blocks)
     return tuple(found for block in blocks if (found := of_block(block)))
 
@@ -181,7 +174,6 @@ def _named(rows: Iterable[FactRow], words: Words) -> Listed:
 
 
 def printed(fact: Fact) -> str:
-    """What is stated, as the report writes it."""
     return names.precision(fact.value) if fact.key == "precision" else names.visible(fact.value)
 
 

@@ -1,5 +1,7 @@
-"""What a model expects at planned scales that were not measured: a figure for each series, one table, the reasons
-where nothing is offered (docs/report.md#extrapolation). Every value here carries ≈; none leaves this section."""
+"""What a model expects at planned scales that were not measured (docs/report.md#extrapolation).
+
+Every value here carries ≈; none leaves this section.
+"""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -25,8 +27,6 @@ MOST_FIGURES = 6
 
 @dataclass(frozen=True, kw_only=True)
 class ForecastRow:
-    """One planned scale of one series."""
-
     block: Block
     column: Column
     outlook: Outlook
@@ -39,8 +39,6 @@ class ForecastRow:
 
 @dataclass(frozen=True)
 class RefusalRow:
-    """One series for which nothing, or nothing so far, is offered."""
-
     block: Block
     column: Column
     outlook: Outlook
@@ -50,8 +48,6 @@ class RefusalRow:
 
 @dataclass(frozen=True, kw_only=True)
 class Forecasts:
-    """The section."""
-
     rows: tuple[ForecastRow, ...]
     refusals: tuple[RefusalRow, ...]
     offered: tuple[tuple[Block, Column, Outlook], ...]  # the series that have rows
@@ -59,12 +55,10 @@ class Forecasts:
 
     @property
     def left_out(self) -> int:
-        """Series that have rows and no figure."""
         return max(0, len(self.offered) - MOST_FIGURES)
 
 
 def sections(subject: Subject) -> Iterable[Section]:
-    """Extrapolation: only where something was planned further than it was measured."""
     found = forecasts(subject.book, subject.models, subject.words)
     if found is not None:
         yield Section(

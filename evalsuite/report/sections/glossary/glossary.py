@@ -13,7 +13,6 @@ OWN_WORDS = {"partial": "columns.partial", "time_to_solution": "columns.time_to_
 
 
 def adapt_term(term: Term, words: Words) -> Term:
-    """*term* as this page has it: by the page's own word, and of processes where the devices are processes."""
     if term.key in OWN_WORDS:
         own = read()(OWN_WORDS[term.key])
         term = replace(term, zh=own.plain("zh"), en=own.plain("en"))

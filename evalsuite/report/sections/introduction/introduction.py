@@ -15,8 +15,6 @@ from evalsuite.report.text.words import Rendered
 
 @dataclass(frozen=True, kw_only=True)
 class Expectation:
-    """A criterion beside what was measured of it."""
-
     card: Card
     applies: bool  # whether these data can pass or fail it
     of_each_model: bool  # what was found differs from model to model, and stands in the verdict

@@ -12,8 +12,6 @@ from evalsuite.results.measure.latency import of_case
 
 @dataclass(frozen=True, kw_only=True)
 class LatencyRow:
-    """One case: its percentiles; None where the runs have too few reports for one."""
-
     summary: Summary
     notes: Distinction  # from other rows of its framework
     percentiles: tuple[Number | None, ...]  # as PERCENTILES

@@ -1,7 +1,7 @@
-"""The sections of the models: participants, a block of tables and figures for each condition, what single options
-change, batch sizes, step times, and what the author found."""
+"""The sections of the models: participants, then tables and figures for each condition."""
 
 from collections.abc import Iterable, Mapping
+from itertools import chain
 
 from evalsuite.report.book import cells, heading, states
 from evalsuite.report.book.blocks import Model
@@ -19,7 +19,6 @@ FEWEST_OPEN = 3  # series, or scales, of a figure that stands open
 
 
 def sections(subject: Subject) -> Iterable[Section]:
-    """One for each model."""
     return (_section(subject, model) for model in subject.models)
 
 
@@ -64,8 +63,7 @@ def opened(
 ) -> tuple[tuple[CaptionedFigure, ...], tuple[CaptionedFigure, ...]]:
     """The figures that stand open below a results table, and those that a click shows; a lone series has none.
 
-    Two series are as quickly read in the table: their figure stands open only where it is the *first* of the model
-    and shows more than two scales.
+    Two series are as quickly read in the table: their figure is open only if it is the model's *first*, of more scales.
     """
     most = next(block for block in policy.blocks if block.id == policy.drawn_first)
     drawn = {block.id: figures[block.id] for block in policy.blocks if len(block.columns) > 1}
@@ -90,8 +88,7 @@ def _policy(policy: BatchPolicy, writer: MarkdownWriter) -> Iterable[str]:
         yield f"**{writer.render(writer.beyond('markdown.throughput', unit=names.visible(policy.unit)))}**"
     else:
         yield writer.word("models.no_valid")
-    if about := _of_all(policy.throughput, writer):
-        yield about
+    yield from writer.of_all(policy.throughput)
     if policy.throughput.rows:
         yield _values(policy, policy.throughput, writer)
     if policy.has_scaling:
@@ -104,18 +101,9 @@ def _policy(policy: BatchPolicy, writer: MarkdownWriter) -> Iterable[str]:
         yield listed(_explained(key, writer) for key in legend)
 
 
-def _of_all(grid: Grid, writer: MarkdownWriter) -> str:
-    """What holds for every value of a table."""
-    found = [f"{text(states.MARKS[mark])} {writer.word(f'of_all.{mark}')}" for mark in grid.marks]
-    if grid.n is not None:
-        found.append(writer.render(writer.words("of_all.n", n=grid.n)))
-    return writer.sentences(found)
-
-
 def _unsupported(policy: BatchPolicy, writer: MarkdownWriter) -> Iterable[str]:
-    for group in policy.unsupported:
-        setting = writer.render(heading.setting_of(group, policy, writer.words))
-        yield from (f"{text(row.column.title)} ({setting})" for row in group.rows)
+    for row in chain.from_iterable(policy.unsupported):
+        yield f"{text(row.column.title)} ({writer.render(heading.setting_of(row, policy, writer.words))})"
 
 
 def _values(policy: BatchPolicy, grid: Grid, writer: MarkdownWriter) -> str:
@@ -126,13 +114,12 @@ def _values(policy: BatchPolicy, grid: Grid, writer: MarkdownWriter) -> str:
     )
     heads = [*map(writer.word, keys), *(f"{nodes}×{per_node}" for nodes, per_node in policy.scales)]
     lines = []
-    for group in grid.groups:
-        setting = writer.render(heading.setting_of(group, policy, writer.words))
-        for row in group.rows:
-            recipe = f" ({text(row.column.recipe)})" if row.column.show_recipe else ""
-            batch = [str(row.batch)] if policy.mixed else []
-            signs = "".join(states.MARKS[mark] for mark in row.marks) + (f" (n = {row.n})" if row.n is not None else "")
-            lines.append([text(row.column.title) + recipe + signs, setting, *batch, *map(writer.cell, row.cells)])
+    for row in grid.rows:
+        setting = writer.render(heading.setting_of(row, policy, writer.words))
+        recipe = f" ({text(row.column.recipe)})" if row.column.show_recipe else ""
+        batch = [str(row.block.batch)] if policy.mixed else []
+        signs = "".join(states.MARKS[mark] for mark in row.marks) + (f" (n = {row.n})" if row.n is not None else "")
+        lines.append([text(row.column.title) + recipe + signs, setting, *batch, *map(writer.cell, row.cells)])
     return table(heads, lines, right=range(2, len(heads)))
 
 

@@ -19,8 +19,6 @@ BETTER_IN_US = 1e-3  # below it a time is said in microseconds
 
 @dataclass(frozen=True, kw_only=True)
 class NetworkRow:
-    """One scale."""
-
     measurement: NetworkMeasurement
     times: tuple[Number | None, ...]  # of the sizes of the table
     bandwidth: Number | None
@@ -33,18 +31,15 @@ class NetworkRow:
 
     @property
     def link(self) -> Number | None:
-        """What the links are said to give."""
         mbit = self.measurement.link_mbit
         return None if mbit is None else Number(text=f"{numbers.count(mbit).text}\u202fMbit/s", raw=mbit)
 
     def name(self, words: Words) -> Rendered:
-        """Among all rows."""
         library = [self.library] if self.among_libraries and self.library else []
         return options.apart([self.scale, *([str(self.link)] if self.link else []), *library], words)
 
     @property
     def library(self) -> str | None:
-        """What carried the all-reduces."""
         found = self.measurement.backend
         return names.visible(COLLECTIVES.get(found, found)) if found else None
 
@@ -61,8 +56,6 @@ class NetworkRow:
 
 @dataclass(frozen=True, kw_only=True)
 class NetworkTable:
-    """The scales of one model, and the sizes that were reduced."""
-
     sizes: tuple[Number, ...]
     rows: tuple[NetworkRow, ...]
 
@@ -74,12 +67,10 @@ class NetworkTable:
 
     @property
     def links(self) -> bool:
-        """Whether what the links give is known of a row."""
         return any(row.link for row in self.rows)
 
 
 def of_model(book: Book, model: Model) -> NetworkTable | None:
-    """What was measured at the scales of *model*; None where nothing was."""
     planned = [case for case in book.planned if case.model == model.name]
     cases = {(case.nodes, case.devices_per_node, case.device) for case in planned}
     found = [one for one in book.evaluation.networks if (one.nodes, one.devices_per_node, one.device) in cases]
@@ -116,7 +107,6 @@ def _time(seconds: float) -> Number:
 
 
 def draw_network(model: Model, found: NetworkTable | None, words: Words) -> CaptionedFigure | None:
-    """Bus bandwidth by the size of the all-reduce, a line each row; None where there is nothing to draw."""
     shown = [(row, curve) for row in (found.rows if found else ()) if (curve := network.bus_curve(row.measurement))]
     lines = tuple(
         figures.BandwidthLine(name=label(row.name(words)), key=f"network{place}", points=tuple(sorted(curve.items())))

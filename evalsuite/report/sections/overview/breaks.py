@@ -19,8 +19,6 @@ NOTHING_BESIDE = 0.01  # of the rate after: what a host alone sends and receives
 
 @dataclass(frozen=True, kw_only=True)
 class BreakRow:
-    """One series and the step at which it breaks."""
-
     found: Break
     block: Block
     title: str  # of the series
@@ -33,7 +31,6 @@ class BreakRow:
 
     @property
     def efficiencies(self) -> tuple[Number, ...]:
-        """Of both scales, against the base of the series."""
         return tuple(numbers.percent(one.efficiency.value) for one in self.sides if one.efficiency)
 
     @property
@@ -43,8 +40,6 @@ class BreakRow:
 
 @dataclass(frozen=True, kw_only=True)
 class BreakFacts:
-    """All breaks, and in a sentence how many there are and where."""
-
     said: tuple[Text, ...]
     rows: tuple[BreakRow, ...]
 
@@ -84,7 +79,6 @@ def _row(one: Break, block: Block, words: Words) -> BreakRow:
 
 
 def describe_change(change: RecordedChange, words: Words) -> Text:
-    """What the records show to differ."""
     if change.key == "nodes":
         return words("breaks.nodes", n=numbers.count(round(change.after)))
     form: Form = numbers.percent if change.key == "communication" else partial(numbers.quantity, unit="bytes/s")
@@ -100,7 +94,6 @@ def describe_change(change: RecordedChange, words: Words) -> Text:
 
 
 def markdown(found: BreakFacts, writer: MarkdownWriter) -> Iterable[str]:
-    """The breaks as a paragraph and a table."""
     yield writer.sentences(writer.render(said) for said in found.said)
     if found.rows:
         keys = ("words.model", "background.configuration", "words.framework", "breaks.where", "breaks.efficiency")

@@ -23,8 +23,6 @@ FEWEST_RUNS = 2  # of a place among others: one run says nothing of how it varie
 
 @dataclass(frozen=True, kw_only=True)
 class Rank:
-    """One series of the overview: its efficiency at the largest scale that all of its panel share."""
-
     block: Block
     scaled: Scaled
     place: int | None  # None: it lacks the common scale, is one run alone, or contradicts its own scaling
@@ -36,12 +34,10 @@ class Rank:
 
     @property
     def title(self) -> str:
-        """The framework, its script where it has several, XLA."""
         return next(column.label for column in self.block.columns if column.series == self.summary.case.series)
 
 
 def sections(subject: Subject) -> Iterable[Section]:
-    """Scaling across models: where there are two panels at least to compare, or a series that may break."""
     blocks = scaling_blocks(subject.models)
     if len(blocks) > 1 or (subject.book.breaks and subject.book.breaks.found):
         yield Section(
@@ -101,7 +97,6 @@ def _placed(one: Scaled) -> bool:
 
 
 def draw_blocks(blocks: Sequence[Block], look: Look, words: Words) -> CaptionedFigure:
-    """Efficiency of every block side by side."""
     settings = _settings(blocks, words)
     panels = tuple(
         figures.Multiple(

@@ -1,5 +1,4 @@
-"""Section 8: the problems that people keep, what the author found, and beside them what is found by rule: failures by
-class, skips, flags, criteria without a verdict."""
+"""Section 8: the problems that people keep, what the author found, and what is found by rule."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -21,8 +20,6 @@ STATUSES = ("open", "in_progress", "closed")
 
 @dataclass(frozen=True, kw_only=True)
 class Problem:
-    """Something open, how much it affects, and whether a verdict depends on it."""
-
     sentence: Text
     affected: Rendered
     decides: bool
@@ -31,8 +28,6 @@ class Problem:
 
 @dataclass(frozen=True, kw_only=True)
 class Question:
-    """A problem that somebody keeps, as the page shows it."""
-
     kept: KeptProblem
     question: tuple[Rendered, ...]
     answer: tuple[Rendered, ...]
@@ -65,7 +60,6 @@ def _facts(subject: Subject) -> Mapping[str, object]:
 
 
 def kept_problems(subject: Subject) -> tuple[Question, ...]:
-    """The problems that people keep, in the order of their file."""
     return tuple(
         Question(
             kept=one,

@@ -17,15 +17,12 @@ SEVERITIES = ("reject", "exclude", "flag", "note")  # the gravest first
 
 @dataclass(frozen=True, kw_only=True)
 class Place:
-    """Where a finding was made, with the anchor of its receipt if it is a case or a run of ours."""
-
     text: str
     ref: str | None
     case: Case | None = None
     run: str = ""  # "r2", of a run of the case
 
     def name(self, words: Words) -> Rendered:
-        """What a reader calls it; what is neither a case nor a run stays as the finding has it."""
         if self.case is None:
             return words.same(self.text)
         case = self.case
@@ -39,16 +36,12 @@ class Place:
 
 @dataclass(frozen=True, kw_only=True)
 class Size:
-    """How far one finding is beyond its rule, as it is printed, and how far that is from what is allowed."""
-
     printed: Number
     beyond: float
 
 
 @dataclass(frozen=True, kw_only=True)
 class Breach:
-    """One finding and where it was made."""
-
     finding: Finding
     place: Place | None
     others: int  # further runs of the case that have it
@@ -57,8 +50,6 @@ class Breach:
 
 @dataclass(frozen=True, kw_only=True)
 class BrokenRule:
-    """All findings of one rule, the worst first."""
-
     breaches: tuple[Breach, ...]
 
     @property
@@ -67,12 +58,10 @@ class BrokenRule:
 
     @functools.cached_property
     def alike(self) -> bool:
-        """Whether all say the same: then only their places are listed."""
         return len({tuple(findings.values(one.finding).values()) for one in self.breaches}) == 1
 
     @functools.cached_property
     def ends(self) -> tuple[Number, Number] | None:
-        """The least and the greatest size, by number; None where there is one only."""
         sizes = sorted((one.size.printed for one in self.breaches if one.size), key=lambda number: number.raw)
         return (sizes[0], sizes[-1]) if sizes and sizes[0].text != sizes[-1].text else None
 

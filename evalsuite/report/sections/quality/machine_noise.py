@@ -77,7 +77,6 @@ def _span(run: Measurement, begin_s: float, keys: Sequence[str]) -> figures.RunS
 
 
 def _reading(run: Measurement, key: str) -> float | None:
-    """The mean over the measured steps; of several devices the mean."""
     if key == PROBE:
         return run.probe_s
     if key != OTHERS:

@@ -49,7 +49,6 @@ def device_hours(value: float) -> Number:
 
 
 def steps(found: Iterable[NextRepeats], words: Words) -> list[tuple[Text, str]]:
-    """A sentence for each, and the command line that does it."""
     return [(_sentence(one, words), shlex.join(one.command)) for one in found]
 
 
@@ -81,7 +80,6 @@ def _about(one: NextRepeats) -> str:
 
 
 def line(found: Sequence[Spent], words: Words) -> Text:
-    """What all runs took, in a sentence."""
     every = total(found)
     values = {
         "runs": numbers.count(every.runs),
@@ -94,7 +92,6 @@ def line(found: Sequence[Spent], words: Words) -> Text:
 
 
 def markdown(book: Book, writer: MarkdownWriter) -> Iterable[str]:
-    """What would decide something open, with its commands."""
     if found := steps(book.next_repeats, writer.words):
         title = writer.word("price.next")
         yield f"## {title}"

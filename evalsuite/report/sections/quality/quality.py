@@ -29,8 +29,6 @@ COUNTS = "counts-table"  # the anchor of the table that holds what sentences cou
 
 @dataclass(frozen=True, kw_only=True)
 class TwoHeadlines:
-    """What is found of one model, with and without its disturbed runs."""
-
     model: str
     setting: Rendered
     disturbed: int
@@ -116,7 +114,6 @@ def _say_what_is_empty(book: Book, words: Words) -> Rendered | None:
 
 
 def _excluded(book: Book) -> list[Measurement]:
-    """Runs with a value that a data rule keeps out of the median."""
     return [run for run in book.measurements if run.value is not None and not counts(run)]
 
 
@@ -129,7 +126,6 @@ def _skips(book: Book) -> dict[tuple[str, str, str], list[Case]]:
 
 
 def two_headlines(book: Book, words: Words) -> list[TwoHeadlines]:
-    """Of the models whose headline rests on a disturbed run."""
     labels = answers.settings(book, words)
     found = with_and_without(answers.headlines(book), book.summaries, book.planned, book.skips)
     return [

@@ -21,8 +21,6 @@ from evalsuite.results.measure.summary import counts
 
 @dataclass(frozen=True, kw_only=True)
 class RunProvenance:
-    """One run and where its number comes from."""
-
     run: Measurement
     state: State
     value: Number | None
@@ -40,13 +38,10 @@ class RunProvenance:
 
 @dataclass(frozen=True, kw_only=True)
 class CaseProvenance:
-    """One case: its runs and the commands that made them."""
-
     case: Case
     state: State
     runs: tuple[RunProvenance, ...]
     shell: Shell | None  # the whole line that was started, from the engine inward; of the script, if that is all
-    engine: str | None
     proof: Proof | None  # what the value is counted from; None without a value or without steps
 
     @property
@@ -67,8 +62,6 @@ class SharedCommand:
 
 @dataclass(frozen=True, kw_only=True)
 class SeriesProvenance:
-    """The cases of one series: they differ in scale only."""
-
     cases: tuple[CaseProvenance, ...]
     again: str  # the evalsuite command that makes the series again
     command: SharedCommand | None = None  # of a large report; else each case has its own
@@ -92,8 +85,6 @@ class SeriesProvenance:
 
 @dataclass(frozen=True, kw_only=True)
 class Software:
-    """What one framework's runs were made with."""
-
     framework: str
     recipe: str
     version: str | None
@@ -118,7 +109,6 @@ MOST_PLACES = 9  # a command with more of them is not read as one line
 
 
 def _shared(cases: Sequence[CaseProvenance]) -> SharedCommand | None:
-    """The command of all *cases* as one line; None if they do not fit into one."""
     lines = [[word.replace(names.visible(one.case.id), CASE) for word in one.words] for one in cases if one.words]
     shells = [one.shell for one in cases if one.shell]
     if len(lines) < 2 or len({len(line) for line in lines}) > 1 or len({one.above for one in shells}) > 1:
@@ -148,7 +138,6 @@ def _of_case(book: Book, case: Case) -> CaseProvenance:
         state=book.state(case),
         runs=tuple(_of_run(run) for run in runs),
         shell=shell.shell(facts, case, ran.run.id, machine.cores if machine else None) if ran else None,
-        engine=names.visible(facts.engine) if facts and facts.engine else None,
         proof=recount.proof(summary) if isinstance(summary, Summary) and detailed else None,
     )
 

@@ -12,22 +12,6 @@ MOST_REPORTS = 2_000  # of a window; more make no better drawing, and their sums
 
 
 @dataclass(frozen=True, kw_only=True)
-class Piece:
-    """A part of a line: *read* of it, or what stands between."""
-
-    text: str
-    read: bool
-
-
-@dataclass(frozen=True, kw_only=True)
-class QuotedLine:
-    """A line of the log in pieces."""
-
-    number: int
-    pieces: tuple[Piece, ...]
-
-
-@dataclass(frozen=True, kw_only=True)
 class Timing:
     """The reports of a window for the page's script, as numbers with blanks between."""
 
@@ -40,21 +24,12 @@ class Timing:
 
 @dataclass(frozen=True, kw_only=True)
 class Proof:
-    """Of the median run of a case: where its number comes from."""
-
     run: Measurement
-    lines: tuple[QuotedLine, ...]  # first, middle and last of the window; none: there is no log here
+    # first, middle and last of the window, each with its number and in pieces: text, and whether it was read
+    lines: tuple[tuple[int, tuple[tuple[str, bool], ...]], ...]
     machine: tuple[str, ...]  # hardware and driver, version of the framework
     timing: Timing | None  # None: the sums that stand beside the runs are enough
     by_rates: bool  # the value is the mean of printed rates, and no clock's
-
-    @property
-    def log(self) -> str:
-        return names.visible(self.run.log or "")
-
-    @property
-    def sha256(self) -> str:
-        return names.visible(self.run.log_sha256 or "")
 
 
 def proof(summary: Summary) -> Proof | None:
@@ -65,7 +40,7 @@ def proof(summary: Summary) -> Proof | None:
     version = f"{names.framework(run.run.case.framework)} {run.framework_version}" if run.framework_version else ""
     return Proof(
         run=run,
-        lines=tuple(QuotedLine(number=line.number, pieces=tuple(_pieces(line))) for line in run.lines),
+        lines=tuple((line.number, tuple(_pieces(line))) for line in run.lines),
         machine=tuple(names.visible(text) for text in (str(run.environment or ""), version) if text),
         timing=_timing(run.throughput),
         by_rates=run.throughput.is_mean_of_rates,
@@ -80,13 +55,13 @@ def total(run: Measurement) -> str | None:
     return f"{sum(found.items):.12g}/{sum(found.seconds):.12g}"
 
 
-def _pieces(line: LogLine) -> Iterator[Piece]:
+def _pieces(line: LogLine) -> Iterator[tuple[str, bool]]:
     behind = 0
     for begin, end in (*line.read, (len(line.text), len(line.text))):
         if between := line.text[behind:begin]:
-            yield Piece(text=_shown(between), read=False)
+            yield _shown(between), False
         if own := line.text[begin:end]:
-            yield Piece(text=_shown(own), read=True)
+            yield _shown(own), True
         behind = end
 
 

@@ -26,8 +26,6 @@ FREE_PORT = 29500  # as PyTorch and our own documents have it
 
 @dataclass(frozen=True, kw_only=True)
 class Shell:
-    """One command for a shell: variables to set first, and the words of the line itself."""
-
     above: tuple[str, ...]
     words: tuple[str, ...]  # each as a shell has it
 
@@ -63,12 +61,10 @@ def shell(command: RunCommand | None, case: Case, run_id: str, cores: float | No
 
 
 def _elsewhere(word: str, run_id: str) -> str:
-    """*word* with the run's own folder in another one."""
     return re.sub(rf"(?:(?<==)|^)[^=]*/{re.escape(run_id)}(?=/|$)", lambda _: f"<runs>/{run_id}", word)
 
 
 def _filled(case: Case, cores: float | None) -> Mapping[str, str]:
-    """What the node agent puts in on the one node of *case*."""
     devices = case.devices_per_node
     threads = str(max(1, int(cores) // devices)) if cores else "1"
     return {

@@ -27,16 +27,12 @@ SECONDS_FROM = 10.0  # where a whole is as long as this, its table is in seconds
 
 @dataclass(frozen=True, kw_only=True)
 class PhaseShare:
-    """One phase of one case, and its share of the whole."""
-
     time: Number
     share: Number
 
 
 @dataclass(frozen=True, kw_only=True)
 class StepRow:
-    """One case of the table; None where its log has no such timer."""
-
     summary: Summary
     breakdown: Breakdown
     whole: Number
@@ -55,8 +51,6 @@ class StepRow:
 
 @dataclass(frozen=True, kw_only=True)
 class StepTimes:
-    """The table of one block."""
-
     block: Block
     of: str  # "step" or "task"
     phases: tuple[tuple[str, str | None], ...]  # name, and the phase it lies inside
@@ -80,7 +74,6 @@ class StepTimes:
 
 
 def sections(subject: Subject) -> Iterable[Section]:
-    """What a step is made of: only where a script prints it."""
     if tables := step_times(subject.book, subject.models):
         yield Section(
             id="steptime",
@@ -170,7 +163,6 @@ def ratio(whole_s: float, communication_s: float) -> tuple[str, Number]:
 
 
 def draw_steps(found: StepTimes, look: Look, words: Words) -> CaptionedFigure:
-    """The bars in seconds, and as shares of the whole as their other view."""
     rows = found.rows[:MOST_BARS]
     scale, unit = (1.0, "s") if _form([row.breakdown for row in rows]) is numbers.seconds else (1e3, "ms")
     steps = tuple(_step(found, row, scale) for row in rows)

@@ -36,7 +36,6 @@ class _Run:
         return combine_means(found) if found else None
 
     def samples(self, resource: str) -> tuple[tuple[float, float | None], ...]:
-        """Of all devices together where there are several."""
         devices = [device for name, device in self.line.series if name == resource]
         return tuple(self.line.series[resource, None if None in devices else devices[0]]) if devices else ()
 
@@ -92,7 +91,6 @@ def _used(run: _Run, resource: str) -> bool:
 
 
 def _resources(runs: Sequence[_Run]) -> list[str]:
-    """The known ones in their order, then what only this evaluation read."""
     present = dict.fromkeys(name for run in runs for name, _ in run.line.series)
     other = [name for name in present if name not in RESOURCES and not name.startswith(("gpu", "pcie", "job"))]
     return [*(name for name in RESOURCES if name in present), *(name for name in other if name != "disk_operations")]

@@ -15,8 +15,6 @@ Values = Mapping[str, float | str | None]
 
 @dataclass(frozen=True, kw_only=True)
 class Totals:
-    """The table of one block, without the columns that nothing stands in."""
-
     block: Block
     columns: tuple[CaseColumn, ...]
     rows: tuple[tuple[Summary, Distinction, Values], ...]

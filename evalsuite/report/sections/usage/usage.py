@@ -28,8 +28,6 @@ MOST_TIMELINES = 8  # runs drawn in one report; each is some 20 kB
 
 @dataclass(frozen=True, kw_only=True)
 class UsageReading:
-    """One resource of one case: mean over the window, 5th to 95th percentile, over all its devices."""
-
     mean: Number
     spread: Number
     devices: int
@@ -47,8 +45,6 @@ class UsageRow:
 
 @dataclass(frozen=True, kw_only=True)
 class Usage:
-    """The utilisation table of one block, and the runs whose time line is drawn."""
-
     block: Block
     resources: tuple[str, ...]
     rows: tuple[UsageRow, ...]

@@ -24,8 +24,6 @@ MOST_PAIRS_DRAWN = 40  # effects in one figure
 
 @dataclass(frozen=True, kw_only=True)
 class Cost:
-    """The final values of one metric before and after a change."""
-
     metric: str
     before: Score
     after: Score
@@ -37,8 +35,6 @@ class Cost:
 
 @dataclass(frozen=True, kw_only=True)
 class Effect:
-    """Two cases that differ in one setting alone, and what that changes."""
-
     option: str  # "xla", "amp", or an option of the script
     before: Case
     after: Case
@@ -56,7 +52,6 @@ class Effect:
 
     @property
     def values(self) -> tuple[str | None, str | None]:
-        """Of a script's option; None = not given."""
         return self.before.option(self.option), self.after.option(self.option)
 
     @property
@@ -78,12 +73,10 @@ class Effect:
 
     @property
     def lacking(self) -> str:
-        """The state of the case without which there is no ratio."""
         return cells.lacking(self.before_cell, self.after_cell)
 
 
 def effect(book: Book, option: str, before: Case, after: Case) -> Effect:
-    """What *option* changes between two cases that differ in nothing else."""
     a, b = book.valid_of.get(before.id), book.valid_of.get(after.id)
     purpose = setting(CONDITION.get(option, f"options.{option}"))
     found = obstacles(a, b, purpose) if a and b else ()
@@ -195,7 +188,6 @@ def describe_alone(found: Sequence[Effect], option: str, words: Words) -> Text |
 
 
 def _changes(found: Iterable[Effect], *, framework: bool) -> list[tuple[Number, str]]:
-    """Each change with its place."""
     return [
         (
             numbers.change(one.ratio.value - 1).about(names.case_anchor(one.after)),

@@ -34,8 +34,6 @@ class Setting:
 
 @dataclass(frozen=True, kw_only=True)
 class Level:
-    """One batch size: the efficiency of each variant at the largest scale that two of them share."""
-
     batch_per_device: int
     nodes: int
     devices: int  # of the whole job
@@ -45,8 +43,6 @@ class Level:
 
 @dataclass(frozen=True, kw_only=True)
 class Family:
-    """The variants of one framework's script under otherwise equal conditions."""
-
     conditions: Case  # what all share; its scale and batch size say nothing
     shared: tuple[tuple[str, str], ...]  # options that none of the variants differs in
     settings: tuple[Setting, ...]  # the base first
@@ -164,7 +160,6 @@ def _value_order(value: str | None) -> tuple[int, int, str]:
 
 
 def _changes(book: Book, planned: Sequence[Case], varying: Sequence[str]) -> Iterable[Effect]:
-    """For each option, at each scale and batch size: its base against each of its other values."""
     for option in varying:
         alike: dict[Case, list[Case]] = {}
         for case in planned:

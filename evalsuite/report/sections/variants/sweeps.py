@@ -18,21 +18,17 @@ from evalsuite.report.text.words import Rendered, Text, Words
 
 @dataclass(frozen=True, kw_only=True)
 class Sweep:
-    """One framework at one scale over batch sizes."""
-
     example: Case
     points: tuple[tuple[Case, Cell, Summary | None], ...]  # by batch size
     notes: Distinction  # from other series of its framework
 
     def name(self, words: Words) -> Rendered:
-        """Among series of one precision and scale."""
         parts: list[Rendered | str] = [names.framework(self.example.framework), *["XLA"] * self.example.xla]
         parts += self.notes.names(words)
         return options.apart(parts, words)
 
 
 def sweeps(book: Book, model: Model) -> tuple[Sweep, ...]:
-    """Series of cases that differ in the batch size per device alone, two sizes at least."""
     groups: dict[Case, list[Case]] = {}
     for block in model.blocks:
         for case in block.cases:
@@ -54,16 +50,12 @@ def sweeps(book: Book, model: Model) -> tuple[Sweep, ...]:
 
 @dataclass(frozen=True, kw_only=True)
 class SweepRow:
-    """A series with a cell for each batch size of the table."""
-
     sweep: Sweep
     cells: tuple[Cell, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
 class SweepTable:
-    """Frameworks as rows and batch sizes as columns, at the scale that the figure shows."""
-
     scale: str
     sizes: tuple[int, ...]
     rows: tuple[SweepRow, ...]  # of one precision after the other

@@ -69,7 +69,6 @@ def _series(setting: Setting, found: Sequence[Summary], words: Words) -> figures
 
 
 def _changes(family: Family, look: Look, words: Words) -> CaptionedFigure | None:
-    """Before and after each change; None where no pair has a value."""
     alike = [
         one
         for one in family.changes

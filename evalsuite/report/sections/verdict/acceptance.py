@@ -19,12 +19,10 @@ SAID_BY_THE_VALUE = ("met", "not_met", "met_of", "not_met_of")  # reasons that v
 
 
 def applies(verdict: Verdict) -> bool:
-    """Whether *verdict* is about a criterion that these data can pass or fail."""
     return verdict.criterion != INFORMATION and verdict.reason not in NOT_HERE
 
 
 def not_here(found: Sequence[Card], words: Words) -> Text | None:
-    """The criteria that cannot apply, with the reason, in one sentence; one reason said once."""
     left = [card for card in found if card.verdict.criterion != INFORMATION and not applies(card.verdict)]
     if not left:
         return None
@@ -50,8 +48,6 @@ def about(card: Card) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Judgement:
-    """What one criterion says of one framework, model and precision."""
-
     criterion: str
     outcome: Outcome
     ref: str  # anchor of its worst case
@@ -61,8 +57,6 @@ class Judgement:
 
 @dataclass(frozen=True, kw_only=True)
 class AcceptanceMatrix:
-    """Every criterion that can apply here, in one table."""
-
     criteria: tuple[str, ...]
     models: tuple[tuple[str, int], ...]  # with the number of its columns
     precisions: tuple[str, ...]  # a column each

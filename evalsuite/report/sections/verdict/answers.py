@@ -31,8 +31,6 @@ class Answered(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class RankedPlace:
-    """A ranked framework or variant as the page shows it."""
-
     name: Rendered
     ratio: str  # to the best
     leading: bool
@@ -64,7 +62,6 @@ class AnsweredQuestion:
 
 
 def questions(book: Book, words: Words) -> tuple[AnsweredQuestion, ...]:
-    """Those of every setting in which something was measured, in the order of the page."""
     known = {one.setting for one in book.answers if one.ranked}
     first = {id(one) for model in book.models if (one := headline(_of_model(book.answers, model)))}
     labels = settings(book, words)
@@ -129,7 +126,6 @@ def scale(answer: Answer) -> str:
 
 
 def workers(answer: Answer, words: Words) -> Text:
-    """How many devices or, on processors, processes."""
     return words(f"answers.{answer.setting.device}s", n=numbers.count(answer.devices).about(anchor(answer)))
 
 
@@ -259,7 +255,6 @@ def _value(summary: Summary) -> Number:
 
 
 def deciding(answer: Answer, words: Words) -> Text | None:
-    """What would decide an order that is open."""
     found = answer.deciding
     if found is None:
         return None

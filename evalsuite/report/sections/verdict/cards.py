@@ -1,7 +1,4 @@
-"""The cards of the verdict: one for each acceptance criterion, with its value, its threshold and its reason.
-
-Every sentence is a template with a condition; none is chosen by taste (docs/report.md#words).
-"""
+"""The cards of the verdict: one for each acceptance criterion, with its value, its threshold and its reason."""
 
 from dataclasses import dataclass
 
@@ -21,8 +18,6 @@ BULLET_WIDTH = 320
 
 @dataclass(frozen=True, kw_only=True)
 class CardCell:
-    """A criterion for one framework, model and precision, as a row of the card's table."""
-
     cell: VerdictCell
     name: str  # framework, model, precision
     value: Number | None
@@ -138,7 +133,6 @@ def _reason(verdict: Verdict | VerdictCell, words: Words) -> Text | None:
 
 
 def _named(name: str, value: str, words: Words) -> object:
-    """Frameworks are called by their proper names, resources by their words, scales are printed as everywhere."""
     if name in ("resources", "left_out"):
         return words.listed(
             words(f"resource_kinds.{each}") if f"resource_kinds.{each}" in words else names.visible(each)

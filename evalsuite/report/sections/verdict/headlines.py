@@ -1,7 +1,4 @@
-"""The headlines: a few sentences on how it scales, how busy the hardware is, and what failed.
-
-Every sentence is a template with a condition; none is chosen by taste (docs/report.md#words).
-"""
+"""The headlines: a few sentences on how it scales, how busy the hardware is, and what failed."""
 
 from collections.abc import Iterable, Sequence
 
@@ -24,7 +21,6 @@ LINEAR = 0.98
 
 
 def headlines(book: Book, models: Sequence[Model], words: Words) -> tuple[Text, ...]:
-    """How the two blocks that compare most frameworks scale, how busy the hardware is, what failed."""
     blocks = [block for model in models for block in model.blocks if block.valid]
     found: list[Text] = []
     for group in sorted(_groups(book, blocks), key=_entrants, reverse=True)[:2]:
@@ -102,7 +98,6 @@ def _name(block: Block, one: Scaled, words: Words) -> Rendered:
 
 
 def _named(block: Block, row: Sequence[Scaled], words: Words) -> Rendered:
-    """Whose efficiencies they are, each once."""
     contest = block.book.contests[block.model]
     return words.listed(_name(block, one, words) for one in {contest.entrant(one.case): one for one in row}.values())
 

@@ -23,8 +23,6 @@ FEWEST_ALIKE = 3  # open cells that need the same: the eye then finds it once, b
 
 @dataclass(frozen=True, kw_only=True)
 class WinnerCell:
-    """Who leads at one setting and scale."""
-
     tone: Tone
     ref: str  # anchor of the answer
     winner: Rendered | None = None
@@ -34,8 +32,6 @@ class WinnerCell:
 
 @dataclass(frozen=True, kw_only=True)
 class EfficiencyCell:
-    """The best scaling efficiency at one setting and scale."""
-
     outcome: Literal["pass", "fail", "undetermined", "information", "none"]
     ref: str
     name: Rendered | None = None
@@ -45,8 +41,6 @@ class EfficiencyCell:
 
 @dataclass(frozen=True, kw_only=True)
 class WinnerRow:
-    """One setting of a model."""
-
     model: str
     span: int  # rows of the model, counted at its first; 0 at the others
     setting: Rendered
@@ -56,8 +50,6 @@ class WinnerRow:
 
 @dataclass(frozen=True, kw_only=True)
 class WinnerMatrix:
-    """What a quick reader looks for: who is fastest where."""
-
     scales: tuple[str, ...]
     rows: tuple[WinnerRow, ...]
     title: Text

@@ -1,7 +1,4 @@
-"""What a reader must know before any number, a line each, and how much of the plan is valid.
-
-Every sentence is a template with a condition; none is chosen by taste (docs/report.md#words).
-"""
+"""What a reader must know before any number, a line each, and how much of the plan is valid."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -26,8 +23,6 @@ FULL_PROTOCOL = Protocol()
 
 @dataclass(frozen=True, kw_only=True)
 class Notice:
-    """One thing to know: a line, and behind it the whole of it."""
-
     kind: str
     line: Rendered
     whole: Rendered | None = None
@@ -39,7 +34,6 @@ def notices(book: Book, words: Words) -> tuple[Notice, ...]:
 
 
 def _notice(kind: str, line: Text, whole: Text | None, ref: str) -> Notice:
-    """Its numbers all come from the place *ref*."""
     wrapped = whole.about(ref) if whole else None
     return Notice(kind=kind, line=line.about(ref), whole=wrapped)
 

@@ -18,8 +18,6 @@ MOST_OPEN = 1  # of one rule, the worst; more are one click away
 
 @dataclass(frozen=True, kw_only=True)
 class AskedOnReview:
-    """One suspicion: what is odd, and what to look at first."""
-
     said: Text
     check: Text
     settings: tuple[str, ...]  # names of variables and options, as the framework has them
@@ -27,14 +25,11 @@ class AskedOnReview:
 
 @dataclass(frozen=True, kw_only=True)
 class SuspicionFacts:
-    """All of them: those that stand open, and those one click away."""
-
     open: tuple[AskedOnReview, ...]
     more: tuple[AskedOnReview, ...]
 
 
 def facts(book: Book, words: Words) -> SuspicionFacts | None:
-    """None where nothing is odd."""
     titles = _titles(book)
     by_rule: dict[type, list[AskedOnReview]] = {type(one): [] for one in book.suspicions}
     for one in sorted(book.suspicions, key=_size, reverse=True):

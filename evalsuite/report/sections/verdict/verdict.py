@@ -43,8 +43,6 @@ class ModelFinding:
 
 @dataclass(frozen=True, kw_only=True)
 class JudgedCard:
-    """A criterion that these data can pass or fail."""
-
     card: Card
     bullet: CaptionedFigure | None
     about: str  # model and precision of its value
@@ -68,7 +66,6 @@ class VerdictFacts:
 
     @property
     def matrix_first(self) -> bool:
-        """Whether the winner matrix stands before the bar that asks."""
         return self.matrix is not None and len(self.matrix.rows) <= ROWS_OF_A_SCREEN
 
 
