@@ -25,7 +25,7 @@ def subject():
 
 @pytest.fixture(scope="module")
 def matrix(subject):
-    return verdict.facts(subject).accepted
+    return verdict.facts(subject)["accepted"]
 
 
 def cell(matrix, framework, column):
@@ -64,7 +64,7 @@ def test_without_two_cells_that_a_criterion_is_about_there_is_no_matrix(name):
 
     found = verdict.facts(Subject(book=book, models=models(book), look=captioned_figure.look(book), words=SPOKEN))
 
-    assert found.accepted is None and found.not_here is not None
+    assert found["accepted"] is None and found["not_here"] is not None
 
 
 def test_the_page_and_markdown_show_the_same_outcomes(subject, tmp_path):

@@ -33,7 +33,7 @@ def said(one, language="en"):
 
 
 def test_a_tie_is_said_as_a_tie_with_its_lead_over_the_next():
-    _, found = facts(synthetic.asked()).found
+    _, found = facts(synthetic.asked())["found"]
 
     assert said(found.sentence) == (
         "OneFlow, NGC PyTorch tie for fastest: 9,441, 9,373 images/s; 2.0% ahead of NGC MXNet (n = 7)."

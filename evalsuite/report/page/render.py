@@ -20,7 +20,6 @@ from evalsuite.report.sections.glossary import glossary as glossary_section
 from evalsuite.report.sections.models import models
 from evalsuite.report.sections.variants import effects
 from evalsuite.report.sections.verdict import verdict
-from evalsuite.report.sections.verdict.verdict import VerdictFacts
 from evalsuite.report.text import findings, glossary, names, numbers, options, times
 from evalsuite.report.text import words as words_room
 from evalsuite.report.text.words import HTML_LANG, Pair, Phrase, Rendered, Text, Words
@@ -51,7 +50,9 @@ def part(book: Book, whole: Book, words: Words, build_hash: str) -> str:
     return _fill(book, words, build_hash, facts=None, chapters=contents.chapters(subject, contents.PART))
 
 
-def _fill(book: Book, words: Words, build_hash: str, *, facts: VerdictFacts | None, chapters: Sequence[Chapter]) -> str:
+def _fill(
+    book: Book, words: Words, build_hash: str, *, facts: Mapping[str, object] | None, chapters: Sequence[Chapter]
+) -> str:
     environment = _environment(words)
     style, figure_style, boot, script = _sheets()
     html = environment.get_template("report.html.j2").render(

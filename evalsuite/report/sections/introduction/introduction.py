@@ -1,23 +1,14 @@
 """Section 1: what the evaluation is for, and what was expected of it."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 from evalsuite.report.book.book import Book
 from evalsuite.report.sections.author import author_sections
 from evalsuite.report.sections.common.markdown import MarkdownWriter, listed
 from evalsuite.report.sections.common.section import Section, Subject
 from evalsuite.report.sections.verdict import acceptance, cards, verdict
-from evalsuite.report.sections.verdict.cards import Card
 from evalsuite.report.text import names
 from evalsuite.report.text.words import Rendered
-
-
-@dataclass(frozen=True, kw_only=True)
-class Expectation:
-    card: Card
-    applies: bool  # whether these data can pass or fail it
-    of_each_model: bool  # what was found differs from model to model, and stands in the verdict
 
 
 def sections(subject: Subject) -> Iterable[Section]:
@@ -35,11 +26,12 @@ def _facts(subject: Subject) -> Mapping[str, object]:
     book, words = subject.book, subject.words
     return {
         "expectations": [
-            Expectation(
-                card=card,
-                applies=card.verdict.reason not in acceptance.NOT_HERE,
-                of_each_model=card.verdict.criterion == acceptance.INFORMATION,
-            )
+            {
+                "card": card,
+                "applies": card.verdict.reason not in acceptance.NOT_HERE,
+                # what was found differs from model to model, and stands in the verdict
+                "of_each_model": card.verdict.criterion == acceptance.INFORMATION,
+            }
             for card in cards.cards(book, words)
         ],
         "models": subject.models,

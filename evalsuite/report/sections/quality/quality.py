@@ -1,7 +1,6 @@
 """Data quality: counts, findings grouped by what they say, failed and excluded runs, skips, repeats, cost."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import partial
 
 from evalsuite.findings import NoisyRepeats
@@ -16,7 +15,7 @@ from evalsuite.report.sections.quality import machine_noise, price, repeats
 from evalsuite.report.sections.quality.broken_rules import BrokenRule, broken_rules, place
 from evalsuite.report.sections.verdict import answers
 from evalsuite.report.text import findings, names, numbers, options
-from evalsuite.report.text.words import Rendered, Text, Words
+from evalsuite.report.text.words import Rendered, Words
 from evalsuite.results.measure.summary import counts
 from evalsuite.results.rules.machine_noise import with_and_without
 
@@ -25,17 +24,6 @@ OF_MADE_HERE = ("runs_planned", "runs_made")
 OF_CASES = ("cases_planned", "cases_valid", "cases_partial", "cases_skipped", "cases_without")
 COUNTED = (*OF_CASES, *OF_MADE_HERE, "runs_valid")
 COUNTS = "counts-table"  # the anchor of the table that holds what sentences count
-
-
-@dataclass(frozen=True, kw_only=True)
-class TwoHeadlines:
-    model: str
-    setting: Rendered
-    disturbed: int
-    runs: int
-    every: Text
-    undisturbed: Text
-    changes: bool
 
 
 def sections(subject: Subject) -> Iterable[Section]:
@@ -125,18 +113,18 @@ def _skips(book: Book) -> dict[tuple[str, str, str], list[Case]]:
     return found
 
 
-def two_headlines(book: Book, words: Words) -> list[TwoHeadlines]:
+def two_headlines(book: Book, words: Words) -> list[Mapping[str, object]]:
+    """Of each model whose headline rests on a disturbed run: what is found with such runs, and without them."""
     labels = answers.settings(book, words)
-    found = with_and_without(answers.headlines(book), book.summaries, book.planned, book.skips)
     return [
-        TwoHeadlines(
-            model=names.model(one.every.setting.model),
-            setting=options.apart([labels[one.every.setting], answers.scale(one.every)], words),
-            disturbed=one.disturbed_runs,
-            runs=one.runs,
-            every=answers.sentence(one.every, words),
-            undisturbed=answers.sentence(one.undisturbed, words),
-            changes=one.changes,
-        )
-        for one in found
+        {
+            "model": names.model(one.every.setting.model),
+            "setting": options.apart([labels[one.every.setting], answers.scale(one.every)], words),
+            "disturbed": one.disturbed_runs,
+            "runs": one.runs,
+            "every": answers.sentence(one.every, words),
+            "undisturbed": answers.sentence(one.undisturbed, words),
+            "changes": one.changes,
+        }
+        for one in with_and_without(answers.headlines(book), book.summaries, book.planned, book.skips)
     ]

@@ -3,6 +3,7 @@
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from evalsuite.documents import RunCommand, UsedRecipe
 from evalsuite.model import Case, Measurement, Summary
@@ -83,18 +84,6 @@ class SeriesProvenance:
         return sum(run.state == "value" for one in self.cases for run in one.runs)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Software:
-    framework: str
-    recipe: str
-    version: str | None
-    source: str
-    commit: str
-    image: str
-    script_sha256: str | None
-    packages: tuple[tuple[str, str], ...]
-
-
 def series(book: Book) -> list[SeriesProvenance]:
     found: dict[str, list[CaseProvenance]] = {}
     for case in book.planned:
@@ -164,26 +153,26 @@ def _again(book: Book, cases: Sequence[CaseProvenance]) -> str:
     return names.visible(shlex.join(words))
 
 
-def software(book: Book) -> tuple[Software, ...]:
-    found: dict[tuple[object, ...], Software] = {}
+def software(book: Book) -> list[Mapping[str, Any]]:
+    """What each framework's runs were made with; runs made with the same stand once."""
+    found: dict[tuple[object, ...], Mapping[str, Any]] = {}
     for run in book.measurements:
         one = _software(run, book.evaluation.commands.get(run.run.id))
-        found.setdefault(
-            (names.framework(one.framework).casefold(), one.recipe, one.version or "", one.commit, one.packages), one
-        )
-    return tuple(found[key] for key in sorted(found))
+        key = (names.framework(one["framework"]).casefold(), one["recipe"], one["version"] or "")
+        found.setdefault((*key, one["commit"], one["packages"]), one)
+    return [found[key] for key in sorted(found)]
 
 
-def _software(run: Measurement, command: RunCommand | None) -> Software:
+def _software(run: Measurement, command: RunCommand | None) -> Mapping[str, Any]:
     recipe = command.recipe if command else UsedRecipe()
     packages = (command.packages if command else None) or {}
-    return Software(
-        framework=run.run.case.framework,
-        recipe=run.run.case.recipe,
-        version=run.framework_version or (command.framework_version if command else None),
-        source=names.visible(source_of(recipe)),
-        commit=names.visible(recipe.commit or ""),
-        image=names.visible(recipe.image or ""),
-        script_sha256=command.script_sha256 if command else None,
-        packages=tuple(sorted((names.visible(name), names.visible(value)) for name, value in packages.items())),
-    )
+    return {
+        "framework": run.run.case.framework,
+        "recipe": run.run.case.recipe,
+        "version": run.framework_version or (command.framework_version if command else None),
+        "source": names.visible(source_of(recipe)),
+        "commit": names.visible(recipe.commit or ""),
+        "image": names.visible(recipe.image or ""),
+        "script_sha256": command.script_sha256 if command else None,
+        "packages": tuple(sorted((names.visible(name), names.visible(value)) for name, value in packages.items())),
+    }

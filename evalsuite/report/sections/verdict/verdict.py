@@ -1,9 +1,9 @@
 """The verdict, the first screen: what was found, what to know before it, who is fastest where, and what is accepted."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from evalsuite.report.sections.common.captioned_figure import CaptionedFigure
 from evalsuite.report.sections.common.markdown import NOTHING, MarkdownWriter, listed, table, text
 from evalsuite.report.sections.common.section import Section, Subject
 from evalsuite.report.sections.verdict import (
@@ -15,12 +15,9 @@ from evalsuite.report.sections.verdict import (
     notices,
     suspicions,
 )
-from evalsuite.report.sections.verdict.acceptance import AcceptanceMatrix
 from evalsuite.report.sections.verdict.answers import Answered, AnsweredQuestion
 from evalsuite.report.sections.verdict.cards import Card
 from evalsuite.report.sections.verdict.matrix import WinnerCell, WinnerMatrix
-from evalsuite.report.sections.verdict.notices import Notice
-from evalsuite.report.sections.verdict.suspicions import SuspicionFacts
 from evalsuite.report.text import names
 from evalsuite.report.text.words import Rendered, Text, Words
 
@@ -41,34 +38,6 @@ class ModelFinding:
     decided: bool = False
 
 
-@dataclass(frozen=True, kw_only=True)
-class JudgedCard:
-    card: Card
-    bullet: CaptionedFigure | None
-    about: str  # model and precision of its value
-
-
-@dataclass(frozen=True, kw_only=True)
-class VerdictFacts:
-    found: tuple[ModelFinding, ...]
-    folded: tuple[ModelFinding, ...]  # behind a line that names their models; all others are in *found*
-    notices: tuple[Notice, ...]
-    questions: tuple[AnsweredQuestion, ...]
-    shown: tuple[AnsweredQuestion, ...]  # drawn where they stand; without them the reader asks
-    matrix: WinnerMatrix | None
-    accepted: AcceptanceMatrix | None
-    cards: tuple[JudgedCard, ...]
-    not_here: Text | None  # the criteria that cannot apply
-    without_card: tuple[str, ...]  # anchors of the criteria that have none
-    headlines: tuple[Text, ...]
-    coverage: Text
-    suspicions: SuspicionFacts | None
-
-    @property
-    def matrix_first(self) -> bool:
-        return self.matrix is not None and len(self.matrix.rows) <= ROWS_OF_A_SCREEN
-
-
 def section(subject: Subject) -> Section:
     return Section(
         id="verdict",
@@ -79,7 +48,7 @@ def section(subject: Subject) -> Section:
     )
 
 
-def facts(subject: Subject) -> VerdictFacts:
+def facts(subject: Subject) -> Mapping[str, Any]:
     book, words = subject.book, subject.words
     questions = answers.questions(book, words)
     shown = _in_place(questions)
@@ -87,24 +56,23 @@ def facts(subject: Subject) -> VerdictFacts:
     judged = [card for card in criteria if acceptance.applies(card.verdict)]
     every = found(book, words)
     first = choose_open(every)
-    return VerdictFacts(
-        found=first,
-        folded=tuple(one for one in every if one not in first),
-        notices=notices.notices(book, words),
-        questions=questions,
-        shown=shown,
-        matrix=None if shown else matrix.matrix(book, questions, words),
-        accepted=acceptance.matrix(judged),
-        cards=tuple(
-            JudgedCard(card=card, bullet=cards.bullet(card, subject.look, words), about=acceptance.about(card))
-            for card in judged
-        ),
-        not_here=acceptance.not_here(criteria, words),
-        without_card=tuple(card.id for card in criteria if not acceptance.applies(card.verdict)),
-        headlines=headlines.headlines(book, subject.models, words),
-        coverage=notices.coverage(book, words),
-        suspicions=suspicions.facts(book, words),
-    )
+    winners = None if shown else matrix.matrix(book, questions, words)
+    return {
+        "found": first,
+        "folded": [one for one in every if one not in first],  # behind a line that names their models
+        "notices": notices.notices(book, words),
+        "questions": questions,
+        "shown": shown,  # drawn where they stand; without them the reader asks
+        "matrix": winners,
+        "matrix_first": winners is not None and len(winners.rows) <= ROWS_OF_A_SCREEN,  # before the bar that asks
+        "accepted": acceptance.matrix(judged),
+        "cards": [(card, cards.bullet(card, subject.look, words), acceptance.about(card)) for card in judged],
+        "not_here": acceptance.not_here(criteria, words),
+        "without_card": [card.id for card in criteria if not acceptance.applies(card.verdict)],
+        "headlines": headlines.headlines(book, subject.models, words),
+        "coverage": notices.coverage(book, words),
+        "suspicions": suspicions.facts(book, words),
+    }
 
 
 def found(book: Answered, words: Words) -> tuple[ModelFinding, ...]:
