@@ -1,4 +1,4 @@
-"""Whether a run's own records were changed while it went on: by its script, which may write there, or by others.
+"""Were the run's files modified while it ran, by its script, which may write there, or by others?
 
 What was asked is held by us, and what was printed and sampled by the agent of each node, as hashes of what each wrote.
 A record that none of them wrote, such as the log of one more process, counts as well: it would be read like the rest.

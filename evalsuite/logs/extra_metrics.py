@@ -25,7 +25,7 @@ class AlsoPrinted:
 
 @dataclass(frozen=True, kw_only=True)
 class _Column:
-    """A figure that *dialects* print in the lines of their steps: a field of `AlsoPrinted`, and how it stands there."""
+    """A figure that *dialects* print in the lines of their steps: a field of `AlsoPrinted`, and its form."""
 
     name: str
     pattern: bytes

@@ -28,7 +28,7 @@ class Host:
 
 
 def from_words(text: str) -> tuple[Host, ...]:
-    """`a,b:8` → two hosts, the second with eight devices. Raises EvalsuiteError with what stands there."""
+    """`a,b:8` → two hosts, the second with eight devices. Raises EvalsuiteError."""
     words = [word.strip() for word in text.split(",") if word.strip()]
     found = []
     for word in words:

@@ -88,7 +88,7 @@ def _told(rank: int, host: Host, command: Argv) -> Argv:
 
 
 def _variables(via: Transport, ways: Ways) -> dict[str, str]:
-    """What lets the transport's ssh give up. Of an option that stands there twice ssh takes the first: the user's."""
+    """What lets the transport's ssh give up. Of an option that is given twice ssh takes the first: the user's."""
     name = via.ssh_options_in
     return {name: f"{ways.ssh_options} {' '.join(PATIENCE)}".strip()} if name else {}
 

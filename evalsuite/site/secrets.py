@@ -1,4 +1,4 @@
-"""A site takes no report that seems to hold a secret: what stands there is read by everybody."""
+"""A site takes no report that seems to hold a secret: everybody reads a site."""
 
 import json
 import zipfile

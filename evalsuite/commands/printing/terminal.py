@@ -57,7 +57,7 @@ def line(text: str) -> None:
 
 
 def script(case: Case, *, several: bool = False) -> str:
-    """The framework, of its scripts which one where that is not our own reference workload, and what is set in it.
+    """Framework, recipe (unless it is our reference workload) and options.
 
     *several*: of the same framework and model there is another script too, so that each is named.
     """

@@ -1,4 +1,4 @@
-"""Room on the disk for the runs to come, asked for before the first of them is started."""
+"""Checks free disk space before the first run."""
 
 import shutil
 from collections.abc import Sequence

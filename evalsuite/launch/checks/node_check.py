@@ -1,5 +1,5 @@
-"""What a node looks at before the first run, started there by the engine, and how it says it: lines with a mark before
-them, for an engine may put the host's name first and other words between."""
+"""Per-node preflight, started there by the engine. It prints tagged lines: an engine may put the host's name first and
+other words between."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""What is asked of a summary again and again, computed once: a summary never changes."""
+"""Caches derived values on a Summary, which is immutable."""
 
 import functools
 from collections.abc import Callable
