@@ -12,6 +12,7 @@ import pytest
 from evalsuite import messages, paths
 from evalsuite.errors import EvalsuiteError
 from evalsuite.messages import Message, from_json, message_of, wording
+from evalsuite.runs.endings import Outcome
 from tests import typography
 
 WORDS = {
@@ -201,3 +202,14 @@ def test_phrases_are_joined_and_what_is_empty_is_left_out():
 
 def test_a_message_is_changed_in_its_values_alone():
     assert Message("system.of", name="a", what=Message("system.near", name="b")).map(str.upper) == "A:  Did you mean B?"
+
+
+def test_a_run_folder_keeps_why_a_run_ended_as_a_message():
+    reason = Message("launch.run_limit", seconds=60.0)
+    facts = Outcome(status="timed_out", reason=reason).to_json()
+
+    assert facts["reason"] == {"id": "launch.run_limit", "values": {"seconds": 60.0}}
+    assert wording(Outcome.from_json(facts, "outcome.json").reason, "zh") == "达到了 60 秒的时限"
+    assert Outcome.from_json({**facts, "reason": "as an adapter says it"}, "x").reason == "as an adapter says it"
+    with pytest.raises(EvalsuiteError, match="reason: got"):
+        Outcome.from_json({**facts, "reason": {"id": "launch.nothing", "values": {}}}, "outcome.json")
