@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from evalsuite.report.figures import ticks
 from evalsuite.report.figures.data import Axis, Figure, Label, LegendEntry, Table, note_entry, plain
@@ -33,10 +33,7 @@ class CurvePanel:
 
 def convergence(panels: Sequence[CurvePanel], look: Look, *, id: str, x_key: str = "epoch", x_unit: str = "") -> Figure:
     """Accuracy or loss against epochs or hours, panels side by side."""
-    panels = tuple(
-        CurvePanel(label=p.label, curves=tuple(map(_finite_curve, p.curves)), unit=p.unit, target=p.target)
-        for p in panels
-    )
+    panels = tuple(replace(panel, curves=tuple(map(_finite_curve, panel.curves))) for panel in panels)
     visible = tuple(panel for panel in panels if any(curve.points for curve in panel.curves))
     rows = [(p, c, at, value) for p in visible for c in p.curves for at, value in c.points]
     curves = {c.key: c for p in visible for c in p.curves}
@@ -71,8 +68,7 @@ _CURVE_MARKS = 12  # markers on a curve: enough to tell it by shape
 
 
 def _finite_curve(curve: Curve) -> Curve:
-    points = tuple((x, y) for x, y in curve.points if math.isfinite(x) and math.isfinite(y))
-    return Curve(name=curve.name, key=curve.key, points=points, ref=curve.ref)
+    return replace(curve, points=tuple((x, y) for x, y in curve.points if math.isfinite(x) and math.isfinite(y)))
 
 
 def _convergence(id: str, look: Look, panels: Sequence[CurvePanel]) -> str:

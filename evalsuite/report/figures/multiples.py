@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from evalsuite.report.figures import ticks
 from evalsuite.report.figures.data import (
@@ -35,8 +35,7 @@ class Multiple:
 
 def small_multiples(panels: Sequence[Multiple], look: Look, *, id: str, threshold: float | None = None) -> Figure:
     """Efficiency against devices, one panel a setting, on the same axes."""
-    visible = tuple(Multiple(label=p.label, detail=p.detail, series=drawable(p.series)) for p in panels)
-    visible = tuple(panel for panel in visible if panel.series)
+    visible = tuple(replace(panel, series=drawn) for panel in panels if (drawn := drawable(panel.series)))
     every = [each for panel in visible for each in panel.series]
     tables = [(panel, point_table(panel.series, "efficiency")) for panel in visible]
     return Figure(

@@ -54,7 +54,8 @@ def repeats(rows: Sequence[Repeats], look: Look, *, id: str) -> Figure:
 
 
 def _repeats(id: str, look: Look, rows: Sequence[Repeats]) -> str:
-    notes = [_repeat_note(row) for row in rows]
+    cvs = ["" if row.cv is None else f" · CV {ticks.percent_value(row.cv)}" for row in rows]
+    notes = [f"{ticks.quantity(row.median, row.unit)}{cv}" for row, cv in zip(rows, cvs, strict=True)]
     right = WIDTH - max(text_width(note) for note in notes) - 22
     sheet, panel = row_chart(
         id, [row.label for row in rows], row=30, top=8, foot=30, right=right, widest=300, values=notes, size=SMALL
@@ -69,11 +70,6 @@ def _repeats(id: str, look: Look, rows: Sequence[Repeats]) -> str:
     for place, row in enumerate(rows):
         _dots(sheet, panel, row, look, place)
     return sheet.svg()
-
-
-def _repeat_note(row: Repeats) -> str:
-    cv = "" if row.cv is None else f" · CV {ticks.percent_value(row.cv)}"
-    return f"{ticks.quantity(row.median, row.unit)}{cv}"
 
 
 def _dots(sheet: Sheet, panel: Panel, row: Repeats, look: Look, place: int) -> None:

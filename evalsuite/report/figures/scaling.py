@@ -122,9 +122,6 @@ def dashed(hue: Hue, variant: int) -> Hue:
     return replace(hue, dash=((), (2, 2), (7, 2, 2, 2), (1, 3))[min(variant, 3)]) if variant else hue
 
 
-# --- lines over scales -------------------------------------------------------------------------------
-
-
 def _lines(id: str, look: Look, series: Sequence[ScaleSeries], form: _Form) -> str:
     names = [_ending(each, form) for each in series]
     room = max(text_width(name, SMALL) for name in names) + 30
@@ -135,7 +132,10 @@ def _lines(id: str, look: Look, series: Sequence[ScaleSeries], form: _Form) -> s
     panel = sheet.panel(left, _TOP, sheet.width - room, height - _BOTTOM)
     counts = counts_of(series)
     scale_columns(sheet, panel, counts)
-    _scale_rows(sheet, panel, limits, rows, form)
+    if form.logarithmic:
+        panel.set_yscale("log")
+    panel.set_ylim(*limits)
+    ticks.label_rows(sheet, panel, rows)
     sheet.write(left - 6, 12, form.unit, anchor="right" if text_width(form.unit) < left - 6 else "center")
     draw_ideal(sheet, panel, series, form.ideal, counts)
     for each in series:
@@ -169,13 +169,6 @@ def _rows(series: Sequence[ScaleSeries], form: _Form) -> tuple[tuple[float, floa
         return limits, ticks.logarithmic(*limits)
     limits = (0.0, high * 1.06)
     return limits, ticks.linear(*limits, 6)
-
-
-def _scale_rows(sheet: Sheet, panel: Panel, limits: tuple[float, float], values: Sequence[float], form: _Form) -> None:
-    if form.logarithmic:
-        panel.set_yscale("log")
-    panel.set_ylim(*limits)
-    ticks.label_rows(sheet, panel, values)
 
 
 def _reach(series: Sequence[ScaleSeries], form: _Form) -> tuple[float, float]:
@@ -262,9 +255,6 @@ def end_labels(sheet: Sheet, panel: Panel, series: Sequence[ScaleSeries], names:
                 sheet.write(left, place, name, colour="ink")
             else:  # a series that ends early is named where it ends: a lead across the panel looks like a line
                 sheet.write(x + 9, place + 14, name, colour="ink", style="halo")
-
-
-# --- one scale: bars from 0, no line -----------------------------------------------------------------
 
 
 def _one_scale(id: str, look: Look, series: Sequence[ScaleSeries], form: _Form) -> str:

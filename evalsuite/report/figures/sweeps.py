@@ -52,10 +52,7 @@ def batch_sweep(sweeps: Sequence[SweepLine], look: Look, *, id: str, unit: str) 
             rows=tuple((row_name(s), p.batch_per_device, p.items_per_s, p.low, p.high, p.oom) for s, p in pairs),
             refs=tuple(p.ref for _, p in pairs),
         ),
-        legend=(
-            *(entry(name, framework, look) for framework, name in named),
-            *((note_entry("oom"),) if oom else ()),
-        ),
+        legend=(*(entry(name, framework, look) for framework, name in named), *((note_entry("oom"),) if oom else ())),
         axes=(Axis(key="batch_per_device", logarithmic=True), Axis(key="items_per_s", unit=unit)),
     )
 

@@ -136,22 +136,13 @@ def _table(sheet: Any, columns: Sequence[str], rows: Sequence[dict[str, Any]], h
         sheet.set_column(place, place, _width(column, rows))
     for line, row in enumerate(rows, 1):
         for place, column in enumerate(columns):
-            _write(sheet, line, place, row[column])
+            value = row[column]
+            text = value is not None and not isinstance(value, int | float)
+            sheet.write(line, place, names.visible(value)[:LONGEST_CELL] if text else value)
     sheet.freeze_panes(1, 1)
     sheet.repeat_rows(0)
     result_sheets.for_paper(sheet)
     sheet.autofilter(0, 0, max(len(rows), 1), len(columns) - 1)
-
-
-def _write(sheet: Any, line: int, place: int, value: Any) -> None:
-    if value is None:
-        return
-    if isinstance(value, bool):
-        sheet.write_boolean(line, place, value)
-    elif isinstance(value, int | float):
-        sheet.write_number(line, place, value)
-    else:
-        sheet.write_string(line, place, names.visible(value)[:LONGEST_CELL])
 
 
 def _width(column: str, rows: Sequence[dict[str, Any]]) -> int:

@@ -14,8 +14,6 @@ from jinja2.bccache import Bucket
 from evalsuite import code_version, paths
 
 __all__ = ["Environment", "environment"]
-
-
 INDENT = re.compile(r"^[ \t]+", re.MULTILINE)
 
 
