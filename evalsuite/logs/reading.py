@@ -152,6 +152,9 @@ def _judge(numbers: Numbers) -> Reading:
         status, reason = (status, reason) if status == "failed" else ("doubtful", doubt)
     sure = None if measured is None or measured.items_per_s is None else status_room.grade(measured, findings)
     stop = status_room.unfinished(run) if status == "incomplete" else None
+    window = measured.window if measured else None
+    parts = (timers.breakdown(scan.timers.timed(), window, run.dialect.timers) for scan in run.scans)
+    scored = (scan.scores.scores(arrival) for scan, arrival in zip(run.scans, run.arrivals, strict=True))
     return Reading(
         dialect=run.dialect.name,
         framework=run.dialect.framework,
@@ -167,8 +170,8 @@ def _judge(numbers: Numbers) -> Reading:
         printers=found.printers,
         total_devices=told.devices,
         batch_per_device=None if run.dialect.epochs_are_steps else batch_per_device(told),
-        breakdown=_breakdown(run, measured),
-        scores=_scores(run),
+        breakdown=next((part for part in parts if part is not None), None),
+        scores=next(filter(None, scored), ()),
         certainty=sure.certainty if sure else None,
         certainty_reason=sure.reason if sure else "",
         findings=findings,
@@ -224,19 +227,7 @@ def _doubt(numbers: Numbers, measured: Throughput) -> str | None:
     return next(filter(None, second), None)
 
 
-def _scores(run: Pass) -> tuple[Score, ...]:
-    scored = (scan.scores.scores(arrival) for scan, arrival in zip(run.scans, run.arrivals, strict=True))
-    return next(filter(None, scored), ())
-
-
 def _printed(said: Mapping[str, bytes | float]) -> dict[str, str]:
     """What no case has."""
     known = {name: positive(said.get(name)) for name in ("global_batch", "accumulation")}
     return {name: f"{value:g}" for name, value in known.items() if value is not None}
-
-
-def _breakdown(run: Pass, measured: Throughput | None) -> Breakdown | None:
-    """That of the first log with timers: each process has its own."""
-    window_of = measured.window if measured else None
-    found = (timers.breakdown(scan.timers.timed(), window_of, run.dialect.timers) for scan in run.scans)
-    return next((one for one in found if one is not None), None)

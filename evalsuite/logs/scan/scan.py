@@ -94,8 +94,12 @@ class Scan:
             self.second.add(text)
         only_steps = self._full and seen == chunk.line_ends  # then nothing else is said in it
         self.incidents.add(chunk, only_steps=only_steps)
-        if not only_steps:
-            self._collect_said(chunk)
+        if not only_steps and chunk.offset < FACT_BYTES:
+            self._collect_facts(text)
+        if not only_steps and self._argued:
+            for name, value in arguments(text).items():
+                self.facts.setdefault(name, value)
+            self._argued = not self.records
         for match, line in matches(text, self.dialect.final):
             if may_be_cut(match, line) or not whole_match(match, chunk) or not is_whole(match, line):
                 continue
@@ -104,12 +108,6 @@ class Scan:
                 self.final = rate
         self.ended = self.ended or any(True for _ in matches(text, self.dialect.end))
         self.cut_line = chunk.first_line + chunk.line_ends if _cut_off(chunk, self.dialect) else None
-
-    def _collect_said(self, chunk: Chunk) -> None:
-        if chunk.offset < FACT_BYTES:
-            self._collect_facts(chunk.text)
-        if self._argued:
-            self._collect_arguments(chunk.text)
 
     @property
     def after(self) -> list[tuple[int, bytes]]:
@@ -139,11 +137,6 @@ class Scan:
                     self.facts[name] = value
                 elif value is not None:
                     self.facts.setdefault(name, value)
-
-    def _collect_arguments(self, text: bytes) -> None:
-        for name, value in arguments(text).items():
-            self.facts.setdefault(name, value)
-        self._argued = not self.records
 
 
 def _world_size(text: bytes) -> bytes | None:

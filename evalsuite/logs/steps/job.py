@@ -55,7 +55,7 @@ def facts(known: Facts, said: Said, case: bool = False) -> Facts:
     printed = None if printed is None else printed * accumulation
     given = known.batch_per_device
     batch = (given if case else None) or printed or (given and given * (1.0 if case else accumulation))
-    total = None if case and batch else _global_batch(said)
+    total = None if case and batch else positive(said.get("reduced_batch")) or _counted(said, "global_batch")
     argued = {} if case or batch or total else _argued(said)
     if argued:
         said = {**said, **argued}
@@ -89,10 +89,6 @@ def _argued(said: Said) -> dict[str, bytes | float]:
 
 def _argument(said: Said) -> str:
     return ", ".join(_text(said[f"argued_{name}_text"]) for name in ARGUED if f"argued_{name}_text" in said)
-
-
-def _global_batch(said: Said) -> float | None:
-    return positive(said.get("reduced_batch")) or _counted(said, "global_batch")
 
 
 def _counted(said: Said, name: str) -> float | None:

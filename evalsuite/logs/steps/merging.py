@@ -51,10 +51,11 @@ def merge_records(
     chosen = [max(reversed(found), key=streams_of.size) for found in attempts]
     streams = [increments_of(stream, dialect) for attempt in chosen for stream in attempt]
     whose, findings = _scope(streams, dialect, scope or dialect.scope, facts)
+    rated = any(increment.rate is not None for stream in streams for increment in stream)
     job = _Job(
         printed_by_all=_factor(len(streams), facts, whose),
         steps_counted=(facts.nodes if dialect.steps_times_nodes else 1),
-        items_per_step=_items_per_step(facts, dialect, rated=_rated(streams)),
+        items_per_step=_items_per_step(facts, dialect, rated=rated),
         epochs=dialect.per_epoch and not dialect.epochs_are_steps,
         items_per_epoch=facts.items_per_epoch if dialect.per_epoch else None,
         items_per_batch=facts.items_per_batch or 1.0,
@@ -68,14 +69,10 @@ def merge_records(
         tick_s=max(filter(None, (tick_s(stream, dialect) for stream in itertools.chain(*chosen))), default=None),
         findings=(
             *findings,
-            *(_restart_finding(restarts) if restarts > 1 else ()),
+            *([Restarted(attempts=restarts)] if restarts > 1 else ()),
             *([Copied(copies=copies)] if copies > 1 else ()),
         ),
     )
-
-
-def _restart_finding(attempts: int) -> list[Finding]:
-    return [Restarted(attempts=attempts)]
 
 
 # whose rate was printed
@@ -121,10 +118,6 @@ def _items_per_step(facts: Facts, dialect: Dialect, *, rated: bool) -> float | N
         return None
     fits = facts.counts(dialect.unit) if rated else facts.may_count(dialect.unit)
     return facts.items_per_step if fits else None
-
-
-def _rated(streams: list[list[Increment]]) -> bool:
-    return any(increment.rate is not None for stream in streams for increment in stream)
 
 
 def _factor(printers: int, facts: Facts, scope: str) -> float | None:
