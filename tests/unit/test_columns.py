@@ -254,7 +254,7 @@ def test_the_samples_of_a_run_are_printed_as_a_table(tmp_path, capsys):
     ("words", "said"),
     [
         (["--csv", "nothing"], "nothing: it holds no samples; expected a run folder"),
-        (["--csv", "nothing", "--", "sleep", "1"], "--csv: a command stands beside it, sleep"),
+        (["--csv", "nothing", "--", "sleep", "1"], "--csv: got a command too, sleep"),
     ],
 )
 def test_a_table_of_nothing_is_said(tmp_path, monkeypatch, capsys, words, said):
