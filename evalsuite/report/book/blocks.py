@@ -23,9 +23,9 @@ class Column:
     framework: str
     recipe: str
     xla: bool
-    show_recipe: bool  # the framework has several recipes in this block
+    show_recipe: bool
     variant: int  # 0, 1, … among the columns of the same framework
-    example: Case  # a case of the series, at any scale
+    example: Case
 
     @property
     def title(self) -> str:
@@ -44,8 +44,6 @@ class Column:
 
 @dataclass(frozen=True, kw_only=True)
 class Block:
-    """Cases that differ in framework and scale only, so that they may stand side by side."""
-
     book: Book
     model: str
     precision: str
@@ -115,7 +113,6 @@ class Model:
 
     @property
     def synthetic(self) -> bool:
-        """Whether all of it was trained on made-up data: reference scripts have no data set."""
         return bool(self.participants) and all(one.kind == "reference" for one in self.participants)
 
     @property
@@ -224,8 +221,8 @@ def _columns(group: list[Case]) -> tuple[Column, ...]:
 
 @dataclass(frozen=True, kw_only=True)
 class Distinction:
-    recipe: str | None  # where its framework has several
-    options: tuple[tuple[str, str], ...]  # that not all of the script's cases share
+    recipe: str | None
+    options: tuple[tuple[str, str], ...]
 
     def names(self, words: Words) -> tuple[Rendered, ...]:
         script = (words.same(self.recipe),) if self.recipe else ()

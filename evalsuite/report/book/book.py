@@ -24,7 +24,7 @@ from evalsuite.results.rules import severity
 from evalsuite.results.rules import suspicions as suspicions_room
 from evalsuite.results.rules.suspicions import Suspicion
 
-Conditions = tuple[str, str, str, bool, int, tuple[tuple[str, str], ...]]  # what the heading of a block says
+Conditions = tuple[str, str, str, bool, int, tuple[tuple[str, str], ...]]
 LARGE = 200  # planned cases; from here on a page shows less twice (docs/report.md#size)
 HUGE = 1_000  # from here on each model has a page of its own beside that of the report
 
@@ -33,7 +33,7 @@ HUGE = 1_000  # from here on each model has a page of its own beside that of the
 class Book:
     evaluation: Evaluation
     hidden: frozenset[str] = field(default=frozenset())
-    part: str = ""  # the model that this is the part of, where one page cannot hold the report
+    part: str = ""
 
     @cached_property
     def summaries(self) -> tuple[Summary | Unmeasured, ...]:
@@ -73,7 +73,6 @@ class Book:
 
     @cached_property
     def on_cpu(self) -> bool:
-        """Whether every device is a process on a CPU."""
         return bool(self.planned) and all(case.device == "cpu" for case in self.planned)
 
     @property
@@ -95,7 +94,6 @@ class Book:
 
     @cached_property
     def breaks(self) -> Breaks | None:
-        """Where each series stops to scale; None without a criterion that says what scaling is."""
         threshold = self.efficiency_threshold
         return None if threshold is None else breaks_room.breaks(self.valid, threshold, self.evaluation.networks)
 
@@ -105,7 +103,6 @@ class Book:
 
     @cached_property
     def contests(self) -> dict[str, Contest]:
-        """Model → what is ranked in it: frameworks, or variants of one."""
         return ranking.contests(self.planned)
 
     @cached_property
@@ -162,7 +159,6 @@ class Book:
 
     @cached_property
     def findings(self) -> tuple[Finding, ...]:
-        """Every finding once for its case, wherever it was noted."""
         everywhere = [
             *self.evaluation.findings,
             *(finding for one in self.summaries for finding in one.findings),

@@ -14,7 +14,7 @@ from evalsuite.report.book.states import GLYPHS, MARKS, State
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.numbers import Form, Number
 
-Pick = Callable[[Summary], Interval | None]  # takes a value out of a summary
+Pick = Callable[[Summary], Interval | None]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,7 +24,7 @@ class Cell:
     interval: Number | None = None
     n: int | None = None
     marks: tuple[str, ...] = ()  # keys of MARKS
-    ref: str | None = None  # anchor of the case's receipt
+    ref: str | None = None
     best: bool = False
     base_devices: int | None = None  # given where the base is not one device
     unstable: bool = False
@@ -98,10 +98,8 @@ def legend(cells: Iterable[Cell], *others: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True, kw_only=True)
 class OfAll:
-    """What all values of a table have in common."""
-
     marks: tuple[str, ...] = ()
-    n: int | None = None  # runs of each value, where they are as many
+    n: int | None = None
 
 
 Marked = TypeVar("Marked", Cell, OfAll)

@@ -16,10 +16,10 @@ from evalsuite.results.rules.flops_and_energy import compute, energy, peak_memor
 
 @dataclass(frozen=True, kw_only=True)
 class CaseColumn:
-    name: str  # with its unit
+    name: str
     value: Callable[[Summary], float | str | None]
     form: Form | None = None  # how the page prints it; None: it does not
-    method: str = ""  # the column that says how it was taken
+    method: str = ""
 
 
 _quantity: Callable[[str], Form] = lambda unit: partial(numbers.quantity, unit=unit)  # noqa: E731

@@ -15,8 +15,6 @@ from evalsuite.results.evaluation import TITLE
 
 
 class Titled(Protocol):
-    """An evaluation, or a report that was read back."""
-
     @property
     def title(self) -> str: ...
     @property
@@ -142,6 +140,5 @@ def variant_name(block: Block, words: Words) -> Rendered | None:
 
 
 def options_beside(block: Block) -> tuple[tuple[str, str], ...]:
-    """The options of *block* that no name of a variant tells."""
     ranked = block.book.contests[block.model].names
     return tuple(pair for pair in block.options if pair[0] not in ranked)

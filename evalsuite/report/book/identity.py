@@ -13,7 +13,6 @@ SHOWN_DIGITS = 12
 
 
 def ordered(evaluation: Evaluation) -> Evaluation:
-    """*evaluation* with its rows in the order of the page, however they came."""
     return replace(
         evaluation,
         planned=tuple(sorted(evaluation.planned, key=names.case_order)),

@@ -6,13 +6,13 @@ A model without data keeps its number, a model that the outline does not know is
 from dataclasses import dataclass
 
 INTRODUCTION, BACKGROUND, PROBLEMS, OWN, MODELS = "intro", "background", "problems", "own", "models"
-FREE_PLACES = {"introduction": INTRODUCTION, "background": BACKGROUND, "problems": PROBLEMS}  # place → chapter
+FREE_PLACES = {"introduction": INTRODUCTION, "background": BACKGROUND, "problems": PROBLEMS}
 AFTER = (  # the chapters that have no number of their own, in their usual order
     *("overview", "steptime", "usage", "convergence", "variants", "forecasts"),
     *("fairness", "quality", "reproduction", "glossary", OWN),
 )
 TIANSHU_FIXED = (INTRODUCTION, BACKGROUND, MODELS, PROBLEMS)
-ORDERED = (*TIANSHU_FIXED, *AFTER)  # what `order` may name
+ORDERED = (*TIANSHU_FIXED, *AFTER)
 
 
 @dataclass(frozen=True, kw_only=True)

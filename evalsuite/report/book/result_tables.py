@@ -19,11 +19,10 @@ from evalsuite.results.compare import winners
 from evalsuite.results.compare.ranking import WORK
 
 CellOf = Callable[[Book, Case], Cell]
-NEVER = ("unsupported", "not_planned")  # states of a case that nobody will ever run
+NEVER = ("unsupported", "not_planned")
 
 
 def shared_options(blocks: Sequence[Block]) -> tuple[tuple[str, str], ...]:
-    """The options that all of some *blocks* have, with one value."""
     return tuple(pair for pair in blocks[0].options if all(pair in block.options for block in blocks))
 
 
@@ -33,7 +32,7 @@ class SeriesRow:
     column: Column
     cells: tuple[Cell, ...]
     opens: bool = False  # the first of its block: here the block's anchors stand
-    marks: tuple[str, ...] = ()  # that all its values carry, and not all of the table's
+    marks: tuple[str, ...] = ()
     n: int | None = None  # runs of each of its values, where the values of the table differ in it
 
 
@@ -52,7 +51,6 @@ class Grid:
 
     @property
     def of_one(self) -> bool:
-        """Whether each of several groups is a row of the same framework: what it is run with is then its name."""
         one_each = len(self.groups) > 1 and all(len(group) == 1 for group in self.groups)
         return one_each and len({row.column.title for row in self.rows}) == 1
 
@@ -69,7 +67,7 @@ class Grid:
 @dataclass(frozen=True, kw_only=True)
 class BatchPolicy:
     blocks: tuple[Block, ...]
-    mixed: bool = False  # of several batch sizes
+    mixed: bool = False
     maximal: bool = False  # each declared to be the most that fits
 
     @property
@@ -101,7 +99,6 @@ class BatchPolicy:
 
     @property
     def drawn_first(self) -> str:
-        """The block whose first figure stands open below the table: the one that compares most series."""
         return max(self.blocks, key=lambda block: len(block.columns)).id
 
     @property
@@ -197,7 +194,6 @@ def _is_maximal(block: Block) -> bool:
 
 
 def _kind(block: Block) -> tuple[object, ...]:
-    """What stands in no table together, whatever the batch size."""
     steps = (block.protocol.warmup_steps, block.protocol.measured_steps)
     return (block.device, block.strong, block.unit, tuple(pair for pair in block.options if pair[0] in WORK), steps)
 

@@ -17,7 +17,7 @@ class Counts:
     runs_planned: int
     runs_made: int
     runs_valid: int
-    runs_by_state: tuple[tuple[State, int], ...]  # the runs that count for nothing
+    runs_by_state: tuple[tuple[State, int], ...]
     findings_by_severity: tuple[tuple[str, int], ...]
 
 

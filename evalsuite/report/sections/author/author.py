@@ -96,7 +96,6 @@ def _wrong(book: Book, text: str, source: str) -> Iterable[Finding]:
 
 
 def _agrees(written: str, computed: float, source: str) -> bool:
-    """Whether *written* is *computed* rounded to the digits that were written (data/rules, D23)."""
     number = data_rules.written(written)
     if number is None:
         raise EvalsuiteError.of("report.author_number", where=source, text=written)

@@ -15,7 +15,7 @@ SEE = "try_author"
 
 @dataclass(frozen=True, kw_only=True)
 class Authored:
-    source: str  # the file's name
+    source: str
     notes: tuple[AuthorNote, ...] = ()
     document: LabDocument | None = None
     problems: tuple[KeptProblem, ...] = ()
@@ -56,7 +56,6 @@ def read(file: Path) -> Authored:
 
 
 def texts(document: LabDocument | None, problems: Iterable[KeptProblem]) -> Iterator[BothLanguages]:
-    """Every text in which computed numbers may stand."""
     if document:
         yield from document.expected
         if document.platform and document.platform.text:

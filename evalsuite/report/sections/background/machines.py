@@ -17,19 +17,17 @@ INFINIBAND = re.compile(r"infiniband|\bib\d|^ib[a-z0-9]+$", re.IGNORECASE)  # ib
 
 @dataclass(frozen=True, kw_only=True)
 class Topology:
-    """`nvidia-smi topo -m` as a table."""
-
     devices: tuple[str, ...]
-    rows: tuple[tuple[str, tuple[str, ...]], ...]  # device → its links
+    rows: tuple[tuple[str, tuple[str, ...]], ...]
     legend: tuple[tuple[str, str], ...]  # sign → meaning, in NVIDIA's words
 
 
 @dataclass(frozen=True, kw_only=True)
 class Machines:
-    labels: tuple[str, ...]  # A, B, …
+    labels: tuple[str, ...]
     hosts: tuple[str, ...]
     facts: Mapping[str, tuple[str | None, ...]]  # key of its name → a value for each machine; None: not recorded
-    topologies: tuple[tuple[str, Topology], ...]  # label → topology
+    topologies: tuple[tuple[str, Topology], ...]
 
     @property
     def unrecorded(self) -> int:

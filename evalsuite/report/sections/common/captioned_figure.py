@@ -39,11 +39,11 @@ class CaptionedFigure:
     figure: Figure
     title: Text
     reading: tuple[Text, ...] = ()
-    help: Text | None = None  # how drawings of this kind are read: said once on a page, at the first of them
-    labels: tuple[Rendered | str, ...] = ()  # what stands in the first column of its table, where that is a word
+    help: Text | None = None
+    labels: tuple[Rendered | str, ...] = ()
     tables: tuple[tuple[str, Rendered | str], ...] = ()  # (id, name) of tables of the page that hold its data
-    view: str = ""  # key of the name of this view, where there is another
-    other: "CaptionedFigure | None" = None  # the same data drawn otherwise; a button shows it in the place of this one
+    view: str = ""
+    other: "CaptionedFigure | None" = None
 
 
 def look(book: Book) -> Look:

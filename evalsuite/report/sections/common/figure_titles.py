@@ -25,7 +25,6 @@ def of_throughput(block: Block, words: Words, plain: str) -> Text:
 
 
 def of_efficiency(block: Block, words: Words) -> Text:
-    """How many series reach the threshold at the largest scale that most share, from which efficiency to which."""
     row = _efficient(block)
     if len(row) < 2:
         return words("figures.efficiency")
@@ -39,7 +38,6 @@ def of_efficiency(block: Block, words: Words) -> Text:
 
 
 def _reached(row: Sequence[Scaled], threshold: float, ref: str) -> tuple[str, dict[str, object]]:
-    """Whether all, some or none of *row* reach *threshold*, and what a sentence says of it."""
     reached = sum(one.efficiency.value >= threshold for one in row)
     counted = {"all": numbers.count(len(row)).about(ref), "reached": numbers.count(reached).about(ref)}
     share = "none" if not reached else "all" if reached == len(row) else "some"
@@ -47,7 +45,6 @@ def _reached(row: Sequence[Scaled], threshold: float, ref: str) -> tuple[str, di
 
 
 def of_blocks(blocks: Sequence[Block], words: Words) -> Text:
-    """How many series of all *blocks* reach the threshold at the largest scale of their block, from which to which."""
     row = [(one, block) for block in blocks for one in _efficient(block)]
     if len(row) < 2:
         return words("overview.figure")
@@ -65,7 +62,6 @@ def of_blocks(blocks: Sequence[Block], words: Words) -> Text:
 
 
 def _answer(block: Block) -> Answer | None:
-    """What the headline is of the answers that rank nothing but what the figure shows."""
     shown = {case.id for case in block.cases}
     return answers.headline(
         answer
@@ -110,7 +106,6 @@ def _order(answer: Answer, words: Words) -> Text:
 
 
 def _efficient(block: Block) -> Sequence[Scaled]:
-    """The efficiencies at the largest scale that most series share, the lowest first."""
     scales: dict[int, list[Scaled]] = {}
     for one in filter(None, map(above_base, (each for each in block.valid if not suspicious(each)))):
         scales.setdefault(one.case.total_devices, []).append(one)

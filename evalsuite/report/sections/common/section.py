@@ -36,8 +36,8 @@ class Section:
     title: Rendered | str
     template: str
     facts: Callable[[], object]  # what the template shows, by name; figures are drawn when it is asked for
-    markdown: Callable[[MarkdownWriter], Iterable[str]] = in_no_words  # its paragraphs and tables
-    parts: Mapping[str, Text] = field(default_factory=dict)  # id → title of its subsections
+    markdown: Callable[[MarkdownWriter], Iterable[str]] = in_no_words
+    parts: Mapping[str, Text] = field(default_factory=dict)
 
 
 def parts(words: Words, section: str, keys: Iterable[str]) -> dict[str, Text]:

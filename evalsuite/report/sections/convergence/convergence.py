@@ -19,7 +19,7 @@ from evalsuite.report.text.words import Text, Words
 from evalsuite.results.measure import convergence as room
 from evalsuite.results.measure.convergence import Solution
 
-Trial = tuple[Summary | Unmeasured, Measurement]  # a case, and its run that trained longest
+Trial = tuple[Summary | Unmeasured, Measurement]
 METRICS = ("top1", "accuracy", "top5", "loss")
 SPLITS = ("train", "validation")
 MOST_CURVES = 6  # of one figure: hues that can be told apart
@@ -28,18 +28,16 @@ MOST_FIGURES = 6  # of curves, in one report
 
 @dataclass(frozen=True, kw_only=True)
 class TrainedRow:
-    """One case whose log prints scores, by the run that trained longest."""
-
     column: Column
     summary: Summary | Unmeasured
     run: Measurement
     epochs: int
-    values: tuple[Number | None, ...]  # final ones, in the order of the table's metrics
-    time: Number | None  # from the start of the run to the last score
+    values: tuple[Number | None, ...]
+    time: Number | None
     solution: Number | None
     scaled: bool  # the time to solution was not measured to the end (D17)
     missed: bool  # the final value is below the target (D24)
-    judgement: Text | None  # against the target and the smallest global batch of the series
+    judgement: Text | None
 
     @property
     def ref(self) -> str:
@@ -49,7 +47,7 @@ class TrainedRow:
 @dataclass(frozen=True, kw_only=True)
 class Trained:
     block: Block
-    metrics: tuple[tuple[str, str], ...]  # (split, metric)
+    metrics: tuple[tuple[str, str], ...]
     rows: tuple[TrainedRow, ...]
     target: Target | None
 
@@ -76,8 +74,8 @@ def sections(subject: Subject) -> Iterable[Section]:
             template="convergence/convergence.html.j2",
             facts=lambda: {
                 "tables": tables,
-                "figures": draw_tables(tables, subject.look, subject.words),  # table id → its figures
-                "guesses": {one.id: list(_guesses(one, subject.words)) for one in tables},  # in place of a flat curve
+                "figures": draw_tables(tables, subject.look, subject.words),
+                "guesses": {one.id: list(_guesses(one, subject.words)) for one in tables},
             },
             markdown=lambda writer: _markdown(tables, writer),
         )
@@ -184,14 +182,10 @@ def points(difference: float) -> str:
 
 
 def _base(summary: Summary | Unmeasured, runs: Sequence[Trial], targets: Sequence[Target]) -> Score | None:
-    """The final value at the smallest global batch of the same series; None if that is *summary* itself."""
     series = [(one, run) for one, run in runs if one.case.series == summary.case.series]
     smallest, run = min(series, key=lambda pair: (pair[0].case.global_batch, pair[0].case.nodes))
     found = room.target_of(smallest.case, run, targets)
     return None if smallest is summary or found is None else found[1]
-
-
-# figures
 
 
 def _curves(table: Trained, column: Column, words: Words) -> CaptionedFigure | None:
@@ -302,9 +296,6 @@ def _times(block: Block, rows: Sequence[TrainedRow], look: Look, words: Words) -
     figure = figures.time_to_solution(tuple(series), look, id=f"f-{block.id}-cs")
     reading = (setting(block, words), words("convergence.see_times"))
     return CaptionedFigure(figure=figure, title=words("convergence.figure_times"), reading=reading)
-
-
-# Markdown
 
 
 def _markdown(tables: Iterable[Trained], writer: MarkdownWriter) -> Iterable[str]:

@@ -32,7 +32,7 @@ class ComputationRow:
 @dataclass(frozen=True, kw_only=True)
 class FirstRow:
     name: str
-    ref: str  # the anchor of its case
+    ref: str
     parameters: Number | None
     losses: str  # "1: 6.95, 20: 6.91"; empty: none
 
@@ -42,13 +42,13 @@ class Matrix:
     block: Block
     title: Text
     found: Comparison
-    columns: tuple[str, ...]  # a name for each case
+    columns: tuple[str, ...]
     standing: Text
     shown: tuple[FactRow, ...]  # those that differ or are not known of all
     same: tuple[FactRow, ...]
-    nobody: Text | None  # facts that nobody states
+    nobody: Text | None
     computation: tuple[ComputationRow, ...]  # of each pair of reference workloads
-    first: tuple[FirstRow, ...]  # of official scripts
+    first: tuple[FirstRow, ...]
     computed: Text | None  # of how many pairs the same computation is proven; None: there are no such pairs
 
     @property
@@ -79,7 +79,6 @@ def comparisons(book: Book) -> tuple[Comparison, ...]:
 
 
 def of_block(block: Block) -> Comparison | None:
-    """The cases of *block* at the largest scale that most frameworks share; None where no two share one."""
     rows = [[one for one in block.valid if (one.case.nodes, one.case.devices_per_node) == s] for s in block.scales]
     row = max(rows, key=lambda row: (_frameworks(row), row[0].case.total_devices if row else 0), default=[])
     return comparison(row) if _frameworks(row) > 1 else None

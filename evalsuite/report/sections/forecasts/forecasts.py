@@ -50,8 +50,8 @@ class RefusalRow:
 class Forecasts:
     rows: tuple[ForecastRow, ...]
     refusals: tuple[RefusalRow, ...]
-    offered: tuple[tuple[Block, Column, Outlook], ...]  # the series that have rows
-    validations: tuple[extrapolation.Validation, ...]  # at the distances that occur
+    offered: tuple[tuple[Block, Column, Outlook], ...]
+    validations: tuple[extrapolation.Validation, ...]
 
     @property
     def left_out(self) -> int:
@@ -179,9 +179,6 @@ def _point(outlook: Outlook, devices: int, per_device: float) -> figures.Expecte
         low=share * validation.low,
         high=share * validation.high,
     )
-
-
-# Markdown
 
 
 def _markdown(found: Forecasts, writer: MarkdownWriter) -> Iterable[str]:

@@ -38,7 +38,7 @@ def _facts(subject: Subject) -> Mapping[str, object]:
         "kinds": {one.kind for model in subject.models for one in model.participants if one.kind},
         "once": max((len(row.measurements) for row in book.summaries), default=0) == 1,
         "variants_of": _variants_of(book),
-        "expected": _expected(subject),  # what the author hopes for
+        "expected": _expected(subject),
         # in an author's document: the first screen is none of its chapters
         "found": verdict.found(book, words) if book.evaluation.document else (),
     }

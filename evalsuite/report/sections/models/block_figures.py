@@ -19,7 +19,6 @@ MOST_CASES_DRAWN_TWICE = 180  # of a report: below the 1,000 runs (200 cases) th
 
 
 def of_block(block: Block, look: Look, words: Words) -> tuple[CaptionedFigure, ...]:
-    """The figures of a block, two at most; none where the part of its model has them."""
     if len({one.case.series for one in block.valid}) < 2 or block.book.huge:
         return ()
     if len({one.case.total_devices for one in block.valid}) < 2:

@@ -13,7 +13,7 @@ from evalsuite.results.measure.latency import of_case
 @dataclass(frozen=True, kw_only=True)
 class LatencyRow:
     summary: Summary
-    notes: Distinction  # from other rows of its framework
+    notes: Distinction
     percentiles: tuple[Number | None, ...]  # as PERCENTILES
     reports: int  # of the run with the fewest
     steps_per_report: float  # above 1 a report is the mean of several steps

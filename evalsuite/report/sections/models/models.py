@@ -15,7 +15,7 @@ from evalsuite.report.sections.models.network import NetworkTable
 from evalsuite.report.sections.variants import effects, sweeps
 from evalsuite.report.text import names
 
-FEWEST_OPEN = 3  # series, or scales, of a figure that stands open
+FEWEST_OPEN = 3
 
 
 def sections(subject: Subject) -> Iterable[Section]:
@@ -40,11 +40,11 @@ def _facts(subject: Subject, model: Model) -> Mapping[str, object]:
     options = [option for option in effects.OPTIONS if any(one.option == option for one in pairs)]
     return {
         "model": model,
-        "kinds": len({one.kind for each in subject.models for one in each.participants}) > 1,  # official and reference
+        "kinds": len({one.kind for each in subject.models for one in each.participants}) > 1,
         "policies": policies(model.blocks),
         "notes": author.notes(book, words, model.name),
         "latency": () if subject.in_parts else latency.rows(book, model),
-        "part": names.part_file(model.name) if subject.in_parts else None,  # the file that has the rest
+        "part": names.part_file(model.name) if subject.in_parts else None,
         "figures": {block.id: block_figures.of_block(block, look, words) for block in model.blocks},
         "effects": pairs,
         "of_effects": of_effects,

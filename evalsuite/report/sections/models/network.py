@@ -14,16 +14,16 @@ from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.words import Rendered, Text, Words
 from evalsuite.results.measure import network
 
-BETTER_IN_US = 1e-3  # below it a time is said in microseconds
+BETTER_IN_US = 1e-3
 
 
 @dataclass(frozen=True, kw_only=True)
 class NetworkRow:
     measurement: NetworkMeasurement
-    times: tuple[Number | None, ...]  # of the sizes of the table
+    times: tuple[Number | None, ...]
     bandwidth: Number | None
     storage: Number | None
-    among_libraries: bool = False  # whether the scale was measured by several
+    among_libraries: bool = False
 
     @property
     def scale(self) -> str:
@@ -61,7 +61,6 @@ class NetworkTable:
 
     @property
     def with_what(self) -> str | None:
-        """What all rows were measured with; None where they differ or one could not be measured."""
         found = {row.with_what for row in self.rows}
         return found.pop() or None if len(found) == 1 and not any(row.error for row in self.rows) else None
 

@@ -21,9 +21,9 @@ NOTHING_BESIDE = 0.01  # of the rate after: what a host alone sends and receives
 class BreakRow:
     found: Break
     block: Block
-    title: str  # of the series
-    setting: Rendered  # of its block
-    changes: Rendered  # or that nothing is recorded
+    title: str
+    setting: Rendered
+    changes: Rendered
 
     @property
     def sides(self) -> tuple[Summary, Summary]:
@@ -45,7 +45,6 @@ class BreakFacts:
 
 
 def facts(book: Book, blocks: Sequence[Block], words: Words) -> BreakFacts | None:
-    """None where no series has scales enough to be looked at."""
     found = book.breaks
     if found is None or not found.series:
         return None

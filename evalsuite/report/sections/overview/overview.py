@@ -17,7 +17,7 @@ from evalsuite.report.text import names, options
 from evalsuite.report.text.words import Rendered, Words
 from evalsuite.results.compare.scaling import Scaled, above_base, suspicious
 
-MOST_PANELS = 12  # of the small multiples
+MOST_PANELS = 12
 FEWEST_RUNS = 2  # of a place among others: one run says nothing of how it varies
 
 
@@ -68,13 +68,11 @@ def _markdown(blocks: Sequence[Block], subject: Subject, writer: MarkdownWriter)
 
 
 def scaling_blocks(models: Sequence[Model]) -> tuple[Block, ...]:
-    """The blocks in which weak scaling was measured; the overview is worth a section from two on."""
     found = [block for model in models for block in model.blocks if block.has_scaling and not block.strong]
     return tuple(sorted(found, key=lambda block: (names.model_order(block.model), block.batch)))
 
 
 def ranks(block: Block) -> Iterable[Rank]:
-    """Series by efficiency at the largest scale they share; the others follow, unranked."""
     series: dict[str, dict[int, Scaled]] = {}
     for one in filter(None, map(above_base, block.valid)):
         series.setdefault(one.case.series, {})[one.case.total_devices] = one

@@ -23,7 +23,7 @@ class Problem:
     sentence: Text
     affected: Rendered
     decides: bool
-    href: str  # where the details stand
+    href: str
 
 
 @dataclass(frozen=True, kw_only=True)

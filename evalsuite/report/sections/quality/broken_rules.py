@@ -12,7 +12,7 @@ from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.words import Rendered, Words
 from evalsuite.results.rules import severity
 
-SEVERITIES = ("reject", "exclude", "flag", "note")  # the gravest first
+SEVERITIES = ("reject", "exclude", "flag", "note")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,7 +20,7 @@ class Place:
     text: str
     ref: str | None
     case: Case | None = None
-    run: str = ""  # "r2", of a run of the case
+    run: str = ""
 
     def name(self, words: Words) -> Rendered:
         if self.case is None:
@@ -67,7 +67,6 @@ class BrokenRule:
 
 
 def broken_rules(book: Book) -> tuple[BrokenRule, ...]:
-    """One for each rule that anything breaks: the gravest first, of equal gravity the most frequent."""
     found: dict[str, list[Breach]] = {}
     for finding in book.findings:
         where = place(book, finding.where) if finding.where else None

@@ -19,11 +19,10 @@ NAMES = {OTHERS: "quietness.others", PROBE: "quietness.probe"}  # others are nam
 TRACKS = ((OTHERS, "%"), (PROBE, "s"), ("gpu_temperature", "°C"), ("gpu_sm_clock", "MHz"))
 FEWEST_RUNS = 3
 LEAST_BUSY = 0.1  # of the time between first and last: runs days apart are slivers on one axis
-MOST_RUNS = 400  # of one figure: more are narrower than a pixel each, and cost a row of its table
+MOST_RUNS = 400
 
 
 def draw_noise(book: Book, look: Look, words: Words) -> CaptionedFigure | None:
-    """None where fewer than three runs say when they ran, or none was read beside."""
     dated = [(run, moment) for run in book.measurements if (moment := _moment(run)) is not None][:MOST_RUNS]
     seen = others_seen(book)
     asked = [track for track in TRACKS if seen or track[0] != OTHERS]

@@ -12,11 +12,10 @@ from evalsuite.report.text.words import Rendered, Text, Words
 from evalsuite.results.judge.next_repeats import NextRepeats
 from evalsuite.results.judge.spending import Spent, total
 
-MOST_NAMED = 4  # names in a sentence
+MOST_NAMED = 4
 
 
 def facts(book: Book, words: Words) -> Mapping[str, object] | None:
-    """None where nothing was measured: other people's figures have no price."""
     if not book.spent:
         return None
     return {
@@ -28,7 +27,6 @@ def facts(book: Book, words: Words) -> Mapping[str, object] | None:
 
 
 def describe_further_repeats(book: Book, words: Words) -> Text | None:
-    """How many runs beyond the least repeats an evaluation needed that could make more."""
     asked = book.evaluation
     if asked.most_repeats is None:
         return None

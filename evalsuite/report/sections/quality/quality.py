@@ -96,7 +96,6 @@ def _empty_parts(book: Book) -> list[str]:
 
 
 def _say_what_is_empty(book: Book, words: Words) -> Rendered | None:
-    """A sentence for each empty part; published figures have no journal that could be missed."""
     said = [words(f"quality.no_{key}") for key in _empty_parts(book) if key != "attempts" or not book.published]
     return words.sentences(said) if said else None
 

@@ -13,11 +13,10 @@ from evalsuite.report.text import names, numbers
 from evalsuite.report.text.words import Text, Words
 from evalsuite.results.measure.summary import counts
 
-MOST_REPEATS_DRAWN = 30  # cases in one strip plot; the table beside it has all
+MOST_REPEATS_DRAWN = 30
 
 
 def draw_repeats(book: Book, blocks: Sequence[Block], look: Look, words: Words) -> list[CaptionedFigure]:
-    """Every run of every block; of a large report only the cases whose runs differ most, in one figure."""
     rows = [_rows(block, named=book.large) for block in blocks]
     if book.large:
         every = [row for of_block in rows for row in of_block]
@@ -34,7 +33,7 @@ def _repeats_figure(
 ) -> CaptionedFigure:
     noisiest = sorted(rows, key=lambda row: -(row.cv or 0.0))[:MOST_REPEATS_DRAWN]
     drawn = tuple(row for row in rows if row in noisiest)
-    shown = drawn if not before else tuple(rows)  # without a block it is the whole report: the receipts have the rest
+    shown = drawn if not before else tuple(rows)
     figure = replace(figures.repeats(drawn, look, id=id), table=_by_case(shown))
     reading = [*before, words("figures.repeats_see")]
     if len(drawn) < len(rows):
@@ -58,7 +57,6 @@ def _side_by_side(row: figures.Repeats) -> str:
 
 
 def _rows(block: Block, *, named: bool) -> list[figures.Repeats]:
-    """The cases with two runs at least, which name their block where a figure has several."""
     behind = f" · {panel_name(block)}" * named
     return [
         _repeats(f"{column.label} {names.scale(one.case)}{behind}", one)

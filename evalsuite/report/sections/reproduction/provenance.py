@@ -50,13 +50,11 @@ class CaseProvenance:
         return self.shell.words if self.shell else ()
 
 
-CASE = "‹case›"  # stands in a shared command for the name of the case
+CASE = "‹case›"
 
 
 @dataclass(frozen=True, kw_only=True)
 class SharedCommand:
-    """One line for all cases of a series: ‹1›, ‹2› … stand where it differs, ‹case› for the name of the case."""
-
     script: str
     values: Mapping[str, tuple[tuple[str, str], ...]]  # case id → what stands at ‹1›, ‹2› …
 
@@ -64,8 +62,8 @@ class SharedCommand:
 @dataclass(frozen=True, kw_only=True)
 class SeriesProvenance:
     cases: tuple[CaseProvenance, ...]
-    again: str  # the evalsuite command that makes the series again
-    command: SharedCommand | None = None  # of a large report; else each case has its own
+    again: str
+    command: SharedCommand | None = None
 
     @property
     def first(self) -> Case:
@@ -94,7 +92,7 @@ def series(book: Book) -> list[SeriesProvenance]:
     ]
 
 
-MOST_PLACES = 9  # a command with more of them is not read as one line
+MOST_PLACES = 9
 
 
 def _shared(cases: Sequence[CaseProvenance]) -> SharedCommand | None:

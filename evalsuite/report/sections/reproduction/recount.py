@@ -17,9 +17,9 @@ class Timing:
 
     items: str  # of each; one number if all have the same
     passed: str  # seconds since the window began, at the end of each
-    steps: int  # of all of them
+    steps: int
     before: str  # seconds per step of reports before the window
-    after: str  # and behind it
+    after: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,8 +27,8 @@ class Proof:
     run: Measurement
     # first, middle and last of the window, each with its number and in pieces: text, and whether it was read
     lines: tuple[tuple[int, tuple[tuple[str, bool], ...]], ...]
-    machine: tuple[str, ...]  # hardware and driver, version of the framework
-    timing: Timing | None  # None: the sums that stand beside the runs are enough
+    machine: tuple[str, ...]
+    timing: Timing | None
     by_rates: bool  # the value is the mean of printed rates, and no clock's
 
 

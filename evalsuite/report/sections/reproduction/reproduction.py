@@ -8,7 +8,7 @@ from evalsuite.report.sections.common.section import Section, Subject, parts
 from evalsuite.report.sections.reproduction import provenance
 
 OFFICIAL = "official-cpu"  # the profile that needs checkouts and data sets, which `make official` gets
-MOST_RUNS = 1_500  # more would make the page heavy; their table lies beside it
+MOST_RUNS = 1_500
 
 
 def sections(subject: Subject) -> Iterable[Section]:
@@ -29,7 +29,7 @@ def _facts(book: Book) -> Mapping[str, object]:
         "software": provenance.software(book),
         "embedded": tables,
         "again": _again(book.evaluation.profile),
-        "short_hashes": "runs" not in tables,  # the whole stands in the table of runs beside the page
+        "short_hashes": "runs" not in tables,
     }
 
 
@@ -42,4 +42,4 @@ def _again(profile: str) -> str | None:
 
 def embedded(book: Book) -> tuple[str, ...]:
     many = book.huge or len(book.measurements) > MOST_RUNS
-    return () if many else ("runs", "summaries")  # else they lie beside the page alone
+    return () if many else ("runs", "summaries")

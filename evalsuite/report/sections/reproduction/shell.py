@@ -27,7 +27,7 @@ FREE_PORT = 29500  # as PyTorch and our own documents have it
 @dataclass(frozen=True, kw_only=True)
 class Shell:
     above: tuple[str, ...]
-    words: tuple[str, ...]  # each as a shell has it
+    words: tuple[str, ...]
 
     @property
     def script(self) -> str:

@@ -21,7 +21,7 @@ from evalsuite.results.measure import breakdown
 
 # The order of a step; other names follow, in the order they are met.
 PHASES = ("data", "forward_backward", "forward", "backward", "allreduce", "tensor_copy", "get_model", "optimiser")
-MOST_BARS = 16  # of one figure; the table beside it has all cases
+MOST_BARS = 16
 SECONDS_FROM = 10.0  # where a whole is as long as this, its table is in seconds, else in milliseconds
 
 
@@ -36,9 +36,9 @@ class StepRow:
     summary: Summary
     breakdown: Breakdown
     whole: Number
-    parts: tuple[PhaseShare | None, ...]  # in the order of the table's phases
+    parts: tuple[PhaseShare | None, ...]
     rest: PhaseShare | None  # None where the phases fill the whole
-    communication: Number | None  # its share of the whole
+    communication: Number | None
     ratio: tuple[str, Number] | None  # computation : communication as "10 : 3", and the exact second number
     overlaps: bool  # D19
     throughput: Cell
@@ -55,7 +55,7 @@ class StepTimes:
     of: str  # "step" or "task"
     phases: tuple[tuple[str, str | None], ...]  # name, and the phase it lies inside
     rows: tuple[StepRow, ...]
-    of_all: OfAll  # what holds for all values of throughput and speed-up
+    of_all: OfAll
     untimed: tuple[str, ...]  # frameworks of the block whose logs have no timers
 
     @property
@@ -232,9 +232,6 @@ def _step(found: StepTimes, row: StepRow, scale: float) -> figures.StepBar:
         communication=None if waited is None else waited / held.seconds,
         ref=row.ref,
     )
-
-
-# Markdown
 
 
 def _markdown(tables: Iterable[StepTimes], writer: MarkdownWriter) -> Iterable[str]:

@@ -14,6 +14,5 @@ def combine_means(used: Sequence[Utilisation]) -> float:
 
 
 def combine_spreads(used: Sequence[Utilisation]) -> tuple[float, float]:
-    """From the 5th to the 95th percentile: of sums the sums, else the least and the greatest."""
     low, high = [one.p5 for one in used], [one.p95 for one in used]
     return (sum(low), sum(high)) if used[0].unit in ADDED_UP else (min(low), max(high))

@@ -17,10 +17,10 @@ RESOURCES = (
     *("gpu", "gpu_memory", "cpu", "network_receive", "disk_read"),
     *("loopback", "memory", "network_send", "disk_write", "gpu_power"),
 )
-MOST_RESOURCES = 5  # of one figure; tables/utilisation.csv has the rest
-MEASURED = ("gpu", "cpu")  # of these the first that was read is what the title tells
+MOST_RESOURCES = 5
+MEASURED = ("gpu", "cpu")
 
-Shown = tuple[Summary, str, Timeline]  # a case, the id of its run, its time line
+Shown = tuple[Summary, str, Timeline]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,7 +41,6 @@ class _Run:
 
 
 def draw_timelines(shown: Sequence[Shown], block: Block, look: Look, words: Words) -> CaptionedFigure | None:
-    """One figure for the runs of a block; None where no resource was used over time."""
     runs = _runs(shown, block)
     known = [name for name in _resources(runs) if any(run.samples(name) for run in runs)]
     busy = [name for name in known if any(_used(run, name) for run in runs)]
@@ -85,7 +84,6 @@ def _short(summary: Summary) -> str:
 
 
 def _used(run: _Run, resource: str) -> bool:
-    """Over its measured steps; over all of it where none were measured."""
     mean = run.reading(resource)
     return bool(mean) if mean is not None else any(value for _, value in run.samples(resource))
 

@@ -37,8 +37,8 @@ class UsageReading:
 @dataclass(frozen=True, kw_only=True)
 class UsageRow:
     case: Case
-    notes: Distinction  # from other rows of its framework
-    readings: tuple[UsageReading | None, ...]  # in the order of the table's resources; None: not recorded
+    notes: Distinction
+    readings: tuple[UsageReading | None, ...]
     samples: int
     coverage: float
 
@@ -48,17 +48,15 @@ class Usage:
     block: Block
     resources: tuple[str, ...]
     rows: tuple[UsageRow, ...]
-    shown: tuple[tuple[Summary, str, Timeline], ...]  # summary, run id, its time line
+    shown: tuple[tuple[Summary, str, Timeline], ...]
 
     @property
     def silent(self) -> tuple[str, ...]:
-        """Resources that no case used: a sentence names them, and the tables leave them out."""
         columns = ((name, [row.readings[place] for row in self.rows]) for place, name in enumerate(self.resources))
         return tuple(name for name, found in columns if all(one is not None and one.nothing for one in found))
 
     @property
     def parts(self) -> tuple[tuple[str, tuple[int, ...]], ...]:
-        """Two tables, for what computes and for what moves: key, places in *resources*."""
         silent = self.silent
         used = [(place, name) for place, name in enumerate(self.resources) if name not in silent]
         moving = tuple(place for place, name in used if name in TRANSFER)

@@ -19,7 +19,7 @@ from evalsuite.results.compare.fairness import Obstacle, Ratio, obstacles, relat
 
 OPTIONS = ("xla", "amp")
 CONDITION = {"xla": "xla", "amp": "precision"}  # option → its name among the conditions of a comparison
-MOST_PAIRS_DRAWN = 40  # effects in one figure
+MOST_PAIRS_DRAWN = 40
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,7 +42,7 @@ class Effect:
     after_cell: Cell
     before_summary: Summary | None
     after_summary: Summary | None
-    obstacles: tuple[Obstacle, ...]  # why the two may not be compared
+    obstacles: tuple[Obstacle, ...]
     found: Ratio | None  # after ÷ before; None with an obstacle, or where a case has no value
     cost: Cost | None = None  # None where a log prints no accuracy
 
@@ -107,7 +107,6 @@ def why(one: Effect, words: Words) -> Listed:
 
 
 def effects(book: Book, model: Model) -> tuple[Effect, ...]:
-    """Every pair of planned cases that differ in XLA alone or in precision alone."""
     planned = {case.id: case for block in model.blocks for case in block.cases}
     found = []
     for case in planned.values():
@@ -120,7 +119,6 @@ def effects(book: Book, model: Model) -> tuple[Effect, ...]:
 def draw_options(
     model: Model, found: Sequence[Effect], options: Iterable[str], look: Look, words: Words
 ) -> dict[str, CaptionedFigure]:
-    """A figure for each of *options* that two frameworks at least have a ratio of."""
     figures_of = {}
     for option in options:
         ours = [one for one in found if one.option == option and not one.obstacles]
@@ -170,13 +168,11 @@ def draw_changes(
 
 
 def title(found: Sequence[Effect], option: Text, words: Words, *, framework: bool = True) -> Text:
-    """What the option changes least and most, of pairs that have a ratio; *option* alone where fewer than two have."""
     changes = low_and_high(_changes(found, framework=framework))
     return words("effects.title_found", option_text=option, **changes) if changes else option
 
 
 def describe_alone(found: Sequence[Effect], option: str, words: Words) -> Text | None:
-    """What *option* changes where one framework alone has it, in a sentence: no figure is drawn of one."""
     ours = [one for one in found if one.option == option and not one.obstacles and one.ratio]
     if not ours or len({one.before.framework for one in ours}) > 1:
         return None

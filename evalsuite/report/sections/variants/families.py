@@ -21,12 +21,9 @@ METRICS = ("top1", "accuracy", "top5")  # the first that both sides have tells t
 
 @dataclass(frozen=True, kw_only=True)
 class Setting:
-    """What a case sets of the options that differ within its family; None = not given, so the script's default."""
-
     values: tuple[tuple[str, str | None], ...]
 
     def name(self, words: Words) -> Rendered:
-        """As it is printed: "Ethernet 10G + double buffering"; the script's default where nothing is given."""
         several = len(self.values) > 1
         given = [entrants.spoken(name, value, several, words) for name, value in self.values if value is not None]
         return options.together(given, words) if given else words("variants.default")
@@ -36,18 +33,18 @@ class Setting:
 class Level:
     batch_per_device: int
     nodes: int
-    devices: int  # of the whole job
-    cells: tuple[Cell, ...]  # in the order of the family's settings
-    scaled: tuple[Scaled, ...]  # those that have an efficiency there
+    devices: int
+    cells: tuple[Cell, ...]
+    scaled: tuple[Scaled, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Family:
     conditions: Case  # what all share; its scale and batch size say nothing
-    shared: tuple[tuple[str, str], ...]  # options that none of the variants differs in
+    shared: tuple[tuple[str, str], ...]
     settings: tuple[Setting, ...]  # the base first
     changes: tuple[Effect, ...]
-    of_changes: OfAll  # what holds for all values of their table
+    of_changes: OfAll
     levels: tuple[Level, ...]
     of_levels: OfAll
     summaries: tuple[Summary, ...]
@@ -94,7 +91,6 @@ class Family:
         return _setting(case, tuple(name for name, _ in self.settings[0].values))
 
     def of(self, setting: Setting, batch: int) -> tuple[Summary, ...]:
-        """The summaries of one variant over scales, in the unit of the family (D02)."""
         return tuple(
             one
             for one in self.summaries
@@ -103,7 +99,6 @@ class Family:
 
 
 def families(book: Book) -> tuple[Family, ...]:
-    """Every group of planned cases in which two differ in one option alone, in the order of the page."""
     groups: dict[Case, list[Case]] = {_conditions(case): [] for case in book.planned if case.options}
     for case in book.planned:
         if (key := _conditions(case)) in groups:

@@ -19,8 +19,8 @@ from evalsuite.report.text.words import Rendered, Text, Words
 @dataclass(frozen=True, kw_only=True)
 class Sweep:
     example: Case
-    points: tuple[tuple[Case, Cell, Summary | None], ...]  # by batch size
-    notes: Distinction  # from other series of its framework
+    points: tuple[tuple[Case, Cell, Summary | None], ...]
+    notes: Distinction
 
     def name(self, words: Words) -> Rendered:
         parts: list[Rendered | str] = [names.framework(self.example.framework), *["XLA"] * self.example.xla]
@@ -58,8 +58,8 @@ class SweepRow:
 class SweepTable:
     scale: str
     sizes: tuple[int, ...]
-    rows: tuple[SweepRow, ...]  # of one precision after the other
-    of_all: OfAll  # what holds for all values
+    rows: tuple[SweepRow, ...]
+    of_all: OfAll
 
     @property
     def groups(self) -> list[tuple[str, list[SweepRow]]]:
@@ -71,13 +71,11 @@ class SweepTable:
 
 
 def at_one_scale(found: Sequence[Sweep]) -> tuple[Sweep, ...]:
-    """The series of the smallest scale: there most batch sizes are tried, and no network has a part in it."""
     smallest = min(((one.example.total_devices, one.example.nodes) for one in found), default=None)
     return tuple(one for one in found if (one.example.total_devices, one.example.nodes) == smallest)
 
 
 def table(found: Sequence[Sweep]) -> SweepTable:
-    """The table of *found*, which is not empty; the other scales stand in the results tables."""
     shown = at_one_scale(found)
     sizes = sorted({case.batch_per_device for one in shown for case, *_ in one.points})
     precisions = list(dict.fromkeys(one.example.precision for one in shown))

@@ -14,8 +14,8 @@ from evalsuite.report.text import entrants, names, numbers, options
 from evalsuite.report.text.words import Words
 from evalsuite.results.measure import convergence as room
 
-MOST_FIGURES = 12  # of lines, in one report: dumbbells and tables have the rest
-LEAST_LENGTH = 2  # of a time axis, in its unit
+MOST_FIGURES = 12
+LEAST_LENGTH = 2
 UNITS = ((3600.0, "h"), (60.0, "min"), (1.0, "s"))
 
 Members = Sequence[tuple[Setting, Sequence[Summary]]]
@@ -38,7 +38,6 @@ def _key(setting: Setting) -> str:
 
 
 def _lines(family: Family, own: Look, words: Words) -> Iterable[CaptionedFigure]:
-    """Throughput over scales: a figure for each batch size at which two variants ran, and one of them at two scales."""
     for batch in sorted({one.case.series_batch for one in family.summaries}):
         members = [(each, family.of(each, batch)) for each in family.settings]
         members = [(each, found) for each, found in members if found]
@@ -109,7 +108,6 @@ def _accuracy(family: Family, own: Look, words: Words) -> CaptionedFigure | None
 
 
 def _fullest(family: Family, metric: str) -> Sequence[Summary]:
-    """The cases of one batch size and scale that tell the metric by time: the most there are, then the largest."""
     groups: dict[tuple[int, int, int], list[Summary]] = {}
     for one in family.summaries:
         if len(_timed(one, metric)) > 1:

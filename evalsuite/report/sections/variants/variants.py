@@ -12,7 +12,6 @@ from evalsuite.report.text import names, options
 
 
 def sections(subject: Subject) -> Iterable[Section]:
-    """Only where two cases differ in one option; the parts of a report have it of their models."""
     if found := () if subject.in_parts else families.families(subject.book):
         yield Section(
             id="variants",

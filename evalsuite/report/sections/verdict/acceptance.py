@@ -41,7 +41,6 @@ def not_here(found: Sequence[Card], words: Words) -> Text | None:
 
 
 def about(card: Card) -> str:
-    """Model and precision that the card's value is of: no figure stands without them."""
     case = card.verdict.case
     return f"{names.model(case.model)} · {names.precision(case.precision)}" if case else ""
 
@@ -50,23 +49,22 @@ def about(card: Card) -> str:
 class Judgement:
     criterion: str
     outcome: Outcome
-    ref: str  # anchor of its worst case
+    ref: str
     value: Number | None
-    note: int | None  # number of the reason below the matrix
+    note: int | None
 
 
 @dataclass(frozen=True, kw_only=True)
 class AcceptanceMatrix:
     criteria: tuple[str, ...]
-    models: tuple[tuple[str, int], ...]  # with the number of its columns
-    precisions: tuple[str, ...]  # a column each
+    models: tuple[tuple[str, int], ...]
+    precisions: tuple[str, ...]
     # framework → a cell for each column: a judgement for each criterion about it, none where it was not planned
     rows: tuple[tuple[str, tuple[tuple[Judgement, ...], ...]], ...]
     notes: tuple[Rendered, ...]
 
 
 def matrix(cards: Sequence[Card]) -> AcceptanceMatrix | None:
-    """Of the criteria that apply; None where there are no two cells to set side by side."""
     judged = [(card, cell) for card in cards for cell in card.cells]
     columns = sorted({_column(cell) for _, cell in judged}, key=_order)
     frameworks = sorted({cell.cell.framework for _, cell in judged}, key=lambda name: names.framework(name).casefold())

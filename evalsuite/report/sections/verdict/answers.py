@@ -14,15 +14,13 @@ from evalsuite.results.compare.answers import Answer, Apart, Conditions, Missing
 from evalsuite.results.compare.ranking import Entrant
 from evalsuite.results.measure.summary import values
 
-MOST_IN_ORDER = 5  # names that a sentence puts in order; the list below it has all
+MOST_IN_ORDER = 5
 DOTS_WIDTH = 200  # of the strip of runs, in its own units
 EDGE = 6
 LONGEST_REASON = 160  # characters of a log line that a reason quotes
 
 
 class Answered(Protocol):
-    """A report, or one that was read back."""
-
     @property
     def models(self) -> tuple[str, ...]: ...
     @property
@@ -32,7 +30,7 @@ class Answered(Protocol):
 @dataclass(frozen=True, kw_only=True)
 class RankedPlace:
     name: Rendered
-    ratio: str  # to the best
+    ratio: str
     leading: bool
     value: Number
     interval: str
@@ -48,17 +46,17 @@ class AnsweredQuestion:
     model: str
     setting: Rendered
     scale: str
-    chosen: bool  # what is said first of its model
+    chosen: bool
     sentence: Text
     deciding: Text | None
     caution: Text | None  # how often the rule errs, of an order that it tells
-    idle: Text | None  # that some of those ranked did the same work
+    idle: Text | None
     unit: str
     low: str  # the ends of the strip
     high: str
     places: tuple[RankedPlace, ...]
-    reasons: tuple[Text, ...]  # why one is not ranked
-    head: Text  # of the names
+    reasons: tuple[Text, ...]
+    head: Text
 
 
 def questions(book: Book, words: Words) -> tuple[AnsweredQuestion, ...]:
@@ -79,7 +77,6 @@ def _of_model(found: Iterable[Answer], model: str) -> list[Answer]:
 
 
 def settings(book: Answered, words: Words) -> dict[Conditions, Rendered]:
-    """Each setting's name beside its model: precision, batch, and what else tells it from the others of its model."""
     found: dict[Conditions, Rendered] = {}
     for model in book.models:
         answers = _of_model(book.answers, model)
@@ -93,7 +90,6 @@ def settings(book: Answered, words: Words) -> dict[Conditions, Rendered]:
 
 
 def _of_all(answers: Iterable[Answer]) -> str | None:
-    """The framework whose variants are ranked; None where frameworks are."""
     return next((framework for one in answers for framework in one.of_variants), None)
 
 
@@ -225,7 +221,6 @@ def _key(answer: Answer) -> str:
 
 
 def _order(answer: Answer, words: Words) -> Rendered:
-    """The first of them in order, and which of them the runs tell from the one before; of single runs all."""
     shown = answer.ranked[:MOST_IN_ORDER]
     items: list[object] = [
         words("answers.with_value", framework=_named(answer, one.summary, words), value=_value(one.summary))
@@ -237,7 +232,6 @@ def _order(answer: Answer, words: Words) -> Rendered:
 
 
 def name(answer: Answer, summary: Summary, words: Words) -> Rendered:
-    """What *summary* is a result of, as the answer calls it; the digits of a variant's name lead to its case."""
     said = entrants.name(answer.entrant(summary), answer.contest, words)
     if answer.contest.among == "frameworks":
         return said
@@ -245,7 +239,6 @@ def name(answer: Answer, summary: Summary, words: Words) -> Rendered:
 
 
 def _named(answer: Answer, summary: Summary, words: Words) -> Rendered:
-    """Its name in a sentence, which may hold digits and leads to no place of its own."""
     said = entrants.in_sentence(answer.entrant(summary), answer.contest, words)
     return said.about(names.case_anchor(summary.case))
 
@@ -271,7 +264,6 @@ def deciding(answer: Answer, words: Words) -> Text | None:
 
 
 def beside(answer: Answer, words: Words) -> Rendered | None:
-    """What stands small beside a headline: what would decide it or, of a framework alone, why another is not ranked."""
     if answer.said != "alone":
         return deciding(answer, words)
     alone = answer.entrant(answer.ranked[0].summary)

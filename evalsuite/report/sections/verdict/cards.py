@@ -11,7 +11,7 @@ from evalsuite.report.text import names, numbers
 from evalsuite.report.text.numbers import Form, Number
 from evalsuite.report.text.words import Rendered, Text, Words
 
-CARD = "v"  # what the anchors of the cards begin with
+CARD = "v"
 SHARES = ("C1", "C2a", "C2b", "C2")  # criteria whose value is a share; others are ratios
 BULLET_WIDTH = 320
 
@@ -19,7 +19,7 @@ BULLET_WIDTH = 320
 @dataclass(frozen=True, kw_only=True)
 class CardCell:
     cell: VerdictCell
-    name: str  # framework, model, precision
+    name: str
     value: Number | None
     reason: Rendered | None
 
@@ -34,7 +34,7 @@ class Card:
     coverage: Number | None
     threshold: Number | None
     margin: Rendered | None  # value - threshold, in points of percent
-    cells: tuple[CardCell, ...] = ()  # where there are several, and one at least has something to judge
+    cells: tuple[CardCell, ...] = ()
 
     @property
     def id(self) -> str:
@@ -148,7 +148,6 @@ def _named(name: str, value: str, words: Words) -> object:
 
 
 def bullet(card: Card, look: Look, words: Words) -> CaptionedFigure | None:
-    """The value of a criterion against its threshold; None where one of them is missing."""
     verdict = card.verdict
     if verdict.measured is None or verdict.threshold is None:
         return None

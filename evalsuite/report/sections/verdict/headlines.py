@@ -31,7 +31,6 @@ def headlines(book: Book, models: Sequence[Model], words: Words) -> tuple[Text, 
 
 
 def _groups(book: Book, blocks: Sequence[Block]) -> list[list[Block]]:
-    """Each block by itself or, where variants of one framework are ranked, those that they make up together."""
     found: dict[object, list[Block]] = {}
     for block in blocks:
         contest = book.contests[block.model]
@@ -47,7 +46,6 @@ def _entrants(group: Sequence[Block]) -> int:
 
 
 def _apart(block: Block, blocks: Sequence[Block]) -> list[tuple[str, str]]:
-    """The options that tell *block* from others of the same model, precision and batch, beside what is ranked."""
     ranked = block.book.contests[block.model].names
     twins = [
         one for one in blocks if (one.model, one.precision, one.batch) == (block.model, block.precision, block.batch)
@@ -103,7 +101,6 @@ def _named(block: Block, row: Sequence[Scaled], words: Words) -> Rendered:
 
 
 def _remark(block: Block, row: Sequence[Scaled], words: Words) -> Rendered:
-    """What may be said of the efficiencies: a rule about devices that keep their batch says nothing of others."""
     if block.strong:
         return words("headlines.strong")
     if any(one.case.shares_cores for one in row):

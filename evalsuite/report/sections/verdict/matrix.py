@@ -15,16 +15,16 @@ from evalsuite.report.text.words import Rendered, Text, Words
 from evalsuite.results.compare.answers import Answer, Conditions, most_efficient
 
 Tone = Literal["clear", "tie", "open", "told", "none"]  # told: published by others
-TONES: Mapping[str, Tone] = {"fastest": "clear", "group": "tie", "published": "told"}  # of others the order is open
+TONES: Mapping[str, Tone] = {"fastest": "clear", "group": "tie", "published": "told"}
 TIED = {"zh": " = ", "en": " = "}
-MOST_NAMED = 2  # names of a tie that a cell names
+MOST_NAMED = 2
 FEWEST_ALIKE = 3  # open cells that need the same: the eye then finds it once, below the table
 
 
 @dataclass(frozen=True, kw_only=True)
 class WinnerCell:
     tone: Tone
-    ref: str  # anchor of the answer
+    ref: str
     winner: Rendered | None = None
     lead: str = ""
     note: Rendered | None = None  # what would decide it, or how few there are
@@ -53,17 +53,16 @@ class WinnerMatrix:
     scales: tuple[str, ...]
     rows: tuple[WinnerRow, ...]
     title: Text
-    long_names: bool  # whether variants stand in it, whose names are longer than those of frameworks
+    long_names: bool
     left_out: int  # settings with no two to compare
     threshold: Number | None  # of the efficiency, by the criterion
     min_nodes: int | None
     has_efficiency: bool
     needed: Rendered | None  # what would decide each open cell, where all need the same
-    published: bool  # whether all of it is
+    published: bool
 
 
 def matrix(book: Book, questions: Sequence[AnsweredQuestion], words: Words) -> WinnerMatrix | None:
-    """None where no two can be compared anywhere."""
     by_setting: dict[Conditions, dict[str, Answer]] = {}
     for one in questions:
         by_setting.setdefault(one.answer.setting, {})[one.scale] = one.answer

@@ -13,7 +13,7 @@ from evalsuite.results.compare.published_rates import PublishedRange
 from evalsuite.results.rules.suspicions import AtChance, FarBelow, OneClock, OutsidePublished, SlowBase, Suspicion
 
 Titles = Mapping[Case, str]
-MOST_OPEN = 1  # of one rule, the worst; more are one click away
+MOST_OPEN = 1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,7 +43,6 @@ def facts(book: Book, words: Words) -> SuspicionFacts | None:
 
 
 def _size(one: Suspicion) -> float:
-    """How far a figure is from what it is held against, on the scale of its rule."""
     match one:
         case FarBelow():
             return one.times

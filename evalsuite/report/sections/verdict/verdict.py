@@ -21,20 +21,20 @@ from evalsuite.report.sections.verdict.matrix import WinnerCell, WinnerMatrix
 from evalsuite.report.text import names
 from evalsuite.report.text.words import Rendered, Text, Words
 
-MOST_OPEN = 3  # answers of a report with one setting, which stand in the place of a matrix of one row
-MOST_FOUND = 5  # models whose sentences all stand open; of more the first screen would hold nothing else
-FIRST_FOUND = 3  # that stand open where there are more
+MOST_OPEN = 3
+MOST_FOUND = 5
+FIRST_FOUND = 3
 ROWS_OF_A_SCREEN = 12  # of a winner matrix that is seen as a whole, and then stands before the bar that asks
 
 
 @dataclass(frozen=True, kw_only=True)
 class ModelFinding:
-    ref: str  # anchor of its answer
+    ref: str
     model: str
-    about: Rendered  # setting and scale
+    about: Rendered
     sentence: Text
-    beside: Rendered | None  # what would decide it, or why no other framework is ranked
-    ranked: int = 0  # frameworks or variants that it compares
+    beside: Rendered | None
+    ranked: int = 0
     decided: bool = False
 
 
@@ -64,7 +64,7 @@ def facts(subject: Subject) -> Mapping[str, Any]:
         "questions": questions,
         "shown": shown,  # drawn where they stand; without them the reader asks
         "matrix": winners,
-        "matrix_first": winners is not None and len(winners.rows) <= ROWS_OF_A_SCREEN,  # before the bar that asks
+        "matrix_first": winners is not None and len(winners.rows) <= ROWS_OF_A_SCREEN,
         "accepted": acceptance.matrix(judged),
         "cards": [(card, cards.bullet(card, subject.look, words), acceptance.about(card)) for card in judged],
         "not_here": acceptance.not_here(criteria, words),
@@ -102,7 +102,6 @@ def choose_open(found: Sequence[ModelFinding]) -> tuple[ModelFinding, ...]:
 
 
 def _in_place(questions: Sequence[AnsweredQuestion]) -> tuple[AnsweredQuestion, ...]:
-    """All answers, what is said first of them in front, where the report has one setting and few scales."""
     if len({one.answer.setting for one in questions}) != 1 or len(questions) > MOST_OPEN:
         return ()
     return tuple(sorted(questions, key=lambda one: not one.chosen))
