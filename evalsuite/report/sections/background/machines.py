@@ -1,10 +1,10 @@
 """The machines that runs were made on, side by side, and how the devices of each are linked."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from evalsuite.documents import HostEnvironment, Interface
+from evalsuite.documents import HostEnvironment
 from evalsuite.report.book.book import Book
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.words import Listed, Text, Words
@@ -105,19 +105,20 @@ def _gpu_memory(host: HostEnvironment) -> str | None:
     return ", ".join(numbers.memory(total).text for total in sorted(found)) or None
 
 
-def _interfaces(host: HostEnvironment) -> str | None:
-    return ", ".join(_interface(name, about) for name, about in sorted((host.interfaces or {}).items())) or None
-
-
-def _interface(name: str, about: Interface) -> str:
-    speed = about.speed_mbit_s
-    return f"{names.visible(name)} ({speed:,} Mbit/s)" if speed else names.visible(name)
+def _named(host: HostEnvironment, interfaces: Iterable[str]) -> str | None:
+    speeds = {name: about.speed_mbit_s for name, about in (host.interfaces or {}).items()}
+    return (
+        ", ".join(
+            f"{names.visible(name)} ({speeds[name]:,} Mbit/s)" if speeds[name] else names.visible(name)
+            for name in interfaces
+        )
+        or None
+    )
 
 
 def _infiniband(host: HostEnvironment) -> str | None:
     """The InfiniBand cards, by name; a network card of `nvidia-smi topo -m` is none before it says so."""
-    found = [name for name in (host.interfaces or {}) if INFINIBAND.search(name)]
-    return ", ".join(_interface(name, (host.interfaces or {})[name]) for name in sorted(found)) or None
+    return _named(host, sorted(filter(INFINIBAND.search, host.interfaces or {})))
 
 
 def _library(book: Book, environment: str, packages: tuple[str, ...]) -> str | None:
@@ -149,7 +150,7 @@ FIELDS: Mapping[str, Callable[[HostEnvironment], str | None] | tuple[str, ...]] 
     "cores": _cores,
     "memory": _memory,
     "disks": lambda host: ", ".join(map(names.visible, host.disks or ())) or None,
-    "interfaces": _interfaces,
+    "interfaces": lambda host: _named(host, sorted(host.interfaces or {})),
     "infiniband": _infiniband,
     "os": lambda host: _text(host.os),
     "kernel": lambda host: _text(host.kernel),

@@ -96,7 +96,7 @@ def _order(answer: Answer, words: Words) -> Text:
         "unit": unit,
         "last": named(last),
         "lowest": _value(last),
-        "n": numbers.count(answer.fewest).about(_anchor(first.summary)),
+        "n": numbers.count(answer.fewest).about(names.case_anchor(first.summary.case)),
     }
     if behind := answer.ranked[1] if answer.said == "published" else answer.next:
         lead = numbers.percent(1 / behind.ratio - 1).about(names.case_anchor(behind.summary.case))
@@ -124,16 +124,12 @@ def _called(block: Block, summary: Summary, words: Words) -> Rendered:
     if contest.among == "frameworks":
         return words.same(_name(block, summary))
     inside = entrants.in_sentence(contest.entrant(summary.case), contest, words)
-    return inside.about(_anchor(summary))
+    return inside.about(names.case_anchor(summary.case))
 
 
 def _value(one: Ranked) -> Number:
-    return numbers.rounded(one.summary.items_per_s.value).about(_anchor(one.summary))
+    return numbers.rounded(one.summary.items_per_s.value).about(names.case_anchor(one.summary.case))
 
 
 def _share(one: Scaled) -> Number:
-    return numbers.percent(one.efficiency.value).about(_anchor(one.summary))
-
-
-def _anchor(summary: Summary) -> str:
-    return names.case_anchor(summary.case)
+    return numbers.percent(one.efficiency.value).about(names.case_anchor(one.summary.case))

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from functools import partial
 
 from evalsuite.findings import NoisyRepeats
-from evalsuite.model import Case, Measurement
+from evalsuite.model import Case
 from evalsuite.report.book import states
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.tally import tally
@@ -51,7 +51,7 @@ def _facts(subject: Subject) -> Mapping[str, object]:
         "place": partial(place, book),
         "state_of": states.how,
         "failures": [run for run in book.measurements if not counts(run) and run.value is None],
-        "excluded": _excluded(book),
+        "excluded": [run for run in book.measurements if run.value is not None and not counts(run)],
         "noisy": [one for one in book.valid if one.cv is not None and one.cv > NoisyRepeats.limit],
         "noisy_limit": numbers.limit(NoisyRepeats.limit),
         "skips": _skips(book),
@@ -98,10 +98,6 @@ def _empty_parts(book: Book) -> list[str]:
 def _say_what_is_empty(book: Book, words: Words) -> Rendered | None:
     said = [words(f"quality.no_{key}") for key in _empty_parts(book) if key != "attempts" or not book.published]
     return words.sentences(said) if said else None
-
-
-def _excluded(book: Book) -> list[Measurement]:
-    return [run for run in book.measurements if run.value is not None and not counts(run)]
 
 
 def _skips(book: Book) -> dict[tuple[str, str, str], list[Case]]:

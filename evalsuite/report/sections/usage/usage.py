@@ -106,18 +106,17 @@ def _usage(book: Book, block: Block) -> Usage | None:
         return None
     resources = (*(name for name in RESOURCES if name in present), *sorted(present - set(RESOURCES)))
     notes = distinctions(one.case for one in summaries)
-    rows = tuple(_row(one, notes[one.case.id], resources) for one in summaries)
-    return Usage(block=block, resources=resources, rows=rows, shown=tuple(_shown(book, block)))
-
-
-def _row(summary: Summary, notes: Distinction, resources: Sequence[str]) -> UsageRow:
-    return UsageRow(
-        case=summary.case,
-        notes=notes,
-        readings=tuple(_reading([one for one in summary.utilisation if one.resource == name]) for name in resources),
-        samples=max(used.samples for used in summary.utilisation),
-        coverage=min(used.coverage for used in summary.utilisation),
+    rows = tuple(
+        UsageRow(
+            case=one.case,
+            notes=notes[one.case.id],
+            readings=tuple(_reading([used for used in one.utilisation if used.resource == name]) for name in resources),
+            samples=max(used.samples for used in one.utilisation),
+            coverage=min(used.coverage for used in one.utilisation),
+        )
+        for one in summaries
     )
+    return Usage(block=block, resources=resources, rows=rows, shown=tuple(_shown(book, block)))
 
 
 def _reading(used: Sequence[Utilisation]) -> UsageReading | None:

@@ -120,7 +120,9 @@ def _family(book: Book, key: Case, planned: Sequence[Case], groups: Iterable[Cas
     changes, of_changes = cells.lift_shared(_changes(book, planned, varying))
     if not changes:
         return None
-    settings = sorted({_setting(case, varying) for case in planned}, key=_order)
+    settings = sorted(
+        {_setting(case, varying) for case in planned}, key=lambda one: [_value_order(value) for _, value in one.values]
+    )
     summaries = tuple(book.valid_of[case.id] for case in planned if case.id in book.valid_of)
     units = Counter(one.unit for one in summaries)
     levels, of_levels = cells.lift_shared(_levels(book, planned, settings, varying))
@@ -141,10 +143,6 @@ def _family(book: Book, key: Case, planned: Sequence[Case], groups: Iterable[Cas
 
 def _setting(case: Case, varying: Sequence[str]) -> Setting:
     return Setting(values=tuple((name, case.option(name)) for name in varying))
-
-
-def _order(setting: Setting) -> tuple[tuple[int, int, str], ...]:
-    return tuple(_value_order(value) for _, value in setting.values)
 
 
 def _value_order(value: str | None) -> tuple[int, int, str]:

@@ -1,6 +1,6 @@
 """Networks and algorithms: what one option of a script changes, and what that costs (docs/report.md#variants)."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 
 from evalsuite.report.sections.common.markdown import NOTHING, MarkdownWriter, table, text
 from evalsuite.report.sections.common.section import Section, Subject
@@ -17,19 +17,15 @@ def sections(subject: Subject) -> Iterable[Section]:
             id="variants",
             title=subject.words("variants.title"),
             template="variants/variants.html.j2",
-            facts=lambda: _facts(found, subject),
+            facts=lambda: {
+                "families": found,
+                "headings": {family.id: families.heading(family, subject.words) for family in found},
+                "figures": variant_figures.draw_families(found, subject.look, subject.words),
+                "score": convergence.number,
+                "points": convergence.points,
+            },
             markdown=lambda writer: _markdown(found, writer),
         )
-
-
-def _facts(found: Sequence[Family], subject: Subject) -> Mapping[str, object]:
-    return {
-        "families": found,
-        "headings": {family.id: families.heading(family, subject.words) for family in found},
-        "figures": variant_figures.draw_families(found, subject.look, subject.words),
-        "score": convergence.number,
-        "points": convergence.points,
-    }
 
 
 def _markdown(found: Iterable[Family], writer: MarkdownWriter) -> Iterable[str]:

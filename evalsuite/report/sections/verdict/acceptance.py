@@ -118,13 +118,12 @@ def markdown(found: AcceptanceMatrix | None, writer: MarkdownWriter) -> Iterable
             writer.word("acceptance.framework"),
             *(f"{text(model)} · {text(each)}" for model, each in zip(models, found.precisions, strict=True)),
         ],
-        [[text(name), *(_cell(cell, found, writer) for cell in cells)] for name, cells in found.rows],
+        [
+            [text(name), *("; ".join(_describe(one, found, writer) for one in cell) or NOTHING for cell in cells)]
+            for name, cells in found.rows
+        ],
     )
     yield listed(f"[{number}] {writer.render(note)}" for number, note in enumerate(found.notes, 1))
-
-
-def _cell(cell: Sequence[Judgement], found: AcceptanceMatrix, writer: MarkdownWriter) -> str:
-    return "; ".join(_describe(one, found, writer) for one in cell) or NOTHING
 
 
 def _describe(one: Judgement, found: AcceptanceMatrix, writer: MarkdownWriter) -> str:

@@ -113,7 +113,7 @@ def _runs(row: Sequence[Scaled], words: Words) -> Text:
     alike = all(one.summary.n == fewest.n for one in row)
     if fewest.n == 1:
         return words("headlines.single_runs" if alike else "headlines.some_single_runs")
-    n = numbers.count(fewest.n).about(_anchor(fewest))
+    n = numbers.count(fewest.n).about(names.case_anchor(fewest.case))
     return words("headlines.runs_each" if alike else "headlines.runs_least", n=n)
 
 
@@ -174,16 +174,13 @@ def _setting(block: Block, summary: Summary, options: Sequence[tuple[str, str]],
     return words("models.and_options", conditions_text=found, options_text=listed)
 
 
-def _anchor(summary: Summary) -> str:
-    return names.case_anchor(summary.case)
-
-
 def _interval(summary: Summary, found: Interval, form: Form, words: Words) -> Text:
     interval = numbers.interval(found, form)
     if interval is None:
         return words("headlines.no_interval")
     return words(
-        "headlines.range_of_runs" if found.is_range else "headlines.interval", interval=interval.about(_anchor(summary))
+        "headlines.range_of_runs" if found.is_range else "headlines.interval",
+        interval=interval.about(names.case_anchor(summary.case)),
     )
 
 

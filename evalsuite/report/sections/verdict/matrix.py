@@ -76,7 +76,16 @@ def matrix(book: Book, questions: Sequence[AnsweredQuestion], words: Words) -> W
     threshold = linear.threshold if linear else None
     shown_scales = [name for _, _, name in scales]
     judged = {key: threshold if key.strong_batch is None or book.judges_strong else None for key in compared}
-    rows = [_row(key, labels[key], found, shown_scales, judged[key], words) for key, found in compared.items()]
+    rows = [
+        WinnerRow(
+            model=names.model(key.model),
+            span=1,
+            setting=unbroken(labels[key], words),
+            cells=tuple(_winner(found.get(scale), words) for scale in shown_scales),
+            efficiencies=tuple(_efficiency(found.get(scale), judged[key], words) for scale in shown_scales),
+        )
+        for key, found in compared.items()
+    ]
     needed = _needed_by_all(rows, words)
     return WinnerMatrix(
         scales=tuple(shown_scales),
@@ -101,23 +110,6 @@ def _needed_by_all(rows: Sequence[WinnerRow], words: Words) -> Rendered | None:
 def _title(shown: Sequence[Answer]) -> str:
     among = {one.contest.among for one in shown}
     return "matrix.winners_mixed" if len(among) > 1 else f"matrix.winners_{among.pop()}"
-
-
-def _row(
-    key: Conditions,
-    setting: Rendered,
-    found: dict[str, Answer],
-    scales: Sequence[str],
-    threshold: float | None,
-    words: Words,
-) -> WinnerRow:
-    return WinnerRow(
-        model=names.model(key.model),
-        span=1,
-        setting=unbroken(setting, words),
-        cells=tuple(_winner(found.get(scale), words) for scale in scales),
-        efficiencies=tuple(_efficiency(found.get(scale), threshold, words) for scale in scales),
-    )
 
 
 def _spanned(rows: Sequence[WinnerRow]) -> tuple[WinnerRow, ...]:
