@@ -63,7 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
 def facts(adapter: Adapter, recipe: Recipe, device: Device) -> dict[str, Any]:
     """One recipe as plain values; `runs`, `amp` and `xla` say whether it can, as what, and if not, why."""
     case = Case(framework=adapter.name, recipe=recipe.name, model=recipe.model, batch_per_device=32, device=device)
-    made = virtualenvs.existing(recipe, device=device) if recipe.pins(device) else None
+    made = virtualenvs.existing(recipe, device=device)
     repository = repositories.of(recipe).get(recipe.checkout)
     evidence = _evidence(adapter, recipe)
     return {

@@ -74,7 +74,7 @@ def _list(recipes: Recipes, arguments: argparse.Namespace) -> int:
 
 def _facts(name: str, recipe: Recipe, device: Device) -> Row:
     pins = [*recipe.pins(device), *recipe.built]
-    made = virtualenvs.existing(recipe, device=device) if recipe.pins(device) else None
+    made = virtualenvs.existing(recipe, device=device)
     return {
         "recipe": name,
         "python": recipe.python if pins else "",
@@ -105,7 +105,7 @@ def _create(recipes: Recipes, device: Device) -> int:
 
 def _remove(recipes: Recipes, device: Device) -> int:
     for name, recipe in recipes:
-        made = virtualenvs.existing(recipe, device=device) if recipe.pins(device) else None
+        made = virtualenvs.existing(recipe, device=device)
         if made is None:
             note(i18n.say("env.nothing", name=name))
             continue

@@ -127,7 +127,7 @@ def _command_line(request: Request, case: Case) -> CommandLine:
     """What starts *case*'s first repeat."""
     plan, place, options = request.plan, request.place, request.options
     recipe = plan.recipe(case)
-    made = virtualenvs.existing(recipe, device=case.device) if recipe.pins(case.device) else None
+    made = virtualenvs.existing(recipe, device=case.device)
     return command_line(
         recipe,
         case,

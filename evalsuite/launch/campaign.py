@@ -79,7 +79,9 @@ def environments(
             continue
         pythons[framework, name] = python
         packages[framework, name] = (
-            images.packages(container, recipe.image) if container else virtualenvs.packages(python)
+            images.packages(container, recipe.image)
+            if container
+            else virtualenvs.packages(recipe, kind, cases[0].device)
         )
     return Environments(pythons=pythons, packages=packages, skips=tuple(skips))
 

@@ -27,6 +27,8 @@ if "compile" in words:
     locks = (here / "locks").read_text().split("---\\n")
     print(locks[1 if "--torch-backend" in words else 0], end="")
     print("Resolved 1 package", file=sys.stderr)
+if "list" in words:
+    print('[{"name": "toynet", "version": "1.0"}]')
 """
 
 
@@ -216,7 +218,7 @@ def test_a_cuda_build_is_not_installed_for_a_cpu_but_the_cpu_build_is_asked_for(
     python = virtualenvs.ensure(toynet())
 
     assert (python.parents[1] / "requirements.lock").read_text() == "torch==2.13.0+cpu\n"
-    assert "--torch-backend cpu" in uv.seen[-1]
+    assert "--torch-backend cpu" in uv.seen[-2]
 
 
 def test_where_only_a_cuda_build_can_be_had_nothing_is_installed(uv):
@@ -283,8 +285,11 @@ def test_the_interpreter_at_hand_serves_if_the_framework_imports_in_it():
         virtualenvs.current(toynet(import_name="toynet_absent"))
 
 
-def test_packages_are_those_that_the_interpreter_sees():
-    assert virtualenvs.packages(Path(sys.executable))["pytest"] == pytest.__version__
+def test_packages_are_those_that_were_installed_or_those_of_the_interpreter_at_hand(uv):
+    virtualenvs.ensure(toynet())
+
+    assert virtualenvs.packages(toynet(), "managed", "cpu") == {"toynet": "1.0"}
+    assert virtualenvs.packages(toynet(), "current", "cpu")["pytest"] == pytest.__version__
 
 
 def test_the_frameworks_version_is_found_under_any_of_its_builds_names():

@@ -1,11 +1,9 @@
 """What this machine can run, what is missing, and how to get it."""
 
 import functools
-import importlib.util
 import os
 import platform
 import shutil
-import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -31,14 +29,6 @@ GIB = 1 << 30
 NVIDIA = "0x10de"  # PCI vendor number
 DISPLAY = "0x03"  # PCI class of graphics and 3D controllers
 ROOM_BYTES = 10 * GIB  # four frameworks' environments took 5 GB on a CPU machine (0.3 to 1.5 GB each)
-LIBRARIES = {  # module → distribution, and what it is for
-    "psutil": ("psutil", Message("launch.sampling")),
-    "pynvml": ("nvidia-ml-py", Message("launch.sampling_gpu")),
-    "jinja2": ("jinja2", Message("launch.of_report")),
-    "matplotlib": ("matplotlib", Message("launch.of_figures")),
-    "openpyxl": ("openpyxl", Message("launch.of_workbooks")),
-    "rich": ("rich", Message("launch.of_terminal")),
-}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,7 +74,6 @@ def checks(runs: Path, folders: Sequence[Path] = ()) -> list[Check]:
         *devices(),
         *engines(),
         *tools(),
-        *libraries(),
         *frameworks(folders),
         *fonts(),
         *folders_writable(runs),
@@ -185,19 +174,6 @@ def tools() -> Iterator[Check]:
         yield program(smi, "tools")
 
 
-def libraries() -> Iterator[Check]:
-    """The Python packages of evalsuite itself."""
-    for module, (distribution, purpose) in LIBRARIES.items():
-        there = importlib.util.find_spec(module) is not None
-        yield Check(
-            group="libraries",
-            name=distribution,
-            state="ok" if there else "missing",
-            detail=purpose,
-            remedy="" if there else f"{sys.executable} -m pip install {distribution}",
-        )
-
-
 def frameworks(folders: Sequence[Path] = ()) -> Iterator[Check]:
     """Each framework: whether the environment of its reference workload has been made, or can be."""
     device: Device = Accelerators().kind or "cpu"
@@ -217,9 +193,8 @@ def framework(known: adapter.Adapter, recipe: adapter.Recipe, device: Device) ->
         return check(
             state="missing", detail=Message("launch.absent", names=absent), remedy=Message("launch.see_engines")
         )
-    if not recipe.pins(device):
-        detail = Message("launch.recipe_no_packages", recipe=recipe.name, device=device)
-        return check(state="missing", detail=detail, remedy=Message("launch.install_yourself"))
+    if reason := virtualenvs.refusal(recipe, "managed", device):
+        return check(state="missing", detail=reason)
     there = virtualenvs.existing(recipe, device=device)
     if there is not None:
         version = virtualenvs.framework_version(recipe, there.packages) or Message("launch.unknown_version")

@@ -41,7 +41,7 @@ def python(pythons: Mapping[tuple[str, str], Path], adapters: Mapping[str, Adapt
     if found := next((path for (framework, _), path in pythons.items() if framework == FRAMEWORK), None):
         return found
     recipes = adapters[FRAMEWORK].recipes if FRAMEWORK in adapters else ()
-    made = (virtualenvs.existing(recipe, device=case.device) for recipe in recipes if recipe.pins(case.device))
+    made = (virtualenvs.existing(recipe, device=case.device) for recipe in recipes)
     if environment := next(filter(None, made), None):
         return environment.python
     return Path(sys.executable) if importlib.util.find_spec("torch") else None

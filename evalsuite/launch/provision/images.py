@@ -6,10 +6,19 @@ from collections.abc import Mapping
 
 from evalsuite import files
 from evalsuite.launch.programs import ask_program
-from evalsuite.launch.provision.virtualenvs import LISTING
 from evalsuite.plan.containers import Container, Runtime
 from evalsuite.runs.store import SCRATCH
 
+LISTING = """
+import json
+try:
+    from importlib.metadata import distributions
+    found = {each.metadata["Name"]: each.version for each in distributions() if each.metadata["Name"]}
+except ImportError:  # before Python 3.8
+    import pkg_resources
+    found = {each.project_name: each.version for each in pkg_resources.working_set}
+print(json.dumps(found))
+"""
 ASKING_S = 600.0  # a runtime that has not the image yet pulls it first
 
 

@@ -17,6 +17,7 @@ import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from importlib.metadata import distributions
 from pathlib import Path
 
 from evalsuite import files, locks, paths
@@ -29,16 +30,6 @@ Progress = Callable[[str], None]
 
 LAST_LINES = 12  # of a failed command, enough to hold uv's explanation of a conflict
 IMPORT_TIMEOUT_S = 300  # a first import compiles some thousand files; a cold disk took a minute
-LISTING = """
-import json
-try:
-    from importlib.metadata import distributions
-    found = {each.metadata["Name"]: each.version for each in distributions() if each.metadata["Name"]}
-except ImportError:  # before Python 3.8
-    import pkg_resources
-    found = {each.project_name: each.version for each in pkg_resources.working_set}
-print(json.dumps(found))
-"""
 RECORD = "evalsuite.json"  # what was installed; written last, so its presence means complete
 LOCK = "requirements.lock"  # every distribution with its exact version, as uv resolved it
 
@@ -81,7 +72,9 @@ def ensure(recipe: Recipe, *, device: Device = "cpu", progress: Progress = lambd
 
 
 def existing(recipe: Recipe, *, device: Device = "cpu") -> Environment | None:
-    """The recipe's environment if it has been made; nothing is started."""
+    """The recipe's environment if it can be made and has been; nothing is started."""
+    if not recipe.pins(device):
+        return None
     folder = folder_of(recipe, device)
     return _recorded(folder) if _complete(folder) else None
 
@@ -108,10 +101,11 @@ def refusal(recipe: Recipe, kind: str, device: Device) -> str | None:
     return None
 
 
-def packages(python: Path) -> dict[str, str]:
-    """Distribution → version, as the interpreter *python* sees them."""
-    answer = subprocess.run([python, "-I", "-c", LISTING], capture_output=True, text=True, check=True)
-    return dict(sorted(json.loads(answer.stdout).items()))
+def packages(recipe: Recipe, kind: str, device: Device) -> Mapping[str, str]:
+    """Distribution → version, in the recipe's environment or, where *kind* is "current", of this interpreter."""
+    if kind == "managed":
+        return _recorded(folder_of(recipe, device)).packages
+    return {name: found.version for found in distributions() if (name := found.metadata["Name"])}
 
 
 def framework_version(recipe: Recipe, installed: Mapping[str, str]) -> str | None:
@@ -234,10 +228,12 @@ def _check_import(python: Path, recipe: Recipe, where: str) -> None:
 
 
 def _record(folder: Path, pins: tuple[str, ...], device: Device) -> None:
+    line = ("pip", "list", "--format", "json", "--python", str(_interpreter(folder)))
+    listed = json.loads(_uv(line, lambda text: None, "listing what was installed"))
     record = {
         "pins": list(pins),
         "device": device,
-        "packages": packages(_interpreter(folder)),
+        "packages": {package["name"]: package["version"] for package in listed},
         "size_bytes": sum(file.lstat().st_size for file in folder.rglob("*") if not file.is_dir()),
     }
     files.write_atomically(folder / RECORD, json.dumps(record, indent=1).encode())
