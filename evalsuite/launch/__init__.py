@@ -1,1 +1,1 @@
-"""What acts: makes environments and checkouts, starts what was planned, and brings in what ran elsewhere."""
+"""What acts: makes environments and checkouts, and starts what was planned."""

@@ -14,21 +14,21 @@ from evalsuite.plan import largest
 from evalsuite.plan.largest import Aim, Ends, Largest
 from evalsuite.runs.store import RunFolder, Store
 
-SHORT = Protocol(warmup_steps=2, measured_steps=3)  # memory is full once the optimiser has made its first step
-LONGER = Protocol(warmup_steps=5, measured_steps=30)  # of the confirmation: fragments add up
-MEMORY = ("out of memory", "SIGKILL")  # the last is what a host that runs out of it sends
+SHORT = Protocol(warmup_steps=2, measured_steps=3)  # memory is full after the optimiser's first step
+LONGER = Protocol(warmup_steps=5, measured_steps=30)  # to confirm: fragments add up
+MEMORY = ("out of memory", "SIGKILL")  # SIGKILL: from a host that runs out of it
 
 
 @dataclass(kw_only=True)
 class DeviceHourBudget:
-    """The device-hours that trials have taken in this start, and how many they may."""
+    """Device-hours that trials have taken, and may take."""
 
-    most: float | None = None  # None: as many as it takes
+    most: float | None = None
     spent: float = 0.0
-    refused: bool = False  # whether a trial was not made for want of them
+    refused: bool = False
 
     def pays(self) -> bool:
-        """Whether one more trial may begin, as a run may: until so many are spent."""
+        """Whether one more trial may begin."""
         left = self.most is None or self.spent < self.most
         self.refused = self.refused or not left
         return left
@@ -46,9 +46,9 @@ def search_batch(
     told: Callable[[int, Aim], None] = lambda batch, aim: None,
     budget: DeviceHourBudget | None = None,
 ) -> Largest | None:
-    """The largest batch of *case* from its own one, by runs in *store*; finished trials are not made again.
+    """The largest batch of *case*, from its own on, by runs in *store*. Finished trials are not repeated.
 
-    None where *budget* does not pay the next trial; what was tried is kept, and the search goes on from there.
+    None where *budget* does not pay the next trial; a later search goes on from there.
     """
     hours = budget or DeviceHourBudget()
 
@@ -65,14 +65,14 @@ def search_batch(
 
 
 def read_search(case: Case, recipe: Recipe, store: Store, dialects: Mapping[str, Dialect], most: int) -> Largest | None:
-    """What the finished trials in *store* have found; None as long as the search wants one that is not there."""
+    """By the finished trials in *store* alone; None where the search wants one that is not there."""
     return _search(case, recipe, store, dialects, most, lambda run, aim, fitting: None)
 
 
 def remaining_trials(
     case: Case, recipe: Recipe, store: Store, dialects: Mapping[str, Dialect], most: int
 ) -> tuple[Run, ...]:
-    """The trials that are still to be made, assuming that no larger batch fits than has fitted (a lower bound)."""
+    """The trials still to be made if no larger batch fits than has fitted: a lower bound."""
     remaining = []
 
     def assume(run: Run, aim: Aim, fitting: int) -> tuple[Ends, str]:
@@ -92,8 +92,7 @@ def _search(
     most: int,
     make: Callable[[Run, Aim, int], tuple[Ends, str] | None],
 ) -> Largest | None:
-    """The search with what finished trials say; *make* says it of the others, and is told the largest batch that has
-    fitted so far (0: none)."""
+    """Reads finished trials and calls *make* for the others, with the largest batch that fitted so far (0: none)."""
     fitting = 0
 
     def trial(batch: int, aim: Aim) -> tuple[Ends, str] | None:
@@ -114,7 +113,7 @@ def trial_run(case: Case, batch: int, aim: Aim) -> Run:
 
 
 def read_trial(folder: RunFolder, case: Case, dialect: str, dialects: Mapping[str, Dialect]) -> tuple[Ends, str]:
-    """Whether a trial fitted, and else why not, by its outcome and its log."""
+    """Whether a trial fitted, and else why not, by its outcome and log."""
     if not folder.finished:
         return "failed", Message("launch.another_tries")
     outcome = folder.outcome()

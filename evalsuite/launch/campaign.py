@@ -1,6 +1,6 @@
-"""The launching half of the main job: environments first, then every missing run, one after the other.
+"""Launches what is missing: environments first, then run after run.
 
-One start of it is a campaign: it seals what is to be run before the first run, and notes every attempt in the journal.
+Each start is a campaign: it seals what is to be run before the first run, and notes every attempt in the journal.
 """
 
 import functools
@@ -31,15 +31,15 @@ from evalsuite.runs.store import RunFolder, Store
 
 @dataclass(frozen=True, kw_only=True)
 class EndedRun:
-    """A run that this process has just finished."""
+    """A run that this process has finished."""
 
     run: Run
     outcome: Outcome
-    attempt: int  # at this run, from 1
+    attempt: int
 
 
 def machine(device: Device | Literal["auto"]) -> Machine:
-    """What this machine offers; *device* "auto" means the kind of accelerator that a sensor finds, if one does."""
+    """*device* "auto": the kind of accelerator that a sensor finds, else "cpu"."""
     from evalsuite.machine import cores
     from evalsuite.machine.sensors.accelerators import Accelerators
 
@@ -51,7 +51,7 @@ def machine(device: Device | Literal["auto"]) -> Machine:
 
 @dataclass(frozen=True, kw_only=True)
 class Environments:
-    """The interpreters of the plan's recipes, what is installed in them, and the cases that have none."""
+    """By (framework, recipe): interpreters and what is installed in them; and the cases that have none."""
 
     pythons: Mapping[tuple[str, str], Path]
     packages: Mapping[tuple[str, str], Mapping[str, str]]
@@ -64,10 +64,9 @@ def environments(
     progress: Callable[[str], None],
     container: Container | None = None,
 ) -> Environments:
-    """Makes sure of every environment that the plan needs; a recipe without one turns its cases into skips.
+    """Makes every environment that the plan needs; cases without one become skips.
 
-    *kind* is "managed" (a virtual environment for each framework), "current" (this interpreter) or "container"
-    (what the recipe's image holds, as *container* runs it).
+    *kind*: "managed" (a virtual environment for each framework), "current" (this interpreter) or "container".
     """
     pythons, packages, skips = {}, {}, []
     for (framework, name), cases in _by_recipe(plan.cases).items():
@@ -95,7 +94,7 @@ def _python(recipe: Recipe, kind: str, device: Device, progress: Callable[[str],
 
 
 def begin(planned: Planned, store: Store) -> Campaign:
-    """Starts a campaign: seals what is to be run, before anything runs."""
+    """Seals what is to be run, before anything runs."""
     now = datetime.now(UTC)
     started = Campaign(
         id=f"{now:%Y%m%dT%H%M%S}-{secrets.token_hex(3)}",
@@ -114,7 +113,7 @@ def begin(planned: Planned, store: Store) -> Campaign:
 
 
 def note_value(ended: EndedRun, started: Campaign, store: Store, items_per_s: float | None, unit: str | None) -> None:
-    """Notes in the journal what a run gave, so that it stays known if the run is taken away."""
+    """Notes in the journal what a run gave, so that it is known even if the run is removed."""
     store.journal.note(
         JournalLine(
             event="measured",
@@ -133,10 +132,9 @@ def _now() -> str:
 
 
 def redo(words: Sequence[str], plan: Plan, store: Store) -> list[Run]:
-    """Sets aside the finished runs of *plan* that *words* name, so that they are missing again; gives them.
+    """Sets aside the finished runs that *words* name (`failed`, a case or a run's id), so that they are missing again.
 
-    A word is `failed` (every run without a completed outcome), a case or a run by its id. What is set aside stays
-    beside its place, and the journal keeps what it gave. Raises EvalsuiteError for a word that names no finished run.
+    They stay beside their place. Raises EvalsuiteError for a word that names no finished run.
     """
     finished = list(filter(store.ended(), plan.runs))
     chosen: list[Run] = []
@@ -161,12 +159,10 @@ def _named(run: Run, word: str, store: Store) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class Extent:
-    """How far an evaluation goes."""
-
     retries: int = 2  # of a run that the infrastructure failed
-    device_hours: float | None = None  # no run is started that is expected to go beyond; None: as many as it takes
-    spent_h: float = 0.0  # device-hours that this start has spent before its first run, on trials of batches
-    fits: Callable[[Run], bool] = lambda run: True  # whether there is time for a run; once not, none is started
+    device_hours: float | None = None  # None: as many as it takes
+    spent_h: float = 0.0  # device-hours spent before the first run, on trials of batches
+    fits: Callable[[Run], bool] = lambda run: True  # whether there is time for a run
 
 
 def launch_all(
@@ -183,11 +179,9 @@ def launch_all(
 ) -> Iterator[EndedRun]:
     """Launches *runs* in order and gives each as it ends. A failed run does not stop the others.
 
-    *needed* is asked before each whether it still is: adaptive repeats are not, once what they would tell is settled.
-
-    A run that another evalsuite process holds, or has finished meanwhile, is passed over; one that the infrastructure
-    failed is made again, and what it left is kept beside it. *seed* is that of the order. Before each block (a repeat
-    at a scale) a fixed computation is timed, and recorded with the block's runs.
+    *needed* says before each whether it still is: adaptive repeats may be settled. Runs that another process holds or
+    has finished are passed over. One that the infrastructure failed is made again. Before each block (a repeat at a
+    scale) a fixed computation is timed and recorded.
     """
     going = _Going(
         store=store,
@@ -228,11 +222,11 @@ class _Going:
     tick: Callable[[Run, float], None]
     seed: int | None
     retries: int
-    order: int = 0  # of the next start among those of the campaign
+    order: int = 0
     spent_h: float = 0.0  # device-hours
 
     def launched(self, run: Run, recipe: Recipe, folder: RunFolder, probe_s: float) -> EndedRun:
-        """*run* in its claimed *folder*, made again as long as the infrastructure fails it and retries are left."""
+        """*run* in its claimed *folder*, again while the infrastructure fails it and retries are left."""
         for more in reversed(range(self.retries + 1)):
             place = CampaignPlace(
                 id=self.started.id,

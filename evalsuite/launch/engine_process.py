@@ -1,4 +1,4 @@
-"""The process of an engine: it is asked to end when we do, and with it all that it has started."""
+"""The process of an engine, which ends with us and with all that it has started."""
 
 import contextlib
 import os
@@ -17,7 +17,7 @@ TERMINATE_S = 15.0  # between asking the agent to end and killing it
 def start_process(
     line: Sequence[str], environment: Mapping[str, str], output: IO[bytes], folder: Path | None = None
 ) -> subprocess.Popen[bytes]:
-    """The process of *line*, which writes into *output*. Raises OSError if there is no such program."""
+    """Raises OSError if there is no such program."""
     return subprocess.Popen(
         line,
         cwd=folder,
@@ -31,7 +31,7 @@ def start_process(
 
 
 def end_process(process: subprocess.Popen[bytes] | subprocess.Popen[str]) -> None:
-    """Ends *process* and all that descend from it, if it still runs."""
+    """Ends *process* and all its descendants, if it still runs."""
     if process.poll() is not None:
         return
     import psutil
@@ -50,10 +50,7 @@ def end_process(process: subprocess.Popen[bytes] | subprocess.Popen[str]) -> Non
 
 
 def _end_with(evaluator: int) -> None:
-    """In the engine's process, before it is the engine: asks for its end when *evaluator* is gone, however that ended.
-
-    mpirun and mpiexec would go on, and with them the agents until they had heard nothing of us for minutes (`beat`).
-    """
+    """In the engine's process: asks for SIGTERM when *evaluator* dies, since mpirun and mpiexec would go on."""
     processes.be_told_of_parents_death(signal.SIGTERM)
     if os.getppid() != evaluator:  # it died before we had asked to be told
         os._exit(128 + signal.SIGTERM)

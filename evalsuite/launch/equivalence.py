@@ -1,6 +1,6 @@
 """Trains the reference workloads of one model from one start, each framework in its own environment.
 
-`adapters/workloads/equivalence.py` says what such a program does: the first makes the start, all answer from it.
+See `adapters/workloads/equivalence.py`: the first makes the start, all answer from it.
 """
 
 import os
@@ -19,16 +19,14 @@ from evalsuite.registry import choose_adapters
 from evalsuite.runs.equivalence import hashes
 from evalsuite.workload import WorkloadAnswer
 
-TIMEOUT_S = 900.0  # of one framework: float64 on one thread; ResNet-50 takes half a minute
-LAST_LINES = 3  # of a program that failed
+TIMEOUT_S = 900.0  # float64 on one thread; ResNet-50 takes half a minute
+LAST_LINES = 3
 START = "start.npz"
 ENVIRONMENT = {**REFERENCE_ENVIRONMENT, "TF_CPP_MIN_LOG_LEVEL": "1"}
 
 
 @dataclass(frozen=True, kw_only=True)
 class ProvenWorkload:
-    """A reference workload that can train from a given start."""
-
     framework: str
     recipe: Recipe
 
@@ -62,13 +60,12 @@ def workloads(adapters: Mapping[str, Adapter], frameworks: Sequence[str] | None,
 
 
 def models(adapters: Mapping[str, Adapter]) -> tuple[str, ...]:
-    """All models of which some workload can be proven."""
     found = (recipe.model for adapter in adapters.values() for recipe in adapter.recipes if recipe.equivalence)
     return tuple(dict.fromkeys(found))
 
 
 def answer(workload: ProvenWorkload, folder: Path, progress: Callable[[str], None]) -> WorkloadAnswer | NotRun:
-    """What *workload* says after training from the start in *folder*, which it makes if there is none."""
+    """The answer of *workload* after training from the start in *folder*, which it makes if there is none."""
     try:
         python = virtualenvs.ensure(workload.recipe, progress=progress)
     except virtualenvs.CannotInstall as error:

@@ -1,7 +1,6 @@
-"""Who failed: the framework, or what the run stood on.
+"""Whether the framework failed or the infrastructure: launcher, nodes, network.
 
-A run whose node agent never started, never came to an end or is missing on a planned node was failed by the
-infrastructure (the launcher, a node, the network between them). It says nothing of the framework: it is made again.
+A run that the infrastructure failed says nothing of the framework and is made again.
 """
 
 import shutil
@@ -16,17 +15,15 @@ from evalsuite.plan.containers import Container
 from evalsuite.runs.endings import AgentOutcome
 from evalsuite.runs.store import RunFolder
 
-RUNTIME_LINES = 20  # an image that is pulled first says a line or two
+RUNTIME_LINES = 20  # pulling an image prints a line or two
 REASON_CHARACTERS = 500
 CANNOT_START = (CANNOT_EXECUTE, NOT_FOUND)
-RENDEZVOUS_S = 20.0  # no framework waits shorter for a node that does not come (Gloo and Horovod wait 30 s)
+RENDEZVOUS_S = 20.0  # no framework waits shorter for a missing node (Gloo and Horovod: 30 s)
 
 
 def find_infrastructure_fault(folder: RunFolder, case: Case) -> str | None:
-    """What of the infrastructure failed in a run that ended badly; None if every planned node did its part.
-
-    By what the nodes left: an agent writes down its environment when it starts, and how it ended when it is done.
-    """
+    """What failed, by the records that each node's agent leaves at its start and end; None if every node did its
+    part."""
     agents = folder.agents()
     started, ended = set(folder.environments()), set(agents)
     if not started and not ended:
@@ -43,13 +40,13 @@ def lost_on(hosts: Sequence[str]) -> str:
 
 
 def find_deaf_hosts(agents: Mapping[str, AgentOutcome]) -> list[str]:
-    """The hosts whose agent ended the training because it heard nothing of the evaluator any more."""
+    """The hosts whose agent ended the training because the evaluator was silent."""
     return sorted(host for host, agent in agents.items() if agent.error and agent.exit_code == EVALUATOR_LOST)
 
 
 def find_lacking_program(agents: Mapping[str, AgentOutcome], program: str) -> str | None:
-    """Why the training could not be started on some hosts, where it can on others or here: they lack *program*, or
-    what starts it. None where it starts nowhere, which is the recipe's own matter."""
+    """Why the training could not start on some hosts. None where it starts nowhere, not even here: that is the recipe's
+    own matter."""
     found = {host: agent.error for host, agent in agents.items() if agent.error and agent.exit_code in CANNOT_START}
     if not found or (len(found) == len(agents) and shutil.which(program) is None):
         return None
@@ -57,8 +54,7 @@ def find_lacking_program(agents: Mapping[str, AgentOutcome], program: str) -> st
 
 
 def find_launcher_fault(agents: Mapping[str, AgentOutcome]) -> str | None:
-    """What is wrong with a run whose launcher says that all went well; None if so say the agents. Open MPI 5 gives 0
-    after it has lost a node and ended the training on the others."""
+    """What is wrong with a run whose launcher reports success: Open MPI 5 gives 0 after it lost a node."""
     if not any(agent.exit_code for agent in agents.values()):
         return None
     asked = sorted(host for host, agent in agents.items() if agent.interrupted_by)
@@ -66,17 +62,14 @@ def find_launcher_fault(agents: Mapping[str, AgentOutcome]) -> str | None:
 
 
 def _failed_at_once(agent: AgentOutcome) -> bool:
-    """Whether the training failed by itself before it could have waited in vain for another node: the launcher then
-    ends those nodes whose agent is only just starting, and they leave no record."""
+    """Whether the training failed before it could have waited for another node. The launcher then ends agents that are
+    only starting, and they leave no record."""
     by_itself = not (agent.interrupted_by or agent.signal or agent.timed_out or agent.error)
     return by_itself and agent.exit_code != 0 and agent.duration_s < RENDEZVOUS_S
 
 
 def find_container_fault(folder: RunFolder, found: Container | None) -> str | None:
-    """Why the container runtime started nothing, in its own words; None if it did, or if there is none.
-
-    It says so at the beginning of a log: what stands behind lines of a training is the training's own.
-    """
+    """Why the container runtime started nothing, by the first lines of a log; None if it did."""
     if found is None:
         return None
     for log in folder.logs():

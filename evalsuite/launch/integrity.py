@@ -1,8 +1,4 @@
-"""Were the run's files modified while it ran, by its script, which may write there, or by others?
-
-What was asked is held by us, and what was printed and sampled by the agent of each node, as hashes of what each wrote.
-A record that none of them wrote, such as the log of one more process, counts as well: it would be read like the rest.
-"""
+"""Whether a run's own records were changed while it went on, by its script or by others."""
 
 from collections.abc import Mapping
 
@@ -12,9 +8,9 @@ from evalsuite.runs.store import RunFolder
 
 
 def find_changes(folder: RunFolder, asked: Mapping[str, str], nodes: int) -> str | None:
-    """What was changed in the *folder* of a run that has ended, in a sentence; None: nothing.
+    """What was changed in the *folder* of a run that has ended; None: nothing. *asked*: name → hash at its start.
 
-    *asked*: name → hash of what was written before it began.
+    The agents hold the hashes of what they wrote. A record that none of them wrote counts too: it would be read.
     """
     changed = folder.others(asked)
     try:

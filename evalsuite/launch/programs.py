@@ -1,4 +1,4 @@
-"""Programs of the system that evalsuite asks something."""
+"""Asks programs of the system."""
 
 import os
 import subprocess
@@ -8,14 +8,14 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, kw_only=True)
 class Program:
-    """A program of the system, the package that has it, and a question that shows whether it works."""
+    """A program, the package that has it, and a question that shows whether it works."""
 
     name: str
     purpose: str
     remedy: str
     version: tuple[str, ...] = ("--version",)
-    alive: tuple[str, ...] = ()  # fails where the client has no server behind it
-    dead: str = ""  # what that means
+    alive: tuple[str, ...] = ()
+    dead: str = ""  # what a failing *alive* means
 
 
 def ask_program(

@@ -1,7 +1,6 @@
-"""How far an evaluation is, by what lies in its folder; nothing of it is held or changed, so it may be asked anytime.
+"""How far an evaluation is, by the files in its folder. Nothing is held or changed.
 
-A run that has begun and not ended goes on if its files still grow: its lock is not tried, for whoever holds a lock for
-a moment may take a run away from the evaluation.
+Whether a run goes on is seen by its growing files: to try its lock could take it away from the evaluation.
 """
 
 from collections.abc import Sequence
@@ -14,17 +13,17 @@ from evalsuite.plan.estimate import Estimate
 from evalsuite.runs.endings import Outcome
 from evalsuite.runs.store import RunFolder, Store
 
-GROWS_S = 90.0  # samples are written twice a second; a network file system may show it later
+GROWS_S = 90.0  # samples come twice a second; a network file system may show it late
 
 
 @dataclass(frozen=True, kw_only=True)
 class RunState:
-    """One run that was planned. Without *outcome* it has not ended."""
+    """A planned run; without *outcome* it has not ended."""
 
     run: Run
     outcome: Outcome | None
-    begun_s: float | None = None  # seconds since it began, if it has and has not ended
-    quiet_s: float | None = None  # seconds since its files grew
+    begun_s: float | None = None  # seconds since its begin, if it goes on
+    quiet_s: float | None = None
     items_per_s: float | None = None  # as the journal noted it
     unit: str | None = None
 
@@ -39,10 +38,8 @@ class RunState:
 
 @dataclass(frozen=True, kw_only=True)
 class EvaluationState:
-    """All runs that were planned, as they stand."""
-
     runs: tuple[RunState, ...]
-    made_again: int  # starts that the infrastructure failed, and that were made again
+    made_again: int  # starts that the infrastructure failed
     estimated_s: float | None  # for what is left; None: nothing has ended yet
 
     @property
@@ -65,13 +62,13 @@ NOT_BEGUN = EvaluationState(runs=(), made_again=0, estimated_s=None)
 
 
 def read(store: Store, now_s: float) -> EvaluationState:
-    """The state of the evaluation in *store* at the time *now_s* (Unix). Raises EvalsuiteError if none was begun."""
+    """The state in *store* at the time *now_s* (Unix). Raises EvalsuiteError if no evaluation was begun."""
     plan = store.plan()
     if plan is None:
         raise EvalsuiteError.of("launch.none_begun", path=store.root)
     attempts = {one.run: one for one in store.journal.attempts()}  # the last of each run
     runs = [Run(case=case, repeat=repeat) for repeat in range(plan.repeats) for case in plan.cases]
-    further = range(plan.repeats, plan.most_repeats or plan.repeats)  # made only where they are needed
+    further = range(plan.repeats, plan.most_repeats or plan.repeats)  # made only where needed
     runs += filter(store.ended(), (Run(case=case, repeat=repeat) for repeat in further for case in plan.cases))
     found = [_state(run, store.folder(run), now_s, attempts.get(run.id)) for run in runs]
     return EvaluationState(

@@ -1,9 +1,8 @@
-"""Launches runs: one engine process after the other, each with its end written down before the next begins."""
+"""Launches runs: one engine process after the other, each with its outcome written before the next begins."""
 
 import contextlib
 import os
 import shutil
-import signal
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -12,6 +11,7 @@ from pathlib import Path
 
 from evalsuite import __version__, files, redaction
 from evalsuite.adapter import Recipe
+from evalsuite.agent import signals
 from evalsuite.agent.order import AGENT_FAILED
 from evalsuite.dialect import Dialect
 from evalsuite.documents import CampaignPlace, RunCommand, UsedRecipe
@@ -37,7 +37,7 @@ Waits = Callable[[str], None]
 
 POLL_S = 0.2
 ENOUGH_POLL_S = 3.0  # reading a log from its beginning costs milliseconds
-AGENT_GRACE_S = 30.0  # beyond the run's own timeout, for the agent to end its tree and write its files
+AGENT_GRACE_S = 30.0  # beyond the run's timeout, for the agent to end its tree
 SHOWN_S = 35.0  # until a network file system shows what another node has written (nfs(5), acdirmin: 30 s)
 
 
@@ -49,12 +49,12 @@ class Launcher:
     timeout_s: float
     pythons: Mapping[tuple[str, str], Path]  # (framework, recipe) → interpreter of its environment
     packages: Mapping[tuple[str, str], Mapping[str, str]]  # the same → distribution → version
-    dialects: Mapping[str, Dialect]  # those that the logs are read by
-    sandboxed: bool = False  # the script can write nowhere but into its scratch folder, and has no network
-    stop_after_window: bool = False  # ends a script with a limit of its own, too, once its measured steps are done
-    memory_bytes: int | None = None  # that each process of a run may take; None: what the machine has
-    share: bool = False  # runs beside another evaluation on the machine instead of waiting for it
-    waits: Waits = lambda words: None  # told for whom a run waits
+    dialects: Mapping[str, Dialect]
+    sandboxed: bool = False  # see plan/sandbox
+    stop_after_window: bool = False  # also of scripts with a limit of their own
+    memory_bytes: int | None = None  # for each process; None: what the machine has
+    share: bool = False  # beside another evaluation, without waiting
+    waits: Waits = lambda words: None  # called with whom a run waits for
     after_fault: Callable[[Engine], Engine] = lambda engine: (
         engine
     )  # the infrastructure failed a run: on which nodes next
@@ -69,12 +69,11 @@ def launch(
     enough: Asks = lambda: None,
     place: CampaignPlace | None = None,
 ) -> Outcome:
-    """Runs *run* in its claimed *folder* and writes its outcome; returns it.
+    """Runs *run* in its claimed *folder*, writes its outcome and returns it.
 
-    *enough* is asked every few seconds why the run can be ended: once it says so, the run is ended in order and
-    counts as completed, and what the script says of being ended is no failure of its own. *tick* is called several
-    times a second with the seconds since the start. Whatever ends this function early (Ctrl-C among it) ends the
-    process tree first and leaves no outcome: the run counts as not run. *place*: where in its campaign it stands.
+    *enough* says every few seconds whether and why the run can be ended; it then counts as completed. *tick* is given
+    the seconds since the start. Whatever ends this function early (such as Ctrl-C) ends the process tree first and
+    leaves no outcome. *place*: in its campaign.
     """
     python = launcher.pythons[run.case.framework, recipe.name]
     path = folder.path.resolve()
@@ -100,8 +99,10 @@ def launch(
             lost = lost or (monitor.find_cut_off() if exit_code else [])
     started_at = (datetime.now(UTC).astimezone() - timedelta(seconds=duration_s)).isoformat(timespec="milliseconds")
     shutil.rmtree(folder.scratch, ignore_errors=True)
+    changed = integrity.find_changes(folder, asked, run.case.nodes)
+    ended = Outcome(status="failed", reason=changed) if changed else None
     outcome = replace(
-        _meddled(folder, asked, run.case) or _recorded_end(exit_code, why, folder, run.case, launcher, lost),
+        ended or _recorded_end(exit_code, why, folder, run.case, launcher, lost),
         exit_code=exit_code,
         started_at=started_at,
         duration_s=round(duration_s, 3),
@@ -120,8 +121,7 @@ def _write_files(texts: Mapping[str, str], scratch: Path) -> None:
 
 @contextlib.contextmanager
 def _monitor(folder: RunFolder, engine: Engine, nodes: int) -> Iterator[HeartbeatMonitor | None]:
-    """Lets the agents on other hosts hear of us, and us of them. An agent of this machine sees our end by itself, and
-    we see its own."""
+    """For other hosts alone: an agent of this machine sees our end by itself."""
     if engine.name == "local":
         yield None
         return
@@ -132,8 +132,8 @@ def _monitor(folder: RunFolder, engine: Engine, nodes: int) -> Iterator[Heartbea
 def _finish(
     line: CommandLine, folder: RunFolder, launcher: Launcher, tick: Tick, enough: Asks, monitor: HeartbeatMonitor | None
 ) -> tuple[int, Enough | None, float, list[str]]:
-    """Starts *line* and waits for its end: its exit code (negative: ended by that signal), why *enough* had it ended,
-    if it did, how long it took (without the wait for another evaluation on the machine), and which hosts were lost."""
+    """Runs *line*: its exit code (negative: ended by that signal), why *enough* had it ended, how long it took (without
+    waiting for another evaluation), and which hosts were lost."""
     with open(folder.engine_log, "wb", opener=files.open_private) as output:
         try:
             environment = {**os.environ, **line.environment, **launcher.engine.variables}
@@ -168,21 +168,15 @@ def _finish(
             engine_process.end_process(process)
 
 
-def _check_recorded(exit_code: int, folder: RunFolder) -> None:
-    """Raises EvalsuiteError if the agent could not write what it saw: that is no failure of the framework, and
-    the run counts as not run."""
-    error = _agent_error(folder)
-    if exit_code == AGENT_FAILED and error:
-        raise EvalsuiteError.of("launch.kept_go_on", error=error)
-
-
 def _agent_error(folder: RunFolder) -> str | None:
     return next((agent.error for agent in folder.agents().values() if agent.error), None)
 
 
-def _meddled(folder: RunFolder, asked: Mapping[str, str], case: Case) -> Outcome | None:
-    said = integrity.find_changes(folder, asked, case.nodes)
-    return Outcome(status="failed", reason=said) if said else None
+def _check_recorded(exit_code: int, folder: RunFolder) -> None:
+    """Raises EvalsuiteError if the agent could not write: the run counts as not run."""
+    error = _agent_error(folder)
+    if exit_code == AGENT_FAILED and error:
+        raise EvalsuiteError(f"{error} Finished runs are kept; start again to go on.")
 
 
 def _recorded_end(
@@ -203,10 +197,8 @@ def _ended(why: Enough) -> Outcome:
 
 
 def _lost(folder: RunFolder, case: Case) -> str | None:
-    """What is missing of a run whose engine ended well: a launcher may be told to let a dead node be (srun --no-kill).
-
-    A network file system may show late what a node has written.
-    """
+    """What is missing though the engine ended well: a launcher may ignore a dead node (srun --no-kill), and a network
+    file system may show files late."""
     deadline = time.monotonic() + SHOWN_S
     while (
         lost := fault_attribution.find_infrastructure_fault(folder, case) if case.nodes > 1 else None
@@ -247,7 +239,7 @@ def _ending(exit_code: int, folder: RunFolder, case: Case, launcher: Launcher) -
         )
     if exit_code < 0 or exit_code > 128:
         number = -exit_code if exit_code < 0 else exit_code - 128
-        return Outcome(status="failed", reason=Message("launch.run_signal", signal=_signal_name(number)))
+        return Outcome(status="failed", reason=Message("launch.run_signal", signal=signals.name(number)))
     return Outcome(status="failed", reason=Message("launch.run_exit", code=exit_code))
 
 
@@ -296,10 +288,3 @@ def _command(
 
 def _engine_said(file: Path) -> str:
     return redaction.redact(launcher_errors.find_reason(file.read_text(errors="replace") if file.is_file() else ""))
-
-
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"

@@ -1,4 +1,4 @@
-"""Whether a run can be ended before its script does: it has trained what is measured, or it hangs."""
+"""Whether a run can be ended before its script ends: its measured steps are done, or it hangs."""
 
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -10,9 +10,9 @@ from evalsuite.model import Run, Step
 from evalsuite.runs.endings import Enough
 from evalsuite.runs.store import Log, RunFolder
 
-SILENT_S = 120.0  # a script that prints nothing for this long after its last step is taken to hang
-MIDWAY_S = 600.0  # and one that has steps before it, after this long at least
-MIDWAY_TIMES = 30  # and so many times the longest that it had been silent before: an evaluation, a checkpoint
+SILENT_S = 120.0  # after the last step
+MIDWAY_S = 600.0  # between steps, at least
+MIDWAY_TIMES = 30  # times the longest silence before: an evaluation, a checkpoint
 
 
 def make_enough(
@@ -25,11 +25,10 @@ def make_enough(
 ) -> Callable[[], Enough | None]:
     """Says why the run can be ended, if it can.
 
-    Its logs have come to the last measured step, and the script has no limit of its own ("no_limit"), or it is to be
-    stopped then (*stop_after_window*: "window"), or it has printed nothing more for two minutes ("hung": process
-    groups that hang when they are taken down). Or it printed steps and then nothing for far longer than ever before
-    ("silent"). Before its first step a script may be silent up to the limit of its run: kernels are compiled and data
-    sets indexed then.
+    "no_limit": its measured steps are done and the script has no limit; "window": they are done and
+    *stop_after_window*; "hung": they are done and nothing was printed for SILENT_S, as of process groups that hang when
+    taken down; "silent": it was silent for far longer than ever before. Before its first step a script may compile or
+    index data.
     """
     from evalsuite.logs import reading
 
@@ -55,7 +54,7 @@ def make_enough(
 
 
 def longest_silence_s(steps: Sequence[Step]) -> float | None:
-    """The longest time without a step so far, that before the first one too; None where no arrival is known."""
+    """The longest time without a step, also before the first; None where no arrival is known."""
     arrivals = [step.arrival_s for step in steps if step.arrival_s is not None]
     return max(after - before for before, after in pairwise([0.0, *arrivals])) if arrivals else None
 

@@ -1,22 +1,22 @@
 """Checks free disk space before the first run."""
 
+import contextlib
 import shutil
 from collections.abc import Sequence
-from pathlib import Path
 
 from evalsuite.errors import EvalsuiteError
 from evalsuite.messages import Message
 from evalsuite.model import Run
 from evalsuite.runs.store import RunFolder, Store
 
-USUAL_BYTES = 20 << 20  # of a run on one node whose size nobody knows: logs and two samples a second for an hour
-MOST_WEIGHED = 20  # finished runs whose folders are added up
-SPARE = 2.0  # times what is expected: logs differ, and scripts write into their working folder
+USUAL_BYTES = 20 << 20  # a node: logs and two samples a second for an hour
+MOST_WEIGHED = 20
+SPARE = 2.0  # logs differ, and scripts write files
 LEAST_BYTES = 64 << 20
 
 
 def check_disk_space(runs: Sequence[Run], store: Store) -> None:
-    """Raises EvalsuiteError if the disk of *store* has not the room that *runs* are expected to need."""
+    """Raises EvalsuiteError if the disk of *store* lacks the room that *runs* are expected to need."""
     if not runs:
         return
     needed, by = needed_bytes(runs, store)
@@ -29,7 +29,7 @@ def check_disk_space(runs: Sequence[Run], store: Store) -> None:
 
 
 def needed_bytes(runs: Sequence[Run], store: Store) -> tuple[int, str]:
-    """What *runs* will take on the disk with some to spare, and by what that is told."""
+    """Bytes that *runs* will take with some to spare, and what the estimate rests on."""
     weighed = [_weight(folder) for folder in store.finished()[-MOST_WEIGHED:]]
     if weighed:
         each, by = sum(weighed) / len(weighed), Message("launch.disk_by_runs", n=len(weighed))
@@ -39,14 +39,11 @@ def needed_bytes(runs: Sequence[Run], store: Store) -> tuple[int, str]:
 
 
 def _weight(folder: RunFolder) -> int:
-    return sum(_size(file) for file in folder.path.rglob("*"))
-
-
-def _size(file: Path) -> int:
-    try:
-        return file.stat().st_size if file.is_file() else 0
-    except OSError:
-        return 0
+    total = 0
+    for file in folder.path.rglob("*"):
+        with contextlib.suppress(OSError):  # it may go meanwhile
+            total += file.stat().st_size if file.is_file() else 0
+    return total
 
 
 def _megabytes(size: float) -> str:

@@ -33,7 +33,7 @@ ROOM_BYTES = 10 * GIB  # four frameworks' environments took 5 GB on a CPU machin
 
 @dataclass(frozen=True, kw_only=True)
 class Check:
-    """One thing that was looked for. *remedy* says how to get it, "" where nothing is to be done."""
+    """One thing that was looked for."""
 
     group: str
     name: str
@@ -68,7 +68,6 @@ ENGINES = (
 
 
 def checks(runs: Path, folders: Sequence[Path] = ()) -> list[Check]:
-    """Everything that was looked for, group by group. *runs* is where run folders shall go."""
     return [
         *machine(),
         *devices(),
@@ -107,7 +106,6 @@ def _run_group() -> Check:
 
 
 def devices(root: Path = Path("/")) -> Iterator[Check]:
-    """The accelerators, or why there are none."""
     check = functools.partial(Check, group="devices")
     accelerators = Accelerators()
     if len(accelerators):
@@ -134,7 +132,6 @@ def devices(root: Path = Path("/")) -> Iterator[Check]:
 
 
 def nvidia_cards(root: Path = Path("/")) -> int:
-    """NVIDIA graphics and 3D controllers on the PCI bus."""
     return sum(
         files.text(device / "vendor") == NVIDIA and (files.text(device / "class") or "").startswith(DISPLAY)
         for device in root.glob("sys/bus/pci/devices/*")
@@ -147,7 +144,6 @@ def engines() -> Iterator[Check]:
 
 
 def program(wanted: Program, group: str) -> Check:
-    """Whether *wanted* is on the PATH and works."""
     check = functools.partial(Check, group=group, name=wanted.name)
     where = shutil.which(wanted.name)
     if where is None:
@@ -175,7 +171,7 @@ def tools() -> Iterator[Check]:
 
 
 def frameworks(folders: Sequence[Path] = ()) -> Iterator[Check]:
-    """Each framework: whether the environment of its reference workload has been made, or can be."""
+    """Each framework: whether the environment of its reference workload is there, or can be made."""
     device: Device = Accelerators().kind or "cpu"
     for known in registry.discover(folders).values():
         recipe = min(known.recipes, key=lambda recipe: recipe.kind != "reference", default=None)
@@ -184,7 +180,6 @@ def frameworks(folders: Sequence[Path] = ()) -> Iterator[Check]:
 
 
 def framework(known: adapter.Adapter, recipe: adapter.Recipe, device: Device) -> Check:
-    """Whether *recipe* can run here, now or once its environment has been installed."""
     check = functools.partial(Check, group="frameworks", name=known.name)
     absent = [name for name in recipe.system if shutil.which(name) is None]
     if recipe.needs_gpu and device == "cpu":
@@ -206,7 +201,7 @@ def framework(known: adapter.Adapter, recipe: adapter.Recipe, device: Device) ->
 
 
 def fonts() -> Iterator[Check]:
-    """Fonts with Chinese characters, without which what is printed on this machine (PDF) shows boxes."""
+    """Without fonts for Chinese, what is printed on this machine shows boxes."""
     listed = environment.output("fc-list", ":lang=zh", "family") or ""
     families = sorted({line.split(",")[0].strip() for line in listed.splitlines() if line.strip()})
     check = functools.partial(Check, group="fonts", name=Message("launch.chinese_font"))
@@ -226,7 +221,6 @@ def folders_writable(runs: Path) -> Iterator[Check]:
 
 
 def folder(name: str, path: Path, remedy: str, room_bytes: int = 0) -> Check:
-    """Whether *path* can be written, or made; it is not made here."""
     check = functools.partial(Check, group="folders", name=name)
     standing = next(parent for parent in (path.absolute(), *path.absolute().parents) if parent.exists())
     try:
@@ -247,7 +241,7 @@ def folder(name: str, path: Path, remedy: str, room_bytes: int = 0) -> Check:
 
 
 def ready(found: Iterable[Check]) -> bool:
-    """Whether `compare` can measure anything here: a folder to write to and a framework that can be had."""
+    """Whether `compare` can measure anything here: a writable folder and an available framework."""
     found = list(found)
     writable = all(check.state == "ok" for check in found if check.group == "folders" and check.name == "runs")
     return writable and any(check.group == "frameworks" and check.state in ("ok", "later") for check in found)

@@ -1,4 +1,4 @@
-"""A fixed computation before each block of runs: what it takes tells a machine that drifts from a framework."""
+"""A fixed computation, timed before each block of runs: it tells a drifting machine from a slow framework."""
 
 import hashlib
 import time
@@ -11,7 +11,7 @@ BEST_OF = 3  # a program that comes by for a moment is no drift
 
 
 def measure_seconds() -> float:
-    """What the computation takes on all usable cores of this machine at once; the fastest of three."""
+    """Seconds of the computation on all usable cores at once; the fastest of three."""
     count = len(cores.usable().cores)
     with ThreadPoolExecutor(count) as pool:  # hashlib lets go of the interpreter's lock
         return min(_once(pool, count) for _ in range(BEST_OF))

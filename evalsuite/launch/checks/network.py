@@ -1,4 +1,4 @@
-"""Measures network and storage of a scale by the engine that the runs have, before the first of them."""
+"""Measures network and storage at a scale, by the engine that the runs have, before the first of them."""
 
 import importlib.util
 import json
@@ -37,7 +37,7 @@ FRAMEWORK = "pytorch"  # whose environment has torch.distributed
 
 
 def python(pythons: Mapping[tuple[str, str], Path], adapters: Mapping[str, Adapter], case: Case) -> Path | None:
-    """An interpreter with PyTorch: that of the runs, one that was made before, or this one; None if there is none."""
+    """An interpreter with PyTorch: of the runs, made before, or this one; None if there is none."""
     if found := next((path for (framework, _), path in pythons.items() if framework == FRAMEWORK), None):
         return found
     recipes = adapters[FRAMEWORK].recipes if FRAMEWORK in adapters else ()
@@ -56,8 +56,7 @@ def measure(
     share: bool = False,
     collective: Collective = "gloo",
 ) -> NetworkMeasurement:
-    """Measures at the scale of *case*, by *collective*, and writes it beside the runs in *root*. What fails is written
-    down as well."""
+    """Measures at the scale of *case* and writes the result beside the runs in *root*, also if it failed."""
     place = network.folder(root.resolve(), f"{case.scale}-{collective}", campaign)
     place.mkdir(parents=True, exist_ok=True)
     begun = NetworkMeasurement(
@@ -99,7 +98,6 @@ def _by_torch(case: Case, interpreter: Path | None, place: Path) -> Argv:
 
 
 def _over_mpi(case: Case, place: Path) -> Argv:
-    """One mpirun for all nodes, as the scripts are started that it is measured for."""
     if shutil.which("mpirun") is None:
         raise EvalsuiteError.of("launch.network_no_mpirun")
     alone = ("--first-node-only",) if case.nodes > 1 else ()
@@ -117,7 +115,7 @@ def _line(case: Case, engine: Engine, rest: Argv, place: Path, share: bool) -> A
 
 
 def _start(line: Argv, place: Path) -> str | None:
-    """Starts *line* and waits; what it said last if it failed, None if it ended well."""
+    """Runs *line*; why it failed, None if it ended well."""
     folder, environment = RunFolder(place), {**os.environ, **python_path()}
     with open(folder.engine_log, "wb") as output:
         try:
@@ -138,7 +136,7 @@ def _start(line: Argv, place: Path) -> str | None:
 
 
 def _wait(process: subprocess.Popen[bytes], folder: RunFolder) -> None:
-    """Waits for its end; while it waits for another evaluation on a machine, its time has not begun."""
+    """The time limit begins once no other evaluation is waited for."""
     begun = time.monotonic()
     while process.poll() is None:
         if folder.waiting():

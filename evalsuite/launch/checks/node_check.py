@@ -22,12 +22,11 @@ from evalsuite.runs.preflight import NodeFacts
 CLOCK, FACTS = "evalsuite-clock ", "evalsuite-node "
 STAMPS = 5
 Seen = Literal["shared", "another", "read_only"]
-TOKEN = "token"  # a file that tells this runs folder from another of the same name
+TOKEN = "token"  # tells this runs folder from another of the same name
 
 
 def report(folder: Path, token: str, programs: Sequence[str], say: Callable[[str], None]) -> None:
-    """Says the time, several times, and then what is found here. *folder*: where the evaluator put *token*;
-    *programs*: what the runs will start."""
+    """Prints the time several times, then the facts. *folder*: where *token* was put; *programs*: what runs start."""
     for _ in range(STAMPS):
         say(f"{CLOCK}{time.time():.6f}")
         time.sleep(0.02)
@@ -55,7 +54,7 @@ def facts(folder: Path, token: str, programs: Sequence[str] = ()) -> NodeFacts:
 
 
 def _machine() -> str | None:
-    """What no other machine, and no container with a name of its own, has; None where the kernel does not say it."""
+    """What only this machine has, not even a container with another name; None where the kernel does not say it."""
     booted = environment.boot_id()
     return f"{booted}/{os.uname().nodename}" if booted else None
 
@@ -76,7 +75,7 @@ def _folder(folder: Path, token: str) -> tuple[Seen, str | None]:
 
 
 def sources_sha256() -> str:
-    """The hash of evalsuite's own files: two installations of one version may differ."""
+    """Of evalsuite's own files: two installations of one version may differ."""
     found = hashlib.sha256()
     for file in sorted(paths.PACKAGE.rglob("*.py")):
         found.update(str(file.relative_to(paths.PACKAGE)).encode() + b"\0" + file.read_bytes())
@@ -84,7 +83,7 @@ def sources_sha256() -> str:
 
 
 def read(line: str) -> float | NodeFacts | None:
-    """What a line says: the node's time, its facts, or nothing of ours."""
+    """The node's time or facts; None if the line is not ours."""
     _, mark, text = line.partition(CLOCK)
     if mark:
         try:

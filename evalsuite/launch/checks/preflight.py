@@ -1,7 +1,7 @@
-"""Looks at every node of an allocation before the first run, through the engine that will start the runs.
+"""Looks at every node before the first run, through the engine that will start the runs.
 
-Each node is started by itself, all at once: a node that is gone is named, and holds up no other. What a node says comes
-back over the engine's own output, so that it is heard also where the runs folder is not shared.
+Each node is started by itself, so one that is gone delays no other. Its answer comes by the engine's output, and so
+also where the runs folder is not shared.
 """
 
 import contextlib
@@ -29,13 +29,13 @@ from evalsuite.plan.engines import Engine
 from evalsuite.runs import preflight
 from evalsuite.runs.preflight import CheckedNode, DeviceProcess, NodeFacts, Preflight, Trouble
 
-GIVEN_UP_S = 5.0  # for a launcher to end once its ssh has said that it reached nobody; MPICH 4's never does
+GIVEN_UP_S = 5.0  # for a launcher to end after its ssh failed; MPICH 4's never does
 ANSWER_S = 60.0  # a cold start of Python from a busy network file system is some ten seconds
 AT_ONCE = 64
 CLOCK_WARNED_S = 1.0
-CLOCK_REFUSED_S = HostClocksDiffer.limit_s  # from there on every run would be flagged (D21)
+CLOCK_REFUSED_S = HostClocksDiffer.limit_s  # every run would be flagged (D21)
 ROOM_BYTES = 1 << 30  # logs and samples of a day of runs
-SLOW = 1.15  # times the median of all nodes; noise of the probe is some percent
+SLOW = 1.15  # times the median; the probe's noise is some percent
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,8 +43,8 @@ class Wanted:
     """What the runs that follow ask of their nodes."""
 
     nodes: int = 1
-    devices: int | None = None  # accelerators of each node; None: it trains on CPUs
-    programs: tuple[str, ...] = ()  # interpreters of environments that are here, and so are to be there
+    devices: int | None = None  # of each node; None: it trains on CPUs
+    programs: tuple[str, ...] = ()  # interpreters that must exist there
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,7 +56,7 @@ class _Heard:
 
 
 def look_at_nodes(engine: Engine, runs: Path, wanted: Wanted) -> Preflight:
-    """Looks at all nodes of *engine*. Raises EvalsuiteError if the runs folder cannot be written here."""
+    """Raises EvalsuiteError if the runs folder cannot be written here."""
     with _token(runs) as (folder, token), ThreadPoolExecutor(min(AT_ONCE, len(engine.nodes))) as pool:
         heard = list(pool.map(lambda name: _ask(engine, name, folder, token, wanted.programs), engine.nodes))
     ours = node_check.sources_sha256()
@@ -96,14 +96,13 @@ def _token(runs: Path) -> Iterator[tuple[Path, str]]:
 
 
 def _ask(engine: Engine, name: str, folder: Path, token: str, programs: Sequence[str]) -> _Heard:
-    """Starts the node's own look through *engine*, and hears it out."""
     alone = engine.on([name]) if engine.on else engine
     wanted = (word for program in programs for word in ("--program", program))
     argv = (sys.executable, "-m", "evalsuite", "preflight", "--on-node", str(folder), "--token", token, *wanted)
     try:
         process = subprocess.Popen(
             alone.command_on_nodes(1, str(folder), argv),
-            cwd="/",  # whatever the node has of the runs folder, it shall come so far as to say it
+            cwd="/",  # a node without the runs folder must be able to say so
             env={**os.environ, **alone.variables},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
@@ -119,8 +118,8 @@ def _ask(engine: Engine, name: str, folder: Path, token: str, programs: Sequence
 
 
 def _hear(name: str, process: "subprocess.Popen[str]") -> _Heard:
-    """What *process* prints until it ends. It is ended after ANSWER_S, or soon once its ssh has reached nobody: also
-    one that does not heed it, as Open MPI 5's may not."""
+    """Reads until *process* ends. It is ended after ANSWER_S, or soon after its ssh failed: Open MPI 5 may not end
+    itself."""
     lines: list[str] = []
     facts, offset_s, unreached = None, None, False
     too_late = threading.Event()
@@ -155,7 +154,7 @@ def _hear(name: str, process: "subprocess.Popen[str]") -> _Heard:
 
 
 def _slow(heard: Sequence[_Heard]) -> dict[str, float]:
-    """The nodes on which the fixed computation took longer → how many times the median of all, of two the shorter."""
+    """Node → times the median (of two: the shorter) of the fixed computation, where it is slow."""
     probes = {one.name: one.facts.probe_s for one in heard if one.facts and one.facts.probe_s}
     if len(probes) < 2:
         return {}
@@ -164,7 +163,7 @@ def _slow(heard: Sequence[_Heard]) -> dict[str, float]:
 
 
 def _same(heard: Sequence[_Heard]) -> dict[str, str]:
-    """The nodes that are a machine which stands in the list already → by what name."""
+    """Node → name of an earlier node that is the same machine."""
     first: dict[str, str] = {}
     for one in heard:
         if one.facts and one.facts.machine:
@@ -213,6 +212,5 @@ def _troubles(
 
 
 def _on_device(one: DeviceProcess) -> str:
-    """`python (pid 4242, GPU 0, 3.0 GiB)`"""
     memory = "" if one.memory_bytes is None else f", {one.memory_bytes / ROOM_BYTES:.1f} GiB"
     return f"{one.name or '?'} (pid {one.pid}, GPU {one.device}{memory})"

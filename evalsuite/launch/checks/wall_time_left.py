@@ -10,17 +10,14 @@ MARGIN_S = 150.0  # SIGTERM comes 120 s before the end, and no run shall meet it
 
 
 class RemainingTime:
-    """The time that an allocation has left, from now on."""
-
     def __init__(self, left_s: float | None, estimate: Estimate, clock: Callable[[], float] = time.monotonic) -> None:
-        """*left_s*: None if there is no end. *estimate* may learn while the time goes on."""
+        """*left_s*: None if there is no end."""
         self._estimate, self._clock = estimate, clock
         self._end_s = None if left_s is None else clock() + left_s - MARGIN_S
-        self.refused = False  # whether a run did not fit
+        self.refused = False
 
     def fits(self, run: Run) -> bool:
-        """Whether *run* is expected to end in time. One that is like no other that has ended is let begin: what it
-        takes is not known, and a run that the end of the time interrupts stands against nobody."""
+        """Whether *run* is expected to end in time. One without an estimate may begin."""
         if self._end_s is None:
             return True
         fits = self._clock() + (self._estimate.of(run) or 0.0) < self._end_s

@@ -1,9 +1,8 @@
-"""Is a checkout what its commit says? git answers, from a repository of its own that was made for the question.
+"""Whether a checkout is what its commit says.
 
-The checkout's own index can be told to pass over a file (`update-index --assume-unchanged`), and its settings to start
-programs or to hide files. So git gets a fresh folder with an empty index and no settings, and of the checkout only the
-objects and the files. Its index is filled from the commit's entries, every file is hashed against it, and the tree and
-the commit are hashed again from these entries: the last hash is the pin.
+Its own index and settings can be made to hide files (`update-index --assume-unchanged`) or to start programs. So git is
+given a fresh repository without settings, with the checkout's objects and files. It hashes every file, the tree and the
+commit again: the last hash must be the pin.
 """
 
 import contextlib
@@ -15,9 +14,9 @@ from pathlib import Path
 from evalsuite import files
 from evalsuite.launch.provision.git import CannotFetch, run_git
 
-BYTECODE = "__pycache__"  # what importing a module leaves beside it; it is removed before a run
-IMPORTED = (".py", ".pyc", ".pyd", ".so", ".pth")  # what Python takes before the module of that name that was meant
-BUILT = "build"  # a folder into which scripts compile kernels of their own
+BYTECODE = "__pycache__"
+IMPORTED = (".py", ".pyc", ".pyd", ".so", ".pth")  # what Python may import in place of a module
+BUILT = "build"  # where scripts compile kernels
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,7 +29,7 @@ class Differences:
 
 
 def find_differences(folder: Path, commit: str, wanted: tuple[str, ...]) -> Differences:
-    """What in *folder* is not as *commit* has it; *wanted* are the folders that were checked out, () for all.
+    """What in *folder* is not as *commit* has it; *wanted*: the folders that were checked out, () for all.
 
     Raises CannotFetch where git cannot read the commit.
     """
@@ -59,7 +58,6 @@ def find_differences(folder: Path, commit: str, wanted: tuple[str, ...]) -> Diff
 
 
 def _of_fresh(fresh: Path) -> dict[str, str]:
-    """What lets git look at a work tree from the repository *fresh*, with nobody's settings."""
     return _without_git() | {
         "GIT_DIR": str(fresh),
         "GIT_WORK_TREE": ".",
@@ -74,7 +72,7 @@ def _without_git() -> dict[str, str]:
 
 
 def _is_wanted(path: str, wanted: tuple[str, ...]) -> bool:
-    """As a sparse checkout by folders does it: those folders, and the files that lie on the way to them."""
+    """As a sparse checkout by folders: those folders, and the files on the way to them."""
     above = path.rpartition("/")[0]
     folders = [place.strip("/") for place in wanted]
     return (

@@ -1,9 +1,4 @@
-"""Official repositories at their pinned commit: fetched into the cache, checked before every use, never patched.
-
-What is fetched is one commit, and of it only the folders that the recipes need, from the public address or
-from a mirror of the user's. A recipe names an entry of `data/repositories.toml`; a folder given with `--adapters` may
-bring a `repositories.toml` of its own.
-"""
+"""Official repositories at their pinned commit: fetched into the cache, checked before every use, never patched."""
 
 import shutil
 from collections.abc import Callable, Mapping
@@ -18,11 +13,11 @@ from evalsuite.messages import Message
 from evalsuite.plan.repositories import ADDRESS, COMMIT, Repository, named
 from evalsuite.redaction import redact
 
-BRANCHES_ALONE = (  # what git says of a server that gives no single commit
+BRANCHES_ALONE = (  # of a server that gives no single commit, git says
     "does not allow request for unadvertised object",  # protocol 0 without uploadpack.allowReachableSHA1InWant
     "does not support shallow capabilities",  # files served by a plain web server
 )
-FORGED = "its own records"  # said where the objects of a repository do not add up to its commit
+FORGED = "its own records"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,8 +26,8 @@ class State:
 
     present: bool
     commit: str | None = None
-    changed: tuple[str, ...] = ()  # files that are not as the commit has them
-    absent: tuple[str, ...] = ()  # files of the commit whose content the mirror does not hold
+    changed: tuple[str, ...] = ()
+    absent: tuple[str, ...] = ()  # files whose content the mirror lacks
 
     @property
     def short_commit(self) -> str:
@@ -44,7 +39,6 @@ class State:
 
 
 def state(repository: Repository) -> State:
-    """What the cache holds; nothing is changed."""
     if not (repository.folder / ".git").exists():
         return State(present=False)
     commit = read_git("rev-parse", "--verify", "HEAD", folder=repository.folder)
@@ -56,7 +50,6 @@ def state(repository: Repository) -> State:
 
 
 def _of_submodule(folder: Path, place: str, commit: str) -> str | None:
-    """The submodule at *place* if it is there and not what *commit* pins it to."""
     if not (folder / place / ".git").exists():
         return None  # it is fetched when it is missing
     pinned = _pinned(folder, place, commit)
@@ -66,7 +59,7 @@ def _of_submodule(folder: Path, place: str, commit: str) -> str | None:
 
 
 def refusal(recipe: Recipe, repositories: Mapping[str, Repository]) -> str | None:
-    """Why *recipe* cannot be run from the cache as it stands, or None if it can."""
+    """Why *recipe* cannot be run from the cache as it stands; None if it can."""
     if not recipe.checkout:
         return None
     repository = named(recipe.checkout, repositories)
@@ -89,8 +82,8 @@ def refusal(recipe: Recipe, repositories: Mapping[str, Repository]) -> str | Non
 
 
 def without_bytecode(recipe: Recipe, repositories: Mapping[str, Repository]) -> None:
-    """Removes what importing has left in the checkout of *recipe*: Python would run it in place of the script's files,
-    if their times fit, and no commit says what it should be."""
+    """Removes the bytecode in the checkout of *recipe*: Python may run it in place of the files, and no commit covers
+    it."""
     if recipe.checkout:
         for folder in list(named(recipe.checkout, repositories).folder.rglob(BYTECODE)):
             if folder.is_dir() and not folder.is_symlink():
@@ -116,7 +109,7 @@ def facts(recipe: Recipe, repositories: Mapping[str, Repository]) -> Checkout | 
 def get(
     repository: Repository, *, mirror: str | None = None, progress: Callable[[str], None] = lambda line: None
 ) -> Path:
-    """The checkout of *repository*, which is fetched now if it is not there yet. Raises CannotFetch."""
+    """The checkout of *repository*, fetched if it is not there. Raises CannotFetch."""
     found = state(repository)
     if found.present and found.commit == repository.commit and found.clean:
         for place in _submodules_missing(repository):
@@ -148,8 +141,8 @@ def get(
 def source(repository: Repository, mirror: str | None) -> str:
     """Where *repository* is fetched from: its public address, or its place in *mirror*.
 
-    A mirror is another host (`https://git.example.org/mirrors`, then `/owner/name` follows) or a folder of
-    clones named `owner+name` or `owner/name`, bare or not, with or without `.git`.
+    A mirror is another host (`https://git.example.org/mirrors`, then `/owner/name` follows) or a folder of clones named
+    `owner+name` or `owner/name`, bare or not.
     """
     if not mirror:
         return repository.address
@@ -165,10 +158,7 @@ def source(repository: Repository, mirror: str | None) -> str:
 
 
 def _fetch(repository: Repository, address: str, folder: Path) -> None:
-    """From another host by the network; a folder's objects are used where they lie, so it has to stay.
-
-    Using them in place also works with mirrors that hold no large files, from which git refuses to copy.
-    """
+    """By the network; from a folder by its objects where they lie, which works also for mirrors without large files."""
     run_git("init", "--quiet", folder=folder)
     if Path(address).is_dir():
         run_git("remote", "add", "--", "origin", address, folder=folder)
@@ -184,7 +174,7 @@ def _fetch(repository: Repository, address: str, folder: Path) -> None:
 
 
 def _fetch_commit(commit: str, address: str, folder: Path) -> None:
-    """One commit, its files only as they are checked out; from a server that gives branches alone, all of them."""
+    """One commit, with files only as they are checked out; all branches from a server that gives only these."""
     run_git("remote", "add", "--", "origin", address, folder=folder)
     one = ("--depth", "1", "--no-tags", "--filter=blob:none", "--no-recurse-submodules")
     try:
@@ -213,7 +203,6 @@ def _fetch_submodule(folder: Path, place: str, mirror: str | None, progress: Cal
 
 
 def _pinned(folder: Path, place: str, commit: str) -> str:
-    """The commit of the submodule at *place*, as *commit* of the repository around it has it."""
     facts = read_git("ls-tree", commit, "--", place, folder=folder).split()
     if facts[1:2] != ["commit"] or not COMMIT.fullmatch(facts[2]):
         raise CannotFetch.of("launch.submodule_none", path=place, name=folder.name)

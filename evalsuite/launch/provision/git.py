@@ -1,4 +1,4 @@
-"""Runs git, and of all that a repository or this machine could have it start, nothing else."""
+"""Runs git, and nothing else that a repository or this machine could have it start."""
 
 import os
 import subprocess
@@ -24,8 +24,8 @@ class CannotFetch(EvalsuiteError):
 
 
 def run_git(*arguments: str, folder: Path, stdin: bytes = b"", variables: Mapping[str, str] | None = None) -> bytes:
-    """What git prints in *folder*; *variables* instead of this process's own. Raises CannotFetch with its last lines
-    if it fails."""
+    """What git prints in *folder*, with *variables* as its environment (None: ours). Raises CannotFetch with git's last
+    lines."""
     settings = [word for setting in SETTINGS for word in ("-c", setting)]
     try:
         answer = subprocess.run(
@@ -45,5 +45,4 @@ def run_git(*arguments: str, folder: Path, stdin: bytes = b"", variables: Mappin
 
 
 def read_git(*arguments: str, folder: Path) -> str:
-    """What git prints, as text without the last line's end."""
     return run_git(*arguments, folder=folder).decode(errors="replace").strip()

@@ -23,7 +23,7 @@ ASKING_S = 600.0  # a runtime that has not the image yet pulls it first
 
 
 def digest(found: Runtime, image: str, environment: Mapping[str, str] | None = None) -> str | None:
-    """The digest that pins *image*, where the runtime tells it; None where it does not or the image is not here."""
+    """The digest that pins *image*; None where the runtime does not tell it or the image is not here."""
     if found.digest_argv is None:
         return None
     answer = ask_program(found.digest_argv(image), ASKING_S, environment)
@@ -32,10 +32,7 @@ def digest(found: Runtime, image: str, environment: Mapping[str, str] | None = N
 
 @functools.cache
 def packages(container: Container, image: str) -> Mapping[str, str]:
-    """Distribution → version, as the Python inside *image* sees them; empty where it cannot be asked from here.
-
-    A run says by itself why the image does not start: nothing is refused for it here.
-    """
+    """Distribution → version, as the Python inside *image* sees them; empty where it cannot be asked."""
     with files.scratch("image") as folder:
         (folder / SCRATCH).mkdir()
         asking = container.argv(("python3", "-I", "-c", LISTING), image=image, folder=str(folder))
@@ -44,7 +41,7 @@ def packages(container: Container, image: str) -> Mapping[str, str]:
 
 
 def _listed(printed: str) -> dict[str, str]:
-    """What LISTING printed: the last line, for an image may greet before it."""
+    """The last line that LISTING printed: an image may greet first."""
     lines = printed.strip().splitlines()
     try:
         found = json.loads(lines[-1]) if lines else {}

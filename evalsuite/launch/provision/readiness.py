@@ -18,10 +18,8 @@ PACKAGES = {"mpirun": "openmpi-bin", "mpicc": "libopenmpi-dev", "cmake": "cmake"
 
 
 def refusal() -> Callable[[Case, Recipe], str | None]:
-    """What says why a recipe cannot be started here for a case, with what to do about it; None if it can.
-
-    A checkout is hashed once, however many cases it serves.
-    """
+    """A function that says why a recipe cannot be started here for a case; None if it can. It hashes each checkout
+    once."""
     checked: dict[tuple[str, Path | None], str | None] = {}
 
     def refused(case: Case, recipe: Recipe) -> str | None:
@@ -34,7 +32,7 @@ def refusal() -> Callable[[Case, Recipe], str | None]:
 
 
 def sandbox_missing() -> str | None:
-    """Why no script can be run in a sandbox here, with what to do about it; None if it can."""
+    """Why no script can be run in a sandbox here; None if it can."""
     if not shutil.which(sandbox.PROGRAM):
         return Message("launch.sandbox_absent", name=sandbox.PROGRAM, package=sandbox.PACKAGE)
     tried = ("--unshare-net", "--unshare-pid", "--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev", "true")
@@ -48,7 +46,7 @@ def sandbox_missing() -> str | None:
 
 
 def data_facts(case: Case, recipe: Recipe) -> tuple[dict[str, object], ...]:
-    """What a run records of its data sets: the name, and what the folder's own `evalsuite-dataset.json` says."""
+    """What a run records of its data sets: name and content of the folder's `evalsuite-dataset.json`."""
     return tuple({"name": name, **_own_words(paths.data_sets() / name)} for name in data_sets(case, recipe))
 
 
@@ -58,7 +56,6 @@ def _own_words(folder: Path) -> dict[str, object]:
 
 
 def data_sets(case: Case, recipe: Recipe) -> list[str]:
-    """The names of the data sets that the script reads."""
     return names(recipe.command(case))
 
 

@@ -1,8 +1,6 @@
 """One virtual environment per set of pins, made on first use with uv and shared between runs.
 
-The environments lie in the cache (`paths.cache()/environments`), never inside evalsuite's own. uv finds the
-interpreter, resolves and installs; a CUDA build is refused on a machine without a GPU, and a half-made environment is
-never taken for a whole one.
+They lie in the cache, never inside evalsuite's own environment. A CUDA build is refused on a machine without a GPU.
 """
 
 import contextlib
@@ -15,7 +13,7 @@ import shutil
 import subprocess
 import sys
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from importlib.metadata import distributions
 from pathlib import Path
@@ -28,10 +26,10 @@ from evalsuite.model import Device
 
 Progress = Callable[[str], None]
 
-LAST_LINES = 12  # of a failed command, enough to hold uv's explanation of a conflict
+LAST_LINES = 12
 IMPORT_TIMEOUT_S = 300  # a first import compiles some thousand files; a cold disk took a minute
 RECORD = "evalsuite.json"  # what was installed; written last, so its presence means complete
-LOCK = "requirements.lock"  # every distribution with its exact version, as uv resolved it
+LOCK = "requirements.lock"
 
 
 class CannotInstall(EvalsuiteError):
@@ -47,32 +45,32 @@ class CannotInstall(EvalsuiteError):
 
 @dataclass(frozen=True, kw_only=True)
 class Environment:
-    """A finished virtual environment."""
-
     folder: Path
     python: Path
     pins: tuple[str, ...]
     device: Device
     size_bytes: int
-    packages: Mapping[str, str]  # distribution → version, as resolved
+    packages: Mapping[str, str]
 
 
 def ensure(recipe: Recipe, *, device: Device = "cpu", progress: Progress = lambda line: None) -> Path:
-    """The interpreter of the recipe's environment, which is made now if it is not there yet.
-
-    Safe when several processes call it at once: one makes it and the others wait. Raises CannotInstall.
-    """
+    """The interpreter of the recipe's environment, made if it is not there; safe to call from several processes. Raises
+    CannotInstall."""
     folder = folder_of(recipe, device)
     folder.parent.mkdir(parents=True, exist_ok=True)
     if not _complete(folder):
-        with _only_maker(folder, progress):
+        lock, busy = (
+            folder.with_name(f"{folder.name}.lock"),
+            Message("launch.another_makes", name=folder.name),
+        )
+        with locks.hold_lock(lock, waiting=lambda: progress(busy)):
             if not _complete(folder):
                 _make(folder, recipe, device, progress)
     return _interpreter(folder)
 
 
 def existing(recipe: Recipe, *, device: Device = "cpu") -> Environment | None:
-    """The recipe's environment if it can be made and has been; nothing is started."""
+    """The recipe's environment; None if it has not been made."""
     if not recipe.pins(device):
         return None
     folder = folder_of(recipe, device)
@@ -80,15 +78,14 @@ def existing(recipe: Recipe, *, device: Device = "cpu") -> Environment | None:
 
 
 def current(recipe: Recipe) -> Path:
-    """The interpreter at hand, for `--environment current`. Raises CannotInstall if the framework does not
-    import in it."""
+    """The interpreter at hand. Raises CannotInstall if the framework does not import in it."""
     _check_import(Path(sys.executable), recipe, Message("launch.interpreter_here"))
     return Path(sys.executable)
 
 
 def refusal(recipe: Recipe, kind: str, device: Device) -> str | None:
-    """Why the recipe will have no interpreter of the *kind* "managed" or "current", as far as that can be told with
-    nothing started; None where an attempt must show it."""
+    """Why the recipe will have no interpreter of the *kind* "managed" or "current"; None where an attempt must show it.
+    Nothing is started."""
     if kind == "managed":
         try:
             folder_of(recipe, device)
@@ -102,7 +99,6 @@ def refusal(recipe: Recipe, kind: str, device: Device) -> str | None:
 
 
 def packages(recipe: Recipe, kind: str, device: Device) -> Mapping[str, str]:
-    """Distribution → version, in the recipe's environment or, where *kind* is "current", of this interpreter."""
     if kind == "managed":
         return _recorded(folder_of(recipe, device)).packages
     return {name: found.version for found in distributions() if (name := found.metadata["Name"])}
@@ -116,7 +112,7 @@ def framework_version(recipe: Recipe, installed: Mapping[str, str]) -> str | Non
 
 
 def folder_of(recipe: Recipe, device: Device) -> Path:
-    """Where the recipe's environment lies: one folder per set of pins, Python version and kind of device."""
+    """One folder per set of pins, Python version and kind of device. Raises CannotInstall for a recipe without pins."""
     pins = recipe.pins(device)
     if not pins:
         raise CannotInstall(
@@ -135,11 +131,14 @@ def _instead(recipe: Recipe) -> str:
 
 
 def _make(folder: Path, recipe: Recipe, device: Device, progress: Progress) -> None:
-    """Makes the environment in its place; it counts as whole once its record is written."""
     shutil.rmtree(folder, ignore_errors=True)
     pins, python = recipe.pins(device), str(_interpreter(folder))
     progress(Message("launch.making_environment", pins=" ".join(pins), version=recipe.python))
-    _uv(("venv", "--no-project", "--python", recipe.python, str(folder)), progress, _no_python(recipe.python))
+    _uv(
+        ("venv", "--no-project", "--python", recipe.python, str(folder)),
+        progress,
+        Message("launch.python_needed", version=recipe.python),
+    )
     lock, backend = _resolve(pins, python, device, progress)
     (folder / LOCK).write_text(lock)
     install = ("pip", "install", "--python", python, *backend)
@@ -155,16 +154,9 @@ def _make(folder: Path, recipe: Recipe, device: Device, progress: Progress) -> N
     progress(Message("launch.environment_ready", name=folder.name, megabytes=_recorded(folder).size_bytes / 1e6))
 
 
-def _no_python(version: str) -> str:
-    return Message("launch.python_needed", version=version)
-
-
 def _resolve(pins: tuple[str, ...], python: str, device: Device, progress: Progress) -> tuple[str, tuple[str, ...]]:
-    """Every distribution with its version, as a requirements file, and the options of uv that gave it.
-
-    A CPU build of PyTorch lies on an index of its own. Where the indexes at hand answer with the CUDA build, uv is told
-    to ask that one.
-    """
+    """The lock file, and the options of uv that gave it. A CPU build of PyTorch lies on an index of its own: it is
+    asked where the configured indexes answer with the CUDA build."""
 
     def compiled(*backend: str) -> str:
         line = ("pip", "compile", "--python", python, "--no-header", "--no-annotate", "-", *backend)
@@ -185,7 +177,6 @@ def _resolve(pins: tuple[str, ...], python: str, device: Device, progress: Progr
 
 
 def _cuda_packages(lock: str) -> list[str]:
-    """The distributions of a CUDA build: 2 to 5 GB that a machine without a GPU can do nothing with."""
     return [line for line in lock.splitlines() if re.match(r"nvidia-cu|cuda-", line)]
 
 
@@ -194,7 +185,7 @@ def _cuda_refused(pins: tuple[str, ...], lock: str) -> str:
 
 
 def _check_import(python: Path, recipe: Recipe, where: str) -> None:
-    """Raises CannotInstall if the recipe's module does not import; a recipe that names none is not checked."""
+    """Raises CannotInstall if the recipe's module does not import."""
     if not recipe.import_name:
         return
     try:
@@ -259,22 +250,12 @@ def _interpreter(folder: Path) -> Path:
     return folder / "bin" / "python"
 
 
-@contextlib.contextmanager
-def _only_maker(folder: Path, progress: Progress) -> Iterator[None]:
-    lock = folder.with_name(f"{folder.name}.lock")
-    with locks.hold_lock(lock, waiting=lambda: progress(Message("launch.another_makes", name=folder.name))):
-        yield
-
-
 # uv
 
 
 def uv_variables() -> dict[str, str]:
-    """Our environment for uv, which is forbidden to fetch interpreters and finds those of pyenv too.
-
-    uv reads nothing of pip's configuration (docs.astral.sh/uv/pip/compatibility, "Configuration files and environment
-    variables"): what pip has set is said in uv's own variables, where these are not set.
-    """
+    """The environment for uv: it may not fetch interpreters, finds pyenv's, and gets pip's settings, which it does not
+    read (docs.astral.sh/uv/pip/compatibility)."""
     foreign = {"VIRTUAL_ENV", "CONDA_PREFIX", "PYTHONPATH", "PYTHONHOME"}
     kept = {name: value for name, value in os.environ.items() if name not in foreign}
     pyenv = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv") / "versions"
@@ -297,8 +278,8 @@ OF_PIP = {  # a setting of pip → the variable of uv, and what stands between i
 
 
 def _of_pip(listing: str) -> dict[str, str]:
-    """*listing* of `pip config list` in uv's variables: `global.index-url='https://…'`. The environment wins over
-    [install] and that over [global] (pip.pypa.io/en/stable/topics/configuration, "Precedence / Override order")."""
+    """*listing* of `pip config list` in uv's variables. The environment wins over [install], and that over [global]
+    (pip.pypa.io/en/stable/topics/configuration)."""
     found: dict[str, str] = {}
     lines = [line.partition("=") for line in listing.splitlines()]
     for place in ("global", "install", ":env:"):
@@ -313,8 +294,8 @@ def _of_pip(listing: str) -> dict[str, str]:
 
 
 def _pip_config_list() -> str:
-    """What pip of the first interpreter that has it says; evalsuite's own may have been made without."""
-    base = getattr(sys, "_base_executable", sys.executable)  # of a virtual environment, the interpreter it was made by
+    """By the first interpreter that has pip; evalsuite's own may have none."""
+    base = getattr(sys, "_base_executable", sys.executable)
     for python in (sys.executable, base, "python3"):
         with contextlib.suppress(OSError):
             answer = subprocess.run([python, "-m", "pip", "config", "list"], capture_output=True, text=True)
@@ -330,7 +311,7 @@ def _uv(
     variables: Mapping[str, str] | None = None,
     stdin: str = "",
 ) -> str:
-    """Runs uv, hands its messages to *progress* as they come, and gives what it printed."""
+    """What uv prints; its messages go to *progress* as they come. Raises CannotInstall."""
     process = subprocess.Popen(
         [uv_program(), *arguments],
         stdin=subprocess.PIPE,
@@ -345,7 +326,7 @@ def _uv(
     assert process.stdin and process.stdout and process.stderr  # all three are pipes
     with process:
         try:
-            with contextlib.suppress(BrokenPipeError):  # it has already given up; its last lines say why
+            with contextlib.suppress(BrokenPipeError):
                 process.stdin.write(stdin)
                 process.stdin.close()
             for line in process.stderr:

@@ -1,1 +1,1 @@
-"""Hosts other than this one: reaching them, hearing from them, and what their launchers say."""
+"""Other hosts: reaching them, hearing from them, and reading their launchers' errors."""

@@ -1,4 +1,4 @@
-"""What is handed to hosts that inherit nothing from this shell, and which launcher of MPI is here."""
+"""The variables that are handed to hosts which inherit nothing from this shell."""
 
 import importlib.metadata
 import os
@@ -16,14 +16,14 @@ ALSO = ("PATH", "LD_LIBRARY_PATH", "PYTHONPATH", "EVALSUITE_DATA", "EVALSUITE_CA
 
 
 def forwarded_variables(environment: Mapping[str, str], interface: str | None) -> dict[str, str]:
-    """The variables of this shell that change a training, and those that let evalsuite start there."""
+    """The variables that change a training, and those that evalsuite needs to start there."""
     wanted = [name for name in sorted(environment) if name in variables.KNOWN or name in ALSO]
     found = {name: environment[name] for name in wanted}
     return {**found, **python_path(environment), "EVALSUITE_INTERFACE": interface or "auto"}
 
 
 def python_path(environment: Mapping[str, str] = os.environ) -> dict[str, str]:
-    """What lets `python -m evalsuite` start from any folder; nothing where it is installed."""
+    """What lets `python -m evalsuite` start from any folder; {} where it is installed."""
     try:
         importlib.metadata.distribution("evalsuite")
     except importlib.metadata.PackageNotFoundError:
@@ -33,10 +33,7 @@ def python_path(environment: Mapping[str, str] = os.environ) -> dict[str, str]:
 
 
 def with_version(transport: str) -> str:
-    """*transport*; where Open MPI is asked for, with the version that is here: "openmpi4" or "openmpi5".
-
-    Raises EvalsuiteError if there is none, or one that is not known.
-    """
+    """*transport*, Open MPI with its version: "openmpi4". Raises EvalsuiteError where that is absent or unknown."""
     if transport != OPEN_MPI:
         return transport
     answer = ask_program(("mpirun", "--version"), VERSION_TIMEOUT_S)

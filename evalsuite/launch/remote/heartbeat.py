@@ -1,4 +1,4 @@
-"""The evaluator's side of a run on other hosts: its sign of life, and who is heard (`agent.heartbeat`)."""
+"""The evaluator's side of the heartbeat of a run on other hosts (`agent.heartbeat`)."""
 
 import contextlib
 import json
@@ -13,14 +13,14 @@ from evalsuite.agent.heartbeat import CALL_SILENT_S, FILE_SILENT_S, GREETING, PE
 from evalsuite.launch.remote import launcher_errors
 from evalsuite.runs.store import RunFolder
 
-START_S = 300.0  # from the first agent to the last: a scheduler may start the tasks of a step one by one
-LOOK_S = 0.5  # between two looks at whether the server is to be closed
+START_S = 300.0  # from the first agent to the last: schedulers may start tasks one by one
+LOOK_S = 0.5
 LONGEST = 512  # bytes of a call: a host's name has 255 at most
 ELSEWHERE = "192.0.2.1"  # an address that belongs to nobody (RFC 5737)
 
 
 class CallServer:
-    """UDP server of the evaluator: answers each call with the time, and remembers when each host last called."""
+    """UDP server: answers each call with the time, and notes when each host called."""
 
     def __init__(self) -> None:
         self._called_s: dict[str, float] = {}  # host → when, by our monotonic clock
@@ -40,8 +40,8 @@ class CallServer:
         self._closed.set()
 
     def silent_s(self, host: str) -> float | None:
-        """Seconds without a call of *host*, up to when no call was left to answer: one that came while we were stopped
-        still waits. None for a host that has never called: a firewall may keep it from it."""
+        """Seconds from the host's last call to when the queue was last empty. None for a host that never called: a
+        firewall may stop it."""
         called_s = self._called_s.get(host)
         return None if called_s is None else max(0.0, self._emptied_s - called_s)
 
@@ -61,13 +61,13 @@ class CallServer:
         unix_s = time.time()
         if call.startswith(GREETING):
             self._called_s[call.removeprefix(GREETING).decode(errors="replace")] = time.monotonic()
-            with contextlib.suppress(OSError):  # who asked has gone
+            with contextlib.suppress(OSError):
                 server.sendto(f"{unix_s:.6f}".encode(), caller)
         return True
 
 
 class HeartbeatMonitor:
-    """While this is entered, the agents of the run in *folder* hear of us, may ask our clock, and are watched."""
+    """While entered, the agents of the run in *folder* hear of us, may ask our clock, and are watched."""
 
     def __init__(self, folder: RunFolder, silent_s: float = FILE_SILENT_S, *, nodes: int = 1) -> None:
         self._folder = folder
@@ -77,11 +77,11 @@ class HeartbeatMonitor:
         self._period_s = min(PERIOD_S, self._call_silent_s / 4)
         self._gap_s = 3 * self._period_s  # between a host's last call and the last change of its file
         self._watches: dict[str, FileWatch] = {}
-        self._ended_cut: dict[str, tuple[float, bool]] = {}  # host that has ended → when, and whether cut off then
+        self._ended_cut: dict[str, tuple[float, bool]] = {}  # ended host → when, and whether cut off then
         self._server = CallServer()
         self._next_s = 0.0
         self._looked_s = 0.0
-        self._began_s: float | None = None  # when the first agent was heard, and none waited for its turn
+        self._began_s: float | None = None
 
     def __enter__(self) -> "HeartbeatMonitor":
         self._server.open()
@@ -95,11 +95,10 @@ class HeartbeatMonitor:
         self._server.close()
 
     def find_lost(self) -> list[str]:
-        """The hosts without which the run cannot go on. Called often.
+        """The hosts without which the run cannot go on.
 
-        Their agent has not ended and nothing was heard of it for too long, by its file or by the network; or it ended
-        where the network did not reach us, so that the launcher will not learn of it; or the launcher says that it
-        lost them, and may wait for ever (Open MPI 5).
+        Either their agent has been silent for too long by file or network, or it ended where the network did not reach
+        us, or the launcher says that it lost them (Open MPI 5 may then wait for ever).
         """
         if time.monotonic() < self._next_s:
             return []
@@ -113,8 +112,8 @@ class HeartbeatMonitor:
         return sorted(lost.union(launcher_errors.read_lost_nodes(self._folder.engine_log)))
 
     def is_incomplete(self) -> bool:
-        """Whether an agent has worked for long, and that of another node was never heard: a launcher may wait for ever
-        for a host that its ssh did not reach (MPICH 4)."""
+        """Whether a node's agent was never heard though another has long been: MPICH 4 waits for ever for a host that
+        ssh did not reach."""
         if not self._watches or self._folder.waiting():
             self._began_s = None
         elif self._began_s is None:
@@ -126,7 +125,7 @@ class HeartbeatMonitor:
         )
 
     def find_cut_off(self) -> list[str]:
-        """The hosts whose agent lives, or lived until it ended, and was not heard by the network any more."""
+        """The hosts that the network no longer reaches, though their agent lives or lived."""
         self._note_ended()
         return sorted(host for host in self._watches if self._is_cut_off(host))
 
@@ -143,7 +142,7 @@ class HeartbeatMonitor:
         return self._watches[host].silent_s() > self._silent_s or call_silent_s > self._call_silent_s
 
     def _is_cut_off(self, host: str) -> bool:
-        """Whether its calls do not come while its file changes: a host that is busy or stopped is silent in both."""
+        """Whether calls stop while the file changes; a busy host is silent in both."""
         if host in self._ended_cut:
             return self._ended_cut[host][1]
         if time.monotonic() - self._looked_s > self._gap_s:
@@ -153,11 +152,11 @@ class HeartbeatMonitor:
 
 
 def _own_addresses() -> list[str]:
-    """By what other hosts may reach us: our addresses, less the loopback's. Our name only where we know none: one that
-    nobody knows keeps a resolver waiting for seconds, and the training with it."""
+    """Our addresses but the loopback's; our name where we know none, since an unknown name keeps a resolver waiting for
+    seconds."""
     name, found = socket.gethostname(), set()
     with contextlib.suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as client:
-        client.connect((ELSEWHERE, 9))  # nothing is sent: a datagram's socket only looks up the route
+        client.connect((ELSEWHERE, 9))  # sends nothing: only looks up the route
         found.add(str(client.getsockname()[0]))
     with contextlib.suppress(OSError):
         found |= {str(place[0]) for *_, place in socket.getaddrinfo(name, None, socket.AF_INET)}

@@ -1,4 +1,4 @@
-"""Gives manifests to a Kubernetes cluster, by its own client."""
+"""Gives manifests to a Kubernetes cluster by kubectl."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ ANSWER_S = 60.0
 
 
 def apply(file: Path) -> str:
-    """What kubectl says of having applied *file*. Raises EvalsuiteError in its own words if it did not."""
+    """What kubectl prints. Raises EvalsuiteError in its own words if it failed."""
     said = ask_program(("kubectl", "apply", "-f", str(file)), ANSWER_S)
     if said is None:
         raise EvalsuiteError.of("launch.kubectl_absent", file=file)

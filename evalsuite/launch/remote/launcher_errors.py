@@ -1,4 +1,4 @@
-"""What an engine's output says of why it failed: one line of it, without the frames that launchers draw."""
+"""Why a launcher failed, in one line of its output."""
 
 import re
 from pathlib import Path
@@ -25,24 +25,20 @@ _ITS_NODE = re.compile(r"^\s*Remote daemon\s*: \[\S+\] on node (\S+)", re.MULTIL
 
 
 def find_lost_nodes(text: str) -> list[str]:
-    """The nodes of which *text* says that the launcher lost them."""
     return sorted(set(_ITS_NODE.findall(text))) if _LOST_DAEMON.search(text) else []
 
 
 def read_lost_nodes(log: Path) -> list[str]:
-    """The same of what an engine wrote; none where it wrote nothing."""
     return find_lost_nodes(log.read_text(errors="replace")) if log.is_file() else []
 
 
 def is_unreached(line: str) -> bool:
-    """Whether *line* is ssh's, that it did not get to the host."""
     return _UNREACHED.search(line) is not None
 
 
 def find_reason(text: str) -> str:
-    """The line of *text* that says why: the first that names a failure, for what follows it follows from it (srun tells
-    of each task that it then ends); else the last with a word in it. "" if there is none. A node that was lost goes
-    before all: what failed at the start did not end the run."""
+    """The first line that names a failure, since later ones follow from it; else the last line; "" if there is none.
+    The loss of a node goes first: errors at the start did not end the run."""
     lines = [line.strip() for line in text.splitlines() if any(letter.isalnum() for letter in line)]
     if node := next(filter(_LOST_DAEMON.search, lines), None):
         return node

@@ -1,9 +1,7 @@
-"""Starts a command once on each of some hosts over ssh, and ends it everywhere: when one fails, when we are told to,
-and when we are gone.
+"""Starts a command on each of some hosts over ssh, and ends all when one fails, when asked, and when we are gone.
 
-The standard input of each connection is its rein: a small shell on the host reads it, and once it is closed (by us, by
-our death, by sshd when the network is cut) ends the command with SIGTERM. Each line that a host prints is passed on
-behind its name.
+A shell on each host reads its standard input. When that is closed (by us, our death, or sshd after the network was
+cut), it ends the command with SIGTERM.
 """
 
 import os
@@ -25,7 +23,7 @@ from evalsuite.plan.hosts import Host
 UNREACHED = 255  # ssh(1): "255 if an error occurred"; a command of ours ends otherwise
 HERE = "localhost"  # needs no ssh
 POLL_S = 0.05
-GRACE_S = 12.0  # for the agents to end their trees, less than what the evaluator gives us
+GRACE_S = 12.0  # for the agents to end their trees; less than the evaluator gives us
 OPTIONS = ("-T", *over_hosts.PATIENCE)
 ON_HOST = """\
 if ! cd "$1" 2>/dev/null; then
@@ -53,13 +51,12 @@ class _Connection:
     last_line: list[str] = field(default_factory=list)  # at most one
 
     def let_go(self) -> None:
-        """Ends the command: closes what its shell reads."""
         if self.process.stdin and not self.process.stdin.closed:
             self.process.stdin.close()
 
 
 def ssh_line(host: Host, folder: Path, command: Sequence[str], ssh: Sequence[str]) -> list[str]:
-    """What starts *command* in *folder* on *host*. Each word reaches the host as it is, whatever is in it."""
+    """The command that starts *command* in *folder* on *host*, each word unchanged."""
     there = ["sh", "-c", ON_HOST, "evalsuite", str(folder), *command]
     if host.name == HERE:
         return there
@@ -67,7 +64,6 @@ def ssh_line(host: Host, folder: Path, command: Sequence[str], ssh: Sequence[str
 
 
 def rank_commands(hosts: Sequence[Host], command: Sequence[str]) -> list[tuple[Host, list[str]]]:
-    """Each host with the command that tells it which one it is."""
     return [
         (host, ["env", f"EVALSUITE_NODE_RANK={rank}", f"EVALSUITE_HOST={host.name}", *command])
         for rank, host in enumerate(hosts)
@@ -75,9 +71,9 @@ def rank_commands(hosts: Sequence[Host], command: Sequence[str]) -> list[tuple[H
 
 
 def run_on_hosts(hosts: Sequence[Host], command: Sequence[str], say: Callable[[str], None]) -> int:
-    """Runs *command* on all *hosts* at once; the exit code of the first that failed, else 0.
+    """The exit code of the first that failed, else 0. *say* is given each line behind its host's name.
 
-    *say* is given each line, behind the name of its host. Must be called on the main thread.
+    Must be called on the main thread.
     """
     asked: list[int] = []
 
@@ -126,7 +122,7 @@ def _pass_on(output: IO[bytes], name: str, last: list[str], say: Callable[[str],
 
 
 def _follow(connections: Sequence[_Connection], asked: Sequence[int], say: Callable[[str], None]) -> int:
-    """Waits for all; once one has failed, or we are asked to end, ends the others."""
+    """Waits for all; ends the others once one has failed or we are asked to end."""
     code, parent, deadline = 0, os.getppid(), None
     left = list(connections)
     while left:
