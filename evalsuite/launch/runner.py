@@ -176,7 +176,7 @@ def _check_recorded(exit_code: int, folder: RunFolder) -> None:
     """Raises EvalsuiteError if the agent could not write: the run counts as not run."""
     error = _agent_error(folder)
     if exit_code == AGENT_FAILED and error:
-        raise EvalsuiteError(f"{error} Finished runs are kept; start again to go on.")
+        raise EvalsuiteError.of("launch.kept_go_on", error=error)
 
 
 def _recorded_end(

@@ -59,10 +59,8 @@ def ensure(recipe: Recipe, *, device: Device = "cpu", progress: Progress = lambd
     folder = folder_of(recipe, device)
     folder.parent.mkdir(parents=True, exist_ok=True)
     if not _complete(folder):
-        lock, busy = (
-            folder.with_name(f"{folder.name}.lock"),
-            Message("launch.another_makes", name=folder.name),
-        )
+        lock = folder.with_name(f"{folder.name}.lock")
+        busy = Message("launch.another_makes", name=folder.name)
         with locks.hold_lock(lock, waiting=lambda: progress(busy)):
             if not _complete(folder):
                 _make(folder, recipe, device, progress)
