@@ -1,1 +1,1 @@
-"""The node agent: the program on every node that starts a command, stamps, samples, and ends what it started."""
+"""The node agent: on every node it starts a command, records, samples, and ends what it started."""

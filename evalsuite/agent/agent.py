@@ -1,8 +1,7 @@
-"""The node agent: starts a command, stamps its output, samples the machine, and leaves no process behind.
+"""The node agent's work. All times are seconds of CLOCK_MONOTONIC since it started its first process.
 
-One thread per pipe writes the bytes as they come and notes when they came; one thread samples the sensors
-at intervals that vary a little; the main thread waits for children, signals and the time limit. All times
-are seconds of CLOCK_MONOTONIC since the agent started its first process.
+One thread per pipe writes bytes and arrival times, one samples the sensors; the main thread waits for children, signals
+and the time limit.
 """
 
 import contextlib
@@ -30,20 +29,17 @@ TIMED_OUT = 124  # as timeout(1)
 KILLED = 128  # plus the signal's number
 
 GRACE_S = 5.0  # between asking a process to end and killing it
-KILL_S = 5.0  # for the kernel to end what was killed; after that it hangs in a driver
-SETTLE_S = 1.0  # for helpers of a program that has ended to follow by themselves
+KILL_S = 5.0  # after that it hangs in a driver
+SETTLE_S = 1.0  # for helpers of an ended program
 POLL_S = 1.0
 
 
 class CannotRecord(EvalsuiteError):
-    """The log or the samples could not be written; the run was ended for it."""
-
     exit_code = AGENT_FAILED
 
 
 def run(order: Order, lock: NodeLock | None = None, group: RunGroup | str | None = None) -> AgentOutcome:
-    """Does what *order* asks; says how that ended. *lock*: that of this node. *group*: the control
-    group of what it starts, or why there is none.
+    """Does what *order* asks and says how that ended. *group*: for what it starts, or why there is none.
 
     Raises CannotStart or CannotRecord, with no process left behind. Must be called on the main thread.
     """
@@ -79,22 +75,22 @@ class _Agent:
         self.lock = lock
         self.group = group if isinstance(group, RunGroup) else None
         self.no_group = group if isinstance(group, str) else None
-        self.held = dict(held)  # name of each file that we have written → its hash
+        self.held = dict(held)  # name of each file that we wrote → its hash
         self.folder = folder
         self.place = place
         self.watched = watched
         self.failure: BaseException | None = None
-        self.children: dict[int, int | None] = {}  # process id → wait status, once it has ended
+        self.children: dict[int, int | None] = {}
         self.first_failure: int | None = None  # wait status
         self.interrupted_by: int | None = None
         self.impatient = False
         self.timed_out = False
-        self.complete = False  # every process ended by itself
+        self.complete = False
         self.readers: list[Reader] = []
         self.evaluator = evaluator = heartbeat.read_evaluator(folder.pulse)
         own = folder.beat_path(order.host)
         self.heartbeat = Heartbeat(order.host, own, evaluator, self._fail) if evaluator else None
-        self.clocks: list[Offset | None] = [self._measure_offset()]  # at the start, and at the end
+        self.clocks: list[Offset | None] = [self._measure_offset()]
         self.quota = Quota(order.most_log_bytes)
         self.cores = bound_to(order)
         self.sampler = Sampler(order, folder, self._fail, sorted({core for share in self.cores for core in share}))
@@ -115,7 +111,7 @@ class _Agent:
         duration_s = time.monotonic() - self.start_s
         self._drain()
         self.sampler.stop()
-        self.cpu_s = time.process_time() - self.cpu_before_s  # beside the training; what follows takes nothing from it
+        self.cpu_s = time.process_time() - self.cpu_before_s  # what follows takes nothing from the training
         self.clocks.append(self._measure_offset())
         self._pack_samples()
         outcome = self._outcome(ended, duration_s)
@@ -127,7 +123,6 @@ class _Agent:
         raise self.failure
 
     def close(self) -> None:
-        """Ends what an exception has left running."""
         if self._running():
             processes.end_descendants(first=signal.SIGKILL, grace_s=0.0, kill_s=KILL_S, wait=self._wait)
         if self.group:
@@ -164,7 +159,7 @@ class _Agent:
                     argv,
                     variables,
                     file_actions=[*quiet_input, (os.POSIX_SPAWN_DUP2, output, 1), (os.POSIX_SPAWN_DUP2, output, 2)],
-                    setsid=True,  # Ctrl-C on a terminal reaches the agent alone, which ends the tree in order
+                    setsid=True,  # Ctrl-C reaches the agent alone, which ends the tree in order
                     setsigmask=(),
                     setsigdef=(signal.SIGPIPE, signal.SIGXFSZ),  # Python ignores them; a program does not
                 )
@@ -173,7 +168,7 @@ class _Agent:
 
     @contextlib.contextmanager
     def _bound(self, local_rank: int | None) -> Iterator[None]:
-        """While this holds, what is started is bound to the cores of its device; without a rank, to those of all."""
+        """What is started meanwhile is bound to the cores of its device; without a rank, to those of all."""
         if not self.cores:
             yield
             return
@@ -192,7 +187,7 @@ class _Agent:
         return None in self.children.values()
 
     def _watch(self) -> None:
-        """Until all children have ended, one has failed, the time is up or a signal says so."""
+        """Until all children have ended, one has failed, the time is up or a signal came."""
         limit_s = self.order.timeout_s
         deadline = None if limit_s is None else self.start_s + limit_s
         while self._running() and not self.first_failure and not self.interrupted_by and self.failure is None:
@@ -203,7 +198,7 @@ class _Agent:
             self._wait(min(left_s, POLL_S))
 
     def _wait(self, seconds: float) -> bool:
-        """Takes the next signal, if one comes in *seconds*; true once a second one asked us to end."""
+        """Takes the next signal within *seconds*; true once a second one asked us to end."""
         caught = signal.sigtimedwait(self.watched, seconds)
         self._reap()
         number = caught.si_signo if caught else None
@@ -223,7 +218,7 @@ class _Agent:
                     self.first_failure = self.first_failure or status
 
     def _end_tree(self) -> processes.EndedTree:
-        """Leaves no process behind; a program that ended by itself gives its helpers a moment first."""
+        """Helpers of a program that ended by itself have a moment to follow."""
         self.complete = not self._running()
         deadline = time.monotonic() + (SETTLE_S if self.complete else 0.0)
         while processes.descendants() and time.monotonic() < deadline and not self.interrupted_by:
@@ -237,16 +232,13 @@ class _Agent:
         return processes.EndedTree(asked=ended.asked + killed, survivors=max(ended.survivors, left))
 
     def _drain(self) -> None:
-        """Waits for the last bytes of each pipe. Somebody outside our tree may hold its other end."""
+        """Somebody outside our tree may hold the other end of a pipe."""
         deadline = time.monotonic() + DRAIN_S
         for reader in self.readers:
             reader.join(max(0.0, deadline - time.monotonic()))
 
     def _pack_samples(self) -> None:
-        """What cannot be packed, for want of room on the disk for example, stays as lines, which are read as well.
-
-        So do lines that are not those which were written: that somebody changed them is for the evaluator to say.
-        """
+        """Lines that cannot be packed stay as they are; so do lines that somebody changed."""
         written, packed = self.sampler.hashes, self.folder.packed_samples_path(self.order.host)
         self.held |= written
         if not self.sampler.ended or self.folder.others(written) or packed.exists():
@@ -258,7 +250,7 @@ class _Agent:
             self.held[packed.name] = files.sha256(packed)
 
     def _fail(self, error: BaseException) -> None:
-        """Called on another thread: the run must end, and the main thread must wake to end it."""
+        """Called on another thread; wakes the main thread to end the run."""
         self.failure = self.failure or error
         os.kill(os.getpid(), signal.SIGCHLD)
 

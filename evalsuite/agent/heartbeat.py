@@ -1,11 +1,10 @@
-"""Signs of life between the evaluator and the agents of a run, in two ways at once.
+"""Signs of life between the evaluator and the agents of a run, by files and by UDP.
 
-By files in the run folder: the evaluator touches its file, each agent one of its own. Times of files are compared with
-each other alone, for the file server's clock may be another. And by UDP: each agent calls the evaluator every few
-seconds, which answers with its time. Storage may have a network of its own: a host whose link to the others is cut may
-go on writing for days. Only a silence that follows an answer counts, for a firewall may let no call through.
+The evaluator touches one file in the run folder, each agent another; only times of files are compared with each other,
+since a file server has its own clock. Each agent also calls the evaluator, which answers with its time: storage may
+have its own network and outlive the link. Only silence after an answer counts, since a firewall may block calls.
 
-An agent that hears nothing ends the training, so that nothing is left when the evaluator's host dies.
+An agent that hears nothing ends the training.
 """
 
 import contextlib
@@ -26,13 +25,13 @@ PERIOD_S = 5.0
 FILE_SILENT_S = 180.0  # an NFS client may show the times of a minute ago (nfs(5), acregmax)
 CALL_SILENT_S = 90.0  # eighteen calls: a network that is full of a training loses some
 ANSWER_S = 1.0
-GREETING = b"evalsuite "  # before the name of the host that calls; "" where it only asks the time
-OFFSET_QUESTIONS = 5  # of which the one with the shortest way counts
+GREETING = b"evalsuite "  # before the caller's name; "" where it only asks the time
+OFFSET_QUESTIONS = 5  # the one with the shortest way counts
 OFFSET_ANSWER_S = 0.3
 
 
 class EvaluatorLost(EvalsuiteError):
-    """Nothing was heard of the evaluator for too long; the run was ended for it."""
+    """The evaluator was silent for too long."""
 
     exit_code = EVALUATOR_LOST
 
@@ -41,15 +40,13 @@ class EvaluatorLost(EvalsuiteError):
 
 
 class FileWatch:
-    """How long ago a file was last seen to change."""
-
     def __init__(self, file: Path) -> None:
         self._file = file
         self._last: int | None = None
         self._at_s = time.monotonic()
 
     def silent_s(self) -> float:
-        """Seconds since the file was last seen in another state; a file that is gone does not change."""
+        """Seconds since the file was last seen to change; one that is gone does not change."""
         now = time.monotonic()
         with contextlib.suppress(OSError):
             changed = self._file.stat().st_mtime_ns
@@ -60,24 +57,20 @@ class FileWatch:
 
 @dataclass(frozen=True, kw_only=True)
 class Evaluator:
-    """What the evaluator wrote for the agents of a run."""
-
-    file: Path  # which it touches
-    silent_s: float  # after which it is taken for lost
-    addresses: tuple[str, ...]  # at which it answers
+    file: Path
+    silent_s: float  # then it is lost
+    addresses: tuple[str, ...]
     port: int | None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Offset:
-    """Of our clock against the evaluator's."""
-
     ahead_s: float
-    error_s: float  # half of the way there and back: so far off it may be
+    error_s: float  # half of the way there and back
 
 
 def read_evaluator(file: Path) -> Evaluator | None:
-    """What the evaluator wrote; None where there is none: an agent at a shell, or one whose end it sees by itself."""
+    """None where there is none: an agent at a shell or on the evaluator's machine."""
     try:
         facts = json.loads(file.read_bytes())
         return Evaluator(
@@ -91,13 +84,13 @@ def read_evaluator(file: Path) -> Evaluator | None:
 
 
 def touch(file: Path) -> None:
-    """Says through *file* that we live. A file system that refuses is seen as silence, at the other end."""
+    """A refusal is seen as silence at the other end."""
     with contextlib.suppress(OSError):
         os.utime(file)
 
 
 def ask_clock(address: str, port: int, timeout_s: float, host: str = "") -> Offset | None:
-    """Our offset by one question, as NTP computes it (RFC 5905, section 8); None where nobody answers."""
+    """Our offset by one question, as NTP computes it (RFC 5905, section 8); None without an answer."""
     with contextlib.suppress(OSError, ValueError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as client:
         client.settimeout(timeout_s)
         client.connect((address, port))
@@ -110,7 +103,7 @@ def ask_clock(address: str, port: int, timeout_s: float, host: str = "") -> Offs
 
 
 def measure_offset(evaluator: Evaluator) -> Offset | None:
-    """How far our clock is ahead of the evaluator's; None where it answers at none of its addresses."""
+    """None where the evaluator answers at none of its addresses."""
     for address in evaluator.addresses if evaluator.port is not None else ():
         assert evaluator.port is not None
         if first := ask_clock(address, evaluator.port, OFFSET_ANSWER_S):
@@ -120,7 +113,7 @@ def measure_offset(evaluator: Evaluator) -> Offset | None:
 
 
 class Heartbeat:
-    """An agent's own signs of life, and its watch over the evaluator's; *fail* is told once it is lost.
+    """An agent's own signs of life, and its watch over the evaluator's. *fail* is called once that is lost.
 
     Files and calls have a thread each: a file system that hangs must not silence the calls.
     """

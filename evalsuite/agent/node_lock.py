@@ -1,12 +1,11 @@
-"""One measurement at a time on a node: who measures here now, and the wait until nobody does.
+"""One measurement at a time on a node.
 
-Two trainings on one machine slow each other down, and neither number says so. So each agent lays a file into a folder
-of this machine, and holds its lock together with all that it starts: a training that outlives its agent is seen. What
-such a survivor is, its environment says; where its watchdog and its agent are dead, it is ended before another run
-begins. Agents of one run do not wait for each other: a launcher may put several on one machine.
+Each agent lays a file into a folder of the machine and holds its lock together with all that it starts, so that a
+training which outlives its agent is seen. A survivor is known by its environment and ended where its watchdog and agent
+are dead. Agents of one run do not wait for each other.
 
-Two evaluations of the same nodes could each hold one and wait for the other. So the nodes of a run are locked by name:
-one waits until those before it have written the facts of their machine, which is done once they hold theirs.
+Two evaluations could each hold a node and wait for the other's. So the nodes of a run are locked in order of their
+names: one waits until those before it have written their environment.
 """
 
 import contextlib
@@ -29,40 +28,35 @@ from evalsuite.messages import Message
 from evalsuite.placeholders import Node
 from evalsuite.runs.store import RunFolder
 
-PLACE = "EVALSUITE_NODE_LOCK"  # another folder than the machine's own, for what shall not wait for it
-COMMON = Path("/tmp/evalsuite-measuring")  # local on all but the strangest machines, and the same for all users
+PLACE = "EVALSUITE_NODE_LOCK"  # another folder than the machine's own
+COMMON = Path("/tmp/evalsuite-measuring")  # local, and the same for all users
 PRESENT = ".present"
-VARIABLE = "EVALSUITE_PRESENCE"  # tells the processes of a run from others, whatever they have closed
-BESIDE = b"+\n"  # what one who shares adds to the file of each that he runs beside
+VARIABLE = "EVALSUITE_PRESENCE"  # marks the processes of a run
+BESIDE = b"+\n"  # added to the file of each by who runs beside it
 POLL_S = 0.5
-LONGEST_WORDS = 200  # of what a stranger's file says of itself
+LONGEST_WORDS = 200  # of a stranger's file
 OPEN_TO_ALL, STICKY = 0o666, 0o1777
 
 
 @dataclass(frozen=True, kw_only=True)
 class Holder:
-    """An agent that measures on this node."""
-
     file: Path
-    run: str  # folder of its run
-    words: str  # for whom to wait
+    run: str
+    words: str
 
 
 class NodeLock:
-    """This agent's file, locked; everything that is started by this process or a child of it holds it too.
-
-    The lock goes with the last of them, and the file when the next one enters.
-    """
+    """This agent's locked file; all that this process or its children start holds it too."""
 
     def __init__(self, file: Path, handle: int, met: int) -> None:
         self.file = file
-        self.name = file.stem  # what the run is called on this machine
-        self.variables = {VARIABLE: self.name}  # what tells its processes from others
+        self.name = file.stem
+        self.variables = {VARIABLE: self.name}
         self._handle = handle
         self._met = met
 
     def count_beside(self) -> int:
-        """How many other evaluations have measured on this node at the same time."""
+        """How many other evaluations have measured here at the same time."""
         size = os.fstat(self._handle).st_size
         return self._met + os.pread(self._handle, size, 0).count(BESIDE)
 
@@ -101,17 +95,14 @@ def lock_node(order: Order, *, share: bool, end_with_parent: bool, say: Callable
 
 
 def nodes_before(host: str, place: Node) -> list[str]:
-    """The nodes of the run that are locked before *host*; none where the launcher tells no such names."""
+    """The nodes of the run that are locked before *host*; none where the launcher gives no such names."""
     if len(set(place.hosts)) != place.nodes or host not in place.hosts:
         return []
     return sorted(other for other in place.hosts if other < host)
 
 
 def enter(run: Path, *, share: bool, waiting: Callable[[str], None]) -> NodeLock | None:
-    """Waits until no other run is measured on this node, and lays down that *run* is: with *share*, beside others.
-
-    *waiting* is told for whom, again and again while it lasts.
-    """
+    """Waits until no other run is measured here, unless *share*, and lays down the file. *waiting* is called often."""
     try:
         place = _place()
         while True:
@@ -121,7 +112,7 @@ def enter(run: Path, *, share: bool, waiting: Callable[[str], None]) -> NodeLock
                     return _lay_down(place, run, others)
             waiting(others[0].words)
             time.sleep(POLL_S)
-    except OSError:  # no room, no permission, no locks: to measure unwatched is better than not to measure
+    except OSError:  # no room, permission or locks: unwatched is better than not at all
         return None
 
 
@@ -146,7 +137,7 @@ def _alone(place: Path) -> Iterator[None]:
 
 
 def _open(file: Path, flags: int) -> int:
-    """*file*, made if it is not there. A file of somebody else in a folder of all may not be opened with O_CREAT."""
+    """Opens or makes *file*. Linux may refuse O_CREAT for another user's file in a folder of all."""
     with contextlib.suppress(FileNotFoundError):
         return os.open(file, flags | os.O_NOFOLLOW | os.O_NONBLOCK)
     with contextlib.suppress(FileExistsError):
@@ -171,7 +162,7 @@ def _lay_down(place: Path, run: Path, others: list[Holder]) -> NodeLock:
 
 
 def _end_dead(place: Path) -> list[Holder]:
-    """Who measures here now, the first first. Survivors of the dead are ended, and files of the gone removed."""
+    """Who measures here, oldest first. Survivors of the dead are ended, files of the gone removed."""
     found = []
     for file in sorted(place.glob(f"*{PRESENT}"), key=_age):
         try:
@@ -181,14 +172,14 @@ def _end_dead(place: Path) -> list[Holder]:
         try:
             lines = _lines(os.pread(handle, 1 << 16, 0))
             fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
-            _end_run(file)  # none holds the lock, and one may have closed it
+            _end_run(file)  # a process may have closed the lock
             with contextlib.suppress(OSError):
                 file.unlink()
         except BlockingIOError:
             if _dead(lines):
                 _end_run(file)
             found.append(_holder(file, lines))
-        except OSError:  # no file that a lock could be held of
+        except OSError:
             continue
         finally:
             os.close(handle)
@@ -203,7 +194,7 @@ def _holder(file: Path, lines: list[dict[str, object]]) -> Holder:
 
 
 def _dead(lines: list[dict[str, object]]) -> bool:
-    """Whether watchdog and agent of a run are gone: told only of processes that this one would see."""
+    """Whether watchdog and agent of a run are gone; only of processes that this one can see."""
     if not lines or any(lines[0].get(name) != value for name, value in _same_machine().items()):
         return False
     known = [(line.get("pid"), line.get("began")) for line in lines]
@@ -211,7 +202,7 @@ def _dead(lines: list[dict[str, object]]) -> bool:
 
 
 def _survivors(file: Path) -> list[int]:
-    """The processes of a run, by the name of its *file* in their environment; none that is somebody else's."""
+    """The processes whose environment names the run of *file*."""
     mark = f"{VARIABLE}={file.stem}".encode()
     found = []
     for name in os.listdir("/proc"):
@@ -222,7 +213,7 @@ def _survivors(file: Path) -> list[int]:
 
 
 def _end_run(file: Path) -> None:
-    """Ends what the run of *file* has left: by its control group, where it had one, and by its mark."""
+    """By its control group, where it had one, and by its mark."""
     run_groups.end(file.stem)
     for pid in _survivors(file):
         with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -234,7 +225,7 @@ def _own_facts() -> dict[str, object]:
 
 
 def _same_machine() -> dict[str, object]:
-    """What a process has in common with those that it sees: the start of the machine, and its container."""
+    """Boot and process namespace: who shares both sees the same processes."""
     namespace = None
     with contextlib.suppress(OSError):
         namespace = os.readlink("/proc/self/ns/pid")
@@ -246,7 +237,7 @@ def _line(facts: dict[str, object]) -> bytes:
 
 
 def _lines(content: bytes) -> list[dict[str, object]]:
-    """The objects in a file of presence, which anybody may have written."""
+    """Anybody may have written the file."""
     found = []
     for line in content.splitlines():
         with contextlib.suppress(ValueError, RecursionError):

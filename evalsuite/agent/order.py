@@ -1,4 +1,4 @@
-"""What the agent is asked to do, and the command line and environment that it starts for it."""
+"""The agent's order, and the command line and environment that it starts for it."""
 
 import sys
 from collections.abc import Mapping
@@ -18,8 +18,8 @@ EVALUATOR_LOST = 123  # ours: none of those, nor a shell's
 CANNOT_EXECUTE = 126
 NOT_FOUND = 127
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
-FIRST_ENDED = "first-node.ended"  # tells the agents of the other nodes, over the shared folder, to end too
-MOST_LOG_MB = 4000  # a week of a talkative script; a flood of 1 GB/s is ended after some seconds
+FIRST_ENDED = "first-node.ended"  # tells the agents of the other nodes to end too
+MOST_LOG_MB = 4000  # a week of a talkative script
 WAIT = "import os, sys, time\nwhile not os.path.exists(sys.argv[1]): time.sleep(0.5)"
 
 
@@ -31,27 +31,25 @@ class Order:
     folder: Path
     host: str
     hz: float = 2.0
-    processes: int | None = None  # None: one process, which starts its own workers if it wants some
+    processes: int | None = None  # None: one process, which may start workers
     devices_per_node: int = 1
-    threads: int | None = None  # CPU threads for each process; None: the usable cores shared out
-    cores_per_device: int | None = None  # each device is so many cores of its own; None: no process is bound
-    all_cores: bool = False  # sample each core, and not only the least, the mean and the most of them
+    threads: int | None = None  # for each process; None: the usable cores divided
+    cores_per_device: int | None = None  # None: no process is bound
+    all_cores: bool = False  # sample each core
     timeout_s: float | None = None
-    echo: bool = False  # print the output too
-    most_log_bytes: int = MOST_LOG_MB * 10**6  # of all logs of this node together
-    first_node_only: bool = False  # the command reaches the other nodes by itself; there the agent only samples
+    echo: bool = False
+    most_log_bytes: int = MOST_LOG_MB * 10**6  # of this node
+    first_node_only: bool = False  # on the other nodes the agent only samples
 
 
 class CannotStart(EvalsuiteError):
-    """The command could not be started."""
-
     def __init__(self, message: str, exit_code: int) -> None:
         super().__init__(message)
         self.exit_code = exit_code
 
 
 def threads(order: Order) -> int:
-    """CPU threads for each process: one for each of its cores, or the usable ones shared out among the devices."""
+    """CPU threads for each process."""
     share = order.processes or order.devices_per_node
     return order.threads or order.cores_per_device or max(1, int(processor.usable_cpus()) // share)
 
@@ -66,7 +64,6 @@ def bound_to(order: Order) -> cores.Shares:
 def command(
     order: Order, place: placeholders.Node, local_rank: int | None, inherited: Mapping[str, str]
 ) -> tuple[list[str], dict[str, str]]:
-    """The command line and the environment of one process, with all placeholders filled."""
     count = threads(order)
     known = placeholders.of_node(place, order.processes or order.devices_per_node, count)
     variables = {name: fill(value, known) for name, value in inherited.items()}

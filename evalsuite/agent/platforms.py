@@ -1,10 +1,9 @@
-"""What each platform calls a node's rank, the number of nodes and their hosts, where it starts the agent on every node.
+"""How each platform that starts the agent on every node names its rank, the number of nodes and their hosts.
 
-One entry a platform. Sources: srun(1), "OUTPUT ENVIRONMENT VARIABLES"; mpirun(1) of Open MPI, "Environment Variables";
-the pages on environment variables of docs.skypilot.co (distributed jobs), dstack.ai (distributed tasks) and
-docs.nvidia.com/dgx-cloud/lepton (batch jobs; the address as leptonai/scripts builds it); SageMaker's training toolkit
-(ENVIRONMENT_VARIABLES.md), Volcano's plugins env and svc, torchrun (PET_*, set by Kubeflow's Trainer), and mpiexec of
-MPICH (Hydra), which tells no names.
+Sources: srun(1), "OUTPUT ENVIRONMENT VARIABLES"; mpirun(1) of Open MPI, "Environment Variables"; docs.skypilot.co
+(distributed jobs), dstack.ai (distributed tasks) and docs.nvidia.com/dgx-cloud/lepton (batch jobs; the address as
+leptonai/scripts builds it); SageMaker's training toolkit (ENVIRONMENT_VARIABLES.md), Volcano's plugins env and svc,
+torchrun (PET_*, set by Kubeflow's Trainer), and mpiexec of MPICH (Hydra), which gives no names.
 """
 
 import itertools
@@ -20,29 +19,27 @@ Environment = Mapping[str, str]
 
 @dataclass(frozen=True, kw_only=True)
 class NodePlace:
-    """What a platform says of a node's place, as texts; None: it does not say."""
+    """A node's place, as texts; None: the platform does not say."""
 
     rank: str | None = None
     nodes: str | None = None
-    host: str | None = None  # this node's own name
-    job: str | None = None  # another for each job, and within one for each step
+    host: str | None = None
+    job: str | None = None  # with *step*: unlike any other's
     step: str | None = None
     master_addr: str | None = None
     master_port: str | None = None
-    hosts: tuple[str, ...] = ()  # by rank
+    hosts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
 class NodeStarter:
-    """Who starts a command on every node, and how it says which one this is."""
-
     name: str
     says: str  # the variable that only it sets
     read: Callable[[Environment], NodePlace]
 
 
 def read_place(environment: Environment) -> NodePlace:
-    """What the first platform that speaks says; nothing where none does."""
+    """By the first platform that is present; empty where none is."""
     speaking = next((one for one in PLATFORMS if environment.get(one.says)), None)
     return speaking.read(environment) if speaking else NodePlace()
 
@@ -59,7 +56,7 @@ def _slurm(environment: Environment) -> NodePlace:
 
 
 def _open_mpi(environment: Environment) -> NodePlace:
-    """One task a node. It tells no names, but inside an allocation of Slurm these are known."""
+    """One task a node. It gives no names; inside an allocation of Slurm these are known."""
     return NodePlace(
         rank=environment["OMPI_COMM_WORLD_RANK"],
         nodes=environment.get("OMPI_COMM_WORLD_SIZE"),
@@ -79,8 +76,8 @@ def _of_slurm(environment: Environment) -> tuple[str, ...]:
 
 
 def unroll_nodelist(nodelist: str) -> tuple[str, ...]:
-    """A Slurm list, unrolled as `scontrol show hostnames` does: `gpu[03-05,12],login1` → gpu03, gpu04, gpu05, gpu12,
-    login1; of several brackets (`x0b[0-1]n[0-1]`) the last one counts fastest."""
+    """As `scontrol show hostnames`: `gpu[03-05,12],login1` → gpu03, gpu04, gpu05, gpu12, login1; of several brackets
+    (`x0b[0-1]n[0-1]`) the last counts fastest."""
     found: list[str] = []
     for name in re.findall(r"(?:[^,\[\]]|\[[^\]]*\])+", nodelist):
         parts = [_ranges(part) if part.startswith("[") else [part] for part in re.findall(r"\[[^\]]*\]|[^\[]+", name)]
@@ -100,7 +97,7 @@ def _ranges(bracket: str) -> list[str]:
 
 
 def _open_mpi_address(environment: Mapping[str, str]) -> str | None:
-    """The host of mpirun: `3391488000.0;tcp://10.1.0.5,172.17.0.1:41823` → 10.1.0.5 (Open MPI 4), and
+    """The host of mpirun: `3391488000.0;tcp://10.1.0.5,172.17.0.1:41823` → 10.1.0.5 (Open MPI 4),
     `prterun-gpu-01-32694@1` → gpu-01 (Open MPI 5)."""
     address = re.search(r"tcp://([0-9.]+)", environment.get("OMPI_MCA_orte_hnp_uri", ""))
     name = re.fullmatch(r"prterun-(.+)-\d+@\d+", environment.get("PMIX_NAMESPACE", ""))
@@ -109,7 +106,7 @@ def _open_mpi_address(environment: Mapping[str, str]) -> str | None:
 
 
 def _skypilot(environment: Environment) -> NodePlace:
-    hosts = tuple(environment.get("SKYPILOT_NODE_IPS", "").split())  # an address a line
+    hosts = tuple(environment.get("SKYPILOT_NODE_IPS", "").split())
     nodes = environment.get("SKYPILOT_NUM_NODES") or str(len(hosts) or 1)
     return NodePlace(rank=environment["SKYPILOT_NODE_RANK"], nodes=nodes, hosts=hosts)
 
@@ -140,7 +137,7 @@ def _sagemaker(environment: Environment) -> NodePlace:
 
 
 def _volcano(environment: Environment) -> NodePlace:
-    """The index counts within a task; where a master stands beside the workers, it comes first."""
+    """The index counts within a task; masters come before workers."""
     masters, workers = (_split(environment.get(f"VC_{task}_HOSTS", "")) for task in ("MASTER", "WORKER"))
     rank = environment["VC_TASK_INDEX"]
     here = environment.get("HOSTNAME", "")

@@ -1,7 +1,7 @@
 """The process tree of this process: what it uses, and how it is ended to the last one.
 
-Reads the kernel's `/proc/<pid>/stat` (proc_pid_stat(5)). Together with `adopt_orphans` nothing escapes: a
-process that calls setsid, or whose parent has died, comes back as our own child.
+Reads `/proc/<pid>/stat` (proc_pid_stat(5)). With `adopt_orphans` nothing escapes: a process that calls setsid, or whose
+parent died, becomes our own child.
 """
 
 import contextlib
@@ -24,50 +24,47 @@ POLL_S = 0.1  # the end of a child wakes us at once, that of a grandchild does n
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Stat:
-    """The fields of `/proc/<pid>/stat` that we need."""
+    """Fields of `/proc/<pid>/stat`."""
 
     state: str
     parent: int
-    started_ticks: int  # after the machine did
-    cpu_s: float  # its own and that of its children which it has waited for
+    started_ticks: int
+    cpu_s: float  # with that of children which it has waited for
     memory_bytes: int  # resident; pages shared with another process count in both
 
 
 @dataclass(frozen=True, kw_only=True)
 class EndedTree:
-    """What became of the processes that were still there."""
-
-    asked: int = 0  # alive when we began
-    survivors: int = 0  # not even SIGKILL ended them within the time given
+    asked: int = 0
+    survivors: int = 0  # SIGKILL did not end them in time
 
 
 def adopt_orphans() -> bool:
-    """Makes this process the new parent of every orphan below it (prctl(2), Linux 3.4)."""
+    """Makes this process the parent of every orphan below it (prctl(2), Linux 3.4)."""
     return bool(ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0)
 
 
 def be_told_of_parents_death(number: int) -> bool:
-    """Asks for the signal *number* when the parent of this process dies (prctl(2), PR_SET_PDEATHSIG)."""
+    """Asks for the signal *number* when our parent dies (prctl(2), PR_SET_PDEATHSIG)."""
     return bool(ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, number, 0, 0, 0) == 0)
 
 
 class Tree:
-    """All descendants of this process, read again and again at little cost.
+    """All descendants of this process, read often at little cost: a process is looked up once.
 
-    A process is looked up once: it is ours or a stranger, and stays so while it lives. CPU time of those
-    that have ended lives on in whoever waited for them: a parent inside the tree, or this process.
+    The CPU time of one that has ended is counted by who waited for it: a parent inside the tree, or this process.
     """
 
     def __init__(self) -> None:
         self._root = os.getpid()
-        self._ours: dict[int, None] = {}  # in order of discovery: parents before children
+        self._ours: dict[int, None] = {}
         self._strangers: set[int] = set()
         self._waited_before_s = _waited_for_s()
         self._cpu_s = 0.0
 
     def reading(self) -> TreeReading:
         """CPU seconds since the start, memory, and number of processes."""
-        cpu_s = _waited_for_s() - self._waited_before_s  # first: what ends now is missed, not counted twice
+        cpu_s = _waited_for_s() - self._waited_before_s  # first: what ends now is not counted twice
         self._look_around()
         memory_bytes, alive = 0, 0
         for pid in list(self._ours):
@@ -94,7 +91,7 @@ class Tree:
 
 
 def stat(pid: int) -> Stat | None:
-    """What the kernel says of *pid*; None if it has gone."""
+    """None if *pid* has gone."""
     try:
         with open(f"{PROC}/{pid}/stat", "rb", buffering=0) as file:
             content = file.read(1024)
@@ -111,20 +108,20 @@ def stat(pid: int) -> Stat | None:
 
 
 def started_ticks(pid: int) -> int | None:
-    """When *pid* began, which tells it from a later process of that number; None if it has ended."""
+    """Tells *pid* from a later process of that number; None if it has ended."""
     found = stat(pid)
     return found.started_ticks if found and found.state != "Z" else None
 
 
 def descendants() -> list[int]:
-    """All living processes below this one, parents before children."""
+    """Living ones, parents before children."""
     found = {pid: known for pid in _pids() if (known := stat(pid))}
     below = _below(os.getpid(), {pid: known.parent for pid, known in found.items()}, {})
     return [pid for pid in below if found[pid].state != "Z"]
 
 
 def send(pids: list[int], number: int) -> None:
-    """Sends the signal *number* to each that still exists."""
+    """To each that still exists."""
     for pid in pids:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.kill(pid, number)
@@ -133,10 +130,10 @@ def send(pids: list[int], number: int) -> None:
 def end_descendants(
     *, first: int, grace_s: float, kill_s: float, wait: Callable[[float], bool] | None = None
 ) -> EndedTree:
-    """Ends every process below this one: signal *first*, *grace_s* to comply, then SIGKILL until none is left.
+    """Ends every process below this one: signal *first*, *grace_s* to comply, then SIGKILL for *kill_s*.
 
-    *wait(seconds)* reaps the children that have ended, may sleep that long, and returns whether to lose
-    patience. Gives up after *kill_s*: a process inside a broken driver cannot be killed.
+    *wait(seconds)* reaps ended children, may sleep that long, and returns whether to end the grace. A process inside a
+    broken driver cannot be killed.
     """
     wait = wait or _reap_and_sleep
     left = descendants()
@@ -162,7 +159,6 @@ def _reap_and_sleep(seconds: float) -> bool:
 
 
 def _below(root: int, parents: dict[int, int], known: dict[int, None]) -> dict[int, None]:
-    """Those of *parents* that descend from *root* or from one of *known*, parents before children."""
     found: dict[int, None] = {}
     level = [pid for pid, parent in parents.items() if parent == root or parent in known]
     while level:

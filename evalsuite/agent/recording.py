@@ -1,4 +1,4 @@
-"""What comes out of a process: written byte for byte, with the time at which each piece came."""
+"""Output of a process, written byte for byte with the time at which each piece came."""
 
 import contextlib
 import fcntl
@@ -19,7 +19,7 @@ PIPE_BYTES = 1 << 20  # the most that Linux gives without privilege (pipe(7))
 
 
 class TooMuchOutput(EvalsuiteError):
-    """A script prints more than a log may hold: it is ended before it fills the disk."""
+    """A script is ended before it fills the disk."""
 
     exit_code = 128 + signal.SIGXFSZ  # what a shell says of a program that went beyond `ulimit -f`
 
@@ -33,7 +33,7 @@ class Quota:
         self._lock = threading.Lock()
 
     def take(self, count: int) -> None:
-        """Counts *count* more bytes. Raises TooMuchOutput once they are too many."""
+        """Raises TooMuchOutput once *count* more bytes are too many."""
         with self._lock:
             self._taken += count
             if self._taken > self._most_bytes:
@@ -41,8 +41,6 @@ class Quota:
 
 
 class Reader:
-    """Writes what comes out of one pipe, byte for byte, and when it came."""
-
     def __init__(
         self,
         folder: RunFolder,
@@ -54,7 +52,7 @@ class Reader:
         quota: Quota,
     ) -> None:
         self._read_end, self.write_end = os.pipe()
-        with contextlib.suppress(OSError):  # a user near the system's limit gets the usual 64 KiB
+        with contextlib.suppress(OSError):  # near the user's limit: 64 KiB
             fcntl.fcntl(self._read_end, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
         self._log = File(folder.log_path(host, rank))
         self._arrivals = File(folder.arrivals_path(host, rank))
@@ -65,13 +63,12 @@ class Reader:
         self._thread = threading.Thread(target=self._copy, name="reader", daemon=True)
 
     def start(self) -> None:
-        """Begins reading; call it once the process that writes has been started."""
+        """Call it once the process that writes has been started."""
         os.close(self.write_end)
         self._thread.start()
 
     @property
     def hashes(self) -> dict[str, str]:
-        """Name of each file → the hash of what was written to it."""
         return {file.name: file.written.hexdigest() for file in (self._log, self._arrivals)}
 
     def join(self, seconds: float) -> None:
@@ -106,7 +103,7 @@ class Reader:
             self._echo = False  # whoever watched has gone; the log goes on
 
     def _swallow(self) -> None:
-        """Keeps the pipe empty, so that a program that shall end is not held up by a full one."""
+        """Keeps the pipe empty, so that a program can end."""
         with contextlib.suppress(OSError):
             while os.read(self._read_end, CHUNK_BYTES):
                 pass
@@ -117,7 +114,7 @@ class File:
 
     def __init__(self, path: Path) -> None:
         self._path, self.name = path, path.name
-        self.written = hashlib.sha256()  # of the bytes that we wrote, whatever the file holds by now
+        self.written = hashlib.sha256()  # of what we wrote
         self._descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
 
     def write(self, content: bytes) -> None:
@@ -130,5 +127,5 @@ class File:
                 raise OSError(error.errno, error.strerror, str(self._path)) from error
 
     def close(self) -> None:
-        with contextlib.suppress(OSError):  # what close can complain of, write has said before
+        with contextlib.suppress(OSError):  # write has raised it before
             os.close(self._descriptor)

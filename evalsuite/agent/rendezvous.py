@@ -1,7 +1,6 @@
-"""Where the processes of a run meet: node rank, number of nodes, address and port, out of the launcher's words.
+"""Where the processes of a run meet: node rank, number of nodes, address and port.
 
-Read in this order: EVALSUITE_*, what starts a command on every node (`agent/platforms`), and if none of them speaks,
-this machine alone.
+By EVALSUITE_*, else by the platform (`agent/platforms`), else this machine alone.
 """
 
 import random
@@ -15,11 +14,11 @@ from evalsuite.errors import EvalsuiteError
 from evalsuite.messages import Message
 from evalsuite.placeholders import FIRST_PORT, LAST_PORT, LOCALHOST, Node
 
-PORTS_KEPT_FREE = 16  # some frameworks give the ports after MASTER_PORT to their own workers
+PORTS_KEPT_FREE = 16  # some frameworks use the ports after MASTER_PORT
 
 
 def node(environment: Mapping[str, str]) -> Node:
-    """This node's place, as the launcher's environment tells it. Raises EvalsuiteError if it tells half."""
+    """This node's place. Raises EvalsuiteError where the environment gives only half of it."""
     told = platforms.read_place(environment)
     rank = _number(environment, "EVALSUITE_NODE_RANK")
     rank = _whole(Message("agent.node_rank_name"), told.rank) if rank is None else rank
@@ -39,21 +38,20 @@ def node(environment: Mapping[str, str]) -> Node:
 
 
 def host(environment: Mapping[str, str]) -> str:
-    """This node's name: the one it was given, else the scheduler's, which no other node of the run has, else the
-    machine's own."""
+    """This node's name: given, else the scheduler's, which is unique in the run, else the machine's."""
     given = environment.get("EVALSUITE_HOST") or _own(environment)
     return given or platforms.read_place(environment).host or socket.gethostname() or "localhost"
 
 
 def _own(environment: Mapping[str, str]) -> str | None:
-    """This node's among the names of all, where the launcher tells a rank and no name (Hydra)."""
+    """This node's among the given names, where the launcher gives a rank and no name (Hydra)."""
     names = environment.get("EVALSUITE_HOSTS", "").split(",")
     rank = environment.get("EVALSUITE_NODE_RANK") or platforms.read_place(environment).rank
     return names[int(rank)] if rank and rank.isdigit() and int(rank) < len(names) else None
 
 
 def variables(place: Node, processes: int, local_rank: int | None) -> dict[str, str]:
-    """What a process finds in its environment; *local_rank* is None where it starts its own workers."""
+    """What a process finds in its environment; *local_rank*: None where it starts its own workers."""
     found = {
         "NODE_RANK": str(place.rank),
         "MASTER_ADDR": place.master_addr,
@@ -70,7 +68,7 @@ def variables(place: Node, processes: int, local_rank: int | None) -> dict[str, 
 
 
 def _hosts(environment: Mapping[str, str], told: NodePlace, nodes: int) -> tuple[str, ...]:
-    """All nodes by rank. Open MPI and Hydra tell their processes no names, so there they have to be given."""
+    """By rank. Open MPI and Hydra give no names, so there EVALSUITE_HOSTS has to."""
     named = environment.get("EVALSUITE_HOSTS")
     if named:
         return tuple(host.strip() for host in named.split(",") if host.strip())
@@ -100,7 +98,7 @@ def _address(told: NodePlace, hosts: tuple[str, ...], nodes: int) -> str:
 
 
 def _port(told: NodePlace, nodes: int) -> int:
-    """A port that every node works out alike from the job's number; a free one where there is one node."""
+    """The same on every node, by the job's number; for one node a free one."""
     if nodes == 1:
         return free_port()
     places = (LAST_PORT - FIRST_PORT) // PORTS_KEPT_FREE
@@ -109,7 +107,7 @@ def _port(told: NodePlace, nodes: int) -> int:
 
 
 def free_port() -> int:
-    """A port that is free here, with the next ones free too."""
+    """One with the next PORTS_KEPT_FREE free as well."""
     for _ in range(100):
         port = random.randrange(FIRST_PORT, LAST_PORT, PORTS_KEPT_FREE)
         if all(_is_free(port + offset) for offset in range(PORTS_KEPT_FREE)):

@@ -1,11 +1,11 @@
-"""A control group of its own for the processes of a run: the kernel counts what they used, and one write ends them all.
+"""A control group for the processes of a run: the kernel counts what they use, and one write ends them all.
 
-A process cannot leave it by setsid, by closing what it holds or by writing over its environment. It needs the right to
-make a group below our own: root has it, a user where systemd delegates one (`systemd-run --user --scope -p
-Delegate=yes`); most batch jobs and containers have not, and there a run is ended and counted by its process tree alone.
+No process can leave it. It takes the right to make a group below our own: root has it, or a user where systemd
+delegates one (`systemd-run --user --scope -p Delegate=yes`). Elsewhere a run is ended and counted by its process tree
+alone.
 
 docs.kernel.org/admin-guide/cgroup-v2.html: `cgroup.procs`, `cgroup.kill` (Linux 5.14), `cpu.stat` without a controller.
-Version 1 has `cpuacct.usage`, and no kill: the members are killed one by one until none is left.
+Version 1 has `cpuacct.usage` and no kill: the members are killed one by one.
 """
 
 import contextlib
@@ -21,20 +21,18 @@ from evalsuite.messages import Message
 
 PREFIX = "evalsuite-"
 PROCESSES, KILL = "cgroup.procs", "cgroup.kill"
-LEAVE_S = 2.0  # what was killed leaves its group once the kernel has cleared it up
+LEAVE_S = 2.0  # for the kernel to clear up what was killed
 POLL_S = 0.02
 
 
 @dataclass(frozen=True, kw_only=True)
 class RunGroup:
-    """The control group of one run."""
-
     group: cgroups.Group
-    home: Path  # the group that we came from
+    home: Path
 
     @contextlib.contextmanager
     def entered(self) -> Iterator[None]:
-        """What this process starts meanwhile is in the group, from its first instruction on."""
+        """What this process starts meanwhile is in the group."""
         _move(self.group.folder)
         try:
             yield
@@ -42,21 +40,21 @@ class RunGroup:
             _move(self.home)
 
     def cpu_s(self) -> float | None:
-        """CPU seconds of all that ran in it, also of what has ended."""
+        """Of all that ran in it, also of what has ended."""
         found = self.group.cpu_s()
         return None if found is None else round(found, 6)
 
     def kill(self) -> tuple[int, int]:
-        """Kills whatever is left in it: how many processes that were, and how many are there still."""
+        """How many processes were killed, and how many are still there."""
         return _kill_all(self.group.folder), len(_members(self.group.folder))
 
     def end(self) -> int:
-        """Kills whatever is left in it and removes it; how many processes that were."""
+        """Kills what is left and removes the group; how many processes that were."""
         return _end(self.group.folder)
 
 
 def make_group(name: str, root: Path = Path("/")) -> RunGroup | str:
-    """A new control group called after a run, or why there can be none."""
+    """A new control group, or why there can be none."""
     home = _home(root)
     if home is None:
         return Message("agent.no_control_groups")
@@ -69,7 +67,7 @@ def make_group(name: str, root: Path = Path("/")) -> RunGroup | str:
 
 
 def why_no_group() -> str | None:
-    """Why a run can have no control group of its own here; None if it can."""
+    """Why a run can have no control group here; None if it can."""
     found = make_group(f"{os.getpid()}-try")
     if isinstance(found, str):
         return found
@@ -78,26 +76,26 @@ def why_no_group() -> str | None:
 
 
 def end(name: str, root: Path = Path("/")) -> int:
-    """Kills what a run whose agent is gone has left in its group, and removes it; how many processes that were."""
+    """Kills what a run whose agent is gone has left; how many processes that were."""
     home = _home(root)
     return _end(home.folder / f"{PREFIX}{name}") if home else 0
 
 
 def _home(root: Path) -> cgroups.Group | None:
-    """The group that we are in: of version 2 where there is one, which can kill."""
+    """Our own group, of version 2 where there is one."""
     known = list(cgroups.own("cpuacct", root))
     return next((group for group in known if group.version == 2), known[0] if known else None)
 
 
 def _move(folder: Path) -> None:
-    """Moves this process. To be in the wrong group is better than not to measure."""
+    """Moves this process; to fail must not stop the measurement."""
     with contextlib.suppress(OSError), open(folder / PROCESSES, "w") as file:
         file.write(str(os.getpid()))
 
 
 def _end(folder: Path) -> int:
     killed = _kill_all(folder)
-    with contextlib.suppress(OSError):  # groups that are still being cleared up
+    with contextlib.suppress(OSError):
         _remove(folder, time.monotonic() + LEAVE_S)
     return killed
 
@@ -115,7 +113,7 @@ def _kill_all(folder: Path) -> int:
 
 
 def _members(folder: Path) -> set[int]:
-    """The processes in the group and in those that were made inside it, less ourselves."""
+    """Also of groups inside it, without ourselves."""
     found: set[int] = set()
     with contextlib.suppress(OSError):
         for file in folder.rglob(PROCESSES):

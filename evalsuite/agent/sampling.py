@@ -1,4 +1,4 @@
-"""The sensors of a node read at intervals that vary a little, a line of samples each time."""
+"""Reads a node's sensors and writes a line of samples each time."""
 
 import json
 import os
@@ -22,16 +22,15 @@ from evalsuite.machine.sensors.processor import Cpu
 from evalsuite.runs.samples import CoreReading, Header, Sample
 from evalsuite.runs.store import RunFolder
 
-DRAIN_S = 5.0  # for the last output, once no process of ours is left to write it
-FULL_PERCENT = 90.0  # a core busier than this may be what one process waits for
-JITTER = 0.25  # of a period, by which each interval is longer or shorter: more would leave gaps between readings
+DRAIN_S = 5.0  # for the last output
+FULL_PERCENT = 90.0  # one process may wait for a core busier than this
+JITTER = 0.25  # of a period; more would leave gaps between readings
 
 
 class Sampler:
-    """Reads the sensors hz times a second on the mean. A deadline that was missed is skipped, not made up for.
+    """Reads the sensors hz times a second on the mean. A missed deadline is skipped.
 
-    Each interval is drawn anew: on a strict grid a load that goes in step with it (two batches a second, read twice
-    a second) is caught at the same point each time, and reads as always busy or never.
+    Each interval is random: on a strict grid a load in step with it would read as always busy or never.
     """
 
     def __init__(
@@ -52,7 +51,7 @@ class Sampler:
         self._thread.start()
 
     def stop(self) -> None:
-        """Ends with one last sample. May be called twice, and before `start`."""
+        """Takes one last sample. May be called twice, and before `start`."""
         self._stopped.set()
         if self._thread.is_alive():
             self._thread.join(DRAIN_S)
@@ -60,12 +59,10 @@ class Sampler:
 
     @property
     def ended(self) -> bool:
-        """Whether the last sample has been written."""
         return not self._thread.is_alive()
 
     @property
     def hashes(self) -> dict[str, str]:
-        """Name of the file of samples → the hash of what was written to it."""
         return {self._file.name: self._file.written.hexdigest()}
 
     def _sample(self) -> None:
@@ -93,12 +90,12 @@ class Sampler:
 
 
 def interval_s(period_s: float, drawn: float) -> float:
-    """The time to the next reading: *period_s* on the mean, varied by what is *drawn* between -1 and 1."""
+    """*drawn* lies between -1 and 1."""
     return period_s * (1.0 + JITTER * drawn)
 
 
 class NodeSensors:
-    """All sensors of this node in one reading; of the processor, the job's own *cores*, or all that are usable."""
+    """All sensors of this node; of the processor *cores*, or all that are usable."""
 
     def __init__(self, order: Order, cores: Sequence[int] = ()) -> None:
         limits = cgroups.limits()
@@ -114,7 +111,6 @@ class NodeSensors:
         self._devices = order.devices_per_node
 
     def header(self) -> Header:
-        """What the readings are measured against."""
         return Header(
             hz=self._hz,
             jitter=JITTER,
@@ -131,7 +127,7 @@ class NodeSensors:
         )
 
     def reading(self, start_s: float) -> Sample:
-        """One sample. CPU percentages hold from the sample before to this one."""
+        """CPU percentages hold from the sample before to this one."""
         at_s = time.monotonic() - start_s
         percent, per_core = self._cpu.reading()
         return Sample(
@@ -151,13 +147,12 @@ class NodeSensors:
         self._gpus.close()
 
     def _gpu_facts(self) -> list[Gpu]:
-        """The devices, and which of them the job uses: the first of those that its programs see."""
+        """The job uses the first of the devices that its programs see."""
         seen = self._gpus.visible(os.environ)[: self._devices]
         return [replace(gpu, of_job=gpu in seen) for gpu in self._gpus.facts()]
 
 
 def core_reading(percents: Sequence[float]) -> CoreReading:
-    """What *percents*, of each core, come to: at two readings a second hundreds of them are most of a file."""
     return CoreReading(
         least_percent=round(min(percents), 2),
         mean_percent=round(sum(percents) / len(percents), 2),

@@ -1,4 +1,4 @@
-"""Signals taken one by one by the main thread, instead of tearing whatever runs when they come."""
+"""Signals that the main thread takes one by one."""
 
 import contextlib
 import signal
@@ -10,11 +10,11 @@ PASSED_ON = frozenset({signal.SIGUSR1, signal.SIGUSR2})
 
 @contextlib.contextmanager
 def hold_signals() -> Iterator[set[int]]:
-    """Holds signals back until `signal.sigtimedwait` asks for them; gives the set to ask for.
+    """Holds signals back for `signal.sigtimedwait`; gives the set to ask for, with SIGCHLD.
 
-    SIGCHLD is among them. What this process was told to ignore (nohup, `&` in a script) stays ignored.
+    What this process was told to ignore (nohup, `&` in a script) stays ignored.
     """
-    child_before = signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # were it ignored, exit codes would be lost
+    child_before = signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # if ignored, exit codes are lost
     heeded = {number for number in ENDING | PASSED_ON if signal.getsignal(number) != signal.SIG_IGN}
     asked_for: set[int] = heeded | {signal.SIGCHLD}
     before = signal.pthread_sigmask(signal.SIG_BLOCK, asked_for)

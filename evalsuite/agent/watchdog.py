@@ -1,11 +1,9 @@
 """Two processes that watch each other, so that killing either does not leave the training behind.
 
-A launcher may give the node agent no time to end its tree: mpirun sends SIGKILL one second after SIGTERM
-(Open MPI 4, `odls_base_sigkill_timeout`), and the kernel kills without a word when memory runs out. So the
-agent works in a child, and the process that the launcher knows is a watchdog: it passes signals down and the
-exit status up. If the watchdog is killed, the agent is told and ends the tree; if the agent is killed, the
-watchdog inherits the tree and ends it. If asked to, the watchdog also ends the run when the launcher has died, which
-mpirun does without a word to anybody at a second Ctrl-C.
+A launcher may kill the agent without notice: mpirun sends SIGKILL one second after SIGTERM (Open MPI 4,
+`odls_base_sigkill_timeout`), and the kernel when memory runs out. So the agent works in a child, and the process that
+the launcher knows is a watchdog that passes signals down and the exit status up. If either is killed, the other ends
+the tree. If asked to, the watchdog also ends the run when the launcher has died.
 """
 
 import contextlib
@@ -20,10 +18,10 @@ KILL_S = 5.0
 
 
 def start_watchdog(end_with_parent: bool = False, end_rest: Callable[[], object] = lambda: None) -> None:
-    """Returns in a child that does the work. The caller's process stays behind, and exits as the child does.
+    """Returns in a child that does the work; the caller's process exits as the child does.
 
-    *end_with_parent*: the run ends when the process that started this one is gone. *end_rest* is called at last, for
-    what the agent may have left. Call it before any thread has been started.
+    *end_with_parent*: the run ends when our parent is gone. *end_rest* is called last. Call it before any thread
+    starts.
     """
     processes.adopt_orphans()
     launcher = os.getppid() if end_with_parent else None
@@ -34,14 +32,14 @@ def start_watchdog(end_with_parent: bool = False, end_rest: Callable[[], object]
             code = _watch(child, asked_for, launcher)
             end_rest()
             os._exit(code)
-        os.setsid()  # a launcher that kills our process group must not kill both at once
+        os.setsid()  # a launcher may kill our process group
         processes.be_told_of_parents_death(signal.SIGTERM)
         if os.getppid() != watchdog:
-            os._exit(128 + signal.SIGKILL)  # it died before we had asked to be told
+            os._exit(128 + signal.SIGKILL)
 
 
 def _watch(child: int, asked_for: set[int], launcher: int | None) -> int:
-    """Waits for the child, ends what it may have left, and returns the exit code to pass on."""
+    """The exit code to pass on."""
     status = None
     while status is None:
         caught = signal.sigtimedwait(asked_for, POLL_S)
@@ -56,7 +54,7 @@ def _watch(child: int, asked_for: set[int], launcher: int | None) -> int:
 
 
 def _status(child: int) -> int | None:
-    """How *child* ended, None while it runs; takes the other children that have ended off the list."""
+    """None while *child* runs; reaps other children."""
     with contextlib.suppress(ChildProcessError):
         while (ended := os.waitpid(-1, os.WNOHANG))[0]:
             if ended[0] == child:

@@ -1,8 +1,8 @@
-"""What a container leaves us: the CPU quota and the memory limit of control groups, version 1 and 2.
+"""The CPU quota and the memory limit of our control groups, version 1 and 2.
 
-The files and their meaning: docs.kernel.org/admin-guide/cgroup-v2.html (`cpu.max`, `memory.max`) and
-docs.kernel.org/scheduler/sched-bwc.html, …/cgroup-v1/memory.html (`cpu.cfs_quota_us`,
-`memory.limit_in_bytes`). A limit holds for all groups inside it, so the tightest on the way up counts.
+docs.kernel.org/admin-guide/cgroup-v2.html (`cpu.max`, `memory.max`), docs.kernel.org/scheduler/sched-bwc.html and
+…/cgroup-v1/memory.html (`cpu.cfs_quota_us`, `memory.limit_in_bytes`). A limit holds for all groups inside it, so the
+tightest on the way up counts.
 """
 
 from collections.abc import Iterator
@@ -13,14 +13,14 @@ from evalsuite import files
 
 MICROSECONDS = 1e6
 NANOSECONDS = 1e9
-UNLIMITED_BYTES = 1 << 62  # version 1 writes the largest page-aligned number where there is no limit
+UNLIMITED_BYTES = 1 << 62  # version 1 writes a huge number for no limit
 
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """The tightest limits of our control groups, and the groups that set them. None: there is none."""
+    """The tightest limits, and the groups that set them. None: there is none."""
 
-    cpus: float | None = None  # cores' worth of CPU time
+    cpus: float | None = None
     memory_bytes: int | None = None
     cpu_group: "Group | None" = None
     memory_group: "Group | None" = None
@@ -28,7 +28,7 @@ class Limits:
 
 @dataclass(frozen=True, kw_only=True)
 class Group:
-    """One folder of a control-group hierarchy."""
+    """A folder of a control-group hierarchy."""
 
     folder: Path
     version: int
@@ -45,12 +45,11 @@ class Group:
         return int(quota) / int(period)
 
     def memory_bytes(self) -> int | None:
-        """The memory limit; None without one."""
         limit = files.text(self.folder / ("memory.max" if self.version == 2 else "memory.limit_in_bytes")) or ""
         return int(limit) if limit.isdigit() and int(limit) < UNLIMITED_BYTES else None
 
     def cpu_s(self) -> float | None:
-        """CPU seconds that the group has used so far."""
+        """CPU seconds used so far."""
         if self.version == 2:
             used = _table(self.folder / "cpu.stat").get("usage_usec")
             return None if used is None else used / MICROSECONDS
@@ -58,11 +57,8 @@ class Group:
         return int(counted) / NANOSECONDS if counted.isdigit() else None
 
     def memory_used_bytes(self) -> int | None:
-        """Memory in use, without the file cache that the kernel drops when memory runs short.
-
-        The same sum as Kubernetes calls its working set: github.com/google/cadvisor,
-        container/libcontainer/handler.go, `setMemoryStats`.
-        """
+        """Without the file cache that the kernel can drop, as cadvisor's working set
+        (container/libcontainer/handler.go, `setMemoryStats`)."""
         current, inactive = (
             ("memory.current", "inactive_file")
             if self.version == 2
@@ -75,7 +71,7 @@ class Group:
 
 
 def limits(root: Path = Path("/")) -> Limits:
-    """The limits on this process. *root* is where `/proc` and the control groups are found."""
+    """*root* is where `/proc` and the control groups are found."""
     cpus = [(found, group) for group in _groups("cpu", root) if (found := group.cpus()) is not None]
     memory = [(found, group) for group in _groups("memory", root) if (found := group.memory_bytes()) is not None]
     cpu_limit, cpu_group = min(cpus, key=_first, default=(None, None))
@@ -96,7 +92,7 @@ def _with_usage(group: Group | None, root: Path) -> Group | None:
 
 
 def own(controller: str, root: Path = Path("/")) -> Iterator[Group]:
-    """The group that this process is in, in every hierarchy of *controller*."""
+    """Our group, in every hierarchy of *controller*."""
     home = dict(_memberships(root))
     for version, controllers, inner, mount in _mounts(root):
         key = "" if version == 2 else controller
@@ -116,7 +112,7 @@ def _groups(controller: str, root: Path) -> Iterator[Group]:
         top = root / mount.lstrip("/")
         folder = top / _below(paths[key], inner)
         if not folder.is_dir():
-            folder = top  # our group's path is the host's and this mount shows only our own part
+            folder = top  # the path is the host's and this mount shows only our part
         while True:
             yield Group(folder=folder, version=version)
             if folder == top:
@@ -125,7 +121,7 @@ def _groups(controller: str, root: Path) -> Iterator[Group]:
 
 
 def _memberships(root: Path) -> Iterator[tuple[str, str]]:
-    """Controller → path of our group, as /proc/self/cgroup says; "" for version 2."""
+    """Controller → path of our group; "" for version 2."""
     for line in (files.text(root / "proc/self/cgroup") or "").splitlines():
         _, controllers, path = line.split(":", 2)
         for controller in controllers.split(","):
@@ -133,9 +129,9 @@ def _memberships(root: Path) -> Iterator[tuple[str, str]]:
 
 
 def _mounts(root: Path) -> Iterator[tuple[int, frozenset[str], str, str]]:
-    """(version, controllers, path inside the hierarchy, mount point) of each mounted hierarchy.
+    """(version, controllers, path inside the hierarchy, mount point) of each hierarchy.
 
-    35 31 0:32 / /sys/fs/cgroup/memory rw,relatime - cgroup cgroup rw,memory    (proc_pid_mountinfo(5))
+    35 31 0:32 / /sys/fs/cgroup/memory rw,relatime - cgroup cgroup rw,memory (proc_pid_mountinfo(5))
     """
     for line in (files.text(root / "proc/self/mountinfo") or "").splitlines():
         place, _, kind = line.partition(" - ")
@@ -146,7 +142,7 @@ def _mounts(root: Path) -> Iterator[tuple[int, frozenset[str], str, str]]:
 
 
 def _below(path: str, inner: str) -> str:
-    """*path* as seen below a mount that shows the hierarchy from *inner* on."""
+    """*path* below a mount that shows the hierarchy from *inner* on."""
     if inner != "/" and (path == inner or path.startswith(inner + "/")):
         path = path[len(inner) :]
     return path.lstrip("/") if ".." not in path.split("/") else ""

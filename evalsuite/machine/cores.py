@@ -1,7 +1,6 @@
-"""The cores of a node shared out: a CPU device is a fixed set of cores, the same number for each, held by nobody else.
+"""The cores of a node divided: a CPU device is a fixed set of cores, the same number for each.
 
-The kernel's files and their meaning: Documentation/ABI/stable/sysfs-devices-system-cpu (`thread_siblings_list`,
-`physical_package_id`) and …/sysfs-devices-node (`cpulist`).
+Documentation/ABI/stable/sysfs-devices-system-cpu (`thread_siblings_list`) and …/sysfs-devices-node (`cpulist`).
 """
 
 from collections.abc import Iterable
@@ -13,7 +12,7 @@ from evalsuite import files
 from evalsuite.machine import cgroups
 from evalsuite.machine.sensors import processor
 
-VARIABLE = "EVALSUITE_CORES"  # tells the processes of a node their cores: "0,1;2,3", in the order of LOCAL_RANK
+VARIABLE = "EVALSUITE_CORES"  # "0,1;2,3", in the order of LOCAL_RANK
 CPUS = Path("sys/devices/system/cpu")
 NODES = Path("sys/devices/system/node")
 
@@ -23,14 +22,14 @@ Shares = tuple[tuple[int, ...], ...]
 
 @dataclass(frozen=True, kw_only=True)
 class Usable:
-    """The cores that may be shared out, those of one NUMA node beside each other."""
+    """The cores that may be divided, ordered by NUMA node."""
 
     cores: tuple[int, ...]
-    threads_told: bool  # whether the machine says which threads share a core; then each core stands here once
+    threads_told: bool  # whether it is known which threads share a core
 
 
 def usable(root: Path = Path("/")) -> Usable:
-    """One thread of each physical core of our affinity, as many as a container's quota holds whole ones."""
+    """One thread of each physical core of our affinity, within a container's quota."""
     own = processor.usable_cores()
     siblings = {
         core: processor.numbers(files.text(root / CPUS / f"cpu{core}/topology/thread_siblings_list")) for core in own
@@ -44,14 +43,13 @@ def usable(root: Path = Path("/")) -> Usable:
 
 
 def shares(each: int, devices: int, cores: Iterable[int]) -> Shares:
-    """*each* cores for every one of *devices*, in their order. Where there are not enough, some are shared."""
+    """*each* cores for every one of *devices*; shared where there are too few."""
     ordered = tuple(cores)
     taken = islice(cycle(ordered), each * devices)
     return tuple(tuple(dict.fromkeys(islice(taken, each))) for _ in range(devices))
 
 
 def in_words(of: Shares) -> str:
-    """As the value of VARIABLE."""
     return ";".join(",".join(map(str, share)) for share in of)
 
 

@@ -1,4 +1,4 @@
-"""What this machine is: hardware, drivers, topology, and what a container leaves of it."""
+"""What this machine is: hardware, drivers, topology, and limits of a container."""
 
 import functools
 import os
@@ -21,7 +21,6 @@ TOPOLOGY_TIMEOUT_S = 20.0
 
 
 def read_environment(host: str, node_rank: int, root: Path = Path("/")) -> HostEnvironment:
-    """Everything that is recorded of this machine."""
     limits = cgroups.limits(root)
     cpu, memory = Cpu(limits, root), Memory(limits)
     gpus = Accelerators()
@@ -52,12 +51,12 @@ def read_environment(host: str, node_rank: int, root: Path = Path("/")) -> HostE
 
 
 def boot_id() -> str | None:
-    """Which start of this machine's kernel it is that runs (proc_sys_kernel(5)); None where it does not say."""
+    """Of the running kernel (proc_sys_kernel(5)); None where it does not say."""
     return _line(Path("/proc/sys/kernel/random/boot_id"))
 
 
 def operating_system(root: Path = Path("/")) -> str:
-    """`Debian GNU/Linux 12 (bookworm)`."""
+    """`Debian GNU/Linux 12 (bookworm)`"""
     for line in _lines(root / "etc/os-release"):
         name, _, value = line.partition("=")
         if name == "PRETTY_NAME":
@@ -66,7 +65,7 @@ def operating_system(root: Path = Path("/")) -> str:
 
 
 def cpu_model(root: Path = Path("/")) -> str | None:
-    """`Intel(R) Xeon(R) Gold 6148 CPU @ 2.40GHz`; on Arm, where the kernel gives numbers only, what lscpu says."""
+    """`Intel(R) Xeon(R) Gold 6148 CPU @ 2.40GHz`; by lscpu on Arm, where the kernel gives numbers only."""
     for line in _lines(root / "proc/cpuinfo"):
         name, _, value = line.partition(":")
         if name.strip() == "model name":
@@ -79,20 +78,19 @@ def cpu_model(root: Path = Path("/")) -> str | None:
 
 
 def container(limits: cgroups.Limits) -> ContainerLimits | None:
-    """The limits of the control groups, None if they set none."""
     if limits.cpus is None and limits.memory_bytes is None:
         return None
     return ContainerLimits(cpus=limits.cpus, memory_bytes=limits.memory_bytes)
 
 
 def topology() -> str | None:
-    """How the devices are connected, as `nvidia-smi topo -m` draws it."""
+    """As `nvidia-smi topo -m` draws it."""
     return output("nvidia-smi", "topo", "-m")
 
 
 @functools.cache
 def output(*argv: str) -> str | None:
-    """What a program of the system prints; None if it is absent, fails or does not end."""
+    """What a program prints; None if it is absent, fails or does not end."""
     if shutil.which(argv[0]) is None:
         return None
     try:

@@ -18,7 +18,7 @@ MOST_NAMED = 3
 
 
 def busy_programs(watched_s: float = WATCHED_S) -> dict[str, float]:
-    """Name → the cores that it takes, of the busiest."""
+    """Name → cores used, of the busiest."""
     ours = {os.getpid(), *(parent.pid for parent in psutil.Process().parents())}
     before = _cpu_s(ours)
     began = time.monotonic()
@@ -33,8 +33,8 @@ def busy_programs(watched_s: float = WATCHED_S) -> dict[str, float]:
 
 
 def name_processes(found: Iterable[DeviceProcess]) -> tuple[DeviceProcess, ...]:
-    """*found* with the names of the programs. A driver counts processes as the machine does: in a container, whose
-    numbers are its own, another program would be named, and so none is."""
+    """Adds program names. The driver gives the machine's process numbers, which are others in a container: there no
+    name is given."""
     try:
         ours = os.readlink("/proc/self/ns/pid") == FIRST_NAMESPACE
     except OSError:
@@ -43,7 +43,7 @@ def name_processes(found: Iterable[DeviceProcess]) -> tuple[DeviceProcess, ...]:
 
 
 def _cpu_s(ours: set[int]) -> dict[int, tuple[str, float]]:
-    """Process → its name and the CPU time that it has taken; not *ours*, nor those of an evaluation."""
+    """Process → its name and CPU time; without *ours* and those of evaluations."""
     found = {}
     for process in psutil.process_iter(["name", "cpu_times", "cmdline"]):
         times = process.info["cpu_times"]

@@ -1,7 +1,7 @@
-"""The network interface by which a node reaches the others, for libraries that would else take the first they find.
+"""The network interface by which a node reaches the others.
 
-A host with several networks (management, storage, training), or whose own name stands for 127.0.1.1 in /etc/hosts as
-Debian writes it, gives Gloo and NCCL an address that no other host reaches.
+With several networks, or with a host's name set to 127.0.1.1 as Debian does, Gloo and NCCL may take an address that no
+other host reaches.
 """
 
 import fcntl
@@ -14,14 +14,11 @@ from evalsuite.placeholders import Node
 VARIABLE = "EVALSUITE_INTERFACE"  # "auto", or a name
 AUTO = "auto"
 ADDRESS_OF = 0x8915  # SIOCGIFADDR, netdevice(7)
-ANY_PORT = 9  # nothing is sent: a datagram's socket is only told its peer
+ANY_PORT = 9  # nothing is sent
 
 
 def variables(environment: Mapping[str, str], place: Node) -> dict[str, str]:
-    """What makes the libraries of a run over several nodes use one interface; {} where nobody asked, or none is found.
-
-    What the user has set stays.
-    """
+    """What makes libraries use one interface; {} where nobody asked or none is found. What is set already stays."""
     asked = environment.get(VARIABLE)
     if not asked or place.nodes == 1:
         return {}
@@ -29,7 +26,7 @@ def variables(environment: Mapping[str, str], place: Node) -> dict[str, str]:
     if name is None:
         return {}
     wanted = {
-        "NCCL_SOCKET_IFNAME": f"={name}",  # = : this one, and none that begins so
+        "NCCL_SOCKET_IFNAME": f"={name}",  # = : exactly this one
         "GLOO_SOCKET_IFNAME": name,
         "TP_SOCKET_IFNAME": name,
         "HOROVOD_GLOO_IFACE": name,
@@ -45,7 +42,7 @@ def _another(place: Node) -> str:
 
 
 def _towards(host: str) -> str | None:
-    """The interface whose address the kernel takes for *host*; None if it cannot be told, or is the loopback."""
+    """The interface by which the kernel reaches *host*; None if unknown or the loopback."""
     try:
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
             probe.connect((host, ANY_PORT))

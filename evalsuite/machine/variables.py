@@ -1,7 +1,7 @@
-"""The variables of the environment that are recorded: those known to change how fast a framework trains.
+"""The environment variables that are recorded: those known to change how fast a framework trains.
 
-Each is named. A beginning of names (`NCCL_`) would take in NCCL_SECRET, and an environment is where secrets are kept.
-Of other variables with such a beginning it is recorded that they were set, not to what.
+Each is named: a prefix (`NCCL_`) would include NCCL_SECRET. Of others with such a prefix it is recorded that they were
+set, not to what.
 """
 
 import re
@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from evalsuite import redaction
 
-SET = "[set]"  # stands for the value of a variable that is not known to be harmless
+SET = "[set]"  # instead of a value that may be secret
 
 _NAMES = {
     "": """
@@ -119,12 +119,12 @@ _NAMES = {
 }  # fmt: skip
 KNOWN = frozenset(f"{beginning}{name}" for beginning, names in _NAMES.items() for name in names.split())
 _BEGINNINGS = re.compile("|".join(sorted(filter(None, _NAMES))))
-# Terraform's, TensorFlow's list of its hosts, and whatever is called like a secret in any part of its name.
+# Terraform's, TensorFlow's list of hosts, and names like those of secrets.
 _OTHERS = re.compile(r"TF_(?:CLI|CONFIG|VAR|LOG)|.*(?:CREDENTIAL|KEY|PASSW|SECRET|TOKEN)", re.IGNORECASE)
 
 
 def relevant(environment: Mapping[str, str]) -> dict[str, str]:
-    """The variables that change how fast a framework trains; of others of their kind, that they are set."""
+    """Of variables that only share a prefix with known ones, that they are set."""
     found = {}
     for name, value in sorted(environment.items()):
         if name in KNOWN:

@@ -1,1 +1,1 @@
-"""Everything that is decided before anything starts: the cases, the runs, the skips, and each exact command line."""
+"""What is decided before anything starts: cases, runs, skips, and each exact command line."""

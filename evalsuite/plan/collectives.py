@@ -1,4 +1,4 @@
-"""What carries the all-reduces of a case, so that the network is measured by the same: NCCL, MPI or gloo."""
+"""What carries the all-reduces of a case, to measure the network by the same."""
 
 from typing import Literal
 
@@ -10,9 +10,9 @@ BY_MPI = {"mpirun", "bfrun"}  # bfrun starts mpirun
 
 
 def of(recipe: Recipe, case: Case) -> Collective:
-    """NCCL on GPUs; MPI where the script is started by mpirun, or tells horovodrun to; else gloo.
+    """NCCL on GPUs; MPI where mpirun starts the script, or horovodrun is told to use it; else gloo.
 
-    Gloo also stands for what a framework brings of its own (gRPC, ps-lite): it takes the same interface.
+    Gloo also stands for a framework's own transport (gRPC, ps-lite), which takes the same interface.
     """
     if case.device == "gpu":
         return "nccl"

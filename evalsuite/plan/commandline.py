@@ -1,7 +1,4 @@
-"""The exact command line of a run: the recipe's words, the container's, the agent's and the engine's.
-
-Pure: `plan --commands` shows what `run` starts.
-"""
+"""The exact command line of a run: recipe, container, agent and engine. `plan --commands` shows it."""
 
 import os
 import sys
@@ -18,23 +15,23 @@ from evalsuite.plan import data_sets, repositories, sandbox
 from evalsuite.plan.engines import Argv, Engine
 from evalsuite.runs.store import SCRATCH
 
-NOT_MADE_YET = "{python}"  # in place of the interpreter while its environment is not made yet
+NOT_MADE_YET = "{python}"  # while the environment is not made yet
 
 
 @dataclass(frozen=True, kw_only=True)
 class CommandLine:
-    """What starts one run, layer by layer: each holds the one named after it."""
+    """What starts one run; each layer holds the one after it."""
 
     engine: Argv  # what the launcher starts
     agent: Argv  # what the engine starts on every node
-    container: Argv | None  # what the agent starts there, in an image or a sandbox; None: the training itself
-    training: Argv  # the script and its arguments
-    environment: Mapping[str, str]  # of the training
+    container: Argv | None  # what the agent starts; None: the training itself
+    training: Argv
+    environment: Mapping[str, str]
     files: Mapping[str, str]  # name → text, written into the run's scratch folder before the start
 
     def on_nodes(self, case: Case, recipe: Recipe) -> list[Argv]:
-        """What the agent starts on each node of a case with several, its own words filled in with names that
-        stand for the hosts; () on a node where it only samples. No entries for a case of one node."""
+        """What the agent starts on each node of a case with several, with names standing for hosts; () on a node where
+        it only samples."""
         if case.nodes == 1:
             return []
         hosts = tuple(f"node{number}" for number in range(case.nodes))
@@ -60,7 +57,7 @@ def command_line(
     sandboxed: bool = False,
     memory_bytes: int | None = None,
 ) -> CommandLine:
-    """What starts *case* in *folder*, from the engine inward. *memory_bytes*: what each of its processes may take."""
+    """What starts *case* in *folder*. *memory_bytes*: the limit of each of its processes."""
     command = recipe.command(case)
     known = {
         **(_of_image() if engine.container else _of_environment(python)),
@@ -88,10 +85,10 @@ def command_line(
 
 
 def _limited(memory_bytes: int | None) -> Argv:
-    """What starts the training with a limit on the memory of each of its processes.
+    """With a limit on the memory of each process.
 
-    RLIMIT_DATA counts what a process may write to and shares with nobody, and no address that is only reserved
-    (getrlimit(2), Linux 4.7); a process that wants more is refused it, as by a device that is full.
+    RLIMIT_DATA counts what a process may write to and shares with nobody, but no merely reserved addresses
+    (getrlimit(2), Linux 4.7).
     """
     if memory_bytes is None:
         return ()
@@ -99,7 +96,7 @@ def _limited(memory_bytes: int | None) -> Argv:
 
 
 def _check_paths(known: Mapping[str, str]) -> None:
-    """Raises EvalsuiteError if a path holds what the node agent replaces: the script would be given another."""
+    """Raises EvalsuiteError if a path holds a placeholder of the agent: it would be replaced."""
     for value in known.values():
         held = next((name for name in placeholders.BY_AGENT if name in value), None)
         if held:
@@ -107,12 +104,11 @@ def _check_paths(known: Mapping[str, str]) -> None:
 
 
 def _of_image() -> dict[str, str]:
-    """What an image has on its PATH."""
     return {"{python}": "python3", "{bin}/": ""}
 
 
 def _of_environment(python: Path | str) -> dict[str, str]:
-    """The interpreter and its neighbours; one that is not made yet keeps its placeholder."""
+    """An interpreter that is not made yet keeps its placeholder."""
     return {} if str(python) == NOT_MADE_YET else {"{python}": str(python), "{bin}": str(Path(python).parent)}
 
 
@@ -132,8 +128,7 @@ def _in_image(
 
 
 def _readable(recipe: Recipe, command: Command) -> list[str]:
-    """What a container is given to read: the official repository, our workloads or the folder of the adapter's author,
-    and the data sets if it reads any: no runtime mounts a folder that does not exist."""
+    """What a container may read. A runtime mounts no folder that does not exist."""
     checkout = [str(repositories.folder(recipe))] if recipe.checkout else []
     author = [str(recipe.brought_by.absolute())] if recipe.brought_by not in (None, paths.ADAPTERS) else []
     return [*checkout, str(paths.ADAPTERS / "workloads"), *author, *data_sets.folders(command)]
@@ -148,7 +143,7 @@ def agent_argv(
     command: Sequence[str],
     share: bool = False,
 ) -> Argv:
-    """The node agent's command line for one run: evalsuite as *python* has it."""
+    """For evalsuite as *python* has it."""
     processes = ("--processes", str(case.devices_per_node)) if spawn == "per_device" else ()
     cores = ("--cores-per-device", str(case.cores_per_device)) if case.cores_per_device else ()
     once = ("--first-node-only",) if spawn == "once" and case.nodes > 1 else ()

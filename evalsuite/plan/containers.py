@@ -1,8 +1,7 @@
-"""Container runtimes: pure functions from a command line to the one that runs it in an image.
+"""Container runtimes: from a command line to the one that runs it in an image.
 
-The prefix goes inside the node agent (`srun … agent … docker run … python train.py`): the agent samples the
-machine from outside, and what it fills in (ranks, addresses) is passed on by name. Sources: the manuals of
-docker run, podman run, apptainer exec, enroot start, pyxis and ch-run.
+The node agent starts the container, so it samples from outside; what it fills in (ranks, addresses) is passed on by
+name. Sources: the manuals of docker run, podman run, apptainer exec, enroot start, pyxis and ch-run.
 """
 
 import os
@@ -17,10 +16,10 @@ from evalsuite.runs.store import SCRATCH
 
 Argv = tuple[str, ...]
 ON_ITS_NODE = "--nodelist={host}"  # filled by the node agent
-SHARED_MEMORY = "16g"  # data loaders and NCCL exchange through /dev/shm, of which a container has 64 MB
+SHARED_MEMORY = "16g"  # data loaders and NCCL use /dev/shm; the default is 64 MB
 INFINIBAND = Path("/dev/infiniband")
-IMAGE_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"  # docker's, where an image names none
-# What the node agent gives each process (evalsuite.rendezvous) and what users set for NCCL and MPI.
+IMAGE_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"  # docker's default
+# From the node agent (agent/rendezvous), and what users set for NCCL and MPI.
 PASSED_ON = (
     *("RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "NODE_RANK", "MASTER_ADDR", "MASTER_PORT"),
     *("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "PYTHONUNBUFFERED", "CUDA_DEVICE_ORDER"),
@@ -35,8 +34,8 @@ class Wish:
     image: str  # "nvcr.io/nvidia/pytorch:20.03-py3", or a file made of it
     folder: str  # the run's own, mounted for writing
     workdir: str
-    readable: tuple[str, ...] = ()  # the checkout, the workloads, the data sets: mounted for reading
-    environment: tuple[str, ...] = ()  # names of the recipe's own variables, passed on too
+    readable: tuple[str, ...] = ()  # mounted for reading
+    environment: tuple[str, ...] = ()
     gpus: bool = False
     infiniband: bool = False
     user: str = ""  # "1000:1000": who owns what is written
@@ -48,26 +47,24 @@ class Wish:
 
 @dataclass(frozen=True, kw_only=True)
 class Runtime:
-    """One container runtime."""
-
     name: str
     program: str
     wrap: Callable[[Wish, Argv], Argv]
-    complaint: re.Pattern[str]  # a line in which the runtime itself says why it started nothing
+    complaint: re.Pattern[str]  # a line in which the runtime says why it started nothing
     digest_argv: Callable[[str], Argv] | None = None  # what prints the digest of an image that is there
 
     def alone(self, argv: Argv) -> Argv:
-        """*argv* of `wrap` for a start by hand, without the node agent that says which node it is on."""
+        """*argv* of `wrap` without the words that the node agent fills."""
         return tuple(word for word in argv if word != ON_ITS_NODE)
 
     def said(self, lines: Iterable[str]) -> str | None:
-        """The first of *lines* in which the runtime itself says why it started nothing."""
+        """The first of *lines* in which the runtime says why it started nothing."""
         return next((line.strip() for line in lines if self.complaint.match(line)), None)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Container:
-    """A runtime on this machine: what is the same for every run that it serves."""
+    """A runtime on this machine."""
 
     runtime: Runtime
     infiniband: bool
@@ -83,7 +80,7 @@ class Container:
         names: Sequence[str] = (),
         gpus: bool = False,
     ) -> Argv:
-        """*command* in *image*, with its run *folder* as it lies outside, and the variables of *names*."""
+        """*command* in *image*, with its run *folder* mounted, and the variables of *names*."""
         wish = Wish(
             image=image,
             folder=folder,
@@ -98,7 +95,7 @@ class Container:
 
 
 def here(name: str) -> Container:
-    """The runtime of that name with this machine's devices and this user."""
+    """With this machine's devices and this user."""
     return Container(runtime=runtime(name), infiniband=INFINIBAND.exists(), user=f"{os.getuid()}:{os.getgid()}")
 
 
@@ -123,8 +120,8 @@ def _docker_like(program: str, limits: Argv, gpus: Argv, user: Callable[[str], A
 
 
 def _apptainer(wish: Wish, command: Argv) -> Argv:
-    """It runs as the user who starts it, and sees /dev as it is. The home stays outside, and so does the host's
-    environment: what is wanted goes in as APPTAINERENV_*, set by a shell on the node, where the values are known."""
+    """It runs as the user and sees the host's /dev. Home and environment stay outside: what is wanted goes in as
+    APPTAINERENV_*, set by a shell on the node."""
     mounts = (f"{wish.folder}:{wish.folder}", *(f"{path}:{path}:ro" for path in wish.readable))
     image = wish.image if wish.image.endswith(".sif") else f"docker://{wish.image}"
     return (
@@ -141,8 +138,8 @@ PASSING_ON = (
 
 
 def _enroot(wish: Wish, command: Argv) -> Argv:
-    """From an image that was imported before (`enroot import -o image.sqsh docker://…`), so that N nodes do not
-    pull it N times. GPUs and InfiniBand come in by enroot's own hooks, where NVIDIA_VISIBLE_DEVICES says so."""
+    """From an image imported before (`enroot import -o image.sqsh docker://…`), so that N nodes do not pull it.
+    Enroot's hooks bring GPUs and InfiniBand."""
     mounts = (f"{wish.folder}:{wish.folder}", *(f"{path}:{path}:ro" for path in wish.readable))
     gpus = ("--env", f"NVIDIA_VISIBLE_DEVICES={'all' if wish.gpus else 'void'}")
     fabric = ("--env", "MELLANOX_VISIBLE_DEVICES=all") if wish.infiniband else ()
@@ -153,7 +150,7 @@ def _enroot(wish: Wish, command: Argv) -> Argv:
 
 
 def _pyxis(wish: Wish, command: Argv) -> Argv:
-    """A step of its own on the agent's node: pyxis is a plugin of srun. `--overlap` shares the agent's cores."""
+    """A step of its own on the agent's node, since pyxis is a plugin of srun. `--overlap` shares the agent's cores."""
     mounts = (f"{wish.folder}:{wish.folder}", *(f"{path}:{path}:ro" for path in wish.readable))
     return (
         *("srun", "--overlap", "--nodes=1", "--ntasks=1", ON_ITS_NODE),
@@ -164,15 +161,14 @@ def _pyxis(wish: Wish, command: Argv) -> Argv:
 
 
 def _charliecloud(wish: Wish, command: Argv) -> Argv:
-    """An image that is a folder or a SquashFS file, run without any privilege. /dev is the host's; what a GPU needs
-    beside it is put into the image by `ch-fromhost --nvidia`. The shell on the node takes nothing of the host's
-    environment but what is wanted, over what the image sets itself (/ch/environment)."""
+    """From a folder or a SquashFS file, without privilege. `ch-fromhost --nvidia` puts what a GPU needs into the image.
+    The shell on the node passes only wanted variables, over the image's own (/ch/environment)."""
     mounts = (wish.folder, *wish.readable)
     files = wish.image.endswith((".sqfs", ".squashfs"))
     return (
         *("sh", "-c", INTO_CHARLIECLOUD.format(names=" ".join(wish.variables)), "ch-run"),
         wish.image,
-        "--write-fake" if files else "--write",  # so that mount points which the image lacks can be made
+        "--write-fake" if files else "--write",  # to make missing mount points
         *(f"--bind={path}:{path}" for path in mounts),
         *(f"--cd={wish.workdir}", wish.image, "--", *command),
     )
@@ -188,17 +184,17 @@ INTO_CHARLIECLOUD = (
 
 
 def _pyxis_image(image: str) -> str:
-    """enroot parts the registry from the rest with a # ("nvcr.io#nvidia/pytorch:20.03-py3")."""
+    """enroot separates the registry by a # ("nvcr.io#nvidia/pytorch:20.03-py3")."""
     registry, slash, rest = image.partition("/")
     return f"{registry}#{rest}" if slash and "." in registry and not image.startswith("/") else image
 
 
-UNLIMITED = ("--ulimit", "memlock=-1", "--ulimit", "stack=67108864")  # pinned buffers; the daemon may raise them
-OURS = ("--ulimit", "host")  # podman raises no limit beyond that of the user who starts it
+UNLIMITED = ("--ulimit", "memlock=-1", "--ulimit", "stack=67108864")  # pinned buffers
+OURS = ("--ulimit", "host")  # podman raises no limit beyond the user's
 
 
 def _rootless(user: str) -> Argv:
-    """Who writes is who started podman. Root is root inside as well, and podman refuses keep-id to it."""
+    """Root is root inside as well, and podman refuses it keep-id."""
     return () if user.startswith("0:") else ("--userns", "keep-id")
 
 
@@ -236,7 +232,6 @@ RUNTIMES = {
 
 
 def runtime(name: str) -> Runtime:
-    """The runtime of that name. Raises EvalsuiteError with the known ones."""
     if name in RUNTIMES:
         return RUNTIMES[name]
     hint = did_you_mean(name, RUNTIMES)

@@ -7,12 +7,12 @@ from evalsuite.adapter import Command
 
 
 def names(command: Command) -> list[str]:
-    """The names of the data sets in *command*: what follows `{data}/`."""
+    """What follows `{data}/` in *command*."""
     return sorted({name for token in _tokens(command) for name in re.findall(r"\{data\}/([\w.+-]+)", token)})
 
 
 def folders(command: Command) -> list[str]:
-    """The folders that *command* reads its data from, and where their links lead; none where it reads none."""
+    """Where *command* reads its data, with targets of links; none where it reads none."""
     if not any("{data}" in token for token in _tokens(command)):
         return []
     place = paths.data_sets()

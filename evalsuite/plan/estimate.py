@@ -1,4 +1,4 @@
-"""How long runs will take and what they will cost, from the runs that have ended; what nobody knows is None."""
+"""How long runs will take and what they will cost, by the runs that have ended; None: unknown."""
 
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -8,37 +8,35 @@ from evalsuite.model import Case, Run
 
 Basis = Literal[
     "own",  # runs of the very case
-    "alike",  # runs of the same script, at another scale or batch size
-    "scaled",  # runs of the same script with more or less work, in proportion
-    "others",  # runs of other scripts: good enough for the time left, and no price
+    "alike",  # of the same script, at another scale or batch size
+    "scaled",  # of the same script, in proportion to the work
+    "others",  # of other scripts: enough for the time left, no price
 ]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Expected:
-    """What a run is expected to take, and by what."""
-
     seconds: float
     basis: Basis
 
 
 @dataclass(frozen=True, kw_only=True)
 class Price:
-    """What the runs of one framework that are still to be made will take."""
+    """Of the runs of one framework that are still to be made."""
 
     framework: str
     runs: int
-    unknown: int  # runs of which nothing is known
-    seconds: float | None  # one run after the other; None: nothing is known of some
+    unknown: int
+    seconds: float | None  # in sequence; None: some are unknown
     device_hours: float | None
     basis: Basis | None  # the weakest among the runs
 
 
 class Estimate:
-    """Time left, from the runs that have ended: each case's own mean, else that of runs like it, else all runs'."""
+    """By each case's own mean, else that of runs like it, else of all."""
 
     def __init__(self, known: Sequence[tuple[Run, float]] = ()) -> None:
-        self._sums: dict[Hashable, tuple[float, int]] = {}  # what runs have alike → their seconds, and how many
+        self._sums: dict[Hashable, tuple[float, int]] = {}
         for run, seconds in known:
             self.add(run, seconds)
 
@@ -48,7 +46,7 @@ class Estimate:
             self._sums[alike] = (total + (seconds / _work(run.case) if basis == "scaled" else seconds), runs + 1)
 
     def expected(self, run: Run) -> Expected | None:
-        """What *run* will take; None if nothing has ended yet."""
+        """None if nothing has ended yet."""
         for basis, alike in _alike(run.case):
             if alike in self._sums:
                 total, runs = self._sums[alike]
@@ -57,7 +55,7 @@ class Estimate:
         return None
 
     def of(self, run: Run) -> float | None:
-        """Expected seconds of *run*; None if nothing has ended yet."""
+        """Seconds; None if nothing has ended yet."""
         found = self.expected(run)
         return found.seconds if found else None
 
@@ -66,7 +64,7 @@ class Estimate:
         return sum(expected) if runs and len(expected) == len(runs) else None
 
     def prices(self, runs: Iterable[Run]) -> tuple[Price, ...]:
-        """What *runs* will take, framework by framework in the order of their first appearance."""
+        """By framework, in order of their first run."""
         by_framework: dict[str, list[Run]] = {}
         for run in runs:
             by_framework.setdefault(run.case.framework, []).append(run)
@@ -100,7 +98,7 @@ def _alike(case: Case) -> Iterator[tuple[Basis, Hashable]]:
 
 
 def _work(case: Case) -> float:
-    """What a device has to do in a run: steps × batch × size of an item, which grows with the square of an image."""
+    """Steps × batch × size of an item, which grows with the square of an image's side."""
     work = float(case.protocol.total_steps * case.batch_per_device)
     for name, power in SIZES.items():
         size = case.option(name)

@@ -1,4 +1,4 @@
-"""Container images that are asked for on the command line, in place of those that the recipes name."""
+"""Container images given on the command line."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -11,7 +11,7 @@ OF_ALL = ""  # in place of a framework's name
 
 
 def with_images(adapters: Mapping[str, Adapter], given: Sequence[str]) -> dict[str, Adapter]:
-    """*adapters* whose recipes run in the images *given*: `IMAGE` for all, `FRAMEWORK=IMAGE` for one, which wins.
+    """*adapters* with the images *given*: `IMAGE` for all, `FRAMEWORK=IMAGE` for one, which wins.
 
     Raises EvalsuiteError on a word that is neither.
     """
@@ -26,7 +26,6 @@ def _in(adapter: Adapter, image: str | None) -> Adapter:
 
 
 def _named(text: str, adapters: Mapping[str, Adapter]) -> tuple[str, str]:
-    """The framework that *text* names, and the image."""
     name, equals, image = text.partition("=")
     if not equals or "/" in name:  # the path of a file may hold a =
         name, image = OF_ALL, text

@@ -1,4 +1,4 @@
-"""The hosts that an evaluation is given by name: `--hosts a,b:8`, or a host file as mpirun reads it."""
+"""The hosts of an evaluation: `--hosts a,b:8`, or a host file as mpirun reads it."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -8,7 +8,7 @@ from pathlib import Path
 from evalsuite.errors import EvalsuiteError
 from evalsuite.messages import Message
 
-_NAME = r"(?:[\w.-]+@)?[A-Za-z0-9_][\w.-]*"  # user@host; no dash first: a program would take it for an option
+_NAME = r"(?:[\w.-]+@)?[A-Za-z0-9_][\w.-]*"  # user@host; a leading dash would be an option
 _WORD = re.compile(rf"({_NAME})(?::(\d{{1,4}}))?", re.ASCII)  # gpu01:8
 _LINE = re.compile(rf"({_NAME})(?::(\d{{1,4}}))?((?:\s+[\w-]+=\S+)*)", re.ASCII)  # gpu01 slots=8 max_slots=8
 MOST_DEVICES = 1024  # some count the cores of a host as its slots
@@ -17,8 +17,6 @@ _SLOTS = re.compile(r"\bslots=(\d{1,4})\b")
 
 @dataclass(frozen=True, kw_only=True)
 class Host:
-    """A machine that a command can be started on."""
-
     address: str  # as ssh takes it: gpu01, or user@gpu01
     devices: int | None = None  # None: not said
 
@@ -40,7 +38,7 @@ def from_words(text: str) -> tuple[Host, ...]:
 
 
 def from_file(path: Path) -> tuple[Host, ...]:
-    """The hosts of a file with one on each line: `gpu01`, `gpu01 slots=8` (Open MPI) or `gpu01:8` (MPICH)."""
+    """A host a line: `gpu01`, `gpu01 slots=8` (Open MPI) or `gpu01:8` (MPICH)."""
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
@@ -75,5 +73,4 @@ def _checked(found: Sequence[Host], where: str) -> tuple[Host, ...]:
 
 
 def too_small(hosts: Iterable[Host], devices: int) -> list[str]:
-    """The hosts that say to have fewer devices."""
     return [host.name for host in hosts if host.devices is not None and host.devices < devices]

@@ -1,9 +1,8 @@
-"""One allocation of pods for a whole evaluation: a TrainingRuntime and a TrainJob of Kubeflow Trainer v2. Pure.
+"""One allocation of pods for a whole evaluation: a TrainingRuntime and a TrainJob of Kubeflow Trainer v2.
 
-The pods of the nodes run sshd and nothing else. The launcher's pod, which trains nothing, runs the evaluation over them
-with the engine hosts, by the host file that Trainer's MPI policy gives it: the same pods for every framework at a
-scale. Kueue admits all of them together or none. Sources: the API of trainer.kubeflow.org/v1alpha1 (Trainer 2.1), its
-own runtime deepspeed-distributed, and kueue.sigs.k8s.io/docs/tasks/run/trainjobs.
+The nodes' pods run sshd. The launcher's pod runs the evaluation over them with the engine hosts, by the host file of
+Trainer's MPI policy. Kueue admits all of them together or none. Sources: trainer.kubeflow.org/v1alpha1 (Trainer 2.1),
+its runtime deepspeed-distributed, and kueue.sigs.k8s.io/docs/tasks/run/trainjobs.
 """
 
 import json
@@ -20,10 +19,10 @@ QUEUE = "kueue.x-k8s.io/queue-name"
 PRIORITY = "kueue.x-k8s.io/priority-class"
 HOSTFILE = "/etc/mpi/hostfile"  # where Trainer's MPI policy mounts it in the launcher
 KEYS = "/root/.ssh"  # where Trainer's MPI policy mounts the keys unless it is told another place
-SSH_PORT = 2222  # with the network of the node, 22 is taken by the node itself
+SSH_PORT = 2222  # 22 is the node's own on its network
 LAUNCHER = {"cpu": "2", "memory": "4Gi"}  # it starts steps, reads logs and writes the report
 SHARED_MEMORY = "/dev/shm"
-# Every pod makes its host keys when it starts, so no launcher can know them; the users' keys are Trainer's secret.
+# Host keys are new in every pod; the users' keys are Trainer's secret.
 SERVE = f"ssh-keygen -A && mkdir -p /run/sshd && exec /usr/sbin/sshd -De -p {SSH_PORT} -o StrictModes=no"
 TRUST = (
     "mkdir -p /etc/ssh/ssh_config.d && "
@@ -37,40 +36,40 @@ Manifest = dict[str, Any]
 
 @dataclass(frozen=True, kw_only=True)
 class Values:
-    """What a cluster wants to be told, from a small TOML file."""
+    """What a cluster needs, from a small TOML file."""
 
     image: str  # with evalsuite, sshd and what the frameworks need
-    claim: str  # the PersistentVolumeClaim that all pods see: run folders, environments, data sets
+    claim: str  # the PersistentVolumeClaim that all pods see
     name: Annotated[str, Constraint("label", LABEL.fullmatch)] = "evaluation"
     namespace: str = "default"
     mount: str = "/shared"  # where the claim lies in the pods
     queue: str | None = None  # Kueue's LocalQueue
     priority: str | None = None  # Kueue's WorkloadPriorityClass
     resources: Mapping[str, str] = field(default_factory=dict)  # of a node's pod: cpu, memory, rdma/hca, …
-    device: str = "nvidia.com/gpu"  # the resource of which a pod gets one for each device of the largest scale
+    device: str = "nvidia.com/gpu"  # the resource of one device
     selector: Mapping[str, str] = field(default_factory=dict)  # labels of the nodes
     tolerate: tuple[str, ...] = ()  # keys of taints
     pull_secrets: tuple[str, ...] = ()
-    host_network: bool = False  # for RDMA without a plugin: the pods take the nodes' own network
+    host_network: bool = False  # for RDMA without a plugin
     environment: Mapping[str, str] = field(default_factory=dict)
-    shared_memory: str = "16Gi"  # data loaders and NCCL exchange through it; a pod has 64 MB
+    shared_memory: str = "16Gi"  # for data loaders and NCCL; the default is 64 MB
 
 
 def read(path: Path) -> Values:
-    """The values in *path*. Raises EvalsuiteError with all mistakes in it."""
+    """Raises EvalsuiteError with all mistakes in the file."""
     return decode(Values, read_toml(path, EXAMPLE), path, strict=True)
 
 
 def manifests(
     values: Values, command: Sequence[str], *, nodes: int, devices_per_node: int, device: str
 ) -> list[Manifest]:
-    """The TrainingRuntime and the TrainJob that run *command* with *nodes* pods of so many devices each."""
+    """What runs *command* on *nodes* pods of so many devices each."""
     accelerators = {values.device: str(devices_per_node)} if device != "cpu" else {}
     return [_runtime(values, command, nodes, devices_per_node, accelerators), _job(values, nodes)]
 
 
 def text(found: Sequence[Manifest], why: Sequence[str] = ()) -> str:
-    """*found* as one file for `kubectl apply`, with *why* as comments before them."""
+    """One file for `kubectl apply`, with *why* as comments."""
     comments = [f"# {line}" for line in why]
     return "\n".join([*comments, *("\n".join(["---", *_lines(one)]) for one in found), ""])
 
@@ -169,7 +168,7 @@ def _pod(values: Values, name: str, command: Sequence[str], resources: Mapping[s
     return pod
 
 
-# YAML, of which JSON's words are a part: a text stands in quotation marks unless it is plain
+# YAML; a text that is not plain is written as JSON
 
 
 def _lines(value: object, indent: str = "") -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""The largest batch that fits: grow by doubling, bisect where memory runs out, confirm. Pure: a trial is asked for."""
+"""The largest batch that fits: doubling, then bisection where memory runs out, then confirmation."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -6,12 +6,12 @@ from typing import Literal
 
 Ends = Literal["fits", "out_of_memory", "failed"]
 Aim = Literal["grow", "shrink", "bisect", "confirm"]
-FINENESS = 16  # of the largest batch: closer than a sixteenth nobody needs to know it
+FINENESS = 16  # to a sixteenth of the batch
 
 
 @dataclass(frozen=True, kw_only=True)
 class Tried:
-    """One trial: a batch per device, and what became of it."""
+    """One trial."""
 
     aim: Aim
     batch: int
@@ -21,7 +21,7 @@ class Tried:
 
 @dataclass(frozen=True, kw_only=True)
 class Largest:
-    """What was found, and every trial that led there."""
+    """What was found, and every trial."""
 
     batch: int | None  # None: none fits, or a trial failed for another reason than memory
     tried: tuple[Tried, ...]
@@ -36,10 +36,9 @@ class _NotTried(Exception):
 
 
 def find_largest(trial: Trial, start: int, most: int) -> Largest | None:
-    """The largest batch up to *most* with which *trial* fits, from *start*; each is tried once, and the last twice.
+    """The largest batch up to *most* that fits, from *start*; each is tried once, and the last twice.
 
-    A trial that fails for another reason than memory ends the search: its cause is to be mended first. None where
-    *trial* gives None: the search cannot go on.
+    A failure for another reason than memory ends the search. None where *trial* gives None.
     """
     search = _Search(trial=trial, most=most)
     try:
@@ -53,7 +52,7 @@ class _Search:
     def __init__(self, *, trial: Trial, most: int) -> None:
         self.trial, self.most = trial, most
         self.tried: list[Tried] = []
-        self.fitting: list[int] = []  # batches that fitted, smallest first
+        self.fitting: list[int] = []
         self.found: int | None = None
 
     def go(self, start: int) -> None:
@@ -71,7 +70,7 @@ class _Search:
             if self._fits(self.fitting[-1], "confirm"):
                 self.found = self.fitting[-1]
                 return
-            self.fitting.pop()  # it fitted once, and is too near to the edge to be relied on
+            self.fitting.pop()  # too near to the edge
 
     def _grow(self, batch: int) -> int | None:
         """Doubles until memory runs out, or halves until it does not; the smallest batch that did not fit."""

@@ -1,8 +1,7 @@
-"""The engine "hosts": one agent on each of the first hosts of a list, over plain ssh, Open MPI 4 or 5, or Hydra.
+"""The engine "hosts": an agent on each of the first hosts of a list, over ssh, Open MPI 4 or 5, or Hydra.
 
-Nothing is left to luck: rank, hosts, the place where they meet and every variable stand in the command line itself
-(`env NAME=VALUE`), which each of the launchers carries as it is. Sources: mpirun(1) of Open MPI 4.1 and 5.0, and
-`mpiexec.hydra --help` of MPICH 4; all are started by tests/real/test_mpi_launchers.py.
+The command line holds rank, hosts, meeting place and every variable (`env NAME=VALUE`), which every launcher carries.
+Sources: mpirun(1) of Open MPI 4.1 and 5.0, `mpiexec.hydra --help` of MPICH 4.
 """
 
 import sys
@@ -18,12 +17,12 @@ from evalsuite.plan.engines import Argv, Engine
 from evalsuite.plan.hosts import Host, too_small
 
 PATIENCE = (
-    *("-o", "BatchMode=yes", "-o", "ConnectTimeout=10"),  # nobody is there to type a password
-    *("-o", "ServerAliveInterval=5", "-o", "ServerAliveCountMax=3"),  # a host that is cut off is known after 15 s
+    *("-o", "BatchMode=yes", "-o", "ConnectTimeout=10"),  # nobody types a password
+    *("-o", "ServerAliveInterval=5", "-o", "ServerAliveCountMax=3"),  # a lost host is known after 15 s
 )
-# Between Open MPI's daemons: a host that is cut off is known after 25 s, on both sides (300 + 9 × 20 s by default).
+# Of Open MPI's daemons: a lost host is known after 25 s (300 + 9 × 20 s by default).
 KEPT_ALIVE = {"oob_tcp_keepalive_time": 10, "oob_tcp_keepalive_intvl": 5, "oob_tcp_keepalive_probes": 3}
-PORTS_KEPT_FREE = 16  # some frameworks give the ports after the first to their own workers
+PORTS_KEPT_FREE = 16  # some frameworks use the ports after the first
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,34 +31,34 @@ class Transport:
 
     name: str
     line: Callable[[Sequence[Host], Argv, "Ways"], Argv]
-    nests: bool  # whether a script on a host may start mpirun itself
+    nests: bool  # as in Engine
     lost_codes: frozenset[int] = frozenset()
-    ssh_options_in: str | None = None  # the variable that has options for its ssh; None: it needs none
+    ssh_options_in: str | None = None  # the variable with options for its ssh
 
 
 @dataclass(frozen=True, kw_only=True)
 class Ways:
-    """What a transport is told beside hosts and command."""
+    """Options of a transport."""
 
-    interface: str | None = None  # eth1: the network that the launchers' own daemons use; None: theirs to choose
-    root: bool = False  # whether the evaluator is root, which Open MPI refuses unless told
-    ssh_options: str = ""  # those of this shell, for a transport that reads them from a variable
+    interface: str | None = None  # eth1: for the launchers' daemons; None: any
+    root: bool = False  # Open MPI refuses root unless told
+    ssh_options: str = ""  # those of this shell
 
 
 def port_of(folder: str) -> int:
-    """A port that follows from the run's folder: the same on every node, another for every run."""
+    """By the run's folder: the same on every node, another for every run."""
     places = (LAST_PORT - FIRST_PORT) // PORTS_KEPT_FREE
     return FIRST_PORT + zlib.crc32(folder.encode("utf-8", "surrogateescape")) % places * PORTS_KEPT_FREE
 
 
 def _ssh(hosts: Sequence[Host], command: Argv, ways: Ways) -> Argv:
-    """Our own fan-out, which tells each host its rank and ends all when one fails."""
+    """Our own fan-out gives each host its rank and ends all when one fails."""
     addresses = ",".join(host.address for host in hosts)
     return (sys.executable, "-m", "evalsuite", "on-hosts", "--hosts", addresses, "--", *command)
 
 
 def _open_mpi(option: str, component: str) -> Callable[[Sequence[Host], Argv, Ways], Argv]:
-    """Each host is a part of its own of the line (`… : …`): with one list mpirun may order the ranks as it likes."""
+    """Each host is a part of the line (`… : …`): with one list mpirun may reorder the ranks."""
 
     def line(hosts: Sequence[Host], command: Argv, ways: Ways) -> Argv:
         words: Argv = ("mpirun", *(("--allow-run-as-root",) if ways.root else ()), "--bind-to", "none")
@@ -76,7 +75,7 @@ def _open_mpi(option: str, component: str) -> Callable[[Sequence[Host], Argv, Wa
 
 
 def _hydra(hosts: Sequence[Host], command: Argv, ways: Ways) -> Argv:
-    """Ranks follow the list. It tells a process its rank and no name: that is looked up among EVALSUITE_HOSTS."""
+    """Ranks follow the list. A process gets no name: it looks it up in EVALSUITE_HOSTS."""
     interface = ("-iface", ways.interface) if ways.interface else ()
     addresses = ",".join(host.address for host in hosts)
     size = ("-n", str(len(hosts)), "-ppn", "1")
@@ -88,7 +87,7 @@ def _told(rank: int, host: Host, command: Argv) -> Argv:
 
 
 def _variables(via: Transport, ways: Ways) -> dict[str, str]:
-    """What lets the transport's ssh give up. Of an option that is given twice ssh takes the first: the user's."""
+    """Of an option given twice ssh takes the first: the user's."""
     name = via.ssh_options_in
     return {name: f"{ways.ssh_options} {' '.join(PATIENCE)}".strip()} if name else {}
 
@@ -105,7 +104,6 @@ TRANSPORTS = {
 
 
 def transport(name: str) -> Transport:
-    """The transport of that name. Raises EvalsuiteError with the known ones."""
     if name in TRANSPORTS:
         return TRANSPORTS[name]
     hint = did_you_mean(name, TRANSPORTS)
@@ -113,7 +111,7 @@ def transport(name: str) -> Transport:
 
 
 def engine(hosts: Sequence[Host], via: Transport, *, handed: Mapping[str, str], ways: Ways = Ways()) -> Engine:
-    """The engine over *hosts*; *handed*: the variables of this shell that every agent shall have."""
+    """*handed*: the variables of this shell that every agent shall have."""
 
     def wrap(nodes: int, agent: Argv) -> Argv:
         return via.line(hosts[:nodes], agent, ways)

@@ -22,26 +22,26 @@ KINDS = ("reference", "official")
 class Machine:
     """What limits the plan on this machine."""
 
-    cores: int  # that can be given to devices
-    accelerators: int  # of the kind that the cases train on
-    device: Device  # what the cases train on
-    binds: bool = False  # whether a CPU device is bound to cores of its own unless the spec says otherwise
+    cores: int
+    accelerators: int
+    device: Device
+    binds: bool = False  # whether CPU devices are bound to cores by default
 
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """The matrix, unrolled."""
+    """The matrix, expanded."""
 
     spec: Spec
-    adapters: Mapping[str, Adapter]  # by name, with the spec's variants
-    cases: tuple[Case, ...]  # the ones to be run
-    runs: tuple[Run, ...]  # in the order in which they are started
+    adapters: Mapping[str, Adapter]
+    cases: tuple[Case, ...]
+    runs: tuple[Run, ...]
     skips: tuple[Skip, ...]
     findings: tuple[Finding, ...] = ()
-    to_search: tuple[Case, ...] = ()  # of each series whose batch is not found yet the case to find it with
+    to_search: tuple[Case, ...] = ()  # a case of each series whose batch is not found yet
 
     def without(self, skips: Sequence[Skip]) -> "Plan":
-        """The plan less the cases of *skips*, which are kept as skips."""
+        """The cases of *skips* are kept as skips."""
         gone = {skip.case.id for skip in skips}
         return replace(
             self,
@@ -59,11 +59,9 @@ Refusal = Callable[[Case, Recipe], str | None]
 
 
 def plan(spec: Spec, adapters: Mapping[str, Adapter], machine: Machine, refusals: Iterable[Refusal] = ()) -> Plan:
-    """The plan of *spec* on *machine*.
+    """*refusals* say for others (engine, environments) why a case cannot be run.
 
-    *refusals* say for other rooms (the engine, the environments) why a case cannot be run. Repeats are
-    interleaved: every case once, then every case again, so that a machine that gets slower during the
-    evaluation gets slower for all (data/rules, D10).
+    Repeats are interleaved, so that a machine which slows down does so for all (data/rules, D10).
     """
     for matrix in spec.matrices():
         _check_models(matrix, adapters)
@@ -104,9 +102,9 @@ def plan(spec: Spec, adapters: Mapping[str, Adapter], machine: Machine, refusals
 
 
 def _in_blocks(cases: Sequence[Case], spec: Spec) -> Iterable[Run]:
-    """Every run: repeat by repeat and, within one, scale by scale, so that each block holds all that are compared.
+    """Repeat by repeat and, within one, scale by scale, so that each block holds all that are compared.
 
-    Within a block the order is drawn anew from the spec's seed: no framework always runs first, on a cold machine.
+    Within a block the order is random by the spec's seed: no framework always runs first.
     """
     scales = dict.fromkeys(case.scale for case in cases)
     for repeat in range(spec.most_repeats or spec.repeats):
@@ -117,13 +115,13 @@ def _in_blocks(cases: Sequence[Case], spec: Spec) -> Iterable[Run]:
 
 
 def missing(plan: Plan, store: Store) -> list[Run]:
-    """The runs of *plan* that are not finished, in plan order."""
+    """The runs that are not finished, in plan order."""
     ended = store.ended()
     return [run for run in plan.runs if not ended(run)]
 
 
 def recipes_for(adapter: Adapter, model: str, wanted: Sequence[str]) -> list[Recipe]:
-    """The recipes of *adapter* that train *model* and are *wanted* by name or by kind."""
+    """Those that train *model* and are *wanted* by name or kind."""
     return [
         recipe
         for recipe in adapter.recipes
@@ -134,7 +132,7 @@ def recipes_for(adapter: Adapter, model: str, wanted: Sequence[str]) -> list[Rec
 def _asked(
     spec: Spec, adapters: Mapping[str, Adapter], machine: Machine
 ) -> tuple[list[tuple[Case, Recipe | None]], set[str]]:
-    """Every case that *spec* asks for, once, with its recipe; and the ids of those whose batch is to be found first."""
+    """Every case of *spec* with its recipe, and the ids of those whose batch is to be found first."""
     unfound: set[str] = set()
     found: dict[str, tuple[Case, Recipe | None]] = {}
     cores = cores_per_device(spec, machine)
@@ -179,7 +177,7 @@ def _of_matrix(
 
 
 def _ways(recipe: Recipe | None, adapter: Adapter, spec: Spec) -> tuple[str, ...]:
-    """The variants that *spec* asks for of a recipe, the script as it is among them."""
+    """The variants of a recipe, the plain script among them."""
     return variants.ways(recipe, adapter.name, spec.variants) if recipe else (variants.PLAIN,)
 
 
@@ -190,9 +188,9 @@ def _in_way(case: Case, way: str) -> Case:
 
 
 def cores_per_device(spec: Spec, machine: Machine) -> int | None:
-    """How many cores each CPU device is: the same in every case, so that a larger scale has more of them.
+    """Cores of a CPU device, the same in every case.
 
-    As asked, or what the largest scale that fits leaves for each. None: the devices are no cores, or share them.
+    As asked, or what the largest fitting scale leaves for each. None: devices are not bound to cores.
     """
     if machine.device != "cpu" or not (machine.binds or spec.cores_per_device):
         return None
@@ -201,7 +199,7 @@ def cores_per_device(spec: Spec, machine: Machine) -> int | None:
 
 
 def _skip(case: Case, recipe: Recipe | None, adapters: Mapping[str, Adapter], checks: Iterable[Refusal]) -> Skip | None:
-    """Why *case* is not launched: its recipe cannot serve it, or this machine cannot; None if both can."""
+    """Why *case* is not launched; None if it can be."""
     if recipe is None:
         return Skip(case=case, reason=_no_recipe(case, adapters[case.framework]), kind="unsupported")
     if reason := recipe.refusal(case):
@@ -211,7 +209,6 @@ def _skip(case: Case, recipe: Recipe | None, adapters: Mapping[str, Adapter], ch
 
 
 def _no_recipe(case: Case, adapter: Adapter) -> str:
-    """That there is none for the case's model among those asked for, and what there is."""
     others = [recipe.name for recipe in adapter.recipes if recipe.model == case.model]
     models = sorted({recipe.model for recipe in adapter.recipes})
     kinds = {recipe.kind for recipe in adapter.recipes if recipe.model == case.model}
@@ -228,7 +225,7 @@ def _no_recipe(case: Case, adapter: Adapter) -> str:
 
 
 def _undivided(case: Case, recipe: Recipe) -> str | None:
-    """Why strong scaling has no case at this scale: every device must get the same number of items."""
+    """In strong scaling every device must get the same number of items."""
     if case.strong_batch is None or case.strong_batch % case.total_devices == 0:
         return None
     return Message("plan.undivided", batch=case.strong_batch, devices=case.total_devices)
@@ -262,7 +259,7 @@ def _oversubscribed(case: Case, machine: Machine) -> list[Finding]:
 
 
 def _too_few_steps(case: Case) -> list[Finding]:
-    """A run of *case* would be measured and then not count (D07)."""
+    """The run would be measured and not count (D07)."""
     steps = case.protocol
     if steps.measured_steps >= TooShortWindow.least_steps:
         return []
@@ -270,7 +267,7 @@ def _too_few_steps(case: Case) -> list[Finding]:
 
 
 def _check_size(spec: Spec) -> None:
-    """Raises EvalsuiteError for a matrix that nobody could run, before it is unrolled."""
+    """Raises EvalsuiteError before too large a matrix is expanded."""
     more = (1 + len(spec.variants)) * max(1, len(spec.versions))
     sizes = [more * len(matrix.frameworks) * math.prod(map(len, matrix.axes())) for matrix in spec.matrices()]
     if sum(sizes) > MOST_CASES:

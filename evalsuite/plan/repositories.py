@@ -15,14 +15,14 @@ from evalsuite.errors import EvalsuiteError, did_you_mean
 FILE = "repositories.toml"
 NAME = re.compile(r"\w[\w.+-]*", re.ASCII)
 PLACE = re.compile(r"[\w.][\w.+ -]*(/[\w.][\w.+ -]*)*/?", re.ASCII)  # examples/chainermn
-COMMIT = re.compile(r"[0-9a-f]{40}")  # a branch moves, a short number may come to mean another commit
-# Over the network alone, and no helper of git's that is a program (ext::); a local mirror is named with --mirror.
+COMMIT = re.compile(r"[0-9a-f]{40}")  # a branch moves, a short hash may become ambiguous
+# No helper program of git's (ext::); a local mirror is given by --mirror.
 ADDRESS = re.compile(r"(https?|ssh|git)://[\w.@:\[\]-]+(/[\w.+~-]+){2,}/?(\.git)?", re.ASCII)
 EXAMPLE = "evalsuite's own data/repositories.toml"
 
 
 def _is_inside(place: str) -> bool:
-    """Whether *place* is a path that stays below the folder it is taken from, and no option of git's."""
+    """Below its folder, and no option of git's."""
     return bool(PLACE.fullmatch(place)) and ".." not in place.split("/")
 
 
@@ -31,13 +31,13 @@ Place = Annotated[str, Constraint("inside", _is_inside)]
 
 @dataclass(frozen=True, kw_only=True)
 class _RepositoryTable:
-    """What a file says of a repository. It becomes words of git's command line, and its name that of a folder."""
+    """Its values become words of git's command line, its name that of a folder."""
 
     repository: Annotated[str, Constraint("repository", ADDRESS.fullmatch)]  # "https://github.com/pytorch/examples"
     commit: Annotated[str, Constraint("commit", COMMIT.fullmatch)]
     licence: Word  # as the repository states it
-    paths: tuple[Place, ...] = ()  # the folders that are checked out, beside the files at the root; () = all
-    submodules: tuple[Place, ...] = ()  # those that the script needs, of the commits that the repository names
+    paths: tuple[Place, ...] = ()  # checked-out folders; () = all
+    submodules: tuple[Place, ...] = ()  # those that the script needs
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,8 +47,6 @@ class _RepositoryFile:
 
 @dataclass(frozen=True, kw_only=True)
 class Repository(_RepositoryTable):
-    """One official repository at one commit."""
-
     name: str
 
     @property
@@ -66,23 +64,22 @@ class Repository(_RepositoryTable):
 
 
 def known(folders: Iterable[Path] = ()) -> dict[str, Repository]:
-    """The repositories by name: those of the house and those of *folders* that hold a `repositories.toml`."""
+    """By name: evalsuite's, and those of *folders* with a `repositories.toml`."""
     files = [paths.DATA / FILE, *(Path(folder) / FILE for folder in folders)]
     return {repository.name: repository for file in files if file.is_file() for repository in _read(file)}
 
 
 def of(recipe: Recipe) -> dict[str, Repository]:
-    """The repositories that *recipe* may name: those of the house and those that came with its adapter."""
+    """Those that *recipe* may name."""
     return known((recipe.brought_by,) if recipe.brought_by else ())
 
 
 def chosen(names: Iterable[str], repositories: Mapping[str, Repository]) -> list[Repository]:
-    """The repositories of *names*; all of them if none is named. Raises EvalsuiteError with the nearest known one."""
+    """All if none is named. Raises EvalsuiteError with the nearest known one."""
     return [named(name, repositories) for name in names] or list(repositories.values())
 
 
 def folder(recipe: Recipe) -> Path:
-    """Where the checkout of *recipe* lies, or will lie."""
     return named(recipe.checkout, of(recipe)).folder
 
 
@@ -94,7 +91,7 @@ def named(name: str, repositories: Mapping[str, Repository]) -> Repository:
 
 
 def _read(file: Path) -> tuple[Repository, ...]:
-    """The repositories in *file*, which is asked for once for each case of a plan and read once."""
+    """Cached: it is asked for each case of a plan."""
     try:
         written = file.stat()
     except OSError as error:

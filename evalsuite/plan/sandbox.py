@@ -1,7 +1,7 @@
 """A script in a sandbox: it reads what it needs, writes into its scratch folder, and reaches no other machine.
 
-bubblewrap (bwrap(1)) starts it in name spaces of its own: the whole file system read-only, the run folder with it, /tmp
-and /run empty, no network but the loop of its own, no process of others in sight. Pure, as a container is.
+bubblewrap (bwrap(1)) gives it its own name spaces: the file system read-only, /tmp and /run empty, no network, no other
+processes in sight.
 """
 
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from evalsuite.runs.store import SCRATCH
 
 PROGRAM = "bwrap"
 PACKAGE = "bubblewrap"
-EMPTY = ("/tmp", "/run", "/var/tmp")  # sockets of other programs (docker.sock) lie there, and files of other users
+EMPTY = ("/tmp", "/run", "/var/tmp")  # with sockets (docker.sock) and files of other users
 GPUS = (
     *(f"/dev/nvidia{number}" for number in range(16)),
     *("/dev/nvidiactl", "/dev/nvidia-uvm", "/dev/nvidia-uvm-tools", "/dev/nvidia-caps", "/dev/infiniband"),
@@ -23,11 +23,10 @@ GPUS = (
 
 
 def argv(command: Argv, *, folder: str, readable: Sequence[str], gpus: bool) -> Argv:
-    """*command* in a sandbox, with its run *folder* as it lies outside and what is *readable* though it lies in an
-    empty place."""
+    """*command* in a sandbox, with its run *folder* and what is *readable* though it lies in an empty place."""
     scratch = f"{folder}/{SCRATCH}"
     hidden = [path for path in dict.fromkeys(readable) if path.startswith(tuple(f"{place}/" for place in EMPTY))]
-    # what lies in another of them is there with it: bwrap cannot put it once more on what may only be read
+    # bwrap cannot bind again below a read-only bind
     within = [path for path in hidden if not any(path.startswith(f"{other}/") for other in hidden)]
     return (
         *(PROGRAM, "--die-with-parent", "--unshare-net", "--unshare-pid", "--unshare-ipc", "--cap-drop", "ALL"),
@@ -42,12 +41,12 @@ def argv(command: Argv, *, folder: str, readable: Sequence[str], gpus: bool) -> 
 
 
 def prefix(python: Path | str) -> str:
-    """The environment that the interpreter *python* belongs to, from which its modules are read."""
+    """The environment of the interpreter *python*."""
     return str(Path(python).absolute().parent.parent)
 
 
 def refusal(case: Case, recipe: Recipe) -> str | None:
-    """Why a case cannot be run in a sandbox: what has no network cannot meet others."""
+    """Without a network no process can meet another."""
     if case.nodes > 1:
         return Message("plan.sandbox_network", nodes=case.nodes)
     if recipe.spawn == "per_device" and case.devices_per_node > 1:

@@ -1,7 +1,6 @@
-"""The script for sbatch: one allocation for a whole evaluation, to be read, changed and submitted. Pure.
+"""The script for sbatch: one allocation for a whole evaluation, to be read, changed and submitted.
 
-Sources: sbatch(1) of Slurm 22.05. Comments stand on lines of their own, for sbatch takes what follows an option for
-its value.
+sbatch(1) of Slurm 22.05. Comments have their own lines: sbatch takes what follows an option for its value.
 """
 
 import re
@@ -11,15 +10,13 @@ from dataclasses import dataclass, field
 
 from evalsuite.errors import EvalsuiteError
 
-WARNED_S = 120  # before the end of the time: for the agents to end their trees and for the files to be written
+WARNED_S = 120  # for agents to end their trees and write files
 _TIME = re.compile(r"(?:\d+-)?\d{1,3}(?::\d{2}){0,2}")  # sbatch(1): minutes, h:mm:ss, d-hh, d-hh:mm:ss
 
 
 @dataclass(frozen=True, kw_only=True)
 class Allocation:
-    """What is asked of Slurm for the whole evaluation."""
-
-    nodes: int  # of the largest scale
+    nodes: int
     spare: int = 0
     account: str | None = None
     partition: str | None = None
@@ -38,8 +35,7 @@ def script(
     before: Sequence[str] = (),
     variables: Sequence[tuple[str, str]] = (),
 ) -> str:
-    """The text of the script: *command* is the evaluation's own line, *folder* where it runs, *before* lines of shell
-    that come first (`module load …`)."""
+    """*command*: the evaluation's; *folder*: where it runs; *before*: shell lines that come first (`module load …`)."""
     return "\n".join(
         [
             "#!/bin/bash",
@@ -112,7 +108,7 @@ def _one_line(name: str, value: str) -> str:
 
 
 def _wrapped(command: Sequence[str], width: int = 110) -> str:
-    """A command over several lines, an option with its values on each."""
+    """An option with its values on each line."""
     lines: list[str] = []
     for word in map(shlex.quote, command):
         fresh = word.startswith("--") or not lines

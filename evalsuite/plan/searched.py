@@ -1,7 +1,6 @@
-"""The batch that a search has found, put into the cases of its series: one batch at every scale, so that they compare.
+"""The batch that a search found, for all cases of its series: one batch at every scale.
 
-It is searched for where it is scarcest: with the most devices in one node, which share its memory and keep buffers for
-each other, and on as few nodes as that takes.
+It is searched for where memory is scarcest: with the most devices in one node, on the fewest nodes.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -14,12 +13,12 @@ from evalsuite.plan.spec import SearchedBatch
 
 
 def series(case: Case) -> Case:
-    """What the cases share that one search is about: all but their scale."""
+    """What the cases of one search share: all but their scale."""
     return replace(case, nodes=1, devices_per_node=1)
 
 
 def to_search(cases: Iterable[Case]) -> tuple[Case, ...]:
-    """Of each series the case to search with."""
+    """A case of each series."""
     found: dict[Case, Case] = {}
     for case in sorted(cases, key=lambda case: (-case.devices_per_node, case.nodes)):
         found.setdefault(series(case), case)
@@ -27,23 +26,22 @@ def to_search(cases: Iterable[Case]) -> tuple[Case, ...]:
 
 
 def of(case: Case, known: Sequence[SearchedBatch]) -> SearchedBatch | None:
-    """What was found for the series of *case*, which has the batch that its search began at."""
+    """What was found for the series of *case*."""
     return next((one for one in known if series(one.of) == series(case)), None)
 
 
 def with_batch(case: Case, known: Sequence[SearchedBatch]) -> Case:
-    """*case* with the batch that was found; as it is where none was."""
+    """Unchanged where none was found."""
     found = of(case, known)
     return case if found is None or found.batch is None else replace(case, batch_per_device=found.batch)
 
 
 def behind(case: Case, known: Sequence[SearchedBatch]) -> SearchedBatch | None:
-    """The search that gave *case* its batch."""
     return next((one for one in known if one.batch and series(with_batch(one.of, (one,))) == series(case)), None)
 
 
 def refusal(known: Sequence[SearchedBatch]) -> Callable[[Case, Recipe], str | None]:
-    """Why a case has no batch: nothing fits, or a trial failed for another reason, which is to be mended first."""
+    """Why a case has no batch: nothing fits, or a trial failed otherwise."""
 
     def refused(case: Case, recipe: Recipe) -> str | None:
         found = of(case, known)

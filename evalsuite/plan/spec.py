@@ -1,4 +1,4 @@
-"""The spec: a TOML file of axes and protocol, and the command line's axes laid over it → [Case]."""
+"""The spec: axes and protocol from a TOML file, overridden by the command line."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -19,7 +19,7 @@ from evalsuite.plan.variants import Rule, Variant
 SCALE = re.compile(r"^([1-9][0-9]*)x([1-9][0-9]*)$")
 STEPS = re.compile(r"^([0-9]+)\+([1-9][0-9]*)$")
 
-# More is a slip of the hand: no cluster, study or patience is that large, and a plan of it would never end.
+# More is a typing error.
 MOST_NODES, MOST_DEVICES, MOST_BATCH, MOST_CORES = 100_000, 1024, 10_000_000, 10_000
 MOST_REPEATS, MOST_STEPS, MOST_SECONDS = 1000, 100_000_000, 366 * 86_400
 MOST_CASES, MOST_RUNS = 20_000, 200_000
@@ -28,7 +28,7 @@ LONGEST_VALUE = 1000  # characters of an option
 EXAMPLE = "data/specs/quick.toml"
 
 PRECISIONS: Mapping[str, Precision] = {"fp32": "fp32", "amp": "amp"}
-Scaling = Literal["weak", "strong"]  # does each device keep its batch as the devices grow, or does the job?
+Scaling = Literal["weak", "strong"]  # what keeps its batch as devices grow: each device, or the job
 Point = tuple[tuple[int, int], str, int, Precision, bool]  # scale, model, batch, precision, xla
 
 
@@ -36,7 +36,7 @@ Point = tuple[tuple[int, int], str, int, Precision, bool]  # scale, model, batch
 class SearchedBatch:
     """The most that fits for a series of cases, by short runs of one of them."""
 
-    of: Case  # the one that was tried, with the batch that the search began at
+    of: Case  # the one tried, with the batch at the start
     batch: int | None  # None: none fits, or a trial failed for another reason than memory
     tried: tuple[Tried, ...]
     at_limit: bool = False  # more was not tried
@@ -53,27 +53,27 @@ class Spec:
     scales: tuple[tuple[int, int], ...] = ((1, 1),)  # (nodes, devices per node)
     batch_per_device: tuple[int, ...] = (32,)
     scaling: Scaling = "weak"
-    find_batch: bool = False  # whether the most that fits is searched for, from *batch_per_device*
-    memory_gb_per_device: float | None = None  # what a CPU device has for that search
-    searched: tuple["SearchedBatch", ...] = ()  # what it found, or why it found nothing
-    batch_policy: Literal["max"] | None = None  # max: these are the most that fit, as who writes the spec has found out
+    find_batch: bool = False  # search for the most that fits, from *batch_per_device*
+    memory_gb_per_device: float | None = None  # of a CPU device, for that search
+    searched: tuple["SearchedBatch", ...] = ()
+    batch_policy: Literal["max"] | None = None  # max: the spec's author found these to be the most that fit
     precision: tuple[Precision, ...] = ("fp32",)
     xla: tuple[bool, ...] = (False,)
     protocol: Protocol = field(default_factory=Protocol)
     repeats: int = 5
-    most_repeats: int | None = None  # of a case that fewer leave open; None: every case gets *repeats*
+    most_repeats: int | None = None  # of a case that fewer leave undecided; None: *repeats*
     timeout_s: float = 3600.0
-    cores_per_device: int | None = None  # of a device that is a CPU; None: what the machine has for each
+    cores_per_device: int | None = None  # of a CPU device; None: what the machine has for each
     retries: int = 2  # of a run that the infrastructure failed
-    max_device_hours: float | None = None  # no run is started beyond; None: as many as it takes
-    stop_after_window: bool = False  # whether a script is ended once its measured steps are done
+    max_device_hours: float | None = None  # None: as many as it takes
+    stop_after_window: bool = False  # end scripts after their measured steps
     seed: int = 0  # of the order of the frameworks within a scale
-    oversubscribe: bool = False  # whether devices may share cores where there are not enough
+    oversubscribe: bool = False  # whether devices may share cores
     options: tuple[tuple[str, str], ...] = ()
-    preset: tuple[str, ...] = ()  # names of the options that a profile of ours sets: nobody has asked for them
-    versions: tuple[tuple[str, str], ...] = ()  # (package, version) in place of the pinned ones
+    preset: tuple[str, ...] = ()  # options set by a profile, not by the user
+    versions: tuple[tuple[str, str], ...] = ()  # (package, version) instead of the pinned ones
     variants: tuple[Variant, ...] = ()
-    include: tuple[Rule, ...] = ()  # the cases that are meant; (): all
+    include: tuple[Rule, ...] = ()  # (): all cases
     exclude: tuple[Rule, ...] = ()
     parts: tuple["Spec", ...] = ()
     """Several matrices measured as one: where scripts want models, batches or steps of their own, each is a spec
@@ -85,35 +85,33 @@ class Spec:
 
     @property
     def base_devices(self) -> int:
-        """Devices of the smallest scale: there each has the batch that the spec names, whatever scales."""
+        """Of the smallest scale, where each device has the batch that the spec names."""
         return min(nodes * devices for nodes, devices in self.scales)
 
     def points(self) -> Iterable[Point]:
-        """The product of the axes but the framework: (model, scale, batch, precision, xla), scales slowest."""
+        """The product of the axes but the framework, scales slowest."""
         return product(*self.axes())
 
     def axes(self) -> tuple[tuple[Any, ...], ...]:
-        """The values on each axis but that of the frameworks."""
         batches = (min(self.batch_per_device),) if self.find_batch else self.batch_per_device
         return (self.scales, self.models, batches, self.precision, self.xla)
 
 
 def read(path: Path) -> Spec:
-    """The spec in the TOML file *path*. Raises EvalsuiteError with all mistakes in it."""
+    """Raises EvalsuiteError with all mistakes in the file."""
     found = decode.decode(_SpecFile, decode.read_toml(path, EXAMPLE, "try_profile"), path, "see_spec", strict=True)
     whole = _laid_over(Spec(name=Path(path).stem), found)
     return replace(whole, parts=tuple(_laid_over(whole, part) for part in found.parts))
 
 
 def _laid_over(base: Spec, found: "_Part") -> Spec:
-    """*base* with what a file says in place of its own."""
+    """*base* with what a file sets."""
     given = {one.name: value for one in fields(found) if (value := getattr(found, one.name)) is not None}
     changes: dict[str, Any] = {FIELDS.get(key, key): value for key, value in given.items() if key != "parts"}
     return replace(base, **{**changes, **changes.get("repeats", {})})
 
 
 def profile(name: str) -> Spec:
-    """The spec of that name in `data/specs/`."""
     known = sorted(file.stem for file in (paths.DATA / "specs").glob("*.toml"))
     if name not in known:
         hint = did_you_mean(name, known)
@@ -135,14 +133,13 @@ def scale(text: str) -> tuple[int, int]:
 
 
 def _at_most(digits: str, most: int, what: str) -> int:
-    """The whole number in *digits*. Raises EvalsuiteError if it is more than *most*."""
     if len(digits) > MOST_DIGITS or int(digits) > most:
         shown = digits if len(digits) <= MOST_DIGITS else f"{digits[:MOST_DIGITS]}…"
         raise EvalsuiteError.of("plan.slip", shown=shown, what=what, most=most)
     return int(digits)
 
 
-MOST_DIGITS = 12  # of a number that is worth looking at
+MOST_DIGITS = 12
 
 
 def steps(text: str) -> Protocol:
@@ -172,14 +169,13 @@ def precision(text: str) -> Precision:
 
 
 def batch(text: str | int) -> int:
-    """Items on each device per step: 256."""
     if not re.fullmatch(r"[1-9][0-9]*", str(text)):
         raise EvalsuiteError.of("plan.batch", text=text)
     return _at_most(str(text), MOST_BATCH, Message("plan.items_per_device"))
 
 
 def memory_gb(text: str | float) -> float:
-    """Gigabytes of memory that a CPU device has."""
+    """Of a CPU device."""
     found = float(text) if re.fullmatch(r"[0-9]{1,6}(\.[0-9]{1,3})?", str(text)) else 0.0
     if not found > 0:
         raise EvalsuiteError.of("plan.spec_memory", text=text)
@@ -187,14 +183,13 @@ def memory_gb(text: str | float) -> float:
 
 
 def scaling(given: str) -> Scaling:
-    """What stays the same as the devices grow: the batch of each device, or that of the whole job."""
     if given not in get_args(Scaling):
         raise EvalsuiteError.of("plan.scaling", text=given)
     return "strong" if given == "strong" else "weak"
 
 
 def repeats(text: str | int) -> dict[str, int | None]:
-    """`5` → 5 of each case; `5-7` → five, and up to seven of those that five leave open. By the fields of Spec."""
+    """`5` → 5 of each case; `5-7` → up to seven of those that five leave undecided."""
     found = re.fullmatch(r"([1-9][0-9]*)(?:-([1-9][0-9]*))?", str(text).strip())
     if not found:
         raise EvalsuiteError.of("plan.repeats", text=text)
@@ -207,7 +202,7 @@ def repeats(text: str | int) -> dict[str, int | None]:
 
 
 def _repeats(given: int | str) -> dict[str, int | None]:
-    """Of a file, where a number is no text: 5, or "5-7"."""
+    """Of a file, where a number is not a text."""
     if isinstance(given, str) and "-" not in given:
         raise EvalsuiteError(decode.refusal(given, decode.message("repeats")))
     return repeats(given)
@@ -246,7 +241,7 @@ def _options(table: Mapping[str, object]) -> tuple[tuple[str, str], ...]:
 
 
 def option(name: str, value: object) -> tuple[str, str]:
-    """A further axis of a case and its value, as text. Raises EvalsuiteError if no command line could hold them."""
+    """Raises EvalsuiteError if no command line could hold them."""
     if not OPTION.fullmatch(name):
         raise EvalsuiteError.of("plan.option_name", name=repr(name))
     if redaction.find_secret({name: str(value)}):
@@ -269,7 +264,7 @@ Options = Annotated[tuple[tuple[str, str], ...], From(Mapping[str, object], _opt
 
 @dataclass(frozen=True, kw_only=True)
 class _Part:
-    """What a part of a spec's file may say for itself; None: as the whole."""
+    """A part of a spec's file; None: as the whole."""
 
     frameworks: Many[Word] | None = None
     recipes: Many[Word] | None = None
@@ -289,7 +284,7 @@ class _Part:
 
 @dataclass(frozen=True, kw_only=True)
 class _SpecFile(_Part):
-    """What a spec's file may say: for all its parts alike, or for each that says nothing else."""
+    """For all parts, unless one says otherwise."""
 
     memory_gb_per_device: Annotated[float, From(float, memory_gb)] | None = None
     repeats: Annotated[dict[str, Any], From(int | str, _repeats)] | None = None

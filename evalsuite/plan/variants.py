@@ -1,8 +1,7 @@
-"""Variants of recipes that a spec asks for: other versions or images, variables of the environment, more arguments.
+"""Variants of recipes: other versions or images, variables of the environment, more arguments.
 
-What changes how a script is run is an axis of the case, `variant=NAME`, so that each is compared with the script as it
-is. What changes the software it runs on (`versions`, an image) is a recipe of its own, `RECIPE@NAME`: it has its own
-environment, packages and image.
+What changes how a script is run is an axis of the case, `variant=NAME`, to compare it with the plain script. What
+changes the software (`versions`, an image) is a recipe of its own, `RECIPE@NAME`, with its own environment.
 """
 
 import re
@@ -18,14 +17,14 @@ from evalsuite.errors import EvalsuiteError, did_you_mean
 from evalsuite.model import Case
 
 AXIS = "variant"
-PLAIN = "plain"  # the script as it is
+PLAIN = "plain"
 NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,39}", re.ASCII)
 VARIABLE = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 VERSION = re.compile(r"(?P<package>[A-Za-z0-9][\w.-]*)\s*==\s*(?P<version>[\w.!+-]+(?:\.\*)?)", re.ASCII)
 
 
 def argument(given: object) -> str:
-    """A text or a number as a command line takes it; braces are evalsuite's own. Raises EvalsuiteError."""
+    """A text or a number; braces are evalsuite's own. Raises EvalsuiteError."""
     text = str(given)
     simple = isinstance(given, str | int | float) and not isinstance(given, bool)
     if not simple or not text.isprintable() or "{" in text or "}" in text:
@@ -60,12 +59,10 @@ NAMES_ONCE = Constraint("names_once", _named_once)
 
 @dataclass(frozen=True, kw_only=True)
 class Variant:
-    """One way to run scripts otherwise."""
-
     name: Annotated[str, Constraint("variant", _is_variant)]
-    frameworks: tuple[Argument, ...] = ()  # whose scripts; (): those of all
+    frameworks: tuple[Argument, ...] = ()  # (): of all
     environment: Environment = ()
-    arguments: tuple[Argument, ...] = ()  # after the script's own
+    arguments: tuple[Argument, ...] = ()
     image: Image = ""
 
     def mistakes(self) -> Iterator[Mistake]:
@@ -78,7 +75,7 @@ class Variant:
 
 @dataclass(frozen=True, kw_only=True)
 class Rule:
-    """Cases by their axes: every axis that is named must have one of the values, in which * stands for anything."""
+    """Cases by their axes: every named axis must have one of the values, in which * matches anything."""
 
     values: tuple[tuple[str, tuple[str, ...]], ...]
 
@@ -105,7 +102,7 @@ Axis = Annotated[str, decode.one_of(*AXES)]
 
 
 def _texts(case: Case, axis: str) -> tuple[str, ...]:
-    """What a rule may say of *case*; a recipe is also known by its name without the version or image."""
+    """What a rule may say of *case*; a recipe also by its name without version or image."""
     text = AXES[axis](case)
     return (text, text.partition("@")[0]) if axis == "recipe" else (text,)
 
@@ -127,12 +124,12 @@ def rule(table: Mapping[str, object]) -> Rule:
 
 
 def kept(case: Case, include: Sequence[Rule], exclude: Sequence[Rule]) -> bool:
-    """Whether the rules of a spec leave *case* in: it is in some include, if there is any, and in no exclude."""
+    """Whether *case* is in some include, if there is any, and in no exclude."""
     return (not include or any(rule.holds(case) for rule in include)) and not any(rule.holds(case) for rule in exclude)
 
 
 def check_rules(found: Sequence[Rule], cases: Sequence[Case]) -> None:
-    """Raises EvalsuiteError for a rule with a value that no case of the matrix has: it is misspelt."""
+    """Raises EvalsuiteError for a value that no case has: it is misspelt."""
     for rule in found:
         for axis, values in rule.values:
             there = sorted({text for case in cases for text in _texts(case, axis)})
@@ -193,7 +190,7 @@ def _package(recipe: Recipe) -> str:
 
 
 def _of_version(recipe: Recipe, version: str) -> Recipe:
-    """*recipe* in an environment with another version of its framework; what is pinned beside it follows."""
+    """What is pinned beside the framework follows."""
     name = f"{recipe.name}@{version.removesuffix('.*')}"
     return replace(
         recipe,
@@ -204,7 +201,7 @@ def _of_version(recipe: Recipe, version: str) -> Recipe:
 
 
 def _pinned(pins: Sequence[str], version: str) -> tuple[str, ...]:
-    """The framework's pin with *version*; the others without theirs, so that what fits it can be found."""
+    """The framework's pin with *version*; the others without theirs, so that fitting ones are found."""
     if not pins:
         return ()
     first = pins[0].partition("==")[0].strip()
@@ -239,9 +236,9 @@ def _without_axis(case: Case) -> Case:
 
 
 def ways(recipe: Recipe, framework: str, asked: Sequence[Variant]) -> tuple[str, ...]:
-    """The values of the axis for *recipe*: the script as it is, and each variant that changes how it is run.
+    """The plain script, and each variant that changes how it is run.
 
-    A variant with an image of its own is run in that image, and only there.
+    A variant with an image is run only in that image.
     """
     ours = [one for one in asked if one.of(framework)]
     image = recipe.name.rpartition("@")[2]

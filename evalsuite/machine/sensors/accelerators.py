@@ -1,4 +1,4 @@
-"""The accelerators of this machine, whoever made them."""
+"""The accelerators of this machine, of any vendor."""
 
 from collections.abc import Callable, Mapping
 from typing import Literal
@@ -14,7 +14,7 @@ VENDORS: tuple[Callable[[], Sensor], ...] = (Nvidia, Ascend)
 
 
 class Accelerators:
-    """The devices of the first vendor that has any here; none where nobody has."""
+    """The devices of the first vendor that has any here. The methods are those of `Sensor`."""
 
     def __init__(self) -> None:
         opened = (vendor() for vendor in VENDORS)
@@ -25,7 +25,6 @@ class Accelerators:
 
     @property
     def kind(self) -> Literal["gpu", "npu"] | None:
-        """What kind of device they are: "gpu", "npu"; None where there is none."""
         return self._sensor.kind if self._sensor else None
 
     @property
@@ -33,23 +32,18 @@ class Accelerators:
         return self._sensor.slow_period_s if self._sensor else None
 
     def facts(self) -> list[Gpu]:
-        """What each device is."""
         return self._sensor.facts() if self._sensor else []
 
     def reading(self) -> list[GpuReading]:
-        """What each device does."""
         return self._sensor.reading() if self._sensor else []
 
     def visible(self, environment: Mapping[str, str]) -> list[Gpu]:
-        """The devices that a program with these variables sees, in its order."""
         return self._sensor.visible(self._sensor.facts(), environment) if self._sensor else []
 
     def processes(self) -> list[DeviceProcess] | None:
-        """What has something on a device, whoever started it; None where nobody tells."""
         return self._sensor.processes() if self._sensor else None
 
     def versions(self) -> Mapping[str, str | None]:
-        """Of the driver, and of the toolkit that it serves."""
         return self._sensor.versions() if self._sensor else {}
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""Huawei's Ascend devices: by its library DCMI, or where that is absent by what `npu-smi info` prints."""
+"""Huawei's Ascend devices: by its library DCMI, else by `npu-smi info`."""
 
 from collections.abc import Mapping, Sequence
 from typing import Literal, Protocol
@@ -28,8 +28,6 @@ class Teller(Protocol):
 
 
 class Ascend:
-    """The Ascend devices of this machine; none where neither library nor program finds one."""
-
     kind: Literal["gpu", "npu"] = "npu"
 
     def __init__(self) -> None:
@@ -55,7 +53,7 @@ class Ascend:
         return visible(found, environment.get("ASCEND_RT_VISIBLE_DEVICES"))
 
     def processes(self) -> list[DeviceProcess] | None:
-        return None  # neither source tells it in a form that is documented
+        return None  # neither source documents it
 
     def versions(self) -> Mapping[str, str | None]:
         return {"driver": self._source.driver, "toolkit": None}

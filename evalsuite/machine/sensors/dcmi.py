@@ -1,6 +1,6 @@
-"""Ascend devices by DCMI, the library that comes with their driver.
+"""Ascend devices by DCMI, the library of their driver.
 
-Signatures and units: Huawei's "DCMI API Reference" and its header dcmi_interface_api.h (Ascend 910 and 910B).
+Huawei's "DCMI API Reference" and its header dcmi_interface_api.h (Ascend 910 and 910B).
 """
 
 import ctypes
@@ -32,7 +32,7 @@ class ChipInfo(ctypes.Structure):
 
 
 class HbmInfo(ctypes.Structure):
-    """struct dcmi_hbm_info: sizes in MB, of which a MB is 2^20 bytes."""
+    """struct dcmi_hbm_info: sizes in MB of 2^20 bytes."""
 
     _fields_ = (
         ("memory_size", ctypes.c_ulonglong),
@@ -57,7 +57,7 @@ class EccInfo(ctypes.Structure):
 
 
 class Dcmi:
-    """The devices that DCMI finds, numbered as programs number them."""
+    """The devices, numbered as programs number them."""
 
     slow_period_s: float | None = None
 
@@ -82,7 +82,7 @@ class Dcmi:
         """There is nothing to end."""
 
     def _found(self) -> dict[int, tuple[int, int]]:
-        """The number of each device → its card, and its place on the card."""
+        """Number of each device → its card, and its place on the card."""
         count, cards = ctypes.c_int(), (ctypes.c_int * MOST_CARDS)()
         if not self._told("dcmi_get_card_list", ctypes.byref(count), cards, MOST_CARDS):
             return {}
@@ -148,7 +148,7 @@ class Dcmi:
 
 
 def _library() -> ctypes.CDLL | None:
-    """DCMI, begun; None where it is not installed or has no driver."""
+    """None where it is not installed or has no driver."""
     for place in PLACES:
         try:
             found = ctypes.CDLL(place)

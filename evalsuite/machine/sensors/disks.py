@@ -8,11 +8,8 @@ from evalsuite.runs.samples import DiskCounters
 
 
 class Disks:
-    """Whole disks: counters of bytes and operations since the machine started.
-
-    A disk counts once: partitions, loop devices, RAM disks and volumes laid over disks are left out,
-    unless there is nothing else.
-    """
+    """Bytes and operations since the machine started. Partitions, loop devices, RAM disks and volumes over disks are
+    left out, unless there is nothing else."""
 
     def __init__(self, root: Path = Path("/")) -> None:
         counters = system.read_psutil("disk_io_counters", perdisk=True, nowrap=False) or {}

@@ -1,7 +1,7 @@
-"""File systems that lie on other machines: Lustre and NFS, as this machine's own client counts what it moves.
+"""Lustre and NFS, as this machine's client counts what it moves.
 
-Sources: the Lustre manual, "Monitoring Client Activity" (llite.*.stats), and the kernel's
-Documentation/filesystems/nfs and fs/nfs/iostat.h (statvers=1.1). Local file systems are read as disks.
+The Lustre manual, "Monitoring Client Activity" (llite.*.stats); the kernel's Documentation/filesystems/nfs and
+fs/nfs/iostat.h (statvers=1.1).
 """
 
 import re
@@ -17,12 +17,12 @@ LUSTRE = ("proc/fs/lustre/llite", "sys/kernel/debug/lustre/llite", "sys/fs/lustr
 LUSTRE_NAME = re.compile(r"(.+)-[0-9a-f]{8,}")
 # device fs1:/export mounted on /data with fstype nfs4 statvers=1.1
 NFS_MOUNT = re.compile(r"device (\S+) mounted on (\S+) with fstype (nfs4?)\b")
-NFS_BYTES = 8  # numbers behind "bytes:"; the fifth and sixth were read from and written to the server
+NFS_BYTES = 8  # after "bytes:"; the fifth was read from the server, the sixth written
 NOT_OPERATIONS = frozenset({"read_bytes", "write_bytes", "snapshot_time", "start_time", "elapsed_time"})
 
 
 class Filesystems:
-    """Lustre and NFS mounts: bytes and operations since they were mounted."""
+    """Bytes and operations since each was mounted."""
 
     def __init__(self, root: Path = Path("/")) -> None:
         self._root = root
@@ -34,14 +34,14 @@ class Filesystems:
         }
 
     def reading(self) -> dict[str, FilesystemCounters]:
-        """Name → its counters: `lustre:NAME`, `nfs:SERVER:/EXPORT`."""
+        """Name (`lustre:NAME`, `nfs:SERVER:/EXPORT`) → its counters."""
         found = {name: counters for name, file in self._lustre.items() if (counters := _lustre_counters(file))}
         if any(kind != "lustre" for kind in self.kinds.values()):
             found |= {name: counters for name, _, counters in self._nfs() if name in self.kinds}
         return found
 
     def _nfs(self) -> Iterator[tuple[str, str, FilesystemCounters]]:
-        """Name, kind and counters of each export; one that is mounted twice is read once."""
+        """Name, kind and counters of each export, once."""
         seen = set()
         for name, kind, lines in _mounts((files.text(self._mounts) or "").splitlines()):
             counters = _nfs_counters(lines)
@@ -53,7 +53,7 @@ class Filesystems:
 def _lustre(folder: Path) -> Iterator[tuple[str, Path]]:
     try:
         mounts = sorted(folder.iterdir())
-    except OSError:  # not mounted; under debugfs for root alone
+    except OSError:
         return
     for mount in mounts:
         found = LUSTRE_NAME.fullmatch(mount.name)
@@ -62,11 +62,11 @@ def _lustre(folder: Path) -> Iterator[tuple[str, Path]]:
 
 
 def _lustre_counters(file: Path) -> FilesystemCounters | None:
-    """From lines such as these (the last number is the sum of bytes):
+    """The last number is the sum of bytes:
 
-    read_bytes                12 samples [bytes] 4096 1048576 8454144 8804682956800
-    open                      3 samples [regs]
-    getattr                   41 samples [usecs] 2 1201 5313 2216101
+    read_bytes 12 samples [bytes] 4096 1048576 8454144 8804682956800
+
+    getattr 41 samples [usecs] 2 1201 5313 2216101
     """
     moved = {"read_bytes": 0, "write_bytes": 0}
     operations = 0
@@ -88,7 +88,7 @@ def _mounts(lines: list[str]) -> Iterator[tuple[str, str, list[str]]]:
 
 
 def _nfs_counters(lines: list[str]) -> FilesystemCounters | None:
-    """From `bytes:` and, behind "per-op statistics", `READ: 7 7 0 1344 28680 0 3 5 0`, a line an operation."""
+    """`bytes:` and, after "per-op statistics", `READ: 7 7 0 1344 28680 0 3 5 0`, a line an operation."""
     read = written = None
     operations, counts_operations = 0, False
     for line in lines:

@@ -5,7 +5,7 @@ from evalsuite.machine.sensors import system
 
 
 class Memory:
-    """Main memory: of the machine, or of the container where its limit is tighter."""
+    """Of the machine, or of the container where its limit is tighter."""
 
     def __init__(self, limits: cgroups.Limits) -> None:
         found = system.read_psutil("virtual_memory")

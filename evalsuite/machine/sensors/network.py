@@ -18,12 +18,10 @@ INFINIBAND = "32"  # ARPHRD_INFINIBAND, linux/if_arp.h
 
 
 class Network:
-    """Interfaces: counters of bytes since the machine started.
+    """Bytes since the machine started.
 
-    Ports of InfiniBand adapters are listed beside them, because what goes by RDMA is in no interface's counter; an
-    interface that sends its packets through such a port (IPoIB) is left out, it would count twice. So are
-    bridges, bonds and the machine's ends of containers' links where there is real hardware. A speed has only what is
-    hardware, or stands on nothing else.
+    RDMA is in no interface's counter, so ports of InfiniBand adapters are listed too. Interfaces over such a port
+    (IPoIB) are left out: they would count twice. So are bridges, bonds and links of containers where there is hardware.
     """
 
     def __init__(self, root: Path = Path("/")) -> None:
@@ -46,7 +44,7 @@ class Network:
 
 
 def _interfaces(state: Mapping[str, Any], folder: Path, infiniband: bool) -> list[str]:
-    """The interfaces to read: real hardware, else what is up; and the loopback."""
+    """Hardware, else what is up; and the loopback."""
     names = [name for name in state if _is_card(folder / name)]
     names = names or [name for name, stats in state.items() if stats.isup]
     if infiniband:
@@ -59,13 +57,12 @@ def _facts(interface: Path, nominal_mbit_s: int) -> Interface:
 
 
 def _with_speed(mbit_s: int | None) -> Interface:
-    """Of hardware. A system that does not know a speed says 0 or -1: a wire that is not plugged in, a cloud's card."""
+    """An unknown speed is 0 or -1."""
     return Interface(speed_mbit_s=mbit_s) if mbit_s and mbit_s > 0 else Interface(no_speed="unknown")
 
 
 def _is_card(interface: Path) -> bool:
-    """Whether *interface* is one. A shell may have entered another network and kept this one's /sys (nsenter --net):
-    there is then one of the same name, and another number."""
+    """A shell may have entered another network and kept this one's /sys (nsenter --net): the index then differs."""
     told = files.text(interface / "ifindex")
     with contextlib.suppress(OSError):
         if told and int(told) != socket.if_nametoindex(interface.name):
@@ -74,10 +71,10 @@ def _is_card(interface: Path) -> bool:
 
 
 def _is_hardware(interface: Path, deepest: int = 4) -> bool:
-    """Whether *interface* is a card, or a bond, a VLAN or a bridge over nothing but cards: the kernel gives those the
-    speed of what they stand on. Of a pair of virtual ones (veth) it says 10 Gbit/s, whatever carries the packets.
+    """A card, or a bond, VLAN or bridge over cards alone: the kernel gives those a real speed, but 10 Gbit/s to any
+    veth.
 
-    What an interface stands on are its links `lower_*` (the kernel's netdev_adjacent_sysfs_add, net/core/dev.c).
+    Links `lower_*` name what is below (netdev_adjacent_sysfs_add, net/core/dev.c).
     """
     if _is_card(interface):
         return True
@@ -90,13 +87,13 @@ def _interface(counters: Any) -> InterfaceCounters:
 
 
 def _ports(root: Path) -> list[Path]:
-    """Ports of InfiniBand, RoCE and EFA adapters: sys/class/infiniband/mlx5_0/ports/1."""
+    """Of InfiniBand, RoCE and EFA adapters: sys/class/infiniband/mlx5_0/ports/1."""
     found = root.glob("sys/class/infiniband/*/ports/*")
     return sorted(port for port in found if _carried(port) != (None, None))
 
 
 def _carried(port: Path) -> tuple[int | None, int | None]:
-    """Bytes received and sent: RoCE counts them as InfiniBand does, EFA in counters of its own."""
+    """Bytes received and sent: RoCE counts as InfiniBand does, EFA in its own counters."""
     received, sent = (_words(port / "counters" / f"port_{way}_data") for way in ("rcv", "xmit"))
     if received is None or sent is None:
         received, sent = (_bytes(port / "hw_counters" / f"{way}_bytes") for way in ("rx", "tx"))

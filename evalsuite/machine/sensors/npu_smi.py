@@ -1,4 +1,4 @@
-"""Ascend devices by the program npu-smi, which takes a second to answer: asked on a thread of its own."""
+"""Ascend devices by npu-smi, which takes a second to answer: asked on a thread."""
 
 import re
 import shutil
@@ -23,8 +23,6 @@ VERSION = re.compile(r"npu-smi \S+\s+Version:\s*(\S+)")
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """One device of the table."""
-
     name: str
     utilisation_percent: float | None
     power_w: float | None
@@ -34,7 +32,7 @@ class Row:
 
 
 class NpuSmi:
-    """The devices that npu-smi lists, in its order."""
+    """The devices in the order of npu-smi."""
 
     slow_period_s = PERIOD_S
 
@@ -55,7 +53,7 @@ class NpuSmi:
         ]
 
     def reading(self) -> list[GpuReading]:
-        """What was printed since the last call: each answer is given once."""
+        """Each answer is given once."""
         if self._first and self._thread is None:
             self._thread = threading.Thread(target=self._ask, name="npu-smi", daemon=True)
             self._thread.start()

@@ -1,4 +1,4 @@
-"""NVIDIA's devices, by NVML. A function that an older driver or another device does not have gives None."""
+"""NVIDIA's devices, by NVML. What a driver or device does not support is None."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
@@ -12,13 +12,13 @@ from evalsuite.machine.sensors.visible import visible
 from evalsuite.runs.preflight import DeviceProcess
 from evalsuite.runs.samples import GpuReading
 
-ALL_LINKS = 0xFFFFFFFF  # in place of a link's number: the sum of all (nvml.h, NVML_FI_DEV_NVLINK_THROUGHPUT_DATA_TX)
-COMPUTING = "nvmlDeviceGetComputeRunningProcesses"  # programs with a CUDA context; a desktop's own are not among them
-KIBIBYTE = 1024  # NVLink's counters count in KiB
+ALL_LINKS = 0xFFFFFFFF  # the sum of all (nvml.h, NVML_FI_DEV_NVLINK_THROUGHPUT_DATA_TX)
+COMPUTING = "nvmlDeviceGetComputeRunningProcesses"  # programs with a CUDA context
+KIBIBYTE = 1024  # NVLink counts in KiB
 
 
 class Nvidia:
-    """The NVIDIA devices of this machine; none where NVML is absent or finds none."""
+    """None where NVML is absent or finds none."""
 
     kind: Literal["gpu", "npu"] = "gpu"
 
@@ -75,7 +75,7 @@ class Nvidia:
 
 
 class _Device:
-    """One device, with what is compared from one reading to the next."""
+    """One device, with what is compared from reading to reading."""
 
     def __init__(self, index: int, handle: Any) -> None:
         self.index = index
@@ -141,16 +141,13 @@ def _handles() -> list[Any]:
 
 
 def _computing(handle: Any) -> Any:
-    """The programs on a device; older drivers have the list in an earlier form alone.
-
-    By its versioned names: without one pynvml raises what is no NVMLError where the driver has another version.
-    """
+    """By versioned names: without one pynvml raises something else than NVMLError on older drivers."""
     newer = nvml.asked(f"{COMPUTING}_v3", handle)
     return newer if newer is not None else nvml.asked(f"{COMPUTING}_v2", handle)
 
 
 def _memory(handle: Any) -> Any:
-    """Version 2 counts what the driver keeps for itself apart from what is used, as nvidia-smi does."""
+    """Version 2 does not count the driver's own memory as used, like nvidia-smi."""
     version = nvml.constant("nvmlMemory_v2")
     newer = nvml.asked("nvmlDeviceGetMemoryInfo", handle, version=version) if version else None
     return newer or nvml.asked("nvmlDeviceGetMemoryInfo", handle)

@@ -1,4 +1,4 @@
-"""What an NVIDIA device has measured by itself between two readings, some times a second, and kept in its buffer."""
+"""Samples that an NVIDIA device takes by itself between two readings and buffers."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +11,7 @@ MEMBERS = {0: "dVal", 1: "uiVal", 2: "ulVal", 3: "ullVal", 4: "sllVal", 5: "siVa
 
 @dataclass(frozen=True, kw_only=True)
 class Taken:
-    """What the buffer gained since the reading before; None where it gained nothing."""
+    """Since the reading before; None where there is no new sample."""
 
     mean: float | None = None
     least: float | None = None
@@ -19,17 +19,17 @@ class Taken:
 
 
 class Buffer:
-    """One buffer of a device: what is called *name* in NVML, in units of *scale*."""
+    """One buffer: *name* in NVML, values times *scale*."""
 
     def __init__(self, handle: Any, name: str, scale: float = 1.0) -> None:
         self._handle = handle
         self._kind = nvml.constant(name) if nvml.trouble() is None else None
         self._scale = scale
-        self._seen_us = 0  # the time of the last sample taken
+        self._seen_us = 0
         self._begun = False
 
     def taken(self) -> Taken:
-        """The samples since the last call. The first call gives none: they are from before the run."""
+        """The samples since the last call. The first call gives none: those are from before the run."""
         answer = nvml.asked("nvmlDeviceGetSamples", self._handle, self._kind, self._seen_us) if self._knows else None
         if answer is None:
             return Taken()

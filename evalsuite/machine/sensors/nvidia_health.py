@@ -1,4 +1,4 @@
-"""What holds an NVIDIA device back or ails it: limits on its clocks, errors of its memory, errors of its driver."""
+"""Clock limits, memory errors and driver errors of NVIDIA devices."""
 
 import ctypes
 import time
@@ -8,8 +8,8 @@ from typing import Any
 from evalsuite.machine.sensors import nvml
 
 XID = "nvmlEventTypeXidCriticalError"
-MOST_EVENTS = 100  # taken at one reading
-ERRORS_PERIOD_S = 5.0  # ECC's counters are slow to read on some boards, and slow to change
+MOST_EVENTS = 100
+ERRORS_PERIOD_S = 5.0  # slow to read on some boards
 
 
 class Health:
@@ -20,14 +20,14 @@ class Health:
         self._asked_s = -ERRORS_PERIOD_S
 
     def clock_limits(self) -> int | None:
-        """Why the clocks are not at their highest, a bit a reason: nvml.h, nvmlClocksEventReason… (1: idle)."""
+        """A bit a reason: nvml.h, nvmlClocksEventReason… (1: idle)."""
         found: int | None = nvml.asked("nvmlDeviceGetCurrentClocksEventReasons", self._handle)  # since driver 535
         if found is None:
             found = nvml.asked("nvmlDeviceGetCurrentClocksThrottleReasons", self._handle)
         return found
 
     def memory_errors(self) -> tuple[int | None, int | None]:
-        """Bits that ECC has corrected, and could not correct, since the driver was loaded; told every few seconds."""
+        """Bits corrected and not corrected by ECC since the driver was loaded; every few seconds."""
         if time.monotonic() - self._asked_s < ERRORS_PERIOD_S:
             return None, None
         self._asked_s = time.monotonic()
@@ -40,7 +40,7 @@ class Health:
 
 
 class Xids:
-    """Critical errors that the driver reports of each device (docs.nvidia.com/deploy/xid-errors)."""
+    """Critical errors that the driver reports (docs.nvidia.com/deploy/xid-errors)."""
 
     def __init__(self, handles: Sequence[Any]) -> None:
         self._set = nvml.asked("nvmlEventSetCreate")
@@ -50,9 +50,9 @@ class Xids:
         }
 
     def counted(self) -> dict[int, int]:
-        """Index → errors since the run began; without the devices whose driver does not tell."""
+        """Index → errors since the run began; without devices that do not report them."""
         for _ in range(MOST_EVENTS if self._count else 0):
-            event = nvml.asked("nvmlEventSetWait", self._set, 0)  # an error of NVML: no event is left
+            event = nvml.asked("nvmlEventSetWait", self._set, 0)  # None: no event is left
             if event is None:
                 break
             index = self._index.get(_address(event.device))

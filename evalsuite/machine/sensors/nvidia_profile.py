@@ -14,7 +14,7 @@ METRICS = (
 
 
 class Profile:
-    """Two samples of one device's counters, of which each in turn is the newer."""
+    """Two samples of one device's counters; each in turn is the newer."""
 
     def __init__(self, handle: Any) -> None:
         self._handle = handle
@@ -27,7 +27,7 @@ class Profile:
         self._read = 0
 
     def taken(self) -> Mapping[str, float]:
-        """Metric → its value since the last call; empty where the device has none, and at the first call."""
+        """Metric → its value since the last call; empty at the first, and where the device has none."""
         if not self._samples:
             return {}
         older, newer = self._samples[(self._read + 1) % 2], self._samples[self._read % 2]

@@ -1,7 +1,4 @@
-"""The one door to NVML, NVIDIA's library, by pynvml (the distribution nvidia-ml-py).
-
-It is imported when a device is looked for, never before. Every error of NVML ends in `trouble` or `asked`.
-"""
+"""Calls NVML by pynvml (nvidia-ml-py), imported when a device is looked for. No NVMLError leaves this module."""
 
 import functools
 from dataclasses import dataclass
@@ -12,14 +9,13 @@ from evalsuite.messages import Message
 
 @dataclass(frozen=True, kw_only=True)
 class NvidiaVersions:
-    """The NVIDIA driver, and the newest CUDA that it serves."""
+    """The driver, and the newest CUDA that it serves."""
 
     driver: str | None
     cuda: str | None
 
 
 def versions() -> NvidiaVersions:
-    """The versions of the NVIDIA driver and of the newest CUDA that it serves."""
     cuda = asked("nvmlSystemGetCudaDriverVersion")
     return NvidiaVersions(
         driver=string(asked("nvmlSystemGetDriverVersion")),
@@ -29,7 +25,7 @@ def versions() -> NvidiaVersions:
 
 @functools.cache
 def trouble() -> str | None:
-    """Why NVML gives nothing, in its own words; None if it answers. Asked once in the life of a process."""
+    """Why NVML gives nothing; None if it answers."""
     try:
         import pynvml
     except ImportError:
@@ -48,7 +44,7 @@ def asked(name: str, *arguments: Any, **named: Any) -> Any:
 
 
 def done(name: str, *arguments: Any) -> bool:
-    """Whether NVML did what it was asked to."""
+    """Whether NVML did it."""
     return _answer(name, *arguments)[0]
 
 

@@ -1,4 +1,4 @@
-"""PCIe traffic of NVIDIA devices, which NVML takes 20 ms to tell."""
+"""PCIe traffic of NVIDIA devices."""
 
 import threading
 import time
@@ -7,21 +7,19 @@ from typing import Any
 
 from evalsuite.machine.sensors import nvml
 
-KIBIBYTE = 1024  # nvmlDeviceGetPcieThroughput answers in KB/s
-PCIE_QUESTION_S = 0.02  # that is how long it takes to answer
+KIBIBYTE = 1024
+PCIE_QUESTION_S = 0.02
 PCIE_PERIOD_S = 0.5
 
 
 def period_s(devices: int) -> float:
-    """Seconds from one reading of a device's traffic to the next: both ways on every device in between."""
+    """Seconds between two readings of a device: both ways on every device in between."""
     return max(PCIE_PERIOD_S, 2.5 * PCIE_QUESTION_S * devices)
 
 
 class PcieMeter:
-    """Reads PCIe traffic on a thread of its own, because each question takes NVML 20 ms to answer.
-
-    docs.nvidia.com/deploy/nvml-api, nvmlDeviceGetPcieThroughput: "queries a byte counter over a 20ms interval".
-    """
+    """Reads on a thread, because NVML takes 20 ms an answer: docs.nvidia.com/deploy/nvml-api,
+    nvmlDeviceGetPcieThroughput."""
 
     def __init__(self, handles: Sequence[Any], period_s: float) -> None:
         self._period_s = period_s
@@ -33,7 +31,7 @@ class PcieMeter:
         self._thread.start()
 
     def taken(self) -> dict[int, tuple[int | None, int | None]]:
-        """Index → (received, sent) bytes per second, measured since the last call; each is given once."""
+        """Index → (received, sent) bytes per second; each measurement is given once."""
         with self._lock:
             latest, self._latest = self._latest, {}
         return latest
@@ -48,7 +46,7 @@ class PcieMeter:
             for index, handle in list(self._handles.items()):
                 traffic = _throughput(handle, "RX"), _throughput(handle, "TX")
                 if traffic == (None, None):
-                    del self._handles[index]  # this device does not know, and will not know next time
+                    del self._handles[index]  # this device does not support it
                 with self._lock:
                     self._latest[index] = traffic
             self._closed.wait(max(0.0, began + self._period_s - time.monotonic()))

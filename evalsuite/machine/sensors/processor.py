@@ -1,4 +1,4 @@
-"""The processor's cores: which of them may be used, and how busy they are."""
+"""The cores that may be used, and how busy they are."""
 
 import os
 import time
@@ -13,14 +13,11 @@ from evalsuite.machine.sensors import system
 
 
 class Cpu:
-    """The cores this process may use, and how busy they are.
-
-    Where a container's quota is tighter than the cores, the quota is the capacity and the container's own
-    CPU time is what is used; a neighbour's load on the same cores is not counted then.
-    """
+    """Where a container's quota is tighter than the cores, the quota is the capacity and only the container's CPU time
+    counts."""
 
     def __init__(self, limits: cgroups.Limits, root: Path = Path("/"), cores: Sequence[int] = ()) -> None:
-        """*cores* are the job's own; () for all that this process may use."""
+        """*cores*: the job's own; () for all that this process may use."""
         self.cores = sorted(cores) or usable_cores()
         online = numbers(files.text(root / "sys/devices/system/cpu/online")) or list(range(os.cpu_count() or 1))
         self._positions = [online.index(core) for core in self.cores if core in online]
@@ -34,7 +31,7 @@ class Cpu:
         return "machine" if self._group is None else "container"
 
     def reading(self) -> tuple[float | None, list[float] | None]:
-        """Percent of the capacity used since the last reading, and percent of each usable core."""
+        """Percent of the capacity since the last reading, and of each core."""
         before, now = self._before, self._now()
         self._before = now
         cores = _core_percents(before.cores, now.cores)
@@ -57,28 +54,25 @@ class Cpu:
 
 @dataclass(frozen=True, kw_only=True)
 class CpuTimes:
-    """CPU time counted up to an instant."""
-
-    cores: Sequence[Any] | None  # psutil's times of each usable core
+    cores: Sequence[Any] | None
     group_s: float | None  # of the container
     at_s: float
 
 
 def usable_cores() -> list[int]:
-    """The numbers of the cores that this process may run on."""
     if hasattr(os, "sched_getaffinity"):
         return sorted(os.sched_getaffinity(0))
     return list(range(os.cpu_count() or 1))
 
 
 def usable_cpus(root: Path = Path("/")) -> float:
-    """Cores' worth of CPU time that this process may use: its affinity, cut by a container's quota."""
+    """Cores' worth of CPU time: the affinity, within a container's quota."""
     cores, quota = len(usable_cores()), cgroups.limits(root).cpus
     return float(cores) if quota is None else min(float(cores), quota)
 
 
 def numbers(ranges: str | None) -> list[int]:
-    """`0-3,8` → [0, 1, 2, 3, 8], the way the kernel writes lists of cores."""
+    """`0-3,8` → [0, 1, 2, 3, 8]"""
     numbers: list[int] = []
     for part in (ranges or "").split(","):
         first, _, last = part.partition("-")
@@ -96,10 +90,7 @@ def _core_percents(before: Sequence[Any] | None, now: Sequence[Any] | None) -> l
 
 
 def _busy_percent(old: Any, new: Any) -> float | None:
-    """Percent of the time between two readings of a core's counters that it was not idle.
-
-    Guest time is already in user time (proc_stat(5)), and a core that waits for a disk is idle.
-    """
+    """Guest time is in user time already (proc_stat(5)); a core that waits for a disk is idle."""
     idle = _idle_s(new) - _idle_s(old)
     total = _total_s(new) - _total_s(old)
     return None if total <= 0 else min(100.0, max(0.0, 100.0 * (1.0 - idle / total)))

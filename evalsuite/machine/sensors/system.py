@@ -1,4 +1,4 @@
-"""What the machine says of itself, by psutil."""
+"""Asks psutil."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ import psutil
 
 
 def read_psutil(name: str, **options: Any) -> Any:
-    """What psutil's function *name* answers; None where the machine cannot say."""
+    """None where the machine cannot say."""
     try:
         return getattr(psutil, name)(**options)
     except (OSError, NotImplementedError, psutil.Error):

@@ -1,4 +1,4 @@
-"""Which devices a program sees, by the variable of its vendor."""
+"""Which devices a program sees, by its vendor's variable."""
 
 from collections.abc import Sequence
 
@@ -6,10 +6,10 @@ from evalsuite.documents import Gpu
 
 
 def visible(gpus: Sequence[Gpu], devices: str | None) -> list[Gpu]:
-    """Those of *gpus* that CUDA_VISIBLE_DEVICES=*devices* shows to a program, in the program's order.
+    """Those of *gpus* that CUDA_VISIBLE_DEVICES=*devices* shows, in the program's order.
 
-    The list ends at the first entry that names no device, as in the driver:
-    docs.nvidia.com/cuda/cuda-c-programming-guide, "CUDA Environment Variables".
+    The list ends at the first entry that names no device: docs.nvidia.com/cuda/cuda-c-programming-guide, "CUDA
+    Environment Variables".
     """
     if devices is None:
         return list(gpus)
