@@ -135,8 +135,9 @@ class _Agent:
         return heartbeat.measure_offset(self.evaluator) if self.evaluator else None
 
     def _start_children(self) -> None:
-        for local_rank in range(self.order.processes or 1):
-            rank = None if self.order.processes is None else self._rank(local_rank)
+        count = self.order.processes or 1
+        for local_rank in range(count):
+            rank = None if self.order.processes is None else self.place.rank * count + local_rank
             reader = Reader(self.folder, self.order.host, rank, self.start_s, self.order.echo, self._fail, self.quota)
             self.readers.append(reader)
             try:
@@ -153,7 +154,10 @@ class _Agent:
         variables |= self.lock.variables if self.lock else {}
         quiet_input = [(os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0)] if per_process else []
         try:
-            with self._bound(local_rank if per_process else None), self.group.entered() if self.group else _nothing():
+            with (
+                self._bound(local_rank if per_process else None),
+                self.group.entered() if self.group else contextlib.nullcontext(),
+            ):
                 return os.posix_spawnp(
                     argv[0],
                     argv,
@@ -179,9 +183,6 @@ class _Agent:
             yield
         finally:
             os.sched_setaffinity(0, before)
-
-    def _rank(self, local_rank: int) -> int:
-        return self.place.rank * (self.order.processes or 1) + local_rank
 
     def _running(self) -> bool:
         return None in self.children.values()
@@ -293,10 +294,6 @@ class _Agent:
 
 def _both(known: Sequence[float]) -> tuple[float, float] | None:
     return (round(known[0], 6), round(known[1], 6)) if len(known) == 2 else None
-
-
-def _nothing() -> contextlib.AbstractContextManager[None]:
-    return contextlib.nullcontext()
 
 
 def _prepared(order: Order) -> RunFolder:

@@ -3,7 +3,6 @@
 Whether a run goes on is seen by its growing files: to try its lock could take it away from the evaluation.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -71,10 +70,11 @@ def read(store: Store, now_s: float) -> EvaluationState:
     further = range(plan.repeats, plan.most_repeats or plan.repeats)  # made only where needed
     runs += filter(store.ended(), (Run(case=case, repeat=repeat) for repeat in further for case in plan.cases))
     found = [_state(run, store.folder(run), now_s, attempts.get(run.id)) for run in runs]
+    estimate = Estimate([(state.run, state.outcome.duration_s or 0.0) for state in found if state.outcome])
     return EvaluationState(
         runs=tuple(found),
         made_again=len(list(store.root.glob("*/infrastructure-r*"))),
-        estimated_s=_left_s(found),
+        estimated_s=estimate.total([state.run for state in found if state.outcome is None]),
     )
 
 
@@ -96,8 +96,3 @@ def _times(folder: Path) -> list[float]:
         except OSError:  # it was taken away meanwhile
             continue
     return found
-
-
-def _left_s(states: Sequence[RunState]) -> float | None:
-    estimate = Estimate([(one.run, one.outcome.duration_s or 0.0) for one in states if one.outcome])
-    return estimate.total([one.run for one in states if one.outcome is None])

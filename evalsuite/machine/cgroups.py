@@ -7,6 +7,7 @@ tightest on the way up counts.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from operator import itemgetter
 from pathlib import Path
 
 from evalsuite import files
@@ -74,8 +75,8 @@ def limits(root: Path = Path("/")) -> Limits:
     """*root* is where `/proc` and the control groups are found."""
     cpus = [(found, group) for group in _groups("cpu", root) if (found := group.cpus()) is not None]
     memory = [(found, group) for group in _groups("memory", root) if (found := group.memory_bytes()) is not None]
-    cpu_limit, cpu_group = min(cpus, key=_first, default=(None, None))
-    memory_limit, memory_group = min(memory, key=_first, default=(None, None))
+    cpu_limit, cpu_group = min(cpus, key=itemgetter(0), default=(None, None))
+    memory_limit, memory_group = min(memory, key=itemgetter(0), default=(None, None))
     return Limits(
         cpus=cpu_limit,
         memory_bytes=memory_limit,
@@ -151,7 +152,3 @@ def _below(path: str, inner: str) -> str:
 def _table(file: Path) -> dict[str, int]:
     pairs = (line.split() for line in (files.text(file) or "").splitlines())
     return {pair[0]: int(pair[1]) for pair in pairs if len(pair) == 2 and pair[1].isdigit()}
-
-
-def _first(pair: tuple[float, object]) -> float:
-    return pair[0]

@@ -43,7 +43,7 @@ def read_environment(host: str, node_rank: int, root: Path = Path("/")) -> HostE
         gpus=tuple(gpus.facts()),
         driver=versions.get("driver"),
         cuda_driver=versions.get("toolkit"),
-        topology=topology() if len(gpus) else None,
+        topology=output("nvidia-smi", "topo", "-m") if len(gpus) else None,
         python=platform.python_version(),
         evalsuite=__version__,
         environment_variables=relevant(os.environ),
@@ -81,11 +81,6 @@ def container(limits: cgroups.Limits) -> ContainerLimits | None:
     if limits.cpus is None and limits.memory_bytes is None:
         return None
     return ContainerLimits(cpus=limits.cpus, memory_bytes=limits.memory_bytes)
-
-
-def topology() -> str | None:
-    """As `nvidia-smi topo -m` draws it."""
-    return output("nvidia-smi", "topo", "-m")
 
 
 @functools.cache

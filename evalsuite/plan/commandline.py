@@ -15,6 +15,7 @@ from evalsuite.plan import data_sets, repositories, sandbox
 from evalsuite.plan.engines import Argv, Engine
 from evalsuite.runs.store import SCRATCH
 
+IN_IMAGE = {"{python}": "python3", "{bin}/": ""}  # on the PATH
 NOT_MADE_YET = "{python}"  # while the environment is not made yet
 
 
@@ -60,7 +61,7 @@ def command_line(
     """What starts *case* in *folder*. *memory_bytes*: the limit of each of its processes."""
     command = recipe.command(case)
     known = {
-        **(_of_image() if engine.container else _of_environment(python)),
+        **(IN_IMAGE if engine.container else _of_environment(python)),
         "{workloads}": str(paths.ADAPTERS / "workloads"),
         "{scratch}": str(folder / SCRATCH),
         "{data}": str(paths.data_sets()),
@@ -101,10 +102,6 @@ def _check_paths(known: Mapping[str, str]) -> None:
         held = next((name for name in placeholders.BY_AGENT if name in value), None)
         if held:
             raise EvalsuiteError.of("plan.placeholder_in_path", path=value, held=held)
-
-
-def _of_image() -> dict[str, str]:
-    return {"{python}": "python3", "{bin}/": ""}
 
 
 def _of_environment(python: Path | str) -> dict[str, str]:

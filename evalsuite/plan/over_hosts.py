@@ -68,7 +68,7 @@ def _open_mpi(option: str, component: str) -> Callable[[Sequence[Host], Argv, Wa
             words += (option, component, ways.interface)
         for rank, host in enumerate(hosts):
             words += (*((":",) if rank else ()), "-np", "1", "--host", f"{host.address}:1")
-            words += _told(rank, host, command)
+            words += rank_command(rank, host, command)
         return words
 
     return line
@@ -82,7 +82,7 @@ def _hydra(hosts: Sequence[Host], command: Argv, ways: Ways) -> Argv:
     return ("mpiexec.hydra", "-launcher", "ssh", *interface, "-hosts", addresses, *size, "-bind-to", "none", *command)
 
 
-def _told(rank: int, host: Host, command: Argv) -> Argv:
+def rank_command(rank: int, host: Host, command: Argv) -> Argv:
     return ("env", f"EVALSUITE_NODE_RANK={rank}", f"EVALSUITE_HOST={host.name}", *command)
 
 

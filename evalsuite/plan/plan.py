@@ -65,7 +65,8 @@ def plan(spec: Spec, adapters: Mapping[str, Adapter], machine: Machine, refusals
     """
     for matrix in spec.matrices():
         _check_models(matrix, adapters)
-        _check_one_batch(matrix)
+        if matrix.find_batch and matrix.scaling == "strong":
+            raise EvalsuiteError.of("plan.max_and_strong", name=matrix.name)
     _check_size(spec)
     asked, unfound = _asked(spec, adapters, machine)
     checks = (
@@ -173,12 +174,8 @@ def _of_matrix(
                     options=recipe.meant(spec.options, spec.preset) if recipe else spec.options,
                 )
                 there = case.at_scale(nodes, devices)
-                yield from ((_in_way(there, way), recipe) for way in _ways(recipe, adapter, spec))
-
-
-def _ways(recipe: Recipe | None, adapter: Adapter, spec: Spec) -> tuple[str, ...]:
-    """The variants of a recipe, the plain script among them."""
-    return variants.ways(recipe, adapter.name, spec.variants) if recipe else (variants.PLAIN,)
+                ways = variants.ways(recipe, adapter.name, spec.variants) if recipe else (variants.PLAIN,)
+                yield from ((_in_way(there, way), recipe) for way in ways)
 
 
 def _in_way(case: Case, way: str) -> Case:
@@ -272,11 +269,6 @@ def _check_size(spec: Spec) -> None:
     sizes = [more * len(matrix.frameworks) * math.prod(map(len, matrix.axes())) for matrix in spec.matrices()]
     if sum(sizes) > MOST_CASES:
         raise EvalsuiteError.of("plan.axes_cases", name=spec.name, cases=sum(sizes), most=MOST_CASES)
-
-
-def _check_one_batch(spec: Spec) -> None:
-    if spec.find_batch and spec.scaling == "strong":
-        raise EvalsuiteError.of("plan.max_and_strong", name=spec.name)
 
 
 def _check_models(spec: Spec, adapters: Mapping[str, Adapter]) -> None:

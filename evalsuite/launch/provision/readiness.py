@@ -47,12 +47,8 @@ def sandbox_missing() -> str | None:
 
 def data_facts(case: Case, recipe: Recipe) -> tuple[dict[str, object], ...]:
     """What a run records of its data sets: name and content of the folder's `evalsuite-dataset.json`."""
-    return tuple({"name": name, **_own_words(paths.data_sets() / name)} for name in data_sets(case, recipe))
-
-
-def _own_words(folder: Path) -> dict[str, object]:
-    file = folder / "evalsuite-dataset.json"
-    return files.read_json(file) if file.is_file() else {}
+    stated = {name: paths.data_sets() / name / "evalsuite-dataset.json" for name in data_sets(case, recipe)}
+    return tuple({"name": name, **(files.read_json(file) if file.is_file() else {})} for name, file in stated.items())
 
 
 def data_sets(case: Case, recipe: Recipe) -> list[str]:

@@ -63,13 +63,6 @@ def ssh_line(host: Host, folder: Path, command: Sequence[str], ssh: Sequence[str
     return [*ssh, *OPTIONS, host.address, shlex.join(there)]
 
 
-def rank_commands(hosts: Sequence[Host], command: Sequence[str]) -> list[tuple[Host, list[str]]]:
-    return [
-        (host, ["env", f"EVALSUITE_NODE_RANK={rank}", f"EVALSUITE_HOST={host.name}", *command])
-        for rank, host in enumerate(hosts)
-    ]
-
-
 def run_on_hosts(hosts: Sequence[Host], command: Sequence[str], say: Callable[[str], None]) -> int:
     """The exit code of the first that failed, else 0. *say* is given each line behind its host's name.
 
@@ -98,9 +91,9 @@ def _connect(
 ) -> list[_Connection]:
     ssh = shlex.split(environment.get("EVALSUITE_SSH", "ssh"))
     found = []
-    for host, line in rank_commands(hosts, command):
+    for rank, host in enumerate(hosts):
         process = subprocess.Popen(
-            ssh_line(host, Path.cwd(), line, ssh),
+            ssh_line(host, Path.cwd(), over_hosts.rank_command(rank, host, tuple(command)), ssh),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

@@ -1,7 +1,7 @@
 """Huawei's Ascend devices: by its library DCMI, else by `npu-smi info`."""
 
 from collections.abc import Mapping, Sequence
-from typing import Literal, Protocol
+from typing import Literal
 
 from evalsuite.documents import Gpu
 from evalsuite.machine.sensors.dcmi import Dcmi
@@ -11,27 +11,11 @@ from evalsuite.runs.preflight import DeviceProcess
 from evalsuite.runs.samples import GpuReading
 
 
-class Teller(Protocol):
-    """Where what is known of the devices comes from."""
-
-    @property
-    def slow_period_s(self) -> float | None: ...
-
-    @property
-    def driver(self) -> str | None: ...
-
-    def facts(self) -> list[Gpu]: ...
-
-    def reading(self) -> list[GpuReading]: ...
-
-    def close(self) -> None: ...
-
-
 class Ascend:
     kind: Literal["gpu", "npu"] = "npu"
 
     def __init__(self) -> None:
-        self._source: Teller = Dcmi()
+        self._source: Dcmi | NpuSmi = Dcmi()
         if not self._source.facts():
             self._source = NpuSmi()
         self._count = len(self._source.facts())

@@ -29,9 +29,10 @@ class Network:
         state = system.read_psutil("net_if_stats") or {}
         folder = root / "sys/class/net"
         names = _interfaces(state, folder, bool(self._ports))
-        self.facts = {name: _facts(folder / name, state[name].speed) for name in names} | {
-            name: _with_speed(_port_speed(port)) for name, port in self._ports.items()
-        }
+        self.facts = {
+            name: _with_speed(state[name].speed) if _is_hardware(folder / name) else Interface(no_speed="virtual")
+            for name in names
+        } | {name: _with_speed(_port_speed(port)) for name, port in self._ports.items()}
 
     def reading(self) -> dict[str, InterfaceCounters]:
         counters = system.read_psutil("net_io_counters", pernic=True, nowrap=False) or {}
@@ -50,10 +51,6 @@ def _interfaces(state: Mapping[str, Any], folder: Path, infiniband: bool) -> lis
     if infiniband:
         names = [name for name in names if files.text(folder / name / "type") != INFINIBAND]
     return sorted({*names, *state.keys() & {LOOPBACK}})
-
-
-def _facts(interface: Path, nominal_mbit_s: int) -> Interface:
-    return _with_speed(nominal_mbit_s) if _is_hardware(interface) else Interface(no_speed="virtual")
 
 
 def _with_speed(mbit_s: int | None) -> Interface:
@@ -94,7 +91,7 @@ def _ports(root: Path) -> list[Path]:
 
 def _carried(port: Path) -> tuple[int | None, int | None]:
     """Bytes received and sent: RoCE counts as InfiniBand does, EFA in its own counters."""
-    received, sent = (_words(port / "counters" / f"port_{way}_data") for way in ("rcv", "xmit"))
+    received, sent = (_bytes(port / "counters" / f"port_{way}_data", WORD_BYTES) for way in ("rcv", "xmit"))
     if received is None or sent is None:
         received, sent = (_bytes(port / "hw_counters" / f"{way}_bytes") for way in ("rx", "tx"))
     return received, sent
@@ -106,11 +103,6 @@ def _port_speed(port: Path) -> int | None:
     return int(float(rate[0]) * 1000) if len(rate) > 1 and rate[1].startswith("Gb") else None
 
 
-def _bytes(file: Path) -> int | None:
-    words = files.text(file) or ""
-    return int(words) if words.isdigit() else None
-
-
-def _words(file: Path) -> int | None:
-    words = _bytes(file)
-    return None if words is None else words * WORD_BYTES
+def _bytes(file: Path, unit_bytes: int = 1) -> int | None:
+    count = files.text(file) or ""
+    return int(count) * unit_bytes if count.isdigit() else None

@@ -62,8 +62,11 @@ class Nvidia:
         ]
 
     def versions(self) -> Mapping[str, str | None]:
-        found = nvml.versions()
-        return {"driver": found.driver, "toolkit": found.cuda}
+        cuda = nvml.asked("nvmlSystemGetCudaDriverVersion")
+        return {
+            "driver": nvml.string(nvml.asked("nvmlSystemGetDriverVersion")),
+            "toolkit": None if cuda is None else f"{cuda // 1000}.{cuda % 1000 // 10}",
+        }
 
     def close(self) -> None:
         if self._pcie:

@@ -30,7 +30,8 @@ class Buffer:
 
     def taken(self) -> Taken:
         """The samples since the last call. The first call gives none: those are from before the run."""
-        answer = nvml.asked("nvmlDeviceGetSamples", self._handle, self._kind, self._seen_us) if self._knows else None
+        known = self._kind is not None
+        answer = nvml.asked("nvmlDeviceGetSamples", self._handle, self._kind, self._seen_us) if known else None
         if answer is None:
             return Taken()
         member = MEMBERS.get(answer[0])
@@ -41,7 +42,3 @@ class Buffer:
         begun, self._begun = self._begun, True
         values = [getattr(sample.sampleValue, member) * self._scale for sample in new]
         return Taken(mean=sum(values) / len(values), least=min(values), most=max(values)) if begun else Taken()
-
-    @property
-    def _knows(self) -> bool:
-        return self._kind is not None

@@ -46,7 +46,9 @@ class Xids:
         self._set = nvml.asked("nvmlEventSetCreate")
         self._index = {_address(handle): index for index, handle in enumerate(handles)}
         self._count = {
-            index: 0 for index, handle in enumerate(handles) if self._set is not None and self._registered(handle)
+            index: 0
+            for index, handle in enumerate(handles)
+            if self._set is not None and nvml.done("nvmlDeviceRegisterEvents", handle, nvml.constant(XID), self._set)
         }
 
     def counted(self) -> dict[int, int]:
@@ -64,9 +66,6 @@ class Xids:
         if self._set is not None:
             nvml.done("nvmlEventSetFree", self._set)
             self._set, self._count = None, {}
-
-    def _registered(self, handle: Any) -> bool:
-        return nvml.done("nvmlDeviceRegisterEvents", handle, nvml.constant(XID), self._set)
 
 
 def _address(handle: Any) -> int | None:

@@ -1,26 +1,9 @@
 """Calls NVML by pynvml (nvidia-ml-py), imported when a device is looked for. No NVMLError leaves this module."""
 
 import functools
-from dataclasses import dataclass
 from typing import Any
 
 from evalsuite.messages import Message
-
-
-@dataclass(frozen=True, kw_only=True)
-class NvidiaVersions:
-    """The driver, and the newest CUDA that it serves."""
-
-    driver: str | None
-    cuda: str | None
-
-
-def versions() -> NvidiaVersions:
-    cuda = asked("nvmlSystemGetCudaDriverVersion")
-    return NvidiaVersions(
-        driver=string(asked("nvmlSystemGetDriverVersion")),
-        cuda=None if cuda is None else f"{cuda // 1000}.{cuda % 1000 // 10}",
-    )
 
 
 @functools.cache

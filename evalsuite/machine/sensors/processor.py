@@ -36,7 +36,7 @@ class Cpu:
         self._before = now
         cores = _core_percents(before.cores, now.cores)
         if self._group is None:
-            return _mean(cores), cores
+            return (sum(cores) / len(cores) if cores else None), cores
         return self._group_percent(before, now), cores
 
     def _group_percent(self, before: "CpuTimes", now: "CpuTimes") -> float | None:
@@ -102,7 +102,3 @@ def _idle_s(times: Any) -> float:
 
 def _total_s(times: Any) -> float:
     return float(sum(times) - getattr(times, "guest", 0.0) - getattr(times, "guest_nice", 0.0))
-
-
-def _mean(values: Sequence[float] | None) -> float | None:
-    return sum(values) / len(values) if values else None
