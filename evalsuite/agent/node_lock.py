@@ -107,7 +107,7 @@ def enter(run: Path, *, share: bool, waiting: Callable[[str], None]) -> NodeLock
         place = _place()
         while True:
             with _alone(place):
-                others = [one for one in _end_dead(place) if one.run != str(run)]
+                others = [holder for holder in _end_dead(place) if holder.run != str(run)]
                 if share or not others:
                     return _lay_down(place, run, others)
             waiting(others[0].words)
@@ -202,7 +202,6 @@ def _dead(lines: list[dict[str, object]]) -> bool:
 
 
 def _survivors(file: Path) -> list[int]:
-    """The processes whose environment names the run of *file*."""
     mark = f"{VARIABLE}={file.stem}".encode()
     found = []
     for name in os.listdir("/proc"):
@@ -213,7 +212,6 @@ def _survivors(file: Path) -> list[int]:
 
 
 def _end_run(file: Path) -> None:
-    """By its control group, where it had one, and by its mark."""
     run_groups.end(file.stem)
     for pid in _survivors(file):
         with contextlib.suppress(ProcessLookupError, PermissionError):

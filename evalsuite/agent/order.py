@@ -25,8 +25,6 @@ WAIT = "import os, sys, time\nwhile not os.path.exists(sys.argv[1]): time.sleep(
 
 @dataclass(frozen=True, kw_only=True)
 class Order:
-    """What the agent is asked to do."""
-
     argv: tuple[str, ...]
     folder: Path
     host: str
@@ -49,7 +47,6 @@ class CannotStart(EvalsuiteError):
 
 
 def threads(order: Order) -> int:
-    """CPU threads for each process."""
     share = order.processes or order.devices_per_node
     return order.threads or order.cores_per_device or max(1, int(processor.usable_cpus()) // share)
 

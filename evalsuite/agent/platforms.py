@@ -40,7 +40,7 @@ class NodeStarter:
 
 def read_place(environment: Environment) -> NodePlace:
     """By the first platform that is present; empty where none is."""
-    speaking = next((one for one in PLATFORMS if environment.get(one.says)), None)
+    speaking = next((platform for platform in PLATFORMS if environment.get(platform.says)), None)
     return speaking.read(environment) if speaking else NodePlace()
 
 

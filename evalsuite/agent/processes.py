@@ -24,8 +24,6 @@ POLL_S = 0.1  # the end of a child wakes us at once, that of a grandchild does n
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Stat:
-    """Fields of `/proc/<pid>/stat`."""
-
     state: str
     parent: int
     started_ticks: int
@@ -121,7 +119,6 @@ def descendants() -> list[int]:
 
 
 def send(pids: list[int], number: int) -> None:
-    """To each that still exists."""
     for pid in pids:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.kill(pid, number)

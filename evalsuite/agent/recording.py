@@ -25,8 +25,6 @@ class TooMuchOutput(EvalsuiteError):
 
 
 class Quota:
-    """How many bytes the logs of one node may hold together."""
-
     def __init__(self, most_bytes: int) -> None:
         self._most_bytes = most_bytes
         self._taken = 0

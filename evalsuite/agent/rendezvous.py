@@ -51,7 +51,6 @@ def _own(environment: Mapping[str, str]) -> str | None:
 
 
 def variables(place: Node, processes: int, local_rank: int | None) -> dict[str, str]:
-    """What a process finds in its environment; *local_rank*: None where it starts its own workers."""
     found = {
         "NODE_RANK": str(place.rank),
         "MASTER_ADDR": place.master_addr,

@@ -49,7 +49,6 @@ class RunGroup:
         return _kill_all(self.group.folder), len(_members(self.group.folder))
 
     def end(self) -> int:
-        """Kills what is left and removes the group; how many processes that were."""
         return _end(self.group.folder)
 
 

@@ -95,8 +95,6 @@ def interval_s(period_s: float, drawn: float) -> float:
 
 
 class NodeSensors:
-    """All sensors of this node; of the processor *cores*, or all that are usable."""
-
     def __init__(self, order: Order, cores: Sequence[int] = ()) -> None:
         limits = cgroups.limits()
         self._cpu = Cpu(limits, cores=cores)

@@ -21,8 +21,6 @@ MEMORY = ("out of memory", "SIGKILL")  # SIGKILL: from a host that runs out of i
 
 @dataclass(kw_only=True)
 class DeviceHourBudget:
-    """Device-hours that trials have taken, and may take."""
-
     most: float | None = None
     spent: float = 0.0
     refused: bool = False

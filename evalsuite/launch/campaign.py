@@ -31,8 +31,6 @@ from evalsuite.runs.store import RunFolder, Store
 
 @dataclass(frozen=True, kw_only=True)
 class EndedRun:
-    """A run that this process has finished."""
-
     run: Run
     outcome: Outcome
     attempt: int
@@ -94,7 +92,6 @@ def _python(recipe: Recipe, kind: str, device: Device, progress: Callable[[str],
 
 
 def begin(planned: Planned, store: Store) -> Campaign:
-    """Seals what is to be run, before anything runs."""
     now = datetime.now(UTC)
     started = Campaign(
         id=f"{now:%Y%m%dT%H%M%S}-{secrets.token_hex(3)}",
@@ -206,7 +203,7 @@ def launch_all(
             try:
                 if block != (block := (run.repeat, run.case.scale)):
                     probe_s = round(drift_probe.measure_seconds(), 6)
-                ended = going.launched(run, adapters[run.case.framework].recipe(run.case.recipe), folder, probe_s)
+                ended = going.launch(run, adapters[run.case.framework].recipe(run.case.recipe), folder, probe_s)
             except OSError as error:
                 if mendable := of_machine(error, folder.path):
                     raise mendable from error
@@ -225,7 +222,7 @@ class _Going:
     order: int = 0
     spent_h: float = 0.0  # device-hours
 
-    def launched(self, run: Run, recipe: Recipe, folder: RunFolder, probe_s: float) -> EndedRun:
+    def launch(self, run: Run, recipe: Recipe, folder: RunFolder, probe_s: float) -> EndedRun:
         """*run* in its claimed *folder*, again while the infrastructure fails it and retries are left."""
         for more in reversed(range(self.retries + 1)):
             place = CampaignPlace(

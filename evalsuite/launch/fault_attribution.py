@@ -74,6 +74,6 @@ def find_container_fault(folder: RunFolder, found: Container | None) -> str | No
         return None
     for log in folder.logs():
         with open(log.path, errors="replace") as lines:
-            if said := found.runtime.said(islice(lines, RUNTIME_LINES)):
+            if said := found.runtime.find_complaint(islice(lines, RUNTIME_LINES)):
                 return Message("system.of", name=found.runtime.name, what=redaction.redact(said)[:REASON_CHARACTERS])
     return None

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, kw_only=True)
 class Program:
-    """A program, the package that has it, and a question that shows whether it works."""
-
     name: str
     purpose: str
     remedy: str

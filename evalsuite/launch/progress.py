@@ -43,18 +43,18 @@ class EvaluationState:
 
     @property
     def done(self) -> int:
-        return sum(one.outcome is not None for one in self.runs)
+        return sum(state.outcome is not None for state in self.runs)
 
     @property
     def failures(self) -> tuple[RunState, ...]:
-        return tuple(one for one in self.runs if one.failed)
+        return tuple(state for state in self.runs if state.failed)
 
     @property
     def running(self) -> tuple[RunState, ...]:
-        return tuple(one for one in self.runs if one.running)
+        return tuple(state for state in self.runs if state.running)
 
     def of(self, case: Case) -> tuple[RunState, ...]:
-        return tuple(one for one in self.runs if one.run.case == case)
+        return tuple(state for state in self.runs if state.run.case == case)
 
 
 NOT_BEGUN = EvaluationState(runs=(), made_again=0, estimated_s=None)
@@ -65,7 +65,7 @@ def read(store: Store, now_s: float) -> EvaluationState:
     plan = store.plan()
     if plan is None:
         raise EvalsuiteError.of("launch.none_begun", path=store.root)
-    attempts = {one.run: one for one in store.journal.attempts()}  # the last of each run
+    attempts = {state.run: state for state in store.journal.attempts()}  # the last of each run
     runs = [Run(case=case, repeat=repeat) for repeat in range(plan.repeats) for case in plan.cases]
     further = range(plan.repeats, plan.most_repeats or plan.repeats)  # made only where needed
     runs += filter(store.ended(), (Run(case=case, repeat=repeat) for repeat in further for case in plan.cases))

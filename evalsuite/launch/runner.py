@@ -43,8 +43,6 @@ SHOWN_S = 35.0  # until a network file system shows what another node has writte
 
 @dataclass(frozen=True, kw_only=True)
 class Launcher:
-    """What is the same for every run of an evaluation."""
-
     engine: Engine
     timeout_s: float
     pythons: Mapping[tuple[str, str], Path]  # (framework, recipe) → interpreter of its environment

@@ -29,8 +29,6 @@ class Limits:
 
 @dataclass(frozen=True, kw_only=True)
 class Group:
-    """A folder of a control-group hierarchy."""
-
     folder: Path
     version: int
 
@@ -50,7 +48,6 @@ class Group:
         return int(limit) if limit.isdigit() and int(limit) < UNLIMITED_BYTES else None
 
     def cpu_s(self) -> float | None:
-        """CPU seconds used so far."""
         if self.version == 2:
             used = _table(self.folder / "cpu.stat").get("usage_usec")
             return None if used is None else used / MICROSECONDS

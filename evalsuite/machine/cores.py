@@ -22,8 +22,6 @@ Shares = tuple[tuple[int, ...], ...]
 
 @dataclass(frozen=True, kw_only=True)
 class Usable:
-    """The cores that may be divided, ordered by NUMA node."""
-
     cores: tuple[int, ...]
     threads_told: bool  # whether it is known which threads share a core
 

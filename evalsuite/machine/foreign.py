@@ -39,7 +39,9 @@ def name_processes(found: Iterable[DeviceProcess]) -> tuple[DeviceProcess, ...]:
         ours = os.readlink("/proc/self/ns/pid") == FIRST_NAMESPACE
     except OSError:
         ours = False
-    return tuple(replace(one, name=files.text(Path(f"/proc/{one.pid}/comm")) if ours else None) for one in found)
+    return tuple(
+        replace(process, name=files.text(Path(f"/proc/{process.pid}/comm")) if ours else None) for process in found
+    )
 
 
 def _cpu_s(ours: set[int]) -> dict[int, tuple[str, float]]:

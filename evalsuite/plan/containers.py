@@ -29,8 +29,6 @@ PASSED_ON = (
 
 @dataclass(frozen=True, kw_only=True)
 class Wish:
-    """What a run wants of its container."""
-
     image: str  # "nvcr.io/nvidia/pytorch:20.03-py3", or a file made of it
     folder: str  # the run's own, mounted for writing
     workdir: str
@@ -51,21 +49,18 @@ class Runtime:
     program: str
     wrap: Callable[[Wish, Argv], Argv]
     complaint: re.Pattern[str]  # a line in which the runtime says why it started nothing
-    digest_argv: Callable[[str], Argv] | None = None  # what prints the digest of an image that is there
+    digest_argv: Callable[[str], Argv] | None = None  # prints the digest of a present image
 
     def alone(self, argv: Argv) -> Argv:
         """*argv* of `wrap` without the words that the node agent fills."""
         return tuple(word for word in argv if word != ON_ITS_NODE)
 
-    def said(self, lines: Iterable[str]) -> str | None:
-        """The first of *lines* in which the runtime says why it started nothing."""
+    def find_complaint(self, lines: Iterable[str]) -> str | None:
         return next((line.strip() for line in lines if self.complaint.match(line)), None)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Container:
-    """A runtime on this machine."""
-
     runtime: Runtime
     infiniband: bool
     user: str
@@ -95,7 +90,6 @@ class Container:
 
 
 def here(name: str) -> Container:
-    """With this machine's devices and this user."""
     return Container(runtime=runtime(name), infiniband=INFINIBAND.exists(), user=f"{os.getuid()}:{os.getgid()}")
 
 

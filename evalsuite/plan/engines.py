@@ -17,8 +17,6 @@ Argv = tuple[str, ...]
 
 @dataclass(frozen=True, kw_only=True)
 class Engine:
-    """How one agent is started on every node of a case."""
-
     name: str
     wrap: Callable[[int, Argv], Argv]  # number of nodes, what starts on each → the whole line
     refusal: Callable[[Case], str | None] = lambda case: None
@@ -48,7 +46,6 @@ def local(nodes: int, agent: Argv) -> Argv:
 
 
 def mpi(nodes: int, agent: Argv) -> Argv:
-    """Over the hosts of Open MPI's own host file or allocation."""
     return ("mpirun", "-np", str(nodes), "--map-by", "ppr:1:node", "--bind-to", "none", *agent)
 
 

@@ -22,8 +22,6 @@ class Expected:
 
 @dataclass(frozen=True, kw_only=True)
 class Price:
-    """Of the runs of one framework that are still to be made."""
-
     framework: str
     runs: int
     unknown: int
@@ -46,7 +44,6 @@ class Estimate:
             self._sums[alike] = (total + (seconds / _work(run.case) if basis == "scaled" else seconds), runs + 1)
 
     def expected(self, run: Run) -> Expected | None:
-        """None if nothing has ended yet."""
         for basis, alike in _alike(run.case):
             if alike in self._sums:
                 total, runs = self._sums[alike]
@@ -72,15 +69,17 @@ class Estimate:
 
     def _price(self, framework: str, runs: Sequence[Run]) -> Price:
         found = [(run.case.total_devices, self.expected(run)) for run in runs]
-        known = [(devices, one) for devices, one in found if one is not None and one.basis != "others"]
+        known = [
+            (devices, expected) for devices, expected in found if expected is not None and expected.basis != "others"
+        ]
         whole = len(known) == len(found)
         return Price(
             framework=framework,
             runs=len(runs),
             unknown=len(found) - len(known),
-            seconds=sum(one.seconds for _, one in known) if whole else None,
-            device_hours=sum(devices * one.seconds for devices, one in known) / 3600 if whole else None,
-            basis=max((one.basis for _, one in known), key=WEAKEST_LAST.index, default=None),
+            seconds=sum(expected.seconds for _, expected in known) if whole else None,
+            device_hours=sum(devices * expected.seconds for devices, expected in known) / 3600 if whole else None,
+            basis=max((expected.basis for _, expected in known), key=WEAKEST_LAST.index, default=None),
         )
 
 

@@ -17,10 +17,10 @@ from evalsuite.decode import Constraint, decode, read_toml
 API = "trainer.kubeflow.org/v1alpha1"
 QUEUE = "kueue.x-k8s.io/queue-name"
 PRIORITY = "kueue.x-k8s.io/priority-class"
-HOSTFILE = "/etc/mpi/hostfile"  # where Trainer's MPI policy mounts it in the launcher
+HOSTFILE = "/etc/mpi/hostfile"
 KEYS = "/root/.ssh"  # where Trainer's MPI policy mounts the keys unless it is told another place
 SSH_PORT = 2222  # 22 is the node's own on its network
-LAUNCHER = {"cpu": "2", "memory": "4Gi"}  # it starts steps, reads logs and writes the report
+LAUNCHER = {"cpu": "2", "memory": "4Gi"}
 SHARED_MEMORY = "/dev/shm"
 # Host keys are new in every pod; the users' keys are Trainer's secret.
 SERVE = f"ssh-keygen -A && mkdir -p /run/sshd && exec /usr/sbin/sshd -De -p {SSH_PORT} -o StrictModes=no"
@@ -36,8 +36,6 @@ Manifest = dict[str, Any]
 
 @dataclass(frozen=True, kw_only=True)
 class Values:
-    """What a cluster needs, from a small TOML file."""
-
     image: str  # with evalsuite, sshd and what the frameworks need
     claim: str  # the PersistentVolumeClaim that all pods see
     name: Annotated[str, Constraint("label", LABEL.fullmatch)] = "evaluation"
@@ -63,7 +61,6 @@ def read(path: Path) -> Values:
 def manifests(
     values: Values, command: Sequence[str], *, nodes: int, devices_per_node: int, device: str
 ) -> list[Manifest]:
-    """What runs *command* on *nodes* pods of so many devices each."""
     accelerators = {values.device: str(devices_per_node)} if device != "cpu" else {}
     return [_runtime(values, command, nodes, devices_per_node, accelerators), _job(values, nodes)]
 
@@ -71,7 +68,7 @@ def manifests(
 def text(found: Sequence[Manifest], why: Sequence[str] = ()) -> str:
     """One file for `kubectl apply`, with *why* as comments."""
     comments = [f"# {line}" for line in why]
-    return "\n".join([*comments, *("\n".join(["---", *_lines(one)]) for one in found), ""])
+    return "\n".join([*comments, *("\n".join(["---", *_lines(manifest)]) for manifest in found), ""])
 
 
 def _runtime(

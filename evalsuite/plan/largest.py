@@ -11,8 +11,6 @@ FINENESS = 16  # to a sixteenth of the batch
 
 @dataclass(frozen=True, kw_only=True)
 class Tried:
-    """One trial."""
-
     aim: Aim
     batch: int
     ends: Ends
@@ -21,8 +19,6 @@ class Tried:
 
 @dataclass(frozen=True, kw_only=True)
 class Largest:
-    """What was found, and every trial."""
-
     batch: int | None  # None: none fits, or a trial failed for another reason than memory
     tried: tuple[Tried, ...]
     at_limit: bool = False  # more was not tried

@@ -38,8 +38,6 @@ class Transport:
 
 @dataclass(frozen=True, kw_only=True)
 class Ways:
-    """Options of a transport."""
-
     interface: str | None = None  # eth1: for the launchers' daemons; None: any
     root: bool = False  # Open MPI refuses root unless told
     ssh_options: str = ""  # those of this shell
@@ -111,8 +109,6 @@ def transport(name: str) -> Transport:
 
 
 def engine(hosts: Sequence[Host], via: Transport, *, handed: Mapping[str, str], ways: Ways = Ways()) -> Engine:
-    """*handed*: the variables of this shell that every agent shall have."""
-
     def wrap(nodes: int, agent: Argv) -> Argv:
         return via.line(hosts[:nodes], agent, ways)
 

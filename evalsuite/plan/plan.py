@@ -20,8 +20,6 @@ KINDS = ("reference", "official")
 
 @dataclass(frozen=True, kw_only=True)
 class Machine:
-    """What limits the plan on this machine."""
-
     cores: int
     accelerators: int
     device: Device
@@ -30,8 +28,6 @@ class Machine:
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """The matrix, expanded."""
-
     spec: Spec
     adapters: Mapping[str, Adapter]
     cases: tuple[Case, ...]
@@ -41,7 +37,6 @@ class Plan:
     to_search: tuple[Case, ...] = ()  # a case of each series whose batch is not found yet
 
     def without(self, skips: Sequence[Skip]) -> "Plan":
-        """The cases of *skips* are kept as skips."""
         gone = {skip.case.id for skip in skips}
         return replace(
             self,
@@ -116,13 +111,11 @@ def _in_blocks(cases: Sequence[Case], spec: Spec) -> Iterable[Run]:
 
 
 def missing(plan: Plan, store: Store) -> list[Run]:
-    """The runs that are not finished, in plan order."""
     ended = store.ended()
     return [run for run in plan.runs if not ended(run)]
 
 
 def recipes_for(adapter: Adapter, model: str, wanted: Sequence[str]) -> list[Recipe]:
-    """Those that train *model* and are *wanted* by name or kind."""
     return [
         recipe
         for recipe in adapter.recipes
@@ -144,7 +137,7 @@ def _asked(
             unrolled = [(searched.with_batch(case, spec.searched), recipe) for case, recipe in unrolled]
         variants.check_rules((*matrix.include, *matrix.exclude), [case for case, _ in unrolled])
         for case, recipe in unrolled:
-            if variants.kept(case, matrix.include, matrix.exclude):
+            if variants.is_included(case, matrix.include, matrix.exclude):
                 found.setdefault(case.id, (case, recipe))
     return list(found.values()), unfound
 
@@ -191,12 +184,11 @@ def cores_per_device(spec: Spec, machine: Machine) -> int | None:
     """
     if machine.device != "cpu" or not (machine.binds or spec.cores_per_device):
         return None
-    fitting = (devices for one in spec.matrices() for _, devices in one.scales if devices <= machine.cores)
+    fitting = (devices for matrix in spec.matrices() for _, devices in matrix.scales if devices <= machine.cores)
     return spec.cores_per_device or machine.cores // max(fitting, default=machine.cores)
 
 
 def _skip(case: Case, recipe: Recipe | None, adapters: Mapping[str, Adapter], checks: Iterable[Refusal]) -> Skip | None:
-    """Why *case* is not launched; None if it can be."""
     if recipe is None:
         return Skip(case=case, reason=_no_recipe(case, adapters[case.framework]), kind="unsupported")
     if reason := recipe.refusal(case):

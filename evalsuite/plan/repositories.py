@@ -64,13 +64,11 @@ class Repository(_RepositoryTable):
 
 
 def known(folders: Iterable[Path] = ()) -> dict[str, Repository]:
-    """By name: evalsuite's, and those of *folders* with a `repositories.toml`."""
     files = [paths.DATA / FILE, *(Path(folder) / FILE for folder in folders)]
     return {repository.name: repository for file in files if file.is_file() for repository in _read(file)}
 
 
 def of(recipe: Recipe) -> dict[str, Repository]:
-    """Those that *recipe* may name."""
     return known((recipe.brought_by,) if recipe.brought_by else ())
 
 

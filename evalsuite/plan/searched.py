@@ -13,12 +13,10 @@ from evalsuite.plan.spec import SearchedBatch
 
 
 def series(case: Case) -> Case:
-    """What the cases of one search share: all but their scale."""
     return replace(case, nodes=1, devices_per_node=1)
 
 
 def to_search(cases: Iterable[Case]) -> tuple[Case, ...]:
-    """A case of each series."""
     found: dict[Case, Case] = {}
     for case in sorted(cases, key=lambda case: (-case.devices_per_node, case.nodes)):
         found.setdefault(series(case), case)
@@ -27,17 +25,18 @@ def to_search(cases: Iterable[Case]) -> tuple[Case, ...]:
 
 def of(case: Case, known: Sequence[SearchedBatch]) -> SearchedBatch | None:
     """What was found for the series of *case*."""
-    return next((one for one in known if series(one.of) == series(case)), None)
+    return next((search for search in known if series(search.of) == series(case)), None)
 
 
 def with_batch(case: Case, known: Sequence[SearchedBatch]) -> Case:
-    """Unchanged where none was found."""
     found = of(case, known)
     return case if found is None or found.batch is None else replace(case, batch_per_device=found.batch)
 
 
 def behind(case: Case, known: Sequence[SearchedBatch]) -> SearchedBatch | None:
-    return next((one for one in known if one.batch and series(with_batch(one.of, (one,))) == series(case)), None)
+    return next(
+        (search for search in known if search.batch and series(with_batch(search.of, (search,))) == series(case)), None
+    )
 
 
 def refusal(known: Sequence[SearchedBatch]) -> Callable[[Case, Recipe], str | None]:
@@ -50,7 +49,7 @@ def refusal(known: Sequence[SearchedBatch]) -> Callable[[Case, Recipe], str | No
         last = found.tried[-1] if found.tried else None
         if last is not None and last.ends == "failed":
             return Message("plan.search_ended", batch=last.batch, text=last.reason)
-        smallest = min((one.batch for one in found.tried), default=found.of.batch_per_device)
+        smallest = min((search.batch for search in found.tried), default=found.of.batch_per_device)
         return Message("plan.no_batch", batch=smallest)
 
     return refused

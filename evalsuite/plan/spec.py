@@ -24,31 +24,27 @@ MOST_NODES, MOST_DEVICES, MOST_BATCH, MOST_CORES = 100_000, 1024, 10_000_000, 10
 MOST_REPEATS, MOST_STEPS, MOST_SECONDS = 1000, 100_000_000, 366 * 86_400
 MOST_CASES, MOST_RUNS = 20_000, 200_000
 OPTION = re.compile(r"[A-Za-z_][\w.-]*", re.ASCII)  # image_size
-LONGEST_VALUE = 1000  # characters of an option
+LONGEST_VALUE = 1000
 EXAMPLE = "data/specs/quick.toml"
 
 PRECISIONS: Mapping[str, Precision] = {"fp32": "fp32", "amp": "amp"}
-Scaling = Literal["weak", "strong"]  # what keeps its batch as devices grow: each device, or the job
+Scaling = Literal["weak", "strong"]
 Point = tuple[tuple[int, int], str, int, Precision, bool]  # scale, model, batch, precision, xla
 
 
 @dataclass(frozen=True, kw_only=True)
 class SearchedBatch:
-    """The most that fits for a series of cases, by short runs of one of them."""
-
     of: Case  # the one tried, with the batch at the start
-    batch: int | None  # None: none fits, or a trial failed for another reason than memory
+    batch: int | None  # None: none fits, or a trial failed otherwise
     tried: tuple[Tried, ...]
     at_limit: bool = False  # more was not tried
 
 
 @dataclass(frozen=True, kw_only=True)
 class Spec:
-    """What shall be compared: the axes of the matrix, the protocol and the number of repeats."""
-
     name: str = "custom"
     frameworks: tuple[str, ...] = ()
-    recipes: tuple[str, ...] = ("reference",)  # names of recipes, or kinds: "reference", "official"
+    recipes: tuple[str, ...] = ("reference",)  # names or kinds ("official")
     models: tuple[str, ...] = ("resnet50_v1.5",)
     scales: tuple[tuple[int, int], ...] = ((1, 1),)  # (nodes, devices per node)
     batch_per_device: tuple[int, ...] = (32,)
@@ -64,7 +60,7 @@ class Spec:
     most_repeats: int | None = None  # of a case that fewer leave undecided; None: *repeats*
     timeout_s: float = 3600.0
     cores_per_device: int | None = None  # of a CPU device; None: what the machine has for each
-    retries: int = 2  # of a run that the infrastructure failed
+    retries: int = 2
     max_device_hours: float | None = None  # None: as many as it takes
     stop_after_window: bool = False  # end scripts after their measured steps
     seed: int = 0  # of the order of the frameworks within a scale
@@ -80,7 +76,6 @@ class Spec:
     of its own. The repeats of all are interleaved. () = the matrix is this spec's own."""
 
     def matrices(self) -> tuple["Spec", ...]:
-        """The specs whose products make up the evaluation."""
         return self.parts or (self,)
 
     @property
@@ -105,8 +100,7 @@ def read(path: Path) -> Spec:
 
 
 def _laid_over(base: Spec, found: "_Part") -> Spec:
-    """*base* with what a file sets."""
-    given = {one.name: value for one in fields(found) if (value := getattr(found, one.name)) is not None}
+    given = {key.name: value for key in fields(found) if (value := getattr(found, key.name)) is not None}
     changes: dict[str, Any] = {FIELDS.get(key, key): value for key, value in given.items() if key != "parts"}
     return replace(base, **{**changes, **changes.get("repeats", {})})
 
@@ -154,7 +148,6 @@ def steps(text: str) -> Protocol:
 
 
 def switch(text: str | bool) -> bool:
-    """`on` / `off` → True / False."""
     if isinstance(text, bool):
         return text
     if not isinstance(text, str) or text not in ("on", "off"):
@@ -175,7 +168,6 @@ def batch(text: str | int) -> int:
 
 
 def memory_gb(text: str | float) -> float:
-    """Of a CPU device."""
     found = float(text) if re.fullmatch(r"[0-9]{1,6}(\.[0-9]{1,3})?", str(text)) else 0.0
     if not found > 0:
         raise EvalsuiteError.of("plan.spec_memory", text=text)
@@ -284,8 +276,6 @@ class _Part:
 
 @dataclass(frozen=True, kw_only=True)
 class _SpecFile(_Part):
-    """For all parts, unless one says otherwise."""
-
     memory_gb_per_device: Annotated[float, From(float, memory_gb)] | None = None
     repeats: Annotated[dict[str, Any], From(int | str, _repeats)] | None = None
     timeout_s: Annotated[float, From(Annotated[int, between(1, MOST_SECONDS)], float)] | None = None

@@ -41,7 +41,7 @@ def _is_variant(name: str) -> bool:
 
 
 def _named_once(found: Sequence["Variant"]) -> bool:
-    return len({one.name for one in found}) == len(found)
+    return len({variant.name for variant in found}) == len(found)
 
 
 Argument = Annotated[str, From(object, argument)]
@@ -116,14 +116,13 @@ def version(text: str) -> tuple[str, str]:
 
 
 def rule(table: Mapping[str, object]) -> Rule:
-    """A table of `[[include]]` or `[[exclude]]`."""
     if not table:
         raise EvalsuiteError(decode.message("no_axis"))
     values = {axis: given if isinstance(given, list) else [given] for axis, given in table.items()}
     return Rule(values=tuple((axis, tuple(map(argument, each))) for axis, each in values.items()))
 
 
-def kept(case: Case, include: Sequence[Rule], exclude: Sequence[Rule]) -> bool:
+def is_included(case: Case, include: Sequence[Rule], exclude: Sequence[Rule]) -> bool:
     """Whether *case* is in some include, if there is any, and in no exclude."""
     return (not include or any(rule.holds(case) for rule in include)) and not any(rule.holds(case) for rule in exclude)
 
@@ -150,12 +149,14 @@ def varied(
     asked_versions: Sequence[tuple[str, str]],
     frameworks: Sequence[str],
 ) -> dict[str, Adapter]:
-    """*adapters* with the variants and versions that are asked for of *frameworks*."""
-    for one in asked:
-        for name in one.frameworks:
+    for variant in asked:
+        for name in variant.frameworks:
             if name not in adapters:
                 raise EvalsuiteError.of(
-                    "plan.variant_framework", variant=one.name, name=name, known=listed("frameworks", name, adapters)
+                    "plan.variant_framework",
+                    variant=variant.name,
+                    name=name,
+                    known=listed("frameworks", name, adapters),
                 )
     found = {name: _varied(adapter, asked, asked_versions) for name, adapter in adapters.items()}
     packages = {_package(recipe) for name in frameworks if name in adapters for recipe in adapters[name].recipes}
@@ -170,27 +171,25 @@ def varied(
 
 def _varied(adapter: Adapter, asked: Sequence[Variant], asked_versions: Sequence[tuple[str, str]]) -> Adapter:
     recipes: list[Recipe] = []
-    ours = [one for one in asked if one.of(adapter.name)]
+    ours = [variant for variant in asked if variant.of(adapter.name)]
     for recipe in adapter.recipes:
         theirs = [version for package, version in asked_versions if package == _package(recipe)]
         based = [_of_version(recipe, version) for version in theirs] or [recipe]
         based += [
-            replace(one, name=f"{one.name}@{each.name}", image=each.image)
+            replace(recipe, name=f"{recipe.name}@{each.name}", image=each.image)
             for each in ours
             if each.image
-            for one in based
+            for recipe in based
         ]
-        recipes += [_with_axis(one, ours) for one in based]
+        recipes += [_with_axis(recipe, ours) for recipe in based]
     return replace(adapter, recipes=tuple(recipes))
 
 
 def _package(recipe: Recipe) -> str:
-    """The distribution whose version is that of the framework."""
     return recipe.requirements[0].partition("==")[0].strip().lower() if recipe.requirements else ""
 
 
 def _of_version(recipe: Recipe, version: str) -> Recipe:
-    """What is pinned beside the framework follows."""
     name = f"{recipe.name}@{version.removesuffix('.*')}"
     return replace(
         recipe,
@@ -213,7 +212,7 @@ def _pinned(pins: Sequence[str], version: str) -> tuple[str, ...]:
 
 def _with_axis(recipe: Recipe, asked: Sequence[Variant]) -> Recipe:
     """*recipe* with the axis of the variants that change how it is run."""
-    ways = {one.name: one for one in asked if one.environment or one.arguments}
+    ways = {variant.name: variant for variant in asked if variant.environment or variant.arguments}
     if not ways:
         return recipe
     plain = recipe.command
@@ -240,10 +239,10 @@ def ways(recipe: Recipe, framework: str, asked: Sequence[Variant]) -> tuple[str,
 
     A variant with an image is run only in that image.
     """
-    ours = [one for one in asked if one.of(framework)]
+    ours = [variant for variant in asked if variant.of(framework)]
     image = recipe.name.rpartition("@")[2]
-    with_image = {one.name for one in ours if one.image}
+    with_image = {variant.name for variant in ours if variant.image}
     if image in with_image:
-        own = next(one for one in ours if one.name == image)
+        own = next(variant for variant in ours if variant.name == image)
         return (own.name,) if own.environment or own.arguments else (PLAIN,)
-    return (PLAIN, *(one.name for one in ours if not one.image))
+    return (PLAIN, *(variant.name for variant in ours if not variant.image))

@@ -33,8 +33,6 @@ ROOM_BYTES = 10 * GIB  # four frameworks' environments took 5 GB on a CPU machin
 
 @dataclass(frozen=True, kw_only=True)
 class Check:
-    """One thing that was looked for."""
-
     group: str
     name: str
     state: State  # "later": made on first use; "broken": there, and does not work
@@ -75,7 +73,8 @@ def checks(runs: Path, folders: Sequence[Path] = ()) -> list[Check]:
         *tools(),
         *frameworks(folders),
         *fonts(),
-        *folders_writable(runs),
+        folder("runs", runs, Message("launch.runs_dir_remedy")),
+        folder("cache", paths.cache(), Message("launch.cache_remedy"), ROOM_BYTES),
     ]
 
 
@@ -213,11 +212,6 @@ def fonts() -> Iterator[Check]:
             detail=Message("launch.no_fonts"),
             remedy=Message("launch.fonts_remedy"),
         )
-
-
-def folders_writable(runs: Path) -> Iterator[Check]:
-    yield folder("runs", runs, Message("launch.runs_dir_remedy"))
-    yield folder("cache", paths.cache(), Message("launch.cache_remedy"), ROOM_BYTES)
 
 
 def folder(name: str, path: Path, remedy: str, room_bytes: int = 0) -> Check:

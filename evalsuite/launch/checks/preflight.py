@@ -56,19 +56,18 @@ class _Heard:
 
 
 def look_at_nodes(engine: Engine, runs: Path, wanted: Wanted) -> Preflight:
-    """Raises EvalsuiteError if the runs folder cannot be written here."""
     with _token(runs) as (folder, token), ThreadPoolExecutor(min(AT_ONCE, len(engine.nodes))) as pool:
         heard = list(pool.map(lambda name: _ask(engine, name, folder, token, wanted.programs), engine.nodes))
     ours = node_check.sources_sha256()
     slow, same = _slow(heard), _same(heard) if engine.listed else {}
     nodes = tuple(
         CheckedNode(
-            name=one.name,
-            facts=one.facts,
-            clock_offset_s=one.clock_offset_s,
-            troubles=tuple(_troubles(one, wanted, runs, ours, slow.get(one.name), same.get(one.name))),
+            name=node.name,
+            facts=node.facts,
+            clock_offset_s=node.clock_offset_s,
+            troubles=tuple(_troubles(node, wanted, runs, ours, slow.get(node.name), same.get(node.name))),
         )
-        for one in heard
+        for node in heard
     )
     at = datetime.now(UTC).astimezone().isoformat(timespec="milliseconds")
     found = Preflight(at=at, engine=engine.name, evalsuite=__version__, wanted=wanted.nodes, nodes=nodes)
@@ -155,7 +154,7 @@ def _hear(name: str, process: "subprocess.Popen[str]") -> _Heard:
 
 def _slow(heard: Sequence[_Heard]) -> dict[str, float]:
     """Node → times the median (of two: the shorter) of the fixed computation, where it is slow."""
-    probes = {one.name: one.facts.probe_s for one in heard if one.facts and one.facts.probe_s}
+    probes = {node.name: node.facts.probe_s for node in heard if node.facts and node.facts.probe_s}
     if len(probes) < 2:
         return {}
     usual = statistics.median(probes.values()) if len(probes) > 2 else min(probes.values())
@@ -165,26 +164,26 @@ def _slow(heard: Sequence[_Heard]) -> dict[str, float]:
 def _same(heard: Sequence[_Heard]) -> dict[str, str]:
     """Node → name of an earlier node that is the same machine."""
     first: dict[str, str] = {}
-    for one in heard:
-        if one.facts and one.facts.machine:
-            first.setdefault(one.facts.machine, one.name)
-    names = {one.name: first[one.facts.machine] for one in heard if one.facts and one.facts.machine}
+    for node in heard:
+        if node.facts and node.facts.machine:
+            first.setdefault(node.facts.machine, node.name)
+    names = {node.name: first[node.facts.machine] for node in heard if node.facts and node.facts.machine}
     return {name: other for name, other in names.items() if name != other}
 
 
 def _troubles(
-    one: _Heard, wanted: Wanted, runs: Path, ours: str, slow: float | None, same: str | None
+    node: _Heard, wanted: Wanted, runs: Path, ours: str, slow: float | None, same: str | None
 ) -> Iterator[Trouble]:
-    facts, folder = one.facts, str(runs.resolve())
+    facts, folder = node.facts, str(runs.resolve())
 
     def error(kind: str, **values: str) -> Trouble:
-        return Trouble(node=one.name, kind=kind, severity="error", values=values)
+        return Trouble(node=node.name, kind=kind, severity="error", values=values)
 
     def warning(kind: str, **values: str) -> Trouble:
-        return Trouble(node=one.name, kind=kind, severity="warning", values=values)
+        return Trouble(node=node.name, kind=kind, severity="warning", values=values)
 
     if facts is None:
-        said = redaction.redact(launcher_errors.find_reason(one.output)).removeprefix(f"{one.name}: ").rstrip(".")
+        said = redaction.redact(launcher_errors.find_reason(node.output)).removeprefix(f"{node.name}: ").rstrip(".")
         yield error("unreached", reason=said or Message("launch.answers_nothing"))
         return
     if same is not None:
@@ -201,7 +200,7 @@ def _troubles(
         yield error("room", folder=folder, free=f"{facts.free_bytes / ROOM_BYTES:.2f}")
     if wanted.devices is not None and facts.devices is not None and facts.devices < wanted.devices:
         yield error("devices", found=str(facts.devices), wanted=str(wanted.devices))
-    if (offset_s := one.clock_offset_s) is not None and abs(offset_s) > CLOCK_WARNED_S:
+    if (offset_s := node.clock_offset_s) is not None and abs(offset_s) > CLOCK_WARNED_S:
         yield (error if abs(offset_s) > CLOCK_REFUSED_S else warning)("clock", offset=f"{offset_s:+.1f}")
     if facts.busy:
         yield warning("busy", programs=", ".join(f"{name} ({cores:g})" for name, cores in facts.busy.items()))
@@ -211,6 +210,6 @@ def _troubles(
         yield warning("slow", times=f"{slow:.2f}")
 
 
-def _on_device(one: DeviceProcess) -> str:
-    memory = "" if one.memory_bytes is None else f", {one.memory_bytes / ROOM_BYTES:.1f} GiB"
-    return f"{one.name or '?'} (pid {one.pid}, GPU {one.device}{memory})"
+def _on_device(node: DeviceProcess) -> str:
+    memory = "" if node.memory_bytes is None else f", {node.memory_bytes / ROOM_BYTES:.1f} GiB"
+    return f"{node.name or '?'} (pid {node.pid}, GPU {node.device}{memory})"

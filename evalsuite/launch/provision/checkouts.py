@@ -45,7 +45,7 @@ def state(repository: Repository) -> State:
     found = find_differences(repository.folder, commit, repository.paths)
     parts = [_of_submodule(repository.folder, place, commit) for place in repository.submodules]
     absent = tuple(path for path in found.gone if not _has_content(repository, commit, path))
-    changed = (*found.changed, *(path for path in found.gone if path not in absent), *(one for one in parts if one))
+    changed = (*found.changed, *(path for path in found.gone if path not in absent), *filter(None, parts))
     return State(present=True, commit=commit, changed=(FORGED,) if found.forged else changed, absent=absent)
 
 
@@ -176,9 +176,9 @@ def _fetch(repository: Repository, address: str, folder: Path) -> None:
 def _fetch_commit(commit: str, address: str, folder: Path) -> None:
     """One commit, with files only as they are checked out; all branches from a server that gives only these."""
     run_git("remote", "add", "--", "origin", address, folder=folder)
-    one = ("--depth", "1", "--no-tags", "--filter=blob:none", "--no-recurse-submodules")
+    single = ("--depth", "1", "--no-tags", "--filter=blob:none", "--no-recurse-submodules")
     try:
-        run_git("fetch", "--quiet", *one, "--", "origin", commit, folder=folder)
+        run_git("fetch", "--quiet", *single, "--", "origin", commit, folder=folder)
     except CannotFetch as error:
         if not any(words in str(error) for words in BRANCHES_ALONE):
             raise

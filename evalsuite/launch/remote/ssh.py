@@ -119,7 +119,7 @@ def _follow(connections: Sequence[_Connection], asked: Sequence[int], say: Calla
     code, parent, deadline = 0, os.getppid(), None
     left = list(connections)
     while left:
-        for connection in [one for one in left if one.process.poll() is not None]:
+        for connection in [link for link in left if link.process.poll() is not None]:
             left.remove(connection)
             connection.reader.join(1.0)
             ended = connection.process.returncode

@@ -63,13 +63,13 @@ class Dcmi:
 
     def __init__(self) -> None:
         self._library = _library()
-        self._devices = self._found() if self._library is not None else {}
+        self._devices = self._find_devices() if self._library is not None else {}
 
     @property
     def driver(self) -> str | None:
         text = ctypes.create_string_buffer(VERSION_BYTES)
         return (
-            text.value.decode(errors="replace") if self._told("dcmi_get_driver_version", text, VERSION_BYTES) else None
+            text.value.decode(errors="replace") if self._call("dcmi_get_driver_version", text, VERSION_BYTES) else None
         )
 
     def facts(self) -> list[Gpu]:
@@ -81,10 +81,10 @@ class Dcmi:
     def close(self) -> None:
         """There is nothing to end."""
 
-    def _found(self) -> dict[int, tuple[int, int]]:
+    def _find_devices(self) -> dict[int, tuple[int, int]]:
         """Number of each device → its card, and its place on the card."""
         count, cards = ctypes.c_int(), (ctypes.c_int * MOST_CARDS)()
-        if not self._told("dcmi_get_card_list", ctypes.byref(count), cards, MOST_CARDS):
+        if not self._call("dcmi_get_card_list", ctypes.byref(count), cards, MOST_CARDS):
             return {}
         found: dict[int, tuple[int, int]] = {}
         for card in cards[: max(0, min(count.value, MOST_CARDS))]:
@@ -97,7 +97,7 @@ class Dcmi:
 
     def _facts(self, index: int, card: int, device: int) -> Gpu:
         chip, memory = ChipInfo(), self._memory(card, device)
-        known = self._told("dcmi_get_device_chip_info", card, device, ctypes.byref(chip))
+        known = self._call("dcmi_get_device_chip_info", card, device, ctypes.byref(chip))
         words = [bytes(part).split(b"\0")[0].decode(errors="replace") for part in (chip.chip_type, chip.chip_name)]
         return Gpu(
             index=index,
@@ -125,24 +125,24 @@ class Dcmi:
 
     def _memory(self, card: int, device: int) -> Any:
         found = HbmInfo()
-        return found if self._told("dcmi_get_device_hbm_info", card, device, ctypes.byref(found)) else None
+        return found if self._call("dcmi_get_device_hbm_info", card, device, ctypes.byref(found)) else None
 
     def _errors(self, card: int, device: int) -> Any:
         found = EccInfo()
-        told = self._told("dcmi_get_device_ecc_info", card, device, HBM_ERRORS, ctypes.byref(found))
-        return found if told and found.enable_flag else None
+        answered = self._call("dcmi_get_device_ecc_info", card, device, HBM_ERRORS, ctypes.byref(found))
+        return found if answered and found.enable_flag else None
 
     def _logic_id(self, card: int, device: int) -> int | None:
         """What a program calls the device: the one function whose answer stands before the question."""
         number = ctypes.c_int()
-        told = self._told("dcmi_get_device_logic_id", ctypes.byref(number), card, device)
-        return number.value if told and number.value >= 0 else None
+        answered = self._call("dcmi_get_device_logic_id", ctypes.byref(number), card, device)
+        return number.value if answered and number.value >= 0 else None
 
     def _whole(self, name: str, *arguments: int) -> int | None:
         number = ctypes.c_int()
-        return number.value if self._told(name, *arguments, ctypes.byref(number)) else None
+        return number.value if self._call(name, *arguments, ctypes.byref(number)) else None
 
-    def _told(self, name: str, *arguments: Any) -> bool:
+    def _call(self, name: str, *arguments: Any) -> bool:
         function = getattr(self._library, name, None) if self._library is not None else None
         return function is not None and function(*arguments) == 0
 

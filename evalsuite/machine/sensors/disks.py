@@ -1,4 +1,5 @@
-"""Whole disks of this machine."""
+"""Whole disks. Partitions, loop devices, RAM disks and volumes over disks are left out, unless there is nothing
+else."""
 
 from pathlib import Path
 from typing import Any
@@ -8,8 +9,7 @@ from evalsuite.runs.samples import DiskCounters
 
 
 class Disks:
-    """Bytes and operations since the machine started. Partitions, loop devices, RAM disks and volumes over disks are
-    left out, unless there is nothing else."""
+    """Bytes and operations since the machine started."""
 
     def __init__(self, root: Path = Path("/")) -> None:
         counters = system.read_psutil("disk_io_counters", perdisk=True, nowrap=False) or {}

@@ -1,12 +1,10 @@
-"""Main memory."""
+"""Main memory, of the machine, or of the container where its limit is tighter."""
 
 from evalsuite.machine import cgroups
 from evalsuite.machine.sensors import system
 
 
 class Memory:
-    """Of the machine, or of the container where its limit is tighter."""
-
     def __init__(self, limits: cgroups.Limits) -> None:
         found = system.read_psutil("virtual_memory")
         whole = found.total if found else None

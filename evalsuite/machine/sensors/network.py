@@ -76,7 +76,7 @@ def _is_hardware(interface: Path, deepest: int = 4) -> bool:
     if _is_card(interface):
         return True
     below = [file.name.removeprefix("lower_") for file in interface.glob("lower_*")]
-    return bool(below) and deepest > 0 and all(_is_hardware(interface.with_name(one), deepest - 1) for one in below)
+    return bool(below) and deepest > 0 and all(_is_hardware(interface.with_name(name), deepest - 1) for name in below)
 
 
 def _interface(counters: Any) -> InterfaceCounters:

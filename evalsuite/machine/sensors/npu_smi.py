@@ -1,7 +1,6 @@
 """Ascend devices by npu-smi, which takes a second to answer: asked on a thread."""
 
 import re
-import shutil
 import subprocess
 import threading
 from collections.abc import Iterator
@@ -32,8 +31,6 @@ class Row:
 
 
 class NpuSmi:
-    """The devices in the order of npu-smi."""
-
     slow_period_s = PERIOD_S
 
     def __init__(self) -> None:
@@ -108,8 +105,6 @@ def _number(word: str) -> float | None:
 
 
 def _printed() -> str:
-    if shutil.which("npu-smi") is None:
-        return ""
     try:
         answer = subprocess.run(
             ["npu-smi", "info"], capture_output=True, text=True, timeout=ANSWER_S, stdin=subprocess.DEVNULL

@@ -42,8 +42,8 @@ class Nvidia:
             handles = [device.handle for device in self._devices]
             self._pcie = pcie.PcieMeter(handles, pcie.period_s(len(handles)))
             self._xids = Xids(handles)
-        traffic = self._pcie.taken() if self._pcie else {}
-        xids = self._xids.counted() if self._xids else {}
+        traffic = self._pcie.take() if self._pcie else {}
+        xids = self._xids.count() if self._xids else {}
         return [
             device.reading(traffic.get(device.index, (None, None)), xids.get(device.index)) for device in self._devices
         ]
@@ -56,15 +56,15 @@ class Nvidia:
         if all(running is None for _, running in found):
             return None
         return [
-            DeviceProcess(device=index, pid=one.pid, memory_bytes=one.usedGpuMemory)
+            DeviceProcess(device=index, pid=process.pid, memory_bytes=process.usedGpuMemory)
             for index, running in found
-            for one in running or ()
+            for process in running or ()
         ]
 
     def versions(self) -> Mapping[str, str | None]:
-        cuda = nvml.asked("nvmlSystemGetCudaDriverVersion")
+        cuda = nvml.ask("nvmlSystemGetCudaDriverVersion")
         return {
-            "driver": nvml.string(nvml.asked("nvmlSystemGetDriverVersion")),
+            "driver": nvml.string(nvml.ask("nvmlSystemGetDriverVersion")),
             "toolkit": None if cuda is None else f"{cuda // 1000}.{cuda % 1000 // 10}",
         }
 
@@ -78,8 +78,6 @@ class Nvidia:
 
 
 class _Device:
-    """One device, with what is compared from reading to reading."""
-
     def __init__(self, index: int, handle: Any) -> None:
         self.index = index
         self.handle = handle
@@ -94,17 +92,17 @@ class _Device:
             index=self.index,
             kind="gpu",
             vendor="NVIDIA",
-            uuid=nvml.string(nvml.asked("nvmlDeviceGetUUID", self.handle)),
-            name=nvml.string(nvml.asked("nvmlDeviceGetName", self.handle)),
+            uuid=nvml.string(nvml.ask("nvmlDeviceGetUUID", self.handle)),
+            name=nvml.string(nvml.ask("nvmlDeviceGetName", self.handle)),
             memory_total_bytes=memory.total if memory else None,
-            power_limit_w=_scaled(nvml.asked("nvmlDeviceGetEnforcedPowerLimit", self.handle), 1e-3),
+            power_limit_w=_scaled(nvml.ask("nvmlDeviceGetEnforcedPowerLimit", self.handle), 1e-3),
         )
 
     def reading(self, traffic: tuple[int | None, int | None], xids: int | None) -> GpuReading:
         handle = self.handle
-        now = nvml.asked("nvmlDeviceGetUtilizationRates", handle)
+        now = nvml.ask("nvmlDeviceGetUtilizationRates", handle)
         memory = _memory(handle)
-        busy, power, links, profile = self.busy.taken(), self.power.taken(), _links(handle), self.profile.taken()
+        busy, power, links, profile = self.busy.take(), self.power.take(), _links(handle), self.profile.take()
         corrected, uncorrected = self.health.memory_errors()
         return GpuReading(
             index=self.index,
@@ -114,14 +112,14 @@ class _Device:
             utilisation_most_percent=busy.most,
             memory_used_bytes=memory.used if memory else None,
             memory_utilisation_percent=now.memory if now else None,
-            power_w=_scaled(nvml.asked("nvmlDeviceGetPowerUsage", handle), 1e-3),
+            power_w=_scaled(nvml.ask("nvmlDeviceGetPowerUsage", handle), 1e-3),
             power_mean_w=power.mean,
             power_least_w=power.least,
             power_most_w=power.most,
-            energy_j=_scaled(nvml.asked("nvmlDeviceGetTotalEnergyConsumption", handle), 1e-3),  # since Volta
-            temperature_c=nvml.asked("nvmlDeviceGetTemperature", handle, nvml.constant("NVML_TEMPERATURE_GPU")),
-            sm_clock_mhz=nvml.asked("nvmlDeviceGetClockInfo", handle, nvml.constant("NVML_CLOCK_SM")),
-            memory_clock_mhz=nvml.asked("nvmlDeviceGetClockInfo", handle, nvml.constant("NVML_CLOCK_MEM")),
+            energy_j=_scaled(nvml.ask("nvmlDeviceGetTotalEnergyConsumption", handle), 1e-3),  # since Volta
+            temperature_c=nvml.ask("nvmlDeviceGetTemperature", handle, nvml.constant("NVML_TEMPERATURE_GPU")),
+            sm_clock_mhz=nvml.ask("nvmlDeviceGetClockInfo", handle, nvml.constant("NVML_CLOCK_SM")),
+            memory_clock_mhz=nvml.ask("nvmlDeviceGetClockInfo", handle, nvml.constant("NVML_CLOCK_MEM")),
             pcie_received_bytes_per_s=traffic[0],
             pcie_sent_bytes_per_s=traffic[1],
             link_received_bytes=links[0],
@@ -138,22 +136,22 @@ class _Device:
 
 
 def _handles() -> list[Any]:
-    count = nvml.asked("nvmlDeviceGetCount") or 0
-    found = [nvml.asked("nvmlDeviceGetHandleByIndex", index) for index in range(count)]
+    count = nvml.ask("nvmlDeviceGetCount") or 0
+    found = [nvml.ask("nvmlDeviceGetHandleByIndex", index) for index in range(count)]
     return [handle for handle in found if handle is not None]
 
 
 def _computing(handle: Any) -> Any:
     """By versioned names: without one pynvml raises something else than NVMLError on older drivers."""
-    newer = nvml.asked(f"{COMPUTING}_v3", handle)
-    return newer if newer is not None else nvml.asked(f"{COMPUTING}_v2", handle)
+    newer = nvml.ask(f"{COMPUTING}_v3", handle)
+    return newer if newer is not None else nvml.ask(f"{COMPUTING}_v2", handle)
 
 
 def _memory(handle: Any) -> Any:
     """Version 2 does not count the driver's own memory as used, like nvidia-smi."""
     version = nvml.constant("nvmlMemory_v2")
-    newer = nvml.asked("nvmlDeviceGetMemoryInfo", handle, version=version) if version else None
-    return newer or nvml.asked("nvmlDeviceGetMemoryInfo", handle)
+    newer = nvml.ask("nvmlDeviceGetMemoryInfo", handle, version=version) if version else None
+    return newer or nvml.ask("nvmlDeviceGetMemoryInfo", handle)
 
 
 def _links(handle: Any) -> tuple[int | None, int | None]:
@@ -161,7 +159,7 @@ def _links(handle: Any) -> tuple[int | None, int | None]:
     fields = [nvml.constant(f"NVML_FI_DEV_NVLINK_THROUGHPUT_DATA_{way}") for way in ("RX", "TX")]
     if None in fields:
         return None, None
-    values = nvml.asked("nvmlDeviceGetFieldValues", handle, [(field, ALL_LINKS) for field in fields])
+    values = nvml.ask("nvmlDeviceGetFieldValues", handle, [(field, ALL_LINKS) for field in fields])
     if values is None:
         return None, None
     received, sent = (value.value.ullVal * KIBIBYTE if value.nvmlReturn == 0 else None for value in values)

@@ -19,8 +19,6 @@ class Taken:
 
 
 class Buffer:
-    """One buffer: *name* in NVML, values times *scale*."""
-
     def __init__(self, handle: Any, name: str, scale: float = 1.0) -> None:
         self._handle = handle
         self._kind = nvml.constant(name) if nvml.trouble() is None else None
@@ -28,10 +26,10 @@ class Buffer:
         self._seen_us = 0
         self._begun = False
 
-    def taken(self) -> Taken:
+    def take(self) -> Taken:
         """The samples since the last call. The first call gives none: those are from before the run."""
         known = self._kind is not None
-        answer = nvml.asked("nvmlDeviceGetSamples", self._handle, self._kind, self._seen_us) if known else None
+        answer = nvml.ask("nvmlDeviceGetSamples", self._handle, self._kind, self._seen_us) if known else None
         if answer is None:
             return Taken()
         member = MEMBERS.get(answer[0])

@@ -13,17 +13,15 @@ ERRORS_PERIOD_S = 5.0  # slow to read on some boards
 
 
 class Health:
-    """Of one device."""
-
     def __init__(self, handle: Any) -> None:
         self._handle = handle
         self._asked_s = -ERRORS_PERIOD_S
 
     def clock_limits(self) -> int | None:
         """A bit a reason: nvml.h, nvmlClocksEventReason… (1: idle)."""
-        found: int | None = nvml.asked("nvmlDeviceGetCurrentClocksEventReasons", self._handle)  # since driver 535
+        found: int | None = nvml.ask("nvmlDeviceGetCurrentClocksEventReasons", self._handle)  # since driver 535
         if found is None:
-            found = nvml.asked("nvmlDeviceGetCurrentClocksThrottleReasons", self._handle)
+            found = nvml.ask("nvmlDeviceGetCurrentClocksThrottleReasons", self._handle)
         return found
 
     def memory_errors(self) -> tuple[int | None, int | None]:
@@ -33,7 +31,7 @@ class Health:
         self._asked_s = time.monotonic()
         counter = nvml.constant("NVML_VOLATILE_ECC")
         corrected, uncorrected = (
-            nvml.asked("nvmlDeviceGetTotalEccErrors", self._handle, nvml.constant(name), counter)
+            nvml.ask("nvmlDeviceGetTotalEccErrors", self._handle, nvml.constant(name), counter)
             for name in ("NVML_MEMORY_ERROR_TYPE_CORRECTED", "NVML_MEMORY_ERROR_TYPE_UNCORRECTED")
         )
         return corrected, uncorrected
@@ -43,18 +41,18 @@ class Xids:
     """Critical errors that the driver reports (docs.nvidia.com/deploy/xid-errors)."""
 
     def __init__(self, handles: Sequence[Any]) -> None:
-        self._set = nvml.asked("nvmlEventSetCreate")
+        self._set = nvml.ask("nvmlEventSetCreate")
         self._index = {_address(handle): index for index, handle in enumerate(handles)}
         self._count = {
             index: 0
             for index, handle in enumerate(handles)
-            if self._set is not None and nvml.done("nvmlDeviceRegisterEvents", handle, nvml.constant(XID), self._set)
+            if self._set is not None and nvml.call("nvmlDeviceRegisterEvents", handle, nvml.constant(XID), self._set)
         }
 
-    def counted(self) -> dict[int, int]:
+    def count(self) -> dict[int, int]:
         """Index → errors since the run began; without devices that do not report them."""
         for _ in range(MOST_EVENTS if self._count else 0):
-            event = nvml.asked("nvmlEventSetWait", self._set, 0)  # None: no event is left
+            event = nvml.ask("nvmlEventSetWait", self._set, 0)  # None: no event is left
             if event is None:
                 break
             index = self._index.get(_address(event.device))
@@ -64,7 +62,7 @@ class Xids:
 
     def close(self) -> None:
         if self._set is not None:
-            nvml.done("nvmlEventSetFree", self._set)
+            nvml.call("nvmlEventSetFree", self._set)
             self._set, self._count = None, {}
 
 

@@ -18,27 +18,27 @@ class Profile:
 
     def __init__(self, handle: Any) -> None:
         self._handle = handle
-        support = nvml.asked("nvmlGpmQueryDeviceSupport", handle)
+        support = nvml.ask("nvmlGpmQueryDeviceSupport", handle)
         self._samples: list[Any] = []
         self._metrics = {name: number for name in METRICS if (number := nvml.constant(name)) is not None}
         if support is not None and support.isSupportedDevice:
-            found = [nvml.asked("nvmlGpmSampleAlloc") for _ in range(2)]
+            found = [nvml.ask("nvmlGpmSampleAlloc") for _ in range(2)]
             self._samples = found if None not in found else []
         self._read = 0
 
-    def taken(self) -> Mapping[str, float]:
+    def take(self) -> Mapping[str, float]:
         """Metric → its value since the last call; empty at the first, and where the device has none."""
         if not self._samples:
             return {}
         older, newer = self._samples[(self._read + 1) % 2], self._samples[self._read % 2]
-        if not nvml.done("nvmlGpmSampleGet", self._handle, newer):
+        if not nvml.call("nvmlGpmSampleGet", self._handle, newer):
             return {}
         self._read += 1
         return self._between(older, newer) if self._read > 1 else {}
 
     def close(self) -> None:
         for sample in self._samples:
-            nvml.done("nvmlGpmSampleFree", sample)
+            nvml.call("nvmlGpmSampleFree", sample)
         self._samples = []
 
     def _between(self, older: Any, newer: Any) -> dict[str, float]:
@@ -50,7 +50,7 @@ class Profile:
         question.numMetrics = len(self._metrics)
         for place, number in enumerate(self._metrics.values()):
             question.metrics[place].metricId = number
-        answer = nvml.asked("nvmlGpmMetricsGet", question)
+        answer = nvml.ask("nvmlGpmMetricsGet", question)
         if answer is None:
             return {}
         answered = zip(self._metrics, answer.metrics, strict=False)

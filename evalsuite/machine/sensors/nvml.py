@@ -20,13 +20,13 @@ def trouble() -> str | None:
     return None
 
 
-def asked(name: str, *arguments: Any, **named: Any) -> Any:
+def ask(name: str, *arguments: Any, **named: Any) -> Any:
     """What NVML answers; None where package, library, driver or device cannot say."""
     answered, found = _answer(name, *arguments, **named)
     return found if answered else None
 
 
-def done(name: str, *arguments: Any) -> bool:
+def call(name: str, *arguments: Any) -> bool:
     """Whether NVML did it."""
     return _answer(name, *arguments)[0]
 

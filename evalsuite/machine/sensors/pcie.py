@@ -1,4 +1,5 @@
-"""PCIe traffic of NVIDIA devices."""
+"""PCIe traffic of NVIDIA devices, read on a thread: NVML takes 20 ms an answer (docs.nvidia.com/deploy/nvml-api,
+nvmlDeviceGetPcieThroughput)."""
 
 import threading
 import time
@@ -18,9 +19,6 @@ def period_s(devices: int) -> float:
 
 
 class PcieMeter:
-    """Reads on a thread, because NVML takes 20 ms an answer: docs.nvidia.com/deploy/nvml-api,
-    nvmlDeviceGetPcieThroughput."""
-
     def __init__(self, handles: Sequence[Any], period_s: float) -> None:
         self._period_s = period_s
         self._handles = dict(enumerate(handles))
@@ -30,7 +28,7 @@ class PcieMeter:
         self._thread = threading.Thread(target=self._measure, name="pcie", daemon=True)
         self._thread.start()
 
-    def taken(self) -> dict[int, tuple[int | None, int | None]]:
+    def take(self) -> dict[int, tuple[int | None, int | None]]:
         """Index → (received, sent) bytes per second; each measurement is given once."""
         with self._lock:
             latest, self._latest = self._latest, {}
@@ -53,5 +51,5 @@ class PcieMeter:
 
 
 def _throughput(handle: Any, way: str) -> int | None:
-    kilobytes = nvml.asked("nvmlDeviceGetPcieThroughput", handle, nvml.constant(f"NVML_PCIE_UTIL_{way}_BYTES"))
+    kilobytes = nvml.ask("nvmlDeviceGetPcieThroughput", handle, nvml.constant(f"NVML_PCIE_UTIL_{way}_BYTES"))
     return None if kilobytes is None else int(kilobytes) * KIBIBYTE

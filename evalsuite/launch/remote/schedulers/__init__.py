@@ -1,4 +1,4 @@
-"""The batch schedulers: one module each, and here the list of them."""
+"""The batch schedulers."""
 
 from evalsuite.launch.remote.schedulers import slurm
 from evalsuite.launch.remote.schedulers.scheduler import Environment, QueuedJob
@@ -7,12 +7,12 @@ SCHEDULERS = {scheduler.name: scheduler for scheduler in (slurm.SCHEDULER,)}
 
 
 def wall_time_left_s(environment: Environment) -> float | None:
-    """The seconds that the allocation at hand has left; None where there is none, or it has no end."""
-    ours = next((one for one in SCHEDULERS.values() if one.job_id(environment)), None)
+    """Seconds left of the allocation; None where there is none, or it has no end."""
+    ours = next((scheduler for scheduler in SCHEDULERS.values() if scheduler.job_id(environment)), None)
     return ours.left_s(environment) if ours else None
 
 
 def queued_jobs() -> tuple[QueuedJob, ...] | None:
     """This user's jobs of every scheduler that answers; None where none does."""
-    answers = [jobs for one in SCHEDULERS.values() if (jobs := one.jobs()) is not None]
+    answers = [jobs for scheduler in SCHEDULERS.values() if (jobs := scheduler.jobs()) is not None]
     return tuple(job for jobs in answers for job in jobs) if answers else None

@@ -1,5 +1,4 @@
-"""What evalsuite asks of a batch scheduler. Each is one module beside this one; the agent learns from
-`agent/platforms` what it says on a node."""
+"""What evalsuite asks of a batch scheduler. What a node is told is in `agent/platforms`."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,8 +12,6 @@ Environment = Mapping[str, str]
 
 @dataclass(frozen=True, kw_only=True)
 class QueuedJob:
-    """A job as the scheduler's queue shows it."""
-
     id: str
     state: str
     name: str
@@ -26,15 +23,15 @@ class QueuedJob:
 
 @dataclass(frozen=True, kw_only=True)
 class Scheduler:
-    """One batch scheduler. Nothing of it is optional: what it cannot say, its function gives as None or ()."""
+    """What a scheduler cannot say, its function gives as None or ()."""
 
     name: str  # of its engine
-    engine: Callable[[Sequence[str]], Engine]  # on these nodes of the allocation at hand; (): it chooses
-    job_id: Callable[[Environment], str | None]  # of the allocation that this shell is in
+    engine: Callable[[Sequence[str]], Engine]  # on these nodes; (): it chooses
+    job_id: Callable[[Environment], str | None]  # of this shell's allocation
     nodes: Callable[[Environment], tuple[str, ...]]  # of that allocation
-    left_s: Callable[[Environment], float | None]  # seconds until its end; None: it has none, or nobody says when
-    jobs: Callable[[], tuple[QueuedJob, ...] | None]  # of this user; None where the scheduler does not answer
-    script: Callable[..., str]  # what `submit` writes: an allocation for a whole evaluation
-    submit: Callable[[Path], str]  # gives it the script; the job's number. Raises EvalsuiteError in its words
-    submitter: str  # the program that takes the script
+    left_s: Callable[[Environment], float | None]  # until its end; None: none, or unknown
+    jobs: Callable[[], tuple[QueuedJob, ...] | None]  # of this user; None without an answer
+    script: Callable[..., str]  # what `submit` writes
+    submit: Callable[[Path], str]  # the job's number; raises EvalsuiteError
+    submitter: str
     client: Program  # what `doctor` looks for

@@ -1,4 +1,4 @@
-"""Slurm: steps in its allocation, and its queue. Sources: srun(1), sbatch(1), squeue(1), scontrol(1) of Slurm 22.05."""
+"""Slurm: steps in its allocation, and its queue; srun(1), sbatch(1), squeue(1), scontrol(1) of Slurm 22.05."""
 
 import re
 import time
@@ -20,7 +20,7 @@ TIMES = {"SLURM_TIME_FORMAT": "standard"}
 
 
 def engine(names: Sequence[str]) -> Engine:
-    """The engine on the nodes *names* of an allocation: every framework gets the first of them."""
+    """On the nodes *names* of an allocation: every framework gets the first of them."""
     return Engine(
         name=NAME,
         wrap=lambda nodes, agent: _step(nodes, agent, names),
@@ -32,20 +32,17 @@ def engine(names: Sequence[str]) -> Engine:
 
 
 def _step(nodes: int, agent: Argv, names: Sequence[str]) -> Argv:
-    """One step inside the allocation at hand: one task a node, with all of the node's share, bound to no core.
-
-    *names*: the nodes to take the first of; (): Slurm chooses.
-    """
+    """One task a node, with all of the node's share, bound to no core. *names*: (): Slurm chooses."""
     return (
         "srun",
         f"--nodes={nodes}",
         f"--ntasks={nodes}",
         *((f"--nodelist={','.join(names[:nodes])}",) if names else ()),
         "--ntasks-per-node=1",
-        "--cpu-bind=none",  # a task has one core by default, and the frameworks' threads would share it
-        "--overlap",  # also from a step: `srun --pty` holds the node, and we would wait for ourselves
+        "--cpu-bind=none",  # by default a task has one core
+        "--overlap",  # also from a step, as of `srun --pty`
         "--kill-on-bad-exit=1",
-        "--no-kill=off",  # the job outlives a dead node (SLURM_NO_KILL); a run on it must not end well without it
+        "--no-kill=off",  # a run must not outlive a dead node, as the job does (SLURM_NO_KILL)
         "--export=ALL",
         *agent,
     )
@@ -58,7 +55,7 @@ def _outside_an_allocation(environment: Environment) -> str | None:
 
 
 def submit(script: Path) -> str:
-    """Gives *script* to sbatch; the number of the job. Raises EvalsuiteError in sbatch's own words if it is refused."""
+    """The number of the job. Raises EvalsuiteError in sbatch's own words."""
     said = ask_program(("sbatch", "--parsable", str(script)), ANSWER_S)
     if said is None:
         raise EvalsuiteError.of("launch.sbatch_absent", file=script)
@@ -75,7 +72,7 @@ def submit(script: Path) -> str:
 
 
 def jobs() -> tuple[QueuedJob, ...] | None:
-    """This user's jobs; None where there is no Slurm, or it does not answer."""
+    """This user's; None where Slurm does not answer."""
     said = ask_program(("squeue", "--me", "--noheader", f"--format={QUEUED}"), ANSWER_S, TIMES)
     if said is None or said.returncode:
         return None
@@ -97,23 +94,17 @@ def _job(line: str) -> QueuedJob:
 
 
 def job_id(environment: Environment) -> str | None:
-    """The number of the allocation that this shell is in."""
     return environment.get("SLURM_JOB_ID")
 
 
 def nodes(environment: Environment) -> tuple[str, ...]:
-    """The names of the allocation's nodes, as Slurm unrolls them; by ourselves where scontrol does not answer."""
+    """The names of the allocation's nodes."""
     nodelist = environment.get("SLURM_JOB_NODELIST") or environment.get("SLURM_NODELIST") or ""
-    if not nodelist:
-        return ()
-    said = ask_program(("scontrol", "show", "hostnames", nodelist), ANSWER_S)
-    if said is not None and said.returncode == 0 and said.stdout.split():
-        return tuple(said.stdout.split())
     return platforms.unroll_nodelist(nodelist)
 
 
 def left_s(environment: Environment) -> float | None:
-    """The seconds that this job may still take; None if it has no end, or nobody says when."""
+    """Seconds that this job may still take; None if it has no end, or it is unknown."""
     end = environment.get("SLURM_JOB_END_TIME", "")
     if end.isdigit():
         return float(end) - time.time()
