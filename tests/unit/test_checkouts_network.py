@@ -191,4 +191,4 @@ def test_a_server_that_does_not_answer_is_an_error_that_tells_of_mirrors(reposit
         closed = probe.getsockname()[1]
 
     with pytest.raises(CannotFetch, match=r"(?s)try --mirror with a folder of clones.*Connection refused"):
-        checkouts.get(replace(repository, address=f"git://127.0.0.1:{closed}/lab/toynet"))
+        checkouts.get(replace(repository, repository=f"git://127.0.0.1:{closed}/lab/toynet"))
