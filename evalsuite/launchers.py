@@ -32,36 +32,30 @@ def replica_refused(case: Case) -> str | None:
     return None
 
 
-def _rendezvous(case: Case, nodes: str, rank: str, processes: str) -> Argv:
+def _on_every_node(module: str, case: Case) -> Argv:
     return (
-        *(nodes, str(case.nodes), rank, "{node_rank}", processes, str(case.devices_per_node)),
+        *("{python}", "-m", module, "--nnodes", str(case.nodes), "--node_rank", "{node_rank}"),
+        *("--nproc_per_node", str(case.devices_per_node)),
         *("--master_addr", "{master_addr}", "--master_port", "{master_port}"),
     )
 
 
 def torchrun(case: Case) -> Argv:
     """Starts on every node."""
-    return (
-        "{python}",
-        "-m",
-        "torch.distributed.run",
-        *_rendezvous(case, "--nnodes", "--node_rank", "--nproc_per_node"),
-    )
+    return _on_every_node("torch.distributed.run", case)
 
 
 def torch_launch(case: Case) -> Argv:
     """Before torchrun, for scripts with the argument `--local_rank`."""
-    module = "torch.distributed.launch"
-    return ("{python}", "-m", module, *_rendezvous(case, "--nnodes", "--node_rank", "--nproc_per_node"))
+    return _on_every_node("torch.distributed.launch", case)
 
 
 def oneflow_launch(case: Case) -> Argv:
     """Starts on every node. Its import stops where the agent's address and port are set without a rank
     (env_util.py of 0.8.0).
     """
-    module = "oneflow.distributed.launch"
     alone = ("env", "-u", "MASTER_ADDR", "-u", "MASTER_PORT")
-    return (*alone, "{python}", "-m", module, *_rendezvous(case, "--nnodes", "--node_rank", "--nproc_per_node"))
+    return (*alone, *_on_every_node("oneflow.distributed.launch", case))
 
 
 def mpirun(case: Case, variables: Iterable[str] = ()) -> Argv:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from evalsuite.messages import Message
 
 LOCALHOST = "127.0.0.1"
+PORTS_KEPT_FREE = 16  # some frameworks use the ports after the first
 FIRST_PORT, LAST_PORT = 20000, 32000  # between well-known ports and Linux's client ports (32768)
 
 BY_PLAN = {

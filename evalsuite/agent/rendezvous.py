@@ -12,9 +12,7 @@ from evalsuite.agent import platforms
 from evalsuite.agent.platforms import NodePlace
 from evalsuite.errors import EvalsuiteError
 from evalsuite.messages import Message
-from evalsuite.placeholders import FIRST_PORT, LAST_PORT, LOCALHOST, Node
-
-PORTS_KEPT_FREE = 16  # some frameworks use the ports after MASTER_PORT
+from evalsuite.placeholders import FIRST_PORT, LAST_PORT, LOCALHOST, PORTS_KEPT_FREE, Node
 
 
 def node(environment: Mapping[str, str]) -> Node:

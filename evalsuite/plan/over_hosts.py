@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from evalsuite.errors import EvalsuiteError, did_you_mean
 from evalsuite.messages import Message
 from evalsuite.model import Case
-from evalsuite.placeholders import FIRST_PORT, LAST_PORT
+from evalsuite.placeholders import FIRST_PORT, LAST_PORT, PORTS_KEPT_FREE
 from evalsuite.plan.engines import Argv, Engine
 from evalsuite.plan.hosts import Host, too_small
 
@@ -22,7 +22,6 @@ PATIENCE = (
 )
 # Of Open MPI's daemons: a lost host is known after 25 s (300 + 9 × 20 s by default).
 KEPT_ALIVE = {"oob_tcp_keepalive_time": 10, "oob_tcp_keepalive_intvl": 5, "oob_tcp_keepalive_probes": 3}
-PORTS_KEPT_FREE = 16  # some frameworks use the ports after the first
 
 
 @dataclass(frozen=True, kw_only=True)

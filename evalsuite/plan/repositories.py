@@ -88,16 +88,7 @@ def named(name: str, repositories: Mapping[str, Repository]) -> Repository:
     raise EvalsuiteError.of("plan.repository_unknown", name=name, near=hint)
 
 
+@functools.cache  # asked for each case of a plan
 def _read(file: Path) -> tuple[Repository, ...]:
-    """Cached: it is asked for each case of a plan."""
-    try:
-        written = file.stat()
-    except OSError as error:
-        raise EvalsuiteError.of("plan.repository_toml", path=file, error=error, file=FILE) from error
-    return _as_written(file, written.st_mtime_ns, written.st_size)
-
-
-@functools.lru_cache(maxsize=64)
-def _as_written(file: Path, mtime_ns: int, size: int) -> tuple[Repository, ...]:
     tables = decode.decode(_RepositoryFile, {"repositories": decode.read_toml(file, EXAMPLE)}, file, strict=True)
     return tuple(Repository(name=name, **vars(table)) for name, table in tables.repositories.items())
