@@ -113,7 +113,6 @@ def _in_plan_order(measurements: Sequence[Measurement], cases: Sequence[Case]) -
 
 
 def _not_run(skips: Iterable[Skip], wanted: set[str] | None) -> list[Case]:
-    """The cases that this machine could not run; what a recipe cannot serve was never asked of it."""
     return [skip.case for skip in skips if skip.kind == "not_run" and (wanted is None or skip.case.id in wanted)]
 
 
@@ -133,7 +132,6 @@ def _commands(measured: Sequence[Measured], ordered: Sequence[Measurement]) -> d
 
 
 def _trials(store: Store, cases: Iterable[Case]) -> tuple[BatchTrial, ...]:
-    """The trials that searched for the largest batch of *cases*; one that cannot be read tells nothing."""
     wanted = {_but_size(case) for case in cases if case.batch_policy == "max"}
     found = []
     for folder in trials.finished(store.root) if wanted else ():

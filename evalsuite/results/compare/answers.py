@@ -106,7 +106,6 @@ class Answer:
 
     @property
     def of_variants(self) -> tuple[str, ...]:
-        """The framework whose variants are ranked, if they are and any is there."""
         if self.contest.among == "frameworks":
             return ()
         there = (*(one.summary.case.framework for one in self.ranked), *(one.framework for one in self.missing))
@@ -122,7 +121,6 @@ class Answer:
 
     @property
     def lead(self) -> float | None:
-        """How much faster the first is than the best of those behind: 0.095 is 9.5 %."""
         return 1 / self.next.ratio - 1 if self.next else None
 
     @property
@@ -143,7 +141,6 @@ class Answer:
 
     @property
     def steps(self) -> tuple[bool, ...]:
-        """Of each but the first, whether all its runs lie below all runs of the one before it."""
         found = [values(one.summary) for one in self.ranked]
         return tuple(significance.apart(lower, higher) for higher, lower in pairwise(found))
 
@@ -185,10 +182,7 @@ def answers(
 
 
 def headline(of_one_model: Iterable[Answer]) -> Answer | None:
-    """The answer that says most of a model: of the scales that most frameworks share, the largest.
-
-    Where no two may be ranked anywhere, one at which another has a result too: its reason says more than a gap.
-    """
+    """The answer that says most of a model: of the scales that most frameworks share, the largest."""
     found = [one for one in of_one_model if one.ranked]
     first = max(found, key=_telling, default=None)
     if first is None:
@@ -216,7 +210,6 @@ def _others(one: Answer) -> int:
 
 
 def most_efficient(answer: Answer) -> Summary | None:
-    """The highest scaling efficiency of an answer; one that contradicts itself (D12) does not count."""
     shown = [*(one.summary for one in answer.ranked), *(one.summary for one in answer.apart)]
     known = [
         (one.efficiency.value, place, one)
@@ -227,7 +220,6 @@ def most_efficient(answer: Answer) -> Summary | None:
 
 
 def setting_of(case: Case, contest: Contest) -> Conditions:
-    """What *case* shares with all that it is asked about together with, at whatever scale."""
     return Conditions(
         model=case.model,
         device=case.device,
@@ -269,7 +261,6 @@ def _answer(key: tuple[Conditions, int, int], asked: _Question, absent: "_Absenc
 
 
 def _weight(members: Sequence[Summary], contest: Contest) -> tuple[int, float]:
-    """Of several parts that may each be ranked, the one with most entrants is; of two such, the faster."""
     return len({contest.entrant(one.case) for one in members}), max(map(_speed, members))
 
 

@@ -71,8 +71,6 @@ class Unpaired:
 
 @dataclass(frozen=True, kw_only=True)
 class Together:
-    """All cases became slower, or all faster: the campaigns differ, and no cause can be told from another."""
-
     outcome: Outcome  # "slower" or "faster"
     cases: int
     least: float
@@ -93,7 +91,6 @@ class Changes:
 
     @property
     def together(self) -> Together | None:
-        """What is said where every case moved the same way by more than campaigns of one software do."""
         moved = [change.ratio.value - 1 for change in self.changes]
         if len(moved) < FEWEST_TOGETHER or not (max(moved) < 0 or min(moved) > 0):
             return None
@@ -109,7 +106,6 @@ class Changes:
 
     @property
     def expected_by_chance(self) -> float:
-        """How many of the tested cases would look changed if nothing had: at most 5 % of them."""
         return self.tested * SIGNIFICANCE
 
 
@@ -150,10 +146,7 @@ def pair(
     across_environments: bool = False,
     campaign_cv: float | None = None,
 ) -> Change | Unpaired:
-    """One case in two evaluations, compared if that is fair.
-
-    *campaign_cv*: how much campaigns of this case scatter, as a share, where that is known from four or more.
-    """
+    """One case in two evaluations. *campaign_cv*: how much its campaigns scatter, where four or more tell."""
     if isinstance(before, Unmeasured):
         return Unpaired(case=after.case, only_in=None, why=_no_valid_run("before", before))
     if isinstance(after, Unmeasured):

@@ -63,7 +63,6 @@ def pairs(answers: Sequence[WorkloadAnswer]) -> list[WorkloadPair]:
 
 
 def pair(first: WorkloadAnswer, second: WorkloadAnswer) -> WorkloadPair:
-    """How far *first* and *second*, answers to the same start, are apart."""
     doubles = [(ours, theirs) for ours, theirs in _settings(first, second) if ours.dtype == "float64"]
     singles = [(ours, theirs) for ours, theirs in _settings(first, second) if ours.dtype == "float32"]
     return WorkloadPair(

@@ -37,10 +37,7 @@ def case_pairs(
     commands: Mapping[str, RunCommand],
     own: Sequence[EquivalenceReceipt] = (),
 ) -> tuple[CasePair, ...]:
-    """Each pair of *members* that are reference workloads of one model in two frameworks.
-
-    *commands*: run id → what was run. *own*: the lab's receipts, asked before that of the house.
-    """
+    """Each pair of reference workloads of one model. *own*: the lab's receipts, asked before that of the house."""
     house = receipts()
     ours = [one for one in members if _is_reference(one, commands)]
     return tuple(

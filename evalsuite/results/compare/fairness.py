@@ -78,8 +78,6 @@ class Obstacle:
 
 @dataclass(frozen=True, kw_only=True)
 class Ratio:
-    """How many times as fast *numerator* is as *denominator*, and whether that is more than noise."""
-
     numerator: Case
     denominator: Case
     ratio: Interval
@@ -100,15 +98,12 @@ class FactRow:
 
     @property
     def untold(self) -> bool:
-        """Whether a ranking of the cases is indicative only: nobody can say that they are alike in it."""
         must = self.rule.kind in MUST_BE_EQUAL and self.rule.unknown != "ranked"
         return must and self.likeness == "unknown" and not self.apart
 
 
 @dataclass(frozen=True, kw_only=True)
 class Comparison:
-    """Several cases side by side: what was held equal, and which of them may be ranked together."""
-
     members: tuple[Summary, ...]
     rows: tuple[FactRow, ...]
     ranked: tuple[tuple[Summary, ...], ...]  # parts of the members; across parts nothing is ranked
@@ -134,7 +129,6 @@ class ComparisonError(ValueError):
 
 @cached
 def conditions(summary: Summary) -> dict[str, str | None]:
-    """Everything that decides how fast *summary* is, by name; None = not recorded."""
     case = summary.case
     return {
         "framework": case.framework,
@@ -187,8 +181,7 @@ def group(summary: Summary, purpose: Purpose) -> Common:
 def groups(summaries: Iterable[Summary], purpose: Purpose) -> list[list[Summary]]:
     """*summaries* by what they have in common: within a group all may be compared.
 
-    Across groups none may, but for facts that one group leaves open: a summary is put into the first group with
-    each member of which it may be compared.
+    One that leaves facts open is put into the first group with each member of which it may be compared.
     """
     found: dict[Common, list[list[Summary]]] = {}
     for one in summaries:
@@ -241,7 +234,6 @@ def facts_of(summary: Summary) -> Mapping[str, tuple[Fact, ...]]:
 
 
 def fact_rows(summaries: Sequence[Summary]) -> list[FactRow]:
-    """The fairness matrix of *summaries*: each fact that concerns one of them and that somebody states."""
     stated = [facts_of(one) for one in summaries]
     rows = (_row(rule, summaries, [known.get(rule.key) for known in stated]) for rule in facts.rules().fact)
     return [row for row in rows if row]
@@ -271,7 +263,6 @@ def _row(rule: FactRule, summaries: Sequence[Summary], values: Sequence[Stated])
 
 
 def comparison(members: Sequence[Summary]) -> Comparison:
-    """*members*, which differ in framework alone by their cases, with all that is stated of them."""
     return Comparison(
         members=tuple(members),
         rows=tuple(fact_rows(members)),
@@ -280,7 +271,6 @@ def comparison(members: Sequence[Summary]) -> Comparison:
 
 
 def likeness(values: Sequence[Stated]) -> Likeness:
-    """Whether several cases are alike in one fact. "amp" and "fp16_amp" may be: nobody knows."""
     if values and values[0] and all(stated == values[0] for stated in values):
         return "same"  # as nearly all are
     words = [{fact.value for fact in stated} for stated in values if stated]
@@ -301,12 +291,10 @@ def _both(a: set[str], b: set[str]) -> tuple[tuple[set[str], set[str]], ...]:
 
 
 def shown_value(stated: Stated) -> str | None:
-    """What the runs of a case state of one fact, as one text; None: unknown."""
     return "; ".join(fact.value for fact in stated) if stated else None
 
 
 def share_runs(a: Summary, b: Summary) -> bool:
-    """Whether some run is part of both: then the two are no independent measurements."""
     return bool(_receipts(a) & _receipts(b))
 
 
@@ -337,11 +325,9 @@ def relative(a: Summary, b: Summary, purpose: Purpose = FRAMEWORKS) -> Ratio:
 
 
 def tell_apart(a: Summary, b: Summary, purpose: Purpose) -> bool | None:
-    """Whether two comparable summaries differ by more than noise, by the rule of `significance`.
+    """Whether two comparable summaries differ by more than noise; None if runs, steps or facts do not suffice.
 
-    Two evaluations (`independent`) share no round, and what they may differ by is asked in `changes`: between
-    them a test over the runs is the first of two hurdles. None if one has too few runs or steps to tell, or if nobody
-    knows that they did the same work in the same place.
+    Between two evaluations (`independent`) this is the first of two hurdles; the other is in `changes`.
     """
     if a.partial or b.partial or (purpose.facts != "free" and unknown_facts(a, b)):
         return None

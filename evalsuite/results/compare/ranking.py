@@ -21,8 +21,6 @@ Among = Literal["frameworks", "variants"]
 
 @dataclass(frozen=True, kw_only=True)
 class Entrant:
-    """One of those that are ranked, by what tells it from the others."""
-
     framework: str
     recipe: str | None = None  # None: its scripts stand for one another
     options: tuple[tuple[str, str | None], ...] = ()  # those that tell variants apart; None: not given

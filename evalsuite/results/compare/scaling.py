@@ -36,16 +36,13 @@ def above_base(summary: Summary) -> Scaled | None:
 
 
 def suspicious(summary: Summary) -> bool:
-    """Whether its efficiency is beyond what can be, so that its base is to be doubted first (D12)."""
     return any(isinstance(finding, OddEfficiency) for finding in summary.findings)
 
 
 def with_scaling(summaries: Iterable[Summary | Unmeasured]) -> list[Summary | Unmeasured]:
     """The summaries with speed-up, efficiency and the findings of their series; order kept.
 
-    A series is everything but the scale (`fairness.SCALES`): same framework, version, recipe, precision, XLA, batch
-    per device, options, protocol and environment. Its base is one node with one device, else the smallest scale
-    measured, and the base is named wherever the number is shown (docs/report.md#definitions, D14, D15).
+    The base is one node with one device, else the smallest scale measured (docs/report.md#definitions, D14, D15).
     """
     rows = list(summaries)
     bases = {series: _base(members) for series, members in _series(valid(rows)).items()}
@@ -60,7 +57,6 @@ def with_scaling(summaries: Iterable[Summary | Unmeasured]) -> list[Summary | Un
 
 
 def _may_scale(one: Summary | Unmeasured) -> TypeGuard[Summary]:
-    """A value that two clocks leave in doubt is no speed-up, and no base of one."""
     return isinstance(one, Summary) and not fairness.clocks_apart(one)
 
 

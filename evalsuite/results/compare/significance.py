@@ -17,7 +17,6 @@ Pair = tuple[float, float]
 
 
 def is_behind(one: Summary, first: Summary) -> bool:
-    """Whether the runs of *one* are behind those of *first*, within rounds where both have enough of them."""
     found = pairs(one, first)
     return apart_in_rounds(found) if found else apart(values(one), values(first))
 

@@ -36,10 +36,7 @@ class Standing:
 
 
 def rank(found: Sequence[Summary], contest: Contest = ranking.FRAMEWORKS) -> Standing | None:
-    """The standing among *found*, which are all comparable; None without two entrants.
-
-    Where frameworks are compared, each is represented by the best of its recipes.
-    """
+    """The standing among *found*, which are all comparable, each entrant by its best; None without two."""
     rivals = _best_of_each(found, contest)
     if len(rivals) < 2:
         return None
@@ -73,7 +70,6 @@ def told_apart(a: Summary, b: Summary) -> bool | None:
 
 
 def leaders(row: Sequence[Summary | None]) -> frozenset[int]:
-    """The places of the winner and of those that the runs do not tell from it; none where no such thing can be said."""
     given = [one for one in row if one is not None and not fairness.clocks_apart(one)]
     found = rank(given) if _comparable(given) else None
     if found is None or found.word not in ("fastest", "group"):
@@ -85,10 +81,7 @@ def leaders(row: Sequence[Summary | None]) -> frozenset[int]:
 
 
 def by_chance(runs: Sequence[int]) -> float:
-    """How likely the runs of some one of several equal frameworks all lie above all others: exact.
-
-    Of the N! orders of all runs each is as likely as any other, so n given ones are the highest in 1 of C(N, n).
-    """
+    """How likely the runs of one of several equal frameworks all lie above the others: n of N in 1 of C(N, n) orders."""
     together = sum(runs)
     return min(1.0, sum(1 / math.comb(together, n) for n in runs))
 

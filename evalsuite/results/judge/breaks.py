@@ -50,7 +50,6 @@ class Breaks:
 
 
 def breaks(summaries: Iterable[Summary], threshold: float, networks: Sequence[NetworkMeasurement] = ()) -> Breaks:
-    """The first break of each series among *summaries*; *networks*: what was measured beside them."""
     series: dict[fairness.Common, list[Summary]] = {}
     for summary in summaries:
         weak = summary.case.strong_batch is None  # the threshold is about devices that keep their batch

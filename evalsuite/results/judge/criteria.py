@@ -104,8 +104,6 @@ class Fastest:
 
 @dataclass(frozen=True, kw_only=True)
 class Criteria:
-    """What an evaluation is judged by; None or empty = not asked for."""
-
     linear_speedup: LinearSpeedup | None = None
     mean_utilisation: MeanUtilisation | None = None
     fastest: Fastest | None = None
@@ -142,7 +140,6 @@ class _CriteriaFile:
 
 
 def read(path: Path = DEFAULT) -> Criteria:
-    """The criteria in the TOML file *path*. Raises EvalsuiteError with all mistakes in it."""
     return of(decode.read_toml(path, EXAMPLE), str(path))
 
 

@@ -38,8 +38,6 @@ Points = Sequence[tuple[int, float]]
 
 @dataclass(frozen=True, kw_only=True)
 class Validation:
-    """How far off the model was on published series, at one distance."""
-
     doublings: int  # the distance is up to 2 ** doublings times the largest scale that was given
     series: int  # each was predicted once
     sources: int
@@ -113,7 +111,6 @@ def _lacking_for_far(points: Points, crosses: bool, doublings: int) -> str | Non
 
 
 def outlooks(summaries: Iterable[Summary | Unmeasured], planned: Iterable[Case]) -> tuple[Outlook, ...]:
-    """One for each measured series that was planned further than it was measured, in the order of *summaries*."""
     wanted: dict[str, list[Case]] = {}
     for case in planned:
         wanted.setdefault(case.series, []).append(case)
@@ -185,7 +182,6 @@ def _strong(members: Sequence[Summary]) -> tuple[str, ...] | None:
 
 
 def _points(members: Sequence[Summary]) -> list[tuple[int, float]]:
-    """The fastest of the cases with the same number of devices: 1×8 and 2×4 are one scale."""
     best: dict[int, float] = {}
     for one in members:
         devices = one.case.total_devices
@@ -267,7 +263,6 @@ class Trial:
 
 
 def trials(series: PublishedSeries) -> Iterable[Trial]:
-    """The largest scale predicted from those up to a half, a quarter, … of it, as far as the model would be offered."""
     if not series.is_weak:
         return
     target, published = series.points[-1]
@@ -295,7 +290,6 @@ Ratios = Mapping[str, Sequence[float]]
 
 @cache
 def validations(path: Path = VALIDATION) -> Mapping[int, Validation]:
-    """By distance in doublings, as far as there are enough series and sources."""
     found: dict[int, Validation] = {}
     for doublings in range(1, 64):
         ratios: dict[str, list[float]] = {}
@@ -340,10 +334,7 @@ def _covered_out_of_sample(ratios: Ratios, width: float) -> float:
 
 
 def _interval(ratios: Ratios, width: float) -> tuple[float, float]:
-    """As far down as up by ratio: the distance from 1 that nine tenths of the votes keep, *width* times as long.
-
-    Both sides are alike because a handful of sources that err to one side do not tell that the next one will.
-    """
+    """As far down as up by ratio: the distance from 1 that nine tenths of the votes keep, *width* times as long."""
     distances = {source: [abs(math.log(ratio)) for ratio in found] for source, found in ratios.items()}
     reach = math.exp(width * _percentile(distances, COVERAGE))
     return 1 / reach, reach

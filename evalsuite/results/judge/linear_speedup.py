@@ -39,7 +39,6 @@ class _Series:
 
     @property
     def scope(self) -> tuple[Case, ...]:
-        """The scales that the criterion is about, planned or measured, smallest first."""
         cases = dict.fromkeys([*self.planned, *(row.case for row in self.rows if row.origin in DECIDING_ORIGINS)])
         found = [case for case in cases if case.nodes >= self.min_nodes]
         most = max((case.total_devices for case in found), default=0)
@@ -222,7 +221,6 @@ def _campaigns(base: Summary, measured: Sequence[Summary]) -> tuple[str, Values]
 
 
 def _broke(one: Summary) -> int:
-    """How many of its runs the script failed, or did not bring to an end: those that count are what was left over."""
     return sum(run.status in ENDED_BADLY and run.fault is None for run in one.measurements)
 
 

@@ -34,7 +34,6 @@ def mean_utilisation(rows: Sequence[Row], asked: MeanUtilisation, planned: Seque
 
 
 def _read_in_two_ways(rows: Sequence[Row], asked: MeanUtilisation, planned: Sequence[Case]) -> list[Verdict]:
-    """C2a, and C2b where something beside the GPUs has a capacity: else it would say the same or nothing."""
     deciding = [one for one in valid(rows) if one.origin in DECIDING_ORIGINS]
     whole = _verdict(GPU_ALONE, asked)
     if not any(one.utilisation for one in deciding):

@@ -57,7 +57,6 @@ def next_repeats(
     rows: Iterable[Summary | Unmeasured],
     commands: Mapping[str, RunCommand],
 ) -> tuple[NextRepeats, ...]:
-    """What more runs would decide, the fewest runs first. *commands*: run id → what was run, for the engine."""
     known = valid(rows)
     open_ = _together(found for one in answers if (found := _of_answer(one)))
     open_ += [found for one in verdicts for cell in one.cells for found in _of_cell(one, cell, known)]
@@ -66,7 +65,6 @@ def next_repeats(
 
 
 def _together(orders: Iterable[_More]) -> list[_More]:
-    """Orders of the same entrants at one setting as one: their scales are made by one command."""
     found: dict[object, _More] = {}
     for one in orders:
         key = (setting_of(one.of[0][0].case, one.contest), frozenset(one.entrants), one.longer)

@@ -25,7 +25,6 @@ Row = Summary | Unmeasured
 
 
 def unsettled(rows: Iterable[Row], criteria: Criteria, most: int) -> frozenset[str]:
-    """The ids of the cases that need another repeat, of at most *most*, by the runs so far."""
     found = list(rows)
     known = valid(found)
     open_ = {one.case.id for one in known if one.n < FULL_REPEATS and not short_window(one)}
@@ -58,7 +57,6 @@ def settled_in_rounds(shared: Sequence[float], limit: float, most: int) -> bool:
 
 
 def contradicted(shared: Sequence[float]) -> bool:
-    """Whether no further round can make one of the two be behind in the sense of `leads.apart_in_rounds`."""
     sizes = [abs(lead) for lead in shared]
     return min(shared) <= 0 <= max(shared) or min(sizes) < LEAST_LEAD * max(sizes)
 
@@ -84,14 +82,13 @@ def _at_threshold(known: Sequence[Summary], asked: LinearSpeedup) -> Iterator[st
 
 
 def clear_of(ours: Sequence[float], base: Sequence[float], case: Case, base_case: Case, threshold: float) -> bool:
-    """Whether the stricter interval of the efficiency does not hold the threshold."""
     ideal = case.total_devices / base_case.total_devices
     interval = ratio_of_medians(ours, base, ideal, level=interval_level())
     return interval.low is not None and interval.high is not None and not interval.low <= threshold <= interval.high
 
 
 def lead_limit(frameworks: int) -> float:
-    """The share of the largest lead that the smallest must have for an order of so many frameworks to be clear early.
+    """The share of the largest lead that the smallest must have for an order to be clear early.
 
     Between two simulated numbers the larger is taken; beyond the most nothing is clear before the last repeat.
     """

@@ -11,13 +11,11 @@ COMMUNICATION = ("allreduce",)
 
 
 def communication(found: Breakdown) -> float | None:
-    """Seconds of communication that the step waits for; None where no phase of it was recorded."""
     known = [phase.seconds for phase in found.phases if phase.name in COMMUNICATION and phase.parent is None]
     return math.fsum(known) if known else None
 
 
 def rest(found: Breakdown) -> float | None:
-    """What the phases leave over of the whole; None where they fill it."""
     left = found.seconds - _side_by_side(found.phases)
     return left if left > 1e-3 * found.seconds else None
 

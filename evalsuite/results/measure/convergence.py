@@ -64,7 +64,6 @@ def at_chance(run: Measurement) -> int | None:
 
 
 def target_of(case: Case, run: Measurement, targets: Sequence[Target]) -> tuple[Target, Score] | None:
-    """The target of the case's model, and the run's final validation value of its metric; None where one is missing."""
     for target in targets:
         if target.model == case.model:
             for metric in ALSO_CALLED.get(target.metric, (target.metric,)):
@@ -88,7 +87,6 @@ def solution(run: Measurement, target: Target) -> Solution | None:
 
 
 def same(score: Score, base: Score, target: Target) -> bool:
-    """May the two be called equally accurate? Within the tolerance of each other, and neither below the target."""
     close = abs(score.value - base.value) <= target.tolerance + 1e-9
     return close and min(score.value, base.value) >= target.value
 

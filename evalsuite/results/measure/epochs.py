@@ -12,10 +12,7 @@ def items_per_epoch(printed: float | None, data: str | None, unit: str | None) -
 
 
 def last_batch(case: Case, window: Window | None, items: float | None) -> Finding | None:
-    """The first step of *window* that ends an epoch of *items* with what was left over of them.
-
-    A script may drop that batch, which no log says: the value is too high by the share at most.
-    """
+    """The first step of *window* that ends an epoch of *items* with a part of a batch. A script may drop it unsaid."""
     if window is None or not items or items < case.global_batch:
         return None
     whole, left = divmod(items, case.global_batch)

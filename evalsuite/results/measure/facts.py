@@ -71,7 +71,6 @@ class FactRule:
     ambiguous: tuple[str, ...] = ()  # values that do not say which of several is meant
 
     def concerns(self, of: Case) -> bool:
-        """Whether the fact means something for the case *of*: a CPU has no driver, one device exchanges nothing."""
         match self.applies:
             case "everywhere":
                 return True
@@ -121,7 +120,6 @@ class FactRules:
 
 @functools.cache
 def rules() -> FactRules:
-    """The facts in the order in which a table shows them, and where they are read."""
     return decode(FactRules, read_toml(FILE, FILE.name), FILE)
 
 
@@ -157,7 +155,6 @@ def of_run(
 
 
 def _compiler_is_said(command: RunCommand) -> bool:
-    """Whether somebody chose the compiler: of a run made elsewhere the axis is "off" too where nobody said it."""
     return command.stated is None or "xla" in command.stated
 
 
@@ -356,10 +353,7 @@ def _kind_of_host(host: HostEnvironment) -> str | None:
 
 
 def _switches(recorded: Sequence[Mapping[str, str] | None]) -> dict[str, str]:
-    """The variables that were set, as one fact for communication and one for kernels; nothing where none is on record.
-
-    An empty record says that none was set.
-    """
+    """The variables that were set, as facts; an empty record says that none was."""
     if any(variables is None for variables in recorded):
         return {}
     settings = rules().variables

@@ -20,7 +20,6 @@ class FirstPrint:
 
 
 def first_prints(members: Sequence[Summary], commands: Mapping[str, RunCommand]) -> tuple[FirstPrint, ...]:
-    """Of those of *members* that are official scripts, measured here, and print any of it."""
     found = (_first_print(one, commands) for one in members)
     return tuple(one for one in found if one is not None)
 

@@ -22,7 +22,6 @@ class Latency:
 
 
 def of_run(run: Measurement) -> Latency | None:
-    """The step time of one run; None where its log does not tell it."""
     if run.throughput is None or not run.throughput.step_time_s:
         return None
     times, window = run.throughput.step_time_s, run.throughput.window

@@ -26,7 +26,6 @@ def _node(host: HostEnvironment) -> MachineNode:
 
 
 def distinct(machines: Iterable[Machine]) -> tuple[Machine, ...]:
-    """One of each of *machines* whose hardware is not the same, in the order of their words."""
     found: dict[Machine, Machine] = {}
     for machine in sorted(machines, key=str):
         found.setdefault(machine.hardware, machine)

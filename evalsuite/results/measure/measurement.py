@@ -57,10 +57,7 @@ FIRST_LOSSES = 3
 
 
 def measurement(folder: RunFolder, places: Places = HOUSE) -> Measurement:
-    """The run in *folder* as numbers, its log read by the dialects of the house and of *places*.
-
-    A folder that cannot be read is a failed measurement with the reason.
-    """
+    """The run in *folder* as numbers; a folder that cannot be read is a failed measurement with the reason."""
     run = folder.run()
     try:
         return _measurement(run, folder, places)
@@ -150,7 +147,6 @@ def _check_known(recipe: UsedRecipe, dialects: Mapping[str, Dialect]) -> None:
 
 
 def _status(outcome: Outcome, read: reading.Reading) -> tuple[Status, str]:
-    """The outcome and the log together: a process that failed has no valid number, whatever it printed."""
     if outcome.status == "timed_out":
         own_signal = read.reason.startswith("killed,")  # what the script says of the agent's own SIGTERM
         return "timed_out", join(outcome.reason, None if own_signal else read.reason)
@@ -171,10 +167,7 @@ def _unused(against: Sequence[Finding]) -> str:
 
 
 def _in_unit_of(recipe: UsedRecipe, throughput: Throughput | None) -> Throughput | None:
-    """A line of images/s counts sequences where the recipe says that its batches hold them; tokens stay tokens.
-
-    The other way round the line is believed: images are what a recipe counts whose author has said nothing.
-    """
+    """Images/s are sequences/s where the recipe says that its batches hold them; tokens stay tokens."""
     unit = recipe.unit
     if throughput is None or unit is None or not {unit, throughput.unit} <= set(BATCH_ITEMS):
         return throughput
@@ -228,7 +221,6 @@ def _busy_machine(used: tuple[Utilisation, ...]) -> tuple[Finding, ...]:
 
 
 def _of_agents(agents: Sequence[AgentOutcome]) -> Iterator[Finding]:
-    """Too few cores for each device to have its own, and other evaluations on the same nodes."""
     for agent in agents:
         each = [core for share in agent.cores or () for core in share]
         if len(set(each)) < len(each):

@@ -9,8 +9,7 @@ from evalsuite.runs import network
 
 
 def newest(found: Iterable[NetworkMeasurement], campaigns: Iterable[str | None]) -> tuple[NetworkMeasurement, ...]:
-    """Those of *campaigns*, or kept apart from any: of each scale, kind of device, link and library that carries the
-    all-reduces the newest that succeeded, else the newest."""
+    """Of each scale, device, link and library the newest of *campaigns* (or of none) that succeeded."""
     chosen: dict[tuple[int, int, str, int, str], NetworkMeasurement] = {}
     known = {*campaigns} - {None}
     for one in sorted(found, key=lambda one: (one.error is None, one.at)):
@@ -36,7 +35,6 @@ def bus_curve(found: NetworkMeasurement) -> dict[int, float]:
 
 
 def bus_bytes_per_s(found: NetworkMeasurement) -> float | None:
-    """That of the largest all-reduce; None where there is nothing to send."""
     curve = bus_curve(found)
     return curve[max(curve)] if curve else None
 
@@ -53,5 +51,4 @@ def reached_bytes_per_s(found: Iterable[NetworkMeasurement], case: Case) -> floa
 
 
 def read_bytes_per_s(found: NetworkMeasurement) -> float | None:
-    """Rate at which a file was read back, of the slowest host."""
     return min((one.bytes / one.seconds for one in found.storage if one.seconds > 0), default=None)

@@ -27,7 +27,6 @@ NEARLY = 0.1  # a whole factor is told from noise at this distance
 def implausible(
     folder: RunFolder, case: Case, outcome: Outcome, environments: Mapping[str, HostEnvironment], read: Reading
 ) -> tuple[Finding, ...]:
-    """What speaks against the run in *folder*, whatever its log says; empty if nothing does."""
     changed = folder.changed(outcome)
     found: list[Finding] = [ChangedSinceRun(files=changed)] if changed else []
     found += _far_apart(read.throughput)
@@ -47,10 +46,7 @@ def _nodes(case: Case, left: int) -> Iterator[Finding]:
 
 
 def _ranks(case: Case, read: Reading) -> Iterator[Finding]:
-    """One process may speak for all, or one on each node; any other number below that of the devices is too few.
-
-    Some scripts print the devices of one node where they mean those of the job.
-    """
+    """One process may speak for all, or one on each node; any other number below that of the devices is too few."""
     if 1 < read.printers < case.total_devices and read.printers != case.nodes:
         yield RanksMissing(seen=read.printers, planned=case.total_devices)
     for said in read.findings:

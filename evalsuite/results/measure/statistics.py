@@ -40,11 +40,9 @@ SCALED_MAD = 1.4826  # makes the MAD of a normal distribution equal its standard
 
 
 def median_with_range(values: Sequence[float]) -> Interval:
-    """The median of *values* with their minimum and maximum, and the exact coverage of that interval.
+    """The median of *values* with minimum and maximum; a single value has no interval.
 
-    The range of n independent values holds the median of their distribution unless all fall on the same
-    side of it: coverage = 1 - 2 x 0.5^n (Hahn & Meeker, Statistical Intervals, §5.2; docs/report.md#definitions).
-    One value has no interval.
+    Coverage = 1 - 2 x 0.5^n (Hahn & Meeker, Statistical Intervals, §5.2; docs/report.md#definitions).
     """
     ordered = sorted(values)
     if len(ordered) < 2:
@@ -66,8 +64,6 @@ def coefficient_of_variation(values: Sequence[float]) -> float | None:
 
 @dataclass(frozen=True, kw_only=True)
 class Pooled:
-    """The scatter of several groups of runs about their means, as a share of these."""
-
     squares: float  # Σ (n - 1) × CV²
     freedom: int  # Σ (n - 1)
 
@@ -93,9 +89,8 @@ def pooled(values: Sequence[float]) -> Pooled:
 def outliers(values: Sequence[float], others: Pooled = NO_RUNS) -> list[int]:
     """Positions of the values that are far off by each of three measures (data/rules, D09).
 
-    More than 3 scaled MADs from the median, more than 2 % of it, and more than three times the CV pooled over the
-    rest of these runs and the *others* of the block. The last is needed because of five values the MAD itself
-    scatters so much that it calls one of them an outlier in every fourth sound case.
+    More than 3 scaled MADs from the median, more than 2 % of it, and more than three times the CV pooled over the rest
+    and the *others* of the block: the MAD of five values calls one an outlier in every fourth sound case.
     """
     centre = statistics.median(values)
     mads = OutlyingRepeat.limit_mads * SCALED_MAD * statistics.median(abs(value - centre) for value in values)
@@ -107,7 +102,6 @@ def outliers(values: Sequence[float], others: Pooled = NO_RUNS) -> list[int]:
 
 
 def _beyond(values: Sequence[float], position: int, others: Pooled) -> float:
-    """The share of the median that a run may be off: three pooled CVs of all runs but itself."""
     rest = others + pooled([*values[:position], *values[position + 1 :]])
     return OutlyingRepeat.limit_cvs * _widened(rest.freedom) * rest.cv
 
@@ -123,9 +117,8 @@ def ratio_of_medians(
     """median(*values*) ÷ median(*base*) ÷ *divisor*, with a percentile bootstrap interval over the runs.
 
     10,000 draws, fixed seed (docs/report.md#definitions; Efron & Tibshirani, An Introduction to the Bootstrap, ch. 13).
-    Its coverage is the simulated one for that many runs (docs/method.md), not the *level* of the quantiles. With fewer
-    than five runs on either side no interval holds what it promises: low and high are then the range, the least and
-    the greatest ratio of any two runs, without a coverage. One run on either side gives neither.
+    Its coverage is the simulated one (docs/method.md). With fewer than five runs on either side low and high are the
+    least and the greatest ratio of any two runs, without a coverage; one run on either side gives neither.
     """
     value = statistics.median(values) / statistics.median(base) / divisor
     fewest = min(len(values), len(base))
@@ -153,10 +146,7 @@ def _drawn_ratios(values: tuple[float, ...], base: tuple[float, ...]) -> "NDArra
 
 
 def ratio_coverage(n: int, m: int) -> float:
-    """How often the interval of a ratio of *n* runs to *m* holds the true one, simulated (benchmarks/judgement.py).
-
-    A number of runs between two simulated ones is taken for the smaller of them.
-    """
+    """How often the interval of a ratio of *n* runs to *m* holds the true one, simulated (benchmarks/judgement.py)."""
     simulated = _simulated_coverage()
     sizes = sorted({size for pair in simulated for size in pair})
     fewer, more = sorted(max(size for size in sizes if size <= runs) for runs in (n, m))
@@ -173,8 +163,7 @@ def _simulated_coverage() -> dict[tuple[int, int], float]:
 def _middles(*sizes: int) -> "tuple[NDArray[int64], ...]":
     """For each of *sizes* the places of the two middle values of BOOTSTRAP_DRAWS resamples: shape (2, draws).
 
-    With a fixed seed the draws depend on the numbers of runs alone, and in ordered runs the median of a draw
-    stands at the middle of its ordered places: so one set of draws serves every pair of cases of these sizes.
+    They depend on the numbers of runs alone: one set of draws serves every pair of cases of these sizes.
     """
     import numpy
 
@@ -205,11 +194,10 @@ SPLITS_DRAWN = 10_000
 
 
 def permutation_p(a: Sequence[float], b: Sequence[float]) -> float:
-    """Two-sided p of the permutation test on the difference of means.
+    """Two-sided p of the permutation test on the difference of means (Fisher 1935; Good, Permutation Tests, §3).
 
-    Counts, over all ways to split the pooled runs, the splits at least as far apart as the one seen
-    (Fisher 1935; Good, Permutation Tests, §3). With n = 7 each there are 3,432 splits. Of more than 200,000 splits
-    10,000 are drawn, with a fixed seed, and the one seen is counted among them (Phipson & Smyth, 2010).
+    Of more than 200,000 splits 10,000 are drawn, with a fixed seed, and the one seen is counted among them (Phipson &
+    Smyth, 2010).
     """
     pooled = [*a, *b]
     total = math.fsum(pooled)
@@ -234,10 +222,7 @@ SIGNIFICANCE = 0.05
 
 
 def differ(a: Sequence[float], b: Sequence[float]) -> bool | None:
-    """Whether *a* and *b* differ by more than noise; None if there are too few runs to tell.
-
-    They differ if the ranges do not overlap or the permutation test gives p < 0.05 (docs/report.md#definitions).
-    """
+    """Whether the ranges do not overlap or the permutation test gives p < 0.05; None if the runs are too few."""
     if min(len(a), len(b)) < MIN_RUNS_TO_TELL:
         return None
     apart = max(a) < min(b) or max(b) < min(a)

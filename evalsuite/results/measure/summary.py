@@ -32,7 +32,6 @@ DECIDING_ORIGINS = ("measured", "imported")  # what is cited, digitised or simul
 
 
 def summaries(measurements: Iterable[Measurement]) -> list[Summary | Unmeasured]:
-    """One summary for each case, in the order of the cases' first appearance; runs by repeat number."""
     by_case: dict[Case, list[Measurement]] = {}
     for measurement in measurements:
         by_case.setdefault(measurement.run.case, []).append(measurement)

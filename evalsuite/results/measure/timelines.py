@@ -15,9 +15,7 @@ WORTH_A_PROCESS = 10  # timelines; below that starting it costs more than it sav
 def of_series(
     store: Store, rows: Iterable[Summary | Unmeasured], cache: Path | None, meanwhile: Callable[[], object]
 ) -> dict[str, Timeline]:
-    """For each series that of its largest case that has one, as the page draws it: of the median run, one that
-    happened, not an average of several. *meanwhile* may be done while other processes have begun.
-    """
+    """Of each series the timeline of its largest case that has one: of the median run."""
     left: dict[tuple[str, str], list[Summary]] = {}
     for one in sorted(valid(rows), key=lambda one: one.case.total_devices):
         left.setdefault((one.case.series, one.unit), []).append(one)

@@ -18,7 +18,6 @@ Sweep = Callable[[Any], Any]
 
 
 def disclosed(noun: Shown) -> Shown:
-    """*noun* less the secrets in its texts; the same object where there are none."""
     return cast(Shown, _swept(noun))
 
 

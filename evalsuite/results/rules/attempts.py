@@ -62,7 +62,6 @@ def superseded(recorded: Recorded, commands: Mapping[str, RunCommand]) -> tuple[
 def add_findings(
     rows: Sequence[Row], recorded: Recorded, commands: Mapping[str, RunCommand]
 ) -> tuple[list[Row], tuple[Finding, ...]]:
-    """*rows* with what the journal shows of each, and what it shows of cases that have no row."""
     found = findings(recorded, commands)
     with_theirs = [
         replace(row, findings=(*row.findings, *theirs)) if (theirs := found.pop(row.case.id, ())) else row

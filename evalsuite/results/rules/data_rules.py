@@ -43,7 +43,6 @@ OWN_LOGS = ("measured", "imported")  # of others a table's row is the log
 
 
 def check_measurements(measurements: Iterable[Measurement]) -> list[Measurement]:
-    """The runs with what the rules find in each, and with what they may not keep taken out; order kept."""
     runs = [_of_known_origin(run) for run in measurements]
     later = _duplicates(runs)
     copies = _copies(runs)
@@ -87,7 +86,7 @@ def _duplicates(runs: Sequence[Measurement]) -> set[int]:
 
 
 def _copies(runs: Sequence[Measurement]) -> dict[int, str]:
-    """D04: places of runs that are copies of another → that one. The bytes of a log are a run, whatever it is called.
+    """D04: places of runs that are copies of another → that one, by the bytes of the log.
 
     Two runs of a short script without times may print the same; they do not begin and end at the same moment.
     """

@@ -84,7 +84,6 @@ class Compute:
 
     @property
     def above_peak(self) -> bool:
-        """More than the device can do: throughput, model, precision or device is not what is stated."""
         return self.peak_tflops is not None and self.tflops_per_device > self.peak_tflops
 
     @property

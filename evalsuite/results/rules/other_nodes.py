@@ -13,9 +13,9 @@ Nodes = frozenset[tuple[str, ...]]
 
 
 def findings(runs: Sequence[Measurement]) -> Iterable[Finding]:
-    """A finding for each scale over several machines whose runs with a value were not all made on the same ones.
+    """A finding for each scale whose runs with a value were not all made on the same nodes.
 
-    A single machine has a new name in every container, and says nothing by it.
+    Of one node nothing is said: it has a new name in every container.
     """
     by_scale: dict[str, list[tuple[str, ...]]] = {}
     for run in runs:
@@ -28,10 +28,7 @@ def findings(runs: Sequence[Measurement]) -> Iterable[Finding]:
 
 
 def mark_summaries(rows: Iterable[Summary | Unmeasured]) -> list[Summary | Unmeasured]:
-    """*rows*, with a finding on each case that was made on other machines than most of those it is compared with.
-
-    Of every pair that stood on different machines one has it at least: of two cases the one that comes later.
-    """
+    """*rows*, with a finding on each case that was made on other nodes than most of those it is compared with."""
     found = list(rows)
     marks: dict[str, DifferentNodes] = {}
     stood = {one.case.id: nodes for one in valid(found) if (nodes := _nodes(one))}

@@ -32,7 +32,6 @@ class Excess:
 
 
 def size(finding: Finding) -> Excess | None:
-    """How far *finding* is beyond its rule; None where its fields do not tell."""
     given = {field.name: field for field in fields(finding)}
     kinds = findings.kinds(type(finding))
     free = {name: kind for name, kind in kinds.items() if given[name].default is MISSING}
@@ -61,7 +60,6 @@ def _allowed(finding: Finding, kind: Kind) -> float:
 
 
 def merge_repeated(found: Iterable[Finding]) -> list[Finding]:
-    """*found* with one for each case, rule and subject: the gravest, which names the other runs (`also`)."""
     groups: dict[object, list[Finding]] = {}
     for one in found:
         groups.setdefault((type(one), _case(one.where), _subject(one)), []).append(one)

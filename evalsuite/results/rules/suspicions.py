@@ -62,8 +62,6 @@ class AtChance:
 
 @dataclass(frozen=True, kw_only=True)
 class OneClock:
-    """Values that nothing confirms: what is called their second clock is the same as the first."""
-
     cases: tuple[Case, ...]
 
 
@@ -169,7 +167,6 @@ def _unconfirmed(one: Summary) -> list[bool]:
 
 
 def settings(case: Case) -> tuple[str, ...]:
-    """What to look at first where *case* is slow, as its framework calls it."""
     known = _settings()[case.device]
     return (*known.get(case.framework, ()), *known["any"])
 

@@ -33,7 +33,6 @@ class Readout:
         return Readout(of=of, values=self.values[places], read=None if self.read is None else self.read[places])
 
     def where(self, places: Sequence[int], read: Flags | None) -> Floats:
-        """The values of the devices at *places* where they were *read*; None: always, and all devices are meant."""
         return self.values if read is None else self.values[numpy.ix_(numpy.array(places), read)]
 
     def plus(self, other: "Readout") -> "Readout":
@@ -41,7 +40,6 @@ class Readout:
         return replace(self, values=self.values + other.values, read=numpy.logical_and.reduce(read) if read else None)
 
     def row(self, device: str) -> tuple[Floats, Flags] | None:
-        """The values of *device*, and which of them were read; None if it never was."""
         if device not in self.of:
             return None
         place = self.of.index(device)
@@ -101,7 +99,6 @@ class Readings:
         )
 
     def near(self, begin_s: float, end_s: float) -> "Readings":
-        """The readings from *begin_s* to *end_s* and the neighbours of both edges; the others could not count."""
         first = max(0, int(numpy.searchsorted(self.times_s, begin_s, side="right")) - 1)
         last = int(numpy.searchsorted(self.times_s, end_s, side="left")) + 1
         return self.some(slice(first, last))
@@ -190,10 +187,7 @@ def read_together(table: Readout) -> list[tuple[tuple[int, ...], Flags | None]]:
 
 
 def since_before(times_s: Floats, read: Flags | None) -> Spans:
-    """Of values that each reading gives for the time since the reading before it, where they were *read*.
-
-    None: always. What the first reading gives is of a time that nobody knows.
-    """
+    """Values that stand for the time since the reading before; what the first gives is of a time that nobody knows."""
     kept = slice(None) if read is None else read[1:]
     known = 1 if read is None or read[0] else 0
     begin_s, end_s = times_s[:-1][kept], times_s[1:][kept]
@@ -203,8 +197,7 @@ def since_before(times_s: Floats, read: Flags | None) -> Spans:
 def rates(times_s: Floats, period_s: float) -> Spans:
     """How fast a counter went from one reading to the next, per second.
 
-    The agent's last reading may follow hard on the one before it; that one is passed over then, since the
-    grain of the counters would be taken for a peak.
+    The agent's last reading is passed over where it follows hard on another: the counters' grain would make a peak.
     """
     hasty = len(times_s) > 2 and bool(times_s[-1] - times_s[-2] < period_s / 2)
     times_s = numpy.delete(times_s, -2) if hasty else times_s
@@ -239,7 +232,6 @@ Part = tuple[Cells, Flags | None]  # cells, and which of their values count; Non
 
 
 def together(parts: Sequence[Part]) -> Cells:
-    """The sum over all devices at each instant at which all of them were measured: one row."""
     if len(parts) == 1:
         return _alone(*parts[0])
     counts = [(cells.spans, *_counted(cells, flags)) for cells, flags in parts]
@@ -282,7 +274,6 @@ def _where(cells: Cells, flags: Flags) -> Cells:
 
 
 def flat(parts: Sequence[Part]) -> tuple[Floats, Floats]:
-    """The values of all devices that count, one device after the other, and the seconds of each."""
     found = [_flat(*part) for part in parts]
     values, seconds = [each for each, _ in found], [each for _, each in found]
     return numpy.concatenate(values or [numpy.zeros(0)]), numpy.concatenate(seconds or [numpy.zeros(0)])

@@ -151,9 +151,10 @@ def of_job(
 
 
 def _over_link(resource: str, of_host: Sequence[ReadingSeries], planned: Devices | None) -> Sequence[ReadingSeries]:
-    """The series of one host, with the rate of the link that the run states in place of the speed that its system
-    names: a link that is held to a rate has an interface that knows nothing of it. Of several interfaces nobody says
-    which is held, and none has a capacity."""
+    """The series of one host, with the rate of the link that the run states in place of the interface's speed.
+
+    Of several interfaces nobody says which is held, and none has a capacity.
+    """
     if planned is None or planned.link_mbit is None or resource not in OF_NETWORK:
         return of_host
     alone = sum(len(one.devices) for one in of_host) == 1
@@ -186,10 +187,7 @@ def _idle(same: Sequence[ReadingSeries], planned: Devices | None) -> Iterator[Fi
 
 
 def timeline(samples: Samples, window: Window | None) -> Timeline:
-    """How the use of each resource went over the whole run, on one host: a point where each was read.
-
-    Of a long run every k-th reading is drawn, so that there are at most DRAWN_READINGS.
-    """
+    """The use of each resource over the whole run on one host; DRAWN_READINGS at most."""
     from evalsuite.results.samples.sample_arrays import on_one_clock
 
     (host,) = on_one_clock({"": samples}, None)
@@ -326,10 +324,7 @@ def _table(readings: "Readings", resource: str) -> "Readout | None":
 
 
 def _spans(readings: "Readings", resource: str, read: "Flags | None", window: Bounds | None) -> "Spans":
-    """The times that the values of *resource* stand for where it was *read* (None: always), cut to *window*.
-
-    What was always read shares them with the others of its kind: they are worked out once.
-    """
+    """The times that the values of *resource* stand for where it was *read* (None: always), cut to *window*."""
     from evalsuite.results.samples import sample_arrays as cells
 
     meter = METERS[resource]
@@ -379,10 +374,7 @@ def _capacity(resource: str, same: Sequence[ReadingSeries]) -> float | None:
 
 
 def _utilisation(resource: str, same: Sequence[ReadingSeries], window: Bounds, expected: int) -> Utilisation | None:
-    """The figures of one resource of the job; None if nothing of it lies in the window.
-
-    *expected*: how many series there should be. Each device counts alike in a mean, however often it was read.
-    """
+    """The figures of one resource of the job; None if nothing lies in the window. *expected*: how many series."""
     from evalsuite.results.samples.sample_arrays import flat, lasting_s, means, percentiles, sum_of
 
     meter, length_s = METERS[resource], window.end_s - window.begin_s
