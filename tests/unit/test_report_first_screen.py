@@ -18,7 +18,7 @@ from evalsuite.report.sections.common.section import Subject
 from evalsuite.report.sections.quality import machine_noise
 from evalsuite.report.sections.verdict import answers, matrix, notices, verdict
 from evalsuite.report.text import words
-from evalsuite.results.judge.full_protocol import full_protocol
+from evalsuite.results.judge.full_protocol import full_protocol_s
 
 SPOKEN = words.read()
 
@@ -208,10 +208,10 @@ def test_the_hours_of_the_full_protocol_come_from_the_recorded_durations():
             for one in summaries
         ]
 
-    short, long = full_protocol(lasting(100.0)), full_protocol(lasting(160.0))
+    short, long = full_protocol_s(lasting(100.0)), full_protocol_s(lasting(160.0))
 
-    assert full_protocol(lasting(None)) is None and full_protocol([]) is None
-    assert long.seconds - short.seconds == pytest.approx(60.0 * 5 * len(summaries))
+    assert full_protocol_s(lasting(None)) is None and full_protocol_s([]) is None
+    assert long - short == pytest.approx(60.0 * 5 * len(summaries))
 
 
 def _with_a_rival(evaluation):

@@ -81,7 +81,7 @@ def leaders(row: Sequence[Summary | None]) -> frozenset[int]:
 
 
 def by_chance(runs: Sequence[int]) -> float:
-    """How likely the runs of one of several equal frameworks all lie above the others: n of N in 1 of C(N, n) orders."""
+    """How likely all runs of one of several equal frameworks lie above the others: n of N in 1 of C(N, n)."""
     together = sum(runs)
     return min(1.0, sum(1 / math.comb(together, n) for n in runs))
 

@@ -2,8 +2,7 @@
 
 import statistics
 import tomllib
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from evalsuite import paths
@@ -15,29 +14,22 @@ COMMAND = "make report PROFILE=full"
 FULL = Protocol()
 
 
-@dataclass(frozen=True, kw_only=True)
-class FullProtocol:
-    command: str
-    seconds: float
-
-
-def full_protocol(summaries: Iterable[Summary]) -> FullProtocol | None:
-    """The cases of the full protocol among *summaries*; None where a duration is not recorded.
+def full_protocol_s(summaries: Iterable[Summary]) -> float | None:
+    """Seconds that the cases of the full protocol among *summaries* take; None where a duration is not recorded.
 
     The steps of a run become more and, with more and larger images, longer in proportion; the rest stays.
     """
     spec = tomllib.loads(SPEC.read_text(encoding="utf-8"))
     found = [one for one in summaries if one.case.model in spec["models"] and one.case.scale in spec["scales"]]
-    taken = [_of_case(one, spec) for one in found]
-    known = [each for each in taken if each is not None]
-    if not known or len(known) < len(taken):
-        return None
-    return FullProtocol(command=COMMAND, seconds=sum(known))
+    taken = [median_s(one, lambda run: _of_run(run, spec)) for one in found]
+    known = [least_repeats(spec) * each for each in taken if each is not None]
+    return sum(known) if known and len(known) == len(taken) else None
 
 
-def _of_case(one: Summary, spec: Mapping[str, Any]) -> float | None:
-    runs = [each for run in one.measurements if counts(run) and (each := _of_run(run, spec)) is not None]
-    return least_repeats(spec) * statistics.median(runs) if runs else None
+def median_s(one: Summary, seconds_of: Callable[[Measurement], float | None]) -> float | None:
+    """Of the runs that count."""
+    taken = [each for run in one.measurements if counts(run) and (each := seconds_of(run)) is not None]
+    return statistics.median(taken) if taken else None
 
 
 def least_repeats(spec: Mapping[str, Any]) -> int:

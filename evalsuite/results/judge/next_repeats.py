@@ -3,19 +3,18 @@
 An order needs five runs of each, and no repeat decides a tie; a criterion may take up to seven.
 """
 
-import statistics
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from evalsuite.documents import RunCommand
-from evalsuite.model import Case, Measurement, Protocol, Summary, Unmeasured, Verdict, VerdictCell
+from evalsuite.model import Case, Measurement, Summary, Unmeasured, Verdict, VerdictCell
 from evalsuite.results.compare import ranking as entrants
 from evalsuite.results.compare.answers import Answer, setting_of
 from evalsuite.results.compare.ranking import Contest, Entrant
 from evalsuite.results.judge import rerun_command
-from evalsuite.results.judge.full_protocol import FULL, lengthened_s
-from evalsuite.results.measure.summary import FULL_REPEATS, MOST_REPEATS, counts, valid
+from evalsuite.results.judge.full_protocol import FULL, lengthened_s, median_s
+from evalsuite.results.measure.summary import FULL_REPEATS, MOST_REPEATS, valid
 
 Decides = Literal["order", "criterion"]
 
@@ -112,7 +111,10 @@ def _of_cell(verdict: Verdict, cell: VerdictCell, known: Sequence[Summary]) -> I
 
 
 def _priced(open_: _More, commands: Mapping[str, RunCommand]) -> NextRepeats:
-    prices = [(more, _seconds(one, FULL if open_.longer else None), one.case.total_devices) for one, more in open_.of]
+    def seconds_of(run: Measurement) -> float | None:
+        return lengthened_s(run, FULL) if open_.longer else run.duration_s
+
+    prices = [(more, median_s(one, seconds_of), one.case.total_devices) for one, more in open_.of]
     known = [(more * seconds, devices) for more, seconds, devices in prices if seconds is not None]
     whole = len(known) == len(prices)
     cases = tuple(one.case for one, _ in open_.of)
@@ -135,12 +137,3 @@ def _priced(open_: _More, commands: Mapping[str, RunCommand]) -> NextRepeats:
             "run", cases, repeats=open_.repeats, protocol=FULL if open_.longer else None, engine=engine
         ),
     )
-
-
-def _seconds(one: Summary, protocol: Protocol | None) -> float | None:
-    taken = [each for run in one.measurements if counts(run) and (each := _of_run(run, protocol)) is not None]
-    return statistics.median(taken) if taken else None
-
-
-def _of_run(run: Measurement, protocol: Protocol | None) -> float | None:
-    return lengthened_s(run, protocol) if protocol else run.duration_s

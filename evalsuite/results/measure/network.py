@@ -9,7 +9,7 @@ from evalsuite.runs import network
 
 
 def newest(found: Iterable[NetworkMeasurement], campaigns: Iterable[str | None]) -> tuple[NetworkMeasurement, ...]:
-    """Of each scale, device, link and library the newest of *campaigns* (or of none) that succeeded."""
+    """Of each scale, device, link and library the newest of *campaigns* (or of none), a success first."""
     chosen: dict[tuple[int, int, str, int, str], NetworkMeasurement] = {}
     known = {*campaigns} - {None}
     for one in sorted(found, key=lambda one: (one.error is None, one.at)):
