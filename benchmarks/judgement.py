@@ -16,7 +16,7 @@ from itertools import combinations_with_replacement, product
 import numpy
 
 from evalsuite import paths
-from evalsuite.model import Case, Measurement, Run, Throughput
+from evalsuite.model import Case, Machine, Measurement, Run, Throughput
 from evalsuite.results.compare import changes, significance
 from evalsuite.results.measure import statistics
 from evalsuite.results.measure.summary import summary
@@ -203,7 +203,7 @@ def _point(day: int, runs: Sequence[float]) -> HistoryPoint:
             run=Run(case=case, repeat=k),
             status="ok",
             throughput=Throughput(items_per_s=speed, unit="images/s", method="", window=None),
-            environment="any",
+            environment=Machine(name="any"),
             log_sha256=f"{day} {k}",
         )
         for k, speed in enumerate(runs)

@@ -269,12 +269,9 @@ def _speed(one: Summary) -> float:
 
 
 def _ranked(members: Sequence[Summary], contest: Contest) -> tuple[Ranked, ...]:
-    best: dict[Entrant, Summary] = {}
-    for one in members:
-        best.setdefault(contest.entrant(one.case), one)
     return tuple(
         Ranked(summary=one, ratio=_speed(one) / _speed(members[0]), leading=not significance.is_behind(one, members[0]))
-        for one in best.values()
+        for one in winners.best_of_each(members, contest)
     )
 
 

@@ -37,7 +37,7 @@ class Standing:
 
 def rank(found: Sequence[Summary], contest: Contest = ranking.FRAMEWORKS) -> Standing | None:
     """The standing among *found*, which are all comparable, each entrant by its best; None without two."""
-    rivals = _best_of_each(found, contest)
+    rivals = best_of_each(found, contest)
     if len(rivals) < 2:
         return None
     first, second = rivals[:2]
@@ -108,7 +108,7 @@ def _weak(one: Summary) -> bool:
     return short_window(one) or (one.partial and one.n >= FULL_REPEATS)
 
 
-def _best_of_each(found: Sequence[Summary], contest: Contest) -> list[Summary]:
+def best_of_each(found: Sequence[Summary], contest: Contest) -> list[Summary]:
     best: dict[Entrant, Summary] = {}
     for one in sorted(found, key=lambda one: -one.items_per_s.value):
         best.setdefault(contest.entrant(one.case), one)
