@@ -232,7 +232,7 @@ def test_a_name_of_a_setting_leaves_out_what_all_settings_of_the_model_share():
 
 @pytest.mark.parametrize(("language", "said"), [("en", "tie for fastest: 9,441, 9,373"), ("zh", "并列最快：9,441")])
 def test_the_terminal_ends_with_the_sentences_of_the_page(capsys, language, said):
-    report._print_found(Book(evaluation=synthetic.asked()), language)
+    report._print_found(Book(evaluation=synthetic.asked()), words.read((language,)), language)
 
     first, second = capsys.readouterr().out.splitlines()
     first, second = (line.replace("（", " (") for line in (first, second))

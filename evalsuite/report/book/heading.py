@@ -6,7 +6,7 @@ from typing import Protocol
 from evalsuite.author_document import BothLanguages, LabDocument
 from evalsuite.report.book.blocks import Block
 from evalsuite.report.book.book import conditions
-from evalsuite.report.book.result_tables import BatchPolicy, SeriesRow
+from evalsuite.report.book.result_tables import BatchPolicy, SeriesRow, shared_options
 from evalsuite.report.text import entrants, names, numbers
 from evalsuite.report.text.options import apart, option
 from evalsuite.report.text.options import title as title_of
@@ -77,7 +77,7 @@ def policy(found: BatchPolicy, words: Words) -> Text:
         found_text = words("models.maximal", sizes=words.listed(f"{size:,}" for size in sizes), device=device)
     elif found.mixed:
         found_text = words("models.others_strong" if found.strong else "models.others", device=device)
-    shared: list[Text | str] = [option(name, value, words) for name, value in found.shared_options]
+    shared: list[Text | str] = [option(name, value, words) for name, value in shared_options(found.blocks)]
     if any(map(_has_other_unit, found.blocks)):
         shared.append(names.visible(found.unit))
     if any(map(_has_twin, found.blocks)):
@@ -93,7 +93,7 @@ def setting_of(row: SeriesRow, table: BatchPolicy, words: Words) -> Listed:
 
     Where a precision alone is left and others add an option to it, the group says that it does not set that one.
     """
-    own = [pair for pair in options_beside(row.block) if pair not in table.shared_options]
+    own = [pair for pair in options_beside(row.block) if pair not in shared_options(table.blocks)]
     called = variant_name(row.block, words)
     first = " · ".join([names.precision(row.block.precision), *["XLA"] * row.column.xla])
     unset = [] if own or called or table.mixed else _unset(row.block, table)

@@ -90,16 +90,8 @@ class BatchPolicy:
         return tuple(sorted(found, key=lambda scale: (scale[0] * scale[1], scale[0])))
 
     @property
-    def shared_options(self) -> tuple[tuple[str, str], ...]:
-        return shared_options(self.blocks)
-
-    @property
     def precisions(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(block.precision for block in self.blocks))
-
-    @property
-    def drawn_first(self) -> str:
-        return max(self.blocks, key=lambda block: len(block.columns)).id
 
     @property
     def strong(self) -> bool:

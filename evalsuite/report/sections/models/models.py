@@ -65,7 +65,7 @@ def opened(
 
     Two series are as quickly read in the table: their figure is open only if it is the model's *first*, of more scales.
     """
-    most = next(block for block in policy.blocks if block.id == policy.drawn_first)
+    most = max(policy.blocks, key=lambda block: len(block.columns))  # its first figure stands open
     drawn = {block.id: figures[block.id] for block in policy.blocks if len(block.columns) > 1}
     scales = {(case.nodes, case.devices_per_node) for case in most.cases}
     curves = first and len(scales) >= FEWEST_OPEN
