@@ -10,7 +10,7 @@ import pytest
 from evalsuite import paths, placeholders, registry
 from evalsuite.errors import EvalsuiteError
 from evalsuite.model import Case, Protocol
-from tests import goldens
+from tests import goldens, sources
 
 ADAPTERS = registry.discover()
 RECIPES = [(one, recipe) for one in ADAPTERS.values() for recipe in one.recipes]
@@ -116,7 +116,7 @@ def test_a_reference_workload_is_there_and_is_valid_python(one, recipe):
 
     file = Path(script.replace("{workloads}", str(paths.ADAPTERS / "workloads")))
 
-    functions = [node.name for node in ast.parse(file.read_text()).body if isinstance(node, ast.FunctionDef)]
+    functions = [node.name for node in sources.tree(file).body if isinstance(node, ast.FunctionDef)]
     assert "main" in functions
 
 
@@ -224,7 +224,7 @@ def test_all_four_frameworks_run_the_same_reference_model():
 def test_a_workload_needs_nothing_of_evalsuite(file):
     names = {
         alias.name if isinstance(node, ast.Import) else node.module
-        for node in ast.walk(ast.parse(file.read_text()))
+        for node in sources.nodes(file)
         if isinstance(node, (ast.Import, ast.ImportFrom))
         for alias in node.names
     }

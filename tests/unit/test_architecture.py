@@ -5,12 +5,13 @@
 
 import ast
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
 
 from evalsuite import paths
+from tests import sources
 
 GROUND = {
     *(
@@ -121,13 +122,13 @@ FILES = {
 }
 
 
-def imports(room: str, tree: ast.AST, known: frozenset[str]) -> set[str]:
-    """The modules that *tree*, the source of *room*, imports: ours by their whole name, of others the name asked for.
+def imports(room: str, nodes: Sequence[ast.AST], known: frozenset[str]) -> set[str]:
+    """The modules that the *nodes* of *room*'s source import: ours by their whole name, of others the name asked for.
 
     `from evalsuite.plan import spec` is `evalsuite.plan.spec`.
     """
     found = set()
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Import):
             found |= {name.name for name in node.names}
         elif isinstance(node, ast.ImportFrom):
@@ -141,16 +142,15 @@ def within(module: str, package: str) -> bool:
     return module == package or module.startswith(f"{package}.")
 
 
-def violations(room: str, source: str, known: frozenset[str] = frozenset(FILES)) -> Iterator[str]:
+def violations(room: str, nodes: Sequence[ast.AST], known: frozenset[str] = frozenset(FILES)) -> Iterator[str]:
     """What the module called *room* does that its place forbids, a sentence each."""
-    tree = ast.parse(source)
-    imported = imports(room, tree, known)
+    imported = imports(room, nodes, known)
     yield from _wrong_arrows(room, {name for name in imported if within(name, "evalsuite")})
     yield from _wrong_packages(room, {name for name in imported if not within(name, "evalsuite")})
-    if not any(within(room, place) for place in PRINTS) and (said := _prints(tree)) and room != ECHOES:
+    if not any(within(room, place) for place in PRINTS) and (said := _prints(nodes)) and room != ECHOES:
         yield f"{room} writes to the terminal: {said}"
     if any(within(room, f"evalsuite.{package}") for package in READ_ONLY):
-        yield from _acts(room, imported, tree)
+        yield from _acts(room, imported, nodes)
 
 
 def _place(module: str) -> str:
@@ -184,8 +184,8 @@ def _wrong_packages(room: str, others: set[str]) -> Iterator[str]:
             yield f"{room} imports {module}"
 
 
-def _prints(tree: ast.AST) -> str | None:
-    for node in ast.walk(tree):
+def _prints(nodes: Sequence[ast.AST]) -> str | None:
+    for node in nodes:
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print":
             return "print"
         if isinstance(node, ast.Attribute) and node.attr in ("stdout", "stderr") and _named(node.value) == "sys":
@@ -193,7 +193,7 @@ def _prints(tree: ast.AST) -> str | None:
     return None
 
 
-def _acts(room: str, imported: set[str], tree: ast.AST) -> Iterator[str]:
+def _acts(room: str, imported: set[str], nodes: Sequence[ast.AST]) -> Iterator[str]:
     """Starts a program, opens a connection, takes several cores, or asks the time."""
     for module in sorted(imported):
         root = module.partition(".")[0]
@@ -203,7 +203,7 @@ def _acts(room: str, imported: set[str], tree: ast.AST) -> Iterator[str]:
             yield f"{room} opens connections: {module}"
         if (root in SEVERAL_CORES or module == FORKS) and room not in WORKERS:
             yield f"{room} takes several cores: {module}"
-    for node in ast.walk(tree):
+    for node in nodes:
         if not isinstance(node, ast.Attribute):
             continue
         owner = _named(node.value)
@@ -218,9 +218,8 @@ def _named(node: ast.AST) -> str | None:
     return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else None
 
 
-@pytest.mark.parametrize("room", FILES)
-def test_a_room_keeps_its_walls(room):
-    assert list(violations(room, FILES[room].read_text(encoding="utf-8"))) == []
+def test_every_room_keeps_its_walls():
+    assert [text for room, file in FILES.items() for text in violations(room, sources.nodes(file))] == []
 
 
 def test_every_package_of_the_house_is_drawn():
@@ -242,7 +241,7 @@ def test_only_the_modules_that_the_documentation_names_read_logs_across_the_wall
         room.rpartition(".")[2]
         for room, file in FILES.items()
         if within(room, "evalsuite.launch")
-        and any(within(name, "evalsuite.logs") for name in imports(room, ast.parse(file.read_text()), frozenset(FILES)))
+        and any(within(name, "evalsuite.logs") for name in imports(room, sources.nodes(file), frozenset(FILES)))
     }
 
     assert reading == LAUNCH_READS_LOGS
@@ -261,7 +260,7 @@ def test_the_arrows_between_packages_make_no_circle():
 
 def test_no_two_modules_import_each_other_however_far_round():
     arrows = {
-        room: imports(room, ast.parse(file.read_text(encoding="utf-8")), frozenset(FILES)) & FILES.keys() - {room}
+        room: imports(room, sources.nodes(file), frozenset(FILES)) & FILES.keys() - {room}
         for room, file in FILES.items()
     }
     free = True
@@ -312,12 +311,12 @@ def test_no_two_modules_import_each_other_however_far_round():
     ],
 )
 def test_a_wrong_step_is_found(room, source, said):
-    assert [text for text in violations(room, source) if said in text] == [f"{room} {said}"]
+    assert [text for text in violations(room, tuple(ast.walk(ast.parse(source)))) if said in text] == [f"{room} {said}"]
 
 
 @pytest.mark.parametrize("file", sorted(paths.ADAPTERS.glob("*.py")), ids=lambda file: file.stem)
 def test_an_adapter_imports_only_the_contract(file: Path):
-    imported = imports(file.stem, ast.parse(file.read_text(encoding="utf-8")), frozenset(FILES))
+    imported = imports(file.stem, sources.nodes(file), frozenset(FILES))
     ours = {name for name in imported if within(name, "evalsuite")}
 
     assert ours <= ADAPTERS_MAY_IMPORT
@@ -325,9 +324,9 @@ def test_an_adapter_imports_only_the_contract(file: Path):
 
 
 def test_the_command_lines_are_loaded_only_when_their_command_is_asked_for():
-    tree = ast.parse(FILES["evalsuite.cli"].read_text(encoding="utf-8"))
+    nodes = sources.nodes(FILES["evalsuite.cli"])
 
-    assert {name for name in imports("evalsuite.cli", tree, frozenset(FILES)) if within(name, "evalsuite")} <= {
+    assert {name for name in imports("evalsuite.cli", nodes, frozenset(FILES)) if within(name, "evalsuite")} <= {
         "evalsuite",
         "evalsuite.errors",
     }
@@ -336,7 +335,7 @@ def test_the_command_lines_are_loaded_only_when_their_command_is_asked_for():
 def test_no_class_name_means_two_things_in_a_package():
     named: dict[tuple[str, str], list[str]] = {}
     for room, file in FILES.items():
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        for node in sources.nodes(file):
             if isinstance(node, ast.ClassDef):
                 package = ".".join(room.split(".")[:2])
                 named.setdefault((package, node.name), []).append(room)

@@ -19,6 +19,7 @@ from evalsuite.model import Finding
 from evalsuite.report.text import explaining, numbers, words
 from evalsuite.report.text import findings as told
 from evalsuite.report.text.words import placeholders
+from tests import sources
 from tests.unit.test_architecture import FILES
 
 SPOKEN = words.read()
@@ -55,15 +56,12 @@ def raised() -> set[str]:
     found = set()
     for file in {**FILES, **DEVELOPERS}.values():
         if file != FILES["evalsuite.findings"]:
-            tree = ast.parse(file.read_text(encoding="utf-8"))
-            asked = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
-            for node in ast.walk(tree):
+            asked = {id(node.value) for node in sources.nodes(file) if isinstance(node, ast.Attribute)}
+            for node in sources.nodes(file):
                 if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "isinstance":
                     asked |= {id(inner) for inner in ast.walk(node)}
-            used = (
-                node for node in ast.walk(tree) if isinstance(node, ast.Name | ast.Attribute) and id(node) not in asked
-            )
-            found |= {node.id if isinstance(node, ast.Name) else node.attr for node in used}
+            names = (node for node in sources.nodes(file) if isinstance(node, ast.Name | ast.Attribute))
+            found |= {getattr(node, "id", getattr(node, "attr", "")) for node in names if id(node) not in asked}
     return found
 
 
@@ -128,7 +126,7 @@ def test_no_finding_is_made_but_of_a_rule():
     calls = [
         room
         for room, file in {**FILES, **DEVELOPERS}.items()
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        for node in sources.nodes(file)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Finding"
     ]
 

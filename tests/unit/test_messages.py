@@ -4,7 +4,7 @@ import ast
 import pickle
 import re
 import tomllib
-from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -13,7 +13,7 @@ from evalsuite import messages, paths
 from evalsuite.errors import EvalsuiteError
 from evalsuite.messages import Message, from_json, message_of, wording
 from evalsuite.runs.endings import Outcome
-from tests import typography
+from tests import sources, typography
 
 WORDS = {
     f"{file.stem}.{key}": texts
@@ -21,7 +21,7 @@ WORDS = {
     for key, texts in tomllib.loads(file.read_text(encoding="utf-8")).items()
 }
 SOURCES = {
-    f"{root.name}/{file.relative_to(root)}": ast.parse(file.read_text("utf-8"))
+    f"{root.name}/{file.relative_to(root)}": file
     for root in (paths.PACKAGE, paths.ADAPTERS)
     for file in sorted(root.rglob("*.py"))
     if file.name != "messages.py" and not (root == paths.ADAPTERS and file.parent != root)
@@ -35,13 +35,22 @@ DEFECTS = {  # what no user reads: a mistake in our own code
 }
 
 
-def calls() -> Iterator[tuple[str, ast.Call]]:
+@cache
+def calls() -> tuple[tuple[str, ast.Call], ...]:
     """Every `Message("id", …)` and `EvalsuiteError.of("id", …)` of the code, with the module that it stands in."""
-    for name, tree in SOURCES.items():
-        for node in ast.walk(tree):
-            words = isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] in ("Message", "of")
-            if words and node.args and ID.match(literal(node.args[0])):
-                yield f"{name}:{node.lineno}", node
+    return tuple(
+        (f"{name}:{node.lineno}", node)
+        for name, file in SOURCES.items()
+        for node in sources.nodes(file)
+        if isinstance(node, ast.Call)
+        and called(node) in ("Message", "of")
+        and node.args
+        and ID.match(literal(node.args[0]))
+    )
+
+
+def called(call: ast.Call) -> str:
+    return getattr(call.func, "attr", getattr(call.func, "id", ""))
 
 
 def literal(node: ast.expr) -> str:
@@ -89,8 +98,8 @@ def test_no_words_lie_unused():
 
 def test_users_are_told_nothing_in_english_alone():
     alone = []
-    for name, tree in SOURCES.items():
-        for node in ast.walk(tree):
+    for name, file in SOURCES.items():
+        for node in sources.nodes(file):
             said: list[ast.expr] = []
             if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call):
                 kind = ast.unparse(node.exc.func)

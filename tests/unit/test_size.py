@@ -9,6 +9,7 @@ from collections import Counter
 import pytest
 
 from evalsuite import paths
+from tests import sources
 
 FILES = sorted(paths.PACKAGE.rglob("*.py"))
 CEILINGS = {  # package → lines at most; "" are the modules beside the packages
@@ -58,7 +59,7 @@ def test_no_function_is_too_long_to_be_read_in_one_glance():
     long = [
         f"{file.relative_to(paths.PACKAGE)}:{node.lineno} {node.name}"
         for file in FILES
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        for node in sources.nodes(file)
         if isinstance(node, ast.FunctionDef) and node.end_lineno - node.lineno + 1 > LONGEST_FUNCTION
     ]
 
