@@ -4,6 +4,7 @@ import gc
 import multiprocessing
 import os
 import signal
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -35,7 +36,7 @@ def shared(
     _shared = (work, things)
     gc.freeze()  # the collector would copy shared pages
     forked = multiprocessing.get_context("fork")
-    pool = ProcessPoolExecutor(min(cores, len(things)), forked, signal.signal, (signal.SIGINT, signal.SIG_IGN))
+    pool = ProcessPoolExecutor(min(cores, len(things)), forked, _begin)
     done = 0
     try:
         results = pool.map(_work_at, range(len(things)), chunksize=AT_ONCE)
@@ -48,6 +49,19 @@ def shared(
     finally:
         pool.shutdown(cancel_futures=True)
         gc.unfreeze()
+
+
+def _begin() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    """A worker waits for its next task for ever once its parent was killed."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 def _work_at(place: int) -> Any:

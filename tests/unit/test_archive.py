@@ -51,5 +51,5 @@ def test_an_archive_that_is_too_large_or_none_is_refused(tmp_path, monkeypatch, 
 
     assert main(["report", "--runs", str(tmp_path / "none.zip"), "--out", str(tmp_path / "out")]) == 2
     assert "expected a ZIP of run folders" in capsys.readouterr().err
-    with pytest.raises(EvalsuiteError, match="it holds 1 files"):
+    with pytest.raises(EvalsuiteError, match="got 1 files"):
         archive.unpack(tmp_path / "large.zip")

@@ -165,7 +165,8 @@ def test_summary_json_holds_compute_and_energy_where_they_are_known():
     known, unknown = summary(**STATED), replace(summary(), unit="tokens/s")
 
     found, absent = (
-        summary_json._summary(Book(evaluation=synthetic.evaluation((one,))), one) for one in (known, unknown)
+        summary_json.document(Book(evaluation=synthetic.evaluation((one,))), "0" * 64)["summaries"][0]
+        for one in (known, unknown)
     )
 
     assert (found["compute"]["peak_tflops"], found["compute"]["above_peak"]) == (125, False)

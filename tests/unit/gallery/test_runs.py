@@ -470,4 +470,4 @@ class TestWhatIsSaidInBothLanguages:
 
         assert found.file.endswith("case.json") and found.said
         said = sentence(found, self.CHINESE).plain("zh")
-        assert said.startswith(f"无法读取 {found.file}：") and "应为 JSON 对象。文件可能只写了一半" in said
+        assert said.startswith(f"无法读取：{found.file}：") and "应为 JSON 对象。文件可能只写了一半" in said
