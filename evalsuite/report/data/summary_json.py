@@ -9,7 +9,7 @@ from datetime import date
 from typing import Any
 
 from evalsuite import __version__
-from evalsuite.model import Summary
+from evalsuite.model import Summary, Unmeasured
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.tally import tally
 from evalsuite.report.data import schema
@@ -93,9 +93,14 @@ def _names(path: str) -> tuple[str, ...]:
 
 
 def at(value: Any, path: str) -> Any:
-    """At *path* in *value*, "throughput.window.steps"; None where a part is absent."""
+    """At *path* in *value*, "throughput.window.steps"; None where a part is None, or the case has no value.
+
+    Raises AttributeError for a field of the schema that nothing gives.
+    """
     for name in _names(path):
-        value = value.get(name) if isinstance(value, dict) else getattr(value, name, None)
+        if value is None or (isinstance(value, Unmeasured) and not hasattr(value, name)):
+            return None
+        value = value.get(name) if isinstance(value, dict) else getattr(value, name)
     return value
 
 
