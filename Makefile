@@ -48,12 +48,12 @@ equivalence: setup ## prove that our reference workloads compute the same; write
 
 test: setup ## everything: the unit floor, then the real floor (frameworks, browser)
 	$(BIN)/python tools/prepare_tests.py
-	$(BIN)/python -m pytest -m 'not real' $(SIDE_BY_SIDE)
+	$(BIN)/python -m pytest tests/unit $(SIDE_BY_SIDE)
 	$(BIN)/python -m pytest tests/real -m 'not alone' $(SIDE_BY_SIDE)
 	$(BIN)/python -m pytest tests/real -m alone
 
-unit: setup ## the unit floor alone: seconds, no network, no framework
-	$(BIN)/python -m pytest -m 'not real' $(SIDE_BY_SIDE)
+unit: setup ## the unit floor alone: a minute, no network, no framework, no whole page
+	$(BIN)/python -m pytest tests/unit -m 'not real and not whole' $(SIDE_BY_SIDE)
 
 real: setup ## the real floor alone
 	$(BIN)/python tools/prepare_tests.py

@@ -32,10 +32,19 @@ for _number, _usual in ((signal.SIGINT, signal.default_int_handler), (signal.SIG
         signal.signal(_number, _usual)
 
 
+WHOLE = {  # modules of tests that build whole pages, or try hundreds of generated cases
+    *("test_mutated_logs", "test_intact", "test_bad_files", "test_lab_document", "test_measuring", "test_suspicions"),
+    *("test_report_page", "test_forms", "test_figures", "test_report_first_screen", "test_report_outline"),
+    *("test_examples", "test_rebuild_document", "test_acceptance", "test_report_quality", "test_made_again"),
+}
+
+
 def pytest_collection_modifyitems(items):
     for item in items:
         if HERE / "real" in item.path.parents:
             item.add_marker(pytest.mark.real)
+        elif item.path.stem in WHOLE or "built" in item.fixturenames:
+            item.add_marker(pytest.mark.whole)
 
 
 @pytest.fixture(autouse=True)
