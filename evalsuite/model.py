@@ -1,12 +1,14 @@
 """The nouns, frozen, with units in their field names. `None`: not measured.
 
-Nothing of ours is imported at run time: every command imports this module.
+Of ours only `messages` is imported at run time: every command imports this module.
 """
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, overload
+
+from evalsuite.messages import Phrase
 
 if TYPE_CHECKING:
     from evalsuite.author_document import AuthorNote, KeptProblem, LabDocument
@@ -127,7 +129,7 @@ class Run:
 @dataclass(frozen=True, kw_only=True)
 class Skip:
     case: Case
-    reason: str
+    reason: Phrase
     kind: Literal["unsupported", "not_run"] = "not_run"
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from evalsuite import cli
 from evalsuite.errors import Exit
+from evalsuite.messages import from_json
 
 ADAPTER = """
 from evalsuite.adapter import Adapter, Command, Recipe
@@ -83,10 +84,10 @@ def compared(lab, *frameworks, more=()):
     line += ["--adapters", str(lab / "adapters"), "--scales", "1x1", "--repeats", "1", "--steps", "5+20"]
     code = cli.main([*line, *more, "--runs", str(lab / "runs"), "--out", str(lab / "report")])
     plan = json.loads((lab / "runs" / "plan.json").read_text())
-    reasons = {skip["case"]["framework"]: skip["reason"] for skip in plan["skips"]}
+    reasons = {skip["case"]["framework"]: from_json(skip["reason"]) for skip in plan["skips"]}
     for file in (lab / "runs").glob("*/r0/outcome.json"):
         case = json.loads((file.parent / "case.json").read_text())
-        reasons[case["framework"]] = json.loads(file.read_text())["reason"]
+        reasons[case["framework"]] = from_json(json.loads(file.read_text())["reason"])
     return code, reasons
 
 

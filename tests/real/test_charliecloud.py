@@ -7,6 +7,7 @@ import pytest
 
 from evalsuite import cli
 from evalsuite.errors import Exit
+from evalsuite.messages import from_json
 from tests import charliecloud
 
 TOYS = Path(__file__).resolve().parent / "toy_adapters"
@@ -47,7 +48,7 @@ def test_an_image_that_cannot_start_is_the_platform_s_failure_in_the_runtime_s_w
     code, _, outcome = compared(tmp_path, empty, "--retries", "0")
 
     assert (code, outcome["fault"]) == (Exit.NOTHING_MEASURED, "infrastructure")
-    assert outcome["reason"].startswith("charliecloud: ch-run[")
+    assert from_json(outcome["reason"]).startswith("charliecloud: ch-run[")
 
 
 def test_an_image_that_is_not_there_is_said_before_anything_runs(tmp_path, capsys):

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from evalsuite import paths
+from evalsuite.messages import from_json
 from tests import namespaces, slurm
 from tests.processes import soon
 
@@ -169,5 +170,5 @@ def test_a_host_that_is_cut_off_costs_one_run_and_another_takes_its_place(tmp_pa
     assert json.loads((run / "outcome.json").read_text())["status"] == "completed", output
     assert {file.name for file in run.glob("log.*")} == {f"log.{name}.txt" for name in {*hosts} - {victim}}, output
     (failed,) = runs.glob("*/infrastructure-r0-1")
-    reason = json.loads((failed / "outcome.json").read_text())["reason"]
+    reason = from_json(json.loads((failed / "outcome.json").read_text())["reason"])
     assert victim in reason, output

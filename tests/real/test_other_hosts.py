@@ -14,6 +14,7 @@ import pytest
 
 from evalsuite.agent import heartbeat
 from evalsuite.launch.remote.heartbeat import HeartbeatMonitor
+from evalsuite.messages import from_json
 from evalsuite.runs.store import RunFolder
 
 TOYS = Path(__file__).resolve().parent / "toy_adapters"
@@ -103,7 +104,7 @@ def test_a_host_that_falls_silent_ends_the_run_as_the_infrastructure_s_failure(f
             os.kill(pid, signal.SIGKILL)
 
     assert outcome["fault"] == "infrastructure"
-    assert "the node agent was lost on far" in outcome["reason"]
+    assert "the node agent was lost on far" in from_json(outcome["reason"])
 
 
 def test_a_clock_is_asked_and_its_error_is_half_the_way(tmp_path):

@@ -12,8 +12,12 @@ import pytest
 from evalsuite import messages, paths
 from evalsuite.errors import EvalsuiteError
 from evalsuite.messages import Message, from_json, message_of, wording
+from evalsuite.model import Skip
 from evalsuite.runs.endings import Outcome
+from evalsuite.runs.planned import Planned
+from evalsuite.runs.store import Store
 from tests import sources, typography
+from tests.toys import CASE
 
 WORDS = {
     f"{file.stem}.{key}": texts
@@ -222,3 +226,12 @@ def test_a_run_folder_keeps_why_a_run_ended_as_a_message():
     assert Outcome.from_json({**facts, "reason": "as an adapter says it"}, "x").reason == "as an adapter says it"
     with pytest.raises(EvalsuiteError, match="reason: got"):
         Outcome.from_json({**facts, "reason": {"id": "launch.nothing", "values": {}}}, "outcome.json")
+
+
+def test_a_plan_keeps_the_reason_of_a_skip_in_both_languages(tmp_path):
+    reason = Message("launch.run_signal", signal="SIGSEGV")
+    Store(tmp_path).write_plan(Planned(profile="quick", repeats=1, cases=(), skips=(Skip(case=CASE, reason=reason),)))
+
+    (skip,) = Store(tmp_path).plan().skips
+
+    assert wording(skip.reason, "zh") == reason.in_language("zh") != str(reason)
