@@ -278,7 +278,7 @@ DIALECTS = (
             rb"Time/seq [\d.]+s, Batch Size: (?P<global_batch>\d+)",
             b"End-to-End => Latency: 2.55s, TFLOPs: 3.29, Samples/sec: 1.57, Time/seq 0.64s, Batch Size: 4, "
             b"Total Seq. Length: 512",
-            "deepspeedai/DeepSpeedExamples@45b4b7156c:applications/DeepSpeed-Chat/training/utils/utils.py, "
+            "deepspeedai/DeepSpeedExamples@45b4b7156c:applications/DeepSpeed-Chat/dschat/utils/perf.py, "
             "print_throughput_step3()",
         ),
         notes="Generation and both trainings, which is the rate of the job. The engines' own timers (CurrSamplesPerSec) see "
