@@ -93,6 +93,7 @@ ADAPTER = Adapter(
                 "clu==0.0.12",
                 "tensorflow-cpu==2.21.0",
                 "tensorflow-datasets==4.9.9",
+                "tensorboard==2.20.0",  # clu.metric_writers; TensorFlow no longer brings it
             ),
             requirements_gpu=(
                 "jax[cuda13]==0.10.2",
@@ -102,6 +103,7 @@ ADAPTER = Adapter(
                 "clu==0.0.12",
                 "tensorflow-cpu==2.21.0",
                 "tensorflow-datasets==4.9.9",
+                "tensorboard==2.20.0",  # clu.metric_writers; TensorFlow no longer brings it
             ),
             import_name="flax",
             package="jax",

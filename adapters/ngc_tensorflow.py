@@ -6,7 +6,7 @@ from evalsuite import launchers
 from evalsuite.adapter import Adapter, Command, Recipe
 from evalsuite.messages import Message
 from evalsuite.model import Case
-from evalsuite.recipe_facts import IMAGES, LAMB
+from evalsuite.recipe_facts import IMAGES, TEXT
 from evalsuite.reference import BERT_LENGTH
 
 CONVNETS = "{checkout}/TensorFlow/Classification/ConvNets/main.py"
@@ -15,8 +15,9 @@ NEEDS_GPU = Message("adapters.gpu_nchw")
 VARIABLES = ("NCCL_DEBUG", "HOROVOD_GPU_ALLREDUCE", "CUDA_DEVICE_ORDER")
 # Without being told: model/resnet.py:260 and 295 (2020), 298 and 333 (2023), utils/cmdline_helper.py:113.
 IN_NCHW = {**IMAGES, "memory_layout": "NCHW"}
-# run_pretraining.py:67 and 514 (TFRecord), optimization.py:174
-PRETRAINING = {**LAMB, "parallel_layout": "DP"}
+# run_pretraining.py:67 and 514 (TFRecord), optimization.py:36, 74 and 174; DLPerf trains with adam, the default is lamb
+PRETRAINING = {**TEXT, "parallel_layout": "DP"}
+OPTIMISERS = ("lamb", "adam")
 BASE = (
     '{"attention_probs_dropout_prob": 0.1, "hidden_act": "gelu", "hidden_dropout_prob": 0.1, "hidden_size": 768, '
     '"initializer_range": 0.02, "intermediate_size": 3072, "max_position_embeddings": 512, '
@@ -29,7 +30,8 @@ def _launcher(case: Case) -> tuple[str, ...]:
 
 
 def _resnet50(era: int) -> Callable[[Case], Command]:
-    """The first 20 steps are never logged; only training_benchmark uses `--warmup_steps`."""
+    """The first 20 steps are never logged; only training_benchmark uses `--warmup_steps`. Steps count from 0, so that
+    the last of N is N - 1 (utils/hooks/training_hooks.py:88 in 2020, 108 in 2023)."""
     first = ("--precision=fp32", "--use_tf_amp", "--use_static_loss_scaling", "--loss_scale=128")
     amp = ("--amp", "--static_loss_scale", "128") if era == 2023 else first
 
@@ -41,7 +43,7 @@ def _resnet50(era: int) -> Callable[[Case], Command]:
         return Command(
             argv=(
                 *(*_launcher(case), "{python}", CONVNETS, "--arch=resnet50", "--iter_unit=batch"),
-                *(f"--num_iter={case.protocol.total_steps}", f"--batch_size={case.batch_per_device}"),
+                *(f"--num_iter={case.protocol.total_steps + 1}", f"--batch_size={case.batch_per_device}"),
                 *("--display_every=1", "--results_dir={scratch}/results", "--gpu_memory_fraction=0.98"),
                 *(drawn if synthetic else read),
                 *(amp if case.precision == "amp" else ()),
@@ -72,6 +74,7 @@ def _bert(case: Case) -> Command:
             ),
             *("--output_dir={scratch}/out", "--bert_config_file={scratch}/bert_base.json"),
             *("--do_train=True", "--do_eval=False", f"--train_batch_size={case.batch_per_device}"),
+            f"--optimizer_type={case.option('optimiser', OPTIMISERS[0])}",
             *("--max_seq_length=128", "--max_predictions_per_seq=20", "--num_accumulation_steps=1"),
             *(f"--num_train_steps={case.protocol.total_steps}", "--num_warmup_steps=10", "--learning_rate=1e-4"),
             *("--save_checkpoints_steps=100000", "--display_loss_steps=1", "--report_loss"),
@@ -132,7 +135,7 @@ ADAPTER = Adapter(
             command=_bert,
             spawn="once",
             features=("Horovod",),
-            options=BERT_LENGTH,
+            options={**BERT_LENGTH, "optimiser": OPTIMISERS},
             facts=PRETRAINING,
             amp="graph rewrite, dynamic loss scale",
             xla="XLA",

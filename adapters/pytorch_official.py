@@ -158,6 +158,11 @@ def _torchtitan_022(case: Case) -> Command:
     )
 
 
+def _hal_unsupported(case: Case) -> str | None:
+    """imagenet_ddp_apex.py:115 and 129."""
+    return Message("adapters.hal_alone") if case.total_devices == 1 else None
+
+
 def _hal(case: Case) -> Command:
     """Needs `--local_rank`, which only the old launcher passes."""
     return Command(
@@ -291,6 +296,7 @@ ADAPTER = Adapter(
             checkout="distributed-pytorch",
             dialect="apex_imagenet",
             command=_hal,
+            unsupported=_hal_unsupported,
             options=WORKERS,
             facts=IMAGENET,
             features=("APEX",),
@@ -300,7 +306,10 @@ ADAPTER = Adapter(
             step_bound="none",
             printed_by="every_node",
             outside="the run is ended within its first epoch; where an epoch is shorter, what lies between is left out",
-            requirements=("torch==1.6.0", "torchvision==0.7.0"),
+            requirements=(
+                *("torch==1.6.0", "torchvision==0.7.0", "numpy==1.23.5", "pillow==9.4.0", "setuptools==59.8.0"),
+                *("tensorboard==2.4.0", "protobuf==3.20.3"),  # imagenet_ddp_apex.py:18
+            ),
             python="3.8",
             import_name="apex",
             package="torch",

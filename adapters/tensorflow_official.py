@@ -38,20 +38,26 @@ def _strategy(case: Case) -> str:
 
 
 def _runtime(case: Case) -> dict[str, str | int | bool]:
-    """One command with a task index on each node; all wait for their peers."""
-    among = {"worker_hosts": "{hosts_ports}", "task_index": "{node_rank}", "all_reduce_alg": "nccl"}
+    """The workers are in TF_CONFIG: classifier_trainer.py makes its strategy before `initialize` reads worker_hosts,
+    vision/train.py and the package's resnet_ctl_imagenet_main never read them."""
     return {
         "num_gpus": _gpus(case),
         "distribution_strategy": _strategy(case),
         "enable_xla": case.xla,
-        **(among if case.nodes > 1 else {}),
+        **({"all_reduce_alg": "nccl"} if case.nodes > 1 and case.device == "gpu" else {}),
     }
 
 
 def _classifier_trainer(case: Case) -> Command:
     kind = "float16" if case.precision == "amp" else "float32"
     builder = case.option("data", "synthetic")
-    data = {"builder": builder, "batch_size": case.batch_per_device, "use_per_replica_batch_size": True, "dtype": kind}
+    data = {
+        "builder": builder,
+        "batch_size": case.batch_per_device,
+        "use_per_replica_batch_size": True,
+        "dtype": kind,
+        "num_channels": 3,  # "infer" would ask TFDS's server for its description (dataset_factory.py, num_channels)
+    }
     overrides = {
         "runtime": _runtime(case),
         "train": {"epochs": 1, "steps": case.protocol.total_steps, "resume_checkpoint": False},
@@ -68,14 +74,14 @@ def _classifier_trainer(case: Case) -> Command:
             # required even if unread
             f"--data_dir={'{data}/imagenet-tfrecord' if builder == 'records' else '{scratch}'}",
         ),
-        environment={"PYTHONPATH": "{checkout}"},
+        environment={"PYTHONPATH": "{checkout}", **launchers.tf_config(case)},
     )
 
 
 def _legacy(case: Case) -> Command:
     """In the package tf-models-official: no checkout. The batch is the whole job's."""
     synthetic = case.option("data", "synthetic") == "synthetic"
-    among = ("--worker_hosts={hosts_ports}", "--task_index={node_rank}", "--all_reduce_alg=nccl")
+    among = ("--all_reduce_alg=nccl",) if case.device == "gpu" else ()
     return Command(
         argv=(
             *("{python}", "-m", "official.legacy.image_classification.resnet.resnet_ctl_imagenet_main"),
@@ -87,7 +93,8 @@ def _legacy(case: Case) -> Command:
             *(("--dtype=fp16",) if case.precision == "amp" else ()),
             *(("--enable_xla=true",) if case.xla else ()),
             *(among if case.nodes > 1 else ()),
-        )
+        ),
+        environment=launchers.tf_config(case),
     )
 
 
@@ -112,11 +119,12 @@ def _vision_train(case: Case) -> Command:
             "imagenet_resnet50_gpu.yaml",
             *("--model_dir={scratch}/model", f"--params_override={json.dumps(overrides)}"),
         ),
-        environment={"PYTHONPATH": "{checkout}"},
+        environment={"PYTHONPATH": "{checkout}", **launchers.tf_config(case)},
     )
 
 
 def _bert_2020(case: Case) -> Command:
+    """It has --worker_hosts and never reads it; TF_CONFIG is what DLPerf's patch of it sets."""
     return Command(
         argv=(
             *("{python}", "{checkout}/official/nlp/bert/run_pretraining.py", "--input_files={data}/bert-tfrecord/*"),
@@ -125,16 +133,11 @@ def _bert_2020(case: Case) -> Command:
             *(f"--num_steps_per_epoch={case.protocol.total_steps}", "--num_train_epochs=1", "--steps_per_loop=1"),
             *("--warmup_steps=10", "--learning_rate=1e-4", f"--num_gpus={_gpus(case)}"),
             f"--distribution_strategy={_strategy(case)}",
+            *(("--all_reduce_alg=nccl",) if case.nodes > 1 and case.device == "gpu" else ()),
             *(("--dtype=fp16",) if case.precision == "amp" else ()),
         ),
-        environment={"PYTHONPATH": "{checkout}"},
+        environment={"PYTHONPATH": "{checkout}", **launchers.tf_config(case)},
     )
-
-
-def _bert_2020_unsupported(case: Case) -> str | None:
-    if case.nodes > 1:
-        return Message("adapters.bert_2020_hosts")
-    return _only_one_cpu(case)
 
 
 def _tf_cnn(case: Case) -> Command:
@@ -160,6 +163,12 @@ def _tf_cnn(case: Case) -> Command:
     )
 
 
+GARDEN = (
+    "tf-models-official==2.15.0",
+    "tensorflow-datasets==4.9.3",
+    "tensorflow-metadata==1.14.0",
+    "protobuf==3.20.3",
+)
 MODELS = "nvcr.io/nvidia/tensorflow:25.02-tf2-py3"
 ADAPTER = Adapter(
     name="tensorflow",
@@ -231,7 +240,9 @@ ADAPTER = Adapter(
             xla="XLA",
             printed_by="every_node",
             outside="--mode=train, no checkpoint before step 1000000",
-            requirements=("tensorflow==2.15.1", "tf-models-official==2.15.0"),
+            # today's tensorflow-metadata wants a protobuf that TensorFlow 2.15 refuses
+            requirements=("tensorflow==2.15.1", *GARDEN),
+            requirements_gpu=("tensorflow[and-cuda]==2.15.1", *GARDEN),
             import_name="official.vision",
             package="tensorflow",
             image=MODELS,
@@ -243,7 +254,7 @@ ADAPTER = Adapter(
             checkout="tensorflow-models-2020",
             dialect="tf2_bert",
             command=_bert_2020,
-            unsupported=_bert_2020_unsupported,
+            unsupported=_only_one_cpu,
             options=BERT_LENGTH,
             facts={**ADAM, "parallel_layout": "DP"},
             amp="Keras mixed_float16, dynamic loss scale",

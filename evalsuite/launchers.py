@@ -77,6 +77,12 @@ def horovodrun(case: Case, controller: str = "gloo") -> Argv:
     )
 
 
+def tf_config(case: Case) -> dict[str, str]:
+    """The variable by which TensorFlow's MultiWorkerMirroredStrategy learns its workers when it is made."""
+    workers = '{"cluster": {"worker": {hosts_ports_json}}, "task": {"type": "worker", "index": {node_rank}}}'
+    return {"TF_CONFIG": workers} if case.nodes > 1 else {}
+
+
 def bfrun(case: Case) -> Argv:
     """Started once; it starts mpirun."""
     return ("{bin}/bfrun", "-np", str(case.total_devices), "-H", "{hosts_slots}")

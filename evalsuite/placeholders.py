@@ -1,5 +1,7 @@
 """Placeholders in command lines. The plan fills some before a run; the node agent fills the rest."""
 
+import json
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
@@ -28,8 +30,16 @@ BY_AGENT = {
     "{hosts}": 'all nodes, "h1,h2"',
     "{hosts_slots}": 'all nodes with their devices, "h1:8,h2:8"',
     "{hosts_ports}": 'all nodes with the master port, "h1:29500,h2:29500"',
+    "{hosts_ports_json}": 'the same as a list of JSON, ["h1:29500", "h2:29500"]',
 }
-OF_HOSTS = ("{host}", "{hosts}", "{hosts_slots}", "{hosts_ports}")  # not every launcher tells them
+OF_HOSTS = (
+    "{host}",
+    "{hosts}",
+    "{hosts_slots}",
+    "{hosts_ports}",
+    "{hosts_ports_json}",
+)  # not every launcher tells them
+WHOLE_NUMBERS = ("{node_rank}", "{nodes}", "{processes_per_node}", "{master_port}", "{threads}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,14 +71,22 @@ def find_unfilled(argv: Iterable[str]) -> str | None:
     return None
 
 
+def find_quoted_numbers(text: str) -> list[str]:
+    """The placeholders of whole numbers in *text* that stand in quotes: JSON, YAML and TOML read texts there, and a
+    script that compares one with a number stops."""
+    return [name for name in WHOLE_NUMBERS if re.search(rf"""(["']){re.escape(name)}\1""", text)]
+
+
 def _hosts_placeholders(place: Node, processes: int) -> dict[str, str]:
     if len(place.hosts) != place.nodes:
         return {}
+    meet = [f"{host}:{place.master_port}" for host in place.hosts]
     return {
         "{host}": place.hosts[place.rank],
         "{hosts}": ",".join(place.hosts),
         "{hosts_slots}": ",".join(f"{host}:{processes}" for host in place.hosts),
-        "{hosts_ports}": ",".join(f"{host}:{place.master_port}" for host in place.hosts),
+        "{hosts_ports}": ",".join(meet),
+        "{hosts_ports_json}": json.dumps(meet),
     }
 
 

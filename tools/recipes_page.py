@@ -78,6 +78,7 @@ LAYOUTS = {
     "imagenet-ofrecord": "`train/part-00000` … (256 parts), `validation/`",
     "bert-tfrecord": "`training/` and `test/`, at least one file a rank",
     "bert-hdf5": "HDF5 shards with `training` in the name, at least two",
+    "bert-lddl": "LDDL's Parquet shards with `.num_samples.json`, at least one a rank and worker",
     "bert-npz": "`train/*.npz`, `dev/*.npz`",
     "bert-ofrecord": "32 parts, sequence 128, 20 predictions",
     "bert-paddle": "`train/` and `validation/`: gzipped token ids",

@@ -196,6 +196,10 @@ def _check_commands(adapter: Adapter, recipe: Recipe, built: Sequence[Built]) ->
     for name in sorted({name for word in words for name in re.findall(r"\{\w+\}", word)} - known):
         advice = Message("commands.placeholders_are", names=known, near=did_you_mean(name, known))
         yield Lack(Message("commands.nothing_fills", name=name), advice)
+    for name in sorted({name for word in words for name in placeholders.find_quoted_numbers(word)}):
+        yield Lack(
+            Message("commands.number_in_quotes", name=name), Message("commands.number_without_quotes", name=name)
+        )
     if any("{checkout}" in word for word in words) and not recipe.checkout:
         yield Lack(Message("commands.checkout_unnamed"), Message("commands.name_checkout"))
     first = {one.device: one for one in reversed(served)}

@@ -78,6 +78,7 @@ def test_an_adapter_without_fault_is_shown_with_its_commands_and_its_log(file, c
         ('kind="reference"', 'kind="official"', "no licence"),
         ('package="tiny"', 'package="tiny", checkout="tiny"', 'the checkout "tiny" is in no repositories.toml'),
         ("/opt/tiny/train.py", "{chekout}/train.py", "nothing fills {chekout}"),
+        ('"/opt/tiny/train.py"', """'{"rank": "{node_rank}"}'""", "{node_rank} stands in quotes"),
         ("/opt/tiny/train.py", "{checkout}/train.py", "the command holds {checkout}, and the recipe names none"),
         ("str(case.batch_per_device)", '"8"', "batch_per_device is not in the command"),
         ("str(case.devices_per_node)", '"8"', "devices_per_node is not in the command"),

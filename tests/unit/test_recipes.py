@@ -1,5 +1,6 @@
 """Every official recipe: what it runs at each scale and on each of its axes, held against golden files."""
 
+import json
 import re
 from dataclasses import replace
 
@@ -7,6 +8,7 @@ import pytest
 
 from evalsuite import placeholders, registry
 from evalsuite.model import Case, Protocol
+from evalsuite.placeholders import fill, find_quoted_numbers
 from evalsuite.plan import repositories
 from tests import goldens
 from tools.recipe_cases import SCALES, base, points
@@ -66,6 +68,31 @@ def test_twice_the_batch_per_device_is_twice_the_batch_at_every_scale(framework,
         first, second = recipe.command(case), recipe.command(double)
 
         assert (first.argv, first.files) != (second.argv, second.files)
+
+
+def texts(command):
+    return (*command.argv, *command.environment.values(), *command.files.values())
+
+
+@pytest.mark.parametrize(("framework", "recipe"), OFFICIAL, ids=IDS)
+def test_a_rank_in_json_or_yaml_is_a_number(framework, recipe):
+    commands = [recipe.command(case) for _, case in points(framework, recipe) if not recipe.refusal(case)]
+
+    assert [name for command in commands for text in texts(command) for name in find_quoted_numbers(text)] == []
+
+
+@pytest.mark.parametrize(("framework", "recipe"), OFFICIAL, ids=IDS)
+def test_a_script_over_several_nodes_with_the_strategy_of_tensorflow_finds_its_workers(framework, recipe):
+    """MultiWorkerMirroredStrategy without TF_CONFIG trains alone on every node."""
+    case = base(framework, recipe).at_scale(2, 8)
+    command = recipe.command(case) if not recipe.refusal(case) else None
+    if command is None or not any("multi_worker_mirrored" in text for text in texts(command)):
+        return
+    place = placeholders.Node(rank=1, nodes=2, master_addr="a", master_port=7, hosts=("a", "b"))
+
+    told = json.loads(fill(command.environment["TF_CONFIG"], placeholders.of_node(place, processes=8, threads=1)))
+
+    assert told == {"cluster": {"worker": ["a:7", "b:7"]}, "task": {"type": "worker", "index": 1}}
 
 
 def numbers(recipe, case, flag):

@@ -145,7 +145,7 @@ def test_hosts_are_filled_in_with_their_slots():
 
     found = placeholders.of_node(place, processes=8, threads=1)
 
-    assert [found[name] for name in placeholders.OF_HOSTS] == ["b", "a,b", "a:8,b:8", "a:7,b:7"]
+    assert [found[name] for name in placeholders.OF_HOSTS] == ["b", "a,b", "a:8,b:8", "a:7,b:7", '["a:7", "b:7"]']
 
 
 def test_a_list_in_a_shape_of_slurm_that_is_not_known_is_an_error_that_shows_it():

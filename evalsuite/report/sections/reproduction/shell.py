@@ -78,6 +78,7 @@ def _filled(case: Case, cores: float | None) -> Mapping[str, str]:
         "hosts": "localhost",
         "hosts_slots": f"localhost:{devices}",
         "hosts_ports": f"localhost:{FREE_PORT}",
+        "hosts_ports_json": f'["localhost:{FREE_PORT}"]',
     }
 
 
