@@ -1,0 +1,18 @@
+"""Apex's layer norm, which is PyTorch's."""
+
+import torch
+
+
+class FusedLayerNorm(torch.nn.LayerNorm):
+    def __init__(self, normalized_shape, eps=1e-5, elementwise_affine=True, **kwargs):
+        torch.nn.LayerNorm.__init__(self, normalized_shape, eps, elementwise_affine)
+
+
+class MixedFusedLayerNorm(FusedLayerNorm):
+    pass
+
+
+class FusedLayerNormAffineFunction:
+    @staticmethod
+    def apply(input, weight, bias, normalized_shape, eps=1e-6, *args):
+        return torch.nn.functional.layer_norm(input, tuple(normalized_shape), weight, bias, eps)

@@ -1,0 +1,136 @@
+"""What training asks of CUDA beyond tensors: mixed precision, process groups, loaders, compiled kernels."""
+
+import functools
+import importlib
+
+
+def replace_autocast(torch):
+    """bfloat16 where the CPU has autocast (1.10 and later), nothing before."""
+    general = getattr(torch, "autocast", None)
+
+    class autocast(general or object):
+        def __init__(self, device_type="cuda", dtype=None, enabled=True, cache_enabled=None):
+            if general is None:
+                return
+            half = torch.bfloat16 if dtype in (None, torch.float16) else dtype
+            kind = "cpu" if device_type == "cuda" else device_type
+            general.__init__(self, kind, dtype=half, enabled=enabled, cache_enabled=cache_enabled)
+
+        def __enter__(self):
+            return general.__enter__(self) if general else self
+
+        def __exit__(self, *error):
+            return general.__exit__(self, *error) if general else None
+
+        def __call__(self, function):
+            @functools.wraps(function)
+            def inside(*args, **kwargs):
+                with self:
+                    return function(*args, **kwargs)
+
+            return inside
+
+    class cuda_autocast(autocast):
+        def __init__(self, enabled=True, dtype=None, cache_enabled=True):
+            autocast.__init__(self, "cuda", dtype=dtype, enabled=enabled, cache_enabled=cache_enabled)
+
+    if general is not None:
+        torch.autocast = autocast
+        _set_everywhere("autocast", autocast, getattr(torch, "amp", None))
+    _set_everywhere("autocast", cuda_autocast, torch.cuda.amp, getattr(torch.cuda.amp, "autocast_mode", None))
+
+
+def replace_grad_scaler(torch):
+    """Its scale is 1 and it changes nothing: bfloat16 needs none."""
+    places = (torch.cuda.amp, torch.cuda.amp.grad_scaler, getattr(torch, "amp", None))
+    for place in places:
+        if not hasattr(place, "GradScaler"):
+            continue
+        general = place.GradScaler
+
+        class GradScaler(general):
+            def __init__(self, *args, _general=general, **kwargs):
+                kwargs["enabled"] = False
+                _general.__init__(self, **kwargs)
+
+        place.GradScaler = GradScaler
+
+
+def _set_everywhere(name, value, *places):
+    for place in places:
+        if hasattr(place, name):
+            setattr(place, name, value)
+
+
+def replace_gelu(torch):
+    """NVIDIA's builds of 2021 took `approximate=True` for what is "tanh" today."""
+    gelu = torch.nn.functional.gelu
+
+    def stand_in(input, approximate="none"):
+        if approximate in (False, "none"):
+            return gelu(input)
+        return 0.5 * input * (1 + torch.tanh(0.7978845608 * (input + 0.044715 * input**3)))
+
+    torch.nn.functional.gelu = stand_in
+
+
+def replace_distributed(torch):
+    distributed = torch.distributed
+    start, group = distributed.init_process_group, distributed.new_group
+    parallel = torch.nn.parallel.DistributedDataParallel
+    wrap = parallel.__init__
+
+    @functools.wraps(start)
+    def init_process_group(backend=None, *args, **kwargs):
+        kwargs.pop("device_id", None)
+        return start(_on_gloo(backend) or "gloo", *args, **kwargs)
+
+    @functools.wraps(group)
+    def new_group(*args, **kwargs):
+        if "backend" in kwargs:
+            kwargs["backend"] = _on_gloo(kwargs["backend"])
+        return group(*args, **kwargs)
+
+    @functools.wraps(wrap)
+    def __init__(self, module, device_ids=None, output_device=None, *args, **kwargs):
+        wrap(self, module, None, None, *args, **kwargs)
+
+    distributed.init_process_group, distributed.new_group = init_process_group, new_group
+    distributed.is_nccl_available = lambda: True
+    parallel.__init__ = __init__
+
+
+def _on_gloo(backend):
+    """ "nccl" and "cuda:nccl,cpu:gloo" are "gloo"."""
+    return "gloo" if isinstance(backend, str) and "nccl" in backend else backend
+
+
+def replace_loader(torch):
+    loader = torch.utils.data.DataLoader
+    make = loader.__init__
+
+    @functools.wraps(make)
+    def __init__(self, *args, **kwargs):
+        kwargs["pin_memory"] = False
+        make(self, *args, **kwargs)
+
+    loader.__init__ = __init__
+
+
+def replace_extensions(cpp_extension):
+    """A CUDA kernel that a script compiles is a module of that name on the path; C++ is compiled."""
+    load = cpp_extension.load
+
+    @functools.wraps(load)
+    def stand_in(name, sources, *args, **kwargs):
+        if any(str(source).endswith(".cu") for source in sources):
+            return importlib.import_module(name)
+        return load(name, sources, *args, **kwargs)
+
+    cpp_extension.load = stand_in
+
+
+def silence_fusers(torch):
+    """Switches of TorchScript's fusers that a CPU build lacks or refuses."""
+    for name in ("_jit_set_nvfuser_enabled", "_jit_set_texpr_fuser_enabled", "_jit_override_can_fuse_on_gpu"):
+        setattr(torch._C, name, lambda *args: None)
