@@ -53,6 +53,7 @@ class Recipe:
     """Pins that are compiled against the first ones: installed after them, without build isolation and without
     pip's cache, which would hand back a Horovod that was built for another framework."""
     build_environment: Mapping[str, str] = field(default_factory=dict)
+    without_dependencies: tuple[str, ...] = ()  # pins that are installed last, without what they ask for
     system: tuple[str, ...] = ()  # needed programs: ("mpirun",)
     kind: Literal["reference", "official"] = "official"
     checkout: str = ""  # a name in `data/repositories.toml`
@@ -69,7 +70,7 @@ class Recipe:
     """What the script does that a fair comparison asks for and no log prints: optimiser, clipping, data, … by the
     names of `data/criteria/facts.toml`. What is not known is left out."""
     needs_gpu: str = ""  # why not on a CPU
-    devices: tuple[Device, ...] = ("cpu", "gpu")  # "npu": an Ascend
+    devices: tuple[Device, ...] = ("cpu", "gpu")  # "npu": an Ascend; "stand_in": only in a rehearsal
     step_bound: Literal["steps", "examples", "none"] = "steps"
     """How the script is told to end: after N steps, after N examples, or not at all: then the runner ends
     it when the last measured step has been seen."""

@@ -26,6 +26,7 @@ COMMANDS = {
     "compare-reports": "say what changed between two finished reports, and what cannot be compared",
     "publish": "build a static site out of finished reports, with their history",
     "preflight": "look at every node before the first run: same evalsuite, shared folder, clock, devices, room, speed",
+    "rehearse": "take the first steps of official scripts on a CPU, with stand-ins for the accelerator",
     "submit": "write the script that takes the nodes and evaluates on them; with --go, submit it",
     "status": "say how far an evaluation is, what failed and what waits in the queue; nothing is touched",
     "parse": "say what a training log says",

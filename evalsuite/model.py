@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from evalsuite.workload import EquivalenceReceipt
 
 Precision = Literal["fp32", "amp"]
-Device = Literal["cpu", "gpu", "npu"]
+Device = Literal["cpu", "gpu", "npu", "stand_in"]  # stand_in: a rehearsal, which measures nothing
 Severity = Literal["note", "flag", "exclude", "reject"]
 Origin = Literal["measured", "imported", "cited", "digitised", "simulated"]
 FactSource = Literal["log", "command_line", "environment", "recipe", "stated", "case"]

@@ -15,18 +15,18 @@ FILES = sorted(paths.PACKAGE.rglob("*.py"))
 CEILINGS = {  # package → lines at most; "" are the modules beside the packages
     "": 4400,
     "agent": 1900,
-    "commands": 5250,
+    "commands": 5600,
     "importing": 1300,
-    "launch": 3500,
+    "launch": 3650,
     "logs": 9300,
     "machine": 1800,
-    "plan": 2400,
+    "plan": 2800,
     "report": 14600,
     "results": 7500,
     "runs": 1550,
     "site": 1150,
 }
-WHOLE = 54_500
+WHOLE = 55_500
 LONGEST_FUNCTION = 60
 FULLEST_FOLDER = 24
 

@@ -116,7 +116,7 @@ def folder_of(recipe: Recipe, device: Device) -> Path:
         raise CannotInstall(
             Message("launch.recipe_no_requirements", recipe=recipe.name, device=device, instead=_instead(recipe))
         )
-    key = json.dumps([sorted((*pins, *recipe.built)), recipe.python, device])
+    key = json.dumps([sorted((*pins, *recipe.built, *recipe.without_dependencies)), recipe.python, device])
     digest = hashlib.sha256(key.encode()).hexdigest()[:10]
     return paths.cache() / "environments" / f"{_normal(_name(pins[0]))}-py{recipe.python}-{digest}"
 
@@ -145,10 +145,13 @@ def _make(folder: Path, recipe: Recipe, device: Device, progress: Progress) -> N
         path = os.pathsep.join((str(folder / "bin"), os.environ.get("PATH", "")))
         building = (*install, "--no-cache", "--no-build-isolation", *recipe.built)
         _uv(building, progress, f"compiling {' '.join(recipe.built)}", {**recipe.build_environment, "PATH": path})
+    if recipe.without_dependencies:
+        bare = (*install, "--no-deps", *recipe.without_dependencies)
+        _uv(bare, progress, f"installing {' '.join(recipe.without_dependencies)}")
     if recipe.import_name:
         progress(Message("launch.checking_import", name=recipe.import_name))
     _check_import(_interpreter(folder), recipe, Message("launch.new_environment"))
-    _record(folder, (*pins, *recipe.built), device)
+    _record(folder, (*pins, *recipe.built, *recipe.without_dependencies), device)
     progress(Message("launch.environment_ready", name=folder.name, megabytes=_recorded(folder).size_bytes / 1e6))
 
 

@@ -1,0 +1,270 @@
+"""A rehearsal: the first steps of an unmodified official script on a CPU, with stand-ins for the accelerator.
+
+`data/rehearsal/<framework>.toml` says how each recipe is rehearsed, or why it cannot be.
+"""
+
+import hashlib
+import os
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from evalsuite import decode, paths
+from evalsuite.adapter import Adapter, Command, Recipe
+from evalsuite.decode import From, Many, Mistake, Word, at_least, between
+from evalsuite.errors import EvalsuiteError, did_you_mean
+from evalsuite.messages import Message
+from evalsuite.model import Case, Protocol
+from evalsuite.placeholders import fill
+from evalsuite.plan import repositories
+from evalsuite.plan.spec import Options, Steps, scale
+
+FOLDER = paths.DATA / "rehearsal"
+STAND_INS = paths.ADAPTERS / "stand_ins"
+HOOK = "hook"  # its sitecustomize.py starts the other stand-ins
+VARIABLE = "EVALSUITE_STAND_INS"  # what the hook starts
+EXAMPLE = "evalsuite's own data/rehearsal/tensorflow.toml"
+BYTECODE = "__pycache__"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reason:
+    zh: str
+    en: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rehearsal:
+    """How one recipe is rehearsed. What is not said is as the recipe has it."""
+
+    impossible: Reason | None = None  # why it cannot be rehearsed
+    device: Literal["cpu", "gpu", "npu"] = "gpu"  # whose command line
+    scales: Many[Annotated[Any, From(str, scale)]] = ((1, 1),)
+    batch: Annotated[int, at_least(1)] = 2
+    steps: Steps = field(default_factory=lambda: Protocol(warmup_steps=5, measured_steps=20))
+    options: Options = ()
+    timeout_s: Annotated[int, between(1, 7200)] = 900
+    stand_ins: tuple[Word, ...] = ()
+    libraries: tuple[Word, ...] = ()  # repositories that an image would hold, put on PYTHONPATH
+    python: Word | None = None
+    pins: tuple[Word, ...] = ()
+    built: tuple[Word, ...] | None = None
+    build_environment: Mapping[str, str] | None = None
+    without_dependencies: tuple[Word, ...] | None = None
+    release: Word | None = None  # a package that holds the script, where the repository is too large to be had
+    set: Mapping[str, str] = field(default_factory=dict)  # argument → value
+    drop: tuple[Word, ...] = ()  # arguments
+    append: tuple[Word, ...] = ()  # words at the end
+    files: Mapping[str, str] = field(default_factory=dict)
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+    def mistakes(self) -> list[Mistake]:
+        if self.impossible and self != Rehearsal(impossible=self.impossible):
+            return [Mistake("impossible", Message("plan.rehearsal_impossible_and"))]
+        return []
+
+    @property
+    def changes(self) -> dict[str, object]:
+        """How the command differs from that of the recipe."""
+        found = {name: getattr(self, name) for name in ("set", "drop", "append", "files", "environment")}
+        return {name: decode.encode(value) for name, value in found.items() if value}
+
+
+def of_framework(framework: str) -> dict[str, Rehearsal]:
+    """By recipe."""
+    file = FOLDER / f"{framework}.toml"
+    return read(file) if file.is_file() else {}
+
+
+def read(file: Path) -> dict[str, Rehearsal]:
+    """Raises EvalsuiteError with the mistakes of *file*."""
+    tables = decode.read_toml(file, EXAMPLE)
+    return dict(decode.decode(_File, {"recipes": tables}, file, strict=True).recipes)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _File:
+    recipes: Mapping[str, Rehearsal]
+
+
+def chosen(names: Iterable[str], adapters: Mapping[str, Adapter]) -> dict[tuple[str, str], Rehearsal]:
+    """How each recipe of *names* ("pytorch/hal-resnet50") is rehearsed; all that can be, if none is named.
+
+    Raises EvalsuiteError for one that is unknown, or of which nobody has said how.
+    """
+    known = {
+        (framework, recipe.name): tables.get(recipe.name)
+        for framework, adapter in sorted(adapters.items())
+        if (tables := of_framework(framework))
+        for recipe in adapter.recipes
+    }
+    if not (wanted := list(dict.fromkeys(names))):
+        return {name: how for name, how in known.items() if how and not how.impossible}
+    official = [f"{name}/{recipe.name}" for name, each in adapters.items() for recipe in each.recipes]
+    for name in wanted:
+        if name not in official:
+            raise EvalsuiteError.of("plan.rehearsal_recipe", name=name, near=did_you_mean(name, official, cutoff=0.4))
+    asked = {_parts(name): known.get(_parts(name)) for name in wanted}
+    for (framework, recipe), found in asked.items():
+        if found is None:
+            raise EvalsuiteError.of(
+                "plan.rehearsal_none", name=f"{framework}/{recipe}", path=FOLDER / f"{framework}.toml"
+            )
+    return {name: how for name, how in asked.items() if how}
+
+
+def _parts(name: str) -> tuple[str, str]:
+    framework, _, recipe = name.partition("/")
+    return framework, recipe
+
+
+# The recipe as it is rehearsed
+
+
+def rehearsed(recipe: Recipe, rehearsal: Rehearsal) -> Recipe:
+    """*recipe* on the device "stand_in": its script gets the command line of the device that is rehearsed."""
+
+    def real(case: Case) -> Case:
+        return replace(case, device=rehearsal.device)
+
+    environment, bare = rehearsal.build_environment, rehearsal.without_dependencies
+    return replace(
+        recipe,
+        command=lambda case: _changed(recipe.command(real(case)), recipe, rehearsal),
+        unsupported=lambda case: recipe.refusal(real(case)),
+        requirements=rehearsal.pins or recipe.requirements,
+        requirements_gpu=(),
+        import_name="" if rehearsal.pins else recipe.import_name,  # the rehearsal proves the environment
+        needs_gpu="",
+        devices=("stand_in",),
+        python=rehearsal.python or recipe.python,
+        built=recipe.built if rehearsal.built is None else rehearsal.built,
+        build_environment=recipe.build_environment if environment is None else environment,
+        without_dependencies=(
+            *(recipe.without_dependencies if bare is None else bare),
+            *((rehearsal.release,) if rehearsal.release else ()),
+        ),
+        checkout="" if rehearsal.release else recipe.checkout,
+        source=rehearsal.release or recipe.source,
+    )
+
+
+def case(framework: str, recipe: Recipe, rehearsal: Rehearsal, at: tuple[int, int]) -> Case:
+    nodes, devices = at
+    return Case(
+        framework=framework,
+        recipe=recipe.name,
+        model=recipe.model,
+        nodes=nodes,
+        devices_per_node=devices,
+        batch_per_device=rehearsal.batch,
+        device="stand_in",
+        protocol=rehearsal.steps,
+        options=recipe.meant(rehearsal.options),
+    )
+
+
+def _changed(command: Command, recipe: Recipe, rehearsal: Rehearsal) -> Command:
+    """Variables stand before the script's words: the agent is no part of what is rehearsed."""
+    argv = with_arguments(command.argv, rehearsal.set, rehearsal.drop, rehearsal.append)
+    variables = {**command.environment, **rehearsal.environment}
+    python_path = [*_on_path(recipe, rehearsal), variables.get("PYTHONPATH", "")]
+    variables["PYTHONPATH"] = os.pathsep.join(filter(None, python_path))
+    if rehearsal.stand_ins:
+        variables[VARIABLE] = ",".join(rehearsal.stand_ins)
+    variables = {name: value for name, value in variables.items() if value}
+    words = (*(f"{name}={value}" for name, value in variables.items()), *_forwarding(argv, variables))
+    in_place = {"{checkout}": f"{{bin}}/../lib/python{rehearsal.python or recipe.python}/site-packages"}
+    known = in_place if rehearsal.release else {}
+    return Command(
+        argv=tuple(fill(word, known) for word in ("env", *words)),
+        files={**command.files, **rehearsal.files},
+    )
+
+
+def _on_path(recipe: Recipe, rehearsal: Rehearsal) -> list[str]:
+    known = repositories.of(recipe)
+    hook = [HOOK] if rehearsal.stand_ins else []
+    return [
+        *(str(STAND_INS / name) for name in (*hook, *rehearsal.stand_ins)),
+        *(str(repositories.named(name, known).folder) for name in rehearsal.libraries),
+    ]
+
+
+def _forwarding(argv: tuple[str, ...], variables: Mapping[str, str]) -> tuple[str, ...]:
+    """mpirun hands to other nodes what it is told to (mpirun(1) of Open MPI 4.1)."""
+    if argv[0] != "mpirun":
+        return argv
+    return (argv[0], *(word for name in variables for word in ("-x", name)), *argv[1:])
+
+
+def with_arguments(
+    argv: tuple[str, ...], changes: Mapping[str, str], drop: Iterable[str] = (), append: tuple[str, ...] = ()
+) -> tuple[str, ...]:
+    """*argv* with the arguments in *changes* (`--a B`, `--a=B`, `a.b=C`), added where they are absent, and without
+    those in *drop*. Raises EvalsuiteError for one to drop that is not there."""
+    words = list(argv)
+    for name in drop:
+        first, last = _found(words, name)
+        if first == last:
+            raise EvalsuiteError.of("plan.rehearsal_drop", name=name)
+        del words[first:last]
+    for name, value in changes.items():
+        first, last = _found(words, name)
+        joined = words[first].startswith(f"{name}=") if first < last else not name.startswith("-")
+        words[first:last] = [f"{name}={value}"] if joined else [name, *([value] if value else [])]
+    return (*words, *append)
+
+
+def _found(words: list[str], name: str) -> tuple[int, int]:
+    """The place of the argument *name* and its value; an empty place at the end where there is none."""
+    for place, word in enumerate(words):
+        if word.startswith(f"{name}="):
+            return place, place + 1
+        if word == name:
+            follows = place + 1 < len(words) and not re.match(r"--?[A-Za-z]", words[place + 1])
+            return place, place + 2 if follows else place + 1
+    return len(words), len(words)
+
+
+LAUNCHERS = ("torch.distributed.run", "torch.distributed.launch", "oneflow.distributed.launch", "multiproc.py",
+             "paddle.distributed.launch", "horovodrun", "mpirun", "bfrun", "deepspeed", "msrun")  # fmt: skip
+
+
+def launcher(argv: Iterable[str]) -> str:
+    """What starts the processes of *argv*; "python": the script alone, or the node agent a script for each rank."""
+    named = (next((name for name in LAUNCHERS if word.rpartition("/")[2] == name), None) for word in argv)
+    return next(filter(None, named), "python")
+
+
+# Stand-ins
+
+
+def stand_in_hashes(names: Iterable[str]) -> dict[str, str]:
+    """Name → SHA-256 of its files, with that of the hook. Raises EvalsuiteError for an unknown one."""
+    wanted = list(names)
+    return {name: _hash(name) for name in ([HOOK, *wanted] if wanted else [])}
+
+
+def _hash(name: str) -> str:
+    folder = STAND_INS / name
+    files = sorted(file for file in folder.rglob("*") if file.is_file() and BYTECODE not in file.parts)
+    if not files:
+        known = sorted(place.name for place in STAND_INS.glob("[a-z]*"))
+        raise EvalsuiteError.of("plan.stand_in_unknown", name=name, names=known, near=did_you_mean(name, known))
+    digest = hashlib.sha256()
+    for file in files:
+        digest.update(f"{file.relative_to(folder).as_posix()}\0{file.stat().st_size}\0".encode())
+        digest.update(file.read_bytes())
+    return digest.hexdigest()
+
+
+def stand_ins_in(environment: Mapping[str, str]) -> str | None:
+    """The variable of *environment* by which a stand-in would take part in a training."""
+    if environment.get(VARIABLE):
+        return f"{VARIABLE}={environment[VARIABLE]}"
+    folders = environment.get("PYTHONPATH", "").split(os.pathsep)
+    place = next((folder for folder in folders if STAND_INS.name in Path(folder).parts), None)
+    return f"PYTHONPATH={place}" if place else None
