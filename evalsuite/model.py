@@ -366,10 +366,7 @@ class Measurement:
     log: str | None = None  # relative to the runs folder
     log_sha256: str | None = None
     lines: tuple[LogLine, ...] = field(default=(), compare=False, repr=False)  # first, middle and last of the window
-    printed_memory_bytes: float | None = None  # the most of one device, as the script prints it
-    sampled_memory_bytes: float | None = None  # the same by the sensors, with all that is on the device
-    energy_j: float | None = None  # of all devices over the window, by their counters
-    cpu_s: float | None = None  # of all processes over the whole run
+    figures: tuple[tuple[str, float], ...] = ()  # those of `results/samples/run_figures` that were measured, by name
     facts: tuple[Fact, ...] = ()
     campaign: str | None = None  # id; None: unknown
     round: int | None = None  # pass through the campaign's cases, from 0
@@ -383,6 +380,9 @@ class Measurement:
         if self.status not in ("ok", "partial") or self.throughput is None:
             return None
         return self.throughput.items_per_s
+
+    def figure(self, name: str) -> float | None:
+        return dict(self.figures).get(name)
 
 
 @dataclass(frozen=True, kw_only=True)

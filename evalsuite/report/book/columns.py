@@ -1,17 +1,18 @@
-"""What is told of a case beside its speed, declared once: the table of the page and the tidy tables read it here.
+"""The figures of a case beside its speed, declared once for page, Markdown, tables, spreadsheet and `summary.json`.
 
-The words of a column that the page shows are `totals.<name>` in data/text.
+The names of those that the page shows are in data/text/columns.toml.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
 from evalsuite.model import Summary
 from evalsuite.report.text import numbers
 from evalsuite.report.text.numbers import Form
-from evalsuite.results.rules import flops_and_energy
-from evalsuite.results.rules.flops_and_energy import compute, energy, peak_memory
+from evalsuite.results.measure.summary import case_figure
+from evalsuite.results.rules.flops_and_energy import compute, energy
+from evalsuite.results.samples.run_figures import FIGURES, RunFigure
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,10 +20,17 @@ class CaseColumn:
     name: str
     value: Callable[[Summary], float | str | None]
     form: Form | None = None  # how the page prints it; None: it does not
-    method: str = ""
+    method: str = ""  # name of the column that says how it was found
 
 
-_quantity: Callable[[str], Form] = lambda unit: partial(numbers.quantity, unit=unit)  # noqa: E731
+def _quantity(unit: str) -> Form:
+    return numbers.memory if unit == "bytes" else partial(numbers.quantity, unit=unit)
+
+
+def _of_figure(figure: RunFigure) -> CaseColumn:
+    return CaseColumn(name=figure.name, value=lambda one: case_figure(one, figure), form=_quantity(figure.unit))
+
+
 OF_CASE = (
     CaseColumn(
         name="tflops_per_device",
@@ -32,17 +40,16 @@ OF_CASE = (
     CaseColumn(name="peak_tflops", value=lambda one: found.peak_tflops if (found := compute(one)) else None),
     CaseColumn(name="mfu", value=lambda one: found.mfu if (found := compute(one)) else None, form=numbers.percent),
     CaseColumn(
-        name="peak_memory_printed_bytes", value=lambda one: peak_memory(one).printed_bytes or None, form=numbers.memory
-    ),
-    CaseColumn(
-        name="peak_memory_sampled_bytes", value=lambda one: peak_memory(one).sampled_bytes or None, form=numbers.memory
-    ),
-    CaseColumn(
         name="energy_j_per_item",
         value=lambda one: found.joules_per_item if (found := energy(one)) else None,
         form=_quantity("J"),
         method="energy_method",
     ),
     CaseColumn(name="energy_method", value=lambda one: found.method if (found := energy(one)) else None),
-    CaseColumn(name="cpu_s", value=flops_and_energy.cpu_s, form=_quantity("s")),
+    *(_of_figure(figure) for figure in FIGURES if figure.over_runs),
 )
+SHOWN = tuple(column for column in OF_CASE if column.form)
+
+
+def shown_values(one: Summary) -> Mapping[str, float | str | None]:
+    return {column.name: column.value(one) for column in SHOWN}

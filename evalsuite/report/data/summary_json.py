@@ -10,6 +10,7 @@ from typing import Any
 
 from evalsuite import __version__
 from evalsuite.model import Summary, Unmeasured
+from evalsuite.report.book import columns
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.tally import tally
 from evalsuite.report.data import schema
@@ -109,9 +110,9 @@ def if_measured(function: Callable[[Summary], Any]) -> Callable[[Book, Any], Any
     return lambda book, one: function(one) if isinstance(one, Summary) else None
 
 
-def _peak_memory(one: Summary) -> flops_and_energy.PeakMemory | None:
-    found = flops_and_energy.peak_memory(one)
-    return None if found.printed_bytes is None and found.sampled_bytes is None else found
+def _peak_memory(one: Summary) -> Mapping[str, Any] | None:
+    held = {f"{how}_bytes": columns.shown_values(one)[f"peak_memory_{how}_bytes"] for how in ("printed", "sampled")}
+    return held if any(held.values()) else None
 
 
 def _final_scores(book: Book, one: Any) -> list[Any]:
@@ -208,6 +209,7 @@ _VALUES: Mapping[str, str | Callable[[Book, Any], Any]] = {  # key → path of a
     "summary.compute": if_measured(flops_and_energy.compute),
     "summary.peak_memory": if_measured(_peak_memory),
     "summary.energy": if_measured(flops_and_energy.energy),
+    "summary.figures": if_measured(columns.shown_values),
     "summary.final_scores": _final_scores,
     "summary.time_to_solution": _solution,
     "summary.partial": lambda book, one: getattr(one, "partial", False),

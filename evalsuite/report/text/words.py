@@ -22,6 +22,7 @@ from evalsuite.messages import LANGUAGES, Message, wording
 from evalsuite.report.text import names
 
 FOLDER = paths.DATA / "text"
+COLUMNS = FOLDER / "columns.toml"
 RULES = paths.DATA / "rules"  # a file for each code of findings, with all that is said of it in every language
 TERMINAL = FOLDER / "terminal"  # what commands print
 BEYOND_THE_PAGE = FOLDER / "publishing"  # site, Markdown, spreadsheet and `compare-reports`
@@ -258,10 +259,9 @@ def _read(languages: tuple[str, ...], folder: Path, on_cpu: bool) -> Words:
         raise WordsError.of("report.listed_unknown", text=",".join(languages), names=known)
     tables = {language: table(folder / f"{language}.toml") for language in languages}
     if folder == FOLDER:
-        tables = {
-            language: {key: of_devices(text, on_cpu) for key, text in {**table, **rule_sentences(language)}.items()}
-            for language, table in tables.items()
-        }
+        for language, own in tables.items():
+            beside = {**rule_sentences(language), **column_names(language)}
+            tables[language] = {key: of_devices(text, on_cpu) for key, text in {**own, **beside}.items()}
     check(tables)
     return Words(tables, on_cpu=on_cpu)
 
@@ -279,6 +279,11 @@ def read_beyond_the_page(languages: Iterable[str] = LANGUAGES) -> Words:
 def table(file: Path) -> dict[str, str]:
     """Dotted key → sentence of one file."""
     return dict(_flat(_parsed(file)))
+
+
+def column_names(language: str) -> dict[str, str]:
+    """`totals.<name>` of each column of a case."""
+    return {f"totals.{name}": texts[language] for name, texts in _parsed(COLUMNS).items()}
 
 
 def rule_sentences(language: str) -> dict[str, str]:

@@ -39,7 +39,7 @@ from evalsuite.model import (
     Window,
 )
 from evalsuite.results.measure import epochs, facts, machines, plausibility
-from evalsuite.results.samples import device_totals, host_clocks, utilisation
+from evalsuite.results.samples import host_clocks, run_figures, utilisation
 from evalsuite.runs import network
 from evalsuite.runs.endings import AgentOutcome, Outcome
 from evalsuite.runs.samples import Samples
@@ -89,6 +89,9 @@ def _measurement(run: Run, folder: RunFolder, places: Places) -> Measurement:
     used, sampled = _utilisation(samples, planned, window)
     log, dialect = next(iter(logs), None), dialects.get(read.dialect or "")
     agents = [*folder.agents().values()]
+    records = run_figures.RunRecords(
+        planned=planned, samples=samples, window=window, agents=agents, logs=logs, dialect=dialect, lines=lines
+    )
     stated = _facts(run.case, log.path if log else None, command, environments, read)
     data = next((fact.value for fact in facts.believed(stated).values() if fact.key == "data"), None)
     found = (
@@ -117,10 +120,7 @@ def _measurement(run: Run, folder: RunFolder, places: Places) -> Measurement:
         log=f"{folder.path.parent.name}/{folder.path.name}/{log.path.name}" if log else None,
         log_sha256=(outcome.sha256 or {}).get(log.path.name) if log else None,
         lines=excerpt.excerpt([log.path for log in logs], read, dialect),
-        printed_memory_bytes=device_totals.printed_memory_bytes(logs, dialect, lines),
-        sampled_memory_bytes=device_totals.sampled_memory_bytes(samples),
-        energy_j=device_totals.energy_j(samples, window, planned),
-        cpu_s=device_totals.cpu_s(agents),
+        figures=run_figures.read(records),
         facts=stated,
         campaign=command.campaign.id if command.campaign else (command.stated or {}).get("campaign"),
         round=command.campaign.round if command.campaign else None,

@@ -23,6 +23,7 @@ from evalsuite.results.measure.statistics import (
     outliers,
     pooled,
 )
+from evalsuite.results.samples.run_figures import RunFigure
 
 FULL_REPEATS = FewRepeats.needed  # fewer are partial (data/rules, D05)
 MOST_REPEATS = ManyRepeats.usual
@@ -86,6 +87,12 @@ def median_run(summary: Summary) -> Measurement:
     counted = [(run.value, run) for run in summary.measurements if counts(run) and run.value is not None]
     counted.sort(key=lambda pair: pair[0])
     return counted[(len(counted) - 1) // 2][1]
+
+
+def case_figure(summary: Summary, figure: RunFigure) -> float | None:
+    """Over the runs that count and have it."""
+    each = [value for run in summary.measurements if counts(run) and (value := run.figure(figure.name)) is not None]
+    return figure.over_runs(each) if each and figure.over_runs else None
 
 
 def values(summary: Summary) -> list[float]:

@@ -158,31 +158,10 @@ def energy(one: Summary) -> Energy | None:
 
 def _counted_j_per_item(run: Measurement) -> float | None:
     window = run.throughput.window if run.throughput else None
-    if run.energy_j is None or not run.value or window is None or window.begin_s is None or window.end_s is None:
+    taken_j = run.figure("energy_j")
+    if taken_j is None or not run.value or window is None or window.begin_s is None or window.end_s is None:
         return None
-    return run.energy_j / (run.value * (window.end_s - window.begin_s))
-
-
-@dataclass(frozen=True, kw_only=True)
-class PeakMemory:
-    """The most that one device held in any run of a case; None where nothing says it."""
-
-    printed_bytes: float | None
-    sampled_bytes: float | None
-
-
-def peak_memory(one: Summary) -> PeakMemory:
-    runs = [run for run in one.measurements if counts(run)]
-    return PeakMemory(
-        printed_bytes=max((run.printed_memory_bytes for run in runs if run.printed_memory_bytes), default=None),
-        sampled_bytes=max((run.sampled_memory_bytes for run in runs if run.sampled_memory_bytes), default=None),
-    )
-
-
-def cpu_s(one: Summary) -> float | None:
-    """CPU seconds of a whole run, start and end included: the median over the runs that count and have them."""
-    found = [run.cpu_s for run in one.measurements if counts(run) and run.cpu_s is not None]
-    return statistics.median(found) if found else None
+    return taken_j / (run.value * (window.end_s - window.begin_s))
 
 
 def peak_tflops(device: str, precision: str) -> float | None:

@@ -1,15 +1,16 @@
 """What each device computed, held and took, and the CPU time of a run, one row per case."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from evalsuite.model import Summary
-from evalsuite.report.book import columns
+from evalsuite.report.book import columns, heading
 from evalsuite.report.book.blocks import Block, Distinction, Model, distinctions
-from evalsuite.report.book.columns import CaseColumn
+from evalsuite.report.book.columns import SHOWN, CaseColumn
+from evalsuite.report.sections.common.markdown import NOTHING, MarkdownWriter, table, text
+from evalsuite.report.text import names
 from evalsuite.report.text.numbers import Number
 
-SHOWN = tuple(column for column in columns.OF_CASE if column.form)
 Values = Mapping[str, float | str | None]
 
 
@@ -35,3 +36,23 @@ def _of_block(block: Block) -> Totals | None:
 def printed(column: CaseColumn, values: Values) -> Number | None:
     value = values[column.name]
     return column.form(value) if column.form and isinstance(value, (int, float)) else None
+
+
+def in_markdown(found: Sequence[Totals], writer: MarkdownWriter) -> Iterable[str]:
+    if found:
+        yield f"## {writer.word('totals.title')}"
+        yield writer.word("totals.intro")
+    for one in found:
+        about = {"model": names.model(one.block.model), "block": heading.heading(one.block, writer.words)}
+        yield f"**{writer.render(writer.words('totals.caption', **about))}**"
+        heads = [writer.word(key) for key in ("words.framework", "words.scale")]
+        heads += [writer.word(f"totals.{column.name}") for column in one.columns]
+        yield table(heads, [_line(one, row, writer) for row in one.rows], right=range(1, len(heads)))
+
+
+def _line(found: Totals, row: tuple[Summary, Distinction, Values], writer: MarkdownWriter) -> list[str]:
+    one, notes, values = row
+    apart = [*notes.names(writer.words), *([writer.words("models.xla_on")] if one.case.xla else [])]
+    name = ", ".join([text(names.framework(one.case.framework)), *map(writer.render, apart)])
+    cells = [printed(column, values) for column in found.columns]
+    return [name, text(names.scale(one.case)), *(text(cell) if cell else NOTHING for cell in cells)]

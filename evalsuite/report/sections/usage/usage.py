@@ -70,7 +70,11 @@ class Usage:
 
 def sections(subject: Subject) -> Iterable[Section]:
     yield Section(
-        id="usage", title=subject.words("usage.title"), template="usage/usage.html.j2", facts=lambda: _facts(subject)
+        id="usage",
+        title=subject.words("usage.title"),
+        template="usage/usage.html.j2",
+        facts=lambda: _facts(subject),
+        markdown=lambda writer: () if subject.in_parts else totals.in_markdown(totals.totals(subject.models), writer),
     )
 
 

@@ -10,10 +10,14 @@ from evalsuite import report
 from evalsuite.documents import Gpu
 from evalsuite.logs import catalogue
 from evalsuite.model import Fact, Window
+from evalsuite.report.book import columns
 from evalsuite.report.book.book import Book
 from evalsuite.report.data import summary_json, tables
+from evalsuite.report.forms import markdown, material
+from evalsuite.report.text import words
 from evalsuite.results.rules import flops_and_energy
-from evalsuite.results.samples import device_totals
+from evalsuite.results.samples import run_figures
+from evalsuite.results.samples.run_figures import RunRecords
 from evalsuite.results.samples.utilisation import Devices
 from evalsuite.runs.endings import AgentOutcome
 from evalsuite.runs.samples import GpuReading, Header, Sample
@@ -43,28 +47,38 @@ ONE = [(1 * GIB, 100.0), (5 * GIB, 300.0), (9 * GIB, 500.0), (9 * GIB, 700.0), (
 OTHER = [(1 * GIB, 0.0), (2 * GIB, 100.0), (3 * GIB, 200.0), (4 * GIB, 300.0), (1 * GIB, 400.0)]
 
 
+def records(*hosts, window=WINDOW, planned=1, **more):
+    devices = Devices(nodes=max(1, len(hosts)), accelerators=planned)
+    return RunRecords(planned=devices, samples=dict(zip("ab", hosts, strict=False)), window=window, **more)
+
+
+def printing(file, dialect):
+    log = Log(path=file, arrivals=None, host="a", rank=None)
+    return records(logs=[log], dialect=catalogue.known()[dialect], lines=(1, 1))
+
+
 def test_the_peak_is_that_of_the_fullest_device_at_any_time():
-    assert device_totals.sampled_memory_bytes({"a": host(OTHER, ONE)}) == 9 * GIB
+    assert run_figures.sampled_memory_bytes(records(host(OTHER, ONE))) == 9 * GIB
 
 
 def test_a_device_of_another_job_has_no_part_in_the_peak():
-    assert device_totals.sampled_memory_bytes({"a": host(OTHER, ONE, of_job=False)}) == 4 * GIB
+    assert run_figures.sampled_memory_bytes(records(host(OTHER, ONE, of_job=False))) == 4 * GIB
 
 
 def test_energy_is_what_all_counters_went_on_over_the_window():
-    assert device_totals.energy_j({"a": host(ONE, OTHER)}, WINDOW, Devices(nodes=1, accelerators=2)) == 400 + 200
+    assert run_figures.energy_j(records(host(ONE, OTHER), planned=2)) == 400 + 200
 
 
 def test_a_counter_is_read_in_a_straight_line_between_two_readings():
     half = replace(WINDOW, begin_s=0.5, end_s=2.25)
 
-    assert device_totals.energy_j({"a": host(ONE)}, half, Devices(nodes=1, accelerators=1)) == pytest.approx(350)
+    assert run_figures.energy_j(records(host(ONE), window=half)) == pytest.approx(350)
 
 
 def test_hosts_are_brought_to_one_clock():
-    hosts = {"a": host(ONE), "b": host(OTHER, started_at_unix_s=999.0)}
+    run = records(host(ONE), host(OTHER, started_at_unix_s=999.0), planned=2)
 
-    assert device_totals.energy_j(hosts, WINDOW, Devices(nodes=2, accelerators=2)) == pytest.approx(600)
+    assert run_figures.energy_j(run) == pytest.approx(600)
 
 
 @pytest.mark.parametrize(
@@ -78,7 +92,7 @@ def test_hosts_are_brought_to_one_clock():
     ],
 )
 def test_what_was_not_read_whole_has_no_energy(devices, window, planned):
-    assert device_totals.energy_j({"a": host(*devices)}, window, Devices(nodes=1, accelerators=planned)) is None
+    assert run_figures.energy_j(records(host(*devices), window=window, planned=planned)) is None
 
 
 def test_a_script_that_prints_its_peak_is_quoted(tmp_path):
@@ -86,9 +100,7 @@ def test_a_script_that_prints_its_peak_is_quoted(tmp_path):
         "Epoch: [0]  [ 10/625]  eta: 0:01:00  lr: 0.1  img/s: 300.0  loss: 6.9  time: 0.1  data: 0.0  max mem: 10240\n"
     )
 
-    found = device_totals.printed_memory_bytes(
-        [Log(path=file, arrivals=None, host="a", rank=None)], catalogue.known()["torchvision"], (1, 1)
-    )
+    found = run_figures.printed_memory_bytes(printing(file, "torchvision"))
 
     assert found == 10 * GIB
 
@@ -96,15 +108,10 @@ def test_a_script_that_prints_its_peak_is_quoted(tmp_path):
 def test_a_script_that_prints_none_says_nothing(tmp_path):
     (file := tmp_path / "log.txt").write_text("Epoch: [0][ 10/200]\tTime  0.5 ( 0.6)\tData  0.0 ( 0.0)\n")
 
-    assert (
-        device_totals.printed_memory_bytes(
-            [Log(path=file, arrivals=None, host="a", rank=None)], catalogue.known()["pytorch_examples"], (1, 1)
-        )
-        is None
-    )
+    assert run_figures.printed_memory_bytes(printing(file, "pytorch_examples")) is None
 
 
-def summary(**changes):
+def summary(**figures):
     case = synthetic.case("pytorch", (1, 1), protocol=synthetic.FULL, options=(), device="gpu")
     runs = [synthetic.measured(case, k, 100.0) for k in range(5)]
     stated = tuple(
@@ -113,7 +120,7 @@ def summary(**changes):
     )
     throughputs = [replace(run.throughput, window=WINDOW) for run in runs]
     made = [
-        replace(run, throughput=throughput, facts=stated, environment=None, **changes)
+        replace(run, throughput=throughput, facts=stated, environment=None, figures=tuple(figures.items()))
         for run, throughput in zip(runs, throughputs, strict=True)
     ]
     return synthetic.summary(made)
@@ -129,11 +136,11 @@ def test_where_one_run_has_no_counter_the_case_has_none():
     one = summary(energy_j=400.0)
     first, *others = one.measurements
 
-    assert flops_and_energy.energy(replace(one, measurements=(replace(first, energy_j=None), *others))) is None
+    assert flops_and_energy.energy(replace(one, measurements=(replace(first, figures=()), *others))) is None
 
 
 def test_tables_and_summary_give_both_peaks_apart():
-    one = summary(sampled_memory_bytes=9.0 * GIB, printed_memory_bytes=7.0 * GIB, energy_j=400.0)
+    one = summary(peak_memory_sampled_bytes=9.0 * GIB, peak_memory_printed_bytes=7.0 * GIB, energy_j=400.0)
     book = Book(evaluation=synthetic.evaluation([one]))
 
     (row,) = tables.rows(book, ["summaries"])["summaries"]
@@ -142,6 +149,7 @@ def test_tables_and_summary_give_both_peaks_apart():
     assert (row["energy_j_per_item"], row["energy_method"]) == (2.0, "energy counter")
     assert found["peak_memory"] == {"printed_bytes": 7 * GIB, "sampled_bytes": 9 * GIB}
     assert found["energy"] == {"joules_per_item": 2.0, "method": "energy counter"}
+    assert {name: row[name] for name in found["figures"]} == found["figures"]
 
 
 def test_the_cpu_time_of_a_run_is_that_of_all_its_nodes_or_none():
@@ -162,13 +170,13 @@ def test_the_cpu_time_of_a_run_is_that_of_all_its_nodes_or_none():
             group_cpu_s=group_cpu_s,
         )
 
-    assert device_totals.cpu_s([agent(50.0), agent(70.0)]) == 120.0
-    assert device_totals.cpu_s([agent(50.0), agent(None)]) is None
-    assert device_totals.cpu_s([]) is None
+    assert run_figures.cpu_s(records(agents=[agent(50.0), agent(70.0)])) == 120.0
+    assert run_figures.cpu_s(records(agents=[agent(50.0), agent(None)])) is None
+    assert run_figures.cpu_s(records()) is None
 
 
 def test_the_page_has_the_columns_that_something_stands_in(tmp_path):
-    one = summary(sampled_memory_bytes=9.0 * GIB, energy_j=400.0, cpu_s=37.5)
+    one = summary(peak_memory_sampled_bytes=9.0 * GIB, energy_j=400.0, cpu_s=37.5)
 
     (file, *_) = report.build(synthetic.evaluation([one]), tmp_path, languages=["en"])
 
@@ -179,3 +187,19 @@ def test_the_page_has_the_columns_that_something_stands_in(tmp_path):
     assert "TFLOP/s per device" in shown and "MFU" in shown
     assert "CPU time (whole run)" in shown and "37.50\u202fs" in shown
     assert "Peak memory, printed" not in shown
+
+
+def test_every_figure_of_a_case_is_in_page_markdown_table_and_summary(tmp_path):
+    evaluation = synthetic.evaluation([summary(**{figure.name: 2.0 for figure in run_figures.FIGURES})])
+    book, english = Book(evaluation=evaluation), words.read(("en",))
+
+    (file, *_) = report.build(evaluation, tmp_path, languages=["en"])
+    page = html.unescape(file.read_text(encoding="utf-8"))
+    text = markdown.document(material.material_of(evaluation, tmp_path, ["en"]), "en")
+    (row,) = tables.rows(book, ["summaries"])["summaries"]
+    (found,) = summary_json.document(book, "0")["summaries"]
+
+    for column in columns.SHOWN:
+        name = english(f"totals.{column.name}").plain("en")
+        assert name in page and name in text, column.name
+        assert found["figures"][column.name] == row[column.name] is not None, column.name

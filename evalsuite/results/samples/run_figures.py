@@ -1,6 +1,12 @@
-"""What the devices of a run held at most and what energy they took; one that was not read leaves the whole unsaid."""
+"""Further figures of a run, each declared once in `FIGURES`: what its devices held and took, and its CPU time.
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+To add one: declare it, and name it in data/text/columns.toml. It is then a column of the page, the tables and
+`summary.json`. A device that was not read leaves the whole unsaid.
+"""
+
+import statistics
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from evalsuite.dialect import Dialect
@@ -18,16 +24,42 @@ GIB = 1024**3
 Counted = tuple["Floats", "Floats"]
 
 
-def cpu_s(agents: Iterable[AgentOutcome]) -> float | None:
-    found = [agent.group_cpu_s for agent in agents]
+@dataclass(frozen=True, kw_only=True)
+class RunRecords:
+    planned: Devices
+    samples: Mapping[str, Samples] = field(default_factory=dict)  # by host
+    window: Window | None = None
+    agents: Sequence[AgentOutcome] = ()
+    logs: Sequence[Log] = ()
+    dialect: Dialect | None = None
+    lines: tuple[int | None, int | None] = (None, None)  # of the window
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunFigure:
+    name: str  # ends with its unit
+    unit: str  # "bytes", or as it is printed
+    read: Callable[[RunRecords], float | None]  # of one run; None: not measured
+    over_runs: Callable[[Sequence[float]], float] | None = None  # makes the case's figure; None: it has none
+
+
+def read(run: RunRecords) -> tuple[tuple[str, float], ...]:
+    """Name and value of each figure that was measured."""
+    found = ((figure.name, figure.read(run)) for figure in FIGURES)
+    return tuple((name, value) for name, value in found if value is not None)
+
+
+def cpu_s(run: RunRecords) -> float | None:
+    """Of all processes over the whole run, start and end included."""
+    found = [agent.group_cpu_s for agent in run.agents]
     known = [seconds for seconds in found if seconds is not None]
     return sum(known) if known and len(known) == len(found) else None
 
 
-def sampled_memory_bytes(hosts: Mapping[str, Samples]) -> float | None:
+def sampled_memory_bytes(run: RunRecords) -> float | None:
     """The most that one device of the job was seen to hold, of all that programs and the driver's context take."""
-    held = [most for samples in hosts.values() if (most := _most_held(samples)) is not None]
-    return max(held, default=None)
+    held = [most for samples in run.samples.values() if (most := _most_held(samples)) is not None]
+    return max(held, default=None) or None
 
 
 def _most_held(samples: Samples) -> float | None:
@@ -41,22 +73,29 @@ def _most_held(samples: Samples) -> float | None:
     return float(max(each)) if each else None
 
 
-def printed_memory_bytes(
-    logs: Sequence[Log], dialect: Dialect | None, lines: tuple[int | None, int | None]
-) -> float | None:
+def printed_memory_bytes(run: RunRecords) -> float | None:
     """The most that one device held by the script's own line: what its allocator gave out or kept."""
-    log = next(iter(logs), None)
-    said = extra_metrics.also_printed(log.path, dialect, *lines) if log and dialect else None
-    return said.memory_gib * GIB if said and said.memory_gib else None
+    log = next(iter(run.logs), None)
+    printed = extra_metrics.also_printed(log.path, run.dialect, *run.lines) if log and run.dialect else None
+    return printed.memory_gib * GIB if printed and printed.memory_gib else None
 
 
-def energy_j(hosts: Mapping[str, Samples], window: Window | None, planned: Devices) -> float | None:
-    """Joules that all devices of the job took over *window*, by their own counters; None where one was not read."""
+def energy_j(run: RunRecords) -> float | None:
+    """What all devices of the job took over the window, by their own counters; None where one was not read."""
+    window = run.window
     if window is None or window.begin_s is None or window.end_s is None:
         return None
-    taken = [_between(series, window.begin_s, window.end_s) for series in _counters(hosts)]
+    taken = [_between(series, window.begin_s, window.end_s) for series in _counters(run.samples)]
     known = [each for each in taken if each is not None]
-    return sum(known) if known and len(known) == len(taken) == planned.accelerators else None
+    return sum(known) if known and len(known) == len(taken) == run.planned.accelerators else None
+
+
+FIGURES = (
+    RunFigure(name="peak_memory_printed_bytes", unit="bytes", read=printed_memory_bytes, over_runs=max),
+    RunFigure(name="peak_memory_sampled_bytes", unit="bytes", read=sampled_memory_bytes, over_runs=max),
+    RunFigure(name="cpu_s", unit="s", read=cpu_s, over_runs=statistics.median),
+    RunFigure(name="energy_j", unit="J", read=energy_j),
+)
 
 
 def _of_job(samples: Samples) -> list[str]:
