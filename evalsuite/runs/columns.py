@@ -71,7 +71,7 @@ def read(file: Path) -> Samples:
         for line in lines:
             about = json.loads(line)
             blocks.append(_Block(about["readings"], about["quantities"], lines))
-        return Samples(header=header, tables=_Tables(file, blocks))
+        return Samples(header=header, tables=PackedTables(file, blocks))
     except DAMAGE as error:
         raise _damaged(file, error) from error
 
@@ -89,10 +89,13 @@ class _Block:
         self._lines = {name: next(lines) for name in scales}
 
     def rows(self, name: str) -> Rows:
+        return {device: _values(steps, self.scales[name]) for device, steps in self.steps(name).items()}
+
+    def steps(self, name: str) -> dict[str, list[int | None]]:
         found: dict[str, list[int | None]] = json.loads(self._lines[name]) if name in self.scales else {}
         if any(len(steps) != self.readings for steps in found.values()):
             raise ValueError(Message("runs.readings_differ_of", name=name))
-        return {device: _values(steps, self.scales[name]) for device, steps in found.items()}
+        return found
 
 
 def _values(steps: list[Any], scale: float) -> list[float | None]:
@@ -102,7 +105,7 @@ def _values(steps: list[Any], scale: float) -> list[float | None]:
     return [None if step is None else number / scale for step, number in zip(steps, numbers, strict=True)]
 
 
-class _Tables(Mapping[str, Rows]):
+class PackedTables(Mapping[str, Rows]):
     """Unpacks quantities when asked for, which raises EvalsuiteError if they are damaged."""
 
     def __init__(self, file: Path, blocks: list[_Block]) -> None:
@@ -124,6 +127,15 @@ class _Tables(Mapping[str, Rows]):
                 found.setdefault(device, [None] * before).extend(rows.get(device) or [None] * block.readings)
             before += block.readings
         return found
+
+    def steps(self, name: str) -> tuple[Mapping[str, list[int | None]], float] | None:
+        """A quantity still in steps, by device, and how many steps are one unit; None where there are more blocks."""
+        if len(self._blocks) != 1 or name not in self._names:
+            return None
+        try:
+            return self._blocks[0].steps(name), self._blocks[0].scales[name]
+        except DAMAGE as error:
+            raise _damaged(self._file, error) from error
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._names)

@@ -4,6 +4,7 @@ import gzip
 import json
 from dataclasses import fields, replace
 
+import numpy
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,7 +14,7 @@ from evalsuite.agent.sampling import core_reading
 from evalsuite.documents import Gpu, Interface
 from evalsuite.errors import EvalsuiteError
 from evalsuite.model import Window
-from evalsuite.results.samples import utilisation
+from evalsuite.results.samples import sample_arrays, utilisation
 from evalsuite.runs import columns, samples
 from evalsuite.runs.endings import Outcome
 from evalsuite.runs.samples import (
@@ -90,6 +91,20 @@ def test_a_long_run_is_kept_in_several_blocks(tmp_path, monkeypatch):
     found = written(tmp_path, readings).samples("n")
 
     assert runfolders.readings(found) == readings
+
+
+@pytest.mark.parametrize("block", [3, columns.BLOCK])
+def test_arrays_hold_what_the_lists_hold(tmp_path, monkeypatch, block):
+    monkeypatch.setattr(columns, "BLOCK", block)
+    readings = [whole(place / 2, memory_used_bytes=1024 * place**3) for place in range(8)]
+    packed = written(tmp_path, [*readings, whole(4.0, cpu_percent=None, gpus=())]).samples("n")
+
+    for name, rows in packed.tables.items():
+        found = sample_arrays.table_of(packed, name)
+        read = numpy.ones_like(found.values, dtype=bool) if found.read is None else found.read
+        lists = numpy.where(read, found.values, None).tolist()
+
+        assert dict(zip(found.of, lists, strict=True)) == rows
 
 
 def test_an_agent_that_was_killed_leaves_lines_that_are_read(tmp_path):
