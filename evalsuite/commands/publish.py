@@ -9,6 +9,8 @@ from evalsuite.commands.options.common import add_options
 from evalsuite.commands.printing import i18n
 from evalsuite.errors import EvalsuiteError, Exit
 from evalsuite.report.text import names
+from evalsuite.runs import rehearsed
+from evalsuite.runs.store import Store
 from evalsuite.site import publishing, shelf
 from evalsuite.site.publishing import Published
 
@@ -29,6 +31,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     _check_shown(arguments)
+    for folder in arguments.reports:
+        for place in (folder, folder / "runs"):
+            rehearsed.refuse(Store(place))
     about = shelf.About(title=arguments.title, url=_url(arguments.url))
     try:
         published = publishing.publish(arguments.reports, arguments.site, about)

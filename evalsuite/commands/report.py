@@ -25,7 +25,7 @@ from evalsuite.report.text import words
 from evalsuite.report.text.words import Words
 from evalsuite.results.judge import criteria
 from evalsuite.results.measure.summary import valid
-from evalsuite.runs import archive, equivalence
+from evalsuite.runs import archive, equivalence, rehearsed
 from evalsuite.runs.store import Store
 
 MOST_EDITS = 5  # run folders that are named, of those that somebody has changed
@@ -83,7 +83,9 @@ def add_output_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     check(arguments)
-    evaluation = write(Store(archive.unpack(arguments.runs)), arguments)
+    store = Store(archive.unpack(arguments.runs))
+    rehearsed.refuse(store)
+    evaluation = write(store, arguments)
     if not valid(evaluation.summaries):
         return Exit.NOTHING_MEASURED
     return exit_code(evaluation) if arguments.fail_on_criteria else Exit.DONE

@@ -21,6 +21,7 @@ from evalsuite.importing.user_facts import Facts
 from evalsuite.logs import catalogue, reading
 from evalsuite.messages import Message, join, message_of
 from evalsuite.model import Case, Finding, Run
+from evalsuite.runs import rehearsed
 from evalsuite.runs.endings import Outcome
 from evalsuite.runs.store import RunFolder, Store
 
@@ -80,6 +81,7 @@ class Importer:
             if path.resolve() in self._paths:
                 continue
             self._paths.add(path.resolve())
+            rehearsed.refuse_log(path)
             name = path.name if path == root else path.relative_to(root).as_posix()
             try:
                 facts = self._facts(name)

@@ -14,6 +14,7 @@ from evalsuite.launch.provision.virtualenvs import Environment
 from evalsuite.plan import rehearsal as rehearsals
 from evalsuite.plan import repositories
 from evalsuite.plan.rehearsal import Rehearsal
+from evalsuite.runs import rehearsed
 from evalsuite.runs.store import RunFolder
 
 ENVIRONMENT_BYTES = 2_500_000_000  # the largest environments with what is downloaded for them
@@ -89,7 +90,7 @@ def keep_logs(folder: RunFolder, name: str, target: Path, known: Mapping[str, st
         content = log.path.read_bytes()
         for place, placeholder in sorted(known.items(), key=lambda each: -len(each[0])):
             content = content.replace(place.encode(), placeholder.encode())
-        files.write_atomically(file, content)
+        files.write_atomically(file, rehearsed.MARK + content)
         found[file.name] = files.sha256(file)
     return found
 

@@ -20,11 +20,11 @@ from evalsuite.model import Case, Protocol
 from evalsuite.placeholders import fill
 from evalsuite.plan import repositories
 from evalsuite.plan.spec import Options, Steps, scale
+from evalsuite.runs import rehearsed as rehearsed_runs
 
 FOLDER = paths.DATA / "rehearsal"
-STAND_INS = paths.ADAPTERS / "stand_ins"
+STAND_INS = paths.ADAPTERS / rehearsed_runs.FOLDER
 HOOK = "hook"  # its sitecustomize.py starts the other stand-ins
-VARIABLE = "EVALSUITE_STAND_INS"  # what the hook starts
 EXAMPLE = "evalsuite's own data/rehearsal/tensorflow.toml"
 BYTECODE = "__pycache__"
 
@@ -138,7 +138,7 @@ def rehearsed(recipe: Recipe, rehearsal: Rehearsal) -> Recipe:
         requirements_gpu=(),
         import_name="" if rehearsal.pins else recipe.import_name,  # the rehearsal proves the environment
         needs_gpu="",
-        devices=("stand_in",),
+        devices=(rehearsed_runs.DEVICE,),
         python=rehearsal.python or recipe.python,
         built=recipe.built if rehearsal.built is None else rehearsal.built,
         build_environment=recipe.build_environment if environment is None else environment,
@@ -160,7 +160,7 @@ def case(framework: str, recipe: Recipe, rehearsal: Rehearsal, at: tuple[int, in
         nodes=nodes,
         devices_per_node=devices,
         batch_per_device=rehearsal.batch,
-        device="stand_in",
+        device=rehearsed_runs.DEVICE,
         protocol=rehearsal.steps,
         options=recipe.meant(rehearsal.options),
     )
@@ -173,7 +173,7 @@ def _changed(command: Command, recipe: Recipe, rehearsal: Rehearsal) -> Command:
     python_path = [*_on_path(recipe, rehearsal), variables.get("PYTHONPATH", "")]
     variables["PYTHONPATH"] = os.pathsep.join(filter(None, python_path))
     if rehearsal.stand_ins:
-        variables[VARIABLE] = ",".join(rehearsal.stand_ins)
+        variables[rehearsed_runs.VARIABLE] = ",".join(rehearsal.stand_ins)
     variables = {name: value for name, value in variables.items() if value}
     words = (*(f"{name}={value}" for name, value in variables.items()), *_forwarding(argv, variables))
     in_place = {"{checkout}": f"{{bin}}/../lib/python{rehearsal.python or recipe.python}/site-packages"}
@@ -259,12 +259,3 @@ def _hash(name: str) -> str:
         digest.update(f"{file.relative_to(folder).as_posix()}\0{file.stat().st_size}\0".encode())
         digest.update(file.read_bytes())
     return digest.hexdigest()
-
-
-def stand_ins_in(environment: Mapping[str, str]) -> str | None:
-    """The variable of *environment* by which a stand-in would take part in a training."""
-    if environment.get(VARIABLE):
-        return f"{VARIABLE}={environment[VARIABLE]}"
-    folders = environment.get("PYTHONPATH", "").split(os.pathsep)
-    place = next((folder for folder in folders if STAND_INS.name in Path(folder).parts), None)
-    return f"PYTHONPATH={place}" if place else None

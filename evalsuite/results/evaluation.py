@@ -21,7 +21,7 @@ from evalsuite.results.measure.summary import summaries, valid
 from evalsuite.results.publish.redaction import disclosed
 from evalsuite.results.rules import attempts, data_rules, other_nodes, severity
 from evalsuite.results.rules.attempts import Recorded, Row
-from evalsuite.runs import equivalence, trials
+from evalsuite.runs import equivalence, rehearsed, trials
 from evalsuite.runs import network as measured_networks
 from evalsuite.runs.planned import cases as all_cases
 from evalsuite.runs.store import Store, folder_name
@@ -53,6 +53,7 @@ def evaluate(
     if not folders:
         raise NothingMeasured.of("results.nothing_finished", path=store.root)
     measured, broken = measuring.measure_folders(folders, places, cache, meanwhile)
+    _refuse_rehearsals(measured, store)
     planned = store.plan()
     cases = all_cases(planned, [one.measurement for one in measured], wanted)
     skips = planned.skips if planned else ()
@@ -105,6 +106,12 @@ def _compared(
         *(finding for row in rows for run in row.measurements for finding in run.findings),
         *(finding for row in rows for finding in row.findings),
     ]
+
+
+def _refuse_rehearsals(measured: Sequence[Measured], store: Store) -> None:
+    for one in measured:
+        if rehearsed.is_rehearsal(one.measurement.run.case, one.command.command if one.command else ()):
+            raise EvalsuiteError.of("runs.rehearsed", path=store.folder(one.measurement.run).path)
 
 
 def _in_plan_order(measurements: Sequence[Measurement], cases: Sequence[Case]) -> list[Measurement]:

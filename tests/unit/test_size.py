@@ -23,7 +23,7 @@ CEILINGS = {  # package → lines at most; "" are the modules beside the package
     "plan": 2800,
     "report": 14600,
     "results": 7500,
-    "runs": 1550,
+    "runs": 1620,
     "site": 1150,
 }
 WHOLE = 55_500

@@ -1,6 +1,7 @@
 """The request of a launching command, read from its arguments: what is run, where, and how."""
 
 import argparse
+import os
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -25,7 +26,7 @@ from evalsuite.plan.plan import Machine, Plan, Refusal
 from evalsuite.plan.spec import Spec
 from evalsuite.plan.variants import varied
 from evalsuite.registry import discover
-from evalsuite.runs import group
+from evalsuite.runs import group, rehearsed
 from evalsuite.runs.store import Store
 
 if TYPE_CHECKING:
@@ -81,7 +82,9 @@ def read_request(arguments: argparse.Namespace) -> Request:
     dialects = catalogue.known(paths)
     for framework, recipe in dict.fromkeys((case.framework, case.recipe) for case in made.cases):
         catalogue.spoken(framework, adapters[framework].recipe(recipe), dialects)  # raises before the first run
+    rehearsed.refuse_stand_in(os.environ)
     store = Store(_folder(arguments.runs), group.number(arguments.group) if arguments.group is not None else None)
+    rehearsed.refuse(store)
     if made.to_search:
         searched = found_batches.find_in_trials(made, store.root, dialects, machine.device)
         made = plan.plan(replace(spec, searched=searched), adapters, machine, refusals)
