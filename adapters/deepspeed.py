@@ -57,6 +57,8 @@ def _command(case: Case) -> Command:
             *(("--fp16",) if case.precision == "amp" else ()),
         ),
         files={"deepspeed.json": _configuration(case)},
+        # corpora.py:44 wants it there, and lazy_loader.py writes data.lazy beside it
+        links={"data/webtext/data.json": "{data}/webtext/data.json"},
     )
 
 

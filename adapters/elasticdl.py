@@ -6,17 +6,21 @@ from evalsuite.adapter import Adapter, Command, Recipe
 from evalsuite.model import Case
 
 MINIBATCHES_PER_TASK = 50  # of one timing line
+DATA = "{data}/cifar10-elasticdl"
 
 
 def _train(model: str) -> Callable[[Case], Command]:
     def command(case: Case) -> Command:
-        """The client starts a master pod, which starts the workers. Only DEBUG prints timing."""
+        """The client starts a master pod, which starts the workers. Only DEBUG prints timing. The pods find the data
+        where the nodes have them (elasticdl_client/common/k8s_volume.py:63).
+        """
         gpu = f",nvidia.com/gpu={1}" if case.device == "gpu" else ""
         return Command(
             argv=(
                 *("{bin}/elasticdl", "train", "--image_name=elasticdl:ci", "--job_name=evalsuite"),
                 *("--model_zoo={checkout}/model_zoo", f"--model_def=cifar10.{model}.custom_model"),
-                *("--training_data=/data/cifar10/train", "--distribution_strategy=AllreduceStrategy"),
+                *(f"--training_data={DATA}/train", f"--volume=host_path={DATA},mount_path={DATA}"),
+                "--distribution_strategy=AllreduceStrategy",
                 *(f"--num_workers={case.total_devices}", f"--minibatch_size={case.batch_per_device}"),
                 *(f"--num_minibatches_per_task={MINIBATCHES_PER_TASK}", "--num_epochs=1"),
                 *(f"--max_step={case.protocol.total_steps}", "--log_loss_steps=1", "--log_level=DEBUG"),

@@ -9,7 +9,9 @@ BATCH = 16_384  # of the whole job, fixed in the samples
 
 
 def _command(case: Case) -> Command:
-    return Command(argv=("{python}", f"{{checkout}}/samples/wdl/wdl_{case.devices_per_node}gpu.py"))
+    """It reads `./criteo_data/train/_file_list.txt` and `val` (wdl_8gpu.py:30; wdl_1gpu.py:30)."""
+    script = f"{{checkout}}/samples/wdl/wdl_{case.devices_per_node}gpu.py"
+    return Command(argv=("{python}", script), links={"criteo_data": "{data}/criteo-parquet"})
 
 
 def _unsupported(case: Case) -> str | None:

@@ -1,5 +1,7 @@
 """InsightFace: ArcFace and Partial FC in MXNet (2020), arcface_torch (today)."""
 
+import math
+
 from evalsuite import launchers
 from evalsuite.adapter import Adapter, Command, Recipe
 from evalsuite.messages import Message
@@ -11,7 +13,8 @@ ARCFACE = "{checkout}/recognition/ArcFace"
 
 
 def _arcface_mxnet(case: Case) -> Command:
-    """`config.py` is to be a copy of the repository's sample; ours imports it."""
+    """`config.py` is to be a copy of the repository's sample (README.md); ours imports it and says where the data lie,
+    which sample_config.py:95 looks for beside the working directory."""
     parallel = case.option("classifier", "data") == "model"
     return Command(
         argv=(
@@ -20,9 +23,7 @@ def _arcface_mxnet(case: Case) -> Command:
             *("--frequent", "1", "--verbose", "1000000", "--ckpt", "0", "--models-root", "{scratch}/models"),
         ),
         environment={"CUDA_VISIBLE_DEVICES": launchers.devices(case), "PYTHONPATH": "{scratch}"},
-        files={
-            "config.py": "from sample_config import *  # the names train.py imports: config, default, generate_config\n"
-        },
+        files={"config.py": 'from sample_config import *\n\ndataset.emore.dataset_path = "{data}/faces_emore"\n'},
     )
 
 
@@ -30,22 +31,39 @@ def _one_node(case: Case) -> str | None:
     return Message("adapters.one_node_only") if case.nodes > 1 else None
 
 
+# `default.py` is where users of the repository set data, batch and printing (README.md): glint360k_8GPU there reads
+# /train_tmp/celeb_deepglint (line 64) and prints every 20 steps.
+DEFAULT = """\
+exec(open("{checkout}/recognition/partial_fc/mxnet/default.py").read())
+_repository_config = generate_config
+
+
+def generate_config(loss_name, dataset, network):
+    _repository_config(loss_name, dataset, network)
+    config.rec = "{data}/glint360k/train.rec"
+    config.batch_size = BATCH
+    config.frequent = FREQUENT
+    config.verbose = 1000000
+"""
+
+
 def _partial_fc(case: Case) -> Command:
-    """`default.py` of the repository has batch size, steps and precision."""
+    """Started as a module from the run's own folder, whose `default.py` is imported in place of the repository's."""
+    # 20 by default; each report waits for the device (callbacks.py:176)
+    frequent = math.gcd(case.protocol.warmup_steps, case.protocol.measured_steps)
+    environment = {
+        "HOROVOD_CACHE_CAPACITY": "0" if case.nodes == 1 else "1024",
+        "PYTHONPATH": "{checkout}/recognition/partial_fc/mxnet",
+    }
     return Command(
         argv=(
-            *launchers.mpirun(case, variables=("HOROVOD_CACHE_CAPACITY",)),
-            *("{python}", "{checkout}/recognition/partial_fc/mxnet/train_memory.py", "--dataset", "glint360k_8GPU"),
+            *launchers.mpirun(case, variables=tuple(environment)),
+            *("{python}", "-m", "train_memory", "--dataset", "glint360k_8GPU"),
             *("--loss", "cosface", "--network", "r100", "--models-root", "{scratch}/models"),
         ),
-        environment={"HOROVOD_CACHE_CAPACITY": "0" if case.nodes == 1 else "1024"},
+        environment=environment,
+        files={"default.py": DEFAULT.replace("BATCH", str(case.batch_per_device)).replace("FREQUENT", str(frequent))},
     )
-
-
-def _partial_fc_unsupported(case: Case) -> str | None:
-    if case.batch_per_device != 64:
-        return Message("adapters.written_in_default")
-    return None
 
 
 def _arcface_torch(case: Case) -> Command:
@@ -91,7 +109,6 @@ ADAPTER = Adapter(
             dialect="insightface_partial_fc",
             command=_partial_fc,
             spawn="once",
-            unsupported=_partial_fc_unsupported,
             options={},
             # train_memory.py:96 and 124, default.py:18 and 60
             facts={**FACES, "data": "glint360k", "parallel_layout": SPLIT_CLASSIFIER},

@@ -29,6 +29,19 @@ TITAN = {
     "input_size": "8192",
 }
 
+# llama3_8b reads ./assets/hf/Llama-3.1-8B and streams allenai/c4 (config_registry.py:202, text_datasets.py:162).
+LOCAL_LLAMA3 = """\
+from torchtitan.models.llama3 import config_registry
+
+
+def llama3_8b():
+    config = config_registry.llama3_8b()
+    config.hf_assets_path = "{data}/Llama-3.1-8B"
+    config.dataloader.dataset.dataset.source.path = "{data}/c4"
+    return config
+"""
+OFFLINE = {"HF_HUB_OFFLINE": "1", "HF_HOME": "{scratch}/huggingface"}  # a hub that does not answer stops no start
+
 
 def _workers(case: Case, default: int = 4) -> int:
     return int(case.option("loader_workers", str(default)))
@@ -131,16 +144,19 @@ def _run_mlm_unsupported(case: Case) -> str | None:
 
 
 def _torchtitan(case: Case) -> Command:
-    """A sequence is 8192 tokens; the flag counts a rank's tokens."""
+    """A sequence is 8192 tokens; the flag counts a rank's tokens. The configuration is a module that the user names
+    (config/manager.py:129); ours is llama3_8b with local data.
+    """
     return Command(
         argv=(
             *launchers.torchrun(case),
-            *("-m", "torchtitan.train", "--module", "llama3", "--config", "llama3_8b"),
+            *("-m", "torchtitan.train", "--module", "local_llama3", "--config", "llama3_8b"),
             *("--training.steps", str(case.protocol.total_steps), "--metrics.log_freq", "1"),
             *("--training.num_tokens_per_microbatch_per_dp_rank", str(case.batch_per_device * 8192)),
             *(("--compile.enable",) if case.xla else ()),
         ),
-        environment={"PYTHONPATH": "{checkout}"},
+        environment={"PYTHONPATH": "{checkout}:{scratch}", **OFFLINE},
+        files={"local_llama3.py": LOCAL_LLAMA3},
     )
 
 
@@ -152,9 +168,10 @@ def _torchtitan_022(case: Case) -> Command:
             *("-m", "torchtitan.train", "--job.config_file", config),
             *("--training.steps", str(case.protocol.total_steps), "--metrics.log_freq", "1"),
             *("--training.local_batch_size", str(case.batch_per_device), "--training.seq_len", "8192"),
+            *("--model.hf_assets_path", "{data}/Llama-3.1-8B", "--training.dataset_path", "{data}/c4"),
             *(("--compile.enable",) if case.xla else ()),
         ),
-        environment={"PYTHONPATH": "{checkout}"},
+        environment={"PYTHONPATH": "{checkout}", **OFFLINE},
     )
 
 

@@ -25,6 +25,13 @@ class Command:
     environment: Mapping[str, str] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)
     """Files that the script wants to be configured by: name → text, written into `{scratch}` before the start."""
+    links: Mapping[str, str] = field(default_factory=dict)
+    """For a script that reads its data beside itself: name in `{scratch}` → "{data}/NAME", linked before the start."""
+
+    @property
+    def tokens(self) -> tuple[str, ...]:
+        """All that may hold placeholders."""
+        return (*self.argv, *self.environment.values(), *self.files.values(), *self.links.values())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,6 +64,8 @@ class Recipe:
     system: tuple[str, ...] = ()  # needed programs: ("mpirun",)
     kind: Literal["reference", "official"] = "official"
     checkout: str = ""  # a name in `data/repositories.toml`
+    builds_in_checkout: bool = False
+    """The script compiles a part of itself beside its sources: each run gets a copy of the repository to write in."""
     brought_by: Path | None = None  # the adapter's folder, where a `repositories.toml` may name more; set by `discover`
     options: Mapping[str, tuple[str, ...]] | None = None
     """Further axes: name → the values it takes, the default first; () = any whole number. None: `unsupported`

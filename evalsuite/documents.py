@@ -139,6 +139,7 @@ class RunCommand(Document):
     engine: str | None = None
     evalsuite: str | None = None
     files: Mapping[str, str] | None = None  # name → text written for the script
+    links: Mapping[str, str] | None = None  # name beside the script → its data
     container: str | None = None  # the runtime
     sandbox: str | None = None  # program that isolated the script: "bwrap"
     image_digest: str | None = None

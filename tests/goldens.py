@@ -67,6 +67,7 @@ def command_lines(recipe: Recipe, case: Case) -> list[str]:
         flag = begins
     for name, content in sorted(command.files.items()):
         lines += [f"# file {name}:", *(f"    {line}" for line in content.strip().splitlines())]
+    lines += [f"# link {name}: {target}" for name, target in sorted(command.links.items())]
     return [part for line in lines for part in _broken(line)]
 
 

@@ -7,7 +7,7 @@ from evalsuite.adapter import Recipe
 from evalsuite.model import Case
 
 SCALES = ((1, 1), (1, 8), (2, 8), (4, 8))
-WRITTEN_INTO_THE_SCRIPT = {"face-r100": 128, "arcface-torch": 512, "hugectr/wide-deep": 2048}  # batches
+WRITTEN_INTO_THE_SCRIPT = {"arcface-torch": 512, "hugectr/wide-deep": 2048}  # batches
 
 
 def base(framework: str, recipe: Recipe) -> Case:

@@ -22,6 +22,7 @@ from evalsuite.plan import repositories
 from evalsuite.results.measure import measurement
 from evalsuite.runs import archive
 from evalsuite.runs.store import Store
+from tools.recipe_cases import base
 
 HEAD = """# The official scripts
 
@@ -88,6 +89,14 @@ LAYOUTS = {
     "criteo-ofrecord": "`train/` and `val/`, 256 parts each",
     "chainer": "CHAINER_DATASET_ROOT: `pfnet/chainer/mnist/train.npz` and `test.npz`",
     "tensorflow-datasets": "TFDS_DATA_DIR with `imagenet2012`",
+    "criteo-parquet": "`train/` and `val/`: Parquet and `_file_list.txt`, as preprocess.sh of HugeCTR makes them",
+    "faces_emore": "InsightFace's MS1M-ArcFace: `train.rec`, `train.idx`, `property`",
+    "glint360k": "InsightFace's Glint360K: `train.rec`, `train.idx`",
+    "ms1mv3-ofrecord": "MS1M-RetinaFace in OFRecord: `train/part-00000` … (32 parts), `val/`",
+    "cifar10-elasticdl": "`train/`: RecordIO of ElasticDL (pyrecordio), on each node of the cluster",
+    "webtext": "`data.json`: a document a line, under `text`",
+    "Llama-3.1-8B": "`tokenizer.json` and `tokenizer_config.json` of the model",
+    "c4": "as on the hub: `README.md`, which names the files of `en`, and `en/c4-train.*.json.gz`",
     "hostfile": "a DeepSpeed host file: `host slots=8` a line",
 }
 
@@ -170,8 +179,7 @@ def _data(official) -> str:
 
 def _cases(framework, recipe) -> list[Case]:
     """On two nodes, with each value of the axis `data`."""
-    plain = Case(framework=framework, recipe=recipe.name, model=recipe.model, batch_per_device=64, nodes=2,
-                 devices_per_node=8, device="gpu")  # fmt: skip
+    plain = base(framework, recipe).at_scale(2, 8)
     values = (recipe.options or {}).get("data", ())
     one_node = replace(plain, nodes=1)
     return [plain, one_node, *(replace(one_node, options=(("data", value),)) for value in values)]

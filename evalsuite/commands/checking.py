@@ -53,6 +53,7 @@ class Built:
     xla: bool
     argv: tuple[str, ...] = ()
     environment: Mapping[str, str]
+    files: Mapping[str, str]  # and links: name → where it leads
     refused: str | None = None
 
     @property
@@ -153,6 +154,7 @@ def _build(recipe: Recipe, case: Case) -> Built:
         xla=case.xla,
         argv=command.argv,
         environment=command.environment,
+        files={**command.files, **command.links},
         refused=refused,
     )
 
@@ -192,7 +194,7 @@ def _check_commands(adapter: Adapter, recipe: Recipe, built: Sequence[Built]) ->
         yield Lack(Message("commands.all_refused"), Message("commands.see_reasons"))
         return
     known = {*placeholders.BY_PLAN, *placeholders.BY_AGENT}
-    words = {word for one in served for word in (*one.argv, *one.environment.values())}
+    words = {word for one in served for word in (*one.argv, *one.environment.values(), *one.files.values())}
     for name in sorted({name for word in words for name in re.findall(r"\{\w+\}", word)} - known):
         advice = Message("commands.placeholders_are", names=known, near=did_you_mean(name, known))
         yield Lack(Message("commands.nothing_fills", name=name), advice)

@@ -87,8 +87,9 @@ def launch(
         memory_bytes=launcher.memory_bytes,
     )
     packages = launcher.packages.get((run.case.framework, recipe.name), {})
+    checkouts.without_bytecode(recipe, repositories.of(recipe))
+    _fill_scratch(line, folder.scratch)
     folder.write_command(replace(_command(run, recipe, line, launcher, packages), campaign=place))
-    _write_files(line.files, folder.scratch)
     asked = folder.asked()
     with _monitor(folder, launcher.engine, run.case.nodes) as monitor:
         exit_code, why, duration_s, lost = _finish(line, folder, launcher, tick, enough, monitor)
@@ -109,12 +110,17 @@ def launch(
     return outcome
 
 
-def _write_files(texts: Mapping[str, str], scratch: Path) -> None:
+def _fill_scratch(line: CommandLine, scratch: Path) -> None:
+    """What the script wants to find in its folder."""
     scratch.mkdir()
-    for name, text in texts.items():
-        file = scratch / name
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text)
+    for name, folder in line.copies.items():
+        shutil.copytree(folder, scratch / name, symlinks=True, ignore=shutil.ignore_patterns(".git"))
+    for name in (*line.files, *line.links):
+        (scratch / name).parent.mkdir(parents=True, exist_ok=True)
+    for name, text in line.files.items():
+        (scratch / name).write_text(text)
+    for name, target in line.links.items():
+        (scratch / name).symlink_to(target)
 
 
 @contextlib.contextmanager
@@ -245,7 +251,6 @@ def _command(
     run: Run, recipe: Recipe, line: CommandLine, launcher: Launcher, packages: Mapping[str, str]
 ) -> RunCommand:
     container = launcher.engine.container
-    checkouts.without_bytecode(recipe, repositories.of(recipe))
     checkout = checkouts.facts(recipe, repositories.of(recipe))
     script = next((Path(token) for token in line.training if token.endswith(".py") and Path(token).is_file()), None)
     return RunCommand(
@@ -253,6 +258,7 @@ def _command(
         command=redaction.redact_words(line.training),
         environment=redaction.redact_variables(line.environment),
         files=redaction.redact_variables(line.files),
+        links=line.links or None,
         container=container.runtime.name if container else None,
         sandbox=sandbox.PROGRAM if launcher.sandboxed else None,
         image_digest=images.digest(container.runtime, recipe.image) if container else None,

@@ -16,6 +16,7 @@ from evalsuite.plan.engines import Argv, Engine
 from evalsuite.runs.store import SCRATCH
 
 IN_IMAGE = {"{python}": "python3", "{bin}/": ""}  # on the PATH
+CHECKOUT = "checkout"  # a run's own copy of a repository, in its scratch folder
 NOT_MADE_YET = "{python}"  # while the environment is not made yet
 
 
@@ -29,6 +30,8 @@ class CommandLine:
     training: Argv
     environment: Mapping[str, str]
     files: Mapping[str, str]  # name → text, written into the run's scratch folder before the start
+    links: Mapping[str, str]  # name there → what it leads to
+    copies: Mapping[str, str]  # name there → the folder that it is a copy of
 
     def on_nodes(self, case: Case, recipe: Recipe) -> list[Argv]:
         """What the agent starts on each node of a case with several, with names standing for hosts; () on a node where
@@ -60,16 +63,18 @@ def command_line(
 ) -> CommandLine:
     """What starts *case* in *folder*. *memory_bytes*: the limit of each of its processes."""
     command = recipe.command(case)
+    scratch = str(folder / SCRATCH)
+    copies = {CHECKOUT: _repository(recipe)} if recipe.builds_in_checkout else {}
     known = {
         **(IN_IMAGE if engine.container else _of_environment(python)),
         "{workloads}": str(paths.ADAPTERS / "workloads"),
-        "{scratch}": str(folder / SCRATCH),
+        "{scratch}": scratch,
         "{data}": str(paths.data_sets()),
-        **({"{checkout}": str(repositories.folder(recipe))} if recipe.checkout else {}),
+        **({"{checkout}": f"{scratch}/{CHECKOUT}" if copies else _repository(recipe)} if recipe.checkout else {}),
     }
     _check_paths(known)
     training = (*_limited(memory_bytes), *(fill(token, known) for token in command.argv))
-    environment = {name: fill(value, known) for name, value in command.environment.items()}
+    environment = _filled(command.environment, known)
     container = _in_image(training, recipe, command, case, folder, engine)
     if sandboxed:
         readable = (sandbox.prefix(python), *_readable(recipe, command), *filter(os.path.isabs, training))
@@ -81,8 +86,18 @@ def command_line(
         container=container,
         training=training,
         environment=environment,
-        files=command.files,
+        files=_filled(command.files, known),
+        links=_filled(command.links, known),
+        copies=copies,
     )
+
+
+def _repository(recipe: Recipe) -> str:
+    return str(repositories.folder(recipe))
+
+
+def _filled(texts: Mapping[str, str], known: Mapping[str, str]) -> dict[str, str]:
+    return {name: fill(text, known) for name, text in texts.items()}
 
 
 def _limited(memory_bytes: int | None) -> Argv:
@@ -126,7 +141,7 @@ def _in_image(
 
 def _readable(recipe: Recipe, command: Command) -> list[str]:
     """What a container may read. A runtime mounts no folder that does not exist."""
-    checkout = [str(repositories.folder(recipe))] if recipe.checkout else []
+    checkout = [_repository(recipe)] if recipe.checkout else []
     author = [str(recipe.brought_by.absolute())] if recipe.brought_by not in (None, paths.ADAPTERS) else []
     return [*checkout, str(paths.ADAPTERS / "workloads"), *author, *data_sets.folders(command)]
 

@@ -62,6 +62,7 @@ FULL = (
         engine="slurm",
         evalsuite="0.1.0",
         files={"hosts": "a\nb\n"},
+        links={"criteo_data": "/data/criteo"},
         container="docker",
         sandbox="bwrap",
         image_digest="sha256:1",

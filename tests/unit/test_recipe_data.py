@@ -1,0 +1,66 @@
+"""Where the official scripts look for their data: below the user's data root, whatever the case."""
+
+import re
+
+import pytest
+
+from evalsuite import registry
+from evalsuite.plan import data_sets
+from tools.recipe_cases import base, points
+from tools.recipes_page import LAYOUTS
+
+OFFICIAL = [
+    (name, recipe) for name, each in registry.discover().items() for recipe in each.recipes if recipe.kind == "official"
+]
+IDS = [f"{name}.{recipe.name}" for name, recipe in OFFICIAL]
+ABSOLUTE = re.compile(r"(?<![\w.*}/:-])/(?:[\w.-]+/)*[\w.-]+")  # /train_tmp/glint360k
+RELATIVE = re.compile(r"(?:^|[=\s\"'])(?:\.{0,2}/|[\w.-]+/)+[\w.*-]+")  # ./assets, ../datasets/x, data/webtext
+OF_THE_REPOSITORY = {"configs/"}  # what follows is a module of the script's own
+MADE_BY_THE_SCRIPT = {"synthetic"}  # a value of the fact `data`
+
+
+def served(framework, recipe):
+    far = base(framework, recipe).at_scale(125, 8)
+    cases = [case for _, case in points(framework, recipe)] + [far]
+    return [case for case in cases if not recipe.refusal(case)]
+
+
+def words(command):
+    """What may be a path: the values of a command, without what is filled in."""
+    of_files = [line for text in command.files.values() for line in text.splitlines() if not line.startswith("#")]
+    return [
+        re.sub(r"\{[a-z_]+\}[^\s\"']*", "{}", token)
+        for token in (*command.argv, *command.environment.values(), *of_files)
+    ]
+
+
+@pytest.mark.parametrize(("framework", "recipe"), OFFICIAL, ids=IDS)
+def test_no_path_of_a_command_is_another_machines_or_depends_on_where_it_is_started(framework, recipe):
+    for case in served(framework, recipe):
+        command = recipe.command(case)
+
+        foreign = [found for word in words(command) for found in ABSOLUTE.findall(word)]
+        relative = [found.group() for word in words(command) if (found := RELATIVE.search(word))]
+
+        assert foreign == []
+        assert [path for path in relative if not path.startswith(tuple(OF_THE_REPOSITORY))] == []
+
+
+@pytest.mark.parametrize(("framework", "recipe"), OFFICIAL, ids=IDS)
+def test_a_script_that_reads_data_is_given_a_data_set_with_a_description(framework, recipe):
+    for case in served(framework, recipe):
+        names = data_sets.names(recipe.command(case))
+
+        stated = recipe.stated(case).get("data")
+        if stated not in (None, *MADE_BY_THE_SCRIPT):
+            assert names, f"the script trains on {stated}, which no data set of the command holds"
+        assert set(names) <= set(LAYOUTS)
+
+
+@pytest.mark.parametrize(("framework", "recipe"), OFFICIAL, ids=IDS)
+def test_links_lead_to_data_and_lie_inside_the_folder_of_the_run(framework, recipe):
+    for case in served(framework, recipe):
+        for name, target in recipe.command(case).links.items():
+            assert target.startswith("{data}/")
+            assert not name.startswith("/")
+            assert ".." not in name.split("/")
