@@ -83,9 +83,12 @@ ADAPTER = Adapter(
                 "packaging==24.0",
             ),
             built=("bluefog==0.3.0",),
+            # setup.py:498 and 226: it asks for NCCL's headers, in BLUEFOG_NCCL_HOME or the system's
+            build_environment_gpu={"BLUEFOG_WITH_NCCL": "1"},
             import_name="bluefog.torch",
             package="bluefog",
             system=("mpirun", "mpicc"),
+            system_gpu=("nvcc",),
             outside="it neither evaluates nor saves",
         ),
     ),

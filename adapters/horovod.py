@@ -1,14 +1,16 @@
 """Horovod: its own synthetic benchmarks (TensorFlow 2, PyTorch) and its MXNet ImageNet example."""
 
 from collections.abc import Callable
+from dataclasses import replace
+from typing import Literal
 
 from evalsuite import launchers
 from evalsuite.adapter import Adapter, Command, Recipe
 from evalsuite.messages import Message
 from evalsuite.model import Case
-from evalsuite.recipe_facts import IMAGES
+from evalsuite.recipe_facts import HOROVOD_ON_GPUS, IMAGES
 
-BUILD = {"HOROVOD_WITH_GLOO": "1", "HOROVOD_WITH_MPI": "1"}
+FRAMEWORKS = ("TENSORFLOW", "PYTORCH", "MXNET")
 # for Horovod's build and horovodrun
 NEEDED = (
     *("setuptools==59.8.0", "wheel==0.45.1", "packaging==24.2", "cffi==1.17.1", "cloudpickle==3.1.1"),
@@ -82,99 +84,85 @@ def mxnet_imagenet(case: Case) -> Command:
     )
 
 
+def _over_horovod(framework: Literal["TENSORFLOW", "PYTORCH", "MXNET"], recipe: Recipe) -> Recipe:
+    """NCCL is looked for in HOROVOD_NCCL_HOME and in the system's places (install.rst:237)."""
+    wanted = {f"HOROVOD_WITH{'' if name == framework else 'OUT'}_{name}": "1" for name in FRAMEWORKS}
+    return replace(
+        recipe,
+        spawn="once",
+        features=("Horovod",),
+        xla="",
+        python="3.8",
+        built=("horovod==0.28.1",),
+        build_environment={"HOROVOD_WITH_GLOO": "1", "HOROVOD_WITH_MPI": "1", **wanted},
+        build_environment_gpu=HOROVOD_ON_GPUS,
+        package="horovod",
+        system=("mpirun", "cmake"),
+        system_gpu=("nvcc",),
+        image="horovod/horovod:0.28.1",
+    )
+
+
 ADAPTER = Adapter(
     name="horovod",
     title="Horovod",
     recipes=(
-        Recipe(
-            name="tensorflow2-synthetic",
-            model="resnet50_v1",
-            checkout="horovod",
-            dialect="horovod_synthetic",
-            command=synthetic("tensorflow2/tensorflow2_synthetic_benchmark.py", "ResNet50"),
-            spawn="once",
-            features=("Horovod",),
-            unsupported=_tens,
-            options={**CONTROLLER, **LOOSE},
-            facts=SYNTHETIC,
-            amp="",
-            xla="",
-            python="3.8",
-            requirements=("tensorflow-cpu==2.10.1", "protobuf==3.19.6", "numpy==1.23.5", *NEEDED),
-            requirements_gpu=("tensorflow==2.10.1", "protobuf==3.19.6", "numpy==1.23.5", *NEEDED),
-            built=("horovod==0.28.1",),
-            build_environment={
-                **BUILD,
-                "HOROVOD_WITH_TENSORFLOW": "1",
-                "HOROVOD_WITHOUT_PYTORCH": "1",
-                "HOROVOD_WITHOUT_MXNET": "1",
-            },
-            import_name="horovod.tensorflow",
-            package="horovod",
-            system=("mpirun", "cmake"),
-            image="horovod/horovod:0.28.1",
-            outside="it neither evaluates nor saves",
+        _over_horovod(
+            "TENSORFLOW",
+            Recipe(
+                name="tensorflow2-synthetic",
+                model="resnet50_v1",
+                checkout="horovod",
+                dialect="horovod_synthetic",
+                command=synthetic("tensorflow2/tensorflow2_synthetic_benchmark.py", "ResNet50"),
+                unsupported=_tens,
+                options={**CONTROLLER, **LOOSE},
+                facts=SYNTHETIC,
+                amp="",
+                requirements=("tensorflow-cpu==2.10.1", "protobuf==3.19.6", "numpy==1.23.5", *NEEDED),
+                requirements_gpu=("tensorflow==2.10.1", "protobuf==3.19.6", "numpy==1.23.5", *NEEDED),
+                import_name="horovod.tensorflow",
+                outside="it neither evaluates nor saves",
+            ),
         ),
-        Recipe(
-            name="pytorch-synthetic",
-            model="resnet50_v1.5",
-            checkout="horovod",
-            dialect="horovod_synthetic",
-            command=synthetic("pytorch/pytorch_synthetic_benchmark.py", "resnet50"),
-            spawn="once",
-            features=("Horovod",),
-            unsupported=_tens,
-            options={**CONTROLLER, **LOOSE},
-            facts=SYNTHETIC,
-            amp="",
-            xla="",
-            # PyTorch's headers want C++17 since 2.1; 0.28.1 is compiled as C++14. 1.12 is the last whose wheel trains
-            # on a CPU without a dozen CUDA packages. It names a CUDA version: with an nvcc on the PATH, Horovod's
-            # build wants the rest of the toolkit too.
-            python="3.8",
-            requirements=("torch==1.12.1", "torchvision==0.13.1", "numpy==1.23.5", *NEEDED),
-            built=("horovod==0.28.1",),
-            build_environment={
-                **BUILD,
-                "HOROVOD_WITH_PYTORCH": "1",
-                "HOROVOD_WITHOUT_TENSORFLOW": "1",
-                "HOROVOD_WITHOUT_MXNET": "1",
-            },
-            import_name="horovod.torch",
-            package="horovod",
-            system=("mpirun", "cmake"),
-            image="horovod/horovod:0.28.1",
-            outside="it neither evaluates nor saves",
+        _over_horovod(
+            "PYTORCH",
+            Recipe(
+                name="pytorch-synthetic",
+                model="resnet50_v1.5",
+                checkout="horovod",
+                dialect="horovod_synthetic",
+                command=synthetic("pytorch/pytorch_synthetic_benchmark.py", "resnet50"),
+                unsupported=_tens,
+                options={**CONTROLLER, **LOOSE},
+                facts=SYNTHETIC,
+                amp="",
+                # PyTorch's headers want C++17 since 2.1; 0.28.1 is compiled as C++14. 1.12 is the last whose wheel
+                # trains on a CPU without a dozen CUDA packages. It names a CUDA version: with an nvcc on the PATH,
+                # Horovod's build wants the rest of the toolkit too.
+                requirements=("torch==1.12.1", "torchvision==0.13.1", "numpy==1.23.5", *NEEDED),
+                import_name="horovod.torch",
+                outside="it neither evaluates nor saves",
+            ),
         ),
-        Recipe(
-            name="mxnet-imagenet",
-            model="resnet50_v1",
-            checkout="horovod",
-            dialect="mxnet_speedometer",
-            command=mxnet_imagenet,
-            spawn="once",
-            features=("Horovod",),
-            options={**CONTROLLER, "data": ("synthetic", "imagenet")},
-            facts=IMAGES,
-            amp="all of it cast to float16",
-            xla="",
-            step_bound="none",
-            scope="global",
-            python="3.8",
-            requirements=("mxnet==1.9.1", "numpy==1.23.5", "gluoncv==0.10.5.post0", *NEEDED),
-            requirements_gpu=("mxnet-cu112==1.9.1", "numpy==1.23.5", "gluoncv==0.10.5.post0", *NEEDED),
-            built=("horovod==0.28.1",),
-            build_environment={
-                **BUILD,
-                "HOROVOD_WITH_MXNET": "1",
-                "HOROVOD_WITHOUT_TENSORFLOW": "1",
-                "HOROVOD_WITHOUT_PYTORCH": "1",
-            },
-            import_name="horovod.mxnet",
-            package="horovod",
-            system=("mpirun", "cmake"),
-            image="horovod/horovod:0.28.1",
-            outside="the run is ended within its first epoch",
+        _over_horovod(
+            "MXNET",
+            Recipe(
+                name="mxnet-imagenet",
+                model="resnet50_v1",
+                checkout="horovod",
+                dialect="mxnet_speedometer",
+                command=mxnet_imagenet,
+                options={**CONTROLLER, "data": ("synthetic", "imagenet")},
+                facts=IMAGES,
+                amp="all of it cast to float16",
+                step_bound="none",
+                scope="global",
+                requirements=("mxnet==1.9.1", "numpy==1.23.5", "gluoncv==0.10.5.post0", *NEEDED),
+                requirements_gpu=("mxnet-cu112==1.9.1", "numpy==1.23.5", "gluoncv==0.10.5.post0", *NEEDED),
+                import_name="horovod.mxnet",
+                outside="the run is ended within its first epoch",
+            ),
         ),
     ),
 )

@@ -6,7 +6,7 @@ from evalsuite import launchers
 from evalsuite.adapter import Adapter, Command, Recipe
 from evalsuite.messages import Message
 from evalsuite.model import Case
-from evalsuite.recipe_facts import ADAM, IMAGENET, IMAGES
+from evalsuite.recipe_facts import ADAM, HOROVOD_ON_GPUS, IMAGENET, IMAGES
 from evalsuite.reference import BERT_LENGTH
 
 PYTHON_38 = ("mxnet==1.9.1", "numpy==1.23.5")
@@ -37,7 +37,9 @@ def _over_horovod(recipe: Recipe) -> Recipe:
             "HOROVOD_WITHOUT_TENSORFLOW": "1",
             "HOROVOD_WITHOUT_PYTORCH": "1",
         },
+        build_environment_gpu=HOROVOD_ON_GPUS,
         system=("mpirun", "cmake"),
+        system_gpu=("nvcc",),
     )
 
 

@@ -12,7 +12,7 @@ from evalsuite.reference import BERT_LENGTH
 CONVNETS = "{checkout}/TensorFlow/Classification/ConvNets/main.py"
 BERT = "{checkout}/TensorFlow/LanguageModeling/BERT/run_pretraining.py"
 NEEDS_GPU = Message("adapters.gpu_nchw")
-VARIABLES = ("NCCL_DEBUG", "HOROVOD_GPU_ALLREDUCE", "CUDA_DEVICE_ORDER")
+ENVIRONMENT = {"HOROVOD_GPU_ALLREDUCE": "NCCL"}
 # Without being told: model/resnet.py:260 and 295 (2020), 298 and 333 (2023), utils/cmdline_helper.py:113.
 IN_NCHW = {**IMAGES, "memory_layout": "NCHW"}
 # run_pretraining.py:67 and 514 (TFRecord), optimization.py:36, 74 and 174; DLPerf trains with adam, the default is lamb
@@ -26,7 +26,7 @@ BASE = (
 
 
 def _launcher(case: Case) -> tuple[str, ...]:
-    return launchers.mpirun(case, variables=VARIABLES) if case.total_devices > 1 else ()
+    return launchers.mpirun(case, variables=ENVIRONMENT) if case.total_devices > 1 else ()
 
 
 def _resnet50(era: int) -> Callable[[Case], Command]:
@@ -49,7 +49,7 @@ def _resnet50(era: int) -> Callable[[Case], Command]:
                 *(amp if case.precision == "amp" else ()),
                 *(("--use_xla" if era == 2020 else "--xla",) if case.xla else ()),
             ),
-            environment={"HOROVOD_GPU_ALLREDUCE": "NCCL"},
+            environment=ENVIRONMENT,
         )
 
     return command
@@ -83,7 +83,7 @@ def _bert(case: Case) -> Command:
             *(("--use_fp16",) if case.precision == "amp" else ()),
             *(("--use_xla",) if case.xla else ()),
         ),
-        environment={"HOROVOD_GPU_ALLREDUCE": "NCCL"},
+        environment=ENVIRONMENT,
         files={"bert_base.json": BASE},
     )
 

@@ -60,8 +60,10 @@ class Recipe:
     """Pins that are compiled against the first ones: installed after them, without build isolation and without
     pip's cache, which would hand back a Horovod that was built for another framework."""
     build_environment: Mapping[str, str] = field(default_factory=dict)
+    build_environment_gpu: Mapping[str, str] = field(default_factory=dict)  # with GPUs, beside those
     without_dependencies: tuple[str, ...] = ()  # pins that are installed last, without what they ask for
     system: tuple[str, ...] = ()  # needed programs: ("mpirun",)
+    system_gpu: tuple[str, ...] = ()  # with GPUs, beside those: ("nvcc",)
     kind: Literal["reference", "official"] = "official"
     checkout: str = ""  # a name in `data/repositories.toml`
     builds_in_checkout: bool = False
@@ -127,6 +129,12 @@ class Recipe:
         given = dict(case.options)
         left = {name: values[0] for name, values in (self.options or {}).items() if values and name not in given}
         return {**left, **self.facts}
+
+    def variables_of_build(self, device: Device) -> dict[str, str]:
+        return {**self.build_environment, **(self.build_environment_gpu if device == "gpu" else {})}
+
+    def programs(self, device: Device) -> tuple[str, ...]:
+        return (*self.system, *(self.system_gpu if device == "gpu" else ()))
 
     def pins(self, device: Device) -> tuple[str, ...]:
         """For the virtual environment."""

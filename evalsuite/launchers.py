@@ -3,6 +3,7 @@
 Source: each launcher's help. The node agent fills what stands in braces (`evalsuite.adapter.Command`).
 """
 
+import re
 from collections.abc import Iterable
 
 from evalsuite.messages import Message
@@ -14,6 +15,18 @@ Argv = tuple[str, ...]
 def devices(case: Case) -> str:
     """Of one node: "0,1,2,3"."""
     return ",".join(str(number) for number in range(case.devices_per_node))
+
+
+BROUGHT_BY = {"horovodrun": "horovod", "bfrun": "bluefog", "deepspeed": "deepspeed", "elasticdl": "elasticdl-client"}
+"""Launchers that a package puts beside the interpreter."""
+
+
+def find_absent_launcher(argv: Argv, pins: Iterable[str]) -> str | None:
+    """The package whose launcher starts *argv*, where none of *pins* is that package."""
+    program = argv[0].removeprefix("{bin}/") if argv and argv[0].startswith("{bin}/") else ""
+    wanted = BROUGHT_BY.get(program)
+    there = {re.split(r"[\[=]", pin)[0].replace("_", "-").lower() for pin in pins}
+    return wanted if wanted and wanted not in there else None
 
 
 REPLICA = {"tensor_parallel": (), "pipeline_parallel": ()}  # axes of scripts that spread a model over devices
@@ -59,12 +72,13 @@ def oneflow_launch(case: Case) -> Argv:
 
 
 def mpirun(case: Case, variables: Iterable[str] = ()) -> Argv:
-    """Open MPI over ssh, started once; other nodes get the *variables* alone."""
-    named = ("LD_LIBRARY_PATH", "PATH", "PYTHONUNBUFFERED", "OMP_NUM_THREADS", *variables)
+    """Open MPI over ssh, started once. It hands other nodes what is named: *variables* and what the agent forwards."""
+    named = ("LD_LIBRARY_PATH", "PATH", *variables)
     return (
         *("mpirun", "--allow-run-as-root", "-np", str(case.total_devices), "-H", "{hosts_slots}"),
         *("--bind-to", "none", "--map-by", "slot"),  # Open MPI 5 wants two dashes
         *(word for name in named for word in ("-x", name)),
+        *(("{forwarded}",) if case.nodes > 1 else ()),
         *("-mca", "pml", "ob1", "-mca", "btl", "^openib"),
     )
 

@@ -19,6 +19,13 @@ BY_PLAN = {
     "{scratch}": "the run's own empty folder, removed at the end",
     "{data}": "the user's data root: {data}/NAME is a data set of that name",
 }
+# What the node agent sets for what it starts: of one node or process, of the network, and the same for all.
+OF_RANK = ("RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "NODE_RANK", "MASTER_ADDR", "MASTER_PORT")
+INTERFACE = ("NCCL_SOCKET_IFNAME", "GLOO_SOCKET_IFNAME", "TP_SOCKET_IFNAME", "HOROVOD_GLOO_IFACE")
+INTERFACE_OF_OPEN_MPI = ("OMPI_MCA_btl_tcp_if_include", "OMPI_MCA_oob_tcp_if_include")  # it hands these on by itself
+THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
+OF_EVERY_RANK = (*INTERFACE, *THREADS, "PYTHONUNBUFFERED", "CUDA_DEVICE_ORDER")
+
 BY_AGENT = {
     "{node_rank}": "rank of this node, from 0",
     "{nodes}": "number of nodes",
@@ -31,6 +38,7 @@ BY_AGENT = {
     "{hosts_slots}": 'all nodes with their devices, "h1:8,h2:8"',
     "{hosts_ports}": 'all nodes with the master port, "h1:29500,h2:29500"',
     "{hosts_ports_json}": 'the same as a list of JSON, ["h1:29500", "h2:29500"]',
+    "{forwarded}": "a word of its own: -x and the name of each variable that mpirun is to hand to the other nodes",
 }
 OF_HOSTS = (
     "{host}",
@@ -39,6 +47,9 @@ OF_HOSTS = (
     "{hosts_ports}",
     "{hosts_ports_json}",
 )  # not every launcher tells them
+FORWARDED = "{forwarded}"
+"""A word of mpirun's, which hands its own variables to no other node: the node agent puts `-x NAME` for each variable
+that it sets for every rank, and for each that the user set and that changes a training."""
 WHOLE_NUMBERS = ("{node_rank}", "{nodes}", "{processes_per_node}", "{master_port}", "{threads}")
 
 
@@ -88,6 +99,14 @@ def _hosts_placeholders(place: Node, processes: int) -> dict[str, str]:
         "{hosts_ports}": ",".join(meet),
         "{hosts_ports_json}": json.dumps(meet),
     }
+
+
+def forward(argv: Iterable[str], names: Iterable[str]) -> list[str]:
+    """*argv* with `-x NAME` for each of *names* in the place of FORWARDED, but for those that it has already."""
+    words = list(argv)
+    left = sorted(set(names) - set(words))
+    options = [word for name in left for word in ("-x", name)]
+    return [part for word in words for part in (options if word == FORWARDED else (word,))]
 
 
 def fill(token: str, known: Mapping[str, str]) -> str:

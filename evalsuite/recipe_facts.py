@@ -11,5 +11,7 @@ ADAM = {**TEXT, "optimiser": "adam"}  # AdamW: the decay is another fact
 LAMB = {**TEXT, "optimiser": "lamb"}
 CLICKS = {"optimiser": "adam", "clipping": "none", "weight_decay": "none", "data": "criteo"}
 """Wide & Deep on Criteo's log of clicks."""
+HOROVOD_ON_GPUS = {"HOROVOD_GPU_OPERATIONS": "NCCL"}
+"""Of Horovod's build. Without it gradients go over MPI or Gloo, through the host's memory (install.rst:166)."""
 SPLIT_TABLES = "DP, embedding tables split"
 SPLIT_CLASSIFIER = "DP, classifier split"

@@ -10,16 +10,17 @@ from evalsuite.agent import rendezvous
 from evalsuite.errors import EvalsuiteError
 from evalsuite.machine import cores
 from evalsuite.machine.sensors import processor
+from evalsuite.machine.variables import KNOWN
 from evalsuite.messages import Message
-from evalsuite.placeholders import fill
+from evalsuite.placeholders import OF_EVERY_RANK, THREADS, fill, forward
 
 AGENT_FAILED = 125  # the exit codes of timeout(1) and env(1)
 EVALUATOR_LOST = 123  # ours: none of those, nor a shell's
 CANNOT_EXECUTE = 126
 NOT_FOUND = 127
-THREAD_VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 FIRST_ENDED = "first-node.ended"  # tells the agents of the other nodes to end too
 MOST_LOG_MB = 4000  # a week of a talkative script
+OPEN_MPI = "OMPI_"  # its own parameters, which it hands on by itself
 WAIT = "import os, sys, time\nwhile not os.path.exists(sys.argv[1]): time.sleep(0.5)"
 
 
@@ -67,16 +68,21 @@ def command(
     variables |= rendezvous.variables(place, order.processes or 1, local_rank)
     if bound := bound_to(order):
         variables[cores.VARIABLE] = cores.in_words(bound)
-    defaults = {name: variables.get("OMP_NUM_THREADS", str(count)) for name in THREAD_VARIABLES} | {
+    defaults = {name: variables.get("OMP_NUM_THREADS", str(count)) for name in THREADS} | {
         "PYTHONUNBUFFERED": "1",
         "CUDA_DEVICE_ORDER": "PCI_BUS_ID",  # so that CUDA numbers the devices as NVML does
     }
-    argv = [fill(token, known) for token in order.argv]
+    variables = defaults | variables
+    argv = forward((fill(token, known) for token in order.argv), filter(_is_forwarded, variables))
     if order.first_node_only and place.rank > 0:
         argv = [sys.executable, "-c", WAIT, str(order.folder / FIRST_ENDED)]
     if reason := placeholders.find_unfilled(argv):
         raise CannotStart(reason, CANNOT_EXECUTE)
-    return argv, defaults | variables
+    return argv, variables
+
+
+def _is_forwarded(name: str) -> bool:
+    return name in OF_EVERY_RANK or (name in KNOWN and not name.startswith(OPEN_MPI))
 
 
 def cannot_start(program: str, error: OSError | ValueError) -> CannotStart:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import chain, product
 from pathlib import Path
 
-from evalsuite import placeholders
+from evalsuite import launchers, placeholders
 from evalsuite.adapter import Adapter, Command, Recipe
 from evalsuite.dialect import Dialect, Line
 from evalsuite.errors import EvalsuiteError, did_you_mean
@@ -28,6 +28,7 @@ STEPS_LONGER = Protocol(warmup_steps=2_000, measured_steps=100_000)  # more than
 ITEMS = re.compile(r"[a-z]+s/s")  # images/s, tokens/s
 STEPS = ("steps/s", "its/s", "iterations/s", "batches/s")  # how fast, and not how much was trained
 PIN = re.compile(r"[\w.-]+(\[[\w,-]+\])?==[\w.+]+")
+WITH_NCCL = {"horovod": "HOROVOD_GPU_OPERATIONS", "bluefog": "BLUEFOG_WITH_NCCL"}  # variables of their builds
 TIMES = {
     *("rate", "rate_k", "steps_per_s", "seconds", "ms", "us", "report_s", "report_ms", "mean_s", "elapsed_s"),
     *("elapsed_ms", "stamp", "unix_s", "unix_ms"),
@@ -166,6 +167,13 @@ def _check_installation(recipe: Recipe) -> Iterator[Lack]:
     for pin in (*recipe.requirements, *recipe.requirements_gpu, *recipe.built):
         if not PIN.fullmatch(pin):
             yield Lack(Message("commands.no_exact_pin", pin=pin), Message("commands.write_exact_pin"))
+    for package, switch in WITH_NCCL.items():
+        built = any(pin.startswith(f"{package}==") for pin in recipe.built)
+        if built and "gpu" in recipe.devices and switch not in recipe.variables_of_build("gpu"):
+            yield Lack(
+                Message("commands.built_without_nccl", package=package),
+                Message("commands.build_with_nccl", switch=switch),
+            )
     if recipe.requirements and not recipe.import_name:
         yield Lack(Message("commands.lacks", name="import_name"), Message("commands.name_import"))
     if not recipe.package and not recipe.image:
@@ -204,12 +212,28 @@ def _check_commands(adapter: Adapter, recipe: Recipe, built: Sequence[Built]) ->
         )
     if any("{checkout}" in word for word in words) and not recipe.checkout:
         yield Lack(Message("commands.checkout_unnamed"), Message("commands.name_checkout"))
+    yield from _check_launcher(recipe, served)
     first = {one.device: one for one in reversed(served)}
     yield from dict.fromkeys(lack for one in first.values() for lack in _check_axes(adapter, recipe, one))
     for switch in ("amp", "xla"):
         if _same_with(switch, served):
             advice = Message("commands.add_argument", name=switch)
             yield Lack(Message("commands.same_with_and_without", name=switch), advice)
+
+
+def _check_launcher(recipe: Recipe, served: Sequence[Built]) -> Iterator[Lack]:
+    """Whether the launcher of several nodes is there, and hands on what the command sets."""
+    for one in served:
+        pins = (*recipe.pins(one.device), *recipe.built)
+        if pins and (absent := launchers.find_absent_launcher(one.argv, pins)):
+            yield Lack(
+                Message("commands.launcher_unpinned", launcher=one.argv[0], package=absent),
+                Message("commands.pin_launcher", package=absent),
+            )
+            return
+    named = {word for one in served for word in one.argv}
+    for name in sorted({name for one in served if one.argv[0] == "mpirun" for name in one.environment} - named):
+        yield Lack(Message("commands.not_forwarded", name=name), Message("commands.forward", name=name))
 
 
 def _check_axes(adapter: Adapter, recipe: Recipe, one: Built) -> Iterator[Lack]:

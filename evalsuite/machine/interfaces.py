@@ -9,7 +9,7 @@ import socket
 import struct
 from collections.abc import Mapping
 
-from evalsuite.placeholders import Node
+from evalsuite.placeholders import INTERFACE, INTERFACE_OF_OPEN_MPI, Node
 
 VARIABLE = "EVALSUITE_INTERFACE"  # "auto", or a name
 AUTO = "auto"
@@ -25,14 +25,8 @@ def variables(environment: Mapping[str, str], place: Node) -> dict[str, str]:
     name = _towards(_another(place)) if asked == AUTO else asked
     if name is None:
         return {}
-    wanted = {
-        "NCCL_SOCKET_IFNAME": f"={name}",  # = : exactly this one
-        "GLOO_SOCKET_IFNAME": name,
-        "TP_SOCKET_IFNAME": name,
-        "HOROVOD_GLOO_IFACE": name,
-        "OMPI_MCA_btl_tcp_if_include": name,
-        "OMPI_MCA_oob_tcp_if_include": name,
-    }
+    exact = {"NCCL_SOCKET_IFNAME": f"={name}"}  # others begin with these letters too
+    wanted = {**dict.fromkeys((*INTERFACE, *INTERFACE_OF_OPEN_MPI), name), **exact}
     return {key: value for key, value in wanted.items() if key not in environment}
 
 

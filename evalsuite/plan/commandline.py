@@ -46,7 +46,8 @@ class CommandLine:
             return ()
         place = Node(rank=rank, nodes=case.nodes, master_addr=hosts[0], master_port=FIRST_PORT, hosts=hosts)
         known = placeholders.of_node(place, case.devices_per_node, 0) | {"{threads}": "{threads}"}
-        return tuple(fill(token, known) for token in self.container or self.training)
+        filled = (fill(token, known) for token in self.container or self.training)
+        return tuple(placeholders.forward(filled, placeholders.OF_EVERY_RANK))
 
 
 def command_line(

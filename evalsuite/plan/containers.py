@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from evalsuite.errors import EvalsuiteError, did_you_mean
+from evalsuite.placeholders import INTERFACE_OF_OPEN_MPI, OF_EVERY_RANK, OF_RANK
 from evalsuite.runs.store import SCRATCH
 
 Argv = tuple[str, ...]
@@ -19,11 +20,10 @@ ON_ITS_NODE = "--nodelist={host}"  # filled by the node agent
 SHARED_MEMORY = "16g"  # data loaders and NCCL use /dev/shm; the default is 64 MB
 INFINIBAND = Path("/dev/infiniband")
 IMAGE_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"  # docker's default
-# From the node agent (agent/rendezvous), and what users set for NCCL and MPI.
+# What the node agent sets, and what users set for NCCL.
 PASSED_ON = (
-    *("RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "NODE_RANK", "MASTER_ADDR", "MASTER_PORT"),
-    *("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "PYTHONUNBUFFERED", "CUDA_DEVICE_ORDER"),
-    *("CUDA_VISIBLE_DEVICES", "NCCL_DEBUG", "NCCL_IB_HCA", "NCCL_IB_DISABLE", "NCCL_SOCKET_IFNAME"),
+    *(*OF_RANK, *OF_EVERY_RANK, *INTERFACE_OF_OPEN_MPI),
+    *("CUDA_VISIBLE_DEVICES", "NCCL_DEBUG", "NCCL_IB_HCA", "NCCL_IB_DISABLE"),
 )
 
 

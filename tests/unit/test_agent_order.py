@@ -1,6 +1,7 @@
 """The parts of the node agent that start nothing. `tests/real/test_agent.py` has the rest."""
 
 import argparse
+import itertools
 import os
 from pathlib import Path
 
@@ -11,7 +12,9 @@ from evalsuite.agent import order as agent_order
 from evalsuite.agent import processes
 from evalsuite.commands import sample
 from evalsuite.errors import EvalsuiteError
+from evalsuite.machine import interfaces
 from evalsuite.machine.sensors import processor
+from evalsuite.plan import containers
 
 PLACE = placeholders.Node(rank=1, nodes=2, master_addr="10.0.0.1", master_port=29500)
 
@@ -43,12 +46,37 @@ def test_other_braces_stay_as_they_are():
     assert argv == ['{"task": {"index": 1}}', "{unknown}"]
 
 
+def test_mpirun_hands_the_other_nodes_what_the_agent_and_the_user_set_for_every_rank():
+    inherited = {"NCCL_IB_HCA": "mlx5", "NCCL_DEBUG": "INFO", "SHELL": "sh", "OMPI_MCA_btl": "tcp", "PATH": "/bin"}
+    network = interfaces.variables({interfaces.VARIABLE: "eth1"}, PLACE)
+
+    argv, variables = agent_order.command(
+        order("mpirun", "-x", "NCCL_DEBUG", placeholders.FORWARDED, "python"), PLACE, None, {**inherited, **network}
+    )
+    named = [name for flag, name in itertools.pairwise(argv) if flag == "-x"]
+
+    assert sorted(named) == sorted((*placeholders.OF_EVERY_RANK, "NCCL_DEBUG", "NCCL_IB_HCA"))
+    assert argv[:3] == ["mpirun", "-x", "NCCL_DEBUG"] and argv[-1] == "python"
+    assert set(named) <= set(variables)
+
+
+def test_all_that_the_agent_sets_is_of_a_rank_or_of_every_rank():
+    """So that containers and mpirun, which name what they hand on, miss nothing."""
+    network = interfaces.variables({interfaces.VARIABLE: "eth1"}, PLACE)
+    _, variables = agent_order.command(order("x", processes=2), PLACE, 1, network)
+
+    kinds = {*placeholders.OF_RANK, *placeholders.OF_EVERY_RANK, *placeholders.INTERFACE_OF_OPEN_MPI}
+
+    assert set(variables) == kinds
+    assert kinds <= set(containers.PASSED_ON)
+
+
 def test_thread_counts_are_set_unless_somebody_has():
     _, ours = agent_order.command(order("x"), PLACE, None, {})
     _, theirs = agent_order.command(order("x"), PLACE, None, {"OMP_NUM_THREADS": "7", "PYTHONUNBUFFERED": ""})
 
-    assert [ours[name] for name in agent_order.THREAD_VARIABLES] == ["3", "3", "3"]
-    assert [theirs[name] for name in agent_order.THREAD_VARIABLES] == ["7", "7", "7"]
+    assert [ours[name] for name in placeholders.THREADS] == ["3", "3", "3"]
+    assert [theirs[name] for name in placeholders.THREADS] == ["7", "7", "7"]
     assert (ours["PYTHONUNBUFFERED"], theirs["PYTHONUNBUFFERED"]) == ("1", "")
 
 

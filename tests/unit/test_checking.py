@@ -79,6 +79,9 @@ def test_an_adapter_without_fault_is_shown_with_its_commands_and_its_log(file, c
         ('package="tiny"', 'package="tiny", checkout="tiny"', 'the checkout "tiny" is in no repositories.toml'),
         ("/opt/tiny/train.py", "{chekout}/train.py", "nothing fills {chekout}"),
         ('"/opt/tiny/train.py"', """'{"rank": "{node_rank}"}'""", "{node_rank} stands in quotes"),
+        ('"{python}", "/opt/tiny/train.py"', '"{bin}/horovodrun", "train.py"', "the environment holds no horovod"),
+        ('argv=("{python}"', 'environment={"TINY": "1"}, argv=("mpirun"', "does not hand TINY to the ranks"),
+        ('package="tiny"', 'package="tiny", built=("horovod==0.28.1",)', "built without NCCL on GPUs"),
         ("/opt/tiny/train.py", "{checkout}/train.py", "the command holds {checkout}, and the recipe names none"),
         ("str(case.batch_per_device)", '"8"', "batch_per_device is not in the command"),
         ("str(case.devices_per_node)", '"8"', "devices_per_node is not in the command"),
@@ -193,6 +196,9 @@ HOUSE = {
     ("paddlepaddle/models-bert-base-2020", "devices_per_node is not in the command"),
     ("tensorflow/models-resnet50-legacy", "no commit"),
     ("tensorflow/models-resnet50-legacy", "no licence"),
+    # on one node they need none, and the plan refuses several where it is absent
+    ("tensorflow/tf-cnn-resnet50", "{bin}/horovodrun is started, and the environment holds no horovod"),
+    ("tensorflow/tf-cnn-resnet50-tf1", "{bin}/horovodrun is started, and the environment holds no horovod"),
 }
 
 

@@ -1,15 +1,19 @@
 """Scripts that reach the other nodes by themselves: the hosts' names, and nodes on which the agent only samples."""
 
 import sys
+from dataclasses import replace
 
 import pytest
 
-from evalsuite import cli, placeholders
+from evalsuite import cli, launchers, placeholders
+from evalsuite.adapter import Command
 from evalsuite.agent import rendezvous
 from evalsuite.agent.order import FIRST_ENDED, Order, command
+from evalsuite.commands.launching import request
 from evalsuite.errors import EvalsuiteError
+from evalsuite.plan import containers
 from evalsuite.plan.commandline import agent_argv
-from tests.toys import CASE
+from tests.toys import CASE, toynet
 
 SLURM = {"SLURM_NODEID": "1", "SLURM_NNODES": "2", "SLURM_JOB_NODELIST": "gpu[09-10]", "SLURM_JOB_ID": "7"}
 
@@ -93,6 +97,48 @@ def test_the_plan_shows_what_starts_on_each_node(capsys, tmp_path):
     shown = capsys.readouterr().out
     assert "on node 0:" in shown
     assert "--node_rank 1 --nproc_per_node 8 --master_addr node0" in shown
+
+
+@pytest.mark.parametrize("runtime", containers.RUNTIMES)
+@pytest.mark.parametrize(("framework", "launcher"), [("ngc_tensorflow", "mpirun"), ("horovod", "horovodrun")])
+def test_a_launcher_in_a_container_of_one_node_is_refused_over_several(runtime, framework, launcher, capsys, tmp_path):
+    cli.main(
+        [
+            *("plan", "--frameworks", framework, "--recipe", "official", "--scales", "1x8,2x8", "--commands"),
+            *("--profile", "full", "--engine", "slurm", "--device", "gpu", "--runs", str(tmp_path)),
+            *("--container", runtime, "--models", "resnet50_v1.5"),
+        ]
+    )
+
+    shown = " ".join(capsys.readouterr().out.split())
+    assert f"on 2 nodes {launcher} runs in the {runtime} container of the first one" in shown
+    assert f"{launcher} " in shown.partition("on 2 nodes")[0] + shown
+
+
+@pytest.mark.parametrize(
+    ("argv", "pins", "absent"),
+    [
+        (("{bin}/horovodrun", "-np", "2"), ("tensorflow-cpu==2.15.1",), "horovod"),
+        (("{bin}/horovodrun", "-np", "2"), ("torch==1.12.1", "horovod==0.28.1"), None),
+        (("{bin}/elasticdl", "train"), ("elasticdl_client==0.2.0",), None),
+        (("{python}", "train.py"), (), None),
+        (("mpirun", "-np", "2"), (), None),
+    ],
+)
+def test_the_package_of_a_launcher_is_among_the_pins_or_named(argv, pins, absent):
+    assert launchers.find_absent_launcher(argv, pins) == absent
+
+
+def test_a_launcher_that_the_environment_lacks_is_refused_at_the_scale_that_wants_it():
+    (recipe,) = toynet(requirements=("toynet==1.0",), command=_horovodrun_over_nodes).recipes
+    refusal = request._no_environment(request.MANAGED)
+
+    assert "a launcher of the package horovod" in refusal(replace(CASE, nodes=2), recipe)
+    assert refusal(CASE, recipe) is None
+
+
+def _horovodrun_over_nodes(case):
+    return Command(argv=("{bin}/horovodrun",) if case.nodes > 1 else ("{python}",))
 
 
 def test_a_container_wraps_the_training_and_not_the_agent(capsys, tmp_path):

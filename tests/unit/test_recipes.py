@@ -1,5 +1,6 @@
 """Every official recipe: what it runs at each scale and on each of its axes, held against golden files."""
 
+import itertools
 import json
 import re
 from dataclasses import replace
@@ -93,6 +94,26 @@ def test_a_script_over_several_nodes_with_the_strategy_of_tensorflow_finds_its_w
     told = json.loads(fill(command.environment["TF_CONFIG"], placeholders.of_node(place, processes=8, threads=1)))
 
     assert told == {"cluster": {"worker": ["a:7", "b:7"]}, "task": {"type": "worker", "index": 1}}
+
+
+@pytest.mark.parametrize(("framework", "recipe"), OFFICIAL, ids=IDS)
+def test_mpirun_hands_every_variable_of_a_recipe_to_the_other_nodes(framework, recipe):
+    commands = [recipe.command(case) for _, case in points(framework, recipe) if not recipe.refusal(case)]
+
+    for command in (one for one in commands if one.argv[0] == "mpirun"):
+        named = {name for flag, name in itertools.pairwise(command.argv) if flag == "-x"}
+        assert set(command.environment) <= named
+
+
+@pytest.mark.parametrize(("framework", "recipe"), OFFICIAL, ids=IDS)
+def test_what_carries_gradients_between_gpus_is_built_with_nccl(framework, recipe):
+    asked = set(recipe.variables_of_build("gpu").items())
+
+    if any(pin.startswith("horovod==") for pin in recipe.built):
+        assert ("HOROVOD_GPU_OPERATIONS", "NCCL") in asked and "nvcc" in recipe.programs("gpu")
+    if any(pin.startswith("bluefog==") for pin in recipe.built):
+        assert ("BLUEFOG_WITH_NCCL", "1") in asked and "nvcc" in recipe.programs("gpu")
+    assert "NCCL" not in str(recipe.variables_of_build("cpu"))
 
 
 def numbers(recipe, case, flag):

@@ -13,7 +13,7 @@ from tests import sources
 
 FILES = sorted(paths.PACKAGE.rglob("*.py"))
 CEILINGS = {  # package → lines at most; "" are the modules beside the packages
-    "": 4440,
+    "": 4600,
     "agent": 1900,
     "commands": 5600,
     "importing": 1300,

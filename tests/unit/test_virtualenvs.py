@@ -116,6 +116,16 @@ def test_other_pins_another_python_or_another_device_make_another_environment(uv
     assert len(folders) == 5
 
 
+def test_what_is_compiled_for_gpus_is_compiled_with_its_own_variables(uv):
+    recipe = toynet(built=("horovod==0.28.1",), build_environment={"A": "1"}, build_environment_gpu={"B": "NCCL"})
+    plain = toynet(built=("horovod==0.28.1",), build_environment={"A": "1"})
+
+    assert recipe.variables_of_build("cpu") == {"A": "1"}
+    assert recipe.variables_of_build("gpu") == {"A": "1", "B": "NCCL"}
+    assert virtualenvs.folder_of(recipe, "cpu") == virtualenvs.folder_of(plain, "cpu")
+    assert virtualenvs.folder_of(recipe, "gpu") != virtualenvs.folder_of(plain, "gpu")
+
+
 def test_two_recipes_with_the_same_pins_share_one(uv):
     pins = ("toynet==1.0", "numpy==1.26.4")
 

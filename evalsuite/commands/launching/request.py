@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from evalsuite import launchers
 from evalsuite.adapter import Adapter, Recipe
 from evalsuite.commands.launching import found_batches
 from evalsuite.commands.options import axes, engine_options
@@ -127,15 +128,25 @@ def _refusals(arguments: argparse.Namespace, engine: Engine) -> list[Refusal]:
         _check_sandbox(engine, shown_only)
         refusals.append(sandbox.refusal)
     if engine.container:
-        refusals.append(_no_image)
+        refusals += [_no_image, _launcher_in_container(engine.container.runtime.name)]
     if shown_only:
         return refusals
     kind = arguments.environment
     return [
         *refusals,
-        readiness.refusal(),
-        _absent_image if engine.container else lambda case, recipe: virtualenvs.refusal(recipe, kind, case.device),
+        readiness.refusal(in_image=engine.container is not None),
+        *([_absent_image] if engine.container else [_no_environment(kind)]),
     ]
+
+
+def _no_environment(kind: str) -> Refusal:
+    def refusal(case: Case, recipe: Recipe) -> str | None:
+        pins = (*recipe.pins(case.device), *recipe.built)
+        if kind == MANAGED and (absent := launchers.find_absent_launcher(recipe.command(case).argv, pins)):
+            return Message("commands.launcher_not_installed", recipe=recipe.name, scale=case.scale, package=absent)
+        return virtualenvs.refusal(recipe, kind, case.device)
+
+    return refusal
 
 
 def _varied(spec: Spec, adapters: Mapping[str, Adapter], container: str | None) -> dict[str, Adapter]:
@@ -168,6 +179,18 @@ def _mpirun_in_mpirun(engine: Engine) -> Refusal:
         if not engine.nests and recipe.spawn == "once" and case.nodes > 1:
             return Message("commands.launcher_inside_launcher", recipe=recipe.name)
         return None
+
+    return refusal
+
+
+def _launcher_in_container(runtime: str) -> Refusal:
+    """A launcher in a container reaches the other nodes by ssh, and lands outside every container there."""
+
+    def refusal(case: Case, recipe: Recipe) -> str | None:
+        if recipe.spawn != "once" or case.nodes == 1:
+            return None
+        starter = recipe.command(case).argv[0].rpartition("/")[2]
+        return Message("commands.launcher_in_container", launcher=starter, runtime=runtime, nodes=case.nodes)
 
     return refusal
 

@@ -1,7 +1,7 @@
 """What a recipe needs of this machine beside its environment: the official script, programs, data sets."""
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from evalsuite import files, paths
@@ -14,19 +14,26 @@ from evalsuite.plan import repositories, sandbox
 from evalsuite.plan.data_sets import names
 
 TRY_S = 10.0
-PACKAGES = {"mpirun": "openmpi-bin", "mpicc": "libopenmpi-dev", "cmake": "cmake", "g++": "g++"}
+PACKAGES = {
+    "mpirun": "openmpi-bin",
+    "mpicc": "libopenmpi-dev",
+    "cmake": "cmake",
+    "g++": "g++",
+    "nvcc": "nvidia-cuda-toolkit",
+}
 
 
-def refusal() -> Callable[[Case, Recipe], str | None]:
+def refusal(in_image: bool = False) -> Callable[[Case, Recipe], str | None]:
     """A function that says why a recipe cannot be started here for a case; None if it can. It hashes each checkout
-    once."""
+    once. *in_image*: the programs that it needs are an image's."""
     checked: dict[tuple[str, Path | None], str | None] = {}
 
     def refused(case: Case, recipe: Recipe) -> str | None:
         checkout = (recipe.checkout, recipe.brought_by)
         if checkout not in checked:
             checked[checkout] = checkouts.refusal(recipe, repositories.of(recipe))
-        return checked[checkout] or _program_missing(recipe) or _data_missing(case, recipe)
+        programs = () if in_image else recipe.programs(case.device)
+        return checked[checkout] or _program_missing(programs) or _data_missing(case, recipe)
 
     return refused
 
@@ -55,8 +62,8 @@ def data_sets(case: Case, recipe: Recipe) -> list[str]:
     return names(recipe.command(case))
 
 
-def _program_missing(recipe: Recipe) -> str | None:
-    for program in recipe.system:
+def _program_missing(programs: Iterable[str]) -> str | None:
+    for program in programs:
         if not shutil.which(program):
             hint = Message("launch.install_hint", package=PACKAGES[program]) if program in PACKAGES else ""
             return Message("launch.program", name=program, hint=hint)

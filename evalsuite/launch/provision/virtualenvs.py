@@ -116,9 +116,15 @@ def folder_of(recipe: Recipe, device: Device) -> Path:
         raise CannotInstall(
             Message("launch.recipe_no_requirements", recipe=recipe.name, device=device, instead=_instead(recipe))
         )
-    key = json.dumps([sorted((*pins, *recipe.built, *recipe.without_dependencies)), recipe.python, device])
+    installed = sorted((*pins, *recipe.built, *recipe.without_dependencies))
+    key = json.dumps([installed, recipe.python, device, *_built_with(recipe, device)])
     digest = hashlib.sha256(key.encode()).hexdigest()[:10]
     return paths.cache() / "environments" / f"{_normal(_name(pins[0]))}-py{recipe.python}-{digest}"
+
+
+def _built_with(recipe: Recipe, device: Device) -> list[list[str]]:
+    """What makes two builds of the same pins differ."""
+    return sorted(map(list, recipe.variables_of_build(device).items()))
 
 
 def _instead(recipe: Recipe) -> str:
@@ -144,7 +150,8 @@ def _make(folder: Path, recipe: Recipe, device: Device, progress: Progress) -> N
     if recipe.built:  # against what is installed; without the cache, which does not know against what
         path = os.pathsep.join((str(folder / "bin"), os.environ.get("PATH", "")))
         building = (*install, "--no-cache", "--no-build-isolation", *recipe.built)
-        _uv(building, progress, f"compiling {' '.join(recipe.built)}", {**recipe.build_environment, "PATH": path})
+        variables = {**recipe.variables_of_build(device), "PATH": path}
+        _uv(building, progress, f"compiling {' '.join(recipe.built)}", variables)
     if recipe.without_dependencies:
         bare = (*install, "--no-deps", *recipe.without_dependencies)
         _uv(bare, progress, f"installing {' '.join(recipe.without_dependencies)}")
