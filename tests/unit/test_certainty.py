@@ -92,6 +92,7 @@ def without_batch(name: str) -> Reading:
     return read_file(LOGS / name, dialects=DIALECTS, devices=8)
 
 
+@pytest.mark.whole
 @with_logs
 @pytest.mark.parametrize("batch", [1, 7, 32, 1024])
 def test_no_batch_changes_a_log_of_the_corpus_silently(batch):

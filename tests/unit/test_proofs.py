@@ -47,6 +47,7 @@ def quotient(items: str, passed: str) -> float:
     return sum(each if len(each) > 1 else each * len(ends)) / ends[-1]
 
 
+@pytest.mark.whole
 def test_the_value_of_every_recorded_run_is_counted_again_to_its_digits(recorded):
     runs = [run for one in recorded.summaries for run in one.measurements if counts(run)]
 
@@ -160,6 +161,7 @@ def test_a_clock_that_is_the_value_does_not_confirm_it(tmp_path):
     assert len(said) == len(runs)
 
 
+@pytest.mark.whole
 def test_a_large_page_holds_the_sums_of_each_run_and_no_steps(monkeypatch, tmp_path):
     made = synthetic.quick()
     assert "data-passed=" in report.build(made, tmp_path)[0].read_text("utf-8")

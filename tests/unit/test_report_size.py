@@ -79,6 +79,7 @@ def test_a_small_page_has_the_command_of_each_case():
     assert {series.command for series in found} == {None}
 
 
+@pytest.mark.whole
 def test_a_large_page_keeps_every_case_and_every_run(large, tmp_path):
     page = report.build(large, tmp_path)[0].read_text(encoding="utf-8")
 
@@ -102,6 +103,7 @@ def parted(tmp_path_factory):
     return evaluation, {path.name: pages.read(path.read_text(encoding="utf-8")) for path in folder.glob("*.html")}
 
 
+@pytest.mark.whole
 def test_each_model_has_a_page_of_its_own_beside_the_report(parted):
     evaluation, found = parted
 
