@@ -149,42 +149,24 @@ def test_a_figure_is_well_formed_and_named_and_coloured_by_the_page(kind):
     assert {node.get("stroke", "none") for node in nodes} <= {"none"}
     used = {name for node in nodes for name in node.get("class", "").split()}
     assert used <= {*re.findall(r"\.([a-z][\w-]*)", figures.css()), "fig-svg"}
+    ids = [node.get("id") for node in nodes if node.get("id") is not None]
+    assert len(ids) == len(set(ids)) and all(name.startswith(f"{figure.id}-") for name in ids)
+    assert {a or b for a, b in re.findall(r'url\(#([^)]*)\)|href="#([^"]*)"', figure.svg)} <= set(ids)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_ids_are_unique_and_every_reference_is_met(kind):
-    figure = DRAWN[kind]
-    ids = re.findall(r'\bid="([^"]*)"', figure.svg)
-
-    wanted = set(re.findall(r'url\(#([^)]*)\)|href="#([^"]*)"', figure.svg))
-
-    assert len(ids) == len(set(ids))
-    assert all(name.startswith(f"{figure.id}-") for name in ids)
-    assert {a or b for a, b in wanted} <= set(ids)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_table_is_complete_and_marks_lead_to_its_rows(kind):
+def test_a_table_is_complete_and_marks_lead_to_its_rows_and_no_word_is_drawn_but_given_names(kind):
     figure = DRAWN[kind]
     table = figure.table
     marks = [node for node in ElementTree.fromstring(figure.svg).iter() if "mark" in node.get("class", "").split()]
+    given = {"PyTorch", "NGC", "MXNet", "images", "GPU", "OOM", "CV", "ms", "MB", "GB", "Memory", "内存"}
 
     assert marks
     assert {mark.get("data-ref", "") for mark in marks} <= {*figure.table.refs, ""}
     assert not any("tabindex" in mark.attrib for mark in marks)  # unreachable inside role="img"; the script sets it
     assert {len(row) for row in table.rows} == {len(table.columns)} == {len(table.units)}
     assert len(table.refs) == len(table.rows)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_figure_holds_numbers_units_and_given_names_only(kind):
-    figure = DRAWN[kind]
-    words = re.compile(r"[A-Za-z一-鿿]{2,}")
-    given = {"PyTorch", "NGC", "MXNet", "images", "GPU", "OOM", "CV", "ms", "MB", "GB", "Memory", "内存"}
-
-    found = {word for text in texts(figure.svg) for word in words.findall(text)}
-
-    assert found <= given
+    assert {word for text in texts(figure.svg) for word in re.findall(r"[A-Za-z一-鿿]{2,}", text)} <= given
 
 
 @pytest.mark.parametrize("hostile", HOSTILE)
@@ -232,22 +214,15 @@ def test_matplotlib_is_imported_when_a_figure_is_drawn_and_pyplot_never():
     assert done.stdout.split() == ["False", "False"]
 
 
-def test_throughput_has_its_ticks_at_the_measured_device_counts():
-    figure = figures.throughput((line(counts=(1, 2, 8, 16)),), LOOK, id="t", unit="images/s")
+def test_ticks_stand_at_the_measured_device_counts_and_where_they_would_touch_the_ends_keep_their_number():
+    figure, dense = (
+        figures.throughput((line(counts=counts),), LOOK, id="t", unit="images/s")
+        for counts in ((1, 2, 8, 16), tuple(range(1, 200)))
+    )
 
-    labels = texts(figure.svg)
-
-    assert [label for label in labels if label in {"1", "2", "4", "8", "16", "32"}] == ["1", "2", "8", "16"]
+    assert [label for label in texts(figure.svg) if label in {"1", "2", "4", "8", "16", "32"}] == ["1", "2", "8", "16"]
     assert figure.axes[0].logarithmic and figure.axes[1].logarithmic
-
-
-def test_ticks_that_would_touch_lose_their_number_but_the_ends_keep_theirs():
-    counts = tuple(range(1, 200))
-
-    labels = texts(figures.throughput((line(counts=counts),), LOOK, id="t", unit="images/s").svg)
-
-    assert {"1", "199"} <= set(labels)
-    assert len(labels) < 60
+    assert {"1", "199"} <= set(texts(dense.svg)) and len(texts(dense.svg)) < 60
 
 
 def test_one_scale_gives_bars_and_no_line():
@@ -355,50 +330,38 @@ def test_small_multiples_name_the_highest_and_the_lowest_line_and_grey_the_rest(
     assert ["others" in keys for keys in legends] == [True, False]
 
 
-def test_a_framework_keeps_hue_and_marker_and_the_seventh_is_grey():
-    hues = figures.palette([*FRAMEWORKS, "chainer", "caffe"])
+@pytest.mark.parametrize(
+    ("names", "indices", "dashed"),
+    [
+        ((*FRAMEWORKS, "chainer", "caffe"), [1, 2, 3, 4, 5, 6, 0, 0], {"chainer", "caffe"}),  # the seventh is grey
+        (("ngc_mxnet", "oneflow", "mxnet", "ngc_pytorch", "pytorch"), [1, 2, 1, 3, 3], {"ngc_mxnet", "ngc_pytorch"}),
+    ],
+)
+def test_a_framework_keeps_hue_and_marker_and_its_builds_share_the_hue_and_are_dashed(names, indices, dashed):
+    hues = figures.palette(names)
 
-    assert [hues[name].index for name in hues] == [1, 2, 3, 4, 5, 6, 0, 0]
-    assert len({hue.marker for hue in hues.values()}) == 8
+    assert [hues[name].index for name in hues] == indices
+    assert len({hue.marker for hue in hues.values()}) == len(names)
+    assert {name for name in hues if hues[name].dash} == dashed
     assert LOOK.hue("unheard of").index == 0
-
-
-def test_builds_of_one_framework_share_its_hue_and_differ_in_marker_and_dash():
-    hues = figures.palette(["ngc_mxnet", "oneflow", "mxnet", "ngc_pytorch", "pytorch"])
-
-    assert [hues[name].index for name in hues] == [1, 2, 1, 3, 3]
-    assert len({hue.marker for hue in hues.values()}) == 5
-    assert [hues[name].dash for name in ("mxnet", "pytorch", "oneflow")] == [()] * 3
-    assert all(hues[name].dash for name in ("ngc_mxnet", "ngc_pytorch"))
 
 
 def _channels(colour):
     return [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
 
 
-def test_a_hue_has_one_name_in_both_themes():
-    for light, dark in zip(style.LIGHT_HUES, style.DARK_HUES, strict=True):
-        apart = 360 * abs(colorsys.rgb_to_hsv(*_channels(light))[0] - colorsys.rgb_to_hsv(*_channels(dark))[0])
-
-        assert min(apart, 360 - apart) < 35, (light, dark)
-
-
-def test_partial_bars_keep_their_hue_as_a_tint_and_no_bar_is_a_pattern():
-    svg = figures.speedup((line(partial=True), line("mxnet")), LOOK, id="s").svg
-
-    assert 'fill="url(' not in svg
-    assert re.search(r'class="mark fill-hue-4 line-hue-4"[^>]*fill-opacity="0.3"', svg)
-
-
-def test_twelve_frameworks_on_a_thousand_devices_have_at_most_six_hues():
+def test_twelve_frameworks_have_six_hues_and_partial_bars_are_a_tint_and_no_pattern():
     names = [f"framework{i}" for i in range(12)]
     look = figures.look(names)
     series = [line(name, name, counts=(1, 8, 64, 512, 1000), one=10.0 + i) for i, name in enumerate(names)]
 
     svg = figures.throughput(series, look, id="many", unit="images/s").svg + figures.speedup(series, look, id="m").svg
+    partial = figures.speedup((line(partial=True), line("mxnet")), LOOK, id="s").svg
 
     assert {int(i) for i in re.findall(r"hue-(\d+)", svg)} == {1, 2, 3, 4, 5, 6}
     assert set(names) <= set(texts(f"<svg>{svg}</svg>"))
+    assert 'fill="url(' not in partial
+    assert re.search(r'class="mark fill-hue-4 line-hue-4"[^>]*fill-opacity="0.3"', partial)
 
 
 def test_without_anything_to_draw_there_is_a_table_and_no_svg():
@@ -472,10 +435,14 @@ def test_curves_that_differ_little_have_a_marked_break_and_others_begin_at_zero(
 
 def test_a_word_is_written_in_both_languages_and_the_page_shows_one():
     root = ElementTree.fromstring(DRAWN["utilisation"].svg)
+    words = {(node.get("lang"), node.text) for node in root.iter() if node.get("lang")}
 
-    found = {(node.get("lang"), node.text) for node in root.iter() if node.get("lang")}
+    assert words == {("zh-CN", "内存"), ("en", "Memory")}
 
-    assert found == {("zh-CN", "内存"), ("en", "Memory")}
+
+def test_an_id_that_html_could_not_carry_is_refused():
+    with pytest.raises(ValueError, match="figure id"):
+        figures.throughput(SERIES, LOOK, id='"><script>', unit="images/s")
 
 
 def test_a_nested_phase_is_not_stacked_twice_and_the_rest_is_other():
@@ -500,7 +467,7 @@ def contrast(a, b):
 
 
 @pytest.mark.parametrize("theme", (0, 1))
-def test_text_and_marks_stand_out_from_the_page(theme):
+def test_text_and_marks_stand_out_from_the_page_and_a_hue_has_one_name_in_both_themes(theme):
     colours = {name: pair[theme] for name, pair in style.COLOURS.items()}
     page = colours["surface"]
 
@@ -508,20 +475,12 @@ def test_text_and_marks_stand_out_from_the_page(theme):
     assert all(contrast(colours[f"hue-{i}"], page) >= (3.1, 3.6)[theme] for i in range(1, 7))
     assert all(contrast(colours[name], page) >= 3 for name in ("rule", "hue-other"))
     assert all(contrast(colours["ink"], colours[name]) >= 4.5 for name in colours if name.startswith("cell-"))
-
-
-def test_styles_say_each_colour_once_for_both_themes_and_take_the_systems_where_it_wants_its_own():
+    for light, dark in zip(style.LIGHT_HUES, style.DARK_HUES, strict=True):
+        apart = 360 * abs(colorsys.rgb_to_hsv(*_channels(light))[0] - colorsys.rgb_to_hsv(*_channels(dark))[0])
+        assert min(apart, 360 - apart) < 35, (light, dark)
     text = figures.css()
-
-    assert text.count("--fig-hue-1:light-dark(#39649D,#68B8FA)") == 1
-    assert text.count("#68B8FA") == 1
-    assert "forced-colors:active" in text
-    assert text.count("{") == text.count("}")
-
-
-def test_an_id_that_html_could_not_carry_is_refused():
-    with pytest.raises(ValueError, match="figure id"):
-        figures.throughput(SERIES, LOOK, id='"><script>', unit="images/s")
+    assert text.count("--fig-hue-1:light-dark(#39649D,#68B8FA)") == 1 == text.count("#68B8FA")
+    assert "forced-colors:active" in text and text.count("{") == text.count("}")
 
 
 @settings(max_examples=12, deadline=None)  # each draws four figures
@@ -638,15 +597,13 @@ def test_a_pair_that_lacks_a_side_has_its_state_and_no_dot():
 
 
 def test_batch_sizes_have_a_panel_for_each_precision_and_names_behind_their_lines():
-    lines = [
-        replace(SWEEP, panel=panel, name=name) for panel in ("FP32", "AMP") for name in ("OneFlow", "OneFlow · XLA")
-    ]
+    names, panels = ("OneFlow", "OneFlow · XLA"), ("FP32", "AMP")
+    lines = [replace(SWEEP, panel=panel, name=name) for panel in panels for name in names]
 
     figure = figures.batch_sweep(lines, LOOK, id="b", unit="images/s")
 
     labels = texts(figure.svg)
-    assert labels.count("FP32") == labels.count("AMP") == 1
-    assert labels.count("OneFlow") == labels.count("OneFlow · XLA") == 2
+    assert [labels.count(name) for name in (*panels, *names)] == [1, 1, 2, 2]
     assert len({row[:2] for row in figure.table.rows}) == len(figure.table.rows)
 
 

@@ -173,12 +173,34 @@ def test_markdown_holds_no_tag_of_a_page(any_material):
         assert re.findall(r"<[a-z/][^>]*>", re.sub(r"`[^`]*`", "", markdown.document(any_material, language))) == []
 
 
-def test_markdown_lists_what_the_data_rules_found(tmp_path):
-    text = markdown.document(material(synthetic.quick(), tmp_path), "en")
+SAYS = {  # page: what its Markdown says
+    "quick": ("## Data findings", "| Rule | Level | Count | Range | Worst |", "D05: fewer than 5 valid repeats"),
+    "variants": (
+        "## Networks and algorithms",
+        "| optimiser | default → gradient all-reduce | 1×1 | 32 |",
+        "76.10% → 75.80% (−0.30)",
+    ),
+    "timers": ("## Step-time breakdown", "| ElasticDL | 1×4 | 10.09"),
+    "ladder": (
+        "| PyTorch | ResNet-50 v1.5 | 4×8 | 16×8 | ≈",
+        "- MXNet ResNet-50 v1.5 125×8 — 2 scales were measured",
+    ),
+    "training": ("| PyTorch | 16×4 | 13,312 | 90 |", "does not reach 76%: −0.86 points", "≈74,000.0"),
+}
 
-    table = text[text.index("## Data findings") :]
-    assert "| Rule | Level | Count | Range | Worst |" in table
-    assert "D05: fewer than 5 valid repeats" in table
+
+@pytest.mark.parametrize("name", SAYS)
+def test_markdown_has_the_tables_of_every_section_that_the_page_has(name, tmp_path):
+    text = markdown.document(material(synthetic.PAGES[name](), tmp_path), "en")
+
+    assert [said for said in SAYS[name] if said not in text] == []
+    assert "Findings of the authors" not in text  # nobody wrote any
+
+
+def test_a_chinese_markdown_says_states_in_words(tmp_path):
+    text = markdown.document(material(synthetic.PAGES["timers"](), tmp_path, ("zh",)), "zh")
+
+    assert "| 未记录 |" in text and "n/r" not in text
 
 
 def test_the_figure_of_the_markdown_lies_beside_it_and_stands_alone(tmp_path):
@@ -458,9 +480,3 @@ def test_blocks_that_differ_in_their_protocol_alone_have_different_headings(tmp_
     headings = re.findall(r"^### (.*)$", text, flags=re.MULTILINE)
     assert len(headings) == len(set(headings)) == 2
     assert headings[0].endswith("5 warm-up and 30 measured steps")
-
-
-def test_a_chinese_markdown_says_states_in_words(tmp_path):
-    text = markdown.document(material(synthetic.PAGES["timers"](), tmp_path, ("zh",)), "zh")
-
-    assert "| 未记录 |" in text and "n/r" not in text

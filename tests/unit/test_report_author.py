@@ -120,9 +120,3 @@ def test_the_notes_stand_in_markdown_spreadsheet_tables_and_summary(noted):
     told = dict(zip(*[[cell.value for cell in row] for row in sheet.iter_rows(max_row=2)], strict=True))
     assert told["zh"].startswith("共 4 个框架") and told["cases"] == CASE
     assert "There are 4 frameworks" in (folder / "tables" / "author_findings.csv").read_text(encoding="utf-8-sig")
-
-
-def test_a_report_without_notes_has_no_heading_for_them(tmp_path):
-    forms.write(("md",), synthetic.quick(), tmp_path, ("en",))
-
-    assert "Findings of the authors" not in (tmp_path / "report.en.md").read_text(encoding="utf-8")

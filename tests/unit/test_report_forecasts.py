@@ -2,11 +2,6 @@
 
 import pages
 import pytest
-import synthetic
-
-from evalsuite.report.book.book import Book
-from evalsuite.report.forms import markdown
-from evalsuite.report.forms.material import Material
 
 
 @pytest.fixture(scope="module")
@@ -27,14 +22,7 @@ def test_every_forecast_carries_its_sign_its_interval_and_its_distance(page):
 @pytest.mark.parametrize(
     ("language", "reasons"),
     [
-        (
-            "en",
-            (
-                "At the last step throughput falls",
-                "2 scales were measured",
-                "31.2 times the largest measured scale",
-            ),
-        ),
+        ("en", ("At the last step throughput falls", "2 scales were", "31.2 times the largest measured scale")),
         ("zh-CN", ("最后一步吞吐率下降", "只实测了 2 个规模", "距离为实测最大规模的 31.2 倍；超过 4 倍")),
     ],
 )
@@ -79,28 +67,10 @@ def test_no_forecast_stands_anywhere_else(page, built):
     assert not [number for number in numbers if number.replace(",", "") in data + tables]
 
 
-def test_the_verdict_on_large_scales_stays_open(built):
-    found = built("ladder").summary["verdicts"]
-
-    (c1,) = (verdict for verdict in found if verdict["criterion"] == "C1")
-    assert (c1["outcome"], c1["measured"]) == ("undetermined", None)
-
-
-def test_the_verdict_quotes_no_forecast_and_says_how_far_was_measured(page):
+def test_the_verdict_on_large_scales_stays_open_and_says_how_far_was_measured_and_no_forecast(page, built):
     verdict = page.one("section", id="verdict")
+    (c1,) = (one for one in built("ladder").summary["verdicts"] if one["criterion"] == "C1")
 
+    assert (c1["outcome"], c1["measured"]) == ("undetermined", None)
     assert "The largest scale measured is 4 nodes" in verdict.text("en")
     assert "≈" not in verdict.text("en") + verdict.text("zh-CN")
-
-
-def test_markdown_has_the_forecasts_and_the_reasons(tmp_path):
-    book = Book(evaluation=synthetic.ladder())
-
-    text = markdown.document(Material(book=book, out=tmp_path, languages=("en",), build_hash="0" * 64), "en")
-
-    assert "| PyTorch | ResNet-50 v1.5 | 4×8 | 16×8 | ≈" in text
-    assert "- MXNet ResNet-50 v1.5 125×8 — 2 scales were measured" in text
-
-
-def test_a_report_measured_as_far_as_planned_has_no_such_section(built):
-    assert "forecasts" not in built("one_case").ids

@@ -32,25 +32,27 @@ def page(request, built):
 # what holds for every page
 
 
-def test_ids_are_unique_and_every_link_inside_the_page_has_its_target(page):
+def test_ids_are_unique_and_every_link_receipt_and_label_has_its_target(page):
     ids = [element["id"] for element in page.all() if element["id"]]
     links = {element["href"][1:] for element in page.all("a") if (element["href"] or "").startswith("#")}
-
-    assert len(ids) == len(set(ids))
-    assert sorted(links - set(ids)) == []
-
-
-def test_every_number_that_claims_a_receipt_has_one(page):
     refs = {element["data-ref"] for element in page.all() if element["data-ref"] and element.tag == "a"}
     receipts = {element["id"] for element in page.one(id="reproduction").all("tbody") if element["id"]}
 
+    assert len(ids) == len(set(ids))
+    assert sorted(links - set(ids)) == []
     assert refs <= receipts
+    for svg in page.all("svg", class_="fig-svg"):
+        assert svg["role"] == "img"
+        assert {svg["aria-labelledby"], svg["aria-describedby"]} <= set(ids)
 
 
-def test_no_cell_is_empty(page):
+def test_every_table_has_a_caption_and_scoped_heads_and_no_cell_is_empty(page):
     empty = [cell for tag in ("td", "th") for cell in page.all(tag) for lang in ("zh-CN", "en") if not cell.text(lang)]
 
     assert empty == []
+    for table in page.all("table"):
+        assert table.all("caption")
+        assert all(head["scope"] for head in table.all("th"))
 
 
 def test_both_languages_show_the_same_numbers(page):
@@ -69,23 +71,13 @@ def test_no_placeholder_and_no_none_is_left_over(page):
     assert not re.search(r"\{[a-z_]+(\|[^}]*)?\}", text.replace("{placeholder}", ""))
 
 
-def test_there_is_one_first_heading_and_no_level_is_skipped(page):
+def test_sections_are_numbered_without_gaps_and_no_level_of_heading_is_skipped(page):
+    numbers = [heading.one(class_="no").text() for heading in page.all("h2") if heading.all(class_="no")]
     levels = [int(element.tag[1]) for element in page.all() if re.fullmatch(r"h[1-6]", element.tag)]
 
+    assert numbers == [str(place) for place in range(1, len(numbers) + 1)]
     assert levels.count(1) == 1
     assert all(after - before <= 1 for before, after in pairwise(levels))
-
-
-def test_sections_are_numbered_without_gaps(page):
-    numbers = [heading.one(class_="no").text() for heading in page.all("h2") if heading.all(class_="no")]
-
-    assert numbers == [str(place) for place in range(1, len(numbers) + 1)]
-
-
-def test_every_table_has_a_caption_and_scoped_heads(page):
-    for table in page.all("table"):
-        assert table.all("caption")
-        assert all(head["scope"] for head in table.all("th"))
 
 
 def test_nothing_is_fetched_and_no_style_or_handler_stands_in_an_element(page):
@@ -103,13 +95,6 @@ def test_the_policy_allows_our_own_styles_and_scripts_only(page):
     assert "default-src 'none'" in policy
     assert "unsafe" not in policy
     assert policy.count("'sha256-") == len(page.all("style")) + sum(not s["type"] for s in page.all("script"))
-
-
-def test_figures_are_named_by_the_words_around_them(page):
-    ids = {element["id"] for element in page.all() if element["id"]}
-    for svg in page.all("svg", class_="fig-svg"):
-        assert svg["role"] == "img"
-        assert {svg["aria-labelledby"], svg["aria-describedby"]} <= ids
 
 
 # one build
@@ -173,18 +158,12 @@ def test_summary_json_holds_what_a_program_asks_for(built):
     assert found["data_quality"]["runs_made"] == 24
 
 
-def test_a_whole_number_stays_whole_in_the_csv_beside_runs_without_one(built):
-    rows = built("partial").table("runs")
-
-    assert {row["window_steps"] for row in rows} == {"", "30"}
-
-
-def test_the_csv_has_a_row_for_each_run_with_raw_values(built):
+def test_the_csv_has_a_row_for_each_run_with_raw_values_and_whole_numbers_stay_whole(built):
     rows = {row["run_id"]: row for row in built("quick").table("runs")}
+    runs = [run for summary in synthetic.quick().summaries for run in summary.measurements]
 
-    for summary in synthetic.quick().summaries:
-        for run in summary.measurements:
-            assert float(rows[run.run.id]["items_per_s"]) == run.value
+    assert all(float(rows[run.run.id]["items_per_s"]) == run.value for run in runs)
+    assert {row["window_steps"] for row in built("partial").table("runs")} == {"", "30"}
 
 
 # the verdict block
@@ -199,13 +178,16 @@ def test_the_quick_profile_says_so_and_names_the_full_one(built):
     assert "The 2 processes of scale 1×2 share 2 cores" in text
 
 
-def test_recorded_runs_are_marked_as_recorded_elsewhere():
-    elsewhere = Book(evaluation=replace(synthetic.quick(), recorded_elsewhere=True))
-    here = Book(evaluation=synthetic.quick())
+@pytest.mark.parametrize("elsewhere", [True, False])
+def test_recorded_runs_are_marked_as_recorded_elsewhere(elsewhere):
+    book = Book(evaluation=replace(synthetic.quick(), recorded_elsewhere=elsewhere))
 
-    marked, plain = ([one.kind for one in notices.notices(book, SPOKEN)] for book in (elsewhere, here))
+    assert ("recorded" in {one.kind for one in notices.notices(book, SPOKEN)}) is elsewhere
 
-    assert "recorded" in marked and "recorded" not in plain
+
+@pytest.mark.parametrize("section", ["variants", "steptime", "forecasts", "convergence", "fairness"])
+def test_a_report_that_has_nothing_for_a_section_has_no_such_section(section, built):
+    assert section not in built("one_case").ids
 
 
 def test_criteria_that_cannot_apply_are_one_line_that_names_why(built):
@@ -224,74 +206,63 @@ def test_a_criterion_that_is_met_shows_value_interval_threshold_and_worst_case(b
     assert all(part in card.text("en") for part in ("Pass", "86.1%", "84.2–87.7%", "80.0%", "+6.1 points", "125×8"))
 
 
-def test_nothing_is_called_fastest_without_enough_repeats(built):
-    page = built("quick").page
+@pytest.mark.parametrize(
+    ("name", "bold", "en", "zh"),
+    [
+        ("quick", False, "Preliminary order (n = 3)", "初步"),
+        ("thorough", True, "PyTorch is fastest:", "PyTorch 最快："),
+    ],
+)
+def test_the_fastest_by_more_than_noise_is_bold_and_named_first_and_none_without_enough_repeats(
+    name, bold, en, zh, built
+):
+    page = built(name).page
+    first = page.one(class_="found")
 
-    assert not page.all("td", class_="best")
-    assert "Preliminary order (n = 3)" in page.one(class_="found").text("en").replace("\u00a0", " ")
-    assert "is fastest" not in page.one("section", id="verdict").text("en")
+    assert bool(page.all("td", class_="best")) is bold
+    assert en in first.text("en").replace("\u00a0", " ") and zh in first.text("zh-CN")
+    assert ("is fastest" in page.one("section", id="verdict").text("en")) is bold
 
 
-def test_the_fastest_by_more_than_noise_is_bold_and_named_in_the_first_sentence(built):
-    page = built("thorough").page
-
-    assert page.all("td", class_="best")
-    assert "PyTorch is fastest:" in page.one(class_="found").text("en")
-    assert "PyTorch 最快：" in page.one(class_="found").text("zh-CN")
-
-
-def test_near_linear_is_said_only_above_ninety_per_cent_with_its_whole_interval():
-    book = Book(evaluation=synthetic.gpu())
+@pytest.mark.parametrize(("evaluation", "said"), [(synthetic.gpu, True), (synthetic.thorough, False)])
+def test_near_linear_is_said_only_above_ninety_per_cent_with_its_whole_interval(evaluation, said):
+    book = Book(evaluation=evaluation())
     sentences = [text.plain("en") for text in headlines.headlines(book, blocks.models(book), SPOKEN)]
 
-    assert any("Near-linear scaling" in sentence for sentence in sentences)
-    assert not any("Near-linear" in text.plain("en") for text in _headlines(synthetic.thorough()))
-
-
-def _headlines(evaluation):
-    book = Book(evaluation=evaluation)
-    return headlines.headlines(book, blocks.models(book), SPOKEN)
+    assert any("Near-linear scaling" in sentence for sentence in sentences) is said
 
 
 # states
 
 
-def test_each_end_of_a_run_has_its_own_sign(built):
-    table = built("all_failed").page.one(class_="matrix")
-    signs = [cell.text() for cell in table.all("td", class_="heat")]
+@pytest.mark.parametrize(
+    ("name", "signs", "section", "words"),
+    [
+        (
+            "all_failed",
+            {"oom": 1, "failed": 2, "timed_out": 1},
+            "quality",
+            ("CUDA out of memory", "the time limit"),
+        ),
+        ("skipped", {"unsupported": 2, "not_run": 2}, "quality", ("could not be installed",)),
+        ("empty", {"not_run": 8}, "intro", ("No valid results yet",)),  # and still its plan
+    ],
+)
+def test_each_end_of_a_run_has_its_own_sign_in_the_matrix_and_its_reason_below(name, signs, section, words, built):
+    page = built(name).page
+    cells = [cell.text("en") for cell in page.one(class_="matrix").all("td", class_="heat")]
 
-    assert sorted(signs) == sorted([GLYPHS["oom"], GLYPHS["failed"], GLYPHS["timed_out"], GLYPHS["failed"]])
-
-
-def test_failed_runs_are_listed_with_their_reason(built):
-    text = built("all_failed").page.one(id="quality").text("en")
-
-    assert "CUDA out of memory" in text
-    assert "the time limit was reached" in text
-
-
-def test_skips_tell_what_is_unsupported_from_what_was_not_run(built):
-    page = built("skipped").page
-    signs = [cell.text("en") for cell in page.one(class_="matrix").all("td", class_="heat")]
-
-    assert signs.count(GLYPHS["unsupported"]) == 2
-    assert signs.count(GLYPHS["not_run"]) == 2
-    assert "could not be installed" in page.one(id="quality").text("en")
-    assert page.one(class_="matrix").text("zh-CN").count("不支持") == 2
+    assert {sign: cells.count(GLYPHS[sign]) for sign in signs} == signs
+    assert all(said in page.one(id=section).text("en") for said in words)
+    assert page.one(class_="matrix").text("zh-CN").count("不支持") == signs.get("unsupported", 0)
 
 
-def test_a_case_without_base_has_no_speedup_and_says_so(built):
-    page = built("partial").page
-    tables = page.all("table", class_="values")
+def test_a_case_without_base_has_no_speedup_and_says_so_and_one_scale_gives_no_table_of_it(built):
+    tables = built("partial").page.all("table", class_="values")
+    alone = built("one_case").page.one(class_="block").text("en")
 
     assert any(GLYPHS["no_base"] in table.text() for table in tables)
-
-
-def test_one_scale_gives_no_speedup_table(built):
-    text = built("one_case").page.one(class_="block").text("en")
-
-    assert "Only one scale has a valid result" in text
-    assert "Speedup;" not in text
+    assert "Only one scale has a valid result" in alone and "Speedup;" not in alone
 
 
 def test_units_are_never_mixed_in_one_table(built):
@@ -302,13 +273,6 @@ def test_units_are_never_mixed_in_one_table(built):
 
     assert {"images/s"} in units and {"samples/s"} in units
     assert all(len(found) <= 1 for found in units)
-
-
-def test_an_evaluation_without_results_still_shows_its_plan(built):
-    page = built("empty").page
-
-    assert "No valid results yet" in page.one(id="intro").text("en")
-    assert [cell.text() for cell in page.one(class_="matrix").all("td", class_="heat")] == [GLYPHS["not_run"]] * 8
 
 
 def test_environments_that_differ_are_shown_apart(built):
@@ -402,11 +366,13 @@ def _rows(page, caption_id):
 
 def test_hostile_text_is_shown_and_never_becomes_markup(built):
     page = built("hostile").page
-    scripts = page.all("script")
+    data = "".join(page.one("script", id="data").children)
 
-    assert [script["type"] for script in scripts] == [None, "application/json", None]
+    assert [script["type"] for script in page.all("script")] == [None, "application/json", None]
     assert page.one("h1").text("en") == synthetic.HOSTILE[0]
     assert not [element for element in page.all() if element["onload"] or element["onerror"]]
+    json.loads(data)
+    assert "<" not in data  # it cannot end its element
 
 
 def test_control_and_direction_characters_are_spelled_out(built):
@@ -414,13 +380,6 @@ def test_control_and_direction_characters_are_spelled_out(built):
 
     assert not re.search("[\x00-\x08\x0b\x0c\x0e-\x1f\u202a-\u202e\u2066-\u2069\u2028\u2029]", text)
     assert r"\x1b[31mred" in text
-
-
-def test_the_embedded_data_cannot_end_its_element(built):
-    data = built("hostile").page.one("script", id="data")
-
-    json.loads("".join(data.children))
-    assert "<" not in "".join(data.children)
 
 
 def test_anchors_are_the_same_in_every_build_and_safe():

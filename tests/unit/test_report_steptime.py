@@ -6,8 +6,6 @@ import synthetic
 
 from evalsuite.report.book.blocks import models
 from evalsuite.report.book.book import Book
-from evalsuite.report.forms import markdown
-from evalsuite.report.forms.material import Material
 from evalsuite.report.sections.steptime import steptime
 from evalsuite.report.text import numbers
 
@@ -22,15 +20,14 @@ def tables():
     return steptime.step_times(book, models(book))
 
 
-def test_each_kind_of_timer_has_a_table_and_a_figure_in_two_views(section):
+def test_each_kind_of_timer_has_a_table_and_a_figure_in_two_views_and_frameworks_without_are_named(section):
     captions = [table.one("caption").text("en") for table in section.all("table", class_="values")]
 
-    assert [caption.rpartition(": ")[2] for caption in captions] == [
-        "step-time breakdown",
-        "step-time breakdown",
-        "breakdown of a task of several steps",
-    ]
+    of_step, of_task = "step-time breakdown", "breakdown of a task of several steps"
+    assert [caption.rpartition(": ")[2] for caption in captions] == [of_step, of_step, of_task]
     assert len(section.all("figure")) == 6
+    assert "Without timers in their logs, and therefore not here: MXNet." in section.text("en")
+    assert "因此不在此列：MXNet。" in section.text("zh-CN")
 
 
 def test_a_phase_that_was_not_recorded_is_said_to_be_so_and_is_no_zero(section):
@@ -44,23 +41,19 @@ def test_a_phase_that_was_not_recorded_is_said_to_be_so_and_is_no_zero(section):
     assert pair[5].endswith("18.0%")
 
 
-def test_frameworks_without_timers_are_named(section):
-    assert "Without timers in their logs, and therefore not here: MXNet." in section.text("en")
-    assert "因此不在此列：MXNet。" in section.text("zh-CN")
-
-
-def test_a_phase_inside_another_stands_behind_it_and_is_not_added_twice():
+def test_a_phase_inside_another_stands_behind_it_and_is_not_added_twice_and_a_table_keeps_to_one_unit():
     task = next(one for one in tables() if one.of == "task")
     row = next(row for row in task.rows if row.summary.case.total_devices == 2)
 
-    assert task.phases == (
-        ("forward_backward", None),
-        ("allreduce", None),
-        ("tensor_copy", "allreduce"),
-        ("optimiser", None),
-    )
+    assert dict(task.phases) == {
+        **{"forward_backward": None, "allreduce": None},
+        **{"tensor_copy": "allreduce", "optimiser": None},
+    }
     assert row.rest.time.raw == pytest.approx(8.44 - 0.49 - 7.25 - 0.6)
     assert not row.overlaps
+    for one in tables():
+        units = {row.whole.text.partition(numbers.NARROW_SPACE)[2] for row in one.rows}
+        assert units == ({"s"} if one.of == "task" else {"ms"})
 
 
 def test_phases_that_overlap_are_flagged_in_the_row_the_figure_and_the_findings(section, built):
@@ -80,39 +73,12 @@ def test_the_ratio_is_ten_to_a_whole_number_with_the_exact_one_beside_it(whole_s
     assert [str(part) for part in steptime.ratio(whole_s, allreduce_s)] == [shown, exact]
 
 
-def test_a_table_keeps_to_one_unit():
-    for one in tables():
-        units = {row.whole.text.partition(numbers.NARROW_SPACE)[2] for row in one.rows}
-        assert units == ({"s"} if one.of == "task" else {"ms"})
-
-
-def test_the_csv_has_every_phase_of_every_run_with_what_is_left_over(built):
+def test_csv_and_summary_json_have_every_phase_and_null_where_no_log_has_timers(built):
     rows = [row for row in built("timers").table("phases") if "oneflow" in row["case_id"]]
-
-    assert [(row["phase"], row["share"]) for row in rows[:3]] == [
-        ("whole", "1.0"),
-        ("forward", "0.7"),
-        ("backward", "0.6"),
-    ]
-
-
-def test_summary_json_has_the_phases_and_null_where_no_log_has_timers(built):
     found = built("timers").summary["summaries"]
     of = {(one["case"]["framework"], one["case"]["total_devices"]): one["breakdown"] for one in found}
 
+    shares = [(row["phase"], row["share"]) for row in rows[:3]]
+    assert shares == [("whole", "1.0"), ("forward", "0.7"), ("backward", "0.6")]
     assert of["mxnet", 1] is None
     assert of["elasticdl", 2]["phases"][-1] == {"name": "tensor_copy", "seconds": 5.78, "parent": "allreduce"}
-
-
-def test_markdown_has_the_same_tables(tmp_path):
-    book = Book(evaluation=synthetic.timers())
-    material = Material(book=book, out=tmp_path, languages=("en",), build_hash="0" * 64)
-
-    text = markdown.document(material, "en")
-
-    assert "## Step-time breakdown" in text
-    assert "| ElasticDL | 1×4 | 10.09" in text
-
-
-def test_a_report_without_timers_has_no_such_section(built):
-    assert "steptime" not in built("one_case").ids

@@ -70,16 +70,81 @@ def gpus(*percents, **header):
     return ticks(*readings, name="gpus", header=HEADER | {"gpus": devices})
 
 
-def test_a_cpu_percentage_holds_from_the_sample_before():
-    samples = ticks(None, 10.0, 90.0, 10.0)
+def at(times_s, **values):
+    """A sample at each of these times, all with these values."""
+    return recorded(HEADER, *({"at_s": at_s, **values} for at_s in times_s))
 
-    assert used(samples, 0.5, 1.0)["cpu"].mean == 90.0
+
+BYTES = "memory_used_bytes"
+TREES = [TREE | {"cpu_s": cpu_s} for cpu_s in (0.0, 1.0, 2.0)]
+OF_A_WINDOW = {  # samples, the window, a resource, its figure (None: there is none), what is said
+    "a percentage holds from the sample before": (ticks(None, 10.0, 90.0, 10.0), 0.5, 1.0, "cpu", {"mean": 90.0}, ""),
+    "a percentage that was not read leaves the others where they are": (
+        *(ticks(99.0, *[20.0] * 9, None, *[80.0] * 9), 0.0, 9.5, "cpu"),
+        *({"mean": 50.0, "samples": 18, "coverage": 18 / 19}, ""),
+    ),
+    "a mean is weighted with the time inside the window": (
+        *(ticks(None, 0.0, 100.0, 0.0), 0.75, 1.5, "cpu"),
+        *({"mean": 100.0 * 0.25 / 0.75, "samples": 2, "coverage": 1.0}, ""),
+    ),
+    "warm-up and what comes after do not count": (
+        *(ticks(None, 0.0, 0.0, 80.0, 80.0, 80.0, 0.0, 0.0), 1.0, 2.5, "cpu", {"mean": 80.0}, ""),
+    ),
+    "a counter gives its rate between the window's edges": (
+        *(ticks(*disk(0, 1000, 1000, 3000), name="disks"), 0.25, 1.25, "disk_read"),
+        *({"mean": 500 + 0 + 1000, "p5": 0.0, "p95": 4000.0, "unit": "bytes/s"}, ""),
+    ),
+    "a counter that falls is left out and said": (
+        *(ticks(*disk(1000, 2000, 100, 1100, 2100, 3100, 4100), name="disks"), 0.0, 3.0, "disk_read"),
+        *({"mean": 2000.0}, "1 sample of Disk read"),
+    ),
+    "the job's CPU is a share of the usable cores": (
+        *(ticks(*TREES, name="tree"), 0.0, 1.0, "job_cpu", {"mean": 50.0, "capacity": 100.0}, ""),
+    ),
+    "memory is a share of what there is": (ticks(20, 40, 60, name=BYTES), 0.0, 1.0, "memory", {"mean": 40.0}, ""),
+    "a gauge outside the window does not count": (
+        *(ticks(90, 10, 10, 90, name=BYTES), 0.3, 1.2, "memory", {"mean": 10.0}, ""),
+    ),
+    "no GPU means no figure": (ticks(None, 1.0, 1.0), 0.0, 1.0, "gpu", None, ""),
+    "no GPU means no PCIe": (ticks(None, 1.0, 1.0), 0.0, 1.0, "pcie_receive", None, ""),
+    "the GPU figure is the mean over the devices and their samples": (
+        *(gpus((100, 50), (100, 50), (100, 50)), 0.0, 1.0, "gpu"),
+        *({"mean": 75.0, "p5": 50, "p95": 100, "samples": 6, "coverage": 1.0}, ""),
+    ),
+    "a missing reading is not zero and lowers the coverage": (
+        *(gpus(*((80,) for _ in range(6)), (None,), (None,), *((80,) for _ in range(5))), 0.0, 6.0, "gpu"),
+        *({"mean": 80.0, "coverage": 5.25 / 6}, ""),
+    ),
+    "readings of too little of the window give no figure": (
+        *(gpus((80,), (None,), (None,), (None,), (80,)), 0.0, 2.0, "gpu", None, "GPU utilisation cover only 37.5%"),
+    ),
+    "an impossible reading is left out and said": (
+        *(ticks(None, 50.0, 300.0, 50.0, 50.0, 50.0), 0.0, 2.5, "cpu"),
+        *({"mean": 50.0}, "1 sample of CPU utilisation (all programs) lies outside"),
+    ),
+    "a grain above a hundred per cent is full": (ticks(None, 101.0, 101.0), 0.0, 1.0, "cpu", {"mean": 100.0}, ""),
+    "a gap in the samples is a finding": (
+        *(at((0.0, 0.5, 1.0, 4.0, 4.5, 5.0), memory_used_bytes=50), 0.0, 5.0, "memory", None),
+        "Host memory used (machine) cover only 55.0%",
+    ),
+    "a clock that goes back costs that sample alone": (
+        *(at((0.0, 0.5, 0.1, 1.5), cpu_percent=50.0), 0.0, 1.5, "cpu", {"mean": 50.0}, ""),
+    ),
+    "outside the samples there is nothing rather than zero": (
+        *(ticks(None, 50.0, 50.0), 100.0, 110.0, "cpu", None, ""),
+    ),
+}
 
 
-def test_a_cpu_percentage_that_was_not_read_leaves_the_others_where_they_are():
-    figure = used(ticks(99.0, *[20.0] * 9, None, *[80.0] * 9), 0.0, 9.5)["cpu"]
+@pytest.mark.parametrize(
+    ("samples", "begin_s", "end_s", "resource", "figure", "told"), OF_A_WINDOW.values(), ids=OF_A_WINDOW
+)
+def test_a_figure_is_of_what_was_sampled_in_its_window(samples, begin_s, end_s, resource, figure, told):
+    found = used(samples, begin_s, end_s).get(resource)
 
-    assert (figure.mean, figure.samples, figure.coverage) == (50.0, 18, pytest.approx(18 / 19))
+    assert (found and {name: getattr(found, name) for name in figure}) == (figure and pytest.approx(figure))
+    said = findings(samples, begin_s, end_s)
+    assert any(told in text for text in said) if told else said == []
 
 
 def test_what_cannot_be_of_one_quantity_leaves_alone_what_was_read_with_it():
@@ -93,37 +158,6 @@ def test_what_cannot_be_of_one_quantity_leaves_alone_what_was_read_with_it():
     assert (found["job_cpu"].mean, found["job_cpu"].samples) == (25.0, 4)
 
 
-def test_a_mean_is_weighted_with_the_time_inside_the_window():
-    samples = ticks(None, 0.0, 100.0, 0.0)
-
-    figure = used(samples, 0.75, 1.5)["cpu"]
-
-    assert figure.mean == pytest.approx(100.0 * 0.25 / 0.75)
-    assert (figure.samples, figure.coverage) == (2, 1.0)
-
-
-def test_warm_up_and_what_comes_after_do_not_count():
-    samples = ticks(None, 0.0, 0.0, 80.0, 80.0, 80.0, 0.0, 0.0)
-
-    assert used(samples, 1.0, 2.5)["cpu"].mean == 80.0
-
-
-def test_a_counter_gives_its_rate_between_the_windows_edges():
-    samples = ticks(*disk(0, 1000, 1000, 3000), name="disks")
-
-    figure = used(samples, 0.25, 1.25)["disk_read"]
-
-    assert figure.mean == pytest.approx(500 + 0 + 1000)
-    assert (figure.p5, figure.p95, figure.unit) == (0.0, 4000.0, "bytes/s")
-
-
-def test_a_counter_that_falls_is_left_out_and_said():
-    samples = ticks(*disk(1000, 2000, 100, 1100, 2100, 3100, 4100), name="disks")
-
-    assert used(samples, 0.0, 3.0)["disk_read"].mean == pytest.approx(2000.0)
-    assert any("1 sample of Disk read" in text for text in findings(samples, 0.0, 3.0))
-
-
 def test_a_last_reading_hard_on_the_one_before_makes_no_peak():
     counted = zip((0.0, 0.5, 1.0, 1.001), disk(0, 10, 20, 30), strict=True)
     samples = recorded(HEADER, *({"at_s": at_s, "disks": one} for at_s, one in counted))
@@ -131,27 +165,6 @@ def test_a_last_reading_hard_on_the_one_before_makes_no_peak():
     figure = used(samples, 0.0, 1.001)["disk_read"]
 
     assert figure.p95 < 50
-
-
-def test_the_jobs_cpu_is_a_share_of_the_usable_cores():
-    samples = ticks(*({"cpu_s": cpu_s, "memory_bytes": 1, "processes": 1} for cpu_s in (0.0, 1.0, 2.0)), name="tree")
-
-    figure = used(samples, 0.0, 1.0)["job_cpu"]
-
-    assert figure.mean == pytest.approx(50.0)
-    assert figure.capacity == 100.0
-
-
-def test_memory_is_a_share_of_what_there_is():
-    samples = ticks(20, 40, 60, name="memory_used_bytes")
-
-    assert used(samples, 0.0, 1.0)["memory"].mean == pytest.approx(40.0)
-
-
-def test_a_gauge_read_outside_the_window_does_not_count():
-    samples = ticks(90, 10, 10, 90, name="memory_used_bytes")
-
-    assert used(samples, 0.3, 1.2)["memory"].mean == pytest.approx(10.0)
 
 
 def test_loopback_is_kept_apart_from_the_network():
@@ -182,19 +195,6 @@ def test_over_links_of_a_stated_rate_that_is_the_capacity_and_not_what_the_inter
     assert sent.capacity == capacity
 
 
-def test_no_gpu_means_no_figure():
-    assert not any(name.startswith(("gpu", "pcie")) for name in used(ticks(None, 1.0, 1.0), 0.0, 1.0))
-
-
-def test_the_gpu_figure_is_the_mean_over_the_devices_and_their_samples():
-    samples = gpus((100, 50), (100, 50), (100, 50))
-
-    figure = used(samples, 0.0, 1.0)["gpu"]
-
-    assert (figure.mean, figure.p5, figure.p95) == (75.0, 50, 100)
-    assert (figure.samples, figure.coverage) == (6, 1.0)
-
-
 def test_devices_that_the_job_does_not_use_do_not_count():
     samples = gpus((100, 0), (100, 0), (100, 0))
     first, second = samples.header.gpus
@@ -202,45 +202,6 @@ def test_devices_that_the_job_does_not_use_do_not_count():
     samples = replace(samples, header=header)
 
     assert used(samples, 0.0, 1.0)["gpu"].mean == 100.0
-
-
-def test_a_missing_reading_is_not_zero_and_lowers_the_coverage():
-    samples = gpus(*((80,) for _ in range(6)), (None,), (None,), *((80,) for _ in range(5)))
-
-    figure = used(samples, 0.0, 6.0)["gpu"]
-
-    assert figure.mean == pytest.approx(80.0)
-    assert figure.coverage == pytest.approx(5.25 / 6)
-
-
-def test_readings_of_too_little_of_the_window_give_no_figure():
-    samples = gpus((80,), (None,), (None,), (None,), (80,))
-
-    assert "gpu" not in used(samples, 0.0, 2.0)
-    assert any("GPU utilisation cover only 37.5%" in text for text in findings(samples, 0.0, 2.0))
-
-
-def test_an_impossible_reading_is_left_out_and_said():
-    samples = ticks(None, 50.0, 300.0, 50.0, 50.0, 50.0)
-
-    assert used(samples, 0.0, 2.5)["cpu"].mean == 50.0
-    told = "1 sample of CPU utilisation (all programs) lies outside"
-    assert any(told in text for text in findings(samples, 0.0, 2.5))
-
-
-def test_a_grain_above_a_hundred_percent_is_full():
-    samples = ticks(None, 101.0, 101.0)
-
-    assert used(samples, 0.0, 1.0)["cpu"].mean == 100.0
-    assert findings(samples, 0.0, 1.0) == []
-
-
-def test_a_gap_in_the_samples_is_a_finding():
-    times_s = (0.0, 0.5, 1.0, 4.0, 4.5, 5.0)
-    samples = recorded(HEADER, *({"at_s": at_s, "memory_used_bytes": 50} for at_s in times_s))
-
-    assert "memory" not in used(samples, 0.0, 5.0)
-    assert any("Host memory used (machine) cover only 55.0%" in text for text in findings(samples, 0.0, 5.0))
 
 
 def test_percentages_of_several_nodes_are_averaged_and_rates_are_added():
@@ -259,52 +220,29 @@ def test_percentages_of_several_nodes_are_averaged_and_rates_are_added():
     assert (by_resource["cpu"].coverage, by_resource["disk_read"].coverage) == (1.0, 1.0)
 
 
-def test_a_node_that_started_later_is_brought_to_the_clock_of_the_first():
-    later = ticks(None, 100.0, 0.0, header=HEADER | {"started_at_unix_s": 1010.0})
-    first = ticks(*[0.0] * 30)
+@pytest.mark.parametrize(
+    ("first", "later", "begin_s", "clock"),
+    [
+        ({}, {"started_at_unix_s": 1010.0}, 10.0, None),  # brought to the clock of the first
+        ({"clock_ahead_s": 0.0}, {"started_at_unix_s": 1010.0 + 3600.0, "clock_ahead_s": 3600.0}, 10.0, None),
+        ({}, {"started_at_unix_s": 1010.0}, 0.0, "b"),
+    ],
+)
+def test_all_hosts_are_brought_to_the_clock_of_one(first, later, begin_s, clock):
+    hosts = {"a": ticks(*[0.0] * 30, header=HEADER | first), "b": ticks(None, 100.0, 0.0, header=HEADER | later)}
 
-    figures, _ = utilisation.of_job({"a": first, "b": later}, window(10.0, 10.5))
-
-    assert next(figure for figure in figures if figure.resource == "cpu").mean == 50.0
-
-
-def test_a_host_whose_clock_is_ahead_is_brought_to_that_of_the_evaluator():
-    ahead = HEADER | {"started_at_unix_s": 1010.0 + 3600.0, "clock_ahead_s": 3600.0}
-    first = ticks(*[0.0] * 30, header=HEADER | {"clock_ahead_s": 0.0})
-
-    figures, _ = utilisation.of_job({"a": first, "b": ticks(None, 100.0, 0.0, header=ahead)}, window(10.0, 10.5))
+    figures, _ = utilisation.of_job(hosts, window(begin_s, begin_s + 0.5), clock=clock)
 
     assert next(figure for figure in figures if figure.resource == "cpu").mean == 50.0
 
 
-def test_the_clock_of_another_host_may_be_asked_for():
-    later = ticks(None, 100.0, 0.0, header=HEADER | {"started_at_unix_s": 1010.0})
-    first = ticks(*[0.0] * 30)
-
-    figures, _ = utilisation.of_job({"a": first, "b": later}, window(0.0, 0.5), clock="b")
-
-    assert next(figure for figure in figures if figure.resource == "cpu").mean == 50.0
-
-
-def test_a_window_without_times_gives_nothing():
+def test_no_samples_and_no_times_give_nothing():
     no_times = Window(first_step=1, last_step=2, steps=2)
 
     assert utilisation.of_job({"n": ticks(None, 1.0)}, no_times) == ((), ())
-
-
-def test_a_window_outside_the_samples_gives_nothing_rather_than_zero():
-    assert used(ticks(None, 50.0, 50.0), 100.0, 110.0) == {}
-
-
-def test_no_samples_give_nothing():
     assert utilisation.of_job({}, window(0, 1)) == ((), ())
     assert utilisation.of_job({"n": recorded(HEADER)}, window(0, 1)) == ((), ())
-
-
-def test_a_clock_that_goes_back_costs_that_sample_alone():
-    samples = recorded(HEADER, *({"at_s": at_s, "cpu_percent": 50.0} for at_s in (0.0, 0.5, 0.1, 1.5)))
-
-    assert used(samples, 0.0, 1.5)["cpu"].mean == 50.0
+    assert utilisation.timeline(recorded(HEADER), None).series == {}
 
 
 def test_the_time_line_covers_the_whole_run():
@@ -328,10 +266,6 @@ def test_the_time_line_of_a_long_run_is_thinned():
 
     assert 1000 < len(points) <= utilisation.DRAWN_READINGS
     assert {round(value, 6) for _, value in points} == {200.0}
-
-
-def test_the_time_line_of_nothing_is_empty():
-    assert utilisation.timeline(recorded(HEADER), None).series == {}
 
 
 def test_a_constant_counter_rate_is_found_whatever_the_window():

@@ -15,7 +15,7 @@ from evalsuite.results.measure.summary import summaries
 from tests.toys import CASE, measured
 
 SPOKEN = words.read()
-BASE, SCALE = CASE, CASE.at_scale(20, 8)
+BASE, SCALE, LARGER = CASE, CASE.at_scale(20, 8), CASE.at_scale(40, 8)
 SLOWER = Machine(name="slower")
 CLOCKS = ClocksFarApart(difference=0.3)
 WINDOW = ShortWindow(skipped_steps=20, measured_steps=50)
@@ -38,9 +38,14 @@ def said(verdict):
     return cards._card(verdict, SPOKEN).reason.plain("en")
 
 
-def test_sound_evidence_passes_and_fails():
-    assert c1(runs(BASE, 100.0), runs(SCALE, 14_000.0)).outcome == "pass"
-    assert c1(runs(BASE, 100.0), runs(SCALE, 12_000.0)).outcome == "fail"
+@pytest.mark.parametrize(("value", "outcome"), [(14_000.0, "pass"), (12_000.0, "fail")])
+def test_sound_evidence_passes_and_fails(value, outcome):
+    found = c1(runs(BASE, 100.0), runs(SCALE, value))
+
+    assert (found.outcome, found.case.nodes) == (outcome, 20)
+
+
+OTHER_METHOD = [replace(r, throughput=replace(r.throughput, method="step times")) for r in runs(BASE, 100.0)]
 
 
 @pytest.mark.parametrize(
@@ -54,18 +59,13 @@ def test_sound_evidence_passes_and_fails():
         (runs(BASE, 100.0, origin="cited"), runs(SCALE, 14_000.0, origin="imported"), "not_measured", "cited"),
         (runs(BASE, 100.0, environment=None), runs(SCALE, 14_000.0, environment=None), "machine_unknown", "record"),
         (runs(BASE, 100.0, environment=None), runs(SCALE, 14_000.0), "machine_unknown", "record"),
-        (
-            runs(BASE, 100.0, environment=SLOWER),
-            runs(SCALE, 14_000.0),
-            "several_machines",
-            "2 different machines",
-        ),
+        (runs(BASE, 100.0, environment=SLOWER), runs(SCALE, 14_000.0), "several_machines", "2 different machines"),
         (
             [*runs(BASE, 100.0, repeats=1), *runs(BASE, 100.0, environment=SLOWER)[1:]],
-            runs(SCALE, 14_000.0),
-            "several_machines",
-            "2 different machines",
+            *(runs(SCALE, 14_000.0), "several_machines", "2 different machines"),
         ),
+        (OTHER_METHOD, runs(SCALE, 14_000.0), "several_methods", "method"),
+        (runs(CASE.at_scale(2, 8), 1500.0), runs(SCALE, 14_000.0), "no_base", "one device"),
         (runs(BASE, 100.0, framework_version="0.9"), runs(SCALE, 14_000.0), "unlike", "framework_version"),
         (runs(BASE, 100.0, findings=(CLOCKS,)), runs(SCALE, 14_000.0), "doubtful", "At 1×1 the script's own rate"),
         (runs(BASE, 100.0, spread=0.03), runs(SCALE, 12_832.0), "spans", "More repeats would decide"),
@@ -78,37 +78,22 @@ def test_a_verdict_rests_on_its_base_as_much_as_on_its_scale(base, scale, reason
     assert told in said(found)
 
 
-def test_base_and_scale_timed_by_two_methods_decide_nothing():
-    other = [replace(r, throughput=replace(r.throughput, method="step times")) for r in runs(BASE, 100.0)]
-
-    found = c1(other, runs(SCALE, 14_000.0))
-
-    assert (found.outcome, found.reason) == ("undetermined", "several_methods")
-
-
 @pytest.mark.parametrize(
-    "larger", [[], runs(CASE.at_scale(40, 8), 28_000.0, repeats=2), failed(SCALE.at_scale(40, 8), 137)]
+    ("value", "larger", "outcome", "reason"),
+    [
+        (14_000.0, [], "undetermined", "missing"),
+        (14_000.0, runs(LARGER, 28_000.0, repeats=2), "undetermined", "partial"),
+        (14_000.0, failed(LARGER, 137), "undetermined", "missing"),
+        (14_000.0, failed(LARGER, 1), "fail", "framework_failed"),  # by itself
+        (9_000.0, [], "fail", "not_met"),  # whatever the larger one would give
+    ],
 )
-def test_a_larger_planned_scale_is_not_left_out_because_it_went_badly(larger):
-    planned = (BASE, SCALE, CASE.at_scale(40, 8))
+def test_a_larger_planned_scale_is_not_left_out_because_it_went_badly(value, larger, outcome, reason):
+    found = c1(runs(BASE, 100.0), runs(SCALE, value), larger, planned=(BASE, SCALE, LARGER))
 
-    found = c1(runs(BASE, 100.0), runs(SCALE, 14_000.0), larger, planned=planned)
-
-    assert found.outcome == "undetermined"
-    assert found.reason == ("partial" if larger and larger[0].value else "missing")
-
-
-def test_a_planned_scale_that_the_framework_failed_by_itself_fails_the_criterion():
-    found = c1(runs(BASE, 100.0), runs(SCALE, 14_000.0), failed(CASE.at_scale(40, 8), 1))
-
-    assert (found.outcome, found.reason) == ("fail", "framework_failed")
-    assert "At 40×8" in said(found)
-
-
-def test_a_scale_below_the_threshold_fails_even_where_another_is_missing():
-    found = c1(runs(BASE, 100.0), runs(SCALE, 9_000.0), planned=(BASE, SCALE, CASE.at_scale(40, 8)))
-
-    assert (found.outcome, found.reason, found.case.nodes) == ("fail", "not_met", 20)
+    assert (found.outcome, found.reason) == (outcome, reason)
+    assert ("At 40×8" in said(found)) == (reason == "framework_failed")
+    assert reason != "not_met" or found.case.nodes == 20
 
 
 def test_the_large_scale_of_one_framework_does_not_decide_for_all():
@@ -123,13 +108,15 @@ def test_the_large_scale_of_one_framework_does_not_decide_for_all():
     ]
 
 
-def test_each_framework_model_and_precision_is_a_cell_of_its_own():
+def test_each_framework_model_and_precision_is_a_cell_of_its_own_which_the_card_lists():
     amp = replace(CASE, precision="amp")
 
     found = c1(runs(BASE, 100.0), runs(SCALE, 14_000.0), runs(amp, 200.0), runs(amp.at_scale(20, 8), 16_000.0))
 
     assert [(cell.precision, cell.outcome) for cell in found.cells] == [("fp32", "pass"), ("amp", "fail")]
     assert (found.outcome, found.case.precision) == ("fail", "amp")
+    card = cards._card(found, SPOKEN)
+    assert [(row.cell.outcome, row.value.text) for row in card.cells] == [("pass", "87.5%"), ("fail", "50.0%")]
 
 
 def test_of_many_scales_at_the_threshold_none_fails_by_chance_alone():
@@ -142,15 +129,6 @@ def test_of_many_scales_at_the_threshold_none_fails_by_chance_alone():
     assert (found.outcome, found.reason) == ("undetermined", "spans")
 
 
-def test_the_card_lists_the_cells_where_there_are_several():
-    amp = replace(CASE, precision="amp")
-    found = c1(runs(BASE, 100.0), runs(SCALE, 14_000.0), runs(amp, 200.0), runs(amp.at_scale(20, 8), 16_000.0))
-
-    card = cards._card(found, SPOKEN)
-
-    assert [(row.cell.outcome, row.value.text) for row in card.cells] == [("pass", "87.5%"), ("fail", "50.0%")]
-
-
 # who is ahead
 
 OTHER, THIRD = replace(CASE, framework="othernet"), replace(CASE, framework="thirdnet")
@@ -161,29 +139,41 @@ def c3(*of):
     return next(one for one in verdicts(rows, criteria.read()) if one.criterion == "C3")
 
 
-def test_the_fastest_is_ahead_of_every_framework_and_not_of_the_second_alone():
-    found = c3(runs(CASE, 103.0), runs(OTHER, 100.0), runs(THIRD, 102.9, repeats=5, spread=0.02))
+OWN = replace(CASE, recipe="official")
+SHORT = {"findings": (WINDOW,)}
+LEADS = {
+    "the fastest is ahead of every framework and not of the second alone": (
+        *("no_difference", "toynet, thirdnet"),
+        *(runs(CASE, 103.0), runs(OTHER, 100.0), runs(THIRD, 102.9, repeats=5, spread=0.02)),
+    ),
+    "a framework is not ahead of its own other recipe": ("nothing_to_compare", "", runs(CASE, 110.0), runs(OWN, 100.0)),
+    "it is ahead of frameworks": ("faster", "", runs(CASE, 110.0), runs(OWN, 109.9), runs(OTHER, 90.0)),
+    "less than one per cent is no lead however little the runs scatter": (
+        *("no_difference", "", runs(CASE, 100.9, spread=1e-5), runs(OTHER, 100.0, spread=1e-5)),
+    ),
+    "more than one per cent is": ("faster", "", runs(CASE, 101.1, spread=1e-5), runs(OTHER, 100.0, spread=1e-5)),
+    "one overlapping run keeps a framework in the winners' group": (
+        *("no_difference", "", runs(CASE, 100.0), [*runs(OTHER, 90.0, repeats=4), measured(OTHER, 4, 99.95)]),
+    ),
+    "two runs put nothing in order": ("cannot_tell", "", runs(CASE, 120.0, repeats=2), runs(OTHER, 100.0, repeats=2)),
+    "three of a short window": (
+        "cannot_tell",
+        "",
+        runs(CASE, 120.0, 3, **SHORT),
+        runs(OTHER, 100.0, 3, **SHORT),
+    ),
+    "five of a short window": (
+        *("short_window", "shorter than the full protocol", runs(CASE, 120.0, **SHORT), runs(OTHER, 100.0, **SHORT)),
+    ),
+}
 
-    assert found.reason == "no_difference"
-    assert "toynet, thirdnet" in said(found).lower()
 
+@pytest.mark.parametrize(("reason", "told", "of"), [(*lead[:2], lead[2:]) for lead in LEADS.values()], ids=LEADS)
+def test_who_is_ahead_is_ahead_of_every_framework_by_more_than_chance(reason, told, of):
+    found = c3(*of)
 
-def test_a_framework_is_ahead_of_frameworks_and_not_of_its_own_other_recipe():
-    own = replace(CASE, recipe="official")
-
-    assert c3(runs(CASE, 110.0), runs(own, 100.0)).reason == "nothing_to_compare"
-    assert c3(runs(CASE, 110.0), runs(own, 109.9), runs(OTHER, 90.0)).reason == "faster"
-
-
-def test_less_than_one_per_cent_is_no_lead_however_little_the_runs_scatter():
-    assert c3(runs(CASE, 100.9, spread=1e-5), runs(OTHER, 100.0, spread=1e-5)).reason == "no_difference"
-    assert c3(runs(CASE, 101.1, spread=1e-5), runs(OTHER, 100.0, spread=1e-5)).reason == "faster"
-
-
-def test_one_overlapping_run_keeps_a_framework_in_the_winners_group():
-    lucky = [*runs(OTHER, 90.0, repeats=4), measured(OTHER, 4, 99.95)]
-
-    assert c3(runs(CASE, 100.0), lucky).reason == "no_difference"
+    assert (found.reason, found.within_noise) == (reason, reason not in ("faster", "nothing_to_compare"))
+    assert told in said(found).lower()
 
 
 @pytest.mark.parametrize(("repeats", "chance"), [(3, "10.0%"), (4, "2.9%")])
@@ -201,17 +191,6 @@ def test_how_often_equals_would_be_left_out_is_said_with_whoever_is_ahead_and_wi
     assert "would wrongly be left out of the group in at most 0.6% of cases" in said(
         c3(runs(CASE, 100.0), runs(OTHER, 100.0))
     )
-
-
-def test_two_runs_put_nothing_in_order():
-    assert c3(runs(CASE, 120.0, repeats=2), runs(OTHER, 100.0, repeats=2)).reason == "cannot_tell"
-
-
-@pytest.mark.parametrize("repeats", [3, 5])
-def test_a_short_window_puts_nothing_in_order(repeats):
-    short = {"repeats": repeats, "findings": (WINDOW,)}
-
-    assert c3(runs(CASE, 120.0, **short), runs(OTHER, 100.0, **short)).reason in ("cannot_tell", "short_window")
 
 
 def test_every_block_has_its_standing():
@@ -265,16 +244,8 @@ def test_an_outlier_is_far_off_by_three_measures(values, others, called):
 
 
 def gpu(mean, samples=200, coverage=1.0, resource="gpu", unit="%", capacity=None):
-    return Utilisation(
-        resource=resource,
-        unit=unit,
-        mean=mean,
-        p5=mean,
-        p95=mean,
-        samples=samples,
-        coverage=coverage,
-        capacity=capacity,
-    )
+    facts = {"resource": resource, "unit": unit, "samples": samples, "coverage": coverage, "capacity": capacity}
+    return Utilisation(mean=mean, p5=mean, p95=mean, **facts)
 
 
 def c2(*of, planned=()):
@@ -282,31 +253,31 @@ def c2(*of, planned=()):
     return {one.criterion: one for one in verdicts(rows, criteria.read(), planned) if one.criterion.startswith("C2")}
 
 
-def test_mean_utilisation_of_sound_samples_passes_and_fails():
-    assert c2(runs(SCALE, 14_000.0, utilisation=(gpu(90.0),)))["C2a"].outcome == "pass"
-    assert c2(runs(SCALE, 14_000.0, utilisation=(gpu(70.0),)))["C2a"].outcome == "fail"
+SMALL = runs(BASE, 100.0, utilisation=(gpu(95.0),))
+
+
+def large(*used):
+    return runs(SCALE, 14_000.0, utilisation=used)
 
 
 @pytest.mark.parametrize(
-    ("used", "reason"),
+    ("of", "planned", "outcome", "reason"),
     [
-        ((gpu(100.0, samples=3),), "thin"),
-        ((gpu(100.0, coverage=0.05),), "thin"),  # also where most of the planned devices were never read
-        ((gpu(90.0, resource="cpu"),), "gpu_unread"),
+        ((large(gpu(90.0)),), (), "pass", "met"),
+        ((large(gpu(70.0)),), (), "fail", "not_met"),
+        ((SMALL, large(gpu(100.0, samples=3))), (), "undetermined", "thin"),
+        ((SMALL, large(gpu(100.0, coverage=0.05))), (), "undetermined", "thin"),  # also where most were never read
+        ((SMALL, large(gpu(90.0, resource="cpu"))), (), "undetermined", "gpu_unread"),
+        ((runs(BASE, 100.0, utilisation=(gpu(95.0, resource="cpu"),)),), (), "undetermined", "no_gpu"),
+        ((SMALL,), (), "undetermined", "no_large_scale"),
+        ((large(gpu(90.0)),), (SCALE, LARGER), "undetermined", "missing"),
     ],
 )
-def test_mean_utilisation_of_few_samples_or_devices_passes_nothing(used, reason):
-    small = runs(BASE, 100.0, utilisation=(gpu(95.0),))
+def test_mean_utilisation_is_judged_by_sound_samples_of_all_planned_large_scales(of, planned, outcome, reason):
+    found = c2(*of, planned=planned)["C2a"]
 
-    found = c2(small, runs(SCALE, 14_000.0, utilisation=used))["C2a"]
-
-    assert (found.outcome, found.reason) == ("undetermined", reason)
-
-
-def test_mean_utilisation_of_small_scales_says_nothing_of_large_ones():
-    found = c2(runs(BASE, 100.0, utilisation=(gpu(95.0),)))["C2a"]
-
-    assert (found.outcome, found.reason) == ("undetermined", "no_large_scale")
+    assert (found.outcome, found.reason) == (outcome, reason)
+    assert (found.measured is None) == (reason in ("no_gpu", "no_large_scale", "gpu_unread"))
 
 
 def test_mean_utilisation_of_runs_that_were_chosen_passes_nothing():
@@ -330,14 +301,6 @@ def test_mean_utilisation_is_judged_for_each_framework_model_and_precision():
         ("othernet", SCALE.precision, "pass"),
         ("othernet", "amp", "undetermined"),
     ]
-
-
-def test_mean_utilisation_forgets_no_planned_scale():
-    planned = (SCALE, CASE.at_scale(40, 8))
-
-    found = c2(runs(SCALE, 14_000.0, utilisation=(gpu(90.0),)), planned=planned)["C2a"]
-
-    assert (found.outcome, found.reason) == ("undetermined", "missing")
 
 
 def test_the_mean_of_all_resources_names_those_that_have_a_capacity():
