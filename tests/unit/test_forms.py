@@ -3,6 +3,7 @@ import json
 import os
 import re
 import subprocess
+import sys
 import xml.etree.ElementTree as ElementTree
 import zipfile
 from dataclasses import replace
@@ -12,6 +13,7 @@ import openpyxl
 import pytest
 import reports
 import synthetic
+from markupsafe import Markup
 
 from evalsuite import cli, report
 from evalsuite.errors import EvalsuiteError, Exit
@@ -23,6 +25,7 @@ from evalsuite.report.forms import material as material_room
 from evalsuite.report.sections.common import markdown as section_markdown
 
 BOTH = ("zh", "en")
+SVG = "{http://www.w3.org/2000/svg}"
 
 
 def material(evaluation, out, languages=BOTH):
@@ -49,26 +52,23 @@ def test_the_command_line_refuses_an_unknown_form_before_it_reads_anything(tmp_p
     assert '--forms "docx"' in capsys.readouterr().err
 
 
-def test_a_pdf_without_a_browser_is_refused_before_anything_is_measured(monkeypatch):
+@pytest.mark.parametrize(
+    ("form", "browser", "said"),
+    [
+        ("pdf", "", r"no Chromium on the PATH.*apt install chromium"),
+        ("pdf", "/no/such/chrome", "EVALSUITE_CHROMIUM=/no/such/chrome"),
+        ("xlsx", "", re.escape("pip install 'evalsuite[xlsx]'")),
+    ],
+)
+def test_a_form_that_lacks_its_program_or_library_is_refused_before_anything_is_measured(
+    form, browser, said, monkeypatch
+):
     monkeypatch.setenv("PATH", "/nonexistent")
-    monkeypatch.delenv(pdf.VARIABLE, raising=False)
+    monkeypatch.setenv(pdf.VARIABLE, browser)
+    monkeypatch.setitem(sys.modules, "xlsxwriter", None)
 
-    with pytest.raises(EvalsuiteError, match=r"no Chromium on the PATH.*apt install chromium"):
-        forms.parse_names("pdf")
-
-
-def test_a_named_browser_that_does_not_exist_is_told_by_its_name(monkeypatch):
-    monkeypatch.setenv(pdf.VARIABLE, "/no/such/chrome")
-
-    with pytest.raises(EvalsuiteError, match="EVALSUITE_CHROMIUM=/no/such/chrome"):
-        pdf.browser()
-
-
-def test_a_spreadsheet_without_its_library_says_how_to_get_it(monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "xlsxwriter", None)
-
-    with pytest.raises(EvalsuiteError, match=re.escape("pip install 'evalsuite[xlsx]'")):
-        forms.parse_names("xlsx")
+    with pytest.raises(EvalsuiteError, match=said):
+        forms.parse_names(form)
 
 
 def test_a_browser_that_prints_nothing_is_an_error_with_its_last_words(monkeypatch, tmp_path):
@@ -102,38 +102,38 @@ def test_the_dates_in_a_pdf_are_those_of_the_data_or_a_fixed_one(tmp_path):
 
 
 @pytest.mark.parametrize("language", BOTH)
-def test_markdown_has_one_table_row_shape_and_no_gap(any_material, language):
+def test_markdown_has_one_table_row_shape_no_gap_and_no_tag_of_a_page(any_material, language):
     text = markdown.document(any_material, language)
+    spoken = re.sub(r"`[^`]*`", "", text)
 
-    assert "None" not in re.sub(r"`[^`]*`", "", text)
+    assert "None" not in spoken and re.findall(r"<[a-z/][^>]*>", spoken) == []
     assert not re.search(r"(?<!\\)\{\w+\}", text.replace("{placeholder}", ""))
     for table in re.findall(r"(?:^\|.*\n)+", text, flags=re.MULTILINE):
         assert len({len(re.findall(r"(?<!\\)\|", line)) for line in table.splitlines()}) == 1
 
 
-def test_markdown_says_the_verdicts_and_every_median_with_its_interval(tmp_path):
-    of = reports.evaluation(reports.summary(reports.FASTER))
-
-    text = markdown.document(material(of, tmp_path), "en")
-
-    assert "110.20 (109.70–110.80; n = 5)" in text
-    assert "Not applicable here. C1: The largest scale measured is 1 node" in text
-
-
-def test_markdown_begins_with_what_was_found_and_the_winner_matrix(tmp_path):
+def test_markdown_begins_with_what_was_found_the_winner_matrix_and_the_verdicts(tmp_path):
     found = {name: markdown.document(material(synthetic.PAGES[name](), tmp_path), "en") for name in ("thorough", "gpu")}
+    alone = markdown.document(material(reports.evaluation(reports.summary(reports.FASTER)), tmp_path), "en")
 
     assert "**ResNet-50 v1.5** (FP32 · bsz 32, 2 processes): PyTorch is fastest: " in found["thorough"]
     assert "| ResNet-50 v1.5 | FP32 · bsz 32 | **PyTorch** +25.1% | **PyTorch** +24.6% |" in found["thorough"]
     assert found["gpu"].index("PyTorch is fastest") < found["gpu"].index("C1")
+    assert "110.20 (109.70–110.80; n = 5)" in alone
+    assert "Not applicable here. C1: The largest scale measured is 1 node" in alone
 
 
-def test_each_language_gets_a_file_of_its_own(tmp_path):
-    written = markdown.write(material(synthetic.quick(), tmp_path))
+def test_each_language_gets_a_file_with_its_figure_beside_it_that_stands_alone(tmp_path):
+    written = {path.name: path.read_text() for path in markdown.write(material(synthetic.quick(), tmp_path))}
 
-    assert [path.name for path in written if path.suffix == ".md"] == ["report.zh.md", "report.en.md"]
-    zh, en = ((tmp_path / f"report.{language}.md").read_text() for language in BOTH)
-    assert "结论" in zh and "结论" not in en
+    assert sorted(written) == ["report.en.md", "report.en.svg", "report.zh.md", "report.zh.svg"]
+    assert "结论" in written["report.zh.md"] and "结论" not in written["report.en.md"]
+    assert "](report.en.svg)" in written["report.en.md"]
+    drawing = ElementTree.fromstring(written["report.en.svg"])
+    texts = [one.text for one in drawing.iter(f"{SVG}text")]
+    assert {"MXNet", "PaddlePaddle", "PyTorch", "TensorFlow"} <= set(texts)
+    assert len(list(drawing.iter(f"{SVG}circle"))) == 4 * 3  # three runs each
+    assert not re.search(r"<(?:style|script|a |image|use|foreignObject)|var\(|href|\son\w+=", written["report.en.svg"])
 
 
 @pytest.mark.parametrize(
@@ -154,8 +154,6 @@ def test_data_in_markdown_is_neither_markup_nor_link_nor_mention(data, shown):
 
 
 def test_our_own_emphasis_and_code_survive_in_markdown():
-    from markupsafe import Markup
-
     found = section_markdown.from_markup(Markup("<strong>本报告。</strong>用 <code>make *</code> &amp; more"))
 
     assert found == "**本报告**。用 `make *` & more"
@@ -166,11 +164,6 @@ def test_our_own_emphasis_and_code_survive_in_markdown():
 )
 def test_bold_begins_and_ends_with_a_letter_so_that_every_host_shows_it(said, bold):
     assert section_markdown.emphasised(said) == bold
-
-
-def test_markdown_holds_no_tag_of_a_page(any_material):
-    for language in BOTH:
-        assert re.findall(r"<[a-z/][^>]*>", re.sub(r"`[^`]*`", "", markdown.document(any_material, language))) == []
 
 
 SAYS = {  # page: what its Markdown says
@@ -203,31 +196,16 @@ def test_a_chinese_markdown_says_states_in_words(tmp_path):
     assert "| 未记录 |" in text and "n/r" not in text
 
 
-def test_the_figure_of_the_markdown_lies_beside_it_and_stands_alone(tmp_path):
-    written = {path.name: path.read_text() for path in markdown.write(material(synthetic.quick(), tmp_path))}
-
-    assert sorted(written) == ["report.en.md", "report.en.svg", "report.zh.md", "report.zh.svg"]
-    assert "](report.en.svg)" in written["report.en.md"]
-    drawing = ElementTree.fromstring(written["report.en.svg"])
-    svg = "{http://www.w3.org/2000/svg}"
-    texts = [one.text for one in drawing.iter(f"{svg}text")]
-    frameworks = [name for name in texts if name in ("MXNet", "PaddlePaddle", "PyTorch", "TensorFlow")]
-    assert len(frameworks) == 4
-    assert len(list(drawing.iter(f"{svg}circle"))) == 4 * 3  # three runs each
-    assert not re.search(r"<(?:style|script|a |image|use|foreignObject)|var\(|href|\son\w+=", written["report.en.svg"])
-
-
-def test_dots_of_the_figure_lie_from_left_to_right_by_their_speed(tmp_path):
-    fast = reports.summary(reports.FASTER)
-    slow = reports.summary(of=synthetic.case("mxnet", protocol=synthetic.FULL))
-    made = material(reports.evaluation(fast, slow), tmp_path)
-    markdown.write(made)
+def test_dots_of_the_figure_lie_from_left_to_right_by_their_speed_and_hostile_names_stay_text(tmp_path):
+    slow, fast = (synthetic.case(name, protocol=synthetic.FULL) for name in ("mxnet", "<b>&"))
+    of = reports.evaluation(reports.summary(reports.FASTER, of=fast), reports.summary(of=slow))
+    markdown.write(material(of, tmp_path))
 
     drawing = ElementTree.parse(tmp_path / "report.en.svg")
-    circles = list(drawing.iter("{http://www.w3.org/2000/svg}circle"))
-    places = [float(one.get("cx")) for one in circles]
+    places = [float(one.get("cx")) for one in drawing.iter(f"{SVG}circle")]
     assert max(places) == headline_figure.LEFT + headline_figure.STRIP
     assert min(places[:5]) > max(places[5:])
+    assert any((one.text or "").startswith("<b>&") for one in drawing.iter(f"{SVG}text"))
 
 
 def test_a_report_with_nothing_to_set_side_by_side_has_no_figure_and_removes_an_older_one(tmp_path):
@@ -238,15 +216,6 @@ def test_a_report_with_nothing_to_set_side_by_side_has_no_figure_and_removes_an_
     assert [path.suffix for path in written] == [".md", ".md"]
     assert not (tmp_path / "report.en.svg").exists()
     assert "](report" not in (tmp_path / "report.en.md").read_text()
-
-
-def test_hostile_names_stay_text_in_the_figure(tmp_path):
-    cases = [synthetic.case(name, protocol=synthetic.FULL) for name in ("<b>&", "mxnet")]
-    made = material(reports.evaluation(*(reports.summary(of=case) for case in cases)), tmp_path)
-    markdown.write(made)
-
-    drawing = ElementTree.parse(tmp_path / "report.en.svg")
-    assert any((one.text or "").startswith("<b>&") for one in drawing.iter("{http://www.w3.org/2000/svg}text"))
 
 
 # spreadsheet
@@ -273,39 +242,13 @@ def test_behind_the_results_a_workbook_has_a_sheet_for_each_table_that_is_not_em
         title for name, title in zip(("verdicts", *spreadsheet.SHEETS), RAW, strict=True) if name in filled
     ]
     for name, sheet in zip(filled, raw, strict=True):
-        if name != "verdicts":
-            assert [cell.value for cell in sheet[1]] == list(tables.COLUMNS[name])
+        assert name == "verdicts" or [cell.value for cell in sheet[1]] == list(tables.COLUMNS[name])
 
 
 def results(made, name):
     """The rows of a result sheet that hold something."""
     rows = sheets(made)[name].iter_rows(values_only=True)
     return [[cell for cell in row if cell is not None] for row in rows if any(cell is not None for cell in row)]
-
-
-def test_a_workbook_begins_with_a_sheet_for_each_model_and_precision_as_the_report_has_them(tmp_path):
-    made = material(synthetic.PAGES["gpu"](), tmp_path, ("en",))
-
-    found = [sheet.title for sheet in sheets(made)]
-    assert found[0] == "About" and found[1] == "ResNet-50 v1.5 AMP"
-    rows = results(made, found[1])
-    heads = next(row for row in rows if row[0] == "Throughput (images/s), median")
-    assert heads[1] == "Speedup"
-    scales = [row[:3] for row in rows if all(isinstance(cell, int) for cell in row[:3])]
-    assert scales and all(nodes * each == total for nodes, each, total in scales)
-
-
-def test_a_result_sheet_holds_numbers_in_the_reports_form_with_marks_and_colours(tmp_path):
-    fast, slow = reports.summary(reports.FASTER), reports.summary(of=synthetic.case("mxnet", protocol=synthetic.FULL))
-    two = reports.summary([180.0] * 4 + [181.0], of=synthetic.case(scale=(1, 2), protocol=synthetic.FULL))
-    made = material(reports.evaluation(fast, slow, two), tmp_path, ("en",))
-
-    sheet = sheets(made)["ResNet-50 v1.5 FP32"]
-    values = {cell.value: cell for row in sheet.iter_rows() for cell in row if isinstance(cell.value, int | float)}
-    assert values[110.2].number_format.startswith("#,##0.00") and values[110.2].font.b
-    assert not values[100].font.b
-    kinds = {rule.type for rules in sheet.conditional_formatting for rule in rules.rules}
-    assert "colorScale" in kinds
 
 
 def test_a_sheet_of_measured_scales_reads_like_the_table_of_the_document(tmp_path):
@@ -369,32 +312,22 @@ def test_a_result_sheet_of_processes_names_its_model_fits_the_paper_and_colours_
     assert "cellIs" not in kinds  # they share cores
 
 
-def test_a_workbook_keeps_raw_values_and_leaves_absent_ones_empty(tmp_path):
-    of = synthetic.quick()
-    made = material(of, tmp_path)
-
-    runs = sheets(made)["运行 Runs"]
-
-    found = list(runs.iter_rows(min_row=2, values_only=True))
+def test_a_workbook_keeps_raw_values_leaves_absent_ones_empty_and_is_the_same_bytes_each_time(tmp_path):
+    made = material(synthetic.quick(), tmp_path)
+    found = list(sheets(made)["运行 Runs"].iter_rows(min_row=2, values_only=True))
     expected = tables.rows(made.book)["runs"]
-    column = tables.COLUMNS["runs"].index("items_per_s")
+    column, exit_code = (tables.COLUMNS["runs"].index(name) for name in ("items_per_s", "exit_code"))
+
     # XlsxWriter prints 16 significant digits: the last bit of a double may differ
     assert [row[column] for row in found] == pytest.approx([row["items_per_s"] for row in expected], rel=1e-15)
-    exit_code = tables.COLUMNS["runs"].index("exit_code")
-    absent = [row["exit_code"] is None for row in expected]
-    assert [row[exit_code] is None for row in found] == absent
+    assert [row[exit_code] is None for row in found] == [row["exit_code"] is None for row in expected]
+    assert spreadsheet.workbook(made) == spreadsheet.workbook(made)
 
 
 def test_no_cell_of_a_workbook_is_a_formula_or_a_link(tmp_path):
     for sheet in sheets(material(synthetic.hostile(), tmp_path)):
         for row in sheet.iter_rows():
             assert all(cell.data_type != "f" and cell.hyperlink is None for cell in row)
-
-
-def test_a_workbook_is_the_same_bytes_each_time(tmp_path):
-    made = material(synthetic.quick(), tmp_path)
-
-    assert spreadsheet.workbook(made) == spreadsheet.workbook(made)
 
 
 # bundle
@@ -425,31 +358,24 @@ def test_the_bundle_is_the_same_bytes_each_time_whatever_the_order_of_the_rows(t
     )
 
 
-def test_every_entry_of_the_bundle_has_the_fixed_date_and_a_readable_mode(tmp_path):
-    packed = bundle.zip_files({"b.txt": b"2", "a.txt": b"1"})
-
-    entries = zipfile.ZipFile(io.BytesIO(packed)).infolist()
+def test_every_entry_of_the_bundle_has_the_fixed_date_and_a_readable_mode():
+    entries = zipfile.ZipFile(io.BytesIO(bundle.zip_files({"b.txt": b"2", "a.txt": b"1"}))).infolist()
 
     assert [entry.filename for entry in entries] == ["a.txt", "b.txt"]
-    assert {entry.date_time for entry in entries} == {bundle.EARLIEST}
-    assert {entry.external_attr >> 16 & 0o777 for entry in entries} == {0o644}
+    assert {(entry.date_time, entry.external_attr >> 16 & 0o777) for entry in entries} == {(bundle.EARLIEST, 0o644)}
 
 
 # beside the page
 
 
 def test_forms_of_other_data_are_outdated_and_forms_of_the_same_data_are_not(tmp_path):
-    of = reports.evaluation(reports.summary())
-    other = reports.evaluation(reports.summary(reports.SLOWER))
+    of, other = (reports.evaluation(reports.summary(speeds)) for speeds in (reports.STEADY, reports.SLOWER))
     report.build(of, tmp_path)
     forms.write(("md", "zip"), of, tmp_path, BOTH)
 
     assert forms.outdated(of, tmp_path) == []
-    assert {path.name for path in forms.outdated(other, tmp_path)} == {
-        "report.zh.md",
-        "report.en.md",
-        "report-data.zip",
-    }
+    late = {path.name for path in forms.outdated(other, tmp_path)}
+    assert late == {"report.zh.md", "report.en.md", "report-data.zip"}
 
 
 def test_a_page_in_one_language_holds_no_sentence_of_the_other(tmp_path):

@@ -3,7 +3,6 @@ import multiprocessing
 import re
 import xml.etree.ElementTree as ElementTree
 from html.parser import HTMLParser
-from pathlib import Path
 
 import pages
 import pytest
@@ -32,6 +31,15 @@ def tuesday(tmp_path):
     return reports.written(tmp_path / "tuesday", reports.evaluation(slower, title="Tuesday's"))
 
 
+@pytest.fixture
+def site(tmp_path):
+    return tmp_path / "site"
+
+
+def index(site):
+    return (site / "index.html").read_text()
+
+
 def tree(folder):
     """Every file below *folder* with its bytes."""
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
@@ -41,67 +49,56 @@ def visible_text(page: str) -> str:
     return re.sub(r"<(style|script)\b.*?</\1>|<[^>]+>", " ", page, flags=re.DOTALL)
 
 
-def test_a_report_is_copied_whole_under_the_hash_of_its_content(monday, tmp_path):
+def test_a_report_is_copied_whole_under_the_hash_of_its_content_for_a_web_server_to_read(monday, site):
     (monday / "tables").mkdir()
     (monday / "tables" / "runs.csv").write_text("a\n")
+    (monday / "summary.json").chmod(0o600)
 
-    published = publishing.publish([monday], tmp_path / "site")
+    published = publishing.publish([monday], site)
 
-    copied = tmp_path / "site" / "reports" / shelf.content_id(monday)
+    copied = site / "reports" / shelf.content_id(monday)
     assert published.added == (copied.name,)
     assert tree(copied) == tree(monday)
+    assert {path.stat().st_mode & 0o777 for path in (site / "reports").rglob("*") if path.is_file()} == {0o644}
 
 
-def test_publishing_again_changes_no_byte(monday, tuesday, tmp_path):
-    site = tmp_path / "site"
+def test_publishing_again_changes_no_byte_and_the_order_does_not_matter(monday, tuesday, site, tmp_path):
     publishing.publish([monday, tuesday], site)
     before = tree(site)
+    publishing.publish([tuesday], tmp_path / "two")
+    publishing.publish([monday], tmp_path / "two")
 
     published = publishing.publish([tuesday], site)
 
     assert (published.added, len(published.known)) == ((), 1)
-    assert tree(site) == before
+    assert tree(site) == before == tree(tmp_path / "two")
 
 
-def test_the_order_of_publishing_does_not_matter(monday, tuesday, tmp_path):
-    publishing.publish([monday, tuesday], tmp_path / "one")
-    publishing.publish([tuesday], tmp_path / "two")
-    publishing.publish([monday], tmp_path / "two")
+def test_an_old_report_stays_when_a_new_one_comes_whose_regression_leads_to_its_history(monday, tuesday, site):
+    publishing.publish([monday], site)
+    publishing.publish([tuesday], site)
 
-    assert tree(tmp_path / "one") == tree(tmp_path / "two")
-
-
-def test_an_old_report_stays_when_a_new_one_comes(monday, tuesday, tmp_path):
-    publishing.publish([monday], tmp_path / "site")
-    publishing.publish([tuesday], tmp_path / "site")
-
-    index = (tmp_path / "site" / "index.html").read_text()
-    assert index.index("Tuesday&#39;s") < index.index("Monday&#39;s")
-    assert len(list((tmp_path / "site" / "reports").iterdir())) == 2
+    later, earlier = pages.rows(pages.read(index(site)).one("table", class_="shelf"))
+    assert "Tuesday's" in " ".join(later) and "Monday's" in " ".join(earlier)
+    assert len(list((site / "reports").iterdir())) == 2
+    assert "Against 2026-11-01: 1 slower" in later[2]
+    page, anchor = re.search(r'href="(history/[^"#]+)#(l-[0-9a-f]+)"', index(site)).groups()
+    assert "−10.0%" in index(site)
+    assert f'id="{anchor}"' in (site / page).read_text()
 
 
-def test_a_report_that_lost_its_summary_is_still_listed(monday, tmp_path):
-    site = tmp_path / "site"
-    name = publishing.publish([monday], site).added[0]
+def test_a_report_that_lost_its_summary_is_still_listed_and_one_left_half_copied_is_not(monday, site):
+    half = site / "reports" / f"{publishing.INCOMING}0123"
+    half.mkdir(parents=True)
+    (half / "summary.json").write_text("{")
+    published = publishing.publish([monday], site)
+    (name,) = published.added
     (site / "reports" / name / "summary.json").write_text("{")
 
     publishing.publish([], site)
 
-    index = (site / "index.html").read_text()
-    assert f"reports/{name}/report.html" in index
-    assert "expected a JSON object" in index
-
-
-def test_what_a_killed_publisher_left_half_copied_is_no_report(monday, tmp_path):
-    site = tmp_path / "site"
-    half = site / "reports" / f"{publishing.INCOMING}0123"
-    half.mkdir(parents=True)
-    (half / "summary.json").write_text("{")
-
-    published = publishing.publish([monday], site)
-
-    assert [one.id for one in published.shelf] == list(published.added)
-    assert not half.exists()
+    assert [one.id for one in published.shelf] == [name] and not half.exists()
+    assert f"reports/{name}/report.html" in index(site) and "expected a JSON object" in index(site)
 
 
 def test_a_folder_of_something_else_is_not_written_into(monday, tmp_path):
@@ -126,12 +123,9 @@ def test_nothing_is_written_of_what_is_no_report_or_holds_a_link_or_the_site_its
     assert not (tmp_path / "site").exists() and not (monday / "site").exists()
 
 
-def test_two_publishers_at_once_both_find_their_reports_on_the_site(tmp_path):
-    site = tmp_path / "site"
-    folders = [
-        reports.written(tmp_path / f"r{day}", reports.evaluation(reports.summary(day=day))) for day in range(1, 5)
-    ]
-
+def test_two_publishers_at_once_both_find_their_reports_on_the_site(site, tmp_path):
+    of = [reports.evaluation(reports.summary(day=day)) for day in range(1, 5)]
+    folders = [reports.written(tmp_path / f"r{day}", one) for day, one in enumerate(of)]
     forked = multiprocessing.get_context("fork")
     at_work = [forked.Process(target=publishing.publish, args=([folder], site)) for folder in folders]
     for publisher in at_work:
@@ -155,26 +149,6 @@ def test_a_later_build_of_the_same_data_is_counted_once_in_the_history(monday, t
     assert [len(line.points) for line in published.history.lines] == [1]
 
 
-def test_the_index_shows_the_regression_and_leads_to_its_history(monday, tuesday, tmp_path):
-    publishing.publish([monday, tuesday], tmp_path / "site")
-
-    index = (tmp_path / "site" / "index.html").read_text()
-    later, _ = pages.rows(pages.read(index).one("table", class_="shelf"))
-    assert "Against 2026-11-01: 1 slower" in later[2]
-    page, anchor = re.search(r'href="(history/[^"#]+)#(l-[0-9a-f]+)"', index).groups()
-    assert "−10.0%" in index
-    assert f'id="{anchor}"' in (tmp_path / "site" / page).read_text()
-
-
-def test_every_page_holds_both_languages_and_no_gap(monday, tuesday, tmp_path):
-    publishing.publish([monday, tuesday], tmp_path / "site")
-
-    for page in (tmp_path / "site").glob("*.html"):
-        text = page.read_text()
-        assert HAN.search(text) and "Regressions" in text
-        assert not re.search(r"\{\w*\}|\bNone\b|undefined", visible_text(text))
-
-
 class Requests(HTMLParser):
     """What a page would fetch or lead to."""
 
@@ -192,14 +166,15 @@ class Requests(HTMLParser):
             self.links.append(found["href"])
 
 
-def test_no_page_fetches_anything_and_every_link_leads_to_a_file_of_the_site(monday, tuesday, tmp_path):
-    site = tmp_path / "site"
+def test_no_page_fetches_anything_every_link_leads_to_a_file_of_the_site_and_no_word_is_missing(monday, tuesday, site):
     publishing.publish([monday, tuesday], site)
 
     for page in [*site.glob("*.html"), *site.glob("history/*.html")]:
-        seen = Requests()
-        seen.feed(page.read_text())
+        text = page.read_text()
+        (seen := Requests()).feed(text)
         assert seen.fetched == []
+        assert not re.search(r"\{\w*\}|\bNone\b|undefined", visible_text(text))
+        assert page.parent != site or (HAN.search(text) and "Regressions" in text)
         for link in seen.links:
             target = link.partition("#")[0]
             assert not target or (page.parent / target).resolve().is_file(), (page.name, link)
@@ -246,46 +221,24 @@ def test_a_report_without_dates_stands_last_and_in_the_history_and_not_in_the_fe
     assert (site / "feed.en.xml").read_text(encoding="utf-8").count("<entry>") == 1
 
 
-def test_the_command_says_what_it_added_and_what_it_knew(monday, tmp_path, capsys):
-    words = ["publish", str(monday), "--site", str(tmp_path / "site")]
+def test_the_command_says_what_it_added_and_what_it_knew_and_refuses_an_address_without_a_scheme(monday, site, capsys):
+    words = ["publish", str(monday), "--site", str(site)]
 
-    assert cli.main(words) == Exit.DONE
-    assert cli.main(words) == Exit.DONE
-
+    assert cli.main([*words, "--url", "bench.example"]) == Exit.USAGE
+    assert "begins with https://" in capsys.readouterr().err
+    assert cli.main(words) == cli.main(words) == Exit.DONE
     said = capsys.readouterr().out
     assert said.count("added   ") == 1 and said.count("known   ") == 1
     assert "reports: 1, regressions: 0" in said
 
 
-def test_an_address_without_a_scheme_is_wrong_usage(monday, tmp_path, capsys):
-    assert cli.main(["publish", str(monday), "--site", str(tmp_path / "s"), "--url", "bench.example"]) == Exit.USAGE
-    assert "begins with https://" in capsys.readouterr().err
-
-
-def test_files_are_readable_by_a_web_server(monday, tmp_path):
-    Path(monday / "summary.json").chmod(0o600)
-
-    publishing.publish([monday], tmp_path / "site")
-
-    modes = {path.stat().st_mode & 0o777 for path in (tmp_path / "site" / "reports").rglob("*") if path.is_file()}
-    assert modes == {0o644}
-
-
-def test_nothing_is_said_of_regressions_where_nothing_could_be_compared(monday, tmp_path):
-    publishing.publish([monday], tmp_path / "site")
-
-    index = (tmp_path / "site" / "index.html").read_text()
-    assert "No case has two comparable full measurements yet" in index
-    assert "No statistically significant regression" not in index
-
-
-def test_a_report_of_cited_values_says_so_on_the_index(tmp_path):
+def test_a_report_of_cited_values_says_so_and_of_regressions_nothing_is_said_where_nothing_was_compared(site, tmp_path):
     cited = synthetic.replace(reports.summary(), origin="cited")
-    folder = reports.written(tmp_path / "cited", reports.evaluation(cited))
+    publishing.publish([reports.written(tmp_path / "cited", reports.evaluation(cited))], site)
 
-    publishing.publish([folder], tmp_path / "site")
-
-    assert '<span lang="en">cited</span>' in (tmp_path / "site" / "index.html").read_text()
+    assert '<span lang="en">cited</span>' in index(site)
+    assert "No case has two comparable full measurements yet" in index(site)
+    assert "No statistically significant regression" not in index(site)
 
 
 @pytest.fixture
@@ -308,31 +261,27 @@ def slower_everywhere(tmp_path):
     return [made("calm", 1, 1.0), made("busy", 2, 0.5, *busy)]
 
 
-def test_a_loss_of_all_cases_is_told_once_with_the_disturbances_first(slower_everywhere, tmp_path):
-    publishing.publish(slower_everywhere, tmp_path / "site")
+def test_a_loss_of_all_cases_is_told_once_with_the_disturbances_first_and_of_each_report_who_is_fastest(
+    slower_everywhere, site
+):
+    publishing.publish(slower_everywhere, site)
 
-    index = pages.read((tmp_path / "site" / "index.html").read_text())
-    (told,) = index.one("ul", class_="lost").all("li")
+    page = pages.read(index(site))
+    (told,) = page.one("ul", class_="lost").all("li")
     text = told.text("en")
     assert text.startswith("Recorded: other programs used the machine during 0 runs of the earlier report and 2 of")
     assert "The campaigns differ (4 of 4 cases slower, 50%); the cause is not separable" in text
     assert text.endswith("2026-11-01 → 2026-11-02")
-    facts = json.loads((tmp_path / "site" / "site.json").read_text())
+    facts = json.loads((site / "site.json").read_text())
     assert facts["regressions"] == []
     assert facts["together"][0]["disturbed_runs"] == {"before": 0, "after": 2}
-    assert "The campaigns differ" in (tmp_path / "site" / "feed.en.xml").read_text()
-
-
-def test_the_index_tells_of_each_report_who_is_fastest_and_what_changed(slower_everywhere, tmp_path):
-    site = tmp_path / "site"
-    publishing.publish(slower_everywhere, site)
-
-    later, earlier = pages.rows(pages.read((site / "index.html").read_text()).one("table", class_="shelf"))
+    assert "The campaigns differ" in (site / "feed.en.xml").read_text()
+    later, earlier = pages.rows(page.one("table", class_="shelf"))
     assert "ResNet-50 v1.5" in earlier[2] and "MXNet is fastest: 300.00 images/s" in earlier[2]
     assert "Against" not in earlier[2]
     assert "MXNet is fastest: 150.00 images/s" in later[2]
     assert "Against 2026-11-01: campaigns differ (4 of 4 slower, 50%); cause not separable" in later[2]
-    numbers = pages.read((site / "index.html").read_text()).all("a", class_="num")
+    numbers = page.all("a", class_="num")
     assert numbers and all((site / one["href"].partition("#")[0]).is_file() for one in numbers)
 
 

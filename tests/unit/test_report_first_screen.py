@@ -81,15 +81,13 @@ def test_without_script_every_cell_of_the_matrix_leads_to_its_answer_and_all_ans
     assert {link[1:] for link in links if link.startswith("#a-")} <= set(blocks)
 
 
-def _finding(model, ranked, decided):
-    words = SPOKEN("verdict.title")
-    return verdict.ModelFinding(
-        ref="", model=model, about=words, sentence=words, beside=None, ranked=ranked, decided=decided
-    )
-
-
 def test_of_many_models_those_that_compare_most_stand_open_and_decided_ones_first():
-    many = [_finding(name, int(name[1]), name[0] == "d") for name in ("o1", "o4", "o3", "d3", "d2", "o5")]
+    text = SPOKEN("verdict.title")
+    about = {"ref": "", "about": text, "sentence": text, "beside": None}
+    many = [
+        verdict.ModelFinding(model=name, ranked=int(name[1]), decided=name[0] == "d", **about)
+        for name in ("o1", "o4", "o3", "d3", "d2", "o5")
+    ]
 
     assert [one.model for one in verdict.choose_open(many)] == ["o4", "d3", "o5"]
     assert verdict.choose_open(many[:5]) == tuple(many[:5])
@@ -111,15 +109,17 @@ def test_what_was_found_of_further_models_is_one_click_away_and_a_line_names_the
     assert folded.all("summary")[0].text("en").startswith("3 more models: ")
 
 
+def matrix_of(book):
+    return matrix.matrix(book, answers.questions(book, SPOKEN), SPOKEN)
+
+
 def test_the_matrix_says_ties_leads_and_what_would_decide(built):
-    of = synthetic.asked()
-    book = Book(evaluation=of)
-    *_, row = matrix.matrix(book, answers.questions(book, SPOKEN), SPOKEN).rows
+    *_, row = matrix_of(Book(evaluation=synthetic.asked())).rows
+    few = matrix_of(built("full").book)
 
     tie = ("tie", "OneFlow = NGC PyTorch", "+2.0%")
     found = [(cell.tone, said(cell.winner) if cell.winner else "", cell.lead) for cell in row.cells]
     assert found == [("none", "", ""), tie, tie]
-    few = matrix.matrix(built("full").book, answers.questions(built("full").book, SPOKEN), SPOKEN)
     assert {cell.tone for cell in few.rows[0].cells} == {"open"}
     assert said(few.rows[0].cells[0].note) == "needs 16 runs"
     assert few.threshold.text == "80%"
@@ -133,8 +133,7 @@ def test_what_every_open_cell_needs_is_seen_once_and_heard_at_each(speeds, neede
         for scale, values in runs.items()
         for name in ("pytorch", "mxnet")
     ]
-    book = Book(evaluation=reports.evaluation(*rows))
-    found = matrix.matrix(book, answers.questions(book, SPOKEN), SPOKEN)
+    found = matrix_of(Book(evaluation=reports.evaluation(*rows)))
 
     assert (said(found.needed) if found.needed else None) == needed
     assert all(cell.note for cell in found.rows[0].cells)
@@ -143,15 +142,13 @@ def test_what_every_open_cell_needs_is_seen_once_and_heard_at_each(speeds, neede
 def test_the_efficiency_is_held_against_the_threshold_of_the_criterion_and_not_a_fixed_one():
     of = synthetic.ladder()
     linear = next(one for one in of.verdicts if one.criterion == "C1")
-    strict = replace(of, verdicts=(replace(linear, threshold=0.999),))
 
-    def outcomes(evaluation):
-        book = Book(evaluation=evaluation)
-        found = matrix.matrix(book, answers.questions(book, SPOKEN), SPOKEN)
+    def outcomes(*verdicts):
+        found = matrix_of(Book(evaluation=replace(of, verdicts=verdicts)))
         return {cell.outcome for row in found.rows for cell in row.efficiencies if cell.value}
 
-    assert "pass" not in outcomes(strict)
-    assert outcomes(replace(of, verdicts=())) == {"information"}
+    assert "pass" not in outcomes(replace(linear, threshold=0.999))
+    assert outcomes() == {"information"}
 
 
 def test_a_report_of_one_setting_draws_its_runs_where_a_matrix_would_have_one_row(built):
@@ -163,40 +160,43 @@ def test_a_report_of_one_setting_draws_its_runs_where_a_matrix_would_have_one_ro
 
 
 def test_notices_are_a_line_each_with_the_whole_behind_it():
-    book = Book(evaluation=synthetic.quick())
-    found = {one.kind: one for one in notices.notices(book, SPOKEN)}
+    found = {one.kind: one for one in notices.notices(Book(evaluation=synthetic.quick()), SPOKEN)}
 
-    assert said(found["profile"].line) == (
-        "Preliminary: 3 repeats of 30 steps each; the full protocol takes 5 to 7 of 100."
-    )
+    line = "Preliminary: 3 repeats of 30 steps each; the full protocol takes 5 to 7 of 100."
+    assert said(found["profile"].line) == line
     assert "make report PROFILE=full" in said(found["profile"].whole)
     assert all(len(said(one.line)) < 180 for one in found.values())
 
 
-def test_whether_the_machine_was_quiet_is_said_and_by_how_much_it_was_not():
+@pytest.mark.parametrize(
+    ("evaluation", "language", "line"),
+    [
+        (synthetic.thorough, "en", "8 cases planned: 8 valid."),
+        (synthetic.all_failed, "zh", "计划 4 个用例：0 个有效，4 个没有有效结果。"),
+        (synthetic.quick, "en", "8 cases planned: 8 valid, all of them partial."),
+    ],
+)
+def test_what_was_not_skipped_and_not_lost_is_not_counted(evaluation, language, line):
+    assert said(notices.coverage(Book(evaluation=evaluation()), SPOKEN), language) == line
+
+
+def test_whether_the_machine_was_quiet_is_said_and_by_how_much_it_was_not_and_nothing_under_a_quota():
     quick = synthetic.quick()
     first, *others = quick.summaries
     disturbed = replace(first.measurements[0], findings=(BusyMachine(others=0.5, where=first.measurements[0].run.id),))
     busy = replace(quick, summaries=(replace(first, measurements=(disturbed, *first.measurements[1:])), *others))
+    quota = ContainerLimits(cpus=0.5, memory_bytes=None)
+    on = {key: replace(one, container=quota) for key, one in quick.environments.items()}
+    limited = Book(evaluation=replace(quick, environments=on))
 
-    def lines(evaluation):
-        return {one.kind: said(one.line) for one in notices.notices(Book(evaluation=evaluation), SPOKEN)}
+    def lines(book):
+        return {one.kind: said(one.line) for one in notices.notices(book, SPOKEN)}
 
-    assert "quiet-machine" in lines(quick) and "busy" not in lines(quick)
-    assert "in 1 of 24 runs other programs used the CPU, at most 50.0% of it" in lines(busy)["busy"]
-    assert "quiet-machine" not in lines(busy)
-
-
-def test_under_a_quota_nobody_says_that_the_machine_was_quiet():
-    quick = synthetic.quick()
-    limited = {
-        key: replace(one, container=ContainerLimits(cpus=0.5, memory_bytes=None))
-        for key, one in quick.environments.items()
-    }
-    book = Book(evaluation=replace(quick, environments=limited))
-
-    assert "quiet-machine" not in {one.kind for one in notices.notices(book, SPOKEN)}
-    assert machine_noise.others_seen(Book(evaluation=quick)) and not machine_noise.others_seen(book)
+    assert "quiet-machine" in lines(Book(evaluation=quick)) and "busy" not in lines(Book(evaluation=quick))
+    loud = lines(Book(evaluation=busy))
+    assert "in 1 of 24 runs other programs used the CPU, at most 50.0% of it" in loud["busy"]
+    assert "quiet-machine" not in loud and "quiet-machine" not in lines(limited)
+    assert machine_noise.others_seen(Book(evaluation=quick)) and not machine_noise.others_seen(limited)
 
 
 def test_the_hours_of_the_full_protocol_come_from_the_recorded_durations():
@@ -238,15 +238,6 @@ def test_the_terminal_ends_with_the_sentences_of_the_page(capsys, language, said
     first, second = (line.replace("（", " (") for line in (first, second))
     assert first.startswith("ResNet-50 v1.5 (FP32 · bsz 8") and second.startswith("BERT-Base (AMP · bsz 64")
     assert said in second and "<" not in second
-
-
-def test_what_was_not_skipped_and_not_lost_is_not_counted():
-    whole = notices.coverage(Book(evaluation=synthetic.thorough()), SPOKEN)
-    broken = notices.coverage(Book(evaluation=synthetic.all_failed()), SPOKEN)
-
-    assert said(whole) == "8 cases planned: 8 valid."
-    assert said(broken, "zh") == "计划 4 个用例：0 个有效，4 个没有有效结果。"
-    assert said(notices.coverage(Book(evaluation=synthetic.quick()), SPOKEN)).endswith("8 valid, all of them partial.")
 
 
 def test_a_setting_is_offered_in_the_readers_language_and_asked_for_by_one_name(tmp_path):

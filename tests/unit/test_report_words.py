@@ -17,53 +17,12 @@ SPOKEN = words.read()
 LANGUAGES = ("zh", "en")
 # Keys that code puts together: `t("status." ~ state)` and the like.
 COMPOSED = (
-    "totals",
-    "explain",
-    *(
-        "effects",
-        "of_all",
-        "glyphs",
-        "share_of",
-        "unlike",
-        "forecasts",
-        "convergence",
-        "scores",
-        "phases",
-        "steptime",
-        "options",
-        "option_spoken",
-        "option_values",
-        "tables",
-        "problem_status",
-        "outline",
-        "topology",
-        "settings",
-        "axes",
-        "columns",
-        "criteria",
-        "resource_kinds",
-        "criteria_short",
-        "fields",
-        "figures",
-        "filter",
-        "findings",
-        "kind",
-    ),
-    *("launcher", "legend", "methods", "origin", "quality", "resources", "rules", "severity", "status", "tasks"),
-    *(
-        "titles",
-        "usage",
-        "values",
-        "views",
-        "verdict",
-        "verdicts",
-        "background",
-        "reproduction",
-        "notices",
-        "headlines",
-        "answers",
-        "matrix",
-    ),
+    *("totals", "explain", "effects", "of_all", "glyphs", "share_of", "unlike", "forecasts", "convergence", "scores"),
+    *("phases", "steptime", "options", "option_spoken", "option_values", "tables", "problem_status", "outline"),
+    *("topology", "settings", "axes", "columns", "criteria", "resource_kinds", "criteria_short", "fields", "figures"),
+    *("filter", "findings", "kind", "launcher", "legend", "methods", "origin", "quality", "resources", "rules"),
+    *("severity", "status", "tasks", "titles", "usage", "values", "views", "verdict", "verdicts", "background"),
+    *("reproduction", "notices", "headlines", "answers", "matrix"),
 )
 
 
@@ -73,27 +32,23 @@ def test_the_files_hold_the_same_keys_and_places():
     assert tables["zh"].keys() == tables["en"].keys()
 
 
-def test_a_missing_key_is_named():
-    with pytest.raises(WordsError, match=r'en\.toml: "page\.only_here" is missing'):
-        words.check({"zh": {"page.only_here": "甲"}, "en": {}})
+@pytest.mark.parametrize(
+    ("zh", "en", "said"),
+    [
+        ({"page.only_here": "甲"}, {}, r'en\.toml: "page\.only_here" is missing'),
+        ({"a": "共 {n} 个"}, {"a": "many"}, "places"),
+    ],
+)
+def test_a_key_or_a_place_that_one_language_lacks_is_named(zh, en, said):
+    with pytest.raises(WordsError, match=said):
+        words.check({"zh": zh, "en": en})
 
 
-def test_a_place_that_one_language_lacks_is_named():
-    with pytest.raises(WordsError, match="places"):
-        words.check({"zh": {"a": "共 {n} 个"}, "en": {"a": "many"}})
-
-
-def test_a_sentence_without_its_value_is_refused():
+def test_a_sentence_without_its_value_a_value_without_a_place_and_an_unknown_language_are_refused():
     with pytest.raises(WordsError, match=r"runs"):
         SPOKEN("headlines.all_valid")
-
-
-def test_a_value_without_a_place_is_refused():
     with pytest.raises(WordsError):
         SPOKEN("words.copy", n=1)
-
-
-def test_an_unknown_language_is_refused_with_the_known_ones():
     with pytest.raises(WordsError, match="en, zh"):
         words.read(("fr",))
 
@@ -104,41 +59,35 @@ def test_values_are_escaped_and_our_own_markup_is_not():
     assert spoken("a", x="<i>").in_language("zh") == "<b>&lt;i&gt;</b>"
 
 
-def test_english_nouns_follow_their_number():
-    one, many = (SPOKEN("problems.cases", n=n).plain("en") for n in (1, 2))
-
-    assert (one, many) == ("1 case", "2 cases")
-
-
-def test_lists_are_separated_as_each_language_does():
-    listed = SPOKEN.listed(["PyTorch", "MXNet"])
-
-    assert (listed.plain("zh"), listed.plain("en")) == ("PyTorch、MXNet", "PyTorch, MXNet")
-
-
-def test_chinese_sentences_follow_one_another_without_a_blank():
-    both = SPOKEN.sentences([SPOKEN("quality.no_failures"), SPOKEN("quality.no_skips")])
-
-    assert both.plain("zh") == "没有失败的运行。没有跳过的用例。"
-    assert both.plain("en") == "No run failed. No case was skipped."
-
-
-def test_durations_are_worded_in_both_languages():
-    duration = SPOKEN.duration(4071)
-
-    assert (duration.plain("zh"), duration.plain("en")) == ("1 小时 07 分 51 秒", "1 h 07 min 51 s")
+@pytest.mark.parametrize(
+    ("said", "zh", "en"),
+    [
+        (SPOKEN("problems.cases", n=1), "1 个用例", "1 case"),
+        (SPOKEN("problems.cases", n=2), "2 个用例", "2 cases"),
+        (SPOKEN.listed(["PyTorch", "MXNet"]), "PyTorch、MXNet", "PyTorch, MXNet"),
+        (
+            SPOKEN.sentences([SPOKEN("quality.no_failures"), SPOKEN("quality.no_skips")]),
+            *("没有失败的运行。没有跳过的用例。", "No run failed. No case was skipped."),
+        ),
+        (SPOKEN.duration(4071), "1 小时 07 分 51 秒", "1 h 07 min 51 s"),
+    ],
+)
+def test_numbers_lists_sentences_and_durations_are_put_together_as_each_language_does(said, zh, en):
+    assert (said.plain("zh"), said.plain("en")) == (zh, en)
 
 
 def test_one_language_alone_needs_no_marks():
     assert words.read(("en",))("words.copy").__html__() == "Copy"
 
 
-def test_every_key_that_a_template_asks_for_exists():
-    asked = re.compile(r"""\bt\("([\w.]+)"[,)]""")
+def test_every_key_that_a_template_asks_for_exists_and_no_sentence_lies_unused():
     files = [*paths.TEMPLATES.glob("*.j2"), *paths.SECTIONS.rglob("*.j2"), *(paths.PACKAGE / "report").rglob("*.py")]
-    keys = {key for file in files for key in asked.findall(file.read_text(encoding="utf-8"))}
+    text = "\n".join(file.read_text(encoding="utf-8") for file in files)
+    keys = re.findall(r"""\bt\("([\w.]+)"[,)]""", text)
+    unused = [key for key in SPOKEN.tables["zh"] if f'"{key}"' not in text and key.partition(".")[0] not in COMPOSED]
 
-    assert sorted(key for key in keys if key not in SPOKEN) == []
+    assert sorted({key for key in keys if key not in SPOKEN}) == []
+    assert unused == []
 
 
 def test_each_column_that_the_page_shows_has_its_name_in_the_file_of_columns():
@@ -147,24 +96,10 @@ def test_each_column_that_the_page_shows_has_its_name_in_the_file_of_columns():
     assert {name: set(texts) for name, texts in file.items()} == {one.name: set(LANGUAGES) for one in columns.SHOWN}
 
 
-def test_no_sentence_lies_unused():
-    files = [*paths.TEMPLATES.glob("*.j2"), *paths.SECTIONS.rglob("*.j2"), *(paths.PACKAGE / "report").rglob("*.py")]
-    text = "\n".join(file.read_text(encoding="utf-8") for file in files)
-    unused = [key for key in SPOKEN.tables["zh"] if f'"{key}"' not in text and key.partition(".")[0] not in COMPOSED]
-
-    assert unused == []
-
-
 def test_what_criteria_reason_has_a_sentence_in_both_languages():
     text = Path(verdicts.__file__).read_text(encoding="utf-8")
-    reasons = set(re.findall(r'reason="(\w+)"', text)) | {
-        "met",
-        "not_met",
-        "faster",
-        "no_difference",
-        "cannot_tell",
-        "short_window",
-    }
+    reasons = {"met", "not_met", "faster", "no_difference", "cannot_tell", "short_window"}
+    reasons |= set(re.findall(r'reason="(\w+)"', text))
 
     assert sorted(reason for reason in reasons if f"verdicts.{reason}" not in SPOKEN) == []
 
@@ -206,43 +141,36 @@ def test_bad_chinese_typography_is_caught(sentence, fault):
 def test_labels_are_the_glossarys_terms():
     terms = {term.key: term for term in glossary.terms()}
     ours = {
-        "verdict.pass": "pass",
-        "verdict.fail": "fail",
-        "verdict.undetermined": "undetermined",
-        "axes.speedup": "speedup",
-        "axes.efficiency": "scaling_efficiency",
-        "axes.items_per_s_per_device": "throughput_per_device",
-        "usage.title": "hardware_utilisation",
-        "status.not_planned": None,
-        "background.matrix": None,
-        "resources.gpu": "gpu_utilisation",
-        "resources.gpu_memory": "gpu_memory_used",
+        **{f"verdict.{outcome}": outcome for outcome in ("pass", "fail", "undetermined")},
+        **{"axes.speedup": "speedup", "axes.efficiency": "scaling_efficiency"},
+        **{"axes.items_per_s_per_device": "throughput_per_device", "usage.title": "hardware_utilisation"},
+        **{"resources.gpu": "gpu_utilisation", "resources.gpu_memory": "gpu_memory_used"},
     }
 
     for key, term in ours.items():
-        if term is not None:
-            assert SPOKEN.tables["zh"][key] == terms[term].zh
-            assert SPOKEN.tables["en"][key].casefold() == terms[term].en.casefold()
+        assert SPOKEN.tables["zh"][key] == terms[term].zh
+        assert SPOKEN.tables["en"][key].casefold() == terms[term].en.casefold()
 
 
 def test_the_glossary_is_the_shared_one(shared):
     assert glossary.FILE.read_bytes() == (shared / "reference" / "glossary.csv").read_bytes()
 
 
-def test_a_report_on_cpus_speaks_of_processes_and_not_of_cards():
-    said = words.read(("zh",), on_cpu=True)
+@pytest.mark.parametrize(
+    ("key", "values", "zh"),
+    [
+        ("figures.block", {"model": "a", "precision": "b", "batch": "8"}, "a，b，每进程批大小 8。"),
+        ("headlines.base", {"devices": "2"}, "基准 = 2 进程"),
+        ("columns.batch_per_device", {}, "每进程批大小"),
+        ("background.size", {"nodes": "4", "devices": "32"}, "4 机 32 卡"),  # the rules speak of cards everywhere
+    ],
+)
+def test_a_report_on_cpus_speaks_of_processes_and_not_of_cards(key, values, zh):
+    on_cpu = words.read(("zh",), on_cpu=True)
 
-    assert said("figures.block", model="a", precision="b", batch="8").plain("zh") == "a，b，每进程批大小 8。"
-    assert said("headlines.base", devices="2").plain("zh") == "基准 = 2 进程"
-    assert said("columns.batch_per_device").plain("zh") == "每进程批大小"
+    assert on_cpu(key, **values).plain("zh") == zh
+    assert "1,000 卡" in on_cpu("rules_text.largest").plain("zh")
     assert words.read(("zh",))("columns.batch_per_device").plain("zh") == "单卡批大小"
-
-
-def test_the_rules_speak_of_cards_on_every_machine():
-    said = words.read(("zh",), on_cpu=True)
-
-    assert "1,000 卡" in said("rules_text.largest").plain("zh")
-    assert said("background.size", nodes="4", devices="32").plain("zh") == "4 机 32 卡"
 
 
 def test_the_glossary_of_a_report_on_cpus_speaks_of_processes_and_by_the_pages_own_words():
@@ -254,15 +182,14 @@ def test_the_glossary_of_a_report_on_cpus_speaks_of_processes_and_by_the_pages_o
     assert glossary_section.adapt_term(terms["partial"], of_cards).zh == "样本不足"
 
 
-@pytest.mark.parametrize("word", ["无从", "印出", "参测", "求解时间", "部分完成", "利用率", "剔除", "凭据"])
-def test_the_chinese_has_one_word_for_an_idea(word):
-    said = {**SPOKEN.tables["zh"], **words.read_beyond_the_page().tables["zh"]}
+@pytest.mark.parametrize(
+    ("language", "word"),
+    [
+        *(("zh", word) for word in ("无从", "印出", "参测", "求解时间", "部分完成", "利用率", "剔除", "凭据")),
+        *(("en", word) for word in ("held equal", "stands for", "so many", "thrown away", "nobody states", " n ≥ 1")),
+    ],
+)
+def test_a_language_has_one_plain_word_for_an_idea(language, word):
+    said = {**SPOKEN.tables[language], **words.read_beyond_the_page().tables[language]}
 
-    assert [key for key, sentence in said.items() if word in sentence.replace("模型算力利用率", "")] == []
-
-
-@pytest.mark.parametrize("phrase", ["held equal", "stands for", "so many", "thrown away", "Nobody states", " n ≥ 1"])
-def test_the_english_says_plainly_what_it_means(phrase):
-    said = {**SPOKEN.tables["en"], **words.read_beyond_the_page().tables["en"]}
-
-    assert [key for key, sentence in said.items() if phrase.casefold() in sentence.casefold()] == []
+    assert [key for key, text in said.items() if word in text.casefold().replace("模型算力利用率", "")] == []
