@@ -67,45 +67,29 @@ def test_the_cost_of_deciding_comes_from_the_recorded_durations():
 
 
 @pytest.mark.parametrize("origin", ["cited", "digitised"])
-def test_published_figures_are_ranked_and_never_tested(origin):
-    cited = [replace(summary(name, speed), origin=origin) for name, speed in (("mxnet", 80.0), ("pytorch", 100.0))]
+def test_published_figures_are_ranked_and_never_tested_and_simulated_ones_are_not_called_fastest(origin):
+    slow, fast = summary("mxnet", 80.0), summary("pytorch", 100.0)
 
-    found = only(cited)
+    found = only([replace(slow, origin=origin), replace(fast, origin=origin)])
 
     assert (found.said, found.decided, found.deciding) == ("published", False, None)
     assert found.lead == pytest.approx(0.25)
+    assert only([replace(slow, origin="simulated"), fast]).said == "untold"
 
 
-def test_simulated_values_are_not_called_fastest():
-    found = only([replace(summary("mxnet", 80.0), origin="simulated"), summary("pytorch", 100.0)])
+def test_other_facts_and_a_slower_script_of_a_framework_are_not_ranked_and_say_in_what_they_differ():
+    unlike, slow = summary("mxnet", 300.0), summary("pytorch", 50.0, recipe="official")
+    runs = [
+        replace(run, facts=tuple(replace(f, value="imagenet") if f.key == "data" else f for f in run.facts))
+        for run in unlike.measurements
+    ]
 
-    assert found.said == "untold"
-
-
-def test_what_is_measured_under_other_facts_is_not_ranked_and_says_in_what_it_differs():
-    unlike = summary("mxnet", 300.0)
-    unlike = replace(
-        unlike,
-        measurements=tuple(
-            replace(run, facts=tuple(replace(f, value="imagenet") if f.key == "data" else f for f in run.facts))
-            for run in unlike.measurements
-        ),
-    )
-
-    found = only([unlike, summary("pytorch", 100.0), summary("oneflow", 90.0)])
+    found = only([replace(unlike, measurements=tuple(runs)), slow, summary("pytorch", 100.0), summary("oneflow", 90.0)])
 
     assert names(found.ranked) == ["pytorch", "oneflow"]
-    assert [(one.summary.case.framework, one.why) for one in found.apart] == [("mxnet", ("facts.data",))]
+    apart = {(one.summary.case.framework, one.summary.case.recipe, one.why) for one in found.apart}
+    assert apart == {("mxnet", unlike.case.recipe, ("facts.data",)), ("pytorch", "official", ("recipe",))}
     assert found.missing == ()
-
-
-def test_a_framework_stands_for_its_fastest_script():
-    slow = summary("pytorch", 50.0, recipe="official")
-
-    found = only([slow, summary("pytorch", 100.0), summary("mxnet", 80.0)])
-
-    assert names(found.ranked) == ["pytorch", "mxnet"]
-    assert [(one.summary, one.why) for one in found.apart] == [(slow, ("recipe",))]
 
 
 def test_every_framework_of_the_model_is_ranked_or_has_its_reason():
@@ -163,30 +147,22 @@ def test_the_headline_is_the_largest_of_the_scales_that_most_frameworks_share():
     assert answers.headline(answers.answers([], [case("pytorch")])) is None
 
 
-def test_an_order_that_no_two_runs_contradict_is_known_as_such():
-    apart = only([summary("mxnet", 80.0, FIVE[:3]), summary("pytorch", 100.0, FIVE[:3])])
-    mixed = only([summary("mxnet", 99.5, FIVE[:3]), summary("pytorch", 100.0, FIVE[:3])])
-
-    assert (apart.in_steps, mixed.in_steps) == (True, False)
-    assert (apart.all_alike, mixed.all_alike) == (False, True)
-
-
-def test_neighbours_that_the_runs_do_not_tell_apart_are_joined_by_another_sign():
+def test_an_order_that_no_two_runs_contradict_is_known_as_such_and_other_neighbours_have_another_sign():
     rows = [summary("mxnet", 100.0, FIVE[:3]), summary("oneflow", 99.5, FIVE[:3]), summary("pytorch", 80.0, FIVE[:3])]
+    one, alike, apart = only(rows), only(rows[:2]), only(rows[1:])
 
-    one, alike = only(rows), only(rows[:2])
-
-    assert (one.steps, one.all_alike) == ((False, True), False)
+    assert [found.in_steps for found in (apart, alike)] == [True, False]
+    assert [found.all_alike for found in (apart, alike, one)] == [False, True, False]
+    assert one.steps == (False, True)
     said = answers_section.sentence(one, SPOKEN).plain("en").replace("\u00a0", " ")
     assert "MXNet 99.50 ≈ OneFlow 99.00 > PyTorch 79.60" in said
     assert answers_section.sentence(alike, SPOKEN).plain("en").startswith("No order yet")
 
 
 def test_the_most_efficient_is_no_base():
-    rows = {one.case.id: one for one in synthetic.thorough().summaries}
-    found = {one.devices: one for one in answers.answers(rows.values())}
+    rows = synthetic.thorough().summaries
+    found = {one.devices: one for one in answers.answers(rows)}
 
     assert answers.most_efficient(found[1]) is None
-    assert answers.most_efficient(found[2]).efficiency.value == max(
-        one.efficiency.value for one in rows.values() if one.case.total_devices == 2
-    )
+    best = max(one.efficiency.value for one in rows if one.case.total_devices == 2)
+    assert answers.most_efficient(found[2]).efficiency.value == best

@@ -42,12 +42,13 @@ def test_the_ratio_is_that_of_the_medians_and_carries_an_interval():
     assert found.ratio.low < found.ratio.value < found.ratio.high
 
 
-def test_a_short_window_is_too_little_to_call_anything_slower():
+def test_a_short_window_calls_nothing_slower_and_machines_are_compared_when_that_is_asked_for():
     of = synthetic.case(protocol=synthetic.QUICK)
+    short = one(reports.summary(of=of), reports.summary(reports.SLOWER, of=of, day=2))
+    elsewhere = reports.summary(reports.FASTER, day=2, environment=MACHINE)
 
-    found = one(reports.summary(of=of), reports.summary(reports.SLOWER, of=of, day=2))
-
-    assert (found.outcome, found.why.key) == ("cannot_tell", "short_window")
+    assert (short.outcome, short.why.key) == ("cannot_tell", "short_window")
+    assert one(reports.summary(), elsewhere, across_environments=True).outcome == "faster"
 
 
 @pytest.mark.parametrize(
@@ -68,30 +69,15 @@ def test_what_cannot_be_compared_says_why(after, reason):
     assert found.why.key == reason
 
 
-def test_machines_are_compared_when_that_is_asked_for():
-    found = one(
-        reports.summary(), reports.summary(reports.FASTER, day=2, environment=MACHINE), across_environments=True
-    )
-
-    assert found.outcome == "faster"
-
-
 def test_a_case_without_a_counterpart_names_what_its_nearest_relative_has_different():
     longer = synthetic.case(protocol=Protocol(measured_steps=200))
 
     found = changes.between([reports.summary()], [reports.summary(of=longer, day=2)])
 
-    assert [(one.only_in, one.why.key) for one in found.unpaired] == [
-        ("after", "only_after_like"),
-        ("before", "only_before_like"),
-    ]
+    pairs = [(one.only_in, one.why.key) for one in found.unpaired]
+    assert pairs == [("after", "only_after_like"), ("before", "only_before_like")]
     assert found.unpaired[0].why.differences == (("protocol", "20+200", "20+100"),)
-
-
-def test_a_case_without_any_relative_stands_in_one_report_only():
-    found = changes.between([reports.summary()], [])
-
-    assert found.unpaired[0].why == changes.Why(key="only_before")
+    assert changes.between([reports.summary()], []).unpaired[0].why == changes.Why(key="only_before")
 
 
 def test_a_finished_report_reads_back_as_it_was_summarised(tmp_path):
@@ -133,56 +119,52 @@ def two(tmp_path):
     return [str(reports.written(tmp_path / name, of)) for name, of in (("a", before), ("b", after))]
 
 
-def test_compare_reports_says_what_became_slower_with_both_versions(two, capsys):
-    assert cli.main(["compare-reports", *two]) == Exit.DONE
+@pytest.fixture
+def say(two, capsys):
+    """What `compare-reports` says of *two*, or of others."""
 
-    said = capsys.readouterr().out
-    assert "▼ slower" in said
-    assert "100.00 images/s   90.00 images/s" in said
-    assert said.index("2.0") < said.index("2.1")
-    assert "1 slower, 0 faster" in said
+    def said(*options, of=two):
+        cli.main(["compare-reports", *of, *options])
+        return capsys.readouterr().out
 
-
-def test_a_regression_is_exit_code_5_only_where_that_was_asked_for(two):
-    assert cli.main(["compare-reports", *two, "--fail-on-regression"]) == Exit.CRITERION_FAILED
-    assert cli.main(["compare-reports", *reversed(two), "--fail-on-regression"]) == Exit.DONE
+    return said
 
 
-def test_compare_reports_prints_json(two, capsys):
-    cli.main(["compare-reports", *two, "--json"])
+def test_compare_reports_says_what_became_slower_with_both_versions_in_the_languages_asked_for(say):
+    english, chinese, both = say(), say("--lang", "zh"), say("--lang", "zh,en")
 
-    found = json.loads(capsys.readouterr().out)
+    assert "▼ slower" in english and "1 slower, 0 faster" in english
+    assert "100.00 images/s   90.00 images/s" in english
+    assert english.index("2.0") < english.index("2.1")
+    assert "▼ 变慢" in chinese and "变慢 1 个，变快 0 个" in chinese
+    assert "slower" not in chinese and "after" not in chinese
+    assert both.index("变慢 1 个") < both.index("1 slower, 0 faster")
+
+
+def test_compare_reports_prints_json(say):
+    found = json.loads(say("--json"))
+
     assert found["slower"] == 1
     assert found["changes"][0]["outcome"] == "slower"
     assert found["changes"][0]["after"]["framework_versions"] == ["2.1"]
     assert found["expected_by_chance"] == pytest.approx(0.05)
 
 
-def test_compare_reports_speaks_chinese_or_both_languages(two, capsys):
-    cli.main(["compare-reports", *two, "--lang", "zh"])
-    chinese = capsys.readouterr().out
-    cli.main(["compare-reports", *two, "--lang", "zh,en"])
-    both = capsys.readouterr().out
-
-    assert "▼ 变慢" in chinese and "变慢 1 个，变快 0 个" in chinese
-    assert "slower" not in chinese and "after" not in chinese
-    assert both.index("变慢 1 个") < both.index("1 slower, 0 faster")
-
-
-def test_the_reasons_in_json_are_in_the_languages_asked_for(tmp_path, capsys):
-    few = reports.evaluation(reports.summary(reports.STEADY[:2]))
-    more = reports.evaluation(reports.summary(reports.SLOWER, day=2))
-    folders = [str(reports.written(tmp_path / name, of)) for name, of in (("a", few), ("b", more))]
-    cli.main(["compare-reports", *folders, "--json", "--lang", "zh,en"])
-
-    (change,) = json.loads(capsys.readouterr().out)["changes"]
-    assert change["reasons"]["en"] == "2 valid repeats; 5 are needed to call a difference significant"
-    assert change["reason"] == change["reasons"]["zh"] != change["reasons"]["en"]
-
-
-def test_a_language_that_is_not_there_is_refused(two, capsys):
+def test_a_regression_is_exit_code_5_only_where_that_was_asked_for_and_an_unknown_language_is_refused(two, capsys):
+    assert cli.main(["compare-reports", *two]) == Exit.DONE
+    assert cli.main(["compare-reports", *two, "--fail-on-regression"]) == Exit.CRITERION_FAILED
+    assert cli.main(["compare-reports", *reversed(two), "--fail-on-regression"]) == Exit.DONE
     assert cli.main(["compare-reports", *two, "--lang", "fr"]) == Exit.USAGE
     assert "expected zh, en or zh,en" in capsys.readouterr().err
+
+
+def test_the_reasons_in_json_are_in_the_languages_asked_for(tmp_path, say):
+    few, more = reports.summary(reports.STEADY[:2]), reports.summary(reports.SLOWER, day=2)
+    folders = [reports.written(tmp_path / f"r{n}", reports.evaluation(of)) for n, of in enumerate((few, more))]
+
+    (change,) = json.loads(say("--json", "--lang", "zh,en", of=map(str, folders)))["changes"]
+    assert change["reasons"]["en"] == "2 valid repeats; 5 are needed to call a difference significant"
+    assert change["reason"] == change["reasons"]["zh"] != change["reasons"]["en"]
 
 
 @pytest.fixture
@@ -198,16 +180,23 @@ def moved(tmp_path):
         return str(reports.written(tmp_path / name, reports.evaluation(*summaries, findings=found)))
 
     busy = findings.BusyMachine(where="a run", others=0.5)
-    return [made("a", 1, (1, 1, 1)), made("b", 2, (0.58, 0.33, 0.5), busy)]
+    return [made("calm", 1, (1, 1, 1)), made("busy", 2, (0.58, 0.33, 0.5), busy)]
 
 
-def test_compare_reports_leads_with_disturbances_and_the_pooled_verdict(moved, capsys):
-    cli.main(["compare-reports", *moved])
+def test_compare_reports_leads_with_disturbances_and_the_pooled_verdict_and_says_once_what_all_share(
+    moved, say, monkeypatch
+):
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    monkeypatch.setenv("COLUMNS", "300")
+    lines = say(of=moved).splitlines()
+    monkeypatch.setenv("COLUMNS", "100")
+    narrow = say(of=moved)
 
-    lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith("Recorded: other programs used the machine during 0 runs of the earlier report and 1")
     assert lines[1].startswith("The campaigns differ (3 of 3 cases slower, 42–67%)")
     assert lines[2] == "0 slower, 0 faster, 0 without a significant difference, 3 undecided, 0 not compared."
+    assert narrow.count("ResNet-50 v1.5") == 1 and "tested" not in narrow
+    assert all(name in narrow for name in ("PyTorch", "MXNet", "TensorFlow"))
 
 
 def test_a_report_against_itself_is_one_sentence_and_proves_no_speed(two, capsys):
@@ -222,44 +211,28 @@ def made(folder, *cases, day=1):
     return str(reports.written(folder, reports.evaluation(*of)))
 
 
-def test_reports_without_a_case_in_common_say_so_first_and_each_reason_once(tmp_path, capsys):
+def test_reports_without_a_case_in_common_say_so_first_and_each_reason_once(tmp_path, say):
     many = [synthetic.case("pytorch", (1, n), protocol=synthetic.FULL) for n in range(1, 11)]
-    folders = made(tmp_path / "a", *many), made(tmp_path / "b", synthetic.case("mxnet", protocol=synthetic.FULL), day=2)
-    cli.main(["compare-reports", *folders])
+    other = synthetic.case("mxnet", protocol=synthetic.FULL)
 
-    said = capsys.readouterr().out
+    said = say(of=(made(tmp_path / "many", *many), made(tmp_path / "other", other, day=2)))
     assert said.startswith("Nothing to compare: the reports have no case in common (10 in the earlier one, 1 in the")
     assert said.count("only in the earlier report") == said.count("only in the later report") == 1
     assert "10 cases" in said and "--json lists the cases" in said
 
 
-def test_what_the_nearest_case_has_different_is_said_in_words_of_the_language(tmp_path, capsys):
+def test_what_the_nearest_case_has_different_is_said_in_words_of_the_language(tmp_path, say):
     one = synthetic.case(protocol=synthetic.FULL, options=(("image_size", "64"),))
     other = replace(one, protocol=Protocol(measured_steps=200), options=(("image_size", "224"),))
-    folders = made(tmp_path / "a", one), made(tmp_path / "b", other, day=2)
-    cli.main(["compare-reports", *folders, "--lang", "zh"])
-    chinese = "".join(capsys.readouterr().out.split())
-    cli.main(["compare-reports", *folders])
+    folders = made(tmp_path / "one", one), made(tmp_path / "other", other, day=2)
 
-    assert "测量方案20+200/20+100、图像边长224/64" in chinese
-    assert "image size 224 / 64" in " ".join(capsys.readouterr().out.split())
+    assert "测量方案20+200/20+100、图像边长224/64" in "".join(say("--lang", "zh", of=folders).split())
+    assert "image size 224 / 64" in " ".join(say(of=folders).split())
 
 
-def test_two_scripts_of_ours_for_one_model_are_told_apart(tmp_path, capsys):
+def test_two_scripts_of_ours_for_one_model_are_told_apart(tmp_path, say):
     one = synthetic.case(protocol=synthetic.FULL)
-    folder = made(tmp_path / "a", one, replace(one, recipe="reference-other"))
-    cli.main(["compare-reports", folder, made(tmp_path / "b", replace(one, framework="mxnet"), day=2)])
+    folder = made(tmp_path / "ours", one, replace(one, recipe="reference-other"))
 
-    said = capsys.readouterr().out
+    said = say(of=(folder, made(tmp_path / "other", replace(one, framework="mxnet"), day=2)))
     assert "reference-other" in said and one.recipe in said
-
-
-def test_compare_reports_says_once_what_all_cases_share_and_breaks_no_word(moved, capsys, monkeypatch):
-    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
-    monkeypatch.setenv("COLUMNS", "100")
-    cli.main(["compare-reports", *moved])
-
-    said = capsys.readouterr().out
-    assert said.count("ResNet-50 v1.5") == 1
-    assert all(name in said for name in ("PyTorch", "MXNet", "TensorFlow"))
-    assert "tested" not in said

@@ -28,20 +28,22 @@ def codes(*scores):
     return [finding.code for finding in convergence.findings([trained(*scores)], (TARGET,))]
 
 
-def test_a_run_to_its_last_epoch_has_a_measured_time_to_solution():
+def test_a_run_to_its_last_epoch_has_a_measured_time_to_solution_and_one_that_failed_has_none():
     run = convergence.run_of(trained(score(70.0, 89, 3500.0), score(76.4, 90, 3600.0)))
 
     assert convergence.solution(run, TARGET) == convergence.Solution(seconds=3600.0, epochs=90, factor=1.0)
     assert codes(*run.scores) == []
+    assert convergence.solution(replace(run, status="failed"), TARGET) is None
 
 
-def test_a_run_that_ended_earlier_is_scaled_and_says_so():
+def test_a_run_that_ended_earlier_is_scaled_and_says_so_and_what_a_script_calls_accuracy_is_top1():
     run = convergence.run_of(trained(score(76.3, 81, 8100.0)))
 
     found = convergence.solution(run, TARGET)
 
     assert (found.seconds, found.scaled) == (pytest.approx(9000.0), True)
     assert codes(*run.scores) == ["D17"]
+    assert codes(score(75.0, 90, 3600.0, metric="accuracy")) == ["D24"]
 
 
 @pytest.mark.parametrize("scores", [(score(10.0, 1, 60.0),), (score(76.4, 90),), ()])
@@ -51,16 +53,6 @@ def test_a_benchmark_of_a_few_steps_or_without_a_clock_has_none_and_claims_nothi
 
     assert run is None or convergence.solution(run, TARGET) is None
     assert codes(*scores) == []
-
-
-def test_a_failed_run_has_no_time_to_solution():
-    run = replace(convergence.run_of(trained(score(76.4, 90, 3600.0))), status="failed")
-
-    assert convergence.solution(run, TARGET) is None
-
-
-def test_what_a_script_calls_accuracy_is_judged_as_top1():
-    assert codes(score(75.0, 90, 3600.0, metric="accuracy")) == ["D24"]
 
 
 @pytest.mark.parametrize(
@@ -90,15 +82,6 @@ def test_hal_is_flagged_where_its_runs_do_not_reach_the_76_percent_it_claims():
     assert missed == {32: -0.09, 64: -0.86}
 
 
-def test_hal_s_time_from_81_epochs_is_scaled_to_90():
-    seconds = published("hal", "time_to_solution_90_epochs")[2, "b208"]
-
-    run = convergence.run_of(trained(score(76.282, 81, seconds * 81 / 90)))
-
-    assert convergence.solution(run, TARGET).seconds == pytest.approx(seconds)
-    assert codes(*run.scores) == ["D17"]
-
-
 def test_chainermn_s_accuracy_with_double_buffering_is_a_difference_and_not_the_same():
     known = published("chainermn", "validation_accuracy_mean5")
 
@@ -123,13 +106,17 @@ def _guessing(losses, accuracies):
     return replace(synthetic.measured(synthetic.case(), 0, 100.0), scores=tuple(scores))
 
 
-def test_a_model_that_only_guesses_is_known_by_its_loss_and_its_accuracy_together():
-    at_chance = convergence.at_chance
-
-    assert at_chance(_guessing((2.303, 2.302, 2.304), (9.65, 10.2))) == 10
-    assert at_chance(_guessing((2.303, 2.302, 2.304), (9.65, 14.0))) is None  # better than a guess
-    assert at_chance(_guessing((2.303, 2.1, 1.9), (10.0, 10.2))) is None  # it learns
-    assert at_chance(_guessing((2.303, 2.302), ())) is None  # a loss alone has no number of classes
-    assert at_chance(_guessing((), (10.0, 10.0))) is None
-    assert at_chance(_guessing((2.303,), (10.0,))) is None  # one epoch is no curve
-    assert at_chance(_guessing((2.303, math.nan, math.inf), (10.0,))) is None
+@pytest.mark.parametrize(
+    ("losses", "accuracies", "classes"),
+    [
+        ((2.303, 2.302, 2.304), (9.65, 10.2), 10),
+        ((2.303, 2.302, 2.304), (9.65, 14.0), None),  # better than a guess
+        ((2.303, 2.1, 1.9), (10.0, 10.2), None),  # it learns
+        ((2.303, 2.302), (), None),  # a loss alone has no number of classes
+        ((), (10.0, 10.0), None),
+        ((2.303,), (10.0,), None),  # one epoch is no curve
+        ((2.303, math.nan, math.inf), (10.0,), None),
+    ],
+)
+def test_a_model_that_only_guesses_is_known_by_its_loss_and_its_accuracy_together(losses, accuracies, classes):
+    assert convergence.at_chance(_guessing(losses, accuracies)) == classes

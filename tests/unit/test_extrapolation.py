@@ -32,16 +32,18 @@ def planned(*scales):
 
 LINEAR = [((1, 1), 100.0), ((1, 8), 800.0), ((2, 8), 1600.0)]
 LONGER = [*LINEAR, ((4, 8), 3200.0)]
+EIGHT = planned((8, 8))
 
 
-def test_perfect_scaling_is_continued_perfectly():
-    assert extrapolation.predicted([(1, 100.0), (8, 800.0), (16, 1600.0)], 128) == pytest.approx(12_800)
-
-
-def test_the_time_of_an_item_grows_by_the_same_amount_with_every_doubling():
-    points = [(1, 1 / 1.0), (2, 2 / 1.1), (4, 4 / 1.2)]
-
-    assert extrapolation.predicted(points, 16) == pytest.approx(16 / 1.4)
+@pytest.mark.parametrize(
+    ("points", "devices", "rate"),
+    [
+        ([(1, 100.0), (8, 800.0), (16, 1600.0)], 128, 12_800),  # perfect scaling
+        ([(1, 1 / 1.0), (2, 2 / 1.1), (4, 4 / 1.2)], 16, 16 / 1.4),
+    ],
+)
+def test_the_time_of_an_item_grows_by_the_same_amount_with_every_doubling(points, devices, rate):
+    assert extrapolation.predicted(points, devices) == pytest.approx(rate)
 
 
 @given(
@@ -66,111 +68,69 @@ def test_every_planned_scale_that_was_validated_gets_a_forecast_with_its_interva
     assert far.efficiency.low < near.efficiency.low < near.efficiency.value < near.efficiency.high
 
 
-def test_a_planned_maximum_beyond_the_validated_distance_is_refused_with_the_distance():
-    (found,) = extrapolation.outlooks(ladder(LONGER), planned((8, 8), (125, 8)))
+@pytest.mark.parametrize(
+    ("speeds", "scales", "forecast", "refused"),
+    [
+        (LONGER, ((8, 8), (125, 8)), ["8x8"], [("125x8", "too_far")]),
+        (LINEAR, ((4, 8), (8, 8)), ["4x8"], [("8x8", "too_few_for_far")]),  # to twice the largest and no further
+        # beyond that the step between nodes must have been measured
+        ([((1, n), 100.0 * n) for n in (1, 2, 4, 8)], ((2, 8), (4, 8)), ["2x8"], [("4x8", "no_crossing")]),
+        (LINEAR[:2], ((4, 8),), [], [("4x8", "too_few")]),
+        ([*LINEAR, ((4, 8), 1500.0)], ((8, 8),), [], [("8x8", "falls")]),
+    ],
+)
+def test_what_was_not_validated_is_refused_with_its_reason(speeds, scales, forecast, refused):
+    (found,) = extrapolation.outlooks(ladder(speeds), planned(*scales))
 
-    assert [forecast.case.scale for forecast in found.forecasts] == ["8x8"]
-    (refusal,) = found.refusals
-    assert (refusal.case.scale, refusal.reason, dict(refusal.values)["distance"]) == ("125x8", "too_far", "31.2")
-
-
-def test_three_scales_are_continued_to_twice_the_largest_and_no_further():
-    (found,) = extrapolation.outlooks(ladder(LINEAR), planned((4, 8), (8, 8)))
-
-    assert [forecast.case.scale for forecast in found.forecasts] == ["4x8"]
-    assert [(one.case.scale, one.reason) for one in found.refusals] == [("8x8", "too_few_for_far")]
-
-
-def test_beyond_twice_the_largest_the_step_between_nodes_must_have_been_measured():
-    inside = [((1, n), 100.0 * n) for n in (1, 2, 4, 8)]
-
-    (found,) = extrapolation.outlooks(ladder(inside), planned((2, 8), (4, 8)))
-
-    assert [forecast.case.scale for forecast in found.forecasts] == ["2x8"]
-    assert [(one.case.scale, one.reason) for one in found.refusals] == [("4x8", "no_crossing")]
+    assert [one.case.scale for one in found.forecasts] == forecast
+    assert [(one.case.scale, one.reason) for one in found.refusals] == refused
+    assert refused[0][1] != "too_far" or dict(found.refusals[0].values)["distance"] == "31.2"
 
 
-def stating(summaries, batch_of):
-    """The same summaries, of runs that state their global batch."""
-    return [
-        replace(
-            one,
-            measurements=tuple(
-                replace(
-                    run,
-                    facts=(
-                        *facts.of_case(one.case),
-                        Fact(key="global_batch", value=batch_of(one.case), source="log"),
-                    ),
-                )
-                for run in one.measurements
-            ),
-        )
-        for one in summaries
-    ]
+def stating(one, batch):
+    """The same summary, of runs that state their global batch."""
+    stated = (*facts.of_case(one.case), Fact(key="global_batch", value=batch, source="log"))
+    return replace(one, measurements=tuple(replace(run, facts=stated) for run in one.measurements))
 
 
-def test_strong_scaling_is_refused_with_the_batches_that_say_so():
-    summaries = stating(ladder(LONGER), lambda case: "256")
+def test_strong_scaling_is_refused_with_the_batches_that_say_so_and_a_batch_that_grows_is_continued():
+    strong, weak = (
+        extrapolation.outlooks([stating(one, batch or str(one.case.global_batch)) for one in ladder(LONGER)], EIGHT)
+        for batch in ("256", None)
+    )
 
-    (found,) = extrapolation.outlooks(summaries, planned((8, 8)))
-
-    (refusal,) = found.refusals
-    assert (found.forecasts, refusal.reason) == ((), "strong")
+    (refusal,) = strong[0].refusals
+    assert (strong[0].forecasts, refusal.reason) == ((), "strong")
     assert dict(refusal.values) == {"batch": "256", "devices": "1", "larger": "256", "more": "32"}
+    assert len(weak[0].forecasts) == 1
 
 
-def test_a_global_batch_that_grows_with_the_devices_is_continued():
-    summaries = stating(ladder(LONGER), lambda case: str(case.global_batch))
-
-    (found,) = extrapolation.outlooks(summaries, planned((8, 8)))
-
-    assert len(found.forecasts) == 1
-
-
-def test_two_scales_are_too_few():
-    (found,) = extrapolation.outlooks(ladder(LINEAR[:2]), planned((4, 8)))
-
-    assert (found.forecasts, found.refusals[0].reason) == ((), "too_few")
-
-
-def test_a_series_that_falls_at_its_last_step_is_not_continued():
-    (found,) = extrapolation.outlooks(ladder([*LINEAR, ((4, 8), 1500.0)]), planned((8, 8)))
-
-    assert (found.forecasts, found.refusals[0].reason) == ((), "falls")
-
-
-def test_a_series_measured_as_far_as_it_was_planned_has_no_outlook():
-    assert extrapolation.outlooks(ladder(LINEAR), planned((1, 1), (2, 8))) == ()
-
-
-@pytest.mark.parametrize("origin", ["cited", "digitised", "simulated"])
-def test_only_what_was_measured_is_continued(origin):
-    assert extrapolation.outlooks(ladder(LINEAR, origin=origin), planned((4, 8))) == ()
+@pytest.mark.parametrize(
+    ("changes", "scales"),
+    [({}, ((1, 1), (2, 8))), *(({"origin": origin}, ((4, 8),)) for origin in ("cited", "digitised", "simulated"))],
+)
+def test_only_what_was_measured_and_planned_further_is_continued(changes, scales):
+    assert extrapolation.outlooks(ladder(LINEAR, **changes), planned(*scales)) == ()
 
 
 # how far off it is
 
 
-def test_intervals_never_get_narrower_with_distance_and_hold_enough_series():
+def test_intervals_never_get_narrower_with_distance_and_hold_enough_series_and_nine_tenths_of_the_others():
     found = list(extrapolation.validations().values())
 
     assert [one.doublings for one in found] == list(range(1, len(found) + 1))
     assert all(one.series >= extrapolation.FEWEST_SERIES for one in found)
+    assert all(one.covered >= extrapolation.COVERAGE for one in found)
     for nearer, further in pairwise(found):
         assert further.low <= nearer.low < 1 < nearer.high <= further.high
 
 
-def test_nine_tenths_of_the_votes_lie_in_an_interval_that_was_made_without_them():
-    assert all(one.covered >= extrapolation.COVERAGE for one in extrapolation.validations().values())
-
-
 def test_a_source_has_one_vote_however_many_series_it_prints():
     few = {name: [1.0, 1.1] for name in "abcde"}
-    many = {**few, "a": [1.0, 1.1] * 500}
+    once, often = (extrapolation.validation(1, ratios) for ratios in (few, {**few, "a": [1.0, 1.1] * 500}))
 
-    assert extrapolation.validation(1, few).median_error == extrapolation.validation(1, many).median_error
-    assert extrapolation.validation(1, few).high == extrapolation.validation(1, many).high
+    assert (once.median_error, once.high) == (often.median_error, often.high)
 
 
 def test_the_interval_is_widened_until_sources_that_it_was_not_made_from_lie_inside():
@@ -181,15 +141,16 @@ def test_the_interval_is_widened_until_sources_that_it_was_not_made_from_lie_ins
     assert extrapolation.validation(1, one_apart).low < 0.8
 
 
-def test_an_interval_that_would_have_to_be_five_times_as_wide_is_not_offered():
-    ratios = {**{name: [0.99, 1.01] for name in "abcd"}, "e": [0.5, 0.5]}
-
+@pytest.mark.parametrize(
+    "ratios",
+    [
+        {**{name: [0.99, 1.01] for name in "abcd"}, "e": [0.5, 0.5]},  # it would have to be five times as wide
+        {"a": [1.0] * 40, "b": [1.0], "c": [1.0]},  # few sources
+        {name: [1.0] for name in "abcde"},  # few series
+    ],
+)
+def test_few_series_few_sources_and_one_far_apart_validate_nothing(ratios):
     assert extrapolation.validation(1, ratios) is None
-
-
-def test_few_series_or_few_sources_validate_nothing():
-    assert extrapolation.validation(1, {"a": [1.0] * 40, "b": [1.0], "c": [1.0]}) is None
-    assert extrapolation.validation(1, {name: [1.0] for name in "abcde"}) is None
 
 
 def test_the_file_is_what_the_tool_writes_from_the_published_series(monkeypatch):
@@ -213,24 +174,15 @@ def test_the_method_prints_the_errors_and_intervals_that_the_file_gives():
 
 def published(points, batches=("64",)):
     points = tuple(points)
-    return extrapolation.PublishedSeries(
-        name="a",
-        source="b",
-        batches=frozenset(batches),
-        points=points,
-        nodes={devices: max(1, devices // 8) for devices, _ in points},
-    )
+    nodes = {devices: max(1, devices // 8) for devices, _ in points}
+    return extrapolation.PublishedSeries(name="a", source="b", batches=frozenset(batches), points=points, nodes=nodes)
 
 
 def test_the_largest_scale_is_predicted_from_those_up_to_a_half_and_a_quarter_of_it():
-    series = published((2**k, 2.0**k) for k in range(7))
+    found = extrapolation.trials(published((2**k, 2.0**k) for k in range(7)))
 
-    found = list(extrapolation.trials(series))
-
-    assert [(one.doublings, one.scales, one.measured_to, one.target) for one in found] == [
-        (1, 6, 32, 64),
-        (2, 5, 16, 64),
-    ]
+    trials = [(one.doublings, one.scales, one.measured_to, one.target) for one in found]
+    assert trials == [(1, 6, 32, 64), (2, 5, 16, 64)]
 
 
 @pytest.mark.parametrize("batches", [("64", "32"), (None,)])

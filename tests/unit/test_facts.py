@@ -42,13 +42,9 @@ def known(found):
 
 
 def test_what_nobody_states_is_no_fact():
-    assert set(known(of(replace(CASE, options=())))) == {
-        "model_variant",
-        "precision",
-        "batch_per_device",
-        "global_batch",
-        "compiler",
-    }
+    ours = {"model_variant", "precision", "batch_per_device", "global_batch", "compiler"}
+
+    assert set(known(of(replace(CASE, options=())))) == ours
 
 
 @pytest.mark.parametrize(
@@ -65,9 +61,10 @@ def test_what_nobody_states_is_no_fact():
         (("--optimizer", "LAMB"), "optimiser", "lamb"),
         (
             ("--tensor-model-parallel-size", "2", "--pipeline-model-parallel-size", "4"),
-            "parallel_layout",
-            "PP 4 · TP 2",
+            *("parallel_layout", "PP 4 · TP 2"),
         ),
+        (("--tensor-model-parallel-size", "1", "--pipeline-model-parallel-size=1"), "parallel_layout", "DP"),
+        (("--use_tf_amp", "--precision=fp32"), "precision", "amp"),  # beside the precision that it starts from
         (("--channels-last",), "memory_layout", "NHWC"),
         (("--dummy",), "data", "synthetic"),
         (("-j", "4"), "loader_workers", "4"),
@@ -77,29 +74,37 @@ def test_options_of_a_script_state_facts(words, key, value):
     assert known(of(made=command("python", "train.py", *words)))[key] == (value, "command_line")
 
 
-def test_an_option_without_a_value_states_nothing():
-    assert "optimiser" not in known(of(made=command("--optimizer", "--amp"))) and "optimiser" not in known(
-        of(made=command("--optimizer"))
-    )
+@pytest.mark.parametrize("words", [("--optimizer", "--amp"), ("--optimizer",)])
+def test_an_option_without_a_value_states_nothing(words):
+    assert "optimiser" not in known(of(made=command(*words)))
 
 
 def test_hosts_state_devices_driver_and_settings():
     found = known(of(hosts={"a": GPU_HOST, "b": replace(GPU_HOST, host="b")}))
 
-    assert found["device_model"] == ("A100", "environment")
-    assert found["device_memory"] == ("80 GiB", "environment")
-    assert found["driver_generation"] == ("550", "environment")
-    assert found["host_kind"] == ("AMD EPYC 7543 (64 cores)", "environment")
-    assert found["communication"] == ("NCCL_IB_DISABLE=1", "environment")
-    assert found["kernel_switches"] == ("CUDNN_BENCHMARK=1", "environment")
-    assert found["hosts"] == ("2", "environment")
+    expected = {
+        **{"device_model": "A100", "device_memory": "80 GiB", "driver_generation": "550"},
+        **{"host_kind": "AMD EPYC 7543 (64 cores)", "communication": "NCCL_IB_DISABLE=1"},
+        **{"kernel_switches": "CUDNN_BENCHMARK=1", "hosts": "2"},
+    }
+    assert {key: found[key] for key in expected} == {key: (it, "environment") for key, it in expected.items()}
 
 
-def test_a_record_of_no_variables_says_that_none_was_set_and_no_record_says_nothing():
-    empty, absent = replace(GPU_HOST, environment_variables={}), replace(GPU_HOST, environment_variables=None)
+@pytest.mark.parametrize(
+    ("changes", "key", "expected"),
+    [
+        ({"environment_variables": {}}, "communication", (facts.NONE_SET, "environment")),
+        ({"environment_variables": None}, "communication", None),  # no record says nothing
+        ({"driver": None}, "driver_generation", None),
+    ],
+)
+def test_what_one_host_does_not_say_is_unknown_and_a_record_of_no_variables_says_that_none_was_set(
+    changes, key, expected
+):
+    hosts = {name: replace(GPU_HOST, host=name, **changes) for name in "ab"}
+    hosts |= {"c": GPU_HOST} if key == "driver_generation" else {}
 
-    assert known(of(hosts={"a": empty}))["communication"] == (facts.NONE_SET, "environment")
-    assert "communication" not in known(of(hosts={"a": absent}))
+    assert known(of(hosts=hosts)).get(key) == expected
 
 
 @pytest.mark.parametrize(
@@ -117,12 +122,6 @@ def test_a_device_that_may_compute_in_tf32_leaves_it_open(name, variables, expec
     assert known(of(hosts={"a": host})).get("tf32") == expected
 
 
-def test_a_driver_that_one_host_does_not_say_is_unknown():
-    found = known(of(hosts={"a": GPU_HOST, "b": replace(GPU_HOST, driver=None)}))
-
-    assert "driver_generation" not in found
-
-
 @pytest.mark.parametrize(
     ("device", "text", "expected"),
     [
@@ -131,6 +130,9 @@ def test_a_driver_that_one_host_does_not_say_is_unknown():
         ("gpu", "torch.autocast: bfloat16 on CPU, float16 with loss scaling on GPU", "fp16_amp"),
         ("cpu", "torch.autocast: bfloat16 on CPU, float16 with loss scaling on GPU", "bf16_amp"),
         ("gpu", "native autocast", "amp"),
+        ("gpu", "native autocast to float16", "fp16_amp"),
+        ("gpu", "all of it cast to float16", "fp16"),
+        ("gpu", "bf16, no loss scale", "bf16_amp"),  # not fp16, though it speaks of a loss scale
         ("gpu", None, "amp"),
     ],
 )
@@ -176,54 +178,38 @@ def test_fp16_at_import_may_be_amp_or_pure_and_is_unknown_until_something_says_w
     assert not list(facts.disagreements(of(case, told)))
 
 
-def test_a_run_made_elsewhere_has_no_compiler_off_where_nobody_said_so():
+def test_a_run_made_elsewhere_has_no_compiler_off_and_no_precision_where_nobody_said_so():
     silent, told = command(stated={"precision": "fp32"}), command(stated={"xla": "off"})
 
     assert "compiler" not in known(of(made=silent))
     assert "compiler" not in facts.of_runs([measured(CASE, of(made=silent))])
     assert known(of(made=told))["compiler"] == ("off", "case")
-
-
-def test_the_precision_of_an_import_that_says_none_is_unknown():
     assert "precision" not in known(of(replace(CASE, options=(("stated_precision", "unknown"),))))
-
-
-def test_a_name_as_a_folder_writes_it_is_no_contradiction():
-    case = replace(CASE, options=(("device_model", "Tesla_V100"),))
-
-    assert list(facts.disagreements(of(case, command(stated={"device_model": "Tesla V100"})))) == []
 
 
 def test_two_sources_that_differ_are_a_finding():
     found = of(made=command("--optimizer", "lamb", recipe=UsedRecipe(facts={"optimiser": "adam"})))
+    (precision,) = facts.disagreements(of(made=command("--bf16")))
+    as_a_folder_writes_it = replace(CASE, options=(("device_model", "Tesla_V100"),))
 
     assert list(facts.disagreements(found)) == [
         FactsDisagree(fact="optimiser", source="command_line", value="lamb", other_source="recipe", other_value="adam")
     ]
     assert known(found)["optimiser"] == ("lamb", "command_line")
-
-
-def test_a_case_in_fp32_whose_script_was_told_16_bits_is_a_finding():
-    (found,) = facts.disagreements(of(made=command("--bf16")))
-
-    assert (found.value, found.other_value) == ("bf16_amp", "fp32")
+    assert (precision.value, precision.other_value) == ("bf16_amp", "fp32")
+    assert not list(facts.disagreements(of(as_a_folder_writes_it, command(stated={"device_model": "Tesla V100"}))))
 
 
 def test_a_log_is_believed_before_all_others():
     assert known(of(printed={"global_batch": "4096"}))["global_batch"] == ("4096", "log")
 
 
-def test_a_fact_that_one_run_does_not_state_is_unknown_of_the_case():
+def test_a_fact_that_one_run_does_not_state_is_unknown_of_the_case_and_a_model_of_several_variants_says_none():
     one = replace(synthetic.measured(CASE, 0, 100.0), facts=(Fact(key="data", value="synthetic", source="recipe"),))
-    other = replace(one, facts=())
+    several = synthetic.measured(replace(CASE, model="resnet50"), 0, 100.0)
 
-    assert "data" in facts.of_runs([one]) and "data" not in facts.of_runs([one, other])
-
-
-def test_a_model_name_that_means_several_variants_says_none():
-    run = synthetic.measured(replace(CASE, model="resnet50"), 0, 100.0)
-
-    assert "model_variant" not in facts.of_runs([run])
+    assert "data" in facts.of_runs([one]) and "data" not in facts.of_runs([one, replace(one, facts=())])
+    assert "model_variant" not in facts.of_runs([several])
 
 
 def test_every_fact_that_an_adapter_states_is_known():
@@ -293,13 +279,6 @@ def test_an_axis_left_at_its_default_is_stated_by_the_recipe_and_a_loader_is_no_
     assert said(chosen)["data"] == ("imagenet", "case") and said(chosen)["loader"] == ("dali-gpu", "case")
 
 
-def test_bf16_of_a_recipe_is_not_taken_for_fp16_because_it_speaks_of_a_loss_scale():
-    case = replace(CASE, precision="amp")
-
-    found = known(of(case, command(recipe=UsedRecipe(amp="bf16, no loss scale"))))
-    assert found["precision"] == ("bf16_amp", "recipe")
-
-
 def test_an_axis_that_somebody_chose_is_believed_before_what_the_script_does_by_itself():
     case = replace(CASE, options=(("gradient_clipping", "off"),))
 
@@ -349,20 +328,3 @@ def test_a_number_of_parameters_is_read_where_it_is_one_whole_number(text, expec
     (file := tmp_path / "log.txt").write_text(text + "\n")
 
     assert options.parameters(options.head(file)) == expected
-
-
-def test_an_autocast_to_float16_is_amp_and_a_cast_is_not():
-    case = replace(CASE, precision="amp")
-
-    for amp, expected in (("native autocast to float16", "fp16_amp"), ("all of it cast to float16", "fp16")):
-        assert known(of(case, command(recipe=UsedRecipe(amp=amp))))["precision"] == (expected, "recipe")
-
-
-def test_amp_beside_the_precision_that_it_starts_from_is_amp():
-    assert known(of(made=command("--use_tf_amp", "--precision=fp32")))["precision"] == ("amp", "command_line")
-
-
-def test_a_model_that_no_option_splits_is_copied():
-    found = of(made=command("--tensor-model-parallel-size", "1", "--pipeline-model-parallel-size=1"))
-
-    assert known(found)["parallel_layout"] == ("DP", "command_line")

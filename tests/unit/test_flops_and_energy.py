@@ -73,41 +73,28 @@ def test_with_recomputation_it_is_the_formula_of_the_megatron_paper():
     assert found == pytest.approx(96 * s * layers * h**2 * (1 + s / (6 * h) + v / (16 * layers * h)))
 
 
-def test_tflops_and_mfu_of_resnet_50():
-    found = flops_and_energy.compute(summary(**STATED))
+def test_tflops_and_mfu_of_resnet_50_and_none_above_what_the_device_can_do():
+    found, above = (flops_and_energy.compute(summary(items_per_s=rate, **STATED)) for rate in (1000.0, 6000.0))
 
     assert found.tflops_per_device == pytest.approx(6 * 4_089_184_256 * 1000 / 1e12)
     assert found.mfu == pytest.approx(24.535 / 125, rel=1e-3)
-
-
-@pytest.mark.parametrize("absent", ["input_size", "device_model"])
-def test_what_nobody_states_has_no_default(absent):
-    found = flops_and_energy.compute(summary(**{key: value for key, value in STATED.items() if key != absent}))
-
-    assert found is None if absent == "input_size" else found.mfu is None
-
-
-@pytest.mark.parametrize("size", ["192", "", "large"])
-def test_another_size_of_the_input_has_no_operations(size):
-    assert flops_and_energy.compute(summary(**{**STATED, "input_size": size})) is None
+    assert (above.above_peak, above.mfu) == (True, None)
 
 
 @pytest.mark.parametrize(
-    ("device", "precision"),
+    ("changes", "known"),
     [
-        ("Tesla V100-SXM2-16GB", "bf16"),
-        ("Tesla V100-SXM2-16GB", "nvfp4"),
-        ("NVIDIA A100-SXM-64GB", "fp16"),
-        ("NVIDIA A100-SXM4-40GB MIG 1g.5gb", "fp16"),
-        ("NVIDIA H100 NVL", "fp16"),
-        ("NVIDIA H200 NVL", "fp16"),
-        ("NVIDIA RTX A4000", "fp16"),
-        ("Ascend 910B", "fp16"),
-        ("", "fp16"),
+        ({"device_model": None}, True),
+        *(({"input_size": size}, False) for size in (None, "192", "", "large")),
     ],
 )
-def test_no_peak_is_assumed(device, precision):
-    assert flops_and_energy.peak_tflops(device, precision) is None
+def test_what_nobody_states_has_no_default_and_another_size_of_the_input_no_operations(changes, known):
+    stated = {key: value for key, value in {**STATED, **changes}.items() if value is not None}
+
+    found = flops_and_energy.compute(summary(**stated))
+
+    assert (found is not None) is known
+    assert found is None or found.mfu is None
 
 
 @pytest.mark.parametrize(
@@ -119,9 +106,18 @@ def test_no_peak_is_assumed(device, precision):
         ("NVIDIA H100 80GB HBM3", "bf16_amp", 989.4),
         ("NVIDIA H100 PCIe", "bf16", 756.5),
         ("NVIDIA H200", "fp8", 1979),
+        ("Tesla V100-SXM2-16GB", "bf16", None),
+        ("Tesla V100-SXM2-16GB", "nvfp4", None),
+        ("NVIDIA A100-SXM-64GB", "fp16", None),
+        ("NVIDIA A100-SXM4-40GB MIG 1g.5gb", "fp16", None),
+        ("NVIDIA H100 NVL", "fp16", None),
+        ("NVIDIA H200 NVL", "fp16", None),
+        ("NVIDIA RTX A4000", "fp16", None),
+        ("Ascend 910B", "fp16", None),
+        ("", "fp16", None),
     ],
 )
-def test_peaks_are_dense_and_told_by_the_name_of_the_product(device, precision, peak):
+def test_peaks_are_dense_and_told_by_the_name_of_the_product_and_none_is_assumed(device, precision, peak):
     assert flops_and_energy.peak_tflops(device, precision) == peak
 
 
@@ -133,23 +129,13 @@ def test_a_case_of_fp32_does_not_say_whether_an_a100_rounds_to_tf32():
     assert flops_and_energy.compute(summary(**{**stated, "device_model": V100})).peak_tflops == 15.7
 
 
-def test_more_than_the_device_can_do_is_no_utilisation():
-    found = flops_and_energy.compute(summary(items_per_s=6000.0, **STATED))
-
-    assert (found.above_peak, found.mfu) == (True, None)
-
-
-def test_tokens_and_sequences_count_the_same_operations():
-    gpt = flops_and_energy._models()["gpt2_345m"]
+def test_tokens_and_sequences_count_the_same_operations_six_for_each_parameter_and_token_and_the_attention():
+    gpt, llama = (flops_and_energy._models()[name] for name in ("gpt2_345m", "llama3_8b"))
 
     assert gpt.per_item(1024, "tokens/s") * 1024 == pytest.approx(gpt.per_item(1024, "sequences/s"))
     assert gpt.per_item(1024, "images/s") is None
-
-
-def test_llama_3_8b_takes_six_operations_for_each_parameter_and_token_and_the_attention():
-    found = flops_and_energy._models()["llama3_8b"].per_item(8192, "tokens/s")
-
-    assert found == 6 * (8_030_261_248 - 128_256 * 4096) + 12 * 32 * 4096 * 8192
+    attention = 12 * 32 * 4096 * 8192
+    assert llama.per_item(8192, "tokens/s") == 6 * (8_030_261_248 - 128_256 * 4096) + attention
 
 
 def test_energy_for_an_item_is_the_power_of_a_device_over_its_throughput():
@@ -161,27 +147,20 @@ def test_energy_for_an_item_is_the_power_of_a_device_over_its_throughput():
     )
 
 
-def test_summary_json_holds_compute_and_energy_where_they_are_known():
+def test_summary_json_and_tables_hold_compute_and_energy_where_they_are_known():
     known, unknown = summary(**STATED), replace(summary(), unit="tokens/s")
+    books = [Book(evaluation=synthetic.evaluation((one,))) for one in (known, unknown)]
 
-    found, absent = (
-        summary_json.document(Book(evaluation=synthetic.evaluation((one,))), "0" * 64)["summaries"][0]
-        for one in (known, unknown)
-    )
+    found, absent = (summary_json.document(book, "0" * 64)["summaries"][0] for book in books)
+    (row,) = tables.rows(books[0], ["summaries"])["summaries"]
 
     assert (found["compute"]["peak_tflops"], found["compute"]["above_peak"]) == (125, False)
     assert (absent["compute"], absent["energy"]) == (None, None)
+    mfu = flops_and_energy.compute(known).mfu
+    assert (row["peak_tflops"], row["mfu"], row["energy_j_per_item"]) == (125, mfu, None)
+    assert {"tflops_per_device", "peak_tflops", "mfu", "energy_j_per_item"} <= set(tables.COLUMNS["summaries"])
 
 
 def test_every_entry_of_the_catalogues_names_its_source():
     assert all(model.source for model in flops_and_energy._models().values())
     assert all(peak.source and peak.words and peak.tflops for peak in flops_and_energy._peaks())
-
-
-def test_the_table_of_summaries_has_a_column_for_each():
-    one = summary(**STATED)
-
-    (row,) = tables.rows(Book(evaluation=synthetic.evaluation((one,))), ["summaries"])["summaries"]
-
-    assert (row["peak_tflops"], row["mfu"], row["energy_j_per_item"]) == (125, flops_and_energy.compute(one).mfu, None)
-    assert {"tflops_per_device", "peak_tflops", "mfu", "energy_j_per_item"} <= set(tables.COLUMNS["summaries"])

@@ -1,3 +1,4 @@
+import pytest
 import reports
 import synthetic
 
@@ -34,23 +35,23 @@ def test_a_slower_version_is_a_regression(tmp_path):
     assert (found.tested, found.expected_by_chance) == (1, 0.05)
 
 
-def test_a_regression_that_was_mended_is_none_any_more(tmp_path):
-    found = history(
-        read(
-            tmp_path, reports.summary(), reports.summary(reports.SLOWER, day=2), reports.summary(reports.FASTER, day=3)
-        )
-    )
+@pytest.mark.parametrize(
+    ("later", "outcome", "regressed_by"),
+    [
+        ((reports.SLOWER, reports.FASTER), ["slower", "faster"], []),  # mended
+        ((reports.SLOWER[:3],), ["cannot_tell"], []),
+        ((reports.SLOWER, (91.0, 91.2)), ["slower", "cannot_tell"], ["r1"]),  # it does not hide the one before it
+        (((91.0, 91.2), reports.SLOWER), ["cannot_tell", "slower"], ["r2"]),  # compared with the last full one
+    ],
+)
+def test_a_full_measurement_is_compared_with_the_last_full_one_before_it(tmp_path, later, outcome, regressed_by):
+    days = [reports.summary(speeds, day=day) for day, speeds in enumerate((reports.STEADY, *later), 1)]
 
-    assert outcomes(found.lines[0]) == [None, "slower", "faster"]
-    assert found.regressions == ()
+    found = history(read(tmp_path, *days))
 
-
-def test_few_repeats_cannot_tell_and_are_counted_as_such(tmp_path):
-    found = history(read(tmp_path, reports.summary(), reports.summary(reports.SLOWER[:3], day=2)))
-
-    assert outcomes(found.lines[0]) == [None, "cannot_tell"]
-    assert found.regressions == ()
-    assert len(found.untold) == 1
+    assert outcomes(found.lines[0]) == [None, *outcome]
+    assert [line.judged.report for line in found.regressions] == regressed_by
+    assert len(found.untold) == (outcome[-1] == "cannot_tell")
 
 
 def test_a_slowdown_that_creeps_in_is_seen_against_the_best_so_far(tmp_path):
@@ -63,12 +64,13 @@ def test_a_slowdown_that_creeps_in_is_seen_against_the_best_so_far(tmp_path):
     assert line.since_best.before.measurements[0].started_at.startswith("2026-11-01")
 
 
-def test_another_machine_is_another_line(tmp_path):
+def test_another_machine_is_another_line_and_a_case_without_a_value_has_none(tmp_path):
     other = reports.summary(reports.SLOWER, day=2, environment=Machine(name="other"))
     found = history(read(tmp_path, reports.summary(), other))
+    none = history(read(tmp_path / "none", synthetic.summary([synthetic.failed(synthetic.case(), 0, "Killed")])))
 
-    assert len(found.lines) == 2
-    assert found.regressions == ()
+    assert (len(found.lines), found.regressions) == (2, ())
+    assert (none.lines, none.undated) == ((), ())
 
 
 def test_a_report_with_more_repeats_of_the_same_runs_replaces_the_smaller_one(tmp_path):
@@ -91,89 +93,47 @@ def test_a_result_without_a_date_is_listed_and_compared_with_nothing(tmp_path):
     assert found.regressions == () and found.tested == 0
 
 
-def test_a_case_without_a_value_has_no_history(tmp_path):
-    found = history(read(tmp_path, synthetic.summary([synthetic.failed(synthetic.case(), 0, "Killed")])))
-
-    assert (found.lines, found.undated) == ((), ())
-
-
-def test_a_measurement_that_cannot_tell_does_not_hide_the_regression_before_it(tmp_path):
-    found = history(
-        read(tmp_path, reports.summary(), reports.summary(reports.SLOWER, day=2), reports.summary((91.0, 91.2), day=3))
-    )
-
-    assert outcomes(found.lines[0]) == [None, "slower", "cannot_tell"]
-    assert found.regressions[0].judged.report == "r1"
-
-
-def test_a_full_measurement_is_compared_with_the_last_full_one_before_it(tmp_path):
-    found = history(
-        read(tmp_path, reports.summary(), reports.summary((91.0, 91.2), day=2), reports.summary(reports.SLOWER, day=3))
-    )
-
-    assert outcomes(found.lines[0]) == [None, "cannot_tell", "slower"]
-
-
 MODELS = ("resnet50_v1.5", "bert_base", "gpt2")
 
 
-def campaign(tmp_path, name, day, *, factors=(1.0, 1.0, 1.0), speeds=reports.STEADY, version="2.0"):
-    """A report of three cases, each as fast as its factor says."""
+def campaigns(tmp_path, *factors, speeds=reports.STEADY):
+    """The history of reports a, b, … of three cases, each as fast as its factor says; the first as *speeds*."""
     cases = [synthetic.case(model=model, recipe=f"reference-{model}", protocol=synthetic.FULL) for model in MODELS]
-    found = [
-        reports.summary([value * factor for value in speeds], day=day, version=version, of=case)
-        for case, factor in zip(cases, factors, strict=True)
-    ]
-    return name, finished.read(reports.written(tmp_path / name, reports.evaluation(*found)))
+    read_back = []
+    for day, (name, of_cases) in enumerate(zip("abc", ((1.0, 1.0, 1.0), *factors), strict=False), 1):
+        found = [
+            reports.summary([value * factor for value in speeds], day=day, of=case)
+            for case, factor in zip(cases, of_cases, strict=True)
+        ]
+        read_back.append((name, finished.read(reports.written(tmp_path / name, reports.evaluation(*found)))))
+    return history(read_back)
 
 
-def test_where_all_cases_are_slower_together_none_is_called_a_regression(tmp_path):
-    found = history([campaign(tmp_path, "a", 1), campaign(tmp_path, "b", 2, factors=(0.58, 0.33, 0.4))])
+HALF = (0.5, 0.5, 0.5)
+
+
+def test_where_all_cases_are_slower_together_none_is_called_a_regression_however_few_the_repeats(tmp_path):
+    found = campaigns(tmp_path / "five", (0.58, 0.33, 0.4))
+    few = campaigns(tmp_path / "three", HALF, speeds=reports.STEADY[:3])
 
     (move,) = found.slowed_together
     assert (move.before, move.after, move.together.cases) == ("a", "b", 3)
     assert (round(move.together.least, 2), round(move.together.most, 2)) == (0.42, 0.67)
     assert found.regressions == ()
+    assert (len(few.slowed_together), few.regressions, few.untold) == (1, (), ())
 
 
-def test_repeats_too_few_for_a_regression_are_enough_to_say_that_all_moved_together(tmp_path):
-    few = reports.STEADY[:3]
-    found = history(
-        [campaign(tmp_path, "a", 1, speeds=few), campaign(tmp_path, "b", 2, speeds=few, factors=(0.5, 0.5, 0.5))]
-    )
+@pytest.mark.parametrize(
+    ("factors", "together", "regressed"),
+    [
+        ([(0.5, 1.0, 1.001)], [], ["resnet50_v1.5"]),  # one case alone
+        ([(0.5, 1.0, 1.001), (0.4, 0.8, 0.8)], [("b", "c")], ["resnet50_v1.5"]),  # before all moved together
+        ([HALF, (1.0, 1.0, 1.0)], [], []),  # all cases made up for it
+    ],
+)
+def test_what_one_case_lost_stays_a_regression_and_what_all_made_up_for_is_past(tmp_path, factors, together, regressed):
+    found = campaigns(tmp_path, *factors)
 
-    assert len(found.slowed_together) == 1
-    assert (found.regressions, found.untold) == ((), ())
-
-
-def test_where_one_case_alone_is_slower_it_stays_a_regression(tmp_path):
-    found = history([campaign(tmp_path, "a", 1), campaign(tmp_path, "b", 2, factors=(0.5, 1.0, 1.001))])
-
-    assert found.slowed_together == ()
-    assert [line.case.model for line in found.regressions] == ["resnet50_v1.5"]
-
-
-def test_what_was_slower_before_all_moved_together_stays_a_regression(tmp_path):
-    found = history(
-        [
-            campaign(tmp_path, "a", 1),
-            campaign(tmp_path, "b", 2, factors=(0.5, 1.0, 1.001)),
-            campaign(tmp_path, "c", 3, factors=(0.4, 0.8, 0.8)),
-        ]
-    )
-
-    assert [(one.before, one.after) for one in found.slowed_together] == [("b", "c")]
-    assert [line.case.model for line in found.regressions] == ["resnet50_v1.5"]
-
-
-def test_a_loss_that_all_cases_made_up_for_is_past(tmp_path):
-    found = history(
-        [
-            campaign(tmp_path, "a", 1),
-            campaign(tmp_path, "b", 2, factors=(0.5, 0.5, 0.5)),
-            campaign(tmp_path, "c", 3),
-        ]
-    )
-
-    assert (found.slowed_together, found.regressions) == ((), ())
-    assert [one.together.outcome for one in found.moves] == ["slower", "faster"]
+    assert [(one.before, one.after) for one in found.slowed_together] == together
+    assert [line.case.model for line in found.regressions] == regressed
+    assert regressed or [one.together.outcome for one in found.moves] == ["slower", "faster"]

@@ -66,8 +66,4 @@ def test_every_rule_of_runs_is_told_once_on_the_page_and_each_run_is_counted():
 
     told = [one for one in book.findings if isinstance(one, BusyMachine)]
     assert [(one.where, len(one.also)) for one in told] == [(f"{CASE.id}/r4", 4)]
-    assert reports_disturbed(told) == 5
-
-
-def reports_disturbed(told):
-    return finished._disturbed([document(one) for one in told])
+    assert finished._disturbed([document(one) for one in told]) == 5

@@ -38,14 +38,15 @@ def on_v100(rate, **changes):
     return replace(found, measurements=runs)
 
 
+OTHERS = [one(80, "tensorflow"), one(77, "mxnet"), one(73, "pytorch")]
+
+
 def of(kind, found):
     return [each for each in suspicions.suspicions(found) if isinstance(each, kind)]
 
 
 def test_a_framework_far_below_the_median_of_the_others_is_asked_about():
-    others = [one(80, "tensorflow"), one(77, "mxnet"), one(73, "pytorch")]
-
-    (found,) = of(FarBelow, [*others, one(15, "paddlepaddle")])
+    (found,) = of(FarBelow, [*OTHERS, one(15, "paddlepaddle")])
 
     assert found.one.case.framework == "paddlepaddle"
     assert (found.others, found.median) == (3, pytest.approx(77, rel=0.01))
@@ -53,35 +54,26 @@ def test_a_framework_far_below_the_median_of_the_others_is_asked_about():
     assert found.settings == ("FLAGS_use_mkldnn=1", "OMP_NUM_THREADS")
 
 
-def test_slower_but_not_many_times_is_no_question():
-    others = [one(80, "tensorflow"), one(77, "mxnet"), one(73, "pytorch")]
-
-    assert of(FarBelow, [*others, one(25, "paddlepaddle")]) == []
-
-
-def test_one_other_framework_is_no_yardstick():
-    assert of(FarBelow, [one(80, "tensorflow"), one(10, "paddlepaddle")]) == []
-
-
-def test_what_does_other_work_is_not_held_against_it():
-    others = [one(80, "tensorflow"), one(77, "mxnet"), one(73, "pytorch")]
-
-    assert of(FarBelow, [*others, one(10, "paddlepaddle", options=(("image_size", "512"),))]) == []
+@pytest.mark.parametrize(
+    ("others", "slow"),
+    [
+        (3, one(25, "paddlepaddle")),  # slower, but not many times
+        (1, one(10, "paddlepaddle")),  # one other framework is no yardstick
+        (3, one(10, "paddlepaddle", options=(("image_size", "512"),))),  # other work
+    ],
+)
+def test_slower_but_not_many_times_or_than_one_other_or_at_other_work_is_no_question(others, slow):
+    assert of(FarBelow, [*OTHERS[:others], slow]) == []
 
 
-@pytest.mark.parametrize(("rate", "above"), [(150, False), (700, True)])
+@pytest.mark.parametrize(("rate", "above"), [(150, [False]), (700, [True]), *((like, []) for like in (200, 390, 530))])
 def test_a_rate_unlike_any_that_is_published_is_asked_about(rate, above):
-    (found,) = of(OutsidePublished, [on_v100(rate)])
+    found = of(OutsidePublished, [on_v100(rate)])
 
-    assert found.above is above
-    assert (found.range.device, found.range.low, found.range.high) == ("V100", 356.0, 432.0)
-    assert found.range.figures >= published_rates.FEWEST_FIGURES
-    assert found.range.sources
-
-
-@pytest.mark.parametrize("rate", [200, 390, 530])
-def test_a_rate_like_those_published_is_no_question(rate):
-    assert of(OutsidePublished, [on_v100(rate)]) == []
+    assert [each.above for each in found] == above
+    for each in found:
+        assert (each.range.device, each.range.low, each.range.high) == ("V100", 356.0, 432.0)
+        assert each.range.figures >= published_rates.FEWEST_FIGURES and each.range.sources
 
 
 PUBLISHED = [  # as printed: machine, model, precision, devices, input size, unit, batch, items/s over all devices
@@ -109,11 +101,14 @@ def test_a_rate_three_times_off_what_is_published_is_asked_about(row, times, ask
     assert len(of(OutsidePublished, [replace(found, unit=unit, measurements=tuple(runs))])) == asked
 
 
-def test_figures_with_a_known_error_are_no_yardstick():
-    kept = {rate.id for same in published_rates.rates().values() for rate in same}
+def test_every_published_figure_names_its_place_and_those_with_a_known_error_are_no_yardstick():
+    rows = published_rates.FILE.read_text("utf-8").splitlines()
+    known = [rate for same in published_rates.rates().values() for rate in same]
+    ids = {each.id for each in known}
 
-    assert len(kept) > 900
-    assert kept.isdisjoint({"nvdle-0781", "nvdle-0782"})  # the second is a value of another column, printed twice
+    assert all(each.items_per_s > 0 and each.source for each in known)
+    assert len(ids) == len(known) == len(rows) - 1 > 900
+    assert ids.isdisjoint({"nvdle-0781", "nvdle-0782"})  # the second is a value of another column, printed twice
 
 
 @pytest.mark.parametrize(
@@ -124,38 +119,21 @@ def test_figures_of_other_conditions_are_no_yardstick(changes):
     assert of(OutsidePublished, [on_v100(10, **changes)]) == []
 
 
-def test_every_published_figure_names_its_place():
-    rows = [line.split(",") for line in published_rates.FILE.read_text("utf-8").splitlines()]
-
-    assert len(rows) > 50
-    known = [rate for same in published_rates.rates().values() for rate in same]
-    assert all(each.items_per_s > 0 and each.source for each in known)
-    assert len({each.id for each in known}) == len(known) == len(rows) - 1
+def scaled(**rates):
+    """Each framework on one and on two devices."""
+    found = (with_scaling([one(alone, name), one(two, name, (1, 2))]) for name, (alone, two) in rates.items())
+    return [summary for pair in found for summary in pair]
 
 
-def scaled(bases, larger):
-    found = []
-    for framework in bases:
-        found += with_scaling([one(bases[framework], framework), one(larger[framework], framework, (1, 2))])
-    return found
+def test_efficiency_that_is_first_because_its_base_is_slow_is_asked_about_and_that_of_a_fast_base_is_not():
+    slow_base = scaled(tensorflow=(80, 120), mxnet=(77, 130), pytorch=(73, 110), paddlepaddle=(15, 29))
+    fast_base = scaled(tensorflow=(80, 159), mxnet=(77, 130), pytorch=(73, 110), paddlepaddle=(15, 20))
 
-
-def test_efficiency_that_is_first_because_its_base_is_slow_is_asked_about():
-    bases = {"tensorflow": 80, "mxnet": 77, "pytorch": 73, "paddlepaddle": 15}
-    larger = {"tensorflow": 120, "mxnet": 130, "pytorch": 110, "paddlepaddle": 29}
-
-    (found,) = of(SlowBase, scaled(bases, larger))
-
+    (found,) = of(SlowBase, slow_base)
     assert (found.one.case.framework, found.one.case.scale) == ("paddlepaddle", "1x2")
     assert found.base.case.scale == "1x1"
     assert found.share == pytest.approx(15 / 77, rel=0.01)
-
-
-def test_the_best_efficiency_of_a_fast_base_is_no_question():
-    bases = {"tensorflow": 80, "mxnet": 77, "pytorch": 73, "paddlepaddle": 15}
-    larger = {"tensorflow": 159, "mxnet": 130, "pytorch": 110, "paddlepaddle": 20}
-
-    assert of(SlowBase, scaled(bases, larger)) == []
+    assert of(SlowBase, fast_base) == []
 
 
 def trained(accuracy, model="mnist_mlp", split="validation"):
@@ -227,7 +205,7 @@ def test_a_report_without_a_suspicion_has_no_panel(tmp_path):
 
 
 def test_of_each_rule_the_worst_stands_open_and_the_others_one_click_away():
-    others = [one(80, "tensorflow"), one(77, "mxnet"), one(73, "pytorch"), one(79, "oneflow"), one(76, "jax")]
+    others = [*OTHERS, one(79, "oneflow"), one(76, "jax")]
     made = synthetic.evaluation([*others, one(15, "paddlepaddle"), one(9, "chainermn")])
 
     found = suspected.facts(Book(evaluation=made), words.read())

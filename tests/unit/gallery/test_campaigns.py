@@ -61,14 +61,12 @@ def test_eight_of_eight_slower_is_said_once_with_the_disturbances_first(repeats,
     assert "are needed to call" not in said
 
 
-def test_cases_that_move_apart_are_told_one_by_one(tmp_path, capsys):
-    found = changes.between(
-        [reports.summary(of=synthetic.case(name, protocol=synthetic.FULL)) for name in FRAMEWORKS],
-        [
-            reports.summary(shifted(share), day=2, of=synthetic.case(name, protocol=synthetic.FULL))
-            for name, share in zip(FRAMEWORKS, (-0.5, -0.4, -0.3, 0.1), strict=True)
-        ],
-    )
+def test_cases_that_move_apart_are_told_one_by_one():
+    cases = [synthetic.case(name, protocol=synthetic.FULL) for name in FRAMEWORKS]
+    moved = zip(cases, (-0.5, -0.4, -0.3, 0.1), strict=True)
+    after = [reports.summary(shifted(share), day=2, of=case) for case, share in moved]
+
+    found = changes.between([reports.summary(of=case) for case in cases], after)
 
     assert found.together is None
     assert [one.outcome for one in found.changes] == ["slower", "slower", "slower", "faster"]
@@ -81,18 +79,11 @@ def history_of(levels):
     )
 
 
-def test_the_best_of_twenty_equal_campaigns_makes_no_regression():
-    found = random.Random(1)
+def test_a_loss_above_the_scatter_of_the_campaigns_is_a_regression_and_the_best_of_twenty_equal_ones_is_none():
+    equal, scattered = random.Random(1), random.Random(2)
 
-    regressed = sum(history_of([found.gauss(0, 0.01) for _ in range(20)]).regressed for _ in range(3))
-
-    assert regressed == 0
-
-
-def test_a_loss_above_the_scatter_of_the_campaigns_is_a_regression():
-    found = random.Random(2)
-
-    assert history_of([*(found.gauss(0, 0.005) for _ in range(10)), -0.08]).regressed
+    assert not any(history_of([equal.gauss(0, 0.01) for _ in range(20)]).regressed for _ in range(3))
+    assert history_of([*(scattered.gauss(0, 0.005) for _ in range(10)), -0.08]).regressed
 
 
 def of_campaigns(levels, day, repeats=2):
@@ -109,40 +100,27 @@ def of_campaigns(levels, day, repeats=2):
 SCATTERED = (0.0, 0.01, -0.01, 0.005)
 
 
-def test_four_campaigns_a_side_tell_a_change_that_one_cannot():
-    after = of_campaigns([level - 0.03 for level in SCATTERED], 2)
+def test_four_campaigns_a_side_tell_a_change_that_three_and_unknown_ones_cannot():
+    before, after = of_campaigns(SCATTERED, 1), of_campaigns([level - 0.03 for level in SCATTERED], 2)
+    three = of_campaigns([level - 0.03 for level in SCATTERED[:3]], 2)
+    unknown = replace(after, measurements=tuple(replace(run, campaign=None) for run in after.measurements))
 
-    found = changes.pair(of_campaigns(SCATTERED, 1), after)
-
+    found = changes.pair(before, after)
     assert (found.outcome, found.by_campaigns) == ("slower", True)
     assert found.ratio.value == pytest.approx(0.97, abs=0.002)
     assert found.ratio.is_range
+    for other in (three, unknown):
+        found = changes.pair(before, other)
+        assert (found.outcome, found.why.key, found.by_campaigns) == ("cannot_tell", "one_campaign", False)
 
 
 @pytest.mark.parametrize("shift", [0.0, -0.008, 0.008, -0.015])
 def test_campaigns_that_lie_among_one_another_tell_no_change_however_many_runs_they_have(shift):
-    after = of_campaigns([level + shift for level in SCATTERED], 2, repeats=8)
-
-    found = changes.pair(of_campaigns(SCATTERED, 1, repeats=8), after)
+    found = changes.pair(
+        of_campaigns(SCATTERED, 1, repeats=8), of_campaigns([level + shift for level in SCATTERED], 2, repeats=8)
+    )
 
     assert (found.outcome, found.by_campaigns) == ("no_difference", True)
-
-
-def test_three_campaigns_a_side_are_no_four():
-    after = of_campaigns([level - 0.03 for level in SCATTERED[:3]], 2)
-
-    found = changes.pair(of_campaigns(SCATTERED, 1), after)
-
-    assert (found.outcome, found.why.key, found.by_campaigns) == ("cannot_tell", "one_campaign", False)
-
-
-def test_runs_of_unknown_campaigns_are_compared_as_runs_of_one():
-    unknown = of_campaigns([level - 0.03 for level in SCATTERED], 2)
-    unknown = replace(unknown, measurements=tuple(replace(run, campaign=None) for run in unknown.measurements))
-
-    found = changes.pair(of_campaigns(SCATTERED, 1), unknown)
-
-    assert (found.outcome, found.by_campaigns) == ("cannot_tell", False)
 
 
 def test_equal_campaigns_are_seldom_called_different():

@@ -55,24 +55,22 @@ def c1(store):
     return verdict.outcome, verdict.reason
 
 
-@pytest.mark.parametrize(("seconds", "outcome"), [(0.55, "pass"), (0.70, "fail")])
-def test_imported_runs_of_one_machine_and_campaign_pass_and_fail_c1(bring, tmp_path, seconds, outcome):
-    bring(logs(tmp_path, s1x1=0.5, s20x8=seconds) / "dgx-a", "--pattern", "{nodes}n{gpus}g/{any}.log", *SAID)
-
-    assert c1(bring.store)[0] == outcome
-
-
-SAID = ["--machine", "dgx-a", "--campaign", "tuesday"]
+MACHINE, CAMPAIGN = ("--machine", "dgx-a"), ("--campaign", "tuesday")
 
 
 @pytest.mark.parametrize(
-    ("said", "reason"),
-    [(["--campaign", "tuesday"], "machine_unknown"), (["--machine", "dgx-a"], "campaign_unknown")],
+    ("seconds", "said", "outcome", "reason"),
+    [
+        (0.55, (*MACHINE, *CAMPAIGN), "pass", "met"),
+        (0.70, (*MACHINE, *CAMPAIGN), "fail", "not_met"),
+        (0.55, CAMPAIGN, "undetermined", "machine_unknown"),
+        (0.55, MACHINE, "undetermined", "campaign_unknown"),
+    ],
 )
-def test_what_nobody_said_of_imported_runs_is_asked_for(bring, tmp_path, said, reason):
-    bring(logs(tmp_path, s1x1=0.5, s20x8=0.55) / "dgx-a", "--pattern", "{nodes}n{gpus}g/{any}.log", *said)
+def test_imported_runs_decide_c1_where_machine_and_campaign_were_said(bring, tmp_path, seconds, said, outcome, reason):
+    bring(logs(tmp_path, s1x1=0.5, s20x8=seconds) / "dgx-a", "--pattern", "{nodes}n{gpus}g/{any}.log", *said)
 
-    assert c1(bring.store) == ("undetermined", reason)
+    assert c1(bring.store) == (outcome, reason)
 
 
 def test_a_base_of_one_machine_and_a_scale_of_another_decide_nothing(bring, tmp_path):
@@ -97,11 +95,12 @@ def test_a_machine_is_amended_and_what_was_said_first_stays_visible(bring, tmp_p
     assert {str(run.environment) for one in evaluate(bring.store).summaries for run in one.measurements} == {"dgx-a"}
 
 
-def test_a_machine_said_twice_and_differently_is_no_machine(bring, tmp_path):
-    code, answers, _ = bring(logs(tmp_path / "logs", s1x1=0.5), *PATTERN, "--machine", "other")
+@pytest.mark.parametrize(("name", "told"), [("other", '"other", and the path says "dgx-a"'), (" ", "expected")])
+def test_a_machine_said_twice_and_differently_or_without_a_name_is_refused(bring, tmp_path, name, told):
+    code, answers, said = bring(logs(tmp_path / "logs", s1x1=0.5), *PATTERN, "--machine", name)
 
     assert code == 2
-    assert 'machine: --set says "other", and the path says "dgx-a"' in answers[0]["reason"]
+    assert told in said + "".join(answer["reason"] for answer in answers)
 
 
 def test_a_table_whose_column_and_option_name_two_machines_or_campaigns_is_not_read(bring, tmp_path):
@@ -131,12 +130,6 @@ def test_the_name_of_a_machine_is_no_device(bring, tmp_path):
     known = facts.of_runs(summary.measurements)
     assert "device_model" not in known
     assert (known["machine"][0].value, known["machine"][0].source) == ("V100 cluster", "stated")
-
-
-def test_no_name_for_a_machine_is_refused(bring, tmp_path):
-    code, _, said = bring(logs(tmp_path, s1x1=0.5), *PATTERN, "--machine", " ")
-
-    assert code == 2 and "--machine" in said and "expected" in said
 
 
 # the driver

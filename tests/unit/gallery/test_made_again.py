@@ -99,22 +99,12 @@ def test_an_honest_evaluation_passes_without_a_word(lab):
     assert (lab.c1(), lab.codes()) == (("pass", "met"), [])
 
 
-@pytest.mark.parametrize("repeats", [range(5), (4,), (0,)])
-def test_runs_that_were_taken_away_and_made_again_until_c1_passes_decide_nothing(lab, repeats):
+@pytest.mark.parametrize(("repeats", "of"), [(range(5), [SCALE]), ((4,), [SCALE]), ((0,), [SCALE]), (range(5), CASES)])
+def test_runs_that_were_taken_away_and_made_again_until_c1_passes_decide_nothing(lab, repeats, of):
     lab.seconds = slow(SCALE, *repeats)
     lab.start()
-    lab.remove(SCALE, *repeats)
-    lab.seconds = {}
-    lab.start()
-
-    assert (lab.c1(), lab.codes()) == (("undetermined", "taken_away"), ["taken_away"])
-
-
-def test_all_runs_made_again_are_seen_too(lab):
-    lab.seconds = slow(SCALE, *range(5))
-    lab.start()
-    lab.remove(SCALE, *range(5))
-    lab.remove(BASE, *range(5))
+    for case in of:
+        lab.remove(case, *repeats)
     lab.seconds = {}
     lab.start()
 
@@ -137,13 +127,16 @@ def test_a_case_that_was_taken_away_whole_is_still_spoken_of(lab):
     assert lab.c1() == ("undetermined", "missing")
 
 
-def test_a_run_ended_by_hand_and_made_again_marks_the_pass(lab):
-    lab.seconds = {Run(case=SCALE, repeat=2).id: 0}
+def test_a_run_ended_by_hand_or_failed_and_made_again_marks_the_pass(lab):
+    lab.seconds = {Run(case=SCALE, repeat=2).id: 0, Run(case=SCALE, repeat=1).id: None}
     lab.start()
+    lab.remove(SCALE, 1)
     lab.seconds = {}
     lab.start()
 
     assert (lab.c1(), lab.codes()) == (("pass", "met_again"), ["made_again"])
+    said = cards._card(lab.evaluation().verdicts[0], SPOKEN).reason.plain("en")
+    assert "2 attempts were interrupted or failed" in said
 
 
 def test_a_scale_measured_in_another_campaign_than_its_base_decides_nothing(lab):
@@ -161,19 +154,6 @@ def test_base_and_scale_may_share_several_campaigns(lab):
     lab.start(repeats=6)
 
     assert lab.c1() == ("pass", "met")
-
-
-def test_a_failed_run_made_again_marks_the_pass(lab):
-    lab.seconds = {Run(case=SCALE, repeat=4).id: None, Run(case=BASE, repeat=4).id: None}
-    lab.start()
-    lab.remove(SCALE, 4)
-    lab.remove(BASE, 4)
-    lab.seconds = {}
-    lab.start()
-
-    assert (lab.c1(), lab.codes()) == (("pass", "met_again"), ["made_again"])
-    said = cards._card(lab.evaluation().verdicts[0], SPOKEN).reason.plain("en")
-    assert "2 attempts were interrupted or failed" in said
 
 
 def test_runs_of_an_earlier_version_say_nothing_of_their_campaign(lab):

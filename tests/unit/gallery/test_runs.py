@@ -49,11 +49,22 @@ def speeds(rate, seconds, count=120, prefix=""):
 class TestWhatWasTrained:
     """A run counts only if it trained what its case says."""
 
-    def test_a_sound_run_counts(self, tmp_path):
-        found = measurement(runfolders.finished(tmp_path))
+    @pytest.mark.parametrize(
+        ("case", "code", "told"),
+        [
+            (CASE, "", ""),
+            (replace(CASE, devices_per_node=4), "", ""),  # one process may speak for all
+            (
+                *(replace(CASE, nodes=2), "nodes_missing"),
+                "1 of 2 nodes left records; is --runs on a file system that all nodes share?",
+            ),
+        ],
+    )
+    def test_a_run_counts_where_every_node_left_records(self, case, code, told, tmp_path):
+        found = measurement(runfolders.finished(tmp_path, case=case))
 
-        assert counts(found)
-        assert codes(found) == []
+        assert counts(found) is (code == "")
+        assert said(found, code) == told if code else codes(found) == []
 
     def test_a_script_that_uses_one_of_four_devices_is_no_perfect_scaling(self, tmp_path):
         alone = speeds(rate=BATCH / 0.5, seconds=0.5)
@@ -100,14 +111,6 @@ class TestWhatWasTrained:
         assert [one.speedup and one.speedup.value for one in found.summaries] == [1.0, None]
         assert "D14" not in [each.code for each in found.findings]
 
-    def test_a_run_of_two_nodes_with_the_records_of_one_does_not_count(self, tmp_path):
-        found = measurement(runfolders.finished(tmp_path, case=replace(CASE, nodes=2)))
-
-        assert not counts(found)
-        assert said(found, "nodes_missing") == (
-            "1 of 2 nodes left records; is --runs on a file system that all nodes share?"
-        )
-
     def test_a_log_of_another_number_of_devices_does_not_count(self, tmp_path):
         """Each device prints its own rate here, so that no clock can tell."""
         steady = runfolders.steps(count=13, seconds=5.0)
@@ -130,11 +133,6 @@ class TestWhatWasTrained:
         assert not counts(found)
         assert said(found, "ranks_missing") == "3 of 4 processes printed steps"
 
-    def test_one_process_may_speak_for_all(self, tmp_path):
-        found = measurement(runfolders.finished(tmp_path, case=replace(CASE, devices_per_node=4)))
-
-        assert counts(found)
-
     def test_step_times_that_add_up_to_more_than_the_run_lasted_do_not_count(self, tmp_path):
         at_once = replace(runfolders.steps(says=10.0), arrivals_s=[0.015] * 120)
 
@@ -145,22 +143,18 @@ class TestWhatWasTrained:
             "by the script's own figures the measured steps took 1,000\u202fs, and the whole run took 0.4000\u202fs"
         )
 
-    @pytest.mark.parametrize("name", ["log.n0.txt", "arrivals.n0.csv", "samples.n0.jsonl"])
-    def test_a_run_whose_files_were_edited_afterwards_does_not_count(self, tmp_path, name):
+    @pytest.mark.parametrize("name", ["log.n0.txt", "arrivals.n0.csv", "samples.n0.jsonl", "removed"])
+    def test_a_run_whose_files_were_edited_or_removed_afterwards_does_not_count(self, tmp_path, name):
         folder = runfolders.finished(tmp_path, runfolders.Host(samples='{"header": true, "hz": 2.0}\n'))
-        file = folder.path / name
+        file = folder.path / name.replace("removed", "arrivals.n0.csv")
         file.write_bytes(file.read_bytes().replace(b"2", b"1"))
+        if name == "removed":
+            file.unlink()
 
         found = measurement(folder)
 
         assert not counts(found)
-        assert said(found, "changed_since_run") == f"changed since the run ended: {name}. Its value does not count"
-
-    def test_a_file_of_the_run_that_was_removed_is_named(self, tmp_path):
-        folder = runfolders.finished(tmp_path)
-        (folder.path / "arrivals.n0.csv").unlink()
-
-        assert "arrivals.n0.csv" in said(measurement(folder), "changed_since_run")
+        assert said(found, "changed_since_run") == f"changed since the run ended: {file.name}. Its value does not count"
 
 
 def sampled(count=140, period_s=0.5, gpus=(), **each):
@@ -180,43 +174,46 @@ def sampled(count=140, period_s=0.5, gpus=(), **each):
     return "".join(json.dumps(line) + "\n" for line in lines)
 
 
+GPUS = replace(CASE, device="gpu", devices_per_node=2)
+
+
+def used(folder):
+    found = measurement(folder)
+    return found, {used.resource: used for used in found.utilisation}
+
+
 class TestUtilisation:
     """A mean over what happened to be read is not that of the job."""
 
-    GPUS = replace(CASE, device="gpu", devices_per_node=2)
+    @pytest.mark.parametrize(
+        ("gpus", "figure", "code", "told"),
+        [
+            ((100.0, 50.0), {"mean": 75.0}, "", ""),
+            (
+                *((100.0, None), None, "D18"),
+                "the samples of GPU utilisation cover only 50.0% of the measured window on the planned devices; below "
+                "80% there is no figure",
+            ),
+            ((100.0,), None, "D18", ""),  # no driver names the other
+            ((100.0, "half"), {"mean": pytest.approx(50.25), "coverage": pytest.approx(0.83, abs=0.01)}, "", ""),
+            (
+                *((100.0, 0.0), {"mean": 50.0}, "devices_idle"),
+                "1 of 2 devices were busy while the steps were measured",
+            ),
+        ],
+    )
+    def test_a_device_counts_as_much_as_the_others_and_one_that_was_not_read_leaves_no_figure(
+        self, gpus, figure, code, told, tmp_path
+    ):
+        busy = [(lambda at_s: 0.5 if at_s < 45 else None) if of == "half" else (lambda at_s, of=of: of) for of in gpus]
 
-    def of(self, folder):
-        found = measurement(folder)
-        return found, {used.resource: used for used in found.utilisation}
+        found, figures = used(runfolders.finished(tmp_path, runfolders.Host(samples=sampled(gpus=busy)), GPUS))
 
-    def busy(self, at_s):
-        return 100.0
-
-    def test_every_device_that_was_planned_and_read_counts(self, tmp_path):
-        samples = sampled(gpus=[self.busy, lambda at_s: 50.0])
-
-        found, used = self.of(runfolders.finished(tmp_path, runfolders.Host(samples=samples), self.GPUS))
-
-        assert used["gpu"].mean == 75.0
-        assert codes(found) == []
-
-    def test_a_device_that_was_never_read_leaves_no_figure(self, tmp_path):
-        samples = sampled(gpus=[self.busy, lambda at_s: None])
-
-        found, used = self.of(runfolders.finished(tmp_path, runfolders.Host(samples=samples), self.GPUS))
-
-        assert "gpu" not in used
-        assert said(found, "D18") == (
-            "the samples of GPU utilisation cover only 50.0% of the measured window on the planned devices; below 80% "
-            "there is no figure"
-        )
-
-    def test_a_planned_device_that_no_driver_names_leaves_no_figure(self, tmp_path):
-        samples = sampled(gpus=[self.busy])
-
-        _, used = self.of(runfolders.finished(tmp_path, runfolders.Host(samples=samples), self.GPUS))
-
-        assert "gpu" not in used
+        gpu = figures.get("gpu")
+        assert (gpu and {name: getattr(gpu, name) for name in figure}) == figure
+        assert codes(found) == ([code] if code else [])
+        assert counts(found) is (code != "devices_idle")
+        assert not told or said(found, code) == told
 
     def test_a_host_without_samples_leaves_no_figure(self, tmp_path):
         hosts = {
@@ -224,26 +221,10 @@ class TestUtilisation:
             "b": runfolders.Host(printed=[runfolders.Printed(lines=[], arrivals_s=[])]),
         }
 
-        found, used = self.of(runfolders.finished(tmp_path, hosts, replace(CASE, nodes=2)))
+        found, figures = used(runfolders.finished(tmp_path, hosts, replace(CASE, nodes=2)))
 
-        assert used == {}
+        assert figures == {}
         assert "cover only 50.0%" in said(found, "D18")
-
-    def test_a_device_that_was_read_less_often_counts_as_much_as_the_others(self, tmp_path):
-        samples = sampled(gpus=[self.busy, lambda at_s: 0.5 if at_s < 45 else None])
-
-        _, used = self.of(runfolders.finished(tmp_path, runfolders.Host(samples=samples), self.GPUS))
-
-        assert used["gpu"].mean == pytest.approx(50.25)
-        assert used["gpu"].coverage == pytest.approx(0.83, abs=0.01)
-
-    def test_a_device_that_was_never_busy_did_not_train(self, tmp_path):
-        samples = sampled(gpus=[self.busy, lambda at_s: 0.0])
-
-        found, _ = self.of(runfolders.finished(tmp_path, runfolders.Host(samples=samples), self.GPUS))
-
-        assert not counts(found)
-        assert said(found, "devices_idle") == "1 of 2 devices were busy while the steps were measured"
 
 
 class TestTheClock:
@@ -283,33 +264,36 @@ class TestTheWindow:
         host = runfolders.Host(printed=[runfolders.Printed(lines=lines, arrivals_s=together)])
         return measurement(runfolders.finished(tmp_path, host, **changes))
 
-    def test_a_step_printed_in_whole_milliseconds_carries_its_error(self, tmp_path):
+    def test_a_step_in_whole_milliseconds_carries_its_error_unless_the_arrival_of_the_lines_is_the_clock(
+        self, tmp_path
+    ):
         seconds = [0.0044 + 0.0002 * (step % 3) for step in range(120)]
+        whole = [f"{each:.3f}" for each in seconds]
 
-        found = self.stepped(tmp_path, seconds, says=[f"{each:.3f}" for each in seconds], arrivals=False)
+        found = self.stepped(tmp_path, seconds, says=whole, arrivals=False)
 
         assert found.throughput.method == "step times"
         assert said(found, "coarse_figures").startswith("the digits that the script prints allow an error of 1")
+        assert "coarse_figures" not in codes(self.stepped(tmp_path, seconds, says=whole, repeat=1))
 
-    def test_the_same_steps_are_exact_where_the_arrival_of_the_lines_is_the_clock(self, tmp_path):
-        seconds = [0.0044 + 0.0002 * (step % 3) for step in range(120)]
+    @pytest.mark.parametrize(
+        ("seconds", "code", "told"),
+        [
+            (
+                *([10.5 if step == 60 else 0.5 for step in range(120)], "long_stall"),
+                "one report took 10.00\u202fs longer than its steps usually do: 16.7% of the measured window",
+            ),
+            (
+                *([0.5 if step < 120 else 0.6 for step in range(4000)], "rest_differs"),
+                "the 277 steps read after the window differ from it by −16.7%",
+            ),
+            ([0.5] * 400, "", ""),
+        ],
+    )
+    def test_a_checkpoint_in_the_window_and_a_window_unlike_the_rest_are_told(self, seconds, code, told, tmp_path):
+        found = self.stepped(tmp_path, seconds)
 
-        assert "coarse_figures" not in codes(self.stepped(tmp_path, seconds, says=[f"{it:.3f}" for it in seconds]))
-
-    def test_a_checkpoint_in_the_window_is_told_with_its_share(self, tmp_path):
-        found = self.stepped(tmp_path, [10.5 if step == 60 else 0.5 for step in range(120)])
-
-        assert said(found, "long_stall") == (
-            "one report took 10.00\u202fs longer than its steps usually do: 16.7% of the measured window"
-        )
-
-    def test_a_window_unlike_the_rest_of_its_log_is_told(self, tmp_path):
-        found = self.stepped(tmp_path, [0.5 if step < 120 else 0.6 for step in range(4000)])
-
-        assert said(found, "rest_differs") == "the 277 steps read after the window differ from it by −16.7%"
-
-    def test_a_steady_log_has_nothing_to_say(self, tmp_path):
-        assert codes(self.stepped(tmp_path, [0.5] * 400)) == []
+        assert said(found, code) == told if code else codes(found) == []
 
     def test_what_all_repeats_of_a_case_have_alike_is_told_once_with_the_gravest(self, tmp_path):
         for repeat, stall_s in enumerate((10.0, 20.0, 15.0)):
@@ -370,24 +354,22 @@ class TestWhatIsAsked:
             "2 steps discarded and 8 measured; a run with fewer than 20 measured steps does not count"
         }
 
-    def test_the_plan_skips_what_no_environment_can_be_made_for(self, tmp_path, capsys):
-        code = self.asked(tmp_path, "--json")
+    HERE = ("--environment", "current", "--json")
+
+    @pytest.mark.parametrize(
+        ("words", "changes", "told"),
+        [
+            (("--json",), {}, "names no requirements"),  # no environment can be made for it
+            (HERE, {"more": 'import_name="no_such_module",'}, "no_such_module is not installed in "),
+            (HERE, {"kind": "official"}, "minenet: its recipe toy for resnet50_v1.5 is official: --recipe toy"),
+        ],
+    )
+    def test_the_plan_skips_what_cannot_be_run_here_with_the_reason(self, words, changes, told, tmp_path, capsys):
+        code = self.asked(tmp_path, *words, **changes)
 
         assert code == Exit.NOTHING_MEASURED
         (reason,) = {skip["reason"] for skip in json.loads(capsys.readouterr().out)["skips"]}
-        assert "names no requirements" in reason
-
-    def test_the_plan_skips_what_is_not_installed_here(self, tmp_path, capsys):
-        self.asked(tmp_path, "--environment", "current", "--json", more='import_name="no_such_module",')
-
-        (reason,) = {skip["reason"] for skip in json.loads(capsys.readouterr().out)["skips"]}
-        assert reason.startswith("no_such_module is not installed in ")
-
-    def test_a_recipe_of_another_kind_is_named(self, tmp_path, capsys):
-        self.asked(tmp_path, "--environment", "current", "--json", kind="official")
-
-        (reason,) = {skip["reason"] for skip in json.loads(capsys.readouterr().out)["skips"]}
-        assert reason == "minenet: its recipe toy for resnet50_v1.5 is official: --recipe toy"
+        assert told in reason
 
     def test_where_nothing_can_be_run_no_report_of_other_frameworks_is_made(self, tmp_path, capsys):
         code = self.asked(tmp_path, "--out", str(tmp_path / "report"), command="compare")
@@ -396,14 +378,16 @@ class TestWhatIsAsked:
         assert "nothing that was asked for was recorded elsewhere" in capsys.readouterr().err
         assert not (tmp_path / "report").exists()
 
+    def report(self, tmp_path, capsys):
+        cli.main(["report", "--runs", str(tmp_path / "runs"), "--out", str(tmp_path / "report"), "--lang", "en"])
+        return capsys.readouterr().out
+
     def test_a_run_that_does_not_count_is_excluded_in_the_terminals_table_with_its_rule(self, tmp_path, capsys):
         few = runfolders.Host(printed=[runfolders.steps(count=10)])
         case = replace(CASE, protocol=Protocol(warmup_steps=2, measured_steps=8))
         folder = runfolders.finished(tmp_path / "runs", few, case)
 
-        cli.main(["report", "--runs", str(tmp_path / "runs"), "--out", str(tmp_path / "report"), "--lang", "en"])
-
-        assert "excluded: D07" in capsys.readouterr().out
+        assert "excluded: D07" in self.report(tmp_path, capsys)
         assert terminal.result(measurement(folder)) == (
             "excluded: 2 steps discarded and 8 measured; a run with fewer than 20 measured steps does not count"
         )
@@ -411,9 +395,7 @@ class TestWhatIsAsked:
     def test_a_lone_scale_prints_its_base_and_no_efficiency(self, tmp_path, capsys):
         runfolders.finished(tmp_path / "runs", case=replace(CASE, devices_per_node=32))
 
-        cli.main(["report", "--runs", str(tmp_path / "runs"), "--out", str(tmp_path / "report"), "--lang", "en"])
-
-        printed = capsys.readouterr().out
+        printed = self.report(tmp_path, capsys)
         assert "base 1x32" in printed
         assert "1.00x" not in printed and "100.0%" not in printed
 
@@ -427,24 +409,19 @@ class TestWhatIsSaidInBothLanguages:
         (one,) = (finding for finding in found.findings if finding.code == code)
         return sentence(one, self.CHINESE).plain("zh")
 
-    def test_a_log_that_is_cut_under_a_good_exit_code_is_rejected(self, tmp_path):
-        folder = runfolders.finished(tmp_path)
+    @pytest.mark.parametrize("ended", [{}, {"exit_code": 1, "status": "failed"}, {"exit_code": None}])
+    def test_a_log_that_is_cut_under_a_good_exit_code_is_rejected(self, ended, tmp_path):
+        folder = runfolders.finished(tmp_path, **ended)
         (log,) = folder.logs()
         log.path.write_bytes(log.path.read_bytes()[:-30])
 
         found = measurement(folder)
 
-        assert not counts(found) and "D25" in codes(found)
-        assert said(found, "D25") == "the process reported success, but its log ends in the middle of line 120"
-        assert self.chinese(found, "D25") == "进程报告成功，但日志在第 120 行中途截断"
-
-    @pytest.mark.parametrize("ended", [{"exit_code": 1, "status": "failed"}, {"exit_code": None}])
-    def test_a_process_that_did_not_report_success_did_not_lie(self, tmp_path, ended):
-        folder = runfolders.finished(tmp_path, **ended)
-        (log,) = folder.logs()
-        log.path.write_bytes(log.path.read_bytes()[:-30])
-
-        assert "D25" not in codes(measurement(folder))
+        assert ("D25" in codes(found)) is (ended == {})  # a process that did not report success did not lie
+        if not ended:
+            assert not counts(found)
+            assert said(found, "D25") == "the process reported success, but its log ends in the middle of line 120"
+            assert self.chinese(found, "D25") == "进程报告成功，但日志在第 120 行中途截断"
 
     def test_what_failed_after_the_end_is_named_in_the_readers_language_and_the_log_quoted(self):
         one = FailedAtExit(failure="out of memory", line=7, text="CUDA out of memory")
