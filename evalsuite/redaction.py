@@ -48,7 +48,7 @@ _ISSUED = re.compile(  # shapes that issuers give
 # By place or after a short option: (before)(secret).
 _BY_PLACE = re.compile(
     r"""(?P<before>\bwandb[ ]+login[ ]+(?:--?[\w-]+[ ]+)*|\bsshpass[ ]+-p[ ]*|"""
-    r"""(?:^|[ ])(?:-u|--user)[ =]+["']?[\w.@-]+:)"""
+    r"""(?:^|[ ])(?:-u|--user)[ =]+["']?(?!\d+:\d{1,10}(?:["'\s]|$))[\w.@-]+:)"""  # 1000:1000 are ids of a user and a group
     r"""(?P<value>(?!\[secret:|\*)[^\s"'-][^\s"']*)""",
     re.ASCII,
 )
@@ -98,10 +98,11 @@ def redact_words(line: Sequence[str]) -> tuple[str, ...]:
     """A command line without secrets; an option's name marks the next word too."""
     found, before = [], ""
     for place, word in enumerate(line):
-        by_place = _BY_PLACE.search(" ".join(line[max(0, place - 3) : place + 1]))
+        joined = " ".join(line[max(0, place - 3) : place + 1])
+        by_place = next((match for match in _BY_PLACE.finditer(joined) if match.end() == len(joined)), None)
         if before.startswith("-") and "=" not in before and is_secret_name(before) and not word.startswith("--"):
             found.append(_mark(before))
-        elif by_place and by_place["value"] and word.endswith(by_place["value"]):
+        elif by_place and word.endswith(by_place["value"]):
             found.append(word.removesuffix(by_place["value"]) + _mark(by_place["before"].split()[0]))
         else:
             found.append(redact(word))
