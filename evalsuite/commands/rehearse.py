@@ -2,8 +2,8 @@
 
 import argparse
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -14,14 +14,15 @@ from evalsuite.commands.options import engine_options
 from evalsuite.commands.options.common import add_options, search_paths
 from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.i18n import say, worded
-from evalsuite.commands.printing.terminal import duration, note, table
+from evalsuite.commands.printing.terminal import Bar, bar, duration, note, table
 from evalsuite.commands.run import interruptible
 from evalsuite.errors import EvalsuiteError, Exit
 from evalsuite.launch import campaign, rehearsals
 from evalsuite.launch.campaign import EndedRun, Environments
 from evalsuite.launch.provision import readiness
 from evalsuite.launch.provision.virtualenvs import Environment
-from evalsuite.logs import reading
+from evalsuite.logs import catalogue, reading
+from evalsuite.logs.reading import Reading
 from evalsuite.messages import Message, message_of
 from evalsuite.model import Case, Run
 from evalsuite.plan import evidence, rehearsal, repositories, spec
@@ -39,6 +40,8 @@ EXAMPLES = """  evalsuite rehearse --recipe tensorflow/tf-cnn-resnet50
   evalsuite rehearse --recipe pytorch/hal-resnet50 --scales 2x1 --hosts node1:1,node2:1
   evalsuite rehearse
 """
+
+Tick = Callable[[Run, float], None]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,10 +80,10 @@ def run(arguments: argparse.Namespace) -> int:
     _check(asked)
     os.environ["EVALSUITE_DATA"] = str((arguments.data or arguments.out / "data").resolve())
     ended: list[Rehearsed] = []
-    with interruptible():
+    with interruptible(), bar(len(asked)) as shown:
         for place, ((framework, name), how) in enumerate(asked.items(), 1):
             note(say("rehearse.began", place=place, recipes=len(asked), recipe=f"{framework}/{name}"))
-            ended += _rehearse(adapters[framework], name, how, arguments)
+            ended += _rehearse(adapters[framework], name, how, arguments, _tick(shown, place - 1))
     _show(ended)
     if not any(each.found for each in ended):
         return Exit.NOTHING_MEASURED
@@ -96,10 +99,20 @@ def _check(asked: Mapping[tuple[str, str], Rehearsal]) -> None:
         rehearsal.stand_in_hashes(how.stand_ins)
 
 
-def _rehearse(adapter: Adapter, name: str, how: Rehearsal, arguments: argparse.Namespace) -> Iterator[Rehearsed]:
+def _tick(shown: Bar | None, done: int) -> Tick:
+    def tick(run: Run, seconds: float) -> None:
+        if shown:
+            shown.show(done, f"{run.case.framework}/{run.case.recipe} {run.case.scale} · {seconds:.0f} s")
+
+    return tick
+
+
+def _rehearse(
+    adapter: Adapter, name: str, how: Rehearsal, arguments: argparse.Namespace, tick: Tick
+) -> Iterator[Rehearsed]:
     """Every scale of one recipe, each said as it ends."""
     try:
-        for each in _each_scale(adapter, name, how, arguments):
+        for each in _each_scale(adapter, name, how, arguments, tick):
             note(_in_words(each))
             yield each
     except EvalsuiteError as error:
@@ -108,21 +121,136 @@ def _rehearse(adapter: Adapter, name: str, how: Rehearsal, arguments: argparse.N
         yield failed
 
 
-def _each_scale(adapter: Adapter, name: str, how: Rehearsal, arguments: argparse.Namespace) -> Iterator[Rehearsed]:
-    recipe = rehearsal.rehearsed(adapter.recipe(name), how)
-    engine, store = engine_options.engine(arguments), Store(arguments.out / "runs")
+def _each_scale(
+    adapter: Adapter, name: str, how: Rehearsal, arguments: argparse.Namespace, tick: Tick
+) -> Iterator[Rehearsed]:
+    recipe, store = rehearsal.rehearsed(adapter.recipe(name), how), Store(arguments.out / "runs")
+    engine = engine_options.engine(arguments)
     rehearsals.check_disk(recipe, store.root)
     rehearsals.fetch(recipe, how, arguments.mirror, note)
     scales = [spec.scale(word) for word in arguments.scales.split(",")] if arguments.scales else how.scales
     with rehearsals.environment(recipe, keep=arguments.keep_environments, progress=note) as made:
-        for scale in scales:
-            case = rehearsal.case(adapter.name, recipe, how, scale)
-            label = f"{adapter.name}/{name}"
-            if why := _refusal(case, recipe, engine):
-                yield Rehearsed(recipe=label, scale=case.scale, reason=why)
-                continue
-            ended = _launch(case, recipe, how, engine, made, store, arguments)
-            yield _read(ended, recipe, how, made, store, arguments)
+        going = _Rehearsal(
+            adapter=adapter,
+            original=adapter.recipe(name),
+            recipe=recipe,
+            how=how,
+            made=made,
+            engine=engine,
+            store=store,
+            arguments=arguments,
+            tick=tick,
+        )
+        yield from map(going.at, scales)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Rehearsal:
+    """One recipe and where it is rehearsed."""
+
+    adapter: Adapter
+    original: Recipe
+    recipe: Recipe  # as it is rehearsed
+    how: Rehearsal
+    made: Environment
+    engine: Engine
+    store: Store
+    arguments: argparse.Namespace
+    tick: Tick
+
+    def at(self, scale: tuple[int, int]) -> Rehearsed:
+        case = rehearsal.case(self.adapter.name, self.recipe, self.how, scale)
+        if why := _refusal(case, self.recipe, self.engine):
+            return Rehearsed(recipe=self.name, scale=case.scale, reason=why)
+        return self._read(self._launch(case))
+
+    @property
+    def name(self) -> str:
+        return f"{self.adapter.name}/{self.recipe.name}"
+
+    def _launch(self, case: Case) -> EndedRun:
+        """By the launcher of every run: what it starts is what a measurement starts."""
+        key, run = (case.framework, self.recipe.name), Run(case=case, repeat=0)
+        if self.store.ended()(run):
+            self.store.set_aside(self.store.folder(run), "redone")
+        options = Options(environment=MANAGED, search_paths=search_paths(self.arguments))
+        ready = Environments(pythons={key: self.made.python}, packages={key: self.made.packages}, skips=())
+        limits = Spec(name="rehearsal", timeout_s=float(self.how.timeout_s))
+        launcher = make_launcher(limits, self.engine, options, ready)
+        planned = Planned(profile="rehearsal", repeats=1, cases=(case,), skips=())
+        self.store.write_plan(planned)
+        started = campaign.begin(planned, self.store)
+        adapters = {case.framework: replace(self.adapter, recipes=(self.recipe,))}
+        once = campaign.Extent(retries=0)
+        [ended] = campaign.launch_all([run], self.store, adapters, launcher, started, tick=self.tick, extent=once)
+        return ended
+
+    def _read(self, ended: EndedRun) -> Rehearsed:
+        """What the log says; evidence is written where all the steps were taken."""
+        case, folder, well = ended.run.case, self.store.folder(ended.run), ended.outcome.ended_well
+        recipe = self.recipe
+        dialects = catalogue.known(search_paths(self.arguments))
+        read = reading.read_run(
+            folder.logs(), case, recipe.dialect_name, scope=recipe.scope, dialects=dialects, ended_well=well
+        )
+        if not read.steps:
+            reason = _with_log(ended.outcome.reason or read.reason, folder)
+            return Rehearsed(recipe=self.name, scale=case.scale, reason=reason)
+        seen, asked = read.steps[-1].index, case.protocol.total_steps
+        whole = seen >= asked or read.status == "ok"  # some do not print the steps that they skip
+        lacking = "" if whole else Message("commands.rehearse_steps", seen=seen, asked=asked)
+        reason = lacking if well else ended.outcome.reason
+        found = self._found(ended, read)
+        if reason:
+            return Rehearsed(recipe=self.name, scale=case.scale, found=found, reason=_with_log(reason, folder))
+        return Rehearsed(recipe=self.name, scale=case.scale, found=self._keep(case, found, folder))
+
+    def _found(self, ended: EndedRun, read: Reading) -> ScaleEvidence:
+        case = ended.run.case
+        asked = self.original.command(replace(case, device=self.how.device)).argv
+        return ScaleEvidence(
+            date=datetime.now(UTC).date().isoformat(),
+            command=asked,
+            launcher=rehearsal.launcher(asked),
+            ranks=case.total_devices,
+            hosts=case.nodes,
+            batch_per_device=case.batch_per_device,
+            steps=f"{case.protocol.warmup_steps}+{case.protocol.measured_steps}",
+            steps_seen=read.steps[-1].index,
+            reports=read.steps_reported,
+            options=case.options,
+            status=read.status,
+            reason=read.reason,
+            dialect=self.recipe.dialect_name,
+            unit=read.unit,
+            logs={},
+            seconds=ended.outcome.duration_s or 0.0,
+        )
+
+    def _keep(self, case: Case, found: ScaleEvidence, folder: RunFolder) -> ScaleEvidence:
+        """Writes log and evidence."""
+        out = self.arguments.out
+        logs, proofs = (evidence.LOGS, evidence.FOLDER) if self.arguments.record else (out / "logs", out / "evidence")
+        places = rehearsals.places(self.recipe, self.made, folder)
+        name = f"{self.adapter.name}-{self.recipe.name}-{case.scale}"
+        found = replace(found, logs=rehearsals.keep_logs(folder, name, logs, places))
+        known = repositories.of(self.recipe)
+        proof = Evidence(
+            framework=case.framework,
+            recipe=self.recipe.name,
+            model=case.model,
+            origin=evidence.origin(self.recipe),
+            device=self.how.device,
+            python=self.recipe.python,
+            pins=self.made.pins,
+            packages=" ".join(f"{name}=={version}" for name, version in sorted(self.made.packages.items())),
+            stand_ins=rehearsal.stand_in_hashes(self.how.stand_ins),
+            libraries={name: repositories.named(name, known).commit for name in self.how.libraries},
+            changes=self.how.changes,
+            scales={case.scale: found},
+        )
+        note(say("rehearse.written", path=evidence.write(proof, proofs)))
+        return found
 
 
 def _refusal(case: Case, recipe: Recipe, engine: Engine) -> str | None:
@@ -133,89 +261,8 @@ def _refusal(case: Case, recipe: Recipe, engine: Engine) -> str | None:
     return None
 
 
-def _launch(
-    case: Case,
-    recipe: Recipe,
-    how: Rehearsal,
-    engine: Engine,
-    made: Environment,
-    store: Store,
-    arguments: argparse.Namespace,
-) -> EndedRun:
-    """By the launcher of every run: what it starts is what a measurement starts."""
-    key, run = (case.framework, recipe.name), Run(case=case, repeat=0)
-    if store.ended()(run):
-        store.set_aside(store.folder(run), "redone")
-    options = Options(environment=MANAGED, search_paths=search_paths(arguments))
-    ready = Environments(pythons={key: made.python}, packages={key: made.packages}, skips=())
-    launcher = make_launcher(Spec(name="rehearsal", timeout_s=float(how.timeout_s)), engine, options, ready)
-    planned = Planned(profile="rehearsal", repeats=1, cases=(case,), skips=())
-    store.write_plan(planned)
-    started = campaign.begin(planned, store)
-    adapters = {case.framework: Adapter(name=case.framework, title=case.framework, recipes=(recipe,))}
-    return next(iter(campaign.launch_all([run], store, adapters, launcher, started, extent=campaign.Extent(retries=0))))
-
-
-def _read(
-    ended: EndedRun, recipe: Recipe, how: Rehearsal, made: Environment, store: Store, arguments: argparse.Namespace
-) -> Rehearsed:
-    """What the log says; evidence is written where all the steps were taken."""
-    case, folder, name = ended.run.case, store.folder(ended.run), f"{ended.run.case.framework}/{recipe.name}"
-    well = ended.outcome.ended_well
-    read = reading.read_run(folder.logs(), case, recipe.dialect_name, scope=recipe.scope, ended_well=well)
-    if not read.steps:
-        reason = ended.outcome.reason or read.reason
-        return Rehearsed(recipe=name, scale=case.scale, reason=_with_log(reason, folder))
-    logs, proofs = (evidence.LOGS, evidence.FOLDER) if arguments.record else (arguments.out / "logs", arguments.out)
-    seen, asked = read.steps[-1].index, case.protocol.total_steps
-    whole = seen >= asked or read.status == "ok"  # some do not print the steps that they skip
-    lacking = "" if whole else Message("commands.rehearse_steps", seen=seen, asked=asked)
-    reason = lacking if well else ended.outcome.reason
-    kept = {} if reason else rehearsals.keep_logs(folder, f"{name.replace('/', '-')}-{case.scale}", logs,
-                                                  rehearsals.places(recipe, made, folder))  # fmt: skip
-    found = ScaleEvidence(
-        date=datetime.now(UTC).date().isoformat(),
-        launcher=rehearsal.launcher(recipe.command(case).argv),
-        ranks=case.total_devices,
-        hosts=case.nodes,
-        batch_per_device=case.batch_per_device,
-        steps=f"{case.protocol.warmup_steps}+{case.protocol.measured_steps}",
-        steps_seen=seen,
-        reports=read.steps_reported,
-        options=case.options,
-        status=read.status,
-        reason=read.reason,
-        dialect=recipe.dialect_name,
-        unit=read.unit,
-        logs=kept,
-        seconds=ended.outcome.duration_s or 0.0,
-    )
-    if not reason:
-        proof = _evidence(case, recipe, how, made, found)
-        note(say("rehearse.written", path=evidence.write(proof, proofs)))
-    return Rehearsed(recipe=name, scale=case.scale, found=found, reason=_with_log(reason, folder) if reason else "")
-
-
 def _with_log(reason: str, folder: RunFolder) -> str:
     return Message("commands.rehearse_log", reason=reason, folder=folder.path)
-
-
-def _evidence(case: Case, recipe: Recipe, how: Rehearsal, made: Environment, found: ScaleEvidence) -> Evidence:
-    known = repositories.of(recipe)
-    return Evidence(
-        framework=case.framework,
-        recipe=recipe.name,
-        model=case.model,
-        origin=rehearsals.origin(recipe),
-        device=how.device,
-        python=recipe.python,
-        pins=made.pins,
-        packages=" ".join(f"{name}=={version}" for name, version in sorted(made.packages.items())),
-        stand_ins=rehearsal.stand_in_hashes(how.stand_ins),
-        libraries={name: repositories.named(name, known).commit for name in how.libraries},
-        changes=how.changes,
-        scales={case.scale: found},
-    )
 
 
 def _in_words(one: Rehearsed) -> str:

@@ -70,14 +70,6 @@ def _downloads_of_its_own(shared: bool) -> Iterator[None]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def origin(recipe: Recipe) -> str:
-    """Of the script: a repository and its commit, or a package."""
-    if not recipe.checkout:
-        return recipe.source
-    repository = repositories.named(recipe.checkout, repositories.of(recipe))
-    return f"{repository.address} at {repository.commit}"
-
-
 def keep_logs(folder: RunFolder, name: str, target: Path, known: Mapping[str, str]) -> dict[str, str]:
     """Copies the logs of *folder* as *target*/*name*.log, with *known* places by their names. Returns name → hash."""
     target.mkdir(parents=True, exist_ok=True)

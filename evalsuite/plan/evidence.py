@@ -6,9 +6,11 @@ from pathlib import Path
 from typing import Annotated, ClassVar
 
 from evalsuite import files, paths
+from evalsuite.adapter import Recipe
 from evalsuite.decode import at_least
 from evalsuite.documents import Document
-from evalsuite.model import Status
+from evalsuite.model import Case, Device, Status
+from evalsuite.plan import repositories, spec
 
 FOLDER = paths.DATA / "rehearsal" / "evidence"
 LOGS = paths.DATA.parent / "tests" / "logs" / "rehearsed"
@@ -20,6 +22,7 @@ class ScaleEvidence:
     """One scale: what was asked, what the log showed."""
 
     date: str
+    command: tuple[str, ...]  # the recipe's own, with its placeholders
     launcher: str  # "torch.distributed.run", "mpirun"; "python": the script alone
     ranks: Count
     hosts: Count
@@ -44,7 +47,7 @@ class Evidence(Document):
     recipe: str
     model: str
     origin: str  # repository and commit, or the package that holds the script
-    device: str  # whose command line
+    device: Device  # whose command line
     python: str
     pins: tuple[str, ...]
     packages: str  # all that was installed
@@ -66,6 +69,44 @@ class Evidence(Document):
         if before is None or replace(before, scales={}) != replace(self, scales={}):
             return self
         return replace(self, scales={**before.scales, **self.scales})
+
+
+def origin(recipe: Recipe) -> str:
+    """Of the script: a repository and its commit, or a package."""
+    if not recipe.checkout:
+        return recipe.source
+    repository = repositories.named(recipe.checkout, repositories.of(recipe))
+    return f"{repository.address} at {repository.commit}"
+
+
+def case(evidence: Evidence, scale: str) -> Case:
+    """What was asked of the recipe."""
+    seen = evidence.scales[scale]
+    nodes, devices = spec.scale(scale)
+    return Case(
+        framework=evidence.framework,
+        recipe=evidence.recipe,
+        model=evidence.model,
+        nodes=nodes,
+        devices_per_node=devices,
+        batch_per_device=seen.batch_per_device,
+        device=evidence.device,
+        protocol=spec.steps(seen.steps),
+        options=seen.options,
+    )
+
+
+def current(evidence: Evidence | None, recipe: Recipe) -> Evidence | None:
+    """With the scales at which *recipe* starts the same as it did then; None if there is none."""
+    if evidence is None or (" at " in evidence.origin and evidence.origin != origin(recipe)):
+        return None
+    scales = {name: seen for name, seen in evidence.scales.items() if _is_current(evidence, name, recipe)}
+    return replace(evidence, scales=scales) if scales else None
+
+
+def _is_current(evidence: Evidence, scale: str, recipe: Recipe) -> bool:
+    asked = case(evidence, scale)
+    return recipe.refusal(asked) is None and recipe.command(asked).argv == evidence.scales[scale].command
 
 
 def read(framework: str, recipe: str, folder: Path = FOLDER) -> Evidence | None:

@@ -11,7 +11,7 @@ from evalsuite.adapter import Command
 from evalsuite.cli import main
 from evalsuite.errors import EvalsuiteError, Exit
 from evalsuite.launch import rehearsals
-from evalsuite.plan import rehearsal
+from evalsuite.plan import evidence, rehearsal
 from evalsuite.plan.rehearsal import Rehearsal, rehearsed, with_arguments
 from evalsuite.registry import discover
 from evalsuite.runs.rehearsed import MARK, stand_in
@@ -111,7 +111,7 @@ def test_a_release_takes_the_place_of_a_repository():
     argv = played.command(rehearsal.case("tensorflow", played, how, (1, 1))).argv
 
     assert "{bin}/../lib/python3.8/site-packages/official/nlp/bert/run_pretraining.py" in argv
-    assert played.checkout == "" and rehearsals.origin(played) == "tf-models-official==2.3.0"
+    assert played.checkout == "" and evidence.origin(played) == "tf-models-official==2.3.0"
     assert played.without_dependencies == ("tf-models-official==2.3.0",)
 
 
