@@ -207,11 +207,12 @@ class _Rehearsal:
 
     def _found(self, ended: EndedRun, read: Reading) -> ScaleEvidence:
         case = ended.run.case
-        asked = self.original.command(replace(case, device=self.how.device)).argv
+        asked = self.original.command(replace(case, device=self.how.device))
         return ScaleEvidence(
             date=datetime.now(UTC).date().isoformat(),
-            command=asked,
-            launcher=rehearsal.launcher(asked),
+            command=asked.argv,
+            environment=asked.environment,
+            launcher=rehearsal.launcher(asked.argv),
             ranks=case.total_devices,
             hosts=case.nodes,
             batch_per_device=case.batch_per_device,

@@ -23,6 +23,7 @@ class ScaleEvidence:
 
     date: str
     command: tuple[str, ...]  # the recipe's own, with its placeholders
+    environment: Mapping[str, str]  # likewise
     launcher: str  # "torch.distributed.run", "mpirun"; "python": the script alone
     ranks: Count
     hosts: Count
@@ -105,14 +106,21 @@ def current(evidence: Evidence | None, recipe: Recipe) -> Evidence | None:
 
 
 def _is_current(evidence: Evidence, scale: str, recipe: Recipe) -> bool:
-    asked = case(evidence, scale)
-    return recipe.refusal(asked) is None and recipe.command(asked).argv == evidence.scales[scale].command
+    asked, then = case(evidence, scale), evidence.scales[scale]
+    if recipe.refusal(asked):
+        return False
+    now = recipe.command(asked)
+    return (now.argv, dict(now.environment)) == (then.command, dict(then.environment))
 
 
 def read(framework: str, recipe: str, folder: Path = FOLDER) -> Evidence | None:
     """None: never rehearsed."""
     file = folder / f"{framework}-{recipe}.json"
-    return Evidence.from_json(files.read_json(file), file) if file.is_file() else None
+    return read_file(file) if file.is_file() else None
+
+
+def read_file(file: Path) -> Evidence:
+    return Evidence.from_json(files.read_json(file), file)
 
 
 def write(evidence: Evidence, folder: Path) -> Path:

@@ -170,7 +170,8 @@ def _changed(command: Command, recipe: Recipe, rehearsal: Rehearsal) -> Command:
     """Variables stand before the script's words: the agent is no part of what is rehearsed."""
     argv = with_arguments(command.argv, rehearsal.set, rehearsal.drop, rehearsal.append)
     variables = {**command.environment, **rehearsal.environment}
-    python_path = [*_on_path(recipe, rehearsal), variables.get("PYTHONPATH", "")]
+    given = (which.get("PYTHONPATH", "") for which in (rehearsal.environment, command.environment))
+    python_path = [*_on_path(recipe, rehearsal), *given]
     variables["PYTHONPATH"] = os.pathsep.join(filter(None, python_path))
     if rehearsal.stand_ins:
         variables[rehearsed_runs.VARIABLE] = ",".join(rehearsal.stand_ins)
@@ -178,8 +179,10 @@ def _changed(command: Command, recipe: Recipe, rehearsal: Rehearsal) -> Command:
     words = (*(f"{name}={value}" for name, value in variables.items()), *_forwarding(argv, variables))
     in_place = {"{checkout}": f"{{bin}}/../lib/python{rehearsal.python or recipe.python}/site-packages"}
     known = in_place if rehearsal.release else {}
-    return Command(
+    return replace(
+        command,
         argv=tuple(fill(word, known) for word in ("env", *words)),
+        environment={},
         files={**command.files, **rehearsal.files},
     )
 

@@ -1,0 +1,58 @@
+"""Each rehearsal of the house: its log still shows the steps that its evidence says, and nothing takes it for more."""
+
+import pytest
+
+from evalsuite.errors import EvalsuiteError
+from evalsuite.files import sha256
+from evalsuite.logs import catalogue, reading
+from evalsuite.plan import evidence
+from evalsuite.registry import discover
+from evalsuite.runs import rehearsed
+from evalsuite.runs.store import Log
+
+ADAPTERS = discover()
+FOUND = [evidence.read_file(file) for file in sorted(evidence.FOLDER.glob("*.json"))]
+SCALES = [pytest.param(one, scale, id=f"{one.framework}/{one.recipe} {scale}") for one in FOUND for scale in one.scales]
+
+
+def read(one, scale):
+    logs = [evidence.LOGS / name for name in sorted(one.scales[scale].logs)]
+    recipe, case = ADAPTERS[one.framework].recipe(one.recipe), evidence.case(one, scale)
+    return reading.read_run(
+        [Log(path=path, arrivals=path.with_suffix(".csv"), host=path.stem, rank=None) for path in logs],
+        case,
+        recipe.dialect_name,
+        scope=recipe.scope,
+        dialects=catalogue.known(),
+        ended_well=True,
+    )
+
+
+@pytest.mark.parametrize(("one", "scale"), SCALES)
+def test_a_kept_log_shows_the_steps_that_were_rehearsed(one, scale):
+    seen, found = one.scales[scale], read(one, scale)
+
+    assert {name: sha256(evidence.LOGS / name) for name in seen.logs} == seen.logs
+    assert (found.steps[-1].index, found.steps_reported) == (seen.steps_seen, seen.reports)
+    assert (found.dialect, found.unit) == (seen.dialect, seen.unit)
+
+
+@pytest.mark.parametrize(("one", "scale"), SCALES)
+def test_a_kept_log_is_never_imported_as_a_measurement(one, scale):
+    for name in one.scales[scale].logs:
+        with pytest.raises(EvalsuiteError, match="is a rehearsal"):
+            rehearsed.refuse_log(evidence.LOGS / name)
+
+
+@pytest.mark.parametrize("one", FOUND, ids=lambda one: f"{one.framework}/{one.recipe}")
+def test_evidence_is_about_a_recipe_of_the_house(one):
+    recipe = ADAPTERS[one.framework].recipe(one.recipe)
+
+    assert (one.model, recipe.kind) == (recipe.model, "official")
+    assert one.scales
+
+
+def test_every_kept_log_belongs_to_evidence():
+    named = {name for one in FOUND for seen in one.scales.values() for name in seen.logs}
+
+    assert {file.name for file in evidence.LOGS.glob("*.log")} == named
