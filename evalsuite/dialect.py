@@ -89,7 +89,7 @@ Fields = Mapping[str, bytes | float | None]
 """Names of `GROUPS` → what a line says there."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Line:
     """One kind of line: the *pattern* that finds it, a *sample* as printed, and the *source* that prints it.
 

@@ -11,9 +11,8 @@ from evalsuite.logs.nearest import Near, nearest
 from evalsuite.logs.recognition import Sniffer
 from evalsuite.logs.scan.failures import shown
 from evalsuite.logs.scan.scan import HEADER
-from evalsuite.logs.text.extracting import Extractor
 from evalsuite.logs.text.logfile import Chunk, chunks, plain
-from evalsuite.logs.text.records import Record, printer
+from evalsuite.logs.text.records import Extractor, Record, printer
 from evalsuite.messages import Message
 
 SHOWN_OF_EACH = 3

@@ -11,7 +11,7 @@ from evalsuite.logs.scan import failures
 from evalsuite.logs.scan.scan import Quiet
 from evalsuite.logs.text.intact import ALTERED, is_altered_log
 from evalsuite.logs.text.logfile import Unreadable, chunks, kind
-from evalsuite.logs.text.records import count_of
+from evalsuite.logs.text.records import count
 from evalsuite.messages import Message
 
 SNIFF_BYTES = 3 << 14  # in which a dialect that says more is looked for
@@ -147,4 +147,4 @@ def _finds(text: bytes, line: Line) -> bool:
 def lines_found(text: bytes, dialect: Dialect) -> int:
     """Step lines; final figures where there are none."""
     steps, finals = ([line for line in lines if line.telling] for lines in (dialect.step, dialect.final))
-    return sum(count_of(text, line) for line in steps) or sum(count_of(text, line) for line in finals)
+    return count(text, steps) or count(text, finals)

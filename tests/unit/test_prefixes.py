@@ -7,8 +7,7 @@ import pytest
 from evalsuite.dialect import Dialect
 from evalsuite.logs import catalogue
 from evalsuite.logs.reading import Reading, read_file
-from evalsuite.logs.text import prefixes
-from evalsuite.logs.text.logfile import chunks
+from evalsuite.logs.text.logfile import chunks, prefix_of_lowest
 
 LOGS = Path(__file__).resolve().parents[1] / "logs"
 DIALECTS = catalogue.discover()
@@ -79,13 +78,13 @@ def test_where_a_line_stood_in_the_file_is_not_forgotten(tmp_path):
     ids=["step numbers", "a few lines alone", "a script's own tag", "nothing"],
 )
 def test_what_no_launcher_wrote_stays(text):
-    assert prefixes.lowest(text.encode()) is None
+    assert prefix_of_lowest(text.encode()) is None
 
 
 def test_the_lines_of_other_ranks_keep_their_mark():
     text = b"".join(b"[default%d]:loss 1.0\n" % rank for rank in (5, 2, 5, 2, 5, 2, 5))
 
-    assert prefixes.lowest(text).sub(b"", text).splitlines() == [b"[default5]:loss 1.0", b"loss 1.0"] * 3 + [
+    assert prefix_of_lowest(text).sub(b"", text).splitlines() == [b"[default5]:loss 1.0", b"loss 1.0"] * 3 + [
         b"[default5]:loss 1.0"
     ]
 

@@ -11,10 +11,9 @@ from evalsuite.logs.scan.arguments import arguments
 from evalsuite.logs.scan.incidents import Incidents
 from evalsuite.logs.scan.scores import ScoreCollector
 from evalsuite.logs.scan.timers import TimerCollector
-from evalsuite.logs.text.extracting import Extractor
 from evalsuite.logs.text.intact import IntactCheck, may_be_cut
 from evalsuite.logs.text.logfile import Chunk, chunks
-from evalsuite.logs.text.records import Record, count, is_whole, matches, rate_of, whole_match
+from evalsuite.logs.text.records import Extractor, Record, count, is_whole, matches, rate_of, whole_match
 
 FACT_BYTES = 1 << 20  # batch and devices are printed before or soon after the start
 QUIET_CHUNKS = 4  # searched for a failure, after the last step and at the end
@@ -81,7 +80,7 @@ class Scan:
         self.skipped += chunk.skipped
         self._full = self._full or (bool(self.records) and self._enough(self))
         if self._full:
-            seen = count(text, self.dialect)
+            seen = count(text, self.dialect.step)
             self.uncollected += seen
             self.incidents.behind(chunk, 0)
             self.rest.add(chunk, 0, len(self.records))
@@ -119,7 +118,7 @@ class Scan:
         before = len(self.records)
         end = self._extractor.extend(self.records, chunk, self._enough.steps)
         self.intact.add(chunk, end, len(self.records) - before)
-        more = 0 if end is None else count(chunk.text[end:], self.dialect)
+        more = 0 if end is None else count(chunk.text[end:], self.dialect.step)
         self.uncollected += more
         if end is not None:
             self.incidents.behind(chunk, end)

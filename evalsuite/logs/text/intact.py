@@ -49,7 +49,8 @@ class IntactCheck:
     def add(self, chunk: Chunk, end: int | None, reports: int) -> None:
         """Up to *end* (None: all of it), in which so many *reports* were found."""
         text = chunk.text if end is None else chunk.text[: chunk.text.find(b"\n", end) + 1 or len(chunk.text)]
-        begun = _count_begun(text, self._kinds)
+        joined, spaced = text.replace(b"\n", b""), text.replace(b"\n", b" ")  # their first words may be broken, too
+        begun = sum(max(joined.count(kind.literal), spaced.count(kind.literal)) for kind in self._kinds)
         if not begun:  # other lines, of which there may be gigabytes
             return
         if self._commas is None:
@@ -60,23 +61,24 @@ class IntactCheck:
                     self._tried += 1
                     if _is_altered(text, begin, kind, self._kinds):
                         self._altered += 1
-                        self._usual = self._usual or _usual_width(text, begin)
+                        self._usual = self._usual or _has_usual_width(text, begin)
         self._add_cut(text)
         self._whole += reports
 
     def _add_cut(self, text: bytes) -> None:
         """Reports that end with their line and go on in the next, or nowhere."""
         for line, behind in itertools.pairwise(text.split(b"\n")):
-            line = _last_bar(line)
-            usual, digit = _width(line) in WIDTHS, line[-1:] in _DIGITS
+            line = line.rstrip(b"\r").rsplit(b"\r", 1)[-1]
+            columns, digit = _columns(line), line[-1:] in _DIGITS
+            usual = columns in WIDTHS
             if not usual and not digit:
                 continue
             alone = (usual or behind[:1] in _DIGITS) and not any(kind.literal in behind for kind in self._kinds)
             if alone and any(_goes_on(line, behind, kind, usual) for kind in self._kinds):
                 self._altered += 1
                 self._usual = True
-            elif digit and any(_breaks_off(line, kind) for kind in self._kinds):
-                self._cut[_width(line)] += 1
+            elif digit and any(_tail(kind, _last_number(line, kind)) for kind in self._kinds):
+                self._cut[columns] += 1
 
     def is_altered(self) -> bool:
         """So many that the others are not to be believed."""
@@ -97,25 +99,6 @@ def is_altered_log(path: Path, dialects: Iterable[Dialect]) -> bool:
     return False
 
 
-def _width(line: bytes) -> int:
-    """In columns of a terminal."""
-    return _columns(_last_bar(line))
-
-
-def _columns(shown: bytes) -> int:
-    return len(shown) if shown.isascii() else len(shown.decode("utf-8", "replace"))
-
-
-def _is_usual(line: bytes) -> bool:
-    """A width that terminals have, in all or since the last bar began."""
-    return bool(WIDTHS & {_width(line), _columns(line.rstrip(b"\r"))})
-
-
-def _last_bar(line: bytes) -> bytes:
-    """What a terminal shows of a line in which a bar begins anew."""
-    return line.rstrip(b"\r").rsplit(b"\r", 1)[-1]
-
-
 def may_be_cut(match: "re.Match[bytes]", line: Line) -> bool:
     """Does the last number end where a terminal would break the line, and go on behind it?"""
     last, text = match.lastindex, match.string
@@ -124,7 +107,7 @@ def may_be_cut(match: "re.Match[bytes]", line: Line) -> bool:
     end = match.end(last)
     if text[end : end + 1] not in (b"\n", b"\r"):
         return False
-    if _width(text[text.rfind(b"\n", 0, match.start()) + 1 : end]) not in WIDTHS:
+    if _columns(text[text.rfind(b"\n", 0, match.start()) + 1 : end]) not in WIDTHS:
         return False
     return bool(_tail(line, last)) or text[end:].lstrip(b"\r\n")[:1].isdigit()
 
@@ -142,35 +125,34 @@ def has_decimal_commas(text: bytes) -> bool | None:
     return clear >= FEWEST_NUMBERS and 2 * clear >= len(commas) and points <= POINTS * len(commas)
 
 
-def _usual_width(text: bytes, begin: int) -> bool:
+def _columns(line: bytes) -> int:
+    """Of a terminal, which shows a bar that begins anew in its place."""
+    shown = line.rstrip(b"\r").rsplit(b"\r", 1)[-1]
+    return len(shown) if shown.isascii() else len(shown.decode("utf-8", "replace"))
+
+
+def _has_usual_width(text: bytes, begin: int) -> bool:
     """Where a terminal would end it, or where the next word would not have fitted."""
     end = text.find(b"\n", begin)
     line, behind = text[text.rfind(b"\n", 0, begin) + 1 : end], text[end + 1 : end + 1 + max(WIDTHS)]
     blanks = 0 if line.endswith((b" ", b"\t")) else MOST_BLANKS  # may have been taken off
-    widest = _width(line) + _width(re.split(rb"\s", behind, maxsplit=1)[0]) + blanks
-    return any(_width(line) <= columns <= widest for columns in WIDTHS)
+    widest = _columns(line) + _columns(re.split(rb"\s", behind, maxsplit=1)[0]) + blanks
+    return any(_columns(line) <= columns <= widest for columns in WIDTHS)
 
 
-def _count_begun(text: bytes, kinds: list[Line]) -> int:
-    """Also where their first words are broken over lines."""
-    joined, spaced = text.replace(b"\n", b""), text.replace(b"\n", b" ")
-    return sum(max(joined.count(kind.literal), spaced.count(kind.literal)) for kind in kinds)
+# reports that are none as they stand
 
 
 def _find_unread(text: bytes, kind: Line) -> Iterator[int]:
-    for at in _find_all(kind.literal, text):
-        match = kind.compiled.match(text, at)
-        if match is None or not is_whole(match, kind) or kind.read(match) is None:
-            yield at
-
-
-def _find_all(literal: bytes, text: bytes) -> Iterator[int]:
-    """On one line or broken over two."""
-    at = text.find(literal)
+    """Where one begins, on one line or with its first words broken over two."""
+    at = text.find(kind.literal)
     while at >= 0:
-        yield at
-        at = text.find(literal, at + 1)
-    yield from (match.start() for match in _over_lines(literal).finditer(text) if b"\n" in match[0])
+        if not _count_reports(text, kind, at):
+            yield at
+        at = text.find(kind.literal, at + 1)
+    for match in _over_lines(kind.literal).finditer(text):
+        if b"\n" in match[0] and not _count_reports(text, kind, match.start()):
+            yield match.start()
 
 
 @lru_cache(maxsize=64)
@@ -181,30 +163,33 @@ def _over_lines(literal: bytes) -> "re.Pattern[bytes]":
 
 def _is_altered(text: bytes, begin: int, kind: Line, others: Sequence[Line]) -> bool:
     """Is it a report once lines are joined, or numbers written in plain digits?"""
-    before = text[text.rfind(b"\n", 0, max(0, begin - LOOKED_BACK)) + 1 : begin].split(b"\n")
-    lead = b"".join(line if _is_usual(line) else line + b"\n" for line in before[:-1]) + before[-1]
+    *before, lead = text[text.rfind(b"\n", 0, max(0, begin - LOOKED_BACK)) + 1 : begin].split(b"\n")
+    lead = b"".join(line if _is_full(line) else line + b"\n" for line in before) + lead
     lines = text[begin : begin + MOST_BYTES].replace(b"\r\n", b"\n").split(b"\n")
-    if _reads(kind, lead, _in_plain_digits(lines[0])):
+    if _count_reports(lead + _in_plain_digits(lines[0]) + b"\n", kind, len(lead)):
         return True
     widths: list[int] = []
     for number, line in enumerate(lines[1:MOST_LINES], 2):
-        widths.append(_width(line))
+        widths.append(_columns(line))
         if number > ALWAYS_LINES and max(widths) - min(widths) > LONGEST_WORD:
             return False
         if any(_count_reports(line, other) for other in others):
             return False
-        if any(_reads(kind, lead, join.join(lines[:number])) for join in (b"", b" ")):
+        if any(_count_reports(lead + join.join(lines[:number]) + b"\n", kind, len(lead)) for join in (b"", b" ")):
             return True
     return False
 
 
-def _reads(kind: Line, lead: bytes, report: bytes) -> bool:
-    match = kind.compiled.match(lead + report + b"\n", len(lead))
-    return match is not None and is_whole(match, kind) and kind.read(match) is not None
+def _is_full(line: bytes) -> bool:
+    """As wide as terminals, in all or since the last bar began."""
+    shown = line.rstrip(b"\r")
+    return not WIDTHS.isdisjoint({_columns(shown), len(shown.decode("utf-8", "replace"))})
 
 
-def _count_reports(text: bytes, kind: Line) -> int:
-    return sum(is_whole(match, kind) and kind.read(match) is not None for match in kind.compiled.finditer(text))
+def _count_reports(text: bytes, kind: Line, at: int | None = None) -> int:
+    """In all of *text*, or beginning *at* that place."""
+    found = kind.compiled.finditer(text) if at is None else filter(None, [kind.compiled.match(text, at)])
+    return sum(is_whole(match, kind) and kind.read(match) is not None for match in found)
 
 
 def _in_plain_digits(text: bytes) -> bytes:
@@ -212,11 +197,14 @@ def _in_plain_digits(text: bytes) -> bytes:
     return _EXPONENT.sub(lambda number: (b"%f" % float(number[0])).rstrip(b"0").rstrip(b"."), text)
 
 
+# reports that break off
+
+
 @lru_cache(maxsize=64)
-def _tail(line: Line, group: int) -> bytes:
+def _tail(line: Line, group: int | None) -> bytes:
     """What the script prints behind the *group*."""
     usual = line.compiled.search(line.sample)
-    return line.sample[usual.end(group) :].rstrip() if usual else b""
+    return line.sample[usual.end(group) :].rstrip() if usual and group is not None else b""
 
 
 def _last_number(line: bytes, kind: Line) -> int | None:
@@ -224,12 +212,6 @@ def _last_number(line: bytes, kind: Line) -> int | None:
     found = kind.compiled.search(line)
     last = found.lastindex if found else None
     return last if found and last and found.end(last) == len(line) else None
-
-
-def _breaks_off(line: bytes, kind: Line) -> bool:
-    """Does *line* end with a number, behind which the script's own line goes on?"""
-    last = _last_number(line, kind)
-    return last is not None and bool(_tail(kind, last))
 
 
 def _goes_on(line: bytes, behind: bytes, kind: Line, usual: bool) -> bool:

@@ -12,12 +12,12 @@ import lzma
 import re
 import sys
 import zlib
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
 
-from evalsuite.logs.text import prefixes
 from evalsuite.messages import Message, message_of
 
 FIRST_CHUNK_BYTES = 1 << 14
@@ -125,16 +125,17 @@ def chunks(path: Path, *, bare: bool = False) -> Iterator[Chunk]:
     """
     line, offset = 1, 0
     prefix = None
-    for before, raw, complete, behind in _readable(path):
+    for before, raw, complete, behind in _without_long_lines(path):
         offset += before
-        prefix = prefix or (prefixes.lowest(raw) if bare else None)
-        text, removed = _plain(raw, prefix)
+        prefix = prefix or (prefix_of_lowest(raw) if bare else None)
+        text, removed = (raw, ()) if prefix is None and b"\x1b" not in raw else _plain(raw, prefix)
+        ends = raw.count(b"\n")
         yield Chunk(
             text=text,
             first_line=line,
             offset=offset,
             complete=complete,
-            line_ends=(ends := raw.count(b"\n")),
+            line_ends=ends,
             skipped=before + behind,
             removed=removed,
         )
@@ -153,10 +154,10 @@ def pieces(path: Path) -> Iterator[tuple[bytes, bool]]:
             yield block, block.endswith((b"\n", b"\r")) or len(block) > LINE_BYTES
 
 
-def _readable(path: Path) -> Iterator[tuple[int, bytes, bool, int]]:
-    """(bytes left out before, lines, does the last end, left out behind), without lines that are too long.
+def _without_long_lines(path: Path) -> Iterator[tuple[int, bytes, bool, int]]:
+    """(bytes left out before, lines, does the last end, left out behind).
 
-    Bars that begin anew in one line are not. The end of a line left out stays, so that lines are counted.
+    Bars that begin anew in one line stay. So does the end of a line left out: lines are counted.
     """
     within = False
     for raw, complete in pieces(path):
@@ -172,11 +173,9 @@ def _readable(path: Path) -> Iterator[tuple[int, bytes, bool, int]]:
 
 
 def _plain(raw: bytes, prefix: "re.Pattern[bytes] | None") -> tuple[bytes, tuple[tuple[int, int], ...]]:
-    found = list(_ANSI.finditer(raw)) if b"\x1b" in raw else []
+    found = list(_ANSI.finditer(raw))
     if prefix is not None:
         found = sorted((*found, *prefix.finditer(raw)), key=lambda match: match.start())
-    if not found:
-        return raw, ()
     removed, kept, behind, total = [], [], 0, 0
     for match in found:
         removed.append((match.start() - total, total + match.end() - match.start()))
@@ -196,11 +195,13 @@ def _opened(path: Path) -> BinaryIO:
         raise Unreadable(message_of(error)) from error
     magic = file.read(len(_XZ))
     file.seek(0)
-    unpacked = _unpacked(file, magic)
-    if unpacked is not file:
-        magic = _read(unpacked.peek, len(_XZ))
+    for begins, unpack in _PACKED.items():
+        if magic.startswith(begins):
+            file = unpack(file)
+            magic = _read(file.peek, len(_XZ))
+            break
     # as Windows' PowerShell redirects output
-    return codecs.EncodedFile(unpacked, "utf-8", "utf-16", "replace") if magic.startswith(_UTF_16) else unpacked
+    return codecs.EncodedFile(file, "utf-8", "utf-16", "replace") if magic.startswith(_UTF_16) else file
 
 
 def _refuse(path: Path) -> None:
@@ -211,18 +212,6 @@ def _refuse(path: Path) -> None:
         raise Unreadable(Message("logs.log_link"))
     if path.exists():
         raise Unreadable(Message("logs.log_no_file"))
-
-
-def _unpacked(file: io.BufferedReader, magic: bytes) -> io.BufferedReader:
-    if magic.startswith(_GZIP):
-        return io.BufferedReader(gzip.GzipFile(fileobj=file))
-    if magic.startswith(_BZ2):
-        return io.BufferedReader(bz2.BZ2File(file))
-    if magic.startswith(_XZ):
-        return io.BufferedReader(lzma.LZMAFile(file))
-    if magic.startswith(_ZSTD):
-        return _zstd(file)
-    return file
 
 
 def _zstd(file: io.BufferedReader) -> io.BufferedReader:
@@ -238,6 +227,14 @@ def _zstd(file: io.BufferedReader) -> io.BufferedReader:
     return io.BufferedReader(zstandard.ZstdDecompressor().stream_reader(file, read_across_frames=True, closefd=True))
 
 
+_PACKED: dict[bytes, Callable[[io.BufferedReader], io.BufferedReader]] = {
+    _GZIP: lambda file: io.BufferedReader(gzip.GzipFile(fileobj=file)),
+    _BZ2: lambda file: io.BufferedReader(bz2.BZ2File(file)),
+    _XZ: lambda file: io.BufferedReader(lzma.LZMAFile(file)),  # noqa: SIM115 (closed with it)
+    _ZSTD: _zstd,
+}
+
+
 def _read(how: Callable[[int], bytes], size: int) -> bytes:
     try:
         return how(size)
@@ -247,3 +244,65 @@ def _read(how: Callable[[int], bytes], size: int) -> bytes:
         if type(error).__name__ == "ZstdError":  # the library that raises it is imported only where needed
             raise Unreadable(Message("logs.log_unpacked", error=error)) from error
         raise
+
+
+# what launchers and relays write before each line
+
+FEWEST_MARKED = 3  # lines with one prefix; what begins fewer may be the script's own
+GLANCE_BYTES = 1 << 11  # at the beginning, in the middle and at the end of a text: where none is marked, none will be
+MARKED_SHARE = 0.5  # of the lines have a prefix, of whatever rank
+
+# [pod/train-worker-0/main] 2026-11-21T04:29:23.123456789Z …    kubectl logs --prefix --timestamps
+# trainer-1  | 2026-11-21T04:29:23.123456789Z …                  docker compose logs -t
+# Nov 21 04:29:23.123456 node7 python[4711]: …                   journalctl, also with -o short-precise
+# 2026-11-21T04:29:23.123456+00:00 node7 python[4711]: …         journalctl -o short-iso-precise
+_ISO = rb"\d{4}-\d\d-\d\dT[\d:]{8}(?:[.,]\d+)?"
+_RELAY_CLOCK = rb"(?:%b(?:Z|[+-]\d\d:?\d\d)|[A-Z][a-z]{2} [ \d]\d [\d:]{8}(?:\.\d+)?) (?:\S+ \S+\[\d+\]: )?" % _ISO
+_POD = rb"\[pod/[^\]\r\n]*\] |[\w.-]+[-_]\d+ +\| "
+# [1,3]<stdout>:…                      Open MPI --tag-output, horovodrun in MPI mode
+# [3]<stdout>:…                        horovodrun with Gloo
+# 3: …                                 srun --label
+# [rank3]:… [default3]:… [trainer3|3]: torchrun --tee
+_PREFIX = re.compile(  # the line end first: the engine looks for it alone
+    rb"\n(?P<source>(?:%b)?)(?P<relay>(?:%b)?)"
+    % (_POD, _RELAY_CLOCK)
+    + rb"(?:(?P<mpi>\[\d+,(?P<mpi_rank>\d+)\])<std(?:out|err)>:?|(?P<gloo>\[(?P<gloo_rank>\d+)\])<std(?:out|err)>:?"
+    rb"|(?P<torch>\[(?:rank|default|trainer|worker)[ _]?(?P<torch_rank>\d+)(?:\|\d+)?\]:)"
+    rb"|(?P<srun> *(?P<srun_rank>\d+): )|)(?<=[ :>])"  # which they all end with: a line without a prefix is no match
+)
+_LAUNCHERS = ("mpi", "gloo", "torch", "srun")
+# with which of the two it prints, or how far a label is indented, is no matter
+_BEHIND_MARK = {"mpi": rb"<std(?:out|err)>:?", "gloo": rb"<std(?:out|err)>:?", "torch": rb"", "srun": rb""}
+
+
+def prefix_of_lowest(text: bytes) -> "re.Pattern[bytes] | None":
+    """What the lowest rank's lines begin with: it prints what a script prints once. None if nobody has marked them.
+
+    Of several pods or services it is the one that comes first by its name.
+    """
+    glances = (0, len(text) // 2, max(0, len(text) - GLANCE_BYTES))
+    if not any(_PREFIX.search(b"\n" + text[at : at + GLANCE_BYTES]) for at in glances):
+        return None
+    lines = sum(1 for line in text.split(b"\n") if line.strip())
+    marked = Counter(mark for found in _PREFIX.finditer(b"\n" + text) for mark in _marks(found))
+    often = [mark for mark, count in marked.items() if count >= FEWEST_MARKED]
+    if not often or sum(marked[mark] for mark in often) < MARKED_SHARE * lines:
+        return None
+    _, source, kind, _, mark = min(often)
+    before = rb"(?m)(?:^|(?<=\r))" + re.escape(source) + rb"(?:%b)" % _RELAY_CLOCK
+    if not kind:
+        return re.compile(before + (b"?" if source else b""))
+    blanks = rb" *" if kind == "srun" else b""
+    after = rb" " if kind == "srun" else b""
+    return re.compile(before + b"?" + blanks + re.escape(mark) + _BEHIND_MARK[kind] + after)
+
+
+_Mark = tuple[bool, bytes, str, int, bytes]
+"""(no launcher's, the relay's name for the source, kind of launcher, rank, what it writes): in the order of ranks."""
+
+
+def _marks(match: "re.Match[bytes]") -> list[_Mark]:
+    kind = next((kind for kind in _LAUNCHERS if match[kind] is not None), "")
+    if kind:
+        return [(False, match["source"], kind, int(match[f"{kind}_rank"]), match[kind].strip(b" "))]
+    return [(True, match["source"], "", 0, b"")] if match["source"] or match["relay"] else []

@@ -1,11 +1,14 @@
-"""What one printer said in one line, and how its words and numbers are read: rates, ranks, dates."""
+"""The step lines of a log as records: what one printer said in one line, its numbers, rank and time."""
 
 import calendar
 import math
 import re
 from collections import deque
-from collections.abc import Iterator, Mapping
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from re import Match
+from typing import Any, NamedTuple
 
 from evalsuite.dialect import Dialect, Fields, Line
 from evalsuite.logs.text.logfile import Chunk
@@ -13,6 +16,7 @@ from evalsuite.logs.text.logfile import Chunk
 ENOUGH_REPORTS = 8  # a sparse log needs one discarded and five measured reports; two are spare
 HALF_DAY_S = 43_200
 DAY_S = 86_400
+HOLE = b"\0"  # where a file system lost what was written: a number before it may lack digits
 
 
 class Record(NamedTuple):
@@ -62,16 +66,7 @@ def enough(found: list[Record], steps: int) -> bool:
     return len({record.step for record in found}) >= ENOUGH_REPORTS
 
 
-def whole_match(match: "re.Match[bytes]", chunk: Chunk) -> bool:
-    """False if the file ends inside one of its numbers, which may then lack digits."""
-    if chunk.complete or match.end() < len(chunk.text):
-        return True
-    return all(match.end(group) < match.end() for group in range(1, match.re.groups + 1))
-
-
-def count(text: bytes, dialect: Dialect) -> int:
-    return sum(count_of(text, line) for line in dialect.step)
-
+# numbers
 
 _THOUSANDS = re.compile(rb"[-+]?\d{1,3}(?:,\d{3})+(?:\.\d*)?")
 
@@ -136,12 +131,14 @@ def printer(lead: bytes) -> str | None:
 
 _DATE = rb"(?P<y>\d{4})[-/](?P<mo>\d\d)[-/](?P<d>\d\d)[ T]"
 _CLOCK = rb"(?P<h>\d\d):(?P<mi>\d\d):(?P<s>\d\d(?:[.,]\d{1,9})?)"
-# 2023-08-04 05:50:24.058929 · 2020-07-10 18:52:50,644 · 2023/07/28 07:14:48
-_DATED = re.compile(_DATE + _CLOCK)
-# I0917 12:01:18.520732: glog and absl, which print no year
-_GLOG = re.compile(rb"\b[IWEF](?P<mo>\d\d)(?P<d>\d\d) " + _CLOCK)
-# 16:38:39 alone: the day is not said
-_TIME_OF_DAY = re.compile(rb"(?<![\d:])" + _CLOCK + rb"(?![\d:])")
+_STAMPS = (
+    # 2023-08-04 05:50:24.058929 · 2020-07-10 18:52:50,644 · 2023/07/28 07:14:48
+    re.compile(_DATE + _CLOCK),
+    # I0917 12:01:18.520732: glog and absl, which print no year
+    re.compile(rb"\b[IWEF](?P<mo>\d\d)(?P<d>\d\d) " + _CLOCK),
+    # 16:38:39 alone: the day is not said
+    re.compile(rb"(?<![\d:])" + _CLOCK + rb"(?![\d:])"),
+)
 _LEAP_YEAR = 2020  # any leap year serves where none is printed: only differences are used
 
 
@@ -159,22 +156,20 @@ RELAY = re.compile(
 
 def stamp_s(text: bytes) -> float | None:
     """The last date and time, as seconds of a fixed origin; None if there is none."""
-    for pattern in (_DATED, _GLOG, _TIME_OF_DAY):
-        found = deque(pattern.finditer(text), maxlen=1)
-        if found:
-            return _seconds_of(found[0].groupdict())
-    return None
-
-
-def _seconds_of(parts: Mapping[str, bytes]) -> float | None:
+    found = next((found for form in _STAMPS if (found := deque(form.finditer(text), maxlen=1))), None)
+    if found is None:
+        return None
+    parts = found[0].groupdict()
     month, day = int(parts.get("mo") or 1), int(parts.get("d") or 1)
     hour, minute = int(parts["h"]), int(parts["mi"])
     second = float(parts["s"].replace(b",", b"."))
     year = int(parts.get("y") or _LEAP_YEAR)
     if not (year >= 1970 and 1 <= month <= 12 and 1 <= day <= 31 and hour < 24 and minute < 60 and second < 61):
         return None
-    days = calendar.timegm((year, month, day, 0, 0, 0))
-    return days + 3600 * hour + 60 * minute + second
+    return calendar.timegm((year, month, day, 0, 0, 0)) + 3600 * hour + 60 * minute + second
+
+
+# lines of a text
 
 
 def matches(text: bytes, lines: tuple[Line, ...]) -> Iterator[tuple["re.Match[bytes]", Line]]:
@@ -189,12 +184,23 @@ def matches(text: bytes, lines: tuple[Line, ...]) -> Iterator[tuple["re.Match[by
     yield from sorted(found, key=lambda pair: pair[0].start())
 
 
-def count_of(text: bytes, line: Line) -> int:
-    if line.literal not in text:
-        return 0
-    if line.fields is None:
-        return len(line.counting.findall(text))
-    return sum(1 for match in line.compiled.finditer(text) if line.read(match) is not None)
+def count(text: bytes, lines: Iterable[Line]) -> int:
+    total = 0
+    for line in lines:
+        if line.literal not in text:
+            continue
+        if line.fields is None:
+            total += len(line.counting.findall(text))
+        else:
+            total += sum(1 for match in line.compiled.finditer(text) if line.read(match) is not None)
+    return total
+
+
+def whole_match(match: "re.Match[bytes]", chunk: Chunk) -> bool:
+    """False if the file ends inside one of its numbers, which may then lack digits."""
+    if chunk.complete or match.end() < len(chunk.text):
+        return True
+    return all(match.end(group) < match.end() for group in range(1, match.re.groups + 1))
 
 
 # numbers that go on behind what a pattern takes of them: of `9,399.8` the pattern `[\d.]+` finds a 9
@@ -209,7 +215,7 @@ _TAILS = (b",399", b"_399", b".5", b"e+03")
 def is_whole(match: "re.Match[bytes]", line: Line) -> bool:
     """False where a number of *match* goes on behind it."""
     text = match.string
-    for group in _open_groups(line):
+    for group in open_groups(line):
         end = match.end(group)
         more = end > 0 and text[end : end + 1] in _BEGINNINGS and _GOES_ON.match(text, end)
         if more and _NUMBER.fullmatch(match[group]):
@@ -217,26 +223,21 @@ def is_whole(match: "re.Match[bytes]", line: Line) -> bool:
     return True
 
 
-_OPEN: dict[int, tuple[Line, tuple[int, ...]]] = {}  # by the identity of a line, which is kept so that it stays its own
-
-
-def _open_groups(line: Line) -> tuple[int, ...]:
-    """Behind which a number may go on unseen, as the sample tells."""
-    known = _OPEN.get(id(line))
-    if known is None:
-        known = _OPEN[id(line)] = (line, tuple(_find_open_groups(line)))
-    return known[1]
-
-
-def _find_open_groups(line: Line) -> Iterator[int]:
+@cache
+def open_groups(line: Line) -> tuple[int, ...]:
+    """Those of *line* behind which a number may go on unseen, as its sample tells."""
     usual = line.compiled.search(line.sample)
-    for group in range(1, line.compiled.groups + 1) if usual else ():
-        if usual is None or usual[group] is None:
-            yield group  # the sample does not tell
-        elif not _NUMBER.fullmatch(usual[group]) or _GOES_ON.match(line.sample, usual.end(group)):
+    if usual is None:
+        return ()
+    found = []
+    for group, said in enumerate(usual.groups(), 1):
+        if said is None:
+            found.append(group)  # the sample does not tell
+        elif not _NUMBER.fullmatch(said) or _GOES_ON.match(line.sample, usual.end(group)):
             continue  # no number, or one behind which the script itself prints more
         elif any(_is_unseen(line, usual, group, tail) for tail in _TAILS):
-            yield group
+            found.append(group)
+    return tuple(found)
 
 
 def _is_unseen(line: Line, usual: "re.Match[bytes]", group: int, tail: bytes) -> bool:
@@ -244,3 +245,135 @@ def _is_unseen(line: Line, usual: "re.Match[bytes]", group: int, tail: bytes) ->
     end = usual.end(group)
     found = line.compiled.search(line.sample[:end] + tail + line.sample[end:])
     return found is not None and found[group] == usual[group]
+
+
+# a line → the fields of a record
+
+
+def _to_text(value: bytes | float) -> str:
+    return value.decode("ascii", "replace") if isinstance(value, bytes) else str(value)
+
+
+def _scaled(factor: float) -> Callable[[bytes | float | None], float | None]:
+    def convert(value: bytes | float | None) -> float | None:
+        found = positive(value)
+        return None if found is None else found * factor
+
+    return convert
+
+
+# group → (field of the record, how its text becomes the value; fields differ in their types)
+_FIELDS: dict[str, tuple[str, Callable[[Any], Any]]] = {
+    "epoch": ("epoch", whole),
+    "step": ("step", whole),
+    "of": ("of", whole),
+    "interval": ("interval", positive),
+    "since": ("since", number),
+    "rank": ("rank", _to_text),
+    "begins": ("begins", bool),
+    "evaluated": ("evaluated", bool),
+    "rate": ("rate", positive),
+    "rate_k": ("rate", _scaled(1e3)),
+    "steps_per_s": ("steps_per_s", positive),
+    "seconds": ("step_s", positive),
+    "ms": ("step_s", _scaled(1e-3)),
+    "us": ("step_s", _scaled(1e-6)),
+    "report_s": ("report_s", positive),
+    "report_ms": ("report_s", _scaled(1e-3)),
+    "mean_s": ("mean_s", positive),
+    "elapsed_s": ("elapsed_s", positive),
+    "elapsed_ms": ("elapsed_s", _scaled(1e-3)),
+    "items": ("items", positive),
+    "consumed": ("consumed", number),
+    "loss": ("loss", number),
+    "stamp": ("stamp_s", stamp_s),
+    "unix_s": ("stamp_s", number),
+    "unix_ms": ("stamp_s", _scaled(1e-3)),
+    "global_batch": ("global_batch", positive),
+}
+
+
+@lru_cache(maxsize=256)
+def _taken(names: tuple[str, ...]) -> tuple[tuple[int, int, Callable[[Any], Any]], ...]:
+    """(place among *names*, place in a record, conversion) of those that a record has."""
+    known = ((place, *_FIELDS[name]) for place, name in enumerate(names) if name in _FIELDS)
+    return tuple((place, _PLACES[field], convert) for place, field, convert in known)
+
+
+def _values(match: Match[bytes], line: Line) -> list[Any] | None:
+    """As the fields of a record; None where a number is not whole, or it is no such line."""
+    if not is_whole(match, line):
+        return None
+    names: tuple[str, ...] = line.groups
+    said: Sequence[bytes | float | None] = match.groups()
+    if line.fields is not None:
+        fields = line.read(match)
+        if fields is None:
+            return None
+        names, said = tuple(fields), tuple(fields.values())
+    found = [*_NOTHING]
+    for place, field, convert in _taken(names):
+        if said[place] is not None:
+            found[field] = convert(said[place])
+    return found
+
+
+def _read_lead(text: bytes, start: int, values: list[Any]) -> None:
+    """Rank and stamp from before the match, where it has none."""
+    begin = text.rfind(b"\n", 0, start) + 1
+    lead = text[max(begin, text.rfind(b"\r", begin, start) + 1) : start]
+    if lead and values[_RANK] is None:
+        values[_RANK] = printer(lead)
+    if lead and values[_STAMP] is None:
+        relay = RELAY.match(lead)
+        values[_STAMP] = stamp_s(lead[relay.end() :] if relay else lead)
+        if relay and values[_STAMP] is None:
+            values[_STAMP], values[_RELAYED] = stamp_s(relay[0]), True
+
+
+_PLACES = {name: place for place, name in enumerate(Record._fields)}
+_NOTHING = tuple(Record(line=0, end=0))
+_LINE, _END, _GAP = _PLACES["line"], _PLACES["end"], _PLACES["gap"]
+_RANK, _STAMP, _RELAYED = _PLACES["rank"], _PLACES["stamp_s"], _PLACES["relayed"]
+
+
+@dataclass
+class Extractor:
+    """Takes the records out of the chunks of one file, one after the other."""
+
+    dialect: Dialect
+    _paused: bool = False  # an evaluation line has been seen since the last record
+
+    def extend(self, found: list[Record], chunk: Chunk, steps: int | None = None) -> int | None:
+        """Appends the records of *chunk* to *found*, until it holds *steps* of one epoch.
+
+        What is no number (nan, None) is absent. Returns where in the chunk it has stopped, None at its end.
+        """
+        text, seen, line, holes = chunk.text, 0, chunk.first_line, HOLE in chunk.text
+        pauses = deque(match.start() for match, _ in matches(text, self.dialect.evaluation))
+        for match, kind in matches(text, self.dialect.step):
+            if not chunk.complete and not whole_match(match, chunk):
+                break
+            values = None if holes and text.startswith(HOLE, match.end()) else _values(match, kind)
+            if values is None:
+                continue
+            start = match.start()
+            line += text.count(b"\n", seen, start)
+            seen = start
+            while pauses and pauses[0] < start:
+                pauses.popleft()
+                self._paused = True
+            values[_LINE], values[_GAP] = line, self._paused
+            end = text.find(b"\n", match.end()) + 1 or len(text)
+            values[_END] = chunk.raw_offset(end) if chunk.removed else chunk.offset + end
+            self._paused = False
+            if start and text[start - 1] != _NEWLINE:
+                _read_lead(text, start, values)
+            found.append(tuple.__new__(Record, values))  # half of what Record(…) costs
+            if steps is not None and enough(found, steps):
+                return match.end()
+        self._paused = self._paused or bool(pauses)
+        return None
+
+
+_NEWLINE = ord("\n")
