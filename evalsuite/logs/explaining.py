@@ -9,8 +9,8 @@ from evalsuite.dialect import Dialect, Line
 from evalsuite.logs import catalogue, recognition
 from evalsuite.logs.nearest import Near, nearest
 from evalsuite.logs.recognition import Sniffer
+from evalsuite.logs.scan.collectors import HEADER
 from evalsuite.logs.scan.failures import shown
-from evalsuite.logs.scan.scan import HEADER
 from evalsuite.logs.text.logfile import Chunk, chunks, plain
 from evalsuite.logs.text.records import Extractor, Record, printer
 from evalsuite.messages import Message

@@ -12,7 +12,6 @@ from evalsuite.dialect import Dialect
 from evalsuite.findings import BatchFromArgument, DevicesAssumed, FailedAtExit, FinalDisagrees, LineLeftOut
 from evalsuite.logs import catalogue
 from evalsuite.logs.recognition import recognise
-from evalsuite.logs.scan import timers
 from evalsuite.logs.scan.failures import Failure
 from evalsuite.logs.scan.scan import TooMany, scan_file
 from evalsuite.logs.status import status as status_room
@@ -153,8 +152,8 @@ def _judge(numbers: Numbers) -> Reading:
     sure = None if measured is None or measured.items_per_s is None else status_room.grade(measured, findings)
     stop = status_room.unfinished(run) if status == "incomplete" else None
     window = measured.window if measured else None
-    parts = (timers.breakdown(scan.timers.timed(), window, run.dialect.timers) for scan in run.scans)
-    scored = (scan.scores.scores(arrival) for scan, arrival in zip(run.scans, run.arrivals, strict=True))
+    parts = (scan.timers.breakdown(window) for scan in run.scans)
+    scored = (scan.scores.scores(arrival) for scan, arrival in zip(run.scans, run.arrivals, strict=True) if scan.scores)
     return Reading(
         dialect=run.dialect.name,
         framework=run.dialect.framework,

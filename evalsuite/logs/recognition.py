@@ -10,7 +10,7 @@ from evalsuite.logs import catalogue
 from evalsuite.logs.scan import failures
 from evalsuite.logs.scan.scan import Quiet
 from evalsuite.logs.text.intact import ALTERED, is_altered_log
-from evalsuite.logs.text.logfile import Unreadable, chunks, kind
+from evalsuite.logs.text.logfile import Piece, Unreadable, chunks, kind
 from evalsuite.logs.text.records import count
 from evalsuite.messages import Message
 
@@ -115,11 +115,11 @@ def _explain_silence(paths: Sequence[Path], dialects: Iterable[Dialect]) -> Unre
         return Unreadable(Message("logs.parse_none"))
     nothing, skipped = True, 0
     for path in paths:
-        quiet = Quiet(None)
+        quiet = Quiet(((), ()))
         for chunk in chunks(path):
             if nothing and (other := kind(chunk.text)):
                 return Unreadable(Message("logs.parse_other", other=other))
-            quiet.add(chunk, steps=False)
+            quiet.add(Piece(chunk=chunk))
             nothing, skipped = False, skipped + chunk.skipped
         if failure := failures.failure(quiet.lines()):
             return Unreadable(failure.reason, failed=True)

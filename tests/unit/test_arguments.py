@@ -3,7 +3,7 @@
 import pytest
 
 from evalsuite.logs.reading import read_file
-from evalsuite.logs.scan.arguments import arguments
+from evalsuite.logs.scan.collectors import arguments
 
 LINE = "Epoch: [0][{step:3d}/200]\tTime  0.500 ( 0.600)\tData  0.002 ( 0.001)\tLoss 6.7e+00 (7e+00)\n"
 STEPS = "".join(LINE.format(step=step) for step in range(1, 131))

@@ -3,7 +3,8 @@
 import pytest
 
 from evalsuite.logs import catalogue, reading
-from evalsuite.logs.scan import timers
+from evalsuite.logs.scan.collectors import OWN_TIMERS, TimerCollector
+from evalsuite.logs.text.logfile import Chunk, Piece
 from evalsuite.model import Breakdown, Case, Phase, Protocol, Window
 from evalsuite.results.measure import breakdown
 from evalsuite.runs.store import Log
@@ -79,24 +80,33 @@ def test_elasticdl_times_a_task_whose_copies_lie_inside_the_all_reduce(tmp_path)
     assert breakdown.rest(found) == pytest.approx(12.5577 - 9.77168 - 5.48363e-05)
 
 
-def test_a_step_trained_again_after_a_restart_is_counted_once():
-    again = timers.TimerCollector(None)
-    again.add(b"reference workload: step=1 data_s=1.0 step_s=4.0\nreference workload: step=1 data_s=2.0 step_s=3.0\n")
+def timed(text):
+    collector = TimerCollector(OWN_TIMERS)
+    collector.add(Piece(chunk=Chunk(text=text, first_line=1, offset=0, complete=True, line_ends=text.count(b"\n"))))
+    return collector
 
-    assert [(one.index, one.seconds) for one in again.timed()] == [(1, {"data": 2.0, "step": 3.0})]
+
+def test_a_step_trained_again_after_a_restart_is_counted_once():
+    again = timed(
+        b"reference workload: step=1 data_s=1.0 step_s=4.0\nreference workload: step=1 data_s=2.0 step_s=3.0\n"
+    )
+
+    found = again.breakdown(None)
+
+    assert (found.reports, found.seconds, found.seconds_of("data")) == (1, 3.0, 2.0)
 
 
 def test_a_window_without_a_timed_step_has_no_breakdown():
-    timed = [timers.Timed(index=1, seconds={"step": 1.0, "data": 0.5})]
+    once = timed(b"reference workload: step=1 data_s=0.5 step_s=1.0\n")
 
-    assert timers.breakdown(timed, Window(first_step=2, last_step=5, steps=4), None) is None
+    assert once.breakdown(Window(first_step=2, last_step=5, steps=4)) is None
 
 
 def test_the_dialects_timers_match_their_own_sample():
     for one in catalogue.discover().values():
         one.check("evalsuite")  # raises at a pattern that misses its own sample
 
-    assert timers.OWN.line.compiled.search(timers.OWN.line.sample)[0]
+    assert OWN_TIMERS.line.compiled.search(OWN_TIMERS.line.sample)[0]
 
 
 def task(model):

@@ -81,7 +81,7 @@ def unfinished(run: Pass) -> tuple[Finding, str] | None:
 
 def find_failure(run: Pass) -> failures.Failure | None:
     """The first behind the last sign of training."""
-    return next((hit for scan in run.scans if (hit := failures.failure(scan.after))), None)
+    return next((hit for scan in run.scans if (hit := failures.failure(scan.behind.lines()))), None)
 
 
 def has_trained(numbers: Numbers) -> bool:
@@ -92,7 +92,7 @@ def has_trained(numbers: Numbers) -> bool:
     run = numbers.run
     if _has_ended(run):
         return True
-    in_peace = not any(failures.failure(scan.after) for scan in run.scans if scan.records)
+    in_peace = not any(failures.failure(scan.behind.lines()) for scan in run.scans if scan.records)
     return run.given.ended_well and numbers.complete and in_peace
 
 

@@ -53,7 +53,7 @@ class WindowFull:
         if len(scan.records) < 2 * self._judged or self._are_too_few(scan.records):
             return False
         self._judged = len(scan.records)
-        told = facts(self._given.known, scan.facts, self._given.case)
+        told = facts(self._given.known, scan.facts.said, self._given.case)
         found = merge_records([scan.records], self._dialect, told, scope=self._given.scope)
         span = window.span(
             found.steps, self._protocol, warmed_up=self._dialect.warmed_up, epochs=self._dialect.per_epoch
@@ -80,7 +80,7 @@ class Pass:
     @cached_property
     def said(self) -> Mapping[str, bytes | float]:
         """Of several, the first log that says it."""
-        return {name: value for scan in reversed(self.scans) for name, value in scan.facts.items()}
+        return {name: value for scan in reversed(self.scans) for name, value in scan.facts.said.items()}
 
     @cached_property
     def records(self) -> list[Record]:

@@ -11,7 +11,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from evalsuite.dialect import Dialect, Line
-from evalsuite.logs.text.logfile import Chunk, chunks
+from evalsuite.logs.text.logfile import Piece, chunks
 from evalsuite.logs.text.records import is_whole
 from evalsuite.messages import Message
 
@@ -46,16 +46,18 @@ class IntactCheck:
         self._commas: bool | None = None
         self._cut: Counter[int] = Counter()  # widths of lines at whose end a report breaks off
 
-    def add(self, chunk: Chunk, end: int | None, reports: int) -> None:
-        """Up to *end* (None: all of it), in which so many *reports* were found."""
-        text = chunk.text if end is None else chunk.text[: chunk.text.find(b"\n", end) + 1 or len(chunk.text)]
+    def add(self, piece: Piece) -> None:
+        """What lies behind the window is not judged."""
+        text = piece.chunk.text
+        if piece.behind is not None:
+            text = text[: text.find(b"\n", piece.behind) + 1 or len(text)] if piece.behind else b""
         joined, spaced = text.replace(b"\n", b""), text.replace(b"\n", b" ")  # their first words may be broken, too
         begun = sum(max(joined.count(kind.literal), spaced.count(kind.literal)) for kind in self._kinds)
         if not begun:  # other lines, of which there may be gigabytes
             return
         if self._commas is None:
             self._commas = has_decimal_commas(text)
-        if begun > reports:
+        if begun > piece.reports:
             for kind in self._kinds:
                 for begin in itertools.islice(_find_unread(text, kind), MOST_TRIED - self._tried):
                     self._tried += 1
@@ -63,7 +65,7 @@ class IntactCheck:
                         self._altered += 1
                         self._usual = self._usual or _has_usual_width(text, begin)
         self._add_cut(text)
-        self._whole += reports
+        self._whole += piece.reports
 
     def _add_cut(self, text: bytes) -> None:
         """Reports that end with their line and go on in the next, or nowhere."""
@@ -93,7 +95,7 @@ def is_altered_log(path: Path, dialects: Iterable[Dialect]) -> bool:
     first = next(chunks(path))
     for dialect in dialects:
         check = IntactCheck(dialect)
-        check.add(first, None, 0)
+        check.add(Piece(chunk=first))
         if check.is_altered():
             return True
     return False

@@ -118,6 +118,18 @@ class Chunk:
         return part, end
 
 
+@dataclass(frozen=True, kw_only=True)
+class Piece:
+    """A chunk of a log, and what its step lines are to the window."""
+
+    chunk: Chunk
+    behind: int | None = None  # where in its text the window is full; None: it goes on
+    steps: int = 0  # step lines in it
+    reports: int = 0  # of them read as records
+    records: int = 0  # of the log so far
+    steps_alone: bool = False  # it is behind the window, and nothing else is said in it
+
+
 def chunks(path: Path, *, bare: bool = False) -> Iterator[Chunk]:
     """The file in order, a few lines first. Raises Unreadable.
 

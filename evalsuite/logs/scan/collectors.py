@@ -1,0 +1,332 @@
+"""What is collected of a log beside its records: facts of the job, incidents, scores, the script's own timers."""
+
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from evalsuite.dialect import SCORE, Dialect, Line, Timers
+from evalsuite.findings import BeginsAgain, LossNotANumber, Resumed
+from evalsuite.logs.text.intact import may_be_cut
+from evalsuite.logs.text.logfile import Chunk, Piece
+from evalsuite.logs.text.records import is_whole, matches, number, printer, whole
+from evalsuite.model import Breakdown, Finding, Phase, Score, Window
+
+# facts of the job: batch and devices
+
+FACT_BYTES = 1 << 20  # they are printed before or soon after the start
+BATCHES = frozenset({"batch_per_device", "global_batch", "reduced_batch"})
+OVERRULING = frozenset({"reduced_batch"})  # the last counts, not the first
+_GOES_ON = re.compile(rb"\d[.,]\d")  # a number behind the end of a match
+# the header of our own reference workloads, whatever dialect they print in
+HEADER = Line(
+    pattern=rb"reference workload: [^\r\n]*?\bbatch_per_device=(?P<batch_per_device>\d+) processes=(?P<devices>\d+)",
+    sample=b"reference workload: framework=mxnet version=1.9.1 model=resnet50_v1.5 batch_per_device=8 processes=2",
+    source="evalsuite adapters/workloads/common.py, announce_case()",
+)
+
+# World size: 8 · Namespace(…, world_size=8, …) · not that of a part of the job, and not the 1 that is a default
+_WORLD_SIZE = (
+    rb"%b(?<=[Ww]orld|WORLD)(?<![\w-].%b)(?<!parallel .%b)(?<!local .%b)(?<!Local .%b)%b"
+    rb"['\"]?[ \t]{0,3}[:=][ \t]{0,3}(?!1\b)(?P<world_size>\d{1,6})\b(?![.,]\d)"
+)
+WORLD_SIZES = tuple(
+    Line(pattern=_WORLD_SIZE % (*(begin,) * 5, size), sample=sample, source="torchrun's and MPI's, as scripts print it")
+    for begin, size, sample in ((b"orld", rb"[ _][Ss]ize", b"World size: 8"), (b"ORLD", b"_SIZE", b"WORLD_SIZE=8"))
+)
+
+
+class FactCollector:
+    """What the log says of the job, by names of `dialect.GROUPS`; where the dialect has no batch, also arguments."""
+
+    def __init__(self, dialect: Dialect) -> None:
+        self.said: dict[str, bytes | float] = {}
+        self._lines = (HEADER, *WORLD_SIZES, *dialect.facts)
+        self._argued = not any(group in BATCHES for line in dialect.lines for group in line.groups)
+
+    def add(self, piece: Piece) -> None:
+        if piece.steps_alone:
+            return
+        text = piece.chunk.text
+        for match, line in matches(text, self._lines) if piece.chunk.offset < FACT_BYTES else ():
+            if not is_whole(match, line) or _GOES_ON.match(text, match.end() - 1) or may_be_cut(match, line):
+                continue  # 491 of 491,520
+            for name, value in (line.read(match) or {}).items():
+                if name in OVERRULING and value is not None:
+                    self.said[name] = value
+                elif value is not None:
+                    self.said.setdefault(name, value)
+        if self._argued:
+            self.said = {**arguments(text), **self.said}
+            self._argued = not piece.records
+
+
+# Batch sizes in a script's dump of its arguments, whatever its dialect. Only names that say whose batch they mean are
+# taken. With accumulation or micro batches a printed step may be a part of one. A bare `batch_size` is quoted where the
+# batch must be asked for.
+_NAMES = {  # what it says → what scripts call it, with `_` for `-`, `.` or a blank
+    "per_device": rb"(?:train_|local_)?batch_size_per_(?:gpu|device|card|rank)|batch_per_(?:gpu|device|card)"
+    rb"|per_(?:gpu|device|card)_(?:train_)?batch_size|samples_per_gpu",
+    "all": rb"(?:train_)?(?:global|total)_(?:train_)?batch_size",
+    "in_parts": rb"(?:gradient|grad)_accum(?:ulation)?(?:_steps?)?|accumulate_grad_(?:batches|iterations)|accum_iter"
+    rb"|accumulation_steps|micro_?batch(?:_size)?|effective_batch_size",
+    "bare": rb"(?:train_|mini_?)?batch_?size",
+}
+_WORDS = (b"atch", b"ccum", b"samples_per_gpu")  # one of them stands in each
+# global_batch_size=512, · "batch_size_per_gpu": 32 · --per-device-train-batch-size 4 · Global batch size: 1024
+_ARGUMENT = re.compile(
+    rb"(?i)(?<![\w-])(?:--|(?<!\w ))(?:"
+    + b"|".join(b"(?P<%b>%b)" % (name.encode(), words.replace(b"_", b"[_. -]")) for name, words in _NAMES.items())
+    + rb")['\"]?(?:[ \t]{0,3}[:=][ \t]{0,3}|(?<=[a-z])[ \t])(?P<value>\d{1,9})(?![\w.,]*\d)(?!\.\w)"
+)
+FACTS = {
+    "per_device": "argued_batch_per_device",
+    "all": "argued_global_batch",
+    "in_parts": "argued_parts",
+    "bare": "bare_batch",
+}
+
+
+def arguments(text: bytes) -> dict[str, bytes]:
+    """The first of each kind, as facts of the job, and how it stood there."""
+    found: dict[str, bytes] = {}
+    for line in _lines(text):
+        for match in _ARGUMENT.finditer(line):
+            kind = next(each for each in _NAMES if match[each] is not None)
+            if kind == "in_parts" and match["value"] == b"1" and b"ccum" in match[0]:
+                continue  # no accumulation
+            if FACTS[kind] not in found:
+                found[FACTS[kind]] = match["value"]
+                found[f"{FACTS[kind]}_text"] = match[0].strip(b"- ")
+    return found
+
+
+def _lines(text: bytes) -> Iterator[bytes]:
+    """Found by the words first: nearly no line has one."""
+    begins: dict[int, int] = {}
+    for word in _WORDS:
+        at = text.find(word)
+        while at >= 0:
+            begin, end = text.rfind(b"\n", 0, at) + 1, text.find(b"\n", at)
+            begins[begin] = len(text) if end < 0 else end
+            at = text.find(word, begins[begin])
+    for begin in sorted(begins):
+        yield from text[begin : begins[begin]].split(b"\r")
+
+
+# a loss that is no number, a resume, a second run
+
+QUOTED_CHARACTERS = 120
+SHORTEST_ANCHOR = 6  # bytes; what is shorter stands in a log by chance
+# Loss nan (6.7e+00) · train_loss: nan · "loss": NaN · lm loss: NAN
+_NAN_LOSS = re.compile(rb"(?i)loss[\w/-]{0,16}\"?[ \t:=(]{1,4}nan\b")
+# Resuming from checkpoint /ckpt/model.pt · resumed from epoch 3 · => loaded checkpoint 'checkpoint.pth.tar' (epoch 3)
+_RESUMED = re.compile(
+    rb"(?i:\bresum(?:ing|ed) (?:training )?(?:from|at)\b)[^\r\n]{0,200}|=> loaded checkpoint '[^\r\n]{0,200}"
+)
+
+
+@dataclass
+class Incidents:
+    """What happened to the run beside its steps."""
+
+    dialect: Dialect
+    _anchor: bytes | None = None  # what the first step line says before and of its number
+    _nan_line: int | None = None
+    _resumed: tuple[int, str] | None = None
+    _again_line: int | None = None
+
+    def add(self, piece: Piece) -> None:
+        text = piece.chunk.text
+        if self._anchor is None:
+            self._anchor = _anchor(text, self.dialect)
+        if piece.behind is not None and self._again_line is None and self._anchor:
+            at = text.find(self._anchor, piece.behind)
+            self._again_line = None if at < 0 else _line(piece.chunk, at)
+        spelt = b"nan" in text or (b"N" in text and (b"NaN" in text or b"NAN" in text))  # a byte is found 10 x faster
+        if self._nan_line is None and spelt and (found := _NAN_LOSS.search(text)):
+            self._nan_line = _line(piece.chunk, found.start())
+        may_resume = not piece.steps_alone and (b"esum" in text or b"=> loaded" in text)
+        if self._resumed is None and may_resume and (found := _RESUMED.search(text)):
+            quoted = found[0].decode("utf-8", "replace")[:QUOTED_CHARACTERS]
+            self._resumed = _line(piece.chunk, found.start()), quoted
+
+    def findings(self) -> Iterator[Finding]:
+        if self._again_line is not None:
+            yield BeginsAgain(line=self._again_line)
+        if self._resumed is not None:
+            yield Resumed(line=self._resumed[0], text=self._resumed[1])
+        if self._nan_line is not None:
+            yield LossNotANumber(line=self._nan_line)
+
+
+def _line(chunk: Chunk, at: int) -> int:
+    return chunk.first_line + chunk.text.count(b"\n", 0, at)
+
+
+def _anchor(text: bytes, dialect: Dialect) -> bytes | None:
+    """The first step line up to its number; b"" where that is not its place in the run."""
+    present = [line for line in dialect.step if line.literal in text]
+    found = [match for line in present if (match := line.compiled.search(text)) is not None]
+    if not found:
+        return None
+    match = min(found, key=lambda one: one.start())
+    groups = match.re.groupindex
+    needed = ("step", "epoch") if dialect.steps_restart == "epoch" else ("step",)
+    if any(name not in groups or match[name] is None for name in needed):
+        return b""
+    anchor = text[match.start() : max(match.end(name) for name in needed) + 1]
+    return anchor if len(anchor) >= SHORTEST_ANCHOR else b""
+
+
+# how good the model was after each epoch (docs/report.md#convergence)
+
+MOST_SCORES = 20_000  # of one log: memory stays bounded
+
+
+Split = Literal["train", "validation"]
+Value = tuple[Split, str, float]
+"""(split, metric, value)"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrintedScores:
+    """One line as it was printed."""
+
+    epoch: int | None
+    elapsed_s: float | None
+    values: tuple[Value, ...]
+    end: int  # offset just after the line, for its arrival
+    line: int
+
+
+class ScoreCollector:
+    """The scores in one log."""
+
+    def __init__(self, dialect: Dialect) -> None:
+        self._dialect = dialect
+        self._found: list[PrintedScores] = []
+        self._rank: str | None = None
+
+    def add(self, piece: Piece) -> None:
+        chunk, text = piece.chunk, piece.chunk.text
+        if len(self._found) >= MOST_SCORES:
+            return
+        for match, line in matches(text, self._dialect.scores):
+            fields = (line.read(match) if is_whole(match, line) else None) or {}
+            known = tuple(one for name, text in fields.items() if (one := _value(name, text)) is not None)
+            begin = text.rfind(b"\n", 0, match.start()) + 1
+            if known and self._first_rank(printer(text[begin : match.start()])):
+                end = text.find(b"\n", match.end()) + 1 or len(text)
+                self._found.append(
+                    PrintedScores(
+                        epoch=whole(fields.get("epoch")),
+                        elapsed_s=number(fields.get("elapsed_s")),
+                        values=known,
+                        end=chunk.raw_offset(end),
+                        line=_line(chunk, match.start()),
+                    )
+                )
+
+    def _first_rank(self, rank: str | None) -> bool:
+        """Only the rank that prints first is read: each has its own share of the data."""
+        if not self._found:
+            self._rank = rank
+        return rank == self._rank
+
+    def scores(self, arrival: Callable[[int], float | None] | None) -> tuple[Score, ...]:
+        """By epoch; the first of each metric and split, where an epoch is printed again."""
+        found: dict[tuple[int, Split, str], Score] = {}
+        for place, one in enumerate(self._found, 1):
+            epoch = place if one.epoch is None else one.epoch - self._dialect.first_epoch + 1
+            at_s = one.elapsed_s if one.elapsed_s is not None else arrival(one.end) if arrival else None
+            for split, metric, value in one.values:
+                score = Score(metric=metric, split=split, value=value, epoch=epoch, at_s=at_s, line=one.line)
+                found.setdefault((epoch, split, metric), score)
+        return tuple(found[key] for key in sorted(found))
+
+
+def _value(name: str, text: bytes | float | None) -> Value | None:
+    """Shares of 1 become per cent, errors what is right. None if it is no score, or no number."""
+    score, value = SCORE.fullmatch(name), number(text)
+    if score is None or value is None:
+        return None
+    split: Split = "train" if score[1] == "train" else "validation"
+    metric, form = score[2], score[3]
+    if form == "_error_share":
+        value = 1 - value
+    return (split, metric, round(value * 100, 6) if form else value)
+
+
+# the time of a step, taken apart by the script's own timers (docs/report.md#step-time): our reference workloads print
+# the parts of each step in one line, ElasticDL one line for each timer of a task
+
+MOST_REPORTS = 20_000  # of one log; no window is longer, and memory stays bounded
+_PAIR = re.compile(rb"(\w+)_s=([0-9.e+-]+)")
+
+# of our own reference workloads, whatever dialect they print in
+OWN_TIMERS = Timers(
+    line=Line(
+        pattern=rb"reference workload: step=(?P<step>\d+) (?P<timers>[^\r\n]*\bstep_s=[0-9.e+-]+)",
+        sample=b"reference workload: step=3 data_s=0.001210 forward_backward_s=0.206113 optimiser_s=0.004002 "
+        b"step_s=0.211325",
+        source="evalsuite adapters/workloads/cifar10.py, announce_parts()",
+    ),
+    whole="step",
+    of="step",
+    phases={name: (name, None) for name in ("data", "forward_backward", "allreduce", "optimiser")},
+)
+
+
+@dataclass
+class TimerCollector:
+    """The timers in one log."""
+
+    timers: Timers
+    _found: list[tuple[int | None, dict[str, float | None]]] = field(default_factory=list)  # (step, timer → seconds)
+
+    def add(self, piece: Piece) -> None:
+        if len(self._found) >= MOST_REPORTS:
+            return
+        for match, line in matches(piece.chunk.text, (self.timers.line,)):
+            fields = line.read(match) or {}
+            several, one = fields.get("timers"), fields.get("timer")
+            if isinstance(several, bytes):
+                seconds = {name.decode(): number(value) for name, value in _PAIR.findall(several)}
+                self._found.append((whole(fields.get("step")), seconds))
+            elif isinstance(one, bytes):
+                name = one.decode("ascii", "replace")
+                if name == self.timers.whole:  # begins the next report; what stands before the first is dropped
+                    self._found.append((None, {}))
+                if self._found:
+                    self._found[-1][1][name] = number(fields.get("timer_s"))
+
+    def breakdown(self, window: Window | None) -> Breakdown | None:
+        """Means over the measured steps; None where none was timed as a whole.
+
+        A phase that only some steps have is left out; of a step that was trained again the last counts.
+        """
+        by_index: dict[int, Mapping[str, float]] = {}  # a task has no number of a step
+        for place, (step, seconds) in enumerate(self._found, 1):
+            known = {name: value for name, value in seconds.items() if value is not None and value >= 0}
+            by_index[place if step is None else step] = known
+        inside = [
+            by_index[index]
+            for index in sorted(by_index)
+            if window is None or window.first_step <= index <= window.last_step
+        ]
+        inside = [seconds for seconds in inside if seconds.get(self.timers.whole, 0) > 0]
+        mean = {
+            name: math.fsum(seconds[name] for seconds in inside) / len(inside)
+            for name in (self.timers.whole, *self.timers.phases)
+            if inside and all(name in seconds for seconds in inside)
+        }
+        phases = tuple(
+            Phase(name=name, seconds=mean[timer], parent=parent)
+            for timer, (name, parent) in self.timers.phases.items()
+            if timer in mean
+        )
+        if not phases:
+            return None
+        return Breakdown(seconds=mean[self.timers.whole], phases=phases, of=self.timers.of, reports=len(inside))
