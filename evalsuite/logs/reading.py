@@ -15,7 +15,7 @@ from evalsuite.logs.recognition import recognise
 from evalsuite.logs.scan.failures import Failure
 from evalsuite.logs.scan.scan import TooMany, scan_file
 from evalsuite.logs.status import status as status_room
-from evalsuite.logs.steps.job import Facts, batch_per_device, contradictions
+from evalsuite.logs.steps.merging import Facts, contradictions
 from evalsuite.logs.steps.numbers import Given, Numbers, Pass, WindowFull, compute_numbers
 from evalsuite.logs.text.arrivals import Arrival, read_arrivals
 from evalsuite.logs.text.intact import ALTERED
@@ -168,7 +168,7 @@ def _judge(numbers: Numbers) -> Reading:
         steps_reported=len(found.steps) + run.uncollected // max(1, found.printers),
         printers=found.printers,
         total_devices=told.devices,
-        batch_per_device=None if run.dialect.epochs_are_steps else batch_per_device(told),
+        batch_per_device=None if run.dialect.epochs_are_steps else told.batch_on_device,
         breakdown=next((part for part in parts if part is not None), None),
         scores=next(filter(None, scored), ()),
         certainty=sure.certainty if sure else None,

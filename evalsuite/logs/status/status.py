@@ -21,7 +21,7 @@ from evalsuite.findings import (
 )
 from evalsuite.logs.formatting import rate
 from evalsuite.logs.scan import failures
-from evalsuite.logs.steps.job import Facts
+from evalsuite.logs.steps.merging import Facts
 from evalsuite.logs.steps.numbers import Numbers, Pass, in_epochs, is_warmup_alone
 from evalsuite.logs.text.records import Record, whole
 from evalsuite.messages import Message
@@ -139,7 +139,7 @@ def _missing(numbers: Numbers) -> str:
     if in_epochs(found.steps, dialect):
         return Message("logs.log_long")
     batch = facts.batch_per_device or facts.global_batch
-    if batch and not facts.may_count(dialect.unit):
+    if batch and not facts.counts(dialect.unit, if_large=True):
         return Message("logs.log_pieces", items=dialect.unit.partition("/")[0], advice=_IN_PIECES)
     lacking = [option for option, known in (("--batch-per-device", batch), ("--devices", facts.devices)) if not known]
     if not lacking:

@@ -33,8 +33,7 @@ JOINED = 10.0  # ticks of a coarse clock in an increment
 def increments_of(stream: Sequence[Record], dialect: Dialect) -> list[Increment]:
     stream = _with_times(stream, dialect.mean_reports) if dialect.mean_reports else stream
     stream = _joined(stream, JOINED * dialect.clock_s) if dialect.clock_s else stream
-    usual = _usual_interval(stream, dialect)
-    base = 1 if _zero_based(stream, usual, dialect) else 0
+    base, usual = _numbering(stream, dialect)
     found: list[Increment] = []
     before = begun = None
     left_out = False
@@ -53,13 +52,8 @@ def increments_of(stream: Sequence[Record], dialect: Dialect) -> list[Increment]
             continue
         found.append(before._replace(pause=True) if left_out else before)  # no stamp tells where it began
         left_out = False
-    return _without_evaluations(found)
-
-
-def _without_evaluations(found: list[Increment]) -> list[Increment]:
-    """All, where each has an evaluation inside."""
-    training = [one for one in found if not one.record.evaluated]
-    return training if len(training) > 1 else found
+    training = [increment for increment in found if not increment.record.evaluated]
+    return training if len(training) > 1 else found  # all, where each has an evaluation inside
 
 
 def _with_times(stream: Sequence[Record], most: int) -> list[Record]:
@@ -105,10 +99,8 @@ def _parts(lines: Sequence[Record]) -> Iterator[tuple[int, float]]:
             yield last - first, ended - began
 
 
-def tick_s(stream: Sequence[Record], dialect: Dialect) -> float | None:
-    """1 s where the clock counts whole seconds and nothing finer stands beside them."""
-    if not dialect.clock_s:
-        return None
+def tick_s(stream: Sequence[Record]) -> float | None:
+    """Of a coarse clock: 1 s where it counts whole seconds and nothing finer stands beside them."""
     told = [seconds for record in stream if (seconds := _since_epoch_s(record)) is not None]
     whole = all(math.isclose(seconds, round(seconds), abs_tol=_WHOLE) for seconds in told)
     return 1.0 if told and whole else None
@@ -161,21 +153,18 @@ def _increment(record: Record, before: Increment | None, base: int, usual: int, 
 _ENOUGH = 50  # increments
 
 
-def _zero_based(stream: Sequence[Record], usual: int, dialect: Dialect) -> bool:
-    """A log of every 20th step that is numbered from 0 shows 19."""
-    if dialect.zero_based is not None:
-        return dialect.zero_based
-    numbers = [record.step for record in stream if record.step is not None]
-    return 0 in numbers or (usual > 1 and bool(numbers) and (numbers[0] + 1) % usual == 0)
+def _numbering(stream: Sequence[Record], dialect: Dialect) -> tuple[int, int]:
+    """(What printed numbers lack, steps between two increments where the line does not say).
 
-
-def _usual_interval(stream: Sequence[Record], dialect: Dialect) -> int:
-    """Steps between two increments, where the line does not say."""
-    if dialect.every:
-        return dialect.every
+    A log of every 20th step that is numbered from 0 shows 19.
+    """
     numbered = [(record.epoch, record.step) for record in stream[:_ENOUGH] if record.step is not None]
     gaps = [after - before for (epoch, before), (same, after) in itertools.pairwise(numbered) if epoch == same]
-    return max(1, statistics.mode(gaps)) if gaps else 1
+    usual = dialect.every or (max(1, statistics.mode(gaps)) if gaps else 1)
+    if dialect.zero_based is not None:
+        return int(dialect.zero_based), usual
+    steps = [record.step for record in stream if record.step is not None]
+    return int(0 in steps or (usual > 1 and bool(steps) and (steps[0] + 1) % usual == 0)), usual
 
 
 def _numbers(
@@ -186,17 +175,14 @@ def _numbers(
         steps = max(1, int(record.interval or usual))
         return (before.step // each if before else 0) + steps, steps
     step = max(1, record.step + base)
+    own = record.interval or (None if record.since is None else record.step - record.since)
     if before is None:
-        return step, max(1, min(step, int(_own_steps(record) or usual)))
+        return step, max(1, min(step, int(own or usual)))
     if restart:
         rest = max(0, (before.record.of or 0) - (before.record.step or 0) - base)
-        return before.step // each + rest + step, max(1, min(step, int(_own_steps(record) or step)))
+        return before.step // each + rest + step, max(1, min(step, int(own or step)))
     steps = max(1, step - max(1, (before.record.step or 0) + base))
     return before.step // each + steps, steps
-
-
-def _own_steps(record: Record) -> float | None:
-    return record.interval or (None if record.since is None or record.step is None else record.step - record.since)
 
 
 def _unwrapped(stamp: float, before: float | None) -> float:

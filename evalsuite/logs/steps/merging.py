@@ -1,22 +1,132 @@
-"""From increments to steps: what every rank repeats is counted once, what each rank says of itself is summed.
+"""From increments to the steps of the whole job: its batch and devices, and what its ranks print.
 
-The attempt with the most steps is the run.
+What every rank repeats is counted once, what each says of itself is summed. The attempt with the most steps is the run.
 """
 
-import itertools
 import math
+import operator
 import statistics
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from evalsuite.dialect import Dialect
-from evalsuite.findings import Copied, JobAssumedLauncher, JobAssumedOnePrints, OwnAssumed, Restarted
-from evalsuite.logs.steps import streams as streams_of
+from evalsuite.findings import ContradictsLog, Copied, JobAssumedLauncher, JobAssumedOnePrints, OwnAssumed, Restarted
 from evalsuite.logs.steps.increments import Increment, increments_of, tick_s
-from evalsuite.logs.steps.job import Facts, batch_per_device
+from evalsuite.logs.steps.streams import Attempt, find_run
 from evalsuite.logs.text.arrivals import Arrival
-from evalsuite.logs.text.records import Record
+from evalsuite.logs.text.records import Record, positive, whole
 from evalsuite.model import Finding, Step
+
+PIECES = ("tokens/s", "words/s")  # an item of the batch holds many of them
+FEWEST_PIECES = 256  # on one device in a step, in a toy; fewer are sequences, whose length is not said
+Said = Mapping[str, bytes | float]
+"""Facts as lines of the log give them: names of `dialect.GROUPS` → text or number."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Facts:
+    """Batch and devices of a job: from the options, the case, or the log itself."""
+
+    devices: int | None = None
+    nodes: int | None = None
+    batch_per_device: float | None = None
+    global_batch: float | None = None  # per optimiser step
+    items_per_epoch: float | None = None
+    items_per_batch: float | None = None  # tokens in a sequence
+    batch_from_outside: bool = False
+    argument: str | None = None  # as it stands in the log
+    model: str | None = None
+
+    @property
+    def items_per_step(self) -> float | None:
+        """Of the whole job."""
+        items = self.items_per_batch or 1.0
+        if self.global_batch is not None:
+            return self.global_batch * items
+        if self.batch_per_device is None or self.devices is None:
+            return None
+        return self.batch_per_device * self.devices * items
+
+    @property
+    def batch_on_device(self) -> float | None:
+        if self.global_batch is None or self.devices is None:
+            return self.batch_per_device
+        each = self.global_batch / self.devices
+        return each if each >= 1 else None  # a model spread over devices has no batch on each
+
+    def counts(self, unit: str, *, if_large: bool = False) -> bool:
+        """In *unit*? A batch from outside may be sequences, where tokens are printed; *if_large*: not a large one."""
+        if not self.batch_from_outside or self.items_per_batch is not None or unit not in PIECES:
+            return True
+        return if_large and (self.batch_on_device is None or self.batch_on_device >= FEWEST_PIECES)
+
+
+def facts(known: Facts, said: Said, case: bool = False) -> Facts:
+    """What the log says, completed from outside; of a *case* the other way round, whose recipe has chosen the batch."""
+    accumulation = positive(said.get("accumulation")) or 1.0
+    printed = _counted(said, "batch_per_device")
+    printed = None if printed is None else printed * accumulation
+    given = known.batch_per_device and known.batch_per_device * (1.0 if case else accumulation)
+    batch = (known.batch_per_device if case else None) or printed or given
+    total = None if case and batch else positive(said.get("reduced_batch")) or _counted(said, "global_batch")
+    argued = [name for name in ARGUED if not (case or batch or total) and "argued_parts" not in said]
+    argued = [name for name in argued if _counted(said, f"argued_{name}") is not None]
+    if argued:
+        said = {**said, **{name: said[f"argued_{name}"] for name in argued}}
+        batch, total = (_counted(said, name) for name in ("batch_per_device", "global_batch"))
+    devices = (known.devices if case else None) or _devices(said) or known.devices or whole(said.get("world_size"))
+    texts = [_text(said[f"argued_{name}_text"]) for name in ARGUED if f"argued_{name}_text" in said]
+    return replace(
+        known,
+        devices=devices,
+        nodes=known.nodes or whole(said.get("nodes")),
+        batch_per_device=batch,
+        global_batch=total,
+        items_per_epoch=positive(said.get("epoch_items")),
+        items_per_batch=_counted(said, "items_per_batch"),
+        batch_from_outside=bool(argued) or (bool(batch) and batch == given),
+        argument=", ".join(texts) if argued else None,
+        model=known.model or (_text(said["model"]) if "model" in said else None),
+    )
+
+
+ARGUED = ("global_batch", "batch_per_device")
+
+
+def _counted(said: Said, name: str) -> float | None:
+    """None if it is no whole number: 491,520 beside decimal commas is no batch of 491.52."""
+    found = positive(said.get(name))
+    return found if found is not None and found == int(found) else None
+
+
+def _text(said: bytes | float) -> str:
+    return said.decode("utf-8", "replace") if isinstance(said, bytes) else str(said)
+
+
+def _devices(said: Said) -> int | None:
+    if positive(said.get("devices")):
+        return whole(said["devices"])
+    nodes, each = whole(said.get("nodes")), whole(said.get("devices_per_node"))
+    if each:
+        return (nodes or 1) * each
+    total, own = positive(said.get("global_batch")), positive(said.get("batch_per_device"))
+    own = own * (positive(said.get("accumulation")) or 1.0) if own else None
+    return round(total / own) if total and own and total % own == 0 else None
+
+
+def contradictions(known: Facts, said: Said) -> Iterator[Finding]:
+    own = facts(Facts(), said)
+    forward = positive(said.get("batch_per_device"))
+    pairs = (
+        ("devices", known.devices, own.devices, None),
+        ("batch_per_device", known.batch_per_device, own.batch_on_device, forward),
+    )
+    for what, given, printed, also in pairs:
+        if given is not None and printed is not None and given != also and not math.isclose(given, printed):
+            yield ContradictsLog(what=what, given=given, printed=printed)
+
+
+# several files and printers
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,34 +155,47 @@ def merge_records(
     spoke = [number for number, records in enumerate(files) if records]
     if not spoke:
         return Merged(steps=(), scope=scope or dialect.scope)
-    printed = [streams_of.streams(files[number], dialect.number_repeats) for number in spoke]
-    copies = max(map(streams_of.copies, printed))
-    attempts = [streams_of.attempts(found, dialect, facts.devices) for found in printed]
-    chosen = [max(reversed(found), key=streams_of.size) for found in attempts]
-    streams = [increments_of(stream, dialect) for attempt in chosen for stream in attempt]
+    runs = [_one_stream(files[place]) or find_run(files[place], dialect, facts.devices) for place in spoke]
+    streams = [increments_of(stream, dialect) for run in runs for stream in run.streams]
     whose, findings = _scope(streams, dialect, scope or dialect.scope, facts)
     rated = any(increment.rate is not None for stream in streams for increment in stream)
+    counts = facts.counts(dialect.unit, if_large=not rated)
+    unlike = dialect.epochs_are_steps and facts.batch_from_outside  # no step is told apart
     job = _Job(
         printed_by_all=_factor(len(streams), facts, whose),
         steps_counted=(facts.nodes if dialect.steps_times_nodes else 1),
-        items_per_step=_items_per_step(facts, dialect, rated=rated),
+        items_per_step=facts.items_per_step if counts and not unlike else None,
         epochs=dialect.per_epoch and not dialect.epochs_are_steps,
         items_per_epoch=facts.items_per_epoch if dialect.per_epoch else None,
         items_per_batch=facts.items_per_batch or 1.0,
         arrival=arrivals[spoke[0]] if arrivals else None,
     )
-    restarts = max(len(found) for found in attempts)
+    if len(streams) == 1:
+        steps = [_step(increment, increment.record, increment.stamp_s, job) for increment in streams[0]]
+    else:
+        steps = _steps_of_several(streams, len(runs[0].streams), job)
+    attempts, copies = max(run.attempts for run in runs), max(run.copies for run in runs)
+    ticks = [tick_s(stream) for run in runs for stream in run.streams] if dialect.clock_s else []
     return Merged(
-        steps=tuple(_steps(streams, len(chosen[0]), job)),
+        steps=tuple(steps),
         scope=whose,
         printers=len(streams),
-        tick_s=max(filter(None, (tick_s(stream, dialect) for stream in itertools.chain(*chosen))), default=None),
+        tick_s=max(filter(None, ticks), default=None),
         findings=(
             *findings,
-            *([Restarted(attempts=restarts)] if restarts > 1 else ()),
+            *([Restarted(attempts=attempts)] if attempts > 1 else ()),
             *([Copied(copies=copies)] if copies > 1 else ()),
         ),
     )
+
+
+def _one_stream(records: Sequence[Record]) -> Attempt | None:
+    """Of one printer that counts up, as in nearly all logs; None where there is more to tell apart."""
+    places = [(record.epoch or 0, record.step or 0) for record in records]
+    if any(record.step is None and record.epoch is None for record in records):
+        return None
+    alone = len({record.rank for record in records}) == 1 and all(map(operator.lt, places, places[1:]))
+    return Attempt(streams=[[*records]]) if alone else None
 
 
 # whose rate was printed
@@ -101,7 +224,7 @@ def _scope_by_clock(stream: list[Increment], facts: Facts) -> str | None:
         for increment in stream
         if increment.stamp_s is not None and increment.rate is not None and not increment.record.relayed
     ]
-    batch = batch_per_device(facts)
+    batch = facts.batch_on_device
     if not facts.devices or not batch or len(timed) < 4:
         return None
     (first, began, _), (last, ended, _) = timed[0], timed[-1]
@@ -110,14 +233,6 @@ def _scope_by_clock(stream: list[Increment], facts: Facts) -> str | None:
         return None
     share = statistics.median(rate for _, _, rate in timed) * seconds / (steps * batch)
     return "global" if share > math.sqrt(facts.devices) else "own"
-
-
-def _items_per_step(facts: Facts, dialect: Dialect, *, rated: bool) -> float | None:
-    """Of the whole job; None where the batch counts something else than the rates, or no step is told apart."""
-    if dialect.epochs_are_steps and facts.batch_from_outside:
-        return None
-    fits = facts.counts(dialect.unit) if rated else facts.may_count(dialect.unit)
-    return facts.items_per_step if fits else None
 
 
 def _factor(printers: int, facts: Facts, scope: str) -> float | None:
@@ -149,10 +264,8 @@ class _Job:
     arrival: Arrival | None
 
 
-def _steps(streams: list[list[Increment]], clock: int, job: _Job) -> list[Step]:
+def _steps_of_several(streams: list[list[Increment]], clock: int, job: _Job) -> list[Step]:
     """One for each step number. Times are of the first *clock* streams: one node's clock, never two (D21)."""
-    if len(streams) == 1:
-        return [_step(increment, increment.record, increment.stamp_s, job) for increment in streams[0]]
     at_index: dict[int, list[Increment]] = {}
     timed: dict[int, list[Increment]] = {}
     for number, stream in enumerate(streams):

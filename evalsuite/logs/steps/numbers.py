@@ -12,8 +12,7 @@ from evalsuite.dialect import Dialect, Scope
 from evalsuite.findings import BatchDoubted, RestDiffers
 from evalsuite.logs.scan.scan import MAX_RECORDS, Scan
 from evalsuite.logs.steps import window
-from evalsuite.logs.steps.job import Facts, facts
-from evalsuite.logs.steps.merging import Merged, merge_records
+from evalsuite.logs.steps.merging import Facts, Merged, facts, merge_records
 from evalsuite.logs.text.arrivals import Arrival
 from evalsuite.logs.text.records import Record, enough, positive
 from evalsuite.model import TIMES, Finding, Protocol, Step, Throughput, Window

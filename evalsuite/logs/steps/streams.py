@@ -4,8 +4,8 @@ Streams side by side are ranks of one attempt; one that begins after the others 
 """
 
 import itertools
-import operator
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from evalsuite.dialect import Dialect
 from evalsuite.logs.text.records import Record, place
@@ -13,8 +13,24 @@ from evalsuite.logs.text.records import Record, place
 Stream = list[Record]
 
 
-def copies(streams: Sequence[Stream]) -> int:
-    """How many runs of one file say the same to the last digit, one behind the other; 1 if none is a copy."""
+@dataclass(frozen=True, kw_only=True)
+class Attempt:
+    """The run in one file: the streams of its longest attempt."""
+
+    streams: list[Stream]
+    attempts: int = 1
+    copies: int = 1  # runs that say the same to the last digit, one behind the other
+
+
+def find_run(records: Sequence[Record], dialect: Dialect, devices: int | None) -> Attempt:
+    streams = _streams(records, dialect.number_repeats)
+    copies = _count_copies(streams)
+    attempts = _attempts(streams, dialect, devices)
+    longest = max(reversed(attempts), key=lambda attempt: max(map(len, attempt)))
+    return Attempt(streams=longest, attempts=len(attempts), copies=copies)
+
+
+def _count_copies(streams: Sequence[Stream]) -> int:
     behind = sorted((stream for stream in streams if len(stream) > 1), key=lambda stream: stream[0].end)
     found = 1
     for before, stream in itertools.pairwise(behind):
@@ -23,7 +39,7 @@ def copies(streams: Sequence[Stream]) -> int:
     return found + (len(streams) == 1 and _once(streams[0]) is not streams[0])
 
 
-def attempts(streams: list[Stream], dialect: Dialect, devices: int | None) -> list[list[Stream]]:
+def _attempts(streams: list[Stream], dialect: Dialect, devices: int | None) -> list[list[Stream]]:
     """The streams of one file, in groups that ran side by side."""
     if len(streams) == 1:
         return [[_once(streams[0])]]
@@ -44,10 +60,8 @@ def attempts(streams: list[Stream], dialect: Dialect, devices: int | None) -> li
 _NOWHERE = (-1, -1)
 
 
-def streams(records: Sequence[Record], repeats: bool) -> list[Stream]:
+def _streams(records: Sequence[Record], repeats: bool) -> list[Stream]:
     """Each record joins the stream of its rank with the nearest step number below its own."""
-    if _in_one_go(records):
-        return [[*records]]
     by_rank: dict[str | None, tuple[list[Stream], list[tuple[int, int]]]] = {}  # streams, and where each has got to
     for record in records:
         own, last = by_rank.setdefault(record.rank, ([], []))
@@ -68,14 +82,6 @@ def streams(records: Sequence[Record], repeats: bool) -> list[Stream]:
             own[number].append(record)
             last[number] = here or last[number]
     return [stream for own, _ in by_rank.values() for stream in own]
-
-
-def _in_one_go(records: Sequence[Record]) -> bool:
-    """One printer counting up, as in nearly all logs."""
-    places = [place(record) for record in records]
-    told = [here for here in places if here is not None]
-    alone = len({record.rank for record in records}) == 1 and len(told) == len(records)
-    return alone and all(map(operator.lt, told, told[1:]))
 
 
 def _repeated(before: Record, record: Record) -> bool:
@@ -173,7 +179,3 @@ def _tagged(streams: list[Stream]) -> list[list[Stream]]:
 def _same_steps(streams: list[Stream]) -> bool:
     first = [place(record) for record in streams[0]]
     return len(streams) > 1 and all([place(record) for record in stream] == first for stream in streams)
-
-
-def size(attempt: list[Stream]) -> int:
-    return max(len(stream) for stream in attempt)
