@@ -14,9 +14,10 @@ PLACES = {  # package → x, y, width, height, content
     "commands": (40, 24, 840, 56, "the doors: arguments in, exit code out"),
     "launch": (100, 130, 230, 62, "makes environments, starts runs"),
     "importing": (345, 130, 108, 62, "brings in runs"),
-    "plan": (20, 270, 196, 62, "cases, skips, command lines"),
-    "agent": (232, 270, 165, 62, "stamps, samples, ends"),
-    "machine": (120, 370, 200, 56, "sensors, limits, cores"),
+    "plan": (10, 270, 186, 62, "cases, skips, command lines"),
+    "agent": (242, 270, 155, 62, "stamps, samples, ends"),
+    "machine": (218, 370, 160, 56, "sensors, limits, cores"),
+    "schedulers": (10, 440, 180, 56, "words of batch schedulers"),
     "runs": (375, 452, 170, 62, "the run folder on disk"),
     "logs": (520, 330, 190, 62, "log → steps → throughput"),
     "results": (680, 226, 210, 62, "every number, every verdict"),
@@ -24,7 +25,14 @@ PLACES = {  # package → x, y, width, height, content
     "site": (540, 120, 120, 62, "history, feeds"),
 }
 GROUND = (40, 560, 840, 56)
-BENDS = {("launch", "runs"): (430, 240), ("results", "runs"): (770, 470)}  # around what stands between
+BENDS = {  # around what stands between
+    ("launch", "runs"): (430, 240),
+    ("results", "runs"): (770, 470),
+    ("launch", "machine"): (220, 300),
+    ("launch", "schedulers"): (214, 330),
+    ("agent", "schedulers"): (205, 345),
+    ("plan", "runs"): (230, 480),
+}
 WALL_X, WALL_TOP, WALL_END = 460, 100, 540
 STYLE = """
   text { font: 13px system-ui, sans-serif; fill: #1f2937; text-anchor: middle }

@@ -1,34 +1,19 @@
 """How each platform that starts the agent on every node names its rank, the number of nodes and their hosts.
 
-Sources: srun(1), "OUTPUT ENVIRONMENT VARIABLES"; mpirun(1) of Open MPI, "Environment Variables"; docs.skypilot.co
-(distributed jobs), dstack.ai (distributed tasks) and docs.nvidia.com/dgx-cloud/lepton (batch jobs; the address as
-leptonai/scripts builds it); SageMaker's training toolkit (ENVIRONMENT_VARIABLES.md), Volcano's plugins env and svc,
-torchrun (PET_*, set by Kubeflow's Trainer), and mpiexec of MPICH (Hydra), which gives no names.
+Those of batch schedulers are in `evalsuite/schedulers`. Sources: mpirun(1) of Open MPI, "Environment Variables";
+docs.skypilot.co (distributed jobs), dstack.ai (distributed tasks) and docs.nvidia.com/dgx-cloud/lepton (batch jobs; the
+address as leptonai/scripts builds it); SageMaker's training toolkit (ENVIRONMENT_VARIABLES.md), Volcano's plugins env
+and svc, torchrun (PET_*, set by Kubeflow's Trainer), and mpiexec of MPICH (Hydra), which gives no names.
 """
 
-import itertools
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from evalsuite.errors import EvalsuiteError
-
-Environment = Mapping[str, str]
-
-
-@dataclass(frozen=True, kw_only=True)
-class NodePlace:
-    """A node's place, as texts; None: the platform does not say."""
-
-    rank: str | None = None
-    nodes: str | None = None
-    host: str | None = None
-    job: str | None = None  # with *step*: unlike any other's
-    step: str | None = None
-    master_addr: str | None = None
-    master_port: str | None = None
-    hosts: tuple[str, ...] = ()
+from evalsuite.schedulers import SCHEDULERS, slurm
+from evalsuite.schedulers.contract import Environment, NodePlace
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,17 +29,6 @@ def read_place(environment: Environment) -> NodePlace:
     return speaking.read(environment) if speaking else NodePlace()
 
 
-def _slurm(environment: Environment) -> NodePlace:
-    return NodePlace(
-        rank=environment["SLURM_NODEID"],
-        nodes=environment.get("SLURM_STEP_NUM_NODES") or environment.get("SLURM_NNODES"),
-        host=environment.get("SLURMD_NODENAME"),
-        hosts=_of_slurm(environment),
-        job=environment.get("SLURM_JOB_ID"),
-        step=environment.get("SLURM_STEP_ID"),
-    )
-
-
 def _open_mpi(environment: Environment) -> NodePlace:
     """One task a node. It gives no names; inside an allocation of Slurm these are known."""
     return NodePlace(
@@ -62,7 +36,7 @@ def _open_mpi(environment: Environment) -> NodePlace:
         nodes=environment.get("OMPI_COMM_WORLD_SIZE"),
         host=environment.get("SLURMD_NODENAME"),
         master_addr=_open_mpi_address(environment),
-        hosts=_of_slurm(environment),
+        hosts=slurm.hosts_of_step(environment),
         job=environment.get("SLURM_JOB_ID")
         or environment.get("OMPI_MCA_ess_base_jobid")  # Open MPI 4
         or environment.get("PMIX_NAMESPACE"),  # Open MPI 5
@@ -70,33 +44,7 @@ def _open_mpi(environment: Environment) -> NodePlace:
     )
 
 
-def _of_slurm(environment: Environment) -> tuple[str, ...]:
-    nodelist = environment.get("SLURM_STEP_NODELIST") or environment.get("SLURM_JOB_NODELIST")
-    return unroll_nodelist(nodelist) if nodelist else ()
-
-
-def unroll_nodelist(nodelist: str) -> tuple[str, ...]:
-    """As `scontrol show hostnames`: `gpu[03-05,12],login1` → gpu03, gpu04, gpu05, gpu12, login1; of several brackets
-    (`x0b[0-1]n[0-1]`) the last counts fastest."""
-    found: list[str] = []
-    for name in re.findall(r"(?:[^,\[\]]|\[[^\]]*\])+", nodelist):
-        parts = [_ranges(part) if part.startswith("[") else [part] for part in re.findall(r"\[[^\]]*\]|[^\[]+", name)]
-        found += ["".join(pieces) for pieces in itertools.product(*parts)]
-    return tuple(found)
-
-
-def _ranges(bracket: str) -> list[str]:
-    """`[03-05,12]` → 03, 04, 05, 12."""
-    found: list[str] = []
-    for part in bracket.strip("[]").split(","):
-        first, _, last = part.partition("-")
-        if not first.isdigit() or not (last or first).isdigit():
-            raise EvalsuiteError.of("agent.slurm_nodes", text=bracket[:60])
-        found += [str(number).zfill(len(first)) for number in range(int(first), int(last or first) + 1)]
-    return found
-
-
-def _open_mpi_address(environment: Mapping[str, str]) -> str | None:
+def _open_mpi_address(environment: Environment) -> str | None:
     """The host of mpirun: `3391488000.0;tcp://10.1.0.5,172.17.0.1:41823` → 10.1.0.5 (Open MPI 4),
     `prterun-gpu-01-32694@1` → gpu-01 (Open MPI 5)."""
     address = re.search(r"tcp://([0-9.]+)", environment.get("OMPI_MCA_orte_hnp_uri", ""))
@@ -175,8 +123,8 @@ def _listed(name: str, environment: Environment) -> tuple[str, ...]:
     return tuple(found)
 
 
-PLATFORMS = (  # in this order: a step of Slurm may have started mpirun
-    NodeStarter(name="Slurm", says="SLURM_NODEID", read=_slurm),
+PLATFORMS = (  # in this order: a step of a scheduler may have started mpirun
+    *(NodeStarter(name=each.title, says=each.task_variable, read=each.place) for each in SCHEDULERS.values()),
     NodeStarter(name="Open MPI", says="OMPI_COMM_WORLD_RANK", read=_open_mpi),
     NodeStarter(name="SkyPilot", says="SKYPILOT_NODE_RANK", read=_skypilot),
     NodeStarter(name="dstack", says="DSTACK_NODE_RANK", read=_dstack),

@@ -4,15 +4,15 @@ By EVALSUITE_*, else by the platform (`agent/platforms`), else this machine alon
 """
 
 import random
-import re
 import socket
+import zlib
 from collections.abc import Mapping
 
 from evalsuite.agent import platforms
-from evalsuite.agent.platforms import NodePlace
 from evalsuite.errors import EvalsuiteError
 from evalsuite.messages import Message
 from evalsuite.placeholders import FIRST_PORT, LAST_PORT, LOCALHOST, PORTS_KEPT_FREE, Node
+from evalsuite.schedulers.contract import NodePlace
 
 
 def node(environment: Mapping[str, str]) -> Node:
@@ -95,12 +95,16 @@ def _address(told: NodePlace, hosts: tuple[str, ...], nodes: int) -> str:
 
 
 def _port(told: NodePlace, nodes: int) -> int:
-    """The same on every node, by the job's number; for one node a free one."""
+    """The same on every node, by the job's id; for one node a free one."""
     if nodes == 1:
         return free_port()
     places = (LAST_PORT - FIRST_PORT) // PORTS_KEPT_FREE
-    number = int("0" + re.sub(r"\D", "", told.job or "")) * 31 + int("0" + re.sub(r"\D", "", told.step or ""))
+    number = _as_number(told.job or "") * 31 + _as_number(told.step or "")
     return FIRST_PORT + number % places * PORTS_KEPT_FREE
+
+
+def _as_number(id: str) -> int:
+    return int(id) if id.isascii() and id.isdigit() else zlib.crc32(id.encode("utf-8", "surrogateescape"))
 
 
 def free_port() -> int:

@@ -26,7 +26,7 @@ from evalsuite.launch import campaign
 from evalsuite.launch.campaign import Environments
 from evalsuite.launch.checks import disk_space, network
 from evalsuite.launch.checks.wall_time_left import RemainingTime
-from evalsuite.launch.remote import schedulers
+from evalsuite.launch.remote import allocations
 from evalsuite.logs import excerpt
 from evalsuite.model import Measurement, Run, Skip
 from evalsuite.plan import collectives
@@ -141,7 +141,7 @@ def _launch(
     """Launches what is missing run by run, says what came of each, and then what was left out."""
     spec, store = plan.spec, place.store
     estimate = prices.estimate(plan, store, missing)
-    remaining = RemainingTime(schedulers.wall_time_left_s(os.environ), estimate)
+    remaining = RemainingTime(allocations.wall_time_left_s(os.environ), estimate)
     on_fit_nodes = preflight.replace_nodes(store.root, missing, preflight.interpreters(plan, options, missing))
     launcher = replace(make_launcher(spec, place.engine, options, ready), after_fault=on_fit_nodes)
     extent = campaign.Extent(

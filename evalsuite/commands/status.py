@@ -13,10 +13,10 @@ from evalsuite.commands.printing.terminal import duration, line, table
 from evalsuite.errors import Exit
 from evalsuite.launch import progress
 from evalsuite.launch.progress import EvaluationState, RunState
-from evalsuite.launch.remote import schedulers
-from evalsuite.launch.remote.schedulers.scheduler import QueuedJob
+from evalsuite.launch.remote import allocations
 from evalsuite.logs.formatting import rate
 from evalsuite.runs.store import Store
+from evalsuite.schedulers.contract import QueuedJob
 
 HELP = "say how far an evaluation is, what failed and what waits in the queue; nothing is touched"
 EXAMPLES = """\
@@ -32,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    jobs, store = schedulers.queued_jobs(), Store(arguments.runs)
+    jobs, store = allocations.queued_jobs(), Store(arguments.runs)
     submitted = bool(jobs) and store.root.is_dir() and store.plan() is None  # and its job has not begun
     state = progress.NOT_BEGUN if submitted else progress.read(store, time.time())
     if arguments.json:

@@ -12,9 +12,10 @@ from evalsuite.commands.options import number_parsing
 from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.terminal import line
 from evalsuite.errors import EvalsuiteError, Exit
-from evalsuite.launch.remote import forwarded_environment
-from evalsuite.launch.remote.schedulers import SCHEDULERS
-from evalsuite.plan.sbatch import Allocation
+from evalsuite.launch.remote import allocations, forwarded_environment
+from evalsuite.plan import batch_script
+from evalsuite.schedulers import SCHEDULERS
+from evalsuite.schedulers.contract import Allocation
 
 HELP = "write the script that takes the nodes and evaluates on them; with --go, submit it"
 EXAMPLES = """\
@@ -56,23 +57,23 @@ def run(arguments: argparse.Namespace) -> int:
         known = f"{', '.join(SCHEDULERS)} or {KUBERNETES}"
         raise EvalsuiteError.of("commands.submit_engines", name=arguments.engine, names=known)
     allocation = _allocation(arguments, scheduler.name)
-    text = scheduler.script(
-        allocation,
+    submitter = scheduler.submits_with
+    text = batch_script.script(
+        scheduler.directives(allocation, str(Path.cwd()), str(arguments.runs)),
         evaluation(arguments, ("--engine", scheduler.name)),
-        folder=str(Path.cwd()),
-        runs=str(arguments.runs),
+        submitter=submitter,
         before=arguments.before,
         variables=sorted(forwarded_environment.python_path().items()),
     )
-    file = arguments.script or arguments.runs / f"evaluation.{scheduler.submitter}"
+    file = arguments.script or arguments.runs / f"evaluation.{submitter.split()[-1]}"
     file.parent.mkdir(parents=True, exist_ok=True)
     arguments.runs.mkdir(parents=True, exist_ok=True)  # the job's output is written there before anything runs
     file.write_text(text, encoding="utf-8")
     line(say("submit.written", file=file, nodes=allocation.nodes + allocation.spare))
     if not arguments.go:
-        line(say("submit.next", submitter=scheduler.submitter, file=file))
+        line(say("submit.next", submitter=submitter, file=file))
         return Exit.DONE
-    job = scheduler.submit(file)
+    job = allocations.submit(scheduler, file)
     line(say("submit.submitted", job=job, runs=arguments.runs))
     return Exit.DONE
 

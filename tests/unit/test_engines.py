@@ -4,12 +4,13 @@ from pathlib import Path
 import pytest
 
 from evalsuite.errors import EvalsuiteError
-from evalsuite.launch.remote.schedulers import slurm
+from evalsuite.launch.remote import allocations
 from evalsuite.plan.commandline import agent_argv, command_line
 from evalsuite.plan.engines import ENGINES
+from evalsuite.schedulers import SCHEDULERS
 from tests.toys import CASE, toynet
 
-SLURM = slurm.engine(())
+SLURM = allocations.engine_on(SCHEDULERS["slurm"], ())
 RECIPE = toynet().recipes[0]
 AGENT = ("python", "-m", "evalsuite", "sample", "--", "train")
 TWO_BY_EIGHT = replace(CASE, nodes=2, devices_per_node=8)

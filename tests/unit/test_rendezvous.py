@@ -3,8 +3,9 @@ import socket
 import pytest
 
 from evalsuite import placeholders
-from evalsuite.agent import platforms, rendezvous
+from evalsuite.agent import rendezvous
 from evalsuite.errors import EvalsuiteError
+from evalsuite.schedulers.contract import unroll_nodelist
 
 SLURM = {"SLURM_NODEID": "1", "SLURM_NNODES": "4", "SLURM_JOB_NODELIST": "gpu[03-06]", "SLURM_JOB_ID": "812"}
 
@@ -31,6 +32,13 @@ def test_all_nodes_of_a_slurm_step_work_out_the_same_port():
     ports = {rendezvous.node(SLURM | {"SLURM_NODEID": str(rank)}).master_port for rank in range(4)}
 
     assert len(ports) == 1
+
+
+def test_jobs_whose_ids_differ_in_a_letter_meet_on_different_ports():
+    task = {"OMPI_COMM_WORLD_RANK": "0", "OMPI_COMM_WORLD_SIZE": "2"}
+    ports = {rendezvous.node(task | {"PMIX_NAMESPACE": f"prterun-gpu-{host}-7@1"}).master_port for host in "abcd"}
+
+    assert len(ports) == 4
 
 
 def test_two_steps_of_a_job_meet_on_different_ports():
@@ -129,7 +137,7 @@ def test_a_command_that_starts_its_own_workers_is_given_no_rank():
     ],
 )
 def test_a_slurm_list_is_unrolled_with_its_leading_zeros(nodelist, hosts):
-    assert platforms.unroll_nodelist(nodelist) == hosts
+    assert unroll_nodelist(nodelist) == hosts
 
 
 def test_a_command_that_wants_hosts_nobody_told_cannot_be_started():
@@ -150,7 +158,7 @@ def test_hosts_are_filled_in_with_their_slots():
 
 def test_a_list_in_a_shape_of_slurm_that_is_not_known_is_an_error_that_shows_it():
     with pytest.raises(EvalsuiteError, match=r'got "\[0-3x0-3\]".*EVALSUITE_HOSTS'):
-        platforms.unroll_nodelist("tux[0-3x0-3]")
+        unroll_nodelist("tux[0-3x0-3]")
 
 
 PLATFORMS = {

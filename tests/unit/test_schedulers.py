@@ -1,67 +1,142 @@
-"""What every batch scheduler must say: a new one fails here by its name for each thing that it lacks."""
+"""What every batch scheduler must do: a new one fails here by its name for each thing that it lacks.
 
-import time
+A scheduler is a module of `evalsuite/schedulers`; what it sets and prints is a module of the same name in
+`tests/schedulers`.
+"""
+
+import importlib
+import pkgutil
+import subprocess
 from dataclasses import replace
 
 import pytest
 
-from evalsuite.agent import rendezvous
+from evalsuite import schedulers
+from evalsuite.agent import platforms, rendezvous
+from evalsuite.errors import EvalsuiteError
 from evalsuite.launch.checks import doctor
-from evalsuite.launch.remote import schedulers
-from evalsuite.launch.remote.schedulers import SCHEDULERS
+from evalsuite.launch.remote import allocations
+from evalsuite.plan import batch_script
+from evalsuite.schedulers import SCHEDULERS
+from evalsuite.schedulers.contract import Allocation, NodePlace
+from tests import schedulers as examples
 from tests.toys import CASE
 
 AGENT = ("python", "-m", "evalsuite", "sample")
-SLURM = {"SLURM_JOB_NODELIST": "n[1-2]", "SLURM_NODEID": "1", "SLURM_NNODES": "2"}
-ON_A_NODE = {  # scheduler → what a task finds on the second of two nodes, ten hours before the end; its job's number
-    "slurm": (SLURM | {"SLURM_JOB_END_TIME": str(int(time.time()) + 36_000)}, "SLURM_JOB_ID"),
-}
+ASKED = Allocation(
+    nodes=12,
+    spare=1,
+    account="dl",
+    partition="long",
+    time="8:00:00",
+    gres="gpu:8",
+    constraint="a100",
+    options=("--x=y",),
+)
 
 
-def test_each_scheduler_has_an_example_here():
-    assert set(ON_A_NODE) == set(SCHEDULERS)
+def modules(package):
+    return {each.name for each in pkgutil.iter_modules(package.__path__)}
 
 
-@pytest.fixture(params=ON_A_NODE)
-def name(request, monkeypatch, tmp_path):
-    monkeypatch.setenv("PATH", str(tmp_path))  # no program of it answers
+def test_each_module_of_the_folder_is_a_scheduler_of_its_name_and_has_an_example():
+    assert set(SCHEDULERS) == modules(schedulers) - {"contract"}
+    assert modules(examples) == set(SCHEDULERS), "an example of each in tests/schedulers"
+
+
+@pytest.fixture(params=sorted(SCHEDULERS))
+def name(request):
     return request.param
 
 
-def environment(name, job="812"):
-    variables, number = ON_A_NODE[name]
-    return variables | {number: job}
+@pytest.fixture
+def example(name):
+    return importlib.import_module(f"tests.schedulers.{name}")
 
 
-def test_it_says_which_allocation_this_is_its_nodes_and_its_time(name):
-    scheduler, here = SCHEDULERS[name], environment(name)
+@pytest.fixture
+def scheduler(name, example, monkeypatch):
+    """Its programs answer as in the example."""
 
-    assert (scheduler.job_id(here), scheduler.job_id({})) == ("812", None)
-    assert (len(scheduler.nodes(here)), scheduler.nodes({})) == (2, ())
-    assert 32_000 < schedulers.wall_time_left_s(here) <= 36_000
-    assert schedulers.wall_time_left_s({}) is None
+    def answer(argv, *others):
+        printed = next((text for word, text in example.ANSWERS.items() if word in argv), None)
+        assert printed is not None, f"no answer to {argv} in the example"
+        return subprocess.CompletedProcess(argv, 0, stdout=printed, stderr="")
 
-
-def test_the_agent_learns_its_place_and_each_job_has_a_port_of_its_own(name):
-    places = [rendezvous.node(environment(name, job)) for job in ("812", "813")]
-
-    assert [(place.rank, place.nodes, len(place.hosts)) for place in places] == [(1, 2, 2)] * 2
-    assert places[0].master_port != places[1].master_port
+    monkeypatch.setattr(allocations, "ask_program", answer)
+    return SCHEDULERS[name]
 
 
-def test_its_engine_takes_the_first_nodes_refuses_more_and_starts_nothing_outside_an_allocation(name):
-    scheduler = SCHEDULERS[name]
-    engine = scheduler.engine(scheduler.nodes(environment(name)))
+def silent(*argv):
+    return None
 
-    assert engine.name == name and engine.nodes == scheduler.nodes(environment(name))
-    assert engine.nodes[0] in " ".join(engine.wrap(1, AGENT)) and engine.wrap(1, AGENT)[-4:] == AGENT
+
+def test_an_allocation_has_its_nodes_and_its_time(scheduler, example):
+    assert scheduler.nodes(example.SHELL, allocations.ask) == example.NODES
+    assert example.ENDS_S - 100 < allocations.wall_time_left_s(example.SHELL) <= example.ENDS_S
+    assert allocations.wall_time_left_s({}) is None
+
+
+def test_a_task_finds_its_rank_and_all_hosts_through_the_engine(scheduler, example):
+    """By its variables, or by what the engine's command line hands to it."""
+    engine = allocations.engine(scheduler, example.SHELL)
+    found = rendezvous.node({**example.TASK, **(engine.handed(2, "out") if engine.handed else {})})
+
+    assert (found.rank, found.nodes, found.hosts) == (1, 2, example.NODES)
+    assert bool(scheduler.place(example.TASK).hosts) == scheduler.hosts_in_place
+    assert platforms.read_place({}) == NodePlace()
+
+
+def test_jobs_that_share_nodes_meet_at_ports_of_their_own(scheduler, example):
+    hosts = {"EVALSUITE_HOSTS": ",".join(example.NODES)}
+    places = [
+        rendezvous.node({**example.TASK, scheduler.job_variable: job, **hosts}).master_port for job in example.JOBS
+    ]
+
+    assert len(set(places)) == len(places) > 1
+
+
+def test_its_engine_takes_the_first_nodes_refuses_more_and_starts_nothing_outside_an_allocation(scheduler, example):
+    engine = allocations.engine(scheduler, example.SHELL)
+
+    assert (engine.name, engine.nodes) == (scheduler.name, example.NODES)
+    assert example.NODES[0] in " ".join(engine.wrap(1, AGENT)) and engine.wrap(1, AGENT)[-4:] == AGENT
+    assert example.NODES[1] not in " ".join(engine.wrap(1, AGENT))
     assert engine.on(engine.nodes[:1]).nodes == engine.nodes[:1]
     assert "the allocation has 2" in engine.refusal(replace(CASE, nodes=3))
-    assert engine.unready(environment(name)) is None and "submit" in engine.unready({})
+    assert engine.unready(example.SHELL) is None and scheduler.submits_with in engine.unready({})
 
 
-def test_its_queue_is_silent_without_its_programs_and_the_doctor_looks_for_them(name):
-    assert SCHEDULERS[name].jobs() is None
-    found = {check.name: check for check in doctor.engines()}
+def test_its_queue_is_read_and_silent_without_its_programs(scheduler, example):
+    (job,) = scheduler.jobs(allocations.ask)
 
-    assert SCHEDULERS[name].client.remedy == found[SCHEDULERS[name].client.name].remedy
+    assert (job.id, job.nodes) == example.QUEUED
+    assert job.state and job.name and scheduler.jobs(silent) is None
+
+
+def test_a_script_asks_for_all_that_is_wanted_and_its_job_has_an_id(scheduler, example, tmp_path):
+    lines = scheduler.directives(Allocation(nodes=12, spare=1), "/srv/here", "/srv/runs")
+    text = batch_script.script(lines, ["compare"], submitter=scheduler.submits_with)
+
+    assert all(line.startswith("#") for line in lines) and text.startswith("#!")
+    assert "13" in "\n".join(lines) and "/srv/here" in text and "/srv/runs" in text
+    assert allocations.submit(scheduler, tmp_path / "job") == example.SUBMITTED
+
+
+@pytest.mark.parametrize("wish", ["account", "partition", "time", "gres", "constraint", "options"])
+def test_no_wish_is_dropped_in_silence(scheduler, wish):
+    plain = Allocation(nodes=12)
+
+    try:
+        asking = scheduler.directives(replace(plain, **{wish: getattr(ASKED, wish)}), "/srv/here", "/srv/runs")
+    except EvalsuiteError as error:
+        assert wish in str(error)
+    else:
+        assert asking != scheduler.directives(plain, "/srv/here", "/srv/runs")
+
+
+def test_the_doctor_looks_for_its_programs(scheduler):
+    started = scheduler.step(1, AGENT, ())[0]
+
+    assert started in {check.name for check in doctor.engines()}
+    assert scheduler.package in {program.name: program.remedy for program in doctor.ENGINES}[started]

@@ -14,16 +14,17 @@ from tests import sources
 FILES = sorted(paths.PACKAGE.rglob("*.py"))
 CEILINGS = {  # package → lines at most; "" are the modules beside the packages
     "": 4600,
-    "agent": 1900,
+    "agent": 1850,
     "commands": 5600,
     "importing": 1300,
     "launch": 3650,
     "logs": 9300,
     "machine": 1800,
-    "plan": 2800,
+    "plan": 2740,
     "report": 14600,
     "results": 7500,
     "runs": 1620,
+    "schedulers": 300,
     "site": 1150,
 }
 WHOLE = 55_500

@@ -10,12 +10,12 @@ from evalsuite import cli
 from evalsuite.commands.printing import i18n
 from evalsuite.errors import Exit
 from evalsuite.launch import campaign
-from evalsuite.launch.remote import schedulers
-from evalsuite.launch.remote.schedulers.scheduler import QueuedJob
+from evalsuite.launch.remote import allocations
 from evalsuite.model import Run
 from evalsuite.runs.endings import Outcome
 from evalsuite.runs.planned import Planned
 from evalsuite.runs.store import Store
+from evalsuite.schedulers.contract import QueuedJob
 from tests.toys import CASE
 
 
@@ -23,7 +23,7 @@ from tests.toys import CASE
 def in_english(monkeypatch):
     monkeypatch.setattr(i18n, "_chosen", "en")
     monkeypatch.setenv("LC_ALL", "C")
-    monkeypatch.setattr(schedulers, "queued_jobs", lambda: None)
+    monkeypatch.setattr(allocations, "queued_jobs", lambda: None)
 
 
 @pytest.fixture
@@ -69,7 +69,7 @@ def test_runs_are_counted_by_how_they_stand(store, capsys):
 
 def test_the_table_says_whose_failure_it_was_and_what_is_left(store, capsys, monkeypatch):
     job = QueuedJob(id="812", state="PENDING", name="evalsuite", nodes=4, start=None, end=None, why="(Resources)")
-    monkeypatch.setattr(schedulers, "queued_jobs", lambda: (job,))
+    monkeypatch.setattr(allocations, "queued_jobs", lambda: (job,))
 
     assert cli.main(["status", "--runs", str(store.root)]) == Exit.DONE
 
@@ -110,7 +110,7 @@ def test_a_folder_without_an_evaluation_is_said_to_be_one(tmp_path, capsys):
 def test_what_was_submitted_and_waits_is_shown_before_its_first_run(tmp_path, capsys, monkeypatch):
     (tmp_path / "runs").mkdir()
     waiting = QueuedJob(id="7", state="PENDING", name="evalsuite", nodes=2, start=None, end=None, why="(Resources)")
-    monkeypatch.setattr(schedulers, "queued_jobs", lambda: (waiting,))
+    monkeypatch.setattr(allocations, "queued_jobs", lambda: (waiting,))
 
     assert cli.main(["status", "--runs", str(tmp_path / "runs")]) == Exit.DONE
     said = capsys.readouterr().out

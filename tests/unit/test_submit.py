@@ -9,12 +9,14 @@ import pytest
 from evalsuite import cli
 from evalsuite.errors import EvalsuiteError, Exit
 from evalsuite.launch.checks.wall_time_left import RemainingTime
-from evalsuite.launch.remote.schedulers import slurm
+from evalsuite.launch.remote import allocations
 from evalsuite.model import Run
 from evalsuite.plan.estimate import Estimate
+from evalsuite.schedulers import SCHEDULERS, slurm
 from tests import goldens
 from tests.toys import CASE
 
+SLURM = SCHEDULERS["slurm"]
 PLACE = ("--partition", "gpu", "--account", "dl", "--time", "8:00:00", "--gres", "gpu:8", "--constraint", "a100")
 CONTAINERS = {
     "none": (),
@@ -96,7 +98,7 @@ def programs(tmp_path, monkeypatch):
 def test_a_job_that_slurm_takes_has_a_number(programs, tmp_path):
     program(programs, "sbatch", 'echo "812;cluster"')
 
-    assert slurm.submit(tmp_path / "evaluation.sbatch") == "812"
+    assert allocations.submit(SLURM, tmp_path / "evaluation.sbatch") == "812"
 
 
 def test_a_job_that_slurm_refuses_says_why_in_its_words(programs, tmp_path):
@@ -104,28 +106,33 @@ def test_a_job_that_slurm_refuses_says_why_in_its_words(programs, tmp_path):
     program(programs, "sbatch", f"printf '{why}' >&2; exit 1")
 
     with pytest.raises(EvalsuiteError, match=r"sbatch: invalid partition specified: gpux .*expected.*Try other"):
-        slurm.submit(tmp_path / "evaluation.sbatch")
+        allocations.submit(SLURM, tmp_path / "evaluation.sbatch")
 
 
 def test_where_there_is_no_slurm_the_script_stays_and_is_named(monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(tmp_path))
 
     with pytest.raises(EvalsuiteError, match=r"no such program.*evaluation\.sbatch"):
-        slurm.submit(tmp_path / "evaluation.sbatch")
-    assert slurm.jobs() is None
+        allocations.submit(SLURM, tmp_path / "evaluation.sbatch")
+    assert slurm.jobs(allocations.ask) is None
 
 
 def test_the_queue_shows_what_waits_and_why(programs):
     program(programs, "squeue", "echo '812|PENDING|evalsuite|4|N/A|N/A|(Resources)'; echo broken")
 
-    (job,) = slurm.jobs()
+    (job,) = slurm.jobs(allocations.ask)
 
     assert (job.id, job.state, job.nodes, job.start, job.why) == ("812", "PENDING", 4, None, "(Resources)")
 
 
 def test_the_names_of_the_nodes_are_unrolled_from_slurms_list():
-    assert slurm.nodes({"SLURM_JOB_NODELIST": "x0b[0-1]n[0-1]"}) == ("x0b0n0", "x0b0n1", "x0b1n0", "x0b1n1")
-    assert slurm.nodes({}) == ()
+    assert slurm.nodes({"SLURM_JOB_NODELIST": "x0b[0-1]n[0-1]"}, allocations.ask) == (
+        "x0b0n0",
+        "x0b0n1",
+        "x0b1n0",
+        "x0b1n1",
+    )
+    assert slurm.nodes({}, allocations.ask) == ()
 
 
 def test_the_end_of_the_time_is_slurms_variable_or_what_scontrol_says(programs):
@@ -133,11 +140,13 @@ def test_the_end_of_the_time_is_slurms_variable_or_what_scontrol_says(programs):
     told = time.strftime("%Y-%m-%dT%H:%M:%S", time.localtime(at))
     program(programs, "scontrol", f"echo '   StartTime=2026-01-01T00:00:00 EndTime={told} Deadline=N/A'")
 
-    assert slurm.left_s({"SLURM_JOB_END_TIME": str(int(at))}) == pytest.approx(600, abs=3)
-    assert slurm.left_s({"SLURM_JOB_ID": "812"}) == pytest.approx(600, abs=3)
+    assert allocations.wall_time_left_s({"SLURM_JOB_ID": "812", "SLURM_JOB_END_TIME": str(int(at))}) == pytest.approx(
+        600, abs=3
+    )
+    assert allocations.wall_time_left_s({"SLURM_JOB_ID": "812"}) == pytest.approx(600, abs=3)
     program(programs, "scontrol", "echo '   StartTime=Unknown EndTime=Unknown'")
-    assert slurm.left_s({"SLURM_JOB_ID": "812"}) is None
-    assert slurm.left_s({}) is None
+    assert allocations.wall_time_left_s({"SLURM_JOB_ID": "812"}) is None
+    assert allocations.wall_time_left_s({}) is None
 
 
 def test_no_run_is_started_that_the_time_would_not_hold():

@@ -6,11 +6,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from evalsuite.errors import EvalsuiteError
-from evalsuite.launch.remote import forwarded_environment
-from evalsuite.launch.remote.schedulers import SCHEDULERS
+from evalsuite.launch.remote import allocations, forwarded_environment
 from evalsuite.plan import engines, hosts, over_hosts
 from evalsuite.plan.engines import Engine
 from evalsuite.plan.hosts import Host
+from evalsuite.schedulers import SCHEDULERS
 
 OF_HOSTS = ("via", "interface")  # options that mean nothing without hosts
 
@@ -38,7 +38,7 @@ def engine(arguments: argparse.Namespace) -> Engine:
     if given := next((option for option in OF_HOSTS if getattr(arguments, option)), None):
         raise EvalsuiteError.of("commands.hosts_needed", option=given)
     if scheduler := SCHEDULERS.get(arguments.engine):
-        return scheduler.engine(scheduler.nodes(os.environ))
+        return allocations.engine(scheduler, os.environ)
     found = engines.engine(arguments.engine or "local", SCHEDULERS)
     if found.name == "mpi":  # mpirun hands no variable of this shell to other nodes
         variables = forwarded_environment.forwarded_variables(os.environ, None)

@@ -14,7 +14,7 @@ from evalsuite import adapter, files, paths, registry
 from evalsuite.agent import run_groups
 from evalsuite.launch.programs import Program, ask_program
 from evalsuite.launch.provision import virtualenvs
-from evalsuite.launch.remote.schedulers import SCHEDULERS
+from evalsuite.launch.remote import allocations
 from evalsuite.machine import cgroups, environment
 from evalsuite.machine.sensors import nvml
 from evalsuite.machine.sensors.accelerators import Accelerators
@@ -41,7 +41,7 @@ class Check:
 
 
 ENGINES = (
-    *(scheduler.client for scheduler in SCHEDULERS.values()),
+    *allocations.clients(),
     Program(name="mpirun", purpose=Message("launch.engine_mpi"), remedy="apt install openmpi-bin"),
     Program(name="ssh", purpose=Message("launch.other_hosts"), remedy="apt install openssh-client", version=("-V",)),
     Program(

@@ -1,0 +1,100 @@
+"""What batch schedulers grant: the engine on an allocation's nodes, its time left, the queue, and a job submitted."""
+
+import time
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+from evalsuite.errors import EvalsuiteError
+from evalsuite.launch.programs import Program, ask_program
+from evalsuite.messages import Message
+from evalsuite.plan.engines import Engine, refuse_more_nodes
+from evalsuite.schedulers import SCHEDULERS
+from evalsuite.schedulers.contract import Environment, QueuedJob, Scheduler
+
+ANSWER_S = 30.0
+
+
+def engine(scheduler: Scheduler, environment: Environment) -> Engine:
+    """On the nodes of this shell's allocation: every framework gets the first of them. Without one it chooses."""
+    nodes = scheduler.nodes(environment, ask) if environment.get(scheduler.job_variable) else ()
+    return engine_on(scheduler, nodes)
+
+
+def engine_on(scheduler: Scheduler, names: Sequence[str]) -> Engine:
+    unnamed = not names or scheduler.hosts_in_place
+    return Engine(
+        name=scheduler.name,
+        wrap=lambda nodes, argv: scheduler.step(nodes, argv, names),
+        refusal=refuse_more_nodes(names) if names else lambda case: None,
+        unready=partial(_outside_an_allocation, scheduler),
+        handed=None if unnamed else lambda nodes, folder: {"EVALSUITE_HOSTS": ",".join(names[:nodes])},
+        nodes=tuple(names),
+        on=partial(engine_on, scheduler),
+    )
+
+
+def _outside_an_allocation(scheduler: Scheduler, environment: Environment) -> str | None:
+    if environment.get(scheduler.job_variable):
+        return None
+    return Message(
+        "launch.no_allocation",
+        engine=scheduler.name,
+        variable=scheduler.job_variable,
+        interactive=scheduler.interactive,
+        submitter=scheduler.submits_with,
+    )
+
+
+def ask(*argv: str) -> str | None:
+    """What a program of a scheduler prints; None where it is not there, or fails."""
+    answer = ask_program(argv, ANSWER_S)
+    return None if answer is None or answer.returncode else answer.stdout
+
+
+def wall_time_left_s(environment: Environment) -> float | None:
+    """Seconds left of the allocation; None where there is none, or it has no end."""
+    ours = next((scheduler for scheduler in SCHEDULERS.values() if environment.get(scheduler.job_variable)), None)
+    return ours.left_s(environment, ask, time.time()) if ours else None
+
+
+def queued_jobs() -> tuple[QueuedJob, ...] | None:
+    """This user's jobs of every scheduler that answers; None where none does."""
+    answers = [jobs for scheduler in SCHEDULERS.values() if (jobs := scheduler.jobs(ask)) is not None]
+    return tuple(job for jobs in answers for job in jobs) if answers else None
+
+
+def submit(scheduler: Scheduler, script: Path) -> str:
+    """The job's id. Raises EvalsuiteError in the scheduler's own words."""
+    program = scheduler.submits_with
+    answer = ask_program((*scheduler.submitter, str(script)), ANSWER_S)
+    if answer is None:
+        raise EvalsuiteError.of("launch.submitter_absent", program=program, scheduler=scheduler.title, file=script)
+    if answer.returncode:
+        lines = [
+            line.removeprefix(f"{scheduler.submitter[0]}: ").removeprefix("error: ")
+            for line in answer.stderr.splitlines()
+        ]
+        raise EvalsuiteError.of(
+            "launch.job_refused",
+            program=program,
+            scheduler=scheduler.title,
+            text=" ".join(filter(str.strip, lines))[:300] or Message("launch.run_exit", code=answer.returncode),
+            inventory=scheduler.inventory,
+            file=script,
+        )
+    return scheduler.submitted(answer.stdout)
+
+
+def clients() -> tuple[Program, ...]:
+    """What starts the steps of each scheduler, for `doctor`."""
+    return tuple(
+        Program(
+            name=scheduler.step(1, (), ())[0],
+            purpose=Message("launch.engine_of_scheduler", engine=scheduler.name),
+            remedy=Message("launch.scheduler_remedy", package=scheduler.package, scheduler=scheduler.title),
+            alive=scheduler.alive,
+            dead=Message("launch.scheduler_silent", scheduler=scheduler.title),
+        )
+        for scheduler in SCHEDULERS.values()
+    )

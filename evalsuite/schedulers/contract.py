@@ -1,0 +1,110 @@
+"""What a batch scheduler is to evalsuite: command lines, and what its programs print. Nothing is started here.
+
+A scheduler is a module of `evalsuite/schedulers` with a `SCHEDULER`; `launch/remote/allocations` runs its programs.
+"""
+
+import itertools
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from evalsuite.errors import EvalsuiteError
+
+Argv = tuple[str, ...]
+Environment = Mapping[str, str]
+Ask = Callable[..., str | None]  # a program and its arguments → what it prints; None: it is not there, or fails
+
+
+@dataclass(frozen=True, kw_only=True)
+class NodePlace:
+    """A node's place, as texts; None: the platform does not say."""
+
+    rank: str | None = None
+    nodes: str | None = None
+    host: str | None = None
+    job: str | None = None  # with *step*: unlike any other's
+    step: str | None = None
+    master_addr: str | None = None
+    master_port: str | None = None
+    hosts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class QueuedJob:
+    id: str
+    state: str
+    name: str
+    nodes: int | None
+    start: str | None
+    end: str | None
+    why: str  # it waits, or where it runs
+
+
+@dataclass(frozen=True, kw_only=True)
+class Allocation:
+    """What `submit` asks for."""
+
+    nodes: int
+    spare: int = 0
+    account: str | None = None
+    partition: str | None = None
+    time: str | None = None  # "8:00:00"; None: the partition's own limit
+    gres: str | None = None  # "gpu:8"
+    constraint: str | None = None
+    options: tuple[str, ...] = ()  # more of the submitting program's own, as "--mail-type=END"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scheduler:
+    """What a scheduler cannot say, its function gives as None or ()."""
+
+    name: str  # of its engine
+    title: str
+    task_variable: str  # only its tasks have it
+    place: Callable[[Environment], NodePlace]  # of a task
+    hosts_in_place: bool  # whether *place* names all hosts; else the command line names them to the agents
+    job_variable: str  # in the shell of an allocation: its id
+    nodes: Callable[[Environment, Ask], tuple[str, ...]]  # of this shell's allocation, by rank
+    left_s: Callable[[Environment, Ask, float], float | None]  # until its end, from the Unix time now; None: no end
+    step: Callable[[int, Argv, Sequence[str]], Argv]  # starts *argv* once on each of so many nodes; (): it chooses
+    jobs: Callable[[Ask], tuple[QueuedJob, ...] | None]  # of this user; None without an answer
+    submitter: Argv  # the script's path follows
+    submitted: Callable[[str], str]  # what the submitter printed → the job's id
+    directives: Callable[[Allocation, str, str], Sequence[str]]  # lines of the script, for its folder and that of runs
+    interactive: str  # takes two nodes for the command that follows, as somebody types it
+    inventory: str  # shows what there is to ask for
+    alive: Argv  # fails where the scheduler does not answer
+    package: str  # that has its programs
+
+    @property
+    def submits_with(self) -> str:
+        """As somebody types it."""
+        return " ".join(word for word in self.submitter if not word.startswith("-"))
+
+
+def one_line(name: str, value: str) -> str:
+    """*value* of an option in a directive."""
+    if not value.isprintable() or '"' in value:
+        raise EvalsuiteError.of("plan.one_line", name=name, text=repr(value[:60]))
+    return f'"{value}"' if re.search(r"\s", value) and not value.startswith("-") else value
+
+
+def unroll_nodelist(nodelist: str) -> tuple[str, ...]:
+    """As `scontrol show hostnames`: `gpu[03-05,12],login1` → gpu03, gpu04, gpu05, gpu12, login1; of several brackets
+    (`x0b[0-1]n[0-1]`) the last counts fastest."""
+    found: list[str] = []
+    for name in re.findall(r"(?:[^,\[\]]|\[[^\]]*\])+", nodelist):
+        parts = [_ranges(part) if part.startswith("[") else [part] for part in re.findall(r"\[[^\]]*\]|[^\[]+", name)]
+        found += ["".join(pieces) for pieces in itertools.product(*parts)]
+    return tuple(found)
+
+
+def _ranges(bracket: str) -> list[str]:
+    """`[03-05,12]` → 03, 04, 05, 12."""
+    found: list[str] = []
+    for part in bracket.strip("[]").split(","):
+        first, _, last = part.partition("-")
+        if not first.isdigit() or not (last or first).isdigit():
+            raise EvalsuiteError.of("agent.node_list", text=bracket[:60])
+        found += [str(number).zfill(len(first)) for number in range(int(first), int(last or first) + 1)]
+    return found

@@ -1,0 +1,152 @@
+"""Slurm: steps in its allocation, and its queue; srun(1), sbatch(1), squeue(1), scontrol(1) of Slurm 22.05."""
+
+import re
+import time
+from collections.abc import Sequence
+
+from evalsuite.errors import EvalsuiteError
+from evalsuite.schedulers.contract import (
+    Allocation,
+    Argv,
+    Ask,
+    Environment,
+    NodePlace,
+    QueuedJob,
+    Scheduler,
+    one_line,
+    unroll_nodelist,
+)
+
+QUEUED = "%i|%T|%j|%D|%S|%e|%R"  # squeue(1): job, state, name, nodes, start, end, reason or nodes
+PLAIN_TIMES = ("env", "SLURM_TIME_FORMAT=standard")
+WARNED_S = 120  # for agents to end their trees and write files
+_TIME = re.compile(r"(?:\d+-)?\d{1,3}(?::\d{2}){0,2}")  # sbatch(1): minutes, h:mm:ss, d-hh, d-hh:mm:ss
+
+
+def place(environment: Environment) -> NodePlace:
+    return NodePlace(
+        rank=environment["SLURM_NODEID"],
+        nodes=environment.get("SLURM_STEP_NUM_NODES") or environment.get("SLURM_NNODES"),
+        host=environment.get("SLURMD_NODENAME"),
+        hosts=hosts_of_step(environment),
+        job=environment.get("SLURM_JOB_ID"),
+        step=environment.get("SLURM_STEP_ID"),
+    )
+
+
+def hosts_of_step(environment: Environment) -> tuple[str, ...]:
+    return unroll_nodelist(environment.get("SLURM_STEP_NODELIST") or environment.get("SLURM_JOB_NODELIST") or "")
+
+
+def nodes(environment: Environment, ask: Ask) -> tuple[str, ...]:
+    return unroll_nodelist(environment.get("SLURM_JOB_NODELIST") or environment.get("SLURM_NODELIST") or "")
+
+
+def left_s(environment: Environment, ask: Ask, now_s: float) -> float | None:
+    end = environment.get("SLURM_JOB_END_TIME", "")
+    if end.isdigit():
+        return float(end) - now_s
+    printed = ask(*PLAIN_TIMES, "scontrol", "show", "job", environment["SLURM_JOB_ID"])
+    found = re.search(r"\bEndTime=(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)", printed or "")
+    return time.mktime(time.strptime(found[1], "%Y-%m-%dT%H:%M:%S")) - now_s if found else None
+
+
+def step(nodes: int, argv: Argv, names: Sequence[str]) -> Argv:
+    """One task a node, with all of the node's share, bound to no core."""
+    return (
+        "srun",
+        f"--nodes={nodes}",
+        f"--ntasks={nodes}",
+        *((f"--nodelist={','.join(names[:nodes])}",) if names else ()),
+        "--ntasks-per-node=1",
+        "--cpu-bind=none",  # by default a task has one core
+        "--overlap",  # also from a step, as of `srun --pty`
+        "--kill-on-bad-exit=1",
+        "--no-kill=off",  # a run must not outlive a dead node, as the job does (SLURM_NO_KILL)
+        "--export=ALL",
+        *argv,
+    )
+
+
+def jobs(ask: Ask) -> tuple[QueuedJob, ...] | None:
+    printed = ask(*PLAIN_TIMES, "squeue", "--me", "--noheader", f"--format={QUEUED}")
+    if printed is None:
+        return None
+    return tuple(_job(line) for line in printed.splitlines() if line.count("|") >= QUEUED.count("|"))
+
+
+def _job(line: str) -> QueuedJob:
+    job, state, name, nodes, start, end, why = line.split("|", QUEUED.count("|"))
+    known = {text: None if text in ("N/A", "NONE", "") else text for text in (start, end)}
+    return QueuedJob(
+        id=job,
+        state=state,
+        name=name,
+        nodes=int(nodes) if nodes.isdigit() else None,
+        start=known[start],
+        end=known[end],
+        why=why,
+    )
+
+
+def directives(allocation: Allocation, folder: str, runs: str) -> list[str]:
+    """Comments have their own lines: sbatch takes what follows an option for its value."""
+    spare = f"{allocation.nodes} for the largest scale and {allocation.spare} to take the place of one that fails"
+    asked = {
+        "account": allocation.account,
+        "partition": allocation.partition,
+        "time": _checked_time(allocation.time),
+        "gres": allocation.gres,
+        "constraint": allocation.constraint,
+    }
+    return [
+        "#SBATCH --job-name=evalsuite",
+        *(f"#SBATCH --{name}={one_line(name, value)}" for name, value in asked.items() if value),
+        *((f"# {spare}:",) if allocation.spare else ()),
+        f"#SBATCH --nodes={allocation.nodes + allocation.spare}",
+        "#SBATCH --ntasks-per-node=1",
+        "# nobody else's work beside the measurement:",
+        "#SBATCH --exclusive",
+        "# a node that dies ends one run and not the job; if the first one dies, the job starts anew and goes on:",
+        "#SBATCH --no-kill",
+        "#SBATCH --requeue",
+        "#SBATCH --open-mode=append",
+        f"# SIGTERM comes {WARNED_S} s before the time is up:",
+        f"#SBATCH --signal=B:TERM@{WARNED_S}",
+        f"#SBATCH --chdir={one_line('chdir', folder)}",
+        f"#SBATCH --output={one_line('runs', f'{runs}/slurm-%j.txt')}",
+        *(f"#SBATCH {_checked_option(option)}" for option in allocation.options),
+    ]
+
+
+def _checked_time(text: str | None) -> str | None:
+    if text is not None and not _TIME.fullmatch(text):
+        raise EvalsuiteError.of("plan.sbatch_time", text=text)
+    return text
+
+
+def _checked_option(text: str) -> str:
+    if not text.startswith("-"):
+        raise EvalsuiteError.of("plan.sbatch_option", text=text)
+    return one_line("sbatch", text)
+
+
+SCHEDULER = Scheduler(
+    name="slurm",
+    title="Slurm",
+    task_variable="SLURM_NODEID",
+    place=place,
+    hosts_in_place=True,
+    job_variable="SLURM_JOB_ID",
+    nodes=nodes,
+    left_s=left_s,
+    step=step,
+    jobs=jobs,
+    submitter=("sbatch", "--parsable"),
+    submitted=lambda printed: printed.strip().partition(";")[0],
+    directives=directives,
+    interactive="salloc --nodes=2 --exclusive",
+    inventory="sinfo",
+    alive=("scontrol", "ping"),
+    package="slurm-client",
+)

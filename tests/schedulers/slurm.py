@@ -1,0 +1,18 @@
+"""As Slurm 22.05 does it; squeue and scontrol as asked by `evalsuite/schedulers/slurm.py`."""
+
+import time
+
+ENDS_S = 36_000  # from now
+_END = time.localtime(time.time() + ENDS_S)
+
+SHELL = {"SLURM_JOB_ID": "812", "SLURM_JOB_NODELIST": "n[1-2]"}  # of an allocation of two nodes
+TASK = {**SHELL, "SLURM_NODEID": "1", "SLURM_NNODES": "2"}  # on the second of them
+NODES = ("n1", "n2")
+JOBS = ("812", "813", "8120")  # ids that it may give
+ANSWERS = {  # a word of the command line → what is printed
+    "squeue": "813|PENDING|evalsuite|4|N/A|N/A|(Resources)\nbroken\n",
+    "scontrol": time.strftime("   StartTime=2026-01-01T00:00:00 EndTime=%Y-%m-%dT%H:%M:%S Deadline=N/A\n", _END),
+    "sbatch": "814;cluster\n",
+}
+QUEUED = ("813", 4)  # job and number of nodes in that queue
+SUBMITTED = "814"
