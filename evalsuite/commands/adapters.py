@@ -19,6 +19,7 @@ from evalsuite.launch.provision import virtualenvs
 from evalsuite.logs import catalogue
 from evalsuite.logs.formatting import rate
 from evalsuite.model import Case, Device
+from evalsuite.plan import evidence as rehearsed
 from evalsuite.plan import repositories
 from evalsuite.registry import choose_adapters, discover
 
@@ -89,7 +90,7 @@ def facts(adapter: Adapter, recipe: Recipe, device: Device) -> dict[str, Any]:
         "licence": repository.licence if repository else None,
         "scripts": evidence.get("scripts") or _scripts(recipe, case),
         "image": recipe.image,
-        "verification": _verification(recipe, evidence),
+        "verification": _verification(adapter, recipe, evidence),
     }
 
 
@@ -101,11 +102,18 @@ def _evidence(adapter: Adapter, recipe: Recipe) -> Mapping[str, Any]:
     return found
 
 
-def _verification(recipe: Recipe, evidence: Mapping[str, Any]) -> dict[str, str | None]:
-    """How far the command was checked against the script: its level and when."""
+def _verification(adapter: Adapter, recipe: Recipe, evidence: Mapping[str, Any]) -> dict[str, object]:
+    """How far the command was checked against the script: its level and when; what a rehearsal showed."""
     if recipe.kind == "reference":
         return {"level": "our own", "date": None}
-    return {"level": evidence.get("level", "unchecked"), "date": evidence.get("date")}
+    level, date = evidence.get("level", "unchecked"), evidence.get("date")
+    seen = rehearsed.of_recipe(adapter.name, recipe) if evidence else None
+    if seen is None:
+        return {"level": level, "date": date}
+    steps = {scale: each.steps_seen for scale, each in seen.scales.items()}
+    if level == "ran here":
+        return {"level": level, "date": date, "rehearsed_steps": steps}
+    return {"level": "rehearsed", "date": seen.date, "rehearsed_steps": steps}
 
 
 def _scripts(recipe: Recipe, case: Case) -> list[str]:

@@ -105,6 +105,11 @@ def current(evidence: Evidence | None, recipe: Recipe) -> Evidence | None:
     return replace(evidence, scales=scales) if scales else None
 
 
+def of_recipe(framework: str, recipe: Recipe) -> Evidence | None:
+    """What still holds of the house's evidence."""
+    return current(read(framework, recipe.name), recipe)
+
+
 def _is_current(evidence: Evidence, scale: str, recipe: Recipe) -> bool:
     asked, then = case(evidence, scale), evidence.scales[scale]
     if recipe.refusal(asked):
