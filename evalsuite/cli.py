@@ -37,6 +37,7 @@ COMMANDS = {
     "adapters": "list frameworks and recipes, or check your own adapters",
     "env": "list, create or remove the virtual environments of the recipes",
     "repositories": "fetch the official training repositories at their pinned commits, or list them",
+    "data": "make up the same data in every script's format, or check the data sets that lie there",
     "dialects": "list log dialects, explain how a log is read, or check your own",
     "explain": "say what a data rule checks, why it matters and what to do",
 }

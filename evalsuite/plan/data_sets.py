@@ -1,9 +1,147 @@
-"""The data sets that a training script reads."""
+"""The data sets that training scripts read, as `data/data_sets.toml` declares them."""
 
+import functools
 import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Annotated, Literal, NamedTuple, get_args
 
-from evalsuite import paths
-from evalsuite.adapter import Command
+from evalsuite import decode, paths
+from evalsuite.adapter import Command, Recipe
+from evalsuite.decode import Constraint, Many, Word, at_least
+from evalsuite.errors import EvalsuiteError, did_you_mean
+from evalsuite.model import Case
+
+FILE = paths.DATA / "data_sets.toml"
+WRITERS = paths.ADAPTERS / "data_writers"
+SizeName = Literal["tiny", "10k", "full-shape"]
+PART = re.compile(r"full-shape/([1-9]\d{0,5})")
+BATCHES = (64, 128, 512, 2048)  # some scripts have theirs written into them
+Split = Literal["train", "validation"]
+Counts = Mapping[Split, Annotated[int, at_least(1)]]
+Shape = Mapping[str, object]  # what items are made by beside seed and number: {"classes": 16}
+Hexadecimal = Annotated[str, Constraint("hexadecimal", re.compile(r"([0-9a-f]{2})+").fullmatch)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Source:
+    """What the items are; from one seed they are the same in every format."""
+
+    original: Word  # the public data whose place they take
+    item_bytes: Annotated[int, at_least(1)]  # at most, for the room that is needed
+    items: Mapping[SizeName, Counts]
+    shape: Mapping[SizeName, Shape] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class WriterEnvironment:
+    python: Word
+    pins: Many[Word]
+    import_name: Word
+
+
+@dataclass(frozen=True, kw_only=True)
+class DataSet:
+    source: Word
+    environment: Word
+    writer: Word  # a module of adapters/data_writers
+    format: Word  # of that module's FORMATS
+    splits: tuple[Split, ...] | None = None  # None: those of the source; (): it has no items of its own
+    shape: Mapping[SizeName, Shape] = field(default_factory=dict)  # where it differs from the source's
+    shards: Mapping[SizeName, Counts] = field(default_factory=dict)  # files of a split; else one
+    beside: Word | None = None  # the data set that this one belongs to
+    layout: Many[Word]  # patterns, each of which finds a file
+    magic: Mapping[str, Hexadecimal] = field(default_factory=dict)  # pattern → how such a file begins
+    counted: Word | None = None  # pattern of the files of which each rank wants one
+    fewest: Annotated[int, at_least(1)] = 1  # such files, however few the ranks
+    holds: Word
+    from_original: Word
+    original_size: Word
+
+
+@dataclass(frozen=True, kw_only=True)
+class _File:
+    sources: Mapping[str, Source]
+    environments: Mapping[str, WriterEnvironment]
+    data_sets: Mapping[str, DataSet]
+
+
+class Size(NamedTuple):
+    name: SizeName
+    part: int = 1  # one item of so many: the full shape is tried before it is made
+
+    def __str__(self) -> str:
+        return f"{self.name}/{self.part}" if self.part > 1 else self.name
+
+
+TINY = Size("tiny")
+
+
+def size(text: str) -> Size:
+    """`tiny`, `10k`, `full-shape`, `full-shape/100`."""
+    if part := PART.fullmatch(text):
+        return Size("full-shape", int(part[1]))
+    for name in get_args(SizeName):
+        if text == name:
+            return Size(name)
+    raise EvalsuiteError.of("plan.data_size", size=text, names=get_args(SizeName))
+
+
+@functools.cache
+def declared() -> _File:
+    return decode.decode(_File, decode.read_toml(FILE, FILE.name), FILE, strict=True)
+
+
+def data_set(name: str) -> DataSet:
+    known = declared().data_sets
+    if name not in known:
+        raise EvalsuiteError.of("plan.data_set_unknown", name=name, names=sorted(known), near=did_you_mean(name, known))
+    return known[name]
+
+
+def source(of: DataSet) -> Source:
+    return declared().sources[of.source]
+
+
+def environment(of: DataSet) -> WriterEnvironment:
+    return declared().environments[of.environment]
+
+
+def counts(of: DataSet, size: Size) -> dict[Split, int]:
+    """Items of each split."""
+    whole = source(of).items[size.name]
+    return {split: -(-count // size.part) for split, count in whole.items() if of.splits is None or split in of.splits}
+
+
+def shards(of: DataSet, size: Size) -> dict[Split, int]:
+    """Files of each split, none of them empty."""
+    asked = of.shards.get(size.name, {})
+    return {split: min(asked.get(split, 1), count) for split, count in counts(of, size).items()}
+
+
+def shape(of: DataSet, size: Size) -> Shape:
+    return of.shape.get(size.name, source(of).shape.get(size.name, {}))
+
+
+def needed_bytes(of: DataSet, size: Size) -> int:
+    return sum(counts(of, size).values()) * source(of).item_bytes
+
+
+def of_recipe(framework: str, recipe: Recipe) -> list[str]:
+    """The data sets that *recipe* reads on one node or two, with each value of its axis `data`."""
+    plain = Case(
+        framework=framework,
+        recipe=recipe.name,
+        model=recipe.model,
+        batch_per_device=BATCHES[0],
+        nodes=2,
+        devices_per_node=8,
+        device="gpu" if "gpu" in recipe.devices else recipe.devices[0],
+    )
+    values = (recipe.options or {}).get("data", ())
+    one_node = [replace(plain, nodes=1, options=given) for given in ((), *((("data", one),) for one in values))]
+    cases = [replace(case, batch_per_device=batch) for case in (plain, *one_node) for batch in BATCHES]
+    return sorted({name for case in cases if not recipe.refusal(case) for name in names(recipe.command(case))})
 
 
 def names(command: Command) -> list[str]:

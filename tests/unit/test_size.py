@@ -15,19 +15,19 @@ FILES = sorted(paths.PACKAGE.rglob("*.py"))
 CEILINGS = {  # package → lines at most; "" are the modules beside the packages
     "": 4600,
     "agent": 1850,
-    "commands": 5600,
+    "commands": 5720,
     "importing": 1300,
-    "launch": 3650,
+    "launch": 3920,
     "logs": 9300,
     "machine": 1800,
-    "plan": 2740,
+    "plan": 2860,
     "report": 14600,
     "results": 7500,
     "runs": 1620,
     "schedulers": 300,
     "site": 1150,
 }
-WHOLE = 55_500
+WHOLE = 56_000
 LONGEST_FUNCTION = 60
 FULLEST_FOLDER = 24
 

@@ -1,13 +1,13 @@
 """What a recipe needs of this machine beside its environment: the official script, programs, data sets."""
 
+import functools
 import shutil
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from evalsuite import files, paths
 from evalsuite.adapter import Recipe
 from evalsuite.launch.programs import ask_program
-from evalsuite.launch.provision import checkouts
+from evalsuite.launch.provision import checkouts, data_manifest
 from evalsuite.messages import Message
 from evalsuite.model import Case
 from evalsuite.plan import repositories, sandbox
@@ -27,13 +27,14 @@ def refusal(in_image: bool = False) -> Callable[[Case, Recipe], str | None]:
     """A function that says why a recipe cannot be started here for a case; None if it can. It hashes each checkout
     once. *in_image*: the programs that it needs are an image's."""
     checked: dict[tuple[str, Path | None], str | None] = {}
+    data = functools.cache(data_manifest.problem)
 
     def refused(case: Case, recipe: Recipe) -> str | None:
         checkout = (recipe.checkout, recipe.brought_by)
         if checkout not in checked:
             checked[checkout] = checkouts.refusal(recipe, repositories.of(recipe))
         programs = () if in_image else recipe.programs(case.device)
-        return checked[checkout] or _program_missing(programs) or _data_missing(case, recipe)
+        return checked[checkout] or _program_missing(programs) or _data_refusal(case, recipe, data)
 
     return refused
 
@@ -53,9 +54,9 @@ def sandbox_missing() -> str | None:
 
 
 def data_facts(case: Case, recipe: Recipe) -> tuple[dict[str, object], ...]:
-    """What a run records of its data sets: name and content of the folder's `evalsuite-dataset.json`."""
-    stated = {name: paths.data_sets() / name / "evalsuite-dataset.json" for name in data_sets(case, recipe)}
-    return tuple({"name": name, **(files.read_json(file) if file.is_file() else {})} for name, file in stated.items())
+    """What a run records of its data sets: their names, and what those say that evalsuite made."""
+    found = {name: data_manifest.read(name) for name in data_sets(case, recipe)}
+    return tuple(manifest.facts if manifest else {"name": name} for name, manifest in found.items())
 
 
 def data_sets(case: Case, recipe: Recipe) -> list[str]:
@@ -70,8 +71,7 @@ def _program_missing(programs: Iterable[str]) -> str | None:
     return None
 
 
-def _data_missing(case: Case, recipe: Recipe) -> str | None:
-    for name in data_sets(case, recipe):
-        if not (paths.data_sets() / name).exists():
-            return Message("launch.data_set_absent", name=name, folder=paths.data_sets())
-    return None
+def _data_refusal(case: Case, recipe: Recipe, problem: Callable[[str, int], str | None]) -> str | None:
+    """Why what lies in the data root does not serve; None if it does."""
+    read = data_sets(case, recipe)
+    return next(filter(None, (problem(name, case.total_devices) for name in read)), None)

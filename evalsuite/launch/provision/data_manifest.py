@@ -1,0 +1,143 @@
+"""What a data set of ours says of itself, and whether what lies in a folder serves."""
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from evalsuite import decode, files, paths
+from evalsuite.errors import EvalsuiteError
+from evalsuite.messages import Message, message_of
+from evalsuite.plan import data_sets
+from evalsuite.plan.data_sets import DataSet, Split
+
+NAME = "MANIFEST.json"
+FOLDER = -1
+MOST_FILES = 4000  # that are listed one by one; of more, each folder is
+
+
+@dataclass(frozen=True, kw_only=True)
+class FileFacts:
+    bytes: int
+    sha256: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Manifest:
+    """Written last: its presence means that the data set is whole."""
+
+    name: str
+    source: str
+    seed: int
+    size: str
+    items: Mapping[Split, int]  # split → how many
+    decoded_sha256: Mapping[Split, str]  # split → hash of its decoded items in any order, as read back from the files
+    format: str
+    shards: Mapping[Split, int]
+    files: Mapping[str, FileFacts]
+    writer: str  # "mxnet_recordio"
+    writer_sha256: str
+    packages: Mapping[str, str]  # of the writer's environment
+    evalsuite: str
+
+    @property
+    def facts(self) -> dict[str, object]:
+        """What a run records of it: all but the single files."""
+        known = decode.encode(self)
+        return {"kind": "made up", **{key: value for key, value in known.items() if key not in ("files", "packages")}}
+
+
+def read(name: str) -> Manifest | None:
+    """That of the data set *name*; None where evalsuite did not make what lies there. Raises EvalsuiteError."""
+    file = paths.data_sets() / name / NAME
+    return decode.decode(Manifest, files.read_json(file), file) if file.is_file() else None
+
+
+def problem(name: str, ranks: int = 1, *, thorough: bool = False) -> str | None:
+    """Why the data set *name* does not serve so many *ranks*; None if it does.
+
+    A folder that evalsuite did not make is held against its declaration alone. *thorough*: every file is hashed.
+    """
+    folder = paths.data_sets() / name
+    if not folder.exists():
+        return Message("launch.data_set_absent", name=name, folder=paths.data_sets())
+    declared = data_sets.declared().data_sets.get(name)  # an author's own has no declaration
+    try:
+        return (declared and _layout_problem(name, declared, folder, ranks)) or _files_problem(name, thorough)
+    except EvalsuiteError as error:
+        return message_of(error)
+
+
+def _layout_problem(name: str, declared: DataSet, folder: Path, ranks: int) -> str | None:
+    for pattern in declared.layout:
+        if next(folder.glob(pattern), None) is None:
+            return Message("launch.data_lacks", name=name, folder=folder, pattern=pattern, holds=declared.holds)
+    for pattern, start in declared.magic.items():
+        if not _begins(first := min(folder.glob(pattern)), bytes.fromhex(start)):
+            return Message("launch.data_format", name=name, file=first, holds=declared.holds)
+    if declared.counted:
+        there, wanted = sum(1 for _ in folder.glob(declared.counted)), max(ranks, declared.fewest)
+        if there < wanted:
+            return Message("launch.data_few_shards", name=name, there=there, wanted=wanted, pattern=declared.counted)
+    return None
+
+
+def _begins(file: Path, start: bytes) -> bool:
+    with open(file, "rb") as stream:
+        return stream.read(len(start)) == start
+
+
+def _files_problem(name: str, thorough: bool) -> str | None:
+    manifest, folder = read(name), paths.data_sets() / name
+    for place, facts in (manifest.files if manifest else {}).items():
+        there = folder / place
+        as_recorded = _facts_of(there) == facts if thorough else _size(there) in (facts.bytes, FOLDER)
+        if not as_recorded:
+            return Message("launch.data_file_changed", name=name, file=there)
+    return None
+
+
+def _size(place: Path) -> int | None:
+    """None where nothing lies there; the files of a folder are not added up."""
+    if place.is_dir():
+        return FOLDER
+    return place.stat().st_size if place.is_file() else None
+
+
+def files_of(folder: Path) -> dict[str, FileFacts]:
+    """Each file in *folder*; of very many, each folder as one."""
+    every = sorted(file for file in folder.rglob("*") if file.is_file() and file.name != NAME)
+    places = every if len(every) <= MOST_FILES else sorted({file.parent for file in every})
+    return {place.relative_to(folder).as_posix(): facts for place in places if (facts := _facts_of(place))}
+
+
+def _facts_of(place: Path) -> FileFacts | None:
+    """Of a file, or of the files right in a folder, as one."""
+    if place.is_file():
+        return FileFacts(bytes=place.stat().st_size, sha256=files.sha256(place))
+    inside = sorted(file for file in place.iterdir() if file.is_file() and file.name != NAME) if place.is_dir() else []
+    listed = "".join(f"{file.name} {files.sha256(file)}\n" for file in inside)
+    size = sum(file.stat().st_size for file in inside)
+    return FileFacts(bytes=size, sha256=hashlib.sha256(listed.encode()).hexdigest()) if inside else None
+
+
+def differing(names: Iterable[str]) -> str | None:
+    """Why the data sets *names* do not hold the same items, of those that evalsuite made; None if they do."""
+    first: dict[tuple[str, str], Manifest] = {}
+    for name in names:
+        manifest = read(name)
+        for split, digest in (manifest.decoded_sha256 if manifest else {}).items():
+            assert manifest
+            other = first.setdefault((manifest.source, split), manifest)
+            if other.decoded_sha256[split] != digest:
+                return Message(
+                    "launch.data_differ",
+                    name=name,
+                    seed=manifest.seed,
+                    size=manifest.size,
+                    other=other.name,
+                    other_seed=other.seed,
+                    other_size=other.size,
+                    source=manifest.source,
+                )
+    return None

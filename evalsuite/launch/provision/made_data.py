@@ -1,0 +1,159 @@
+"""Makes up a data set: the writer of its format, in the environment of the format's own library, then its manifest."""
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from evalsuite import __version__, files, locks, paths
+from evalsuite.adapter import Command, Recipe
+from evalsuite.decode import encode
+from evalsuite.errors import EvalsuiteError
+from evalsuite.launch.provision import data_manifest, virtualenvs
+from evalsuite.launch.provision.data_manifest import Manifest
+from evalsuite.launch.provision.virtualenvs import LAST_LINES, Progress
+from evalsuite.messages import Message
+from evalsuite.plan import data_sets
+from evalsuite.plan.data_sets import DataSet, Size, Split
+
+SEED = 1
+PROGRAM = "write.py"
+BYTECODE = "__pycache__"
+
+
+def make(
+    name: str,
+    *,
+    size: Size = data_sets.TINY,
+    seed: int = SEED,
+    again: bool = False,
+    progress: Progress = lambda line: None,
+) -> Path:
+    """The folder of the data set *name*, made if it is not there as asked; *again*: made anew where it is another.
+
+    Raises EvalsuiteError for what evalsuite did not make, and CannotInstall.
+    """
+    declared, folder = data_sets.data_set(name), paths.data_sets() / name
+    if declared.beside:
+        make(declared.beside, size=size, seed=seed, again=again, progress=progress)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with locks.hold_lock(folder.with_name(f".{name}.lock")):
+        if not _there(name, declared, size, seed, again):
+            _check_room(folder.parent, declared, size)
+            _make(name, declared, folder, size, seed, progress)
+    return folder
+
+
+def _there(name: str, declared: DataSet, size: Size, seed: int, again: bool) -> bool:
+    """Whether it need not be made. Raises EvalsuiteError for what must not be replaced."""
+    folder = paths.data_sets() / name
+    if not folder.exists() and not folder.is_symlink():
+        return False
+    found = data_manifest.read(name)
+    if found is None:
+        raise EvalsuiteError.of("launch.data_not_ours", name=name, folder=folder)
+    same = (found.seed, found.size, found.writer_sha256) == (seed, str(size), _writer_sha256(declared))
+    if same and data_manifest.problem(name) is None:
+        return True
+    if not again and same:
+        return False  # damaged
+    if not again:
+        raise EvalsuiteError.of("launch.data_other", name=name, seed=found.seed, size=found.size, folder=folder)
+    return False
+
+
+def _check_room(root: Path, declared: DataSet, size: Size) -> None:
+    needed, free = data_sets.needed_bytes(declared, size), shutil.disk_usage(root).free
+    if free < needed:
+        gigabytes = {"free": f"{free / 1e9:.1f}", "needed": f"{needed / 1e9:.1f}"}
+        raise EvalsuiteError.of("launch.data_room", path=root, size=str(size), **gigabytes)
+
+
+def _make(name: str, declared: DataSet, folder: Path, size: Size, seed: int, progress: Progress) -> None:
+    python = virtualenvs.ensure(_environment(declared), progress=progress)
+    making = folder.with_name(f".{name}.making")
+    shutil.rmtree(making, ignore_errors=True)
+    progress(Message("launch.data_making", name=name, size=str(size), seed=seed, library=declared.environment))
+    answer = _write(python, name, declared, making, size, seed)
+    manifest = Manifest(
+        name=name,
+        source=declared.source,
+        seed=seed,
+        size=str(size),
+        items=data_sets.counts(declared, size),
+        decoded_sha256=answer,
+        format=declared.format,
+        shards=data_sets.shards(declared, size),
+        files=data_manifest.files_of(making),
+        writer=declared.writer,
+        writer_sha256=_writer_sha256(declared),
+        packages=_packages(declared),
+        evalsuite=__version__,
+    )
+    files.write_json(making / data_manifest.NAME, encode(manifest))
+    shutil.rmtree(folder, ignore_errors=True)
+    making.rename(folder)
+
+
+def _environment(declared: DataSet) -> Recipe:
+    """As the machinery of the recipes' environments takes it."""
+    wanted = data_sets.environment(declared)
+    return Recipe(
+        name=f"data-{declared.environment}",
+        model="",
+        dialect="",
+        command=lambda case: Command(argv=()),
+        requirements=wanted.pins,
+        python=wanted.python,
+        import_name=wanted.import_name,
+    )
+
+
+def _write(python: Path, name: str, declared: DataSet, making: Path, size: Size, seed: int) -> Mapping[Split, str]:
+    """Split → hash of the decoded items, as the writer read them back. Raises EvalsuiteError."""
+    order = {
+        "writer": declared.writer,
+        "format": declared.format,
+        "folder": str(making),
+        "source": declared.source,
+        "seed": seed,
+        "items": data_sets.counts(declared, size),
+        "shards": data_sets.shards(declared, size),
+        "shape": data_sets.shape(declared, size),
+        "beside": str(paths.data_sets() / declared.beside) if declared.beside else "",
+    }
+    making.mkdir(parents=True)
+    done = subprocess.run(
+        [python, "-B", data_sets.WRITERS / PROGRAM],
+        input=json.dumps(order),
+        capture_output=True,
+        text=True,
+        errors="replace",
+        env={**os.environ, "PYTHONPATH": "", "CUDA_VISIBLE_DEVICES": ""},
+    )
+    if done.returncode != 0:
+        shutil.rmtree(making, ignore_errors=True)
+        lines = "".join(f"\n  {line}" for line in done.stderr.splitlines()[-LAST_LINES:])
+        raise EvalsuiteError.of("launch.data_writer", name=name, code=done.returncode, lines=lines)
+    found = json.loads(done.stdout.splitlines()[-1])
+    return {split: found["decoded_sha256"][split] for split in data_sets.counts(declared, size)}
+
+
+def _packages(declared: DataSet) -> Mapping[str, str]:
+    made = virtualenvs.existing(_environment(declared))
+    assert made  # it has just written
+    return made.packages
+
+
+def _writer_sha256(declared: DataSet) -> str:
+    """Of the writer, what the items are made by, and how they are asked for."""
+    digest = hashlib.sha256()
+    for name in (f"{declared.writer}.py", PROGRAM, "sources.py", "forms.py"):
+        digest.update((data_sets.WRITERS / name).read_bytes())
+    order = (data_sets.environment(declared), replace(declared, holds="-", from_original="-", original_size="-"))
+    digest.update(json.dumps([encode(each) for each in order], sort_keys=True).encode())
+    return digest.hexdigest()

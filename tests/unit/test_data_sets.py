@@ -1,0 +1,187 @@
+"""Data sets: what is declared, what a folder must hold, what the manifest of a made-up one proves."""
+
+import json
+import re
+from dataclasses import replace
+
+import pytest
+
+from evalsuite import cli
+from evalsuite.adapter import Command, Recipe
+from evalsuite.decode import encode
+from evalsuite.errors import EvalsuiteError, Exit
+from evalsuite.launch.provision import data_manifest, made_data, readiness
+from evalsuite.launch.provision.data_manifest import Manifest
+from evalsuite.model import Case
+from evalsuite.plan import data_sets
+
+DECLARED = data_sets.declared()
+RECIPE = Recipe(name="r", model="m", dialect="d", command=lambda case: Command(argv=("train", "{data}/bert-npz/x")))
+CASE = Case(framework="f", recipe="r", model="m", batch_per_device=2, device="cpu")
+ZIP = bytes.fromhex("504b0304")
+
+
+@pytest.fixture(autouse=True)
+def root(tmp_path, monkeypatch):
+    monkeypatch.setenv("EVALSUITE_DATA", str(tmp_path))
+    return tmp_path
+
+
+def made(root, name="bert-npz", shards=4, **changes):
+    """A data set as `data make` leaves it, of other content."""
+    for number in range(shards):
+        for folder in ("train", "dev"):
+            file = root / name / folder / f"{number}.npz"
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(ZIP + bytes([number]))
+    manifest = Manifest(
+        name=name,
+        source="sentences",
+        seed=1,
+        size="tiny",
+        items={"train": 520},
+        decoded_sha256={"train": "a" * 64},
+        format="gluonnlp",
+        shards={"train": shards},
+        files=data_manifest.files_of(root / name),
+        writer="plain",
+        writer_sha256="b" * 64,
+        packages={"numpy": "1"},
+        evalsuite="1",
+    )
+    text = json.dumps(encode(replace(manifest, **changes)))
+    (root / name / data_manifest.NAME).write_text(text)
+    return root / name
+
+
+@pytest.mark.parametrize("name", DECLARED.data_sets)
+def test_a_data_set_has_a_source_an_environment_and_a_writer_of_its_format(name):
+    declared = DECLARED.data_sets[name]
+
+    assert declared.source in DECLARED.sources
+    assert declared.environment in DECLARED.environments
+    assert declared.beside is None or declared.beside in DECLARED.data_sets
+    writer = (data_sets.WRITERS / f"{declared.writer}.py").read_text()
+    assert re.search(rf'^    "{declared.format}": |FORMATS = .*"{declared.format}": ', writer, re.MULTILINE)
+    assert {*declared.magic, *filter(None, [declared.counted])} <= {*declared.layout, *declared.magic}
+    for size in ("tiny", "10k", "full-shape", "full-shape/100"):
+        counts, shards = (of(declared, data_sets.size(size)) for of in (data_sets.counts, data_sets.shards))
+        assert all(shards[split] <= count for split, count in counts.items())
+
+
+def test_every_environment_decodes_a_jpeg_by_the_same_library():
+    pins = {pin for each in DECLARED.environments.values() for pin in each.pins if pin.startswith("pillow")}
+
+    assert len(pins) == 1
+    assert all(any(pin in each.pins for pin in pins) for each in DECLARED.environments.values())
+
+
+def test_a_data_set_that_is_whole_serves_and_what_a_run_records_has_no_single_files(root):
+    made(root)
+
+    assert data_manifest.problem("bert-npz", ranks=4, thorough=True) is None
+    [facts] = readiness.data_facts(CASE, RECIPE)
+    assert (facts["kind"], facts["source"], facts["seed"]) == ("made up", "sentences", 1)
+    assert "files" not in facts
+
+
+def test_a_folder_that_evalsuite_did_not_make_is_held_against_its_declaration_alone(root):
+    (made(root) / data_manifest.NAME).unlink()
+
+    assert data_manifest.problem("bert-npz") is None
+    assert readiness.data_facts(CASE, RECIPE) == ({"name": "bert-npz"},)
+
+
+def _remove_dev(folder):
+    for file in (folder / "dev").iterdir():
+        file.unlink()
+
+
+@pytest.mark.parametrize(
+    ("break_it", "ranks", "words"),
+    [
+        (lambda folder: None, 5, "has 4 files train/*.npz and 5 are wanted"),
+        (_remove_dev, 1, "has no dev/*.npz"),
+        (lambda folder: (folder / "train" / "0.npz").write_bytes(b"text"), 1, "does not begin as the files"),
+        (lambda folder: (folder / "train" / "3.npz").write_bytes(ZIP), 1, "3.npz: it is not as the manifest"),
+        (lambda folder: (folder / "train" / "3.npz").write_bytes(ZIP + b"x"), 1, "3.npz: it is not as the manifest"),
+        (lambda folder: (folder / "train" / "3.npz").rename(folder / "train" / "4.npz"), 1, "is not as the manifest"),
+        (lambda folder: (folder / data_manifest.NAME).write_text("{"), 1, "MANIFEST.json"),
+    ],
+)
+def test_a_data_set_that_does_not_serve_is_refused_by_name(root, capsys, break_it, ranks, words):
+    break_it(made(root))
+
+    assert words in data_manifest.problem("bert-npz", ranks, thorough=True)
+    assert cli.main(["data", "check", "bert-npz", "--ranks", str(ranks)]) == Exit.USAGE
+    assert words in capsys.readouterr().out
+
+
+def test_a_case_with_more_ranks_than_shards_is_a_skip(root):
+    made(root)
+
+    refused = readiness.refusal()
+
+    assert refused(CASE.at_scale(1, 4), RECIPE) is None
+    assert "bert-npz has 4 files" in refused(CASE.at_scale(2, 4), RECIPE)
+
+
+def test_data_of_another_seed_are_refused_by_name(root, capsys):
+    made(root)
+    made(root, "bert-paddle", seed=2, decoded_sha256={"train": "c" * 64})
+
+    problem = data_manifest.differing(["bert-npz", "bert-paddle"])
+
+    assert "bert-paddle (seed 2, tiny) and bert-npz (seed 1, tiny)" in problem
+    assert data_manifest.differing(["bert-npz"]) is None
+
+
+def test_very_many_files_are_summed_up_by_folder(root, monkeypatch):
+    monkeypatch.setattr(data_manifest, "MOST_FILES", 5)
+    folder = made(root)
+
+    assert set(data_manifest.read("bert-npz").files) == {"train", "dev"}
+    assert data_manifest.problem("bert-npz", thorough=True) is None
+    (folder / "dev" / "0.npz").write_bytes(ZIP + b"\x09")
+    assert "dev: it is not as the manifest" in data_manifest.problem("bert-npz", thorough=True)
+
+
+def test_what_evalsuite_did_not_make_or_made_otherwise_is_not_replaced(root):
+    folder = made(root)
+
+    with pytest.raises(EvalsuiteError, match="made otherwise"):
+        made_data.make("bert-npz", seed=2)
+    (folder / data_manifest.NAME).unlink()
+    with pytest.raises(EvalsuiteError, match="did not make"):
+        made_data.make("bert-npz", again=True)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["make"], "no data set is named"),
+        (["make", "bert-nps"], "Did you mean bert-npz?"),
+        (["make", "bert-npz", "--size", "huge"], 'no data set|--size "huge"'),
+        (["check", "--for", "pytorch/nothing"], "nothing"),
+    ],
+)
+def test_wrong_usage_is_said_before_anything_is_made(capsys, words, said):
+    assert cli.main(["data", *words]) == Exit.USAGE
+    assert re.search(said, capsys.readouterr().err)
+
+
+def test_a_part_of_the_full_shape_has_a_share_of_its_items():
+    declared = DECLARED.data_sets["imagenet-tfrecord"]
+
+    assert data_sets.counts(declared, data_sets.size("full-shape/100")) == {"train": 12_812, "validation": 500}
+    assert str(data_sets.size("full-shape/100")) == "full-shape/100"
+
+
+def test_a_recipe_names_the_data_sets_of_each_value_of_its_axis():
+    recipe = replace(
+        RECIPE,
+        options={"data": ("synthetic", "records")},
+        command=lambda case: Command(argv=("{data}/imagenet",) if case.option("data") == "records" else ()),
+    )
+
+    assert data_sets.of_recipe("f", recipe) == ["imagenet"]
