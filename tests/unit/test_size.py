@@ -27,7 +27,7 @@ CEILINGS = {  # package → lines at most; "" are the modules beside the package
     "schedulers": 300,
     "site": 1150,
 }
-WHOLE = 56_200
+WHOLE = 56_300
 LONGEST_FUNCTION = 60
 FULLEST_FOLDER = 24
 
