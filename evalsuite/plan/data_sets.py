@@ -60,7 +60,7 @@ class DataSet:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _File:
+class _Declarations:
     sources: Mapping[str, Source]
     environments: Mapping[str, WriterEnvironment]
     data_sets: Mapping[str, DataSet]
@@ -88,8 +88,8 @@ def size(text: str) -> Size:
 
 
 @functools.cache
-def declared() -> _File:
-    return decode.decode(_File, decode.read_toml(FILE, FILE.name), FILE, strict=True)
+def declared() -> _Declarations:
+    return decode.decode(_Declarations, decode.read_toml(FILE, FILE.name), FILE, strict=True)
 
 
 def data_set(name: str) -> DataSet:
