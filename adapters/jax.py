@@ -52,6 +52,11 @@ def _reference_unsupported(case: Case) -> str | None:
     return reference_on_one_device(case, "JAX")
 
 
+FLAX = (
+    *("flax==0.12.8", "optax==0.2.8", "ml-collections==1.1.0", "clu==0.0.12"),
+    *("tensorflow-cpu==2.21.0", "tensorflow-datasets==4.9.9"),
+    "tensorboard==2.20.0",  # of clu.metric_writers; TensorFlow no longer brings it
+)
 ADAPTER = Adapter(
     name="jax",
     title="JAX",
@@ -69,6 +74,7 @@ ADAPTER = Adapter(
             unsupported=_reference_unsupported,
             requirements=("jax==0.10.2",),
             requirements_gpu=("jax[cuda13]==0.10.2",),
+            other_wheels=(("jax[cuda12]==0.10.2",),),
             import_name="jax",
             package="jax",
             equivalence="jax_equivalence.py",
@@ -85,26 +91,9 @@ ADAPTER = Adapter(
             facts={**IMAGENET, "memory_layout": "NHWC"},  # imagenet/train.py:128, 253 and 287, configs/default.py:26
             amp="float16 where half_precision, bfloat16 on TPUs",
             outside="one evaluation step and one checkpoint, both behind the last step",
-            requirements=(
-                "jax==0.10.2",
-                "flax==0.12.8",
-                "optax==0.2.8",
-                "ml-collections==1.1.0",
-                "clu==0.0.12",
-                "tensorflow-cpu==2.21.0",
-                "tensorflow-datasets==4.9.9",
-                "tensorboard==2.20.0",  # clu.metric_writers; TensorFlow no longer brings it
-            ),
-            requirements_gpu=(
-                "jax[cuda13]==0.10.2",
-                "flax==0.12.8",
-                "optax==0.2.8",
-                "ml-collections==1.1.0",
-                "clu==0.0.12",
-                "tensorflow-cpu==2.21.0",
-                "tensorflow-datasets==4.9.9",
-                "tensorboard==2.20.0",  # clu.metric_writers; TensorFlow no longer brings it
-            ),
+            requirements=("jax==0.10.2", *FLAX),
+            requirements_gpu=("jax[cuda13]==0.10.2", *FLAX),
+            other_wheels=(("jax[cuda12]==0.10.2", *FLAX),),
             import_name="flax",
             package="jax",
             image="nvcr.io/nvidia/jax:26.05-py3",

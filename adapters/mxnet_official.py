@@ -10,6 +10,7 @@ from evalsuite.recipe_facts import ADAM, HOROVOD_ON_GPUS, IMAGENET, IMAGES
 from evalsuite.reference import BERT_LENGTH
 
 PYTHON_38 = ("mxnet==1.9.1", "numpy==1.23.5")
+PYTHON_38_GPU = ("mxnet-cu112==1.9.1", "numpy==1.23.5")
 NEEDED = (
     "setuptools==59.8.0",
     "wheel==0.45.1",
@@ -124,7 +125,7 @@ ADAPTER = Adapter(
             outside="--benchmark 1 has no validation data",
             python="3.8",
             requirements=PYTHON_38,
-            requirements_gpu=("mxnet-cu112==1.9.1", "numpy==1.23.5"),
+            requirements_gpu=PYTHON_38_GPU,
             import_name="mxnet",
             package="mxnet",
             image="nvcr.io/nvidia/mxnet:20.03-py3",
@@ -144,6 +145,7 @@ ADAPTER = Adapter(
                 step_bound="none",
                 outside="the run is ended within its first epoch",
                 requirements=(*PYTHON_38, "gluoncv==0.9.0", "autogluon==0.0.14", *NEEDED),
+                requirements_gpu=(*PYTHON_38_GPU, "gluoncv==0.9.0", "autogluon==0.0.14", *NEEDED),
                 import_name="gluoncv",
                 package="mxnet",
             ),
@@ -165,6 +167,7 @@ ADAPTER = Adapter(
                 printed_by="every_rank",
                 outside="evaluation comes behind the last step; no checkpoint before step 1000000",
                 requirements=(*PYTHON_38, "gluonnlp==0.9.1", *NEEDED),
+                requirements_gpu=(*PYTHON_38_GPU, "gluonnlp==0.9.1", *NEEDED),
                 import_name="gluonnlp",
                 package="mxnet",
             ),

@@ -141,7 +141,7 @@ ADAPTER = Adapter(
             outside="--validate=False, and --max_iter returns before anything is saved",
             python="3.8",
             requirements=("paddlepaddle==1.8.5", "numpy==1.23.5", "protobuf==3.20.3"),
-            requirements_gpu=("paddlepaddle-gpu==1.8.5", "numpy==1.23.5", "protobuf==3.20.3"),
+            requirements_gpu=None,  # the oldest paddlepaddle-gpu on PyPI is 2.5.1
             import_name="paddle",
             package="paddlepaddle",
         ),
@@ -174,6 +174,7 @@ ADAPTER = Adapter(
             ),
             import_name="paddle",
             package="paddlepaddle",
+            requirements_gpu=None,  # the newest paddlepaddle-gpu on PyPI is 2.6.2
             image="nvcr.io/nvidia/paddlepaddle:24.12-py3",
         ),
         Recipe(
@@ -192,7 +193,7 @@ ADAPTER = Adapter(
             outside="neither validation nor checkpoint before step 1000000",
             python="3.8",
             requirements=("paddlepaddle==1.8.5", "numpy==1.23.5", "protobuf==3.20.3"),
-            requirements_gpu=("paddlepaddle-gpu==1.8.5", "numpy==1.23.5", "protobuf==3.20.3"),
+            requirements_gpu=None,  # the oldest paddlepaddle-gpu on PyPI is 2.5.1
             import_name="paddle",
             package="paddlepaddle",
         ),
@@ -210,6 +211,7 @@ ADAPTER = Adapter(
             outside="no checkpoint before step 1000000; it evaluates nothing",
             # The script passes keyword arguments; since paddlenlp 2.5 they are one object.
             requirements=("paddlepaddle==2.4.2", "paddlenlp==2.4.2", "h5py==3.10.0", "numpy==1.23.5"),
+            requirements_gpu=None,
             python="3.10",
             import_name="paddlenlp",
             package="paddlepaddle",

@@ -85,6 +85,7 @@ _RESNET50 = Recipe(
     spawn="per_node",
     unsupported=reference_unsupported,
     requirements=("torch==2.13.0", "torchvision==0.28.0"),
+    other_wheels=(("torch==2.7.1", "torchvision==0.22.1"),),  # the last on PyPI that a V100 runs
     import_name="torch",
     package="torch",
     source="torchvision.models.resnet50",

@@ -327,6 +327,7 @@ ADAPTER = Adapter(
                 *("torch==1.6.0", "torchvision==0.7.0", "numpy==1.23.5", "pillow==9.4.0", "setuptools==59.8.0"),
                 *("tensorboard==2.4.0", "protobuf==3.20.3"),  # imagenet_ddp_apex.py:18
             ),
+            off_index=("APEX",),
             python="3.8",
             import_name="apex",
             package="torch",

@@ -52,7 +52,11 @@ class Recipe:
     unsupported: Callable[[Case], str | None] = lambda case: None
     """Why this recipe cannot serve the case (one sentence), or None if it can."""
     requirements: tuple[str, ...] = ()  # exact pins, the framework's first
-    requirements_gpu: tuple[str, ...] = ()  # the same with GPUs, where they differ
+    requirements_gpu: tuple[str, ...] | None = ()
+    """The same with GPUs, where they differ; None: no package index holds a wheel for GPUs."""
+    other_wheels: tuple[tuple[str, ...], ...] = ()
+    """Further pins for GPUs, in order, for devices that those wheels do not serve (`data/wheels.toml`)."""
+    off_index: tuple[str, ...] = ()  # what it needs and no package index holds, by proper names: "APEX"
     python: str = "3.11"
     import_name: str = ""  # importing it proves the environment: "torch"
     package: str = ""  # its version is the framework's: "torch"
@@ -138,7 +142,9 @@ class Recipe:
 
     def pins(self, device: Device) -> tuple[str, ...]:
         """For the virtual environment."""
-        return self.requirements_gpu if device == "gpu" and self.requirements_gpu else self.requirements
+        if device == "gpu" and self.requirements_gpu != ():
+            return self.requirements_gpu or ()
+        return self.requirements
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -167,6 +167,7 @@ class Gpu:
     name: str | None = None
     memory_total_bytes: int | None = None
     power_limit_w: float | None = None
+    compute_capability: str | None = None  # of an NVIDIA device: "7.0"
     of_job: bool | None = None  # stated beside the samples alone
 
 

@@ -15,7 +15,7 @@ from evalsuite.commands.options.common import add_options, search_paths
 from evalsuite.commands.printing.i18n import known, say, status, worded
 from evalsuite.commands.printing.terminal import line, table
 from evalsuite.errors import EvalsuiteError, Exit
-from evalsuite.launch.provision import virtualenvs
+from evalsuite.launch.provision import virtualenvs, wheels
 from evalsuite.logs import catalogue
 from evalsuite.logs.formatting import rate
 from evalsuite.model import Case, Device
@@ -82,7 +82,8 @@ def facts(adapter: Adapter, recipe: Recipe, device: Device) -> dict[str, Any]:
         "xla": _answer(recipe, case, recipe.xla, xla=True),
         "options": {name: list(values) for name, values in (recipe.options or {}).items()},
         "python": recipe.python,
-        "pins": [*recipe.pins(device), *recipe.built],
+        "pins": [*virtualenvs.pins(recipe, device), *recipe.built],
+        "wheel": _wheel(recipe, device),
         "environment": {"folder": str(made.folder), "size_bytes": made.size_bytes} if made else None,
         "source": recipe.source or recipe.checkout,
         "repository": repository.address if repository else recipe.source or None,
@@ -92,6 +93,15 @@ def facts(adapter: Adapter, recipe: Recipe, device: Device) -> dict[str, Any]:
         "image": recipe.image,
         "verification": _verification(adapter, recipe, evidence),
     }
+
+
+def _wheel(recipe: Recipe, device: Device) -> dict[str, str] | None:
+    """The CUDA that its wheels for this machine are built with, and the compute capabilities that they serve."""
+    found = wheels.find_wheel(virtualenvs.pins(recipe, device)) if device == "gpu" else None
+    if found is None:
+        return None
+    least, most = (f"{major}.{minor}" for major, minor in (found.least, found.most))
+    return {"pin": found.pin, "cuda": found.cuda, "least": least, "most": most}
 
 
 def _evidence(adapter: Adapter, recipe: Recipe) -> Mapping[str, Any]:

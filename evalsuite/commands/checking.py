@@ -13,6 +13,7 @@ from evalsuite import launchers, placeholders
 from evalsuite.adapter import Adapter, Command, Recipe
 from evalsuite.dialect import Dialect, Line
 from evalsuite.errors import EvalsuiteError, did_you_mean
+from evalsuite.launch.provision import wheels
 from evalsuite.logs import catalogue, reading
 from evalsuite.logs.recognition import Sniffer
 from evalsuite.messages import Message
@@ -164,9 +165,12 @@ def _check_installation(recipe: Recipe) -> Iterator[Lack]:
     if not (recipe.requirements or recipe.requirements_gpu or recipe.checkout or recipe.image):
         advice = Message("commands.write_requirements")
         yield Lack(Message("commands.nothing_to_install"), advice)
-    for pin in (*recipe.requirements, *recipe.requirements_gpu, *recipe.built):
+    for pin in (*recipe.requirements, *recipe.pins("gpu"), *chain(*recipe.other_wheels), *recipe.built):
         if not PIN.fullmatch(pin):
             yield Lack(Message("commands.no_exact_pin", pin=pin), Message("commands.write_exact_pin"))
+    gpu_pins = (recipe.pins("gpu"), *recipe.other_wheels) if "gpu" in recipe.devices else ()
+    for pin in (pins[0] for pins in gpu_pins if pins and wheels.is_without_gpu(pins[0])):
+        yield Lack(Message("commands.pin_without_gpu", pin=pin), Message("commands.pin_for_gpu"))
     for package, switch in WITH_NCCL.items():
         built = any(pin.startswith(f"{package}==") for pin in recipe.built)
         if built and "gpu" in recipe.devices and switch not in recipe.variables_of_build("gpu"):

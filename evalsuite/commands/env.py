@@ -73,7 +73,7 @@ def _list(recipes: Recipes, arguments: argparse.Namespace) -> int:
 
 
 def _facts(name: str, recipe: Recipe, device: Device) -> Row:
-    pins = [*recipe.pins(device), *recipe.built]
+    pins = [*virtualenvs.pins(recipe, device), *recipe.built]
     made = virtualenvs.existing(recipe, device=device)
     return {
         "recipe": name,

@@ -195,7 +195,8 @@ def _of_version(recipe: Recipe, version: str) -> Recipe:
         recipe,
         name=name,
         requirements=_pinned(recipe.requirements, version),
-        requirements_gpu=_pinned(recipe.requirements_gpu, version),
+        requirements_gpu=None if recipe.requirements_gpu is None else _pinned(recipe.requirements_gpu, version),
+        other_wheels=(),
     )
 
 

@@ -44,6 +44,7 @@ READINGS = r"""
 ret nvmlSystemGetDriverVersion(char *text, unsigned length) { snprintf(text, length, "550.54.15"); return 0; }
 ret nvmlSystemGetCudaDriverVersion(int *version) { *version = 12040; return 0; }
 ret nvmlSystemGetCudaDriverVersion_v2(int *version) { *version = 12040; return 0; }
+ret nvmlDeviceGetCudaComputeCapability(void *device, int *major, int *minor) { *major = 7; *minor = 0; return 0; }
 ret nvmlDeviceGetUtilizationRates(void *device, busy *rates) {
     rates->gpu = 90 + nth(device); rates->memory = 40 + nth(device); return 0; }
 ret nvmlDeviceGetMemoryInfo(void *device, memory *found) {
@@ -168,6 +169,7 @@ def test_every_value_is_read_with_its_unit(sampled):
         name="Stand-in 1",
         memory_total_bytes=16 << 30,
         power_limit_w=pytest.approx(300.0),
+        compute_capability="7.0",
         of_job=False,
     )
     assert samples[-2].gpus[1] == GpuReading(

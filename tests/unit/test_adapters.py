@@ -1,6 +1,7 @@
 """The contract that every adapter keeps, and the exact command lines of the reference workloads."""
 
 import ast
+import itertools
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -92,7 +93,7 @@ def test_a_recipe_names_its_unit_dialect_and_model(one, recipe):
 
 @pytest.mark.parametrize("one, recipe", RECIPES, ids=ids(RECIPES))
 def test_requirements_are_exact_pins(one, recipe):
-    pins = (*recipe.requirements, *recipe.requirements_gpu, *recipe.built)
+    pins = (*recipe.requirements, *recipe.pins("gpu"), *itertools.chain(*recipe.other_wheels), *recipe.built)
 
     assert all(re.fullmatch(r"[\w.-]+(\[[\w,-]+\])?==[\w.+]+", pin) for pin in pins)
     assert not recipe.requirements or recipe.import_name

@@ -141,7 +141,7 @@ def _refusals(arguments: argparse.Namespace, engine: Engine) -> list[Refusal]:
 
 def _no_environment(kind: str) -> Refusal:
     def refusal(case: Case, recipe: Recipe) -> str | None:
-        pins = (*recipe.pins(case.device), *recipe.built)
+        pins = (*virtualenvs.pins(recipe, case.device), *recipe.built)
         if kind == MANAGED and (absent := launchers.find_absent_launcher(recipe.command(case).argv, pins)):
             return Message("commands.launcher_not_installed", recipe=recipe.name, scale=case.scale, package=absent)
         return virtualenvs.refusal(recipe, kind, case.device)

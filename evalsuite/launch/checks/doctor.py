@@ -111,7 +111,9 @@ def devices(root: Path = Path("/")) -> Iterator[Check]:
         versions = accelerators.versions()
         for device in accelerators.facts():
             size = f", {device.memory_total_bytes / GIB:.0f} GiB" if device.memory_total_bytes else ""
-            yield check(name=f"{accelerators.kind}{device.index}", state="ok", detail=f"{device.name}{size}")
+            capability = f", sm_{device.compute_capability.replace('.', '')}" if device.compute_capability else ""
+            detail = f"{device.name}{size}{capability}"
+            yield check(name=f"{accelerators.kind}{device.index}", state="ok", detail=detail)
         driver, toolkit = (versions[name] or "unknown" for name in ("driver", "toolkit"))
         with_cuda = accelerators.kind == "gpu"
         detail = Message("launch.driver", driver=driver, cuda=toolkit) if with_cuda else f"driver {driver}"
@@ -196,7 +198,7 @@ def framework(known: adapter.Adapter, recipe: adapter.Recipe, device: Device) ->
     if not _python_found(recipe.python):
         remedy = Message("launch.python_remedy", version=recipe.python)
         return check(state="missing", detail=Message("launch.needs_python", version=recipe.python), remedy=remedy)
-    return check(state="later", detail=Message("launch.on_first_use", pin=recipe.pins(device)[0]))
+    return check(state="later", detail=Message("launch.on_first_use", pin=virtualenvs.pins(recipe, device)[0]))
 
 
 def fonts() -> Iterator[Check]:

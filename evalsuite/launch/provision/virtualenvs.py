@@ -4,6 +4,7 @@ They lie in the cache, never inside evalsuite's own environment. A CUDA build is
 """
 
 import contextlib
+import functools
 import hashlib
 import importlib.util
 import json
@@ -21,11 +22,14 @@ from pathlib import Path
 from evalsuite import files, locks, paths
 from evalsuite.adapter import Recipe
 from evalsuite.errors import EvalsuiteError
+from evalsuite.launch.provision import wheels
+from evalsuite.machine.sensors.accelerators import Accelerators
 from evalsuite.messages import Message
 from evalsuite.model import Device
 
 Progress = Callable[[str], None]
 
+CAPABILITY = "EVALSUITE_COMPUTE_CAPABILITY"  # "7.0", or several with commas
 LAST_LINES = 12
 IMPORT_TIMEOUT_S = 300  # a first import compiles some thousand files; a cold disk took a minute
 RECORD = "evalsuite.json"  # what was installed; written last, so its presence means complete
@@ -69,10 +73,10 @@ def ensure(recipe: Recipe, *, device: Device = "cpu", progress: Progress = lambd
 
 def existing(recipe: Recipe, *, device: Device = "cpu") -> Environment | None:
     """The recipe's environment; None if it has not been made."""
-    if not recipe.pins(device):
-        return None
-    folder = folder_of(recipe, device)
-    return _recorded(folder) if _complete(folder) else None
+    with contextlib.suppress(CannotInstall):
+        folder = folder_of(recipe, device)
+        return _recorded(folder) if _complete(folder) else None
+    return None
 
 
 def current(recipe: Recipe) -> Path:
@@ -85,6 +89,8 @@ def refusal(recipe: Recipe, kind: str, device: Device) -> str | None:
     """Why the recipe will have no interpreter of the *kind* "managed" or "current"; None where an attempt must show it.
     Nothing is started."""
     if kind == "managed":
+        if recipe.off_index:
+            return Message("launch.off_index", names=recipe.off_index, instead=_instead(recipe))
         try:
             folder_of(recipe, device)
         except CannotInstall as error:
@@ -105,21 +111,45 @@ def packages(recipe: Recipe, kind: str, device: Device) -> Mapping[str, str]:
 def framework_version(recipe: Recipe, installed: Mapping[str, str]) -> str | None:
     """The version of the framework among *installed* packages, whichever of its builds that is."""
     names = {_normal(name): version for name, version in installed.items()}
-    builds = (recipe.package, *(_name(pins[0]) for pins in (recipe.requirements, recipe.requirements_gpu) if pins))
+    builds = (recipe.package, *(_name(found[0]) for found in (recipe.requirements, recipe.requirements_gpu) if found))
     return next((names[_normal(build)] for build in builds if _normal(build) in names), None)
 
 
 def folder_of(recipe: Recipe, device: Device) -> Path:
     """One folder per set of pins, Python version and kind of device. Raises CannotInstall for a recipe without pins."""
-    pins = recipe.pins(device)
-    if not pins:
+    wanted = pins(recipe, device)
+    if not wanted:
         raise CannotInstall(
             Message("launch.recipe_no_requirements", recipe=recipe.name, device=device, instead=_instead(recipe))
         )
-    installed = sorted((*pins, *recipe.built, *recipe.without_dependencies))
+    if device == "gpu" and (unserved := wheels.find_unserved(wanted, capabilities())):
+        raise CannotInstall(_no_wheel(recipe, *unserved))
+    installed = sorted((*wanted, *recipe.built, *recipe.without_dependencies))
     key = json.dumps([installed, recipe.python, device, *_built_with(recipe, device)])
     digest = hashlib.sha256(key.encode()).hexdigest()[:10]
-    return paths.cache() / "environments" / f"{_normal(_name(pins[0]))}-py{recipe.python}-{digest}"
+    return paths.cache() / "environments" / f"{_normal(_name(wanted[0]))}-py{recipe.python}-{digest}"
+
+
+def pins(recipe: Recipe, device: Device) -> tuple[str, ...]:
+    """What is installed for this machine's devices."""
+    return wheels.choose_pins(recipe, device, capabilities() if device == "gpu" else ())
+
+
+@functools.cache
+def capabilities() -> tuple[wheels.Capability, ...]:
+    """Of the NVIDIA devices here, or of those that EVALSUITE_COMPUTE_CAPABILITY names for a machine without them."""
+    named = os.environ.get(CAPABILITY, "").replace(",", " ").split()
+    if wrong := next((text for text in named if not re.fullmatch(r"\d{1,2}\.\d", text)), None):
+        raise EvalsuiteError.of("launch.capability", name=CAPABILITY, text=wrong)
+    found = named or [gpu.compute_capability for gpu in Accelerators().facts() if gpu.compute_capability]
+    return tuple(sorted({wheels.parse_capability(text) for text in found}))
+
+
+def _no_wheel(recipe: Recipe, wheel: wheels.GpuWheel, capability: wheels.Capability) -> str:
+    least, most, got = (f"{major}.{minor}" for major, minor in (wheel.least, wheel.most, capability))
+    return Message(
+        "launch.no_wheel", pin=wheel.pin, cuda=wheel.cuda, least=least, most=most, got=got, instead=_instead(recipe)
+    )
 
 
 def _built_with(recipe: Recipe, device: Device) -> list[list[str]]:
@@ -136,17 +166,17 @@ def _instead(recipe: Recipe) -> str:
 
 def _make(folder: Path, recipe: Recipe, device: Device, progress: Progress) -> None:
     shutil.rmtree(folder, ignore_errors=True)
-    pins, python = recipe.pins(device), str(_interpreter(folder))
-    progress(Message("launch.making_environment", pins=" ".join(pins), version=recipe.python))
+    wanted, python = pins(recipe, device), str(_interpreter(folder))
+    progress(Message("launch.making_environment", pins=" ".join(wanted), version=recipe.python))
     _uv(
         ("venv", "--no-project", "--python", recipe.python, str(folder)),
         progress,
         Message("launch.python_needed", version=recipe.python),
     )
-    lock, backend = _resolve(pins, python, device, progress)
+    lock, backend = _resolve(wanted, python, device, progress)
     (folder / LOCK).write_text(lock)
     install = ("pip", "install", "--python", python, *backend)
-    _uv((*install, "--requirement", str(folder / LOCK)), progress, f"installing {' '.join(pins)}")
+    _uv((*install, "--requirement", str(folder / LOCK)), progress, f"installing {' '.join(wanted)}")
     if recipe.built:  # against what is installed; without the cache, which does not know against what
         path = os.pathsep.join((str(folder / "bin"), os.environ.get("PATH", "")))
         building = (*install, "--no-cache", "--no-build-isolation", *recipe.built)
@@ -158,7 +188,7 @@ def _make(folder: Path, recipe: Recipe, device: Device, progress: Progress) -> N
     if recipe.import_name:
         progress(Message("launch.checking_import", name=recipe.import_name))
     _check_import(_interpreter(folder), recipe, Message("launch.new_environment"))
-    _record(folder, (*pins, *recipe.built, *recipe.without_dependencies), device)
+    _record(folder, (*wanted, *recipe.built, *recipe.without_dependencies), device)
     progress(Message("launch.environment_ready", name=folder.name, megabytes=_recorded(folder).size_bytes / 1e6))
 
 

@@ -88,6 +88,7 @@ class _Device:
 
     def facts(self) -> Gpu:
         memory = _memory(self.handle)
+        capability = nvml.ask("nvmlDeviceGetCudaComputeCapability", self.handle)
         return Gpu(
             index=self.index,
             kind="gpu",
@@ -96,6 +97,7 @@ class _Device:
             name=nvml.string(nvml.ask("nvmlDeviceGetName", self.handle)),
             memory_total_bytes=memory.total if memory else None,
             power_limit_w=_scaled(nvml.ask("nvmlDeviceGetEnforcedPowerLimit", self.handle), 1e-3),
+            compute_capability=f"{capability[0]}.{capability[1]}" if capability else None,
         )
 
     def reading(self, traffic: tuple[int | None, int | None], xids: int | None) -> GpuReading:

@@ -1,0 +1,87 @@
+"""Wheels by the compute capability of the machine's devices."""
+
+import pytest
+
+from evalsuite import registry
+from evalsuite.errors import EvalsuiteError
+from evalsuite.launch.provision import virtualenvs, wheels
+from tests.toys import toynet
+
+V100, T4, A100, H100 = (7, 0), (7, 5), (8, 0), (9, 0)
+RECIPES = [(name, recipe) for name, each in registry.discover().items() for recipe in each.recipes]
+# Whose makers' pages do not say with which CUDA the wheel of the default index was built.
+UNKNOWN = ("chainer==", "elasticdl_client==", "oneflow==", "paddlepaddle-gpu==")
+
+
+@pytest.fixture
+def devices(monkeypatch):
+    """Sets the compute capabilities that the machine is said to have."""
+
+    def there(text: str) -> None:
+        monkeypatch.setenv(virtualenvs.CAPABILITY, text)
+        virtualenvs.capabilities.cache_clear()
+
+    yield there
+    virtualenvs.capabilities.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("pin", "served", "unserved"),
+    [
+        ("torch==2.13.0", {T4, A100, H100}, {V100}),
+        ("torch==2.7.1", {V100, T4, A100, H100}, set()),
+        ("torch==1.12.1", {V100, T4}, {A100, H100}),
+        ("mxnet-cu112==1.9.1", {V100, A100, (8, 9)}, {H100}),
+        ("jax[cuda12]==0.10.2", {V100, H100}, {(3, 7)}),
+    ],
+)
+def test_a_wheel_serves_what_the_cuda_of_its_build_compiles_for(pin, served, unserved):
+    wheel = wheels.find_wheel(("numpy==1.23.5", pin))
+
+    assert {each for each in served | unserved if wheel.serves(each)} == served
+
+
+@pytest.mark.parametrize(
+    ("capabilities", "first"),
+    [("7.0", "torch==2.7.1"), ("8.0", "torch==2.13.0"), ("", "torch==2.13.0"), ("7.0,9.0", "torch==2.7.1")],
+)
+def test_the_first_wheels_that_serve_every_device_are_taken(capabilities, first, devices):
+    devices(capabilities)
+    recipe = registry.discover()["pytorch"].recipe("reference-resnet50")
+
+    assert virtualenvs.pins(recipe, "gpu")[0] == first
+    assert virtualenvs.pins(recipe, "cpu")[0] == "torch==2.13.0"
+
+
+def test_an_environment_without_a_wheel_for_the_device_is_refused_by_name(devices):
+    devices("8.0")
+    (recipe,) = toynet(requirements=("torch==1.12.1",), image="lab/torch:1").recipes
+
+    refused = virtualenvs.refusal(recipe, "managed", "gpu")
+
+    assert "torch==1.12.1 is built with CUDA 10.2, for devices of compute capability 3.0 to 7.5" in refused
+    assert "one of 8.0" in refused and "lab/torch:1" in refused
+    assert virtualenvs.existing(recipe, device="gpu") is None
+
+
+def test_what_no_index_holds_is_refused_before_anything_is_installed():
+    (apex,) = toynet(requirements=("torch==1.6.0",), off_index=("APEX",), image="lab/apex:1").recipes
+    (cpu_alone,) = toynet(requirements=("paddlepaddle==1.8.5",), requirements_gpu=None).recipes
+
+    assert "APEX, which no package index holds" in virtualenvs.refusal(apex, "managed", "gpu")
+    assert "no requirements for a virtual environment on a gpu" in virtualenvs.refusal(cpu_alone, "managed", "gpu")
+    assert virtualenvs.refusal(cpu_alone, "managed", "cpu") is None
+
+
+def test_a_capability_that_is_none_is_an_error(devices):
+    devices("sm_70")
+
+    with pytest.raises(EvalsuiteError, match=r"got sm_70; expected compute capabilities such as 7\.0"):
+        virtualenvs.capabilities()
+
+
+@pytest.mark.parametrize(("framework", "recipe"), RECIPES, ids=[f"{name}.{recipe.name}" for name, recipe in RECIPES])
+def test_a_recipe_has_wheels_for_gpus_that_are_known_or_none(framework, recipe):
+    for pins in (recipe.pins("gpu"), *recipe.other_wheels):
+        assert not pins or wheels.find_wheel(pins) or pins[0].startswith(UNKNOWN)
+        assert not pins or not wheels.is_without_gpu(pins[0])
