@@ -25,6 +25,7 @@ from evalsuite.runs import rehearsed as rehearsed_runs
 FOLDER = paths.DATA / "rehearsal"
 STAND_INS = paths.ADAPTERS / rehearsed_runs.FOLDER
 HOOK = "hook"  # its sitecustomize.py starts the other stand-ins
+DEVICES = "EVALSUITE_STAND_IN_DEVICES"  # how many a node seems to have
 EXAMPLE = "evalsuite's own data/rehearsal/tensorflow.toml"
 BYTECODE = "__pycache__"
 
@@ -132,7 +133,7 @@ def rehearsed(recipe: Recipe, rehearsal: Rehearsal) -> Recipe:
     environment, bare = rehearsal.build_environment, rehearsal.without_dependencies
     return replace(
         recipe,
-        command=lambda case: _changed(recipe.command(real(case)), recipe, rehearsal),
+        command=lambda case: _changed(recipe.command(real(case)), case, recipe, rehearsal),
         unsupported=lambda case: recipe.refusal(real(case)),
         requirements=rehearsal.pins or recipe.requirements,
         requirements_gpu=(),
@@ -166,7 +167,7 @@ def case(framework: str, recipe: Recipe, rehearsal: Rehearsal, at: tuple[int, in
     )
 
 
-def _changed(command: Command, recipe: Recipe, rehearsal: Rehearsal) -> Command:
+def _changed(command: Command, case: Case, recipe: Recipe, rehearsal: Rehearsal) -> Command:
     """Variables stand before the script's words: the agent is no part of what is rehearsed."""
     argv = with_arguments(command.argv, rehearsal.set, rehearsal.drop, rehearsal.append)
     variables = {**command.environment, **rehearsal.environment}
@@ -175,6 +176,7 @@ def _changed(command: Command, recipe: Recipe, rehearsal: Rehearsal) -> Command:
     variables["PYTHONPATH"] = os.pathsep.join(filter(None, python_path))
     if rehearsal.stand_ins:
         variables[rehearsed_runs.VARIABLE] = ",".join(rehearsal.stand_ins)
+        variables[DEVICES] = str(case.devices_per_node)
     variables = {name: value for name, value in variables.items() if value}
     words = (*(f"{name}={value}" for name, value in variables.items()), *_forwarding(argv, variables))
     in_place = {"{checkout}": f"{{bin}}/../lib/python{rehearsal.python or recipe.python}/site-packages"}
