@@ -82,7 +82,7 @@ def _allocation(arguments: argparse.Namespace, engine: str) -> Allocation:
     if not 0 <= arguments.nodes_spare <= 1000:
         raise EvalsuiteError.of("commands.spare_range", value=arguments.nodes_spare)
     return Allocation(
-        nodes=max(case.nodes for case in cases_asked(arguments, engine)),
+        nodes=max(case.nodes for case in cases_asked(arguments, engine, device="cpu")),  # nodes are as many on any
         spare=arguments.nodes_spare,
         account=arguments.account,
         partition=arguments.partition,

@@ -20,8 +20,10 @@ KINDS = ("reference", "official")
 
 @dataclass(frozen=True, kw_only=True)
 class Machine:
-    cores: int
-    accelerators: int
+    """Where a run on one node is made."""
+
+    cores: int | None  # None: another machine's, not known here
+    accelerators: int | None  # likewise
     device: Device
     binds: bool = False  # whether CPU devices are bound to cores by default
 
@@ -182,8 +184,8 @@ def cores_per_device(spec: Spec, machine: Machine) -> int | None:
 
     As asked, or what the largest fitting scale leaves for each. None: devices are not bound to cores.
     """
-    if machine.device != "cpu" or not (machine.binds or spec.cores_per_device):
-        return None
+    if machine.device != "cpu" or machine.cores is None or not machine.binds:
+        return spec.cores_per_device if machine.device == "cpu" else None
     fitting = (devices for matrix in spec.matrices() for _, devices in matrix.scales if devices <= machine.cores)
     return spec.cores_per_device or machine.cores // max(fitting, default=machine.cores)
 
@@ -222,9 +224,10 @@ def _undivided(case: Case, recipe: Recipe) -> str | None:
 
 def _too_many_accelerators(machine: Machine) -> Refusal:
     def refusal(case: Case, recipe: Recipe) -> str | None:
-        if case.device != "cpu" and case.nodes == 1 and case.devices_per_node > machine.accelerators:
+        there = machine.accelerators
+        if case.device != "cpu" and case.nodes == 1 and there is not None and case.devices_per_node > there:
             kind = case.device.upper()
-            return Message("plan.too_few_gpus", asked=case.devices_per_node, kind=kind, there=machine.accelerators)
+            return Message("plan.too_few_gpus", asked=case.devices_per_node, kind=kind, there=there)
         return None
 
     return refusal
@@ -233,16 +236,19 @@ def _too_many_accelerators(machine: Machine) -> Refusal:
 def _too_many_cores(spec: Spec, machine: Machine) -> Refusal:
     def refusal(case: Case, recipe: Recipe) -> str | None:
         each = case.cores_per_device or 0
-        if case.nodes > 1 or spec.oversubscribe or each * case.devices_per_node <= machine.cores:
+        there = machine.cores
+        if case.nodes > 1 or spec.oversubscribe or there is None or each * case.devices_per_node <= there:
             return None
         cores = Message("plan.cores_each", n=each)
-        return Message("plan.too_few_cores", devices=case.devices_per_node, cores=cores, there=machine.cores)
+        return Message("plan.too_few_cores", devices=case.devices_per_node, cores=cores, there=there)
 
     return refusal
 
 
 def _oversubscribed(case: Case, machine: Machine) -> list[Finding]:
-    if case.device != "cpu" or case.devices_per_node * (case.cores_per_device or 1) <= machine.cores:
+    if case.device != "cpu" or machine.cores is None:
+        return []
+    if case.devices_per_node * (case.cores_per_device or 1) <= machine.cores:
         return []
     return [Oversubscribed(processes=case.devices_per_node, cores=machine.cores, where=case.id)]
 

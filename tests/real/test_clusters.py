@@ -19,7 +19,18 @@ from tests.processes import soon
 pytestmark = pytest.mark.skipif("EVALSUITE_CLUSTERS" not in os.environ, reason="make test-clusters")
 
 TOYS = Path(__file__).resolve().parent / "toy_adapters"
-TOYNET = ("--frameworks", "toynet", "--models", "toy", "--adapters", str(TOYS), "--environment", "current")
+TOYNET = (
+    "--frameworks",
+    "toynet",
+    "--models",
+    "toy",
+    "--adapters",
+    str(TOYS),
+    "--environment",
+    "current",
+    "--device",
+    "cpu",
+)
 LONG = ("--steps", "5+500", "--option", "script=train.py", "--repeats", "1")  # some ten seconds
 
 

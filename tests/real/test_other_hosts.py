@@ -18,7 +18,18 @@ from evalsuite.messages import from_json
 from evalsuite.runs.store import RunFolder
 
 TOYS = Path(__file__).resolve().parent / "toy_adapters"
-TOYNET = ("--frameworks", "toynet", "--models", "toy", "--adapters", str(TOYS), "--environment", "current")
+TOYNET = (
+    "--frameworks",
+    "toynet",
+    "--models",
+    "toy",
+    "--adapters",
+    str(TOYS),
+    "--environment",
+    "current",
+    "--device",
+    "cpu",
+)
 # In place of srun: the agent runs in a session of its own, as behind the daemon of another host, which lives on when
 # whoever asked for it dies.
 STAND_IN = """#!/usr/bin/env python3

@@ -52,7 +52,17 @@ def test_a_script_in_a_sandbox_writes_into_its_scratch_alone_and_reaches_nobody(
 
 def test_what_needs_a_network_is_skipped_with_that_reason(tmp_path):
     ended = evalsuite(
-        "plan", "--sandbox", "--frameworks", "pytorch", "--scales", "2x1", "--engine", "mpi", "--commands"
+        "plan",
+        "--sandbox",
+        "--frameworks",
+        "pytorch",
+        "--scales",
+        "2x1",
+        "--engine",
+        "mpi",
+        "--device",
+        "cpu",
+        "--commands",
     )
 
     assert "--sandbox leaves a script no network, and 2 nodes need one" in ended.stdout

@@ -10,7 +10,18 @@ from evalsuite.errors import Exit
 from tests import slurm
 
 TOYS = Path(__file__).resolve().parent / "toy_adapters"
-TOYNET = ("--frameworks", "toynet", "--models", "toy", "--adapters", str(TOYS), "--environment", "current")
+TOYNET = (
+    "--frameworks",
+    "toynet",
+    "--models",
+    "toy",
+    "--adapters",
+    str(TOYS),
+    "--environment",
+    "current",
+    "--device",
+    "cpu",
+)
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,18 @@ from tests import namespaces
 from tests.processes import running, soon
 
 TOYS = Path(__file__).resolve().parent / "toy_adapters"
-TOYNET = ("--frameworks", "toynet", "--models", "toy", "--adapters", str(TOYS), "--environment", "current")
+TOYNET = (
+    "--frameworks",
+    "toynet",
+    "--models",
+    "toy",
+    "--adapters",
+    str(TOYS),
+    "--environment",
+    "current",
+    "--device",
+    "cpu",
+)
 ONCE = ("--repeats", "1", "--steps", "5+20", "--runs", "runs", "--out", "report")
 LAUNCHERS = {"openmpi": "mpirun.openmpi", "hydra": "mpiexec.hydra"}
 

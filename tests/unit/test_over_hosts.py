@@ -1,5 +1,6 @@
 """The engine that is made of a list of hosts: what it reads, and what it starts."""
 
+import json
 import os
 import signal
 import subprocess
@@ -178,11 +179,26 @@ def test_what_is_handed_over_changes_the_training_and_holds_no_secret():
         (("--via", "ssh"), "no hosts are given"),
         (("--hosts", "a", "--hostfile", "f"), "both are given"),
         (("--hosts", "a", "--via", "telnet"), 'got "telnet"; expected'),
+        (("--hosts", "a,b"), "nothing says what devices the nodes have"),
     ],
 )
 def test_options_that_do_not_go_together_are_wrong_usage(words, said, capsys):
     assert cli.main(["plan", *words]) == Exit.USAGE
     assert said in capsys.readouterr().err
+
+
+def test_a_plan_over_hosts_is_not_judged_by_this_machine(capsys):
+    words = ("--frameworks", "pytorch", "--models", "resnet50_v1.5", "--scales", "1x1,1x8,2x8", "--json")
+
+    cli.main(["plan", *words, "--hosts", "gpu01:8,gpu02:8"])
+
+    planned = json.loads(capsys.readouterr().out)
+    assert [(case["scale"], "-gpu-" in case["id"]) for case in planned["cases"]] == [
+        ("1x1", True),
+        ("1x8", True),
+        ("2x8", True),
+    ]
+    assert not planned["skips"]
 
 
 # the fan-out itself, on this machine

@@ -19,7 +19,7 @@ from evalsuite.launch.provision import readiness, virtualenvs
 from evalsuite.logs import catalogue
 from evalsuite.logs.catalogue import Places
 from evalsuite.messages import Message
-from evalsuite.model import Case
+from evalsuite.model import Case, Device
 from evalsuite.plan import containers, plan, sandbox
 from evalsuite.plan.engines import Engine
 from evalsuite.plan.given_images import with_images
@@ -75,8 +75,7 @@ def read_request(arguments: argparse.Namespace) -> Request:
     engine = _engine(arguments)
     spec = axes.spec_from(arguments)
     adapters = _varied(spec, with_images(discover(arguments.adapters), arguments.image), arguments.container)
-    machine = campaign.machine(arguments.device)
-    machine = replace(machine, binds=engine.name == "local" and engine.container is None)
+    machine = _machine(arguments, engine)
     refusals = _refusals(arguments, engine)
     made = plan.plan(spec, adapters, machine, refusals)
     paths = search_paths(arguments)
@@ -102,9 +101,26 @@ def read_request(arguments: argparse.Namespace) -> Request:
     )
 
 
-def cases_asked(arguments: argparse.Namespace, engine: str) -> list[Case]:
-    """Every case of *arguments* on *engine*, the skipped ones too. Raises EvalsuiteError if there is none."""
-    plan = read_request(argparse.Namespace(**{**vars(arguments), "engine": engine, "commands": True})).plan
+def _machine(arguments: argparse.Namespace, engine: Engine) -> Machine:
+    """What the runs find: this machine, or nodes of which only the command line tells. Raises EvalsuiteError."""
+    here = campaign.machine(arguments.device)
+    if engine.name == "local":
+        return replace(here, binds=engine.container is None)
+    with_devices = any(host.devices for host in engine_options.read_hosts(arguments))
+    if arguments.device == "auto" and not with_devices and not here.accelerators:
+        raise EvalsuiteError.of("commands.device_elsewhere", engine=engine.name)
+    device: Device = "gpu" if arguments.device == "auto" and here.device == "cpu" else here.device
+    return Machine(cores=None, accelerators=None, device=device)
+
+
+def cases_asked(arguments: argparse.Namespace, engine: str, *, device: Device | None = None) -> list[Case]:
+    """Every case of *arguments* on *engine*, the skipped ones too. *device*: where *arguments* leave it to the nodes.
+
+    Raises EvalsuiteError if there is none.
+    """
+    left_open = arguments.device == "auto" and device is not None
+    asked = {"engine": engine, "commands": True, "device": device if left_open else arguments.device}
+    plan = read_request(argparse.Namespace(**{**vars(arguments), **asked})).plan
     cases = [*plan.cases, *(skip.case for skip in plan.skips)]
     if not cases:
         raise EvalsuiteError.of("commands.submit_nothing")

@@ -28,7 +28,7 @@ def add_arguments(group: "argparse._ActionsContainer") -> None:
 
 def engine(arguments: argparse.Namespace) -> Engine:
     """The engine that *arguments* ask for. Raises EvalsuiteError with what does not go together."""
-    named = _read_hosts(arguments)
+    named = read_hosts(arguments)
     if named and arguments.engine not in (None, engines.HOSTS):
         raise EvalsuiteError.of("commands.hosts_engine", name=arguments.engine)
     if named:
@@ -46,7 +46,7 @@ def engine(arguments: argparse.Namespace) -> Engine:
     return found
 
 
-def _read_hosts(arguments: argparse.Namespace) -> tuple[Host, ...]:
+def read_hosts(arguments: argparse.Namespace) -> tuple[Host, ...]:
     if arguments.hosts is not None and arguments.hostfile is not None:
         raise EvalsuiteError.of("commands.hosts_both")
     if arguments.hostfile is not None:
