@@ -48,7 +48,7 @@ _ISSUED = re.compile(  # shapes that issuers give
 # By place or after a short option: (before)(secret).
 _BY_PLACE = re.compile(
     r"""(?P<before>\bwandb[ ]+login[ ]+(?:--?[\w-]+[ ]+)*|\bsshpass[ ]+-p[ ]*|"""
-    r"""(?:^|[ ])(?:-u|--user)[ =]+["']?(?!\d+:\d{1,10}(?:["'\s]|$))[\w.@-]+:)"""  # 1000:1000 are ids of a user and a group
+    r"""(?:^|[ ])(?:-u|--user)[ =]+["']?(?!\d+:\d{1,10}(?:["'\s]|$))[\w.@-]+:)"""  # 1000:1000 are ids
     r"""(?P<value>(?!\[secret:|\*)[^\s"'-][^\s"']*)""",
     re.ASCII,
 )

@@ -182,8 +182,9 @@ def _rehearsed(seen) -> str:
         stand_ins = ", ".join(f"{name} `{digest[:8]}`" for name, digest in sorted(one.stand_ins.items())) or "none"
         where = f"; script from {one.origin}" if " at " not in one.origin else ""
         scales = "; ".join(_scale(scale, each) for scale, each in sorted(one.scales.items()))
+        pins = f"{one.python}: {', '.join(one.pins)}{where}"
         rows.append(
-            f"| {framework} | {recipe} | {scales} | {one.date} | {one.python}: {', '.join(one.pins)}{where} | {stand_ins} | {_changes(one.changes)} |\n"
+            f"| {framework} | {recipe} | {scales} | {one.date} | {pins} | {stand_ins} | {_changes(one.changes)} |\n"
         )
     return "".join(rows) if seen else ""
 
