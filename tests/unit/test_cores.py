@@ -40,26 +40,20 @@ def eight(monkeypatch):
     monkeypatch.setattr(processor, "usable_cores", lambda: list(range(8)))
 
 
-def test_of_two_threads_on_a_core_one_is_used(eight, tmp_path):
-    pairs = {core: f"{core % 4},{core % 4 + 4}" for core in range(8)}
+@pytest.mark.parametrize(
+    ("ours", "siblings", "used", "told"),
+    [
+        (range(8), {core: f"{core % 4},{core % 4 + 4}" for core in range(8)}, (0, 1, 2, 3), True),
+        ([1, 4, 5], {1: "1,5", 4: "0,4", 5: "1,5"}, (1, 4), True),  # the first thread of a core is not ours
+        (range(8), dict.fromkeys(range(8)), tuple(range(8)), False),  # the machine hides its threads
+    ],
+)
+def test_of_two_threads_on_a_core_one_is_used(monkeypatch, tmp_path, ours, siblings, used, told):
+    monkeypatch.setattr(processor, "usable_cores", lambda: list(ours))
 
-    found = cores.usable(machine(tmp_path, siblings=pairs))
+    found = cores.usable(machine(tmp_path, siblings=siblings))
 
-    assert (found.cores, found.threads_told) == ((0, 1, 2, 3), True)
-
-
-def test_a_core_whose_first_thread_is_not_ours_is_used_by_its_second(monkeypatch, tmp_path):
-    monkeypatch.setattr(processor, "usable_cores", lambda: [1, 4, 5])
-
-    found = cores.usable(machine(tmp_path, siblings={1: "1,5", 4: "0,4", 5: "1,5"}))
-
-    assert found.cores == (1, 4)
-
-
-def test_a_machine_that_hides_its_threads_is_taken_at_its_word(eight, tmp_path):
-    found = cores.usable(machine(tmp_path, siblings=dict.fromkeys(range(8))))
-
-    assert (found.cores, found.threads_told) == (tuple(range(8)), False)
+    assert (found.cores, found.threads_told) == (used, told)
 
 
 def test_the_cores_of_a_numa_node_stand_together(eight, tmp_path):
@@ -83,17 +77,13 @@ def test_each_device_has_cores_of_its_own_as_long_as_there_are_enough():
     assert cores.in_words(((0, 1), (2, 3))) == "0,1;2,3"
 
 
-def test_without_the_wish_no_process_is_bound(tmp_path):
+def test_without_the_wish_no_process_is_bound_and_threads_are_the_cores_of_a_device(tmp_path):
     order = Order(argv=("true",), folder=tmp_path, host="here")
+    bound = Order(argv=("true",), folder=tmp_path, host="here", devices_per_node=2, cores_per_device=3)
 
     assert bound_to(order) == ()
     assert cores.VARIABLE not in command(order, Node(master_port=1), None, {})[1]
-
-
-def test_threads_are_the_cores_of_a_device(tmp_path):
-    order = Order(argv=("true",), folder=tmp_path, host="here", devices_per_node=2, cores_per_device=3)
-
-    assert threads(order) == 3
+    assert threads(bound) == 3
 
 
 SAID = "import os; print(sorted(os.sched_getaffinity(0)), os.environ['EVALSUITE_CORES'])"

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 import synthetic
 
+from evalsuite import report
 from evalsuite.model import Fact, Machine, Protocol
 from evalsuite.report.book import blocks
 from evalsuite.report.book.book import Book
@@ -89,20 +90,33 @@ def test_work_and_place_must_be_equal(ours, theirs, key):
     assert winners.leaders([a, b]) == frozenset()
 
 
-def test_tf32_is_not_ranked_against_fp32():
-    case = replace(MANY, precision="fp32")
-
-    found = obstacles(stating(case, precision="tf32"), stating(case, "mxnet"), FRAMEWORKS)
-
-    assert found == (Obstacle(key="facts.precision", ours="tf32", theirs="fp32"),)
+FP32, NAMELESS = replace(MANY, precision="fp32"), replace(MANY, model="resnet50")
+UNNAMED = Obstacle(key="facts.model_variant", ours=None, theirs=None)
 
 
-def test_fp32_that_may_be_tf32_is_ranked_as_indicative():
-    case = replace(MANY, precision="fp32")
-    a, b = stating(case, without=["tf32"]), stating(case, "mxnet")
-
-    assert (obstacles(a, b, FRAMEWORKS), fairness.unknown_facts(a, b)) == ((), ("tf32",))
-    assert keys(obstacles(stating(case, tf32="on"), b, FRAMEWORKS)) == ["facts.tf32"]
+@pytest.mark.parametrize(
+    ("ours", "theirs", "apart", "unknown"),
+    [
+        (
+            *(stating(FP32, precision="tf32"), stating(FP32, "mxnet")),
+            *((Obstacle(key="facts.precision", ours="tf32", theirs="fp32"),), ()),
+        ),
+        (stating(FP32, without=["tf32"]), stating(FP32, "mxnet"), (), ("tf32",)),  # fp32 that may be tf32
+        (
+            *(stating(FP32, tf32="on"), stating(FP32, "mxnet")),
+            *((Obstacle(key="facts.tf32", ours="on", theirs="off"),), ()),
+        ),
+        (stating(), stating(framework="mxnet", precision="fp16_amp"), (), ("precision",)),  # amp of an unknown kind
+        (stating(NAMELESS), stating(NAMELESS, "mxnet"), (UNNAMED,), ()),  # a name that does not say its variant
+        (  # one device exchanges nothing, and a processor has no driver
+            stating(CASE, communication="NCCL_P2P_DISABLE=1", driver_generation="470"),
+            *(stating(CASE, "mxnet"), (), ()),
+        ),
+    ],
+)
+def test_what_is_another_kind_keeps_apart_and_what_may_be_the_same_is_indicative(ours, theirs, apart, unknown):
+    assert obstacles(ours, theirs, FRAMEWORKS) == apart
+    assert unknown == () or fairness.unknown_facts(ours, theirs) == unknown
 
 
 @pytest.mark.parametrize("key", ["loader", "loader_workers", "memory_layout", "image", "kernel_switches", "nccl"])
@@ -114,28 +128,14 @@ def test_what_a_framework_chooses_never_keeps_it_out(key):
 
 @pytest.mark.parametrize("key", ["data", "optimiser", "clipping", "parallel_layout", "communication", "host_kind"])
 def test_where_a_fact_is_unknown_a_ranking_is_indicative_and_has_no_test(key):
-    slow, fast = (
-        stating(replace(MANY, protocol=Protocol()), without=[key]),
-        stating(replace(MANY, protocol=Protocol()), "mxnet", speeds=tuple(2 * one for one in SPEEDS)),
-    )
+    full = replace(MANY, protocol=Protocol())
+    slow, fast = stating(full, without=[key]), stating(full, "mxnet", speeds=tuple(2 * one for one in SPEEDS))
 
     assert obstacles(fast, slow, FRAMEWORKS) == ()
     assert fairness.unknown_facts(fast, slow) == (key,)
     assert fairness.relative(fast, slow).significant is None
     assert winners.leaders([slow, fast]) == frozenset()
     assert len(fairness.groups([slow, fast], fairness.TESTED)) == 2
-
-
-def test_amp_of_an_unknown_kind_may_be_that_of_the_other():
-    a, b = stating(), stating(framework="mxnet", precision="fp16_amp")
-
-    assert (obstacles(a, b, FRAMEWORKS), fairness.unknown_facts(a, b)) == ((), ("precision",))
-
-
-def test_a_model_name_that_does_not_say_its_variant_is_not_ranked():
-    a, b = (stating(replace(MANY, model="resnet50"), name) for name in ("pytorch", "mxnet"))
-
-    assert obstacles(a, b, FRAMEWORKS) == (Obstacle(key="facts.model_variant", ours=None, theirs=None),)
 
 
 def test_runs_of_one_case_that_state_different_things_are_unlike_another_case():
@@ -148,26 +148,14 @@ def test_runs_of_one_case_that_state_different_things_are_unlike_another_case():
     assert found == Obstacle(key="facts.data", ours="synthetic; imagenet", theirs="synthetic")
 
 
-def test_one_device_exchanges_nothing_and_a_processor_has_no_driver():
-    a, b = stating(CASE, communication="NCCL_P2P_DISABLE=1", driver_generation="470"), stating(CASE, "mxnet")
-
-    assert obstacles(a, b, FRAMEWORKS) == ()
-
-
-def test_all_machines_that_count_are_looked_at():
-    mixed = [synthetic.measured(CASE, k, 100.0 + k) for k in range(5)]
-    mixed[3] = replace(mixed[3], environment=ELSEWHERE)
-
-    found = obstacles(summary(), synthetic.summary(mixed), FRAMEWORKS)
-
-    assert keys(found) == ["environment"]
-    assert found[0].theirs == f"{synthetic.CPU_KEY}; {ELSEWHERE}"
-
-
-def test_a_machine_of_a_run_that_does_not_count_is_no_obstacle():
-    failed = replace(synthetic.failed(CASE, 5, "Killed"), environment=ELSEWHERE)
+def test_all_machines_that_count_are_looked_at_and_none_of_a_run_that_does_not():
     runs = [synthetic.measured(CASE, k, speed) for k, speed in enumerate(SPEEDS)]
+    failed = replace(synthetic.failed(CASE, 5, "Killed"), environment=ELSEWHERE)
+    mixed = [*runs[:3], replace(runs[3], environment=ELSEWHERE), runs[4]]
 
+    (found,) = obstacles(summary(), synthetic.summary(mixed), FRAMEWORKS)
+
+    assert (found.key, found.theirs) == ("environment", f"{synthetic.CPU_KEY}; {ELSEWHERE}")
     assert obstacles(summary(), synthetic.summary([*runs, failed]), FRAMEWORKS) == ()
 
 
@@ -202,16 +190,17 @@ def test_an_unlike_pair_has_no_ratio_at_all():
         fairness.relative(summary(), summary(environment=ELSEWHERE), FRAMEWORKS)
 
 
-def test_an_effect_measured_on_two_machines_is_refused_with_the_reason():
+def test_an_effect_measured_on_two_machines_is_refused_with_the_reason_in_place_of_the_ratio(tmp_path):
     off, on = summary(), summary(replace(CASE, xla=True), tuple(1.26 * one for one in SPEEDS), environment=ELSEWHERE)
     book = Book(evaluation=synthetic.evaluation([off, on]))
 
     (found,) = effects.effects(book, blocks.models(book)[0])
+    page = report.build(book.evaluation, tmp_path, languages=["en"])[0].read_text(encoding="utf-8")
 
     assert (found.ratio, found.judged) == (None, "too_few")
-    said = effects.why(found, words.read())
-    assert said.plain("en") == f"on different machines: {synthetic.CPU_KEY} / {ELSEWHERE}"
-    assert said.plain("zh") == f"测试机器不同：{synthetic.CPU_KEY} / {ELSEWHERE}"
+    said, both = effects.why(found, words.read()), f"{synthetic.CPU_KEY} / {ELSEWHERE}"
+    assert (said.plain("en"), said.plain("zh")) == (f"on different machines: {both}", f"测试机器不同：{both}")
+    assert f"<td>on different machines: {both}</td>" in page and "1.26x" not in page
 
 
 def test_the_pages_script_is_told_what_may_be_compared_and_what_differs():
@@ -223,52 +212,14 @@ def test_the_pages_script_is_told_what_may_be_compared_and_what_differs():
 
     told = embedded.document(book)["cases"]
 
-    rows = {
-        case.framework: row for row, case in enumerate(book.planned) if case.precision == "fp32" and case.nodes == 1
-    }
-    amp, unmeasured = (next(r for r, c in enumerate(book.planned) if test(c)) for test in (is_amp, is_large))
-    group, apart = (unpacked(told["values"][name]) for name in ("group", "apart"))
-    assert len({group[row] for row in rows.values()}) == 1
-    assert group[amp] not in {group[row] for row in rows.values()}
+    rows = {(case.framework, case.precision, case.nodes): row for row, case in enumerate(book.planned)}
+    pytorch, tensorflow, mxnet = (rows[name, "fp32", 1] for name in ("pytorch", "tensorflow", "mxnet"))
+    amp, unmeasured = rows["pytorch", "amp", 1], rows["pytorch", "fp32", 4]
+    group, apart = (
+        column if isinstance(column, list) else [column["of"][place] for place in column["at"]]
+        for column in (told["values"]["group"], told["values"]["apart"])
+    )
+    assert group[pytorch] == group[tensorflow] == group[mxnet] != group[amp]
     assert (group[unmeasured], apart[unmeasured]) == (None, None)
-    assert sorted(apart[rows["tensorflow"]]) == sorted([rows["pytorch"], rows["mxnet"]])
-    assert apart[rows["pytorch"]] == apart[rows["mxnet"]] == [rows["tensorflow"]]
-
-
-def is_amp(case):
-    return case.precision == "amp"
-
-
-def is_large(case):
-    return case.nodes == 4
-
-
-def unpacked(column):
-    return column if isinstance(column, list) else [column["of"][place] for place in column["at"]]
-
-
-def test_the_page_shows_the_reason_in_place_of_the_ratio(tmp_path):
-    from evalsuite import report
-
-    off, on = summary(), summary(replace(CASE, xla=True), tuple(1.26 * one for one in SPEEDS), environment=ELSEWHERE)
-
-    page = report.build(synthetic.evaluation([off, on]), tmp_path, languages=["en"])[0].read_text(encoding="utf-8")
-
-    assert f"<td>on different machines: {synthetic.CPU_KEY} / {ELSEWHERE}</td>" in page
-    assert "1.26x" not in page
-
-
-def test_a_repaired_driver_makes_no_other_machine_and_a_new_generation_does():
-    (node,) = synthetic.GPU.nodes
-
-    def on(driver, framework):
-        one = stating(framework=framework)
-        runs = [replace(run, environment=Machine(nodes=(replace(node, driver=driver),))) for run in one.measurements]
-        return replace(one, measurements=tuple(runs))
-
-    def keys(a, b):
-        found = fairness.obstacles(on(a, "pytorch"), on(b, "mxnet"), fairness.FRAMEWORKS)
-        return [one.key for one in found]
-
-    assert "environment" not in keys("550.54.15", "550.90.07")
-    assert "environment" in keys("550.54.15", "570.12")
+    assert sorted(apart[tensorflow]) == sorted([pytorch, mxnet])
+    assert apart[pytorch] == apart[mxnet] == [tensorflow]

@@ -3,6 +3,7 @@
 import re
 
 import pytest
+import reports
 
 from evalsuite import cli, paths
 from evalsuite.commands.printing import i18n
@@ -11,6 +12,18 @@ from evalsuite.report.text import words
 from evalsuite.runs import archive
 
 TABLES = words.read(folder=words.TERMINAL).tables
+PLAN = ["plan", "--frameworks", "pytorch", "--scales"]
+
+
+@pytest.fixture
+def say(capsys):
+    """What a command prints on standard output and error, in a language."""
+
+    def said(language, *arguments):
+        cli.main([*map(str, arguments), "--lang", language])
+        return "".join(capsys.readouterr())
+
+    return said
 
 
 @pytest.fixture
@@ -53,25 +66,12 @@ def test_every_sentence_that_commands_ask_for_is_asked_for():
     code = "\n".join(file.read_text(encoding="utf-8") for file in paths.PACKAGE.rglob("commands/**/*.py"))
     code += (paths.PACKAGE / "cli.py").read_text(encoding="utf-8")
     composed = (
-        "columns.",
-        "adapters.",
-        "dialects.",
-        "statuses.",
-        "causes.",
-        "groups.",
-        "plan.on_",
-        "preflight.",
-        "status.",
-        "plan.by_",
-        "largest.",
-        "argparse.",
-        "certainties.",
-        "methods.",
+        *("columns.", "adapters.", "dialects.", "statuses.", "causes.", "groups.", "plan.on_", "preflight."),
+        *("status.", "plan.by_", "largest.", "argparse.", "certainties.", "methods."),
     )
+    plain = [key for key in TABLES["en"] if not key.startswith(composed)]
 
-    assert [
-        key for key in TABLES["en"] if not re.search(f"[\"']{key}[\"']", code) and not key.startswith(composed)
-    ] == []
+    assert [key for key in plain if not re.search(f"[\"']{key}[\"']", code)] == []
 
 
 def test_a_message_is_said_in_the_language_of_the_terminal_and_other_words_stay(chinese):
@@ -83,9 +83,9 @@ def test_a_message_is_said_in_the_language_of_the_terminal_and_other_words_stay(
 
 
 def test_markup_in_a_message_stays_text(chinese):
-    assert i18n.say("run.without", status="-", reason=Message("system.near", name="<b>&amp;</b>")).endswith(
-        "<b>&amp;</b>？"
-    )
+    near = Message("system.near", name="<b>&amp;</b>")
+
+    assert i18n.say("run.without", status="-", reason=near).endswith("<b>&amp;</b>？")
 
 
 @pytest.mark.parametrize(
@@ -118,56 +118,35 @@ def test_a_rule_is_explained_in_the_language_of_the_locale(monkeypatch, capsys):
     assert "测量窗口首尾速度漂移" in capsys.readouterr().out
 
 
-def test_a_plan_of_which_nothing_can_run_is_not_called_done(capsys, tmp_path):
-    cli.main(["plan", "--frameworks", "pytorch", "--scales", "2x1", "--runs", str(tmp_path), "--lang", "zh"])
-
-    assert "都无法运行" in capsys.readouterr().out
-
-
-def test_a_plan_is_printed_in_chinese_and_in_english(capsys, tmp_path):
-    shared = ["plan", "--frameworks", "pytorch", "--scales", "1x1", "--runs", str(tmp_path)]
-
-    cli.main([*shared, "--lang", "zh"])
-    zh = capsys.readouterr().out
-    cli.main([*shared, "--lang", "en"])
-    en = capsys.readouterr().out
-
-    assert "框架" in zh and "尚有 3 次待执行" in zh and "runs" not in zh.replace("runs/", "")
-    assert "framework" in en and "3 of 3 runs to do" in en
-
-
-def test_a_wrong_name_is_said_in_the_language_asked_for(capsys):
-    assert cli.main(["plan", "--frameworks", "pytorhc", "--lang", "zh"]) == 2
-    assert "没有名为“pytorhc”的框架" in capsys.readouterr().err
-
-
-def test_doctor_says_in_chinese_what_is_missing(capsys):
-    cli.main(["doctor", "--lang", "zh"])
-    said = capsys.readouterr().out
-
-    assert "启动引擎\n" in said and "本机" in said
-    assert "Ready" not in said
-
-
 @pytest.mark.parametrize(
     ("arguments", "zh", "en"),
     [
-        (
-            ["adapters", "--frameworks", "pytorch"],
-            ("训练脚本", "每节点一次", "已实际运行"),
-            ("recipe", "per node", "ran"),
-        ),
+        ([*PLAN, "2x1", "--runs", "{tmp}"], ("都无法运行",), ()),  # nothing can run: not called done
+        ([*PLAN, "1x1", "--runs", "{tmp}"], ("框架", "尚有 3 次待执行"), ("framework", "3 of 3 runs to do")),
+        (["plan", "--frameworks", "pytorhc"], ("没有名为“pytorhc”的框架",), ()),
+        (["doctor"], ("启动引擎\n", "本机"), ("Ready",)),
+        (["adapters", "--frameworks", "pytorch"], ("训练脚本", "每节点一次"), ("recipe", "per node", "ran")),
         (["dialects"], ("速率范围", "累计平均"), ("rate counts", "since start")),
+        (["env", "list"], ("环境",), ("environments for cpu",)),
+        (["repositories", "list"], ("官方代码仓库",), ("official repositories",)),
+        (["adapters", "--check", str(paths.ADAPTERS / "chainermn.py")], ("小规模矩阵的命令行", "日志："), ()),
+        (["parse", "{tmp}/x.log", "{tmp}/no.log"], ("没有已知的日志格式", "没有这个文件"), ()),
     ],
 )
-def test_the_tables_of_adapters_and_dialects_are_said_in_the_language_asked_for(capsys, arguments, zh, en):
-    said = {}
-    for language in ("zh", "en"):
-        assert cli.main([*arguments, "--lang", language]) == 0
-        said[language] = capsys.readouterr().out
+def test_what_a_command_prints_is_said_in_the_language_asked_for(say, tmp_path, arguments, zh, en):
+    (tmp_path / "x.log").write_text("nothing that a script prints\n", encoding="utf-8")
+    arguments = [word.replace("{tmp}", str(tmp_path)) for word in arguments]
+    chinese, english = say("zh", *arguments), say("en", *arguments)
 
-    assert all(word in said["zh"] and word not in said["en"] for word in zh)
-    assert all(word in said["en"] for word in en)
+    assert all(word in chinese and word not in english for word in zh)
+    assert all(word in english for word in en)
+
+
+def test_what_publishing_did_is_said_in_the_language_asked_for(say, tmp_path):
+    folder = reports.written(tmp_path / "one", reports.evaluation(reports.summary()))
+
+    said = say("zh", "publish", folder, "--site", tmp_path / "site")
+    assert "新增" in said and "报告：1，性能退化：0" in said
 
 
 @pytest.mark.parametrize(
@@ -177,53 +156,18 @@ def test_the_tables_of_adapters_and_dialects_are_said_in_the_language_asked_for(
         ("Iter #0: 5.0 img/sec per CPU\nTotal img/sec on 1 CPU(s): 5.0 +-0.2\n", "开头部分有", "in the first part"),
     ],
 )
-def test_how_a_log_is_read_is_said_in_the_language_asked_for(capsys, tmp_path, log, zh, en):
+def test_how_a_log_is_read_is_said_in_the_language_asked_for(say, tmp_path, log, zh, en):
     (tmp_path / "x.log").write_text(log, encoding="utf-8")
-    said = {}
-    for language in ("zh", "en"):
-        cli.main(["dialects", "--explain", str(tmp_path / "x.log"), "--lang", language])
-        said[language] = capsys.readouterr().out
+    chinese, english = (say(language, "dialects", "--explain", tmp_path / "x.log") for language in ("zh", "en"))
 
-    assert zh in said["zh"] and en in said["en"]
-    assert not re.search(r"[a-z]+ [a-z]+ [a-z]+ [a-z]+ [a-z]+", said["zh"].replace("some words of that line", ""))
+    assert zh in chinese and en in english
+    assert not re.search(r"[a-z]+ [a-z]+ [a-z]+ [a-z]+ [a-z]+", chinese.replace("some words of that line", ""))
 
 
-@pytest.mark.parametrize(
-    ("arguments", "zh", "en"),
-    [
-        (["env", "list"], "环境", "environments for cpu"),
-        (["repositories", "list"], "官方代码仓库", "official repositories"),
-    ],
-)
-def test_what_is_on_this_machine_is_said_in_the_language_asked_for(capsys, arguments, zh, en):
-    said = {}
-    for language in ("zh", "en"):
-        assert cli.main([*arguments, "--lang", language]) == 0
-        said[language] = capsys.readouterr().out
+def test_the_json_of_a_command_is_the_same_in_every_language(say, tmp_path):
+    zh, en = (say(language, *PLAN, "1x1,2x1", "--runs", tmp_path, "--json") for language in ("zh", "en"))
 
-    assert zh in said["zh"] and zh not in said["en"] and en in said["en"]
-
-
-def test_what_publishing_did_is_said_in_the_language_asked_for(built, capsys, tmp_path):
-    assert cli.main(["publish", str(built("quick").folder), "--site", str(tmp_path / "site"), "--lang", "zh"]) == 0
-    assert "新增" in (out := capsys.readouterr().out) and "报告：1，性能退化：0" in out
-
-
-def test_a_check_of_an_adapter_is_said_in_chinese(capsys):
-    cli.main(["adapters", "--check", str(paths.ADAPTERS / "chainermn.py"), "--lang", "zh"])
-
-    said = capsys.readouterr().out
-    assert "小规模矩阵的命令行" in said and "日志：" in said
-
-
-def test_the_json_of_a_command_is_the_same_in_every_language(capsys, tmp_path):
-    shared = ["plan", "--frameworks", "pytorch", "--scales", "1x1,2x1", "--runs", str(tmp_path), "--json"]
-
-    cli.main([*shared, "--lang", "zh"])
-    zh = capsys.readouterr().out
-    cli.main([*shared, "--lang", "en"])
-
-    assert capsys.readouterr().out == zh
+    assert zh == en
 
 
 def test_a_chinese_word_takes_two_columns():
@@ -231,28 +175,23 @@ def test_a_chinese_word_takes_two_columns():
     assert i18n.padded("待装", 6) == "待装  "
 
 
-def test_findings_of_logs_are_said_in_the_language_asked_for_and_in_english_as_json(capsys):
-    log = str(paths.PACKAGE.parent / "tests/logs/dllogger_pytorch.log")
-    said = {}
-    for asked in (["--lang", "zh"], ["--lang", "en"], ["--lang", "zh", "--json"]):
-        cli.main(["parse", log, *asked])
-        said[" ".join(asked)] = capsys.readouterr().out
-    cli.main(["parse", log, log, "--lang", "zh"])
+def test_findings_of_logs_are_said_in_the_language_asked_for_and_in_english_as_json(say):
+    log = paths.PACKAGE.parent / "tests/logs/dllogger_pytorch.log"
 
-    assert "final_disagrees：日志末尾自报" in said["--lang zh"]
-    assert "final_disagrees: the log's own final figure" in said["--lang en"]
-    assert "the log's own final figure" in said["--lang zh --json"]
-    assert "final_disagrees：共 1 个日志，例如" in capsys.readouterr().out
+    assert "final_disagrees：日志末尾自报" in say("zh", "parse", log)
+    assert "final_disagrees: the log's own final figure" in say("en", "parse", log)
+    assert "the log's own final figure" in say("zh", "parse", log, "--json")
+    assert "final_disagrees：共 1 个日志，例如" in say("zh", "parse", log, log)
 
 
-def test_what_parse_says_of_a_log_is_chinese_to_the_last_mark(capsys):
+def test_what_parse_says_of_a_log_is_chinese_to_the_last_mark(say):
     log = str(next(archive.unpack(paths.DATA / "recorded.zip").glob("bluefog*-1x1/r0/log.*.txt")))
-    cli.main(["parse", log, "--lang", "zh"])
 
-    assert not any(mark in capsys.readouterr().out.replace(log, "") for mark in (": ", "; ", ", ", " ("))
+    assert not any(mark in say("zh", "parse", log).replace(log, "") for mark in (": ", "; ", ", ", " ("))
 
 
 TITLED = '[document]\ntitle = { zh = "天枢", en = "Tianshu" }\n'
+BOTH = 'title = { zh = "a", en = "b" }\ntext = { zh = "a", en = "b" }'
 
 
 @pytest.mark.parametrize(
@@ -261,11 +200,7 @@ TITLED = '[document]\ntitle = { zh = "天枢", en = "Tianshu" }\n'
         (TITLED + 'organisation = "某实验室"', 'organisation："某实验室" 不符合要求，应为一个表。'),
         ("[document]\noutlin = 1", "没有“outlin”这个键"),
         ('[document]\ntitle = { zh = "天枢" }', "title.en：缺少这个键，应为一段文字"),
-        (
-            TITLED
-            + '[[document.sections]]\nplace = "背景"\ntitle = { zh = "a", en = "b" }\ntext = { zh = "a", en = "b" }',
-            'place："背景" 不符合要求，应为 introduction',
-        ),
+        (f'{TITLED}[[document.sections]]\nplace = "背景"\n{BOTH}', 'place："背景" 不符合要求，应为 introduction'),
         ('[[problems]]\nquestion = { zh = "a", en = "b" }\nstatus = "closed"', "而没有 answer"),
         ("[document", "应为 TOML 文件"),
         ("", "其中没有 [[finding]]"),
@@ -279,11 +214,3 @@ def test_a_mistake_in_a_labs_own_file_is_told_in_chinese(capsys, tmp_path, toml,
     answer = capsys.readouterr().err
     assert said in answer and answer.rstrip().endswith("其中每种表都有示例。")
     assert "; expected" not in answer
-
-
-def test_why_a_log_has_no_value_is_said_in_the_language_asked_for(capsys, tmp_path):
-    (tmp_path / "x.log").write_text("nothing that a script prints\n", encoding="utf-8")
-    cli.main(["parse", str(tmp_path / "x.log"), str(tmp_path / "no.log"), "--lang", "zh"])
-
-    said = capsys.readouterr().out
-    assert "没有已知的日志格式" in said and "没有这个文件" in said

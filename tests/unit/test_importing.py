@@ -20,6 +20,9 @@ NGC MXNet,ResNet50-v1.5,4,8,32,128,fp32,na,DALI+Horovod,11758.0,furlongs/sec
 """
 
 
+RESNET = ("--set", "model=resnet50")
+
+
 @pytest.fixture
 def logs(tmp_path):
     for name in ("pytorch/1n1g/b64_fp32_1.log", "pytorch/1n1g/b64_fp32_2.log", "pytorch/2n8g/b64_fp16_1.log"):
@@ -29,92 +32,87 @@ def logs(tmp_path):
     return tmp_path / "logs"
 
 
-def imported(*arguments):
-    return main(["import", *map(str, arguments)])
+@pytest.fixture
+def imported(tmp_path):
+    """`import` into tmp_path/runs, or another folder."""
+
+    def run(*arguments, into="runs"):
+        return main(["import", *map(str, arguments), "--runs", str(tmp_path / into)])
+
+    return run
 
 
-def test_paths_say_what_logs_do_not(logs, tmp_path):
-    code = imported(logs, "--pattern", PATTERN, "--set", "model=resnet50", "--runs", tmp_path / "runs")
+def written(runs):
+    """The only run folder there."""
+    (folder,) = Store(runs).finished()
+    return folder
+
+
+def test_paths_say_what_logs_do_not_logs_are_kept_byte_for_byte_and_nothing_is_made_twice(
+    logs, imported, tmp_path, capsys
+):
+    code = imported(logs, "--pattern", PATTERN, *RESNET)
 
     folders = Store(tmp_path / "runs").finished()
     values = {(folder.run().case.scale, folder.run().repeat): measurement(folder) for folder in folders}
     assert code == Exit.DONE
-    assert {key: found.value for key, found in values.items()} == {
-        ("1x1", 1): pytest.approx(128.0),
-        ("1x1", 2): pytest.approx(128.0),
-        ("2x8", 1): pytest.approx(128.0 * 16),
-    }
+    assert {key: found.value for key, found in values.items()} == pytest.approx(
+        {("1x1", 1): 128.0, ("1x1", 2): 128.0, ("2x8", 1): 128.0 * 16}
+    )
     assert {found.origin for found in values.values()} == {"imported"}
     assert values["2x8", 1].run.case.precision == "amp"
-
-
-def test_the_log_is_kept_byte_for_byte(logs, tmp_path):
-    imported(logs, "--pattern", PATTERN, "--set", "model=resnet50", "--runs", tmp_path / "runs")
-
-    kept = {folder.logs()[0].path.read_bytes() for folder in Store(tmp_path / "runs").finished()}
-    assert kept == {path.read_bytes() for path in logs.rglob("*.log")}
-
-
-def test_what_is_there_already_is_not_made_again(logs, tmp_path, capsys):
-    again = [logs, "--pattern", PATTERN, "--set", "model=resnet50", "--runs", tmp_path / "runs"]
-    imported(*again)
+    assert {one.logs()[0].path.read_bytes() for one in folders} == {path.read_bytes() for path in logs.rglob("*.log")}
     capsys.readouterr()
-
-    assert imported(*again) == Exit.DONE
+    assert imported(logs, "--pattern", PATTERN, *RESNET) == Exit.DONE
     assert capsys.readouterr().out.count("already there") == 4
 
 
-def test_a_path_that_contradicts_the_log_is_not_imported(tmp_path, capsys):
+def test_a_path_that_contradicts_the_log_is_not_imported_and_what_nobody_says_is_named(
+    logs, imported, tmp_path, capsys
+):
     header = "reference workload: framework=pytorch batch_per_device=32 processes=2 global_batch=64\n"
     (tmp_path / "b64.log").write_text(header + LOG)
 
-    imported(tmp_path / "b64.log", "--pattern", "b{batch}.log", "--set", "model=resnet50", "--runs", tmp_path / "runs")
+    imported(tmp_path / "b64.log", "--pattern", "b{batch}.log", *RESNET)
+    code = imported(logs / "pytorch/1n1g/b64_fp32_1.log")
 
-    assert "batch is said to be 64, and the log says 32" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "batch is said to be 64, and the log says 32" in said
+    assert code == Exit.USAGE and "neither path nor log says model, devices, batch" in said
     assert not Store(tmp_path / "runs").finished()
 
 
-def test_a_mapping_file_says_it_for_some_logs(logs, tmp_path):
-    (tmp_path / "map.toml").write_text(
-        '[defaults]\nmodel = "resnet50"\nbatch = 64\n[[runs]]\npath = "*/1n1g/*.log"\ngpus = 1\nxla = true\n'
-    )
+def test_a_mapping_file_says_it_for_some_logs(logs, imported, tmp_path):
+    some = '[[runs]]\npath = "*/1n1g/*.log"\ngpus = 1\nxla = true\n'
+    (tmp_path / "map.toml").write_text(f'[defaults]\nmodel = "resnet50"\nbatch = 64\n{some}')
 
-    code = imported(logs, "--map", tmp_path / "map.toml", "--runs", tmp_path / "runs")
+    code = imported(logs, "--map", tmp_path / "map.toml")
 
     cases = {folder.run().case for folder in Store(tmp_path / "runs").finished()}
     assert code == Exit.SOME_FAILED  # the third log has no [[runs]]
     assert [(case.scale, case.xla, case.batch_per_device) for case in cases] == [("1x1", True, 64)]
 
 
-def test_the_logs_of_the_ranks_of_a_run_make_one_run(tmp_path):
+def test_the_logs_of_the_ranks_of_a_run_make_one_run(imported, tmp_path):
     for rank in (0, 1):
         (tmp_path / f"run_r{rank}.log").write_text(LOG)
 
-    pattern = ["--pattern", "run_r{rank}.log", "--set", "model=resnet50", "--set", "gpus=2", "--set", "batch=8"]
-    imported(tmp_path, *pattern, "--runs", tmp_path / "runs")
+    imported(tmp_path, "--pattern", "run_r{rank}.log", *RESNET, "--set", "gpus=2", "--set", "batch=8")
 
-    (folder,) = Store(tmp_path / "runs").finished()
+    folder = written(tmp_path / "runs")
     assert [log.rank for log in folder.logs()] == [0, 1]
     assert measurement(folder).value == pytest.approx(32.0)
 
 
-def test_what_nobody_says_is_named(logs, tmp_path, capsys):
-    code = imported(logs / "pytorch/1n1g/b64_fp32_1.log", "--runs", tmp_path / "runs")
-
-    assert code == Exit.USAGE
-    assert "neither path nor log says model, devices, batch" in capsys.readouterr().out
-
-
-def test_a_row_of_a_table_is_cited_and_never_measured(tmp_path, capsys):
+def test_a_row_of_a_table_is_cited_and_never_measured(imported, tmp_path, capsys):
     (tmp_path / "table.csv").write_text(TABLE)
 
-    code = imported(tmp_path / "table.csv", "--runs", tmp_path / "runs", "--json")
+    code = imported(tmp_path / "table.csv", "--json")
 
-    results = json.loads(capsys.readouterr().out)
-    (folder,) = Store(tmp_path / "runs").finished()
+    folder = written(tmp_path / "runs")
     found = measurement(folder)
     assert code == Exit.SOME_FAILED
-    assert [result["reason"] for result in results[1:]] == [
+    assert [result["reason"] for result in json.loads(capsys.readouterr().out)[1:]] == [
         "no throughput is recorded",
         'unknown unit "furlongs/sec"; expected one of images/s, sentences/s, sequences/s, samples/s, tokens/s, words/s',
     ]
@@ -123,49 +121,52 @@ def test_a_row_of_a_table_is_cited_and_never_measured(tmp_path, capsys):
     assert TABLE.splitlines()[1] in folder.logs()[0].path.read_text()
 
 
-def test_a_workbook_is_read_as_its_first_sheet(tmp_path, capsys):
-    openpyxl = pytest.importorskip("openpyxl")
-    book = openpyxl.Workbook()
-    for line in TABLE.splitlines():
-        book.active.append([float(cell) if cell.replace(".", "").isdigit() else cell for cell in line.split(",")])
-    book.save(tmp_path / "table.xlsx")
+@pytest.fixture
+def workbook(tmp_path):
+    """Writes table.xlsx with these rows."""
 
-    imported(tmp_path / "table.xlsx", "--runs", tmp_path / "runs", "--json")
+    def write(rows):
+        book = pytest.importorskip("openpyxl").Workbook()
+        for row in rows:
+            book.active.append(row)
+        book.save(tmp_path / "table.xlsx")
+        return tmp_path / "table.xlsx"
 
-    results = json.loads(capsys.readouterr().out)
-    (folder,) = Store(tmp_path / "runs").finished()
-    assert results[0]["source"].endswith("table.xlsx:2")
-    assert (measurement(folder).value, measurement(folder).run.case.scale) == (3006.02, "1x8")
+    return write
 
 
-def test_a_cell_with_an_error_is_empty_and_touched_cells_behind_the_table_are_no_rows(tmp_path):
-    openpyxl = pytest.importorskip("openpyxl")
-    book = openpyxl.Workbook()
-    for row in (["throughput", "nodes", None], [None, None, None], ["#N/A", 8.0, ""], [1.5, "a\nb", None], [None]):
-        book.active.append(row)
-    book.save(tmp_path / "table.xlsx")
+def test_a_workbook_is_read_as_its_first_sheet(imported, workbook, tmp_path, capsys):
+    lines = [line.split(",") for line in TABLE.splitlines()]
+    file = workbook([float(cell) if cell.replace(".", "").isdigit() else cell for cell in line] for line in lines)
 
-    assert published_tables._spreadsheet(tmp_path / "table.xlsx") == "throughput,nodes\n,\n,8\n1.5,a b\n"
+    imported(file, "--json")
+
+    found = measurement(written(tmp_path / "runs"))
+    assert json.loads(capsys.readouterr().out)[0]["source"].endswith("table.xlsx:2")
+    assert (found.value, found.run.case.scale) == (3006.02, "1x8")
+
+
+def test_a_cell_with_an_error_is_empty_and_touched_cells_behind_the_table_are_no_rows(workbook):
+    rows = (["throughput", "nodes", None], [None, None, None], ["#N/A", 8.0, ""], [1.5, "a\nb", None], [None])
+
+    assert published_tables._spreadsheet(workbook(rows)) == "throughput,nodes\n,\n,8\n1.5,a b\n"
+
+
+def test_a_table_saved_in_the_chinese_code_page_is_read(imported, tmp_path):
+    (tmp_path / "表.csv").write_bytes(TABLE.replace("DALI+Horovod", "数据增强").encode("gb18030"))
+
+    imported(tmp_path / "表.csv")
+
+    assert "数据增强" in written(tmp_path / "runs").logs()[0].path.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("content", [b"", b"no workbook", b"PK\x03\x04 cut off"])
-def test_what_is_called_a_workbook_and_is_none_is_said_in_one_line(content, tmp_path, capsys):
+def test_what_is_called_a_workbook_and_is_none_is_said_in_one_line(content, imported, tmp_path, capsys):
     (tmp_path / "table.xlsx").write_bytes(content)
 
-    code = imported(tmp_path / "table.xlsx", "--runs", tmp_path / "runs")
-
+    assert imported(tmp_path / "table.xlsx") == Exit.USAGE
     said = capsys.readouterr().err
-    assert code == Exit.USAGE
     assert "table.xlsx" in said and "expected a workbook" in said and "Traceback" not in said
-
-
-def test_a_table_saved_in_the_chinese_code_page_is_read(tmp_path, capsys):
-    (tmp_path / "表.csv").write_bytes(TABLE.replace("DALI+Horovod", "数据增强").encode("gb18030"))
-
-    imported(tmp_path / "表.csv", "--runs", tmp_path / "runs", "--json")
-
-    (folder,) = Store(tmp_path / "runs").finished()
-    assert "数据增强" in folder.logs()[0].path.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("text", ["logs/*.log", "{batch}/{batch}.log"])
@@ -186,40 +187,31 @@ def campaigns(runs):
     return {measurement(folder).campaign for folder in Store(runs).finished()}
 
 
-def test_a_campaign_that_is_said_is_kept_and_makes_no_other_case(logs, tmp_path):
-    said = [logs, "--pattern", PATTERN, "--set", "model=resnet50"]
-    imported(*said, "--runs", tmp_path / "runs")
-    imported(*said, "--campaign", "tuesday", "--runs", tmp_path / "named")
+def test_a_campaign_that_is_said_is_kept_makes_no_other_case_and_is_corrected_only_where_that_is_asked_for(
+    logs, imported, tmp_path, capsys
+):
+    said, tuesday = [logs, "--pattern", PATTERN, *RESNET], ["--campaign", "tuesday"]
+    imported(*said)
+    imported(*said, *tuesday, into="named")
 
     cases = [{folder.run().id for folder in Store(tmp_path / name).finished()} for name in ("runs", "named")]
     assert cases[0] == cases[1]
     assert (campaigns(tmp_path / "runs"), campaigns(tmp_path / "named")) == ({None}, {"tuesday"})
-
-
-def test_the_campaign_of_runs_that_are_there_is_corrected_only_where_that_is_asked_for(logs, tmp_path, capsys):
-    said = [logs, "--pattern", PATTERN, "--set", "model=resnet50", "--runs", tmp_path / "runs"]
-    imported(*said)
-
-    imported(*said, "--campaign", "tuesday")
+    imported(*said, *tuesday)
     assert 'campaign "tuesday" (recorded: not said)' in capsys.readouterr().out
     assert campaigns(tmp_path / "runs") == {None}
-
-    imported(*said, "--campaign", "tuesday", "--amend")
+    imported(*said, *tuesday, "--amend")
     assert campaigns(tmp_path / "runs") == {"tuesday"}
 
 
-def test_a_path_can_say_the_campaign_and_may_not_contradict_what_is_said(logs, tmp_path, capsys):
-    pattern = "{campaign}/{nodes}n{gpus}g/b{batch}_{precision}_{repeat}.log"
-    facts = ["--set", "model=resnet50", "--set", "framework=pytorch"]
-    imported(logs, "--pattern", pattern, *facts, "--runs", tmp_path / "runs")
+def test_a_path_can_say_the_campaign_and_may_not_contradict_what_is_said_nor_may_it_be_empty(
+    logs, imported, tmp_path, capsys
+):
+    of_path = [logs, "--pattern", PATTERN.replace("framework", "campaign"), *RESNET, "--set", "framework=pytorch"]
+    imported(*of_path)
     assert campaigns(tmp_path / "runs") == {"pytorch"}
 
-    imported(logs, "--pattern", pattern, *facts, "--campaign", "other", "--runs", tmp_path / "none")
+    imported(*of_path, "--campaign", "other", into="none")
     assert 'campaign: --set says "other", and the path says "pytorch"' in capsys.readouterr().out
-
-
-def test_an_empty_campaign_is_refused(logs, tmp_path, capsys):
-    code = imported(logs, "--pattern", PATTERN, "--campaign", " ", "--runs", tmp_path / "runs")
-
-    assert code == Exit.USAGE
+    assert imported(logs, "--pattern", PATTERN, "--campaign", " ") == Exit.USAGE
     assert "--campaign" in capsys.readouterr().err

@@ -103,42 +103,40 @@ def test_the_eight_chapters_have_their_numbers_whatever_data_there_are():
         assert [one for one in found[:8] if "ResNet" not in one] == [one for one in EIGHT if "ResNet" not in one]
 
 
-def test_a_model_that_the_outline_does_not_know_is_an_annex_behind_all_chapters():
-    found = chapters(documented(of_models("mobilenet_v2", "bert_tiny", "resnet50_v1.5")))
-
-    assert found[2] == "3 ResNet-50 v1.5"
-    assert found[-2:] == ["A1 BERT-Tiny", "A2 MobileNetV2"]
+FREE = {"outline": "free", "order": ("problems", "models")}
 
 
-def test_two_models_of_one_kind_share_the_number_of_their_chapter():
-    found = chapters(documented(of_models("resnet50_v1.5", "resnet50_v1")))
+@pytest.mark.parametrize(
+    ("evaluation", "part", "expected"),
+    [
+        (documented(of_models("mobilenet_v2", "bert_tiny", "resnet50_v1.5")), slice(2, 3), ["3 ResNet-50 v1.5"]),
+        # models that the outline does not know are annexes behind all chapters
+        (documented(of_models("mobilenet_v2", "bert_tiny")), slice(-2, None), ["A1 BERT-Tiny", "A2 MobileNetV2"]),
+        # two of one kind share the number of their chapter
+        (
+            documented(of_models("resnet50_v1.5", "resnet50_v1")),
+            *(slice(2, 5), ["3.1 ResNet-50 v1.5", "3.2 ResNet-50 v1", "4 BERT-Base"]),
+        ),
+        (of_models("bert_tiny"), slice(2, 4), ["3 BERT-Tiny", "4 Problems"]),  # without a document, as they come
+        (
+            documented(of_models("bert_tiny"), **FREE),
+            *(slice(4), ["1 Problems", "2 BERT-Tiny", "3 Introduction", "4 Background"]),
+        ),
+    ],
+)
+def test_chapters_of_models_have_the_number_of_their_kind_an_annex_or_a_place_of_their_own(evaluation, part, expected):
+    assert chapters(evaluation)[part] == expected
 
-    assert found[2:5] == ["3.1 ResNet-50 v1.5", "3.2 ResNet-50 v1", "4 BERT-Base"]
 
-
-def test_without_a_document_chapters_are_numbered_as_they_come():
-    found = chapters(of_models("bert_tiny"))
-
-    assert found[2:4] == ["3 BERT-Tiny", "4 Problems"]
-
-
-def test_a_free_document_moves_its_chapters():
-    free = documented(of_models("bert_tiny"), outline="free", order=("problems", "models"))
-
-    assert chapters(free)[:4] == ["1 Problems", "2 BERT-Tiny", "3 Introduction", "4 Background"]
-
-
-def test_the_chapters_that_order_may_name_are_those_of_the_report():
+def test_the_chapters_and_places_that_a_lab_may_name_are_those_of_the_report_and_models_keep_their_order():
     given = [function.__module__.rpartition(".")[2] for function in contents.WHOLE]
     renamed = {"introduction": outline.INTRODUCTION, "author_sections": outline.OWN}
+    known = [model for chapter in outline.MODEL_CHAPTERS for model in chapter.models]
 
     assert sorted(renamed.get(name, name) for name in given) == sorted(outline.ORDERED)
-
-
-def test_every_place_of_an_own_section_is_a_chapter():
-    known = {"own", *outline.FREE_PLACES, *(chapter.key for chapter in outline.MODEL_CHAPTERS)}
-
-    assert set(author_document.Place.__args__) == known
+    places = {"own", *outline.FREE_PLACES, *(chapter.key for chapter in outline.MODEL_CHAPTERS)}
+    assert set(author_document.Place.__args__) == places
+    assert sorted(known, key=names.model_order) == known
 
 
 @pytest.mark.parametrize("place", author_document.Place.__args__)
@@ -166,40 +164,29 @@ def published(tmp_path_factory):
     return pages.read((folder / "report.html").read_text(encoding="utf-8")), folder
 
 
-def test_the_page_has_the_labs_title_and_name(published):
+def test_the_page_has_the_labs_title_platform_expectations_and_main_results(published):
     page, _ = published
+    background, introduction = (page.one("section", id=name) for name in ("background", "intro"))
 
     assert page.one("h1").text("zh-CN") == "天枢大规模分布式训练评测报告"
     assert page.one("h1").text("en") == "Tianshu: <b>large-scale</b> training"
     assert page.one("p", class_="kicker").text("en") == "A lab"
-
-
-def test_the_platform_has_its_text_links_and_sizes_in_order(published):
-    background = published[0].one("section", id="background").text("en")
-
-    assert "Platform one." in background and "Platform two." in background
-    assert "1 node 1 device, 4 nodes 32 devices" in background
-    [link] = [link for link in published[0].one("section", id="background").all("a") if "Its page" in link.text("en")]
+    assert "Platform one." in background.text("en") and "Platform two." in background.text("en")
+    assert "1 node 1 device, 4 nodes 32 devices" in background.text("en")
+    [link] = [link for link in background.all("a") if "Its page" in link.text("en")]
     assert link["href"] == "https://example.org/a?b=1&c=2"
+    # the first screen is none of the lab's chapters, and Markdown has it above them
+    for said in ("Outstanding, of 4 frameworks", "Main results", "ResNet-50 v1.5"):
+        assert said in introduction.text("en")
 
 
-def test_an_expectation_is_printed_as_one_and_its_number_is_computed(published):
-    assert "Outstanding, of 4 frameworks" in published[0].one("section", id="intro").text("en")
-
-
-def test_an_own_section_stands_in_its_chapter_though_the_model_is_untested(published):
+def test_an_own_section_stands_in_its_chapter_though_the_model_is_untested_and_others_in_the_labs_order(published):
     chapter = published[0].one("section", id="untested-gpt2")
-
-    assert "Not tested." in chapter.text("en")
-    assert re.search(r"6\.1\s+Conventions", chapter.one("h3").text("en"))
-    assert "As <i>follows</i>." in chapter.text("en")
-
-
-def test_chapters_without_a_fixed_number_stand_in_the_labs_order(published):
     heads = [head.text("en").split("#")[0].strip() for head in published[0].all("h2")]
 
-    assert any(head.startswith("9 Data quality") for head in heads)
-    assert any(head.startswith("10 Thanks") for head in heads)
+    assert "Not tested." in chapter.text("en") and "As <i>follows</i>." in chapter.text("en")
+    assert re.search(r"6\.1\s+Conventions", chapter.one("h3").text("en"))
+    assert [head[:2].strip() for head in heads if "Data quality" in head or "Thanks" in head] == ["9", "10"]
 
 
 def test_kept_problems_stand_before_the_folded_ones_with_owner_and_answer(published):
@@ -279,17 +266,3 @@ def test_a_plan_beyond_the_platform_is_said():
     [background] = [section for section in contents.sections(subject) if section.id == "background"]
 
     assert background.facts()["platform"]["limit"].plain("en").startswith("The test plan goes up to 1 node 2 devices")
-
-
-def test_a_document_tells_its_main_results_in_the_introduction(published):
-    """The first screen is none of the lab's chapters, and Markdown has it above them."""
-    introduction = published[0].one("section", id="intro")
-
-    assert "Main results" in introduction.text("en")
-    assert "ResNet-50 v1.5" in introduction.text("en")
-
-
-def test_models_are_listed_in_the_order_of_the_outline():
-    known = [model for chapter in outline.MODEL_CHAPTERS for model in chapter.models]
-
-    assert sorted(known, key=names.model_order) == known

@@ -44,31 +44,36 @@ def test_the_median_counts_and_the_slowest_host():
     assert network.read_bytes_per_s(FOUND) == 0.25e9
 
 
-def test_bus_bandwidth_is_that_of_nccl_tests():
-    # doc/PERFORMANCE.md: busbw = algbw * 2(n-1)/n
-    assert network.bus_bytes_per_s(FOUND) == pytest.approx((1 << 27) / 0.5 * 2 * 7 / 8)
-    assert network.bus_bytes_per_s(of(nodes=1, devices_per_node=2)) == pytest.approx((1 << 27) / 0.5)
-    assert network.bus_bytes_per_s(of(nodes=1, devices_per_node=1)) is None
-    assert network.bus_bytes_per_s(of(all_reduce=())) is None
+@pytest.mark.parametrize(
+    ("changes", "factor"),
+    [
+        ({}, 2 * 7 / 8),  # doc/PERFORMANCE.md of nccl-tests: busbw = algbw * 2(n-1)/n
+        ({"nodes": 1, "devices_per_node": 2}, 1),
+        ({"nodes": 1, "devices_per_node": 1}, None),
+        ({"all_reduce": ()}, None),
+    ],
+)
+def test_bus_bandwidth_is_that_of_nccl_tests(changes, factor):
+    assert network.bus_bytes_per_s(of(**changes)) == (factor and pytest.approx((1 << 27) / 0.5 * factor))
 
 
-def test_of_several_the_newest_that_succeeded_counts_and_only_of_these_campaigns():
-    later = of(at="2026-01-03T00:00:00+00:00")
-    failed = of(at="2026-01-04T00:00:00+00:00", all_reduce=(), storage=(), error="no route")
-    strange = of(at="2026-01-05T00:00:00+00:00", campaign="another")
-
-    assert network.newest([failed, later, FOUND, strange], {"c1", None}) == (later,)
-    assert network.newest([failed], {"c1"}) == (failed,)
-    assert network.newest([strange], {"c1"}) == ()
+LATER, FAILED = of(at="2026-01-03T00:00:00+00:00"), of(at="2026-01-04", all_reduce=(), storage=(), error="no route")
+STRANGE, APART = of(at="2026-01-05T00:00:00+00:00", campaign="another"), of(campaign=None)
+FAST, SLOW = of(link_mbit=1000, campaign="c1"), of(link_mbit=100, campaign="c2")
 
 
-def test_what_was_written_is_read_back(tmp_path):
-    place = kept.folder(tmp_path, "2x4", "c1")
-    place.mkdir(parents=True)
-    kept.write(place, FOUND)
-
-    assert kept.read(tmp_path) == (FOUND,)
-    assert kept.read(tmp_path / "none") == ()
+@pytest.mark.parametrize(
+    ("found", "campaigns", "newest"),
+    [
+        ([FAILED, LATER, FOUND, STRANGE], {"c1", None}, (LATER,)),
+        ([FAILED], {"c1"}, (FAILED,)),
+        ([STRANGE], {"c1"}, ()),
+        ([FAST, SLOW], ["c1", "c2"], (SLOW, FAST)),  # one of each link
+        ([APART], [None], (APART,)),  # kept apart from its campaign, it goes with the runs beside it
+    ],
+)
+def test_of_several_the_newest_that_succeeded_counts_and_only_of_these_campaigns(found, campaigns, newest):
+    assert network.newest(found, campaigns) == newest
 
 
 @pytest.mark.parametrize(("device", "said"), [("cpu", "no environment with PyTorch"), ("npu", "expected CPUs or GPUs")])
@@ -116,17 +121,21 @@ def book_of_scales():
     return book, blocks.models(Book(evaluation=made))[0]
 
 
-def test_the_document_is_plain_json():
+def test_what_was_written_is_read_back_and_plain_json(tmp_path):
+    place = kept.folder(tmp_path, "2x4", "c1")
+    place.mkdir(parents=True)
+    kept.write(place, FOUND)
+
+    assert kept.read(tmp_path) == (FOUND,)
+    assert kept.read(tmp_path / "none") == ()
     assert NetworkMeasurement.from_json(json.loads(json.dumps(FOUND.to_json())), "n") == FOUND
 
 
-def test_the_curve_is_drawn_by_scale_and_link_and_said_in_the_summary(book_of_scales):
+def test_the_curve_is_drawn_by_scale_and_link_and_said_in_the_summary_and_what_failed_is_not_drawn(book_of_scales):
     book, model = book_of_scales
     links = [replace(FOUND, link_mbit=mbit) for mbit in (100, 1000)]
-    subject = book(*links)
-    table = section.of_model(subject, model)
-
-    drawn = section.draw_network(model, table, words.read())
+    drawn = section.draw_network(model, section.of_model(book(*links), model), words.read())
+    failed = section.of_model(book(FAILED), model)
 
     assert 'class="mark"' in drawn.figure.svg
     assert {row[0] for row in drawn.figure.table.rows} == {"2×4 · 100\u202fMbit/s", "2×4 · 1,000\u202fMbit/s"}
@@ -134,19 +143,7 @@ def test_the_curve_is_drawn_by_scale_and_link_and_said_in_the_summary(book_of_sc
     written = summary_json.SchemaWriter(None).plain({"$ref": "network"}, links[0], "")
     assert (written["link_mbit"], written["all_reduce"][-1]["n"]) == (100, len(FOUND.all_reduce[-1].seconds))
     assert written["all_reduce"][-1]["bus_bytes_per_s"] == network.bus_bytes_per_s(links[0])
-
-
-def test_what_could_not_be_measured_is_not_drawn(book_of_scales):
-    book, model = book_of_scales
-    table = section.of_model(book(of(all_reduce=(), storage=(), error="no route")), model)
-
-    assert section.draw_network(model, table, words.read()) is None
-
-
-def test_one_measurement_of_each_link_is_kept():
-    fast, slow = of(link_mbit=1000, campaign="c1"), of(link_mbit=100, campaign="c2")
-
-    assert network.newest([fast, slow], ["c1", "c2"]) == (slow, fast)
+    assert section.draw_network(model, failed, words.read()) is None
 
 
 def test_one_of_each_library_is_kept_and_named_where_a_scale_has_several(book_of_scales):
@@ -175,7 +172,3 @@ def test_the_network_is_measured_by_what_carries_the_all_reduces_of_the_case(wor
     recipe = replace(toynet().recipes[0], command=lambda case: Command(argv=words_of_script))
 
     assert collectives.of(recipe, replace(CASE, device=device)) == collective
-
-
-def test_a_measurement_that_was_kept_apart_from_its_campaign_goes_with_the_runs_beside_it():
-    assert network.newest([of(campaign=None)], [None]) == (of(campaign=None),)

@@ -35,8 +35,19 @@ def alone(run, share=False):
     return node_lock.enter(run, share=share, waiting=Waited.instead)
 
 
-def sleeper(file):
-    return subprocess.Popen(["sleep", "60"], env={**os.environ, node_lock.VARIABLE: file.stem}, close_fds=True)
+@pytest.mark.parametrize("change", [{}, {"pid": 2**22 + 5, "boot": "another"}, {"pid": 2**22 + 5, "pids": "pid:[1]"}])
+def test_nothing_is_ended_of_a_run_whose_agent_lives_or_that_is_in_another_container(change, place, tmp_path):
+    first = alone(tmp_path / "a")
+    facts = json.loads(first.file.read_text())
+    first.file.write_text(json.dumps({**facts, **change}) + "\n")
+    child = subprocess.Popen(["sleep", "60"], env={**os.environ, node_lock.VARIABLE: first.file.stem}, close_fds=True)
+
+    with pytest.raises(Waited):
+        alone(tmp_path / "b")
+
+    assert child.poll() is None
+    child.kill()
+    child.wait()
 
 
 def test_a_second_run_waits_and_is_told_for_whom(place, tmp_path):
@@ -56,18 +67,13 @@ def test_it_begins_once_the_first_has_ended(place, tmp_path):
     assert [second.file] == list(place.glob("*.present"))
 
 
-def test_with_share_it_runs_beside_and_both_know(place, tmp_path):
-    first = alone(tmp_path / "a")
-    second = alone(tmp_path / "b", share=True)
-    third = alone(tmp_path / "c", share=True)
+@pytest.mark.parametrize(("names", "share", "beside"), [("abc", True, 2), ("aaa", False, 0)])
+def test_with_share_a_run_runs_beside_others_and_all_know_and_agents_of_one_run_do_not_wait(
+    place, tmp_path, names, share, beside
+):
+    found = [alone(tmp_path / name, share=share) for name in names]
 
-    assert [one.count_beside() for one in (first, second, third)] == [2, 2, 2]
-
-
-def test_agents_of_one_run_do_not_wait_for_each_other(place, tmp_path):
-    found = [alone(tmp_path / "a") for _ in range(3)]
-
-    assert [one.count_beside() for one in found] == [0, 0, 0]
+    assert [one.count_beside() for one in found] == [beside] * 3
 
 
 def test_a_process_that_was_started_meanwhile_holds_the_lock_too(place, tmp_path):
@@ -108,33 +114,6 @@ os.kill(os.getpid(), 9)
         gone(found)
 
 
-def test_what_lives_of_a_run_whose_agent_lives_is_left_alone(place, tmp_path):
-    first = alone(tmp_path / "a")
-    child = sleeper(first.file)
-
-    with pytest.raises(Waited):
-        alone(tmp_path / "b")
-
-    assert child.poll() is None
-    child.kill()
-    child.wait()
-
-
-@pytest.mark.parametrize("change", [{"boot": "another"}, {"pids": "pid:[1]"}])
-def test_nothing_is_ended_of_a_run_in_another_container(change, place, tmp_path):
-    first = alone(tmp_path / "a")
-    facts = json.loads(first.file.read_text())
-    first.file.write_text(json.dumps({**facts, "pid": 2**22 + 5, **change}) + "\n")
-    child = sleeper(first.file)
-
-    with pytest.raises(Waited):
-        alone(tmp_path / "b")
-
-    assert child.poll() is None
-    child.kill()
-    child.wait()
-
-
 @pytest.mark.parametrize("content", [b"", b"[]\n", b"{", b"\xff\x00", b"[" * 100_000, b'{"pid": "x", "run": 3}\n'])
 def test_a_file_of_a_stranger_does_no_harm(content, place, tmp_path):
     place.mkdir()
@@ -169,13 +148,16 @@ def test_the_folder_of_a_machine_is_for_all_users(place, tmp_path):
     assert found.file.stat().st_mode & 0o777 == (place / "door").stat().st_mode & 0o777 == 0o666
 
 
-def test_nodes_take_their_turn_by_name():
-    place = Node(rank=0, nodes=3, master_port=29500, hosts=("n2", "n10", "n1"))
+@pytest.mark.parametrize(
+    ("host", "hosts", "before"),
+    [
+        ("n2", ("n2", "n10", "n1"), ["n1", "n10"]),
+        ("n1", ("n2", "n10", "n1"), []),
+        # nobody tells their names
+        *(("n1", hosts, []) for hosts in ((), ("10.0.0.1", "10.0.0.2"), ("n1", "n1"))),
+    ],
+)
+def test_nodes_take_their_turn_by_name(host, hosts, before):
+    place = Node(rank=0, nodes=len(hosts) or 2, master_port=29500, hosts=hosts)
 
-    assert node_lock.nodes_before("n2", place) == ["n1", "n10"]
-    assert node_lock.nodes_before("n1", place) == []
-
-
-@pytest.mark.parametrize("hosts", [(), ("10.0.0.1", "10.0.0.2"), ("n1", "n1")])
-def test_nodes_whose_names_nobody_tells_do_not_wait_for_each_other(hosts):
-    assert node_lock.nodes_before("n1", Node(rank=0, nodes=2, master_port=29500, hosts=hosts)) == []
+    assert node_lock.nodes_before(host, place) == before

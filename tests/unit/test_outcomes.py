@@ -24,21 +24,11 @@ from tests import runfolders
 from tests.toys import CASE, COMMAND, toynet
 
 RUN = Run(case=replace(CASE, framework="toynet"), repeat=0)
+TWO = CASE.at_scale(2, 1)
 LAUNCHER = runner.Launcher(engine=None, timeout_s=60.0, pythons={}, packages={}, dialects={})
-AGENT = AgentOutcome(
-    exit_code=1,
-    signal=None,
-    timed_out=False,
-    interrupted_by=None,
-    error=None,
-    started_at="2026-01-01T00:00:00+00:00",
-    duration_s=1.0,
-    cpu_s=0.1,
-    left_behind=0,
-    survivors=0,
-    samples=1,
-    samples_missed=0,
-)
+TIMES = {"started_at": "2026-01-01T00:00:00+00:00", "duration_s": 1.0, "cpu_s": 0.1}
+COUNTS = {"left_behind": 0, "survivors": 0, "samples": 1, "samples_missed": 0}
+AGENT = AgentOutcome(exit_code=1, signal=None, timed_out=False, interrupted_by=None, error=None, **TIMES, **COUNTS)
 LOST = {"status": "failed", "reason": "the node agent was lost on vm", "fault": "infrastructure", "exit_code": -9}
 FAILED = {"status": "failed", "reason": "exit code 1", "exit_code": 1}
 
@@ -46,61 +36,48 @@ FAILED = {"status": "failed", "reason": "exit code 1", "exit_code": 1}
 # who failed
 
 
-def node(folder, host, *, started=True, ended=True):
-    folder.path.mkdir(parents=True, exist_ok=True)
-    if started:
-        folder.write_environment(HostEnvironment(host=host))
-    if ended:
-        folder.write_agent(host, AGENT)
+@pytest.fixture
+def left(tmp_path):
+    """Fills a run folder with what agents left: {host: its outcome (None: it began and left none)}."""
+
+    def fill(agents):
+        folder = RunFolder(tmp_path / "r0")
+        folder.path.mkdir()
+        for host, agent in agents.items():
+            folder.write_environment(HostEnvironment(host=host))
+            if agent:
+                folder.write_agent(host, agent)
+        return folder
+
+    return fill
 
 
 @pytest.mark.parametrize(
-    ("nodes", "said"),
+    ("agents", "said"),
     [
         ({}, "no node agent was started"),
-        ({"a": (True, True), "b": (True, False)}, "the node agent was lost on b"),
-        ({"a": (True, True), "b": (True, True)}, None),
+        ({"a": AGENT, "b": None}, "the node agent was lost on b"),
+        ({"a": AGENT, "b": AGENT}, None),
+        (
+            {"a": AGENT},
+            None,
+        ),  # the launcher ended b before its agent had begun
+        ({"a": replace(AGENT, duration_s=1800.0)}, "1 of 2 nodes left no record"),  # waited for b in vain
+        ({"a": replace(AGENT, exit_code=143, interrupted_by="SIGTERM")}, "1 of 2 nodes left no record"),
+        ({"a": replace(AGENT, exit_code=137, signal="SIGKILL")}, "1 of 2 nodes left no record"),
+        ({"a": replace(AGENT, exit_code=0)}, "1 of 2 nodes left no record"),
     ],
 )
-def test_what_the_nodes_left_tells_who_failed(tmp_path, nodes, said):
-    folder = RunFolder(tmp_path / "r0")
-    folder.path.mkdir()
-    for host, (started, ended) in nodes.items():
-        node(folder, host, started=started, ended=ended)
-
-    assert fault_attribution.find_infrastructure_fault(folder, CASE.at_scale(2, 1)) == said
-
-
-@pytest.mark.parametrize(
-    ("end", "said"),
-    [
-        ({"exit_code": 1}, None),  # the launcher ended b before its agent had begun
-        ({"exit_code": 1, "duration_s": 1800.0}, "1 of 2 nodes left no record"),  # waited for b in vain
-        ({"exit_code": 143, "interrupted_by": "SIGTERM"}, "1 of 2 nodes left no record"),
-        ({"exit_code": 137, "signal": "SIGKILL"}, "1 of 2 nodes left no record"),
-        ({"exit_code": 0}, "1 of 2 nodes left no record"),
-    ],
-)
-def test_a_training_that_fails_at_once_is_not_blamed_on_a_node_that_was_ended_for_it(tmp_path, end, said):
-    folder = RunFolder(tmp_path / "r0")
-    folder.path.mkdir()
-    folder.write_environment(HostEnvironment(host="a"))
-    folder.write_agent("a", replace(AGENT, **end))
-
-    assert fault_attribution.find_infrastructure_fault(folder, CASE.at_scale(2, 1)) == said
+def test_what_the_nodes_left_tells_who_failed(left, agents, said):
+    assert fault_attribution.find_infrastructure_fault(left(agents), TWO) == said
 
 
 @pytest.mark.parametrize(("ended", "status"), [(True, "completed"), (False, "failed")])
-def test_an_engine_that_ended_well_without_a_node_has_not_run_on_it(tmp_path, monkeypatch, ended, status):
+def test_an_engine_that_ended_well_without_a_node_has_not_run_on_it(left, monkeypatch, ended, status):
     monkeypatch.setattr(runner, "SHOWN_S", 0.0)
-    folder = RunFolder(tmp_path / "r0")
-    folder.path.mkdir()
-    for host, well in (("a", True), ("b", ended)):
-        node(folder, host, started=True, ended=False)
-        if well:
-            folder.write_agent(host, replace(AGENT, exit_code=0))
+    well = replace(AGENT, exit_code=0)
 
-    outcome = runner._ending(0, folder, CASE.at_scale(2, 1), LAUNCHER)
+    outcome = runner._ending(0, left({"a": well, "b": well if ended else None}), TWO, LAUNCHER)
 
     assert (outcome.status, outcome.fault) == (status, None if ended else "infrastructure")
 
@@ -133,28 +110,21 @@ This is usually due to either a failure of the TCP network
 """
 
 
-def test_a_launcher_that_ends_the_training_and_says_that_all_went_well_is_not_believed(tmp_path):
-    folder = RunFolder(tmp_path / "r0")
-    folder.path.mkdir()
-    for host in ("a", "b"):
-        node(folder, host, ended=False)
-        folder.write_agent(host, replace(AGENT, exit_code=143, signal="SIGTERM", interrupted_by="SIGTERM"))
+def test_a_launcher_that_ends_the_training_and_says_that_all_went_well_is_not_believed(left):
+    ended = replace(AGENT, exit_code=143, signal="SIGTERM", interrupted_by="SIGTERM")
+    folder = left({"a": ended, "b": ended})
     folder.engine_log.write_text(LOST_DAEMON)
 
-    outcome = runner._ending(0, folder, CASE.at_scale(2, 1), LAUNCHER)
+    outcome = runner._ending(0, folder, TWO, LAUNCHER)
 
     assert (outcome.status, outcome.fault) == ("failed", "infrastructure")
-    assert outcome.reason == (
-        "the launcher ended the training on a, b: PRTE has lost communication with a remote daemon."
-    )
+    lost = "the launcher ended the training on a, b: PRTE has lost communication with a remote daemon."
+    assert outcome.reason == lost
     assert launcher_errors.find_lost_nodes(LOST_DAEMON) == ["b"]
 
 
-def test_an_agent_that_heard_nothing_of_the_evaluator_is_the_platforms_failure(tmp_path):
-    folder = RunFolder(tmp_path / "r0")
-    folder.path.mkdir()
-    node(folder, "a", ended=False)
-    folder.write_agent("a", replace(AGENT, exit_code=EVALUATOR_LOST, error=str(EvaluatorLost(90.0))))
+def test_an_agent_that_heard_nothing_of_the_evaluator_is_the_platforms_failure(left):
+    folder = left({"a": replace(AGENT, exit_code=EVALUATOR_LOST, error=str(EvaluatorLost(90.0)))})
 
     outcome = runner._recorded_end(EVALUATOR_LOST, None, folder, CASE, LAUNCHER, [])
 
@@ -162,18 +132,12 @@ def test_an_agent_that_heard_nothing_of_the_evaluator_is_the_platforms_failure(t
 
 
 @pytest.mark.parametrize(("script_code", "fault"), [(0, "infrastructure"), (255, None)])
-def test_a_host_that_ssh_lost_is_the_platforms_failure_and_a_script_that_ends_so_is_not(tmp_path, script_code, fault):
-    folder = RunFolder(tmp_path / "r0")
-    folder.path.mkdir()
-    for host in ("a", "b"):
-        node(folder, host, started=True, ended=True)
-        folder.write_agent(host, replace(AGENT, exit_code=script_code))
+def test_a_host_that_ssh_lost_is_the_platforms_failure_and_a_script_that_ends_so_is_not(left, script_code, fault):
+    folder = left(dict.fromkeys("ab", replace(AGENT, exit_code=script_code)))
     folder.engine_log.write_text("error: b was not reached, or was lost: Timeout, server b not responding.\n")
     engine = over_hosts.engine(hosts.from_words("a,b"), over_hosts.transport("ssh"), handed={})
 
-    outcome = runner._ending(255, folder, CASE.at_scale(2, 1), replace(LAUNCHER, engine=engine))
-
-    assert outcome.fault == fault
+    assert runner._ending(255, folder, TWO, replace(LAUNCHER, engine=engine)).fault == fault
 
 
 # what follows
@@ -193,12 +157,13 @@ class Lab:
         host = runfolders.Host(printed=(runfolders.steps(seconds=0.5),))
         return runfolders.fill(folder, host, run.repeat, command, **self.ends.pop(0))
 
-    def start(self, **limits):
-        planned = Planned(profile="full", repeats=1, cases=(RUN.case,), skips=())
+    def start(self, repeats=1, **limits):
+        planned = Planned(profile="full", repeats=repeats, cases=(RUN.case,), skips=())
         self.store.write_plan(planned)
         started = campaign.begin(planned, self.store)
+        runs = [replace(RUN, repeat=number) for number in range(repeats)]
         wished = campaign.Extent(**limits)
-        return list(campaign.launch_all([RUN], self.store, {"toynet": toynet()}, LAUNCHER, started, extent=wished))
+        return list(campaign.launch_all(runs, self.store, {"toynet": toynet()}, LAUNCHER, started, extent=wished))
 
     @property
     def kept(self):
@@ -221,47 +186,27 @@ def test_a_run_that_the_infrastructure_failed_is_made_again_and_what_it_left_is_
     assert [one.code for one in found.findings if one.code == "made_again"] == ["made_again"]
 
 
-def test_where_no_retry_helps_the_run_has_failed_and_not_by_the_framework(tmp_path, monkeypatch):
-    lab = Lab(tmp_path, monkeypatch, LOST, LOST)
+@pytest.mark.parametrize(
+    ("ends", "fault", "kept"),
+    [((LOST, LOST), "infrastructure", ["infrastructure-r0-1", "r0"]), ((FAILED,), None, ["r0"])],
+)
+def test_where_no_retry_helps_or_the_framework_failed_the_run_has_failed(tmp_path, monkeypatch, ends, fault, kept):
+    lab = Lab(tmp_path, monkeypatch, *ends)
 
     (ended,) = lab.start(retries=1)
 
-    assert ended.outcome.fault == "infrastructure"
+    assert (ended.outcome.status, ended.outcome.fault) == ("failed", fault)
     (row,) = evaluate(lab.store).summaries
-    assert [(run.status, run.fault) for run in row.measurements] == [("failed", "infrastructure")]
+    assert [(run.status, run.fault) for run in row.measurements] == [("failed", fault)]
+    assert lab.kept == kept
 
 
-def test_a_run_that_the_framework_failed_is_not_made_again(tmp_path, monkeypatch):
-    lab = Lab(tmp_path, monkeypatch, FAILED)
-
-    (ended,) = lab.start(retries=2)
-
-    assert (ended.outcome.status, ended.outcome.fault) == ("failed", None)
-    assert lab.kept == ["r0"]
-
-
-def test_no_run_is_started_once_the_device_hours_are_spent(tmp_path, monkeypatch):
+def test_no_run_is_started_once_the_device_hours_are_spent_and_the_search_for_a_batch_counts(tmp_path, monkeypatch):
     lab = Lab(tmp_path, monkeypatch, {"duration_s": 3600.0}, {"duration_s": 3600.0})
-    runs = [replace(RUN, repeat=number) for number in range(3)]
-    planned = Planned(profile="full", repeats=3, cases=(RUN.case,), skips=())
-    lab.store.write_plan(planned)
-    started = campaign.begin(planned, lab.store)
 
-    ended = list(
-        campaign.launch_all(
-            runs,
-            lab.store,
-            {"toynet": toynet()},
-            LAUNCHER,
-            started,
-            extent=campaign.Extent(device_hours=1.5 * RUN.case.total_devices),
-        )
-    )
+    ended = lab.start(repeats=3, device_hours=1.5 * RUN.case.total_devices)
 
     assert [one.run.repeat for one in ended] == [0, 1]
-
-
-def test_what_the_search_for_a_batch_took_counts_before_the_first_run(tmp_path, monkeypatch):
     assert Lab(tmp_path / "a", monkeypatch, {}).start(device_hours=1.0, spent_h=1.0) == []
     assert len(Lab(tmp_path / "b", monkeypatch, {}).start(device_hours=1.0, spent_h=0.5)) == 1
 
@@ -272,16 +217,6 @@ def test_what_the_search_for_a_batch_took_counts_before_the_first_run(tmp_path, 
 def asked(*cases):
     runs = tuple(Run(case=case, repeat=0) for case in cases)
     return planning.Plan(spec=spec.Spec(), adapters={}, cases=cases, runs=runs, skips=())
-
-
-def test_failed_runs_are_set_aside_by_one_word(tmp_path, monkeypatch):
-    lab = Lab(tmp_path, monkeypatch, FAILED)
-    lab.start()
-
-    redone = campaign.redo(["failed"], asked(RUN.case), lab.store)
-
-    assert redone == [RUN]
-    assert lab.kept == ["redone-r0-1"]
 
 
 @pytest.mark.parametrize("word", [RUN.id, RUN.case.id])
@@ -296,12 +231,14 @@ def test_a_good_run_is_set_aside_by_its_name_and_stays_known(tmp_path, monkeypat
     assert "taken_away" in [one.code for one in evaluate(lab.store).findings]
 
 
-def test_a_name_that_no_run_has_is_an_error_with_the_nearest(tmp_path, monkeypatch):
-    lab = Lab(tmp_path, monkeypatch, {})
+def test_failed_runs_are_set_aside_by_one_word_and_an_unknown_name_is_an_error_with_the_nearest(tmp_path, monkeypatch):
+    lab = Lab(tmp_path, monkeypatch, FAILED)
     lab.start()
 
     with pytest.raises(EvalsuiteError, match="expected failed, a case"):
         campaign.redo([RUN.case.id + "x"], asked(RUN.case), lab.store)
+    assert campaign.redo(["failed"], asked(RUN.case), lab.store) == [RUN]
+    assert lab.kept == ["redone-r0-1"]
 
 
 @pytest.mark.parametrize(

@@ -17,10 +17,24 @@ def test_alone_on_a_machine_the_processes_meet_on_a_free_port():
     assert placeholders.FIRST_PORT <= found.master_port < placeholders.LAST_PORT
 
 
-def test_slurm_tells_rank_and_number_and_the_first_host_is_the_master():
-    found = rendezvous.node(SLURM)
+OMPI = {"OMPI_COMM_WORLD_RANK": "1", "OMPI_COMM_WORLD_SIZE": "2"}
+HNP = {"OMPI_MCA_orte_hnp_uri": "3391488000.0;tcp://10.1.0.5,172.17.0.1:41823"}
 
-    assert (found.rank, found.nodes, found.master_addr) == (1, 4, "gpu03")
+
+@pytest.mark.parametrize(
+    ("environment", "rank", "nodes", "master"),
+    [
+        (SLURM, 1, 4, "gpu03"),
+        # a step on some nodes of the job counts its own
+        (SLURM | {"SLURM_STEP_NUM_NODES": "2", "SLURM_STEP_NODELIST": "gpu[05,06]"}, 1, 2, "gpu05"),
+        (OMPI | HNP | {"OMPI_MCA_ess_base_jobid": "3391488001"}, 1, 2, "10.1.0.5"),
+        (OMPI | {"PMIX_NAMESPACE": "prterun-gpu-01-32694@1"}, 1, 2, "gpu-01"),  # Open MPI 5
+    ],
+)
+def test_a_scheduler_tells_rank_and_number_and_where_the_master_is(environment, rank, nodes, master):
+    found = rendezvous.node(environment)
+
+    assert (found.rank, found.nodes, found.master_addr) == (rank, nodes, master)
 
 
 def test_a_node_has_the_schedulers_name_where_there_is_one():
@@ -28,52 +42,18 @@ def test_a_node_has_the_schedulers_name_where_there_is_one():
     assert rendezvous.host({}) == socket.gethostname()
 
 
-def test_all_nodes_of_a_slurm_step_work_out_the_same_port():
-    ports = {rendezvous.node(SLURM | {"SLURM_NODEID": str(rank)}).master_port for rank in range(4)}
-
-    assert len(ports) == 1
-
-
-def test_jobs_whose_ids_differ_in_a_letter_meet_on_different_ports():
-    task = {"OMPI_COMM_WORLD_RANK": "0", "OMPI_COMM_WORLD_SIZE": "2"}
-    ports = {rendezvous.node(task | {"PMIX_NAMESPACE": f"prterun-gpu-{host}-7@1"}).master_port for host in "abcd"}
-
-    assert len(ports) == 4
-
-
-def test_two_steps_of_a_job_meet_on_different_ports():
-    ports = {rendezvous.node(SLURM | {"SLURM_STEP_ID": str(step)}).master_port for step in range(5)}
-
-    assert len(ports) == 5
-
-
-def test_a_step_on_some_nodes_of_the_job_counts_its_own():
-    found = rendezvous.node(SLURM | {"SLURM_STEP_NUM_NODES": "2", "SLURM_STEP_NODELIST": "gpu[05,06]"})
-
-    assert (found.nodes, found.master_addr) == (2, "gpu05")
-
-
-def test_open_mpi_tells_rank_and_number_and_where_mpirun_is():
-    environment = {
-        "OMPI_COMM_WORLD_RANK": "1",
-        "OMPI_COMM_WORLD_SIZE": "2",
-        "OMPI_MCA_orte_hnp_uri": "3391488000.0;tcp://10.1.0.5,172.17.0.1:41823",
-        "OMPI_MCA_ess_base_jobid": "3391488001",
-    }
-
-    found = rendezvous.node(environment)
-
-    assert (found.rank, found.nodes, found.master_addr) == (1, 2, "10.1.0.5")
-
-
-def test_open_mpi_5_names_the_host_of_mpirun_in_its_namespace():
-    told = {"OMPI_COMM_WORLD_RANK": "1", "OMPI_COMM_WORLD_SIZE": "2"}
-
-    found = rendezvous.node(told | {"PMIX_NAMESPACE": "prterun-gpu-01-32694@1"})
-    next_run = rendezvous.node(told | {"PMIX_NAMESPACE": "prterun-gpu-01-32695@1"})
-
-    assert (found.rank, found.nodes, found.master_addr) == (1, 2, "gpu-01")
-    assert found.master_port != next_run.master_port
+@pytest.mark.parametrize(
+    ("environments", "ports"),
+    [
+        ([SLURM | {"SLURM_NODEID": str(rank)} for rank in range(4)], 1),  # all nodes of a step
+        ([SLURM | {"SLURM_STEP_ID": str(step)} for step in range(5)], 5),
+        ([OMPI | {"PMIX_NAMESPACE": f"prterun-gpu-01-{run}@1"} for run in (32694, 32695)], 2),
+        # jobs whose ids differ in a letter
+        ([OMPI | {"PMIX_NAMESPACE": f"prterun-gpu-{host}-7@1"} for host in "abcd"], 4),
+    ],
+)
+def test_all_nodes_of_a_step_work_out_the_same_port_and_two_steps_different_ones(environments, ports):
+    assert len({rendezvous.node(environment).master_port for environment in environments}) == ports
 
 
 def test_our_own_variables_win_over_the_launchers():

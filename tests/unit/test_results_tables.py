@@ -24,10 +24,6 @@ def one(framework="pytorch", values=(100.0, 101.0, 102.0, 103.0, 104.0), scale=(
     return synthetic.summary([synthetic.measured(case, k, value) for k, value in enumerate(values)])
 
 
-def names_of(group):
-    return [row.column.title for row in group.rows]
-
-
 def test_precision_compiler_and_options_of_one_batch_size_stand_in_one_table():
     found = tables(
         [one(name, precision=precision) for name in ("pytorch", "mxnet") for precision in ("amp", "fp32")]

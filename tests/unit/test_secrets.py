@@ -149,71 +149,70 @@ def test_the_lines_of_a_receipt_still_show_what_was_read_of_them(report):
         assert line["read"] and f"token={'*' * len(WORD)}" in line["text"]
 
 
-SHOWN_TO_ALL = {
-    "case": ("summaries.0.case.framework", f"sk-proj-{MADE}"),
-    "option": ("summaries.0.case.options", {"api_key": WORD}),
-    "title": ("title", f"of https://me:{WORD}@host"),
-    "reason": ("summaries.0.runs.0.reason", f"password={WORD}"),
+def in_summary(key, value):
+    """Changes summary.json at *key*."""
+
+    def change(report):
+        file = report / "summary.json"
+        way = tuple(int(part) if part.isdigit() else part for part in key.split("."))
+        file.write_bytes(as_json(changed(json.loads(file.read_text()), way, lambda _: value)))
+
+    return change
+
+
+def appended(name):
+    def change(report):
+        with open(report / name, "a") as into:
+            into.write(f"\nhf_{MADE}\n")
+
+    return change
+
+
+def packed(report):
+    with zipfile.ZipFile(report / "report-data.zip", "a") as archive:
+        archive.writestr("more.csv", f"a\nhttps://me:{WORD}@host\n")
+
+
+SHOWN_TO_ALL = {  # how a report is changed, options, what is said
+    "case": (in_summary("summaries.0.case.framework", f"sk-proj-{MADE}"), [], "summary.json"),
+    "option": (in_summary("summaries.0.case.options", {"api_key": WORD}), [], "summary.json"),
+    "title": (in_summary("title", f"of https://me:{WORD}@host"), [], "summary.json"),
+    "reason": (in_summary("summaries.0.runs.0.reason", f"password={WORD}"), [], "summary.json"),
+    "page": (appended("report.html"), [], "looks like a secret"),
+    "table": (appended("tables/more.csv"), [], "looks like a secret"),
+    "archive": (packed, [], "looks like a secret"),
+    "title of the site": (lambda report: None, [f"--title=password={WORD}"], ""),
+    "address": (lambda report: None, [f"--url=https://me:{WORD}@host.example.org/"], ""),
 }
 
 
-@pytest.mark.parametrize("what", SHOWN_TO_ALL)
-def test_a_report_with_a_secret_in_it_is_not_published(what, report, tmp_path, capsys):
-    key, value = SHOWN_TO_ALL[what]
+@pytest.mark.parametrize(("change", "options", "told"), SHOWN_TO_ALL.values(), ids=SHOWN_TO_ALL)
+def test_a_report_or_site_with_a_secret_in_it_is_not_published(change, options, told, report, tmp_path, capsys):
     shutil.copytree(report, tmp_path / "report")
-    file = tmp_path / "report" / "summary.json"
-    way = tuple(int(part) if part.isdigit() else part for part in key.split("."))
-    file.write_bytes(as_json(changed(json.loads(file.read_text()), way, lambda _: value)))
+    change(tmp_path / "report")
 
-    assert cli.main(["publish", str(tmp_path / "report"), "--site", str(tmp_path / "site")]) == Exit.USAGE
+    assert cli.main(["publish", str(tmp_path / "report"), "--site", str(tmp_path / "site"), *options]) == Exit.USAGE
     said = capsys.readouterr().err
-    assert "summary.json" in said and WORD not in said and MADE not in said
+    assert told in said and WORD not in said and MADE not in said
     assert not (tmp_path / "site").exists()
 
 
-@pytest.mark.parametrize("name", ["report.html", "tables/more.csv", "report-data.zip"])
-def test_a_file_of_a_report_with_a_secret_in_it_is_not_published(name, report, tmp_path, capsys):
-    shutil.copytree(report, tmp_path / "report")
-    file = tmp_path / "report" / name
-    if name.endswith("zip"):
-        with zipfile.ZipFile(file, "a") as archive:
-            archive.writestr("more.csv", f"a\nhttps://me:{WORD}@host\n")
-    else:
-        with open(file, "a") as into:
-            into.write(f"\nhf_{MADE}\n")
-
-    assert cli.main(["publish", str(tmp_path / "report"), "--site", str(tmp_path / "site")]) == Exit.USAGE
-    said = capsys.readouterr().err
-    assert "looks like a secret" in said and WORD not in said and MADE not in said
-
-
-@pytest.mark.parametrize("option", [f"--title=password={WORD}", f"--url=https://me:{WORD}@host.example.org/"])
-def test_a_site_is_not_called_by_a_secret(option, report, tmp_path, capsys):
-    assert cli.main(["publish", str(report), "--site", str(tmp_path / "site"), option]) == Exit.USAGE
-    assert WORD not in capsys.readouterr().err
-
-
 def test_an_author_who_writes_a_secret_is_told(planted, tmp_path, capsys):
-    (tmp_path / "mine.toml").write_text(f'[[finding]]\nzh = "密码：{WORD}"\nen = "see above"\n')
+    (file := tmp_path / "mine.toml").write_text(f'[[finding]]\nzh = "密码：{WORD}"\nen = "see above"\n')
 
-    code = cli.main(
-        ["report", "--runs", str(planted), "--author", str(tmp_path / "mine.toml"), "--out", str(tmp_path / "o")]
-    )
+    code = cli.main(["report", "--runs", str(planted), "--author", str(file), "--out", str(tmp_path / "o")])
 
     said = capsys.readouterr().err
     assert code == Exit.USAGE and "mine.toml: finding[0].zh" in said and WORD not in said
 
 
 def test_a_run_whose_case_is_called_by_a_secret_is_left_out_and_said(tmp_path, capfd):
-    runfolders.finished(tmp_path / "runs")
-    runfolders.finished(tmp_path / "runs", case=replace(CASE, options=(("api_key", WORD),)))
+    runs, out = tmp_path / "runs", tmp_path / "out"
+    runfolders.finished(runs)
+    runfolders.finished(runs, case=replace(CASE, options=(("api_key", WORD),)))
 
-    assert (
-        cli.main(["report", "--runs", str(tmp_path / "runs"), "--out", str(tmp_path / "out"), "--forms", "md"])
-        == Exit.DONE
-    )
-
-    page = (tmp_path / "out" / "report.html").read_text()
+    assert cli.main(["report", "--runs", str(runs), "--out", str(out), "--forms", "md"]) == Exit.DONE
+    page = (out / "report.html").read_text()
     assert WORD not in page + "".join(capfd.readouterr())
     assert "options.api_key: it looks like a secret" in page
 
@@ -251,20 +250,19 @@ def test_a_copied_log_is_for_its_owner_alone(tmp_path, capsys):
     assert stat.S_IMODE(os.stat(log).st_mode) == 0o600
 
 
-def test_an_option_that_looks_like_a_secret_is_refused(tmp_path, capsys):
-    code = cli.main(["plan", "--frameworks", "pytorch", "--option", f"api_key={WORD}", "--runs", str(tmp_path)])
+@pytest.mark.parametrize(
+    ("words", "ends", "told"),
+    [
+        (["plan", "--frameworks", "pytorch", "--option", f"api_key={WORD}", "--runs", "{0}"], Exit.USAGE, "api_key"),
+        (["report", "--runs", f"{{0}}/\x1b[31mred?token={WORD}", "--out", "{0}/out"], Exit.NOTHING_MEASURED, "red"),
+    ],
+)
+def test_an_error_tells_the_terminal_neither_a_secret_nor_a_command(words, ends, told, tmp_path, capsys):
+    code = cli.main([word.replace("{0}", str(tmp_path)) for word in words])
 
     said = capsys.readouterr().err
-    assert code == Exit.USAGE
-    assert "api_key" in said and WORD not in said
-
-
-def test_an_error_tells_the_terminal_neither_a_secret_nor_a_command(tmp_path, capsys):
-    code = cli.main(["report", "--runs", f"{tmp_path}/\x1b[31mred?token={WORD}", "--out", str(tmp_path / "out")])
-
-    said = capsys.readouterr().err
-    assert code == Exit.NOTHING_MEASURED
-    assert "\x1b" not in said and WORD not in said
+    assert code == ends
+    assert told in said and "\x1b" not in said and WORD not in said
 
 
 def test_what_a_run_records_of_its_command_is_without_secrets():

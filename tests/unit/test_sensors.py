@@ -75,20 +75,20 @@ def busy(seconds, idle=0.0, **more):
     )
 
 
-def test_cpu_percent_is_the_mean_of_the_usable_cores(psutil_says, cores, tmp_path):
-    psutil_says["cpu_times"] = [busy(0), busy(0), busy(0)]
+@pytest.mark.parametrize(
+    ("now", "reading"),
+    [
+        ([busy(1.0), busy(0.5, idle=0.5), busy(0.0, idle=1.0)], (75.0, [100.0, 50.0])),  # of the usable cores
+        # waiting for a disk is idle, and guest time counts once
+        ([busy(0.5, iowait=0.5), busy(0.5, idle=0.5, guest=0.5)], (50.0, [50.0, 50.0])),
+    ],
+)
+def test_cpu_percent_is_the_mean_of_the_usable_cores(psutil_says, cores, tmp_path, now, reading):
+    psutil_says["cpu_times"] = [busy(0)] * len(now)
     cpu = processor.Cpu(cgroups.Limits(), tmp_path)
-    psutil_says["cpu_times"] = [busy(1.0), busy(0.5, idle=0.5), busy(0.0, idle=1.0)]
+    psutil_says["cpu_times"] = now
 
-    assert cpu.reading() == (75.0, [100.0, 50.0])
-
-
-def test_waiting_for_a_disk_is_idle_and_guest_time_counts_once(psutil_says, cores, tmp_path):
-    psutil_says["cpu_times"] = [busy(0)] * 2
-    cpu = processor.Cpu(cgroups.Limits(), tmp_path)
-    psutil_says["cpu_times"] = [busy(0.5, iowait=0.5), busy(0.5, idle=0.5, guest=0.5)]
-
-    assert cpu.reading() == (50.0, [50.0, 50.0])
+    assert cpu.reading() == reading
 
 
 def test_cores_are_found_where_others_are_switched_off(psutil_says, monkeypatch, tmp_path):
@@ -103,24 +103,17 @@ def test_cores_are_found_where_others_are_switched_off(psutil_says, monkeypatch,
     assert cpu.reading() == (100.0, [100.0])
 
 
-def test_a_quota_is_the_capacity_and_the_containers_own_time_is_what_is_used(psutil_says, cores, tmp_path):
-    group = cgroups.Group(folder=tmp_path, version=2)
+def test_a_quota_is_the_capacity_and_the_containers_own_time_is_what_is_used_unless_wider_than_the_cores(
+    psutil_says, cores, tmp_path
+):
     (tmp_path / "cpu.stat").write_text("usage_usec 0")
-    cpu = processor.Cpu(cgroups.Limits(cpus=0.5, cpu_group=group), tmp_path)
-
-    before, now = (
-        processor.CpuTimes(cores=None, group_s=1.0, at_s=10.0),
-        processor.CpuTimes(cores=None, group_s=1.25, at_s=11.0),
-    )
+    limits = cgroups.Limits(cpus=0.5, cpu_group=cgroups.Group(folder=tmp_path, version=2))
+    cpu, wide = processor.Cpu(limits, tmp_path), processor.Cpu(cgroups.Limits(cpus=8.0), tmp_path)
+    before, now = (processor.CpuTimes(cores=None, group_s=s, at_s=at) for s, at in ((1.0, 10.0), (1.25, 11.0)))
 
     assert (cpu.capacity, cpu.scope) == (0.5, "container")
     assert cpu._group_percent(before, now) == 50.0
-
-
-def test_a_quota_wider_than_the_cores_is_no_limit(psutil_says, cores, tmp_path):
-    cpu = processor.Cpu(cgroups.Limits(cpus=8.0), tmp_path)
-
-    assert (cpu.capacity, cpu.scope) == (2.0, "machine")
+    assert (wide.capacity, wide.scope) == (2.0, "machine")
 
 
 def test_what_psutil_cannot_say_is_absent(psutil_says, cores, tmp_path):
@@ -132,22 +125,14 @@ def test_what_psutil_cannot_say_is_absent(psutil_says, cores, tmp_path):
     assert Network(tmp_path).reading() == {}
 
 
-def test_memory_in_use_is_what_is_not_available(psutil_says):
-    psutil_says["virtual_memory"] = Virtual(total=100, available=30)
-
-    memory = Memory(cgroups.Limits())
-
-    assert (memory.total_bytes, memory.used_bytes(), memory.scope) == (100, 70, "machine")
-
-
-def test_a_containers_memory_limit_is_the_capacity(psutil_says, tmp_path):
+def test_memory_in_use_is_what_is_not_available_and_a_containers_limit_is_the_capacity(psutil_says, tmp_path):
     psutil_says["virtual_memory"] = Virtual(total=100, available=30)
     (tmp_path / "memory.current").write_text("20")
-
     group = cgroups.Group(folder=tmp_path, version=2)
-    memory = Memory(cgroups.Limits(memory_bytes=40, memory_group=group))
+    machine, container = Memory(cgroups.Limits()), Memory(cgroups.Limits(memory_bytes=40, memory_group=group))
 
-    assert (memory.total_bytes, memory.used_bytes(), memory.scope) == (40, 20, "container")
+    assert (machine.total_bytes, machine.used_bytes(), machine.scope) == (100, 70, "machine")
+    assert (container.total_bytes, container.used_bytes(), container.scope) == (40, 20, "container")
 
 
 def test_a_disk_counts_once_and_its_partitions_not(psutil_says, tmp_path):
@@ -203,11 +188,14 @@ def test_what_stands_on_cards_alone_has_their_speed_and_what_stands_on_a_virtual
     assert facts_of(psutil_says, tmp_path, "br0", 50_000) == Interface(no_speed="virtual")
 
 
-def test_two_that_stand_on_each_other_have_no_speed(psutil_says, tmp_path):
+def test_two_that_stand_on_each_other_or_a_card_of_another_networks_sys_have_no_speed(psutil_says, tmp_path):
     standing_on(tmp_path, "a", "b")
     standing_on(tmp_path, "b", "a")
+    (tmp_path / "sys/class/net/lo/device").mkdir(parents=True)  # ours has the number 1
+    (tmp_path / "sys/class/net/lo/ifindex").write_text("4\n")
 
     assert facts_of(psutil_says, tmp_path, "a", 10_000) == Interface(no_speed="virtual")
+    assert facts_of(psutil_says, tmp_path, "lo", 10_000) == Interface(no_speed="virtual")
 
 
 @pytest.mark.parametrize("said", [0, -1])
@@ -215,13 +203,6 @@ def test_a_card_whose_speed_the_system_does_not_know_has_none(psutil_says, tmp_p
     (tmp_path / "sys/class/net/eth0/device").mkdir(parents=True)
 
     assert facts_of(psutil_says, tmp_path, "eth0", said) == Interface(no_speed="unknown")
-
-
-def test_a_card_of_another_network_s_sys_is_not_ours(psutil_says, tmp_path):
-    (tmp_path / "sys/class/net/lo/device").mkdir(parents=True)  # ours has the number 1
-    (tmp_path / "sys/class/net/lo/ifindex").write_text("4\n")
-
-    assert facts_of(psutil_says, tmp_path, "lo", 10_000) == Interface(no_speed="virtual")
 
 
 def test_infiniband_ports_are_read_in_bytes_and_ipoib_is_not_counted_again(psutil_says, tmp_path):
@@ -250,28 +231,28 @@ def test_efa_is_read_by_counters_of_its_own(psutil_says, tmp_path):
     assert Network(tmp_path).reading() == {"rdmap16s27/1": InterfaceCounters(received_bytes=700, sent_bytes=900)}
 
 
-def test_lustre_is_read_where_the_kernel_keeps_it(tmp_path):
-    folder = tmp_path / "sys/kernel/debug/lustre/llite/scratch-ffff8d3c1f0e4800"
-    folder.mkdir(parents=True)
-    (folder / "stats").write_text(LUSTRE)
+LUSTRE_READ = FilesystemCounters(read_bytes=8454144, write_bytes=4096, operations=12 + 1 + 3 + 41)
+NFS_READ = FilesystemCounters(read_bytes=65536, write_bytes=512, operations=12)
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "kinds", "reading"),
+    [
+        (  # where the kernel keeps it
+            *("sys/kernel/debug/lustre/llite/scratch-ffff8d3c1f0e4800/stats", LUSTRE),
+            *({"lustre:scratch": "lustre"}, {"lustre:scratch": LUSTRE_READ}),
+        ),
+        (  # what came over the wire
+            *("proc/self/mountstats", MOUNTSTATS),
+            *({"nfs:fs1:/export": "nfs4"}, {"nfs:fs1:/export": NFS_READ}),
+        ),
+        ("proc/none", "", {}, {}),
+    ],
+)
+def test_lustre_and_nfs_are_read_where_there_are_such_file_systems(tmp_path, path, text, kinds, reading):
+    (tmp_path / path).parent.mkdir(parents=True)
+    (tmp_path / path).write_text(text)
 
     found = Filesystems(tmp_path)
 
-    assert found.kinds == {"lustre:scratch": "lustre"}
-    assert found.reading() == {
-        "lustre:scratch": FilesystemCounters(read_bytes=8454144, write_bytes=4096, operations=12 + 1 + 3 + 41)
-    }
-
-
-def test_nfs_is_read_as_what_came_over_the_wire(tmp_path):
-    (tmp_path / "proc/self").mkdir(parents=True)
-    (tmp_path / "proc/self/mountstats").write_text(MOUNTSTATS)
-
-    found = Filesystems(tmp_path)
-
-    assert found.kinds == {"nfs:fs1:/export": "nfs4"}
-    assert found.reading() == {"nfs:fs1:/export": FilesystemCounters(read_bytes=65536, write_bytes=512, operations=12)}
-
-
-def test_a_machine_without_such_file_systems_has_none(tmp_path):
-    assert (Filesystems(tmp_path).kinds, Filesystems(tmp_path).reading()) == ({}, {})
+    assert (found.kinds, found.reading()) == (kinds, reading)

@@ -31,16 +31,11 @@ def test_the_outcome_holds_the_hash_of_each_log(tmp_path):
     assert folder.outcome().sha256 == {"log.node0.txt": STEP_1_SHA256}
 
 
-def test_a_run_held_by_another_process_is_passed_over(tmp_path):
-    store = Store(tmp_path)
-
-    with store.claim(RUN), Store(tmp_path).claim(RUN) as second:
-        assert second is None
-
-
-def test_a_finished_run_is_not_claimed_again(tmp_path):
+def test_a_run_held_by_another_process_or_finished_is_not_claimed_again(tmp_path):
     store = Store(tmp_path)
     with store.claim(RUN) as folder:
+        with Store(tmp_path).claim(RUN) as second:
+            assert second is None
         folder.write_outcome(Outcome(status="failed", reason=""))
 
     with store.claim(RUN) as again:
@@ -67,25 +62,27 @@ def test_logs_are_given_by_host_and_rank(tmp_path):
     assert [(log.host, log.rank) for log in folder.logs()] == [("a", 2), ("a", 10), ("b", None)]
 
 
-def test_a_half_written_sample_is_left_out(tmp_path):
-    folder = RunFolder(tmp_path)
-    folder.samples_path("a").write_text('{"header": true, "hz": 2}\n{"at_s": 0.5}\n{"at_s": 1.0, "cpu_pe')
-
-    assert folder.samples("a") == Samples(header=Header(hz=2), tables={"at_s": {"": [0.5]}})
+HEADER = '{"header": true, "hz": 2}\n'
 
 
-@pytest.mark.parametrize("content", [None, "", '{"header": tr'])
-def test_a_host_without_a_whole_line_of_samples_has_none(content, tmp_path):
+@pytest.mark.parametrize(
+    ("content", "tables"),
+    [
+        (HEADER + '{"at_s": 0.5}\n{"at_s": 1.0, "cpu_pe', {"at_s": {"": [0.5]}}),  # a half-written one is left out
+        *((content, None) for content in (None, "", '{"header": tr')),
+    ],
+)
+def test_samples_are_the_whole_lines_of_a_host(content, tables, tmp_path):
     folder = RunFolder(tmp_path)
     if content is not None:
         folder.samples_path("a").write_text(content)
 
-    assert folder.samples("a") is None
+    assert folder.samples("a") == (tables and Samples(header=Header(hz=2), tables=tables))
 
 
 def test_a_sample_that_is_none_is_an_error_that_names_its_line(tmp_path):
     folder = RunFolder(tmp_path)
-    folder.samples_path("a").write_text('{"header": true, "hz": 2}\n{"at_s": 0.5, "tree": {"cpu_s": "1"}}\n')
+    folder.samples_path("a").write_text(f'{HEADER}{{"at_s": 0.5, "tree": {{"cpu_s": "1"}}}}\n')
 
     with pytest.raises(EvalsuiteError, match=r"samples\.a\.jsonl:2: tree\.cpu_s: got '1'; expected a number"):
         folder.samples("a")
@@ -110,36 +107,23 @@ def test_a_case_of_another_version_is_an_error_that_says_what_to_do(tmp_path):
 
 def test_a_runs_folder_that_is_no_folder_is_an_error(tmp_path):
     (tmp_path / "runs").write_text("")
+    store = Store(tmp_path / "runs")
 
-    with (
-        pytest.raises(EvalsuiteError, match="it is a file, and a folder is needed"),
-        Store(tmp_path / "runs").claim(RUN),
-    ):
+    with pytest.raises(EvalsuiteError, match="it is a file, and a folder is needed"), store.claim(RUN):
         pass
-
-
-def test_a_plan_that_cannot_be_kept_is_an_error_that_names_the_folder(tmp_path):
-    (tmp_path / "runs").write_text("")
-
     with pytest.raises(EvalsuiteError, match="must be writable"):
-        Store(tmp_path / "runs").write_plan(Planned(profile="quick", repeats=1, cases=(), skips=()))
+        store.write_plan(Planned(profile="quick", repeats=1, cases=(), skips=()))
 
 
 @pytest.mark.parametrize(
-    "options",
+    ("name", "value"),
     [
-        (("../../x", "1"),),
-        (("image_size", "../../../x"),),
-        (("data", "a/b"),),
-        (("data", "a\0b"),),
-        (("words", "$(touch hit); rm -rf ~"),),
-        (("words", "字" * 60),),
-        (("words", "x" * 5000),),
-        (("words", "two\nlines"),),
+        *(("../../x", "1"), ("image_size", "../../../x"), ("data", "a/b"), ("data", "a\0b")),
+        *(("words", value) for value in ("$(touch hit); rm -rf ~", "字" * 60, "x" * 5000, "two\nlines")),
     ],
 )
-def test_a_case_of_any_name_has_one_folder_directly_below_the_root(options, tmp_path):
-    case = replace(CASE, options=options)
+def test_a_case_of_any_name_has_one_folder_directly_below_the_root(name, value, tmp_path):
+    case = replace(CASE, options=((name, value),))
     store, run = Store(tmp_path / "runs"), Run(case=case, repeat=0)
 
     with store.claim(run) as folder:
