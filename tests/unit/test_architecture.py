@@ -14,32 +14,11 @@ from evalsuite import paths
 from tests import sources
 
 GROUND = {
-    *(
-        "model",
-        "decode",
-        "documents",
-        "author_document",
-        "errors",
-        "messages",
-        "paths",
-        "files",
-        "findings",
-        "redaction",
-        "locks",
-        "code_version",
-        "workload",
-    ),
-    "processes",
+    *("model", "decode", "documents", "author_document", "errors", "messages", "paths", "files", "findings"),
+    *("redaction", "locks", "code_version", "workload", "processes"),
 }
 CONTRACT = {
-    "adapter",
-    "author_modules",
-    "recipe_facts",
-    "reference",
-    "launchers",
-    "dialect",
-    "placeholders",
-    "registry",
+    *("adapter", "author_modules", "recipe_facts", "reference", "launchers", "dialect", "placeholders", "registry"),
 }
 MAY_IMPORT = {  # beside ground and contract
     "plan": {"runs"},
@@ -81,11 +60,8 @@ INSIDE = {"results": INSIDE_RESULTS, "report": INSIDE_REPORT}
 LAUNCH_READS_LOGS = {"batch_search", "runner", "watching"}  # of launch/, as docs/architecture.md says
 READ_ONLY = ("schedulers", "logs", "results", "report", "site")  # right of the wall, and what is words alone
 BROWSER = "evalsuite.report.forms.pdf"  # prints the page on paper, and starts a browser for it
-WORKERS = (
-    "evalsuite.results.measure.measuring",
-    "evalsuite.results.measure.timelines",
-    "evalsuite.report",
-)  # the same work on several cores
+# the same work on several cores
+WORKERS = ("evalsuite.results.measure.measuring", "evalsuite.results.measure.timelines", "evalsuite.report")
 FORKS = "evalsuite.processes"
 PROGRAMS = {"subprocess", "pty", "pexpect"}
 NETWORK = {"socket", "ssl", "http", "urllib.request", "ftplib", "smtplib", "asyncio", "requests"}
@@ -279,11 +255,7 @@ def test_no_two_modules_import_each_other_however_far_round():
     [
         ("evalsuite.plan.spec", "from evalsuite.launch import runner", "imports evalsuite.launch.runner"),
         ("evalsuite.plan.spec", "def f():\n    from evalsuite.agent.agent import run", "imports evalsuite.agent.agent"),
-        (
-            "evalsuite.logs.steps.window",
-            "import evalsuite.results.measure.summary",
-            "imports evalsuite.results.measure.summary",
-        ),
+        ("evalsuite.logs.steps.window", "import evalsuite.results.evaluation", "imports evalsuite.results.evaluation"),
         ("evalsuite.runs.store", "from evalsuite.logs import reading", "imports evalsuite.logs.reading"),
         ("evalsuite.model", "from evalsuite.adapter import Recipe", "imports evalsuite.adapter"),
         ("evalsuite.results.rules.data_rules", "from evalsuite.report import page", "imports evalsuite.report.page"),
@@ -301,17 +273,9 @@ def test_no_two_modules_import_each_other_however_far_round():
         ("evalsuite.logs.reading", "import time\nx = time.time()", "asks the time: time.time"),
         ("evalsuite.schedulers.slurm", "import subprocess", "starts programs: subprocess"),
         ("evalsuite.logs.reading", "import threading", "takes several cores: threading"),
-        (
-            "evalsuite.results.rules.data_rules",
-            "from evalsuite import processes",
-            "takes several cores: evalsuite.processes",
-        ),
+        ("evalsuite.results.evaluation", "from evalsuite import processes", "takes several cores: evalsuite.processes"),
         ("evalsuite.launch.runner", "print('done')", "writes to the terminal: print"),
-        (
-            "evalsuite.results.rules.data_rules",
-            "import sys\nsys.stderr.write('x')",
-            "writes to the terminal: sys.stderr",
-        ),
+        ("evalsuite.site.feed", "import sys\nsys.stderr.write('x')", "writes to the terminal: sys.stderr"),
     ],
 )
 def test_a_wrong_step_is_found(room, source, said):
@@ -328,20 +292,17 @@ def test_an_adapter_imports_only_the_contract(file: Path):
 
 
 def test_the_command_lines_are_loaded_only_when_their_command_is_asked_for():
-    nodes = sources.nodes(FILES["evalsuite.cli"])
+    imported = imports("evalsuite.cli", sources.nodes(FILES["evalsuite.cli"]), frozenset(FILES))
 
-    assert {name for name in imports("evalsuite.cli", nodes, frozenset(FILES)) if within(name, "evalsuite")} <= {
-        "evalsuite",
-        "evalsuite.errors",
-    }
+    assert {name for name in imported if within(name, "evalsuite")} <= {"evalsuite", "evalsuite.errors"}
 
 
 def test_no_class_name_means_two_things_in_a_package():
-    named: dict[tuple[str, str], list[str]] = {}
-    for room, file in FILES.items():
-        for node in sources.nodes(file):
-            if isinstance(node, ast.ClassDef):
-                package = ".".join(room.split(".")[:2])
-                named.setdefault((package, node.name), []).append(room)
+    classes = [
+        (".".join(room.split(".")[:2]), node.name)
+        for room, file in FILES.items()
+        for node in sources.nodes(file)
+        if isinstance(node, ast.ClassDef)
+    ]
 
-    assert {name: rooms for name, rooms in named.items() if len(rooms) > 1} == {}
+    assert sorted({one for one in classes if classes.count(one) > 1}) == []

@@ -19,38 +19,31 @@ def drifts(*changes):
     return [Drift(change=change, where=f"run-{k}") for k, change in enumerate(changes)]
 
 
-def test_one_row_for_each_rule_with_the_worst_and_its_place():
-    (found,) = rules(*drifts(0.065, -0.158, 0.619, 0.072))
+@pytest.mark.parametrize(
+    ("changes", "ends", "worst"),
+    [
+        ((0.065, -0.158, 0.619, 0.072), ["−15.8%", "+61.9%"], 2),
+        ((0.1, 1.2, 0.09), ["+9.0%", "+120.0%"], 1),  # by number and not by text
+        ((0.06, -0.4), ["−40.0%", "+6.0%"], 1),  # a large loss is worse than a small gain
+    ],
+)
+def test_one_row_for_each_rule_with_its_range_and_the_worst_with_its_place(changes, ends, worst):
+    (found,) = rules(*drifts(*changes))
 
-    assert len(found.breaches) == 4
-    assert [end.text for end in found.ends] == ["−15.8%", "+61.9%"]
-    assert (found.worst.finding.change, found.worst.place.text) == (0.619, "run-2")
-
-
-def test_the_range_goes_by_number_and_not_by_text():
-    (found,) = rules(*drifts(0.1, 1.2, 0.09))
-
-    assert [end.text for end in found.ends] == ["+9.0%", "+120.0%"]
-
-
-def test_a_large_loss_is_worse_than_a_small_gain():
-    assert rules(*drifts(0.06, -0.4))[0].worst.finding.change == -0.4
+    assert len(found.breaches) == len(changes)
+    assert [end.text for end in found.ends] == ends
+    assert (found.worst.finding.change, found.worst.place.text) == (changes[worst], f"run-{worst}")
 
 
-def test_what_must_be_high_is_worst_where_it_is_lowest():
+def test_what_must_be_high_is_worst_where_it_is_lowest_and_two_speeds_are_as_far_apart_as_their_ratio():
     thin = [ThinSamples(resources=("gpu",), coverage=share, where=f"run-{share}") for share in (0.7, 0.1, 0.5)]
+    speeds = [
+        PublishedDiffers(published_items_per_s=speed, median_items_per_s=100.0, file="f", log="l", where=f"c{speed}")
+        for speed in (99.0, 1000.0)
+    ]
 
     assert rules(*thin)[0].worst.finding.coverage == 0.1
-
-
-def test_two_speeds_are_as_far_apart_as_their_ratio():
-    found = rules(
-        *(
-            PublishedDiffers(published_items_per_s=a, median_items_per_s=b, file="f", log="l", where=f"c{a}")
-            for a, b in ((99.0, 100.0), (1000.0, 100.0))
-        )
-    )[0]
-
+    (found,) = rules(*speeds)
     assert found.worst.finding.published_items_per_s == 1000.0
     assert [end.text for end in found.ends] == ["−1.0%", "+900.0%"]
 

@@ -25,62 +25,47 @@ def program_on_path(tmp_path, monkeypatch):
     return put
 
 
-def test_a_program_that_is_missing_comes_with_the_way_to_get_it():
-    found = doctor.program(GHOST, "engines")
-
-    assert (found.state, found.remedy) == ("missing", "apt install nothing")
-
-
-def test_a_program_that_answers_is_named_with_its_version(program_on_path):
+def test_a_program_is_named_with_its_version_or_comes_with_the_way_to_get_it(program_on_path):
     program_on_path("tool", "echo tool 1.2")
 
+    missing = doctor.program(GHOST, "engines")
     found = doctor.program(Program(name="tool", purpose="", remedy=""), "tools")
 
+    assert (missing.state, missing.remedy) == ("missing", "apt install nothing")
     assert (found.state, found.detail.split(" (")[0]) == ("ok", "tool 1.2")
 
 
 def test_a_client_without_its_server_is_broken(program_on_path):
     program_on_path("tool", "[ $1 = --version ]")
+    tool = Program(name="tool", purpose="", remedy="", alive=("tool", "ping"), dead="nobody answers")
 
-    found = doctor.program(
-        Program(name="tool", purpose="", remedy="", alive=("tool", "ping"), dead="nobody answers"), "x"
-    )
+    found = doctor.program(tool, "x")
 
-    assert found.state == "broken"
-    assert "nobody answers" in found.detail
+    assert found.state == "broken" and "nobody answers" in found.detail
 
 
-def test_a_framework_whose_environment_has_been_made_is_ready(monkeypatch, tmp_path):
-    made = virtualenvs.Environment(
+@pytest.mark.parametrize(
+    ("made", "python", "state", "detail", "remedy"),
+    [
+        (True, "3.11", "ok", "Toynet 1.0", ""),
+        (False, "3.11", "later", "will be installed on first use: toy==1.0", ""),
+        (False, "3.7", "missing", "", "3.7"),  # that Python is not here
+    ],
+)
+def test_a_framework_is_ready_will_be_installed_or_lacks_its_python(
+    monkeypatch, tmp_path, made, python, state, detail, remedy
+):
+    environment = virtualenvs.Environment(
         folder=tmp_path, python=tmp_path, pins=("toy==1.0",), device="cpu", size_bytes=1, packages={"toy": "1.0"}
     )
-    monkeypatch.setattr(virtualenvs, "existing", lambda recipe, device: made)
-    adapter = toynet(requirements=("toy==1.0",), package="toy")
+    monkeypatch.setattr(virtualenvs, "existing", lambda recipe, device: environment if made else None)
+    monkeypatch.setattr(doctor, "_python_found", lambda version: version == "3.11")
+    adapter = toynet(requirements=("toy==1.0",), package="toy", python=python)
 
     found = doctor.framework(adapter, adapter.recipes[0], "cpu")
 
-    assert (found.state, found.detail.split(" (")[0]) == ("ok", "Toynet 1.0")
-
-
-def test_a_framework_that_can_be_installed_says_so(monkeypatch):
-    monkeypatch.setattr(virtualenvs, "existing", lambda recipe, device: None)
-    adapter = toynet(requirements=("toy==1.0",), python="3.11")
-    monkeypatch.setattr(doctor, "_python_found", lambda version: True)
-
-    found = doctor.framework(adapter, adapter.recipes[0], "cpu")
-
-    assert (found.state, found.detail) == ("later", "will be installed on first use: toy==1.0")
-
-
-def test_a_framework_for_a_python_that_is_not_here_names_it(monkeypatch):
-    monkeypatch.setattr(virtualenvs, "existing", lambda recipe, device: None)
-    monkeypatch.setattr(doctor, "_python_found", lambda version: False)
-    adapter = toynet(requirements=("toy==1.0",), python="3.7")
-
-    found = doctor.framework(adapter, adapter.recipes[0], "cpu")
-
-    assert found.state == "missing"
-    assert "3.7" in found.remedy
+    assert found.state == state
+    assert detail in (found.detail, found.detail.split(" (")[0], "") and remedy in (found.remedy or "")
 
 
 def test_a_system_without_chinese_fonts_gets_the_package_to_install(monkeypatch):
@@ -91,20 +76,12 @@ def test_a_system_without_chinese_fonts_gets_the_package_to_install(monkeypatch)
     assert "fonts-noto-cjk" in found.remedy
 
 
-def test_a_folder_that_can_be_made_is_writable_and_is_not_made(tmp_path):
-    found = doctor.folder("runs", tmp_path / "a" / "b", "")
-
-    assert found.state == "ok"
-    assert not (tmp_path / "a").exists()
-
-
-def test_a_file_in_the_place_of_a_folder_is_broken(tmp_path):
+def test_a_folder_that_can_be_made_is_writable_and_a_file_or_a_full_disk_is_broken(tmp_path):
     (tmp_path / "runs").write_text("")
 
+    assert doctor.folder("runs", tmp_path / "a" / "b", "").state == "ok"
+    assert not (tmp_path / "a").exists()
     assert doctor.folder("runs", tmp_path / "runs", "").state == "broken"
-
-
-def test_a_disk_without_room_is_broken(tmp_path):
     assert doctor.folder("cache", tmp_path, "", room_bytes=1 << 70).state == "broken"
 
 

@@ -38,36 +38,24 @@ def folder_with(path, steps, behind="") -> RunFolder:
     return folder
 
 
-def test_a_script_with_a_limit_of_its_own_is_not_ended_while_it_speaks(tmp_path):
-    recipe = toynet().recipes[0]
-
-    assert make_enough(Run(case=SHORT, repeat=0), recipe, folder_with(tmp_path, 50), HOUSE)() is None
-
-
-@pytest.mark.parametrize(("steps", "why"), [(6, "hung"), (5, None)])
-def test_a_script_that_falls_silent_behind_its_last_step_hangs(steps, why, tmp_path):
-    folder = folder_with(tmp_path, steps)
-    long_ago = time.time() - 2 * SILENT_S
-    os.utime(folder.log_path("host"), (long_ago, long_ago))
-
-    assert make_enough(Run(case=SHORT, repeat=0), toynet().recipes[0], folder, HOUSE)() == why
-
-
-def test_a_run_that_hung_keeps_its_number_and_says_so(tmp_path):
-    folder = folder_with(tmp_path, 7, behind=ENDED)
-    folder.write_outcome(Outcome(status="completed", reason="ended", enough="hung", exit_code=143))
+@pytest.mark.parametrize(
+    ("steps", "ended", "status", "code"),
+    [
+        (7, {"status": "completed", "enough": "hung", "exit_code": 143}, "ok", ["hung_at_end"]),
+        (7, {"status": "completed", "enough": "no_limit", "exit_code": 143}, "ok", []),
+        (7, {"status": "completed", "exit_code": 0}, "failed", []),  # the same words without our doing
+        (3, {"status": "failed", "enough": "silent", "exit_code": 143}, "failed", []),
+    ],
+)
+def test_what_a_launcher_says_of_being_ended_is_no_failure_where_we_ended_it(steps, ended, status, code, tmp_path):
+    folder = folder_with(tmp_path, steps, behind=ENDED)
+    folder.write_outcome(Outcome(**{"reason": "we said so", **ended}))
 
     measured = measurement.measurement(folder)
 
-    assert (measured.status, measured.value) == ("ok", 32 / 0.5)
-    assert "hung_at_end" in [finding.code for finding in measured.findings]
-
-
-@pytest.mark.parametrize(("steps", "why"), [(5, None), (6, "window"), (50, "window")])
-def test_a_script_with_a_limit_is_ended_after_the_window_where_that_is_asked_for(steps, why, tmp_path):
-    folder = folder_with(tmp_path, steps)
-
-    assert make_enough(Run(case=SHORT, repeat=0), toynet().recipes[0], folder, HOUSE, stop_after_window=True)() == why
+    assert (measured.status, measured.value) == (status, 32 / 0.5 if status == "ok" else None)
+    assert [one.code for one in measured.findings if one.code == "hung_at_end"] == code
+    assert ended["status"] != "failed" or measured.reason == "we said so"
 
 
 @pytest.mark.parametrize(("why", "status"), [("window", "stopped_as_planned"), ("no_limit", "stopped_as_planned"),
@@ -108,69 +96,51 @@ def whole(tmp_path):
     return folder
 
 
-def test_enough_is_when_the_last_measured_step_has_been_seen(tmp_path):
-    recipe = toynet(step_bound="none").recipes[0]
-    run = Run(case=SHORT, repeat=0)
-
-    seen = [make_enough(run, recipe, folder_with(tmp_path / str(steps), steps), HOUSE)() for steps in (1, 5, 6, 7)]
-
-    assert seen == [None, None, "no_limit", "no_limit"]
-
-
-def test_what_a_launcher_says_of_being_ended_is_no_failure(tmp_path):
-    folder = folder_with(tmp_path, 7, behind=ENDED)
-    folder.write_outcome(Outcome(status="completed", reason="ended", enough="no_limit", exit_code=143))
-
-    measured = measurement.measurement(folder)
-
-    assert measured.status == "ok"
-    assert measured.value == 32 / 0.5
-
-
-def test_the_same_words_without_our_doing_are_one(tmp_path):
-    folder = folder_with(tmp_path, 7, behind=ENDED)
-    folder.write_outcome(Outcome(status="completed", reason="", exit_code=0))
-
-    assert measurement.measurement(folder).status == "failed"
-
-
 def silent(folder, seconds):
     ago = time.time() - seconds
     os.utime(folder.log_path("host"), (ago, ago))
     return folder
 
 
-@pytest.mark.parametrize(("seconds", "why"), [(2 * SILENT_S, None), (MIDWAY_S - 5, None), (MIDWAY_S + 5, "silent")])
-def test_a_script_that_falls_silent_between_its_steps_hangs_after_much_longer(seconds, why, tmp_path):
-    folder = silent(folder_with(tmp_path, 3), seconds)
+def enough(folder, recipe=None, **asked):
+    return make_enough(Run(case=SHORT, repeat=0), recipe or toynet().recipes[0], folder, HOUSE, **asked)()
 
-    assert make_enough(Run(case=SHORT, repeat=0), toynet().recipes[0], folder, HOUSE)() == why
+
+@pytest.mark.parametrize(
+    ("steps", "seconds", "why"),
+    [
+        (50, 0, None),  # it has a limit of its own, and speaks
+        (6, 2 * SILENT_S, "hung"),  # silent behind its last step
+        (5, 2 * SILENT_S, None),
+        (3, MIDWAY_S - 5, None),  # between its steps
+        (3, MIDWAY_S + 5, "silent"),
+        (0, 100 * MIDWAY_S, None),  # before any step it may be silent up to its limit
+    ],
+)
+def test_a_script_that_falls_silent_hangs_behind_its_last_step_and_between_steps_after_much_longer(
+    steps, seconds, why, tmp_path
+):
+    assert enough(silent(folder_with(tmp_path, steps, behind="" if steps else "compiling\n"), seconds)) == why
+
+
+@pytest.mark.parametrize("limit", [True, False])
+@pytest.mark.parametrize("steps", [1, 5, 6, 7, 50])
+def test_enough_is_when_the_last_measured_step_has_been_seen_where_there_is_no_limit_or_it_is_asked_for(
+    limit, steps, tmp_path
+):
+    recipe = toynet(**({} if limit else {"step_bound": "none"})).recipes[0]
+
+    found = enough(folder_with(tmp_path, steps), recipe, **({"stop_after_window": True} if limit else {}))
+
+    assert found == (None if steps < 6 else "window" if limit else "no_limit")
 
 
 def test_a_script_that_was_silent_for_long_before_is_given_many_times_that(tmp_path):
     folder = folder_with(tmp_path, 3)
-    lines = [LINE.format(step) for step in range(1, 4)]
-    ends = [sum(map(len, lines[: count + 1])) for count in range(3)]
+    ends = [sum(len(LINE.format(step)) for step in range(1, last + 1)) for last in (1, 2, 3)]
     times = "".join(f"{end},{at:.6f}\n" for end, at in zip(ends, (100.0, 130.0, 160.0), strict=True))
     folder.arrivals_path("host").write_text("end_byte,at_s\n" + times)
-    recipe = toynet().recipes[0]
 
-    patient = make_enough(Run(case=SHORT, repeat=0), recipe, silent(folder, MIDWAY_TIMES * 100.0 - 5), HOUSE)()
-    ended = make_enough(Run(case=SHORT, repeat=0), recipe, silent(folder, MIDWAY_TIMES * 100.0 + 5), HOUSE)()
+    found = [enough(silent(folder, MIDWAY_TIMES * 100.0 + seconds)) for seconds in (-5, 5)]
 
-    assert (patient, ended) == (None, "silent")
-
-
-def test_a_script_without_any_step_may_be_silent_up_to_its_limit(tmp_path):
-    folder = silent(folder_with(tmp_path, 0, behind="compiling\n"), 100 * MIDWAY_S)
-
-    assert make_enough(Run(case=SHORT, repeat=0), toynet().recipes[0], folder, HOUSE)() is None
-
-
-def test_a_run_that_hung_between_its_steps_failed_and_says_so_itself(tmp_path):
-    folder = folder_with(tmp_path, 3, behind=ENDED)
-    folder.write_outcome(Outcome(status="failed", reason="hung: no log went on", enough="silent", exit_code=143))
-
-    measured = measurement.measurement(folder)
-
-    assert (measured.status, measured.reason, measured.value) == ("failed", "hung: no log went on", None)
+    assert found == [None, "silent"]

@@ -16,38 +16,24 @@ def store(tmp_path_factory):
     return synthetic_runs.write(tmp_path_factory.mktemp("runs"), 10)
 
 
-def test_five_repeats_make_one_summary_a_case(store):
+def test_five_repeats_make_one_summary_a_case_with_the_speed_and_the_samples_that_were_written(store):
     found = evaluate(store)
+    gpu = next(used for used in found.summaries[0].utilisation if used.resource == "gpu")
 
     assert [(summary.case.framework, summary.n) for summary in found.summaries] == [("mxnet", 5), ("tensorflow", 5)]
     assert all(summary.items_per_s.coverage == 0.9375 for summary in found.summaries)
-
-
-def test_the_speed_is_that_written_into_the_logs(store):
-    # 32 images in 0.5 s a step, within the few per cent that the maker scatters them by.
-    assert evaluate(store).summaries[0].items_per_s.value == pytest.approx(64, rel=0.05)
-
-
-def test_simulated_runs_decide_no_verdict(store):
-    verdicts = {verdict.criterion: verdict.outcome for verdict in evaluate(store).verdicts}
-
-    assert verdicts["C1"] == verdicts["C2a"] == "undetermined"
-
-
-def test_utilisation_counts_the_samples_of_the_window_alone(store):
-    gpu = next(used for used in evaluate(store).summaries[0].utilisation if used.resource == "gpu")
-
-    # Fifty seconds of 100 steps at two samples a second and five repeats, for the job's eight devices together.
-    assert 90 <= gpu.mean <= 99
-    assert gpu.samples == pytest.approx(5 * 8 * 100, rel=0.2)
+    # 32 images in 0.5 s a step, within the few per cent that the maker scatters them by
+    assert found.summaries[0].items_per_s.value == pytest.approx(64, rel=0.05)
+    # fifty seconds of 100 steps at two samples a second and five repeats, for the job's eight devices together
+    assert 90 <= gpu.mean <= 99 and gpu.samples == pytest.approx(5 * 8 * 100, rel=0.2)
+    verdicts = {verdict.criterion: verdict.outcome for verdict in found.verdicts}
+    assert verdicts["C1"] == verdicts["C2a"] == "undetermined"  # simulated runs decide none
 
 
 def test_only_the_cases_asked_for_are_evaluated(store):
     case = synthetic_runs.runs(1)[0].case
 
-    found = evaluate(store, only=[case])
-
-    assert [summary.case for summary in found.summaries] == [case]
+    assert [summary.case for summary in evaluate(store, only=[case]).summaries] == [case]
 
 
 def test_the_skips_of_the_plan_are_kept_with_their_kind(tmp_path):

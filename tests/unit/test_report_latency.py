@@ -30,15 +30,12 @@ def test_percentiles_are_those_of_each_run_and_then_the_median_over_repeats():
     assert [number.text for number in row.percentiles] == ["150.0\u202fms", "270.0\u202fms", "297.0\u202fms"]
 
 
-def test_a_percentile_without_a_report_beyond_it_is_not_given():
+def test_a_percentile_without_a_report_beyond_it_is_not_given_and_cases_without_step_times_have_no_row():
     (row,) = rows([0.1] * 10)  # each the mean of ten steps
 
     assert [number is None for number in row.percentiles] == [False, False, True]
     assert row.percentiles[0].text == "300.0\u202fms"  # the median repeat is three times as slow as the first
     assert (row.reports, row.steps_per_report) == (10, 10.0)
-
-
-def test_cases_without_step_times_have_no_row():
     assert rows([]) == ()
 
 
@@ -48,23 +45,15 @@ def test_tables_and_summary_hold_the_percentiles_of_runs_and_cases():
     times = book.measurements[0].throughput.step_time_s
     said = summary_json.document(book, "0" * 64)["summaries"][0]["latency"]
 
-    assert (run["latency_p50_s"], run["latency_p99_s"]) == (
-        statistics.nearest_rank(times, 50),
-        statistics.nearest_rank(times, 99),
-    )
+    percentiles = [statistics.nearest_rank(times, percent) for percent in (50, 99)]
+    assert [run["latency_p50_s"], run["latency_p99_s"]] == percentiles
     assert (case["latency_reports"], case["latency_steps_per_report"]) == (100, 1.0)
-    assert said == {
-        "p50_s": case["latency_p50_s"],
-        "p90_s": case["latency_p90_s"],
-        "p99_s": case["latency_p99_s"],
-        "reports": 100,
-        "steps_per_report": 1.0,
-    }
+    of_case = {f"p{percent}_s": case[f"latency_p{percent}_s"] for percent in (50, 90, 99)}
+    assert said == {**of_case, "reports": 100, "steps_per_report": 1.0}
 
 
 def test_a_run_without_step_times_has_no_percentiles_and_a_short_one_not_all():
-    failed = tables.rows(Book(evaluation=synthetic.all_failed()))["runs"][0]
-    short = tables.rows(Book(evaluation=synthetic.quick()))["runs"][0]
+    failed, short = (tables.rows(Book(evaluation=of()))["runs"][0] for of in (synthetic.all_failed, synthetic.quick))
 
     assert (failed["latency_p50_s"], failed["latency_reports"]) == (None, None)
     assert short["latency_p90_s"] is not None

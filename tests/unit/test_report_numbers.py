@@ -21,21 +21,25 @@ from evalsuite.report.text import numbers
         (numbers.plain, 2.0, "2"),
         (numbers.memory, 25_190_000_000, "23.5\u202fGiB"),
         (numbers.seconds, 15.586, "15.59\u202fs"),
+        (numbers.throughput, 2.125, "2.12"),  # half to even
+        (numbers.throughput, 2.375, "2.38"),
+        (numbers.throughput, -0.001, "0.00"),  # no negative zero
+        # three digits at least, so that its range is seen
+        *(
+            (numbers.throughput, value, text)
+            for value, text in ((0.0042, "0.00420"), (0.25, "0.250"), (0.9996, "1.00"))
+        ),
     ],
 )
 def test_each_kind_of_number_has_one_form(form, value, text):
     assert form(value).text == text
 
 
-def test_rounding_is_half_even():
-    assert [numbers.throughput(value).text for value in (2.125, 2.375)] == ["2.12", "2.38"]
-
-
-def test_a_throughput_has_three_digits_at_least_so_that_its_range_is_seen():
-    seen = numbers.span(0.78535, 0.78808, numbers.throughput)
-
-    assert seen.text == "0.785–0.788"
-    assert [numbers.throughput(value).text for value in (0.0042, 0.25, 0.9996)] == ["0.00420", "0.250", "1.00"]
+def test_an_interval_names_its_unit_once_and_a_value_without_one_has_none():
+    assert numbers.span(0.78535, 0.78808, numbers.throughput).text == "0.785–0.788"
+    assert numbers.span(0.961, 0.984, numbers.percent).text == "96.1–98.4%"
+    assert numbers.span(1.0, 2.0, numbers.speedup).text == "1.00–2.00x"
+    assert numbers.interval(Interval(value=1.0), numbers.throughput) is None
 
 
 @pytest.mark.parametrize("value", [0.0, 0.00421, 0.78676, 0.09996, 0.9996, 1.005, 3.3317, 12411.97])
@@ -43,23 +47,10 @@ def test_the_terminal_writes_a_rate_as_the_report_does(value):
     assert formatting.rate(value) == numbers.throughput(value).text
 
 
-def test_nothing_is_rounded_to_a_negative_zero():
-    assert numbers.throughput(-0.001).text == "0.00"
-
-
 @pytest.mark.parametrize("value", [float("nan"), float("inf")])
 def test_what_was_not_measured_is_never_printed_as_a_number(value):
     with pytest.raises(ValueError, match="None"):
         numbers.throughput(value)
-
-
-def test_an_interval_names_its_unit_once():
-    assert numbers.span(0.961, 0.984, numbers.percent).text == "96.1–98.4%"
-    assert numbers.span(1.0, 2.0, numbers.speedup).text == "1.00–2.00x"
-
-
-def test_a_value_without_interval_has_none():
-    assert numbers.interval(Interval(value=1.0), numbers.throughput) is None
 
 
 @pytest.mark.parametrize(

@@ -30,19 +30,15 @@ def test_two_noisy_cases_of_one_framework_and_scale_are_told_apart(tmp_path):
     assert all(name.startswith("PyTorch · ResNet-50 v1.5") for name in names)
 
 
-def test_parts_with_nothing_to_show_are_one_line_and_no_heading(tmp_path):
-    found = section(synthetic.quick(), tmp_path, "quality")
+@pytest.mark.parametrize(("evaluation", "failed"), [(synthetic.quick, False), (synthetic.partial, True)])
+def test_a_failure_has_its_part_and_parts_with_nothing_to_show_are_one_line_and_no_heading(
+    tmp_path, evaluation, failed
+):
+    found = section(evaluation(), tmp_path, "quality")
 
     headings = [head["id"] for head in found.all("h3")]
-    assert not {"quality-failures", "quality-skips"} & set(headings)
-    assert "No run failed." in found.text("en") and "No case was skipped." in found.text("en")
-
-
-def test_a_failure_and_a_skip_have_their_parts(tmp_path):
-    found = section(synthetic.partial(), tmp_path, "quality")
-
-    assert "quality-failures" in [head["id"] for head in found.all("h3")]
-    assert "No run failed." not in found.text("en")
+    assert ("quality-failures" in headings) is failed and "quality-skips" not in headings
+    assert ("No run failed." in found.text("en")) is not failed and "No case was skipped." in found.text("en")
 
 
 def test_nobody_planned_or_made_the_runs_of_published_figures(tmp_path):

@@ -34,34 +34,37 @@ class _Text(html.parser.HTMLParser):
         self.words += data.split()
 
 
-def test_the_markup_that_html_lets_out_is_gone_and_every_word_stays():
-    page = '<main><table>\n<tr><th scope="row">a</th>\n<td class="n" data-v="1.5">1.5 "x"</td></tr>\n</table></main>'
-
-    short = slim.shorten(page)
-
-    assert short == '<main><table>\n<tr><th scope=row>a<td data-v=1.5>1.5 "x"</table></main>'
-    assert _Text(short).words == _Text(page).words
-
-
-def test_a_value_with_blanks_keeps_its_quotes_and_a_closed_element_its_slash():
-    page = '<main><use class="mark fill" href="#z" x="1"/></main>'
-
-    assert slim.shorten(page) == '<main><use class="mark fill" href=#z x="1"/></main>'
+TABLE = '<main><table>\n<tr><th scope="row">a</th>\n<td class="n" data-v="1.5">1.5 "x"</td></tr>\n</table></main>'
+MARK = '<main><use class="mark fill" href="#z" x="1"/></main>'
+PAIRS = "".join(
+    f'<span lang="zh-CN">{zh}</span><span lang="en">{en}</span>'
+    for zh, en in (("n = 5", "n = 5"), ("五", "five"), ("5", "<b>5</b>"))
+)
 
 
-def test_what_is_written_alike_in_both_languages_stands_once():
-    pair = '<span lang="zh-CN">{}</span><span lang="en">{}</span>'
-    page = f"<main>{pair.format('n = 5', 'n = 5')}{pair.format('五', 'five')}{pair.format('5', '<b>5</b>')}</main>"
+@pytest.mark.parametrize(
+    ("page", "short", "fewer"),
+    [
+        (TABLE, '<main><table>\n<tr><th scope=row>a<td data-v=1.5>1.5 "x"</table></main>', False),
+        # a value with blanks keeps its quotes, and a closed element its slash
+        (MARK, '<main><use class="mark fill" href=#z x="1"/></main>', False),
+        (  # what is written alike in both languages stands once
+            f"<main>{PAIRS}</main>",
+            "<main>n = 5<span lang=zh-CN>五</span><span lang=en>five</span>"
+            "<span lang=zh-CN>5</span><span lang=en><b>5</b></span></main>",
+            True,
+        ),
+    ],
+)
+def test_the_markup_that_html_lets_out_is_gone_and_every_word_stays(page, short, fewer):
+    found = slim.shorten(page)
 
-    assert slim.shorten(page) == (
-        "<main>n = 5<span lang=zh-CN>五</span><span lang=en>five</span>"
-        "<span lang=zh-CN>5</span><span lang=en><b>5</b></span></main>"
-    )
+    assert found == short
+    assert fewer or _Text(found).words == _Text(page).words
 
 
-def test_a_large_page_says_the_command_of_a_series_once(large):
-    found = provenance.series(Book(evaluation=large))
-    series = found[0]
+def test_a_large_page_says_the_command_of_a_series_once_and_a_small_one_that_of_each_case(large, monkeypatch):
+    series, *_ = provenance.series(Book(evaluation=large))
 
     rebuilt = {}
     for one in series.cases:
@@ -71,12 +74,8 @@ def test_a_large_page_says_the_command_of_a_series_once(large):
         rebuilt[one.case.id] = line
 
     assert rebuilt == {one.case.id: one.shell.script for one in series.cases}
-
-
-def test_a_small_page_has_the_command_of_each_case():
-    found = provenance.series(Book(evaluation=synthetic.quick()))
-
-    assert {series.command for series in found} == {None}
+    monkeypatch.undo()
+    assert {one.command for one in provenance.series(Book(evaluation=large))} == {None}
 
 
 @pytest.mark.whole
@@ -103,29 +102,17 @@ def parted(tmp_path_factory):
     return evaluation, {path.name: pages.read(path.read_text(encoding="utf-8")) for path in folder.glob("*.html")}
 
 
-@pytest.mark.whole
-def test_each_model_has_a_page_of_its_own_beside_the_report(parted):
+def test_each_model_has_a_page_of_its_own_and_every_link_and_label_has_its_target(parted):
     evaluation, found = parted
-
-    assert set(found) == {"report.html", *(names.part_file(case.model) for case in evaluation.planned)}
-
-
-def test_every_link_of_a_report_in_parts_has_its_target(parted):
-    _, found = parted
     ids = {name: {element["id"] for element in page.all() if element["id"]} for name, page in found.items()}
 
+    assert set(found) == {"report.html", *(names.part_file(case.model) for case in evaluation.planned)}
     for name, page in found.items():
+        labels = {word for element in page.all() for word in (element["aria-labelledby"] or "").split()}
+        assert labels <= ids[name]
         for link in page.all("a"):
             file, hash, target = link["href"].partition("#")
             assert not hash or "://" in file or target in ids[file or name], f"{name}: {link['href']}"
-
-
-def test_every_name_that_a_page_of_a_part_is_labelled_by_stands_on_it(parted):
-    for page in parted[1].values():
-        ids = {element["id"] for element in page.all() if element["id"]}
-        wanted = {word for element in page.all() for word in (element["aria-labelledby"] or "").split()}
-
-        assert wanted <= ids
 
 
 def test_a_report_in_parts_leads_from_every_case_to_its_runs(parted):
