@@ -381,6 +381,12 @@ class Measurement:
             return None
         return self.throughput.items_per_s
 
+    @property
+    def counts(self) -> bool:
+        """Whether the value enters the median of its case."""
+        excluded = any(finding.severity in ("exclude", "reject") for finding in self.findings)
+        return self.value is not None and not excluded
+
     def figure(self, name: str) -> float | None:
         return dict(self.figures).get(name)
 

@@ -33,7 +33,6 @@ from evalsuite.plan import collectives
 from evalsuite.plan import plan as planning
 from evalsuite.plan.plan import Plan
 from evalsuite.results.measure import measurement
-from evalsuite.results.measure.summary import counts
 from evalsuite.runs.journal import Campaign
 from evalsuite.runs.planned import Planned
 from evalsuite.runs.store import RunFolder, Store
@@ -70,7 +69,7 @@ def run(arguments: argparse.Namespace) -> int:
     if not plan.cases:
         return Exit.NOTHING_MEASURED
     measured = (measurement.measurement(folder, request.options.search_paths) for folder in _ended_folders(plan, store))
-    if not any(map(counts, measured)):
+    if not any(run.counts for run in measured):
         note(say("run.nothing_valid"))
         return Exit.NOTHING_MEASURED
     return Exit.SOME_FAILED if failed else Exit.DONE

@@ -19,7 +19,7 @@ from evalsuite.results.compare.changes import Change
 from evalsuite.results.compare.fairness import Common
 from evalsuite.results.measure import machines
 from evalsuite.results.measure.statistics import SIGNIFICANCE
-from evalsuite.results.measure.summary import counts, valid
+from evalsuite.results.measure.summary import valid
 from evalsuite.site.moves import Move, moves
 
 CAMPAIGNS = 4  # a side: of fewer no order of theirs is rare enough
@@ -174,7 +174,7 @@ def _order(line: HistoryLine) -> tuple[object, ...]:
 
 
 def _point(report: str, summary: Summary) -> HistoryPoint:
-    starts = [run.started_at for run in summary.measurements if counts(run) and run.started_at]
+    starts = [run.started_at for run in summary.measurements if run.counts and run.started_at]
     dated = [stamp for stamp in starts if moment(stamp)]
     return HistoryPoint(report=report, started_at=min(dated, key=instant, default=None), summary=summary)
 

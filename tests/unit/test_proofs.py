@@ -20,7 +20,7 @@ from evalsuite.report.book.book import Book
 from evalsuite.report.sections.reproduction import provenance, recount, shell
 from evalsuite.report.text import numbers
 from evalsuite.results import evaluation
-from evalsuite.results.measure.summary import counts, median_run
+from evalsuite.results.measure.summary import median_run
 from evalsuite.runs import archive
 from evalsuite.runs.store import Store
 
@@ -49,7 +49,7 @@ def quotient(items: str, passed: str) -> float:
 
 @pytest.mark.whole
 def test_the_value_of_every_recorded_run_is_counted_again_to_its_digits(recorded):
-    runs = [run for one in recorded.summaries for run in one.measurements if counts(run)]
+    runs = [run for one in recorded.summaries for run in one.measurements if run.counts]
 
     again = {run.run.id: numbers.throughput(quotient(*recount.total(run).split("/"))).text for run in runs}
     assert len(again) > 100
@@ -170,7 +170,7 @@ def test_a_large_page_holds_the_sums_of_each_run_and_no_steps(monkeypatch, tmp_p
 
     html = report.build(made, tmp_path)[0].read_text("utf-8")
 
-    assert html.count("data-sum=") == sum(counts(run) for one in made.summaries for run in one.measurements)
+    assert html.count("data-sum=") == sum(run.counts for one in made.summaries for run in one.measurements)
     assert "data-passed=" not in html
 
 

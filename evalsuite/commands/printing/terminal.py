@@ -85,9 +85,8 @@ def label(run: Run, model: bool = False, several: bool = False) -> str:
 
 def excluded_by(measurement: Measurement) -> Finding | None:
     """The finding that keeps a run with a value out of the median; None if it counts, or has no value."""
-    from evalsuite.results.measure.summary import counts
 
-    if measurement.value is None or counts(measurement):
+    if measurement.value is None or measurement.counts:
         return None
     return next((one for one in measurement.findings if one.severity in ("exclude", "reject")), None)
 

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping
 from typing import Literal
 
 from evalsuite.model import Measurement
-from evalsuite.results.measure.summary import counts
 
 State = Literal[
     "value", "oom", "unsupported", "not_planned", "not_run", "failed", "timed_out", "invalid", "no_base", "missing"
@@ -50,4 +49,4 @@ def how(measurement: Measurement) -> State:
 
 
 def run_state(measurement: Measurement) -> State:
-    return "value" if counts(measurement) else how(measurement)
+    return "value" if measurement.counts else how(measurement)

@@ -22,7 +22,6 @@ from evalsuite.results.compare.answers import Answer
 from evalsuite.results.compare.equivalence_results import case_pairs
 from evalsuite.results.measure import convergence, latency, network
 from evalsuite.results.measure.first_prints import first_prints
-from evalsuite.results.measure.summary import counts
 from evalsuite.results.rules import flops_and_energy
 from evalsuite.results.rules.suspicions import AtChance, FarBelow, OneClock, OutsidePublished, SlowBase, Suspicion
 
@@ -195,7 +194,6 @@ _VALUES: Mapping[str, str | Callable[[Book, Any], Any]] = {  # key → path of a
     "run.id": "run.id",
     "run.repeat": "run.repeat",
     "run.environment": lambda book, one: one.environment and str(one.environment),
-    "run.counts": lambda book, one: counts(one),
     "summary.id": "case.id",
     "summary.state": lambda book, one: book.state(one.case),
     "summary.unit": lambda book, one: one.unit or "",

@@ -17,7 +17,6 @@ from evalsuite.report.sections.variants import families
 from evalsuite.report.text import findings, names
 from evalsuite.results.measure import breakdown
 from evalsuite.results.measure import latency as latency_room
-from evalsuite.results.measure.summary import counts
 
 Row = dict[str, Any]
 Column = str | Callable[[Book, Any], Any]  # path of an attribute, or a function
@@ -149,7 +148,7 @@ TABLES: Mapping[str, Mapping[str, Column]] = {
     "runs": {
         "run_id": "run.id",
         **_case("run.case"),
-        **{"repeat": "run.repeat", "status": "status", "counts": lambda book, run: counts(run)},
+        **{"repeat": "run.repeat", "status": "status", "counts": "counts"},
         **{"outcome": lambda book, run: run_state(run), "reason": "reason", "origin": "origin", "items_per_s": "value"},
         **_of("throughput", "unit", "method", "printed_items_per_s", "clock_items_per_s"),
         **_latency(latency_room.of_run),

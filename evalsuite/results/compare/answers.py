@@ -12,7 +12,7 @@ from evalsuite.results.compare.fairness import Obstacle
 from evalsuite.results.compare.ranking import Contest, Entrant
 from evalsuite.results.compare.scaling import suspicious
 from evalsuite.results.compare.winners import Standing, Word
-from evalsuite.results.measure.summary import DECIDING_ORIGINS, FULL_REPEATS, counts, short_window, values
+from evalsuite.results.measure.summary import DECIDING_ORIGINS, FULL_REPEATS, short_window, values
 
 PUBLISHED = ("cited", "digitised")
 Untested = Literal[
@@ -314,7 +314,7 @@ def _deciding(said: Said, ranked: Sequence[Ranked], contest: Contest) -> Decidin
 def _seconds(found: Sequence[Summary], more: Mapping[str, int]) -> float | None:
     total = 0.0
     for one in found:
-        taken = [run.duration_s for run in one.measurements if counts(run) and run.duration_s is not None]
+        taken = [run.duration_s for run in one.measurements if run.counts and run.duration_s is not None]
         if more[one.case.id] and not taken:
             return None
         total += more[one.case.id] * statistics.median(taken) if taken else 0.0

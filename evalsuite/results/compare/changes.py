@@ -15,7 +15,7 @@ from evalsuite.model import Case, Interval, Protocol, Summary, Unmeasured
 from evalsuite.results.compare import fairness, significance
 from evalsuite.results.compare.fairness import Obstacle, Ratio
 from evalsuite.results.measure.statistics import SIGNIFICANCE, ratio_of_medians
-from evalsuite.results.measure.summary import FULL_REPEATS, counts
+from evalsuite.results.measure.summary import FULL_REPEATS
 
 Outcome = Literal["faster", "slower", "no_difference", "cannot_tell"]
 Side = Literal["before", "after"]
@@ -179,7 +179,7 @@ def campaign_medians(summary: Summary) -> dict[str, float]:
     """Campaign → the median of its runs that count; empty where that of some run is not known."""
     found: dict[str | None, list[float]] = {}
     for run in summary.measurements:
-        if counts(run) and run.value is not None:
+        if run.counts and run.value is not None:
             found.setdefault(run.campaign, []).append(run.value)
     return {name: statistics.median(values) for name, values in found.items() if name and None not in found}
 

@@ -8,7 +8,6 @@ from typing import Literal
 from evalsuite.documents import RunCommand
 from evalsuite.model import Summary
 from evalsuite.results.compare.equivalence import WorkloadPair, pair
-from evalsuite.results.measure.summary import counts
 from evalsuite.runs.equivalence import receipts
 from evalsuite.workload import EquivalenceReceipt, WorkloadAnswer
 
@@ -100,5 +99,5 @@ def _is_reference(one: Summary, commands: Mapping[str, RunCommand]) -> bool:
 
 
 def _commands(one: Summary, commands: Mapping[str, RunCommand]) -> list[RunCommand]:
-    found = [commands.get(run.run.id) for run in one.measurements if counts(run)]
+    found = [commands.get(run.run.id) for run in one.measurements if run.counts]
     return [command for command in found if command is not None] if None not in found else []

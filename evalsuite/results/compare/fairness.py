@@ -17,7 +17,7 @@ from evalsuite.results.measure import facts
 from evalsuite.results.measure.facts import FactRule
 from evalsuite.results.measure.memo import cached
 from evalsuite.results.measure.statistics import differ, ratio_of_medians
-from evalsuite.results.measure.summary import counts, values
+from evalsuite.results.measure.summary import values
 
 Common = tuple[tuple[str, str | None], ...]  # conditions and their values
 CLOCKS = "clocks"
@@ -161,16 +161,16 @@ def _batch(case: Case) -> dict[str, str]:
 @cached
 def clocks_apart(summary: Summary) -> bool:
     """Whether the script's own rate and the clock are so far apart in a run that its value is shown and not ranked."""
-    return any(isinstance(each, ClocksFarApart) for run in summary.measurements if counts(run) for each in run.findings)
+    return any(isinstance(each, ClocksFarApart) for run in summary.measurements if run.counts for each in run.findings)
 
 
 def machines(summary: Summary) -> tuple[Machine, ...]:
-    found = {run.environment for run in summary.measurements if counts(run) and run.environment}
+    found = {run.environment for run in summary.measurements if run.counts and run.environment}
     return tuple(sorted(found, key=str))
 
 
 def versions(summary: Summary) -> tuple[str, ...]:
-    found = {run.framework_version for run in summary.measurements if counts(run)}
+    found = {run.framework_version for run in summary.measurements if run.counts}
     return tuple(sorted(version for version in found if version))
 
 
@@ -230,7 +230,7 @@ def unknown_facts(a: Summary, b: Summary, purpose: Purpose = FRAMEWORKS) -> tupl
 
 @cached
 def facts_of(summary: Summary) -> Mapping[str, tuple[Fact, ...]]:
-    return facts.of_runs(run for run in summary.measurements if counts(run))
+    return facts.of_runs(run for run in summary.measurements if run.counts)
 
 
 def fact_rows(summaries: Sequence[Summary]) -> list[FactRow]:
@@ -303,7 +303,7 @@ def _receipts(summary: Summary) -> set[tuple[str, float | None]]:
     return {
         (run.log_sha256 or run.started_at or f"r{run.run.repeat}", run.value)
         for run in summary.measurements
-        if counts(run)
+        if run.counts
     }
 
 

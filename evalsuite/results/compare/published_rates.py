@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from evalsuite import paths
 from evalsuite.model import Case, Summary
 from evalsuite.results.measure import facts
-from evalsuite.results.measure.summary import counts
 
 FILE = paths.DATA / "reference" / "published_rates.csv"
 OTHER_BATCH = 4  # a figure of so many times the batch, or of as small a share, says nothing
@@ -96,7 +95,7 @@ def published(one: Summary) -> PublishedRange | None:
     known = rates().get((_plain(case.model), case.total_devices)) if case.device == "gpu" else None
     if not known:
         return None
-    runs = [run for run in one.measurements if counts(run)]
+    runs = [run for run in one.measurements if run.counts]
     sizes = {fact.value for fact in facts.of_runs(runs).get("input_size", ())}
     machines = {str(run.environment or "") for run in runs}
     if len(sizes) != 1:

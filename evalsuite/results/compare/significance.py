@@ -9,7 +9,7 @@ import statistics
 from collections.abc import Sequence
 
 from evalsuite.model import Summary
-from evalsuite.results.measure.summary import FULL_REPEATS, counts, values
+from evalsuite.results.measure.summary import FULL_REPEATS, values
 
 LEAST_GAP = 0.01  # of the medians: less is no difference that anybody should choose by
 LEAST_LEAD = 1 / 3  # of the largest lead in a round: with it five rounds err no more often than five runs a side
@@ -52,7 +52,7 @@ def by_round(summary: Summary) -> dict[tuple[str, int], float]:
     return {
         (run.campaign, run.round): run.value
         for run in summary.measurements
-        if counts(run) and run.value is not None and run.campaign is not None and run.round is not None
+        if run.counts and run.value is not None and run.campaign is not None and run.round is not None
     }
 
 

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from evalsuite.findings import AheadInFirstHalf, AheadInSecondHalf
 from evalsuite.model import Finding, Measurement, Summary
 from evalsuite.results.compare import fairness, significance, winners
-from evalsuite.results.measure.summary import counts
 
 FEWEST_REPORTS = 10  # of a run; half of fewer is no speed
 SPOKEN = ("fastest", "consistent", "unknown_facts")  # words that put one ahead of all others
@@ -39,7 +38,7 @@ def _leads(other: Sequence[float], first: Sequence[float]) -> bool:
 
 
 def _halves(one: Summary) -> tuple[list[float], list[float]] | None:
-    found = [_of_run(run) for run in one.measurements if counts(run)]
+    found = [_of_run(run) for run in one.measurements if run.counts]
     known = [each for each in found if each is not None]
     return ([a for a, _ in known], [b for _, b in known]) if known and len(known) == len(found) else None
 

@@ -7,7 +7,6 @@ from typing import Any
 
 from evalsuite import paths
 from evalsuite.model import Measurement, Protocol, Summary
-from evalsuite.results.measure.summary import counts
 
 SPEC = paths.DATA / "specs" / "full.toml"
 COMMAND = "make report PROFILE=full"
@@ -28,7 +27,7 @@ def full_protocol_s(summaries: Iterable[Summary]) -> float | None:
 
 def median_s(one: Summary, seconds_of: Callable[[Measurement], float | None]) -> float | None:
     """Of the runs that count."""
-    taken = [each for run in one.measurements if counts(run) and (each := seconds_of(run)) is not None]
+    taken = [each for run in one.measurements if run.counts and (each := seconds_of(run)) is not None]
     return statistics.median(taken) if taken else None
 
 

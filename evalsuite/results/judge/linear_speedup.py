@@ -18,7 +18,7 @@ from evalsuite.model import Case, Interval, Summary, Unmeasured, Verdict, Verdic
 from evalsuite.results.compare import fairness
 from evalsuite.results.judge.criteria import LinearSpeedup
 from evalsuite.results.measure.statistics import BOOTSTRAP_LEVEL, SIGNIFICANCE, ratio_of_medians
-from evalsuite.results.measure.summary import DECIDING_ORIGINS, counts, valid, values
+from evalsuite.results.measure.summary import DECIDING_ORIGINS, valid, values
 
 SUSPICIOUS = (SuperLinear, OddEfficiency, UnstableRepeats)  # D11, D12, D08: the numbers contradict themselves
 CHOSEN = (RunTakenAway, JournalBroken)
@@ -177,7 +177,7 @@ def _doubt(
     weak = [one for one in needed if one.origin not in DECIDING_ORIGINS]
     partial = [one for one in needed if one.partial]
     suspicious = [one for one in valid(series.rows) if any(isinstance(each, SUSPICIOUS) for each in one.findings)]
-    runs = [run for one in needed for run in one.measurements if counts(run)]
+    runs = [run for one in needed for run in one.measurements if run.counts]
     methods = sorted({run.throughput.method for run in runs if run.throughput})
     hosts = {machine.hardware for one in needed for machine in fairness.machines(one)}
     unlike = sorted({each.key for one in measured for each in fairness.obstacles(one, base, fairness.SCALES)})
@@ -212,7 +212,7 @@ def _doubt(
 
 
 def _campaigns(base: Summary, measured: Sequence[Summary]) -> tuple[str, Values] | None:
-    of_each = {one.case: {run.campaign for run in one.measurements if counts(run)} for one in (base, *measured)}
+    of_each = {one.case: {run.campaign for run in one.measurements if run.counts} for one in (base, *measured)}
     if unknown := [case for case, campaigns in of_each.items() if None in campaigns]:
         return "campaign_unknown", (("scales", _scales(unknown)),)
     if other := [case for case, campaigns in of_each.items() if campaigns != of_each[base.case]]:

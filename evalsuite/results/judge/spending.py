@@ -4,7 +4,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from evalsuite.model import BatchTrial, Measurement
-from evalsuite.results.measure.summary import counts
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,7 +38,7 @@ def _spent(framework: str, runs: Sequence[Measurement], trials: Sequence[BatchTr
     return Spent(
         framework=framework,
         runs=len(runs),
-        lost=sum(not counts(run) for run in runs),
+        lost=sum(not run.counts for run in runs),
         seconds=sum(seconds for seconds, _ in timed),
         device_hours=sum(seconds * devices for seconds, devices in timed) / 3600,
         trials=len(trials),

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 from evalsuite.documents import RunCommand
 from evalsuite.model import Measurement, Summary
-from evalsuite.results.measure.summary import counts
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,7 +24,7 @@ def first_prints(members: Sequence[Summary], commands: Mapping[str, RunCommand])
 
 
 def _first_print(one: Summary, commands: Mapping[str, RunCommand]) -> FirstPrint | None:
-    run = next((run for run in one.measurements if counts(run)), None)
+    run = next((run for run in one.measurements if run.counts), None)
     command = commands.get(run.run.id) if run else None
     if run is None or command is None or command.recipe.kind != "official" or run.origin != "measured":
         return None

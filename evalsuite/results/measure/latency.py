@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from evalsuite.model import Measurement, Summary
 from evalsuite.results.measure.statistics import nearest_rank
-from evalsuite.results.measure.summary import counts
 
 PERCENTILES = (50, 90, 99)
 FEWEST = {50: 5, 90: 10, 99: 100}  # reports that a percentile needs: one of them lies beyond it
@@ -34,7 +33,7 @@ def of_run(run: Measurement) -> Latency | None:
 
 def of_case(summary: Summary) -> Latency | None:
     """The median over the runs that count of each run's percentiles; None for one that any of them lacks."""
-    timed = [found for run in summary.measurements if counts(run) and (found := of_run(run))]
+    timed = [found for run in summary.measurements if run.counts and (found := of_run(run))]
     if not timed:
         return None
     return Latency(

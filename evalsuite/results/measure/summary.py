@@ -36,7 +36,7 @@ def summaries(measurements: Iterable[Measurement]) -> list[Summary | Unmeasured]
     by_case: dict[Case, list[Measurement]] = {}
     for measurement in measurements:
         by_case.setdefault(measurement.run.case, []).append(measurement)
-    scatter = {case: pooled(_values(run for run in runs if counts(run))) for case, runs in by_case.items()}
+    scatter = {case: pooled(_values(run for run in runs if run.counts)) for case, runs in by_case.items()}
     whole: dict[Case, Pooled] = {}
     for case, own in scatter.items():
         whole[_block(case)] = whole.get(_block(case), NO_RUNS) + own
@@ -53,7 +53,7 @@ def summary(case: Case, measurements: Sequence[Measurement], others: Pooled = NO
     *others*: how much the other cases of its block scatter, for D09.
     """
     runs = tuple(sorted(measurements, key=lambda measurement: measurement.run.repeat))
-    valid = [run for run in runs if counts(run)]
+    valid = [run for run in runs if run.counts]
     values = _values(valid)
     unit = next((run.throughput.unit for run in runs if run.throughput), None)
     if not values or unit is None:
@@ -73,30 +73,25 @@ def summary(case: Case, measurements: Sequence[Measurement], others: Pooled = NO
     )
 
 
-def counts(measurement: Measurement) -> bool:
-    excluded = any(finding.severity in ("exclude", "reject") for finding in measurement.findings)
-    return measurement.value is not None and not excluded
-
-
 def valid(found: Iterable[Summary | Unmeasured]) -> list[Summary]:
     return [one for one in found if isinstance(one, Summary)]
 
 
 def median_run(summary: Summary) -> Measurement:
     """The run whose value is the median; of an even number the slower of the two in the middle."""
-    counted = [(run.value, run) for run in summary.measurements if counts(run) and run.value is not None]
+    counted = [(run.value, run) for run in summary.measurements if run.counts and run.value is not None]
     counted.sort(key=lambda pair: pair[0])
     return counted[(len(counted) - 1) // 2][1]
 
 
 def case_figure(summary: Summary, figure: RunFigure) -> float | None:
     """Over the runs that count and have it."""
-    each = [value for run in summary.measurements if counts(run) and (value := run.figure(figure.name)) is not None]
+    each = [value for run in summary.measurements if run.counts and (value := run.figure(figure.name)) is not None]
     return figure.over_runs(each) if each and figure.over_runs else None
 
 
 def values(summary: Summary) -> list[float]:
-    return _values(run for run in summary.measurements if counts(run))
+    return _values(run for run in summary.measurements if run.counts)
 
 
 def _values(runs: Iterable[Measurement]) -> list[float]:
@@ -105,7 +100,7 @@ def _values(runs: Iterable[Measurement]) -> list[float]:
 
 def short_window(summary: Summary) -> bool:
     """Whether some run that counts measured fewer steps than the full protocol asks for (D07)."""
-    return any(_short(run) for run in summary.measurements if counts(run))
+    return any(_short(run) for run in summary.measurements if run.counts)
 
 
 def _short(run: Measurement) -> bool:

@@ -31,7 +31,7 @@ from evalsuite.findings import (
 from evalsuite.model import Finding, Measurement, Origin, Summary, Unmeasured, Utilisation
 from evalsuite.results.compare import windows
 from evalsuite.results.measure import breakdown, facts, machines
-from evalsuite.results.measure.summary import counts, valid
+from evalsuite.results.measure.summary import valid
 from evalsuite.results.rules import drift, flops_and_energy, other_nodes
 
 MEMORY_TOLERANCE = 0.12  # D22: drivers keep some of it, and GB and GiB differ by 7 %
@@ -165,7 +165,7 @@ def _methods(summaries: Sequence[Summary]) -> Iterable[Finding]:
 
 
 def _methods_of(summary: Summary) -> tuple[str, ...]:
-    return tuple(sorted({run.throughput.method for run in summary.measurements if counts(run) and run.throughput}))
+    return tuple(sorted({run.throughput.method for run in summary.measurements if run.counts and run.throughput}))
 
 
 def _printed_speedups(summaries: Sequence[Summary], commands: Mapping[str, RunCommand]) -> Iterable[Finding]:

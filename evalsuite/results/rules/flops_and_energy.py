@@ -16,7 +16,6 @@ from evalsuite.decode import decode, read_toml
 from evalsuite.findings import AbovePeak, PeakUnverified
 from evalsuite.model import Fact, Finding, Measurement, Summary
 from evalsuite.results.compare import fairness
-from evalsuite.results.measure.summary import counts
 
 MODELS = paths.DATA / "models.toml"
 DEVICES = paths.DATA / "devices.toml"
@@ -146,7 +145,7 @@ class Energy:
 
 def energy(one: Summary) -> Energy | None:
     """By the devices' own counters where all runs read them, else by their sampled power; None without both."""
-    counted = [_counted_j_per_item(run) for run in one.measurements if counts(run)]
+    counted = [_counted_j_per_item(run) for run in one.measurements if run.counts]
     known = [each for each in counted if each is not None]
     if known and len(known) == len(counted):
         return Energy(joules_per_item=statistics.median(known), method="energy counter")

@@ -8,7 +8,7 @@ from evalsuite.model import Case, Measurement, Skip, Summary, Unmeasured
 from evalsuite.results.compare.answers import Answer, answers
 from evalsuite.results.compare.ranking import Entrant
 from evalsuite.results.compare.scaling import with_scaling
-from evalsuite.results.measure.summary import counts, summaries
+from evalsuite.results.measure.summary import summaries
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,7 +51,7 @@ def with_and_without(
 
 
 def _runs(answer: Answer) -> list[Measurement]:
-    return [run for one in answer.ranked for run in one.summary.measurements if counts(run)]
+    return [run for one in answer.ranked for run in one.summary.measurements if run.counts]
 
 
 def _key(answer: Answer) -> tuple[object, ...]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from evalsuite.findings import DifferentNodes, OtherNodes
 from evalsuite.model import Finding, Measurement, Summary, Unmeasured
 from evalsuite.results.compare import fairness
-from evalsuite.results.measure.summary import counts, valid
+from evalsuite.results.measure.summary import valid
 
 Nodes = frozenset[tuple[str, ...]]
 
@@ -48,7 +48,7 @@ def mark_summaries(rows: Iterable[Summary | Unmeasured]) -> list[Summary | Unmea
 
 
 def _nodes(summary: Summary) -> Nodes:
-    hosts = [tuple(sorted(run.hosts)) for run in summary.measurements if counts(run)]
+    hosts = [tuple(sorted(run.hosts)) for run in summary.measurements if run.counts]
     told = summary.case.nodes > 1 and all(len(each) == summary.case.nodes for each in hosts)
     return frozenset(hosts) if told else frozenset()
 

@@ -10,7 +10,7 @@ from evalsuite import paths
 from evalsuite.model import Case, Score, Summary
 from evalsuite.results.compare.published_rates import PublishedRange, published
 from evalsuite.results.measure import facts
-from evalsuite.results.measure.summary import counts, median_run
+from evalsuite.results.measure.summary import median_run
 
 FAR = 4.0  # times slower than the median of the others: more than libraries of one generation differ by
 FEWEST_OTHERS = 2  # frameworks whose median is a yardstick
@@ -145,7 +145,7 @@ def _at_chance(found: Iterable[Summary]) -> Iterator[AtChance]:
 
 
 def _classes(one: Summary) -> int | None:
-    stated = facts.of_runs(run for run in one.measurements if counts(run)).get("data", ())
+    stated = facts.of_runs(run for run in one.measurements if run.counts).get("data", ())
     names = " ".join((one.case.model, one.case.recipe, *(fact.value for fact in stated))).lower()
     return next((classes for word, classes in CLASSES.items() if word in names), None)
 
@@ -163,7 +163,7 @@ def _one_clock(found: Iterable[Summary]) -> Iterator[OneClock]:
 
 
 def _unconfirmed(one: Summary) -> list[bool]:
-    return [bool(run.throughput and run.throughput.is_unconfirmed) for run in one.measurements if counts(run)]
+    return [bool(run.throughput and run.throughput.is_unconfirmed) for run in one.measurements if run.counts]
 
 
 def settings(case: Case) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ from evalsuite.report.text.findings import english, sentence
 from evalsuite.results.compare import fairness
 from evalsuite.results.evaluation import evaluate
 from evalsuite.results.measure.measurement import measurement
-from evalsuite.results.measure.summary import counts, summary
+from evalsuite.results.measure.summary import summary
 from evalsuite.runs.store import Store
 from tests import runfolders
 from tests.toys import CASE
@@ -63,7 +63,7 @@ class TestWhatWasTrained:
     def test_a_run_counts_where_every_node_left_records(self, case, code, told, tmp_path):
         found = measurement(runfolders.finished(tmp_path, case=case))
 
-        assert counts(found) is (code == "")
+        assert found.counts is (code == "")
         assert said(found, code) == told if code else codes(found) == []
 
     def test_a_script_that_uses_one_of_four_devices_is_no_perfect_scaling(self, tmp_path):
@@ -120,7 +120,7 @@ class TestWhatWasTrained:
 
         found = measurement(runfolders.finished(tmp_path, host, replace(CASE, devices_per_node=4), recipe=recipe))
 
-        assert not counts(found)
+        assert not found.counts
         assert said(found, "other_world_size") == "the log says that 1 device trained, and 4 were planned"
 
     def test_three_of_four_processes_that_print_are_too_few(self, tmp_path):
@@ -130,7 +130,7 @@ class TestWhatWasTrained:
 
         found = measurement(runfolders.finished(tmp_path, runfolders.Host(printed=[*printed, silent]), case))
 
-        assert not counts(found)
+        assert not found.counts
         assert said(found, "ranks_missing") == "3 of 4 processes printed steps"
 
     def test_step_times_that_add_up_to_more_than_the_run_lasted_do_not_count(self, tmp_path):
@@ -138,7 +138,7 @@ class TestWhatWasTrained:
 
         found = measurement(runfolders.finished(tmp_path, runfolders.Host(printed=[at_once]), duration_s=0.4))
 
-        assert not counts(found)
+        assert not found.counts
         assert said(found, "window_longer_than_run") == (
             "by the script's own figures the measured steps took 1,000\u202fs, and the whole run took 0.4000\u202fs"
         )
@@ -153,7 +153,7 @@ class TestWhatWasTrained:
 
         found = measurement(folder)
 
-        assert not counts(found)
+        assert not found.counts
         assert said(found, "changed_since_run") == f"changed since the run ended: {file.name}. Its value does not count"
 
 
@@ -212,7 +212,7 @@ class TestUtilisation:
         gpu = figures.get("gpu")
         assert (gpu and {name: getattr(gpu, name) for name in figure}) == figure
         assert codes(found) == ([code] if code else [])
-        assert counts(found) is (code != "devices_idle")
+        assert found.counts is (code != "devices_idle")
         assert not told or said(found, code) == told
 
     def test_a_host_without_samples_leaves_no_figure(self, tmp_path):
@@ -419,7 +419,7 @@ class TestWhatIsSaidInBothLanguages:
 
         assert ("D25" in codes(found)) is (ended == {})  # a process that did not report success did not lie
         if not ended:
-            assert not counts(found)
+            assert not found.counts
             assert said(found, "D25") == "the process reported success, but its log ends in the middle of line 120"
             assert self.chinese(found, "D25") == "进程报告成功，但日志在第 120 行中途截断"
 

@@ -16,7 +16,6 @@ from evalsuite.report.sections.quality.broken_rules import BrokenRule, broken_ru
 from evalsuite.report.sections.verdict import answers
 from evalsuite.report.text import findings, names, numbers, options
 from evalsuite.report.text.words import Rendered, Words
-from evalsuite.results.measure.summary import counts
 from evalsuite.results.rules.machine_noise import with_and_without
 
 PARTS = ("counts", "findings", "failures", "attempts", "skips", "repeats", "cost")
@@ -50,8 +49,8 @@ def _facts(subject: Subject) -> Mapping[str, object]:
         "broken": broken_rules(book),
         "place": partial(place, book),
         "state_of": states.how,
-        "failures": [run for run in book.measurements if not counts(run) and run.value is None],
-        "excluded": [run for run in book.measurements if run.value is not None and not counts(run)],
+        "failures": [run for run in book.measurements if not run.counts and run.value is None],
+        "excluded": [run for run in book.measurements if run.value is not None and not run.counts],
         "noisy": [one for one in book.valid if one.cv is not None and one.cv > NoisyRepeats.limit],
         "noisy_limit": numbers.limit(NoisyRepeats.limit),
         "skips": _skips(book),
@@ -88,7 +87,7 @@ def _finding_row(broken: BrokenRule, writer: MarkdownWriter) -> list[str]:
 
 def _empty_parts(book: Book) -> list[str]:
     shown = {
-        "failures": [run for run in book.measurements if not counts(run)],
+        "failures": [run for run in book.measurements if not run.counts],
         "attempts": book.evaluation.campaigns or book.evaluation.superseded,
         "skips": book.skips,
     }

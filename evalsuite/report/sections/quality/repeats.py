@@ -11,7 +11,6 @@ from evalsuite.report.figures import Look
 from evalsuite.report.sections.common.captioned_figure import CaptionedFigure, panel_name, setting
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.words import Text, Words
-from evalsuite.results.measure.summary import counts
 
 MOST_REPEATS_DRAWN = 30
 
@@ -70,8 +69,8 @@ def _repeats(label: str, summary: Summary) -> figures.Repeats:
     return figures.Repeats(
         label=label,
         framework=summary.case.framework,
-        values=tuple(run.value for run in summary.measurements if run.value is not None and counts(run)),
-        excluded=tuple(run.value for run in summary.measurements if run.value is not None and not counts(run)),
+        values=tuple(run.value for run in summary.measurements if run.value is not None and run.counts),
+        excluded=tuple(run.value for run in summary.measurements if run.value is not None and not run.counts),
         unit=names.visible(summary.unit),
         ref=names.case_anchor(summary.case),
     )

@@ -17,7 +17,6 @@ from evalsuite.report.sections.reproduction.shell import Shell
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.numbers import Number
 from evalsuite.results.judge import rerun_command
-from evalsuite.results.measure.summary import counts
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -138,7 +137,7 @@ def _of_run(run: Measurement) -> RunProvenance:
         value=numbers.throughput(run.value) if run.value is not None else None,
         clock=numbers.throughput(found.clock_items_per_s) if found and found.clock_items_per_s else None,
         same_source=found is not None and found.is_clock,
-        total=recount.total(run) if counts(run) else None,
+        total=recount.total(run) if run.counts else None,
         lines=f"{found.line_first}–{found.line_last}" if found and found.line_first and found.line_last else None,
         steps=f"{window.first_step}–{window.last_step}" if window else None,
     )
