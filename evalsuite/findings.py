@@ -3,16 +3,19 @@
 A finding is one of these classes with its values: `Drift(change=0.07, where=run.id)`. The sentences about it are in
 `data/rules/<code>.toml`; the limits that judge are the defaults of its fields (`Drift.limit`).
 
-To add a rule: declare it, write its file of words, and raise it. tests/unit/test_findings.py names what lacks.
+To add a rule: declare it here, write its file of words and its test; tests/unit/test_findings.py names what lacks. A
+rule of samples, of a run or of all cases detects by itself, with one of the methods in `DETECTORS`; what only the
+reading of a log or another calculation sees is raised there.
 """
 
 import dataclasses
 import re
-from collections.abc import Callable, Mapping
+import typing
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum, auto
-from typing import Annotated, TypeVar, dataclass_transform, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, TypeVar, dataclass_transform, get_args, get_origin, get_type_hints
 
-from evalsuite.model import Finding, Protocol, Severity
+from evalsuite.model import STAMPS, Finding, Measurement, Protocol, Severity, Summary
 
 F = TypeVar("F", bound=Finding)
 
@@ -76,6 +79,11 @@ Quote = Annotated[str, Kind.QUOTE]
 Said = Annotated[str, Kind.SAID]
 
 RULES: dict[str, type[Finding]] = {}  # by name
+DETECTORS = {  # class methods of rules → what is given to them
+    "in_samples": "DeviceReadings, of the measured steps of a run",
+    "in_run": "Measurement",
+    "in_cases": "Sequence[Summary], all cases with a value",
+}
 UNRAISED: Mapping[str, str] = {  # data rules without a finding → where they are kept
     "D01": "evalsuite.logs.text.records",
     "D02": "evalsuite.report.book.blocks",
@@ -99,6 +107,21 @@ def rule(code: str, severity: Severity, *, keeps: str | None = None) -> Callable
         return made
 
     return declared
+
+
+class DeviceReadings(typing.Protocol):
+    """What the sensors said of a run's devices while its steps were measured."""
+
+    def each(self, quantity: str) -> Iterable[Sequence[float]]:
+        """The readings of each device that has some, in order of time."""
+
+
+def detect(how: str, evidence: object) -> Iterator[Finding]:
+    """What the rules with a detector *how* find in *evidence*."""
+    for known in RULES.values():
+        detector: Callable[[Any], Iterable[Finding]] | None = getattr(known, how, None)
+        if detector is not None:
+            yield from detector(evidence)
 
 
 @rule("D04", "exclude")
@@ -184,6 +207,14 @@ class HostClocksDiffer(Finding):
 class ClockBackwards(Finding):
     reports: Count
     of_reports: Count
+
+    @classmethod
+    def in_run(cls, run: Measurement) -> Iterator[Finding]:
+        """By the log's own stamps, not by arrivals: two lines in one write have the same, and nothing is wrong."""
+        measured = run.throughput
+        times = measured.step_time_s if measured is not None and measured.method == STAMPS else ()
+        if (count := sum(seconds <= 0 for seconds in times)) > 0:
+            yield cls(reports=count, of_reports=len(times))
 
 
 @rule("D25", "reject")
@@ -308,11 +339,31 @@ class ClocksHeldBack(Finding):
     share: Share  # of the readings of the worst
     limit: Limit = 0.05
 
+    @classmethod
+    def in_samples(cls, devices: DeviceReadings) -> Iterator[Finding]:
+        """By nvml.h, nvmlClocksEventReason…: slowed down by the hardware (8), by heat (32, 64) or by a brake on power
+        (128). That the power cap is reached (4) is how a busy device works, and no more is said of it."""
+        slowed, fewest = 8 | 32 | 64 | 128, 5
+        shares = [
+            sum(int(bits) & slowed != 0 for bits in readings) / len(readings)
+            for readings in devices.each("gpus.clock_limits")
+            if len(readings) >= fewest
+        ]
+        if held := [share for share in shares if share > cls.limit]:
+            yield cls(devices=len(held), of=len(shares), share=max(held))
+
 
 @rule("device_errors", "flag")
 class DeviceErrors(Finding):
     driver: Count  # critical ones that the driver reported
     memory: Count  # that ECC could not correct
+
+    @classmethod
+    def in_samples(cls, devices: DeviceReadings) -> Iterator[Finding]:
+        driver = sum(int(counts[-1]) for counts in devices.each("gpus.driver_errors"))
+        memory = sum(int(counts[-1] - counts[0]) for counts in devices.each("gpus.memory_errors_uncorrected"))
+        if driver or memory > 0:
+            yield cls(driver=driver, memory=max(0, memory))
 
 
 @rule("devices_idle", "exclude")
@@ -625,6 +676,19 @@ class BelowTarget(Finding):
 class MethodsDiffer(Finding):
     methods: tuple[Method, ...]
     base_methods: tuple[Method, ...]
+
+    @classmethod
+    def in_cases(cls, summaries: Sequence[Summary]) -> Iterator[Finding]:
+        of_case = {
+            one.case: tuple(
+                sorted({run.throughput.method for run in one.measurements if run.counts and run.throughput})
+            )
+            for one in summaries
+        }
+        for one in summaries:
+            base = of_case.get(one.base, ()) if one.base else ()
+            if base and one.base != one.case and of_case[one.case] != base:
+                yield cls(methods=of_case[one.case], base_methods=base, where=one.case.id)
 
 
 @rule("peak_unverified", "flag")

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from evalsuite.findings import MachineDrifts
 from evalsuite.launch.checks import drift_probe
 from evalsuite.model import Measurement, Run
 from evalsuite.plan import plan, spec
@@ -23,6 +24,7 @@ def test_a_steady_machine_has_nothing_to_say():
 def test_a_machine_that_slows_down_is_told_with_its_size():
     (found,) = drift.findings([measured(0, 0.30), measured(1, 0.30), measured(2, 0.36)])
 
+    assert isinstance(found, MachineDrifts)
     assert (found.least_s, found.most_s, found.blocks) == (0.30, 0.36, 3)
     assert found.change == pytest.approx(0.2)
 

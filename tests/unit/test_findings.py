@@ -56,6 +56,12 @@ def raised() -> set[str]:
 
 
 RAISED = raised()
+TESTED = {
+    word
+    for file in HOUSE.glob("tests/**/test_*.py")
+    if file.name != "test_findings.py"
+    for word in re.findall(r"\w+", file.read_text(encoding="utf-8"))
+}
 
 
 def example(rule):
@@ -105,7 +111,15 @@ def test_every_rule_has_a_file_with_all_that_is_said_of_it(code):
     for rule in findings.of_code(code):
         places = {place.removesuffix("_text") for place in placeholders(said["says"][rule.name]["en"])}
         assert places <= set(findings.kinds(rule)), f"{file.name}: [says.{rule.name}] has unknown places"
-        assert rule.__name__ in RAISED, f"{rule.__name__} is raised nowhere"
+        detects = any(hasattr(rule, how) for how in findings.DETECTORS)
+        assert detects or rule.__name__ in RAISED, f"{rule.__name__} has no detector, and is raised nowhere"
+
+
+@pytest.mark.parametrize("rule", RULES.values(), ids=list(RULES))
+def test_every_rule_has_a_test_that_asks_for_it(rule):
+    """By its class, its name or its code, in another file than this."""
+    numbered = {rule.code[:3]} if re.match(r"D\d\d", rule.code) else set()
+    assert {rule.__name__, rule.name, rule.code, *numbered} & TESTED, f"no test asks for {rule.__name__}"
 
 
 def test_nothing_is_worded_that_is_no_rule():

@@ -10,6 +10,7 @@ from evalsuite.agent.heartbeat import EvaluatorLost
 from evalsuite.agent.order import EVALUATOR_LOST, NOT_FOUND
 from evalsuite.documents import HostEnvironment
 from evalsuite.errors import EvalsuiteError
+from evalsuite.findings import SideBySide
 from evalsuite.launch import campaign, fault_attribution, runner
 from evalsuite.launch.checks import drift_probe
 from evalsuite.launch.remote import launcher_errors
@@ -17,6 +18,7 @@ from evalsuite.model import Run
 from evalsuite.plan import hosts, over_hosts, spec
 from evalsuite.plan import plan as planning
 from evalsuite.results.evaluation import evaluate
+from evalsuite.results.measure import measurement
 from evalsuite.runs.endings import AgentOutcome, Outcome
 from evalsuite.runs.planned import Planned
 from evalsuite.runs.store import RunFolder, Store
@@ -31,6 +33,17 @@ COUNTS = {"left_behind": 0, "survivors": 0, "samples": 1, "samples_missed": 0}
 AGENT = AgentOutcome(exit_code=1, signal=None, timed_out=False, interrupted_by=None, error=None, **TIMES, **COUNTS)
 LOST = {"status": "failed", "reason": "the node agent was lost on vm", "fault": "infrastructure", "exit_code": -9}
 FAILED = {"status": "failed", "reason": "exit code 1", "exit_code": 1}
+
+
+def test_evaluations_that_went_on_beside_a_run_are_counted_and_said(tmp_path):
+    with Store(tmp_path).claim(RUN) as folder:
+        for host, beside in (("n0", 1), ("n1", 2)):
+            folder.write_agent(host, replace(AGENT, exit_code=0, beside=beside))
+        runfolders.fill(folder)
+
+    found = measurement.measurement(folder).findings
+
+    assert [one for one in found if isinstance(one, SideBySide)] == [SideBySide(evaluations=2, where=RUN.id)]
 
 
 # who failed

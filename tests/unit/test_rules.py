@@ -59,7 +59,10 @@ def test_control_characters_and_markup_are_noted_with_their_fields():
 
     found = data_rules.check_measurements([odd, plain])
 
-    assert [[f.attributes for f in run.findings] for run in found] == [[("host", "framework_version")], []]
+    assert [[(f.code, f.attributes) for f in run.findings] for run in found] == [
+        [("D26", ("host", "framework_version"))],
+        [],
+    ]
 
 
 def test_an_unknown_origin_is_treated_as_cited():

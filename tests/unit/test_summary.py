@@ -102,3 +102,11 @@ def test_two_frameworks_compare_when_nothing_else_differs_and_three_repeats_each
 
     assert found.ratio.value == pytest.approx(2.0)
     assert found.significant is significant
+
+
+@pytest.mark.parametrize(("repeats", "noted"), [(7, []), (9, ["D06"])])
+def test_more_repeats_than_usual_are_noted_and_all_count(repeats, noted):
+    found = case_of([100.0] * repeats)
+
+    assert [code for code in codes(found) if code == "D06"] == noted
+    assert found.n == repeats

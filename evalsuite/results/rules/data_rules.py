@@ -13,11 +13,9 @@ from evalsuite import paths
 from evalsuite.documents import Citation, CitedFigure, HostEnvironment, RunCommand
 from evalsuite.findings import (
     AboveCapacity,
-    ClockBackwards,
     DeviceAboveCapacity,
     DuplicateRepeat,
     FactsDisagree,
-    MethodsDiffer,
     OddMemory,
     PrintedSpeedupDiffers,
     PublishedDiffers,
@@ -27,6 +25,7 @@ from evalsuite.findings import (
     SourcesDiffer,
     StrangeText,
     UnknownOrigin,
+    detect,
 )
 from evalsuite.model import Finding, Measurement, Origin, Summary, Unmeasured, Utilisation
 from evalsuite.results.compare import windows
@@ -56,7 +55,7 @@ def _checked(run: Measurement, duplicate: bool, copy_of: str | None) -> Measurem
         *([_duplicate(run)] if duplicate else []),
         *([SameBytes(first=copy_of)] if copy_of else []),
         *too_fast.values(),
-        *_backwards(run),
+        *detect("in_run", run),
         *breakdown.findings(run.breakdown),
         *_strange(run),
     ]
@@ -115,17 +114,6 @@ def _too_fast(used: Utilisation) -> Finding | None:
     return above(resource=used.resource, mean=used.mean, capacity=used.capacity, unit=used.unit)
 
 
-def _backwards(run: Measurement) -> Iterable[Finding]:
-    """D21: reports of the window that end before they begin, by the log's own stamps.
-
-    Not by arrivals: two lines in one write have the same, and nothing is wrong.
-    """
-    measured = run.throughput
-    times = measured.step_time_s if measured is not None and measured.method == "log stamps" else ()
-    if (count := sum(seconds <= 0 for seconds in times)) > 0:
-        yield ClockBackwards(reports=count, of_reports=len(times))
-
-
 def _strange(run: Measurement) -> Iterable[Finding]:
     """D26: which fields of the run hold characters that are shown spelled out."""
     names = ("reason", "host", "framework_version", "log", "environment")
@@ -147,25 +135,13 @@ def findings(
         *_machines(environments),
         *_said_of_machines(summaries),
         *_printed_speedups(valid(summaries), known),
-        *_methods(valid(summaries)),
+        *detect("in_cases", valid(summaries)),
         *flops_and_energy.findings(valid(summaries)),
         *windows.findings(valid(summaries)),
         *drift.findings([run for one in summaries for run in one.measurements]),
         *other_nodes.findings([run for one in summaries for run in one.measurements]),
         *_cited_figures((run for one in summaries for run in one.measurements), known),
     )
-
-
-def _methods(summaries: Sequence[Summary]) -> Iterable[Finding]:
-    of_case = {one.case: _methods_of(one) for one in summaries}
-    for one in summaries:
-        base = of_case.get(one.base, ()) if one.base else ()
-        if base and one.base != one.case and set(of_case[one.case]) != set(base):
-            yield MethodsDiffer(methods=of_case[one.case], base_methods=base, where=one.case.id)
-
-
-def _methods_of(summary: Summary) -> tuple[str, ...]:
-    return tuple(sorted({run.throughput.method for run in summary.measurements if run.counts and run.throughput}))
 
 
 def _printed_speedups(summaries: Sequence[Summary], commands: Mapping[str, RunCommand]) -> Iterable[Finding]:

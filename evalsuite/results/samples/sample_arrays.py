@@ -1,7 +1,7 @@
 """The samples of a host as arrays. Imported where a figure is computed: numpy loads slowly."""
 
 import math
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -10,7 +10,7 @@ from numpy import bool_, float64, int64
 from numpy.typing import NDArray
 
 from evalsuite.runs.columns import PackedTables
-from evalsuite.runs.samples import Header, Samples
+from evalsuite.runs.samples import Header, Samples, gpu_name
 
 EXACT = 20_000  # summing more numbers exactly takes as long as all the rest
 LARGEST_SUM = 2**62  # of whole numbers in an array
@@ -118,6 +118,24 @@ class Readings:
         first = max(0, int(numpy.searchsorted(self.times_s, begin_s, side="right")) - 1)
         last = int(numpy.searchsorted(self.times_s, end_s, side="left")) + 1
         return self.some(slice(first, last))
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeviceSeries:
+    """What rules see of the job's devices (`findings.DeviceReadings`): their readings from *begin_s* to *end_s*."""
+
+    hosts: Sequence[Readings]
+    begin_s: float
+    end_s: float
+
+    def each(self, quantity: str) -> Iterator[Floats]:
+        for host in self.hosts:
+            table = host.table(quantity)
+            inside = (host.times_s >= self.begin_s) & (host.times_s <= self.end_s)
+            for gpu in host.header.gpus or ():
+                row = table.row(gpu_name(gpu.index)) if table and gpu.of_job is not False else None
+                if row is not None and (values := row[0][row[1] & inside]).size:
+                    yield values
 
 
 def on_one_clock(hosts: Mapping[str, Samples], clock: str | None) -> list[Readings]:

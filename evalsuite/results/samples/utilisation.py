@@ -11,9 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from evalsuite.findings import DevicesIdle, ImpossibleSamples, ThinSamples
+from evalsuite.findings import DevicesIdle, ImpossibleSamples, ThinSamples, detect
 from evalsuite.model import Finding, Timeline, Utilisation, Window
-from evalsuite.results.samples import device_health
 from evalsuite.runs.samples import Header, Samples, gpu_name
 
 if TYPE_CHECKING:
@@ -131,7 +130,7 @@ def of_job(
     """
     if window.begin_s is None or window.end_s is None or window.end_s <= window.begin_s:
         return (), ()
-    from evalsuite.results.samples.sample_arrays import on_one_clock
+    from evalsuite.results.samples.sample_arrays import DeviceSeries, on_one_clock
 
     span = Bounds(window.begin_s, window.end_s)
     near = [one.near(*span) for one in on_one_clock(hosts, clock)]
@@ -147,7 +146,11 @@ def of_job(
         if resource == "gpu":
             idle += _idle(same, planned)
     enough = tuple(figure for figure in used if figure.coverage >= LEAST_COVERAGE)
-    return enough, (*_findings(used, impossible), *idle, *device_health.findings(near, *span))
+    return enough, (
+        *_findings(used, impossible),
+        *idle,
+        *detect("in_samples", DeviceSeries(hosts=near, begin_s=span.begin_s, end_s=span.end_s)),
+    )
 
 
 def _over_link(resource: str, of_host: Sequence[ReadingSeries], planned: Devices | None) -> Sequence[ReadingSeries]:

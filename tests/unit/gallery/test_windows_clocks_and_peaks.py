@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evalsuite.findings import HostClocksDiffer, LastBatchShort
 from evalsuite.model import Fact, Window
 from evalsuite.report.text.findings import english
 from evalsuite.results.compare import windows
@@ -59,7 +60,7 @@ class TestTheClocksOfHosts:
     def test_a_host_whose_clock_is_half_a_minute_ahead_is_named(self):
         (found,) = host_clocks.findings({"a": host(1000, 60), "b": host(1030, 61)})
 
-        assert (found.host, found.first, found.offset_s) == ("b", "a", 30)
+        assert found == HostClocksDiffer(host="b", first="a", offset_s=30.0)
         assert english(found).startswith("by the clock of b its part of the run was 30.00\u202fs earlier or later than")
 
     @pytest.mark.parametrize("other", [host(1020, 40), host(1000, 90), host(980, 100), host(1004, 60), host(None, 60)])
@@ -128,6 +129,7 @@ class TestTheLastBatchOfAnEpoch:
     def test_several_epochs_in_the_window_count_each(self):
         found = epochs.last_batch(self.CASE, within(101, 500), 1_281_167)
 
+        assert isinstance(found, LastBatchShort)
         assert found.most == pytest.approx(3 * (1 - 3215 / 8192) / 400)
 
     @pytest.mark.parametrize(
