@@ -11,7 +11,7 @@ BIN     := $(VENV)/bin
 SIDE_BY_SIDE := --numprocesses logical --maxprocesses 8 --dist loadfile
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo report official plan equivalence test test-crash test-clusters test-frameworks test-attacks unit real check lint docs examples bench clean
+.PHONY: help setup demo report official rehearse plan equivalence test test-crash test-clusters test-frameworks test-attacks unit real check lint docs examples bench clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -39,6 +39,9 @@ official: setup ## the same for the official scripts that train without a GPU, o
 	-$(BIN)/python -m evalsuite repositories get --profile official-cpu
 	$(BIN)/python tools/random_datasets.py $(DATA)
 	EVALSUITE_DATA=$(abspath $(DATA)) $(BIN)/python -m evalsuite compare --profile official-cpu --runs $(RUNS) --out $(OUT)
+
+rehearse: setup ## the first steps of official scripts on a CPU, one at a time: all, or RECIPES="F/R …"; up to 2.5 GB at once
+	$(BIN)/python -m evalsuite rehearse $(foreach recipe,$(RECIPES),--recipe $(recipe)) --out rehearsals
 
 plan: setup ## show what `make report` would run
 	$(BIN)/python -m evalsuite plan --profile $(PROFILE) --runs $(RUNS)

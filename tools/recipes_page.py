@@ -183,9 +183,8 @@ def _rehearsed(seen) -> str:
         where = f"; script from {one.origin}" if " at " not in one.origin else ""
         scales = "; ".join(_scale(scale, each) for scale, each in sorted(one.scales.items()))
         pins = f"{one.python}: {', '.join(one.pins)}{where}"
-        rows.append(
-            f"| {framework} | {recipe} | {scales} | {one.date} | {pins} | {stand_ins} | {_changes(one.changes)} |\n"
-        )
+        cells = (framework, recipe, scales, one.date, pins, stand_ins, _changes(one.changes))
+        rows.append(f"| {' | '.join(cells)} |\n")
     return "".join(rows) if seen else ""
 
 

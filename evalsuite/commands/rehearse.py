@@ -31,6 +31,7 @@ from evalsuite.plan.evidence import Evidence, ScaleEvidence
 from evalsuite.plan.rehearsal import Rehearsal
 from evalsuite.plan.spec import Spec
 from evalsuite.registry import discover
+from evalsuite.results.measure import measurement
 from evalsuite.runs.planned import Planned
 from evalsuite.runs.store import RunFolder, Store
 
@@ -128,7 +129,7 @@ def _each_scale(
     engine = engine_options.engine(arguments)
     rehearsals.check_disk(recipe, store.root)
     rehearsals.fetch(recipe, how, arguments.mirror, note)
-    scales = [spec.scale(word) for word in arguments.scales.split(",")] if arguments.scales else how.scales
+    scales = _scales(arguments.scales, how, engine)
     with rehearsals.environment(recipe, keep=arguments.keep_environments, progress=note) as made:
         going = _Rehearsal(
             adapter=adapter,
@@ -188,14 +189,14 @@ class _Rehearsal:
     def _read(self, ended: EndedRun) -> Rehearsed:
         """What the log says; evidence is written where all the steps were taken."""
         case, folder, well = ended.run.case, self.store.folder(ended.run), ended.outcome.ended_well
-        recipe = self.recipe
-        dialects = catalogue.known(search_paths(self.arguments))
-        read = reading.read_run(
-            folder.logs(), case, recipe.dialect_name, scope=recipe.scope, dialects=dialects, ended_well=well
-        )
+        recipe, places = self.recipe, search_paths(self.arguments)
+        dialects = catalogue.known(places)
+        read = reading.read_run(folder.logs(), case, recipe.dialect_name, scope=recipe.scope, dialects=dialects)
         if not read.steps:
             reason = _with_log(ended.outcome.reason or read.reason, folder)
             return Rehearsed(recipe=self.name, scale=case.scale, reason=reason)
+        judged = measurement.measurement(folder, places)  # as a run is judged that was stopped
+        read = replace(read, status=judged.status, reason=judged.reason)
         seen, asked = read.steps[-1].index, case.protocol.total_steps
         whole = seen >= asked or read.status == "ok"  # some do not print the steps that they skip
         lacking = "" if whole else Message("commands.rehearse_steps", seen=seen, asked=asked)
@@ -252,6 +253,13 @@ class _Rehearsal:
         )
         note(say("rehearse.written", path=evidence.write(proof, proofs)))
         return found
+
+
+def _scales(asked: str | None, how: Rehearsal, engine: Engine) -> Sequence[tuple[int, int]]:
+    """Those of the recipe that there are hosts for, unless some are *asked* for."""
+    if asked:
+        return [spec.scale(word) for word in asked.split(",")]
+    return [scale for scale in how.scales if scale[0] <= max(1, len(engine.nodes))]
 
 
 def _refusal(case: Case, recipe: Recipe, engine: Engine) -> str | None:

@@ -9,6 +9,7 @@ from evalsuite import files, paths
 from evalsuite.adapter import Recipe
 from evalsuite.decode import at_least
 from evalsuite.documents import Document
+from evalsuite.messages import Phrase
 from evalsuite.model import Case, Device, Status
 from evalsuite.plan import repositories, spec
 
@@ -33,7 +34,7 @@ class ScaleEvidence:
     reports: Count  # lines with a step
     options: tuple[tuple[str, str], ...]
     status: Status  # what the log reader made of it
-    reason: str
+    reason: Phrase
     dialect: str
     unit: str | None
     logs: Mapping[str, str]  # name → SHA-256

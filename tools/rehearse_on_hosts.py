@@ -1,0 +1,37 @@
+"""Rehearses official scripts over two hosts with sshd, played by network namespaces on this machine.
+
+python tools/rehearse_on_hosts.py --recipe FRAMEWORK/RECIPE [--scales 2x1] [what else `evalsuite rehearse` takes]
+
+Needs root, sshd and what `tests/namespaces.py` names.
+"""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+HOUSE = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(HOUSE))
+
+from tests import mpi_launchers, namespaces
+
+NAMES = ("a", "b")
+
+
+def main() -> int:
+    if why := namespaces.sshd_missing():
+        print(why, file=sys.stderr)
+        return 1
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # ends the hosts too
+    given = sys.argv[1:]
+    scales = () if any(word.startswith("--scales") for word in given) else ("--scales", "2x1")
+    with namespaces.network(*NAMES) as hosts, namespaces.reached_by_ssh(list(hosts.values())) as config:
+        command = (sys.executable, "-m", "evalsuite", "rehearse", *given, *scales, "--hosts", ",".join(NAMES))
+        line = hosts["a"].enter(*command, folder=Path.cwd())
+        variables = {**os.environ, "PYTHONPATH": str(HOUSE), **mpi_launchers.variables(config)}
+        return subprocess.run(line, env=variables).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())
