@@ -161,6 +161,9 @@ class _Rehearsal:
 
     def at(self, scale: tuple[int, int]) -> Rehearsed:
         case = rehearsal.case(self.adapter.name, self.recipe, self.how, scale)
+        if why := self.recipe.refusal(case) or self.engine.refusal(case):
+            return Rehearsed(recipe=self.name, scale=case.scale, reason=why)
+        rehearsals.make_data(self.recipe, case, keep=self.arguments.keep_environments, progress=note)
         if why := _refusal(case, self.recipe, self.engine):
             return Rehearsed(recipe=self.name, scale=case.scale, reason=why)
         return self._read(self._launch(case))
@@ -263,7 +266,7 @@ def _scales(asked: str | None, how: Rehearsal, engine: Engine) -> Sequence[tuple
 
 
 def _refusal(case: Case, recipe: Recipe, engine: Engine) -> str | None:
-    if why := recipe.refusal(case) or engine.refusal(case) or readiness.refusal()(case, recipe):
+    if why := readiness.refusal()(case, recipe):
         return why
     if not engine.nests and recipe.spawn == "once" and case.nodes > 1:
         return Message("commands.launcher_inside_launcher", recipe=recipe.name)

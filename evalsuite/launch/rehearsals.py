@@ -9,10 +9,11 @@ from pathlib import Path
 from evalsuite import files, paths
 from evalsuite.adapter import Recipe
 from evalsuite.errors import EvalsuiteError
-from evalsuite.launch.provision import checkouts, virtualenvs
+from evalsuite.launch.provision import checkouts, made_data, readiness, virtualenvs
 from evalsuite.launch.provision.virtualenvs import Environment
+from evalsuite.model import Case
+from evalsuite.plan import data_sets, repositories
 from evalsuite.plan import rehearsal as rehearsals
-from evalsuite.plan import repositories
 from evalsuite.plan.rehearsal import Rehearsal
 from evalsuite.runs import rehearsed
 from evalsuite.runs.store import RunFolder
@@ -53,6 +54,22 @@ def environment(recipe: Recipe, *, keep: bool, progress: Callable[[str], None]) 
         finally:
             if before is None and not keep:
                 shutil.rmtree(made.folder, ignore_errors=True)
+
+
+def make_data(recipe: Recipe, case: Case, *, keep: bool, progress: Callable[[str], None]) -> None:
+    """Makes the data sets, as small as they come, that *recipe* reads for *case* and that are not there. Raises
+    EvalsuiteError."""
+    for name in readiness.data_sets(case, recipe):
+        if not (paths.data_sets() / name).exists():
+            _make_data_set(name, keep, progress)
+
+
+def _make_data_set(name: str, keep: bool, progress: Callable[[str], None]) -> None:
+    declared = data_sets.data_set(name)
+    if declared.beside and not (paths.data_sets() / declared.beside).exists():
+        _make_data_set(declared.beside, keep, progress)
+    with environment(made_data.environment_of(declared), keep=keep, progress=progress):
+        made_data.make(name, progress=progress)
 
 
 @contextmanager

@@ -74,7 +74,7 @@ def _check_room(root: Path, declared: DataSet, size: Size) -> None:
 
 
 def _make(name: str, declared: DataSet, folder: Path, size: Size, seed: int, progress: Progress) -> None:
-    python = virtualenvs.ensure(_environment(declared), progress=progress)
+    python = virtualenvs.ensure(environment_of(declared), progress=progress)
     making = folder.with_name(f".{name}.making")
     shutil.rmtree(making, ignore_errors=True)
     progress(Message("launch.data_making", name=name, size=str(size), seed=seed, library=declared.environment))
@@ -99,7 +99,7 @@ def _make(name: str, declared: DataSet, folder: Path, size: Size, seed: int, pro
     making.rename(folder)
 
 
-def _environment(declared: DataSet) -> Recipe:
+def environment_of(declared: DataSet) -> Recipe:
     """As the machinery of the recipes' environments takes it."""
     wanted = data_sets.environment(declared)
     return Recipe(
@@ -144,7 +144,7 @@ def _write(python: Path, name: str, declared: DataSet, making: Path, size: Size,
 
 
 def _packages(declared: DataSet) -> Mapping[str, str]:
-    made = virtualenvs.existing(_environment(declared))
+    made = virtualenvs.existing(environment_of(declared))
     assert made  # it has just written
     return made.packages
 
