@@ -246,6 +246,27 @@ def _read_webtext(order, split):
             yield of_text(json.loads(line)["text"])
 
 
+def _write_c4(order):
+    """Gzipped JSON lines in the folder `en`, which the head of README.md names for Hugging Face's load_dataset."""
+    splits = [(split, f"en/c4-{split}.*.json.gz") for split in order.items]
+    (order.folder / "en").mkdir(parents=True, exist_ok=True)
+    lines = "".join(f"  - split: {split}\n    path: {path}\n" for split, path in splits)
+    head = f"---\nconfigs:\n- config_name: en\n  data_files:\n{lines}---\n"
+    (order.folder / "README.md").write_text(head)
+    for split in order.items:
+        for number, items in order.sharded(split):
+            name = f"c4-{split}.{number:05d}-of-{order.shards[split]:05d}.json.gz"
+            rows = ({"text": item.text(), "timestamp": "", "url": ""} for item in items)
+            content = "".join(f"{json.dumps(row)}\n" for row in rows)
+            _write_gzip(order.folder / "en" / name, content.encode())
+
+
+def _read_c4(order, split):
+    for file in sorted((order.folder / "en").glob(f"c4-{split}.*")):
+        for line in gzip.decompress(file.read_bytes()).splitlines():
+            yield of_text(json.loads(line)["text"])
+
+
 # digits and small images
 
 
@@ -376,6 +397,7 @@ FORMATS = {
     "vocabulary": Form(_write_vocabulary, _read_vocabulary),
     "text": Form(_write_text, _read_text),
     "megatron": Form(_write_megatron, _read_megatron),
+    "c4": Form(_write_c4, _read_c4),
     "webtext": Form(_write_webtext, _read_webtext),
     "chainer_mnist": Form(_write_chainer, _read_chainer),
     "idx": Form(_write_idx, _read_idx),

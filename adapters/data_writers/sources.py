@@ -30,8 +30,11 @@ VOCABULARY = 30_522
 FIRST_WORD = 2000  # ids below have a meaning of their own, or are letters
 GPT2_VOCABULARY = 50_257
 END_OF_TEXT = 50_256
-DENSE, CATEGORIES = 13, 26  # of Criteo's clicks
-ROWS = 40_000  # of each category; 26 of them have about as many rows as the samples' tables
+DENSE = 13  # numbers of a click, as Criteo's have
+# samples/wdl/wdl_8gpu.py of HugeCTR: rows of two pairs of categories taken together, and of the 26
+WIDE = (278_899, 355_877)
+ROWS = (203_750, 18_573, 14_082, 7_020, 18_966, 4, 6_382, 1_246, 49, 185_920, 71_354, 67_346, 11, 2_166, 7_340, 60, 4,
+        934, 15, 204_208, 141_572, 199_066, 60_940, 9_115, 72, 34)  # fmt: skip
 
 
 class Bits:
@@ -302,12 +305,33 @@ def documents(seed: int, split: str, count: int) -> Iterator[Document]:
 class Click:
     label: int
     dense: numpy.ndarray  # 13 float32 from 0 to 1
-    categories: numpy.ndarray  # 26 row numbers, each from 0 to ROWS
+    categories: numpy.ndarray  # a row number for each of ROWS
 
     def digest(self) -> bytes:
         dense = numpy.asarray(self.dense, dtype="<f4").tobytes()
         whole = numpy.concatenate(([self.label], self.categories)).astype("<i8")
         return hashlib.sha256(dense + whole.tobytes()).digest()
+
+    def crossed(self) -> numpy.ndarray:
+        """The first two categories taken together, and the next two."""
+        first, second, third, fourth = (int(one) for one in self.categories[:4])
+        return numpy.array([(first * ROWS[1] + second) % WIDE[0], (third * ROWS[3] + fourth) % WIDE[1]])
+
+    def wide_rows(self) -> numpy.ndarray:
+        """Of one table that holds both pairs."""
+        return self.crossed() + _starts(WIDE)
+
+    def deep_rows(self) -> numpy.ndarray:
+        """Of one table that holds all categories, one after the other."""
+        return self.categories + _starts(ROWS)
+
+    @classmethod
+    def of_rows(cls, label: int, dense, deep_rows) -> Click:
+        return cls(label, dense, numpy.asarray(deep_rows) - _starts(ROWS))
+
+
+def _starts(sizes: tuple[int, ...]) -> numpy.ndarray:
+    return numpy.concatenate(([0], numpy.cumsum(sizes)[:-1]))
 
 
 def clicks(seed: int, split: str, count: int) -> Iterator[Click]:
@@ -315,7 +339,7 @@ def clicks(seed: int, split: str, count: int) -> Iterator[Click]:
         bits = Bits(seed, "clicks", split, number)
         dense = (bits.below(1 << 24, DENSE) / (1 << 24)).astype(numpy.float32)
         # squared: a few rows are met often, as in every log of clicks
-        categories = (bits.below(1 << 20, CATEGORIES) / (1 << 20)) ** 2 * ROWS
+        categories = (bits.below(1 << 20, len(ROWS)) / (1 << 20)) ** 2 * ROWS
         yield Click(int(bits.below(4, 1)[0] == 0), dense, categories.astype(numpy.int64))
 
 

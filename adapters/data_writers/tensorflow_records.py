@@ -1,14 +1,17 @@
-"""TFRecord by TensorFlow: ImageNet, BERT."""
+"""By TensorFlow: TFRecord of ImageNet and BERT, TensorFlow Datasets, CIFAR-10 in ElasticDL's RecordIO."""
 
 from __future__ import annotations
 
+import io
 import os
+import struct
+import zlib
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 
 import tensorflow as tf
 from forms import Form, shard_name
-from sources import FULL, PREDICTIONS, Picture, of_row
+from sources import FULL, PREDICTIONS, Digit, Picture, of_row
 
 
 def _bytes(value: bytes) -> tf.train.Feature:
@@ -97,4 +100,86 @@ def _read_bert(order, split):
         yield of_row({name: values.numpy() for name, values in found.items()})
 
 
-FORMATS = {"imagenet": Form(_write_images, _read_images), "bert": Form(_write_bert, _read_bert)}
+VERSION = "5.1.0"
+
+
+def _write_tfds(order) -> None:
+    """As `tfds build imagenet2012` leaves it."""
+    import tensorflow_datasets as tfds
+
+    place = order.folder / "imagenet2012" / VERSION
+    features = tfds.features.FeaturesDict(
+        {
+            "image": tfds.features.Image(encoding_format="jpeg"),
+            "label": tfds.features.ClassLabel(num_classes=1000),
+            "file_name": tfds.features.Text(),
+        }
+    )
+    identity = tfds.core.dataset_info.DatasetIdentity(
+        name="imagenet2012", version=VERSION, data_dir=str(place), module_name=""
+    )
+    info = tfds.core.DatasetInfo(builder=identity, features=features)
+    place.mkdir(parents=True)
+    largest = max(-(-order.items[split] // order.shards[split]) for split in order.items)
+    writer = tfds.core.SequentialWriter(info, max_examples_per_shard=largest)
+    writer.initialize_splits(list(order.items), fail_if_exists=False)
+    for split in order.items:
+        for number, picture in enumerate(order.of(split)):
+            name = f"n{picture.label:08d}_{number}.JPEG"
+            example = {"image": io.BytesIO(picture.jpeg), "label": picture.label, "file_name": name}
+            writer.add_examples({split: [example]})
+    writer.close_all()
+
+
+def _read_tfds(order, split):
+    import tensorflow_datasets as tfds
+
+    builder = tfds.builder("imagenet2012:5.*.*", data_dir=str(order.folder))
+    for found in builder.as_dataset(split=split, decoders={"image": tfds.decode.SkipDecoding()}):
+        yield Picture(int(found["label"]), found["image"].numpy())
+
+
+CHUNK = 0x01020304  # header.go of wangkuiyi/recordio, which pyrecordio builds with Go
+SMALL_FOLDERS = {"train": "train", "validation": "test"}
+
+
+def _write_elasticdl(order) -> None:
+    """A file is one chunk: magic, checksum, compression, length, number of records; then each record's length and
+    bytes. model_zoo/cifar10/data_parser.py takes images as floats."""
+    for split in order.items:
+        folder = order.folder / SMALL_FOLDERS[split]
+        folder.mkdir(parents=True, exist_ok=True)
+        for number, items in order.sharded(split):
+            examples = [_small_example(item) for item in items]
+            content = b"".join(struct.pack("<I", len(one)) + one for one in examples)
+            head = struct.pack("<5I", CHUNK, zlib.crc32(content), 0, len(content), len(examples))
+            (folder / f"data-{number:05d}").write_bytes(head + content)
+
+
+def _small_example(item: Digit) -> bytes:
+    return _example({"image": _numbers(item.pixels.reshape(-1)), "label": _whole([item.label])})
+
+
+def _read_elasticdl(order, split):
+    wanted = {
+        "image": tf.io.FixedLenFeature([32, 32, 3], tf.float32),
+        "label": tf.io.FixedLenFeature([1], tf.int64),
+    }
+    for path in sorted((order.folder / SMALL_FOLDERS[split]).iterdir()):
+        content = path.read_bytes()
+        _, checksum, _, length, count = struct.unpack("<5I", content[:20])
+        assert zlib.crc32(content[20:]) == checksum and len(content) == 20 + length
+        place = 20
+        for _ in range(count):
+            (size,) = struct.unpack("<I", content[place : place + 4])
+            found = tf.io.parse_single_example(content[place + 4 : place + 4 + size], wanted)
+            yield Digit(int(found["label"][0]), found["image"].numpy().astype("uint8"))
+            place += 4 + size
+
+
+FORMATS = {
+    "imagenet": Form(_write_images, _read_images),
+    "bert": Form(_write_bert, _read_bert),
+    "tfds": Form(_write_tfds, _read_tfds),
+    "elasticdl": Form(_write_elasticdl, _read_elasticdl),
+}

@@ -50,6 +50,8 @@ def main() -> int:
     order = Order(**{**facts, "folder": Path(facts["folder"]), "beside": Path(facts["beside"])})
     form = importlib.import_module(order.writer).FORMATS[order.format]
     form.write(order)
+    if not order.items:  # a vocabulary, an index: the writer's own check
+        form.read(order, "")
     wanted = {split: _hash(order.of(split)) for split in order.items}
     found = {split: _hash(form.read(order, split)) for split in order.items}
     for split, (count, digest) in found.items():
