@@ -101,7 +101,7 @@ def _gpt(case: Case) -> Command:
             *("--tensor-model-parallel-size", str(tensor), "--pipeline-model-parallel-size", str(pipeline)),
             *("--num-layers", "24", "--hidden-size", "1024", "--num-attention-heads", "16", "--seq-length", "1024"),
             *("--train-iters", str(case.protocol.total_steps), "--log-interval", "1"),
-            *("--metric-print-format", "plain", "--dataset", "{data}/gpt2/gpt2_text_document"),
+            *("--metric-print-format", "normal", "--dataset", "{data}/gpt2/gpt2_text_document"),
             *("--save-interval", "1000000", "--log", "{scratch}/log", "--save", "{scratch}/snapshots"),
             *(("--fp16",) if case.precision == "amp" else ()),
         ),

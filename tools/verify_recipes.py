@@ -3,9 +3,10 @@
 python tools/verify_recipes.py [--models DIR] [--files DIR] [--out data/verification.json]
 
 The script and its imports of the same repository are parsed, never run, at the pinned commit. Every argument of the
-recipe must be declared, every required one given. Checkouts are those of `evalsuite repositories get`; without one,
-`--files DIR` has files `DIR/<model>/<path>`, and `DIR/<model>/SOURCE` says where from. Runs in `data/recorded.zip`
-raise the level to "ran here".
+recipe must be declared, every required one given, and each value of the type and among the choices that the parser
+names. Checkouts are those of `evalsuite repositories get`; without one, `--files DIR` has files `DIR/<model>/<path>`,
+and `DIR/<model>/SOURCE` says where from. What cannot be had stays as it was found, where the recipe gives no other
+arguments than then. Runs in `data/recorded.zip` raise the level to "ran here".
 """
 
 import argparse
@@ -24,6 +25,7 @@ sys.path.insert(0, str(HOUSE))
 from evalsuite import paths, registry
 from evalsuite.adapter import Recipe
 from evalsuite.launch.provision import checkouts
+from evalsuite.placeholders import WHOLE_NUMBERS
 from evalsuite.plan import repositories
 from evalsuite.runs import archive
 from evalsuite.runs.store import Store
@@ -45,6 +47,37 @@ GENERATED = {"mindspore-models", "megatron", "transformers"}
 CONSOLE = {"{bin}/elasticdl": "elasticdl_client/main.py"}  # installed by the package
 
 
+@dataclass(frozen=True)
+class Values:
+    """What a parser says of an argument's value."""
+
+    place: str
+    kind: str | None = None  # "int", "float", "bool", "none" (a switch, which takes no value); None: not said
+    choices: tuple[str, ...] = ()
+
+    def refusal(self, value: str | None) -> str | None:
+        """Why the script would not take *value*; None if it would, or nobody can say."""
+        if self.kind == "none":
+            return f"is a switch and gets {value}" if value is not None else None
+        if value is None or (self.kind is None and not self.choices):
+            return None
+        if value in WHOLE_NUMBERS:
+            return None if self.kind in (None, "int", "float") else f"takes {self.kind} and gets {value}"
+        if self.kind and not KINDS[self.kind].fullmatch(value):
+            return f"takes {self.kind} and gets {value}"
+        return (
+            f"takes {', '.join(self.choices)} and gets {value}" if self.choices and value not in self.choices else None
+        )
+
+
+KINDS = {
+    "int": re.compile(r"[+-]?\d+"),
+    "float": re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?"),
+    "bool": re.compile(r"true|false|t|f|yes|no|y|n|1|0", re.IGNORECASE),
+}
+OF_ABSL = {"integer": "int", "float": "float", "bool": "bool", "boolean": "bool"}
+
+
 @dataclass
 class Declared:
     """Name of an argument or key → place."""
@@ -52,23 +85,34 @@ class Declared:
     arguments: dict[str, str] = field(default_factory=dict)  # "--batch-size" → "main.py:41"
     keys: dict[str, str] = field(default_factory=dict)  # "batch_size" → "config.yaml:3"
     required: dict[str, str] = field(default_factory=dict)
+    values: dict[str, Values] = field(default_factory=dict)  # "--batch-size" → what its parser says
     by_hand: dict[str, str] = field(default_factory=dict)  # "--module" → where the script looks for that text
 
 
 def main() -> int:
     options = _parser().parse_args()
     models = repositories.known()
+    before = json.loads(options.out.read_text()) if options.out.is_file() else {}
     evidence = {}
     for framework, each in sorted(registry.discover().items()):
         for recipe in each.recipes:
             if recipe.kind == "official":
-                evidence[f"{framework}/{recipe.name}"] = _checked(framework, recipe, models, options.files)
+                facts = _checked(framework, recipe, models, options.files)
+                evidence[f"{framework}/{recipe.name}"] = _as_it_was(facts, before.get(f"{framework}/{recipe.name}", {}))
     _raise_what_ran(evidence)
     options.out.write_text(json.dumps(evidence, indent=1, sort_keys=True, ensure_ascii=False) + "\n")
     for name, facts in evidence.items():
         missing = f": {', '.join(facts['missing'])}" if facts.get("missing") else ""
         print(f"{facts['level']:18} {name}{missing}{': ' + facts['reason'] if facts.get('reason') else ''}")
     return 0
+
+
+def _as_it_was(facts: dict, before: dict) -> dict:
+    """*before* where the repository could not be had, unless the recipe gives other arguments than then."""
+    given = facts.pop("given", None)
+    if given is None or not given <= before.get("arguments", {}).keys():
+        return facts
+    return {name: fact for name, fact in before.items() if name != "ran"} | {"level": "arguments checked"}
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -85,12 +129,15 @@ def _checked(framework: str, recipe: Recipe, models, files: Path | None) -> dict
     root, origin = _root(recipe, models, files)
     facts = {"date": datetime.now(UTC).date().isoformat(), "origin": origin}
     if root is None:
-        return {"level": "unchecked", "reason": origin, **facts}
+        given = {name for each in commands for _, words in _scripts(each, Path("/")) for name in _names(words)}
+        return {"level": "unchecked", "reason": origin, "given": given, **facts}
     found, missing, scripts, needed = {}, set(), set(), {}
     for command in commands:
-        for script, words in _scripts(command, root):
+        for script, given in _scripts(command, root):
             scripts.add(str(script.relative_to(root)))
+            words = _names(given)
             declared = _declared(script, root, words, command)
+            missing |= set(_wrong_values(given, declared, recipe))
             for word in words:
                 place = _place(word, declared, recipe)
                 place = re.sub(r":\d+", "", place) if place and "excerpt" in origin else place
@@ -120,18 +167,18 @@ def _root(recipe: Recipe, models, files: Path | None) -> tuple[Path | None, str]
 
 
 def _scripts(command, root: Path) -> Iterator[tuple[Path, list[str]]]:
-    """(script, its arguments): scripts of the repository, and modules started with -m."""
+    """(script, the words after it): scripts of the repository, and modules started with -m."""
     script, words, argv = None, [], list(command.argv)
     for place, token in enumerate(argv):
         started = _script(token, argv[place - 1] if place else "", command, root)
         if started:
             if script:
-                yield script, _names(words)
+                yield script, words
             script, words = started, []
         elif script:
             words.append(token)
     if script:
-        yield script, _names(words)
+        yield script, words
 
 
 def _script(token: str, before: str, command, root: Path) -> Path | None:
@@ -159,6 +206,32 @@ def _names(words: list[str]) -> list[str]:
         elif re.match(r"--?[A-Za-z]|[A-Za-z_]+(\.\w+)+=", word) or (place and words[place - 1] == "-o"):
             names.append(word.split("=", 1)[0])
     return names
+
+
+def _wrong_values(words: list[str], declared: Declared, recipe: Recipe) -> Iterator[str]:
+    """A sentence on each argument whose value its parser would not take."""
+    for place, word in enumerate(words):
+        if not re.match(r"--?[A-Za-z]", word):
+            continue
+        name, joined, value = word.partition("=")
+        after = words[place + 1] if place + 1 < len(words) else ""
+        known = declared.values.get(_declared_name(name, declared) or "")
+        takes_next = (
+            not joined and after and not re.match(r"--?[A-Za-z]", after) and known and known.kind not in TOLD_BY_NAME
+        )
+        reason = known.refusal(value if joined else after if takes_next else None) if known else None
+        if reason:
+            yield f"{name} {reason} ({known.place})"
+
+
+TOLD_BY_NAME = ("none", "bool")  # a switch, and absl's flags for true and false, stand alone
+
+
+def _declared_name(word: str, declared: Declared) -> str | None:
+    """The name of *word* as the parser has it."""
+    bare = word.lstrip("-")
+    names = (word, f"--{bare}", f"--{bare.replace('_', '-')}", f"--{bare.replace('-', '_')}")
+    return next((name for name in names if name in declared.arguments), None)
 
 
 def _leaves(tree, prefix: str = "") -> list[str]:
@@ -277,12 +350,16 @@ def _read_call(node: ast.Call, where: str, declared: Declared) -> None:
             value = words[:1] or ([named.value] if isinstance(named, ast.Constant) else [])
             flags = flags or [f"--{each}" for each in value]
         for flag in flags:
+            if flag not in declared.arguments:
+                declared.values[flag] = _of_argparse(name, keywords, where)
             declared.arguments.setdefault(flag, where)
         required = keywords.get("required")
         if flags and isinstance(required, ast.Constant) and required.value is True:
             declared.required["|".join(flags)] = where
     elif name.startswith("DEFINE_") and (words or "name" in keywords):
         flag = words[0] if words else getattr(keywords["name"], "value", None)
+        if f"--{flag}" not in declared.arguments:
+            declared.values[f"--{flag}"] = _of_absl(name.removeprefix("DEFINE_"), node, keywords, where)
         declared.arguments.setdefault(f"--{flag}", f"{where} (DEFINE)")
     elif name.startswith("mark_flag") and name.endswith("_as_required"):
         for flag in (each.value for each in ast.walk(node) if isinstance(each, ast.Constant)):
@@ -294,6 +371,30 @@ def _read_call(node: ast.Call, where: str, declared: Declared) -> None:
     elif name in ("dict", "ConfigDict", "LazyCall"):
         for key in keywords:
             declared.keys.setdefault(key, where)
+
+
+def _of_argparse(name: str, keywords: dict[str, ast.expr], where: str) -> Values:
+    action, kind = _constant(keywords.get("action")), getattr(keywords.get("type"), "id", None)
+    if name == "add_argument" and action in ("store_true", "store_false", "store_const", "count", "help"):
+        return Values(where, "none")
+    if "nargs" in keywords:
+        return Values(where)
+    return Values(where, kind if kind in ("int", "float") else None, _choices(keywords.get("choices")))
+
+
+def _of_absl(kind: str, node: ast.Call, keywords: dict[str, ast.expr], where: str) -> Values:
+    listed = keywords.get("enum_values") or (node.args[2] if kind == "enum" and len(node.args) > 2 else None)
+    return Values(where, OF_ABSL.get(kind), _choices(listed) if kind == "enum" else ())
+
+
+def _choices(listed: ast.expr | None) -> tuple[str, ...]:
+    """Those that are written out; () where a program makes them."""
+    found = [_constant(each) for each in listed.elts] if isinstance(listed, ast.List | ast.Tuple) else []
+    return tuple(map(str, found)) if None not in found else ()
+
+
+def _constant(node: ast.expr | None) -> object:
+    return node.value if isinstance(node, ast.Constant) else None
 
 
 def _read_configuration(file: Path, root: Path, declared: Declared) -> None:

@@ -5,6 +5,8 @@ import json
 from pathlib import Path
 from typing import ClassVar
 
+import pytest
+
 from evalsuite import adapter, paths, registry
 from evalsuite.files import sha256
 from evalsuite.runs import archive
@@ -83,8 +85,59 @@ def test_arguments_are_found_in_the_script_and_in_what_it_imports(tmp_path):
     declared = verify._declared(script, tmp_path, words, Command)
     recipe = adapter.Recipe(name="r", model="m", dialect="d", command=lambda case: Command)
 
-    assert words == ["--batch-size", "--steps", "--speed"]
+    assert verify._names(words) == ["--batch-size", "--steps", "--speed"]
     assert verify._place("--batch-size", declared, recipe) == "train.py:2"
     assert verify._place("--steps", declared, recipe) == "options.py:1 (DEFINE)"
     assert verify._place("--speed", declared, recipe) is None
     assert list(declared.required) == ["-b|--batch-size"]
+
+
+SCRIPT = """
+parser.add_argument('--batch-size', type=int)
+parser.add_argument('--rank', type=int)
+parser.add_argument('--lr', type=float)
+parser.add_argument('--dtype', choices=['float32', 'float16'])
+parser.add_argument('--fast', action='store_true')
+parser.add_argument('--sizes', type=int, nargs='+')
+parser.add_argument('--made', choices=sorted(models))
+flags.DEFINE_integer('steps', 1, 'help')
+flags.DEFINE_bool('xla', False, 'help')
+flags.DEFINE_enum('mode', 'a', ['a', 'b'], 'help')
+"""
+
+
+@pytest.mark.parametrize(
+    ("words", "wrong"),
+    [
+        (["--batch-size", "4", "--lr", "1e-4", "--dtype", "float16", "--fast", "--steps=7", "--mode=b"], []),
+        (["--rank", "{node_rank}", "--rank={node_rank}", "--sizes", "1", "2", "--made", "x", "--xla", "--noxla"], []),
+        (["--batch_size", "4.0"], ["--batch_size takes int and gets 4.0 (train.py:2)"]),
+        (["--rank", "{hosts}"], ["--rank takes int and gets {hosts} (train.py:3)"]),
+        (["--lr=fast"], ["--lr takes float and gets fast (train.py:4)"]),
+        (["--dtype", "fp16"], ["--dtype takes float32, float16 and gets fp16 (train.py:5)"]),
+        (["--fast=yes"], ["--fast is a switch and gets yes (train.py:6)"]),
+        (["--steps=many", "--xla=maybe"], ["--steps takes int and gets many (train.py:9)",
+                                           "--xla takes bool and gets maybe (train.py:10)"]),
+        (["--mode=c"], ["--mode takes a, b and gets c (train.py:11)"]),
+    ],
+)  # fmt: skip
+def test_a_value_is_of_the_type_and_among_the_choices_of_its_parser(words, wrong, tmp_path):
+    verify = tool("verify_recipes")
+    (script := tmp_path / "train.py").write_text(SCRIPT)
+
+    class Command:
+        argv = ("{checkout}/train.py", *words)
+        environment: ClassVar = {}
+
+    declared = verify._declared(script, tmp_path, words, Command)
+
+    assert list(verify._wrong_values(words, declared, None)) == wrong
+
+
+def test_what_cannot_be_had_again_stays_as_it_was_found_while_its_arguments_are_the_same():
+    verify = tool("verify_recipes")
+    before = {"level": "arguments checked", "date": "2026-01-01", "arguments": {"--a": "x.py:1", "--b": "x.py:2"}}
+
+    assert verify._as_it_was({"level": "unchecked", "given": {"--a"}}, before) == before
+    assert verify._as_it_was({"level": "unchecked", "given": {"--c"}}, before) == {"level": "unchecked"}
+    assert verify._as_it_was({"level": "arguments checked"}, before) == {"level": "arguments checked"}
