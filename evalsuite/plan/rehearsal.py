@@ -4,6 +4,7 @@
 """
 
 import hashlib
+import json
 import os
 import re
 from collections.abc import Iterable, Mapping
@@ -209,7 +210,8 @@ def with_arguments(
     argv: tuple[str, ...], changes: Mapping[str, str], drop: Iterable[str] = (), append: tuple[str, ...] = ()
 ) -> tuple[str, ...]:
     """*argv* with the arguments in *changes* (`--a B`, `--a=B`, `a.b=C`), added where they are absent, and without
-    those in *drop*. Raises EvalsuiteError for one to drop that is not there."""
+    those in *drop*. `--a.b.c` is a value in the JSON of `--a=`. Raises EvalsuiteError for one to drop that is not
+    there."""
     words = list(argv)
     for name in drop:
         first, last = _found(words, name)
@@ -217,10 +219,28 @@ def with_arguments(
             raise EvalsuiteError.of("plan.rehearsal_drop", name=name)
         del words[first:last]
     for name, value in changes.items():
+        holder, _, path = name.partition(".")
+        place = next((place for place, word in enumerate(words) if word.startswith(holder + "={")), None)
+        if path and place is not None:
+            words[place] = f"{holder}={_with_value(words[place].partition('=')[2], path.split('.'), value)}"
+            continue
         first, last = _found(words, name)
         joined = words[first].startswith(f"{name}=") if first < last else not name.startswith("-")
         words[first:last] = [f"{name}={value}"] if joined else [name, *([value] if value else [])]
     return (*words, *append)
+
+
+def _with_value(text: str, path: list[str], value: str) -> str:
+    """The JSON object *text* with *value*, a number or a flag where it reads as one."""
+    whole = json.loads(text)
+    inside = whole
+    for name in path[:-1]:
+        inside = inside.setdefault(name, {})
+    try:
+        inside[path[-1]] = json.loads(value)
+    except ValueError:
+        inside[path[-1]] = value
+    return json.dumps(whole)
 
 
 def _found(words: list[str], name: str) -> tuple[int, int]:

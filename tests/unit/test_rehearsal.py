@@ -45,6 +45,11 @@ def table(text: str, folder: Path, monkeypatch) -> None:
         ("train.py --fast --size 12", {"--layers": "2"}, "train.py --fast --size 12 --layers 2"),
         ("train.py --fast", {"--quiet": ""}, "train.py --fast --quiet"),
         ("train.py model.size=12", {"model.size": "2", "model.depth": "1"}, "train.py model.size=2 model.depth=1"),
+        (
+            'train.py --over={"a":{"b":1}}',
+            {"--over.a.b": "x", "--over.c": "2"},
+            'train.py --over={"a": {"b": "x"}, "c": 2}',
+        ),
         ("train.py --rate -1 --size 12", {"--rate": "1"}, "train.py --rate 1 --size 12"),
     ],
 )
