@@ -91,7 +91,15 @@ ADAPTER = Adapter(
             xla="",
             needs_gpu=Message("adapters.gpu_set_device"),
             outside="neither evaluation nor checkpoint before step 1000000",
-            image="nvcr.io/nvidia/pytorch:20.12-py3",
+            # requirements.txt; the release of that month, which NVIDIA's images do not hold
+            requirements=(
+                *("torch==1.6.0", "deepspeed==0.3.1", "numpy==1.23.5", "nltk==3.9.1", "pandas==1.5.3"),
+                *("sentencepiece==0.2.0", "boto3==1.34.0", "regex==2024.5.15", "requests==2.32.4"),
+            ),
+            off_index=("APEX",),
+            python="3.8",
+            import_name="deepspeed",
+            package="deepspeed",
         ),
     ),
 )

@@ -6,9 +6,17 @@ from evalsuite import launchers
 from evalsuite.adapter import Adapter, Command, Recipe
 from evalsuite.messages import Message
 from evalsuite.model import Case
-from evalsuite.recipe_facts import FACES, SPLIT_CLASSIFIER
+from evalsuite.recipe_facts import FACES, HOROVOD_ON_GPUS, SPLIT_CLASSIFIER
 
 NEEDS_GPU = Message("adapters.gpu_takes")
+PINS_2020 = (
+    *("mxnet-cu112==1.9.1", "numpy==1.23.5", "scikit-learn==1.3.2", "scipy==1.10.1", "easydict==1.13"),
+    "opencv-python-headless==4.8.1.78",
+)
+TO_BUILD = (
+    *("setuptools==59.8.0", "wheel==0.45.1", "packaging==24.2", "cffi==1.17.1", "cloudpickle==3.1.1"),
+    *("psutil==6.1.1", "PyYAML==6.0.2"),
+)
 ARCFACE = "{checkout}/recognition/ArcFace"
 
 
@@ -98,7 +106,7 @@ ADAPTER = Adapter(
             step_bound="none",
             outside="--verbose 1000000 keeps verification out; the run is ended within its first epoch",
             python="3.8",
-            requirements_gpu=("mxnet-cu112==1.9.1", "numpy==1.23.5", "scikit-learn==1.3.2", "easydict==1.13"),
+            requirements_gpu=PINS_2020,
             import_name="mxnet",
             package="mxnet-cu112",
         ),
@@ -117,6 +125,14 @@ ADAPTER = Adapter(
             needs_gpu=NEEDS_GPU,
             step_bound="none",
             outside="the run is ended within its first epoch",
+            features=("Horovod",),
+            python="3.8",
+            requirements_gpu=(*PINS_2020, "mxboard==0.1.0", *TO_BUILD),
+            built=("horovod==0.28.1",),
+            build_environment={"HOROVOD_WITH_MXNET": "1", "HOROVOD_WITH_MPI": "1", "HOROVOD_WITHOUT_TENSORFLOW": "1"},
+            build_environment_gpu=HOROVOD_ON_GPUS,
+            system=("mpirun", "cmake"),
+            system_gpu=("nvcc",),
             import_name="mxnet",
             package="mxnet-cu112",
         ),
@@ -135,7 +151,11 @@ ADAPTER = Adapter(
             needs_gpu=Message("adapters.gpu_nccl"),
             step_bound="none",
             outside="the synthetic configuration has no validation targets; the run is ended within its first epoch",
-            requirements=("torch==2.13.0", "easydict==1.13", "tensorboard==2.20.0", "scikit-learn==1.6.1"),
+            requirements=(
+                *("torch==2.13.0", "torchvision==0.28.0", "easydict==1.13", "tensorboard==2.20.0"),
+                # dataset.py:7 imports MXNet for synthetic data, too, and MXNet 1.9.1 is written for this NumPy
+                *("scikit-learn==1.6.1", "mxnet==1.9.1", "numpy==1.23.5", "opencv-python-headless==4.8.1.78"),
+            ),
             import_name="torch",
             package="torch",
             image="nvcr.io/nvidia/pytorch:26.06-py3",

@@ -89,7 +89,9 @@ def _gpt(case: Case) -> Command:
     )
 
 
-def _recipe(name: str, checkout: str, command: Callable[[Case], Command], data: str, amp: str, image: str) -> Recipe:
+def _recipe(
+    name: str, checkout: str, command: Callable[[Case], Command], data: str, amp: str, image: str, python: str
+) -> Recipe:
     return Recipe(
         name=name,
         model="gpt2_345m",
@@ -109,6 +111,8 @@ def _recipe(name: str, checkout: str, command: Callable[[Case], Command], data: 
         printed_by="last_rank",
         outside="neither evaluation nor checkpoint before step 1000000",
         image=image,
+        python=python,
+        off_index=("APEX",) if checkout == "megatron-2021" else ("Transformer Engine",),
     )
 
 
@@ -118,8 +122,11 @@ ADAPTER = Adapter(
     recipes=(
         _recipe(
             *("gpt2-2021", "megatron-2021", _gpt_2021, "text"),
-            *("fp16, dynamic loss scale", "nvcr.io/nvidia/pytorch:20.12-py3"),
+            *("fp16, dynamic loss scale", "nvcr.io/nvidia/pytorch:20.12-py3", "3.8"),
         ),
-        _recipe("gpt2", "megatron", _gpt, "synthetic", "bf16, no loss scale", "nvcr.io/nvidia/pytorch:26.06-py3"),
+        _recipe(
+            *("gpt2", "megatron", _gpt, "synthetic"),
+            *("bf16, no loss scale", "nvcr.io/nvidia/pytorch:26.06-py3", "3.12"),  # pyproject.toml: >= 3.12
+        ),
     ),
 )

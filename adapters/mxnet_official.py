@@ -20,6 +20,11 @@ NEEDED = (
     "psutil==6.1.1",
     "PyYAML==6.0.2",
 )
+# train_horovod.py:205 imports transforms of AutoGluon, whose requirements contradict GluonCV's: what its import needs.
+OF_GLUONCV = (
+    *("gluoncv==0.8.0", "pandas==1.5.3", "scikit-learn==1.3.2", "scikit-optimize==0.9.0", "ConfigSpace==0.4.20"),
+    *("dask==2.6.0", "distributed==2.6.0", "boto3==1.37.38", "networkx==3.1"),
+)
 # Without being told: common/fit.py's --optimizer sgd; train_horovod.py:74 and 380 (Nesterov's, which reads and writes
 # the same); scripts/bert/run_pretraining.py:244, and 336: the norm of all gradients is clipped at 1.
 GPUS_ALONE = Message("adapters.mxnet_gpus_alone")
@@ -30,7 +35,7 @@ def _over_horovod(recipe: Recipe) -> Recipe:
         recipe,
         python="3.8",
         features=("Horovod",),
-        built=("horovod==0.28.1",),
+        built=recipe.built or ("horovod==0.28.1",),
         build_environment={
             "HOROVOD_WITH_MXNET": "1",
             "HOROVOD_WITH_GLOO": "1",
@@ -39,7 +44,7 @@ def _over_horovod(recipe: Recipe) -> Recipe:
             "HOROVOD_WITHOUT_PYTORCH": "1",
         },
         build_environment_gpu=HOROVOD_ON_GPUS,
-        system=("mpirun", "cmake"),
+        system=recipe.system or ("mpirun", "cmake"),
         system_gpu=("nvcc",),
     )
 
@@ -88,10 +93,14 @@ def _gluoncv(case: Case) -> Command:
 
 
 def _gluonnlp(case: Case) -> Command:
-    """`--total_batch_size` is the whole job's. `--data_eval` is required; a slow evaluation follows training."""
+    """`--total_batch_size` is the whole job's. `--data_eval` is required; a slow evaluation follows training.
+
+    A vocabulary that does not lie in models/ of MXNet's own folder is downloaded (gluonnlp/data/utils.py:303).
+    """
+    environment = {"MXNET_HOME": "{scratch}/mxnet"}
     return Command(
         argv=(
-            *launchers.mpirun(case),
+            *launchers.mpirun(case, variables=tuple(environment)),
             *("{python}", "{checkout}/scripts/bert/run_pretraining.py", "--model", "bert_12_768_12"),
             *("--data", "{data}/bert-npz/train/*.npz", "--data_eval", "{data}/bert-npz/dev/*.npz"),
             *("--total_batch_size", str(case.global_batch), "--accumulate", "1"),
@@ -99,7 +108,9 @@ def _gluonnlp(case: Case) -> Command:
             *("--max_predictions_per_seq", "20", "--warmup_ratio", "1", "--lr", "1e-4", "--log_interval", "1"),
             *("--comm_backend", "horovod", "--dtype", "float16" if case.precision == "amp" else "float32"),
             *("--ckpt_dir", "{scratch}/ckpt", "--ckpt_interval", "1000000", "--no_compute_acc"),
-        )
+        ),
+        environment=environment,
+        links={"mxnet/models": "{data}/gluonnlp-vocabulary"},
     )
 
 
@@ -144,8 +155,12 @@ ADAPTER = Adapter(
                 xla="",
                 step_bound="none",
                 outside="the run is ended within its first epoch",
-                requirements=(*PYTHON_38, "gluoncv==0.9.0", "autogluon==0.0.14", *NEEDED),
-                requirements_gpu=(*PYTHON_38_GPU, "gluoncv==0.9.0", "autogluon==0.0.14", *NEEDED),
+                requirements=(*PYTHON_38, *OF_GLUONCV, *NEEDED),
+                requirements_gpu=(*PYTHON_38_GPU, *OF_GLUONCV, *NEEDED),
+                # without mpi4py train_horovod.py:53 logs before it sets the level, and then nothing more
+                built=("horovod==0.28.1", "mpi4py==3.1.6"),
+                without_dependencies=("autogluon==0.0.12",),
+                system=("mpirun", "mpicc", "cmake"),
                 import_name="gluoncv",
                 package="mxnet",
             ),

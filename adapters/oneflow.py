@@ -19,6 +19,19 @@ from evalsuite.reference import (
 )
 
 NEEDS_GPU = Message("adapters.gpu_places")
+PINS_LIBAI = (  # of its requirements.txt, what its GPT-2 imports
+    *(
+        "oneflow==0.9.0",
+        "numpy==1.23.5",
+        "setuptools==59.8.0",
+        "wheel==0.37.1",
+        "omegaconf==2.1.2",
+        "hydra-core==1.1.2",
+    ),
+    *("cloudpickle==3.1.1", "dill==0.3.8", "nltk==3.9.1", "jieba==0.42.1", "regex==2024.5.15", "sentencepiece==0.2.0"),
+    *("tabulate==0.9.0", "termcolor==2.4.0", "portalocker==3.0.0", "pybind11==2.13.6", "safetensors==0.5.3"),
+    *("tensorboardX==2.5.1", "scipy==1.10.1", "boto3==1.34.0", "PyYAML==6.0.2", "wget==3.2"),
+)
 PINS_2022 = ("oneflow==0.8.0", "numpy==1.23.5", "setuptools==59.8.0", "wheel==0.37.1")
 BUILT_2022 = ("flowvision==0.1.0",)  # imports pkg_resources, which new setuptools lack
 MODELS_RESNET = "{checkout}/Vision/classification/image/resnet50/train.py"
@@ -211,6 +224,11 @@ def _oneflow(recipe: Recipe) -> Recipe:
     return replace(recipe, needs_gpu=NEEDS_GPU, import_name="oneflow", package="oneflow")
 
 
+def _before_pip(recipe: Recipe, release: str, readme: str) -> Recipe:
+    """*readme* of the repository names the wheel: pip has OneFlow from 0.6 on, where these scripts' API is gone."""
+    return replace(_oneflow(recipe), off_index=(f"OneFlow {release} ({readme})",))
+
+
 def _of_2022(recipe: Recipe) -> Recipe:
     """Pip has only this release."""
     return replace(_oneflow(recipe), requirements=PINS_2022, built=BUILT_2022, python="3.8")
@@ -242,7 +260,7 @@ ADAPTER = Adapter(
             equivalence="oneflow_equivalence.py",
             source="adapters/workloads/oneflow_resnet50.py",
         ),
-        _oneflow(
+        _before_pip(
             Recipe(
                 name="benchmark-resnet50-2020",
                 model="resnet50_v1.5",
@@ -255,9 +273,11 @@ ADAPTER = Adapter(
                 xla="XLA",
                 step_bound="examples",
                 outside="no validation data is given; a snapshot behind the last step",
-            )
+            ),
+            "0.2",
+            "Classification/cnns/README.md",
         ),
-        _oneflow(
+        _before_pip(
             Recipe(
                 name="benchmark-bert-base-2020",
                 model="bert_base",
@@ -270,7 +290,9 @@ ADAPTER = Adapter(
                 amp="graph rewrite, dynamic loss scale",
                 xla="XLA",
                 outside="no snapshot before step 1000000",
-            )
+            ),
+            "0.2",
+            "Classification/cnns/README.md",
         ),
         _of_2022(
             Recipe(
@@ -287,7 +309,7 @@ ADAPTER = Adapter(
                 outside="--skip-eval; one epoch, saved at its end",
             )
         ),
-        _oneflow(
+        _before_pip(
             Recipe(
                 name="gpt2",
                 model="gpt2_345m",
@@ -301,9 +323,11 @@ ADAPTER = Adapter(
                 amp="graph AMP, dynamic loss scale",
                 xla="",
                 outside="no snapshot before step 1000000",
-            )
+            ),
+            "0.3.5",
+            "LanguageModeling/GPT/README.md",
         ),
-        _of_2022(
+        _oneflow(
             Recipe(
                 name="libai-gpt2",
                 model="gpt2_345m",
@@ -317,6 +341,11 @@ ADAPTER = Adapter(
                 amp="graph AMP, dynamic loss scale",
                 xla="",
                 outside="train.evaluation.enabled=False; no checkpoint before step 1000000",
+                builds_in_checkout=True,  # make in libai/data/data_utils (dataset_utils.py:59)
+                system=("make", "g++"),
+                requirements=PINS_LIBAI,  # imports oneflow.utils.global_view, of 0.9 on (graph_base.py:20)
+                built=BUILT_2022,
+                python="3.8",
             )
         ),
         _of_2022(
@@ -335,7 +364,7 @@ ADAPTER = Adapter(
                 outside="--eval_interval 0",
             )
         ),
-        _oneflow(
+        _before_pip(
             Recipe(
                 name="wide-deep-2020",
                 model="wide_and_deep",
@@ -349,9 +378,11 @@ ADAPTER = Adapter(
                 amp="",
                 xla="",
                 outside="no evaluation before step 1000000",
-            )
+            ),
+            "0.2",
+            "Classification/cnns/README.md",
         ),
-        _oneflow(
+        _before_pip(
             Recipe(
                 name="face-r100",
                 model="face_r100",
@@ -366,7 +397,9 @@ ADAPTER = Adapter(
                 xla="",
                 step_bound="none",
                 outside="the run is ended within its first epoch",
-            )
+            ),
+            "0.4",
+            "README.md",
         ),
     ),
 )

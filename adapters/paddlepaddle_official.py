@@ -18,8 +18,9 @@ UNCLIPPED = {**PRETRAINING, "clipping": "none"}
 
 
 def _paddlecv(case: Case) -> Command:
-    """`--batch_size` is the node's; one process without GPUs."""
+    """`--batch_size` is the node's; one process without GPUs. DALI wants some of their memory (dali.py:145)."""
     gpu = case.device == "gpu"
+    dali = case.option("data", "imagenet") == "dali"
     amp = (
         "--use_fp16=True",
         "--use_dynamic_loss_scaling=true",
@@ -36,15 +37,18 @@ def _paddlecv(case: Case) -> Command:
             *(f"--max_iter={case.protocol.total_steps + 1}", "--print_step=1", "--save_step=100000"),
             *("--validate=False", f"--total_images={IMAGES}", "--model_save_dir={scratch}/output"),
             *("--lr_strategy=piecewise_decay", "--lr=0.1", "--num_epochs=90"),
+            *(("--use_dali=True",) if dali else ()),
             *(amp if case.precision == "amp" else ()),
         ),
-        environment={"CPU_NUM": "1"} if not gpu else {"FLAGS_fraction_of_gpu_memory_to_use": "0.98"},
+        environment={"FLAGS_fraction_of_gpu_memory_to_use": "0.8" if dali else "0.98"} if gpu else {"CPU_NUM": "1"},
     )
 
 
 def _paddlecv_unsupported(case: Case) -> str | None:
     if case.device == "cpu" and case.total_devices > 1:
         return Message("adapters.paddle_launcher")
+    if case.device == "cpu" and case.option("data", "imagenet") == "dali":
+        return Message("adapters.paddle_dali")
     return None
 
 
@@ -134,7 +138,7 @@ ADAPTER = Adapter(
             dialect="paddlecv_1.8",
             command=_paddlecv,
             unsupported=_paddlecv_unsupported,
-            options={},
+            options={"data": ("imagenet", "dali")},
             facts=IMAGENET,
             amp="static graph decorate, dynamic loss scale",
             xla="",
@@ -209,13 +213,14 @@ ADAPTER = Adapter(
             amp="AMP O1, dynamic loss scale",
             xla="",
             outside="no checkpoint before step 1000000; it evaluates nothing",
-            # The script passes keyword arguments; since paddlenlp 2.5 they are one object.
+            # The script passes keyword arguments; since paddlenlp 2.5 they are one object. 2.4.2 imports paddle.fluid,
+            # which Paddle 2.5 no longer has; pip has 2.6.2 and later, NVIDIA's image 3.0.
+            off_index=("PaddlePaddle 2.4",),
             requirements=("paddlepaddle==2.4.2", "paddlenlp==2.4.2", "h5py==3.10.0", "numpy==1.23.5"),
             requirements_gpu=None,
             python="3.10",
             import_name="paddlenlp",
             package="paddlepaddle",
-            image="nvcr.io/nvidia/paddlepaddle:24.12-py3",
         ),
     ),
 )

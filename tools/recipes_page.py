@@ -116,6 +116,7 @@ LAYOUTS = {
     "webtext": "`data.json`: a document a line, under `text`",
     "Llama-3.1-8B": "`tokenizer.json` and `tokenizer_config.json` of the model",
     "c4": "as on the hub: `README.md`, which names the files of `en`, and `en/c4-train.*.json.gz`",
+    "gluonnlp-vocabulary": "`book_corpus_wiki_en_uncased-a6607397.vocab` of GluonNLP, which checks its hash",
     "hostfile": "a DeepSpeed host file: `host slots=8` a line",
 }
 

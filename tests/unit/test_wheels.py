@@ -85,3 +85,12 @@ def test_a_recipe_has_wheels_for_gpus_that_are_known_or_none(framework, recipe):
     for pins in (recipe.pins("gpu"), *recipe.other_wheels):
         assert not pins or wheels.find_wheel(pins) or pins[0].startswith(UNKNOWN)
         assert not pins or not wheels.is_without_gpu(pins[0])
+
+
+def test_a_framework_that_no_index_holds_is_named_with_where_its_repository_has_it():
+    recipe = registry.discover()["oneflow"].recipe("benchmark-resnet50-2020")
+
+    refused = virtualenvs.refusal(recipe, "managed", "gpu")
+
+    assert "OneFlow 0.2 (Classification/cnns/README.md)" in refused
+    assert "--image FRAMEWORK=IMAGE" in refused

@@ -158,7 +158,9 @@ def _built_with(recipe: Recipe, device: Device) -> list[list[str]]:
 
 
 def _instead(recipe: Recipe) -> str:
-    return Message("launch.image_instead", image=recipe.image) if recipe.image else "--environment current"
+    if recipe.image:
+        return Message("launch.image_instead", image=recipe.image)
+    return Message("launch.own_image") if recipe.off_index else "--environment current"
 
 
 # Making one
