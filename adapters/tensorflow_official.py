@@ -127,8 +127,12 @@ def _bert_2020(case: Case) -> Command:
     """It has --worker_hosts and never reads it; TF_CONFIG is what DLPerf's patch of it sets."""
     return Command(
         argv=(
-            *("{python}", "{checkout}/official/nlp/bert/run_pretraining.py", "--input_files={data}/bert-tfrecord/*"),
-            *("--model_dir={scratch}/model", "--bert_config_file={data}/bert-base-uncased/bert_config.json"),
+            *("{python}", "{checkout}/official/nlp/bert/run_pretraining.py"),
+            *(
+                "--input_files={data}/bert-tfrecord/training/*",
+                "--model_dir={scratch}/model",
+                "--bert_config_file={data}/bert-base-uncased/bert_config.json",
+            ),
             *("--max_seq_length=128", "--max_predictions_per_seq=20", f"--train_batch_size={case.global_batch}"),
             *(f"--num_steps_per_epoch={case.protocol.total_steps}", "--num_train_epochs=1", "--steps_per_loop=1"),
             *("--warmup_steps=10", "--learning_rate=1e-4", f"--num_gpus={_gpus(case)}"),

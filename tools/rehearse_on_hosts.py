@@ -6,6 +6,7 @@ Needs root, sshd and what `tests/namespaces.py` names.
 """
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -27,10 +28,19 @@ def main() -> int:
     given = sys.argv[1:]
     scales = () if any(word.startswith("--scales") for word in given) else ("--scales", "2x1")
     with namespaces.network(*NAMES) as hosts, namespaces.reached_by_ssh(list(hosts.values())) as config:
+        _write_ssh(config)
         command = (sys.executable, "-m", "evalsuite", "rehearse", *given, *scales, "--hosts", ",".join(NAMES))
         line = hosts["a"].enter(*command, folder=Path.cwd())
-        variables = {**os.environ, "PYTHONPATH": str(HOUSE), **mpi_launchers.variables(config)}
+        path = os.pathsep.join((str(config.parent), os.environ["PATH"]))
+        variables = {**os.environ, "PYTHONPATH": str(HOUSE), "PATH": path, **mpi_launchers.variables(config)}
         return subprocess.run(line, env=variables).returncode
+
+
+def _write_ssh(config: Path) -> None:
+    """An `ssh` that reaches the hosts, for launchers that take no options for theirs."""
+    file = config.parent / "ssh"
+    file.write_text(f'#!/bin/sh\nexec {shutil.which("ssh")} -F {config} "$@"\n')
+    file.chmod(0o755)
 
 
 if __name__ == "__main__":
