@@ -205,91 +205,52 @@ def failed(of: Case, repeat: int, reason: str, status: str = "failed") -> Measur
     )
 
 
+CPU_USE = (  # resource, unit, mean, 5th and 95th percentile, capacity; wiggles from run to run
+    ("cpu", "%", 91.4, 72.0, 100.0, 100.0, True),
+    ("job_cpu", "%", 88.3, 70.1, 99.0, 100.0, True),
+    ("memory", "%", 13.2, 12.9, 13.4, 100.0, True),
+    ("job_memory", "bytes", 2.1e9, 2.0e9, 2.2e9, None, False),
+    ("disk_read", "bytes/s", 12_400.0, 0.0, 80_000.0, None, False),
+    ("disk_write", "bytes/s", 310_000.0, 0.0, 2.1e6, None, False),
+    ("disk_operations", "1/s", 14.2, 0.0, 55.0, None, False),
+    ("network_receive", "bytes/s", 4_100.0, 0.0, 9e3, 1.25e9, False),
+    ("network_send", "bytes/s", 3_900.0, 0.0, 8e3, 1.25e9, False),
+    ("loopback", "bytes/s", 6.4e7, 2e7, 9e7, None, False),
+)
+GPU_USE = (  # resource, unit, mean of the first device and more for each further one, percentiles, capacity
+    ("gpu", "%", 94.1, 0.1, 88.0, 99.0, 100.0),
+    ("gpu_memory", "%", 61.0, 0, 60.8, 61.2, 100.0),
+    ("gpu_power", "W", 352.0, 1, 300.0, 398.0, 400.0),
+    ("gpu_temperature", "°C", 58.0, 1, 55.0, 61.0, None),
+    ("gpu_sm_clock", "MHz", 1395.0, 0, 1380.0, 1410.0, 1410.0),
+    ("pcie_receive", "bytes/s", 1.2e9, 0, 4e8, 2e9, None),
+    ("pcie_send", "bytes/s", 6.0e8, 0, 2e8, 9e8, None),
+)
+
+
 def cpu_resources(of: Case, repeat: int) -> list[Utilisation]:
     wiggle = random.Random(f"{of.id}{repeat}").uniform(-2, 2)
-    common = {"samples": 41, "coverage": 0.99}
     return [
-        Utilisation(resource="cpu", unit="%", mean=91.4 + wiggle, p5=72.0, p95=100.0, capacity=100.0, **common),
-        Utilisation(resource="job_cpu", unit="%", mean=88.3 + wiggle, p5=70.1, p95=99.0, capacity=100.0, **common),
-        Utilisation(resource="memory", unit="%", mean=13.2 + wiggle, p5=12.9, p95=13.4, capacity=100.0, **common),
-        Utilisation(resource="job_memory", unit="bytes", mean=2.1e9, p5=2.0e9, p95=2.2e9, **common),
-        Utilisation(resource="disk_read", unit="bytes/s", mean=12_400.0, p5=0.0, p95=80_000.0, **common),
-        Utilisation(resource="disk_write", unit="bytes/s", mean=310_000.0, p5=0.0, p95=2.1e6, **common),
-        Utilisation(resource="disk_operations", unit="1/s", mean=14.2, p5=0.0, p95=55.0, **common),
         Utilisation(
-            resource="network_receive",
-            unit="bytes/s",
-            mean=4_100.0,
-            p5=0.0,
-            p95=9e3,
-            capacity=1.25e9,
-            **common,
-        ),
-        Utilisation(resource="network_send", unit="bytes/s", mean=3_900.0, p5=0.0, p95=8e3, capacity=1.25e9, **common),
-        Utilisation(resource="loopback", unit="bytes/s", mean=6.4e7, p5=2e7, p95=9e7, **common),
+            resource=resource,
+            **{"unit": unit, "mean": mean + wiggle * wiggles, "p5": p5, "p95": p95, "capacity": capacity},
+            **{"samples": 41, "coverage": 0.99},
+        )
+        for resource, unit, mean, p5, p95, capacity, wiggles in CPU_USE
     ]
 
 
 def gpu_resources(of: Case, repeat: int) -> list[Utilisation]:
-    common = {"samples": 210, "coverage": 0.995}
-    found = cpu_resources(of, repeat)
-    found[0] = replace(found[0], mean=38.0)
-    for k in range(of.devices_per_node):
-        device = f"gpu{k}"
-        found += [
-            Utilisation(
-                resource="gpu",
-                unit="%",
-                mean=94.1 + k / 10,
-                p5=88.0,
-                p95=99.0,
-                capacity=100.0,
-                device=device,
-                **common,
-            ),
-            Utilisation(
-                resource="gpu_memory",
-                unit="%",
-                mean=61.0,
-                p5=60.8,
-                p95=61.2,
-                capacity=100.0,
-                device=device,
-                **common,
-            ),
-            Utilisation(
-                resource="gpu_power",
-                unit="W",
-                mean=352.0 + k,
-                p5=300.0,
-                p95=398.0,
-                capacity=400.0,
-                device=device,
-                **common,
-            ),
-            Utilisation(
-                resource="gpu_temperature",
-                unit="°C",
-                mean=58.0 + k,
-                p5=55.0,
-                p95=61.0,
-                device=device,
-                **common,
-            ),
-            Utilisation(
-                resource="gpu_sm_clock",
-                unit="MHz",
-                mean=1395.0,
-                p5=1380.0,
-                p95=1410.0,
-                capacity=1410.0,
-                device=device,
-                **common,
-            ),
-            Utilisation(resource="pcie_receive", unit="bytes/s", mean=1.2e9, p5=4e8, p95=2e9, device=device, **common),
-            Utilisation(resource="pcie_send", unit="bytes/s", mean=6.0e8, p5=2e8, p95=9e8, device=device, **common),
-        ]
-    return found
+    first, *others = cpu_resources(of, repeat)
+    return [replace(first, mean=38.0), *others] + [
+        Utilisation(
+            resource=resource,
+            **{"unit": unit, "mean": mean + k * more, "p5": p5, "p95": p95, "capacity": capacity},
+            **{"samples": 210, "coverage": 0.995, "device": f"gpu{k}"},
+        )
+        for k in range(of.devices_per_node)
+        for resource, unit, mean, more, p5, p95, capacity in GPU_USE
+    ]
 
 
 def summary(measurements: Iterable[Measurement], **changes) -> Summary:
@@ -365,6 +326,7 @@ def timeline(measurement: Measurement) -> Timeline:
     return Timeline(window=window, series=series, units=units)
 
 
+A100 = Gpu(name="NVIDIA A100-SXM4-80GB", memory_total_bytes=85_899_345_920, power_limit_w=400.0)
 GPU_MACHINE = replace(
     MACHINE,
     host="gpu-01",
@@ -374,16 +336,7 @@ GPU_MACHINE = replace(
     memory_total_bytes=540_000_000_000,
     disks=("nvme0n1",),
     interfaces={"eth0": Interface(speed_mbit_s=25_000), "ib0": Interface(speed_mbit_s=200_000)},
-    gpus=tuple(
-        Gpu(
-            index=k,
-            uuid=f"GPU-{k}",
-            name="NVIDIA A100-SXM4-80GB",
-            memory_total_bytes=85_899_345_920,
-            power_limit_w=400.0,
-        )
-        for k in range(4)
-    ),
+    gpus=tuple(replace(A100, index=k, uuid=f"GPU-{k}") for k in range(4)),
     driver="550.54.15",
     cuda_driver="12.4",
     topology=TOPOLOGY,
@@ -411,48 +364,17 @@ def thorough() -> Evaluation:
 def full(repeats: int = 1) -> Evaluation:
     """The ladder to 125 nodes and 1,000 devices, two models, both precisions."""
     scales = ((1, 1), (1, 8), (2, 8), (4, 8), (8, 8), (16, 8), (32, 8), (64, 8), (125, 8))
-    found = []
+    about, found = {"repeats": repeats, "protocol": FULL, "device": "gpu", "options": ()}, []
     for precision, batch in (("fp32", 128), ("amp", 256)):
-        found += _ladders(
-            FRAMEWORKS,
-            scales,
-            repeats=repeats,
-            gain=0.985,
-            protocol=FULL,
-            batch_per_device=batch,
-            precision=precision,
-            device="gpu",
-            options=(),
-        )
-    found += _ladders(
-        ("paddlepaddle", "pytorch"),
-        scales[:5],
-        repeats=repeats,
-        gain=0.95,
-        protocol=FULL,
-        model="bert_base",
-        recipe="bert",
-        batch_per_device=32,
-        device="gpu",
-        options=(),
-    )
+        found += _ladders(FRAMEWORKS, scales, gain=0.985, batch_per_device=batch, precision=precision, **about)
+    about |= {"model": "bert_base", "recipe": "bert", "batch_per_device": 32}
+    found += _ladders(("paddlepaddle", "pytorch"), scales[:5], gain=0.95, **about)
+    measured_, met = Interval(value=0.861, low=0.842, high=0.877), {"outcome": "pass", "reason": "met"}
     verdict = Verdict(
-        criterion="C1",
-        min_nodes=20,
-        outcome="pass",
-        threshold=0.8,
-        measured=Interval(value=0.861, low=0.842, high=0.877),
-        n=repeats,
-        case=found[8].case,
-        reason="met",
+        criterion="C1", min_nodes=20, threshold=0.8, measured=measured_, n=repeats, case=found[8].case, **met
     )
-    return evaluation(
-        found,
-        profile="full",
-        repeats=repeats,
-        title="天枢 1000 卡评测",
-        verdicts=(verdict, *verdicts(tuple(found))[1:]),
-    )
+    judged_ = (verdict, *verdicts(tuple(found))[1:])
+    return evaluation(found, profile="full", repeats=repeats, title="天枢 1000 卡评测", verdicts=judged_)
 
 
 @cache
@@ -522,13 +444,9 @@ def all_failed() -> Evaluation:
 def partial() -> Evaluation:
     """Repeats missing, a failure among them, a flag, and a framework that has no base."""
     ones = summary([measured(case("pytorch"), k, 38.0 + k) for k in range(2)])
-    twos = summary(
-        [
-            measured(case("pytorch", (1, 2)), 0, 47.0),
-            failed(case("pytorch", (1, 2)), 1, "log.bench-01.txt:90: Killed", "failed"),
-        ],
-        findings=(NoisyRepeats(cv=0.071, where=case("pytorch", (1, 2)).id),),
-    )
+    two = case("pytorch", (1, 2))
+    runs = measured(two, 0, 47.0), failed(two, 1, "log.bench-01.txt:90: Killed")
+    twos = summary(runs, findings=(NoisyRepeats(cv=0.071, where=two.id),))
     lone = summary([measured(case("mxnet", (1, 2)), k, 33.0 + k) for k in range(3)])
     planned = tuple(case(framework, scale) for framework in ("mxnet", "pytorch") for scale in ((1, 1), (1, 2)))
     found = with_scaling((ones, twos))
@@ -566,13 +484,8 @@ def hostile() -> Evaluation:
         runs.append(failed(of, 2, text))
         found.append(summary(runs, findings=(StrangeText(attributes=(text,), where=text),)))
     facts = replace(MACHINE, cpu_model=HOSTILE[0], os=HOSTILE[1], topology=HOSTILE[2])
-    commands = {
-        run.run.id: replace(
-            command(run.run.case), command=(HOSTILE[0], HOSTILE[3]), environment={HOSTILE[1]: HOSTILE[2]}
-        )
-        for one in found
-        for run in one.measurements
-    }
+    harm = {"command": (HOSTILE[0], HOSTILE[3]), "environment": {HOSTILE[1]: HOSTILE[2]}}
+    commands = {run.run.id: replace(command(run.run.case), **harm) for one in found for run in one.measurements}
     return evaluation(
         found,
         title=HOSTILE[0],
@@ -588,16 +501,14 @@ def hostile() -> Evaluation:
 def skipped() -> Evaluation:
     """A framework that could not be installed and one that lacks the option."""
     found = _ladders(("pytorch", "tensorflow"), ((1, 1), (1, 2)), repeats=3, gain=0.6)
-    no_install = [
-        Skip(case=case("mxnet", scale), reason="mxnet==1.9.1 could not be installed: no matching distribution")
+    reason = {"mxnet": "mxnet==1.9.1 could not be installed: no matching distribution"}
+    reason["paddlepaddle"] = "the recipe has no such option"
+    skips = tuple(
+        Skip(case=case(name, scale), reason=why, kind="not_run" if name == "mxnet" else "unsupported")
+        for name, why in reason.items()
         for scale in ((1, 1), (1, 2))
-    ]
-    no_option = [
-        Skip(case=case("paddlepaddle", scale), reason="the recipe has no such option", kind="unsupported")
-        for scale in ((1, 1), (1, 2))
-    ]
-    planned = tuple(one.case for one in found) + tuple(skip.case for skip in (*no_install, *no_option))
-    return evaluation(found, planned=planned, skips=(*no_install, *no_option))
+    )
+    return evaluation(found, planned=tuple(one.case for one in (*found, *skips)), skips=skips)
 
 
 @cache
@@ -606,15 +517,8 @@ def gpu() -> Evaluation:
     gain, found = 0.97, []
     for framework in ("tensorflow", "pytorch"):
         for devices in (1, 2, 4):
-            of = case(
-                framework,
-                (1, devices),
-                batch_per_device=256,
-                precision="amp",
-                device="gpu",
-                protocol=FULL,
-                options=(),
-            )
+            about = {"batch_per_device": 256, "precision": "amp", "device": "gpu", "protocol": FULL, "options": ()}
+            of = case(framework, (1, devices), **about)
             speed = SPEED[framework] * 70 * devices * gain ** (devices - 1)
             runs = [
                 measured(of, k, speed * (1 + 0.004 * (k - 2)), environment=GPU, resources=gpu_resources(of, k))
@@ -623,13 +527,8 @@ def gpu() -> Evaluation:
             found.append(summary(runs))
     found = with_scaling(found)
     other = replace(GPU_MACHINE, host="gpu-02", driver="535.161.07", cuda_driver="12.2")
-    return evaluation(
-        found,
-        profile="full",
-        repeats=5,
-        title="4 × A100",
-        environments={GPU_KEY: GPU_MACHINE, GPU_KEY.replace("550.54.15", "535.161.07"): other},
-    )
+    environments = {GPU_KEY: GPU_MACHINE, GPU_KEY.replace("550.54.15", "535.161.07"): other}
+    return evaluation(found, profile="full", repeats=5, title="4 × A100", environments=environments)
 
 
 @cache
@@ -804,22 +703,7 @@ def _minute(of: Case) -> int:
     return int(hashlib.sha256(of.id.encode()).hexdigest(), 16) % 60
 
 
+OF_PAGES = (quick, thorough, full, empty, one_case, one_scale, all_failed, partial, mixed_units, hostile, skipped)
 PAGES: Mapping[str, callable] = {
-    "quick": quick,
-    "thorough": thorough,
-    "full": full,
-    "empty": empty,
-    "one_case": one_case,
-    "one_scale": one_scale,
-    "all_failed": all_failed,
-    "partial": partial,
-    "mixed_units": mixed_units,
-    "hostile": hostile,
-    "skipped": skipped,
-    "gpu": gpu,
-    "options": options,
-    "timers": timers,
-    "ladder": ladder,
-    "training": training,
-    "variants": variants,
+    page.__name__: page for page in (*OF_PAGES, gpu, options, timers, ladder, training, variants)
 }
