@@ -44,15 +44,22 @@ def repository(mirror):
     return Repository(name="toynet", repository="https://host.invalid/lab/toynet", commit=commit, licence="MIT")
 
 
+@pytest.fixture
+def got(mirror, repository):
+    """The folder of its checkout."""
+    return checkouts.get(repository, mirror=str(mirror.parent))
+
+
 RECIPE = Recipe(name="official", model="toy", dialect="pytorch_examples", checkout="toynet", command=lambda case: None)
 
 
-def test_a_checkout_stands_at_the_pinned_commit_and_not_at_the_newest(mirror, repository):
-    folder = checkouts.get(repository, mirror=str(mirror.parent))
+def test_a_checkout_stands_at_the_pinned_commit_and_a_run_records_it(got, repository):
+    facts = checkouts.facts(RECIPE, {"toynet": repository})
 
-    assert (folder / "train" / "train.py").read_text() == "print('first')\n"
+    assert (got / "train" / "train.py").read_text() == "print('first')\n"
     assert checkouts.state(repository).clean
     assert checkouts.refusal(RECIPE, {"toynet": repository}) is None
+    assert (facts.repository, facts.commit, facts.clean) == (repository.repository, repository.commit, True)
 
 
 def test_only_the_folders_that_are_needed_are_checked_out(mirror, repository):
@@ -65,29 +72,16 @@ def test_only_the_folders_that_are_needed_are_checked_out(mirror, repository):
     assert checkouts.state(part).clean
 
 
-def test_a_run_records_repository_commit_and_whether_the_tree_was_clean(mirror, repository):
-    checkouts.get(repository, mirror=str(mirror.parent))
-
-    facts = checkouts.facts(RECIPE, {"toynet": repository})
-
-    assert facts.repository == "https://host.invalid/lab/toynet"
-    assert facts.commit == repository.commit
-    assert facts.clean is True
-
-
 def test_a_missing_checkout_is_a_refusal_that_names_the_command(repository):
     assert checkouts.refusal(RECIPE, {"toynet": repository}) == (
         "the repository https://host.invalid/lab/toynet is not here; run `evalsuite repositories get toynet`"
     )
 
 
-def test_a_changed_script_is_no_longer_the_official_one(mirror, repository):
-    folder = checkouts.get(repository, mirror=str(mirror.parent))
-    (folder / "train" / "train.py").write_text("print('faster')\n")
+def test_a_changed_script_is_no_longer_the_official_one(got, mirror, repository):
+    (got / "train" / "train.py").write_text("print('faster')\n")
 
-    reason = checkouts.refusal(RECIPE, {"toynet": repository})
-
-    assert "has changes (train/train.py)" in reason
+    assert "has changes (train/train.py)" in checkouts.refusal(RECIPE, {"toynet": repository})
     with pytest.raises(CannotFetch, match="does not undo changes that may be yours"):
         checkouts.get(repository, mirror=str(mirror.parent))
 
@@ -136,9 +130,8 @@ CHANGES = [pass_over("--assume-unchanged"), pass_over("--skip-worktree"), remove
 
 
 @pytest.mark.parametrize("change", [*CHANGES, point_elsewhere, filter_back])
-def test_a_change_that_git_is_talked_out_of_is_seen_and_starts_nothing(change, mirror, repository, tmp_path):
-    folder = checkouts.get(repository, mirror=str(mirror.parent))
-    change(folder, tmp_path)
+def test_a_change_that_git_is_talked_out_of_is_seen_and_starts_nothing(change, got, repository, tmp_path):
+    change(got, tmp_path)
 
     assert any(path.startswith("train") for path in checkouts.state(repository).changed)
     assert "has changes (train" in checkouts.refusal(RECIPE, {"toynet": repository})
@@ -160,35 +153,21 @@ def test_objects_that_do_not_add_up_to_the_commit_are_seen(which, mirror, reposi
         assert not checkouts.state(repository).clean
 
 
-def test_another_commit_in_the_place_of_the_pinned_one_is_seen(mirror, repository):
-    folder = checkouts.get(repository, mirror=str(mirror.parent))
-    newer = git(mirror, "rev-parse", "HEAD")
-    git(folder, "replace", repository.commit, newer)
-    git(folder, "checkout", "--quiet", "--force", repository.commit)
+def test_another_commit_in_the_place_of_the_pinned_one_is_seen(got, mirror, repository):
+    git(got, "replace", repository.commit, git(mirror, "rev-parse", "HEAD"))
+    git(got, "checkout", "--quiet", "--force", repository.commit)
 
-    assert (folder / "train" / "train.py").read_text() == "print('second')\n"
+    assert (got / "train" / "train.py").read_text() == "print('second')\n"
     assert not checkouts.state(repository).clean
 
 
-def test_no_program_of_the_repository_is_started(mirror, repository, tmp_path):
-    folder = checkouts.get(repository, mirror=str(mirror.parent))
-    watcher = tmp_path / "watcher"
-    watcher.write_text(f"#!/bin/sh\ntouch {tmp_path / 'hit'}\n")
-    watcher.chmod(0o755)
-    git(folder, "config", "core.fsmonitor", str(watcher))
-
-    assert checkouts.state(repository).clean
-    assert not (tmp_path / "hit").exists()
-
-
-def test_what_importing_leaves_behind_is_no_change_and_is_not_run(mirror, repository):
-    folder = checkouts.get(repository, mirror=str(mirror.parent))
-    (folder / "train" / "__pycache__").mkdir()
-    (folder / "train" / "__pycache__" / "train.cpython-311.pyc").write_bytes(b"\0")
+def test_what_importing_leaves_behind_is_no_change_and_is_not_run(got, repository):
+    (got / "train" / "__pycache__").mkdir()
+    (got / "train" / "__pycache__" / "train.cpython-311.pyc").write_bytes(b"\0")
 
     assert checkouts.state(repository).clean
     checkouts.without_bytecode(RECIPE, {"toynet": repository})
-    assert not (folder / "train" / "__pycache__").exists()
+    assert not (got / "train" / "__pycache__").exists()
 
 
 SMUGGLED = {  # what would be run in place of a module that was meant, or hide it
@@ -201,18 +180,17 @@ SMUGGLED = {  # what would be run in place of a module that was meant, or hide i
 
 
 @pytest.mark.parametrize("what", SMUGGLED)
-def test_a_module_that_is_smuggled_beside_the_script_is_a_change(what, mirror, repository):
-    folder = checkouts.get(repository, mirror=str(mirror.parent))
+def test_a_module_that_is_smuggled_beside_the_script_is_a_change(what, got, repository):
     for name, text in SMUGGLED[what].items():
-        (folder / name).parent.mkdir(exist_ok=True)
-        (folder / name).write_text(text)
+        (got / name).parent.mkdir(exist_ok=True)
+        (got / name).write_text(text)
 
     assert not checkouts.state(repository).clean
 
 
 SETTINGS = """
 [core]
-\tfsmonitor = touch {hit}
+\tfsmonitor = {hooks}/watcher
 \thooksPath = {hooks}
 \tsshCommand = touch {hit}
 \tpager = touch {hit}
@@ -229,18 +207,17 @@ SETTINGS = """
 """
 
 
-def test_settings_that_somebody_left_in_a_checkout_start_nothing(mirror, repository, tmp_path):
-    folder = checkouts.get(repository, mirror=str(mirror.parent))
+def test_settings_that_somebody_left_in_a_checkout_start_nothing(got, mirror, repository, tmp_path):
     (tmp_path / "hooks").mkdir()
-    for hook in ("post-checkout", "post-index-change", "reference-transaction"):
+    for hook in ("post-checkout", "post-index-change", "reference-transaction", "watcher"):
         (tmp_path / "hooks" / hook).write_text(f"#!/bin/sh\ntouch {tmp_path}/hit\n")
         (tmp_path / "hooks" / hook).chmod(0o755)
     (tmp_path / "hooks" / "attributes").write_text("* filter=x diff=x\n")
-    with open(folder / ".git" / "config", "a") as config:
+    with open(got / ".git" / "config", "a") as config:
         config.write(SETTINGS.format(hit=tmp_path / "hit", hooks=tmp_path / "hooks"))
 
     assert checkouts.state(repository).clean
-    assert checkouts.get(repository, mirror=str(mirror.parent)) == folder
+    assert checkouts.get(repository, mirror=str(mirror.parent)) == got
     assert not (tmp_path / "hit").exists()
 
 
@@ -254,9 +231,8 @@ def test_a_pin_that_names_a_tag_or_a_tree_gives_no_checkout(mirror, repository):
         assert not pin.folder.exists()
 
 
-def test_a_checkout_of_another_commit_is_refused(mirror, repository):
-    checkouts.get(repository, mirror=str(mirror.parent))
-    git(repository.folder, "checkout", "--quiet", git(mirror, "rev-parse", "HEAD"))
+def test_a_checkout_of_another_commit_is_refused(got, mirror, repository):
+    git(got, "checkout", "--quiet", git(mirror, "rev-parse", "HEAD"))
 
     assert f"the recipe is for {repository.commit[:10]}" in checkouts.refusal(RECIPE, {"toynet": repository})
 
@@ -275,13 +251,16 @@ def with_submodule(mirror, repository):
     return replace(repository, commit=head, paths=("train", "parts/tracker"), submodules=("parts/tracker",))
 
 
-def test_a_submodule_stands_at_the_commit_that_the_repository_names(mirror, with_submodule):
+def test_a_submodule_stands_at_the_commit_that_the_repository_names_and_a_change_in_it_is_seen(mirror, with_submodule):
     folder = checkouts.get(with_submodule, mirror=str(mirror.parent))
+    script = folder / "parts" / "tracker" / "train" / "train.py"
 
     assert (folder / "train" / "train.py").read_text() == "print('second')\n"
-    assert (folder / "parts" / "tracker" / "train" / "train.py").read_text() == "print('first')\n"
+    assert script.read_text() == "print('first')\n"
     assert checkouts.state(with_submodule).clean
     assert checkouts.refusal(RECIPE, {"toynet": with_submodule}) is None
+    script.write_text("print('faster')\n")
+    assert "has changes (parts/tracker)" in checkouts.refusal(RECIPE, {"toynet": with_submodule})
 
 
 def test_a_checkout_from_before_its_submodule_was_needed_gets_it(mirror, with_submodule):
@@ -294,63 +273,39 @@ def test_a_checkout_from_before_its_submodule_was_needed_gets_it(mirror, with_su
     assert checkouts.refusal(RECIPE, {"toynet": with_submodule}) is None
 
 
-def test_a_changed_submodule_is_a_change_of_the_checkout(mirror, with_submodule):
-    folder = checkouts.get(with_submodule, mirror=str(mirror.parent))
-    (folder / "parts" / "tracker" / "train" / "train.py").write_text("print('faster')\n")
-
-    assert "has changes (parts/tracker)" in checkouts.refusal(RECIPE, {"toynet": with_submodule})
-
-
-def test_a_mirror_without_the_repository_says_what_it_should_hold(mirror, repository):
+def test_a_mirror_without_the_repository_or_its_commit_says_so_and_leaves_no_half_made_checkout(mirror, repository):
     other = replace(repository, repository="https://host.invalid/lab/othernet")
+    absent = replace(repository, commit="0" * 40)
 
     with pytest.raises(CannotFetch, match=r"no clone of lab/othernet; expected lab\+othernet"):
         checkouts.get(other, mirror=str(mirror.parent))
-
-
-def test_a_commit_that_is_not_there_leaves_no_half_made_checkout(mirror, repository):
-    absent = replace(repository, commit="0" * 40)
-
     with pytest.raises(CannotFetch, match="git checkout"):
         checkouts.get(absent, mirror=str(mirror.parent))
     assert not checkouts.state(absent).present
     assert not list(absent.folder.parent.glob("*.making"))
 
 
-def test_another_host_serves_the_same_owner_and_name(repository):
-    assert (
-        checkouts.source(repository, "https://git.example.org/mirrors/") == "https://git.example.org/mirrors/lab/toynet"
-    )
+def test_another_host_serves_the_same_owner_and_name_and_an_unknown_name_gets_the_nearest(repository):
+    source = checkouts.source(repository, "https://git.example.org/mirrors/")
 
-
-def test_an_unknown_name_gets_the_nearest_one():
+    assert source == "https://git.example.org/mirrors/lab/toynet"
     with pytest.raises(EvalsuiteError, match="Did you mean pytorch-examples"):
         repositories.chosen(["pytorch-exampels"], repositories.known())
 
 
-def test_every_official_recipe_names_a_known_repository_or_its_package():
-    models = repositories.known()
-
+def test_every_official_recipe_names_a_known_repository_or_its_package_and_commits_are_full_hashes():
+    known = repositories.known()
     official = [recipe for each in registry.discover().values() for recipe in each.recipes if recipe.kind == "official"]
 
-    assert [recipe.name for recipe in official if recipe.checkout not in models and not recipe.source] == []
+    assert [recipe.name for recipe in official if recipe.checkout not in known and not recipe.source] == []
+    assert all(len(one.commit) == 40 and int(one.commit, 16) for one in known.values())
 
 
-def test_every_pinned_commit_is_a_full_hash():
-    assert all(
-        len(repository.commit) == 40 and int(repository.commit, 16) for repository in repositories.known().values()
-    )
-
-
-def test_a_profile_names_the_repositories_that_it_needs(mirror, capsys):
+def test_a_profile_names_the_repositories_that_it_needs_and_reference_workloads_need_none(mirror, capsys):
     code = cli.main(["repositories", "get", "--profile", "official-cpu", "--mirror", str(mirror.parent)])
 
     said = capsys.readouterr().err
     assert code == Exit.USAGE  # the mirror has none of them
-    assert "bluefog: " in said and "mxnet-examples: " in said
-    assert "hugectr" not in said
-
-
-def test_a_profile_of_reference_workloads_needs_no_repository(capsys):
+    assert "bluefog: " in said and "mxnet-examples: " in said and "hugectr" not in said
     assert cli.main(["repositories", "get", "--profile", "quick"]) == Exit.USAGE
     assert "its recipes are of no official repository" in capsys.readouterr().err

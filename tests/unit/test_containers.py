@@ -41,24 +41,13 @@ def shown(word):
 
 
 @pytest.mark.parametrize("name", RUNTIMES)
-def test_the_command_stands_whole_at_the_end(name):
+def test_command_ranks_and_variables_reach_the_container_and_gpus_only_where_they_are_wished_for(name):
     wrapped = RUNTIMES[name].wrap(WISH, COMMAND)
-
-    assert wrapped[-len(COMMAND) :] == COMMAND
-
-
-@pytest.mark.parametrize("name", RUNTIMES)
-def test_a_machine_without_gpus_and_infiniband_asks_for_neither(name):
     plain = " ".join(RUNTIMES[name].wrap(replace(WISH, gpus=False, infiniband=False), COMMAND))
 
+    assert wrapped[-len(COMMAND) :] == COMMAND
+    assert all(variable in " ".join(wrapped) for variable in ("MASTER_ADDR", "LOCAL_RANK", "HOROVOD_CYCLE_TIME"))
     assert not any(word in plain for word in ("--gpus", "--nv ", "nvidia.com/gpu", "DEVICES=all", "/dev/infiniband"))
-
-
-@pytest.mark.parametrize("name", RUNTIMES)
-def test_ranks_and_the_recipe_s_own_variables_reach_the_container(name):
-    wrapped = " ".join(RUNTIMES[name].wrap(WISH, COMMAND))
-
-    assert all(variable in wrapped for variable in ("MASTER_ADDR", "LOCAL_RANK", "HOROVOD_CYCLE_TIME"))
 
 
 def test_apptainer_gets_the_values_that_are_known_on_the_node(tmp_path):
@@ -85,15 +74,28 @@ def test_an_image_file_of_apptainer_is_taken_as_it_is():
     assert not any(token.startswith("docker://") for token in wrapped)
 
 
-def test_the_digest_is_what_the_runtime_tells(tmp_path):
-    stand_in = tmp_path / "docker"
-    stand_in.write_text("#!/bin/sh\necho nvcr.io/nvidia/pytorch@sha256:abc nvcr.io/other@sha256:def\n")
-    stand_in.chmod(0o755)
+@pytest.fixture
+def stand_in(tmp_path, monkeypatch):
+    """Puts a program of that name first on the PATH."""
 
-    told = images.digest(RUNTIMES["docker"], WISH.image, {"PATH": f"{tmp_path}:/usr/bin:/bin"})
+    def put(name, text):
+        (tmp_path / name).write_text(f"#!/bin/sh\n{text}\n")
+        (tmp_path / name).chmod(0o755)
+        monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
 
-    assert told == "nvcr.io/nvidia/pytorch@sha256:abc"
+    return put
+
+
+def test_digest_and_versions_are_what_the_runtime_tells(stand_in):
+    stand_in("docker", "echo nvcr.io/nvidia/pytorch@sha256:abc nvcr.io/other@sha256:def")
+    stand_in("podman", """echo "Welcome to the image"\necho '{"torch": "2.3.0"}'""")
+    box = containers.here("podman")
+
+    assert images.digest(RUNTIMES["docker"], WISH.image) == "nvcr.io/nvidia/pytorch@sha256:abc"
     assert images.digest(RUNTIMES["enroot"], WISH.image) is None
+    assert images.packages(box, "lab/net:1") == {"torch": "2.3.0"}
+    stand_in("podman", "exit 125")
+    assert images.packages(box, "lab/net:2") == {}
 
 
 def test_podman_keeps_the_user_s_number_where_it_is_not_root_who_starts_it():
@@ -131,21 +133,11 @@ def test_an_image_is_given_to_all_recipes_or_to_those_of_one_framework():
     ("word", "said"),
     [("tonet=x", "Did you mean toynet"), ("toynet=", 'got ""; expected IMAGE'), ("-v", 'got "-v"; expected IMAGE')],
 )
-def test_a_word_that_names_no_image_is_refused(word, said):
+def test_a_word_that_names_no_image_and_an_unknown_runtime_are_refused(word, said):
     with pytest.raises(EvalsuiteError, match=said):
         with_images({"toynet": toynet()}, [word])
-
-
-def test_versions_are_those_of_the_python_in_the_image(tmp_path, monkeypatch):
-    stand_in = tmp_path / "podman"
-    stand_in.write_text("""#!/bin/sh\necho "Welcome to the image"\necho '{"torch": "2.3.0"}'\n""")
-    stand_in.chmod(0o755)
-    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
-    box = containers.here("podman")
-
-    assert images.packages(box, "lab/net:1") == {"torch": "2.3.0"}
-    stand_in.write_text("#!/bin/sh\nexit 125\n")
-    assert images.packages(box, "lab/net:2") == {}
+    with pytest.raises(EvalsuiteError, match="Did you mean docker"):
+        containers.runtime("doker")
 
 
 def test_a_step_of_its_own_is_not_bound_to_a_node_that_nobody_named():
@@ -181,8 +173,3 @@ def test_a_training_that_prints_such_a_line_is_not_taken_for_the_runtime(tmp_pat
     folder.log_path("n1").write_text("step\n" * 40 + "Error: the loss is not finite\n")
 
     assert fault_attribution.find_container_fault(folder, containers.here("podman")) is None
-
-
-def test_an_unknown_runtime_gets_the_known_ones_and_the_nearest():
-    with pytest.raises(EvalsuiteError, match="Did you mean docker"):
-        containers.runtime("doker")

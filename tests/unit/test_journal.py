@@ -23,27 +23,15 @@ def ended(attempt, status="completed"):
     return JournalLine(event="ended", run=RUN.id, attempt=attempt, campaign="a", at=AT, status=status)
 
 
-def test_attempts_at_a_run_are_counted_from_one(tmp_path):
+def test_attempts_at_a_run_are_counted_from_one_and_have_their_end_and_value(tmp_path):
     kept = Journal(tmp_path)
+    value = {"attempt": 1, "campaign": "a", "at": AT, "items_per_s": 9.5, "unit": "images/s"}
 
-    assert [kept.started(RUN, "a", AT), kept.started(replace(RUN, repeat=1), "a", AT), kept.started(RUN, "b", AT)] == [
-        1,
-        1,
-        2,
-    ]
-
-
-def test_an_attempt_has_its_end_and_its_value(tmp_path):
-    kept = Journal(tmp_path)
-    kept.started(RUN, "a", AT)
+    assert (kept.started(RUN, "a", AT), kept.started(replace(RUN, repeat=1), "a", AT)) == (1, 1)
     kept.note(ended(1))
-    kept.note(
-        JournalLine(event="measured", run=RUN.id, attempt=1, campaign="a", at=AT, items_per_s=9.5, unit="images/s")
-    )
-    kept.started(RUN, "a", AT)
-
-    first, second = kept.attempts()
-
+    kept.note(JournalLine(event="measured", run=RUN.id, **value))
+    assert kept.started(RUN, "b", AT) == 2
+    first, second = (one for one in kept.attempts() if one.run == RUN.id)
     assert (first.status, first.items_per_s, first.unit) == ("completed", 9.5, "images/s")
     assert (second.number, second.status, second.items_per_s) == (2, None, None)
 
@@ -103,19 +91,13 @@ def test_no_journal_is_an_empty_one(tmp_path):
     assert (Journal(tmp_path).attempts(), Journal(tmp_path).campaigns(), Journal(tmp_path).chained) == ((), (), True)
 
 
-def test_a_campaign_comes_back_with_its_seal_whole(tmp_path):
+def test_a_campaign_comes_back_with_its_seal_whole_and_a_plan_that_was_changed_is_not(tmp_path):
     Journal(tmp_path).begin(CAMPAIGN)
-
     assert Journal(tmp_path).campaigns() == (CAMPAIGN,)
     assert CAMPAIGN.whole
-
-
-def test_a_plan_that_was_changed_after_the_start_is_not_whole(tmp_path):
-    Journal(tmp_path).begin(CAMPAIGN)
     file = tmp_path / journal.CAMPAIGNS / "a.json"
     facts = json.loads(file.read_text())
-    facts["plan"]["repeats"] = 7
-    file.write_text(json.dumps(facts))
+    file.write_text(json.dumps({**facts, "plan": {**facts["plan"], "repeats": 7}}))
 
     (found,) = Journal(tmp_path).campaigns()
 

@@ -4,7 +4,7 @@ import pytest
 
 from evalsuite.documents import Gpu, HostEnvironment, UsedRecipe
 from evalsuite.launch import runner
-from evalsuite.model import Throughput, Utilisation, Window
+from evalsuite.model import Run, Throughput, Utilisation, Window
 from evalsuite.results.measure import machines, measurement
 from evalsuite.runs.endings import Outcome
 from evalsuite.runs.store import Store
@@ -15,19 +15,17 @@ def share(resource, mean, samples=20):
     return Utilisation(resource=resource, unit="%", mean=mean, p5=mean, p95=mean, samples=samples, coverage=1.0)
 
 
-@pytest.mark.parametrize(("job", "flagged"), [(95.0, False), (60.0, True)])
-def test_other_programs_on_the_machine_are_flagged(job, flagged):
-    found = measurement._busy_machine((share("cpu", 98.0), share("job_cpu", job)))
-
-    assert bool(found) is flagged
-
-
-def test_a_window_of_a_few_samples_tells_nothing_of_others():
-    assert measurement._busy_machine((share("cpu", 98.0, samples=3), share("job_cpu", 60.0, samples=3))) == ()
-
-
-def test_without_a_reading_of_the_job_nothing_is_said_of_others():
-    assert measurement._busy_machine((share("cpu", 98.0),)) == ()
+@pytest.mark.parametrize(
+    ("used", "flagged"),
+    [
+        ((share("cpu", 98.0), share("job_cpu", 95.0)), False),
+        ((share("cpu", 98.0), share("job_cpu", 60.0)), True),
+        ((share("cpu", 98.0, samples=3), share("job_cpu", 60.0, samples=3)), False),  # a few samples tell nothing
+        ((share("cpu", 98.0),), False),  # no reading of the job
+    ],
+)
+def test_other_programs_on_the_machine_are_flagged(used, flagged):
+    assert bool(measurement._busy_machine(used)) is flagged
 
 
 @pytest.mark.parametrize(("steps", "severity"), [(100, None), (30, "note"), (19, "exclude")])
@@ -67,21 +65,15 @@ def test_a_recipe_names_what_its_batches_hold_and_never_turns_tokens_into_sequen
 
 
 def test_a_folder_with_a_half_written_outcome_is_a_failed_run_with_the_reason(tmp_path):
-    from evalsuite.model import Run
-
     with Store(tmp_path).claim(Run(case=CASE, repeat=0)) as folder:
         (folder.path / "outcome.json").write_text('{"status": "comp')
 
     found = measurement.measurement(folder)
 
-    assert found.status == "failed"
-    assert "half-written" in found.reason
-    assert found.value is None
+    assert (found.status, found.value) == ("failed", None) and "half-written" in found.reason
 
 
 def test_a_run_over_its_time_says_the_limit_and_not_the_signal_that_ended_it(tmp_path):
-    from evalsuite.model import Run
-
     with Store(tmp_path).claim(Run(case=CASE, repeat=0)) as folder:
         (folder.path / "log.n1.txt").write_text("waiting for the other worker\nSIGTERM caught at 03:27:54\n")
         folder.write_command(COMMAND)
@@ -95,10 +87,7 @@ def test_a_run_over_its_time_says_the_limit_and_not_the_signal_that_ended_it(tmp
 @pytest.mark.parametrize(
     ("said", "reason"),
     [
-        (
-            "srun: error: n2: task 1: Exited with exit code 1\nsrun: launch/slurm: Terminating StepId=4.0\n",
-            "srun: error: n2",
-        ),
+        ("srun: error: n2: task 1: Exited with exit code 1\nsrun: launch/slurm: Terminating\n", "srun: error: n2"),
         ("waiting\nevalsuite sample: no room\nsrun: error: n1: task 0: Exited\n", "evalsuite sample: no room"),
         ("mpirun was unable to find the host\nplease check\n", "mpirun was unable to find the host"),
         ("", ""),

@@ -214,19 +214,12 @@ def fan_out(tmp_path, *argv: str, names: str = "localhost") -> subprocess.Popen:
     )
 
 
-def test_a_host_is_told_which_it_is_and_its_words_stand_behind_its_name(tmp_path):
-    said, _ = fan_out(
-        tmp_path, "sh", "-c", "echo $EVALSUITE_NODE_RANK at $EVALSUITE_HOST in $PWD; exit 7"
-    ).communicate()
+def test_a_host_is_told_which_it_is_its_words_stand_behind_its_name_and_its_exit_code_is_ours(tmp_path):
+    process = fan_out(tmp_path, "sh", "-c", "echo $EVALSUITE_NODE_RANK at $EVALSUITE_HOST in $PWD; exit 7")
 
-    assert said == f"localhost: 0 at localhost in {tmp_path}\n"
+    said, _ = process.communicate()
 
-
-def test_the_exit_code_is_that_of_the_first_that_failed(tmp_path):
-    process = fan_out(tmp_path, "sh", "-c", "exit 7")
-    process.communicate()
-
-    assert process.returncode == 7
+    assert (said, process.returncode) == (f"localhost: 0 at localhost in {tmp_path}\n", 7)
 
 
 def test_what_runs_is_asked_to_end_and_has_ended_when_we_have(tmp_path):
@@ -252,19 +245,14 @@ def test_what_runs_ends_when_the_fan_out_is_killed(tmp_path):
     assert soon(lambda: (tmp_path / "ended").exists(), 5)
 
 
-def test_a_host_that_is_not_reached_is_named_and_the_others_are_ended(tmp_path):
+def test_a_host_that_is_not_reached_is_named_and_the_others_are_ended(tmp_path, monkeypatch):
     ssh = tmp_path / "ssh"
     ssh.write_text("#!/bin/sh\necho Host key verification failed. >&2\nexit 255\n")
     ssh.chmod(0o755)
+    monkeypatch.setenv("EVALSUITE_SSH", str(ssh))
     said: list[str] = []
 
-    os.environ["EVALSUITE_SSH"] = str(ssh)
-    try:
-        code = over_ssh.run_on_hosts(hosts.from_words("localhost,b"), ["sleep", "60"], said.append)
-    finally:
-        del os.environ["EVALSUITE_SSH"]
-
-    assert code == 255
+    assert over_ssh.run_on_hosts(hosts.from_words("localhost,b"), ["sleep", "60"], said.append) == 255
     assert launcher_errors.find_reason("\n".join(said)) == "b: Host key verification failed."
     assert any("error: b was not reached" in line and "Try: ssh b true" in line for line in said)
 

@@ -33,16 +33,8 @@ def in_english(monkeypatch):
 
 
 OURS = node_check.sources_sha256()
-FACTS = NodeFacts(
-    evalsuite=__version__,
-    sources_sha256=OURS,
-    folder="shared",
-    free_bytes=50 << 30,
-    cores=64.0,
-    devices=8,
-    busy={},
-    probe_s=0.5,
-)
+MACHINE = {"cores": 64.0, "devices": 8, "busy": {}, "probe_s": 0.5, "free_bytes": 50 << 30}
+FACTS = NodeFacts(evalsuite=__version__, sources_sha256=OURS, folder="shared", **MACHINE)
 
 
 def acted(said: dict[str, str]) -> Engine:
@@ -60,11 +52,6 @@ def acted(said: dict[str, str]) -> Engine:
 def saying(facts: NodeFacts = FACTS, clock: str = "$(date +%s.%N)") -> str:
     """The shell of a node that says *facts*."""
     return f"echo \"x: evalsuite-clock {clock}\"; echo 'x: evalsuite-node {json.dumps(asdict(facts))}'"
-
-
-def preflight_read(runs: Path) -> Preflight:
-    (file,) = (runs / "preflight").glob("*.json")
-    return Preflight.from_json(json.loads(file.read_text()), file)
 
 
 def kinds(found: Preflight) -> dict[str, list[tuple[str, str]]]:
@@ -124,34 +111,28 @@ def test_a_node_that_says_nothing_is_named_with_the_engines_own_words(tmp_path):
     ]
 
 
-def test_a_node_that_hangs_is_given_up(tmp_path, monkeypatch):
-    monkeypatch.setattr(preflight, "ANSWER_S", 0.3)
-
-    found = preflight.look_at_nodes(acted({"a": "exec sleep 60"}), tmp_path, Wanted())
-
-    assert "no answer" in found.nodes[0].troubles[0].values["reason"]
+UNREACHED = "ssh: connect to host a port 22: No route to host"
+DEAF = "trap '' TERM; sh -c 'sleep 60; echo {0}' & while :; do sleep 0.1; done"
 
 
-def test_a_launcher_that_does_not_heed_its_end_is_given_up_with_all_that_it_started(tmp_path, monkeypatch):
-    monkeypatch.setattr(preflight, "ANSWER_S", 0.5)
-    monkeypatch.setattr(engine_process, "TERMINATE_S", 0.3)
-
-    deaf = f"trap '' TERM; sh -c 'sleep 60; echo {tmp_path}' & while :; do sleep 0.1; done"
-
-    found = preflight.look_at_nodes(acted({"a": deaf}), tmp_path, Wanted())
-
-    assert "no answer" in found.nodes[0].troubles[0].values["reason"]
-    assert not running(f"echo {tmp_path}")
-
-
-def test_a_launcher_that_waits_although_its_ssh_reached_nobody_is_given_up_soon(tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("does", "reason"),
+    [
+        ("exec sleep 60", "no answer"),
+        (DEAF, "no answer"),  # it does not heed its end
+        (f"echo '{UNREACHED}'; exec sleep 60", UNREACHED),  # it waits although its ssh reached nobody
+    ],
+)
+def test_a_node_or_launcher_that_hangs_is_given_up_with_all_that_it_started(tmp_path, monkeypatch, does, reason):
     monkeypatch.setattr(preflight, "GIVEN_UP_S", 0.3)
-    said = "ssh: connect to host a port 22: No route to host"
+    monkeypatch.setattr(preflight, "ANSWER_S", 60 if reason == UNREACHED else 0.5)
+    monkeypatch.setattr(engine_process, "TERMINATE_S", 0.3)
     began = time.monotonic()
 
-    found = preflight.look_at_nodes(acted({"a": f"echo '{said}'; exec sleep 60"}), tmp_path, Wanted())
+    found = preflight.look_at_nodes(acted({"a": does.replace("{0}", str(tmp_path))}), tmp_path, Wanted())
 
-    assert found.nodes[0].troubles[0].values["reason"] == said
+    assert reason in found.nodes[0].troubles[0].values["reason"]
+    assert not running(f"echo {tmp_path}")
     assert time.monotonic() - began < 20
 
 
@@ -227,7 +208,7 @@ def test_words_that_are_none_of_ours_are_passed_over(line):
     assert node_check.read(line) is None
 
 
-def test_this_machine_looks_at_itself(tmp_path, capsys, monkeypatch):
+def test_this_machine_looks_at_itself_and_an_engine_whose_nodes_nobody_knows_cannot(tmp_path, capsys, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(paths.PACKAGE.parent))
 
     code = cli.main(["preflight", "--runs", str(tmp_path), "--json"])
@@ -235,9 +216,6 @@ def test_this_machine_looks_at_itself(tmp_path, capsys, monkeypatch):
     (node,) = json.loads(capsys.readouterr().out)["nodes"]
     assert code == Exit.DONE
     assert node["facts"]["folder"] == "shared" and node["facts"]["probe_s"] > 0 and node["facts"]["cores"] > 0
-
-
-def test_an_engine_whose_nodes_nobody_knows_cannot_be_looked_at(capsys):
     assert cli.main(["preflight", "--engine", "mpi"]) == Exit.USAGE
     assert "--hosts a,b" in capsys.readouterr().err
 
@@ -260,7 +238,8 @@ def test_programs_on_accelerators_are_named_as_far_as_they_are_known(tmp_path):
 
     assert "python (pid 42, GPU 0, 3.0 GiB), ? (pid 43, GPU 1)" in door.sentences(found)[0]
     assert found.chosen == ("a",)
-    assert preflight_read(tmp_path) == found
+    (file,) = (tmp_path / "preflight").glob("*.json")
+    assert Preflight.from_json(json.loads(file.read_text()), file) == found
 
 
 @pytest.mark.parametrize(("namespace", "name"), [(foreign.FIRST_NAMESPACE, "init"), ("pid:[4026532000]", None)])

@@ -87,34 +87,40 @@ def offered(found, criteria=None):
     return next_repeats.next_repeats(answers(rows, cases), judged, rows, {})
 
 
+THREE, FIVE, BEHIND = (100.0, 101.0, 102.0), (100.0, 101.0, 102.0, 103.0, 101.5), (90.0, 91.0, 92.0)
+
+
 def test_three_runs_of_two_frameworks_are_decided_by_two_more_of_each():
-    (one,) = offered([*of(CASE, (100.0, 101.0, 102.0)), *of(OTHER, (90.0, 91.0, 92.0))])
+    (one,) = offered([*of(CASE, THREE), *of(OTHER, BEHIND)])
 
     assert (one.decides, one.frameworks, one.runs, one.repeats) == ("order", ("toynet", "othernet"), 4, 5)
-    assert one.seconds == 240.0
-    assert one.device_hours == pytest.approx(240 / 3600)
+    assert (one.seconds, one.device_hours) == (240.0, pytest.approx(240 / 3600))
     words = list(one.command)
     assert words[words.index("--repeats") + 1] == "5"
     assert words[words.index("--frameworks") + 1] == "toynet,othernet"
 
 
-def test_only_the_case_that_lacks_runs_is_run_again():
-    (one,) = offered([*of(CASE, (100.0, 101.0, 102.0)), *of(OTHER, (90.0, 91.0, 92.0, 91.0, 91.5))])
+@pytest.mark.parametrize(
+    ("ours", "others", "runs"),
+    [
+        (of(CASE, THREE), of(OTHER, (*BEHIND, 91.0, 91.5)), [(2, ["toynet"])]),  # only the case that lacks runs
+        (of(CASE, FIVE), of(OTHER, (*BEHIND, 93.0, 91.5)), []),  # an order that is told
+        (of(CASE, FIVE), of(OTHER, (100.0, 101.5, 99.0, 102.5, 100.5)), []),  # a tie
+        (of(CASE, THREE[:2], origin="imported"), of(OTHER, BEHIND[:2], origin="imported"), []),  # figures of others
+    ],
+)
+def test_more_runs_are_offered_of_the_case_that_lacks_them_and_never_of_what_is_told(ours, others, runs):
+    found = offered([*ours, *others])
 
-    assert [case.framework for case in one.cases] == ["toynet"]
-    assert one.runs == 2
-
-
-@pytest.mark.parametrize("others", [(90.0, 91.0, 92.0, 93.0, 91.5), (100.0, 101.5, 99.0, 102.5, 100.5)])
-def test_neither_an_order_that_is_told_nor_a_tie_is_offered_more_runs(others):
-    assert offered([*of(CASE, (100.0, 101.0, 102.0, 103.0, 101.5)), *of(OTHER, others)]) == ()
+    assert [(one.runs, [case.framework for case in one.cases]) for one in found] == runs
+    assert valid(summaries([*ours, *others]))
 
 
 def test_both_scales_of_a_setting_are_one_command():
     wide, other = CASE.at_scale(1, 2), OTHER.at_scale(1, 2)
-    found = [*of(CASE, (100.0, 101.0, 102.0)), *of(OTHER, (90.0, 91.0, 92.0))]
+    at_two = [*of(wide, (190.0, 191.0, 192.0)), *of(other, (180.0, 181.0, 182.0))]
 
-    (one,) = offered([*found, *of(wide, (190.0, 191.0, 192.0)), *of(other, (180.0, 181.0, 182.0))])
+    (one,) = offered([*of(CASE, THREE), *of(OTHER, BEHIND), *at_two])
 
     assert (one.runs, len(one.cases)) == (8, 4)
     assert "1x1,1x2" in one.command
@@ -143,10 +149,3 @@ def test_a_criterion_within_its_interval_is_offered_up_to_seven_repeats():
 
     assert (one.decides, one.criterion, one.repeats, one.runs) == ("criterion", "C1", 7, 4)
     assert {case.scale for case in one.cases} == {"1x1", "2x1"}
-
-
-def test_figures_of_others_are_never_offered_to_be_run_again():
-    found = [*of(CASE, (100.0, 101.0), origin="imported"), *of(OTHER, (90.0, 91.0), origin="imported")]
-
-    assert valid(summaries(found))
-    assert offered(found) == ()

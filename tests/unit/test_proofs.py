@@ -84,39 +84,23 @@ def read(tmp_path, steps: list[str]):
     return excerpt.excerpt([log], found, DIALECT)
 
 
-def test_what_was_read_of_a_line_is_marked(tmp_path):
-    lines = read(tmp_path, [f"时间 step {n} took 0.{n % 7 + 1} s" for n in range(1, 140)])
+@pytest.mark.parametrize("before", ["时间", "x" * 900, "--password=hunter2x"])
+def test_what_was_read_of_a_line_is_marked_a_long_one_cut_there_and_a_secret_taken_out(tmp_path, before):
+    lines = read(tmp_path, [f"{before} step {n} took 0.{n % 7 + 1} s" for n in range(1, 140)])
 
     assert [line.number for line in lines] == [21, 71, 120]
     assert [[line.text[a:b] for a, b in line.read] for line in lines] == [["21", "0.1"], ["71", "0.2"], ["120", "0.2"]]
+    assert all(len(line.text) <= excerpt.LONGEST and "hunter2x" not in line.text for line in lines)
 
 
-def test_a_long_line_is_shown_where_it_was_read(tmp_path):
-    lines = read(tmp_path, [f"{'x' * 900} step {n} took 0.{n % 7 + 1} s" for n in range(1, 140)])
+def test_no_recorded_command_keeps_a_placeholder_and_every_variable_is_set_above_it(recorded):
+    found = [one for series in provenance.series(Book(evaluation=recorded)) for one in series.cases]
 
-    assert all(len(line.text) <= excerpt.LONGEST for line in lines)
-    assert [lines[0].text[a:b] for a, b in lines[0].read] == ["21", "0.1"]
-
-
-def test_a_secret_in_a_line_is_taken_out(tmp_path):
-    lines = read(tmp_path, [f"--password=hunter2x step {n} took 0.{n % 7 + 1} s" for n in range(1, 140)])
-
-    assert lines and all("hunter2x" not in line.text for line in lines)
-
-
-def test_no_recorded_command_keeps_a_placeholder(recorded):
-    found = [one for series in provenance.series(Book(evaluation=recorded)) for one in series.cases if one.shell]
-
-    assert len(found) > 40
-    assert [one.case.id for one in found if PLACEHOLDER.search(one.shell.script)] == []
-
-
-def test_every_variable_of_a_command_is_set_above_it(recorded):
-    for series in provenance.series(Book(evaluation=recorded)):
-        for one in series.cases:
-            used = set(re.findall(r"\$\{(\w+)\}", one.shell.script))
-
-            assert used == {line.partition("=")[0] for line in one.shell.above if not line.startswith("export ")}
+    assert len([one for one in found if one.shell]) > 40
+    assert [one.case.id for one in found if one.shell and PLACEHOLDER.search(one.shell.script)] == []
+    for one in found:
+        used = set(re.findall(r"\$\{(\w+)\}", one.shell.script))
+        assert used == {line.partition("=")[0] for line in one.shell.above if not line.startswith("export ")}
 
 
 def command(*words: str):
@@ -133,18 +117,14 @@ def test_what_a_shell_would_take_for_its_own_is_quoted():
     assert found.words[3] == '"${DATA}/\\$x\\"\\`y\\`"'
 
 
-def test_a_command_never_writes_to_the_folder_of_the_run():
+def test_a_command_never_writes_to_the_folder_of_the_run_and_the_agent_fills_each_nodes_own_words():
     words = ("agent", "-o", "/data/runs/case/r0", "--log_dir=/data/runs/case/r0/scratch")
 
     found = shell.shell(command(*words), synthetic.case(), "case/r0", cores=None)
+    several = shell.shell(command("x", "{node_rank}"), synthetic.case(scale=(2, 8)), "case/r0", cores=8)
 
     assert found.words[2:] == ('"${RUNS}/case/r0"', '"--log_dir=${RUNS}/case/r0/scratch"')
-
-
-def test_of_several_nodes_the_node_agent_fills_each_ones_own():
-    found = shell.shell(command("x", "{node_rank}"), synthetic.case(scale=(2, 8)), "case/r0", cores=8)
-
-    assert found.words == ("x", "'{node_rank}'")
+    assert several.words == ("x", "'{node_rank}'")
 
 
 def test_a_clock_that_is_the_value_does_not_confirm_it(tmp_path):
@@ -179,14 +159,11 @@ def test_the_bundle_holds_the_lines_of_every_run(tmp_path):
 
     path = forms.write(("zip",), made, tmp_path, ("zh", "en"))[0]
 
-    found = json.loads(zipfile.ZipFile(path).read("evidence.json"))
-    by_run = {one["run_id"]: one for one in found}
-    for one in made.summaries:
-        for run in one.measurements:
-            if run.value is not None:
-                entry = by_run[run.run.id]
-                assert entry["lines"][0]["text"] == run.lines[0].text
-                assert sum(entry["items"]) / sum(entry["seconds"]) == pytest.approx(run.value)
+    by_run = {one["run_id"]: one for one in json.loads(zipfile.ZipFile(path).read("evidence.json"))}
+    for run in (run for one in made.summaries for run in one.measurements if run.value is not None):
+        entry = by_run[run.run.id]
+        assert entry["lines"][0]["text"] == run.lines[0].text
+        assert sum(entry["items"]) / sum(entry["seconds"]) == pytest.approx(run.value)
 
 
 def test_the_last_line_of_a_log_is_that_of_a_file(tmp_path):

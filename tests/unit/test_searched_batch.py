@@ -37,11 +37,12 @@ def found(batch, *tried):
     return SearchedBatch(of=planned().to_search[0], batch=batch, tried=tried)
 
 
-def test_one_search_is_asked_for_where_memory_is_scarcest_from_the_smallest_batch():
+def test_one_search_is_asked_for_where_memory_is_scarcest_from_the_smallest_batch_and_none_of_a_declared_maximum():
     made = planned()
 
     assert [(case.scale, case.batch_per_device) for case in made.to_search] == [("1x4", 8)]
     assert {case.scale for case in made.cases} == {"1x1", "1x4", "2x4"}
+    assert planned(replace(SPEC, find_batch=False, batch_policy="max")).to_search == ()
 
 
 def test_what_was_found_is_the_batch_of_the_whole_series_and_declared_to_be_the_most():
@@ -64,10 +65,6 @@ def test_a_search_without_a_batch_makes_skips_with_its_reason(tried, said):
     assert (made.cases, made.to_search) == ((), ())
     for skip in made.skips:
         assert re.search(said, skip.reason)
-
-
-def test_a_declared_maximum_is_not_searched_for():
-    assert planned(replace(SPEC, find_batch=False, batch_policy="max")).to_search == ()
 
 
 def test_a_job_that_keeps_its_batch_has_no_largest_one_for_each_device():
@@ -104,21 +101,19 @@ def test_finished_trials_tell_the_batch_and_a_missing_one_leaves_it_open(tmp_pat
 
     whole = batch_search.read_search(case, recipe, store, dialects, most=64)
     assert (whole.batch, len(whole.tried)) == (10, 6)
-    assert (
-        batch_search.read_search(case, recipe, trials.store(tmp_path, 10**9), dialects, most=64) is None
-    )  # another limit
+    other_limit = trials.store(tmp_path, 10**9)
+    assert batch_search.read_search(case, recipe, other_limit, dialects, most=64) is None
 
 
 def test_a_limit_of_memory_stands_before_the_training_alone(tmp_path):
     (case,) = planned().to_search
+    about = {"python": "python3", "folder": tmp_path, "engine": engine("local"), "timeout_s": 9}
+    limited, free = (
+        command_line(ADAPTERS["toynet"].recipes[0], case, **about, memory_bytes=limit).training
+        for limit in (2 * 1024**3, None)
+    )
 
-    def line(limit):
-        recipe = ADAPTERS["toynet"].recipes[0]
-        return command_line(
-            recipe, case, python="python3", folder=tmp_path, engine=engine("local"), timeout_s=9, memory_bytes=limit
-        )
-
-    assert line(2 * 1024**3).training == ("sh", "-c", 'ulimit -d 2097152 && exec "$@"', "sh", *line(None).training)
+    assert limited == ("sh", "-c", 'ulimit -d 2097152 && exec "$@"', "sh", *free)
 
 
 def test_on_a_processor_the_memory_of_a_device_is_asked_for(capsys, tmp_path):
@@ -149,14 +144,12 @@ class Trials:
         return ended
 
     def search(self, budget):
-        return batch_search.search_batch(
-            self.case, ADAPTERS["toynet"].recipes[0], self.store, LAUNCHER, 64, budget=budget
-        )
+        recipe = ADAPTERS["toynet"].recipes[0]
+        return batch_search.search_batch(self.case, recipe, self.store, LAUNCHER, 64, budget=budget)
 
     def left(self):
-        return len(
-            batch_search.remaining_trials(self.case, ADAPTERS["toynet"].recipes[0], self.store, LAUNCHER.dialects, 64)
-        )
+        recipe = ADAPTERS["toynet"].recipes[0]
+        return len(batch_search.remaining_trials(self.case, recipe, self.store, LAUNCHER.dialects, 64))
 
 
 def test_trials_count_among_the_device_hours_and_none_begins_beyond_their_limit(tmp_path, monkeypatch):

@@ -51,22 +51,17 @@ def test_an_unsupported_case_stays_one_in_every_variant(tmp_path):
     assert (len(made.cases), len(made.skips)) == (2, 2)
 
 
-def test_each_version_is_a_recipe_with_an_environment_of_its_own(tmp_path):
+def test_each_version_and_image_is_a_recipe_with_an_environment_of_its_own(tmp_path):
     made, adapters = asked(tmp_path, 'versions = ["toy==1.5.*", "toy==2.0.1"]\n')
+    imaged, images = asked(tmp_path, '[[variants]]\nname = "new"\nimage = "example/toy:2"\nframeworks = ["toynet"]\n')
 
     names = {case.recipe for case in made.cases if case.framework == "toynet"}
     assert names == {"reference-resnet50@1.5", "reference-resnet50@2.0.1"}
     pins = adapters["toynet"].recipe("reference-resnet50@2.0.1").pins("cpu")
     assert pins == ("Toy==2.0.1", "toyvision", "--extra-index-url")
     assert {case.recipe for case in made.cases if case.framework == "othernet"} == {"reference-resnet50"}
-
-
-def test_an_image_is_a_recipe_of_its_own_too(tmp_path):
-    text = '[[variants]]\nname = "new"\nimage = "example/toy:2"\nframeworks = ["toynet"]\n'
-    made, adapters = asked(tmp_path, text)
-
-    assert {case.recipe for case in made.cases} == {"reference-resnet50", "reference-resnet50@new"}
-    assert adapters["toynet"].recipe("reference-resnet50@new").image == "example/toy:2"
+    assert {case.recipe for case in imaged.cases} == {"reference-resnet50", "reference-resnet50@new"}
+    assert images["toynet"].recipe("reference-resnet50@new").image == "example/toy:2"
 
 
 def test_rules_leave_cases_in_and_out(tmp_path):

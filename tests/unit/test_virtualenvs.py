@@ -82,38 +82,25 @@ def toynet(**changes) -> Recipe:
 # Making
 
 
-def test_an_environment_is_made_once_and_then_only_used(uv):
-    first = virtualenvs.ensure(toynet())
+def test_an_environment_is_made_once_of_what_was_resolved_and_then_only_used(uv):
+    uv.locks("toynet==1.0\nleft-pad==2.1\n")
+    python = virtualenvs.ensure(toynet())
     calls = len(uv.seen)
 
-    second = virtualenvs.ensure(toynet())
-
-    assert first == second
-    assert first.exists()
+    assert virtualenvs.ensure(toynet()) == python and python.exists()
     assert len(uv.seen) == calls
-
-
-def test_what_is_installed_is_what_was_resolved(uv):
-    uv.locks("toynet==1.0\nleft-pad==2.1\n")
-
-    python = virtualenvs.ensure(toynet())
-
     assert (python.parents[1] / "requirements.lock").read_text() == "toynet==1.0\nleft-pad==2.1\n"
     assert any("install" in line and line.endswith("requirements.lock") for line in uv.seen)
 
 
-def test_other_pins_another_python_or_another_device_make_another_environment(uv):
-    recipe = toynet(requirements_gpu=("toynet-gpu==1.0",))
+def test_other_pins_another_python_or_another_device_make_another_environment_and_the_same_share_one(uv):
+    recipe, pins = toynet(requirements_gpu=("toynet-gpu==1.0",)), ("toynet==1.0", "numpy==1.26.4")
+    asked = [(recipe, "cpu"), (recipe, "gpu"), (toynet(requirements=("toynet==1.1",)), "cpu")]
+    asked += [(toynet(python="3.8"), "cpu"), (toynet(), "gpu")]
+    alike = [toynet(requirements=pins), toynet(name="other", requirements=pins)]
 
-    folders = {
-        virtualenvs.folder_of(recipe, "cpu"),
-        virtualenvs.folder_of(recipe, "gpu"),
-        virtualenvs.folder_of(toynet(requirements=("toynet==1.1",)), "cpu"),
-        virtualenvs.folder_of(toynet(python="3.8"), "cpu"),
-        virtualenvs.folder_of(toynet(), "gpu"),
-    }
-
-    assert len(folders) == 5
+    assert len({virtualenvs.folder_of(*one) for one in asked}) == 5
+    assert len({virtualenvs.folder_of(one, "cpu") for one in alike}) == 1
 
 
 def test_what_is_compiled_for_gpus_is_compiled_with_its_own_variables(uv):
@@ -124,15 +111,6 @@ def test_what_is_compiled_for_gpus_is_compiled_with_its_own_variables(uv):
     assert recipe.variables_of_build("gpu") == {"A": "1", "B": "NCCL"}
     assert virtualenvs.folder_of(recipe, "cpu") == virtualenvs.folder_of(plain, "cpu")
     assert virtualenvs.folder_of(recipe, "gpu") != virtualenvs.folder_of(plain, "gpu")
-
-
-def test_two_recipes_with_the_same_pins_share_one(uv):
-    pins = ("toynet==1.0", "numpy==1.26.4")
-
-    one = virtualenvs.folder_of(toynet(requirements=pins), "cpu")
-    two = virtualenvs.folder_of(toynet(name="other", requirements=pins), "cpu")
-
-    assert one == two
 
 
 def test_a_failed_install_says_why_and_the_next_attempt_starts_clean(uv):
@@ -149,24 +127,27 @@ def test_a_failed_install_says_why_and_the_next_attempt_starts_clean(uv):
     assert virtualenvs.existing(toynet()).pins == ("toynet==1.0",)
 
 
-def test_a_password_in_an_index_address_is_not_shown(uv):
-    uv.fails_at("compile")
+@pytest.mark.parametrize(
+    ("fails_at", "recipe", "said"),
+    [
+        ("compile", {}, "https://***@index.example/simple"),  # no password is shown
+        ("", {"import_name": "toynet_absent"}, "import toynet_absent: it fails in the new environment"),
+        ("venv", {"python": "3.7"}, "Python 3.7 is needed"),
+        ("venv", {"python": "3.7"}, "apt install python3.7"),
+        ("", {"requirements": ()}, "names no requirements"),
+    ],
+)
+def test_what_cannot_be_installed_or_imported_is_no_environment_and_says_why(uv, fails_at, recipe, said):
+    uv.fails_at(fails_at or "nothing")
 
     with pytest.raises(virtualenvs.CannotInstall) as error:
-        virtualenvs.ensure(toynet())
+        virtualenvs.ensure(toynet(**recipe))
 
-    assert "secret" not in str(error.value)
-    assert "https://***@index.example/simple" in str(error.value)
-
-
-def test_a_framework_that_does_not_import_is_no_environment(uv):
-    with pytest.raises(virtualenvs.CannotInstall, match="import toynet_absent: it fails in the new environment"):
-        virtualenvs.ensure(toynet(import_name="toynet_absent"))
-
-    assert virtualenvs.existing(toynet(import_name="toynet_absent")) is None
+    assert said in str(error.value) and "secret" not in str(error.value)
+    assert virtualenvs.existing(toynet(**recipe)) is None
 
 
-def test_what_was_left_half_made_is_thrown_away(uv):
+def test_what_was_left_half_made_or_has_lost_its_interpreter_is_made_anew(uv):
     half_made = virtualenvs.folder_of(toynet(), "cpu")
     (half_made / "bin").mkdir(parents=True)
     (half_made / "rubbish").write_text("from a killed attempt")
@@ -175,16 +156,9 @@ def test_what_was_left_half_made_is_thrown_away(uv):
 
     assert python.is_relative_to(half_made)
     assert not (half_made / "rubbish").exists()
-
-
-def test_an_environment_whose_interpreter_was_uninstalled_is_made_anew(uv):
-    python = virtualenvs.ensure(toynet())
     python.unlink()
     python.symlink_to("/nowhere/python3")
-
-    again = virtualenvs.ensure(toynet())
-
-    assert again == python and again.exists()
+    assert virtualenvs.ensure(toynet()) == python and python.exists()
 
 
 def test_two_at_once_make_one(uv):
@@ -207,45 +181,29 @@ def test_progress_is_told_as_it_comes(uv):
     assert told[-1].endswith("MB")
 
 
-def test_a_python_that_is_not_here_is_named_with_how_to_get_it(uv):
-    uv.fails_at("venv")
-
-    with pytest.raises(virtualenvs.CannotInstall, match=r"Python 3\.7 is needed.*apt install python3\.7"):
-        virtualenvs.ensure(toynet(python="3.7"))
-
-
-def test_a_recipe_without_pins_cannot_be_installed():
-    with pytest.raises(virtualenvs.CannotInstall, match="names no requirements"):
-        virtualenvs.ensure(toynet(requirements=()))
-
-
 # CUDA builds
 
 
-def test_a_cuda_build_is_not_installed_for_a_cpu_but_the_cpu_build_is_asked_for(uv):
-    uv.locks("torch==2.13.0\nnvidia-cublas==13.0\n", "torch==2.13.0+cpu\n")
+CUDA = "torch==2.13.0\nnvidia-cublas==13.0\n"
 
-    python = virtualenvs.ensure(toynet())
 
-    assert (python.parents[1] / "requirements.lock").read_text() == "torch==2.13.0+cpu\n"
-    assert "--torch-backend cpu" in uv.seen[-2]
+@pytest.mark.parametrize(("device", "lock"), [("cpu", "torch==2.13.0+cpu\n"), ("gpu", CUDA)])
+def test_a_cuda_build_is_not_installed_for_a_cpu_but_the_cpu_build_is_asked_for(uv, device, lock):
+    uv.locks(CUDA, "torch==2.13.0+cpu\n")
+
+    python = virtualenvs.ensure(toynet(), device=device)
+
+    assert (python.parents[1] / "requirements.lock").read_text() == lock
+    assert any("--torch-backend cpu" in line for line in uv.seen) is (device == "cpu")
 
 
 def test_where_only_a_cuda_build_can_be_had_nothing_is_installed(uv):
-    uv.locks("torch==2.13.0\nnvidia-cublas==13.0\n", "torch==2.13.0\nnvidia-cublas==13.0\n")
+    uv.locks(CUDA, CUDA)
 
     with pytest.raises(virtualenvs.CannotInstall, match="answer with a CUDA build"):
         virtualenvs.ensure(toynet())
 
     assert not any("install" in line.split() for line in uv.seen)
-
-
-def test_a_gpu_machine_gets_the_cuda_build(uv):
-    uv.locks("torch==2.13.0\nnvidia-cublas==13.0\n")
-
-    python = virtualenvs.ensure(toynet(), device="gpu")
-
-    assert "nvidia-cublas==13.0" in (python.parents[1] / "requirements.lock").read_text()
 
 
 # The machine's pip configuration
@@ -259,7 +217,7 @@ install.quiet='1'
 """
 
 
-def test_pips_settings_are_said_in_uvs_variables_and_a_more_special_place_wins(uv, monkeypatch):
+def test_pips_settings_are_said_in_uvs_variables_and_a_more_special_place_or_uv_itself_wins(uv, monkeypatch):
     monkeypatch.setattr(virtualenvs, "_pip_config_list", lambda: LISTING)
     monkeypatch.delenv("SSL_CERT_FILE", raising=False)
 
@@ -272,25 +230,15 @@ def test_pips_settings_are_said_in_uvs_variables_and_a_more_special_place_wins(u
         "UV_FIND_LINKS": "/opt/wheels,/more",
         "UV_PYTHON_DOWNLOADS": "never",
     }
-
-
-def test_what_is_said_to_uv_itself_counts(uv, monkeypatch):
-    monkeypatch.setattr(virtualenvs, "_pip_config_list", lambda: LISTING)
     monkeypatch.setenv("UV_DEFAULT_INDEX", "https://mine.example/simple")
-
     assert virtualenvs.uv_variables()["UV_DEFAULT_INDEX"] == "https://mine.example/simple"
 
 
 # The interpreter at hand
 
 
-def test_a_recipe_that_names_no_module_is_taken_at_its_word():
-    assert virtualenvs.current(toynet(import_name="")) == Path(sys.executable)
-
-
-def test_the_interpreter_at_hand_serves_if_the_framework_imports_in_it():
-    assert virtualenvs.current(toynet()) == Path(sys.executable)
-
+def test_the_interpreter_at_hand_serves_if_the_framework_imports_in_it_or_names_no_module():
+    assert virtualenvs.current(toynet()) == virtualenvs.current(toynet(import_name="")) == Path(sys.executable)
     with pytest.raises(virtualenvs.CannotInstall, match="it fails in the interpreter at hand"):
         virtualenvs.current(toynet(import_name="toynet_absent"))
 
