@@ -114,16 +114,11 @@ def test_the_log_is_byte_for_byte_what_was_printed(tmp_path, output):
     assert log(tmp_path / "run") == output
 
 
-def test_standard_error_goes_into_the_same_log_in_the_order_printed(tmp_path):
-    shell(tmp_path / "run", "echo one; echo two >&2; echo three; echo four >&2")
-
-    assert log(tmp_path / "run") == b"one\ntwo\nthree\nfour\n"
-
-
-def test_arrivals_lead_to_the_last_byte_and_never_go_back(tmp_path):
-    shell(tmp_path / "run", "for i in 1 2 3 4 5; do echo line $i; sleep 0.05; done; printf end")
+def test_arrivals_lead_to_the_last_byte_and_never_go_back_and_standard_error_is_in_the_order_printed(tmp_path):
+    shell(tmp_path / "run", "for i in 1 2 3 4 5; do echo $i; sleep 0.05; echo err >&2; done; printf end")
 
     ends, times = zip(*arrivals(tmp_path / "run"), strict=True)
+    assert log(tmp_path / "run") == b"".join(b"%d\nerr\n" % i for i in range(1, 6)) + b"end"
     assert ends[-1] == len(log(tmp_path / "run"))
     assert list(ends) == sorted(set(ends))
     assert list(times) == sorted(times)
@@ -154,36 +149,21 @@ def test_a_watcher_who_goes_away_does_not_end_the_run(tmp_path):
     assert log(tmp_path / "run").endswith(b"19\n")
 
 
-@pytest.mark.parametrize("status", [0, 1, 3, 255])
-def test_the_exit_status_is_passed_on(tmp_path, status):
-    done = shell(tmp_path / "run", f"exit {status}")
+@pytest.mark.parametrize(("script", "status"), [*((f"exit {n}", n) for n in (0, 1, 3, 255)), ("kill -9 $$", 137)])
+def test_the_exit_status_is_passed_on_and_a_signal_gives_128_and_its_number(tmp_path, script, status):
+    done = shell(tmp_path / "run", script)
 
     assert done.returncode == ending(tmp_path / "run").exit_code == status
+    assert ending(tmp_path / "run").signal == ("SIGKILL" if status == 137 else None)
 
 
-def test_a_command_killed_by_a_signal_gives_128_and_its_number(tmp_path):
-    done = python(tmp_path / "run", "import os; os.kill(os.getpid(), 9)")
+def test_a_command_that_is_not_there_gives_127_and_one_that_is_no_program_126(tmp_path):
+    (text := tmp_path / "text").write_text("no program")
+    absent, done = agent(tmp_path / "run", "no-such-program"), agent(tmp_path / "other", str(text))
 
-    assert done.returncode == 137
-    assert ending(tmp_path / "run").signal == "SIGKILL"
-
-
-def test_a_command_that_is_not_there_gives_127_and_says_so(tmp_path):
-    done = agent(tmp_path / "run", "no-such-program")
-
-    assert done.returncode == 127
-    assert b"no-such-program: no such program" in done.stderr
-    assert b"Traceback" not in done.stderr
+    assert (absent.returncode, done.returncode) == (127, 126)
+    assert b"no-such-program: no such program" in absent.stderr and b"Traceback" not in absent.stderr
     assert ending(tmp_path / "run").error.startswith("no-such-program")
-
-
-def test_a_command_that_is_no_program_gives_126(tmp_path):
-    text = tmp_path / "text"
-    text.write_text("no program")
-
-    done = agent(tmp_path / "run", str(text))
-
-    assert done.returncode == 126
 
 
 def test_the_time_limit_gives_124_and_ends_the_tree(tmp_path):
@@ -197,34 +177,30 @@ def test_the_time_limit_gives_124_and_ends_the_tree(tmp_path):
     assert not lives(int(log(tmp_path / "run")))
 
 
-def test_a_child_that_opened_a_session_of_its_own_ends_with_the_run(tmp_path):
+def test_a_child_that_opened_a_session_of_its_own_ends_with_the_run_and_helpers_that_follow_are_not_counted(tmp_path):
     shell(tmp_path / "run", "setsid sh -c 'echo $$; exec sleep 1000' & sleep 0.3; exit 0")
+    shell(tmp_path / "helped", "sleep 0.3 & exit 0")
 
     assert not lives(int(log(tmp_path / "run")))
     assert ending(tmp_path / "run").left_behind == 1
+    assert ending(tmp_path / "helped").left_behind == 0
+
+
+DAEMON = """
+import os, signal, sys, time
+if os.fork():
+    time.sleep(0.5); sys.exit(0)
+os.setsid()
+if os.fork(): os._exit(0)
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+print(os.getpid(), flush=True)
+time.sleep(1000)
+"""
 
 
 def test_a_daemon_that_forked_twice_and_ignores_the_polite_signal_ends_with_the_run(tmp_path):
-    program = (
-        "import os, signal, sys, time\n"
-        "if os.fork():\n time.sleep(0.5); sys.exit(0)\n"
-        "os.setsid()\n"
-        "if os.fork(): os._exit(0)\n"
-        "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
-        "print(os.getpid(), flush=True)\n"
-        "time.sleep(1000)\n"
-    )
-
-    done = python(tmp_path / "run", program)
-
-    assert done.returncode == 0
+    assert python(tmp_path / "run", DAEMON).returncode == 0
     assert not lives(int(log(tmp_path / "run")))
-
-
-def test_helpers_that_follow_by_themselves_are_not_counted_as_left_behind(tmp_path):
-    shell(tmp_path / "run", "sleep 0.3 & exit 0")
-
-    assert ending(tmp_path / "run").left_behind == 0
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], ids=lambda number: number.name)
@@ -242,20 +218,25 @@ def test_a_signal_ends_the_whole_tree_and_the_files_are_whole(tmp_path, number):
     assert sampled(folder)[0].hz == 2.0
 
 
-def test_a_command_that_ends_well_when_interrupted_still_counts_as_interrupted(tmp_path):
+ON_SIGNAL = "import signal, sys; signal.signal(signal.{0}, lambda *_: {1}); print('ready', flush=True); signal.pause()"
+
+
+@pytest.mark.parametrize(
+    ("number", "does", "code", "said"),
+    [  # one that ends well still counts as interrupted; a user's signal is passed on
+        (signal.SIGTERM, "(print('checkpoint'), sys.exit(0))", 128 + signal.SIGTERM, b"checkpoint"),
+        (signal.SIGUSR1, "sys.exit(9)", 9, b""),
+    ],
+)
+def test_a_signal_is_passed_to_the_command(tmp_path, number, does, code, said):
     folder = tmp_path / "run"
-    program = (
-        "import signal, sys, time\n"
-        "signal.signal(signal.SIGTERM, lambda *_: (print('checkpoint'), sys.exit(0)))\n"
-        "print('ready', flush=True); time.sleep(1000)"
-    )
-    process = started(folder, sys.executable, "-c", program, options=["--quiet"])
+    process = started(folder, sys.executable, "-c", ON_SIGNAL.format(number.name, does), options=["--quiet"])
     wait_for(lambda: (folder / "log.n.txt").exists() and b"ready" in log(folder))
 
-    process.send_signal(signal.SIGTERM)
+    process.send_signal(number)
 
-    assert process.wait(60) == 128 + signal.SIGTERM
-    assert b"checkpoint" in log(folder)
+    assert process.wait(60) == code
+    assert said in log(folder)
 
 
 def test_a_second_interrupt_kills_at_once(tmp_path):
@@ -299,21 +280,6 @@ def test_the_run_ends_with_the_launcher_if_asked_to(tmp_path):
 
     wait_for(lambda: not lives(int(log(folder))))  # fails after its time
     wait_for(lambda: (folder / "agent.n.json").exists())
-
-
-def test_a_users_signal_is_passed_to_the_command(tmp_path):
-    folder = tmp_path / "run"
-    program = (
-        "import signal, sys\n"
-        "signal.signal(signal.SIGUSR1, lambda *_: sys.exit(9))\n"
-        "print('ready', flush=True); signal.pause()"
-    )
-    process = started(folder, sys.executable, "-c", program, options=["--quiet"])
-    wait_for(lambda: (folder / "log.n.txt").exists() and b"ready" in log(folder))
-
-    process.send_signal(signal.SIGUSR1)
-
-    assert process.wait(60) == 9
 
 
 def test_the_command_starts_with_the_usual_signals(tmp_path):
@@ -361,19 +327,14 @@ def test_where_the_command_reaches_the_other_nodes_itself_they_only_sample(tmp_p
     assert all(len(RunFolder(tmp_path / "run").samples(f"n{rank}").tables["at_s"][""]) > 1 for rank in (0, 1))
 
 
-def test_a_process_that_fails_takes_the_others_with_it(tmp_path):
+def test_the_run_waits_for_the_last_of_several_processes_and_one_that_fails_takes_the_others_with_it(tmp_path):
+    shell(tmp_path / "waits", "sleep 0.$RANK; echo done", ["--quiet", "--processes", "3"])
     began = time.monotonic()
-
     done = shell(tmp_path / "run", "test $RANK = 1 && exit 5; sleep 1000", ["--quiet", "--processes", "2"])
 
+    assert [log(tmp_path / "waits", f"log.n.r{rank}.txt") for rank in range(3)] == [b"done\n"] * 3
     assert done.returncode == 5
     assert time.monotonic() - began < 20
-
-
-def test_the_run_waits_for_the_last_of_several_processes(tmp_path):
-    shell(tmp_path / "run", "sleep 0.$RANK; echo done", ["--quiet", "--processes", "3"])
-
-    assert [log(tmp_path / "run", f"log.n.r{rank}.txt") for rank in range(3)] == [b"done\n"] * 3
 
 
 @pytest.mark.alone
@@ -417,14 +378,17 @@ def test_a_machine_without_gpus_has_none_rather_than_zeros(tmp_path):
     assert all(sample.gpus == () for sample in samples)
 
 
-def test_two_runs_never_share_a_folder(tmp_path):
+def test_two_runs_never_share_a_folder_and_one_that_cannot_be_made_is_said_before_anything_starts(tmp_path):
+    (tmp_path / "file").write_text("")
     shell(tmp_path / "run", "echo first")
 
-    done = shell(tmp_path / "run", "echo second")
+    again = shell(tmp_path / "run", "echo second")
+    inside = shell(tmp_path / "file" / "run", f"touch {tmp_path}/started")
 
-    assert done.returncode == 2
-    assert b"never over another" in done.stderr
+    assert (again.returncode, inside.returncode) == (2, 2)
+    assert b"never over another" in again.stderr and b"expected a folder" in inside.stderr
     assert log(tmp_path / "run") == b"first\n"
+    assert not (tmp_path / "started").exists()
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no /dev/full")
@@ -447,16 +411,6 @@ def test_a_full_disk_ends_the_run_with_a_clear_error_and_no_process_left(tmp_pat
     assert b"Traceback" not in done.stderr
     assert not lives(int((tmp_path / "pid").read_text()))
     assert "No space left" in ending(tmp_path / "run").error
-
-
-def test_a_folder_that_cannot_be_made_is_said_before_anything_starts(tmp_path):
-    (tmp_path / "file").write_text("")
-
-    done = shell(tmp_path / "file" / "run", f"touch {tmp_path}/started")
-
-    assert done.returncode == 2
-    assert b"expected a folder" in done.stderr
-    assert not (tmp_path / "started").exists()
 
 
 def test_output_faster_than_the_disk_is_kept_whole(tmp_path):

@@ -71,15 +71,9 @@ def lab(tmp_path, monkeypatch):
 def compared(lab, *frameworks, more=()):
     """The exit code of one evaluation of *frameworks* and, by framework, why its case has no value."""
     line = [
-        "compare",
+        *["compare", "--models", "toy", "--recipe", "official", "--device", "cpu"],
         "--frameworks",
         ",".join(frameworks),
-        "--models",
-        "toy",
-        "--recipe",
-        "official",
-        "--device",
-        "cpu",
     ]
     line += ["--adapters", str(lab / "adapters"), "--scales", "1x1", "--repeats", "1", "--steps", "5+20"]
     code = cli.main([*line, *more, "--runs", str(lab / "runs"), "--out", str(lab / "report")])
