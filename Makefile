@@ -41,7 +41,7 @@ official: setup ## the same for the official scripts that train without a GPU, o
 	EVALSUITE_DATA=$(abspath $(DATA)) $(BIN)/python -m evalsuite compare --profile official-cpu --runs $(RUNS) --out $(OUT)
 
 rehearse: setup ## the first steps of official scripts on a CPU, one at a time: all, or RECIPES="F/R …"; up to 2.5 GB at once
-	$(BIN)/python -m evalsuite rehearse $(foreach recipe,$(RECIPES),--recipe $(recipe)) --out rehearsals
+	$(BIN)/python -m evalsuite rehearse $(foreach recipe,$(RECIPES),--recipe $(recipe)) $(if $(MIRROR),--mirror $(MIRROR)) --out rehearsals
 
 plan: setup ## show what `make report` would run
 	$(BIN)/python -m evalsuite plan --profile $(PROFILE) --runs $(RUNS)

@@ -79,6 +79,8 @@ def run(arguments: argparse.Namespace) -> int:
     if not asked:
         raise EvalsuiteError.of("commands.rehearse_nothing")
     _check(asked)
+    if arguments.record and not evidence.LOGS.parent.is_dir():
+        raise EvalsuiteError.of("commands.rehearse_record", path=evidence.LOGS)
     os.environ["EVALSUITE_DATA"] = str((arguments.data or arguments.out / "data").resolve())
     ended: list[Rehearsed] = []
     with interruptible(), bar(len(asked)) as shown:

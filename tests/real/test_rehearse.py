@@ -1,0 +1,138 @@
+"""A rehearsal from its table to its evidence, of a script that is a few lines of Python."""
+
+import contextlib
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from evalsuite.cli import main
+from evalsuite.errors import Exit
+from evalsuite.launch import rehearsals
+from evalsuite.launch.provision.virtualenvs import Environment
+from evalsuite.plan import evidence, rehearsal
+from evalsuite.runs import rehearsed
+
+SCRIPT = """\
+import sys, time
+import pynvml
+assert "stand_ins" in pynvml.__file__ and "--size=2" in sys.argv and "--slow" not in sys.argv, sys.argv
+steps = int(sys.argv[1]) - ("--short" in sys.argv) * 5
+for step in range(steps):
+    time.sleep(0.01)
+    print(f"Epoch: [0][{step:4d}/{steps}]\\tTime 0.0100 (0.0100)\\tLoss 6.7e+00", flush=True)
+sys.exit("--broken" in sys.argv)
+"""
+ADAPTER = """\
+from evalsuite.adapter import Adapter, Command, Recipe
+
+
+def command(case):
+    steps = str(case.protocol.total_steps)
+    device = ("--cuda",) if case.device == "gpu" else ()
+    return Command(argv=("{python}", "SCRIPT", steps, "--size=12", "--slow", "3", *device))
+
+
+ADAPTER = Adapter(name="toynet", title="Toynet", recipes=(
+    Recipe(name="toy", model="toy", dialect="pytorch_examples", command=command, needs_gpu="It wants a GPU.",
+           source="toy 1.0", requirements=("toy==1.0",)),
+))
+"""
+TABLE = """\
+[toy]
+scales = ["1x1", "1x2"]
+steps = "2+20"
+stand_ins = ["pynvml"]
+set = { "--size" = "2" }
+drop = ["--slow"]
+"""
+
+
+@pytest.fixture
+def rehearse(tmp_path, monkeypatch):
+    """Rehearses the toy as a table says; gives exit code and the folder of what came of it."""
+
+    @contextlib.contextmanager
+    def here(recipe, *, keep, progress):
+        yield Environment(
+            folder=Path(sys.prefix),
+            python=Path(sys.executable),
+            pins=recipe.requirements,
+            device="cpu",
+            size_bytes=0,
+            packages={"toy": "1.0"},
+        )
+
+    monkeypatch.setattr(rehearsals, "environment", here)
+    monkeypatch.setattr(rehearsal, "FOLDER", tmp_path)
+    (tmp_path / "script.py").write_text(SCRIPT)
+    adapter = tmp_path / "toynet.py"
+    adapter.write_text(ADAPTER.replace("SCRIPT", str(tmp_path / "script.py")))
+
+    def run(table: str, *words: str):
+        (tmp_path / "toynet.toml").write_text(table)
+        given = ("--recipe", "toynet/toy", "--adapters", str(adapter), "--out", str(tmp_path / "out"), "--lang", "en")
+        return main(["rehearse", *given, *words]), tmp_path / "out"
+
+    return run
+
+
+def test_a_script_takes_its_steps_and_the_evidence_says_how(rehearse):
+    code, out = rehearse(TABLE)
+
+    found = evidence.read("toynet", "toy", out / "evidence")
+    one, two = found.scales["1x1"], found.scales["1x2"]
+    assert code == Exit.DONE
+    assert (one.steps_seen, one.reports, one.ranks, two.ranks, one.unit) == (22, 22, 1, 2, "images/s")
+    assert one.command[-1] == "--cuda"  # of the device that is rehearsed
+    assert found.changes == {"set": {"--size": "2"}, "drop": ["--slow"]}
+    assert (found.origin, found.pins, found.stand_ins.keys()) == ("toy 1.0", ("toy==1.0",), {"hook", "pynvml"})
+    for name in one.logs:
+        assert (out / "logs" / name).read_bytes().startswith(rehearsed.MARK)
+
+
+def test_the_agent_meets_no_stand_in(rehearse):
+    _, out = rehearse(TABLE, "--scales", "1x1")
+
+    [file] = (out / "runs").glob("*/r0/environment.*.json")
+    variables = json.loads(file.read_text())["environment_variables"]
+    assert rehearsed.stand_in(variables) is None
+
+
+def test_a_second_rehearsal_takes_the_place_of_the_first_and_joins_its_other_scales(rehearse):
+    rehearse(TABLE, "--scales", "1x2")
+    code, out = rehearse(TABLE, "--scales", "1x1")
+    rehearse(TABLE, "--scales", "1x1")
+
+    assert code == Exit.DONE
+    assert evidence.read("toynet", "toy", out / "evidence").scales.keys() == {"1x1", "1x2"}
+
+
+@pytest.mark.parametrize(
+    ("argument", "code", "said"),
+    [
+        ("--short", Exit.SOME_FAILED, "its log ends at step 17 of 22"),
+        ("--broken", Exit.SOME_FAILED, "exit code 1"),
+    ],
+)
+def test_a_script_that_stops_short_or_breaks_is_not_called_rehearsed(rehearse, capsys, argument, code, said):
+    found, out = rehearse(f'{TABLE}append = ["{argument}"]\n', "--scales", "1x1")
+
+    assert found == code
+    assert said in capsys.readouterr().err
+    assert evidence.read("toynet", "toy", out / "evidence") is None
+
+
+def test_a_script_that_takes_no_step_is_nothing_measured(rehearse, capsys):
+    code, _ = rehearse(TABLE.replace("pynvml", "torch"), "--scales", "1x1")
+
+    assert code == Exit.NOTHING_MEASURED
+    assert "not rehearsed" in capsys.readouterr().err
+
+
+def test_several_nodes_want_hosts(rehearse, capsys):
+    code, _ = rehearse(TABLE, "--scales", "2x1")
+
+    assert code == Exit.NOTHING_MEASURED
+    assert "2x1" in capsys.readouterr().err
