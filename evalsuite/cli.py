@@ -150,7 +150,7 @@ def _parser(command: str | None) -> Parser:
     for name, help_line in COMMANDS.items():
         subparser = subparsers.add_parser(name, help=help_line, formatter_class=argparse.RawDescriptionHelpFormatter)
         if name == command:
-            module = _module(name)
+            module = _module(f"arguments.{name}")
             subparser.description = module.HELP[0].upper() + module.HELP[1:] + "."
             subparser.epilog = f"examples:\n{module.EXAMPLES}"
             module.add_arguments(subparser)
@@ -160,5 +160,5 @@ def _parser(command: str | None) -> Parser:
 def _module(command: str) -> ModuleType:
     """`compare-reports` is `compare_reports`; a Python keyword gets an underscore."""
     name = command.replace("-", "_")
-    suffix = "_" if keyword.iskeyword(name) else ""
+    suffix = "_" if keyword.iskeyword(name.rpartition(".")[2]) else ""
     return importlib.import_module(f"evalsuite.commands.{name}{suffix}")

@@ -4,14 +4,13 @@ import argparse
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
-from pathlib import Path
 from typing import Any
 
 from evalsuite import author_modules, paths, registry
 from evalsuite.adapter import Adapter, Recipe
 from evalsuite.commands import checking
 from evalsuite.commands.checking import Checked
-from evalsuite.commands.options.common import add_options, search_paths
+from evalsuite.commands.options.common import search_paths
 from evalsuite.commands.printing.i18n import known, say, status, worded
 from evalsuite.commands.printing.terminal import line, table
 from evalsuite.errors import EvalsuiteError, Exit
@@ -22,24 +21,6 @@ from evalsuite.model import Case, Device
 from evalsuite.plan import evidence as rehearsed
 from evalsuite.plan import repositories
 from evalsuite.registry import choose_adapters, discover
-
-HELP = "list frameworks and recipes, or check your own adapters"
-EXAMPLES = """  evalsuite adapters
-  evalsuite adapters --frameworks pytorch,mxnet --device gpu
-  evalsuite adapters --adapters ./my-adapters --json
-  evalsuite adapters --check ./my-adapters/toynet.py --log toynet.log
-"""
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--frameworks", metavar="A,B,…", help="only these")
-    parser.add_argument(
-        "--device", choices=("cpu", "gpu", "npu"), default="cpu", help="what is asked about (default: cpu)"
-    )
-    add_options(parser, "adapters", "dialects", "lang")
-    parser.add_argument("--check", metavar="PATH", type=Path, help="say what the adapters there run as and lack")
-    parser.add_argument("--log", metavar="FILE", type=Path, help="with --check: a log that the script has printed")
-    add_options(parser, "json")
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -8,34 +8,15 @@ from evalsuite import paths
 from evalsuite.commands import report
 from evalsuite.commands.launching.batch_searches import find_batches
 from evalsuite.commands.launching.request import read_request
-from evalsuite.commands.options import axes
 from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.terminal import note
-from evalsuite.commands.run import add_redo, run_missing
+from evalsuite.commands.run import run_missing
 from evalsuite.errors import Exit
 from evalsuite.launch import campaign
 from evalsuite.model import Case, Skip
 from evalsuite.results.judge import criteria
 from evalsuite.results.measure.summary import valid
 from evalsuite.runs.store import Store
-
-HELP = "plan, run what is missing, and report: the main job"
-EXAMPLES = """  evalsuite compare
-  evalsuite compare --frameworks tensorflow,mxnet,paddlepaddle,pytorch --scales 1x1,1x2
-  evalsuite compare --frameworks pytorch --scales 1x1,1x8 --precision fp32,amp --repeats 5 --steps 20+100
-  evalsuite compare --spec my.toml --runs /data/runs --out /data/report
-"""
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    axes.add_arguments(parser)
-    add_redo(parser)
-    report.add_output_arguments(parser)
-    parser.add_argument(
-        "--recorded",
-        action="store_true",
-        help="where nothing can be run, report all runs recorded elsewhere, whatever was asked for",
-    )
 
 
 def run(arguments: argparse.Namespace) -> int:

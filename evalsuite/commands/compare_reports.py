@@ -6,9 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from functools import cache
-from pathlib import Path
 
-from evalsuite.commands.options.common import add_options
 from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.terminal import table
 from evalsuite.commands.report import check_languages
@@ -22,35 +20,7 @@ from evalsuite.report.text.words import Words
 from evalsuite.results.compare import changes, fairness
 from evalsuite.results.compare.changes import NONE, OPTION, Change, Changes, Unpaired, Why
 
-HELP = "say what changed between two finished reports, and what cannot be compared"
-EXAMPLES = """  evalsuite compare-reports old/report new/report
-  evalsuite compare-reports old/report new/report --fail-on-regression
-  evalsuite compare-reports old/report new/report --lang zh
-  evalsuite compare-reports cluster-a/report cluster-b/report --across-environments --json
-"""
-
 MOST_ALIKE = 8  # rows of cases that are not compared for one reason; more stand in one line
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("before", metavar="A", type=Path, help="folder of the earlier report")
-    parser.add_argument("after", metavar="B", type=Path, help="folder of the later report")
-    add_options(parser, "json")
-    parser.add_argument(
-        "--lang",
-        metavar="L,…",
-        help="zh, en, or zh,en one after the other (default: that of the locale; en with --json)",
-    )
-    parser.add_argument(
-        "--fail-on-regression",
-        action="store_true",
-        help="exit code 5 if a case became slower by a significant difference, 6 if no case could be compared",
-    )
-    parser.add_argument(
-        "--across-environments",
-        action="store_true",
-        help="compare also cases from different machines: the machines are compared then",
-    )
 
 
 def run(arguments: argparse.Namespace) -> int:

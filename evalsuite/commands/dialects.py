@@ -3,39 +3,20 @@
 import argparse
 import json
 from collections.abc import Mapping
-from pathlib import Path
-from typing import TYPE_CHECKING
+from dataclasses import asdict
 
-from evalsuite.commands.options.common import add_options, search_paths
+from evalsuite import author_modules
+from evalsuite.commands import checking
+from evalsuite.commands.adapters import show
+from evalsuite.commands.options.common import search_paths
 from evalsuite.commands.printing import explanation, i18n, terminal
+from evalsuite.dialect import Dialect
 from evalsuite.errors import EvalsuiteError, Exit
-
-if TYPE_CHECKING:
-    from evalsuite.dialect import Dialect
-
-HELP = "list log dialects, explain how a log is read, or check your own"
-EXAMPLES = """\
-  python -m evalsuite dialects
-  python -m evalsuite dialects --explain train.log
-  python -m evalsuite dialects --explain train.log --dialect torchtitan --all
-  python -m evalsuite dialects --check my_dialects/toynet.py --log train.log
-"""
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    what = parser.add_mutually_exclusive_group()
-    what.add_argument("--explain", metavar="LOG", type=Path, help="say line by line what matched and what was skipped")
-    what.add_argument("--check", metavar="PATH", type=Path, help="say what the dialects there read and lack")
-    parser.add_argument("--dialect", metavar="NAME", help="explain as this dialect instead of finding out")
-    parser.add_argument("--log", metavar="FILE", type=Path, help="with --check: a log that the script has printed")
-    add_options(parser, "adapters", "dialects", "lang")
-    parser.add_argument("--all", action="store_true", help="every line, not only the first of each kind")
-    add_options(parser, "json")
+from evalsuite.logs import catalogue, explaining
+from evalsuite.logs.text.logfile import Unreadable
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from evalsuite.logs import catalogue
-
     if arguments.check is not None:
         return _check(arguments)
     if arguments.log is not None:
@@ -47,7 +28,7 @@ def run(arguments: argparse.Namespace) -> int:
     return _explain(arguments, dialects)
 
 
-def _list(dialects: "Mapping[str, Dialect]", as_json: bool) -> None:
+def _list(dialects: Mapping[str, Dialect], as_json: bool) -> None:
     rows = [
         {
             "name": known.name,
@@ -68,10 +49,7 @@ def _list(dialects: "Mapping[str, Dialect]", as_json: bool) -> None:
     terminal.aligned([[i18n.say(f"columns.{key}") for key in names], *shown])
 
 
-def _explain(arguments: argparse.Namespace, dialects: "Mapping[str, Dialect]") -> int:
-    from evalsuite.logs import explaining
-    from evalsuite.logs.text.logfile import Unreadable
-
+def _explain(arguments: argparse.Namespace, dialects: Mapping[str, Dialect]) -> int:
     try:
         size = arguments.explain.stat().st_size if arguments.explain.is_file() else 0
         with terminal.bar(size, worth_it=size >= terminal.WORTH_A_BAR_BYTES) as bar:
@@ -82,8 +60,6 @@ def _explain(arguments: argparse.Namespace, dialects: "Mapping[str, Dialect]") -
     except Unreadable as error:
         raise EvalsuiteError.of("commands.log_unread", path=arguments.explain, error=error) from error
     if arguments.json:
-        from dataclasses import asdict
-
         print(json.dumps(asdict(found), indent=1, ensure_ascii=False))
     else:
         print("\n".join(explanation.sentences(found)))
@@ -91,11 +67,6 @@ def _explain(arguments: argparse.Namespace, dialects: "Mapping[str, Dialect]") -
 
 
 def _check(arguments: argparse.Namespace) -> int:
-    from evalsuite import author_modules
-    from evalsuite.commands import checking
-    from evalsuite.commands.adapters import show
-    from evalsuite.logs import catalogue
-
     more = search_paths(arguments)
     known = catalogue.discover((*more.dialects, arguments.check.resolve()), more.adapters)
     declared = {file: catalogue.load(file) for file in author_modules.find_modules(arguments.check, catalogue.CONTRACT)}

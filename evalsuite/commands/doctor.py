@@ -1,32 +1,20 @@
 """`evalsuite doctor`: what this machine can run. Needs nothing but the standard library to say what is missing."""
 
 import argparse
+import json
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from dataclasses import asdict
 
-from evalsuite.commands.options.common import add_options
 from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.i18n import say
+from evalsuite.errors import Exit
+from evalsuite.launch.checks import doctor
+from evalsuite.launch.checks.doctor import Check
 
-if TYPE_CHECKING:
-    from evalsuite.launch.checks.doctor import Check
-
-HELP = "check this machine: what it can run, what is missing and how to get it"
-EXAMPLES = """\
-  python -m evalsuite doctor
-  python -m evalsuite doctor --runs /data/runs --json
-"""
 MARKS = {"ok": "ok", "later": "later", "missing": "--", "broken": "!!"}
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add_options(parser, "runs", "adapters", "json", "lang")
-
-
 def run(arguments: argparse.Namespace) -> int:
-    from evalsuite.errors import Exit
-    from evalsuite.launch.checks import doctor
-
     checks = doctor.checks(arguments.runs, arguments.adapters)
     if arguments.json:
         _print_json(checks, doctor.ready(checks))
@@ -35,14 +23,11 @@ def run(arguments: argparse.Namespace) -> int:
     return Exit.DONE
 
 
-def _print_json(checks: Sequence["Check"], ready: bool) -> None:
-    import json
-    from dataclasses import asdict
-
+def _print_json(checks: Sequence[Check], ready: bool) -> None:
     print(json.dumps({"ready": ready, "checks": [asdict(check) for check in checks]}, indent=1, ensure_ascii=False))
 
 
-def _print_table(checks: Sequence["Check"], ready: bool) -> None:
+def _print_table(checks: Sequence[Check], ready: bool) -> None:
     """Plain text, since the package that draws tables may be what is missing."""
     names = {check.name: i18n.worded(check.name) for check in checks}
     width = max(map(i18n.columns, names.values()))

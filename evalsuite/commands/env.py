@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from evalsuite.adapter import Adapter, Recipe
-from evalsuite.commands.options.common import add_options
 from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.terminal import note, table
 from evalsuite.errors import EvalsuiteError, Exit
@@ -17,25 +16,6 @@ from evalsuite.registry import discover
 
 Recipes = list[tuple[str, "Recipe"]]  # "pytorch/reference-resnet50", and the recipe
 Row = dict[str, Any]  # one element of `env list --json`
-HELP = "list, create or remove the virtual environments of the recipes"
-EXAMPLES = """  evalsuite env list
-  evalsuite env list --json
-  evalsuite env create pytorch horovod/tensorflow2-synthetic
-  evalsuite env remove bluefog
-"""
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    actions = parser.add_subparsers(title="what to do", metavar="list|create|remove", dest="action", required=True)
-    listing = actions.add_parser("list", help="which recipe has which environment, and how large it is")
-    add_options(listing, "json")
-    create = actions.add_parser("create", help="make environments now instead of before the first run")
-    remove = actions.add_parser("remove", help="remove environments; the next run makes them anew")
-    for action in (create, remove):
-        action.add_argument("names", nargs="+", metavar="FRAMEWORK[/RECIPE]", help="as `evalsuite env list` shows them")
-    for action in (listing, create, remove):
-        add_options(action, "adapters", "lang")
-        action.add_argument("--device", choices=("cpu", "gpu"), default="cpu", help="for which kind (default: cpu)")
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from evalsuite import __version__, files
-from evalsuite.commands.options.common import add_options
+from evalsuite.commands.arguments.equivalence import ALL
 from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.terminal import Bar, bar, duration, line, note, table
@@ -23,14 +23,6 @@ from evalsuite.results.compare.equivalence import WorkloadDifference, WorkloadPa
 from evalsuite.runs.equivalence import write
 from evalsuite.workload import EquivalenceReceipt, WorkloadAnswer
 
-HELP = "prove that the reference workloads compute the same, pair by pair"
-EXAMPLES = """  evalsuite equivalence
-  evalsuite equivalence --frameworks pytorch,tensorflow --model resnet50_v1.5
-  evalsuite equivalence --model all --receipts receipts --json
-  evalsuite equivalence --model bert_tiny --receipts runs/equivalence   # the next report of runs shows it
-"""
-ALL = "all"
-DEFAULT_MODEL = "resnet50_v1.5"
 SCHEMA = 1
 
 
@@ -42,16 +34,6 @@ class ProvenModel:
     answers: tuple[WorkloadAnswer, ...]
     absent: tuple[NotRun, ...]
     pairs: tuple[WorkloadPair, ...]
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--frameworks", metavar="A,B,…", help="only these (default: all that have such a workload)")
-    parser.add_argument(
-        "--model", default=DEFAULT_MODEL, help=f"which model, or {ALL} of them (default: {DEFAULT_MODEL})"
-    )
-    receipts = "write a receipt of each model there: all answers, and the hashes of the workloads' files"
-    parser.add_argument("--receipts", metavar="DIR", type=Path, help=receipts)
-    add_options(parser, "adapters", "json", "lang")
 
 
 def run(arguments: argparse.Namespace) -> int:

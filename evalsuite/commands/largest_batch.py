@@ -8,28 +8,12 @@ from typing import Any
 from evalsuite.commands.launching.batch_searches import history, search_batches
 from evalsuite.commands.launching.found_batches import MOST
 from evalsuite.commands.launching.request import Request, read_request
-from evalsuite.commands.options import axes
-from evalsuite.commands.options.common import add_options
 from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.terminal import line, table
 from evalsuite.errors import EvalsuiteError, Exit
 from evalsuite.launch.batch_search import DeviceHourBudget
 from evalsuite.model import Case
 from evalsuite.plan.largest import Largest
-
-HELP = "find the largest batch per device that fits, by short runs, and print it for a spec"
-EXAMPLES = """  evalsuite largest-batch --frameworks pytorch,paddlepaddle --scales 1x8 --precision amp --batch-sizes 64
-  evalsuite largest-batch --frameworks pytorch --device cpu --batch-sizes 8 --most 64
-  evalsuite largest-batch --frameworks pytorch --device cpu --batch-sizes 8 --memory-per-device 2
-"""
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    axes.add_arguments(parser)
-    parser.add_argument(
-        "--most", metavar="B", type=int, help="try no more per device (65536; needed with --device cpu)"
-    )
-    add_options(parser, "json", "lang")
 
 
 def run(arguments: argparse.Namespace) -> int:

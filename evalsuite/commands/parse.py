@@ -3,57 +3,22 @@
 import argparse
 import functools
 import os
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evalsuite.commands.options.common import add_options, search_paths
+from evalsuite.commands.options.common import search_paths
 from evalsuite.commands.printing import i18n, log_table, terminal
-from evalsuite.commands.printing.i18n import worded
 from evalsuite.commands.printing.log_table import Row
 from evalsuite.errors import EvalsuiteError, Exit
-from evalsuite.messages import Message
-from evalsuite.model import Protocol
 
 if TYPE_CHECKING:
     from evalsuite.dialect import Dialect
     from evalsuite.logs.reading import Reading
     from evalsuite.model import Finding
 
-HELP = "say what a training log says"
-EXAMPLES = """\
-  python -m evalsuite parse train.log
-  python -m evalsuite parse logs/ --devices 8 --batch-per-device 256 --sort throughput
-  python -m evalsuite parse logs/ --json
-  python -m evalsuite parse train.log --dialects my_dialects/ --dialect toynet
-"""
 Read = Callable[[Path], Row]
 WORTH_FORKING_BYTES = 16 << 20  # below, starting processes takes longer than reading
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("logs", nargs="+", metavar="LOG", help="a log (also .gz, .bz2, .xz, .zst), or a folder of them")
-    parser.add_argument("--dialect", metavar="NAME", help="read as this dialect instead of finding out")
-    add_options(parser, "adapters", "dialects")
-    parser.add_argument("--devices", metavar="N", type=_count, help="devices of the whole job")
-    parser.add_argument(
-        "--batch-per-device",
-        metavar="B",
-        type=_count,
-        help="items on each device per step; per forward pass where the log states gradient accumulation",
-    )
-    parser.add_argument(
-        "--scope",
-        choices=("global", "per_device", "own"),
-        help="whose rate the log prints: the whole job's, one device's, or each printer's own share",
-    )
-    parser.add_argument("--steps", metavar="W+M", type=_protocol, default=Protocol(), help="warm-up + measured steps")
-    parser.add_argument(
-        "--sort", choices=log_table.SORTS, metavar="COLUMN", help=f"one of {', '.join(log_table.SORTS)}"
-    )
-    parser.add_argument("--paths", action="store_true", help="whole paths, where several logs make a table")
-    add_options(parser, "json", "lang")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -218,16 +183,3 @@ def _print_json(found: Sequence[Row]) -> None:
     import json
 
     print(json.dumps(found, indent=1, ensure_ascii=False, allow_nan=False))
-
-
-def _count(text: str) -> int:
-    if not re.fullmatch(r"0*[1-9][0-9]{0,8}", text):
-        raise argparse.ArgumentTypeError(worded(Message("commands.no_count", text=text)))
-    return int(text)
-
-
-def _protocol(text: str) -> Protocol:
-    warmup, plus, measured = text.partition("+")
-    if not (text.isascii() and plus and warmup.isdigit() and measured.isdigit() and int(measured) > 0):
-        raise argparse.ArgumentTypeError(worded(Message("commands.no_steps", text=text)))
-    return Protocol(warmup_steps=int(warmup), measured_steps=int(measured))

@@ -10,8 +10,6 @@ from evalsuite import redaction
 from evalsuite.commands.launching import batch_searches, prices
 from evalsuite.commands.launching.adaptive_repeats import missing_runs, repeats_asked
 from evalsuite.commands.launching.request import Request, read_request
-from evalsuite.commands.options import axes
-from evalsuite.commands.options.common import add_options
 from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.terminal import SIZES, table
@@ -24,21 +22,6 @@ from evalsuite.plan.commandline import NOT_MADE_YET, CommandLine, command_line
 from evalsuite.plan.plan import Plan
 from evalsuite.report.text.findings import english
 from evalsuite.runs.store import Store
-
-HELP = "show the test matrix; nothing is started"
-EXAMPLES = """  evalsuite plan
-  evalsuite plan --frameworks pytorch,paddlepaddle --scales 1x1,1x8,2x8 --precision fp32,amp
-  evalsuite plan --frameworks pytorch --scales 1x1,1x2,1x4 --batch-sizes 64 --scaling strong
-  evalsuite plan --frameworks pytorch --device cpu --batch-sizes max --memory-per-device 2
-  evalsuite plan --frameworks pytorch --scales 2x8 --engine slurm --commands
-  evalsuite plan --json
-"""
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    axes.add_arguments(parser)
-    parser.add_argument("--commands", action="store_true", help="print each exact command line")
-    add_options(parser, "json", "lang")
 
 
 def run(arguments: argparse.Namespace) -> int:

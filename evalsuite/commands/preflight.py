@@ -7,9 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from evalsuite.commands.launching import engine_choice
 from evalsuite.commands.launching.request import MANAGED, Options, Place
-from evalsuite.commands.options import engine_options
-from evalsuite.commands.options.common import add_options
 from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.terminal import note, table
 from evalsuite.errors import EvalsuiteError, Exit
@@ -19,24 +18,6 @@ from evalsuite.model import Run
 from evalsuite.plan.engines import Engine
 from evalsuite.plan.plan import Plan
 from evalsuite.runs.preflight import Preflight
-
-HELP = "look at every node before the first run: same evalsuite, shared folder, clock, devices, room, speed"
-EXAMPLES = """\
-  evalsuite preflight --hosts gpu01,gpu02 --runs /shared/runs --devices-per-node 8
-  salloc --nodes=4 --exclusive evalsuite preflight --engine slurm
-"""
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    engine_options.add_arguments(parser)
-    add_options(parser, "runs")
-    parser.add_argument("--nodes", metavar="N", type=int, help="nodes that are wanted (default: all)")
-    parser.add_argument("--devices-per-node", metavar="D", type=int, help="accelerators that each must have")
-    add_options(parser, "json")
-    parser.add_argument("--on-node", metavar="DIR", type=Path, help=argparse.SUPPRESS)  # what is started on each node
-    parser.add_argument("--token", help=argparse.SUPPRESS)
-    parser.add_argument("--program", action="append", default=[], help=argparse.SUPPRESS)
-    add_options(parser, "lang")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -59,7 +40,7 @@ def _on_node(folder: Path, token: str, programs: Sequence[str]) -> int:
 
 def _engine(arguments: argparse.Namespace) -> Engine:
     """The engine whose nodes shall be looked at; for the local one, this machine."""
-    engine = engine_options.engine(arguments)
+    engine = engine_choice.engine(arguments)
     if why := engine.unready(os.environ):
         raise EvalsuiteError(why)
     if engine.name == "local":

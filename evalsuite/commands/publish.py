@@ -5,7 +5,6 @@ import json
 from pathlib import Path
 
 from evalsuite import redaction
-from evalsuite.commands.options.common import add_options
 from evalsuite.commands.printing import i18n
 from evalsuite.errors import EvalsuiteError, Exit
 from evalsuite.report.text import names
@@ -13,20 +12,6 @@ from evalsuite.runs import rehearsed
 from evalsuite.runs.store import Store
 from evalsuite.site import publishing, shelf
 from evalsuite.site.publishing import Published
-
-HELP = "build a static site out of finished reports, with their history"
-EXAMPLES = """  evalsuite publish report --site site
-  evalsuite publish monday/report tuesday/report --site site --title "Cluster A" --url https://example.org/bench/
-  evalsuite publish --site site
-"""
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("reports", metavar="REPORT", nargs="*", type=Path, help="folder of a finished report")
-    parser.add_argument("--site", metavar="DIR", type=Path, required=True, help="the site; reports in it stay")
-    parser.add_argument("--title", metavar="TEXT", help="name of the site")
-    parser.add_argument("--url", metavar="URL", help="where it will be served; makes the links of the feeds absolute")
-    add_options(parser, "json", "lang")
 
 
 def run(arguments: argparse.Namespace) -> int:

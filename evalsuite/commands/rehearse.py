@@ -5,13 +5,12 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from pathlib import Path
 
 from evalsuite.adapter import Adapter, Recipe
+from evalsuite.commands.launching import engine_choice
 from evalsuite.commands.launching.launcher import make_launcher
 from evalsuite.commands.launching.request import MANAGED, Options
-from evalsuite.commands.options import engine_options
-from evalsuite.commands.options.common import add_options, search_paths
+from evalsuite.commands.options.common import search_paths
 from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.i18n import say, worded
 from evalsuite.commands.printing.terminal import Bar, bar, duration, note, table
@@ -35,13 +34,6 @@ from evalsuite.results.measure import measurement
 from evalsuite.runs.planned import Planned
 from evalsuite.runs.store import RunFolder, Store
 
-HELP = "take the first steps of official scripts on a CPU, with stand-ins for the accelerator"
-EXAMPLES = """  evalsuite rehearse --recipe tensorflow/tf-cnn-resnet50
-  evalsuite rehearse --recipe ngc_pytorch/resnet50 --scales 1x1,1x2 --mirror /srv/mirrors
-  evalsuite rehearse --recipe pytorch/hal-resnet50 --scales 2x1 --hosts node1:1,node2:1
-  evalsuite rehearse
-"""
-
 Tick = Callable[[Run, float], None]
 
 
@@ -57,20 +49,6 @@ class Rehearsed:
     @property
     def is_whole(self) -> bool:
         return self.found is not None and not self.reason
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--recipe", metavar="F/R", action="append", default=[], help="such as pytorch/hal-resnet50; repeatable (all)"
-    )
-    parser.add_argument("--scales", metavar="S,…", help="nodes x devices: 1x1,1x2 (default: those of the recipe)")
-    parser.add_argument("--mirror", metavar="DIR_OR_URL", help="of repositories: a folder of clones, or another host")
-    parser.add_argument("--out", metavar="DIR", type=Path, default=Path("rehearsals"), help="default: rehearsals")
-    parser.add_argument("--data", metavar="DIR", type=Path, help="tiny data sets (default: OUT/data)")
-    parser.add_argument("--keep-environments", action="store_true", help="do not remove them afterwards")
-    parser.add_argument("--record", action="store_true", help="keep evidence and logs in evalsuite's own tree")
-    engine_options.add_arguments(parser.add_argument_group("several nodes"))
-    add_options(parser, "adapters", "dialects", "lang")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -128,7 +106,7 @@ def _each_scale(
     adapter: Adapter, name: str, how: Rehearsal, arguments: argparse.Namespace, tick: Tick
 ) -> Iterator[Rehearsed]:
     recipe, store = rehearsal.rehearsed(adapter.recipe(name), how), Store(arguments.out / "runs")
-    engine = engine_options.engine(arguments)
+    engine = engine_choice.engine(arguments)
     rehearsals.check_disk(recipe, store.root)
     rehearsals.fetch(recipe, how, arguments.mirror, note)
     scales = _scales(arguments.scales, how, engine)

@@ -7,10 +7,9 @@ import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from evalsuite import paths
-from evalsuite.commands.options.common import add_options, search_paths
+from evalsuite.commands.options.common import search_paths
 from evalsuite.commands.printing import i18n, summary_table
 from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.terminal import line, note
@@ -30,55 +29,6 @@ from evalsuite.runs.store import Store
 
 MOST_EDITS = 5  # run folders that are named, of those that somebody has changed
 MOST_STEPS = 3  # commands on a terminal; the page has all
-HELP = "write the report from run folders; nothing is started"
-EXAMPLES = """  evalsuite report
-  evalsuite report --runs /data/runs --out /data/report --lang zh,en
-  evalsuite report --forms html,md,xlsx,pdf,zip
-  evalsuite report --runs /data/runs --receipts /data/proofs
-  evalsuite report --runs packed-runs.zip
-"""
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add_options(parser, "runs", "adapters", "dialects")
-    add_output_arguments(parser)
-
-
-OUTPUT: dict[str, dict[str, Any]] = {
-    "out": {"metavar": "DIR", "type": Path, "default": Path("report"), "help": "default: report"},
-    "lang": {
-        "metavar": "L,…",
-        "default": "zh,en",
-        "help": "languages inside the page (default: zh,en); one alone is the terminal's too",
-    },
-    "forms": {
-        "metavar": "F,…",
-        "default": "html",
-        "help": "html (with summary.json and CSV, always), single, md, xlsx, pdf, zip, logs (default: html)",
-    },
-    "author": {
-        "metavar": "FILE",
-        "type": Path,
-        "help": "title, chapters, problems and findings of your own (docs/author-findings.md)",
-    },
-    "criteria": {"metavar": "FILE", "type": Path, "help": "acceptance criteria (TOML)"},
-    "fail-on-criteria": {
-        "action": "store_true",
-        "help": "exit code 5 if a criterion fails, 6 if one is undetermined (default: the report alone says so)",
-    },
-    "receipts": {
-        "metavar": "DIR",
-        "type": Path,
-        "help": "receipts of `evalsuite equivalence`, more than those in RUNS/equivalence and those that are built in",
-    },
-}
-
-
-def add_output_arguments(parser: argparse.ArgumentParser) -> None:
-    """Options of the report itself, the same for `compare`."""
-    output = parser.add_argument_group("the report")
-    for name, settings in OUTPUT.items():
-        output.add_argument(f"--{name}", **settings)
 
 
 def run(arguments: argparse.Namespace) -> int:

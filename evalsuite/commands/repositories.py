@@ -4,7 +4,6 @@ import argparse
 import json
 from collections.abc import Mapping, Sequence
 
-from evalsuite.commands.options.common import add_options
 from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.terminal import note, table
 from evalsuite.errors import EvalsuiteError, Exit
@@ -13,26 +12,6 @@ from evalsuite.launch.provision.checkouts import State
 from evalsuite.launch.provision.git import CannotFetch
 from evalsuite.plan import plan, spec
 from evalsuite.plan.repositories import Repository, chosen, known
-
-HELP = "fetch the official training repositories at their pinned commits, or list them"
-EXAMPLES = """  evalsuite repositories list
-  evalsuite repositories get pytorch-examples tensorflow-benchmarks
-  evalsuite repositories get horovod --mirror /srv/mirrors
-  evalsuite repositories get --profile official-cpu
-  evalsuite repositories get --mirror https://git.example.org/mirrors
-"""
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    actions = parser.add_subparsers(title="what to do", metavar="get|list", dest="action", required=True)
-    get = actions.add_parser("get", help="fetch repositories into the cache; all of them if none is named")
-    get.add_argument("names", nargs="*", metavar="NAME", help="names of `evalsuite repositories list`")
-    get.add_argument("--profile", metavar="NAME", help="those that a profile of `evalsuite compare` needs")
-    get.add_argument("--mirror", metavar="DIR_OR_URL", help="a folder of clones, or another host")
-    listing = actions.add_parser("list", help="what is known and what is here")
-    add_options(listing, "json")
-    for action in (get, listing):
-        add_options(action, "adapters", "lang")
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -15,8 +15,6 @@ from evalsuite.commands.launching import batch_searches, prices
 from evalsuite.commands.launching.adaptive_repeats import AdaptiveRepeats, missing_runs, repeats_asked
 from evalsuite.commands.launching.launcher import make_launcher
 from evalsuite.commands.launching.request import Options, Place, Request, read_request
-from evalsuite.commands.options import axes
-from evalsuite.commands.options.common import add_options
 from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.terminal import RunProgress, bar, note
@@ -36,28 +34,6 @@ from evalsuite.results.measure import measurement
 from evalsuite.runs.journal import Campaign
 from evalsuite.runs.planned import Planned
 from evalsuite.runs.store import RunFolder, Store
-
-HELP = "run what is missing of the test matrix"
-EXAMPLES = """  evalsuite run --frameworks pytorch --scales 1x1 --repeats 5
-  evalsuite run --spec official.toml --stop-after-window --max-device-hours 40
-  salloc --nodes=4 --exclusive evalsuite run --profile full --engine slurm --scales 1x8,2x8,4x8
-"""
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    axes.add_arguments(parser)
-    add_redo(parser)
-    add_options(parser, "lang")
-
-
-def add_redo(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--redo",
-        metavar="WHAT",
-        action="append",
-        default=[],
-        help="make finished runs again: failed, a case or CASE/r0; the old ones stay; repeatable",
-    )
 
 
 def run(arguments: argparse.Namespace) -> int:

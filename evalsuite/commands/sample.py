@@ -1,81 +1,19 @@
 """`evalsuite sample`: the node agent at a shell."""
 
 import argparse
-from typing import TYPE_CHECKING
+import os
+import secrets
+import sys
+from datetime import datetime
+from pathlib import Path
 
-from evalsuite.commands.options import number_parsing
-
-if TYPE_CHECKING:
-    from evalsuite.agent.order import Order
-    from evalsuite.runs.endings import AgentOutcome
-
-HELP = "run a command, sampling the machine and stamping its output (the node agent)"
-EXAMPLES = """\
-  python -m evalsuite sample -o out -- python train.py --epochs 1
-  python -m evalsuite sample -o out --hz 10 --timeout 60 -- sleep 3
-  python -m evalsuite sample --csv out > samples.csv
-  python -m evalsuite sample -o out --processes 2 -- python train.py --port {master_port}
-"""
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("-o", "--out", metavar="DIR", help="folder for log, samples and facts (sample-<time>)")
-    parser.add_argument("--hz", type=number_parsing.number, default=2.0, help="samples per second (2)")
-    parser.add_argument(
-        "--all-cores", action="store_true", help="keep how busy each core was (only the least, mean and most of them)"
-    )
-    parser.add_argument(
-        "--processes", type=number_parsing.whole, metavar="N", help="start N copies, each with its RANK and its own log"
-    )
-    parser.add_argument(
-        "--devices-per-node",
-        type=number_parsing.whole,
-        metavar="D",
-        help="devices that the command uses here (N, or 1)",
-    )
-    parser.add_argument(
-        "--timeout", type=number_parsing.number, metavar="S", help="end the command after S seconds, with exit code 124"
-    )
-    parser.add_argument(
-        "--max-log-mb",
-        type=number_parsing.whole,
-        metavar="MB",
-        help="end a command that prints more than that in all (4000)",
-    )
-    parser.add_argument(
-        "--threads", type=number_parsing.whole, metavar="T", help="CPU threads for each process (cores ÷ devices)"
-    )
-    parser.add_argument(
-        "--cores-per-device",
-        type=number_parsing.whole,
-        metavar="C",
-        help="bind each process to C cores of its own (no binding)",
-    )
-    parser.add_argument("--host", metavar="NAME", help="name of this node in the files (its host name)")
-    parser.add_argument(
-        "--first-node-only", action="store_true", help="start the command on the first node; the others only sample"
-    )
-    parser.add_argument(
-        "--share",
-        action="store_true",
-        help="run at the same time as another evaluation on this machine instead of waiting for it",
-    )
-    parser.add_argument("--quiet", action="store_true", help="do not print the command's output")
-    parser.add_argument(
-        "--end-with-parent", action="store_true", help="end the command when the process that started us is gone"
-    )
-    parser.add_argument(
-        "--csv", metavar="FOLDER", help="start nothing; print the samples that were recorded in FOLDER as CSV"
-    )
-    parser.add_argument("argv", nargs=argparse.REMAINDER, metavar="-- ARGV…", help="the command")
+from evalsuite.agent import agent, node_lock, rendezvous, run_groups, watchdog
+from evalsuite.agent.order import MOST_LOG_MB, Order
+from evalsuite.errors import EvalsuiteError
+from evalsuite.runs.endings import AgentOutcome
 
 
 def run(arguments: argparse.Namespace) -> int:
-    import os
-    import secrets
-    import sys
-
-    from evalsuite.agent import agent, node_lock, run_groups, watchdog
 
     def say(words: str) -> None:
         print(f"evalsuite sample: waiting: {words}", file=sys.stderr, flush=True)
@@ -93,10 +31,8 @@ def run(arguments: argparse.Namespace) -> int:
     return outcome.exit_code
 
 
-def _print_summary(order: "Order", outcome: "AgentOutcome") -> None:
+def _print_summary(order: Order, outcome: AgentOutcome) -> None:
     """What was recorded, on standard error: standard output is the command's own. Means want more than a node has."""
-    import sys
-
     print(
         f"evalsuite sample: {outcome.duration_s:.1f} s, exit code {outcome.exit_code}, {outcome.samples} samples in "
         f"{order.folder}; `evalsuite sample --csv {order.folder}` prints them",
@@ -107,10 +43,7 @@ def _print_summary(order: "Order", outcome: "AgentOutcome") -> None:
 def _print_table(arguments: argparse.Namespace) -> int:
     """The samples of a run folder, on standard output."""
     import csv
-    import sys
-    from pathlib import Path
 
-    from evalsuite.errors import EvalsuiteError
     from evalsuite.runs import sample_table
     from evalsuite.runs.store import RunFolder
 
@@ -120,15 +53,8 @@ def _print_table(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _order(arguments: argparse.Namespace) -> "Order":
+def _order(arguments: argparse.Namespace) -> Order:
     """The agent's order. Raises EvalsuiteError on a command that is missing or a number without sense."""
-    import os
-    from datetime import datetime
-    from pathlib import Path
-
-    from evalsuite.agent import rendezvous
-    from evalsuite.agent.order import MOST_LOG_MB, Order
-    from evalsuite.errors import EvalsuiteError
 
     argv = arguments.argv[1:] if arguments.argv[:1] == ["--"] else arguments.argv
     if not argv:

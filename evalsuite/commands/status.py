@@ -6,7 +6,6 @@ import time
 from dataclasses import asdict
 from pathlib import Path
 
-from evalsuite.commands.options.common import add_options
 from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.terminal import duration, line, table
@@ -18,17 +17,7 @@ from evalsuite.logs.formatting import rate
 from evalsuite.runs.store import Store
 from evalsuite.schedulers.contract import QueuedJob
 
-HELP = "say how far an evaluation is, what failed and what waits in the queue; nothing is touched"
-EXAMPLES = """\
-  evalsuite status --runs /shared/runs
-  watch -n 30 evalsuite status --runs /shared/runs
-  evalsuite status --json
-"""
 MOST_FAILURES = 10  # told one by one; --json has all
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add_options(parser, "runs", "json", "lang")
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -11,6 +11,7 @@ from evalsuite import placeholders
 from evalsuite.agent import order as agent_order
 from evalsuite.agent import processes
 from evalsuite.commands import sample
+from evalsuite.commands.arguments.sample import add_arguments
 from evalsuite.errors import EvalsuiteError
 from evalsuite.machine import interfaces
 from evalsuite.machine.sensors import processor
@@ -25,7 +26,7 @@ def order(*argv, **changes):
 
 def parsed(*words):
     parser = argparse.ArgumentParser()
-    sample.add_arguments(parser)
+    add_arguments(parser)
     return sample._order(parser.parse_args(words))
 
 

@@ -15,7 +15,7 @@ FILES = sorted(paths.PACKAGE.rglob("*.py"))
 CEILINGS = {  # package → lines at most; "" are the modules beside the packages
     "": 4600,
     "agent": 1850,
-    "commands": 5720,
+    "commands": 5830,
     "importing": 1300,
     "launch": 3920,
     "logs": 9300,

@@ -2,6 +2,7 @@ import argparse
 
 import pytest
 
+from evalsuite.commands.launching import axis_values
 from evalsuite.commands.options import axes
 from evalsuite.errors import EvalsuiteError
 from evalsuite.model import Protocol
@@ -15,7 +16,7 @@ def arguments(*words: str) -> argparse.Namespace:
 
 
 def test_the_quick_profile_is_what_is_asked_for_when_nothing_is_given_and_the_full_one_is_the_protocol():
-    quick, full = axes.spec_from(arguments()), axes.spec_from(arguments("--profile", "full"))
+    quick, full = axis_values.spec_from(arguments()), axis_values.spec_from(arguments("--profile", "full"))
 
     assert (quick.name, quick.scales) == ("quick", ((1, 1), (1, 2)))
     assert quick.frameworks == ("tensorflow", "mxnet", "paddlepaddle", "pytorch")
@@ -25,7 +26,7 @@ def test_the_quick_profile_is_what_is_asked_for_when_nothing_is_given_and_the_fu
 
 def test_axes_on_the_command_line_replace_those_of_the_spec_and_an_option_keeps_the_others():
     given = ("--frameworks", "pytorch, mxnet", "--scales", "1x8,2x8", "--steps", "20+100", "--xla", "off,on")
-    asked = axes.spec_from(arguments(*given, "--option", "layout=NHWC"))
+    asked = axis_values.spec_from(arguments(*given, "--option", "layout=NHWC"))
 
     assert asked.frameworks == ("pytorch", "mxnet")
     assert asked.scales == ((1, 8), (2, 8))
@@ -55,7 +56,7 @@ def test_a_scale_that_is_none_gets_the_form_expected(text):
 )
 def test_a_wrong_axis_says_what_was_expected(words, message):
     with pytest.raises(EvalsuiteError, match=message):
-        axes.spec_from(arguments(*words))
+        axis_values.spec_from(arguments(*words))
 
 
 PARTS = """
@@ -107,10 +108,10 @@ def test_axes_on_the_command_line_choose_among_the_parts_and_replace_in_each(tmp
     (tmp_path / "parts.toml").write_text(PARTS)
     words = ("--spec", str(tmp_path / "parts.toml"), "--scales", "1x4", "--option", "a=b", "--frameworks")
 
-    (only,) = axes.spec_from(arguments(*words, "bluefog")).matrices()
+    (only,) = axis_values.spec_from(arguments(*words, "bluefog")).matrices()
 
     assert (only.frameworks, only.scales) == (("bluefog",), ((1, 4),))
     assert dict(only.options) == {"optimiser": "allreduce", "a": "b"}
     assert only.protocol.measured_steps == 30
     with pytest.raises(EvalsuiteError, match="mxnet: no part of the profile parts has them; expected some of bluefog"):
-        axes.spec_from(arguments(*words, "mxnet"))
+        axis_values.spec_from(arguments(*words, "mxnet"))

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 from evalsuite import launchers
 from evalsuite.adapter import Adapter, Recipe
-from evalsuite.commands.launching import found_batches
-from evalsuite.commands.options import axes, engine_options
+from evalsuite.commands.launching import axis_values, engine_choice, found_batches
 from evalsuite.commands.options.common import search_paths
 from evalsuite.errors import EvalsuiteError
 from evalsuite.launch import campaign
@@ -73,7 +72,7 @@ class Request:
 def read_request(arguments: argparse.Namespace) -> Request:
     """The request of *arguments*. Starts nothing and installs nothing."""
     engine = _engine(arguments)
-    spec = axes.spec_from(arguments)
+    spec = axis_values.spec_from(arguments)
     adapters = _varied(spec, with_images(discover(arguments.adapters), arguments.image), arguments.container)
     machine = _machine(arguments, engine)
     refusals = _refusals(arguments, engine)
@@ -106,7 +105,7 @@ def _machine(arguments: argparse.Namespace, engine: Engine) -> Machine:
     here = campaign.machine(arguments.device)
     if engine.name == "local":
         return replace(here, binds=engine.container is None)
-    with_devices = any(host.devices for host in engine_options.read_hosts(arguments))
+    with_devices = any(host.devices for host in engine_choice.read_hosts(arguments))
     if arguments.device == "auto" and not with_devices and not here.accelerators:
         raise EvalsuiteError.of("commands.device_elsewhere", engine=engine.name)
     device: Device = "gpu" if arguments.device == "auto" and here.device == "cpu" else here.device
@@ -128,7 +127,7 @@ def cases_asked(arguments: argparse.Namespace, engine: str, *, device: Device | 
 
 
 def _engine(arguments: argparse.Namespace) -> Engine:
-    engine = engine_options.engine(arguments)
+    engine = engine_choice.engine(arguments)
     if arguments.container:
         engine = replace(engine, container=containers.here(arguments.container))
     elif arguments.image:

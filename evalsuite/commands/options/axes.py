@@ -1,19 +1,11 @@
-"""The axes on the command line: the same options for `compare`, `plan` and `run`, laid over a spec."""
+"""The axes on the command line: the same options for `compare`, `plan` and `run`."""
 
 import argparse
-from collections.abc import Callable, Mapping
-from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar
 
 from evalsuite.commands.options import engine_options
 from evalsuite.commands.options.common import add_options
-from evalsuite.errors import EvalsuiteError
-from evalsuite.plan import spec
-from evalsuite.plan.spec import Spec
 
-DEFAULT_PROFILE = "quick"
-Value = TypeVar("Value")  # of an axis
 MATRIX = {  # option → metavar, help
     "frameworks": ("A,B,…", "adapters by name; see `evalsuite adapters`"),
     "models": ("M,…", "models by name, such as resnet50_v1.5"),
@@ -73,90 +65,3 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _add_repeatable(group: "argparse._ArgumentGroup", name: str, metavar: str, help_text: str) -> None:
     group.add_argument(f"--{name}", metavar=metavar, action="append", default=[], help=help_text)
-
-
-def spec_from(arguments: argparse.Namespace) -> Spec:
-    """The spec of the profile or file, with the axes given on the command line in place of its own."""
-    base = spec.read(arguments.spec) if arguments.spec else spec.profile(arguments.profile or DEFAULT_PROFILE)
-    given = {field: read(text) for argument, (field, read) in FIELDS.items() if (text := getattr(arguments, argument))}
-    if arguments.batch_sizes:
-        given |= _read_batches(arguments.batch_sizes)
-    if arguments.repeats:
-        given |= spec.repeats(arguments.repeats)
-    return _lay_over(base, given, arguments.option)
-
-
-def _lay_over(base: Spec, given: Mapping[str, Any], options: list[str]) -> Spec:
-    """*base* with what was *given*. A spec of several parts has all of it replaced in each, but its frameworks,
-    recipes and models are chosen from: a part of which nothing is left is not asked for."""
-    whole = replace(base, **{**given, **_lay_options(base, options)})
-    if not base.parts:
-        return whole
-    parts = [_lay_over_part(part, given, options) for part in base.parts]
-    kept = tuple(part for part in parts if all(getattr(part, axis) for axis in CHOSEN))
-    if not kept:
-        words = ", ".join(word for axis in CHOSEN for word in given.get(axis, ()))
-        raise EvalsuiteError.of(
-            "commands.profile_frameworks",
-            names=words,
-            profile=base.name,
-            known=sorted({name for part in base.parts for name in part.frameworks}),
-        )
-    return replace(whole, parts=kept)
-
-
-CHOSEN = ("frameworks", "recipes", "models")
-
-
-def _lay_over_part(part: Spec, given: Mapping[str, Any], options: list[str]) -> Spec:
-    chosen = {
-        axis: tuple(word for word in getattr(part, axis) if word in given[axis]) for axis in CHOSEN if axis in given
-    }
-    return replace(part, **{**given, **chosen, **_lay_options(part, options)})
-
-
-def _read_batches(text: str) -> dict[str, Any]:
-    """`8,16` → these batches; `max` → the most that fits, searched for from the spec's own."""
-    if text.strip() == "max":
-        return {"find_batch": True}
-    return {"batch_per_device": _split_into(spec.batch)(text), "find_batch": False}
-
-
-def _split(text: str) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(word.strip() for word in text.split(",") if word.strip()))
-
-
-def _split_into(convert: Callable[[str], Value]) -> Callable[[str], tuple[Value, ...]]:
-    return lambda text: tuple(convert(word) for word in _split(text))
-
-
-FIELDS: dict[str, tuple[str, Callable[[Any], Any]]] = {  # argument → field of the spec, and what reads its text
-    "frameworks": ("frameworks", _split),
-    "models": ("models", _split),
-    "recipe": ("recipes", _split),
-    "scales": ("scales", _split_into(spec.scale)),
-    "memory_per_device": ("memory_gb_per_device", spec.memory_gb),
-    "scaling": ("scaling", spec.scaling),
-    "precision": ("precision", _split_into(spec.precision)),
-    "xla": ("xla", _split_into(spec.switch)),
-    "steps": ("protocol", spec.steps),
-    "cores_per_device": ("cores_per_device", spec.cores),
-    "retries": ("retries", spec.retries),
-    "max_device_hours": ("max_device_hours", spec.device_hours),
-    "seed": ("seed", spec.seed),
-    "stop_after_window": ("stop_after_window", bool),
-    "oversubscribe": ("oversubscribe", bool),
-}
-
-
-def _lay_options(base: Spec, given: list[str]) -> dict[str, Any]:
-    """The options of *base* with those *given*, which are then asked for."""
-    pairs = dict(base.options)
-    for text in given:
-        name, equals, value = text.partition("=")
-        if not (name and equals and value):
-            raise EvalsuiteError.of("commands.option", text=text)
-        pairs |= dict([spec.option(name, value)])
-    asked = {text.partition("=")[0] for text in given}
-    preset = tuple(name for name in base.preset if name not in asked)
-    return {"options": tuple(sorted(pairs.items())), "preset": preset}

@@ -1,18 +1,9 @@
-"""Where runs are started: the options `--engine`, `--hosts` and theirs, and the engine that they ask for."""
+"""Where runs are started: the options `--engine`, `--hosts` and theirs."""
 
 import argparse
-import os
-from dataclasses import replace
 from pathlib import Path
 
-from evalsuite.errors import EvalsuiteError
-from evalsuite.launch.remote import allocations, forwarded_environment
-from evalsuite.plan import engines, hosts, over_hosts
-from evalsuite.plan.engines import Engine
-from evalsuite.plan.hosts import Host
 from evalsuite.schedulers import SCHEDULERS
-
-OF_HOSTS = ("via", "interface")  # options that mean nothing without hosts
 
 
 def add_arguments(group: "argparse._ActionsContainer") -> None:
@@ -24,40 +15,3 @@ def add_arguments(group: "argparse._ActionsContainer") -> None:
         "--via", metavar="T", help="what reaches the hosts: ssh (default), openmpi (4 or 5, as is here) or hydra"
     )
     group.add_argument("--interface", metavar="I", help="network between the hosts, such as eth1 (that of the route)")
-
-
-def engine(arguments: argparse.Namespace) -> Engine:
-    """The engine that *arguments* ask for. Raises EvalsuiteError with what does not go together."""
-    named = read_hosts(arguments)
-    if named and arguments.engine not in (None, engines.HOSTS):
-        raise EvalsuiteError.of("commands.hosts_engine", name=arguments.engine)
-    if named:
-        return _ssh_engine(named, arguments)
-    if arguments.engine == engines.HOSTS:
-        raise EvalsuiteError.of("commands.hosts_absent")
-    if given := next((option for option in OF_HOSTS if getattr(arguments, option)), None):
-        raise EvalsuiteError.of("commands.hosts_needed", option=given)
-    if scheduler := SCHEDULERS.get(arguments.engine):
-        return allocations.engine(scheduler, os.environ)
-    found = engines.engine(arguments.engine or "local", SCHEDULERS)
-    if found.name == "mpi":  # mpirun hands no variable of this shell to other nodes
-        variables = forwarded_environment.forwarded_variables(os.environ, None)
-        return replace(found, handed=lambda nodes, folder: variables)
-    return found
-
-
-def read_hosts(arguments: argparse.Namespace) -> tuple[Host, ...]:
-    if arguments.hosts is not None and arguments.hostfile is not None:
-        raise EvalsuiteError.of("commands.hosts_both")
-    if arguments.hostfile is not None:
-        return hosts.from_file(arguments.hostfile)
-    return hosts.from_words(arguments.hosts) if arguments.hosts is not None else ()
-
-
-def _ssh_engine(named: tuple[Host, ...], arguments: argparse.Namespace) -> Engine:
-    via = over_hosts.transport(forwarded_environment.with_version(arguments.via or "ssh"))
-    options = os.environ.get(via.ssh_options_in or "", "")
-    ways = over_hosts.Ways(interface=arguments.interface, root=os.geteuid() == 0, ssh_options=options)
-    return over_hosts.engine(
-        named, via, handed=forwarded_environment.forwarded_variables(os.environ, arguments.interface), ways=ways
-    )

@@ -8,7 +8,7 @@ import pytest
 
 from evalsuite import paths, registry
 from evalsuite.cli import main
-from evalsuite.commands import import_
+from evalsuite.commands.arguments.import_ import EXAMPLES
 from evalsuite.errors import Exit
 from evalsuite.importing import published_tables, user_facts, vocabulary
 from evalsuite.report.text.findings import english
@@ -470,7 +470,7 @@ class TestWhatIsPrinted:
         assert summary.startswith("0 run folders made")
 
     def test_every_name_stands_in_the_help(self):
-        listed = set(import_.EXAMPLES.replace(",", " ").split())
+        listed = set(EXAMPLES.replace(",", " ").split())
 
         assert listed >= user_facts.FIELDS.keys() | published_tables.COLUMNS.keys()
 

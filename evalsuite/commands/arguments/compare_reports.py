@@ -1,0 +1,34 @@
+"""The arguments of `evalsuite compare-reports`."""
+
+import argparse
+from pathlib import Path
+
+from evalsuite.commands.options.common import add_options
+
+HELP = "say what changed between two finished reports, and what cannot be compared"
+EXAMPLES = """  evalsuite compare-reports old/report new/report
+  evalsuite compare-reports old/report new/report --fail-on-regression
+  evalsuite compare-reports old/report new/report --lang zh
+  evalsuite compare-reports cluster-a/report cluster-b/report --across-environments --json
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("before", metavar="A", type=Path, help="folder of the earlier report")
+    parser.add_argument("after", metavar="B", type=Path, help="folder of the later report")
+    add_options(parser, "json")
+    parser.add_argument(
+        "--lang",
+        metavar="L,…",
+        help="zh, en, or zh,en one after the other (default: that of the locale; en with --json)",
+    )
+    parser.add_argument(
+        "--fail-on-regression",
+        action="store_true",
+        help="exit code 5 if a case became slower by a significant difference, 6 if no case could be compared",
+    )
+    parser.add_argument(
+        "--across-environments",
+        action="store_true",
+        help="compare also cases from different machines: the machines are compared then",
+    )
