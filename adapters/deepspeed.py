@@ -9,12 +9,15 @@ from evalsuite.recipe_facts import ADAM
 
 
 def _configuration(case: Case) -> str:
-    """The batch is stated here and as `--batch-size` (a device's)."""
+    """The batch is stated here and as `--batch-size` (a device's). With --deepspeed the script hands over parameters
+    and no optimiser (pretrain_gpt2.py:167): it is that of the repository's scripts/ds_zero2_config.json.
+    """
     return json.dumps(
         {
             "train_batch_size": case.global_batch,
             "train_micro_batch_size_per_gpu": case.batch_per_device,
             "steps_per_print": 1,
+            "optimizer": {"type": "Adam", "params": {"lr": 1.5e-4, "weight_decay": 1e-2}},
             "gradient_clipping": 1.0,
             "fp16": {"enabled": case.precision == "amp", "loss_scale": 0},
             "zero_optimization": {"stage": int(case.option("zero_stage", "0"))},
@@ -52,7 +55,8 @@ def _command(case: Case) -> Command:
                 "--weight-decay",
                 "1e-2",
             ),
-            *("--clip-grad", "1.0", "--warmup", ".01", "--save-interval", "1000000", "--eval-interval", "1000000"),
+            *("--clip-grad", "1.0", "--warmup", ".01", "--save-interval", "1000000"),
+            *("--eval-interval", "1000000", "--eval-iters", "1"),
             *("--checkpoint-activations", "--deepspeed", "--deepspeed_config", "{scratch}/deepspeed.json"),
             *(("--fp16",) if case.precision == "amp" else ()),
         ),

@@ -4,6 +4,8 @@ For scripts that fetch a vocabulary by `requests` before they train.
 """
 
 import os
+from io import BytesIO
+from pathlib import Path
 
 from after_import import after_import
 
@@ -15,11 +17,11 @@ def _stand_in(requests):
 
     class FileAdapter(requests.adapters.BaseAdapter):
         def send(self, request, **kwargs):
-            file = open(FILES[request.url], "rb")  # noqa: SIM115 (the answer closes it)
+            content = Path(FILES[request.url]).read_bytes()
             answer = requests.models.Response()
-            answer.status_code, answer.url, answer.request, answer.raw = 200, request.url, request, file
+            answer.status_code, answer.url, answer.request, answer.raw = 200, request.url, request, BytesIO(content)
             answer.headers = requests.structures.CaseInsensitiveDict(
-                {"ETag": '"stand-in"', "Content-Length": str(os.fstat(file.fileno()).st_size)}
+                {"ETag": '"stand-in"', "Content-Length": str(len(content))}
             )
             return answer
 
