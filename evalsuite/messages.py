@@ -42,15 +42,13 @@ class Message(str):
     values: Mapping[str, Value]
 
     def __new__(cls, id: str, /, **values: object) -> "Message":
-        plain = {name: _value(value) for name, value in values.items()}
+        plain = {
+            name: value if isinstance(value, str | int | float) else _value(value) for name, value in values.items()
+        }
         message = super().__new__(cls, _worded(id, plain, ENGLISH))
         object.__setattr__(message, "id", id)
         object.__setattr__(message, "values", MappingProxyType(plain))
         return message
-
-    def in_language(self, language: str) -> str:
-        """In "en" or "zh"."""
-        return str(self) if language == ENGLISH else _worded(self.id, self.values, language)
 
     def map(self, change: Callable[[str], str]) -> "Message":
         """The same message with each text among its values as *change* makes it."""
@@ -73,9 +71,11 @@ class Message(str):
 Phrase = Message | str  # somebody else's words have one language
 
 
-def wording(text: str, language: str) -> str:
-    """*text* in *language*; as it is if it is no message."""
-    return text.in_language(language) if isinstance(text, Message) else text
+def wording(text: Value, language: str) -> str:
+    """*text* in *language* ("en" or "zh"); as it is if it is no message."""
+    if language == ENGLISH or not isinstance(text, Message):
+        return str(text)
+    return _worded(text.id, text.values, language)
 
 
 def join(*phrases: str | None) -> str:
@@ -104,6 +104,7 @@ def from_json(found: object) -> str:
     raise ValueError("neither a text nor a message")
 
 
+@functools.cache
 def places(sentence: str) -> frozenset[str]:
     return frozenset(place[1] for place in PLACE.finditer(sentence) if place[1])
 
@@ -147,22 +148,18 @@ def _worded(id: str, values: Mapping[str, Value], language: str) -> str:
     sentence = _table(room)[key][language]
     if places(sentence) != values.keys():
         raise KeyError(f"{id} has the places {sorted(places(sentence))} and the values {sorted(values)}")
-    return PLACE.sub(lambda place: _filled(place, values, language), sentence)
+    return PLACE.sub(functools.partial(_filled, values, language), sentence)
 
 
-def _filled(place: re.Match[str], values: Mapping[str, Value], language: str) -> str:
+def _filled(values: Mapping[str, Value], language: str, place: re.Match[str]) -> str:
     if place[1] is None:
         return place[0][0]
     value = values[place[1]]
     if place[3] is not None:
         return place[3] if value in (1, "1") else place[4]
     if isinstance(value, tuple):
-        return BETWEEN[language].join(_text(each, language) for each in value)
-    return format(value, place[2]) if place[2] else _text(value, language)
-
-
-def _text(value: Value, language: str) -> str:
-    return wording(value, language) if isinstance(value, str) else str(value)
+        return BETWEEN[language].join(wording(each, language) for each in value)
+    return format(value, place[2]) if place[2] else wording(value, language)
 
 
 def folder() -> "Path":

@@ -60,7 +60,7 @@ def _reader(arguments: argparse.Namespace, dialects: Mapping[str, "Dialect"]) ->
         reading = read(path)
         dialect = dialects.get(reading.dialect or "")
         return facts(path, reading) | {
-            "window_counts": _counts(reading, dialect),
+            "window_counts": _counts(reading),
             "also_printed": _also_printed(path, reading, dialect),
         }
 
@@ -156,12 +156,10 @@ def _in_words(finding: "Finding", language: str) -> dict[str, str]:
     return {"code": finding.code, "severity": finding.severity, "text": text}
 
 
-def _counts(reading: "Reading", dialect: "Dialect | None") -> str | None:
-    from evalsuite.logs.steps.numbers import in_epochs
-
-    if dialect is None or reading.throughput is None or reading.throughput.window is None:
+def _counts(reading: "Reading") -> str | None:
+    if reading.throughput is None or reading.throughput.window is None:
         return None
-    return "epochs" if in_epochs(reading.steps, dialect) else "steps"
+    return "epochs" if reading.in_epochs else "steps"
 
 
 def _also_printed(path: Path, reading: "Reading", dialect: "Dialect | None") -> dict[str, float | None] | None:

@@ -12,13 +12,12 @@ from evalsuite.dialect import Dialect
 from evalsuite.findings import BatchFromArgument, DevicesAssumed, FailedAtExit, FinalDisagrees, LineLeftOut
 from evalsuite.logs import catalogue
 from evalsuite.logs.recognition import recognise
+from evalsuite.logs.scan import failures
 from evalsuite.logs.scan.failures import Failure
-from evalsuite.logs.scan.scan import TooMany, scan_file
 from evalsuite.logs.status import status as status_room
 from evalsuite.logs.steps.merging import Facts, contradictions
-from evalsuite.logs.steps.numbers import Given, Numbers, Pass, WindowFull, compute_numbers
+from evalsuite.logs.steps.numbers import Given, Numbers, measure_logs
 from evalsuite.logs.text.arrivals import Arrival, read_arrivals
-from evalsuite.logs.text.intact import ALTERED
 from evalsuite.logs.text.logfile import Unreadable
 from evalsuite.logs.text.records import positive
 from evalsuite.messages import message_of
@@ -52,11 +51,17 @@ class Reading:
     breakdown: Breakdown | None = None  # by the script's own timers
     scores: tuple[Score, ...] = ()
     certainty: Certainty | None = None
-    certainty_reason: str = ""
     findings: tuple[Finding, ...] = ()
     unfinished: Finding | None = None  # how the log stops short of its script's end, with status "incomplete"
     items_per_epoch: float | None = None  # of the whole job
+    in_epochs: bool = False  # each report is an epoch of unknown length
     printed: Mapping[str, str] = field(default_factory=dict)  # by the names of criteria/facts.toml
+
+    @property
+    def certainty_reason(self) -> str:
+        if self.certainty is None or self.throughput is None:
+            return ""
+        return status_room.explain_grade(self.certainty, self.throughput)
 
 
 def read_run(
@@ -108,28 +113,11 @@ def _read(
 ) -> Reading:
     try:
         dialect = recognise(paths, name, catalogue.known() if dialects is None else dialects)
-        numbers = _measure(paths, arrivals, dialect, given)
+        numbers = measure_logs(paths, arrivals, dialect, given)
     except Unreadable as error:
         status: Status = "failed" if error.failed else "unrecognised"
         return Reading(dialect=None, framework=None, model=None, scope=None, status=status, reason=message_of(error))
     return _judge(numbers)
-
-
-def _measure(paths: Sequence[Path], arrivals: Sequence[Arrival | None], dialect: Dialect, given: Given) -> Numbers:
-    """Stops collecting at a full window; reads all records where that was too early."""
-    for enough in (WindowFull(dialect, given), TooMany()):
-        run = Pass(
-            dialect=dialect,
-            given=given,
-            scans=[scan_file(path, dialect, enough) for path in paths],
-            arrivals=arrivals,
-        )
-        numbers = compute_numbers(run)
-        if numbers.complete or not run.uncollected:
-            break
-    if any(scan.intact.is_altered() for scan in run.scans):
-        raise Unreadable(ALTERED)
-    return numbers
 
 
 # from numbers to a reading
@@ -141,15 +129,17 @@ def _judge(numbers: Numbers) -> Reading:
         total = Throughput(items_per_s=final, unit=run.dialect.unit, method=status_room.FINAL, window=None)
         numbers = replace(numbers, throughput=total)
     measured = numbers.throughput
-    failure = status_room.find_failure(run)
+    endings = [lines for scan in run.scans if (lines := scan.behind.lines())]
+    failure = next((hit for lines in endings if (hit := failures.failure(lines))), None)
     at_exit = failure if failure and status_room.has_trained(numbers) else None
     findings = tuple(_findings(numbers, at_exit))
     status, reason = status_room.status(numbers, None if at_exit else failure)
-    doubt = None if measured is None else _doubt(numbers, measured)
+    doubt = None if measured is None else status_room.doubt(numbers, measured)
     if doubt is not None:
         measured = None if measured is None else replace(measured, items_per_s=None)
         status, reason = (status, reason) if status == "failed" else ("doubtful", doubt)
     sure = None if measured is None or measured.items_per_s is None else status_room.grade(measured, findings)
+    batches = {name: positive(run.said.get(name)) for name in ("global_batch", "accumulation")}  # what no case has
     stop = status_room.unfinished(run) if status == "incomplete" else None
     window = measured.window if measured else None
     parts = (scan.timers.breakdown(window) for scan in run.scans)
@@ -171,12 +161,12 @@ def _judge(numbers: Numbers) -> Reading:
         batch_per_device=None if run.dialect.epochs_are_steps else told.batch_on_device,
         breakdown=next((part for part in parts if part is not None), None),
         scores=next(filter(None, scored), ()),
-        certainty=sure.certainty if sure else None,
-        certainty_reason=sure.reason if sure else "",
+        certainty=sure,
         findings=findings,
         unfinished=stop[0] if stop else None,
         items_per_epoch=told.items_per_epoch,
-        printed=_printed(run.said),
+        in_epochs=found.in_epochs,
+        printed={name: f"{value:g}" for name, value in batches.items() if value is not None},
     )
 
 
@@ -184,7 +174,8 @@ def _findings(numbers: Numbers, at_exit: Failure | None) -> Iterator[Finding]:
     run, measured = numbers.run, numbers.throughput
     if at_exit:
         yield FailedAtExit(failure=at_exit.kind, line=at_exit.line, text=at_exit.text)
-    yield from dict.fromkeys(finding for scan in run.scans[:1] for finding in scan.incidents.findings())
+    for scan in run.scans[:1]:
+        yield from filter(None, (scan.incidents.again, scan.incidents.resumed, scan.incidents.nan))
     yield from numbers.merged.findings
     yield from numbers.findings
     yield from contradictions(run.given.known, run.said)
@@ -215,18 +206,3 @@ def _devices_assumed(numbers: Numbers) -> Iterator[Finding]:
     counted = any(one.rate or one.items or one.consumed or one.global_batch or one.steps_per_s for one in run.records)
     if devices is not None and not told and not counted and numbers.facts.global_batch is None:
         yield DevicesAssumed(devices=devices)
-
-
-def _doubt(numbers: Numbers, measured: Throughput) -> str | None:
-    relayed = any(step.relay_s is not None for step in numbers.merged.steps)
-    doubt = status_room.doubt(measured, numbers.facts, relayed=relayed)
-    if doubt or measured.items_per_s is None:
-        return doubt
-    second = (scan.second.contradiction(measured.items_per_s) for scan in numbers.run.scans if scan.second is not None)
-    return next(filter(None, second), None)
-
-
-def _printed(said: Mapping[str, bytes | float]) -> dict[str, str]:
-    """What no case has."""
-    known = {name: positive(said.get(name)) for name in ("global_batch", "accumulation")}
-    return {name: f"{value:g}" for name, value in known.items() if value is not None}

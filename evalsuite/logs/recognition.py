@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 
-from evalsuite.dialect import NO_DIGITS, Dialect, Line
+from evalsuite.dialect import NO_DIGITS, Dialect
 from evalsuite.logs import catalogue
 from evalsuite.logs.scan import failures
 from evalsuite.logs.scan.scan import Quiet
@@ -107,7 +107,7 @@ def find_dialects(path: Path, sniffer: Sniffer) -> list[Dialect]:
         for chunk in chunks(path, bare=True):
             if found := sniffer.fits(text := chunk.text):
                 break
-    return sniffer.stronger(text[:SNIFF_BYTES], found)
+    return sniffer.stronger(text[:SNIFF_BYTES], found) if any(dialect.yields_to for dialect in found) else found
 
 
 def _explain_silence(paths: Sequence[Path], dialects: Iterable[Dialect]) -> Unreadable:
@@ -133,15 +133,12 @@ def _explain_silence(paths: Sequence[Path], dialects: Iterable[Dialect]) -> Unre
 
 
 def _stands_in(example: bytes, text: bytes, dialect: Dialect) -> bool:
-    return any(_finds(text if b"\n" in line.sample else example, line) for line in dialect.telling)
-
-
-def _finds(text: bytes, line: Line) -> bool:
-    if line.literal not in text:
-        return False
-    if line.fields is None:
-        return line.compiled.search(text) is not None
-    return any(line.read(match) is not None for match in line.compiled.finditer(text))
+    """*example*: one line of each shape in *text*, which is enough for patterns of one line."""
+    for line in dialect.telling:
+        place = text if b"\n" in line.sample else example
+        if line.literal in place and any(line.read(match) is not None for match in line.compiled.finditer(place)):
+            return True
+    return False
 
 
 def lines_found(text: bytes, dialect: Dialect) -> int:

@@ -121,8 +121,8 @@ def test_a_message_is_its_english_wording_and_knows_the_other():
 
     assert message == " Did you mean resnet50?"
     assert type(str(message)) is str
-    assert message.in_language("zh") == "是否指 resnet50？"
-    assert wording(message, "zh") == message.in_language("zh")
+    assert wording(message, "zh") == "是否指 resnet50？"
+    assert wording(str(message), "zh") == str(message)
     assert wording("somebody else's", "zh") == "somebody else's"
 
 
@@ -146,7 +146,7 @@ def test_values_take_formats_plurals_lists_and_messages(words):
     message = Message("x.whole", n=1, seconds=2.04, names=["a", "b"], why=Message("x.why", path=Path("c")))
 
     assert message == "1 run in 2.0 s: a, b; no c {data}"
-    assert message.in_language("zh") == "1 次运行，2.0 秒：a、b；没有 c {data}"
+    assert wording(message, "zh") == "1 次运行，2.0 秒：a、b；没有 c {data}"
 
 
 def test_what_the_system_says_has_both_languages():
@@ -234,4 +234,4 @@ def test_a_plan_keeps_the_reason_of_a_skip_in_both_languages(tmp_path):
 
     (skip,) = Store(tmp_path).plan().skips
 
-    assert wording(skip.reason, "zh") == reason.in_language("zh") != str(reason)
+    assert wording(skip.reason, "zh") == wording(reason, "zh") != str(reason)

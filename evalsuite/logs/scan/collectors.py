@@ -4,6 +4,7 @@ import math
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Literal
 
 from evalsuite.dialect import SCORE, Dialect, Line, Timers
@@ -11,7 +12,7 @@ from evalsuite.findings import BeginsAgain, LossNotANumber, Resumed
 from evalsuite.logs.text.intact import may_be_cut
 from evalsuite.logs.text.logfile import Chunk, Piece
 from evalsuite.logs.text.records import is_whole, matches, number, printer, whole
-from evalsuite.model import Breakdown, Finding, Phase, Score, Window
+from evalsuite.model import Breakdown, Phase, Score, Window
 
 # facts of the job: batch and devices
 
@@ -28,28 +29,41 @@ HEADER = Line(
 
 # World size: 8 · Namespace(…, world_size=8, …) · not that of a part of the job, and not the 1 that is a default
 _WORLD_SIZE = (
-    rb"%b(?<=[Ww]orld|WORLD)(?<![\w-].%b)(?<!parallel .%b)(?<!local .%b)(?<!Local .%b)%b"
-    rb"['\"]?[ \t]{0,3}[:=][ \t]{0,3}(?!1\b)(?P<world_size>\d{1,6})\b(?![.,]\d)"
+    rb"%(orld)b(?<=[Ww]orld|WORLD)(?<![\w-].%(orld)b)(?<!parallel .%(orld)b)(?<!local .%(orld)b)(?<!Local .%(orld)b)"
+    rb"%(size)b['\"]?[ \t]{0,3}[:=][ \t]{0,3}(?!1\b)(?P<world_size>\d{1,6})\b(?![.,]\d)"
 )
-WORLD_SIZES = tuple(
-    Line(pattern=_WORLD_SIZE % (*(begin,) * 5, size), sample=sample, source="torchrun's and MPI's, as scripts print it")
-    for begin, size, sample in ((b"orld", rb"[ _][Ss]ize", b"World size: 8"), (b"ORLD", b"_SIZE", b"WORLD_SIZE=8"))
+FACTS_OF_ALL = (
+    HEADER,
+    *(
+        Line(
+            pattern=_WORLD_SIZE % {b"orld": orld, b"size": size},
+            sample=sample,
+            source="torchrun's and MPI's, as scripts print it",
+        )
+        for orld, size, sample in ((b"orld", rb"[ _][Ss]ize", b"World size: 8"), (b"ORLD", b"_SIZE", b"WORLD_SIZE=8"))
+    ),
 )
 
 
+@cache
+def _prints_batch(dialect: Dialect) -> bool:
+    return any(group in BATCHES for line in dialect.lines for group in line.groups)
+
+
+@dataclass
 class FactCollector:
     """What the log says of the job, by names of `dialect.GROUPS`; where the dialect has no batch, also arguments."""
 
-    def __init__(self, dialect: Dialect) -> None:
-        self.said: dict[str, bytes | float] = {}
-        self._lines = (HEADER, *WORLD_SIZES, *dialect.facts)
-        self._argued = not any(group in BATCHES for line in dialect.lines for group in line.groups)
+    dialect: Dialect
+    said: dict[str, bytes | float] = field(default_factory=dict)
+    _begun: bool = False  # arguments are printed before the first step
 
     def add(self, piece: Piece) -> None:
         if piece.steps_alone:
             return
         text = piece.chunk.text
-        for match, line in matches(text, self._lines) if piece.chunk.offset < FACT_BYTES else ():
+        lines = (*FACTS_OF_ALL, *self.dialect.facts) if piece.chunk.offset < FACT_BYTES else ()
+        for match, line in matches(text, lines):
             if not is_whole(match, line) or _GOES_ON.match(text, match.end() - 1) or may_be_cut(match, line):
                 continue  # 491 of 491,520
             for name, value in (line.read(match) or {}).items():
@@ -57,9 +71,9 @@ class FactCollector:
                     self.said[name] = value
                 elif value is not None:
                     self.said.setdefault(name, value)
-        if self._argued:
+        if not self._begun and not _prints_batch(self.dialect):
             self.said = {**arguments(text), **self.said}
-            self._argued = not piece.records
+            self._begun = bool(piece.records)
 
 
 # Batch sizes in a script's dump of its arguments, whatever its dialect. Only names that say whose batch they mean are
@@ -132,33 +146,25 @@ class Incidents:
     """What happened to the run beside its steps."""
 
     dialect: Dialect
+    again: BeginsAgain | None = None
+    resumed: Resumed | None = None
+    nan: LossNotANumber | None = None
     _anchor: bytes | None = None  # what the first step line says before and of its number
-    _nan_line: int | None = None
-    _resumed: tuple[int, str] | None = None
-    _again_line: int | None = None
 
     def add(self, piece: Piece) -> None:
         text = piece.chunk.text
         if self._anchor is None:
             self._anchor = _anchor(text, self.dialect)
-        if piece.behind is not None and self._again_line is None and self._anchor:
+        if piece.behind is not None and self.again is None and self._anchor:
             at = text.find(self._anchor, piece.behind)
-            self._again_line = None if at < 0 else _line(piece.chunk, at)
+            self.again = None if at < 0 else BeginsAgain(line=_line(piece.chunk, at))
         spelt = b"nan" in text or (b"N" in text and (b"NaN" in text or b"NAN" in text))  # a byte is found 10 x faster
-        if self._nan_line is None and spelt and (found := _NAN_LOSS.search(text)):
-            self._nan_line = _line(piece.chunk, found.start())
+        if self.nan is None and spelt and (found := _NAN_LOSS.search(text)):
+            self.nan = LossNotANumber(line=_line(piece.chunk, found.start()))
         may_resume = not piece.steps_alone and (b"esum" in text or b"=> loaded" in text)
-        if self._resumed is None and may_resume and (found := _RESUMED.search(text)):
+        if self.resumed is None and may_resume and (found := _RESUMED.search(text)):
             quoted = found[0].decode("utf-8", "replace")[:QUOTED_CHARACTERS]
-            self._resumed = _line(piece.chunk, found.start()), quoted
-
-    def findings(self) -> Iterator[Finding]:
-        if self._again_line is not None:
-            yield BeginsAgain(line=self._again_line)
-        if self._resumed is not None:
-            yield Resumed(line=self._resumed[0], text=self._resumed[1])
-        if self._nan_line is not None:
-            yield LossNotANumber(line=self._nan_line)
+            self.resumed = Resumed(line=_line(piece.chunk, found.start()), text=quoted)
 
 
 def _line(chunk: Chunk, at: int) -> int:
@@ -171,7 +177,7 @@ def _anchor(text: bytes, dialect: Dialect) -> bytes | None:
     found = [match for line in present if (match := line.compiled.search(text)) is not None]
     if not found:
         return None
-    match = min(found, key=lambda one: one.start())
+    match = min(found, key=re.Match.start)
     groups = match.re.groupindex
     needed = ("step", "epoch") if dialect.steps_restart == "epoch" else ("step",)
     if any(name not in groups or match[name] is None for name in needed):

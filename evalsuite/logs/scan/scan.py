@@ -2,12 +2,13 @@
 
 from collections import deque
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
 from evalsuite.dialect import Dialect, Line
 from evalsuite.logs.scan.collectors import OWN_TIMERS, FactCollector, Incidents, ScoreCollector, TimerCollector
-from evalsuite.logs.text.intact import IntactCheck, may_be_cut
+from evalsuite.logs.text.intact import IntactCheck, lines_of_reports, may_be_cut
 from evalsuite.logs.text.logfile import Chunk, Piece, chunks
 from evalsuite.logs.text.records import Extractor, Record, count, is_whole, matches, rate_of, whole_match
 
@@ -47,9 +48,9 @@ class Scan:
         self.scores = ScoreCollector(dialect) if dialect.scores else None
         self.second = dialect.second() if dialect.second else None
         self.rest = Rest(dialect)
-        self.intact = IntactCheck(dialect)
+        self.intact = IntactCheck(lines_of_reports(dialect))
         self.behind = Quiet((dialect.step, (*dialect.final, *dialect.evaluation, *dialect.end)))
-        collectors = (self.intact, self.facts, self.incidents, self.timers, self.scores, self.rest, self.behind)
+        collectors = (self.intact, self.facts, self.incidents, self.timers, self.scores, self.behind)
         self._collectors = [collector for collector in collectors if collector is not None]
         self._extractor = Extractor(dialect)
         self._enough = enough
@@ -59,6 +60,8 @@ class Scan:
         piece = self._collect(chunk)
         for collector in self._collectors:
             collector.add(piece)
+        if piece.behind is not None:
+            self.rest.add(piece, piece.behind)
         if self.second is not None:
             self.second.add(chunk.text)
         self.skipped += chunk.skipped
@@ -96,7 +99,7 @@ class Quiet:
 
     signs: tuple[tuple[Line, ...], tuple[Line, ...]]  # step lines, others
     _first: list[Chunk] = field(default_factory=list)
-    _last: deque[Chunk] = field(default_factory=lambda: deque(maxlen=QUIET_CHUNKS))
+    _last: deque[Chunk] = field(default_factory=partial(deque, maxlen=QUIET_CHUNKS))
 
     def add(self, piece: Piece) -> None:
         """Where in a piece the last sign stands is only looked for at the end."""
@@ -137,10 +140,9 @@ class Rest:
     _reached: int | None = None  # where in the file the last part ended
     _extractor: Extractor | None = None
 
-    def add(self, piece: Piece) -> None:
-        if piece.behind is None:
-            return
-        wanted, begin = piece.records * 2 // 3, piece.behind  # warm-up included
+    def add(self, piece: Piece, begin: int) -> None:
+        """From *begin* on."""
+        wanted = piece.records * 2 // 3  # warm-up included
         for _ in range(NEXT_PIECES):
             if len(self.records) > MOST_SAMPLED or begin >= len(piece.chunk.text):
                 return

@@ -4,11 +4,8 @@ A clock and a printed rate that are far apart make no number: nobody can say fro
 """
 
 import functools
-import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-from evalsuite.dialect import Dialect
 from evalsuite.findings import (
     BatchDoubted,
     ClockDisagrees,
@@ -22,17 +19,16 @@ from evalsuite.findings import (
 from evalsuite.logs.formatting import rate
 from evalsuite.logs.scan import failures
 from evalsuite.logs.steps.merging import Facts
-from evalsuite.logs.steps.numbers import Numbers, Pass, in_epochs, is_warmup_alone
+from evalsuite.logs.steps.numbers import Numbers, Pass, is_nearly
 from evalsuite.logs.text.records import Record, whole
 from evalsuite.messages import Message
-from evalsuite.model import ARRIVALS, RATES, STAMPS, TIMES, Certainty, Finding, Protocol, Status, Step, Throughput
+from evalsuite.model import ARRIVALS, RATES, STAMPS, TIMES, Certainty, Finding, Status, Throughput
 
 FINAL = "final figure"  # the method of a throughput that is the script's own total
 _PER_DEVICE = Message("logs.parse_devices")
 _COARSE = Message("logs.log_coarse")
 _IN_PIECES = Message("logs.log_in_pieces")
 FAR = BatchDoubted.limit  # this many times apart, two figures do not measure the same thing
-NEARLY = 0.1  # a whole factor is told from noise at this distance
 MOST_STEPS_APART = 64  # larger whole factors are met by chance
 _ASSUMED = (JobAssumedLauncher, JobAssumedOnePrints, OwnAssumed)
 _FIGURE = {
@@ -55,7 +51,7 @@ def status(numbers: Numbers, failure: failures.Failure | None) -> tuple[Status, 
     if measured is None:
         return ("ok" if numbers.complete else "partial"), _missing(numbers)
     if not numbers.complete:
-        return "partial", _too_short(steps, run.dialect, run.given.protocol)
+        return "partial", _too_short(numbers)
     if measured.method == FINAL:
         return "partial", Message("logs.log_total", why=_missing(numbers))
     return "ok", ""
@@ -79,11 +75,6 @@ def unfinished(run: Pass) -> tuple[Finding, str] | None:
     return (LogWithoutEnd(script=script), Message("logs.log_no_end", script=script)) if run.dialect.end else None
 
 
-def find_failure(run: Pass) -> failures.Failure | None:
-    """The first behind the last sign of training."""
-    return next((hit for scan in run.scans if (hit := failures.failure(scan.behind.lines()))), None)
-
-
 def has_trained(numbers: Numbers) -> bool:
     """Then a failure printed behind it takes nothing from the figures.
 
@@ -100,10 +91,11 @@ def _has_ended(run: Pass) -> bool:
     return any(scan.ended for scan in run.scans)
 
 
-def _too_short(steps: Sequence[Step], dialect: Dialect, protocol: Protocol) -> str:
+def _too_short(numbers: Numbers) -> str:
+    steps, protocol = numbers.merged.steps, numbers.run.given.protocol
     if not steps:
         return Message("logs.log_final_alone")
-    if in_epochs(steps, dialect):
+    if numbers.merged.in_epochs:
         alone = Message("logs.log_epoch_report")
         return alone if len(steps) == 1 else Message("logs.log_epoch_reports", count=len(steps))
     trained = steps[-1].index
@@ -121,13 +113,13 @@ def _missing(numbers: Numbers) -> str:
     found, facts = numbers.merged, numbers.facts
     if _is_too_coarse(numbers):
         return _COARSE
-    if is_warmup_alone(run, found.steps):
+    if numbers.is_warmup:
         last = found.steps[0].index
         if last == 1:
             return Message("logs.log_first")
         return Message("logs.log_first_steps", count=last)
     rated = any(record.rate is not None for record in run.records)
-    by_time = any(step.seconds for step in found.steps) and not in_epochs(found.steps, dialect)
+    by_time = any(step.seconds for step in found.steps) and not found.in_epochs
     if found.scope == "unstated" and not by_time:
         return Message("logs.log_whose")
     if found.scope == "unstated":
@@ -136,7 +128,7 @@ def _missing(numbers: Numbers) -> str:
         return _PER_DEVICE
     if not any(map(_is_timed, run.records)):
         return Message("logs.log_nothing", count=len(found.steps))
-    if in_epochs(found.steps, dialect):
+    if found.in_epochs:
         return Message("logs.log_long")
     batch = facts.batch_per_device or facts.global_batch
     if batch and not facts.counts(dialect.unit, if_large=True):
@@ -168,56 +160,53 @@ def _is_timed(record: Record) -> bool:
 # how sure the number is
 
 
-@dataclass(frozen=True, kw_only=True)
-class Grade:
-    """How sure a number is, and why."""
-
-    certainty: Certainty
-    reason: str
-
-
-def grade(measured: Throughput, findings: Sequence[Finding]) -> Grade:
+def grade(measured: Throughput, findings: Sequence[Finding]) -> Certainty:
     """*findings*: those beside the window."""
     if any(isinstance(finding, _ASSUMED) for finding in findings):
-        return Grade(certainty="assumed scope", reason=Message("logs.sure_scope"))
+        return "assumed scope"
     if measured.method not in (STAMPS, ARRIVALS, TIMES):
-        return Grade(certainty="printed only", reason=Message("logs.sure_printed"))
+        return "printed only"
+    clocked = measured.method != TIMES and measured.printed_items_per_s is not None
+    unsure = any(isinstance(finding, ClockDisagrees | CoarseFigures) for finding in measured.findings)
+    return "two clocks agree" if clocked and not unsure else "one clock"
+
+
+def explain_grade(certainty: Certainty, measured: Throughput) -> Message:
+    if certainty == "assumed scope":
+        return Message("logs.sure_scope")
+    if certainty == "printed only":
+        return Message("logs.sure_printed")
     name = _FIGURE[measured.method]
+    if certainty == "two clocks agree":
+        return Message("logs.sure_agree", clock=name, share=100 * ClockDisagrees.limit)
     others = [finding for finding in measured.findings if isinstance(finding, ClockDisagrees)]
-    if others:
-        apart = max(abs(finding.difference) for finding in others)
-        second = _FIGURE.get(others[0].other_method, others[0].other_method)
-        return Grade(
-            certainty="one clock", reason=Message("logs.sure_differ", clock=name, other=second, share=100 * apart)
-        )
-    coarse = any(isinstance(finding, CoarseFigures) for finding in measured.findings)
-    if measured.method != TIMES and measured.printed_items_per_s is not None and not coarse:
-        reason = Message("logs.sure_agree", clock=name, share=100 * ClockDisagrees.limit)
-        return Grade(certainty="two clocks agree", reason=reason)
-    return Grade(certainty="one clock", reason=Message("logs.sure_alone", clock=name))
+    if not others:
+        return Message("logs.sure_alone", clock=name)
+    apart = max(abs(finding.difference) for finding in others)
+    second = _FIGURE.get(others[0].other_method, others[0].other_method)
+    return Message("logs.sure_differ", clock=name, other=second, share=100 * apart)
 
 
-def doubt(measured: Throughput, facts: Facts, *, relayed: bool) -> str | None:
-    """Two contradicting figures and what could explain their ratio; None if there are none.
-
-    *relayed*: the clock is of a relay (kubectl, journald), which may pass lines on late.
-    """
+def doubt(numbers: Numbers, measured: Throughput) -> str | None:
+    """Two figures that contradict each other and what could explain their ratio; None if nothing denies *measured*."""
     far = [one for one in measured.findings if isinstance(one, ClockDisagrees) and _factor(one) >= FAR]
-    if not far:
-        return None
-    worst = max(far, key=_factor)
-    method, other = (_FIGURE.get(each, each) for each in (worst.method, worst.other_method))
-    why = functools.reduce(_either, _explanations(worst, facts, relayed=relayed))
-    return Message(
-        "logs.read_doubt",
-        method=method,
-        rate=rate(worst.items_per_s),
-        unit=measured.unit,
-        other=other,
-        other_rate=rate(worst.other_items_per_s),
-        factor=_factor(worst),
-        why=why,
-    )
+    if far:
+        worst = max(far, key=_factor)
+        method, other = (_FIGURE.get(each, each) for each in (worst.method, worst.other_method))
+        relayed = any(step.relay_s is not None for step in numbers.merged.steps)  # kubectl may pass lines on late
+        return Message(
+            "logs.read_doubt",
+            method=method,
+            rate=rate(worst.items_per_s),
+            unit=measured.unit,
+            other=other,
+            other_rate=rate(worst.other_items_per_s),
+            factor=_factor(worst),
+            why=functools.reduce(_either, _explanations(worst, numbers.facts, relayed=relayed)),
+        )
+    value = measured.items_per_s
+    seconds = [scan.second for scan in numbers.run.scans if scan.second]
+    return next((said for second in seconds if value is not None and (said := second.contradiction(value))), None)
 
 
 def _either(first: str, second: str) -> Message:
@@ -232,9 +221,9 @@ def _factor(finding: ClockDisagrees) -> float:
 def _explanations(worst: ClockDisagrees, facts: Facts, *, relayed: bool) -> Sequence[str]:
     factor = _factor(worst)
     whole = round(factor)
-    near = whole >= 2 and whole <= MOST_STEPS_APART and math.isclose(factor, whole, rel_tol=NEARLY)
+    near = 2 <= whole <= MOST_STEPS_APART and is_nearly(factor, whole)
     found = []
-    if facts.devices and facts.devices > 1 and math.isclose(factor, facts.devices, rel_tol=NEARLY):
+    if facts.devices and facts.devices > 1 and is_nearly(factor, facts.devices):
         found.append(Message("logs.doubt_scope", devices=facts.devices))
     if facts.items_per_step is not None:
         accumulation = Message("logs.doubt_accumulation", steps=whole) if near else ""

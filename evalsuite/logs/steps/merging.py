@@ -135,6 +135,7 @@ class Merged:
 
     steps: tuple[Step, ...]
     scope: str  # "global", "per_device" or "own"
+    in_epochs: bool  # each report is an epoch of unknown length
     printers: int = 0
     tick_s: float | None = None  # of a clock that counts whole seconds
     findings: tuple[Finding, ...] = ()
@@ -154,10 +155,13 @@ def merge_records(
     """
     spoke = [number for number, records in enumerate(files) if records]
     if not spoke:
-        return Merged(steps=(), scope=scope or dialect.scope)
+        return Merged(steps=(), scope=scope or dialect.scope, in_epochs=dialect.per_epoch)
     runs = [_one_stream(files[place]) or find_run(files[place], dialect, facts.devices) for place in spoke]
     streams = [increments_of(stream, dialect) for run in runs for stream in run.streams]
-    whose, findings = _scope(streams, dialect, scope or dialect.scope, facts)
+    whose: str = scope or dialect.scope
+    findings: Sequence[Finding] = ()
+    if whose in ("auto", "unstated"):
+        whose, findings = _settle_scope(streams, dialect, whose, facts)
     rated = any(increment.rate is not None for stream in streams for increment in stream)
     counts = facts.counts(dialect.unit, if_large=not rated)
     unlike = dialect.epochs_are_steps and facts.batch_from_outside  # no step is told apart
@@ -179,6 +183,7 @@ def merge_records(
     return Merged(
         steps=tuple(steps),
         scope=whose,
+        in_epochs=dialect.per_epoch and (dialect.epochs_are_steps or not any(step.steps > 1 for step in steps)),
         printers=len(streams),
         tick_s=max(filter(None, ticks), default=None),
         findings=(
@@ -201,10 +206,10 @@ def _one_stream(records: Sequence[Record]) -> Attempt | None:
 # whose rate was printed
 
 
-def _scope(streams: list[list[Increment]], dialect: Dialect, scope: str, facts: Facts) -> tuple[str, list[Finding]]:
-    """Settles `auto` and `unstated`: by the clock where batch and devices are known; `auto` else by who prints."""
-    if scope not in ("auto", "unstated"):
-        return scope, []
+def _settle_scope(
+    streams: list[list[Increment]], dialect: Dialect, scope: str, facts: Facts
+) -> tuple[str, Sequence[Finding]]:
+    """Of `auto` and `unstated`: by the clock where batch and devices are known; `auto` else by who prints."""
     if facts.devices == 1 or (scope == "auto" and len(streams) == 1 and facts.devices is None):
         return "global", []
     by_clock = None if dialect.per_epoch or not facts.counts(dialect.unit) else _scope_by_clock(streams[0], facts)
@@ -288,12 +293,19 @@ def _step_of_several(increments: list[Increment], timed: list[Increment], job: _
 def _step(one: Increment, record: Record, at: float | None, job: _Job) -> Step:
     said, relayed, arrival = one.record, record.relayed, job.arrival
     items = _items(one, said, job)
+    rate = None
+    if one.rate is not None:  # over all devices
+        rate = None if job.printed_by_all is None else one.rate * job.printed_by_all
+    elif items is not None and said.steps_per_s is not None and job.steps_counted:
+        rate = said.steps_per_s / job.steps_counted * items / one.steps
+    elif items is not None and one.seconds is not None:
+        rate = items / one.seconds
     values = (
         one.step,
         one.steps,
         items,
         one.seconds,
-        _rate(one, items, job),
+        rate,
         None if relayed else at,
         None if arrival is None else arrival(record.end),
         at if relayed else None,
@@ -333,15 +345,6 @@ def _with_last_batch(items: float, job: _Job) -> float:
     """The last batch of a data set may be what it had left."""
     epoch, batch = job.items_per_epoch, job.items_per_step
     return epoch if epoch is not None and batch is not None and items - batch < epoch <= items else items
-
-
-def _rate(increment: Increment, items: float | None, job: _Job) -> float | None:
-    """Over all devices."""
-    if increment.rate is not None:
-        return None if job.printed_by_all is None else increment.rate * job.printed_by_all
-    if increment.record.steps_per_s is not None and items is not None and job.steps_counted:
-        return increment.record.steps_per_s / job.steps_counted * items / increment.steps
-    return items / increment.seconds if items is not None and increment.seconds is not None else None
 
 
 def _median(values: Sequence[float | None]) -> float | None:

@@ -7,7 +7,8 @@ import itertools
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
+from dataclasses import dataclass, field
+from functools import cache, lru_cache
 from pathlib import Path
 
 from evalsuite.dialect import Dialect, Line
@@ -36,15 +37,17 @@ FEWEST_NUMBERS = 5  # that tell how fractions are written
 POINTS = 0.1  # per comma: version numbers and addresses
 
 
+@dataclass
 class IntactCheck:
     """Counts the altered reports of one log while it is read."""
 
-    def __init__(self, dialect: Dialect) -> None:
-        self._kinds = [kind for kind in dialect.step if kind.literal and b"\n" not in kind.sample.strip()]
-        self._whole = self._altered = self._tried = 0
-        self._usual = False  # are lines near altered reports as wide as terminals usually are?
-        self._commas: bool | None = None
-        self._cut: Counter[int] = Counter()  # widths of lines at whose end a report breaks off
+    kinds: Sequence[Line]  # of reports
+    _whole: int = 0
+    _altered: int = 0
+    _tried: int = 0
+    _usual: bool = False  # are lines near altered reports as wide as terminals usually are?
+    _commas: bool | None = None
+    _cut: Counter[int] = field(default_factory=Counter)  # widths of lines at whose end a report breaks off
 
     def add(self, piece: Piece) -> None:
         """What lies behind the window is not judged."""
@@ -52,16 +55,16 @@ class IntactCheck:
         if piece.behind is not None:
             text = text[: text.find(b"\n", piece.behind) + 1 or len(text)] if piece.behind else b""
         joined, spaced = text.replace(b"\n", b""), text.replace(b"\n", b" ")  # their first words may be broken, too
-        begun = sum(max(joined.count(kind.literal), spaced.count(kind.literal)) for kind in self._kinds)
+        begun = sum(max(joined.count(kind.literal), spaced.count(kind.literal)) for kind in self.kinds)
         if not begun:  # other lines, of which there may be gigabytes
             return
         if self._commas is None:
             self._commas = has_decimal_commas(text)
         if begun > piece.reports:
-            for kind in self._kinds:
+            for kind in self.kinds:
                 for begin in itertools.islice(_find_unread(text, kind), MOST_TRIED - self._tried):
                     self._tried += 1
-                    if _is_altered(text, begin, kind, self._kinds):
+                    if _is_altered(text, begin, kind, self.kinds):
                         self._altered += 1
                         self._usual = self._usual or _has_usual_width(text, begin)
         self._add_cut(text)
@@ -71,15 +74,15 @@ class IntactCheck:
         """Reports that end with their line and go on in the next, or nowhere."""
         for line, behind in itertools.pairwise(text.split(b"\n")):
             line = line.rstrip(b"\r").rsplit(b"\r", 1)[-1]
-            columns, digit = _columns(line), line[-1:] in _DIGITS
+            columns, digit = len(line) if line.isascii() else _columns(line), line[-1:] in _DIGITS
             usual = columns in WIDTHS
             if not usual and not digit:
                 continue
-            alone = (usual or behind[:1] in _DIGITS) and not any(kind.literal in behind for kind in self._kinds)
-            if alone and any(_goes_on(line, behind, kind, usual) for kind in self._kinds):
+            alone = (usual or behind[:1] in _DIGITS) and not any(kind.literal in behind for kind in self.kinds)
+            if alone and any(_goes_on(line, behind, kind, usual) for kind in self.kinds):
                 self._altered += 1
                 self._usual = True
-            elif digit and any(_tail(kind, _last_number(line, kind)) for kind in self._kinds):
+            elif digit and any(_tail(kind, _last_number(line, kind)) for kind in self.kinds):
                 self._cut[columns] += 1
 
     def is_altered(self) -> bool:
@@ -90,11 +93,17 @@ class IntactCheck:
         return bool(self._commas) or altered >= max(1 if self._usual else FEWEST, SHARE * self._whole)
 
 
+@cache
+def lines_of_reports(dialect: Dialect) -> list[Line]:
+    """Those that a report has to itself."""
+    return [line for line in dialect.step if line.literal and b"\n" not in line.sample.strip()]
+
+
 def is_altered_log(path: Path, dialects: Iterable[Dialect]) -> bool:
     """Is that why no dialect finds a line? Judged by its beginning. Raises Unreadable."""
     first = next(chunks(path))
     for dialect in dialects:
-        check = IntactCheck(dialect)
+        check = IntactCheck(lines_of_reports(dialect))
         check.add(Piece(chunk=first))
         if check.is_altered():
             return True

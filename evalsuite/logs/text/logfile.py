@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, NoReturn
 
 from evalsuite.messages import Message, message_of
 
@@ -159,11 +159,14 @@ def pieces(path: Path) -> Iterator[tuple[bytes, bool]]:
     """(whole lines, does the last one end). A line without end comes in pieces."""
     size = FIRST_CHUNK_BYTES
     with _opened(path) as file:
-        while block := _read(file.read, size):
-            size = min(2 * size, CHUNK_BYTES)
-            if not block.endswith(b"\n"):
-                block += _read(file.readline, LINE_BYTES)
-            yield block, block.endswith((b"\n", b"\r")) or len(block) > LINE_BYTES
+        try:
+            while block := file.read(size):
+                size = min(2 * size, CHUNK_BYTES)
+                if not block.endswith(b"\n"):
+                    block += file.readline(LINE_BYTES)
+                yield block, block.endswith((b"\n", b"\r")) or len(block) > LINE_BYTES
+        except Exception as error:
+            _refuse_rest(error)
 
 
 def _without_long_lines(path: Path) -> Iterator[tuple[int, bytes, bool, int]]:
@@ -210,7 +213,10 @@ def _opened(path: Path) -> BinaryIO:
     for begins, unpack in _PACKED.items():
         if magic.startswith(begins):
             file = unpack(file)
-            magic = _read(file.peek, len(_XZ))
+            try:
+                magic = file.peek(len(_XZ))
+            except Exception as error:
+                _refuse_rest(error)
             break
     # as Windows' PowerShell redirects output
     return codecs.EncodedFile(file, "utf-8", "utf-16", "replace") if magic.startswith(_UTF_16) else file
@@ -247,15 +253,13 @@ _PACKED: dict[bytes, Callable[[io.BufferedReader], io.BufferedReader]] = {
 }
 
 
-def _read(how: Callable[[int], bytes], size: int) -> bytes:
-    try:
-        return how(size)
-    except (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError) as error:
+def _refuse_rest(error: Exception) -> NoReturn:
+    """Raises Unreadable for what a packed or a lost file raises; *error* itself if it is our own."""
+    if isinstance(error, OSError | EOFError | ValueError | zlib.error | lzma.LZMAError):
         raise Unreadable(Message("logs.log_unread", error=error)) from error
-    except Exception as error:
-        if type(error).__name__ == "ZstdError":  # the library that raises it is imported only where needed
-            raise Unreadable(Message("logs.log_unpacked", error=error)) from error
-        raise
+    if type(error).__name__ == "ZstdError":  # the library that raises it is imported only where needed
+        raise Unreadable(Message("logs.log_unpacked", error=error)) from error
+    raise error
 
 
 # what launchers and relays write before each line

@@ -1,0 +1,352 @@
+"""What the window makes as a number, and what makes it less sure.
+
+The value is items ÷ time, by the first clock that tells: stamps with fractions of a second, the arrival of the lines,
+the script's own times; else the harmonic mean of its rates. What is not the value is a cross-check.
+"""
+
+import math
+import statistics
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from evalsuite.findings import (
+    ArrivalsBursty,
+    BatchDoubted,
+    ClockDisagrees,
+    CoarseFigures,
+    Drift,
+    LongStall,
+    PartialBatch,
+    RestDiffers,
+)
+from evalsuite.logs.steps.window import (
+    CLOCKS,
+    COARSE_REPORTS,
+    Span,
+    Timing,
+    find_partial_batches,
+    find_scatter,
+    own_seconds,
+    span,
+)
+from evalsuite.model import ARRIVALS, RATES, STAMPS, TIMES, Counted, Finding, Protocol, Step, Throughput, Window
+
+DISAGREE = ClockDisagrees.limit  # docs/report.md#definitions
+DRIFT = Drift.limit
+UNLIKE = RestDiffers.limit
+BURST_SHARE = 0.05  # of a step: lines that are closer came in one write
+BURSTY = ArrivalsBursty.limit
+WHOLE_S = 5.0  # between reports: then whole seconds tell a factor
+REPORTS_AROUND = 20  # drawn on either side of the window
+FEWEST_FIGURES = 10  # of fewer nobody can tell digits that are not printed from zeros
+FEWEST_REPORTS = 3  # of two nobody can tell which is the usual one
+STALLED = 1.5  # times the usual: of so few reports one that is slower by less is noise
+LEAST_DIGITS = 3  # that scripts print behind the point, where all figures are the same and zeros may end them
+MOST_DIGITS = 6  # behind the point; more are no rounding by a script
+ERRORS = 2.0
+HOPELESS = 0.25  # of a time that may be wrong by more nothing is said
+EXACT = 1e-6  # a printed decimal as a float is that near to it
+
+
+def throughput(
+    steps: Sequence[Step],
+    *,
+    unit: str,
+    protocol: Protocol,
+    warmed_up: bool = False,
+    epochs: bool = False,
+    trust_stamps: bool = True,
+    tick_s: float | None = None,
+) -> tuple[Throughput | None, bool]:
+    """(The number, was the window as long as asked). None where no clock and no rate tells it.
+
+    *tick_s*: what the script's own clock counts, where that is coarse.
+    """
+    findings: list[Finding] = []
+    fine = trust_stamps and any((step.stamp_s or 0.0) % 1 for step in steps)  # not whole seconds
+    partial = find_partial_batches(steps) if fine else {}
+    steps = [step for step in steps if step.index not in partial] if partial else steps
+    chosen = span(steps, protocol, warmed_up=warmed_up, epochs=epochs)
+    if chosen is None:
+        return None, False
+    findings += [PartialBatch(step=step.index, share=share) for step, share in partial.values() if chosen.touches(step)]
+    stamped, arrived = Timing(span=chosen, method=STAMPS), Timing(span=chosen, method=ARRIVALS)
+    by_stamp = _value_by_stamp(stamped, findings) if fine else None
+    arrives = any(step.arrival_s is not None or (step.relay_s or 0.0) % 1 for step in chosen.reports)
+    by_arrival = _value_by_arrival(arrived, findings) if arrives else None  # not by whole seconds, as of a relay
+    clocked = by_stamp is not None or by_arrival is not None
+    same = replace(chosen, reports=chosen.reports[1:]) if clocked and chosen.before is None else chosen
+    printed, printed_as = _printed(same)  # of the first report a clock knows only the end
+    rate = Timing(span=same, method=RATES).value
+    odd = rate is not None and printed is not None and abs(rate / printed - 1) > DISAGREE
+    candidates = ((by_stamp, STAMPS), (by_arrival, ARRIVALS), (printed, printed_as), (rate if odd else None, RATES))
+    value, method = next(((value, method) for value, method in candidates if value is not None), (None, ""))
+    if value is None:
+        return None, chosen.complete
+    own = method not in CLOCKS
+    seconds = [step.seconds for step in chosen.reports if step.seconds]
+    rough = _rounded(seconds, tick_s, alone=own) if tick_s else None
+    if own and rough and rough.share > HOPELESS:
+        return None, chosen.complete
+    timing = Timing(span=chosen, method=method) if own else stamped if method == STAMPS else arrived
+    findings += [
+        _disagreement(value, method, other, name)
+        for other, name in candidates
+        if other is not None and name != method and abs(other / value - 1) > DISAGREE
+    ]
+    if own and trust_stamps and not fine and any(step.stamp_s is not None for step in chosen.reports):
+        findings += _denied_by_seconds(stamped, value, method)
+    if not epochs:
+        findings += _unsteady(timing, tick_s, rough)
+        last = chosen.reports[-1]
+        after = Span(before=last, reports=tuple(s for s in steps if s.index > last.index), complete=False)
+        findings += _behind(after, chosen, value, method) if chosen.complete and after.reports else ()
+    findings += _drift(timing) or find_scatter(steps[:COARSE_REPORTS] if epochs else chosen.reports)
+    found = _throughput(timing, value, unit, printed, by_arrival, findings)
+    return replace(found, counted=_counted(steps, timing)), chosen.complete
+
+
+# the clocks
+
+
+def _value_by_arrival(timing: Timing, findings: list[Finding]) -> float | None:
+    """Not where lines came in bursts."""
+    value = timing.value
+    if value is None:
+        return None
+    burst = _burst(timing)
+    findings += burst
+    return None if burst or len(timing.seconds) < 2 else value  # one gap alone may be anything
+
+
+def _value_by_stamp(timing: Timing, findings: list[Finding]) -> float | None:
+    """Not where the stamps tell when somebody passed the lines on."""
+    burst = _burst(timing) if all(own_seconds(step) for step in timing.span.reports) else []
+    findings += burst
+    return None if burst else timing.value
+
+
+def _burst(timing: Timing) -> list[Finding]:
+    """Do many lines follow the one before far sooner than a step takes?
+
+    The agent's arrivals are measured by their own mean, other stamps also by what the script prints of its steps.
+    """
+    found = [(step, gap) for step, gap in timing.seconds if gap is not None]
+    if not found:
+        return []
+    mean = statistics.fmean([gap for _, gap in found])
+    usual = [max(mean, own_seconds(step) or 0.0) if step.arrival_s is None else mean for step, _ in found]
+    together = [gap < BURST_SHARE * usual_s for (_, gap), usual_s in zip(found, usual, strict=True)].count(True)
+    return [ArrivalsBursty(together=together, lines=len(found))] if together > BURSTY * len(found) else []
+
+
+def _printed(chosen: Span) -> tuple[float | None, str]:
+    """From step times or else rates."""
+    for method in (TIMES, RATES):
+        value = Timing(span=chosen, method=method).value
+        if value is not None:
+            return value, method
+    return None, ""
+
+
+# what a reader must know
+
+
+def _disagreement(value: float, method: str, other: float, other_method: str) -> Finding:
+    return ClockDisagrees(
+        method=method,
+        items_per_s=value,
+        other_method=other_method,
+        other_items_per_s=other,
+        difference=other / value - 1,
+    )
+
+
+def _denied_by_seconds(stamped: Timing, value: float, method: str) -> Iterator[Finding]:
+    """A flag where stamps in whole seconds contradict a script's own figure.
+
+    fairseq on TPUs prints a hundredth of its rate: it counts one update for each line and not all of them.
+    """
+    told = [(items, gap) for items, gap in stamped.quotients if gap >= WHOLE_S]
+    reports = len(stamped.span.reports) - (stamped.span.before is None)
+    if len(told) < max(FEWEST_REPORTS, reports // 2):
+        return
+    by_stamps = statistics.median(items / gap for items, gap in told)
+    nearest = (statistics.median(items / (gap + off) for items, gap in told) for off in (-1.0, 1.0))
+    if all(max(near / value, value / near) >= BatchDoubted.limit for near in nearest):
+        yield _disagreement(value, method, by_stamps, STAMPS)
+
+
+def _unsteady(timing: Timing, tick_s: float | None, rough: Finding | None) -> Iterator[Finding]:
+    reports = timing.span.reports
+    per_step = zip(timing.seconds, timing.step_s, strict=True)
+    parts = [(step.steps, each * step.steps) for (step, _), each in per_step if each]
+    inner = [part for step in reports for part in step.parts]
+    stalls = [*_stalled(parts), *(_stalled_within(inner, tick_s or 0.0) if inner else ())]
+    yield from stalls[:1]
+    if rough:
+        yield rough
+    elif timing.method == TIMES:
+        yield from _coarse([step.seconds / step.steps for step in reports if step.seconds])
+    elif timing.method == RATES:
+        yield from _coarse([step.items_per_s for step in reports if step.items_per_s])
+
+
+def unlike_rest(
+    known: Throughput, within: Sequence[Step], sample: Sequence[Step], *, trust_stamps: bool = True
+) -> Iterator[Finding]:
+    """Did a *sample* that begins before the window ends go at another speed behind it than *within*?"""
+    fine = trust_stamps and any((step.stamp_s or 0.0) % 1 for step in sample)
+    partial = find_partial_batches(sample) if fine else {}
+    full = [step for step in sample if step.index not in partial]
+    ends = known.line_last or 0
+    begin = next((place for place, step in enumerate(full) if (step.line or 0) > ends), len(full))
+    if begin and known.items_per_s is not None:
+        behind = Span(before=full[begin - 1], reports=tuple(full[begin:]), complete=False)
+        chosen = Span(before=None, reports=tuple(within), complete=True)
+        yield from _behind(behind, chosen, known.items_per_s, known.method)
+
+
+def _behind(behind: Span, window: Span, value: float, method: str) -> Iterator[Finding]:
+    """A flag where as many steps *behind* the *window* do not give the same *value*.
+
+    Of a sample the first report of each piece reaches back over what was not read: it is left out.
+    """
+    usual = max(step.steps for step in window.reports)
+    read = replace(behind, reports=tuple(s for s in behind.reports if not (s.after_pause and s.steps > usual)))
+    steps = sum(step.steps for step in read.reports)
+    if steps < sum(step.steps for step in window.reports):
+        return
+    timing = Timing(span=behind if method in CLOCKS else read, method=method)  # a clock leaves out pauses by itself
+    rest = _printed(read)[0] if method == TIMES else timing.value
+    if rest is None or abs(rest / value - 1) <= UNLIKE:
+        return
+    if abs(rest / value - 1) > UNLIKE + _error([seconds for seconds in timing.step_s if seconds]):
+        yield RestDiffers(difference=rest / value - 1, steps=steps)
+
+
+def _drift(timing: Timing) -> list[Finding]:
+    """D10: the harmonic mean of the rates in the first third of the window against that in the last."""
+    seconds = [seconds for seconds in timing.step_s if seconds]
+    third = len(seconds) // 3
+    if third < 3:
+        return []
+    change = math.fsum(seconds[:third]) / math.fsum(seconds[-third:]) - 1
+    return [Drift(change=change)] if abs(change) > DRIFT else []
+
+
+# figures printed with few digits, one long stall
+
+
+def _coarse(figures: Sequence[float]) -> Iterator[Finding]:
+    """A flag where the printed digits leave room for more than the limit. Figures that move over several last digits
+    make up for it: the errors of rounding cancel out."""
+    if len(figures) < FEWEST_FIGURES or min(figures) <= 0:
+        return
+    for digits in range(MOST_DIGITS + 1):
+        scaled = [figure * 10**digits for figure in figures]
+        if all(math.isclose(each, round(each), abs_tol=EXACT * max(1.0, each)) for each in scaled):
+            break
+    else:
+        return  # where their last digit stands cannot be told
+    digit = 10.0 ** -(max(digits, LEAST_DIGITS) if len(set(figures)) == 1 else digits)
+    if max(figures) - min(figures) > 2 * digit:
+        return
+    share = digit / 2 / statistics.fmean(figures)
+    if share > CoarseFigures.limit:
+        yield CoarseFigures(share=share)
+
+
+def _rounded(seconds: Sequence[float], tick_s: float | None, *, alone: bool) -> CoarseFigures | None:
+    """A flag where the window is few ticks of its clock.
+
+    A value that does not rest on the *seconds* *alone* has them beside it, and one or two reports confirm nothing.
+    """
+    if not tick_s or not seconds or not (alone or len(seconds) < FEWEST_REPORTS):
+        return None
+    share = tick_s / math.fsum(seconds)
+    return CoarseFigures(share=share) if share > CoarseFigures.limit else None
+
+
+def _stalled(parts: Sequence[tuple[int, float]]) -> Iterator[Finding]:
+    """A flag where one report took far longer than the others. *parts*: steps and seconds of each."""
+    if len(parts) < FEWEST_REPORTS:
+        return
+    usual = statistics.median([seconds / steps for steps, seconds in parts])
+    longest = max([seconds - usual * steps for steps, seconds in parts])
+    share = longest / math.fsum([seconds for _, seconds in parts])
+    told = len(parts) >= FEWEST_FIGURES or max(seconds / steps for steps, seconds in parts) > STALLED * usual
+    if share > LongStall.limit and told:
+        yield LongStall(share=share, seconds=longest)
+
+
+def _stalled_within(parts: Sequence[tuple[int, float]], tick_s: float) -> Iterator[Finding]:
+    """The same of the lines joined to reports. Their clock is too coarse for a median: the usual is the mean of the
+    others."""
+    if len(parts) < FEWEST_REPORTS:
+        return
+    steps, seconds = max(parts, key=lambda part: part[1])
+    total = math.fsum(each for _, each in parts)
+    usual = (total - seconds) / (sum(each for each, _ in parts) - steps) * steps
+    longest = seconds - usual - tick_s
+    if longest > LongStall.limit * total and seconds > STALLED * usual:
+        yield LongStall(share=longest / total, seconds=longest)
+
+
+def _error(sample: Sequence[float]) -> float:
+    """By what share the mean of a *sample* may be off by chance: two standard errors; 0 of one figure."""
+    if len(sample) < 2:
+        return 0.0
+    return ERRORS * statistics.stdev(sample) / math.sqrt(len(sample)) / statistics.fmean(sample)
+
+
+# the number
+
+
+def _counted(steps: Sequence[Step], timing: Timing) -> Counted | None:
+    pairs = timing.quotients
+    if not pairs:
+        return None
+    numbers = {step.index: place for place, step in enumerate(steps)}
+    first, last = numbers[timing.span.reports[0].index], numbers[timing.span.reports[-1].index]
+    around = []
+    for begin, end in ((max(0, first - REPORTS_AROUND), first), (last + 1, last + 1 + REPORTS_AROUND)):
+        beside = Span(before=steps[begin - 1] if begin else None, reports=tuple(steps[begin:end]), complete=False)
+        around.append(tuple(seconds for seconds in Timing(span=beside, method=timing.method).step_s if seconds))
+    return Counted(
+        items=tuple(items for items, _ in pairs),
+        seconds=tuple(seconds for _, seconds in pairs),
+        before_s=around[0],
+        after_s=around[1],
+    )
+
+
+def _throughput(
+    timing: Timing, value: float, unit: str, printed: float | None, clock: float | None, findings: Sequence[Finding]
+) -> Throughput:
+    before, reports = timing.span.before, timing.span.reports
+    first, last = reports[0], reports[-1]
+    begin_s = before.arrival_s if before else None
+    if before is None and first.arrival_s is not None and first.seconds is not None:
+        begin_s = first.arrival_s - first.seconds
+    rates = [step.items_per_s for step in reports if step.items_per_s is not None]
+    timed = any(step.items is not None or step.seconds is not None for step in reports)
+    return Throughput(
+        items_per_s=value,
+        unit=unit,
+        method=timing.method,
+        window=Window(
+            first_step=first.index - first.steps + 1,
+            last_step=last.index,
+            steps=sum(step.steps for step in reports),
+            begin_s=begin_s,
+            end_s=last.arrival_s,
+        ),
+        printed_items_per_s=printed,
+        clock_items_per_s=clock,
+        arithmetic_items_per_s=statistics.fmean(rates) if rates else None,
+        step_time_s=tuple(seconds for seconds in timing.step_s if seconds is not None) if timed else (),
+        line_first=first.line,
+        line_last=last.line,
+        findings=tuple(findings),
+    )
