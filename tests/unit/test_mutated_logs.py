@@ -55,7 +55,7 @@ def unrelated(number: int, of: int) -> datetime:
     return datetime(2026, 11, 21, 4) + timedelta(seconds=7 * (number // 40) + 0.0001 * (number % 40))
 
 
-FOUND = sorted(path.name for path in LOGS.iterdir() if path.suffix != ".md" and path.stat().st_size < 400_000)
+FOUND = sorted(path.name for path in LOGS.glob("*.log") if path.stat().st_size < 400_000)
 MUTATIONS = {name: mutations(unrelated)[name] for name in OF_FOUND}
 KNOWN: tuple[dict[str, int], ...] = ({}, {"devices": 8}, {"devices": 8, "batch_per_device": 32})
 FALLEN_BACK = 0.1  # what is left is the script's own total, with its start-up; the certainty says so
