@@ -86,6 +86,20 @@ class Source:
 
 
 @dataclass(frozen=True, kw_only=True)
+class ReadData:
+    """A data set that a run read; of one that evalsuite made up, what its manifest says."""
+
+    name: str
+    source: str | None = None  # "images"
+    seed: int | None = None
+    size: str | None = None  # "tiny"
+    items: Mapping[str, int] | None = None  # split → how many
+    decoded_sha256: Mapping[str, str] | None = None  # split → hash of its decoded items, the same in every file format
+    format: str | None = None
+    writer_sha256: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class PrintedBeside:
     """What a table prints beside a figure."""
 
@@ -143,7 +157,7 @@ class RunCommand(Document):
     container: str | None = None  # the runtime
     sandbox: str | None = None  # program that isolated the script: "bwrap"
     image_digest: str | None = None
-    data_sets: tuple[Mapping[str, object], ...] | None = None  # "name", and what the folder's own file says
+    data_sets: tuple[ReadData, ...] | None = None
     timeout_s: Annotated[float, at_least(0)] | None = None
     checkout: Checkout | None = None
     script_sha256: str | None = None

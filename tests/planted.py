@@ -73,7 +73,7 @@ OF_COMMAND = {  # key → what stands there
     "packages": {"torch": f"git+{ADDRESS}", "x": f"1.0 token={WORD}"},
     "checkout": {"name": f"x ghp_{MADE}", "repository": ADDRESS, "commit": None, "clean": True,
                  "absent": [f"a?sig={MADE}"], "licence": f"MIT, password: {WORD}"},
-    "data_sets": [{"name": f"imagenet of {ADDRESS}", "origin": f"secret={WORD}"}],
+    "data_sets": [{"name": f"imagenet of {ADDRESS}", "source": f"secret={WORD}"}],
     "imported": [{"path": f"/home/me/hf_{MADE}/a.log", "sha256": "0" * 64}],
     "stated": {"data": f"synthetic, passwd={WORD}"},
 }  # fmt: skip

@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 import synthetic
 
-from evalsuite.model import Skip
+from evalsuite.model import Fact, Skip
 from evalsuite.report.sections.verdict import answers as answers_section
 from evalsuite.report.text import words
 from evalsuite.results.compare import answers
@@ -90,6 +90,40 @@ def test_other_facts_and_a_slower_script_of_a_framework_are_not_ranked_and_say_i
     apart = {(one.summary.case.framework, one.summary.case.recipe, one.why) for one in found.apart}
     assert apart == {("mxnet", unlike.case.recipe, ("facts.data",)), ("pytorch", "official", ("recipe",))}
     assert found.missing == ()
+
+
+def reading(framework, speed, loader, source):
+    """A summary whose runs read the images of *source* by *loader*."""
+    one = summary(framework, speed, options=(("data", loader),) if loader else ())
+    said = {"data": "made-up images", "data_source": source, "loader": loader or "own"}
+    added = tuple(Fact(key=key, value=value, source="environment") for key, value in said.items())
+    runs = [
+        replace(run, facts=(*(fact for fact in run.facts if fact.key != "data"), *added)) for run in one.measurements
+    ]
+    return replace(one, measurements=tuple(runs))
+
+
+def test_the_same_items_by_whatever_loader_are_one_ranking_and_those_of_another_seed_are_none():
+    rows = [
+        reading("oneflow", 100.0, "ofrecord", "seed 1"),
+        reading("mxnet", 90.0, "dali-gpu", "seed 1"),
+        reading("pytorch", 80.0, None, "seed 1"),
+        reading("tensorflow", 70.0, "records", "seed 2"),
+    ]
+
+    found = only(rows)
+
+    assert names(found.ranked) == ["oneflow", "mxnet", "pytorch"]
+    [apart] = found.apart
+    assert (apart.summary.case.framework, apart.why) == ("tensorflow", ("facts.data_source",))
+
+
+def test_synthetic_data_that_were_asked_for_are_a_question_of_their_own():
+    cases = [case("oneflow", options=(("data", value),)) for value in ("synthetic", "ofrecord", "imagenet")]
+
+    found = answers.answers([], [*cases, case("mxnet")])
+
+    assert [one.setting.options for one in found] == [(("data", "synthetic"),), ()]
 
 
 def test_every_framework_of_the_model_is_ranked_or_has_its_reason():

@@ -9,6 +9,7 @@ import pytest
 from evalsuite import cli
 from evalsuite.adapter import Command, Recipe
 from evalsuite.decode import encode
+from evalsuite.documents import ReadData
 from evalsuite.errors import EvalsuiteError, Exit
 from evalsuite.launch.provision import data_manifest, made_data, readiness
 from evalsuite.launch.provision.data_manifest import Manifest
@@ -81,15 +82,14 @@ def test_a_data_set_that_is_whole_serves_and_what_a_run_records_has_no_single_fi
 
     assert data_manifest.problem("bert-npz", ranks=4, thorough=True) is None
     [facts] = readiness.data_facts(CASE, RECIPE)
-    assert (facts["kind"], facts["source"], facts["seed"]) == ("made up", "sentences", 1)
-    assert "files" not in facts
+    assert (facts.source, facts.seed, facts.decoded_sha256) == ("sentences", 1, {"train": "a" * 64})
 
 
 def test_a_folder_that_evalsuite_did_not_make_is_held_against_its_declaration_alone(root):
     (made(root) / data_manifest.NAME).unlink()
 
     assert data_manifest.problem("bert-npz") is None
-    assert readiness.data_facts(CASE, RECIPE) == ({"name": "bert-npz"},)
+    assert readiness.data_facts(CASE, RECIPE) == (ReadData(name="bert-npz"),)
 
 
 def _remove_dev(folder):

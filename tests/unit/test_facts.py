@@ -7,7 +7,7 @@ import synthetic
 
 from evalsuite import registry
 from evalsuite.adapter import INPUT_SIZES
-from evalsuite.documents import Gpu, HostEnvironment, RunCommand, UsedRecipe
+from evalsuite.documents import Gpu, HostEnvironment, ReadData, RunCommand, UsedRecipe
 from evalsuite.findings import FactsDisagree
 from evalsuite.logs import options
 from evalsuite.model import Fact, Measurement, Run
@@ -277,6 +277,23 @@ def test_an_axis_left_at_its_default_is_stated_by_the_recipe_and_a_loader_is_no_
 
     assert said(left)["data"] == ("synthetic", "recipe") and "loader" not in said(left)
     assert said(chosen)["data"] == ("imagenet", "case") and said(chosen)["loader"] == ("dali-gpu", "case")
+
+
+def test_made_up_data_are_no_imagenet_and_are_known_by_the_hash_of_their_items():
+    case = replace(CASE, options=(("data", "dali-gpu"),))
+    index = ReadData(name="imagenet-tfrecord-index", source="images", decoded_sha256={})
+    in_records, in_folders = (
+        ReadData(name=name, source="images", seed=1, size="tiny", decoded_sha256={"train": "b86c59ab9acb12dd"})
+        for name in ("imagenet-tfrecord", "imagenet")
+    )
+
+    found = of(case, command(data_sets=(in_records, index), recipe=UsedRecipe(facts={"data": "imagenet"})))
+
+    assert known(found)["data"] == ("made-up images", "environment") and not list(facts.disagreements(found))
+    assert known(found)["data_source"] == ("images, tiny, seed 1 (b86c59ab9acb)", "environment")
+    assert known(found)["loader"] == ("dali-gpu", "case")
+    assert known(of(case, command(data_sets=(in_folders,))))["data_source"] == known(found)["data_source"]
+    assert known(of(case, command(data_sets=(ReadData(name="imagenet"),))))["data"] == ("imagenet", "case")
 
 
 def test_an_axis_that_somebody_chose_is_believed_before_what_the_script_does_by_itself():

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from evalsuite import decode, files, paths
+from evalsuite.documents import ReadData
 from evalsuite.errors import EvalsuiteError
 from evalsuite.messages import Message, message_of
 from evalsuite.plan import data_sets
@@ -41,10 +42,9 @@ class Manifest:
     evalsuite: str
 
     @property
-    def facts(self) -> dict[str, object]:
-        """What a run records of it: all but the single files."""
-        known = decode.encode(self)
-        return {"kind": "made up", **{key: value for key, value in known.items() if key not in ("files", "packages")}}
+    def facts(self) -> ReadData:
+        """What a run records of it."""
+        return decode.decode(ReadData, decode.encode(self), self.name)
 
 
 def read(name: str) -> Manifest | None:

@@ -56,11 +56,8 @@ def _there(name: str, declared: DataSet, size: Size, seed: int, again: bool) -> 
     found = data_manifest.read(name)
     if found is None:
         raise EvalsuiteError.of("launch.data_not_ours", name=name, folder=folder)
-    same = (found.seed, found.size, found.writer_sha256) == (seed, str(size), _writer_sha256(declared))
-    if same and data_manifest.problem(name) is None:
-        return True
-    if not again and same:
-        return False  # damaged
+    if (found.seed, found.size) == (seed, str(size)):
+        return found.writer_sha256 == _writer_sha256(declared) and data_manifest.problem(name) is None
     if not again:
         raise EvalsuiteError.of("launch.data_other", name=name, seed=found.seed, size=found.size, folder=folder)
     return False

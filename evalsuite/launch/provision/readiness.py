@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from evalsuite.adapter import Recipe
+from evalsuite.documents import ReadData
 from evalsuite.launch.programs import ask_program
 from evalsuite.launch.provision import checkouts, data_manifest
 from evalsuite.messages import Message
@@ -53,10 +54,10 @@ def sandbox_missing() -> str | None:
     return None
 
 
-def data_facts(case: Case, recipe: Recipe) -> tuple[dict[str, object], ...]:
+def data_facts(case: Case, recipe: Recipe) -> tuple[ReadData, ...]:
     """What a run records of its data sets: their names, and what those say that evalsuite made."""
     found = {name: data_manifest.read(name) for name in data_sets(case, recipe)}
-    return tuple(manifest.facts if manifest else {"name": name} for name, manifest in found.items())
+    return tuple(manifest.facts if manifest else ReadData(name=name) for name, manifest in found.items())
 
 
 def data_sets(case: Case, recipe: Recipe) -> list[str]:

@@ -12,6 +12,7 @@ from evalsuite.results.compare.fairness import Obstacle
 from evalsuite.results.compare.ranking import Contest, Entrant
 from evalsuite.results.compare.scaling import suspicious
 from evalsuite.results.compare.winners import Standing, Word
+from evalsuite.results.measure import facts
 from evalsuite.results.measure.summary import DECIDING_ORIGINS, FULL_REPEATS, short_window, values
 
 PUBLISHED = ("cited", "digitised")
@@ -226,10 +227,15 @@ def setting_of(case: Case, contest: Contest) -> Conditions:
         precision=case.precision,
         xla=case.xla,
         batch_per_device=case.batch_per_device if case.strong_batch is None else None,
-        options=tuple(pair for pair in case.options if pair[0] not in contest.names),
+        options=tuple((name, value) for name, value in case.options if _asks(name, value, contest)),
         protocol=case.protocol,
         strong_batch=case.strong_batch,
     )
+
+
+def _asks(name: str, value: str, contest: Contest) -> bool:
+    """Whether an option is part of the question. A loader is not: the facts say what it reads."""
+    return name not in contest.names and not (name == "data" and facts.is_loader(value))
 
 
 def _question(case: Case, contest: Contest) -> tuple[Conditions, int, int]:

@@ -54,7 +54,8 @@ class Purpose:
         return self.facts != "free"
 
 
-_OF_FRAMEWORKS = frozenset({"framework", "recipe", "framework_version", "origin"})
+# what is read, and not by what: the facts `data` and `data_source` say it
+_OF_FRAMEWORKS = frozenset({"framework", "recipe", "framework_version", "origin", "options.data"})
 FRAMEWORKS = Purpose(free=_OF_FRAMEWORKS, facts="as_known")
 TESTED = Purpose(free=_OF_FRAMEWORKS, facts="known")
 SCALES = Purpose(free=frozenset({"nodes", "devices_per_node", "origin"}))

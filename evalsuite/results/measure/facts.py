@@ -143,15 +143,31 @@ def of_run(
 
     *printed* is what its log says, by the names of `data/criteria/facts.toml`; *options* are those it prints, as words.
     """
+    made_up = _made_up(command)
     found = (
         *_facts("log", {**_of_words(options), **(printed or {})}),
         *_facts("command_line", _of_words(command.command)),
-        *_facts("environment", _of_hosts(case.device, environments)),
+        *_facts("environment", {**_of_hosts(case.device, environments), **made_up}),
         *_facts("recipe", _of_recipe(case, command)),
         *_facts("stated", _stated(command.stated or {})),
         *(fact for fact in of_case(case) if fact.key != "compiler" or _compiler_is_said(command)),
     )
-    return tuple(dict.fromkeys(found))
+    meant = ("command_line", "recipe", "case")  # that it is ImageNet, say
+    return tuple(dict.fromkeys(fact for fact in found if fact.key not in made_up or fact.source not in meant))
+
+
+def _made_up(command: RunCommand) -> dict[str, str]:
+    """What the manifests of `evalsuite data make` say of the data that were read; nothing where they were not made up.
+
+    Items that are the same have one hash, whatever file format they lie in.
+    """
+    hashes = (((one.decoded_sha256 or {}).get("train"), one) for one in command.data_sets or ())
+    items = {digest: one for digest, one in hashes if digest}
+    if not items:
+        return {}
+    sources = sorted({str(one.source) for one in items.values()})
+    each = (f"{one.source}, {one.size}, seed {one.seed} ({digest[:12]})" for digest, one in items.items())
+    return {"data": f"made-up {' and '.join(sources)}", "data_source": "; ".join(sorted(each))}
 
 
 def _compiler_is_said(command: RunCommand) -> bool:
@@ -181,6 +197,11 @@ def _said_precision(text: str) -> str | None:
     word = re.sub(r"[\s-]+", "_", text.strip().lower())
     found = PRECISIONS.get(word)
     return found if found is None or word in PURE else LOOSELY.get(found, found)
+
+
+def is_loader(data: str) -> bool:
+    """Whether the value of a script's axis `data` says by what the one data set is read."""
+    return data in (*rules().loaders.names, rules().loaders.read)
 
 
 def of_measurement(run: Measurement) -> dict[str, Fact]:
