@@ -5,7 +5,7 @@ VENV    ?= .venv
 PROFILE ?= quick
 RUNS    ?= runs
 OUT     ?= report
-DATA    ?= random-data
+DATA    ?= made-up-data
 BIN     := $(VENV)/bin
 # tests of files side by side, on every core
 SIDE_BY_SIDE := --numprocesses logical --maxprocesses 8 --dist loadfile
@@ -35,9 +35,9 @@ demo: $(VENV)/.installed ## in a minute: the report of recorded runs, in demo/; 
 report: setup ## measure with PROFILE=quick (default), full, bert, cifar10, wide-deep or face, then write report/report.html
 	$(BIN)/python -m evalsuite compare --profile $(PROFILE) --runs $(RUNS) --out $(OUT)
 
-official: setup ## the same for the official scripts that train without a GPU, on random data in DATA
+official: setup ## the same for the official scripts that train without a GPU, on made-up data in DATA
 	-$(BIN)/python -m evalsuite repositories get --profile official-cpu
-	$(BIN)/python tools/random_datasets.py $(DATA)
+	EVALSUITE_DATA=$(abspath $(DATA)) $(BIN)/python -m evalsuite data make --for official-cpu
 	EVALSUITE_DATA=$(abspath $(DATA)) $(BIN)/python -m evalsuite compare --profile official-cpu --runs $(RUNS) --out $(OUT)
 
 rehearse: setup ## the first steps of official scripts on a CPU, one at a time: all, or RECIPES="F/R …"; up to 2.5 GB at once

@@ -8,22 +8,18 @@ From the adapters, `data/repositories.toml`, `data/verification.json` (tools/ver
 import json
 import statistics
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 HOUSE = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(HOUSE))
 
 from evalsuite import paths, registry
-from evalsuite.launch.provision import readiness
 from evalsuite.logs.formatting import rate
-from evalsuite.model import Case
+from evalsuite.plan import data_sets, rehearsal, repositories
 from evalsuite.plan import evidence as rehearsals
-from evalsuite.plan import rehearsal, repositories
 from evalsuite.results.measure import measurement
 from evalsuite.runs import archive
 from evalsuite.runs.store import Store
-from tools.recipe_cases import base
 
 HEAD = """# The official scripts
 
@@ -51,8 +47,9 @@ does the same:
 
 ```
 evalsuite repositories get --profile official-cpu
-python tools/random_datasets.py DATA                      # numpy and pillow; for the scripts without synthetic data
-EVALSUITE_DATA=DATA evalsuite compare --profile official-cpu
+export EVALSUITE_DATA=DATA
+evalsuite data make --for official-cpu                    # for the scripts without synthetic data
+evalsuite compare --profile official-cpu
 ```
 
 The script's own image size is 224, so take `--profile full` or a spec of your own; the quick profile's 64 pixels
@@ -82,43 +79,29 @@ NOT_REHEARSED = """
 DATA = """
 ## Data sets
 
-A recipe that reads data looks for these folders (or links) in `$EVALSUITE_DATA`. `tools/random_datasets.py` makes
-small random ones of `imagenet`, `imagenet-lists`, `bert-paddle` and `chainer`.
+A recipe that reads data looks for these folders (or links) in `$EVALSUITE_DATA`. `data/data_sets.toml` declares them.
 
-| folder | holds | read by |
-|---|---|---|
+- **The public data**: the third column says how a folder is made of them, and the fourth how large it becomes.
+- **Made-up data**: `evalsuite data make NAME…`, or `--for` a recipe or spec, writes them with each format's own library
+  in an environment of its own. From one seed (`--seed`, 1) the decoded images, sentences, documents, faces and clicks
+  are the same in every format; `MANIFEST.json` has the hash of the items as they were read back from the files, and
+  each run records it. So frameworks that read different formats of the same items are ranked together, and those that
+  read others are not. A throughput on them says little about reading from a real disk. `--size tiny` is for a start,
+  `10k` for short runs; `full-shape` has as many items as the original, and `full-shape/100` one of a hundred of them.
+- `evalsuite data check NAME…` holds what lies there against format, number of files and manifest, and hashes every
+  file; `plan`, `run` and `doctor` look at all but the hashes, and refuse a data set by name, also where ranks outnumber
+  the files of which each reads its own.
+
+| folder | holds | made of the public original by | about | read by |
+|---|---|---|--:|---|
 """
-LAYOUTS = {
-    "imagenet": "`train/<class>/*.JPEG`, `val/<class>/*.JPEG`",
-    "imagenet-lists": "images, `train_list.txt` and `val_list.txt`: path, blank, class",
-    "imagenet-chainer": "images, `train.txt` and `val.txt`: path, blank, class",
-    "imagenet-recordio": "`train.rec`, `train.idx`, `val.rec`, `val.idx`",
-    "imagenet-tfrecord": "`train-00000-of-01024` …, `validation-…`",
-    "imagenet-tfrecord-index": "the DALI index of the same files",
-    "imagenet-ofrecord": "`train/part-00000` … (256 parts), `validation/`",
-    "bert-tfrecord": "`training/` and `test/`, at least one file a rank",
-    "bert-hdf5": "HDF5 shards with `training` in the name, at least two",
-    "bert-lddl": "LDDL's Parquet shards with `.num_samples.json`, at least one a rank and worker",
-    "bert-npz": "`train/*.npz`, `dev/*.npz`",
-    "bert-ofrecord": "32 parts, sequence 128, 20 predictions",
-    "bert-paddle": "`train/` and `validation/`: gzipped token ids",
-    "bert-base-uncased": "`vocab.txt`, `bert_config.json`, the tokenizer",
-    "gpt2": "`gpt2_text_document.bin` and `.idx`, `gpt2-vocab.json`, `gpt2-merges.txt`",
-    "wikitext": "`train.txt`",
-    "criteo-ofrecord": "`train/` and `val/`, 256 parts each",
-    "chainer": "CHAINER_DATASET_ROOT: `pfnet/chainer/mnist/train.npz` and `test.npz`",
-    "tensorflow-datasets": "TFDS_DATA_DIR with `imagenet2012`",
-    "criteo-parquet": "`train/` and `val/`: Parquet and `_file_list.txt`, as preprocess.sh of HugeCTR makes them",
-    "faces_emore": "InsightFace's MS1M-ArcFace: `train.rec`, `train.idx`, `property`",
-    "glint360k": "InsightFace's Glint360K: `train.rec`, `train.idx`",
-    "ms1mv3-ofrecord": "MS1M-RetinaFace in OFRecord: `train/part-00000` … (32 parts), `val/`",
-    "cifar10-elasticdl": "`train/`: RecordIO of ElasticDL (pyrecordio), on each node of the cluster",
-    "webtext": "`data.json`: a document a line, under `text`",
-    "Llama-3.1-8B": "`tokenizer.json` and `tokenizer_config.json` of the model",
-    "c4": "as on the hub: `README.md`, which names the files of `en`, and `en/c4-train.*.json.gz`",
-    "gluonnlp-vocabulary": "`book_corpus_wiki_en_uncased-a6607397.vocab` of GluonNLP, which checks its hash",
-    "hostfile": "a DeepSpeed host file: `host slots=8` a line",
-}
+HOSTFILE = "| `hostfile` | a DeepSpeed host file: `host slots=8` a line | writing it | | {readers} |\n"
+SOURCES = """
+What the made-up items take the place of, and how many there are of each size (training and validation):
+
+| items | in place of | tiny | 10k | full-shape |
+|---|---|--:|--:|--:|
+"""
 
 
 def main() -> int:
@@ -251,19 +234,22 @@ def _median(values: list[float] | None) -> str:
 def _data(official) -> str:
     readers: dict[str, set[str]] = {}
     for framework, recipe in official:
-        for case in _cases(framework, recipe):
-            for name in readiness.data_sets(case, recipe) if not recipe.refusal(case) else ():
-                readers.setdefault(name, set()).add(f"{framework}/{recipe.name}")
-    rows = [f"| `{name}` | {LAYOUTS[name]} | {', '.join(sorted(who))} |\n" for name, who in sorted(readers.items())]
-    return DATA + "".join(rows)
+        for name in data_sets.of_recipe(framework, recipe):
+            readers.setdefault(name, set()).add(f"{framework}/{recipe.name}")
+    rows = [
+        f"| `{name}` | {each.holds} | {each.from_original} | {each.original_size} | "
+        f"{', '.join(sorted(readers.get(name, ['no recipe yet'])))} |\n"
+        for name, each in data_sets.declared().data_sets.items()
+    ]
+    rows.append(HOSTFILE.format(readers=", ".join(sorted(readers["hostfile"]))))
+    return "".join((DATA, *rows, SOURCES, *(_source(*each) for each in data_sets.declared().sources.items())))
 
 
-def _cases(framework, recipe) -> list[Case]:
-    """On two nodes, with each value of the axis `data`."""
-    plain = base(framework, recipe).at_scale(2, 8)
-    values = (recipe.options or {}).get("data", ())
-    one_node = replace(plain, nodes=1)
-    return [plain, one_node, *(replace(one_node, options=(("data", value),)) for value in values)]
+def _source(name: str, source: data_sets.Source) -> str:
+    sizes = (
+        " and ".join(f"{count:,}" for count in source.items[size].values()) for size in ("tiny", "10k", "full-shape")
+    )
+    return f"| {name.replace('_', ' ')} | {source.original} | {' | '.join(sizes)} |\n"
 
 
 if __name__ == "__main__":

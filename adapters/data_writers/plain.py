@@ -167,6 +167,31 @@ def _read_vocabulary(order, split):
     return ()
 
 
+GLUONNLP = "book_corpus_wiki_en_uncased-a6607397.vocab"  # gluonnlp/data/utils.py: the name, and the start of its hash
+
+
+def _write_gluonnlp_vocabulary(order):
+    """As BERTVocab.from_json reads it. The script asks for the hash of its makers' own, which this has not."""
+    order.folder.mkdir(parents=True, exist_ok=True)
+    words = vocabulary()
+    special = {"padding_token": PAD, "sep_token": SEP, "cls_token": CLS, "mask_token": MASK}
+    content = {
+        "idx_to_token": words,
+        "token_to_idx": {word: number for number, word in enumerate(words)},
+        "reserved_tokens": [words[number] for number in special.values()],
+        "unknown_token": words[UNKNOWN],
+        "identifiers_to_tokens": {name: words[number] for name, number in special.items()},
+    }
+    (order.folder / GLUONNLP).write_text(json.dumps(content))
+
+
+def _read_gluonnlp_vocabulary(order, split):
+    content = json.loads((order.folder / GLUONNLP).read_text())
+    if [content["token_to_idx"][word] for word in content["idx_to_token"]] != list(range(VOCABULARY)):
+        sys.exit(f"{GLUONNLP}: words at other places")
+    return ()
+
+
 def _write_text(order):
     """A line a pair of sentences, in words of the vocabulary."""
     order.folder.mkdir(parents=True, exist_ok=True)
@@ -395,6 +420,7 @@ FORMATS = {
     "gluonnlp": Form(_write_npz, _read_npz),
     "paddle_ids": Form(_write_paddle, _read_paddle),
     "vocabulary": Form(_write_vocabulary, _read_vocabulary),
+    "gluonnlp_vocabulary": Form(_write_gluonnlp_vocabulary, _read_gluonnlp_vocabulary),
     "text": Form(_write_text, _read_text),
     "megatron": Form(_write_megatron, _read_megatron),
     "c4": Form(_write_c4, _read_c4),

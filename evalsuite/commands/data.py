@@ -32,14 +32,14 @@ def _of_one(asked: str, adapters: Mapping[str, Adapter]) -> list[str]:
     if slash and framework in adapters:
         return data_sets.of_recipe(framework, adapters[framework].recipe(recipe))
     wanted = spec.read(Path(asked)) if asked.endswith(".toml") else spec.profile(asked)
-    recipes = [
-        (adapter.name, recipe)
+    return [
+        name
         for matrix in wanted.matrices()
         for adapter in choose_adapters(matrix.frameworks, adapters)
         for model in matrix.models
         for recipe in plan.recipes_for(adapter, model, matrix.recipes)
+        for name in data_sets.of_matrix(matrix, adapter.name, recipe)
     ]
-    return [name for framework, recipe in recipes for name in data_sets.of_recipe(framework, recipe)]
 
 
 def _make(names: Sequence[str], arguments: argparse.Namespace) -> int:

@@ -2,7 +2,7 @@
 
 import functools
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Literal, NamedTuple, get_args
 
@@ -11,6 +11,7 @@ from evalsuite.adapter import Command, Recipe
 from evalsuite.decode import Constraint, Many, Word, at_least
 from evalsuite.errors import EvalsuiteError, did_you_mean
 from evalsuite.model import Case
+from evalsuite.plan.spec import Spec
 
 FILE = paths.DATA / "data_sets.toml"
 WRITERS = paths.ADAPTERS / "data_writers"
@@ -127,6 +128,30 @@ def needed_bytes(of: DataSet, size: Size) -> int:
     return sum(counts(of, size).values()) * source(of).item_bytes
 
 
+def of_matrix(matrix: Spec, framework: str, recipe: Recipe) -> list[str]:
+    """The data sets that *recipe* reads as *matrix* runs it, on whichever device."""
+    cases = (
+        Case(
+            framework=framework,
+            recipe=recipe.name,
+            model=recipe.model,
+            nodes=nodes,
+            devices_per_node=devices,
+            batch_per_device=batch,
+            device=device,
+            options=recipe.meant(matrix.options, matrix.preset),
+        )
+        for nodes, devices in matrix.scales
+        for batch in matrix.batch_per_device
+        for device in recipe.devices
+    )
+    return _read_in(recipe, cases)
+
+
+def _read_in(recipe: Recipe, cases: Iterable[Case]) -> list[str]:
+    return sorted({name for case in cases if not recipe.refusal(case) for name in names(recipe.command(case))})
+
+
 def of_recipe(framework: str, recipe: Recipe) -> list[str]:
     """The data sets that *recipe* reads on one node or two, with each value of its axis `data`."""
     plain = Case(
@@ -141,7 +166,7 @@ def of_recipe(framework: str, recipe: Recipe) -> list[str]:
     values = (recipe.options or {}).get("data", ())
     one_node = [replace(plain, nodes=1, options=given) for given in ((), *((("data", one),) for one in values))]
     cases = [replace(case, batch_per_device=batch) for case in (plain, *one_node) for batch in BATCHES]
-    return sorted({name for case in cases if not recipe.refusal(case) for name in names(recipe.command(case))})
+    return _read_in(recipe, cases)
 
 
 def names(command: Command) -> list[str]:

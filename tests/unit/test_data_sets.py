@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from evalsuite import cli
+from evalsuite import cli, registry
 from evalsuite.adapter import Command, Recipe
 from evalsuite.decode import encode
 from evalsuite.documents import ReadData
@@ -15,6 +15,7 @@ from evalsuite.launch.provision import data_manifest, made_data, readiness
 from evalsuite.launch.provision.data_manifest import Manifest
 from evalsuite.model import Case
 from evalsuite.plan import data_sets
+from tests import goldens
 
 DECLARED = data_sets.declared()
 RECIPE = Recipe(name="r", model="m", dialect="d", command=lambda case: Command(argv=("train", "{data}/bert-npz/x")))
@@ -53,6 +54,32 @@ def made(root, name="bert-npz", shards=4, **changes):
     text = json.dumps(encode(replace(manifest, **changes)))
     (root / name / data_manifest.NAME).write_text(text)
     return root / name
+
+
+HOSTS = {"hostfile"}  # names hosts, and holds no data
+
+
+def test_every_data_set_that_a_recipe_may_read_can_be_made():
+    """By the commands of each recipe, and by those of each of its cases that are kept as golden files."""
+    built = {
+        name
+        for framework, adapter in registry.discover().items()
+        for recipe in adapter.recipes
+        for name in data_sets.of_recipe(framework, recipe)
+    }
+    kept = (file.read_text() for file in (goldens.FOLDER / "recipes").glob("*.txt"))
+    written = {name for text in kept for name in re.findall(r"\{data\}/([\w.+-]+)", text)}
+
+    assert {"imagenet", "bert-hdf5"} <= built & written
+    assert (built | written) - HOSTS <= set(DECLARED.data_sets)
+
+
+def test_the_profile_of_scripts_that_train_on_a_cpu_names_what_they_read(capsys, monkeypatch):
+    asked = []
+    monkeypatch.setattr(made_data, "make", lambda name, **how: asked.append(name))
+
+    assert cli.main(["data", "make", "--for", "official-cpu"]) == Exit.DONE
+    assert {"imagenet", "imagenet-lists", "bert-paddle", "chainer"} <= set(asked)
 
 
 @pytest.mark.parametrize("name", DECLARED.data_sets)
