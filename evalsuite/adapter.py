@@ -100,6 +100,7 @@ class Recipe:
     source: str = ""  # of an official script or of the model
     commit: str = ""
     image: str = ""
+    environment: Literal["container", "managed", "current"] | None = None  # a participant's; None: as asked for all
 
     @property
     def dialect_name(self) -> str:

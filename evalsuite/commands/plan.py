@@ -9,7 +9,7 @@ from dataclasses import asdict
 from evalsuite import redaction
 from evalsuite.commands.launching import batch_searches, prices
 from evalsuite.commands.launching.adaptive_repeats import missing_runs, repeats_asked
-from evalsuite.commands.launching.request import Request, read_request
+from evalsuite.commands.launching.request import Request, read_request, ready
 from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.terminal import SIZES, table
@@ -48,12 +48,26 @@ def _print_table(request: Request) -> None:
     columns = [(say(f"columns.{name}"), side) for name, side in sides.items()]
     runs, device = len(plan.runs), say(f"plan.on_{place.machine.device}")
     table(say("plan.title", name=plan.spec.name, runs=runs, device=device), columns, rows)
+    if place.engine.name != "local":
+        for sentence, recipes in _to_prepare(request).items():
+            print(say("plan.to_prepare", what=sentence, recipes=", ".join(recipes)))
     left = missing_runs(plan, place.store, options.search_paths)
     if not left:
         print(say("plan.nothing_left", runs=runs) if runs else say("plan.nothing_can"))
         return
     for sentence in prices.sentences(plan, place, options, left):
         print(sentence)
+
+
+def _to_prepare(request: Request) -> dict[str, list[str]]:
+    """What is not there of what the nodes will need → the recipes that need it."""
+    plan, check = request.plan, ready(request.place.engine)
+    found: dict[str, list[str]] = {}
+    for case in plan.cases:
+        if reason := check(case, plan.recipe(case)):
+            names = found.setdefault(i18n.worded(reason), [])
+            names += [name for name in (f"{case.framework}/{case.recipe}",) if name not in names]
+    return found
 
 
 def _count_done(plan: Plan, store: Store) -> Mapping[str, int]:
@@ -100,7 +114,7 @@ def _print_commands(request: Request) -> None:
         for node, line in enumerate(whole.on_nodes(case, plan.recipe(case))):
             words = shlex.join(redaction.redact_words(line)) if line else "(samples only: the first node reaches it)"
             print(f"#   on node {node}: {words}")
-        if NOT_MADE_YET in whole.training and not request.place.engine.container:
+        if NOT_MADE_YET in whole.training:
             print(f"#   {i18n.worded(_why_without_python(plan, case))}")
     for skip in plan.skips:
         print(f"# skipped: {skip.case.id}: {i18n.worded(skip.reason)}")
@@ -116,7 +130,7 @@ def _command_line(request: Request, case: Case) -> CommandLine:
         case,
         python=options.python or (made.python if made else NOT_MADE_YET),
         folder=place.store.folder(Run(case=case, repeat=0)).path.resolve(),
-        engine=place.engine,
+        engine=place.engine.serving(recipe),
         timeout_s=plan.spec.timeout_s,
         share=options.share,
         sandboxed=options.sandboxed,

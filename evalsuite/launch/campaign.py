@@ -64,21 +64,23 @@ def environments(
 ) -> Environments:
     """Makes every environment that the plan needs; cases without one become skips.
 
-    *kind*: "managed" (a virtual environment for each framework), "current" (this interpreter) or "container".
+    *kind*: "managed" (a virtual environment for each framework), "current" (this interpreter) or "container", where a
+    recipe has none of its own.
     """
     pythons, packages, skips = {}, {}, []
     for (framework, name), cases in _by_recipe(plan.cases).items():
         recipe = plan.recipe(cases[0])
+        own = recipe.environment or kind
         try:
-            python = _python(recipe, kind, cases[0].device, progress)
+            python = _python(recipe, own, cases[0].device, progress)
         except virtualenvs.CannotInstall as error:
             skips += [Skip(case=case, reason=message_of(error)) for case in cases]
             continue
         pythons[framework, name] = python
         packages[framework, name] = (
             images.packages(container, recipe.image)
-            if container
-            else virtualenvs.packages(recipe, kind, cases[0].device)
+            if container and own == "container"
+            else virtualenvs.packages(recipe, own, cases[0].device)
         )
     return Environments(pythons=pythons, packages=packages, skips=tuple(skips))
 

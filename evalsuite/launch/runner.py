@@ -73,6 +73,7 @@ def launch(
     the seconds since the start. Whatever ends this function early (such as Ctrl-C) ends the process tree first and
     leaves no outcome. *place*: in its campaign.
     """
+    launcher = replace(launcher, engine=launcher.engine.serving(recipe))
     python = launcher.pythons[run.case.framework, recipe.name]
     path = folder.path.resolve()
     line = command_line(

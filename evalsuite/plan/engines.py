@@ -4,9 +4,10 @@ mpirun(1) of Open MPI 4.1. Engines of batch schedulers are made in `launch/remot
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
+from evalsuite.adapter import Recipe
 from evalsuite.errors import EvalsuiteError, did_you_mean
 from evalsuite.messages import Message
 from evalsuite.model import Case
@@ -31,6 +32,10 @@ class Engine:
     nodes: tuple[str, ...] = ()  # available ones in order; (): unknown
     on: Callable[[Sequence[str]], "Engine"] | None = None
     listed: bool = False  # whether written by hand: one machine may have two names
+
+    def serving(self, recipe: Recipe) -> "Engine":
+        """As *recipe* is started: a participant may have an environment in place of an image."""
+        return replace(self, container=None) if recipe.environment in ("managed", "current") else self
 
     def command_on_nodes(
         self, nodes: int, folder: str, argv: Argv, variables: Mapping[str, str] = MappingProxyType({})

@@ -11,11 +11,10 @@ from evalsuite.findings import Oversubscribed, TooShortWindow
 from evalsuite.messages import Message
 from evalsuite.model import Case, Device, Finding, Run, Skip
 from evalsuite.plan import searched, variants
-from evalsuite.plan.spec import MOST_CASES, MOST_RUNS, Spec
+from evalsuite.plan.spec import KINDS, MOST_CASES, MOST_RUNS, Spec
+from evalsuite.plan.variants import Rule
 from evalsuite.registry import choose_adapters
 from evalsuite.runs.store import Store
-
-KINDS = ("reference", "official")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,6 +129,7 @@ def _asked(
 ) -> tuple[list[tuple[Case, Recipe | None]], set[str]]:
     """Every case of *spec* with its recipe, and the ids of those whose batch is to be found first."""
     unfound: set[str] = set()
+    chosen_from: dict[tuple[Rule, ...], list[Case]] = {}
     found: dict[str, tuple[Case, Recipe | None]] = {}
     cores = cores_per_device(spec, machine)
     for matrix in spec.matrices():
@@ -137,10 +137,12 @@ def _asked(
         if matrix.find_batch:
             unfound |= {case.id for case, _ in unrolled if searched.of(case, spec.searched) is None}
             unrolled = [(searched.with_batch(case, spec.searched), recipe) for case, recipe in unrolled]
-        variants.check_rules((*matrix.include, *matrix.exclude), [case for case, _ in unrolled])
+        chosen_from.setdefault((*matrix.include, *matrix.exclude), []).extend(case for case, _ in unrolled)
         for case, recipe in unrolled:
             if variants.is_included(case, matrix.include, matrix.exclude):
                 found.setdefault(case.id, (case, recipe))
+    for rules, cases in chosen_from.items():
+        variants.check_rules(rules, cases)
     return list(found.values()), unfound
 
 
@@ -150,7 +152,8 @@ def _of_matrix(
     frameworks = choose_adapters(spec.frameworks, adapters)
     for (nodes, devices), model, batch, precision, xla in spec.points():
         for adapter in frameworks:
-            recipes: Sequence[Recipe | None] = recipes_for(adapter, model, spec.recipes) or (None,)
+            absent = () if spec.entered else (None,)
+            recipes: Sequence[Recipe | None] = recipes_for(adapter, model, spec.recipes) or absent
             for recipe in recipes:
                 case = Case(
                     framework=adapter.name,

@@ -14,6 +14,7 @@ from evalsuite.messages import Message
 from evalsuite.model import Case, Precision, Protocol
 from evalsuite.plan import variants
 from evalsuite.plan.largest import Tried
+from evalsuite.plan.participants import Participant, Participants
 from evalsuite.plan.variants import Rule, Variant
 
 SCALE = re.compile(r"^([1-9][0-9]*)x([1-9][0-9]*)$")
@@ -28,6 +29,7 @@ LONGEST_VALUE = 1000
 EXAMPLE = "data/specs/quick.toml"
 
 PRECISIONS: Mapping[str, Precision] = {"fp32": "fp32", "amp": "amp"}
+KINDS = ("reference", "official")
 Scaling = Literal["weak", "strong"]
 Point = tuple[tuple[int, int], str, int, Precision, bool]  # scale, model, batch, precision, xla
 
@@ -69,6 +71,9 @@ class Spec:
     preset: tuple[str, ...] = ()  # options set by a profile, not by the user
     versions: tuple[tuple[str, str], ...] = ()  # (package, version) instead of the pinned ones
     variants: tuple[Variant, ...] = ()
+    participants: tuple[Participant, ...] = ()  # each makes every matrix; (): *frameworks* do
+    entered: bool = False  # whether this is the matrix of one participant, which has no cases of other models
+    container: str | None = None  # the runtime of images; None: as asked
     include: tuple[Rule, ...] = ()  # (): all cases
     exclude: tuple[Rule, ...] = ()
     parts: tuple["Spec", ...] = ()
@@ -76,7 +81,16 @@ class Spec:
     of its own. The repeats of all are interleaved. () = the matrix is this spec's own."""
 
     def matrices(self) -> tuple["Spec", ...]:
-        return self.parts or (self,)
+        parts = self.parts or (self,)
+        return tuple(_enter(part, each) for part in parts for each in self.participants) or parts
+
+    def up_to(self, nodes: int) -> "Spec":
+        """The scales of at most *nodes* nodes. Raises EvalsuiteError where there is none."""
+        scales = tuple(scale for scale in self.scales if scale[0] <= nodes)
+        parts = tuple(part.up_to(nodes) for part in self.parts)
+        if not scales:
+            raise EvalsuiteError.of("plan.subset_none", nodes=nodes, least=min(self.scales)[0])
+        return replace(self, scales=scales, parts=parts)
 
     @property
     def base_devices(self) -> int:
@@ -92,6 +106,14 @@ class Spec:
         return (self.scales, self.models, batches, self.precision, self.xla)
 
 
+def _enter(part: Spec, each: Participant) -> Spec:
+    """The matrix *part* as *each* makes it; its options are those of the recipes that take them."""
+    options = tuple(sorted({**dict(part.options), **each.axes}.items()))
+    preset = tuple({*part.preset, *each.axes})
+    own: Any = {"frameworks": (each.name,), "recipes": KINDS, "options": options, "preset": preset}
+    return replace(part, **own, entered=True, participants=(), parts=())
+
+
 def read(path: Path) -> Spec:
     """Raises EvalsuiteError with all mistakes in the file."""
     found = decode.decode(_SpecFile, decode.read_toml(path, EXAMPLE, "try_profile"), path, "see_spec", strict=True)
@@ -103,6 +125,20 @@ def _laid_over(base: Spec, found: "_Part") -> Spec:
     given = {key.name: value for key in fields(found) if (value := getattr(found, key.name)) is not None}
     changes: dict[str, Any] = {FIELDS.get(key, key): value for key, value in given.items() if key != "parts"}
     return replace(base, **{**changes, **changes.get("repeats", {})})
+
+
+def check_participants(asked: tuple[Participant, ...]) -> tuple[Participant, ...]:
+    """Raises EvalsuiteError for two of one title."""
+    names = [each.name for each in asked]
+    if twice := next((each for each in asked if names.count(each.name) > 1), None):
+        raise EvalsuiteError.of("plan.participants_twice", name=twice.title or twice.framework)
+    return asked
+
+
+def nodes(text: str) -> int:
+    if not re.fullmatch(r"[1-9][0-9]*", text):
+        raise EvalsuiteError.of("plan.subset", text=text)
+    return _at_most(text, MOST_NODES, "nodes")
 
 
 def profile(name: str) -> Spec:
@@ -285,8 +321,11 @@ class _SpecFile(_Part):
     max_device_hours: Annotated[float, From(int, device_hours)] | None = None
     stop_after_window: bool | None = None
     versions: Many[Version] | None = None
+    participant: Participants | None = None
+    container: Word | None = None
     variants: Variants | None = None
     parts: tuple[_Part, ...] = ()
 
 
-FIELDS = {"steps": "protocol", "batch": "find_batch"}  # key of the file → field of Spec, where it is another
+# key of the file → field of Spec, where it is another
+FIELDS = {"steps": "protocol", "batch": "find_batch", "participant": "participants"}

@@ -15,19 +15,19 @@ FILES = sorted(paths.PACKAGE.rglob("*.py"))
 CEILINGS = {  # package → lines at most; "" are the modules beside the packages
     "": 4600,
     "agent": 1850,
-    "commands": 5830,
+    "commands": 5890,
     "importing": 1300,
     "launch": 3920,
     "logs": 9300,
     "machine": 1800,
-    "plan": 2860,
+    "plan": 3060,
     "report": 14600,
     "results": 7500,
     "runs": 1620,
     "schedulers": 300,
     "site": 1150,
 }
-WHOLE = 56_300
+WHOLE = 56_600
 LONGEST_FUNCTION = 60
 FULLEST_FOLDER = 24
 

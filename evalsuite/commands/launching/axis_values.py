@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from evalsuite.errors import EvalsuiteError
-from evalsuite.plan import spec
+from evalsuite.plan import participants, spec
 from evalsuite.plan.spec import Spec
 
 DEFAULT_PROFILE = "quick"
@@ -21,17 +21,28 @@ def spec_from(arguments: argparse.Namespace) -> Spec:
         given |= _read_batches(arguments.batch_sizes)
     if arguments.repeats:
         given |= spec.repeats(arguments.repeats)
-    return _lay_over(base, given, arguments.option)
+    return _choose(_lay_over(base, given, arguments.option), arguments)
+
+
+def _choose(whole: Spec, arguments: argparse.Namespace) -> Spec:
+    """Of *whole* the participants and scales that *arguments* leave. Raises EvalsuiteError where none is left."""
+    added = [participants.read_text(text, "--participant") for text in arguments.participant if "=" in text]
+    titles = [text for text in arguments.participant if "=" not in text]
+    asked = spec.check_participants((*participants.chosen(whole.participants, titles), *added))
+    whole = replace(whole, participants=asked)
+    return whole.up_to(spec.nodes(arguments.subset)) if arguments.subset else whole
 
 
 def _lay_over(base: Spec, given: Mapping[str, Any], options: list[str]) -> Spec:
     """*base* with what was *given*. A spec of several parts has all of it replaced in each, but its frameworks,
     recipes and models are chosen from: a part of which nothing is left is not asked for."""
     whole = replace(base, **{**given, **_lay_options(base, options)})
+    if base.participants and given.keys() & {"frameworks", "recipes"}:
+        raise EvalsuiteError.of("commands.spec_participants", name=base.name)
     if not base.parts:
         return whole
     parts = [_lay_over_part(part, given, options) for part in base.parts]
-    kept = tuple(part for part in parts if all(getattr(part, axis) for axis in CHOSEN))
+    kept = tuple(part for part in parts if all(getattr(part, axis) for axis in CHOSEN if axis in given))
     if not kept:
         words = ", ".join(word for axis in CHOSEN for word in given.get(axis, ()))
         raise EvalsuiteError.of(

@@ -19,7 +19,7 @@ from evalsuite.logs import catalogue
 from evalsuite.logs.catalogue import Places
 from evalsuite.messages import Message
 from evalsuite.model import Case, Device
-from evalsuite.plan import containers, plan, sandbox
+from evalsuite.plan import containers, participants, plan, sandbox
 from evalsuite.plan.engines import Engine
 from evalsuite.plan.given_images import with_images
 from evalsuite.plan.plan import Machine, Plan, Refusal
@@ -71,12 +71,15 @@ class Request:
 
 def read_request(arguments: argparse.Namespace) -> Request:
     """The request of *arguments*. Starts nothing and installs nothing."""
-    engine = _engine(arguments)
     spec = axis_values.spec_from(arguments)
-    adapters = _varied(spec, with_images(discover(arguments.adapters), arguments.image), arguments.container)
+    container = arguments.container or spec.container
+    engine = _engine(arguments, container)
+    given = with_images(discover(arguments.adapters), arguments.image)
+    adapters = _varied(spec, _entered(spec, given, container), container)
     machine = _machine(arguments, engine)
     refusals = _refusals(arguments, engine)
     made = plan.plan(spec, adapters, machine, refusals)
+    _check_hosts(made, engine)
     paths = search_paths(arguments)
     dialects = catalogue.known(paths)
     for framework, recipe in dict.fromkeys((case.framework, case.recipe) for case in made.cases):
@@ -126,10 +129,28 @@ def cases_asked(arguments: argparse.Namespace, engine: str, *, device: Device | 
     return cases
 
 
-def _engine(arguments: argparse.Namespace) -> Engine:
+def _entered(spec: Spec, adapters: Mapping[str, Adapter], container: str | None) -> dict[str, Adapter]:
+    """*adapters* with the participants of *spec*. Raises EvalsuiteError if they cannot be compared or started."""
+    entered = participants.with_participants(adapters, spec.participants)
+    participants.check_shared(spec.participants, entered, {model for part in spec.matrices() for model in part.models})
+    with_image = next((each for each in spec.participants if each.image), None)
+    if with_image and not container:
+        name, image = with_image.title or with_image.framework, with_image.image
+        raise EvalsuiteError.of("commands.variant_container", name=name, image=image, names=containers.RUNTIMES)
+    return entered
+
+
+def _check_hosts(made: Plan, engine: Engine) -> None:
+    """Raises EvalsuiteError where no scale fits the hosts that were listed."""
+    if engine.listed and not made.cases and made.skips and all(engine.refusal(skip.case) for skip in made.skips):
+        scales = dict.fromkeys(skip.case.scale for skip in made.skips)
+        raise EvalsuiteError.of("commands.hosts_fit_none", hosts=engine.nodes, scales=tuple(scales))
+
+
+def _engine(arguments: argparse.Namespace, container: str | None) -> Engine:
     engine = engine_choice.engine(arguments)
-    if arguments.container:
-        engine = replace(engine, container=containers.here(arguments.container))
+    if container:
+        engine = replace(engine, container=containers.here(container))
     elif arguments.image:
         raise EvalsuiteError.of("commands.image_container", image=arguments.image[0], runtimes=containers.RUNTIMES)
     return engine
@@ -143,19 +164,35 @@ def _refusals(arguments: argparse.Namespace, engine: Engine) -> list[Refusal]:
         _check_sandbox(engine, shown_only)
         refusals.append(sandbox.refusal)
     if engine.container:
-        refusals += [_no_image, _launcher_in_container(engine.container.runtime.name)]
+        in_image: list[Refusal] = [_no_image, _launcher_in_container(engine.container.runtime.name)]
+        refusals += [_for_images(each) for each in in_image]
     if shown_only:
         return refusals
-    kind = arguments.environment
-    return [
-        *refusals,
-        readiness.refusal(in_image=engine.container is not None),
-        *([_absent_image] if engine.container else [_no_environment(kind)]),
-    ]
+    if not (hasattr(arguments, "commands") and engine.name != "local"):  # `plan` says it beside what would be run
+        refusals.append(ready(engine))
+    in_image = [_for_images(_absent_image)] if engine.container else []
+    return [*refusals, *in_image, _without_image(engine, _no_environment(arguments.environment))]
 
 
-def _no_environment(kind: str) -> Refusal:
+def ready(engine: Engine) -> Refusal:
+    """Why what a recipe needs beside its environment is not there: repository, programs, data."""
+    checks = {in_image: readiness.refusal(in_image=in_image) for in_image in (True, False)}
+    return lambda case, recipe: checks[engine.serving(recipe).container is not None](case, recipe)
+
+
+def _for_images(check: Refusal) -> Refusal:
+    """*check* for the recipes that run in their image."""
+    return lambda case, recipe: None if recipe.environment in (MANAGED, CURRENT) else check(case, recipe)
+
+
+def _without_image(engine: Engine, check: Refusal) -> Refusal:
+    """*check* for the recipes that *engine* starts in an environment."""
+    return lambda case, recipe: None if engine.serving(recipe).container else check(case, recipe)
+
+
+def _no_environment(asked: str) -> Refusal:
     def refusal(case: Case, recipe: Recipe) -> str | None:
+        kind = recipe.environment or asked
         pins = (*virtualenvs.pins(recipe, case.device), *recipe.built)
         if kind == MANAGED and (absent := launchers.find_absent_launcher(recipe.command(case).argv, pins)):
             return Message("commands.launcher_not_installed", recipe=recipe.name, scale=case.scale, package=absent)

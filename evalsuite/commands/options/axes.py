@@ -29,6 +29,10 @@ WHERE = {
     "seed": ("N", "of the order of the frameworks within each scale and repeat (0)"),
     "container": ("C", "run each recipe in its image: docker, podman, apptainer, enroot, pyxis or charliecloud"),
 }
+PARTICIPANT = (
+    "of the spec's participants this one alone; or one more, as title=…,framework=…,recipe=…,image=…, "
+    "with environment=managed in place of the image, data=…, option.NAME=…; repeatable"
+)
 SWITCHES = {
     "stop-after-window": "end each script once its measured steps are done (always, where it has no limit of its own)",
     "oversubscribe": "let CPU devices share cores, and mark the cases",
@@ -44,8 +48,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     for name, (metavar, help_text) in MATRIX.items():
         matrix.add_argument(f"--{name}", metavar=metavar, help=help_text)
     _add_repeatable(matrix, "option", "NAME=VALUE", "such as image_size=224; repeatable")
+    _add_repeatable(matrix, "participant", "TITLE|KEY=VALUE,…", PARTICIPANT)
+    matrix.add_argument("--subset", metavar="NODES", help="the scales of at most so many nodes alone")
     source = parser.add_mutually_exclusive_group()
-    profiles = "quick (default), full, bert, cifar10, wide-deep, face, official-cpu"
+    profiles = "quick (default), full, bert, cifar10, wide-deep, face, official-cpu, tianshu, tianshu-cpu"
     source.add_argument("--profile", metavar="NAME", help=profiles)
     source.add_argument("--spec", metavar="FILE", type=Path, help="a spec of your own (TOML)")
     where = parser.add_argument_group("where")

@@ -28,7 +28,7 @@ def facts() -> dict[str, Any]:
 
 
 def framework(name: str) -> str:
-    return str(facts()["frameworks"].get(name, visible(name)))
+    return str(facts()["frameworks"].get(name, visible(name.replace("_", " "))))
 
 
 def scale(case: Case) -> str:

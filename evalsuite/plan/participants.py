@@ -1,0 +1,140 @@
+"""Participants: who takes part, each with its own script, image or environment, data and options.
+
+A participant is a framework of its own in cases, rankings and figures. Where its title is not that of its framework it
+has a name of its own, so that one framework can come twice: NGC's build and the plain one.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
+from typing import Annotated, Literal
+
+from evalsuite import decode
+from evalsuite.adapter import Adapter, Command, Recipe, listed
+from evalsuite.decode import Constraint, Many, Mistake, Word
+from evalsuite.errors import EvalsuiteError
+from evalsuite.model import Case
+from evalsuite.plan import variants
+
+TITLE = re.compile(r"[A-Za-z0-9][A-Za-z0-9 .+-]{0,39}", re.ASCII)
+OPTION = "option."
+
+
+@dataclass(frozen=True, kw_only=True)
+class Launch:
+    environment: variants.Environment = ()
+    arguments: tuple[variants.Argument, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Participant:
+    framework: Word
+    recipes: Many[Word]  # of each model one
+    title: Annotated[str, Constraint("participant", TITLE.fullmatch)] | None = None  # None: the framework's
+    image: variants.Image = ""
+    environment: Literal["managed", "current"] | None = None
+    data: variants.Argument | None = None
+    optimiser: variants.Argument | None = None
+    options: Mapping[Word, variants.Argument] | None = None
+    launch: Launch = Launch()
+
+    def mistakes(self) -> Iterator[Mistake]:
+        if bool(self.image) == bool(self.environment):
+            yield Mistake("", decode.message("image_or_environment"))
+
+    @property
+    def name(self) -> str:
+        """In place of the framework's in a case."""
+        return self.title.replace(" ", "_") if self.title else self.framework
+
+    @property
+    def axes(self) -> dict[str, str]:
+        own = {"data": self.data, "optimiser": self.optimiser, **(self.options or {})}
+        return {name: value for name, value in own.items() if value is not None}
+
+
+def read_text(text: str, where: str) -> Participant:
+    """`title=NGC PyTorch,framework=ngc_pytorch,recipe=resnet50,image=IMAGE`, and `option.NAME=VALUE`.
+
+    Raises EvalsuiteError.
+    """
+    pairs = [(name.strip(), value) for name, _, value in (part.partition("=") for part in text.split(","))]
+    options = {name.removeprefix(OPTION): value for name, value in pairs if name.startswith(OPTION)}
+    facts: dict[str, object] = {name: value for name, value in pairs if not name.startswith((OPTION, "recipe"))}
+    facts["recipes"] = [value for name, value in pairs if name == "recipe"]
+    return decode.decode(Participant, {**facts, **({"options": options} if options else {})}, where, strict=True)
+
+
+def _named_once(found: Sequence[Participant]) -> bool:
+    return len({each.name for each in found}) == len(found)
+
+
+Participants = Annotated[tuple[Participant, ...], Constraint("participants_once", _named_once)]
+
+
+def check_shared(asked: Sequence[Participant], adapters: Mapping[str, Adapter], models: Set[str]) -> None:
+    """Raises EvalsuiteError where no two participants enter one model: nothing could be compared."""
+    entered = [{recipe.model for recipe in adapters[each.name].recipes} & models for each in asked]
+    if len(asked) > 1 and not any(a & b for place, a in enumerate(entered) for b in entered[:place]):
+        names = [each.title or each.framework for each in asked]
+        raise EvalsuiteError.of("plan.participants_apart", names=names, models=sorted(models))
+
+
+def with_participants(adapters: Mapping[str, Adapter], asked: Iterable[Participant]) -> dict[str, Adapter]:
+    """*adapters*, and one of each participant in *asked*. Raises EvalsuiteError."""
+    found = dict(adapters)
+    for each in asked:
+        if each.framework not in adapters:
+            known = listed("frameworks", each.framework, adapters)
+            raise EvalsuiteError.of("plan.participant_framework", name=each.framework, known=known)
+        if each.title and each.name in adapters and each.name != each.framework:
+            raise EvalsuiteError.of("plan.participant_taken", name=each.title)
+        found[each.name] = _adapter(adapters[each.framework], each)
+    return found
+
+
+def _check_options(asked: Participant, recipes: Sequence[Recipe]) -> None:
+    """Raises EvalsuiteError for an option that none of *recipes* takes; it is left out of the others' cases."""
+    for option in asked.axes:
+        if all(recipe.options is not None and option not in recipe.options for recipe in recipes):
+            known = sorted({name for recipe in recipes for name in recipe.options or ()})
+            name = asked.title or asked.framework
+            raise EvalsuiteError.of("plan.participant_option", name=name, option=option, names=known)
+
+
+def _adapter(adapter: Adapter, asked: Participant) -> Adapter:
+    recipes = tuple(_entered(adapter.recipe(name), asked) for name in asked.recipes)
+    twice = next((one.model for one in recipes if sum(one.model == other.model for other in recipes) > 1), None)
+    if twice:
+        raise EvalsuiteError.of("plan.participant_model", name=asked.title or adapter.title, model=twice)
+    _check_options(asked, recipes)
+    return replace(adapter, name=asked.name, title=asked.title or adapter.title, recipes=recipes)
+
+
+def _entered(recipe: Recipe, asked: Participant) -> Recipe:
+    plain, launch = recipe.command, asked.launch
+
+    def command(case: Case) -> Command:
+        made = plain(case)
+        return replace(
+            made,
+            argv=(*made.argv, *launch.arguments),
+            environment={**made.environment, **dict(launch.environment)},
+        )
+
+    return replace(
+        recipe, command=command, image=asked.image or recipe.image, environment=asked.environment or "container"
+    )
+
+
+def chosen(asked: Sequence[Participant], words: Sequence[str]) -> tuple[Participant, ...]:
+    """Of *asked* those whose title or framework is among *words*; all without words. Raises EvalsuiteError."""
+    for word in words:
+        if not any(_is_called(each, word) for each in asked):
+            names = [each.title or each.framework for each in asked]
+            raise EvalsuiteError.of("plan.participant_none", name=word, names=names)
+    return tuple(each for each in asked if not words or any(_is_called(each, word) for word in words))
+
+
+def _is_called(asked: Participant, word: str) -> bool:
+    return word in (asked.title, asked.name, asked.framework)

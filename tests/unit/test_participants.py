@@ -1,0 +1,135 @@
+"""Participants of a spec: who trains each matrix, in which image or environment."""
+
+import json
+
+import pytest
+
+from evalsuite import cli, registry
+from evalsuite.errors import EvalsuiteError, Exit
+from evalsuite.plan import participants, spec
+
+NGC = 'framework = "ngc_pytorch"\nrecipes = ["resnet50-2020", "bert-base-2020"]\nimage = "ngc:20.03"\n'
+PLAIN = 'title = "PyTorch plain"\nframework = "pytorch"\nrecipes = ["examples-imagenet"]\nenvironment = "managed"\n'
+TABLES = f"[[participant]]\n{NGC}[[participant]]\n{PLAIN}"
+HEAD = """models = ["resnet50_v1.5", "bert_base"]
+scales = ["1x1", "1x8", "2x8"]
+batch_per_device = [64]
+container = "docker"
+repeats = 2
+"""
+
+
+@pytest.fixture
+def planned(tmp_path, capsys):
+    """(exit code, the plan as JSON or the error) of a spec with this text."""
+
+    def planned(text, *words, commands=False):
+        file = tmp_path / "lab.toml"
+        file.write_text(text)
+        more = ("--commands",) if commands else ("--json",)
+        code = cli.main(["plan", "--spec", str(file), "--hosts", "a:8,b:8", *more, *words])
+        out = capsys.readouterr()
+        return code, (out.out if commands else json.loads(out.out)) if code != Exit.USAGE else out.err
+
+    return planned
+
+
+def test_each_makes_the_parts_whose_model_it_has_a_recipe_for(planned):
+    code, found = planned(HEAD + TABLES)
+
+    rows = {(case["framework"], case["model"]) for case in found["cases"]}
+    assert (code, found["skips"]) == (Exit.DONE, [])
+    assert rows == {("ngc_pytorch", "resnet50_v1.5"), ("ngc_pytorch", "bert_base"), ("PyTorch_plain", "resnet50_v1.5")}
+    assert len(found["cases"]) == 9
+
+
+def test_each_is_started_in_its_own_image_or_environment(planned):
+    _, shown = planned(HEAD + TABLES, "--scales", "1x1", commands=True)
+
+    ngc, plain = (shown.split(f"# {name}-")[-1] for name in ("ngc_pytorch", "PyTorch_plain"))
+    assert "docker run" in ngc and "ngc:20.03" in ngc
+    assert "docker" not in plain.split("\n# ")[0] and "{python}" in plain
+
+
+def test_an_option_goes_to_the_recipes_that_take_it(planned):
+    _, found = planned(HEAD + f'[[participant]]\n{NGC}options = {{ data = "dali-gpu" }}\n[[participant]]\n{PLAIN}')
+
+    ids = [case["id"] for case in found["cases"] if case["framework"] == "ngc_pytorch"]
+    assert all(("data=dali-gpu" in name) == ("resnet50" in name) for name in ids)
+
+
+def test_repeats_of_all_are_interleaved(planned, tmp_path):
+    read = spec.read(tmp_path / "lab.toml") if planned(HEAD + TABLES) else None
+
+    frameworks = [matrix.frameworks for matrix in read.matrices()]
+
+    assert frameworks == [("ngc_pytorch",), ("PyTorch_plain",)]
+
+
+def test_one_is_added_or_chosen_on_the_command_line(planned):
+    added = "framework=paddlepaddle,recipe=paddleclas-resnet50,image=paddle:24.12"
+
+    _, found = planned(HEAD + TABLES, "--participant", "PyTorch plain", "--participant", added, "--subset", "1")
+
+    assert {case["framework"] for case in found["cases"]} == {"PyTorch_plain", "paddlepaddle"}
+    assert {case["scale"] for case in found["cases"]} == {"1x1", "1x8"}
+
+
+@pytest.mark.parametrize(
+    ("tables", "words", "expected"),
+    [
+        (TABLES.replace('image = "ngc:20.03"\n', ""), (), "it has neither image nor environment"),
+        (TABLES.replace('"managed"', '"managed"\nimage = "x"'), (), "it has neither image nor environment, or both"),
+        (TABLES + f"[[participant]]\n{PLAIN}", (), "each title once"),
+        (TABLES.replace("ngc_pytorch", "ngc_torch"), (), 'got the framework "ngc_torch"'),
+        (TABLES.replace('"PyTorch plain"', '"mxnet"'), (), "another framework has this name"),
+        (
+            TABLES.replace('"examples-imagenet"', '"examples-imagenet", "torchvision-resnet50"'),
+            (),
+            "two of its recipes",
+        ),
+        (TABLES.replace("examples-imagenet", "huggingface-mlm"), (), "no two of them train the same"),
+        (TABLES + 'data = "synthetic"\noptimiser = "adam"\n', (), "none of its recipes takes the option optimiser"),
+        (TABLES, ("--participant", "MXNet"), 'the spec has no "MXNet"; it has ngc_pytorch, PyTorch plain'),
+        (TABLES, ("--participant", "framework=mxnet,image=x"), "recipes"),
+        (TABLES, ("--frameworks", "pytorch"), "Try --participant TITLE"),
+        (TABLES, ("--scales", "4x8"), "none of the scales 4x8 fits"),
+        (TABLES, ("--subset", "few"), "expected a number of nodes"),
+    ],
+)
+def test_what_cannot_be_compared_or_started_is_refused_by_name(planned, tables, words, expected):
+    code, error = planned(HEAD + tables, *words)
+
+    assert code == Exit.USAGE
+    assert expected in error
+
+
+def test_an_image_needs_a_runtime(planned):
+    code, error = planned(HEAD.replace('container = "docker"\n', "") + TABLES)
+
+    assert code == Exit.USAGE
+    assert "ngc:20.03" in error and "--container docker" in error
+
+
+def test_the_matrix_of_tianshu_has_rows_of_every_participant_up_to_a_thousand_devices(capsys):
+    hosts = ",".join(f"gpu{number:03}:8" for number in range(125))
+
+    code = cli.main(["plan", "--profile", "tianshu", "--hosts", hosts, "--json"])
+
+    cases = json.loads(capsys.readouterr().out)["cases"]
+    assert code == Exit.DONE
+    assert {case["framework"] for case in cases} == {each.name for each in spec.profile("tianshu").participants}
+    assert {"1x1", "1x8", "125x8"} <= {case["scale"] for case in cases}
+
+
+def test_two_of_one_framework_have_adapters_of_their_own():
+    known = registry.discover()
+    [twice] = [
+        participants.read_text("title=Paddle 2,framework=paddlepaddle,recipe=paddleclas-resnet50,image=x", "here")
+    ]
+
+    found = participants.with_participants(known, [twice])
+
+    assert found["Paddle_2"].title == "Paddle 2" and found["paddlepaddle"] is known["paddlepaddle"]
+    with pytest.raises(EvalsuiteError, match="recipe"):
+        participants.with_participants(known, [participants.read_text("framework=mxnet,recipe=x,image=y", "here")])
