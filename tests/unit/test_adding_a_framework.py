@@ -36,41 +36,20 @@ def typed(line: str, *more: str) -> int:
     return cli.main([*words[3:], *more])
 
 
-def test_the_adapter_of_the_page_has_at_most_thirty_lines():
-    assert len([line for line in TOYNET.splitlines() if line.strip()]) <= 30
+def test_the_adapter_of_the_page_has_thirty_lines_at_most_lacks_nothing_and_builds_its_command(folder):
+    recipe = registry.discover([folder])["toynet"].recipe("train-resnet50")
+    named = {"framework": "toynet", "recipe": recipe.name, "model": recipe.model, "batch_per_device": 64}
+    protocol = Protocol(warmup_steps=20, measured_steps=100)
+    loaded = registry.load_author_adapters(folder / "toynet.py")
 
-
-def test_the_adapter_of_the_page_is_found_and_builds_its_command(folder):
-    toynet = registry.discover([folder])["toynet"]
-    case = Case(
-        framework="toynet",
-        recipe="train-resnet50",
-        model="resnet50_v1.5",
-        nodes=2,
-        devices_per_node=8,
-        batch_per_device=64,
-        protocol=Protocol(warmup_steps=20, measured_steps=100),
-    )
-
-    words = toynet.recipe("train-resnet50").command(case).argv
+    words = recipe.command(Case(**named, nodes=2, devices_per_node=8, protocol=protocol)).argv
 
     assert words[:3] == ("{python}", "-m", "toynet.run")
     assert words[-6:] == ("--batch", "64", "--image-size", "224", "--steps", "120")
-
-
-def test_nothing_is_missing_from_the_adapter_of_the_page(folder):
-    found = checking.check_adapters(
-        registry.load_author_adapters(folder / "toynet.py"), folder, catalogue.known(), None
-    )
-
+    assert "no XLA" in recipe.refusal(Case(**named, xla=True))
+    found = checking.check_adapters(loaded, folder, catalogue.known(), None)
     assert [lack for one in found for lack in one.missing] == []
-
-
-def test_a_switch_that_the_page_declares_absent_is_refused(folder):
-    recipe = registry.discover([folder])["toynet"].recipe("train-resnet50")
-    case = Case(framework="toynet", recipe=recipe.name, model=recipe.model, batch_per_device=64, xla=True)
-
-    assert "no XLA" in recipe.refusal(case)
+    assert len([line for line in TOYNET.splitlines() if line.strip()]) <= 30
 
 
 def test_the_checks_of_the_page_say_what_the_page_says(folder, capsys):
@@ -83,26 +62,20 @@ def test_the_checks_of_the_page_say_what_the_page_says(folder, capsys):
     assert ["--environment current" in lack["advice"] for lack in tinynet["missing"]] == [True]
 
 
-def test_the_plan_of_the_page_needs_no_further_option(folder, capsys):
-    assert typed(FIRST[0]) == Exit.DONE
+@pytest.mark.parametrize(
+    ("line", "said", "unsaid"),
+    [
+        (FIRST[0], ("toynet.run", "--image-size 64", "{python} is the interpreter of an environment that is made"), ()),
+        (OWN[1], (sys.executable,), ("image_size", "{python}")),  # a model of one's own, by a real interpreter
+        (OWN[1].replace("--environment current ", ""), ("names no requirements to make one; try --environment",), ()),
+    ],
+)
+def test_the_plans_of_the_page_need_no_further_option(line, said, unsaid, folder, capsys):
+    assert typed(line) == Exit.DONE
 
     printed = capsys.readouterr().out
-    assert "toynet.run" in printed and "--image-size 64" in printed
-    assert "{python} is the interpreter of an environment that is made before the first run" in printed
-
-
-def test_the_plan_of_a_model_of_ones_own_has_no_image_size_and_a_real_interpreter(folder, capsys):
-    assert typed(OWN[1]) == Exit.DONE
-
-    printed = capsys.readouterr().out
-    assert "image_size" not in printed
-    assert sys.executable in printed and "{python}" not in printed
-
-
-def test_without_requirements_the_plan_says_what_to_do(folder, capsys):
-    assert typed(OWN[1].replace("--environment current ", "")) == Exit.DONE
-
-    assert "names no requirements to make one; try --environment current" in capsys.readouterr().out
+    assert all(word in printed for word in said)
+    assert not any(word in printed for word in unsaid)
 
 
 def test_the_comparisons_of_the_page_are_planned(folder, capsys, tmp_path, monkeypatch):

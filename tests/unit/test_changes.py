@@ -91,6 +91,9 @@ def test_a_finished_report_reads_back_as_it_was_summarised(tmp_path):
     assert changes.pair(original, found.summaries[0]).why == changes.Why(key="same_runs")
     assert found.period == ("2026-11-01T10:00:00+08:00", "2026-11-01T14:00:00+08:00")
     assert found.versions == {"pytorch": ("2.0",)}
+    run, ours = found.summaries[0].measurements[0], original.measurements[0]
+    assert (run.value, run.framework_version) == (ours.value, "2.0")
+    assert (run.started_at, run.environment) == (ours.started_at, ours.environment)
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 import pytest
 
-from evalsuite import cli, paths
+from evalsuite import cli
 from evalsuite.errors import EvalsuiteError, Exit
 from evalsuite.model import Utilisation
 from evalsuite.report.sections.verdict import cards
@@ -99,20 +99,6 @@ def test_what_is_wrong_in_the_file_is_said_by_file_and_key(text, message, tmp_pa
 
     assert str(raised.value).startswith(f"{file}: ")
     assert message in str(raised.value)
-
-
-@pytest.mark.parametrize("content", [b"\xff\xfe", b"[C1]\nthreshold = 80\nmin_nodes = 2\n", None])
-def test_the_report_refuses_a_bad_file_without_a_traceback(content, tmp_path, capsys):
-    file = tmp_path / "own.toml"
-    if content is not None:
-        file.write_bytes(content)
-
-    code = cli.main(["report", "--runs", str(paths.DATA / "recorded"), "--out", str(tmp_path), "--criteria", str(file)])
-
-    said = capsys.readouterr().err
-    assert code == Exit.USAGE
-    assert str(file) in said and "Traceback" not in said
-    assert not (tmp_path / "report.html").exists()
 
 
 @pytest.mark.parametrize(

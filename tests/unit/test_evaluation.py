@@ -48,17 +48,6 @@ def test_the_skips_of_the_plan_are_kept_with_their_kind(tmp_path):
     assert (found.profile, found.repeats) == ("quick", 3)
 
 
-def test_a_folder_whose_case_cannot_be_read_is_a_finding_and_not_silence(tmp_path):
-    store = synthetic_runs.write(tmp_path, 2)
-    broken = store.folder(synthetic_runs.runs(1)[0])
-    (broken.path / "case.json").write_text('{"repeat": 0, "fram')
-
-    found = evaluate(store)
-
-    assert [finding.code for finding in found.findings if finding.code == "unreadable"] == ["unreadable"]
-    assert sum(summary.n for summary in found.summaries) == 1
-
-
 def test_an_empty_folder_says_what_to_try(tmp_path):
     with pytest.raises(NothingMeasured, match="Try `evalsuite compare`"):
         evaluate(Store(tmp_path))

@@ -5,7 +5,7 @@ import synthetic
 from evalsuite.documents import Gpu, HostEnvironment
 from evalsuite.findings import ClockBackwards
 from evalsuite.model import Utilisation
-from evalsuite.report.text import findings, words
+from evalsuite.report.text import words
 from evalsuite.results.compare.scaling import with_scaling
 from evalsuite.results.measure import summary
 from evalsuite.results.rules import data_rules
@@ -108,17 +108,3 @@ def test_memory_that_an_accelerator_is_not_sold_with_is_flagged():
     )
 
     assert [(f.code, f.where, f.sold_bytes) for f in found] == [("D22", "a", (16 * GIB, 32 * GIB))]
-
-
-def test_every_finding_of_the_rules_is_said_in_both_languages():
-    of = synthetic.case()
-    odd = replace(synthetic.measured(of, 0, 38.0), origin="?", host="\x00")
-    unfinished = replace(synthetic.failed(of, 1, "no end", "incomplete"), exit_code=0)
-    found = [f for run in data_rules.check_measurements([odd, odd, unfinished]) for f in run.findings]
-    found += data_rules.findings(
-        (), {"a": HostEnvironment(host="n", gpus=(Gpu(name="T4", memory_total_bytes=64 * GIB),))}
-    )
-
-    for finding in found:
-        said = findings.sentence(finding, SPOKEN)
-        assert said.plain("zh") != said.plain("en")

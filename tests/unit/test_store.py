@@ -1,4 +1,3 @@
-import json
 import os
 import re
 from dataclasses import replace
@@ -6,7 +5,6 @@ from dataclasses import replace
 import pytest
 
 from evalsuite.errors import EvalsuiteError
-from evalsuite.files import read_json
 from evalsuite.model import Run
 from evalsuite.runs.endings import Outcome
 from evalsuite.runs.planned import Planned
@@ -29,17 +27,6 @@ def test_the_outcome_holds_the_hash_of_each_log(tmp_path):
         folder.write_outcome(Outcome(status="completed", reason=""))
 
     assert folder.outcome().sha256 == {"log.node0.txt": STEP_1_SHA256}
-
-
-def test_a_run_held_by_another_process_or_finished_is_not_claimed_again(tmp_path):
-    store = Store(tmp_path)
-    with store.claim(RUN) as folder:
-        with Store(tmp_path).claim(RUN) as second:
-            assert second is None
-        folder.write_outcome(Outcome(status="failed", reason=""))
-
-    with store.claim(RUN) as again:
-        assert again is None
 
 
 def test_what_an_interrupted_run_left_is_moved_aside_and_kept(tmp_path):
@@ -86,23 +73,6 @@ def test_a_sample_that_is_none_is_an_error_that_names_its_line(tmp_path):
 
     with pytest.raises(EvalsuiteError, match=r"samples\.a\.jsonl:2: tree\.cpu_s: got '1'; expected a number"):
         folder.samples("a")
-
-
-@pytest.mark.parametrize("content", [b"", b'{"status": "comp', b"[1, 2]", b"\xff\xfe"])
-def test_a_half_written_file_is_an_error_that_names_it(tmp_path, content):
-    (tmp_path / "outcome.json").write_bytes(content)
-
-    with pytest.raises(EvalsuiteError, match=r"outcome\.json.*expected a JSON object"):
-        RunFolder(tmp_path).outcome()
-
-
-def test_a_case_of_another_version_is_an_error_that_says_what_to_do(tmp_path):
-    with Store(tmp_path).claim(RUN) as folder:
-        facts = json.loads((folder.path / "case.json").read_text())
-        (folder.path / "case.json").write_text(json.dumps({**facts, "colour": "blue"}))
-
-        with pytest.raises(EvalsuiteError, match="another version"):
-            folder.run()
 
 
 def test_a_runs_folder_that_is_no_folder_is_an_error(tmp_path):
@@ -159,11 +129,3 @@ def test_files_that_a_killed_process_was_writing_are_swept_and_none_that_is_bein
     Store(tmp_path).write_plan(Planned(profile="p", repeats=1, cases=(CASE,), skips=()))
 
     assert not old.exists() and new.exists()
-
-
-def test_a_key_that_stands_twice_is_refused(tmp_path):
-    file = tmp_path / "outcome.json"
-    file.write_text('{"status": "failed", "reason": {"a": 1, "a": 1}, "status": "completed"}')
-
-    with pytest.raises(EvalsuiteError, match=r'outcome\.json: the key "a" stands twice; expected a JSON object'):
-        read_json(file)
