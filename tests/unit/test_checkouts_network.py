@@ -179,16 +179,12 @@ def test_what_a_killed_evalsuite_left_behind_is_thrown_away(repository):
     assert not making.exists()
 
 
-def test_a_commit_that_the_server_has_not_is_an_error_that_shows_its_words(repository):
+def test_a_commit_that_the_server_has_not_and_one_that_does_not_answer_are_errors_that_show_it(repository):
     with pytest.raises(CannotFetch, match=r"(?s)git (fetch|checkout).*0{40}|not our ref"):
         checkouts.get(replace(repository, commit="0" * 39 + "1"))
-
     assert list(repository.folder.parent.iterdir()) == []
 
-
-def test_a_server_that_does_not_answer_is_an_error_that_tells_of_mirrors(repository):
     with socket.create_server(("127.0.0.1", 0)) as probe:
-        closed = probe.getsockname()[1]
-
+        closed = f"git://127.0.0.1:{probe.getsockname()[1]}/lab/toynet"
     with pytest.raises(CannotFetch, match=r"(?s)try --mirror with a folder of clones.*Connection refused"):
-        checkouts.get(replace(repository, repository=f"git://127.0.0.1:{closed}/lab/toynet"))
+        checkouts.get(replace(repository, repository=closed))

@@ -35,12 +35,14 @@ def test_the_search_ends_within_a_sixteenth_of_what_fits(limit, start):
     assert len(found.tried) < 25
 
 
-def test_each_batch_is_tried_once_and_the_last_again():
-    found = find_largest(memory(100), 8, most=1024)
+def test_each_batch_is_tried_once_the_last_again_and_the_limit_is_not_passed_and_said():
+    found, limited = find_largest(memory(100), 8, most=1024), find_largest(memory(10**9), 8, most=100)
 
     batches = [one.batch for one in found.tried if one.aim != "confirm"]
     assert batches[:5] == [8, 16, 32, 64, 128]
     assert len(batches) == len(set(batches))
+    assert (limited.batch, limited.at_limit) == (100, True)
+    assert max(one.batch for one in limited.tried) == 100
 
 
 def test_a_batch_that_fits_only_once_is_not_relied_on():
@@ -49,13 +51,6 @@ def test_a_batch_that_fits_only_once_is_not_relied_on():
     found = find_largest(memory(100, unsteady={steady}), 8, most=1024)
 
     assert found.batch is not None and found.batch < steady
-
-
-def test_the_limit_is_not_passed_and_said():
-    found = find_largest(memory(10**9), 8, most=100)
-
-    assert (found.batch, found.at_limit) == (100, True)
-    assert max(one.batch for one in found.tried) == 100
 
 
 def test_where_nothing_fits_or_a_trial_fails_otherwise_there_is_no_batch():

@@ -40,9 +40,9 @@ def test_one_holds_a_lock_and_the_next_gets_it_after_that(refusal, tmp_path):
     lock = tmp_path / "lock"
     with locks.hold_lock(lock) as first, locks.hold_lock(lock, wait=False) as second:
         assert (first, second) == (True, False)
-
     with locks.hold_lock(lock, wait=False) as third:
         assert third
+    assert locks.has_flock(tmp_path) == (refusal is None)
 
 
 @with_and_without
@@ -100,8 +100,3 @@ def test_without_flock_a_holder_elsewhere_is_believed_and_the_file_is_named(refu
         assert not ours
     with pytest.raises(EvalsuiteError, match=r"lock\.held: held for more than .* remove the file"):
         locks.hold_lock(tmp_path / "lock").__enter__()
-
-
-@with_and_without
-def test_a_file_system_says_whether_it_has_locks(refusal, tmp_path):
-    assert locks.has_flock(tmp_path) == (refusal is None)

@@ -149,19 +149,13 @@ def test_values_take_formats_plurals_lists_and_messages(words):
     assert wording(message, "zh") == "1 次运行，2.0 秒：a、b；没有 c {data}"
 
 
-def test_what_the_system_says_has_both_languages():
-    error = OSError(2, "No such file or directory", "here")
+def test_what_the_system_and_an_error_say_has_both_languages():
+    system, error = OSError(2, "No such file or directory", "here"), EvalsuiteError(Message("system.near", name="x"))
 
-    assert message_of(error) == "No such file or directory"
-    assert wording(message_of(error), "zh") == "没有这个文件或文件夹"
+    assert message_of(system) == "No such file or directory"
+    assert wording(message_of(system), "zh") == "没有这个文件或文件夹"
     assert message_of(OSError(71, "Protocol error")) == "Protocol error"
-
-
-def test_an_error_says_its_message():
-    error = EvalsuiteError(Message("system.near", name="x"))
-
-    assert str(error) == " Did you mean x?"
-    assert isinstance(message_of(error), Message)
+    assert str(error) == " Did you mean x?" and isinstance(message_of(error), Message)
     assert wording(error.message, "zh") == "是否指 x？"
 
 
@@ -180,13 +174,8 @@ def test_a_message_goes_to_json_and_back(words):
 @pytest.mark.parametrize(
     "facts",
     [
-        None,
-        3,
-        {"id": "system.near"},
-        {"id": "system.near", "values": {}},
-        {"id": "system.nothing", "values": {}},
-        {"id": "no_room.near", "values": {}},
-        {"id": "../en.near", "values": {}},
+        *(None, 3, {"id": "system.near"}),
+        *({"id": id, "values": {}} for id in ("system.near", "system.nothing", "no_room.near", "../en.near")),
         {"id": "system.near", "values": {"name": "x"}, "more": 1},
         {"id": "system.near", "values": {"name": {"id": 3}}},
     ],
@@ -206,15 +195,12 @@ def test_a_message_is_frozen_and_goes_to_other_processes():
     assert (again, again.id, again.values) == (message, message.id, message.values)
 
 
-def test_phrases_are_joined_and_what_is_empty_is_left_out():
+def test_phrases_are_joined_and_a_message_is_changed_in_its_values_alone():
     first, second = Message("system.near", name="a"), "somebody else's"
 
     assert wording(messages.join(first, None, second), "zh") == "是否指 a？；somebody else's"
     assert messages.join("", None) == ""
-
-
-def test_a_message_is_changed_in_its_values_alone():
-    assert Message("system.of", name="a", what=Message("system.near", name="b")).map(str.upper) == "A:  Did you mean B?"
+    assert Message("system.of", name="a", what=first).map(str.upper) == "A:  Did you mean A?"
 
 
 def test_a_run_folder_keeps_why_a_run_ended_as_a_message():

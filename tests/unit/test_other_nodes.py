@@ -52,26 +52,22 @@ def marks(*rows) -> dict[str, tuple]:
     return {name: (one.nodes, one.others) for name, of in found.items() for one in of}
 
 
-def test_the_case_that_was_made_on_other_nodes_than_those_beside_it_is_marked():
-    found = marks(case("tensorflow", "n1+n2"), case("mxnet", "n1+n3"), case("pytorch", "n2+n1"))
-
-    assert found == {"mxnet": (("n1", "n3"), ("n1", "n2"))}
-
-
-def test_a_case_of_which_one_run_was_made_elsewhere_is_marked():
-    found = marks(case("tensorflow", "n1+n2"), case("pytorch", "n1+n2", "n1+n2", "n1+n3"))
-
-    assert found == {"pytorch": (("n1", "n2", "n3"), ("n1", "n2"))}
-
-
 @pytest.mark.parametrize(
-    "rows",
+    ("rows", "marked"),
     [
-        [case("tensorflow", "n1+n2"), case("pytorch", "n1+n2")],
-        [case("tensorflow", "n1+n2"), case("pytorch", "n1")],  # one is not known of
-        [case("tensorflow", "n1+n2"), case("pytorch", "n3+n4+n5", nodes=3)],  # another scale: they are not compared
-        [case("tensorflow", "n1+n2", "n1+n2", "n1+n3"), case("pytorch", "n1+n3", "n1+n2", "n1+n2")],  # both alike
+        (
+            [case("tensorflow", "n1+n2"), case("mxnet", "n1+n3"), case("pytorch", "n2+n1")],
+            {"mxnet": (("n1", "n3"), ("n1", "n2"))},
+        ),
+        (  # one run of the case was made elsewhere
+            [case("tensorflow", "n1+n2"), case("pytorch", "n1+n2", "n1+n2", "n1+n3")],
+            {"pytorch": (("n1", "n2", "n3"), ("n1", "n2"))},
+        ),
+        ([case("tensorflow", "n1+n2"), case("pytorch", "n1+n2")], {}),
+        ([case("tensorflow", "n1+n2"), case("pytorch", "n1")], {}),  # one is not known of
+        ([case("tensorflow", "n1+n2"), case("pytorch", "n3+n4+n5", nodes=3)], {}),  # another scale: not compared
+        ([case("tensorflow", "n1+n2", "n1+n2", "n1+n3"), case("pytorch", "n1+n3", "n1+n2", "n1+n2")], {}),  # alike
     ],
 )
-def test_pairs_on_the_same_nodes_have_no_mark(rows):
-    assert marks(*rows) == {}
+def test_the_case_that_was_made_on_other_nodes_than_those_beside_it_is_marked(rows, marked):
+    assert marks(*rows) == marked

@@ -17,8 +17,11 @@ from evalsuite.results.judge import stopping
 from evalsuite.results.judge.criteria import Criteria, LinearSpeedup
 from evalsuite.results.measure.summary import summaries
 from evalsuite.runs import journal
+from evalsuite.runs.planned import Planned
+from evalsuite.runs.store import Store
 from tests import reports
 from tests.toys import CASE, measured, toynet
+from tests.unit.test_outcomes import LAUNCHER
 
 OTHER = replace(CASE, framework="othernet")
 NO_CRITERIA = Criteria()
@@ -79,12 +82,14 @@ def test_an_efficiency_near_its_threshold_goes_on_with_its_base():
     assert stopping.unsettled(with_scaling(summaries([*base, *near])), NO_CRITERIA, most=7) == frozenset()
 
 
-def test_a_range_of_repeats_is_planned_to_its_end_and_sealed_as_a_range():
+def test_a_range_of_repeats_is_planned_to_its_end_and_sealed_as_a_range(tmp_path):
     asked = spec.Spec(frameworks=("toynet",), **spec.repeats("5-7"))
+    (tmp_path / "a.toml").write_text('frameworks = ["toynet"]\nrepeats = "5-7"\n')
 
     made = plan.plan(asked, {"toynet": toynet()}, Machine(cores=4, accelerators=0, device="cpu"))
 
-    assert (asked.repeats, asked.most_repeats) == (5, 7)
+    for found in (asked, spec.read(tmp_path / "a.toml"), spec.profile("full")):
+        assert (found.repeats, found.most_repeats) == (5, 7)
     assert [run.repeat for run in made.runs] == list(range(7))
     assert journal.seal(made.cases, 5, 7) != journal.seal(made.cases, 5)
 
@@ -95,30 +100,13 @@ def test_only_a_range_whose_limits_are_known_is_taken(text):
         spec.repeats(text)
 
 
-def test_a_spec_file_may_name_the_range(tmp_path):
-    (tmp_path / "a.toml").write_text('frameworks = ["toynet"]\nrepeats = "5-7"\n')
-
-    found = spec.read(tmp_path / "a.toml")
-
-    assert (found.repeats, found.most_repeats) == (5, 7)
-    assert (spec.profile("full").repeats, spec.profile("full").most_repeats) == (5, 7)
-
-
 def test_what_is_not_needed_is_not_launched(tmp_path):
-    from evalsuite.runs.planned import Planned
-    from evalsuite.runs.store import Store
-    from tests.unit.test_outcomes import LAUNCHER
-
     store = Store(tmp_path)
     started = campaign.begin(Planned(profile="full", repeats=5, most_repeats=7, cases=(CASE,), skips=()), store)
-    runs = [Run(case=CASE, repeat=repeat) for repeat in (5, 6)]
-    asked = []
+    runs, asked = [Run(case=CASE, repeat=repeat) for repeat in (5, 6)], []
 
-    def needed(run):
-        asked.append(run.repeat)
-        return False
-
-    ended = list(campaign.launch_all(runs, store, {"toynet": toynet()}, LAUNCHER, started, needed=needed))
+    needed = {"needed": lambda run: asked.append(run.repeat)}
+    ended = list(campaign.launch_all(runs, store, {"toynet": toynet()}, LAUNCHER, started, **needed))
 
     assert (ended, asked) == ([], [5, 6])
     assert started.whole

@@ -37,21 +37,14 @@ def rows(*rates: float):
 
 def test_the_batch_of_the_smallest_scale_is_divided_over_the_devices():
     made = plan(SPEC, {"toynet": toynet()}, MACHINE)
+    of_many = plan(replace(SPEC, scales=((2, 8), (1, 8))), {"toynet": toynet()}, MACHINE)
 
-    assert [(case.scale, case.batch_per_device, case.global_batch) for case in made.cases] == [
-        ("1x1", 32, 32),
-        ("1x2", 16, 32),
-        ("1x4", 8, 32),
-    ]
+    batches = [(case.scale, case.batch_per_device, case.global_batch) for case in made.cases]
+    assert batches == [("1x1", 32, 32), ("1x2", 16, 32), ("1x4", 8, 32)]
     assert len({case.series for case in made.cases}) == 1
     (skip,) = made.skips
     assert skip.case.scale == "1x3" and "32" in skip.reason and "3 devices" in skip.reason
-
-
-def test_a_base_of_several_devices_gives_the_job_the_batch_of_all_of_them():
-    made = plan(replace(SPEC, scales=((2, 8), (1, 8))), {"toynet": toynet()}, MACHINE)
-
-    assert {case.scale: case.batch_per_device for case in made.cases} == {"1x8": 32, "2x8": 16}
+    assert {case.scale: case.batch_per_device for case in of_many.cases} == {"1x8": 32, "2x8": 16}
 
 
 def test_no_run_is_shared_with_weak_scaling_and_resuming_finds_its_own(tmp_path):

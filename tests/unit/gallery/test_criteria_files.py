@@ -39,37 +39,27 @@ GOOD = (*runs(CASE, 100.0), *runs(SCALE, 14_000.0))
 POOR = (*runs(OTHER, 100.0), *runs(OTHER.at_scale(20, 8), 9_000.0))
 
 
-def test_a_criterion_is_about_the_frameworks_that_it_names_and_says_so():
+def test_a_criterion_is_about_the_frameworks_that_it_names_and_says_so_and_without_a_scope_about_all():
     found = judged({"C1": {**C1, "scope": {"frameworks": ["toynet"]}}}, GOOD, POOR)["C1"]
+    every = judged({"C1": C1}, GOOD, POOR)["C1"]
 
     assert (found.outcome, [cell.framework for cell in found.cells]) == ("pass", ["toynet"])
-    assert "Only: toynet" in stated(found)
-    assert "仅限：toynet" in stated(found, "zh")
+    assert "Only: toynet" in stated(found) and "仅限：toynet" in stated(found, "zh")
+    assert every.outcome == "fail" and "Only" not in stated(every)
 
 
-def test_without_a_scope_all_are_judged_and_nothing_is_said_of_it():
-    found = judged({"C1": C1}, GOOD, POOR)["C1"]
-
-    assert found.outcome == "fail"
-    assert "Only" not in stated(found)
-
-
-def test_the_largest_scale_alone_is_judged_where_that_is_asked_for_and_the_card_says_so():
-    low = runs(LARGER, 18_000.0)
+def test_the_largest_planned_scale_alone_is_judged_where_that_is_asked_for_and_the_card_says_so():
     alone = {"C1": {**C1, "aggregation": "largest_scale"}}
+    uneven = (runs(CASE, 100.0), runs(SCALE, 9_000.0), runs(LARGER, 28_000.0))
 
-    found = judged(alone, runs(CASE, 100.0), runs(SCALE, 9_000.0), runs(LARGER, 28_000.0))["C1"]
+    found = judged(alone, *uneven)["C1"]
+    lost = judged(alone, GOOD, planned=(CASE, SCALE, LARGER))["C1"]  # the largest did not go well
 
     assert (found.outcome, found.cells[0].scales) == ("pass", ("40x8",))
     assert "at the largest scale" in stated(found)
-    assert judged(alone, GOOD, low)["C1"].outcome == "fail"
-    assert judged({"C1": C1}, runs(CASE, 100.0), runs(SCALE, 9_000.0), runs(LARGER, 28_000.0))["C1"].outcome == "fail"
-
-
-def test_the_largest_scale_is_the_largest_planned_and_not_the_largest_that_went_well():
-    found = judged({"C1": {**C1, "aggregation": "largest_scale"}}, GOOD, planned=(CASE, SCALE, LARGER))["C1"]
-
-    assert (found.outcome, found.reason) == ("undetermined", "missing")
+    assert judged(alone, GOOD, runs(LARGER, 18_000.0))["C1"].outcome == "fail"
+    assert judged({"C1": C1}, *uneven)["C1"].outcome == "fail"
+    assert (lost.outcome, lost.reason) == ("undetermined", "missing")
 
 
 def test_one_reading_of_utilisation_can_be_asked_for():
