@@ -154,10 +154,7 @@ class QuietHandler(http.server.SimpleHTTPRequestHandler):
 
 def test_a_transfer_that_breaks_off_leaves_nothing_and_the_next_one_works(server, repository):
     port = int(server.rpartition(":")[2])
-    with (
-        hanging_up(port, after_bytes=1500) as broken,
-        pytest.raises(CannotFetch, match="git fetch"),
-    ):
+    with hanging_up(port, after_bytes=1500) as broken, pytest.raises(CannotFetch, match="git fetch"):
         checkouts.get(repository, mirror=f"git://127.0.0.1:{broken}")
     left = list(repository.folder.parent.iterdir())
 

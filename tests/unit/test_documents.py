@@ -13,10 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalsuite import decode, documents, paths
-from evalsuite.documents import (
-    HostEnvironment,
-    RunCommand,
-)
+from evalsuite.documents import HostEnvironment, RunCommand
 from evalsuite.errors import EvalsuiteError
 from evalsuite.model import Case, Protocol
 from evalsuite.runs.endings import AgentOutcome, Outcome

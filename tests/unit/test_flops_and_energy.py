@@ -83,10 +83,7 @@ def test_tflops_and_mfu_of_resnet_50_and_none_above_what_the_device_can_do():
 
 @pytest.mark.parametrize(
     ("changes", "known"),
-    [
-        ({"device_model": None}, True),
-        *(({"input_size": size}, False) for size in (None, "192", "", "large")),
-    ],
+    [({"device_model": None}, True), *(({"input_size": size}, False) for size in (None, "192", "", "large"))],
 )
 def test_what_nobody_states_has_no_default_and_another_size_of_the_input_no_operations(changes, known):
     stated = {key: value for key, value in {**STATED, **changes}.items() if value is not None}

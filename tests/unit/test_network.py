@@ -27,10 +27,7 @@ FOUND = NetworkMeasurement(
     backend="gloo",
     tool="PyTorch 2.5",
     campaign="c1",
-    all_reduce=(
-        AllReduceTimes(bytes=1024, seconds=(1e-4, 3e-4, 2e-4)),
-        AllReduceTimes(bytes=1 << 27, seconds=(0.5,)),
-    ),
+    all_reduce=(AllReduceTimes(bytes=1024, seconds=(1e-4, 3e-4, 2e-4)), AllReduceTimes(bytes=1 << 27, seconds=(0.5,))),
     storage=(StorageReading(host="a", bytes=10**9, seconds=1.0), StorageReading(host="b", bytes=10**9, seconds=4.0)),
 )
 

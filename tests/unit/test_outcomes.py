@@ -71,10 +71,7 @@ def left(tmp_path):
         ({}, "no node agent was started"),
         ({"a": AGENT, "b": None}, "the node agent was lost on b"),
         ({"a": AGENT, "b": AGENT}, None),
-        (
-            {"a": AGENT},
-            None,
-        ),  # the launcher ended b before its agent had begun
+        ({"a": AGENT}, None),  # the launcher ended b before its agent had begun
         ({"a": replace(AGENT, duration_s=1800.0)}, "1 of 2 nodes left no record"),  # waited for b in vain
         ({"a": replace(AGENT, exit_code=143, interrupted_by="SIGTERM")}, "1 of 2 nodes left no record"),
         ({"a": replace(AGENT, exit_code=137, signal="SIGKILL")}, "1 of 2 nodes left no record"),

@@ -13,14 +13,7 @@ HOUSE = paths.PACKAGE.parent
 FOLDERS = ("evalsuite", "adapters", "templates", "tools", "benchmarks", "data", "docs", "tests")
 READ = {".py", ".md", ".toml", ".j2", ".js", ".css"}
 # examples are built pages; the history tells what was
-NOT_READ = (
-    "docs/examples/",
-    "data/recorded/",
-    "tests/golden/",
-    "tests/logs/",
-    "CHANGELOG.md",
-    "tests/unit/test_ref",
-)
+NOT_READ = ("docs/examples/", "data/recorded/", "tests/golden/", "tests/logs/", "CHANGELOG.md", "tests/unit/test_ref")
 THEIRS = {"tools/launch.py", "data/coco128.yaml", "data/coco.yaml"}  # MXNet's and YOLO's, in their own repositories
 # a file of ours in running text; behind a commit and a colon it is a file of somebody else's repository
 FILE = re.compile(

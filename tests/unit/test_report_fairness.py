@@ -61,10 +61,7 @@ def matrix(*of):
         ),
         (
             (measured("pytorch"), measured("mxnet")),
-            (
-                "All conditions that must be the same are stated and are the same",
-                "<summary>The same for all:",
-            ),
+            ("All conditions that must be the same are stated and are the same", "<summary>The same for all:"),
         ),
     ],
 )
@@ -87,10 +84,7 @@ def test_summary_json_has_each_fact_with_its_source():
         "kind": "workload",
         "likeness": "different",
         "keeps_apart": True,
-        "values": {
-            theirs: [{"value": "amp", "source": "case"}],
-            ours: [{"value": "fp16", "source": "stated"}],
-        },
+        "values": {theirs: [{"value": "amp", "source": "case"}], ours: [{"value": "fp16", "source": "stated"}]},
     }
     assert facts["data"]["values"][theirs] is None
     json.dumps(found)

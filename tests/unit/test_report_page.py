@@ -238,12 +238,7 @@ def test_near_linear_is_said_only_above_ninety_per_cent_with_its_whole_interval(
 @pytest.mark.parametrize(
     ("name", "signs", "section", "words"),
     [
-        (
-            "all_failed",
-            {"oom": 1, "failed": 2, "timed_out": 1},
-            "quality",
-            ("CUDA out of memory", "the time limit"),
-        ),
+        ("all_failed", {"oom": 1, "failed": 2, "timed_out": 1}, "quality", ("CUDA out of memory", "the time limit")),
         ("skipped", {"unsupported": 2, "not_run": 2}, "quality", ("could not be installed",)),
         ("empty", {"not_run": 8}, "intro", ("No valid results yet",)),  # and still its plan
     ],

@@ -51,12 +51,7 @@ def test_nobody_planned_or_made_the_runs_of_published_figures(tmp_path):
 
 @pytest.mark.parametrize(
     ("profile", "command"),
-    [
-        ("full", "make report PROFILE=full"),
-        ("official-cpu", "make official"),
-        ("custom", None),
-        ("../quick", None),
-    ],
+    [("full", "make report PROFILE=full"), ("official-cpu", "make official"), ("custom", None), ("../quick", None)],
 )
 def test_a_command_repeats_the_whole_where_the_plan_comes_with_evalsuite(tmp_path, profile, command):
     found = section(replace(synthetic.quick(), profile=profile), tmp_path, "reproduction")

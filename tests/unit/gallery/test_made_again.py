@@ -225,10 +225,5 @@ def test_the_order_and_the_round_of_every_run_are_on_record(lab):
 
     places = [folder.command().campaign for folder in lab.store.finished()]
 
-    assert sorted((one.order, one.round, one.attempt) for one in places) == [
-        (0, 0, 1),
-        (1, 0, 1),
-        (2, 1, 1),
-        (3, 1, 1),
-    ]
+    assert sorted((one.order, one.round, one.attempt) for one in places) == [(0, 0, 1), (1, 0, 1), (2, 1, 1), (3, 1, 1)]
     assert len({(one.id, one.plan_sha256) for one in places}) == 1

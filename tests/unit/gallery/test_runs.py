@@ -196,10 +196,7 @@ class TestUtilisation:
             ),
             ((100.0,), None, "D18", ""),  # no driver names the other
             ((100.0, "half"), {"mean": pytest.approx(50.25), "coverage": pytest.approx(0.83, abs=0.01)}, "", ""),
-            (
-                *((100.0, 0.0), {"mean": 50.0}, "devices_idle"),
-                "1 of 2 devices were busy while the steps were measured",
-            ),
+            (*((100.0, 0.0), {"mean": 50.0}, "devices_idle"), "1 of 2 devices were busy while the steps were measured"),
         ],
     )
     def test_a_device_counts_as_much_as_the_others_and_one_that_was_not_read_leaves_no_figure(

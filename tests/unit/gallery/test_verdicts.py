@@ -156,12 +156,7 @@ LEADS = {
         *("no_difference", "", runs(CASE, 100.0), [*runs(OTHER, 90.0, repeats=4), measured(OTHER, 4, 99.95)]),
     ),
     "two runs put nothing in order": ("cannot_tell", "", runs(CASE, 120.0, repeats=2), runs(OTHER, 100.0, repeats=2)),
-    "three of a short window": (
-        "cannot_tell",
-        "",
-        runs(CASE, 120.0, 3, **SHORT),
-        runs(OTHER, 100.0, 3, **SHORT),
-    ),
+    "three of a short window": ("cannot_tell", "", runs(CASE, 120.0, 3, **SHORT), runs(OTHER, 100.0, 3, **SHORT)),
     "five of a short window": (
         *("short_window", "shorter than the full protocol", runs(CASE, 120.0, **SHORT), runs(OTHER, 100.0, **SHORT)),
     ),
