@@ -7,7 +7,6 @@ import pytest
 from evalsuite import registry
 from evalsuite.plan import data_sets
 from tools.recipe_cases import base, points
-from tools.recipes_page import LAYOUTS
 
 OFFICIAL = [
     (name, recipe) for name, each in registry.discover().items() for recipe in each.recipes if recipe.kind == "official"
@@ -47,14 +46,14 @@ def test_no_path_of_a_command_is_another_machines_or_depends_on_where_it_is_star
 
 
 @pytest.mark.parametrize(("framework", "recipe"), OFFICIAL, ids=IDS)
-def test_a_script_that_reads_data_is_given_a_data_set_with_a_description(framework, recipe):
+def test_a_script_that_reads_data_is_given_a_data_set_that_is_declared(framework, recipe):
     for case in served(framework, recipe):
         names = data_sets.names(recipe.command(case))
 
         stated = recipe.stated(case).get("data")
         if stated not in (None, *MADE_BY_THE_SCRIPT):
             assert names, f"the script trains on {stated}, which no data set of the command holds"
-        assert set(names) <= set(LAYOUTS)
+        assert set(names) <= {*data_sets.declared().data_sets, "hostfile"}
 
 
 @pytest.mark.parametrize(("framework", "recipe"), OFFICIAL, ids=IDS)
