@@ -11,6 +11,7 @@ from evalsuite.adapter import Command, Recipe
 from evalsuite.decode import encode
 from evalsuite.documents import ReadData
 from evalsuite.errors import EvalsuiteError, Exit
+from evalsuite.launch.checks import doctor
 from evalsuite.launch.provision import data_manifest, made_data, readiness
 from evalsuite.launch.provision.data_manifest import Manifest
 from evalsuite.model import Case
@@ -31,11 +32,12 @@ def root(tmp_path, monkeypatch):
 
 def made(root, name="bert-npz", shards=4, **changes):
     """A data set as `data make` leaves it, of other content."""
+    declared = DECLARED.data_sets[name]
     for number in range(shards):
-        for folder in ("train", "dev"):
-            file = root / name / folder / f"{number}.npz"
+        for pattern in declared.layout:
+            file = root / name / pattern.replace("*", str(number))
             file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_bytes(ZIP + bytes([number]))
+            file.write_bytes(bytes.fromhex(next(iter(declared.magic.values()), "")) + bytes([number]))
     manifest = Manifest(
         name=name,
         source="sentences",
@@ -161,6 +163,44 @@ def test_data_of_another_seed_are_refused_by_name(root, capsys):
 
     assert "bert-paddle (seed 2, tiny) and bert-npz (seed 1, tiny)" in problem
     assert data_manifest.differing(["bert-npz"]) is None
+
+
+def test_a_case_that_reads_other_items_than_those_before_it_is_a_skip(root):
+    made(root)
+    made(root, "bert-paddle", seed=2, decoded_sha256={"train": "c" * 64})
+    other = replace(RECIPE, command=lambda case: Command(argv=("{data}/bert-paddle/train",)))
+
+    refused = readiness.refusal()
+
+    assert [refused(CASE, recipe) is None for recipe in (RECIPE, other, RECIPE)] == [True, False, True]
+    assert "hold other sentences" in refused(CASE, other)
+
+
+def test_doctor_tells_of_each_data_set_and_whether_they_hold_the_same(root):
+    assert [(check.name, check.state) for check in doctor.data()] == [("data sets", "later")]
+    made(root)
+    made(root, "bert-paddle", seed=2, decoded_sha256={"train": "c" * 64})
+    (made(root, "gpt2") / "gpt2-vocab.json").unlink()
+
+    found = {check.name: (check.state, check.detail) for check in doctor.data()}
+
+    assert found["bert-npz"] == ("ok", "made up: tiny, seed 1")
+    assert found["gpt2"][0] == "broken" and "has no gpt2-vocab.json" in found["gpt2"][1]
+    assert found["bert-paddle"] == ("ok", "made up: tiny, seed 2")
+    assert found["data sets"][0] == "broken" and "hold other sentences" in found["data sets"][1]
+
+
+@pytest.mark.parametrize(("files", "code"), [((), Exit.USAGE), (("train.rec", "train.idx", "val.rec", "val.idx"), 0)])
+def test_submit_refuses_data_that_do_not_serve_before_a_node_is_taken(root, capsys, files, code):
+    (root / "imagenet-recordio").mkdir()
+    for name in files:
+        (root / "imagenet-recordio" / name).write_bytes(bytes.fromhex("0a23d7ce"))
+    asked = ("--frameworks", "ngc_mxnet", "--recipe", "resnet50", "--scales", "2x8", "--option", "data=dali-gpu")
+
+    submitted = cli.main(["submit", "--profile", "full", *asked, "--device", "gpu", "--runs", str(root / "runs")])
+
+    assert submitted == code
+    assert ("imagenet-recordio" in capsys.readouterr().err) == bool(code)
 
 
 def test_very_many_files_are_summed_up_by_folder(root, monkeypatch):

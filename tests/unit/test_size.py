@@ -17,7 +17,7 @@ CEILINGS = {  # package → lines at most; "" are the modules beside the package
     "agent": 1850,
     "commands": 5890,
     "importing": 1300,
-    "launch": 3920,
+    "launch": 3950,
     "logs": 9300,
     "machine": 1800,
     "plan": 3060,

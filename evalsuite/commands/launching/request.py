@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evalsuite import launchers
+from evalsuite import launchers, paths
 from evalsuite.adapter import Adapter, Recipe
 from evalsuite.commands.launching import axis_values, engine_choice, found_batches
 from evalsuite.commands.options.common import search_paths
@@ -28,6 +28,7 @@ from evalsuite.plan.variants import varied
 from evalsuite.registry import discover
 from evalsuite.runs import group, rehearsed
 from evalsuite.runs.store import Store
+from evalsuite.schedulers import SCHEDULERS
 
 if TYPE_CHECKING:
     from evalsuite.results.judge.criteria import Criteria
@@ -126,7 +127,17 @@ def cases_asked(arguments: argparse.Namespace, engine: str, *, device: Device | 
     cases = [*plan.cases, *(skip.case for skip in plan.skips)]
     if not cases:
         raise EvalsuiteError.of("commands.submit_nothing")
+    if engine in SCHEDULERS and "EVALSUITE_DATA" in os.environ and paths.data_sets().is_dir():
+        _check_data(plan)
     return cases
+
+
+def _check_data(plan: Plan) -> None:
+    """Raises EvalsuiteError for a data set that does not serve. The nodes of an allocation read the same folder."""
+    refusal = readiness.data_refusal()
+    for case in plan.cases:
+        if why := refusal(case, plan.recipe(case)):
+            raise EvalsuiteError(why)
 
 
 def _entered(spec: Spec, adapters: Mapping[str, Adapter], container: str | None) -> dict[str, Adapter]:

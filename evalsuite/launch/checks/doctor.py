@@ -13,7 +13,7 @@ from typing import Literal
 from evalsuite import adapter, files, paths, registry
 from evalsuite.agent import run_groups
 from evalsuite.launch.programs import Program, ask_program
-from evalsuite.launch.provision import virtualenvs
+from evalsuite.launch.provision import data_manifest, virtualenvs
 from evalsuite.launch.remote import allocations
 from evalsuite.machine import cgroups, environment
 from evalsuite.machine.sensors import nvml
@@ -22,6 +22,7 @@ from evalsuite.machine.sensors.memory import Memory
 from evalsuite.machine.sensors.processor import Cpu
 from evalsuite.messages import Message
 from evalsuite.model import Device
+from evalsuite.plan import data_sets
 
 State = Literal["ok", "later", "missing", "broken"]
 QUESTION_TIMEOUT_S = 5.0
@@ -73,6 +74,7 @@ def checks(runs: Path, folders: Sequence[Path] = ()) -> list[Check]:
         *tools(),
         *frameworks(folders),
         *fonts(),
+        *data(),
         folder("runs", runs, Message("launch.runs_dir_remedy")),
         folder("cache", paths.cache(), Message("launch.cache_remedy"), ROOM_BYTES),
     ]
@@ -214,6 +216,25 @@ def fonts() -> Iterator[Check]:
             detail=Message("launch.no_fonts"),
             remedy=Message("launch.fonts_remedy"),
         )
+
+
+def data() -> Iterator[Check]:
+    """Each data set that lies in the data root, and whether they hold the same."""
+    check = functools.partial(Check, group="data")
+    together = Message("launch.data_sets")
+    there = [name for name in data_sets.declared().data_sets if (paths.data_sets() / name).exists()]
+    problems = {name: data_manifest.problem(name) for name in there}
+    for name, problem in problems.items():
+        yield check(name=name, state="broken" if problem else "ok", detail=problem or _data_kind(name))
+    if not there:
+        yield check(name=together, state="later", detail=Message("launch.data_none", folder=paths.data_sets()))
+    elif differing := data_manifest.differing(name for name in there if problems[name] is None):
+        yield check(name=together, state="broken", detail=differing)
+
+
+def _data_kind(name: str) -> str:
+    made = data_manifest.read(name)
+    return Message("launch.data_made_up", size=made.size, seed=made.seed) if made else Message("launch.data_given")
 
 
 def folder(name: str, path: Path, remedy: str, room_bytes: int = 0) -> Check:

@@ -121,9 +121,12 @@ def _facts_of(place: Path) -> FileFacts | None:
     return FileFacts(bytes=size, sha256=hashlib.sha256(listed.encode()).hexdigest()) if inside else None
 
 
-def differing(names: Iterable[str]) -> str | None:
-    """Why the data sets *names* do not hold the same items, of those that evalsuite made; None if they do."""
-    first: dict[tuple[str, str], Manifest] = {}
+def differing(names: Iterable[str], first: dict[tuple[str, str], Manifest] | None = None) -> str | None:
+    """Why the data sets *names* do not hold the same items, of those that evalsuite made; None if they do.
+
+    *first*: by source and split, those that are compared with; it grows.
+    """
+    first = {} if first is None else first
     for name in names:
         manifest = read(name)
         for split, digest in (manifest.decoded_sha256 if manifest else {}).items():

@@ -9,6 +9,7 @@ from evalsuite.adapter import Recipe
 from evalsuite.documents import ReadData
 from evalsuite.launch.programs import ask_program
 from evalsuite.launch.provision import checkouts, data_manifest
+from evalsuite.launch.provision.data_manifest import Manifest
 from evalsuite.messages import Message
 from evalsuite.model import Case
 from evalsuite.plan import repositories, sandbox
@@ -28,14 +29,14 @@ def refusal(in_image: bool = False) -> Callable[[Case, Recipe], str | None]:
     """A function that says why a recipe cannot be started here for a case; None if it can. It hashes each checkout
     once. *in_image*: the programs that it needs are an image's."""
     checked: dict[tuple[str, Path | None], str | None] = {}
-    data = functools.cache(data_manifest.problem)
+    data = data_refusal()
 
     def refused(case: Case, recipe: Recipe) -> str | None:
         checkout = (recipe.checkout, recipe.brought_by)
         if checkout not in checked:
             checked[checkout] = checkouts.refusal(recipe, repositories.of(recipe))
         programs = () if in_image else recipe.programs(case.device)
-        return checked[checkout] or _program_missing(programs) or _data_refusal(case, recipe, data)
+        return checked[checkout] or _program_missing(programs) or data(case, recipe)
 
     return refused
 
@@ -72,7 +73,16 @@ def _program_missing(programs: Iterable[str]) -> str | None:
     return None
 
 
-def _data_refusal(case: Case, recipe: Recipe, problem: Callable[[str, int], str | None]) -> str | None:
-    """Why what lies in the data root does not serve; None if it does."""
-    read = data_sets(case, recipe)
-    return next(filter(None, (problem(name, case.total_devices) for name in read)), None)
+def data_refusal() -> Callable[[Case, Recipe], str | None]:
+    """A function that says why what lies in the data root does not serve a case, by itself or beside what the cases
+    before it read; None if it does."""
+    first: dict[tuple[str, str], Manifest] = {}
+    problem = functools.cache(data_manifest.problem)
+    differing = functools.cache(lambda name: data_manifest.differing([name], first))
+
+    def refused(case: Case, recipe: Recipe) -> str | None:
+        read = data_sets(case, recipe)
+        found = next(filter(None, (problem(name, case.total_devices) for name in read)), None)
+        return found or next(filter(None, map(differing, read)), None)
+
+    return refused
