@@ -270,7 +270,7 @@ def _check_reading(
     adapter: Adapter, recipe: Recipe, dialects: Mapping[str, Dialect], read: Read | None
 ) -> Iterator[Lack]:
     try:
-        dialect = catalogue.spoken(adapter.name, recipe, dialects)
+        dialect = catalogue.recipe_dialect(adapter.name, recipe, dialects)
     except EvalsuiteError as error:
         yield Lack(Message("commands.dialect_unknown", name=recipe.dialect_name), error.message)
         return

@@ -10,7 +10,7 @@ from evalsuite.errors import EvalsuiteError, Exit
 from evalsuite.report.text import names
 from evalsuite.runs import rehearsed
 from evalsuite.runs.store import Store
-from evalsuite.site import publishing, shelf
+from evalsuite.site import publishing, report_store
 from evalsuite.site.publishing import Published
 
 
@@ -19,7 +19,7 @@ def run(arguments: argparse.Namespace) -> int:
     for folder in arguments.reports:
         for place in (folder, folder / "runs"):
             rehearsed.refuse(Store(place))
-    about = shelf.About(title=arguments.title, url=_url(arguments.url))
+    about = report_store.About(title=arguments.title, url=_url(arguments.url))
     try:
         published = publishing.publish(arguments.reports, arguments.site, about)
     except OSError as error:
@@ -51,8 +51,8 @@ def _print(published: Published, arguments: argparse.Namespace) -> None:
         print(i18n.say("publish.added", folder=arguments.site / "reports" / name))
     for name in published.known:
         print(i18n.say("publish.known", folder=arguments.site / "reports" / name))
-    for one in published.shelf:
-        if isinstance(one, shelf.BrokenReport):
+    for one in published.stored:
+        if isinstance(one, report_store.BrokenReport):
             print(i18n.say("publish.broken", why=i18n.worded(one.broken)))
     for move in published.history.slowed_together:
         before, after = (_dated(name, published) for name in (move.before, move.after))
@@ -62,7 +62,7 @@ def _print(published: Published, arguments: argparse.Namespace) -> None:
         i18n.say(
             "publish.site",
             page=arguments.site / "index.html",
-            reports=len(published.shelf),
+            reports=len(published.stored),
             regressions=regressed,
         )
     )
@@ -70,8 +70,8 @@ def _print(published: Published, arguments: argparse.Namespace) -> None:
 
 def _dated(name: str, published: Published) -> str:
     """A report by the day of its data, and by the name of its folder."""
-    [one] = [one for one in published.shelf if one.id == name]
-    period = one.report.period if isinstance(one, shelf.Shelved) else None
+    [one] = [one for one in published.stored if one.id == name]
+    period = one.report.period if isinstance(one, report_store.StoredReport) else None
     return f"{names.day(period[1])} ({name[:12]})" if period else name[:12]
 
 
@@ -80,8 +80,8 @@ def _facts(published: Published, site: Path) -> dict[str, object]:
         "site": str(site),
         "added": list(published.added),
         "known": list(published.known),
-        "broken": [one.id for one in published.shelf if isinstance(one, shelf.BrokenReport)],
-        "reports": [one.id for one in published.shelf],
+        "broken": [one.id for one in published.stored if isinstance(one, report_store.BrokenReport)],
+        "reports": [one.id for one in published.stored],
         "together": [{"before": one.before, "after": one.after} for one in published.history.slowed_together],
         "regressions": [line.case.id for line in published.history.regressions],
     }

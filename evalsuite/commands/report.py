@@ -227,7 +227,7 @@ def _print_found(book: Book, spoken: Words, language: str) -> None:
     """What the page says first, a line for each model."""
     from evalsuite.report.sections.verdict import verdict
 
-    for one in verdict.found(book, spoken):
+    for one in verdict.model_findings(book, spoken):
         first = spoken("verdict.found_line", model=one.model, about_text=one.about, sentence_text=one.sentence)
         sentences = [each.plain(language) for each in (first, one.beside) if each]
         line(words.BETWEEN_SENTENCES[language].join(sentences).replace("\u00a0", " "))

@@ -91,7 +91,7 @@ def launch(
     checkouts.without_bytecode(recipe, repositories.of(recipe))
     _fill_scratch(line, folder.scratch)
     folder.write_command(replace(_command(run, recipe, line, launcher, packages), campaign=place))
-    asked = folder.asked()
+    inputs = folder.hash_inputs()
     with _monitor(folder, launcher.engine, run.case.nodes) as monitor:
         exit_code, why, duration_s, lost = _finish(line, folder, launcher, tick, enough, monitor)
         if monitor and not why:
@@ -99,7 +99,7 @@ def launch(
             lost = lost or (monitor.find_cut_off() if exit_code else [])
     started_at = (datetime.now(UTC).astimezone() - timedelta(seconds=duration_s)).isoformat(timespec="milliseconds")
     shutil.rmtree(folder.scratch, ignore_errors=True)
-    changed = integrity.find_changes(folder, asked, run.case.nodes)
+    changed = integrity.find_changes(folder, inputs, run.case.nodes)
     ended = Outcome(status="failed", reason=changed) if changed else None
     outcome = replace(
         ended or _recorded_end(exit_code, why, folder, run.case, launcher, lost),

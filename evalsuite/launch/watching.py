@@ -35,7 +35,7 @@ def make_enough(
     endless = recipe.step_bound == "none"
     planned: Enough | None = "no_limit" if endless else "window" if stop_after_window else None
 
-    def asked() -> Enough | None:
+    def find_end() -> Enough | None:
         logs = folder.logs()
         silent_s = _silent_s(logs) if logs else 0.0
         if not logs or not (planned or silent_s > min(SILENT_S, MIDWAY_S)):
@@ -50,7 +50,7 @@ def make_enough(
             return "silent"
         return None
 
-    return asked
+    return find_end
 
 
 def longest_silence_s(steps: Sequence[Step]) -> float | None:

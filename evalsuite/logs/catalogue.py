@@ -115,7 +115,7 @@ def chosen(name: str, dialects: Mapping[str, Dialect]) -> Dialect:
     raise EvalsuiteError.of("logs.dialect", name=name, near=_nearest(name, dialects))
 
 
-def spoken(framework: str, recipe: "Recipe", dialects: Mapping[str, Dialect]) -> Dialect:
+def recipe_dialect(framework: str, recipe: "Recipe", dialects: Mapping[str, Dialect]) -> Dialect:
     """The dialect that *recipe* prints. Raises EvalsuiteError if it is not among *dialects*."""
     name = recipe.dialect_name
     if name in dialects:

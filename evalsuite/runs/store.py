@@ -214,7 +214,7 @@ class RunFolder:
         """The files that do not have the hashes in *held*."""
         return tuple(name for name, recorded in sorted(held.items()) if _hash(self.path / name) != recorded)
 
-    def asked(self) -> dict[str, str]:
+    def hash_inputs(self) -> dict[str, str]:
         """Name → hash of what is written before a run starts, and never changed."""
         return {name: sha256(self.path / name) for name in (CASE, COMMAND)}
 

@@ -21,15 +21,15 @@ from evalsuite.results.compare.changes import Change
 from evalsuite.site import feed, timechart
 from evalsuite.site.history import History, HistoryLine, HistoryPoint
 from evalsuite.site.moves import Move, nearest
-from evalsuite.site.shelf import About, BrokenReport, OnShelf, Shelved
+from evalsuite.site.report_store import About, BrokenReport, Stored, StoredReport
 from evalsuite.site.words import case_name, change_text, machine, slug, versions
 
 SCHEMA_VERSION = 1  # of site.json
 
 
-def pages(shelf: Sequence[OnShelf], found: History, about: About) -> dict[str, bytes]:
+def pages(stored: Sequence[Stored], found: History, about: About) -> dict[str, bytes]:
     """Path → content of all but the reports."""
-    site = Site(shelf, found, about)
+    site = Site(stored, found, about)
     newest = site.newest()
     texts = {  # site.json comes first: its presence says whose folder it is, also to a publisher that comes meanwhile
         "site.json": json.dumps(site.facts(), indent=1, ensure_ascii=False) + "\n",
@@ -43,8 +43,8 @@ def pages(shelf: Sequence[OnShelf], found: History, about: About) -> dict[str, b
 
 
 class Site:
-    def __init__(self, shelf: Sequence[OnShelf], found: History, about: About) -> None:
-        self.shelf, self.history, self.about = tuple(shelf), found, about
+    def __init__(self, stored: Sequence[Stored], found: History, about: About) -> None:
+        self.stored, self.history, self.about = tuple(stored), found, about
         self.words, self.report_words = words.read_beyond_the_page(), words.read()
         self.environment = _environment(self)
 
@@ -73,11 +73,11 @@ class Site:
         title = self.words("history.model_title", model=names.model(model))
         return self.page("model.html.j2", root="../", title=title, lines=lines, once=once, undated=undated)
 
-    def named(self, id: str) -> Shelved:
-        return next(one for one in self.shelf if isinstance(one, Shelved) and one.id == id)
+    def named(self, id: str) -> StoredReport:
+        return next(one for one in self.stored if isinstance(one, StoredReport) and one.id == id)
 
-    def found(self, one: Shelved) -> tuple[ModelFinding, ...]:
-        return verdict_room.found(one.report, self.report_words)
+    def model_findings(self, one: StoredReport) -> tuple[ModelFinding, ...]:
+        return verdict_room.model_findings(one.report, self.report_words)
 
     @cached_property
     def several_scripts(self) -> frozenset[tuple[str, str]]:
@@ -91,11 +91,11 @@ class Site:
         several = (line.case.framework, line.case.model) in self.several_scripts
         return case_name(line, self.words, named_scripts=several)
 
-    def into(self, one: Shelved, sentence: Rendered) -> Markup:
+    def into(self, one: StoredReport, sentence: Rendered) -> Markup:
         """The links of *sentence* lead into its report."""
         return Markup(str(Markup(sentence)).replace('href="#', f'href="{one.folder}/report.html#'))
 
-    def since(self, one: Shelved) -> Rendered | None:
+    def since(self, one: StoredReport) -> Rendered | None:
         """What changed since the report before; None where there is none."""
         move = nearest(self.history.moves, one.id)
         if move is None:
@@ -121,7 +121,7 @@ class Site:
     def moved_together(self, move: Move) -> Rendered | None:
         return campaigns.moved_together(move.together, self.words) if move.together else None
 
-    def report_title(self, one: Shelved) -> Rendered:
+    def report_title(self, one: StoredReport) -> Rendered:
         return heading.title(one.report, self.report_words)
 
     def verdict_name(self, verdict: Verdict) -> Rendered:
@@ -132,7 +132,7 @@ class Site:
 
     def newest(self) -> feed.Feed:
         """The dated reports, each of a set of data in its newest build."""
-        newest = [one for one in self.shelf if isinstance(one, Shelved) and not one.superseded]
+        newest = [one for one in self.stored if isinstance(one, StoredReport) and not one.superseded]
         return feed.Feed(
             title=self.words("feed.title", site_text=self.title),
             author=self.title,
@@ -140,7 +140,7 @@ class Site:
             entries=[self._entry(one, one.report.period[1]) for one in newest if one.report.period],
         )
 
-    def _entry(self, one: Shelved, at: str) -> feed.Entry:
+    def _entry(self, one: StoredReport, at: str) -> feed.Entry:
         return feed.Entry(
             id=one.id,
             at=at,
@@ -149,7 +149,7 @@ class Site:
             sentences=tuple(self._sentences(one)),
         )
 
-    def _sentences(self, one: Shelved) -> Iterator[Rendered]:
+    def _sentences(self, one: StoredReport) -> Iterator[Rendered]:
         for verdict in one.report.verdicts:
             yield self.words(
                 "feed.verdict",
@@ -171,7 +171,7 @@ class Site:
         return {
             "schema_version": SCHEMA_VERSION,
             "evalsuite": __version__,
-            "reports": [self._report_facts(one) for one in self.shelf],
+            "reports": [self._report_facts(one) for one in self.stored],
             "regressions": [
                 _regression_facts(line, *found) for line in self.history.regressions if (found := line.slowed)
             ],
@@ -185,7 +185,7 @@ class Site:
         moved = asdict(move.together) if move.together else {}
         return {"before": move.before, "after": move.after, **moved, "disturbed_runs": disturbed}
 
-    def _report_facts(self, one: OnShelf) -> Mapping[str, Any]:
+    def _report_facts(self, one: Stored) -> Mapping[str, Any]:
         if isinstance(one, BrokenReport):
             return {"id": one.id, "folder": one.folder, "broken": one.broken}
         return {

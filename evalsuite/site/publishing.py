@@ -17,7 +17,7 @@ from evalsuite.report.data import finished
 from evalsuite.site import secrets
 from evalsuite.site.history import History, history
 from evalsuite.site.pages import pages
-from evalsuite.site.shelf import REPORTS, About, OnShelf, Shelved, content_id, files_of, read_reports
+from evalsuite.site.report_store import REPORTS, About, Stored, StoredReport, content_id, files_of, read_reports
 
 MARKER = "site.json"  # its presence tells a site of ours from any other folder
 LOCK = ".publish.lock"
@@ -29,7 +29,7 @@ MODE_FOLDER, MODE_FILE = 0o755, 0o644  # a web server reads them as somebody els
 class Published:
     added: tuple[str, ...]  # ids
     known: tuple[str, ...]  # ids that stood there already
-    shelf: tuple[OnShelf, ...]
+    stored: tuple[Stored, ...]
     history: History = field(repr=False)
 
 
@@ -44,12 +44,12 @@ def publish(reports: Sequence[Path], site: Path, about: About | None = None) -> 
     (site / REPORTS).mkdir(parents=True, exist_ok=True)
     with _alone(site):
         outcomes = [(name, _add(folder, name, site)) for folder, name in sources]
-        shelf = read_reports(site)
-        found = history((one.id, one.report) for one in shelf if isinstance(one, Shelved) and not one.superseded)
-        _write_pages(site, shelf, found, about or About())
+        stored = read_reports(site)
+        found = history((one.id, one.report) for one in stored if isinstance(one, StoredReport) and not one.superseded)
+        _write_pages(site, stored, found, about or About())
     added = dict.fromkeys(name for name, new in outcomes if new)
     known = dict.fromkeys(name for name, _ in outcomes if name not in added)
-    return Published(added=tuple(added), known=tuple(known), shelf=tuple(shelf), history=found)
+    return Published(added=tuple(added), known=tuple(known), stored=tuple(stored), history=found)
 
 
 def _source(folder: Path, site: Path) -> tuple[Path, str]:
@@ -101,8 +101,8 @@ def _copy(source: Path, target: Path) -> None:
     target.chmod(MODE_FILE)
 
 
-def _write_pages(site: Path, shelf: Sequence[OnShelf], found: History, about: About) -> None:
-    for name, content in pages(shelf, found, about).items():
+def _write_pages(site: Path, stored: Sequence[Stored], found: History, about: About) -> None:
+    for name, content in pages(stored, found, about).items():
         file = site / name
         file.parent.mkdir(parents=True, exist_ok=True)
         if not file.is_file() or file.read_bytes() != content:

@@ -141,7 +141,7 @@ def of_trapped(number: int, of: int) -> datetime:
     return traps.at(max(1, round(min(1.0, (number // 12 + 1) * 12 / of) * traps.STEPS)))
 
 
-def wrong_after(folder: Path, text: str, kinds, truth: Callable[[Reading], float], known, contests: set[str]):
+def wrong_after(folder: Path, text: str, kinds, truth: Callable[[Reading], float], known, ranking_scopes: set[str]):
     """What of *text* is read to another number than the truth, after each of *kinds*, and without a word of it."""
     found = [
         (kind, given, read(folder, mutate(text.encode()), **given))
@@ -152,7 +152,7 @@ def wrong_after(folder: Path, text: str, kinds, truth: Callable[[Reading], float
         (kind, given, value(one), one.status, one.reason)
         for kind, given, one in found
         if counted(one) is not None
-        and not findings(one) & contests
+        and not findings(one) & ranking_scopes
         and not (one.status == "partial" and one.throughput.method == "final figure")
         and counted(one) != pytest.approx(truth(one), rel=0.04)
     ]
@@ -177,7 +177,7 @@ def test_whatever_happened_to_a_log_its_number_is_the_truth_or_there_is_none(tmp
 
 @pytest.mark.parametrize("printer", traps.TRUTH, ids=named)
 def test_whatever_happened_to_a_log_with_a_trap_no_number_is_wrong_in_silence(tmp_path, printer):
-    known, contests = WHOLE_JOB.get(printer, TRAPPED), {"clock_disagrees", "long_stall", "scope_assumed"}
+    known, ranking_scopes = WHOLE_JOB.get(printer, TRAPPED), {"clock_disagrees", "long_stall", "scope_assumed"}
 
     wrong = wrong_after(
         tmp_path,
@@ -185,7 +185,7 @@ def test_whatever_happened_to_a_log_with_a_trap_no_number_is_wrong_in_silence(tm
         {name: mutations(of_trapped)[name] for name in OF_TRAPS},
         lambda found: traps.TRUTH[printer],
         known,
-        contests,
+        ranking_scopes,
     )
     assert wrong == []
 

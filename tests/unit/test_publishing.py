@@ -13,7 +13,7 @@ from evalsuite import cli, findings
 from evalsuite.errors import EvalsuiteError, Exit
 from evalsuite.model import Machine, MachineNode
 from evalsuite.report.text import words
-from evalsuite.site import publishing, shelf
+from evalsuite.site import publishing, report_store
 from evalsuite.site import words as site_words
 
 ATOM = "{http://www.w3.org/2005/Atom}"
@@ -56,7 +56,7 @@ def test_a_report_is_copied_whole_under_the_hash_of_its_content_for_a_web_server
 
     published = publishing.publish([monday], site)
 
-    copied = site / "reports" / shelf.content_id(monday)
+    copied = site / "reports" / report_store.content_id(monday)
     assert published.added == (copied.name,)
     assert tree(copied) == tree(monday)
     assert {path.stat().st_mode & 0o777 for path in (site / "reports").rglob("*") if path.is_file()} == {0o644}
@@ -78,7 +78,7 @@ def test_an_old_report_stays_when_a_new_one_comes_whose_regression_leads_to_its_
     publishing.publish([monday], site)
     publishing.publish([tuesday], site)
 
-    later, earlier = pages.rows(pages.read(index(site)).one("table", class_="shelf"))
+    later, earlier = pages.rows(pages.read(index(site)).one("table", class_="stored"))
     assert "Tuesday's" in " ".join(later) and "Monday's" in " ".join(earlier)
     assert len(list((site / "reports").iterdir())) == 2
     assert "Against 2026-11-01: 1 slower" in later[2]
@@ -97,7 +97,7 @@ def test_a_report_that_lost_its_summary_is_still_listed_and_one_left_half_copied
 
     publishing.publish([], site)
 
-    assert [one.id for one in published.shelf] == [name] and not half.exists()
+    assert [one.id for one in published.stored] == [name] and not half.exists()
     assert f"reports/{name}/report.html" in index(site) and "expected a JSON object" in index(site)
 
 
@@ -135,7 +135,7 @@ def test_two_publishers_at_once_both_find_their_reports_on_the_site(site, tmp_pa
 
     assert {publisher.exitcode for publisher in at_work} == {0}
     listed = json.loads((site / "site.json").read_text())["reports"]
-    assert {one["id"] for one in listed} == {shelf.content_id(folder) for folder in folders}
+    assert {one["id"] for one in listed} == {report_store.content_id(folder) for folder in folders}
 
 
 def test_a_later_build_of_the_same_data_is_counted_once_in_the_history(monday, tmp_path):
@@ -145,7 +145,7 @@ def test_a_later_build_of_the_same_data_is_counted_once_in_the_history(monday, t
 
     published = publishing.publish([monday, again], tmp_path / "site")
 
-    assert sorted(one.superseded for one in published.shelf) == [False, True]
+    assert sorted(one.superseded for one in published.stored) == [False, True]
     assert [len(line.points) for line in published.history.lines] == [1]
 
 
@@ -184,7 +184,7 @@ def test_no_page_fetches_anything_every_link_leads_to_a_file_of_the_site_and_no_
 def test_hostile_text_stays_text_on_every_page(tmp_path):
     folder = reports.written(tmp_path / "hostile", synthetic.hostile())
 
-    publishing.publish([folder], tmp_path / "site", shelf.About(title="<script>alert(1)</script>"))
+    publishing.publish([folder], tmp_path / "site", report_store.About(title="<script>alert(1)</script>"))
 
     for page in [*(tmp_path / "site").glob("*.html"), *(tmp_path / "site").glob("history/*.html")]:
         text = page.read_text()
@@ -193,7 +193,7 @@ def test_hostile_text_stays_text_on_every_page(tmp_path):
 
 
 def test_the_feeds_are_atom_and_say_the_verdicts_in_their_language(monday, tuesday, tmp_path):
-    publishing.publish([monday, tuesday], tmp_path / "site", shelf.About(url="https://bench.example/a/"))
+    publishing.publish([monday, tuesday], tmp_path / "site", report_store.About(url="https://bench.example/a/"))
 
     chinese, english = (ElementTree.parse(tmp_path / "site" / f"feed.{name}.xml").getroot() for name in ("zh", "en"))
     entries = english.findall(f"{ATOM}entry")
@@ -215,7 +215,7 @@ def test_a_report_without_dates_stands_last_and_in_the_history_and_not_in_the_fe
 
     assert index.index("2026-11-01") < index.index("Undated")
     table = model.one("div", aria_labelledby="undated")
-    assert "not recorded" in table.text("en") and shelf.content_id(folder)[:12] in table.text("en")
+    assert "not recorded" in table.text("en") and report_store.content_id(folder)[:12] in table.text("en")
     listed = pages.read((site / "history.html").read_text(encoding="utf-8")).one("ul", class_="models")
     assert "1 result without a date" in listed.text("en")
     assert (site / "feed.en.xml").read_text(encoding="utf-8").count("<entry>") == 1
@@ -276,7 +276,7 @@ def test_a_loss_of_all_cases_is_told_once_with_the_disturbances_first_and_of_eac
     assert facts["regressions"] == []
     assert facts["together"][0]["disturbed_runs"] == {"before": 0, "after": 2}
     assert "The campaigns differ" in (site / "feed.en.xml").read_text()
-    later, earlier = pages.rows(page.one("table", class_="shelf"))
+    later, earlier = pages.rows(page.one("table", class_="stored"))
     assert "ResNet-50 v1.5" in earlier[2] and "MXNet is fastest: 300.00 images/s" in earlier[2]
     assert "Against" not in earlier[2]
     assert "MXNet is fastest: 150.00 images/s" in later[2]

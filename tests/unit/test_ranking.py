@@ -18,7 +18,7 @@ from evalsuite.report.sections.verdict import answers as said_room
 from evalsuite.report.sections.verdict import headlines, matrix, verdict
 from evalsuite.report.text import words
 from evalsuite.results.compare import answers
-from evalsuite.results.compare.ranking import FRAMEWORKS, contests
+from evalsuite.results.compare.ranking import FRAMEWORKS, ranking_scopes
 from evalsuite.results.judge.next_repeats import next_repeats
 
 SPOKEN = words.read()
@@ -82,7 +82,7 @@ def test_with_two_frameworks_frameworks_are_ranked_and_the_best_variant_leads():
     ]
     every = answers.answers(found)
 
-    assert {one.contest for one in every} == {FRAMEWORKS} and len(every) == 2
+    assert {one.scope for one in every} == {FRAMEWORKS} and len(every) == 2
     assert answers.headline(every).setting.options == FAST
     assert answers.headline(reversed(every)).setting.options == FAST
 
@@ -92,7 +92,9 @@ def test_what_changes_the_work_is_a_question_of_its_own():
     sizes = [case(tuple(sorted(options))) for options in (small, large)]
     layers = [case((("num_layers", each),)) for each in ("12", "24")]
 
-    assert contests(sizes) == {sizes[0].model: FRAMEWORKS} and contests(layers) == {layers[0].model: FRAMEWORKS}
+    assert ranking_scopes(sizes) == {sizes[0].model: FRAMEWORKS} and ranking_scopes(layers) == {
+        layers[0].model: FRAMEWORKS
+    }
     assert len(answers.answers([], [*sizes, case(tuple(sorted((*FAST, ("image_size", "64")))))])) == 2
 
 
@@ -119,11 +121,13 @@ def test_a_variant_without_a_value_has_its_reason():
     broken = synthetic.summary([synthetic.failed(asked, 0, "CUDA out of memory")])
     found = only([summary(100.0, FAST), broken], skips=[Skip(case=skipped, reason="only 1 node was free")])
 
-    assert {one.entrant.options: (one.why, one.reason) for one in found.missing} == {
+    assert {one.candidate.options: (one.why, one.reason) for one in found.missing} == {
         SLOW: ("no_valid_run", "CUDA out of memory"),
         BARE: ("not_run", "only 1 node was free"),
     }
-    assert said_room.beside(found, SPOKEN).plain("en").startswith("500 Mbit/s link + overlapped communication: no")
+    assert (
+        said_room.reason_beside(found, SPOKEN).plain("en").startswith("500 Mbit/s link + overlapped communication: no")
+    )
 
 
 def test_no_command_is_offered_where_no_one_command_makes_the_variants():
@@ -141,13 +145,13 @@ def test_no_command_is_offered_where_no_one_command_makes_the_variants():
 
 def test_the_first_screen_says_whose_variants_they_are_and_how_each_scales():
     book, alone = Book(evaluation=synthetic.variants()), Book(evaluation=reports.evaluation(reports.summary()))
-    _, found = verdict.found(book, SPOKEN)
+    _, found = verdict.model_findings(book, SPOKEN)
     scaling, *_ = (one.plain("en") for one in headlines.headlines(book, models(book), SPOKEN))
 
     assert found.about.plain("en").startswith("ChainerMN · FP32 · bsz 64")
     assert found.sentence.plain("en").startswith("“InfiniBand FDR” is fastest")
     assert "(“10 Gbit/s Ethernet”, interval" in scaling and scaling.endswith(": “InfiniBand FDR”.")
-    (found,) = verdict.found(alone, SPOKEN)
+    (found,) = verdict.model_findings(alone, SPOKEN)
     assert found.sentence.plain("en").startswith("Only PyTorch has a result to rank")
 
 
@@ -177,7 +181,7 @@ def test_a_report_that_is_read_back_ranks_the_same_variants(tmp_path):
     of = reports.evaluation(summary(100.0, FAST), summary(90.0, SLOW), summary(80.0, BARE))
     read_back = finished.read(reports.written(tmp_path, of))
 
-    (ours,), (theirs,) = verdict.found(Book(evaluation=of), SPOKEN), verdict.found(read_back, SPOKEN)
+    (ours,), (theirs,) = verdict.model_findings(Book(evaluation=of), SPOKEN), verdict.model_findings(read_back, SPOKEN)
     for language in ("zh", "en"):
         assert ours.sentence.plain(language) == theirs.sentence.plain(language)
         assert ours.about.plain(language) == theirs.about.plain(language)

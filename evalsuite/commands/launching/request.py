@@ -84,7 +84,7 @@ def read_request(arguments: argparse.Namespace) -> Request:
     paths = search_paths(arguments)
     dialects = catalogue.known(paths)
     for framework, recipe in dict.fromkeys((case.framework, case.recipe) for case in made.cases):
-        catalogue.spoken(framework, adapters[framework].recipe(recipe), dialects)  # raises before the first run
+        catalogue.recipe_dialect(framework, adapters[framework].recipe(recipe), dialects)  # raises before the first run
     rehearsed.refuse_stand_in(os.environ)
     store = Store(_folder(arguments.runs), group.number(arguments.group) if arguments.group is not None else None)
     rehearsed.refuse(store)

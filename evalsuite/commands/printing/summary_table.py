@@ -9,8 +9,8 @@ from evalsuite.commands.printing.terminal import excluded_by, table
 from evalsuite.logs.formatting import rate
 from evalsuite.model import Case, Summary, Unmeasured
 from evalsuite.report.book import blocks
-from evalsuite.report.text import entrants, names, options, words
-from evalsuite.results.compare.ranking import contests
+from evalsuite.report.text import candidates, names, options, words
+from evalsuite.results.compare.ranking import ranking_scopes
 
 LEFT, RIGHT = ("framework", "model", "scale", "precision"), ("throughput", "valid", "speedup", "efficiency")
 
@@ -40,13 +40,13 @@ def short_names(cases: Sequence[Case], language: str) -> dict[str, str]:
 def _name_cases(cases: Sequence[Case], language: str) -> list[tuple[Case, str]]:
     """The cases of one model with their names on the page."""
     spoken = words.read((language,))
-    contest, told = contests(cases)[cases[0].model], blocks.distinctions(cases)
+    scope, told = ranking_scopes(cases)[cases[0].model], blocks.distinctions(cases)
     found = []
     for case in cases:
         parts = [names.framework(case.framework)]
-        if contest.among == "variants":
-            parts.append(entrants.name(contest.entrant(case), contest, spoken).plain(language))
-            beside = [pair for pair in told[case.id].options if pair[0] not in contest.names]
+        if scope.among == "variants":
+            parts.append(candidates.name(scope.candidate(case), scope, spoken).plain(language))
+            beside = [pair for pair in told[case.id].options if pair[0] not in scope.names]
             parts += [options.option(*pair, spoken).plain(language) for pair in beside]
         else:
             if told[case.id].recipe is None and case.kind == "official":

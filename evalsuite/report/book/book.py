@@ -12,7 +12,7 @@ from evalsuite.report.text.times import Period
 from evalsuite.results.compare import answers as answers_room
 from evalsuite.results.compare import ranking
 from evalsuite.results.compare.answers import Answer
-from evalsuite.results.compare.ranking import Contest
+from evalsuite.results.compare.ranking import RankingScope
 from evalsuite.results.judge import breaks as breaks_room
 from evalsuite.results.judge import next_repeats as next_room
 from evalsuite.results.judge import spending
@@ -102,8 +102,8 @@ class Book:
         return answers_room.answers(self.summaries, self.planned, self.skips)
 
     @cached_property
-    def contests(self) -> dict[str, Contest]:
-        return ranking.contests(self.planned)
+    def ranking_scopes(self) -> dict[str, RankingScope]:
+        return ranking.ranking_scopes(self.planned)
 
     @cached_property
     def published(self) -> bool:

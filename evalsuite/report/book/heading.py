@@ -7,7 +7,7 @@ from evalsuite.author_document import BothLanguages, LabDocument
 from evalsuite.report.book.blocks import Block
 from evalsuite.report.book.book import conditions
 from evalsuite.report.book.result_tables import BatchPolicy, SeriesRow, shared_options
-from evalsuite.report.text import entrants, names, numbers
+from evalsuite.report.text import candidates, names, numbers
 from evalsuite.report.text.options import apart, option
 from evalsuite.report.text.options import title as title_of
 from evalsuite.report.text.words import Listed, Pair, Rendered, Text, Words
@@ -133,12 +133,12 @@ def _has_other_unit(block: Block) -> bool:
 
 def variant_name(block: Block, words: Words) -> Rendered | None:
     """Of a block of one framework's variants, whichever script it is of; None where no options are ranked."""
-    contest = block.book.contests[block.model]
-    if not contest.options:
+    scope = block.book.ranking_scopes[block.model]
+    if not scope.options:
         return None
-    return entrants.name(replace(contest.entrant(block.cases[0]), recipe=None), contest, words)
+    return candidates.name(replace(scope.candidate(block.cases[0]), recipe=None), scope, words)
 
 
 def options_beside(block: Block) -> tuple[tuple[str, str], ...]:
-    ranked = block.book.contests[block.model].names
+    ranked = block.book.ranking_scopes[block.model].names
     return tuple(pair for pair in block.options if pair[0] not in ranked)

@@ -28,7 +28,7 @@ from evalsuite.model import (
 )
 from evalsuite.report.data import schema
 from evalsuite.results.compare.answers import Answer, Conditions, Ranked
-from evalsuite.results.compare.ranking import Contest
+from evalsuite.results.compare.ranking import RankingScope
 from evalsuite.results.measure.summary import valid
 
 SCHEMA_VERSION = 1  # of summary.json; data/schema/summary.schema.json describes it
@@ -252,10 +252,10 @@ def answer_of(facts: Mapping[str, Any], of: Mapping[str, Summary]) -> Answer:
         options=tuple(sorted(facts["options"].items())),
         protocol=_noun(Protocol, facts),
     )
-    contest = Contest(
+    scope = RankingScope(
         among=among["what"],
         scripts=among["scripts"],
         options=tuple((name, tuple(values)) for name, values in among["options"].items()),
     )
     ranked = tuple(_noun(Ranked, place, summary=of[place["case"]]) for place in facts["ranked"])
-    return _noun(Answer, facts, setting=setting, contest=contest, ranked=ranked)
+    return _noun(Answer, facts, setting=setting, scope=scope, ranked=ranked)

@@ -140,8 +140,8 @@ def _unit(book: Book, answer: Answer) -> str | None:
 
 
 def _among(book: Book, answer: Answer) -> dict[str, Any]:
-    contest = answer.contest
-    return {"what": contest.among, "scripts": contest.scripts, "options": contest.options}
+    scope = answer.scope
+    return {"what": scope.among, "scripts": scope.scripts, "options": scope.options}
 
 
 def _first_prints(book: Book, comparison: Any) -> list[dict[str, Any]]:
@@ -262,8 +262,8 @@ _VALUES: Mapping[str, str | Callable[[Book, Any], Any]] = {  # key → path of a
     "ranked.n": "summary.n",
     "apart.framework": "summary.case.framework",
     "apart.case": "summary.case.id",
-    "missing.recipe": "entrant.recipe",
-    "missing.options": "entrant.options",
+    "missing.recipe": "candidate.recipe",
+    "missing.options": "candidate.options",
     "missing.case": "case.id",
     "missing.reason": lambda book, one: one.reason or None,
 }

@@ -63,6 +63,6 @@ def together(parts: Iterable[Rendered | str], words: Words) -> Listed:
     return replace(words.listed(parts), separators=TOGETHER)
 
 
-def beside(parts: Iterable[Rendered | str], words: Words) -> Listed:
+def side_by_side(parts: Iterable[Rendered | str], words: Words) -> Listed:
     """4×8 b32 gradient clipping: off."""
     return replace(words.listed(parts), separators=BESIDE)

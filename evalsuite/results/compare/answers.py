@@ -9,9 +9,9 @@ from typing import Literal
 from evalsuite.model import Case, Device, Precision, Protocol, Skip, Summary, Unmeasured
 from evalsuite.results.compare import fairness, ranking, significance, winners
 from evalsuite.results.compare.fairness import Obstacle
-from evalsuite.results.compare.ranking import Contest, Entrant
+from evalsuite.results.compare.ranking import Candidate, RankingScope
 from evalsuite.results.compare.scaling import suspicious
-from evalsuite.results.compare.winners import Standing, Word
+from evalsuite.results.compare.winners import RankingResult, Word
 from evalsuite.results.measure import facts
 from evalsuite.results.measure.summary import DECIDING_ORIGINS, FULL_REPEATS, short_window, values
 
@@ -61,7 +61,7 @@ class Apart:
 
 @dataclass(frozen=True, kw_only=True)
 class Missing:
-    entrant: Entrant
+    candidate: Candidate
     why: Absence
     case: Case | None = None  # the one that was asked for
     reason: str = ""
@@ -69,7 +69,7 @@ class Missing:
 
     @property
     def framework(self) -> str:
-        return self.entrant.framework
+        return self.candidate.framework
 
     @property
     def batches(self) -> tuple[int, ...]:
@@ -90,7 +90,7 @@ class Answer:
     nodes: int
     devices_per_node: int
     said: Said
-    contest: Contest = ranking.FRAMEWORKS
+    scope: RankingScope = ranking.FRAMEWORKS
     ranked: tuple[Ranked, ...] = ()  # the highest median first
     apart: tuple[Apart, ...] = ()
     missing: tuple[Missing, ...] = ()
@@ -102,12 +102,12 @@ class Answer:
     def devices(self) -> int:
         return self.nodes * self.devices_per_node
 
-    def entrant(self, summary: Summary) -> Entrant:
-        return self.contest.entrant(summary.case)
+    def candidate(self, summary: Summary) -> Candidate:
+        return self.scope.candidate(summary.case)
 
     @property
     def of_variants(self) -> tuple[str, ...]:
-        if self.contest.among == "frameworks":
+        if self.scope.among == "frameworks":
             return ()
         there = (*(one.summary.case.framework for one in self.ranked), *(one.framework for one in self.missing))
         return there[:1]
@@ -157,7 +157,7 @@ class Answer:
 
 @dataclass(kw_only=True)
 class _Question:
-    contest: Contest
+    scope: RankingScope
     cases: dict[str, Case] = field(default_factory=dict)
     valid: list[Summary] = field(default_factory=list)
 
@@ -168,11 +168,11 @@ def answers(
     """The answer to each question that was asked: settings in the order of *planned*, of each small scales first."""
     found, skipped = list(summaries), {skip.case.id: skip for skip in skips}
     cases = (*planned, *(skip.case for skip in skipped.values()), *(one.case for one in found))
-    of_model = ranking.contests(cases)
+    of_model = ranking.ranking_scopes(cases)
     asked: dict[tuple[Conditions, int, int], _Question] = {}
     for case in cases:
-        contest = of_model[case.model]
-        asked.setdefault(_question(case, contest), _Question(contest=contest)).cases[case.id] = case
+        scope = of_model[case.model]
+        asked.setdefault(_question(case, scope), _Question(scope=scope)).cases[case.id] = case
     for one in found:
         if isinstance(one, Summary):
             asked[_question(one.case, of_model[one.case.model])].valid.append(one)
@@ -207,7 +207,7 @@ def _same_but_options(one: Answer, other: Answer) -> bool:
 def _others(one: Answer) -> int:
     if len(one.ranked) > 1:
         return 0
-    return len({one.entrant(each.summary) for each in one.apart} - {one.entrant(one.ranked[0].summary)})
+    return len({one.candidate(each.summary) for each in one.apart} - {one.candidate(one.ranked[0].summary)})
 
 
 def most_efficient(answer: Answer) -> Summary | None:
@@ -220,89 +220,89 @@ def most_efficient(answer: Answer) -> Summary | None:
     return max(known)[2] if known else None
 
 
-def setting_of(case: Case, contest: Contest) -> Conditions:
+def setting_of(case: Case, scope: RankingScope) -> Conditions:
     return Conditions(
         model=case.model,
         device=case.device,
         precision=case.precision,
         xla=case.xla,
         batch_per_device=case.batch_per_device if case.strong_batch is None else None,
-        options=tuple((name, value) for name, value in case.options if _asks(name, value, contest)),
+        options=tuple((name, value) for name, value in case.options if _asks(name, value, scope)),
         protocol=case.protocol,
         strong_batch=case.strong_batch,
     )
 
 
-def _asks(name: str, value: str, contest: Contest) -> bool:
+def _asks(name: str, value: str, scope: RankingScope) -> bool:
     """Whether an option is part of the question. A loader is not: the facts say what it reads."""
-    return name not in contest.names and not (name == "data" and facts.is_loader(value))
+    return name not in scope.names and not (name == "data" and facts.is_loader(value))
 
 
-def _question(case: Case, contest: Contest) -> tuple[Conditions, int, int]:
-    return setting_of(case, contest), case.nodes, case.devices_per_node
+def _question(case: Case, scope: RankingScope) -> tuple[Conditions, int, int]:
+    return setting_of(case, scope), case.nodes, case.devices_per_node
 
 
 def _answer(key: tuple[Conditions, int, int], asked: _Question, absent: "_Absences") -> Answer:
     setting, nodes, per_node = key
-    contest = asked.contest
-    parts = sorted(fairness.groups(asked.valid, contest.purpose), key=lambda part: _weight(part, contest), reverse=True)
+    scope = asked.scope
+    parts = sorted(fairness.groups(asked.valid, scope.purpose), key=lambda part: _weight(part, scope), reverse=True)
     members = sorted(parts[0], key=_speed, reverse=True) if parts else []
-    ranked = _ranked(members, contest)
-    standing = winners.rank(members, contest)
-    said = _said(ranked, standing)
+    ranked = _ranked(members, scope)
+    result = winners.rank(members, scope)
+    said = _said(ranked, result)
     others = [one for one in asked.valid if all(one is not each.summary for each in ranked)]
     return Answer(
         setting=setting,
         nodes=nodes,
         devices_per_node=per_node,
         said=said,
-        contest=contest,
+        scope=scope,
         ranked=ranked,
-        apart=tuple(_apart(one, ranked, contest) for one in others),
+        apart=tuple(_apart(one, ranked, scope) for one in others),
         missing=tuple(absent.of(key, asked)),
-        chance=standing.chance if standing and said == "consistent" else None,
-        false_exclusion=standing.false_exclusion if standing and said in ("fastest", "group") else None,
-        deciding=_deciding(said, ranked, contest),
+        chance=result.chance if result and said == "consistent" else None,
+        false_exclusion=result.false_exclusion if result and said in ("fastest", "group") else None,
+        deciding=_deciding(said, ranked, scope),
     )
 
 
-def _weight(members: Sequence[Summary], contest: Contest) -> tuple[int, float]:
-    return len({contest.entrant(one.case) for one in members}), max(map(_speed, members))
+def _weight(members: Sequence[Summary], scope: RankingScope) -> tuple[int, float]:
+    return len({scope.candidate(one.case) for one in members}), max(map(_speed, members))
 
 
 def _speed(one: Summary) -> float:
     return one.items_per_s.value
 
 
-def _ranked(members: Sequence[Summary], contest: Contest) -> tuple[Ranked, ...]:
+def _ranked(members: Sequence[Summary], scope: RankingScope) -> tuple[Ranked, ...]:
     return tuple(
         Ranked(summary=one, ratio=_speed(one) / _speed(members[0]), leading=not significance.is_behind(one, members[0]))
-        for one in winners.best_of_each(members, contest)
+        for one in winners.best_of_each(members, scope)
     )
 
 
-def _said(ranked: Sequence[Ranked], standing: Standing | None) -> Said:
+def _said(ranked: Sequence[Ranked], result: RankingResult | None) -> Said:
     if not ranked:
         return "none"
-    if standing is None:
+    if result is None:
         return "alone"
     if any(one.summary.origin in PUBLISHED for one in ranked):
         return "published"
     if any(one.summary.origin not in DECIDING_ORIGINS for one in ranked):
         return "untold"
-    return "suspicious" if standing.word == "fastest" and suspicious(standing.first) else standing.word
+    return "suspicious" if result.word == "fastest" and suspicious(result.first) else result.word
 
 
-def _apart(one: Summary, ranked: Sequence[Ranked], contest: Contest) -> Apart:
-    return Apart(summary=one, obstacles=fairness.obstacles(one, ranked[0].summary, contest.purpose))
+def _apart(one: Summary, ranked: Sequence[Ranked], scope: RankingScope) -> Apart:
+    return Apart(summary=one, obstacles=fairness.obstacles(one, ranked[0].summary, scope.purpose))
 
 
-def _deciding(said: Said, ranked: Sequence[Ranked], contest: Contest) -> Deciding | None:
+def _deciding(said: Said, ranked: Sequence[Ranked], scope: RankingScope) -> Deciding | None:
     found = [one.summary for one in ranked]
     if said == "suspicious":
         return Deciding(needed="base")
     if said == "unknown_facts":
-        unknown = (fact for a, b in combinations(found, 2) for fact in contest.unknown_facts(a, b))
+        unknown = (fact for a, b in combinations(found, 2) for fact in scope.unknown_facts(a, b))
         return Deciding(needed="facts", facts=tuple(dict.fromkeys(unknown)))
     if said not in ("untold", "consistent"):
         return None
@@ -336,36 +336,36 @@ class _Absences:
     ) -> None:
         self.skipped = skipped
         self.unmeasured = {one.case.id: one for one in summaries if isinstance(one, Unmeasured)}
-        self.entrants: dict[str, dict[Entrant, None]] = {}  # model → those that were ever asked about it
-        self.others: dict[tuple[str, Entrant, str, int, int], dict[int, Case]] = {}
+        self.candidates: dict[str, dict[Candidate, None]] = {}  # model → those that were ever asked about it
+        self.others: dict[tuple[str, Candidate, str, int, int], dict[int, Case]] = {}
         for (setting, nodes, per_node), question in asked.items():
-            known, entrant = self.entrants.setdefault(setting.model, {}), question.contest.entrant
-            known.update(dict.fromkeys(map(entrant, question.cases.values())))
+            known, candidate = self.candidates.setdefault(setting.model, {}), question.scope.candidate
+            known.update(dict.fromkeys(map(candidate, question.cases.values())))
             for one in question.valid:
-                place = (setting.model, entrant(one.case), setting.precision, nodes, per_node)
+                place = (setting.model, candidate(one.case), setting.precision, nodes, per_node)
                 self.others.setdefault(place, {}).setdefault(one.case.batch_per_device, one.case)
 
     def of(self, key: tuple[Conditions, int, int], asked: _Question) -> Iterable[Missing]:
         setting, nodes, per_node = key
-        there = {asked.contest.entrant(one.case) for one in asked.valid}
-        for entrant in self.entrants[setting.model]:
-            if entrant not in there:
-                place = (setting.model, entrant, setting.precision, nodes, per_node)
+        there = {asked.scope.candidate(one.case) for one in asked.valid}
+        for candidate in self.candidates[setting.model]:
+            if candidate not in there:
+                place = (setting.model, candidate, setting.precision, nodes, per_node)
                 others = sorted(self.others.get(place, {}).items())
-                yield self._missing(entrant, asked, tuple(case for _, case in others))
+                yield self._missing(candidate, asked, tuple(case for _, case in others))
 
-    def _missing(self, entrant: Entrant, asked: _Question, others: tuple[Case, ...]) -> Missing:
-        own = [case for case in asked.cases.values() if asked.contest.entrant(case) == entrant]
+    def _missing(self, candidate: Candidate, asked: _Question, others: tuple[Case, ...]) -> Missing:
+        own = [case for case in asked.cases.values() if asked.scope.candidate(case) == candidate]
         for case in own:
             if case.id in self.unmeasured:
                 runs = self.unmeasured[case.id].measurements
                 reason = next((run.reason for run in runs if run.reason), "")
-                return Missing(entrant=entrant, why="no_valid_run", case=case, reason=reason)
+                return Missing(candidate=candidate, why="no_valid_run", case=case, reason=reason)
         for case in own:
             if case.id in self.skipped:
                 skip = self.skipped[case.id]
-                return Missing(entrant=entrant, why=skip.kind, case=case, reason=skip.reason)
+                return Missing(candidate=candidate, why=skip.kind, case=case, reason=skip.reason)
         if own:
-            return Missing(entrant=entrant, why="not_run", case=own[0])
+            return Missing(candidate=candidate, why="not_run", case=own[0])
         why: Absence = "elsewhere" if others else "not_planned"
-        return Missing(entrant=entrant, why=why, others=others)
+        return Missing(candidate=candidate, why=why, others=others)

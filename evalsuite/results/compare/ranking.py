@@ -20,22 +20,22 @@ Among = Literal["frameworks", "variants"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Entrant:
+class Candidate:
     framework: str
     recipe: str | None = None  # None: its scripts stand for one another
     options: tuple[tuple[str, str | None], ...] = ()  # those that tell variants apart; None: not given
 
 
 @dataclass(frozen=True, kw_only=True)
-class Contest:
+class RankingScope:
     among: Among = "frameworks"
     scripts: bool = False  # of variants: whether there are several scripts
     options: tuple[tuple[str, tuple[str | None, ...]], ...] = ()  # of variants: in what they differ, with all values
 
-    def entrant(self, case: Case) -> Entrant:
+    def candidate(self, case: Case) -> Candidate:
         if self.among == "frameworks":
-            return Entrant(framework=case.framework)
-        return Entrant(
+            return Candidate(framework=case.framework)
+        return Candidate(
             framework=case.framework,
             recipe=case.recipe if self.scripts else None,
             options=tuple((name, case.option(name)) for name in self.names),
@@ -58,17 +58,17 @@ class Contest:
         return fairness.unknown_facts(a, b, self.purpose)
 
 
-FRAMEWORKS = Contest()
+FRAMEWORKS = RankingScope()
 
 
-def contests(cases: Iterable[Case]) -> dict[str, Contest]:
+def ranking_scopes(cases: Iterable[Case]) -> dict[str, RankingScope]:
     of_model: dict[str, list[Case]] = {}
     for case in cases:
         of_model.setdefault(case.model, []).append(case)
-    return {model: _contest(own) for model, own in of_model.items()}
+    return {model: _scope_of(own) for model, own in of_model.items()}
 
 
-def _contest(cases: list[Case]) -> Contest:
+def _scope_of(cases: list[Case]) -> RankingScope:
     if len({case.framework for case in cases}) > 1:
         return FRAMEWORKS
     values: dict[str, dict[str | None, None]] = {}
@@ -77,7 +77,7 @@ def _contest(cases: list[Case]) -> Contest:
             values[name] = dict.fromkeys(case.option(name) for case in cases)
     differing = tuple((name, tuple(sorted(found, key=_given))) for name, found in values.items() if len(found) > 1)
     scripts = len({case.recipe for case in cases}) > 1
-    return Contest(among="variants", scripts=scripts, options=differing) if scripts or differing else FRAMEWORKS
+    return RankingScope(among="variants", scripts=scripts, options=differing) if scripts or differing else FRAMEWORKS
 
 
 def _given(value: str | None) -> tuple[bool, str]:

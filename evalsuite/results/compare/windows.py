@@ -14,9 +14,9 @@ SPOKEN = ("fastest", "consistent", "unknown_facts")  # words that put one ahead 
 def findings(summaries: Sequence[Summary]) -> Iterator[Finding]:
     """One for each comparison whose winner is another over one half of the window, by at least what tells two apart."""
     for members in fairness.groups(summaries, fairness.FRAMEWORKS):
-        standing = winners.rank(members)
-        if standing is not None and standing.word in SPOKEN and len(standing.group) == 1:
-            yield from _otherwise(standing.first, members)
+        result = winners.rank(members)
+        if result is not None and result.word in SPOKEN and len(result.group) == 1:
+            yield from _otherwise(result.first, members)
 
 
 def _otherwise(first: Summary, members: Iterable[Summary]) -> Iterator[Finding]:

@@ -15,7 +15,7 @@ from typing import Literal
 from evalsuite import paths
 from evalsuite.model import Summary
 from evalsuite.results.compare import fairness, ranking, significance
-from evalsuite.results.compare.ranking import Contest, Entrant
+from evalsuite.results.compare.ranking import Candidate, RankingScope
 from evalsuite.results.compare.significance import is_behind
 from evalsuite.results.measure.summary import FULL_REPEATS, short_window
 
@@ -25,9 +25,9 @@ Word = Literal["fastest", "consistent", "group", "untold", "unknown_facts"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Standing:
+class RankingResult:
     first: Summary  # of the highest median
-    second: Summary  # the best of another entrant
+    second: Summary  # the best of another candidate
     group: tuple[Summary, ...]
     word: Word
     chance: float | None = None  # with "consistent": of such an order where all are equal
@@ -35,9 +35,9 @@ class Standing:
     false_exclusion: float | None = None
 
 
-def rank(found: Sequence[Summary], contest: Contest = ranking.FRAMEWORKS) -> Standing | None:
-    """The standing among *found*, which are all comparable, each entrant by its best; None without two."""
-    rivals = best_of_each(found, contest)
+def rank(found: Sequence[Summary], scope: RankingScope = ranking.FRAMEWORKS) -> RankingResult | None:
+    """The result among *found*, which are all comparable, each candidate by its best; None without two."""
+    rivals = best_of_each(found, scope)
     if len(rivals) < 2:
         return None
     first, second = rivals[:2]
@@ -48,10 +48,10 @@ def rank(found: Sequence[Summary], contest: Contest = ranking.FRAMEWORKS) -> Sta
         word = "untold"
     elif fewest < FULL_REPEATS:
         word = "untold" if len(group) > 1 else "consistent"
-    if word != "untold" and any(contest.unknown_facts(a, b) for a, b in combinations(rivals, 2)):
+    if word != "untold" and any(scope.unknown_facts(a, b) for a, b in combinations(rivals, 2)):
         word = "unknown_facts"
     tested = word in ("fastest", "group")
-    return Standing(
+    return RankingResult(
         first=first,
         second=second,
         group=group,
@@ -108,10 +108,10 @@ def _weak(one: Summary) -> bool:
     return short_window(one) or (one.partial and one.n >= FULL_REPEATS)
 
 
-def best_of_each(found: Sequence[Summary], contest: Contest) -> list[Summary]:
-    best: dict[Entrant, Summary] = {}
+def best_of_each(found: Sequence[Summary], scope: RankingScope) -> list[Summary]:
+    best: dict[Candidate, Summary] = {}
     for one in sorted(found, key=lambda one: -one.items_per_s.value):
-        best.setdefault(contest.entrant(one.case), one)
+        best.setdefault(scope.candidate(one.case), one)
     return list(best.values())
 
 

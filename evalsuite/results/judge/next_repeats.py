@@ -9,9 +9,9 @@ from typing import Literal
 
 from evalsuite.documents import RunCommand
 from evalsuite.model import Case, Measurement, Summary, Unmeasured, Verdict, VerdictCell
-from evalsuite.results.compare import ranking as entrants
+from evalsuite.results.compare import ranking
 from evalsuite.results.compare.answers import Answer, setting_of
-from evalsuite.results.compare.ranking import Contest, Entrant
+from evalsuite.results.compare.ranking import Candidate, RankingScope
 from evalsuite.results.judge import rerun_command
 from evalsuite.results.judge.full_protocol import FULL, lengthened_s, median_s
 from evalsuite.results.measure.summary import FULL_REPEATS, MOST_REPEATS, valid
@@ -23,8 +23,8 @@ Decides = Literal["order", "criterion"]
 class NextRepeats:
     decides: Decides
     model: str
-    entrants: tuple[Entrant, ...]
-    contest: Contest  # that they are entrants of
+    candidates: tuple[Candidate, ...]
+    scope: RankingScope  # that they are candidates of
     criterion: str | None  # with "criterion": "C1"
     cases: tuple[Case, ...]
     repeats: int  # of each, when they are made
@@ -36,14 +36,14 @@ class NextRepeats:
 
     @property
     def frameworks(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(one.framework for one in self.entrants))
+        return tuple(dict.fromkeys(one.framework for one in self.candidates))
 
 
 @dataclass(frozen=True, kw_only=True)
 class _More:
     decides: Decides
-    entrants: tuple[Entrant, ...]
-    contest: Contest
+    candidates: tuple[Candidate, ...]
+    scope: RankingScope
     criterion: str | None
     of: tuple[tuple[Summary, int], ...]
     repeats: int
@@ -66,7 +66,7 @@ def next_repeats(
 def _together(orders: Iterable[_More]) -> list[_More]:
     found: dict[object, _More] = {}
     for one in orders:
-        key = (setting_of(one.of[0][0].case, one.contest), frozenset(one.entrants), one.longer)
+        key = (setting_of(one.of[0][0].case, one.scope), frozenset(one.candidates), one.longer)
         before = found.get(key)
         found[key] = replace(one, of=(*before.of, *one.of)) if before else one
     return list(found.values())
@@ -83,8 +83,8 @@ def _of_answer(answer: Answer) -> _More | None:
     of = [(one, FULL_REPEATS if longer else FULL_REPEATS - one.n) for one in found]
     return _More(
         decides="order",
-        entrants=tuple(map(answer.entrant, found)),
-        contest=answer.contest,
+        candidates=tuple(map(answer.candidate, found)),
+        scope=answer.scope,
         criterion=None,
         of=tuple((one, more) for one, more in of if more > 0),
         repeats=FULL_REPEATS,
@@ -102,8 +102,8 @@ def _of_cell(verdict: Verdict, cell: VerdictCell, known: Sequence[Summary]) -> I
     if of and not any(one.partial and one.n >= FULL_REPEATS for one in wanted):  # their windows are too short
         yield _More(
             decides="criterion",
-            entrants=(Entrant(framework=cell.framework),),
-            contest=entrants.FRAMEWORKS,
+            candidates=(Candidate(framework=cell.framework),),
+            scope=ranking.FRAMEWORKS,
             criterion=verdict.criterion,
             of=of,
             repeats=enough,
@@ -124,8 +124,8 @@ def _priced(open_: _More, commands: Mapping[str, RunCommand]) -> NextRepeats:
     return NextRepeats(
         decides=open_.decides,
         model=cases[0].model,
-        entrants=open_.entrants,
-        contest=open_.contest,
+        candidates=open_.candidates,
+        scope=open_.scope,
         criterion=open_.criterion,
         cases=cases,
         repeats=open_.repeats,

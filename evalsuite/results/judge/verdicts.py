@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from evalsuite.model import Case, Summary, Unmeasured, Verdict, VerdictCell
 from evalsuite.results.compare.fairness import FRAMEWORKS, SCALES, Common, Purpose, group, groups, relative
-from evalsuite.results.compare.winners import Standing, Word, rank
+from evalsuite.results.compare.winners import RankingResult, Word, rank
 from evalsuite.results.judge.criteria import CaseScope, Criteria
 from evalsuite.results.judge.linear_speedup import linear_speedup
 from evalsuite.results.judge.mean_utilisation import mean_utilisation
@@ -74,7 +74,7 @@ def fastest(summaries: Sequence[Summary]) -> Verdict:
     )
 
 
-def _ahead(found: Standing) -> VerdictCell:
+def _ahead(found: RankingResult) -> VerdictCell:
     first, second = found.first, found.second
     reason = REASONS[found.word]
     if found.word == "untold" and min(first.n, second.n) >= FULL_REPEATS:
@@ -102,8 +102,8 @@ def _ahead(found: Standing) -> VerdictCell:
     )
 
 
-def _standings(summaries: Sequence[Summary]) -> list[Standing]:
-    largest: dict[Common, Standing] = {}
+def _standings(summaries: Sequence[Summary]) -> list[RankingResult]:
+    largest: dict[Common, RankingResult] = {}
     for members in groups(summaries, FRAMEWORKS):
         found = rank(members)
         block = group(members[0], BLOCKS)
@@ -112,5 +112,5 @@ def _standings(summaries: Sequence[Summary]) -> list[Standing]:
     return list(largest.values())
 
 
-def _devices(found: Standing) -> int:
+def _devices(found: RankingResult) -> int:
     return found.first.case.total_devices

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from evalsuite.findings import BusyMachine
 from evalsuite.model import Case, Measurement, Skip, Summary, Unmeasured
 from evalsuite.results.compare.answers import Answer, answers
-from evalsuite.results.compare.ranking import Entrant
+from evalsuite.results.compare.ranking import Candidate
 from evalsuite.results.compare.scaling import with_scaling
 from evalsuite.results.measure.summary import summaries
 
@@ -58,5 +58,5 @@ def _key(answer: Answer) -> tuple[object, ...]:
     return (answer.setting, answer.nodes, answer.devices_per_node)
 
 
-def _found(answer: Answer) -> tuple[str, frozenset[Entrant]]:
-    return answer.said, frozenset(answer.entrant(one.summary) for one in answer.leaders)
+def _found(answer: Answer) -> tuple[str, frozenset[Candidate]]:
+    return answer.said, frozenset(answer.candidate(one.summary) for one in answer.leaders)

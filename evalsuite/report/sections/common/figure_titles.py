@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from evalsuite.model import Summary
 from evalsuite.report.book.blocks import Block
 from evalsuite.report.sections.common.captioned_figure import low_and_high
-from evalsuite.report.text import entrants, names, numbers
+from evalsuite.report.text import candidates, names, numbers
 from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.words import Rendered, Text, Words
 from evalsuite.results.compare import answers
@@ -72,8 +72,8 @@ def _answer(block: Block) -> Answer | None:
 
 def _at(block: Block, answer: Answer, words: Words) -> Text:
     scale = _scale(block, answer.devices, words)
-    ranked = {answer.entrant(one.summary) for one in answer.ranked}
-    if any(answer.entrant(one.summary) not in ranked for one in answer.apart):
+    ranked = {answer.candidate(one.summary) for one in answer.ranked}
+    if any(answer.candidate(one.summary) not in ranked for one in answer.apart):
         scale = words("figures.at_comparable", scale_text=scale, n=numbers.count(len(ranked)).about(block.id))
     if len({column.xla for column in block.columns}) < 2:
         return scale
@@ -86,7 +86,7 @@ def _scale(block: Block, devices: int, words: Words) -> Text:
 
 def _order(answer: Answer, words: Words) -> Text:
     def named(one: Ranked) -> Rendered:
-        return entrants.in_sentence(answer.entrant(one.summary), answer.contest, words)
+        return candidates.in_sentence(answer.candidate(one.summary), answer.scope, words)
 
     first, last = answer.ranked[0], answer.ranked[-1]
     unit = names.visible(first.summary.unit)
@@ -120,10 +120,10 @@ def _name(block: Block, summary: Summary) -> str:
 
 
 def _called(block: Block, summary: Summary, words: Words) -> Rendered:
-    contest = block.book.contests[block.model]
-    if contest.among == "frameworks":
+    scope = block.book.ranking_scopes[block.model]
+    if scope.among == "frameworks":
         return words.same(_name(block, summary))
-    inside = entrants.in_sentence(contest.entrant(summary.case), contest, words)
+    inside = candidates.in_sentence(scope.candidate(summary.case), scope, words)
     return inside.about(names.case_anchor(summary.case))
 
 

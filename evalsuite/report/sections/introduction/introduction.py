@@ -40,12 +40,12 @@ def _facts(subject: Subject) -> Mapping[str, object]:
         "variants_of": _variants_of(book),
         "expected": _expected(subject),
         # in an author's document: the first screen is none of its chapters
-        "found": verdict.found(book, words) if book.evaluation.document else (),
+        "found": verdict.model_findings(book, words) if book.evaluation.document else (),
     }
 
 
 def _variants_of(book: Book) -> str | None:
-    alone = len(book.frameworks) == 1 and all(one.among == "variants" for one in book.contests.values())
+    alone = len(book.frameworks) == 1 and all(one.among == "variants" for one in book.ranking_scopes.values())
     return names.framework(book.frameworks[0]) if alone else None
 
 

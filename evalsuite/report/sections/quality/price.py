@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from evalsuite.report.book.book import Book
 from evalsuite.report.sections.common.markdown import MarkdownWriter, listed
 from evalsuite.report.sections.verdict.answers import roughly
-from evalsuite.report.text import entrants, names, numbers
+from evalsuite.report.text import candidates, names, numbers
 from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.words import Rendered, Text, Words
 from evalsuite.results.judge.next_repeats import NextRepeats
@@ -52,8 +52,8 @@ def steps(found: Iterable[NextRepeats], words: Words) -> list[tuple[Text, str]]:
 
 def _sentence(one: NextRepeats, words: Words) -> Text:
     ref = names.case_anchor(one.cases[0])
-    first, *others = (entrants.in_sentence(each, one.contest, words) for each in one.entrants[: MOST_NAMED + 1])
-    shown: list[object] = [*others[: MOST_NAMED - 1], *(["…"] if len(one.entrants) > MOST_NAMED else [])]
+    first, *others = (candidates.in_sentence(each, one.scope, words) for each in one.candidates[: MOST_NAMED + 1])
+    shown: list[object] = [*others[: MOST_NAMED - 1], *(["…"] if len(one.candidates) > MOST_NAMED else [])]
     time: Rendered = words("price.no_time")
     if one.seconds is not None:
         time = words("price.time", time=roughly(one.seconds, words).about(ref))

@@ -9,8 +9,8 @@ from evalsuite.report.book import cells
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.cells import Cell, OfAll
 from evalsuite.report.sections.variants.effects import Cost, Effect, effect, judged_alike
-from evalsuite.report.text import entrants, names, numbers, options
-from evalsuite.report.text.entrants import NEUTRAL
+from evalsuite.report.text import candidates, names, numbers, options
+from evalsuite.report.text.candidates import NEUTRAL
 from evalsuite.report.text.words import Rendered, Text, Words
 from evalsuite.results.compare.ranking import WORK
 from evalsuite.results.compare.scaling import Scaled, above_base
@@ -25,7 +25,9 @@ class Setting:
 
     def name(self, words: Words) -> Rendered:
         several = len(self.values) > 1
-        given = [entrants.spoken(name, value, several, words) for name, value in self.values if value is not None]
+        given = [
+            candidates.option_in_name(name, value, several, words) for name, value in self.values if value is not None
+        ]
         return options.together(given, words) if given else words("variants.default")
 
 

@@ -10,7 +10,7 @@ from evalsuite.report.sections.common.captioned_figure import CaptionedFigure, a
 from evalsuite.report.sections.variants import effects, families
 from evalsuite.report.sections.variants.effects import Effect
 from evalsuite.report.sections.variants.families import Family, Setting
-from evalsuite.report.text import entrants, names, numbers, options
+from evalsuite.report.text import candidates, names, numbers, options
 from evalsuite.report.text.words import Words
 from evalsuite.results.measure import convergence as room
 
@@ -98,8 +98,8 @@ def _row(family: Family, one: Effect, words: Words) -> figures.Label:
     if len(family.settings[0].values) > 1:
         after = words("models.option", name_text=options.title(one.option, words), value=after)
     elif given:
-        after = entrants.spoken(one.option, given, False, words)
-    return label(options.beside([where, after], words))
+        after = candidates.option_in_name(one.option, given, False, words)
+    return label(options.side_by_side([where, after], words))
 
 
 def _accuracy(family: Family, own: Look, words: Words) -> CaptionedFigure | None:

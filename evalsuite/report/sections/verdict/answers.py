@@ -7,11 +7,11 @@ from typing import Protocol
 from evalsuite.model import Summary
 from evalsuite.report.book import why_not_comparable
 from evalsuite.report.book.book import Book
-from evalsuite.report.text import entrants, names, numbers, options
+from evalsuite.report.text import candidates, names, numbers, options
 from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.words import Phrase, Rendered, Text, Words
 from evalsuite.results.compare.answers import Answer, Apart, Conditions, Missing, Ranked, headline
-from evalsuite.results.compare.ranking import Entrant
+from evalsuite.results.compare.ranking import Candidate
 from evalsuite.results.measure.summary import values
 
 MOST_IN_ORDER = 5
@@ -145,7 +145,7 @@ def _question(answer: Answer, setting: Rendered, chosen: bool, words: Words) -> 
         high=_end(high) if runs else "",
         places=tuple(_place(answer, one, low, high, words) for one in answer.ranked),
         reasons=tuple(_reasons(answer, words)),
-        head=words("answers.framework" if answer.contest.among == "frameworks" else "answers.variants_head"),
+        head=words("answers.framework" if answer.scope.among == "frameworks" else "answers.variants_head"),
     )
 
 
@@ -232,14 +232,14 @@ def _order(answer: Answer, words: Words) -> Rendered:
 
 
 def name(answer: Answer, summary: Summary, words: Words) -> Rendered:
-    said = entrants.name(answer.entrant(summary), answer.contest, words)
-    if answer.contest.among == "frameworks":
+    said = candidates.name(answer.candidate(summary), answer.scope, words)
+    if answer.scope.among == "frameworks":
         return said
     return said.about(names.case_anchor(summary.case))
 
 
 def _named(answer: Answer, summary: Summary, words: Words) -> Rendered:
-    said = entrants.in_sentence(answer.entrant(summary), answer.contest, words)
+    said = candidates.in_sentence(answer.candidate(summary), answer.scope, words)
     return said.about(names.case_anchor(summary.case))
 
 
@@ -263,13 +263,13 @@ def deciding(answer: Answer, words: Words) -> Text | None:
     return words("answers.needs_repeats_time", runs=runs, time=time)
 
 
-def beside(answer: Answer, words: Words) -> Rendered | None:
+def reason_beside(answer: Answer, words: Words) -> Rendered | None:
     if answer.said != "alone":
         return deciding(answer, words)
-    alone = answer.entrant(answer.ranked[0].summary)
-    others = [(answer.entrant(one.summary), _apart(one, words)) for one in answer.apart]
-    others += [(one.entrant, missing(one, words)) for one in answer.missing if one.why == "no_valid_run"]
-    reasons = (_reason(answer, entrant, why, words) for entrant, why in others if entrant != alone)
+    alone = answer.candidate(answer.ranked[0].summary)
+    others = [(answer.candidate(one.summary), _apart(one, words)) for one in answer.apart]
+    others += [(one.candidate, missing(one, words)) for one in answer.missing if one.why == "no_valid_run"]
+    reasons = (_reason(answer, candidate, why, words) for candidate, why in others if candidate != alone)
     found = next(reasons, None)
     return found.about(anchor(answer)) if found else None
 
@@ -289,13 +289,13 @@ def roughly(seconds: float, words: Words) -> Text:
 
 
 def _reasons(answer: Answer, words: Words) -> Iterable[Text]:
-    found = [(answer.entrant(one.summary), _apart(one, words)) for one in answer.apart]
-    found += [(each.entrant, missing(each, words)) for each in answer.missing]
-    return [_reason(answer, entrant, why, words) for entrant, why in found]
+    found = [(answer.candidate(one.summary), _apart(one, words)) for one in answer.apart]
+    found += [(each.candidate, missing(each, words)) for each in answer.missing]
+    return [_reason(answer, candidate, why, words) for candidate, why in found]
 
 
-def _reason(answer: Answer, entrant: Entrant, why: Text, words: Words) -> Text:
-    name = entrants.name(entrant, answer.contest, words).about(anchor(answer))
+def _reason(answer: Answer, candidate: Candidate, why: Text, words: Words) -> Text:
+    name = candidates.name(candidate, answer.scope, words).about(anchor(answer))
     return words("answers.of_framework", framework=name, why_text=why)
 
 

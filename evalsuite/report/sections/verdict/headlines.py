@@ -10,7 +10,7 @@ from evalsuite.report.book.tally import tally
 from evalsuite.report.sections.background.background import RULES
 from evalsuite.report.sections.quality.quality import COUNTS
 from evalsuite.report.sections.usage.readings import combine_means
-from evalsuite.report.text import entrants, names, numbers
+from evalsuite.report.text import candidates, names, numbers
 from evalsuite.report.text.numbers import Form
 from evalsuite.report.text.options import option
 from evalsuite.report.text.words import Rendered, Text, Words
@@ -33,20 +33,20 @@ def headlines(book: Book, models: Sequence[Model], words: Words) -> tuple[Text, 
 def _groups(book: Book, blocks: Sequence[Block]) -> list[list[Block]]:
     found: dict[object, list[Block]] = {}
     for block in blocks:
-        contest = book.contests[block.model]
-        options = tuple(pair for pair in block.options if pair[0] not in contest.names)
+        scope = book.ranking_scopes[block.model]
+        options = tuple(pair for pair in block.options if pair[0] not in scope.names)
         key = (block.model, block.device, block.precision, block.strong, block.batch, options, block.protocol)
         found.setdefault((*key, block.unit), []).append(block)
     return list(found.values())
 
 
 def _entrants(group: Sequence[Block]) -> int:
-    contest = group[0].book.contests[group[0].model]
-    return len({contest.entrant(one.case) for block in group for one in block.valid})
+    scope = group[0].book.ranking_scopes[group[0].model]
+    return len({scope.candidate(one.case) for block in group for one in block.valid})
 
 
 def _apart(block: Block, blocks: Sequence[Block]) -> list[tuple[str, str]]:
-    ranked = block.book.contests[block.model].names
+    ranked = block.book.ranking_scopes[block.model].names
     twins = [
         one for one in blocks if (one.model, one.precision, one.batch) == (block.model, block.precision, block.batch)
     ]
@@ -90,14 +90,14 @@ def _scaling(group: Sequence[Block], options: Sequence[tuple[str, str]], words: 
 
 
 def _name(block: Block, one: Scaled, words: Words) -> Rendered:
-    contest = block.book.contests[block.model]
-    name = entrants.in_sentence(contest.entrant(one.case), contest, words)
+    scope = block.book.ranking_scopes[block.model]
+    name = candidates.in_sentence(scope.candidate(one.case), scope, words)
     return name.about(names.case_anchor(one.case))
 
 
 def _named(block: Block, row: Sequence[Scaled], words: Words) -> Rendered:
-    contest = block.book.contests[block.model]
-    return words.listed(_name(block, one, words) for one in {contest.entrant(one.case): one for one in row}.values())
+    scope = block.book.ranking_scopes[block.model]
+    return words.listed(_name(block, one, words) for one in {scope.candidate(one.case): one for one in row}.values())
 
 
 def _remark(block: Block, row: Sequence[Scaled], words: Words) -> Rendered:

@@ -90,7 +90,7 @@ def matrix(book: Book, questions: Sequence[AnsweredQuestion], words: Words) -> W
     return WinnerMatrix(
         scales=tuple(shown_scales),
         title=words(_title(shown)),
-        long_names=any(one.contest.among == "variants" for one in shown),
+        long_names=any(one.scope.among == "variants" for one in shown),
         rows=_spanned(rows),
         left_out=len(by_setting) - len(compared),
         threshold=numbers.limit(threshold) if threshold is not None else None,
@@ -108,7 +108,7 @@ def _needed_by_all(rows: Sequence[WinnerRow], words: Words) -> Rendered | None:
 
 
 def _title(shown: Sequence[Answer]) -> str:
-    among = {one.contest.among for one in shown}
+    among = {one.scope.among for one in shown}
     return "matrix.winners_mixed" if len(among) > 1 else f"matrix.winners_{among.pop()}"
 
 

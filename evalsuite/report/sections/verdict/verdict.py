@@ -54,7 +54,7 @@ def facts(subject: Subject) -> Mapping[str, Any]:
     shown = _in_place(questions)
     criteria = cards.cards(book, words)
     judged = [card for card in criteria if acceptance.applies(card.verdict)]
-    every = found(book, words)
+    every = model_findings(book, words)
     first = choose_open(every)
     winners = None if shown else matrix.matrix(book, questions, words)
     return {
@@ -75,7 +75,7 @@ def facts(subject: Subject) -> Mapping[str, Any]:
     }
 
 
-def found(book: Answered, words: Words) -> tuple[ModelFinding, ...]:
+def model_findings(book: Answered, words: Words) -> tuple[ModelFinding, ...]:
     """A sentence for each model: who is fastest, at the largest of the scales that most frameworks share."""
     labels = answers.settings(book, words)
     return tuple(
@@ -84,7 +84,7 @@ def found(book: Answered, words: Words) -> tuple[ModelFinding, ...]:
             model=names.model(one.setting.model),
             about=words("answers.about", setting=labels[one.setting], scale=answers.workers(one, words)),
             sentence=answers.sentence(one, words),
-            beside=answers.beside(one, words),
+            beside=answers.reason_beside(one, words),
             ranked=len(one.ranked),
             decided=one.decided,
         )
@@ -116,7 +116,7 @@ def _markdown_found(one: ModelFinding, writer: MarkdownWriter) -> str:
 def _markdown(subject: Subject, writer: MarkdownWriter) -> Iterable[str]:
     book, words = subject.book, subject.words
     yield f"## {writer.word('verdict.title')}"
-    yield listed(_markdown_found(one, writer) for one in found(book, words))
+    yield listed(_markdown_found(one, writer) for one in model_findings(book, words))
     yield from (f"> {writer.render(notice.line)}" for notice in notices.notices(book, words))
     yield from _markdown_matrix(matrix.matrix(book, answers.questions(book, words), words), writer)
     criteria = cards.cards(book, words)

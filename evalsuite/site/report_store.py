@@ -25,7 +25,7 @@ class _Place:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Shelved(_Place):
+class StoredReport(_Place):
     report: Finished
     superseded: bool = False  # a later build of the same data is there too
 
@@ -35,7 +35,7 @@ class BrokenReport(_Place):
     broken: str  # why it cannot be read
 
 
-OnShelf = Shelved | BrokenReport
+Stored = StoredReport | BrokenReport
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,18 +65,18 @@ def files_of(folder: Path) -> list[Path]:
     return found
 
 
-def read_reports(site: Path) -> list[OnShelf]:
+def read_reports(site: Path) -> list[Stored]:
     """The newest data first, then the undated, the unreadable last."""
     names = sorted(path.name for path in (site / REPORTS).iterdir() if path.is_dir() and path.name[0] != ".")
     found = [_read_report(site / REPORTS / name) for name in names]
     newest = _newest_builds(found)
-    found = [replace(one, superseded=one.id not in newest) if isinstance(one, Shelved) else one for one in found]
+    found = [replace(one, superseded=one.id not in newest) if isinstance(one, StoredReport) else one for one in found]
     return sorted(sorted(found, key=lambda one: one.id), key=_when, reverse=True)
 
 
-def _read_report(folder: Path) -> OnShelf:
+def _read_report(folder: Path) -> Stored:
     try:
-        return Shelved(id=folder.name, report=finished.read(folder))
+        return StoredReport(id=folder.name, report=finished.read(folder))
     except EvalsuiteError as error:
         return BrokenReport(id=folder.name, broken=_under_site(message_of(error), folder))
 
@@ -88,9 +88,9 @@ def _under_site(text: str, folder: Path) -> str:
     return text.map(change) if isinstance(text, Message) else change(text)
 
 
-def _newest_builds(found: Sequence[OnShelf]) -> set[str]:
+def _newest_builds(found: Sequence[Stored]) -> set[str]:
     """Of the same input, the report of the newest evalsuite."""
-    newest: dict[str, Shelved] = {}
+    newest: dict[str, StoredReport] = {}
     for one in found:
         if isinstance(one, BrokenReport):
             continue
@@ -100,12 +100,12 @@ def _newest_builds(found: Sequence[OnShelf]) -> set[str]:
     return {one.id for one in newest.values()}
 
 
-def _build(one: Shelved) -> tuple[list[int], str]:
+def _build(one: StoredReport) -> tuple[list[int], str]:
     numbers = [int(part) for part in one.report.evalsuite.split(".") if part.isdigit()]
     return (numbers, one.id)
 
 
-def _when(one: OnShelf) -> tuple[int, str]:
+def _when(one: Stored) -> tuple[int, str]:
     if isinstance(one, BrokenReport):
         return (0, "")
     if one.report.period is None:

@@ -2,31 +2,31 @@
 
 from evalsuite.report.text import names, options
 from evalsuite.report.text.words import Rendered, Words
-from evalsuite.results.compare.ranking import Contest, Entrant
+from evalsuite.results.compare.ranking import Candidate, RankingScope
 
 NEUTRAL = ("off", "none", "0", "float32")  # of an option's values the one that the others are compared with
 SILENT = ("off", "none")  # what switches nothing on needs no word, where each variant says whether it does
 PLAIN = ("variant", "plain")  # the script as it is, among the variants of a spec
 
 
-def name(entrant: Entrant, contest: Contest, words: Words) -> Rendered:
+def name(candidate: Candidate, scope: RankingScope, words: Words) -> Rendered:
     """As it stands in a table or beside a mark: "PyTorch", or of a variant "link (Mbit/s): 500 + overlap"."""
-    if contest.among == "frameworks":
-        return words.same(names.framework(entrant.framework))
-    said = _options(entrant, contest, words)
-    script = [words.same(entrant.recipe)] if entrant.recipe else []
+    if scope.among == "frameworks":
+        return words.same(names.framework(candidate.framework))
+    said = _options(candidate, scope, words)
+    script = [words.same(candidate.recipe)] if candidate.recipe else []
     if not said and not script:
         return words("variants.default")
     return options.together([*script, *said], words)
 
 
-def in_sentence(entrant: Entrant, contest: Contest, words: Words) -> Rendered:
+def in_sentence(candidate: Candidate, scope: RankingScope, words: Words) -> Rendered:
     """As it stands in a sentence: a variant between quotation marks, since its name has words and signs of its own."""
-    plain = name(entrant, contest, words)
-    return plain if contest.among == "frameworks" else words("answers.variant", name_text=plain)
+    plain = name(candidate, scope, words)
+    return plain if scope.among == "frameworks" else words("answers.variant", name_text=plain)
 
 
-def spoken(option: str, value: str, several: bool, words: Words) -> Rendered:
+def option_in_name(option: str, value: str, several: bool, words: Words) -> Rendered:
     """The value alone where it says enough; with its option where it is a number or a switch."""
     if several and value == "on":
         return options.title(option, words)
@@ -36,20 +36,20 @@ def spoken(option: str, value: str, several: bool, words: Words) -> Rendered:
     return options.value_of(option, value, words) if bare else options.option(option, value, words)
 
 
-def _options(entrant: Entrant, contest: Contest, words: Words) -> list[Rendered]:
+def _options(candidate: Candidate, scope: RankingScope, words: Words) -> list[Rendered]:
     """What is set, without what is switched off: all of it where nothing is left."""
-    values = dict(contest.options)
-    given = [(option, value) for option, value in entrant.options if value is not None]
+    values = dict(scope.options)
+    given = [(option, value) for option, value in candidate.options if value is not None]
     told = [
         (option, value)
         for option, value in given
         if (option, value) != PLAIN and (value not in SILENT or None in values[option] or not _switch(values[option]))
     ]
-    several = len(contest.options) > 1
+    several = len(scope.options) > 1
     return [
         options.option(option, value, words)
-        if any(value in others for other, others in contest.options if other != option) and value != "on"
-        else spoken(option, value, several, words)
+        if any(value in others for other, others in scope.options if other != option) and value != "on"
+        else option_in_name(option, value, several, words)
         for option, value in told or given
     ]
 
