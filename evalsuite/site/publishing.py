@@ -61,9 +61,11 @@ def _source(folder: Path, site: Path) -> tuple[Path, str]:
 
 
 def _check_ours(site: Path) -> None:
-    if not site.exists() or (site / MARKER).is_file():
+    """The marker is looked for last: another publisher may be writing it and, after it, the pages."""
+    if not site.exists():
         return
-    if not site.is_dir() or any(path.name[0] != "." and path.name != REPORTS for path in site.iterdir()):
+    foreign = not site.is_dir() or any(path.name[0] != "." and path.name != REPORTS for path in site.iterdir())
+    if foreign and not (site / MARKER).is_file():
         raise EvalsuiteError.of("site.no_site", site=site, marker=MARKER)
 
 
