@@ -41,12 +41,9 @@ def shares(series):
 
 
 SERIES = (line(), line("mxnet", "NGC MXNet", one=90.0))
+MEMORY = figures.Bilingual(zh="内存", en="Memory")
 STRIPS = (
-    figures.Strip(
-        label=figures.Bilingual(zh="内存", en="Memory"),
-        samples=tuple((i / 2, float(i % 100)) for i in range(200)),
-        mean=50.0,
-    ),
+    figures.Strip(label=MEMORY, samples=tuple((i / 2, float(i % 100)) for i in range(200)), mean=50.0),
     figures.Strip(label="GPU 0", samples=tuple((i / 2, None if 40 < i < 60 else 90.0) for i in range(200)), mean=90.0),
 )
 SWEEP = figures.SweepLine(
@@ -71,6 +68,12 @@ STEP = figures.StepBar(
 CURVE = figures.Curve(name="256", key="pytorch", points=tuple((e, 76 * (1 - math.exp(-e / 9))) for e in range(1, 41)))
 
 
+PANEL = figures.CurvePanel(label="", curves=(CURVE,), unit="%", target=75.0)
+VALUES = {"values": (1.0, 1.01, 0.99), "excluded": (0.7,), "unit": "images/s"}
+REPEATS = figures.Repeats(label="", framework="pytorch", **VALUES)
+PAIR = figures.Dumbbell(label="", framework="pytorch", off=100.0, on=180.0)
+
+
 def every_figure(look=LOOK, label="PyTorch"):
     """One figure of each kind, all with *label* where a name may stand."""
     series = (line(name=label), line("mxnet", "NGC MXNet", partial=True), line("paddle", origin="cited"))
@@ -84,30 +87,16 @@ def every_figure(look=LOOK, label="PyTorch"):
         "efficiency": figures.efficiency(percent, look, id="f6"),
         "time_to_solution": figures.time_to_solution(series, look, id="f7"),
         "utilisation": figures.utilisation((*STRIPS, replace(STRIPS[1], label=label, window=(20, 80))), id="f8"),
-        "repeats": figures.repeats(
-            (
-                figures.Repeats(
-                    label=label, framework="pytorch", values=(1.0, 1.01, 0.99), excluded=(0.7,), unit="images/s"
-                ),
-            ),
-            look,
-            id="f9",
-        ),
+        "repeats": figures.repeats((replace(REPEATS, label=label),), look, id="f9"),
         "bullet": figures.bullet(0.83, 0.8, (0.8, 0.9), id="f11", width=300, ref="c"),
-        "dumbbell": figures.dumbbell(
-            (figures.Dumbbell(label=label, framework="pytorch", off=100.0, on=180.0),), look, id="f12", unit="images/s"
-        ),
+        "dumbbell": figures.dumbbell((replace(PAIR, label=label),), look, id="f12", unit="images/s"),
         "phases": figures.phases((replace(STEP, label=label),), look, id="f13"),
         "phase_shares": figures.phases((STEP,), look, id="f14", share=True),
         "small_multiples": figures.small_multiples(
             (figures.Multiple(label=label, series=percent),) * 4, look, id="f15"
         ),
         "batch_sweep": figures.batch_sweep((replace(SWEEP, name=label),), look, id="f16", unit="images/s"),
-        "convergence": figures.convergence(
-            (figures.CurvePanel(label=label, curves=(replace(CURVE, name=label),), unit="%", target=75.0),),
-            look,
-            id="f17",
-        ),
+        "convergence": figures.convergence((replace(PANEL, label=label),), look, id="f17"),
         "extrapolation": figures.extrapolation(shares(line(name=label)), forecast, look, id="f18", threshold=0.8),
     }
 
@@ -242,29 +231,26 @@ def test_two_scales_are_joined_by_dots_and_three_by_a_line():
     assert "stroke-dasharray" not in connection((1, 2, 4))[0]
 
 
-def test_partial_values_are_hollow_where_others_are_not():
-    mixed = figures.throughput((line(partial=True), line("mxnet", "NGC MXNet")), LOOK, id="p", unit="images/s")
-    alike = figures.throughput((line(partial=True),), LOOK, id="p", unit="images/s")
-
-    assert {*painted(mixed.svg)} == {"fill-surface line-hue-4 mark", "fill-hue-2 line-hue-2 mark"}
-    assert mixed.notes == ("partial",)
-    assert {*painted(alike.svg)} == {"fill-hue-4 line-hue-4 mark"}
-    assert alike.notes == ("all_partial",)
-
-
 @pytest.mark.parametrize(
-    ("origin", "sign"), [("cited", "†"), ("digitised", "‡"), ("extrapolated", "≈"), ("simulated", "≈")]
+    ("changes", "sign", "note", "hollow"),
+    [
+        ({"partial": True}, None, "partial", True),
+        *(({"origin": origin}, sign, origin, False) for origin, sign in (("cited", "†"), ("digitised", "‡"))),
+        *(({"origin": origin}, "≈", origin, True) for origin in ("extrapolated", "simulated")),
+    ],
 )
-def test_what_was_not_measured_here_is_said_once_and_not_beside_each_mark(origin, sign):
-    alone = figures.throughput((line(origin=origin),), LOOK, id="p", unit="images/s")
-    beside = figures.throughput((line(origin=origin), line("mxnet", "MXNet")), LOOK, id="p", unit="images/s")
+def test_partial_values_and_those_not_measured_here_are_said_once_and_hollow_unless_whole(changes, sign, note, hollow):
+    alone, beside = (
+        figures.throughput((line(**changes), *others), LOOK, id="p", unit="images/s")
+        for others in ((), (line("mxnet", "MXNet"),))
+    )
 
-    assert sign not in "".join(texts(alone.svg))
-    assert alone.notes == (f"all_{origin}",)
-    assert texts(beside.svg).count(f"PyTorch {sign}") == 1 and "MXNet" in texts(beside.svg)
-    assert beside.notes == (origin,)
-    # other people's figures are whole values
-    assert ("fill-surface line-hue-4 mark" in painted(beside.svg)) == (sign == "≈")
+    assert (alone.notes, beside.notes) == ((f"all_{note}",), (note,))
+    assert sign is None or (sign not in "".join(texts(alone.svg)) and texts(beside.svg).count(f"PyTorch {sign}") == 1)
+    assert "MXNet" in texts(beside.svg)
+    whole, other = "fill-hue-4 line-hue-4 mark", "fill-hue-2 line-hue-2 mark"
+    assert {*painted(beside.svg)} == {"fill-surface line-hue-4 mark" if hollow else whole, other}
+    assert sign is not None or {*painted(alone.svg)} == {whole}
 
 
 def test_speedup_outlines_the_ideal_for_every_bar_and_draws_no_base():
@@ -445,14 +431,16 @@ def test_an_id_that_html_could_not_carry_is_refused():
         figures.throughput(SERIES, LOOK, id='"><script>', unit="images/s")
 
 
-def test_a_nested_phase_is_not_stacked_twice_and_the_rest_is_other():
+def test_a_nested_phase_is_not_stacked_twice_the_rest_is_other_and_no_communication_is_a_dash():
     figure = figures.phases((STEP,), LOOK, id="p")
+    overlapping = figures.phases((replace(STEP, total=80.0),), LOOK, id="p")
+    alone = replace(STEP, label="1", communication=None)
 
     assert STEP.parts == [("forward", 60.0), ("allreduce", 30.0), ("rest", 10.0)]
     assert ("8", "optimiser", None, None, None) in figure.table.rows
     assert "100.0 ms" in texts(figure.svg)
-    overlapping = figures.phases((replace(STEP, total=80.0),), LOOK, id="p")
     assert [one.notes for one in (figure, overlapping)] == [(), ("overlapping",)]
+    assert figures.phases((alone, STEP), LOOK, id="f").svg.count(">—<") == 1
 
 
 def _luminance(colour):
@@ -517,9 +505,8 @@ def test_any_numbers_and_any_names_make_a_figure(drawn):
 
 @given(st.lists(st.floats(-1e3, 1e3), max_size=12))
 def test_labels_are_moved_apart_and_keep_their_order(wanted):
-    places = sheet.spread(wanted, 16, 0, 300)
+    ordered = [place for _, place in sorted(zip(wanted, sheet.spread(wanted, 16, 0, 300), strict=True))]
 
-    ordered = [place for _, place in sorted(zip(wanted, places, strict=True))]
     assert all(b - a >= 16 - 1e-6 for a, b in pairwise(ordered))
     assert not ordered or (ordered[0] >= -1e-6 and ordered[-1] <= 300 + 1e-6)
 
@@ -633,9 +620,3 @@ def test_a_long_name_at_the_end_of_a_line_is_cut_and_its_value_stays():
 
     labels = [text for text in re.findall(r"<text[^>]*>([^<]*)</text>", found.svg) if "TensorFlow" in text]
     assert len(labels) == 1 and re.search(r"…\s+[\d.,]+$", labels[0])
-
-
-def test_a_step_without_communication_has_a_dash_where_its_share_would_stand():
-    alone = replace(STEP, label="1", communication=None)
-
-    assert figures.phases((alone, STEP), LOOK, id="f").svg.count(">—<") == 1
