@@ -10,6 +10,7 @@ Basis = Literal[
     "own",  # runs of the very case
     "alike",  # of the same script, at another scale or batch size
     "scaled",  # of the same script, in proportion to the work
+    "stated",  # what the spec says of a run
     "others",  # of other scripts: enough for the time left, no price
 ]
 
@@ -27,13 +28,16 @@ class Price:
     unknown: int
     seconds: float | None  # in sequence; None: some are unknown
     device_hours: float | None
+    node_hours: float | None
     basis: Basis | None  # the weakest among the runs
 
 
 class Estimate:
     """By each case's own mean, else that of runs like it, else of all."""
 
-    def __init__(self, known: Sequence[tuple[Run, float]] = ()) -> None:
+    def __init__(self, known: Sequence[tuple[Run, float]] = (), stated_s: float | None = None) -> None:
+        """*stated_s*: of a run where nothing like it has ended."""
+        self._stated_s = stated_s
         self._sums: dict[Hashable, tuple[float, int]] = {}
         for run, seconds in known:
             self.add(run, seconds)
@@ -45,6 +49,8 @@ class Estimate:
 
     def expected(self, run: Run) -> Expected | None:
         for basis, alike in _alike(run.case):
+            if basis == "others" and self._stated_s is not None:
+                return Expected(seconds=self._stated_s, basis="stated")
             if alike in self._sums:
                 total, runs = self._sums[alike]
                 work = _work(run.case) if basis == "scaled" else 1
@@ -68,22 +74,21 @@ class Estimate:
         return tuple(self._price(framework, theirs) for framework, theirs in by_framework.items())
 
     def _price(self, framework: str, runs: Sequence[Run]) -> Price:
-        found = [(run.case.total_devices, self.expected(run)) for run in runs]
-        known = [
-            (devices, expected) for devices, expected in found if expected is not None and expected.basis != "others"
-        ]
+        found = [(run.case, self.expected(run)) for run in runs]
+        known = [(case, expected) for case, expected in found if expected is not None and expected.basis != "others"]
         whole = len(known) == len(found)
         return Price(
             framework=framework,
             runs=len(runs),
             unknown=len(found) - len(known),
             seconds=sum(expected.seconds for _, expected in known) if whole else None,
-            device_hours=sum(devices * expected.seconds for devices, expected in known) / 3600 if whole else None,
+            device_hours=sum(case.total_devices * each.seconds for case, each in known) / 3600 if whole else None,
+            node_hours=sum(case.nodes * each.seconds for case, each in known) / 3600 if whole else None,
             basis=max((expected.basis for _, expected in known), key=WEAKEST_LAST.index, default=None),
         )
 
 
-WEAKEST_LAST: tuple[Basis, ...] = ("own", "alike", "scaled", "others")
+WEAKEST_LAST: tuple[Basis, ...] = ("own", "alike", "scaled", "stated", "others")
 SIZES = {"image_size": 2, "sequence_length": 1}  # option → the power with which a step grows with it
 
 

@@ -61,6 +61,8 @@ class Spec:
     repeats: int = 5
     most_repeats: int | None = None  # of a case that fewer leave undecided; None: *repeats*
     timeout_s: float = 3600.0
+    expected_run_s: float | None = None  # of a run that nothing is known of; None: its price is unknown
+    price_per_node_hour: tuple[float, str] | None = None  # amount, currency
     cores_per_device: int | None = None  # of a CPU device; None: what the machine has for each
     retries: int = 2
     max_device_hours: float | None = None  # None: as many as it takes
@@ -258,6 +260,14 @@ def device_hours(text: str | float) -> float:
     return hours
 
 
+def price(text: str) -> tuple[float, str]:
+    """`180 CNY` → amount, currency."""
+    found = re.fullmatch(r"([0-9]{1,7}(?:\.[0-9]{1,2})?) ([A-Z]{3})", text)
+    if not found:
+        raise EvalsuiteError(decode.refusal(text, decode.message("price")))
+    return float(found[1]), found[2]
+
+
 def seed(text: str | int) -> int:
     if not re.fullmatch(r"[0-9]{1,9}", str(text)):
         raise EvalsuiteError.of("plan.seed", text=text)
@@ -315,6 +325,8 @@ class _SpecFile(_Part):
     memory_gb_per_device: Annotated[float, From(float, memory_gb)] | None = None
     repeats: Annotated[dict[str, Any], From(int | str, _repeats)] | None = None
     timeout_s: Annotated[float, From(Annotated[int, between(1, MOST_SECONDS)], float)] | None = None
+    expected_run_s: Annotated[float, From(Annotated[int, between(1, MOST_SECONDS)], float)] | None = None
+    price_per_node_hour: Annotated[tuple[float, str], From(str, price)] | None = None
     cores_per_device: Annotated[int, From(int, cores)] | None = None
     seed: Seed | None = None
     retries: Retries | None = None

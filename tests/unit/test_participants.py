@@ -133,3 +133,20 @@ def test_two_of_one_framework_have_adapters_of_their_own():
     assert found["Paddle_2"].title == "Paddle 2" and found["paddlepaddle"] is known["paddlepaddle"]
     with pytest.raises(EvalsuiteError, match="recipe"):
         participants.with_participants(known, [participants.read_text("framework=mxnet,recipe=x,image=y", "here")])
+
+
+def test_what_is_not_known_yet_is_priced_by_what_the_spec_says(planned, tmp_path, capsys):
+    planned(HEAD + 'expected_run_s = 360\nprice_per_node_hour = "180 CNY"\n' + TABLES)
+
+    cli.main(["plan", "--spec", str(tmp_path / "lab.toml"), "--hosts", "a:8,b:8"])
+
+    # 9 cases of 2 repeats of 0.1 h: 3 at 1 node × 1, 3 at 1 × 8, 3 at 2 × 8
+    last = capsys.readouterr().out.splitlines()[-1]
+    assert "1 h 48 min" in last and "15.00 device-hours, 2.40 node-hours, about 432 CNY" in last
+
+
+def test_a_price_without_a_currency_is_refused(planned):
+    code, error = planned(HEAD + 'price_per_node_hour = "180"\n' + TABLES)
+
+    assert code == Exit.USAGE
+    assert 'price_per_node_hour: got "180"; expected an amount and a currency' in error

@@ -15,19 +15,19 @@ FILES = sorted(paths.PACKAGE.rglob("*.py"))
 CEILINGS = {  # package → lines at most; "" are the modules beside the packages
     "": 4600,
     "agent": 1850,
-    "commands": 5890,
+    "commands": 5930,
     "importing": 1300,
     "launch": 3950,
     "logs": 9300,
     "machine": 1800,
-    "plan": 3060,
+    "plan": 3120,
     "report": 14600,
     "results": 7500,
     "runs": 1620,
     "schedulers": 300,
     "site": 1150,
 }
-WHOLE = 56_600
+WHOLE = 57_000
 LONGEST_FUNCTION = 60
 FULLEST_FOLDER = 24
 

@@ -14,6 +14,7 @@ from evalsuite.logs import catalogue
 from evalsuite.model import Run
 from evalsuite.plan.estimate import Estimate, Price
 from evalsuite.plan.plan import Plan
+from evalsuite.plan.spec import Spec
 from evalsuite.runs import trials
 from evalsuite.runs.store import RunFolder, Store
 
@@ -26,7 +27,7 @@ def estimate(plan: Plan, store: Store, left: Iterable[Run]) -> Estimate:
     known = dict(_durations(store.folder(run) for run in plan.runs if ended(run)))
     if {run.case for run in left} - {run.case for run in known}:
         known |= dict(_durations(store.finished()[:MOST_READ]))
-    return Estimate(list(known.items()))
+    return Estimate(list(known.items()), plan.spec.expected_run_s)
 
 
 def _durations(folders: Iterable[RunFolder]) -> Iterator[tuple[Run, float]]:
@@ -47,7 +48,7 @@ def sentences(plan: Plan, place: Place, options: Options, left: Sequence[Run]) -
     seconds = [price.seconds for price in prices if price.seconds is not None]
     hours = _device_hours(prices)
     key = "plan.left" if not seconds or len(seconds) == len(prices) else "plan.left_partly"
-    cost = say("plan.cost", hours=_hours(hours)) if seconds else ""
+    cost = _cost(plan.spec, prices) if seconds else ""
     time = duration(sum(seconds)) if seconds else say("plan.unknown_time")
     yield say(key, missing=len(left), runs=len(plan.runs), time=time, cost=cost)
     trial_prices = search_prices(plan, place, options)
@@ -57,6 +58,16 @@ def sentences(plan: Plan, place: Place, options: Options, left: Sequence[Run]) -
         yield say("plan.beyond_limit", limit=f"{limit:g}")
     if unmade := _unmade_environments(plan, options, left):
         yield say("plan.not_made_yet", frameworks=", ".join(unmade))
+
+
+def _cost(spec: Spec, prices: Sequence[Price]) -> str:
+    """Device-hours, node-hours and, where the spec says what one of those costs, the price of *prices*."""
+    nodes = sum(one.node_hours or 0.0 for one in prices)
+    words = say("plan.cost", hours=_hours(_device_hours(prices))) + say("plan.node_hours", hours=_hours(nodes))
+    if spec.price_per_node_hour is None:
+        return words
+    amount, currency = spec.price_per_node_hour
+    return words + say("plan.amount", amount=f"{amount * nodes:,.0f}", currency=currency)
 
 
 def search_sentences(plan: Plan, prices: Sequence[Price]) -> Iterator[str]:
