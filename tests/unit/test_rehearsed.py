@@ -1,7 +1,11 @@
 """Each rehearsal of the house: its log still shows the steps that its evidence says, and nothing takes it for more."""
 
+import json
+from dataclasses import replace
+
 import pytest
 
+from evalsuite.cli import main
 from evalsuite.errors import EvalsuiteError
 from evalsuite.files import sha256
 from evalsuite.logs import catalogue, reading
@@ -50,6 +54,37 @@ def test_evidence_is_about_a_recipe_of_the_house(one):
 
     assert (one.model, recipe.kind) == (recipe.model, "official")
     assert one.scales
+
+
+@pytest.mark.parametrize("one", FOUND[:1], ids=lambda one: f"{one.framework}/{one.recipe}")
+def test_evidence_holds_as_long_as_the_recipe_starts_the_same(one):
+    recipe = ADAPTERS[one.framework].recipe(one.recipe)
+    asked = {scale: recipe.command(evidence.case(one, scale)) for scale in one.scales}
+    scales = {
+        scale: replace(seen, command=asked[scale].argv, environment=asked[scale].environment)
+        for scale, seen in one.scales.items()
+    }
+    now = replace(one, scales=scales)
+
+    def other(case):
+        return replace(recipe.command(case), argv=(*recipe.command(case).argv, "--more"))
+
+    assert evidence.current(now, recipe) == now
+    assert evidence.current(now, replace(recipe, command=other)) is None
+    assert evidence.current(replace(now, origin="https://example.org/a/b at 0123"), recipe) is None
+
+
+def test_the_listing_names_the_four_levels(capsys):
+    main(["adapters", "--json"])
+    found = {f"{one['framework']}/{one['recipe']}": one["verification"] for one in json.loads(capsys.readouterr().out)}
+
+    levels = {name: one["level"] for name, one in found.items()}
+    assert set(levels.values()) <= {"our own", "unchecked", "arguments checked", "rehearsed", "ran here"}
+    for one in FOUND:
+        still = evidence.of_recipe(one.framework, ADAPTERS[one.framework].recipe(one.recipe))
+        name = f"{one.framework}/{one.recipe}"
+        assert (levels[name] in ("rehearsed", "ran here")) or still is None
+        assert ("rehearsed_steps" in found[name]) == (still is not None)
 
 
 def test_every_kept_log_belongs_to_evidence():
