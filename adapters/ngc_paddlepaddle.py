@@ -27,10 +27,11 @@ def _resnet50(case: Case) -> Command:
 
 
 def _bert(case: Case) -> Command:
+    """It reads LDDL's Parquet (run_pretraining.py:28 and 71)."""
     return Command(
         argv=(
             *launchers.paddle_launch(case),
-            *("{checkout}/PaddlePaddle/LanguageModeling/BERT/run_pretraining.py", "--input-dir", "{data}/bert-hdf5"),
+            *("{checkout}/PaddlePaddle/LanguageModeling/BERT/run_pretraining.py", "--input-dir", "{data}/bert-lddl"),
             *("--vocab-file", "{data}/bert-base-uncased/vocab.txt", "--output-dir", "{scratch}/out"),
             *("--bert-model", "bert-base-uncased", "--batch-size", str(case.batch_per_device)),
             *("--max-seq-length", "128", "--max-predictions-per-seq", "20"),

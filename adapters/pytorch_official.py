@@ -33,7 +33,8 @@ TITAN_NEEDS = (  # of its pyproject.toml
     *("torch==2.13.0", "datasets==4.7.0", "tokenizers==0.23.3", "safetensors==0.8.0", "tyro==1.0.17"),
     *("tensorboard==2.20.0", "einops==0.8.2", "pillow==11.1.0"),
 )
-# llama3_8b reads ./assets/hf/Llama-3.1-8B and streams allenai/c4 (config_registry.py:202, text_datasets.py:162).
+# llama3_8b reads ./assets/hf/Llama-3.1-8B and streams allenai/c4 (config_registry.py:202, text_datasets.py:162), and
+# writes a trace of every hundredth step (config_registry.py:204), which would lie in the measured ones.
 LOCAL_LLAMA3 = """\
 from torchtitan.models.llama3 import config_registry
 
@@ -42,6 +43,7 @@ def llama3_8b():
     config = config_registry.llama3_8b()
     config.hf_assets_path = "{data}/Llama-3.1-8B"
     config.dataloader.dataset.dataset.source.path = "{data}/c4"
+    config.profiler.enable_profiling = False
     return config
 """
 OFFLINE = {"HF_HUB_OFFLINE": "1", "HF_HOME": "{scratch}/huggingface"}  # a hub that does not answer stops no start
@@ -165,12 +167,14 @@ def _torchtitan(case: Case) -> Command:
 
 
 def _torchtitan_022(case: Case) -> Command:
+    """Its configuration writes a trace of every hundredth step (llama3_8b.toml:8)."""
     config = "{checkout}/torchtitan/models/llama3/train_configs/llama3_8b.toml"
     return Command(
         argv=(
             *launchers.torchrun(case),
             *("-m", "torchtitan.train", "--job.config_file", config),
             *("--training.steps", str(case.protocol.total_steps), "--metrics.log_freq", "1"),
+            *("--profiling.profile_freq", "1000000"),
             *("--training.local_batch_size", str(case.batch_per_device), "--training.seq_len", "8192"),
             *("--model.hf_assets_path", "{data}/Llama-3.1-8B", "--training.dataset_path", "{data}/c4"),
             *(("--compile.enable",) if case.xla else ()),

@@ -12,7 +12,7 @@ from evalsuite.model import Case, Protocol
 from evalsuite.placeholders import fill, find_quoted_numbers
 from evalsuite.plan import repositories
 from tests import goldens
-from tools.recipe_cases import SCALES, base, points
+from tools.recipe_cases import SCALES, base, draw, points
 
 PLACEHOLDERS = {*placeholders.BY_PLAN, *placeholders.BY_AGENT}
 ADAPTERS = registry.discover()
@@ -114,6 +114,16 @@ def test_what_carries_gradients_between_gpus_is_built_with_nccl(framework, recip
     if any(pin.startswith("bluefog==") for pin in recipe.built):
         assert ("BLUEFOG_WITH_NCCL", "1") in asked and "nvcc" in recipe.programs("gpu")
     assert "NCCL" not in str(recipe.variables_of_build("cpu"))
+
+
+def test_a_seed_draws_the_same_lines_to_be_read_one_of_each_recipe():
+    first, again = (list(draw("2x8", 12, "22")) for _ in range(2))
+
+    assert [(name, recipe.name, words) for name, recipe, words, _ in first] == [
+        (name, recipe.name, words) for name, recipe, words, _ in again
+    ]
+    assert len({(name, recipe.name) for name, recipe, _, _ in first}) == 12
+    assert all(case.scale == "2x8" and recipe.refusal(case) is None for _, recipe, _, case in first)
 
 
 def numbers(recipe, case, flag):
