@@ -25,11 +25,17 @@ def _configuration(case: Case) -> str:
     )
 
 
+# "h1:8,h2:8" as DeepSpeed reads it (launcher/runner.py: fetch_hostfile): "h1 slots=8", a line each
+WITH_HOSTFILE = """echo "$1" | tr , '\\n' | sed 's/:/ slots=/' > hostfile && shift && exec "$@\""""
+
+
 def _command(case: Case) -> Command:
+    """The vocabulary comes from the network (tokenization_gpt2.py:37), whichever loader is chosen."""
     tensor = case.option("tensor_parallel", "1")
-    among = ("--hostfile", "{data}/hostfile", "--num_nodes", str(case.nodes)) if case.nodes > 1 else ()
+    among = ("--hostfile", "hostfile", "--num_nodes", str(case.nodes)) if case.nodes > 1 else ()
     return Command(
         argv=(
+            *(("sh", "-c", WITH_HOSTFILE, "sh", "{hosts_slots}") if case.nodes > 1 else ()),
             *("{bin}/deepspeed", *among, "--num_gpus", str(case.devices_per_node)),
             *("--master_addr", "{master_addr}", "--master_port", "{master_port}"),
             *("{checkout}/Megatron-LM/pretrain_gpt2.py", "--model-parallel-size", tensor),

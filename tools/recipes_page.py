@@ -96,7 +96,6 @@ A recipe that reads data looks for these folders (or links) in `$EVALSUITE_DATA`
 | folder | holds | made of the public original by | about | read by |
 |---|---|---|--:|---|
 """
-HOSTFILE = "| `hostfile` | a DeepSpeed host file: `host slots=8` a line | writing it | | {readers} |\n"
 SOURCES = """
 What the made-up items take the place of, and how many there are of each size (training and validation):
 
@@ -242,7 +241,6 @@ def _data(official) -> str:
         f"{', '.join(sorted(readers.get(name, ['no recipe yet'])))} |\n"
         for name, each in data_sets.declared().data_sets.items()
     ]
-    rows.append(HOSTFILE.format(readers=", ".join(sorted(readers["hostfile"]))))
     return "".join((DATA, *rows, SOURCES, *(_source(*each) for each in data_sets.declared().sources.items())))
 
 

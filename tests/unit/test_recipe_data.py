@@ -1,6 +1,7 @@
 """Where the official scripts look for their data: below the user's data root, whatever the case."""
 
 import re
+import subprocess
 
 import pytest
 
@@ -53,7 +54,7 @@ def test_a_script_that_reads_data_is_given_a_data_set_that_is_declared(framework
         stated = recipe.stated(case).get("data")
         if stated not in (None, *MADE_BY_THE_SCRIPT):
             assert names, f"the script trains on {stated}, which no data set of the command holds"
-        assert set(names) <= {*data_sets.declared().data_sets, "hostfile"}
+        assert set(names) <= data_sets.declared().data_sets.keys()
 
 
 @pytest.mark.parametrize(("framework", "recipe"), OFFICIAL, ids=IDS)
@@ -63,3 +64,14 @@ def test_links_lead_to_data_and_lie_inside_the_folder_of_the_run(framework, reci
             assert target.startswith("{data}/")
             assert not name.startswith("/")
             assert ".." not in name.split("/")
+
+
+def test_deepspeed_finds_its_hosts_in_a_file_that_is_made_of_the_launchers(tmp_path):
+    recipe = registry.discover()["deepspeed"].recipe("gpt2-2020")
+    command = recipe.command(base("deepspeed", recipe).at_scale(2, 8))
+
+    shell = [word.replace("{hosts_slots}", "h1:8,h2:8") for word in command.argv[:5]]
+    subprocess.run([*shell, "true"], cwd=tmp_path, check=True)
+
+    assert (tmp_path / "hostfile").read_text() == "h1 slots=8\nh2 slots=8\n"
+    assert command.argv[command.argv.index("--hostfile") + 1] == "hostfile"
