@@ -277,9 +277,9 @@ COUNTER = """
 import ast, importlib, json, sys
 from pathlib import Path
 house = Path.cwd() / "evalsuite"
-parse = next(file for file in sorted((house / "commands").rglob("*.py")) if file.stem in ("parse", "parse_"))
+parses = [file for file in sorted((house / "commands").rglob("*.py")) if file.stem in ("parse", "parse_")]
 read = next(getattr(importlib.import_module(node.module), alias.name)
-            for node in ast.walk(ast.parse(parse.read_text("utf-8")))
+            for file in parses for node in ast.walk(ast.parse(file.read_text("utf-8")))
             if isinstance(node, ast.ImportFrom) and node.module.startswith("evalsuite.logs")
             for alias in node.names if alias.name.startswith("read_"))
 catalogue = next(file for file in sorted((house / "logs").rglob("catalogue.py")))
