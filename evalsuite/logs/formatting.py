@@ -1,4 +1,4 @@
-"""How counts and rates are written in a sentence about a log."""
+"""How rates are written in a sentence about a log."""
 
 
 def rate(value: float) -> str:
@@ -7,8 +7,3 @@ def rate(value: float) -> str:
         return f"{value:,.2f}"
     power = int(f"{value:.2e}".partition("e")[2])  # of what it is rounded to: 0.9996 is 1.00
     return f"{value:.{2 - power}f}"
-
-
-def counted(number: int, noun: str) -> str:
-    """`1, "device"` → "1 device"; `8, "device"` → "8 devices"."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -80,6 +80,7 @@ class Scan:
         before, behind = len(self.records), 0 if self._full else None
         if not self._full:
             behind = self._extractor.extend(self.records, chunk, self._enough.steps)
+            self._full = behind is not None
         more = 0 if behind is None else count(chunk.text[behind:], self.dialect.step)
         self.uncollected += more
         reports = len(self.records) - before

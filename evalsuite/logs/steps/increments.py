@@ -133,6 +133,9 @@ def _increment(record: Record, before: Increment | None, base: int, usual: int, 
     new_epoch = new_epoch and not dialect.per_epoch
     cumulative = dialect.averaging == "cumulative"
     mean_s, stamp, items = record.mean_s, record.stamp_s, record.items
+    began = before.stamp_s if before else None
+    if stamp is not None and began is not None and stamp < began - HALF_DAY_S:
+        stamp += DAY_S * round((began - stamp) / DAY_S)  # the time of day has passed midnight
     alone_s = record.step_s if steps == 1 or mean_s is None else None  # a mean tells more
     mean = None
     if cumulative or (mean_s is not None and alone_s is None):
@@ -142,7 +145,7 @@ def _increment(record: Record, before: Increment | None, base: int, usual: int, 
         index * dialect.each,
         steps * dialect.each,
         record.gap or new_epoch,
-        stamp if stamp is None or before is None else _unwrapped(stamp, before.stamp_s),
+        stamp,
         _seconds(record, before, mean) if alone_s is None else alone_s * steps,
         mean.rate() if cumulative and mean is not None else record.rate,
         items if items is None and record.consumed is None else _items(record, before, steps, dialect),
@@ -183,13 +186,6 @@ def _numbers(
         return before.step // each + rest + step, max(1, min(step, int(own or step)))
     steps = max(1, step - max(1, (before.record.step or 0) + base))
     return before.step // each + steps, steps
-
-
-def _unwrapped(stamp: float, before: float | None) -> float:
-    """A day later where the time of day has passed midnight."""
-    if before is None or stamp >= before - HALF_DAY_S:
-        return stamp
-    return stamp + DAY_S * round((before - stamp) / DAY_S)
 
 
 class _Mean:

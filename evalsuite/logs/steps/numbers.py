@@ -17,7 +17,7 @@ from evalsuite.logs.steps.window import Span, Timing, span
 from evalsuite.logs.text.arrivals import Arrival
 from evalsuite.logs.text.intact import ALTERED
 from evalsuite.logs.text.logfile import Unreadable
-from evalsuite.logs.text.records import Record, enough, positive
+from evalsuite.logs.text.records import Record, positive
 from evalsuite.model import RATES, TIMES, Finding, Protocol, Step, Throughput, Window
 
 DOUBT = BatchDoubted.limit  # times between clock and printed rate: the batch must be wrong
@@ -40,7 +40,7 @@ class Given:
 
 @dataclass
 class WindowFull:
-    """Do the records of a scan fill the window? A quick answer for plain logs, else that of the window itself."""
+    """Do the records of a scan fill the window? Asked where they are not *steps* of one epoch, which surely do."""
 
     dialect: Dialect
     given: Given
@@ -49,7 +49,7 @@ class WindowFull:
     _judged: int = 0
 
     def __call__(self, scan: Scan) -> bool:
-        if enough(scan.records, self.steps) or len(scan.records) > MAX_RECORDS:
+        if len(scan.records) > MAX_RECORDS:
             return True
         first, last = scan.records[0], scan.records[-1]
         numbered = last.step is not None and last.epoch == first.epoch
@@ -120,7 +120,8 @@ def compute_numbers(run: Pass) -> Numbers:
     """Of the candidates (batch given or printed, scope declared or proven) the first without contradiction."""
     numbers = _choose_scope(run, run.given.known)
     stated = not run.given.case and run.given.known.batch_per_device is not None
-    if stated and (doubt := _batch_doubt(numbers)):
+    printed_too = "batch_per_device" in run.said or "global_batch" in run.said
+    if stated and not printed_too and (doubt := _batch_doubt(numbers)):
         printed = _choose_scope(run, replace(run.given.known, batch_per_device=None))
         if printed.throughput or printed.final:
             numbers = replace(printed, findings=(doubt,))
@@ -196,10 +197,8 @@ def _batch_doubt(numbers: Numbers) -> Finding | None:
 
     Where both are apart by the number of devices, it may be the scope instead.
     """
-    measured, devices, said = numbers.throughput, numbers.facts.devices, numbers.run.said
+    measured, devices = numbers.throughput, numbers.facts.devices
     if measured is None or measured.items_per_s is None or measured.window is None or measured.method == RATES:
-        return None
-    if "batch_per_device" in said or "global_batch" in said:
         return None
     rated = any(record.rate is not None for record in numbers.run.records)
     total = numbers.final if numbers.run.dialect.scope == "global" else None

@@ -174,14 +174,12 @@ def _share(earlier: Step, before: Step, step: Step) -> float | None:
     """Of the items of the step *before*, by printed rates and stamps."""
     if not earlier.steps == before.steps == step.steps or before.after_pause or step.after_pause:
         return None
-    usual, own = _items_by_rate(earlier, before), _items_by_rate(before, step)
-    return None if usual is None or own is None else own / usual
-
-
-def _items_by_rate(before: Step, step: Step) -> float | None:
-    if step.items_per_s is None or step.stamp_s is None or before.stamp_s is None:
-        return None
-    return step.items_per_s * (step.stamp_s - before.stamp_s) or None
+    items = []
+    for first, last in ((earlier, before), (before, step)):
+        if last.items_per_s is None or last.stamp_s is None or first.stamp_s is None:
+            return None
+        items.append(last.items_per_s * (last.stamp_s - first.stamp_s))
+    return items[1] / items[0] if all(items) else None
 
 
 # what a step says

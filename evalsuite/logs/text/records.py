@@ -58,7 +58,7 @@ def place(record: Record) -> tuple[int, int] | None:
     return (record.epoch or 0, record.step or 0)
 
 
-def enough(found: list[Record], steps: int) -> bool:
+def _cover(found: list[Record], steps: int) -> bool:
     """Do they cover *steps* of one epoch, in enough reports for a log that prints rarely?"""
     first, last = found[0], found[-1]
     if first.step is None or last.step is None or first.epoch != last.epoch or last.step - first.step < steps:
@@ -370,7 +370,7 @@ class Extractor:
             if start and text[start - 1] != _NEWLINE:
                 _read_lead(text, start, values)
             found.append(tuple.__new__(Record, values))  # half of what Record(…) costs
-            if steps is not None and enough(found, steps):
+            if steps is not None and _cover(found, steps):
                 return match.end()
         self._paused = self._paused or bool(pauses)
         return None
