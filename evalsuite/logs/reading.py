@@ -14,7 +14,7 @@ from evalsuite.logs import catalogue
 from evalsuite.logs.recognition import recognise
 from evalsuite.logs.scan import failures
 from evalsuite.logs.scan.failures import Failure
-from evalsuite.logs.status import status as status_room
+from evalsuite.logs.status import FINAL, explain_grade, find_doubt, grade, has_trained, judge_status, unfinished
 from evalsuite.logs.steps.merging import Facts, contradictions
 from evalsuite.logs.steps.numbers import Given, Numbers, measure_logs
 from evalsuite.logs.text.arrivals import Arrival, read_arrivals
@@ -61,7 +61,7 @@ class Reading:
     def certainty_reason(self) -> str:
         if self.certainty is None or self.throughput is None:
             return ""
-        return status_room.explain_grade(self.certainty, self.throughput)
+        return explain_grade(self.certainty, self.throughput)
 
 
 def read_run(
@@ -126,21 +126,21 @@ def _read(
 def _judge(numbers: Numbers) -> Reading:
     run, found, told, final = numbers.run, numbers.merged, numbers.facts, numbers.final
     if numbers.throughput is None and final is not None:
-        total = Throughput(items_per_s=final, unit=run.dialect.unit, method=status_room.FINAL, window=None)
+        total = Throughput(items_per_s=final, unit=run.dialect.unit, method=FINAL, window=None)
         numbers = replace(numbers, throughput=total)
     measured = numbers.throughput
     endings = [lines for scan in run.scans if (lines := scan.behind.lines())]
     failure = next((hit for lines in endings if (hit := failures.failure(lines))), None)
-    at_exit = failure if failure and status_room.has_trained(numbers) else None
+    at_exit = failure if failure and has_trained(numbers) else None
     findings = tuple(_findings(numbers, at_exit))
-    status, reason = status_room.status(numbers, None if at_exit else failure)
-    doubt = None if measured is None else status_room.doubt(numbers, measured)
+    status, reason = judge_status(numbers, None if at_exit else failure)
+    doubt = None if measured is None else find_doubt(numbers, measured)
     if doubt is not None:
         measured = None if measured is None else replace(measured, items_per_s=None)
         status, reason = (status, reason) if status == "failed" else ("doubtful", doubt)
-    sure = None if measured is None or measured.items_per_s is None else status_room.grade(measured, findings)
+    sure = None if measured is None or measured.items_per_s is None else grade(measured, findings)
     batches = {name: positive(run.said.get(name)) for name in ("global_batch", "accumulation")}  # what no case has
-    stop = status_room.unfinished(run) if status == "incomplete" else None
+    stop = unfinished(run) if status == "incomplete" else None
     window = measured.window if measured else None
     parts = (scan.timers.breakdown(window) for scan in run.scans)
     scored = (scan.scores.scores(arrival) for scan, arrival in zip(run.scans, run.arrivals, strict=True) if scan.scores)

@@ -39,7 +39,7 @@ _FIGURE = {
 }
 
 
-def status(numbers: Numbers, failure: failures.Failure | None) -> tuple[Status, str]:
+def judge_status(numbers: Numbers, failure: failures.Failure | None) -> tuple[Status, str]:
     """With the reason why it is no better; *failure*: what ended the training before it was done."""
     run, steps, measured = numbers.run, numbers.merged.steps, numbers.throughput
     if failure is not None:
@@ -187,7 +187,7 @@ def explain_grade(certainty: Certainty, measured: Throughput) -> Message:
     return Message("logs.sure_differ", clock=name, other=second, share=100 * apart)
 
 
-def doubt(numbers: Numbers, measured: Throughput) -> str | None:
+def find_doubt(numbers: Numbers, measured: Throughput) -> str | None:
     """Two figures that contradict each other and what could explain their ratio; None if nothing denies *measured*."""
     far = [one for one in measured.findings if isinstance(one, ClockDisagrees) and _factor(one) >= FAR]
     if far:
