@@ -115,7 +115,7 @@ def _explain_silence(paths: Sequence[Path], dialects: Iterable[Dialect]) -> Unre
         return Unreadable(Message("logs.parse_none"))
     nothing, skipped = True, 0
     for path in paths:
-        quiet = Quiet(((), ()))
+        quiet = Quiet()
         for chunk in chunks(path):
             if nothing and (other := kind(chunk.text)):
                 return Unreadable(Message("logs.parse_other", other=other))

@@ -18,7 +18,7 @@ CEILINGS = {  # package → lines at most; "" are the modules beside the package
     "commands": 5930,
     "importing": 1300,
     "launch": 3950,
-    "logs": 9300,
+    "logs": 9100,
     "machine": 1800,
     "plan": 3120,
     "report": 14600,

@@ -98,7 +98,7 @@ class Scan:
 class Quiet:
     """The text after the last sign of training: its first and last chunks, in bounded memory."""
 
-    signs: tuple[tuple[Line, ...], tuple[Line, ...]]  # step lines, others
+    signs: tuple[tuple[Line, ...], tuple[Line, ...]] = ((), ())  # step lines, others
     _first: list[Chunk] = field(default_factory=list)
     _last: deque[Chunk] = field(default_factory=partial(deque, maxlen=QUIET_CHUNKS))
 
