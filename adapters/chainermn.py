@@ -82,7 +82,7 @@ ADAPTER = Adapter(
             dialect="chainer_progress",
             command=_mnist,
             spawn="once",
-            options={},
+            options={"image_size": ("28",)},
             facts={  # train_mnist.py:90, 96 and 102; images lie in memory as rows of 784 numbers
                 "optimiser": "adam",
                 "clipping": "none",

@@ -40,7 +40,7 @@ def _recipe(name: str, model: str, module: str) -> Recipe:
         dialect="elasticdl",
         command=_train(module),
         spawn="once",
-        options={},
+        options={"image_size": ("32",)},
         facts={  # cifar10_resnet50.py:43, cifar10_mobilenetv2.py:42, data_parser.py:26
             "optimiser": "sgd without momentum",
             "clipping": "none",

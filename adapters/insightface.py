@@ -102,6 +102,7 @@ def _arcface_torch(case: Case) -> Command:
     )
 
 
+FACE_IMAGES = {"image_size": ("112",)}  # the only one
 ADAPTER = Adapter(
     name="insightface",
     title="InsightFace",
@@ -113,7 +114,7 @@ ADAPTER = Adapter(
             dialect="mxnet_speedometer",
             command=_arcface_mxnet,
             unsupported=_one_node,
-            options={"classifier": ("data", "model")},
+            options={**FACE_IMAGES, "classifier": ("data", "model")},
             # train.py:356 and 264, sample_config.py:118; the layout is the axis "classifier"
             facts={**FACES, "data": "emore"},
             amp="",
@@ -133,7 +134,7 @@ ADAPTER = Adapter(
             dialect="insightface_partial_fc",
             command=_partial_fc,
             spawn="once",
-            options={},
+            options=FACE_IMAGES,
             # train_memory.py:96 and 124, default.py:18 and 60
             facts={**FACES, "data": "glint360k", "parallel_layout": SPLIT_CLASSIFIER},
             amp="",
@@ -159,7 +160,7 @@ ADAPTER = Adapter(
             dialect="insightface",
             command=_arcface_torch,
             builds_in_checkout=True,  # its configuration lies there
-            options={},
+            options=FACE_IMAGES,
             # train_v2.py:98, 116, 121 and 189, dataset.py:179: float images of one random array
             facts={**FACES, "clipping": "5.0", "data": "synthetic", "parallel_layout": SPLIT_CLASSIFIER},
             amp="native autocast, dynamic loss scale",

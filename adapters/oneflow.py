@@ -389,7 +389,7 @@ ADAPTER = Adapter(
                 checkout="oneflow-face",
                 dialect="insightface",
                 command=_face,
-                options={},
+                options={"image_size": ("112",)},
                 unsupported=_face_unsupported,
                 # function.py:61, 105 and 168, ms1V3_r100.py:11 and 17
                 facts={**FACES, "data": "ms1mv3", "parallel_layout": SPLIT_CLASSIFIER},

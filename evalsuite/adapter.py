@@ -114,13 +114,15 @@ class Recipe:
         """The axes of a spec that concern this recipe.
 
         *preset*: axes of our own profiles, dropped where the recipe does not declare them. The size of the input is
-        always there, if need be the default: it is part of the case.
+        always there, if need be the default: it is part of the case. A profile's gives way to the only one of a script.
         """
         declared = self.options or {}
         no_images = self.options is not None and self.unit != "images/s" and "image_size" not in declared
         # A recipe without an axis for the size trains at one size; another is refused.
         one_size = {"image_size"} if self.options is not None and not no_images else set()
         left_out = set(preset) - declared.keys() - one_size | ({"image_size"} if no_images else set())
+        asked, own = dict(options).get("image_size"), declared.get("image_size")
+        left_out |= {"image_size"} & set(preset) if own and asked not in own else set()
         given = {name: value for name, value in options if name not in left_out}
         sizes = {name: (*declared[name], default)[0] for name, default in INPUT_SIZES.items() if name in declared}
         return tuple(sorted({**sizes, **given}.items()))

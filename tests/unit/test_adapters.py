@@ -11,6 +11,7 @@ import pytest
 from evalsuite import paths, placeholders, registry
 from evalsuite.errors import EvalsuiteError
 from evalsuite.model import Case, Protocol
+from evalsuite.plan import spec
 from tests import goldens, sources
 
 ADAPTERS = registry.discover()
@@ -265,3 +266,15 @@ def test_a_module_without_an_adapter_is_named_with_where_to_look(tmp_path):
 
     with pytest.raises(EvalsuiteError, match=r"empty\.py: the module has no ADAPTER.*adding-a-framework"):
         registry.discover([tmp_path])
+
+
+def test_a_profile_gives_each_script_the_only_size_of_its_images():
+    full = spec.profile("full")
+    sizes = {
+        recipe.model: dict(recipe.meant(full.options, full.preset)).get("image_size")
+        for adapter in registry.discover().values()
+        for recipe in adapter.recipes
+    }
+
+    assert (sizes["face_r100"], sizes["mnist_mlp"], sizes["resnet50_cifar10"]) == ("112", "28", "32")
+    assert (sizes["resnet50_v1.5"], sizes["bert_base"]) == ("224", None)
