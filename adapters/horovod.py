@@ -18,7 +18,7 @@ NEEDED = (
 )
 CONTROLLER = {"controller": ("gloo", "mpi")}
 LOOSE = {"fp16_allreduce": ("off", "on")}  # what is sent; the training stays in fp32
-# Without being told: mxnet_imagenet_resnet50.py:55, 270 and 326; and
+# By default: mxnet_imagenet_resnet50.py:55, 270 and 326; and
 # pytorch_synthetic_benchmark.py:59 and 75, tensorflow2_synthetic_benchmark.py:64 and 66:
 SYNTHETIC = {
     "optimiser": "sgd without momentum",

@@ -36,7 +36,7 @@ ADAPTER = Adapter(
             spawn="once",
             unsupported=_unsupported,
             options={},
-            # wdl_8gpu.py:64 (Adam over all rows), 86 and 97; solver_wrapper.hpp:135: FP32 unless told otherwise.
+            # wdl_8gpu.py:64 (Adam over all rows), 86 and 97; solver_wrapper.hpp:135: FP32 by default.
             facts={**CLICKS, "parallel_layout": SPLIT_TABLES},
             amp="",
             xla="",

@@ -23,7 +23,7 @@ ARCFACE_TORCH = "{checkout}/recognition/arcface_torch"
 
 def _arcface_mxnet(case: Case) -> Command:
     """`config.py` is to be a copy of the repository's sample (README.md); ours imports it and says where the data lie,
-    which sample_config.py:95 looks for beside the working directory."""
+    which sample_config.py:95 looks for next to the working directory."""
     parallel = case.option("classifier", "data") == "model"
     return Command(
         argv=(

@@ -25,7 +25,7 @@ OF_GLUONCV = (
     *("gluoncv==0.8.0", "pandas==1.5.3", "scikit-learn==1.3.2", "scikit-optimize==0.9.0", "ConfigSpace==0.4.20"),
     *("dask==2.6.0", "distributed==2.6.0", "boto3==1.37.38", "networkx==3.1"),
 )
-# Without being told: common/fit.py's --optimizer sgd; train_horovod.py:74 and 380 (Nesterov's, which reads and writes
+# By default: common/fit.py's --optimizer sgd; train_horovod.py:74 and 380 (Nesterov's, which reads and writes
 # the same); scripts/bert/run_pretraining.py:244, and 336: the norm of all gradients is clipped at 1.
 GPUS_ALONE = Message("adapters.mxnet_gpus_alone")
 

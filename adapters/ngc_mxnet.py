@@ -21,7 +21,7 @@ ENVIRONMENT = {
     "HOROVOD_FUSION_THRESHOLD": "67108864",
     "HOROVOD_NUM_NCCL_STREAMS": "2",
 }
-# Without being told: fit.py:92 and 468 (2019), 126 and 548 (2023); data.py's image shape.
+# By default: fit.py:92 and 468 (2019), 126 and 548 (2023); data.py's image shape.
 FP32 = ("--dtype", "float32", "--fuse-bn-relu", "0", "--fuse-bn-add-relu", "0")
 AMP = (
     "--dtype",

@@ -9,7 +9,7 @@ from evalsuite.reference import BERT_LENGTH
 
 NEEDS_GPU = Message("adapters.gpu_dali")
 AMP = ("--amp", "--scale-loss", "128.0", "--use-dynamic-loss-scaling")
-# Without being told: optimizer.py:34 and 83 of each script, utils/config.py:327 and 369; BERT reads HDF5 files.
+# By default: optimizer.py:34 and 83 of each script, utils/config.py:327 and 369; BERT reads HDF5 files.
 
 
 def _resnet50(case: Case) -> Command:

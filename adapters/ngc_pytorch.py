@@ -13,7 +13,7 @@ CONVNETS = "{checkout}/PyTorch/Classification/ConvNets"
 BERT = "{checkout}/PyTorch/LanguageModeling/BERT"
 NEEDS_GPU = Message("adapters.gpu_set_device")
 SCALES = {"loss_scale": ("static", "dynamic")}  # moved DLPerf's BERT figures by up to 43 %
-# Without being told: image_classification/training.py:118 (2020), optimizers.py:52 and main.py:209 (2023).
+# By default: image_classification/training.py:118 (2020), optimizers.py:52 and main.py:209 (2023).
 # run_pretraining.py:383 and 429; both LAMBs clip the norm of all gradients at 1 by default (fused_lamb.py:17).
 PRETRAINING = {**LAMB, "parallel_layout": "DP"}
 BASE = (

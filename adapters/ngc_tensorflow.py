@@ -13,7 +13,7 @@ CONVNETS = "{checkout}/TensorFlow/Classification/ConvNets/main.py"
 BERT = "{checkout}/TensorFlow/LanguageModeling/BERT/run_pretraining.py"
 NEEDS_GPU = Message("adapters.gpu_nchw")
 ENVIRONMENT = {"HOROVOD_GPU_ALLREDUCE": "NCCL"}
-# Without being told: model/resnet.py:260 and 295 (2020), 298 and 333 (2023), utils/cmdline_helper.py:113.
+# By default: model/resnet.py:260 and 295 (2020), 298 and 333 (2023), utils/cmdline_helper.py:113.
 IN_NCHW = {**IMAGES, "memory_layout": "NCHW"}
 # run_pretraining.py:67 and 514 (TFRecord), optimization.py:36, 74 and 174; DLPerf trains with adam, the default is lamb
 PRETRAINING = {**TEXT, "parallel_layout": "DP"}

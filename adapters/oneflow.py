@@ -234,7 +234,7 @@ def _of_2022(recipe: Recipe) -> Recipe:
     return replace(_oneflow(recipe), requirements=PINS_2022, built=BUILT_2022, python="3.8")
 
 
-# Without being told: cnns/optimizer_util.py:23 and 34 (2020), resnet50/config.py:134 and 145 (2022): IMAGES.
+# By default: cnns/optimizer_util.py:23 and 34 (2020), resnet50/config.py:134 and 145 (2022): IMAGES.
 ADAPTER = Adapter(
     name="oneflow",
     title="OneFlow",

@@ -9,11 +9,11 @@ from evalsuite.reference import BERT_LENGTH
 
 SEQUENCE = 128  # tokens; the BERT script of 2020 counts its batch in them
 IMAGES = 1_281_167
-# Without being told: utils/optimizer.py:174 and utility.py:110 (2020), ResNet50.yaml:47 and 72 for images;
+# By default: utils/optimizer.py:174 and utility.py:110 (2020), ResNet50.yaml:47 and 72 for images;
 # BERT/optimization.py:105 and train.py:303 (2020).
 PRETRAINING = {**ADAM, "parallel_layout": "DP"}
 # run_pretrain.py's do_train makes AdamW without a `grad_clip`: `--max_grad_norm` is unused. Sequences are as
-# long as those of the files, which nobody states.
+# long as those of the files, which is not stated.
 UNCLIPPED = {**PRETRAINING, "clipping": "none"}
 
 

@@ -11,7 +11,7 @@ from evalsuite.recipe_facts import ADAM, IMAGENET, IMAGES
 from evalsuite.reference import BERT_LENGTH
 
 TORCH = ("torch==2.13.0", "torchvision==0.28.0")
-CPU = {"PYTHONPATH": "{workloads}/shims"}  # for PyTorch without CUDA beside a torchvision for CUDA
+CPU = {"PYTHONPATH": "{workloads}/shims"}  # for PyTorch without CUDA together with a torchvision for CUDA
 WORKERS = {"loader_workers": ()}  # per device; DLPerf's figures differ 2.4 times between 1 and 6
 # By default, at the commits of data/repositories.toml: imagenet/main.py:202 and 247 (2020: 173 and 210),
 # references/classification/train.py's options, imagenet_ddp_apex.py:163 and 212.

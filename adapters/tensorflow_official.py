@@ -10,7 +10,7 @@ from evalsuite.recipe_facts import ADAM, IMAGENET, IMAGES
 from evalsuite.reference import BERT_LENGTH
 
 ONE_CPU = Message("adapters.tensorflow_one_cpu")
-# Without being told. tensorflow/models: SGD with momentum 0.9 and an L2 term in the loss (configs/examples/resnet/
+# By default. tensorflow/models: SGD with momentum 0.9 and an L2 term in the loss (configs/examples/resnet/
 # imagenet/gpu.yaml; vision/configs/image_classification.py); BERT: nlp/optimization.py, AdamWeightDecay.
 # tf_cnn_benchmarks/benchmark_cnn.py:306, 344 and 346: its "sgd" is GradientDescentOptimizer (line 1232)
 TF_CNN = {**IMAGES, "optimiser": "sgd without momentum"}

@@ -64,10 +64,10 @@ class Recipe:
     """Pins that are compiled against the first ones: installed after them, without build isolation and without
     pip's cache, which would hand back a Horovod that was built for another framework."""
     build_environment: Mapping[str, str] = field(default_factory=dict)
-    build_environment_gpu: Mapping[str, str] = field(default_factory=dict)  # with GPUs, beside those
+    build_environment_gpu: Mapping[str, str] = field(default_factory=dict)  # with GPUs, in addition
     without_dependencies: tuple[str, ...] = ()  # pins that are installed last, without what they ask for
     system: tuple[str, ...] = ()  # needed programs: ("mpirun",)
-    system_gpu: tuple[str, ...] = ()  # with GPUs, beside those: ("nvcc",)
+    system_gpu: tuple[str, ...] = ()  # with GPUs, in addition: ("nvcc",)
     kind: Literal["reference", "official"] = "official"
     checkout: str = ""  # a name in `data/repositories.toml`
     builds_in_checkout: bool = False

@@ -1,6 +1,6 @@
 """Decodes JSON, TOML or an author's module into frozen dataclasses by the types of their fields.
 
-All mistakes of a file are named at once. Checks beyond a type stand in its annotation, `Annotated[float, SHARE]`, or
+All mistakes of a file are named at once. Checks beyond a type are in its annotation, `Annotated[float, SHARE]`, or
 in a method `mistakes` of the dataclass.
 """
 
@@ -99,7 +99,7 @@ def decode(cls: type[Noun], facts: object, where: Path | str, advice: str = "", 
 
 
 def take(kind: "Kind", facts: object, where: Path | str, advice: str, mark: str = " ") -> Any:
-    """Raises EvalsuiteError; *mark* stands before each mistake."""
+    """Raises EvalsuiteError; *mark* is put before each mistake."""
     try:
         return kind.take(facts)
     except Wrong as wrong:

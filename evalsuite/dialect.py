@@ -310,7 +310,7 @@ _TOKEN = re.compile(rb"\\.|\[\^?\]?[^\]]*\]|.", re.DOTALL)
 
 
 def _has_alternatives(pattern: bytes) -> bool:
-    """Whether a `|` stands outside all brackets."""
+    """Whether a `|` is outside all brackets."""
     depth = 0
     for token in re.findall(rb"\\.|\[\^?\]?[^\]]*\]|[()|]", pattern, re.DOTALL):
         depth += {b"(": 1, b")": -1}.get(token, 0)

@@ -61,7 +61,7 @@ class UsedRecipe:
     commit: str | None = None
     image: str | None = None
     amp: str | None = None
-    features: tuple[str, ...] | None = None  # what the script uses beside the framework: "Horovod", "APEX"
+    features: tuple[str, ...] | None = None  # what the script uses in addition to the framework: "Horovod", "APEX"
     facts: Mapping[str, str] | None = None  # by the names of facts.toml
 
 
@@ -101,7 +101,7 @@ class ReadData:
 
 @dataclass(frozen=True, kw_only=True)
 class PrintedBeside:
-    """What a table prints beside a figure."""
+    """What a table prints next to a figure."""
 
     speedup: str | None = None
 
@@ -133,7 +133,7 @@ class CitedFigure:
 
 @dataclass(frozen=True, kw_only=True)
 class CampaignPlace:
-    """Where a run stands in the start of an evaluation that launched it."""
+    """The place of a run in the start of an evaluation that launched it."""
 
     id: str
     plan_sha256: str  # hash of the plan before the first run
@@ -153,7 +153,7 @@ class RunCommand(Document):
     engine: str | None = None
     evalsuite: str | None = None
     files: Mapping[str, str] | None = None  # name → text written for the script
-    links: Mapping[str, str] | None = None  # name beside the script → its data
+    links: Mapping[str, str] | None = None  # name next to the script → its data
     container: str | None = None  # the runtime
     sandbox: str | None = None  # program that isolated the script: "bwrap"
     image_digest: str | None = None
@@ -182,7 +182,7 @@ class Gpu:
     memory_total_bytes: int | None = None
     power_limit_w: float | None = None
     compute_capability: str | None = None  # of an NVIDIA device: "7.0"
-    of_job: bool | None = None  # stated beside the samples alone
+    of_job: bool | None = None  # stated with the samples only
 
 
 COLLECTIVES = {"gloo": "gloo", "nccl": "NCCL", "mpi": "MPI"}  # as their makers write them

@@ -94,7 +94,7 @@ _NUMBERS: dict[str, str] = {}  # code → the data rule that it keeps
 
 @dataclass_transform(frozen_default=True, kw_only_default=True)
 def rule(code: str, severity: Severity, *, keeps: str | None = None) -> Callable[[type[F]], type[F]]:
-    """Declares the class under it as a rule. *keeps*: the data rule behind a code that is a word."""
+    """Declares the class under it as a rule. *keeps*: the data rule of a code that is a word."""
 
     def declared(kind: type[F]) -> type[F]:
         kind.__doc__ = kind.__doc__ or kind.__name__  # else a signature is written there, which takes longest of all
@@ -722,7 +722,7 @@ class Oversubscribed(Finding):
 
 
 def number(code: str) -> str | None:
-    """ "D16" for `clock_disagrees`; None where no data rule is behind the code."""
+    """ "D16" for `clock_disagrees`; None where the code has no data rule."""
     return code if code in UNRAISED else _NUMBERS.get(code)
 
 

@@ -1,6 +1,6 @@
 """Each launcher's words for so many processes on these nodes, before a recipe's script.
 
-Source: each launcher's help. The node agent fills what stands in braces (`evalsuite.adapter.Command`).
+Source: each launcher's help. The node agent fills what is in braces (`evalsuite.adapter.Command`).
 """
 
 import re

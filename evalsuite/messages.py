@@ -65,7 +65,7 @@ class Message(str):
         return (self.id,), dict(self.values)
 
     def __getstate__(self) -> None:
-        """Nothing beside the arguments of its making."""
+        """Nothing but the arguments of its making."""
 
 
 Phrase = Message | str  # somebody else's words have one language

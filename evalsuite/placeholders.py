@@ -83,7 +83,7 @@ def find_unfilled(argv: Iterable[str]) -> str | None:
 
 
 def find_quoted_numbers(text: str) -> list[str]:
-    """The placeholders of whole numbers in *text* that stand in quotes: JSON, YAML and TOML read texts there, and a
+    """The placeholders of whole numbers in *text* that are in quotes: JSON, YAML and TOML read texts there, and a
     script that compares one with a number stops."""
     return [name for name in WHOLE_NUMBERS if re.search(rf"""(["']){re.escape(name)}\1""", text)]
 

@@ -1,4 +1,4 @@
-"""Facts that many official scripts share (`data/criteria/facts.toml`); adapters cite the lines beside their recipes."""
+"""Facts that many official scripts share (`data/criteria/facts.toml`); adapters cite the lines at their recipes."""
 
 SGD = {"optimiser": "sgd", "clipping": "none", "weight_decay": "L2", "parallel_layout": "DP"}  # with momentum
 IMAGES = {**SGD, "input_size": "224"}

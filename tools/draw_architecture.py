@@ -25,7 +25,7 @@ PLACES = {  # package → x, y, width, height, content
     "site": (540, 120, 120, 62, "history, feeds"),
 }
 GROUND = (40, 560, 840, 56)
-BENDS = {  # around what stands between
+BENDS = {  # around what is between
     ("launch", "runs"): (430, 240),
     ("results", "runs"): (770, 470),
     ("launch", "machine"): (220, 300),

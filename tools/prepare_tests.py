@@ -1,4 +1,4 @@
-"""Installs what the real floor needs beside PyPI: a browser, Chinese fonts, a scheduler.
+"""Installs what the real floor needs from elsewhere than PyPI: a browser, Chinese fonts, a scheduler.
 
 As root on Debian or Ubuntu; elsewhere it names what is missing. Tests without it skip; those in a browser fail where
 CI=true.

@@ -224,7 +224,7 @@ def _wrong_values(words: list[str], declared: Declared, recipe: Recipe) -> Itera
             yield f"{name} {reason} ({known.place})"
 
 
-TOLD_BY_NAME = ("none", "bool")  # a switch, and absl's flags for true and false, stand alone
+TOLD_BY_NAME = ("none", "bool")  # a switch, and absl's flags for true and false, are alone
 
 
 def _declared_name(word: str, declared: Declared) -> str | None:

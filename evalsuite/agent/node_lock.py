@@ -32,7 +32,7 @@ PLACE = "EVALSUITE_NODE_LOCK"  # another folder than the machine's own
 COMMON = Path("/tmp/evalsuite-measuring")  # local, and the same for all users
 PRESENT = ".present"
 VARIABLE = "EVALSUITE_PRESENCE"  # marks the processes of a run
-BESIDE = b"+\n"  # added to the file of each by who runs beside it
+BESIDE = b"+\n"  # added to the file of each by who runs at the same time
 POLL_S = 0.5
 LONGEST_WORDS = 200  # of a stranger's file
 OPEN_TO_ALL, STICKY = 0o666, 0o1777
@@ -69,7 +69,7 @@ class NodeLock:
 def lock_node(order: Order, *, share: bool, end_with_parent: bool, say: Callable[[str], None]) -> NodeLock | None:
     """Waits for this node, and says for whom, also in the run folder; None where the machine has no folder for it.
 
-    With *share* it runs beside others. Call it in the process that the launcher knows, before any other is started.
+    With *share* it runs while others do. Call it in the process that the launcher knows, before any other is started.
     """
     folder = RunFolder(order.folder)
     launcher = os.getppid() if end_with_parent else None

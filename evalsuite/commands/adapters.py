@@ -186,7 +186,7 @@ def _show(one: Checked) -> None:
 
 
 def _command_rows(one: Checked) -> Iterator[tuple[str, str]]:
-    """A row for each command line or refusal, with all the cases that it stands for."""
+    """A row for each command line or refusal, with all the cases that it covers."""
     rows: dict[str, list[str]] = {}
     for built in one.commands:
         words = (*(f"{name}={value}" for name, value in sorted(built.environment.items())), *built.argv)

@@ -20,7 +20,7 @@ from evalsuite.report.text.words import Words
 from evalsuite.results.compare import changes, fairness
 from evalsuite.results.compare.changes import NONE, OPTION, Change, Changes, Unpaired, Why
 
-MOST_ALIKE = 8  # rows of cases that are not compared for one reason; more stand in one line
+MOST_ALIKE = 8  # rows of cases that are not compared for one reason; more share one line
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -116,7 +116,7 @@ def _print(results: Sequence[Imported], as_json: bool) -> None:
 
 
 def _group_alike(results: Sequence[Imported]) -> list[list[Imported]]:
-    """*results* with those that are left out for one reason beside each other, where the first of them stands."""
+    """*results* with those that are left out for one reason next to each other, at the place of the first."""
     found: dict[object, list[Imported]] = {}
     for place, result in enumerate(results):
         key = (result.status, result.reason) if result.run is None else place

@@ -17,7 +17,7 @@ from evalsuite.logs.formatting import rate
 from evalsuite.runs.store import Store
 from evalsuite.schedulers.contract import QueuedJob
 
-MOST_FAILURES = 10  # told one by one; --json has all
+MOST_FAILURES = 10  # listed one by one; --json has all
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -59,7 +59,7 @@ _ABSENT = ("", "-", "n/a", "na", "none", "null")  # D28: not recorded
 @dataclass(frozen=True, kw_only=True)
 class CitedRow:
     number: int  # of its line, from 1
-    raw: str  # header and line as they stand
+    raw: str  # header and line as printed
     cells: Mapping[str, str]  # by our names, without those that are not recorded
     beyond: int = 0  # cells without a column, as an unquoted decimal comma makes one
 

@@ -226,7 +226,7 @@ def recorded_facts(facts: Mapping[str, str]) -> Facts:
 
 
 def _precision(text: str | None) -> Precision:
-    """The axis of *text*; a default stands beside it as an option."""
+    """The axis of *text*; a default is kept with it as an option."""
     if text is None:
         return "fp32"
     word = re.sub(r"[\s-]+", "_", text.strip().lower())

@@ -37,7 +37,7 @@ _SPELT = {"optimizer": "optimiser"}
 def check_spelling(facts: Mapping[str, str], names: tuple[str, ...]) -> None:
     """Raises ValueError with the nearest word if a name or value of *facts* nearly is a known one.
 
-    *names*: those that `import` takes beside the facts.
+    *names*: those that `import` takes in addition to the facts.
     """
     known = {*FACTS, *names}
     for name, value in facts.items():

@@ -133,7 +133,7 @@ def _now() -> str:
 def redo(words: Sequence[str], plan: Plan, store: Store) -> list[Run]:
     """Sets aside the finished runs that *words* name (`failed`, a case or a run's id), so that they are missing again.
 
-    They stay beside their place. Raises EvalsuiteError for a word that names no finished run.
+    They stay next to their place. Raises EvalsuiteError for a word that names no finished run.
     """
     finished = list(filter(store.ended(), plan.runs))
     chosen: list[Run] = []

@@ -51,7 +51,7 @@ class Launcher:
     sandboxed: bool = False  # see plan/sandbox
     stop_after_window: bool = False  # also of scripts with a limit of their own
     memory_bytes: int | None = None  # for each process; None: what the machine has
-    share: bool = False  # beside another evaluation, without waiting
+    share: bool = False  # at the same time as another evaluation, without waiting
     waits: Waits = lambda words: None  # called with whom a run waits for
     after_fault: Callable[[Engine], Engine] = lambda engine: (
         engine

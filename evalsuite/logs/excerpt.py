@@ -9,7 +9,7 @@ from evalsuite.logs.reading import Reading
 from evalsuite.logs.text.logfile import Chunk, Unreadable, chunks
 from evalsuite.model import LogLine
 
-LONGEST = 400  # characters shown of a line; what was read stands near its beginning in all but JSON
+LONGEST = 400  # characters shown of a line; what was read is near its beginning in all but JSON
 LINES_OF_A_REPORT = 2  # where a dialect's report goes over several
 TAIL_BYTES = 8 << 10  # of a log, in which its last line is looked for
 EARLIER = 40  # characters kept before what was read, of a line that is longer

@@ -1,4 +1,4 @@
-"""The script's own figures beside its steps: utilisation, TFLOP/s, memory. Nothing is computed from them."""
+"""The script's own figures next to its steps: utilisation, TFLOP/s, memory. Nothing is computed from them."""
 
 import statistics
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -15,7 +15,7 @@ MOST_BYTES = 4 << 20  # of a log without a window, so much is looked at
 
 @dataclass(frozen=True, kw_only=True)
 class AlsoPrinted:
-    """Figures that a log prints beside its steps, over the measured ones; None where it prints none."""
+    """Figures that a log prints next to its steps, over the measured ones; None where it prints none."""
 
     items_per_s_per_device: float | None = None  # median, where the printed rate is that of one device
     mfu: float | None = None  # median share of the device's peak; 1.0 = all of it
@@ -39,7 +39,7 @@ def _column(name: str, pattern: bytes, *dialects: str, factor: float = 1.0) -> _
 
 _FLOPS, _MFU, _MEMORY = "tflop_per_s_per_device", "mfu", "memory_gib"
 _N = rb"(?P<rate>\d+(?:,\d{3})*(?:\.\d+)?(?:e[+-]?\d+)?)"
-# the lines that hold them stand as samples in the dialects
+# the lines that hold them are samples in the dialects
 COLUMNS = (
     _column(_FLOPS, rb"TFLOP/s/device: " + _N, "maxtext"),
     _column(_FLOPS, rb"tflops: " + _N, "torchtitan"),

@@ -15,7 +15,7 @@ LINE_BYTES = 4096
 SHARED_WORDS = 2
 _WORD = re.compile(rb"[A-Za-z_][A-Za-z_]+")
 _GROUP = re.compile(rb"\(\?P<(\w+)>")
-_UNTYPICAL = frozenset((b"info", b"root", b"the", b"of", b"in", b"to"))  # stand in lines of every script
+_UNTYPICAL = frozenset((b"info", b"root", b"the", b"of", b"in", b"to"))  # are in lines of every script
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,7 +34,7 @@ class Near:
     title: str
     number: int
     text: str
-    found: tuple[str, ...]  # groups whose piece of the pattern stands in the line
+    found: tuple[str, ...]  # groups whose piece of the pattern is in the line
     missing: tuple[Part, ...]
     sample: str
     likeness: float
@@ -114,7 +114,7 @@ def _fragments(line: Line) -> tuple[_Fragment, ...]:
         try:
             pattern = re.compile(piece)
         except re.error:
-            continue  # it needs what stands before it
+            continue  # it needs what precedes it
         match = pattern.search(line.sample)
         if match is not None and _WORD.search(_literal(piece)):
             found.append(_Fragment(group=group, pattern=pattern, sample=_tail(match[0])))
@@ -122,7 +122,7 @@ def _fragments(line: Line) -> tuple[_Fragment, ...]:
 
 
 def _literal(piece: bytes) -> bytes:
-    """The words that must stand in *piece*, without groups and escapes."""
+    """The words that must be in *piece*, without groups and escapes."""
     return re.sub(rb"\(\?P<\w+>|\[\^?\]?[^\]]*\]|\\[A-Za-z]", b" ", piece)
 
 

@@ -1,6 +1,6 @@
 """The options that a script prints at its start, as words of a command line: `--optimizer=sgd`.
 
-Three shapes are known: argparse's Namespace in one line, Megatron's names with dots behind them, and lines of
+Three shapes are known: argparse's Namespace in one line, Megatron's names with dots after them, and lines of
 `name = value`. Which options mean something is not known here.
 """
 

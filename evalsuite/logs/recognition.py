@@ -1,4 +1,4 @@
-"""Which dialect a log is in: told by the shapes of its lines, before any pattern is tried."""
+"""Which dialect a log is in, by the shapes of its lines, before any pattern is tried."""
 
 import functools
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,7 +18,7 @@ SNIFF_BYTES = 3 << 14  # in which a dialect that says more is looked for
 LOOK_BACK_BYTES = 1 << 12
 THOROUGH_BYTES = 1 << 22  # of a log in whose first lines no dialect fits, every chunk is looked at so far
 SAMPLED_BYTES = 1 << 25
-SAMPLED_CHUNKS, SELDOM = 8, 64  # and behind that one of so many up to there, and one of so many later, before all are
+SAMPLED_CHUNKS, SELDOM = 8, 64  # and after that one of so many up to there, and one of so many later, before all are
 _LINE_BYTES = 4096
 
 
@@ -26,7 +26,7 @@ class Sniffer:
     """Finds the dialects that fit a piece of log.
 
     The lines of a log are alike but for their numbers: what is left when numbers are taken out is a handful of
-    shapes, and only a dialect whose literal text stands in one of them is tried on the lines themselves.
+    shapes, and only a dialect whose literal text is in one of them is tried on the lines themselves.
     """
 
     def __init__(self, dialects: Iterable[Dialect]) -> None:
@@ -58,7 +58,7 @@ class Sniffer:
         return [dialect for dialect, count in counts.items() if count == best]
 
     def stronger(self, text: bytes, found: list[Dialect]) -> list[Dialect]:
-        """*found*, or the dialects it yields to whose lines stand further on in *text*."""
+        """*found*, or the dialects it yields to whose lines come later in *text*."""
         names = {name for dialect in found for name in dialect.yields_to}
         better = [dialect for dialect in self._dialects if dialect.name in names and lines_found(text, dialect)]
         strongest = {dialect.name for dialect in better}

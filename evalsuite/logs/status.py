@@ -76,7 +76,7 @@ def unfinished(run: Pass) -> tuple[Finding, str] | None:
 
 
 def has_trained(numbers: Numbers) -> bool:
-    """Then a failure printed behind it takes nothing from the figures.
+    """Then a failure printed after it takes nothing from the figures.
 
     The script says so; or every process ended well, the window is complete, and no log with steps ends in a failure.
     """
@@ -161,7 +161,7 @@ def _is_timed(record: Record) -> bool:
 
 
 def grade(measured: Throughput, findings: Sequence[Finding]) -> Certainty:
-    """*findings*: those beside the window."""
+    """*findings*: those that are not of the window."""
     if any(isinstance(finding, _ASSUMED) for finding in findings):
         return "assumed scope"
     if measured.method not in (STAMPS, ARRIVALS, TIMES):

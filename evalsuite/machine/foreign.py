@@ -12,7 +12,7 @@ from evalsuite import files
 from evalsuite.runs.preflight import DeviceProcess
 
 FIRST_NAMESPACE = "pid:[4026531836]"  # PROC_PID_INIT_INO in include/linux/proc_ns.h
-LEAST_CORES = 0.3  # less is what any machine does beside
+LEAST_CORES = 0.3  # less is what any machine does anyway
 WATCHED_S = 0.5
 MOST_NAMED = 3
 

@@ -20,7 +20,7 @@ PART = re.compile(r"full-shape/([1-9]\d{0,5})")
 BATCHES = (64, 128, 512, 2048)  # some scripts have theirs written into them
 Split = Literal["train", "validation"]
 Counts = Mapping[Split, Annotated[int, at_least(1)]]
-Shape = Mapping[str, object]  # what items are made by beside seed and number: {"classes": 16}
+Shape = Mapping[str, object]  # what items are made by in addition to seed and number: {"classes": 16}
 Hexadecimal = Annotated[str, Constraint("hexadecimal", re.compile(r"([0-9a-f]{2})+").fullmatch)]
 
 

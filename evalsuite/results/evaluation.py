@@ -42,9 +42,9 @@ def evaluate(
 ) -> Evaluation:
     """The evaluation of all finished run folders in *store*, or of the cases in *only*.
 
-    Raises NothingMeasured if there is none. *places*: dialects beside the house's; *cache*: folder of earlier
-    measurements; *receipts*: folders of `evalsuite equivalence` beside the one in *store*; *meanwhile*: done while
-    other processes measure.
+    Raises NothingMeasured if there is none. *places*: dialects other than the built-in ones; *cache*: folder of earlier
+    measurements; *receipts*: folders of `evalsuite equivalence`, besides that in *store*; *meanwhile*: done while other
+    processes measure.
     """
     settings = criteria.read(criteria_file)
     wanted = {case.id for case in only} if only is not None else None

@@ -378,7 +378,7 @@ def _move_aside(path: Path) -> None:
 
 
 def _new_name(path: Path, start: str) -> Path:
-    """The first place beside *path* called *start* and a number from 1 where nothing stands."""
+    """The first place beside *path* called *start* and a number from 1 that is not taken."""
     places = (path.with_name(f"{start}{number}") for number in itertools.count(1))
     return next(place for place in places if not place.exists())
 

@@ -1,4 +1,4 @@
-"""The batch schedulers: each module in this folder beside the contract is one, found because it lies here."""
+"""The batch schedulers: each module in this folder but the contract is one, found because it lies here."""
 
 import importlib
 import pkgutil

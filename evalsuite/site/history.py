@@ -115,7 +115,7 @@ class History:
 
     @cached_property
     def regressions(self) -> tuple[HistoryLine, ...]:
-        """Without those that moved with all others: their cause cannot be told."""
+        """Without those that moved with all others: their cause is unknown."""
         together = {one.after for one in self.slowed_together}
         return tuple(line for line in self.lines if line.regressed and not _moved_with_all(line, together))
 

@@ -16,7 +16,7 @@ class Move:
 
     @property
     def together(self) -> Together | None:
-        """Every case moved the same way: the campaigns differ, no cause can be told."""
+        """Every case moved the same way: the campaigns differ, the cause is unknown."""
         return self.changes.together
 
 

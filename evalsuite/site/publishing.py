@@ -28,7 +28,7 @@ MODE_FOLDER, MODE_FILE = 0o755, 0o644  # a web server reads them as somebody els
 @dataclass(frozen=True, kw_only=True)
 class Published:
     added: tuple[str, ...]  # ids
-    known: tuple[str, ...]  # ids that stood there already
+    known: tuple[str, ...]  # ids that were there already
     stored: tuple[Stored, ...]
     history: History = field(repr=False)
 

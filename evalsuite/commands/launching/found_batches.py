@@ -1,4 +1,4 @@
-"""The largest batches that the trials beside the runs have found already, for a plan to be made with them."""
+"""The largest batches that the trials have found already, for a plan to be made with them."""
 
 from collections.abc import Mapping
 from pathlib import Path

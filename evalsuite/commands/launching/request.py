@@ -47,13 +47,13 @@ class Place:
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """How each run is made and judged, beside what its case says."""
+    """How each run is made and judged, apart from what its case says."""
 
     environment: str  # CONTAINER, CURRENT or MANAGED
     search_paths: Places  # of dialects that are not built in
     measures_network: bool = False  # before the first run of each scale
     sandboxed: bool = False
-    share: bool = False  # a run may go on beside another evaluation on the machine
+    share: bool = False  # a run may go on at the same time as another evaluation on the machine
     criteria: "Criteria | None" = None  # that adaptive repeats decide by; None: those of every report
     spent_h: float = 0.0  # device-hours that the search for the largest batches has taken
 
@@ -179,14 +179,14 @@ def _refusals(arguments: argparse.Namespace, engine: Engine) -> list[Refusal]:
         refusals += [_for_images(each) for each in in_image]
     if shown_only:
         return refusals
-    if not (hasattr(arguments, "commands") and engine.name != "local"):  # `plan` says it beside what would be run
+    if not (hasattr(arguments, "commands") and engine.name != "local"):  # `plan` says it with what would be run
         refusals.append(ready(engine))
     in_image = [_for_images(_absent_image)] if engine.container else []
     return [*refusals, *in_image, _without_image(engine, _no_environment(arguments.environment))]
 
 
 def ready(engine: Engine) -> Refusal:
-    """Why what a recipe needs beside its environment is not there: repository, programs, data."""
+    """Why what a recipe needs apart from its environment is not there: repository, programs, data."""
     checks = {in_image: readiness.refusal(in_image=in_image) for in_image in (True, False)}
     return lambda case, recipe: checks[engine.serving(recipe).container is not None](case, recipe)
 

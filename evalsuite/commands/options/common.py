@@ -33,7 +33,7 @@ def add_options(parser: Parser, *names: str) -> None:
 
 
 def search_paths(arguments: argparse.Namespace) -> "Places":
-    """Where *arguments* say that adapters and dialects beside the built-in ones lie."""
+    """Where *arguments* say that adapters and dialects other than the built-in ones are."""
     from evalsuite.logs.catalogue import Places
 
     return Places(

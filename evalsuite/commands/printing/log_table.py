@@ -17,7 +17,7 @@ SURE = ("two clocks agree", "one clock", "printed only", "assumed scope")
 SHORTEST = 20  # characters of a file or a dialect, on a narrow terminal
 NAMED = 3  # files that share a reason; more are counted
 
-# column → where a log stands when sorted by it; of equals the order is as given
+# column → the key that sorts logs by it; of equals the order is as given
 SORTS: dict[str, Callable[[Row], Any]] = {
     "file": lambda one: one["file"],
     "dialect": lambda one: (one["dialect"] is None, one["dialect"] or ""),
@@ -55,7 +55,7 @@ def show(found: Sequence[Row], *, paths: bool) -> None:
 
 
 def _heading_of_also(key: str) -> str:
-    """The heading of a figure that stands beside the steps; TFLOP/s and MFU are the same in every language."""
+    """The heading of a figure printed next to the steps; TFLOP/s and MFU are the same in every language."""
     heading = _BESIDE[key][0]
     return say(f"columns.{heading}") if heading in ("per_device", "memory") else heading
 

@@ -24,7 +24,7 @@ def show(found: Sequence[Summary | Unmeasured]) -> None:
 
 def short_names(cases: Sequence[Case], language: str) -> dict[str, str]:
     """Case id → its framework and what tells it from others of its model: script and options or, where variants of
-    one framework are ranked, the variant. Batch, steps and cores stand there only where rows would else be alike."""
+    one framework are ranked, the variant. Batch, steps and cores are shown only where rows would else be alike."""
     found = {
         case.id: name
         for model in dict.fromkeys(case.model for case in cases)
@@ -50,7 +50,7 @@ def _name_cases(cases: Sequence[Case], language: str) -> list[tuple[Case, str]]:
             parts += [options.option(*pair, spoken).plain(language) for pair in beside]
         else:
             if told[case.id].recipe is None and case.kind == "official":
-                parts.append(case.recipe)  # an official script, which the page names beside its model
+                parts.append(case.recipe)  # an official script, which the page names next to its model
             parts += [each.plain(language) for each in told[case.id].names(spoken)]
         found.append((case, names.visible(" · ".join(parts))))
     return found

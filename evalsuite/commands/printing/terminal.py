@@ -42,7 +42,7 @@ def note(text: str) -> None:
 
 
 def aligned(rows: Sequence[Sequence[str]], sides: Sequence[str] = ()) -> None:
-    """Rows of plain text whose columns stand below each other, whatever the terminal's width. *sides*: "left" (each,
+    """Rows of plain text with aligned columns, whatever the terminal's width. *sides*: "left" (each,
     unless said) or "right"."""
     widths = [max(map(i18n.columns, column)) for column in zip(*rows, strict=True)]
     for row in rows:
@@ -67,7 +67,7 @@ def script(case: Case, *, several: bool = False) -> str:
 
 
 def label(run: Run, model: bool = False, several: bool = False) -> str:
-    """Framework, scale, precision, batch and repeat of *run*; with its *model* where runs of several are told.
+    """Framework, scale, precision, batch and repeat of *run*; with its *model* where runs of several are shown.
 
     *several*: its framework has more than one script of the model.
     """
@@ -100,7 +100,7 @@ def result(measurement: Measurement) -> str:
 
 
 class Bar:
-    """A bar of how much of a total is done, with words beside it. It has no thread: forking is safe while it shows."""
+    """A bar of how much of a total is done, with words next to it. It has no thread: forking is safe while it shows."""
 
     def __init__(self, bar: "rich_progress.Progress", total: float) -> None:
         self._bar, self._task = bar, bar.add_task("", total=total)

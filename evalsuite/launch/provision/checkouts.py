@@ -59,7 +59,7 @@ def _of_submodule(folder: Path, place: str, commit: str) -> str | None:
 
 
 def refusal(recipe: Recipe, repositories: Mapping[str, Repository]) -> str | None:
-    """Why *recipe* cannot be run from the cache as it stands; None if it can."""
+    """Why *recipe* cannot be run from the cache as it is; None if it can."""
     if not recipe.checkout:
         return None
     repository = named(recipe.checkout, repositories)

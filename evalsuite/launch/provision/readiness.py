@@ -1,4 +1,4 @@
-"""What a recipe needs of this machine beside its environment: the official script, programs, data sets."""
+"""What a recipe needs of this machine apart from its environment: the official script, programs, data sets."""
 
 import functools
 import shutil
@@ -74,7 +74,7 @@ def _program_missing(programs: Iterable[str]) -> str | None:
 
 
 def data_refusal() -> Callable[[Case, Recipe], str | None]:
-    """A function that says why what lies in the data root does not serve a case, by itself or beside what the cases
+    """A function that says why what lies in the data root does not serve a case, alone or with what the cases
     before it read; None if it does."""
     first: dict[tuple[str, str], Manifest] = {}
     problem = functools.cache(data_manifest.problem)

@@ -303,7 +303,7 @@ def uv_variables() -> dict[str, str]:
     return {**_of_pip(_pip_config_list()), **kept, "PATH": path, "UV_PYTHON_DOWNLOADS": "never", "NO_COLOR": "1"}
 
 
-OF_PIP = {  # a setting of pip → the variable of uv, and what stands between its values
+OF_PIP = {  # a setting of pip → the variable of uv, and what separates its values
     "index-url": ("UV_DEFAULT_INDEX", " "),
     "extra-index-url": ("UV_INDEX", " "),
     "find-links": ("UV_FIND_LINKS", ","),

@@ -64,7 +64,7 @@ def ssh_line(host: Host, folder: Path, command: Sequence[str], ssh: Sequence[str
 
 
 def run_on_hosts(hosts: Sequence[Host], command: Sequence[str], say: Callable[[str], None]) -> int:
-    """The exit code of the first that failed, else 0. *say* is given each line behind its host's name.
+    """The exit code of the first that failed, else 0. *say* is given each line after its host's name.
 
     Must be called on the main thread.
     """

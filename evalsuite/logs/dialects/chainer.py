@@ -12,7 +12,7 @@ _ITERATION = re.compile(rb'"iteration": (\d+)')
 
 
 def _log_report(match: "re.Match[bytes]") -> Mapping[str, bytes] | None:
-    """An entry of LogReport's JSON, whose keys stand in the order of a dict: any, before Python 3.6."""
+    """An entry of LogReport's JSON, whose keys are in the order of a dict: any, before Python 3.6."""
     text, at = match.string, match.start()
     begin = max(text.rfind(b"{", max(0, at - _ENTRY_BYTES), at), 0)
     entry = text[begin : max(text.find(b"}", at, at + _ENTRY_BYTES), match.end())]
@@ -39,7 +39,7 @@ def _log_report_scores(match: "re.Match[bytes]") -> Mapping[str, bytes] | None:
 
 
 def _iteration_before(match: "re.Match[bytes]") -> Mapping[str, bytes] | None:
-    """`      2000 iter, 0 epoch / 10 epochs`: the number stands before the literal text."""
+    """`      2000 iter, 0 epoch / 10 epochs`: the number precedes the literal text."""
     before = _ITERATION_BEFORE.search(match.string, max(0, match.start() - 12), match.start())
     return None if before is None else {**match.groupdict(), "step": before[1]}
 

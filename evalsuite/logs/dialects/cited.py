@@ -1,4 +1,4 @@
-"""Figures cited from a table: what `evalsuite import` writes beside the row as it stood there."""
+"""Figures cited from a table: what `evalsuite import` writes next to the row as it was there."""
 
 from evalsuite.dialect import Dialect, line
 

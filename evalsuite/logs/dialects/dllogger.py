@@ -1,6 +1,6 @@
 """NVIDIA DeepLearningExamples: DLLogger, as text (`DLL 2023-08-04 … - Epoch: 0 …`) and as JSON (`DLLL {…}`).
 
-The stamp is the host's clock in microseconds. What stands for a step differs from script to script.
+The stamp is the host's clock in microseconds. What marks a step differs from script to script.
 """
 
 import functools

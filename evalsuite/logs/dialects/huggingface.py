@@ -42,7 +42,7 @@ def _entry(match: "re.Match[bytes]") -> bytes:
 
 
 def _at_bar(match: "re.Match[bytes]") -> Fields:
-    """Step and time of the bar behind a loss, whose s/it are of the last steps and no mean."""
+    """Step and time of the bar after a loss, whose s/it are of the last steps and no mean."""
     step, of, elapsed = match.group(2, 3, 4)
     return {"loss": match["loss"], "step": step, "of": of, "mean_s": _clock_s(elapsed) / int(step)}
 
@@ -59,7 +59,7 @@ def _with_tokens(key: bytes) -> Callable[["re.Match[bytes]"], Fields | None]:
 
 
 def _as_trained(match: "re.Match[bytes]") -> Fields | None:
-    """The final figure counts the samples planned; the bar behind it shows the steps taken."""
+    """The final figure counts the samples planned; the bar after it shows the steps taken."""
     if _before_entry(match).endswith(b"metrics="):
         return None  # TrainOutput, which repeats the dictionary
     taken, planned = match.group(2, 3)

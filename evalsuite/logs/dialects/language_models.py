@@ -22,7 +22,7 @@ def _rollout_step(match: "re.Match[bytes]") -> Mapping[str, bytes] | None:
 
 
 _PASS_BEFORE = re.compile(rb"\| iter (\d+) step \d+ \| loss train: ")
-_FAR = 2000  # bytes: the line before stands within these, where each pass is printed
+_FAR = 2000  # bytes: the line before is within these, where each pass is printed
 
 
 def _pass(match: "re.Match[bytes]") -> Mapping[str, bytes | None]:

@@ -1,4 +1,4 @@
-"""MLPerf training logs (`:::MLLOG`) and what stands in them, MindSpore, InsightFace, BigDL, TensorBoard series."""
+"""MLPerf training logs (`:::MLLOG`) and what is in them, MindSpore, InsightFace, BigDL, TensorBoard series."""
 
 import functools
 import re
@@ -194,7 +194,7 @@ class _EpochCheck(MllogCheck):
 
 
 def _nemo_step(match: "re.Match[bytes]") -> Fields | None:
-    """Samples so far stand in samples_count or, where there is none, in `step`.
+    """Samples so far are in samples_count or, where there is none, in `step`.
 
     A train_step_time has the number of its step from 0, a train_loss the number of steps; the mean of a whole block has
     neither.

@@ -10,7 +10,7 @@ _NUMBER_BEFORE = re.compile(rb"(\d+)$")
 
 
 def _number_before(match: "re.Match[bytes]") -> Mapping[str, bytes] | None:
-    """The step stands before the literal text: `1000 time 1606135171.39 latency(ms): 4.05`."""
+    """The step precedes the literal text: `1000 time 1606135171.39 latency(ms): 4.05`."""
     before = _NUMBER_BEFORE.search(match.string, max(0, match.start() - 12), match.start())
     return None if before is None else {**match.groupdict(), "step": before[1]}
 

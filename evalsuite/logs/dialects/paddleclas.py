@@ -1,7 +1,7 @@
 """PaddleClas, dynamic graph: each card prints its own rate, the batch over the mean step time.
 
 The means were over the epoch, without its first five steps, until they were reset at each report (commit be33107d8
-of 2024-04-26). The lines are alike; that of 2021 says `lr: ` where `lr(Cosine): ` stands today. Logs of the two
+of 2024-04-26). The lines are alike; that of 2021 says `lr: ` where `lr(Cosine): ` is printed today. Logs of the two
 years between are read as if the means were of the report alone, which is nearly so.
 """
 

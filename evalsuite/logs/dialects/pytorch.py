@@ -1,4 +1,4 @@
-"""PyTorch's training scripts and trainers beside NVIDIA's."""
+"""PyTorch's training scripts and trainers other than NVIDIA's."""
 
 import functools
 import re
@@ -10,7 +10,7 @@ _BAR = rb"\| +(?P<step>\d+)/(?P<of>\d+) \[([\d:]+)<[\d:?]+, +(?:(?P<steps_per_s>
 
 
 def _lightning(match: "re.Match[bytes]") -> Mapping[str, bytes | float]:
-    """NeMo prints consumed_samples beside global_step: where both are exact, they tell the batch."""
+    """NeMo prints consumed_samples next to global_step: where both are exact, they give the batch."""
     fields = {**{name: match[name] for name in ("epoch", "step", "of", "loss")}, "mean_s": _mean_s(match)}
     try:
         batch = float(match["consumed"]) / float(match["since"])

@@ -1,4 +1,4 @@
-"""What is collected of a log beside its records: facts of the job, incidents, scores, the script's own timers."""
+"""What is collected of a log apart from its records: facts of the job, incidents, scores, the script's own timers."""
 
 import math
 import re
@@ -19,7 +19,7 @@ from evalsuite.model import Breakdown, Phase, Score, Window
 FACT_BYTES = 1 << 20  # they are printed before or soon after the start
 BATCHES = frozenset({"batch_per_device", "global_batch", "reduced_batch"})
 OVERRULING = frozenset({"reduced_batch"})  # the last counts, not the first
-_GOES_ON = re.compile(rb"\d[.,]\d")  # a number behind the end of a match
+_GOES_ON = re.compile(rb"\d[.,]\d")  # a number after the end of a match
 # the header of our own reference workloads, whatever dialect they print in
 HEADER = Line(
     pattern=rb"reference workload: [^\r\n]*?\bbatch_per_device=(?P<batch_per_device>\d+) processes=(?P<devices>\d+)",
@@ -87,7 +87,7 @@ _NAMES = {  # what it says → what scripts call it, with `_` for `-`, `.` or a 
     rb"|accumulation_steps|micro_?batch(?:_size)?|effective_batch_size",
     "bare": rb"(?:train_|mini_?)?batch_?size",
 }
-_WORDS = (b"atch", b"ccum", b"samples_per_gpu")  # one of them stands in each
+_WORDS = (b"atch", b"ccum", b"samples_per_gpu")  # one of them is in each
 # global_batch_size=512, · "batch_size_per_gpu": 32 · --per-device-train-batch-size 4 · Global batch size: 1024
 _ARGUMENT = re.compile(
     rb"(?i)(?<![\w-])(?:--|(?<!\w ))(?:"
@@ -103,7 +103,7 @@ FACTS = {
 
 
 def arguments(text: bytes) -> dict[str, bytes]:
-    """The first of each kind, as facts of the job, and how it stood there."""
+    """The first of each kind, as facts of the job, and how it was printed."""
     found: dict[str, bytes] = {}
     for line in _lines(text):
         for match in _ARGUMENT.finditer(line):
@@ -132,7 +132,7 @@ def _lines(text: bytes) -> Iterator[bytes]:
 # a loss that is no number, a resume, a second run
 
 QUOTED_CHARACTERS = 120
-SHORTEST_ANCHOR = 6  # bytes; what is shorter stands in a log by chance
+SHORTEST_ANCHOR = 6  # bytes; what is shorter occurs by chance
 # Loss nan (6.7e+00) · train_loss: nan · "loss": NaN · lm loss: NAN
 _NAN_LOSS = re.compile(rb"(?i)loss[\w/-]{0,16}\"?[ \t:=(]{1,4}nan\b")
 # Resuming from checkpoint /ckpt/model.pt · resumed from epoch 3 · => loaded checkpoint 'checkpoint.pth.tar' (epoch 3)
@@ -143,7 +143,7 @@ _RESUMED = re.compile(
 
 @dataclass
 class Incidents:
-    """What happened to the run beside its steps."""
+    """What happened to the run apart from its steps."""
 
     dialect: Dialect
     again: BeginsAgain | None = None
@@ -303,7 +303,7 @@ class TimerCollector:
                 self._found.append((whole(fields.get("step")), seconds))
             elif isinstance(one, bytes):
                 name = one.decode("ascii", "replace")
-                if name == self.timers.whole:  # begins the next report; what stands before the first is dropped
+                if name == self.timers.whole:  # begins the next report; what precedes the first is dropped
                     self._found.append((None, {}))
                 if self._found:
                     self._found[-1][1][name] = number(fields.get("timer_s"))

@@ -104,7 +104,7 @@ _EXCEPTION = re.compile(rb"[A-Za-z_][\w.]*(?:Error|Exception|Interrupt|Exit|Iter
 
 @functools.cache
 def _patterns() -> tuple[tuple[tuple[str, "re.Pattern[bytes]"], ...], ...]:
-    """Compiled at the first use: many logs have no lines behind their training."""
+    """Compiled at the first use: many logs have no lines after their training."""
     return tuple(tuple((kind, re.compile(pattern)) for kind, pattern in rank) for rank in _RANKS)
 
 

@@ -103,7 +103,7 @@ class Quiet:
     _last: deque[Chunk] = field(default_factory=partial(deque, maxlen=QUIET_CHUNKS))
 
     def add(self, piece: Piece) -> None:
-        """Where in a piece the last sign stands is only looked for at the end."""
+        """Where in a piece the last sign is, is only looked for at the end."""
         if piece.steps or any(line.may_stand_in(piece.chunk.text) for line in self.signs[1]):
             self._first.clear()
             self._last.clear()
@@ -130,9 +130,9 @@ class Quiet:
 
 @dataclass
 class Rest:
-    """Samples the records behind the window, so that a log that goes on at another speed is seen.
+    """Samples the records after the window, so that a log that goes on at another speed is seen.
 
-    To read all would cost as much as twenty windows. As many as the window has are taken right behind it, and a few
+    To read all would cost as much as twenty windows. As many as the window has are taken right after it, and a few
     at the beginning of every later piece of the file.
     """
 

@@ -34,7 +34,7 @@ class Facts:
     items_per_epoch: float | None = None
     items_per_batch: float | None = None  # tokens in a sequence
     batch_from_outside: bool = False
-    argument: str | None = None  # as it stands in the log
+    argument: str | None = None  # as printed in the log
     model: str | None = None
 
     @property
@@ -94,7 +94,7 @@ ARGUED = ("global_batch", "batch_per_device")
 
 
 def _counted(said: Said, name: str) -> float | None:
-    """None if it is no whole number: 491,520 beside decimal commas is no batch of 491.52."""
+    """None if it is no whole number: 491,520 among decimal commas is no batch of 491.52."""
     found = positive(said.get(name))
     return found if found is not None and found == int(found) else None
 
@@ -164,7 +164,7 @@ def merge_records(
         whose, findings = _settle_scope(streams, dialect, whose, facts)
     rated = any(increment.rate is not None for stream in streams for increment in stream)
     counts = facts.counts(dialect.unit, if_large=not rated)
-    unlike = dialect.epochs_are_steps and facts.batch_from_outside  # no step is told apart
+    unlike = dialect.epochs_are_steps and facts.batch_from_outside  # steps cannot be distinguished
     job = _Job(
         printed_by_all=_factor(len(streams), facts, whose),
         steps_counted=(facts.nodes if dialect.steps_times_nodes else 1),

@@ -21,10 +21,10 @@ from evalsuite.logs.text.records import Record, positive
 from evalsuite.model import RATES, TIMES, Finding, Protocol, Step, Throughput, Window
 
 DOUBT = BatchDoubted.limit  # times between clock and printed rate: the batch must be wrong
-SAME_LINE = 1.1  # the same, where rate and time stand in one line
-NEARLY = 0.1  # a whole factor is told from noise at this distance
-LEAD_RECORDS = 2  # of each printer: where the first increment behind the window begins
-MARGIN_STEPS = 20  # behind the window: other ranks print the same step a little later
+SAME_LINE = 1.1  # the same, where rate and time are in one line
+NEARLY = 0.1  # a whole factor is distinguished from noise at this distance
+LEAD_RECORDS = 2  # of each printer: where the first increment after the window begins
+MARGIN_STEPS = 20  # after the window: other ranks print the same step a little later
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,7 +66,7 @@ class WindowFull:
 
 @dataclass(frozen=True, kw_only=True)
 class Pass:
-    """What was found in each file, and what is given beside them."""
+    """What was found in each file, and what is given with them."""
 
     dialect: Dialect
     given: Given

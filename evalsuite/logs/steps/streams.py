@@ -19,7 +19,7 @@ class Attempt:
 
     streams: list[Stream]
     attempts: int = 1
-    copies: int = 1  # runs that say the same to the last digit, one behind the other
+    copies: int = 1  # runs that say the same to the last digit, one after the other
 
 
 def find_run(records: Sequence[Record], dialect: Dialect, devices: int | None) -> Attempt:

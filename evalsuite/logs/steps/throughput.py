@@ -41,8 +41,8 @@ REPORTS_AROUND = 20  # drawn on either side of the window
 FEWEST_FIGURES = 10  # of fewer nobody can tell digits that are not printed from zeros
 FEWEST_REPORTS = 3  # of two nobody can tell which is the usual one
 STALLED = 1.5  # times the usual: of so few reports one that is slower by less is noise
-LEAST_DIGITS = 3  # that scripts print behind the point, where all figures are the same and zeros may end them
-MOST_DIGITS = 6  # behind the point; more are no rounding by a script
+LEAST_DIGITS = 3  # that scripts print after the point, where all figures are the same and zeros may end them
+MOST_DIGITS = 6  # after the point; more are no rounding by a script
 ERRORS = 2.0
 HOPELESS = 0.25  # of a time that may be wrong by more nothing is said
 EXACT = 1e-6  # a printed decimal as a float is that near to it
@@ -195,7 +195,7 @@ def _unsteady(timing: Timing, tick_s: float | None, rough: Finding | None) -> It
 def unlike_rest(
     known: Throughput, within: Sequence[Step], sample: Sequence[Step], *, trust_stamps: bool = True
 ) -> Iterator[Finding]:
-    """Did a *sample* that begins before the window ends go at another speed behind it than *within*?"""
+    """Did a *sample* that begins before the window ends go at another speed after it than *within*?"""
     fine = trust_stamps and any((step.stamp_s or 0.0) % 1 for step in sample)
     partial = find_partial_batches(sample) if fine else {}
     full = [step for step in sample if step.index not in partial]
@@ -208,7 +208,7 @@ def unlike_rest(
 
 
 def _behind(behind: Span, window: Span, value: float, method: str) -> Iterator[Finding]:
-    """A flag where as many steps *behind* the *window* do not give the same *value*.
+    """A flag where as many steps *after* the *window* do not give the same *value*.
 
     Of a sample the first report of each piece reaches back over what was not read: it is left out.
     """
@@ -248,7 +248,7 @@ def _coarse(figures: Sequence[float]) -> Iterator[Finding]:
         if all(math.isclose(each, round(each), abs_tol=EXACT * max(1.0, each)) for each in scaled):
             break
     else:
-        return  # where their last digit stands cannot be told
+        return  # the place of their last digit is unknown
     digit = 10.0 ** -(max(digits, LEAST_DIGITS) if len(set(figures)) == 1 else digits)
     if max(figures) - min(figures) > 2 * digit:
         return
@@ -260,7 +260,7 @@ def _coarse(figures: Sequence[float]) -> Iterator[Finding]:
 def _rounded(seconds: Sequence[float], tick_s: float | None, *, alone: bool) -> CoarseFigures | None:
     """A flag where the window is few ticks of its clock.
 
-    A value that does not rest on the *seconds* *alone* has them beside it, and one or two reports confirm nothing.
+    A value that does not rest on the *seconds* *alone* has them next to it, and one or two reports confirm nothing.
     """
     if not tick_s or not seconds or not (alone or len(seconds) < FEWEST_REPORTS):
         return None

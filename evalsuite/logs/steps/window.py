@@ -39,7 +39,7 @@ class Timing:
 
     @cached_property
     def seconds(self) -> list[tuple[Step, float | None]]:
-        """Of each report, None where not told. A clock leaves out what follows a pause."""
+        """Of each report, None where not printed. A clock leaves out what follows a pause."""
         at = CLOCKS.get(self.method)
         if at is None:
             return [(step, own_seconds(step)) for step in self.span.reports]

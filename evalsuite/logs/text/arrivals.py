@@ -1,4 +1,4 @@
-"""When the lines of a log arrived, as the agent noted beside it."""
+"""When the lines of a log arrived, as the agent noted them next to it."""
 
 import bisect
 from collections.abc import Callable

@@ -50,7 +50,7 @@ class IntactCheck:
     _cut: Counter[int] = field(default_factory=Counter)  # widths of lines at whose end a report breaks off
 
     def add(self, piece: Piece) -> None:
-        """What lies behind the window is not judged."""
+        """What comes after the window is not judged."""
         text = piece.chunk.text
         if piece.behind is not None:
             text = text[: text.find(b"\n", piece.behind) + 1 or len(text)] if piece.behind else b""
@@ -111,7 +111,7 @@ def is_altered_log(path: Path, dialects: Iterable[Dialect]) -> bool:
 
 
 def may_be_cut(match: "re.Match[bytes]", line: Line) -> bool:
-    """Does the last number end where a terminal would break the line, and go on behind it?"""
+    """Does the last number end where a terminal would break the line, and go on after it?"""
     last, text = match.lastindex, match.string
     if last is None or not match[last][-1:].isdigit():
         return False
@@ -151,7 +151,7 @@ def _has_usual_width(text: bytes, begin: int) -> bool:
     return any(_columns(line) <= columns <= widest for columns in WIDTHS)
 
 
-# reports that are none as they stand
+# lines that are no reports as they are
 
 
 def _find_unread(text: bytes, kind: Line) -> Iterator[int]:
@@ -213,7 +213,7 @@ def _in_plain_digits(text: bytes) -> bytes:
 
 @lru_cache(maxsize=64)
 def _tail(line: Line, group: int | None) -> bytes:
-    """What the script prints behind the *group*."""
+    """What the script prints after the *group*."""
     usual = line.compiled.search(line.sample)
     return line.sample[usual.end(group) :].rstrip() if usual and group is not None else b""
 
@@ -226,9 +226,9 @@ def _last_number(line: bytes, kind: Line) -> int | None:
 
 
 def _goes_on(line: bytes, behind: bytes, kind: Line, usual: bool) -> bool:
-    """Does the report say more when joined to what stands *behind*, and then go on as the script's does?
+    """Does the report say more when joined to what comes *behind*, and then go on as the script's does?
 
-    *usual*: the width of terminals tells enough where the script prints nothing behind it.
+    *usual*: the width of terminals tells enough where the script prints nothing after it.
     """
     found, joined = kind.compiled.search(line), kind.compiled.search(line + behind)
     if found is None or joined is None:

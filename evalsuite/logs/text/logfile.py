@@ -1,6 +1,6 @@
 """A log file as chunks of whole lines: unpacked, recoded, without colour codes, in constant memory.
 
-A chunk knows where its bytes stood in the file: receipts and arrival times count them as printed.
+A chunk knows where its bytes were in the file: receipts and arrival times count them as printed.
 """
 
 import bisect
@@ -92,7 +92,7 @@ class Chunk:
     offset: int  # of the first byte in the (unpacked) file
     complete: bool
     line_ends: int
-    skipped: int = 0  # bytes left out before and behind it, of a line that is too long
+    skipped: int = 0  # bytes left out before and after it, of a line that is too long
     removed: tuple[tuple[int, int], ...] = field(default=())  # (position in text, bytes taken out before it)
 
     def raw_offset(self, position: int) -> int:
@@ -127,7 +127,7 @@ class Piece:
     steps: int = 0  # step lines in it
     reports: int = 0  # of them read as records
     records: int = 0  # of the log so far
-    steps_alone: bool = False  # it is behind the window, and nothing else is said in it
+    steps_alone: bool = False  # it is after the window, and says nothing else
 
 
 def chunks(path: Path, *, bare: bool = False) -> Iterator[Chunk]:

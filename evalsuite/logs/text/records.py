@@ -203,7 +203,7 @@ def whole_match(match: "re.Match[bytes]", chunk: Chunk) -> bool:
     return all(match.end(group) < match.end() for group in range(1, match.re.groups + 1))
 
 
-# numbers that go on behind what a pattern takes of them: of `9,399.8` the pattern `[\d.]+` finds a 9
+# numbers that go on after what a pattern takes of them: of `9,399.8` the pattern `[\d.]+` finds a 9
 
 # more digits · ,399 · .5 but not .0 · _399 · e+03
 _GOES_ON = re.compile(rb"[,_]?\d|\.(?!0+(?!\d))\d|[eE][+-]?\d")
@@ -213,7 +213,7 @@ _TAILS = (b",399", b"_399", b".5", b"e+03")
 
 
 def is_whole(match: "re.Match[bytes]", line: Line) -> bool:
-    """False where a number of *match* goes on behind it."""
+    """False where a number of *match* goes on after it."""
     text = match.string
     for group in open_groups(line):
         end = match.end(group)
@@ -225,7 +225,7 @@ def is_whole(match: "re.Match[bytes]", line: Line) -> bool:
 
 @cache
 def open_groups(line: Line) -> tuple[int, ...]:
-    """Those of *line* behind which a number may go on unseen, as its sample tells."""
+    """Those of *line* after which a number may go on unseen, as its sample tells."""
     usual = line.compiled.search(line.sample)
     if usual is None:
         return ()
@@ -234,7 +234,7 @@ def open_groups(line: Line) -> tuple[int, ...]:
         if said is None:
             found.append(group)  # the sample does not tell
         elif not _NUMBER.fullmatch(said) or _GOES_ON.match(line.sample, usual.end(group)):
-            continue  # no number, or one behind which the script itself prints more
+            continue  # no number, or one after which the script itself prints more
         elif any(_is_unseen(line, usual, group, tail) for tail in _TAILS):
             found.append(group)
     return tuple(found)

@@ -133,7 +133,7 @@ class Dcmi:
         return found if answered and found.enable_flag else None
 
     def _logic_id(self, card: int, device: int) -> int | None:
-        """What a program calls the device: the one function whose answer stands before the question."""
+        """What a program calls the device: the one function with its output argument first."""
         number = ctypes.c_int()
         answered = self._call("dcmi_get_device_logic_id", ctypes.byref(number), card, device)
         return number.value if answered and number.value >= 0 else None

@@ -38,4 +38,4 @@ class Sensor(Protocol):
         """`driver`, and `toolkit`: the newest that it serves."""
 
     def close(self) -> None:
-        """Ends what reads beside us."""
+        """Ends what reads in another thread or process."""

@@ -1,1 +1,1 @@
-"""The evaluation put in the order of the page: what stands at each point of the matrix, and why."""
+"""The evaluation put in the order of the page: what is shown at each point of the matrix, and why."""

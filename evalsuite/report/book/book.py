@@ -26,7 +26,7 @@ from evalsuite.results.rules.suspicions import Suspicion
 
 Conditions = tuple[str, str, str, bool, int, tuple[tuple[str, str], ...]]
 LARGE = 200  # planned cases; from here on a page shows less twice (docs/report.md#size)
-HUGE = 1_000  # from here on each model has a page of its own beside that of the report
+HUGE = 1_000  # from here on each model has a page of its own in addition to that of the report
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -198,7 +198,7 @@ class Book:
 
 
 def conditions(case: Case) -> Conditions:
-    """What *case* shares with all of its block, beside protocol and unit."""
+    """What *case* shares with all of its block, apart from protocol and unit."""
     strong = case.strong_batch is not None
     return (case.model, case.device, case.precision, strong, case.series_batch, case.options)
 

@@ -149,6 +149,6 @@ def _without(row: Row, shared: OfAll) -> Row:
 
 
 def bare(found: Marked, shared: OfAll) -> Marked:
-    """*found* without the marks and the n that stand in *shared*."""
+    """*found* without the marks and the n that are in *shared*."""
     marks = tuple(mark for mark in found.marks if mark not in shared.marks)
     return replace(found, marks=marks, n=found.n if shared.n is None else None)

@@ -1,4 +1,4 @@
-"""The figures of a case beside its speed, declared once for page, Markdown, tables, spreadsheet and `summary.json`.
+"""The figures of a case other than its speed, declared once for page, Markdown, tables, spreadsheet and `summary.json`.
 
 The names of those that the page shows are in data/text/columns.toml.
 """

@@ -19,7 +19,7 @@ class Participant:
     source: str
     commit: str
     image: str
-    features: tuple[str, ...] | None  # what the script runs on beside the framework; None: nobody recorded it
+    features: tuple[str, ...] | None  # what the script runs on in addition to the framework; None: not recorded
     launcher: str | None
     model: str
 

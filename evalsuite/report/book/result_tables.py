@@ -31,7 +31,7 @@ class SeriesRow:
     block: Block
     column: Column
     cells: tuple[Cell, ...]
-    opens: bool = False  # the first of its block: here the block's anchors stand
+    opens: bool = False  # the first of its block: it has the block's anchors
     marks: tuple[str, ...] = ()
     n: int | None = None  # runs of each of its values, where the values of the table differ in it
 
@@ -218,7 +218,7 @@ def _with_leaders(group: Group, scales: Sequence[tuple[int, int]]) -> Group:
 
 
 def _without_shared(row: SeriesRow, shared: OfAll, *, one_base: bool) -> SeriesRow:
-    """*row* with what all its values have in common, beyond what all of the table have, beside its name."""
+    """*row* with what all its values have in common, beyond what all of the table have, next to its name."""
     own = bare(of_all(row.cells), shared)
     told = (bare(bare(cell, shared), own) for cell in row.cells)
     found = (replace(cell, base_devices=None if one_base else cell.base_devices) for cell in told)

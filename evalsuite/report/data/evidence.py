@@ -1,4 +1,4 @@
-"""`evidence.json`: of every run the log lines and numbers behind its value, to compute it elsewhere."""
+"""`evidence.json`: of every run the log lines and numbers that its value rests on, to compute it elsewhere."""
 
 from typing import Any
 

@@ -49,7 +49,7 @@ class Finished:
     summaries: tuple[Summary | Unmeasured, ...]
     quality: Mapping[str, Any]
     document: LabDocument | None = None  # title and organisation alone
-    disturbed: int = 0  # runs beside other programs
+    disturbed: int = 0  # runs while other programs ran
     answers: tuple[Answer, ...] = ()
 
     @cached_property

@@ -1,4 +1,4 @@
-"""Speed-up as bars beside their ideal."""
+"""Speed-up as bars next to their ideal."""
 
 import math
 from collections.abc import Sequence
@@ -95,7 +95,7 @@ def _speedup_panel(
 
 @dataclass(frozen=True, kw_only=True)
 class _Bar:
-    """Where a bar stands (1 = the width of a group)."""
+    """Place of a bar (1 = the width of a group)."""
 
     point: ScalePoint
     left: float

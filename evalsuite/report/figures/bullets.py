@@ -1,4 +1,4 @@
-"""A measured share beside what was asked for."""
+"""A measured share next to what was asked for."""
 
 from evalsuite.report.figures import ticks
 from evalsuite.report.figures.data import Axis, Figure, Table, finite, note_entry

@@ -106,7 +106,7 @@ class Axis:
 
 @dataclass(frozen=True, kw_only=True)
 class Table:
-    """The exact data behind a figure, unrounded. `refs[i]` is the case id of `rows[i]`."""
+    """The exact data of a figure, unrounded. `refs[i]` is the case id of `rows[i]`."""
 
     columns: tuple[str, ...]
     rows: tuple[tuple[TableValue, ...], ...] = ()
@@ -205,7 +205,7 @@ def _point(summary: Summary, metric: Metric) -> ScalePoint:
 def as_drawn(series: Sequence[ScaleSeries]) -> tuple[ScaleSeries, ...]:
     """*series* with marks on the exceptions only: what holds of all points is a line below the figure.
 
-    The mark of an origin stands behind a name: in the drawing two † look like a ‡.
+    The mark of an origin follows a name: in the drawing two † look like a ‡.
     """
     points = [point for each in series for point in each.points]
     if all(point.partial for point in points):

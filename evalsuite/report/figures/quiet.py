@@ -1,4 +1,4 @@
-"""How quiet the machine was: runs on a time axis and readings beside them."""
+"""How quiet the machine was: runs on a time axis and readings next to them."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass

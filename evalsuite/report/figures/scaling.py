@@ -26,8 +26,8 @@ from evalsuite.report.figures.style import DOTTED, ROLES, Hue, Look, swatch
 _TOP, _BOTTOM = 34, 34  # room for the unit above and the numbers below a panel, in pixels
 _ROW = 30  # a row of a horizontal chart
 WIDEST_RANGE = 40  # largest ÷ smallest scale that share one linear axis of bars
-_LONGEST = 205  # pixels: of what stands at the end of a line
-_END = 60  # pixels: a series that ends further from its label is named beside its last mark
+_LONGEST = 205  # pixels: of what is at the end of a line
+_END = 60  # pixels: a series that ends further from its label is named next to its last mark
 Ideal = Literal["proportional", "inverse", "none"]
 NARROW = 8  # pixels: thinner bars share one ideal box and have no marker below
 

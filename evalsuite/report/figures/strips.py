@@ -14,7 +14,7 @@ from evalsuite.report.figures.style import LEVELS, ROLES, scale_swatch
 
 TOP = 6  # pixels above the first strip
 HEAD = 24  # of the name of a group
-_CELLS = 160  # cells of a strip: about 3 pixels each, narrower none is told from its neighbour
+_CELLS = 160  # cells of a strip: about 3 pixels each, narrower ones cannot be distinguished
 _GAP = 2.5  # sampling intervals without a sample that count as missing
 
 Span = tuple[float, float]  # seconds since the run began
@@ -30,7 +30,7 @@ class Strip:
     unit: str = "%"
     mean: float | None = None
     ref: str = ""
-    group: Label = ""  # strips of one group stand below its name: the resource, where several runs are compared
+    group: Label = ""  # strips of one group are below its name: the resource, where several runs are compared
     window: Span | None = None  # the measured part of its run, where the strips are of several
 
 

@@ -25,13 +25,15 @@ COLOURS = {
     "rule": ("#6E7781", "#8B949E"),  # ideal lines, thresholds, frames
     "grid": ("#E3E6EA", "#2B3137"),
     "shade": ("#EEF0F3", "#20252A"),  # warm-up, target ranges
-    "surface": ("#FFFFFF", "#14171A"),  # what the figure stands on
+    "surface": ("#FFFFFF", "#14171A"),  # the background of the figure
     "cell-bad": ("#F8CFC8", "#6A2620"),
     "hue-other": ("#6B7280", "#9199A3"),
     **{f"hue-{i}": pair for i, pair in enumerate(zip(LIGHT_HUES, DARK_HUES, strict=True), 1)},
     **{f"seq-{i}": pair for i, pair in enumerate(zip(_levels(0), _levels(1), strict=True))},
 }
-ROLES = {name: f"#a{i:02x}b5d" for i, name in enumerate(COLOURS)}  # what matplotlib is told; never seen
+ROLES = {
+    name: f"#a{i:02x}b5d" for i, name in enumerate(COLOURS)
+}  # colours for matplotlib that nobody sees: classes replace them
 
 _POLYGONS = {
     "square": ((-0.86, -0.86), (0.86, -0.86), (0.86, 0.86), (-0.86, 0.86)),

@@ -29,7 +29,7 @@ class SweepLine:
     name: Label
     framework: str
     points: tuple[SweepPoint, ...]
-    panel: str = ""  # lines of one name here stand in one panel: the precision
+    panel: str = ""  # lines of one name here share a panel: the precision
 
     @property
     def oom_from(self) -> int | None:
@@ -68,7 +68,7 @@ def _batch_sweep(id: str, look: Look, sweeps: Sequence[SweepLine], unit: str) ->
         columns.setdefault(sweep.panel, []).append(sweep)
     lanes = max(sum(sweep.oom_from is not None for sweep in members) for members in columns.values())
     sizes = sorted({p.batch_per_device for s in sweeps for p in s.points})
-    room = min(max(text_width(sweep.name) for sweep in sweeps) + 16, 150)  # for names behind the lines
+    room = min(max(text_width(sweep.name) for sweep in sweeps) + 16, 150)  # for names after the lines
     top = 46 + 20 * lanes
     sheet = Sheet(id, height=top + HIGH + 30)
     wide = WIDTH / len(columns)

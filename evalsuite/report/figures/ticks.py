@@ -21,7 +21,7 @@ def rounded(value: float) -> str:
 
 
 def throughput(value: float) -> str:
-    """Items per second beside a line, below 100 as the tables have it: "387.9", "2.50"."""
+    """Items per second next to a line, below 100 as the tables have it: "387.9", "2.50"."""
     return numbers.throughput(value).text if value < 100 else rounded(value)
 
 

@@ -1,4 +1,4 @@
-"""The forms of a report beside `report.html`: modules whose `write(material)` gives the files that it wrote."""
+"""The forms of a report other than `report.html`: modules whose `write(material)` gives the files that it wrote."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -38,7 +38,7 @@ def write(
 
 
 def outdated(evaluation: Evaluation, out: Path) -> list[Path]:
-    """The forms in *out* that stand beside a page of other data."""
+    """The forms in *out* that were made of other data than the page."""
     found = sorted(path for pattern in FILES for path in Path(out).glob(pattern) if path.is_file())
     if not found:
         return []

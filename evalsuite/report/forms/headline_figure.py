@@ -1,4 +1,4 @@
-"""The figure beside the Markdown: the ranked frameworks of each model, a dot for each run.
+"""The figure of the Markdown: the ranked frameworks of each model, a dot for each run.
 
 A code host shows it as a picture: no style of a page reaches it and nothing runs. Every colour is an attribute.
 """

@@ -29,7 +29,7 @@ class ResultSheet:
 
     name: str
     model: str  # whole, where *name* has no room for it
-    tables: tuple[tuple[BatchPolicy, str], ...]  # with the precision whose series stand here
+    tables: tuple[tuple[BatchPolicy, str], ...]  # with the precision whose series are here
 
 
 def sheets(book: Book) -> tuple[ResultSheet, ...]:

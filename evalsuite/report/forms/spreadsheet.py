@@ -59,7 +59,7 @@ def workbook(material: Material) -> bytes:
         rows = tables.rows(book)
         raw = [("verdicts", VERDICT, _verdicts(book)), *((name, tables.COLUMNS[name], rows[name]) for name in SHEETS)]
         for name, columns, found in raw:
-            if found:  # an empty sheet tells nobody anything
+            if found:  # an empty sheet has no information
                 _table(file.add_worksheet(_name(labels, name)), columns, found, head)
     return into.getvalue()
 

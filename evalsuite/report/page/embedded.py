@@ -115,6 +115,6 @@ def _packed(values: list[Any]) -> list[Any] | dict[str, Any]:
 
 
 def script_safe(document: Mapping[str, Any]) -> str:
-    """JSON that can stand inside a `<script>` element whatever it holds."""
+    """JSON that can be put inside a `<script>` element whatever it holds."""
     text = json.dumps(document, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return text.encode("utf-8", "backslashreplace").decode().translate(UNSAFE)

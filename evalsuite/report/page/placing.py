@@ -18,7 +18,7 @@ from evalsuite.report.sections.author import author_sections
 from evalsuite.report.sections.common.section import Section, Subject
 from evalsuite.report.text import names
 
-FIRST_AFTER = 9  # the number of the first chapter behind the outline's eight
+FIRST_AFTER = 9  # the number of the first chapter after the outline's eight
 Placed = tuple[str, Section]  # number, section
 
 

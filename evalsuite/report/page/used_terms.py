@@ -16,7 +16,7 @@ SHORTEST = 3  # characters of a form that stands for its term; "IB" or "d" is fo
 
 
 def mark_unused(page: str) -> str:
-    """Marks the rows of the glossary whose term stands nowhere before it."""
+    """Marks the rows of the glossary whose term does not occur before it."""
     main, heading, rest = page.partition(GLOSSARY)
     if not heading:
         return page

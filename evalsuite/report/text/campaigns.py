@@ -13,7 +13,7 @@ def disturbances(before: int, after: int, words: Words) -> Text | None:
 
 
 def moved_together(found: Together, words: Words) -> Text:
-    """That the campaigns differ, by how much, and that no cause can be told from another."""
+    """That the campaigns differ, by how much, and that no cause can be distinguished."""
     key = f"compare.together_{found.outcome}"
     return words(key, cases=numbers.count(found.cases), change=span(found))
 

@@ -10,7 +10,7 @@ PLAIN = ("variant", "plain")  # the script as it is, among the variants of a spe
 
 
 def name(candidate: Candidate, scope: RankingScope, words: Words) -> Rendered:
-    """As it stands in a table or beside a mark: "PyTorch", or of a variant "link (Mbit/s): 500 + overlap"."""
+    """As in a table or next to a mark: "PyTorch", or of a variant "link (Mbit/s): 500 + overlap"."""
     if scope.among == "frameworks":
         return words.same(names.framework(candidate.framework))
     said = _options(candidate, scope, words)
@@ -21,7 +21,7 @@ def name(candidate: Candidate, scope: RankingScope, words: Words) -> Rendered:
 
 
 def in_sentence(candidate: Candidate, scope: RankingScope, words: Words) -> Rendered:
-    """As it stands in a sentence: a variant between quotation marks, since its name has words and signs of its own."""
+    """As in a sentence: a variant between quotation marks, since its name has words and signs of its own."""
     plain = name(candidate, scope, words)
     return plain if scope.among == "frameworks" else words("answers.variant", name_text=plain)
 

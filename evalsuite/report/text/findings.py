@@ -29,7 +29,7 @@ MEASURES: Mapping[str, Form] = {
     "speedup": numbers.speedup,
     "efficiency": numbers.percent,
 }
-TABLES: Mapping[Kind, str] = {  # where the words of a key stand
+TABLES: Mapping[Kind, str] = {  # where the words of a key are
     Kind.RESOURCE: "resources",
     Kind.PHASE: "phases",
     Kind.METRIC: "scores",
@@ -73,7 +73,7 @@ def document(finding: Finding) -> dict[str, object]:
 
 
 def rule(code: str, words: Words) -> Text:
-    """The rule behind a finding's code, in words."""
+    """The rule of a finding's code, in words."""
     return with_limits(f"rules.{code}.title", code, words)
 
 

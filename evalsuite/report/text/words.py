@@ -73,7 +73,7 @@ class Words:
         return key in self.tables[self.languages[0]]
 
     def sentence(self, key: str) -> str:
-        """The bare sentence, as it stands in the first language's file."""
+        """The bare sentence, as it is in the first language's file."""
         return self.tables[self.languages[0]][key]
 
     def listed(self, items: Iterable[Any]) -> "Listed":
@@ -124,7 +124,7 @@ class Rendered:
         return Markup(TAG.sub("", self.in_language(language))).unescape()
 
     def __html__(self) -> Markup:
-        """All languages of the report side by side; the page shows one of them. What reads alike stands once."""
+        """All languages of the report side by side; the page shows one of them. What reads alike is written once."""
         said = [self.in_language(language) for language in self.words.languages]
         if all(one == said[0] for one in said):
             return said[0]
@@ -140,7 +140,7 @@ class Rendered:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Text(Rendered):
-    """A sentence and what stands in its places."""
+    """A sentence and the values of its places."""
 
     words: Words
     key: str

@@ -29,7 +29,7 @@ Absence = Literal["unsupported", "not_run", "no_valid_run", "elsewhere", "not_pl
 
 @dataclass(frozen=True, kw_only=True)
 class Conditions:
-    """All that a question holds equal beside its scale."""
+    """All that a question holds equal apart from its scale."""
 
     model: str
     device: Device

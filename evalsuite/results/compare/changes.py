@@ -37,7 +37,7 @@ NAMED = {"unit": "unit", "origin": "origin", "environment": "machine"}  # obstac
 
 @dataclass(frozen=True, kw_only=True)
 class Why:
-    """A reason, as the key of its sentence (`why.<key>` in data/text/publishing) and what stands in it."""
+    """A reason, as the key of its sentence (`why.<key>` in data/text/publishing) and the values in it."""
 
     key: str
     values: tuple[tuple[str, str], ...] = ()

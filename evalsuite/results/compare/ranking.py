@@ -22,7 +22,7 @@ Among = Literal["frameworks", "variants"]
 @dataclass(frozen=True, kw_only=True)
 class Candidate:
     framework: str
-    recipe: str | None = None  # None: its scripts stand for one another
+    recipe: str | None = None  # None: its scripts are equivalent
     options: tuple[tuple[str, str | None], ...] = ()  # those that tell variants apart; None: not given
 
 

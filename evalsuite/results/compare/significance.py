@@ -1,4 +1,4 @@
-"""Whether one case is behind another, by its runs: the one rule of rankings, bold cells and headlines.
+"""Whether one case is slower than another, by its runs: the one rule of rankings, bold cells and headlines.
 
 Runs in the same rounds of a campaign are compared within them; else all runs of one must lie below all of the other.
 Both are as strict on equal cases (docs/method.md, table 3).

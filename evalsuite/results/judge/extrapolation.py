@@ -24,7 +24,7 @@ from evalsuite.results.measure.summary import valid
 
 FEWEST_SCALES = 3
 FEWEST_FAR_SCALES = 4  # beyond twice the largest measured scale, and the step from one node to several among them
-FEWEST_SERIES = 10  # published ones behind an interval; with fewer its ends are those of one or two systems
+FEWEST_SERIES = 10  # published ones that an interval rests on; with fewer its ends are those of one or two systems
 FEWEST_SOURCES = 4  # of those series: each is judged by the others
 COVERAGE = 0.9
 WIDEST = 500  # hundredths: an interval that needs more than five times its width says nothing
@@ -352,7 +352,7 @@ def _percentile(values: Ratios, share: float) -> float:
 
 @cache
 def sources(path: Path = VALIDATION) -> tuple[str, ...]:
-    """Where the published series stand: repositories, those with most predictions first."""
+    """Where the published series are: repositories, those with most predictions first."""
     rows = [row["source"] for row in _rows(path)]
     return tuple(sorted(set(rows), key=lambda source: (-rows.count(source), source)))
 

@@ -49,7 +49,7 @@ def final(run: Measurement, split: str, metric: str) -> Score | None:
 def at_chance(run: Measurement) -> int | None:
     """The number of classes among which the model of *run* only guesses; None where it does better.
 
-    Guessing among C classes has the loss ln C and the accuracy 1 ÷ C; both must stand there from first epoch to last.
+    Guessing among C classes has the loss ln C and the accuracy 1 ÷ C; both must be so from first epoch to last.
     """
     losses = [score.value for score in run.scores if score.metric == "loss"]
     shares = [score.value / 100 for score in run.scores if score.metric in ALSO_CALLED["top1"]]

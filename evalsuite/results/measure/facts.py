@@ -175,7 +175,7 @@ def _compiler_is_said(command: RunCommand) -> bool:
 
 
 def of_case(case: Case) -> tuple[Fact, ...]:
-    """What the axes of the matrix say; the word for a precision that none of them has stands in an option."""
+    """What the axes of the matrix say; the word for a precision that none of them has is in an option."""
     found = {
         "model_variant": case.model,
         "precision": _precision_of(case),

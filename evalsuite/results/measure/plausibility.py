@@ -21,7 +21,7 @@ from evalsuite.model import Case, Finding, Throughput
 from evalsuite.runs.endings import Outcome
 from evalsuite.runs.store import RunFolder
 
-NEARLY = 0.1  # a whole factor is told from noise at this distance
+NEARLY = 0.1  # a whole factor is distinguished from noise at this distance
 
 
 def implausible(

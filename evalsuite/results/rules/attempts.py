@@ -44,7 +44,7 @@ def read(journal: Journal) -> Recorded:
 
 
 def superseded(recorded: Recorded, commands: Mapping[str, RunCommand]) -> tuple[Attempt, ...]:
-    """The attempts that count for nothing: another one, or none, stands in their place.
+    """The attempts that count for nothing: another one, or none, took their place.
 
     *commands*: run id → what was run, of every finished run.
     """

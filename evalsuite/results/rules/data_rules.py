@@ -192,7 +192,7 @@ def cited_figure(figure: CitedFigure, where: str) -> Iterable[Finding]:
 
 
 def _speedup(printed: str, citation: Citation) -> float | None:
-    """The speed-up that the printed throughputs give; None where it rounds to the one beside them.
+    """The speed-up that the printed throughputs give; None where it rounds to the one printed with them.
 
     Some round twice: DLPerf prints 10.75 for 10.74499, which is 10.745 and then 10.75.
     """

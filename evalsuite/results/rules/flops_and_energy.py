@@ -63,7 +63,7 @@ class ModelFlops:
 class Peak:
     """What a device can do at most, dense, by arithmetic."""
 
-    words: tuple[str, ...]  # all of them stand in its name
+    words: tuple[str, ...]  # all of them occur in its name
     source: str
     tflops: Mapping[Arithmetic, float]
     verified: bool = True  # against a data sheet of the product as it is sold

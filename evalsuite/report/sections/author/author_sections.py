@@ -55,7 +55,7 @@ def _places(subject: Subject) -> dict[str, str]:
     for chapter in MODEL_CHAPTERS:
         tested = [names.model_anchor(model) for model in chapter.models if model in models]
         if tested:
-            found[chapter.key] = tested[-1]  # behind all of its kind
+            found[chapter.key] = tested[-1]  # after all of its kind
         elif document and document.outline == "tianshu":
             found[chapter.key] = untested_id(chapter)
     return found

@@ -104,7 +104,7 @@ def from_markup(markup: Markup) -> str:
 
 
 def emphasised(said: str) -> str:
-    """*said* in bold: "**" opens and closes beside a letter alone, so punctuation at the ends stands outside."""
+    """*said* in bold: "**" opens and closes beside a letter alone, so punctuation at the ends is outside."""
     match = EDGES.fullmatch(said)
     if match is None or not match[2]:
         return said

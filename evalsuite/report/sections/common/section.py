@@ -19,7 +19,7 @@ class Subject:
     models: tuple[Model, ...]
     look: Look
     words: Words
-    in_parts: bool = False  # each model has a page of its own beside this one, and this one need not tell all
+    in_parts: bool = False  # each model has a page of its own, and this one need not have all
 
     @property
     def blocks(self) -> tuple[Block, ...]:

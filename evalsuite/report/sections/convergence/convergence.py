@@ -22,7 +22,7 @@ from evalsuite.results.measure.convergence import Solution
 Trial = tuple[Summary | Unmeasured, Measurement]
 METRICS = ("top1", "accuracy", "top5", "loss")
 SPLITS = ("train", "validation")
-MOST_CURVES = 6  # of one figure: hues that can be told apart
+MOST_CURVES = 6  # of one figure: hues that can be distinguished
 MOST_FIGURES = 6  # of curves, in one report
 
 

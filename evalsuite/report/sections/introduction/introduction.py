@@ -29,7 +29,7 @@ def _facts(subject: Subject) -> Mapping[str, object]:
             {
                 "card": card,
                 "applies": card.verdict.reason not in acceptance.NOT_HERE,
-                # what was found differs from model to model, and stands in the verdict
+                # what was found differs from model to model, and is in the verdict
                 "of_each_model": card.verdict.criterion == acceptance.INFORMATION,
             }
             for card in cards.cards(book, words)

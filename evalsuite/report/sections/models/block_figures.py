@@ -1,4 +1,4 @@
-"""Figures of a block: throughput per device beside the whole job's, efficiency beside speed-up.
+"""Figures of a block: throughput per device next to the whole job's, efficiency next to speed-up.
 
 A series alone has no figure: its table says as much.
 """
@@ -13,7 +13,7 @@ from evalsuite.report.sections.common.captioned_figure import CaptionedFigure, s
 from evalsuite.report.text import names
 from evalsuite.report.text.words import Text, Words
 
-MOST_BARS = 4  # series, and scales above the base, up to which speed-up stands as bars; beyond, as dots of efficiency
+MOST_BARS = 4  # series, and scales above the base, up to which speed-up is drawn as bars; beyond, as dots of efficiency
 MOST_POINTS_DRAWN_TWICE = 80  # of a block: above, its figures have one view
 MOST_CASES_DRAWN_TWICE = 180  # of a report: below the 1,000 runs (200 cases) that are to be built in seconds
 

@@ -61,11 +61,11 @@ def _facts(subject: Subject, model: Model) -> Mapping[str, object]:
 def opened(
     policy: BatchPolicy, figures: Mapping[str, tuple[CaptionedFigure, ...]], first: bool
 ) -> tuple[tuple[CaptionedFigure, ...], tuple[CaptionedFigure, ...]]:
-    """The figures that stand open below a results table, and those that a click shows; a lone series has none.
+    """The figures that are open below a results table, and those that a click shows; a lone series has none.
 
     Two series are as quickly read in the table: their figure is open only if it is the model's *first*, of more scales.
     """
-    most = max(policy.blocks, key=lambda block: len(block.columns))  # its first figure stands open
+    most = max(policy.blocks, key=lambda block: len(block.columns))  # its first figure is open
     drawn = {block.id: figures[block.id] for block in policy.blocks if len(block.columns) > 1}
     scales = {(case.nodes, case.devices_per_node) for case in most.cases}
     curves = first and len(scales) >= FEWEST_OPEN

@@ -1,4 +1,4 @@
-"""What the network gave beside the training: the all-reduce of several sizes and the storage, at each scale."""
+"""What the network gave outside the training: the all-reduce of several sizes and the storage, at each scale."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""How quiet the machine was while the campaign ran: its runs in order, and what was read beside them."""
+"""How quiet the machine was while the campaign ran: its runs in order, and what was read at the same time."""
 
 import statistics
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from evalsuite.report.sections.common.captioned_figure import CaptionedFigure
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.words import Words
 
-OTHERS = "others"  # what programs beside the training took of the usable cores
+OTHERS = "others"  # what other programs than the training took of the usable cores
 PROBE = "probe"  # what a fixed computation took before the run's block
 NAMES = {OTHERS: "quietness.others", PROBE: "quietness.probe"}  # others are named as resources are
 TRACKS = ((OTHERS, "%"), (PROBE, "s"), ("gpu_temperature", "°C"), ("gpu_sm_clock", "MHz"))
@@ -46,7 +46,7 @@ def draw_noise(book: Book, look: Look, words: Words) -> CaptionedFigure | None:
 
 
 def others_seen(book: Book) -> bool:
-    """Whether the programs beside the runs could be seen. Under a container's quota its own processor time alone is
+    """Whether the other programs than the runs could be seen. Under a container's quota its own processor time alone is
     read, whatever its neighbours on the same cores take."""
     return not any(one.container and one.container.cpus for one in book.evaluation.environments.values())
 

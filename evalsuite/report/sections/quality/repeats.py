@@ -1,4 +1,4 @@
-"""Every run of a case beside the others of its case: how much repeats differ."""
+"""Every run of a case next to the others of its case: how much repeats differ."""
 
 from collections.abc import Sequence
 from dataclasses import replace

@@ -32,7 +32,7 @@ class RunProvenance:
 
     @property
     def log(self) -> str:
-        """The log's path inside the folder of its case, which stands above it; the whole path elsewhere."""
+        """The log's path inside the folder of its case, which is shown above it; the whole path elsewhere."""
         return names.visible((self.run.log or "").removeprefix(f"{self.run.run.case.id}/"))
 
 
@@ -55,7 +55,7 @@ CASE = "‹case›"
 @dataclass(frozen=True, kw_only=True)
 class SharedCommand:
     script: str
-    values: Mapping[str, tuple[tuple[str, str], ...]]  # case id → what stands at ‹1›, ‹2› …
+    values: Mapping[str, tuple[tuple[str, str], ...]]  # case id → what is at ‹1›, ‹2› …
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,7 +113,7 @@ def _shared(cases: Sequence[CaseProvenance]) -> SharedCommand | None:
 
 
 def _of_case(book: Book, case: Case) -> CaseProvenance:
-    detailed = len(book.planned) <= LARGE  # of more cases the sums of each run stand here, and the rest in the bundle
+    detailed = len(book.planned) <= LARGE  # of more cases the sums of each run are here, and the rest in the bundle
     summary = book.summary_of.get(case.id)
     runs = summary.measurements if summary else ()
     ran = next((run for run in runs if run.run.id in book.evaluation.commands), None)
@@ -151,7 +151,7 @@ def _again(book: Book, cases: Sequence[CaseProvenance]) -> str:
 
 
 def software(book: Book) -> list[Mapping[str, Any]]:
-    """What each framework's runs were made with; runs made with the same stand once."""
+    """What each framework's runs were made with; runs made with the same are listed once."""
     found: dict[tuple[object, ...], Mapping[str, Any]] = {}
     for run in book.measurements:
         one = _software(run, book.evaluation.commands.get(run.run.id))

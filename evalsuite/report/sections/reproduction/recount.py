@@ -8,7 +8,7 @@ from evalsuite.model import LogLine, Measurement, Summary, Throughput
 from evalsuite.report.text import names
 from evalsuite.results.measure.summary import median_run
 
-MOST_REPORTS = 2_000  # of a window; more make no better drawing, and their sums stand beside them anyway
+MOST_REPORTS = 2_000  # of a window; more make no better drawing, and their sums are printed next to them anyway
 
 
 @dataclass(frozen=True, kw_only=True)

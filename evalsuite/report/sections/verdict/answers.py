@@ -155,7 +155,7 @@ def _end(value: float) -> str:
 
 
 def _reach(runs: Sequence[float]) -> tuple[float, float]:
-    """The ends of the strip: from 0 where the values differ much, else from below the lowest, so that runs are told."""
+    """The ends of the strip: from 0 where the values differ much, else from below the lowest, to keep runs apart."""
     if not runs:
         return 0.0, 1.0
     low, high = min(runs), max(runs)
@@ -204,7 +204,7 @@ def sentence(answer: Answer, words: Words) -> Text:
 
 
 def second_of(answer: Answer) -> Ranked | None:
-    """Whom the first is held against: the best of those behind or, where medians alone are shown, the next value."""
+    """What the first is compared with: the best slower one or, where medians alone are shown, the next value."""
     if answer.said in ("published", "unknown_facts", "suspicious"):
         return answer.ranked[1]
     return answer.next

@@ -24,7 +24,7 @@ from evalsuite.report.text.words import Rendered, Text, Words
 MOST_OPEN = 3
 MOST_FOUND = 5
 FIRST_FOUND = 3
-ROWS_OF_A_SCREEN = 12  # of a winner matrix that is seen as a whole, and then stands before the bar that asks
+ROWS_OF_A_SCREEN = 12  # of a winner matrix that is seen as a whole, and then comes before the bar that asks
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,10 +59,10 @@ def facts(subject: Subject) -> Mapping[str, Any]:
     winners = None if shown else matrix.matrix(book, questions, words)
     return {
         "found": first,
-        "folded": [one for one in every if one not in first],  # behind a line that names their models
+        "folded": [one for one in every if one not in first],  # below a line that names their models
         "notices": notices.notices(book, words),
         "questions": questions,
-        "shown": shown,  # drawn where they stand; without them the reader asks
+        "shown": shown,  # drawn in place; without them the reader asks
         "matrix": winners,
         "matrix_first": winners is not None and len(winners.rows) <= ROWS_OF_A_SCREEN,
         "accepted": acceptance.matrix(judged),
@@ -93,7 +93,7 @@ def model_findings(book: Answered, words: Words) -> tuple[ModelFinding, ...]:
 
 
 def choose_open(found: Sequence[ModelFinding]) -> tuple[ModelFinding, ...]:
-    """Those that stand open, in the order of the document: of many models the few that compare most frameworks, of
+    """Those that are open, in the order of the document: of many models the few that compare most frameworks, of
     these the decided ones before others."""
     if len(found) <= MOST_FOUND:
         return tuple(found)
