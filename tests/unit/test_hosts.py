@@ -60,59 +60,48 @@ def test_only_scripts_with_a_launcher_of_their_own_start_on_one_node_alone(nodes
     assert ("--first-node-only" in argv) is alone
 
 
-def test_a_launcher_inside_mpirun_is_refused(capsys, tmp_path):
-    cli.main(
-        [
-            *("plan", "--frameworks", "bluefog", "--recipe", "benchmark-resnet50", "--scales", "2x8", "--commands"),
-            *("--profile", "full", "--engine", "mpi", "--device", "gpu", "--runs", str(tmp_path)),
-        ]
-    )
+@pytest.fixture
+def shown(capsys, tmp_path):
+    """What a plan shows of a recipe's commands at *scales*, with more *words*."""
 
-    assert "mpirun starts none inside another" in capsys.readouterr().out
+    def shown(framework, recipe, *words, scales="2x8", engine="slurm", device="gpu"):
+        named = ("plan", "--frameworks", framework, "--recipe", recipe, "--scales", scales, "--engine", engine)
+        cli.main([*named, "--device", device, "--profile", "full", "--commands", "--runs", str(tmp_path), *words])
+        return capsys.readouterr().out
+
+    return shown
 
 
-def test_mpirun_is_told_the_variables_that_it_would_hand_to_no_other_node(capsys, tmp_path, monkeypatch):
+def test_a_launcher_inside_mpirun_is_refused(shown):
+    assert "mpirun starts none inside another" in shown("bluefog", "benchmark-resnet50", engine="mpi")
+
+
+def test_mpirun_is_told_the_variables_that_it_would_hand_to_no_other_node(shown, monkeypatch):
     monkeypatch.setenv("NCCL_DEBUG", "INFO")
     monkeypatch.setenv("MY_TOKEN", "secret")
-    cli.main(
-        [
-            *("plan", "--frameworks", "ngc_pytorch", "--recipe", "resnet50", "--scales", "2x8", "--commands"),
-            *("--profile", "full", "--engine", "mpi", "--device", "gpu", "--runs", str(tmp_path)),
-        ]
-    )
 
-    shown = capsys.readouterr().out
-    assert "NCCL_DEBUG=INFO" in shown.partition("evalsuite sample")[0].partition("mpirun -np 2")[2]
-    assert "secret" not in shown
+    said = shown("ngc_pytorch", "resnet50", engine="mpi")
+
+    assert "NCCL_DEBUG=INFO" in said.partition("evalsuite sample")[0].partition("mpirun -np 2")[2]
+    assert "secret" not in said
 
 
-def test_the_plan_shows_what_starts_on_each_node(capsys, tmp_path):
-    cli.main(
-        [
-            *("plan", "--frameworks", "ngc_pytorch", "--recipe", "resnet50", "--scales", "2x8", "--commands"),
-            *("--profile", "full", "--engine", "slurm", "--device", "gpu", "--runs", str(tmp_path)),
-        ]
-    )
+def test_the_plan_shows_what_starts_on_each_node(shown):
+    said = shown("ngc_pytorch", "resnet50")
 
-    shown = capsys.readouterr().out
-    assert "on node 0:" in shown
-    assert "--node_rank 1 --nproc_per_node 8 --master_addr node0" in shown
+    assert "on node 0:" in said
+    assert "--node_rank 1 --nproc_per_node 8 --master_addr node0" in said
 
 
 @pytest.mark.parametrize("runtime", containers.RUNTIMES)
 @pytest.mark.parametrize(("framework", "launcher"), [("ngc_tensorflow", "mpirun"), ("horovod", "horovodrun")])
-def test_a_launcher_in_a_container_of_one_node_is_refused_over_several(runtime, framework, launcher, capsys, tmp_path):
-    cli.main(
-        [
-            *("plan", "--frameworks", framework, "--recipe", "official", "--scales", "1x8,2x8", "--commands"),
-            *("--profile", "full", "--engine", "slurm", "--device", "gpu", "--runs", str(tmp_path)),
-            *("--container", runtime, "--models", "resnet50_v1.5"),
-        ]
-    )
+def test_a_launcher_in_a_container_of_one_node_is_refused_over_several(runtime, framework, launcher, shown):
+    more = ("--container", runtime, "--models", "resnet50_v1.5")
 
-    shown = " ".join(capsys.readouterr().out.split())
-    assert f"on 2 nodes {launcher} runs in the {runtime} container of the first one" in shown
-    assert f"{launcher} " in shown.partition("on 2 nodes")[0] + shown
+    said = " ".join(shown(framework, "official", *more, scales="1x8,2x8").split())
+
+    assert f"on 2 nodes {launcher} runs in the {runtime} container of the first one" in said
+    assert f"{launcher} " in said.partition("on 2 nodes")[0] + said
 
 
 @pytest.mark.parametrize(
@@ -141,24 +130,11 @@ def _horovodrun_over_nodes(case):
     return Command(argv=("{bin}/horovodrun",) if case.nodes > 1 else ("{python}",))
 
 
-def test_a_container_wraps_the_training_and_not_the_agent(capsys, tmp_path):
-    cli.main(
-        [
-            *("plan", "--frameworks", "ngc_pytorch", "--recipe", "resnet50", "--scales", "1x8", "--commands"),
-            *("--profile", "full", "--engine", "slurm", "--device", "cpu", "--runs", str(tmp_path)),
-            *("--container", "docker"),
-        ]
-    )
-    refused = capsys.readouterr().out
-    cli.main(
-        [
-            *("plan", "--frameworks", "ngc_pytorch", "--recipe", "resnet50", "--scales", "2x8", "--commands"),
-            *("--profile", "full", "--engine", "slurm", "--device", "gpu", "--runs", str(tmp_path)),
-            *("--container", "docker"),
-        ]
-    )
+def test_a_container_wraps_the_training_and_not_the_agent(shown):
+    docker = ("--container", "docker")
 
-    line = next(line for line in capsys.readouterr().out.splitlines() if line.startswith("srun"))
-    assert "torch.cuda.set_device" in refused
+    assert "torch.cuda.set_device" in shown("ngc_pytorch", "resnet50", *docker, scales="1x8", device="cpu")
+    said = shown("ngc_pytorch", "resnet50", *docker).splitlines()
+    line = next(line for line in said if line.startswith("srun"))
     assert line.index("evalsuite sample") < line.index(" -- docker run") < line.index("--gpus all")
     assert line.index("nvcr.io/nvidia/pytorch:21.03-py3 python3 ") > line.index("--gpus all")

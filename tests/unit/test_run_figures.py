@@ -19,10 +19,10 @@ from evalsuite.results.rules import flops_and_energy
 from evalsuite.results.samples import run_figures
 from evalsuite.results.samples.run_figures import RunRecords
 from evalsuite.results.samples.utilisation import Devices
-from evalsuite.runs.endings import AgentOutcome
 from evalsuite.runs.samples import GpuReading, Header, Sample
 from evalsuite.runs.store import Log
 from tests import runfolders
+from tests.bad_files import AGENT
 
 GIB = 1024**3
 WINDOW = Window(first_step=21, last_step=120, steps=100, begin_s=1.0, end_s=3.0)
@@ -52,33 +52,21 @@ def records(*hosts, window=WINDOW, planned=1, **more):
     return RunRecords(planned=devices, samples=dict(zip("ab", hosts, strict=False)), window=window, **more)
 
 
-def printing(file, dialect):
-    log = Log(path=file, arrivals=None, host="a", rank=None)
-    return records(logs=[log], dialect=catalogue.known()[dialect], lines=(1, 1))
+@pytest.mark.parametrize(("of_job", "peak"), [(True, 9), (False, 4)])
+def test_the_peak_is_that_of_the_fullest_device_of_the_job_at_any_time(of_job, peak):
+    assert run_figures.sampled_memory_bytes(records(host(OTHER, ONE, of_job=of_job))) == peak * GIB
 
 
-def test_the_peak_is_that_of_the_fullest_device_at_any_time():
-    assert run_figures.sampled_memory_bytes(records(host(OTHER, ONE))) == 9 * GIB
-
-
-def test_a_device_of_another_job_has_no_part_in_the_peak():
-    assert run_figures.sampled_memory_bytes(records(host(OTHER, ONE, of_job=False))) == 4 * GIB
-
-
-def test_energy_is_what_all_counters_went_on_over_the_window():
-    assert run_figures.energy_j(records(host(ONE, OTHER), planned=2)) == 400 + 200
-
-
-def test_a_counter_is_read_in_a_straight_line_between_two_readings():
-    half = replace(WINDOW, begin_s=0.5, end_s=2.25)
-
-    assert run_figures.energy_j(records(host(ONE), window=half)) == pytest.approx(350)
-
-
-def test_hosts_are_brought_to_one_clock():
-    run = records(host(ONE), host(OTHER, started_at_unix_s=999.0), planned=2)
-
-    assert run_figures.energy_j(run) == pytest.approx(600)
+@pytest.mark.parametrize(
+    ("hosts", "window", "planned", "joules"),
+    [
+        ([host(ONE, OTHER)], WINDOW, 2, 400 + 200),  # all counters together
+        ([host(ONE)], replace(WINDOW, begin_s=0.5, end_s=2.25), 1, 350),  # in a straight line between two readings
+        ([host(ONE), host(OTHER, started_at_unix_s=999.0)], WINDOW, 2, 600),  # hosts are brought to one clock
+    ],
+)
+def test_energy_is_what_the_counters_went_on_over_the_window(hosts, window, planned, joules):
+    assert run_figures.energy_j(records(*hosts, window=window, planned=planned)) == pytest.approx(joules)
 
 
 @pytest.mark.parametrize(
@@ -95,20 +83,24 @@ def test_what_was_not_read_whole_has_no_energy(devices, window, planned):
     assert run_figures.energy_j(records(host(*devices), window=window, planned=planned)) is None
 
 
-def test_a_script_that_prints_its_peak_is_quoted(tmp_path):
-    (file := tmp_path / "log.txt").write_text(
-        "Epoch: [0]  [ 10/625]  eta: 0:01:00  lr: 0.1  img/s: 300.0  loss: 6.9  time: 0.1  data: 0.0  max mem: 10240\n"
-    )
+@pytest.mark.parametrize(
+    ("dialect", "line", "found"),
+    [
+        (
+            "torchvision",
+            "Epoch: [0]  [ 10/625]  eta: 0:01:00  img/s: 300.0  loss: 6.9  time: 0.1  data: 0.0  max mem: 10240",
+            10 * GIB,
+        ),
+        ("pytorch_examples", "Epoch: [0][ 10/200]\tTime  0.5 ( 0.6)\tData  0.0 ( 0.0)", None),
+    ],
+)
+def test_a_script_that_prints_its_peak_is_quoted(dialect, line, found, tmp_path):
+    (file := tmp_path / "log.txt").write_text(f"{line}\n")
+    log = Log(path=file, arrivals=None, host="a", rank=None)
 
-    found = run_figures.printed_memory_bytes(printing(file, "torchvision"))
+    quoted = records(logs=[log], dialect=catalogue.known()[dialect], lines=(1, 1))
 
-    assert found == 10 * GIB
-
-
-def test_a_script_that_prints_none_says_nothing(tmp_path):
-    (file := tmp_path / "log.txt").write_text("Epoch: [0][ 10/200]\tTime  0.5 ( 0.6)\tData  0.0 ( 0.0)\n")
-
-    assert run_figures.printed_memory_bytes(printing(file, "pytorch_examples")) is None
+    assert run_figures.printed_memory_bytes(quoted) == found
 
 
 def summary(**figures):
@@ -126,16 +118,11 @@ def summary(**figures):
     return synthetic.summary(made)
 
 
-def test_the_counter_is_believed_before_sampled_power_and_both_are_named():
-    assert flops_and_energy.energy(summary(energy_j=400.0)) == flops_and_energy.Energy(
-        joules_per_item=2.0, method="energy counter"
-    )
-
-
-def test_where_one_run_has_no_counter_the_case_has_none():
+def test_the_counter_is_believed_before_sampled_power_where_every_run_has_one():
     one = summary(energy_j=400.0)
     first, *others = one.measurements
 
+    assert flops_and_energy.energy(one) == flops_and_energy.Energy(joules_per_item=2.0, method="energy counter")
     assert flops_and_energy.energy(replace(one, measurements=(replace(first, figures=()), *others))) is None
 
 
@@ -152,27 +139,9 @@ def test_tables_and_summary_give_both_peaks_apart():
     assert {name: row[name] for name in found["figures"]} == found["figures"]
 
 
-def test_the_cpu_time_of_a_run_is_that_of_all_its_nodes_or_none():
-    def agent(group_cpu_s):
-        return AgentOutcome(
-            exit_code=0,
-            signal=None,
-            timed_out=False,
-            interrupted_by=None,
-            error=None,
-            started_at="2026-11-20T10:00:00+08:00",
-            duration_s=60.0,
-            cpu_s=0.5,
-            left_behind=0,
-            survivors=0,
-            samples=9,
-            samples_missed=0,
-            group_cpu_s=group_cpu_s,
-        )
-
-    assert run_figures.cpu_s(records(agents=[agent(50.0), agent(70.0)])) == 120.0
-    assert run_figures.cpu_s(records(agents=[agent(50.0), agent(None)])) is None
-    assert run_figures.cpu_s(records()) is None
+@pytest.mark.parametrize(("nodes", "cpu_s"), [((50.0, 70.0), 120.0), ((50.0, None), None), ((), None)])
+def test_the_cpu_time_of_a_run_is_that_of_all_its_nodes_or_none(nodes, cpu_s):
+    assert run_figures.cpu_s(records(agents=[replace(AGENT, group_cpu_s=each) for each in nodes])) == cpu_s
 
 
 def test_the_page_has_the_columns_that_something_stands_in(tmp_path):
