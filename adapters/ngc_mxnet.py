@@ -73,6 +73,7 @@ def _recipe(name: str, checkout: str, dialect: str, printed_by: PrintedBy, image
         name=name,
         model="resnet50_v1.5",
         checkout=checkout,
+        libraries=("dllogger",) if checkout == "ngc" else (),  # the Dockerfile installs it over the image
         dialect=dialect,
         command=_command,
         spawn="once",

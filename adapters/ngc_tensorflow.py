@@ -88,6 +88,7 @@ def _bert(case: Case) -> Command:
     )
 
 
+DLLOGGER = ("dllogger",)  # each Dockerfile installs it over the image
 ADAPTER = Adapter(
     name="ngc_tensorflow",
     title="NGC TensorFlow 1.x",
@@ -96,6 +97,7 @@ ADAPTER = Adapter(
             name="resnet50-2020",
             model="resnet50_v1.5",
             checkout="ngc-tensorflow-2020",
+            libraries=DLLOGGER,
             dialect="dllogger_tf1",
             command=_resnet50(2020),
             spawn="once",
@@ -113,6 +115,7 @@ ADAPTER = Adapter(
             name="resnet50",
             model="resnet50_v1.5",
             checkout="ngc",
+            libraries=DLLOGGER,
             dialect="dllogger_tf1",
             command=_resnet50(2023),
             spawn="once",
@@ -131,6 +134,7 @@ ADAPTER = Adapter(
             model="bert_base",
             unit="sequences/s",
             checkout="ngc-tensorflow-2020",
+            libraries=DLLOGGER,
             dialect="dllogger_tf1_bert",
             command=_bert,
             spawn="once",

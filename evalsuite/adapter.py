@@ -70,6 +70,7 @@ class Recipe:
     system_gpu: tuple[str, ...] = ()  # with GPUs, in addition: ("nvcc",)
     kind: Literal["reference", "official"] = "official"
     checkout: str = ""  # a name in `data/repositories.toml`
+    libraries: tuple[str, ...] = ()  # likewise: Python that the script imports and its image lacks, put on PYTHONPATH
     builds_in_checkout: bool = False
     """The script compiles a part of itself beside its sources: each run gets a copy of the repository to write in."""
     brought_by: Path | None = None  # the adapter's folder, where a `repositories.toml` may name more; set by `discover`

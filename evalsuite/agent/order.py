@@ -82,7 +82,7 @@ def command(
 
 
 def _is_forwarded(name: str) -> bool:
-    return name in OF_EVERY_RANK or (name in KNOWN and not name.startswith(OPEN_MPI))
+    return name in (*OF_EVERY_RANK, "PYTHONPATH") or (name in KNOWN and not name.startswith(OPEN_MPI))
 
 
 def cannot_start(program: str, error: OSError | ValueError) -> CannotStart:

@@ -186,6 +186,9 @@ def _check_installation(recipe: Recipe) -> Iterator[Lack]:
 
 def _check_source(recipe: Recipe) -> Iterator[Lack]:
     file = repositories.FILE
+    for name in sorted(set(recipe.libraries) - repositories.of(recipe).keys()):
+        advice = Message("commands.declare_next", file=file, near=did_you_mean(name, repositories.of(recipe)))
+        yield Lack(Message("commands.checkout_undeclared", name=name, file=file), advice)
     if recipe.checkout:
         if recipe.checkout not in (known := repositories.of(recipe)):
             advice = Message("commands.declare_next", file=file, near=did_you_mean(recipe.checkout, known))

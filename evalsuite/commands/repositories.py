@@ -34,7 +34,8 @@ def _needed(arguments: argparse.Namespace) -> list[str]:
         for model in matrix.models
         for recipe in plan.recipes_for(adapter, model, matrix.recipes)
     ]
-    names = list(dict.fromkeys(recipe.checkout for recipe in recipes if recipe.checkout))
+    wanted = (name for recipe in recipes for name in (recipe.checkout, *recipe.libraries) if name)
+    names = list(dict.fromkeys(wanted))
     if not names:
         raise EvalsuiteError.of("commands.profile_not_official", name=arguments.profile)
     return names

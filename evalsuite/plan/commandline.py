@@ -3,7 +3,7 @@
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from evalsuite import paths, placeholders
@@ -16,6 +16,7 @@ from evalsuite.plan.engines import Argv, Engine
 from evalsuite.runs.store import SCRATCH
 
 IN_IMAGE = {"{python}": "python3", "{bin}/": ""}  # on the PATH
+PYTHONPATH = "PYTHONPATH"
 CHECKOUT = "checkout"  # a run's own copy of a repository, in its scratch folder
 NOT_MADE_YET = "{python}"  # while the environment is not made yet
 
@@ -63,7 +64,7 @@ def command_line(
     memory_bytes: int | None = None,
 ) -> CommandLine:
     """What starts *case* in *folder*. *memory_bytes*: the limit of each of its processes."""
-    command = recipe.command(case)
+    command = _with_libraries(recipe, recipe.command(case))
     scratch = str(folder / SCRATCH)
     copies = {CHECKOUT: _repository(recipe)} if recipe.builds_in_checkout else {}
     known = {
@@ -91,6 +92,13 @@ def command_line(
         links=_filled(command.links, known),
         copies=copies,
     )
+
+
+def _with_libraries(recipe: Recipe, command: Command) -> Command:
+    if not recipe.libraries:
+        return command
+    path = filter(None, (command.environment.get(PYTHONPATH), *repositories.library_folders(recipe)))
+    return replace(command, environment={**command.environment, PYTHONPATH: os.pathsep.join(path)})
 
 
 def _repository(recipe: Recipe) -> str:
@@ -142,7 +150,7 @@ def _in_image(
 
 def _readable(recipe: Recipe, command: Command) -> list[str]:
     """What a container may read. A runtime mounts no folder that does not exist."""
-    checkout = [_repository(recipe)] if recipe.checkout else []
+    checkout = [*([_repository(recipe)] if recipe.checkout else []), *repositories.library_folders(recipe)]
     author = [str(recipe.brought_by.absolute())] if recipe.brought_by not in (None, paths.ADAPTERS) else []
     return [*checkout, str(paths.ADAPTERS / "workloads"), *author, *data_sets.folders(command)]
 

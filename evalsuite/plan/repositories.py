@@ -81,6 +81,10 @@ def folder(recipe: Recipe) -> Path:
     return named(recipe.checkout, of(recipe)).folder
 
 
+def library_folders(recipe: Recipe) -> list[str]:
+    return [str(named(name, of(recipe)).folder) for name in recipe.libraries]
+
+
 def named(name: str, repositories: Mapping[str, Repository]) -> Repository:
     if name in repositories:
         return repositories[name]

@@ -77,6 +77,11 @@ def test_an_adapter_without_fault_is_shown_with_its_commands_and_its_log(file, c
         ('kind="reference"', 'kind="official"', "no commit"),
         ('kind="reference"', 'kind="official"', "no licence"),
         ('package="tiny"', 'package="tiny", checkout="tiny"', 'the checkout "tiny" is in no repositories.toml'),
+        (
+            'package="tiny"',
+            'package="tiny", libraries=("dlloger",)',
+            'the checkout "dlloger" is in no repositories.toml',
+        ),
         ("/opt/tiny/train.py", "{chekout}/train.py", "nothing fills {chekout}"),
         ('"/opt/tiny/train.py"', """'{"rank": "{node_rank}"}'""", "{node_rank} stands in quotes"),
         ('"{python}", "/opt/tiny/train.py"', '"{bin}/horovodrun", "train.py"', "the environment holds no horovod"),

@@ -8,12 +8,13 @@ from evalsuite.adapter import Command
 from evalsuite.errors import EvalsuiteError
 from evalsuite.launch import fault_attribution
 from evalsuite.launch.provision import images
-from evalsuite.plan import containers, data_sets
+from evalsuite.plan import containers, data_sets, engines, repositories
+from evalsuite.plan.commandline import command_line
 from evalsuite.plan.containers import RUNTIMES, Wish
 from evalsuite.plan.given_images import with_images
 from evalsuite.runs.store import RunFolder
 from tests import goldens
-from tests.toys import toynet
+from tests.toys import CASE, toynet
 
 COMMAND = ("python3", "/models/train.py", "--rank", "{node_rank}", "--note", "two words")
 WISH = Wish(
@@ -117,6 +118,21 @@ def test_only_data_that_a_script_reads_is_mounted(monkeypatch, tmp_path):
         str(tmp_path),
         str(tmp_path / "elsewhere"),
     ]
+
+
+def test_libraries_that_an_image_lacks_are_mounted_and_on_its_path(tmp_path):
+    (recipe,) = toynet(
+        image="lab/net:1",
+        libraries=("dllogger",),
+        command=lambda case: Command(argv=("{python}", "train.py"), environment={"PYTHONPATH": "{scratch}/own"}),
+    ).recipes
+    engine = replace(engines.ENGINES["local"], container=containers.here("docker"))
+
+    line = command_line(recipe, CASE, python="python3", folder=tmp_path, engine=engine, timeout_s=1.0)
+    (library,) = repositories.library_folders(recipe)
+
+    assert line.environment["PYTHONPATH"].split(":") == [f"{tmp_path}/scratch/own", library]
+    assert f"{library}:{library}:ro" in line.container and "PYTHONPATH" in line.container
 
 
 def test_an_image_is_given_to_all_recipes_or_to_those_of_one_framework():

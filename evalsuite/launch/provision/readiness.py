@@ -3,6 +3,7 @@
 import functools
 import shutil
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
 
 from evalsuite.adapter import Recipe
@@ -31,12 +32,16 @@ def refusal(in_image: bool = False) -> Callable[[Case, Recipe], str | None]:
     checked: dict[tuple[str, Path | None], str | None] = {}
     data = data_refusal()
 
+    def repository_refused(name: str, recipe: Recipe) -> str | None:
+        key = (name, recipe.brought_by)
+        if key not in checked:
+            checked[key] = checkouts.refusal(replace(recipe, checkout=name), repositories.of(recipe))
+        return checked[key]
+
     def refused(case: Case, recipe: Recipe) -> str | None:
-        checkout = (recipe.checkout, recipe.brought_by)
-        if checkout not in checked:
-            checked[checkout] = checkouts.refusal(recipe, repositories.of(recipe))
+        repository = (repository_refused(name, recipe) for name in (recipe.checkout, *recipe.libraries))
         programs = () if in_image else recipe.programs(case.device)
-        return checked[checkout] or _program_missing(programs) or data(case, recipe)
+        return next(filter(None, repository), None) or _program_missing(programs) or data(case, recipe)
 
     return refused
 
