@@ -9,7 +9,7 @@ import os
 import shutil
 import subprocess
 import sys
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 import pytest
 
@@ -123,16 +123,20 @@ ret nvmlGpmMetricsGet(question *q) {
 LOST = "ret nvmlDeviceGetUtilizationRates(void *device, busy *rates) { return 15; }"  # NVML_ERROR_GPU_IS_LOST
 
 
+def stand_in(tmp_path, source):
+    """The environment of a process that finds a library of these functions."""
+    (file := tmp_path / "lib" / "libnvidia-ml.so.1").parent.mkdir()
+    compiled = [COMPILER, "-shared", "-fPIC", "-x", "c", "-", "-o", str(file)]
+    subprocess.run(compiled, input=source.encode(), check=True)
+    return os.environ | {"LD_LIBRARY_PATH": str(file.parent)}
+
+
 @pytest.fixture
 def sampled(tmp_path):
-    """Compiles a library of the given functions and returns header, samples and environment of a short run."""
+    """Header, samples and environment of a short run with a library of the given functions."""
 
     def run(source, seconds="1.2", **environment):
-        library = tmp_path / "lib" / "libnvidia-ml.so.1"
-        library.parent.mkdir()
-        compiled = [COMPILER, "-shared", "-fPIC", "-x", "c", "-", "-o", str(library)]
-        subprocess.run(compiled, input=source.encode(), check=True)
-        environment = os.environ | {"LD_LIBRARY_PATH": str(library.parent)} | environment
+        environment = stand_in(tmp_path, source) | environment
         line = [sys.executable, "-m", "evalsuite", "sample", "-o", str(tmp_path / "run"), "--host", "n", "--hz", "4"]
         subprocess.run([*line, "--", "sleep", seconds], env=environment, check=True, timeout=180)
         found = RunFolder(tmp_path / "run").samples("n")
@@ -143,13 +147,8 @@ def sampled(tmp_path):
 
 def looked_at(tmp_path, source) -> dict:
     """The facts of this node as preflight has them, with that library."""
-    folder = tmp_path / "lib"
-    folder.mkdir()
-    compiled = [COMPILER, "-shared", "-fPIC", "-x", "c", "-", "-o", str(folder / "libnvidia-ml.so.1")]
-    subprocess.run(compiled, input=source.encode(), check=True)
     line = [sys.executable, "-m", "evalsuite", "preflight", "--runs", str(tmp_path / "runs"), "--json"]
-    environment = os.environ | {"LD_LIBRARY_PATH": str(folder)}
-    said = subprocess.run(line, env=environment, capture_output=True, text=True, timeout=120)
+    said = subprocess.run(line, env=stand_in(tmp_path, source), capture_output=True, text=True, timeout=120)
     assert said.returncode == 0, said.stdout + said.stderr
     return json.loads(said.stdout)["nodes"][0]
 
@@ -158,46 +157,22 @@ def library(*parts, init=0):
     return f"#define INIT {init}\n" + "".join((ALWAYS, *parts))
 
 
-def test_every_value_is_read_with_its_unit(sampled):
-    header, samples, _ = sampled(library(READINGS))
+def test_every_value_is_read_with_its_unit_the_driver_is_named_and_the_json_holds_all(sampled):
+    header, samples, environment = sampled(library(READINGS))
+    device = Gpu(index=1, kind="gpu", vendor="NVIDIA", uuid="GPU-00001", name="Stand-in 1", compute_capability="7.0")
+    last = replace(samples[-2].gpus[1], pcie_received_bytes_per_s=None, pcie_sent_bytes_per_s=None)
+    pcie = {(gpu.pcie_received_bytes_per_s, gpu.pcie_sent_bytes_per_s) for one in samples for gpu in one.gpus}
 
-    assert header.gpus[1] == Gpu(
-        index=1,
-        kind="gpu",
-        vendor="NVIDIA",
-        uuid="GPU-00001",
-        name="Stand-in 1",
-        memory_total_bytes=16 << 30,
-        power_limit_w=pytest.approx(300.0),
-        compute_capability="7.0",
-        of_job=False,
-    )
-    assert samples[-2].gpus[1] == GpuReading(
-        index=1,
-        utilisation_percent=91,
-        memory_used_bytes=4 << 30,
-        memory_utilisation_percent=41,
-        power_w=pytest.approx(250.5),
-        temperature_c=61,
-        sm_clock_mhz=1410,
-        memory_clock_mhz=1215,
-        pcie_received_bytes_per_s=samples[-2].gpus[1].pcie_received_bytes_per_s,
-        pcie_sent_bytes_per_s=samples[-2].gpus[1].pcie_sent_bytes_per_s,
-    )
-
-
-def test_pcie_traffic_is_read_both_ways(sampled):
-    _, samples, _ = sampled(library(READINGS))
-
-    read = {(gpu.pcie_received_bytes_per_s, gpu.pcie_sent_bytes_per_s) for one in samples for gpu in one.gpus}
-    assert read - {(None, None)} == {(2000 * 1024, 1000 * 1024)}
-
-
-def test_the_environment_names_driver_and_cuda(sampled):
-    _, _, environment = sampled(library(READINGS))
-
+    assert header.gpus[1] == replace(device, memory_total_bytes=16 << 30, power_limit_w=300.0, of_job=False)
+    assert last == GpuReading(
+        index=1, utilisation_percent=91, memory_used_bytes=4 << 30, memory_utilisation_percent=41, power_w=250.5,
+        temperature_c=61, sm_clock_mhz=1410, memory_clock_mhz=1215,
+    )  # fmt: skip
+    assert pcie - {(None, None)} == {(2000 * 1024, 1000 * 1024)}
     assert (environment.driver, environment.cuda_driver) == ("550.54.15", "12.4")
     assert [gpu.name for gpu in environment.gpus] == ["Stand-in 0", "Stand-in 1"]
+    assert type(header).from_json(json.loads(json.dumps(header.to_json(), allow_nan=False)), "n") == header
+    assert all(json.dumps(asdict(sample), allow_nan=False) for sample in samples)
 
 
 def test_what_the_driver_does_not_have_is_absent(sampled):
@@ -246,22 +221,12 @@ def test_only_the_devices_of_the_job_count_as_used(sampled):
     assert [one for one in findings if not isinstance(one, ThinSamples)] == []  # a busy machine samples late
 
 
-def test_nothing_of_the_stand_in_breaks_the_json(sampled):
-    header, samples, _ = sampled(library(READINGS), seconds="0.1")
-
-    assert type(header).from_json(json.loads(json.dumps(header.to_json(), allow_nan=False)), "n") == header
-    assert all(json.dumps(asdict(sample), allow_nan=False) for sample in samples)
-
-
 def test_what_newer_devices_tell_is_read_and_absent_on_those_that_do_not(sampled):
     _, samples, _ = sampled(library(READINGS, BEYOND, XIDS, GPM))
 
     told, silent = samples[-1].gpus
-    assert (told.utilisation_mean_percent, told.utilisation_least_percent, told.utilisation_most_percent) == (
-        75,
-        70,
-        80,
-    )
+    busy = (told.utilisation_mean_percent, told.utilisation_least_percent, told.utilisation_most_percent)
+    assert busy == (75, 70, 80)
     assert (told.power_mean_w, told.power_least_w, told.power_most_w) == (207.5, 205.0, 210.0)
     assert (told.energy_j, told.clock_limits) == (5.0, 0x44)
     first = samples[0].gpus[0]  # told every few seconds
@@ -273,13 +238,7 @@ def test_what_newer_devices_tell_is_read_and_absent_on_those_that_do_not(sampled
     assert (told.tensor_active_percent, told.memory_bandwidth_percent) == (50.0, 100.0)
     assert silent.utilisation_mean_percent is silent.driver_errors is silent.sm_active_percent is None
     assert silent.energy_j == 5.0
-
-
-def test_the_first_reading_takes_nothing_from_before_the_run(sampled):
-    _, samples, _ = sampled(library(READINGS, BEYOND, GPM), seconds="0.1")
-
-    assert samples[0].gpus[0].utilisation_mean_percent is None
-    assert samples[0].gpus[0].sm_active_percent is None
+    assert first.utilisation_mean_percent is first.sm_active_percent is None  # nothing from before the run
 
 
 def test_the_look_at_a_node_names_what_is_on_its_devices(tmp_path):
