@@ -24,7 +24,8 @@ MOST_ALIKE = 3  # equal complaints that are printed one by one
 def run(arguments: argparse.Namespace) -> int:
     (defaults, runs), columns = _read_mapping(arguments.map)
     named = (("campaign", arguments.campaign), ("machine", arguments.machine))
-    user = _check_facts([*arguments.set, *(pair for name, text in named for pair in _check_name(name, text))])
+    scope = [("scope", arguments.scope)] if arguments.scope else []
+    user = _check_facts([*arguments.set, *scope, *(pair for name, text in named for pair in _check_name(name, text))])
     found_by = user_facts.pattern(arguments.pattern) if arguments.pattern else None
     into = Store(arguments.runs, group.number(arguments.group) if arguments.group is not None else None)
     results: list[log_import.Imported] = []

@@ -155,7 +155,11 @@ class Importer:
                 except OSError as error:
                     raise EvalsuiteError.of("importing.copy_failed", path=folder.path, error=error) from error
                 logs = folder.logs()
-            read = reading.read_run(logs, case, known.dialect, dialects=self._dialects) if known.dialect else known
+            read = known
+            if known.dialect:
+                read = reading.read_run(
+                    logs, case, known.dialect, scope=user_facts.scope(facts), dialects=self._dialects
+                )
             findings = (*read.findings, *(read.throughput.findings if read.throughput else ()))
             path = str(members[0].path)
             return Imported(source=path, run=run.id, status=read.status, reason=read.reason, findings=findings)
@@ -167,6 +171,7 @@ class Importer:
             dialect=facts.get("dialect"),
             devices=user_facts.devices(facts),
             batch_per_device=user_facts.whole_number(facts, "batch"),
+            scope=user_facts.scope(facts),
             dialects=self._dialects,
         )
         against = [one for one in known.findings if isinstance(one, ContradictsLog)]
@@ -197,7 +202,8 @@ class Importer:
         made = command(
             self._dialects.get(known.dialect or ""), known.unit, [member.source for member in members], "imported"
         )
-        folder.write_command(replace(made, stated=said, corrected=corrected))
+        recipe = replace(made.recipe, scope=user_facts.scope(said))
+        folder.write_command(replace(made, recipe=recipe, stated=said, corrected=corrected))
         folder.write_outcome(Outcome(status="completed", reason="", origin="imported"))
 
 

@@ -33,8 +33,11 @@ FIELDS = {
     "repeat": "number of the repeat",
     "rank": "whose log it is, where a run has one for each process",
     "dialect": "the log's dialect, where it cannot be found out",
+    "scope": "whose rate the log prints, where it does not say: global, per_device or own",
     "any": "anything; it is ignored",
 }
+Scope = Literal["global", "per_device", "own"]
+SCOPES: Mapping[str, Scope] = {"global": "global", "per_device": "per_device", "own": "own"}
 KINDS: Mapping[str, Device] = {"cpu": "cpu", "gpu": "gpu", "npu": "npu"}  # any other word is a device's model
 RECORDED = ("image", "repository", "note", "log_set", "source", "campaign", "machine")  # of a run, not of its case
 _APART = (*RECORDED, "any")  # no part of a case's name
@@ -138,6 +141,8 @@ def check_facts(facts: Mapping[str, str], columns: Mapping[str, str] | None = No
     vocabulary.check_spelling(facts, (*FIELDS, *RECORDED))
     if secret := redaction.find_secret({name: text for name, text in facts.items() if name not in _APART}):
         raise ValueError(Message("importing.fact_secret", place=secret))
+    if "scope" in facts and facts["scope"] not in SCOPES:
+        raise ValueError(Message("importing.scope", text=facts["scope"], known=tuple(SCOPES)))
     for name in _NAMES:
         if name in facts and not _UNSAFE.sub("", facts[name]).strip("_."):
             raise ValueError(Message("importing.fact_latin", name=name, text=ascii(facts[name])[:60]))
@@ -147,8 +152,8 @@ def check_facts(facts: Mapping[str, str], columns: Mapping[str, str] | None = No
             least = Message("importing.whole_from") if name in _COUNTED else Message("importing.whole_above")
             raise ValueError(Message("importing.whole", where=where, text=facts[name], least=least))
     each, total = whole_number(facts, "gpus"), whole_number(facts, "devices")
-    nodes = whole_number(facts, "nodes")
-    if each and total and nodes and each * nodes != total:
+    nodes = count_nodes(facts)
+    if each and total and each * nodes != total:
         values = {"nodes": nodes, "each": each, "product": each * nodes, "total": total}
         raise ValueError(Message("importing.devices_contradict", **values))
 
@@ -162,10 +167,21 @@ def whole_number(facts: Mapping[str, str], name: str) -> int | None:
     return int(facts[name]) if name in facts else None
 
 
+def scope(facts: Mapping[str, str]) -> Scope | None:
+    """Of checked *facts*."""
+    return SCOPES[facts["scope"]] if "scope" in facts else None
+
+
 def devices(facts: Mapping[str, str]) -> int | None:
     """Of the whole job."""
     each = whole_number(facts, "gpus")
-    return each * (whole_number(facts, "nodes") or 1) if each else whole_number(facts, "devices")
+    return each * count_nodes(facts) if each else whole_number(facts, "devices")
+
+
+def count_nodes(facts: Mapping[str, str]) -> int:
+    """As said, or as many as the job's devices make with those of a node."""
+    each, total = whole_number(facts, "gpus"), whole_number(facts, "devices")
+    return whole_number(facts, "nodes") or (max(1, total // each) if each and total else 1)
 
 
 def case(facts: Mapping[str, str], known: Reading, who: str = "") -> Case:
@@ -181,7 +197,7 @@ def case(facts: Mapping[str, str], known: Reading, who: str = "") -> Case:
         raise ValueError(
             Message("importing.says", who=who or Message("importing.path_nor_log"), absent=absent, tried=tried)
         )
-    nodes = whole_number(facts, "nodes") or 1
+    nodes = count_nodes(facts)
     if total % nodes:
         raise ValueError(Message("importing.uneven", total=total, nodes=nodes))
     made = Case(

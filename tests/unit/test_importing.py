@@ -206,3 +206,23 @@ def test_a_path_can_say_the_campaign_and_may_not_contradict_what_is_said_nor_may
     assert 'campaign: --set says "other", and the path says "pytorch"' in capsys.readouterr().out
     assert imported(logs, "--pattern", PATTERN, "--campaign", " ") == Exit.USAGE
     assert "--campaign" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("scope", "images_per_s"), [("global", 1580.0), ("per_device", 16 * 1580.0)])
+def test_it_can_be_said_whose_rate_a_table_of_a_tensorboard_holds(imported, tmp_path, scope, images_per_s):
+    rows = "".join(f"{1581280498.5 + 810 * epoch},{epoch},1580.0\n" for epoch in range(1, 91))
+    (tmp_path / "16gpu_b208.csv").write_text(f"Wall time,Step,Value\n{rows}")
+
+    code = imported(
+        *(tmp_path / "16gpu_b208.csv", "--pattern", "{devices}gpu_b{batch}.csv", "--set", "gpus=8"),
+        *("--scope", scope, "--set", "framework=pytorch", *RESNET),
+    )
+
+    found = written(tmp_path / "runs")
+    assert (code, found.run().case.scale) == (Exit.DONE, "2x8")  # as many nodes as the job's devices make
+    assert measurement(found).value == pytest.approx(images_per_s)
+
+
+def test_a_scope_that_is_none_is_refused(imported, logs, capsys):
+    assert imported(logs, "--pattern", PATTERN, *RESNET, "--set", "scope=all") == Exit.USAGE
+    assert 'scope "all": expected global, per_device' in capsys.readouterr().err

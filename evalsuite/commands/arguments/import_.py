@@ -51,6 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--set", action="append", default=[], type=_pair, metavar="NAME=VALUE", help="what holds for all of them"
     )
+    parser.add_argument("--scope", choices=("global", "per_device", "own"), help="whose rate the logs print")
     parser.add_argument(
         "--campaign",
         metavar="NAME",
