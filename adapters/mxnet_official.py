@@ -104,6 +104,8 @@ def _gluonnlp(case: Case) -> Command:
             *("{python}", "{checkout}/scripts/bert/run_pretraining.py", "--model", "bert_12_768_12"),
             *("--data", "{data}/bert-npz/train/*.npz", "--data_eval", "{data}/bert-npz/dev/*.npz"),
             *("--total_batch_size", str(case.global_batch), "--accumulate", "1"),
+            # its 256 are not divided by 1000 processes (run_pretraining.py:212)
+            *("--total_batch_size_eval", str(8 * case.total_devices)),
             *("--num_steps", str(case.protocol.total_steps), "--max_seq_length", "128"),
             *("--max_predictions_per_seq", "20", "--warmup_ratio", "1", "--lr", "1e-4", "--log_interval", "1"),
             *("--comm_backend", "horovod", "--dtype", "float16" if case.precision == "amp" else "float32"),
