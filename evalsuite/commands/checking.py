@@ -29,6 +29,7 @@ STEPS_LONGER = Protocol(warmup_steps=2_000, measured_steps=100_000)  # more than
 ITEMS = re.compile(r"[a-z]+s/s")  # images/s, tokens/s
 STEPS = ("steps/s", "its/s", "iterations/s", "batches/s")  # how fast, and not how much was trained
 PIN = re.compile(r"[\w.-]+(\[[\w,-]+\])?==[\w.+]+")
+RELATIVE = re.compile(r"(?:(?<==)|^)(?:\.{1,2}/|data(?:sets?)?/)[^\s=]+")  # ./data/train, --data=../datasets/x
 WITH_NCCL = {"horovod": "HOROVOD_GPU_OPERATIONS", "bluefog": "BLUEFOG_WITH_NCCL"}  # variables of their builds
 TIMES = {
     *("rate", "rate_k", "steps_per_s", "seconds", "ms", "us", "report_s", "report_ms", "mean_s", "elapsed_s"),
@@ -217,6 +218,8 @@ def _check_commands(adapter: Adapter, recipe: Recipe, built: Sequence[Built]) ->
         yield Lack(
             Message("commands.number_in_quotes", name=name), Message("commands.number_without_quotes", name=name)
         )
+    for path in sorted({path for word in words for path in RELATIVE.findall(word)}):
+        yield Lack(Message("commands.path_relative", path=path), Message("commands.path_from_data"))
     if any("{checkout}" in word for word in words) and not recipe.checkout:
         yield Lack(Message("commands.checkout_unnamed"), Message("commands.name_checkout"))
     yield from _check_launcher(recipe, served)

@@ -82,6 +82,12 @@ def test_an_adapter_without_fault_is_shown_with_its_commands_and_its_log(file, c
             'package="tiny", libraries=("dlloger",)',
             'the checkout "dlloger" is in no repositories.toml',
         ),
+        (
+            '"/opt/tiny/train.py"',
+            '"/opt/tiny/train.py", "--data=../datasets/faces"',
+            "../datasets/faces is looked for in",
+        ),
+        ('"/opt/tiny/train.py"', '"/opt/tiny/train.py", "./criteo/list.txt"', "./criteo/list.txt is looked for in"),
         ("/opt/tiny/train.py", "{chekout}/train.py", "nothing fills {chekout}"),
         ('"/opt/tiny/train.py"', """'{"rank": "{node_rank}"}'""", "{node_rank} stands in quotes"),
         ('"{python}", "/opt/tiny/train.py"', '"{bin}/horovodrun", "train.py"', "the environment holds no horovod"),
