@@ -30,7 +30,7 @@ TITAN = {
 }
 
 TITAN_NEEDS = (  # of its pyproject.toml
-    *("torch==2.13.0", "datasets==4.7.0", "tokenizers==0.23.3", "safetensors==0.8.0", "tyro==1.0.17"),
+    *("datasets==4.7.0", "tokenizers==0.23.3", "safetensors==0.8.0", "tyro==1.0.17"),
     *("tensorboard==2.20.0", "einops==0.8.2", "pillow==11.1.0"),
 )
 # llama3_8b reads ./assets/hf/Llama-3.1-8B and streams allenai/c4 (config_registry.py:202, text_datasets.py:162), and
@@ -293,11 +293,9 @@ ADAPTER = Adapter(
             needs_gpu=Message("adapters.gpu_torchtitan"),
             outside="validation and checkpoints are off unless enabled",
             requirements=(
-                *TITAN_NEEDS,
-                "grain==0.2.18",
-                "torch-checkpointing==0.1.1",
-                "wandb==0.31.0",
-                "spmd-types==0.2.3",
+                # distributed/utils.py:591 calls torch.distributed.set_timeout, which 2.13 does not have
+                *("torch==2.14.1", *TITAN_NEEDS),
+                *("grain==0.2.18", "torch-checkpointing==0.1.1", "wandb==0.31.0", "spmd-types==0.2.3"),
             ),
             import_name="torch",
             package="torch",
@@ -316,7 +314,7 @@ ADAPTER = Adapter(
             xla="torch.compile",
             needs_gpu=Message("adapters.gpu_torchtitan"),
             outside="validation and checkpoints are off unless enabled",
-            requirements=(*TITAN_NEEDS, "torchdata==0.11.0"),
+            requirements=("torch==2.13.0", *TITAN_NEEDS, "torchdata==0.11.0"),
             import_name="torch",
             package="torch",
             image="nvcr.io/nvidia/pytorch:26.06-py3",

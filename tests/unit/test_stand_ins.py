@@ -2,8 +2,11 @@
 
 import ast
 import importlib.util
+import os
+import subprocess
 import sys
-from types import ModuleType
+import sysconfig
+from types import ModuleType, SimpleNamespace
 
 import pytest
 
@@ -118,3 +121,44 @@ def test_dali_has_its_names_and_makes_no_pipeline(monkeypatch):
         Pipeline(batch_size=2)
 
     assert types.FLOAT == "FLOAT"
+
+
+class Session:
+    def get_adapter(self, url):
+        return "the network"
+
+
+def test_a_download_that_is_named_is_answered_from_its_file(tmp_path, meta_path):
+    (tmp_path / "vocab.txt").write_text("[PAD]\n")
+    requests = ModuleType("requests")
+    requests.Session, requests.adapters = Session, SimpleNamespace(BaseAdapter=object)
+    requests.models = SimpleNamespace(Response=SimpleNamespace)
+    requests.structures = SimpleNamespace(CaseInsensitiveDict=dict)
+    meta_path.setitem(sys.modules, "requests", requests)
+    meta_path.setenv("EVALSUITE_DOWNLOADS", f"https://example.org/v.txt={tmp_path}/vocab.txt")
+    meta_path.syspath_prepend(str(STAND_INS / "hook"))
+    imported(meta_path, STAND_INS / "downloads", "stand_in_downloads")
+
+    here, there = (Session().get_adapter(url) for url in ("https://example.org/v.txt", "https://example.org/other"))
+    answer = here.send(SimpleNamespace(url="https://example.org/v.txt"))
+
+    assert (answer.status_code, answer.raw.read(), answer.headers["Content-Length"]) == (200, b"[PAD]\n", "6")
+    assert there == "the network"
+
+
+def test_what_is_compiled_is_compiled_for_the_python_that_runs(monkeypatch):
+    monkeypatch.setenv("PATH", os.environ["PATH"])
+    imported(monkeypatch, STAND_INS / "python_config", "stand_in_python_config")
+
+    asked = subprocess.run(["python3-config", "--extension-suffix"], capture_output=True, text=True, check=True)
+
+    assert asked.stdout.strip() == sysconfig.get_config_var("EXT_SUFFIX")
+
+
+def test_nvcc_says_a_version_where_a_script_looks_for_it(monkeypatch):
+    monkeypatch.setenv("CUDA_HOME", "")
+    imported(monkeypatch, STAND_INS / "nvcc", "stand_in_nvcc")
+
+    said = subprocess.run([f"{os.environ['CUDA_HOME']}/bin/nvcc", "-V"], capture_output=True, text=True, check=True)
+
+    assert "release 11.0," in said.stdout  # megatron/fused_kernels/__init__.py reads the word after "release"

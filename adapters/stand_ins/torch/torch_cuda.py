@@ -51,6 +51,9 @@ class Stream:
     def query(self):
         return True
 
+    def is_capturing(self):
+        return False
+
     def record_event(self, event=None):
         event = event or Event()
         event.record(self)
@@ -121,6 +124,7 @@ def replace_cuda(torch):
     _replace_devices(cuda)
     _replace_random(torch)
     _replace_streams(cuda)
+    _replace_accelerator(torch)
     for name in TYPES:
         if hasattr(torch, name + "Tensor"):
             setattr(cuda, name + "Tensor", getattr(torch, name + "Tensor"))
@@ -193,10 +197,11 @@ def _replace_random(torch):
     def _lazy_call(function, **kwargs):
         function()
 
-    for function in (manual_seed, manual_seed_all, get_rng_state, set_rng_state, get_rng_state_all):
+    of_states = (get_rng_state, set_rng_state, get_rng_state_all, set_rng_state_all)
+    for function in (manual_seed, manual_seed_all, initial_seed, *of_states):
         setattr(cuda, function.__name__, function)
-    for function in (set_rng_state_all, initial_seed, _lazy_call):
-        setattr(cuda, function.__name__, function)
+        setattr(getattr(cuda, "random", cuda), function.__name__, function)
+    cuda._lazy_call = _lazy_call
     cuda.default_generators = tuple(torch.default_generator for _ in range(devices()))
 
 
@@ -206,3 +211,13 @@ def _replace_streams(cuda):
     cuda.device, cuda.device_of, cuda.stream = DeviceScope, DeviceOfScope, StreamScope
     cuda.current_stream = _constant("current_stream", of_all)
     cuda.default_stream = _constant("default_stream", of_all)
+
+
+def _replace_accelerator(torch):
+    """The same by its other name (2.6 and later), which optimisers use."""
+    accelerator = getattr(torch, "accelerator", None)
+    for name in ("current_stream", "device_count", "synchronize"):
+        if hasattr(accelerator, name):
+            setattr(accelerator, name, getattr(torch.cuda, name))
+    if hasattr(accelerator, "current_device_index"):
+        accelerator.current_device_index = torch.cuda.current_device

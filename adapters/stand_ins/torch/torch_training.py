@@ -74,6 +74,31 @@ def replace_gelu(torch):
     torch.nn.functional.gelu = stand_in
 
 
+def replace_flex_attention(flex):
+    """Dense, for on a CPU it has no gradient; the mask is made of the same function."""
+    import torch
+    from torch_devices import on_cpu
+
+    make_mask = flex.create_block_mask
+
+    def flex_attention(query, key, value, score_mod=None, block_mask=None, scale=None, enable_gqa=False, **kwargs):
+        if score_mod is not None or getattr(kwargs.get("return_aux"), "lse", False):
+            raise RuntimeError("the stand-in for FlexAttention has masks alone, no changed scores")
+        sizes = (query.shape[0], query.shape[1], query.shape[2], key.shape[2])
+        mask = None if block_mask is None else flex.create_mask(block_mask.mask_mod, *sizes, device="cpu")
+        output = torch.nn.functional.scaled_dot_product_attention(
+            query, key, value, attn_mask=mask, scale=scale, enable_gqa=enable_gqa
+        )
+        return (output, flex.AuxOutput()) if kwargs.get("return_aux") is not None else output
+
+    @functools.wraps(make_mask)
+    def create_block_mask(*args, **kwargs):
+        kwargs["device"] = on_cpu(torch, kwargs.get("device", "cpu"))
+        return make_mask(*args, **kwargs)
+
+    flex.flex_attention, flex.create_block_mask = flex_attention, create_block_mask
+
+
 def replace_distributed(torch):
     distributed = torch.distributed
     start, group = distributed.init_process_group, distributed.new_group
@@ -98,6 +123,32 @@ def replace_distributed(torch):
     distributed.init_process_group, distributed.new_group = init_process_group, new_group
     distributed.is_nccl_available = lambda: True
     parallel.__init__ = __init__
+
+
+def replace_meshes(torch):
+    """A mesh of devices (2.2 and later) is one of CPUs: what is sharded over it looks there for its parts."""
+    mesh = getattr(getattr(torch.distributed, "device_mesh", None), "DeviceMesh", None)
+    if mesh is None:
+        return
+    make = mesh.__init__
+
+    @functools.wraps(make)
+    def __init__(self, device_type, *args, **kwargs):
+        make(self, "cpu" if device_type == "cuda" else device_type, *args, **kwargs)
+
+    mesh.__init__ = __init__
+
+
+def replace_gradient_division(collectives):
+    """FSDP divides gradients itself: gloo has sums alone, neither means nor weighted sums."""
+    factors = collectives._get_gradient_divide_factors
+
+    @functools.wraps(factors)
+    def stand_in(*args, **kwargs):
+        kwargs["force_sum_reduction_for_comms"] = True
+        return factors(*args[:5], **kwargs)
+
+    collectives._get_gradient_divide_factors = stand_in
 
 
 def _on_gloo(backend):

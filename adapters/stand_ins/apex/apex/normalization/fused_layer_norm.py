@@ -14,5 +14,10 @@ class MixedFusedLayerNorm(FusedLayerNorm):
 
 class FusedLayerNormAffineFunction:
     @staticmethod
-    def apply(input, weight, bias, normalized_shape, eps=1e-6, *args):
+    def forward(ctx, input, weight, bias, normalized_shape, eps, memory_efficient=False):
+        """Asked for its arguments by Megatron-LM; `apply` is what trains."""
+        return FusedLayerNormAffineFunction.apply(input, weight, bias, normalized_shape, eps)
+
+    @staticmethod
+    def apply(input, weight, bias, normalized_shape, eps=1e-6, memory_efficient=False):
         return torch.nn.functional.layer_norm(input, tuple(normalized_shape), weight, bias, eps)
