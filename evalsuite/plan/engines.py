@@ -1,6 +1,6 @@
 """Engines: from the node agent's command line to the one that starts it on every node.
 
-mpirun(1) of Open MPI 4.1. Engines of batch schedulers are made in `launch/remote/schedulers`.
+mpirun(1) of Open MPI 4.1. Engines of batch schedulers are made in `launch/remote/allocations`.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
