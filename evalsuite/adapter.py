@@ -102,6 +102,7 @@ class Recipe:
     commit: str = ""
     image: str = ""
     environment: Literal["container", "managed", "current"] | None = None  # a participant's; None: as asked for all
+    participant: str | None = None  # whose it is: a title of the spec
 
     @property
     def dialect_name(self) -> str:

@@ -61,6 +61,7 @@ class UsedRecipe:
     commit: str | None = None
     image: str | None = None
     amp: str | None = None
+    participant: str | None = None  # its title where a spec's participant brought it: "NGC PyTorch"
     features: tuple[str, ...] | None = None  # what the script uses in addition to the framework: "Horovod", "APEX"
     facts: Mapping[str, str] | None = None  # by the names of facts.toml
 

@@ -280,6 +280,7 @@ def _command(
             commit=recipe.commit or (checkout.commit if checkout else ""),
             image=recipe.image if container else "",
             amp=recipe.amp,
+            participant=recipe.participant,
             features=recipe.features,
             facts=recipe.stated(run.case) or None,
         ),

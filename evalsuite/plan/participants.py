@@ -123,7 +123,11 @@ def _entered(recipe: Recipe, asked: Participant) -> Recipe:
         )
 
     return replace(
-        recipe, command=command, image=asked.image or recipe.image, environment=asked.environment or "container"
+        recipe,
+        command=command,
+        image=asked.image or recipe.image,
+        environment=asked.environment or "container",
+        participant=asked.title or asked.framework,
     )
 
 

@@ -1,12 +1,15 @@
 """Participants of a spec: who trains each matrix, in which image or environment."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from evalsuite import cli, registry
 from evalsuite.errors import EvalsuiteError, Exit
 from evalsuite.plan import participants, spec
+from evalsuite.results.judge import rerun_command
+from tests.toys import CASE, COMMAND
 
 NGC = 'framework = "ngc_pytorch"\nrecipes = ["resnet50-2020", "bert-base-2020"]\nimage = "ngc:20.03"\n'
 PLAIN = 'title = "PyTorch plain"\nframework = "pytorch"\nrecipes = ["examples-imagenet"]\nenvironment = "managed"\n'
@@ -150,3 +153,13 @@ def test_a_price_without_a_currency_is_refused(planned):
 
     assert code == Exit.USAGE
     assert 'price_per_node_hour: got "180"; expected an amount and a currency' in error
+
+
+def test_a_command_for_the_reader_names_the_participants_and_leaves_the_spec_to_him():
+    ran = replace(COMMAND, recipe=replace(COMMAND.recipe, participant="PyTorch plain"))
+
+    titles = rerun_command.titles([ran, ran, COMMAND])
+    words = rerun_command.words("run", [replace(CASE, framework="PyTorch_plain")], repeats=5, participants=titles)
+
+    assert words[4:8] == ("--spec", "SPEC.toml", "--participant", "PyTorch plain")
+    assert "--frameworks" not in words and "--recipe" not in words

@@ -118,9 +118,7 @@ def _priced(open_: _More, commands: Mapping[str, RunCommand]) -> NextRepeats:
     known = [(more * seconds, devices) for more, seconds, devices in prices if seconds is not None]
     whole = len(known) == len(prices)
     cases = tuple(one.case for one, _ in open_.of)
-    engine = next(
-        (ran.engine for one, _ in open_.of for run in one.measurements if (ran := commands.get(run.run.id))), ""
-    )
+    ran = [commands[run.run.id] for one, _ in open_.of for run in one.measurements if run.run.id in commands]
     return NextRepeats(
         decides=open_.decides,
         model=cases[0].model,
@@ -134,6 +132,11 @@ def _priced(open_: _More, commands: Mapping[str, RunCommand]) -> NextRepeats:
         seconds=sum(seconds for seconds, _ in known) if whole else None,
         device_hours=sum(seconds * devices for seconds, devices in known) / 3600 if whole else None,
         command=rerun_command.words(
-            "run", cases, repeats=open_.repeats, protocol=FULL if open_.longer else None, engine=engine
+            "run",
+            cases,
+            repeats=open_.repeats,
+            protocol=FULL if open_.longer else None,
+            engine=ran[0].engine if ran else "",
+            participants=rerun_command.titles(ran),
         ),
     )

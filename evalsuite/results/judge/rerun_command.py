@@ -2,7 +2,10 @@
 
 from collections.abc import Iterable, Sequence
 
+from evalsuite.documents import RunCommand
 from evalsuite.model import Case, Protocol
+
+SPEC = "SPEC.toml"
 
 
 def words(
@@ -12,17 +15,23 @@ def words(
     repeats: int | str,
     protocol: Protocol | None = None,
     engine: str | None = None,
+    participants: Sequence[str] = (),
 ) -> tuple[str, ...]:
     """`python -m evalsuite COMMAND …` for *cases*, which differ in framework, recipe and scale alone.
 
-    *protocol*: in place of their own; *engine*: what started them, where it was not this machine.
+    *protocol*: in place of their own; *engine*: what started them, where it was not this machine;
+    *participants*: their titles in a spec, which the reader has to name.
     """
     case = cases[0]
     steps = protocol or case.protocol
     batch, base = case.series_batch, min(one.total_devices for one in cases)
+    if participants:
+        who = ["--spec", SPEC, *(word for title in participants for word in ("--participant", title))]
+    else:
+        frameworks, recipes = (_listed(getattr(one, name) for one in cases) for name in ("framework", "recipe"))
+        who = ["--frameworks", frameworks, "--recipe", recipes]
     given = [
-        *("--frameworks", _listed(one.framework for one in cases), "--models", case.model),
-        *("--recipe", _listed(one.recipe for one in cases), "--scales", _listed(one.scale for one in cases)),
+        *(*who, "--models", case.model, "--scales", _listed(one.scale for one in cases)),
         *("--batch-sizes", str(batch if case.strong_batch is None else batch // base), "--precision", case.precision),
         *("--xla", "on" if case.xla else "off", "--device", case.device),
         *("--steps", f"{steps.warmup_steps}+{steps.measured_steps}", "--repeats", str(repeats)),
@@ -36,6 +45,11 @@ def words(
     for name, value in case.options:
         given += ["--option", f"{name}={value}"]
     return ("python", "-m", "evalsuite", command, *given)
+
+
+def titles(ran: Iterable[RunCommand]) -> tuple[str, ...]:
+    """Of the participants among the runs *ran*."""
+    return tuple(dict.fromkeys(title for one in ran if one.recipe and (title := one.recipe.participant)))
 
 
 def _listed(names: Iterable[str]) -> str:

@@ -146,7 +146,9 @@ def _of_run(run: Measurement) -> RunProvenance:
 def _again(book: Book, cases: Sequence[CaseProvenance]) -> str:
     asked = book.evaluation
     repeats = f"{asked.repeats}-{asked.most_repeats}" if asked.most_repeats else asked.repeats
-    words = rerun_command.words("compare", [one.case for one in cases], repeats=repeats)
+    ran = [asked.commands[run.run.run.id] for one in cases for run in one.runs if run.run.run.id in asked.commands]
+    titles = rerun_command.titles(ran)
+    words = rerun_command.words("compare", [one.case for one in cases], repeats=repeats, participants=titles)
     return names.visible(shlex.join(words))
 
 
