@@ -109,12 +109,12 @@ def _read_npz(order, split):
             yield of_row({name: column[number] for name, column in whole.items()})
 
 
-PADDLE_CLS, PADDLE_SEP = 1, 2  # of the vocabulary that Paddle's BERT of 2020 brings
-PADDLE_LAST = 30_521
+PADDLE_CLS, PADDLE_SEP = 1, 2  # reader/pretraining.py of Paddle's BERT of 2020 looks for a 2 between the sentences,
+POSITIVE = 1  # and makes the pairs that do not belong together itself
 
 
 def _write_paddle(order):
-    """Ids of tokens, segments and positions, and the label, of Paddle's BERT of 2020; it hides words itself."""
+    """Ids of tokens, segments and positions, and the label, of Paddle's BERT of 2020, which hides words itself."""
     for split in order.items:
         folder = order.folder / split
         folder.mkdir(parents=True, exist_ok=True)
@@ -122,7 +122,7 @@ def _write_paddle(order):
             with gzip.GzipFile(folder / f"part-{number:03d}.gz", "wb", mtime=0) as file:
                 for item in items:
                     tokens, segments = item.tokens(PADDLE_CLS, PADDLE_SEP), item.segments()
-                    columns = (tokens, segments, numpy.arange(len(tokens)), [item.random_next])
+                    columns = (tokens, segments, numpy.arange(len(tokens)), [POSITIVE])
                     file.write((";".join(" ".join(map(str, column)) for column in columns) + "\n").encode())
 
 
@@ -130,8 +130,8 @@ def _read_paddle(order, split):
     for file in sorted((order.folder / split).iterdir()):
         with gzip.open(file, "rt") as lines:
             for line in lines:
-                tokens, segments, _, label = (numpy.array(part.split(), dtype=int) for part in line.split(";"))
-                yield of_tokens(tokens, segments, int(label[0]))
+                tokens, segments, _, _ = (numpy.array(part.split(), dtype=int) for part in line.split(";"))
+                yield of_tokens(tokens, segments, 0)
 
 
 def _write_vocabulary(order):

@@ -28,6 +28,7 @@ MASKED = 19  # 15 % of 128, as BERT's own create_pretraining_data.py counts them
 PAD, UNKNOWN, CLS, SEP, MASK = 0, 100, 101, 102, 103  # of bert-base-uncased
 VOCABULARY = 30_522
 FIRST_WORD = 2000  # ids below have a meaning of their own, or are letters
+WORDS = 21_128 - FIRST_WORD  # that texts are made of: those that Paddle's smaller vocabulary of 2020 has too
 GPT2_VOCABULARY = 50_257
 END_OF_TEXT = 50_256
 DENSE = 13  # numbers of a click, as Criteo's have
@@ -158,8 +159,8 @@ class Sentences:
     shown: numpy.ndarray  # what stands there instead
 
     def digest(self) -> bytes:
-        """Of the words; which of them are hidden is up to a loader."""
-        parts = (self.first, [-1], self.second, [-1 - self.random_next])
+        """Of the words: some loaders choose by themselves which of them are hidden, and mix the pairs anew."""
+        parts = (self.first, [-1], self.second, [-1])
         return hashlib.sha256(numpy.concatenate(parts).astype("<i8").tobytes()).digest()
 
     def tokens(self, cls: int = CLS, sep: int = SEP) -> numpy.ndarray:
@@ -221,10 +222,10 @@ def sentences(seed: int, split: str, count: int) -> Iterator[Sentences]:
     at = numpy.asarray([place for place in range(1, FULL - 1) if place != first + 1])
     for number in range(count):
         bits = Bits(seed, "sentences", split, number)
-        ids = FIRST_WORD + bits.below(VOCABULARY - FIRST_WORD, words)
+        ids = FIRST_WORD + bits.below(WORDS, words)
         positions = numpy.sort(at[bits.order(len(at))[:MASKED]])
         whole = numpy.concatenate(([CLS], ids[:first], [SEP], ids[first:], [SEP]))
-        dice, other = bits.below(10, MASKED), FIRST_WORD + bits.below(VOCABULARY - FIRST_WORD, MASKED)
+        dice, other = bits.below(10, MASKED), FIRST_WORD + bits.below(WORDS, MASKED)
         shown = numpy.where(dice < 8, MASK, numpy.where(dice == 8, other, whole[positions]))  # 80, 10, 10 %
         yield Sentences(ids[:first], ids[first:], int(bits.below(2, 1)[0]), positions, shown)
 

@@ -16,7 +16,7 @@ LARGE = pytest.mark.skipif(
 DECODED = {
     "images": "b86c59ab9acb12dd92c0c95ccc2f1f76b6f1cb597e7f02d9024bccd25612a394",
     "faces": "73b8ad440675e15a6983ae497ea9204919369c2a9be114dd99c145be87ac3df3",
-    "sentences": "e8480e6bb35ac5d5fbe4bf19673098d44bf470562d1aef23a872fbdcdf2ee021",
+    "sentences": "72e39a0a162feb6aeb20eb5b4d2529fd81f15fa1bb63577ee66931d46286bd11",
     "documents": "aa1cbe846f32da1614729f9701d78a5c65dafe3bd67122d9655a5f95926c1e0e",
     "clicks": "c610dc412f2cb77f54400a7b6d953edb2ac426da31dc8545a4e7df5b84ba2cb6",
     "digits": "8746b4574ceb842dcf0adfe8796e19a91c1b0e90f234791a6e9a2074384407e0",
