@@ -196,7 +196,7 @@ class _Rehearsal:
             date=datetime.now(UTC).date().isoformat(),
             command=asked.argv,
             environment=asked.environment,
-            launcher=rehearsal.launcher(asked.argv),
+            launcher=rehearsal.launcher(asked),
             ranks=case.total_devices,
             hosts=case.nodes,
             batch_per_device=case.batch_per_device,

@@ -258,10 +258,10 @@ LAUNCHERS = ("torch.distributed.run", "torch.distributed.launch", "oneflow.distr
              "paddle.distributed.launch", "horovodrun", "mpirun", "bfrun", "deepspeed", "msrun")  # fmt: skip
 
 
-def launcher(argv: Iterable[str]) -> str:
-    """What starts the processes of *argv*; "python": the script alone, or the node agent a script for each rank."""
-    named = (next((name for name in LAUNCHERS if word.rpartition("/")[2] == name), None) for word in argv)
-    return next(filter(None, named), "python")
+def launcher(command: Command) -> str:
+    """What starts or joins the processes of *command*; "python": the script alone, or the node agent for each rank."""
+    named = (next((name for name in LAUNCHERS if word.rpartition("/")[2] == name), None) for word in command.argv)
+    return next(filter(None, named), "TF_CONFIG" if command.environment.get("TF_CONFIG") else "python")
 
 
 # Stand-ins
