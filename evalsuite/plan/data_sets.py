@@ -55,6 +55,7 @@ class DataSet:
     magic: Mapping[str, Hexadecimal] = field(default_factory=dict)  # pattern → how such a file begins
     counted: Word | None = None  # pattern of the files of which each rank wants one
     fewest: Annotated[int, at_least(1)] = 1  # such files, however few the ranks
+    loaders: Annotated[int, at_least(0)] = 0  # of each rank, among which the files must divide evenly; 0: they need not
     holds: Word
     from_original: Word
     original_size: Word

@@ -162,6 +162,13 @@ def test_data_of_another_seed_are_refused_by_name(root, capsys):
     assert data_manifest.differing(["bert-npz"]) is None
 
 
+def test_files_that_do_not_divide_among_the_loaders_of_all_ranks_are_refused(root):
+    made(root, "bert-lddl", shards=16)
+
+    assert data_manifest.problem("bert-lddl", ranks=4) is None
+    assert "a multiple of 12 is wanted" in data_manifest.problem("bert-lddl", ranks=3)
+
+
 def test_a_case_that_reads_other_items_than_those_before_it_is_a_skip(root):
     made(root)
     made(root, "bert-paddle", seed=2, decoded_sha256={"train": "c" * 64})

@@ -79,6 +79,8 @@ def _layout_problem(name: str, declared: DataSet, folder: Path, ranks: int) -> s
         there, wanted = sum(1 for _ in folder.glob(declared.counted)), max(ranks, declared.fewest)
         if there < wanted:
             return Message("launch.data_few_shards", name=name, there=there, wanted=wanted, pattern=declared.counted)
+        if declared.loaders and there % (parts := ranks * declared.loaders):
+            return Message("launch.data_uneven", name=name, there=there, ranks=ranks, parts=parts)
     return None
 
 
