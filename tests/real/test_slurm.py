@@ -84,7 +84,9 @@ def test_every_node_is_looked_at_before_the_first_run(tmp_path):
 
 
 def test_pytorch_trains_over_two_nodes_through_its_own_launcher(tmp_path):
-    code, summaries, run = measured(tmp_path, "--frameworks", "pytorch", "--scales", "2x1", "--steps", "2+20")
+    code, summaries, run = measured(
+        tmp_path, "--frameworks", "pytorch", "--device", "cpu", "--scales", "2x1", "--steps", "2+20"
+    )
 
     assert code == Exit.UNDETERMINED or code == Exit.DONE
     assert "processes=2 global_batch=16" in (run / "log.n1.txt").read_text()
