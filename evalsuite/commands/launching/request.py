@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import socket
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -109,11 +110,19 @@ def _machine(arguments: argparse.Namespace, engine: Engine) -> Machine:
     here = campaign.machine(arguments.device)
     if engine.name == "local":
         return replace(here, binds=engine.container is None)
-    with_devices = any(host.devices for host in engine_choice.read_hosts(arguments))
-    if arguments.device == "auto" and not with_devices and not here.accelerators:
-        raise EvalsuiteError.of("commands.device_elsewhere", engine=engine.name)
-    device: Device = "gpu" if arguments.device == "auto" and here.device == "cpu" else here.device
+    device: Device = here.device
+    if arguments.device == "auto" and not here.accelerators:
+        if any(host.devices for host in engine_choice.read_hosts(arguments)):
+            device = "gpu"
+        elif not _is_node(engine):
+            raise EvalsuiteError.of("commands.device_elsewhere", engine=engine.name)
     return Machine(cores=None, accelerators=None, device=device)
+
+
+def _is_node(engine: Engine) -> bool:
+    """Whether this machine is one of the nodes: it tells what devices they have."""
+    short = {name.partition(".")[0] for name in engine.nodes}
+    return socket.gethostname().partition(".")[0] in short
 
 
 def cases_asked(arguments: argparse.Namespace, engine: str, *, device: Device | None = None) -> list[Case]:
