@@ -44,6 +44,8 @@ LIBRARIES = {
 }
 # arguments from YAML keys or dataclass fields
 GENERATED = {"mindspore-models", "megatron", "transformers"}
+# subprocess.run(["make", "-C", path]); torch.utils.cpp_extension.load(…, build_directory=…)
+BUILDS = re.compile(r"""["']make["'],\s*["']-C["']|cpp_extension\.load\([^)]*build_directory""")
 CONSOLE = {"{bin}/elasticdl": "elasticdl_client/main.py"}  # installed by the package
 
 
@@ -144,12 +146,20 @@ def _checked(framework: str, recipe: Recipe, models, files: Path | None) -> dict
                 found.update({word: place} if place else {})
                 missing |= set() if place else {word}
             needed |= {name: place for name, place in declared.required.items() if not _given(name, words)}
+            missing |= set() if recipe.builds_in_checkout else set(_builds(script, root, command))
     if not scripts:
         return {"level": "unchecked", "reason": "no script of the command lies in the repository", **facts}
     missing |= {f"{name} is required ({place}) and not given" for name, place in needed.items()}
     level = "unchecked" if missing else "arguments checked"
     return {"level": level, **facts, "scripts": sorted(scripts), "arguments": dict(sorted(found.items())),
             "missing": sorted(missing)}  # fmt: skip
+
+
+def _builds(script: Path, root: Path, command) -> Iterator[str]:
+    """Where the script or an import of its repository compiles beside its sources, which are mounted read-only."""
+    for file in _closure(script, root, command):
+        if BUILDS.search(file.read_text(encoding="utf-8", errors="replace")):
+            yield f"{file.relative_to(root)} compiles beside its sources, and the recipe has no builds_in_checkout"
 
 
 def _root(recipe: Recipe, models, files: Path | None) -> tuple[Path | None, str]:

@@ -135,3 +135,25 @@ def test_what_cannot_be_had_again_stays_as_it_was_found_while_its_arguments_are_
     assert verify._as_it_was({"level": "unchecked", "given": {"--a"}}, before) == before
     assert verify._as_it_was({"level": "unchecked", "given": {"--c"}}, before) == {"level": "unchecked"}
     assert verify._as_it_was({"level": "arguments checked"}, before) == {"level": "arguments checked"}
+
+
+@pytest.mark.parametrize(
+    ("text", "builds"),
+    [
+        ("subprocess.run(['make', '-C', path])\n", True),
+        ("cpp_extension.load(name='softmax',\n    build_directory=srcpath / 'build')\n", True),
+        ("parser.add_argument('--make', '-C')\n", False),
+    ],
+)
+def test_a_script_that_compiles_beside_its_sources_is_found_in_what_it_imports(text, builds, tmp_path):
+    verify = tool("verify_recipes")
+    (script := tmp_path / "train.py").write_text("import helpers\n")
+    (tmp_path / "helpers.py").write_text(text)
+
+    class Command:
+        argv = ("{checkout}/train.py",)
+        environment: ClassVar = {}
+
+    found = list(verify._builds(script, tmp_path, Command))
+
+    assert found == ["helpers.py compiles beside its sources, and the recipe has no builds_in_checkout"] * builds
