@@ -18,7 +18,7 @@ EXAMPLES = """\
 
 --set and --pattern know these names; any other becomes an option of the case:
   framework, model, recipe, nodes, gpus, devices, batch, batch_policy, precision, xla, device, repeat, rank,
-  dialect, campaign, machine, any
+  dialect, scope, campaign, machine, any
 --map knows these columns of a table:
   those, and version, throughput, unit, features, speedup, latency, memory, kind, n, metric, value, source,
   log_set, image, repository, note, campaign, machine
