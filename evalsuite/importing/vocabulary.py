@@ -15,7 +15,8 @@ FACTS = (  # of data/criteria/facts.toml, and the options that state them
     *("gradient_clipping", "weight_decay", "parallel_layout", "tensor_parallel", "pipeline_parallel", "zero_stage"),
     *("device_model", "device_memory", "driver_generation", "host_kind", "hosts", "machine", "communication"),
     *("compiler", "framework_version", "version", "image", "image_digest", "cuda", "nccl", "loss_scaling"),
-    *("memory_layout", "kernel_switches", "parameters", "features", "batch_policy", "mode", "loss_scale", "data_source"),
+    *("memory_layout", "kernel_switches", "parameters", "features", "batch_policy", "mode", "loss_scale"),
+    "data_source",
 )
 VALUES: Mapping[str, tuple[str, ...]] = {
     "optimiser": (
