@@ -37,14 +37,14 @@ def _write_faces(order) -> None:
     end (insightface, recognition/ArcFace/image_iter.py, FaceImageIter)."""
     file = _open(order, "train", "w")
     count, classes = order.items["train"], order.shape["classes"]
-    _write_range(file, 0, (count + 1, count + 1 + classes))
-    first: dict[int, int] = {}
+    first: dict[int, int] = {}  # of each identity that has faces: they lie one after the other
     for number, face in enumerate(order.of("train"), 1):
         first.setdefault(face.label, number)
         file.write_idx(number, recordio.pack(recordio.IRHeader(0, float(face.label), number, 0), face.jpeg))
-    ends = {label: first.get(label + 1, count + 1) for label in first}
-    for label in range(classes):
-        _write_range(file, count + 1 + label, (first[label], ends[label]))
+    begins = [*first.values(), count + 1]
+    _write_range(file, 0, (count + 1, count + 1 + len(first)))
+    for number, places in enumerate(zip(begins, begins[1:]), count + 1):
+        _write_range(file, number, places)
     file.close()
     (order.folder / "property").write_text(f"{classes},112,112")
 

@@ -143,6 +143,11 @@ def test_a_data_set_that_does_not_serve_is_refused_by_name(root, capsys, break_i
     assert words in capsys.readouterr().out
 
 
+def test_what_is_absent_can_be_made_where_it_is_declared():
+    assert "evalsuite data make bert-npz makes it up" in data_manifest.problem("bert-npz")
+    assert "makes it up" not in data_manifest.problem("my-own")
+
+
 def test_a_case_with_more_ranks_than_shards_is_a_skip(root):
     made(root)
 

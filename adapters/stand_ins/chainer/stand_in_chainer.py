@@ -1,6 +1,6 @@
 """Chainer without a GPU takes the number of a GPU for the CPU: 7.8.
 
-What a script asks of `chainer.cuda` is answered; Chainer's own arithmetic and what it knows of devices stay.
+What a script asks of `chainer.cuda` is answered; what Chainer asks itself, by `chainer.backends.cuda`, is not.
 """
 
 from after_import import after_import
@@ -11,12 +11,23 @@ class _Device:
         pass
 
 
-def _replace_cuda(cuda):
-    cuda.available = True
-    cuda.get_device_from_id = lambda number: _Device()
+class _Cuda:
+    """`chainer.cuda` as a script sees it."""
+
+    available = True
+
+    def __init__(self, real):
+        self._real = real
+
+    def __getattr__(self, name):
+        return getattr(self._real, name)
+
+    def get_device_from_id(self, number):
+        return _Device()
 
 
 def _stay_on_cpu(chainer):
+    chainer.cuda = _Cuda(chainer.backends.cuda)
     chainer.device_resident.DeviceResident.to_gpu = lambda self, device=None: self
     _without_device(chainer.training.updaters.StandardUpdater)
     _without_device(chainer.training.extensions.Evaluator)
@@ -33,4 +44,3 @@ def _without_device(kind):
 
 
 after_import("chainer", _stay_on_cpu)
-after_import("chainer.cuda", _replace_cuda)

@@ -59,9 +59,10 @@ def problem(name: str, ranks: int = 1, *, thorough: bool = False) -> str | None:
     A folder that evalsuite did not make is held against its declaration alone. *thorough*: every file is hashed.
     """
     folder = paths.data_sets() / name
-    if not folder.exists():
-        return Message("launch.data_set_absent", name=name, folder=paths.data_sets())
     declared = data_sets.declared().data_sets.get(name)  # an author's own has no declaration
+    if not folder.exists():
+        made = Message("launch.data_can_be_made", name=name) if declared else ""
+        return Message("launch.data_set_absent", name=name, folder=paths.data_sets(), made=made)
     try:
         return (declared and _layout_problem(name, declared, folder, ranks)) or _files_problem(name, thorough)
     except EvalsuiteError as error:
