@@ -193,7 +193,8 @@ def _not_rehearsed(official) -> str:
     rows = [NOT_REHEARSED]
     for framework, recipe in official:
         how = rehearsal.of_framework(framework).get(recipe.name)
-        why = how.impossible.en if how and how.impossible else "it was not rehearsed yet" if how else "not tried"
+        reason = (how.impossible or how.untried) if how else None
+        why = reason.en if reason else "not rehearsed yet"
         rows.append(f"| {framework} | {recipe.name} | {why} |\n")
     return "".join(rows) if official else ""
 

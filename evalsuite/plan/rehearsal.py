@@ -42,6 +42,7 @@ class Rehearsal:
     """How one recipe is rehearsed. What is not said is as the recipe has it."""
 
     impossible: Reason | None = None  # why it cannot be rehearsed
+    untried: Reason | None = None  # why nobody has rehearsed it yet
     device: Literal["cpu", "gpu", "npu"] = "gpu"  # whose command line
     scales: Many[Annotated[Any, From(str, scale)]] = ((1, 1),)
     batch: Annotated[int, at_least(1)] = 2
