@@ -41,7 +41,18 @@ def on_the_cluster(cluster, monkeypatch):
 
 def measured(tmp_path, *words: str) -> tuple[int, list[dict], Path]:
     """Exit code, the summaries of the report, and the folder of the first run."""
-    where = ("--engine", "slurm", "--repeats", "1", "--runs", str(tmp_path / "runs"), "--out", str(tmp_path / "report"))
+    where = (
+        "--engine",
+        "slurm",
+        "--device",
+        "cpu",
+        "--repeats",
+        "1",
+        "--runs",
+        str(tmp_path / "runs"),
+        "--out",
+        str(tmp_path / "report"),
+    )
     code = cli.main(["compare", *words, *where])
     summaries = json.loads((tmp_path / "report" / "summary.json").read_text())["summaries"]
     return code, summaries, next((tmp_path / "runs").glob("*/r0"))
