@@ -56,6 +56,7 @@ FLAX = (
     *("flax==0.12.8", "optax==0.2.8", "ml-collections==1.1.0", "clu==0.0.12"),
     *("tensorflow-cpu==2.21.0", "tensorflow-datasets==4.9.9"),
     "tensorboard==2.20.0",  # of clu.metric_writers; TensorFlow no longer brings it
+    "protobuf==6.33.6",  # tensorflow-datasets reads what 7 no longer has
 )
 ADAPTER = Adapter(
     name="jax",

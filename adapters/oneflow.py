@@ -229,9 +229,9 @@ def _before_pip(recipe: Recipe, release: str, readme: str) -> Recipe:
     return replace(_oneflow(recipe), off_index=(f"OneFlow {release} ({readme})",))
 
 
-def _of_2022(recipe: Recipe) -> Recipe:
+def _of_2022(recipe: Recipe, *more: str) -> Recipe:
     """Pip has only this release."""
-    return replace(_oneflow(recipe), requirements=PINS_2022, built=BUILT_2022, python="3.8")
+    return replace(_oneflow(recipe), requirements=(*PINS_2022, *more), built=BUILT_2022, python="3.8")
 
 
 # By default: cnns/optimizer_util.py:23 and 34 (2020), resnet50/config.py:134 and 145 (2022): IMAGES.
@@ -362,7 +362,8 @@ ADAPTER = Adapter(
                 amp="",
                 xla="",
                 outside="--eval_interval 0",
-            )
+            ),
+            "scikit-learn==1.3.2",  # train.py:9
         ),
         _before_pip(
             Recipe(

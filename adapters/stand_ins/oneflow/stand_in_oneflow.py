@@ -1,0 +1,54 @@
+"""Lets OneFlow's programs for GPUs train on a CPU: "cuda" is the CPU, as a device and in a placement."""
+
+import functools
+
+from after_import import after_import
+
+FACTORIES = (
+    *("arange", "empty", "eye", "full", "linspace", "normal", "ones", "rand", "randint", "randn", "randperm"),
+    *("tensor", "zeros"),
+)
+
+
+def _on_cpu(word):
+    return "cpu" + word[len("cuda") :] if isinstance(word, str) and word.startswith("cuda") else word
+
+
+def _placed(function):
+    """*function* with each device that it is given on the CPU."""
+
+    @functools.wraps(function)
+    def stand_in(*args, **kwargs):
+        return function(*map(_on_cpu, args), **{name: _on_cpu(value) for name, value in kwargs.items()})
+
+    return stand_in
+
+
+class _Kind(type):
+    """A class that is made as another one, and is asked for as that one."""
+
+    def __call__(cls, *args, **kwargs):
+        return _placed(cls.real)(*args, **kwargs)
+
+    def __instancecheck__(cls, value):
+        return isinstance(value, cls.real)
+
+    def __getattr__(cls, name):
+        found = getattr(cls.real, name)
+        return _placed(found) if callable(found) else found
+
+
+def _stand_in(oneflow):
+    for owner, names in (
+        (oneflow, [name for name in FACTORIES if hasattr(oneflow, name)]),
+        (oneflow.env, ["all_device_placement"]),
+        (oneflow.Tensor, ["to"]),
+        (oneflow.nn.Module, ["to"]),
+    ):
+        for name in names:
+            setattr(owner, name, _placed(getattr(owner, name)))
+    for name in ("device", "placement"):
+        setattr(oneflow, name, _Kind(name, (), {"real": getattr(oneflow, name)}))
+
+
+after_import("oneflow", _stand_in)

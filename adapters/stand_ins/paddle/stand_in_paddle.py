@@ -1,0 +1,47 @@
+"""Lets Paddle's programs for GPUs train on a CPU: "gpu" is the CPU, and there is no cuDNN to ask."""
+
+import contextlib
+import functools
+
+from after_import import after_import
+
+
+def _stand_in(paddle):
+    choose, set_flags = paddle.device.set_device, paddle.set_flags
+
+    def set_device(device):
+        return choose("cpu" if device.startswith("gpu") else device)
+
+    def set_known_flags(flags):
+        """A build for CPUs lacks those of cuDNN."""
+        for name, value in flags.items():
+            with contextlib.suppress(ValueError):
+                set_flags({name: value})
+
+    paddle.set_device = paddle.device.set_device = set_device
+    paddle.set_flags = set_known_flags
+    paddle.get_cudnn_version = paddle.device.get_cudnn_version = lambda: 0
+    paddle.device.cuda.get_device_capability = lambda device=None: (7, 0)
+    _without_fused_attention(paddle.nn.TransformerEncoderLayer)
+
+
+def _without_fused_attention(kind):
+    """NVIDIA's build alone has the argument, which is false without cuDNN."""
+    original = kind.__init__
+
+    @functools.wraps(original)
+    def __init__(self, *args, fuse_qkv=False, **kwargs):
+        if fuse_qkv:
+            raise ValueError("there is no fused attention on a CPU")
+        original(self, *args, **kwargs)
+
+    kind.__init__ = __init__
+
+
+def _launch_without_devices(module):
+    """So many processes as devices are named, over Gloo."""
+    module.Device.get_selected_devices = lambda self, devices="": []
+
+
+after_import("paddle", _stand_in)
+after_import("paddle.distributed.launch.context.device", _launch_without_devices)
