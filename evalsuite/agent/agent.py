@@ -22,7 +22,6 @@ from evalsuite.agent.sampling import DRAIN_S, Sampler
 from evalsuite.errors import EvalsuiteError, of_machine
 from evalsuite.machine import environment, interfaces
 from evalsuite.messages import Message
-from evalsuite.runs import rehearsed
 from evalsuite.runs.endings import AgentOutcome
 from evalsuite.runs.store import RunFolder
 
@@ -44,7 +43,6 @@ def run(order: Order, lock: NodeLock | None = None, group: RunGroup | str | None
 
     Raises CannotStart or CannotRecord, with no process left behind. Must be called on the main thread.
     """
-    rehearsed.refuse_stand_in(os.environ)
     place = rendezvous.node(os.environ)
     os.environ.update(interfaces.variables(os.environ, place))
     folder = _prepared(order)

@@ -10,6 +10,7 @@ from pathlib import Path
 from evalsuite.agent import agent, node_lock, rendezvous, run_groups, watchdog
 from evalsuite.agent.order import MOST_LOG_MB, Order
 from evalsuite.errors import EvalsuiteError
+from evalsuite.runs import rehearsed
 from evalsuite.runs.endings import AgentOutcome
 
 
@@ -21,6 +22,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.csv is not None:
         return _print_table(arguments)
     order = _order(arguments)
+    rehearsed.refuse_stand_in(os.environ)
     lock = node_lock.lock_node(order, share=arguments.share, end_with_parent=arguments.end_with_parent, say=say)
     group = run_groups.make_group(lock.name if lock else f"{os.getpid()}-{secrets.token_hex(8)}")
     end_rest = group.end if isinstance(group, run_groups.RunGroup) else lambda: 0
