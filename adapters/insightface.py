@@ -144,7 +144,7 @@ ADAPTER = Adapter(
             outside="the run is ended within its first epoch",
             features=("Horovod",),
             python="3.8",
-            requirements_gpu=(*PINS_2020, "mxboard==0.1.0", *TO_BUILD),
+            requirements_gpu=(*PINS_2020, "mxboard==0.1.0", "protobuf==3.20.3", *TO_BUILD),
             built=("horovod==0.28.1",),
             build_environment={"HOROVOD_WITH_MXNET": "1", "HOROVOD_WITH_MPI": "1", "HOROVOD_WITHOUT_TENSORFLOW": "1"},
             build_environment_gpu=HOROVOD_ON_GPUS,
