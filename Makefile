@@ -55,7 +55,7 @@ test: setup ## everything: the unit floor, then the real floor (frameworks, brow
 	$(BIN)/python -m pytest tests/real -m 'not alone' $(SIDE_BY_SIDE)
 	$(BIN)/python -m pytest tests/real -m alone
 
-unit: setup ## the unit floor alone: a minute, no network, no framework, no whole page
+unit: setup ## the unit floor alone: a minute, no network, no framework, no whole page, no waiting
 	$(BIN)/python -m pytest tests/unit -m 'not real and not whole' $(SIDE_BY_SIDE)
 
 real: setup ## the real floor alone

@@ -11,6 +11,8 @@ import pytest
 from evalsuite.agent import node_lock, processes
 from evalsuite.placeholders import Node
 
+pytestmark = pytest.mark.whole  # it waits for processes
+
 
 class Waited(Exception):
     """Raised by a test's `waiting`, so that it need not wait."""
