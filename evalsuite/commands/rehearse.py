@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from evalsuite.adapter import Adapter, Recipe
 from evalsuite.commands.launching import engine_choice
 from evalsuite.commands.launching.launcher import make_launcher
-from evalsuite.commands.launching.request import MANAGED, Options
+from evalsuite.commands.launching.request import MANAGED, Options, mpirun_in_mpirun
 from evalsuite.commands.options.common import search_paths
 from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.i18n import say, worded
@@ -246,11 +246,7 @@ def _scales(asked: str | None, how: Rehearsal, engine: Engine) -> Sequence[tuple
 
 
 def _refusal(case: Case, recipe: Recipe, engine: Engine) -> str | None:
-    if why := readiness.refusal()(case, recipe):
-        return why
-    if not engine.nests and recipe.spawn == "once" and case.nodes > 1:
-        return Message("commands.launcher_inside_launcher", recipe=recipe.name)
-    return None
+    return readiness.refusal()(case, recipe) or mpirun_in_mpirun(engine)(case, recipe)
 
 
 def _with_log(reason: str, folder: RunFolder) -> str:

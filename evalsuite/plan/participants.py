@@ -115,12 +115,7 @@ def _entered(recipe: Recipe, asked: Participant) -> Recipe:
     plain, launch = recipe.command, asked.launch
 
     def command(case: Case) -> Command:
-        made = plain(case)
-        return replace(
-            made,
-            argv=(*made.argv, *launch.arguments),
-            environment={**made.environment, **dict(launch.environment)},
-        )
+        return variants.extended(plain(case), launch.arguments, launch.environment)
 
     return replace(
         recipe,

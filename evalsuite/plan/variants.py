@@ -222,13 +222,15 @@ def _with_axis(recipe: Recipe, asked: Sequence[Variant]) -> Recipe:
         made, way = plain(_without_axis(case)), ways.get(case.option(AXIS, PLAIN))
         if way is None:
             return made
-        return replace(
-            made, argv=(*made.argv, *way.arguments), environment={**made.environment, **dict(way.environment)}
-        )
+        return extended(made, way.arguments, way.environment)
 
     declared = recipe.options if recipe.options is None else {**recipe.options, AXIS: (PLAIN, *ways)}
     own = recipe.unsupported
     return replace(recipe, command=command, options=declared, unsupported=lambda case: own(_without_axis(case)))
+
+
+def extended(command: Command, arguments: Sequence[str], environment: Sequence[tuple[str, str]]) -> Command:
+    return replace(command, argv=(*command.argv, *arguments), environment={**command.environment, **dict(environment)})
 
 
 def _without_axis(case: Case) -> Case:

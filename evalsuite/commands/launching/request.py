@@ -179,7 +179,7 @@ def _engine(arguments: argparse.Namespace, container: str | None) -> Engine:
 def _refusals(arguments: argparse.Namespace, engine: Engine) -> list[Refusal]:
     """What says why a case cannot be run. Raises EvalsuiteError for a sandbox that no case can have."""
     shown_only = getattr(arguments, "commands", False)  # what would be run can be shown without what it needs
-    refusals = [lambda case, recipe: engine.refusal(case), _mpirun_in_mpirun(engine)]
+    refusals = [lambda case, recipe: engine.refusal(case), mpirun_in_mpirun(engine)]
     if arguments.sandbox:
         _check_sandbox(engine, shown_only)
         refusals.append(sandbox.refusal)
@@ -246,7 +246,7 @@ def _check_sandbox(engine: Engine, shown_only: bool) -> None:
         raise EvalsuiteError.of("commands.sandbox_cannot", why=why)
 
 
-def _mpirun_in_mpirun(engine: Engine) -> Refusal:
+def mpirun_in_mpirun(engine: Engine) -> Refusal:
     def refusal(case: Case, recipe: Recipe) -> str | None:
         if not engine.nests and recipe.spawn == "once" and case.nodes > 1:
             return Message("commands.launcher_inside_launcher", recipe=recipe.name)
