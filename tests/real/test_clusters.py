@@ -15,22 +15,10 @@ from evalsuite import paths
 from evalsuite.messages import from_json
 from tests import namespaces, slurm
 from tests.processes import soon
+from tests.toynet import TOYNET
 
 pytestmark = pytest.mark.skipif("EVALSUITE_CLUSTERS" not in os.environ, reason="make test-clusters")
 
-TOYS = Path(__file__).resolve().parent / "toy_adapters"
-TOYNET = (
-    "--frameworks",
-    "toynet",
-    "--models",
-    "toy",
-    "--adapters",
-    str(TOYS),
-    "--environment",
-    "current",
-    "--device",
-    "cpu",
-)
 LONG = ("--steps", "5+500", "--option", "script=train.py", "--repeats", "1")  # some ten seconds
 
 

@@ -16,20 +16,8 @@ from evalsuite.agent import heartbeat
 from evalsuite.launch.remote.heartbeat import HeartbeatMonitor
 from evalsuite.messages import from_json
 from evalsuite.runs.store import RunFolder
+from tests.toynet import TOYNET
 
-TOYS = Path(__file__).resolve().parent / "toy_adapters"
-TOYNET = (
-    "--frameworks",
-    "toynet",
-    "--models",
-    "toy",
-    "--adapters",
-    str(TOYS),
-    "--environment",
-    "current",
-    "--device",
-    "cpu",
-)
 # In place of srun: the agent runs in a session of its own, as behind the daemon of another host, which lives on when
 # whoever asked for it dies.
 STAND_IN = """#!/usr/bin/env python3

@@ -8,20 +8,7 @@ import pytest
 from evalsuite import cli
 from evalsuite.errors import Exit
 from tests import slurm
-
-TOYS = Path(__file__).resolve().parent / "toy_adapters"
-TOYNET = (
-    "--frameworks",
-    "toynet",
-    "--models",
-    "toy",
-    "--adapters",
-    str(TOYS),
-    "--environment",
-    "current",
-    "--device",
-    "cpu",
-)
+from tests.toynet import TOYNET
 
 
 @pytest.fixture(scope="module")

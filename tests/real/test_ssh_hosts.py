@@ -12,20 +12,8 @@ from evalsuite import paths
 from evalsuite.errors import Exit
 from tests import namespaces
 from tests.processes import running, soon
+from tests.toynet import TOYNET
 
-TOYS = Path(__file__).resolve().parent / "toy_adapters"
-TOYNET = (
-    "--frameworks",
-    "toynet",
-    "--models",
-    "toy",
-    "--adapters",
-    str(TOYS),
-    "--environment",
-    "current",
-    "--device",
-    "cpu",
-)
 ONCE = ("--repeats", "1", "--steps", "5+20", "--runs", "runs", "--out", "report")
 LAUNCHERS = {"openmpi": "mpirun.openmpi", "hydra": "mpiexec.hydra"}
 
