@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from evalsuite.dialect import Dialect
+from evalsuite.decode import whole
+from evalsuite.dialect import Dialect, Unit
 from evalsuite.errors import EvalsuiteError, did_you_mean
 from evalsuite.messages import Message
 from evalsuite.model import Case, Device
@@ -40,7 +41,7 @@ class Recipe:
 
     name: str  # unique in the adapter: "reference-resnet50"
     model: str  # "resnet50_v1.5"
-    unit: str = "images/s"
+    unit: Unit = "images/s"
     dialect: str | Dialect
     """The log dialect that the script prints: the name of one that `evalsuite dialects` lists, or one that the adapter
     brings, which is known wherever the adapter is."""
@@ -194,7 +195,7 @@ def _option_refused(recipe: Recipe, declared: Mapping[str, tuple[str, ...]], nam
         known = Message("core.its_axes", names=sorted(declared)) if declared else Message("core.no_axes")
         return Message("core.no_further_axis", recipe=recipe.name, name=name, known=known)
     values = declared[name]
-    if not values and not (value.isdigit() and int(value)):
+    if not values and not whole(value):
         return Message("core.option_whole", name=name, value=value)
     if values and value not in values:
         return Message("core.option_values", name=name, names=values, value=value)

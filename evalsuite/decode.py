@@ -6,10 +6,12 @@ in a method `mistakes` of the dataclass.
 
 import functools
 import itertools
+import re
 import sys
 import types
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, fields, is_dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import (
     Annotated,
@@ -28,6 +30,7 @@ from typing import (
 from evalsuite.errors import EvalsuiteError, did_you_mean
 from evalsuite.messages import Message, Phrase, from_json
 
+MOST_DIGITS = 12  # of a number in a text
 LONGEST_SHOWN = 60  # characters of a value in an error
 MOST_SHOWN = 20  # mistakes of one file
 Noun = TypeVar("Noun")
@@ -132,6 +135,27 @@ def read_toml(path: Path, example: str, advice: str = "") -> dict[str, Any]:
     except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         text = message("no_toml", path=path, error=error, example=example)
         raise EvalsuiteError(_advised(text, advice)) from error
+
+
+def whole(text: str) -> int | None:
+    """The whole number in *text*, digits as everybody types them; None if it is none. Python alone reads `1_0`, `٣`."""
+    return int(text) if re.fullmatch(rf"[0-9]{{1,{MOST_DIGITS}}}", text) else None
+
+
+def number(text: str) -> float | None:
+    """The same with decimals, a sign and an exponent: `-1.5`, `2e-05`."""
+    digits = rf"[0-9]{{1,{MOST_DIGITS}}}"
+    return float(text) if re.fullmatch(rf"-?{digits}(\.[0-9]{{1,24}})?([eE][+-]?[0-9]{{1,2}})?", text) else None
+
+
+def instant(stamp: str | None) -> datetime | None:
+    """An ISO 8601 stamp, with the zone that it says; None if it is none, or so far off that other zones have no such
+    year."""
+    try:
+        found = datetime.fromisoformat(stamp or "")
+    except ValueError:
+        return None
+    return found if datetime.min.year < found.year < datetime.max.year else None
 
 
 def encode(value: Any) -> Any:

@@ -9,9 +9,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Annotated, Literal, Protocol
 
 from evalsuite import author_modules
+from evalsuite.decode import Constraint
 from evalsuite.errors import EvalsuiteError
 from evalsuite.messages import Message
 
@@ -28,6 +29,15 @@ class SecondFigure(Protocol):
         """Why *items_per_s* is impossible; None if it is not."""
 
 
+NO_ITEMS = ("steps/s", "its/s", "iterations/s", "batches/s")  # how fast, and not how much was trained
+
+
+def is_unit(text: str) -> bool:
+    """Whether it says what is trained on: images/s, tokens/s."""
+    return bool(re.fullmatch("[a-z]+s/s", text)) and text not in NO_ITEMS
+
+
+Unit = Annotated[str, Constraint("unit", is_unit)]
 Scope = Literal["global", "per_device", "own", "auto", "unstated"]
 """Whose rate is printed: `global` the whole job's; `per_device` one device's, by one printer for all;
 `own` the printer's own share, and every rank or worker prints; `auto` global or own, which only the clock or
@@ -188,7 +198,7 @@ class Dialect:
     name: str
     title: str  # who prints it: "pytorch/examples imagenet"
     framework: str | None  # None if several print it
-    unit: str
+    unit: Unit
     step: tuple[Line, ...]
     scope: Scope
     averaging: Literal["step", "interval", "cumulative"]

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from evalsuite.adapter import INPUT_SIZES, Command, Recipe
+from evalsuite.decode import whole
 from evalsuite.messages import Message
 from evalsuite.model import Case
 from evalsuite.recipe_facts import SPLIT_CLASSIFIER
@@ -43,7 +44,7 @@ def reference_arguments(case: Case, *size: str) -> tuple[str, ...]:
 def reference_unsupported(case: Case) -> str | None:
     """Why no reference workload can serve the case."""
     size = input_size(case, "image_size")
-    if size.isdigit() and int(size) < 32:
+    if (whole(size) or 32) < 32:
         return Message("core.image_too_small", size=size)
     return None
 
@@ -64,7 +65,8 @@ def reference_text_arguments(case: Case) -> tuple[str, ...]:
 def _needs_length(least: int, most: int, id: str) -> Callable[[Case], str | None]:
     def refusal(case: Case) -> str | None:
         length = input_size(case, "sequence_length")
-        fits = not length.isdigit() or least <= int(length) <= most
+        known = whole(length)
+        fits = known is None or least <= known <= most
         return None if fits else Message(id, length=length, most=most)
 
     return refusal

@@ -11,9 +11,10 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from evalsuite.decode import whole
 from evalsuite.errors import EvalsuiteError
 from evalsuite.schedulers import SCHEDULERS, slurm
-from evalsuite.schedulers.contract import Environment, NodePlace
+from evalsuite.schedulers.contract import MOST_HOSTS, Environment, NodePlace
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,8 +72,8 @@ def _dstack(environment: Environment) -> NodePlace:
 def _lepton(environment: Environment) -> NodePlace:
     nodes = environment.get("LEPTON_JOB_TOTAL_WORKERS", "1")
     prefix, domain = environment.get("LEPTON_JOB_WORKER_PREFIX"), environment.get("LEPTON_SUBDOMAIN")
-    known = prefix and domain and nodes.isdigit()
-    hosts = tuple(f"{prefix}-{rank}.{domain}" for rank in range(int(nodes))) if known else ()
+    known = prefix and domain
+    hosts = tuple(f"{prefix}-{rank}.{domain}" for rank in range(min(whole(nodes) or 0, MOST_HOSTS))) if known else ()
     return NodePlace(rank=environment["LEPTON_JOB_WORKER_INDEX"], nodes=nodes, hosts=hosts)
 
 
@@ -90,8 +91,9 @@ def _volcano(environment: Environment) -> NodePlace:
     rank = environment["VC_TASK_INDEX"]
     here = environment.get("HOSTNAME", "")
     worker = any(host.partition(".")[0] == here for host in workers)
-    if masters and worker and rank.isdigit():
-        rank = str(len(masters) + int(rank))
+    within = whole(rank)
+    if masters and worker and within is not None:
+        rank = str(len(masters) + within)
     hosts = (*masters, *workers)
     return NodePlace(rank=rank, nodes=str(len(hosts) or 1), hosts=hosts)
 

@@ -9,6 +9,7 @@ import zlib
 from collections.abc import Mapping
 
 from evalsuite.agent import platforms
+from evalsuite.decode import whole
 from evalsuite.errors import EvalsuiteError
 from evalsuite.messages import Message
 from evalsuite.placeholders import FIRST_PORT, LAST_PORT, LOCALHOST, PORTS_KEPT_FREE, Node
@@ -44,8 +45,8 @@ def host(environment: Mapping[str, str]) -> str:
 def _own(environment: Mapping[str, str]) -> str | None:
     """This node's among the given names, where the launcher gives a rank and no name (Hydra)."""
     names = environment.get("EVALSUITE_HOSTS", "").split(",")
-    rank = environment.get("EVALSUITE_NODE_RANK") or platforms.read_place(environment).rank
-    return names[int(rank)] if rank and rank.isdigit() and int(rank) < len(names) else None
+    rank = whole(environment.get("EVALSUITE_NODE_RANK") or platforms.read_place(environment).rank or "")
+    return names[rank] if rank is not None and rank < len(names) else None
 
 
 def variables(place: Node, processes: int, local_rank: int | None) -> dict[str, str]:
@@ -79,9 +80,10 @@ def _number(environment: Mapping[str, str], name: str) -> int | None:
 def _whole(what: str, text: str | None) -> int | None:
     if not text:
         return None
-    if not text.isdigit():
-        raise EvalsuiteError.of("agent.variable_number", name=what, text=text)
-    return int(text)
+    found = whole(text)
+    if found is None:
+        raise EvalsuiteError.of("agent.variable_number", name=what, text=text[:60])
+    return found
 
 
 def _address(told: NodePlace, hosts: tuple[str, ...], nodes: int) -> str:
@@ -104,7 +106,8 @@ def _port(told: NodePlace, nodes: int) -> int:
 
 
 def _as_number(id: str) -> int:
-    return int(id) if id.isascii() and id.isdigit() else zlib.crc32(id.encode("utf-8", "surrogateescape"))
+    number = whole(id)
+    return number if number is not None else zlib.crc32(id.encode("utf-8", "surrogateescape"))
 
 
 def free_port() -> int:

@@ -26,8 +26,6 @@ DEVICES: tuple[Device, ...] = ("cpu", "gpu")
 PRECISIONS: tuple[Precision, ...] = ("fp32", "amp")
 BATCHES = (32, 64, 128, 256, 512, 1)  # some scripts take one alone
 STEPS_LONGER = Protocol(warmup_steps=2_000, measured_steps=100_000)  # more than the epochs of small data sets
-ITEMS = re.compile(r"[a-z]+s/s")  # images/s, tokens/s
-STEPS = ("steps/s", "its/s", "iterations/s", "batches/s")  # how fast, and not how much was trained
 PIN = re.compile(r"[\w.-]+(\[[\w,-]+\])?==[\w.+]+")
 RELATIVE = re.compile(r"(?:(?<==)|^)(?:\.{1,2}/|data(?:sets?)?/)[^\s=]+")  # ./data/train, --data=../datasets/x
 WITH_NCCL = {"horovod": "HOROVOD_GPU_OPERATIONS", "bluefog": "BLUEFOG_WITH_NCCL"}  # variables of their builds
@@ -281,18 +279,11 @@ def _check_reading(
         yield Lack(Message("commands.dialect_unknown", name=recipe.dialect_name), error.message)
         return
     units = {recipe.unit, dialect.unit}
-    if names_no_items := list(_check_unit(recipe.unit)):
-        yield from names_no_items
-    elif (dialect.unit, recipe.unit) == NOT_SAID or (len(units) > 1 and not units <= set(BATCH_ITEMS)):
+    if (dialect.unit, recipe.unit) == NOT_SAID or (len(units) > 1 and not units <= set(BATCH_ITEMS)):
         advice = Message("commands.write_unit", unit=dialect.unit)
         yield Lack(Message("commands.units_differ", recipe=recipe.unit, dialect=dialect.unit), advice)
     beside = Message("commands.check_log_next", name=adapter.name)
     yield from _check_log(dialect, read, Message("commands.give_log_or", other=beside))
-
-
-def _check_unit(unit: str) -> Iterator[Lack]:
-    if not ITEMS.fullmatch(unit) or unit in STEPS:
-        yield Lack(Message("commands.unit_no_items", name=unit), Message("commands.write_items"))
 
 
 def _log_beside(adapter: Adapter, recipe: Recipe) -> Path | None:
@@ -326,7 +317,6 @@ def _check_dialect(dialect: Dialect, file: str, known: Mapping[str, Dialect], lo
 def _check_declaration(dialect: Dialect, known: Mapping[str, Dialect]) -> Iterator[Lack]:
     if not dialect.step and not dialect.final:
         yield Lack(Message("commands.no_step_line"), Message("commands.declare_step"))
-    yield from _check_unit(dialect.unit)
     if dialect.scope == "unstated":
         yield Lack(Message("commands.whose_rate"), Message("commands.say_scope"))
     for line in dialect.lines:

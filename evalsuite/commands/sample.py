@@ -13,9 +13,13 @@ from evalsuite.errors import EvalsuiteError
 from evalsuite.runs import rehearsed
 from evalsuite.runs.endings import AgentOutcome
 
+MOST = {  # of the options that are numbers
+    "hz": 100, "processes": 4096, "devices_per_node": 4096, "timeout": 10**9, "threads": 65_536,
+    "cores_per_device": 65_536, "max_log_mb": 10**9,
+}  # fmt: skip
+
 
 def run(arguments: argparse.Namespace) -> int:
-
     def say(words: str) -> None:
         print(f"evalsuite sample: waiting: {words}", file=sys.stderr, flush=True)
 
@@ -61,12 +65,10 @@ def _order(arguments: argparse.Namespace) -> Order:
     argv = arguments.argv[1:] if arguments.argv[:1] == ["--"] else arguments.argv
     if not argv:
         raise EvalsuiteError.of("commands.sample_none")
-    for name in ("hz", "processes", "devices_per_node", "timeout", "threads", "cores_per_device", "max_log_mb"):
+    for name, most in MOST.items():
         value = getattr(arguments, name)
-        if value is not None and not 0 < value < float("inf"):
-            raise EvalsuiteError.of("commands.more_than_0", name=name.replace("_", "-"), value=value)
-    if arguments.hz > 100:
-        raise EvalsuiteError.of("commands.hz_most", value=arguments.hz)
+        if value is not None and not 0 < value <= most:
+            raise EvalsuiteError.of("commands.above_0_to", name=name.replace("_", "-"), value=value, most=most)
     if arguments.host and "/" in arguments.host:
         raise EvalsuiteError.of("commands.host_slash", name=arguments.host)
     return Order(

@@ -12,11 +12,12 @@ import statistics
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from pathlib import Path
 from typing import Literal, TypeVar
 
 from evalsuite import files
+from evalsuite.decode import number
 from evalsuite.dialect import Dialect
 from evalsuite.documents import Citation, CitedFigure, RunCommand, Source
 from evalsuite.errors import EvalsuiteError
@@ -222,11 +223,10 @@ def _items(unit: str) -> str:
 
 def _digits(text: str) -> str:
     """A number without its grouping signs. Raises ValueError if it is none."""
-    said = re.sub(r"[,_\s]", "", text)
-    try:
-        Decimal(said)
-    except InvalidOperation as error:
-        raise ValueError(Message("importing.no_number", text=text)) from error
+    said = text.strip()
+    said = re.sub(r"[,\s]", "", said) if re.match(r"-?[0-9]{1,3}([,\s][0-9]{3})+(?![0-9])", said) else said
+    if number(said) is None:
+        raise ValueError(Message("importing.no_number", text=text[:60]))
     return said
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Literal
 
 from evalsuite import redaction
-from evalsuite.decode import Mistake, decode, message, read_toml, refusal
+from evalsuite.decode import Mistake, decode, message, read_toml, refusal, whole
 from evalsuite.errors import EvalsuiteError, did_you_mean
 from evalsuite.importing import vocabulary
 from evalsuite.logs.reading import Reading
@@ -43,7 +43,6 @@ RECORDED = ("image", "repository", "note", "log_set", "source", "campaign", "mac
 _APART = (*RECORDED, "any")  # no part of a case's name
 USER, PATH, ENTRY, TABLE = "--set", "the path", "[[runs]] of the mapping file", "the table"
 NEEDED = {"framework": "pytorch", "model": "resnet50_v1.5", "devices": "8", "batch": "64"}  # name → example
-MOST_DIGITS = 12  # of a whole number
 LONGEST_VALUE = 80  # of an option in a folder's name; a longer one is hashed
 LONGEST_NAME = 170  # of a case: what tells two sources apart is added
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
@@ -69,7 +68,7 @@ def pattern(text: str) -> "re.Pattern[str]":
     """
     names = _PLACEHOLDER.findall(text)
     twice = sorted({name for name in names if names.count(name) > 1 and name != "any"})
-    if not names or twice:
+    if not all(map(str.isidentifier, names)) or not names or twice:
         error = Message("importing.got_twice", name=twice[0]) if twice else Message("importing.no_placeholder")
         known = (f"{{{name}}}" for name in FIELDS)
         raise EvalsuiteError.of("importing.pattern_placeholders", text=text, error=error, names=known)
@@ -80,7 +79,7 @@ def pattern(text: str) -> "re.Pattern[str]":
 def _group(name: str) -> str:
     if name == "any":
         return "[^/]*"
-    text = r"\d+" if name in (*_POSITIVE, *_COUNTED) else "[^/]+?"
+    text = "[0-9]+" if name in (*_POSITIVE, *_COUNTED) else "[^/]+?"
     return f"(?P<{name}>{text})"
 
 
@@ -130,7 +129,7 @@ def merge_facts(defaults: Mapping[str, str], *said: tuple[str, Mapping[str, str]
 
 
 def _same(a: str, b: str) -> bool:
-    return a.lower() == b.lower() or (a.isdecimal() and b.isdecimal() and int(a) == int(b))
+    return a.lower() == b.lower() or (whole(a) is not None and whole(a) == whole(b))
 
 
 def check_facts(facts: Mapping[str, str], columns: Mapping[str, str] | None = None) -> None:
@@ -159,7 +158,8 @@ def check_facts(facts: Mapping[str, str], columns: Mapping[str, str] | None = No
 
 
 def is_whole(text: str, least: int) -> bool:
-    return text.isascii() and text.isdigit() and len(text) <= MOST_DIGITS and int(text) >= least
+    found = whole(text)
+    return found is not None and found >= least
 
 
 def whole_number(facts: Mapping[str, str], name: str) -> int | None:

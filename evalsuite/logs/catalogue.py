@@ -49,6 +49,11 @@ def discover(dialects: Iterable[Path] = (), adapters: Iterable[Path] = ()) -> di
         before = found.setdefault(dialect.name, dialect)
         if not _same(before, dialect):
             raise EvalsuiteError(_two(before, dialect))
+    for dialect in found.values():
+        for name in dialect.yields_to:
+            if name not in found:
+                where = dialect.origin.file if dialect.origin else HOUSE
+                raise EvalsuiteError.of("logs.yields_to", path=where, dialect=dialect.name, name=name)
     return found
 
 
@@ -105,6 +110,9 @@ def load(file: Path) -> tuple[Dialect, ...]:
     found = author_modules.find_declaration(module, file, CONTRACT)
     if not isinstance(found, tuple | list) or not all(isinstance(one, Dialect) for one in found):
         raise EvalsuiteError.of("logs.dialects_no_tuple", path=file, example=CONTRACT.example, page=CONTRACT.page)
+    names = [one.name for one in found]
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise EvalsuiteError.of("logs.dialect_twice", path=file, name=twice)
     return tuple(found)
 
 

@@ -4,6 +4,7 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from evalsuite.decode import whole
 from evalsuite.model import Case, Run
 
 Basis = Literal[
@@ -105,7 +106,5 @@ def _work(case: Case) -> float:
     """Steps × batch × size of an item, which grows with the square of an image's side."""
     work = float(case.protocol.total_steps * case.batch_per_device)
     for name, power in SIZES.items():
-        size = case.option(name)
-        if size is not None and size.isdecimal() and int(size):
-            work *= int(size) ** power
+        work *= (whole(case.option(name) or "") or 1) ** power
     return work

@@ -2,10 +2,9 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Annotated, Literal
 
-from evalsuite.decode import Constraint, Mistake, at_least, message
+from evalsuite.decode import Constraint, Mistake, at_least, instant, message
 from evalsuite.documents import Document
 from evalsuite.messages import Phrase
 
@@ -17,15 +16,7 @@ Enough = Literal[  # why evalsuite ended a run
 ]
 
 
-def _is_time(text: str) -> bool:
-    try:
-        datetime.fromisoformat(text)
-    except ValueError:
-        return False
-    return True
-
-
-TIME = Constraint("iso_time", _is_time)
+TIME = Constraint("iso_time", instant)
 IN_FOLDER = Constraint("in_folder", lambda name: "/" not in name and name not in (".", ".."))
 Count = Annotated[int, at_least(0)]
 Seconds = Annotated[float, at_least(0)]

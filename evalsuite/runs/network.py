@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from evalsuite import files
+from evalsuite.decode import whole
 from evalsuite.documents import NetworkMeasurement
 from evalsuite.model import Case
 
@@ -27,5 +28,4 @@ def read(root: Path) -> tuple[NetworkMeasurement, ...]:
 
 def link_mbit(case: Case) -> int | None:
     """By the case's option of that name."""
-    said = case.option("link_mbit")
-    return int(said) if said and said.isdecimal() else None
+    return whole(case.option("link_mbit") or "")

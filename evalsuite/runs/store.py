@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evalsuite import locks, redaction
+from evalsuite import decode, locks, redaction
 from evalsuite.documents import HostEnvironment, RunCommand
 from evalsuite.errors import EvalsuiteError, of_machine
 from evalsuite.files import read_json, sha256, write_atomically, write_json
@@ -365,8 +365,8 @@ def _label(host: str, rank: int | None) -> str:
 
 def _repeat(path: Path) -> tuple[bool, int]:
     """For sorting; a folder with another name comes first."""
-    digits = path.name.removeprefix("r")
-    return digits.isdigit(), int(digits) if digits.isdigit() else 0
+    number = decode.whole(path.name.removeprefix("r"))
+    return number is not None, number or 0
 
 
 def _move_aside(path: Path) -> None:

@@ -4,12 +4,15 @@ A scheduler is a module of `evalsuite/schedulers` with a `SCHEDULER`; `launch/re
 """
 
 import itertools
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from evalsuite.decode import whole
 from evalsuite.errors import EvalsuiteError
 
+MOST_HOSTS = 100_000  # of a job
 Argv = tuple[str, ...]
 Environment = Mapping[str, str]
 Ask = Callable[..., str | None]  # a program and its arguments → what it prints; None: it is not there, or fails
@@ -95,6 +98,8 @@ def unroll_nodelist(nodelist: str) -> tuple[str, ...]:
     found: list[str] = []
     for name in re.findall(r"(?:[^,\[\]]|\[[^\]]*\])+", nodelist):
         parts = [_ranges(part) if part.startswith("[") else [part] for part in re.findall(r"\[[^\]]*\]|[^\[]+", name)]
+        if math.prod(map(len, parts)) > MOST_HOSTS:
+            raise EvalsuiteError.of("agent.node_list", text=name[:60])
         found += ["".join(pieces) for pieces in itertools.product(*parts)]
     return tuple(found)
 
@@ -104,7 +109,8 @@ def _ranges(bracket: str) -> list[str]:
     found: list[str] = []
     for part in bracket.strip("[]").split(","):
         first, _, last = part.partition("-")
-        if not first.isdigit() or not (last or first).isdigit():
+        low, high = whole(first), whole(last or first)
+        if low is None or high is None or high - low >= MOST_HOSTS:
             raise EvalsuiteError.of("agent.node_list", text=bracket[:60])
-        found += [str(number).zfill(len(first)) for number in range(int(first), int(last or first) + 1)]
+        found += [str(number).zfill(len(first)) for number in range(low, high + 1)]
     return found

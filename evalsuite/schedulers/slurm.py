@@ -1,9 +1,9 @@
 """Slurm: steps in its allocation, and its queue; srun(1), sbatch(1), squeue(1), scontrol(1) of Slurm 22.05."""
 
 import re
-import time
 from collections.abc import Sequence
 
+from evalsuite.decode import instant, whole
 from evalsuite.errors import EvalsuiteError
 from evalsuite.schedulers.contract import (
     Allocation,
@@ -43,12 +43,13 @@ def nodes(environment: Environment, ask: Ask) -> tuple[str, ...]:
 
 
 def left_s(environment: Environment, ask: Ask, now_s: float) -> float | None:
-    end = environment.get("SLURM_JOB_END_TIME", "")
-    if end.isdigit():
-        return float(end) - now_s
+    end = whole(environment.get("SLURM_JOB_END_TIME", ""))
+    if end is not None:
+        return end - now_s
     printed = ask(*PLAIN_TIMES, "scontrol", "show", "job", environment["SLURM_JOB_ID"])
     found = re.search(r"\bEndTime=(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)", printed or "")
-    return time.mktime(time.strptime(found[1], "%Y-%m-%dT%H:%M:%S")) - now_s if found else None
+    ends = instant(found[1]) if found else None
+    return ends.timestamp() - now_s if ends else None
 
 
 def step(nodes: int, argv: Argv, names: Sequence[str]) -> Argv:
@@ -82,7 +83,7 @@ def _job(line: str) -> QueuedJob:
         id=job,
         state=state,
         name=name,
-        nodes=int(nodes) if nodes.isdigit() else None,
+        nodes=whole(nodes),
         start=known[start],
         end=known[end],
         why=why,

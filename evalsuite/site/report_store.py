@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from evalsuite.decode import whole
 from evalsuite.errors import EvalsuiteError
 from evalsuite.files import sha256
 from evalsuite.messages import Message, message_of
@@ -101,7 +102,7 @@ def _newest_builds(found: Sequence[Stored]) -> set[str]:
 
 
 def _build(one: StoredReport) -> tuple[list[int], str]:
-    numbers = [int(part) for part in one.report.evalsuite.split(".") if part.isdigit()]
+    numbers = [number for part in one.report.evalsuite.split(".") if (number := whole(part)) is not None]
     return (numbers, one.id)
 
 

@@ -92,6 +92,12 @@ THIRD_PARTY = {  # package → where it may be imported
     "compression": ("evalsuite.logs.text.logfile",),  # Python 3.14's own zstd
     "zstandard": ("evalsuite.logs.text.logfile",),
 }
+PYTHONS_NUMBERS = {"isdigit", "isdecimal", "isnumeric", "fromisoformat", "strptime"}
+READ_NUMBERS = (  # what the kernel and log lines print, in bytes; and what looks for digits and reads none
+    *("evalsuite.decode", "evalsuite.machine", "evalsuite.agent.processes", "evalsuite.agent.node_lock"),
+    *("evalsuite.logs", "evalsuite.redaction", "evalsuite.report", "evalsuite.results.judge.stopping"),
+    *("evalsuite.results.measure.facts",),
+)
 PRINTS = ("evalsuite.commands", "evalsuite.cli")
 ECHOES = "evalsuite.agent.recording"  # passes on what the training itself prints
 
@@ -128,6 +134,9 @@ def violations(room: str, nodes: Sequence[ast.AST], known: frozenset[str] = froz
     yield from _wrong_packages(room, {name for name in imported if not within(name, "evalsuite")})
     if not any(within(room, place) for place in PRINTS) and (said := _prints(nodes)) and room != ECHOES:
         yield f"{room} writes to the terminal: {said}"
+    if not any(within(room, place) for place in READ_NUMBERS):
+        names = sorted({node.attr for node in nodes if isinstance(node, ast.Attribute)} & PYTHONS_NUMBERS)
+        yield from (f"{room} reads numbers by {name}" for name in names)
     if any(within(room, f"evalsuite.{package}") for package in READ_ONLY):
         yield from _acts(room, imported, nodes)
 
@@ -274,6 +283,7 @@ def test_no_two_modules_import_each_other_however_far_round():
         ("evalsuite.schedulers.slurm", "import subprocess", "starts programs: subprocess"),
         ("evalsuite.logs.reading", "import threading", "takes several cores: threading"),
         ("evalsuite.results.evaluation", "from evalsuite import processes", "takes several cores: evalsuite.processes"),
+        ("evalsuite.agent.order", "int(x) if x.isdigit() else 0", "reads numbers by isdigit"),
         ("evalsuite.launch.runner", "print('done')", "writes to the terminal: print"),
         ("evalsuite.site.feed", "import sys\nsys.stderr.write('x')", "writes to the terminal: sys.stderr"),
     ],

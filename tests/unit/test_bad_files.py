@@ -320,15 +320,53 @@ def test_a_module_of_an_authors_is_used_or_refused(kind, tmp_path, chance, call)
         call("plan" if kind == "adapters" else "dialects", f"--{kind}", tmp_path, *words)
 
 
+HARMFUL = {
+    "unit": DIALECT % '"unit": "apples"',
+    "it/s": DIALECT % '"unit": "it/s"',
+    "yields_to": DIALECT % '"yields_to": ("no_such",)',
+    "twice": DIALECT % '"notes": ""' + "DIALECTS = (*DIALECTS, *DIALECTS)",
+}
+
+
+@pytest.mark.parametrize("what", HARMFUL)
+def test_a_dialect_that_can_mean_nothing_is_refused(what, tmp_path, call):
+    (tmp_path / "mine.py").write_text(HARMFUL[what])
+    code, said = call("dialects", "--dialects", tmp_path)
+
+    assert (code, str(tmp_path / "mine.py") in said, what in said) == (Exit.USAGE, True, True)
+
+
 # the command line
 
-NUMBERS = ["٣", "９", "-1", "1e400", "nan", "inf", "", "0x10", "5_0", "½", "9" * 30, "1" * 5000, "true", "{}"]
+NUMBERS = ["٣", "９", "-1", "1e400", "nan", "inf", "", "0x10", "5_0", "½", "9" * 30, "1" * 5000, "²", "true", "{}"]
 OPTIONS = {
     "plan": ("--repeats", "--steps", "--scales", "--batch-sizes", "--cores-per-device", "--retries",
              "--max-device-hours", "--seed", "--precision", "--xla"),
     "parse": ("--devices", "--batch-per-device", "--steps"),
     "sample": ("--hz", "--processes", "--devices-per-node", "--timeout", "--max-log-mb", "--threads"),  # none forks
 }  # fmt: skip
+
+
+@pytest.mark.parametrize("option", ["--scales", "--models", "--batch-sizes", "--precision", "--xla", "--frameworks"])
+def test_a_list_of_nothing_is_wrong_usage(option, call):
+    assert call("plan", "--device", "cpu", option, " ,")[0] == Exit.USAGE
+
+
+LAUNCHED = {
+    "SLURM_JOB_NODELIST": ("gpu[²]", "gpu[0-999999999999]", "a[0-9999]b[0-9999]", f"gpu[{'9' * 5000}]"),
+    "SLURM_NODEID": ("²", "9" * 5000),
+    "EVALSUITE_NODE_RANK": ("²", "9" * 5000),
+    "OMPI_COMM_WORLD_RANK": ("²", "9" * 5000),
+}
+
+
+@pytest.mark.parametrize("name", LAUNCHED)
+def test_a_launchers_variable_with_a_number_that_is_none_is_refused(name, monkeypatch, tmp_path, call):
+    for variable in ("SLURM_NNODES", "SLURM_STEP_ID", "SLURM_NODEID") if "SLURM" in name else ("OMPI_COMM_WORLD_SIZE",):
+        monkeypatch.setenv(variable, "2")
+    for value in LAUNCHED[name]:
+        monkeypatch.setenv(name, value)
+        assert call("sample", "--share", "-o", tmp_path / "out", "--", "/nonexistent")[0] == Exit.USAGE, value[:20]
 
 
 @pytest.mark.parametrize("command", OPTIONS)

@@ -1,11 +1,11 @@
 """The arguments of `evalsuite parse`."""
 
 import argparse
-import re
 
 from evalsuite.commands.options.common import add_options
 from evalsuite.commands.printing import log_table
 from evalsuite.commands.printing.i18n import worded
+from evalsuite.decode import whole
 from evalsuite.messages import Message
 from evalsuite.model import Protocol
 
@@ -43,13 +43,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _count(text: str) -> int:
-    if not re.fullmatch(r"0*[1-9][0-9]{0,8}", text):
-        raise argparse.ArgumentTypeError(worded(Message("commands.no_count", text=text)))
-    return int(text)
+    found = whole(text)
+    if not found:
+        raise argparse.ArgumentTypeError(worded(Message("commands.no_count", text=text[:60])))
+    return found
 
 
 def _protocol(text: str) -> Protocol:
-    warmup, plus, measured = text.partition("+")
-    if not (text.isascii() and plus and warmup.isdigit() and measured.isdigit() and int(measured) > 0):
-        raise argparse.ArgumentTypeError(worded(Message("commands.no_steps", text=text)))
-    return Protocol(warmup_steps=int(warmup), measured_steps=int(measured))
+    warmup, measured = (whole(part) for part in text.partition("+")[::2])
+    if warmup is None or not measured:
+        raise argparse.ArgumentTypeError(worded(Message("commands.no_steps", text=text[:60])))
+    return Protocol(warmup_steps=warmup, measured_steps=measured)

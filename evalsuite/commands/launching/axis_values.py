@@ -72,7 +72,10 @@ def _read_batches(text: str) -> dict[str, Any]:
 
 
 def _split(text: str) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(word.strip() for word in text.split(",") if word.strip()))
+    found = tuple(dict.fromkeys(word.strip() for word in text.split(",") if word.strip()))
+    if not found:
+        raise EvalsuiteError.of("commands.list_empty", text=text)
+    return found
 
 
 def _split_into(convert: Callable[[str], Value]) -> Callable[[str], tuple[Value, ...]]:

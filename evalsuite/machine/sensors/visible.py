@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from evalsuite.decode import whole
 from evalsuite.documents import Gpu
 
 
@@ -23,6 +24,4 @@ def visible(gpus: Sequence[Gpu], devices: str | None) -> list[Gpu]:
 
 
 def _is(gpu: Gpu, entry: str) -> bool:
-    if entry.isdigit():
-        return gpu.index == int(entry)
-    return entry.startswith("GPU-") and (gpu.uuid or "").startswith(entry)
+    return gpu.index == whole(entry) or (entry.startswith("GPU-") and (gpu.uuid or "").startswith(entry))

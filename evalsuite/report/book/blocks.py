@@ -7,6 +7,7 @@ from functools import cached_property
 from itertools import groupby
 from typing import Any
 
+from evalsuite.decode import whole
 from evalsuite.model import Case, Protocol, Summary, Unmeasured
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.cells import Cell
@@ -123,11 +124,11 @@ class Model:
     @property
     def sequences(self) -> str:
         lengths = self._named("sequence_length")
-        return ", ".join(f"{int(each):,}" if each.isdecimal() else each for each in lengths)
+        return ", ".join(each if (number := whole(each)) is None else f"{number:,}" for each in lengths)
 
     def _named(self, option: str) -> list[str]:
         found = {dict(block.options).get(option) for block in self.blocks} - {None}
-        return sorted(map(names.visible, found), key=lambda value: (not value.isdecimal(), len(value), value))
+        return sorted(map(names.visible, found), key=lambda value: (whole(value) is None, len(value), value))
 
     @property
     def images(self) -> bool:

@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from evalsuite import findings
+from evalsuite import decode, findings
 from evalsuite.author_document import BothLanguages, LabDocument
 from evalsuite.decode import Kind, Mistake, Wrong, message, refusal, shown, take
 from evalsuite.errors import EvalsuiteError
@@ -141,17 +141,17 @@ def _between(low: float | None, value: float, high: float | None) -> bool:
 
 
 def moment(stamp: str | None) -> datetime | None:
-    """An ISO 8601 stamp in UTC; None if it is none."""
-    try:
-        return instant(stamp or "")
-    except ValueError:
-        return None
+    """An ISO 8601 stamp in UTC, which it is taken as where it says no zone; None if it is none."""
+    found = decode.instant(stamp)
+    return found and (found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC))
 
 
 def instant(stamp: str) -> datetime:
-    """A valid stamp in UTC; without a zone it is taken as UTC."""
-    found = datetime.fromisoformat(stamp)
-    return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
+    """Of a stamp that is a time for sure."""
+    found = moment(stamp)
+    if found is None:
+        raise ValueError(stamp)
+    return found
 
 
 def _finished(folder: Path, facts: Mapping[str, Any]) -> Finished:

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
+from evalsuite.decode import instant
 from evalsuite.report.text import names
 from evalsuite.report.text.words import Text, Words
 
@@ -62,10 +63,7 @@ def stamp(written: str) -> str:
 
 
 def _moment(stamp: str) -> datetime | None:
-    try:
-        found = datetime.fromisoformat(stamp)
-    except ValueError:
-        return None
-    if not EARLIEST <= found.year < LATEST:
+    found = instant(stamp)
+    if found is None or not EARLIEST <= found.year < LATEST:
         return None
     return found if found.tzinfo else found.replace(tzinfo=UTC)

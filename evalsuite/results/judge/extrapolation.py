@@ -18,6 +18,7 @@ from functools import cache
 from pathlib import Path
 
 from evalsuite import paths
+from evalsuite.decode import number
 from evalsuite.model import Case, Interval, Summary, Unmeasured
 from evalsuite.results.measure import facts
 from evalsuite.results.measure.summary import valid
@@ -170,9 +171,9 @@ def _strong(members: Sequence[Summary]) -> tuple[str, ...] | None:
         for run in one.measurements
     ]
     stated = [
-        (devices, float(fact.value), fact.value)
+        (devices, batch, fact.value)
         for devices, fact in found
-        if fact and fact.source != "case" and fact.value.replace(".", "", 1).isdigit()
+        if fact and fact.source != "case" and (batch := number(fact.value)) is not None
     ]
     if not stated:
         return None

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from evalsuite import paths
+from evalsuite.decode import whole
 from evalsuite.model import Measurement, Protocol, Summary
 
 SPEC = paths.DATA / "specs" / "full.toml"
@@ -54,6 +55,5 @@ def lengthened_s(run: Measurement, protocol: Protocol, growth: float = 1.0) -> f
 def _growth(batch: int, size: str | None, spec: Mapping[str, Any]) -> float:
     images = float(spec["batch_per_device"][0]) / batch
     full = spec.get("options", {}).get("image_size")
-    if full is None or size is None or not size.isdecimal() or int(size) == 0:
-        return images
-    return images * (float(full) / int(size)) ** 2
+    side = whole(size or "")
+    return images * (float(full) / side) ** 2 if full is not None and side else images

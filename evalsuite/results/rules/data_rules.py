@@ -4,12 +4,13 @@ import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, replace
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from functools import cache, partial
 from statistics import median
 from typing import get_args
 
 from evalsuite import paths
+from evalsuite.decode import number
 from evalsuite.documents import Citation, CitedFigure, HostEnvironment, RunCommand
 from evalsuite.findings import (
     AboveCapacity,
@@ -207,11 +208,8 @@ def _speedup(printed: str, citation: Citation) -> float | None:
 
 def written(text: str) -> Decimal | None:
     """A number as somebody wrote it, digits and all: "1.57x", "12,411"; None where it is none."""
-    try:
-        found = Decimal(re.sub(r"[,\s%x×]", "", text))
-    except InvalidOperation:
-        return None
-    return found if found.is_finite() else None
+    said = re.sub(r"[,\s%x×]", "", text)
+    return None if number(said) is None else Decimal(said)
 
 
 def rounds_to(printed: Decimal, computed: float) -> bool:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from evalsuite.decode import whole
 from evalsuite.model import Fact, Summary
 from evalsuite.report.book import heading
 from evalsuite.report.book.blocks import Block, models
@@ -126,11 +127,11 @@ def _computation(found: CasePair, labels: Mapping[str, str]) -> ComputationRow:
 
 def _first(found: FirstPrint, labels: Mapping[str, str]) -> FirstRow:
     case = found.summary.case
-    digits = found.parameters if found.parameters and found.parameters.isdigit() else None
+    parameters = whole(found.parameters or "")
     return FirstRow(
         name=labels[case.series],
         ref=names.case_anchor(case),
-        parameters=numbers.count(int(digits)) if digits else None,
+        parameters=numbers.count(parameters) if parameters else None,
         losses=", ".join(f"{step}: {loss:.5g}" for step, loss in found.losses),
     )
 

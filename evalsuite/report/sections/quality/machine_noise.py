@@ -4,6 +4,7 @@ import statistics
 from collections.abc import Sequence
 from datetime import datetime
 
+from evalsuite.decode import instant
 from evalsuite.findings import BusyMachine
 from evalsuite.model import Measurement
 from evalsuite.report import figures
@@ -53,13 +54,10 @@ def others_seen(book: Book) -> bool:
 
 def _moment(run: Measurement) -> datetime | None:
     """When *run* began, where it says so with a zone and how long it took."""
-    if run.started_at is None or run.duration_s is None:
+    if run.duration_s is None:
         return None
-    try:
-        found = datetime.fromisoformat(run.started_at)
-    except ValueError:
-        return None
-    return found if found.tzinfo is not None else None
+    found = instant(run.started_at)
+    return found if found and found.tzinfo else None
 
 
 def _span(run: Measurement, begin_s: float, keys: Sequence[str]) -> figures.RunSpan:
