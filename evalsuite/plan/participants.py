@@ -40,7 +40,12 @@ class Participant:
 
     def mistakes(self) -> Iterator[Mistake]:
         if bool(self.image) == bool(self.environment):
-            yield Mistake("", decode.message("image_or_environment"))
+            yield Mistake("", decode.message("image_or_environment", participant=self.called))
+
+    @property
+    def called(self) -> str:
+        """To the reader."""
+        return self.title or self.framework
 
     @property
     def name(self) -> str:
@@ -65,25 +70,23 @@ def read_text(text: str, where: str) -> Participant:
     return decode.decode(Participant, {**facts, **({"options": options} if options else {})}, where, strict=True)
 
 
-def _named_once(found: Sequence[Participant]) -> bool:
-    return len({each.name for each in found}) == len(found)
-
-
-Participants = Annotated[tuple[Participant, ...], Constraint("participants_once", _named_once)]
-
-
-def check_shared(asked: Sequence[Participant], adapters: Mapping[str, Adapter], models: Set[str]) -> None:
-    """Raises EvalsuiteError where no two participants enter one model: nothing could be compared."""
-    entered = [{recipe.model for recipe in adapters[each.name].recipes} & models for each in asked]
-    if len(asked) > 1 and not any(a & b for place, a in enumerate(entered) for b in entered[:place]):
-        names = [each.title or each.framework for each in asked]
+def check_shared(asked: Sequence[Participant], cases: Iterable[Case], models: Set[str]) -> None:
+    """Raises EvalsuiteError where no two participants make one of *cases* alike: nothing could be compared."""
+    by: dict[object, set[str]] = {}
+    for case in cases:
+        batch = case.batch_policy or case.batch_per_device
+        by.setdefault((case.model, case.scale, batch, case.precision), set()).add(case.framework)
+    if len(asked) > 1 and all(len(frameworks) == 1 for frameworks in by.values()):
+        names = [each.called for each in asked]
         raise EvalsuiteError.of("plan.participants_apart", names=names, models=sorted(models))
 
 
-def with_participants(adapters: Mapping[str, Adapter], asked: Iterable[Participant]) -> dict[str, Adapter]:
+def with_participants(adapters: Mapping[str, Adapter], asked: Sequence[Participant]) -> dict[str, Adapter]:
     """*adapters*, and one of each participant in *asked*. Raises EvalsuiteError."""
-    found = dict(adapters)
+    found, names = dict(adapters), [each.name for each in asked]
     for each in asked:
+        if names.count(each.name) > 1:
+            raise EvalsuiteError.of("plan.participants_twice", name=each.called)
         if each.framework not in adapters:
             known = listed("frameworks", each.framework, adapters)
             raise EvalsuiteError.of("plan.participant_framework", name=each.framework, known=known)
@@ -94,12 +97,20 @@ def with_participants(adapters: Mapping[str, Adapter], asked: Iterable[Participa
 
 
 def _check_options(asked: Participant, recipes: Sequence[Recipe]) -> None:
-    """Raises EvalsuiteError for an option that none of *recipes* takes; it is left out of the others' cases."""
-    for option in asked.axes:
-        if all(recipe.options is not None and option not in recipe.options for recipe in recipes):
+    """Raises EvalsuiteError for an option, or a value of it, that none of *recipes* takes; where others take it, it is
+    left out of the cases of these."""
+    for option, value in asked.axes.items():
+        if any(recipe.options is None for recipe in recipes):
+            continue
+        values = [recipe.options[option] for recipe in recipes if recipe.options and option in recipe.options]
+        if not values:
             known = sorted({name for recipe in recipes for name in recipe.options or ()})
-            name = asked.title or asked.framework
-            raise EvalsuiteError.of("plan.participant_option", name=name, option=option, names=known)
+            raise EvalsuiteError.of("plan.participant_option", name=asked.called, option=option, names=known)
+        if all(each and value not in each for each in values):
+            known = sorted({word for each in values for word in each})
+            raise EvalsuiteError.of(
+                "plan.participant_value", name=asked.called, option=option, value=value, names=known
+            )
 
 
 def _adapter(adapter: Adapter, asked: Participant) -> Adapter:
@@ -122,7 +133,7 @@ def _entered(recipe: Recipe, asked: Participant) -> Recipe:
         command=command,
         image=asked.image or recipe.image,
         environment=asked.environment or "container",
-        participant=asked.title or asked.framework,
+        participant=asked.called,
     )
 
 
@@ -130,7 +141,7 @@ def chosen(asked: Sequence[Participant], words: Sequence[str]) -> tuple[Particip
     """Of *asked* those whose title or framework is among *words*; all without words. Raises EvalsuiteError."""
     for word in words:
         if not any(_is_called(each, word) for each in asked):
-            names = [each.title or each.framework for each in asked]
+            names = [each.called for each in asked]
             raise EvalsuiteError.of("plan.participant_none", name=word, names=names)
     return tuple(each for each in asked if not words or any(_is_called(each, word) for word in words))
 

@@ -14,7 +14,7 @@ from evalsuite.messages import Message
 from evalsuite.model import Case, Precision, Protocol
 from evalsuite.plan import variants
 from evalsuite.plan.largest import Tried
-from evalsuite.plan.participants import Participant, Participants
+from evalsuite.plan.participants import Participant
 from evalsuite.plan.variants import Rule, Variant
 
 SCALE = re.compile(r"^([1-9][0-9]*)x([1-9][0-9]*)$")
@@ -127,14 +127,6 @@ def _laid_over(base: Spec, found: "_Part") -> Spec:
     given = {key.name: value for key in fields(found) if (value := getattr(found, key.name)) is not None}
     changes: dict[str, Any] = {FIELDS.get(key, key): value for key, value in given.items() if key != "parts"}
     return replace(base, **{**changes, **changes.get("repeats", {})})
-
-
-def check_participants(asked: tuple[Participant, ...]) -> tuple[Participant, ...]:
-    """Raises EvalsuiteError for two of one title."""
-    names = [each.name for each in asked]
-    if twice := next((each for each in asked if names.count(each.name) > 1), None):
-        raise EvalsuiteError.of("plan.participants_twice", name=twice.title or twice.framework)
-    return asked
 
 
 def nodes(text: str) -> int:
@@ -333,7 +325,7 @@ class _SpecFile(_Part):
     max_device_hours: Annotated[float, From(int, device_hours)] | None = None
     stop_after_window: bool | None = None
     versions: Many[Version] | None = None
-    participant: Participants | None = None
+    participant: tuple[Participant, ...] | None = None
     container: Word | None = None
     variants: Variants | None = None
     parts: tuple[_Part, ...] = ()

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from evalsuite import cli, registry
+from evalsuite import cli, paths, registry
 from evalsuite.errors import EvalsuiteError, Exit
 from evalsuite.plan import participants, spec
 from evalsuite.results.judge import rerun_command
@@ -14,6 +14,14 @@ from tests.toys import CASE, COMMAND
 NGC = 'framework = "ngc_pytorch"\nrecipes = ["resnet50-2020", "bert-base-2020"]\nimage = "ngc:20.03"\n'
 PLAIN = 'title = "PyTorch plain"\nframework = "pytorch"\nrecipes = ["examples-imagenet"]\nenvironment = "managed"\n'
 TABLES = f"[[participant]]\n{NGC}[[participant]]\n{PLAIN}"
+APART = """[[parts]]
+models = ["resnet50_v1.5"]
+batch_per_device = [64, 128]
+include = [
+    { framework = ["ngc_pytorch"], batch_per_device = [64] },
+    { framework = ["PyTorch_plain"], batch_per_device = [128] },
+]
+"""
 HEAD = """models = ["resnet50_v1.5", "bert_base"]
 scales = ["1x1", "1x8", "2x8"]
 batch_per_device = [64]
@@ -81,9 +89,9 @@ def test_one_is_added_or_chosen_on_the_command_line(planned):
 @pytest.mark.parametrize(
     ("tables", "words", "expected"),
     [
-        (TABLES.replace('image = "ngc:20.03"\n', ""), (), "it has neither image nor environment"),
-        (TABLES.replace('"managed"', '"managed"\nimage = "x"'), (), "it has neither image nor environment, or both"),
-        (TABLES + f"[[participant]]\n{PLAIN}", (), "each title once"),
+        (TABLES.replace('image = "ngc:20.03"\n', ""), (), 'participant 1: "ngc_pytorch": expected either an image'),
+        (TABLES.replace('"managed"', '"managed"\nimage = "x"'), (), '"PyTorch plain": expected either an image'),
+        (TABLES + f"[[participant]]\n{PLAIN}", (), 'participant "PyTorch plain" comes twice'),
         (TABLES.replace("ngc_pytorch", "ngc_torch"), (), 'got the framework "ngc_torch"'),
         (TABLES.replace('"PyTorch plain"', '"mxnet"'), (), "another framework has this name"),
         (
@@ -91,8 +99,10 @@ def test_one_is_added_or_chosen_on_the_command_line(planned):
             (),
             "two of its recipes",
         ),
-        (TABLES.replace("examples-imagenet", "huggingface-mlm"), (), "no two of them train the same"),
+        (TABLES.replace("examples-imagenet", "huggingface-mlm"), (), "no two of them make the same case"),
         (TABLES + 'data = "synthetic"\noptimiser = "adam"\n', (), "none of its recipes takes the option optimiser"),
+        (TABLES + 'data = "coco"\n', (), 'takes data = "coco"; they take imagenet, synthetic'),
+        (f"{TABLES}{APART}", (), "no two of them make the same case"),
         (TABLES, ("--participant", "MXNet"), 'the spec has no "MXNet"; it has ngc_pytorch, PyTorch plain'),
         (TABLES, ("--participant", "framework=mxnet,image=x"), "recipes"),
         (TABLES, ("--frameworks", "pytorch"), "Try --participant TITLE"),
@@ -114,15 +124,40 @@ def test_an_image_needs_a_runtime(planned):
     assert "ngc:20.03" in error and "--container docker" in error
 
 
-def test_the_matrix_of_tianshu_has_rows_of_every_participant_up_to_a_thousand_devices(capsys):
-    hosts = ",".join(f"gpu{number:03}:8" for number in range(125))
+def hosts(nodes: int) -> str:
+    return ",".join(f"gpu{number:03}:8" for number in range(nodes))
 
-    code = cli.main(["plan", "--profile", "tianshu", "--hosts", hosts, "--json"])
+
+@pytest.mark.parametrize(
+    ("name", "nodes", "scales", "models"),
+    [
+        ("tianshu", 125, {"1x1", "1x8", "125x8"}, 5),
+        ("dlperf", 4, {"1x1", "1x4", "1x8", "2x8", "4x8"}, 5),
+    ],
+)
+def test_a_published_matrix_has_rows_of_every_participant_at_every_size(name, nodes, scales, models, capsys):
+    code = cli.main(["plan", "--profile", name, "--hosts", hosts(nodes), "--json"])
 
     cases = json.loads(capsys.readouterr().out)["cases"]
     assert code == Exit.DONE
-    assert {case["framework"] for case in cases} == {each.name for each in spec.profile("tianshu").participants}
-    assert {"1x1", "1x8", "125x8"} <= {case["scale"] for case in cases}
+    assert {case["framework"] for case in cases} == {each.name for each in spec.profile(name).participants}
+    assert scales <= {case["scale"] for case in cases} and len({case["model"] for case in cases}) == models
+
+
+@pytest.mark.parametrize("name", ["tianshu", "dlperf"])
+def test_a_copy_of_a_published_matrix_is_planned_and_priced_as_the_original(name, tmp_path, capsys):
+    text = (paths.DATA / "specs" / f"{name}.toml").read_text().replace("# price_per_node_hour", "price_per_node_hour")
+    (tmp_path / "lab.toml").write_text(text)
+    found = []
+    for source in (["--profile", name], ["--spec", str(tmp_path / "lab.toml")]):
+        cli.main(["plan", *source, "--hosts", hosts(4), "--subset", "1", "--json"])
+        found.append([case["id"] for case in json.loads(capsys.readouterr().out)["cases"]])
+
+    cli.main(["plan", "--spec", str(tmp_path / "lab.toml"), "--hosts", hosts(4)])
+
+    assert found[0] == found[1]
+    assert {name.rpartition("-")[2].partition("x")[0] for name in found[0]} == {"1"}
+    assert "CNY" in capsys.readouterr().out.splitlines()[-1]
 
 
 def test_two_of_one_framework_have_adapters_of_their_own():

@@ -28,8 +28,7 @@ def _choose(whole: Spec, arguments: argparse.Namespace) -> Spec:
     """Of *whole* the participants and scales that *arguments* leave. Raises EvalsuiteError where none is left."""
     added = [participants.read_text(text, "--participant") for text in arguments.participant if "=" in text]
     titles = [text for text in arguments.participant if "=" not in text]
-    asked = spec.check_participants((*participants.chosen(whole.participants, titles), *added))
-    whole = replace(whole, participants=asked)
+    whole = replace(whole, participants=(*participants.chosen(whole.participants, titles), *added))
     return whole.up_to(spec.nodes(arguments.subset)) if arguments.subset else whole
 
 

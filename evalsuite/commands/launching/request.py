@@ -81,6 +81,8 @@ def read_request(arguments: argparse.Namespace) -> Request:
     machine = _machine(arguments, engine)
     refusals = _refusals(arguments, engine)
     made = plan.plan(spec, adapters, machine, refusals)
+    asked = [*made.cases, *(skip.case for skip in made.skips)]
+    participants.check_shared(spec.participants, asked, {model for part in spec.matrices() for model in part.models})
     _check_hosts(made, engine)
     paths = search_paths(arguments)
     dialects = catalogue.known(paths)
@@ -152,12 +154,15 @@ def _check_data(plan: Plan) -> None:
 def _entered(spec: Spec, adapters: Mapping[str, Adapter], container: str | None) -> dict[str, Adapter]:
     """*adapters* with the participants of *spec*. Raises EvalsuiteError if they cannot be compared or started."""
     entered = participants.with_participants(adapters, spec.participants)
-    participants.check_shared(spec.participants, entered, {model for part in spec.matrices() for model in part.models})
     with_image = next((each for each in spec.participants if each.image), None)
     if with_image and not container:
-        name, image = with_image.title or with_image.framework, with_image.image
-        raise EvalsuiteError.of("commands.variant_container", name=name, image=image, names=containers.RUNTIMES)
+        raise _without_container("participant", with_image.called, with_image.image)
     return entered
+
+
+def _without_container(table: str, name: str, image: str) -> EvalsuiteError:
+    names = containers.RUNTIMES
+    return EvalsuiteError.of("commands.image_without_container", table=table, name=name, image=image, names=names)
 
 
 def _check_hosts(made: Plan, engine: Engine) -> None:
@@ -229,9 +234,7 @@ def _varied(spec: Spec, adapters: Mapping[str, Adapter], container: str | None) 
     frameworks = [name for matrix in matrices for name in matrix.frameworks]
     with_image = next((variant for variant in asked if variant.image), None)
     if with_image and not container:
-        raise EvalsuiteError.of(
-            "commands.variant_container", name=with_image.name, image=with_image.image, names=containers.RUNTIMES
-        )
+        raise _without_container("variants", with_image.name, with_image.image)
     if versions and container:
         raise EvalsuiteError.of("commands.versions_container", version="==".join(versions[0]), container=container)
     return varied(adapters, asked, versions, frameworks)

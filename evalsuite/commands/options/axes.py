@@ -51,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     _add_repeatable(matrix, "participant", "TITLE|KEY=VALUE,…", PARTICIPANT)
     matrix.add_argument("--subset", metavar="NODES", help="the scales of at most so many nodes alone")
     source = parser.add_mutually_exclusive_group()
-    profiles = "quick (default), full, bert, cifar10, wide-deep, face, official-cpu, tianshu, tianshu-cpu"
+    profiles = "quick (default), full, bert, cifar10, wide-deep, face, official-cpu, tianshu, tianshu-cpu, dlperf"
     source.add_argument("--profile", metavar="NAME", help=profiles)
     source.add_argument("--spec", metavar="FILE", type=Path, help="a spec of your own (TOML)")
     where = parser.add_argument_group("where")
