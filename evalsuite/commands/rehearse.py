@@ -3,8 +3,10 @@
 import argparse
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from typing import Any
 
 from evalsuite.adapter import Adapter, Recipe
 from evalsuite.commands.launching import engine_choice
@@ -24,13 +26,15 @@ from evalsuite.logs import catalogue, reading
 from evalsuite.logs.reading import Reading
 from evalsuite.messages import Message, message_of
 from evalsuite.model import Case, Run
-from evalsuite.plan import evidence, rehearsal, repositories, spec
+from evalsuite.plan import evidence, participants, rehearsal, repositories, spec
+from evalsuite.plan import plan as planning
 from evalsuite.plan.engines import Engine
 from evalsuite.plan.evidence import Evidence, ScaleEvidence
 from evalsuite.plan.rehearsal import Rehearsal
 from evalsuite.plan.spec import Spec
 from evalsuite.registry import discover
 from evalsuite.results.measure import measurement
+from evalsuite.runs.endings import Outcome
 from evalsuite.runs.planned import Planned
 from evalsuite.runs.store import RunFolder, Store
 
@@ -53,22 +57,75 @@ class Rehearsed:
 
 def run(arguments: argparse.Namespace) -> int:
     adapters = discover(arguments.adapters)
+    os.environ["EVALSUITE_DATA"] = str((arguments.data or arguments.out / "data").resolve())
+    with interruptible():
+        ended = list(_in_one_campaign(adapters, arguments) if arguments.spec else _one_by_one(adapters, arguments))
+    _show(ended)
+    if not any(each.found for each in ended):
+        return Exit.NOTHING_MEASURED
+    return Exit.DONE if all(each.is_whole for each in ended) else Exit.SOME_FAILED
+
+
+def _one_by_one(adapters: Mapping[str, Adapter], arguments: argparse.Namespace) -> Iterator[Rehearsed]:
     asked = rehearsal.chosen(arguments.recipe, adapters)
     if not asked:
         raise EvalsuiteError.of("commands.rehearse_nothing")
     _check(asked)
     if arguments.record and not evidence.LOGS.parent.is_dir():
         raise EvalsuiteError.of("commands.rehearse_record", path=evidence.LOGS)
-    os.environ["EVALSUITE_DATA"] = str((arguments.data or arguments.out / "data").resolve())
-    ended: list[Rehearsed] = []
-    with interruptible(), bar(len(asked)) as shown:
+    with bar(len(asked)) as shown:
         for place, ((framework, name), how) in enumerate(asked.items(), 1):
             note(say("rehearse.began", place=place, recipes=len(asked), recipe=f"{framework}/{name}"))
-            ended += _rehearse(adapters[framework], name, how, arguments, _tick(shown, place - 1))
-    _show(ended)
-    if not any(each.found for each in ended):
-        return Exit.NOTHING_MEASURED
-    return Exit.DONE if all(each.is_whole for each in ended) else Exit.SOME_FAILED
+            yield from _rehearse(adapters[framework], name, how, arguments, _tick(shown, place - 1))
+
+
+def _in_one_campaign(adapters: Mapping[str, Adapter], arguments: argparse.Namespace) -> Iterator[Rehearsed]:
+    """The participants of a spec, interleaved as they are measured; what has ended before is not started again."""
+    whole = spec.read(arguments.spec)
+    repeats: dict[str, Any] = spec.repeats(arguments.repeats)
+    if not whole.participants:
+        raise EvalsuiteError.of("commands.rehearse_participants", path=arguments.spec)
+    entered = participants.with_participants(adapters, whole.participants)
+    scripts = rehearsal.of_participants(whole.participants, entered, arguments.recipe)
+    with ExitStack() as stack, bar(1) as shown:
+        going: list[_Rehearsal] = []
+        for (name, recipe), how in scripts.items():
+            try:
+                if how is None:
+                    raise EvalsuiteError.of("plan.rehearsal_none", name=f"{name}/{recipe}", path=rehearsal.FOLDER)
+                _check({(name, recipe): how})
+                going.append(stack.enter_context(_ready(entered[name], recipe, how, arguments, _tick(shown, 0))))
+            except EvalsuiteError as error:
+                yield _failed(f"{name}/{recipe}", error)
+        asked = {each.case(scale): each for each in going for scale in _scales(None, each.how, each.engine)}
+        wanted = arguments.scales.split(",") if arguments.scales else [case.scale for case in asked]
+        cases = {case: each for case, each in asked.items() if case.scale in wanted}
+        refused = {case: why for case, each in cases.items() if (why := each.refusal(case))}
+        for case, why in refused.items():
+            yield Rehearsed(recipe=cases.pop(case).name, scale=case.scale, reason=why)
+        yield from _interleaved(cases, replace(whole, **repeats))
+
+
+def _interleaved(cases: Mapping[Case, "_Rehearsal"], order: Spec) -> Iterator[Rehearsed]:
+    """Every run of *cases*: as it ended in an earlier start, or as it ends."""
+    if not cases:
+        return
+    store = next(iter(cases.values())).store
+    ended, runs = store.ended(), tuple(planning.in_blocks(tuple(cases), order))
+    for run in filter(ended, runs):
+        yield cases[run.case].judged(run, store.folder(run).outcome())
+    left = [run for run in runs if not ended(run)]
+    planned = Planned(profile=order.name, repeats=order.repeats, cases=tuple(cases), skips=())
+    for one in _launched(list(cases.values()), planned, left) if left else ():
+        found = cases[one.run.case].judged(one.run, one.outcome)
+        note(_in_words(found))
+        yield found
+
+
+def _failed(name: str, error: EvalsuiteError) -> Rehearsed:
+    failed = Rehearsed(recipe=name, scale="", reason=message_of(error))
+    note(_in_words(failed))
+    return failed
 
 
 def _check(asked: Mapping[tuple[str, str], Rehearsal]) -> None:
@@ -93,36 +150,35 @@ def _rehearse(
 ) -> Iterator[Rehearsed]:
     """Every scale of one recipe, each said as it ends."""
     try:
-        for each in _each_scale(adapter, name, how, arguments, tick):
-            note(_in_words(each))
-            yield each
+        with _ready(adapter, name, how, arguments, tick) as going:
+            for scale in _scales(arguments.scales, how, going.engine):
+                found = going.at(scale)
+                note(_in_words(found))
+                yield found
     except EvalsuiteError as error:
-        failed = Rehearsed(recipe=f"{adapter.name}/{name}", scale="", reason=message_of(error))
-        note(_in_words(failed))
-        yield failed
+        yield _failed(f"{adapter.name}/{name}", error)
 
 
-def _each_scale(
+@contextmanager
+def _ready(
     adapter: Adapter, name: str, how: Rehearsal, arguments: argparse.Namespace, tick: Tick
-) -> Iterator[Rehearsed]:
+) -> Iterator["_Rehearsal"]:
+    """The recipe *name* with its repository and, while this holds, its environment."""
     recipe, store = rehearsal.rehearsed(adapter.recipe(name), how), Store(arguments.out / "runs")
-    engine = engine_choice.engine(arguments)
     rehearsals.check_disk(recipe, store.root)
     rehearsals.fetch(recipe, how, arguments.mirror, note)
-    scales = _scales(arguments.scales, how, engine)
     with rehearsals.environment(recipe, keep=arguments.keep_environments, progress=note) as made:
-        going = _Rehearsal(
+        yield _Rehearsal(
             adapter=adapter,
             original=adapter.recipe(name),
             recipe=recipe,
             how=how,
             made=made,
-            engine=engine,
+            engine=engine_choice.engine(arguments),
             store=store,
             arguments=arguments,
             tick=tick,
         )
-        yield from map(going.at, scales)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -140,57 +196,55 @@ class _Rehearsal:
     tick: Tick
 
     def at(self, scale: tuple[int, int]) -> Rehearsed:
-        case = rehearsal.case(self.adapter.name, self.recipe, self.how, scale)
+        """The evidence is written where all the steps were taken."""
+        case = self.case(scale)
+        if why := self.refusal(case):
+            return Rehearsed(recipe=self.name, scale=case.scale, reason=why)
+        run = Run(case=case, repeat=0)
+        if self.store.ended()(run):
+            self.store.set_aside(self.store.folder(run), "redone")
+        planned = Planned(profile="rehearsal", repeats=1, cases=(case,), skips=())
+        [ended] = _launched([self], planned, [run])
+        found = self.judged(run, ended.outcome)
+        if found.found is None or not found.is_whole:
+            return found
+        return replace(found, found=self._keep(case, found.found, self.store.folder(run)))
+
+    def case(self, scale: tuple[int, int]) -> Case:
+        return rehearsal.case(self.adapter.name, self.recipe, self.how, scale)
+
+    def refusal(self, case: Case) -> str | None:
+        """Why *case* cannot be run. Makes the data that it lacks."""
         if why := self.recipe.refusal(case) or self.engine.refusal(case):
-            return Rehearsed(recipe=self.name, scale=case.scale, reason=why)
+            return why
         rehearsals.make_data(self.recipe, case, keep=self.arguments.keep_environments, progress=note)
-        if why := _refusal(case, self.recipe, self.engine):
-            return Rehearsed(recipe=self.name, scale=case.scale, reason=why)
-        return self._read(self._launch(case))
+        return _refusal(case, self.recipe, self.engine)
 
     @property
     def name(self) -> str:
         return f"{self.adapter.name}/{self.recipe.name}"
 
-    def _launch(self, case: Case) -> EndedRun:
-        """By the launcher of every run: what it starts is what a measurement starts."""
-        key, run = (case.framework, self.recipe.name), Run(case=case, repeat=0)
-        if self.store.ended()(run):
-            self.store.set_aside(self.store.folder(run), "redone")
-        options = Options(environment=MANAGED, search_paths=search_paths(self.arguments))
-        ready = Environments(pythons={key: self.made.python}, packages={key: self.made.packages}, skips=())
-        limits = Spec(name="rehearsal", timeout_s=float(self.how.timeout_s))
-        launcher = make_launcher(limits, self.engine, options, ready)
-        planned = Planned(profile="rehearsal", repeats=1, cases=(case,), skips=())
-        self.store.write_plan(planned)
-        started = campaign.begin(planned, self.store)
-        adapters = {case.framework: replace(self.adapter, recipes=(self.recipe,))}
-        once = campaign.Extent(retries=0)
-        [ended] = campaign.launch_all([run], self.store, adapters, launcher, started, tick=self.tick, extent=once)
-        return ended
-
-    def _read(self, ended: EndedRun) -> Rehearsed:
-        """What the log says; evidence is written where all the steps were taken."""
-        case, folder, well = ended.run.case, self.store.folder(ended.run), ended.outcome.ended_well
+    def judged(self, run: Run, outcome: Outcome) -> Rehearsed:
+        """What the log says."""
+        case, folder = run.case, self.store.folder(run)
         recipe, places = self.recipe, search_paths(self.arguments)
         dialects = catalogue.known(places)
         read = reading.read_run(folder.logs(), case, recipe.dialect_name, scope=recipe.scope, dialects=dialects)
         if not read.steps:
-            reason = _with_log(ended.outcome.reason or read.reason, folder)
+            reason = _with_log(outcome.reason or read.reason, folder)
             return Rehearsed(recipe=self.name, scale=case.scale, reason=reason)
         judged = measurement.measurement(folder, places)  # as a run is judged that was stopped
         read = replace(read, status=judged.status, reason=judged.reason)
         seen, asked = read.steps[-1].index, case.protocol.total_steps
         whole = seen >= asked or read.status == "ok"  # some do not print the steps that they skip
         lacking = "" if whole else Message("commands.rehearse_steps", seen=seen, asked=asked)
-        reason = lacking if well else ended.outcome.reason
-        found = self._found(ended, read)
-        if reason:
-            return Rehearsed(recipe=self.name, scale=case.scale, found=found, reason=_with_log(reason, folder))
-        return Rehearsed(recipe=self.name, scale=case.scale, found=self._keep(case, found, folder))
+        reason = lacking if outcome.ended_well else outcome.reason
+        found = self._found(case, outcome, read)
+        return Rehearsed(
+            recipe=self.name, scale=case.scale, found=found, reason=_with_log(reason, folder) if reason else ""
+        )
 
-    def _found(self, ended: EndedRun, read: Reading) -> ScaleEvidence:
-        case = ended.run.case
+    def _found(self, case: Case, outcome: Outcome, read: Reading) -> ScaleEvidence:
         asked = self.original.command(replace(case, device=self.how.device))
         return ScaleEvidence(
             date=datetime.now(UTC).date().isoformat(),
@@ -209,7 +263,7 @@ class _Rehearsal:
             dialect=self.recipe.dialect_name,
             unit=read.unit,
             logs={},
-            seconds=ended.outcome.duration_s or 0.0,
+            seconds=outcome.duration_s or 0.0,
         )
 
     def _keep(self, case: Case, found: ScaleEvidence, folder: RunFolder) -> ScaleEvidence:
@@ -236,6 +290,32 @@ class _Rehearsal:
         )
         note(say("rehearse.written", path=evidence.write(proof, proofs)))
         return found
+
+
+def _launched(going: Sequence[_Rehearsal], planned: Planned, runs: Sequence[Run]) -> Iterator[EndedRun]:
+    """By the launcher of every run: what it starts is what a measurement starts."""
+    one, made = going[0], {(each.adapter.name, each.recipe.name): each.made for each in going}
+    ready = Environments(
+        pythons={key: each.python for key, each in made.items()},
+        packages={key: each.packages for key, each in made.items()},
+        skips=(),
+    )
+    limits = Spec(name="rehearsal", timeout_s=float(max(each.how.timeout_s for each in going)))
+    options = Options(environment=MANAGED, search_paths=search_paths(one.arguments))
+    adapters = {
+        each.adapter.name: replace(each.adapter, recipes=tuple(by.recipe for by in going if by.adapter is each.adapter))
+        for each in going
+    }
+    one.store.write_plan(planned)
+    yield from campaign.launch_all(
+        runs,
+        one.store,
+        adapters,
+        make_launcher(limits, one.engine, options, ready),
+        campaign.begin(planned, one.store),
+        tick=one.tick,
+        extent=campaign.Extent(retries=0),
+    )
 
 
 def _scales(asked: str | None, how: Rehearsal, engine: Engine) -> Sequence[tuple[int, int]]:

@@ -89,7 +89,7 @@ def plan(spec: Spec, adapters: Mapping[str, Adapter], machine: Machine, refusals
         spec=spec,
         adapters=adapters,
         cases=cases,
-        runs=tuple(_in_blocks(cases, spec)),
+        runs=tuple(in_blocks(cases, spec)),
         skips=tuple(skips),
         findings=tuple(
             finding for case in cases for finding in (*_oversubscribed(case, machine), *_too_few_steps(case))
@@ -98,7 +98,7 @@ def plan(spec: Spec, adapters: Mapping[str, Adapter], machine: Machine, refusals
     )
 
 
-def _in_blocks(cases: Sequence[Case], spec: Spec) -> Iterable[Run]:
+def in_blocks(cases: Sequence[Case], spec: Spec) -> Iterable[Run]:
     """Repeat by repeat and, within one, scale by scale, so that each block holds all that are compared.
 
     Within a block the order is random by the spec's seed: no framework always runs first.

@@ -20,6 +20,7 @@ from evalsuite.messages import Message
 from evalsuite.model import Case, Protocol
 from evalsuite.placeholders import fill
 from evalsuite.plan import repositories
+from evalsuite.plan.participants import Participant
 from evalsuite.plan.spec import Options, Steps, scale
 from evalsuite.runs import rehearsed as rehearsed_runs
 
@@ -123,6 +124,27 @@ def _parts(name: str) -> tuple[str, str]:
     return framework, recipe
 
 
+def of_participants(
+    asked: Iterable[Participant], adapters: Mapping[str, Adapter], names: Iterable[str]
+) -> dict[tuple[str, str], Rehearsal | None]:
+    """How each script of *asked* is rehearsed, with the participant's options but the data; of *names*
+    ("pytorch/hal-resnet50") alone if there are any. Raises EvalsuiteError."""
+    found: dict[tuple[str, str], Rehearsal | None] = {}
+    for each in asked:
+        tables = of_framework(each.framework)
+        for recipe in (adapters[each.name].recipe(name) for name in each.recipes):
+            taken = {
+                name: value for name, value in each.axes.items() if name in (recipe.options or {}) and name != "data"
+            }
+            how = tables.get(recipe.name)
+            found[each.name, recipe.name] = how and replace(how, options=tuple({**taken, **dict(how.options)}.items()))
+    known = ["/".join(name) for name in found]
+    for name in (wanted := list(names)):
+        if name not in known:
+            raise EvalsuiteError.of("plan.rehearsal_recipe", name=name, near=did_you_mean(name, known, cutoff=0.4))
+    return {name: how for name, how in found.items() if not wanted or "/".join(name) in wanted}
+
+
 # The recipe as it is rehearsed
 
 
@@ -141,6 +163,7 @@ def rehearsed(recipe: Recipe, rehearsal: Rehearsal) -> Recipe:
         requirements_gpu=(),
         import_name="" if rehearsal.pins else recipe.import_name,  # the rehearsal proves the environment
         needs_gpu="",
+        environment="managed",  # a participant's image is none of a CPU's
         devices=(rehearsed_runs.DEVICE,),
         python=rehearsal.python or recipe.python,
         built=recipe.built if rehearsal.built is None else rehearsal.built,

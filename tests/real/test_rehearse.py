@@ -70,9 +70,9 @@ def rehearse(tmp_path, monkeypatch):
     adapter = tmp_path / "toynet.py"
     adapter.write_text(ADAPTER.replace("SCRIPT", str(tmp_path / "script.py")))
 
-    def run(table: str, *words: str):
+    def run(table: str, *words: str, recipe: tuple[str, ...] = ("--recipe", "toynet/toy")):
         (tmp_path / "toynet.toml").write_text(table)
-        given = ("--recipe", "toynet/toy", "--adapters", str(adapter), "--out", str(tmp_path / "out"), "--lang", "en")
+        given = (*recipe, "--adapters", str(adapter), "--out", str(tmp_path / "out"), "--lang", "en")
         return main(["rehearse", *given, *words]), tmp_path / "out"
 
     return run
@@ -136,3 +136,71 @@ def test_several_nodes_want_hosts(rehearse, capsys):
 
     assert code == Exit.NOTHING_MEASURED
     assert "2x1" in capsys.readouterr().err
+
+
+SPEC = """\
+[[participant]]
+title = "Toy A"
+framework = "toynet"
+recipes = ["toy"]
+image = "toy:1"
+
+[[participant]]
+title = "Toy B"
+framework = "toynet"
+recipes = ["toy"]
+environment = "managed"
+launch = { arguments = ["--own"] }
+"""
+
+
+@pytest.fixture
+def campaign(rehearse, tmp_path):
+    """`rehearse --spec` of the two; gives exit code, (event, participant, attempt) of the journal, and the runs."""
+
+    def run(*words: str, spec: str = SPEC):
+        (tmp_path / "lab.toml").write_text(spec)
+        given = ("--spec", str(tmp_path / "lab.toml"), "--scales", "1x1", "--repeats", "2")
+        code, out = rehearse(TABLE, *given, *words, recipe=())
+        lines = [json.loads(line) for line in (out / "runs" / "attempts.jsonl").read_text().splitlines()]
+        return code, [(one["event"], one["run"].split("-")[0], one["attempt"]) for one in lines], out / "runs"
+
+    return run
+
+
+def test_the_participants_of_a_spec_are_rehearsed_in_turn_and_no_figure_is_noted(campaign):
+    code, events, runs = campaign()
+
+    begun = [name for event, name, _ in events if event == "started"]
+    asked = {file.parent.parent.name.split("-")[0]: file.read_text() for file in runs.glob("*/r0/command.json")}
+    assert code == Exit.DONE
+    assert {*begun[:2]} == {*begun[2:]} == {"Toy_A", "Toy_B"}  # each repeat has both
+    assert {event for event, _, _ in events} == {"started", "ended"}
+    assert ("--own" in asked["Toy_B"], "--own" in asked["Toy_A"]) == (True, False)
+    assert main(["report", "--runs", str(runs), "--out", str(runs / "report")]) == Exit.USAGE
+
+
+def test_what_a_killed_campaign_left_open_is_started_again_and_nothing_else(campaign):
+    _, before, runs = campaign()
+    [cut] = runs.glob("Toy_B*/r1/outcome.json")
+    cut.unlink()
+
+    code, events, _ = campaign()
+
+    assert code == Exit.DONE
+    assert events[len(before) :] == [("started", "Toy_B", 2), ("ended", "Toy_B", 2)]
+
+
+@pytest.mark.parametrize(
+    ("words", "spec", "said"),
+    [
+        ((), 'scales = ["1x1"]\n', "no [[participant]]"),
+        (("--recipe", "Toy_C/toy"), SPEC, 'recipe "Toy_C/toy" is unknown'),
+        (("--record",), SPEC, "not allowed with"),
+    ],
+)
+def test_a_spec_whose_participants_cannot_be_rehearsed_is_refused(campaign, capsys, words, spec, said):
+    with contextlib.suppress(FileNotFoundError, SystemExit):  # no journal
+        campaign(*words, spec=spec)
+
+    assert said in capsys.readouterr().err

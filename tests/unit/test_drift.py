@@ -45,7 +45,7 @@ def blocks_of(wanted):
     cases = [
         replace(CASE, framework=name, devices_per_node=devices) for devices in (1, 2) for name in ("a", "b", "c", "d")
     ]
-    runs = list(plan._in_blocks(cases, wanted))
+    runs = list(plan.in_blocks(cases, wanted))
     assert sorted(run.id for run in runs) == sorted(f"{case.id}/r{r}" for case in cases for r in range(wanted.repeats))
     return [
         [(run.repeat, run.case.scale) for run in runs[start : start + 4]]

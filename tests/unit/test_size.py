@@ -15,7 +15,7 @@ FILES = sorted(paths.PACKAGE.rglob("*.py"))
 CEILINGS = {  # package → lines at most; "" are the modules beside the packages
     "": 4600,
     "agent": 1850,
-    "commands": 5930,
+    "commands": 6010,
     "importing": 1300,
     "launch": 3950,
     "logs": 9100,
