@@ -177,13 +177,16 @@ def test_the_time_limit_gives_124_and_ends_the_tree(tmp_path):
     assert not lives(int(log(tmp_path / "run")))
 
 
-def test_a_child_that_opened_a_session_of_its_own_ends_with_the_run_and_helpers_that_follow_are_not_counted(tmp_path):
+def test_a_child_with_a_session_of_its_own_and_a_daemon_end_with_the_run(tmp_path):
     shell(tmp_path / "run", "setsid sh -c 'echo $$; exec sleep 1000' & sleep 0.3; exit 0")
     shell(tmp_path / "helped", "sleep 0.3 & exit 0")
 
     assert not lives(int(log(tmp_path / "run")))
     assert ending(tmp_path / "run").left_behind == 1
     assert ending(tmp_path / "helped").left_behind == 0
+
+    assert python(tmp_path / "daemon", DAEMON).returncode == 0
+    assert not lives(int(log(tmp_path / "daemon")))
 
 
 DAEMON = """
@@ -196,11 +199,6 @@ signal.signal(signal.SIGTERM, signal.SIG_IGN)
 print(os.getpid(), flush=True)
 time.sleep(1000)
 """
-
-
-def test_a_daemon_that_forked_twice_and_ignores_the_polite_signal_ends_with_the_run(tmp_path):
-    assert python(tmp_path / "run", DAEMON).returncode == 0
-    assert not lives(int(log(tmp_path / "run")))
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], ids=lambda number: number.name)

@@ -9,7 +9,9 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from dataclasses import asdict, replace
+from pathlib import Path
 
 import pytest
 
@@ -125,7 +127,7 @@ LOST = "ret nvmlDeviceGetUtilizationRates(void *device, busy *rates) { return 15
 
 def stand_in(tmp_path, source):
     """The environment of a process that finds a library of these functions."""
-    (file := tmp_path / "lib" / "libnvidia-ml.so.1").parent.mkdir()
+    file = Path(tempfile.mkdtemp(dir=tmp_path)) / "libnvidia-ml.so.1"
     compiled = [COMPILER, "-shared", "-fPIC", "-x", "c", "-", "-o", str(file)]
     subprocess.run(compiled, input=source.encode(), check=True)
     return os.environ | {"LD_LIBRARY_PATH": str(file.parent)}
@@ -137,10 +139,11 @@ def sampled(tmp_path):
 
     def run(source, seconds="1.2", **environment):
         environment = stand_in(tmp_path, source) | environment
-        line = [sys.executable, "-m", "evalsuite", "sample", "-o", str(tmp_path / "run"), "--host", "n", "--hz", "4"]
+        folder = Path(tempfile.mkdtemp(dir=tmp_path)) / "run"
+        line = [sys.executable, "-m", "evalsuite", "sample", "-o", str(folder), "--host", "n", "--hz", "4"]
         subprocess.run([*line, "--", "sleep", seconds], env=environment, check=True, timeout=180)
-        found = RunFolder(tmp_path / "run").samples("n")
-        return found.header, runfolders.readings(found), RunFolder(tmp_path / "run").environments()["n"]
+        found = RunFolder(folder).samples("n")
+        return found.header, runfolders.readings(found), RunFolder(folder).environments()["n"]
 
     return run
 
@@ -175,35 +178,25 @@ def test_every_value_is_read_with_its_unit_the_driver_is_named_and_the_json_hold
     assert all(json.dumps(asdict(sample), allow_nan=False) for sample in samples)
 
 
-def test_what_the_driver_does_not_have_is_absent(sampled):
+def test_what_the_driver_does_not_have_is_absent_and_without_it_there_is_no_device(sampled):
     header, samples, environment = sampled(library(), seconds="0.1")
-
     assert all(gpu == GpuReading(index=0) for gpu in samples[0].gpus or ())
     assert (header.gpus[0].memory_total_bytes, environment.driver) == (None, None)
 
-
-def test_what_the_driver_keeps_for_itself_is_not_used_memory(sampled):
-    _, samples, _ = sampled(library(READINGS, NEWER_MEMORY), seconds="0.1")
-
-    assert samples[0].gpus[0].memory_used_bytes == 3 << 30
-
-
-def test_a_device_that_is_lost_gives_no_value_and_the_others_do(sampled):
-    source = library(READINGS.replace("ret nvmlDeviceGetUtilizationRates", "ret unused"), LOST)
-
-    _, samples, _ = sampled(source, seconds="0.1")
-
-    assert samples[0].gpus[0].utilisation_percent is None
-    assert samples[0].gpus[0].power_w == pytest.approx(250.5)
-
-
-def test_a_library_without_a_driver_finds_no_device(sampled):
     driver_not_loaded = 9
-
     header, samples, _ = sampled(library(READINGS, init=driver_not_loaded), seconds="0.1")
-
     assert header.gpus == ()
     assert samples[0].gpus == ()
+
+
+def test_what_the_driver_keeps_for_itself_is_not_used_memory_and_a_lost_device_gives_no_value(sampled):
+    _, samples, _ = sampled(library(READINGS, NEWER_MEMORY), seconds="0.1")
+    assert samples[0].gpus[0].memory_used_bytes == 3 << 30
+
+    source = library(READINGS.replace("ret nvmlDeviceGetUtilizationRates", "ret unused"), LOST)
+    _, samples, _ = sampled(source, seconds="0.1")
+    assert samples[0].gpus[0].utilisation_percent is None
+    assert samples[0].gpus[0].power_w == pytest.approx(250.5)
 
 
 def test_only_the_devices_of_the_job_count_as_used(sampled):
@@ -241,15 +234,11 @@ def test_what_newer_devices_tell_is_read_and_absent_on_those_that_do_not(sampled
     assert first.utilisation_mean_percent is first.sm_active_percent is None  # nothing from before the run
 
 
-def test_the_look_at_a_node_names_what_is_on_its_devices(tmp_path):
+def test_the_look_at_a_node_names_what_is_on_its_devices_as_far_as_the_driver_tells(tmp_path):
     node = looked_at(tmp_path, library(READINGS, PROCESSES))
-
     found = [(one["device"], one["pid"], one.get("memory_bytes")) for one in node["facts"]["on_devices"]]
     assert found == [(0, 1, 3 << 30), (1, 2, None)]
     assert "on_devices" in [trouble["kind"] for trouble in node["troubles"]]
 
-
-def test_a_driver_without_the_list_says_nothing_of_programs(tmp_path):
     node = looked_at(tmp_path, library(READINGS))
-
     assert node["facts"]["devices"] == 2 and "on_devices" not in node["facts"]

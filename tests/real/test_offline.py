@@ -27,19 +27,19 @@ def offline(tmp_path_factory):
     return done, folder
 
 
-def test_nothing_was_measured_here_and_the_exit_code_says_so(offline):
+def test_nothing_was_measured_and_the_terminal_says_why_each_framework_is_skipped(offline):
     done, _ = offline
-
     assert done.returncode == 3
 
-
-def test_the_terminal_says_why_each_framework_is_skipped(offline):
     done, _ = offline
 
     assert "torch==2.13.0" in done.stderr
     assert "mxnet==1.9.1" in done.stderr
     assert "nothing was run" in done.stderr
     assert "runs recorded elsewhere" in done.stderr
+
+    _, folder = offline
+    assert list((folder / "cache" / "environments").glob(f"*/{virtualenvs.RECORD}")) == []
 
 
 def test_the_report_is_made_of_the_recorded_runs_and_marked(offline):
@@ -50,9 +50,3 @@ def test_the_report_is_made_of_the_recorded_runs_and_marked(offline):
     assert facts["recorded_elsewhere"] is True
     assert {summary["case"]["framework"] for summary in facts["summaries"]} == {"pytorch", "mxnet"}
     assert {skip["case"]["framework"] for skip in facts["skips"]} == {"pytorch", "mxnet"}
-
-
-def test_no_half_made_environment_is_left_as_if_it_were_whole(offline):
-    _, folder = offline
-
-    assert list((folder / "cache" / "environments").glob(f"*/{virtualenvs.RECORD}")) == []

@@ -25,10 +25,11 @@ def names(wheel):
         return archive.namelist()
 
 
-def test_the_wheel_installs_one_top_level_name(wheel):
+def test_the_wheel_installs_one_top_level_name_and_says_that_it_has_types(wheel):
     tops = {name.split("/")[0] for name in names(wheel)}
-
     assert {top for top in tops if not top.endswith(".dist-info")} == {"evalsuite"}
+
+    assert "evalsuite/py.typed" in names(wheel)
 
 
 @pytest.mark.parametrize("part", ["adapters/pytorch.py", "adapters/workloads/common.py", "templates/report.html.j2",
@@ -57,10 +58,6 @@ def test_the_unpacked_wheel_plans_without_the_checkout(wheel, tmp_path):
     assert done.returncode == 0, done.stderr
     assert str(tmp_path / "site") in done.stdout
     assert "paddlepaddle" in done.stdout
-
-
-def test_the_wheel_says_that_it_has_types(wheel):
-    assert "evalsuite/py.typed" in names(wheel)
 
 
 def test_an_editable_install_leaves_no_copy_that_would_grow_old(tmp_path):

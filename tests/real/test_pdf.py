@@ -49,28 +49,21 @@ def test_the_pdf_is_a4_with_every_font_embedded(printed, language):
     assert rows and all(embedded == "yes" and readable == "yes" for embedded, _, readable in columns)
 
 
-def test_the_chinese_pdf_can_be_searched_in_chinese_and_holds_no_english_sentence(printed):
+def test_the_first_page_has_the_verdict_and_the_chinese_can_be_searched(printed):
     text = re.sub(r"\s", "", said("pdftotext", printed["zh"], "-"))
-
     assert "测试方案" in text and "数据时间" in text
     assert "Onecardforeach" not in text
 
-
-def test_the_verdict_stands_on_the_first_page(printed):
     first = said("pdftotext", "-l", "1", printed["en"], "-")
-
     assert "Verdict" in first and "8 cases planned" in first
 
 
-def test_printing_twice_gives_the_same_bytes(printed, tmp_path):
-    [again] = forms.write(("pdf",), synthetic.quick(), tmp_path, ("en",))
-
-    assert again.read_bytes() == printed["en"].read_bytes()
-
-
-def test_nothing_is_left_behind_and_no_date_is_that_of_printing(printed):
+def test_printing_twice_gives_the_same_bytes_with_the_dates_of_the_data(printed, tmp_path):
     assert {path.name for path in printed["zh"].parent.iterdir()} == {"report.zh.pdf", "report.en.pdf"}
     assert "2026" in said("pdfinfo", "-isodates", printed["zh"]).split("CreationDate:")[1][:20]
+
+    [again] = forms.write(("pdf",), synthetic.quick(), tmp_path, ("en",))
+    assert again.read_bytes() == printed["en"].read_bytes()
 
 
 def pages(path) -> int:
@@ -106,7 +99,7 @@ def test_a_report_on_paper_is_no_longer_than_a_reader_bears(examples, name, most
     assert [pages(path) <= most for path in examples[name]] == [True, True]
 
 
-def test_the_first_page_sums_up_and_the_contents_come_next(examples):
+def test_a_large_document_sums_up_first_and_repeats_the_head_of_a_table_overleaf(examples):
     zh, en = examples["dlperf"]
 
     assert "OneFlow" in text_of(en) and "Fastest framework, and its lead" in text_of(en)
@@ -114,12 +107,13 @@ def test_the_first_page_sums_up_and_the_contents_come_next(examples):
     assert "Contents Verdict 1 Introduction" in text_of(en, last=2)
     assert "目录 结论 1 简介" in text_of(zh, last=2)
 
-
-def test_a_table_that_goes_on_overleaf_has_its_head_there_too(examples):
     zh, _ = examples["dlperf"]
     begins = next(page for page in range(1, pages(zh)) if "表 2-5" in text_of(zh, first=page, last=page))
-
     assert "评测配置" in text_of(zh, first=begins + 1, last=begins + 1)
+
+    text = said("pdftotext", examples["quick"][1], "-")
+    assert "Scaling efficiency" in text and "Coefficient of variation" in text
+    assert "NVLink" not in text and "Pipeline parallelism" not in text
 
 
 def heights_of(path, word) -> set[float]:
@@ -145,13 +139,6 @@ def test_a_wide_table_shrinks_no_page_and_stays_within_the_paper(printed, tmp_pa
     width = float(re.search(r'<page width="([^"]+)"', boxes(wide)).group(1))
     assert max(float(right) for right in re.findall(r'xMax="([^"]+)"', boxes(wide))) <= width
     assert "128×8" in said("pdftotext", wide, "-")
-
-
-def test_the_glossary_on_paper_has_the_terms_that_the_report_uses_and_no_others(examples):
-    text = said("pdftotext", examples["quick"][1], "-")
-
-    assert "Scaling efficiency" in text and "Coefficient of variation" in text
-    assert "NVLink" not in text and "Pipeline parallelism" not in text
 
 
 def test_a_one_case_report_prints_too(tmp_path):

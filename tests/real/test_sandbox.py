@@ -68,16 +68,11 @@ def test_what_needs_a_network_is_skipped_with_that_reason(tmp_path):
     assert "--sandbox leaves a script no network, and 2 nodes need one" in ended.stdout
 
 
-def test_a_sandbox_beside_a_container_is_refused():
+def test_a_sandbox_wants_no_container_and_bubblewrap_before_anything_is_made(tmp_path, monkeypatch):
     ended = evalsuite("plan", "--sandbox", "--container", "docker", "--frameworks", "pytorch")
-
     assert ended.returncode == 2 and "expected one of the two" in ended.stderr
 
-
-def test_a_machine_without_bubblewrap_is_told_before_anything_is_made(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
-
     ended = evalsuite("run", "--sandbox", "--frameworks", "pytorch", "--runs", tmp_path / "runs")
-
     assert ended.returncode == 2 and "apt install bubblewrap" in ended.stderr
     assert not (tmp_path / "runs").exists()

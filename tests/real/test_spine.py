@@ -40,39 +40,25 @@ def measured(tmp_path_factory):
     return folder
 
 
-def test_a_finished_run_folder_holds_what_was_asked_run_and_seen(measured):
+def test_a_finished_run_folder_holds_what_was_asked_run_and_seen_at_the_speed_of_the_sleeping_script(measured):
     folder = next((measured / "runs").glob("*/r0"))
-
     names = {file.name.split(".")[0] for file in folder.iterdir()}
-
     assert {"case", "command", "environment", "log", "arrivals", "samples", "agent", "outcome"} <= names
     assert json.loads((folder / "outcome.json").read_text())["status"] == "completed"
 
-
-def test_the_throughput_is_that_of_the_sleeping_script(measured):
     facts = json.loads((measured / "report" / "summary.json").read_text())
-
     value = facts["summaries"][0]["throughput"]["value"]
-
     # 8 images in 20 ms are 400 a second; sleep and printing only make it slower.
     assert 200 < value <= 400
 
 
-def test_a_second_compare_starts_nothing_and_writes_the_same_bytes(measured, capsys):
+def test_a_second_compare_starts_nothing_and_it_and_report_alone_write_the_same_bytes(measured, tmp_path, capsys):
     before = tree_hash(measured / "report")
 
-    code = cli.main(words(measured))
-
-    assert code == Exit.DONE
+    assert cli.main(words(measured)) == Exit.DONE
     assert "2 of 2 runs already measured; nothing is started." in capsys.readouterr().err
-    assert tree_hash(measured / "report") == before
-
-
-def test_report_alone_writes_what_compare_wrote(measured, tmp_path):
-    code = cli.main(["report", "--runs", str(measured / "runs"), "--out", str(tmp_path)])
-
-    assert code == Exit.DONE
-    assert tree_hash(tmp_path) == tree_hash(measured / "report")
+    assert cli.main(["report", "--runs", str(measured / "runs"), "--out", str(tmp_path)]) == Exit.DONE
+    assert tree_hash(measured / "report") == tree_hash(tmp_path) == before
 
 
 def test_more_repeats_run_only_what_is_missing(measured, tmp_path, capsys):
@@ -86,18 +72,14 @@ def test_more_repeats_run_only_what_is_missing(measured, tmp_path, capsys):
     assert len(list((tmp_path / "runs").glob("*/r*/outcome.json"))) == 3
 
 
-def test_a_run_that_fails_is_kept_and_reported_with_its_reason(tmp_path):
-    code = cli.main(words(tmp_path, script="fails.py", repeats="1"))
+def test_a_run_that_fails_is_kept_and_reported_with_its_reason(tmp_path, capsys):
+    ran = cli.main(words(tmp_path, command="run", script="fails.py", repeats="1"))
+    said = capsys.readouterr().err
+    compared = cli.main(words(tmp_path, script="fails.py", repeats="1"))
 
-    assert code == Exit.NOTHING_MEASURED
+    assert ran == compared == Exit.NOTHING_MEASURED
+    assert "no run gave a valid throughput" in said
     assert "no room for the weights" in (tmp_path / "report" / "report.html").read_text()
-
-
-def test_run_says_that_nothing_was_measured(tmp_path, capsys):
-    code = cli.main(words(tmp_path, command="run", script="fails.py", repeats="1"))
-
-    assert code == Exit.NOTHING_MEASURED
-    assert "no run gave a valid throughput" in capsys.readouterr().err
 
 
 def test_a_timeout_ends_the_whole_tree_also_a_child_with_a_session_of_its_own(tmp_path):

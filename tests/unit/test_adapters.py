@@ -55,13 +55,6 @@ def ids(pairs):
 
 
 @pytest.mark.parametrize("one, recipe", RECIPES, ids=ids(RECIPES))
-def test_the_same_case_gives_the_same_command(one, recipe):
-    cases = cases_of(one, recipe)
-
-    assert [recipe.command(case) for case in cases] == [recipe.command(case) for case in cases]
-
-
-@pytest.mark.parametrize("one, recipe", RECIPES, ids=ids(RECIPES))
 def test_a_command_is_words_with_placeholders_that_somebody_fills(one, recipe):
     commands = [recipe.command(case) for case in cases_of(one, recipe)]
 
@@ -86,22 +79,21 @@ def test_a_refusal_is_a_sentence(one, recipe):
 
 
 @pytest.mark.parametrize("one, recipe", RECIPES, ids=ids(RECIPES))
-def test_a_recipe_names_its_unit_dialect_and_model(one, recipe):
+def test_a_recipe_names_unit_dialect_model_and_exact_pins_and_the_same_case_gives_the_same_command(one, recipe):
     assert recipe.unit.endswith("/s")
     assert re.fullmatch(r"[a-z0-9_.]+", recipe.dialect)
     assert re.fullmatch(r"[a-z0-9_.]+", recipe.model)
 
-
-@pytest.mark.parametrize("one, recipe", RECIPES, ids=ids(RECIPES))
-def test_requirements_are_exact_pins(one, recipe):
     pins = (*recipe.requirements, *recipe.pins("gpu"), *itertools.chain(*recipe.other_wheels), *recipe.built)
-
     assert all(re.fullmatch(r"[\w.-]+(\[[\w,-]+\])?==[\w.+]+", pin) for pin in pins)
     assert not recipe.requirements or recipe.import_name
 
+    cases = cases_of(one, recipe)
+    assert [recipe.command(case) for case in cases] == [recipe.command(case) for case in cases]
+
 
 @pytest.mark.parametrize("one, recipe", IMAGENET, ids=ids(IMAGENET))
-def test_batch_size_image_size_and_steps_are_on_the_command_line(one, recipe):
+def test_what_is_asked_for_is_on_the_command_line_and_images_that_would_shrink_to_nothing_are_refused(one, recipe):
     for case in cases_of(one, recipe):
         sized = replace(case, options=(("image_size", "160"),))
 
@@ -110,6 +102,9 @@ def test_batch_size_image_size_and_steps_are_on_the_command_line(one, recipe):
         assert words[words.index("--batch-size") + 1] == "96"
         assert words[words.index("--image-size") + 1] == "160"
         assert words[words.index("--steps") + 1] == "38"
+
+    refusal = recipe.refusal(case_of(one, recipe, options=(("image_size", "16"),)))
+    assert "image_size 16 is too small" in refusal
 
 
 @pytest.mark.parametrize("one, recipe", REFERENCE, ids=ids(REFERENCE))
@@ -123,7 +118,7 @@ def test_a_reference_workload_is_there_and_is_valid_python(one, recipe):
 
 
 @pytest.mark.parametrize("one, recipe", BERT, ids=ids(BERT))
-def test_bert_is_told_its_size_and_the_length_of_a_sequence(one, recipe):
+def test_bert_is_told_its_size_and_the_length_of_a_sequence_that_has_its_positions(one, recipe):
     for case in cases_of(one, recipe):
         asked = recipe.meant((("image_size", "64"), ("sequence_length", "256")))
 
@@ -134,6 +129,9 @@ def test_bert_is_told_its_size_and_the_length_of_a_sequence(one, recipe):
         assert words[words.index("--sequence-length") + 1] == "256"
         assert words[words.index("--batch-size") + 1] == "96"
         assert words[words.index("--steps") + 1] == "38"
+
+    refusal = recipe.refusal(case_of(one, recipe, options=(("sequence_length", "513"),)))
+    assert "outside BERT's 8 to 512 positions" in refusal
 
 
 @pytest.mark.parametrize("one, recipe", SIZED, ids=ids(SIZED))
@@ -176,13 +174,6 @@ def test_a_head_that_is_split_is_another_layout_and_has_no_amp():
     assert "no AMP" in split.refusal(case_of(pytorch, split, precision="amp"))
 
 
-@pytest.mark.parametrize("one, recipe", BERT, ids=ids(BERT))
-def test_sequences_longer_than_bert_has_positions_are_refused(one, recipe):
-    refusal = recipe.refusal(case_of(one, recipe, options=(("sequence_length", "513"),)))
-
-    assert "outside BERT's 8 to 512 positions" in refusal
-
-
 @pytest.mark.parametrize("one, recipe", CIFAR10, ids=ids(CIFAR10))
 @pytest.mark.parametrize("size", ["64", "224"])
 def test_cifar10_has_one_size_of_images(one, recipe, size):
@@ -191,13 +182,6 @@ def test_cifar10_has_one_size_of_images(one, recipe, size):
 
     assert recipe.refusal(small) is None
     assert recipe.refusal(large)
-
-
-@pytest.mark.parametrize("one, recipe", IMAGENET, ids=ids(IMAGENET))
-def test_images_that_the_network_would_shrink_to_nothing_are_refused(one, recipe):
-    refusal = recipe.refusal(case_of(one, recipe, options=(("image_size", "16"),)))
-
-    assert "image_size 16 is too small" in refusal
 
 
 @pytest.mark.parametrize("name", ["reference-resnet50", "reference-mobilenetv2-cifar10"])
@@ -253,17 +237,13 @@ def test_the_command_lines_are_those_of_the_golden_file(one, recipe):
 # Finding adapters
 
 
-def test_an_unknown_framework_is_answered_with_the_known_ones_and_the_nearest():
+def test_an_unknown_framework_or_a_module_without_an_adapter_is_answered_with_where_to_look(tmp_path):
     with pytest.raises(EvalsuiteError) as error:
         registry.choose_adapters(["pytorhc"], ADAPTERS)
-
     assert "tensorflow" in str(error.value)
     assert "Did you mean pytorch?" in str(error.value)
 
-
-def test_a_module_without_an_adapter_is_named_with_where_to_look(tmp_path):
     (tmp_path / "empty.py").write_text("x = 1\n")
-
     with pytest.raises(EvalsuiteError, match=r"empty\.py: the module has no ADAPTER.*adding-a-framework"):
         registry.discover([tmp_path])
 

@@ -30,7 +30,7 @@ def parsed(*words):
     return sample._order(parser.parse_args(words))
 
 
-def test_placeholders_are_filled_in_the_command_and_in_its_environment():
+def test_placeholders_are_filled_in_the_command_and_in_its_environment_and_other_braces_stay():
     words = ("{node_rank}/{nodes}", "{processes_per_node}", "tcp://{master_addr}:{master_port}", "-t{threads}")
 
     argv, variables = agent_order.command(
@@ -40,10 +40,7 @@ def test_placeholders_are_filled_in_the_command_and_in_its_environment():
     assert argv == ["1/2", "4", "tcp://10.0.0.1:29500", "-t3"]
     assert variables["CLUSTER"] == "10.0.0.1:1"
 
-
-def test_other_braces_stay_as_they_are():
     argv, _ = agent_order.command(order('{"task": {"index": {node_rank}}}', "{unknown}"), PLACE, None, {})
-
     assert argv == ['{"task": {"index": 1}}', "{unknown}"]
 
 
@@ -88,20 +85,14 @@ def test_the_usable_cores_are_shared_out_among_the_devices(monkeypatch, cpus, de
     assert agent_order.threads(order("x", threads=None, devices_per_node=devices)) == threads
 
 
-def test_everything_behind_the_dashes_belongs_to_the_command():
+def test_everything_behind_the_dashes_belongs_to_the_command_and_they_may_be_left_out():
     found = parsed("-o", "out", "--quiet", "--", "python", "-o", "x", "--", "--hz", "9")
-
     assert found.argv == ("python", "-o", "x", "--", "--hz", "9")
     assert (found.folder, found.hz, found.echo) == (Path("out"), 2.0, False)
 
-
-def test_the_dashes_may_be_left_out():
     assert parsed("-o", "out", "sleep", "3").argv == ("sleep", "3")
 
-
-def test_several_processes_use_as_many_devices():
     found = parsed("--processes", "4", "--", "x")
-
     assert (found.processes, found.devices_per_node) == (4, 4)
 
 

@@ -118,14 +118,6 @@ def test_the_same_items_by_whatever_loader_are_one_ranking_and_those_of_another_
     assert (apart.summary.case.framework, apart.why) == ("tensorflow", ("facts.data_source",))
 
 
-def test_synthetic_data_that_were_asked_for_are_a_question_of_their_own():
-    cases = [case("oneflow", options=(("data", value),)) for value in ("synthetic", "ofrecord", "imagenet")]
-
-    found = answers.answers([], [*cases, case("mxnet")])
-
-    assert [one.setting.options for one in found] == [(("data", "synthetic"),), ()]
-
-
 def test_every_framework_of_the_model_is_ranked_or_has_its_reason():
     planned = [case(name) for name in ("pytorch", "tensorflow", "caffe")]
     skips = [
@@ -149,11 +141,14 @@ def test_every_framework_of_the_model_is_ranked_or_has_its_reason():
     assert {one.framework: one.why for one in found[160].missing}["pytorch"] == "elsewhere"
 
 
-def test_a_question_without_any_value_is_answered_by_its_reasons():
+def test_a_question_without_a_value_is_answered_by_its_reasons_and_synthetic_data_are_one_of_their_own():
     found = only([], [case("pytorch")])
-
     assert (found.said, found.ranked, found.lead, found.deciding) == ("none", (), None, None)
     assert [one.why for one in found.missing] == ["not_run"]
+
+    cases = [case("oneflow", options=(("data", value),)) for value in ("synthetic", "ofrecord", "imagenet")]
+    found = answers.answers([], [*cases, case("mxnet")])
+    assert [one.setting.options for one in found] == [(("data", "synthetic"),), ()]
 
 
 def test_compilers_batches_options_and_scales_are_questions_of_their_own():
@@ -172,13 +167,20 @@ def test_compilers_batches_options_and_scales_are_questions_of_their_own():
     assert [one.devices for one in found if one.setting == found[0].setting] == [8, 32]
 
 
-def test_the_headline_is_the_largest_of_the_scales_that_most_frameworks_share():
+def test_the_headline_is_the_largest_of_the_scales_that_most_share_and_the_most_efficient_is_no_base():
     rows = [summary(name, 100.0, scale=(1, 8)) for name in ("mxnet", "oneflow", "pytorch")]
     rows += [summary(name, 300.0) for name in ("mxnet", "oneflow", "pytorch")]
     rows += [summary(name, 600.0, scale=(8, 8)) for name in ("mxnet", "oneflow")]
 
     assert answers.headline(answers.answers(rows)).devices == 32
     assert answers.headline(answers.answers([], [case("pytorch")])) is None
+
+    rows = synthetic.thorough().summaries
+    found = {one.devices: one for one in answers.answers(rows)}
+
+    assert answers.most_efficient(found[1]) is None
+    best = max(one.efficiency.value for one in rows if one.case.total_devices == 2)
+    assert answers.most_efficient(found[2]).efficiency.value == best
 
 
 def test_an_order_that_no_two_runs_contradict_is_known_as_such_and_other_neighbours_have_another_sign():
@@ -191,12 +193,3 @@ def test_an_order_that_no_two_runs_contradict_is_known_as_such_and_other_neighbo
     said = answers_section.sentence(one, SPOKEN).plain("en").replace("\u00a0", " ")
     assert "MXNet 99.50 ≈ OneFlow 99.00 > PyTorch 79.60" in said
     assert answers_section.sentence(alike, SPOKEN).plain("en").startswith("No order yet")
-
-
-def test_the_most_efficient_is_no_base():
-    rows = synthetic.thorough().summaries
-    found = {one.devices: one for one in answers.answers(rows)}
-
-    assert answers.most_efficient(found[1]) is None
-    best = max(one.efficiency.value for one in rows if one.case.total_devices == 2)
-    assert answers.most_efficient(found[2]).efficiency.value == best

@@ -107,21 +107,13 @@ def test_a_command_that_gives_no_command_is_refused(gives, tmp_path):
         recipe.command(CASE)
 
 
-def test_the_adapters_and_dialects_of_the_house_keep_their_types():
+def test_what_the_house_and_an_author_may_write_is_taken_and_a_guarded_function_gives_what_it_gave(tmp_path):
     house = [*registry.discover().values(), *catalogue.known().values()]
-
     assert [found for one in house for found in decode.mistakes_of(one)] == []
 
-
-def test_what_an_author_may_write_as_a_list_is_taken(tmp_path):
     (tmp_path / "tinynet.py").write_text(adapter(more=', requirements=["tiny==1"]'))
-
     assert registry.discover([tmp_path])["tinynet"].recipe("train").requirements == ["tiny==1"]
 
-
-def test_a_guarded_function_gives_what_it_gave():
     recipe = toynet().recipes[0]
-
     guarded = author_modules.guard(recipe.command, "here", "Command(…)", Command)
-
     assert guarded(CASE) == recipe.command(CASE)

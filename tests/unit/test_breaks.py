@@ -27,7 +27,7 @@ def ladder(*rates, spread=0.01, framework="pytorch", repeats=5):
     ]
 
 
-def test_the_first_step_below_the_threshold_is_found_and_not_the_deepest():
+def test_the_first_step_below_the_threshold_is_found_by_each_doubling_and_the_deepest_series_comes_first():
     found = breaks(with_scaling(ladder(100, 780, 1100, 1300)), 0.8)
 
     (one,) = found.found
@@ -35,10 +35,14 @@ def test_the_first_step_below_the_threshold_is_found_and_not_the_deepest():
     assert one.step == pytest.approx(1100 / 780 / 2)
     assert found.series == 1
 
-
-def test_a_step_over_several_doublings_is_brought_to_one():
     # 64 % of 8 devices are 86 % a doubling: above the threshold, though 64 % is below it
     assert breaks(with_scaling(ladder(100, 512, 1024, 2048)), 0.8).found == ()
+
+    assert breaks(with_scaling(ladder(100, 300)), 0.8).series == 0
+    assert breaks(with_scaling(ladder(100, 800, 1600, 3200)), 0.8).found == ()
+
+    found = breaks(with_scaling([*ladder(100, 780, 1200, 2000), *ladder(90, 700, 900, 1700, framework="mxnet")]), 0.8)
+    assert [one.after.case.framework for one in found.found] == ["mxnet", "pytorch"]
 
 
 def test_a_break_is_certain_only_where_no_two_runs_say_otherwise():
@@ -47,11 +51,6 @@ def test_a_break_is_certain_only_where_no_two_runs_say_otherwise():
     once = breaks(with_scaling(ladder(100, 800, 1000, 1900, repeats=1)), 0.8).found
 
     assert [one.certain for one in (*close, *clear, *once)] == [False, True, False]
-
-
-def test_two_scales_are_too_few_and_efficiency_without_fault_is_no_break():
-    assert breaks(with_scaling(ladder(100, 300)), 0.8).series == 0
-    assert breaks(with_scaling(ladder(100, 800, 1600, 3200)), 0.8).found == ()
 
 
 def test_what_is_recorded_to_differ_is_listed_and_nothing_is_made_up():
@@ -117,9 +116,3 @@ def test_what_was_not_recorded_before_is_absent_and_not_zero():
     (one,) = breaks(with_scaling((base, small, large, largest)), 0.8).found
 
     assert [(change.key, change.before) for change in one.changes] == [("nodes", 1), ("communication", None)]
-
-
-def test_the_deepest_break_comes_first():
-    found = breaks(with_scaling([*ladder(100, 780, 1200, 2000), *ladder(90, 700, 900, 1700, framework="mxnet")]), 0.8)
-
-    assert [one.after.case.framework for one in found.found] == ["mxnet", "pytorch"]

@@ -8,23 +8,15 @@ def value(*marks, n=5):
     return Cell(state="value", number=numbers.throughput(100.0), n=n, marks=marks)
 
 
-def test_a_mark_of_every_value_leaves_the_cells_and_one_of_some_stays():
+def test_what_all_cells_have_alike_leaves_them_and_what_differs_stays():
     cells = [value("partial", "flagged"), value("partial"), Cell(state="oom")]
-
     said = of_all(cells)
-
     assert said == OfAll(marks=("partial",), n=5)
     assert [bare(cell, said).marks for cell in cells] == [("flagged",), (), ()]
 
-
-def test_counts_that_differ_stay_in_their_cells():
     cells = [value(n=3), value(n=5)]
-
     said = of_all(cells)
-
     assert said.n is None
     assert [bare(cell, said).n for cell in cells] == [3, 5]
 
-
-def test_a_lone_value_keeps_its_marks():
     assert of_all([value("partial"), Cell(state="failed")]) == OfAll()

@@ -144,13 +144,20 @@ def test_compare_reports_says_what_became_slower_with_both_versions_in_the_langu
     assert both.index("变慢 1 个") < both.index("1 slower, 0 faster")
 
 
-def test_compare_reports_prints_json(say):
+def test_json_has_each_change_with_its_reasons_in_the_languages_asked_for(say, tmp_path):
     found = json.loads(say("--json"))
 
     assert found["slower"] == 1
     assert found["changes"][0]["outcome"] == "slower"
     assert found["changes"][0]["after"]["framework_versions"] == ["2.1"]
     assert found["expected_by_chance"] == pytest.approx(0.05)
+
+    few, more = reports.summary(reports.STEADY[:2]), reports.summary(reports.SLOWER, day=2)
+    folders = [reports.written(tmp_path / f"r{n}", reports.evaluation(of)) for n, of in enumerate((few, more))]
+
+    (change,) = json.loads(say("--json", "--lang", "zh,en", of=map(str, folders)))["changes"]
+    assert change["reasons"]["en"] == "2 valid repeats; 5 are needed to call a difference significant"
+    assert change["reason"] == change["reasons"]["zh"] != change["reasons"]["en"]
 
 
 def test_a_regression_is_exit_code_5_only_where_that_was_asked_for_and_an_unknown_language_is_refused(two, capsys):
@@ -159,15 +166,6 @@ def test_a_regression_is_exit_code_5_only_where_that_was_asked_for_and_an_unknow
     assert cli.main(["compare-reports", *reversed(two), "--fail-on-regression"]) == Exit.DONE
     assert cli.main(["compare-reports", *two, "--lang", "fr"]) == Exit.USAGE
     assert "expected zh, en or zh,en" in capsys.readouterr().err
-
-
-def test_the_reasons_in_json_are_in_the_languages_asked_for(tmp_path, say):
-    few, more = reports.summary(reports.STEADY[:2]), reports.summary(reports.SLOWER, day=2)
-    folders = [reports.written(tmp_path / f"r{n}", reports.evaluation(of)) for n, of in enumerate((few, more))]
-
-    (change,) = json.loads(say("--json", "--lang", "zh,en", of=map(str, folders)))["changes"]
-    assert change["reasons"]["en"] == "2 valid repeats; 5 are needed to call a difference significant"
-    assert change["reason"] == change["reasons"]["zh"] != change["reasons"]["en"]
 
 
 @pytest.fixture
@@ -224,7 +222,7 @@ def test_reports_without_a_case_in_common_say_so_first_and_each_reason_once(tmp_
     assert "10 cases" in said and "--json lists the cases" in said
 
 
-def test_what_the_nearest_case_has_different_is_said_in_words_of_the_language(tmp_path, say):
+def test_two_scripts_and_what_the_nearest_case_has_different_are_told_apart_in_words_of_the_language(tmp_path, say):
     one = synthetic.case(protocol=synthetic.FULL, options=(("image_size", "64"),))
     other = replace(one, protocol=Protocol(measured_steps=200), options=(("image_size", "224"),))
     folders = made(tmp_path / "one", one), made(tmp_path / "other", other, day=2)
@@ -232,10 +230,7 @@ def test_what_the_nearest_case_has_different_is_said_in_words_of_the_language(tm
     assert "测量方案20+200/20+100、图像边长224/64" in "".join(say("--lang", "zh", of=folders).split())
     assert "image size 224 / 64" in " ".join(say(of=folders).split())
 
-
-def test_two_scripts_of_ours_for_one_model_are_told_apart(tmp_path, say):
     one = synthetic.case(protocol=synthetic.FULL)
     folder = made(tmp_path / "ours", one, replace(one, recipe="reference-other"))
-
     said = say(of=(folder, made(tmp_path / "other", replace(one, framework="mxnet"), day=2)))
     assert "reference-other" in said and one.recipe in said

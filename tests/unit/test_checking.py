@@ -56,7 +56,7 @@ def missing_after(file, before: str, after: str, capsys) -> list[str]:
     return [lack["what"] for lack in found["missing"]]
 
 
-def test_an_adapter_without_fault_is_shown_with_its_commands_and_its_log(file, capsys):
+def test_an_adapter_without_fault_is_shown_readably_with_its_commands_and_its_log(file, capsys):
     code, found = checked(capsys, "adapters", "--check", str(file.parent))
 
     assert (code, found["name"], found["missing"]) == (Exit.DONE, "tinynet/train", [])
@@ -64,6 +64,11 @@ def test_an_adapter_without_fault_is_shown_with_its_commands_and_its_log(file, c
     assert found["commands"][0]["argv"] == ["{python}", "/opt/tiny/train.py", "32", "1", "120"]
     assert (found["read"]["log"], found["read"]["status"]) == (str(file.parent / "tinynet.log"), "ok")
     assert found["read"]["items_per_s"] is None  # batch and devices are the run's to say
+
+    assert main(["adapters", "--check", str(file)]) == Exit.DONE
+    said = capsys.readouterr().out
+    assert "tinynet/train: nothing is missing." in said
+    assert "gpu 2x2 amp+XLA" in said
 
 
 @pytest.mark.parametrize(
@@ -134,24 +139,12 @@ def test_a_log_in_which_nothing_is_found_is_no_log(file, tmp_path, capsys):
     assert "dialects --explain" in found["missing"][0]["advice"]
 
 
-def test_the_check_is_readable(file, capsys):
-    assert main(["adapters", "--check", str(file)]) == Exit.DONE
-
-    said = capsys.readouterr().out
-    assert "tinynet/train: nothing is missing." in said
-    assert "gpu 2x2 amp+XLA" in said
-
-
 @pytest.mark.parametrize("command", ["adapters", "dialects"])
-def test_what_cannot_be_loaded_is_wrong_usage(command, tmp_path, capsys):
+def test_what_cannot_be_loaded_or_a_log_without_a_check_is_wrong_usage(command, tmp_path, capsys):
     (tmp_path / "broken.py").write_text("1 / 0\n")
-
     assert main([command, "--check", str(tmp_path)]) == Exit.USAGE
     assert "broken.py, line 1: ZeroDivisionError" in capsys.readouterr().err
 
-
-@pytest.mark.parametrize("command", ["adapters", "dialects"])
-def test_a_log_without_a_check_is_wrong_usage(command, capsys):
     assert main([command, "--log", "x.log"]) == Exit.USAGE
 
 
@@ -211,10 +204,13 @@ HOUSE = {
 }
 
 
-def test_the_adapters_of_the_house_pass_the_check():
+def test_the_adapters_of_the_house_pass_the_check_and_a_users_under_a_name_of_ours_is_unchecked(tmp_path, capsys):
     found = checking.check_adapters(registry.discover(), paths.ADAPTERS, catalogue.known(), None)
-
     assert {(one.name, lack.what) for one in found for lack in one.missing} == HOUSE
+
+    shutil.copy(paths.ADAPTERS / "pytorch_official.py", tmp_path / "pytorch.py")
+    main(["adapters", "--adapters", str(tmp_path), "--frameworks", "pytorch", "--json"])
+    assert {one["verification"]["level"] for one in json.loads(capsys.readouterr().out)} == {"unchecked"}
 
 
 def test_the_list_of_adapters_says_where_a_recipe_comes_from(capsys):
@@ -227,11 +223,3 @@ def test_the_list_of_adapters_says_where_a_recipe_comes_from(capsys):
     assert official["scripts"] == ["imagenet/main.py"]
     assert official["verification"]["level"] in ("ran here", "arguments checked")
     assert ours["scripts"] == ["pytorch_resnet50.py"] and ours["licence"] is None
-
-
-def test_an_adapter_of_the_users_under_a_name_of_ours_has_not_been_checked(tmp_path, capsys):
-    shutil.copy(paths.ADAPTERS / "pytorch_official.py", tmp_path / "pytorch.py")
-
-    main(["adapters", "--adapters", str(tmp_path), "--frameworks", "pytorch", "--json"])
-
-    assert {one["verification"]["level"] for one in json.loads(capsys.readouterr().out)} == {"unchecked"}

@@ -153,12 +153,14 @@ def test_objects_that_do_not_add_up_to_the_commit_are_seen(which, mirror, reposi
         assert not checkouts.state(repository).clean
 
 
-def test_another_commit_in_the_place_of_the_pinned_one_is_seen(got, mirror, repository):
+def test_another_commit_in_the_place_of_the_pinned_one_is_seen_and_refused(got, mirror, repository):
     git(got, "replace", repository.commit, git(mirror, "rev-parse", "HEAD"))
     git(got, "checkout", "--quiet", "--force", repository.commit)
-
     assert (got / "train" / "train.py").read_text() == "print('second')\n"
     assert not checkouts.state(repository).clean
+
+    git(got, "checkout", "--quiet", git(mirror, "rev-parse", "HEAD"))
+    assert f"the recipe is for {repository.commit[:10]}" in checkouts.refusal(RECIPE, {"toynet": repository})
 
 
 def test_what_importing_leaves_behind_is_no_change_and_is_not_run(got, repository):
@@ -229,12 +231,6 @@ def test_a_pin_that_names_a_tag_or_a_tree_gives_no_checkout(mirror, repository):
         with pytest.raises(CannotFetch):
             checkouts.get(pin, mirror=str(mirror.parent))
         assert not pin.folder.exists()
-
-
-def test_a_checkout_of_another_commit_is_refused(got, mirror, repository):
-    git(got, "checkout", "--quiet", git(mirror, "rev-parse", "HEAD"))
-
-    assert f"the recipe is for {repository.commit[:10]}" in checkouts.refusal(RECIPE, {"toynet": repository})
 
 
 @pytest.fixture

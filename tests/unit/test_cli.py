@@ -69,14 +69,11 @@ def test_a_python_without_the_libraries_is_told_which_one_to_use(words):
     assert done.stderr.count("\n") == 1 and "make setup" in done.stderr and ".venv/bin/python" in done.stderr
 
 
-def test_an_unknown_command_is_wrong_usage():
+def test_an_unknown_command_is_wrong_usage_and_none_shows_the_list(capsys):
     with pytest.raises(SystemExit) as end:
         cli.main(["comprae"])
-
     assert end.value.code == Exit.USAGE
 
-
-def test_no_command_shows_the_list(capsys):
     assert cli.main([]) == Exit.USAGE
     assert "compare" in capsys.readouterr().out
 

@@ -77,19 +77,14 @@ def test_what_was_read_comes_back_and_the_lines_are_gone(tmp_path):
     assert [file.name for file in tmp_path.iterdir()] == ["samples.n.columns"]
 
 
-def test_a_device_that_comes_late_or_is_lost_has_no_value_before_or_after(tmp_path):
+def test_a_device_that_comes_late_or_is_lost_has_no_value_and_a_long_run_several_blocks(tmp_path, monkeypatch):
     late, lost = GpuReading(index=7, power_w=70.0), GpuReading(index=0, power_w=300.0)
     readings = (Sample(at_s=0.0, gpus=(lost,)), Sample(at_s=0.5, gpus=(lost, late)), Sample(at_s=1.0, gpus=(late,)))
-
     assert runfolders.readings(written(tmp_path, readings).samples("n")) == readings
 
-
-def test_a_long_run_is_kept_in_several_blocks(tmp_path, monkeypatch):
     monkeypatch.setattr(columns, "BLOCK", 3)
     readings = tuple(Sample(at_s=place / 2, memory_used_bytes=1024 * place**3, gpus=()) for place in range(10))
-
     found = written(tmp_path, readings).samples("n")
-
     assert runfolders.readings(found) == readings
 
 
@@ -107,19 +102,10 @@ def test_arrays_hold_what_the_lists_hold(tmp_path, monkeypatch, block):
         assert dict(zip(found.of, lists, strict=True)) == rows
 
 
-def test_an_agent_that_was_killed_leaves_lines_that_are_read(tmp_path):
-    folder = RunFolder(tmp_path)
-    folder.samples_path("n").write_text(json.dumps(HEADER.to_json()) + '\n{"at_s": 0.5}\n{"at_s": 1.0, "cpu_pe')
-
-    assert folder.samples("n").tables == {"at_s": {"": [0.5]}}
-
-
 def test_a_file_without_a_header_stays_as_it_is(tmp_path):
     folder = RunFolder(tmp_path)
     folder.samples_path("n").write_text('{"header": tr')
-
     folder.pack_samples("n")
-
     assert [file.name for file in tmp_path.iterdir()] == ["samples.n.jsonl"]
 
 
@@ -146,10 +132,16 @@ def test_a_line_that_is_no_reading_is_said_with_its_quantity_and_stays(tmp_path,
     assert [file] == list(tmp_path.iterdir())
 
 
-def test_of_two_devices_with_one_number_the_first_counts():
+def test_of_two_devices_with_one_number_the_first_counts_and_each_quantity_has_a_resolution():
     line = {"at_s": 0.0, "gpus": [{"index": 1, "power_w": 5.0}, {"index": 1, "power_w": 7.0}]}
-
     assert samples.reading(line, "file:1")["gpus.power_w", "1"] == 5.0
+
+    gpu = GpuReading(**{each.name: 1.0 for each in fields(GpuReading)})
+    everything = whole(0.0, cpu_percent_per_core=(1.0,), gpus=(gpu,))
+    assert runfolders.sampled(HEADER, [everything]).tables.keys() == samples.SCALES.keys()
+
+    found = core_reading([0.0, 50.0, 90.0, 91.0, 100.0])
+    assert found == CoreReading(least_percent=0.0, mean_percent=66.2, most_percent=100.0, above_90_percent=2)
 
 
 numbers = st.one_of(st.none(), st.floats(-1e12, 1e12), st.integers(-(10**18), 10**18))
@@ -175,13 +167,6 @@ def test_any_value_comes_back_within_half_a_resolution(tmp_path_factory, values)
                 half = 0.500001 / samples.SCALES[name] + 1e-15 * abs(before or 0)
                 assert (after is None) == (before is None)
                 assert after is None or after == pytest.approx(before, rel=0, abs=half)
-
-
-def test_each_quantity_that_can_be_read_has_a_resolution():
-    gpu = GpuReading(**{each.name: 1.0 for each in fields(GpuReading)})
-    everything = whole(0.0, cpu_percent_per_core=(1.0,), gpus=(gpu,))
-
-    assert runfolders.sampled(HEADER, [everything]).tables.keys() == samples.SCALES.keys()
 
 
 def test_any_cut_is_said_with_the_file(tmp_path):
@@ -211,21 +196,18 @@ def test_any_changed_byte_is_said_or_changes_nothing(tmp_path):
             assert found == readings
 
 
-def test_a_file_that_would_swell_is_refused_before_it_does(tmp_path, monkeypatch):
-    monkeypatch.setattr(columns, "MOST_BYTES", 100)
-    written(tmp_path, [whole(0.0), whole(0.5)])
-
-    with pytest.raises(EvalsuiteError, match="it is cut off, or holds more than it should"):
-        RunFolder(tmp_path).samples("n")
-
-
-def test_a_quantity_of_another_length_than_its_block_is_refused(tmp_path):
+def test_a_file_that_would_swell_or_a_quantity_of_another_length_is_refused(tmp_path, monkeypatch):
     lines = [HEADER.to_json(), {"readings": 2, "quantities": {"at_s": 1}}, {"": [0]}]
     content = "".join(json.dumps(line) + "\n" for line in lines).encode()
     RunFolder(tmp_path).packed_samples_path("n").write_bytes(gzip.compress(content))
 
     with pytest.raises(EvalsuiteError, match="at_s has another number of readings than its block"):
         _ = RunFolder(tmp_path).samples("n").span_s
+
+    monkeypatch.setattr(columns, "MOST_BYTES", 100)
+    written(tmp_path, [whole(0.0), whole(0.5)])
+    with pytest.raises(EvalsuiteError, match="it is cut off, or holds more than it should"):
+        RunFolder(tmp_path).samples("n")
 
 
 def test_the_hash_of_the_packed_file_is_in_the_outcome(tmp_path):
@@ -235,20 +217,6 @@ def test_the_hash_of_the_packed_file_is_in_the_outcome(tmp_path):
     assert list(folder.outcome().sha256) == ["samples.n.columns"]
     folder.packed_samples_path("n").write_bytes(b"another")
     assert folder.changed(folder.outcome()) == ("samples.n.columns",)
-
-
-def test_cores_are_told_in_short():
-    found = core_reading([0.0, 50.0, 90.0, 91.0, 100.0])
-
-    assert found == CoreReading(least_percent=0.0, mean_percent=66.2, most_percent=100.0, above_90_percent=2)
-
-
-def test_the_lines_are_read_as_they_are_written(tmp_path):
-    (file := tmp_path / "lines").write_text(
-        json.dumps(HEADER.to_json()) + "\n" + json.dumps(whole(0.5).to_json()) + "\n"
-    )
-
-    assert runfolders.readings(samples.read(file)) == (whole(0.5),)
 
 
 def test_the_samples_of_a_run_are_printed_as_a_table(tmp_path, capsys):

@@ -68,11 +68,21 @@ def test_apptainer_gets_the_values_that_are_known_on_the_node(tmp_path):
     assert "/data sets:/data sets:ro" in said
 
 
-def test_an_image_file_of_apptainer_is_taken_as_it_is():
+def test_a_runtime_takes_image_user_and_node_as_they_are_given():
     wrapped = RUNTIMES["apptainer"].wrap(replace(WISH, image="/images/pytorch.sif"), COMMAND)
-
     assert "/images/pytorch.sif" in wrapped
     assert not any(token.startswith("docker://") for token in wrapped)
+
+    def prefix(user):
+        return RUNTIMES["podman"].wrap(replace(WISH, user=user), COMMAND)
+
+    assert "keep-id" in prefix("1000:1000")
+    assert "keep-id" not in prefix("0:0")
+    assert "memlock=-1" not in prefix("1000:1000")  # a user may not raise it, and podman stops
+
+    runtime = RUNTIMES["pyxis"]
+    assert any("{host}" in word for word in runtime.wrap(WISH, COMMAND))
+    assert not any("{host}" in word for word in runtime.alone(runtime.wrap(WISH, COMMAND)))
 
 
 @pytest.fixture
@@ -97,15 +107,6 @@ def test_digest_and_versions_are_what_the_runtime_tells(stand_in):
     assert images.packages(box, "lab/net:1") == {"torch": "2.3.0"}
     stand_in("podman", "exit 125")
     assert images.packages(box, "lab/net:2") == {}
-
-
-def test_podman_keeps_the_user_s_number_where_it_is_not_root_who_starts_it():
-    def prefix(user):
-        return RUNTIMES["podman"].wrap(replace(WISH, user=user), COMMAND)
-
-    assert "keep-id" in prefix("1000:1000")
-    assert "keep-id" not in prefix("0:0")
-    assert "memlock=-1" not in prefix("1000:1000")  # a user may not raise it, and podman stops
 
 
 def test_only_data_that_a_script_reads_is_mounted(monkeypatch, tmp_path):
@@ -154,13 +155,6 @@ def test_a_word_that_names_no_image_and_an_unknown_runtime_are_refused(word, sai
         with_images({"toynet": toynet()}, [word])
     with pytest.raises(EvalsuiteError, match="Did you mean docker"):
         containers.runtime("doker")
-
-
-def test_a_step_of_its_own_is_not_bound_to_a_node_that_nobody_named():
-    runtime = RUNTIMES["pyxis"]
-
-    assert any("{host}" in word for word in runtime.wrap(WISH, COMMAND))
-    assert not any("{host}" in word for word in runtime.alone(runtime.wrap(WISH, COMMAND)))
 
 
 @pytest.mark.parametrize(

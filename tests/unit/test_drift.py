@@ -17,8 +17,10 @@ def measured(round_, probe_s, campaign="one", scale=(1, 1)):
     return Measurement(run=run, status="ok", campaign=campaign, round=round_, probe_s=probe_s)
 
 
-def test_a_steady_machine_has_nothing_to_say():
+def test_a_steady_machine_another_campaign_and_runs_without_a_probe_say_nothing():
     assert list(drift.findings([measured(0, 0.300), measured(1, 0.310), measured(2, 0.304)])) == []
+    assert list(drift.findings([measured(0, 0.30), measured(0, 0.60, campaign="other")])) == []
+    assert list(drift.findings([measured(0, None), measured(1, 0.3), measured(2, None, campaign=None)])) == []
 
 
 def test_a_machine_that_slows_down_is_told_with_its_size():
@@ -27,14 +29,6 @@ def test_a_machine_that_slows_down_is_told_with_its_size():
     assert isinstance(found, MachineDrifts)
     assert (found.least_s, found.most_s, found.blocks) == (0.30, 0.36, 3)
     assert found.change == pytest.approx(0.2)
-
-
-def test_two_campaigns_are_not_one_machine_that_drifts():
-    assert list(drift.findings([measured(0, 0.30), measured(0, 0.60, campaign="other")])) == []
-
-
-def test_runs_without_a_probe_say_nothing():
-    assert list(drift.findings([measured(0, None), measured(1, 0.3), measured(2, None, campaign=None)])) == []
 
 
 def test_the_probe_takes_some_time_and_not_much():

@@ -26,18 +26,12 @@ def test_system_and_processor_are_named_as_the_kernel_names_them(machine):
     assert environment.cpu_model(root) == "Intel(R) Xeon(R) Gold 6148 CPU @ 2.40GHz"
 
 
-def test_only_variables_that_change_the_speed_are_recorded():
+def test_what_does_not_change_the_speed_limits_nothing_or_fails_is_absent():
     kept = {"NCCL_DEBUG": "INFO", "CUDA_VISIBLE_DEVICES": "0"}
-
     assert environment.relevant({**kept, "AWS_SECRET_ACCESS_KEY": "s", "TF_TOKEN_x": "s", "HOME": "/"}) == kept
 
-
-def test_no_limit_means_no_container():
     assert environment.container(Limits()) is None
     assert environment.container(Limits(cpus=2.0)) == ContainerLimits(cpus=2.0, memory_bytes=None)
-
-
-def test_a_program_that_is_absent_or_fails_says_nothing():
     assert environment.output("no-such-program-anywhere") is None
     assert environment.output("false") is None
 

@@ -126,17 +126,13 @@ def test_intervals_never_get_narrower_with_distance_and_hold_enough_series_and_n
         assert further.low <= nearer.low < 1 < nearer.high <= further.high
 
 
-def test_a_source_has_one_vote_however_many_series_it_prints():
+def test_a_source_has_one_vote_and_the_interval_is_widened_until_other_sources_lie_inside():
     few = {name: [1.0, 1.1] for name in "abcde"}
     once, often = (extrapolation.validation(1, ratios) for ratios in (few, {**few, "a": [1.0, 1.1] * 500}))
-
     assert (once.median_error, once.high) == (often.median_error, often.high)
 
-
-def test_the_interval_is_widened_until_sources_that_it_was_not_made_from_lie_inside():
     alike = {name: [0.9, 1 / 0.9] for name in "abcdef"}
     one_apart = {**alike, "f": [0.8, 0.8]}
-
     assert extrapolation.validation(1, alike).low == pytest.approx(0.9)
     assert extrapolation.validation(1, one_apart).low < 0.8
 
@@ -153,7 +149,7 @@ def test_few_series_few_sources_and_one_far_apart_validate_nothing(ratios):
     assert extrapolation.validation(1, ratios) is None
 
 
-def test_the_file_is_what_the_tool_writes_from_the_published_series(monkeypatch):
+def test_file_and_method_have_the_errors_that_the_published_series_give(monkeypatch):
     monkeypatch.syspath_prepend(str(TOOLS))
     sys.modules.pop("validate_extrapolation", None)
     import validate_extrapolation
@@ -162,8 +158,6 @@ def test_the_file_is_what_the_tool_writes_from_the_published_series(monkeypatch)
 
     assert found == extrapolation.VALIDATION.read_text(encoding="utf-8")
 
-
-def test_the_method_prints_the_errors_and_intervals_that_the_file_gives():
     said = (Path(__file__).parents[2] / "docs" / "method.md").read_text(encoding="utf-8")
 
     for one in extrapolation.validations().values():

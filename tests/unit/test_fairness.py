@@ -31,8 +31,18 @@ def keys(found):
     return [one.key for one in found]
 
 
-def test_frameworks_are_compared_where_all_else_is_equal():
+def test_every_reason_keeps_frameworks_apart_and_nothing_else_does():
     assert obstacles(summary(), summary(synthetic.case("tensorflow")), FRAMEWORKS) == ()
+
+    other = summary(replace(CASE, precision="amp", nodes=2), environment=ELSEWHERE)
+    assert keys(obstacles(summary(), other, FRAMEWORKS)) == ["nodes", "precision", "environment"]
+
+    with pytest.raises(fairness.ComparisonError, match="environment"):
+        fairness.relative(summary(), summary(environment=ELSEWHERE), FRAMEWORKS)
+
+    same, other = summary(synthetic.case("mxnet")), summary(replace(CASE, precision="amp"))
+    assert fairness.group(summary(), FRAMEWORKS) == fairness.group(same, FRAMEWORKS)
+    assert fairness.group(summary(), FRAMEWORKS) != fairness.group(other, FRAMEWORKS)
 
 
 @pytest.mark.parametrize(
@@ -46,12 +56,6 @@ def test_frameworks_are_compared_where_all_else_is_equal():
 )
 def test_what_is_not_equal_is_named_with_both_values(other, expected):
     assert obstacles(summary(), summary(other), FRAMEWORKS) == (expected,)
-
-
-def test_every_reason_is_given_not_the_first():
-    other = summary(replace(CASE, precision="amp", nodes=2), environment=ELSEWHERE)
-
-    assert keys(obstacles(summary(), other, FRAMEWORKS)) == ["nodes", "precision", "environment"]
 
 
 MANY = replace(CASE, nodes=2, devices_per_node=8, device="gpu", precision="amp")
@@ -176,18 +180,6 @@ def test_across_reports_the_machine_must_be_known_and_the_runs_others():
     assert keys(obstacles(unknown, unknown, FRAMEWORKS)) == ["facts.device_model"]
     later = summary(environment=ELSEWHERE, started_at="2027-01-01T00:00:00+08:00", log_sha256=None)
     assert obstacles(summary(), later, MACHINES) == ()
-
-
-def test_a_group_holds_what_may_be_compared_and_nothing_else():
-    same, other = summary(synthetic.case("mxnet")), summary(replace(CASE, precision="amp"))
-
-    assert fairness.group(summary(), FRAMEWORKS) == fairness.group(same, FRAMEWORKS)
-    assert fairness.group(summary(), FRAMEWORKS) != fairness.group(other, FRAMEWORKS)
-
-
-def test_an_unlike_pair_has_no_ratio_at_all():
-    with pytest.raises(fairness.ComparisonError, match="environment"):
-        fairness.relative(summary(), summary(environment=ELSEWHERE), FRAMEWORKS)
 
 
 def test_an_effect_measured_on_two_machines_is_refused_with_the_reason_in_place_of_the_ratio(tmp_path):

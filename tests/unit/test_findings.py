@@ -116,14 +116,25 @@ def test_every_rule_has_a_file_with_all_that_is_said_of_it(code):
 
 
 @pytest.mark.parametrize("rule", RULES.values(), ids=list(RULES))
-def test_every_rule_has_a_test_that_asks_for_it(rule):
+def test_every_rule_has_a_test_that_asks_for_it_and_its_chinese_holds_no_english(rule):
     """By its class, its name or its code, in another file than this."""
     numbered = {rule.code[:3]} if re.match(r"D\d\d", rule.code) else set()
     assert {rule.__name__, rule.name, rule.code, *numbered} & TESTED, f"no test asks for {rule.__name__}"
 
+    said = told.sentence(example(rule), SPOKEN).plain("zh")
+    assert set(re.findall(r"[A-Za-z]+", said)) <= LATIN, said
 
-def test_nothing_is_worded_that_is_no_rule():
+
+def test_every_rule_says_its_limits_as_they_are_chosen_and_nothing_is_worded_beyond_the_rules():
     assert {file.stem for file in words.RULES.glob("*.toml")} == set(findings.codes())
+
+    numbered = {findings.number(code) for code in findings.codes()} - {None}
+    assert numbered == {f"D{number:02d}" for number in range(1, 29)}
+    assert set(findings.UNRAISED.values()) <= set(FILES)
+
+    assert told.rule("D10", SPOKEN).plain("en") == "speed drifts by more than 5% over the window"
+    assert told.rule("D12", SPOKEN).plain("zh") == "扩展效率高于 120% 或低于 5%"
+    assert "below 80% there" in told.english(findings.ThinSamples(resources=("gpu",), coverage=0.375))
 
 
 def test_no_finding_is_made_but_of_a_rule():
@@ -156,19 +167,6 @@ def test_the_limits_of_one_code_do_not_contradict_each_other(code):
                 assert field.default == findings.limits(code)[field.name][0]
 
 
-def test_limits_are_told_as_they_are_chosen():
-    assert told.rule("D10", SPOKEN).plain("en") == "speed drifts by more than 5% over the window"
-    assert told.rule("D12", SPOKEN).plain("zh") == "扩展效率高于 120% 或低于 5%"
-    assert "below 80% there" in told.english(findings.ThinSamples(resources=("gpu",), coverage=0.375))
-
-
-@pytest.mark.parametrize("rule", RULES.values(), ids=list(RULES))
-def test_the_chinese_holds_no_english(rule):
-    said = told.sentence(example(rule), SPOKEN).plain("zh")
-
-    assert set(re.findall(r"[A-Za-z]+", said)) <= LATIN, said
-
-
 @pytest.mark.parametrize("rule", RULES.values(), ids=list(RULES))
 def test_any_finding_can_be_told(rule):
     @given(values_of(rule))
@@ -179,14 +177,7 @@ def test_any_finding_can_be_told(rule):
     told_in_both()
 
 
-def test_findings_of_one_rule_are_told_apart_by_their_values_and_not_by_their_place():
-    first, again = findings.Drift(change=0.07, where="a"), findings.Drift(change=0.07, where="b")
-
-    assert first != again
-    assert findings.order(first) < findings.order(again) < findings.order(findings.Drift(change=0.08, where="a"))
-
-
-def test_a_finding_takes_the_fields_of_its_rule_and_cannot_be_changed():
+def test_a_finding_has_the_fields_of_its_rule_tells_them_apart_and_cannot_be_changed():
     drift = findings.Drift(change=0.1, where="r0")
 
     assert repr(drift) == "Drift(where='r0', also=(), change=0.1, limit=0.05)"
@@ -199,6 +190,10 @@ def test_a_finding_takes_the_fields_of_its_rule_and_cannot_be_changed():
         drift.change = 0.2
     with pytest.raises(FrozenInstanceError):
         del drift.where
+
+    first, again = findings.Drift(change=0.07, where="a"), findings.Drift(change=0.07, where="b")
+    assert first != again
+    assert findings.order(first) < findings.order(again) < findings.order(findings.Drift(change=0.08, where="a"))
 
 
 @pytest.mark.parametrize(
@@ -235,20 +230,20 @@ def test_signed_numbers_are_printed_with_their_sign_and_zero_without():
 # the rules explained
 
 
-def test_the_rules_that_the_design_numbers_are_all_here():
-    numbered = {findings.number(code) for code in findings.codes()} - {None}
-
-    assert numbered == {f"D{number:02d}" for number in range(1, 29)}
-    assert set(findings.UNRAISED.values()) <= set(FILES)
-
-
-def test_explain_says_what_to_do_in_the_languages_asked_for(capsys):
+def test_explain_says_what_to_do_in_the_languages_asked_for_and_as_json(capsys):
     assert cli.main(["explain", "D10", "--lang", "zh,en"]) == Exit.DONE
 
     said = capsys.readouterr().out
     assert "D10: 测量窗口首尾速度漂移超过 5%" in said
     assert "D10: speed drifts by more than 5% over the window" in said
     assert "What to do     Discard more steps (--steps)" in said
+
+    assert cli.main(["explain", "D18", "--json", "--lang", "zh"]) == Exit.DONE
+
+    (found,) = json.loads(capsys.readouterr().out)
+    assert found["limits"] == {"wanted": 0.8}
+    assert [rule["name"] for rule in found["rules"]] == ["thin_samples", "impossible_samples"]
+    assert found["words"]["zh"]["says"][0] == "… 的采样只覆盖计划设备测量窗口的 …，不足 80% 不给出数值"
 
 
 @pytest.mark.parametrize("words_given", [["explain"], ["explain", "--list"]])
@@ -261,15 +256,6 @@ def test_explain_without_a_code_lists_them_all(words_given, capsys):
 def test_an_unknown_code_gets_the_nearest(asked, near, capsys):
     assert cli.main(["explain", asked]) == Exit.USAGE
     assert f"Did you mean {near}?" in capsys.readouterr().err
-
-
-def test_explain_gives_json(capsys):
-    assert cli.main(["explain", "D18", "--json", "--lang", "zh"]) == Exit.DONE
-
-    (found,) = json.loads(capsys.readouterr().out)
-    assert found["limits"] == {"wanted": 0.8}
-    assert [rule["name"] for rule in found["rules"]] == ["thin_samples", "impossible_samples"]
-    assert found["words"]["zh"]["says"][0] == "… 的采样只覆盖计划设备测量窗口的 …，不足 80% 不给出数值"
 
 
 def test_a_line_of_chinese_is_broken_by_its_width_and_never_before_a_full_stop(capsys):

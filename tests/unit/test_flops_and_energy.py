@@ -65,12 +65,17 @@ def test_the_tflops_that_dlperf_prints_follow_from_its_latencies(row):
     assert share == pytest.approx(float(row["percent_of_peak"]), abs=0.6)  # printed without decimals
 
 
-def test_with_recomputation_it_is_the_formula_of_the_megatron_paper():
+def test_operations_follow_from_layers_recomputation_and_attention():
     s, layers, h, v = 2048, 24, 2304, 51_200
-
     found = flops_and_energy.transformer_flops(tokens=s, layers=layers, hidden=h, vocabulary=v, recomputed=True)
-
     assert found == pytest.approx(96 * s * layers * h**2 * (1 + s / (6 * h) + v / (16 * layers * h)))
+
+    gpt, llama = (flops_and_energy._models()[name] for name in ("gpt2_345m", "llama3_8b"))
+
+    assert gpt.per_item(1024, "tokens/s") * 1024 == pytest.approx(gpt.per_item(1024, "sequences/s"))
+    assert gpt.per_item(1024, "images/s") is None
+    attention = 12 * 32 * 4096 * 8192
+    assert llama.per_item(8192, "tokens/s") == 6 * (8_030_261_248 - 128_256 * 4096) + attention
 
 
 def test_tflops_and_mfu_of_resnet_50_and_none_above_what_the_device_can_do():
@@ -124,15 +129,6 @@ def test_a_case_of_fp32_does_not_say_whether_an_a100_rounds_to_tf32():
     assert flops_and_energy.compute(summary(**stated)).mfu is None
     assert flops_and_energy.compute(summary(**stated, precision="tf32")).mfu is not None
     assert flops_and_energy.compute(summary(**{**stated, "device_model": V100})).peak_tflops == 15.7
-
-
-def test_tokens_and_sequences_count_the_same_operations_six_for_each_parameter_and_token_and_the_attention():
-    gpt, llama = (flops_and_energy._models()[name] for name in ("gpt2_345m", "llama3_8b"))
-
-    assert gpt.per_item(1024, "tokens/s") * 1024 == pytest.approx(gpt.per_item(1024, "sequences/s"))
-    assert gpt.per_item(1024, "images/s") is None
-    attention = 12 * 32 * 4096 * 8192
-    assert llama.per_item(8192, "tokens/s") == 6 * (8_030_261_248 - 128_256 * 4096) + attention
 
 
 def test_energy_for_an_item_is_the_power_of_a_device_over_its_throughput():

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import accepted
 import openpyxl
+import pages
 import pytest
 import reports
 import synthetic
@@ -37,8 +38,15 @@ def any_material(request, tmp_path):
     return material(synthetic.PAGES[request.param](), tmp_path)
 
 
-def test_forms_are_named_in_one_order_and_once():
+def test_forms_are_named_once_in_one_order_and_a_browser_without_a_pdf_gives_its_last_words(monkeypatch, tmp_path):
     assert forms.parse_names("zip, md,md") == ("md", "zip")
+
+    fake = tmp_path / "chromium"
+    fake.write_text("#!/bin/sh\necho no display >&2\n")
+    fake.chmod(0o755)
+
+    with pytest.raises(EvalsuiteError, match=r"wrote no PDF.*no display"):
+        pdf._print(b"<p>", str(fake))
 
 
 @pytest.mark.parametrize("text", ["docx", "", "md,docx"])
@@ -69,15 +77,6 @@ def test_a_form_that_lacks_its_program_or_library_is_refused_before_anything_is_
 
     with pytest.raises(EvalsuiteError, match=said):
         forms.parse_names(form)
-
-
-def test_a_browser_that_prints_nothing_is_an_error_with_its_last_words(monkeypatch, tmp_path):
-    fake = tmp_path / "chromium"
-    fake.write_text("#!/bin/sh\necho no display >&2\n")
-    fake.chmod(0o755)
-
-    with pytest.raises(EvalsuiteError, match=r"wrote no PDF.*no display"):
-        pdf._print(b"<p>", str(fake))
 
 
 def test_paper_gets_a_page_without_scripts(tmp_path, monkeypatch):
@@ -270,14 +269,6 @@ def test_a_sheet_of_measured_scales_reads_like_the_table_of_the_document(tmp_pat
     assert coloured["J9:N9", "cellIs"] == ["204.8"]  # 80 % of 256
 
 
-def test_a_value_that_is_not_there_keeps_its_sign_in_a_result_sheet(tmp_path):
-    made = material(synthetic.PAGES["skipped"](), tmp_path, ("en",))
-
-    [name] = [sheet.title for sheet in sheets(made) if sheet.title.startswith("ResNet-50")][:1]
-    found = results(made, name)
-    assert any(isinstance(cell, str) and cell in states.GLYPHS.values() for row in found for cell in row)
-
-
 def test_two_models_whose_names_begin_alike_have_sheets_of_their_own(tmp_path):
     long = "a_model_with_a_name_that_is_longer_than_a_sheet_may_be"
     cases = [synthetic.case(model=f"{long}_{k}", recipe=f"r{k}", protocol=synthetic.FULL) for k in range(3)]
@@ -321,10 +312,15 @@ def test_a_workbook_keeps_raw_values_leaves_absent_ones_empty_and_is_the_same_by
     assert spreadsheet.workbook(made) == spreadsheet.workbook(made)
 
 
-def test_no_cell_of_a_workbook_is_a_formula_or_a_link(tmp_path):
+def test_no_cell_of_a_workbook_is_a_formula_and_a_value_that_is_not_there_keeps_its_sign(tmp_path):
     for sheet in sheets(material(synthetic.hostile(), tmp_path)):
         for row in sheet.iter_rows():
             assert all(cell.data_type != "f" and cell.hyperlink is None for cell in row)
+
+    made = material(synthetic.PAGES["skipped"](), tmp_path, ("en",))
+    [name] = [sheet.title for sheet in sheets(made) if sheet.title.startswith("ResNet-50")][:1]
+    found = results(made, name)
+    assert any(isinstance(cell, str) and cell in states.GLYPHS.values() for row in found for cell in row)
 
 
 # bundle
@@ -346,7 +342,7 @@ def test_the_bundle_holds_the_same_numbers_as_the_files_beside_the_page(tmp_path
     assert all(said in inside["README.txt"].decode() for said in ("没有测得", "items 之和 ÷ seconds 之和"))
 
 
-def test_the_bundle_is_the_same_bytes_each_time_whatever_the_order_of_the_rows(tmp_path):
+def test_the_bundle_is_the_same_bytes_each_time_with_a_fixed_date_and_a_readable_mode(tmp_path):
     of = synthetic.quick()
     shuffled = replace(of, summaries=tuple(reversed(of.summaries)), planned=tuple(reversed(of.planned)))
 
@@ -354,10 +350,7 @@ def test_the_bundle_is_the_same_bytes_each_time_whatever_the_order_of_the_rows(t
         bundle.contents(material(shuffled, tmp_path))
     )
 
-
-def test_every_entry_of_the_bundle_has_the_fixed_date_and_a_readable_mode():
     entries = zipfile.ZipFile(io.BytesIO(bundle.zip_files({"b.txt": b"2", "a.txt": b"1"}))).infolist()
-
     assert [entry.filename for entry in entries] == ["a.txt", "b.txt"]
     assert {(entry.date_time, entry.external_attr >> 16 & 0o777) for entry in entries} == {(bundle.EARLIEST, 0o644)}
 
@@ -375,15 +368,16 @@ def test_forms_of_other_data_are_outdated_and_forms_of_the_same_data_are_not(tmp
     assert late == {"report.zh.md", "report.en.md", "report-data.zip"}
 
 
-def test_a_page_in_one_language_holds_no_sentence_of_the_other(tmp_path):
-    of = reports.evaluation(reports.summary())
+def test_a_page_in_one_language_holds_nothing_of_the_other(tmp_path):
+    zh, en = forms.write(("single",), reports.evaluation(reports.summary()), tmp_path, BOTH)
 
-    zh, en = forms.write(("single",), of, tmp_path, BOTH)
-
+    page = pages.read(en.read_text())
     assert (zh.name, en.name) == ("report.zh.html", "report.en.html")
     english, chinese = "Not applicable here.", "本次不适用的指标。"
     assert chinese in zh.read_text() and chinese not in en.read_text()
     assert english in en.read_text() and english not in zh.read_text()
+    assert page.one("html")["lang"] == "en" and not page.all(id="lang-zh")
+    assert not [one for one in page.one("main").all("span") if one["lang"] == "zh-CN"]
 
 
 @pytest.mark.parametrize(("name", "value"), [("PATH", "/nonexistent"), ("FONTCONFIG_FILE", os.devnull)])

@@ -44,17 +44,13 @@ def test_a_group_reads_every_file_of_a_finished_run_and_writes_none(tmp_path):
     assert {os.stat(path).st_gid for path in files} == {OWN}
 
 
-def test_without_a_group_nobody_else_reads_a_log(tmp_path):
+def test_without_a_group_nobody_else_reads_a_log_and_an_interrupted_run_stays_closed(tmp_path):
     folder = closed(tmp_path / "runs", None)
-
     assert {mode(path) & 0o077 for path in folder.path.rglob("log.*")} == {0}
 
-
-def test_an_interrupted_run_stays_closed(tmp_path):
     store = Store(tmp_path, OWN)
     with store.claim(Run(case=CASE, repeat=0)) as folder:
         folder.path.chmod(0o700)
-
     assert mode(folder.path) == 0o700
 
 

@@ -25,15 +25,12 @@ def server():
     found.close()
 
 
-def test_a_host_that_never_called_is_not_silent(server):
+def test_a_host_that_stops_calling_falls_silent_and_one_that_never_called_is_not(server):
     assert server.silent_s("gpu01") is None
 
-
-def test_a_host_that_stops_calling_falls_silent(server):
     assert ask_clock("127.0.0.1", server.port, 5.0, "gpu01")
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as stranger:
         stranger.sendto(b"\xff no call", ("127.0.0.1", server.port))  # does no harm
-
     assert soon(lambda: (server.silent_s("gpu01") or 0.0) > SILENT_S)
 
 

@@ -74,18 +74,17 @@ def test_every_sentence_that_commands_ask_for_is_asked_for():
     assert [key for key in plain if not re.search(f"[\"']{key}[\"']", code)] == []
 
 
-def test_a_message_is_said_in_the_language_of_the_terminal_and_other_words_stay(chinese):
+def test_a_message_is_said_in_the_language_of_the_terminal_and_markup_stays_text(chinese):
     message = Message("launch.not_on_path", purpose=Message("launch.engine_mpi"))
-
     assert i18n.worded(message) == "PATH 中没有；用途：引擎 mpi"
     assert i18n.worded("nobody wrote this") == "nobody wrote this"
     assert i18n.say("run.without", status="-", reason=message).endswith("用途：引擎 mpi")
 
-
-def test_markup_in_a_message_stays_text(chinese):
     near = Message("system.near", name="<b>&amp;</b>")
-
     assert i18n.say("run.without", status="-", reason=near).endswith("<b>&amp;</b>？")
+
+    assert i18n.columns("待装 a") == 6
+    assert i18n.padded("待装", 6) == "待装  "
 
 
 @pytest.mark.parametrize(
@@ -142,11 +141,13 @@ def test_what_a_command_prints_is_said_in_the_language_asked_for(say, tmp_path, 
     assert all(word in english for word in en)
 
 
-def test_what_publishing_did_is_said_in_the_language_asked_for(say, tmp_path):
+def test_what_publishing_did_and_json_are_said_as_asked_for(say, tmp_path):
     folder = reports.written(tmp_path / "one", reports.evaluation(reports.summary()))
-
     said = say("zh", "publish", folder, "--site", tmp_path / "site")
     assert "新增" in said and "报告：1，性能退化：0" in said
+
+    zh, en = (say(language, *PLAN, "1x1,2x1", "--runs", tmp_path, "--json") for language in ("zh", "en"))
+    assert zh == en
 
 
 @pytest.mark.parametrize(
@@ -164,18 +165,7 @@ def test_how_a_log_is_read_is_said_in_the_language_asked_for(say, tmp_path, log,
     assert not re.search(r"[a-z]+ [a-z]+ [a-z]+ [a-z]+ [a-z]+", chinese.replace("some words of that line", ""))
 
 
-def test_the_json_of_a_command_is_the_same_in_every_language(say, tmp_path):
-    zh, en = (say(language, *PLAN, "1x1,2x1", "--runs", tmp_path, "--json") for language in ("zh", "en"))
-
-    assert zh == en
-
-
-def test_a_chinese_word_takes_two_columns():
-    assert i18n.columns("待装 a") == 6
-    assert i18n.padded("待装", 6) == "待装  "
-
-
-def test_findings_of_logs_are_said_in_the_language_asked_for_and_in_english_as_json(say):
+def test_how_logs_are_read_is_chinese_to_the_last_mark_and_english_as_json(say):
     log = paths.PACKAGE.parent / "tests/logs/dllogger_pytorch.log"
 
     assert "final_disagrees：日志末尾自报" in say("zh", "parse", log)
@@ -183,10 +173,7 @@ def test_findings_of_logs_are_said_in_the_language_asked_for_and_in_english_as_j
     assert "the log's own final figure" in say("zh", "parse", log, "--json")
     assert "final_disagrees：共 1 个日志，例如" in say("zh", "parse", log, log)
 
-
-def test_what_parse_says_of_a_log_is_chinese_to_the_last_mark(say):
     log = str(next(archive.unpack(paths.DATA / "recorded.zip").glob("bluefog*-1x1/r0/log.*.txt")))
-
     assert not any(mark in say("zh", "parse", log).replace(log, "") for mark in (": ", "; ", ", ", " ("))
 
 

@@ -87,8 +87,12 @@ def test_a_line_that_is_none_is_refused_with_its_number(tmp_path, text):
         kept.attempts()
 
 
-def test_no_journal_is_an_empty_one(tmp_path):
+def test_no_journal_is_an_empty_one_and_a_seal_is_that_of_the_cases_and_repeats_in_any_order(tmp_path):
     assert (Journal(tmp_path).attempts(), Journal(tmp_path).campaigns(), Journal(tmp_path).chained) == ((), (), True)
+
+    one, other = CASE, CASE.at_scale(2, 8)
+    assert journal.seal([one, other], 5) == journal.seal([other, one], 5)
+    assert len({journal.seal([one, other], 5), journal.seal([one, other], 6), journal.seal([one], 5)}) == 3
 
 
 def test_a_campaign_comes_back_with_its_seal_whole_and_a_plan_that_was_changed_is_not(tmp_path):
@@ -102,10 +106,3 @@ def test_a_campaign_comes_back_with_its_seal_whole_and_a_plan_that_was_changed_i
     (found,) = Journal(tmp_path).campaigns()
 
     assert not found.whole
-
-
-def test_a_seal_is_that_of_the_cases_and_repeats_in_any_order():
-    one, other = CASE, CASE.at_scale(2, 8)
-
-    assert journal.seal([one, other], 5) == journal.seal([other, one], 5)
-    assert len({journal.seal([one, other], 5), journal.seal([one, other], 6), journal.seal([one], 5)}) == 3

@@ -201,17 +201,13 @@ def test_kept_problems_stand_before_the_folded_ones_with_owner_and_answer(publis
     assert not problems.one("details").one("summary").text("en").startswith("Why")
 
 
-def test_the_summary_keeps_title_and_problems_and_is_read_back(published):
+def test_the_documents_own_words_stand_in_markdown_and_in_the_summary_that_is_read_back(published):
     summary = json.loads((published[1] / "summary.json").read_text(encoding="utf-8"))
-
     jsonschema.validate(summary, json.loads((paths.DATA / "schema" / "summary.schema.json").read_text()))
     assert [problem["status"] for problem in summary["problems"]] == ["closed", "open"]
     assert finished.read(published[1]).document.title.zh == "天枢大规模分布式训练评测报告"
 
-
-def test_markdown_has_platform_expectations_and_problems(published):
     text = (published[1] / "report.en.md").read_text(encoding="utf-8")
-
     assert text.startswith("# Tianshu: &lt;b&gt;large-scale")
     for said in ("Platform two.", "Outstanding, of 4 frameworks", "Because of 24 runs.", "## Thanks", "Not tested."):
         assert said in text

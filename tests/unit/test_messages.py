@@ -71,10 +71,13 @@ def test_every_message_is_worded_in_both_languages_with_the_same_places(id):
     assert messages.places(WORDS[id]["en"]) == messages.places(WORDS[id]["zh"])
 
 
-def test_the_chinese_has_the_glossarys_terms():
+def test_the_chinese_has_the_glossarys_terms_and_no_words_lie_unused():
     faults = typography.all_faults({id: texts["zh"] for id, texts in WORDS.items()})
-
     assert [(id, fault) for id, fault in faults if "glossary" in fault or "before %" in fault] == []
+
+    shapes = [re.escape(literal(call.args[0])).replace(r"\{\}", ".+") for _, call in calls()]
+    shapes += [r"system\.(e[a-z]+|then)"]  # asked for by messages.py itself
+    assert [id for id in WORDS if not any(re.fullmatch(shape, id) for shape in shapes)] == []
 
 
 def test_every_message_of_the_code_has_words_and_gives_their_values():
@@ -91,13 +94,6 @@ def test_every_message_of_the_code_has_words_and_gives_their_values():
             )
 
     assert wrong == []
-
-
-def test_no_words_lie_unused():
-    shapes = [re.escape(literal(call.args[0])).replace(r"\{\}", ".+") for _, call in calls()]
-    shapes += [r"system\.(e[a-z]+|then)"]  # asked for by messages.py itself
-
-    assert [id for id in WORDS if not any(re.fullmatch(shape, id) for shape in shapes)] == []
 
 
 def test_users_are_told_nothing_in_english_alone():
@@ -195,12 +191,16 @@ def test_a_message_is_frozen_and_goes_to_other_processes():
     assert (again, again.id, again.values) == (message, message.id, message.values)
 
 
-def test_phrases_are_joined_and_a_message_is_changed_in_its_values_alone():
+def test_phrases_are_joined_and_a_plan_keeps_the_reason_of_a_skip_in_both_languages(tmp_path):
     first, second = Message("system.near", name="a"), "somebody else's"
-
     assert wording(messages.join(first, None, second), "zh") == "是否指 a？；somebody else's"
     assert messages.join("", None) == ""
     assert Message("system.of", name="a", what=first).map(str.upper) == "A:  Did you mean A?"
+
+    reason = Message("launch.run_signal", signal="SIGSEGV")
+    Store(tmp_path).write_plan(Planned(profile="quick", repeats=1, cases=(), skips=(Skip(case=CASE, reason=reason),)))
+    (skip,) = Store(tmp_path).plan().skips
+    assert wording(skip.reason, "zh") == wording(reason, "zh") != str(reason)
 
 
 def test_a_run_folder_keeps_why_a_run_ended_as_a_message():
@@ -212,12 +212,3 @@ def test_a_run_folder_keeps_why_a_run_ended_as_a_message():
     assert Outcome.from_json({**facts, "reason": "as an adapter says it"}, "x").reason == "as an adapter says it"
     with pytest.raises(EvalsuiteError, match="reason: got"):
         Outcome.from_json({**facts, "reason": {"id": "launch.nothing", "values": {}}}, "outcome.json")
-
-
-def test_a_plan_keeps_the_reason_of_a_skip_in_both_languages(tmp_path):
-    reason = Message("launch.run_signal", signal="SIGSEGV")
-    Store(tmp_path).write_plan(Planned(profile="quick", repeats=1, cases=(), skips=(Skip(case=CASE, reason=reason),)))
-
-    (skip,) = Store(tmp_path).plan().skips
-
-    assert wording(skip.reason, "zh") == wording(reason, "zh") != str(reason)

@@ -36,9 +36,13 @@ def of(**changes):
     return replace(FOUND, **changes)
 
 
-def test_the_median_counts_and_the_slowest_host():
+def test_the_median_counts_and_the_slowest_host_and_no_line_of_the_scripts_own(tmp_path):
     assert network.times_s(FOUND) == {1024: 2e-4, 1 << 27: 0.5}
     assert network.read_bytes_per_s(FOUND) == 0.25e9
+
+    log = tmp_path / "log"
+    log.write_text('warning: {}\n[1]\n{"measured": "all_reduce", "bytes": 8, "seconds": [0.5]}\n')
+    assert launching._read(list(launching._facts(log)))["all_reduce"] == (AllReduceTimes(bytes=8, seconds=(0.5,)),)
 
 
 @pytest.mark.parametrize(
@@ -81,13 +85,6 @@ def test_why_it_was_not_measured_is_written_down(device, said, tmp_path):
 
     assert said in found.error
     assert kept.read(tmp_path) == (found,)
-
-
-def test_a_line_of_the_script_s_own_is_no_measurement(tmp_path):
-    log = tmp_path / "log"
-    log.write_text('warning: {}\n[1]\n{"measured": "all_reduce", "bytes": 8, "seconds": [0.5]}\n')
-
-    assert launching._read(list(launching._facts(log)))["all_reduce"] == (AllReduceTimes(bytes=8, seconds=(0.5,)),)
 
 
 def test_the_table_shows_times_and_says_why_there_are_none(book_of_scales):

@@ -133,12 +133,15 @@ def test_a_launcher_that_ends_the_training_and_says_that_all_went_well_is_not_be
     assert launcher_errors.find_lost_nodes(LOST_DAEMON) == ["b"]
 
 
-def test_an_agent_that_heard_nothing_of_the_evaluator_is_the_platforms_failure(left):
+def test_an_agent_that_heard_nothing_is_the_platforms_failure_which_an_outcome_keeps(left, tmp_path):
     folder = left({"a": replace(AGENT, exit_code=EVALUATOR_LOST, error=str(EvaluatorLost(90.0)))})
-
     outcome = runner._recorded_end(EVALUATOR_LOST, None, folder, CASE, LAUNCHER, [])
-
     assert (outcome.fault, outcome.reason) == ("infrastructure", "the node agent was lost on a")
+
+    folder = RunFolder(tmp_path)
+    folder.write_outcome(Outcome(status="failed", reason="lost", fault="infrastructure"))
+    assert json.loads((tmp_path / "outcome.json").read_text())["fault"] == "infrastructure"
+    assert folder.outcome().fault == "infrastructure"
 
 
 @pytest.mark.parametrize(("script_code", "fault"), [(0, "infrastructure"), (255, None)])
@@ -258,11 +261,3 @@ def test_failed_runs_are_set_aside_by_one_word_and_an_unknown_name_is_an_error_w
 def test_limits_that_make_no_sense_are_refused(tmp_path, option, value, capsys):
     assert cli.main(["plan", "--runs", str(tmp_path), f"{option}={value}"]) == 2
     assert "expected" in capsys.readouterr().err
-
-
-def test_an_outcome_keeps_whose_fault_it_was(tmp_path):
-    folder = RunFolder(tmp_path)
-    folder.write_outcome(Outcome(status="failed", reason="lost", fault="infrastructure"))
-
-    assert json.loads((tmp_path / "outcome.json").read_text())["fault"] == "infrastructure"
-    assert folder.outcome().fault == "infrastructure"

@@ -27,18 +27,14 @@ TWO = replace(CASE, nodes=2, devices_per_node=8)
 HOSTS = hosts.from_words("gpu01:8,me@gpu02:8,gpu03:4")
 
 
-def test_hosts_are_read_with_their_devices():
+def test_a_list_or_a_host_file_of_open_mpi_or_mpich_gives_hosts_with_their_devices(tmp_path):
     assert [(host.address, host.name, host.devices) for host in hosts.from_words(" a, me@b:8 ")] == [
         ("a", "a", None),
         ("me@b", "b", 8),
     ]
 
-
-def test_a_host_file_of_open_mpi_or_mpich_is_read(tmp_path):
     (tmp_path / "hosts").write_text("# rack 1\ngpu01 slots=8 max_slots=8\n\ngpu02:4 # slow\nme@gpu03\n")
-
     found = hosts.from_file(tmp_path / "hosts")
-
     assert [(host.name, host.devices) for host in found] == [("gpu01", 8), ("gpu02", 4), ("gpu03", None)]
 
 
@@ -98,8 +94,19 @@ HANDED = (
 )
 
 
-def test_over_ssh_our_own_fan_out_gets_the_hosts_and_every_variable_in_words():
+def test_over_ssh_and_hydra_the_hosts_follow_the_list_with_every_variable_in_words():
     assert line_via("ssh").startswith(f"PYTHON -m evalsuite on-hosts --hosts gpu01,me@gpu02 -- {HANDED}")
+
+    start = "mpiexec.hydra -launcher ssh -iface eth1 -hosts gpu01,me@gpu02 -n 2 -ppn 1 -bind-to none "
+    assert line_via("hydra", interface="eth1").startswith(start + HANDED)
+
+    line = line_via("ssh", replace(CASE, nodes=1))
+    assert "EVALSUITE_NODES=1 EVALSUITE_HOSTS=gpu01 PYTHON" in line and "MASTER" not in line
+
+    assert rendezvous.host({"PMI_RANK": "1", "PMI_SIZE": "2", "EVALSUITE_HOSTS": "gpu01,gpu02"}) == "gpu02"
+
+    ports = [over_hosts.port_of(f"/runs/c/r{repeat}") for repeat in (0, 1, 0)]
+    assert ports[0] == ports[2] != ports[1]
 
 
 @pytest.mark.parametrize(
@@ -119,12 +126,6 @@ def test_over_open_mpi_each_host_is_a_part_of_the_line_with_its_rank(name, inter
     assert line.count("--bind-to") == 1  # Open MPI 5 refuses the line where it stands twice
 
 
-def test_over_hydra_ranks_follow_the_list():
-    start = "mpiexec.hydra -launcher ssh -iface eth1 -hosts gpu01,me@gpu02 -n 2 -ppn 1 -bind-to none "
-
-    assert line_via("hydra", interface="eth1").startswith(start + HANDED)
-
-
 def test_the_ssh_of_hydra_gives_up_and_what_the_user_asks_of_it_goes_first():
     ways = over_hosts.Ways(ssh_options="-o ConnectTimeout=60")
     engine = over_hosts.engine(HOSTS, over_hosts.transport("hydra"), handed={}, ways=ways)
@@ -132,22 +133,6 @@ def test_the_ssh_of_hydra_gives_up_and_what_the_user_asks_of_it_goes_first():
     said = engine.variables["HYDRA_LAUNCHER_EXTRA_ARGS"]
 
     assert said.startswith("-o ConnectTimeout=60 -o BatchMode=yes -o ConnectTimeout=10 ")
-
-
-def test_a_node_that_hydra_tells_only_its_rank_finds_its_name_among_all():
-    assert rendezvous.host({"PMI_RANK": "1", "PMI_SIZE": "2", "EVALSUITE_HOSTS": "gpu01,gpu02"}) == "gpu02"
-
-
-def test_a_case_on_one_host_meets_nobody():
-    line = line_via("ssh", replace(CASE, nodes=1))
-
-    assert "EVALSUITE_NODES=1 EVALSUITE_HOSTS=gpu01 PYTHON" in line and "MASTER" not in line
-
-
-def test_two_runs_meet_at_two_ports_and_one_run_at_one():
-    ports = [over_hosts.port_of(f"/runs/c/r{repeat}") for repeat in (0, 1, 0)]
-
-    assert ports[0] == ports[2] != ports[1]
 
 
 @pytest.mark.parametrize(
@@ -214,12 +199,15 @@ def fan_out(tmp_path, *argv: str, names: str = "localhost") -> subprocess.Popen:
     )
 
 
-def test_a_host_is_told_which_it_is_its_words_stand_behind_its_name_and_its_exit_code_is_ours(tmp_path):
+def test_every_word_reaches_the_host_as_it_is_and_its_words_stand_behind_its_name(tmp_path):
     process = fan_out(tmp_path, "sh", "-c", "echo $EVALSUITE_NODE_RANK at $EVALSUITE_HOST in $PWD; exit 7")
-
     said, _ = process.communicate()
-
     assert (said, process.returncode) == (f"localhost: 0 at localhost in {tmp_path}\n", 7)
+
+    line = over_ssh.ssh_line(Host(address="b"), Path("/a b"), ["echo", "it's $HOME", ""], ["ssh"])
+    assert line[-2] == "b"
+    said = subprocess.run(["sh", "-c", f"printf '%s|' {line[-1]}"], capture_output=True, text=True).stdout
+    assert said.endswith("evalsuite|/a b|echo|it's $HOME||")
 
 
 def test_what_runs_is_asked_to_end_and_has_ended_when_we_have(tmp_path):
@@ -257,14 +245,6 @@ def test_a_host_that_is_not_reached_is_named_and_the_others_are_ended(tmp_path, 
     assert any("error: b was not reached" in line and "Try: ssh b true" in line for line in said)
 
 
-def test_every_word_reaches_the_host_as_it_is():
-    line = over_ssh.ssh_line(Host(address="b"), Path("/a b"), ["echo", "it's $HOME", ""], ["ssh"])
-
-    assert line[-2] == "b"
-    said = subprocess.run(["sh", "-c", f"printf '%s|' {line[-1]}"], capture_output=True, text=True).stdout
-    assert said.endswith("evalsuite|/a b|echo|it's $HOME||")
-
-
 # what the launchers say
 
 
@@ -290,16 +270,11 @@ def test_a_reason_is_a_line_with_words_that_names_the_failure(text, reason):
 # the network between them
 
 
-def test_the_interface_that_was_asked_for_is_every_librarys_and_what_the_user_set_stays():
+def test_the_loopback_is_no_network_and_the_interface_that_was_asked_for_is_every_librarys():
     place = Node(rank=0, nodes=2, master_port=1, hosts=("a", "b"))
-
     found = interfaces.variables({"EVALSUITE_INTERFACE": "eth1", "GLOO_SOCKET_IFNAME": "ib0"}, place)
-
     assert found["NCCL_SOCKET_IFNAME"] == "=eth1" and "GLOO_SOCKET_IFNAME" not in found
 
-
-def test_the_loopback_is_no_network_between_hosts():
     place = Node(rank=1, nodes=2, master_addr="127.0.0.1", master_port=1, hosts=("127.0.0.1", "b"))
-
     assert interfaces.variables({"EVALSUITE_INTERFACE": "auto"}, place) == {}
     assert interfaces.variables({}, place) == {}

@@ -54,17 +54,13 @@ def test_each_makes_the_parts_whose_model_it_has_a_recipe_for(planned):
     assert len(found["cases"]) == 9
 
 
-def test_each_is_started_in_its_own_image_or_environment(planned):
+def test_each_is_started_in_its_own_image_and_options_go_to_the_recipes_that_take_them(planned):
     _, shown = planned(HEAD + TABLES, "--scales", "1x1", commands=True)
-
     ngc, plain = (shown.split(f"# {name}-")[-1] for name in ("ngc_pytorch", "PyTorch_plain"))
     assert "docker run" in ngc and "ngc:20.03" in ngc
     assert "docker" not in plain.split("\n# ")[0] and "{python}" in plain
 
-
-def test_an_option_goes_to_the_recipes_that_take_it(planned):
     _, found = planned(HEAD + f'[[participant]]\n{NGC}options = {{ data = "dali-gpu" }}\n[[participant]]\n{PLAIN}')
-
     ids = [case["id"] for case in found["cases"] if case["framework"] == "ngc_pytorch"]
     assert all(("data=dali-gpu" in name) == ("resnet50" in name) for name in ids)
 
@@ -117,11 +113,14 @@ def test_what_cannot_be_compared_or_started_is_refused_by_name(planned, tables, 
     assert expected in error
 
 
-def test_an_image_needs_a_runtime(planned):
+def test_an_image_needs_a_runtime_and_a_price_a_currency(planned):
     code, error = planned(HEAD.replace('container = "docker"\n', "") + TABLES)
-
     assert code == Exit.USAGE
     assert "ngc:20.03" in error and "--container docker" in error
+
+    code, error = planned(HEAD + 'price_per_node_hour = "180"\n' + TABLES)
+    assert code == Exit.USAGE
+    assert 'price_per_node_hour: got "180"; expected an amount and a currency' in error
 
 
 def hosts(nodes: int) -> str:
@@ -181,13 +180,6 @@ def test_what_is_not_known_yet_is_priced_by_what_the_spec_says(planned, tmp_path
     # 9 cases of 2 repeats of 0.1 h: 3 at 1 node × 1, 3 at 1 × 8, 3 at 2 × 8
     last = capsys.readouterr().out.splitlines()[-1]
     assert "1 h 48 min" in last and "15.00 device-hours, 2.40 node-hours, about 432 CNY" in last
-
-
-def test_a_price_without_a_currency_is_refused(planned):
-    code, error = planned(HEAD + 'price_per_node_hour = "180"\n' + TABLES)
-
-    assert code == Exit.USAGE
-    assert 'price_per_node_hour: got "180"; expected an amount and a currency' in error
 
 
 def test_a_command_for_the_reader_names_the_participants_and_leaves_the_spec_to_him():

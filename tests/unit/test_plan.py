@@ -118,20 +118,18 @@ def test_an_axis_that_was_asked_for_is_kept_and_refused():
     assert "has no axis colour" in refused.skips[0].reason
 
 
-def test_more_processes_than_cores_are_allowed_and_flagged():
+def test_more_processes_than_cores_are_flagged_and_two_nodes_refused_by_the_local_engine():
     made = plan(replace(SPEC, scales=((1, 3),)), ADAPTERS, LAPTOP)
-
     assert len(made.cases) == 2
     assert {finding.code for finding in made.findings} == {"oversubscribed"}
     assert "3 processes share 2 cores" in english(made.findings[0])
 
-
-def test_the_local_engine_refuses_two_nodes():
     local = engine("local")
-
     made = plan(replace(SPEC, scales=((2, 1),)), ADAPTERS, LAPTOP, [lambda case, recipe: local.refusal(case)])
-
     assert "--engine slurm" in made.skips[0].reason
+
+    with pytest.raises(EvalsuiteError, match="Did you mean slurm"):
+        engine("slrum", ["slurm"])
 
 
 @pytest.mark.parametrize(
@@ -146,11 +144,6 @@ def test_the_local_engine_refuses_two_nodes():
 def test_an_unknown_name_gets_the_known_ones_and_the_nearest(change, message):
     with pytest.raises(EvalsuiteError, match=message):
         plan(replace(SPEC, **change), ADAPTERS, LAPTOP)
-
-
-def test_an_unknown_engine_gets_the_known_ones_and_the_nearest():
-    with pytest.raises(EvalsuiteError, match="Did you mean slurm"):
-        engine("slrum", ["slurm"])
 
 
 def test_only_runs_without_an_outcome_are_missing(tmp_path):

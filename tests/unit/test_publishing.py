@@ -101,7 +101,7 @@ def test_a_report_that_lost_its_summary_is_still_listed_and_one_left_half_copied
     assert f"reports/{name}/report.html" in index(site) and "expected a JSON object" in index(site)
 
 
-def test_a_folder_of_something_else_is_not_written_into(monday, tmp_path):
+def test_nothing_is_written_into_something_else_or_of_what_is_no_report_holds_a_link_or_the_site(monday, tmp_path):
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "thesis.tex").write_text("precious")
 
@@ -110,8 +110,6 @@ def test_a_folder_of_something_else_is_not_written_into(monday, tmp_path):
 
     assert tree(tmp_path / "docs") == {"thesis.tex": b"precious"}
 
-
-def test_nothing_is_written_of_what_is_no_report_or_holds_a_link_or_the_site_itself(monday, tmp_path):
     with pytest.raises(EvalsuiteError, match="lies inside the report"):
         publishing.publish([monday], monday / "site")
     with pytest.raises(EvalsuiteError, match="no finished report"):

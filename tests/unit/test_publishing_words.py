@@ -18,24 +18,16 @@ COMPOSED = ("differs", "why", "outcome", "compare", "history", "spreadsheet")  #
 KEY = re.compile(r"""(?:\bt|words|more|told|_words\(\))\(\s*f?["']([a-z_]+\.[a-z_]+)["']""")
 
 
-def test_the_files_hold_the_same_keys_and_places():
+def test_the_files_hold_the_same_keys_all_that_is_asked_for_and_nothing_unused():
     tables = {language: words.table(words.BEYOND_THE_PAGE / f"{language}.toml") for language in ("zh", "en")}
-
     words.check(tables)  # raises at the first that differs
-
     assert tables["zh"].keys() == tables["en"].keys()
 
-
-def test_every_key_that_the_site_asks_for_exists():
     asked = {key for file in (paths.TEMPLATES / "site").glob("*.j2") for key in KEY.findall(file.read_text())}
-
     assert asked and {key for key in asked if key not in SPOKEN} == set()
 
-
-def test_no_sentence_lies_unused():
     text = "".join(Path(file).read_text(encoding="utf-8") for file in SOURCES)
     known = SPOKEN.tables["zh"]
-
     unused = [key for key in known if f'"{key}"' not in text and f"'{key}'" not in text]
     assert [key for key in unused if key.partition(".")[0] not in (*COMPOSED, "list")] == []
 

@@ -8,7 +8,7 @@ from evalsuite.runs.store import Store
 from tests.toys import CASE
 
 
-def test_the_logs_of_all_processes_count_together():
+def test_logs_count_together_and_a_name_that_is_no_utf_8_comes_back(tmp_path):
     quota = Quota(100)
     quota.take(60)
     quota.take(40)
@@ -16,20 +16,24 @@ def test_the_logs_of_all_processes_count_together():
     with pytest.raises(TooMuchOutput):
         quota.take(1)
 
+    name = b"caf\xe9".decode("utf-8", "surrogateescape")
+    files.write_json(tmp_path / "a.json", {"path": name})
+    assert files.read_json(tmp_path / "a.json") == {"path": name}
 
-def test_what_an_interrupted_run_left_is_kept_less_its_scratch_and_half_written_files(tmp_path):
+
+def test_what_an_interrupted_run_left_is_kept_aside_less_its_scratch_and_half_written_files(tmp_path):
     store, run = Store(tmp_path), Run(case=CASE, repeat=0)
     with store.claim(run) as folder:
         folder.scratch.mkdir()
         (folder.scratch / "checkpoint").write_bytes(b"0" * 1000)
-        folder.log_path("n0").write_text("step 1\n")
+        folder.log_path("n0").write_bytes(b"half a li")
         (folder.path / ".command.json.a1b2c3d4").write_text("{")
 
-    with store.claim(run):
-        pass
-
+    with store.claim(run) as again:
+        assert again.logs() == []
     aside = folder.path.with_name("r0.interrupted-1")
     assert sorted(path.name for path in aside.iterdir()) == ["case.json", "log.n0.txt"]
+    assert (aside / "log.n0.txt").read_bytes() == b"half a li"
 
 
 @pytest.mark.parametrize("number", [28, 30, 13, 24, 36, 38, 95, 37, 12])
@@ -44,20 +48,9 @@ def test_a_machine_that_lacks_something_is_one_sentence(number, monkeypatch, cap
     assert said.startswith("evalsuite doctor: /runs/x: ") and said.count("\n") == 1
 
 
-def test_another_error_of_the_system_is_a_defect_of_ours_and_travels_up():
+def test_an_error_of_the_system_is_said_of_its_folder_or_travels_up_as_a_defect_of_ours():
     assert of_machine(OSError(9, "Bad file descriptor")) is None
     assert isinstance(of_machine(OSError(28, "No space left")), EvalsuiteError)
 
-
-def test_a_name_that_is_no_utf_8_is_kept_and_comes_back(tmp_path):
-    name = b"caf\xe9".decode("utf-8", "surrogateescape")
-
-    files.write_json(tmp_path / "a.json", {"path": name})
-
-    assert files.read_json(tmp_path / "a.json") == {"path": name}
-
-
-def test_what_a_write_without_a_name_met_is_said_of_the_folder_it_was_for():
     said = str(of_machine(OSError(28, "No space left on device"), "/runs/a/r0"))
-
     assert said.startswith("/runs/a/r0: the disk is full") and "another disk" in said

@@ -155,16 +155,6 @@ def test_the_first_screen_says_whose_variants_they_are_and_how_each_scales():
     assert found.sentence.plain("en").startswith("Only PyTorch has a result to rank")
 
 
-def test_blocks_of_variants_are_called_by_their_names_and_no_two_alike():
-    book = Book(evaluation=synthetic.variants())
-    _, chainermn = models(book)
-    called = [heading.short(block, SPOKEN).plain("en") for block in chainermn.blocks]
-
-    assert len(set(called)) == len(called) == 4
-    assert "FP32 · bsz 64 · InfiniBand FDR" in called
-    assert heading.variant_name(models(Book(evaluation=synthetic.quick()))[0].blocks[0], SPOKEN) is None
-
-
 @pytest.mark.parametrize(
     ("evaluation", "once", "of"), [(synthetic.full, True, None), (synthetic.variants, False, None)]
 )
@@ -188,7 +178,7 @@ def test_a_report_that_is_read_back_ranks_the_same_variants(tmp_path):
     assert "“2,000 Mbit/s link + overlapped communication” is fastest" in theirs.sentence.plain("en")
 
 
-def test_the_matrix_says_that_variants_are_ranked_and_lets_their_names_break():
+def test_the_matrix_says_that_variants_are_ranked_and_blocks_have_names_of_their_own():
     def of(evaluation):
         book = Book(evaluation=evaluation)
         return matrix.matrix(book, said_room.questions(book, SPOKEN), SPOKEN)
@@ -198,3 +188,11 @@ def test_the_matrix_says_that_variants_are_ranked_and_lets_their_names_break():
     assert variants.title.plain("en").startswith("Fastest variant") and variants.long_names
     assert frameworks.title.plain("en").startswith("Fastest framework,") and not frameworks.long_names
     assert variants.rows[-1].cells[-1].winner.plain("en") == "InfiniBand FDR"
+
+    book = Book(evaluation=synthetic.variants())
+    _, chainermn = models(book)
+    called = [heading.short(block, SPOKEN).plain("en") for block in chainermn.blocks]
+
+    assert len(set(called)) == len(called) == 4
+    assert "FP32 · bsz 64 · InfiniBand FDR" in called
+    assert heading.variant_name(models(Book(evaluation=synthetic.quick()))[0].blocks[0], SPOKEN) is None

@@ -55,20 +55,20 @@ def test_every_cell_of_the_published_tables_is_a_case_with_its_figure(rebuilt):
     assert found == pytest.approx(printed, abs=0.0051)
 
 
-def test_a_cell_whose_runs_are_published_stands_on_them(rebuilt):
+def test_a_cell_stands_on_its_published_runs_or_has_no_interval_and_other_loaders_say_nothing(rebuilt):
     found = summary_of(rebuilt, "ngc_mxnet", "4x8", 128)
-
     assert found.n == 7
     assert found.items_per_s.value == 11331.93
     assert found.measurements[0].log.startswith("NVIDIADeepLearningExamples/MxNet/Classification/RN50v1.5/README.md@")
 
-
-def test_a_cell_whose_median_alone_is_published_has_no_interval(rebuilt):
     found = summary_of(rebuilt, "oneflow", "4x8", 128)
-
     assert (found.n, found.items_per_s.low, found.partial) == (1, None, True)
     assert found.measurements[0].log.startswith(PUBLISHED)
     assert found.measurements[0].throughput.line_first == 92
+
+    """The README prints runs with DALI and 8 workers; the table's figures are of PyTorch's own loader with 48."""
+    found = summary_of(rebuilt, "pytorch", "4x8", 128)
+    assert (found.n, found.items_per_s.value, found.measurements[0].findings) == (1, 10021.29, ())
 
 
 def test_published_runs_that_contradict_the_published_median_are_flagged_and_not_used(rebuilt):
@@ -77,13 +77,6 @@ def test_published_runs_that_contradict_the_published_median_are_flagged_and_not
     [finding] = [f for f in found.measurements[0].findings if f.code == "D16_cited"]
     assert found.items_per_s.value == 3089.74
     assert finding.median_items_per_s == pytest.approx(2478.59)
-
-
-def test_runs_with_another_data_loader_say_nothing_of_a_published_figure(rebuilt):
-    """The README prints runs with DALI and 8 workers; the table's figures are of PyTorch's own loader with 48."""
-    found = summary_of(rebuilt, "pytorch", "4x8", 128)
-
-    assert (found.n, found.items_per_s.value, found.measurements[0].findings) == (1, 10021.29, ())
 
 
 def test_the_speed_up_of_the_report_is_found_again(rebuilt):

@@ -76,10 +76,14 @@ def texts(command):
 
 
 @pytest.mark.parametrize(("framework", "recipe"), OFFICIAL, ids=IDS)
-def test_a_rank_in_json_or_yaml_is_a_number(framework, recipe):
+def test_a_rank_in_json_is_a_number_and_mpirun_hands_every_variable_to_the_other_nodes(framework, recipe):
     commands = [recipe.command(case) for _, case in points(framework, recipe) if not recipe.refusal(case)]
-
     assert [name for command in commands for text in texts(command) for name in find_quoted_numbers(text)] == []
+
+    commands = [recipe.command(case) for _, case in points(framework, recipe) if not recipe.refusal(case)]
+    for command in (one for one in commands if one.argv[0] == "mpirun"):
+        named = {name for flag, name in itertools.pairwise(command.argv) if flag == "-x"}
+        assert set(command.environment) <= named
 
 
 @pytest.mark.parametrize(("framework", "recipe"), OFFICIAL, ids=IDS)
@@ -94,15 +98,6 @@ def test_a_script_over_several_nodes_with_the_strategy_of_tensorflow_finds_its_w
     told = json.loads(fill(command.environment["TF_CONFIG"], placeholders.of_node(place, processes=8, threads=1)))
 
     assert told == {"cluster": {"worker": ["a:7", "b:7"]}, "task": {"type": "worker", "index": 1}}
-
-
-@pytest.mark.parametrize(("framework", "recipe"), OFFICIAL, ids=IDS)
-def test_mpirun_hands_every_variable_of_a_recipe_to_the_other_nodes(framework, recipe):
-    commands = [recipe.command(case) for _, case in points(framework, recipe) if not recipe.refusal(case)]
-
-    for command in (one for one in commands if one.argv[0] == "mpirun"):
-        named = {name for flag, name in itertools.pairwise(command.argv) if flag == "-x"}
-        assert set(command.environment) <= named
 
 
 @pytest.mark.parametrize(("framework", "recipe"), OFFICIAL, ids=IDS)

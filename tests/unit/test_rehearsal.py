@@ -57,13 +57,10 @@ def test_an_argument_is_replaced_where_it_stands_and_added_where_there_is_none(a
     assert " ".join(with_arguments(tuple(argv.split()), changes)) == wanted
 
 
-def test_an_argument_is_taken_out_with_its_value():
+def test_an_argument_is_taken_out_with_its_value_or_refused_by_name():
     argv = ("train.py", "--config_file=a.yaml", "--size", "12", "--fast")
-
     assert with_arguments(argv, {}, ["--config_file", "--size"], ("-o", "a=1")) == ("train.py", "--fast", "-o", "a=1")
 
-
-def test_an_argument_to_take_out_that_is_not_there_is_refused_by_name():
     with pytest.raises(EvalsuiteError, match="no argument --size"):
         with_arguments(("train.py",), {}, ["--size"])
 

@@ -37,9 +37,12 @@ def test_a_scheduler_tells_rank_and_number_and_where_the_master_is(environment, 
     assert (found.rank, found.nodes, found.master_addr) == (rank, nodes, master)
 
 
-def test_a_node_has_the_schedulers_name_where_there_is_one():
+def test_a_node_has_the_schedulers_name_and_a_command_that_starts_its_own_workers_no_rank():
     assert rendezvous.host(SLURM | {"SLURMD_NODENAME": "n2"}) == "n2"
     assert rendezvous.host({}) == socket.gethostname()
+
+    found = rendezvous.variables(placeholders.Node(master_port=1), processes=1, local_rank=None)
+    assert "RANK" not in found
 
 
 @pytest.mark.parametrize(
@@ -97,12 +100,6 @@ def test_ranks_count_on_from_node_to_node():
     }
 
 
-def test_a_command_that_starts_its_own_workers_is_given_no_rank():
-    found = rendezvous.variables(placeholders.Node(master_port=1), processes=1, local_rank=None)
-
-    assert "RANK" not in found
-
-
 @pytest.mark.parametrize(
     ("nodelist", "hosts"),
     [
@@ -120,20 +117,13 @@ def test_a_slurm_list_is_unrolled_with_its_leading_zeros(nodelist, hosts):
     assert unroll_nodelist(nodelist) == hosts
 
 
-def test_a_command_that_wants_hosts_nobody_told_cannot_be_started():
-    assert "EVALSUITE_HOSTS" in placeholders.find_unfilled(["mpirun", "-H", "{hosts_slots}"])
-
-
-def test_other_braces_are_no_wish_for_hosts():
-    assert placeholders.find_unfilled(["python", "-c", "print(f'{hostname}')"]) is None
-
-
-def test_hosts_are_filled_in_with_their_slots():
+def test_hosts_are_filled_in_with_their_slots_or_wished_for_in_vain():
     place = placeholders.Node(rank=1, nodes=2, master_addr="a", master_port=7, hosts=("a", "b"))
-
     found = placeholders.of_node(place, processes=8, threads=1)
-
     assert [found[name] for name in placeholders.OF_HOSTS] == ["b", "a,b", "a:8,b:8", "a:7,b:7", '["a:7", "b:7"]']
+
+    assert "EVALSUITE_HOSTS" in placeholders.find_unfilled(["mpirun", "-H", "{hosts_slots}"])
+    assert placeholders.find_unfilled(["python", "-c", "print(f'{hostname}')"]) is None
 
 
 def test_a_list_in_a_shape_of_slurm_that_is_not_known_is_an_error_that_shows_it():
@@ -190,8 +180,12 @@ def test_a_platform_that_starts_the_agent_on_every_node_says_which_this_is(platf
     assert (found.rank, found.nodes, found.master_addr) == (1, 2, FIRST_HOST[platform])
 
 
-def test_torchruns_own_port_is_where_the_processes_meet():
+def test_torchruns_port_is_where_the_processes_meet_and_our_own_words_win_over_a_platforms():
     assert rendezvous.node(PLATFORMS["torchrun"]).master_port == 29400
+
+    own = {"EVALSUITE_NODES": "1", "EVALSUITE_NODE_RANK": "0"}
+    found = rendezvous.node(PLATFORMS["SkyPilot"] | own)
+    assert (found.rank, found.nodes, found.master_addr) == (0, 1, "127.0.0.1")
 
 
 @pytest.mark.parametrize(
@@ -208,11 +202,3 @@ def test_a_platform_that_says_half_is_an_error_that_shows_it(environment, part):
         rendezvous.node(environment)
 
     assert part in str(error.value)
-
-
-def test_our_own_words_win_over_a_platforms():
-    own = {"EVALSUITE_NODES": "1", "EVALSUITE_NODE_RANK": "0"}
-
-    found = rendezvous.node(PLATFORMS["SkyPilot"] | own)
-
-    assert (found.rank, found.nodes, found.master_addr) == (0, 1, "127.0.0.1")

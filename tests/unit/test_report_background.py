@@ -53,27 +53,20 @@ def test_versions_batch_sizes_xla_amp_and_the_largest_scale_are_explained(sectio
     assert [word for word in (*words, "XLA", "AMP") if word not in text] == []
 
 
-def test_a_machine_with_gpus_says_what_nobody_recorded_of_its_network():
-    gpus = facts_of(on(synthetic.quick(), gpus=GPUS))
-
-    assert gpus["nccl"] == (None,) and gpus["mpi"] == (None,) and gpus["infiniband"] == (None,)
-    assert not {"nccl", "mpi", "infiniband"} & facts_of(synthetic.quick()).keys()
-
-
-def test_infiniband_cards_are_told_from_other_networks():
+def test_facts_of_the_machine_are_those_of_packages_and_cards_and_what_nobody_recorded_is_said():
     interfaces = {name: Interface(speed_mbit_s=100_000) for name in ("ib0", "ibp65s0", "eth0", "InfiniBand 4X EDR")}
     interfaces |= {"lib-veth": Interface(), "bridge": Interface()}
-
     [cards] = facts_of(on(synthetic.quick(), interfaces=interfaces))["infiniband"]
     assert [card.partition(" (")[0] for card in cards.split("), ")] == ["InfiniBand 4X EDR", "ib0", "ibp65s0"]
 
-
-def test_the_version_of_nccl_is_that_of_the_runs_packages():
     quick, packages = synthetic.quick(), {"nvidia-nccl-cu12": "2.27.5", "mpi4py": "4.1.0", "numpy": "2.3"}
     commands = {run: replace(command, packages=packages) for run, command in quick.commands.items()}
-
     found = facts_of(replace(quick, commands=commands))
     assert found["nccl"] == ("nvidia-nccl-cu12 2.27.5",) and found["mpi"] == ("mpi4py 4.1.0",)
+
+    gpus = facts_of(on(synthetic.quick(), gpus=GPUS))
+    assert gpus["nccl"] == (None,) and gpus["mpi"] == (None,) and gpus["infiniband"] == (None,)
+    assert not {"nccl", "mpi", "infiniband"} & facts_of(synthetic.quick()).keys()
 
 
 def test_features_and_source_are_those_of_the_script_and_not_the_axes_that_were_tested():

@@ -32,7 +32,7 @@ def said(one, language="en"):
     return one.plain(language).replace("\u00a0", " ")
 
 
-def test_a_tie_is_said_as_a_tie_with_its_lead_over_the_next():
+def test_two_of_one_median_tie_and_a_tie_is_said_with_its_lead_and_the_share_of_errors():
     _, found = facts(synthetic.asked())["found"]
 
     assert said(found.sentence) == (
@@ -41,8 +41,6 @@ def test_a_tie_is_said_as_a_tie_with_its_lead_over_the_next():
     assert "OneFlow、NGC PyTorch 并列最快：" in said(found.sentence, "zh")
     assert found.beside is None
 
-
-def test_two_of_one_median_tie_and_the_share_of_errors_is_said():
     of = [synthetic.case(name, protocol=synthetic.FULL) for name in ("pytorch", "mxnet")]
     book = Book(evaluation=reports.evaluation(*(reports.summary(of=one) for one in of)))
     (one,) = answers.questions(book, SPOKEN)
@@ -166,6 +164,7 @@ def test_notices_are_a_line_each_with_the_whole_behind_it():
     assert said(found["profile"].line) == line
     assert "make report PROFILE=full" in said(found["profile"].whole)
     assert all(len(said(one.line)) < 180 for one in found.values())
+    assert "The 2 processes of scale 1×2 share 2 cores" in said(found["cores"].whole)
 
 
 @pytest.mark.parametrize(

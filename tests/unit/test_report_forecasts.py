@@ -35,7 +35,7 @@ def test_where_nothing_is_offered_the_reason_stands(page, language, reasons):
     assert said["PyTorch"].startswith(reasons[2])
 
 
-def test_the_error_on_published_series_stands_at_each_distance_with_its_sources(page):
+def test_the_error_on_published_series_and_the_figure_stand_in_both_languages(page):
     section = page.one("section", id="forecasts")
     table = section.all("table")[-2]
 
@@ -43,8 +43,6 @@ def test_the_error_on_published_series_stands_at_each_distance_with_its_sources(
     assert all(float(row[-1].rstrip("%")) >= 90 for row in pages.rows(table))  # inside the interval, out of sample
     assert "Oneflow-Inc/DLPerf" in section.text("en")
 
-
-def test_the_figure_says_what_is_expected_in_both_languages(page):
     (figure,) = page.one("section", id="forecasts").all("figure")
 
     reading = figure.one("p", class_="fig-reading")

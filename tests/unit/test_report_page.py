@@ -46,13 +46,17 @@ def test_ids_are_unique_and_every_link_receipt_and_label_has_its_target(page):
         assert {svg["aria-labelledby"], svg["aria-describedby"]} <= set(ids)
 
 
-def test_every_table_has_a_caption_and_scoped_heads_and_no_cell_is_empty(page):
+def test_every_table_has_a_caption_and_scoped_heads_and_no_cell_or_placeholder_is_left_empty(page):
     empty = [cell for tag in ("td", "th") for cell in page.all(tag) for lang in ("zh-CN", "en") if not cell.text(lang)]
 
     assert empty == []
     for table in page.all("table"):
         assert table.all("caption")
         assert all(head["scope"] for head in table.all("th"))
+
+    text = page.one("body").text()
+    assert "None" not in re.sub(r"\{\{ 7\*7 \}\} \{placeholder\}", "", text)
+    assert not re.search(r"\{[a-z_]+(\|[^}]*)?\}", text.replace("{placeholder}", ""))
 
 
 def test_both_languages_show_the_same_numbers(page):
@@ -64,13 +68,6 @@ def test_both_languages_show_the_same_numbers(page):
                 assert sorted(pages.numbers_in(one.text())) == sorted(pages.numbers_in(other.text()))
 
 
-def test_no_placeholder_and_no_none_is_left_over(page):
-    text = page.one("body").text()
-
-    assert "None" not in re.sub(r"\{\{ 7\*7 \}\} \{placeholder\}", "", text)
-    assert not re.search(r"\{[a-z_]+(\|[^}]*)?\}", text.replace("{placeholder}", ""))
-
-
 def test_sections_are_numbered_without_gaps_and_no_level_of_heading_is_skipped(page):
     numbers = [heading.one(class_="no").text() for heading in page.all("h2") if heading.all(class_="no")]
     levels = [int(element.tag[1]) for element in page.all() if re.fullmatch(r"h[1-6]", element.tag)]
@@ -80,7 +77,7 @@ def test_sections_are_numbered_without_gaps_and_no_level_of_heading_is_skipped(p
     assert all(after - before <= 1 for before, after in pairwise(levels))
 
 
-def test_nothing_is_fetched_and_no_style_or_handler_stands_in_an_element(page):
+def test_nothing_is_fetched_no_style_or_handler_stands_in_an_element_and_the_policy_allows_ours_only(page):
     for element in page.all():
         assert "style" not in element.attributes
         assert not any(name.startswith("on") for name in element.attributes)
@@ -88,10 +85,7 @@ def test_nothing_is_fetched_and_no_style_or_handler_stands_in_an_element(page):
         assert element.tag not in ("img", "iframe", "object", "embed", "link", "base")
         assert not (element["href"] or "#").startswith(("http", "//", "javascript"))
 
-
-def test_the_policy_allows_our_own_styles_and_scripts_only(page):
     policy = page.one("meta", http_equiv="Content-Security-Policy")["content"]
-
     assert "default-src 'none'" in policy
     assert "unsafe" not in policy
     assert policy.count("'sha256-") == len(page.all("style")) + sum(not s["type"] for s in page.all("script"))
@@ -103,12 +97,6 @@ def test_the_policy_allows_our_own_styles_and_scripts_only(page):
 def files(folder):
     """Every file of a report with its bytes."""
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-
-
-def test_the_same_evaluation_gives_the_same_bytes(built, tmp_path):
-    report.build(synthetic.quick(), tmp_path)
-
-    assert files(tmp_path) == files(built("quick").folder)
 
 
 def test_the_order_of_the_input_changes_nothing(built, tmp_path):
@@ -128,14 +116,6 @@ def test_the_order_of_the_input_changes_nothing(built, tmp_path):
     assert files(tmp_path) == files(built("partial").folder)
 
 
-def test_a_build_in_one_language_holds_no_other(tmp_path):
-    page = pages.read(report.build(synthetic.quick(), tmp_path, languages=("en",))[0].read_text(encoding="utf-8"))
-
-    assert page.one("html")["lang"] == "en"
-    assert not [element for element in page.one("main").all() if element["lang"] == "zh-CN" and element.tag == "span"]
-    assert not page.all(id="lang-zh")
-
-
 def test_tables_open_in_a_spreadsheet_and_compute_nothing(built):
     found = files(built("hostile").folder / "tables")
 
@@ -145,7 +125,12 @@ def test_tables_open_in_a_spreadsheet_and_compute_nothing(built):
         assert not re.search(rb'(^|,|\n)"?=', content)
 
 
-def test_summary_json_holds_what_a_program_asks_for(built):
+def test_files_have_a_row_for_each_run_raw_values_and_what_a_program_asks_for(built):
+    rows = {row["run_id"]: row for row in built("quick").table("runs")}
+    runs = [run for summary in synthetic.quick().summaries for run in summary.measurements]
+    assert all(float(rows[run.run.id]["items_per_s"]) == run.value for run in runs)
+    assert {row["window_steps"] for row in built("partial").table("runs")} == {"", "30"}
+
     found = built("quick").summary
     summary = found["summaries"][0]
 
@@ -158,24 +143,7 @@ def test_summary_json_holds_what_a_program_asks_for(built):
     assert found["data_quality"]["runs_made"] == 24
 
 
-def test_the_csv_has_a_row_for_each_run_with_raw_values_and_whole_numbers_stay_whole(built):
-    rows = {row["run_id"]: row for row in built("quick").table("runs")}
-    runs = [run for summary in synthetic.quick().summaries for run in summary.measurements]
-
-    assert all(float(rows[run.run.id]["items_per_s"]) == run.value for run in runs)
-    assert {row["window_steps"] for row in built("partial").table("runs")} == {"", "30"}
-
-
 # the verdict block
-
-
-def test_the_quick_profile_says_so_and_names_the_full_one(built):
-    notices = built("quick").page.all(class_="notice")
-    text = " ".join(notice.text("en") for notice in notices)
-
-    assert "quick profile" in text
-    assert "make report PROFILE=full" in text
-    assert "The 2 processes of scale 1×2 share 2 cores" in text
 
 
 @pytest.mark.parametrize("elsewhere", [True, False])
@@ -198,12 +166,6 @@ def test_criteria_that_cannot_apply_are_one_line_that_names_why(built):
     assert line.text("en").startswith("Not applicable here. C1: The largest scale measured is 1 node;")
     assert "C2a, C2b: This environment has no GPU" in line.text("en")
     assert "C1：实测的最大规模为 1 个节点" in line.text("zh-CN")
-
-
-def test_a_criterion_that_is_met_shows_value_interval_threshold_and_worst_case(built):
-    card = built("full").page.one("article", class_="pass")
-
-    assert all(part in card.text("en") for part in ("Pass", "86.1%", "84.2–87.7%", "80.0%", "+6.1 points", "125×8"))
 
 
 @pytest.mark.parametrize(
@@ -260,7 +222,10 @@ def test_a_case_without_base_has_no_speedup_and_says_so_and_one_scale_gives_no_t
     assert "Only one scale has a valid result" in alone and "Speedup;" not in alone
 
 
-def test_units_are_never_mixed_in_one_table(built):
+def test_environments_that_differ_are_shown_apart_and_units_never_mixed(built):
+    rows = built("gpu").page.all("tr", class_="differs")
+    assert {row.one("th").text("en") for row in rows} == {"Driver", "CUDA of the driver"}
+
     units = [
         set(re.findall(r"(?:images|samples)/s", table.one("caption").text("en")))
         for table in built("mixed_units").page.all("table", class_="values")
@@ -270,38 +235,30 @@ def test_units_are_never_mixed_in_one_table(built):
     assert all(len(found) <= 1 for found in units)
 
 
-def test_environments_that_differ_are_shown_apart(built):
-    rows = built("gpu").page.all("tr", class_="differs")
-
-    assert {row.one("th").text("en") for row in rows} == {"Driver", "CUDA of the driver"}
-
-
-def test_the_topology_is_a_table_with_its_legend():
+def test_the_topology_is_a_table_with_its_legend_or_none():
     found = machines.topology(synthetic.TOPOLOGY)
 
     assert found.devices[:5] == ("GPU0", "GPU1", "GPU2", "GPU3", "NIC0")
     assert found.rows[0] == ("GPU0", ("X", "NV12", "NV12", "NV12", "PXB", "0-31", "0", "N/A"))
     assert [name for name, _ in found.rows] == ["GPU0", "GPU1", "GPU2", "GPU3", "NIC0"]
     assert ("NIC0", "mlx5_0") in found.legend
+    assert [machines.topology(text) for text in (None, "", "no matrix here", "\x1b[4m")] == [None] * 4
 
 
-@pytest.mark.parametrize("text", [None, "", "no matrix here", "\x1b[4m"])
-def test_what_is_no_topology_gives_none(text):
-    assert machines.topology(text) is None
-
-
-def test_a_thousand_devices_are_shown_on_one_page(built):
+def test_a_thousand_devices_are_shown_on_one_page_with_the_card_of_what_is_met(built):
     page = built("full").page
     chapters = [section["id"] for section in page.all("section", class_="chapter")]
-
     assert "125×8" in page.one(class_="values").text()
     assert chapters[2:4] == ["model-resnet50_v1.5", "model-bert_base"]
+
+    card = built("full").page.one("article", class_="pass")
+    assert all(part in card.text("en") for part in ("Pass", "86.1%", "84.2–87.7%", "80.0%", "+6.1 points", "125×8"))
 
 
 # studies
 
 
-def test_an_option_is_judged_between_cases_that_differ_in_nothing_else(built):
+def test_options_are_judged_where_nothing_else_differs_and_batch_sizes_up_to_the_one_that_did_not_fit(built):
     table = built("options").page.one(id="model-resnet50_v1.5-effects-table")
     rows = _rows(built("options").page, "model-resnet50_v1.5-effects-table")
 
@@ -314,8 +271,6 @@ def test_an_option_is_judged_between_cases_that_differ_in_nothing_else(built):
     assert rows[2][5] == GLYPHS["unsupported"]
     assert rows[2][6] == GLYPHS["unsupported"]
 
-
-def test_batch_sizes_are_listed_up_to_the_one_that_did_not_fit(built):
     rows = _rows(built("options").page, "model-resnet50_v1.5-sweep-table")
     ours = next(row for row in rows if row[0] == "PyTorch")
 
@@ -324,31 +279,26 @@ def test_batch_sizes_are_listed_up_to_the_one_that_did_not_fit(built):
     assert ours[-1] == GLYPHS["oom"]
 
 
-def test_frameworks_without_the_common_scale_are_not_ranked():
+def test_one_run_and_frameworks_without_the_common_scale_have_no_place_and_names_say_xla():
     book = Book(evaluation=synthetic.full(repeats=5))
-    kept = tuple(one for one in book.summaries if (one.case.framework, one.case.nodes) != ("mxnet", 125))
-    found = overview.scaling_blocks(blocks.models(Book(evaluation=replace(book.evaluation, summaries=kept))))
-    (fp32,) = [
-        list(overview.ranks(block)) for block in found if (block.precision, block.model) == ("fp32", "resnet50_v1.5")
+
+    def ranks(*summaries):
+        found = overview.scaling_blocks(blocks.models(Book(evaluation=replace(book.evaluation, summaries=summaries))))
+        return {(block.precision, block.model): list(overview.ranks(block)) for block in found}
+
+    kept = [one for one in book.summaries if (one.case.framework, one.case.nodes) != ("mxnet", 125)]
+    lone = [
+        replace(one, n=1) if one.case.framework == "pytorch" and one in book.valid else one for one in book.summaries
     ]
+    fp32 = ranks(*kept)["fp32", "resnet50_v1.5"]
+    every = [rank for block in ranks(*lone).values() for rank in block]
+    theirs = {rank.place for rank in every if rank.summary.case.framework == "pytorch"}
 
     assert [rank.place for rank in fp32] == [1, 2, 3, None]
     assert fp32[-1].title == "MXNet"
-
-
-def test_one_run_has_no_place_among_others_and_names_say_xla():
-    book = Book(evaluation=synthetic.full(repeats=5))
-    lone = tuple(
-        replace(one, n=1) if one.case.framework == "pytorch" and one in book.valid else one for one in book.summaries
-    )
-    found = overview.scaling_blocks(blocks.models(Book(evaluation=replace(book.evaluation, summaries=lone))))
-    every = [rank for block in found for rank in overview.ranks(block)]
-    ours = [rank for rank in every if rank.summary.case.framework == "pytorch"]
-    others = [rank for rank in every if rank.place is not None]
-
-    assert ours and {rank.place for rank in ours} == {None}
-    assert all(rank.of_best is None or 0 < rank.of_best <= 1 for rank in ours + others)
-    assert all(("XLA" in rank.title) == rank.summary.case.xla for rank in ours + others)
+    assert theirs == {None}
+    assert all(rank.of_best is None or 0 < rank.of_best <= 1 for rank in every)
+    assert all(("XLA" in rank.title) == rank.summary.case.xla for rank in every)
 
 
 def _rows(page, caption_id):
@@ -359,7 +309,7 @@ def _rows(page, caption_id):
 # hostile input
 
 
-def test_hostile_text_is_shown_and_never_becomes_markup(built):
+def test_hostile_text_is_shown_spelled_out_and_never_becomes_markup(built):
     page = built("hostile").page
     data = "".join(page.one("script", id="data").children)
 
@@ -369,17 +319,15 @@ def test_hostile_text_is_shown_and_never_becomes_markup(built):
     json.loads(data)
     assert "<" not in data  # it cannot end its element
 
-
-def test_control_and_direction_characters_are_spelled_out(built):
     text = built("hostile").html
-
     assert not re.search("[\x00-\x08\x0b\x0c\x0e-\x1f\u202a-\u202e\u2066-\u2069\u2028\u2029]", text)
     assert r"\x1b[31mred" in text
 
 
-def test_anchors_are_the_same_in_every_build_and_safe():
+def test_anchors_are_safe_and_long_names_break_behind_their_signs():
     assert names.case_anchor(synthetic.case()) == names.case_anchor(synthetic.case())
     assert re.fullmatch(r"c-[0-9a-f]{10}", names.case_anchor(synthetic.case("</script>")))
+    assert render.breakable("a.b_c/<d") == "a.<wbr>b_<wbr>c/&lt;d"
 
 
 def test_what_was_only_cited_is_said_not_to_be_measured():
@@ -389,10 +337,6 @@ def test_what_was_only_cited_is_said_not_to_be_measured():
 
     assert "There are no measured data" in linear.reason.plain("en")
     assert "largest" not in linear.reason.plain("en")
-
-
-def test_long_names_break_behind_their_signs_and_keep_their_text():
-    assert render.breakable("a.b_c/<d") == "a.<wbr>b_<wbr>c/&lt;d"
 
 
 @pytest.mark.parametrize(

@@ -26,10 +26,22 @@ COMPOSED = (
 )
 
 
-def test_the_files_hold_the_same_keys_and_places():
+def test_the_files_hold_the_same_keys_and_every_column_reason_and_axis_has_words():
     tables = words.read(LANGUAGES).tables  # raises at the first that differs
-
     assert tables["zh"].keys() == tables["en"].keys()
+
+    file = tomllib.loads(words.COLUMNS.read_text(encoding="utf-8"))
+    assert {name: set(texts) for name, texts in file.items()} == {one.name: set(LANGUAGES) for one in columns.SHOWN}
+
+    text = Path(verdicts.__file__).read_text(encoding="utf-8")
+    reasons = {"met", "not_met", "faster", "no_difference", "cannot_tell", "short_window"}
+    reasons |= set(re.findall(r'reason="(\w+)"', text))
+    assert sorted(reason for reason in reasons if f"verdicts.{reason}" not in SPOKEN) == []
+
+    text = "\n".join(file.read_text(encoding="utf-8") for file in Path(figures.__file__).parent.glob("*.py"))
+    scaling = {"at_s", "resource", "distance_from_median", "case", "value", "devices", "speedup", "efficiency"}
+    axes = set(re.findall(r'Axis\(key="(\w+)"', text)) & scaling
+    assert [f"axes.{key}" for key in sorted(axes) if f"axes.{key}" not in SPOKEN] == []
 
 
 @pytest.mark.parametrize(
@@ -53,12 +65,6 @@ def test_a_sentence_without_its_value_a_value_without_a_place_and_an_unknown_lan
         words.read(("fr",))
 
 
-def test_values_are_escaped_and_our_own_markup_is_not():
-    spoken = Words({"zh": {"a": "<b>{x}</b>"}, "en": {"a": "<b>{x}</b>"}})
-
-    assert spoken("a", x="<i>").in_language("zh") == "<b>&lt;i&gt;</b>"
-
-
 @pytest.mark.parametrize(
     ("said", "zh", "en"),
     [
@@ -76,8 +82,11 @@ def test_numbers_lists_sentences_and_durations_are_put_together_as_each_language
     assert (said.plain("zh"), said.plain("en")) == (zh, en)
 
 
-def test_one_language_alone_needs_no_marks():
+def test_words_of_one_language_need_no_marks_and_values_are_escaped():
     assert words.read(("en",))("words.copy").__html__() == "Copy"
+
+    spoken = Words({"zh": {"a": "<b>{x}</b>"}, "en": {"a": "<b>{x}</b>"}})
+    assert spoken("a", x="<i>").in_language("zh") == "<b>&lt;i&gt;</b>"
 
 
 def test_every_key_that_a_template_asks_for_exists_and_no_sentence_lies_unused():
@@ -88,28 +97,6 @@ def test_every_key_that_a_template_asks_for_exists_and_no_sentence_lies_unused()
 
     assert sorted({key for key in keys if key not in SPOKEN}) == []
     assert unused == []
-
-
-def test_each_column_that_the_page_shows_has_its_name_in_the_file_of_columns():
-    file = tomllib.loads(words.COLUMNS.read_text(encoding="utf-8"))
-
-    assert {name: set(texts) for name, texts in file.items()} == {one.name: set(LANGUAGES) for one in columns.SHOWN}
-
-
-def test_what_criteria_reason_has_a_sentence_in_both_languages():
-    text = Path(verdicts.__file__).read_text(encoding="utf-8")
-    reasons = {"met", "not_met", "faster", "no_difference", "cannot_tell", "short_window"}
-    reasons |= set(re.findall(r'reason="(\w+)"', text))
-
-    assert sorted(reason for reason in reasons if f"verdicts.{reason}" not in SPOKEN) == []
-
-
-def test_every_axis_column_and_legend_of_a_drawn_figure_has_words():
-    text = "\n".join(file.read_text(encoding="utf-8") for file in Path(figures.__file__).parent.glob("*.py"))
-    scaling = {"at_s", "resource", "distance_from_median", "case", "value", "devices", "speedup", "efficiency"}
-    axes = set(re.findall(r'Axis\(key="(\w+)"', text)) & scaling
-
-    assert [f"axes.{key}" for key in sorted(axes) if f"axes.{key}" not in SPOKEN] == []
 
 
 @pytest.mark.parametrize("read", [words.read, words.read_beyond_the_page])

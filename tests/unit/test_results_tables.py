@@ -44,11 +44,14 @@ def test_where_each_setting_has_one_row_of_the_same_framework_the_setting_is_its
     assert not any(table.throughput.of_one for table in beside)
 
 
-def test_other_work_stands_in_another_table():
+def test_other_work_stands_in_another_table_and_the_table_of_most_frameworks_comes_first():
     sizes = [(("image_size", size),) for size in ("192", "224")]
     found = tables([one(name, options=size) for name in ("pytorch", "mxnet") for size in sizes])
-
     assert [len(table.throughput.rows) for table in found] == [2, 2]
+
+    few = [one(name, batch_per_device=16) for name in ("pytorch", "mxnet")]
+    many = [one(name, batch_per_device=64) for name in ("pytorch", "mxnet", "tensorflow")]
+    assert [table.blocks[0].batch for table in tables(few + many)] == [64, 16]
 
 
 def test_batch_sizes_of_one_framework_alone_share_a_table_after_the_others():
@@ -61,28 +64,21 @@ def test_batch_sizes_of_one_framework_alone_share_a_table_after_the_others():
     assert [row.block.batch for row in found[1].throughput.rows] == [16, 32]
 
 
-def test_the_table_that_compares_most_frameworks_comes_first():
-    few = [one(name, batch_per_device=16) for name in ("pytorch", "mxnet")]
-    many = [one(name, batch_per_device=64) for name in ("pytorch", "mxnet", "tensorflow")]
-
-    assert [table.blocks[0].batch for table in tables(few + many)] == [64, 16]
-
-
-def test_a_compiled_neighbour_does_not_switch_bold_off():
+def test_a_tie_group_is_bold_together_whatever_compiled_neighbours_do_and_a_single_value_keeps_its_mark():
     fast, slow = (200.0, 201.0, 202.0, 203.0, 204.0), (100.0, 101.0, 102.0, 103.0, 104.0)
     found = tables([one("pytorch", fast), one("mxnet", slow), one("tensorflow", fast, xla=True)])[0].throughput
-
     bold = {(row.column.title, row.column.xla): row.cells[0].best for row in found.rows}
     assert bold == {("MXNet", False): False, ("PyTorch", False): True, ("TensorFlow", True): False}
 
-
-def test_a_tie_group_is_bold_together_and_a_tie_of_all_is_not():
     ahead = [one(name, (200.0, 201.0, 202.0, 203.0, 204.0)) for name in ("pytorch", "mxnet")]
     behind = one("tensorflow")
 
     bold = [row.cells[0].best for row in tables([*ahead, behind])[0].throughput.rows]
     assert bold == [True, True, False]
     assert not any(row.cells[0].best for row in tables(ahead)[0].throughput.rows)
+
+    cell = tables([one("pytorch", (100.0, 101.0))])[0].throughput.rows[0].cells[0]
+    assert (cell.marks, cell.n) == (("partial",), 2)
 
 
 def test_what_every_value_has_is_said_once_above_the_table():
@@ -108,12 +104,6 @@ def test_a_mark_stands_at_the_row_or_at_the_cell_that_differs():
     assert (rows["MXNet"].marks, rows["MXNet"].n, rows["PyTorch"].marks) == (("partial",), 3, ())
     assert [cell.marks for cell in rows["TensorFlow"].cells] == [(), ("partial",)]
     assert [cell.n for cell in rows["TensorFlow"].cells] == [5, 3]
-
-
-def test_a_single_value_keeps_its_mark():
-    cell = tables([one("pytorch", (100.0, 101.0))])[0].throughput.rows[0].cells[0]
-
-    assert (cell.marks, cell.n) == (("partial",), 2)
 
 
 @pytest.mark.parametrize(("kind", "listed", "rows"), [("unsupported", 1, 2), ("not_run", 0, 3)])

@@ -65,19 +65,14 @@ def test_control_characters_and_markup_are_noted_with_their_fields():
     ]
 
 
-def test_an_unknown_origin_is_treated_as_cited():
+def test_a_run_in_order_is_returned_as_it_came_and_an_unknown_origin_is_treated_as_cited():
+    runs = [synthetic.measured(synthetic.case(protocol=synthetic.FULL), repeat, 38.0) for repeat in range(5)]
+    assert data_rules.check_measurements(runs) == runs
+
     run = replace(synthetic.measured(synthetic.case(protocol=synthetic.FULL), 0, 38.0), origin="somewhere")
-
     (found,) = data_rules.check_measurements([run])
-
     assert found.origin == "cited"
     assert [f.code for f in found.findings] == ["D27"]
-
-
-def test_a_run_in_order_is_returned_as_it_came():
-    runs = [synthetic.measured(synthetic.case(protocol=synthetic.FULL), repeat, 38.0) for repeat in range(5)]
-
-    assert data_rules.check_measurements(runs) == runs
 
 
 def test_a_series_of_two_versions_is_flagged_and_has_no_speedup_across():

@@ -48,12 +48,9 @@ def test_over_many_runs_the_mean_is_right_whatever_the_period(period_s):
     assert sum(means) / len(means) == pytest.approx(50, abs=4)
 
 
-def test_an_interval_is_the_period_on_the_mean_and_never_half_as_long_again():
+def test_an_interval_is_the_period_on_the_mean_and_a_file_without_it_was_read_on_a_strict_grid(tmp_path):
     assert interval_s(0.5, 0) == 0.5
     assert 0.5 * 0.5 < interval_s(0.5, -1) < interval_s(0.5, 1) < 0.5 * 1.5
 
-
-def test_a_file_without_it_was_read_on_a_strict_grid(tmp_path):
     (file := tmp_path / "samples.jsonl").write_text('{"header": true, "hz": 2.0}\n')
-
     assert read(file).header.jitter is None

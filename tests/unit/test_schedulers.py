@@ -87,13 +87,17 @@ def test_a_task_finds_its_rank_and_all_hosts_through_the_engine(scheduler, examp
     assert platforms.read_place({}) == NodePlace()
 
 
-def test_jobs_that_share_nodes_meet_at_ports_of_their_own(scheduler, example):
+def test_jobs_that_share_nodes_meet_at_ports_of_their_own_and_the_doctor_looks_for_its_programs(scheduler, example):
     hosts = {"EVALSUITE_HOSTS": ",".join(example.NODES)}
     places = [
         rendezvous.node({**example.TASK, scheduler.job_variable: job, **hosts}).master_port for job in example.JOBS
     ]
 
     assert len(set(places)) == len(places) > 1
+
+    started = scheduler.step(1, AGENT, ())[0]
+    assert started in {check.name for check in doctor.engines()}
+    assert scheduler.package in {program.name: program.remedy for program in doctor.ENGINES}[started]
 
 
 def test_its_engine_takes_the_first_nodes_refuses_more_and_starts_nothing_outside_an_allocation(scheduler, example):
@@ -133,10 +137,3 @@ def test_no_wish_is_dropped_in_silence(scheduler, wish):
         assert wish in str(error)
     else:
         assert asking != scheduler.directives(plain, "/srv/here", "/srv/runs")
-
-
-def test_the_doctor_looks_for_its_programs(scheduler):
-    started = scheduler.step(1, AGENT, ())[0]
-
-    assert started in {check.name for check in doctor.engines()}
-    assert scheduler.package in {program.name: program.remedy for program in doctor.ENGINES}[started]

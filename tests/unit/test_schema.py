@@ -29,10 +29,14 @@ def document(evaluation):
     return summary_json.document(Book(evaluation=identity.ordered(evaluation)), identity.build_hash(evaluation))
 
 
-def test_the_schema_is_a_schema_of_its_draft():
+def test_the_schema_is_one_of_its_draft_and_of_the_version_that_is_read_with_every_field_required():
     jsonschema.Draft202012Validator.check_schema(SCHEMA)  # raises
-
     assert SCHEMA["$schema"] == jsonschema.Draft202012Validator.META_SCHEMA["$id"]
+
+    for part in [SCHEMA, *SCHEMA["$defs"].values()]:
+        assert set(part.get("properties", ())) == set(part.get("required", ()))
+
+    assert SCHEMA["properties"]["schema_version"]["const"] == finished.SCHEMA_VERSION
 
 
 @pytest.mark.parametrize("page", synthetic.PAGES)
@@ -40,11 +44,6 @@ def test_every_summary_keeps_to_the_published_schema_and_has_no_field_beyond_it(
     facts = json.loads(json.dumps(document(synthetic.PAGES[page]()), allow_nan=False))
 
     assert [error.message for error in CLOSED.iter_errors(facts)] == []
-
-
-def test_every_field_of_a_schema_object_is_required():
-    for part in [SCHEMA, *SCHEMA["$defs"].values()]:
-        assert set(part.get("properties", ())) == set(part.get("required", ()))
 
 
 @pytest.mark.parametrize(
@@ -65,7 +64,3 @@ def test_a_wrong_value_is_refused(path, value):
 
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate(facts, SCHEMA)
-
-
-def test_the_reader_asks_for_the_version_that_is_written_and_published():
-    assert SCHEMA["properties"]["schema_version"]["const"] == finished.SCHEMA_VERSION

@@ -37,19 +37,18 @@ def found(batch, *tried):
     return SearchedBatch(of=planned().to_search[0], batch=batch, tried=tried)
 
 
-def test_one_search_is_asked_for_where_memory_is_scarcest_from_the_smallest_batch_and_none_of_a_declared_maximum():
+def test_one_search_is_asked_for_where_memory_is_scarcest_and_what_it_found_is_the_batch_of_the_series():
     made = planned()
-
     assert [(case.scale, case.batch_per_device) for case in made.to_search] == [("1x4", 8)]
     assert {case.scale for case in made.cases} == {"1x1", "1x4", "2x4"}
     assert planned(replace(SPEC, find_batch=False, batch_policy="max")).to_search == ()
 
-
-def test_what_was_found_is_the_batch_of_the_whole_series_and_declared_to_be_the_most():
     made = planned(replace(SPEC, searched=(found(44),)))
-
     assert {(case.batch_per_device, case.batch_policy) for case in made.cases} == {(44, "max")}
     assert made.to_search == () and searched.behind(made.cases[0], made.spec.searched) == found(44)
+
+    with pytest.raises(EvalsuiteError, match=r"batch = max and scaling = strong.* expected one of the two"):
+        planned(replace(SPEC, scaling="strong"))
 
 
 @pytest.mark.parametrize(
@@ -65,11 +64,6 @@ def test_a_search_without_a_batch_makes_skips_with_its_reason(tried, said):
     assert (made.cases, made.to_search) == ((), ())
     for skip in made.skips:
         assert re.search(said, skip.reason)
-
-
-def test_a_job_that_keeps_its_batch_has_no_largest_one_for_each_device():
-    with pytest.raises(EvalsuiteError, match=r"batch = max and scaling = strong.* expected one of the two"):
-        planned(replace(SPEC, scaling="strong"))
 
 
 @pytest.mark.parametrize("said", ["", "Max", "64"])

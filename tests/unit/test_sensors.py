@@ -91,7 +91,7 @@ def test_cpu_percent_is_the_mean_of_the_usable_cores(psutil_says, cores, tmp_pat
     assert cpu.reading() == reading
 
 
-def test_cores_are_found_where_others_are_switched_off(psutil_says, monkeypatch, tmp_path):
+def test_cores_and_disks_are_found_where_others_are_switched_off_or_parts(psutil_says, monkeypatch, tmp_path):
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {4})
     online = tmp_path / "sys/devices/system/cpu/online"
     online.parent.mkdir(parents=True)
@@ -101,6 +101,15 @@ def test_cores_are_found_where_others_are_switched_off(psutil_says, monkeypatch,
     psutil_says["cpu_times"] = [busy(0, idle=1), busy(1), busy(0, idle=1)]
 
     assert cpu.reading() == (100.0, [100.0])
+
+    counters = PsutilDisk(read_bytes=1, write_bytes=2, read_count=3, write_count=4)
+    psutil_says["disk_io_counters"] = dict.fromkeys(("sda", "sda1", "dm-0", "loop0"), counters)
+    (tmp_path / "sys/block/sda/device").mkdir(parents=True)
+    (tmp_path / "sys/block/dm-0").mkdir()
+
+    disks = Disks(tmp_path)
+
+    assert disks.reading() == {"sda": DiskCounters(read_bytes=1, write_bytes=2, read_operations=3, write_operations=4)}
 
 
 def test_a_quota_is_the_capacity_and_the_containers_own_time_is_what_is_used_unless_wider_than_the_cores(
@@ -135,18 +144,7 @@ def test_memory_in_use_is_what_is_not_available_and_a_containers_limit_is_the_ca
     assert (container.total_bytes, container.used_bytes(), container.scope) == (40, 20, "container")
 
 
-def test_a_disk_counts_once_and_its_partitions_not(psutil_says, tmp_path):
-    counters = PsutilDisk(read_bytes=1, write_bytes=2, read_count=3, write_count=4)
-    psutil_says["disk_io_counters"] = dict.fromkeys(("sda", "sda1", "dm-0", "loop0"), counters)
-    (tmp_path / "sys/block/sda/device").mkdir(parents=True)
-    (tmp_path / "sys/block/dm-0").mkdir()
-
-    disks = Disks(tmp_path)
-
-    assert disks.reading() == {"sda": DiskCounters(read_bytes=1, write_bytes=2, read_operations=3, write_operations=4)}
-
-
-def test_only_real_interfaces_and_the_loopback_are_read(psutil_says, tmp_path):
+def test_only_real_interfaces_and_the_loopback_are_read_or_what_is_up_in_a_container(psutil_says, tmp_path):
     names = ("lo", "eth0", "docker0", "veth1")
     psutil_says["net_if_stats"] = dict.fromkeys(names, NicState(isup=True, speed=10_000))
     psutil_says["net_io_counters"] = dict.fromkeys(names, NicCounters(bytes_recv=5, bytes_sent=6))
@@ -157,11 +155,8 @@ def test_only_real_interfaces_and_the_loopback_are_read(psutil_says, tmp_path):
     assert network.facts == {"eth0": Interface(speed_mbit_s=10_000), "lo": Interface(no_speed="virtual")}
     assert network.reading()["eth0"] == InterfaceCounters(received_bytes=5, sent_bytes=6)
 
-
-def test_in_a_container_what_is_up_is_read(psutil_says, tmp_path):
     psutil_says["net_if_stats"] = {"eth0": NicState(isup=True, speed=10_000), "ifb0": NicState(isup=False, speed=0)}
-
-    assert Network(tmp_path).facts == {"eth0": Interface(no_speed="virtual")}  # 10 Gbit/s, says every veth
+    assert Network(tmp_path / "none").facts == {"eth0": Interface(no_speed="virtual")}  # 10 Gbit/s, says every veth
 
 
 def standing_on(folder, name, *below):

@@ -37,15 +37,11 @@ def test_everything_is_made_once_and_in_order(things):
     assert [value for value, _ in made] == [number * number for number in range(things)]
 
 
-def test_the_others_begin_while_the_first_process_does_something_else():
+def test_results_of_any_size_come_whole_and_the_others_begin_while_the_first_does_something_else():
     made = list(processes.shared(slow_square, range(40), 2, lambda: time.sleep(0.1)))
-
     assert sum(process != os.getpid() for _, process in made) > 10
 
-
-def test_results_of_any_size_come_whole():
     made = list(processes.shared(lambda number: bytes([number]) * 300_000, range(12), 2, nothing))
-
     assert made == [bytes([number]) * 300_000 for number in range(12)]
 
 

@@ -39,21 +39,15 @@ def test_what_is_not_the_same_stays_two(apart):
     assert severity.merge_repeated(apart) == apart
 
 
-def test_to_say_it_once_again_changes_nothing_however_the_parts_come():
+def test_to_say_it_once_again_changes_nothing_and_a_case_called_like_a_run_is_no_run():
     each = [disagree("fp16", f"a/r{r}") for r in range(3)]
-
     merged = severity.merge_repeated(each)
     assert merged == severity.merge_repeated([*merged, *each]) == severity.merge_repeated([*reversed(each), *merged])
 
-
-def test_a_case_called_like_a_run_is_no_run():
     found = [SlowerAtScale(larger="1x2", larger_items_per_s=1, smaller="1x1", smaller_items_per_s=2, unit="x/s")] * 2
-
     assert len(severity.merge_repeated(found)) == 1
     assert severity._case("a/r1/x") == "a/r1/x" and severity._case("a/r12") == "a"
 
-
-def test_a_smaller_share_of_a_batch_is_graver_and_a_fall_as_grave_as_a_rise():
     assert severity.size(PartialBatch(step=1, share=0.1)).beyond > severity.size(PartialBatch(step=1, share=0.5)).beyond
     assert severity.size(Drift(change=-0.2)).beyond == severity.size(Drift(change=0.2)).beyond
     assert severity.size(Drift(change=float("nan"))) is None

@@ -27,11 +27,15 @@ def below(share, values=DRIFTING):
     return tuple(value * (1 - share) for value in values)
 
 
-def test_a_drift_that_hits_both_hides_no_lead_within_rounds():
+def test_a_drift_that_hits_both_hides_no_lead_within_rounds_and_the_standing_says_so():
     first, other = made(CASE, DRIFTING), made(OTHER, below(0.03))
-
     assert significance.is_behind(other, first)
     assert not significance.apart([*below(0.03)], [*DRIFTING])
+
+    within = winners.rank([made(CASE, DRIFTING), made(OTHER, below(0.03))])
+    by_runs = winners.rank([made(CASE, DRIFTING, "a"), made(OTHER, below(0.03), "b")])
+    assert (within.word, within.in_rounds) == ("fastest", True)
+    assert (by_runs.word, by_runs.in_rounds) == ("group", False)
 
 
 @pytest.mark.parametrize(
@@ -64,24 +68,12 @@ def test_within_rounds_a_lead_is_one_in_every_round_and_of_one_size(shares, told
     assert significance.is_behind(made(OTHER, values), made(CASE, [100.0] * 5)) == told
 
 
-def test_runs_that_were_made_in_other_rounds_do_not_count_as_pairs():
+def test_rounds_that_differ_or_in_which_a_run_failed_are_no_pairs():
     late = [measured(OTHER, k, 97.0, campaign="a", round=k + 3) for k in range(5)]
-
     assert significance.pairs(summary(OTHER, late), made(CASE, [100.0] * 5)) == []
 
-
-def test_a_round_in_which_a_run_failed_is_left_out_of_both():
     runs = [measured(OTHER, k, 97.0 if k else None, campaign="a", round=k) for k in range(7)]
-
     assert len(significance.pairs(summary(OTHER, runs), made(CASE, [100.0] * 7))) == 6
-
-
-def test_the_standing_says_whether_it_was_found_within_rounds():
-    within = winners.rank([made(CASE, DRIFTING), made(OTHER, below(0.03))])
-    by_runs = winners.rank([made(CASE, DRIFTING, "a"), made(OTHER, below(0.03), "b")])
-
-    assert (within.word, within.in_rounds) == ("fastest", True)
-    assert (by_runs.word, by_runs.in_rounds) == ("group", False)
 
 
 @pytest.mark.parametrize(("frameworks", "runs"), [(2, 5), (8, 5), (8, 7), (5, 6), (40, 9)])

@@ -146,19 +146,13 @@ def test_a_download_that_is_named_is_answered_from_its_file(tmp_path, meta_path)
     assert there == "the network"
 
 
-def test_what_is_compiled_is_compiled_for_the_python_that_runs(monkeypatch):
+def test_what_is_compiled_is_for_the_python_that_runs_and_nvcc_says_its_version(monkeypatch):
     monkeypatch.setenv("PATH", os.environ["PATH"])
     imported(monkeypatch, STAND_INS / "python_config", "stand_in_python_config")
-
     asked = subprocess.run(["python3-config", "--extension-suffix"], capture_output=True, text=True, check=True)
-
     assert asked.stdout.strip() == sysconfig.get_config_var("EXT_SUFFIX")
 
-
-def test_nvcc_says_a_version_where_a_script_looks_for_it(monkeypatch):
     monkeypatch.setenv("CUDA_HOME", "")
     imported(monkeypatch, STAND_INS / "nvcc", "stand_in_nvcc")
-
     said = subprocess.run([f"{os.environ['CUDA_HOME']}/bin/nvcc", "-V"], capture_output=True, text=True, check=True)
-
     assert "release 11.0," in said.stdout  # megatron/fused_kernels/__init__.py reads the word after "release"

@@ -54,7 +54,7 @@ def test_two_more_repeats_are_made_where_they_could_change_what_is_said(others, 
     assert found == still_open
 
 
-def test_of_many_frameworks_a_lead_must_be_more_even_to_be_clear_early():
+def test_limits_grow_with_the_frameworks_and_a_lead_must_be_more_even_to_be_clear_early():
     first, uneven = (100.0,) * 5, (97.0, 97.0, 98.7, 97.0, 97.0)
     few = [of(CASE, first), of(OTHER, uneven)]
     many = [of(replace(CASE, framework=f"net{k}"), [90.0 - 5 * k] * 5) for k in range(14)]
@@ -62,10 +62,7 @@ def test_of_many_frameworks_a_lead_must_be_more_even_to_be_clear_early():
     assert open_cases(*few) == set()
     assert open_cases(*few, *many) == {"toynet", "othernet"}
 
-
-def test_limits_grow_with_the_frameworks_and_beyond_the_simulated_nothing_is_clear_early():
     limits = [stopping.lead_limit(n) for n in (2, 5, 8, 12, 16, 100)]
-
     assert limits == sorted(limits)
     assert limits[-1] == float("inf")
 

@@ -95,26 +95,16 @@ def programs(tmp_path, monkeypatch):
     return folder
 
 
-def test_a_job_that_slurm_takes_has_a_number(programs, tmp_path):
-    program(programs, "sbatch", 'echo "812;cluster"')
-
-    assert allocations.submit(SLURM, tmp_path / "evaluation.sbatch") == "812"
-
-
-def test_a_job_that_slurm_refuses_says_why_in_its_words(programs, tmp_path):
+def test_a_job_that_slurm_refuses_or_nobody_takes_says_why(programs, tmp_path, monkeypatch):
     why = "sbatch: error: invalid partition specified: gpux\nsbatch: error: Batch job submission failed"
     program(programs, "sbatch", f"printf '{why}' >&2; exit 1")
 
     with pytest.raises(EvalsuiteError, match=r"sbatch: invalid partition specified: gpux .*expected.*Try other"):
         allocations.submit(SLURM, tmp_path / "evaluation.sbatch")
-
-
-def test_where_there_is_no_slurm_the_script_stays_and_is_named(monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(tmp_path))
-
     with pytest.raises(EvalsuiteError, match=r"no such program.*evaluation\.sbatch"):
         allocations.submit(SLURM, tmp_path / "evaluation.sbatch")
-    assert slurm.jobs(allocations.ask) is None
+    assert (slurm.jobs(allocations.ask), slurm.nodes({}, allocations.ask)) == (None, ())
 
 
 def test_the_queue_shows_what_waits_and_why(programs):
@@ -123,16 +113,6 @@ def test_the_queue_shows_what_waits_and_why(programs):
     (job,) = slurm.jobs(allocations.ask)
 
     assert (job.id, job.state, job.nodes, job.start, job.why) == ("812", "PENDING", 4, None, "(Resources)")
-
-
-def test_the_names_of_the_nodes_are_unrolled_from_slurms_list():
-    assert slurm.nodes({"SLURM_JOB_NODELIST": "x0b[0-1]n[0-1]"}, allocations.ask) == (
-        "x0b0n0",
-        "x0b0n1",
-        "x0b1n0",
-        "x0b1n1",
-    )
-    assert slurm.nodes({}, allocations.ask) == ()
 
 
 def test_the_end_of_the_time_is_slurms_variable_or_what_scontrol_says(programs):
@@ -149,7 +129,7 @@ def test_the_end_of_the_time_is_slurms_variable_or_what_scontrol_says(programs):
     assert allocations.wall_time_left_s({}) is None
 
 
-def test_no_run_is_started_that_the_time_would_not_hold():
+def test_no_run_is_started_that_the_time_would_not_hold_as_far_as_anybody_can_estimate():
     run = Run(case=CASE, repeat=0)
     now = [0.0]
     remaining = RemainingTime(1000.0, Estimate([(run, 300.0)]), clock=lambda: now[0])
@@ -159,9 +139,6 @@ def test_no_run_is_started_that_the_time_would_not_hold():
     assert not remaining.fits(run) and remaining.refused
     assert RemainingTime(None, Estimate([])).fits(run)
 
-
-def test_a_run_that_nobody_can_estimate_is_begun_as_long_as_there_is_time_at_all():
     run = Run(case=CASE, repeat=0)
-
     assert RemainingTime(1000.0, Estimate([])).fits(run)
     assert not RemainingTime(100.0, Estimate([])).fits(run)

@@ -64,7 +64,7 @@ def test_a_run_far_from_the_others_is_flagged_where_there_are_enough_of_them(val
     assert ("D09" in codes(case_of(values))) is flagged
 
 
-def test_speedup_is_taken_against_one_device_of_the_same_series():
+def test_speedup_is_taken_against_one_device_of_the_same_series_or_the_smallest_scale_and_said_so():
     rows = with_scaling(summaries([measured(CASE, 0, 100.0), measured(CASE.at_scale(1, 8), 0, 640.0)]))
 
     assert rows[0].speedup.value == 1.0
@@ -72,10 +72,7 @@ def test_speedup_is_taken_against_one_device_of_the_same_series():
     assert rows[1].efficiency.value == pytest.approx(0.8)
     assert rows[1].base == CASE
 
-
-def test_without_a_run_on_one_device_the_smallest_scale_is_the_base_and_said_so():
     rows = with_scaling(summaries([measured(CASE.at_scale(1, 8), 0, 800.0), measured(CASE.at_scale(2, 8), 0, 1500.0)]))
-
     assert rows[1].base.total_devices == 8
     assert rows[1].speedup.value == pytest.approx(1.875)
     assert "D14" in codes(rows[0])

@@ -237,22 +237,16 @@ def test_pips_settings_are_said_in_uvs_variables_and_a_more_special_place_or_uv_
 # The interpreter at hand
 
 
-def test_the_interpreter_at_hand_serves_if_the_framework_imports_in_it_or_names_no_module():
-    assert virtualenvs.current(toynet()) == virtualenvs.current(toynet(import_name="")) == Path(sys.executable)
-    with pytest.raises(virtualenvs.CannotInstall, match="it fails in the interpreter at hand"):
-        virtualenvs.current(toynet(import_name="toynet_absent"))
-
-
-def test_packages_are_those_that_were_installed_or_those_of_the_interpreter_at_hand(uv):
+def test_packages_and_version_are_those_installed_or_those_of_the_interpreter_at_hand(uv):
     virtualenvs.ensure(toynet())
-
     assert virtualenvs.packages(toynet(), "managed", "cpu") == {"toynet": "1.0"}
     assert virtualenvs.packages(toynet(), "current", "cpu")["pytest"] == pytest.__version__
 
-
-def test_the_frameworks_version_is_found_under_any_of_its_builds_names():
     recipe = toynet(package="toynet-cpu", requirements_gpu=("Toy_Net.GPU==1.0",))
-
     assert virtualenvs.framework_version(recipe, {"toynet-cpu": "1.0"}) == "1.0"
     assert virtualenvs.framework_version(recipe, {"toy-net-gpu": "1.1"}) == "1.1"
     assert virtualenvs.framework_version(recipe, {"numpy": "2.0"}) is None
+
+    assert virtualenvs.current(toynet()) == virtualenvs.current(toynet(import_name="")) == Path(sys.executable)
+    with pytest.raises(virtualenvs.CannotInstall, match="it fails in the interpreter at hand"):
+        virtualenvs.current(toynet(import_name="toynet_absent"))

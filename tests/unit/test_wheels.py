@@ -53,7 +53,7 @@ def test_the_first_wheels_that_serve_every_device_are_taken(capabilities, first,
     assert virtualenvs.pins(recipe, "cpu")[0] == "torch==2.13.0"
 
 
-def test_an_environment_without_a_wheel_for_the_device_is_refused_by_name(devices):
+def test_an_environment_without_a_wheel_for_the_device_or_a_capability_that_is_none_is_refused_by_name(devices):
     devices("8.0")
     (recipe,) = toynet(requirements=("torch==1.12.1",), image="lab/torch:1").recipes
 
@@ -63,8 +63,12 @@ def test_an_environment_without_a_wheel_for_the_device_is_refused_by_name(device
     assert "one of 8.0" in refused and "lab/torch:1" in refused
     assert virtualenvs.existing(recipe, device="gpu") is None
 
+    devices("sm_70")
+    with pytest.raises(EvalsuiteError, match=r"got sm_70; expected compute capabilities such as 7\.0"):
+        virtualenvs.capabilities()
 
-def test_what_no_index_holds_is_refused_before_anything_is_installed():
+
+def test_what_no_index_holds_is_refused_with_where_its_repository_has_it():
     (apex,) = toynet(requirements=("torch==1.6.0",), off_index=("APEX",), image="lab/apex:1").recipes
     (cpu_alone,) = toynet(requirements=("paddlepaddle==1.8.5",), requirements_gpu=None).recipes
 
@@ -72,12 +76,10 @@ def test_what_no_index_holds_is_refused_before_anything_is_installed():
     assert "no requirements for a virtual environment on a gpu" in virtualenvs.refusal(cpu_alone, "managed", "gpu")
     assert virtualenvs.refusal(cpu_alone, "managed", "cpu") is None
 
-
-def test_a_capability_that_is_none_is_an_error(devices):
-    devices("sm_70")
-
-    with pytest.raises(EvalsuiteError, match=r"got sm_70; expected compute capabilities such as 7\.0"):
-        virtualenvs.capabilities()
+    recipe = registry.discover()["oneflow"].recipe("benchmark-resnet50-2020")
+    refused = virtualenvs.refusal(recipe, "managed", "gpu")
+    assert "OneFlow 0.2 (Classification/cnns/README.md)" in refused
+    assert "--image FRAMEWORK=IMAGE" in refused
 
 
 @pytest.mark.parametrize(("framework", "recipe"), RECIPES, ids=[f"{name}.{recipe.name}" for name, recipe in RECIPES])
@@ -85,12 +87,3 @@ def test_a_recipe_has_wheels_for_gpus_that_are_known_or_none(framework, recipe):
     for pins in (recipe.pins("gpu"), *recipe.other_wheels):
         assert not pins or wheels.find_wheel(pins) or pins[0].startswith(UNKNOWN)
         assert not pins or not wheels.is_without_gpu(pins[0])
-
-
-def test_a_framework_that_no_index_holds_is_named_with_where_its_repository_has_it():
-    recipe = registry.discover()["oneflow"].recipe("benchmark-resnet50-2020")
-
-    refused = virtualenvs.refusal(recipe, "managed", "gpu")
-
-    assert "OneFlow 0.2 (Classification/cnns/README.md)" in refused
-    assert "--image FRAMEWORK=IMAGE" in refused

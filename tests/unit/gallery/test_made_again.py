@@ -93,10 +93,14 @@ def slow(case, *repeats):
     return {Run(case=case, repeat=repeat).id: 0.8 for repeat in repeats}
 
 
-def test_an_honest_evaluation_passes_without_a_word(lab):
+def test_an_honest_evaluation_passes_without_a_word_and_a_case_that_was_taken_away_whole_is_spoken_of(lab):
     lab.start()
-
     assert (lab.c1(), lab.codes()) == (("pass", "met"), [])
+
+    lab.start()
+    lab.remove(SCALE, *range(5))
+    assert lab.codes() == ["taken_away"]
+    assert lab.c1() == ("undetermined", "missing")
 
 
 @pytest.mark.parametrize(("repeats", "of"), [(range(5), [SCALE]), ((4,), [SCALE]), ((0,), [SCALE]), (range(5), CASES)])
@@ -117,14 +121,6 @@ def test_the_worst_runs_of_many_taken_away_leave_no_lucky_five(lab):
     lab.remove(SCALE, 5, 6)
 
     assert (lab.c1(), lab.codes()) == (("undetermined", "taken_away"), ["taken_away"])
-
-
-def test_a_case_that_was_taken_away_whole_is_still_spoken_of(lab):
-    lab.start()
-    lab.remove(SCALE, *range(5))
-
-    assert lab.codes() == ["taken_away"]
-    assert lab.c1() == ("undetermined", "missing")
 
 
 def test_a_run_ended_by_hand_or_failed_and_made_again_marks_the_pass(lab):
@@ -192,7 +188,7 @@ def test_repeats_added_once_the_results_are_known_are_said(lab):
     assert {(one.planned, one.later) for one in found} == {(5, 7)}
 
 
-def test_what_counts_for_nothing_stays_visible_with_its_value(lab):
+def test_what_counts_for_nothing_stays_visible_with_its_value(lab, tmp_path):
     lab.start()
     lab.remove(SCALE, 1)
     lab.start()
@@ -200,24 +196,13 @@ def test_what_counts_for_nothing_stays_visible_with_its_value(lab):
     evaluation = lab.evaluation()
     (lost,) = evaluation.superseded
     facts = summary_json.document(Book(evaluation=identity.ordered(evaluation)), "0" * 64)
-
     assert (lost.run, lost.number, lost.status, lost.items_per_s) == (f"{SCALE.id}/r1", 1, "completed", 64.0)
     assert [one["items_per_s"] for one in facts["superseded_attempts"]] == [64.0]
     assert [one["whole"] for one in facts["campaigns"]] == [True, True]
-
-
-def test_the_page_and_its_table_say_so(lab, tmp_path):
-    lab.start()
-    lab.remove(SCALE, 1)
-    lab.start()
     out = tmp_path / "out"
-
     cli.main(["report", "--runs", str(lab.store.root), "--out", str(out), "--criteria", str(lab.criteria)])
-
     page = (out / "report.html").read_text(encoding="utf-8")
-    assert 'id="attempts-table"' in page
-    assert "completed, then removed" in page
-    assert "已完成，后被移走" in page
+    assert all(said in page for said in ('id="attempts-table"', "completed, then removed", "已完成，后被移走"))
 
 
 def test_the_order_and_the_round_of_every_run_are_on_record(lab):

@@ -298,14 +298,10 @@ def test_mean_utilisation_is_judged_for_each_framework_model_and_precision():
     ]
 
 
-def test_the_mean_of_all_resources_names_those_that_have_a_capacity():
+def test_the_mean_of_all_resources_names_those_that_have_a_capacity_beside_the_gpus():
     disk = gpu(1e8, resource="disk_read", unit="bytes/s")
-
     found = c2(runs(SCALE, 14_000.0, utilisation=(gpu(90.0), gpu(80.0, resource="cpu"), disk)))["C2b"]
-
     assert (found.outcome, found.measured.value) == ("pass", pytest.approx(0.85))
     assert "as the mean of GPU, CPU." in said(found)
 
-
-def test_the_mean_of_all_resources_is_dropped_where_the_gpus_alone_have_a_capacity():
     assert list(c2(runs(SCALE, 14_000.0, utilisation=(gpu(90.0),)))) == ["C2a"]

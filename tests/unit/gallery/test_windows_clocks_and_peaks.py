@@ -126,11 +126,17 @@ class TestTheLastBatchOfAnEpoch:
         assert found.share == pytest.approx(3215 / 8192) and found.most == pytest.approx((1 - 3215 / 8192) / 100)
         assert english(found).startswith(f"an epoch of 1,281,167 items ends at step {step}, inside the window")
 
-    def test_several_epochs_in_the_window_count_each(self):
+    def test_several_epochs_in_the_window_count_each_and_repeats_of_a_case_tell_it_once(self):
         found = epochs.last_batch(self.CASE, within(101, 500), 1_281_167)
-
         assert isinstance(found, LastBatchShort)
         assert found.most == pytest.approx(3 * (1 - 3215 / 8192) / 400)
+
+        alike = [epochs.last_batch(self.CASE, within(100, 199), 1_281_167)] * 5
+        assert len(merge_repeated(alike)) == 1
+
+        assert epochs.items_per_epoch(None, "synthetic", "images/s") is None
+        assert epochs.items_per_epoch(50_000, "synthetic", "images/s") == 50_000
+        assert epochs.items_per_epoch(None, "imagenet", "sequences/s") is None
 
     @pytest.mark.parametrize(
         ("window", "items"),
@@ -146,13 +152,3 @@ class TestTheLastBatchOfAnEpoch:
     )
     def test_where_none_lies_inside_or_it_hardly_matters_nothing_is_said(self, window, items):
         assert epochs.last_batch(self.CASE, window, items) is None
-
-    def test_of_other_data_than_those_known_only_the_log_says_the_size(self):
-        assert epochs.items_per_epoch(None, "synthetic", "images/s") is None
-        assert epochs.items_per_epoch(50_000, "synthetic", "images/s") == 50_000
-        assert epochs.items_per_epoch(None, "imagenet", "sequences/s") is None
-
-    def test_repeats_of_a_case_tell_it_once(self):
-        alike = [epochs.last_batch(self.CASE, within(100, 199), 1_281_167)] * 5
-
-        assert len(merge_repeated(alike)) == 1
