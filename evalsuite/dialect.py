@@ -1,6 +1,6 @@
 """The declaration of a log dialect: which lines a training script prints, and what their numbers mean.
 
-The house's dialects lie in `evalsuite/logs/dialects/`, a user's in a folder of `--dialects DIR`. A module there
+Built-in dialects lie in `evalsuite/logs/dialects/`, a user's in a folder of `--dialects DIR`. A module there
 declares `DIALECTS`, a tuple of `Dialect`. An adapter may bring a dialect with its recipe.
 """
 
@@ -231,7 +231,7 @@ class Dialect:
     second: Callable[[], SecondFigure] | None = None
     yields_to: tuple[str, ...] = ()  # dialects that win where a log has both
     notes: str = ""
-    origin: Origin | None = None  # None: the house's own
+    origin: Origin | None = None  # None: built in
 
     @cached_property
     def telling(self) -> tuple[Line, ...]:

@@ -37,7 +37,7 @@ def check_schema(facts: object, schema: int, where: Path | str) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class DialectSource:
-    """Where a dialect was declared: in the house, or in an author's file."""
+    """Where a dialect was declared: built in, or in an author's file."""
 
     by: Literal["house", "author"]
     file: str | None = None

@@ -37,7 +37,7 @@ class NothingMeasured(EvalsuiteError):
     exit_code = Exit.NOTHING_MEASURED
 
 
-# States of the machine, no defects of ours.
+# States of the machine, no defects of evalsuite.
 _STATES = {
     *(errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM, errno.EMFILE, errno.ENFILE),
     *(errno.ENAMETOOLONG, errno.ENOMEM, errno.ENOTDIR, errno.EISDIR, errno.ELOOP, errno.EIO, errno.ESTALE),
@@ -46,7 +46,7 @@ _STATES = {
 
 
 def of_machine(error: OSError, where: object = None) -> EvalsuiteError | None:
-    """The message of an *error* that the machine's state explains; else None: a defect of ours.
+    """The message of an *error* that the machine's state explains; else None: a defect of evalsuite.
 
     *where*: what was written or read, if the error does not say it.
     """

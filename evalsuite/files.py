@@ -149,7 +149,7 @@ def scratch(purpose: str) -> Iterator[Path]:
 
 
 def open_private(path: str, flags: int) -> int:
-    """An opener for `open`: nobody else may read what a training script prints."""
+    """An opener for `open`: other users may not read what a training script prints."""
     return os.open(path, flags, 0o600)
 
 

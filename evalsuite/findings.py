@@ -47,8 +47,8 @@ class Kind(StrEnum):
     FAILURE = auto()  # what ended a run: "out of memory"
     SCALE = auto()  # nodes × devices per node: "2x8"
     NAME = auto()  # the same in every language
-    QUOTE = auto()  # somebody else's words
-    SAID = auto()  # ours from another module
+    QUOTE = auto()  # words of a log or a tool
+    SAID = auto()  # words of another module
 
 
 Count = Annotated[int, Kind.COUNT]
@@ -110,7 +110,7 @@ def rule(code: str, severity: Severity, *, keeps: str | None = None) -> Callable
 
 
 class DeviceReadings(typing.Protocol):
-    """What the sensors said of a run's devices while its steps were measured."""
+    """The sensors' readings of a run's devices while its steps were measured."""
 
     def each(self, quantity: str) -> Iterable[Sequence[float]]:
         """The readings of each device that has some, in order of time."""
@@ -342,7 +342,7 @@ class ClocksHeldBack(Finding):
     @classmethod
     def in_samples(cls, devices: DeviceReadings) -> Iterator[Finding]:
         """By nvml.h, nvmlClocksEventReason…: slowed down by the hardware (8), by heat (32, 64) or by a brake on power
-        (128). That the power cap is reached (4) is how a busy device works, and no more is said of it."""
+        (128). A busy device reaches its power cap (4): no finding."""
         slowed, fewest = 8 | 32 | 64 | 128, 5
         shares = [
             sum(int(bits) & slowed != 0 for bits in readings) / len(readings)

@@ -1,7 +1,7 @@
 """One holder at a time of a file's lock, released when the process dies.
 
 With flock. Where a file system lacks it (Lustre with `noflock`), with filelock's soft lock, a second file: one of a
-dead process of this host is taken over. On another host nobody can tell the dead from the working.
+dead process of this host is taken over. Of a process on another host, nothing tells whether it lives.
 """
 
 import contextlib

@@ -34,7 +34,7 @@ Value = str | int | float | bool | tuple["Value", ...]  # a Message is a str
 
 
 class Message(str):
-    """A text of ours, equal by its English wording. Raises KeyError if *id* has no words."""
+    """A translated text, equal by its English wording. Raises KeyError if *id* has no words."""
 
     __slots__ = ("id", "values")
 
@@ -68,7 +68,7 @@ class Message(str):
         """Nothing but the arguments of its making."""
 
 
-Phrase = Message | str  # somebody else's words have one language
+Phrase = Message | str  # words of a log or a tool have one language
 
 
 def wording(text: Value, language: str) -> str:

@@ -1,6 +1,6 @@
 """The nouns, frozen, with units in their field names. `None`: not measured.
 
-Of ours only `messages` is imported at run time: every command imports this module.
+Only `messages` of evalsuite is imported at run time: every command imports this module.
 """
 
 from collections.abc import Iterable, Mapping
@@ -55,7 +55,7 @@ class Case:
 
     @property
     def kind(self) -> Literal["reference", "official"]:
-        """ "reference": ours, alike in every framework; "official": the framework's own."""
+        """ "reference": evalsuite's, alike in every framework; "official": the framework's own."""
         return "reference" if self.recipe.startswith("reference-") else "official"
 
     @property
@@ -293,7 +293,7 @@ class Utilisation:
 
 @dataclass(frozen=True, kw_only=True)
 class Fact:
-    """One statement on how a run was trained. What nobody states is no fact: there is no default."""
+    """One statement on how a run was trained. There are no defaults."""
 
     key: str  # of `data/criteria/facts.toml`: "precision"
     value: str

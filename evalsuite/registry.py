@@ -22,7 +22,7 @@ CONTRACT = author_modules.Contract(
 
 
 def discover(places: Iterable[Path] = ()) -> dict[str, Adapter]:
-    """Adapters by name, of the house and of *places*: folders or files. A later place wins.
+    """Adapters by name, built-in ones and those of *places*: folders or files. A later place wins.
 
     Two modules of one folder may share a framework (`pytorch.py`, `pytorch_official.py`): it has the recipes of both.
     """

@@ -233,13 +233,13 @@ class _Agent:
         return processes.EndedTree(asked=ended.asked + killed, survivors=max(ended.survivors, left))
 
     def _drain(self) -> None:
-        """Somebody outside our tree may hold the other end of a pipe."""
+        """A process outside the tree may hold the other end of a pipe open."""
         deadline = time.monotonic() + DRAIN_S
         for reader in self.readers:
             reader.join(max(0.0, deadline - time.monotonic()))
 
     def _pack_samples(self) -> None:
-        """Lines that cannot be packed stay as they are; so do lines that somebody changed."""
+        """Lines that cannot be packed, or that were changed, stay as they are."""
         written, packed = self.sampler.hashes, self.folder.packed_samples_path(self.order.host)
         self.held |= written
         if not self.sampler.ended or self.folder.others(written) or packed.exists():

@@ -15,7 +15,7 @@ from evalsuite.messages import Message
 from evalsuite.placeholders import OF_EVERY_RANK, THREADS, fill, forward
 
 AGENT_FAILED = 125  # the exit codes of timeout(1) and env(1)
-EVALUATOR_LOST = 123  # ours: none of those, nor a shell's
+EVALUATOR_LOST = 123  # used by none of those, nor by a shell
 CANNOT_EXECUTE = 126
 NOT_FOUND = 127
 FIRST_ENDED = "first-node.ended"  # tells the agents of the other nodes to end too

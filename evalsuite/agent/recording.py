@@ -98,7 +98,7 @@ class Reader:
             sys.stdout.buffer.write(chunk)
             sys.stdout.buffer.flush()
         except OSError:
-            self._echo = False  # whoever watched has gone; the log goes on
+            self._echo = False  # the reader has gone; the log goes on
 
     def _swallow(self) -> None:
         """Keeps the pipe empty, so that a program can end."""

@@ -86,7 +86,7 @@ def _wheel(recipe: Recipe, device: Device) -> dict[str, str] | None:
 
 
 def _evidence(adapter: Adapter, recipe: Recipe) -> Mapping[str, Any]:
-    """What tools/verify_recipes.py has found out about a recipe of the house."""
+    """What tools/verify_recipes.py found out about a built-in recipe."""
     file = paths.DATA / "verification.json"
     ours = recipe.brought_by == paths.ADAPTERS and file.is_file()
     found: Mapping[str, Any] = json.loads(file.read_text()).get(f"{adapter.name}/{recipe.name}", {}) if ours else {}

@@ -287,7 +287,7 @@ def _check_reading(
 
 
 def _log_beside(adapter: Adapter, recipe: Recipe) -> Path | None:
-    """The log that an author has put beside the adapter: named after the recipe or the framework."""
+    """The author's log in the adapter's folder, named after the recipe or the framework."""
     folder = recipe.brought_by or Path()
     names = (f"{adapter.name}-{recipe.name}.log", f"{recipe.name}.log", f"{adapter.name}.log")
     return next((folder / name for name in names if (folder / name).is_file()), None)

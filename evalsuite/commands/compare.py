@@ -42,7 +42,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _report_recorded(skips: Sequence[Skip], arguments: argparse.Namespace) -> int:
-    """The report of the recorded runs, where nothing could be run here; said plainly, also in the report."""
+    """The report of the recorded runs, where nothing could be run here; marked as such."""
     recorded = Store(paths.DATA / "recorded")
     note(say("compare.nothing_here"))
     if not recorded.finished():

@@ -36,7 +36,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _exit_code(found: Changes) -> Exit:
-    """The exit code for whoever asked to be told: where nothing was compared, that nothing is slower is not known."""
+    """The exit code of --fail-on-regression: undetermined where nothing was compared."""
     if found.those("slower"):
         return Exit.CRITERION_FAILED
     return Exit.DONE if found.changes else Exit.UNDETERMINED

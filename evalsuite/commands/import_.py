@@ -67,7 +67,7 @@ def _check_name(option: str, text: str | None) -> list[tuple[str, str]]:
 
 
 def _check_facts(pairs: Sequence[tuple[str, str]]) -> dict[str, str]:
-    """What is said with --set. Raises EvalsuiteError if it contradicts itself or cannot be."""
+    """The facts given with --set. Raises EvalsuiteError if it contradicts itself or cannot be."""
     try:
         facts = user_facts.merge_facts({}, *(("--set", {name: value}) for name, value in pairs))
         user_facts.check_facts(facts)

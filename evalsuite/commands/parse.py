@@ -89,7 +89,7 @@ def _rows(paths: Sequence[Path], read: Read) -> Iterator[Row]:
 
 
 def _make_ready() -> None:
-    """Reads the sentences now, while other processes have begun with what is to be said in them."""
+    """Reads the sentences while other processes work on the logs."""
     from evalsuite.report.text import findings
 
     findings.make_ready()

@@ -148,7 +148,7 @@ def _tick(shown: Bar | None, done: int) -> Tick:
 def _rehearse(
     adapter: Adapter, name: str, how: Rehearsal, arguments: argparse.Namespace, tick: Tick
 ) -> Iterator[Rehearsed]:
-    """Every scale of one recipe, each said as it ends."""
+    """Every scale of one recipe, with a line as each ends."""
     try:
         with _ready(adapter, name, how, arguments, tick) as going:
             for scale in _scales(arguments.scales, how, going.engine):

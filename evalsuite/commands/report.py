@@ -27,7 +27,7 @@ from evalsuite.results.measure.summary import valid
 from evalsuite.runs import archive, equivalence, rehearsed
 from evalsuite.runs.store import Store
 
-MOST_EDITS = 5  # run folders that are named, of those that somebody has changed
+MOST_EDITS = 5  # changed run folders that are named
 MOST_STEPS = 3  # commands on a terminal; the page has all
 
 
@@ -42,7 +42,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def exit_code(evaluation: Evaluation) -> Exit:
-    """The exit code for whoever asked for one by the acceptance criteria."""
+    """The exit code of --fail-on-criteria."""
     outcomes = {verdict.outcome for verdict in evaluation.verdicts}
     if "fail" in outcomes:
         return Exit.CRITERION_FAILED
@@ -89,7 +89,7 @@ def check_forms(text: str) -> tuple[str, ...]:
 
 @contextlib.contextmanager
 def _keeping_all() -> Iterator[None]:
-    """While this holds, nobody looks for values that only refer to each other: measuring leaves none and a page few.
+    """Without garbage collection of cycles: measuring leaves none and a page few.
 
     What there is, millions of values, would be gone through again and again, and by a second process copied, too.
     """
@@ -189,7 +189,7 @@ def _size(size: int) -> str:
 
 
 def _note_edits(book: Book) -> None:
-    """Says which run folders somebody has changed, taken away or spoilt: why fewer runs count is not in the table."""
+    """Prints which run folders were changed, removed or damaged: the table does not say why fewer runs count."""
     from evalsuite import findings
 
     edits = (findings.ChangedSinceRun, findings.UnreadableRun, findings.RunTakenAway, findings.JournalBroken)

@@ -184,7 +184,7 @@ def _say_left_out(skips: Sequence[Skip]) -> None:
 
 
 def _say_log(measured: Measurement, root: Path) -> None:
-    """Where the log of a run without a value lies, and its last line: what its script said may explain it."""
+    """The path of the log of a run without a value, and its last line, which may explain it."""
     if measured.value is None and measured.log is not None:
         last = excerpt.last_line(root / measured.log)
         file = root / measured.log

@@ -221,7 +221,7 @@ def _files(root: Path) -> list[Path]:
 
 
 def changes(known: RunCommand, said: Mapping[str, str]) -> Facts:
-    """The facts of *known* that *said* corrects, as they were."""
+    """The facts of *known* that *said* corrects, with their old values."""
     before = known.stated or {}
     return {name: before.get(name, "not said") for name, value in said.items() if before.get(name) != value}
 

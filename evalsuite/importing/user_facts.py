@@ -179,7 +179,7 @@ def devices(facts: Mapping[str, str]) -> int | None:
 
 
 def count_nodes(facts: Mapping[str, str]) -> int:
-    """As said, or as many as the job's devices make with those of a node."""
+    """As given, else the job's devices divided by those of a node."""
     each, total = whole_number(facts, "gpus"), whole_number(facts, "devices")
     return whole_number(facts, "nodes") or (max(1, total // each) if each and total else 1)
 

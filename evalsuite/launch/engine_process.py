@@ -52,5 +52,5 @@ def end_process(process: subprocess.Popen[bytes] | subprocess.Popen[str]) -> Non
 def _end_with(evaluator: int) -> None:
     """In the engine's process: asks for SIGTERM when *evaluator* dies, since mpirun and mpiexec would go on."""
     processes.be_told_of_parents_death(signal.SIGTERM)
-    if os.getppid() != evaluator:  # it died before we had asked to be told
+    if os.getppid() != evaluator:  # it died before the signal was asked for
         os._exit(128 + signal.SIGTERM)

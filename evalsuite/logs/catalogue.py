@@ -1,4 +1,4 @@
-"""The dialects that are known: those of the house, and those that a user or an adapter brings."""
+"""The known dialects: built-in ones, and those of a user or an adapter."""
 
 import functools
 from collections.abc import Iterable, Iterator, Mapping
@@ -27,7 +27,7 @@ CONTRACT = author_modules.Contract(
 
 @dataclass(frozen=True, kw_only=True)
 class Places:
-    """Folders or files of dialects, and of adapters that bring theirs."""
+    """Folders or files of dialects, and of adapters that bring some."""
 
     dialects: tuple[Path, ...] = ()
     adapters: tuple[Path, ...] = ()
@@ -40,7 +40,7 @@ def known(places: Places = Places()) -> Mapping[str, Dialect]:
 
 
 def discover(dialects: Iterable[Path] = (), adapters: Iterable[Path] = ()) -> dict[str, Dialect]:
-    """All dialects by name: those of the house, those in *dialects*, and those that *adapters* bring, all checked.
+    """All dialects by name, checked: built-in ones, those in *dialects*, and those of *adapters*.
 
     Raises EvalsuiteError if two files declare different ones under one name.
     """

@@ -1,6 +1,6 @@
 """What a log is worth: ok, partial, incomplete, failed or unrecognised, with the reason; and how sure its number is.
 
-A clock and a printed rate that are far apart make no number: nobody can say from outside which of them is true.
+A clock and a printed rate that are far apart make no number: nothing tells which of them is true.
 """
 
 import functools

@@ -18,7 +18,7 @@ ANY_PORT = 9  # nothing is sent
 
 
 def variables(environment: Mapping[str, str], place: Node) -> dict[str, str]:
-    """What makes libraries use one interface; {} where nobody asked or none is found. What is set already stays."""
+    """What makes libraries use one interface; {} where none is asked for or found. Variables already set stay."""
     asked = environment.get(VARIABLE)
     if not asked or place.nodes == 1:
         return {}

@@ -10,9 +10,9 @@ BY_MPI = {"mpirun", "bfrun"}  # bfrun starts mpirun
 
 
 def of(recipe: Recipe, case: Case) -> Collective:
-    """NCCL on GPUs; MPI where mpirun starts the script, or horovodrun is told to use it; else gloo.
+    """NCCL on GPUs; MPI where mpirun starts the script, or horovodrun has --mpi; else gloo.
 
-    Gloo also stands for a framework's own transport (gRPC, ps-lite), which takes the same interface.
+    Gloo also means a framework's own transport (gRPC, ps-lite), which takes the same interface.
     """
     if case.device == "gpu":
         return "nccl"

@@ -107,7 +107,7 @@ def current(evidence: Evidence | None, recipe: Recipe) -> Evidence | None:
 
 
 def of_recipe(framework: str, recipe: Recipe) -> Evidence | None:
-    """What still holds of the house's evidence."""
+    """The built-in evidence that still holds."""
     return current(read(framework, recipe.name), recipe)
 
 

@@ -18,7 +18,7 @@ _SLOTS = re.compile(r"\bslots=(\d{1,4})\b")
 @dataclass(frozen=True, kw_only=True)
 class Host:
     address: str  # as ssh takes it: gpu01, or user@gpu01
-    devices: int | None = None  # None: not said
+    devices: int | None = None  # None: not given
 
     @property
     def name(self) -> str:

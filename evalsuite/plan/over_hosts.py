@@ -17,7 +17,7 @@ from evalsuite.plan.engines import Argv, Engine
 from evalsuite.plan.hosts import Host, too_small
 
 PATIENCE = (
-    *("-o", "BatchMode=yes", "-o", "ConnectTimeout=10"),  # nobody types a password
+    *("-o", "BatchMode=yes", "-o", "ConnectTimeout=10"),  # no password can be typed
     *("-o", "ServerAliveInterval=5", "-o", "ServerAliveCountMax=3"),  # a lost host is known after 15 s
 )
 # Of Open MPI's daemons: a lost host is known after 25 s (300 + 9 × 20 s by default).
@@ -38,7 +38,7 @@ class Transport:
 @dataclass(frozen=True, kw_only=True)
 class Ways:
     interface: str | None = None  # eth1: for the launchers' daemons; None: any
-    root: bool = False  # Open MPI refuses root unless told
+    root: bool = False  # Open MPI refuses root by default
     ssh_options: str = ""  # those of this shell
 
 

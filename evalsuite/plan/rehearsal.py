@@ -40,10 +40,10 @@ class Reason:
 
 @dataclass(frozen=True, kw_only=True)
 class Rehearsal:
-    """How one recipe is rehearsed. What is not said is as the recipe has it."""
+    """How one recipe is rehearsed. Fields not given are as in the recipe."""
 
     impossible: Reason | None = None  # why it cannot be rehearsed
-    untried: Reason | None = None  # why nobody has rehearsed it yet
+    untried: Reason | None = None  # why it has not been rehearsed yet
     device: Literal["cpu", "gpu", "npu"] = "gpu"  # whose command line
     scales: Many[Annotated[Any, From(str, scale)]] = ((1, 1),)
     batch: Annotated[int, at_least(1)] = 2
@@ -96,7 +96,7 @@ class _File:
 def chosen(names: Iterable[str], adapters: Mapping[str, Adapter]) -> dict[tuple[str, str], Rehearsal]:
     """How each recipe of *names* ("pytorch/hal-resnet50") is rehearsed; all that can be, if none is named.
 
-    Raises EvalsuiteError for one that is unknown, or of which nobody has said how.
+    Raises EvalsuiteError for one that is unknown or has no table.
     """
     known = {
         (framework, recipe.name): tables.get(recipe.name)
@@ -193,7 +193,7 @@ def case(framework: str, recipe: Recipe, rehearsal: Rehearsal, at: tuple[int, in
 
 
 def _changed(command: Command, case: Case, recipe: Recipe, rehearsal: Rehearsal) -> Command:
-    """Variables stand before the script's words: the agent is no part of what is rehearsed."""
+    """Variables come before the script's words: the agent is not rehearsed."""
     argv = with_arguments(command.argv, rehearsal.set, rehearsal.drop, rehearsal.append)
     variables = {**command.environment, **rehearsal.environment}
     given = (which.get("PYTHONPATH", "") for which in (rehearsal.environment, command.environment))
@@ -224,7 +224,7 @@ def _on_path(recipe: Recipe, rehearsal: Rehearsal) -> list[str]:
 
 
 def _forwarding(argv: tuple[str, ...], variables: Mapping[str, str]) -> tuple[str, ...]:
-    """mpirun hands to other nodes what it is told to (mpirun(1) of Open MPI 4.1)."""
+    """mpirun hands to other nodes the variables of -x (mpirun(1) of Open MPI 4.1)."""
     if argv[0] != "mpirun":
         return argv
     return (argv[0], *(word for name in variables for word in ("-x", name)), *argv[1:])

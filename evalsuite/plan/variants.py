@@ -201,7 +201,7 @@ def _of_version(recipe: Recipe, version: str) -> Recipe:
 
 
 def _pinned(pins: Sequence[str], version: str) -> tuple[str, ...]:
-    """The framework's pin with *version*; the others without theirs, so that fitting ones are found."""
+    """The framework's pin with *version*; the others without a version, so that fitting ones are found."""
     if not pins:
         return ()
     first = pins[0].partition("==")[0].strip()

@@ -1,4 +1,4 @@
-"""The receipts of `evalsuite equivalence`: the house's, and a lab's in `equivalence` beside its runs or elsewhere."""
+"""The receipts of `evalsuite equivalence`: built-in ones, and a lab's in its runs folder or elsewhere."""
 
 import ast
 import functools
@@ -33,7 +33,7 @@ def own(folders: Iterable[Path]) -> tuple[EquivalenceReceipt, ...]:
 
 
 def hashes(script: Path) -> dict[str, str]:
-    """By name: *script* and all files beside it that it imports, directly or not."""
+    """By name: *script* and all files of its folder that it imports, directly or not."""
     return {file.name: files.sha256(file) for file in sorted(_imported(script))}
 
 

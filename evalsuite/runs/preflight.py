@@ -54,7 +54,7 @@ class Trouble:
 class CheckedNode:
     name: str
     facts: NodeFacts | None  # None: unreached
-    clock_offset_s: float | None = None  # ahead of ours, about
+    clock_offset_s: float | None = None  # ahead of this machine's, about
     troubles: tuple[Trouble, ...] = ()
 
     @property

@@ -1,4 +1,4 @@
-"""What tells a rehearsal from a measurement: no report takes the one, and no stand-in takes part in the other."""
+"""Tells a rehearsal from a measurement: no report takes one, and no stand-in takes part in a measurement."""
 
 import os
 from collections.abc import Iterable, Mapping

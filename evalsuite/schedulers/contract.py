@@ -74,14 +74,14 @@ class Scheduler:
     submitter: Argv  # the script's path follows
     submitted: Callable[[str], str]  # what the submitter printed → the job's id
     directives: Callable[[Allocation, str, str], Sequence[str]]  # lines of the script, for its folder and that of runs
-    interactive: str  # takes two nodes for the command that follows, as somebody types it
+    interactive: str  # takes two nodes for the command that follows, as typed in a shell
     inventory: str  # shows what there is to ask for
     alive: Argv  # fails where the scheduler does not answer
     package: str  # that has its programs
 
     @property
     def submits_with(self) -> str:
-        """As somebody types it."""
+        """As typed in a shell."""
         return " ".join(word for word in self.submitter if not word.startswith("-"))
 
 

@@ -22,7 +22,7 @@ from evalsuite.results.measure.statistics import SIGNIFICANCE
 from evalsuite.results.measure.summary import valid
 from evalsuite.site.moves import Move, moves
 
-CAMPAIGNS = 4  # a side: of fewer no order of theirs is rare enough
+CAMPAIGNS = 4  # a side: with fewer no order is rare enough
 MEDIAN_STEP = 0.9539  # median of |difference of two| of a standard normal distribution: 0.6745 × √2
 UNDATED = datetime.min.replace(tzinfo=UTC)  # a point without a date is alone in its line
 

@@ -19,10 +19,10 @@ from evalsuite.site.history import History, history
 from evalsuite.site.pages import pages
 from evalsuite.site.report_store import REPORTS, About, Stored, StoredReport, content_id, files_of, read_reports
 
-MARKER = "site.json"  # its presence tells a site of ours from any other folder
+MARKER = "site.json"  # marks a folder as a site
 LOCK = ".publish.lock"
 INCOMING = ".incoming-"
-MODE_FOLDER, MODE_FILE = 0o755, 0o644  # a web server reads them as somebody else
+MODE_FOLDER, MODE_FILE = 0o755, 0o644  # a web server reads them as another user
 
 
 @dataclass(frozen=True, kw_only=True)

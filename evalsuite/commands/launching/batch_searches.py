@@ -65,7 +65,7 @@ def search_batches(
     budget: DeviceHourBudget,
 ) -> list[tuple[Case, Largest]]:
     """Searches from each case that *starts* gives of those that can be run, by short runs, saying each trial; those
-    that *budget* does not pay to the end are left out, and said."""
+    that *budget* does not cover are left out, with a note."""
     ready = campaign.environments(plan, options.environment, note, place.engine.container)
     limit = memory_bytes(plan.spec, place.machine.device)
     launcher = make_launcher(plan.spec, place.engine, options, ready)

@@ -1,4 +1,4 @@
-"""The engine that `--engine`, `--hosts` and theirs ask for."""
+"""The engine that `--engine`, `--hosts` and their options ask for."""
 
 import argparse
 import os

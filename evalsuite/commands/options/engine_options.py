@@ -1,4 +1,4 @@
-"""Where runs are started: the options `--engine`, `--hosts` and theirs."""
+"""Where runs are started: `--engine`, `--hosts` and their options."""
 
 import argparse
 from pathlib import Path

@@ -94,7 +94,7 @@ def _words() -> "Words":
 
 
 def padded(text: str, width: int, *, right: bool = False) -> str:
-    """*text* with blanks up to *width* columns, before it if it shall stand *right*; a Chinese character takes two."""
+    """*text* with blanks up to *width* columns, before it if *right*; a Chinese character takes two."""
     blanks = " " * max(0, width - columns(text))
     return blanks + text if right else text + blanks
 

@@ -65,7 +65,7 @@ def _head(column: str) -> str:
 
 
 def _table(columns: Sequence[tuple[str, str]], rows: Sequence[Sequence[str]], width: int | None) -> Iterator[str]:
-    """A line for each log, for `grep` and `sort`. On a terminal of *width* what does not fit is cut, and said."""
+    """A line for each log, for `grep` and `sort`. On a terminal of *width* what does not fit is cut, with a note."""
     cells = [[heading for heading, _ in columns], *rows]
     widths = [max(map(i18n.columns, column)) for column in zip(*cells, strict=True)]
     dropped = []

@@ -83,7 +83,7 @@ def sources_sha256() -> str:
 
 
 def read(line: str) -> float | NodeFacts | None:
-    """The node's time or facts; None if the line is not ours."""
+    """The node's time or facts; None if it is another line."""
     _, mark, text = line.partition(CLOCK)
     if mark:
         try:

@@ -1,4 +1,4 @@
-"""What a data set of ours says of itself, and whether what lies in a folder serves."""
+"""The manifest of a made-up data set, and whether the files of a folder serve."""
 
 import hashlib
 from collections.abc import Iterable, Mapping

@@ -16,7 +16,7 @@ from evalsuite.runs.store import RunFolder
 START_S = 300.0  # from the first agent to the last: schedulers may start tasks one by one
 LOOK_S = 0.5
 LONGEST = 512  # bytes of a call: a host's name has 255 at most
-ELSEWHERE = "192.0.2.1"  # an address that belongs to nobody (RFC 5737)
+ELSEWHERE = "192.0.2.1"  # an unassigned address (RFC 5737)
 
 
 class CallServer:
@@ -112,7 +112,7 @@ class HeartbeatMonitor:
         return sorted(lost.union(launcher_errors.read_lost_nodes(self._folder.engine_log)))
 
     def is_incomplete(self) -> bool:
-        """Whether a node's agent was never heard though another has long been: MPICH 4 waits for ever for a host that
+        """Whether a node's agent never called while another long has: MPICH 4 waits for ever for a host that
         ssh did not reach."""
         if not self._watches or self._folder.waiting():
             self._began_s = None

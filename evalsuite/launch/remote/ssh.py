@@ -20,7 +20,7 @@ from evalsuite.messages import Message
 from evalsuite.plan import over_hosts
 from evalsuite.plan.hosts import Host
 
-UNREACHED = 255  # ssh(1): "255 if an error occurred"; a command of ours ends otherwise
+UNREACHED = 255  # ssh(1): "255 if an error occurred"; evalsuite's commands never give it
 HERE = "localhost"  # needs no ssh
 POLL_S = 0.05
 GRACE_S = 12.0  # for the agents to end their trees; less than the evaluator gives us

@@ -1,1 +1,1 @@
-"""The log dialects of the house: one module for each family of training scripts, each with DIALECTS."""
+"""The built-in log dialects: one module for each family of training scripts, each with DIALECTS."""

@@ -32,9 +32,9 @@ def _line_before(match: "re.Match[bytes]") -> Mapping[str, bytes | None] | None:
 _HEADER = re.compile(rb"Epoch (\d+)/\d+")
 _FULL_BAR = re.compile(rb"(?<!\d)(\d+)/\1 ")
 _BAR = re.compile(rb"(?<!\d)(\d+)/(\d+) [^\r\n/]{0,400}? (\d+)(us|ms|s)/step")
-NEARLY_FULL = 0.9  # of an epoch's steps in the mean that stands for all
+NEARLY_FULL = 0.9  # share of an epoch's steps that its mean must cover
 _LOOK_BACK_BYTES = 1 << 13
-_EPOCH_BYTES = 1 << 17  # of one epoch's bars, drawn over each other
+_EPOCH_BYTES = 1 << 17  # of one epoch's bars, each overwriting the last
 
 
 def _evaluates(match: "re.Match[bytes]") -> bool:

@@ -161,7 +161,7 @@ class Rest:
         found: list[Record] = []
         self._extractor.extend(found, part)
         if found and apart:
-            found[0] = found[0]._replace(gap=True)  # nobody knows what lies between it and the report before
+            found[0] = found[0]._replace(gap=True)  # the interval since the report before is unknown
         self.records += found
 
 

@@ -42,7 +42,7 @@ def increments_of(stream: Sequence[Record], dialect: Dialect) -> list[Increment]
         if record.begins:
             begun = record
             continue
-        if bracketed and begun is None:  # nobody knows when it began
+        if bracketed and begun is None:  # its beginning is unknown
             before = Increment(record, before.step if before else 0, 0, False, None, None, None, None)
             continue
         before = _increment(record if begun is None else _timed(record, begun), before, base, usual, dialect)

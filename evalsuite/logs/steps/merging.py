@@ -18,7 +18,7 @@ from evalsuite.logs.text.records import Record, positive, whole
 from evalsuite.model import Finding, Step
 
 PIECES = ("tokens/s", "words/s")  # an item of the batch holds many of them
-FEWEST_PIECES = 256  # on one device in a step, in a toy; fewer are sequences, whose length is not said
+FEWEST_PIECES = 256  # of a device in a step of a toy model; fewer are sequences of unknown length
 Said = Mapping[str, bytes | float]
 """Facts as lines of the log give them: names of `dialect.GROUPS` → text or number."""
 

@@ -1,6 +1,6 @@
 """The logs of a run as numbers: steps, facts of the job, the throughput of the whole job.
 
-A batch size that contradicts what is printed is not believed, and neither is a scope that a log's own total denies.
+A batch size that contradicts the printed figures is not used, nor a scope that contradicts the log's own total.
 """
 
 import bisect

@@ -85,7 +85,7 @@ def _streams(records: Sequence[Record], repeats: bool) -> list[Stream]:
 
 
 def _repeated(before: Record, record: Record) -> bool:
-    """Is it the line before once more? Without a number, all that is said must be equal."""
+    """Does it repeat the line before? Without a step number, every value must be equal."""
     told = record.loss is not None or record.stamp_s is not None
     return (
         told

@@ -37,14 +37,14 @@ UNLIKE = RestDiffers.limit
 BURST_SHARE = 0.05  # of a step: lines that are closer came in one write
 BURSTY = ArrivalsBursty.limit
 WHOLE_S = 5.0  # between reports: then whole seconds tell a factor
-REPORTS_AROUND = 20  # drawn on either side of the window
-FEWEST_FIGURES = 10  # of fewer nobody can tell digits that are not printed from zeros
-FEWEST_REPORTS = 3  # of two nobody can tell which is the usual one
+REPORTS_AROUND = 20  # shown on either side of the window
+FEWEST_FIGURES = 10  # with fewer, digits that are not printed cannot be told from zeros
+FEWEST_REPORTS = 3  # with two, neither is the usual one
 STALLED = 1.5  # times the usual: of so few reports one that is slower by less is noise
 LEAST_DIGITS = 3  # that scripts print after the point, where all figures are the same and zeros may end them
 MOST_DIGITS = 6  # after the point; more are no rounding by a script
 ERRORS = 2.0
-HOPELESS = 0.25  # of a time that may be wrong by more nothing is said
+HOPELESS = 0.25  # relative error of a time above which it has no finding
 EXACT = 1e-6  # a printed decimal as a float is that near to it
 
 
@@ -120,7 +120,7 @@ def _value_by_arrival(timing: Timing, findings: list[Finding]) -> float | None:
 
 
 def _value_by_stamp(timing: Timing, findings: list[Finding]) -> float | None:
-    """Not where the stamps tell when somebody passed the lines on."""
+    """None where the stamps are those of a relay."""
     burst = _burst(timing) if all(own_seconds(step) for step in timing.span.reports) else []
     findings += burst
     return None if burst else timing.value

@@ -86,7 +86,7 @@ class IntactCheck:
                 self._cut[columns] += 1
 
     def is_altered(self) -> bool:
-        """So many that the others are not to be believed."""
+        """Whether too many lines are cut for the others to be used."""
         altered = self._altered
         for columns, times in self._cut.most_common(1):
             altered += times if columns in WIDTHS and times >= ALIKE * self._cut.total() else 0
@@ -226,7 +226,7 @@ def _last_number(line: bytes, kind: Line) -> int | None:
 
 
 def _goes_on(line: bytes, behind: bytes, kind: Line, usual: bool) -> bool:
-    """Does the report say more when joined to what comes *behind*, and then go on as the script's does?
+    """Does the report joined to *behind* hold more values, and then go on as the script's does?
 
     *usual*: the width of terminals tells enough where the script prints nothing after it.
     """

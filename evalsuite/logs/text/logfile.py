@@ -170,7 +170,7 @@ def pieces(path: Path) -> Iterator[tuple[bytes, bool]]:
 
 
 def _without_long_lines(path: Path) -> Iterator[tuple[int, bytes, bool, int]]:
-    """(bytes left out before, lines, does the last end, left out behind).
+    """(bytes left out before, lines, whether the last ends, bytes left out after).
 
     Bars that begin anew in one line stay. So does the end of a line left out: lines are counted.
     """
@@ -292,7 +292,7 @@ _BEHIND_MARK = {"mpi": rb"<std(?:out|err)>:?", "gloo": rb"<std(?:out|err)>:?", "
 
 
 def prefix_of_lowest(text: bytes) -> "re.Pattern[bytes] | None":
-    """What the lowest rank's lines begin with: it prints what a script prints once. None if nobody has marked them.
+    """The prefix of the lowest rank's lines, which prints what a script prints once. None without prefixes.
 
     Of several pods or services it is the one that comes first by its name.
     """

@@ -1,4 +1,4 @@
-"""The step lines of a log as records: what one printer said in one line, its numbers, rank and time."""
+"""The step lines of a log as records: the numbers, rank and time of one line of one process."""
 
 import calendar
 import math
@@ -136,7 +136,7 @@ _STAMPS = (
     re.compile(_DATE + _CLOCK),
     # I0917 12:01:18.520732: glog and absl, which print no year
     re.compile(rb"\b[IWEF](?P<mo>\d\d)(?P<d>\d\d) " + _CLOCK),
-    # 16:38:39 alone: the day is not said
+    # 16:38:39 without the day
     re.compile(rb"(?<![\d:])" + _CLOCK + rb"(?![\d:])"),
 )
 _LEAP_YEAR = 2020  # any leap year serves where none is printed: only differences are used

@@ -32,7 +32,7 @@ class Sensor(Protocol):
         """Those of *found* that a program with these variables sees, in its order."""
 
     def processes(self) -> list[DeviceProcess] | None:
-        """On any device, whoever started them; None where the vendor does not tell."""
+        """On any device, of all users; None where the vendor does not tell."""
 
     def versions(self) -> Mapping[str, str | None]:
         """`driver`, and `toolkit`: the newest that it serves."""

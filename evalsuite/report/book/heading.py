@@ -30,7 +30,7 @@ def title(evaluation: Titled, words: Words) -> Rendered:
 
 
 def above_title(evaluation: Titled, words: Words) -> Rendered | None:
-    """Whose report it is or, where nobody says, what kind of report; None where the title says that already."""
+    """The organisation or, without one, the kind of report; None where the title has it."""
     document = evaluation.document
     if document and document.organisation:
         return _pair(document.organisation, words)

@@ -1,6 +1,6 @@
 """Results tables: one for each batch policy, with the frameworks as rows and the scales as columns.
 
-A policy is one batch size for all, or `max`: of each framework the most that fits, where somebody has declared it so.
+A policy is one batch size for all, or `max`: of each framework the most that fits, where that is declared.
 Batch sizes that one framework alone was run with share one table of their own.
 """
 

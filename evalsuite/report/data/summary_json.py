@@ -152,7 +152,7 @@ def _first_prints(book: Book, comparison: Any) -> list[dict[str, Any]]:
 
 
 def _facts(book: Book, comparison: Any) -> list[dict[str, Any]]:
-    """The fairness matrix; null where nobody states the fact of a case."""
+    """The fairness matrix; null where no source states the fact of a case."""
     ids = [summary.case.id for summary in comparison.members]
     return [
         {

@@ -37,7 +37,7 @@ def clean(text: str) -> str:
 
 
 class Group:
-    """What a drawn artist says: class and words of a text, case ids of shapes, series."""
+    """The annotations of an artist: class and words of a text, case ids of shapes, series."""
 
     def __init__(
         self, *, style: str = "", label: Label = "", refs: Sequence[str | None] = (), series: str | None = None

@@ -33,7 +33,7 @@ COLOURS = {
 }
 ROLES = {
     name: f"#a{i:02x}b5d" for i, name in enumerate(COLOURS)
-}  # colours for matplotlib that nobody sees: classes replace them
+}  # placeholder colours for matplotlib: classes replace them
 
 _POLYGONS = {
     "square": ((-0.86, -0.86), (0.86, -0.86), (0.86, 0.86), (-0.86, 0.86)),

@@ -1,6 +1,6 @@
 """A matplotlib backend whose SVG a page can theme: colours are classes, texts are texts.
 
-Each colour of `style.ROLES` stands for a class. Coordinates have a tenth of a pixel and neighbouring strokes of one
+Each colour of `style.ROLES` becomes a class. Coordinates have a tenth of a pixel and neighbouring strokes of one
 look are one path: a page holds a hundred drawings.
 """
 

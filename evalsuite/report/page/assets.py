@@ -1,6 +1,6 @@
 """The style sheet and the script of a page, joined from the parts under `templates/`.
 
-A part names the others as a browser is told, at the beginning of a line: `@import "palette.css";`,
+A part names the others as for a browser, at the beginning of a line: `@import "palette.css";`,
 `import { all, one } from "./dom.js";`.
 """
 

@@ -12,7 +12,7 @@ GLOSSARY = '<section id="glossary"'
 UNSEEN = re.compile(r"<(script|style)\b.*?</\1>|<[^>]*>", re.DOTALL)
 BRACKETS = re.compile(r"\s*[(（]([^()（）]*)[)）]\s*")
 LETTERS = frozenset(string.ascii_lowercase + string.digits)
-SHORTEST = 3  # characters of a form that stands for its term; "IB" or "d" is found in other words
+SHORTEST = 3  # characters of a form that counts as its term; "IB" or "d" occurs in other words
 
 
 def mark_unused(page: str) -> str:

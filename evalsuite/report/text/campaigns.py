@@ -1,4 +1,4 @@
-"""What is said of two campaigns as a whole: what is on record of the machines, and whether all cases moved together."""
+"""Sentences on two campaigns as a whole: disturbances on record, and whether all cases moved together."""
 
 from evalsuite.report.text import numbers
 from evalsuite.report.text.words import Text, Words

@@ -55,7 +55,7 @@ def english(finding: Finding) -> str:
 
 
 def make_ready() -> None:
-    """Reads the English sentences now: while other processes have begun with what is to be said."""
+    """Reads the English sentences while other processes work."""
     _english()
 
 

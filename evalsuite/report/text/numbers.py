@@ -110,7 +110,7 @@ def percentage(value: float) -> Number:
 
 
 def limit(share: float) -> Number:
-    """A share that somebody chose: 5%, 102%."""
+    """A chosen share: 5%, 102%."""
     return Number(text=f"{plain(share * 100).text}%", raw=share)
 
 

@@ -2,7 +2,7 @@
 
 Both files hold the same keys with the same placeholders; this is checked when they are read. A `Text` is a
 sentence with its values: it renders in one language, or in all of them side by side, each marked with its
-`lang`, so the page can switch without script. The files are ours and may hold inline markup; values are
+`lang`, so the page can switch without script. The files may hold inline markup; values are
 data and are escaped.
 """
 
@@ -23,7 +23,7 @@ from evalsuite.report.text import names
 
 FOLDER = paths.DATA / "text"
 COLUMNS = FOLDER / "columns.toml"
-RULES = paths.DATA / "rules"  # a file for each code of findings, with all that is said of it in every language
+RULES = paths.DATA / "rules"  # a file for each code of findings, with its texts in every language
 TERMINAL = FOLDER / "terminal"  # what commands print
 BEYOND_THE_PAGE = FOLDER / "publishing"  # site, Markdown, spreadsheet and `compare-reports`
 HTML_LANG = {"zh": "zh-CN", "en": "en"}
@@ -81,7 +81,7 @@ class Words:
         return Listed(words=self, items=tuple(items))
 
     def ordered(self, items: Iterable[Any], told: Iterable[bool]) -> "Ordered":
-        """*items* from the highest to the lowest, each but the first *told* from the one before or not: A > B ≈ C."""
+        """*items* from the highest to the lowest; *told*: whether each but the first differs: A > B ≈ C."""
         return Ordered(words=self, items=tuple(items), told=tuple(told))
 
     def sentences(self, items: Iterable[Any]) -> "Listed":
@@ -207,7 +207,7 @@ class Traced(Rendered):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Phrase(Rendered):
-    """A message, or somebody else's text; *longest*: characters, of a longer one only the beginning."""
+    """A message, or the text of a log or tool, cut to *longest* characters."""
 
     words: Words
     text: str
@@ -287,7 +287,7 @@ def column_names(language: str) -> dict[str, str]:
 
 
 def rule_sentences(language: str) -> dict[str, str]:
-    """What is said of each rule: `findings.<name>` is what its findings say, `rules.<code>.<part>` the rest."""
+    """The texts of each rule: `findings.<name>` for its findings, `rules.<code>.<part>` for the rest."""
     found = {}
     for file in sorted(RULES.glob("*.toml")):
         for key, sentence in _flat(_parsed(file)):

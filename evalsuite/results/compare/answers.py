@@ -81,7 +81,7 @@ class Deciding:
     needed: Needed
     runs: int = 0
     seconds: float | None = None
-    facts: tuple[str, ...] = ()  # with "facts": those that nobody states of all
+    facts: tuple[str, ...] = ()  # with "facts": those that are not stated for all
 
 
 @dataclass(frozen=True, kw_only=True)

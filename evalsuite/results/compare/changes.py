@@ -41,7 +41,7 @@ class Why:
 
     key: str
     values: tuple[tuple[str, str], ...] = ()
-    differences: tuple[tuple[str, str, str], ...] = ()  # to the nearest case: (field or option, ours, theirs)
+    differences: tuple[tuple[str, str, str], ...] = ()  # to the nearest case: (field or option, its value, the other's)
 
 
 @dataclass(frozen=True, kw_only=True)

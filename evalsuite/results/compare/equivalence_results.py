@@ -17,7 +17,7 @@ Shown = Literal[
     "differs",
     "other_script",  # a file of the workload that was run is not as the receipt has it, or was not recorded
     "other_version",  # of the framework
-    "no_receipt",  # nobody has compared the two
+    "no_receipt",  # the two were never compared
 ]
 
 
@@ -36,7 +36,7 @@ def case_pairs(
     commands: Mapping[str, RunCommand],
     own: Sequence[EquivalenceReceipt] = (),
 ) -> tuple[CasePair, ...]:
-    """Each pair of reference workloads of one model. *own*: the lab's receipts, asked before that of the house."""
+    """Each pair of reference workloads of one model. *own*: the lab's receipts, asked before the built-in ones."""
     house = receipts()
     ours = [one for one in members if _is_reference(one, commands)]
     return tuple(

@@ -225,7 +225,7 @@ def _unlike(a: Summary, b: Summary, purpose: Purpose) -> list[FactRow]:
 
 
 def unknown_facts(a: Summary, b: Summary, purpose: Purpose = FRAMEWORKS) -> tuple[str, ...]:
-    """The facts that nobody states of both, for which the order of *a* and *b* is indicative only."""
+    """The facts that are not stated for both; with any, the order of *a* and *b* is indicative only."""
     return tuple(row.rule.key for row in _open(a, b) if row.untold) if purpose.asks_facts(a, b) else ()
 
 

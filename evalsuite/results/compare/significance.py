@@ -48,7 +48,7 @@ def pairs(a: Summary, b: Summary) -> list[Pair]:
 
 
 def by_round(summary: Summary) -> dict[tuple[str, int], float]:
-    """(campaign, round) → the value of the run that counts; without the runs of which nobody knows the round."""
+    """(campaign, round) → the value of the run that counts; without runs of an unknown round."""
     return {
         (run.campaign, run.round): run.value
         for run in summary.measurements

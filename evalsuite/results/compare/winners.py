@@ -20,7 +20,7 @@ from evalsuite.results.compare.significance import is_behind
 from evalsuite.results.measure.summary import FULL_REPEATS, short_window
 
 EQUAL_FRAMEWORKS = paths.DATA / "statistics" / "equal_frameworks.csv"
-FEWEST_RUNS = 3  # of fewer, no order is spoken of
+FEWEST_RUNS = 3  # with fewer there is no order
 Word = Literal["fastest", "consistent", "group", "untold", "unknown_facts"]
 
 
@@ -63,7 +63,7 @@ def rank(found: Sequence[Summary], scope: RankingScope = ranking.FRAMEWORKS) -> 
 
 
 def told_apart(a: Summary, b: Summary) -> bool | None:
-    """Whether the runs tell *a* from *b*; None where one has too few, or nobody knows that the two are alike."""
+    """Whether the runs tell *a* from *b*; None where one has too few, or facts of the two are unknown."""
     if a.partial or b.partial or fairness.clocks_apart(a) or fairness.clocks_apart(b) or fairness.unknown_facts(a, b):
         return None
     return significance.differ(a, b)
@@ -75,7 +75,7 @@ def leaders(row: Sequence[Summary | None]) -> frozenset[int]:
     if found is None or found.word not in ("fastest", "group"):
         return frozenset()
     if len(found.group) == len({one.case.framework for one in given}):
-        return frozenset()  # all of them: nobody is ahead
+        return frozenset()  # all of them: none is ahead
     ahead = {one.case.id for one in found.group}
     return frozenset(place for place, one in enumerate(row) if one is not None and one.case.id in ahead)
 

@@ -243,7 +243,7 @@ def _slope(points: Sequence[tuple[float, float]]) -> float:
 class PublishedSeries:
     name: str
     source: str
-    batches: frozenset[str | None]  # per device; None where it is not said
+    batches: frozenset[str | None]  # per device; None where unknown
     points: tuple[tuple[int, float], ...]  # (devices, throughput) by devices
     nodes: Mapping[int, int]  # devices → nodes
 

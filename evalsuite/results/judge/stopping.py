@@ -39,7 +39,7 @@ def unsettled(rows: Iterable[Row], criteria: Criteria, most: int) -> frozenset[s
 
 
 def settled(a: Summary, b: Summary, limit: float, most: int) -> bool:
-    """Whether further runs cannot change what is said of the order of *a* and *b*, or one is clearly slower."""
+    """Whether further runs cannot change the stated order of *a* and *b*, or one is clearly slower."""
     shared = _leads(a, b)
     if len(shared) < FULL_REPEATS:
         return bool(shared) and contradicted(shared) and _overlap(a, b)

@@ -1,6 +1,6 @@
 """Measurements already made, by the hash of a run folder's files and of this package's source and data.
 
-Where others bring dialects nothing is kept: nobody knows what their code depends on.
+With dialects of others nothing is cached: what their code depends on is unknown.
 """
 
 import hashlib

@@ -1,4 +1,4 @@
-"""What is stated of a run, with who says so (`data/criteria/facts.toml`); what nobody states is absent."""
+"""What is stated of a run, with its source (`data/criteria/facts.toml`)."""
 
 import functools
 import re
@@ -87,7 +87,7 @@ class Flag:
     key: str
     names: tuple[str, ...]
     value: str | None = None  # what the option states; None: its own value
-    words: Mapping[str, str] = field(default_factory=dict)  # its values → ours
+    words: Mapping[str, str] = field(default_factory=dict)  # its values → those of evalsuite
     part: str = ""  # one number of a parallel layout: "TP"
 
 
@@ -236,7 +236,7 @@ def believed(found: Iterable[Fact]) -> dict[str, Fact]:
 
 
 def of_runs(runs: Iterable[Measurement]) -> dict[str, tuple[Fact, ...]]:
-    """What is believed of all *runs* of a case, by fact; several statements where they differ.
+    """The statement that counts for all *runs* of a case, by fact; several where they differ.
 
     A fact that one of the runs does not state is absent, and so is a name that means several things.
     """

@@ -52,7 +52,7 @@ NOT_SAID = ("sequences/s", "images/s")
 BATCH_ITEMS = ("images/s", "samples/s", "sequences/s")  # three words for one count: that of the batch size
 
 
-HOUSE = Places()  # where dialects are found: the house's alone
+HOUSE = Places()  # where dialects are found: only the built-in ones
 FIRST_LOSSES = 3
 
 

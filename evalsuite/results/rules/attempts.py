@@ -1,4 +1,4 @@
-"""What the journal beside the run folders shows: runs taken away or made again, and plans that changed.
+"""What the journal of the run folders shows: runs taken away or made again, and plans that changed.
 
 A completed run that is gone leaves a criterion undetermined (docs/report.md#verdicts).
 """

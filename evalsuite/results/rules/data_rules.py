@@ -96,7 +96,7 @@ def _copies(runs: Sequence[Measurement]) -> dict[int, str]:
         if run.log_sha256 is None or run.origin not in OWN_LOGS:
             continue
         attempt = (run.run.case.id, run.started_at, run.duration_s, run.campaign, run.round)
-        told = () if run.origin == "imported" else attempt  # whatever case is said of those
+        told = () if run.origin == "imported" else attempt  # whatever case they are of
         known = first.setdefault((run.log_sha256, run.origin, *told), run.run.id)
         if known != run.run.id:
             found[place] = known
@@ -207,7 +207,7 @@ def _speedup(printed: str, citation: Citation) -> float | None:
 
 
 def written(text: str) -> Decimal | None:
-    """A number as somebody wrote it, digits and all: "1.57x", "12,411"; None where it is none."""
+    """A number as written, with its digits: "1.57x", "12,411"; None where it is none."""
     said = re.sub(r"[,\s%x×]", "", text)
     return None if number(said) is None else Decimal(said)
 

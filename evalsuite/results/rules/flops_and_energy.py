@@ -124,7 +124,7 @@ def compute(one: Summary) -> Compute | None:
 
 
 def findings(summaries: Iterable[Summary]) -> Iterator[Finding]:
-    """Cases that compute more than their device can (D20), and those whose MFU counts from a peak nobody confirms."""
+    """Cases that compute more than their device can (D20), and those whose MFU counts from an unconfirmed peak."""
     for one in summaries:
         found = compute(one)
         if found is None or found.device is None or found.peak_tflops is None:

@@ -15,7 +15,7 @@ Nodes = frozenset[tuple[str, ...]]
 def findings(runs: Sequence[Measurement]) -> Iterable[Finding]:
     """A finding for each scale whose runs with a value were not all made on the same nodes.
 
-    Of one node nothing is said: it has a new name in every container.
+    One node has no finding: it has a new name in every container.
     """
     by_scale: dict[str, list[tuple[str, ...]]] = {}
     for run in runs:

@@ -221,7 +221,7 @@ def read_together(table: Readout) -> list[tuple[tuple[int, ...], Flags | None]]:
 
 
 def since_before(times_s: Floats, read: Flags | None) -> Spans:
-    """Values that stand for the time since the reading before; what the first gives is of a time that nobody knows."""
+    """Values that hold for the time since the reading before; that of the first is unknown."""
     kept = slice(None) if read is None else read[1:]
     known = 1 if read is None or read[0] else 0
     begin_s, end_s = times_s[:-1][kept], times_s[1:][kept]
@@ -245,7 +245,7 @@ def rates(times_s: Floats, period_s: float) -> Spans:
 
 
 def gauge(times_s: Floats, reach_s: float, edges_s: tuple[float, float] | None) -> Spans:
-    """Readings of an instant: each stands for the time around it, up to half-way to its neighbours.
+    """Readings of an instant: each holds for the time around it, up to half-way to its neighbours.
 
     *reach_s* is the time from one reading to the next. Of *edges_s* (None: none) no reading outside counts.
     """

@@ -1,7 +1,7 @@
 """Samples → how much of each resource the measured steps used, and how that went over time.
 
 Means are weighted with time over the window (docs/report.md#definitions). A counter gives the rate between two
-readings; a gauge stands for the time around its reading. What was measured on too few of the planned devices, or in
+readings; a gauge holds for the time around its reading. What was measured on too few of the planned devices, or in
 too little of the window, is absent. One resource of all hosts follows the other, so that 1,000 devices fit into memory.
 """
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from evalsuite.results.samples.sample_arrays import Cells, Flags, Floats, Readings, Readout, Spans
 
 LEAST_COVERAGE = ThinSamples.wanted
-# Two clocks, that of the counter and ours, are never read at the same instant: a little above 100 % is full.
+# The clocks of the counter and of the agent are never read at one instant: a little above 100 % is full.
 GRAIN_PERCENT = 2.0
 JOB_CPU_GRAIN_PERCENT = 10.0  # the kernel gives a process's CPU time in steps of 10 ms (proc_pid_stat(5))
 FEWEST_READINGS = 5
@@ -156,7 +156,7 @@ def of_job(
 def _over_link(resource: str, of_host: Sequence[ReadingSeries], planned: Devices | None) -> Sequence[ReadingSeries]:
     """The series of one host, with the rate of the link that the run states in place of the interface's speed.
 
-    Of several interfaces nobody says which is held, and none has a capacity.
+    Of several interfaces, the one with the stated rate is unknown: none has a capacity.
     """
     if planned is None or planned.link_mbit is None or resource not in OF_NETWORK:
         return of_host
@@ -327,7 +327,7 @@ def _table(readings: "Readings", resource: str) -> "Readout | None":
 
 
 def _spans(readings: "Readings", resource: str, read: "Flags | None", window: Bounds | None) -> "Spans":
-    """The times that the values of *resource* stand for where it was *read* (None: always), cut to *window*."""
+    """The times that the values of *resource* hold for where it was *read* (None: always), cut to *window*."""
     from evalsuite.results.samples import sample_arrays as cells
 
     meter = METERS[resource]

@@ -159,7 +159,7 @@ FIELDS: Mapping[str, Callable[[HostEnvironment], str | None] | tuple[str, ...]] 
     "evalsuite": lambda host: _text(host.evalsuite),
     "variables": lambda host: _pairs(host.environment_variables or {}),
 }
-COMMUNICATION = ("nccl", "mpi", "infiniband")  # a line on machines with accelerators, also where nobody recorded it
+COMMUNICATION = ("nccl", "mpi", "infiniband")  # a line on machines with accelerators, also where not recorded
 OPTIONAL = (*COMMUNICATION, "gpu_memory", "driver", "cuda", "container", "variables", "accelerator")  # else no line
 
 

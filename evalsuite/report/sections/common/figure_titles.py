@@ -1,4 +1,4 @@
-"""What a figure shows, said as its title: only as strong as the rule of `results/compare/winners` lets it be said."""
+"""Titles of figures: no stronger than the rule of `results/compare/winners` allows."""
 
 from collections.abc import Sequence
 

@@ -19,7 +19,7 @@ TAG = re.compile(r"<(/?)(\w+)[^>]*>")
 SPECIAL = re.compile(r"([\\`*_\[\]#|~$])")
 MENTION = re.compile(r"@(?=\w)")
 EDGES = re.compile(r"(\W*)(.*?)(\W*)", re.DOTALL)
-NO_BREAK = "\u2060"  # a word joiner: invisible, and the name after it mentions nobody
+NO_BREAK = "\u2060"  # a word joiner: invisible, and the name after it is no mention
 NOTHING = "—"  # in a cell that has no value and needs no reason
 
 
@@ -104,7 +104,7 @@ def from_markup(markup: Markup) -> str:
 
 
 def emphasised(said: str) -> str:
-    """*said* in bold: "**" opens and closes beside a letter alone, so punctuation at the ends is outside."""
+    """*said* in bold: "**" opens and closes next to a letter only, so punctuation at the ends is outside."""
     match = EDGES.fullmatch(said)
     if match is None or not match[2]:
         return said

@@ -43,7 +43,7 @@ def _facts(subject: Subject) -> Mapping[str, object]:
     book, words = subject.book, subject.words
     return {
         "tally": tally(book),
-        # nobody planned the runs of published figures, or made them here
+        # published figures have no planned runs
         "counted": [key for key in COUNTED if not (book.published and key in OF_MADE_HERE)],
         "nothing_of": _say_what_is_empty(book, words),
         "broken": broken_rules(book),

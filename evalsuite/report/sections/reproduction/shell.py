@@ -37,7 +37,7 @@ class Shell:
 def shell(command: RunCommand | None, case: Case, run_id: str, cores: float | None) -> Shell | None:
     """What was run for *case*, to be run again on a machine with so many *cores* per node; None if nothing was.
 
-    Its results go to another folder than that of the run *run_id*, which nobody may write to again.
+    Its results go to another folder than that of the run *run_id*, which is closed.
     """
     given = (command.argv or command.command) if command else ()
     if command is None or not given:

@@ -11,7 +11,7 @@ from evalsuite.report.text import names
 from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.words import Rendered, Text, Words
 
-INFORMATION = "C3"  # said by the headlines and the winner matrix
+INFORMATION = "C3"  # stated by the headlines and the winner matrix
 NOT_HERE = (  # reasons why a criterion cannot apply
     *("no_large_scale", "strong_only", "no_samples", "no_gpu", "nothing_to_compare"),
 )

@@ -14,7 +14,7 @@ from evalsuite.report.text.options import unbroken
 from evalsuite.report.text.words import Rendered, Text, Words
 from evalsuite.results.compare.answers import Answer, Conditions, most_efficient
 
-Tone = Literal["clear", "tie", "open", "told", "none"]  # told: published by others
+Tone = Literal["clear", "tie", "open", "told", "none"]  # as published by others
 TONES: Mapping[str, Tone] = {"fastest": "clear", "group": "tie", "published": "told"}
 TIED = {"zh": " = ", "en": " = "}
 MOST_NAMED = 2
