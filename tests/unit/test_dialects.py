@@ -5,7 +5,7 @@ import re
 import pytest
 
 from evalsuite import registry
-from evalsuite.dialect import Dialect, Line
+from evalsuite.dialect import Line
 from evalsuite.errors import EvalsuiteError
 from evalsuite.logs import catalogue
 from evalsuite.logs.recognition import Sniffer
@@ -124,18 +124,6 @@ def test_a_module_that_declares_nothing_is_an_error_that_names_the_file(tmp_path
 def test_an_unknown_dialect_gets_the_nearest_name():
     with pytest.raises(EvalsuiteError, match="Did you mean pytorch_examples"):
         catalogue.chosen("pytorch_example", DIALECTS)
-
-
-def test_two_dialects_that_fit_equally_are_both_returned():
-    line = Line(pattern=rb"toy (?P<rate>\d+)", sample=b"toy 1", source="here")
-    one = Dialect(
-        name="one", title="One", framework=None, unit="images/s", step=(line,), scope="global", averaging="step"
-    )
-    other = Dialect(
-        name="other", title="Other", framework=None, unit="images/s", step=(line,), scope="global", averaging="step"
-    )
-
-    assert [fit.name for fit in Sniffer([one, other]).fits(b"toy 1\ntoy 2\n")] == ["one", "other"]
 
 
 @pytest.mark.parametrize(

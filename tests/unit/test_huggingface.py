@@ -1,221 +1,136 @@
 """The Trainer of Hugging Face and those built on it: what their times and final figures count."""
+# ruff: noqa: E501 (a line of a log is kept whole)
 
 import json
-from pathlib import Path
 
-import pytest
-
-from evalsuite.logs.reading import read_file
 from evalsuite.model import Protocol
+from tests.readings import LOGS, each, near, on, row, seen, table
 
-LOGS = Path(__file__).resolve().parents[1] / "logs"
 FINAL = (
     "{'train_runtime': 225.8005, 'train_samples_per_second': 3.543, 'train_steps_per_second': 0.886, 'epoch': 0.32}\n"
 )
+TOKENS = LOGS / "hf_trainer_tokens.log"
 
 
-@pytest.fixture
-def read(tmp_path):
-    def reading(text, **more):
-        log = tmp_path / "log"
-        log.write_text(text, newline="")
-        return read_file(log, **more)
-
-    return reading
+def clock(seconds):
+    return f"{seconds // 60:02}:{seconds % 60:02}"
 
 
 def bar(step, of, elapsed):
     return f"\r{100 * step // of:3}%|████      | {step}/{of} [{elapsed}<01:00,  1.13s/it]"
 
 
-def test_the_bar_behind_a_loss_tells_step_and_time():
-    reading = read_file(LOGS / "hf_trainer.log")
-
-    assert (reading.dialect, reading.total_devices, reading.batch_per_device) == ("hf_trainer", 2, 8)
-    assert reading.throughput.items_per_s == pytest.approx(16 / 2.5)
-    assert reading.steps[0].loss == 2.0751
-
-
-def test_the_report_behind_an_evaluation_is_left_out():
-    reading = read_file(LOGS / "hf_trainer.log")
-
-    assert 110 not in [step.index for step in reading.steps]
-    assert {step.seconds for step in reading.steps[2:]} == {25.0}
-
-
-def test_an_evaluation_between_two_reports_that_are_joined_is_not_lost(read):
-    lines = []
-    for step in range(1, 61):
-        seconds = step * 2 + (100 if step > 43 else 0)
-        clock = f"{seconds // 60:02}:{seconds % 60:02}"
-        lines.append(f"{bar(step, 60, clock)}\r{{'loss': 1.5, 'epoch': 0.1}}\n{bar(step, 60, clock)}")
-        if step == 43:
-            lines.append("\r{'eval_loss': 1.2, 'eval_runtime': 100.0, 'epoch': 0.1}\n")
-    text = "".join(lines) + "\n"
-
-    reading = read(text, devices=1, batch_per_device=4, protocol=Protocol(warmup_steps=10, measured_steps=40))
-
-    assert reading.throughput.items_per_s == pytest.approx(4 / 2.0)
-
-
-def test_losses_without_a_bar_leave_the_final_figure(read):
-    text = "".join(f"{{'loss': 1.6, 'learning_rate': 0.0002, 'epoch': 0.{n}}}\n" for n in range(1, 9)) + FINAL
-
-    reading = read(text + bar(200, 200, "03:45") + "\n")
-
-    assert (reading.dialect, reading.throughput.method) == ("hf_trainer", "final figure")
-    assert reading.throughput.items_per_s == 3.543
-
-
-def test_a_run_that_ended_early_trained_only_its_share_of_the_samples(read):
-    train_output = f"TrainOutput(global_step=50, training_loss=1.2, metrics={FINAL.rstrip()})\n"
-
-    reading = read(FINAL + bar(50, 200, "03:45") + "\n" + train_output)
-
-    assert reading.throughput.items_per_s == pytest.approx(3.543 / 4)
-
-
-def test_the_bar_of_an_evaluation_behind_the_final_figure_says_nothing_of_the_training(read):
-    reading = read(FINAL + bar(1, 125, "00:01") + bar(125, 125, "00:09") + "\n")
-
-    assert reading.throughput.items_per_s == 3.543
-
-
-def test_the_table_of_metrics_alone_is_read(read):
-    reading = read("***** train metrics *****\n  train_samples_per_second =      8.543\n")
-
-    assert reading.throughput.items_per_s == 8.543
-
-
-def test_transformers_5_prints_powers_of_ten(read):
-    reading = read("{'train_runtime': '3.707e+04', 'train_samples_per_second': '1.234e+04', 'epoch': '1.198'}\n")
-
-    assert reading.throughput.items_per_s == 12_340.0
-
-
-def test_a_run_from_a_checkpoint_has_no_final_figure(read):
-    reading = read("  Continuing training from global step 500\n" + FINAL)
-
-    assert reading.throughput is None
-    assert "500 steps before the checkpoint" in reading.reason
-
-
-def test_unsloths_banner_gives_the_batch(read):
-    banner = "\\        /    Data Parallel GPUs = 1 | Total batch size (2 x 4 x 1) = 8\n"
-    clocks = [f"{step // 60:02}:{step % 60:02}" for step in range(0, 400, 20)]
-    lines = [f"{{'loss': '2.4', 'epoch': '0.1'}}\n{bar(10 * n, 200, clock)}\n" for n, clock in enumerate(clocks) if n]
-
-    reading = read(banner + "".join(lines))
-
-    assert reading.throughput.items_per_s == pytest.approx(8 * 10 / 20)
-
-
-def test_trainer_state_counts_the_steps_taken(read):
-    entry = {"epoch": 1.5, "step": 150, "train_runtime": 100.0, "train_samples_per_second": 16.0}
-    losses = [{"epoch": 0.1, "loss": 2.5, "step": 10}]
-
-    reading = read(json.dumps({"global_step": 150, "log_history": [*losses, entry], "max_steps": 200}, indent=2))
-
-    assert reading.dialect == "hf_trainer"
-    assert reading.throughput.items_per_s == pytest.approx(12.0)
-
-
-def test_train_results_are_read():
-    assert read_file(LOGS / "hf_trainer_json.log").throughput.items_per_s == 14.427
-
-
-def test_ms_swifts_mean_since_the_start_is_taken_apart():
-    reading = read_file(LOGS / "ms_swift.log", devices=1, batch_per_device=16)
-
-    assert reading.dialect == "ms_swift"
-    assert reading.throughput.items_per_s == pytest.approx(16 * 70 / (90 / 0.520707 - 20 / 0.500516))
-    assert reading.reported_final == 8.177
-
-
-def test_ms_swift_with_transformers_5_prints_seconds_per_step(read):
-    def line(step):
-        minutes, seconds = divmod(40 * step, 60)
-        return (
-            f"{{'loss': '0.3713', 'grad_norm': '0.89', 'epoch': '0.086', 'global_step/max_steps': '{step}/60', "
-            f"'elapsed_time': '{minutes}m {seconds}s', 'memory(GiB)': '14.3', 'train_speed(s/it)': '40.00'}}\n"
-        )
-
-    reading = read("".join(map(line, range(5, 61, 5))), devices=2, batch_per_device=4)
-
-    assert reading.throughput.items_per_s == pytest.approx(2 * 4 / 40)
-
-
-def test_llamafactory_counts_the_tokens_of_the_whole_job():
-    reading = read_file(LOGS / "llamafactory_tokens.log")
-
-    assert (reading.dialect, reading.unit) == ("llamafactory_tokens", "tokens/s")
-    assert reading.throughput.items_per_s == pytest.approx(13_000.0)
-
-
-def test_llamafactory_without_tokens_needs_the_batch():
-    reading = read_file(LOGS / "llamafactory.log")
-
-    assert reading.throughput is None
-    assert "--batch-per-device and --devices" in reading.reason
-
-
-def test_a_real_log_of_llamafactory_is_read_in_samples():
-    reading = read_file(LOGS / "llamafactory.log", devices=4, batch_per_device=384)
-
-    assert reading.throughput.items_per_s == pytest.approx(4 * 384 * 100 / (47_230 - 7872))
-
-
-def test_a_figure_with_a_decimal_comma_is_not_cut_at_the_comma(read):
-    reading = read("{'train_runtime': 225,8005, 'train_samples_per_second': 3,543, 'epoch': 0,32}\n")
-
-    assert reading.throughput is None
-
-
-def test_a_log_with_the_timers_of_deepspeed_too_is_read_by_the_trainers_own_clock(read):
-    """The engine's timer leaves out data loading, logging and evaluation: 20 samples/s of 16 that are trained."""
-
-    def lines(step):
-        timer = f"[timer.py:197:stop] 0/{step}, RunningAvgSamplesPerSec=20.0, CurrSamplesPerSec=20.0, \n"
-        return timer + f"{{'loss': 1.5, 'epoch': 0.1}}\n{bar(step, 300, f'{step // 60:02}:{step % 60:02}')}\n"
-
-    config = "[2021-05-25 06:38:26,359] [INFO] [config.py:752:print]   train_batch_size ............. 16\n"
-    reading = read(config + "".join(map(lines, range(10, 210, 10))))
-
-    assert (reading.dialect, reading.throughput.items_per_s) == ("hf_trainer", pytest.approx(16.0))
-
-
-def test_the_timers_of_deepspeed_are_read_where_the_trainer_shows_no_bar(read):
-    timer = "[timer.py:197:stop] 0/{step}, RunningAvgSamplesPerSec=20.0, CurrSamplesPerSec=20.0, \n"
-
-    reading = read("".join(timer.format(step=step) for step in range(10, 210, 10)))
-
-    assert reading.dialect == "deepspeed"
-
-
-def test_the_tokens_seen_by_all_processes_need_no_batch():
-    reading = read_file(LOGS / "hf_trainer_tokens.log")
-
-    assert (reading.dialect, reading.unit) == ("hf_trainer_tokens", "tokens/s")
-    assert reading.throughput.items_per_s == pytest.approx(32_768 / 2.5)
-
-
-def test_tokens_that_were_rounded_are_left_unread(read):
-    text = (
-        (LOGS / "hf_trainer_tokens.log").read_text().replace("'num_input_tokens_seen': ", "'num_input_tokens_seen': '1")
-    )
-
-    assert read(text).dialect == "hf_trainer"
-
-
-def test_axolotl_counts_the_tokens_of_all_processes_and_not_its_rate_of_one_gpu():
-    reading = read_file(LOGS / "axolotl.log")
-
-    assert (reading.dialect, reading.unit, reading.status) == ("axolotl", "tokens/s", "ok")
-    assert reading.throughput.items_per_s == pytest.approx(65_536 / 2)
-
-
-def test_trl_counts_the_tokens_of_all_processes_without_padding():
-    reading = read_file(LOGS / "trl.log")
-
-    assert (reading.dialect, reading.unit) == ("trl", "tokens/s")
-    assert reading.throughput.items_per_s == pytest.approx(5200 / 1.6, rel=0.01)
+def loss(step, of, elapsed):
+    return f"{{'loss': 1.5, 'epoch': 0.1}}\n{bar(step, of, elapsed)}"
+
+
+def joined(step):
+    """Two seconds a step, and an evaluation of 100 behind the 43rd."""
+    drawn = bar(step, 60, clock(step * 2 + (100 if step > 43 else 0)))
+    evaluation = "\r{'eval_loss': 1.2, 'eval_runtime': 100.0, 'epoch': 0.1}\n" if step == 43 else ""
+    return f"{drawn}\r{{'loss': 1.5, 'epoch': 0.1}}\n{drawn}{evaluation}"
+
+
+def timer(step):
+    return f"[timer.py:197:stop] 0/{step}, RunningAvgSamplesPerSec=20.0, CurrSamplesPerSec=20.0, "
+
+
+def swift_5(step):
+    return f"{{'loss': '0.3713', 'grad_norm': '0.89', 'epoch': '0.086', 'global_step/max_steps': '{step}/60', 'elapsed_time': '{40 * step // 60}m {40 * step % 60}s', 'memory(GiB)': '14.3', 'train_speed(s/it)': '40.00'}}"
+
+
+STATE = {
+    "global_step": 150,
+    "log_history": [
+        {"epoch": 0.1, "loss": 2.5, "step": 10},
+        {"epoch": 1.5, "step": 150, "train_runtime": 100.0, "train_samples_per_second": 16.0},
+    ],
+    "max_steps": 200,
+}
+ROWS = {
+    "the bar behind a loss tells step and time, and a report behind an evaluation is left out": row(
+        *(LOGS / "hf_trainer.log", {}),
+        **{"dialect": "hf_trainer", "total_devices": 2, "batch_per_device": 8, "items_per_s": 16 / 2.5},
+        **{"index": [n for n in range(10, 151, 10) if n != 110], "loss": 2.0751},
+    ),
+    "an evaluation between two reports that are joined is not lost": row(
+        "".join(map(joined, range(1, 61))) + "\n",
+        on(1, 4, protocol=Protocol(warmup_steps=10, measured_steps=40)),
+        items_per_s=2.0,
+    ),
+    "losses without a bar leave the final figure": row(
+        each(range(1, 9), lambda n: f"{{'loss': 1.6, 'learning_rate': 0.0002, 'epoch': 0.{n}}}")
+        + f"{FINAL}{bar(200, 200, '03:45')}\n",
+        **{"dialect": "hf_trainer", "method": "final figure", "items_per_s": 3.543},
+    ),
+    "a run that ended early trained only its share of the samples": row(
+        f"{FINAL}{bar(50, 200, '03:45')}\nTrainOutput(global_step=50, training_loss=1.2, metrics={FINAL.rstrip()})\n",
+        items_per_s=3.543 / 4,
+    ),
+    "the bar of an evaluation behind the final figure says nothing of the training": row(
+        f"{FINAL}{bar(1, 125, '00:01')}{bar(125, 125, '00:09')}\n", items_per_s=3.543
+    ),
+    "the table of metrics alone is read": row(
+        "***** train metrics *****\n  train_samples_per_second =      8.543\n", items_per_s=8.543
+    ),
+    "transformers 5 prints powers of ten": row(
+        "{'train_runtime': '3.707e+04', 'train_samples_per_second': '1.234e+04', 'epoch': '1.198'}\n",
+        items_per_s=12_340.0,
+    ),
+    "a run from a checkpoint has no final figure": row(
+        f"  Continuing training from global step 500\n{FINAL}",
+        **{"throughput": None, "reason": "500 steps before the checkpoint"},
+    ),
+    "unsloth's banner gives the batch": row(
+        "\\        /    Data Parallel GPUs = 1 | Total batch size (2 x 4 x 1) = 8\n"
+        + each(range(1, 20), lambda n: loss(10 * n, 200, clock(20 * n))),
+        items_per_s=8 * 10 / 20,
+    ),
+    "trainer_state counts the steps taken": row(json.dumps(STATE, indent=2), dialect="hf_trainer", items_per_s=12.0),
+    "train_results are read": row(LOGS / "hf_trainer_json.log", items_per_s=14.427),
+    "ms-swift's mean since the start is taken apart": row(
+        *(LOGS / "ms_swift.log", on(1, 16)),
+        **{"dialect": "ms_swift", "items_per_s": 16 * 70 / (90 / 0.520707 - 20 / 0.500516), "reported_final": 8.177},
+    ),
+    "ms-swift with transformers 5 prints seconds per step": row(
+        each(range(5, 61, 5), swift_5), on(2, 4), items_per_s=2 * 4 / 40
+    ),
+    "llamafactory counts the tokens of the whole job": row(
+        LOGS / "llamafactory_tokens.log", dialect="llamafactory_tokens", unit="tokens/s", items_per_s=13_000.0
+    ),
+    "llamafactory without tokens needs the batch": row(
+        LOGS / "llamafactory.log", throughput=None, reason="--batch-per-device and --devices"
+    ),
+    "a real log of llamafactory is read in samples": row(
+        LOGS / "llamafactory.log", on(4, 384), items_per_s=4 * 384 * 100 / (47_230 - 7872)
+    ),
+    "a figure with a decimal comma is not cut at the comma": row(
+        "{'train_runtime': 225,8005, 'train_samples_per_second': 3,543, 'epoch': 0,32}\n", throughput=None
+    ),
+    # the engine's timer leaves out data loading, logging and evaluation: 20 samples/s of 16 that are trained
+    "with the timers of DeepSpeed too, the trainer's own clock counts": row(
+        "[2021-05-25 06:38:26,359] [INFO] [config.py:752:print]   train_batch_size ............. 16\n"
+        + each(range(10, 210, 10), lambda step: f"{timer(step)}\n{loss(step, 300, clock(step))}"),
+        **{"dialect": "hf_trainer", "items_per_s": 16.0},
+    ),
+    "the timers of DeepSpeed are read where the trainer shows no bar": row(
+        each(range(10, 210, 10), timer), dialect="deepspeed"
+    ),
+    "the tokens seen by all processes need no batch": row(
+        TOKENS, dialect="hf_trainer_tokens", unit="tokens/s", items_per_s=32_768 / 2.5
+    ),
+    "tokens that were rounded are left unread": row(
+        TOKENS.read_text().replace("'num_input_tokens_seen': ", "'num_input_tokens_seen': '1"), dialect="hf_trainer"
+    ),
+    "axolotl counts the tokens of all processes and not its rate of one GPU": row(
+        LOGS / "axolotl.log", dialect="axolotl", unit="tokens/s", status="ok", items_per_s=65_536 / 2
+    ),
+    "TRL counts the tokens of all processes without padding": row(
+        LOGS / "trl.log", dialect="trl", unit="tokens/s", items_per_s=near(5200 / 1.6, 0.01)
+    ),
+}
+
+
+@table(ROWS)
+def test_a_log_of_a_trainer_is_read_as_it_counts(row, tmp_path):
+    assert seen(tmp_path, row) == row.expected

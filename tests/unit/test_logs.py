@@ -195,24 +195,6 @@ def test_every_log_has_its_origin_written_beside_it():
     assert not unnamed
 
 
-def test_paddles_steps_per_second_need_the_number_of_nodes():
-    reading = read_file(LOGS / "paddle_bert_1.8.log", devices=8, batch_per_device=64, dialects=DIALECTS)
-
-    assert reading.dialect == "paddle_bert_1.8"
-    assert reading.throughput is None
-    assert "nodes" in reading.reason
-
-
-def test_paddles_steps_per_second_are_read_where_the_log_says_the_nodes(tmp_path):
-    log = tmp_path / "log"
-    head = "worker_endpoints:['a:1', 'b:1'] trainers_num:2 current_endpoint:a:1               trainer_id:0\n"
-    log.write_text(head + (LOGS / "paddle_bert_1.8.log").read_text())
-
-    reading = read_file(log, devices=16, batch_per_device=64, dialects=DIALECTS)
-
-    assert reading.throughput.items_per_s == pytest.approx(16 * 64 * 1.0684 / 2, rel=0.01)
-
-
 @pytest.mark.parametrize("name", ["gluonnlp_bert", "mxnet_speedometer", "paddleclas_static", "tf2_bert"])
 def test_a_failure_is_found_although_much_was_printed_after_it(name, tmp_path):
     log = tmp_path / "log"
