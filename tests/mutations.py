@@ -9,11 +9,15 @@ from datetime import datetime
 
 Mutation = Callable[[bytes], bytes]
 Clock = Callable[[int, int], datetime]  # (number of a line, of how many) → what a relay stamps it with
+ALTERED = (  # the layout of the lines, or how their numbers are written
+    *("its first half wrapped", "its middle wrapped", "its second half wrapped", "folded", "its first half folded"),
+    *("its second half folded", "commas", "underscores", "exponents"),
+)
 OF_FOUND = (  # that logs as they were found are held to: less than those whose truth is known
     *("twice", "kubectl", "journald, precise", "srun", "docker compose", "wrapped at 80", "decimal commas", "UTF-16"),
-    *("CRLF", "cut late", "each line twice", "two processes", "gz", "bz2", "xz", "colours"),
+    *("CRLF", "cut late", "each line twice", "two processes", "gz", "bz2", "xz", "colours", *ALTERED),
 )
-ALONE = ("gz", "bz2", "xz", "colours", "cut late", "clipped", "without much of it")  # not of composed logs
+ALONE = ("gz", "bz2", "xz", "colours", "cut late", "clipped", "without much of it", *ALTERED)  # not of composed logs
 OF_TRAPS = ("a collector", "wrapped at 80", "clipped", "without much of it", "twice")
 HARMLESS = ("CRLF", "UTF-16", "gz", "bz2", "xz", "colours")  # after which the number is what it was
 
@@ -42,8 +46,17 @@ def mutations(clock: Clock) -> dict[str, Mutation]:
         "xz": lzma.compress,
         "colours": lambda text: b"".join(b"\x1b[32m" + line + b"\x1b[0m\n" for line in text.rstrip(b"\n").split(b"\n")),
         "decimal commas": lambda text: re.sub(rb"(?<=\d)\.(?=\d)", b",", text),
-        "wrapped at 80": _wrap(80),
-        "wrapped at 120": _wrap(120),
+        "wrapped at 80": wrap(80),
+        "wrapped at 120": wrap(120),
+        "its first half wrapped": wrap(80, 0, 1 / 2),
+        "its middle wrapped": wrap(80, 1 / 3, 2 / 3),
+        "its second half wrapped": wrap(80, 1 / 2, 1),
+        "folded": fold(80),
+        "its first half folded": fold(80, 0, 1 / 2, stripped=True),
+        "its second half folded": fold(80, 1 / 2, 1),
+        "commas": group_thousands(b","),
+        "underscores": group_thousands(b"_"),
+        "exponents": lambda text: _LARGE.sub(lambda number: b"%.6e" % float(number[0]), text),
         "clipped": lambda text: b"\n".join(line[:100] for line in text.split(b"\n")),
         "two ranks": _repeat("[rank{number}]:", 2),
         "eight ranks": _repeat("[rank{number}]:", 8),
@@ -73,10 +86,46 @@ def _relay(form: str, clock: Clock) -> Mutation:
     return mutated
 
 
-def _wrap(columns: int) -> Mutation:
-    return lambda text: b"\n".join(
-        line[at : at + columns] for line in text.split(b"\n") for at in range(0, max(1, len(line)), columns)
-    )
+def wrap(columns: int, begin: float = 0, end: float = 1) -> Mutation:
+    """As a terminal breaks lines; only those between two shares of all lines."""
+
+    def cut(line: str) -> list[str]:
+        return [line[at : at + columns] for at in range(0, max(1, len(line)), columns)]
+
+    return lambda text: _in_a_part(text, begin, end, cut)
+
+
+def fold(columns: int, begin: float = 0, end: float = 1, *, stripped: bool = False) -> Mutation:
+    """As `fold -s` cuts lines, between words; *stripped*: without the spaces at their ends."""
+
+    def cut(line: str) -> list[str]:
+        parts = []
+        while len(line) > columns:
+            at = line.rfind(" ", 0, columns) + 1 or columns
+            parts, line = [*parts, line[:at]], line[at:]
+        return [part.rstrip(" ") if stripped else part for part in (*parts, line)]
+
+    return lambda text: _in_a_part(text, begin, end, cut)
+
+
+def _in_a_part(text: bytes, begin: float, end: float, cut: Callable[[str], list[str]]) -> bytes:
+    said = text.decode("utf-8", "surrogateescape").split("\n")
+    first, last = int(begin * len(said)), int(end * len(said))
+    parts = (part for line in said[first:last] for part in cut(line))
+    return "\n".join([*said[:first], *parts, *said[last:]]).encode("utf-8", "surrogateescape")
+
+
+_LARGE = re.compile(rb"(?<![\w.,/-])\d{4,}(?:\.\d+)?(?![\d:/-]|\.\d)")
+
+
+def group_thousands(sign: bytes, numbers: "re.Pattern[bytes]" = _LARGE) -> Mutation:
+    """`1,234.5` for `1234.5`."""
+
+    def grouped(number: "re.Match[bytes]") -> bytes:
+        before, point, fraction = number[0].partition(b".")
+        return re.sub(rb"(?<=\d)(?=(?:\d{3})+$)", sign, before) + point + fraction
+
+    return lambda text: numbers.sub(grouped, text)
 
 
 def _part(begin: float, end: float) -> Mutation:
