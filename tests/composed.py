@@ -9,6 +9,7 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,6 +71,13 @@ def bar(run: Training, step: int) -> str:
     return f"{share:3d}%|{'█' * (share // 10):<10}| {step}/{run.steps} [{clock(passed)}<{left}, {per}]"
 
 
+def printer(
+    every: int, line: Callable[[Training, int], str], head: Callable[[Training], str] = lambda run: "", begin: int = 0
+) -> Callable[[Training], str]:
+    """One that prints a line for each so many steps, from the first such or from *begin*, behind a head."""
+    return lambda run: head(run) + "".join(line(run, step) for step in range(begin or every, run.steps + 1, every))
+
+
 # Hugging Face
 
 
@@ -100,7 +108,7 @@ def hf(
     *,
     head: bool = True,
     quoted: bool = False,
-    more: Callable[[int], dict[str, object]] = lambda step: {},
+    more: Callable[[Training, int], dict[str, object]] = lambda run, step: {},
 ) -> str:
     """The Trainer of transformers 4; *quoted*: of transformers 5."""
     said = [hf_head(run) if head else ""]
@@ -111,7 +119,7 @@ def hf(
                 "loss": 2.12,
                 "grad_norm": 1.2034,
                 "learning_rate": 4.95e-05,
-                **more(step),
+                **more(run, step),
                 "epoch": round(step / run.steps, 2),
             }
             shown = {key: str(value) for key, value in entry.items()} if quoted else entry
@@ -123,27 +131,17 @@ def hf(
     return "".join(said)
 
 
-def hf_5(run: Training) -> str:
-    return hf(run, quoted=True)
-
-
-def hf_tokens(run: Training) -> str:
-    return hf(run, more=lambda step: {"num_input_tokens_seen": step * run.global_batch * run.tokens})
-
-
-def trl(run: Training) -> str:
-    return hf(
-        run,
-        more=lambda step: {
-            "entropy": 1.43,
-            "num_tokens": float(step * run.global_batch * run.tokens),
-            "mean_token_accuracy": 0.65,
-        },
-    )
-
-
-def hf_without_head(run: Training) -> str:
-    return hf(run, head=False)
+hf_5 = partial(hf, quoted=True)
+hf_tokens = partial(hf, more=lambda run, step: {"num_input_tokens_seen": step * run.global_batch * run.tokens})
+trl = partial(
+    hf,
+    more=lambda run, step: {
+        "entropy": 1.43,
+        "num_tokens": float(step * run.global_batch * run.tokens),
+        "mean_token_accuracy": 0.65,
+    },
+)
+hf_without_head = partial(hf, head=False)
 
 
 def hf_state(run: Training) -> str:
@@ -155,26 +153,12 @@ def hf_state(run: Training) -> str:
     )
 
 
-def llamafactory(run: Training) -> str:
-    return "".join(
-        json.dumps(
-            {
-                "current_steps": step,
-                "total_steps": run.steps,
-                "loss": 2.1,
-                "lr": 1e-6,
-                "epoch": step / run.steps,
-                "percentage": round(100 * step / run.steps, 2),
-                "elapsed_time": str(timedelta(seconds=int(run.seconds(step)))),
-                "remaining_time": "0:01:01",
-                "throughput": round(step * run.global_batch * run.tokens / run.seconds(step), 2),
-                "total_tokens": step * run.global_batch * run.tokens,
-            }
-        )
-        + "\n"
-        for step in run.every(5)
-    )
-
+llamafactory = printer(
+    5,
+    lambda run, step: (
+        f"""{{"current_steps": {step}, "total_steps": {run.steps}, "loss": 2.1, "lr": 1e-06, "epoch": {step / run.steps}, "percentage": {round(100 * step / run.steps, 2)}, "elapsed_time": "{timedelta(seconds=int(run.seconds(step)))}", "remaining_time": "0:01:01", "throughput": {round(step * run.global_batch * run.tokens / run.seconds(step), 2)}, "total_tokens": {step * run.global_batch * run.tokens}}}\n"""
+    ),
+)
 
 # vision
 
@@ -201,119 +185,83 @@ def ultralytics(run: Training, per_epoch: int = 25) -> str:
     return "".join(said)
 
 
-def ultralytics_csv(run: Training) -> str:
-    rows = [f"{step // 25},{run.seconds(step):.4f},1.2,1.1,1.0,0.6,0.5,0.01\n" for step in run.every(25)]
-    return (
+ultralytics_csv = printer(
+    25,
+    lambda run, step: f"{step // 25},{run.seconds(step):.4f},1.2,1.1,1.0,0.6,0.5,0.01\n",
+    lambda run: (
         "epoch,time,train/box_loss,train/cls_loss,train/dfl_loss,metrics/precision(B),metrics/recall(B),lr/pg0\n"
-        + "".join(rows)
-    )
-
-
-def mmengine(run: Training) -> str:
-    said = [
-        f"2026/03/02 09:57:11 - mmengine - INFO - \nSystem environment:\n    GPU 0,1,2,3,4,5,6,7: NVIDIA A100-SXM4-80GB\nRuntime environment:\n    Distributed launcher: pytorch\n    GPU number: {run.devices}\n"
-        f"2026/03/02 09:57:12 - mmengine - INFO - Config:\ntrain_dataloader = dict(\n    batch_size={run.batch},\n    num_workers=5)\nval_dataloader = dict(\n    batch_size=1)\n"
-    ]
-    for step in run.every(50):
-        epoch, inside = (step - 1) // 100 + 1, (step - 1) % 100 + 1
-        said.append(
-            f"{run.at(step):%Y/%m/%d %H:%M:%S} - mmengine - INFO - Epoch(train)   [{epoch}][{inside:3d}/100]  lr: 1.0000e-01  eta: 1:23:45  time: {run.mean(step, 50):.4f}  data_time: 0.0123  memory: 5901  loss: 6.9012\n"
-        )
-    return "".join(said)
-
-
-def mmengine_json(run: Training) -> str:
-    return "".join(
-        json.dumps(
-            {
-                "lr": 0.1,
-                "data_time": 0.004,
-                "loss": 6.9,
-                "time": run.mean(step, 10),
-                "epoch": 1,
-                "iter": step,
-                "memory": 5901,
-                "step": step,
-            }
-        )
-        + "\n"
-        for step in run.every(10)
-    )
-
-
-def detectron2(run: Training) -> str:
-    said = [
+    ),
+)
+mmengine = printer(
+    50,
+    lambda run, step: (
+        f"{run.at(step):%Y/%m/%d %H:%M:%S} - mmengine - INFO - Epoch(train)   [{(step - 1) // 100 + 1}][{(step - 1) % 100 + 1:3d}/100]  lr: 1.0000e-01  eta: 1:23:45  time: {run.mean(step, 50):.4f}  data_time: 0.0123  memory: 5901  loss: 6.9012\n"
+    ),
+    lambda run: (
+        f"2026/03/02 09:57:11 - mmengine - INFO - \nSystem environment:\n    GPU 0,1,2,3,4,5,6,7: NVIDIA A100-SXM4-80GB\nRuntime environment:\n    Distributed launcher: pytorch\n    GPU number: {run.devices}\n2026/03/02 09:57:12 - mmengine - INFO - Config:\ntrain_dataloader = dict(\n    batch_size={run.batch},\n    num_workers=5)\nval_dataloader = dict(\n    batch_size=1)\n"
+    ),
+)
+mmengine_json = printer(
+    10,
+    lambda run, step: (
+        f"""{{"lr": 0.1, "data_time": 0.004, "loss": 6.9, "time": {run.mean(step, 10)}, "epoch": 1, "iter": {step}, "memory": 5901, "step": {step}}}\n"""
+    ),
+)
+detectron2 = printer(
+    20,
+    lambda run, step: (
+        f"[{run.at(step):%m/%d %H:%M:%S} d2.utils.events]:  eta: 10:01:43  iter: {step - 1}  total_loss: 1.361  loss_cls: 0.65  time: {run.mean(step, step - 3):.4f}  last_time: {run.took(step):.4f}  data_time: 0.0040  last_data_time: 0.0038   lr: 0.00019981  max_mem: 3961M\n"
+    ),
+    lambda run: (
         f"[03/02 09:57:40 detectron2]: Rank of current process: 0. World size: {run.devices}\n[03/02 09:57:42 detectron2]: Running with full config:\nSOLVER:\n  IMS_PER_BATCH: {run.global_batch}\n"
-    ]
-    for step in run.every(20):
-        said.append(
-            f"[{run.at(step):%m/%d %H:%M:%S} d2.utils.events]:  eta: 10:01:43  iter: {step - 1}  total_loss: 1.361  loss_cls: 0.65  time: {run.mean(step, step - 3):.4f}  last_time: {run.took(step):.4f}  data_time: 0.0040  last_data_time: 0.0038   lr: 0.00019981  max_mem: 3961M\n"
-        )
-    return "".join(said)
-
-
-def detectron2_json(run: Training) -> str:
-    return "".join(
-        json.dumps(
-            {
-                "data_time": 0.004,
-                "eta_seconds": 97.5,
-                "iteration": step - 1,
-                "loss_cls": 0.7,
-                "lr": 1e-5,
-                "time": run.mean(step, 20),
-                "total_loss": 1.2,
-            }
-        )
-        + "\n"
-        for step in run.every(20)
-    )
-
-
-def torchvision(run: Training) -> str:
-    said = [
+    ),
+)
+detectron2_json = printer(
+    20,
+    lambda run, step: (
+        f"""{{"data_time": 0.004, "eta_seconds": 97.5, "iteration": {step - 1}, "loss_cls": 0.7, "lr": 1e-05, "time": {run.mean(step, 20)}, "total_loss": 1.2}}\n"""
+    ),
+)
+torchvision = printer(
+    10,
+    lambda run, step: (
+        f"Epoch: [{(step - 1) // 100}]  [{(step - 1) % 100:3d}/100]  eta: 0:01:18  lr: 0.5  img/s: {run.batch / run.took(step):.4f}  loss: 6.9 (6.9)  acc1: 0.1 (0.1)  time: {run.mean(step, min(20, (step - 1) % 100 + 1)):.4f}  data: 0.0003  max mem: 7000\n"
+    ),
+    lambda run: (
         f"| distributed init (rank 0): env://\nNamespace(amp=True, batch_size={run.batch}, data_path='/data', device='cuda', dist_backend='nccl', distributed=True, epochs=2, gpu=0, lr=0.5, model='resnet50', print_freq=10, rank=0, workers=16, world_size={run.devices})\nStart training\n"
-    ]
-    for step in range(1, run.steps + 1, 10):
-        epoch, inside = divmod(step - 1, 100)
-        said.append(
-            f"Epoch: [{epoch}]  [{inside:3d}/100]  eta: 0:01:18  lr: 0.5  img/s: {run.batch / run.took(step):.4f}  loss: 6.9 (6.9)  acc1: 0.1 (0.1)  time: {run.mean(step, min(20, inside + 1)):.4f}  data: 0.0003  max mem: 7000\n"
-        )
-    return "".join(said)
-
-
-def mae(run: Training) -> str:
-    said = [
+    ),
+    begin=1,
+)
+mae = printer(
+    20,
+    lambda run, step: (
+        f"Epoch: [0]  [{step - 1:3d}/200]  eta: 0:01:18  lr: 0.000000  loss: 1.8 (1.8)  time: {run.mean(step, 20):.4f}  data: 0.0003  max mem: 9000\n"
+    ),
+    lambda run: (
         f"Namespace(batch_size={run.batch},\nepochs=800,\naccum_iter=1,\nmodel='mae_vit_large_patch16',\nworld_size={run.devices},\nrank=0,\ngpu=0)\neffective batch size: {run.global_batch}\nStart training for 800 epochs\n"
-    ]
-    for step in range(1, run.steps + 1, 20):
-        said.append(
-            f"Epoch: [0]  [{step - 1:3d}/200]  eta: 0:01:18  lr: 0.000000  loss: 1.8 (1.8)  time: {run.mean(step, 20):.4f}  data: 0.0003  max mem: 9000\n"
-        )
-    return "".join(said)
-
-
-def timm(run: Training) -> str:
-    said = [
+    ),
+    begin=1,
+)
+timm = printer(
+    20,
+    lambda run, step: (
+        f"Train: 0 [{step - 1:4d}/200 ({100 * (step - 1) / 199:3.0f}%)]  Loss: 6.94 (6.95)  Time: {run.took(step):.3f}s, {run.global_batch / run.took(step):>7.2f}/s  ({run.mean(step, step):.3f}s, {run.global_batch / run.mean(step, step):>7.2f}/s)  LR: 1.000e-06  Data: 0.010 (0.030)\n"
+    ),
+    lambda run: (
         f"Training in distributed mode with multiple processes, 1 device per process. Process 0, total {run.devices}, device cuda:0.\nModel resnet50 created, param count:25557032\n"
-    ]
-    for step in range(1, run.steps + 1, 20):
-        mean = run.mean(step, step)
-        said.append(
-            f"Train: 0 [{step - 1:4d}/200 ({100 * (step - 1) / 199:3.0f}%)]  Loss: 6.94 (6.95)  Time: {run.took(step):.3f}s, {run.global_batch / run.took(step):>7.2f}/s  ({mean:.3f}s, {run.global_batch / mean:>7.2f}/s)  LR: 1.000e-06  Data: 0.010 (0.030)\n"
-        )
-    return "".join(said)
-
-
-def swin(run: Training) -> str:
-    said = [
+    ),
+    begin=1,
+)
+swin = printer(
+    10,
+    lambda run, step: (
+        f"[{run.at(step):%Y-%m-%d %H:%M:%S} swin_tiny_patch4_window7_224] (main.py 235): INFO Train: [0/300][{step - 1}/200]\teta 0:10:10 lr 0.000001\t wd 0.0500\ttime {run.took(step):.4f} ({run.mean(step, step):.4f})\tloss 6.9 (6.9)\tgrad_norm 1.2 (1.3)\tloss_scale 65536.0 (65536.0)\tmem 8000MB\n"
+    ),
+    lambda run: (
         f"RANK and WORLD_SIZE in environ: 0/{run.devices}\n[2026-03-02 09:57:00 swin_tiny_patch4_window7_224] (main.py 351): INFO AMP_ENABLE: true\nDATA:\n  BATCH_SIZE: {run.batch}\n  CACHE_MODE: part\nTRAIN:\n  ACCUMULATION_STEPS: 1\n"
-    ]
-    for step in range(1, run.steps + 1, 10):
-        said.append(
-            f"[{run.at(step):%Y-%m-%d %H:%M:%S} swin_tiny_patch4_window7_224] (main.py 235): INFO Train: [0/300][{step - 1}/200]\teta 0:10:10 lr 0.000001\t wd 0.0500\ttime {run.took(step):.4f} ({run.mean(step, step):.4f})\tloss 6.9 (6.9)\tgrad_norm 1.2 (1.3)\tloss_scale 65536.0 (65536.0)\tmem 8000MB\n"
-        )
-    return "".join(said)
+    ),
+    begin=1,
+)
 
 
 def keras(run: Training) -> str:
@@ -333,126 +281,104 @@ def keras(run: Training) -> str:
 # language
 
 
-def nemo_2(run: Training) -> str:
-    return "".join(
+nemo_2 = printer(
+    10,
+    lambda run, step: (
         f"Training epoch 0, iteration {step - 1}/{run.steps - 1} | lr: 2.999e-06 | global_batch_size: {run.global_batch} | global_step: {step - 1} | reduced_train_loss: 11.03 | train_step_timing in s: {run.took(step):.4g} | consumed_samples: {step * run.global_batch}\n"
-        for step in run.every(10)
-    )
-
-
-def megatron(run: Training) -> str:
-    said = [
+    ),
+)
+megatron = printer(
+    10,
+    lambda run, step: (
+        f" [{run.at(step):%Y-%m-%d %H:%M:%S}] iteration {step:8d}/{run.steps:8d} | consumed samples: {step * run.global_batch:12d} | elapsed time per iteration (ms): {1000 * run.mean(step, 10):.1f} | throughput per GPU (TFLOP/s/GPU): 400.0 | learning rate: 6.000000E-05 | global batch size: {run.global_batch:5d} | lm loss: 1.100000E+01 | loss scale: 1.0 | grad norm: 1.040 | number of skipped iterations:   0 | number of nan iterations:   0 |\n"
+    ),
+    lambda run: (
         f"using world size: {run.devices}, data-parallel size: {run.devices}, context-parallel size: 1, tensor-model-parallel size: 1, pipeline-model-parallel size: 1\n  world_size ...................................... {run.devices}\n"
-    ]
-    for step in run.every(10):
-        said.append(
-            f" [{run.at(step):%Y-%m-%d %H:%M:%S}] iteration {step:8d}/{run.steps:8d} | consumed samples: {step * run.global_batch:12d} | elapsed time per iteration (ms): {1000 * run.mean(step, 10):.1f} | throughput per GPU (TFLOP/s/GPU): 400.0 | learning rate: 6.000000E-05 | global batch size: {run.global_batch:5d} | lm loss: 1.100000E+01 | loss scale: 1.0 | grad norm: 1.040 | number of skipped iterations:   0 | number of nan iterations:   0 |\n"
-        )
-    return "".join(said)
-
-
-def megatron_deepspeed(run: Training) -> str:
-    said = []
-    for step in run.every(10):
-        mean = run.mean(step, 10)
-        said.append(
-            f" iteration {step:8d}/{run.steps:8d} | consumed samples: {step * run.global_batch:12d} | consumed tokens: {step * run.global_batch * run.tokens:14d} | elapsed time per iteration (ms): {1000 * mean:.1f} | learning rate: 6.000E-05 | global batch size: {run.global_batch:5d} | lm loss: 1.1E+01 | loss scale: 1.0 | grad norm: 1.040 | actual seqlen: {run.tokens:5d} | number of skipped iterations:   0 | number of nan iterations:   0 | samples per second: {run.global_batch / mean:.3f} | tokens per gpu per second (tgs): {run.batch * run.tokens / mean:.3f} | TFLOPs: 55.11 |\n"
-        )
-    return "".join(said)
-
-
-def nanogpt(run: Training) -> str:
-    said = [
+    ),
+)
+megatron_deepspeed = printer(
+    10,
+    lambda run, step: (
+        f" iteration {step:8d}/{run.steps:8d} | consumed samples: {step * run.global_batch:12d} | consumed tokens: {step * run.global_batch * run.tokens:14d} | elapsed time per iteration (ms): {1000 * run.mean(step, 10):.1f} | learning rate: 6.000E-05 | global batch size: {run.global_batch:5d} | lm loss: 1.1E+01 | loss scale: 1.0 | grad norm: 1.040 | actual seqlen: {run.tokens:5d} | number of skipped iterations:   0 | number of nan iterations:   0 | samples per second: {run.global_batch / run.mean(step, 10):.3f} | tokens per gpu per second (tgs): {run.batch * run.tokens / run.mean(step, 10):.3f} | TFLOPs: 55.11 |\n"
+    ),
+)
+nanogpt = printer(
+    10,
+    lambda run, step: f"iter {step - 1}: loss 4.1000, time {1000 * run.took(step):.2f}ms, mfu 35.62%\n",
+    lambda run: (
         f"tokens per iteration will be: {run.global_batch * run.tokens:,}\ncompiling the model... (takes a ~minute)\nstep 0: train loss 4.28, val loss 4.28\n"
-    ]
-    said += [
-        f"iter {step - 1}: loss 4.1000, time {1000 * run.took(step):.2f}ms, mfu 35.62%\n"
-        for step in range(1, run.steps + 1, 10)
-    ]
-    return "".join(said)
-
-
-def llm_c(run: Training) -> str:
-    return "".join(
+    ),
+    begin=1,
+)
+llm_c = printer(
+    1,
+    lambda run, step: (
         f"step {step:4d}/{run.steps} | loss 9.123456 (+nanz)| norm 15.3507 (+nanz)| lr 2.57e-06 | {1000 * run.took(step):.2f} ms | 55.2% bf16 MFU | {run.global_batch * run.tokens / run.mean(step, 20):.0f} tok/s\n"
-        for step in run.every(1)
-    )
-
-
-def modded_nanogpt(run: Training) -> str:
-    return "".join(
+    ),
+)
+modded_nanogpt = printer(
+    1,
+    lambda run, step: (
         f"step:{step}/{run.steps} train_time:{1000 * run.seconds(step):.0f}ms step_avg:{1000 * run.mean(step, step):.2f}ms\n"
-        for step in run.every(1)
-    )
-
-
-def torchtune(run: Training) -> str:
-    return "".join(
+    ),
+)
+torchtune = printer(
+    1,
+    lambda run, step: (
         f"Step {step} | loss:1.98 lr:2e-05 tokens_per_second_per_gpu:{run.batch * run.tokens / run.took(step)} peak_memory_active:18.1 peak_memory_alloc:18.1 peak_memory_reserved:20.3 \n"
-        for step in run.every(1)
-    )
-
-
-def composer(run: Training) -> str:
-    said = [
+    ),
+)
+composer = printer(
+    10,
+    lambda run, step: (
+        f"[batch={step}/{run.steps}]:\n\t Train time/batch: {step - 1}\n\t Train time/sample: {(step - 1) * run.global_batch}\n\t Train loss/train/total: 9.6\n\t Train throughput/batches_per_sec: {1 / run.mean(step, 10):.4f}\n\t Train throughput/samples_per_sec: {run.global_batch / run.mean(step, 10):.4f}\n\t Train throughput/device/batches_per_sec: {1 / run.mean(step, 10) / run.devices:.4f}\n\t Train throughput/device/samples_per_sec: {run.batch / run.mean(step, 10):.4f}\n"
+    ),
+    lambda run: (
         f"******************************\nConfig:\nnum_gpus_per_node: {run.devices}\nnum_nodes: 1\n******************************\n"
-    ]
-    for step in run.every(10):
-        mean = run.mean(step, 10)
-        said.append(
-            f"[batch={step}/{run.steps}]:\n\t Train time/batch: {step - 1}\n\t Train time/sample: {(step - 1) * run.global_batch}\n\t Train loss/train/total: 9.6\n\t Train throughput/batches_per_sec: {1 / mean:.4f}\n\t Train throughput/samples_per_sec: {run.global_batch / mean:.4f}\n\t Train throughput/device/batches_per_sec: {1 / mean / run.devices:.4f}\n\t Train throughput/device/samples_per_sec: {run.batch / mean:.4f}\n"
-        )
-    return "".join(said)
-
-
-def nanochat(run: Training) -> str:
-    said = [
-        f"2026-07-03 20:00:00,123 - nanochat.common - INFO - Distributed world size: {run.devices}\nTotal batch size {run.global_batch * run.tokens:,} => gradient accumulation steps: 1\n"
-    ]
-    said += [
+    ),
+)
+nanochat = printer(
+    1,
+    lambda run, step: (
         f"step {step - 1:05d}/{run.steps} ({100 * (step - 1) / run.steps:.2f}%) | loss: 10.400000 | lrm: 1.00 | dt: {1000 * run.took(step):.2f}ms | tok/sec: {int(run.global_batch * run.tokens / run.took(step)):,} | mfu: 50.12 | total time: {run.seconds(step) / 60:.2f}m\n"
-        for step in run.every(1)
-    ]
-    return "".join(said)
-
-
-def litgpt(run: Training) -> str:
-    return "".join(
+    ),
+    lambda run: (
+        f"2026-07-03 20:00:00,123 - nanochat.common - INFO - Distributed world size: {run.devices}\nTotal batch size {run.global_batch * run.tokens:,} => gradient accumulation steps: 1\n"
+    ),
+)
+litgpt = printer(
+    1,
+    lambda run, step: (
         f"Epoch 1 | iter {step} step {step} | loss train: 1.354, val: n/a | iter time: {1000 * run.took(step):.2f} ms (step)\n"
-        for step in run.every(1)
-    )
-
-
-def torchtitan(run: Training) -> str:
-    return "".join(
+    ),
+)
+torchtitan = printer(
+    10,
+    lambda run, step: (
         f"[rank0]:[titan] {comma_ms(run.at(step))} - root - INFO - step: {step:2d}  loss: 8.1273  grad_norm:  1.2  memory: 30.11GiB(31.70%)  tps: {round(run.batch * run.tokens / run.mean(step, 10)):,}  tflops: 312.20  mfu: 31.57%\n"
-        for step in run.every(10)
-    )
-
-
-def maxtext(run: Training) -> str:
-    return "".join(
+    ),
+)
+maxtext = printer(
+    1,
+    lambda run, step: (
         f"completed step: {step - 1}, seconds: {run.took(step):.3f}, TFLOP/s/device: 120.123, Tokens/s/device: {run.batch * run.tokens / run.took(step):.3f}, total_weights: {run.global_batch * run.tokens}, loss: 8.123\n"
-        for step in run.every(1)
-    )
-
-
-def deepspeed(run: Training) -> str:
-    said = [
-        f"[2026-03-02 09:57:00,000] [INFO] [config.py:1001:print]   train_batch_size ............. {run.global_batch}\n"
-    ]
-    said += [
+    ),
+)
+deepspeed = printer(
+    10,
+    lambda run, step: (
         f"[{comma_ms(run.at(step))}] [INFO] [timer.py:264:stop] epoch=0/micro_step={step}/global_step={step}, RunningAvgSamplesPerSec={run.global_batch / run.mean(step, step - 2)}, CurrSamplesPerSec={run.global_batch / run.took(step)}, MemAllocated=1.2GB, MaxMemAllocated=10.3GB\n"
-        for step in run.every(10)
-    ]
-    return "".join(said)
-
-
-def gpt_neox(run: Training) -> str:
-    return "".join(
+    ),
+    lambda run: (
+        f"[2026-03-02 09:57:00,000] [INFO] [config.py:1001:print]   train_batch_size ............. {run.global_batch}\n"
+    ),
+)
+gpt_neox = printer(
+    10,
+    lambda run, step: (
         f" samples/sec: {run.global_batch / run.mean(step, 10):.3f} | iteration {step:8d}/  320000 | elapsed time per iteration (ms): {1000 * run.mean(step, 10):.1f} | learning rate: 1.875E-06 | approx flops per GPU: 22.5TFLOPS | lm_loss: 1.020000E+01 | loss scale: 4096.0 | number of skipped iterations:   0 | number of nan iterations:   0 |\n"
-        for step in run.every(10)
-    )
+    ),
+)
 
 
 def olmo_core(run: Training) -> str:
@@ -468,22 +394,21 @@ def olmo_core(run: Training) -> str:
     return "".join(said)
 
 
-def fairseq(run: Training) -> str:
-    return "".join(
+fairseq = printer(
+    10,
+    lambda run, step: (
         f"{run.at(step):%Y-%m-%d %H:%M:%S} | INFO | train_inner | epoch 001: {step:6d} / {run.steps} loss=12.1, nll_loss=11.2, ppl=2500.1, wps={run.global_batch * run.tokens / run.mean(step, 10):.1f}, ups={1 / run.mean(step, 10):.2f}, wpb={run.global_batch * run.tokens:.1f}, bsz={run.global_batch:.1f}, num_updates={step}, lr=1e-05, gnorm=2.1, clip=0, loss_scale=8, train_wall={10 * run.mean(step, 10):.0f}, gb_free=10.1, wall={run.seconds(step):.0f}\n"
-        for step in run.every(10)
-    )
-
-
-def verl(run: Training) -> str:
-    return "".join(
+    ),
+)
+verl = printer(
+    1,
+    lambda run, step: (
         f"\x1b[36m(TaskRunner pid=4321)\x1b[0m step:{step} - actor/pg_loss:0.01 - training/global_step:{step} - timing_s/gen:{run.took(step) / 3} - timing_s/step:{run.took(step)} - perf/total_num_tokens:{run.global_batch * run.tokens} - perf/time_per_step:{run.took(step)} - perf/throughput:{run.batch * run.tokens / run.took(step)}\n"
-        for step in run.every(1)
-    )
-
-
-def levanter(run: Training) -> str:
-    return "".join(
+    ),
+)
+levanter = printer(
+    10,
+    lambda run, step: (
         f"{comma_ms(run.at(step))} - 0 - tqdm_loggable.tqdm_logging - tqdm_logging.py:139 - INFO :: Progress on:train {step:.1f}it/{run.steps}it rate:{1 / run.step_s:.1f}it/s remaining:33:10 elapsed:{clock(run.seconds(step))} postfix:loss=10.5\n"
-        for step in run.every(10)
-    )
+    ),
+)

@@ -43,8 +43,8 @@ def findings(found: Reading) -> set[str]:
     return {one.code for one in (*found.findings, *(found.throughput.findings if found.throughput else ()))}
 
 
-def named(printer: Callable) -> str:
-    return getattr(printer, "__name__", "")
+NAMES = {printer: name for module in (composed, traps) for name, printer in vars(module).items() if callable(printer)}
+named = NAMES.get
 
 
 # logs as they were found
@@ -290,7 +290,7 @@ def test_of_two_runs_in_one_file_one_is_read_and_a_finding_says_that_there_were_
         (traps.llamafactory_in_whole_seconds, {"long_stall", "coarse_figures"}),
         (traps.lightning_with_silent_evaluations, {"long_stall"}),
     ],
-    ids=lambda made: getattr(made, "__name__", ""),
+    ids=lambda it: named(it) if callable(it) else "",
 )
 def test_an_evaluation_that_a_short_run_does_not_print_is_told_by_the_lines_around_it(tmp_path, made, codes):
     found = read(tmp_path, made(), **TRAPPED)
