@@ -26,6 +26,7 @@ from evalsuite.agent.order import Order
 from evalsuite.machine import environment
 from evalsuite.messages import Message
 from evalsuite.placeholders import Node
+from evalsuite.runs import rehearsed
 from evalsuite.runs.store import RunFolder
 
 PLACE = "EVALSUITE_NODE_LOCK"  # another folder than the machine's own
@@ -102,12 +103,14 @@ def nodes_before(host: str, place: Node) -> list[str]:
 
 
 def enter(run: Path, *, share: bool, waiting: Callable[[str], None]) -> NodeLock | None:
-    """Waits until no other run is measured here, unless *share*, and lays down the file. *waiting* is called often."""
+    """Waits until no other run is measured here, unless *share*, and lays down the file. *waiting* is called often.
+    Rehearsals do not wait for each other."""
+    beside = rehearsed.is_folder if rehearsed.is_folder(run) else run.__eq__
     try:
         place = _place()
         while True:
             with _alone(place):
-                others = [holder for holder in _end_dead(place) if holder.run != str(run)]
+                others = [holder for holder in _end_dead(place) if not beside(Path(holder.run))]
                 if share or not others:
                     return _lay_down(place, run, others)
             waiting(others[0].words)

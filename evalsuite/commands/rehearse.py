@@ -204,7 +204,8 @@ class _Rehearsal:
         if self.store.ended()(run):
             self.store.set_aside(self.store.folder(run), "redone")
         planned = Planned(profile="rehearsal", repeats=1, cases=(case,), skips=())
-        [ended] = _launched([self], planned, [run])
+        if not (ended := next(_launched([self], planned, [run]), None)):
+            raise EvalsuiteError.of("commands.rehearse_held", path=self.store.folder(run).path)
         found = self.judged(run, ended.outcome)
         if found.found is None or not found.is_whole:
             return found
@@ -218,7 +219,7 @@ class _Rehearsal:
         if why := self.recipe.refusal(case) or self.engine.refusal(case):
             return why
         rehearsals.make_data(self.recipe, case, keep=self.arguments.keep_environments, progress=note)
-        return _refusal(case, self.recipe, self.engine)
+        return readiness.refusal()(case, self.recipe) or mpirun_in_mpirun(self.engine)(case, self.recipe)
 
     @property
     def name(self) -> str:
@@ -323,10 +324,6 @@ def _scales(asked: str | None, how: Rehearsal, engine: Engine) -> Sequence[tuple
     if asked:
         return [spec.scale(word) for word in asked.split(",")]
     return [scale for scale in how.scales if scale[0] <= max(1, len(engine.nodes))]
-
-
-def _refusal(case: Case, recipe: Recipe, engine: Engine) -> str | None:
-    return readiness.refusal()(case, recipe) or mpirun_in_mpirun(engine)(case, recipe)
 
 
 def _with_log(reason: str, folder: RunFolder) -> str:

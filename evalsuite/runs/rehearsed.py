@@ -35,9 +35,14 @@ def is_rehearsal(case: Case, command: Iterable[str] = ()) -> bool:
     return case.device == DEVICE or stand_in(given) is not None
 
 
+def is_folder(run: Path) -> bool:
+    """Whether *run* has the name of a rehearsal's folder."""
+    return f"-{DEVICE}-" in run.parent.name
+
+
 def refuse(store: Store) -> None:
     """Raises EvalsuiteError if *store* has the run of a rehearsal."""
-    refuse_any(folder for folder in store.finished() if DEVICE in folder.path.parent.name)
+    refuse_any(folder for folder in store.finished() if is_folder(folder.path))
 
 
 def refuse_log(file: Path) -> None:

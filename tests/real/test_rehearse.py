@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from evalsuite import locks
 from evalsuite.cli import main
 from evalsuite.errors import Exit
 from evalsuite.launch import rehearsals
@@ -129,6 +130,17 @@ def test_a_script_that_takes_no_step_is_nothing_measured(rehearse, capsys):
 
     assert code == Exit.NOTHING_MEASURED
     assert "not rehearsed" in capsys.readouterr().err
+
+
+def test_what_another_call_rehearses_is_refused_by_name(rehearse, capsys):
+    _, out = rehearse(TABLE, "--scales", "1x1")
+    [case] = (out / "runs").glob("*-1x1")
+
+    with locks.hold_lock(case / ".r0.lock"):
+        code, _ = rehearse(TABLE, "--scales", "1x1")
+
+    assert code == Exit.NOTHING_MEASURED
+    assert f"{case / 'r0'} belongs to another `evalsuite rehearse`" in capsys.readouterr().err
 
 
 def test_several_nodes_want_hosts(rehearse, capsys):

@@ -60,6 +60,18 @@ def test_a_second_run_waits_and_is_told_for_whom(place, tmp_path):
     assert found.count_beside() == 0
 
 
+def test_rehearsals_wait_for_a_measurement_and_it_for_them_but_they_not_for_each_other(place, tmp_path):
+    for name in "ab":
+        alone(tmp_path / f"{name}-stand_in-fp32/r0")
+    measured = tmp_path / "c-gpu-fp32/r0"
+    with pytest.raises(Waited):
+        alone(measured)
+    alone(measured, share=True)
+
+    with pytest.raises(Waited, match="c-gpu"):
+        alone(tmp_path / "d-stand_in-fp32/r0")
+
+
 def test_it_begins_once_the_first_has_ended(place, tmp_path):
     first = alone(tmp_path / "a")
 
