@@ -62,6 +62,7 @@ def _partial_fc(case: Case) -> Command:
     frequent = math.gcd(case.protocol.warmup_steps, case.protocol.measured_steps)
     environment = {
         "HOROVOD_CACHE_CAPACITY": "0" if case.nodes == 1 else "1024",
+        "PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION": "python",  # MXNet's own protobuf and a compiled one: a segfault
         "PYTHONPATH": "{checkout}/recognition/partial_fc/mxnet",
     }
     return Command(

@@ -41,7 +41,7 @@ def _models(case: Case) -> Command:
                 f"--device_num={case.total_devices}",
                 "--data_path={data}/imagenet/train",
             ),
-            *("--output_path={scratch}/out", "--run_eval=False"),
+            *("--output_dir={scratch}/out", "--run_eval=False"),
         )
     )
 

@@ -135,6 +135,7 @@ def _libai_gpt(case: Case) -> Command:
         "train.checkpointer.period": 1_000_000,
         "train.output_dir": "{scratch}/out",
         "model.cfg.hidden_layers": 24,
+        "train.dist.pipeline_num_layers": 24,  # gpt2_pretrain.py:32: 6, and no place for a seventh
         "model.cfg.hidden_size": 1024,
         "model.cfg.ffn_hidden_size": 4096,
         "model.cfg.num_attention_heads": 16,

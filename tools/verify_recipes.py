@@ -408,7 +408,9 @@ def _constant(node: ast.expr | None) -> object:
 
 
 def _read_configuration(file: Path, root: Path, declared: Declared) -> None:
-    for number, line in enumerate(file.read_text(errors="replace").splitlines(), 1):
+    """Of the first document: MindSpore's others describe the first one's keys, and keys that it has not."""
+    text = re.split(r"(?m)(?<=\n)---$", file.read_text(errors="replace"))[0]
+    for number, line in enumerate(text.splitlines(), 1):
         for key in re.findall(r"(?:^|[.\s{(,])['\"]?(\w+)['\"]?\s*[:=]", line):
             declared.keys.setdefault(key, f"{file.relative_to(root)}:{number}")
     if file.suffix == ".py":
