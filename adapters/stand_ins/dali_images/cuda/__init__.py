@@ -1,0 +1,1 @@
+"""CUDA's Python package, of which scripts import `cudart`."""

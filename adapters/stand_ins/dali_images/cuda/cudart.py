@@ -1,0 +1,1 @@
+"""cuda.cudart; scripts pin memory with it for inference alone."""

@@ -1,0 +1,1 @@
+"""nvidia.dali.fn, which scripts import; its synthetic inputs serve inference alone."""
