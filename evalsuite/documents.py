@@ -1,6 +1,6 @@
 """The JSON files of a run, a frozen dataclass each. A field that is None by default is left out where it is None."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal, Self
@@ -130,6 +130,39 @@ class CitedFigure:
     runs: tuple[str, ...] = ()  # single runs of a median, as the same source prints them
     others: tuple[Citation, ...] = ()  # where other figures of the case are printed
     others_printed: tuple[str, ...] = ()  # those figures, in the same order
+
+
+@dataclass(frozen=True, kw_only=True)
+class StatedFigure:
+    """What a source prints beside a throughput: of a run, by the name that `import` takes; never of its case."""
+
+    name: str  # "latency"
+    figure: str  # of the run, ends with its unit: "step_time_stated_s"
+    unit: str  # "bytes", or as it is printed
+    scale: float = 1.0  # of the printed unit
+
+
+STATED_FIGURES = (
+    StatedFigure(name="latency", figure="step_time_stated_s", unit="s", scale=1e-3),  # ms
+    StatedFigure(name="memory", figure="peak_memory_stated_bytes", unit="bytes", scale=1024**2),  # MiB, of one device
+    StatedFigure(name="tflops", figure="tflops_stated_per_device", unit=""),
+    StatedFigure(name="spread", figure="stated_spread_items_per_s", unit=""),  # ± in the throughput's unit
+    StatedFigure(name="accuracy", figure="accuracy_stated_percent", unit="%"),
+    StatedFigure(name="hours", figure="training_stated_h", unit="h"),  # until that accuracy
+)
+
+
+def stated_amount(text: str) -> float | None:
+    """A printed amount above 0, with or without grouping signs; None if it is none."""
+    found = decode.number(text.replace(",", "").strip())
+    return found if found and found > 0 else None
+
+
+def stated_figures(stated: Mapping[str, str]) -> Iterator[tuple[str, float]]:
+    """Name and value of each figure in *stated*."""
+    for one in STATED_FIGURES:
+        if (value := stated_amount(stated.get(one.name, ""))) is not None:
+            yield one.figure, value * one.scale
 
 
 @dataclass(frozen=True, kw_only=True)

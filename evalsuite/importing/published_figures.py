@@ -19,7 +19,7 @@ from typing import Literal, TypeVar
 from evalsuite import files
 from evalsuite.decode import number
 from evalsuite.dialect import Dialect
-from evalsuite.documents import Citation, CitedFigure, RunCommand, Source
+from evalsuite.documents import Citation, CitedFigure, RunCommand, Source, stated_amount
 from evalsuite.errors import EvalsuiteError
 from evalsuite.importing import published_tables, user_facts
 from evalsuite.importing.log_import import HOST, Content, Imported, changes, command, contents, explain_difference
@@ -36,7 +36,9 @@ from evalsuite.runs.store import RunFolder, Store
 Row = TypeVar("Row")
 KINDS = ("run", "median", "speed-up", "latency", "memory", "percent", "accuracy", "epochs", "tflops")
 OF_A_CASE = tuple(
-    name for name in published_tables.COLUMNS if name in user_facts.FIELDS or name in ("version", "features")
+    name
+    for name in published_tables.COLUMNS
+    if name in user_facts.FIELDS or name in ("version", "features", *published_tables.SIZES)
 )
 SAID = (*OF_A_CASE, *user_facts.RECORDED)  # where the user says them too, both must agree
 _THROUGHPUTS = ("throughput", "throughput_total", "items_per_s", "speed")  # names of the metric in long tables
@@ -50,6 +52,7 @@ _WORDS = {  # words in a metric's name or unit → the kind
     r"%|percent|efficien|ratio": "percent",
     r"median": "median",
 }
+_RATE = re.compile(r"\w+/s(ec(ond)?)?")
 _NOTHING = reading.Reading(
     dialect=None, framework=None, model=None, scope=None, status="unrecognised", total_devices=None
 )
@@ -66,6 +69,7 @@ class _Figure:
     kind: Literal["run", "median"] | None
     source: str | None
     log_set: str | None
+    reckoning: str = ""  # how a step time made it
 
     @property
     def value(self) -> Decimal:
@@ -153,22 +157,35 @@ def _figure(
     quantity, text, kind = _quantity(cells, facts)
     if text is None:
         raise ValueError(Message("importing.no_throughput_recorded"))
-    if quantity != "throughput":
-        unit = f" {cells['unit']}" if "unit" in cells and quantity not in ("latency", "memory") else ""
-        return Message("importing.row_kind", quantity=quantity, text=text, unit=unit)
+    unit, reckoning = facts.get("unit", ""), ""
+    timed = quantity == "latency" and "latency" in facts and _RATE.fullmatch(unit.strip().lower())
+    if quantity != "throughput" and not timed:
+        unit = f" {unit}" if quantity not in ("latency", "memory") else ""
+        hint = Message("importing.row_timed") if quantity == "latency" else ""
+        return Message("importing.row_kind", quantity=quantity, text=text, unit=unit.rstrip(), hint=hint)
+    case = user_facts.case(facts, _NOTHING, Message("importing.row_nor_set"))
+    if timed:
+        text, reckoning = _of_step_time(case, text)
     if positive(text.encode()) is None:
         raise ValueError(Message("importing.row_throughput", column=columns.get("throughput", "value"), text=text))
     return _Figure(
         row=row,
         where=where,
-        case=user_facts.case(facts, _NOTHING, Message("importing.row_nor_set")),
+        case=case,
         facts=facts,
         printed=_digits(text),
-        items=_items(cells.get("unit", "")),
+        items=_items(unit),
         kind=kind,
         source=cells.get("source"),
         log_set=cells.get("log_set"),
+        reckoning=reckoning,
     )
+
+
+def _of_step_time(case: Case, latency_ms: str) -> tuple[str, str]:
+    """(items per second of the whole job, how they are reckoned)."""
+    seconds = (stated_amount(latency_ms) or 0.0) / 1000
+    return f"{case.global_batch / seconds:.10g}", f"{case.global_batch} items of a step / {latency_ms} ms\n"
 
 
 def _quantity(
@@ -209,7 +226,7 @@ def _word(text: str) -> str | None:
 def _of_unit(unit: str) -> str | None:
     """The kind of a unit that is none of a throughput."""
     said = unit.strip().lower()
-    return None if re.fullmatch(r"\w+/s(ec(ond)?)?", said) and "flop" not in said else _word(said)
+    return None if _RATE.fullmatch(said) and "flop" not in said else _word(said)
 
 
 def _items(unit: str) -> str:
@@ -416,7 +433,7 @@ def _same(there: RunFolder, one: _Cited) -> bool:
 def _text(first: _Figure) -> bytes:
     """The row, and its figure in a line that reads like a log's."""
     value = positive(first.printed.encode())
-    return f"{first.row.raw}\nevalsuite cites {value:.10g} {first.items}/s of the whole job\n".encode()
+    return f"{first.row.raw}\n{first.reckoning}evalsuite cites {value:.10g} {first.items}/s of the whole job\n".encode()
 
 
 def _fill(folder: RunFolder, one: _Cited, to: _To, corrected: Mapping[str, str] | None) -> None:

@@ -39,6 +39,14 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
     "speedup": ("speedup", "published_speedup"),
     "latency": ("latency_ms", "latency"),
     "memory": ("memory_mib", "memory"),
+    "tflops": ("tflops", "tflops_per_gpu", "tflops_per_device"),
+    "spread": ("spread", "plus_minus"),
+    "accuracy": ("accuracy",),
+    "hours": ("hours",),
+    "deep_vocabulary": ("deep_vocabulary", "deep_vocab_size"),
+    "classes": ("classes", "num_classes"),
+    "num_layers": ("num_layers", "layers"),
+    "hidden_size": ("hidden_size", "hidden"),
     "kind": ("kind",),
     "n": ("n", "n_runs"),
     "metric": ("metric",),
@@ -51,6 +59,7 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
     "campaign": ("campaign",),
     "machine": ("machine",),
 }
+SIZES = ("deep_vocabulary", "classes", "num_layers", "hidden_size")  # of a model: they make another case
 MOST_BYTES, MOST_COLUMNS, MOST_ROWS, MOST_CELLS = 1 << 28, 1_000, 200_000, 5_000_000
 ANY = "any"  # a column of no importance
 _ABSENT = ("", "-", "n/a", "na", "none", "null")  # D28: not recorded
@@ -103,7 +112,7 @@ def read(file: Path, mapped: Sequence[tuple[str, str]] = ()) -> CitedTable:
 def is_one(first_line: str) -> bool:
     """Whether a CSV with this header is a table of figures; others (a TensorBoard series) are logs."""
     names = {name.strip().strip('"').lower() for name in re.split("[,;\t]", first_line)}
-    return bool(names & {"throughput", "items_per_s"}) or {"metric", "value"} <= names
+    return bool(names & {"throughput", "items_per_s", "latency_ms"}) or {"metric", "value"} <= names
 
 
 def _parted_by(header: Sequence[str]) -> str | None:
@@ -159,7 +168,7 @@ def _places(file: Path, header: Sequence[str], mapped: Sequence[tuple[str, str]]
             found[ours] = (place,)
     if found.get("log_set") == (at.get("log_dir"),) and "log_stem" in at:
         found["log_set"] = (at["log_dir"], at["log_stem"])
-    if "throughput" not in found and not {"metric", "value"} <= found.keys():
+    if not found.keys() & {"throughput", "latency"} and not {"metric", "value"} <= found.keys():
         raise EvalsuiteError.of("importing.no_throughput_column", file=file, columns=", ".join(header) or "none")
     return found
 

@@ -12,6 +12,7 @@ from typing import Literal
 
 from evalsuite import redaction
 from evalsuite.decode import Mistake, decode, message, read_toml, refusal, whole
+from evalsuite.documents import STATED_FIGURES, stated_amount
 from evalsuite.errors import EvalsuiteError, did_you_mean
 from evalsuite.importing import vocabulary
 from evalsuite.logs.reading import Reading
@@ -39,7 +40,12 @@ FIELDS = {
 Scope = Literal["global", "per_device", "own"]
 SCOPES: Mapping[str, Scope] = {"global": "global", "per_device": "per_device", "own": "own"}
 KINDS: Mapping[str, Device] = {"cpu": "cpu", "gpu": "gpu", "npu": "npu"}  # any other word is a device's model
-RECORDED = ("image", "repository", "note", "log_set", "source", "campaign", "machine")  # of a run, not of its case
+STATED = tuple(one.name for one in STATED_FIGURES)
+OF_A_ROW = ("unit",)  # of the items that a table counts
+RECORDED = (  # of a run, not of its case
+    *("image", "repository", "note", "log_set", "source", "campaign", "machine"),
+    *(*STATED, *OF_A_ROW),
+)
 _APART = (*RECORDED, "any")  # no part of a case's name
 USER, PATH, ENTRY, TABLE = "--set", "the path", "[[runs]] of the mapping file", "the table"
 NEEDED = {"framework": "pytorch", "model": "resnet50_v1.5", "devices": "8", "batch": "64"}  # name → example
@@ -150,6 +156,9 @@ def check_facts(facts: Mapping[str, str], columns: Mapping[str, str] | None = No
             where = f'column "{columns[name]}"' if columns and name in columns else name
             least = Message("importing.whole_from") if name in _COUNTED else Message("importing.whole_above")
             raise ValueError(Message("importing.whole", where=where, text=facts[name], least=least))
+    for name in STATED:
+        if name in facts and stated_amount(facts[name]) is None:
+            raise ValueError(Message("importing.amount", name=name, text=facts[name]))
     each, total = whole_number(facts, "gpus"), whole_number(facts, "devices")
     nodes = count_nodes(facts)
     if each and total and each * nodes != total:
@@ -233,7 +242,7 @@ def _options(facts: Mapping[str, str]) -> Iterator[tuple[str, str]]:
 
 def recorded_facts(facts: Mapping[str, str]) -> Facts:
     """*facts* as stated, for a run folder."""
-    kept = {name: value for name, value in facts.items() if name not in ("any", "repeat", "rank")}
+    kept = {name: value for name, value in facts.items() if name not in ("any", "repeat", "rank", *OF_A_ROW)}
     if kept.get("device", "gpu").lower() not in KINDS:
         kept["device_model"] = kept.pop("device")
     if "version" in kept:

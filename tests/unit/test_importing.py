@@ -112,6 +112,45 @@ def test_a_row_of_a_table_is_cited_and_never_measured(imported, tmp_path, capsys
     assert TABLE.splitlines()[1] in folder.logs()[0].path.read_text()
 
 
+SIZED = """framework,model,nodes,gpus_per_node,batch_size_per_gpu,precision,deep_vocab_size,latency_ms,memory_mib
+OneFlow,wide_and_deep,1,8,2048,fp32,3200000,13.837,"1,533"
+OneFlow,wide_and_deep,1,8,2048,fp32,6400000,13.948,1613
+"""
+
+
+def test_a_printed_step_time_is_a_throughput_where_somebody_says_what_a_step_counts(imported, tmp_path, capsys):
+    (tmp_path / "table.csv").write_text(SIZED)
+
+    assert imported(tmp_path / "table.csv") == Exit.NOTHING_MEASURED
+    assert "--set unit=samples/s" in capsys.readouterr().out
+    assert imported(tmp_path / "table.csv", "--set", "unit=samples/s") == Exit.DONE
+    found = [measurement(folder) for folder in Store(tmp_path / "runs").finished()]
+    of_size = {one.run.case.option("deep_vocabulary"): one for one in found}
+    assert of_size["3200000"].value == pytest.approx(16_384 / 0.013837)
+    assert dict(of_size["3200000"].figures) == pytest.approx(
+        {"step_time_stated_s": 0.013837, "peak_memory_stated_bytes": 1533 * 1024**2}
+    )
+    assert of_size.keys() == {"3200000", "6400000"}
+
+
+def test_what_a_source_prints_beside_a_rate_is_of_the_run_and_makes_no_other_case(logs, imported, tmp_path):
+    asked = [pair for name in ("spread=12.5", "hours=6.1", "accuracy=75.9") for pair in ("--set", name)]
+
+    imported(
+        logs / "pytorch/1n1g", "--pattern", "b{batch}_{precision}_{repeat}.log", *RESNET, "--set", "gpus=1", *asked
+    )
+
+    found = [measurement(folder) for folder in Store(tmp_path / "runs").finished()]
+    stated = {"stated_spread_items_per_s": 12.5, "training_stated_h": 6.1, "accuracy_stated_percent": 75.9}
+    assert len({one.run.case for one in found}) == 1 and [dict(one.figures) for one in found] == [stated] * 2
+
+
+@pytest.mark.parametrize("amount", ["0", "-1", "nan", "inf", "12 ms", "1_2", "１２"])
+def test_an_amount_that_is_none_is_refused(amount, logs, imported, capsys):
+    assert imported(logs, "--set", f"latency={amount}") == Exit.USAGE
+    assert "expected an amount above 0" in capsys.readouterr().err
+
+
 @pytest.fixture
 def workbook(tmp_path):
     """Writes table.xlsx with these rows."""

@@ -13,15 +13,15 @@ from tests import sources
 
 FILES = sorted(paths.PACKAGE.rglob("*.py"))
 CEILINGS = {  # package → lines at most; "" are the modules beside the packages
-    "": 4600,
+    "": 4640,
     "agent": 1850,
     "commands": 6010,
-    "importing": 1300,
+    "importing": 1340,
     "launch": 3950,
     "logs": 9100,
     "machine": 1800,
     "plan": 3120,
-    "report": 14600,
+    "report": 14810,
     "results": 7500,
     "runs": 1620,
     "schedulers": 300,

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import groupby
 from typing import Any
@@ -224,6 +224,10 @@ def _columns(group: list[Case]) -> tuple[Column, ...]:
 class Distinction:
     recipe: str | None
     options: tuple[tuple[str, str], ...]
+
+    @property
+    def without_options(self) -> "Distinction":
+        return replace(self, options=())
 
     def names(self, words: Words) -> tuple[Rendered, ...]:
         script = (words.same(self.recipe),) if self.recipe else ()

@@ -7,9 +7,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
+from evalsuite.documents import STATED_FIGURES
 from evalsuite.model import Summary
 from evalsuite.report.text import numbers
-from evalsuite.report.text.numbers import Form
+from evalsuite.report.text.numbers import Form, Number
+from evalsuite.results.measure import latency
 from evalsuite.results.measure.summary import case_figure
 from evalsuite.results.rules.flops_and_energy import compute, energy
 from evalsuite.results.samples.run_figures import FIGURES, RunFigure
@@ -21,6 +23,16 @@ class CaseColumn:
     value: Callable[[Summary], float | str | None]
     form: Form | None = None  # how the page prints it; None: it does not
     method: str = ""  # name of the column that says how it was found
+    stated: bool = False  # by the source of an imported run
+    in_totals: bool = True  # else the chapter of its model alone has it
+
+    def number(self, values: Mapping[str, float | str | None]) -> Number | None:
+        value = values.get(self.name)
+        return self.form(value) if self.form and isinstance(value, (int, float)) else None
+
+
+STATED = {one.figure for one in STATED_FIGURES}
+STEP_TIME = "step_time_stated_s"
 
 
 def _quantity(unit: str) -> Form:
@@ -28,10 +40,21 @@ def _quantity(unit: str) -> Form:
 
 
 def _of_figure(figure: RunFigure) -> CaseColumn:
-    return CaseColumn(name=figure.name, value=lambda one: case_figure(one, figure), form=_quantity(figure.unit))
+    return CaseColumn(
+        name=figure.name,
+        value=lambda one: case_figure(one, figure),
+        form=numbers.milliseconds if figure.name == STEP_TIME else _quantity(figure.unit),
+        stated=figure.name in STATED,
+    )
+
+
+def _median_step_s(one: Summary) -> float | None:
+    found = latency.of_case(one)
+    return found.percentiles_s[latency.PERCENTILES.index(50)] if found else None
 
 
 OF_CASE = (
+    CaseColumn(name="step_time_s", value=_median_step_s, form=numbers.milliseconds, in_totals=False),
     CaseColumn(
         name="tflops_per_device",
         value=lambda one: found.tflops_per_device if (found := compute(one)) else None,

@@ -1,6 +1,7 @@
 """Which framework, or variant of the only one, is fastest at each setting and scale that was asked for."""
 
 import statistics
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations, pairwise
@@ -183,9 +184,13 @@ def answers(
 
 
 def headline(of_one_model: Iterable[Answer]) -> Answer | None:
-    """The answer that says most of a model: of the scales that most frameworks share, the largest."""
+    """The answer that says most of a model: of the scales that most frameworks share, the largest.
+
+    Among equals that of the setting with the most scales.
+    """
     found = [one for one in of_one_model if one.ranked]
-    first = max(found, key=_telling, default=None)
+    scales = Counter(one.setting for one in found)
+    first = max(found, key=lambda one: (*_telling(one), scales[one.setting]), default=None)
     if first is None:
         return None
     alike = [one for one in found if _telling(one) == _telling(first) and _same_but_options(one, first)]

@@ -14,7 +14,7 @@ from evalsuite.results.compare import fairness
 from evalsuite.results.compare.fairness import Purpose
 
 WORK = ("image_size", "sequence_length", "network")
-SIZES = ("num_layers", "hidden_size", "deep_vocabulary")
+SIZES = ("num_layers", "hidden_size", "deep_vocabulary", "classes")
 BETWEEN_NODES = ("link_mbit",)
 Among = Literal["frameworks", "variants"]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import cast
 
 from evalsuite.dialect import Dialect
-from evalsuite.documents import HostEnvironment, RunCommand, UsedRecipe
+from evalsuite.documents import HostEnvironment, RunCommand, UsedRecipe, stated_figures
 from evalsuite.errors import EvalsuiteError
 from evalsuite.findings import (
     BusyMachine,
@@ -120,7 +120,7 @@ def _measurement(run: Run, folder: RunFolder, places: Places) -> Measurement:
         log=f"{folder.path.parent.name}/{folder.path.name}/{log.path.name}" if log else None,
         log_sha256=(outcome.sha256 or {}).get(log.path.name) if log else None,
         lines=excerpt.excerpt([log.path for log in logs], read, dialect),
-        figures=run_figures.read(records),
+        figures=(*run_figures.read(records), *stated_figures(command.stated or {})),
         facts=stated,
         campaign=command.campaign.id if command.campaign else (command.stated or {}).get("campaign"),
         round=command.campaign.round if command.campaign else None,

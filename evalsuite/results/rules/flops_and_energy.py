@@ -8,13 +8,13 @@ import functools
 import re
 import statistics
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from evalsuite import paths
-from evalsuite.decode import decode, read_toml
+from evalsuite.decode import decode, read_toml, whole
 from evalsuite.findings import AbovePeak, PeakUnverified
-from evalsuite.model import Fact, Finding, Measurement, Summary
+from evalsuite.model import Case, Fact, Finding, Measurement, Summary
 from evalsuite.results.compare import fairness
 
 MODELS = paths.DATA / "models.toml"
@@ -30,6 +30,7 @@ ARITHMETIC: Mapping[str, tuple[Arithmetic, ...]] = {  # a precision → in what 
     "amp": ("fp16", "bf16"),  # one of the two
     "fp8": ("fp8",),
 }
+SIZES = ("num_layers", "hidden_size", "vocabulary")  # options of a case
 SEQUENCES = ("sentences/s", "sequences/s", "samples/s")
 
 
@@ -45,13 +46,23 @@ class ModelFlops:
     vocabulary: int = 0
     parameters: int = 0
 
+    def sized(self, case: Case) -> "ModelFlops":
+        """With the layers, the hidden size and the vocabulary that are options of *case*."""
+        layers, hidden, vocabulary = (whole(case.option(name, "")) for name in SIZES)
+        return replace(
+            self,
+            layers=layers or self.layers,
+            hidden=hidden or self.hidden,
+            vocabulary=vocabulary or self.vocabulary,
+        )
+
     def per_item(self, size: int, unit: str) -> float | None:
         """Floating-point operations for one item of *unit*, forward and backward, at *size* pixels or tokens."""
         if self.kind == "convolution":
             fits = unit == "images/s" and size == self.input_size
             return 6.0 * self.forward_macs if fits and self.forward_macs else None
         tokens = {"tokens/s": 1, **dict.fromkeys(SEQUENCES, size)}.get(unit)
-        return None if tokens is None else self._sequence(size) / size * tokens
+        return None if tokens is None or not (self.layers and self.hidden) else self._sequence(size) / size * tokens
 
     def _sequence(self, tokens: int) -> float:
         if self.kind == "parameters":
@@ -110,7 +121,7 @@ def compute(one: Summary) -> Compute | None:
     size = _only(known.get("input_size"))
     if model is None or size is None or not re.fullmatch(r"[1-9]\d*", size.value):
         return None
-    flops = model.per_item(int(size.value), one.unit)
+    flops = model.sized(one.case).per_item(int(size.value), one.unit)
     if flops is None:
         return None
     device, precision = _only(known.get("device_model")), _only(known.get("precision"))

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from evalsuite.dialect import Dialect
+from evalsuite.documents import STATED_FIGURES
 from evalsuite.logs import extra_metrics
 from evalsuite.model import Window
 from evalsuite.results.samples.utilisation import Devices
@@ -39,13 +40,13 @@ class RunRecords:
 class RunFigure:
     name: str  # ends with its unit
     unit: str  # "bytes", or as it is printed
-    read: Callable[[RunRecords], float | None]  # of one run; None: not measured
+    read: Callable[[RunRecords], float | None] | None  # of one run; gives None where it is not measured; None: stated
     over_runs: Callable[[Sequence[float]], float] | None = None  # makes the case's figure; None: it has none
 
 
 def read(run: RunRecords) -> tuple[tuple[str, float], ...]:
     """Name and value of each figure that was measured."""
-    found = ((figure.name, figure.read(run)) for figure in FIGURES)
+    found = ((figure.name, figure.read(run)) for figure in FIGURES if figure.read)
     return tuple((name, value) for name, value in found if value is not None)
 
 
@@ -95,6 +96,7 @@ FIGURES = (
     RunFigure(name="peak_memory_sampled_bytes", unit="bytes", read=sampled_memory_bytes, over_runs=max),
     RunFigure(name="cpu_s", unit="s", read=cpu_s, over_runs=statistics.median),
     RunFigure(name="energy_j", unit="J", read=energy_j),
+    *(RunFigure(name=one.figure, unit=one.unit, read=None, over_runs=statistics.median) for one in STATED_FIGURES),
 )
 
 

@@ -9,6 +9,8 @@ from collections.abc import Iterable, Sequence
 
 from markupsafe import Markup
 
+from evalsuite.model import Case
+from evalsuite.report.book.blocks import Distinction
 from evalsuite.report.book.cells import Cell, OfAll
 from evalsuite.report.book.result_tables import Grid
 from evalsuite.report.book.states import GLYPHS, MARKS
@@ -55,6 +57,11 @@ class MarkdownWriter:
             small.append(f"{self.render(self.words('models.base_in_cell', devices=cell.base_devices))}")
         beside = f" ({'; '.join(small)})" if small else ""
         return f"{value}{cell.signs}{beside}"
+
+    def case_name(self, case: Case, notes: Distinction) -> str:
+        """Its framework, and what tells it from others of that."""
+        apart = [*notes.names(self.words), *([self.words("models.xla_on")] if case.xla else [])]
+        return ", ".join([text(names.framework(case.framework)), *map(self.render, apart)])
 
     def of_all(self, given: OfAll | Grid) -> Iterable[str]:
         found = [f"{text(MARKS[mark])} {self.word(f'of_all.{mark}')}" for mark in given.marks]

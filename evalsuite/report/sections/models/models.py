@@ -3,15 +3,16 @@
 from collections.abc import Iterable, Mapping
 from itertools import chain
 
-from evalsuite.report.book import cells, heading, states
+from evalsuite.report.book import cells, heading, model_figures, states
 from evalsuite.report.book.blocks import Model
+from evalsuite.report.book.book import Book
+from evalsuite.report.book.model_figures import FiguresTable, LargestTable
 from evalsuite.report.book.result_tables import BatchPolicy, Grid, policies
 from evalsuite.report.sections.author import author
 from evalsuite.report.sections.common.captioned_figure import CaptionedFigure
-from evalsuite.report.sections.common.markdown import MarkdownWriter, listed, table, text
+from evalsuite.report.sections.common.markdown import NOTHING, MarkdownWriter, listed, table, text
 from evalsuite.report.sections.common.section import Section, Subject
 from evalsuite.report.sections.models import block_figures, latency, network
-from evalsuite.report.sections.models.network import NetworkTable
 from evalsuite.report.sections.variants import effects, sweeps
 from evalsuite.report.text import names
 
@@ -28,7 +29,7 @@ def _section(subject: Subject, model: Model) -> Section:
         title=model.title,
         template="models/model.html.j2",
         facts=lambda: _facts(subject, model),
-        markdown=lambda writer: _markdown(model, network.of_model(subject.book, model), writer),
+        markdown=lambda writer: _markdown(subject.book, model, writer),
     )
 
 
@@ -43,6 +44,8 @@ def _facts(subject: Subject, model: Model) -> Mapping[str, object]:
         "kinds": len({one.kind for each in subject.models for one in each.participants}) > 1,
         "policies": policies(model.blocks),
         "notes": author.notes(book, words, model.name),
+        "table": None if subject.in_parts else model_figures.of_model(book, model),
+        "largest": () if subject.in_parts else model_figures.largest_batches(book, model),
         "latency": () if subject.in_parts else latency.rows(book, model),
         "part": names.part_file(model.name) if subject.in_parts else None,
         "figures": {block.id: block_figures.of_block(block, look, words) for block in model.blocks},
@@ -73,12 +76,47 @@ def opened(
     return shown, tuple(one for found in drawn.values() for one in found if one not in shown)
 
 
-def _markdown(model: Model, networks: NetworkTable | None, writer: MarkdownWriter) -> Iterable[str]:
+def _markdown(book: Book, model: Model, writer: MarkdownWriter) -> Iterable[str]:
     yield f"## {text(model.title)}"
     for policy in policies(model.blocks):
         yield from _policy(policy, writer)
-    if networks:
+    for largest in model_figures.largest_batches(book, model):
+        yield from _largest(largest, writer)
+    if found := model_figures.of_model(book, model):
+        yield from _figures(found, writer)
+    if networks := network.of_model(book, model):
         yield from network.markdown(networks, writer)
+
+
+def _largest(found: LargestTable, writer: MarkdownWriter) -> Iterable[str]:
+    title = writer.words("models.largest", precision=names.precision(found.precision), unit=names.visible(found.unit))
+    yield f"### {writer.render(title)}"
+    yield writer.word("models.largest_note")
+    yield from writer.of_all(found.of_all)
+    heads = [writer.word("words.framework"), writer.word("filter.batch_per_device")]
+    heads += [f"{nodes}×{per_node}" for nodes, per_node in found.scales]
+    lines = [
+        [writer.case_name(row.case, row.notes), ", ".join(map(str, row.batches)), *map(writer.cell, row.cells)]
+        for row in found.rows
+    ]
+    yield table(heads, lines, right=range(1, len(heads)))
+
+
+def _figures(found: FiguresTable, writer: MarkdownWriter) -> Iterable[str]:
+    yield f"### {writer.render(found.title(writer.words))}"
+    if found.has_stated:
+        yield writer.word("models.stated_note")
+    yield from writer.of_all(found.of_all)
+    keys = ("words.framework", "filter.precision", "words.scale", "filter.batch_per_device")
+    heads = [*map(writer.word, keys), *map(writer.render, found.heads(writer.words))]
+    heads += [writer.word("columns.items_per_s"), *(writer.word(f"totals.{column.name}") for column in found.columns)]
+    lines = []
+    for row in found.rows:
+        case = row.case
+        where = [names.precision(case.precision), names.scale(case), str(case.batch_per_device)]
+        sizes, values = ([text(one) if one else NOTHING for one in found] for found in (row.sizes, row.values))
+        lines.append([writer.case_name(case, row.notes), *where, *sizes, writer.cell(row.throughput), *values])
+    yield table(heads, lines, right=range(2, len(heads)))
 
 
 def _policy(policy: BatchPolicy, writer: MarkdownWriter) -> Iterable[str]:

@@ -4,13 +4,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from evalsuite.model import Summary
-from evalsuite.report.book import columns, heading
+from evalsuite.report.book import columns, heading, model_figures
 from evalsuite.report.book.blocks import Block, Distinction, Model, distinctions
-from evalsuite.report.book.columns import SHOWN, CaseColumn
+from evalsuite.report.book.book import Book
+from evalsuite.report.book.columns import CaseColumn
 from evalsuite.report.sections.common.markdown import NOTHING, MarkdownWriter, table, text
 from evalsuite.report.text import names
-from evalsuite.report.text.numbers import Number
 
+SHOWN = tuple(column for column in columns.SHOWN if column.in_totals)
 Values = Mapping[str, float | str | None]
 
 
@@ -21,21 +22,18 @@ class Totals:
     rows: tuple[tuple[Summary, Distinction, Values], ...]
 
 
-def totals(models: Sequence[Model]) -> list[Totals]:
-    return [found for model in models for block in model.blocks if (found := _of_block(block))]
+def totals(book: Book, models: Sequence[Model]) -> list[Totals]:
+    """Of the models whose own chapter does not have them."""
+    left = (model for model in models if model_figures.of_model(book, model) is None)
+    return [found for model in left for block in model.blocks if (found := _of_block(block))]
 
 
 def _of_block(block: Block) -> Totals | None:
     values = [(one, {column.name: column.value(one) for column in columns.OF_CASE}) for one in block.valid]
     notes = distinctions(one.case for one, _ in values)
-    rows = [(one, notes[one.case.id], found) for one, found in values if any(printed(each, found) for each in SHOWN)]
-    used = tuple(column for column in SHOWN if any(printed(column, found) for _, _, found in rows))
+    rows = [(one, notes[one.case.id], found) for one, found in values if any(each.number(found) for each in SHOWN)]
+    used = tuple(column for column in SHOWN if any(column.number(found) for _, _, found in rows))
     return Totals(block=block, columns=used, rows=tuple(rows)) if used else None
-
-
-def printed(column: CaseColumn, values: Values) -> Number | None:
-    value = values[column.name]
-    return column.form(value) if column.form and isinstance(value, (int, float)) else None
 
 
 def in_markdown(found: Sequence[Totals], writer: MarkdownWriter) -> Iterable[str]:
@@ -52,7 +50,6 @@ def in_markdown(found: Sequence[Totals], writer: MarkdownWriter) -> Iterable[str
 
 def _line(found: Totals, row: tuple[Summary, Distinction, Values], writer: MarkdownWriter) -> list[str]:
     one, notes, values = row
-    apart = [*notes.names(writer.words), *([writer.words("models.xla_on")] if one.case.xla else [])]
-    name = ", ".join([text(names.framework(one.case.framework)), *map(writer.render, apart)])
-    cells = [printed(column, values) for column in found.columns]
+    name = writer.case_name(one.case, notes)
+    cells = [column.number(values) for column in found.columns]
     return [name, text(names.scale(one.case)), *(text(cell) if cell else NOTHING for cell in cells)]

@@ -7,6 +7,7 @@ from functools import partial
 from evalsuite.model import Case, Summary, Timeline, Utilisation
 from evalsuite.report.book.blocks import Block, Distinction, Model, distinctions
 from evalsuite.report.book.book import Book
+from evalsuite.report.sections.common.markdown import MarkdownWriter
 from evalsuite.report.sections.common.section import Section, Subject
 from evalsuite.report.sections.usage import timelines, totals
 from evalsuite.report.sections.usage.readings import combine_means, combine_spreads
@@ -74,8 +75,12 @@ def sections(subject: Subject) -> Iterable[Section]:
         title=subject.words("usage.title"),
         template="usage/usage.html.j2",
         facts=lambda: _facts(subject),
-        markdown=lambda writer: () if subject.in_parts else totals.in_markdown(totals.totals(subject.models), writer),
+        markdown=lambda writer: _totals(subject, writer),
     )
+
+
+def _totals(subject: Subject, writer: MarkdownWriter) -> Iterable[str]:
+    return () if subject.in_parts else totals.in_markdown(totals.totals(subject.book, subject.models), writer)
 
 
 def _facts(subject: Subject) -> Mapping[str, object]:
@@ -87,8 +92,7 @@ def _facts(subject: Subject) -> Mapping[str, object]:
         "timelines": {
             one.block.id: timelines.draw_timelines(one.shown, one.block, subject.look, subject.words) for one in found
         },
-        "totals": totals.totals(subject.models),
-        "printed": totals.printed,
+        "totals": totals.totals(subject.book, subject.models),
         "elsewhere": (),
     }
 

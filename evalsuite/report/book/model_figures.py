@@ -1,0 +1,181 @@
+"""All figures of a model's cases side by side, where its size is an axis, its source prints some, or its task asks for
+step time and memory; and, across batch sizes, each framework at the largest that ran."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+
+from evalsuite.decode import whole
+from evalsuite.model import Case, Summary
+from evalsuite.report.book import cells, columns
+from evalsuite.report.book.blocks import Distinction, Model, distinctions
+from evalsuite.report.book.book import Book
+from evalsuite.report.book.cells import Cell, OfAll
+from evalsuite.report.book.columns import CaseColumn
+from evalsuite.report.text import names, numbers, options
+from evalsuite.report.text.numbers import Number
+from evalsuite.report.text.words import Rendered, Words
+from evalsuite.results.compare.ranking import SIZES
+
+IN_ORDER = sorted(columns.SHOWN, key=lambda one: not one.name.startswith(("step_time", "peak_memory")))
+TASKS = ("language_modelling", "click_prediction")
+
+
+@dataclass(frozen=True, kw_only=True)
+class FiguresRow:
+    case: Case
+    notes: Distinction  # with the options of its group
+    sizes: tuple[Number | None, ...]
+    throughput: Cell
+    values: tuple[Number | None, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class FiguresTable:
+    sizes: tuple[str, ...]  # the options that tell how large the model is
+    columns: tuple[CaseColumn, ...]
+    rows: tuple[FiguresRow, ...]
+    of_all: OfAll
+
+    @property
+    def legend(self) -> tuple[str, ...]:
+        return cells.legend(row.throughput for row in self.rows)
+
+    @property
+    def groups(self) -> list[list[FiguresRow]]:
+        """Alike in all but framework and size."""
+        return [list(same) for _, same in groupby(self.rows, key=lambda row: _setting(row.case, self.sizes))]
+
+    def group_name(self, row: FiguresRow, words: Words) -> Rendered:
+        case = row.case
+        bsz = names.bsz(case.series_batch, strong=case.strong_batch is not None)
+        own = (options.option(*pair, words) for pair in row.notes.options)
+        return options.apart([names.scale(case), names.precision(case.precision), bsz, *own], words)
+
+    @property
+    def has_stated(self) -> bool:
+        return any(column.stated for column in self.columns)
+
+    def title(self, words: Words) -> Rendered:
+        return words("models.by_size", sizes=words.listed(self.heads(words))) if self.sizes else words("models.figures")
+
+    def heads(self, words: Words) -> list[Rendered]:
+        return [options.title(name, words) for name in self.sizes]
+
+
+def of_model(book: Book, model: Model) -> FiguresTable | None:
+    cases = [case for block in model.blocks for case in block.cases]
+    sizes = tuple(name for name in SIZES if _differ({case.option(name) for case in cases}))
+    values = {case.id: columns.shown_values(one) for case in cases if (one := book.valid_of.get(case.id))}
+    used = tuple(one for one in IN_ORDER if any(found[one.name] is not None for found in values.values()))
+    asked = sizes or any(one.stated for one in used) or names.model_facts(model.name).get("task") in TASKS
+    if not asked or not (used or sizes):
+        return None
+    told = _distinctions([_without(case, sizes) for case in cases])
+    rows = (
+        FiguresRow(
+            case=case,
+            notes=told[_without(case, sizes).id],
+            sizes=tuple(_size(case, name) for name in sizes),
+            throughput=cells.throughput_cell(book, case),
+            values=tuple(one.number(values.get(case.id, {})) for one in used),
+        )
+        for case in sorted(cases, key=lambda case: _order(case, sizes))
+    )
+    shown, shared = cells.lift_shared(rows)
+    return FiguresTable(sizes=sizes, columns=used, rows=shown, of_all=shared)
+
+
+def _distinctions(cases: Sequence[Case]) -> dict[str, Distinction]:
+    """Case id → the script where a framework has several, and the options that not all cases have."""
+    shared = set.intersection(*(set(case.options) for case in cases))
+    scripts = distinctions(cases)
+    return {
+        case.id: replace(scripts[case.id], options=tuple(pair for pair in case.options if pair not in shared))
+        for case in cases
+    }
+
+
+def _differ(found: Collection[str | None]) -> bool:
+    return len(found) > 1 and all(text is None or whole(text) is not None for text in found)
+
+
+def _size(case: Case, name: str) -> Number | None:
+    size = whole(case.option(name, ""))
+    return None if size is None else numbers.count(size)
+
+
+def _without(case: Case, sizes: Sequence[str]) -> Case:
+    return replace(case, options=tuple(pair for pair in case.options if pair[0] not in sizes))
+
+
+def _setting(case: Case, sizes: Sequence[str]) -> tuple[object, ...]:
+    scale = (case.device, case.total_devices, case.nodes)
+    return (*scale, case.precision, case.series_batch, _without(case, sizes).options)
+
+
+def _order(case: Case, sizes: Sequence[str]) -> tuple[object, ...]:
+    """Within a setting from the smallest model to the largest, the frameworks side by side."""
+    return (_setting(case, sizes), *(whole(case.option(name, "")) or 0 for name in sizes), *names.case_order(case))
+
+
+@dataclass(frozen=True, kw_only=True)
+class LargestRow:
+    case: Case  # any of its scales
+    notes: Distinction
+    batches: tuple[int, ...]
+    cells: tuple[Cell, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class LargestTable:
+    precision: str
+    unit: str
+    scales: tuple[tuple[int, int], ...]
+    rows: tuple[LargestRow, ...]
+    of_all: OfAll
+
+    @property
+    def legend(self) -> tuple[str, ...]:
+        return cells.legend(cell for row in self.rows for cell in row.cells)
+
+
+def largest_batches(book: Book, model: Model) -> tuple[LargestTable, ...]:
+    """For each precision in which the largest batches differ; whether more would fit, nobody says."""
+    valid = [one for block in model.blocks if not block.strong for one in block.valid]
+    found = (_largest(book, list(same)) for _, same in groupby(sorted(valid, key=_alike), key=_alike))
+    return tuple(table for table in found if table)
+
+
+def _alike(one: Summary) -> tuple[str, ...]:
+    return (one.case.device, one.unit, one.case.precision)
+
+
+def _largest(book: Book, valid: Sequence[Summary]) -> LargestTable | None:
+    series: dict[Case, dict[tuple[int, int], Summary]] = {}
+    for one in sorted(valid, key=lambda one: one.case.batch_per_device):
+        alike = replace(one.case, batch_per_device=1, nodes=1, devices_per_node=1)
+        series.setdefault(alike, {})[one.case.nodes, one.case.devices_per_node] = one
+    most: dict[object, set[int]] = {}  # of one setting at one scale
+    for alike, found in series.items():
+        for scale, one in found.items():
+            most.setdefault((alike.options, scale), set()).add(one.case.batch_per_device)
+    if all(len(batches) < 2 for batches in most.values()) or len({case.framework for case in series}) < 2:
+        return None
+    scales = sorted({scale for found in series.values() for scale in found}, key=lambda each: (each[0] * each[1], each))
+    notes = _distinctions(list(series))
+    rows = (
+        LargestRow(
+            case=next(iter(found.values())).case,
+            notes=notes[alike.id],
+            batches=tuple(sorted({one.case.batch_per_device for one in found.values()})),
+            cells=tuple(
+                cells.throughput_cell(book, found[scale].case) if scale in found else Cell(state="not_planned")
+                for scale in scales
+            ),
+        )
+        for alike, found in sorted(series.items(), key=lambda each: names.case_order(each[0]))
+    )
+    shown, shared = cells.lift_shared(rows)
+    one = valid[0]
+    return LargestTable(precision=one.case.precision, unit=one.unit, scales=tuple(scales), rows=shown, of_all=shared)
