@@ -17,7 +17,7 @@ sys.path[:0] = [str(HOUSE), str(HOUSE / "tools")]  # whatever else is installed
 import rebuild_dlperf as dlperf
 
 from evalsuite import paths
-from evalsuite.documents import HostEnvironment, RunCommand
+from evalsuite.documents import HostEnvironment, RunCommand, stated_figures
 from evalsuite.model import Case, Evaluation, Machine, Measurement, Protocol, Run, Throughput
 from evalsuite.report.sections.author import author, author_file
 from evalsuite.results.compare import scaling
@@ -26,6 +26,7 @@ from evalsuite.results.judge.verdicts import verdicts
 from evalsuite.results.measure import facts, machines, summary
 
 SOURCE = paths.DATA / "reference" / "tianshu"
+BESIDE = {"latency": "step_ms", "memory": "memory_mib", "tflops": "tflops"}  # the column of each stated figure
 PROTOCOL = Protocol(warmup_steps=20, measured_steps=100)  # by the repository's README
 
 
@@ -63,6 +64,7 @@ def _measurement(row: Mapping[str, str], source: Mapping, machine: Machine, host
         throughput=None if row["reason"] else _throughput(row, case),
         environment=machine,
         framework_version=row["framework_version"],
+        figures=tuple(stated_figures({name: row[column] for name, column in BESIDE.items()})),
         facts=facts.of_run(case, _command(row, source), {"": host}),
         log=f"{row['file']}@{source['commit'][:12]}",
         log_sha256=source["sha256"][row["file"]],
@@ -71,8 +73,9 @@ def _measurement(row: Mapping[str, str], source: Mapping, machine: Machine, host
 
 def _command(row: Mapping[str, str], source: Mapping) -> RunCommand:
     """The published report knows its own runs better than the recipe."""
-    known = ("model", "options")
-    said = next((one["facts"] for one in source["stated"] if all(one[key] == row[key] for key in known)), {})
+    options = set(row["options"].split(";"))
+    of_model = (one for one in source["stated"] if one["model"] == row["model"])
+    said = next((one["facts"] for one in of_model if options >= set(one["options"].split(";"))), {})
     recipe = dlperf.recipe_of(row)
     own = {key: value for key, value in (recipe.facts or {}).items() if key not in said}
     stated = {**said, "framework_version": row["framework_version"]}
