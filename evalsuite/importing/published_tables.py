@@ -2,6 +2,7 @@
 
 import codecs
 import csv
+import difflib
 import io
 import re
 import zipfile
@@ -175,8 +176,9 @@ def _places(file: Path, header: Sequence[str], mapped: Sequence[tuple[str, str]]
 
 def _unread(column: str, at: Mapping[str, Sequence[int]]) -> str:
     """The column, and what it could be."""
-    near = did_you_mean(column.lower(), [name for name in COLUMNS if name not in at]).strip(" ?").rpartition(" ")[2]
-    return f"{column} (--map {near or column}={column})"
+    free = {name: ours for ours, names in COLUMNS.items() if ours not in at for name in (ours, *names)}
+    near = difflib.get_close_matches(column.lower(), free, n=1)
+    return f"{column} (--map {free[near[0]] if near else column}={column})"
 
 
 def _plain(file: Path) -> str:

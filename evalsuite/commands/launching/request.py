@@ -190,13 +190,13 @@ def _refusals(arguments: argparse.Namespace, engine: Engine) -> list[Refusal]:
         refusals.append(sandbox.refusal)
     if engine.container:
         in_image: list[Refusal] = [_no_image, _launcher_in_container(engine.container.runtime.name)]
-        refusals += [_for_images(each) for each in in_image]
+        refusals += [_check_served(engine, each, in_image=True) for each in in_image]
     if shown_only:
         return refusals
     if not (hasattr(arguments, "commands") and engine.name != "local"):  # `plan` says it with what would be run
         refusals.append(ready(engine))
-    in_image = [_for_images(_absent_image)] if engine.container else []
-    return [*refusals, *in_image, _without_image(engine, _no_environment(arguments.environment))]
+    absent_image = _check_served(engine, _absent_image, in_image=True)
+    return [*refusals, absent_image, _check_served(engine, _no_environment(arguments.environment), in_image=False)]
 
 
 def ready(engine: Engine) -> Refusal:
@@ -205,14 +205,9 @@ def ready(engine: Engine) -> Refusal:
     return lambda case, recipe: checks[engine.serving(recipe).container is not None](case, recipe)
 
 
-def _for_images(check: Refusal) -> Refusal:
-    """*check* for the recipes that run in their image."""
-    return lambda case, recipe: None if recipe.environment in (MANAGED, CURRENT) else check(case, recipe)
-
-
-def _without_image(engine: Engine, check: Refusal) -> Refusal:
-    """*check* for the recipes that *engine* starts in an environment."""
-    return lambda case, recipe: None if engine.serving(recipe).container else check(case, recipe)
+def _check_served(engine: Engine, check: Refusal, *, in_image: bool) -> Refusal:
+    """*check* for the recipes that *engine* starts in their image, or for those that it starts in an environment."""
+    return lambda case, recipe: check(case, recipe) if bool(engine.serving(recipe).container) is in_image else None
 
 
 def _no_environment(asked: str) -> Refusal:

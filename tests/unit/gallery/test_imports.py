@@ -428,7 +428,7 @@ class TestColumns:
         _, _, silent = bring(file, "--map", "throughput=img_per_sec")
         code, _, said = bring(file, "--map", "throughput=img_per_sec", "--map", "gpus=gpus_per_nod", "--amend")
 
-        assert "gpus_per_nod (--map" in silent
+        assert "gpus_per_nod (--map gpus=gpus_per_nod)" in silent
         assert (code, said) == (Exit.DONE, "")
         assert "2x8" in {folder.run().case.scale for folder in bring.store.finished()}
 
