@@ -87,7 +87,10 @@ def test_the_comparisons_of_the_page_are_planned(folder, capsys, tmp_path, monke
         assert [case for case in cases if case.startswith(("toynet-train-resnet50", "tinynet-train-tiny"))]
 
 
-def test_a_model_that_was_not_asked_for_is_named(folder, capsys):
+def test_the_page_names_every_placeholder_and_a_model_that_was_not_asked_for_is_named(folder, capsys):
+    named = set(re.findall(r"`(\{\w+\})`", PAGE))
+    assert {*placeholders.BY_PLAN, *placeholders.BY_AGENT} <= named
+
     code = cli.main(
         ["plan", "--adapters", str(folder), "--frameworks", "tinynet", "--environment", "current", "--json"]
     )
@@ -95,9 +98,3 @@ def test_a_model_that_was_not_asked_for_is_named(folder, capsys):
     assert code == Exit.NOTHING_MEASURED
     reasons = {skip["reason"] for skip in json.loads(capsys.readouterr().out)["skips"]}
     assert reasons == {"tinynet has no such recipe for resnet50_v1.5; it has --models tiny"}
-
-
-def test_the_page_names_every_placeholder():
-    named = set(re.findall(r"`(\{\w+\})`", PAGE))
-
-    assert {*placeholders.BY_PLAN, *placeholders.BY_AGENT} <= named

@@ -83,7 +83,7 @@ def test_the_limits_are_those_of_the_tightest_group_that_is_seen(tree, mounts, m
     assert "pod" not in str(files) or found.cpu_group is None or found.cpu_group.folder.name == "pod"
 
 
-def test_cpu_time_of_the_group_is_read_in_seconds(tree):
+def test_cpu_time_of_the_group_is_read_in_seconds_also_in_a_hierarchy_of_its_own(tree):
     root = tree(
         [V2_MOUNT],
         "0::/",
@@ -92,8 +92,6 @@ def test_cpu_time_of_the_group_is_read_in_seconds(tree):
 
     assert cgroups.limits(root).cpu_group.cpu_s() == 2.5
 
-
-def test_version_1_may_count_cpu_time_in_a_hierarchy_of_its_own(tree):
     root = tree(
         [v1_mount("cpu"), v1_mount("cpuacct")],
         "2:cpuacct:/job\n1:cpu:/job",

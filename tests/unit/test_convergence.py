@@ -28,15 +28,12 @@ def codes(*scores):
     return [finding.code for finding in convergence.findings([trained(*scores)], (TARGET,))]
 
 
-def test_a_run_to_its_last_epoch_has_a_measured_time_to_solution_and_one_that_failed_has_none():
+def test_a_time_to_solution_is_measured_to_the_last_epoch_or_scaled_and_says_so():
     run = convergence.run_of(trained(score(70.0, 89, 3500.0), score(76.4, 90, 3600.0)))
-
     assert convergence.solution(run, TARGET) == convergence.Solution(seconds=3600.0, epochs=90, factor=1.0)
     assert codes(*run.scores) == []
     assert convergence.solution(replace(run, status="failed"), TARGET) is None
 
-
-def test_a_run_that_ended_earlier_is_scaled_and_says_so_and_what_a_script_calls_accuracy_is_top1():
     run = convergence.run_of(trained(score(76.3, 81, 8100.0)))
 
     found = convergence.solution(run, TARGET)
@@ -72,7 +69,7 @@ def published(system, metric):
     return {(int(row["total_devices"]), row["variant"]): float(row["value"]) for row in rows}
 
 
-def test_hal_is_flagged_where_its_runs_do_not_reach_the_76_percent_it_claims():
+def test_hal_and_chainermn_are_judged_by_their_published_accuracies():
     known = published("hal", "top1_val_final")
 
     runs = {devices: trained(score(value, 90, 3600.0)) for (devices, _), value in known.items()}
@@ -81,8 +78,6 @@ def test_hal_is_flagged_where_its_runs_do_not_reach_the_76_percent_it_claims():
 
     assert missed == {32: -0.09, 64: -0.86}
 
-
-def test_chainermn_s_accuracy_with_double_buffering_is_a_difference_and_not_the_same():
     known = published("chainermn", "validation_accuracy_mean5")
 
     infiniband, ethernet = (known[32, name] for name in ("InfiniBand FDR", "10 Gb Ethernet"))

@@ -56,12 +56,14 @@ def test_of_two_threads_on_a_core_one_is_used(monkeypatch, tmp_path, ours, sibli
     assert (found.cores, found.threads_told) == (used, told)
 
 
-def test_the_cores_of_a_numa_node_stand_together(eight, tmp_path):
+def test_the_cores_of_a_numa_node_stand_together_and_each_device_has_its_own(eight, tmp_path):
     alone = {core: str(core) for core in range(8)}
-
     found = cores.usable(machine(tmp_path, siblings=alone, nodes=("0,2,4,6", "1,3,5,7")))
-
     assert cores.shares(4, 2, found.cores) == ((0, 2, 4, 6), (1, 3, 5, 7))
+
+    assert cores.shares(2, 2, (0, 1, 2, 3)) == ((0, 1), (2, 3))
+    assert cores.shares(1, 3, (0, 1)) == ((0,), (1,), (0,))
+    assert cores.in_words(((0, 1), (2, 3))) == "0,1;2,3"
 
 
 @pytest.mark.parametrize(("quota", "expected"), [(3.5, 3), (2, 2), (0.5, 1), (99, 8)])
@@ -69,12 +71,6 @@ def test_a_quota_leaves_its_whole_cores(eight, tmp_path, quota, expected):
     alone = {core: str(core) for core in range(8)}
 
     assert len(cores.usable(machine(tmp_path, siblings=alone, quota=quota)).cores) == expected
-
-
-def test_each_device_has_cores_of_its_own_as_long_as_there_are_enough():
-    assert cores.shares(2, 2, (0, 1, 2, 3)) == ((0, 1), (2, 3))
-    assert cores.shares(1, 3, (0, 1)) == ((0,), (1,), (0,))
-    assert cores.in_words(((0, 1), (2, 3))) == "0,1;2,3"
 
 
 def test_without_the_wish_no_process_is_bound_and_threads_are_the_cores_of_a_device(tmp_path):

@@ -50,15 +50,12 @@ C1 = "[C1]\nthreshold = 0.8\nmin_nodes = 2\n"
 TARGET = '[[target]]\nmodel = "m"\nmetric = "top1"\nvalue = 76.0\nepochs = 90\n'
 
 
-def test_the_default_file_asks_for_all_criteria():
+def test_the_default_file_asks_for_all_criteria_and_a_table_that_is_left_out_for_none(tmp_path):
     assert CRITERIA.linear_speedup == criteria.LinearSpeedup(threshold=0.8, min_nodes=20)
     assert CRITERIA.mean_utilisation == criteria.MeanUtilisation(threshold=0.8, min_nodes=20)
     assert CRITERIA.fastest
 
-
-def test_a_table_that_is_left_out_is_not_asked_for(tmp_path):
     asked = criteria.read(written(tmp_path, C1))
-
     assert [found.criterion for found in verdicts(rows([(1, 1, 100.0)]), asked)] == ["C1"]
     assert asked.targets == ()
 

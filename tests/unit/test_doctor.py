@@ -25,7 +25,9 @@ def program_on_path(tmp_path, monkeypatch):
     return put
 
 
-def test_a_program_is_named_with_its_version_or_comes_with_the_way_to_get_it(program_on_path):
+def test_a_program_has_its_version_or_the_way_to_get_it_and_a_client_without_its_server_is_broken(
+    program_on_path,
+):
     program_on_path("tool", "echo tool 1.2")
 
     missing = doctor.program(GHOST, "engines")
@@ -34,13 +36,9 @@ def test_a_program_is_named_with_its_version_or_comes_with_the_way_to_get_it(pro
     assert (missing.state, missing.remedy) == ("missing", "apt install nothing")
     assert (found.state, found.detail.split(" (")[0]) == ("ok", "tool 1.2")
 
-
-def test_a_client_without_its_server_is_broken(program_on_path):
     program_on_path("tool", "[ $1 = --version ]")
     tool = Program(name="tool", purpose="", remedy="", alive=("tool", "ping"), dead="nobody answers")
-
     found = doctor.program(tool, "x")
-
     assert found.state == "broken" and "nobody answers" in found.detail
 
 
@@ -76,7 +74,7 @@ def test_a_system_without_chinese_fonts_gets_the_package_to_install(monkeypatch)
     assert "fonts-noto-cjk" in found.remedy
 
 
-def test_a_folder_that_can_be_made_is_writable_and_a_file_or_a_full_disk_is_broken(tmp_path):
+def test_a_folder_that_can_be_made_is_writable_and_nvidia_cards_are_counted_on_the_bus(tmp_path):
     (tmp_path / "runs").write_text("")
 
     assert doctor.folder("runs", tmp_path / "a" / "b", "").state == "ok"
@@ -84,8 +82,6 @@ def test_a_folder_that_can_be_made_is_writable_and_a_file_or_a_full_disk_is_brok
     assert doctor.folder("runs", tmp_path / "runs", "").state == "broken"
     assert doctor.folder("cache", tmp_path, "", room_bytes=1 << 70).state == "broken"
 
-
-def test_nvidia_cards_are_counted_on_the_bus(tmp_path):
     for name, vendor, kind in (("a", "0x10de", "0x030200"), ("b", "0x10de", "0x040300"), ("c", "0x8086", "0x030000")):
         device = tmp_path / "sys/bus/pci/devices" / name
         device.mkdir(parents=True)

@@ -258,17 +258,7 @@ def test_speedup_outlines_the_ideal_for_every_bar_and_draws_no_base():
     assert figures.speedup((line(counts=(1,)),), LOOK, id="s").svg is None
 
 
-def test_efficiency_marks_a_threshold_only_where_one_is_asked_for():
-    series = tuple(map(shares, SERIES))
-    asked, free = (figures.efficiency(series, LOOK, id="e", threshold=given) for given in (0.85, None))
-
-    assert {"0%", "100%"} <= set(texts(asked.svg))
-    assert "threshold" in [entry.key for entry in asked.legend]
-    assert "threshold" not in [entry.key for entry in free.legend]
-    assert asked.svg.count("stroke-dasharray") == free.svg.count("stroke-dasharray") + 1
-
-
-def test_efficiency_ranks_its_rows_and_numbers_its_dots():
+def test_efficiency_ranks_its_rows_and_marks_a_threshold_only_where_one_is_asked_for():
     def row(name, framework, *values):
         points = tuple(figures.ScalePoint(devices=m, value=v) for m, v in zip((1, 8, 32), (1.0, *values), strict=True))
         return figures.ScaleSeries(name=name, framework=framework, points=points)
@@ -278,6 +268,14 @@ def test_efficiency_ranks_its_rows_and_numbers_its_dots():
     assert labels.index("A") < labels.index("B")
     assert labels.count("8") == labels.count("32") == 2 and "1" not in labels
     assert {"80.0%", "40.0%"} <= set(labels)
+
+    series = tuple(map(shares, SERIES))
+    asked, free = (figures.efficiency(series, LOOK, id="e", threshold=given) for given in (0.85, None))
+
+    assert {"0%", "100%"} <= set(texts(asked.svg))
+    assert "threshold" in [entry.key for entry in asked.legend]
+    assert "threshold" not in [entry.key for entry in free.legend]
+    assert asked.svg.count("stroke-dasharray") == free.svg.count("stroke-dasharray") + 1
 
 
 def test_the_end_of_a_line_has_its_name_cut_where_it_is_long_and_its_value():
@@ -382,7 +380,7 @@ def test_points_without_a_positive_number_are_left_out_of_the_drawing_and_kept_i
     assert [row[1] for row in figure.table.rows[:2]] == [4, 16]  # the drawn ones come first: marks count from them
 
 
-def test_missing_samples_are_hatched_and_not_zero():
+def test_missing_samples_are_hatched_and_runs_of_one_group_share_a_time_axis():
     whole = figures.utilisation((replace(STRIPS[1], samples=tuple((i / 2, 90.0) for i in range(200))),), id="u")
     holed = figures.utilisation((STRIPS[1],), id="u")
 
@@ -391,8 +389,6 @@ def test_missing_samples_are_hatched_and_not_zero():
     assert "fill-seq-0" not in holed.svg
     assert holed.svg.count("fill-seq-9") == whole.svg.count("fill-seq-9") == 1
 
-
-def test_runs_of_one_group_share_a_time_axis_and_keep_windows_of_their_own():
     short = replace(STRIPS[1], label="MXNet", group="GPU", samples=((1.0, 90.0), (2.0, 90.0)), window=(0.5, 1.5))
     long = replace(short, label="PyTorch", samples=((5.0, 90.0), (10.0, 90.0)), window=(2.0, 8.0))
 
@@ -553,7 +549,7 @@ def test_summaries_become_series_by_everything_but_scale():
     assert xla.points[0].value == 60.0
 
 
-def test_a_change_is_drawn_in_per_cent_with_one_row_for_all_scales_of_a_series():
+def test_a_change_is_drawn_in_per_cent_a_row_for_each_series_and_a_side_that_lacks_has_its_state():
     pairs = tuple(
         figures.Dumbbell(
             label="PyTorch b128", framework="pytorch", off=100.0, on=on, ratio_interval=(on / 110, on / 95), devices=m
@@ -568,8 +564,6 @@ def test_a_change_is_drawn_in_per_cent_with_one_row_for_all_scales_of_a_series()
     assert {"+27.0%", "−10.0%", "8", "0"} <= set(labels)
     assert [row[0] for row in figure.table.rows] == ["PyTorch b128 · 1", "PyTorch b128 · 8", "MXNet b128 · 1"]
 
-
-def test_a_pair_that_lacks_a_side_has_its_state_and_no_dot():
     missing = figures.Dumbbell(label="MXNet", framework="mxnet", off=100.0, on=None, status="N/S")
     whole = figures.Dumbbell(label="PyTorch", framework="pytorch", off=100.0, on=120.0)
 

@@ -64,17 +64,13 @@ def test_a_recipe_names_what_its_batches_hold_and_never_turns_tokens_into_sequen
     assert (found.unit, found.items_per_s) == (unit, 12.0)
 
 
-def test_a_folder_with_a_half_written_outcome_is_a_failed_run_with_the_reason(tmp_path):
+def test_a_half_written_outcome_is_a_failed_run_and_one_over_its_time_says_the_limit(tmp_path):
     with Store(tmp_path).claim(Run(case=CASE, repeat=0)) as folder:
         (folder.path / "outcome.json").write_text('{"status": "comp')
-
     found = measurement.measurement(folder)
-
     assert (found.status, found.value) == ("failed", None) and "half-written" in found.reason
 
-
-def test_a_run_over_its_time_says_the_limit_and_not_the_signal_that_ended_it(tmp_path):
-    with Store(tmp_path).claim(Run(case=CASE, repeat=0)) as folder:
+    with Store(tmp_path / "late").claim(Run(case=CASE, repeat=0)) as folder:
         (folder.path / "log.n1.txt").write_text("waiting for the other worker\nSIGTERM caught at 03:27:54\n")
         folder.write_command(COMMAND)
         folder.write_outcome(Outcome(status="timed_out", reason="the time limit of 300 s was reached"))

@@ -125,7 +125,7 @@ def test_what_was_written_is_read_back_and_plain_json(tmp_path):
     assert NetworkMeasurement.from_json(json.loads(json.dumps(FOUND.to_json())), "n") == FOUND
 
 
-def test_the_curve_is_drawn_by_scale_and_link_and_said_in_the_summary_and_what_failed_is_not_drawn(book_of_scales):
+def test_the_curve_is_drawn_by_scale_link_and_library_and_what_failed_is_not_drawn(book_of_scales):
     book, model = book_of_scales
     links = [replace(FOUND, link_mbit=mbit) for mbit in (100, 1000)]
     drawn = section.draw_network(model, section.of_model(book(*links), model), words.read())
@@ -139,8 +139,6 @@ def test_the_curve_is_drawn_by_scale_and_link_and_said_in_the_summary_and_what_f
     assert written["all_reduce"][-1]["bus_bytes_per_s"] == network.bus_bytes_per_s(links[0])
     assert section.draw_network(model, failed, words.read()) is None
 
-
-def test_one_of_each_library_is_kept_and_named_where_a_scale_has_several(book_of_scales):
     by_gloo, by_mpi = of(), of(backend="mpi", tool="Open MPI 4.1.4")
     book, model = book_of_scales
 

@@ -24,7 +24,7 @@ def runs(case, *repeats):
     return [Run(case=case, repeat=repeat) for repeat in repeats]
 
 
-def test_a_price_is_told_framework_by_framework_and_what_nobody_knows_is_none():
+def test_prices_are_told_framework_by_framework_and_longer_runs_in_proportion_to_their_work():
     wide = CASE.at_scale(1, 4)
     estimate = Estimate([(Run(case=CASE, repeat=0), 1800.0)])
 
@@ -34,8 +34,6 @@ def test_a_price_is_told_framework_by_framework_and_what_nobody_knows_is_none():
     assert known.device_hours == pytest.approx(0.5 + 2.0)
     assert (unknown.framework, unknown.unknown, unknown.seconds, unknown.device_hours) == ("othernet", 2, None, None)
 
-
-def test_a_longer_run_is_priced_in_proportion_to_its_work():
     short = replace(CASE, protocol=Protocol(warmup_steps=5, measured_steps=30), options=(("image_size", "64"),))
     long = replace(CASE, options=(("image_size", "128"),))
 
@@ -90,7 +88,7 @@ def offered(found, criteria=None):
 THREE, FIVE, BEHIND = (100.0, 101.0, 102.0), (100.0, 101.0, 102.0, 103.0, 101.5), (90.0, 91.0, 92.0)
 
 
-def test_three_runs_of_two_frameworks_are_decided_by_two_more_of_each():
+def test_two_more_runs_of_each_decide_and_both_scales_of_a_setting_are_one_command():
     (one,) = offered([*of(CASE, THREE), *of(OTHER, BEHIND)])
 
     assert (one.decides, one.frameworks, one.runs, one.repeats) == ("order", ("toynet", "othernet"), 4, 5)
@@ -98,6 +96,14 @@ def test_three_runs_of_two_frameworks_are_decided_by_two_more_of_each():
     words = list(one.command)
     assert words[words.index("--repeats") + 1] == "5"
     assert words[words.index("--frameworks") + 1] == "toynet,othernet"
+
+    wide, other = CASE.at_scale(1, 2), OTHER.at_scale(1, 2)
+    at_two = [*of(wide, (190.0, 191.0, 192.0)), *of(other, (180.0, 181.0, 182.0))]
+
+    (one,) = offered([*of(CASE, THREE), *of(OTHER, BEHIND), *at_two])
+
+    assert (one.runs, len(one.cases)) == (8, 4)
+    assert "1x1,1x2" in one.command
 
 
 @pytest.mark.parametrize(
@@ -114,16 +120,6 @@ def test_more_runs_are_offered_of_the_case_that_lacks_them_and_never_of_what_is_
 
     assert [(one.runs, [case.framework for case in one.cases]) for one in found] == runs
     assert valid(summaries([*ours, *others]))
-
-
-def test_both_scales_of_a_setting_are_one_command():
-    wide, other = CASE.at_scale(1, 2), OTHER.at_scale(1, 2)
-    at_two = [*of(wide, (190.0, 191.0, 192.0)), *of(other, (180.0, 181.0, 182.0))]
-
-    (one,) = offered([*of(CASE, THREE), *of(OTHER, BEHIND), *at_two])
-
-    assert (one.runs, len(one.cases)) == (8, 4)
-    assert "1x1,1x2" in one.command
 
 
 def test_runs_that_are_too_short_are_to_be_made_anew_in_full_length():

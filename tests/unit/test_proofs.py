@@ -107,7 +107,7 @@ def command(*words: str):
     return replace(next(iter(synthetic.quick().commands.values())), argv=words, environment={})
 
 
-def test_what_a_shell_would_take_for_its_own_is_quoted():
+def test_what_a_shell_would_take_for_its_own_is_quoted_and_no_command_writes_to_the_folder_of_the_run():
     words = ("<python>", "a b", "$HOME", '<data>/$x"`y`', "{threads}", '{"k": 1}')
 
     found = shell.shell(command(*words), synthetic.case(scale=(1, 2)), "case/r0", cores=8)
@@ -116,8 +116,6 @@ def test_what_a_shell_would_take_for_its_own_is_quoted():
     assert plain == ["${PYTHON}", "a b", "$HOME", "4", '{"k": 1}']
     assert found.words[3] == '"${DATA}/\\$x\\"\\`y\\`"'
 
-
-def test_a_command_never_writes_to_the_folder_of_the_run_and_the_agent_fills_each_nodes_own_words():
     words = ("agent", "-o", "/data/runs/case/r0", "--log_dir=/data/runs/case/r0/scratch")
 
     found = shell.shell(command(*words), synthetic.case(), "case/r0", cores=None)

@@ -71,10 +71,14 @@ def silent(*argv):
     return None
 
 
-def test_an_allocation_has_its_nodes_and_its_time(scheduler, example):
+def test_an_allocation_has_its_nodes_its_time_and_a_queue_that_is_silent_without_its_programs(scheduler, example):
     assert scheduler.nodes(example.SHELL, allocations.ask) == example.NODES
     assert example.ENDS_S - 100 < allocations.wall_time_left_s(example.SHELL) <= example.ENDS_S
     assert allocations.wall_time_left_s({}) is None
+
+    (job,) = scheduler.jobs(allocations.ask)
+    assert (job.id, job.nodes) == example.QUEUED
+    assert job.state and job.name and scheduler.jobs(silent) is None
 
 
 def test_a_task_finds_its_rank_and_all_hosts_through_the_engine(scheduler, example):
@@ -109,13 +113,6 @@ def test_its_engine_takes_the_first_nodes_refuses_more_and_starts_nothing_outsid
     assert engine.on(engine.nodes[:1]).nodes == engine.nodes[:1]
     assert "the allocation has 2" in engine.refusal(replace(CASE, nodes=3))
     assert engine.unready(example.SHELL) is None and scheduler.submits_with in engine.unready({})
-
-
-def test_its_queue_is_read_and_silent_without_its_programs(scheduler, example):
-    (job,) = scheduler.jobs(allocations.ask)
-
-    assert (job.id, job.nodes) == example.QUEUED
-    assert job.state and job.name and scheduler.jobs(silent) is None
 
 
 def test_a_script_asks_for_all_that_is_wanted_and_its_job_has_an_id(scheduler, example, tmp_path):

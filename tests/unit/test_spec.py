@@ -82,6 +82,9 @@ options = { optimiser = "allreduce" }
             (f"{PARTS}{line}\n", r"parts 2: unknown key \"\w+\"; the keys are frameworks, recipes")
             for line in ("repeats = 3", "parts = []", "framework = []")
         ),
+        *((f'batch = "{word}"\n', f'batch: got "{word}"; expected one of max') for word in ("", "Max", "64")),
+        *((f'scaling = "{word}"\n', "expected one of weak, strong") for word in ("", "Strong", "both")),
+        *((f'repeats = "{text}"\n', "5-7") for text in ("7-5", "5-", "3-5", "5-9", "0-7", "5–7")),
         (None, "--profile quick"),  # there is no such file
     ],
 )

@@ -3,11 +3,8 @@
 from dataclasses import replace
 
 import pages
-import pytest
 import synthetic
 
-from evalsuite.errors import EvalsuiteError
-from evalsuite.plan import spec
 from evalsuite.plan.plan import Machine, plan
 from evalsuite.plan.spec import Spec
 from evalsuite.report.book.book import Book
@@ -90,12 +87,6 @@ def test_a_command_that_repeats_it_asks_for_the_same_cases():
     assert words[words.index("--batch-sizes") + 1] == "16" and words[words.index("--scaling") + 1] == "strong"
     again = replace(SPEC, scales=((1, 2), (1, 4)), batch_per_device=(16,))
     assert plan(again, {"toynet": toynet()}, MACHINE).cases == LADDER[1:]
-
-
-@pytest.mark.parametrize("said", ["", "Strong", "both"])
-def test_another_word_is_refused_with_the_two(said):
-    with pytest.raises(EvalsuiteError, match=r"expected weak .* or strong"):
-        spec.scaling(said)
 
 
 def test_the_page_says_what_stays_the_same_and_draws_no_threshold(tmp_path):

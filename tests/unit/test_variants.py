@@ -24,7 +24,7 @@ def asked(folder, text, head=HEAD):
     return plan.plan(found, given, MACHINE), given
 
 
-def test_each_variant_is_an_axis_beside_the_script_as_it_is(tmp_path):
+def test_each_variant_is_an_axis_beside_the_script_or_of_one_framework_alone(tmp_path):
     made, adapters = asked(tmp_path, ONE_OFF)
 
     assert [case.option("variant") for case in made.cases if case.framework == "toynet"] == [None, "one-off"] * 2
@@ -33,10 +33,7 @@ def test_each_variant_is_an_axis_beside_the_script_as_it_is(tmp_path):
     assert dict(other.environment) == {**plain.environment, "ONE": "0", "TWO": "2"}
     assert made.cases[0].id != made.cases[1].id
 
-
-def test_a_variant_may_be_of_one_framework_alone(tmp_path):
     made, _ = asked(tmp_path, ONE_OFF + 'frameworks = ["toynet"]\n')
-
     assert {case.framework for case in made.cases if case.option("variant")} == {"toynet"}
     assert len(made.cases) == 2 * 2 + 2
 
