@@ -49,6 +49,7 @@ def test_a_scale_that_is_none_gets_the_form_expected(text):
         (["--repeats", "0"], "at least 1"),
         (["--batch-sizes", "many"], "whole number"),
         (["--precision", "fp8"], "fp32 or amp"),
+        (["--scaling", "both"], "expected weak .* or strong"),
         (["--xla", "yes"], "on or off"),
         (["--option", "image_size"], "NAME=VALUE"),
         (["--profile", "quik"], "Did you mean quick"),
