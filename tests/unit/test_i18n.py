@@ -123,7 +123,7 @@ def test_a_rule_is_explained_in_the_language_of_the_locale(monkeypatch, capsys):
         ([*PLAN, "2x1", "--runs", "{tmp}"], ("都无法运行",), ()),  # nothing can run: not called done
         ([*PLAN, "1x1", "--runs", "{tmp}"], ("框架", "尚有 3 次待执行"), ("framework", "3 of 3 runs to do")),
         (["plan", "--frameworks", "pytorhc"], ("没有名为“pytorhc”的框架",), ()),
-        (["doctor"], ("启动引擎\n", "本机"), ("Ready",)),
+        pytest.param(["doctor"], ("启动引擎\n", "本机"), ("Ready",), marks=pytest.mark.whole),
         (["adapters", "--frameworks", "pytorch"], ("训练脚本", "每节点一次"), ("recipe", "per node", "ran")),
         (["dialects"], ("速率范围", "累计平均"), ("rate counts", "since start")),
         (["env", "list"], ("环境",), ("environments for cpu",)),

@@ -125,6 +125,7 @@ def test_what_a_shell_would_take_for_its_own_is_quoted_and_no_command_writes_to_
     assert several.words == ("x", "'{node_rank}'")
 
 
+@pytest.mark.whole
 def test_a_clock_that_is_the_value_does_not_confirm_it(tmp_path):
     made = synthetic.quick()
     same = replace(made.summaries[0].measurements[0].throughput, method="arrival times")

@@ -121,6 +121,7 @@ def test_nothing_is_written_into_something_else_or_of_what_is_no_report_holds_a_
     assert not (tmp_path / "site").exists() and not (monday / "site").exists()
 
 
+@pytest.mark.whole
 def test_two_publishers_at_once_both_find_their_reports_on_the_site(site, tmp_path):
     of = [reports.evaluation(reports.summary(day=day)) for day in range(1, 5)]
     folders = [reports.written(tmp_path / f"r{day}", one) for day, one in enumerate(of)]

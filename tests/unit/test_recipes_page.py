@@ -46,6 +46,7 @@ def test_what_ran_here_has_a_recorded_run_whose_log_is_untouched():
             assert folder.outcome().sha256 == {log.path.name: sha256(log.path) for log in folder.logs()}
 
 
+@pytest.mark.whole
 def test_the_page_names_every_recipe_and_every_data_set_that_a_recipe_reads():
     page = tool("recipes_page").page()
 
