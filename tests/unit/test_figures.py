@@ -602,3 +602,14 @@ def test_a_quietness_strip_rings_disturbed_runs_and_leaves_out_what_was_not_read
     assert [entry.key for entry in figure.legend] == ["disturbed"] and quiet.legend == ()
     assert figure.table.rows[2] == ("r2", 120.0, 50.0, False, None)
     assert figures.quietness((), (track,), LOOK, id="q").svg is None
+
+
+def test_long_names_at_the_ends_of_lines_are_cut_in_the_middle_and_their_values_stay():
+    names = [f"TensorFlow · tf-cnn-benchmarks-resnet50-of-2018-once-{end}" for end in ("more", "again")]
+    found = figures.per_device(
+        [line(("tensorflow", "mxnet")[place], name) for place, name in enumerate(names)], LOOK, id="f", unit="images/s"
+    )
+
+    labels = [text for text in re.findall(r"<text[^>]*>([^<]*)</text>", found.svg) if "TensorFlow" in text]
+    ends = {re.fullmatch(r"TensorFlow.*…\S+-(more|again)\s+[\d.,]+", label)[1] for label in labels}
+    assert len(labels) == 2 and ends == {"more", "again"}

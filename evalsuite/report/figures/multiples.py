@@ -17,7 +17,7 @@ from evalsuite.report.figures.data import (
     point_table,
 )
 from evalsuite.report.figures.scaling import counts_of, drawable, positive, scale_columns
-from evalsuite.report.figures.sheet import SMALL, TEXT, WIDTH, Panel, Sheet, draw, marker_style, shorten
+from evalsuite.report.figures.sheet import SMALL, TEXT, WIDTH, Panel, Sheet, draw, marker_style, shorten, text_width
 from evalsuite.report.figures.style import ROLES, Look
 
 COLUMNS, GAP, LEFT = 3, 22, 46
@@ -88,13 +88,13 @@ def _small_multiples(id: str, look: Look, panels: Sequence[Multiple], threshold:
         panel.axhline(1, color=ROLES["rule"], linewidth=1.2, dashes=(2, 3), zorder=1.4)
         if threshold:
             panel.axhline(threshold, color=ROLES["ink"], linewidth=1.1, dashes=(6, 3), zorder=1.5)
-        _panel_lines(sheet, panel, multiple.series, look)
+        _panel_lines(sheet, panel, multiple.series, look, wide)
         sheet.write(x, y - 45, shorten(multiple.label, wide, TEXT), size=TEXT, colour="ink", style="strong")
         sheet.write(x, y - 28, shorten(multiple.detail, wide, SMALL))
     return sheet.svg()
 
 
-def _panel_lines(sheet: Sheet, panel: Panel, series: Sequence[ScaleSeries], look: Look) -> None:
+def _panel_lines(sheet: Sheet, panel: Panel, series: Sequence[ScaleSeries], look: Look, wide: float) -> None:
     reach = max(each.points[-1].devices for each in series)
     ends = _extremes(series)
     for each in series:
@@ -111,5 +111,6 @@ def _panel_lines(sheet: Sheet, panel: Panel, series: Sequence[ScaleSeries], look
         sheet.mark(dots, [p.ref for p in each.points], series=each.framework)
     for each, below in ((ends[-1], False), *(((ends[0], True),) if len(ends) > 1 else ())):
         x, y = sheet.pixel(panel, reach, each.points[-1].shown if below else panel.get_ylim()[1])
-        text = f"{plain(each.name)} {ticks.percent_value(each.points[-1].shown)}"
+        value = f" {ticks.percent_value(each.points[-1].shown)}"
+        text = plain(shorten(each.name, wide - text_width(value))) + value
         sheet.write(x, y + (16 if below else -9), text, anchor="right", colour="ink", style="halo")

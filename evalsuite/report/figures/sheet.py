@@ -210,7 +210,7 @@ def _character_width(character: str) -> float:
 
 
 def shorten(text: Label, width: float, size: float = SMALL) -> Label:
-    """*text* cut with "…"; legend and table have the whole name."""
+    """*text* with "…" in its middle: long names often differ at their ends alone. Legend and table have the whole."""
     if isinstance(text, Bilingual):
         return Bilingual(zh=_cut(text.zh, width, size), en=_cut(text.en, width, size))
     return _cut(text, width, size)
@@ -220,8 +220,9 @@ def _cut(text: str, width: float, size: float) -> str:
     if text_width(text, size) <= width:
         return text
     while text and text_width(text, size) + size > width:
-        text = text[:-1]
-    return f"{text.rstrip()}…"
+        text = text[: len(text) // 2] + text[len(text) // 2 + 1 :]
+    middle = len(text) // 2
+    return f"{text[:middle].rstrip()}…{text[middle:].lstrip()}"
 
 
 def spread(wanted: Sequence[float], gap: float, low: float, high: float) -> list[float]:
