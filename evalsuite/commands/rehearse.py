@@ -87,6 +87,14 @@ def _in_one_campaign(adapters: Mapping[str, Adapter], arguments: argparse.Namesp
         raise EvalsuiteError.of("commands.rehearse_participants", path=arguments.spec)
     entered = participants.with_participants(adapters, whole.participants)
     scripts = rehearsal.of_participants(whole.participants, entered, arguments.recipe)
+    scales = {scale for how in scripts.values() if how for scale in how.scales}
+    wanted = {spec.scale(word) for word in arguments.scales.split(",")} if arguments.scales else scales
+    if not wanted <= scales:
+        raise EvalsuiteError.of(
+            "commands.rehearse_scales",
+            given=arguments.scales,
+            names=sorted(f"{nodes}x{devices}" for nodes, devices in scales),
+        )
     with ExitStack() as stack, bar(1) as shown:
         going: list[_Rehearsal] = []
         for (name, recipe), how in scripts.items():
@@ -97,9 +105,8 @@ def _in_one_campaign(adapters: Mapping[str, Adapter], arguments: argparse.Namesp
                 going.append(stack.enter_context(_ready(entered[name], recipe, how, arguments, _tick(shown, 0))))
             except EvalsuiteError as error:
                 yield _failed(f"{name}/{recipe}", error)
-        asked = {each.case(scale): each for each in going for scale in _scales(None, each.how, each.engine)}
-        wanted = arguments.scales.split(",") if arguments.scales else [case.scale for case in asked]
-        cases = {case: each for case, each in asked.items() if case.scale in wanted}
+        asked = [(each, scale) for each in going for scale in _scales(None, each.how, each.engine)]
+        cases = {each.case(scale): each for each, scale in asked if scale in wanted}
         refused = {case: why for case, each in cases.items() if (why := each.refusal(case))}
         for case, why in refused.items():
             yield Rehearsed(recipe=cases.pop(case).name, scale=case.scale, reason=why)

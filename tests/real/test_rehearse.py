@@ -209,6 +209,7 @@ def test_what_a_killed_campaign_left_open_is_started_again_and_nothing_else(camp
         ((), 'scales = ["1x1"]\n', "no [[participant]]"),
         (("--recipe", "Toy_C/toy"), SPEC, 'recipe "Toy_C/toy" is unknown'),
         (("--record",), SPEC, "not allowed with"),
+        (("--scales", "1x1,4x8"), SPEC, "are rehearsed at 1x1, 1x2"),
     ],
 )
 def test_a_spec_whose_participants_cannot_be_rehearsed_is_refused(campaign, capsys, words, spec, said):
