@@ -11,7 +11,7 @@ BIN     := $(VENV)/bin
 SIDE_BY_SIDE := --numprocesses logical --maxprocesses 8 --dist loadfile
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo report official rehearse plan equivalence test test-crash test-clusters test-frameworks test-attacks unit real check lint docs examples bench clean
+.PHONY: help setup demo report official rehearse plan equivalence test test-crash test-clusters test-rehearsals test-frameworks test-attacks unit real check lint docs examples bench clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -70,6 +70,9 @@ test-clusters: setup ## several machines played by network namespaces: Slurm and
 	$(BIN)/python tools/prepare_tests.py
 	EVALSUITE_CLUSTERS=1 $(BIN)/python -m pytest tests/real/test_clusters.py tests/real/test_ssh_hosts.py tests/real/test_slurm.py \
 		tests/real/test_shaped_links.py tests/real/test_mpi_launchers.py
+
+test-rehearsals: setup ## eight official scripts on a CPU in one campaign over two played hosts, killed and resumed (12 GB)
+	EVALSUITE_REHEARSALS=1 $(BIN)/python -m pytest tests/real/test_rehearsed_campaign.py
 
 test-frameworks: setup ## ResNet-50 in the frameworks with the largest environments (2 GB each)
 	EVALSUITE_FRAMEWORKS=1 $(BIN)/python -m pytest tests/real/test_large_frameworks.py

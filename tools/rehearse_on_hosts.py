@@ -5,11 +5,13 @@ python tools/rehearse_on_hosts.py --recipe FRAMEWORK/RECIPE [--scales 2x1] [what
 Needs root, sshd and what `tests/namespaces.py` names.
 """
 
+import contextlib
 import os
 import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 HOUSE = Path(__file__).resolve().parents[1]
@@ -18,6 +20,7 @@ sys.path.insert(0, str(HOUSE))
 from tests import mpi_launchers, namespaces
 
 NAMES = ("a", "b")
+Start = Callable[..., subprocess.Popen]
 
 
 def main() -> int:
@@ -27,13 +30,23 @@ def main() -> int:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # ends the hosts too
     given = sys.argv[1:]
     scales = () if any(word.startswith("--scales") for word in given) else ("--scales", "2x1")
+    with rehearsing() as start:
+        return start(*given, *scales).wait()
+
+
+@contextlib.contextmanager
+def rehearsing() -> Iterator[Start]:
+    """What starts `evalsuite rehearse` on the first of the hosts, over both of them."""
     with namespaces.network(*NAMES) as hosts, namespaces.reached_by_ssh(list(hosts.values())) as config:
         _write_ssh(config)
-        command = (sys.executable, "-m", "evalsuite", "rehearse", *given, *scales, "--hosts", ",".join(NAMES))
-        line = hosts["a"].enter(*command, folder=Path.cwd())
         path = os.pathsep.join((str(config.parent), os.environ["PATH"]))
         variables = {**os.environ, "PYTHONPATH": str(HOUSE), "PATH": path, **mpi_launchers.variables(config)}
-        return subprocess.run(line, env=variables).returncode
+
+        def start(*words: str, **more: object) -> subprocess.Popen:
+            command = (sys.executable, "-m", "evalsuite", "rehearse", *words, "--hosts", ",".join(NAMES))
+            return subprocess.Popen(hosts[NAMES[0]].enter(*command, folder=Path.cwd()), env=variables, **more)
+
+        yield start
 
 
 def _write_ssh(config: Path) -> None:
