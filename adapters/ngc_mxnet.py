@@ -1,5 +1,7 @@
 """NGC MXNet: NVIDIA's DeepLearningExamples, ResNet-50 v1.5 as of 2019 and of 2023, over Horovod."""
 
+import re
+
 from evalsuite import launchers
 from evalsuite.adapter import Adapter, Command, PrintedBy, Recipe
 from evalsuite.messages import Message
@@ -68,6 +70,14 @@ def _command(case: Case) -> Command:
     )
 
 
+def _dali_renamed(case: Case, image: str) -> str | None:
+    """nvJPEGDecoder* and HostDecoder* are gone since DALI 0.16 (NVIDIA/DALI#1550); 20.03 has 0.19."""
+    month = re.search(r"mxnet[:+](\d\d\.\d\d)", image)
+    if case.option("data", "synthetic").startswith("dali") and month and month[1] >= "20.03":
+        return Message("adapters.dali_renamed", image=image)
+    return None
+
+
 def _recipe(name: str, checkout: str, dialect: str, printed_by: PrintedBy, image: str) -> Recipe:
     return Recipe(
         name=name,
@@ -86,6 +96,7 @@ def _recipe(name: str, checkout: str, dialect: str, printed_by: PrintedBy, image
         printed_by=printed_by,
         outside="--mode train evaluates nothing; --save-frequency 0",
         image=image,
+        image_refusal=_dali_renamed if checkout == "ngc-mxnet-2019" else lambda case, image: None,
     )
 
 

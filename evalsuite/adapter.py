@@ -102,6 +102,7 @@ class Recipe:
     source: str = ""  # of an official script or of the model
     commit: str = ""
     image: str = ""
+    image_refusal: Callable[[Case, str], str | None] = lambda case, image: None  # why it cannot serve in another
     environment: Literal["container", "managed", "current"] | None = None  # a participant's; None: as asked for all
     participant: str | None = None  # whose it is: a title of the spec
 
@@ -111,7 +112,7 @@ class Recipe:
 
     def refusal(self, case: Case) -> str | None:
         """Why this recipe cannot serve *case*."""
-        return _undeclared(self, case) or self.unsupported(case)
+        return _undeclared(self, case) or self.unsupported(case) or self.image_refusal(case, self.image)
 
     def meant(self, options: Iterable[tuple[str, str]], preset: Iterable[str] = ()) -> tuple[tuple[str, str], ...]:
         """The axes of a spec that concern this recipe.

@@ -23,6 +23,9 @@ BY_PLAN = {
 OF_RANK = ("RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "NODE_RANK", "MASTER_ADDR", "MASTER_PORT")
 INTERFACE = ("NCCL_SOCKET_IFNAME", "GLOO_SOCKET_IFNAME", "TP_SOCKET_IFNAME", "HOROVOD_GLOO_IFACE")
 INTERFACE_OF_OPEN_MPI = ("OMPI_MCA_btl_tcp_if_include", "OMPI_MCA_oob_tcp_if_include")  # it hands these on by itself
+CONTAINER_LINK = re.compile(  # and of virtual machines and tunnels
+    r"veth|docker|br-[0-9a-f]{12}|virbr|vmnet|cni|flannel|cali|cilium|lxc|lxd|podman|tailscale|zt|wg\d|tun\d|tap\d"
+)
 THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 OF_EVERY_RANK = (*INTERFACE, *THREADS, "PYTHONUNBUFFERED", "CUDA_DEVICE_ORDER")
 

@@ -9,11 +9,12 @@ from pathlib import Path
 
 from evalsuite.commands.launching import engine_choice
 from evalsuite.commands.launching.request import MANAGED, Options, Place
-from evalsuite.commands.printing.i18n import say
+from evalsuite.commands.printing.i18n import say, worded
 from evalsuite.commands.printing.terminal import note, table
 from evalsuite.errors import EvalsuiteError, Exit
 from evalsuite.launch.checks import node_check, preflight
 from evalsuite.launch.provision import virtualenvs
+from evalsuite.messages import Phrase
 from evalsuite.model import Run
 from evalsuite.plan.engines import Engine
 from evalsuite.plan.plan import Plan
@@ -113,12 +114,16 @@ def interpreters(plan: Plan, options: Options, missing: Sequence[Run]) -> list[s
 
 def sentences(found: Preflight) -> list[str]:
     """What is not as it should be, a sentence each, the same of several nodes in one."""
-    alike: dict[tuple[str, tuple[tuple[str, str], ...]], list[str]] = {}
+    alike: dict[tuple[str, tuple[tuple[str, Phrase], ...]], list[str]] = {}
     for node in found.nodes:
         for trouble in node.troubles:
             alike.setdefault((trouble.kind, tuple(sorted(trouble.values.items()))), []).append(trouble.node)
     told = [
-        say("preflight.line", nodes=_list_names(names), what=say(f"preflight.{kind}", **dict(values)))
+        say(
+            "preflight.line",
+            nodes=_list_names(names),
+            what=say(f"preflight.{kind}", **{k: worded(v) for k, v in values}),
+        )
         for (kind, values), names in alike.items()
     ]
     left_out = [node.name for node in found.nodes if not node.fit]

@@ -3,13 +3,16 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 from evalsuite.documents import Document
 from evalsuite.files import write_json
+from evalsuite.messages import Phrase
 
 FOLDER = "preflight"
 Severity = Literal["error", "warning"]
+Area = Literal["network", "infiniband", "clocks", "numa"]
+AREAS = get_args(Area)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,6 +23,15 @@ class DeviceProcess:
     pid: int
     name: str | None = None
     memory_bytes: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pitfall:
+    """What makes training slower on a machine than it could be."""
+
+    area: Area
+    seen: Phrase
+    remedy: Phrase
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,6 +50,7 @@ class NodeFacts:
     probe_s: float | None = None  # of a fixed computation on all cores
     machine: str | None = None  # the same for two names of one machine
     absent: tuple[str, ...] | None = None  # missing programs
+    pitfalls: tuple[Pitfall, ...] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,7 +60,7 @@ class Trouble:
     node: str
     kind: str  # of a sentence: "unreached", "clock"
     severity: Severity
-    values: Mapping[str, str] = field(default_factory=dict)
+    values: Mapping[str, Phrase] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)

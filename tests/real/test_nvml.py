@@ -122,6 +122,16 @@ ret nvmlGpmMetricsGet(question *q) {
         q->all[i].value = 10.0 * q->all[i].id; }
     return 0; }
 """
+SETTINGS = r"""
+typedef struct { char legacy[16]; unsigned domain, bus, device, id, subsystem; char name[32]; } pci;
+ret nvmlDeviceGetPciInfo_v3(void *device, pci *found) {
+    sprintf(found->name, "00000000:1A:0%u.0", nth(device)); return 0; }
+ret nvmlDeviceGetPersistenceMode(void *device, int *mode) { *mode = nth(device); return 0; }
+ret nvmlDeviceGetApplicationsClock(void *device, int kind, unsigned *megahertz) { *megahertz = 900; return 0; }
+ret nvmlDeviceGetDefaultApplicationsClock(void *device, int kind, unsigned *megahertz) { *megahertz = 1290; return 0; }
+ret nvmlDeviceGetPowerManagementLimit(void *device, unsigned *milliwatts) { *milliwatts = 250000; return 0; }
+ret nvmlDeviceGetPowerManagementDefaultLimit(void *device, unsigned *milliwatts) { *milliwatts = 250000; return 0; }
+"""
 LOST = "ret nvmlDeviceGetUtilizationRates(void *device, busy *rates) { return 15; }"  # NVML_ERROR_GPU_IS_LOST
 
 
@@ -242,3 +252,11 @@ def test_the_look_at_a_node_names_what_is_on_its_devices_as_far_as_the_driver_te
 
     node = looked_at(tmp_path, library(READINGS))
     assert node["facts"]["devices"] == 2 and "on_devices" not in node["facts"]
+
+
+def test_the_look_at_a_node_says_how_its_devices_are_set(tmp_path):
+    node = looked_at(tmp_path, library(READINGS, SETTINGS))
+
+    found = [(one["seen"]["id"], one["seen"]["values"]["gpus"]) for one in node["facts"]["pitfalls"]]
+    assert found == [("machine.sm_clock_mhz_lowered", [0, 1]), ("machine.not_persistent", [0])]
+    assert [trouble["kind"] for trouble in node["troubles"]].count("pitfall") == 2

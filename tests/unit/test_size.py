@@ -13,21 +13,21 @@ from tests import sources
 
 FILES = sorted(paths.PACKAGE.rglob("*.py"))
 CEILINGS = {  # package → lines at most; "" are the modules beside the packages
-    "": 4640,
+    "": 4690,
     "agent": 1850,
     "commands": 6010,
     "importing": 1340,
-    "launch": 3950,
-    "logs": 9100,
-    "machine": 1800,
+    "launch": 3970,
+    "logs": 9140,
+    "machine": 1890,
     "plan": 3120,
     "report": 14810,
-    "results": 7500,
+    "results": 7515,
     "runs": 1620,
     "schedulers": 300,
     "site": 1150,
 }
-WHOLE = 57_000
+WHOLE = 57_200
 LONGEST_FUNCTION = 60
 FULLEST_FOLDER = 24
 

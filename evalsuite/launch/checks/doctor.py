@@ -3,6 +3,7 @@
 import functools
 import os
 import platform
+import re
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
@@ -15,7 +16,7 @@ from evalsuite.agent import run_groups
 from evalsuite.launch.programs import Program, ask_program
 from evalsuite.launch.provision import data_manifest, virtualenvs
 from evalsuite.launch.remote import allocations
-from evalsuite.machine import cgroups, environment
+from evalsuite.machine import cgroups, environment, pitfalls
 from evalsuite.machine.sensors import nvml
 from evalsuite.machine.sensors.accelerators import Accelerators
 from evalsuite.machine.sensors.memory import Memory
@@ -23,12 +24,14 @@ from evalsuite.machine.sensors.processor import Cpu
 from evalsuite.messages import Message
 from evalsuite.model import Device
 from evalsuite.plan import data_sets
+from evalsuite.runs.preflight import AREAS
 
 State = Literal["ok", "later", "missing", "broken"]
 QUESTION_TIMEOUT_S = 5.0
 GIB = 1 << 30
 NVIDIA = "0x10de"  # PCI vendor number
 DISPLAY = "0x03"  # PCI class of graphics and 3D controllers
+NCCL = b"ncclAllReduce"  # what a library that uses it links to
 ROOM_BYTES = 10 * GIB  # four frameworks' environments took 5 GB on a CPU machine (0.3 to 1.5 GB each)
 
 
@@ -70,6 +73,8 @@ def checks(runs: Path, folders: Sequence[Path] = ()) -> list[Check]:
     return [
         *machine(),
         *devices(),
+        *training(),
+        *(compiled(folders) if Accelerators().kind == "gpu" else ()),
         *engines(),
         *tools(),
         *frameworks(folders),
@@ -139,6 +144,30 @@ def nvidia_cards(root: Path = Path("/")) -> int:
         files.text(device / "vendor") == NVIDIA and (files.text(device / "class") or "").startswith(DISPLAY)
         for device in root.glob("sys/bus/pci/devices/*")
     )
+
+
+def training() -> Iterator[Check]:
+    """What would make training slower here than it could be."""
+    found = pitfalls.find()
+    for area in AREAS:
+        check = functools.partial(Check, group="training", name=Message(f"launch.area_{area}"))
+        here = [pitfall for pitfall in found if pitfall.area == area]
+        yield from (check(state="broken", detail=pitfall.seen, remedy=pitfall.remedy) for pitfall in here)
+        if not here:
+            yield check(state="ok", detail=Message("launch.no_pitfall"))
+
+
+def compiled(folders: Sequence[Path] = ()) -> Iterator[Check]:
+    """Horovod and its like in the environments for GPUs: whether they can call NCCL."""
+    recipes = [recipe for known in registry.discover(folders).values() for recipe in known.recipes if recipe.built]
+    made = {there.folder: recipe for recipe in recipes if (there := virtualenvs.existing(recipe, device="gpu"))}
+    for place, recipe in made.items():
+        for package in (re.split(r"[\[=]", pin)[0] for pin in recipe.built):
+            libraries = [file.read_bytes() for file in place.glob(f"lib/python*/site-packages/{package}/**/*.so")]
+            if libraries and not any(NCCL in library for library in libraries):
+                detail = Message("launch.without_nccl", package=package, folder=place)
+                check = functools.partial(Check, group="training", name=Message("launch.area_nccl"))
+                yield check(state="broken", detail=detail, remedy=Message("launch.without_nccl_remedy"))
 
 
 def engines() -> Iterator[Check]:

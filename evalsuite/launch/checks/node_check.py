@@ -7,14 +7,13 @@ import os
 import shutil
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Literal
 
 from evalsuite import __version__, decode, paths
 from evalsuite.errors import EvalsuiteError
 from evalsuite.launch.checks import drift_probe
-from evalsuite.machine import cgroups, environment, foreign
+from evalsuite.machine import cgroups, environment, foreign, pitfalls
 from evalsuite.machine.sensors.accelerators import Accelerators
 from evalsuite.machine.sensors.processor import Cpu
 from evalsuite.runs.preflight import NodeFacts
@@ -30,7 +29,7 @@ def report(folder: Path, token: str, programs: Sequence[str], say: Callable[[str
     for _ in range(STAMPS):
         say(f"{CLOCK}{time.time():.6f}")
         time.sleep(0.02)
-    say(FACTS + json.dumps(asdict(facts(folder, token, programs)), separators=(",", ":")))
+    say(FACTS + json.dumps(decode.encode(facts(folder, token, programs)), separators=(",", ":")))
 
 
 def facts(folder: Path, token: str, programs: Sequence[str] = ()) -> NodeFacts:
@@ -50,6 +49,7 @@ def facts(folder: Path, token: str, programs: Sequence[str] = ()) -> NodeFacts:
         probe_s=round(drift_probe.measure_seconds(), 6),
         machine=_machine(),
         absent=tuple(program for program in programs if not os.access(program, os.X_OK)),
+        pitfalls=pitfalls.find(),
     )
 
 

@@ -24,7 +24,7 @@ from evalsuite.findings import HostClocksDiffer
 from evalsuite.launch import engine_process
 from evalsuite.launch.checks import node_check
 from evalsuite.launch.remote import launcher_errors
-from evalsuite.messages import Message
+from evalsuite.messages import Message, Phrase
 from evalsuite.plan.engines import Engine
 from evalsuite.runs import preflight
 from evalsuite.runs.preflight import CheckedNode, DeviceProcess, NodeFacts, Preflight, Trouble
@@ -179,7 +179,7 @@ def _troubles(
     def error(kind: str, **values: str) -> Trouble:
         return Trouble(node=node.name, kind=kind, severity="error", values=values)
 
-    def warning(kind: str, **values: str) -> Trouble:
+    def warning(kind: str, **values: Phrase) -> Trouble:
         return Trouble(node=node.name, kind=kind, severity="warning", values=values)
 
     if facts is None:
@@ -208,6 +208,8 @@ def _troubles(
         yield warning("on_devices", programs=", ".join(map(_on_device, facts.on_devices)))
     if slow is not None:
         yield warning("slow", times=f"{slow:.2f}")
+    for pitfall in facts.pitfalls or ():
+        yield warning("pitfall", seen=pitfall.seen, remedy=pitfall.remedy)
 
 
 def _on_device(node: DeviceProcess) -> str:

@@ -25,7 +25,7 @@ class Network:
     """
 
     def __init__(self, root: Path = Path("/")) -> None:
-        self._ports = {f"{port.parent.parent.name}/{port.name}": port for port in _ports(root)}
+        self._ports = dict(zip(active_ports(root), _ports(root), strict=True))
         state = system.read_psutil("net_if_stats") or {}
         folder = root / "sys/class/net"
         names = _interfaces(state, folder, bool(self._ports))
@@ -86,7 +86,12 @@ def _interface(counters: Any) -> InterfaceCounters:
 def _ports(root: Path) -> list[Path]:
     """Of InfiniBand, RoCE and EFA adapters: sys/class/infiniband/mlx5_0/ports/1."""
     found = root.glob("sys/class/infiniband/*/ports/*")
-    return sorted(port for port in found if _carried(port) != (None, None))
+    up = [port for port in found if (files.text(port / "state") or "4: ACTIVE").endswith("ACTIVE")]
+    return sorted(port for port in up if _carried(port) != (None, None))
+
+
+def active_ports(root: Path) -> list[str]:
+    return [f"{port.parent.parent.name}/{port.name}" for port in _ports(root)]
 
 
 def _carried(port: Path) -> tuple[int | None, int | None]:

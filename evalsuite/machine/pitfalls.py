@@ -1,0 +1,106 @@
+"""What makes training slower than this machine allows and shows before a run (docs/pitfalls.md)."""
+
+import ctypes.util
+import os
+import re
+import resource
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from evalsuite import files
+from evalsuite.machine import interfaces
+from evalsuite.machine.sensors import nvidia_settings, system
+from evalsuite.machine.sensors.network import active_ports
+from evalsuite.machine.sensors.nvidia_settings import DeviceSettings
+from evalsuite.machine.sensors.processor import numbers, usable_cores
+from evalsuite.messages import Message
+from evalsuite.placeholders import CONTAINER_LINK
+from evalsuite.runs.preflight import Area, Pitfall
+
+IPV4_AND_6 = (2, 10)  # AF_INET and AF_INET6 on Linux
+CPU_POLICY = Path("sys/devices/system/cpu/cpu0/cpufreq")
+VARYING = ("intel_pstate", "amd-pstate-epp")  # of these "powersave" is no fixed frequency: kernel, admin-guide/pm
+LEAST_LOCKED_BYTES = 1 << 30
+IPC_LOCK = 14  # capabilities(7): locked memory has no limit
+PEER_MODULES = ("nvidia_peermem", "nv_peer_mem")
+
+
+def find(environment: Mapping[str, str] = os.environ, root: Path = Path("/")) -> tuple[Pitfall, ...]:
+    devices = nvidia_settings.read()
+    return (
+        *(network(environment) if devices else ()),
+        *infiniband(environment, root),
+        *clocks(devices, root),
+        *numa(devices, root, usable_cores()),
+    )
+
+
+def _pitfall(area: Area, name: str, **values: object) -> Pitfall:
+    return Pitfall(area=area, seen=Message(f"machine.{name}", **values), remedy=Message(f"machine.{name}_remedy"))
+
+
+def network(environment: Mapping[str, str]) -> Iterator[Pitfall]:
+    """Links of containers and tunnels that NCCL would take along."""
+    if environment.get("NCCL_SOCKET_IFNAME") or environment.get(interfaces.VARIABLE):
+        return
+    taken = taken_by_nccl()
+    links = [name for name in taken if CONTAINER_LINK.match(name)]
+    if links and (others := [name for name in taken if name not in links]):
+        yield _pitfall("network", "links_taken", names=links, others=others)
+
+
+def taken_by_nccl() -> list[str]:
+    """NVIDIA/nccl@081eafa: src/misc/socket.cc, ncclFindInterfaces(): "ib…", else all but docker, lo and virbr."""
+    state, addresses = (system.read_psutil(f"net_if_{kind}") or {} for kind in ("stats", "addrs"))
+    reached = [name for name, known in addresses.items() if any(one.family in IPV4_AND_6 for one in known)]
+    up = [name for name in reached if name in state and state[name].isup]
+    first = [name for name in up if name.startswith("ib")]
+    return first or [name for name in up if not name.startswith(("docker", "lo", "virbr"))]
+
+
+def infiniband(environment: Mapping[str, str], root: Path) -> Iterator[Pitfall]:
+    """Ports are active, and NCCL would not use them, or not all that they can."""
+    ports = active_ports(root)
+    if not ports:
+        return
+    if environment.get("NCCL_IB_DISABLE", "0") not in ("", "0"):
+        yield _pitfall("infiniband", "ib_disabled", ports=ports)
+    if not any(os.access(file, os.R_OK | os.W_OK) for file in root.glob("dev/infiniband/uverbs*")):
+        yield _pitfall("infiniband", "ib_closed", ports=ports)
+    if not ctypes.util.find_library("ibverbs"):
+        yield _pitfall("infiniband", "ib_library", ports=ports)
+    held = re.search(r"CapEff:\s*(\w+)", files.text(root / "proc/self/status") or "CapEff: 0")
+    limit = resource.getrlimit(resource.RLIMIT_MEMLOCK)[0]
+    if limit != resource.RLIM_INFINITY and limit < LEAST_LOCKED_BYTES and held and not int(held[1], 16) >> IPC_LOCK & 1:
+        yield _pitfall("infiniband", "ib_memlock", mebibytes=f"{limit / (1 << 20):g}")
+    driver = files.text(root / "proc/driver/nvidia/version")
+    modules = [name for name in PEER_MODULES if (root / "sys/module" / name).exists()]
+    if driver and "Open Kernel Module" not in driver and not modules:
+        yield _pitfall("infiniband", "ib_peer")
+
+
+def clocks(devices: Sequence[DeviceSettings], root: Path) -> Iterator[Pitfall]:
+    """Of CPU and GPUs, set below what they are made for."""
+    names = ("scaling_governor", "scaling_driver", "energy_performance_preference")
+    governor, driver, preference = (files.text(root / CPU_POLICY / name) for name in names)
+    if governor == "powersave" and (driver not in VARYING or preference in ("power", "balance_power")):
+        yield _pitfall("clocks", "cpu_saves", governor=governor, driver=driver or "?", preference=preference or "—")
+    for setting in ("sm_clock_mhz", "power_limit_w"):
+        pairs = {device.index: getattr(device, setting) for device in devices}
+        low = {index: pair for index, pair in pairs.items() if None not in pair and pair[0] < pair[1]}
+        for now, default in list(low.values())[:1]:
+            yield _pitfall("clocks", f"{setting}_lowered", gpus=low, now=f"{now:g}", default=f"{default:g}")
+    if gpus := [device.index for device in devices if device.persistent is False]:
+        yield _pitfall("clocks", "not_persistent", gpus=gpus)
+
+
+def numa(devices: Sequence[DeviceSettings], root: Path, cores: Sequence[int]) -> Iterator[Pitfall]:
+    """GPUs that hang on another part of the machine than the cores that may be used."""
+    far: dict[str, list[int]] = {}
+    for device in devices:
+        folder = root / "sys/bus/pci/devices" / (device.pci or "-")
+        node, local = files.text(folder / "numa_node"), numbers(files.text(folder / "local_cpulist"))
+        if node and local and not set(local) & set(cores):
+            far.setdefault(node, []).append(device.index)
+    for node, gpus in far.items():
+        yield _pitfall("numa", "far_from_cores", gpus=gpus, node=node, cores=len(cores))

@@ -1,0 +1,160 @@
+"""What slows training and shows before a run (docs/pitfalls.md) is named, and what is sound is passed over."""
+
+import ctypes.util
+import resource
+from collections import namedtuple
+from dataclasses import replace
+from unittest.mock import Mock
+
+import pytest
+
+from adapters import ngc_mxnet
+from evalsuite import paths
+from evalsuite.launch.checks import doctor
+from evalsuite.launch.provision import virtualenvs
+from evalsuite.machine import pitfalls
+from evalsuite.machine.sensors import system
+from evalsuite.machine.sensors.network import Network
+from evalsuite.machine.sensors.nvidia_settings import DeviceSettings
+from evalsuite.messages import wording
+from evalsuite.runs.preflight import AREAS
+from tests.toys import CASE, toynet
+
+State, Address = namedtuple("State", "isup"), namedtuple("Address", "family")
+LINKS = "enp1s0 br-e0df4395d684 veth37669ca"
+
+
+@pytest.fixture
+def machine(tmp_path):
+    """Writes files of a made-up machine, and gives its root."""
+
+    def write(texts):
+        for path, text in texts.items():
+            (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / path).write_text(f"{text}\n")
+        return tmp_path
+
+    return write
+
+
+def seen(found):
+    return [pitfall.seen.id.removeprefix("machine.") for pitfall in found]
+
+
+@pytest.mark.parametrize(
+    ("names", "variables", "taken"),
+    [
+        ("lo docker0 enp1s0 enp2s0", {}, []),  # NCCL passes docker and lo over; two cards are no fault
+        (LINKS, {}, [LINKS.split()[1:]]),
+        (LINKS, {"NCCL_SOCKET_IFNAME": "enp"}, []),
+        (LINKS, {"EVALSUITE_INTERFACE": "auto"}, []),
+        (f"{LINKS} ib0", {}, []),  # ib0 comes first, and alone
+        ("veth37669ca", {}, []),  # the only way out of a container
+    ],
+)
+def test_links_of_containers_that_nccl_would_take_are_named(monkeypatch, names, variables, taken):
+    said = {"net_if_stats": dict.fromkeys(names.split(), State(True))}
+    said["net_if_addrs"] = {name: [Address(10)] for name in names.split()}
+    monkeypatch.setattr(system, "read_psutil", said.get)
+
+    assert [list(one.seen.values["names"]) for one in pitfalls.network(variables)] == taken
+
+
+PORT = {f"sys/class/infiniband/mlx5_0/ports/1/counters/port_{way}_data": "1" for way in ("rcv", "xmit")}
+DOWN = PORT | {"sys/class/infiniband/mlx5_0/ports/1/state": "1: DOWN"}
+SOUND = PORT | {"dev/infiniband/uverbs0": "", "proc/self/status": "CapEff:\t0"}
+PRIVATE = {"proc/driver/nvidia/version": "NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.54.15"}
+OPEN = {"proc/driver/nvidia/version": "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  550.54.15"}
+LOADED = {"sys/module/nvidia_peermem/version": "550"}
+OFF = {"NCCL_IB_DISABLE": "1"}
+
+
+@pytest.mark.parametrize(
+    ("files", "variables", "lacks", "names"),
+    [
+        (DOWN, OFF, True, []),
+        (SOUND, OFF, False, ["ib_disabled"]),
+        (PORT, {"NCCL_IB_DISABLE": "0"}, False, ["ib_closed"]),
+        (SOUND | PRIVATE, {}, False, ["ib_peer"]),
+        (SOUND | PRIVATE | LOADED, {}, False, []),
+        (SOUND | OPEN, {}, False, []),
+        (SOUND, {}, True, ["ib_library", "ib_memlock"]),
+        (SOUND | {"proc/self/status": "CapEff:\t4000"}, {}, True, ["ib_library"]),  # CAP_IPC_LOCK
+    ],
+)
+def test_infiniband_that_is_up_and_would_not_be_used_is_named(machine, monkeypatch, files, variables, lacks, names):
+    monkeypatch.setattr(ctypes.util, "find_library", lambda name: None if lacks else name)
+    monkeypatch.setattr(resource, "getrlimit", lambda which: (8 << 20 if lacks else resource.RLIM_INFINITY,) * 2)
+
+    assert seen(pitfalls.infiniband(variables, machine(files))) == names
+
+
+def test_a_port_without_a_link_is_no_capacity(machine, monkeypatch):
+    monkeypatch.setattr(system, "read_psutil", lambda name: {})
+
+    assert Network(machine(PORT)).facts.keys() == {"mlx5_0/1"}
+    assert Network(machine(DOWN)).facts == {}
+
+
+@pytest.mark.parametrize(
+    ("policy", "device", "names"),
+    [
+        ("powersave intel_pstate balance_performance", {}, []),  # its usual, and no fixed frequency
+        ("powersave intel_pstate power", {}, ["cpu_saves"]),
+        ("powersave acpi-cpufreq -", {}, ["cpu_saves"]),
+        ("performance - -", {"sm_clock_mhz": (900.0, 1290.0)}, ["sm_clock_mhz_lowered"]),
+        ("performance - -", {"power_limit_w": (200.0, 300.0)}, ["power_limit_w_lowered"]),
+        ("performance - -", {"sm_clock_mhz": (1530.0, 1290.0), "power_limit_w": (None, 300.0)}, []),
+    ],
+)
+def test_clocks_and_power_below_the_defaults_are_named(machine, policy, device, names):
+    files = ("scaling_governor", "scaling_driver", "energy_performance_preference")
+    said = {f"{pitfalls.CPU_POLICY}/{file}": text for file, text in zip(files, policy.split(), strict=True)}
+
+    assert seen(pitfalls.clocks([DeviceSettings(index=0, **device)], machine(said))) == names
+
+
+@pytest.mark.parametrize(("cores", "gpus"), [(range(16), [[4, 5]]), (range(12, 20), []), (range(16, 32), [[0]])])
+def test_gpus_far_from_all_cores_that_may_be_used_are_named(machine, cores, gpus):
+    places = {0: "1a", 4: "8a", 5: "8b"}
+    files = {f"sys/bus/pci/devices/{place}/numa_node": str(int(index > 0)) for index, place in places.items()}
+    files |= {f"sys/bus/pci/devices/{place}/local_cpulist": "16-31" if k else "0-15" for k, place in places.items()}
+    devices = [DeviceSettings(index=index, pci=places.get(index)) for index in (0, 4, 5, 6)]
+
+    assert [list(one.seen.values["gpus"]) for one in pitfalls.numa(devices, machine(files), cores)] == gpus
+
+
+def test_doctor_has_a_line_for_each_area_and_says_what_was_found_in_both_languages(monkeypatch):
+    monkeypatch.setattr(
+        pitfalls, "find", lambda: [*pitfalls.clocks([DeviceSettings(index=0, persistent=False)], paths.DATA)]
+    )
+
+    checks = list(doctor.training())
+
+    assert [check.name.id for check in checks] == [f"launch.area_{area}" for area in AREAS]
+    (broken,) = (check for check in checks if check.state == "broken")
+    assert "nvidia-smi -pm 1" in broken.remedy and "持久模式" in wording(broken.detail, "zh")
+
+
+@pytest.mark.parametrize(("linked", "states"), [(b"\0MPI_Allreduce\0", ["broken"]), (b"\0ncclAllReduce\0", [])])
+def test_a_horovod_that_cannot_call_nccl_is_named(monkeypatch, machine, linked, states):
+    folder = machine({"lib/python3.8/site-packages/horovod/mxnet/mpi_lib.so": linked.decode()})
+    monkeypatch.setattr(virtualenvs, "existing", lambda recipe, device: Mock(folder=folder))
+    monkeypatch.setattr(doctor.registry, "discover", lambda folders: {"toynet": toynet(built=("horovod==0.28.1",))})
+
+    assert [check.state for check in doctor.compiled()] == states
+
+
+@pytest.mark.parametrize(
+    ("data", "image", "refused"),
+    [
+        ("dali-gpu", "nvcr.io/nvidia/mxnet:19.07-py3", False),
+        ("dali-cpu", "nvcr.io/nvidia/mxnet:20.03-py3", True),
+        ("dali-cpu", "/images/nvidia+mxnet+22.10-py3.sqsh", True),
+        ("synthetic", "nvcr.io/nvidia/mxnet:20.03-py3", False),
+    ],
+)
+def test_an_image_whose_dali_lacks_the_scripts_operators_is_refused_before_the_run(data, image, refused):
+    recipe = replace(ngc_mxnet.ADAPTER.recipe("resnet50-2019"), image=image)
+
+    assert bool(recipe.refusal(replace(CASE, device="gpu", options=(("data", data),)))) == refused
