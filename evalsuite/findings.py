@@ -115,6 +115,9 @@ class DeviceReadings(typing.Protocol):
     def each(self, quantity: str) -> Iterable[Sequence[float]]:
         """The readings of each device that has some, in order of time."""
 
+    def sent_bytes_per_s(self, *, ports: bool) -> float | None:
+        """Of several nodes, over ports of InfiniBand adapters or over interfaces; None where there are none."""
+
 
 def detect(how: str, evidence: object) -> Iterator[Finding]:
     """What the rules with a detector *how* find in *evidence*."""
@@ -271,6 +274,69 @@ class BeginsAgain(Finding):
 class BusyMachine(Finding):
     others: Share  # of the usable cores
     limit: Limit = 0.1  # the system and the node agent take one or two per cent
+
+
+@rule("nccl_silent", "flag")
+class NcclSilent(Finding):
+    devices: Count
+
+
+@rule("infiniband_unused", "flag")
+class SocketsUsed(Finding):
+    line: Count
+    text: Quote
+
+
+@rule("infiniband_unused", "flag")
+class InfinibandIdle(Finding):
+    infiniband: Reading  # sent by all nodes
+    ethernet: Reading
+    unit: Name
+    limit: Limit = 0.01
+    least_bytes_per_s = 10e6  # below it nothing worth naming was sent at all
+
+    @classmethod
+    def in_samples(cls, devices: DeviceReadings) -> Iterator[Finding]:
+        if not any(True for _ in devices.each("gpus.utilisation_percent")):
+            return
+        sent, beside = devices.sent_bytes_per_s(ports=True), devices.sent_bytes_per_s(ports=False) or 0.0
+        if sent is not None and beside > cls.least_bytes_per_s and sent < beside * cls.limit:
+            yield cls(infiniband=sent, ethernet=beside, unit="bytes/s")
+
+
+@rule("virtual_interface", "flag")
+class VirtualInterface(Finding):
+    names: tuple[Name, ...]
+    line: Count
+    text: Quote
+
+
+@rule("loader_bound", "flag")
+class LoaderWaits(Finding):
+    share: Share  # of the step
+    limit: Limit = 0.1
+
+    @classmethod
+    def in_run(cls, run: Measurement) -> Iterator[Finding]:
+        """By what the script prints of its own wait for data."""
+        waits_s, times_s = run.figure("data_wait_s"), run.throughput.step_time_s if run.throughput else ()
+        if waits_s is not None and times_s and waits_s > cls.limit * (step_s := sum(times_s) / len(times_s)):
+            yield cls(share=min(1.0, waits_s / step_s))
+
+
+@rule("loader_bound", "flag")
+class LoaderBusy(Finding):
+    gpu: Share
+    cpu: Share
+    lowest_gpu: Limit = 0.8
+    highest_cpu: Limit = 0.95
+
+    @classmethod
+    def in_run(cls, run: Measurement) -> Iterator[Finding]:
+        shares = {one.resource: one.mean / 100 for one in run.utilisation if one.device is None}
+        gpu, cpu = shares.get("gpu", 1.0), shares.get("cpu", 0.0)
+        if gpu < cls.lowest_gpu and cpu > cls.highest_cpu:
+            yield cls(gpu=gpu, cpu=cpu)
 
 
 @rule("machine_drifts", "flag")

@@ -1,4 +1,4 @@
-"""The script's own figures next to its steps: utilisation, TFLOP/s, memory. Nothing is computed from them."""
+"""The script's own figures next to its steps: utilisation, TFLOP/s, memory, the wait for data."""
 
 import statistics
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -21,6 +21,7 @@ class AlsoPrinted:
     mfu: float | None = None  # median share of the device's peak; 1.0 = all of it
     tflop_per_s_per_device: float | None = None  # median
     memory_gib: float | None = None  # the most that one device held
+    data_wait_s: float | None = None  # mean, of a step
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,7 +38,7 @@ def _column(name: str, pattern: bytes, *dialects: str, factor: float = 1.0) -> _
     return _Column(name=name, pattern=pattern, dialects=dialects, factor=factor)
 
 
-_FLOPS, _MFU, _MEMORY = "tflop_per_s_per_device", "mfu", "memory_gib"
+_FLOPS, _MFU, _MEMORY, _DATA = "tflop_per_s_per_device", "mfu", "memory_gib", "data_wait_s"
 _N = rb"(?P<rate>\d+(?:,\d{3})*(?:\.\d+)?(?:e[+-]?\d+)?)"
 # the lines that hold them are samples in the dialects
 COLUMNS = (
@@ -66,8 +67,15 @@ COLUMNS = (
     _column(_MEMORY, rb"memory: " + _N, "mmengine", "mmengine_iter", "mmcv", factor=1 / MIB_PER_GIB),
     _column(_MEMORY, rb"\d/\d+ +" + _N + rb"G ", "ultralytics", factor=1e9 / 2**30),
     _column(_MEMORY, rb'"memory": ' + _N, "mmengine_json", factor=1 / MIB_PER_GIB),
+    _column(_DATA, rb"\bData:? +" + _N, "pytorch_examples", "timm"),
+    _column(_DATA, rb"\bdata: " + _N, "torchvision", "metric_logger", "maskrcnn_benchmark"),
+    _column(_DATA, rb"\bdata_time: " + _N, "mmcv", "mmengine", "mmengine_iter", "detectron2", "yolox"),
+    _column(
+        _DATA, rb"\b(?:avg_)?reader_cost: " + _N, "paddleclas", "paddleclas_static", "paddleclas_2021", "paddleseg"
+    ),
+    _column(_DATA, rb"\b(?:avg_)?reader_cost: " + _N, "paddlenlp_bert", "paddlenlp_transformer", "paddleocr"),
 )
-_TAKEN: Mapping[str, Callable[[Sequence[float]], float]] = {_MEMORY: max}
+_TAKEN: Mapping[str, Callable[[Sequence[float]], float]] = {_MEMORY: max, _DATA: statistics.fmean}
 
 
 def also_printed(path: Path, dialect: Dialect, first_line: int | None, last_line: int | None) -> AlsoPrinted | None:

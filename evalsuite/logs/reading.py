@@ -13,6 +13,7 @@ from evalsuite.findings import BatchFromArgument, DevicesAssumed, FailedAtExit, 
 from evalsuite.logs import catalogue
 from evalsuite.logs.recognition import recognise
 from evalsuite.logs.scan import failures
+from evalsuite.logs.scan.collectives import CollectiveLines
 from evalsuite.logs.scan.failures import Failure
 from evalsuite.logs.status import FINAL, explain_grade, find_doubt, grade, has_trained, judge_status, unfinished
 from evalsuite.logs.steps.merging import Facts, contradictions
@@ -56,6 +57,7 @@ class Reading:
     items_per_epoch: float | None = None  # of the whole job
     in_epochs: bool = False  # each report is an epoch of unknown length
     printed: Mapping[str, str] = field(default_factory=dict)  # by the names of criteria/facts.toml
+    collectives: tuple[CollectiveLines, ...] = ()  # of each log
 
     @property
     def certainty_reason(self) -> str:
@@ -167,6 +169,7 @@ def _judge(numbers: Numbers) -> Reading:
         items_per_epoch=told.items_per_epoch,
         in_epochs=found.in_epochs,
         printed={name: f"{value:g}" for name, value in batches.items() if value is not None},
+        collectives=tuple(scan.collectives for scan in run.scans),
     )
 
 

@@ -11,6 +11,7 @@ from evalsuite.commands.printing import log_table, terminal
 from evalsuite.errors import Exit
 
 LOGS = Path(__file__).resolve().parents[1] / "logs"
+NOTHING_BESIDE = dict.fromkeys(("items_per_s_per_device", "mfu", "tflop_per_s_per_device", "memory_gib"))
 LINE = "Epoch: [0][{step:3d}/200]\tTime  0.500 ( 0.600)\tData  0.002 ( 0.001)\tLoss 6.7e+00 (7e+00)\n"
 
 
@@ -56,7 +57,7 @@ def test_json_has_the_fields_that_programs_rely_on(log, capsys):
         "certainty_reason": "its step times alone",
         "findings": [{"code": "devices_assumed", "severity": "note", "text": ASSUMED}],
         "window_counts": "steps",
-        "also_printed": None,
+        "also_printed": {**NOTHING_BESIDE, "data_wait_s": pytest.approx(0.002)},
     }
 
 
@@ -174,6 +175,7 @@ def test_what_a_log_prints_beside_its_steps_is_kept(tmp_path, capsys):
         "mfu": pytest.approx(0.3436),
         "tflop_per_s_per_device": 339.82,
         "memory_gib": 49.66,
+        "data_wait_s": None,
     }
     assert "also printed: per device 5,868.00 tokens/s, MFU 34.4%" in capsys.readouterr().out
 
@@ -189,6 +191,10 @@ def test_what_a_log_prints_beside_its_steps_is_kept(tmp_path, capsys):
         ("deepspeed.log", {"memory_gib": 22.95}),
         ("mmengine_json.log", {"memory_gib": 5901 / 1024}),
         ("ultralytics.log", {"memory_gib": 5.66e9 / 2**30}),
+        ("mmcv.log", {"memory_gib": 11.17, "data_wait_s": 0.2207}),
+        ("detectron2.log", {"memory_gib": 3.868, "data_wait_s": 0.004}),  # and not last_data_time
+        ("paddlenlp_bert.log", {"items_per_s_per_device": 670.3, "data_wait_s": 0.002368}),
+        ("yolox.log", {"data_wait_s": 0.002}),
     ],
 )
 def test_each_script_says_it_in_its_own_words(log, expected, capsys):

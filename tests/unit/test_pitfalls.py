@@ -1,6 +1,7 @@
 """What slows training and shows before a run (docs/pitfalls.md) is named, and what is sound is passed over."""
 
 import ctypes.util
+import re
 import resource
 from collections import namedtuple
 from dataclasses import replace
@@ -9,7 +10,7 @@ from unittest.mock import Mock
 import pytest
 
 from adapters import ngc_mxnet
-from evalsuite import paths
+from evalsuite import cli, paths
 from evalsuite.launch.checks import doctor
 from evalsuite.launch.provision import virtualenvs
 from evalsuite.machine import pitfalls
@@ -158,3 +159,14 @@ def test_an_image_whose_dali_lacks_the_scripts_operators_is_refused_before_the_r
     recipe = replace(ngc_mxnet.ADAPTER.recipe("resnet50-2019"), image=image)
 
     assert bool(recipe.refusal(replace(CASE, device="gpu", options=(("data", data),)))) == refused
+
+
+@pytest.mark.parametrize(("name", "language"), [("pitfalls.md", "en"), ("pitfalls.zh.md", "zh")])
+def test_every_check_and_rule_that_the_page_names_exists(name, language, capsys):
+    page = (paths.DATA.parent / "docs" / name).read_text(encoding="utf-8")
+    asked = set(re.findall(r"`explain (\w+)`", page))
+
+    assert asked >= {"nccl_silent", "infiniband_unused", "virtual_interface", "loader_bound", "clocks_held_back"}
+    assert {cli.main(["explain", code]) for code in asked} == {0}
+    for area in (*AREAS, "nccl"):
+        assert f"doctor: {wording(doctor.Message(f'launch.area_{area}'), language)}" in page

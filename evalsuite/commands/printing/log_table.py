@@ -151,7 +151,7 @@ def _files(files: Sequence[str]) -> str:
 
 def _sentences(one: Row) -> Iterator[str]:
     yield say("parse.told", file=one["file"], said=_sentence(one))
-    also = {key: value for key, value in (one["also_printed"] or {}).items() if value is not None}
+    also = {key: value for key, value in (one["also_printed"] or {}).items() if value is not None and key in _BESIDE}
     if also:
         unit = f" {one['unit']}"
         per_device = "items_per_s_per_device"

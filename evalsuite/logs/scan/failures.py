@@ -59,6 +59,8 @@ _RANKS: tuple[tuple[tuple[str, bytes], ...], ...] = (
             rb"|has lost communication with|MPI_ABORT was invoked|MPI_ERR_|An error occurred in MPI_"
             rb"|Connection (?:reset|closed) by peer|DistNetworkError|DistBackendError",
         ),
+        # AttributeError: module 'nvidia.dali.ops' has no attribute 'nvJPEGDecoder'
+        ("other dali", rb"module 'nvidia\.dali[\w.]*' has no attribute"),
         # Signal 11 (SIGSEGV) received by PID 3580 · exited on signal 11 (Segmentation fault)
         ("segmentation fault", rb"[Ss]egmentation fault|SIGSEGV|\bsignal 11\b"),
         ("aborted", rb"Fatal Python error|SIGABRT|core dumped|\bsignal 6\b|terminate called after throwing"),

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Protocol
 
 from evalsuite.dialect import Dialect, Line
+from evalsuite.logs.scan.collectives import CollectiveLines
 from evalsuite.logs.scan.collectors import OWN_TIMERS, FactCollector, Incidents, ScoreCollector, TimerCollector
 from evalsuite.logs.text.intact import IntactCheck, lines_of_reports, may_be_cut
 from evalsuite.logs.text.logfile import Chunk, Piece, chunks
@@ -45,12 +46,13 @@ class Scan:
         self.facts = FactCollector(dialect)
         self.incidents = Incidents(dialect)
         self.timers = TimerCollector(dialect.timers or OWN_TIMERS)
+        self.collectives = CollectiveLines()
         self.scores = ScoreCollector(dialect) if dialect.scores else None
         self.second = dialect.second() if dialect.second else None
         self.rest = Rest(dialect)
         self.intact = IntactCheck(lines_of_reports(dialect))
         self.behind = Quiet((dialect.step, (*dialect.final, *dialect.evaluation, *dialect.end)))
-        collectors = (self.intact, self.facts, self.incidents, self.timers, self.scores, self.behind)
+        collectors = (self.intact, self.facts, self.incidents, self.timers, self.collectives, self.scores, self.behind)
         self._collectors = [collector for collector in collectors if collector is not None]
         self._extractor = Extractor(dialect)
         self._enough = enough

@@ -38,7 +38,7 @@ from evalsuite.model import (
     Utilisation,
     Window,
 )
-from evalsuite.results.measure import epochs, facts, machines, plausibility
+from evalsuite.results.measure import collectives, epochs, facts, machines, plausibility
 from evalsuite.results.samples import host_clocks, run_figures, utilisation
 from evalsuite.runs import network
 from evalsuite.runs.endings import AgentOutcome, Outcome
@@ -98,6 +98,7 @@ def _measurement(run: Run, folder: RunFolder, places: Places) -> Measurement:
         *(*read.findings, *against, *(throughput.findings if throughput else ()), *sampled, *_short(run.case, window)),
         *(*_busy_machine(used), *_of_agents(agents), *_of_end(outcome, well, read)),
         *(*_last_batch(run.case, read, throughput, data), *facts.disagreements(stated)),
+        *collectives.findings(run.case, environments, read),
     )
     return Measurement(
         run=run,

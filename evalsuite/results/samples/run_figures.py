@@ -7,6 +7,7 @@ To add one: declare it, and name it in data/text/columns.toml. It is then a colu
 import statistics
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from evalsuite.dialect import Dialect
@@ -34,6 +35,12 @@ class RunRecords:
     logs: Sequence[Log] = ()
     dialect: Dialect | None = None
     lines: tuple[int | None, int | None] = (None, None)  # of the window
+
+    @cached_property
+    def printed(self) -> extra_metrics.AlsoPrinted:
+        log = next(iter(self.logs), None)
+        found = extra_metrics.also_printed(log.path, self.dialect, *self.lines) if log and self.dialect else None
+        return found or extra_metrics.AlsoPrinted()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,9 +83,7 @@ def _most_held(samples: Samples) -> float | None:
 
 def printed_memory_bytes(run: RunRecords) -> float | None:
     """The most that one device held by the script's own line: what its allocator gave out or kept."""
-    log = next(iter(run.logs), None)
-    printed = extra_metrics.also_printed(log.path, run.dialect, *run.lines) if log and run.dialect else None
-    return printed.memory_gib * GIB if printed and printed.memory_gib else None
+    return run.printed.memory_gib * GIB if run.printed.memory_gib else None
 
 
 def energy_j(run: RunRecords) -> float | None:
@@ -97,6 +102,7 @@ FIGURES = (
     RunFigure(name="cpu_s", unit="s", read=cpu_s, over_runs=statistics.median),
     RunFigure(name="energy_j", unit="J", read=energy_j),
     *(RunFigure(name=one.figure, unit=one.unit, read=None, over_runs=statistics.median) for one in STATED_FIGURES),
+    RunFigure(name="data_wait_s", unit="s", read=lambda run: run.printed.data_wait_s),
 )
 
 

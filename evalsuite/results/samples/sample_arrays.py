@@ -137,6 +137,17 @@ class DeviceSeries:
                 if row is not None and (values := row[0][row[1] & inside]).size:
                     yield values
 
+    def sent_bytes_per_s(self, *, ports: bool) -> float | None:
+        sent = []
+        for host in self.hosts:
+            table = host.table("interfaces.sent_bytes")
+            inside = (host.times_s >= self.begin_s) & (host.times_s <= self.end_s)
+            for name in table.of if table else ():
+                row = table.row(name) if table and name != "lo" and ("/" in name) == ports else None
+                if row is not None and (counts := row[0][row[1] & inside]).size:
+                    sent.append(float(counts[-1] - counts[0]))
+        return sum(sent) / (self.end_s - self.begin_s) if sent and len(self.hosts) > 1 else None
+
 
 def on_one_clock(hosts: Mapping[str, Samples], clock: str | None) -> list[Readings]:
     """The readings of each host, brought to the clock of the host *clock* (None: the first).
