@@ -2,6 +2,7 @@
 
 import json
 
+from evalsuite import launchers
 from evalsuite.adapter import Adapter, Command, Recipe
 from evalsuite.messages import Message
 from evalsuite.model import Case
@@ -39,8 +40,13 @@ def _command(case: Case) -> Command:
             *("{bin}/deepspeed", *among, "--num_gpus", str(case.devices_per_node)),
             *("--master_addr", "{master_addr}", "--master_port", "{master_port}"),
             *("{checkout}/Megatron-LM/pretrain_gpt2.py", "--model-parallel-size", tensor),
-            *("--num-layers", "24", "--hidden-size", "1024", "--num-attention-heads", "16", "--seq-length", "1024"),
-            *("--max-position-embeddings", "1024", "--batch-size", str(case.batch_per_device)),
+            *launchers.gpt_arguments(case),
+            *(
+                "--max-position-embeddings",
+                launchers.gpt_size(case)["sequence_length"],
+                "--batch-size",
+                str(case.batch_per_device),
+            ),
             *("--train-iters", str(case.protocol.total_steps), "--log-interval", "1", "--resume-dataloader"),
             *(
                 "--train-data",
@@ -78,7 +84,7 @@ def _unsupported(case: Case) -> str | None:
         return Message("adapters.deepspeed_parallel")
     if case.option("zero_stage", "0") != "0" and case.precision == "fp32":
         return Message("adapters.deepspeed_fp16")
-    return None
+    return launchers.gpt_refused(case)
 
 
 ADAPTER = Adapter(
@@ -87,14 +93,14 @@ ADAPTER = Adapter(
     recipes=(
         Recipe(
             name="gpt2-2020",
-            model="gpt2_345m",
+            model="gpt2",
             unit="sequences/s",
             checkout="deepspeed-examples-2020",
             dialect="megatron",
             command=_command,
             spawn="once",
             unsupported=_unsupported,
-            options={"zero_stage": ("0", "1", "2"), "tensor_parallel": ("1", "2", "4", "8")},
+            options={"zero_stage": ("0", "1", "2"), "tensor_parallel": ("1", "2", "4", "8"), **launchers.GPT_SIZE},
             # pretrain_gpt2.py:43 and 114 (Apex's FusedAdam is AdamW); the layout is the axis zero_stage
             facts=ADAM,
             amp="fp16, dynamic loss scale",

@@ -97,6 +97,8 @@ def _arcface_torch(case: Case) -> Command:
     config = SPEED
     for name, value in values.items():
         config = config.replace(f"= {name}\n", f"= {value}\n")
+    if classes := case.option("classes"):  # 3millions.py has 300,000
+        config += f"config.num_classes = {classes}\n"
     return Command(
         argv=(*launchers.torchrun(case), f"{ARCFACE_TORCH}/train_v2.py", "configs/speed.py"),
         files={"checkout/recognition/arcface_torch/configs/speed.py": config},
@@ -161,7 +163,7 @@ ADAPTER = Adapter(
             dialect="insightface",
             command=_arcface_torch,
             builds_in_checkout=True,  # its configuration lies there
-            options=FACE_IMAGES,
+            options={**FACE_IMAGES, "classes": ()},
             # train_v2.py:98, 116, 121 and 189, dataset.py:179: float images of one random array
             facts={**FACES, "clipping": "5.0", "data": "synthetic", "parallel_layout": SPLIT_CLASSIFIER},
             amp="native autocast, dynamic loss scale",

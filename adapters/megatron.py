@@ -1,4 +1,4 @@
-"""Megatron-LM: GPT-2 345M in data, tensor and pipeline parallel layouts, as of 2021 and today."""
+"""Megatron-LM: GPT-2, of any size, in data, tensor and pipeline parallel layouts, as of 2021 and today."""
 
 from collections.abc import Callable
 
@@ -8,18 +8,6 @@ from evalsuite.messages import Message
 from evalsuite.model import Case
 from evalsuite.recipe_facts import ADAM
 
-SIZES = (
-    "--num-layers",
-    "24",
-    "--hidden-size",
-    "1024",
-    "--num-attention-heads",
-    "16",
-    "--seq-length",
-    "1024",
-    "--max-position-embeddings",
-    "1024",
-)
 SCHEDULE = (
     "--lr",
     "1.5e-4",
@@ -53,7 +41,8 @@ def _shared(case: Case) -> tuple[str, ...]:
         *("--tensor-model-parallel-size", str(tensor), "--pipeline-model-parallel-size", str(pipeline)),
         *("--micro-batch-size", str(case.batch_per_device * tensor * pipeline)),
         *("--global-batch-size", str(case.global_batch), "--train-iters", str(case.protocol.total_steps)),
-        *("--lr-decay-iters", str(case.protocol.total_steps), *SIZES, *SCHEDULE),
+        *("--lr-decay-iters", str(case.protocol.total_steps), *launchers.gpt_arguments(case)),
+        *("--max-position-embeddings", launchers.gpt_size(case)["sequence_length"], *SCHEDULE),
     )
 
 
@@ -94,13 +83,13 @@ def _recipe(
 ) -> Recipe:
     return Recipe(
         name=name,
-        model="gpt2_345m",
+        model="gpt2",
         unit="sequences/s",
         checkout=checkout,
         dialect="megatron",
         command=command,
-        unsupported=launchers.replica_refused,
-        options=launchers.REPLICA,
+        unsupported=launchers.gpt_refused,
+        options={**launchers.REPLICA, **launchers.GPT_SIZE},
         # arguments.py:261 and 263, optimizer/__init__.py:16 (2021); core/optimizer/optimizer_config.py:209 and 250
         facts={**ADAM, "data": data},
         amp=amp,

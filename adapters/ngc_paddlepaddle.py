@@ -37,6 +37,7 @@ def _bert(case: Case) -> Command:
             *("--max-seq-length", "128", "--max-predictions-per-seq", "20"),
             *("--max-steps", str(case.protocol.total_steps), "--log-freq", "1", "--phase1"),
             *("--num-steps-per-checkpoint", "1000000", "--report-file", "{scratch}/report.json"),
+            *(("--optimizer", "AdamW") if case.option("optimiser") == "adam" else ()),  # utils/config.py:369
             *(AMP if case.precision == "amp" else ()),
         )
     )
@@ -69,7 +70,7 @@ ADAPTER = Adapter(
             libraries=("dllogger",),  # the Dockerfile installs it over the image
             dialect="dllogger_paddle_bert",
             command=_bert,
-            options=BERT_LENGTH,
+            options={**BERT_LENGTH, "optimiser": ("lamb", "adam")},
             facts={**LAMB, "parallel_layout": "DP"},
             amp="static graph AMP O1, dynamic loss scale",
             xla="",

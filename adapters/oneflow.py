@@ -112,7 +112,7 @@ def _gpt(case: Case) -> Command:
             *("--micro-batch-size", str(case.batch_per_device * tensor * pipeline)),
             *("--global-batch-size", str(case.global_batch)),
             *("--tensor-model-parallel-size", str(tensor), "--pipeline-model-parallel-size", str(pipeline)),
-            *("--num-layers", "24", "--hidden-size", "1024", "--num-attention-heads", "16", "--seq-length", "1024"),
+            *launchers.gpt_arguments(case),
             *("--train-iters", str(case.protocol.total_steps), "--log-interval", "1"),
             *("--metric-print-format", "normal", "--dataset", "{data}/gpt2/gpt2_text_document"),
             *("--save-interval", "1000000", "--log", "{scratch}/log", "--save", "{scratch}/snapshots"),
@@ -122,8 +122,12 @@ def _gpt(case: Case) -> Command:
     )
 
 
+LIBAI_LENGTHS = ("model.cfg.max_seq_length", "dataloader.train.dataset.0.max_seq_length")  # gpt2_pretrain.py:28, 35
+
+
 def _libai_gpt(case: Case) -> Command:
-    tensor, pipeline = launchers.replica(case)
+    size, (tensor, pipeline) = launchers.gpt_size(case), launchers.replica(case)
+    longer = dict.fromkeys(LIBAI_LENGTHS, size["sequence_length"]) if size["sequence_length"] != "1024" else {}
     settings = {
         "train.train_micro_batch_size": case.batch_per_device * tensor * pipeline,
         "train.dist.tensor_parallel_size": tensor,
@@ -148,10 +152,14 @@ def _libai_gpt(case: Case) -> Command:
         argv=(
             *(*launchers.oneflow_launch(case), "{checkout}/tools/train_net.py"),
             *("--config-file", "{checkout}/configs/gpt2_pretrain.py"),
-            *(f"{name}={value}" for name, value in settings.items()),
+            *(f"{name}={value}" for name, value in {**settings, **longer}.items()),
         ),
         environment={"PYTHONPATH": "{checkout}", "ONEFLOW_FUSE_OPTIMIZER_UPDATE_CAST": "true"},
     )
+
+
+def _vocabulary(case: Case) -> str:
+    return case.option("deep_vocabulary", "2322444")
 
 
 def _wide_deep(case: Case) -> Command:
@@ -162,7 +170,7 @@ def _wide_deep(case: Case) -> Command:
             *("--batch_size", str(case.global_batch), "--max_iter", str(case.protocol.total_steps)),
             *("--loss_print_every_n_iter", "1", "--eval_interval", "0", "--execution_mode", "graph"),
             *("--data_dir", "{data}/criteo-ofrecord", "--data_part_num", "256", "--data_part_name_suffix_length", "5"),
-            *("--wide_vocab_size", "2322444", "--deep_vocab_size", "2322444", "--hidden_units_num", "7"),
+            *("--wide_vocab_size", "2322444", "--deep_vocab_size", _vocabulary(case), "--hidden_units_num", "7"),
             *("--hidden_size", "1024", "--deep_embedding_vec_size", "16", "--model_save_dir", "{scratch}/model"),
         )
     )
@@ -180,7 +188,11 @@ def _wide_deep_2020(case: Case) -> Command:
             ),
             *("--train_data_part_num=256", "--train_part_name_suffix_length=5"),
             *("--eval_data_dir={data}/criteo-ofrecord/val", "--eval_data_part_num=256"),
-            *("--eval_part_name_suffix_length=5", "--wide_vocab_size=2322444", "--deep_vocab_size=2322444"),
+            *(
+                "--eval_part_name_suffix_length=5",
+                "--wide_vocab_size=2322444",
+                f"--deep_vocab_size={_vocabulary(case)}",
+            ),
             *("--hidden_units_num=7", "--hidden_size=1024", "--deep_embedding_vec_size=16"),
         )
     )
@@ -313,13 +325,13 @@ ADAPTER = Adapter(
         _before_pip(
             Recipe(
                 name="gpt2",
-                model="gpt2_345m",
+                model="gpt2",
                 checkout="oneflow-benchmark-gpt",
                 dialect="oneflow_gpt",
                 command=_gpt,
                 unit="sequences/s",
-                unsupported=launchers.replica_refused,
-                options=launchers.REPLICA,
+                unsupported=launchers.gpt_refused,
+                options={**launchers.REPLICA, **launchers.GPT_SIZE},
                 facts=ADAM,  # oneflow_gpt/optimizer.py:41 and 50, data.py:26
                 amp="graph AMP, dynamic loss scale",
                 xla="",
@@ -331,14 +343,14 @@ ADAPTER = Adapter(
         _oneflow(
             Recipe(
                 name="libai-gpt2",
-                model="gpt2_345m",
+                model="gpt2",
                 checkout="libai",
                 dialect="libai",
                 command=_libai_gpt,
                 unit="sequences/s",
-                unsupported=launchers.replica_refused,
-                options=launchers.REPLICA,
-                facts={**ADAM, "input_size": "1024"},  # configs/common/optim.py:6 and 10, configs/gpt2_pretrain.py:28
+                unsupported=launchers.gpt_refused,
+                options={**launchers.REPLICA, **launchers.GPT_SIZE},
+                facts=ADAM,  # configs/common/optim.py:6 and 10
                 amp="graph AMP, dynamic loss scale",
                 xla="",
                 outside="train.evaluation.enabled=False; no checkpoint before step 1000000",
@@ -356,7 +368,7 @@ ADAPTER = Adapter(
                 checkout="oneflow-models",
                 dialect="oneflow_wdl",
                 command=_wide_deep,
-                options={},
+                options={"deep_vocabulary": ()},
                 # wide_and_deep/train.py:65, config.py:44, models/wide_and_deep.py:54 and 60
                 facts={**CLICKS, "parallel_layout": SPLIT_TABLES},
                 unit="samples/s",
@@ -373,7 +385,7 @@ ADAPTER = Adapter(
                 checkout="oneflow-benchmark-2020",
                 dialect="oneflow_wdl",
                 command=_wide_deep_2020,
-                options={},
+                options={"deep_vocabulary": ()},
                 # wdl_train_eval.py:151: Adam over the rows of the batch alone; lines 84, 95 and 164
                 facts={**CLICKS, "optimiser": "lazy adam", "parallel_layout": SPLIT_TABLES},
                 unit="samples/s",

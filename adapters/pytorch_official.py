@@ -8,7 +8,6 @@ from evalsuite.adapter import Adapter, Command, Recipe
 from evalsuite.messages import Message
 from evalsuite.model import Case
 from evalsuite.recipe_facts import ADAM, IMAGENET, IMAGES
-from evalsuite.reference import BERT_LENGTH
 
 TORCH = ("torch==2.13.0", "torchvision==0.28.0")
 CPU = {"PYTHONPATH": "{workloads}/shims"}  # for PyTorch without CUDA together with a torchvision for CUDA
@@ -133,7 +132,9 @@ def _run_mlm(case: Case) -> Command:
             *(launchers.torchrun(case) if gpu else ("{python}",)),
             *("{checkout}/examples/pytorch/language-modeling/run_mlm.py", "--model_type", "bert"),
             *("--tokenizer_name", "{data}/bert-base-uncased", "--train_file", "{data}/wikitext/train.txt"),
-            *("--do_train", "--max_seq_length", "128", "--pad_to_max_length"),
+            *("--do_train", "--max_seq_length", case.option("sequence_length", "128"), "--pad_to_max_length"),
+            *(("--optim", "adafactor") if case.option("optimiser") == "adafactor" else ()),
+            *(("--max_grad_norm", "0") if case.option("gradient_clipping") == "off" else ()),
             *("--per_device_train_batch_size", str(case.batch_per_device)),
             *("--max_steps", str(case.protocol.total_steps), "--logging_steps", "1", "--save_strategy", "no"),
             *("--output_dir", "{scratch}/out", "--report_to", "none"),
@@ -268,7 +269,7 @@ ADAPTER = Adapter(
             dialect="hf_trainer",
             command=_run_mlm,
             unsupported=_run_mlm_unsupported,
-            options=BERT_LENGTH,
+            options={"sequence_length": (), "optimiser": ("adam", "adafactor"), "gradient_clipping": ("on", "off")},
             facts=TRAINER,
             amp="native autocast, dynamic loss scale",
             xla="",

@@ -138,6 +138,7 @@ def _bert_2020(case: Case) -> Command:
             *("--warmup_steps=10", "--learning_rate=1e-4", f"--num_gpus={_gpus(case)}"),
             f"--distribution_strategy={_strategy(case)}",
             *(("--all_reduce_alg=nccl",) if case.nodes > 1 and case.device == "gpu" else ()),
+            *(("--optimizer_type=lamb",) if case.option("optimiser") == "lamb" else ()),  # common_flags.py:61
             *(("--dtype=fp16",) if case.precision == "amp" else ()),
         ),
         environment={"PYTHONPATH": "{checkout}", **launchers.tf_config(case)},
@@ -259,7 +260,7 @@ ADAPTER = Adapter(
             dialect="tf2_bert",
             command=_bert_2020,
             unsupported=_only_one_cpu,
-            options=BERT_LENGTH,
+            options={**BERT_LENGTH, "optimiser": ("adam", "lamb")},
             facts={**ADAM, "parallel_layout": "DP"},
             amp="Keras mixed_float16, dynamic loss scale",
             xla="",

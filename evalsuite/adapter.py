@@ -117,8 +117,9 @@ class Recipe:
     def meant(self, options: Iterable[tuple[str, str]], preset: Iterable[str] = ()) -> tuple[tuple[str, str], ...]:
         """The axes of a spec that concern this recipe.
 
-        *preset*: axes of our own profiles, dropped where the recipe does not declare them. The size of the input is
-        always there, if need be the default: it is part of the case. A profile's gives way to the only one of a script.
+        *preset*: axes of our own profiles, dropped where the recipe does not declare them. The sizes of input and GPT
+        are always there, if need be the default: they are part of the case. A profile's gives way to the only one
+        of a script.
         """
         declared = self.options or {}
         no_images = self.options is not None and self.unit != "images/s" and "image_size" not in declared
@@ -128,7 +129,11 @@ class Recipe:
         asked, own = dict(options).get("image_size"), declared.get("image_size")
         left_out |= {"image_size"} & set(preset) if own and asked not in own else set()
         given = {name: value for name, value in options if name not in left_out}
-        sizes = {name: (*declared[name], default)[0] for name, default in INPUT_SIZES.items() if name in declared}
+        sizes = {
+            name: (*declared[name], default)[0]
+            for name, default in {**INPUT_SIZES, **GPT_SIZES}.items()
+            if name in declared
+        }
         return tuple(sorted({**sizes, **given}.items()))
 
     def option(self, case: Case, name: str) -> str:
@@ -186,6 +191,7 @@ def _undeclared(recipe: Recipe, case: Case) -> str | None:
 
 
 INPUT_SIZES = {"image_size": "224", "sequence_length": "128"}  # of recipes that take any
+GPT_SIZES = {"num_layers": "24", "hidden_size": "1024"}  # likewise: 345 M
 
 
 def _option_refused(recipe: Recipe, declared: Mapping[str, tuple[str, ...]], name: str, value: str) -> str | None:

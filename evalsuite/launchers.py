@@ -4,8 +4,9 @@ Source: each launcher's help. The node agent fills what is in braces (`evalsuite
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
+from evalsuite.adapter import GPT_SIZES
 from evalsuite.messages import Message
 from evalsuite.model import Case
 
@@ -30,6 +31,8 @@ def find_absent_launcher(argv: Argv, pins: Iterable[str]) -> str | None:
 
 
 REPLICA = {"tensor_parallel": (), "pipeline_parallel": ()}  # axes of scripts that spread a model over devices
+GPT_SIZE = {"num_layers": (), "hidden_size": (), "attention_heads": (), "sequence_length": ("1024", "2048")}
+GPT_345M = {**GPT_SIZES, "attention_heads": "16", "sequence_length": "1024"}
 
 
 def replica(case: Case) -> tuple[int, int]:
@@ -42,6 +45,31 @@ def replica_refused(case: Case) -> str | None:
     tensor, pipeline = replica(case)
     if case.total_devices % (tensor * pipeline):
         return Message("core.does_not_divide", tensor=tensor, pipeline=pipeline, devices=case.total_devices)
+    return None
+
+
+def gpt_size(case: Case) -> Mapping[str, str]:
+    """By the names of `GPT_SIZE`."""
+    return {name: case.option(name, default) for name, default in GPT_345M.items()}
+
+
+def gpt_arguments(case: Case) -> Argv:
+    """As Megatron-LM and its descendants take the size."""
+    size = gpt_size(case)
+    names = {"num_layers": "--num-layers", "hidden_size": "--hidden-size", "attention_heads": "--num-attention-heads"}
+    return tuple(
+        word for name, flag in {**names, "sequence_length": "--seq-length"}.items() for word in (flag, size[name])
+    )
+
+
+def gpt_refused(case: Case) -> str | None:
+    """Why the devices make no whole replicas, or the heads divide the model into no whole parts; None if they do."""
+    size, (tensor, pipeline) = gpt_size(case), replica(case)
+    hidden, heads, layers = (int(size[name]) for name in ("hidden_size", "attention_heads", "num_layers"))
+    if refused := replica_refused(case):
+        return refused
+    if hidden % heads or heads % tensor or layers % pipeline:
+        return Message("core.gpt_size", hidden=hidden, heads=heads, layers=layers, tensor=tensor, pipeline=pipeline)
     return None
 
 

@@ -37,7 +37,7 @@ LIBRARIES = {
         "transformers.TrainingArguments, in the library",
         {
             *("per_device_train_batch_size", "max_steps", "logging_steps", "save_strategy", "output_dir", "report_to"),
-            *("do_train", "fp16", "bf16", "no_cuda"),
+            *("do_train", "fp16", "bf16", "no_cuda", "optim", "max_grad_norm"),
         },
     ),
     "deepspeed-examples-2020": ("deepspeed.add_config_arguments, in the library", {"deepspeed", "deepspeed_config"}),

@@ -198,3 +198,12 @@ def test_epochs_are_as_many_as_the_steps_need_where_a_script_counts_nothing_else
     )
 
     assert numbers(recipe, case, "--epoch") == [4]
+
+
+def test_gpt_2_of_a_size_that_is_asked_for_is_another_case_whose_size_is_always_said():
+    recipe = ADAPTERS["oneflow"].recipe("gpt2")
+    asked = replace(base("oneflow", recipe), options=(("attention_heads", "12"), ("hidden_size", "1536")))
+
+    assert dict(recipe.meant([]))["num_layers"] == "24" and dict(recipe.meant([]))["hidden_size"] == "1024"
+    assert numbers(recipe, asked, "--hidden-size") == [1536] and numbers(recipe, asked, "--num-layers") == [24]
+    assert "heads divide the hidden size" in recipe.refusal(replace(asked, options=(("attention_heads", "20"),)))

@@ -13,7 +13,7 @@ from tests import sources
 
 FILES = sorted(paths.PACKAGE.rglob("*.py"))
 CEILINGS = {  # package → lines at most; "" are the modules beside the packages
-    "": 4690,
+    "": 4720,
     "agent": 1850,
     "commands": 6010,
     "importing": 1340,
