@@ -71,20 +71,10 @@ def test_arguments_are_found_in_the_script_and_in_what_it_imports(tmp_path):
     verify = tool("verify_recipes")
     (tmp_path / "train.py").write_text("import options\nparser.add_argument('-b', '--batch-size', required=True)\n")
     (tmp_path / "options.py").write_text("flags.DEFINE_integer('steps', 1, 'help')\nparser.add_argument('--unused')\n")
-
     (tmp_path / "c.yaml").write_text("depth: 50\n---\nspeed: of what is described, and is no key\n")
 
     class Command:
-        argv = (
-            "{python}",
-            "{checkout}/train.py",
-            "{checkout}/c.yaml",
-            "--batch-size",
-            "4",
-            "--steps=3",
-            "--speed",
-            "9",
-        )
+        argv = ("{checkout}/train.py", "{checkout}/c.yaml", "--batch-size", "4", "--steps=3", "--speed", "9")
         environment: ClassVar = {}
 
     [(script, words)] = list(verify._scripts(Command, tmp_path))
