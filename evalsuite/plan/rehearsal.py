@@ -278,8 +278,10 @@ def _found(words: list[str], name: str) -> tuple[int, int]:
     return len(words), len(words)
 
 
-LAUNCHERS = ("torch.distributed.run", "torch.distributed.launch", "oneflow.distributed.launch", "multiproc.py",
-             "paddle.distributed.launch", "horovodrun", "mpirun", "bfrun", "deepspeed", "msrun")  # fmt: skip
+LAUNCHERS = (
+    *("torch.distributed.run", *(f"{name}.distributed.launch" for name in ("torch", "oneflow", "paddle"))),
+    *("multiproc.py", "launch.py", "horovodrun", "mpirun", "bfrun", "deepspeed", "msrun"),
+)
 
 
 def launcher(command: Command) -> str:
