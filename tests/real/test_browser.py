@@ -1,5 +1,7 @@
 """The report in a real browser: nothing is fetched, nothing complains, everything works by keyboard."""
 
+import csv
+import io
 import json
 import re
 from xml.etree import ElementTree
@@ -55,8 +57,8 @@ def test_a_built_script_parses(tab, name):
     assert "exceptionDetails" not in found
 
 
-def test_hostile_text_runs_nowhere(tab, address):
-    tab.visit(address("hostile"))
+def test_hostile_text_runs_nowhere_and_stays_text_in_a_receipt(tab, address):
+    tab.visit(f"{address('hostile')}#lang=en")
     tab.evaluate(
         "document.querySelectorAll('.mark').forEach(mark => { mark.focus(); mark.dispatchEvent(new Event('click')) })"
     )
@@ -64,6 +66,9 @@ def test_hostile_text_runs_nowhere(tab, address):
 
     assert tab.evaluate("document.querySelectorAll('img, iframe, [onerror], [onload]').length") == 0
     assert tab.evaluate("document.querySelectorAll('script').length") == 3
+    tab.evaluate(f"{NUMBER}.click()")
+    assert drawn_receipt(tab)
+    assert tab.evaluate("document.querySelectorAll('#drawer :is(b, img, script, iframe)').length") == 0
     assert tab.complaints() == []
 
 
@@ -98,7 +103,7 @@ def test_without_script_everything_can_be_read_in_both_languages(tab, address):
     assert tab.evaluate(SHOWN.format(".js")) == 0
 
 
-def test_filters_hide_columns_rows_and_cases_and_say_how_many_are_left(tab, address):
+def test_filters_hide_columns_rows_and_cases_and_a_link_brings_them_back(tab, address):
     tab.visit(f"{address('thorough')}#lang=en")
     before = tab.evaluate(SHOWN.format("table.values td"))
     tab.evaluate("document.querySelector('input[name=framework][value=PyTorch]').click()")
@@ -108,6 +113,15 @@ def test_filters_hide_columns_rows_and_cases_and_say_how_many_are_left(tab, addr
     assert "PyTorch" not in tab.evaluate("document.querySelector('table.values').innerText")
     assert tab.evaluate(SHOWN.format("#verdict .answer")) == 2
     assert "framework=MXNet,PaddlePaddle,TensorFlow" in tab.evaluate("location.hash")
+
+    tab.visit(f"{address('thorough')}#lang=en&framework=PyTorch&from=2")
+
+    assert tab.evaluate("document.querySelector('#shown').textContent") == "1"
+    tab.evaluate("document.querySelector('#filter').reset()")
+    assert (
+        tab.evaluate("new Promise(done => setTimeout(() => done(document.querySelector('#shown').textContent), 50))")
+        == "8"
+    )
 
 
 @pytest.fixture(scope="module")
@@ -179,27 +193,17 @@ def test_a_link_into_a_large_page_arrives_at_its_place(tab, large):
     assert 0 <= tops[0] == tops[1] <= 200
 
 
-def test_a_case_of_a_report_in_parts_leads_to_its_runs(tab, tmp_path, monkeypatch):
-    monkeypatch.setattr(book, "HUGE", 10)
-    tab.visit(f"{report.build(synthetic.full(), tmp_path)[0].as_uri()}#lang=en")
+def test_a_case_of_a_report_in_parts_leads_to_its_runs_and_a_number_there_to_its_receipt(tab, tmp_path, monkeypatch):
+    monkeypatch.setattr(book, "HUGE", 2)
+    tab.visit(f"{report.build(synthetic.training(), tmp_path)[0].as_uri()}#lang=en")
     tab.evaluate("document.querySelector('.receipts li a').click()")
-    tab.wait("location.pathname.includes('part') && document.querySelector('.is-target') !== null")
+    tab.wait("location.pathname.includes('report.part-') && document.querySelector('.is-target') !== null")
 
-    assert "report.part-" in tab.evaluate("location.pathname")
     assert tab.evaluate("document.querySelector('.is-target').tagName") == "TBODY"
     assert tab.evaluate(SHOWN.format("tbody.is-target tr")) > 1
+    tab.evaluate("document.querySelector('main a.num[href^=\"#c-\"]').click()")
+    assert "same as in the report" in drawn_receipt(tab)
     assert tab.complaints() == []
-
-
-def test_a_link_brings_the_filter_back(tab, address):
-    tab.visit(f"{address('thorough')}#lang=en&framework=PyTorch&from=2")
-
-    assert tab.evaluate("document.querySelector('#shown').textContent") == "1"
-    tab.evaluate("document.querySelector('#filter').reset()")
-    assert (
-        tab.evaluate("new Promise(done => setTimeout(() => done(document.querySelector('#shown').textContent), 50))")
-        == "8"
-    )
 
 
 @pytest.mark.parametrize("column", [1, 2])
@@ -260,7 +264,7 @@ def test_a_number_leads_to_its_runs_and_their_log(tab, address):
     assert "at=c-" in tab.evaluate("location.hash")
 
 
-def test_marks_can_be_reached_and_pinned_by_keyboard(tab, address):
+def test_marks_can_be_reached_and_pinned_by_keyboard_and_the_ratio_says_when_it_cannot_tell(tab, address):
     tab.visit(f"{address('thorough')}#lang=en")
     tab.evaluate("document.querySelector('.fig-svg .mark[tabindex=\"0\"]').focus()")
     card = tab.evaluate("document.querySelector('#card').hidden ? '' : document.querySelector('#card').innerText")
@@ -273,8 +277,6 @@ def test_marks_can_be_reached_and_pinned_by_keyboard(tab, address):
     assert "Ratio" in tab.evaluate("document.querySelector('.pins').innerText")
     assert tab.evaluate("document.querySelectorAll('.mark.is-pinned').length") >= 2
 
-
-def test_the_pinned_ratio_says_when_it_cannot_tell(tab, address):
     tab.visit(f"{address('quick')}#lang=en")
     tab.evaluate(
         "[...document.querySelectorAll('.fig-svg .mark')].filter((m, i) => i === 0 || i === 2)"
@@ -284,63 +286,47 @@ def test_the_pinned_ratio_says_when_it_cannot_tell(tab, address):
     assert "too few repeats" in tab.evaluate("document.querySelector('.pins').innerText")
 
 
-def test_figures_and_tables_are_saved_from_the_page(tab, address):
+SAVES = (
+    "window.saved = []; URL.createObjectURL = blob => { saved.push(blob); return 'blob:none' };"
+    "HTMLAnchorElement.prototype.click = function () { saved.at(-1).file = this.download }"
+)
+FILES = "Promise.all(saved.map(async blob => [blob.file, await blob.text()]))"
+
+
+def table(text):
+    return list(csv.DictReader(io.StringIO(text.lstrip("\ufeff"))))
+
+
+def test_figures_and_tables_are_saved_from_the_page_and_equal_those_beside_the_report(tab, address, tmp_path):
     tab.visit(f"{address('quick')}#lang=en")
-    tab.evaluate(
-        "window.saved = []; URL.createObjectURL = blob => { saved.push(blob); return 'blob:none' };"
-        "HTMLAnchorElement.prototype.click = function () { saved[saved.length - 1].file = this.download };"
-    )
+    tab.evaluate(SAVES)
     tab.evaluate("document.querySelector('[data-svg]').click()")
     tab.evaluate(
         "document.querySelector('table.values').closest('.scroll').nextElementSibling.querySelector('button').click()"
     )
     tab.evaluate("document.querySelector('[data-data=runs]').click()")
-    files = tab.evaluate("Promise.all(saved.map(async blob => [blob.file, await blob.text()]))")
+    (svg, drawing), (name, values), (runs, rows) = tab.evaluate(FILES)
+    report.build(synthetic.quick(), tmp_path)
+    ours, theirs = table(rows), table((tmp_path / "tables" / "runs.csv").read_text(encoding="utf-8"))
 
-    (svg, drawing), (table, values), (runs, rows) = files
     assert svg.endswith(".svg") and "var(" not in drawing and "light-dark" not in drawing
     words = [node.text for node in ElementTree.fromstring(drawing.encode()).iter() if node.tag.endswith("}text")]
     assert any("devices" in word for word in words) and "PyTorch" in words  # its axes and its legend
     assert re.search(r"evalsuite [\d.]+, build [0-9a-f]+ · 20\d\d-\d\d-\d\d", words[-1])
-    assert table.endswith(".csv") and "PyTorch" in values
-    assert runs == "runs.csv" and len(rows.splitlines()) == 25
-
-
-def test_what_is_saved_equals_the_table_beside_the_report(tab, address, tmp_path):
-    import csv
-    import io
-
-    tab.visit(f"{address('quick')}#lang=en")
-    tab.evaluate(
-        "window.saved = []; URL.createObjectURL = blob => { saved.push(blob); return 'blob:none' };"
-        "HTMLAnchorElement.prototype.click = function () {};"
-    )
-    tab.evaluate("document.querySelector('[data-data=runs]').click()")
-    ours = list(csv.DictReader(io.StringIO(tab.evaluate("saved[0].text()").lstrip("\ufeff"))))
-    report.build(synthetic.quick(), tmp_path)
-    with open(tmp_path / "tables" / "runs.csv", encoding="utf-8-sig", newline="") as file:
-        theirs = list(csv.DictReader(file))
-
+    assert name.endswith(".csv") and "PyTorch" in values
+    assert runs == "runs.csv" and len(ours) == 24
     assert [row["run_id"] for row in ours] == [row["run_id"] for row in theirs]
     assert [float(row["items_per_s"]) for row in ours] == [float(row["items_per_s"]) for row in theirs]
     assert [row["log_sha256"] for row in ours] == [row["log_sha256"] for row in theirs]
 
 
-SAVED = (
-    "(table => { window.saved = []; URL.createObjectURL = blob => { saved.push(blob); return 'blob:none' };"
-    "HTMLAnchorElement.prototype.click = function () { saved[0].file = this.download };"
-    "table.closest('.scroll').nextElementSibling.querySelector('[data-csv]').click();"
-    "return saved[0].text().then(text => [saved[0].file, text]) })(document.querySelector('table.results'))"
-)
-
-
 def test_a_saved_table_says_interval_n_mark_and_unit_of_each_value(tab, address):
-    import csv
-    import io
-
     tab.visit(f"{address('partial')}#lang=en")
-    file, text = tab.evaluate(SAVED)
-    rows = {row["Framework"]: row for row in csv.DictReader(io.StringIO(text.lstrip("\ufeff")))}
+    tab.evaluate(SAVES)
+    button = "document.querySelector('table.results').closest('.scroll').nextElementSibling.querySelector('[data-csv]')"
+    tab.evaluate(f"{button}.click()")
+    ((file, text),) = tab.evaluate(FILES)
+    rows = {row["Framework"]: row for row in table(text)}
     head = next(name for name in rows["PyTorch"] if name.startswith("1×2"))
     at_two = {what: rows["PyTorch"][f"{head} {what}".strip()] for what in ("", "n", "mark", "interval")}
 
@@ -351,7 +337,7 @@ def test_a_saved_table_says_interval_n_mark_and_unit_of_each_value(tab, address)
     assert re.fullmatch(r"[\d.]+–[\d.]+", alone)
 
 
-def test_a_table_is_one_stop_and_the_arrows_go_on_inside(tab, address):
+def test_a_table_is_one_stop_that_is_seen_and_the_arrows_go_on_inside(tab, address):
     tab.visit(f"{address('thorough')}#lang=en")
     stops = "[...document.querySelectorAll('table.results')].map(t => t.querySelectorAll('[tabindex=\"0\"]').length)"
     where = "(cell => [cell.parentNode.rowIndex, cell.cellIndex])(document.activeElement.closest('td, th'))"
@@ -364,10 +350,7 @@ def test_a_table_is_one_stop_and_the_arrows_go_on_inside(tab, address):
     assert seen == [[1, 1], [1, 2], [2, 2], [3, 2], None]
     assert set(tab.evaluate(stops)) == {1}
 
-
-def test_a_table_that_is_filtered_keeps_a_stop_that_is_seen(tab, address):
     tab.visit(f"{address('thorough')}#lang=en&framework=TensorFlow")
-
     kept = "document.querySelector('table.results [tabindex=\"0\"]')"
     assert tab.evaluate(f"{kept}.checkVisibility()")
 
@@ -387,7 +370,7 @@ def test_intervals_are_hidden_by_one_button_and_the_address_keeps_it(tab, addres
     assert tab.evaluate(SHOWN.format(".results .spread")) == before
 
 
-def test_a_figure_turns_to_its_other_view_and_the_address_keeps_it(tab, address):
+def test_a_figure_turns_to_its_other_view_and_a_link_to_it_shows_it(tab, address):
     tab.visit(f"{address('thorough')}#lang=en&framework=PyTorch")
     before = tab.evaluate(VIEWS)
     tab.evaluate("document.querySelector('.views button[aria-pressed=false]').focus()")
@@ -401,8 +384,6 @@ def test_a_figure_turns_to_its_other_view_and_the_address_keeps_it(tab, address)
     assert tab.evaluate("document.querySelector('#shown').textContent") == "2"
     assert tab.complaints() == []
 
-
-def test_a_link_to_the_other_view_of_a_figure_shows_it(tab, address):
     tab.visit(f"{address('thorough')}#lang=en")
     name = tab.evaluate("document.querySelector('.fig-views > .other').id")
     tab.visit(f"{address('thorough')}#at={name}")
@@ -441,7 +422,7 @@ def test_text_stands_out_from_its_ground(tab, address, name, theme):
     assert poor == []
 
 
-def test_every_control_has_a_name_and_room_for_a_finger(tab, address):
+def test_every_control_has_a_name_and_room_for_a_finger_and_the_page_can_be_walked_by_keyboard(tab, address):
     tab.visit(f"{address('quick')}#lang=en")
     found = tab.evaluate(
         "[...document.querySelectorAll('button, summary, select, label')].filter(e => e.getClientRects().length)"
@@ -451,8 +432,6 @@ def test_every_control_has_a_name_and_room_for_a_finger(tab, address):
     assert [entry for entry in found if not entry[0]] == []
     assert [entry for entry in found if entry[1] < 24] == []
 
-
-def test_the_page_can_be_walked_through_by_keyboard(tab, address):
     tab.visit(f"{address('quick')}#lang=en")
     seen = []
     for _ in range(12):
@@ -483,16 +462,7 @@ def test_the_largest_example_fits_into_thirty_screens_and_two_hundred_stops(tab)
     assert tab.evaluate(STOPS) <= 200
 
 
-def test_forced_colours_keep_figures_and_states(tab, address):
-    tab.call("Emulation.setEmulatedMedia", features=[{"name": "forced-colors", "value": "active"}])
-    tab.visit(f"{address('quick')}#lang=en")
-
-    assert tab.evaluate("matchMedia('(forced-colors: active)').matches")
-    assert tab.evaluate(SHOWN.format(".fig-svg .mark")) > 0
-    assert tab.complaints() == []
-
-
-def test_print_shows_what_is_folded_and_hides_the_controls(tab, address):
+def test_print_shows_what_is_folded_and_forced_colours_keep_figures_and_states(tab, address):
     tab.visit(f"{address('quick')}#lang=zh")
     tab.evaluate("dispatchEvent(new Event('beforeprint'))")
     tab.call("Emulation.setEmulatedMedia", media="print")
@@ -504,6 +474,13 @@ def test_print_shows_what_is_folded_and_hides_the_controls(tab, address):
         "document.querySelector('.runs').checkVisibility()"
     )  # what is long stays folded, with one line that says what it is
     assert tab.evaluate(SHOWN.format("#reproduction details.long > summary")) == 2
+
+    tab.call("Emulation.setEmulatedMedia", features=[{"name": "forced-colors", "value": "active"}])
+    tab.visit(f"{address('quick')}#lang=en")
+
+    assert tab.evaluate("matchMedia('(forced-colors: active)').matches")
+    assert tab.evaluate(SHOWN.format(".fig-svg .mark")) > 0
+    assert tab.complaints() == []
 
 
 @pytest.mark.parametrize("script", [True, False])
@@ -685,23 +662,3 @@ def test_every_receipt_counts_to_the_printed_value(tab, address):
     )
     assert len(found) > 5
     assert set(found) == {"drawer-same"}
-
-
-def test_a_number_of_a_part_opens_its_receipt_too(tab, tmp_path, monkeypatch):
-    monkeypatch.setattr(book, "HUGE", 2)
-    report.build(synthetic.training(), tmp_path)
-    page = min(tmp_path.glob("report.part-*.html"))
-    tab.visit(f"{page.as_uri()}#lang=en")
-    tab.evaluate("document.querySelector('main a.num[href^=\"#c-\"]').click()")
-
-    assert "same as in the report" in drawn_receipt(tab)
-    assert tab.complaints() == []
-
-
-def test_hostile_text_stays_text_in_a_receipt(tab, address):
-    tab.visit(f"{address('hostile')}#lang=en")
-    tab.evaluate(f"{NUMBER}.click()")
-
-    assert drawn_receipt(tab)
-    assert tab.evaluate("document.querySelectorAll('#drawer :is(b, img, script, iframe)').length") == 0
-    assert tab.complaints() == []

@@ -1,6 +1,5 @@
 """The PDF form, printed by a real Chromium and read back with poppler's tools."""
 
-import importlib.util
 import re
 import shutil
 import subprocess
@@ -9,13 +8,13 @@ import pytest
 import reports
 import synthetic
 
-from evalsuite import paths
 from evalsuite.errors import EvalsuiteError
 from evalsuite.report import forms
 from evalsuite.report.forms import pdf
 from evalsuite.results.evaluation import evaluate
 from evalsuite.runs.store import Store
 from tests import planted
+from tools import rebuild_dlperf, rebuild_recorded
 
 
 def _missing() -> str | None:
@@ -74,19 +73,12 @@ def text_of(path, *, first=1, last=1) -> str:
     return re.sub(r"\s+", " ", said("pdftotext", "-f", first, "-l", last, path, "-"))
 
 
-def tool(name):
-    spec = importlib.util.spec_from_file_location(name, paths.DATA.parent / "tools" / f"{name}.py")
-    found = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(found)
-    return found
-
-
 @pytest.fixture(scope="module")
 def examples(tmp_path_factory):
     """The quick report and DLPerf's, as PDF in both languages."""
     found = {
-        "quick": tool("rebuild_recorded").quick(),
-        "dlperf": tool("rebuild_dlperf").evaluation(),
+        "quick": rebuild_recorded.quick(),
+        "dlperf": rebuild_dlperf.evaluation(),
     }
     out = tmp_path_factory.mktemp("examples")
     for name in found:

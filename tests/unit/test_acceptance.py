@@ -32,10 +32,18 @@ def cell(matrix, framework, column):
     return {one.criterion: one for one in dict(matrix.rows)[framework][column]}
 
 
-def test_one_matrix_holds_all_frameworks_models_precisions_and_criteria(matrix):
+def test_one_matrix_holds_all_that_is_asked_for_and_reasons_stand_once_below_it(matrix):
     assert matrix.models == (("ResNet-50 v1.5", 2), ("BERT-Base", 1)) and matrix.precisions == ("FP32", "AMP", "AMP")
     assert [framework for framework, _ in matrix.rows] == ["MXNet", "OneFlow", "PaddlePaddle", "PyTorch", "TensorFlow"]
     assert all({one.criterion for one in each} == {"C1", "C2a", "C2b"} for _, cells in matrix.rows for each in cells)
+
+    said = [one.plain("en") for one in matrix.notes]
+
+    assert len(said) == len(set(said)) == 3
+    note = cell(matrix, "TensorFlow", 1)["C1"].note
+    assert "More repeats would decide." in said[note - 1] and "增加重复次数" in matrix.notes[note - 1].plain("zh")
+    missing = {cell(matrix, "TensorFlow", 2)[name].note for name in ("C1", "C2a")}
+    assert len(missing) == 1 and "Planned scales without a valid result: 32×8" in said[missing.pop() - 1]
 
 
 def test_measured_runs_at_32_nodes_pass_fail_and_stay_open(matrix):
@@ -46,16 +54,6 @@ def test_measured_runs_at_32_nodes_pass_fail_and_stay_open(matrix):
     assert (broken["C1"].outcome, broken["C1"].value) == ("fail", None)
     assert cell(matrix, "MXNet", 2)["C2a"].outcome == "fail"
     assert cell(matrix, "TensorFlow", 1)["C1"].outcome == cell(matrix, "TensorFlow", 2)["C2a"].outcome == "undetermined"
-
-
-def test_reasons_stand_once_below_the_matrix_in_both_languages(matrix):
-    said = [one.plain("en") for one in matrix.notes]
-
-    assert len(said) == len(set(said)) == 3
-    note = cell(matrix, "TensorFlow", 1)["C1"].note
-    assert "More repeats would decide." in said[note - 1] and "增加重复次数" in matrix.notes[note - 1].plain("zh")
-    missing = {cell(matrix, "TensorFlow", 2)[name].note for name in ("C1", "C2a")}
-    assert len(missing) == 1 and "Planned scales without a valid result: 32×8" in said[missing.pop() - 1]
 
 
 @pytest.mark.parametrize("name", ["one_case", "gpu"])  # of one cell; of small scales, where no criterion can apply

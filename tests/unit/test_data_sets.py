@@ -143,18 +143,37 @@ def test_a_data_set_that_does_not_serve_is_refused_by_name(root, capsys, break_i
     assert words in capsys.readouterr().out
 
 
-def test_what_is_absent_can_be_made_where_it_is_declared():
+def test_a_data_set_that_is_absent_can_be_made_in_its_share_and_a_recipe_names_those_of_its_axis():
     assert "evalsuite data make bert-npz makes it up" in data_manifest.problem("bert-npz")
     assert "makes it up" not in data_manifest.problem("my-own")
 
+    declared = DECLARED.data_sets["imagenet-tfrecord"]
+    assert data_sets.counts(declared, data_sets.size("full-shape/100")) == {"train": 12_812, "validation": 500}
+    assert str(data_sets.size("full-shape/100")) == "full-shape/100"
 
-def test_a_case_with_more_ranks_than_shards_is_a_skip(root):
+    recipe = replace(
+        RECIPE,
+        options={"data": ("synthetic", "records")},
+        command=lambda case: Command(argv=("{data}/imagenet",) if case.option("data") == "records" else ()),
+    )
+
+    assert data_sets.of_recipe("f", recipe) == ["imagenet"]
+
+
+def test_a_case_with_more_ranks_than_shards_or_of_other_items_than_those_before_it_is_a_skip(root):
     made(root)
+    refused = readiness.refusal()
+    assert refused(CASE.at_scale(1, 4), RECIPE) is None
+    assert "bert-npz has 4 files" in refused(CASE.at_scale(2, 4), RECIPE)
+
+    made(root)
+    made(root, "bert-paddle", seed=2, decoded_sha256={"train": "c" * 64})
+    other = replace(RECIPE, command=lambda case: Command(argv=("{data}/bert-paddle/train",)))
 
     refused = readiness.refusal()
 
-    assert refused(CASE.at_scale(1, 4), RECIPE) is None
-    assert "bert-npz has 4 files" in refused(CASE.at_scale(2, 4), RECIPE)
+    assert [refused(CASE, recipe) is None for recipe in (RECIPE, other, RECIPE)] == [True, False, True]
+    assert "hold other sentences" in refused(CASE, other)
 
 
 def test_data_of_another_seed_are_refused_by_name(root, capsys):
@@ -172,17 +191,6 @@ def test_files_that_do_not_divide_among_the_loaders_of_all_ranks_are_refused(roo
 
     assert data_manifest.problem("bert-lddl", ranks=4) is None
     assert "a multiple of 12 is wanted" in data_manifest.problem("bert-lddl", ranks=3)
-
-
-def test_a_case_that_reads_other_items_than_those_before_it_is_a_skip(root):
-    made(root)
-    made(root, "bert-paddle", seed=2, decoded_sha256={"train": "c" * 64})
-    other = replace(RECIPE, command=lambda case: Command(argv=("{data}/bert-paddle/train",)))
-
-    refused = readiness.refusal()
-
-    assert [refused(CASE, recipe) is None for recipe in (RECIPE, other, RECIPE)] == [True, False, True]
-    assert "hold other sentences" in refused(CASE, other)
 
 
 def test_doctor_tells_of_each_data_set_and_whether_they_hold_the_same(root):
@@ -244,20 +252,3 @@ def test_what_evalsuite_did_not_make_or_made_otherwise_is_not_replaced(root):
 def test_wrong_usage_is_said_before_anything_is_made(capsys, words, said):
     assert cli.main(["data", *words]) == Exit.USAGE
     assert re.search(said, capsys.readouterr().err)
-
-
-def test_a_part_of_the_full_shape_has_a_share_of_its_items():
-    declared = DECLARED.data_sets["imagenet-tfrecord"]
-
-    assert data_sets.counts(declared, data_sets.size("full-shape/100")) == {"train": 12_812, "validation": 500}
-    assert str(data_sets.size("full-shape/100")) == "full-shape/100"
-
-
-def test_a_recipe_names_the_data_sets_of_each_value_of_its_axis():
-    recipe = replace(
-        RECIPE,
-        options={"data": ("synthetic", "records")},
-        command=lambda case: Command(argv=("{data}/imagenet",) if case.option("data") == "records" else ()),
-    )
-
-    assert data_sets.of_recipe("f", recipe) == ["imagenet"]

@@ -1,6 +1,5 @@
 """`make demo`: a report of the recorded runs, from nothing."""
 
-import importlib.util
 import shutil
 import subprocess
 
@@ -8,16 +7,9 @@ import pytest
 import synthetic
 
 from evalsuite import paths
+from tools import demo
 
 HOUSE = paths.DATA.parent
-
-
-@pytest.fixture(scope="module")
-def demo():
-    spec = importlib.util.spec_from_file_location("demo", HOUSE / "tools" / "demo.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 @pytest.mark.parametrize(
@@ -31,19 +23,19 @@ def demo():
         ({"SSH_CONNECTION": "10.0.0.1 1 10.0.0.2 22", "DISPLAY": "localhost:10"}, "linux", True),
     ],
 )
-def test_a_browser_is_opened_only_where_a_window_can_be_seen(demo, variables, system, shown):
+def test_a_browser_is_opened_only_where_a_window_can_be_seen(variables, system, shown):
     assert demo.has_display(variables, system) is shown
 
 
 @pytest.mark.whole
-def test_the_page_says_that_its_runs_were_made_elsewhere(demo):
+def test_the_page_says_that_its_runs_were_made_elsewhere():
     found = demo.recorded()
 
     assert found.recorded_elsewhere
     assert {one.origin for one in found.summaries} == {"measured"}
 
 
-def test_without_a_display_the_path_is_said(demo, tmp_path, monkeypatch, capsys):
+def test_without_a_display_the_path_is_said(tmp_path, monkeypatch, capsys):
     for name in ("DISPLAY", "WAYLAND_DISPLAY", "SSH_CONNECTION"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(demo.sys, "platform", "linux")

@@ -1,8 +1,6 @@
 """The examples of `docs/examples` show what their data give today, and are what `make examples` writes."""
 
-import importlib.util
 import json
-import sys
 
 import jsonschema
 import pytest
@@ -13,26 +11,19 @@ from evalsuite.report.book import identity
 from evalsuite.report.book.book import Book
 from evalsuite.report.data import summary_json
 from tests import goldens
+from tools import make_examples
 
 HOUSE = paths.DATA.parent
 EXAMPLES = HOUSE / "docs" / "examples"
 SCHEMA = json.loads((paths.DATA / "schema" / "summary.schema.json").read_text(encoding="utf-8"))
 
 
-def tool():
-    if "make_examples" not in sys.modules:
-        spec = importlib.util.spec_from_file_location("make_examples", HOUSE / "tools" / "make_examples.py")
-        sys.modules["make_examples"] = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(sys.modules["make_examples"])
-    return sys.modules["make_examples"]
-
-
-NAMES = list(tool().EXAMPLES)
+NAMES = list(make_examples.EXAMPLES)
 
 
 @pytest.fixture(scope="module", params=NAMES)
 def example(request):
-    return request.param, tool().EXAMPLES[request.param]()
+    return request.param, make_examples.EXAMPLES[request.param]()
 
 
 def written(interval):

@@ -171,18 +171,6 @@ def test_a_node_without_the_environment_of_a_framework_is_refused_before_the_run
     assert f"b: {here} is not there" in door.sentences(found)[0]
 
 
-def test_a_node_says_which_programs_it_cannot_start(tmp_path, monkeypatch):
-    monkeypatch.setattr(drift_probe, "measure_seconds", lambda: 0.5)
-    monkeypatch.setattr(foreign, "busy_programs", dict)
-    (tmp_path / "token").write_text("t")
-    (tmp_path / "no-program").write_text("")
-
-    found = node_check.facts(tmp_path, "t", [sys.executable, str(tmp_path / "no-program"), "/nowhere/python"])
-
-    assert found.absent == (str(tmp_path / "no-program"), "/nowhere/python")
-    assert found.machine and found.machine.endswith(os.uname().nodename)
-
-
 def test_a_slow_node_is_named_and_taken_only_if_no_other_is_left(tmp_path):
     said = {"a": saying(replace(FACTS, probe_s=0.8)), "b": saying(), "c": saying()}
 
@@ -192,7 +180,7 @@ def test_a_slow_node_is_named_and_taken_only_if_no_other_is_left(tmp_path):
     assert found.chosen == ("b", "c", "a")
 
 
-def test_the_runs_folder_is_another_where_the_word_in_it_is(tmp_path, monkeypatch):
+def test_the_runs_folder_is_another_where_the_word_in_it_is_and_absent_programs_are_named(tmp_path, monkeypatch):
     monkeypatch.setattr(drift_probe, "measure_seconds", lambda: 0.5)
     monkeypatch.setattr(foreign, "busy_programs", dict)
     (tmp_path / node_check.TOKEN).write_text("ours")
@@ -201,6 +189,12 @@ def test_the_runs_folder_is_another_where_the_word_in_it_is(tmp_path, monkeypatc
     assert node_check.facts(tmp_path, "theirs").folder == "another"
     assert node_check.facts(tmp_path / "absent", "ours").folder == "another"
     assert list(tmp_path.iterdir()) == [tmp_path / node_check.TOKEN]
+
+    (tmp_path / "no-program").write_text("")
+    found = node_check.facts(tmp_path, "ours", [sys.executable, str(tmp_path / "no-program"), "/nowhere/python"])
+
+    assert found.absent == (str(tmp_path / "no-program"), "/nowhere/python")
+    assert found.machine and found.machine.endswith(os.uname().nodename)
 
 
 @pytest.mark.parametrize("line", ["", "evalsuite-clock now", "evalsuite-node {", "evalsuite-node []", "x\0y"])

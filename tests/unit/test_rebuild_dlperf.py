@@ -1,5 +1,4 @@
 import csv
-import importlib.util
 
 import pytest
 
@@ -8,15 +7,9 @@ from evalsuite.report.book import identity
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.participants import participants
 from evalsuite.report.data import summary_json
+from tools import rebuild_dlperf
 
 PUBLISHED = "reports/dlperf_benchmark_test_report_v1.md"
-
-
-def tool():
-    spec = importlib.util.spec_from_file_location("rebuild_dlperf", paths.DATA.parent / "tools" / "rebuild_dlperf.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def kept(name):
@@ -26,7 +19,7 @@ def kept(name):
 
 @pytest.fixture(scope="module")
 def rebuilt():
-    return tool().evaluation()
+    return rebuild_dlperf.evaluation()
 
 
 NAMES = ("framework", "recipe", "model", "precision", "scale", "batch_per_device", "xla", "options")

@@ -1,7 +1,6 @@
 """The example that has every chapter of the 天枢 outline: what stands in it, and where its figures come from."""
 
 import csv
-import importlib.util
 
 import pages
 import pytest
@@ -13,20 +12,13 @@ from evalsuite.report.book.book import Book
 from evalsuite.report.page import slim
 from evalsuite.results.compare import answers
 from evalsuite.results.rules import flops_and_energy
+from tools import rebuild_document
 
 CHAPTERS = [
     *("1 简介", "2 背景介绍", "3 ResNet-50 v1.5", "4 BERT-Base", "5 人脸识别：InsightFace R100", "6 GPT-2"),
     *("7 Wide & Deep", "8 问题"),
 ]
 PARTS = ["评测平台", "评测框架", "评测模型", "评测环境", "评测配置", "评测规则", "评测指标"]
-
-
-def tool():
-    file = paths.DATA.parent / "tools" / "rebuild_document.py"
-    spec = importlib.util.spec_from_file_location("rebuild_document", file)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def kept():
@@ -36,7 +28,7 @@ def kept():
 
 @pytest.fixture(scope="module")
 def rebuilt():
-    return tool().evaluation()
+    return rebuild_document.evaluation()
 
 
 @pytest.fixture(scope="module")

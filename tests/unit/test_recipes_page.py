@@ -1,6 +1,5 @@
 """The page and the evidence that belong to the recipes are those of the recipes as they are."""
 
-import importlib.util
 import json
 from pathlib import Path
 from typing import ClassVar
@@ -11,15 +10,9 @@ from evalsuite import adapter, paths, registry
 from evalsuite.files import sha256
 from evalsuite.runs import archive
 from evalsuite.runs.store import Store
+from tools import keep_runs, recipes_page, verify_recipes
 
 HOUSE = Path(__file__).parents[2]
-
-
-def tool(name):
-    spec = importlib.util.spec_from_file_location(name, HOUSE / "tools" / f"{name}.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def official() -> set[str]:
@@ -48,19 +41,18 @@ def test_what_ran_here_has_a_recorded_run_whose_log_is_untouched():
 
 @pytest.mark.whole
 def test_the_page_names_every_recipe_and_every_data_set_that_a_recipe_reads():
-    page = tool("recipes_page").page()
+    page = recipes_page.page()
 
     assert all(f"| {name.split('/')[0]} | {name.split('/')[1]} |" in page for name in official())
     assert (HOUSE / "docs" / "recipes.md").is_file()
 
 
 def test_paths_are_replaced_and_the_arrival_times_follow_the_text():
-    keep = tool("keep_runs")
     text = b"read /home/me/data/a\nstep 1\n/home/me/data/b\nstep 2\n"
     names = [(b"/home/me/data", b"<data>")]
 
-    new, moved = keep._replaced(text, names)
-    arrivals = keep._arrivals("end_byte,at_s\n21,0.1\n28,0.2\n51,0.3\n", moved)
+    new, moved = keep_runs._replaced(text, names)
+    arrivals = keep_runs._arrivals("end_byte,at_s\n21,0.1\n28,0.2\n51,0.3\n", moved)
 
     assert new == b"read <data>/a\nstep 1\n<data>/b\nstep 2\n"
     ends = [int(line.split(",")[0]) for line in arrivals.splitlines()[1:]]
@@ -68,7 +60,6 @@ def test_paths_are_replaced_and_the_arrival_times_follow_the_text():
 
 
 def test_arguments_are_found_in_the_script_and_in_what_it_imports(tmp_path):
-    verify = tool("verify_recipes")
     (tmp_path / "train.py").write_text("import options\nparser.add_argument('-b', '--batch-size', required=True)\n")
     (tmp_path / "options.py").write_text("flags.DEFINE_integer('steps', 1, 'help')\nparser.add_argument('--unused')\n")
     (tmp_path / "c.yaml").write_text("depth: 50\n---\nspeed: of what is described, and is no key\n")
@@ -77,14 +68,14 @@ def test_arguments_are_found_in_the_script_and_in_what_it_imports(tmp_path):
         argv = ("{checkout}/train.py", "{checkout}/c.yaml", "--batch-size", "4", "--steps=3", "--speed", "9")
         environment: ClassVar = {}
 
-    [(script, words)] = list(verify._scripts(Command, tmp_path))
-    declared = verify._declared(script, tmp_path, words, Command)
+    [(script, words)] = list(verify_recipes._scripts(Command, tmp_path))
+    declared = verify_recipes._declared(script, tmp_path, words, Command)
     recipe = adapter.Recipe(name="r", model="m", dialect="d", command=lambda case: Command)
 
-    assert verify._names(words) == ["--batch-size", "--steps", "--speed"]
-    assert verify._place("--batch-size", declared, recipe) == "train.py:2"
-    assert verify._place("--steps", declared, recipe) == "options.py:1 (DEFINE)"
-    assert verify._place("--speed", declared, recipe) is None
+    assert verify_recipes._names(words) == ["--batch-size", "--steps", "--speed"]
+    assert verify_recipes._place("--batch-size", declared, recipe) == "train.py:2"
+    assert verify_recipes._place("--steps", declared, recipe) == "options.py:1 (DEFINE)"
+    assert verify_recipes._place("--speed", declared, recipe) is None
     assert declared.keys == {"depth": "c.yaml:1"}
     assert list(declared.required) == ["-b|--batch-size"]
 
@@ -119,25 +110,23 @@ flags.DEFINE_enum('mode', 'a', ['a', 'b'], 'help')
     ],
 )  # fmt: skip
 def test_a_value_is_of_the_type_and_among_the_choices_of_its_parser(words, wrong, tmp_path):
-    verify = tool("verify_recipes")
     (script := tmp_path / "train.py").write_text(SCRIPT)
 
     class Command:
         argv = ("{checkout}/train.py", *words)
         environment: ClassVar = {}
 
-    declared = verify._declared(script, tmp_path, words, Command)
+    declared = verify_recipes._declared(script, tmp_path, words, Command)
 
-    assert list(verify._wrong_values(words, declared, None)) == wrong
+    assert list(verify_recipes._wrong_values(words, declared, None)) == wrong
 
 
 def test_what_cannot_be_had_again_stays_as_it_was_found_while_its_arguments_are_the_same():
-    verify = tool("verify_recipes")
     before = {"level": "arguments checked", "date": "2026-01-01", "arguments": {"--a": "x.py:1", "--b": "x.py:2"}}
 
-    assert verify._as_it_was({"level": "unchecked", "given": {"--a"}}, before) == before
-    assert verify._as_it_was({"level": "unchecked", "given": {"--c"}}, before) == {"level": "unchecked"}
-    assert verify._as_it_was({"level": "arguments checked"}, before) == {"level": "arguments checked"}
+    assert verify_recipes._as_it_was({"level": "unchecked", "given": {"--a"}}, before) == before
+    assert verify_recipes._as_it_was({"level": "unchecked", "given": {"--c"}}, before) == {"level": "unchecked"}
+    assert verify_recipes._as_it_was({"level": "arguments checked"}, before) == {"level": "arguments checked"}
 
 
 @pytest.mark.parametrize(
@@ -149,7 +138,6 @@ def test_what_cannot_be_had_again_stays_as_it_was_found_while_its_arguments_are_
     ],
 )
 def test_a_script_that_compiles_beside_its_sources_is_found_in_what_it_imports(text, builds, tmp_path):
-    verify = tool("verify_recipes")
     (script := tmp_path / "train.py").write_text("import helpers\n")
     (tmp_path / "helpers.py").write_text(text)
 
@@ -157,6 +145,6 @@ def test_a_script_that_compiles_beside_its_sources_is_found_in_what_it_imports(t
         argv = ("{checkout}/train.py",)
         environment: ClassVar = {}
 
-    found = list(verify._builds(script, tmp_path, Command))
+    found = list(verify_recipes._builds(script, tmp_path, Command))
 
     assert found == ["helpers.py compiles beside its sources, and the recipe has no builds_in_checkout"] * builds

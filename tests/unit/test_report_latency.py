@@ -23,14 +23,11 @@ def rows(times, repeats=5):
     return latency.rows(book, model)
 
 
-def test_percentiles_are_those_of_each_run_and_then_the_median_over_repeats():
+def test_percentiles_are_those_of_each_run_then_the_median_and_none_without_a_report_beyond_it():
     (row,) = rows([k / 1000 for k in range(1, 101)])
-
     assert [number.raw for number in row.percentiles] == pytest.approx([0.150, 0.270, 0.297])
     assert [number.text for number in row.percentiles] == ["150.0\u202fms", "270.0\u202fms", "297.0\u202fms"]
 
-
-def test_a_percentile_without_a_report_beyond_it_is_not_given_and_cases_without_step_times_have_no_row():
     (row,) = rows([0.1] * 10)  # each the mean of ten steps
 
     assert [number is None for number in row.percentiles] == [False, False, True]
@@ -39,7 +36,7 @@ def test_a_percentile_without_a_report_beyond_it_is_not_given_and_cases_without_
     assert rows([]) == ()
 
 
-def test_tables_and_summary_hold_the_percentiles_of_runs_and_cases():
+def test_tables_and_summary_hold_the_percentiles_that_runs_and_cases_have():
     book = Book(evaluation=synthetic.thorough())
     run, case = tables.rows(book)["runs"][0], tables.rows(book)["summaries"][0]
     times = book.measurements[0].throughput.step_time_s
@@ -51,10 +48,7 @@ def test_tables_and_summary_hold_the_percentiles_of_runs_and_cases():
     of_case = {f"p{percent}_s": case[f"latency_p{percent}_s"] for percent in (50, 90, 99)}
     assert said == {**of_case, "reports": 100, "steps_per_report": 1.0}
 
-
-def test_a_run_without_step_times_has_no_percentiles_and_a_short_one_not_all():
     failed, short = (tables.rows(Book(evaluation=of()))["runs"][0] for of in (synthetic.all_failed, synthetic.quick))
-
     assert (failed["latency_p50_s"], failed["latency_reports"]) == (None, None)
     assert short["latency_p90_s"] is not None
     assert (short["latency_p99_s"], short["latency_reports"]) == (None, 30)

@@ -42,7 +42,7 @@ def test_variants_of_one_framework_have_the_names_of_the_first_sentence():
     assert named(fast, slow, language="zh")[0] == "PyTorch · 2,000 Mbit/s 链路"
 
 
-def test_batch_steps_and_cores_are_said_only_where_rows_would_be_alike():
+def test_rows_that_would_be_alike_have_batch_steps_and_cores_and_a_run_its_script():
     one = case("pytorch")
     large, long = replace(one, batch_per_device=64), replace(one, protocol=synthetic.FULL)
 
@@ -50,10 +50,7 @@ def test_batch_steps_and_cores_are_said_only_where_rows_would_be_alike():
     assert len(set(named(one, large, long, replace(one, cores_per_device=2)))) == 4
     assert named(one, replace(one, nodes=2), replace(one, precision="amp"), replace(one, xla=True)) == ["PyTorch"] * 4
 
-
-def test_a_run_is_announced_with_its_script_where_there_are_several():
     run = Run(case=case(recipe="reference-face-tiny-split"), repeat=0)
-
     assert label(run).startswith("pytorch ") and label(run, several=True).startswith(
         "pytorch/reference-face-tiny-split "
     )

@@ -39,16 +39,12 @@ def kept(folder: Path) -> list[Path]:
     return [file for file in (folder.parent / "cache" / "templates").rglob("*") if file.is_file()]
 
 
-def test_a_template_is_compiled_once(folder, compiled):
+def test_a_template_is_compiled_once_and_another_text_is_another(folder, compiled):
     assert [filled(folder), filled(folder)] == ["FAST &lt;b&gt;"] * 2
-
     assert compiled == ["page"]
 
-
-def test_another_text_is_another_template(folder):
     filled(folder)
     (folder / "page").write_text("now {{ name }}")
-
     assert filled(folder) == "now &lt;b&gt;"
 
 
