@@ -1,4 +1,5 @@
 """How good the model is after each epoch: read from the logs that print it."""
+# ruff: noqa: E501 (a line of a log is kept whole)
 
 import pytest
 
@@ -41,69 +42,8 @@ INFO:root:Epoch[0] Train-accuracy=0.412
 INFO:root:Epoch[0] Validation-accuracy=0.067840
 INFO:root:Epoch[1] Batch [0-20]\tSpeed: 1910.41 samples/sec\taccuracy=0.1
 INFO:root:Epoch[1] Validation-accuracy=0.25
+[Epoch 119] validation: err-top1=0.226662 err-top5=0.063795
 """
-
-
-def scores(tmp_path, text, name, arrivals=""):
-    (path := tmp_path / "log.txt").write_text(text)
-    (timed := tmp_path / "arrivals.csv").write_text(f"end_byte,at_s\n{arrivals}")
-    return reading.read_run([Log(host="a", rank=None, path=path, arrivals=timed)], CASE, name).scores
-
-
-def test_log_report_gives_train_and_validation_by_epoch_with_the_seconds_since_the_start(tmp_path):
-    found = scores(tmp_path, LOG_REPORT, "chainer_logreport")
-
-    assert [(one.epoch, one.split, one.metric, one.value, one.at_s) for one in found] == [
-        (1, "train", "accuracy", 16.866, 1016.5),
-        (1, "train", "loss", 4.48, 1016.5),
-        (2, "train", "accuracy", 41.976, 2279.8),
-        (2, "train", "loss", 2.63, 2279.8),
-        (2, "validation", "accuracy", 45.01, 2279.8),
-        (2, "validation", "loss", 2.4, 2279.8),
-    ]
-
-
-def test_the_table_that_print_report_prints_is_read(tmp_path):
-    found = scores(tmp_path, PRINT_REPORT, "chainer_progress")
-
-    validated = [
-        (one.epoch, one.value, one.line) for one in found if (one.split, one.metric) == ("validation", "accuracy")
-    ]
-    assert validated == [(1, 96.99, 5), (2, 97.61, 8)]
-
-
-def test_an_epoch_that_a_script_calls_zero_is_the_first(tmp_path):
-    found = scores(tmp_path, MXNET, "mxnet_speedometer")
-
-    assert [(one.epoch, one.split, one.value) for one in found] == [
-        (1, "train", 41.2),
-        (1, "validation", 6.784),
-        (2, "validation", 25.0),
-    ]
-
-
-def test_errors_are_turned_into_accuracies(tmp_path):
-    text = MXNET + "[Epoch 119] validation: err-top1=0.226662 err-top5=0.063795\n"
-
-    found = scores(tmp_path, text, "mxnet_speedometer")
-
-    assert [(one.epoch, one.metric, one.value) for one in found[-2:]] == [
-        (120, "top1", 77.3338),
-        (120, "top5", 93.6205),
-    ]
-
-
-def test_lines_without_an_epoch_are_counted_and_timed_by_their_arrival(tmp_path):
-    line = " *   Acc@1 7.030 Acc@5 18.340\n"
-    step = "Epoch: [0][  1/10]\tTime  0.551 ( 0.654)\tData  0.003 ( 0.019)\tLoss 8.2e+00 (7.0e+00)\n"
-    text = step + line + step + line.replace("7.030", "9.000")
-
-    found = scores(tmp_path, text, "pytorch_examples", f"{len(step + line)},61.5\n{len(text)},120.25\n")
-
-    top1 = [(one.epoch, one.value, one.at_s) for one in found if one.metric == "top1"]
-    assert top1 == [(1, 7.03, 61.5), (2, 9.0, 120.25)]
-
-
 KERAS_2 = """Epoch 1/10
 100/100 [==================] - 17s 174ms/step - loss: 0.8651 - acc: 0.7398 - val_loss: 1.2604 - val_acc: 0.5504
 Epoch 2/10
@@ -114,95 +54,121 @@ KERAS_3 = """Epoch 1/2
 Epoch 2/2
 100/100 - 0s - 5ms/step - accuracy: 0.1147 - loss: 2.3034 - val_accuracy: 0.1250 - val_loss: 2.3022
 """
-KERAS_3_BAR = "100/100 ━━━━━━━━━━━━━━━━━━━━ 1s 772us/step - accuracy: 0.1000 - loss: 2.3266\n"
-
-
-def test_keras_prints_its_scores_behind_the_bar_of_each_epoch(tmp_path):
-    found = scores(tmp_path, KERAS_2, "keras")
-
-    validated = [(one.epoch, one.metric, one.value) for one in found if one.split == "validation"]
-    assert validated == [
-        (1, "accuracy", 55.04),
-        (1, "loss", 1.2604),
-        (2, "accuracy", 70.8),
-        (2, "loss", 0.8465),
-    ]
-    assert (found[0].split, found[0].value) == ("train", 73.98)
-
-
-def test_keras_3_prints_a_line_an_epoch_and_its_bar_many_times_an_epoch(tmp_path):
-    found = scores(tmp_path, KERAS_3, "keras")
-
-    assert [one.epoch for one in found if (one.split, one.metric) == ("train", "accuracy")] == [1, 2]
-    assert [(one.epoch, one.value) for one in found if one.split == "validation"] == [(2, 12.5), (2, 2.3022)]
-    assert scores(tmp_path, KERAS_3_BAR * 2, "keras") == ()
-
-
-def test_mlperf_calls_many_things_accuracy_and_only_that_of_resnet_is_read(tmp_path):
-    line = (
-        ':::MLLOG {{"namespace": "", "time_ms": {ms}, "event_type": "POINT_IN_TIME", "key": "eval_accuracy", '
-        '"value": {value}, "metadata": {{"file": "{file}", "lineno": 1056, "epoch_num": {epoch}}}}}\n'
-    )
-    told = (
-        ("/workspace/image_classification/common/fit.py", 0.39042, 3),
-        ("/workspace/ft-llm/custom_callbacks.py", 0.93982, 4),
-        ("run_pretrain.py", 0.37301, 5),
-        ("/workspace/image_classification/common/fit.py", 0.4973, 7),
-    )
-    text = "".join(line.format(ms=10 * k, value=v, file=file, epoch=e) for k, (file, v, e) in enumerate(told))
-
-    found = scores(tmp_path, text, "mlperf_mllog")
-
-    assert [(one.epoch, one.metric, one.value) for one in found] == [(3, "top1", 39.042), (7, "top1", 49.73)]
-
-
-def test_dllogger_json_tells_the_seconds_since_its_start_and_counts_epochs_from_zero(tmp_path):
-    text = (
-        'DLLL {"timestamp": "1609395526.108971", "datetime": "2020-12-31 06:18:46.108971", '
-        '"elapsedtime": "213.013751", "type": "LOG", "step": [0], "data": {"train.loss": 2.7364323, '
-        '"train.total_ips": 7749.54, "val.top1": 71.9009088010204, "val.top5": 91.06146364795919, '
-        '"val.loss": 1.2844293823047561, "val.total_ips": 16824.23}}\n'
-    )
-
-    found = scores(tmp_path, text, "dllogger_json")
-
-    assert {(one.split, one.metric): round(one.value, 2) for one in found} == {
-        ("train", "loss"): 2.74,
-        ("validation", "loss"): 1.28,
-        ("validation", "top1"): 71.9,
-        ("validation", "top5"): 91.06,
-    }
-    assert {(one.epoch, one.at_s) for one in found} == {(1, 213.013751)}
-
-
-@pytest.mark.parametrize(
-    ("name", "text", "expected"),
-    [
+MLPERF = "".join(
+    f':::MLLOG {{"namespace": "", "time_ms": {10 * k}, "event_type": "POINT_IN_TIME", "key": "eval_accuracy", "value": {value}, "metadata": {{"file": "{file}", "lineno": 1056, "epoch_num": {epoch}}}}}\n'
+    for k, (file, value, epoch) in enumerate(
         (
-            "gluoncv_epoch",
-            "[1,0]<stderr>:INFO:root:Epoch[4] Rank[0]\tValidation-accuracy=0.329120"
-            "\tValidation-top_k_accuracy_5=0.591300\n",
-            [(5, "validation", "accuracy", 32.912), (5, "validation", "top5", 59.13)],
-        ),
-        (
-            "paddleclas_static",
-            "ppcls INFO: END epoch:1   train  loss:  3.0592 top1:  0.3302 top5:  0.1167 batch_cost: 0.18731 s, \n",
-            [(2, "train", "loss", 3.0592), (2, "train", "top1", 33.02)],
-        ),
-    ],
+            ("/workspace/image_classification/common/fit.py", 0.39042, 3),
+            ("/workspace/ft-llm/custom_callbacks.py", 0.93982, 4),
+            ("run_pretrain.py", 0.37301, 5),
+            ("/workspace/image_classification/common/fit.py", 0.4973, 7),
+        )
+    )
 )
-def test_epochs_that_are_counted_from_zero_become_those_completed(tmp_path, name, text, expected):
+DLLOGGER = """DLLL {"timestamp": "1609395526.108971", "datetime": "2020-12-31 06:18:46.108971", "elapsedtime": "213.013751", "type": "LOG", "step": [0], "data": {"train.loss": 2.7364323, "train.total_ips": 7749.54, "val.top1": 71.9009088010204, "val.top5": 91.06146364795919, "val.loss": 1.2844293823047561, "val.total_ips": 16824.23}}
+"""
+TRAIN, VALIDATION = "train", "validation"
+SCORES = {  # the dialect, the log, (epoch, split, metric, value) of what is read
+    "Chainer's LogReport gives train and validation by epoch": (
+        *("chainer_logreport", LOG_REPORT),
+        (
+            *((1, TRAIN, "accuracy", 16.866), (1, TRAIN, "loss", 4.48)),
+            *((2, TRAIN, "accuracy", 41.976), (2, TRAIN, "loss", 2.63)),
+            *((2, VALIDATION, "accuracy", 45.01), (2, VALIDATION, "loss", 2.4)),
+        ),
+    ),
+    "the table that Chainer's PrintReport prints is read": (
+        *("chainer_progress", PRINT_REPORT),
+        (
+            *((1, TRAIN, "accuracy", 91.8083), (1, TRAIN, "loss", 0.27194)),
+            *((1, VALIDATION, "accuracy", 96.99), (1, VALIDATION, "loss", 0.0999939)),
+            *((2, TRAIN, "accuracy", 96.8083), (2, TRAIN, "loss", 0.10194)),
+            *((2, VALIDATION, "accuracy", 97.61), (2, VALIDATION, "loss", 0.0799939)),
+        ),
+    ),
+    "an epoch that a script calls zero is the first, and errors are turned into accuracies": (
+        *("mxnet_speedometer", MXNET),
+        (
+            *((1, TRAIN, "accuracy", 41.2), (1, VALIDATION, "accuracy", 6.784), (2, VALIDATION, "accuracy", 25.0)),
+            *((120, VALIDATION, "top1", 77.3338), (120, VALIDATION, "top5", 93.6205)),
+        ),
+    ),
+    "Keras 2 prints its scores behind the bar of each epoch": (
+        *("keras", KERAS_2),
+        (
+            *((1, TRAIN, "accuracy", 73.98), (1, TRAIN, "loss", 0.8651)),
+            *((1, VALIDATION, "accuracy", 55.04), (1, VALIDATION, "loss", 1.2604)),
+            *((2, TRAIN, "accuracy", 85.22), (2, TRAIN, "loss", 0.4206)),
+            *((2, VALIDATION, "accuracy", 70.8), (2, VALIDATION, "loss", 0.8465)),
+        ),
+    ),
+    "Keras 3 prints a line an epoch": (
+        *("keras", KERAS_3),
+        (
+            *((1, TRAIN, "accuracy", 10.0), (1, TRAIN, "loss", 2.3266)),
+            *((2, TRAIN, "accuracy", 11.47), (2, TRAIN, "loss", 2.3034)),
+            *((2, VALIDATION, "accuracy", 12.5), (2, VALIDATION, "loss", 2.3022)),
+        ),
+    ),
+    "and its bar many times an epoch, which is not read": (
+        *("keras", 2 * "100/100 ━━━━━━━━━━━━━━━━━━━━ 1s 772us/step - accuracy: 0.1000 - loss: 2.3266\n"),
+        (),
+    ),
+    "MLPerf calls many things accuracy, and only that of ResNet is read": (
+        *("mlperf_mllog", MLPERF, ((3, VALIDATION, "top1", 39.042), (7, VALIDATION, "top1", 49.73))),
+    ),
+    "DLLogger's JSON counts epochs from zero": (
+        *("dllogger_json", DLLOGGER),
+        (
+            *((1, TRAIN, "loss", 2.7364323), (1, VALIDATION, "loss", 1.2844293823047561)),
+            *((1, VALIDATION, "top1", 71.9009088010204), (1, VALIDATION, "top5", 91.06146364795919)),
+        ),
+    ),
+    "GluonCV counts epochs from zero": (
+        "gluoncv_epoch",
+        "[1,0]<stderr>:INFO:root:Epoch[4] Rank[0]\tValidation-accuracy=0.329120\tValidation-top_k_accuracy_5=0.591300\n",
+        ((5, VALIDATION, "accuracy", 32.912), (5, VALIDATION, "top5", 59.13)),
+    ),
+    "PaddleClas counts epochs from zero": (
+        "paddleclas_static",
+        "ppcls INFO: END epoch:1   train  loss:  3.0592 top1:  0.3302 top5:  0.1167 batch_cost: 0.18731 s, \n",
+        ((2, TRAIN, "loss", 3.0592), (2, TRAIN, "top1", 33.02)),
+    ),
+    "of several ranks in one log one is read": (
+        "pytorch_examples",
+        "".join(f"[1,{rank}]<stdout>: *   Acc@1 {rank}.030 Acc@5 18.340\n" for rank in (2, 0, 1)),
+        ((1, VALIDATION, "top1", 2.03), (1, VALIDATION, "top5", 18.34)),
+    ),
+}
+
+
+def scores(tmp_path, text, name, arrivals=""):
+    (path := tmp_path / "log.txt").write_text(text)
+    (timed := tmp_path / "arrivals.csv").write_text(f"end_byte,at_s\n{arrivals}")
+    return reading.read_run([Log(host="a", rank=None, path=path, arrivals=timed)], CASE, name).scores
+
+
+@pytest.mark.parametrize(("name", "text", "expected"), SCORES.values(), ids=SCORES)
+def test_each_script_tells_how_good_the_model_is_in_its_own_words(name, text, expected, tmp_path):
     found = scores(tmp_path, text, name)
 
-    assert [(one.epoch, one.split, one.metric, one.value) for one in found] == expected
+    assert [(one.epoch, one.split, one.metric, one.value) for one in found] == [
+        (*place, pytest.approx(value)) for *place, value in expected
+    ]
 
 
-def test_of_several_ranks_in_one_log_one_is_read(tmp_path):
-    text = "".join(f"[1,{rank}]<stdout>: *   Acc@1 {rank}.030 Acc@5 18.340\n" for rank in (2, 0, 1))
+def test_a_score_has_its_line_and_its_seconds_since_the_start_by_the_log_or_by_its_arrival(tmp_path):
+    line = " *   Acc@1 7.030 Acc@5 18.340\n"
+    step = "Epoch: [0][  1/10]\tTime  0.551 ( 0.654)\tData  0.003 ( 0.019)\tLoss 8.2e+00 (7.0e+00)\n"
+    text = step + line + step + line.replace("7.030", "9.000")
 
-    found = scores(tmp_path, text, "pytorch_examples")
+    by_arrival = scores(tmp_path, text, "pytorch_examples", f"{len(step + line)},61.5\n{len(text)},120.25\n")
 
-    assert [(one.epoch, one.metric, one.value) for one in found] == [(1, "top1", 2.03), (1, "top5", 18.34)]
+    top1 = [(one.epoch, one.value, one.at_s) for one in by_arrival if one.metric == "top1"]
+    assert top1 == [(1, 7.03, 61.5), (2, 9.0, 120.25)]
+    assert {one.at_s for one in scores(tmp_path, LOG_REPORT, "chainer_logreport")} == {1016.5, 2279.8}
+    assert {one.at_s for one in scores(tmp_path, DLLOGGER, "dllogger_json")} == {213.013751}
+    assert {one.line for one in scores(tmp_path, PRINT_REPORT, "chainer_progress")} == {5, 8}
 
 
 @pytest.mark.parametrize("one", [d for d in catalogue.discover().values() if d.scores], ids=lambda one: one.name)
