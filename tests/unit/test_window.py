@@ -1,6 +1,7 @@
 """The window: which steps are measured and what they make as a number (docs/report.md#definitions)."""
 
 import math
+from itertools import accumulate
 
 import pytest
 from hypothesis import given
@@ -37,194 +38,131 @@ def measured(found, **options):
     return throughput(found, unit="images/s", protocol=options.pop("protocol", PROTOCOL), **options)
 
 
-def test_twenty_steps_are_thrown_away_and_the_next_hundred_are_measured():
-    slow_start = [step._replace(seconds=9.0) if step.index <= 20 else step for step in steps(200)]
-
-    result, complete = measured(slow_start)
-
-    assert complete
-    assert (result.window.first_step, result.window.last_step, result.window.steps) == (21, 120, 100)
-    assert result.items_per_s == pytest.approx(BATCH / 0.5)
-    assert (result.line_first, result.line_last) == (21, 120)
-
-
-def test_a_log_that_prints_every_hundredth_step_loses_its_first_report():
-    result, complete = measured(steps(6, every=100))
-
-    assert complete
-    assert (result.window.first_step, result.window.last_step) == (101, 600)
-
-
-def test_reports_that_straddle_the_end_of_warm_up_are_thrown_away():
-    result, _ = measured(steps(10, every=30))
-
-    assert (result.window.first_step, result.window.last_step) == (31, 150)
-
-
-def test_steps_thrown_away_by_the_script_itself_are_not_thrown_away_again():
-    result, complete = measured(steps(10, every=10), warmed_up=True)
-
-    assert complete
-    assert (result.window.first_step, result.window.last_step) == (1, 100)
-
-
-def test_a_short_log_gives_what_it_has_and_says_so():
-    result, complete = measured(steps(39))
-
-    assert not complete
-    assert (result.window.first_step, result.window.last_step) == (20, 39)
-
-
-def test_a_single_report_is_still_a_figure_but_no_complete_window():
-    result, complete = measured(steps(1))
-
-    assert not complete
-    assert result.items_per_s == pytest.approx(BATCH / 0.5)
-
-
-def test_no_steps_make_no_number():
-    assert measured([]) == (None, False)
-
-
-def test_stamps_with_fractions_of_a_second_come_before_arrival_and_step_times():
-    found = clocked(clocked(steps(130), "stamp_s", 0.4), "arrival_s", 0.41)
-
-    result, _ = measured(found)
-
-    assert result.method == STAMPS
-    assert result.items_per_s == pytest.approx(BATCH / 0.4)
-    assert result.clock_items_per_s == pytest.approx(BATCH / 0.41)
-    assert result.printed_items_per_s == pytest.approx(BATCH / 0.5)
-
-
-def test_stamps_of_whole_seconds_are_too_coarse_to_be_the_clock():
-    found = clocked(clocked(steps(130), "stamp_s", 1.0, begin=1000.0), "arrival_s", 0.5)
-
-    result, _ = measured(found)
-
-    assert result.method == ARRIVALS
-
-
-def test_clocks_that_differ_by_more_than_two_percent_are_a_finding():
-    agree, _ = measured(clocked(steps(130), "arrival_s", 0.509))
-    differ, _ = measured(clocked(steps(130), "arrival_s", 0.515))
-
-    assert [finding.code for finding in agree.findings] == []
-    assert [finding.code for finding in differ.findings] == ["clock_disagrees"]
-
-
-def test_lines_that_arrive_in_blocks_are_not_a_clock():
-    blocks = [step._replace(arrival_s=10.0 * math.ceil(step.index / 20)) for step in steps(130)]
-
-    result, _ = measured(blocks)
-
-    assert result.method == TIMES
-    assert result.clock_items_per_s is None
-    assert [finding.code for finding in result.findings] == ["arrivals_bursty"]
-
-
-def test_rates_alone_give_their_harmonic_mean_and_the_arithmetic_mean_stands_beside_it():
-    found = [Step(index=i, items_per_s=100.0 if i % 2 else 300.0) for i in range(1, 131)]
-
-    result, _ = measured(found)
-
-    assert result.method == RATES
-    assert result.items_per_s == pytest.approx(150.0)
-    assert result.arithmetic_items_per_s == pytest.approx(200.0)
-
-
-def test_evaluation_in_the_window_counts_neither_as_items_nor_as_time():
-    found = clocked(steps(130), "stamp_s", 0.5)
-    found = [s._replace(stamp_s=s.stamp_s + 60, after_pause=s.index == 50) if s.index >= 50 else s for s in found]
-
-    result, _ = measured(found)
-
-    assert result.items_per_s == pytest.approx(BATCH / 0.5)
-
-
-def rated(seconds, items, *, pause=None):
+def rated(seconds, items=BATCH, *, pause=None):
     """Steps that take *seconds* for *items* each, by their stamps and by the rate that the script prints.
 
     *pause*: the number of a step behind an evaluation.
     """
-    found, at = [], 1000.25
-    for index, (took, held) in enumerate(zip(seconds, items, strict=True), 1):
-        at += took
-        found.append(Step(index=index, items=BATCH, items_per_s=held / took, stamp_s=at, after_pause=index == pause))
-    return found
+    held = items if isinstance(items, list) else [items] * len(seconds)
+    stamps = accumulate(seconds, initial=1000.25)
+    next(stamps)
+    return [
+        Step(index=index, items=BATCH, items_per_s=some / took, stamp_s=at, after_pause=index == pause)
+        for index, (took, some, at) in enumerate(zip(seconds, held, stamps, strict=True), 1)
+    ]
 
 
-def test_a_batch_that_was_not_full_at_the_end_of_an_epoch_is_not_measured():
+def evaluated(found, at):
+    return [s._replace(stamp_s=s.stamp_s + 60, after_pause=s.index == at) if s.index >= at else s for s in found]
+
+
+SHORT_BATCH = 0.82 * BATCH
+ALL = 130
+WINDOWS = {  # the steps, how they are read, what is read of them (first and last step and whether they are all)
+    "twenty steps are thrown away and the next hundred are measured": (
+        [step._replace(seconds=9.0) if step.index <= 20 else step for step in steps(200)],
+        *({}, {"window": (21, 120, True), "items_per_s": BATCH / 0.5, "line_first": 21, "line_last": 120}),
+    ),
+    "a log that prints every hundredth step loses its first report": (
+        *(steps(6, every=100), {}, {"window": (101, 600, True)}),
+    ),
+    "reports that straddle the end of warm-up are thrown away": (
+        *(steps(10, every=30), {}, {"window": (31, 150, True)}),
+    ),
+    "steps thrown away by the script itself are not thrown away again": (
+        *(steps(10, every=10), {"warmed_up": True}, {"window": (1, 100, True)}),
+    ),
+    "a short log gives what it has and says so": (steps(39), {}, {"window": (20, 39, False)}),
+    "a single report is still a figure but no complete window": (
+        *(steps(1), {}, {"window": (1, 1, False), "items_per_s": BATCH / 0.5}),
+    ),
+    "stamps with fractions of a second come before arrival and step times": (
+        *(clocked(clocked(steps(ALL), "stamp_s", 0.4), "arrival_s", 0.41), {}),
+        {
+            **{"method": STAMPS, "items_per_s": BATCH / 0.4, "clock_items_per_s": BATCH / 0.41},
+            "printed_items_per_s": BATCH / 0.5,
+        },
+    ),
+    "stamps of whole seconds are too coarse to be the clock": (
+        *(clocked(clocked(steps(ALL), "stamp_s", 1.0, begin=1000.0), "arrival_s", 0.5), {}, {"method": ARRIVALS}),
+    ),
+    "clocks that differ by less than two percent agree": (
+        *(clocked(steps(ALL), "arrival_s", 0.509), {}, {"codes": []}),
+    ),
+    "clocks that differ by more are a finding": (
+        *(clocked(steps(ALL), "arrival_s", 0.515), {}, {"codes": ["clock_disagrees"]}),
+    ),
+    "lines that arrive in blocks are not a clock": (
+        *([step._replace(arrival_s=10.0 * math.ceil(step.index / 20)) for step in steps(ALL)], {}),
+        {"method": TIMES, "clock_items_per_s": None, "codes": ["arrivals_bursty"]},
+    ),
+    "rates alone give their harmonic mean, and the arithmetic mean stands beside it": (
+        *([Step(index=i, items_per_s=100.0 if i % 2 else 300.0) for i in range(1, ALL + 1)], {}),
+        {"method": RATES, "items_per_s": 150.0, "arithmetic_items_per_s": 200.0},
+    ),
+    "evaluation in the window counts neither as items nor as time": (
+        *(evaluated(clocked(steps(ALL), "stamp_s", 0.5), 50), {}, {"items_per_s": BATCH / 0.5}),
+    ),
     # dllogger_pytorch/rn50_a100_8gpu_fp32_bs256: 63 steps, the last with 210 of 256 images and in 5.4 s
-    result, _ = measured(rated([0.5] * 62 + [9.0], [BATCH] * 62 + [0.82 * BATCH]))
-
-    assert result.items_per_s == pytest.approx(BATCH / 0.5)
-    assert result.printed_items_per_s == pytest.approx(BATCH / 0.5)
-    assert result.window.last_step == 62
-    assert [finding.code for finding in result.findings] == ["partial_batch"]
-
-
-def test_a_batch_that_was_not_full_far_behind_the_window_is_not_spoken_of():
-    result, complete = measured(rated([0.5] * 150 + [9.0], [BATCH] * 150 + [0.82 * BATCH]))
-
-    assert complete
-    assert result.findings == ()
-
-
-def test_a_step_that_is_only_slow_is_measured():
-    result, _ = measured(rated([0.5] * 62 + [9.0], [BATCH] * 63))
-
-    assert result.window.last_step == 63
-    assert result.items_per_s == pytest.approx(43 * BATCH / (42 * 0.5 + 9.0))
-
-
-def test_a_batch_that_was_not_full_before_an_evaluation_is_left_out_with_it():
-    seconds = [0.5] * 62 + [9.0] + [60.0] + [0.5] * 66
-    items = [BATCH] * 62 + [0.82 * BATCH] + [120 * BATCH] + [BATCH] * 66
-
-    result, complete = measured(rated(seconds, items, pause=64))
-
-    assert complete
-    assert result.items_per_s == pytest.approx(BATCH / 0.5)
-    assert result.window.last_step == 121
-
-
-def test_a_report_thrown_away_with_the_warm_up_does_not_scatter_the_rates():
-    slow_start = [Step(index=20 * i, steps=20, items_per_s=5.0 if i == 1 else 100.0) for i in range(1, 8)]
-
-    result, _ = measured(slow_start)
-
-    assert result.findings == ()
-
-
-def test_an_epoch_that_took_no_time_is_not_averaged_with_the_others():
+    "a batch that was not full at the end of an epoch is not measured": (
+        *(rated([0.5] * 62 + [9.0], [BATCH] * 62 + [SHORT_BATCH]), {}),
+        {
+            **{"items_per_s": BATCH / 0.5, "printed_items_per_s": BATCH / 0.5, "codes": ["partial_batch"]},
+            "window": (21, 62, False),
+        },
+    ),
+    "a batch that was not full far behind the window is not spoken of": (
+        *(rated([0.5] * 150 + [9.0], [BATCH] * 150 + [SHORT_BATCH]), {}, {"codes": [], "window": (21, 120, True)}),
+    ),
+    "a step that is only slow is measured": (
+        *(rated([0.5] * 62 + [9.0]), {}),
+        {"window": (21, 63, False), "items_per_s": 43 * BATCH / (42 * 0.5 + 9.0)},
+    ),
+    "a batch that was not full before an evaluation is left out with it": (
+        rated(
+            [0.5] * 62 + [9.0, 60.0] + [0.5] * 66,
+            [BATCH] * 62 + [SHORT_BATCH, 120 * BATCH] + [BATCH] * 66,
+            pause=64,
+        ),
+        *({}, {"window": (21, 121, True), "items_per_s": BATCH / 0.5}),
+    ),
+    "a report thrown away with the warm-up does not scatter the rates": (
+        *([Step(index=20 * i, steps=20, items_per_s=5.0 if i == 1 else 100.0) for i in range(1, 8)], {}, {"codes": []}),
+    ),
     # dllogger_pytorch/ncf_8xH100_fp16: 6.779e7 in the first epoch, 7.861e9 in the second
-    found = [Step(index=1, items_per_s=6.779e7), Step(index=2, items_per_s=7.861e9)]
-
-    result, _ = measured(found, epochs=True)
-
-    assert result.items_per_s == pytest.approx(6.779e7)
-    assert [finding.code for finding in result.findings] == ["rates_scatter"]
-
-
-def test_times_without_a_batch_size_make_no_number():
-    result, _ = measured([step._replace(items=None) for step in steps(130)])
-
-    assert result is None
-
-
-def test_a_throughput_that_falls_within_the_window_is_a_finding():
-    found = [step._replace(seconds=0.5 + step.index / 400) for step in steps(130)]
-
-    result, _ = measured(found)
-
-    assert "D10" in [finding.code for finding in result.findings]
+    "an epoch that took no time is not averaged with the others": (
+        *([Step(index=1, items_per_s=6.779e7), Step(index=2, items_per_s=7.861e9)], {"epochs": True}),
+        {"items_per_s": 6.779e7, "codes": ["rates_scatter"]},
+    ),
+    "a throughput that falls within the window is a finding": (
+        *([step._replace(seconds=0.5 + step.index / 400) for step in steps(ALL)], {}, {"codes": ["D10"]}),
+    ),
+    "the window knows when it began and ended on the clock of the run": (
+        *(clocked(steps(ALL), "arrival_s", 0.5, begin=0.0), {}, {"begin_s": 10.0, "end_s": 60.0}),
+    ),
+}
 
 
-def test_the_window_knows_when_it_began_and_ended_on_the_clock_of_the_run():
-    result, _ = measured(clocked(steps(130), "arrival_s", 0.5, begin=0.0))
+@pytest.mark.parametrize(("found", "how", "expected"), WINDOWS.values(), ids=WINDOWS)
+def test_a_window_of_steps_makes_the_number_of_the_protocol(found, how, expected):
+    result, complete = measured(found, **how)
 
-    assert (result.window.begin_s, result.window.end_s) == (10.0, 60.0)
+    read = {
+        **{name: getattr(result, name) for name in type(result).__dataclass_fields__},
+        "window": (result.window.first_step, result.window.last_step, complete),
+        **{"begin_s": result.window.begin_s, "end_s": result.window.end_s},
+        "codes": [finding.code for finding in result.findings],
+    }
+    assert {name: read[name] for name in expected} == {
+        name: pytest.approx(it) if isinstance(it, float) else it for name, it in expected.items()
+    }
+
+
+@pytest.mark.parametrize(
+    "found", [[], [step._replace(items=None) for step in steps(ALL)]], ids=["no steps", "no batch"]
+)
+def test_no_steps_and_times_without_a_batch_size_make_no_number(found):
+    assert measured(found)[0] is None
 
 
 rates = st.lists(st.floats(min_value=1.0, max_value=1e6), min_size=1, max_size=200)
