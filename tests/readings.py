@@ -19,8 +19,12 @@ class Row(NamedTuple):
     expected: dict[str, Any]
 
 
-def row(log: str | bytes | Path, given: dict[str, Any] | None = None, **expected: Any) -> Row:
-    return Row(log, given or {}, {name: near(it) if isinstance(it, float) else it for name, it in expected.items()})
+def row(
+    log: str | bytes | Path, given: dict[str, Any] | None = None, expected: dict[str, Any] | None = None, **more: Any
+) -> Row:
+    """What is *expected* of a log, and *more* of it."""
+    wanted = {**(expected or {}), **more}
+    return Row(log, given or {}, {name: near(it) if isinstance(it, float) else it for name, it in wanted.items()})
 
 
 def on(devices: int | None = None, batch: float | None = None, **more: Any) -> dict[str, Any]:
@@ -51,8 +55,10 @@ def card_line(step: int, seconds: float = 0.5, ips: float = 16.0, scheduler: str
     )
 
 
-def each(numbers: Iterable[Any], line: Callable[[Any], str]) -> str:
-    return "".join(f"{line(number)}\n" for number in numbers)
+def each(numbers: Iterable[Any], line: str | Callable[..., str]) -> str:
+    """A line for each number, or for each tuple of them: a text with `{}` in their places, or what makes it of them."""
+    made = line.format if isinstance(line, str) else line
+    return "".join(f"{made(*it) if isinstance(it, tuple) else made(it)}\n" for it in numbers)
 
 
 def near(value: Any, rel: float = 1e-6) -> Any:

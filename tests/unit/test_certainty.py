@@ -67,7 +67,7 @@ ROWS = {
     "a rate without a clock is printed only": row(STAMPED, short(), certainty="printed only"),
     "a scope that was assumed is said": row(
         each(STEPS, lambda step: f"{speed_line(step, prefix='0: ')}\n{speed_line(step, prefix='1: ')}"),
-        *(short(),),
+        short(),
         certainty="assumed scope",
     ),
     **{
@@ -79,7 +79,7 @@ ROWS = {
     **{
         f"lines that a relay passed on together have no clock: {name}": row(
             relayed(prefix, lambda step: 10.25 * (step // 4) + 0.0001 * step),
-            *(short(1, 10),),
+            short(1, 10),
             **{"items_per_s": 8.0, "codes": {"arrivals_bursty"}},
         )
         for name, prefix in RELAYS.items()

@@ -49,8 +49,9 @@ STATE = {
 }
 ROWS = {
     "the bar behind a loss tells step and time, and a report behind an evaluation is left out": row(
-        *(LOGS / "hf_trainer.log", {}),
-        **{"dialect": "hf_trainer", "total_devices": 2, "batch_per_device": 8, "items_per_s": 16 / 2.5},
+        LOGS / "hf_trainer.log",
+        {},
+        {"dialect": "hf_trainer", "total_devices": 2, "batch_per_device": 8, "items_per_s": 16 / 2.5},
         **{"index": [n for n in range(10, 151, 10) if n != 110], "loss": 2.0751},
     ),
     "an evaluation between two reports that are joined is not lost": row(
@@ -89,8 +90,9 @@ ROWS = {
     "trainer_state counts the steps taken": row(json.dumps(STATE, indent=2), dialect="hf_trainer", items_per_s=12.0),
     "train_results are read": row(LOGS / "hf_trainer_json.log", items_per_s=14.427),
     "ms-swift's mean since the start is taken apart": row(
-        *(LOGS / "ms_swift.log", on(1, 16)),
-        **{"dialect": "ms_swift", "items_per_s": 16 * 70 / (90 / 0.520707 - 20 / 0.500516), "reported_final": 8.177},
+        LOGS / "ms_swift.log",
+        on(1, 16),
+        {"dialect": "ms_swift", "items_per_s": 16 * 70 / (90 / 0.520707 - 20 / 0.500516), "reported_final": 8.177},
     ),
     "ms-swift with transformers 5 prints seconds per step": row(
         each(range(5, 61, 5), swift_5), on(2, 4), items_per_s=2 * 4 / 40

@@ -95,8 +95,8 @@ ROWS = {
     ),
     "a block ends where its evaluation begins": row(
         log(blocks(4, 60, 4, evaluated=50), event("run_stop", 400), samples=10_000),
-        *(short(),),
-        **{"dialect": "mlperf_blocks", "covers": [4] * 4, "items_per_s": 40_000 / 50},
+        short(),
+        {"dialect": "mlperf_blocks", "covers": [4] * 4, "items_per_s": 40_000 / 50},
     ),
     # v0.7 Google tpu-v4-128-TF dlrm, tpu-v3-8192-TF ssd: eval_start 12 ms behind block_start; 344 billion samples/s
     "an evaluation that runs beside its block does not end its training": row(
@@ -109,8 +109,8 @@ ROWS = {
             *(event("block_stop", 260, first_epoch_num=3), event("run_stop", 400)),
             samples=10_000,
         ),
-        *(short(),),
-        **{"dialect": "mlperf_epochs", "covers": [1] * 3, "items_per_s": 10_000 / 50},
+        short(),
+        {"dialect": "mlperf_epochs", "covers": [1] * 3, "items_per_s": 10_000 / 50},
     ),
     # v0.7_inspur_8gpu_dlrm: evaluations every 0.05 epochs, and the run ends before the epoch does
     "an epoch that is evaluated within counts its parts": row(
@@ -119,14 +119,14 @@ ROWS = {
             *(parts_of_an_epoch(), event("run_stop", 165), event("epoch_stop", 165, epoch_num=1)),
             samples=10_000,
         ),
-        *(short(),),
-        **{"dialect": "mlperf_epochs", "items_per_s": 0.05 * 10_000 / 10},
+        short(),
+        {"dialect": "mlperf_epochs", "items_per_s": 0.05 * 10_000 / 10},
     ),
     # v4.0_habana_gaudi2_lora: block_start says an eighth of what block_stop counts
     "blocks counted in samples do not trust the count of their start": row(
         log(counted_blocks(), event("run_stop", 300), samples=None),
-        *(short(),),
-        **{"dialect": "mlperf_samples", "items_per_s": 400 / 50},
+        short(),
+        {"dialect": "mlperf_samples", "items_per_s": 400 / 50},
     ),
     # v4.0 Intel-HabanaLabs gpt3: 5.9 million samples/s
     "epochs that count tokens make no number": row(
@@ -157,13 +157,13 @@ ROWS = {
     ),
     "the GPT benchmark counts tokens and leaves validation out": row(
         log(gpt(range(1, 10), pause_s=7), samples=None),
-        *(short(),),
-        **{"dialect": "mlperf_gpt", "unit": "tokens/s", "items_per_s": 400.0},
+        short(),
+        {"dialect": "mlperf_gpt", "unit": "tokens/s", "items_per_s": 400.0},
     ),
     # found by mutated samples: the log's own figure is far from its own count, and no batch was given
     "items that the log counts itself are not doubted for ever": row(
         log(gpt(range(1, 9)), event("tracked_stats", 9, {"throughput": 9.0}), samples=None),
-        *(short(),),
+        short(),
         codes={"final_disagrees"},
     ),
     "the steps of NeMo have stamps and times (v5.1 Lambda)": row(
@@ -178,8 +178,8 @@ ROWS = {
     ),
     "the global batch of the log proves whose rate its speedometer prints": row(
         event("global_batch_size", 80, 16) + SPEEDOMETER,
-        *(short(2),),
-        **{"scope": "global", "findings": (), "method": "log stamps", "items_per_s": 16.0},
+        short(2),
+        {"scope": "global", "findings": (), "method": "log stamps", "items_per_s": 16.0},
     ),
 }
 

@@ -23,9 +23,9 @@ CARDS = each(range(8), card_line)
 EXAMPLES = each(range(1, 9), example_line)
 REFERENCE = {
     "ranks that repeat a step are counted once": row(
-        each([(step, s) for step in range(1, 8) for s in (0.4, 0.6)], lambda it: example_line(*it)),
-        *(short(2, 8),),
-        **{"items_per_s": 16 / 0.5, "ends": (1, 7), "covers": [1] * 7},
+        each([(step, s) for step in range(1, 8) for s in (0.4, 0.6)], example_line),
+        short(2, 8),
+        {"items_per_s": 16 / 0.5, "ends": (1, 7), "covers": [1] * 7},
     ),
     "whose rate a speedometer prints is told by the clock: that of one device": row(
         stamped_speed(8.0), short(2, 8), scope="per_device", items_per_s=16.0, printed_items_per_s=16.0
@@ -40,30 +40,28 @@ REFERENCE = {
         each(range(5), lambda step: card_line(step, 9.0, 1.0, "lr"))
         + each(
             [(9, 1.0), (11, (5 + 4) / 7), (13, (5 + 8) / 9)],
-            lambda it: card_line(it[0], it[1], 8 / it[1], "lr"),
+            lambda step, mean: card_line(step, mean, 8 / mean, "lr"),
         ),
-        *(short(1, 8),),
+        short(1, 8),
         last_seconds=near([4.0, 4.0], 1e-3),
         last_rates=near([4.0, 4.0], 1e-3),
     ),
     # PaddleClas since 2024 resets its meters at each line, which says so no more than that it names the scheduler
     "a mean since the line before is taken as it stands": row(
         each((0, 10, 20, 30), lambda step: card_line(step, 0.5 + step / 100, 1.0)),
-        *(short(1, 8),),
+        short(1, 8),
         last_seconds=near([7.0, 8.0], 1e-6),
     ),
     "TimeHistory covers the steps between its two numbers": row(
         each(range(5), history_line),
         on(2, 8, protocol=Protocol(warmup_steps=10, measured_steps=20)),
-        **{"method": "log stamps", "items_per_s": 16 * 10 / 2, "covers": [10] * 5},
+        {"method": "log stamps", "items_per_s": 16 * 10 / 2, "covers": [10] * 5},
     ),
     # tf-models-official 2.1.0.dev2
     "TimeHistory once printed no seconds": row(
         each(
-            (10, 20, 30, 40),
-            lambda step: (
-                f"keras_utils.py:122] TimeHistory: 100.00 examples/second between steps {step - 10} and {step}"
-            ),
+            [(10 * n, 10 * n + 10) for n in range(4)],
+            "keras_utils.py:122] TimeHistory: 100.00 examples/second between steps {} and {}",
         ),
         on(protocol=TEN_AND_30),
         items_per_s=100.0,
@@ -102,54 +100,49 @@ def chainer_report(*keys):
 
 NUMBERS = {
     "step numbers that restart with each epoch go on": row(
-        each([(n, e) for e in range(3) for n in range(1, 5)], lambda it: example_line(it[0], epoch=it[1], of=4)),
-        *(short(1, 8),),
-        **{"index": [*range(1, 13)], "paused": [5, 9]},
+        each([(n, e) for e in range(3) for n in range(1, 5)], lambda n, epoch: example_line(n, epoch=epoch, of=4)),
+        short(1, 8),
+        {"index": [*range(1, 13)], "paused": [5, 9]},
     ),
     "an overflow that repeats its number is no restart": row(
-        each(enumerate([1, 1, 1, 2, 3, 4, 5, 6, 7]), lambda it: dll_line(*it)),
-        *(short(1, 8),),
-        **{"codes": set(), "index": [*range(1, 8)], "items_per_s": 8.0},
+        each(enumerate([1, 1, 1, 2, 3, 4, 5, 6, 7]), dll_line),
+        short(1, 8),
+        {"codes": set(), "index": [*range(1, 8)], "items_per_s": 8.0},
     ),
     "an overflow that takes back the step before is no restart": row(
         each(
-            enumerate([0, 1, 1, 0, 0, 1, 2, 3, 4, 5, 6]),
-            lambda it: (
-                f"DLL 2023-07-28 14:{21 + it[0]}:24.402209 - Training Epoch: 0 Training Iteration: {it[1]}  average_loss : 11.1"
-            ),
+            enumerate([0, 1, 1, 0, 0, 1, 2, 3, 4, 5, 6], 21),
+            "DLL 2023-07-28 14:{}:24.402209 - Training Epoch: 0 Training Iteration: {}  average_loss : 11.1",
         ),
-        *(short(1, 60),),
-        **{"codes": set(), "index": [*range(1, 8)], "items_per_s": 1.0},
+        short(1, 60),
+        {"codes": set(), "index": [*range(1, 8)], "items_per_s": 1.0},
     ),
     "mmcv's iterations begin again with each epoch": row(
-        each([(epoch, i) for epoch in (1, 2) for i in (10, 20, 30, 40)], lambda it: mmcv_line(*it)),
+        each([(epoch, i) for epoch in (1, 2) for i in (10, 20, 30, 40)], mmcv_line),
         on(8, 2, protocol=TEN_AND_30),
-        **{"index": [*range(10, 90, 10)], "items_per_s": 8 * 2 / 0.5},
+        {"index": [*range(10, 90, 10)], "items_per_s": 8 * 2 / 0.5},
     ),
     "mmcv's lines with several learning rates": row(
         each(
             (10, 20, 30, 40, 50),
-            lambda i: (
-                f"2021-05-31 09:18:{i},085 - mmseg - INFO - Iter [{i}/80000]\tlr_backbone: 3.450e-04 lr_head: 3.450e-03, eta: 0:00:08, time: 1.000, data_time: 0.027, memory: 29369, decode.loss_seg: 2.1192, loss: 2.9123"
-            ),
+            "2021-05-31 09:18:{0},085 - mmseg - INFO - Iter [{0}/80000]\tlr_backbone: 3.450e-04 lr_head: 3.450e-03, eta: 0:00:08, time: 1.000, data_time: 0.027, memory: 29369, decode.loss_seg: 2.1192, loss: 2.9123",
         ),
         on(1, 2, protocol=TEN_AND_30),
         items_per_s=2 / 1.0,
     ),
     "the steps of NVIDIA's TensorFlow 1 go on over epochs": row(
         each(
-            range(10, 100, 10),
-            lambda step: (
-                f"DLL 2022-11-24 04:11:{step // 10:02}.000000 - ({step // 30}, {step}) imgs_per_sec : 2560.0 cross_entropy : 7.01 "
-            ),
+            [(step // 10, step // 30, step) for step in range(10, 100, 10)],
+            "DLL 2022-11-24 04:11:{:02}.000000 - ({}, {}) imgs_per_sec : 2560.0 cross_entropy : 7.01 ",
         ),
         on(8, 32, protocol=TEN_AND_30),
-        **{"index": [*range(10, 100, 10)], "covers": [10] * 9},
+        {"index": [*range(10, 100, 10)], "covers": [10] * 9},
     ),
     **{
         f"Chainer's entries may have their keys in any order: {keys}": row(
-            *(chainer_report(*keys), on(2, 16, protocol=TEN_AND_30)),
-            **{"dialect": "chainer_logreport", "items_per_s": 2 * 16 * 100 / 50},
+            chainer_report(*keys),
+            on(2, 16, protocol=TEN_AND_30),
+            {"dialect": "chainer_logreport", "items_per_s": 2 * 16 * 100 / 50},
         )
         for keys in (
             ("epoch", "iteration", "elapsed_time"),
@@ -160,30 +153,28 @@ NUMBERS = {
     "a speedometer without a metric counts iterations": row(
         each(
             ((20, 10.0), (40, 64.0), (60, 64.0)),
-            lambda it: f"INFO:root:Iter[0] Batch [{it[0]}]\tSpeed: {it[1]:.2f} samples/sec",
+            "INFO:root:Iter[0] Batch [{}]\tSpeed: {:.2f} samples/sec",
         ),
         on(1, protocol=TEN_AND_30),
-        **{"dialect": "mxnet_speedometer", "items_per_s": 64.0},
+        {"dialect": "mxnet_speedometer", "items_per_s": 64.0},
     ),
     "epochs of unknown length are not taken for steps": row(
-        each(range(1, 6), lambda epoch: f"Time taken for epoch {epoch} is 700.0 sec, avg 80.0 samples/sec"),
-        *(short(1, 64),),
-        **{"status": "partial", "items_per_s": 80.0},
+        each(range(1, 6), "Time taken for epoch {} is 700.0 sec, avg 80.0 samples/sec"),
+        short(1, 64),
+        {"status": "partial", "items_per_s": 80.0},
     ),
     "the speed of an epoch covers the batches that the line before counts": row(
         each(
-            range(3),
-            lambda epoch: (
-                f"[1,0]<stderr>:INFO:root:Epoch[{epoch}] Rank[0] Batch[1251]\tTime cost=403.06\tTrain-metric=0.02\n[1,0]<stderr>:INFO:root:Epoch[{epoch}]\tSpeed: {300 + epoch}.0 samples/sec"
-            ),
+            [(epoch, 300 + epoch) for epoch in range(3)],
+            "[1,0]<stderr>:INFO:root:Epoch[{0}] Rank[0] Batch[1251]\tTime cost=403.06\tTrain-metric=0.02\n[1,0]<stderr>:INFO:root:Epoch[{0}]\tSpeed: {1}.0 samples/sec",
         ),
         **{"dialect": "gluoncv_epoch", "covers": [1251] * 3, "status": "ok", "items_per_s": near(301.5, 1e-4)},
     ),
     "a task of unknown length makes no number whatever the batch": row(
         2
         * "[2020-07-26 04:01:26,378] [DEBUG] [timing_utils.py:55:report_timing] task_process time is 12.5577 seconds\n",
-        *(short(2, 64),),
-        **{"throughput": None, "reason": "the log prints how long a report took and not how many steps it covers"},
+        short(2, 64),
+        {"throughput": None, "reason": "the log prints how long a report took and not how many steps it covers"},
     ),
 }
 
@@ -228,28 +219,18 @@ def lightning_bar(epoch, step):
 
 def keras_epochs(*epochs):
     """The last line of each epoch as Keras 3 prints it with verbose=2: (milliseconds per step, is it validated)."""
-    score = " - val_accuracy: 0.1250 - val_loss: 2.3022"
-    return each(
-        enumerate(epochs, 1),
-        lambda it: (
-            f"Epoch {it[0]}/{len(epochs)}\n100/100 - 1s - {it[1][0]}ms/step - accuracy: 0.1 - loss: 2.3{score if it[1][1] else ''}"
-        ),
+    scores = {False: "", True: " - val_accuracy: 0.1250 - val_loss: 2.3022"}
+    numbered = [(number, len(epochs), ms, scores[validated]) for number, (ms, validated) in enumerate(epochs, 1)]
+    return each(numbered, "Epoch {}/{}\n100/100 - 1s - {}ms/step - accuracy: 0.1 - loss: 2.3{}")
+
+
+VALIDATED_BARS = "".join(
+    f"\r\x1b[1m{done:3d}/100\x1b[0m {bar} \x1b[1m1s\x1b[0m {ms}ms/step - accuracy: 0.1 - loss: 2.3{more}"
+    for done, bar, ms, more in (
+        (50, "━━━━━━\x1b[37m━━\x1b[0m", 79, ""),
+        (96, "━━━━━━\x1b[37m━━\x1b[0m", 80, ""),
+        (100, "━━━━━━━━\x1b[37m\x1b[0m", 282, " - val_accuracy: 0.1 - val_loss: 2.3"),
     )
-
-
-VALIDATED_BARS = each(
-    range(1, 5),
-    lambda number: (
-        f"Epoch {number}/4\n"
-        + "".join(
-            f"\r\x1b[1m{done:3d}/100\x1b[0m {bar} \x1b[1m1s\x1b[0m {ms}ms/step - accuracy: 0.1 - loss: 2.3{more}"
-            for done, bar, ms, more in (
-                (50, "━━━━━━\x1b[37m━━\x1b[0m", 79, ""),
-                (96, "━━━━━━\x1b[37m━━\x1b[0m", 80, ""),
-                (100, "━━━━━━━━\x1b[37m\x1b[0m", 282, " - val_accuracy: 0.1 - val_loss: 2.3"),
-            )
-        )
-    ),
 )
 MINDSPORE_EPOCHS = each(
     (61_000, 30_010, 30_020, 30_000), lambda ms: f"epoch time: {ms}.125 ms, per step time: {ms / 100:.3f} ms"
@@ -261,7 +242,7 @@ BARS = {
         **{"total_devices": 4, "batch_per_device": 4, "findings": (), "items_per_s": near(16, 0.01)},
     ),
     "the full bar of an epoch counts its images and that of its test does not": row(
-        each(enumerate(["9m9s", "1m2s", "62s0ms", "1m2s"]), lambda it: full_bars(*it)),
+        each(enumerate(["9m9s", "1m2s", "62s0ms", "1m2s"]), full_bars),
         **{"covers": [390] * 4, "items_per_s": 50000 * 390 / 391 / 62},
     ),
     "a bar before DLLogger has a smoothed rate and its last one is no result": row(
@@ -271,8 +252,8 @@ BARS = {
             lambda n: f"Iteration:   1%|     | {n}/9 [00:00<00:09,  {2.0 if n < 9 else 2.5}it/s]",
         )
         + " training throughput: 10.0\n",
-        *(short(),),
-        **{"items_per_s": 8.0, "reported_final": 10.0, "codes": {"final_disagrees"}},
+        short(),
+        {"items_per_s": 8.0, "reported_final": 10.0, "codes": {"final_disagrees"}},
     ),
     "a bar of Chainer prints the mean since its first": row(
         chainer_bars(), on(protocol=Protocol(warmup_steps=20, measured_steps=30)), items_per_s=near(32, 1e-3)
@@ -283,12 +264,12 @@ BARS = {
     "Lightning's bar prints the mean since its epoch began": row(
         "".join(lightning_bar(epoch, step) for epoch in (0, 1) for step in range(2, 201)),
         on(protocol=Protocol(warmup_steps=40, measured_steps=100)),
-        **{"items_per_s": near(8 / 0.25, 0.04), "paused": [202]},
+        {"items_per_s": near(8 / 0.25, 0.04), "paused": [202]},
     ),
     **{
         f"the bar of an evaluation is no training: {bar}": row(
             each(range(1, 4), lambda epoch, bar=bar: f"Epoch {epoch}/3\n{bar.format(100, 20)}\n{bar.format(10, 2)}"),
-            *(short(1, 32),),
+            short(1, 32),
             **{"covers": [100] * 3, "items_per_s": 1600.0},
         )
         for bar in (
@@ -298,11 +279,11 @@ BARS = {
     },
     # 96 of 100 batches at 80 ms; with 20 s of validation the last bar says 282 ms
     "of Keras epochs that all validate the last bar before the validation is read": row(
-        VALIDATED_BARS, short(1, 32), items_per_s=32 / 0.080
+        each(range(1, 5), f"Epoch {{}}/4\n{VALIDATED_BARS}"), short(1, 32), items_per_s=32 / 0.080
     ),
     "Keras epochs that were validated are left out where others were not": row(
         keras_epochs((90, False), (20, False), (35, True), (20, False), (35, True), (20, False)),
-        *(on(1, 32),),
+        on(1, 32),
         items_per_s=32 / 20 * 1000,
     ),
     "Keras epochs that were validated are read where all were": row(
@@ -319,7 +300,7 @@ BARS = {
     "a lone report of the first steps is warm-up": row(
         "{'loss': 2.1, 'learning_rate': 1e-05, 'epoch': 0.03}\n\r  3%|▎         | 10/300 [00:28<01:47,  2.70it/s]\n",
         on(1, 8),
-        **{"throughput": None, "reason": "the log reports the first 10 steps together and no more: they are warm-up"},
+        {"throughput": None, "reason": "the log reports the first 10 steps together and no more: they are warm-up"},
     ),
 }
 
@@ -334,10 +315,8 @@ GNMT_TOTAL = "0: Performance: Epoch: 0\tTraining: 67000 Tok/s\n"
 FIRST_OF_GNMT = gnmt_line(0, 900, seconds="9.519 (9.519)") + "\n"
 DONE = "Done benchmarking. Total images: 5600\ttotal time: 80.478\tAverage images/sec: 69.585\tMedian\n"
 THREE_METRICS = each(
-    [(batch, metric) for batch in range(1, 40) for metric in ("accuracy", "top_k_accuracy_5", "cross-entropy")],
-    lambda it: (
-        f"2026-04-07 23:58:{it[0]:02d},100 Node[0] Epoch[0] Batch [{20 * it[0]}]\tSpeed: {100 + it[0]}.50 samples/sec\t{it[1]}=0.01"
-    ),
+    [(n, 20 * n, 100 + n, it) for n in range(1, 40) for it in ("accuracy", "top_k_accuracy_5", "cross-entropy")],
+    "2026-04-07 23:58:{:02d},100 Node[0] Epoch[0] Batch [{}]\tSpeed: {}.50 samples/sec\t{}=0.01",
 )
 
 
@@ -359,10 +338,9 @@ def paddlenlp(batch, seconds, last):
 PADDLENLP_BATCH = "  Total train batch size (w. parallel, distributed & accumulation) = 64\n"
 PADDLENLP_TOKENS = each(
     range(1, 150),
-    lambda step: (
-        f"loss: 12.0, global_step: {step}, max_memory_reserved: 7.7, interval_runtime: 0.25, interval_samples_per_second: 32.0, interval_tokens_per_second_per_device: 4096.0, interval_steps_per_second: 4.0, progress_or_epoch: 0.0"
-    ),
+    "loss: 12.0, global_step: {}, max_memory_reserved: 7.7, interval_runtime: 0.25, interval_samples_per_second: 32.0, interval_tokens_per_second_per_device: 4096.0, interval_steps_per_second: 4.0, progress_or_epoch: 0.0",
 )
+EVALUATED = "[31d03h29m46s][HUGECTR][INFO]: Evaluation, AUC: 0.77\n"
 PADDLE_BERT = LOGS / "paddle_bert_1.8.log"
 PADDLE_NODES = "worker_endpoints:['a:1', 'b:1'] trainers_num:2 current_endpoint:a:1               trainer_id:0\n"
 RATES = {
@@ -370,9 +348,9 @@ RATES = {
         each(range(1, 9), lambda n: dll_line(n, n, 352.0, 2)), short(1, 8), items_per_s=352.0, codes={"batch_doubted"}
     ),
     "a mislabelled rate is found out by the log's own total": row(
-        each(range(10), lambda n: f"Iter #{n}: 4000.0 img/sec GPU") + "Total img/sec on 32 GPU(s): 4000.0 +-2.0\n",
-        *(short(),),
-        **{"items_per_s": 4000.0, "scope": "global"},
+        each(range(10), "Iter #{}: 4000.0 img/sec GPU") + "Total img/sec on 32 GPU(s): 4000.0 +-2.0\n",
+        short(),
+        {"items_per_s": 4000.0, "scope": "global"},
     ),
     "a final figure of one device asks for their number": row(
         DONE, short(), status="partial", throughput=None, reason="--devices"
@@ -384,41 +362,36 @@ RATES = {
     "the DeepSpeed of 2022 prints the rate of the last step beside the mean": row(
         each(
             (10, 20, 30, 40, 50),
-            lambda n: (
-                f"[2022-09-01 10:00:{n},000] [INFO] [timer.py:197:stop] 0/{n}, RunningAvgSamplesPerSec=90.0, CurrSamplesPerSec=100.0, MemAllocated=3.96GB, MaxMemAllocated=5.12GB"
-            ),
+            "[2022-09-01 10:00:{0},000] [INFO] [timer.py:197:stop] 0/{0}, RunningAvgSamplesPerSec=90.0, CurrSamplesPerSec=100.0, MemAllocated=3.96GB, MaxMemAllocated=5.12GB",
         ),
         on(protocol=TEN_AND_30),
-        **{"dialect": "deepspeed", "items_per_s": 100.0},
+        {"dialect": "deepspeed", "items_per_s": 100.0},
     ),
     # samples_per_iter leaves the batch of a device out: accumulation x devices ÷ seconds
     "wordplay's tokens are counted and not its samples": row(
-        each(range(1, 50), lambda n: f"step={n} loss=3.6 dt=80.0 dtf=4.3 dtb=75.0 sps=100.0 mtps=1.6384 mfu=-100.0"),
+        each(range(1, 50), "step={} loss=3.6 dt=80.0 dtf=4.3 dtb=75.0 sps=100.0 mtps=1.6384 mfu=-100.0"),
         on(protocol=TEN_AND_30),
-        **{"unit": "tokens/s", "items_per_s": 1_638_400.0},
+        {"unit": "tokens/s", "items_per_s": 1_638_400.0},
     ),
     "a line for each metric of a batch is one worker": row(
         each(
-            [(n, *it) for n in range(1, 12) for it in ((123, "accuracy"), (124, "top_k_accuracy_5"))],
-            lambda it: (
-                f"2018-05-01 10:00:{10 + it[0]:02d},{it[1]} Epoch[0] Batch [{20 * it[0]}]\tSpeed: {100 + it[0] / 10:.2f} samples/sec\t{it[2]}=0.1"
-            ),
+            [(10 + n, ms, n, n, it) for n in range(1, 12) for ms, it in ((123, "accuracy"), (124, "top_k_accuracy_5"))],
+            "2018-05-01 10:00:{:02d},{} Epoch[0] Batch [{}0]\tSpeed: 100.{:02d} samples/sec\t{}=0.1",
         ),
-        *(short(),),
-        **{"items_per_s": near(100.5, 0.01), "codes": set()},
+        short(),
+        {"items_per_s": near(100.5, 0.01), "codes": set()},
     ),
     "a file that begins between the metrics of a batch holds one worker": row(
         THREE_METRICS.split("\n", 2)[2], short(), printers=1, certainty="printed only"
     ),
     "lines that are all as long are not cut": row(
-        each(range(10, 40), lambda n: f"Epoch[0] Batch [{n}]\tSpeed: 100.00 samples/sec\taccuracy=0.1"),
-        *(short(),),
+        each(range(10, 40), "Epoch[0] Batch [{}]\tSpeed: 100.00 samples/sec\taccuracy=0.1"),
+        short(),
         status="ok",
     ),
     "GNMT's own total is read": row(
-        each([(s, t, rank) for s, t in ((0, 900), (10, 33892)) for rank in (0, 1)], lambda it: gnmt_line(*it))
-        + GNMT_TOTAL,
-        *(short(),),
+        each([(s, t, rank) for s, t in ((0, 900), (10, 33892)) for rank in (0, 1)], gnmt_line) + GNMT_TOTAL,
+        short(),
         reported_final=67000.0,
     ),
     # a log that prints every 1000th batch, of which one epoch has fewer: the first batch alone
@@ -457,14 +430,11 @@ RATES = {
     "a report of HugeCTR whose time holds an evaluation is left out": row(
         ':::MLLOG {"namespace": "", "time_ms": 1, "key": "global_batch_size", "value": 16, "metadata": {}}\n'
         + each(
-            range(1, 9),
-            lambda n: (
-                ("[31d03h29m46s][HUGECTR][INFO]: Evaluation, AUC: 0.77\n" if n % 4 == 0 else "")
-                + f"[31d03h29m41s][HUGECTR][INFO]: Iter: {1000 * n} Time(1000 iters): {1.6 if n % 4 else 2.2}s Loss: 0.12"
-            ),
+            [("" if n % 4 else EVALUATED, 1000 * n, 1.6 if n % 4 else 2.2) for n in range(1, 9)],
+            "{}[31d03h29m41s][HUGECTR][INFO]: Iter: {} Time(1000 iters): {}s Loss: 0.12",
         ),
-        *(short(2),),
-        **{"dialect": "hugectr", "index": [1000, 2000, 3000, 5000, 6000, 7000], "items_per_s": 16 * 1000 / 1.6},
+        short(2),
+        {"dialect": "hugectr", "index": [1000, 2000, 3000, 5000, 6000, 7000], "items_per_s": 16 * 1000 / 1.6},
     ),
 }
 
@@ -477,9 +447,9 @@ AROUND = {
         f"launchers' prefixes say who prints: {prefix}": row(
             each(
                 [(step, rank) for step in range(1, 9) for rank in (0, 1)],
-                lambda it, prefix=prefix: speed_line(it[0], 10.0 + it[1], prefix.format(it[1])),
+                lambda step, rank, prefix=prefix: speed_line(step, 10.0 + rank, prefix.format(rank)),
             ),
-            *(short(2, scope="own"),),
+            short(2, scope="own"),
             items_per_s=21.0,
         )
         for prefix in PREFIXES
@@ -489,35 +459,35 @@ AROUND = {
             f"\x1b[32m 10%|██\x1b[0m| 3/30\r\x1b[36m{speed_line(step)}\x1b[0m".encode() + b"\xff\xfe\r\n"
             for step in range(1, 9)
         ),
-        *(short(),),
-        **{"items_per_s": 10.0, "lines": [*range(1, 9)]},
+        short(),
+        {"items_per_s": 10.0, "lines": [*range(1, 9)]},
     ),
     "a restart within the file leaves the attempt with the most steps": row(
         each(range(1, 4), lambda step: example_line(step, 9.0)) + EXAMPLES,
-        *(short(1, 8),),
-        **{"items_per_s": 16.0, "codes": {"restarted"}},
+        short(1, 8),
+        {"items_per_s": 16.0, "codes": {"restarted"}},
     ),
     "a time of day goes on after midnight": row(
-        each(enumerate(MIDNIGHT, 1), lambda it: f"{it[1]} {speed_line(it[0], 8.0)}"), short(1, 8), items_per_s=8.0
+        each(enumerate(MIDNIGHT, 1), lambda n, time: f"{time} {speed_line(n, 8.0)}"), short(1, 8), items_per_s=8.0
     ),
     "evaluation between steps is a pause also where the file is read in pieces": row(
         each(range(1, 5), lambda step: example_line(step, of=9))
         + f"Test: [  1/196]\tTime 1.2 ( 1.2)\n{('x' * 100 + chr(10)) * 400}"
         + each(range(5, 10), lambda step: example_line(step, of=9)),
-        *(short(1, 8),),
+        short(1, 8),
         paused=[5],
     ),
     "a log of something else has no number": row("hello\n12 images/s\n", status="unrecognised", throughput=None),
     # found by fuzzing
     "digits that make no number are no step": row(
         f"epoch time: 360760.9.5 ms, per step time: 288.378 ms\nepoch time: {'9' * 400} ms, per step time: 1 ms\n",
-        *(short(1, 8, dialect="mindspore"),),
-        **{"steps": (), "throughput": None},
+        short(1, 8, dialect="mindspore"),
+        {"steps": (), "throughput": None},
     ),
     "a log cut off in the middle of a line loses that line": row(
         each(range(1, 12), example_line).rpartition("Time")[0] + "Time  0.",
-        *(short(1, 8),),
-        **{"status": "incomplete", "reason": "the log ends in the middle of line 11", "ends": (1, 10)},
+        short(1, 8),
+        {"status": "incomplete", "reason": "the log ends in the middle of line 11", "ends": (1, 10)},
     ),
 }
 
@@ -550,12 +520,12 @@ FAILURES = {
     },
     "the cause is named and not its consequences": row(
         failed("[1] Connection reset by peer\ntorch.OutOfMemoryError: CUDA out of memory.\nChildFailedError: train.py"),
-        *(short(1, 8),),
+        short(1, 8),
         reason="out of memory, line 3: torch.OutOfMemoryError: CUDA out of memory.",
     ),
     "a warning that was survived is no failure": row(
         EXAMPLES + "tried to allocate: CUDA out of memory, but went on\n" + each(range(9, 12), example_line),
-        *(short(1, 8),),
+        short(1, 8),
         status="ok",
     ),
 }
@@ -572,7 +542,7 @@ OTHER_SIZES = (
     "Namespace(batch_size=32, world_size=1, dist_url='env://')\n",  # a default, before the processes have met
     *("tensor model parallel world size: 8\n", "data_parallel_world_size=8\n", "local world size: 8\n"),
 )
-NANOGPT = each(range(1, 9), lambda step: f"iter {step}: loss 2.0, time 500.00ms, mfu 30.00%")
+NANOGPT = each(range(1, 9), "iter {}: loss 2.0, time 500.00ms, mfu 30.00%")
 HEADER = "reference workload: framework=pytorch batch_per_device=16 processes=2 global_batch=32\n"
 ASSUMED = {"devices_assumed"}
 DEVICES = {
@@ -596,7 +566,7 @@ DEVICES = {
         f"tokens per iteration will be: 491,520\n{NANOGPT}", short(8, 4096), codes=set()
     ),
     "whose rate it is, is assumed where no clock tells": row(
-        each(range(1, 9), lambda n: speed_line(n, 10.0)), short(8, 4096), codes={"scope_assumed"}
+        each(range(1, 9), speed_line), short(8, 4096), codes={"scope_assumed"}
     ),
 }
 

@@ -121,7 +121,7 @@ ROWS = {
     "the configuration in the log gives batch and devices": row(
         MMENGINE + each(range(10, 100, 10), epoch_line),
         on(protocol=TEN_AND_30),
-        **{"total_devices": 8, "batch_per_device": 2, "items_per_s": 8 * 2 / 0.125},
+        {"total_devices": 8, "batch_per_device": 2, "items_per_s": 8 * 2 / 0.125},
     ),
     "the report behind an evaluation inside the run is left out": row(
         each(range(10, 60, 10), iteration_line),
@@ -133,8 +133,9 @@ ROWS = {
         each(range(10, 70, 10), first_version_line), on(1, 16, protocol=TEN_AND_30), items_per_s=16 / 0.5
     ),
     "the JSON beside the log is read with its steps over all epochs": row(
-        *(LOGS / "mmengine_json.log", on(8, 32)),
-        **{"dialect": "mmengine_json", "items_per_s": 8 * 32 / 0.25, "loss": 6.9, "ends": (10, 200)},
+        LOGS / "mmengine_json.log",
+        on(8, 32),
+        {"dialect": "mmengine_json", "items_per_s": 8 * 32 / 0.25, "loss": 6.9, "ends": (10, 200)},
     ),
     # detectron2
     "the time of a report is what it added to the mean": row(
@@ -156,8 +157,9 @@ ROWS = {
         **{"throughput": None, "dialect": "detectron2"},
     ),
     "a real metrics.json is read with the median that it holds": row(
-        *(LOGS / "detectron2_json.log", on(1, 2)),
-        **{"dialect": "detectron2_json", "items_per_s": 2 * 5 / sum(MEDIANS), "index": [*range(20, 161, 20)]},
+        LOGS / "detectron2_json.log",
+        on(1, 2),
+        {"dialect": "detectron2_json", "items_per_s": 2 * 5 / sum(MEDIANS), "index": [*range(20, 161, 20)]},
     ),
 }
 
