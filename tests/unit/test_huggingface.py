@@ -4,7 +4,7 @@
 import json
 
 from evalsuite.model import Protocol
-from tests.readings import LOGS, each, near, on, row, seen, table
+from tests.readings import LOGS, each, on, row, seen, table
 
 FINAL = (
     "{'train_runtime': 225.8005, 'train_samples_per_second': 3.543, 'train_steps_per_second': 0.886, 'epoch': 0.32}\n"
@@ -88,23 +88,11 @@ ROWS = {
         items_per_s=8 * 10 / 20,
     ),
     "trainer_state counts the steps taken": row(json.dumps(STATE, indent=2), dialect="hf_trainer", items_per_s=12.0),
-    "train_results are read": row(LOGS / "hf_trainer_json.log", items_per_s=14.427),
-    "ms-swift's mean since the start is taken apart": row(
-        LOGS / "ms_swift.log",
-        on(1, 16),
-        {"dialect": "ms_swift", "items_per_s": 16 * 70 / (90 / 0.520707 - 20 / 0.500516), "reported_final": 8.177},
-    ),
     "ms-swift with transformers 5 prints seconds per step": row(
         each(range(5, 61, 5), swift_5), on(2, 4), items_per_s=2 * 4 / 40
     ),
-    "llamafactory counts the tokens of the whole job": row(
-        LOGS / "llamafactory_tokens.log", dialect="llamafactory_tokens", unit="tokens/s", items_per_s=13_000.0
-    ),
     "llamafactory without tokens needs the batch": row(
         LOGS / "llamafactory.log", throughput=None, reason="--batch-per-device and --devices"
-    ),
-    "a real log of llamafactory is read in samples": row(
-        LOGS / "llamafactory.log", on(4, 384), items_per_s=4 * 384 * 100 / (47_230 - 7872)
     ),
     "a figure with a decimal comma is not cut at the comma": row(
         "{'train_runtime': 225,8005, 'train_samples_per_second': 3,543, 'epoch': 0,32}\n", throughput=None
@@ -118,17 +106,8 @@ ROWS = {
     "the timers of DeepSpeed are read where the trainer shows no bar": row(
         each(range(10, 210, 10), timer), dialect="deepspeed"
     ),
-    "the tokens seen by all processes need no batch": row(
-        TOKENS, dialect="hf_trainer_tokens", unit="tokens/s", items_per_s=32_768 / 2.5
-    ),
     "tokens that were rounded are left unread": row(
         TOKENS.read_text().replace("'num_input_tokens_seen': ", "'num_input_tokens_seen': '1"), dialect="hf_trainer"
-    ),
-    "axolotl counts the tokens of all processes and not its rate of one GPU": row(
-        LOGS / "axolotl.log", dialect="axolotl", unit="tokens/s", status="ok", items_per_s=65_536 / 2
-    ),
-    "TRL counts the tokens of all processes without padding": row(
-        LOGS / "trl.log", dialect="trl", unit="tokens/s", items_per_s=near(5200 / 1.6, 0.01)
     ),
 }
 

@@ -397,10 +397,6 @@ RATES = {
     # a log that prints every 1000th batch, of which one epoch has fewer: the first batch alone
     "a single step of warm-up is no window": row(FIRST_OF_GNMT, short(1), throughput=None, reason="warm-up"),
     "the total beside a single step of warm-up is read": row(FIRST_OF_GNMT + GNMT_TOTAL, short(1), items_per_s=67000.0),
-    "the interval of PaddleNLP that holds an evaluation is left out of the stamps too": row(
-        LOGS / "paddlenlp_trainer.log",
-        **{"status": "ok", "certainty": "two clocks agree", "items_per_s": near(86.7, 0.001)},  # 8 every 0.0923 s
-    ),
     "the rate of one step of one device that older PaddleNLP prints is not read": row(
         paddlenlp(64, 0.5, "epoch"), throughput=None, reason="say --batch-per-device and --devices"
     ),
@@ -419,12 +415,6 @@ RATES = {
     ),
     "the number of nodes of Paddle may stand in the log": row(
         PADDLE_NODES + PADDLE_BERT.read_text(), on(16, 64), items_per_s=near(16 * 64 * 1.0684 / 2, 0.01)
-    ),
-    "clu reports steps, and the batch stands in the first lines": row(
-        LOGS / "clu.log",
-        dialect="clu",
-        findings=(),
-        items_per_s=near(512 * 12.7, 0.01),  # 13.5, 13.1 and 11.5 steps/s
     ),
     # v1.0_gigabyte_dlrm_hugectr: 1.57 s for 1000 iterations, 2.20 s with an evaluation
     "a report of HugeCTR whose time holds an evaluation is left out": row(

@@ -11,10 +11,6 @@ HALVED = "".join(
     for n, batch in ((1, 16), (2, 8))
 )
 V5 = "train: weights=yolov5s.pt, cfg=, data=data/coco.yaml, epochs=30, batch_size=64, imgsz=640, device=0,1,2,3\n"
-RATES_OF_85_IMAGES = (
-    *(10.9, 10.89, 11.03, 11.06, 10.83, 11.19, 10.56, 10.68, 10.24, 10.52, 11.22, 10.86, 11.47, 10.69, 11.23),
-    *(10.7, 11.28),
-)
 
 
 def ultralytics(bar="100%|██████████| 36/36 [00:09<00:00,  4.00it/s]", head=ARGUMENTS, end=True):
@@ -50,7 +46,6 @@ val_dataloader = dict(
     batch_size=1,
     num_workers=2)
 """
-MMENGINE_TIMES = (0.1993, 0.2052, 0.2013, 0.2025, 0.1999, 0.2013, 0.1975, 0.1993, 0.1995, 0.1966)
 TEN_AND_30 = Protocol(warmup_steps=10, measured_steps=30)
 
 
@@ -77,18 +72,12 @@ def detectron2(steps, seconds):
     )
 
 
-MEDIANS = (0.3218782915, 0.3144221280, 0.3417332680, 0.3409561720, 0.3355697025)  # of detectron2_json.log
 ROWS = {
     # Ultralytics
     "an epoch is its batches over the time of the bar, and one that is drawn again counts once": row(
         LOGS / "ultralytics.log",
         **{"dialect": "ultralytics", "status": "ok", "total_devices": 2, "batch_per_device": 8},
         **{"items_per_s": 16 * 400 / (20 + 3 * 25), "index": [100, 200, 300, 400, 500]},
-    ),
-    "a real log of 85 images in batches of 16": row(
-        LOGS / "ultralytics_8.log",
-        **{"status": "ok", "batch_per_device": None},
-        items_per_s=85 * len(RATES_OF_85_IMAGES) / sum(6 / rate for rate in RATES_OF_85_IMAGES),
     ),
     **{bar: row(ultralytics(bar), items_per_s=16 * 36 / seconds) for bar, seconds in BARS.items()},
     "the batch that is left of the data set is counted as what it is": row(
@@ -105,16 +94,6 @@ ROWS = {
         LOGS / "ultralytics_csv.log", dialect="ultralytics_csv", throughput=None, reason="not how many steps"
     ),
     # mmengine
-    "a real log of two GPUs": row(
-        LOGS / "mmengine.log", on(2, 128), dialect="mmengine", items_per_s=2 * 128 * 10 / sum(MMENGINE_TIMES)
-    ),
-    "a real log counted in iterations": row(
-        LOGS / "mmengine_iter.log",
-        on(1, 1),
-        dialect="mmengine_iter",
-        status="partial",
-        items_per_s=near(1 / 2.721, 0.001),
-    ),
     "times without a batch are no throughput": row(
         LOGS / "mmengine.log", throughput=None, reason="--batch-per-device and --devices"
     ),
@@ -155,11 +134,6 @@ ROWS = {
     "a log without times says so": row(
         "[06/28 10:28:32 d2.utils.events]:  iter: 0  total_loss: 4.649  loss_cls: 2.798  lr: 0.000000  \n",
         **{"throughput": None, "dialect": "detectron2"},
-    ),
-    "a real metrics.json is read with the median that it holds": row(
-        LOGS / "detectron2_json.log",
-        on(1, 2),
-        {"dialect": "detectron2_json", "items_per_s": 2 * 5 / sum(MEDIANS), "index": [*range(20, 161, 20)]},
     ),
 }
 
