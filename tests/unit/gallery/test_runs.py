@@ -36,52 +36,86 @@ def said(found, code):
     return english(one)
 
 
-def speeds(rate, seconds, count=120, prefix=""):
-    """A script that prints the job's rate, a line every *seconds*."""
-    steady = runfolders.steps(count=count, seconds=seconds)
-    lines = [
-        f"{prefix}INFO:root:Epoch[0] Batch [{step}-{step + 1}]\tSpeed: {rate:.2f} samples/sec\taccuracy=0.01"
-        for step in range(count)
-    ]
-    return replace(steady, lines=lines)
+def printed(*lines, **changes):
+    """What a script prints, a line every half second."""
+    return runfolders.Host(printed=[replace(runfolders.steps(count=len(lines)), lines=lines, **changes)])
+
+
+def epochs(seconds, says=None, together=False):
+    """Steps that took *seconds* each, printed as *says*; *together*: they arrive at once."""
+    at_s = list(accumulate(seconds, initial=runfolders.BEGAN_S))[1:]
+    texts = says or [f"{each:.4f}" for each in seconds]
+    lines = [f"Epoch: [0][{n:4d}/{len(texts)}]\tTime {text} ({text})\tLoss 6.7e+00" for n, text in enumerate(texts)]
+    return printed(*lines, arrivals_s=[at_s[-1]] * len(at_s) if together else at_s)
+
+
+FOUR = replace(CASE, devices_per_node=4)
+SPEEDS = [
+    f"INFO:root:Epoch[0] Batch [{n}-{n + 1}]\tSpeed: {BATCH / 0.5:.2f} samples/sec\taccuracy=0.01" for n in range(120)
+]
+# each device prints its own rate here, so that no clock can tell
+OF_ONE = [
+    *("Number of GPUs: 1", *(f"Iter #{n}: {BATCH / 0.5:.1f} img/sec per GPU" for n in range(11))),
+    "Total img/sec on 1 GPU(s): 64.0 +-0.0",
+]
+SILENT = runfolders.Printed(lines=["starting"], arrivals_s=[1.0], rank=3)
+DOUBTS = {  # what a run left (its hosts, its case, what more) → the code, the sentence, whether it counts
+    "a good run": ({}, "", "", True),
+    "one process may speak for all": ({"case": FOUR}, "", "", True),
+    "a node left no records": (
+        *({"case": replace(CASE, nodes=2)}, "nodes_missing"),
+        *("1 of 2 nodes left records; is --runs on a file system that all nodes share?", False),
+    ),
+    "one of four devices, as if it scaled perfectly": (
+        {"hosts": printed(*SPEEDS), "case": FOUR, "recipe": UsedRecipe(dialect="mxnet_speedometer", scope="global")},
+        "devices_unused",
+        "the script seems to have used 1 of 4 devices: it prints 64.00 items/s, and the clock gives 256.00 if all of "
+        "them train",
+        None,
+    ),
+    "a log of another number of devices": (
+        {"hosts": printed(*OF_ONE, arrivals_s=runfolders.steps(13, 5.0).arrivals_s), "case": FOUR}
+        | {"recipe": UsedRecipe(dialect="horovod_synthetic")},
+        *("other_world_size", "the log says that 1 device trained, and 4 were planned", False),
+    ),
+    "three of four processes": (
+        {"hosts": runfolders.Host(printed=[*(runfolders.steps(rank=rank) for rank in range(3)), SILENT]), "case": FOUR},
+        *("ranks_missing", "3 of 4 processes printed steps", False),
+    ),
+    "steps that add up to more than the run lasted": (
+        {
+            "hosts": runfolders.Host(printed=[replace(runfolders.steps(says=10.0), arrivals_s=[0.015] * 120)]),
+            "duration_s": 0.4,
+        },
+        "window_longer_than_run",
+        "by the script's own figures the measured steps took 1,000\u202fs, and the whole run took 0.4000\u202fs",
+        False,
+    ),
+    "a checkpoint in the window": (
+        {"hosts": epochs([10.5 if step == 60 else 0.5 for step in range(120)])},
+        "long_stall",
+        "one report took 10.00\u202fs longer than its steps usually do: 16.7% of the measured window",
+        True,
+    ),
+    "a window unlike the rest": (
+        {"hosts": epochs([0.5 if step < 120 else 0.6 for step in range(4000)])},
+        *("rest_differs", "the 277 steps read after the window differ from it by −16.7%", True),
+    ),
+    "a window like the rest": ({"hosts": epochs([0.5] * 400)}, "", "", True),
+}
 
 
 class TestWhatWasTrained:
     """A run counts only if it trained what its case says."""
 
-    @pytest.mark.parametrize(
-        ("case", "code", "told"),
-        [
-            (CASE, "", ""),
-            (replace(CASE, devices_per_node=4), "", ""),  # one process may speak for all
-            (
-                *(replace(CASE, nodes=2), "nodes_missing"),
-                "1 of 2 nodes left records; is --runs on a file system that all nodes share?",
-            ),
-        ],
-    )
-    def test_a_run_counts_where_every_node_left_records(self, case, code, told, tmp_path):
-        found = measurement(runfolders.finished(tmp_path, case=case))
+    @pytest.mark.parametrize(("left", "code", "told", "counts"), DOUBTS.values(), ids=DOUBTS)
+    def test_what_a_run_leaves_is_told_in_one_sentence_and_decides_whether_it_counts(
+        self, left, code, told, counts, tmp_path
+    ):
+        found = measurement(runfolders.finished(tmp_path, **left))
 
-        assert found.counts is (code == "")
         assert said(found, code) == told if code else codes(found) == []
-
-    def test_a_script_that_uses_one_of_four_devices_is_no_perfect_scaling(self, tmp_path):
-        alone = speeds(rate=BATCH / 0.5, seconds=0.5)
-        recipe = UsedRecipe(dialect="mxnet_speedometer", scope="global")
-
-        found = measurement(
-            runfolders.finished(
-                tmp_path, runfolders.Host(printed=[alone]), replace(CASE, devices_per_node=4), recipe=recipe
-            )
-        )
-
-        assert found.value is None
-        assert found.reason == "the script seems to have used 1 of 4 devices"
-        assert said(found, "devices_unused") == (
-            "the script seems to have used 1 of 4 devices: it prints 64.00 items/s, and the clock gives 256.00 if all "
-            "of them train"
-        )
+        assert found.counts is counts if counts is not None else found.value is None
 
     @pytest.mark.parametrize(
         ("factor", "has_value", "ranked"), [(1.1, True, True), (1.3, True, False), (1.7, False, False)]
@@ -110,38 +144,6 @@ class TestWhatWasTrained:
 
         assert [one.speedup and one.speedup.value for one in found.summaries] == [1.0, None]
         assert "D14" not in [each.code for each in found.findings]
-
-    def test_a_log_of_another_number_of_devices_does_not_count(self, tmp_path):
-        """Each device prints its own rate here, so that no clock can tell."""
-        steady = runfolders.steps(count=13, seconds=5.0)
-        lines = ["Number of GPUs: 1", *(f"Iter #{n}: {BATCH / 0.5:.1f} img/sec per GPU" for n in range(11))]
-        host = runfolders.Host(printed=[replace(steady, lines=[*lines, "Total img/sec on 1 GPU(s): 64.0 +-0.0"])])
-        recipe = UsedRecipe(dialect="horovod_synthetic")
-
-        found = measurement(runfolders.finished(tmp_path, host, replace(CASE, devices_per_node=4), recipe=recipe))
-
-        assert not found.counts
-        assert said(found, "other_world_size") == "the log says that 1 device trained, and 4 were planned"
-
-    def test_three_of_four_processes_that_print_are_too_few(self, tmp_path):
-        printed = [runfolders.steps(rank=rank) for rank in range(3)]
-        silent = runfolders.Printed(lines=["starting"], arrivals_s=[1.0], rank=3)
-        case = replace(CASE, devices_per_node=4)
-
-        found = measurement(runfolders.finished(tmp_path, runfolders.Host(printed=[*printed, silent]), case))
-
-        assert not found.counts
-        assert said(found, "ranks_missing") == "3 of 4 processes printed steps"
-
-    def test_step_times_that_add_up_to_more_than_the_run_lasted_do_not_count(self, tmp_path):
-        at_once = replace(runfolders.steps(says=10.0), arrivals_s=[0.015] * 120)
-
-        found = measurement(runfolders.finished(tmp_path, runfolders.Host(printed=[at_once]), duration_s=0.4))
-
-        assert not found.counts
-        assert said(found, "window_longer_than_run") == (
-            "by the script's own figures the measured steps took 1,000\u202fs, and the whole run took 0.4000\u202fs"
-        )
 
     @pytest.mark.parametrize("name", ["log.n0.txt", "arrivals.n0.csv", "samples.n0.jsonl", "removed"])
     def test_a_run_whose_files_were_edited_or_removed_afterwards_does_not_count(self, tmp_path, name):
@@ -250,51 +252,24 @@ class TestTheClock:
 class TestTheWindow:
     """What in its window makes a value less sure is one sentence each."""
 
-    def stepped(self, tmp_path, seconds, says=None, arrivals=True, **changes):
-        """The findings of a run whose steps took *seconds* each, printed as *says*."""
-        at_s = list(accumulate(seconds, initial=runfolders.BEGAN_S))[1:]
-        texts = says or [f"{each:.4f}" for each in seconds]
-        lines = [
-            f"Epoch: [0][{step:4d}/{len(texts)}]\tTime {text} ({text})\tLoss 6.7e+00" for step, text in enumerate(texts)
-        ]
-        together = at_s if arrivals else [at_s[-1]] * len(at_s)
-        host = runfolders.Host(printed=[runfolders.Printed(lines=lines, arrivals_s=together)])
-        return measurement(runfolders.finished(tmp_path, host, **changes))
-
     def test_a_step_in_whole_milliseconds_carries_its_error_unless_the_arrival_of_the_lines_is_the_clock(
         self, tmp_path
     ):
         seconds = [0.0044 + 0.0002 * (step % 3) for step in range(120)]
         whole = [f"{each:.3f}" for each in seconds]
 
-        found = self.stepped(tmp_path, seconds, says=whole, arrivals=False)
+        found = measurement(runfolders.finished(tmp_path, epochs(seconds, whole, together=True)))
 
         assert found.throughput.method == "step times"
         assert said(found, "coarse_figures").startswith("the digits that the script prints allow an error of 1")
-        assert "coarse_figures" not in codes(self.stepped(tmp_path, seconds, says=whole, repeat=1))
-
-    @pytest.mark.parametrize(
-        ("seconds", "code", "told"),
-        [
-            (
-                *([10.5 if step == 60 else 0.5 for step in range(120)], "long_stall"),
-                "one report took 10.00\u202fs longer than its steps usually do: 16.7% of the measured window",
-            ),
-            (
-                *([0.5 if step < 120 else 0.6 for step in range(4000)], "rest_differs"),
-                "the 277 steps read after the window differ from it by −16.7%",
-            ),
-            ([0.5] * 400, "", ""),
-        ],
-    )
-    def test_a_checkpoint_in_the_window_and_a_window_unlike_the_rest_are_told(self, seconds, code, told, tmp_path):
-        found = self.stepped(tmp_path, seconds)
-
-        assert said(found, code) == told if code else codes(found) == []
+        assert "coarse_figures" not in codes(
+            measurement(runfolders.finished(tmp_path, epochs(seconds, whole), repeat=1))
+        )
 
     def test_what_all_repeats_of_a_case_have_alike_is_told_once_with_the_gravest(self, tmp_path):
         for repeat, stall_s in enumerate((10.0, 20.0, 15.0)):
-            self.stepped(tmp_path, [stall_s if step == 60 else 0.5 for step in range(120)], repeat=repeat)
+            stalled = epochs([stall_s if step == 60 else 0.5 for step in range(120)])
+            runfolders.finished(tmp_path, stalled, repeat=repeat)
 
         found = [each for each in evaluate(Store(tmp_path)).findings if each.code == "long_stall"]
 
