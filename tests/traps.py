@@ -54,6 +54,14 @@ def clock(seconds: float) -> str:
     return f"{int(seconds) // 60:02d}:{int(seconds) % 60:02d}"
 
 
+def reports(
+    line: Callable[[int], str], *, evaluation: Callable[[int], str] = lambda step: "", head: str = "", every: int = 10
+) -> Callable[[], str]:
+    """A script that prints a line for each so many steps, and something of each evaluation."""
+    steps = range(every, STEPS + 1, every)
+    return lambda: head + "".join(line(step) + (evaluation(step) if evaluated(step) else "") for step in steps)
+
+
 def bar(done: int, total: int, seconds: float) -> str:
     return f"\r{100 * done // total:3d}%|{'█' * (10 * done // total):<10}| {done}/{total} [{clock(seconds)}<00:10, {done / seconds:.2f}it/s]"
 
@@ -106,45 +114,32 @@ def megatron_line(step: int) -> str:
     return f" [{at(step):%Y-%m-%d %H:%M:%S.%f}] iteration {step:8d}/     300 | consumed samples: {step * BATCH:12d} | elapsed time per iteration (ms): {1000 * mean(step, 10):.1f} | learning rate: 1.0E-04 | global batch size: {BATCH:5d} | lm loss: 3.1E+00 | loss scale: 1.0 | grad norm: 1.2 | number of skipped iterations:   0 | number of nan iterations:   0 |\n"
 
 
-def megatron_with_evaluations() -> str:
-    said = [
-        "  micro_batch_size ................................ 3\n  global_batch_size ............................... 192\n"
-    ]
-    for step in range(10, STEPS + 1, 10):
-        said.append(megatron_line(step))
-        if evaluated(step):
-            said.append(f" validation loss at iteration {step} | lm loss value: 3.1E+00 | lm loss PPL: 2.2E+01 |\n")
-    return "".join(said)
-
-
-def nemo_printed_by_two_ranks() -> str:
-    return "".join(
+megatron_with_evaluations = reports(
+    megatron_line,
+    evaluation=lambda step: f" validation loss at iteration {step} | lm loss value: 3.1E+00 | lm loss PPL: 2.2E+01 |\n",
+    head="  micro_batch_size ................................ 3\n  global_batch_size ............................... 192\n",
+)
+nemo_printed_by_two_ranks = reports(
+    lambda step: "".join(
         f"[default{rank}]:Training epoch 0, iteration {step - 1}/299 | lr: 2.9e-06 | global_batch_size: {BATCH} | global_step: {step - 1} | reduced_train_loss: 11.0 | train_step_timing in s: {took(step):.4g} | consumed_samples: {step * BATCH}\n"
-        for step in range(10, STEPS + 1, 10)
         for rank in range(2)
     )
-
-
-def torchtitan_printed_by_eight_ranks() -> str:
-    return "".join(
+)
+torchtitan_printed_by_eight_ranks = reports(
+    lambda step: "".join(
         f"[rank{rank}]:[titan] {stamp(at(step, 0.001 * rank))} - root - INFO - step: {step:2d}  loss: 8.1  grad_norm:  1.2  memory: 30.11GiB(31.70%)  tps: {round(EACH * TOKENS / mean(step, 10)):,}  tflops: 312.20  mfu: 31.57%\n"
-        for step in range(10, STEPS + 1, 10)
         for rank in range(DEVICES)
     )
-
-
-def fairseq_with_update_freq() -> str:
-    """The number in the epoch counts parts of steps, num_updates steps."""
-    said = []
-    for step in range(10, STEPS + 1, 10):
-        said.append(
-            f"{at(step):%Y-%m-%d %H:%M:%S} | INFO | train_inner | epoch 001: {4 * step:6d} / 1200 loss=12.1, nll_loss=11.2, ppl=2500.1, wps={BATCH * TOKENS / mean(step, 10):.1f}, ups={1 / mean(step, 10):.2f}, wpb={BATCH * TOKENS:.1f}, bsz={BATCH:.1f}, num_updates={step}, lr=1e-05, gnorm=2.1, clip=0, wall={passed(step):.0f}\n"
-        )
-        if evaluated(step):
-            said.append(
-                f'{at(step):%Y-%m-%d %H:%M:%S} | INFO | fairseq_cli.train | begin validation on "valid" subset\n'
-            )
-    return "".join(said)
+)
+# the number in the epoch counts parts of steps, num_updates steps
+fairseq_with_update_freq = reports(
+    lambda step: (
+        f"{at(step):%Y-%m-%d %H:%M:%S} | INFO | train_inner | epoch 001: {4 * step:6d} / 1200 loss=12.1, nll_loss=11.2, ppl=2500.1, wps={BATCH * TOKENS / mean(step, 10):.1f}, ups={1 / mean(step, 10):.2f}, wpb={BATCH * TOKENS:.1f}, bsz={BATCH:.1f}, num_updates={step}, lr=1e-05, gnorm=2.1, clip=0, wall={passed(step):.0f}\n"
+    ),
+    evaluation=lambda step: (
+        f'{at(step):%Y-%m-%d %H:%M:%S} | INFO | fairseq_cli.train | begin validation on "valid" subset\n'
+    ),
+)
 
 
 def keras_whose_last_bar_holds_the_validation() -> str:
@@ -162,37 +157,32 @@ def keras_whose_last_bar_holds_the_validation() -> str:
     return "".join(said)
 
 
-def paddlenlp_of_2022() -> str:
-    """The printed rate is the batch of one device over the time of ten steps."""
-    said = [f"  Total train batch size (w. parallel, distributed & accumulation) = {BATCH}\n"]
-    for step in range(10, STEPS + 1, 10):
-        seconds = trained(step) - trained(step - 10) + EVALUATION_S * (step > 100 and evaluated(step - 10))
-        said.append(
-            f"[{stamp(at(step))}] [    INFO] - loss: 0.85, learning_rate: 3e-06, global_step: {step}, interval_runtime: {seconds:.4f}, interval_samples_per_second: {EACH / seconds:.3f}, interval_steps_per_second: {10 / seconds:.3f}, epoch: 0.1\n"
-        )
-        if evaluated(step):
-            said.append(f"[{stamp(at(step))}] [    INFO] - ***** Running Evaluation *****\n")
-    return "".join(said)
+def paddlenlp_seconds(step: int) -> float:
+    """Of an interval, with the evaluation before it."""
+    return trained(step) - trained(step - 10) + EVALUATION_S * (step > 100 and evaluated(step - 10))
 
 
-def speedometer_with_three_metrics() -> str:
-    return "".join(
+# the printed rate is the batch of one device over the time of ten steps
+paddlenlp_of_2022 = reports(
+    lambda step: (
+        f"[{stamp(at(step))}] [    INFO] - loss: 0.85, learning_rate: 3e-06, global_step: {step}, interval_runtime: {paddlenlp_seconds(step):.4f}, interval_samples_per_second: {EACH / paddlenlp_seconds(step):.3f}, interval_steps_per_second: {10 / paddlenlp_seconds(step):.3f}, epoch: 0.1\n"
+    ),
+    evaluation=lambda step: f"[{stamp(at(step))}] [    INFO] - ***** Running Evaluation *****\n",
+    head=f"  Total train batch size (w. parallel, distributed & accumulation) = {BATCH}\n",
+)
+speedometer_with_three_metrics = reports(
+    lambda step: "".join(
         f"{stamp(at(step))} Node[0] Epoch[0] Batch [{step - 20}-{step}]\tSpeed: {BATCH / mean(step, 20):.2f} samples/sec\t{metric}=0.01\n"
-        for step in range(20, STEPS + 1, 20)
         for metric in ("accuracy", "top_k_accuracy_5", "cross-entropy")
-    )
-
-
-def composer_with_evaluations() -> str:
-    said = []
-    for step in range(10, STEPS + 1, 10):
-        seconds = mean(step, 10)
-        said.append(
-            f"[batch={step}/300]:\n\t Train time/batch: {step - 1}\n\t Train throughput/samples_per_sec: {BATCH / seconds:.4f}\n\t Train throughput/device/samples_per_sec: {EACH / seconds:.4f}\n"
-        )
-        if evaluated(step):
-            said.append("[Eval batch=1/20] Eval on eval data:\n\t Eval metrics/eval/LanguageCrossEntropy: 3.1\n")
-    return "".join(said)
+    ),
+    every=20,
+)
+composer_with_evaluations = reports(
+    lambda step: (
+        f"[batch={step}/300]:\n\t Train time/batch: {step - 1}\n\t Train throughput/samples_per_sec: {BATCH / mean(step, 10):.4f}\n\t Train throughput/device/samples_per_sec: {EACH / mean(step, 10):.4f}\n"
+    ),
+    evaluation=lambda step: "[Eval batch=1/20] Eval on eval data:\n\t Eval metrics/eval/LanguageCrossEntropy: 3.1\n",
+)
 
 
 def gemma_with_evaluations() -> str:
