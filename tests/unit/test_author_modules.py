@@ -65,6 +65,10 @@ DIALECTS = {
         dialect(more=f', timers=Timers(line={LINE}, whole="all", of="steps", phases={{}})'),
         'timers.of: got "steps"; expected one of step, task. Did you mean step?',
     ),
+    "it is no Python": ("def (\n", "tinynet.py, line 1: SyntaxError"),
+    "it misses its sample": (dialect(DIALECT.replace('b"tiny 1"', 'b"tiny one"')), "does not match its own sample"),
+    "an unknown group": (dialect(DIALECT.replace("<rate>", "<speed>")), "unknown group speed"),
+    "the groups": (dialect(DIALECT.replace("<rate>", "<speed>")), "the groups are "),
     "text for bytes": (dialect(DIALECT.replace('rb"', 'r"')), "pattern: got "),
 }  # fmt: skip
 

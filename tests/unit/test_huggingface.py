@@ -91,9 +91,6 @@ ROWS = {
     "ms-swift with transformers 5 prints seconds per step": row(
         each(range(5, 61, 5), swift_5), on(2, 4), items_per_s=2 * 4 / 40
     ),
-    "llamafactory without tokens needs the batch": row(
-        LOGS / "llamafactory.log", throughput=None, reason="--batch-per-device and --devices"
-    ),
     "a figure with a decimal comma is not cut at the comma": row(
         "{'train_runtime': 225,8005, 'train_samples_per_second': 3,543, 'epoch': 0,32}\n", throughput=None
     ),

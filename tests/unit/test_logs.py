@@ -90,6 +90,10 @@ MADE = [  # the values of these were chosen
     Log("hf_trainer_tokens", "hf_trainer_tokens", 32_768 / 2.5),  # of all processes, without a batch
     Log("axolotl", "axolotl", 65_536 / 2),  # of all processes, and not its rate of one GPU
     Log("trl", "trl", 5200 / 1.6, within=0.01),  # of all processes, without padding
+    Log("mmengine_json", "mmengine_json", 8 * 32 / 0.25, 8, 32),
+    Log("detectron2", "detectron2", 16 / 0.25, within=0.001, also={"total_devices": 8, "batch_per_device": 2}),
+    # an epoch is its batches over the time of its bar, which is drawn again
+    Log("ultralytics", "ultralytics", 16 * 400 / (20 + 3 * 25), also={"total_devices": 2, "steps_reported": 5}),
     Log("clu", "clu", 512 * 12.7, within=0.01, also={"findings": ()}),  # 13.5, 13.1 and 11.5 steps/s
 ]
 RAN = [

@@ -33,24 +33,7 @@ BARS = {  # of the versions of Ultralytics: an epoch's seconds
     "100% ━━━━━━━━━━━━ 36/36 0.4it/s 1:26": 86.5,
     "100% ━━━━━━━━━━━━ 36/36 2.4s/it 1:26": 86.4,
 }
-MMENGINE = """\
-    Distributed launcher: pytorch
-    Distributed training: True
-    GPU number: 8
-train_cfg = dict(max_epochs=12, type='EpochBasedTrainLoop', val_interval=1)
-train_dataloader = dict(
-    batch_sampler=dict(type='AspectRatioBatchSampler'),
-    batch_size=2,
-    num_workers=2)
-val_dataloader = dict(
-    batch_size=1,
-    num_workers=2)
-"""
 TEN_AND_30 = Protocol(warmup_steps=10, measured_steps=30)
-
-
-def epoch_line(step):
-    return f"2022/12/13 19:00:12 - mmengine - INFO - Epoch(train) [1][{step:4}/3104]  lr: 1.0000e-02  eta: 0:26:28  time: 0.1250  data_time: 0.0040  memory: 2581  loss: 0.7176  loss_rpn_cls: 0.1582  acc: 92.1875"
 
 
 def iteration_line(step):
@@ -74,11 +57,6 @@ def detectron2(steps, seconds):
 
 ROWS = {
     # Ultralytics
-    "an epoch is its batches over the time of the bar, and one that is drawn again counts once": row(
-        LOGS / "ultralytics.log",
-        **{"dialect": "ultralytics", "status": "ok", "total_devices": 2, "batch_per_device": 8},
-        **{"items_per_s": 16 * 400 / (20 + 3 * 25), "index": [100, 200, 300, 400, 500]},
-    ),
     **{bar: row(ultralytics(bar), items_per_s=16 * 36 / seconds) for bar, seconds in BARS.items()},
     "the batch that is left of the data set is counted as what it is": row(
         ultralytics(head=f"{ARGUMENTS}Using 563 train, 150 val images for fraction=1.0 at imgsz=640\n"),
@@ -90,18 +68,7 @@ ROWS = {
     ),
     "YOLOv5 prints its batch over all devices": row(ultralytics(head=V5), items_per_s=64 * 36 / 9),
     "a run that is cut off is incomplete": row(ultralytics(end=False), status="incomplete"),
-    "results.csv tells no throughput and says why": row(
-        LOGS / "ultralytics_csv.log", dialect="ultralytics_csv", throughput=None, reason="not how many steps"
-    ),
     # mmengine
-    "times without a batch are no throughput": row(
-        LOGS / "mmengine.log", throughput=None, reason="--batch-per-device and --devices"
-    ),
-    "the configuration in the log gives batch and devices": row(
-        MMENGINE + each(range(10, 100, 10), epoch_line),
-        on(protocol=TEN_AND_30),
-        {"total_devices": 8, "batch_per_device": 2, "items_per_s": 8 * 2 / 0.125},
-    ),
     "the report behind an evaluation inside the run is left out": row(
         each(range(10, 60, 10), iteration_line),
         on(1, 4, protocol=TEN_AND_30),
@@ -111,16 +78,7 @@ ROWS = {
     "the first versions print the time behind the losses": row(
         each(range(10, 70, 10), first_version_line), on(1, 16, protocol=TEN_AND_30), items_per_s=16 / 0.5
     ),
-    "the JSON beside the log is read with its steps over all epochs": row(
-        LOGS / "mmengine_json.log",
-        on(8, 32),
-        {"dialect": "mmengine_json", "items_per_s": 8 * 32 / 0.25, "loss": 6.9, "ends": (10, 200)},
-    ),
     # detectron2
-    "the time of a report is what it added to the mean": row(
-        LOGS / "detectron2.log",
-        **{"dialect": "detectron2", "total_devices": 8, "batch_per_device": 2, "items_per_s": near(16 / 0.25, 0.001)},
-    ),
     "the batch of the full configuration counts and not that of the file": row(
         "SOLVER:\n  IMS_PER_BATCH: 64\n  BASE_LR: 0.02\n" + (LOGS / "detectron2.log").read_text(),
         items_per_s=near(16 / 0.25, 0.001),
