@@ -40,4 +40,5 @@ def _print_table(checks: Sequence[Check], ready: bool) -> None:
         print(f"  {i18n.padded(mark, 5)}  {i18n.padded(names[check.name], width)}  {i18n.worded(check.detail)}")
         if check.remedy:
             print(f"  {'':5}  {'':{width}}  → {i18n.worded(check.remedy)}")
-    print("\n" + say("doctor.ready" if ready else "doctor.not_ready"))
+    print("\n" + say("doctor.marks"))
+    print(say("doctor.ready" if ready else "doctor.not_ready"))

@@ -21,7 +21,7 @@ from evalsuite.launch.remote import launcher_errors
 from evalsuite.machine import foreign
 from evalsuite.model import Run
 from evalsuite.plan.engines import Engine
-from evalsuite.runs.preflight import DeviceProcess, NodeFacts, Preflight
+from evalsuite.runs.preflight import DeviceProcess, NodeFacts, Pitfall, Preflight
 from tests.processes import running
 from tests.toys import CASE
 
@@ -76,6 +76,7 @@ def test_nodes_without_fault_are_chosen_in_their_order_and_it_is_recorded(tmp_pa
         ({"devices": 7}, ("error", "devices")),
         ({"busy": {"python": 3.5}}, ("warning", "busy")),
         ({"on_devices": (DeviceProcess(device=3, pid=42),)}, ("warning", "on_devices")),
+        ({"pitfalls": (Pitfall(area="clocks", seen="slow", remedy="hurry"),)}, ("warning", "pitfall")),
     ],
 )
 def test_what_is_wrong_on_one_node_is_said_of_that_node(tmp_path, facts, kind):

@@ -80,8 +80,8 @@ def checks(runs: Path, folders: Sequence[Path] = ()) -> list[Check]:
         *frameworks(folders),
         *fonts(),
         *data(),
-        folder("runs", runs, Message("launch.runs_dir_remedy")),
-        folder("cache", paths.cache(), Message("launch.cache_remedy"), ROOM_BYTES),
+        folder(Message("launch.name_runs"), runs, Message("launch.runs_dir_remedy")),
+        folder(Message("launch.name_cache"), paths.cache(), Message("launch.cache_remedy"), ROOM_BYTES),
     ]
 
 
@@ -91,16 +91,19 @@ def machine(root: Path = Path("/")) -> Iterator[Check]:
     cpu, memory = Cpu(limits, root), Memory(limits)
     model = environment.cpu_model(root) or "unknown processor"
     system = environment.operating_system(root)
-    yield check(name="system", detail=f"{system}, Python {platform.python_version()}")
-    yield check(name="processor", detail=Message("launch.cores", model=model, usable=cpu.capacity, all=os.cpu_count()))
+    yield check(name=Message("launch.name_system"), detail=f"{system}, Python {platform.python_version()}")
+    yield check(
+        name=Message("launch.name_processor"),
+        detail=Message("launch.cores", model=model, usable=cpu.capacity, all=os.cpu_count()),
+    )
     if memory.total_bytes is not None:
-        yield check(name="memory", detail=f"{memory.total_bytes / GIB:.1f} GiB")
+        yield check(name=Message("launch.name_memory"), detail=f"{memory.total_bytes / GIB:.1f} GiB")
     if limits.cpus is not None or limits.memory_bytes is not None:
         cpus = Message("launch.no_cpu_limit") if limits.cpus is None else f"{limits.cpus:g} cores"
         size = (
             Message("launch.no_memory_limit") if limits.memory_bytes is None else f"{limits.memory_bytes / GIB:.1f} GiB"
         )
-        yield check(name="container", detail=Message("launch.limits", cpus=cpus, memory=size))
+        yield check(name=Message("launch.name_container"), detail=Message("launch.limits", cpus=cpus, memory=size))
     yield _run_group()
 
 
@@ -124,7 +127,7 @@ def devices(root: Path = Path("/")) -> Iterator[Check]:
         driver, toolkit = (versions[name] or "unknown" for name in ("driver", "toolkit"))
         with_cuda = accelerators.kind == "gpu"
         detail = Message("launch.driver", driver=driver, cuda=toolkit) if with_cuda else f"driver {driver}"
-        yield check(name="driver", state="ok", detail=detail)
+        yield check(name=Message("launch.name_driver"), state="ok", detail=detail)
         return
     trouble = nvml.trouble() or Message("launch.nvml_none")
     cards = nvidia_cards(root)
@@ -154,7 +157,8 @@ def training() -> Iterator[Check]:
         here = [pitfall for pitfall in found if pitfall.area == area]
         yield from (check(state="broken", detail=pitfall.seen, remedy=pitfall.remedy) for pitfall in here)
         if not here:
-            yield check(state="ok", detail=Message("launch.no_pitfall"))
+            of_gpus = area in ("network", "numa") and not len(Accelerators())
+            yield check(state="ok", detail=Message("launch.with_gpus") if of_gpus else Message("launch.no_pitfall"))
 
 
 def compiled(folders: Sequence[Path] = ()) -> Iterator[Check]:
@@ -166,8 +170,8 @@ def compiled(folders: Sequence[Path] = ()) -> Iterator[Check]:
             libraries = [file.read_bytes() for file in place.glob(f"lib/python*/site-packages/{package}/**/*.so")]
             if libraries and not any(NCCL in library for library in libraries):
                 detail = Message("launch.without_nccl", package=package, folder=place)
-                check = functools.partial(Check, group="training", name=Message("launch.area_nccl"))
-                yield check(state="broken", detail=detail, remedy=Message("launch.without_nccl_remedy"))
+                name, remedy = Message("launch.area_nccl"), Message("launch.without_nccl_remedy")
+                yield Check(group="training", name=name, state="broken", detail=detail, remedy=remedy)
 
 
 def engines() -> Iterator[Check]:
@@ -300,6 +304,6 @@ def _python_found(version: str) -> bool:
 
 
 def _answer(argv: Sequence[str]) -> tuple[bool, str]:
-    done = ask_program(argv, QUESTION_TIMEOUT_S)
+    done = ask_program(argv, QUESTION_TIMEOUT_S, {"USER": os.environ.get("USER", "root")})  # ch-run stops without it
     lines = (done.stdout.strip() or done.stderr.strip()).splitlines() if done else []
     return done is not None and done.returncode == 0, lines[0].strip() if lines else ""

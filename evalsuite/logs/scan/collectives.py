@@ -32,7 +32,8 @@ class CollectiveLines:
             return
         self.speaks = True
         for match in _SAID.finditer(text):
-            begin = text.rfind(b"\n", 0, match.start()) + 1
-            line = piece.chunk.first_line + text.count(b"\n", 0, begin)
             kind = match["network"] or match["via"] or match["found"] or (b"" if match["hindered"] else b"Socket")
-            self.said.setdefault(kind.decode(), (line, shown(text[begin : match.end()])))
+            if kind.decode() not in self.said:
+                begin = text.rfind(b"\n", 0, match.start()) + 1
+                line = piece.chunk.first_line + text.count(b"\n", 0, begin)
+                self.said[kind.decode()] = line, shown(text[begin : match.end()])

@@ -17,10 +17,12 @@ def findings(case: Case, environments: Mapping[str, HostEnvironment], read: Read
     if case.device != "gpu" or case.total_devices == 1:
         return
     speaking = [one for one in read.collectives if one.speaks]
-    if not speaking and environments and all(map(_is_asked, environments.values())) and read.steps:
+    variables = [host.environment_variables or {} for host in environments.values()]
+    asked = [one.get("NCCL_DEBUG", "").upper() in LOUD and "NCCL_DEBUG_FILE" not in one for one in variables]
+    if not speaking and asked and all(asked) and read.steps:
         yield NcclSilent(devices=case.total_devices)
     said = {kind: line for one in reversed(speaking) for kind, line in one.said.items()}
-    if case.nodes == 1 or "Socket" not in said or "IB" in said:
+    if case.nodes == 1 or "Socket" not in said or any(kind.startswith("IB") for kind in said):
         return
     line, text = said.get("", said["Socket"])
     if UNOPENED in text or any("/" in name for host in environments.values() for name in host.interfaces or {}):
@@ -28,8 +30,3 @@ def findings(case: Case, environments: Mapping[str, HostEnvironment], read: Read
     line, text = said["Socket"]
     if links := tuple(name for name in re.findall(r"\[\d+\]([\w.@-]+):", text) if CONTAINER_LINK.match(name)):
         yield VirtualInterface(names=links, line=line, text=text)
-
-
-def _is_asked(host: HostEnvironment) -> bool:
-    known = host.environment_variables or {}
-    return known.get("NCCL_DEBUG", "").upper() in LOUD and "NCCL_DEBUG_FILE" not in known

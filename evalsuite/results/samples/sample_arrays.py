@@ -130,23 +130,22 @@ class DeviceSeries:
 
     def each(self, quantity: str) -> Iterator[Floats]:
         for host in self.hosts:
-            table = host.table(quantity)
-            inside = (host.times_s >= self.begin_s) & (host.times_s <= self.end_s)
-            for gpu in host.header.gpus or ():
-                row = table.row(gpu_name(gpu.index)) if table and gpu.of_job is not False else None
-                if row is not None and (values := row[0][row[1] & inside]).size:
-                    yield values
+            yield from self._of(
+                host, quantity, [gpu_name(g.index) for g in host.header.gpus or () if g.of_job is not False]
+            )
 
     def sent_bytes_per_s(self, *, ports: bool) -> float | None:
-        sent = []
+        found = []
         for host in self.hosts:
-            table = host.table("interfaces.sent_bytes")
-            inside = (host.times_s >= self.begin_s) & (host.times_s <= self.end_s)
-            for name in table.of if table else ():
-                row = table.row(name) if table and name != "lo" and ("/" in name) == ports else None
-                if row is not None and (counts := row[0][row[1] & inside]).size:
-                    sent.append(float(counts[-1] - counts[0]))
-        return sum(sent) / (self.end_s - self.begin_s) if sent and len(self.hosts) > 1 else None
+            names = [name for name in host.header.interfaces or () if name != "lo" and ("/" in name) == ports]
+            found += [float(counts[-1] - counts[0]) for counts in self._of(host, "interfaces.sent_bytes", names)]
+        return sum(found) / (self.end_s - self.begin_s) if found and len(self.hosts) > 1 else None
+
+    def _of(self, host: Readings, quantity: str, names: Sequence[str]) -> Iterator[Floats]:
+        table, inside = host.table(quantity), (host.times_s >= self.begin_s) & (host.times_s <= self.end_s)
+        for row in (table.row(name) for name in names) if table else ():
+            if row is not None and (values := row[0][row[1] & inside]).size:
+                yield values
 
 
 def on_one_clock(hosts: Mapping[str, Samples], clock: str | None) -> list[Readings]:
