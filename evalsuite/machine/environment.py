@@ -8,7 +8,7 @@ from pathlib import Path
 
 from evalsuite import __version__
 from evalsuite.documents import ContainerLimits, HostEnvironment
-from evalsuite.machine import cgroups
+from evalsuite.machine import cgroups, hardware
 from evalsuite.machine.sensors.accelerators import Accelerators
 from evalsuite.machine.sensors.disks import Disks
 from evalsuite.machine.sensors.memory import Memory
@@ -24,6 +24,7 @@ def read_environment(host: str, node_rank: int, root: Path = Path("/")) -> HostE
     cpu, memory = Cpu(limits, root), Memory(limits)
     gpus = Accelerators()
     versions = gpus.versions()
+    disks, interfaces = Disks(root).names, Network(root).facts
     return HostEnvironment(
         host=host,
         node_rank=node_rank,
@@ -37,8 +38,10 @@ def read_environment(host: str, node_rank: int, root: Path = Path("/")) -> HostE
         numa_nodes=len(list(root.glob("sys/devices/system/node/node[0-9]*"))) or None,
         memory_total_bytes=memory.total_bytes,
         container=container(limits),
-        disks=tuple(Disks(root).names),
-        interfaces=Network(root).facts,
+        memory_modules=hardware.memory_modules(output("dmidecode", "--type", "17")),
+        disks=tuple(disks),
+        interfaces=interfaces,
+        models={**hardware.disk_models(disks, root), **hardware.card_models(interfaces, root)},
         gpus=tuple(gpus.facts()),
         driver=versions.get("driver"),
         cuda_driver=versions.get("toolkit"),

@@ -1,7 +1,7 @@
 import pytest
 
 from evalsuite.documents import ContainerLimits
-from evalsuite.machine import environment
+from evalsuite.machine import environment, hardware
 from evalsuite.machine.cgroups import Limits
 
 
@@ -42,3 +42,41 @@ def test_the_facts_say_what_cannot_be_known_as_absent(tmp_path):
     assert (found.host, found.node_rank) == ("n", 3)
     assert found.cpu_governor is None
     assert found.container is None
+
+
+DIMMS = """Handle 0x0042, DMI type 17, 84 bytes
+Memory Device
+\tSize: 32 GB
+\tType: DDR4
+\tSpeed: 2666 MT/s
+
+Handle 0x0043, DMI type 17, 84 bytes
+Memory Device
+\tSize: 32 GB
+\tType: DDR4
+\tSpeed: 2666 MT/s
+
+Handle 0x0044, DMI type 17, 84 bytes
+Memory Device
+\tSize: No Module Installed
+\tType: Unknown
+\tSpeed: Unknown
+"""
+
+
+def test_disks_cards_and_memory_have_their_models_where_the_machine_says_them(machine):
+    for path, text in {
+        **{"sys/block/sda/size": "1875385008\n", "sys/block/sda/queue/rotational": "0\n"},
+        **{"sys/block/sda/device/model": "SAMSUNG MZ7LH960\n", "sys/block/vdb/size": "٣\n"},
+        **{"sys/class/net/eth0/device/vendor": "0x8086\n", "sys/class/net/eth0/device/device": "0x10fb\n"},
+        **{"sys/class/infiniband/mlx5_0/hca_type": "MT4119\n", "sys/class/infiniband/mlx5_0/fw_ver": "16.28.2006\n"},
+    }.items():
+        root = machine(path, text)
+
+    assert hardware.disk_models(["sda", "vdb"], root) == {"sda": "SAMSUNG MZ7LH960, 960 GB SSD"}
+    assert hardware.card_models(["eth0", "mlx5_0/1", "lo"], root) == {
+        "eth0": "8086:10fb",
+        "mlx5_0/1": "MT4119 16.28.2006",
+    }
+    assert hardware.memory_modules(DIMMS) == "2 × 32 GB DDR4 2666 MT/s"
+    assert hardware.memory_modules(None) is None

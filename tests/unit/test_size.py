@@ -19,7 +19,7 @@ CEILINGS = {  # package → lines at most; "" are the modules beside the package
     "importing": 1340,
     "launch": 3970,
     "logs": 9140,
-    "machine": 1890,
+    "machine": 1950,
     "plan": 3120,
     "report": 14810,
     "results": 7515,

