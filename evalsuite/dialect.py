@@ -54,6 +54,7 @@ GROUPS = {
     "evaluated": "anything: an evaluation lies inside the time of this report",
     "rate": "items per second",
     "rate_k": "thousands of items per second",
+    "spread": "± of the rate, as the script has it",
     "steps_per_s": "training steps per second",
     "seconds": "seconds per step (of the last step, or the mean over the report: see `averaging`)",
     "ms": "the same in milliseconds",

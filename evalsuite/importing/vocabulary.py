@@ -16,7 +16,7 @@ FACTS = (  # of data/criteria/facts.toml, and the options that state them
     *("device_model", "device_memory", "driver_generation", "host_kind", "hosts", "machine", "communication"),
     *("compiler", "framework_version", "version", "image", "image_digest", "cuda", "nccl", "loss_scaling"),
     *("memory_layout", "kernel_switches", "parameters", "features", "batch_policy", "mode", "loss_scale"),
-    "data_source",
+    *("data_source", "data_place"),
 )
 VALUES: Mapping[str, tuple[str, ...]] = {
     "optimiser": (

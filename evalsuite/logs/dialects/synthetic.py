@@ -35,7 +35,7 @@ DIALECTS = (
             "horovod/horovod@2626dc87a3:examples/pytorch/pytorch_synthetic_benchmark.py; Bluefog prints the same",
         ),
         final=line(
-            rb"Total img/sec on \d+ \w+\(s\): (?P<rate>[\d.]+)",
+            rb"Total img/sec on \d+ \w+\(s\): (?P<rate>[\d.]+)(?: \+- ?(?P<spread>[\d.]+))?",
             b"Total img/sec on 4 GPU(s): 432.8 +-4.9",
             "horovod/horovod@2626dc87a3:examples/pytorch/pytorch_synthetic_benchmark.py: size x rank 0's mean; Bluefog: the sum over ranks",
         ),

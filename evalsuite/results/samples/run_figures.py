@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from evalsuite.dialect import Dialect
 from evalsuite.documents import STATED_FIGURES
 from evalsuite.logs import extra_metrics
+from evalsuite.logs.text.records import matches, positive
 from evalsuite.model import Window
 from evalsuite.results.samples.utilisation import Devices
 from evalsuite.runs.endings import AgentOutcome
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from evalsuite.results.samples.sample_arrays import Floats
 
 GIB = 1024**3
+TAIL_BYTES = 1 << 16  # where a log has its final figure
 Counted = tuple["Floats", "Floats"]
 
 
@@ -96,12 +98,28 @@ def energy_j(run: RunRecords) -> float | None:
     return sum(known) if known and len(known) == len(taken) == run.planned.accelerators else None
 
 
+def printed_spread(run: RunRecords) -> float | None:
+    """± of the script's own final rate: `Total img/sec on 16 GPU(s): 4310.6 +- 146.9`."""
+    log = next(iter(run.logs), None)
+    if log is None or run.dialect is None or not any("spread" in line.groups for line in run.dialect.final):
+        return None
+    with open(log.path, "rb") as file:
+        file.seek(max(0, log.path.stat().st_size - TAIL_BYTES))
+        found = [line.read(match) for match, line in matches(file.read(), run.dialect.final)]
+    said = [fields["spread"] for fields in found if fields and fields.get("spread")]
+    return positive(said[-1]) if said else None
+
+
+READ = {"stated_spread_items_per_s": printed_spread}  # what some scripts print of what others state
 FIGURES = (
     RunFigure(name="peak_memory_printed_bytes", unit="bytes", read=printed_memory_bytes, over_runs=max),
     RunFigure(name="peak_memory_sampled_bytes", unit="bytes", read=sampled_memory_bytes, over_runs=max),
     RunFigure(name="cpu_s", unit="s", read=cpu_s, over_runs=statistics.median),
     RunFigure(name="energy_j", unit="J", read=energy_j),
-    *(RunFigure(name=one.figure, unit=one.unit, read=None, over_runs=statistics.median) for one in STATED_FIGURES),
+    *(
+        RunFigure(name=one.figure, unit=one.unit, read=READ.get(one.figure), over_runs=statistics.median)
+        for one in STATED_FIGURES
+    ),
     RunFigure(name="data_wait_s", unit="s", read=lambda run: run.printed.data_wait_s),
 )
 
