@@ -10,18 +10,21 @@ a table says otherwise, of four kinds; one campaign's shared offset, where there
 import argparse
 import csv
 import io
+import statistics as standard
 from collections.abc import Callable, Iterable, Sequence
-from itertools import combinations_with_replacement, product
+from itertools import combinations, combinations_with_replacement, product
 
 import numpy
 
 from evalsuite import paths
 from evalsuite.model import Case, Machine, Measurement, Run, Throughput
 from evalsuite.results.compare import changes, significance
+from evalsuite.results.judge import stopping
 from evalsuite.results.measure import statistics
 from evalsuite.results.measure.summary import summary
 from evalsuite.site.history import HistoryLine, HistoryPoint, line
 
+Runs = Sequence[Sequence[float]]  # the logarithm of the throughput, of each framework by round
 Draw = Callable[["numpy.random.Generator", tuple[int, ...]], "numpy.ndarray"]
 
 SEED = 10
@@ -32,11 +35,15 @@ KINDS: dict[str, Draw] = {
     "lognormal": lambda random, shape: numpy.exp(0.5 * random.standard_normal(shape)) - 1,
     "heavy tails (t, 2 degrees)": lambda random, shape: random.standard_t(2, shape),
     "skewed (exponential)": lambda random, shape: -random.exponential(1.0, shape),
+    "bimodal": lambda random, shape: 3.0 * (random.random(shape) < 0.5) - 1.5 + 0.3 * random.standard_normal(shape),
 }
 MEDIANS = {"skewed (exponential)": -numpy.log(2.0)}  # of the noise; the others have 0
 COVERAGE = paths.DATA / "statistics" / "ratio_coverage.csv"
 EQUAL_FRAMEWORKS = paths.DATA / "statistics" / "equal_frameworks.csv"
 FRAMEWORKS = (2, 3, 4, 6, 8, 12, 16, 32)
+LOOKS = (3, 4, 5, 6, 7)  # of adaptive repeats
+MOST_ADAPTIVE = 8  # frameworks; more take hours to simulate
+SCATTERS = (0.01, 0.03)
 DRIFT = 0.05  # of a machine that gets slower from the first round of a campaign to the last
 TRIALS = 4_000
 
@@ -93,71 +100,107 @@ def _flagged(block: numpy.ndarray) -> int:
     return sum(bool(statistics.outliers(list(runs), whole - own)) for runs, own in zip(block, scatter, strict=True))
 
 
-def winners_table(trials: int = TRIALS) -> list[tuple[int, int, str, float, float, float, float]]:
-    """Of equal frameworks: how often one at least leaves the winner's group, by all runs and within rounds.
+def adaptive(runs: Runs, looks: Sequence[int] = LOOKS) -> list[int]:
+    """How many repeats each framework gets: it stops at a look where each order that it takes part in is settled."""
+    made = [looks[0]] * len(runs)
+    for look in looks[:-1]:
+        going = [place for place in range(len(runs)) if made[place] == look]
+        first = _first(runs, made)
+        behind = {place for place in range(len(runs)) if stopping.is_settled_lead(_leads(runs, made, place, first))}
+        open_: set[int] = set()
+        for a, b in combinations(range(len(runs)), 2):
+            if not {a, b} <= behind and not stopping.is_settled(_leads(runs, made, a, b)):
+                open_ |= {a, b}
+        for place in open_.intersection(going):
+            made[place] = look + 1
+    return made
 
-    And how often the first is called the fastest of all, and pairwise tests at 5 % would drop one. By frameworks, runs
-    of each and kind of noise.
+
+def behind(runs: Runs, made: Sequence[int]) -> frozenset[int]:
+    """The frameworks that the report leaves out of the winner's group, all of one campaign and in rounds."""
+    first = _first(runs, made)
+    found = set()
+    for place in set(range(len(runs))) - {first}:
+        leads = _leads(runs, made, place, first)
+        told = significance.is_lead(leads, len(runs) - 1) if len(leads) >= 5 else significance.is_early_lead(leads)
+        if told:
+            found.add(place)
+    return frozenset(found)
+
+
+def _first(runs: Runs, made: Sequence[int]) -> int:
+    return max(range(len(runs)), key=lambda place: standard.median(runs[place][: made[place]]))
+
+
+def _leads(runs: Runs, made: Sequence[int], one: int, first: int) -> list[float]:
+    shared = min(made[one], made[first])
+    return [b - a for a, b in zip(runs[one][:shared], runs[first][:shared], strict=True)]
+
+
+def logarithms(runs: numpy.ndarray) -> list[Runs]:
+    return numpy.log(numpy.maximum(runs, 1.0)).tolist()  # heavy tails reach below any speed
+
+
+def _drawn(kind: str, frameworks: int, n: int, trials: int, noise: float, seed: int, own: float = 0.0) -> list[Runs]:
+    """Rounds of equal frameworks; *own*: the scatter of each one's level in the campaign."""
+    random = numpy.random.default_rng([SEED, seed, frameworks, n, list(KINDS).index(kind), round(1000 * noise)])
+    runs = speeds(kind, random, trials, frameworks, n, noise=noise)
+    runs = runs * (1 + own * random.standard_normal((trials, frameworks, 1)))
+    return logarithms(runs)
+
+
+def _share(found: Iterable[Runs], n: int) -> float:
+    """Of the evaluations *found*: in which one framework at least is left out; *n* 3: by adaptive repeats."""
+    out = [bool(behind(runs, adaptive(runs) if n == LOOKS[0] else [n] * len(runs))) for runs in found]
+    return standard.fmean(out)
+
+
+def _out_in_each(one: Runs, other: Runs) -> bool:
+    first = max(range(len(one)), key=lambda place: standard.median([*one[place], *other[place]]))
+    leads = [
+        [_leads(runs, [len(runs[0])] * len(runs), place, first) for runs in (one, other)] for place in range(len(one))
+    ]
+    return any(all(significance.is_lead(each, len(one) - 1) for each in both) for both in leads)
+
+
+def power(trials: int = TRIALS) -> list[tuple[float, float, int, float, float, float]]:
+    """How often a true lead of one of two frameworks is told, and in a campaign that drifts; and the printed chance."""
+    found = []
+    for (noise, lead), n in product(((0.01, 0.02), (0.01, 0.05), (0.02, 0.05), (0.03, 0.05), (0.03, 0.1)), RUNS):
+        random = numpy.random.default_rng([SEED, n, round(1000 * noise), round(100 * lead)])
+        runs = speeds("normal", random, trials, 2, n, noise=noise) * numpy.array([[1 + lead], [1.0]])
+        drifted = runs * (1 - DRIFT * numpy.arange(n) / (n - 1))
+        told, drifting = (
+            standard.fmean(1 in behind(one, [n, n]) for one in logarithms(each)) for each in (runs, drifted)
+        )
+        found.append((noise, lead, n, told, drifting, significance.chance_of_telling(lead, noise * 2**0.5, n)))
+    return found
+
+
+def equal_frameworks(trials: int = TRIALS) -> list[tuple[int, int, float, float, float]]:
+    """Of equal frameworks, how often one at least leaves the winner's group: by frameworks and runs of each.
+
+    The most over noises; the same where each has a level of its own in the campaign, as large as the noise; and where
+    it must be left out in each of two such campaigns. Three runs: adaptive repeats, from three to seven.
     """
     found = []
-    for frameworks, n, kind in product((2, 8), (3, 4, 5, 6, 7), ("normal", "lognormal", "heavy tails (t, 2 degrees)")):
-        random = numpy.random.default_rng([SEED, frameworks, n, list(KINDS).index(kind)])
-        left = alone = tests = in_rounds = 0
-        some = trials // 16  # the exact test takes its time
-        for trial, runs in enumerate(speeds(kind, random, trials // 4, frameworks, n)):
-            first, *others = sorted(map(list, runs), key=numpy.median, reverse=True)
-            behind = [significance.apart(other, first) for other in others]
-            left += any(behind)
-            alone += all(behind)
-            in_rounds += n >= 5 and any(_in_rounds(other, first) for other in others)
-            if n >= 5 and trial < some:
-                tests += any(statistics.permutation_p(other, first) < 0.05 for other in others)
-        shares = (4 * left / trials, 4 * in_rounds / trials, 4 * alone / trials, tests / some)
-        found.append((frameworks, n, kind, *shares))
+    for frameworks, n in product(FRAMEWORKS, (LOOKS[0], *RUNS)):
+        if n == LOOKS[0] and frameworks > MOST_ADAPTIVE:
+            continue
+        made, some = LOOKS[-1] if n == LOOKS[0] else n, max(2 * trials // frameworks, 500)
+        worst = max(_share(_drawn(kind, frameworks, made, some, noise, 1), n) for kind in KINDS for noise in SCATTERS)
+        own = [_drawn("normal", frameworks, made, some, NOISE, seed, own=NOISE) for seed in (2, 3)]
+        twice = standard.fmean(_out_in_each(*pair) for pair in zip(*own, strict=True)) if n >= 5 else _share(own[0], n)
+        found.append((frameworks, n, worst, _share(own[0], n), twice))
     return found
 
 
-def _in_rounds(other: Sequence[float], first: Sequence[float]) -> bool:
-    pairs = list(zip(other, first, strict=True))
-    return min(map(min, pairs)) > 0 and significance.apart_in_rounds(pairs)  # heavy tails reach below any speed
-
-
-def left_out(trials: int = TRIALS) -> list[tuple[int, int, float]]:
-    """How often some one of equal frameworks leaves the group: the most over ways and noises."""
-    found = []
-    for frameworks, n in product(FRAMEWORKS, RUNS):
-        worst = 0.0
-        for kind in ("normal", "lognormal", "heavy tails (t, 2 degrees)"):
-            random = numpy.random.default_rng([SEED, frameworks, n, list(KINDS).index(kind), 1])
-            by_runs = in_rounds = 0
-            for runs in speeds(kind, random, trials, frameworks, n):
-                first, *others = sorted(map(list, runs), key=numpy.median, reverse=True)
-                by_runs += any(significance.apart(other, first) for other in others)
-                in_rounds += any(_in_rounds(other, first) for other in others)
-            worst = max(worst, by_runs / trials, in_rounds / trials)
-        found.append((frameworks, n, worst))
-    return found
-
-
-def left_out_csv(found: Sequence[tuple[int, int, float]]) -> str:
+def left_out_csv(found: Sequence[tuple[int, int, float, float, float]]) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(("frameworks", "n", "left_out"))
-    writer.writerows((frameworks, n, f"{share:.4f}") for frameworks, n, share in found)
+    writer.writerow(("frameworks", "n", "left_out", "own_level", "several_campaigns"))
+    writer.writerows((frameworks, n, *(f"{share:.4f}" for share in shares)) for frameworks, n, *shares in found)
     return text.getvalue()
-
-
-def drifting(trials: int = TRIALS) -> list[tuple[int, float, float, float, float]]:
-    """How often a true lead is told, by all runs and within rounds: by runs, drift of the campaign and lead."""
-    found = []
-    for n, drift, lead in product((5, 7), (0.0, DRIFT), (0.02, 0.03, 0.05)):
-        random = numpy.random.default_rng([SEED, n, round(100 * drift), round(100 * lead)])
-        runs = speeds("normal", random, trials, 2, n) * (1 - drift * numpy.arange(n) / (n - 1))
-        pairs = [(list(slower), list(faster * (1 + lead))) for slower, faster in runs]
-        by_runs = sum(significance.apart(slower, faster) for slower, faster in pairs)
-        in_rounds = sum(_in_rounds(slower, faster) for slower, faster in pairs)
-        found.append((n, drift, lead, by_runs / trials, in_rounds / trials))
-    return found
 
 
 def told_apart(trials: int = TRIALS) -> list[tuple[int, float, float, float, float, float]]:
@@ -231,16 +274,14 @@ def main() -> None:
     print("\n## D09 in sound cases\n")
     head = ("n", "cases of the block", "noise", "size", "flagged")
     print(table(head, ((n, k, kind, percent(size), percent(share)) for n, k, kind, size, share in flagged_cases())))
-    print("\n## Equal frameworks\n")
-    head = ("frameworks", "n", "noise", "one left out", "within rounds", "one alone ahead", "by tests at 5 %")
-    rows = ((k, n, kind, *map(percent, shares)) for k, n, kind, *shares in winners_table())
+    equals = equal_frameworks()
+    print("\n## Equal frameworks: one at least is left out\n")
+    head = ("frameworks", "n", "the most over noises", "own levels in a campaign", "in each of two such")
+    print(table(head, ((k, "3 to 7" if n == LOOKS[0] else n, *map(percent, shares)) for k, n, *shares in equals)))
+    print("\n## A true lead of one of two frameworks\n")
+    head = ("noise", "lead", "n", "told", "told, machine drifts by 5 %", "chance as printed")
+    rows = ((percent(a), percent(b), n, *map(percent, shares)) for a, b, n, *shares in power())
     print(table(head, rows))
-    equals = left_out()
-    print("\n## Equal frameworks, the most over ways and noises\n")
-    print(table(("frameworks", "n", "one left out"), ((k, n, percent(share)) for k, n, share in equals)))
-    print("\n## A lead in a campaign that drifts\n")
-    head = ("n", "drift", "lead", "told by all runs", "within rounds")
-    print(table(head, ((n, *map(percent, shares)) for n, *shares in drifting())))
     print("\n## Two results\n")
     head = ("n", "noise", "scatter of campaigns", "true loss", "test over runs", "said to be slower or faster")
     print(table(head, ((n, *map(percent, shares)) for n, *shares in told_apart())))

@@ -44,14 +44,14 @@ def test_two_that_the_runs_do_not_tell_apart_lead_together_and_the_lead_counts_f
 
 def test_a_fastest_one_is_named_only_with_enough_runs_and_steps():
     def said(around, **changes):
-        return only([summary("mxnet", 80.0, around, **changes), summary("pytorch", 100.0, around, **changes)])
+        return only([summary("mxnet", 95.0, around[::-1], **changes), summary("pytorch", 100.0, around, **changes)])
 
     five, three, one, short = said(FIVE), said(FIVE[:3]), said((1.0,)), said(FIVE, protocol=synthetic.QUICK)
 
     assert (five.said, three.said, one.said, short.said) == ("fastest", "consistent", "untold", "untold")
     assert five.deciding is None and three.chance is not None
-    assert (three.deciding.needed, three.deciding.runs) == ("repeats", 4)
-    assert (one.deciding.needed, one.deciding.runs) == ("repeats", 8)
+    assert (three.deciding.needed, three.deciding.runs) == ("repeats", 4) and three.deciding.chance > 0.9
+    assert (one.deciding.needed, one.deciding.runs, one.deciding.chance) == ("repeats", 8, None)
     assert (short.deciding.needed, short.deciding.runs, short.deciding.seconds) == ("window", 10, None)
 
 
@@ -59,7 +59,7 @@ def test_the_cost_of_deciding_comes_from_the_recorded_durations():
     def lasting(of, seconds):
         return replace(of, measurements=tuple(replace(run, duration_s=seconds) for run in of.measurements))
 
-    known = [lasting(summary("mxnet", 80.0, FIVE[:3]), 60.0), lasting(summary("pytorch", 100.0, FIVE[:4]), 100.0)]
+    known = [lasting(summary("mxnet", 95.0, FIVE[2::-1]), 60.0), lasting(summary("pytorch", 100.0, FIVE[:4]), 100.0)]
     unknown = [known[0], lasting(known[1], None)]
 
     assert only(known).deciding.seconds == 2 * 60.0 + 100.0

@@ -56,8 +56,7 @@ class AdaptiveRepeats:
         for run in filter(self._store.ended(), self._plan.runs):
             with contextlib.suppress(EvalsuiteError):  # the report says of a folder that cannot be read
                 found.append(measurement_cache.measure(self._store.folder(run), self._places, cache).measurement)
-        most = self._plan.spec.most_repeats or self._plan.spec.repeats
-        return stopping.unsettled(with_scaling(summaries(data_rules.check_measurements(found))), self._criteria, most)
+        return stopping.unsettled(with_scaling(summaries(data_rules.check_measurements(found))), self._criteria)
 
     def next_runs(self, missing: list[Run]) -> list[Run]:
         """Of the *missing* runs those that are known to be needed: the least, and the next one of an open case."""

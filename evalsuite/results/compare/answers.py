@@ -12,9 +12,9 @@ from evalsuite.results.compare import fairness, ranking, significance, winners
 from evalsuite.results.compare.fairness import Obstacle
 from evalsuite.results.compare.ranking import Candidate, RankingScope
 from evalsuite.results.compare.scaling import suspicious
-from evalsuite.results.compare.winners import RankingResult, Word
+from evalsuite.results.compare.winners import ErrorRates, RankingResult, Word
 from evalsuite.results.measure import facts
-from evalsuite.results.measure.summary import DECIDING_ORIGINS, FULL_REPEATS, short_window, values
+from evalsuite.results.measure.summary import DECIDING_ORIGINS, FULL_REPEATS, short_window
 
 PUBLISHED = ("cited", "digitised")
 Untested = Literal[
@@ -24,7 +24,7 @@ Untested = Literal[
     "none",  # none has
 ]
 Said = Word | Untested
-Needed = Literal["repeats", "window", "facts", "base"]
+Needed = Literal["repeats", "window", "facts", "base", "campaign"]
 Absence = Literal["unsupported", "not_run", "no_valid_run", "elsewhere", "not_planned"]
 
 
@@ -83,6 +83,7 @@ class Deciding:
     runs: int = 0
     seconds: float | None = None
     facts: tuple[str, ...] = ()  # with "facts": those that are not stated for all
+    chance: float | None = None  # with "repeats": of an order then, if lead and scatter are as seen; None: not known
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,7 +97,9 @@ class Answer:
     apart: tuple[Apart, ...] = ()
     missing: tuple[Missing, ...] = ()
     chance: float | None = None  # with "consistent": of such an order where all are equal
-    false_exclusion: float | None = None
+    errors: ErrorRates | None = None  # of an order or a tie that is decided
+    campaigns: int = 1
+    missed: tuple[tuple[float, float], ...] = ()  # (lead, how often these runs would not tell it)
     deciding: Deciding | None = None
 
     @property
@@ -143,8 +146,8 @@ class Answer:
 
     @property
     def steps(self) -> tuple[bool, ...]:
-        found = [values(one.summary) for one in self.ranked]
-        return tuple(significance.apart(lower, higher) for higher, lower in pairwise(found))
+        """Whether each is told from the one before it."""
+        return tuple(self._is_behind(lower, higher) for higher, lower in pairwise(self.ranked))
 
     @property
     def in_steps(self) -> bool:
@@ -152,8 +155,10 @@ class Answer:
 
     @property
     def all_alike(self) -> bool:
-        found = [values(one.summary) for one in self.ranked]
-        return not any(significance.apart(lower, higher) for higher, lower in combinations(found, 2))
+        return not any(self._is_behind(lower, higher) for higher, lower in combinations(self.ranked, 2))
+
+    def _is_behind(self, one: Ranked, first: Ranked) -> bool:
+        return significance.is_behind(one.summary, first.summary, len(self.ranked))
 
 
 @dataclass(kw_only=True)
@@ -266,7 +271,9 @@ def _answer(key: tuple[Conditions, int, int], asked: _Question, absent: "_Absenc
         apart=tuple(_apart(one, ranked, scope) for one in others),
         missing=tuple(absent.of(key, asked)),
         chance=result.chance if result and said == "consistent" else None,
-        false_exclusion=result.false_exclusion if result and said in ("fastest", "group") else None,
+        errors=result.errors if result and said in ("fastest", "group") else None,
+        campaigns=result.campaigns if result else 1,
+        missed=result.missed if result and said in ("fastest", "group") else (),
         deciding=_deciding(said, ranked, scope),
     )
 
@@ -280,9 +287,14 @@ def _speed(one: Summary) -> float:
 
 
 def _ranked(members: Sequence[Summary], scope: RankingScope) -> tuple[Ranked, ...]:
+    rivals = winners.best_of_each(members, scope)
     return tuple(
-        Ranked(summary=one, ratio=_speed(one) / _speed(members[0]), leading=not significance.is_behind(one, members[0]))
-        for one in winners.best_of_each(members, scope)
+        Ranked(
+            summary=one,
+            ratio=_speed(one) / _speed(rivals[0]),
+            leading=one is rivals[0] or not significance.is_behind(one, rivals[0], len(rivals)),
+        )
+        for one in rivals
     )
 
 
@@ -309,6 +321,8 @@ def _deciding(said: Said, ranked: Sequence[Ranked], scope: RankingScope) -> Deci
     if said == "unknown_facts":
         unknown = (fact for a, b in combinations(found, 2) for fact in scope.unknown_facts(a, b))
         return Deciding(needed="facts", facts=tuple(dict.fromkeys(unknown)))
+    if said == "indicative":
+        return Deciding(needed="campaign")
     if said not in ("untold", "consistent"):
         return None
     again = [one for one in found if short_window(one)]
@@ -319,7 +333,18 @@ def _deciding(said: Said, ranked: Sequence[Ranked], scope: RankingScope) -> Deci
         needed="window" if again else "repeats",
         runs=sum(more.values()),
         seconds=None if again else _seconds(found, more),
+        chance=None if again else _chance(found),
     )
+
+
+def _chance(found: Sequence[Summary]) -> float | None:
+    """Of telling the first from the second with five runs each, where lead and scatter stay as these runs show them."""
+    first, second = found[:2]
+    scatter = significance.scatter_of_leads(second, first)
+    if scatter is None:
+        return None
+    lead = _speed(first) / _speed(second) - 1
+    return significance.chance_of_telling(lead, scatter, FULL_REPEATS, len(found))
 
 
 def _seconds(found: Sequence[Summary], more: Mapping[str, int]) -> float | None:

@@ -1,7 +1,8 @@
 """Who is ahead among comparable results, and the group that the runs do not tell from it.
 
-With five runs or more the rule is that of `significance`; how often it leaves out an equal one is simulated
-(`false_exclusion`; benchmarks/judgement.py). With three or four runs an order is only *consistent*.
+The rule is that of `significance`; how often it leaves out an equal one is simulated (`error_rates`;
+benchmarks/judgement.py). With three or four runs an order that is not decided early is only *consistent*, and between
+campaigns it is only *indicative*.
 """
 
 import csv
@@ -16,12 +17,22 @@ from evalsuite import paths
 from evalsuite.model import Summary
 from evalsuite.results.compare import fairness, ranking, significance
 from evalsuite.results.compare.ranking import Candidate, RankingScope
-from evalsuite.results.compare.significance import is_behind
+from evalsuite.results.compare.significance import Basis, Comparison
 from evalsuite.results.measure.summary import FULL_REPEATS, short_window
 
 EQUAL_FRAMEWORKS = paths.DATA / "statistics" / "equal_frameworks.csv"
-FEWEST_RUNS = 3  # with fewer there is no order
-Word = Literal["fastest", "consistent", "group", "untold", "unknown_facts"]
+FEWEST_RUNS = 3  # of fewer, no order is spoken of
+LEADS_ASKED = (0.02, 0.05)
+Word = Literal["fastest", "consistent", "indicative", "group", "untold", "unknown_facts"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ErrorRates:
+    """Of so many equal frameworks, how often one at least is left out of the winner's group."""
+
+    left_out: float  # the most over kinds of noise
+    own_level: float  # where each has a level of its own in the campaign, that scatters as its runs do
+    several_campaigns: float  # the same, where the order is found in each of two campaigns
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,8 +42,10 @@ class RankingResult:
     group: tuple[Summary, ...]
     word: Word
     chance: float | None = None  # with "consistent": of such an order where all are equal
-    in_rounds: bool = False
-    false_exclusion: float | None = None
+    basis: Basis = "runs"  # the weakest of those that the group rests on
+    campaigns: int = 1  # in each of which the order was found
+    errors: ErrorRates | None = None  # of an order within one campaign that is decided
+    missed: tuple[tuple[float, float], ...] = ()  # (lead, how often these runs would not tell it)
 
 
 def rank(found: Sequence[Summary], scope: RankingScope = ranking.FRAMEWORKS) -> RankingResult | None:
@@ -40,33 +53,58 @@ def rank(found: Sequence[Summary], scope: RankingScope = ranking.FRAMEWORKS) -> 
     rivals = best_of_each(found, scope)
     if len(rivals) < 2:
         return None
-    first, second = rivals[:2]
-    group = (first, *(one for one in rivals[1:] if not is_behind(one, first)))
-    fewest = min(one.n for one in rivals)
-    word: Word = "group" if len(group) > 1 else "fastest"
-    if fewest < FEWEST_RUNS or any(_weak(one) for one in rivals):
-        word = "untold"
-    elif fewest < FULL_REPEATS:
-        word = "untold" if len(group) > 1 else "consistent"
+    first, *others = rivals
+    compared = [significance.compare(one, first, len(rivals)) for one in others]
+    group = (first, *(one for one, each in zip(others, compared, strict=True) if not each.behind))
+    basis: Basis = next(kind for kind in ("across", "runs", "rounds") if any(each.basis == kind for each in compared))
+    word = _word(rivals, compared, basis)
     if word != "untold" and any(scope.unknown_facts(a, b) for a, b in combinations(rivals, 2)):
         word = "unknown_facts"
-    tested = word in ("fastest", "group")
+    decided = word in ("fastest", "group")
+    fewest = min(one.n for one in rivals)
     return RankingResult(
         first=first,
-        second=second,
+        second=rivals[1],
         group=group,
         word=word,
         chance=by_chance([one.n for one in rivals]) if word == "consistent" else None,
-        in_rounds=tested and any(significance.pairs(one, first) for one in rivals[1:]),
-        false_exclusion=false_exclusion(len(rivals), fewest) if tested else None,
+        basis=basis,
+        campaigns=min(each.campaigns for each in compared),
+        errors=error_rates(len(rivals), fewest) if decided and basis != "across" else None,
+        missed=_missed(rivals, fewest) if decided and basis != "across" else (),
     )
 
 
+def _word(rivals: Sequence[Summary], compared: Sequence[Comparison], basis: Basis) -> Word:
+    fewest, alone = min(one.n for one in rivals), all(each.behind for each in compared)
+    if fewest < FEWEST_RUNS or any(_weak(one) for one in rivals):
+        return "untold"
+    if (
+        alone
+        and fewest < FULL_REPEATS
+        and not all(each.early or one.n >= FULL_REPEATS for one, each in zip(rivals[1:], compared, strict=True))
+    ):
+        return "consistent"
+    if not alone:
+        return "group" if fewest >= FULL_REPEATS else "untold"
+    return "indicative" if basis == "across" else "fastest"
+
+
+def _missed(rivals: Sequence[Summary], runs: int) -> tuple[tuple[float, float], ...]:
+    scatter = significance.scatter_of_leads(rivals[1], rivals[0])
+    if scatter is None:
+        return ()
+    return tuple((lead, 1 - significance.chance_of_telling(lead, scatter, runs, len(rivals))) for lead in LEADS_ASKED)
+
+
 def told_apart(a: Summary, b: Summary) -> bool | None:
-    """Whether the runs tell *a* from *b*; None where one has too few, or facts of the two are unknown."""
-    if a.partial or b.partial or fairness.clocks_apart(a) or fairness.clocks_apart(b) or fairness.unknown_facts(a, b):
+    """Whether the runs tell *a* from *b*; None where one has too few, or nobody knows that the two are alike."""
+    if fairness.clocks_apart(a) or fairness.clocks_apart(b) or fairness.unknown_facts(a, b):
         return None
-    return significance.differ(a, b)
+    found = [significance.compare(a, b), significance.compare(b, a)]
+    if (a.partial or b.partial) and not any(each.early for each in found):
+        return None
+    return any(each.behind for each in found)
 
 
 def leaders(row: Sequence[Summary | None]) -> frozenset[int]:
@@ -75,7 +113,7 @@ def leaders(row: Sequence[Summary | None]) -> frozenset[int]:
     if found is None or found.word not in ("fastest", "group"):
         return frozenset()
     if len(found.group) == len({one.case.framework for one in given}):
-        return frozenset()  # all of them: none is ahead
+        return frozenset()  # all of them: nobody is ahead
     ahead = {one.case.id for one in found.group}
     return frozenset(place for place, one in enumerate(row) if one is not None and one.case.id in ahead)
 
@@ -86,22 +124,36 @@ def by_chance(runs: Sequence[int]) -> float:
     return min(1.0, sum(1 / math.comb(together, n) for n in runs))
 
 
-def false_exclusion(frameworks: int, runs: int) -> float:
-    """How often some one of *frameworks* equal ones leaves the winner's group, simulated for five runs and more.
+def error_rates(frameworks: int, runs: int) -> ErrorRates:
+    """Of *frameworks* equal ones, simulated; between two simulated numbers the one that errs more is taken.
 
-    Between two simulated numbers the one that errs more is taken; beyond the most frameworks the share grows with them.
+    Beyond the most frameworks the shares grow with them.
     """
     simulated = _simulated()
     sizes = sorted({size for size, _ in simulated})
-    fewer = max(each for _, each in simulated if each <= runs)
     size = next((size for size in sizes if size >= frameworks), sizes[-1])
-    return min(1.0, simulated[size, fewer] * max(1.0, frameworks / size))
+    more = max(1.0, frameworks / size)
+    near = [n for of, n in simulated if of == size and n <= runs]
+    known = [simulated[size, n] for n in (near[-1:] or [min(n for of, n in simulated if of == size)])]
+    known += [simulated[size, n] for of, n in simulated if of == size and n >= runs][:1]
+    return ErrorRates(
+        left_out=min(1.0, more * max(each.left_out for each in known)),
+        own_level=min(1.0, more * max(each.own_level for each in known)),
+        several_campaigns=min(1.0, more * max(each.several_campaigns for each in known)),
+    )
 
 
 @functools.cache
-def _simulated() -> dict[tuple[int, int], float]:
+def _simulated() -> dict[tuple[int, int], ErrorRates]:
     with EQUAL_FRAMEWORKS.open(encoding="utf-8", newline="") as file:
-        return {(int(row["frameworks"]), int(row["n"])): float(row["left_out"]) for row in csv.DictReader(file)}
+        return {
+            (int(row["frameworks"]), int(row["n"])): ErrorRates(
+                left_out=float(row["left_out"]),
+                own_level=float(row["own_level"]),
+                several_campaigns=float(row["several_campaigns"]),
+            )
+            for row in csv.DictReader(file)
+        }
 
 
 def _weak(one: Summary) -> bool:

@@ -1,6 +1,6 @@
 """The next repeats that would decide something open, with price and command.
 
-An order needs five runs of each, and no repeat decides a tie; a criterion may take up to seven.
+An order takes five runs of each, a criterion up to seven.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -32,6 +32,7 @@ class NextRepeats:
     longer: bool
     seconds: float | None  # by the durations on record; None: not known
     device_hours: float | None
+    chance: float | None  # that all of the orders are decided, if lead and scatter are as seen; None: not known
     command: tuple[str, ...]
 
     @property
@@ -48,6 +49,7 @@ class _More:
     of: tuple[tuple[Summary, int], ...]
     repeats: int
     longer: bool = False
+    chance: float | None = None
 
 
 def next_repeats(
@@ -68,8 +70,12 @@ def _together(orders: Iterable[_More]) -> list[_More]:
     for one in orders:
         key = (setting_of(one.of[0][0].case, one.scope), frozenset(one.candidates), one.longer)
         before = found.get(key)
-        found[key] = replace(one, of=(*before.of, *one.of)) if before else one
+        found[key] = replace(before, of=(*before.of, *one.of), chance=_both(before, one)) if before else one
     return list(found.values())
+
+
+def _both(a: _More, b: _More) -> float | None:
+    return a.chance * b.chance if a.chance is not None and b.chance is not None else None
 
 
 def _of_answer(answer: Answer) -> _More | None:
@@ -89,6 +95,7 @@ def _of_answer(answer: Answer) -> _More | None:
         of=tuple((one, more) for one, more in of if more > 0),
         repeats=FULL_REPEATS,
         longer=longer,
+        chance=answer.deciding.chance if answer.deciding else None,
     )
 
 
@@ -131,6 +138,7 @@ def _priced(open_: _More, commands: Mapping[str, RunCommand]) -> NextRepeats:
         longer=open_.longer,
         seconds=sum(seconds for seconds, _ in known) if whole else None,
         device_hours=sum(seconds * devices for seconds, devices in known) / 3600 if whole else None,
+        chance=open_.chance,
         command=rerun_command.words(
             "run",
             cases,

@@ -16,6 +16,7 @@ REASONS: dict[Word, str] = {
     "fastest": "faster",
     "group": "no_difference",
     "consistent": "consistent",
+    "indicative": "indicative",
     "untold": "cannot_tell",
     "unknown_facts": "unknown_facts",
 }
@@ -79,15 +80,15 @@ def _ahead(found: RankingResult) -> VerdictCell:
     reason = REASONS[found.word]
     if found.word == "untold" and min(first.n, second.n) >= FULL_REPEATS:
         reason = "short_window"
-    if reason == "faster" and found.in_rounds:
+    if reason == "faster" and found.basis == "rounds":
         reason = "faster_in_rounds"
     values = [("first", first.case.framework), ("second", second.case.framework), ("scale", first.case.scale)]
     if found.word == "group":
         values.append(("group", ", ".join(one.case.framework for one in found.group)))
     if found.chance is not None:
         values.append(("chance", f"{found.chance:.4f}"))
-    if found.false_exclusion is not None:
-        values.append(("false_exclusion", f"{found.false_exclusion:.4f}"))
+    if found.errors is not None:
+        values.append(("false_exclusion", f"{found.errors.left_out:.4f}"))
     return VerdictCell(
         framework=first.case.framework,
         model=first.case.model,

@@ -23,19 +23,8 @@ BOOTSTRAP_SEED = 20  # any fixed number: the same runs must give the same interv
 BOOTSTRAP_LEVEL = 0.95  # of the quantiles; what they cover is simulated
 COVERAGE = paths.DATA / "statistics" / "ratio_coverage.csv"
 MIN_RUNS_TO_TELL = FewRepeats.needed  # below this no ratio has an interval and nothing is called faster
-T_OF_THREE_SIGMA = (  # (degrees of freedom, quantile 0.99865 of Student's t ÷ 3): the same probability as 3 σ
-    (60, 1.04),
-    (30, 1.09),
-    (20, 1.14),
-    (15, 1.20),
-    (10, 1.32),
-    (8, 1.43),
-    (6, 1.63),
-    (5, 1.84),
-    (4, 2.21),
-    (3, 3.07),
-    (0, 3.07),
-)
+BEYOND_THREE_SIGMA = 0.0027  # of a normal distribution, on both sides
+FEWEST_FREEDOM = 3  # with fewer degrees the quantile says nothing of use
 SCALED_MAD = 1.4826  # makes the MAD of a normal distribution equal its standard deviation
 
 
@@ -108,7 +97,29 @@ def _beyond(values: Sequence[float], position: int, others: Pooled) -> float:
 
 def _widened(freedom: int) -> float:
     """How much wider three standard deviations are where the deviation is estimated with *freedom* degrees."""
-    return next(wider for degrees, wider in T_OF_THREE_SIGMA if freedom >= degrees)
+    return t_limit(BEYOND_THREE_SIGMA, max(FEWEST_FREEDOM, freedom)) / 3
+
+
+@functools.cache
+def t_limit(level: float, freedom: int) -> float:
+    """The |t| that Student's t exceeds with probability *level* on both sides together, by bisection."""
+    low, high = 0.0, 1e6
+    while high - low > 1e-9 * high:
+        middle = (low + high) / 2
+        low, high = (middle, high) if _beyond_t(middle, freedom) > level else (low, middle)
+    return high
+
+
+def _beyond_t(t: float, freedom: int) -> float:
+    """P(|T| > *t*) (Abramowitz & Stegun, Handbook of Mathematical Functions, 26.7.3 and 26.7.4)."""
+    angle = math.atan(t / math.sqrt(freedom))
+    sine, square = math.sin(angle), math.cos(angle) ** 2
+    odd = freedom % 2
+    term = total = (sine * math.cos(angle) if freedom > 1 else 0.0) if odd else sine
+    for each in range(2 + odd, freedom, 2):
+        term *= square * (each - 1) / each
+        total += term
+    return 1 - (2 / math.pi * (angle + total) if odd else total)
 
 
 def ratio_of_medians(

@@ -49,7 +49,7 @@ class AnsweredQuestion:
     chosen: bool
     sentence: Text
     deciding: Text | None
-    caution: Text | None  # how often the rule errs, of an order that it tells
+    caution: Rendered | None  # how often the rule errs, of an order that it tells
     idle: Text | None
     unit: str
     low: str  # the ends of the strip
@@ -205,7 +205,7 @@ def sentence(answer: Answer, words: Words) -> Text:
 
 def second_of(answer: Answer) -> Ranked | None:
     """What the first is compared with: the best slower one or, where medians alone are shown, the next value."""
-    if answer.said in ("published", "unknown_facts", "suspicious"):
+    if answer.said in ("published", "unknown_facts", "suspicious", "indicative"):
         return answer.ranked[1]
     return answer.next
 
@@ -256,11 +256,15 @@ def deciding(answer: Answer, words: Words) -> Text | None:
         return words("answers.needs_facts", facts=words.listed(map(names.visible, found.facts)))
     if found.needed == "base":
         return words("answers.needs_base")
-    runs = numbers.count(found.runs).about(own)
-    if found.seconds is None:
-        return words(f"answers.needs_{found.needed}", runs=runs)
-    time = roughly(found.seconds, words).about(own)
-    return words("answers.needs_repeats_time", runs=runs, time=time)
+    if found.needed == "campaign":
+        return words("answers.needs_campaign")
+    key = f"answers.needs_{found.needed}"
+    values: dict[str, object] = {"runs": numbers.count(found.runs).about(own)}
+    if found.seconds is not None:
+        key, values["time"] = f"{key}_time", roughly(found.seconds, words).about(own)
+    if found.chance is not None:
+        key, values["chance"] = f"{key}_chance", numbers.percent(found.chance).about(own)
+    return words.pick(key, values)
 
 
 def reason_beside(answer: Answer, words: Words) -> Rendered | None:
@@ -274,11 +278,24 @@ def reason_beside(answer: Answer, words: Words) -> Rendered | None:
     return found.about(anchor(answer)) if found else None
 
 
-def _caution(answer: Answer, words: Words) -> Text | None:
-    if answer.false_exclusion is None:
+def _caution(answer: Answer, words: Words) -> Rendered | None:
+    if answer.errors is None:
         return None
-    share = numbers.percent(answer.false_exclusion).about(anchor(answer))
-    return words("answers.false_exclusion", share=share, n=numbers.count(len(answer.ranked)).about(anchor(answer)))
+    own, several = anchor(answer), answer.campaigns > 1
+    level = answer.errors.several_campaigns if several else answer.errors.own_level
+    n, shares = numbers.count(len(answer.ranked)).about(own), (answer.errors.left_out, level)
+    left_out, at_levels = (numbers.percent(share).about(own) for share in shares)
+    sentences = [
+        words("answers.false_exclusion", share=left_out, n=n),
+        words("answers.own_level_several" if several else "answers.own_level", share=at_levels),
+    ]
+    if answer.missed:
+        missed = [
+            words("answers.missed_lead", lead=numbers.limit(lead).about(own), share=numbers.percent(share).about(own))
+            for lead, share in answer.missed
+        ]
+        sentences.append(words("answers.missed", leads=words.listed(missed)))
+    return words.sentences(sentences)
 
 
 def roughly(seconds: float, words: Words) -> Text:

@@ -43,7 +43,7 @@ class Card:
     @property
     def within_noise(self) -> bool:
         """Whether the card says so: too few runs to tell is not the same as noise."""
-        untold = ("cannot_tell", "short_window", "consistent", "unknown_facts")
+        untold = ("cannot_tell", "short_window", "consistent", "indicative", "unknown_facts")
         return self.verdict.within_noise and self.verdict.reason not in untold
 
 
