@@ -85,7 +85,7 @@ def offered(found, criteria=None):
     return next_repeats.next_repeats(answers(rows, cases), judged, rows, {})
 
 
-THREE, FIVE, BEHIND = (100.0, 101.0, 102.0), (100.0, 101.0, 102.0, 103.0, 101.5), (90.0, 91.0, 92.0)
+THREE, FIVE, BEHIND = (100.0, 101.0, 102.0), (100.0, 101.0, 102.0, 103.0, 101.5), (90.0, 95.0, 89.0)
 
 
 def test_two_more_runs_of_each_decide_and_both_scales_of_a_setting_are_one_command():

@@ -14,9 +14,10 @@ from evalsuite.results.compare.ranking import Candidate, RankingScope
 from evalsuite.results.compare.scaling import suspicious
 from evalsuite.results.compare.winners import ErrorRates, RankingResult, Word
 from evalsuite.results.measure import facts
-from evalsuite.results.measure.summary import DECIDING_ORIGINS, FULL_REPEATS, short_window
+from evalsuite.results.measure.summary import DECIDING_ORIGINS, FULL_REPEATS, failed_runs, short_window
 
 PUBLISHED = ("cited", "digitised")
+FAILED_RUNS = "failed_runs"  # the obstacle that only some of the runs are left over
 Untested = Literal[
     "suspicious",  # the highest value contradicts its own scaling (D12)
     "published",  # other people's figures, which are not tested
@@ -256,7 +257,7 @@ def _answer(key: tuple[Conditions, int, int], asked: _Question, absent: "_Absenc
     setting, nodes, per_node = key
     scope = asked.scope
     parts = sorted(fairness.groups(asked.valid, scope.purpose), key=lambda part: _weight(part, scope), reverse=True)
-    members = sorted(parts[0], key=_speed, reverse=True) if parts else []
+    members = sorted(winners.entrants(parts[0]), key=_speed, reverse=True) if parts else []
     ranked = _ranked(members, scope)
     result = winners.rank(members, scope)
     said = _said(ranked, result)
@@ -311,7 +312,10 @@ def _said(ranked: Sequence[Ranked], result: RankingResult | None) -> Said:
 
 
 def _apart(one: Summary, ranked: Sequence[Ranked], scope: RankingScope) -> Apart:
-    return Apart(summary=one, obstacles=fairness.obstacles(one, ranked[0].summary, scope.purpose))
+    found = fairness.obstacles(one, ranked[0].summary, scope.purpose)
+    if failed := failed_runs(one):
+        found = (Obstacle(key=FAILED_RUNS, ours=str(one.n), theirs=str(one.n + failed)), *found)
+    return Apart(summary=one, obstacles=found)
 
 
 def _deciding(said: Said, ranked: Sequence[Ranked], scope: RankingScope) -> Deciding | None:

@@ -18,7 +18,7 @@ from evalsuite.model import Summary
 from evalsuite.results.compare import fairness, ranking, significance
 from evalsuite.results.compare.ranking import Candidate, RankingScope
 from evalsuite.results.compare.significance import Basis, Comparison
-from evalsuite.results.measure.summary import FULL_REPEATS, short_window
+from evalsuite.results.measure.summary import FULL_REPEATS, failed_runs, short_window
 
 EQUAL_FRAMEWORKS = paths.DATA / "statistics" / "equal_frameworks.csv"
 FEWEST_RUNS = 3  # of fewer, no order is spoken of
@@ -50,7 +50,7 @@ class RankingResult:
 
 def rank(found: Sequence[Summary], scope: RankingScope = ranking.FRAMEWORKS) -> RankingResult | None:
     """The result among *found*, which are all comparable, each candidate by its best; None without two."""
-    rivals = best_of_each(found, scope)
+    rivals = best_of_each(entrants(found), scope)
     if len(rivals) < 2:
         return None
     first, *others = rivals
@@ -77,7 +77,7 @@ def rank(found: Sequence[Summary], scope: RankingScope = ranking.FRAMEWORKS) -> 
 
 def _word(rivals: Sequence[Summary], compared: Sequence[Comparison], basis: Basis) -> Word:
     fewest, alone = min(one.n for one in rivals), all(each.behind for each in compared)
-    if fewest < FEWEST_RUNS or any(_weak(one) for one in rivals):
+    if fewest < FEWEST_RUNS or any(_weak(one) or failed_runs(one) for one in rivals):
         return "untold"
     if (
         alone
@@ -158,6 +158,11 @@ def _simulated() -> dict[tuple[int, int], ErrorRates]:
 
 def _weak(one: Summary) -> bool:
     return short_window(one) or (one.partial and one.n >= FULL_REPEATS)
+
+
+def entrants(found: Sequence[Summary]) -> list[Summary]:
+    """Those none of whose runs failed of their own; all where no other is left."""
+    return [one for one in found if not failed_runs(one)] or list(found)
 
 
 def best_of_each(found: Sequence[Summary], scope: RankingScope) -> list[Summary]:

@@ -18,11 +18,10 @@ from evalsuite.model import Case, Interval, Summary, Unmeasured, Verdict, Verdic
 from evalsuite.results.compare import fairness
 from evalsuite.results.judge.criteria import LinearSpeedup
 from evalsuite.results.measure.statistics import BOOTSTRAP_LEVEL, SIGNIFICANCE, ratio_of_medians
-from evalsuite.results.measure.summary import DECIDING_ORIGINS, valid, values
+from evalsuite.results.measure.summary import DECIDING_ORIGINS, failed_runs, valid, values
 
 SUSPICIOUS = (SuperLinear, OddEfficiency, UnstableRepeats)  # D11, D12, D08: the numbers contradict themselves
 CHOSEN = (RunTakenAway, JournalBroken)
-ENDED_BADLY = ("failed", "timed_out", "incomplete")
 WORST_FIRST = ("fail", "undetermined", "pass")
 COULD_NOT_START = 126  # exit codes from here on are the shell's or a signal's, not the framework's
 
@@ -188,8 +187,8 @@ def _doubt(
     if partial:
         fewest = min(partial, key=lambda one: one.n)
         return "partial", (("n", str(fewest.n)),)
-    if broke := [one.case for one in needed if _broke(one)]:
-        return "runs_failed", (("scales", _scales(broke)), ("n", str(sum(map(_broke, needed)))))
+    if broke := [one.case for one in needed if failed_runs(one)]:
+        return "runs_failed", (("scales", _scales(broke)), ("n", str(sum(map(failed_runs, needed)))))
     if doubtful := [one.case for one in needed if fairness.clocks_apart(one)]:
         return "doubtful", (("scales", _scales(doubtful)),)
     if not all(run.environment for run in runs):
@@ -218,10 +217,6 @@ def _campaigns(base: Summary, measured: Sequence[Summary]) -> tuple[str, Values]
     if other := [case for case, campaigns in of_each.items() if campaigns != of_each[base.case]]:
         return "several_campaigns", (("scales", _scales(other)),)
     return None
-
-
-def _broke(one: Summary) -> int:
-    return sum(run.status in ENDED_BADLY and run.fault is None for run in one.measurements)
 
 
 def _made_again(one: Summary) -> int:

@@ -27,6 +27,7 @@ from evalsuite.results.samples.run_figures import RunFigure
 
 FULL_REPEATS = FewRepeats.needed  # fewer are partial (data/rules, D05)
 MOST_REPEATS = ManyRepeats.usual
+ENDED_BADLY = ("failed", "timed_out", "incomplete")
 NOISY_CV = NoisyRepeats.limit
 UNSTABLE_CV = UnstableRepeats.limit
 DECIDING_ORIGINS = ("measured", "imported")  # what is cited, digitised or simulated decides nothing
@@ -96,6 +97,11 @@ def values(summary: Summary) -> list[float]:
 
 def _values(runs: Iterable[Measurement]) -> list[float]:
     return [run.value for run in runs if run.value is not None]
+
+
+def failed_runs(one: Summary) -> int:
+    """Of its own: neither the machine nor the network ended them, so that those left over are a choice."""
+    return sum(run.status in ENDED_BADLY and run.fault is None for run in one.measurements)
 
 
 def short_window(summary: Summary) -> bool:
