@@ -22,12 +22,12 @@ CEILINGS = {  # package → lines at most; "" are the modules beside the package
     "machine": 1950,
     "plan": 3120,
     "report": 14810,
-    "results": 7530,
+    "results": 7719,
     "runs": 1620,
     "schedulers": 300,
     "site": 1150,
 }
-WHOLE = 57_330
+WHOLE = 57_500
 LONGEST_FUNCTION = 60
 FULLEST_FOLDER = 24
 

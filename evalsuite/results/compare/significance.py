@@ -26,14 +26,14 @@ Leads = Sequence[float]  # log of first ÷ one, a round each
 
 
 @dataclass(frozen=True, kw_only=True)
-class Comparison:
+class PairComparison:
     behind: bool
     basis: Basis
     campaigns: int = 1  # that were compared each by itself
     early: bool = False  # decided with three or four runs
 
 
-def compare(one: Summary, first: Summary, rivals: int = 2) -> Comparison:
+def compare(one: Summary, first: Summary, rivals: int = 2) -> PairComparison:
     """Whether *one* is behind *first*, which is compared with *rivals* - 1 others (Bonferroni)."""
     tests = (rivals - 1) * max(_looks(one), _looks(first))
     by_campaign = leads_by_campaign(one, first)
@@ -42,11 +42,13 @@ def compare(one: Summary, first: Summary, rivals: int = 2) -> Comparison:
     if not whole and len(shared) >= FULL_REPEATS:
         whole = [shared]
     if whole:
-        return Comparison(behind=all(is_lead(leads, tests) for leads in whole), basis="rounds", campaigns=len(whole))
+        return PairComparison(
+            behind=all(is_lead(leads, tests) for leads in whole), basis="rounds", campaigns=len(whole)
+        )
     if len(shared) in EARLY_LIMITS and tests == rivals - 1 and is_early_lead(shared):
-        return Comparison(behind=True, basis="rounds", early=True)
+        return PairComparison(behind=True, basis="rounds", early=True)
     together = _one_campaign(one, first)
-    return Comparison(
+    return PairComparison(
         behind=_is_below(values(one), values(first), tests, LEAST_GAP if together else LEAST_GAP_ACROSS),
         basis="runs" if together else "across",
     )

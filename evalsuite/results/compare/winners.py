@@ -17,7 +17,7 @@ from evalsuite import paths
 from evalsuite.model import Summary
 from evalsuite.results.compare import fairness, ranking, significance
 from evalsuite.results.compare.ranking import Candidate, RankingScope
-from evalsuite.results.compare.significance import Basis, Comparison
+from evalsuite.results.compare.significance import Basis, PairComparison
 from evalsuite.results.measure.summary import FULL_REPEATS, failed_runs, short_window
 
 EQUAL_FRAMEWORKS = paths.DATA / "statistics" / "equal_frameworks.csv"
@@ -75,19 +75,20 @@ def rank(found: Sequence[Summary], scope: RankingScope = ranking.FRAMEWORKS) -> 
     )
 
 
-def _word(rivals: Sequence[Summary], compared: Sequence[Comparison], basis: Basis) -> Word:
+def _word(rivals: Sequence[Summary], compared: Sequence[PairComparison], basis: Basis) -> Word:
     fewest, alone = min(one.n for one in rivals), all(each.behind for each in compared)
     if fewest < FEWEST_RUNS or any(_weak(one) or failed_runs(one) for one in rivals):
         return "untold"
-    if (
-        alone
-        and fewest < FULL_REPEATS
-        and not all(each.early or one.n >= FULL_REPEATS for one, each in zip(rivals[1:], compared, strict=True))
-    ):
+    early = all(each.early for one, each in zip(rivals[1:], compared, strict=True) if _few(one, rivals[0]))
+    if alone and fewest < FULL_REPEATS and not early:
         return "consistent"
     if not alone:
         return "group" if fewest >= FULL_REPEATS else "untold"
     return "indicative" if basis == "across" else "fastest"
+
+
+def _few(one: Summary, first: Summary) -> bool:
+    return min(one.n, first.n) < FULL_REPEATS
 
 
 def _missed(rivals: Sequence[Summary], runs: int) -> tuple[tuple[float, float], ...]:
