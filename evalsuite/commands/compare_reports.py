@@ -32,14 +32,16 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         for language in languages:
             _print(before, after, found, language)
-    return _exit_code(found) if arguments.fail_on_regression else Exit.DONE
+    return _exit_code(found, arguments.allow_missing) if arguments.fail_on_regression else Exit.DONE
 
 
-def _exit_code(found: Changes) -> Exit:
-    """The exit code of --fail-on-regression: undetermined where nothing was compared."""
-    if found.those("slower"):
+def _exit_code(found: Changes, allow_missing: bool) -> Exit:
+    """Of --fail-on-regression: failed where a case is slower or lost its value, undetermined if one is open."""
+    if found.those("slower") or (found.lost and not allow_missing):
         return Exit.CRITERION_FAILED
-    return Exit.DONE if found.changes else Exit.UNDETERMINED
+    if not found.changes or (not allow_missing and (found.gone or found.tested < len(found.changes))):
+        return Exit.UNDETERMINED
+    return Exit.DONE
 
 
 def facts(before: Finished, after: Finished, found: Changes, languages: Sequence[str] = ("en",)) -> dict[str, object]:

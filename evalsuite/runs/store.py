@@ -263,12 +263,12 @@ class Store:
 
     def finished(self) -> list[RunFolder]:
         """All finished run folders, by case and repeat."""
-        found = [RunFolder(outcome.parent) for outcome in self.root.glob(f"*/r*/{OUTCOME}")]
+        found = [RunFolder(outcome.parent) for outcome in self.root.glob(f"*/r[0-9]*/{OUTCOME}")]
         return sorted(found, key=lambda folder: (folder.path.parent.name, _repeat(folder.path)))
 
     def unfinished(self) -> list[RunFolder]:
         """Interrupted, or running now."""
-        begun = [RunFolder(case.parent) for case in self.root.glob(f"*/r*/{CASE}")]
+        begun = [RunFolder(case.parent) for case in self.root.glob(f"*/r[0-9]*/{CASE}")]
         return sorted((folder for folder in begun if not folder.finished), key=lambda folder: str(folder.path))
 
     def write_plan(self, planned: Planned) -> None:

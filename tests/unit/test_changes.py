@@ -12,6 +12,7 @@ from evalsuite.report.data import finished
 from evalsuite.results.compare import changes
 
 MACHINE = Machine(name="another machine")
+WIDE = synthetic.case(scale=(1, 2), protocol=synthetic.FULL)
 
 
 def one(before, after, **options):
@@ -166,6 +167,30 @@ def test_a_regression_is_exit_code_5_only_where_that_was_asked_for_and_an_unknow
     assert cli.main(["compare-reports", *reversed(two), "--fail-on-regression"]) == Exit.DONE
     assert cli.main(["compare-reports", *two, "--lang", "fr"]) == Exit.USAGE
     assert "expected zh, en or zh,en" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("after", "code"),
+    [
+        ((reports.summary(day=2), reports.summary(of=WIDE, day=2)), Exit.DONE),
+        ((reports.summary(day=2),), Exit.UNDETERMINED),  # or a renamed one
+        ((reports.summary(day=2), reports.summary(reports.STEADY[:4], of=WIDE, day=2)), Exit.UNDETERMINED),
+        (
+            (reports.summary(day=2), synthetic.summary([synthetic.failed(WIDE, 0, "CUDA out of memory")])),
+            Exit.CRITERION_FAILED,
+        ),
+    ],
+    ids=["alike", "gone", "too few runs", "no valid run"],
+)
+def test_a_case_that_lost_its_value_or_is_open_never_passes_a_gate_unless_it_may_be_missing(tmp_path, after, code):
+    before = (reports.summary(), reports.summary(of=WIDE))
+    two = [
+        str(reports.written(tmp_path / name, reports.evaluation(*of)))
+        for name, of in zip("ab", (before, after), strict=True)
+    ]
+
+    assert cli.main(["compare-reports", *two, "--fail-on-regression"]) == code
+    assert cli.main(["compare-reports", *two, "--fail-on-regression", "--allow-missing"]) == Exit.DONE
 
 
 @pytest.fixture

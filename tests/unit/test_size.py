@@ -15,19 +15,19 @@ FILES = sorted(paths.PACKAGE.rglob("*.py"))
 CEILINGS = {  # package → lines at most; "" are the modules beside the packages
     "": 4720,
     "agent": 1850,
-    "commands": 6010,
+    "commands": 6011,
     "importing": 1340,
     "launch": 3970,
     "logs": 9140,
     "machine": 1950,
     "plan": 3120,
     "report": 14816,
-    "results": 7719,
+    "results": 7729,
     "runs": 1620,
     "schedulers": 300,
     "site": 1150,
 }
-WHOLE = 57_500
+WHOLE = 57_517
 LONGEST_FUNCTION = 60
 FULLEST_FOLDER = 24
 

@@ -88,6 +88,15 @@ def test_two_cases_whose_names_are_alike_at_the_beginning_have_two_folders(tmp_p
     assert len({Store(tmp_path).folder(Run(case=case, repeat=0)).path for case in cases}) == 2
 
 
+def test_a_run_that_was_made_again_is_no_run_any_more(tmp_path):
+    store = Store(tmp_path)
+    with store.claim(Run(case=CASE, repeat=0)) as folder:
+        folder.write_outcome(Outcome(status="completed", reason=""))
+
+    assert store.set_aside(folder, "redone").name == "redone-r0-1"
+    assert store.finished() == store.unfinished() == []
+
+
 def test_a_folder_that_was_renamed_is_refused_with_both_names(tmp_path):
     with Store(tmp_path).claim(Run(case=CASE, repeat=0)) as folder:
         folder.write_outcome(Outcome(status="completed", reason=""))

@@ -25,7 +25,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--fail-on-regression",
         action="store_true",
-        help="exit code 5 if a case became slower by a significant difference, 6 if no case could be compared",
+        help="exit code 5 if a case became significantly slower or lost its value, 6 if one could not be decided",
+    )
+    parser.add_argument(
+        "--allow-missing",
+        action="store_true",
+        help="with --fail-on-regression: cases without a value, with too few runs or of one report alone are no fault",
     )
     parser.add_argument(
         "--across-environments",

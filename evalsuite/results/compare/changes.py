@@ -86,6 +86,16 @@ class Changes:
         return tuple(change for change in self.changes if change.outcome == outcome)
 
     @property
+    def lost(self) -> tuple[Unpaired, ...]:
+        """The cases that had a value and were run again without one."""
+        return tuple(one for one in self.unpaired if one.why.key == "no_valid_run_after")
+
+    @property
+    def gone(self) -> tuple[Unpaired, ...]:
+        """The cases of the earlier report that no case of the later one can be compared with."""
+        return tuple(one for one in self.unpaired if one.only_in != "after" and one not in self.lost)
+
+    @property
     def tested(self) -> int:
         return sum(change.tested for change in self.changes)
 
