@@ -10,6 +10,7 @@ from evalsuite.report.book.book import Book
 from evalsuite.report.text import candidates, names, numbers, options
 from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.words import Phrase, Rendered, Text, Words
+from evalsuite.results.compare import fairness
 from evalsuite.results.compare.answers import Answer, Apart, Conditions, Missing, Ranked, headline
 from evalsuite.results.compare.ranking import Candidate
 from evalsuite.results.measure.summary import values
@@ -30,6 +31,7 @@ class Answered(Protocol):
 @dataclass(frozen=True, kw_only=True)
 class RankedPlace:
     name: Rendered
+    loader: Rendered | None  # of the data, where those that are ranked have several
     ratio: str
     leading: bool
     value: Number
@@ -169,8 +171,10 @@ def _place(answer: Answer, one: Ranked, low: float, high: float, words: Words) -
         return f"{EDGE + (DOTS_WIDTH - 2 * EDGE) * (value - low) / (high - low or 1):.3g}"
 
     interval = numbers.interval(summary.items_per_s, numbers.rounded)
+    own, loaders = _loader(summary), {_loader(each.summary) for each in answer.ranked}
     return RankedPlace(
         name=name(answer, summary, words),
+        loader=options.value_of("loader", own, words) if len(loaders) > 1 and own else None,
         ratio=f"{one.ratio:.3f}",
         leading=one.leading,
         value=numbers.throughput(summary.items_per_s.value).to(names.case_anchor(summary.case)),
@@ -179,6 +183,10 @@ def _place(answer: Answer, one: Ranked, low: float, high: float, words: Words) -
         dots="".join(f"M{at(value)} 8h0" for value in values(summary)),
         median=f"M{at(summary.items_per_s.value)} 2v12",
     )
+
+
+def _loader(summary: Summary) -> str:
+    return ", ".join(fact.value for fact in fairness.facts_of(summary).get("loader", ()))
 
 
 def sentence(answer: Answer, words: Words) -> Text:
