@@ -32,7 +32,6 @@ class CaseColumn:
 
 
 STATED = {one.figure for one in STATED_FIGURES}
-STEP_TIME = "step_time_stated_s"
 
 
 def _quantity(unit: str) -> Form:
@@ -43,7 +42,7 @@ def _of_figure(figure: RunFigure) -> CaseColumn:
     return CaseColumn(
         name=figure.name,
         value=lambda one: case_figure(one, figure),
-        form=numbers.milliseconds if figure.name == STEP_TIME else _quantity(figure.unit),
+        form=numbers.milliseconds if figure.name == "step_time_stated_s" else _quantity(figure.unit),
         stated=figure.name in STATED,
     )
 

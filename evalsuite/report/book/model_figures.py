@@ -4,6 +4,7 @@ step time and memory; and, across batch sizes, each framework at the largest tha
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
+from operator import attrgetter
 
 from evalsuite.decode import whole
 from evalsuite.model import Case, Summary
@@ -18,6 +19,7 @@ from evalsuite.report.text.words import Rendered, Words
 from evalsuite.results.compare.ranking import SIZES
 
 IN_ORDER = sorted(columns.SHOWN, key=lambda one: not one.name.startswith(("step_time", "peak_memory")))
+ALIKE = attrgetter("case.device", "unit", "case.precision")
 TASKS = ("language_modelling", "click_prediction")
 
 
@@ -76,7 +78,7 @@ def of_model(book: Book, model: Model) -> FiguresTable | None:
         FiguresRow(
             case=case,
             notes=told[_without(case, sizes).id],
-            sizes=tuple(_size(case, name) for name in sizes),
+            sizes=tuple(numbers.count(int(text)) if (text := case.option(name)) else None for name in sizes),
             throughput=cells.throughput_cell(book, case),
             values=tuple(one.number(values.get(case.id, {})) for one in used),
         )
@@ -100,11 +102,6 @@ def _differ(found: Collection[str | None]) -> bool:
     return len(found) > 1 and all(text is None or whole(text) is not None for text in found)
 
 
-def _size(case: Case, name: str) -> Number | None:
-    size = whole(case.option(name, ""))
-    return None if size is None else numbers.count(size)
-
-
 def _without(case: Case, sizes: Sequence[str]) -> Case:
     return replace(case, options=tuple(pair for pair in case.options if pair[0] not in sizes))
 
@@ -116,7 +113,7 @@ def _setting(case: Case, sizes: Sequence[str]) -> tuple[object, ...]:
 
 def _order(case: Case, sizes: Sequence[str]) -> tuple[object, ...]:
     """Within a setting from the smallest model to the largest, the frameworks side by side."""
-    return (_setting(case, sizes), *(whole(case.option(name, "")) or 0 for name in sizes), *names.case_order(case))
+    return (_setting(case, sizes), *(int(case.option(name, "0")) for name in sizes), *names.case_order(case))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,12 +140,8 @@ class LargestTable:
 def largest_batches(book: Book, model: Model) -> tuple[LargestTable, ...]:
     """For each precision in which the largest batches differ; whether more would fit, nobody says."""
     valid = [one for block in model.blocks if not block.strong for one in block.valid]
-    found = (_largest(book, list(same)) for _, same in groupby(sorted(valid, key=_alike), key=_alike))
-    return tuple(table for table in found if table)
-
-
-def _alike(one: Summary) -> tuple[str, ...]:
-    return (one.case.device, one.unit, one.case.precision)
+    groups = groupby(sorted(valid, key=ALIKE), key=ALIKE)
+    return tuple(table for _, same in groups if (table := _largest(book, list(same))))
 
 
 def _largest(book: Book, valid: Sequence[Summary]) -> LargestTable | None:

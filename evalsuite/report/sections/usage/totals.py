@@ -9,6 +9,7 @@ from evalsuite.report.book.blocks import Block, Distinction, Model, distinctions
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.columns import CaseColumn
 from evalsuite.report.sections.common.markdown import NOTHING, MarkdownWriter, table, text
+from evalsuite.report.sections.common.section import Subject
 from evalsuite.report.text import names
 
 SHOWN = tuple(column for column in columns.SHOWN if column.in_totals)
@@ -36,8 +37,8 @@ def _of_block(block: Block) -> Totals | None:
     return Totals(block=block, columns=used, rows=tuple(rows)) if used else None
 
 
-def in_markdown(found: Sequence[Totals], writer: MarkdownWriter) -> Iterable[str]:
-    if found:
+def in_markdown(subject: Subject, writer: MarkdownWriter) -> Iterable[str]:
+    if found := totals(subject.book, subject.models):
         yield f"## {writer.word('totals.title')}"
         yield writer.word("totals.intro")
     for one in found:

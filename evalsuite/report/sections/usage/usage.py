@@ -7,7 +7,6 @@ from functools import partial
 from evalsuite.model import Case, Summary, Timeline, Utilisation
 from evalsuite.report.book.blocks import Block, Distinction, Model, distinctions
 from evalsuite.report.book.book import Book
-from evalsuite.report.sections.common.markdown import MarkdownWriter
 from evalsuite.report.sections.common.section import Section, Subject
 from evalsuite.report.sections.usage import timelines, totals
 from evalsuite.report.sections.usage.readings import combine_means, combine_spreads
@@ -75,12 +74,8 @@ def sections(subject: Subject) -> Iterable[Section]:
         title=subject.words("usage.title"),
         template="usage/usage.html.j2",
         facts=lambda: _facts(subject),
-        markdown=lambda writer: _totals(subject, writer),
+        markdown=lambda writer: () if subject.in_parts else totals.in_markdown(subject, writer),
     )
-
-
-def _totals(subject: Subject, writer: MarkdownWriter) -> Iterable[str]:
-    return () if subject.in_parts else totals.in_markdown(totals.totals(subject.book, subject.models), writer)
 
 
 def _facts(subject: Subject) -> Mapping[str, object]:
