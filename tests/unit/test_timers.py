@@ -2,7 +2,7 @@
 
 import pytest
 
-from evalsuite.logs import catalogue, reading
+from evalsuite.logs import reading
 from evalsuite.logs.scan.collectors import OWN_TIMERS, TimerCollector
 from evalsuite.logs.text.logfile import Chunk, Piece
 from evalsuite.model import Breakdown, Case, Phase, Protocol, Window
@@ -55,16 +55,11 @@ def test_the_parts_of_a_step_are_means_over_the_measured_steps_alone(tmp_path):
     assert breakdown.rest(found) == pytest.approx(0.001)
 
 
-def test_a_part_that_some_of_the_steps_lack_is_not_recorded_and_not_zero(tmp_path):
+def test_a_part_that_some_of_the_steps_lack_is_not_recorded_and_not_zero_and_without_timers_there_is_none(tmp_path):
     found = read(tmp_path, log_of_our_own(8, without=(4,))).breakdown
-
-    assert found.seconds_of("allreduce") is None
-    assert breakdown.communication(found) is None
-
-
-def test_a_log_without_timers_has_no_breakdown(tmp_path):
     plain = "".join(line + "\n" for line in log_of_our_own(8).splitlines() if "step_s=" not in line)
 
+    assert (found.seconds_of("allreduce"), breakdown.communication(found)) == (None, None)
     assert read(tmp_path, plain).breakdown is None
 
 
@@ -86,27 +81,16 @@ def timed(text):
     return collector
 
 
-def test_a_step_trained_again_after_a_restart_is_counted_once():
+def test_a_step_trained_again_after_a_restart_is_counted_once_and_a_window_without_a_timed_step_has_no_breakdown():
     again = timed(
         b"reference workload: step=1 data_s=1.0 step_s=4.0\nreference workload: step=1 data_s=2.0 step_s=3.0\n"
     )
 
     found = again.breakdown(None)
 
+    assert OWN_TIMERS.line.compiled.search(OWN_TIMERS.line.sample)
     assert (found.reports, found.seconds, found.seconds_of("data")) == (1, 3.0, 2.0)
-
-
-def test_a_window_without_a_timed_step_has_no_breakdown():
-    once = timed(b"reference workload: step=1 data_s=0.5 step_s=1.0\n")
-
-    assert once.breakdown(Window(first_step=2, last_step=5, steps=4)) is None
-
-
-def test_the_dialects_timers_match_their_own_sample():
-    for one in catalogue.discover().values():
-        one.check("evalsuite")  # raises at a pattern that misses its own sample
-
-    assert OWN_TIMERS.line.compiled.search(OWN_TIMERS.line.sample)[0]
+    assert again.breakdown(Window(first_step=2, last_step=5, steps=4)) is None
 
 
 def task(model):
