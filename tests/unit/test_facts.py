@@ -41,10 +41,11 @@ def known(found):
     return {key: (fact.value, fact.source) for key, fact in facts.believed(found).items()}
 
 
-def test_what_nobody_states_is_no_fact():
+def test_what_nobody_states_is_no_fact_and_a_log_is_believed():
     ours = {"model_variant", "precision", "batch_per_device", "global_batch", "compiler"}
 
     assert set(known(of(replace(CASE, options=())))) == ours
+    assert known(of(printed={"global_batch": "4096"}))["global_batch"] == ("4096", "log")  # believed before all others
 
 
 @pytest.mark.parametrize(
@@ -68,15 +69,13 @@ def test_what_nobody_states_is_no_fact():
         (("--channels-last",), "memory_layout", "NHWC"),
         (("--dummy",), "data", "synthetic"),
         (("-j", "4"), "loader_workers", "4"),
+        *((words, "optimiser", None) for words in (("--optimizer", "--amp"), ("--optimizer",))),  # without a value
     ],
 )
 def test_options_of_a_script_state_facts(words, key, value):
-    assert known(of(made=command("python", "train.py", *words)))[key] == (value, "command_line")
+    found = known(of(made=command("python", "train.py", *words)))
 
-
-@pytest.mark.parametrize("words", [("--optimizer", "--amp"), ("--optimizer",)])
-def test_an_option_without_a_value_states_nothing(words):
-    assert "optimiser" not in known(of(made=command(*words)))
+    assert found.get(key) == (value and (value, "command_line"))
 
 
 def test_hosts_state_devices_driver_and_settings():
@@ -145,26 +144,18 @@ def test_a_recipe_says_what_amp_is_in_its_own_words(device, text, expected):
     assert list(facts.disagreements(found)) == []
 
 
-def test_pure_half_precision_said_at_import_is_not_lost_in_amp():
-    found = of(replace(CASE, precision="amp"), command(stated={"precision": "purefp16", "device_model": "V100"}))
-
-    assert known(found)["precision"] == ("fp16", "stated")
-    assert known(found)["device_model"] == ("V100", "stated")
-
-
 @pytest.mark.parametrize(
     ("word", "expected"),
     [
-        ("tf32", "tf32"),
-        ("pure fp16", "fp16"),
-        ("fp16-amp", "fp16_amp"),
-        ("fp8", "fp8"),
-        ("amp", "amp"),
-        ("int4", "int4"),
+        *(("tf32", "tf32"), ("pure fp16", "fp16"), ("purefp16", "fp16"), ("fp16-amp", "fp16_amp"), ("fp8", "fp8")),
+        *(("amp", "amp"), ("int4", "int4")),
     ],
 )
 def test_the_word_for_a_precision_at_import_is_kept(word, expected):
-    assert known(of(replace(CASE, precision="amp"), command(stated={"precision": word})))["precision"][0] == expected
+    found = known(of(replace(CASE, precision="amp"), command(stated={"precision": word, "device_model": "V100"})))
+
+    assert found["precision"][0] == expected
+    assert found["device_model"] == ("V100", "stated")
 
 
 @pytest.mark.parametrize("word", ["fp16", "FP16", "half", "float16", "bf16", "bfloat16"])
@@ -198,10 +189,6 @@ def test_two_sources_that_differ_are_a_finding():
     assert known(found)["optimiser"] == ("lamb", "command_line")
     assert (precision.value, precision.other_value) == ("bf16_amp", "fp32")
     assert not list(facts.disagreements(of(as_a_folder_writes_it, command(stated={"device_model": "Tesla V100"}))))
-
-
-def test_a_log_is_believed_before_all_others():
-    assert known(of(printed={"global_batch": "4096"}))["global_batch"] == ("4096", "log")
 
 
 def test_a_fact_that_one_run_does_not_state_is_unknown_of_the_case_and_a_model_of_several_variants_says_none():

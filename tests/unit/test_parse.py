@@ -78,13 +78,6 @@ def test_a_folder_means_all_its_files_and_one_bad_log_does_not_stop_the_others(l
     assert [element["status"] for element in found] == ["unrecognised", "ok"]
 
 
-def test_a_log_that_is_not_there_is_wrong_usage(tmp_path, capsys):
-    code, (found,) = parsed(capsys, tmp_path / "absent.log")
-
-    assert code == Exit.USAGE
-    assert found["status"] == "unrecognised"
-
-
 def test_without_json_each_log_is_a_sentence(log, capsys):
     code = main(["parse", str(log), "--devices", "4", "--batch-per-device", "32"])
 
@@ -137,15 +130,11 @@ def test_the_table_and_the_json_stand_in_the_order_that_is_asked_for(logs, capsy
     assert [one["file"] for one in found] == [str(logs / name) for name in order]
 
 
-def test_whole_paths_are_shown_only_where_they_are_asked_for(logs, capsys):
-    assert str(logs) not in "\n".join(table(capsys, logs))
-    assert table(capsys, logs, "--paths")[1].startswith(str(logs / "fast" / "train.log"))
-
-
-def test_logs_of_one_name_are_told_apart_by_their_folders(logs, capsys):
+def test_whole_paths_are_shown_only_where_they_are_asked_for_and_logs_of_one_name_are_told_apart(logs, capsys):
     lines = table(capsys, logs / "fast" / "train.log", logs / "slow" / "train.log")
 
     assert [line.split()[0] for line in lines[1:3]] == ["fast/train.log", "slow/train.log"]
+    assert table(capsys, logs, "--paths")[1].startswith(str(logs / "fast" / "train.log"))
 
 
 def test_a_narrow_terminal_gets_lines_that_fit_and_is_told_what_it_does_not_see():
@@ -204,18 +193,14 @@ def test_each_script_says_it_in_its_own_words(log, expected, capsys):
     assert said == pytest.approx(expected, rel=0.002)
 
 
-def test_one_device_and_small_rates_are_written_as_they_are(log, capsys):
+def test_one_device_and_small_rates_are_written_as_they_are_and_epochs_are_not_called_steps(log, capsys):
     log.write_text(log.read_text().replace("0.500", "7000."))
 
     main(["parse", str(log), "--devices", "1", "--batch-per-device", "30"])
-
-    assert "0.00429 images/s on 1 device (" in capsys.readouterr().out
-
-
-def test_a_window_of_epochs_is_not_called_steps(capsys):
     main(["parse", str(LOGS / "mlperf_blocks.log")])
 
-    assert "epochs 4 to 15" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "0.00429 images/s on 1 device (" in said and "epochs 4 to 15" in said
 
 
 @pytest.mark.parametrize("options", [["--devices", "0"], ["--steps", "20"], ["--batch-per-device", "-1"]])
@@ -226,9 +211,11 @@ def test_an_option_that_makes_no_sense_is_wrong_usage(log, options):
     assert stopped.value.code == Exit.USAGE
 
 
-def test_an_unknown_dialect_is_wrong_usage(log, capsys):
+def test_an_unknown_dialect_and_a_log_that_is_not_there_are_wrong_usage(log, tmp_path, capsys):
     assert main(["parse", str(log), "--dialect", "pytorch_exmples"]) == Exit.USAGE
     assert "Did you mean pytorch_examples?" in capsys.readouterr().err
+    code, (found,) = parsed(capsys, tmp_path / "absent.log")
+    assert (code, found["status"]) == (Exit.USAGE, "unrecognised")
 
 
 class Screen(io.StringIO):
