@@ -73,17 +73,30 @@ def codes(found: Reading) -> set[str]:
     return {one.code for one in (*found.findings, *(found.throughput.findings if found.throughput else ()))}
 
 
+def value(found: Reading) -> float | None:
+    return found.throughput and found.throughput.items_per_s
+
+
+def counted(found: Reading) -> float | None:
+    """The value, where the status lets it count."""
+    return value(found) if found.status in ("ok", "partial") else None
+
+
+def read(folder: Path, log: str | bytes | Path, **given: Any) -> Reading:
+    if not isinstance(log, Path):
+        path = folder / "train.log"
+        path.write_bytes(log if isinstance(log, bytes) else log.encode())
+        log = path
+    return read_file(log, **given)
+
+
 def seen(folder: Path, row: Row) -> dict[str, Any]:
     """What is read of a log, of each name that its row expects; of a reason that holds the expected words, these."""
-    path = row.log
-    if not isinstance(path, Path):
-        path = folder / "train.log"
-        path.write_bytes(row.log if isinstance(row.log, bytes) else row.log.encode())
-    found = read_file(path, **row.given)
-    read = {name: _seen(found, name) for name in row.expected}
+    found = read(folder, row.log, **row.given)
+    got = {name: _seen(found, name) for name in row.expected}
     if row.expected.get("reason", "nothing") in found.reason:
-        read["reason"] = row.expected["reason"]
-    return read
+        got["reason"] = row.expected["reason"]
+    return got
 
 
 def _seen(found: Reading, name: str) -> Any:

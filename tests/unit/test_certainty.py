@@ -12,13 +12,9 @@ from evalsuite.model import Case
 from evalsuite.runs.store import Log
 from tests.corpus import DIALECTS, names, with_logs
 from tests.corpus import LOGS as CORPUS
-from tests.readings import LOGS, SHORT, card_line, codes, each, row, seen, short, speed_line, table
+from tests.readings import LOGS, SHORT, card_line, codes, each, row, seen, short, speed_line, table, value
 
 STEPS = range(1, 9)
-
-
-def value(reading: Reading) -> float | None:
-    return reading.throughput and reading.throughput.items_per_s
 
 
 def dll_line(step, rate=8.0):

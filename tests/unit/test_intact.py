@@ -1,16 +1,15 @@
 """A log whose lines were cut or folded, or whose numbers were rewritten, is read as it was or refused."""
 
 import re
-from pathlib import Path
 
 import pytest
 
 from evalsuite.dialect import Line
-from evalsuite.logs.reading import Reading, read_file
+from evalsuite.logs.reading import read_file
 from evalsuite.logs.text.intact import ALTERED, WIDTHS
 from evalsuite.logs.text.records import is_whole
 from tests.mutations import fold, group_thousands, wrap
-from tests.readings import LOGS
+from tests.readings import LOGS, counted, read
 
 GIVEN = {"devices": 8, "batch_per_device": 32}
 
@@ -31,15 +30,6 @@ def maxtext(*steps: int) -> bytes:
 
 def log(name: str) -> bytes:
     return (LOGS / f"{name}.log").read_bytes()
-
-
-def read(folder: Path, text: bytes, **given) -> Reading:
-    (folder / "log").write_bytes(text)
-    return read_file(folder / "log", **given)
-
-
-def value(found: Reading) -> float | None:
-    return found.throughput.items_per_s if found.throughput and found.status in ("ok", "partial") else None
 
 
 def cut_off(text: bytes) -> bytes:
@@ -86,7 +76,7 @@ OF_HISTORIES = [one for one in REFUSED if one.startswith(("all of it", "a long")
 def test_a_log_that_was_altered_is_refused_with_the_reason(how, tmp_path):
     found = read(tmp_path, REFUSED[how], **({} if how in OF_HISTORIES else GIVEN))
 
-    assert (value(found), found.reason) == (None, ALTERED)
+    assert (counted(found), found.reason) == (None, ALTERED)
 
 
 UNCERTAIN = [
@@ -113,7 +103,7 @@ def test_where_it_is_not_certain_what_belongs_together_no_number_is_wrong(tmp_pa
 
     found = read(tmp_path, how(log(name)), **GIVEN)
 
-    assert value(found) in (None, value(before) and pytest.approx(value(before), rel=0.02))
+    assert counted(found) in (None, counted(before) and pytest.approx(counted(before), rel=0.02))
 
 
 def test_lines_that_are_all_as_long_as_a_terminal_is_wide_are_no_wrapped_lines(tmp_path):
@@ -129,7 +119,7 @@ def test_lines_that_are_all_as_long_as_a_terminal_is_wide_are_no_wrapped_lines(t
 
     assert text.index(b"\n") in range(40, 320)
     assert plain.throughput.window == mixed.throughput.window if plain.throughput else plain.reason == mixed.reason
-    assert value(plain) == value(mixed)
+    assert counted(plain) == counted(mixed)
 
 
 @pytest.mark.parametrize(("columns", "batch"), [(90, 128), (80, None)])
@@ -143,7 +133,7 @@ def test_a_batch_that_ends_where_a_terminal_breaks_lines_is_not_believed_if_it_m
 
     found = read(tmp_path, wrap(columns)(head + b"128, Loss: 10.9, LR: 0.1\n") + reports)
 
-    assert value(found) == (None if batch is None else pytest.approx(batch * 1.6666, rel=0.01))
+    assert counted(found) == (None if batch is None else pytest.approx(batch * 1.6666, rel=0.01))
 
 
 @pytest.mark.parametrize("torn", [{7: 86}, {7: 47, 20: 60}], ids=["between words", "anywhere"])
@@ -154,7 +144,7 @@ def test_reports_that_another_process_tears_are_no_folded_lines(torn, tmp_path):
 
     found = read(tmp_path, b"".join(lines))
 
-    assert value(found) == pytest.approx(1024)
+    assert counted(found) == pytest.approx(1024)
 
 
 def test_a_script_that_prints_less_behind_its_numbers_is_read_whatever_the_width_of_its_lines(tmp_path):
