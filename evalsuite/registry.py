@@ -22,13 +22,17 @@ CONTRACT = author_modules.Contract(
 
 
 def discover(places: Iterable[Path] = ()) -> dict[str, Adapter]:
-    """Adapters by name, built-in ones and those of *places*: folders or files. A later place wins.
+    """Adapters by name, built-in ones and those of *places*: folders or files. A later place wins over an earlier one.
 
+    Raises EvalsuiteError for a name that is built in: its figures would stand under the name of the official scripts.
     Two modules of one folder may share a framework (`pytorch.py`, `pytorch_official.py`): it has the recipes of both.
     """
     found = dict(_house())
     for place in places:
-        found |= load_author_adapters(Path(place))
+        brought = load_author_adapters(Path(place))
+        if taken := sorted(brought.keys() & _house().keys()):
+            raise EvalsuiteError.of("core.adapter_built_in", path=place, name=taken[0], other=f"my_{taken[0]}")
+        found |= brought
     return found
 
 

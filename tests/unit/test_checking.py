@@ -204,13 +204,13 @@ HOUSE = {
 }
 
 
-def test_the_adapters_of_the_house_pass_the_check_and_a_users_under_a_name_of_ours_is_unchecked(tmp_path, capsys):
+def test_the_adapters_of_the_house_pass_the_check_and_a_name_of_ours_is_refused(tmp_path, capsys):
     found = checking.check_adapters(registry.discover(), paths.ADAPTERS, catalogue.known(), None)
     assert {(one.name, lack.what) for one in found for lack in one.missing} == HOUSE
 
     shutil.copy(paths.ADAPTERS / "pytorch_official.py", tmp_path / "pytorch.py")
-    main(["adapters", "--adapters", str(tmp_path), "--frameworks", "pytorch", "--json"])
-    assert {one["verification"]["level"] for one in json.loads(capsys.readouterr().out)} == {"unchecked"}
+    assert main(["adapters", "--adapters", str(tmp_path), "--frameworks", "pytorch", "--json"]) == Exit.USAGE
+    assert 'got an adapter called "pytorch", which is built in' in capsys.readouterr().err
 
 
 def test_the_list_of_adapters_says_where_a_recipe_comes_from(capsys):
