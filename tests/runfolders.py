@@ -53,6 +53,11 @@ class Host:
     environment: HostEnvironment = field(default_factory=lambda: HostEnvironment(host="n0", cpu_model="EPYC"))
 
 
+def contents(folder: Path) -> dict[str, bytes]:
+    """Every file below *folder* with its bytes."""
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
 def finished(
     runs: Path,
     hosts: Mapping[str, Host] | Host | None = None,

@@ -75,15 +75,21 @@ def cluster() -> Iterator[dict[str, str]]:
     for name in ("controller", "n1", "n2"):
         (folder / name).mkdir()
     (folder / "slurm.conf").write_text(CONFIGURATION.format(folder=folder, **ports))
-    started: list[subprocess.Popen] = []
-    try:
-        for line in _daemons(folder):
-            output = open(folder / f"{len(started)}.txt", "wb")  # noqa: SIM115 (it lives as long as the daemon)
-            started.append(subprocess.Popen(line, env={**os.environ, **environment}, stdout=output, stderr=output))
-            if line[0].endswith("munged"):
-                _wait(lambda: (folder / "munge.socket").exists(), folder)
+    with _running(folder, _daemons(folder), environment):
         _wait(lambda: _idle_nodes(environment) == 2, folder)
         yield environment | {"SLURM_JOB_ID": _allocation(environment), "SLURM_JOB_NODELIST": "n[1-2]"}
+
+
+@contextlib.contextmanager
+def _running(folder: Path, daemons: list[list[str]], environment: dict[str, str]) -> Iterator[None]:
+    """*daemons*: munged first, for which all others wait. *folder* goes with them."""
+    started: list[subprocess.Popen] = []
+    try:
+        for line in daemons:
+            output = open(folder / f"{len(started)}.txt", "wb")  # noqa: SIM115 (it lives as long as the daemon)
+            started.append(subprocess.Popen(line, env={**os.environ, **environment}, stdout=output, stderr=output))
+            _wait(lambda: (folder / "munge.socket").exists(), folder)
+        yield
     finally:
         for daemon in reversed(started):
             daemon.terminate()
@@ -172,20 +178,6 @@ def on_hosts(hosts: dict[str, Host]) -> Iterator[dict[str, str]]:
     munged, controller, *_ = _daemons(folder)
     daemons = [munged, hosts["ctl"].enter(*controller)]
     daemons += [hosts[name].enter(_program("slurmd"), "-D", "-N", name) for name in names]
-    started: list[subprocess.Popen] = []
-    try:
-        for line in daemons:
-            output = open(folder / f"{len(started)}.txt", "wb")  # noqa: SIM115 (it lives as long as the daemon)
-            started.append(subprocess.Popen(line, env={**os.environ, **environment}, stdout=output, stderr=output))
-            if line is munged:
-                _wait(lambda: (folder / "munge.socket").exists(), folder)
+    with _running(folder, daemons, environment):
         _wait(lambda: _idle_nodes(environment, hosts["ctl"].enter) == len(names), folder)
         yield environment
-    finally:
-        for daemon in reversed(started):
-            daemon.terminate()
-        for daemon in started:
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                daemon.wait(10)
-            daemon.kill()
-        shutil.rmtree(folder, ignore_errors=True)

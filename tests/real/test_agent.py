@@ -13,6 +13,7 @@ import pytest
 
 from evalsuite.runs.store import RunFolder
 from tests import runfolders
+from tests.processes import soon
 
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="the node agent runs on Linux")
 pytestmark = LINUX
@@ -57,13 +58,6 @@ def sampled(folder):
 def arrivals(folder, name="arrivals.n.csv"):
     with open(folder / name, newline="") as file:
         return [(int(row["end_byte"]), float(row["at_s"])) for row in csv.DictReader(file)]
-
-
-def wait_for(condition, seconds=60):
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "it did not happen in time"
-        time.sleep(0.02)
 
 
 def parent(pid):
@@ -205,7 +199,7 @@ time.sleep(1000)
 def test_a_signal_ends_the_whole_tree_and_the_files_are_whole(tmp_path, number):
     folder = tmp_path / "run"
     process = started(folder, "sh", "-c", "setsid sleep 1000 & echo $!; sleep 1000", options=["--quiet"])
-    wait_for(lambda: (folder / "log.n.txt").exists() and log(folder).endswith(b"\n"))
+    assert soon(lambda: (folder / "log.n.txt").exists() and log(folder).endswith(b"\n"))
 
     process.send_signal(number)
 
@@ -229,7 +223,7 @@ ON_SIGNAL = "import signal, sys; signal.signal(signal.{0}, lambda *_: {1}); prin
 def test_a_signal_is_passed_to_the_command(tmp_path, number, does, code, said):
     folder = tmp_path / "run"
     process = started(folder, sys.executable, "-c", ON_SIGNAL.format(number.name, does), options=["--quiet"])
-    wait_for(lambda: (folder / "log.n.txt").exists() and b"ready" in log(folder))
+    assert soon(lambda: (folder / "log.n.txt").exists() and b"ready" in log(folder))
 
     process.send_signal(number)
 
@@ -240,7 +234,7 @@ def test_a_signal_is_passed_to_the_command(tmp_path, number, does, code, said):
 def test_a_second_interrupt_kills_at_once(tmp_path):
     folder = tmp_path / "run"
     process = started(folder, "sh", "-c", "trap '' INT TERM; echo on; while :; do sleep 1; done", options=["--quiet"])
-    wait_for(lambda: (folder / "log.n.txt").exists() and log(folder) == b"on\n")
+    assert soon(lambda: (folder / "log.n.txt").exists() and log(folder) == b"on\n")
     began = time.monotonic()
 
     process.send_signal(signal.SIGINT)
@@ -255,14 +249,14 @@ def test_a_second_interrupt_kills_at_once(tmp_path):
 def test_killing_the_agent_does_not_leave_the_command_behind(tmp_path, victim):
     folder = tmp_path / "run"
     process = started(folder, "sh", "-c", "echo $$; sleep 1000 & setsid sleep 1000", options=["--quiet"])
-    wait_for(lambda: (folder / "log.n.txt").exists() and log(folder).endswith(b"\n"))
+    assert soon(lambda: (folder / "log.n.txt").exists() and log(folder).endswith(b"\n"))
     command = int(log(folder))
-    wait_for(lambda: len(family(command)) == 3)
+    assert soon(lambda: len(family(command)) == 3)
     tree = family(command)
 
     os.kill(process.pid if victim == "guard" else parent(command), signal.SIGKILL)
 
-    wait_for(lambda: not any(map(lives, tree)))
+    assert soon(lambda: not any(map(lives, tree)))
     assert process.wait(60) in (-signal.SIGKILL, 128 + signal.SIGKILL)
 
 
@@ -270,14 +264,14 @@ def test_the_run_ends_with_the_launcher_if_asked_to(tmp_path):
     folder = tmp_path / "run"
     line = _line(folder, ("sh", "-c", "echo $$; sleep 1000"), ["--quiet", "--end-with-parent"])
     launcher = subprocess.Popen([sys.executable, "-c", f"import subprocess; subprocess.run({line!r})"])
-    wait_for(lambda: (folder / "log.n.txt").exists() and log(folder).endswith(b"\n"))
+    assert soon(lambda: (folder / "log.n.txt").exists() and log(folder).endswith(b"\n"))
     assert lives(int(log(folder)))
 
     launcher.kill()
     launcher.wait()
 
-    wait_for(lambda: not lives(int(log(folder))))  # fails after its time
-    wait_for(lambda: (folder / "agent.n.json").exists())
+    assert soon(lambda: not lives(int(log(folder))))  # fails after its time
+    assert soon(lambda: (folder / "agent.n.json").exists())
 
 
 def test_the_command_starts_with_the_usual_signals(tmp_path):

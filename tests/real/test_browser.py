@@ -553,8 +553,7 @@ STAGE = "document.querySelector('#answer').innerText"
 
 
 @pytest.mark.parametrize(
-    ("language", "answer"),
-    [("en", "OneFlow, NGC PyTorch tie for fastest"), ("zh", "OneFlow、NGC PyTorch 并列最快")],
+    ("language", "answer"), [("en", "OneFlow, NGC PyTorch tie for fastest"), ("zh", "OneFlow、NGC PyTorch 并列最快")]
 )
 def test_the_fastest_at_a_setting_and_by_how_much_is_one_click_away(tab, questions, language, answer):
     tab.visit(f"{questions}#lang={language}")

@@ -151,10 +151,7 @@ def test_a_job_that_is_requeued_goes_on_where_it_was(four_nodes, tmp_path):
 def test_a_host_that_is_cut_off_costs_one_run_and_another_takes_its_place(tmp_path):
     if why := namespaces.sshd_missing():
         pytest.skip(why)
-    with (
-        namespaces.network("a", "b", "c") as hosts,
-        namespaces.reached_by_ssh(list(hosts.values())) as config,
-    ):
+    with namespaces.network("a", "b", "c") as hosts, namespaces.reached_by_ssh(list(hosts.values())) as config:
         words = ("run", *TOYNET, "--scales", "2x1", *LONG, "--hosts", "a,b,c", "--runs", "runs")
         process = evalsuite(hosts["a"], tmp_path, *words, EVALSUITE_SSH=f"ssh -F {config}")
         runs = tmp_path / "runs"

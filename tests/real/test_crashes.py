@@ -4,7 +4,6 @@ A few of each here; `make test-crash` takes the whole series (EVALSUITE_CRASHES=
 """
 
 import contextlib
-import hashlib
 import json
 import os
 import random
@@ -16,6 +15,8 @@ from pathlib import Path
 
 import psutil
 import pytest
+
+from tests.runfolders import contents
 
 TOYS = Path(__file__).resolve().parent / "toy_adapters"
 FULL = bool(os.environ.get("EVALSUITE_CRASHES"))
@@ -40,13 +41,8 @@ def started(folder, command="run"):
 
 
 def outcomes(folder):
-    """Folder of each finished run → the hash of all that lies in it."""
-    return {file.parent: _hash(file.parent) for file in (folder / "runs").glob("*/r*/outcome.json")}
-
-
-def _hash(folder):
-    files = sorted(file for file in folder.rglob("*") if file.is_file())
-    return hashlib.sha256(b"".join(str(f.relative_to(folder)).encode() + f.read_bytes() for f in files)).hexdigest()
+    """Folder of each finished run → all that lies in it."""
+    return {file.parent: contents(file.parent) for file in (folder / "runs").glob("*/r*/outcome.json")}
 
 
 def ours(folder, *words):
@@ -163,5 +159,5 @@ def test_a_report_that_is_killed_leaves_no_half_file_and_the_next_writes_the_sam
             assert not file.exists() or file.read_bytes() == (undisturbed / name).read_bytes()
 
     assert started(tmp_path, "report").wait(600) == 0
-    assert _hash(tmp_path / "report") == _hash(undisturbed)
+    assert contents(tmp_path / "report") == contents(undisturbed)
     print(f"\nreport: {kills} kills")

@@ -213,8 +213,7 @@ def test_only_the_devices_of_the_job_count_as_used(sampled):
     header, samples, _ = sampled(library(READINGS), CUDA_VISIBLE_DEVICES="1")
 
     used, findings = utilisation.of_job(
-        {"n": runfolders.sampled(header, samples)},
-        Window(first_step=1, last_step=2, steps=2, begin_s=0.1, end_s=1.1),
+        {"n": runfolders.sampled(header, samples)}, Window(first_step=1, last_step=2, steps=2, begin_s=0.1, end_s=1.1)
     )
     figures = {one.resource: one for one in used}
     assert [gpu.of_job for gpu in header.gpus] == [False, True]

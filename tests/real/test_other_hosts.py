@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from evalsuite.agent import heartbeat
 from evalsuite.launch.remote.heartbeat import HeartbeatMonitor
 from evalsuite.messages import from_json
 from evalsuite.runs.store import RunFolder
+from tests.processes import soon
 from tests.toynet import TOYNET
 
 # In place of srun: the agent runs in a session of its own, as behind the daemon of another host, which lives on when
@@ -53,15 +53,6 @@ def far(tmp_path, monkeypatch):
     return started
 
 
-def until(true, seconds=90.0):
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        if found := true():
-            return found
-        time.sleep(0.1)
-    pytest.fail("it did not come to pass")
-
-
 def training(tmp_path):
     """The numbers of the processes that work for this test's run: they stand in its scratch folder."""
     found = []
@@ -78,25 +69,27 @@ def only(pattern, tmp_path):
 
 def test_nothing_is_left_when_the_evaluator_s_host_dies(far, tmp_path):
     evaluator = far("--option", "script=hangs.py", "--steps", "5+20")
-    until(lambda: only("scratch/.evalsuite-pulse.far", tmp_path) and only("log.far.txt", tmp_path))
+    assert soon(lambda: only("scratch/.evalsuite-pulse.far", tmp_path) and only("log.far.txt", tmp_path), 90)
 
     evaluator.kill()
     evaluator.wait()
 
-    until(lambda: not training(tmp_path))
-    told = json.loads(until(lambda: only("agent.far.json", tmp_path)).read_text())
+    assert soon(lambda: not training(tmp_path))
+    assert soon(lambda: only("agent.far.json", tmp_path), 90)
+    told = json.loads(only("agent.far.json", tmp_path).read_text())
     assert "nothing was heard of the evaluator" in told["error"]
     assert only("outcome.json", tmp_path) is None  # the run counts as not run
 
 
 def test_a_host_that_falls_silent_ends_the_run_as_the_infrastructure_s_failure(far, tmp_path):
     evaluator = far("--option", "script=hangs.py", "--steps", "5+20")
-    until(lambda: only("scratch/.evalsuite-pulse.far", tmp_path) and only("log.far.txt", tmp_path))
+    assert soon(lambda: only("scratch/.evalsuite-pulse.far", tmp_path) and only("log.far.txt", tmp_path), 90)
 
     for pid in training(tmp_path):  # as if the host had lost its power: nothing of it says anything any more
         os.kill(pid, signal.SIGSTOP)
     try:
-        outcome = json.loads(until(lambda: only("outcome.json", tmp_path)).read_text())
+        assert soon(lambda: only("outcome.json", tmp_path), 90)
+        outcome = json.loads(only("outcome.json", tmp_path).read_text())
     finally:
         evaluator.wait(180)
         for pid in training(tmp_path):
@@ -115,7 +108,7 @@ def test_a_clock_is_asked_and_its_error_is_half_the_way(tmp_path):
         found = heartbeat.measure_offset(evaluator)
 
     assert abs(found.ahead_s) <= found.error_s + 0.001 < 0.3
-    until(lambda: heartbeat.measure_offset(evaluator) is None)
+    assert soon(lambda: heartbeat.measure_offset(evaluator) is None)
 
 
 def test_the_offset_is_recorded_at_the_start_and_the_end(far, tmp_path):

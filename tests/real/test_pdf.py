@@ -76,10 +76,7 @@ def text_of(path, *, first=1, last=1) -> str:
 @pytest.fixture(scope="module")
 def examples(tmp_path_factory):
     """The quick report and DLPerf's, as PDF in both languages."""
-    found = {
-        "quick": rebuild_recorded.quick(),
-        "dlperf": rebuild_dlperf.evaluation(),
-    }
+    found = {"quick": rebuild_recorded.quick(), "dlperf": rebuild_dlperf.evaluation()}
     out = tmp_path_factory.mktemp("examples")
     for name in found:
         (out / name).mkdir()

@@ -28,24 +28,13 @@ def on_the_cluster(cluster, monkeypatch):
 
 def measured(tmp_path, *words: str) -> tuple[int, list[dict], Path]:
     """Exit code, the summaries of the report, and the folder of the first run."""
-    where = (
-        "--engine",
-        "slurm",
-        "--device",
-        "cpu",
-        "--repeats",
-        "1",
-        "--runs",
-        str(tmp_path / "runs"),
-        "--out",
-        str(tmp_path / "report"),
-    )
-    code = cli.main(["compare", *words, *where])
+    where = ("--runs", str(tmp_path / "runs"), "--out", str(tmp_path / "report"))
+    code = cli.main(["compare", *words, "--engine", "slurm", "--device", "cpu", "--repeats", "1", *where])
     summaries = json.loads((tmp_path / "report" / "summary.json").read_text())["summaries"]
     return code, summaries, next((tmp_path / "runs").glob("*/r0"))
 
 
-def test_a_step_on_two_nodes_keeps_the_log_and_the_samples_of_each(tmp_path):
+def test_a_step_on_two_nodes_looks_at_each_first_and_keeps_its_log_and_samples(tmp_path):
     code, summaries, run = measured(
         tmp_path, *TOYNET, "--scales", "2x1", "--steps", "5+20", "--option", "script=train.py"
     )
@@ -55,6 +44,9 @@ def test_a_step_on_two_nodes_keeps_the_log_and_the_samples_of_each(tmp_path):
     assert {file.name for file in run.glob("samples.*")} == {"samples.n1.columns", "samples.n2.columns"}
     assert json.loads((run / "environment.n2.json").read_text())["node_rank"] == 1
     assert 400 < summaries[0]["throughput"]["value"] <= 800  # 2 nodes × 8 images in 20 ms
+    (file,) = (tmp_path / "runs" / "preflight").glob("*.json")
+    nodes = {node["name"]: node["facts"]["folder"] for node in json.loads(file.read_text())["nodes"]}
+    assert nodes == {"n1": "shared", "n2": "shared"}
 
 
 def test_what_fails_on_a_node_is_the_reason_and_not_what_srun_says_of_the_others(tmp_path):
@@ -71,14 +63,6 @@ def test_more_nodes_than_the_allocation_has_are_said_before_anything_is_started(
     assert code == Exit.NOTHING_MEASURED
     assert "asks for 3 nodes and the allocation has 2" in capsys.readouterr().err
     assert list((tmp_path / "runs").glob("*/r0")) == []
-
-
-def test_every_node_is_looked_at_before_the_first_run(tmp_path):
-    measured(tmp_path, *TOYNET, "--scales", "2x1", "--steps", "5+20", "--option", "script=train.py")
-
-    (file,) = (tmp_path / "runs" / "preflight").glob("*.json")
-    nodes = {node["name"]: node["facts"]["folder"] for node in json.loads(file.read_text())["nodes"]}
-    assert nodes == {"n1": "shared", "n2": "shared"}
 
 
 def test_pytorch_trains_over_two_nodes_through_its_own_launcher(tmp_path):

@@ -1,6 +1,5 @@
 """The spine from the command line to the report, with a toy framework that really runs."""
 
-import hashlib
 import json
 import os
 import signal
@@ -13,6 +12,7 @@ import pytest
 from evalsuite import cli
 from evalsuite.errors import Exit
 from tests.processes import running, soon
+from tests.runfolders import contents
 
 TOYS = Path(__file__).resolve().parent / "toy_adapters"
 
@@ -25,11 +25,6 @@ def words(tmp_path, command="compare", **options):
     line += ["--option", f"script={script}", "--runs", str(tmp_path / "runs")]
     line += ["--out", str(tmp_path / "report")] if command == "compare" else []
     return line + [word for name, value in given.items() for word in (f"--{name}", value)]
-
-
-def tree_hash(folder):
-    files = sorted(file for file in folder.rglob("*") if file.is_file())
-    return hashlib.sha256(b"".join(str(f.relative_to(folder)).encode() + f.read_bytes() for f in files)).hexdigest()
 
 
 @pytest.fixture(scope="module")
@@ -53,12 +48,12 @@ def test_a_finished_run_folder_holds_what_was_asked_run_and_seen_at_the_speed_of
 
 
 def test_a_second_compare_starts_nothing_and_it_and_report_alone_write_the_same_bytes(measured, tmp_path, capsys):
-    before = tree_hash(measured / "report")
+    before = contents(measured / "report")
 
     assert cli.main(words(measured)) == Exit.DONE
     assert "2 of 2 runs already measured; nothing is started." in capsys.readouterr().err
     assert cli.main(["report", "--runs", str(measured / "runs"), "--out", str(tmp_path)]) == Exit.DONE
-    assert tree_hash(measured / "report") == tree_hash(tmp_path) == before
+    assert contents(measured / "report") == contents(tmp_path) == before
 
 
 def test_more_repeats_run_only_what_is_missing(measured, tmp_path, capsys):

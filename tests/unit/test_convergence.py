@@ -53,8 +53,7 @@ def test_a_benchmark_of_a_few_steps_or_without_a_clock_has_none_and_claims_nothi
 
 
 @pytest.mark.parametrize(
-    ("value", "base", "same"),
-    [(76.4, 76.2, True), (76.4, 76.05, False), (75.8, 76.0, False), (76.0, 76.3, True)],
+    ("value", "base", "same"), [(76.4, 76.2, True), (76.4, 76.05, False), (75.8, 76.0, False), (76.0, 76.3, True)]
 )
 def test_the_same_accuracy_is_within_the_tolerance_and_not_below_the_target(value, base, same):
     assert convergence.same(score(value), score(base), TARGET) is same

@@ -25,9 +25,7 @@ def program_on_path(tmp_path, monkeypatch):
     return put
 
 
-def test_a_program_has_its_version_or_the_way_to_get_it_and_a_client_without_its_server_is_broken(
-    program_on_path,
-):
+def test_a_program_has_its_version_or_the_way_to_get_it_and_a_client_without_its_server_is_broken(program_on_path):
     program_on_path("tool", "echo tool 1.2")
 
     missing = doctor.program(GHOST, "engines")

@@ -129,10 +129,7 @@ def hosts(nodes: int) -> str:
 
 @pytest.mark.parametrize(
     ("name", "nodes", "scales", "models"),
-    [
-        ("tianshu", 125, {"1x1", "1x8", "125x8"}, 5),
-        ("dlperf", 4, {"1x1", "1x4", "1x8", "2x8", "4x8"}, 5),
-    ],
+    [("tianshu", 125, {"1x1", "1x8", "125x8"}, 5), ("dlperf", 4, {"1x1", "1x4", "1x8", "2x8", "4x8"}, 5)],
 )
 def test_a_published_matrix_has_rows_of_every_participant_at_every_size(name, nodes, scales, models, capsys):
     code = cli.main(["plan", "--profile", name, "--hosts", hosts(nodes), "--json"])

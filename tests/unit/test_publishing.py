@@ -15,6 +15,7 @@ from evalsuite.model import Machine, MachineNode
 from evalsuite.report.text import words
 from evalsuite.site import publishing, report_store
 from evalsuite.site import words as site_words
+from tests.runfolders import contents
 
 ATOM = "{http://www.w3.org/2005/Atom}"
 HAN = re.compile(r"[\u4e00-\u9fff]")
@@ -40,11 +41,6 @@ def index(site):
     return (site / "index.html").read_text()
 
 
-def tree(folder):
-    """Every file below *folder* with its bytes."""
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-
-
 def visible_text(page: str) -> str:
     return re.sub(r"<(style|script)\b.*?</\1>|<[^>]+>", " ", page, flags=re.DOTALL)
 
@@ -58,20 +54,20 @@ def test_a_report_is_copied_whole_under_the_hash_of_its_content_for_a_web_server
 
     copied = site / "reports" / report_store.content_id(monday)
     assert published.added == (copied.name,)
-    assert tree(copied) == tree(monday)
+    assert contents(copied) == contents(monday)
     assert {path.stat().st_mode & 0o777 for path in (site / "reports").rglob("*") if path.is_file()} == {0o644}
 
 
 def test_publishing_again_changes_no_byte_and_the_order_does_not_matter(monday, tuesday, site, tmp_path):
     publishing.publish([monday, tuesday], site)
-    before = tree(site)
+    before = contents(site)
     publishing.publish([tuesday], tmp_path / "two")
     publishing.publish([monday], tmp_path / "two")
 
     published = publishing.publish([tuesday], site)
 
     assert (published.added, len(published.known)) == ((), 1)
-    assert tree(site) == before == tree(tmp_path / "two")
+    assert contents(site) == before == contents(tmp_path / "two")
 
 
 def test_an_old_report_stays_when_a_new_one_comes_whose_regression_leads_to_its_history(monday, tuesday, site):
@@ -108,7 +104,7 @@ def test_nothing_is_written_into_something_else_or_of_what_is_no_report_holds_a_
     with pytest.raises(EvalsuiteError, match="no site of evalsuite"):
         publishing.publish([monday], tmp_path / "docs")
 
-    assert tree(tmp_path / "docs") == {"thesis.tex": b"precious"}
+    assert contents(tmp_path / "docs") == {"thesis.tex": b"precious"}
 
     with pytest.raises(EvalsuiteError, match="lies inside the report"):
         publishing.publish([monday], monday / "site")

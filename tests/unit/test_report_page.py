@@ -20,6 +20,7 @@ from evalsuite.report.sections.models import block_figures
 from evalsuite.report.sections.overview import overview
 from evalsuite.report.sections.verdict import cards, headlines, notices
 from evalsuite.report.text import names, words
+from tests.runfolders import contents
 
 SPOKEN = words.read()
 
@@ -94,11 +95,6 @@ def test_nothing_is_fetched_no_style_or_handler_stands_in_an_element_and_the_pol
 # one build
 
 
-def files(folder):
-    """Every file of a report with its bytes."""
-    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-
-
 def test_the_order_of_the_input_changes_nothing(built, tmp_path):
     evaluation = synthetic.partial()
     shuffle = random.Random(3).sample
@@ -113,11 +109,11 @@ def test_the_order_of_the_input_changes_nothing(built, tmp_path):
 
     report.build(shuffled, tmp_path)
 
-    assert files(tmp_path) == files(built("partial").folder)
+    assert contents(tmp_path) == contents(built("partial").folder)
 
 
 def test_tables_open_in_a_spreadsheet_and_compute_nothing(built):
-    found = files(built("hostile").folder / "tables")
+    found = contents(built("hostile").folder / "tables")
 
     assert set(found) == {f"{name}.csv" for name in tables.COLUMNS}
     for content in found.values():

@@ -4,12 +4,12 @@ import contextlib
 import os
 import signal
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from evalsuite import processes
+from tests.processes import soon
 
 
 def nothing() -> None:
@@ -82,19 +82,11 @@ def test_the_others_end_when_the_first_process_is_killed(tmp_path):
         with contextlib.suppress(BaseException):
             list(processes.shared(work, range(10_000), 3, nothing))
         os._exit(0)
-    until(lambda: len(list(tmp_path.iterdir())) == 3)
+    assert soon(lambda: len(list(tmp_path.iterdir())) == 3)
     os.kill(first, signal.SIGKILL)
     os.waitpid(first, 0)
 
-    until(lambda: not any(runs(file.name) for file in tmp_path.iterdir()))
-
-
-def until(holds: Callable[[], bool]) -> None:
-    """Waits until it *holds*, which takes a moment."""
-    ends = time.monotonic() + 20
-    while not holds():
-        assert time.monotonic() < ends
-        time.sleep(0.01)
+    assert soon(lambda: not any(runs(file.name) for file in tmp_path.iterdir()))
 
 
 def runs(process: str) -> bool:

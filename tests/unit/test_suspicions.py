@@ -112,8 +112,7 @@ def test_every_published_figure_names_its_place_and_those_with_a_known_error_are
 
 
 @pytest.mark.parametrize(
-    "changes",
-    [{"batch_per_device": 2}, {"device": "cpu"}, {"scale": (3, 8)}, {"model": "other"}, {"precision": "fp8"}],
+    "changes", [{"batch_per_device": 2}, {"device": "cpu"}, {"scale": (3, 8)}, {"model": "other"}, {"precision": "fp8"}]
 )
 def test_figures_of_other_conditions_are_no_yardstick(changes):
     assert of(OutsidePublished, [on_v100(10, **changes)]) == []

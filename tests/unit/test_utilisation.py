@@ -199,8 +199,7 @@ def test_percentages_of_several_nodes_are_averaged_and_rates_are_added():
     def node(percent, rate):
         values = zip((None, percent, percent), disk(0, rate, 2 * rate), strict=True)
         return recorded(
-            HEADER,
-            *({"at_s": 0.5 * k, "cpu_percent": busy, "disks": disks} for k, (busy, disks) in enumerate(values)),
+            HEADER, *({"at_s": 0.5 * k, "cpu_percent": busy, "disks": disks} for k, (busy, disks) in enumerate(values))
         )
 
     figures, _ = utilisation.of_job({"a": node(100.0, 50), "b": node(50.0, 150)}, window(0.0, 1.0))
