@@ -65,7 +65,9 @@ def test_both_languages_show_the_same_numbers(page):
     for element in (element for section in shown for element in section.all()):
         children = [child for child in element.children if isinstance(child, pages.Element)]
         for one, other in pairwise(children):
-            if (one["lang"], other["lang"]) == ("zh-CN", "en") and "both" not in (one["class"] or ""):
+            if (one["lang"], other["lang"]) != ("zh-CN", "en") or "both" in (one["class"] or ""):
+                continue
+            if one.tag != "text" or "…" not in one.text() + other.text():  # a figure cuts labels that have no room
                 assert sorted(pages.numbers_in(one.text())) == sorted(pages.numbers_in(other.text()))
 
 
