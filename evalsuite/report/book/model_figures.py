@@ -55,8 +55,9 @@ class FiguresTable:
         return options.apart([names.scale(case), names.precision(case.precision), bsz, *own], words)
 
     @property
-    def has_stated(self) -> bool:
-        return any(column.stated for column in self.columns)
+    def counts_twice(self) -> bool:
+        """Whether TFLOP/s stand there by the source's count and by ours."""
+        return any(column.name == "tflops_stated_per_device" for column in self.columns)
 
     def title(self, words: Words) -> Rendered:
         return words("models.by_size", sizes=words.listed(self.heads(words))) if self.sizes else words("models.figures")

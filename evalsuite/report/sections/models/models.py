@@ -104,7 +104,7 @@ def _largest(found: LargestTable, writer: MarkdownWriter) -> Iterable[str]:
 
 def _figures(found: FiguresTable, writer: MarkdownWriter) -> Iterable[str]:
     yield f"### {writer.render(found.title(writer.words))}"
-    if found.has_stated:
+    if found.counts_twice:
         yield writer.word("models.stated_note")
     yield from writer.of_all(found.of_all)
     keys = ("words.framework", "filter.precision", "words.scale", "filter.batch_per_device")
