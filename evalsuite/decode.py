@@ -27,11 +27,13 @@ from typing import (
     get_type_hints,
 )
 
+from evalsuite import files
 from evalsuite.errors import EvalsuiteError, did_you_mean
-from evalsuite.messages import Message, Phrase, from_json
+from evalsuite.messages import Message, Phrase, from_json, message_of
 
 MOST_DIGITS = 12  # of a number in a text
 LONGEST_SHOWN = 60  # characters of a value in an error
+MOST_TOML_BYTES, MOST_TOML_LINES = 1 << 22, 20_000
 MOST_SHOWN = 20  # mistakes of one file
 Noun = TypeVar("Noun")
 
@@ -131,10 +133,15 @@ def read_toml(path: Path, example: str, advice: str = "") -> dict[str, Any]:
     import tomllib  # slow, and rarely needed
 
     try:
-        return tomllib.loads(Path(path).read_text(encoding="utf-8"))
-    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
-        text = message("no_toml", path=path, error=error, example=example)
-        raise EvalsuiteError(_advised(text, advice)) from error
+        text = files.read_bytes(Path(path), most=MOST_TOML_BYTES, follow=True).decode("utf-8")
+        if found := _EXCESS.search(text):
+            raise ValueError(message("toml_excess", text=found[0][:20]))
+        if text.count("\n") > MOST_TOML_LINES:
+            raise ValueError(message("toml_lines", most=MOST_TOML_LINES))
+        return tomllib.loads(text.replace("\r\n", "\n"))
+    except (OSError, ValueError, RecursionError) as error:
+        whole = message("no_toml", path=path, error=message_of(error), example=example)
+        raise EvalsuiteError(_advised(whole, advice)) from error
 
 
 def whole(text: str) -> int | None:
@@ -156,6 +163,10 @@ def instant(stamp: str | None) -> datetime | None:
     except ValueError:
         return None
     return found if datetime.min.year < found.year < datetime.max.year else None
+
+
+_PART = r"""(?:(?<![\w-])[\w-]++|"[^"\n]*"|'[^'\n]*')"""
+_EXCESS = re.compile(rf"""(?<![\w"'])[0-9A-Fa-fxob_]{{200,}}|(?:{_PART}[ \t]*\.[ \t]*){{8,}}{_PART}""")
 
 
 def encode(value: Any) -> Any:

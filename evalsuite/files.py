@@ -3,6 +3,7 @@
 import contextlib
 import errno
 import hashlib
+import io
 import json
 import os
 import re
@@ -16,24 +17,61 @@ from pathlib import Path
 from typing import BinaryIO
 
 from evalsuite.errors import EvalsuiteError
+from evalsuite.messages import Message
 
 NO_UNNAMED = frozenset({errno.EOPNOTSUPP, errno.EISDIR, errno.ENOENT, errno.EINVAL})  # of old kernels too
 PIECE_BYTES = 1 << 18
-MOST_JSON_BYTES = 1 << 29  # ten times the summary of 10,000 cases
+HOLE_BYTES = 1 << 30  # a larger file of which next to nothing was ever written is none
+MOST_BYTES = 1 << 26  # of a record
+MOST_SUMMARY_BYTES = 1 << 29  # ten times the summary of 10,000 cases
 
 
 _HALVES = re.compile(rb"\\u[dD][89a-fA-F]")  # JSON escapes of surrogates
 
 
-def read_json(path: Path) -> dict[str, object]:
+def open_file(path: Path, *, follow: bool = False) -> io.BufferedReader:
+    """*path* for reading. Raises OSError if it is no file: a pipe, a socket or a device, which could block or never
+    end, or a link, which could lead anywhere, unless *follow*: for what a person names."""
+    handle = _checked(
+        os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | (0 if follow else os.O_NOFOLLOW)), path
+    )
+    return os.fdopen(handle, "rb")
+
+
+def _checked(handle: int, path: Path | str) -> int:
+    about = os.fstat(handle)
+    hole = about.st_size > HOLE_BYTES and about.st_blocks * 512 < about.st_size >> 10
+    if hole or not stat.S_ISREG(about.st_mode):
+        os.close(handle)
+        raise OSError(errno.EINVAL, Message("core.a_hole" if hole else "core.no_regular_file"), str(path))
+    return handle
+
+
+def read_bytes(path: Path, *, most: int = MOST_BYTES, follow: bool = False) -> bytes:
+    """Raises OSError as `open_file`, and for more than *most* bytes."""
+    with open_file(path, follow=follow) as file:
+        content = file.read(most + 1) if os.fstat(file.fileno()).st_size <= most else None
+    if content is None or len(content) > most:
+        raise OSError(errno.EFBIG, Message("core.file_too_large", megabytes=most >> 20), str(path))
+    return content
+
+
+def read_text(path: Path) -> str:
+    return read_bytes(path).decode("utf-8", "replace")
+
+
+def is_file(path: Path) -> bool:
+    """Whether `open_file` would open it."""
+    try:
+        return stat.S_ISREG(path.lstat().st_mode)
+    except OSError:
+        return False
+
+
+def read_json(path: Path, most: int = MOST_BYTES) -> dict[str, object]:
     """Raises EvalsuiteError if *path* is absent, cut off or no JSON object."""
     try:
-        about = path.stat()
-        if not stat.S_ISREG(about.st_mode):
-            raise EvalsuiteError.of("core.json_no_file", path=path)
-        if about.st_size > MOST_JSON_BYTES:
-            raise EvalsuiteError.of("core.json_too_large", path=path, megabytes=MOST_JSON_BYTES >> 20)
-        content = path.read_bytes()
+        content = read_bytes(path, most=most)
         found = json.loads(content, object_pairs_hook=_each_once)
         if _HALVES.search(content):
             json.dumps(found, ensure_ascii=False).encode("utf-8", "surrogateescape")
@@ -148,14 +186,19 @@ def scratch(purpose: str) -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
+def open_own(path: str, flags: int) -> int:
+    """An opener for `open`: no link is followed, and no pipe waited for."""
+    return _checked(os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o666), path)
+
+
 def open_private(path: str, flags: int) -> int:
     """An opener for `open`: other users may not read what a training script prints."""
     return os.open(path, flags, 0o600)
 
 
-def sha256(path: Path) -> str:
+def sha256(path: Path, *, follow: bool = True) -> str:
     hashed = hashlib.sha256()
-    with open(path, "rb", buffering=0) as file:
+    with open_file(path, follow=follow) as file:
         while piece := file.read(PIECE_BYTES):
             hashed.update(piece)
     return hashed.hexdigest()

@@ -11,6 +11,7 @@ import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from evalsuite import files
 from evalsuite.errors import EvalsuiteError
 
 NO_FLOCK = frozenset({errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOTSUP})
@@ -23,7 +24,7 @@ def hold_lock(path: Path, *, wait: bool = True, waiting: Callable[[], None] = la
 
     *waiting* is called once before a wait. Raises OSError if the file cannot be made.
     """
-    with open(path, "w") as file:
+    with open(path, "w", opener=files.open_own) as file:
         try:
             ours = _flock(file.fileno(), wait, waiting)
         except OSError as error:

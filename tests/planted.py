@@ -15,6 +15,7 @@ from tests.toys import CASE
 
 WORD = "correct-horse7"  # of a person's
 MADE = "Zx9Qw3Lk8Vb2Nm7Rt5Yp1Hs6Dg4Fj0Ca"  # of a machine's
+HEX = "0123456789abcdef0123456789abcdef01234567"
 SAID = f"cannot log in with api_key={WORD} at https://me:{WORD}@host.example.org"
 LAST_LINE = f"RuntimeError: {SAID}"
 ADDRESS = f"https://me:{WORD}@git.example.org/a/b"
@@ -42,8 +43,8 @@ LINES = {  # how it is told → where the secret stands
     "web hook": (("x", f"https://hooks.slack.com/services/T00/B00/{MADE}"), MADE),
     "bot": (("x", f"123456789:AA{MADE}"), MADE),
     "place": (
-        ("wandb", "login", "0123456789abcdef0123456789abcdef01234567"),
-        "0123456789abcdef0123456789abcdef01234567",
+        ("wandb", "login", HEX),
+        HEX,
     ),
     "place behind an option": (("wandb", "login", "--relogin", WORD), WORD),
     "user and word": (("curl", "-u", f"me:{WORD}", "https://store"), WORD),
@@ -58,6 +59,23 @@ LINES = {  # how it is told → where the secret stands
     "behind Chinese": (("x", f"登录password={WORD}，继续"), WORD),
     "open ssh": (("x", f"-----BEGIN OPENSSH PRIVATE KEY-----\n{MADE}\n-----END OPENSSH PRIVATE KEY-----"), MADE),
     "private key": (("x", "-----BEGIN RSA PRIVATE KEY-----\nMIIEow\n-----END RSA PRIVATE KEY-----"), "MIIEow"),
+    "prompt": (("x", f"wandb: Paste an API key from your profile and hit enter, or press ctrl+c to quit: {HEX}"), HEX),
+    "login": (("curl", "-H", "authorization: basic bWU6Y29ycmVjdC1ob3JzZTc="), "bWU6Y29ycmVjdC1ob3JzZTc="),
+    "mysql": (("mysql", "-h", "db", f"-p{WORD}"), WORD),
+    "libpq": (("x", f"PGPASSWORD={WORD}"), WORD),
+    "sshpass by name": (("x", f"export SSHPASS={WORD}"), WORD),
+    "broken by the terminal": (("x", f"hf_{MADE[:20]}\n{MADE[20:]}Qz"), f"{MADE[20:]}Qz"),
+    "broken by the shell": (("x", f"ghp_{MADE[:20]}\\\n{MADE[20:]}QzQz"), f"{MADE[20:]}QzQz"),
+    "kubernetes": (("x", "client-key-data: 2d2d2d2d2d424547494e"), "2d2d2d2d2d424547494e"),
+    "sendgrid": (("x", f"SG.{MADE[:22]}.{MADE}"), f"SG.{MADE[:22]}.{MADE}"),
+    "vault": (("x", f"hvs.{MADE}"), f"hvs.{MADE}"),
+    "xml": (("x", f"<password>{WORD}</password>"), WORD),
+    "yaml": (("x", f"password: |\n  {WORD}"), WORD),
+    "camel case behind a word": (("x", f"dbPassword: {WORD}"), WORD),
+    "percent-encoded": (("x", f"https%3A%2F%2Fme%3A{WORD}%40store"), WORD),
+    "e-mail": (("x", "mail jane.doe@example.com"), "jane.doe@example.com"),
+    "langsmith": (("x", f"lsv2_pt_{HEX[:32]}_{HEX[:10]}"), f"lsv2_pt_{HEX[:32]}_{HEX[:10]}"),
+    "aliyun": (("x", "LTAI5tExampleAbcDef12345"), "LTAI5tExampleAbcDef12345"),
 }
 VARIABLES = {
     "AWS_SECRET_ACCESS_KEY": MADE, "HF_TOKEN": WORD, "MXNET_PASSWORD": WORD, "NCCL_SECRET": WORD, "FLAGS_token": WORD,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 
-from evalsuite import redaction
+from evalsuite import files, redaction
 from evalsuite.commands.options.common import search_paths
 from evalsuite.commands.printing import i18n, terminal
 from evalsuite.commands.printing.i18n import say, worded
@@ -81,7 +81,7 @@ def _is_table(path: Path, columns: Sequence[tuple[str, str]]) -> bool:
     if path.suffix.lower() != ".csv":
         return path.suffix.lower() == ".xlsx"
     try:
-        with open(path, "rb") as file:
+        with files.open_file(path, follow=True) as file:
             return bool(columns) or published_tables.is_one(published_tables.decoded(file.readline()))
     except OSError as error:
         raise EvalsuiteError.of("commands.import_path", path=path, error=error) from error

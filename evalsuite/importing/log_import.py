@@ -195,7 +195,7 @@ class Importer:
     ) -> None:
         for member in members:
             place = folder.log_path(HOST, user_facts.whole_number(member.facts, "rank"))
-            with open(place, "wb", opener=files.open_private) as copy, open(member.path, "rb") as log:
+            with open(place, "wb", opener=files.open_private) as copy, files.open_file(member.path, follow=True) as log:
                 shutil.copyfileobj(log, copy)
             if files.sha256(place) != member.sha256:
                 raise EvalsuiteError.of("importing.import_changed", path=member.path)
@@ -214,8 +214,8 @@ def _contradiction(finding: ContradictsLog) -> str:
 
 def _files(root: Path) -> list[Path]:
     if root.is_dir():
-        return sorted(path for path in root.rglob("*") if path.is_file())
-    if not root.exists():
+        return sorted(path for path in root.rglob("*") if files.is_file(path))
+    if not root.is_file():
         raise EvalsuiteError.of("importing.no_such", path=root)
     return [root]
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from evalsuite import files
 from evalsuite.errors import EvalsuiteError, did_you_mean
 
 if TYPE_CHECKING:
@@ -185,7 +186,7 @@ def _plain(file: Path) -> str:
     """CSV in UTF-8, in UTF-16 with its mark, or in GB 18030, as programs save it in China."""
     try:
         _check_size(file, file.stat().st_size)
-        content = file.read_bytes()
+        content = files.read_bytes(file, most=MOST_BYTES, follow=True)
         if content[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
             return content.decode("utf-16")
         try:

@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Mapping, Sequence
 from itertools import islice
 
-from evalsuite import redaction
+from evalsuite import files, redaction
 from evalsuite.agent.order import CANNOT_EXECUTE, EVALUATOR_LOST, NOT_FOUND
 from evalsuite.messages import Message
 from evalsuite.model import Case
@@ -73,7 +73,8 @@ def find_container_fault(folder: RunFolder, found: Container | None) -> str | No
     if found is None:
         return None
     for log in folder.logs():
-        with open(log.path, errors="replace") as lines:
-            if said := found.runtime.find_complaint(islice(lines, RUNTIME_LINES)):
+        with files.open_file(log.path) as lines:
+            first = (line.decode(errors="replace") for line in islice(lines, RUNTIME_LINES))
+            if said := found.runtime.find_complaint(first):
                 return Message("system.of", name=found.runtime.name, what=redaction.redact(said)[:REASON_CHARACTERS])
     return None

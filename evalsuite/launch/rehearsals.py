@@ -96,7 +96,7 @@ def keep_logs(folder: RunFolder, name: str, target: Path, known: Mapping[str, st
     found = {}
     for number, log in enumerate(logs):
         file = target / (f"{name}.log" if len(logs) == 1 else f"{name}.{number}.log")
-        content = log.path.read_bytes()
+        content = files.read_bytes(log.path)
         for place, placeholder in sorted(known.items(), key=lambda each: -len(each[0])):
             content = content.replace(place.encode(), placeholder.encode())
         files.write_atomically(file, rehearsed.MARK + content)

@@ -293,4 +293,4 @@ def _command(
 
 
 def _engine_said(file: Path) -> str:
-    return redaction.redact(launcher_errors.find_reason(file.read_text(errors="replace") if file.is_file() else ""))
+    return redaction.redact(launcher_errors.find_reason(files.read_text(file) if files.is_file(file) else ""))

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from evalsuite import redaction
+from evalsuite import files, redaction
 from evalsuite.dialect import Dialect
 from evalsuite.logs.reading import Reading
 from evalsuite.logs.text.logfile import Chunk, Unreadable, chunks
@@ -34,11 +34,9 @@ def excerpt(paths: Sequence[Path], read: Reading, dialect: Dialect | None) -> tu
 
 def last_line(path: Path) -> str:
     """The last line that is not blank, less secrets; "" if there is none. A pipe is not opened: it would wait."""
-    if not path.is_file():
-        return ""
     try:
-        with path.open("rb") as file:
-            file.seek(max(0, path.stat().st_size - TAIL_BYTES))
+        with files.open_file(path, follow=True) as file:
+            file.seek(max(0, file.seek(0, 2) - TAIL_BYTES))
             tail = redaction.mask_secrets(file.read())
     except OSError:
         return ""

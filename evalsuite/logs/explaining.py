@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from evalsuite import files
 from evalsuite.dialect import Dialect, Line
 from evalsuite.logs import catalogue, recognition
 from evalsuite.logs.nearest import Near, nearest
@@ -205,7 +206,7 @@ def _pieces(path: Path, watcher: Watcher | None = None, *, whole: bool = False, 
 
 def _parts_behind(path: Path, size: int, watcher: Watcher | None) -> Iterator[Chunk]:
     """In the middle and at the end; the lines before them are only counted."""
-    with path.open("rb") as file:
+    with files.open_file(path, follow=True) as file:
         lines, at = 1, 0
         for begin in (size // 2, size - PART_BYTES):
             while at < begin and (block := file.read(min(BLOCK_BYTES, begin - at))):

@@ -17,7 +17,17 @@ from evalsuite.runs.samples import SCALES, Header, Reading, Rows, Samples, table
 BLOCK = 4096  # readings: half an hour at two a second, 10 MB unpacked
 MOST_BYTES = 1 << 30  # unpacked; we never write more
 GZIP = 16 + zlib.MAX_WBITS
-DAMAGE = (ValueError, KeyError, TypeError, AttributeError, StopIteration, OverflowError, RecursionError, zlib.error)
+DAMAGE = (
+    OSError,
+    ValueError,
+    KeyError,
+    TypeError,
+    AttributeError,
+    StopIteration,
+    OverflowError,
+    RecursionError,
+    zlib.error,
+)
 
 
 def pack(lines: Path, file: Path) -> bool:
@@ -63,7 +73,7 @@ def read(file: Path) -> Samples:
     """Raises EvalsuiteError if *file* is cut off or damaged."""
     inflate = zlib.decompressobj(GZIP)
     try:
-        lines = iter(inflate.decompress(file.read_bytes(), MOST_BYTES).splitlines())
+        lines = iter(inflate.decompress(files.read_bytes(file, most=1 << 28), MOST_BYTES).splitlines())
         if not inflate.eof or inflate.unused_data:
             raise ValueError(Message("runs.cut_off"))
         header = Header.from_json(json.loads(next(lines)), f"{file}: header")
@@ -84,6 +94,8 @@ class _Block:
     """Each quantity is still text."""
 
     def __init__(self, readings: int, scales: Mapping[str, float], lines: Iterator[bytes]) -> None:
+        if type(readings) is not int or not 0 < readings <= BLOCK:
+            raise ValueError(Message("runs.readings_in_block", most=BLOCK))
         self.readings = readings
         self.scales = scales
         self._lines = {name: next(lines) for name in scales}

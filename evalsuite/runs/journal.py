@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar, Literal
 
-from evalsuite import decode, locks
+from evalsuite import decode, files, locks
 from evalsuite.documents import Document
 from evalsuite.errors import EvalsuiteError
 from evalsuite.files import read_json, write_json
@@ -97,7 +97,7 @@ class Journal:
     def _append(self, lines: Sequence[str], entry: JournalLine) -> None:
         chained = replace(entry, before=_hash(lines[-1]) if lines else None)
         text = json.dumps(chained.to_json(), sort_keys=True)
-        with open(self.root / ATTEMPTS, "ab") as file:
+        with open(self.root / ATTEMPTS, "ab", opener=files.open_own) as file:
             file.truncate(sum(len(line.encode("utf-8", "surrogateescape")) + 1 for line in lines))  # cut off
             file.write(f"{text}\n".encode())
             file.flush()
@@ -134,7 +134,7 @@ class Journal:
     def _lines(self) -> list[str]:
         """Without a line that was cut off by a full disk or a power failure."""
         try:
-            content = (self.root / ATTEMPTS).read_bytes()
+            content = files.read_bytes(self.root / ATTEMPTS)
         except FileNotFoundError:
             return []
         except OSError as error:

@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from evalsuite import files
 from evalsuite.errors import EvalsuiteError
 from evalsuite.model import Case, Device
 from evalsuite.runs.store import CASE, RunFolder, Store
@@ -47,7 +48,11 @@ def refuse(store: Store) -> None:
 
 def refuse_log(file: Path) -> None:
     """Raises EvalsuiteError for the log of a rehearsal, in its run folder or as it was kept."""
-    with open(file, "rb") as log:
+    try:
+        log = files.open_file(file, follow=True)
+    except OSError:
+        return  # the reading of it says why
+    with log:
         if log.readline(len(MARK)) == MARK:
             raise EvalsuiteError.of("runs.rehearsed", path=file)
     if (file.parent / CASE).is_file():

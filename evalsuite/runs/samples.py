@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Self
 
-from evalsuite import decode
+from evalsuite import decode, files
 from evalsuite.decode import above
 from evalsuite.documents import TRY, Document, Gpu, Interface
 from evalsuite.errors import EvalsuiteError
@@ -227,9 +227,9 @@ def stream(file: Path) -> tuple[Header | None, Iterator[Reading]]:
 
 
 def _lines(file: Path) -> Iterator[tuple[int, object]]:
-    if not file.is_file():
+    if not files.is_file(file):
         return
-    with open(file, "rb") as lines:
+    with files.open_file(file) as lines:
         for number, line in enumerate(lines, 1):
             try:
                 yield number, json.loads(line)

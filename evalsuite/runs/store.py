@@ -19,10 +19,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evalsuite import decode, locks, redaction
+from evalsuite import decode, files, locks, redaction
 from evalsuite.documents import HostEnvironment, RunCommand
 from evalsuite.errors import EvalsuiteError, of_machine
-from evalsuite.files import read_json, sha256, write_atomically, write_json
+from evalsuite.files import is_file, read_json, sha256, write_atomically, write_json
 from evalsuite.model import Case, Run
 from evalsuite.runs import group as groups
 from evalsuite.runs.endings import AgentOutcome, Outcome
@@ -130,7 +130,7 @@ class RunFolder:
     def waiting(self) -> str | None:
         for file in sorted(self.path.glob("waiting.*.txt")):
             with contextlib.suppress(OSError):
-                return file.read_text(errors="replace")
+                return files.read_text(file)
         return None
 
     def write_agent(self, host: str, outcome: AgentOutcome) -> None:
@@ -192,12 +192,13 @@ class RunFolder:
             return []
 
     def logs(self) -> list[Log]:
-        """By host and rank."""
+        """By host and rank; a link, a pipe or a device is none."""
         found = []
         for match in filter(None, map(_LOG.fullmatch, self._names())):
             host, rank = match["host"], int(match["rank"]) if match["rank"] else None
             log = self.path / match[0]
-            found.append(Log(path=log, arrivals=self.arrivals_path(host, rank), host=host, rank=rank))
+            if is_file(log):
+                found.append(Log(path=log, arrivals=self.arrivals_path(host, rank), host=host, rank=rank))
         return sorted(found, key=lambda log: (log.host, log.rank is not None, log.rank or 0))
 
     def changed(self, outcome: Outcome) -> tuple[str, ...]:
@@ -224,15 +225,15 @@ class RunFolder:
 
     def _recorded(self) -> list[Path]:
         """Logs, arrival times and samples."""
-        files = [self.path / name for name in sorted(self._names()) if _RECORDED.fullmatch(name)]
-        return [file for file in files if file.is_file()]
+        there = [self.path / name for name in sorted(self._names()) if _RECORDED.fullmatch(name)]
+        return [file for file in there if is_file(file)]
 
     def samples(self, host: str) -> "Samples | None":
         """None if there are none. A half-written last line is left out."""
         from evalsuite.runs import columns, samples
 
         packed = self.packed_samples_path(host)
-        if packed.is_file():
+        if is_file(packed):
             return columns.read(packed)
         return samples.read(self.samples_path(host))
 
@@ -349,7 +350,7 @@ def _without_secrets(found: HostEnvironment) -> HostEnvironment:
 def _hash(file: Path) -> str | None:
     """None for a link or a pipe."""
     try:
-        return sha256(file) if file.is_file() and not file.is_symlink() else None
+        return sha256(file, follow=False)
     except OSError:
         return None
 

@@ -39,7 +39,7 @@ def pages(stored: Sequence[Stored], found: History, about: About) -> dict[str, b
         **{f"feed.{language}.xml": feed.atom(newest, language) for language in site.words.languages},
         ".nojekyll": "",  # GitHub Pages then serves the files as they are
     }
-    return {name: text.encode("utf-8", "backslashreplace") for name, text in texts.items()}
+    return {name: names.without_unseen(text).encode("utf-8", "backslashreplace") for name, text in texts.items()}
 
 
 class Site:

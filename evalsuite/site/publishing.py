@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from evalsuite import locks
+from evalsuite import files, locks
 from evalsuite.errors import EvalsuiteError
 from evalsuite.files import write_atomically
 from evalsuite.report.data import finished
@@ -96,7 +96,7 @@ def _add(folder: Path, name: str, site: Path) -> bool:
 def _copy(source: Path, target: Path) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
     target.parent.chmod(MODE_FOLDER)
-    with open(source, "rb") as given, open(target, "wb") as taken:
+    with files.open_file(source) as given, open(target, "wb") as taken:
         shutil.copyfileobj(given, taken)
         taken.flush()
         os.fsync(taken.fileno())
@@ -107,5 +107,5 @@ def _write_pages(site: Path, stored: Sequence[Stored], found: History, about: Ab
     for name, content in pages(stored, found, about).items():
         file = site / name
         file.parent.mkdir(parents=True, exist_ok=True)
-        if not file.is_file() or file.read_bytes() != content:
+        if not files.is_file(file) or file.stat().st_size != len(content) or file.read_bytes() != content:
             write_atomically(file, content)

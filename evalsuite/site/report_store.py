@@ -7,7 +7,7 @@ from pathlib import Path
 
 from evalsuite.decode import whole
 from evalsuite.errors import EvalsuiteError
-from evalsuite.files import sha256
+from evalsuite.files import is_file, sha256
 from evalsuite.messages import Message, message_of
 from evalsuite.report.data import finished
 from evalsuite.report.data.finished import Finished
@@ -59,10 +59,10 @@ def files_of(folder: Path) -> list[Path]:
     for path in sorted(folder.rglob("*")):
         if any(part.startswith(".") for part in path.relative_to(folder).parts):
             continue
-        if path.is_symlink():
-            raise EvalsuiteError.of("site.site_link", path=path)
-        if path.is_file():
+        if is_file(path):
             found.append(path)
+        elif path.is_symlink() or not path.is_dir():
+            raise EvalsuiteError.of("site.site_link", path=path)
     return found
 
 

@@ -5,7 +5,7 @@ import zipfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from evalsuite import redaction
+from evalsuite import files, redaction
 from evalsuite.errors import EvalsuiteError
 from evalsuite.messages import Message
 
@@ -26,9 +26,7 @@ def check(files: Sequence[Path]) -> None:
 def _contents(file: Path) -> Iterator[tuple[str, bytes]]:
     """(name, bytes) of a text, or of those in an archive."""
     if file.suffix in TEXTS:
-        if file.stat().st_size > MOST_BYTES:
-            raise _too_large(file)
-        yield file.name, file.read_bytes()
+        yield file.name, files.read_bytes(file, most=MOST_BYTES)
     elif file.suffix in ARCHIVES:
         try:
             with zipfile.ZipFile(file) as archive:

@@ -98,6 +98,8 @@ READ_NUMBERS = (  # what the kernel and log lines print, in bytes; and what look
     *("evalsuite.logs", "evalsuite.redaction", "evalsuite.report", "evalsuite.results.judge.stopping"),
     *("evalsuite.results.measure.facts",),
 )
+OPENED = ("runs", "logs", "importing", "site")  # what they read may be a stranger's: evalsuite.files opens it
+OUR_OWN = ("evalsuite.runs.equivalence", "evalsuite.site.publishing")  # our scripts; a page just found to be a file
 PRINTS = ("evalsuite.commands", "evalsuite.cli")
 ECHOES = "evalsuite.agent.recording"  # passes on what the training itself prints
 
@@ -134,11 +136,23 @@ def violations(room: str, nodes: Sequence[ast.AST], known: frozenset[str] = froz
     yield from _wrong_packages(room, {name for name in imported if not within(name, "evalsuite")})
     if not any(within(room, place) for place in PRINTS) and (said := _prints(nodes)) and room != ECHOES:
         yield f"{room} writes to the terminal: {said}"
+    if _place(room) in OPENED and room not in OUR_OWN:
+        yield from (f"{room} opens files by {name}" for name in sorted(_opens(nodes)))
     if not any(within(room, place) for place in READ_NUMBERS):
         names = sorted({node.attr for node in nodes if isinstance(node, ast.Attribute)} & PYTHONS_NUMBERS)
         yield from (f"{room} reads numbers by {name}" for name in names)
     if any(within(room, f"evalsuite.{package}") for package in READ_ONLY):
         yield from _acts(room, imported, nodes)
+
+
+def _opens(nodes: Sequence[ast.AST]) -> Iterator[str]:
+    """The calls that open a file to read it, other than those of `files`."""
+    for call in (node for node in nodes if isinstance(node, ast.Call)):
+        name = call.func.attr if isinstance(call.func, ast.Attribute) else _named(call.func)
+        writes = any(isinstance(one, ast.Constant) and one.value in ("wb", "ab") for one in call.args)
+        ours = isinstance(call.func, ast.Attribute) and (_named(call.func.value) == "files" or name == "open")
+        if name in ("open", "read_bytes", "read_text") and not writes and not ours:
+            yield str(name)
 
 
 def _place(module: str) -> str:
@@ -283,6 +297,7 @@ def test_no_two_modules_import_each_other_however_far_round():
         ("evalsuite.schedulers.slurm", "import subprocess", "starts programs: subprocess"),
         ("evalsuite.logs.reading", "import threading", "takes several cores: threading"),
         ("evalsuite.results.evaluation", "from evalsuite import processes", "takes several cores: evalsuite.processes"),
+        ("evalsuite.runs.store", "Path('x').read_bytes()", "opens files by read_bytes"),
         ("evalsuite.agent.order", "int(x) if x.isdigit() else 0", "reads numbers by isdigit"),
         ("evalsuite.launch.runner", "print('done')", "writes to the terminal: print"),
         ("evalsuite.site.feed", "import sys\nsys.stderr.write('x')", "writes to the terminal: sys.stderr"),

@@ -7,11 +7,17 @@ import bz2
 import gzip
 import json
 import lzma
+import os
 import random
 import shutil
+import socket
+import stat
+import time
 import tomllib
 import tracemalloc
+import zipfile
 from dataclasses import fields, replace
+from pathlib import Path
 
 import pytest
 
@@ -62,6 +68,25 @@ def call(capsys):
         return code, out + said
 
     return called
+
+
+TOO_MUCH = {
+    "digits": "seed = " + "9" * 5000,
+    "hexadecimal digits": "seed = 0x" + "f" * 5000,
+    "depth": "frameworks = " + "[" * 100_000,
+    "dots": ".".join("a" * 50_000) + " = 1",
+    "lines": "a = 1\n" * 60_000,
+    "bytes": "#" * 5_000_000,
+}
+
+
+@pytest.mark.parametrize("kind", [kind for kind in WRITTEN if kind != "repositories"])
+@pytest.mark.parametrize("what", TOO_MUCH)
+def test_toml_beyond_all_measure_is_refused_at_once(kind, what, world, capsys):
+    begin = time.process_time()
+
+    assert world.how_taken(kind, TOO_MUCH[what].encode(), capsys.readouterr) is None
+    assert time.process_time() - begin < 3
 
 
 # what is refused
@@ -276,6 +301,63 @@ def test_a_bomb_of_a_log_is_read_in_little_memory(kind, tmp_path, call):
     _, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert most < 25_000_000
+
+
+SPECIAL = {
+    "link": lambda file: file.symlink_to("/etc/passwd"),
+    "pipe": lambda file: os.mkfifo(file),
+    "socket": lambda file: socket.socket(socket.AF_UNIX).bind(str(file)),
+    "device": lambda file: os.mknod(file, stat.S_IFCHR | 0o600, os.makedev(1, 5)),  # /dev/zero; may need root
+    "hole": lambda file: os.truncate(os.open(file, os.O_CREAT | os.O_WRONLY), 1 << 40),
+}
+
+
+@pytest.fixture
+def short(tmp_path_factory, monkeypatch):
+    """A folder with a name short enough for a socket."""
+    monkeypatch.chdir(tmp_path_factory.mktemp("s"))
+    return Path()
+
+
+@pytest.mark.parametrize("kind", SPECIAL)
+def test_nothing_that_is_no_file_is_opened_for_a_file_of_a_run(kind, world, short):
+    shutil.copytree(world.root / "runs", short / "runs")
+    folder = RunFolder(next((short / "runs").glob("*/r0")))
+    for file in sorted(folder.path.iterdir()):
+        file.rename("aside")
+        SPECIAL[kind](file)
+        try:
+            evaluate(Store(short / "runs"))
+        except EvalsuiteError as error:
+            assert file.name in str(error)
+        file.unlink()
+        Path("aside").rename(file)
+
+
+def test_no_link_is_copied_for_others_as_a_log(world, short, call):
+    shutil.copytree(world.root / "runs", short / "runs")
+    log = RunFolder(next((short / "runs").glob("*/r0"))).logs()[0].path
+    log.unlink()
+    log.symlink_to("/etc/passwd")
+
+    call("report", "--runs", "runs", "--out", "out", "--forms", "html,logs")
+
+    with zipfile.ZipFile("out/report-logs.zip") as archive:
+        assert not [name for name in archive.namelist() if b"root:" in archive.read(name)]
+
+
+@pytest.mark.parametrize("kind", [kind for kind in SPECIAL if kind != "hole"])
+def test_nothing_that_is_no_file_is_locked_or_published_or_imported(kind, world, short, call):
+    shutil.copytree(world.root / "report", short / "report")
+    (short / "site").mkdir()
+    SPECIAL[kind](short / "site" / ".publish.lock")
+    assert call("publish", "report", "--site", "site")[0] == Exit.USAGE
+    SPECIAL[kind](short / "report" / "more.csv")
+    assert call("publish", "report", "--site", "other")[0] == Exit.USAGE
+    (short / "logs").mkdir()
+    SPECIAL[kind](short / "logs" / "a.log")
+    assert call("import", "logs", "--runs", "imported")[0] in (2, 3)
+    assert kind == "link" or call("import", "logs/a.log", "--runs", "imported")[0] in (2, 3)
 
 
 # modules of authors

@@ -1,6 +1,7 @@
 import math
 import random
 import string
+import time
 
 import pytest
 from hypothesis import given
@@ -22,7 +23,14 @@ HARMLESS = [
     "--rdzv_endpoint=localhost:29500", "RuntimeError: CUDA out of memory", "passed 3 of 4", "the token is wrong",
     "google-auth==2.62.2", "sha256-wref5st9LP575ewsY5+kLLR9yEOSEwP5jevlvXzdkoo=", "口令是错的", "-u root", "--user me",
     "pass case.nodes or {processes_per_node}", "Pass 3/10 of the data", "每秒 token 数、", "the next-token task.",
-    "make the secret invalid.",
+    "make the secret invalid.", "signature: (x, y)", "Basic BlockWithTwoConvolutions", "SAS 15k", "Basic Optimizer",
+    "docker run -u 1000:1000 image", "reasoning_end_token: 5abc",
+    "_ZN5torch8autograd4Node10call_preopERKNS0_8EdgeListE", "ResNet50V2BottleneckBlockWithSE2D",
+    "FusedLayerNormAffineMixedDtypesFunction2",
+    "Float8LinearWithDelayedScaling16E4",
+    "root@node1.cluster.example.com", "git@gitee.com:a/b", "scp a.log me@host.example.com:/x", "name: react@1.2.3",
+    "compass=north2", "bypass = 1x", "sk-learn-contrib-lightning-toolkit", "bearer certificates are read",
+    "token: <unk7>",
 ]  # fmt: skip
 
 
@@ -60,6 +68,24 @@ def test_what_is_no_secret_stays_as_it_is(text):
     assert redaction.redact(text) == text
     assert redaction.redact_words((text, text)) == (text, text)
     assert redaction.mask_secrets(text.encode()) == text.encode()
+
+
+REPEATED = [
+    "a.", "a-", "sk-", "xoxb-", "eyJ", "eyJaaaaaaaa.", "token.", "token=", "token: ", "token=(", "eos_token=",
+    "?x-amz-",
+    "password: \n", "password=\"", "-----BEGIN PRIVATE KEY-----", "wandb login --a ", "mysql ", "https://",
+    "a:b@", "a@b.",
+    "Basic ", "hf_abc\n", "A1b", "%3A%2F%2F", "[secret: ", "密码", "-u a:",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("part", REPEATED)
+def test_a_long_text_takes_as_long_as_its_parts(part):
+    text = part * (300_000 // len(part))
+    begin = time.process_time()
+    redaction.redact(text)
+
+    assert time.process_time() - begin < 2  # 0.3 s by a machine with nothing else to do; squared it would be minutes
 
 
 @given(st.lists(st.text(max_size=60), max_size=6))

@@ -318,8 +318,14 @@ def test_hostile_text_is_shown_spelled_out_and_never_becomes_markup(built):
     assert "<" not in data  # it cannot end its element
 
     text = built("hostile").html
-    assert not re.search("[\x00-\x08\x0b\x0c\x0e-\x1f\u202a-\u202e\u2066-\u2069\u2028\u2029]", text)
+    assert not re.search("[\x00-\x08\x0b\x0c\x0e-\x1f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]", text)
     assert r"\x1b[31mred" in text
+
+
+@pytest.mark.parametrize("form", [names.visible, names.without_unseen])
+@pytest.mark.parametrize("sign", "\u061c\u180e\u200b\u200d\u200e\u202e\u2028\u2063\u2067\ufeff")
+def test_what_has_no_width_or_turns_the_direction_is_shown_by_its_number(form, sign):
+    assert form(f"每{sign}秒\u202f") == f"每\\u{ord(sign):04x}秒\u202f"
 
 
 def test_anchors_are_safe_and_long_names_break_behind_their_signs():

@@ -3,6 +3,8 @@
 import re
 from pathlib import Path
 
+from evalsuite import files
+
 LONGEST = 500
 # "srun: error: …", "ssh: Could not resolve hostname b: …", "Host key verification failed.", "ORTE was unable to …"
 _TELLING = re.compile(
@@ -29,7 +31,7 @@ def find_lost_nodes(text: str) -> list[str]:
 
 
 def read_lost_nodes(log: Path) -> list[str]:
-    return find_lost_nodes(log.read_text(errors="replace")) if log.is_file() else []
+    return find_lost_nodes(files.read_text(log)) if files.is_file(log) else []
 
 
 def is_unreached(line: str) -> bool:

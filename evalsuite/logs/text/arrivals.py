@@ -4,8 +4,10 @@ import bisect
 from collections.abc import Callable
 from pathlib import Path
 
+from evalsuite import files
 from evalsuite.logs.text.records import number, whole
 
+MOST_BYTES = 1 << 28  # ten million chunks
 Arrival = Callable[[int], float | None]
 """When the byte before an offset of a log arrived."""
 
@@ -13,7 +15,7 @@ Arrival = Callable[[int], float | None]
 def read_arrivals(path: Path) -> Arrival | None:
     """By the first chunk that reaches as far as the offset. None: there is no record."""
     try:
-        rows = path.read_bytes().splitlines()[1:]
+        rows = files.read_bytes(path, most=MOST_BYTES).splitlines()[1:]
     except OSError:
         return None
     cells = [row.split(b",") for row in rows if row.count(b",") == 1]

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, NoReturn
 
+from evalsuite import files
 from evalsuite.messages import Message, message_of
 
 FIRST_CHUNK_BYTES = 1 << 14
@@ -70,7 +71,7 @@ def kind(head: bytes) -> str | None:
 
 def plain(path: Path) -> bool:
     """Neither packed nor in UTF-16."""
-    with path.open("rb") as file:
+    with files.open_file(path, follow=True) as file:
         head = file.read(len(_XZ))
     return not head.startswith((_GZIP, _BZ2, _XZ, _ZSTD, *_UTF_16))
 
@@ -203,10 +204,9 @@ def _plain(raw: bytes, prefix: "re.Pattern[bytes] | None") -> tuple[bytes, tuple
 
 def _opened(path: Path) -> BinaryIO:
     try:
-        if not path.is_file():
-            _refuse(path)
-        file = open(path, "rb")  # noqa: SIM115 (closed by the caller's with)
+        file = files.open_file(path, follow=True)
     except (OSError, ValueError) as error:
+        _refuse(path)
         raise Unreadable(message_of(error)) from error
     magic = file.read(len(_XZ))
     file.seek(0)
@@ -228,7 +228,7 @@ def _refuse(path: Path) -> None:
         raise Unreadable(Message("logs.log_directory"))
     if path.is_symlink() and not path.exists():
         raise Unreadable(Message("logs.log_link"))
-    if path.exists():
+    if path.exists() and not path.is_file():
         raise Unreadable(Message("logs.log_no_file"))
 
 

@@ -12,7 +12,7 @@ from evalsuite import decode, findings
 from evalsuite.author_document import BothLanguages, LabDocument
 from evalsuite.decode import Kind, Mistake, Wrong, message, refusal, shown, take
 from evalsuite.errors import EvalsuiteError
-from evalsuite.files import read_json
+from evalsuite.files import MOST_SUMMARY_BYTES, is_file, read_json
 from evalsuite.model import (
     Case,
     Interval,
@@ -89,9 +89,9 @@ def read(folder: Path) -> Finished:
     """Raises EvalsuiteError if *folder* has no finished report of a known schema."""
     folder = Path(folder)
     file = folder / SUMMARY
-    if not (file.is_file() and (folder / PAGE).is_file()):
+    if not (is_file(file) and is_file(folder / PAGE)):
         raise EvalsuiteError.of("report.no_report", folder=folder, page=PAGE, summary=SUMMARY)
-    facts = read_json(file)
+    facts = read_json(file, MOST_SUMMARY_BYTES)
     version = facts.get("schema_version")
     if isinstance(version, bool) or version != SCHEMA_VERSION:
         found = shown(version)

@@ -1,11 +1,11 @@
 """The forms of a report other than `report.html`: modules whose `write(material)` gives the files that it wrote."""
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
 
 from evalsuite.errors import EvalsuiteError
+from evalsuite.files import MOST_SUMMARY_BYTES, read_json
 from evalsuite.model import Evaluation
 from evalsuite.report.book import identity
 from evalsuite.report.forms.material import material_of
@@ -43,8 +43,8 @@ def outdated(evaluation: Evaluation, out: Path) -> list[Path]:
     if not found:
         return []
     try:
-        before = json.loads((Path(out) / "summary.json").read_bytes()).get("input_sha256")
-    except (OSError, ValueError, AttributeError):
+        before = read_json(Path(out) / "summary.json", MOST_SUMMARY_BYTES).get("input_sha256")
+    except EvalsuiteError:
         before = None
     return [] if before == identity.build_hash(evaluation) else found
 

@@ -15,7 +15,7 @@ from evalsuite.report.sections.common import captioned_figure
 from evalsuite.report.sections.common.markdown import MarkdownWriter
 from evalsuite.report.sections.common.section import Subject
 from evalsuite.report.sections.verdict import verdict
-from evalsuite.report.text import times
+from evalsuite.report.text import names, times
 
 FIGURE_AFTER = 2  # the heading, and a sentence for each model
 
@@ -27,7 +27,7 @@ def write(material: Material) -> list[Path]:
 def _write(material: Material, language: str) -> Iterable[Path]:
     writer = MarkdownWriter(language, on_cpu=material.book.on_cpu)
     path, picture = material.out / f"report.{language}.md", material.out / figure_name(language)
-    write_atomically(path, document(material, language).encode("utf-8", "backslashreplace"))
+    write_atomically(path, names.without_unseen(document(material, language)).encode("utf-8", "backslashreplace"))
     yield path
     figure = _figure(material, writer)
     if figure is None:

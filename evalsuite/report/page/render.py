@@ -77,7 +77,7 @@ def _fill(
         verdict=facts,
         sections=chapters,
     )
-    html = used_terms.mark_unused(html)
+    html = used_terms.mark_unused(names.without_unseen(html))
     return slim.shorten(html) if book.large else html
 
 

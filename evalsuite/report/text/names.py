@@ -18,8 +18,9 @@ PRECISIONS = {
 }
 KINDS = {"cpu": "words.cpu", "gpu": "words.gpu", "npu": "words.npu"}  # of device → the key of its word
 CONTROL = {code: f"\\x{code:02x}" for code in (*range(32), 127, *range(128, 160)) if code not in (9, 10, 13)}
-DIRECTION = {code: f"\\u{code:04x}" for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x2028, 0x2029)}
-SPELLED = CONTROL | DIRECTION
+UNSEEN = "\u061c\u180e\u200b-\u200f\u2028-\u202e\u2061-\u206f\ufeff"  # direction marks and what has no width
+SPELLED = re.compile(f"[{''.join(map(chr, CONTROL))}{UNSEEN}\u2060]")
+_UNSEEN = re.compile(f"[{UNSEEN}]")
 
 
 @cache
@@ -79,7 +80,16 @@ def visible(text: object) -> str:
     said = str(text)
     if said.isascii() and said.isprintable():  # as nearly all is
         return said
-    return said.encode("utf-8", "backslashreplace").decode().translate(SPELLED)
+    return SPELLED.sub(_spelled, said.encode("utf-8", "backslashreplace").decode())
+
+
+def without_unseen(text: str) -> str:
+    """A whole page or document with the same spelled out; not the word joiner, which our own Markdown has."""
+    return _UNSEEN.sub(_spelled, text)
+
+
+def _spelled(match: "re.Match[str]") -> str:
+    return CONTROL.get(ord(match[0])) or f"\\u{ord(match[0]):04x}"
 
 
 def model_order(name: str) -> tuple[int, str]:

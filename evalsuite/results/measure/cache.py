@@ -64,14 +64,13 @@ def _entry(cache: Path | None, folder: RunFolder, what: str) -> CacheEntry | Non
     if cache is None:
         return None
     hashed = hashlib.sha256(f"{what}\0{folder.path.absolute()}\0".encode("utf-8", "backslashreplace"))
-    buffer = memoryview(bytearray(files.PIECE_BYTES))
     try:
         seen = _seen(folder.path)
         for name, _, size, *_ in seen:
             hashed.update(f"{os.fsencode(name)!r}\0{size}\0".encode())
-            with open(folder.path / name, "rb", buffering=0) as file:
-                while count := file.readinto(buffer):
-                    hashed.update(buffer[:count])
+            with files.open_file(folder.path / name) as file:
+                while piece := file.read(files.PIECE_BYTES):
+                    hashed.update(piece)
     except OSError:
         return None
     key = hashed.hexdigest()
@@ -79,14 +78,14 @@ def _entry(cache: Path | None, folder: RunFolder, what: str) -> CacheEntry | Non
 
 
 def _seen(folder: Path) -> Seen:
-    stats = ((entry.name, entry.stat()) for entry in os.scandir(folder) if entry.is_file())
+    stats = ((entry.name, entry.stat()) for entry in os.scandir(folder) if entry.is_file(follow_symlinks=False))
     return tuple(sorted((name, of.st_ino, of.st_size, of.st_mtime_ns, of.st_ctime_ns) for name, of in stats))
 
 
 def _cached(entry: CacheEntry | None, kind: type, make: Callable[[], Value]) -> Value:
     if entry is not None:
         try:
-            known = _Values(io.BytesIO(entry.file.read_bytes())).load()
+            known = _Values(io.BytesIO(files.read_bytes(entry.file))).load()
         except UNUSABLE:
             known = None
         if isinstance(known, kind):
