@@ -153,12 +153,8 @@ def hf_state(run: Training) -> str:
     )
 
 
-llamafactory = printer(
-    5,
-    lambda run, step: (
-        f"""{{"current_steps": {step}, "total_steps": {run.steps}, "loss": 2.1, "lr": 1e-06, "epoch": {step / run.steps}, "percentage": {round(100 * step / run.steps, 2)}, "elapsed_time": "{timedelta(seconds=int(run.seconds(step)))}", "remaining_time": "0:01:01", "throughput": {round(step * run.global_batch * run.tokens / run.seconds(step), 2)}, "total_tokens": {step * run.global_batch * run.tokens}}}\n"""
-    ),
-)
+llamafactory = printer(5,
+    lambda run, step: f"""{{"current_steps": {step}, "total_steps": {run.steps}, "loss": 2.1, "lr": 1e-06, "epoch": {step / run.steps}, "percentage": {round(100 * step / run.steps, 2)}, "elapsed_time": "{timedelta(seconds=int(run.seconds(step)))}", "remaining_time": "0:01:01", "throughput": {round(step * run.global_batch * run.tokens / run.seconds(step), 2)}, "total_tokens": {step * run.global_batch * run.tokens}}}\n""")  # fmt: skip
 
 # vision
 
@@ -185,83 +181,31 @@ def ultralytics(run: Training, per_epoch: int = 25) -> str:
     return "".join(said)
 
 
-ultralytics_csv = printer(
-    25,
+ultralytics_csv = printer(25,
     lambda run, step: f"{step // 25},{run.seconds(step):.4f},1.2,1.1,1.0,0.6,0.5,0.01\n",
-    lambda run: (
-        "epoch,time,train/box_loss,train/cls_loss,train/dfl_loss,metrics/precision(B),metrics/recall(B),lr/pg0\n"
-    ),
-)
-mmengine = printer(
-    50,
-    lambda run, step: (
-        f"{run.at(step):%Y/%m/%d %H:%M:%S} - mmengine - INFO - Epoch(train)   [{(step - 1) // 100 + 1}][{(step - 1) % 100 + 1:3d}/100]  lr: 1.0000e-01  eta: 1:23:45  time: {run.mean(step, 50):.4f}  data_time: 0.0123  memory: 5901  loss: 6.9012\n"
-    ),
-    lambda run: (
-        f"2026/03/02 09:57:11 - mmengine - INFO - \nSystem environment:\n    GPU 0,1,2,3,4,5,6,7: NVIDIA A100-SXM4-80GB\nRuntime environment:\n    Distributed launcher: pytorch\n    GPU number: {run.devices}\n2026/03/02 09:57:12 - mmengine - INFO - Config:\ntrain_dataloader = dict(\n    batch_size={run.batch},\n    num_workers=5)\nval_dataloader = dict(\n    batch_size=1)\n"
-    ),
-)
-mmengine_json = printer(
-    10,
-    lambda run, step: (
-        f"""{{"lr": 0.1, "data_time": 0.004, "loss": 6.9, "time": {run.mean(step, 10)}, "epoch": 1, "iter": {step}, "memory": 5901, "step": {step}}}\n"""
-    ),
-)
-detectron2 = printer(
-    20,
-    lambda run, step: (
-        f"[{run.at(step):%m/%d %H:%M:%S} d2.utils.events]:  eta: 10:01:43  iter: {step - 1}  total_loss: 1.361  loss_cls: 0.65  time: {run.mean(step, step - 3):.4f}  last_time: {run.took(step):.4f}  data_time: 0.0040  last_data_time: 0.0038   lr: 0.00019981  max_mem: 3961M\n"
-    ),
-    lambda run: (
-        f"[03/02 09:57:40 detectron2]: Rank of current process: 0. World size: {run.devices}\n[03/02 09:57:42 detectron2]: Running with full config:\nSOLVER:\n  IMS_PER_BATCH: {run.global_batch}\n"
-    ),
-)
-detectron2_json = printer(
-    20,
-    lambda run, step: (
-        f"""{{"data_time": 0.004, "eta_seconds": 97.5, "iteration": {step - 1}, "loss_cls": 0.7, "lr": 1e-05, "time": {run.mean(step, 20)}, "total_loss": 1.2}}\n"""
-    ),
-)
-torchvision = printer(
-    10,
-    lambda run, step: (
-        f"Epoch: [{(step - 1) // 100}]  [{(step - 1) % 100:3d}/100]  eta: 0:01:18  lr: 0.5  img/s: {run.batch / run.took(step):.4f}  loss: 6.9 (6.9)  acc1: 0.1 (0.1)  time: {run.mean(step, min(20, (step - 1) % 100 + 1)):.4f}  data: 0.0003  max mem: 7000\n"
-    ),
-    lambda run: (
-        f"| distributed init (rank 0): env://\nNamespace(amp=True, batch_size={run.batch}, data_path='/data', device='cuda', dist_backend='nccl', distributed=True, epochs=2, gpu=0, lr=0.5, model='resnet50', print_freq=10, rank=0, workers=16, world_size={run.devices})\nStart training\n"
-    ),
-    begin=1,
-)
-mae = printer(
-    20,
-    lambda run, step: (
-        f"Epoch: [0]  [{step - 1:3d}/200]  eta: 0:01:18  lr: 0.000000  loss: 1.8 (1.8)  time: {run.mean(step, 20):.4f}  data: 0.0003  max mem: 9000\n"
-    ),
-    lambda run: (
-        f"Namespace(batch_size={run.batch},\nepochs=800,\naccum_iter=1,\nmodel='mae_vit_large_patch16',\nworld_size={run.devices},\nrank=0,\ngpu=0)\neffective batch size: {run.global_batch}\nStart training for 800 epochs\n"
-    ),
-    begin=1,
-)
-timm = printer(
-    20,
-    lambda run, step: (
-        f"Train: 0 [{step - 1:4d}/200 ({100 * (step - 1) / 199:3.0f}%)]  Loss: 6.94 (6.95)  Time: {run.took(step):.3f}s, {run.global_batch / run.took(step):>7.2f}/s  ({run.mean(step, step):.3f}s, {run.global_batch / run.mean(step, step):>7.2f}/s)  LR: 1.000e-06  Data: 0.010 (0.030)\n"
-    ),
-    lambda run: (
-        f"Training in distributed mode with multiple processes, 1 device per process. Process 0, total {run.devices}, device cuda:0.\nModel resnet50 created, param count:25557032\n"
-    ),
-    begin=1,
-)
-swin = printer(
-    10,
-    lambda run, step: (
-        f"[{run.at(step):%Y-%m-%d %H:%M:%S} swin_tiny_patch4_window7_224] (main.py 235): INFO Train: [0/300][{step - 1}/200]\teta 0:10:10 lr 0.000001\t wd 0.0500\ttime {run.took(step):.4f} ({run.mean(step, step):.4f})\tloss 6.9 (6.9)\tgrad_norm 1.2 (1.3)\tloss_scale 65536.0 (65536.0)\tmem 8000MB\n"
-    ),
-    lambda run: (
-        f"RANK and WORLD_SIZE in environ: 0/{run.devices}\n[2026-03-02 09:57:00 swin_tiny_patch4_window7_224] (main.py 351): INFO AMP_ENABLE: true\nDATA:\n  BATCH_SIZE: {run.batch}\n  CACHE_MODE: part\nTRAIN:\n  ACCUMULATION_STEPS: 1\n"
-    ),
-    begin=1,
-)
+    lambda run: "epoch,time,train/box_loss,train/cls_loss,train/dfl_loss,metrics/precision(B),metrics/recall(B),lr/pg0\n")  # fmt: skip
+mmengine = printer(50,
+    lambda run, step: f"{run.at(step):%Y/%m/%d %H:%M:%S} - mmengine - INFO - Epoch(train)   [{(step - 1) // 100 + 1}][{(step - 1) % 100 + 1:3d}/100]  lr: 1.0000e-01  eta: 1:23:45  time: {run.mean(step, 50):.4f}  data_time: 0.0123  memory: 5901  loss: 6.9012\n",
+    lambda run: f"2026/03/02 09:57:11 - mmengine - INFO - \nSystem environment:\n    GPU 0,1,2,3,4,5,6,7: NVIDIA A100-SXM4-80GB\nRuntime environment:\n    Distributed launcher: pytorch\n    GPU number: {run.devices}\n2026/03/02 09:57:12 - mmengine - INFO - Config:\ntrain_dataloader = dict(\n    batch_size={run.batch},\n    num_workers=5)\nval_dataloader = dict(\n    batch_size=1)\n")  # fmt: skip
+mmengine_json = printer(10,
+    lambda run, step: f"""{{"lr": 0.1, "data_time": 0.004, "loss": 6.9, "time": {run.mean(step, 10)}, "epoch": 1, "iter": {step}, "memory": 5901, "step": {step}}}\n""")  # fmt: skip
+detectron2 = printer(20,
+    lambda run, step: f"[{run.at(step):%m/%d %H:%M:%S} d2.utils.events]:  eta: 10:01:43  iter: {step - 1}  total_loss: 1.361  loss_cls: 0.65  time: {run.mean(step, step - 3):.4f}  last_time: {run.took(step):.4f}  data_time: 0.0040  last_data_time: 0.0038   lr: 0.00019981  max_mem: 3961M\n",
+    lambda run: f"[03/02 09:57:40 detectron2]: Rank of current process: 0. World size: {run.devices}\n[03/02 09:57:42 detectron2]: Running with full config:\nSOLVER:\n  IMS_PER_BATCH: {run.global_batch}\n")  # fmt: skip
+detectron2_json = printer(20,
+    lambda run, step: f"""{{"data_time": 0.004, "eta_seconds": 97.5, "iteration": {step - 1}, "loss_cls": 0.7, "lr": 1e-05, "time": {run.mean(step, 20)}, "total_loss": 1.2}}\n""")  # fmt: skip
+torchvision = printer(10,
+    lambda run, step: f"Epoch: [{(step - 1) // 100}]  [{(step - 1) % 100:3d}/100]  eta: 0:01:18  lr: 0.5  img/s: {run.batch / run.took(step):.4f}  loss: 6.9 (6.9)  acc1: 0.1 (0.1)  time: {run.mean(step, min(20, (step - 1) % 100 + 1)):.4f}  data: 0.0003  max mem: 7000\n",
+    lambda run: f"| distributed init (rank 0): env://\nNamespace(amp=True, batch_size={run.batch}, data_path='/data', device='cuda', dist_backend='nccl', distributed=True, epochs=2, gpu=0, lr=0.5, model='resnet50', print_freq=10, rank=0, workers=16, world_size={run.devices})\nStart training\n", begin=1)  # fmt: skip
+mae = printer(20,
+    lambda run, step: f"Epoch: [0]  [{step - 1:3d}/200]  eta: 0:01:18  lr: 0.000000  loss: 1.8 (1.8)  time: {run.mean(step, 20):.4f}  data: 0.0003  max mem: 9000\n",
+    lambda run: f"Namespace(batch_size={run.batch},\nepochs=800,\naccum_iter=1,\nmodel='mae_vit_large_patch16',\nworld_size={run.devices},\nrank=0,\ngpu=0)\neffective batch size: {run.global_batch}\nStart training for 800 epochs\n", begin=1)  # fmt: skip
+timm = printer(20,
+    lambda run, step: f"Train: 0 [{step - 1:4d}/200 ({100 * (step - 1) / 199:3.0f}%)]  Loss: 6.94 (6.95)  Time: {run.took(step):.3f}s, {run.global_batch / run.took(step):>7.2f}/s  ({run.mean(step, step):.3f}s, {run.global_batch / run.mean(step, step):>7.2f}/s)  LR: 1.000e-06  Data: 0.010 (0.030)\n",
+    lambda run: f"Training in distributed mode with multiple processes, 1 device per process. Process 0, total {run.devices}, device cuda:0.\nModel resnet50 created, param count:25557032\n", begin=1)  # fmt: skip
+swin = printer(10,
+    lambda run, step: f"[{run.at(step):%Y-%m-%d %H:%M:%S} swin_tiny_patch4_window7_224] (main.py 235): INFO Train: [0/300][{step - 1}/200]\teta 0:10:10 lr 0.000001\t wd 0.0500\ttime {run.took(step):.4f} ({run.mean(step, step):.4f})\tloss 6.9 (6.9)\tgrad_norm 1.2 (1.3)\tloss_scale 65536.0 (65536.0)\tmem 8000MB\n",
+    lambda run: f"RANK and WORLD_SIZE in environ: 0/{run.devices}\n[2026-03-02 09:57:00 swin_tiny_patch4_window7_224] (main.py 351): INFO AMP_ENABLE: true\nDATA:\n  BATCH_SIZE: {run.batch}\n  CACHE_MODE: part\nTRAIN:\n  ACCUMULATION_STEPS: 1\n", begin=1)  # fmt: skip
 
 
 def keras(run: Training) -> str:
@@ -281,104 +225,39 @@ def keras(run: Training) -> str:
 # language
 
 
-nemo_2 = printer(
-    10,
-    lambda run, step: (
-        f"Training epoch 0, iteration {step - 1}/{run.steps - 1} | lr: 2.999e-06 | global_batch_size: {run.global_batch} | global_step: {step - 1} | reduced_train_loss: 11.03 | train_step_timing in s: {run.took(step):.4g} | consumed_samples: {step * run.global_batch}\n"
-    ),
-)
-megatron = printer(
-    10,
-    lambda run, step: (
-        f" [{run.at(step):%Y-%m-%d %H:%M:%S}] iteration {step:8d}/{run.steps:8d} | consumed samples: {step * run.global_batch:12d} | elapsed time per iteration (ms): {1000 * run.mean(step, 10):.1f} | throughput per GPU (TFLOP/s/GPU): 400.0 | learning rate: 6.000000E-05 | global batch size: {run.global_batch:5d} | lm loss: 1.100000E+01 | loss scale: 1.0 | grad norm: 1.040 | number of skipped iterations:   0 | number of nan iterations:   0 |\n"
-    ),
-    lambda run: (
-        f"using world size: {run.devices}, data-parallel size: {run.devices}, context-parallel size: 1, tensor-model-parallel size: 1, pipeline-model-parallel size: 1\n  world_size ...................................... {run.devices}\n"
-    ),
-)
-megatron_deepspeed = printer(
-    10,
-    lambda run, step: (
-        f" iteration {step:8d}/{run.steps:8d} | consumed samples: {step * run.global_batch:12d} | consumed tokens: {step * run.global_batch * run.tokens:14d} | elapsed time per iteration (ms): {1000 * run.mean(step, 10):.1f} | learning rate: 6.000E-05 | global batch size: {run.global_batch:5d} | lm loss: 1.1E+01 | loss scale: 1.0 | grad norm: 1.040 | actual seqlen: {run.tokens:5d} | number of skipped iterations:   0 | number of nan iterations:   0 | samples per second: {run.global_batch / run.mean(step, 10):.3f} | tokens per gpu per second (tgs): {run.batch * run.tokens / run.mean(step, 10):.3f} | TFLOPs: 55.11 |\n"
-    ),
-)
-nanogpt = printer(
-    10,
+nemo_2 = printer(10,
+    lambda run, step: f"Training epoch 0, iteration {step - 1}/{run.steps - 1} | lr: 2.999e-06 | global_batch_size: {run.global_batch} | global_step: {step - 1} | reduced_train_loss: 11.03 | train_step_timing in s: {run.took(step):.4g} | consumed_samples: {step * run.global_batch}\n")  # fmt: skip
+megatron = printer(10,
+    lambda run, step: f" [{run.at(step):%Y-%m-%d %H:%M:%S}] iteration {step:8d}/{run.steps:8d} | consumed samples: {step * run.global_batch:12d} | elapsed time per iteration (ms): {1000 * run.mean(step, 10):.1f} | throughput per GPU (TFLOP/s/GPU): 400.0 | learning rate: 6.000000E-05 | global batch size: {run.global_batch:5d} | lm loss: 1.100000E+01 | loss scale: 1.0 | grad norm: 1.040 | number of skipped iterations:   0 | number of nan iterations:   0 |\n",
+    lambda run: f"using world size: {run.devices}, data-parallel size: {run.devices}, context-parallel size: 1, tensor-model-parallel size: 1, pipeline-model-parallel size: 1\n  world_size ...................................... {run.devices}\n")  # fmt: skip
+megatron_deepspeed = printer(10,
+    lambda run, step: f" iteration {step:8d}/{run.steps:8d} | consumed samples: {step * run.global_batch:12d} | consumed tokens: {step * run.global_batch * run.tokens:14d} | elapsed time per iteration (ms): {1000 * run.mean(step, 10):.1f} | learning rate: 6.000E-05 | global batch size: {run.global_batch:5d} | lm loss: 1.1E+01 | loss scale: 1.0 | grad norm: 1.040 | actual seqlen: {run.tokens:5d} | number of skipped iterations:   0 | number of nan iterations:   0 | samples per second: {run.global_batch / run.mean(step, 10):.3f} | tokens per gpu per second (tgs): {run.batch * run.tokens / run.mean(step, 10):.3f} | TFLOPs: 55.11 |\n")  # fmt: skip
+nanogpt = printer(10,
     lambda run, step: f"iter {step - 1}: loss 4.1000, time {1000 * run.took(step):.2f}ms, mfu 35.62%\n",
-    lambda run: (
-        f"tokens per iteration will be: {run.global_batch * run.tokens:,}\ncompiling the model... (takes a ~minute)\nstep 0: train loss 4.28, val loss 4.28\n"
-    ),
-    begin=1,
-)
-llm_c = printer(
-    1,
-    lambda run, step: (
-        f"step {step:4d}/{run.steps} | loss 9.123456 (+nanz)| norm 15.3507 (+nanz)| lr 2.57e-06 | {1000 * run.took(step):.2f} ms | 55.2% bf16 MFU | {run.global_batch * run.tokens / run.mean(step, 20):.0f} tok/s\n"
-    ),
-)
-modded_nanogpt = printer(
-    1,
-    lambda run, step: (
-        f"step:{step}/{run.steps} train_time:{1000 * run.seconds(step):.0f}ms step_avg:{1000 * run.mean(step, step):.2f}ms\n"
-    ),
-)
-torchtune = printer(
-    1,
-    lambda run, step: (
-        f"Step {step} | loss:1.98 lr:2e-05 tokens_per_second_per_gpu:{run.batch * run.tokens / run.took(step)} peak_memory_active:18.1 peak_memory_alloc:18.1 peak_memory_reserved:20.3 \n"
-    ),
-)
-composer = printer(
-    10,
-    lambda run, step: (
-        f"[batch={step}/{run.steps}]:\n\t Train time/batch: {step - 1}\n\t Train time/sample: {(step - 1) * run.global_batch}\n\t Train loss/train/total: 9.6\n\t Train throughput/batches_per_sec: {1 / run.mean(step, 10):.4f}\n\t Train throughput/samples_per_sec: {run.global_batch / run.mean(step, 10):.4f}\n\t Train throughput/device/batches_per_sec: {1 / run.mean(step, 10) / run.devices:.4f}\n\t Train throughput/device/samples_per_sec: {run.batch / run.mean(step, 10):.4f}\n"
-    ),
-    lambda run: (
-        f"******************************\nConfig:\nnum_gpus_per_node: {run.devices}\nnum_nodes: 1\n******************************\n"
-    ),
-)
-nanochat = printer(
-    1,
-    lambda run, step: (
-        f"step {step - 1:05d}/{run.steps} ({100 * (step - 1) / run.steps:.2f}%) | loss: 10.400000 | lrm: 1.00 | dt: {1000 * run.took(step):.2f}ms | tok/sec: {int(run.global_batch * run.tokens / run.took(step)):,} | mfu: 50.12 | total time: {run.seconds(step) / 60:.2f}m\n"
-    ),
-    lambda run: (
-        f"2026-07-03 20:00:00,123 - nanochat.common - INFO - Distributed world size: {run.devices}\nTotal batch size {run.global_batch * run.tokens:,} => gradient accumulation steps: 1\n"
-    ),
-)
-litgpt = printer(
-    1,
-    lambda run, step: (
-        f"Epoch 1 | iter {step} step {step} | loss train: 1.354, val: n/a | iter time: {1000 * run.took(step):.2f} ms (step)\n"
-    ),
-)
-torchtitan = printer(
-    10,
-    lambda run, step: (
-        f"[rank0]:[titan] {comma_ms(run.at(step))} - root - INFO - step: {step:2d}  loss: 8.1273  grad_norm:  1.2  memory: 30.11GiB(31.70%)  tps: {round(run.batch * run.tokens / run.mean(step, 10)):,}  tflops: 312.20  mfu: 31.57%\n"
-    ),
-)
-maxtext = printer(
-    1,
-    lambda run, step: (
-        f"completed step: {step - 1}, seconds: {run.took(step):.3f}, TFLOP/s/device: 120.123, Tokens/s/device: {run.batch * run.tokens / run.took(step):.3f}, total_weights: {run.global_batch * run.tokens}, loss: 8.123\n"
-    ),
-)
-deepspeed = printer(
-    10,
-    lambda run, step: (
-        f"[{comma_ms(run.at(step))}] [INFO] [timer.py:264:stop] epoch=0/micro_step={step}/global_step={step}, RunningAvgSamplesPerSec={run.global_batch / run.mean(step, step - 2)}, CurrSamplesPerSec={run.global_batch / run.took(step)}, MemAllocated=1.2GB, MaxMemAllocated=10.3GB\n"
-    ),
-    lambda run: (
-        f"[2026-03-02 09:57:00,000] [INFO] [config.py:1001:print]   train_batch_size ............. {run.global_batch}\n"
-    ),
-)
-gpt_neox = printer(
-    10,
-    lambda run, step: (
-        f" samples/sec: {run.global_batch / run.mean(step, 10):.3f} | iteration {step:8d}/  320000 | elapsed time per iteration (ms): {1000 * run.mean(step, 10):.1f} | learning rate: 1.875E-06 | approx flops per GPU: 22.5TFLOPS | lm_loss: 1.020000E+01 | loss scale: 4096.0 | number of skipped iterations:   0 | number of nan iterations:   0 |\n"
-    ),
-)
+    lambda run: f"tokens per iteration will be: {run.global_batch * run.tokens:,}\ncompiling the model... (takes a ~minute)\nstep 0: train loss 4.28, val loss 4.28\n", begin=1)  # fmt: skip
+llm_c = printer(1,
+    lambda run, step: f"step {step:4d}/{run.steps} | loss 9.123456 (+nanz)| norm 15.3507 (+nanz)| lr 2.57e-06 | {1000 * run.took(step):.2f} ms | 55.2% bf16 MFU | {run.global_batch * run.tokens / run.mean(step, 20):.0f} tok/s\n")  # fmt: skip
+modded_nanogpt = printer(1,
+    lambda run, step: f"step:{step}/{run.steps} train_time:{1000 * run.seconds(step):.0f}ms step_avg:{1000 * run.mean(step, step):.2f}ms\n")  # fmt: skip
+torchtune = printer(1,
+    lambda run, step: f"Step {step} | loss:1.98 lr:2e-05 tokens_per_second_per_gpu:{run.batch * run.tokens / run.took(step)} peak_memory_active:18.1 peak_memory_alloc:18.1 peak_memory_reserved:20.3 \n")  # fmt: skip
+composer = printer(10,
+    lambda run, step: f"[batch={step}/{run.steps}]:\n\t Train time/batch: {step - 1}\n\t Train time/sample: {(step - 1) * run.global_batch}\n\t Train loss/train/total: 9.6\n\t Train throughput/batches_per_sec: {1 / run.mean(step, 10):.4f}\n\t Train throughput/samples_per_sec: {run.global_batch / run.mean(step, 10):.4f}\n\t Train throughput/device/batches_per_sec: {1 / run.mean(step, 10) / run.devices:.4f}\n\t Train throughput/device/samples_per_sec: {run.batch / run.mean(step, 10):.4f}\n",
+    lambda run: f"******************************\nConfig:\nnum_gpus_per_node: {run.devices}\nnum_nodes: 1\n******************************\n")  # fmt: skip
+nanochat = printer(1,
+    lambda run, step: f"step {step - 1:05d}/{run.steps} ({100 * (step - 1) / run.steps:.2f}%) | loss: 10.400000 | lrm: 1.00 | dt: {1000 * run.took(step):.2f}ms | tok/sec: {int(run.global_batch * run.tokens / run.took(step)):,} | mfu: 50.12 | total time: {run.seconds(step) / 60:.2f}m\n",
+    lambda run: f"2026-07-03 20:00:00,123 - nanochat.common - INFO - Distributed world size: {run.devices}\nTotal batch size {run.global_batch * run.tokens:,} => gradient accumulation steps: 1\n")  # fmt: skip
+litgpt = printer(1,
+    lambda run, step: f"Epoch 1 | iter {step} step {step} | loss train: 1.354, val: n/a | iter time: {1000 * run.took(step):.2f} ms (step)\n")  # fmt: skip
+torchtitan = printer(10,
+    lambda run, step: f"[rank0]:[titan] {comma_ms(run.at(step))} - root - INFO - step: {step:2d}  loss: 8.1273  grad_norm:  1.2  memory: 30.11GiB(31.70%)  tps: {round(run.batch * run.tokens / run.mean(step, 10)):,}  tflops: 312.20  mfu: 31.57%\n")  # fmt: skip
+maxtext = printer(1,
+    lambda run, step: f"completed step: {step - 1}, seconds: {run.took(step):.3f}, TFLOP/s/device: 120.123, Tokens/s/device: {run.batch * run.tokens / run.took(step):.3f}, total_weights: {run.global_batch * run.tokens}, loss: 8.123\n")  # fmt: skip
+deepspeed = printer(10,
+    lambda run, step: f"[{comma_ms(run.at(step))}] [INFO] [timer.py:264:stop] epoch=0/micro_step={step}/global_step={step}, RunningAvgSamplesPerSec={run.global_batch / run.mean(step, step - 2)}, CurrSamplesPerSec={run.global_batch / run.took(step)}, MemAllocated=1.2GB, MaxMemAllocated=10.3GB\n",
+    lambda run: f"[2026-03-02 09:57:00,000] [INFO] [config.py:1001:print]   train_batch_size ............. {run.global_batch}\n")  # fmt: skip
+gpt_neox = printer(10,
+    lambda run, step: f" samples/sec: {run.global_batch / run.mean(step, 10):.3f} | iteration {step:8d}/  320000 | elapsed time per iteration (ms): {1000 * run.mean(step, 10):.1f} | learning rate: 1.875E-06 | approx flops per GPU: 22.5TFLOPS | lm_loss: 1.020000E+01 | loss scale: 4096.0 | number of skipped iterations:   0 | number of nan iterations:   0 |\n")  # fmt: skip
 
 
 def olmo_core(run: Training) -> str:
@@ -394,21 +273,9 @@ def olmo_core(run: Training) -> str:
     return "".join(said)
 
 
-fairseq = printer(
-    10,
-    lambda run, step: (
-        f"{run.at(step):%Y-%m-%d %H:%M:%S} | INFO | train_inner | epoch 001: {step:6d} / {run.steps} loss=12.1, nll_loss=11.2, ppl=2500.1, wps={run.global_batch * run.tokens / run.mean(step, 10):.1f}, ups={1 / run.mean(step, 10):.2f}, wpb={run.global_batch * run.tokens:.1f}, bsz={run.global_batch:.1f}, num_updates={step}, lr=1e-05, gnorm=2.1, clip=0, loss_scale=8, train_wall={10 * run.mean(step, 10):.0f}, gb_free=10.1, wall={run.seconds(step):.0f}\n"
-    ),
-)
-verl = printer(
-    1,
-    lambda run, step: (
-        f"\x1b[36m(TaskRunner pid=4321)\x1b[0m step:{step} - actor/pg_loss:0.01 - training/global_step:{step} - timing_s/gen:{run.took(step) / 3} - timing_s/step:{run.took(step)} - perf/total_num_tokens:{run.global_batch * run.tokens} - perf/time_per_step:{run.took(step)} - perf/throughput:{run.batch * run.tokens / run.took(step)}\n"
-    ),
-)
-levanter = printer(
-    10,
-    lambda run, step: (
-        f"{comma_ms(run.at(step))} - 0 - tqdm_loggable.tqdm_logging - tqdm_logging.py:139 - INFO :: Progress on:train {step:.1f}it/{run.steps}it rate:{1 / run.step_s:.1f}it/s remaining:33:10 elapsed:{clock(run.seconds(step))} postfix:loss=10.5\n"
-    ),
-)
+fairseq = printer(10,
+    lambda run, step: f"{run.at(step):%Y-%m-%d %H:%M:%S} | INFO | train_inner | epoch 001: {step:6d} / {run.steps} loss=12.1, nll_loss=11.2, ppl=2500.1, wps={run.global_batch * run.tokens / run.mean(step, 10):.1f}, ups={1 / run.mean(step, 10):.2f}, wpb={run.global_batch * run.tokens:.1f}, bsz={run.global_batch:.1f}, num_updates={step}, lr=1e-05, gnorm=2.1, clip=0, loss_scale=8, train_wall={10 * run.mean(step, 10):.0f}, gb_free=10.1, wall={run.seconds(step):.0f}\n")  # fmt: skip
+verl = printer(1,
+    lambda run, step: f"\x1b[36m(TaskRunner pid=4321)\x1b[0m step:{step} - actor/pg_loss:0.01 - training/global_step:{step} - timing_s/gen:{run.took(step) / 3} - timing_s/step:{run.took(step)} - perf/total_num_tokens:{run.global_batch * run.tokens} - perf/time_per_step:{run.took(step)} - perf/throughput:{run.batch * run.tokens / run.took(step)}\n")  # fmt: skip
+levanter = printer(10,
+    lambda run, step: f"{comma_ms(run.at(step))} - 0 - tqdm_loggable.tqdm_logging - tqdm_logging.py:139 - INFO :: Progress on:train {step:.1f}it/{run.steps}it rate:{1 / run.step_s:.1f}it/s remaining:33:10 elapsed:{clock(run.seconds(step))} postfix:loss=10.5\n")  # fmt: skip

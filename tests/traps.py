@@ -114,11 +114,9 @@ def megatron_line(step: int) -> str:
     return f" [{at(step):%Y-%m-%d %H:%M:%S.%f}] iteration {step:8d}/     300 | consumed samples: {step * BATCH:12d} | elapsed time per iteration (ms): {1000 * mean(step, 10):.1f} | learning rate: 1.0E-04 | global batch size: {BATCH:5d} | lm loss: 3.1E+00 | loss scale: 1.0 | grad norm: 1.2 | number of skipped iterations:   0 | number of nan iterations:   0 |\n"
 
 
-megatron_with_evaluations = reports(
-    megatron_line,
+megatron_with_evaluations = reports(megatron_line,
     evaluation=lambda step: f" validation loss at iteration {step} | lm loss value: 3.1E+00 | lm loss PPL: 2.2E+01 |\n",
-    head="  micro_batch_size ................................ 3\n  global_batch_size ............................... 192\n",
-)
+    head="  micro_batch_size ................................ 3\n  global_batch_size ............................... 192\n")  # fmt: skip
 nemo_printed_by_two_ranks = reports(
     lambda step: "".join(
         f"[default{rank}]:Training epoch 0, iteration {step - 1}/299 | lr: 2.9e-06 | global_batch_size: {BATCH} | global_step: {step - 1} | reduced_train_loss: 11.0 | train_step_timing in s: {took(step):.4g} | consumed_samples: {step * BATCH}\n"
@@ -132,14 +130,8 @@ torchtitan_printed_by_eight_ranks = reports(
     )
 )
 # the number in the epoch counts parts of steps, num_updates steps
-fairseq_with_update_freq = reports(
-    lambda step: (
-        f"{at(step):%Y-%m-%d %H:%M:%S} | INFO | train_inner | epoch 001: {4 * step:6d} / 1200 loss=12.1, nll_loss=11.2, ppl=2500.1, wps={BATCH * TOKENS / mean(step, 10):.1f}, ups={1 / mean(step, 10):.2f}, wpb={BATCH * TOKENS:.1f}, bsz={BATCH:.1f}, num_updates={step}, lr=1e-05, gnorm=2.1, clip=0, wall={passed(step):.0f}\n"
-    ),
-    evaluation=lambda step: (
-        f'{at(step):%Y-%m-%d %H:%M:%S} | INFO | fairseq_cli.train | begin validation on "valid" subset\n'
-    ),
-)
+fairseq_with_update_freq = reports(lambda step: f"{at(step):%Y-%m-%d %H:%M:%S} | INFO | train_inner | epoch 001: {4 * step:6d} / 1200 loss=12.1, nll_loss=11.2, ppl=2500.1, wps={BATCH * TOKENS / mean(step, 10):.1f}, ups={1 / mean(step, 10):.2f}, wpb={BATCH * TOKENS:.1f}, bsz={BATCH:.1f}, num_updates={step}, lr=1e-05, gnorm=2.1, clip=0, wall={passed(step):.0f}\n",
+    evaluation=lambda step: f'{at(step):%Y-%m-%d %H:%M:%S} | INFO | fairseq_cli.train | begin validation on "valid" subset\n')  # fmt: skip
 
 
 def keras_whose_last_bar_holds_the_validation() -> str:
@@ -163,13 +155,9 @@ def paddlenlp_seconds(step: int) -> float:
 
 
 # the printed rate is the batch of one device over the time of ten steps
-paddlenlp_of_2022 = reports(
-    lambda step: (
-        f"[{stamp(at(step))}] [    INFO] - loss: 0.85, learning_rate: 3e-06, global_step: {step}, interval_runtime: {paddlenlp_seconds(step):.4f}, interval_samples_per_second: {EACH / paddlenlp_seconds(step):.3f}, interval_steps_per_second: {10 / paddlenlp_seconds(step):.3f}, epoch: 0.1\n"
-    ),
+paddlenlp_of_2022 = reports(lambda step: f"[{stamp(at(step))}] [    INFO] - loss: 0.85, learning_rate: 3e-06, global_step: {step}, interval_runtime: {paddlenlp_seconds(step):.4f}, interval_samples_per_second: {EACH / paddlenlp_seconds(step):.3f}, interval_steps_per_second: {10 / paddlenlp_seconds(step):.3f}, epoch: 0.1\n",
     evaluation=lambda step: f"[{stamp(at(step))}] [    INFO] - ***** Running Evaluation *****\n",
-    head=f"  Total train batch size (w. parallel, distributed & accumulation) = {BATCH}\n",
-)
+    head=f"  Total train batch size (w. parallel, distributed & accumulation) = {BATCH}\n")  # fmt: skip
 speedometer_with_three_metrics = reports(
     lambda step: "".join(
         f"{stamp(at(step))} Node[0] Epoch[0] Batch [{step - 20}-{step}]\tSpeed: {BATCH / mean(step, 20):.2f} samples/sec\t{metric}=0.01\n"
@@ -177,12 +165,8 @@ speedometer_with_three_metrics = reports(
     ),
     every=20,
 )
-composer_with_evaluations = reports(
-    lambda step: (
-        f"[batch={step}/300]:\n\t Train time/batch: {step - 1}\n\t Train throughput/samples_per_sec: {BATCH / mean(step, 10):.4f}\n\t Train throughput/device/samples_per_sec: {EACH / mean(step, 10):.4f}\n"
-    ),
-    evaluation=lambda step: "[Eval batch=1/20] Eval on eval data:\n\t Eval metrics/eval/LanguageCrossEntropy: 3.1\n",
-)
+composer_with_evaluations = reports(lambda step: f"[batch={step}/300]:\n\t Train time/batch: {step - 1}\n\t Train throughput/samples_per_sec: {BATCH / mean(step, 10):.4f}\n\t Train throughput/device/samples_per_sec: {EACH / mean(step, 10):.4f}\n",
+    evaluation=lambda step: "[Eval batch=1/20] Eval on eval data:\n\t Eval metrics/eval/LanguageCrossEntropy: 3.1\n")  # fmt: skip
 
 
 def gemma_with_evaluations() -> str:
