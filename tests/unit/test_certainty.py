@@ -56,16 +56,13 @@ ROWS = {
         for batch in (1, 7, 32, 1024)
     },
     "a batch that step times confirm is used": row(
-        CARDS, short(2, 8), items_per_s=32.0, codes=set(), certainty="one clock"
-    ),
+        CARDS, short(2, 8), items_per_s=32.0, codes=set(), certainty="one clock"),
     "a factor of the devices asks whose rate it is": row(STAMPED, short(4, 8), status="doubtful", reason="--scope"),
     "a clock and a rate that agree are sure": row(STAMPED, short(1, 8), items_per_s=8.0, certainty="two clocks agree"),
     "a rate without a clock is printed only": row(STAMPED, short(), certainty="printed only"),
     "a scope that was assumed is said": row(
-        each(STEPS, lambda step: f"{speed_line(step, prefix='0: ')}\n{speed_line(step, prefix='1: ')}"),
-        short(),
-        certainty="assumed scope",
-    ),
+        each(STEPS, lambda step: f"{speed_line(step, prefix='0: ')}\n{speed_line(step, prefix='1: ')}"), short(),
+        certainty="assumed scope"),
     **{
         f"the stamp of a relay is an arrival: {name}": row(
             relayed(prefix, lambda step: 1.25 * step), short(1, 10), method="arrival times", items_per_s=8.0
@@ -81,12 +78,9 @@ ROWS = {
         for name, prefix in RELAYS.items()
     },
     "the script's own stamp behind that of a relay is the clock": row(
-        relayed(RELAYS["kubectl"], lambda step: 0.0001 * step, dll_line),
-        short(1, 8),
-        method="log stamps",
-        items_per_s=8.0,
-    ),
-}
+        relayed(RELAYS["kubectl"], lambda step: 0.0001 * step, dll_line), short(1, 8), method="log stamps",
+        items_per_s=8.0),
+}  # fmt: skip
 
 
 @table(ROWS)

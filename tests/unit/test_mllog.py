@@ -91,17 +91,13 @@ NO_NUMBER = {"status": "doubtful", "items_per_s": None}
 NEMO = {"dialect": "mlperf_nemo", "status": "ok"}
 ROWS = {
     "blocks that agree with the whole run have a number": row(
-        log(blocks(), event("run_stop", 181)), status="partial", items_per_s=1000.0
-    ),
+        log(blocks(), event("run_stop", 181)), status="partial", items_per_s=1000.0),
     "a block ends where its evaluation begins": row(
-        log(blocks(4, 60, 4, evaluated=50), event("run_stop", 400), samples=10_000),
-        short(),
-        {"dialect": "mlperf_blocks", "covers": [4] * 4, "items_per_s": 40_000 / 50},
-    ),
+        log(blocks(4, 60, 4, evaluated=50), event("run_stop", 400), samples=10_000), short(),
+        {"dialect": "mlperf_blocks", "covers": [4] * 4, "items_per_s": 40_000 / 50}),
     # v0.7 Google tpu-v4-128-TF dlrm, tpu-v3-8192-TF ssd: eval_start 12 ms behind block_start; 344 billion samples/s
     "an evaluation that runs beside its block does not end its training": row(
-        log(blocks(evaluated=0.012), event("run_stop", 181)), **NO_NUMBER, reason="its epochs make"
-    ),
+        log(blocks(evaluated=0.012), event("run_stop", 181)), **NO_NUMBER, reason="its epochs make"),
     # v1.1_baidu_8xA100_paddle_resnet: the first block claims four epochs and has three
     "epochs are believed before the block around them": row(
         log(
@@ -124,10 +120,8 @@ ROWS = {
     ),
     # v4.0_habana_gaudi2_lora: block_start says an eighth of what block_stop counts
     "blocks counted in samples do not trust the count of their start": row(
-        log(counted_blocks(), event("run_stop", 300), samples=None),
-        short(),
-        {"dialect": "mlperf_samples", "items_per_s": 400 / 50},
-    ),
+        log(counted_blocks(), event("run_stop", 300), samples=None), short(),
+        {"dialect": "mlperf_samples", "items_per_s": 400 / 50}),
     # v4.0 Intel-HabanaLabs gpt3: 5.9 million samples/s
     "epochs that count tokens make no number": row(
         log(
@@ -141,47 +135,34 @@ ROWS = {
         reason="tokens",
     ),
     "games that a benchmark plays itself are no samples": row(
-        event("submission_benchmark", 80, "minigo") + log(blocks()), **NO_NUMBER
-    ),
+        event("submission_benchmark", 80, "minigo") + log(blocks()), **NO_NUMBER),
     # v0.7 NVIDIA dgx1 minigo: 0.001 samples/s
     "one training sample is no number of samples": row(log(blocks(), samples=1), **NO_NUMBER),
     # v4.0 GigaComputing ssd: throughput 290 on each of 8, train_samples 4572 batches of 256
     "a throughput that is of one device is found out by the epochs": row(
-        log(with_throughput(1300.0 / 8), samples=4572 // 10), dialect="mlperf_mllog", **NO_NUMBER
-    ),
+        log(with_throughput(1300.0 / 8), samples=4572 // 10), dialect="mlperf_mllog", **NO_NUMBER),
     "a throughput of all devices is confirmed by epochs in samples": row(
-        log(with_throughput(1300.0), samples=117030), items_per_s=1300.0
-    ),
+        log(with_throughput(1300.0), samples=117030), items_per_s=1300.0),
     "a throughput of all devices is confirmed by epochs in batches": row(
-        log(with_throughput(1300.0), samples=457), items_per_s=1300.0
-    ),
+        log(with_throughput(1300.0), samples=457), items_per_s=1300.0),
     "the GPT benchmark counts tokens and leaves validation out": row(
-        log(gpt(range(1, 10), pause_s=7), samples=None),
-        short(),
-        {"dialect": "mlperf_gpt", "unit": "tokens/s", "items_per_s": 400.0},
-    ),
+        log(gpt(range(1, 10), pause_s=7), samples=None), short(),
+        {"dialect": "mlperf_gpt", "unit": "tokens/s", "items_per_s": 400.0}),
     # found by mutated samples: the log's own figure is far from its own count, and no batch was given
     "items that the log counts itself are not doubted for ever": row(
-        log(gpt(range(1, 9)), event("tracked_stats", 9, {"throughput": 9.0}), samples=None),
-        short(),
-        codes={"final_disagrees"},
-    ),
+        log(gpt(range(1, 9)), event("tracked_stats", 9, {"throughput": 9.0}), samples=None), short(),
+        codes={"final_disagrees"}),
     "the steps of NeMo have stamps and times (v5.1 Lambda)": row(
-        log(nemo(numbered=True), samples=None), **NEMO, certainty="two clocks agree", items_per_s=near(128.0, 0.005)
-    ),
+        log(nemo(numbered=True), samples=None), **NEMO, certainty="two clocks agree", items_per_s=near(128.0, 0.005)),
     "the steps of NeMo have stamps and times (v5.0 Nebius)": row(
-        log(nemo(numbered=False), samples=None), **NEMO, certainty="two clocks agree", items_per_s=near(128.0, 0.005)
-    ),
+        log(nemo(numbered=False), samples=None), **NEMO, certainty="two clocks agree", items_per_s=near(128.0, 0.005)),
     # v5.1 Dell llama2_70b_lora: a loss each 10 steps, the mean step time at the end of a block alone
     "the losses of NeMo tell how many samples were trained": row(
-        log(losses(), samples=None), **NEMO, items_per_s=near(16.0, 0.005)
-    ),
+        log(losses(), samples=None), **NEMO, items_per_s=near(16.0, 0.005)),
     "the global batch of the log proves whose rate its speedometer prints": row(
-        event("global_batch_size", 80, 16) + SPEEDOMETER,
-        short(2),
-        {"scope": "global", "findings": (), "method": "log stamps", "items_per_s": 16.0},
-    ),
-}
+        event("global_batch_size", 80, 16) + SPEEDOMETER, short(2),
+        {"scope": "global", "findings": (), "method": "log stamps", "items_per_s": 16.0}),
+}  # fmt: skip
 
 
 @table(ROWS)

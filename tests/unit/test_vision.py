@@ -60,40 +60,30 @@ ROWS = {
     **{bar: row(ultralytics(bar), items_per_s=16 * 36 / seconds) for bar, seconds in BARS.items()},
     "the batch that is left of the data set is counted as what it is": row(
         ultralytics(head=f"{ARGUMENTS}Using 563 train, 150 val images for fraction=1.0 at imgsz=640\n"),
-        items_per_s=563 / 9,
-    ),
+        items_per_s=563 / 9),
     "images without a label are trained on too": row(ultralytics(head=ARGUMENTS + SCANNED), items_per_s=563 / 9),
     "a batch that did not fit and was halved twice counts as trained": row(
-        ultralytics(head=ARGUMENTS + HALVED), items_per_s=4 * 36 / 9
-    ),
+        ultralytics(head=ARGUMENTS + HALVED), items_per_s=4 * 36 / 9),
     "YOLOv5 prints its batch over all devices": row(ultralytics(head=V5), items_per_s=64 * 36 / 9),
     "a run that is cut off is incomplete": row(ultralytics(end=False), status="incomplete"),
     # mmengine
     "the report behind an evaluation inside the run is left out": row(
-        each(range(10, 60, 10), iteration_line),
-        on(1, 4, protocol=TEN_AND_30),
-        index=[10, 20, 40, 50],
-        items_per_s=4 / 0.5,
-    ),
+        each(range(10, 60, 10), iteration_line), on(1, 4, protocol=TEN_AND_30), index=[10, 20, 40, 50],
+        items_per_s=4 / 0.5),
     "the first versions print the time behind the losses": row(
-        each(range(10, 70, 10), first_version_line), on(1, 16, protocol=TEN_AND_30), items_per_s=16 / 0.5
-    ),
+        each(range(10, 70, 10), first_version_line), on(1, 16, protocol=TEN_AND_30), items_per_s=16 / 0.5),
     # detectron2
     "the batch of the full configuration counts and not that of the file": row(
         "SOLVER:\n  IMS_PER_BATCH: 64\n  BASE_LR: 0.02\n" + (LOGS / "detectron2.log").read_text(),
-        items_per_s=near(16 / 0.25, 0.001),
-    ),
+        items_per_s=near(16 / 0.25, 0.001)),
     "a log of the first versions": row(
-        detectron2(range(19, 200, 20), 0.5), on(8, 2), items_per_s=16 / 0.5, ends=(20, 160)
-    ),
+        detectron2(range(19, 200, 20), 0.5), on(8, 2), items_per_s=16 / 0.5, ends=(20, 160)),
     "late in a run the digits of the mean tell nothing of one report": row(
-        detectron2(range(90_019, 90_200, 20), 0.3322), on(8, 2), throughput=None, reason="too coarse"
-    ),
+        detectron2(range(90_019, 90_200, 20), 0.3322), on(8, 2), throughput=None, reason="too coarse"),
     "a log without times says so": row(
         "[06/28 10:28:32 d2.utils.events]:  iter: 0  total_loss: 4.649  loss_cls: 2.798  lr: 0.000000  \n",
-        **{"throughput": None, "dialect": "detectron2"},
-    ),
-}
+        **{"throughput": None, "dialect": "detectron2"}),
+}  # fmt: skip
 
 
 @table(ROWS)

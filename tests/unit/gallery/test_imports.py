@@ -186,8 +186,7 @@ SCENES = {
         for order in ("123", "312")
     },
     "the same path given twice is one log": scene(
-        logs("a/job.log"), (f"a/job.log a a/../a/job.log {WHAT}", DONE, ("",)), repeats=[1]
-    ),
+        logs("a/job.log"), (f"a/job.log a a/../a/job.log {WHAT}", DONE, ("",)), repeats=[1]),
     "a copy of a log is no repeat and is named": scene(
         {"a/job-1.log": log(), "a/job-2.log": log()},
         (
@@ -197,10 +196,8 @@ SCENES = {
         repeats=[1],
     ),
     "a repeat number that is taken by another log is not lost": scene(
-        logs("logs/a/r1.log", "logs/b/r1.log"),
-        (f"logs --pattern {{any}}/r{{repeat}}.log {WHAT}", DONE, ("", "")),
-        repeats=[2],
-    ),
+        logs("logs/a/r1.log", "logs/b/r1.log"), (f"logs --pattern {{any}}/r{{repeat}}.log {WHAT}", DONE, ("", "")),
+        repeats=[2]),
     "what contradicts the log stops the import of that log alone": scene(
         {"logs/silent.log": log(), "logs/told.log": log(before=REFERENCE)},
         (
@@ -223,9 +220,7 @@ SCENES = {
     # copies of one figure became repeats, with “99.997 %” coverage
     "a figure printed in three places is one figure cited three times": scene(
         table(f"{ONE},README.md,,", f"{ONE},a.md,,", f"{ONE.replace('100.00', '100.0')},b.md,,", head=HEAD_OF_FIGURES),
-        ("table.csv", DONE, ("partial: ", "cited: ", "cited: ")),
-        repeats=[1],
-    ),
+        ("table.csv", DONE, ("partial: ", "cited: ", "cited: ")), repeats=[1]),
     "two log sets are not one": scene(
         table(
             *(
@@ -239,9 +234,7 @@ SCENES = {
     ),
     "one repeat printed with two figures is named": scene(
         table(*(f"pytorch,resnet50,1,1,64,fp32,{value},images/s,1" for value in (100, 100, 140)), head=f"{HEAD},run"),
-        ("table.csv", SOME_FAILED, ("", "", "repeat 1 is 140 here, and 100 at table.csv:2")),
-        repeats=[1],
-    ),
+        ("table.csv", SOME_FAILED, ("", "", "repeat 1 is 140 here, and 100 at table.csv:2")), repeats=[1]),
     "one figure is not a repeat of another table's": scene(
         {
             **table(ONE),
@@ -254,13 +247,10 @@ SCENES = {
         repeats=[1, 1],
     ),
     "two units are not one case's repeats": scene(
-        table(ONE, ONE.replace("images", "samples")), ("table.csv", DONE, ("", "")), repeats=[1, 1]
-    ),
+        table(ONE, ONE.replace("images", "samples")), ("table.csv", DONE, ("", "")), repeats=[1, 1]),
     "values too long for a folder's name go by their hash": scene(
-        table(*(f"{ROW},{'x' * 400}{end}" for end in "ab"), head=f"{HEAD},features"),
-        ("table.csv", DONE, ("", "")),
-        repeats=[1, 1],
-    ),
+        table(*(f"{ROW},{'x' * 400}{end}" for end in "ab"), head=f"{HEAD},features"), ("table.csv", DONE, ("", "")),
+        repeats=[1, 1]),
     **{
         f"what is no throughput is called by its kind: {kind}": scene(
             table(
@@ -285,7 +275,7 @@ SCENES = {
         )
         for said in ("colour=red", "data=imagenette", "optimiser=adamw", "optimizer=sgd", "data=laion")
     },
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("scene", SCENES.values(), ids=SCENES)
