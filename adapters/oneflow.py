@@ -123,9 +123,15 @@ def _gpt(case: Case) -> Command:
 
 
 LIBAI_LENGTHS = ("model.cfg.max_seq_length", "dataloader.train.dataset.0.max_seq_length")  # gpt2_pretrain.py:28, 35
+LIBAI_DATA = tuple(  # gpt2_pretrain.py:16 to 19; the test set is opened even where nothing is evaluated
+    f"dataloader.{dataset}.{key}data_prefix"
+    for dataset in ("train.dataset.0", "test.0.dataset")
+    for key in ("", "indexed_dataset.")
+)
 
 
 def _libai_gpt(case: Case) -> Command:
+    """Paths are quoted: a bare value of Hydra has no "=", and names of run folders have."""
     size, (tensor, pipeline) = launchers.gpt_size(case), launchers.replica(case)
     longer = dict.fromkeys(LIBAI_LENGTHS, size["sequence_length"]) if size["sequence_length"] != "1024" else {}
     settings = {
@@ -137,16 +143,15 @@ def _libai_gpt(case: Case) -> Command:
         "train.log_period": 1,
         "train.evaluation.enabled": False,
         "train.checkpointer.period": 1_000_000,
-        "train.output_dir": "{scratch}/out",
+        "train.output_dir": "'{scratch}/out'",
         "model.cfg.hidden_layers": 24,
         "train.dist.pipeline_num_layers": 24,  # gpt2_pretrain.py:32: 6, and no place for a seventh
         "model.cfg.hidden_size": 1024,
         "model.cfg.ffn_hidden_size": 4096,
         "model.cfg.num_attention_heads": 16,
-        "tokenization.tokenizer.vocab_file": "{data}/gpt2/gpt2-vocab.json",
-        "tokenization.tokenizer.merges_file": "{data}/gpt2/gpt2-merges.txt",
-        "dataloader.train.dataset.0.data_prefix": "{data}/gpt2/gpt2_text_document",
-        "dataloader.train.dataset.0.indexed_dataset.data_prefix": "{data}/gpt2/gpt2_text_document",
+        "tokenization.tokenizer.vocab_file": "'{data}/gpt2/gpt2-vocab.json'",
+        "tokenization.tokenizer.merges_file": "'{data}/gpt2/gpt2-merges.txt'",
+        **dict.fromkeys(LIBAI_DATA, "'{data}/gpt2/gpt2_text_document'"),
     }
     return Command(
         argv=(
