@@ -153,9 +153,9 @@ STATED_FIGURES = (
 
 
 def stated_amount(text: str) -> float | None:
-    """A printed amount above 0, with or without grouping signs; None if it is none."""
+    """A printed amount above 0 and below 10¹², with or without grouping signs; None if it is none."""
     found = decode.number(text.replace(",", "").strip())
-    return found if found and found > 0 else None
+    return found if found and 0 < found < 1e12 else None
 
 
 def stated_figures(stated: Mapping[str, str]) -> Iterator[tuple[str, float]]:

@@ -142,7 +142,7 @@ REFUSED = [  # what is imported, options, what is said
     (logs("a.log"), f"{WHAT} --campaign=", "--campaign"),
     *(
         (logs("a.log"), f"{WHAT} --set latency={amount}", "expected an amount above 0")
-        for amount in ("0", "-1", "nan", "inf", "12ms", "1_2", "１２")
+        for amount in ("0", "-1", "nan", "inf", "1e12", "12ms", "1_2", "１２")
     ),
     *(({"table.xlsx": content}, "", "expected a workbook") for content in ("", "no workbook", "PK\x03\x04 cut off")),
 ]
