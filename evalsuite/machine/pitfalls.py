@@ -17,7 +17,7 @@ from evalsuite.messages import Message
 from evalsuite.placeholders import CONTAINER_LINK
 from evalsuite.runs.preflight import Area, Pitfall
 
-IPV4_AND_6 = (2, 10)  # AF_INET and AF_INET6 on Linux
+IPV4_AND_6 = {2, 10}  # AF_INET and AF_INET6 on Linux
 CPU_POLICY = Path("sys/devices/system/cpu/cpu0/cpufreq")
 VARYING = ("intel_pstate", "amd-pstate-epp")  # of these "powersave" is no fixed frequency: kernel, admin-guide/pm
 LEAST_LOCKED_BYTES = 1 << 30
@@ -52,8 +52,8 @@ def network(environment: Mapping[str, str]) -> Iterator[Pitfall]:
 def taken_by_nccl() -> list[str]:
     """NVIDIA/nccl@081eafa: src/misc/socket.cc, ncclFindInterfaces(): "ib…", else all but docker, lo and virbr."""
     state, addresses = (system.read_psutil(f"net_if_{kind}") or {} for kind in ("stats", "addrs"))
-    reached = [name for name, known in addresses.items() if any(one.family in IPV4_AND_6 for one in known)]
-    up = [name for name in reached if name in state and state[name].isup]
+    families = {name: {one.family for one in known} for name, known in addresses.items()}
+    up = [name for name, one in state.items() if one.isup and families.get(name, set()) & IPV4_AND_6]
     first = [name for name in up if name.startswith("ib")]
     return first or [name for name in up if not name.startswith(("docker", "lo", "virbr"))]
 
@@ -74,8 +74,8 @@ def infiniband(environment: Mapping[str, str], root: Path) -> Iterator[Pitfall]:
     if limit != resource.RLIM_INFINITY and limit < LEAST_LOCKED_BYTES and held and not int(held[1], 16) >> IPC_LOCK & 1:
         yield _pitfall("infiniband", "ib_memlock", mebibytes=f"{limit / (1 << 20):g}")
     driver = files.text(root / "proc/driver/nvidia/version")
-    modules = [name for name in PEER_MODULES if (root / "sys/module" / name).exists()]
-    if driver and "Open Kernel Module" not in driver and not modules:
+    loaded = any((root / "sys/module" / name).exists() for name in PEER_MODULES)
+    if driver and "Open Kernel Module" not in driver and not loaded:
         yield _pitfall("infiniband", "ib_peer")
 
 

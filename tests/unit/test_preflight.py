@@ -69,7 +69,7 @@ def test_nodes_without_fault_are_chosen_in_their_order_and_it_is_recorded(tmp_pa
 @pytest.mark.parametrize(
     ("facts", "kind"),
     [
-        ({"sources_sha256": "0ther"}, ("error", "version")),
+        ({"sources_sha256": "0ther", "pitfalls": ("in words of its own",)}, ("error", "version")),
         ({"folder": "another"}, ("error", "folder")),
         ({"folder": "read_only", "folder_said": "Read-only file system"}, ("error", "read_only")),
         ({"free_bytes": 1000}, ("error", "room")),

@@ -31,7 +31,6 @@ QUESTION_TIMEOUT_S = 5.0
 GIB = 1 << 30
 NVIDIA = "0x10de"  # PCI vendor number
 DISPLAY = "0x03"  # PCI class of graphics and 3D controllers
-NCCL = b"ncclAllReduce"  # what a library that uses it links to
 ROOM_BYTES = 10 * GIB  # four frameworks' environments took 5 GB on a CPU machine (0.3 to 1.5 GB each)
 
 
@@ -168,7 +167,7 @@ def compiled(folders: Sequence[Path] = ()) -> Iterator[Check]:
     for place, recipe in made.items():
         for package in (re.split(r"[\[=]", pin)[0] for pin in recipe.built):
             libraries = [file.read_bytes() for file in place.glob(f"lib/python*/site-packages/{package}/**/*.so")]
-            if libraries and not any(NCCL in library for library in libraries):
+            if libraries and not any(b"ncclAllReduce" in library for library in libraries):
                 detail = Message("launch.without_nccl", package=package, folder=place)
                 name, remedy = Message("launch.area_nccl"), Message("launch.without_nccl_remedy")
                 yield Check(group="training", name=name, state="broken", detail=detail, remedy=remedy)

@@ -1,6 +1,7 @@
 """Per-node preflight, started there by the engine. It prints tagged lines: an engine may put the host's name first and
 other words between."""
 
+import functools
 import hashlib
 import json
 import os
@@ -74,6 +75,7 @@ def _folder(folder: Path, token: str) -> tuple[Seen, str | None]:
     return "shared", None
 
 
+@functools.cache
 def sources_sha256() -> str:
     """Of evalsuite's own files: two installations of one version may differ."""
     found = hashlib.sha256()
@@ -94,6 +96,9 @@ def read(line: str) -> float | NodeFacts | None:
     if not mark:
         return None
     try:
-        return decode.decode(NodeFacts, json.loads(text), "a node")
+        found = json.loads(text)
+        if isinstance(found, dict) and found.get("sources_sha256") != sources_sha256():
+            found.pop("pitfalls", None)  # in words that we may not have
+        return decode.decode(NodeFacts, found, "a node")
     except (ValueError, EvalsuiteError):
         return None
