@@ -113,7 +113,7 @@ def test_with_three_runs_only_what_the_early_limits_ask_is_decided(values, word)
     found = winners.rank([made(CASE, [100.0] * len(values)), made(OTHER, values)])
 
     assert found.word == word
-    assert (found.errors is not None) == (word == "fastest")
+    assert (found.false_exclusion is not None) == (word == "fastest")
 
 
 def test_a_round_in_which_a_run_failed_or_that_one_alone_made_is_left_out():
@@ -140,20 +140,28 @@ def test_the_quantiles_of_students_t_are_those_of_its_tables(level, freedom, t):
 
 
 @pytest.mark.parametrize(("frameworks", "runs"), [(2, 5), (8, 5), (8, 7), (5, 6), (40, 9)])
-def test_the_rates_of_error_are_the_simulated_ones(frameworks, runs):
-    rates = winners.error_rates(frameworks, runs)
+def test_the_rate_of_false_exclusions_is_the_simulated_one(frameworks, runs):
+    rate = winners.false_exclusion(frameworks, runs)
 
-    assert 0 < rates.left_out <= min(1.0, winners.error_rates(frameworks + 1, runs).left_out + 0.01)
-    assert rates.left_out < rates.own_level and rates.several_campaigns < rates.own_level
+    assert 0.03 < rate <= min(1.0, winners.false_exclusion(frameworks + 1, runs) + 0.01)
+
+
+@pytest.mark.parametrize(("lead", "few"), [(0.025, False), (0.2, True)])
+def test_a_lead_that_levels_of_a_campaign_could_make_is_told_from_a_larger_one(lead, few):
+    noisy = [100.0, 101.0, 99.0, 100.5, 99.5]
+    found = winners.rank([made(CASE, noisy), made(OTHER, [each * (1 - lead) for each in (*noisy[2:], *noisy[:2])])])
+
+    assert found.word == "fastest"
+    assert (found.own_level < 1e-6) == few and 0 <= found.own_level < 0.3
 
 
 def test_with_few_runs_there_is_a_chance_and_no_rate_and_with_more_a_rate_and_no_chance():
     few = winners.rank([made(CASE, [100.0] * 3), made(OTHER, [90.0, 93.0, 88.0])])
     many = winners.rank([made(CASE, [100.0] * 5), made(OTHER, [90.0] * 5)])
 
-    assert (few.word, few.chance, few.errors) == ("consistent", pytest.approx(0.1), None)
+    assert (few.word, few.chance, few.false_exclusion) == ("consistent", pytest.approx(0.1), None)
     assert (many.word, many.chance) == ("fastest", None)
-    assert 0 < many.errors.left_out < 0.06
+    assert 0 < many.false_exclusion < 0.06
 
 
 def test_what_an_option_changes_is_told_by_the_same_rule():

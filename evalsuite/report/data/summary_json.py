@@ -255,8 +255,6 @@ _VALUES: Mapping[str, str | Callable[[Book, Any], Any]] = {  # key → path of a
     "answer.measured_steps": "setting.protocol.measured_steps",
     "answer.total_devices": "devices",
     "answer.among": _among,
-    "answer.false_exclusion": "errors.left_out",
-    "answer.own_level": "errors.own_level",
     "answer.unit": _unit,
     "ranked.framework": "summary.case.framework",
     "ranked.case": "summary.case.id",

@@ -12,7 +12,7 @@ from evalsuite.results.compare import fairness, ranking, significance, winners
 from evalsuite.results.compare.fairness import Obstacle
 from evalsuite.results.compare.ranking import Candidate, RankingScope
 from evalsuite.results.compare.scaling import suspicious
-from evalsuite.results.compare.winners import ErrorRates, RankingResult, Word
+from evalsuite.results.compare.winners import RankingResult, Word
 from evalsuite.results.measure import facts
 from evalsuite.results.measure.summary import DECIDING_ORIGINS, FULL_REPEATS, failed_runs, short_window
 
@@ -98,9 +98,9 @@ class Answer:
     apart: tuple[Apart, ...] = ()
     missing: tuple[Missing, ...] = ()
     chance: float | None = None  # with "consistent": of such an order where all are equal
-    errors: ErrorRates | None = None  # of an order or a tie that is decided
-    campaigns: int = 1
-    missed: tuple[tuple[float, float], ...] = ()  # (lead, how often these runs would not tell it)
+    false_exclusion: float | None = None
+    own_level: float | None = None
+    missed: tuple[tuple[float, float], ...] = ()
     deciding: Deciding | None = None
 
     @property
@@ -272,9 +272,9 @@ def _answer(key: tuple[Conditions, int, int], asked: _Question, absent: "_Absenc
         apart=tuple(_apart(one, ranked, scope) for one in others),
         missing=tuple(absent.of(key, asked)),
         chance=result.chance if result and said == "consistent" else None,
-        errors=result.errors if result and said in ("fastest", "group") else None,
-        campaigns=result.campaigns if result else 1,
-        missed=result.missed if result and said in ("fastest", "group") else (),
+        false_exclusion=result.false_exclusion if result and said in ("fastest", "group") else None,
+        own_level=result.own_level if result and said in ("fastest", "group") else None,
+        missed=result.missed if result and said == "group" else (),
         deciding=_deciding(said, ranked, scope),
     )
 

@@ -1,6 +1,6 @@
 """Who is ahead among comparable results, and the group that the runs do not tell from it.
 
-The rule is that of `significance`; how often it leaves out an equal one is simulated (`error_rates`;
+The rule is that of `significance`; how often it leaves out an equal one is simulated (`false_exclusion`;
 benchmarks/judgement.py). With three or four runs an order that is not decided early is only *consistent*, and between
 campaigns it is only *indicative*.
 """
@@ -8,6 +8,7 @@ campaigns it is only *indicative*.
 import csv
 import functools
 import math
+import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -27,15 +28,6 @@ Word = Literal["fastest", "consistent", "indicative", "group", "untold", "unknow
 
 
 @dataclass(frozen=True, kw_only=True)
-class ErrorRates:
-    """Of so many equal frameworks, how often one at least is left out of the winner's group."""
-
-    left_out: float  # the most over kinds of noise
-    own_level: float  # where each has a level of its own in the campaign, that scatters as its runs do
-    several_campaigns: float  # the same, where the order is found in each of two campaigns
-
-
-@dataclass(frozen=True, kw_only=True)
 class RankingResult:
     first: Summary  # of the highest median
     second: Summary  # the best of another candidate
@@ -44,8 +36,9 @@ class RankingResult:
     chance: float | None = None  # with "consistent": of such an order where all are equal
     basis: Basis = "runs"  # the weakest of those that the group rests on
     campaigns: int = 1  # in each of which the order was found
-    errors: ErrorRates | None = None  # of an order within one campaign that is decided
-    missed: tuple[tuple[float, float], ...] = ()  # (lead, how often these runs would not tell it)
+    false_exclusion: float | None = None  # of an order or a tie that is decided
+    own_level: float | None = None  # of such a lead among equals, were their levels in a campaign to scatter as runs do
+    missed: tuple[tuple[float, float], ...] = ()  # with "group": (lead, how often these runs would not tell it)
 
 
 def rank(found: Sequence[Summary], scope: RankingScope = ranking.FRAMEWORKS) -> RankingResult | None:
@@ -70,8 +63,9 @@ def rank(found: Sequence[Summary], scope: RankingScope = ranking.FRAMEWORKS) -> 
         chance=by_chance([one.n for one in rivals]) if word == "consistent" else None,
         basis=basis,
         campaigns=min(each.campaigns for each in compared),
-        errors=error_rates(len(rivals), fewest) if decided and basis != "across" else None,
-        missed=_missed(rivals, fewest) if decided and basis != "across" else (),
+        false_exclusion=false_exclusion(len(rivals), fewest) if decided and basis != "across" else None,
+        own_level=_own_level(rivals, group) if decided and basis != "across" else None,
+        missed=_missed(rivals, fewest) if word == "group" and basis != "across" else (),
     )
 
 
@@ -96,6 +90,22 @@ def _missed(rivals: Sequence[Summary], runs: int) -> tuple[tuple[float, float], 
     if scatter is None:
         return ()
     return tuple((lead, 1 - significance.chance_of_telling(lead, scatter, runs, len(rivals))) for lead in LEADS_ASKED)
+
+
+def _own_level(rivals: Sequence[Summary], group: Sequence[Summary]) -> float | None:
+    """How often one of several equals would lead as much, if each had a level of its own in the campaign.
+
+    The levels scatter normally, as the runs do; of several campaigns their mean counts.
+    """
+    first, behind = rivals[0], next((one for one in rivals[1:] if one not in group), None)
+    scatter = significance.scatter_of_leads(behind, first) if behind else None
+    if behind is None or scatter is None:
+        return None
+    lead = math.log(first.items_per_s.value / behind.items_per_s.value)
+    campaigns = max(1, len(significance.leads_by_campaign(behind, first)))
+    error = scatter * math.sqrt((1 + campaigns / min(first.n, behind.n)) / campaigns)
+    tail = 2 * (1 - statistics.NormalDist().cdf(lead / error)) if error else 0.0
+    return min(1.0, (len(rivals) - 1) * tail)
 
 
 def told_apart(a: Summary, b: Summary) -> bool | None:
@@ -125,36 +135,26 @@ def by_chance(runs: Sequence[int]) -> float:
     return min(1.0, sum(1 / math.comb(together, n) for n in runs))
 
 
-def error_rates(frameworks: int, runs: int) -> ErrorRates:
-    """Of *frameworks* equal ones, simulated; between two simulated numbers the one that errs more is taken.
+def false_exclusion(frameworks: int, runs: int) -> float:
+    """How often some one of *frameworks* equal ones leaves the winner's group, simulated.
 
-    Beyond the most frameworks the shares grow with them.
+    Between two simulated numbers the one that errs more is taken; beyond the most frameworks the share grows with them.
     """
     simulated = _simulated()
     sizes = sorted({size for size, _ in simulated})
     size = next((size for size in sizes if size >= frameworks), sizes[-1])
-    more = max(1.0, frameworks / size)
-    near = [n for of, n in simulated if of == size and n <= runs]
-    known = [simulated[size, n] for n in (near[-1:] or [min(n for of, n in simulated if of == size)])]
-    known += [simulated[size, n] for of, n in simulated if of == size and n >= runs][:1]
-    return ErrorRates(
-        left_out=min(1.0, more * max(each.left_out for each in known)),
-        own_level=min(1.0, more * max(each.own_level for each in known)),
-        several_campaigns=min(1.0, more * max(each.several_campaigns for each in known)),
-    )
+    known = [n for of, n in simulated if of == size]
+    near = {
+        max((n for n in known if n <= runs), default=known[0]),
+        min((n for n in known if n >= runs), default=known[-1]),
+    }
+    return min(1.0, max(simulated[size, n] for n in near) * max(1.0, frameworks / size))
 
 
 @functools.cache
-def _simulated() -> dict[tuple[int, int], ErrorRates]:
+def _simulated() -> dict[tuple[int, int], float]:
     with EQUAL_FRAMEWORKS.open(encoding="utf-8", newline="") as file:
-        return {
-            (int(row["frameworks"]), int(row["n"])): ErrorRates(
-                left_out=float(row["left_out"]),
-                own_level=float(row["own_level"]),
-                several_campaigns=float(row["several_campaigns"]),
-            )
-            for row in csv.DictReader(file)
-        }
+        return {(int(row["frameworks"]), int(row["n"])): float(row["left_out"]) for row in csv.DictReader(file)}
 
 
 def _weak(one: Summary) -> bool:

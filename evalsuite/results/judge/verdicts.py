@@ -87,8 +87,8 @@ def _ahead(found: RankingResult) -> VerdictCell:
         values.append(("group", ", ".join(one.case.framework for one in found.group)))
     if found.chance is not None:
         values.append(("chance", f"{found.chance:.4f}"))
-    if found.errors is not None:
-        values.append(("false_exclusion", f"{found.errors.left_out:.4f}"))
+    if found.false_exclusion is not None:
+        values.append(("false_exclusion", f"{found.false_exclusion:.4f}"))
     return VerdictCell(
         framework=first.case.framework,
         model=first.case.model,

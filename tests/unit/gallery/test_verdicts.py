@@ -185,7 +185,7 @@ def test_with_three_or_four_runs_an_order_is_consistent_and_says_how_likely_chan
 
 
 def test_how_often_equals_would_be_left_out_is_said_with_whoever_is_ahead_and_with_a_group():
-    rate = f"in at most {winners.error_rates(2, 5).left_out:.1%} of cases"
+    rate = f"in at most {winners.false_exclusion(2, 5):.1%} of cases"
 
     assert f"one of them would wrongly be called slower {rate}" in said(c3(runs(CASE, 120.0), runs(OTHER, 100.0)))
     assert f"would wrongly be left out of the group {rate}" in said(c3(runs(CASE, 100.0), runs(OTHER, 100.0)))

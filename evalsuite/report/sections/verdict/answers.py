@@ -16,6 +16,7 @@ from evalsuite.results.compare.ranking import Candidate
 from evalsuite.results.measure.summary import values
 
 MOST_IN_ORDER = 5
+LEAST_CHANCE = 0.01  # that is worth a sentence
 DOTS_WIDTH = 200  # of the strip of runs, in its own units
 EDGE = 6
 LONGEST_REASON = 160  # characters of a log line that a reason quotes
@@ -287,20 +288,21 @@ def reason_beside(answer: Answer, words: Words) -> Rendered | None:
 
 
 def _caution(answer: Answer, words: Words) -> Rendered | None:
-    if answer.errors is None:
+    if answer.false_exclusion is None:
         return None
-    own, several = anchor(answer), answer.campaigns > 1
-    level = answer.errors.several_campaigns if several else answer.errors.own_level
-    n, shares = numbers.count(len(answer.ranked)).about(own), (answer.errors.left_out, level)
-    left_out, at_levels = (numbers.percent(share).about(own) for share in shares)
-    sentences = [
-        words("answers.false_exclusion", share=left_out, n=n),
-        words("answers.own_level_several" if several else "answers.own_level", share=at_levels),
-    ]
+    own = anchor(answer)
+
+    def share(value: float) -> Number:
+        return numbers.percent(value).about(own)
+
+    n = numbers.count(len(answer.ranked)).about(own)
+    sentences = [words("answers.false_exclusion", share=share(answer.false_exclusion), n=n)]
+    if answer.own_level is not None and answer.own_level >= LEAST_CHANCE:
+        sentences.append(words("answers.own_level", share=share(answer.own_level)))
     if answer.missed:
         missed = [
-            words("answers.missed_lead", lead=numbers.limit(lead).about(own), share=numbers.percent(share).about(own))
-            for lead, share in answer.missed
+            words("answers.missed_lead", lead=numbers.limit(lead).about(own), share=share(of))
+            for lead, of in answer.missed
         ]
         sentences.append(words("answers.missed", leads=words.listed(missed)))
     return words.sentences(sentences)
