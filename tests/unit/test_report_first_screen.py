@@ -46,7 +46,7 @@ def test_two_of_one_median_tie_and_a_tie_is_said_with_its_lead_and_the_share_of_
     (one,) = answers.questions(book, SPOKEN)
 
     assert "tie: 100.00, 100.00 images/s" in said(one.sentence)
-    assert said(one.caution).startswith("if all 2 were equally fast")
+    assert said(one.caution).startswith("If all 2 were equally fast")
 
 
 def test_every_answer_stands_on_the_page_with_all_its_runs_and_reasons(built):
