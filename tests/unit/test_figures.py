@@ -278,6 +278,13 @@ def test_efficiency_ranks_its_rows_and_marks_a_threshold_only_where_one_is_asked
     assert asked.svg.count("stroke-dasharray") == free.svg.count("stroke-dasharray") + 1
 
 
+@pytest.mark.parametrize("width", range(60, 130, 10))
+def test_a_name_is_never_cut_within_a_number(width):
+    parts = re.split("…", sheet.shorten("PyTorch · FP16 all-reduce, 2,000 Mbit/s", width, 12.0))
+
+    assert not {part for part in re.findall(r"\d[\d,]*", " ".join(parts))} - {"16", "2,000"}
+
+
 def test_the_end_of_a_line_has_its_name_cut_in_the_middle_where_it_is_long_and_its_value():
     per_device = figures.per_device((line(one=10.0, counts=(1, 2, 4)), line("mxnet", "MXNet")), LOOK, id="d", unit="")
     whole = figures.throughput(SERIES, LOOK, id="t", unit="images/s")

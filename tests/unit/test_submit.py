@@ -95,7 +95,10 @@ def programs(tmp_path, monkeypatch):
     return folder
 
 
-def test_a_job_that_slurm_refuses_or_nobody_takes_says_why(programs, tmp_path, monkeypatch):
+def test_a_job_has_a_number_and_one_that_slurm_refuses_or_nobody_takes_says_why(programs, tmp_path, monkeypatch):
+    program(programs, "sbatch", 'echo "812;cluster"')
+    assert allocations.submit(SLURM, tmp_path / "evaluation.sbatch") == "812"
+
     why = "sbatch: error: invalid partition specified: gpux\nsbatch: error: Batch job submission failed"
     program(programs, "sbatch", f"printf '{why}' >&2; exit 1")
 

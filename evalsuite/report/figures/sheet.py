@@ -216,13 +216,17 @@ def shorten(text: Label, width: float, size: float = SMALL) -> Label:
     return _cut(text, width, size)
 
 
+PARTS_OF_NUMBERS = "0123456789.,"  # a number that is cut reads as another one
+
+
 def _cut(text: str, width: float, size: float) -> str:
     if text_width(text, size) <= width:
         return text
     while text and text_width(text, size) + size > width:
         text = text[: len(text) // 2] + text[len(text) // 2 + 1 :]
     middle = len(text) // 2
-    return f"{text[:middle].rstrip()}…{text[middle:].lstrip()}"
+    before, behind = text[:middle].rstrip(PARTS_OF_NUMBERS), text[middle:].lstrip(PARTS_OF_NUMBERS)
+    return f"{before.rstrip()}…{behind.lstrip()}"
 
 
 def spread(wanted: Sequence[float], gap: float, low: float, high: float) -> list[float]:
