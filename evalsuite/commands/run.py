@@ -201,8 +201,8 @@ def _say_stopped(stopped: Sequence[Measurement]) -> None:
         note(say("run.stopped_as_planned", runs=len(stopped)))
         return
     hours = sum(seconds * devices for seconds, devices in known) / 3600
-    key = "run.stopped_saving" if len(known) == len(stopped) else "run.stopped_saving_of"
-    note(say(key, runs=len(stopped), hours=f"{hours:.2g}", known=len(known)))
+    of = {"known": len(known)} if len(known) < len(stopped) else {}
+    note(say("run.stopped_saving_of" if of else "run.stopped_saving", runs=len(stopped), hours=f"{hours:.2g}", **of))
 
 
 def _say_spared(plan: Plan, store: Store, spared: Sequence[Run]) -> None:

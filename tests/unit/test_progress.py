@@ -53,3 +53,20 @@ def test_of_a_run_without_a_value_is_said_where_its_log_lies_and_how_it_ends(tmp
     command._say_log(failed, tmp_path)
 
     assert capsys.readouterr().err.strip().startswith(said.format(file=tmp_path / "log.txt"))
+
+
+@pytest.mark.parametrize(
+    ("left", "said"),
+    [
+        ([], ""),
+        ([None], "1 run was stopped once"),
+        ([3600.0, 3600.0], "at least 2 device-hours: the rest of the epoch that each was in"),
+        ([3600.0, None], "the rest of the epoch that 1 of them were in"),
+    ],
+)
+def test_what_stopping_saved_is_said_of_the_runs_of_which_it_is_known(capsys, left, said):
+    run = Run(case=CASE.at_scale(1, 1), repeat=0)
+
+    command._say_stopped([Measurement(run=run, status="ok", reason="", log="log.txt", left_s=one) for one in left])
+
+    assert said in capsys.readouterr().err
