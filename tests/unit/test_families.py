@@ -2,6 +2,7 @@
 # ruff: noqa: E501 (a line of a log is kept whole)
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -192,3 +193,29 @@ def test_a_step_after_some_that_are_left_out_is_counted_with_its_own_tokens(tmp_
     reading = read(tmp_path, *(line.format(step, aside[step], 8000) for step in range(1, 40)))
 
     assert reading.throughput.items_per_s == pytest.approx(800)
+
+
+@pytest.mark.parametrize(
+    ("log", "batch", "printed", "items_per_s"),
+    [
+        ("lightning_imagenet", 2, [10, 20], 2 * 10 / (20 / 0.84 - 12.5)),  # 20 and 10 steps at 0.84 and 0.80 a second
+        ("pytorch_word_language_model", 200, [*range(2, 11)], 200 * 8 / 58.20712),  # the second to ninth line
+    ],
+)
+def test_what_a_script_of_today_prints_is_read_by_its_own_dialect(log, batch, printed, items_per_s):
+    reading = read_file(LOGS / f"{log}.log", devices=1, batch_per_device=batch, protocol=replace(ALL, warmup_steps=2))
+
+    assert [step.index for step in reading.steps] == printed
+    assert reading.throughput.items_per_s == pytest.approx(items_per_s, rel=1e-4)
+
+
+@pytest.mark.parametrize(("told", "batch"), [("Overriding: block_size = 128\n", 2), ("", 256)])
+def test_the_tokens_of_nanogpt_are_sequences_where_an_option_sets_their_length(tmp_path, told, batch):
+    steps = [f"iter {n}: loss 10.9, time 500.00ms, mfu 0.00%" for n in range(9)]
+
+    log = tmp_path / "train.log"
+    log.write_text("\n".join([f"{told}tokens per iteration will be: 256", *steps]))
+    reading = read_file(log, protocol=ALL, devices=1)
+
+    assert reading.batch_per_device == batch
+    assert reading.throughput is None or reading.throughput.items_per_s == 512

@@ -18,7 +18,7 @@ CEILINGS = {  # package → lines at most; "" are the modules beside the package
     "commands": 6011,
     "importing": 1340,
     "launch": 3977,
-    "logs": 9140,
+    "logs": 9172,
     "machine": 1950,
     "plan": 3120,
     "report": 14827,
@@ -27,7 +27,7 @@ CEILINGS = {  # package → lines at most; "" are the modules beside the package
     "schedulers": 300,
     "site": 1150,
 }
-WHOLE = 57_704
+WHOLE = 57_736
 LONGEST_FUNCTION = 60
 FULLEST_FOLDER = 24
 

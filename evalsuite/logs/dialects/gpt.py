@@ -17,6 +17,18 @@ def _product(match: "re.Match[bytes]") -> Mapping[str, float]:
     return {name: float(math.prod(numbers)) for name, numbers in factors.items()}
 
 
+_LENGTH = re.compile(rb"Overriding: block_size = (\d+)")
+
+
+def _tokens(match: "re.Match[bytes]") -> Mapping[str, bytes | float]:
+    """As sequences, where an option has set how long one is; a number of tokens otherwise."""
+    tokens, lengths = match["global_batch"], _LENGTH.findall(match.string, max(0, match.start() - 4000), match.start())
+    if not lengths:
+        return {"global_batch": tokens}
+    length = float(lengths[-1])
+    return {"global_batch": float(tokens.replace(b",", b"")) / length, "items_per_batch": length}
+
+
 _MODDED = "KellerJordan/modded-nanogpt@f411b3d346:records/track_1_short"
 _MUON = f"{_MODDED}/2024-11-10_UNetDoubleLr/c87bb826-797b-4f37-98c7-d3a5dad2de74.txt"
 
@@ -42,6 +54,7 @@ DIALECTS = (
             rb"tokens per iteration will be: (?P<global_batch>[\d,]+)",
             b"tokens per iteration will be: 491,520",
             "karpathy/nanoGPT@3adf61e154:train.py: accumulation steps x devices x batch x block size",
+            fields=_tokens,
         ),
         notes="The time is that of the last iteration, taken before the device has caught up: where not every iteration is "
         "printed it can be too short. The report behind an evaluation holds the evaluation and is left out.",

@@ -91,6 +91,26 @@ DIALECTS = (
         notes="The rate is not printed: the batch size comes from the options. Time contains Data. Every rank prints.",
     ),
     _dialect(
+        name="pytorch_word_language_model",
+        title="pytorch/examples word_language_model",
+        unit="sequences/s",
+        averaging="interval",
+        steps_restart="epoch",
+        zero_based=True,
+        step=line(
+            rb"\| epoch +(?P<epoch>\d+) \| +(?P<step>\d+)/ *(?P<of>\d+) batches \| lr [\d.]+ \| ms/batch +(?P<ms>[\d.]+) \| "
+            rb"loss +(?P<loss>[\d.]+|nan)",
+            b"| epoch   1 |     6/    9 batches | lr 5.00 | ms/batch 8434.82 | loss  9.82 | ppl 18359.19",
+            "pytorch/examples@77f55b9121:word_language_model/main.py, line 201",
+        ),
+        evaluation=line(
+            rb"\| end of epoch +\d+ \| time: +[\d.]+s \| valid loss",
+            b"| end of epoch   1 | time: 72.91s | valid loss  9.80 | valid ppl 17970.33",
+            "pytorch/examples@77f55b9121:word_language_model/main.py, line 230",
+        ),
+        notes="An epoch's first time is that of one batch more than it says: of two with --log-interval 1.",
+    ),
+    _dialect(
         name="apex_imagenet",
         title="Apex and HAL ImageNet examples",
         unit="images/s",
@@ -160,7 +180,9 @@ DIALECTS = (
         steps_restart="epoch",
         zero_based=False,
         step=line(
-            rb"Epoch (?P<epoch>\d+): +\d+%\|[^|\r\n]*" + _BAR + rb", [^\]\r\n]*?loss=(?P<loss>[\d.]+|nan)"
+            rb"Epoch (?P<epoch>\d+): +\d+%\|[^|\r\n]*"
+            + _BAR
+            + rb", [^\]\r\n]*?(?:loss=(?P<loss>[\d.]+|nan)|_acc1?=[\d.]+)"
             rb"(?:[^\]\r\n]*?global_step=(?P<since>[\d.e+]+))?(?:[^\]\r\n]*?consumed_samples=(?P<consumed>[\d.e+]+))?",
             "Epoch 0: 100%|██████████| 40/40 [00:31<00:00,  1.27it/s, loss=10.9, v_num=, "
             "reduced_train_loss=10.90, global_step=39.00, consumed_samples=9984.0]".encode(),
