@@ -27,7 +27,7 @@ class Command:
     files: Mapping[str, str] = field(default_factory=dict)
     """Files that the script wants to be configured by: name → text, written into `{scratch}` before the start."""
     links: Mapping[str, str] = field(default_factory=dict)
-    """For a script that reads its data beside itself: name in `{scratch}` → "{data}/NAME", linked before the start."""
+    """For a script that reads files where it is started: name in `{scratch}` → "{data}/…" or "{checkout}/…"."""
 
     @property
     def tokens(self) -> tuple[str, ...]:

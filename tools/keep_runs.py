@@ -3,7 +3,7 @@
 python tools/keep_runs.py RUNS [--to data/recorded] [--every 4] [--replace /some/path=<name> …]
 
 Kept are case, command, environment, log, arrival times, every *n*th sample, the ends of agents and run, and network
-measurements. Hashes are those of the stored files. Only completed runs are kept; an older copy is replaced.
+measurements. Hashes are those of the stored files. Only runs that ended well are kept; an older copy is replaced.
 """
 
 import argparse
@@ -28,7 +28,7 @@ def main() -> int:
     options = _parser().parse_args()
     names = _names(options)
     for folder in Store(options.runs).finished():
-        if folder.outcome().status == "completed":
+        if folder.outcome().ended_well:
             kept = options.to / folder.path.parent.name / folder.path.name
             _keep(folder, kept, names, options.every)
             size = sum(file.stat().st_size for file in kept.iterdir())

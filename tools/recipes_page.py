@@ -14,12 +14,14 @@ HOUSE = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(HOUSE))
 
 from evalsuite import paths, registry
+from evalsuite.logs import catalogue
 from evalsuite.logs.formatting import rate
 from evalsuite.plan import data_sets, rehearsal, repositories
 from evalsuite.plan import evidence as rehearsals
 from evalsuite.results.measure import measurement
 from evalsuite.runs import archive
 from evalsuite.runs.store import Store
+from tools.write_dialects import MEANS, SCOPES
 
 HEAD = """# The official scripts
 
@@ -60,7 +62,8 @@ MEASURED = """
 ## Measured here
 
 {machine}. The median of the recorded repeats. Two processes share the same cores as one and the windows are short:
-these figures show that the scripts ran and how their logs are read. They rank nothing.
+these figures show that the scripts ran and how their logs are read. They rank nothing. \\*: other programs kept the
+machine busy (`evalsuite explain busy_machine`).
 """
 REHEARSED = """
 ## Rehearsed
@@ -76,6 +79,14 @@ NOT_REHEARSED = """
 
 | framework | recipe | why |
 |---|---|---|
+"""
+NUMBERS = """
+## What the printed numbers count
+
+Whose rate or step time a log line has, over which steps, and where the script prints it.
+
+| framework | recipe | dialect | items | of | over | printed by |
+|---|---|---|---|---|---|---|
 """
 DATA = """
 ## Data sets
@@ -122,7 +133,15 @@ def page() -> str:
         if not seen[name, recipe.name] and f"{name}/{recipe.name}" not in ran
     ]
     return "".join(
-        (HEAD, _recipes(official, evidence, seen), rehearsed, _not_rehearsed(missing), _measured(), _data(official))
+        (
+            HEAD,
+            _recipes(official, evidence, seen),
+            rehearsed,
+            _not_rehearsed(missing),
+            _measured(),
+            _numbers(official),
+            _data(official),
+        )
     )
 
 
@@ -202,14 +221,15 @@ def _not_rehearsed(official) -> str:
 def _measured() -> str:
     """Median throughput of recorded runs at each scale, per recipe and axis."""
     series: dict[tuple, dict[str, list[float]]] = {}
-    machines = set()
+    machines, busy = set(), set()
     for folder in Store(archive.unpack(paths.DATA / "recorded.zip")).finished():
         measured = measurement.measurement(folder)
         case = measured.run.case
         if measured.value is None or folder.command().recipe.kind != "official":
             continue
-        axes = ", ".join(f"{name}={value}" for name, value in case.options if name != "image_size")
+        axes = ", ".join(f"{name}={value}" for name, value in case.options if (name, value) != ("image_size", "224"))
         key = (case.framework, case.recipe, axes, case.batch_per_device, measured.throughput.unit)
+        busy |= {key for one in measured.findings if one.code == "busy_machine"}
         series.setdefault(key, {}).setdefault(case.scale, []).append(measured.value)
         machines.add(str(measured.environment))
     if not series:
@@ -218,11 +238,22 @@ def _measured() -> str:
         "| framework | recipe | axes | batch per process | 1 process | 2 processes | unit | repeats |\n",
         "|---|---|---|--:|--:|--:|---|--:|\n",
     ]
-    for (framework, recipe, axes, batch, unit), values in sorted(series.items()):
+    for key, values in sorted(series.items()):
+        framework, recipe, axes, batch, unit = key
         one, two = _median(values.get("1x1")), _median(values.get("1x2"))
-        repeats = min(map(len, values.values()))
+        repeats = str(min(map(len, values.values()))) + "\\*" * (key in busy)
         rows.append(f"| {framework} | {recipe} | {axes} | {batch} | {one} | {two} | {unit} | {repeats} |\n")
     return MEASURED.format(machine="; ".join(sorted(machines))) + "\n" + "".join(rows)
+
+
+def _numbers(official) -> str:
+    rows = [NUMBERS]
+    for framework, recipe in official:
+        dialect = catalogue.known()[recipe.dialect_name]
+        items, whose = recipe.unit.removesuffix("/s"), SCOPES[recipe.scope or dialect.scope]
+        over, source = MEANS[dialect.averaging], dialect.step[0].source
+        rows.append(f"| {framework} | {recipe.name} | {dialect.name} | {items} | {whose} | {over} | {source} |\n")
+    return "".join(rows)
 
 
 def _median(values: list[float] | None) -> str:

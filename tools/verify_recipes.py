@@ -40,10 +40,17 @@ LIBRARIES = {
             *("do_train", "fp16", "bf16", "no_cuda", "optim", "max_grad_norm"),
         },
     ),
+    "lightning": (
+        "lightning.pytorch.Trainer, in the library",
+        {
+            *("trainer.accelerator", "trainer.devices", "trainer.num_nodes", "trainer.strategy", "trainer.precision"),
+            "trainer.default_root_dir",
+        },
+    ),
     "deepspeed-examples-2020": ("deepspeed.add_config_arguments, in the library", {"deepspeed", "deepspeed_config"}),
 }
-# arguments from YAML keys or dataclass fields
-GENERATED = {"mindspore-models", "megatron", "transformers"}
+# arguments from YAML keys, dataclass fields or a module's variables
+GENERATED = {"mindspore-models", "megatron", "nanogpt", "transformers"}
 # subprocess.run(["make", "-C", path]); torch.utils.cpp_extension.load(…, build_directory=…)
 BUILDS = re.compile(r"""["']make["'],\s*["']-C["']|cpp_extension\.load\([^)]*build_directory""")
 CONSOLE = {"{bin}/elasticdl": "elasticdl_client/main.py"}  # installed by the package
@@ -112,7 +119,7 @@ def main() -> int:
 def _as_it_was(facts: dict, before: dict) -> dict:
     """*before* where the repository could not be had, unless the recipe gives other arguments than then."""
     given = facts.pop("given", None)
-    if given is None or not given <= before.get("arguments", {}).keys():
+    if given is None or not before or not given <= before.get("arguments", {}).keys():
         return facts
     return {name: fact for name, fact in before.items() if name != "ran"} | {"level": "arguments checked"}
 
@@ -347,6 +354,8 @@ def _read_python(file: Path, root: Path, declared: Declared) -> None:
             for target in node.targets:
                 if isinstance(target, ast.Attribute):
                     declared.keys.setdefault(target.attr, f"{file.relative_to(root)}:{node.lineno}")
+                elif isinstance(target, ast.Name) and node in tree.body:
+                    declared.keys.setdefault(target.id, f"{file.relative_to(root)}:{node.lineno}")
 
 
 def _read_call(node: ast.Call, where: str, declared: Declared) -> None:
@@ -419,11 +428,11 @@ def _read_configuration(file: Path, root: Path, declared: Declared) -> None:
 
 
 def _raise_what_ran(evidence: dict) -> None:
-    """A completed run beats any reading."""
+    """A run that ended well beats any reading."""
     for folder in Store(archive.unpack(paths.DATA / "recorded.zip")).finished():
         case, outcome = folder.run().case, folder.outcome()
         facts = evidence.get(f"{case.framework}/{case.recipe}")
-        if facts is None or outcome.status != "completed":
+        if facts is None or not outcome.ended_well:
             continue
         run = {"case": case.id, "date": outcome.started_at[:10], "repeat": folder.run().repeat}
         ran = sorted([*facts.get("ran", []), run], key=lambda each: (each["case"], each["repeat"]))

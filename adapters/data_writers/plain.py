@@ -12,6 +12,7 @@ import numpy
 from forms import Form
 from sources import (
     CLS,
+    END_OF_TEXT,
     FIRST_WORD,
     MASK,
     PAD,
@@ -271,6 +272,26 @@ def _read_webtext(order, split):
             yield of_text(json.loads(line)["text"])
 
 
+def _write_nanogpt(order):
+    """As nanoGPT's prepare.py of OpenWebText: one text after another, ids of two bytes. train.py evaluates once on
+    val.bin, which has the first texts again.
+    """
+    order.folder.mkdir(parents=True, exist_ok=True)
+    with open(order.folder / "train.bin", "wb") as train, open(order.folder / "val.bin", "wb") as val:
+        for number, item in enumerate(order.of("train")):
+            ids = item.tokens().astype("<u2").tobytes()
+            train.write(ids)
+            if number < 16:
+                val.write(ids)
+
+
+def _read_nanogpt(order, split):
+    ids = numpy.memmap(order.folder / "train.bin", dtype="<u2", mode="r")
+    ends = numpy.flatnonzero(ids == END_OF_TEXT) + 1
+    for first, end in zip((0, *ends[:-1]), ends):
+        yield of_gpt2_tokens(ids[first:end])
+
+
 def _write_c4(order):
     """Gzipped JSON lines in the folder `en`, which the head of README.md names for Hugging Face's load_dataset."""
     splits = [(split, f"en/c4-{split}.*.json.gz") for split in order.items]
@@ -424,6 +445,7 @@ FORMATS = {
     "text": Form(_write_text, _read_text),
     "megatron": Form(_write_megatron, _read_megatron),
     "c4": Form(_write_c4, _read_c4),
+    "nanogpt": Form(_write_nanogpt, _read_nanogpt),
     "webtext": Form(_write_webtext, _read_webtext),
     "chainer_mnist": Form(_write_chainer, _read_chainer),
     "idx": Form(_write_idx, _read_idx),

@@ -61,7 +61,7 @@ def test_a_script_that_reads_data_is_given_a_data_set_that_is_declared(framework
 def test_links_lead_to_data_and_lie_inside_the_folder_of_the_run(framework, recipe):
     for case in served(framework, recipe):
         for name, target in recipe.command(case).links.items():
-            assert target.startswith("{data}/")
+            assert target.startswith(("{data}/", "{checkout}/"))
             assert not name.startswith("/")
             assert ".." not in name.split("/")
 

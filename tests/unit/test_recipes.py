@@ -137,6 +137,9 @@ def numbers(recipe, case, flag):
         ("paddlepaddle", "models-bert-base-2020", "--batch_size", 64 * 128),  # tokens
         ("mxnet", "gluonnlp-bert-base", "--total_batch_size", 2 * 8 * 64),
         ("megatron", "gpt2", "--global-batch-size", 2 * 8 * 64),
+        ("timm", "train-resnet50", "-b", 64),
+        ("lightning", "imagenet-resnet50", "--model.batch_size", 8 * 64),
+        ("nanogpt", "train-gpt2", "--batch_size", 64),
     ],
 )
 def test_batch_per_device_means_the_same_everywhere(framework, name, flag, expected):

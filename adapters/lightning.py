@@ -1,0 +1,65 @@
+"""PyTorch Lightning: its ImageNet example, ResNet-50 v1.5 of torchvision."""
+
+from evalsuite import launchers
+from evalsuite.adapter import Adapter, Command, Recipe
+from evalsuite.messages import Message
+from evalsuite.model import Case
+from evalsuite.recipe_facts import IMAGENET
+
+
+def _imagenet(case: Case) -> Command:
+    """The model divides batch and workers by the processes of a node (imagenet.py:127)."""
+    gpu, share = case.device == "gpu", case.devices_per_node
+    fit = {
+        "model.data_path": "{data}/imagenet",
+        "model.arch": "resnet50",
+        "model.batch_size": str(case.batch_per_device * share),
+        "model.workers": str(int(case.option("loader_workers", "4")) * share),
+        "trainer.accelerator": "gpu" if gpu else "cpu",
+        "trainer.devices": str(share),
+        "trainer.num_nodes": str(case.nodes),
+        "trainer.strategy": "ddp" if case.total_devices > 1 else "auto",
+        "trainer.precision": "16-mixed" if case.precision == "amp" else "32-true",
+        "trainer.default_root_dir": "{scratch}",
+    }
+    return Command(
+        argv=(
+            *(launchers.torchrun(case) if case.total_devices > 1 else ("{python}",)),
+            *("{checkout}/examples/pytorch/domain_templates/imagenet.py", "fit"),
+            *(f"--{name}={value}" for name, value in fit.items()),
+        ),
+        environment={} if gpu else {"PYTHONPATH": "{workloads}/shims"},
+    )
+
+
+def _unsupported(case: Case) -> str | None:
+    return Message("adapters.amp_needs_cuda") if case.device == "cpu" and case.precision == "amp" else None
+
+
+ADAPTER = Adapter(
+    name="lightning",
+    title="PyTorch Lightning",
+    recipes=(
+        Recipe(
+            name="imagenet-resnet50",
+            model="resnet50_v1.5",
+            checkout="lightning",
+            dialect="lightning",
+            command=_imagenet,
+            unsupported=_unsupported,
+            options={"loader_workers": ()},
+            facts=IMAGENET,  # imagenet.py:72 to 74, 118 and 139
+            amp="native autocast to float16, dynamic loss scale",
+            xla="",
+            step_bound="none",
+            outside="the run is ended within its first epoch; where an epoch is shorter, what lies between is left out",
+            requirements=(
+                *("torch==2.13.0", "torchvision==0.28.0"),
+                *("lightning==2.6.6", "torchmetrics==1.9.0", "jsonargparse[signatures]==4.53.0"),
+            ),
+            import_name="torch",  # lightning imports torchvision, which wants the shim
+            package="lightning",
+            image="nvcr.io/nvidia/pytorch:26.06-py3",
+        ),
+    ),
+)
