@@ -10,7 +10,7 @@ import re
 import sys
 from collections.abc import Sequence
 from types import ModuleType
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from evalsuite import __version__
 from evalsuite.errors import EvalsuiteError, Exit, for_terminal, of_machine
@@ -41,6 +41,7 @@ COMMANDS = {
     "dialects": "list log dialects, explain how a log is read, or check your own",
     "explain": "say what a data rule checks, why it matters and what to do",
 }
+EVALUATIONS = ("compare", "run")
 LIBRARIES = {"filelock", "jinja2", "markupsafe", "matplotlib", "numpy", "psutil", "rich", "uv", "zstandard"}
 INTERRUPTED = 128 + 2  # as shells have it
 EXAMPLES = """examples:
@@ -68,7 +69,66 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _main(arguments: list[str]) -> int:
     command = _named_command(arguments)
+    closed = [descriptor for descriptor in range(3) if not _is_open(descriptor)]
+    outputs = _lasting_outputs(closed) if command in EVALUATIONS else []
+    if sys.stdout is None:
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 (for as long as we live)
     _print_anything()
+    code = _run_named(command, arguments)
+    for stream in (sys.stdout, sys.stderr) if outputs else ():
+        stream.flush()
+    return code or (Exit.DEFECT if any(output.lost for output in outputs) else code)
+
+
+class _LastingOutput(io.RawIOBase):
+    """Takes everything, also when nothing can be written any more: an evaluation goes on without its words."""
+
+    def __init__(self, descriptor: int, *, lost: bool) -> None:
+        self._descriptor = descriptor
+        self.lost = lost
+
+    def writable(self) -> bool:
+        return True
+
+    def fileno(self) -> int:
+        return self._descriptor
+
+    def isatty(self) -> bool:
+        return os.isatty(self._descriptor)
+
+    def write(self, text: Any, /) -> int:
+        if not self.lost:
+            try:
+                return os.write(self._descriptor, text)
+            except OSError:
+                self.lost = True
+        return memoryview(text).nbytes
+
+
+def _is_open(descriptor: int) -> bool:
+    """Else it is opened on nothing, so that no file gets the number of an output."""
+    try:
+        os.fstat(descriptor)
+    except OSError:
+        os.open(os.devnull, os.O_RDWR)
+        return False
+    return True
+
+
+def _lasting_outputs(closed: Sequence[int]) -> list[_LastingOutput]:
+    """Standard output and standard error of this process, made to last."""
+    if sys.stdout is not sys.__stdout__ or sys.stderr is not sys.__stderr__:  # who calls us from Python has their own
+        return []
+    raw = [_LastingOutput(descriptor, lost=descriptor in closed) for descriptor in (1, 2)]
+    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+    sys.stdout, sys.stderr = (
+        io.TextIOWrapper(io.BufferedWriter(one), encoding, line_buffering=True, write_through=one.fileno() == 2)
+        for one in raw
+    )
+    return raw
+
+
+def _run_named(command: str | None, arguments: list[str]) -> int:
     i18n = _module("printing.i18n")
     languages = argparse.ArgumentParser(add_help=False, allow_abbrev=False)  # finds --lang before all else
     languages.add_argument("--lang", nargs="?")

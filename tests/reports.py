@@ -16,6 +16,7 @@ from evalsuite.model import Evaluation, Summary
 from evalsuite.report.book import identity
 from evalsuite.report.book.book import Book
 from evalsuite.report.data import summary_json
+from evalsuite.report.page import policy
 
 STEADY = (100.0, 100.4, 99.8, 100.9, 99.5)
 SLOWER = (90.0, 90.3, 89.9, 90.6, 89.6)
@@ -43,13 +44,18 @@ def evaluation(*summaries: Summary, **changes) -> Evaluation:
     return synthetic.evaluation(summaries, **changes)
 
 
-def written(folder: Path, of: Evaluation, page: str = "<!doctype html><title>a page</title>") -> Path:
+PAGE = """<!doctype html><meta http-equiv="Content-Security-Policy" content="{policy}"><title>a page</title>{hash}
+<script type="application/json">{{"cases": {{"values": {{"value": []}}}}}}</script>"""
+
+
+def written(folder: Path, of: Evaluation, page: str = PAGE) -> Path:
     """*of* as a finished report in *folder*; the page is a stand-in, for drawing the real one takes seconds."""
     folder.mkdir(parents=True, exist_ok=True)
     book = Book(evaluation=identity.ordered(of))
     facts = summary_json.document(book, identity.build_hash(of))
     text = json.dumps(facts, ensure_ascii=False, allow_nan=False, indent=1)
     (folder / "summary.json").write_bytes(text.encode("utf-8", "backslashreplace"))
+    page = page.format(policy=policy.policy((), ()), hash=facts["input_sha256"])
     (folder / "report.html").write_text(page, encoding="utf-8")
     return folder
 

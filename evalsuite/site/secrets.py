@@ -1,49 +1,76 @@
-"""A site takes no report that seems to hold a secret: everybody reads a site."""
+"""A site takes no report that seems to hold a secret, or what evalsuite did not write: everybody reads a site."""
 
 import json
 import zipfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from evalsuite import files, redaction
+from evalsuite import redaction
 from evalsuite.errors import EvalsuiteError
-from evalsuite.messages import Message
+from evalsuite.files import MOST_SUMMARY_BYTES, read_bytes, read_json
+from evalsuite.messages import Message, message_of
+from evalsuite.site import page_check
 
 TEXTS = frozenset({".html", ".json", ".csv", ".md", ".txt", ".svg", ".xml", ".log", ".toml"})
 ARCHIVES = frozenset({".zip", ".xlsx"})
+PARTS = frozenset({".rels"})  # of a workbook
 MOST_BYTES = 1 << 28  # of one file, unpacked; a report of 10,000 runs has a fifth of that
 WHOLE = ("summary.json", "tables.json")  # texts of their own in them, which are judged by all signs
 
 
 def check(files: Sequence[Path]) -> None:
-    """Raises EvalsuiteError with file and place of the first secret, the secret left out."""
+    """Raises EvalsuiteError with file and place of the first secret, the secret left out, or of what no form writes."""
+    summary = next((read_json(file, MOST_SUMMARY_BYTES) for file in files if file.name == "summary.json"), None)
     for file in files:
         for name, content in _contents(file):
-            if place := _place(name, content):
+            text = _text(file, name, content)
+            if place := _place(name, text):
                 raise EvalsuiteError.of("site.site_secret", path=file, place=place)
+            if name.endswith((".html", ".svg")):
+                page = name.endswith(".html")
+                if wrong := page_check.mistake(text, summary if page else None):
+                    raise EvalsuiteError.of("site.not_ours", path=file, error=wrong)
+
+
+def _text(file: Path, name: str, content: bytes) -> str:
+    try:
+        text = content.decode("utf-8")
+    except UnicodeDecodeError:
+        text = "\0"
+    if "\0" in text:
+        raise EvalsuiteError.of("site.not_ours", path=file, error=Message("site.no_utf8", name=name))
+    return text
 
 
 def _contents(file: Path) -> Iterator[tuple[str, bytes]]:
     """(name, bytes) of a text, or of those in an archive."""
     if file.suffix in TEXTS:
-        yield file.name, files.read_bytes(file, most=MOST_BYTES)
+        try:
+            yield file.name, read_bytes(file, most=MOST_BYTES)
+        except OSError as error:
+            raise EvalsuiteError.of("site.not_ours", path=file, error=message_of(error)) from error
     elif file.suffix in ARCHIVES:
         try:
             with zipfile.ZipFile(file) as archive:
-                if sum(one.file_size for one in archive.infolist()) > MOST_BYTES:
+                inside = [one for one in archive.infolist() if not one.is_dir()]
+                if sum(one.file_size for one in inside) > MOST_BYTES:
                     raise _too_large(file)
-                yield from ((one.filename, archive.read(one)) for one in archive.infolist() if not one.is_dir())
+                for one in inside:
+                    if not one.filename.endswith((*TEXTS, *PARTS)):
+                        raise EvalsuiteError.of("site.kind", path=file, name=one.filename, known=sorted(TEXTS))
+                    yield one.filename, archive.read(one)
         except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, ValueError) as error:
             raise EvalsuiteError.of("site.archive_unreadable", path=file, error=error) from error
+    elif file.suffix != ".pdf":
+        raise EvalsuiteError.of("site.kind", path=file, name=file.name, known=sorted(TEXTS | ARCHIVES | {".pdf"}))
 
 
 def _too_large(file: Path) -> EvalsuiteError:
     return EvalsuiteError.of("site.site_large", path=file, n=MOST_BYTES >> 20)
 
 
-def _place(name: str, content: bytes) -> str | None:
+def _place(name: str, text: str) -> str | None:
     """None: no secret."""
-    text = content.decode("utf-8", "replace")
     if redaction.is_issued(text):
         line = next((number for number, one in enumerate(text.split("\n"), 1) if redaction.is_issued(one)), None)
         return Message("core.file_line", path=name, line=line) if line else name

@@ -152,3 +152,24 @@ def test_with_a_cache_and_a_home_that_are_read_only_only_time_is_lost(made, tmp_
         pytest.skip("bubblewrap, which makes them so, cannot run here")
     for name, words in commands(made, tmp_path).items():
         assert evalsuite(*words, under=[*map(str, under)]).returncode == 0, name
+
+
+@pytest.mark.parametrize("outputs", [">&-", ">/dev/full 2>/dev/full", ">&- 2>&-"])
+def test_an_evaluation_goes_on_where_nothing_can_be_printed(outputs, tmp_path):
+    words = " ".join(
+        map(str, [sys.executable, "-m evalsuite run", *AXES, *SMALL, "--share", "--runs", tmp_path / "runs"])
+    )
+    done = subprocess.run(["bash", "-c", f"set -o pipefail; {words} {outputs}"], capture_output=True, timeout=120)
+
+    assert (done.returncode, b"Traceback" in done.stderr) == (1, False)
+    assert len(list(tmp_path.glob("runs/*/r0/outcome.json"))) == 1
+
+
+@pytest.mark.parametrize("name", ["report", "plan", "doctor"])
+def test_a_closed_output_stops_no_command(name, made, tmp_path):
+    words = " ".join(map(str, commands(made, tmp_path, ("report", "plan", "doctor"))[name]))
+    done = subprocess.run(
+        ["bash", "-c", f"{sys.executable} -m evalsuite {words} >&-"], capture_output=True, timeout=120
+    )
+
+    assert (done.returncode, b"Traceback" in done.stderr) == (0, False)

@@ -150,7 +150,8 @@ def _opens(nodes: Sequence[ast.AST]) -> Iterator[str]:
     for call in (node for node in nodes if isinstance(node, ast.Call)):
         name = call.func.attr if isinstance(call.func, ast.Attribute) else _named(call.func)
         writes = any(isinstance(one, ast.Constant) and one.value in ("wb", "ab") for one in call.args)
-        ours = isinstance(call.func, ast.Attribute) and (_named(call.func.value) == "files" or name == "open")
+        method = isinstance(call.func, ast.Attribute)
+        ours = method == (name == "open") or (method and _named(call.func.value) == "files")
         if name in ("open", "read_bytes", "read_text") and not writes and not ours:
             yield str(name)
 

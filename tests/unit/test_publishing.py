@@ -117,6 +117,41 @@ def test_nothing_is_written_into_something_else_or_of_what_is_no_report_holds_a_
     assert not (tmp_path / "site").exists() and not (monday / "site").exists()
 
 
+NOT_OURS = {
+    "id_rsa": b"x", "key.pem": b"x", "evil.js": b"x", "a.log.gz": b"x", "tables/a.csv": "token=1".encode("utf-16"),
+    "evil.html": b"<script>x</script>", "a.svg": b"<svg><script>x</script></svg>", "b.svg": b"<svg onload='x'/>",
+    "report.html": b"", "report.zh.html": b"<title>another</title>",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NOT_OURS)
+def test_what_evalsuite_did_not_write_is_not_published(name, monday, site):
+    (monday / name).parent.mkdir(exist_ok=True)
+    (monday / name).write_bytes(NOT_OURS[name])
+
+    with pytest.raises(EvalsuiteError, match=re.escape(name.rpartition("/")[2])):
+        publishing.publish([monday], site)
+    assert not site.exists()
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("<title>", "<script>x</script><title>"), ("<title>", "<img onerror=x><title>"),
+        ('"value": []', '"value": [1.5]'),
+        ("<title>", "<a href=' java\nscript:x'>"), ("'none'; script-src", "'none'; script-src 'unsafe-inline'"),
+        ("<title>", "<iframe></iframe>"),
+    ],
+)  # fmt: skip
+def test_a_page_with_other_scripts_or_numbers_is_not_published(before, after, monday, site):
+    page = (monday / "report.html").read_text()
+    (monday / "report.html").write_text(page.replace(before, after))
+
+    assert before in page
+    with pytest.raises(EvalsuiteError, match=r"report\.html"):
+        publishing.publish([monday], site)
+
+
 @pytest.mark.whole
 def test_two_publishers_at_once_both_find_their_reports_on_the_site(site, tmp_path):
     of = [reports.evaluation(reports.summary(day=day)) for day in range(1, 5)]
@@ -135,7 +170,7 @@ def test_two_publishers_at_once_both_find_their_reports_on_the_site(site, tmp_pa
 
 def test_a_later_build_of_the_same_data_is_counted_once_in_the_history(monday, tmp_path):
     again = reports.written(
-        tmp_path / "again", reports.evaluation(reports.summary(), title="Monday's"), page="<p>new</p>"
+        tmp_path / "again", reports.evaluation(reports.summary(), title="Monday's"), page=f"{reports.PAGE}<p>new</p>"
     )
 
     published = publishing.publish([monday, again], tmp_path / "site")

@@ -13,7 +13,7 @@ from tests import sources
 
 FILES = sorted(paths.PACKAGE.rglob("*.py"))
 CEILINGS = {  # package → lines at most; "" are the modules beside the packages
-    "": 4859,
+    "": 4922,
     "agent": 1850,
     "commands": 6011,
     "importing": 1340,
@@ -25,9 +25,9 @@ CEILINGS = {  # package → lines at most; "" are the modules beside the package
     "results": 7729,
     "runs": 1620,
     "schedulers": 300,
-    "site": 1150,
+    "site": 1219,
 }
-WHOLE = 57_736
+WHOLE = 57_911
 LONGEST_FUNCTION = 60
 FULLEST_FOLDER = 24
 
