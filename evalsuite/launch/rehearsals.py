@@ -78,7 +78,7 @@ def _downloads_of_its_own(shared: bool) -> Iterator[None]:
     if shared or CACHE_OF_UV in os.environ:
         yield
         return
-    folder = paths.cache() / "rehearsal-downloads"
+    folder = paths.cache() / f"rehearsal-downloads-{os.getpid()}"
     os.environ[CACHE_OF_UV] = str(folder)
     try:
         yield
