@@ -16,6 +16,12 @@ from evalsuite.runs.store import SCRATCH
 PROGRAM = "bwrap"
 PACKAGE = "bubblewrap"
 EMPTY = ("/tmp", "/run", "/var/tmp")  # with sockets (docker.sock) and files of other users
+KERNEL = (
+    "/proc/sys",
+    "/proc/sysrq-trigger",
+    "/proc/irq",
+    "/proc/bus",
+)  # that user 0 could set, even without capabilities
 GPUS = (
     *(f"/dev/nvidia{number}" for number in range(16)),
     *("/dev/nvidiactl", "/dev/nvidia-uvm", "/dev/nvidia-uvm-tools", "/dev/nvidia-caps", "/dev/infiniband"),
@@ -29,8 +35,10 @@ def argv(command: Argv, *, folder: str, readable: Sequence[str], gpus: bool) -> 
     # bwrap cannot bind again below a read-only bind
     within = [path for path in hidden if not any(path.startswith(f"{other}/") for other in hidden)]
     return (
-        *(PROGRAM, "--die-with-parent", "--unshare-net", "--unshare-pid", "--unshare-ipc", "--cap-drop", "ALL"),
+        *(PROGRAM, "--die-with-parent", "--unshare-net", "--unshare-pid", "--unshare-ipc", "--unshare-uts"),
+        *("--cap-drop", "ALL"),
         *("--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev"),
+        *(word for path in KERNEL for word in ("--ro-bind-try", path, path)),
         *(word for path in (GPUS if gpus else ()) for word in ("--dev-bind-try", path, path)),
         *(word for place in EMPTY for word in ("--tmpfs", place)),
         *(word for path in within for word in ("--ro-bind-try", path, path)),

@@ -24,6 +24,9 @@ found = {
     "home": tried(lambda: pathlib.Path.home().joinpath(".evalsuite-was-here").write_text("x")),
     "etc": tried(lambda: pathlib.Path("/etc/evalsuite-was-here").write_text("x")),
     "data": tried(lambda: pathlib.Path(os.environ["EVALSUITE_DATA"], "x").write_text("x")),
+    "name": tried(lambda: socket.sethostname("evil")),
+    **{name: tried(lambda: open(f"/proc/{name}", "ab").close()) for name in (
+        "sys/kernel/core_pattern", "sys/vm/drop_caches", "sys/kernel/panic", "sysrq-trigger")},
     "network": tried(lambda: socket.create_connection(("192.0.2.1", 80), 2)),
     "remount": tried(lambda: os.execvp if __import__("ctypes").CDLL(None).mount(0, b"/", 0, 4128, 0) == 0 else 1 / 0),
 }
