@@ -70,7 +70,7 @@ def test_the_lines_shown_are_those_of_the_log(recorded):
         run = median_run(one)
         log = (archive.unpack(paths.DATA / "recorded.zip") / run.log).read_bytes().split(b"\n")
 
-        assert 2 <= len(run.lines) <= 3
+        assert 2 <= len(run.lines) <= 3 or b"\r" in log[run.lines[0].number - 1]  # a bar is one line
         for line in run.lines:
             plain = re.sub(r"\x1b\[[0-9;]*[A-Z]", "", log[line.number - 1].decode())
             assert line.text.split("\n")[0] in plain  # of a bar, its last state
