@@ -21,7 +21,7 @@ CEILINGS = {  # package → lines at most; "" are the modules beside the package
     "logs": 9172,
     "machine": 1950,
     "plan": 3120,
-    "report": 14827,
+    "report": 14833,
     "results": 7729,
     "runs": 1620,
     "schedulers": 300,

@@ -1,6 +1,8 @@
 """A finished report, read back from `summary.json` for `publish` and `compare-reports`."""
 
 import functools
+import math
+import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
@@ -121,7 +123,7 @@ def _contradictions(facts: Mapping[str, Any]) -> Iterator[Mistake]:
         median = summary["throughput"]
         if (median is None) != (not counted):
             yield Mistake(f"{where}.throughput", message("median_if_counted", n=len(counted)))
-        elif median and not counted[0] * (1 - NEARLY) <= median["value"] <= counted[-1] * (1 + NEARLY):
+        elif median and not math.isclose(median["value"], statistics.median(counted), rel_tol=NEARLY):
             yield Mistake(f"{where}.throughput.value", refusal(median["value"], message("median_of_runs")))
         if median and not _between(median["low"], median["value"], median["high"]):
             yield Mistake(f"{where}.throughput", message("value_within", low=median["low"], high=median["high"]))
