@@ -163,7 +163,7 @@ def blocks(book: Book, model: str) -> Iterable[Block]:
 def _block_key(case: Case) -> tuple[Any, ...]:
     protocol = (case.protocol.warmup_steps, case.protocol.measured_steps)
     strong = case.strong_batch is not None
-    return (case.device, strong, case.precision, case.series_batch, case.options, protocol)
+    return (case.device, strong, case.precision, case.series_batch, names.options_order(case.options), protocol)
 
 
 def _by_unit(book: Book, group: list[Case]) -> Iterable[Block]:

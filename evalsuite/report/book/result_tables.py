@@ -198,7 +198,7 @@ def _place(block: Block) -> tuple[object, ...]:
     """Full precision first, then what the script does of itself before what an option changes."""
     known = list(names.PRECISIONS)
     precision = known.index(block.precision) if block.precision in known else len(known)
-    return (precision, block.precision, block.options)
+    return (precision, block.precision, names.options_order(block.options))
 
 
 def _frameworks(blocks: Iterable[Block]) -> int:

@@ -2,7 +2,7 @@
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any
 
@@ -98,6 +98,11 @@ def model_order(name: str) -> tuple[int, str]:
     return (known.index(name), "") if name in known else (len(known), name)
 
 
+def options_order(options: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+    """Whole numbers by their size."""
+    return tuple((name, value.zfill(20) if value.isdecimal() else value) for name, value in options)
+
+
 def case_order(case: Case) -> tuple[Any, ...]:
     return (
         model_order(case.model),
@@ -105,7 +110,7 @@ def case_order(case: Case) -> tuple[Any, ...]:
         case.precision,
         case.strong_batch is not None,
         case.series_batch,
-        case.options,
+        options_order(case.options),
         (case.protocol.warmup_steps, case.protocol.measured_steps),
         framework(case.framework).casefold(),
         case.framework,
