@@ -16,7 +16,7 @@ MATRIX = {  # option → metavar, help
     "scaling": ("S", "weak (default): each device keeps its batch; strong: the job keeps that of the smallest scale"),
     "precision": ("P,…", "fp32, amp"),
     "xla": ("X,…", "off, on: XLA or the framework's own graph compiler"),
-    "repeats": ("N", "runs of each case, or 5-7: up to 7 where 5 decide too little"),
+    "repeats": ("N", "runs of each case, or 3-7 or 5-7: up to 7 where fewer decide too little"),
     "steps": ("W+M", "warm-up and measured steps, such as 20+100"),
 }
 WHERE = {
