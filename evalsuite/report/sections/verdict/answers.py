@@ -277,14 +277,17 @@ def deciding(answer: Answer, words: Words) -> Text | None:
 
 
 def reason_beside(answer: Answer, words: Words) -> Rendered | None:
-    if answer.said != "alone":
-        return deciding(answer, words)
-    alone = answer.candidate(answer.ranked[0].summary)
-    others = [(answer.candidate(one.summary), _apart(one, words)) for one in answer.apart]
-    others += [(one.candidate, missing(one, words)) for one in answer.missing if one.why == "no_valid_run"]
-    reasons = (_reason(answer, candidate, why, words) for candidate, why in others if candidate != alone)
-    found = next(reasons, None)
-    return found.about(anchor(answer)) if found else None
+    """What would decide, and why those are not ranked whose value is above the second's, or that would be the second."""
+    ranked = {answer.candidate(one.summary) for one in answer.ranked}
+    least = answer.ranked[1].summary.items_per_s.value if len(answer.ranked) > 1 else 0.0
+    apart = [one for one in answer.apart if one.obstacles and one.summary.items_per_s.value >= least]
+    others = [(answer.candidate(one.summary), _apart(one, words)) for one in apart]
+    if answer.said == "alone":
+        others += [(one.candidate, missing(one, words)) for one in answer.missing if one.why == "no_valid_run"]
+    reasons = [_reason(answer, candidate, why, words) for candidate, why in others if candidate not in ranked]
+    needed = deciding(answer, words) if answer.said != "alone" else None
+    found: list[Rendered] = [*reasons[:1], *([needed] if needed else [])]
+    return words.sentences(found).about(anchor(answer)) if found else None
 
 
 def _caution(answer: Answer, words: Words) -> Rendered | None:
