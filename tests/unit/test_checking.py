@@ -198,6 +198,8 @@ HOUSE = {
     ("paddlepaddle/models-bert-base-2020", "devices_per_node is not in the command"),
     ("tensorflow/models-resnet50-legacy", "no commit"),
     ("tensorflow/models-resnet50-legacy", "no licence"),
+    ("ultralytics/classify-yolo11n", "no commit"),  # as the one before: the pin is the package's release
+    ("ultralytics/classify-yolo11n", "no licence"),
     # on one node they need none, and the plan refuses several where it is absent
     ("tensorflow/tf-cnn-resnet50", "{bin}/horovodrun is started, and the environment holds no horovod"),
     ("tensorflow/tf-cnn-resnet50-tf1", "{bin}/horovodrun is started, and the environment holds no horovod"),
