@@ -55,7 +55,7 @@ ADAPTER = Adapter(
             unsupported=_unsupported,
             options={"sequence_length": ("1024", "512", "256", "128")},
             facts={**ADAM, "parallel_layout": "DP"},  # train.py:60 and 63, model.py:284
-            amp="native autocast to bfloat16, no loss scale",
+            amp="bf16 by native autocast, without loss scaling",
             xla="torch.compile",
             outside="it evaluates once, before the first step, and saves nothing",
             requirements=("torch==2.13.0", "numpy==2.4.6"),

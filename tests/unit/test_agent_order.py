@@ -100,10 +100,10 @@ def test_everything_behind_the_dashes_belongs_to_the_command_and_they_may_be_lef
     ("words", "part"),
     [
         ((), "no command"),
-        (("--hz", "0", "--", "x"), "--hz: got 0; expected more than 0"),
-        (("--hz", "1000", "--", "x"), "expected at most 100"),
-        (("--processes", "0", "--", "x"), "--processes: got 0"),
-        (("--timeout", "-1", "--", "x"), "--timeout: got -1"),
+        (("--hz", "0", "--", "x"), "--hz 0.0: expected a number above 0"),
+        (("--hz", "1000", "--", "x"), "and at most 100"),
+        (("--processes", "0", "--", "x"), "--processes 0: expected"),
+        (("--timeout", "-1", "--", "x"), "--timeout -1.0: expected"),
         (("--host", "a/b", "--", "x"), "--host"),
     ],
 )

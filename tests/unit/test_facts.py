@@ -237,7 +237,7 @@ def test_an_official_script_says_how_it_updates_and_exchanges(framework, recipe)
 
         found = facts.of_runs([measured(case, of(case, made))])  # without the words that mean several things
         missing = wanted - found.keys() - UNKNOWN.get((framework, recipe.name), set())
-        assert not missing, f"{case.key}: nobody states {sorted(missing)}"
+        assert not missing, f"{case.id}: nobody states {sorted(missing)}"
         if case.device == "gpu":
             assert found["precision"][0].value != "amp", f"{case.key}: what is amp here?"
     assert served

@@ -43,7 +43,11 @@ MUTATIONS = {name: mutations(unrelated)[name] for name in OF_FOUND}
 KNOWN: tuple[dict[str, int], ...] = ({}, {"devices": 8}, {"devices": 8, "batch_per_device": 32})
 # of folded logs: reports over more lines than are looked at; a bar whose words are all apart; a figure of the end
 # beside reports
-READ_WRONG = {"verl_2025.log", "caffe_2014.log", "keras_3.log", "dllogger_mxnet.log", "gluonnlp_bert.log"}
+READ_WRONG = {
+    *("verl_2025.log", "caffe_2014.log", "keras_3.log", "dllogger_mxnet.log", "gluonnlp_bert.log"),
+    "ultralytics.log",
+}
+SHORT = {"nanotron_2024.log"}  # three steps of its own speed each: two of them are another mean
 FALLEN_BACK = 0.1  # what is left is the script's own total, with its start-up; the certainty says so
 WAS_WRONG = {  # before it was mended
     "decimal commas": ["nanogpt.log"],
@@ -59,7 +63,8 @@ WAS_WRONG = {  # before it was mended
 def sample(kind: str) -> list[str]:
     """Every third log, another third for each kind, so that all are met; and those that were read wrongly once."""
     turn = list(MUTATIONS).index(kind) % 3
-    return sorted({*FOUND[turn::3], *WAS_WRONG.get(kind, ())} - (READ_WRONG if "folded" in kind else set()))
+    left_out = READ_WRONG if "folded" in kind else SHORT if kind.startswith("cut") else set()
+    return sorted({*FOUND[turn::3], *WAS_WRONG.get(kind, ())} - left_out)
 
 
 @cache

@@ -277,7 +277,7 @@ def deciding(answer: Answer, words: Words) -> Text | None:
 
 
 def reason_beside(answer: Answer, words: Words) -> Rendered | None:
-    """What would decide, and why those are not ranked whose value is above the second's, or that would be the second."""
+    """What would decide, and why somebody whose value is above the second's is not ranked."""
     ranked = {answer.candidate(one.summary) for one in answer.ranked}
     least = answer.ranked[1].summary.items_per_s.value if len(answer.ranked) > 1 else 0.0
     apart = [one for one in answer.apart if one.obstacles and one.summary.items_per_s.value >= least]
