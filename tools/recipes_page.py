@@ -80,6 +80,19 @@ NOT_REHEARSED = """
 | framework | recipe | why |
 |---|---|---|
 """
+TODAY = """
+## Systems of today without a recipe
+
+| System | Why |
+|---|---|
+"""
+WITHOUT_RECIPE = {
+    "Hugging Face `run_clm.py`": "the repository of transformers is larger than what could be fetched, and its wheel "
+    "holds no examples; the Trainer itself is `pytorch/huggingface-mlm`",
+    "MaxText": "its wheel asks for Python 3.12; a command line was written against the repository and never run",
+    "PaddleFormers": "parts of its wheel (1.2.0) import `paddlefleet`, which is not on the index; not run",
+    "LitGPT": "it compiles always, and its last Tok/sec divides by an absolute clock: no figure to rely on",
+}
 NUMBERS = """
 ## What the printed numbers count
 
@@ -139,6 +152,7 @@ def page() -> str:
             rehearsed,
             _not_rehearsed(missing),
             _measured(),
+            _without_recipe(),
             _numbers(official),
             _data(official),
         )
@@ -244,6 +258,10 @@ def _measured() -> str:
         repeats = str(min(map(len, values.values()))) + "\\*" * (key in busy)
         rows.append(f"| {framework} | {recipe} | {axes} | {batch} | {one} | {two} | {unit} | {repeats} |\n")
     return MEASURED.format(machine="; ".join(sorted(machines))) + "\n" + "".join(rows)
+
+
+def _without_recipe() -> str:
+    return "".join((TODAY, *(f"| {system} | {why} |\n" for system, why in WITHOUT_RECIPE.items())))
 
 
 def _numbers(official) -> str:
