@@ -2,7 +2,6 @@
 
 from evalsuite import launchers
 from evalsuite.adapter import Adapter, Command, Recipe
-from evalsuite.messages import Message
 from evalsuite.model import Case
 from evalsuite.recipe_facts import IMAGENET
 
@@ -32,10 +31,6 @@ def _imagenet(case: Case) -> Command:
     )
 
 
-def _unsupported(case: Case) -> str | None:
-    return Message("adapters.amp_needs_cuda") if case.device == "cpu" and case.precision == "amp" else None
-
-
 ADAPTER = Adapter(
     name="lightning",
     title="PyTorch Lightning",
@@ -46,7 +41,7 @@ ADAPTER = Adapter(
             checkout="lightning",
             dialect="lightning",
             command=_imagenet,
-            unsupported=_unsupported,
+            unsupported=launchers.amp_refused_on_cpu,
             options={"loader_workers": ()},
             facts=IMAGENET,  # imagenet.py:72 to 74, 118 and 139
             amp="native autocast to float16, dynamic loss scale",

@@ -36,9 +36,7 @@ def _unsupported(case: Case) -> str | None:
     """train.py:89 gives each process of several a GPU; :112 makes autocast nothing on CPUs."""
     if case.device == "cpu" and case.total_devices > 1:
         return Message("adapters.one_process_on_cpu")
-    if case.device == "cpu" and case.precision == "amp":
-        return Message("adapters.amp_needs_cuda")
-    return None
+    return launchers.amp_refused_on_cpu(case)
 
 
 ADAPTER = Adapter(

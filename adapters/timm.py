@@ -2,7 +2,6 @@
 
 from evalsuite import launchers
 from evalsuite.adapter import Adapter, Command, Recipe
-from evalsuite.messages import Message
 from evalsuite.model import Case
 from evalsuite.recipe_facts import IMAGENET
 
@@ -23,11 +22,6 @@ def _train(case: Case) -> Command:
     )
 
 
-def _unsupported(case: Case) -> str | None:
-    """train.py:633: the scaler of the float16 is CUDA's."""
-    return Message("adapters.amp_needs_cuda") if case.device == "cpu" and case.precision == "amp" else None
-
-
 ADAPTER = Adapter(
     name="timm",
     title="timm",
@@ -38,7 +32,7 @@ ADAPTER = Adapter(
             checkout="timm",
             dialect="timm",
             command=_train,
-            unsupported=_unsupported,
+            unsupported=launchers.amp_refused_on_cpu,  # train.py:633: the scaler of the float16 is CUDA's
             options={"image_size": (), "loader_workers": ()},
             facts=IMAGENET,  # train.py:191 to 203; optim/_optim_factory.py: torch.optim.SGD, Nesterov's momentum
             amp="native autocast to float16, dynamic loss scale",

@@ -1,5 +1,6 @@
 """Ultralytics: `yolo classify train`, YOLO11n-cls on an image folder."""
 
+from evalsuite import launchers
 from evalsuite.adapter import Adapter, Command, Recipe
 from evalsuite.messages import Message
 from evalsuite.model import Case
@@ -39,9 +40,7 @@ def _unsupported(case: Case) -> str | None:
         return Message("adapters.one_node_only")
     if case.device == "cpu" and case.devices_per_node > 1:
         return Message("adapters.one_process_on_cpu")
-    if case.device == "cpu" and case.precision == "amp":
-        return Message("adapters.amp_needs_cuda")
-    return None
+    return launchers.amp_refused_on_cpu(case)
 
 
 ADAPTER = Adapter(

@@ -40,6 +40,10 @@ def replica(case: Case) -> tuple[int, int]:
     return int(case.option("tensor_parallel", "1")), int(case.option("pipeline_parallel", "1"))
 
 
+def amp_refused_on_cpu(case: Case) -> str | None:
+    return Message("adapters.amp_needs_cuda") if case.device == "cpu" and case.precision == "amp" else None
+
+
 def replica_refused(case: Case) -> str | None:
     """Why the devices make no whole replicas; None if they do."""
     tensor, pipeline = replica(case)

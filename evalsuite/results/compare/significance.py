@@ -36,8 +36,7 @@ class PairComparison:
 def compare(one: Summary, first: Summary, rivals: int = 2) -> PairComparison:
     """Whether *one* is behind *first*, which is compared with *rivals* - 1 others (Bonferroni)."""
     tests = (rivals - 1) * max(_looks(one), _looks(first))
-    by_campaign = leads_by_campaign(one, first)
-    shared = [lead for leads in by_campaign.values() for lead in leads]
+    by_campaign, shared = leads_by_campaign(one, first), shared_leads(one, first)
     whole = [leads for leads in by_campaign.values() if len(leads) >= FULL_REPEATS]
     if not whole and len(shared) >= FULL_REPEATS:
         whole = [shared]
@@ -77,9 +76,9 @@ def are_equal(leads: Leads) -> bool:
     return abs(mean) + t_limit(LEVEL, len(leads) - 1) * deviation / math.sqrt(len(leads)) <= EQUAL_WITHIN
 
 
-def limit(runs: int, tests: int = 1) -> float:
-    """Of t, with *runs* pairs and as many *tests* at once."""
-    return t_limit((LEVEL if runs <= FULL_REPEATS else LATER_LEVEL) / tests, runs - 1)
+def limit(runs: int, tests: int = 1, freedom: int | None = None) -> float:
+    """Of t, with *runs* pairs and as many *tests* at once; *freedom* is *runs* - 1 unless it is given."""
+    return t_limit((LEVEL if runs <= FULL_REPEATS else LATER_LEVEL) / tests, freedom or runs - 1)
 
 
 def apart(lower: Sequence[float], higher: Sequence[float], gap: float = LEAST_GAP) -> bool:
@@ -95,6 +94,10 @@ def leads_by_campaign(one: Summary, first: Summary) -> dict[str, list[float]]:
         if place in theirs:
             found.setdefault(place[0], []).append(math.log(theirs[place] / ours[place]))
     return found
+
+
+def shared_leads(one: Summary, first: Summary) -> list[float]:
+    return [lead for leads in leads_by_campaign(one, first).values() for lead in leads]
 
 
 def chance_of_telling(lead: float, scatter: float, runs: int, rivals: int = 2) -> float:
@@ -116,7 +119,7 @@ def chance_of_telling(lead: float, scatter: float, runs: int, rivals: int = 2) -
 
 def scatter_of_leads(one: Summary, first: Summary) -> float | None:
     """Standard deviation of the log ratio of two runs, within rounds where there are any; None of single runs."""
-    shared = [lead for leads in leads_by_campaign(one, first).values() for lead in leads]
+    shared = shared_leads(one, first)
     if len(shared) > 1:
         return statistics.stdev(shared)
     if min(one.n, first.n) < 2:
@@ -155,8 +158,7 @@ def _is_below(lower: Sequence[float], higher: Sequence[float], tests: int, gap: 
         return statistics.fmean(a) < statistics.fmean(b)
     freedom = sum(errors) ** 2 / sum(each**2 / (len(side) - 1) for each, side in zip(errors, (a, b), strict=True))
     t = (statistics.fmean(b) - statistics.fmean(a)) / math.sqrt(sum(errors))
-    level = LEVEL if max(len(a), len(b)) <= FULL_REPEATS else LATER_LEVEL
-    return t > t_limit(level / tests, max(1, int(freedom)))
+    return t > limit(max(len(a), len(b)), tests, max(1, int(freedom)))
 
 
 def _t(leads: Leads) -> float:

@@ -37,11 +37,11 @@ def unsettled(rows: Iterable[Row], criteria: Criteria) -> frozenset[str]:
 
 def _open_orders(rivals: Sequence[Summary]) -> Iterator[str]:
     first = max(rivals, key=lambda one: one.items_per_s.value)
-    behind = {one.case.id for one in rivals if is_settled_lead(_leads(one, first))}
+    behind = {one.case.id for one in rivals if is_settled_lead(significance.shared_leads(one, first))}
     for a, b in combinations(rivals, 2):
         if a.case.framework == b.case.framework or {a.case.id, b.case.id} <= behind:
             continue
-        if not is_settled(_leads(a, b)):
+        if not is_settled(significance.shared_leads(a, b)):
             yield from (a.case.id, b.case.id)
 
 
@@ -50,14 +50,8 @@ def is_settled(leads: Leads) -> bool:
 
 
 def is_settled_lead(leads: Leads) -> bool:
-    if len(leads) < FEWEST:
-        return False
     either = (leads, [-lead for lead in leads])
-    return any(map(significance.is_early_lead, either))
-
-
-def _leads(one: Summary, first: Summary) -> list[float]:
-    return [lead for leads in significance.leads_by_campaign(one, first).values() for lead in leads]
+    return len(leads) >= FEWEST and any(map(significance.is_early_lead, either))
 
 
 def _at_threshold(known: Sequence[Summary], asked: LinearSpeedup) -> Iterator[str]:
