@@ -15,7 +15,7 @@ from evalsuite.importing import log_import, published_figures, published_tables,
 from evalsuite.importing.log_import import Imported
 from evalsuite.logs import catalogue
 from evalsuite.report.text.findings import document
-from evalsuite.runs import group
+from evalsuite.runs import campaign_facts, group
 from evalsuite.runs.store import Store
 
 MOST_ALIKE = 3  # equal complaints that are printed one by one
@@ -25,19 +25,27 @@ def run(arguments: argparse.Namespace) -> int:
     (defaults, runs), columns = _read_mapping(arguments.map)
     named = (("campaign", arguments.campaign), ("machine", arguments.machine))
     scope = [("scope", arguments.scope)] if arguments.scope else []
-    user = _check_facts([*arguments.set, *scope, *(pair for name, text in named for pair in _check_name(name, text))])
-    found_by = user_facts.pattern(arguments.pattern) if arguments.pattern else None
     into = Store(arguments.runs, group.number(arguments.group) if arguments.group is not None else None)
+    common = user_facts.campaign_facts(arguments.facts) if arguments.facts else campaign_facts.read(into.root)
+    names = [pair for name, text in named for pair in _check_name(name, text)]
+    user = _check_facts([*common.items(), *arguments.set, *scope, *names])
+    if arguments.facts:
+        campaign_facts.write_once(into.root, common)
+    found_by = user_facts.pattern(arguments.pattern) if arguments.pattern else None
     results: list[log_import.Imported] = []
     dialects = catalogue.known(search_paths(arguments))
-    asked = log_import.SaidOfLogs(user=user, mapped=(defaults, runs), found_by=found_by, amend=arguments.amend)
+    asked = log_import.SaidOfLogs(
+        user=user, mapped=(defaults, runs), found_by=found_by, common=common, amend=arguments.amend
+    )
     importer = log_import.Importer(into, asked, dialects)
     for path in arguments.paths:
         if _is_table(path, columns):
             table = published_tables.read(path, columns)
             if table.unread:
                 terminal.note(f"{path}: columns that are not read: {', '.join(table.unread)}")
-            results += published_figures.cite_table(table, into, defaults, user, dialects, amend=arguments.amend)
+            results += published_figures.cite_table(
+                table, into, defaults, user, dialects, common=common, amend=arguments.amend
+            )
         else:
             results += importer.logs(path)
     _print(results, arguments.json)

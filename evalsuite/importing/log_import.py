@@ -7,7 +7,7 @@ bytes are never a second run. Where path and log contradict each other the log i
 import itertools
 import re
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -51,6 +51,7 @@ class SaidOfLogs:
     user: Mapping[str, str]  # --set
     mapped: tuple[Facts, Sequence[Facts]] = ({}, ())  # `[defaults]` and `[[runs]]` of the mapping file
     found_by: "re.Pattern[str] | None" = None
+    common: Collection[str] = ()  # the names of those facts that hold for the whole campaign
     amend: bool = False  # corrects what an earlier import of the same bytes stated
 
 
@@ -179,7 +180,7 @@ class Importer:
             told = ", ".join(_contradiction(one) for one in against)
             raise ValueError(Message("importing.log_wins", reason=told))
         try:
-            return user_facts.case(facts, known), known
+            return user_facts.case(facts, known, common=self._asked.common), known
         except ValueError as error:
             if known.dialect is None and known.reason:
                 raise ValueError(join(known.reason, message_of(error))) from error

@@ -10,7 +10,7 @@ import itertools
 import re
 import statistics
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
@@ -102,6 +102,7 @@ def cite_table(
     user: Mapping[str, str],
     dialects: Mapping[str, Dialect],
     *,
+    common: Collection[str] = (),
     amend: bool = False,
 ) -> Iterator[Imported]:
     """Makes a run folder of every figure of *table*; answers for each row, in their order.
@@ -114,7 +115,7 @@ def cite_table(
     for row in table.rows:
         where = f"{table.file}:{row.number}"
         try:
-            figure = _figure(row, where, table.columns, defaults, user)
+            figure = _figure(row, where, table.columns, defaults, user, common)
         except ValueError as error:
             results[row.number] = Imported(source=where, run=None, status="skipped", reason=message_of(error))
             continue
@@ -145,7 +146,12 @@ def cite_table(
 
 
 def _figure(
-    row: CitedRow, where: str, columns: Mapping[str, str], defaults: Mapping[str, str], user: Mapping[str, str]
+    row: CitedRow,
+    where: str,
+    columns: Mapping[str, str],
+    defaults: Mapping[str, str],
+    user: Mapping[str, str],
+    common: Collection[str],
 ) -> _Figure | str:
     """The row as a figure; a sentence if it holds another kind. Raises ValueError for what is missing or wrong."""
     cells = row.cells
@@ -163,7 +169,7 @@ def _figure(
         unit = f" {unit}" if quantity not in ("latency", "memory") else ""
         hint = Message("importing.row_timed") if quantity == "latency" else ""
         return Message("importing.row_kind", quantity=quantity, text=text, unit=unit.rstrip(), hint=hint)
-    case = user_facts.case(facts, _NOTHING, Message("importing.row_nor_set"))
+    case = user_facts.case(facts, _NOTHING, Message("importing.row_nor_set"), common)
     if timed:
         text, reckoning = _of_step_time(case, text)
     if positive(text.encode()) is None:

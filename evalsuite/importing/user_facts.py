@@ -5,7 +5,7 @@ Contradictions are refused. A word without an axis ("bf16", "3090") becomes an o
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -50,7 +50,6 @@ _APART = (*RECORDED, "any")  # no part of a case's name
 USER, PATH, ENTRY, TABLE = "--set", "the path", "[[runs]] of the mapping file", "the table"
 NEEDED = {"framework": "pytorch", "model": "resnet50_v1.5", "devices": "8", "batch": "64"}  # name → example
 LONGEST_VALUE = 80  # of an option in a folder's name; a longer one is hashed
-LONGEST_NAME = 170  # of a case: what tells two sources apart is added
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 _POSITIVE = ("nodes", "gpus", "devices", "batch")
 _COUNTED = ("repeat", "rank")  # from 0
@@ -110,6 +109,12 @@ def mapping(file: Path) -> tuple[Facts, list[Facts]]:
     """(`[defaults]`, `[[runs]]`) of a mapping file; each run has a `path`, perhaps with `*`."""
     found = decode(_MappingFile, read_toml(file, "docs/contracts.md"), file, strict=True)
     return _texts(found.defaults), [_texts(run) for run in found.runs]
+
+
+def campaign_facts(file: Path) -> Facts:
+    """What *file* states of all logs: a name and a value a line."""
+    facts = {"defaults": read_toml(file, "docs/contracts.md")}
+    return _texts(decode(_MappingFile, facts, file, strict=True).defaults)
 
 
 def _texts(facts: Mapping[str, object]) -> Facts:
@@ -193,8 +198,11 @@ def count_nodes(facts: Mapping[str, str]) -> int:
     return whole_number(facts, "nodes") or (max(1, total // each) if each and total else 1)
 
 
-def case(facts: Mapping[str, str], known: Reading, who: str = "") -> Case:
-    """The case of a log or row. Raises ValueError if *who* does not state what it needs."""
+def case(facts: Mapping[str, str], known: Reading, who: str = "", common: Collection[str] = ()) -> Case:
+    """The case of a log or row. Raises ValueError if *who* does not state what it needs.
+
+    *common*: the names of facts that hold for the whole campaign, which tell no two cases apart.
+    """
     framework = facts.get("framework") or known.framework
     model = facts.get("model") or known.model
     total = devices(facts) or known.total_devices
@@ -209,9 +217,9 @@ def case(facts: Mapping[str, str], known: Reading, who: str = "") -> Case:
     nodes = count_nodes(facts)
     if total % nodes:
         raise ValueError(Message("importing.uneven", total=total, nodes=nodes))
-    made = Case(
+    return Case(
         framework=safe_name(framework),
-        recipe=safe_name(facts.get("recipe") or f"{known.dialect or 'cited'}-{model}"),  # a case's id has no model
+        recipe=_recipe(facts.get("recipe") or known.dialect or "cited", model),
         model=safe_name(model),
         nodes=nodes,
         devices_per_node=total // nodes,
@@ -220,23 +228,25 @@ def case(facts: Mapping[str, str], known: Reading, who: str = "") -> Case:
         precision=_precision(facts.get("precision")),
         xla=_switch(facts.get("xla", "off")),
         device=_device(facts),
-        options=tuple(sorted(_options(facts))),
+        options=tuple(sorted(_options(facts, common))),
     )
-    if len(made.id) > LONGEST_NAME:
-        names = ", ".join(name for name, _ in made.options) or "framework, model"
-        raise ValueError(Message("importing.name_too_long", length=len(made.id), most=LONGEST_NAME, names=names))
-    return made
 
 
-def _options(facts: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+def _recipe(name: str, model: str) -> str:
+    """*name*, which is part of a case's id, with *model*, which is not."""
+    plain = (re.sub(r"[\W_]", "", text.lower()) for text in (model, name))
+    return safe_name(name if next(plain) in next(plain) else f"{name}-{model}")
+
+
+def _options(facts: Mapping[str, str], common: Collection[str]) -> Iterator[tuple[str, str]]:
     """What tells cases apart and is no axis: options of the script, and words that an axis folds."""
     for name, value in facts.items():
-        if name not in FIELDS and name not in RECORDED:
+        if name not in FIELDS and name not in (*RECORDED, *common):
             yield safe_name(name), safe_name(value)
     precision = facts.get("precision", "unknown")
     if precision.lower() not in _SAY_NO_MORE:
         yield "stated_precision", safe_name(precision)
-    if facts.get("device", "gpu").lower() not in KINDS:
+    if facts.get("device", "gpu").lower() not in KINDS and "device" not in common:
         yield "device_model", safe_name(facts["device"])
 
 

@@ -3,13 +3,13 @@
 import contextlib
 import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 
 from evalsuite.documents import HostEnvironment, RunCommand
 from evalsuite.errors import EvalsuiteError, NothingMeasured
 from evalsuite.logs.catalogue import Places
-from evalsuite.model import BatchTrial, Case, Evaluation, Finding, Measurement, Protocol, Skip
+from evalsuite.model import BatchTrial, Case, Evaluation, Finding, Measurement, Protocol, Run, Skip
 from evalsuite.results.compare.scaling import with_scaling
 from evalsuite.results.judge import criteria
 from evalsuite.results.judge.criteria import Criteria
@@ -53,7 +53,7 @@ def evaluate(
     if not folders:
         raise NothingMeasured.of("results.nothing_finished", path=store.root)
     measured, broken = measuring.measure_folders(folders, places, cache, meanwhile)
-    _refuse_rehearsals(measured, store)
+    _refuse_unfit(measured, store)
     planned = store.plan()
     cases = all_cases(planned, [one.measurement for one in measured], wanted)
     skips = planned.skips if planned else ()
@@ -108,10 +108,24 @@ def _compared(
     ]
 
 
-def _refuse_rehearsals(measured: Sequence[Measured], store: Store) -> None:
+def _refuse_unfit(measured: Sequence[Measured], store: Store) -> None:
     for one in measured:
         if rehearsed.is_rehearsal(one.measurement.run.case, one.command.command if one.command else ()):
             raise EvalsuiteError.of("runs.rehearsed", path=store.folder(one.measurement.run).path)
+    _refuse_two_cases_of_one_id(measured, store)
+
+
+def _refuse_two_cases_of_one_id(measured: Sequence[Measured], store: Store) -> None:
+    found: dict[str, Run] = {}
+    for one in measured:
+        run = one.measurement.run
+        first = found.setdefault(run.case.id, run)
+        if first.case != run.case:
+            names = [
+                each.name for each in fields(Case) if getattr(first.case, each.name) != getattr(run.case, each.name)
+            ]
+            paths = {"path": store.folder(first).path, "other": store.folder(run).path}
+            raise EvalsuiteError.of("runs.two_cases_of_one_id", **paths, names=names, case=run.case.id)
 
 
 def _in_plan_order(measurements: Sequence[Measurement], cases: Sequence[Case]) -> list[Measurement]:

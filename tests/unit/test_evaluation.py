@@ -1,13 +1,18 @@
 """From run folders on disk to the evaluation: what is planned, skipped, broken and kept."""
 
+from dataclasses import replace
+
 import pytest
 
 from benchmarks import synthetic_runs
-from evalsuite.errors import NothingMeasured
+from evalsuite.errors import EvalsuiteError, NothingMeasured
 from evalsuite.model import Skip
+from evalsuite.report.book.book import Book
+from evalsuite.report.book.tally import tally
 from evalsuite.results.evaluation import evaluate
 from evalsuite.runs.planned import Planned
 from evalsuite.runs.store import Store
+from tests import runfolders, synthetic
 
 
 @pytest.fixture(scope="module")
@@ -46,6 +51,18 @@ def test_the_skips_of_the_plan_are_kept_with_their_kind(tmp_path):
 
     assert found.skips == (skip,)
     assert (found.profile, found.repeats) == ("quick", 3)
+
+
+def test_two_cases_of_one_id_are_refused_with_both_folders_and_no_count_is_made_of_two_summaries_of_one_case(tmp_path):
+    """Two models of one recipe were one case: 751 planned, 972 valid, −221 without a valid result."""
+    runfolders.finished(tmp_path)
+    runfolders.finished(tmp_path, case=replace(runfolders.CASE, model="mobilenet_v2"), repeat=1)
+
+    with pytest.raises(EvalsuiteError, match=r"r0 and .*r1: they hold two cases, which differ in model"):
+        evaluate(Store(tmp_path))
+    twice = synthetic.quick().summaries[:1] * 2
+    with pytest.raises(ValueError, match="two summaries of one case id"):
+        tally(Book(evaluation=synthetic.evaluation(twice)))
 
 
 def test_an_empty_folder_says_what_to_try(tmp_path):

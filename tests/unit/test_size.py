@@ -15,19 +15,19 @@ FILES = sorted(paths.PACKAGE.rglob("*.py"))
 CEILINGS = {  # package → lines at most; "" are the modules beside the packages
     "": 4922,
     "agent": 1850,
-    "commands": 6011,
-    "importing": 1340,
+    "commands": 6028,
+    "importing": 1354,
     "launch": 3977,
     "logs": 9172,
     "machine": 1950,
     "plan": 3120,
-    "report": 14837,
-    "results": 7729,
-    "runs": 1620,
+    "report": 14839,
+    "results": 7738,
+    "runs": 1642,
     "schedulers": 300,
     "site": 1219,
 }
-WHOLE = 57_916
+WHOLE = 58_014
 LONGEST_FUNCTION = 60
 FULLEST_FOLDER = 24
 

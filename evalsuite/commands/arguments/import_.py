@@ -13,6 +13,7 @@ EXAMPLES = """\
       --set model=resnet50_v1.5 --runs imported/
   python -m evalsuite import logs/ --map what-they-are.toml
   python -m evalsuite import dlperf.csv --map kind=note --runs cited/
+  python -m evalsuite import logs/ --facts campaign.toml --runs imported/
   python -m evalsuite import logs/ --set batch=32 --amend
   python -m evalsuite import tuesday/ --map what-they-are.toml --campaign tuesday --machine dgx-a
 
@@ -24,6 +25,8 @@ EXAMPLES = """\
   those, and version, throughput, unit, features, speedup, kind, n, metric, value, source, log_set, image, repository,
   note, and deep_vocabulary, classes, num_layers, hidden_size, which make another case
 Where only latency is printed, --set unit=samples/s says what a step counts.
+
+A file of --facts says what holds for all of them, a line each: device = "A100", data = "synthetic", optimiser = "sgd".
 
 A mapping file says what path and log do not:
   [defaults]
@@ -52,6 +55,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--set", action="append", default=[], type=_pair, metavar="NAME=VALUE", help="what holds for all of them"
+    )
+    parser.add_argument(
+        "--facts",
+        type=Path,
+        metavar="FILE",
+        help="a TOML file with what holds for the whole campaign; kept once beside the runs, and no part of a name",
     )
     parser.add_argument("--scope", choices=("global", "per_device", "own"), help="whose rate the logs print")
     parser.add_argument(

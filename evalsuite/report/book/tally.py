@@ -24,14 +24,16 @@ class Counts:
 def tally(book: Book) -> Counts:
     states = Counter(run_state(run) for run in book.measurements)
     severities = Counter(finding.severity for finding in book.findings)
-    valid = len(book.valid)
-    runnable = len(book.planned) - len(book.skips)
+    valid, skipped = book.valid_of.keys(), book.skip_of.keys() - book.valid_of.keys()
+    if len(valid) != len(book.valid):
+        raise ValueError("two summaries of one case id: a count would be impossible")
+    runnable = len(book.planned) - len(skipped)
     return Counts(
         cases_planned=len(book.planned),
-        cases_valid=valid,
+        cases_valid=len(valid),
         cases_partial=sum(one.partial for one in book.valid),
-        cases_skipped=len(book.skips),
-        cases_without=len(book.planned) - valid - len(book.skips),
+        cases_skipped=len(skipped),
+        cases_without=runnable - len(valid),
         runs_planned=max(runnable * book.evaluation.repeats, len(book.measurements)),
         runs_made=len(book.measurements),
         runs_valid=states["value"],

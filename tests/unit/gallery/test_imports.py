@@ -17,6 +17,7 @@ from evalsuite.results.measure import facts
 from evalsuite.results.measure.measurement import measurement
 from evalsuite.results.measure.summary import valid
 from evalsuite.results.rules.data_rules import cited_figure
+from evalsuite.runs import campaign_facts
 from evalsuite.runs.store import Store
 
 DONE, USAGE, SOME_FAILED = Exit.DONE, Exit.USAGE, Exit.SOME_FAILED
@@ -666,6 +667,48 @@ class TestDLPerf:
 
         assert (code, len(answers), len(bring.store.finished())) == (DONE, 508, 508)
         assert len(repeats(bring.store)) == 92
+
+
+def test_two_models_of_one_script_are_two_cases(bring):
+    bring("logs --pattern {model}.log --set framework=pytorch --set devices=1 --set batch=64 --set recipe=train",
+          logs("logs/resnet50_v1.5.log", "logs/mobilenet_v2.log"))  # fmt: skip
+
+    assert {folder.run().case.recipe for folder in bring.store.finished()} == {
+        "train_resnet50_v1.5",
+        "train_mobilenet_v2",
+    }
+
+
+class TestFactsOfACampaign:
+    FACTS = f'device = "A100"\ndata = "{"imagenet_" * 8}"\noptimiser = "sgd"\nclipping = 1.0\ntf32 = false\n'
+
+    def test_they_are_stated_of_each_run_kept_once_and_are_no_part_of_a_name(self, bring):
+        code, *_ = bring(f"a.log --facts facts.toml {WHAT}", {"facts.toml": self.FACTS} | logs("a.log"))
+        again, *_ = bring(f"b.log {WHAT}", {"b.log": log(0.7)})  # the folder knows them
+
+        first, second = bring.store.finished()
+        assert (code, again) == (DONE, DONE)
+        assert first.run().case == second.run().case and "data" not in dict(first.run().case.options)
+        stated = dict(first.command().stated)
+        assert stated == second.command().stated
+        assert (stated["device_model"], stated["clipping"], stated["tf32"]) == ("A100", "1.0", "off")
+
+    def test_others_are_refused_and_so_is_a_file_that_was_edited(self, bring, tmp_path):
+        bring(f"a.log --facts facts.toml {WHAT}", {"facts.toml": self.FACTS} | logs("a.log"))
+
+        code, _, said = bring(f"b.log --facts other.toml {WHAT}", {"other.toml": 'data = "made"\n', "b.log": log(0.7)})
+        assert code == USAGE and "what holds for a whole campaign is stated once" in said
+        kept = tmp_path / "runs" / campaign_facts.NAME
+        kept.write_text(kept.read_text().replace("sgd", "adam"))
+        code, _, said = bring(f"b.log {WHAT}")
+        assert code == USAGE and "it was edited after it was written" in said
+
+    def test_a_name_of_any_length_is_hashed(self, bring):
+        options = " ".join(f"--set option{place}={'x' * 40}" for place in range(6))
+        code, *_ = bring(f"a.log {WHAT} {options}", logs("a.log"))
+
+        assert code == DONE
+        assert len(only(bring.store).path.parent.name) <= 180
 
 
 def test_every_name_stands_in_the_help_and_every_fact_of_reports_is_known_and_no_axis_is_taken_for_a_misspelt_name():

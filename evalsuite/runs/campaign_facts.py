@@ -1,0 +1,48 @@
+"""What holds for all runs of a folder, stated once: `campaign.json` beside them, written once."""
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from evalsuite.decode import Mistake, message, refusal
+from evalsuite.documents import Document
+from evalsuite.errors import EvalsuiteError
+from evalsuite.files import read_json, write_json
+
+NAME = "campaign.json"
+
+
+@dataclass(frozen=True, kw_only=True)
+class CampaignFacts(Document):
+    facts: Mapping[str, str]
+    sha256: str
+
+    def mistakes(self) -> Iterator[Mistake]:
+        if self.sha256 != _hash(self.facts):
+            yield Mistake("sha256", refusal(self.sha256, message("hash_of_facts")))
+
+
+def read(root: Path) -> dict[str, str]:
+    file = root / NAME
+    return dict(CampaignFacts.from_json(read_json(file), file).facts) if file.is_file() else {}
+
+
+def write_once(root: Path, facts: Mapping[str, str]) -> None:
+    """Raises EvalsuiteError if *root* has other facts."""
+    there = read(root)
+    if there == facts:
+        return
+    if there:
+        raise EvalsuiteError.of("runs.campaign_facts", path=root / NAME, facts=_shown(there), others=_shown(facts))
+    root.mkdir(parents=True, exist_ok=True)
+    write_json(root / NAME, CampaignFacts(facts=facts, sha256=_hash(facts)).to_json())
+
+
+def _hash(facts: Mapping[str, str]) -> str:
+    return hashlib.sha256(json.dumps(dict(facts), sort_keys=True).encode()).hexdigest()
+
+
+def _shown(facts: Mapping[str, str]) -> str:
+    return ", ".join(f"{name}={value}" for name, value in sorted(facts.items()))
