@@ -19,7 +19,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.action == "list":
         return _list(repositories, arguments.json)
     wanted = [*arguments.names, *(_needed(arguments) if arguments.profile else ())]
-    return _get(chosen(wanted, repositories), arguments.mirror)
+    return _get(chosen(wanted, repositories), arguments.mirror, arguments.incomplete)
 
 
 def _needed(arguments: argparse.Namespace) -> list[str]:
@@ -41,12 +41,13 @@ def _needed(arguments: argparse.Namespace) -> list[str]:
     return names
 
 
-def _get(chosen: Sequence[Repository], mirror: str | None) -> int:
+def _get(chosen: Sequence[Repository], mirror: str | None, incomplete: bool) -> int:
     """Fetches each; one that cannot be had does not stop the others."""
     failed = 0
     for repository in chosen:
         try:
-            print(f"{repository.name} {checkouts.get(repository, mirror=mirror, progress=note)}")
+            folder = checkouts.get(repository, mirror=mirror, incomplete=incomplete, progress=note)
+            print(f"{repository.name} {folder}")
         except CannotFetch as error:
             failed += 1
             note(f"{repository.name}: {i18n.worded(error.message)}")

@@ -37,7 +37,7 @@ def fetch(recipe: Recipe, rehearsal: Rehearsal, mirror: str | None, progress: Ca
     """The repositories that are rehearsed. Raises CannotFetch."""
     known = repositories.of(recipe)
     for name in (*([recipe.checkout] if recipe.checkout else []), *rehearsal.libraries):
-        checkouts.get(repositories.named(name, known), mirror=mirror, progress=progress)
+        checkouts.get(repositories.named(name, known), mirror=mirror, incomplete=True, progress=progress)
 
 
 @contextmanager

@@ -138,6 +138,30 @@ def test_a_change_that_git_is_talked_out_of_is_seen_and_starts_nothing(change, g
     assert not (tmp_path / "hit").exists()
 
 
+@pytest.mark.parametrize("which", ["", "^{tree}", ":train", ":train/train.py"])
+@pytest.mark.parametrize("how", ["forged", "missing", "broken"])
+def test_a_mirror_over_a_damaged_object_gives_no_checkout_and_the_object_is_named(how, which, mirror, repository):
+    wanted, other = (git(mirror, "rev-parse", f"{name}{which}") for name in (repository.commit, "HEAD"))
+    file, instead = (mirror / ".git/objects" / name[:2] / name[2:] for name in (wanted, other))
+    file.unlink()
+    if how != "missing":
+        file.write_bytes(instead.read_bytes() if how == "forged" else b"broken")
+
+    with pytest.raises(CannotFetch, match=wanted):
+        checkouts.get(repository, mirror=str(mirror.parent))
+
+    assert not checkouts.state(repository).present and not list(repository.folder.parent.glob("*.making"))
+
+
+def test_a_mirror_that_lacks_a_file_is_taken_where_that_is_asked_for_and_the_file_is_recorded(mirror, repository):
+    absent = git(mirror, "rev-parse", f"{repository.commit}:train/train.py")
+    (mirror / ".git/objects" / absent[:2] / absent[2:]).unlink()
+
+    checkouts.get(repository, mirror=str(mirror.parent), incomplete=True)
+
+    assert checkouts.state(repository).absent == ("train/train.py",)
+
+
 @pytest.mark.parametrize("which", ["HEAD", "HEAD^{tree}", "HEAD:train"])
 def test_objects_that_do_not_add_up_to_the_commit_are_seen(which, mirror, repository):
     folder = checkouts.get(repository, mirror=str(mirror.parent))

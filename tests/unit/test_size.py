@@ -15,9 +15,9 @@ FILES = sorted(paths.PACKAGE.rglob("*.py"))
 CEILINGS = {  # package → lines at most; "" are the modules beside the packages
     "": 4922,
     "agent": 1850,
-    "commands": 6028,
+    "commands": 6030,
     "importing": 1354,
-    "launch": 3977,
+    "launch": 4017,
     "logs": 9172,
     "machine": 1950,
     "plan": 3120,
@@ -27,7 +27,7 @@ CEILINGS = {  # package → lines at most; "" are the modules beside the package
     "schedulers": 300,
     "site": 1219,
 }
-WHOLE = 58_014
+WHOLE = 58_056
 LONGEST_FUNCTION = 60
 FULLEST_FOLDER = 24
 

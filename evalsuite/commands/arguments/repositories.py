@@ -19,6 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     get.add_argument("names", nargs="*", metavar="NAME", help="names of `evalsuite repositories list`")
     get.add_argument("--profile", metavar="NAME", help="those that a profile of `evalsuite compare` needs")
     get.add_argument("--mirror", metavar="DIR_OR_URL", help="a folder of clones, or another host")
+    get.add_argument("--incomplete", action="store_true", help="take a mirror that lacks files; runs record which")
     listing = actions.add_parser("list", help="what is known and what is here")
     add_options(listing, "json")
     for action in (get, listing):

@@ -1,12 +1,14 @@
 """Whether a checkout is what its commit says.
 
 Its own index and settings can be made to hide files (`update-index --assume-unchanged`) or to start programs. So git is
-given a fresh repository without settings, with the checkout's objects and files. It hashes every file, the tree and the
-commit again: the last hash must be the pin.
+given a fresh repository without settings, with the checkout's objects and files. It hashes every file again, and we the
+commit and its trees, which git believes.
 """
 
 import contextlib
+import hashlib
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -25,7 +27,7 @@ class Differences:
 
     changed: tuple[str, ...] = ()  # other content, or not in the commit at all
     gone: tuple[str, ...] = ()  # in the commit, wanted by the recipes, and not there
-    forged: bool = False  # the repository's own objects do not add up to the commit's number
+    forged: tuple[str, ...] = ()  # commit and trees whose content is not what their number says
 
 
 def find_differences(folder: Path, commit: str, wanted: tuple[str, ...]) -> Differences:
@@ -37,12 +39,9 @@ def find_differences(folder: Path, commit: str, wanted: tuple[str, ...]) -> Diff
         run_git("init", "--quiet", "--bare", folder=fresh, variables=_without_git())
         (fresh / "objects" / "info" / "alternates").write_text(f"{folder.absolute()}/.git/objects\n")
         git = partial(run_git, folder=folder, variables=_of_fresh(fresh))
+        if forged := _find_forged(commit, git):
+            return Differences(forged=forged)
         git("update-index", "-z", "--index-info", stdin=git("ls-tree", "-r", "-z", "--full-tree", commit, "--"))
-        content = git("cat-file", "commit", commit)
-        tree = content.split(b"\n", 1)[0].removeprefix(b"tree ")
-        written = git("hash-object", "-t", "commit", "--stdin", stdin=content).decode().strip()
-        if written != commit or git("write-tree", "--missing-ok").strip() != tree:
-            return Differences(forged=True)
         with contextlib.suppress(CannotFetch):  # where files differ; diff-files says which
             git("update-index", "-q", "--refresh")
         listed = _split(git("diff-files", "-z", "--name-status", "--ignore-submodules"))
@@ -55,6 +54,23 @@ def find_differences(folder: Path, commit: str, wanted: tuple[str, ...]) -> Diff
     changed |= {path for path in strange if BYTECODE not in path.split("/")}
     gone = tuple(path for path, state in states.items() if state == "D" and _is_wanted(path, wanted))
     return Differences(changed=tuple(sorted(changed)), gone=gone)
+
+
+def _find_forged(commit: str, git: Callable[..., bytes]) -> tuple[str, ...]:
+    tree = git("cat-file", "commit", commit).split(b"\n", 1)[0].removeprefix(b"tree ")
+    git("cat-file", "tree", tree.decode())  # names it where it is missing, as ls-tree does not
+    below = git("ls-tree", "-r", "-d", "-z", "--full-tree", tree.decode(), "--").split(b"\0")
+    ids = [commit.encode(), tree, *(line.split()[2] for line in below if b" tree " in line)]
+    answer, forged = memoryview(git("cat-file", "--batch", stdin=b"\n".join(ids))), []
+    for wanted in ids:  # git answers: number, kind and size, a line end, the content, a line end
+        head = bytes(answer[:80]).split(b"\n", 1)[0]
+        kind, size = head.split()[1], int(head.split()[2])
+        start = len(head) + 1
+        content = b"%s %d\0" % (kind, size) + answer[start : start + size]
+        if hashlib.sha1(content, usedforsecurity=False).hexdigest().encode() != wanted:
+            forged.append(f"{kind.decode()} {wanted.decode()}")
+        answer = answer[start + size + 1 :]
+    return tuple(forged)
 
 
 def _of_fresh(fresh: Path) -> dict[str, str]:

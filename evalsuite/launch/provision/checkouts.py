@@ -17,7 +17,6 @@ BRANCHES_ALONE = (  # of a server that gives no single commit, git says
     "does not allow request for unadvertised object",  # protocol 0 without uploadpack.allowReachableSHA1InWant
     "does not support shallow capabilities",  # files served by a plain web server
 )
-FORGED = "its own records"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,7 +45,7 @@ def state(repository: Repository) -> State:
     parts = [_of_submodule(repository.folder, place, commit) for place in repository.submodules]
     absent = tuple(path for path in found.gone if not _has_content(repository, commit, path))
     changed = (*found.changed, *(path for path in found.gone if path not in absent), *filter(None, parts))
-    return State(present=True, commit=commit, changed=(FORGED,) if found.forged else changed, absent=absent)
+    return State(present=True, commit=commit, changed=found.forged or changed, absent=absent)
 
 
 def _of_submodule(folder: Path, place: str, commit: str) -> str | None:
@@ -107,13 +106,18 @@ def facts(recipe: Recipe, repositories: Mapping[str, Repository]) -> Checkout | 
 
 
 def get(
-    repository: Repository, *, mirror: str | None = None, progress: Callable[[str], None] = lambda line: None
+    repository: Repository,
+    *,
+    mirror: str | None = None,
+    incomplete: bool = False,
+    progress: Callable[[str], None] = lambda line: None,
 ) -> Path:
-    """The checkout of *repository*, fetched if it is not there. Raises CannotFetch."""
+    """The checkout of *repository*, fetched and hashed if it is not there; *incomplete*: also from a mirror that lacks
+    files. Raises CannotFetch."""
     found = state(repository)
     if found.present and found.commit == repository.commit and found.clean:
         for place in _submodules_missing(repository):
-            _fetch_submodule(repository.folder, place, mirror, progress)
+            _fetch_submodule(repository.folder, place, mirror, incomplete, progress)
         return repository.folder
     if found.present:
         raise CannotFetch.of(
@@ -128,14 +132,22 @@ def get(
     shutil.rmtree(making, ignore_errors=True)
     making.mkdir(parents=True)
     try:
-        _fetch(repository, address, making)
+        _fetch(repository, address, making, incomplete)
         for place in repository.submodules:
-            _fetch_submodule(making, place, mirror, progress)
+            _fetch_submodule(making, place, mirror, incomplete, progress)
     except BaseException:
         shutil.rmtree(making, ignore_errors=True)
         raise
     making.rename(repository.folder)
     return repository.folder
+
+
+def _verify(folder: Path, repository: Repository, address: str, incomplete: bool) -> None:
+    found = find_differences(folder, repository.commit, repository.paths)
+    wrong = (*found.forged, *found.changed, *(() if incomplete else found.gone))
+    if wrong:
+        names = [_with_object(folder, repository.commit, name) for name in wrong[:3]]
+        raise CannotFetch.of("launch.fetched_damaged", address=redact(address), names=names, n=len(wrong))
 
 
 def source(repository: Repository, mirror: str | None) -> str:
@@ -157,7 +169,7 @@ def source(repository: Repository, mirror: str | None) -> str:
     raise CannotFetch.of("launch.mirror_no_clone", mirror=mirror, owner=owner, name=name, address=repository.address)
 
 
-def _fetch(repository: Repository, address: str, folder: Path) -> None:
+def _fetch(repository: Repository, address: str, folder: Path, incomplete: bool) -> None:
     """By the network; from a folder by its objects where they lie, which works also for mirrors without large files."""
     run_git("init", "--quiet", folder=folder)
     if Path(address).is_dir():
@@ -171,6 +183,7 @@ def _fetch(repository: Repository, address: str, folder: Path) -> None:
     standing = read_git("rev-parse", "--verify", "HEAD", folder=folder)
     if standing != repository.commit:
         raise CannotFetch.of("launch.fetched_other", address=address, found=standing, wanted=repository.commit)
+    _verify(folder, repository, address, incomplete)
 
 
 def _fetch_commit(commit: str, address: str, folder: Path) -> None:
@@ -191,7 +204,9 @@ def _submodules_missing(repository: Repository) -> list[str]:
     return [place for place in repository.submodules if not (repository.folder / place / ".git").exists()]
 
 
-def _fetch_submodule(folder: Path, place: str, mirror: str | None, progress: Callable[[str], None]) -> None:
+def _fetch_submodule(
+    folder: Path, place: str, mirror: str | None, incomplete: bool, progress: Callable[[str], None]
+) -> None:
     commit = _pinned(folder, place, "HEAD")
     address = read_git("config", "--file", ".gitmodules", "--get", f"submodule.{place}.url", folder=folder)
     if not ADDRESS.fullmatch(address):
@@ -199,7 +214,11 @@ def _fetch_submodule(folder: Path, place: str, mirror: str | None, progress: Cal
     part = Repository(name=place, repository=address, commit=commit, licence="")
     progress(redact(Message("launch.fetching_submodule", name=place, commit=commit[:10], address=source(part, mirror))))
     (folder / place).mkdir(parents=True, exist_ok=True)
-    _fetch(part, source(part, mirror), folder / place)
+    try:
+        _fetch(part, source(part, mirror), folder / place, incomplete)
+    except BaseException:
+        shutil.rmtree(folder / place, ignore_errors=True)
+        raise
 
 
 def _pinned(folder: Path, place: str, commit: str) -> str:
@@ -215,6 +234,11 @@ def _has_content(repository: Repository, commit: str, path: str) -> bool:
     except CannotFetch:
         return False
     return True
+
+
+def _with_object(folder: Path, commit: str, path: str) -> str:
+    listed = read_git("ls-tree", commit, "--", path, folder=folder).split()
+    return f"{path} ({listed[1]} {listed[2]})" if listed else path
 
 
 def _difference(found: State) -> str:
