@@ -56,6 +56,7 @@ class UsedRecipe:
     dialect_source: DialectSource | None = None
     unit: str | None = None
     scope: Literal["global", "per_device", "own"] | None = None
+    steps_per_report: int | None = None  # of an imported log that does not count them
     spawn: str | None = None
     source: str | None = None
     commit: str | None = None

@@ -53,6 +53,7 @@ def _reader(arguments: argparse.Namespace, dialects: Mapping[str, "Dialect"]) ->
         batch_per_device=arguments.batch_per_device,
         protocol=arguments.steps,
         scope=arguments.scope,
+        steps_per_report=arguments.steps_per_report,
         dialects=dialects,
     )
 

@@ -159,7 +159,12 @@ class Importer:
             read = known
             if known.dialect:
                 read = reading.read_run(
-                    logs, case, known.dialect, scope=user_facts.scope(facts), dialects=self._dialects
+                    logs,
+                    case,
+                    known.dialect,
+                    scope=user_facts.scope(facts),
+                    steps_per_report=user_facts.whole_number(facts, "steps_per_report"),
+                    dialects=self._dialects,
                 )
             findings = (*read.findings, *(read.throughput.findings if read.throughput else ()))
             path = str(members[0].path)
@@ -173,6 +178,7 @@ class Importer:
             devices=user_facts.devices(facts),
             batch_per_device=user_facts.whole_number(facts, "batch"),
             scope=user_facts.scope(facts),
+            steps_per_report=user_facts.whole_number(facts, "steps_per_report"),
             dialects=self._dialects,
         )
         against = [one for one in known.findings if isinstance(one, ContradictsLog)]
@@ -203,7 +209,8 @@ class Importer:
         made = command(
             self._dialects.get(known.dialect or ""), known.unit, [member.source for member in members], "imported"
         )
-        recipe = replace(made.recipe, scope=user_facts.scope(said))
+        each = user_facts.whole_number(said, "steps_per_report")
+        recipe = replace(made.recipe, scope=user_facts.scope(said), steps_per_report=each)
         folder.write_command(replace(made, recipe=recipe, stated=said, corrected=corrected))
         folder.write_outcome(Outcome(status="completed", reason="", origin="imported"))
 

@@ -35,6 +35,7 @@ FIELDS = {
     "rank": "whose log it is, where a run has one for each process",
     "dialect": "the log's dialect, where it cannot be found out",
     "scope": "whose rate the log prints, where it does not say: global, per_device or own",
+    "steps_per_report": "steps of each report, where a line prints its seconds alone",
     "any": "anything; it is ignored",
 }
 Scope = Literal["global", "per_device", "own"]
@@ -51,7 +52,7 @@ USER, PATH, ENTRY, TABLE = "--set", "the path", "[[runs]] of the mapping file", 
 NEEDED = {"framework": "pytorch", "model": "resnet50_v1.5", "devices": "8", "batch": "64"}  # name → example
 LONGEST_VALUE = 80  # of an option in a folder's name; a longer one is hashed
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
-_POSITIVE = ("nodes", "gpus", "devices", "batch")
+_POSITIVE = ("nodes", "gpus", "devices", "batch", "steps_per_report")
 _COUNTED = ("repeat", "rank")  # from 0
 _NAMES = ("framework", "model", "recipe")  # what tells a run from others
 _PRECISIONS: Mapping[str, Precision] = {  # word → axis

@@ -72,6 +72,7 @@ def read_run(
     dialect: str | None = None,
     *,
     scope: str | None = None,
+    steps_per_report: int | None = None,
     dialects: Mapping[str, Dialect] | None = None,
     ended_well: bool = False,
 ) -> Reading:
@@ -86,7 +87,14 @@ def read_run(
         batch_per_device=case.batch_per_device,
         model=case.model,
     )
-    given = Given(known=known, case=True, protocol=case.protocol, scope=scope, ended_well=ended_well)
+    given = Given(
+        known=known,
+        case=True,
+        protocol=case.protocol,
+        scope=scope,
+        ended_well=ended_well,
+        steps_per_report=steps_per_report,
+    )
     return _read([log.path for log in logs], [read_arrivals(log.arrivals) for log in logs], given, dialect, dialects)
 
 
@@ -98,11 +106,14 @@ def read_file(
     batch_per_device: float | None = None,
     protocol: Protocol | None = None,
     scope: str | None = None,
+    steps_per_report: int | None = None,
     dialects: Mapping[str, Dialect] | None = None,
 ) -> Reading:
     """The log at *path*; what it does not say of devices and batch is taken from the arguments."""
     known = Facts(devices=devices, batch_per_device=batch_per_device)
-    given = Given(known=known, case=False, protocol=protocol or Protocol(), scope=scope)
+    given = Given(
+        known=known, case=False, protocol=protocol or Protocol(), scope=scope, steps_per_report=steps_per_report
+    )
     return _read([Path(path)], [None], given, dialect, dialects)
 
 
@@ -115,6 +126,8 @@ def _read(
 ) -> Reading:
     try:
         dialect = recognise(paths, name, catalogue.known() if dialects is None else dialects)
+        if given.steps_per_report and dialect.per_epoch and not dialect.epochs_are_steps:
+            dialect = replace(dialect, every=given.steps_per_report, per_epoch=False)
         numbers = measure_logs(paths, arrivals, dialect, given)
     except Unreadable as error:
         status: Status = "failed" if error.failed else "unrecognised"

@@ -13,21 +13,21 @@ from tests import sources
 
 FILES = sorted(paths.PACKAGE.rglob("*.py"))
 CEILINGS = {  # package → lines at most; "" are the modules beside the packages
-    "": 4922,
+    "": 4923,
     "agent": 1850,
-    "commands": 6030,
-    "importing": 1354,
+    "commands": 6035,
+    "importing": 1362,
     "launch": 4017,
-    "logs": 9172,
+    "logs": 9215,
     "machine": 1950,
     "plan": 3120,
     "report": 14839,
-    "results": 7738,
+    "results": 7752,
     "runs": 1642,
     "schedulers": 300,
     "site": 1219,
 }
-WHOLE = 58_056
+WHOLE = 58_127
 LONGEST_FUNCTION = 60
 FULLEST_FOLDER = 24
 

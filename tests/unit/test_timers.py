@@ -75,6 +75,18 @@ def test_elasticdl_times_a_task_whose_copies_lie_inside_the_all_reduce(tmp_path)
     assert breakdown.rest(found) == pytest.approx(12.5577 - 9.77168 - 5.48363e-05)
 
 
+def test_tasks_make_a_rate_where_their_steps_are_given_and_their_parts_are_those_of_the_window(tmp_path):
+    (path := tmp_path / "log.txt").write_text(
+        ELASTICDL.replace("12.5577", "25").replace("9.77168", "5") + 2 * ELASTICDL, encoding="utf-8"
+    )
+
+    found = reading.read_file(path, devices=2, batch_per_device=64, steps_per_report=50)
+
+    assert found.throughput and found.throughput.items_per_s == pytest.approx(2 * 64 * 50 / 12.5577)
+    assert found.breakdown and (found.breakdown.seconds, found.breakdown.reports) == (12.5577, 2)
+    assert found.breakdown.seconds_of("allreduce") == 9.77168
+
+
 def timed(text):
     collector = TimerCollector(OWN_TIMERS)
     collector.add(Piece(chunk=Chunk(text=text, first_line=1, offset=0, complete=True, line_ends=text.count(b"\n"))))

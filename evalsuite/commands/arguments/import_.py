@@ -19,8 +19,9 @@ EXAMPLES = """\
 
 --set and --pattern know these names; any other becomes an option of the case:
   framework, model, recipe, nodes, gpus, devices, batch, batch_policy, precision, xla, device, repeat, rank,
-  dialect, scope, campaign, machine, any; and of what a source prints beside the throughput: latency (ms of a step),
-  memory (MiB of a device), tflops (of a device), spread (±), accuracy (%), hours
+  dialect, scope, steps_per_report (where a line prints its seconds alone), campaign, machine, any;
+  and of what a source prints beside the throughput: latency (ms of a step), memory (MiB of a device),
+  tflops (of a device), spread (±), accuracy (%), hours
 --map knows these columns of a table:
   those, and version, throughput, unit, features, speedup, kind, n, metric, value, source, log_set, image, repository,
   note, and deep_vocabulary, classes, num_layers, hidden_size, which make another case

@@ -34,6 +34,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         choices=("global", "per_device", "own"),
         help="whose rate the log prints: the whole job's, one device's, or each printer's own share",
     )
+    parser.add_argument(
+        "--steps-per-report", metavar="N", type=_count, help="where a line prints its seconds and not its steps"
+    )
     parser.add_argument("--steps", metavar="W+M", type=_protocol, default=Protocol(), help="warm-up + measured steps")
     parser.add_argument(
         "--sort", choices=log_table.SORTS, metavar="COLUMN", help=f"one of {', '.join(log_table.SORTS)}"

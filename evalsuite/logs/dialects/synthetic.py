@@ -67,6 +67,32 @@ DIALECTS = (
         notes="Warm-up batches are run before the first line. Each Iter is a mean over ten batches.",
     ),
     _dialect(
+        name="elasticdl_steps",
+        title="ElasticDL worker, loss of each step",
+        framework="tensorflow",
+        unit="samples/s",
+        scope="own",
+        zero_based=False,
+        step=line(
+            rb"\] Loss = (?P<loss>[\d.e+-]+|nan), steps = (?P<step>\d+)",
+            b"[2026-11-23 11:50:58,284] [INFO] [worker.py:213:_process_minibatch] Loss = 2.3025856018066406, steps = 10",
+            "sql-machine-learning/elasticdl@0cbc361a72:elasticdl/python/worker/worker.py",
+        ),
+        facts=line(
+            rb"print_args\] minibatch_size = (?P<batch_per_device>\d+)",
+            b"[2026-11-23 11:50:46,687] [INFO] [args.py:100:print_args] minibatch_size = 16",
+            "sql-machine-learning/elasticdl@0cbc361a72:elasticdl/python/common/args.py",
+        )
+        + line(
+            rb"\] Initialize Horovod with rank = \d+ and size = (?P<devices>\d+)",
+            b"[2026-11-20 23:41:14,291] [INFO] [base_controller.py:73:init_horovod_if_needed] Initialize Horovod with "
+            b"rank = 1 and size = 2",
+            "sql-machine-learning/elasticdl@0cbc361a72:elasticai_api/common/base_controller.py",
+        ),
+        yields_to=("elasticdl", "elasticdl_batches"),
+        notes="--log_loss_steps=1 prints each. A worker that joins or leaves changes the size: the last one counts.",
+    ),
+    _dialect(
         name="elasticdl",
         title="ElasticDL timing_utils",
         framework="tensorflow",
@@ -80,7 +106,8 @@ DIALECTS = (
             "sql-machine-learning/elasticdl@0cbc361a72:elasticdl/python/common/timing_utils.py",
         ),
         timers=Timers(line=_TIMER, whole="task_process", of="task", phases=_PHASES),
-        notes="Seconds of one task of one worker; how many minibatches a task has is not printed.",
+        notes="Seconds of one task of one worker, as printed in 2020 (0cbc361a72 prints none). How many minibatches a task "
+        "has is not printed: --steps-per-report says it.",
     ),
     _dialect(
         name="elasticdl_batches",

@@ -290,6 +290,7 @@ class TimerCollector:
     """The timers in one log."""
 
     timers: Timers
+    each: int = 1  # steps of a report without a number
     _found: list[tuple[int | None, dict[str, float | None]]] = field(default_factory=list)  # (step, timer → seconds)
 
     def add(self, piece: Piece) -> None:
@@ -313,14 +314,15 @@ class TimerCollector:
 
         A phase that only some steps have is left out; of a step that was trained again the last counts.
         """
-        by_index: dict[int, Mapping[str, float]] = {}  # a task has no number of a step
+        by_last: dict[int, tuple[int, Mapping[str, float]]] = {}  # last step → first step, seconds
         for place, (step, seconds) in enumerate(self._found, 1):
             known = {name: value for name, value in seconds.items() if value is not None and value >= 0}
-            by_index[place if step is None else step] = known
+            last = place * self.each if step is None else step
+            by_last[last] = (last - self.each + 1 if step is None else step, known)
         inside = [
-            by_index[index]
-            for index in sorted(by_index)
-            if window is None or window.first_step <= index <= window.last_step
+            seconds
+            for last, (first, seconds) in sorted(by_last.items())
+            if window is None or window.first_step <= first <= last <= window.last_step
         ]
         inside = [seconds for seconds in inside if seconds.get(self.timers.whole, 0) > 0]
         mean = {

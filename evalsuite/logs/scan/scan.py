@@ -45,7 +45,7 @@ class Scan:
         self.skipped = 0  # bytes in lines that are too long
         self.facts = FactCollector(dialect)
         self.incidents = Incidents(dialect)
-        self.timers = TimerCollector(dialect.timers or OWN_TIMERS)
+        self.timers = TimerCollector(dialect.timers or OWN_TIMERS, dialect.every or 1)
         self.collectives = CollectiveLines()
         self.scores = ScoreCollector(dialect) if dialect.scores else None
         self.second = dialect.second() if dialect.second else None

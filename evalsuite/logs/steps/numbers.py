@@ -36,6 +36,7 @@ class Given:
     protocol: Protocol
     scope: str | None
     ended_well: bool = False  # every process, with exit code 0
+    steps_per_report: int | None = None  # where no line counts them
 
 
 @dataclass

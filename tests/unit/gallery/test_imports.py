@@ -331,6 +331,17 @@ class TestWhatIsSaid:
         assert [log.rank for log in folder.logs()] == [0, 1]
         assert measurement(folder).value == pytest.approx(32.0)
 
+    def test_tasks_of_known_length_make_a_rate(self, bring):
+        line = "[2020-07-22 05:12:41,120] [DEBUG] [timing_utils.py:54:report_timing] task_process time is {} seconds\n"
+        words = f"tasks.log --set framework=elasticdl --set devices=2 --set batch=64 {RESNET} --set steps_per_report="
+
+        assert bring(f"{words}0", {"tasks.log": line.format(900) + line.format(1131.7) + line.format(1131.9)})[0] == USAGE
+        bring(f"{words}50")
+
+        found = measurement(only(bring.store))
+        assert (found.throughput.window.first_step, found.throughput.window.last_step) == (51, 150)
+        assert found.value == pytest.approx(2 * 64 * 50 / 1131.8)
+
     @pytest.mark.parametrize(("scope", "images_per_s"), [("global", 1580.0), ("per_device", 16 * 1580.0)])
     def test_it_can_be_said_whose_rate_a_table_of_a_tensorboard_holds(self, bring, scope, images_per_s):
         rows = "".join(f"{1581280498.5 + 810 * epoch},{epoch},1580.0\n" for epoch in range(1, 91))
