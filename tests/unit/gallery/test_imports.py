@@ -334,8 +334,9 @@ class TestWhatIsSaid:
     def test_tasks_of_known_length_make_a_rate(self, bring):
         line = "[2020-07-22 05:12:41,120] [DEBUG] [timing_utils.py:54:report_timing] task_process time is {} seconds\n"
         words = f"tasks.log --set framework=elasticdl --set devices=2 --set batch=64 {RESNET} --set steps_per_report="
+        log = "".join(map(line.format, (900, 1131.7, 1131.9)))
 
-        assert bring(f"{words}0", {"tasks.log": line.format(900) + line.format(1131.7) + line.format(1131.9)})[0] == USAGE
+        assert bring(f"{words}0", {"tasks.log": log})[0] == USAGE
         bring(f"{words}50")
 
         found = measurement(only(bring.store))
