@@ -15,8 +15,9 @@ from evalsuite import report
 from evalsuite.model import Evaluation, Summary
 from evalsuite.report.book import identity
 from evalsuite.report.book.book import Book
-from evalsuite.report.data import summary_json
+from evalsuite.report.data import manifest, summary_json
 from evalsuite.report.page import policy
+from evalsuite.report.text import numbers
 
 STEADY = (100.0, 100.4, 99.8, 100.9, 99.5)
 SLOWER = (90.0, 90.3, 89.9, 90.6, 89.6)
@@ -45,7 +46,7 @@ def evaluation(*summaries: Summary, **changes) -> Evaluation:
 
 
 PAGE = """<!doctype html><meta http-equiv="Content-Security-Policy" content="{policy}"><title>a page</title>{hash}
-<script type="application/json">{{"cases": {{"values": {{"value": []}}}}}}</script>"""
+<script type="application/json">{{"cases": {{"values": {{"value": {values}}}}}}}</script>{cells}"""
 
 
 def written(folder: Path, of: Evaluation, page: str = PAGE) -> Path:
@@ -55,8 +56,17 @@ def written(folder: Path, of: Evaluation, page: str = PAGE) -> Path:
     facts = summary_json.document(book, identity.build_hash(of))
     text = json.dumps(facts, ensure_ascii=False, allow_nan=False, indent=1)
     (folder / "summary.json").write_bytes(text.encode("utf-8", "backslashreplace"))
-    page = page.format(policy=policy.policy((), ()), hash=facts["input_sha256"])
+    values = [one["throughput"]["value"] for one in facts["summaries"] if one["throughput"]]
+    cells = "".join(f"<table><tr><td>{numbers.throughput(value).text}</table>" for value in values)
+    page = page.format(policy=policy.policy((), ()), hash=facts["input_sha256"], values=values, cells=cells)
     (folder / "report.html").write_text(page, encoding="utf-8")
+    return sealed(folder)
+
+
+def sealed(folder: Path) -> Path:
+    """*folder* with a manifest of all that lies in it now."""
+    facts = json.loads((folder / "summary.json").read_text(encoding="utf-8"))
+    manifest.add(folder, facts["input_sha256"], [path for path in folder.rglob("*.*") if path.name != manifest.NAME])
     return folder
 
 

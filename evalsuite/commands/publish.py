@@ -54,6 +54,8 @@ def _print(published: Published, arguments: argparse.Namespace) -> None:
     for one in published.stored:
         if isinstance(one, report_store.BrokenReport):
             print(i18n.say("publish.broken", why=i18n.worded(one.broken)))
+        elif one.unchecked and one.id in published.added:
+            print(i18n.say("publish.unchecked", folder=arguments.site / one.folder))
     for move in published.history.slowed_together:
         before, after = (_dated(name, published) for name in (move.before, move.after))
         print(i18n.say("publish.slower", before=before, after=after))

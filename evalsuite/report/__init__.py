@@ -27,12 +27,15 @@ def make_ready(languages: Sequence[str] = LANGUAGES) -> None:
 def build(
     evaluation: Evaluation, out: Path, languages: Sequence[str] = LANGUAGES, book: "Book | None" = None
 ) -> list[Path]:
-    """Writes page, parts, `summary.json` and tables into *out* and returns the files. *book*: that of *evaluation*."""
+    """Writes page, parts, `summary.json`, tables and a manifest into *out* and returns the files but the last.
+
+    *book*: that of *evaluation*.
+    """
     from evalsuite import processes
     from evalsuite.files import write_atomically
     from evalsuite.report.book import identity
     from evalsuite.report.book.book import Book
-    from evalsuite.report.data import summary_json, tables
+    from evalsuite.report.data import manifest, summary_json, tables
     from evalsuite.report.page import parts, render
     from evalsuite.report.text import names, words
 
@@ -58,4 +61,6 @@ def build(
     further = list(processes.shared(write_part, others, processes.cores(), lambda: None)) if others else []
     for path in parts.outdated(out, further):
         path.unlink()
-    return [page, *further, out / "summary.json", *tables.files(out / "tables")]
+    written = [page, *further, out / "summary.json", *tables.files(out / "tables")]
+    manifest.add(out, build_hash, written)
+    return written

@@ -9,6 +9,8 @@ from html.parser import HTMLParser
 from typing import Any
 
 from evalsuite.messages import Message
+from evalsuite.report.text import names, numbers
+from evalsuite.site import agreement
 
 ACTIVE = {"iframe", "object", "embed", "base", "frame", "applet", "foreignobject", "handler"}
 DATA = {"application/json"}
@@ -26,7 +28,10 @@ class _Reader(HTMLParser):
         self.data = ""
         self.policy: str | None = None
         self.wrong: list[Message] = []
+        self.cells: set[str] = set()  # what each cell of a table says first
+        self.linked: list[tuple[str, str]] = []  # the anchor of a case, and the number that leads there
         self._kind: str | None = None  # of the script that is open
+        self._link, self._in_cell = "", False  # what was just opened
 
     def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
         given = {name: value or "" for name, value in attributes}
@@ -38,6 +43,8 @@ class _Reader(HTMLParser):
             or any(FOLLOWED.match(re.sub(r"\s", "", one)) for one in followed)
         ):
             self.wrong.append(Message("site.active", name=tag))
+        self._link = given.get("href", "") if given.get("class") == "num" else ""
+        self._in_cell = tag == "td" or (self._in_cell and tag != "tr")
         if tag == "script":
             self._kind = given.get("type", "")
             self.scripts += [""] if self._kind not in DATA else []
@@ -52,10 +59,17 @@ class _Reader(HTMLParser):
             self.data += data
         elif self._kind is not None:
             self.scripts[-1] += data
+        elif text := data.strip():
+            self.cells |= {text} if self._in_cell else set()
+            self.linked += [(self._link.removeprefix("#"), text)] if self._link else []
+            self._link, self._in_cell = "", False
 
 
-def mistake(text: str, summary: Mapping[str, Any] | None) -> Message | None:
-    """What is wrong with a page of the report that *summary* is of; None: nothing. Without *summary*: of a picture."""
+def mistake(text: str, summary: Mapping[str, Any] | None, *, part: bool = False) -> Message | None:
+    """What is wrong with a page of the report that *summary* is of; None: nothing. Without *summary*: of a picture.
+
+    *part*: it has some of the cases. Raises one of agreement.NONE where it is no such page.
+    """
     reader = _Reader()
     reader.feed(text)
     reader.close()
@@ -68,11 +82,11 @@ def mistake(text: str, summary: Mapping[str, Any] | None) -> Message | None:
         return None
     if found is None or summary["input_sha256"] not in text:
         return Message("site.other_page")
-    known = {f"{one['throughput']['value']:.9g}" for one in summary["summaries"] if one["throughput"]}
-    try:
-        strange = [value for value in _values(reader.data) if f"{value:.9g}" not in known]
-    except (ValueError, KeyError, TypeError, IndexError, RecursionError):
-        return Message("site.other_page")
+    known = {f"{one['throughput']['value']:.9g}" for one in agreement.valid(summary)}
+    shown = {f"{value:.9g}" for value in _values(reader.data)}
+    printed = {numbers.throughput(one["throughput"]["value"]).text for one in agreement.valid(summary)}
+    lacking = () if part else ((known - shown) | (printed - reader.cells))
+    strange = [*(shown - known), *_strange(reader, summary), *sorted(lacking)]
     return Message("site.other_numbers", value=strange[0]) if strange else None
 
 
@@ -81,3 +95,18 @@ def _values(data: str) -> Iterator[float]:
     column = json.loads(data)["cases"]["values"]["value"]
     rows = [column["of"][place] for place in column["at"]] if isinstance(column, dict) else column
     yield from (float(value) for value in rows if value is not None)
+
+
+def _strange(reader: _Reader, summary: Mapping[str, Any]) -> Iterator[str]:
+    """Numbers that lead to a case and are none of its own; its shares are of too many kinds."""
+    own = {names.anchor("c", one["id"]): _numbers(one) for one in agreement.valid(summary)}
+    for anchor, text in reader.linked:
+        if anchor in own and not text.endswith("%") and text not in own[anchor]:
+            yield text
+
+
+def _numbers(one: Mapping[str, Any]) -> set[str]:
+    rates = [one["throughput_per_device"], *(one["throughput"][name] for name in ("value", "low", "high"))]
+    found = {form(rate).text for rate in rates if rate is not None for form in (numbers.throughput, numbers.rounded)}
+    speedup = {numbers.speedup(one["speedup"]["value"]).text} if one["speedup"] else set()
+    return found | speedup | {str(one["case"]["batch_per_device"])}

@@ -194,6 +194,7 @@ class Site:
             "title": self.report_title(one).plain("en"),
             "period": list(one.report.period) if one.report.period else None,
             "input_sha256": one.report.input_sha256,
+            "unchecked": one.unchecked,
             "superseded": one.superseded,
             "found": [
                 {"model": each.setting.model, "said": each.said, "cases": [of.summary.case.id for of in each.ranked]}

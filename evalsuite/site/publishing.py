@@ -54,7 +54,7 @@ def publish(reports: Sequence[Path], site: Path, about: About | None = None) -> 
 
 def _source(folder: Path, site: Path) -> tuple[Path, str]:
     finished.read(folder)
-    secrets.check(files_of(folder))
+    secrets.check(folder, files_of(folder))
     if site.resolve().is_relative_to(folder.resolve()):
         raise EvalsuiteError.of("site.site_inside", site=site, folder=folder)
     return folder, content_id(folder)

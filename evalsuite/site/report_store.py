@@ -9,7 +9,7 @@ from evalsuite.decode import whole
 from evalsuite.errors import EvalsuiteError
 from evalsuite.files import is_file, sha256
 from evalsuite.messages import Message, message_of
-from evalsuite.report.data import finished
+from evalsuite.report.data import finished, manifest
 from evalsuite.report.data.finished import Finished
 
 REPORTS = "reports"
@@ -28,6 +28,7 @@ class _Place:
 @dataclass(frozen=True, kw_only=True)
 class StoredReport(_Place):
     report: Finished
+    unchecked: bool = False  # of an older evalsuite, which wrote no manifest
     superseded: bool = False  # a later build of the same data is there too
 
 
@@ -77,7 +78,8 @@ def read_reports(site: Path) -> list[Stored]:
 
 def _read_report(folder: Path) -> Stored:
     try:
-        return StoredReport(id=folder.name, report=finished.read(folder))
+        unchecked = not is_file(folder / manifest.NAME)
+        return StoredReport(id=folder.name, report=finished.read(folder), unchecked=unchecked)
     except EvalsuiteError as error:
         return BrokenReport(id=folder.name, broken=_under_site(message_of(error), folder))
 

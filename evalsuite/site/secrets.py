@@ -1,15 +1,19 @@
 """A site takes no report that seems to hold a secret, or what evalsuite did not write: everybody reads a site."""
 
+import fnmatch
 import json
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from evalsuite import redaction
 from evalsuite.errors import EvalsuiteError
 from evalsuite.files import MOST_SUMMARY_BYTES, read_bytes, read_json
 from evalsuite.messages import Message, message_of
-from evalsuite.site import page_check
+from evalsuite.report.data import manifest
+from evalsuite.report.page import parts
+from evalsuite.site import agreement, page_check
 
 TEXTS = frozenset({".html", ".json", ".csv", ".md", ".txt", ".svg", ".xml", ".log", ".toml"})
 ARCHIVES = frozenset({".zip", ".xlsx"})
@@ -18,18 +22,49 @@ MOST_BYTES = 1 << 28  # of one file, unpacked; a report of 10,000 runs has a fif
 WHOLE = ("summary.json", "tables.json")  # texts of their own in them, which are judged by all signs
 
 
-def check(files: Sequence[Path]) -> None:
-    """Raises EvalsuiteError with file and place of the first secret, the secret left out, or of what no form writes."""
-    summary = next((read_json(file, MOST_SUMMARY_BYTES) for file in files if file.name == "summary.json"), None)
+def check(folder: Path, files: Sequence[Path]) -> None:
+    """Raises EvalsuiteError with file and place of the first secret, the secret left out, or of what no form writes.
+
+    *files*: all in *folder*, a finished report.
+    """
+    summary = read_json(folder / "summary.json", MOST_SUMMARY_BYTES)
+    _check_manifest(folder, files, announced="manifest" in summary)
     for file in files:
+        sheets: dict[str, str] = {}
         for name, content in _contents(file):
             text = _text(file, name, content)
             if place := _place(name, text):
                 raise EvalsuiteError.of("site.site_secret", path=file, place=place)
-            if name.endswith((".html", ".svg")):
-                page = name.endswith(".html")
-                if wrong := page_check.mistake(text, summary if page else None):
-                    raise EvalsuiteError.of("site.not_ours", path=file, error=wrong)
+            if file.suffix == ".xlsx":
+                sheets[name] = text
+            _refuse(file, _mistake, name, text, summary)
+        if sheets:
+            _refuse(file, agreement.workbook, sheets, summary)
+
+
+def _refuse(file: Path, mistake: Callable[..., Message | None], *given: object) -> None:
+    try:
+        wrong = mistake(*given)
+    except agreement.NONE:
+        wrong = Message("site.other_page")
+    if wrong:
+        raise EvalsuiteError.of("site.not_ours", path=file, error=wrong)
+
+
+def _check_manifest(folder: Path, files: Sequence[Path], *, announced: bool) -> None:
+    """Raises EvalsuiteError for a file that is not as its manifest says; only an older evalsuite wrote none."""
+    found = manifest.read(folder)
+    if found is None and announced:
+        raise EvalsuiteError.of("site.no_manifest", folder=folder, name=manifest.NAME)
+    for path, wrong in manifest.mistakes(found, folder, files) if found else ():
+        raise EvalsuiteError.of("site.not_ours", path=path, error=wrong)
+
+
+def _mistake(name: str, text: str, summary: Mapping[str, Any]) -> Message | None:
+    if name.endswith((".html", ".svg")):
+        part = fnmatch.fnmatchcase(name, parts.FILES)
+        return page_check.mistake(text, summary if name.endswith(".html") else None, part=part)
+    return agreement.mistake(name, text, summary)
 
 
 def _text(file: Path, name: str, content: bytes) -> str:

@@ -1,7 +1,9 @@
 import json
 import multiprocessing
 import re
+import shutil
 import xml.etree.ElementTree as ElementTree
+import zipfile
 from html.parser import HTMLParser
 
 import pages
@@ -9,10 +11,12 @@ import pytest
 import reports
 import synthetic
 
-from evalsuite import cli, findings
+from evalsuite import cli, findings, report
 from evalsuite.errors import EvalsuiteError, Exit
 from evalsuite.model import Machine, MachineNode
-from evalsuite.report.text import words
+from evalsuite.report import forms
+from evalsuite.report.forms import bundle
+from evalsuite.report.text import names, numbers, words
 from evalsuite.site import publishing, report_store
 from evalsuite.site import words as site_words
 from tests.runfolders import contents
@@ -47,7 +51,8 @@ def visible_text(page: str) -> str:
 
 def test_a_report_is_copied_whole_under_the_hash_of_its_content_for_a_web_server_to_read(monday, site):
     (monday / "tables").mkdir()
-    (monday / "tables" / "runs.csv").write_text("a\n")
+    (monday / "tables" / "phases.csv").write_text("a\n")
+    reports.sealed(monday)
     (monday / "summary.json").chmod(0o600)
 
     published = publishing.publish([monday], site)
@@ -129,8 +134,10 @@ def test_what_evalsuite_did_not_write_is_not_published(name, monday, site):
     (monday / name).parent.mkdir(exist_ok=True)
     (monday / name).write_bytes(NOT_OURS[name])
 
-    with pytest.raises(EvalsuiteError, match=re.escape(name.rpartition("/")[2])):
-        publishing.publish([monday], site)
+    for _ in range(2):
+        with pytest.raises(EvalsuiteError, match=re.escape(name.rpartition("/")[2])):
+            publishing.publish([monday], site)
+        reports.sealed(monday)  # as if it were of the report
     assert not site.exists()
 
 
@@ -138,18 +145,117 @@ def test_what_evalsuite_did_not_write_is_not_published(name, monday, site):
     ("before", "after"),
     [
         ("<title>", "<script>x</script><title>"), ("<title>", "<img onerror=x><title>"),
-        ('"value": []', '"value": [1.5]'),
+        ('"value": [', '"value": [1.5, '), ("<td>100.00", "<td>101.00"), ('"value": [100.0]', '"value": []'),
+        ("<td>", "<a class=num href='#{anchor}'>99.9</a><td>"),
         ("<title>", "<a href=' java\nscript:x'>"), ("'none'; script-src", "'none'; script-src 'unsafe-inline'"),
         ("<title>", "<iframe></iframe>"),
     ],
 )  # fmt: skip
 def test_a_page_with_other_scripts_or_numbers_is_not_published(before, after, monday, site):
     page = (monday / "report.html").read_text()
+    after = after.format(anchor=names.case_anchor(reports.summary().case))
     (monday / "report.html").write_text(page.replace(before, after))
+    reports.sealed(monday)
 
     assert before in page
     with pytest.raises(EvalsuiteError, match=r"report\.html"):
         publishing.publish([monday], site)
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """A real report in every form but those that need a browser or logs."""
+    folder, of = tmp_path_factory.mktemp("whole"), synthetic.quick()
+    report.build(of, folder)
+    forms.write(("single", "md", "xlsx", "zip"), of, folder, ("zh", "en"))
+    return folder
+
+
+def in_archive(path, name, change):
+    """*path* with the text of *name* in it changed."""
+    with zipfile.ZipFile(path) as archive:
+        parts = {one: archive.read(one) for one in archive.namelist()}
+    parts[name] = change(parts[name].decode()).encode()
+    path.write_bytes(bundle.zip_files(parts))
+
+
+def first_value(folder):
+    return next(one for one in json.loads((folder / "summary.json").read_text())["summaries"] if one["throughput"])
+
+
+def written_twice(path, one):
+    lines = path.read_text("utf-8-sig").splitlines(keepends=True)
+    path.write_text("".join([*lines, lines[1]]))
+
+
+def in_cell(path, one):
+    in_archive(path, "xl/worksheets/sheet2.xml", lambda text: re.sub("<v>[1-9]", "<v>9", text))
+
+
+def in_tables(path, one):
+    in_archive(path, "tables.json", lambda text: text.replace(str(one["throughput"]["value"]), "1.0"))
+
+
+def in_text(before):
+    """Puts a 9 before the summary's value where it stands as in *before*: {0} as printed, {1} whole."""
+
+    def change(path, one):
+        value = one["throughput"]["value"]
+        found = before.format(numbers.throughput(value).text, value)
+        text = path.read_text("utf-8-sig")
+        assert found in text
+        path.write_text(text.replace(found, re.sub(r"(\d)", r"9\1", found, count=1), 1))
+
+    return change
+
+
+FORGED = {
+    "report.html": in_text(">{0}</a>"),
+    "report.zh.html": in_text(">{0}</a>"),
+    "report.en.md": in_text("| {0}"),
+    "tables/summaries.csv": in_text(",{1},"),
+    "tables/runs.csv": written_twice,
+    "report.xlsx": in_cell,
+    "report-data.zip": in_tables,
+}
+
+
+@pytest.mark.whole
+@pytest.mark.parametrize("name", FORGED)
+def test_a_form_with_another_number_than_the_summary_is_not_published_with_hashes_made_anew_either(
+    name, whole, site, tmp_path
+):
+    shutil.copytree(whole, tmp_path / "copy")
+    FORGED[name](tmp_path / "copy" / name, first_value(whole))
+
+    for _ in range(2):
+        with pytest.raises(EvalsuiteError, match=re.escape(name)):
+            publishing.publish([tmp_path / "copy"], site)
+        reports.sealed(tmp_path / "copy")
+    assert not site.exists()
+
+
+@pytest.mark.whole
+def test_a_whole_report_is_published_one_with_a_lost_file_is_not_and_one_of_an_older_version_is_marked(
+    whole, monday, site
+):
+    publishing.publish([whole], site)
+    assert [one["unchecked"] for one in json.loads((site / "site.json").read_text())["reports"]] == [False]
+    shutil.copytree(whole, site.parent / "copy")
+    (site.parent / "copy" / "tables" / "phases.csv").unlink()
+    with pytest.raises(EvalsuiteError, match=r"phases\.csv.*not there"):
+        publishing.publish([site.parent / "copy"], site)
+    (monday / "manifest.json").unlink()
+    with pytest.raises(EvalsuiteError, match="no manifest"):
+        publishing.publish([monday], site)
+    facts = json.loads((monday / "summary.json").read_text())
+    del facts["manifest"]  # as it was before there were manifests
+    (monday / "summary.json").write_text(json.dumps(facts))
+
+    publishing.publish([monday], site)
+
+    assert sorted(one["unchecked"] for one in json.loads((site / "site.json").read_text())["reports"]) == [False, True]
+    assert index(site).count("unchecked: ") == 1 and "未校验" in index(site)
 
 
 @pytest.mark.whole

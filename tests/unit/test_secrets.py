@@ -9,6 +9,7 @@ import zipfile
 from dataclasses import replace
 
 import pytest
+import reports
 import runfolders
 
 from evalsuite import cli, redaction
@@ -182,6 +183,7 @@ SHOWN_TO_ALL = {  # how a report is changed, options, what is said
 def test_a_report_or_site_with_a_secret_in_it_is_not_published(change, options, told, report, tmp_path, capsys):
     shutil.copytree(report, tmp_path / "report")
     change(tmp_path / "report")
+    reports.sealed(tmp_path / "report")
 
     assert cli.main(["publish", str(tmp_path / "report"), "--site", str(tmp_path / "site"), *options]) == Exit.USAGE
     said = capsys.readouterr().err

@@ -13,7 +13,7 @@ from evalsuite.model import Summary, Unmeasured
 from evalsuite.report.book import columns
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.tally import tally
-from evalsuite.report.data import schema
+from evalsuite.report.data import manifest, schema
 from evalsuite.report.data.finished import SCHEMA_VERSION
 from evalsuite.report.sections.author import author
 from evalsuite.report.sections.fairness import fairness
@@ -33,6 +33,7 @@ def document(book: Book, build_hash: str) -> Mapping[str, Any]:
         **vars(evaluation),
         "schema_version": SCHEMA_VERSION,
         "evalsuite": __version__,
+        "manifest": manifest.NAME,
         "input_sha256": build_hash,
         "summaries": book.summaries,
         "author_findings": author.rows(book),

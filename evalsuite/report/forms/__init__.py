@@ -5,9 +5,9 @@ from pathlib import Path
 from types import ModuleType
 
 from evalsuite.errors import EvalsuiteError
-from evalsuite.files import MOST_SUMMARY_BYTES, read_json
 from evalsuite.model import Evaluation
 from evalsuite.report.book import identity
+from evalsuite.report.data import manifest
 from evalsuite.report.forms.material import material_of
 
 ONE_LANGUAGE = tuple(f"report.??.{ending}" for ending in ("html", "md", "svg", "pdf"))
@@ -34,19 +34,16 @@ def write(
     if not asked:
         return []
     material = material_of(evaluation, out, languages, runs)
-    return [path for form in asked for path in form.write(material)]
+    written = [path for form in asked for path in form.write(material)]
+    manifest.add(material.out, material.build_hash, written)
+    return written
 
 
 def outdated(evaluation: Evaluation, out: Path) -> list[Path]:
-    """The forms in *out* that were made of other data than the page."""
+    """The forms in *out* that were made of other data than the page, or changed since."""
     found = sorted(path for pattern in FILES for path in Path(out).glob(pattern) if path.is_file())
-    if not found:
-        return []
-    try:
-        before = read_json(Path(out) / "summary.json", MOST_SUMMARY_BYTES).get("input_sha256")
-    except EvalsuiteError:
-        before = None
-    return [] if before == identity.build_hash(evaluation) else found
+    sealed = manifest.sealed(Path(out), identity.build_hash(evaluation)) if found else {}
+    return [path for path in found if path.name not in sealed]
 
 
 def _modules() -> Mapping[str, ModuleType]:

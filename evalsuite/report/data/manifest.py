@@ -1,0 +1,54 @@
+"""`manifest.json`: the hash of every file of a report, written last: of a report that was not finished none fits."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from evalsuite import __version__, decode
+from evalsuite.errors import EvalsuiteError
+from evalsuite.files import is_file, read_json, sha256, write_json
+from evalsuite.messages import Message
+
+NAME = "manifest.json"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Manifest:
+    evalsuite: str
+    input_sha256: str
+    files: dict[str, str] = field(default_factory=dict)  # path in the report → SHA-256
+
+
+def read(folder: Path) -> Manifest | None:
+    """None where there is none. Raises EvalsuiteError."""
+    path = Path(folder) / NAME
+    return decode.decode(Manifest, read_json(path), path, "try_report") if path.is_symlink() or path.exists() else None
+
+
+def add(out: Path, input_sha256: str, written: Iterable[Path]) -> None:
+    """Adds what was *written* to those that the manifest of the same data still fits."""
+    hashes = sealed(out, input_sha256) | {path.relative_to(out).as_posix(): sha256(path) for path in written}
+    whole = Manifest(evalsuite=__version__, input_sha256=input_sha256, files=dict(sorted(hashes.items())))
+    write_json(out / NAME, decode.encode(whole))
+
+
+def sealed(out: Path, input_sha256: str) -> dict[str, str]:
+    """The files of this data that are as they were written; none where the manifest cannot be read."""
+    try:
+        found = read(out)
+    except EvalsuiteError:
+        return {}
+    files = found.files if found and found.input_sha256 == input_sha256 else {}
+    return {name: hashed for name, hashed in files.items() if is_file(out / name) and sha256(out / name) == hashed}
+
+
+def mistakes(manifest: Manifest, folder: Path, files: Iterable[Path]) -> Iterator[tuple[Path, Message]]:
+    """Which of *files*, all that lie in *folder*, are not as the manifest says, and which lack."""
+    hashes = {file.relative_to(folder).as_posix(): sha256(file) for file in files if file != folder / NAME}
+    for name in sorted({*hashes, *manifest.files}):
+        if name not in manifest.files:
+            yield folder / name, Message("report.not_listed", name=NAME)
+        elif name not in hashes:
+            yield folder / name, Message("report.lacks", name=NAME)
+        elif hashes[name] != manifest.files[name]:
+            yield folder / name, Message("report.not_as_written", name=NAME)

@@ -1,0 +1,109 @@
+"""Whether the tables and the Markdown of a report say the numbers of its `summary.json`."""
+
+import csv
+import io
+import itertools
+import json
+import re
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+from xml.etree import ElementTree
+
+from evalsuite.messages import Message
+from evalsuite.report.data.summary_json import at
+from evalsuite.report.text import names, numbers
+
+NONE = (ValueError, LookupError, TypeError, AttributeError, RecursionError, csv.Error, ElementTree.ParseError)
+ROWS: Mapping[str, Mapping[str, str]] = {  # table → column → path in a summary or in one of its runs
+    "summaries": {
+        **{"case_id": "id", "items_per_s": "throughput.value", "items_per_s_per_device": "throughput_per_device"},
+        **{f"items_per_s_{name}": f"throughput.{name}" for name in ("low", "high")},
+        **{name: f"{name}.value" for name in ("speedup", "efficiency")},
+        **{f"{name}_{end}": f"{name}.{end}" for name in ("speedup", "efficiency") for end in ("low", "high")},
+        **{name: name for name in ("unit", "n", "cv", "partial", "origin", "state", "base_devices")},
+    },
+    "runs": {
+        **{"run_id": "id", "items_per_s": "value"},
+        **{name: name for name in ("repeat", "status", "counts", "origin", "started_at", "log_sha256")},
+    },
+}
+CELL = re.compile(r"\| *\**([\d,.]+)[^\d|(]*(?:\(([\d.,]+)–([\d.,]+))?")  # | 26.50⚠ (26.38–26.95) |
+SHEET = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
+
+
+def mistake(name: str, text: str, facts: Mapping[str, Any]) -> Message | None:
+    """What of *text*, a file of the report or of its archive, is not as *facts*, its `summary.json`, has it.
+
+    Raises one of NONE where it is no such file.
+    """
+    match name.rpartition("/")[2]:
+        case "summary.json":
+            return None if json.loads(text) == facts else Message("site.other_page")
+        case "summaries.csv" | "runs.csv" as table:
+            rows = csv.DictReader(io.StringIO(text.removeprefix("\ufeff"), newline=""))
+            return _of_table(table.removesuffix(".csv"), rows, facts)
+        case "tables.json":
+            found = json.loads(text)
+            return next(filter(None, (_of_table(table, found[table], facts) for table in ROWS)), None)
+        case markdown if markdown.endswith(".md"):
+            cells = {match.groups() for match in CELL.finditer(text)}
+            return _lacks(cells, (_printed(one["throughput"]) for one in valid(facts)))
+    return None
+
+
+def workbook(parts: Mapping[str, str], facts: Mapping[str, Any]) -> Message | None:
+    """The same of a spreadsheet: its raw tables, and each throughput among the numbers of the other sheets."""
+    strings = ElementTree.fromstring(parts["xl/sharedStrings.xml"]).iter(f"{SHEET}si")
+    shared = ["".join(part.text or "" for part in one.iter(f"{SHEET}t")) for one in strings]
+    shown: set[str] = set()
+    for sheet in (parts[name] for name in parts if name.startswith("xl/worksheets/sheet")):
+        head, *rows = [*_cells(sheet, shared)] or [{}]
+        columns = {column: letters for letters, column in head.items()}
+        table = next((table for table, wanted in ROWS.items() if wanted.keys() <= columns.keys()), None)
+        if table is None:
+            shown |= {_plain(value) for row in rows for value in row.values()}
+        elif wrong := _of_table(table, ({name: row.get(columns[name]) for name in ROWS[table]} for row in rows), facts):
+            return wrong
+    return _lacks(shown, (_plain(one["throughput"]["value"]) for one in valid(facts)))
+
+
+def valid(facts: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    return (one for one in facts["summaries"] if one["throughput"])
+
+
+def _cells(sheet: str, shared: Sequence[str]) -> Iterator[dict[str, str]]:
+    """Each row as letters of the column → value."""
+    kinds: dict[str | None, Callable[[str], str]] = {"s": lambda at: shared[int(at)], "b": lambda one: str(one == "1")}
+    for row in ElementTree.fromstring(sheet).iter(f"{SHEET}row"):
+        cells = ((cell.get("r", "").rstrip("0123456789"), cell.get("t"), cell.findtext(f"{SHEET}v")) for cell in row)
+        yield {letters: kinds.get(kind, str)(value) for letters, kind, value in cells if value is not None}
+
+
+def _of_table(table: str, rows: Iterable[Mapping[str, Any]], facts: Mapping[str, Any]) -> Message | None:
+    """Each thing has one row."""
+    things = facts["summaries"] if table == "summaries" else [run for one in facts["summaries"] for run in one["runs"]]
+    wanted = sorted([_plain(at(one, path)) for path in ROWS[table].values()] for one in things)
+    found = sorted([_plain(row[column]) for column in ROWS[table]] for row in rows)
+    other = next((one or two for one, two in itertools.zip_longest(found, wanted) if one != two), None)
+    return Message("site.other_row", table=table, row=other[0]) if other else None
+
+
+def _plain(value: object) -> str:
+    """A number by nine digits; a text as a table shows it: an apostrophe keeps it from being a formula."""
+    text = "" if value is None else str(value)
+    try:
+        return f"{float(text):.9g}"
+    except ValueError:
+        return names.visible(text).removeprefix("'")
+
+
+def _printed(interval: Mapping[str, Any]) -> tuple[str | None, ...]:
+    found = (interval[name] for name in ("value", "low", "high"))
+    return tuple(None if value is None else numbers.throughput(value).text for value in found)
+
+
+def _lacks(shown: Container[object], wanted: Iterable[str | tuple[str | None, ...]]) -> Message | None:
+    lacking = next((one for one in wanted if one not in shown), None)
+    if lacking is None:
+        return None
+    return Message("site.lacks", value=lacking if isinstance(lacking, str) else lacking[0])
