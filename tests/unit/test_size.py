@@ -15,19 +15,19 @@ FILES = sorted(paths.PACKAGE.rglob("*.py"))
 CEILINGS = {  # package → lines at most; "" are the modules beside the packages
     "": 4923,
     "agent": 1850,
-    "commands": 6035,
+    "commands": 6037,
     "importing": 1362,
     "launch": 4017,
     "logs": 9215,
     "machine": 1950,
     "plan": 3120,
-    "report": 14839,
+    "report": 14896,
     "results": 7752,
     "runs": 1642,
     "schedulers": 300,
-    "site": 1219,
+    "site": 1391,
 }
-WHOLE = 58_127
+WHOLE = 58_362
 LONGEST_FUNCTION = 60
 FULLEST_FOLDER = 24
 
