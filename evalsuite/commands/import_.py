@@ -11,7 +11,7 @@ from evalsuite.commands.options.common import search_paths
 from evalsuite.commands.printing import i18n, terminal
 from evalsuite.commands.printing.i18n import say, worded
 from evalsuite.errors import EvalsuiteError, Exit
-from evalsuite.importing import log_import, published_figures, published_tables, user_facts
+from evalsuite.importing import log_import, published_figures, published_tables, questions, user_facts
 from evalsuite.importing.log_import import Imported
 from evalsuite.logs import catalogue
 from evalsuite.report.text.findings import document
@@ -41,6 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
     for path in arguments.paths:
         if _is_table(path, columns):
             table = published_tables.read(path, columns)
+            questions.check_columns(table, [name for name, _ in columns])
             if table.unread:
                 terminal.note(f"{path}: columns that are not read: {', '.join(table.unread)}")
             results += published_figures.cite_table(

@@ -21,7 +21,7 @@ from evalsuite.decode import number
 from evalsuite.dialect import Dialect
 from evalsuite.documents import Citation, CitedFigure, RunCommand, Source, stated_amount
 from evalsuite.errors import EvalsuiteError
-from evalsuite.importing import published_tables, user_facts
+from evalsuite.importing import published_tables, questions, user_facts
 from evalsuite.importing.log_import import HOST, Content, Imported, changes, command, contents, explain_difference
 from evalsuite.importing.published_tables import CitedRow, CitedTable
 from evalsuite.importing.user_facts import Facts
@@ -112,9 +112,12 @@ def cite_table(
     results: dict[int, Imported] = {}
     found: list[_Figure] = []
     numbered: dict[object, _Figure] = {}
+    unclear = questions.thousands(text for row in table.rows if (text := _rate(row)))
     for row in table.rows:
         where = f"{table.file}:{row.number}"
         try:
+            if unclear and "." in (text := _rate(row)):
+                raise ValueError(Message("importing.row_thousands", text=text, other=unclear[1]))
             figure = _figure(row, where, table.columns, defaults, user, common)
         except ValueError as error:
             results[row.number] = Imported(source=where, run=None, status="skipped", reason=message_of(error))
@@ -143,6 +146,11 @@ def cite_table(
                 place = replace(made, source=member.where, findings=() if again else made.findings)
                 results[member.row.number] = replace(place, status="cited", reason="") if again else place
     yield from (results[row.number] for row in table.rows)
+
+
+def _rate(row: CitedRow) -> str:
+    metric = row.cells.get("metric", "throughput").lower()
+    return row.cells.get("throughput") or (row.cells.get("value", "") if metric in _THROUGHPUTS else "")
 
 
 def _figure(
@@ -220,7 +228,7 @@ def _kind(text: str | None) -> str | None:
     said = (text or "").strip().lower()
     if said in KINDS:
         return said
-    if re.search(r"\b(single|individual) run|one of the repeats", said):
+    if questions.SINGLE_RUN.search(said):
         return "run"
     return "median" if re.search(r"(?<!not the )\bmedian\b", said) else None
 

@@ -13,21 +13,21 @@ from tests import sources
 
 FILES = sorted(paths.PACKAGE.rglob("*.py"))
 CEILINGS = {  # package → lines at most; "" are the modules beside the packages
-    "": 4923,
+    "": 4953,
     "agent": 1850,
-    "commands": 6037,
-    "importing": 1362,
+    "commands": 6067,
+    "importing": 1422,
     "launch": 4017,
     "logs": 9215,
     "machine": 1950,
     "plan": 3120,
-    "report": 14896,
-    "results": 7752,
+    "report": 14926,
+    "results": 7932,
     "runs": 1642,
     "schedulers": 300,
-    "site": 1391,
+    "site": 1441,
 }
-WHOLE = 58_362
+WHOLE = 58_662
 LONGEST_FUNCTION = 60
 FULLEST_FOLDER = 24
 
