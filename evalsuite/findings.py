@@ -137,6 +137,25 @@ class SameBytes(Finding):
     first: Name  # that counts
 
 
+@rule("D04", "exclude")
+class SameFigures(Finding):
+    first: Name
+    steps: Count = 20  # step times that follow each other
+
+
+@rule("D04", "exclude")
+class OneTraining(Finding):
+    first: Name
+    step: Count
+
+
+@rule("D04", "exclude")
+class EqualRepeats(Finding):
+    first: Name
+    repeats: Count
+    limit: Limit = 1e-5
+
+
 @rule("D07", "note")
 class ShortWindow(Finding):
     skipped_steps: Count
@@ -577,6 +596,11 @@ class UnreadableRun(Finding):
     said: Said
 
 
+@rule("unreadable_samples", "flag")
+class UnreadableSamples(Finding):
+    said: Said
+
+
 @rule("window_longer_than_run", "exclude")
 class WindowLongerThanRun(Finding):
     window_s: Seconds  # by the script's own figures
@@ -634,6 +658,18 @@ class RunMadeAgain(Finding):
 @rule("journal_broken", "flag")
 class JournalBroken(Finding):
     campaign: Name
+
+
+@rule("repeats_missing", "flag")
+class RepeatsMissing(Finding):
+    repeats: Name  # "1–14"
+    here: Count
+
+
+@rule("repeats_missing", "flag")
+class RowsMissing(Finding):
+    stated: Count
+    here: Count
 
 
 @rule("repeats_added", "note")

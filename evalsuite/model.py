@@ -365,6 +365,8 @@ class Measurement:
     framework_version: str | None = None
     log: str | None = None  # relative to the runs folder
     log_sha256: str | None = None
+    printed_steps: tuple[int, int] | None = None  # after which the log begins, and its last
+    printers: int = 0  # processes that print steps
     lines: tuple[LogLine, ...] = field(default=(), compare=False, repr=False)  # first, middle and last of the window
     figures: tuple[tuple[str, float], ...] = ()  # those of `results/samples/run_figures` that were measured, by name
     facts: tuple[Fact, ...] = ()

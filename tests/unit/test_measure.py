@@ -1,13 +1,16 @@
+import json
 from dataclasses import replace
 
 import pytest
 
 from evalsuite.documents import Gpu, HostEnvironment, UsedRecipe
+from evalsuite.findings import BusyMachine, UnreadableSamples
 from evalsuite.launch import runner
 from evalsuite.model import Run, Throughput, Utilisation, Window
 from evalsuite.results.measure import machines, measurement
 from evalsuite.runs.endings import Outcome
 from evalsuite.runs.store import Store
+from tests import runfolders
 from tests.toys import CASE, COMMAND
 
 
@@ -20,12 +23,37 @@ def share(resource, mean, samples=20):
     [
         ((share("cpu", 98.0), share("job_cpu", 95.0)), False),
         ((share("cpu", 98.0), share("job_cpu", 60.0)), True),
-        ((share("cpu", 98.0, samples=3), share("job_cpu", 60.0, samples=3)), False),  # a few samples tell nothing
         ((share("cpu", 98.0),), False),  # no reading of the job
     ],
 )
 def test_other_programs_on_the_machine_are_flagged(used, flagged):
-    assert bool(measurement._busy_machine(used)) is flagged
+    assert bool(measurement._busy_machine(used, {}, None)) is flagged
+
+
+@pytest.mark.parametrize("others", [0, 40])
+def test_other_programs_are_seen_around_a_window_of_two_samples(others, tmp_path):
+    header = {"header": True, "hz": 2.0, "cpu_count": 4.0}
+    lines = [
+        {"at_s": at / 2, "cpu_percent": 50 + others, "tree": {"cpu_s": at, "memory_bytes": 1, "processes": 1}}
+        for at in range(10)
+    ]
+    samples = "".join(f"{json.dumps(line)}\n" for line in (header, *lines))
+    host = runfolders.Host(printed=[runfolders.steps(120, 0.01)], samples=samples)
+
+    found = measurement.measurement(runfolders.finished(tmp_path, host))
+
+    assert [type(one) for one in found.findings if one.code == "busy_machine"] == [BusyMachine] * bool(others)
+
+
+def test_samples_that_cannot_be_unpacked_take_the_utilisation_and_leave_the_throughput(tmp_path):
+    folder = runfolders.finished(tmp_path)
+    folder.packed_samples_path("n0").write_bytes(b"no columns")
+
+    found = measurement.measurement(folder)
+
+    assert found.status == "ok" and found.value and not found.utilisation
+    assert [one.severity for one in found.findings if isinstance(one, UnreadableSamples)] == ["flag"]
+    assert measurement.timeline(folder, found.throughput.window) is None
 
 
 @pytest.mark.parametrize(("steps", "severity"), [(100, None), (30, "note"), (19, "exclude")])

@@ -66,7 +66,7 @@ def test_control_characters_and_markup_are_noted_with_their_fields():
 
 
 def test_a_run_in_order_is_returned_as_it_came_and_an_unknown_origin_is_treated_as_cited():
-    runs = [synthetic.measured(synthetic.case(protocol=synthetic.FULL), repeat, 38.0) for repeat in range(5)]
+    runs = [synthetic.measured(synthetic.case(protocol=synthetic.FULL), repeat, 38.0 + repeat) for repeat in range(5)]
     assert data_rules.check_measurements(runs) == runs
 
     run = replace(synthetic.measured(synthetic.case(protocol=synthetic.FULL), 0, 38.0), origin="somewhere")

@@ -18,6 +18,7 @@ def _run(run: Measurement) -> dict[str, Any]:
         "run_id": run.run.id,
         "items_per_s": run.value,
         "method": found.method if found else None,
+        "printers": run.printers,
         "log": run.log,
         "log_sha256": run.log_sha256,
         "lines": [

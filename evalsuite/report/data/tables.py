@@ -161,6 +161,7 @@ TABLES: Mapping[str, Mapping[str, Column]] = {
         **_of("", "framework_version", "log"),
         "log_line_first": "throughput.line_first",
         "log_line_last": "throughput.line_last",
+        "printers": "printers",
         "log_sha256": "log_sha256",
         "engine": _engine,
     },

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from evalsuite.findings import (
     JournalBroken,
     OddEfficiency,
+    RepeatsMissing,
     RunMadeAgain,
     RunTakenAway,
     SuperLinear,
@@ -21,7 +22,7 @@ from evalsuite.results.measure.statistics import BOOTSTRAP_LEVEL, SIGNIFICANCE, 
 from evalsuite.results.measure.summary import DECIDING_ORIGINS, failed_runs, valid, values
 
 SUSPICIOUS = (SuperLinear, OddEfficiency, UnstableRepeats)  # D11, D12, D08: the numbers contradict themselves
-CHOSEN = (RunTakenAway, JournalBroken)
+CHOSEN = (RunTakenAway, JournalBroken, RepeatsMissing)
 WORST_FIRST = ("fail", "undetermined", "pass")
 COULD_NOT_START = 126  # exit codes from here on are the shell's or a signal's, not the framework's
 

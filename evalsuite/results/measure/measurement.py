@@ -2,7 +2,7 @@
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import cast
@@ -19,6 +19,7 @@ from evalsuite.findings import (
     ShortWindow,
     SideBySide,
     TooShortWindow,
+    UnreadableSamples,
 )
 from evalsuite.logs import catalogue, excerpt, options, reading
 from evalsuite.logs.catalogue import Places
@@ -66,9 +67,8 @@ def measurement(folder: RunFolder, places: Places = HOUSE) -> Measurement:
 
 
 def timeline(folder: RunFolder, window: Window | None) -> Timeline | None:
-    host = next(iter(folder.environments()), None)
-    samples = folder.samples(host) if host else None
-    return utilisation.timeline(samples, window) if samples else None
+    sampled, _ = _samples(folder, [*folder.environments()][:1])
+    return next((utilisation.timeline(samples, window) for samples in sampled.values()), None)
 
 
 def _reading(
@@ -99,7 +99,7 @@ def _measurement(run: Run, folder: RunFolder, places: Places) -> Measurement:
     throughput = _in_unit_of(recipe, read.throughput)
     window = throughput.window if throughput else None
     lines = (throughput.line_first, throughput.line_last) if throughput else (None, None)
-    samples, planned = _samples(folder, environments), _planned(run.case)
+    (samples, unread), planned = _samples(folder, environments), _planned(run.case)
     used, sampled = _utilisation(samples, planned, window)
     log, dialect = next(iter(logs), None), dialects.get(read.dialect or "")
     agents = [*folder.agents().values()]
@@ -110,7 +110,7 @@ def _measurement(run: Run, folder: RunFolder, places: Places) -> Measurement:
     data = next((fact.value for fact in facts.believed(stated).values() if fact.key == "data"), None)
     found = (
         *(*read.findings, *against, *(throughput.findings if throughput else ()), *sampled, *_short(run.case, window)),
-        *(*_busy_machine(used), *_of_agents(agents), *_of_end(outcome, well, read)),
+        *(*unread, *_busy_machine(used, samples, window), *_of_agents(agents), *_of_end(outcome, well, read)),
         *(*_last_batch(run.case, read, throughput, data), *facts.disagreements(stated)),
         *collectives.findings(run.case, environments, read),
     )
@@ -134,6 +134,8 @@ def _measurement(run: Run, folder: RunFolder, places: Places) -> Measurement:
         framework_version=command.framework_version,
         log=f"{folder.path.parent.name}/{folder.path.name}/{log.path.name}" if log else None,
         log_sha256=(outcome.sha256 or {}).get(log.path.name) if log else None,
+        printed_steps=(read.steps[0].index - read.steps[0].steps, read.steps[-1].index) if read.steps else None,
+        printers=read.printers,
         lines=excerpt.excerpt([log.path for log in logs], read, dialect),
         figures=(*run_figures.read(records), *stated_figures(command.stated or {})),
         facts=stated,
@@ -191,9 +193,15 @@ def _in_unit_of(recipe: UsedRecipe, throughput: Throughput | None) -> Throughput
     return replace(throughput, unit=unit)
 
 
-def _samples(folder: RunFolder, environments: Mapping[str, HostEnvironment]) -> dict[str, Samples]:
-    hosts = {host: folder.samples(host) for host in environments}
-    return {host: samples for host, samples in hosts.items() if samples}
+def _samples(folder: RunFolder, hosts: Iterable[str]) -> tuple[dict[str, Samples], list[Finding]]:
+    found, unread = {}, []
+    for host in hosts:
+        try:
+            if samples := folder.samples(host):
+                found[host] = samples
+        except EvalsuiteError as error:
+            unread.append(UnreadableSamples(said=error.message))
+    return found, unread
 
 
 def _planned(case: Case) -> utilisation.Devices:
@@ -224,15 +232,33 @@ def _short(case: Case, window: Window | None) -> tuple[Finding, ...]:
     return (short(skipped_steps=warmup, measured_steps=window.steps),)
 
 
-def _busy_machine(used: tuple[Utilisation, ...]) -> tuple[Finding, ...]:
-    known = [reading for reading in used if reading.device is None and reading.samples >= FEWEST_SAMPLES]
-    shares = {reading.resource: reading.mean for reading in known}
-    if "cpu" not in shares or "job_cpu" not in shares:
+def _busy_machine(
+    used: Sequence[Utilisation], samples: Mapping[str, Samples], window: Window | None
+) -> tuple[Finding, ...]:
+    """Around a window of a few samples, as long as five of them take: the job's own start is its own CPU."""
+    of_host = _of_host(used)
+    if len(of_host) < 2 and samples and window is not None and window.begin_s is not None:
+        of_host = _of_host(utilisation.of_job(samples, _around(window, samples))[0])
+    if len(of_host) < 2:
         return ()
-    others = (shares["cpu"] - shares["job_cpu"]) / 100
+    others = (of_host["cpu"].mean - of_host["job_cpu"].mean) / 100
     if others <= BusyMachine.limit:
         return ()
     return (BusyMachine(others=others),)
+
+
+def _of_host(used: Sequence[Utilisation]) -> dict[str, Utilisation]:
+    known = [one for one in used if one.device is None and one.samples >= FEWEST_SAMPLES]
+    return {one.resource: one for one in known if one.resource in ("cpu", "job_cpu")}
+
+
+def _around(window: Window, samples: Mapping[str, Samples]) -> Window:
+    spans = [one.span_s or (0.0, 0.0) for one in samples.values()]
+    begin_s, end_s = max(begin for begin, _ in spans), min(end for _, end in spans)
+    missing_s = (FEWEST_SAMPLES + 1) / min(one.header.hz for one in samples.values())
+    missing_s -= (window.end_s or 0.0) - (window.begin_s or 0.0)
+    before_s = max(begin_s, (window.begin_s or 0.0) - missing_s)
+    return replace(window, begin_s=before_s, end_s=min(end_s, max(window.end_s or 0.0, before_s + missing_s)))
 
 
 def _of_agents(agents: Sequence[AgentOutcome]) -> Iterator[Finding]:

@@ -1,7 +1,7 @@
 """Measurements of one case → its summary: the median of the valid repeats, its interval, what to be wary of."""
 
 import statistics as standard
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 
@@ -10,6 +10,7 @@ from evalsuite.findings import (
     ManyRepeats,
     NoisyRepeats,
     OutlyingRepeat,
+    RepeatsMissing,
     ShortWindow,
     TooShortWindow,
     UnstableRepeats,
@@ -70,7 +71,7 @@ def summary(case: Case, measurements: Sequence[Measurement], others: Pooled = NO
         breakdown=_breakdown(valid),
         partial=len(values) < FULL_REPEATS or any(_short(run) for run in valid),
         origin=runs[0].origin,
-        findings=_findings(case, valid, others),
+        findings=(*_findings(case, valid, others), *_missing_repeats(case, runs)),
     )
 
 
@@ -117,6 +118,14 @@ def _findings(case: Case, valid: Sequence[Measurement], others: Pooled) -> tuple
     values = _values(valid)
     found = [_too_few(values), _more_than_usual(values), _noisy(values), *_far_off(valid, others)]
     return tuple(replace(f, where=f.where or case.id) for f in found if f)
+
+
+def _missing_repeats(case: Case, runs: Sequence[Measurement]) -> Iterator[Finding]:
+    """Of runs made elsewhere, numbered from 0 or 1: who brings some of them has chosen."""
+    here = {run.run.repeat for run in runs}
+    missing = sorted(set(range(1, max(here))) - here)
+    if missing and runs[0].origin != "measured":
+        yield RepeatsMissing(repeats=", ".join(map(str, missing)), here=len(here), where=case.id)
 
 
 def _too_few(values: Sequence[float]) -> Finding | None:

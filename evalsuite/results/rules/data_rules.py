@@ -20,7 +20,7 @@ from evalsuite.findings import (
     OddMemory,
     PrintedSpeedupDiffers,
     PublishedDiffers,
-    SameBytes,
+    RowsMissing,
     SeveralEnvironments,
     SeveralVersions,
     SourcesDiffer,
@@ -32,29 +32,28 @@ from evalsuite.model import Finding, Measurement, Origin, Summary, Unmeasured, U
 from evalsuite.results.compare import windows
 from evalsuite.results.measure import breakdown, facts, machines
 from evalsuite.results.measure.summary import valid
-from evalsuite.results.rules import drift, flops_and_energy, other_nodes
+from evalsuite.results.rules import copies, drift, flops_and_energy, other_nodes
 
 MEMORY_TOLERANCE = 0.12  # D22: drivers keep some of it, and GB and GiB differ by 7 %
 GIB = 1024**3
 # D26: control characters but tab and line ends, and what a browser would take for an element
 STRANGE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufffd]|<[A-Za-z/!]")
 ORIGINS = get_args(Origin)
-OWN_LOGS = ("measured", "imported")  # of others a table's row is the log
 
 
 def check_measurements(measurements: Iterable[Measurement]) -> list[Measurement]:
     runs = [_of_known_origin(run) for run in measurements]
     later = _duplicates(runs)
-    copies = _copies(runs)
-    return [_checked(run, place in later, copies.get(place)) for place, run in enumerate(runs)]
+    copied = copies.copies(runs)
+    return [_checked(run, place in later, copied.get(place)) for place, run in enumerate(runs)]
 
 
-def _checked(run: Measurement, duplicate: bool, copy_of: str | None) -> Measurement:
+def _checked(run: Measurement, duplicate: bool, copy: Finding | None) -> Measurement:
     too_fast = {used: above for used in run.utilisation if (above := _too_fast(used))}
     possible = tuple(used for used in run.utilisation if used not in too_fast)
     found = [
         *([_duplicate(run)] if duplicate else []),
-        *([SameBytes(first=copy_of)] if copy_of else []),
+        *([copy] if copy else []),
         *too_fast.values(),
         *detect("in_run", run),
         *breakdown.findings(run.breakdown),
@@ -82,24 +81,6 @@ def _duplicates(runs: Sequence[Measurement]) -> set[int]:
         name = runs[place].run.id
         found |= {place} if name in first else set()
         first.add(name)
-    return found
-
-
-def _copies(runs: Sequence[Measurement]) -> dict[int, str]:
-    """D04: places of runs that are copies of another → that one, by the bytes of the log.
-
-    Two runs of a short script without times may print the same; they do not begin and end at the same moment.
-    """
-    first: dict[object, str] = {}
-    found = {}
-    for place, run in enumerate(runs):
-        if run.log_sha256 is None or run.origin not in OWN_LOGS:
-            continue
-        attempt = (run.run.case.id, run.started_at, run.duration_s, run.campaign, run.round)
-        told = () if run.origin == "imported" else attempt  # whatever case they are of
-        known = first.setdefault((run.log_sha256, run.origin, *told), run.run.id)
-        if known != run.run.id:
-            found[place] = known
     return found
 
 
@@ -141,6 +122,7 @@ def findings(
         *windows.findings(valid(summaries)),
         *drift.findings([run for one in summaries for run in one.measurements]),
         *other_nodes.findings([run for one in summaries for run in one.measurements]),
+        *_missing_rows(valid(summaries), known),
         *_cited_figures((run for one in summaries for run in one.measurements), known),
     )
 
@@ -162,6 +144,16 @@ def _cited_figures(runs: Iterable[Measurement], commands: Mapping[str, RunComman
         command = commands.get(run.run.id)
         if command is not None and command.figure is not None:
             yield from cited_figure(command.figure, run.run.case.id)
+
+
+def _missing_rows(summaries: Sequence[Summary], commands: Mapping[str, RunCommand]) -> Iterable[Finding]:
+    """A table states more runs than it has rows of: of a median, or in the rows of single runs."""
+    for one in summaries:
+        figures = [found.figure for run in one.measurements if (found := commands.get(run.run.id)) and found.figure]
+        stated = max((figure.n or 0 for figure in figures), default=0)
+        here = sum(figure.kind == "run" for figure in figures) or max((len(each.runs) for each in figures), default=0)
+        if 0 < here < stated:
+            yield RowsMissing(stated=stated, here=here, where=one.case.id)
 
 
 def cited_figure(figure: CitedFigure, where: str) -> Iterable[Finding]:

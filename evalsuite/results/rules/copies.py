@@ -1,0 +1,83 @@
+"""D04: runs that are no repeats of their own: copies of another, parts of one training, values without any scatter."""
+
+import statistics
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+
+from evalsuite.findings import EqualRepeats, OneTraining, SameBytes, SameFigures
+from evalsuite.model import Finding, Measurement
+
+OWN_LOGS = ("measured", "imported")  # of others a table's row is the log
+FEWEST_VALUES = 8  # different ones among the equal step times: coarse figures repeat themselves
+FEWEST_EQUAL = 3  # runs; two may agree by their digits
+
+
+def copies(runs: Sequence[Measurement]) -> dict[int, Finding]:
+    """Places of runs that are no repeats → why."""
+    return {**_without_scatter(runs), **_parts(runs), **_same_figures(runs), **_same_bytes(runs)}
+
+
+def _same_bytes(runs: Sequence[Measurement]) -> Mapping[int, Finding]:
+    """Two runs of a short script without times may print the same; they do not begin and end at the same moment."""
+    first: dict[object, str] = {}
+    found: dict[int, Finding] = {}
+    for place, run in enumerate(runs):
+        if run.log_sha256 is None or run.origin not in OWN_LOGS:
+            continue
+        attempt = (run.run.case.id, run.started_at, run.duration_s, run.campaign, run.round)
+        told = () if run.origin == "imported" else attempt  # whatever case they are of
+        known = first.setdefault((run.log_sha256, run.origin, *told), run.run.id)
+        if known != run.run.id:
+            found[place] = SameBytes(first=known)
+    return found
+
+
+def _same_figures(runs: Sequence[Measurement]) -> Mapping[int, Finding]:
+    first: dict[tuple[float, ...], str] = {}
+    found: dict[int, Finding] = {}
+    for place, run in enumerate(runs):
+        for part in _sequences(run) if run.origin in OWN_LOGS else ():
+            known = first.setdefault(part, run.run.id)
+            if known != run.run.id:
+                found[place] = SameFigures(first=known)
+                break
+    return found
+
+
+def _sequences(run: Measurement) -> Iterator[tuple[float, ...]]:
+    """Every `SameFigures.steps` step times that follow each other, as far as they differ among themselves."""
+    counted = run.throughput.counted if run.throughput else None
+    if counted is None:
+        return
+    length, seconds = SameFigures.steps, (*counted.before_s, *counted.seconds, *counted.after_s)
+    for begin in range(len(seconds) - length + 1):
+        part = seconds[begin : begin + length]
+        if len(set(part)) >= FEWEST_VALUES:
+            yield part
+
+
+def _parts(runs: Sequence[Measurement]) -> Mapping[int, Finding]:
+    """Of imported logs of one case, those that go on at the step where another ends."""
+    of_case: dict[str, list[tuple[int, int, int]]] = {}
+    for place, run in enumerate(runs):
+        if run.origin == "imported" and run.printed_steps:
+            of_case.setdefault(run.run.case.id, []).append((*run.printed_steps, place))
+    found: dict[int, Finding] = {}
+    for logs in of_case.values():
+        for (begin, end, earlier), (after, _, place) in pairwise(sorted(logs)):
+            if begin < after == end:
+                found[place] = OneTraining(first=runs[earlier].run.id, step=after)
+    return found
+
+
+def _without_scatter(runs: Sequence[Measurement]) -> Mapping[int, Finding]:
+    of_case: dict[str, list[int]] = {}
+    for place, run in enumerate(runs):
+        if run.counts and run.value is not None:
+            of_case.setdefault(run.run.case.id, []).append(place)
+    found: dict[int, Finding] = {}
+    for places in of_case.values():
+        values = [value for place in places if (value := runs[place].value) is not None]
+        if len(values) >= FEWEST_EQUAL and statistics.pstdev(values) < EqualRepeats.limit * statistics.fmean(values):
+            found |= {place: EqualRepeats(repeats=len(values), first=runs[places[0]].run.id) for place in places[1:]}
+    return found
