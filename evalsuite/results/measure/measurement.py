@@ -194,7 +194,8 @@ def _in_unit_of(recipe: UsedRecipe, throughput: Throughput | None) -> Throughput
 
 
 def _samples(folder: RunFolder, hosts: Iterable[str]) -> tuple[dict[str, Samples], list[Finding]]:
-    found, unread = {}, []
+    found: dict[str, Samples] = {}
+    unread: list[Finding] = []
     for host in hosts:
         try:
             if samples := folder.samples(host):
