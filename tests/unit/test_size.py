@@ -13,7 +13,7 @@ from tests import sources
 
 FILES = sorted(paths.PACKAGE.rglob("*.py"))
 CEILINGS = {  # package → lines at most; "" are the modules beside the packages
-    "": 4953,
+    "": 4968,
     "agent": 1850,
     "commands": 6067,
     "importing": 1422,
