@@ -13,11 +13,21 @@ from evalsuite.findings import BatchFromArgument, DevicesAssumed, FailedAtExit, 
 from evalsuite.logs import catalogue
 from evalsuite.logs.recognition import recognise
 from evalsuite.logs.scan import failures
-from evalsuite.logs.scan.collectives import CollectiveLines
+from evalsuite.logs.scan.collectors import CollectiveLines
 from evalsuite.logs.scan.failures import Failure
-from evalsuite.logs.status import FINAL, explain_grade, find_doubt, grade, has_trained, judge_status, unfinished
 from evalsuite.logs.steps.merging import Facts, contradictions
-from evalsuite.logs.steps.numbers import Given, Numbers, measure_logs
+from evalsuite.logs.steps.numbers import (
+    FINAL,
+    Given,
+    Numbers,
+    explain_grade,
+    find_doubt,
+    grade,
+    has_trained,
+    judge_status,
+    measure_logs,
+    unfinished,
+)
 from evalsuite.logs.text.arrivals import Arrival, read_arrivals
 from evalsuite.logs.text.logfile import Unreadable
 from evalsuite.logs.text.records import positive

@@ -1,4 +1,4 @@
-"""What is collected of a log apart from its records: facts of the job, incidents, scores, the script's own timers."""
+"""What is collected of a log apart from its records: facts of the job, incidents, scores, timers, NCCL's lines."""
 
 import math
 import re
@@ -9,6 +9,7 @@ from typing import Literal
 
 from evalsuite.dialect import SCORE, Dialect, Line, Timers
 from evalsuite.findings import BeginsAgain, LossNotANumber, Resumed
+from evalsuite.logs.scan.failures import shown
 from evalsuite.logs.text.intact import may_be_cut
 from evalsuite.logs.text.logfile import Chunk, Piece
 from evalsuite.logs.text.records import is_whole, matches, number, printer, whole
@@ -338,3 +339,37 @@ class TimerCollector:
         if not phases:
             return None
         return Breakdown(seconds=mean[self.timers.whole], phases=phases, of=self.timers.of, reports=len(inside))
+
+
+# what NCCL says of the way between nodes, with NCCL_DEBUG=INFO
+
+# NVIDIA/nccl: src/transport/net_ib.cc, net_socket.cc, src/misc/ibvwrap.cc, src/init.cc
+# a:9:9 [0] NCCL INFO NET/Socket : Using [0]eth0:10.0.0.4<0> [1]veth37669ca:fe80::9c8a%veth37669ca<0>
+# a:9:9 [0] NCCL INFO NET/IB : Using [0]mlx5_0:1/IB [RO]; OOB ib0:10.0.0.4<0>     ← without [0] it found none
+# a:9:9 [0] NCCL INFO Channel 00/0 : 0[0] -> 8[0] [send] via NET/Socket/0
+_NCCL = re.compile(
+    rb"NCCL (?:INFO|WARN) (?:"
+    rb"Using (?:internal )?[Nn]etwork (?P<network>\w+)|(?:Channel|Ring) [^\r\n]{1,80} via NET/(?P<via>\w+)"
+    rb"|NET/Socket : Using \[0\]|NET/(?P<found>IB) : Using \[0\]"
+    rb"|(?P<hindered>NCCL_IB_DISABLE set by environment to 1|NET/IB : Unable to open device|Failed to open libibverbs)"
+    rb")[^\r\n]*"
+)
+
+
+@dataclass
+class CollectiveLines:
+    """The first line of each kind: its number and text."""
+
+    speaks: bool = False
+    said: dict[str, tuple[int, str]] = field(default_factory=dict)  # "Socket", "IB", and why not by InfiniBand: ""
+
+    def add(self, piece: Piece) -> None:
+        text = piece.chunk.text
+        if piece.steps_alone or not (b"NCCL INFO" in text or b"NCCL version" in text or b"NCCL WARN" in text):
+            return
+        self.speaks = True
+        for match in _NCCL.finditer(text):
+            kind = match["network"] or match["via"] or match["found"] or (b"" if match["hindered"] else b"Socket")
+            if kind.decode() not in self.said:
+                begin = text.rfind(b"\n", 0, match.start()) + 1
+                self.said[kind.decode()] = _line(piece.chunk, begin), shown(text[begin : match.end()])

@@ -7,8 +7,14 @@ from pathlib import Path
 from typing import Protocol
 
 from evalsuite.dialect import Dialect, Line
-from evalsuite.logs.scan.collectives import CollectiveLines
-from evalsuite.logs.scan.collectors import OWN_TIMERS, FactCollector, Incidents, ScoreCollector, TimerCollector
+from evalsuite.logs.scan.collectors import (
+    OWN_TIMERS,
+    CollectiveLines,
+    FactCollector,
+    Incidents,
+    ScoreCollector,
+    TimerCollector,
+)
 from evalsuite.logs.text.intact import IntactCheck, lines_of_reports, may_be_cut
 from evalsuite.logs.text.logfile import Chunk, Piece, chunks
 from evalsuite.logs.text.records import Extractor, Record, count, is_whole, matches, rate_of, whole_match
