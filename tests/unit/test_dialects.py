@@ -82,4 +82,3 @@ def test_of_several_alternatives_each_has_its_own_literal_beginning(pattern, beg
     line = Line(pattern=pattern, sample=b"", source="")
 
     assert line.beginnings == beginnings
-    assert line.may_stand_in(b"... plain one ...") == any(each in b"... plain one ..." for each in beginnings)

@@ -112,7 +112,7 @@ class Quiet:
 
     def add(self, piece: Piece) -> None:
         """Where in a piece the last sign is, is only looked for at the end."""
-        if piece.steps or any(line.may_stand_in(piece.chunk.text) for line in self.signs[1]):
+        if piece.steps or any(beginning in piece.chunk.text for line in self.signs[1] for beginning in line.beginnings):
             self._first.clear()
             self._last.clear()
         (self._first if len(self._first) < QUIET_CHUNKS else self._last).append(piece.chunk)

@@ -75,11 +75,12 @@ def throughput(
     arrives = any(step.arrival_s is not None or (step.relay_s or 0.0) % 1 for step in chosen.reports)
     by_arrival = _value_by_arrival(arrived, findings) if arrives else None  # not by whole seconds, as of a relay
     clocked = by_stamp is not None or by_arrival is not None
+    # of the first report a clock knows only the end
     same = replace(chosen, reports=chosen.reports[1:]) if clocked and chosen.before is None else chosen
-    printed, printed_as = _printed(same)  # of the first report a clock knows only the end
-    rate = Timing(span=same, method=RATES).value
-    odd = rate is not None and printed is not None and abs(rate / printed - 1) > DISAGREE
-    candidates = ((by_stamp, STAMPS), (by_arrival, ARRIVALS), (printed, printed_as), (rate if odd else None, RATES))
+    by_time, rate = (Timing(span=same, method=method).value for method in (TIMES, RATES))
+    printed = rate if by_time is None else by_time
+    odd = rate is not None and (by_time is None or abs(rate / by_time - 1) > DISAGREE)
+    candidates = ((by_stamp, STAMPS), (by_arrival, ARRIVALS), (by_time, TIMES), (rate if odd else None, RATES))
     value, method = next(((value, method) for value, method in candidates if value is not None), (None, ""))
     if value is None:
         return None, chosen.complete
@@ -138,15 +139,6 @@ def _burst(timing: Timing) -> list[Finding]:
     usual = [max(mean, own_seconds(step) or 0.0) if step.arrival_s is None else mean for step, _ in found]
     together = [gap < BURST_SHARE * usual_s for (_, gap), usual_s in zip(found, usual, strict=True)].count(True)
     return [ArrivalsBursty(together=together, lines=len(found))] if together > BURSTY * len(found) else []
-
-
-def _printed(chosen: Span) -> tuple[float | None, str]:
-    """From step times or else rates."""
-    for method in (TIMES, RATES):
-        value = Timing(span=chosen, method=method).value
-        if value is not None:
-            return value, method
-    return None, ""
 
 
 # what a reader must know
@@ -218,7 +210,9 @@ def _behind(behind: Span, window: Span, value: float, method: str) -> Iterator[F
     if steps < sum(step.steps for step in window.reports):
         return
     timing = Timing(span=behind if method in CLOCKS else read, method=method)  # a clock leaves out pauses by itself
-    rest = _printed(read)[0] if method == TIMES else timing.value
+    rest = timing.value
+    if rest is None and method == TIMES:
+        rest = Timing(span=read, method=RATES).value
     if rest is None or abs(rest / value - 1) <= UNLIKE:
         return
     if abs(rest / value - 1) > UNLIKE + _error([seconds for seconds in timing.step_s if seconds]):

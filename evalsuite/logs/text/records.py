@@ -58,14 +58,6 @@ def place(record: Record) -> tuple[int, int] | None:
     return (record.epoch or 0, record.step or 0)
 
 
-def _cover(found: list[Record], steps: int) -> bool:
-    """Do they cover *steps* of one epoch, in enough reports for a log that prints rarely?"""
-    first, last = found[0], found[-1]
-    if first.step is None or last.step is None or first.epoch != last.epoch or last.step - first.step < steps:
-        return False
-    return len({record.step for record in found}) >= ENOUGH_REPORTS
-
-
 # numbers
 
 _THOUSANDS = re.compile(rb"[-+]?\d{1,3}(?:,\d{3})+(?:\.\d*)?")
@@ -174,7 +166,7 @@ def stamp_s(text: bytes) -> float | None:
 
 def matches(text: bytes, lines: tuple[Line, ...]) -> Iterator[tuple["re.Match[bytes]", Line]]:
     """In order."""
-    present = [line for line in lines if line.may_stand_in(text)]
+    present = [line for line in lines if any(beginning in text for beginning in line.beginnings)]
     if not present:
         return
     if len(present) == 1:
@@ -370,7 +362,10 @@ class Extractor:
             if start and text[start - 1] != _NEWLINE:
                 _read_lead(text, start, values)
             found.append(tuple.__new__(Record, values))  # half of what Record(…) costs
-            if steps is not None and _cover(found, steps):
+            first, last = found[0], found[-1]
+            if steps is None or first.step is None or last.step is None or first.epoch != last.epoch:
+                continue
+            if last.step - first.step >= steps and len({record.step for record in found}) >= ENOUGH_REPORTS:
                 return match.end()
         self._paused = self._paused or bool(pauses)
         return None
