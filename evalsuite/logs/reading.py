@@ -220,7 +220,6 @@ def _findings(numbers: Numbers, at_exit: Failure | None) -> Iterator[Finding]:
 
 
 def _devices_assumed(numbers: Numbers) -> Iterator[Finding]:
-    """True if the device count comes only from --devices and one process printed times."""
     run, devices = numbers.run, numbers.run.given.known.devices
     if numbers.throughput is None or numbers.throughput.window is None or numbers.merged.printers > 1:
         return

@@ -47,7 +47,7 @@ from evalsuite.model import (
     Window,
 )
 
-DOUBT = BatchDoubted.limit  # times between clock and printed rate: the batch must be wrong
+DOUBT = BatchDoubted.limit  # so many times apart, clock and printed rate do not measure the same thing
 SAME_LINE = 1.1  # the same, where rate and time are in one line
 NEARLY = 0.1  # a whole factor is distinguished from noise at this distance
 LEAD_RECORDS = 2  # of each printer: where the first increment after the window begins
@@ -257,8 +257,6 @@ def is_nearly(factor: float, whole: float) -> bool:
 FINAL = "final figure"  # the method of a throughput that is the script's own total
 _PER_DEVICE = Message("logs.parse_devices")
 _COARSE = Message("logs.log_coarse")
-_IN_PIECES = Message("logs.log_in_pieces")
-FAR = BatchDoubted.limit  # this many times apart, two figures do not measure the same thing
 MOST_STEPS_APART = 64  # larger whole factors are met by chance
 _ASSUMED = (JobAssumedLauncher, JobAssumedOnePrints, OwnAssumed)
 _FIGURE = {
@@ -289,8 +287,7 @@ def judge_status(numbers: Numbers, failure: failures.Failure | None) -> tuple[St
 
 def _without_steps(run: Pass) -> tuple[Status, str]:
     if resumed := whole(run.said.get("resumed_step")):
-        reason = Message("logs.log_checkpoint", steps=resumed)
-        return "partial", reason
+        return "partial", Message("logs.log_checkpoint", steps=resumed)
     if run.final is not None:
         return "partial", _PER_DEVICE
     return "unrecognised", Message("logs.parse_dialect", name=run.dialect.name)
@@ -362,7 +359,7 @@ def _missing(numbers: Numbers) -> str:
         return Message("logs.log_long")
     batch = facts.batch_per_device or facts.global_batch
     if batch and not facts.counts(dialect.unit, if_large=True):
-        return Message("logs.log_pieces", items=dialect.unit.partition("/")[0], advice=_IN_PIECES)
+        return Message("logs.log_pieces", items=dialect.unit.partition("/")[0], advice=Message("logs.log_in_pieces"))
     lacking = [option for option, known in (("--batch-per-device", batch), ("--devices", facts.devices)) if not known]
     if not lacking:
         return _COARSE
@@ -374,7 +371,6 @@ def _missing(numbers: Numbers) -> str:
 
 
 def _is_too_coarse(numbers: Numbers) -> bool:
-    """Many lines make one report, or few ticks of whole seconds."""
     found = numbers.merged
     if len(found.steps) == 1 and len(numbers.run.records) <= max(1, found.printers):
         return False  # one line is the start of a run, whatever its clock
@@ -419,7 +415,7 @@ def explain_grade(certainty: Certainty, measured: Throughput) -> Message:
 
 def find_doubt(numbers: Numbers, measured: Throughput) -> str | None:
     """Two figures that contradict each other and what could explain their ratio; None if nothing denies *measured*."""
-    far = [one for one in measured.findings if isinstance(one, ClockDisagrees) and _factor(one) >= FAR]
+    far = [one for one in measured.findings if isinstance(one, ClockDisagrees) and _factor(one) >= DOUBT]
     if far:
         worst = max(far, key=_factor)
         method, other = (_FIGURE.get(each, each) for each in (worst.method, worst.other_method))
@@ -432,15 +428,14 @@ def find_doubt(numbers: Numbers, measured: Throughput) -> str | None:
             other=other,
             other_rate=rate(worst.other_items_per_s),
             factor=_factor(worst),
-            why=functools.reduce(_either, _explanations(worst, numbers.facts, relayed=relayed)),
+            why=functools.reduce(
+                lambda first, second: Message("logs.either", first=first, second=second),
+                _explanations(worst, numbers.facts, relayed=relayed),
+            ),
         )
     value = measured.items_per_s
     seconds = [scan.second for scan in numbers.run.scans if scan.second]
     return next((said for second in seconds if value is not None and (said := second.contradiction(value))), None)
-
-
-def _either(first: str, second: str) -> Message:
-    return Message("logs.either", first=first, second=second)
 
 
 def _factor(finding: ClockDisagrees) -> float:

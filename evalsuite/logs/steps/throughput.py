@@ -210,9 +210,8 @@ def _behind(behind: Span, window: Span, value: float, method: str) -> Iterator[F
     if steps < sum(step.steps for step in window.reports):
         return
     timing = Timing(span=behind if method in CLOCKS else read, method=method)  # a clock leaves out pauses by itself
-    rest = timing.value
-    if rest is None and method == TIMES:
-        rest = Timing(span=read, method=RATES).value
+    timed = timing.value is not None or method != TIMES
+    rest = timing.value if timed else Timing(span=read, method=RATES).value
     if rest is None or abs(rest / value - 1) <= UNLIKE:
         return
     if abs(rest / value - 1) > UNLIKE + _error([seconds for seconds in timing.step_s if seconds]):
