@@ -291,7 +291,7 @@ def _has_secret(name: str, between: str, given: str) -> bool:
     value = given.strip("\"'")
     if not is_secret_name(name) or _is_hidden(value) or _is_prose(name, between, value):
         return False
-    if re.fullmatch(r"[\d.,%]+|true|false|none|null", value, re.IGNORECASE):
+    if re.fullmatch(r"[\d.,%]+|true|false|none|null|/etc/passwd:ro", value, re.IGNORECASE):
         return False
     spoken = between.isspace() or any(sign in between for sign in ":\N{FULLWIDTH COLON}是为")
     return name.startswith("-") or not spoken or not value.rstrip(".:!?").isalpha()

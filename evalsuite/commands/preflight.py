@@ -74,7 +74,7 @@ def choose_nodes(plan: Plan, place: Place, options: Options, missing: Sequence[R
         raise EvalsuiteError.of(
             "commands.preflight_too_few", name=engine.name, fit=len(found.chosen), nodes=len(found.nodes), wanted=nodes
         )
-    return replace(place, engine=engine.on(found.chosen))
+    return replace(place, engine=engine.limited_to(found.chosen))
 
 
 def replace_nodes(root: Path, missing: Sequence[Run], programs: Sequence[str]) -> Callable[[Engine], Engine]:
@@ -92,7 +92,7 @@ def replace_nodes(root: Path, missing: Sequence[Run], programs: Sequence[str]) -
         for sentence in sentences(found):
             note(sentence)
         note(say("preflight.mended", nodes=_list_names(found.chosen) or "—"))
-        return engine.on(names)
+        return engine.limited_to(names)
 
     return on_fit_nodes
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from evalsuite.commands.arguments import compare
 from evalsuite.commands.launching import kubernetes_submission
+from evalsuite.commands.launching.engine_choice import KUBERNETES
 from evalsuite.commands.launching.request import cases_asked
 from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.terminal import line
@@ -16,7 +17,6 @@ from evalsuite.plan import batch_script
 from evalsuite.schedulers import SCHEDULERS
 from evalsuite.schedulers.contract import Allocation
 
-KUBERNETES = "kubernetes"
 DEFAULT = next(iter(SCHEDULERS))
 
 

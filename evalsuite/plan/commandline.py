@@ -1,6 +1,7 @@
 """The exact command line of a run: recipe, container, agent and engine. `plan --commands` shows it."""
 
 import os
+import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -18,6 +19,13 @@ from evalsuite.runs.store import SCRATCH
 IN_IMAGE = {"{python}": "python3", "{bin}/": ""}  # on the PATH
 PYTHONPATH = "PYTHONPATH"
 CHECKOUT = "checkout"  # a run's own copy of a repository, in its scratch folder
+ENTER = "enter.sh"  # in the scratch folder
+# What mpirun in a container calls in place of ssh: HOST, then the line that starts its daemon there.
+ENTERING = """\
+host=$1; shift
+line=$(printf '%s' "$*" | sed "s/'/'\\\\''/g")
+exec ssh -o BatchMode=yes "$host" {entering} sh -c "'$line'"
+"""
 NOT_MADE_YET = "{python}"  # while the environment is not made yet
 
 
@@ -65,6 +73,8 @@ def command_line(
 ) -> CommandLine:
     """What starts *case* in *folder*. *memory_bytes*: the limit of each of its processes."""
     command = _with_libraries(recipe, recipe.command(case))
+    if engine.container and recipe.spawn == "once" and case.nodes > 1:
+        command = _entering(recipe, command, case, folder, engine)
     scratch = str(folder / SCRATCH)
     copies = {CHECKOUT: _repository(recipe)} if recipe.builds_in_checkout else {}
     known = {
@@ -77,7 +87,7 @@ def command_line(
     _check_paths(known)
     training = (*_limited(memory_bytes), *(fill(token, known) for token in command.argv))
     environment = _filled(command.environment, known)
-    container = _in_image(training, recipe, command, case, folder, engine)
+    container = _in_image(training, recipe, command, case, folder, engine) if engine.container else None
     if sandboxed:
         readable = (sandbox.prefix(python), *_readable(recipe, command), *filter(os.path.isabs, training))
         container = sandbox.argv(training, folder=str(folder), readable=readable, gpus=case.device == "gpu")
@@ -133,19 +143,26 @@ def _of_environment(python: Path | str) -> dict[str, str]:
     return {} if str(python) == NOT_MADE_YET else {"{python}": str(python), "{bin}": str(Path(python).parent)}
 
 
-def _in_image(
-    training: Argv, recipe: Recipe, command: Command, case: Case, folder: Path, engine: Engine
-) -> Argv | None:
-    if engine.container is None:
-        return None
+def _in_image(training: Argv, recipe: Recipe, command: Command, case: Case, folder: Path, engine: Engine) -> Argv:
+    assert engine.container
+    keys = engine.container.for_ssh if ENTER in command.files else ()
     return engine.container.argv(
         training,
         image=recipe.image,
         folder=str(folder),
-        readable=_readable(recipe, command),
+        readable=[*_readable(recipe, command), *keys],
         names=sorted(command.environment),
         gpus=case.device == "gpu",
     )
+
+
+def _entering(recipe: Recipe, command: Command, case: Case, folder: Path, engine: Engine) -> Command:
+    """mpirun of *command* starts its daemon on another node in the image there too. It is in the scratch folder."""
+    program, *rest = command.argv
+    ways = ("-mca", "plm_rsh_agent", f"sh {ENTER}", "-mca", "plm_rsh_no_tree_spawn", "1")
+    there = _in_image((), recipe, replace(command, files={ENTER: ""}), case, folder, engine)
+    script = ENTERING.format(entering=shlex.quote(shlex.join(there)))
+    return replace(command, argv=(program, *ways, *rest), files={**command.files, ENTER: script})
 
 
 def _readable(recipe: Recipe, command: Command) -> list[str]:

@@ -33,6 +33,10 @@ class Engine:
     on: Callable[[Sequence[str]], "Engine"] | None = None
     listed: bool = False  # whether written by hand: one machine may have two names
 
+    def limited_to(self, names: Sequence[str]) -> "Engine":
+        """On these of its nodes, in this order."""
+        return replace(self.on(names), container=self.container) if self.on else self
+
     def serving(self, recipe: Recipe) -> "Engine":
         """As *recipe* is started: a participant may have an environment in place of an image."""
         return replace(self, container=None) if recipe.environment in ("managed", "current") else self

@@ -142,7 +142,7 @@ def _asked(
             if variants.is_included(case, matrix.include, matrix.exclude):
                 found.setdefault(case.id, (case, recipe))
     for rules, cases in chosen_from.items():
-        variants.check_rules(rules, cases)
+        variants.check_rules(rules, cases, spec.stated)
     return list(found.values()), unfound
 
 

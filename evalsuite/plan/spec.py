@@ -78,6 +78,7 @@ class Spec:
     container: str | None = None  # the runtime of images; None: as asked
     include: tuple[Rule, ...] = ()  # (): all cases
     exclude: tuple[Rule, ...] = ()
+    stated: tuple[str, ...] = ()  # values of its axes, of which the command line chose
     parts: tuple["Spec", ...] = ()
     """Several matrices measured as one: where scripts want models, batches or steps of their own, each is a spec
     of its own. The repeats of all are interleaved. () = the matrix is this spec's own."""
@@ -85,6 +86,21 @@ class Spec:
     def matrices(self) -> tuple["Spec", ...]:
         parts = self.parts or (self,)
         return tuple(_enter(part, each) for part in parts for each in self.participants) or parts
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The values of its axes."""
+        each = (
+            (
+                *one.frameworks,
+                *one.models,
+                *one.precision,
+                *map(str, one.batch_per_device),
+                *(f"{n}x{d}" for n, d in one.scales),
+            )
+            for one in self.matrices()
+        )
+        return tuple({word for words in each for word in words})
 
     def up_to(self, nodes: int) -> "Spec":
         """The scales of at most *nodes* nodes. Raises EvalsuiteError where there is none."""

@@ -127,13 +127,13 @@ def is_included(case: Case, include: Sequence[Rule], exclude: Sequence[Rule]) ->
     return (not include or any(rule.holds(case) for rule in include)) and not any(rule.holds(case) for rule in exclude)
 
 
-def check_rules(found: Sequence[Rule], cases: Sequence[Case]) -> None:
-    """Raises EvalsuiteError for a value that no case has: it is misspelt."""
+def check_rules(found: Sequence[Rule], cases: Sequence[Case], stated: Sequence[str]) -> None:
+    """Raises EvalsuiteError for a value that no case has, nor *stated*: it is misspelt."""
     for rule in found:
         for axis, values in rule.values:
             there = sorted({text for case in cases for text in _texts(case, axis)})
             for value in values:
-                if not any(fnmatchcase(text, value) for text in there):
+                if not any(fnmatchcase(text, value) for text in (*there, *stated)):
                     raise EvalsuiteError.of(
                         "plan.selection_none",
                         axis=axis,

@@ -5,6 +5,8 @@ tests/real/test_ssh_hosts.py trains over those of Debian; here stand the newer o
 
 import json
 import os
+import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -99,6 +101,57 @@ ABOUT = dict(dialect="pytorch_examples", spawn="once", import_name="json", packa
 RECIPE = Recipe(name="reference-toy", model="toy", kind="reference", **ABOUT)
 ADAPTER = Adapter(name="mpinet", title="Mpinet", recipes=(RECIPE,))
 """
+
+
+DOCKER = """\
+#!/usr/bin/env python3
+import os, sys
+words = sys.argv[2:]
+found, wrap = [], ["bwrap", "--ro-bind", "/", "/", "--dev", "/dev", "--tmpfs", "/tmp", "--clearenv"]
+wrap += ["--ro-bind", "KEYS", "KEYS"]
+wrap += ["--setenv", "PATH", "/usr/local/bin:/usr/bin:/bin", "--setenv", "IN_IMAGE", ""]
+while words[0].startswith("--"):
+    option = words.pop(0)
+    value = None if option in ("--rm", "--init") else words.pop(0)
+    if option == "--volume":
+        outside, inside, *mode = value.split(":")
+        wrap += ["--ro-bind" if mode else "--bind", outside, inside]
+    elif option == "--env" and value in os.environ:
+        wrap += ["--setenv", value, os.environ[value]]
+    elif option == "--workdir":
+        wrap += ["--chdir", value]
+wrap[wrap.index("IN_IMAGE") + 1] = words.pop(0)
+os.execvp(wrap[0], [*wrap, *words])
+"""
+SAYING_WHERE = """"sh", "-c", 'echo "rank of $(hostname) in $IN_IMAGE"; exec "$@"', "sh", "python3", """
+
+
+@over(OPEN_MPI[0])
+def test_mpirun_in_a_container_starts_its_ranks_in_the_image_on_every_host(reached, tmp_path, launcher):
+    programs = [place for place in ("/usr/bin/docker", "/usr/local/bin/docker") if Path(place).exists()]
+    if not programs or shutil.which("bwrap") is None:
+        pytest.skip("no bwrap, or no docker in whose place it could stand")
+    hosts, config = reached
+    (own := tmp_path / "own" / "scripts").mkdir(parents=True)
+    shutil.copy(TOYS / "scripts" / "train.py", own)
+    adapter = STARTED_BY_MPIRUN.replace('"{python}", ', SAYING_WHERE).replace("SCRIPTS", str(own))
+    (own.parent / "mpinet.py").write_text(adapter)
+    (tmp_path / "docker").write_text(DOCKER.replace("KEYS", str(config.parent)))
+    (tmp_path / "docker").chmod(0o755)
+    for host in hosts.values():
+        subprocess.run(host.enter("mount", "--bind", str(config), "/etc/ssh/ssh_config"), check=True)
+        for place in programs:
+            subprocess.run(host.enter("mount", "--bind", str(tmp_path / "docker"), place), check=True)
+    words = ("--frameworks", "mpinet", "--adapters", str(own.parent), "--scales", "2x1", "--steps", "5+20")
+
+    process = started(
+        reached, tmp_path, launcher, *words, "--hosts", "a,b", "--container", "docker", "--image", "toy:1"
+    )
+    _, said = process.communicate(timeout=240)
+
+    log = "".join(file.read_text() for file in tmp_path.glob("runs/*/r0/log.*"))
+    assert process.returncode == Exit.DONE, said + log
+    assert sorted(re.findall(r"rank of (\w) in toy:1", log)) == ["a", "b"]
 
 
 @over(*OPEN_MPI)

@@ -10,7 +10,7 @@ from evalsuite.adapter import Command
 from evalsuite.agent import rendezvous
 from evalsuite.agent.order import FIRST_ENDED, Order, command
 from evalsuite.commands.launching import request
-from evalsuite.errors import EvalsuiteError
+from evalsuite.errors import EvalsuiteError, Exit
 from evalsuite.plan import containers
 from evalsuite.plan.commandline import agent_argv
 from tests.toys import CASE, toynet
@@ -91,6 +91,27 @@ def test_the_plan_shows_what_starts_on_each_node(shown):
 
     assert "on node 0:" in said
     assert "--node_rank 1 --nproc_per_node 8 --master_addr node0" in said
+
+
+@pytest.mark.parametrize("runtime", sorted(containers.RUNTIMES.keys() - {"pyxis"}))
+def test_mpirun_over_hosts_starts_its_daemon_in_the_image_on_each(runtime, capsys, tmp_path):
+    words = ("--frameworks", "ngc_tensorflow", "--recipe", "resnet50-2020", "--scales", "2x8", "--hosts", "a:8,b:8")
+
+    cli.main(["plan", *words, "--profile", "full", "--container", runtime, "--commands", "--runs", str(tmp_path)])
+
+    assert "mpirun -mca plm_rsh_agent 'sh enter.sh' -mca plm_rsh_no_tree_spawn 1" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("engine", ["slurm", "kubernetes"])
+def test_a_scheduler_s_nodes_are_planned_by_the_device_that_is_named(engine, shown):
+    said = shown("ngc_tensorflow", "resnet50-2020", engine=engine, scales="1x1,1x8,2x8")
+
+    assert said.count("# ngc_tensorflow-resnet50-2020-gpu") == 3
+
+
+def test_what_only_submit_starts_on_kubernetes_is_no_engine_of_run(capsys):
+    assert cli.main(["run", "--engine", "kubernetes"]) == Exit.USAGE
+    assert "evalsuite submit --engine kubernetes" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("runtime", containers.RUNTIMES)

@@ -17,7 +17,7 @@ from evalsuite.launch.remote import forwarded_environment, launcher_errors
 from evalsuite.launch.remote import ssh as over_ssh
 from evalsuite.machine import interfaces
 from evalsuite.placeholders import Node
-from evalsuite.plan import hosts, over_hosts
+from evalsuite.plan import containers, hosts, over_hosts
 from evalsuite.plan.commandline import command_line
 from evalsuite.plan.hosts import Host
 from tests.processes import soon
@@ -25,6 +25,15 @@ from tests.toys import CASE, toynet
 
 TWO = replace(CASE, nodes=2, devices_per_node=8)
 HOSTS = hosts.from_words("gpu01:8,me@gpu02:8,gpu03:4")
+
+
+def test_fit_hosts_start_runs_in_the_container_that_was_asked_for():
+    engine = over_hosts.engine(HOSTS, over_hosts.transport("ssh"), handed={})
+    inside = replace(engine, container=containers.here("docker"))
+
+    fit = inside.limited_to(["gpu03", "gpu02"])
+
+    assert (fit.nodes, fit.container) == (("gpu03", "gpu02"), inside.container)
 
 
 def test_a_list_or_a_host_file_of_open_mpi_or_mpich_gives_hosts_with_their_devices(tmp_path):

@@ -76,7 +76,10 @@ def test_repeats_of_all_are_interleaved(planned, tmp_path):
 def test_one_is_added_or_chosen_on_the_command_line(planned):
     added = "framework=paddlepaddle,recipe=paddleclas-resnet50,image=paddle:24.12"
 
-    _, found = planned(HEAD + TABLES, "--participant", "PyTorch plain", "--participant", added, "--subset", "1")
+    _, found = planned(
+        HEAD + TABLES + '[[exclude]]\nframework = ["ngc_pytorch"]\nscale = ["2x8"]\n',
+        *("--participant", "PyTorch plain", "--participant", added, "--subset", "1"),
+    )
 
     assert {case["framework"] for case in found["cases"]} == {"PyTorch_plain", "paddlepaddle"}
     assert {case["scale"] for case in found["cases"]} == {"1x1", "1x8"}

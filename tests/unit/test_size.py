@@ -20,7 +20,7 @@ CEILINGS = {  # package → lines at most; "" are the modules beside the package
     "launch": 4017,
     "logs": 9215,
     "machine": 1950,
-    "plan": 3120,
+    "plan": 3150,
     "report": 14926,
     "results": 7932,
     "runs": 1642,

@@ -21,7 +21,7 @@ def spec_from(arguments: argparse.Namespace) -> Spec:
         given |= _read_batches(arguments.batch_sizes)
     if arguments.repeats:
         given |= spec.repeats(arguments.repeats)
-    return _choose(_lay_over(base, given, arguments.option), arguments)
+    return replace(_choose(_lay_over(base, given, arguments.option), arguments), stated=base.words)
 
 
 def _choose(whole: Spec, arguments: argparse.Namespace) -> Spec:

@@ -11,6 +11,7 @@ from evalsuite.plan.engines import Engine
 from evalsuite.plan.hosts import Host
 from evalsuite.schedulers import SCHEDULERS
 
+KUBERNETES = "kubernetes"
 OF_HOSTS = ("via", "interface")  # options that mean nothing without hosts
 
 
@@ -27,7 +28,11 @@ def engine(arguments: argparse.Namespace) -> Engine:
         raise EvalsuiteError.of("commands.hosts_needed", option=given)
     if scheduler := SCHEDULERS.get(arguments.engine):
         return allocations.engine(scheduler, os.environ)
-    found = engines.engine(arguments.engine or "local", SCHEDULERS)
+    if arguments.engine == KUBERNETES:
+        if not hasattr(arguments, "commands"):  # of `plan`, and of `submit`
+            raise EvalsuiteError.of("commands.kubernetes_submit")
+        return Engine(name=KUBERNETES, wrap=engines.local)  # one agent a pod
+    found = engines.engine(arguments.engine or "local", (*SCHEDULERS, KUBERNETES))
     if found.name == "mpi":  # mpirun hands no variable of this shell to other nodes
         variables = forwarded_environment.forwarded_variables(os.environ, None)
         return replace(found, handed=lambda nodes, folder: variables)

@@ -4,6 +4,7 @@ import argparse
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from evalsuite.commands.launching.engine_choice import KUBERNETES
 from evalsuite.commands.launching.request import cases_asked
 from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.terminal import line
@@ -26,7 +27,7 @@ def submit(arguments: argparse.Namespace, evaluation: Evaluation) -> int:
     if arguments.values is None:
         raise EvalsuiteError.of("commands.kubernetes_values")
     values = kubernetes.read(arguments.values)
-    cases = cases_asked(arguments, "mpi")
+    cases = cases_asked(arguments, KUBERNETES)
     found = kubernetes.manifests(
         values,
         _in_the_pods(arguments, values, evaluation),

@@ -21,7 +21,7 @@ from evalsuite.logs.catalogue import Places
 from evalsuite.messages import Message
 from evalsuite.model import Case, Device
 from evalsuite.plan import containers, participants, plan, sandbox
-from evalsuite.plan.engines import Engine
+from evalsuite.plan.engines import HOSTS, Engine
 from evalsuite.plan.given_images import with_images
 from evalsuite.plan.plan import Machine, Plan, Refusal
 from evalsuite.plan.spec import Spec
@@ -189,7 +189,7 @@ def _refusals(arguments: argparse.Namespace, engine: Engine) -> list[Refusal]:
         _check_sandbox(engine, shown_only)
         refusals.append(sandbox.refusal)
     if engine.container:
-        in_image: list[Refusal] = [_no_image, _launcher_in_container(engine.container.runtime.name)]
+        in_image: list[Refusal] = [_no_image, _launcher_in_container(engine)]
         refusals += [_check_served(engine, each, in_image=True) for each in in_image]
     if shown_only:
         return refusals
@@ -253,13 +253,18 @@ def mpirun_in_mpirun(engine: Engine) -> Refusal:
     return refusal
 
 
-def _launcher_in_container(runtime: str) -> Refusal:
-    """A launcher in a container reaches the other nodes by ssh, and lands outside every container there."""
+def _launcher_in_container(engine: Engine) -> Refusal:
+    """A launcher in a container reaches the other nodes by ssh and lands outside every container there; mpirun can be
+    told how to enter one."""
+    runtime = engine.container.runtime.name if engine.container else ""
+    enters = engine.name == HOSTS and runtime != "pyxis"
 
     def refusal(case: Case, recipe: Recipe) -> str | None:
         if recipe.spawn != "once" or case.nodes == 1:
             return None
         starter = recipe.command(case).argv[0].rpartition("/")[2]
+        if enters and starter == "mpirun":
+            return None
         return Message("commands.launcher_in_container", launcher=starter, runtime=runtime, nodes=case.nodes)
 
     return refusal

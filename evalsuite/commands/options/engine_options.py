@@ -8,7 +8,11 @@ from evalsuite.schedulers import SCHEDULERS
 
 def add_arguments(group: "argparse._ActionsContainer") -> None:
     known = ", ".join(SCHEDULERS)
-    group.add_argument("--engine", metavar="E", help=f"what starts the runs: local (default), {known}, mpi or hosts")
+    group.add_argument(
+        "--engine",
+        metavar="E",
+        help=f"what starts the runs: local (default), {known}, mpi or hosts; kubernetes for plan and submit",
+    )
     group.add_argument("--hosts", metavar="A,B:8,…", help="engine hosts: their names, and devices after a colon")
     group.add_argument("--hostfile", metavar="F", type=Path, help="the same from a file, a host on each line")
     group.add_argument(

@@ -95,7 +95,7 @@ def _token(runs: Path) -> Iterator[tuple[Path, str]]:
 
 
 def _ask(engine: Engine, name: str, folder: Path, token: str, programs: Sequence[str]) -> _Heard:
-    alone = engine.on([name]) if engine.on else engine
+    alone = engine.limited_to([name])
     wanted = (word for program in programs for word in ("--program", program))
     argv = (sys.executable, "-m", "evalsuite", "preflight", "--on-node", str(folder), "--token", token, *wanted)
     try:
