@@ -5,6 +5,7 @@ from evalsuite.model import Case
 from evalsuite.reference import (
     REFERENCE_ENVIRONMENT,
     REFERENCE_FACTS,
+    host_reduced,
     reference_arguments,
     reference_bert,
     reference_cifar10,
@@ -66,6 +67,10 @@ def _wide_deep(case: Case) -> Command:
     return _command(case, "pytorch_wide_deep.py", reference_wide_deep_arguments(case))
 
 
+def _host_reduce(case: Case) -> Command:
+    return _command(case, "pytorch_host_reduce.py", reference_cifar10_arguments(case))
+
+
 def _cifar10(case: Case) -> Command:
     return _command(case, "pytorch_cifar10.py", reference_cifar10_arguments(case))
 
@@ -92,6 +97,7 @@ _RESNET50 = Recipe(
     equivalence="pytorch_equivalence.py",
 )
 _BERT = reference_bert(_RESNET50, command=_bert, source="torch.nn.TransformerEncoder")
+_CIFAR10 = reference_cifar10(_RESNET50, _cifar10, mobilenetv2_source="torchvision.models.mobilenet_v2")
 _FACE = reference_face(_RESNET50, command=_face, source="adapters/workloads/pytorch_face.py")
 ADAPTER = Adapter(
     name="pytorch",
@@ -103,6 +109,7 @@ ADAPTER = Adapter(
         *_FACE,
         *(split_face(one, _split_face, "adapters/workloads/pytorch_split_face.py") for one in _FACE),
         *reference_wide_deep(_RESNET50, command=_wide_deep, source="adapters/workloads/pytorch_wide_deep.py"),
-        *reference_cifar10(_RESNET50, _cifar10, mobilenetv2_source="torchvision.models.mobilenet_v2"),
+        *_CIFAR10,
+        *(host_reduced(one, _host_reduce, "adapters/workloads/pytorch_host_reduce.py") for one in _CIFAR10),
     ),
 )

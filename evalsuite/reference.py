@@ -224,6 +224,12 @@ def reference_cifar10(
     return resnet50_small, replace(mobilenetv2, source=mobilenetv2_source)
 
 
+def host_reduced(plain: Recipe, command: Callable[[Case], Command], source: str) -> Recipe:
+    """*plain* with its gradients copied to the host to be summed. Proven by a test, not by a receipt."""
+    name = f"{plain.name}-host-reduce"
+    return replace(plain, name=name, command=command, source=source, amp="", xla="", equivalence="")
+
+
 def input_size(case: Case, name: str) -> str:
     """The case's, or the default in INPUT_SIZES."""
     return case.option(name, INPUT_SIZES[name])

@@ -129,3 +129,17 @@ def test_the_parts_of_a_step_on_small_images_fill_the_step(framework, tmp_path):
         seconds = dict(part.split("=") for part in parts.split())
         assert list(seconds) == ["data_s", "forward_backward_s", "allreduce_s", "optimiser_s"]
         assert sum(map(float, seconds.values())) == pytest.approx(float(whole_s), abs=1e-5)
+
+
+def test_gradients_summed_on_the_host_train_alike_and_their_copy_lies_inside_the_all_reduce(tmp_path):
+    recipes = [f"reference-mobilenetv2-cifar10{how}" for how in ("", "-host-reduce")]
+
+    device, host = (
+        "".join(trained("pytorch", tmp_path / one, one, devices_per_node=2, options=(("image_size", "32"),)))
+        for one in recipes
+    )
+
+    losses = [re.findall(r"Loss ([\d.e+-]+)", log) for log in (device, host)]
+    seconds = re.findall(r"allreduce_s=([\d.]+) tensor_copy_s=([\d.]+) optimiser_s", host)
+    assert losses[0] == losses[1] and len(losses[0]) == len(seconds) == STEPS
+    assert all(0 < float(copied) < float(whole) for whole, copied in seconds)

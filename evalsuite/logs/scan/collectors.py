@@ -283,7 +283,10 @@ OWN_TIMERS = Timers(
     ),
     whole="step",
     of="step",
-    phases={name: (name, None) for name in ("data", "forward_backward", "allreduce", "optimiser")},
+    phases={
+        **{name: (name, None) for name in ("data", "forward_backward", "allreduce", "optimiser")},
+        "tensor_copy": ("tensor_copy", "allreduce"),
+    },
 )
 
 
