@@ -18,7 +18,7 @@ CEILINGS = {  # package → lines at most; "" are the modules beside the package
     "commands": 6067,
     "importing": 1422,
     "launch": 4017,
-    "logs": 9215,
+    "logs": 9218,
     "machine": 1950,
     "plan": 3150,
     "report": 14926,
