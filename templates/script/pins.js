@@ -1,6 +1,5 @@
-/* Two pinned marks: their ratio, and whether it is more than noise. */
-import { cases, caseTitle } from "./data.js";
-import { comparison } from "./difference.js";
+/* Two pinned marks, and what is known of the two: the decision in the data is printed, none is made here. */
+import { cases, caseTitle, decisionOf } from "./data.js";
 import { all, element, word } from "./dom.js";
 import { remember } from "./state.js";
 
@@ -52,8 +51,24 @@ function entry(id) {
 const hint = () => element("p", { class: "soft" }, [word("hint")]);
 
 function compared(a, b) {
-  const { ratio, outcome } = comparison(a, b);
-  const said = element("p", {}, [word(outcome)]);
-  if (ratio === null) return [said];
-  return [element("p", { class: "ratio" }, [word("ratio"), ` ${ratio.toFixed(2)}x`]), said];
+  const found = decisionOf(a, b);
+  if (!found) return unasked(a, b);
+  const first = a.row === found.first ? a : b;
+  const lines = [
+    [element("strong", {}, [word(`evidence.${found.evidence}`)])],
+    [`${caseTitle(first)}: ${found.lead} (n = ${a.n} / ${b.n})`],
+    ...(found.why.length ? [found.why.flatMap((key, at) => [at ? ", " : "", word(`why.${key}`)])] : []),
+    ...(found.needed ? [[word(`needs.${found.needed}`), ...price(found)]] : []),
+  ];
+  return lines.map((line) => element("p", { "data-evidence": found.evidence }, line));
 }
+
+const unasked = (a, b) => [
+  ...(a.unit && a.unit === b.unit ? [element("p", {}, [word("ratio"), ` ${(a.value / b.value).toFixed(2)}x`])] : []),
+  element("p", {}, [word("unasked")]),
+];
+
+const price = ({ runs, chance }) => [
+  ...(runs ? [`: ${runs}`] : []),
+  ...(chance ? [" (", word("chance"), ` ${chance})`] : []),
+];

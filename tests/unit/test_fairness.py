@@ -12,7 +12,7 @@ from evalsuite.report.book.book import Book
 from evalsuite.report.page import embedded
 from evalsuite.report.sections.variants import effects
 from evalsuite.report.text import words
-from evalsuite.results.compare import fairness, winners
+from evalsuite.results.compare import decisions, fairness
 from evalsuite.results.compare.fairness import FRAMEWORKS, MACHINES, SCALES, VERSIONS, Obstacle, obstacles, setting
 
 CASE = synthetic.case("pytorch")
@@ -91,7 +91,7 @@ def test_work_and_place_must_be_equal(ours, theirs, key):
 
     assert keys(obstacles(a, b, FRAMEWORKS)) == [f"facts.{key}"]
     assert len(fairness.groups([a, b], FRAMEWORKS)) == 2
-    assert winners.leaders([a, b]) == frozenset()
+    assert decisions.keep_apart(a, b).evidence == "apart"
 
 
 FP32, NAMELESS = replace(MANY, precision="fp32"), replace(MANY, model="resnet50")
@@ -138,7 +138,7 @@ def test_where_a_fact_is_unknown_a_ranking_is_indicative_and_has_no_test(key):
     assert obstacles(fast, slow, FRAMEWORKS) == ()
     assert fairness.unknown_facts(fast, slow) == (key,)
     assert fairness.relative(fast, slow).significant is None
-    assert winners.leaders([slow, fast]) == frozenset()
+    assert decisions.decide(slow, fast).evidence == "unknown"
     assert len(fairness.groups([slow, fast], fairness.TESTED)) == 2
 
 
@@ -202,16 +202,13 @@ def test_the_pages_script_is_told_what_may_be_compared_and_what_differs():
     failed = synthetic.summary([synthetic.failed(replace(cases[0], nodes=4), 0, "Killed")])
     book = Book(evaluation=synthetic.evaluation([*(summary(c, s) for c, s in zip(cases, speeds, strict=True)), failed]))
 
-    told = embedded.document(book)["cases"]
+    told = embedded.document(book)["decisions"]
 
     rows = {(case.framework, case.precision, case.nodes): row for row, case in enumerate(book.planned)}
     pytorch, tensorflow, mxnet = (rows[name, "fp32", 1] for name in ("pytorch", "tensorflow", "mxnet"))
-    amp, unmeasured = rows["pytorch", "amp", 1], rows["pytorch", "fp32", 4]
-    group, apart = (
-        column if isinstance(column, list) else [column["of"][place] for place in column["at"]]
-        for column in (told["values"]["group"], told["values"]["apart"])
-    )
-    assert group[pytorch] == group[tensorflow] == group[mxnet] != group[amp]
-    assert (group[unmeasured], apart[unmeasured]) == (None, None)
-    assert sorted(apart[tensorflow]) == sorted([pytorch, mxnet])
-    assert apart[pytorch] == apart[mxnet] == [tensorflow]
+    found = dict(zip(map(frozenset, zip(told["first"], told["second"], strict=True)), told["evidence"], strict=True))
+    assert found == {
+        frozenset((tensorflow, pytorch)): "decided",
+        frozenset((tensorflow, mxnet)): "decided",
+        frozenset((pytorch, mxnet)): "tie",
+    }

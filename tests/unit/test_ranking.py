@@ -55,7 +55,7 @@ def test_of_one_framework_its_variants_are_ranked_by_the_rule_of_frameworks_and_
     tied = only([summary(100.0, FAST), summary(99.8, SLOW)])
     single = only([summary(100.0, FAST, around=(1.0,)), summary(90.0, SLOW, around=(1.0,))])
 
-    assert (fastest.said, tied.said, single.said) == ("fastest", "group", "untold")
+    assert (fastest.said, tied.said, single.said) == ("fastest", "tie", "untold")
     assert ranked(fastest) == [FAST, SLOW, BARE]
     assert fastest.lead == pytest.approx(100.0 / 90.0 - 1)
     assert tied.lead is None and single.deciding.runs == 8

@@ -36,16 +36,17 @@ def test_two_of_one_median_tie_and_a_tie_is_said_with_its_lead_and_the_share_of_
     _, found = facts(synthetic.asked())["found"]
 
     assert said(found.sentence) == (
-        "OneFlow, NGC PyTorch tie for fastest: 9,441, 9,373 images/s; 2.0% ahead of NGC MXNet (n = 7)."
+        "OneFlow, NGC PyTorch tie for fastest, equal within 1.5%: 9,441, 9,373 images/s; "
+        "2.0% ahead of NGC MXNet (n = 7)."
     )
-    assert "OneFlow、NGC PyTorch 并列最快：" in said(found.sentence, "zh")
+    assert "OneFlow、NGC PyTorch 并列最快，相差在 1.5% 以内：" in said(found.sentence, "zh")
     assert found.beside is None
 
     of = [synthetic.case(name, protocol=synthetic.FULL) for name in ("pytorch", "mxnet")]
     book = Book(evaluation=reports.evaluation(*(reports.summary(of=one) for one in of)))
     (one,) = answers.questions(book, SPOKEN)
 
-    assert "tie: 100.00, 100.00 images/s" in said(one.sentence)
+    assert "tie, equal within 1.5%: 100.00, 100.00 images/s" in said(one.sentence)
     assert said(one.caution).startswith("If all 2 were equally fast")
 
 
@@ -119,11 +120,11 @@ def test_the_matrix_says_ties_leads_and_what_would_decide(built):
     found = [(cell.tone, said(cell.winner) if cell.winner else "", cell.lead) for cell in row.cells]
     assert found == [("none", "", ""), tie, tie]
     assert {cell.tone for cell in few.rows[0].cells} == {"open"}
-    assert said(few.rows[0].cells[0].note) == "needs 16 runs"
+    assert said(few.rows[0].cells[0].note) == "preliminary: 16 more runs"
     assert few.threshold.text == "80%"
 
 
-@pytest.mark.parametrize(("speeds", "needed"), [((100.0,), "needs 8 runs"), ((100.0, 101.0), None)])
+@pytest.mark.parametrize(("speeds", "needed"), [((100.0,), "preliminary: 8 more runs"), ((100.0, 101.0), None)])
 def test_what_every_open_cell_needs_is_seen_once_and_heard_at_each(speeds, needed, tmp_path):
     runs = {(1, 1): (100.0,), (1, 2): (200.0,), (1, 4): tuple(4 * one for one in speeds)}
     rows = [
@@ -229,7 +230,7 @@ def test_a_name_of_a_setting_leaves_out_what_all_settings_of_the_model_share():
     assert "FP32 · bsz 32 · 优化器：梯度 AllReduce" in [said(one, "zh") for one in varied]
 
 
-@pytest.mark.parametrize(("language", "said"), [("en", "tie for fastest: 9,441, 9,373"), ("zh", "并列最快：9,441")])
+@pytest.mark.parametrize(("language", "said"), [("en", "within 1.5%: 9,441, 9,373"), ("zh", "以内：9,441")])
 def test_the_terminal_ends_with_the_sentences_of_the_page(capsys, language, said):
     report._print_found(Book(evaluation=synthetic.asked()), words.read((language,)), language)
 

@@ -56,7 +56,7 @@ def test_between_campaigns_a_lead_of_less_than_five_percent_says_nothing():
 
     assert not significance.is_behind(ours, theirs)
     assert significance.is_behind(made(OTHER, [97.0] * 5, "b", rounds=False), theirs)
-    assert winners.rank([made(OTHER, [90.0] * 5, "a"), theirs]).word == "indicative"
+    assert winners.rank([made(OTHER, [90.0] * 5, "a"), theirs]).evidence == "indicative"
 
 
 @pytest.mark.parametrize(
@@ -96,24 +96,24 @@ def test_of_two_campaigns_each_must_show_the_order():
 
     agreed, moved = winners.rank([first, of(OTHER, 90.0, 180.0)]), winners.rank([first, of(OTHER, 90.0, 200.0)])
 
-    assert (agreed.word, agreed.campaigns) == ("fastest", 2)
-    assert moved.word == "group"
+    assert (agreed.evidence, agreed.campaigns) == ("decided", 2)
+    assert moved.evidence == "open"
 
 
 @pytest.mark.parametrize(
-    ("values", "word"),
+    ("values", "evidence"),
     [
-        ((90.0, 90.1, 89.9), "fastest"),  # t = 180
+        ((90.0, 90.1, 89.9), "decided"),  # t = 180
         ((90.0, 93.0, 88.0), "consistent"),  # below in all, t = 6
-        ((99.9, 100.1, 100.0), "untold"),
-        ((90.0, 90.1), "untold"),
+        ((99.9, 100.1, 100.0), "preliminary"),
+        ((90.0, 90.1), "preliminary"),
     ],
 )
-def test_with_three_runs_only_what_the_early_limits_ask_is_decided(values, word):
+def test_with_three_runs_only_what_the_early_limits_ask_is_decided(values, evidence):
     found = winners.rank([made(CASE, [100.0] * len(values)), made(OTHER, values)])
 
-    assert found.word == word
-    assert (found.false_exclusion is not None) == (word == "fastest")
+    assert found.evidence == evidence
+    assert (found.false_exclusion is not None) == (evidence == "decided")
 
 
 def test_a_round_in_which_a_run_failed_or_that_one_alone_made_is_left_out():
@@ -151,7 +151,7 @@ def test_a_lead_that_levels_of_a_campaign_could_make_is_told_from_a_larger_one(l
     noisy = [100.0, 101.0, 99.0, 100.5, 99.5]
     found = winners.rank([made(CASE, noisy), made(OTHER, [each * (1 - lead) for each in (*noisy[2:], *noisy[:2])])])
 
-    assert found.word == "fastest"
+    assert found.evidence == "decided"
     assert (found.own_level < 1e-6) == few and 0 <= found.own_level < 0.3
 
 
@@ -159,8 +159,8 @@ def test_with_few_runs_there_is_a_chance_and_no_rate_and_with_more_a_rate_and_no
     few = winners.rank([made(CASE, [100.0] * 3), made(OTHER, [90.0, 93.0, 88.0])])
     many = winners.rank([made(CASE, [100.0] * 5), made(OTHER, [90.0] * 5)])
 
-    assert (few.word, few.chance, few.false_exclusion) == ("consistent", pytest.approx(0.1), None)
-    assert (many.word, many.chance) == ("fastest", None)
+    assert (few.evidence, few.chance, few.false_exclusion) == ("consistent", pytest.approx(0.1), None)
+    assert (many.evidence, many.chance) == ("decided", None)
     assert 0 < many.false_exclusion < 0.06
 
 

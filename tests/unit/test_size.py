@@ -21,13 +21,13 @@ CEILINGS = {  # package → lines at most; "" are the modules beside the package
     "logs": 9218,
     "machine": 1950,
     "plan": 3150,
-    "report": 14926,
-    "results": 7932,
+    "report": 14968,
+    "results": 8043,
     "runs": 1642,
     "schedulers": 300,
     "site": 1441,
 }
-WHOLE = 58_662
+WHOLE = 58_880
 LONGEST_FUNCTION = 60
 FULLEST_FOLDER = 24
 

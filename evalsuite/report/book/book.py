@@ -10,8 +10,9 @@ from evalsuite.report.book.states import MARKS, State, ended
 from evalsuite.report.text import names, times
 from evalsuite.report.text.times import Period
 from evalsuite.results.compare import answers as answers_room
-from evalsuite.results.compare import ranking
+from evalsuite.results.compare import decisions, ranking
 from evalsuite.results.compare.answers import Answer
+from evalsuite.results.compare.decisions import PUBLISHED, Decision
 from evalsuite.results.compare.ranking import RankingScope
 from evalsuite.results.judge import breaks as breaks_room
 from evalsuite.results.judge import next_repeats as next_room
@@ -102,12 +103,23 @@ class Book:
         return answers_room.answers(self.summaries, self.planned, self.skips)
 
     @cached_property
+    def decisions(self) -> tuple[Decision, ...]:
+        """Of each two results of one question."""
+        return tuple(one for each in self.answers for one in (*each.decisions.values(), *each.beside()))
+
+    @cached_property
+    def ahead(self) -> frozenset[str]:
+        """The ids of the cases that lead where others are known to be behind."""
+        decided = (one for one in self.answers if one.said in ("fastest", "tie") and one.next)
+        return frozenset(each.summary.case.id for one in decided for each in one.leaders)
+
+    @cached_property
     def ranking_scopes(self) -> dict[str, RankingScope]:
         return ranking.ranking_scopes(self.planned)
 
     @cached_property
     def published(self) -> bool:
-        return bool(self.measurements) and all(run.origin in answers_room.PUBLISHED for run in self.measurements)
+        return bool(self.measurements) and all(run.origin in PUBLISHED for run in self.measurements)
 
     @cached_property
     def spent(self) -> tuple[Spent, ...]:
@@ -189,7 +201,7 @@ class Book:
         found: list[str] = [summary.origin] if summary.origin in MARKS else []
         if summary.partial:
             found.append("partial")
-        if any(finding.severity == "flag" for finding in self.findings_of(summary)):
+        if decisions.flags(summary):
             found.append("flagged")
         return tuple(found)
 

@@ -15,7 +15,6 @@ from evalsuite.report.book.blocks import Block, Column
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.cells import Cell, OfAll, bare, of_all
 from evalsuite.report.text import names
-from evalsuite.results.compare import winners
 from evalsuite.results.compare.ranking import WORK
 
 CellOf = Callable[[Book, Case], Cell]
@@ -141,7 +140,7 @@ class BatchPolicy:
     def _grid(self, cell_of: CellOf, *, ranked: bool = False) -> Grid:
         groups = list(_groups(self._rows(cell_of, served=True)))
         if ranked:
-            groups = [_with_leaders(group, self.scales) for group in groups]
+            groups = [tuple(_with_leaders(row, self.scales) for row in group) for group in groups]
         shared = of_all(cell for group in groups for row in group for cell in row.cells)
         one_base = len(self.base_devices) < 2
         told_once = (tuple(_without_shared(row, shared, one_base=one_base) for row in group) for group in groups)
@@ -209,12 +208,10 @@ def _groups(rows: Iterable[SeriesRow]) -> Iterable[Group]:
     return (tuple(same) for _, same in groupby(rows, key=lambda row: (row.block.id, row.column.xla)))
 
 
-def _with_leaders(group: Group, scales: Sequence[tuple[int, int]]) -> Group:
-    bold = [winners.leaders([row.block.measured(row.column, *scale) for row in group]) for scale in scales]
-    return tuple(
-        replace(row, cells=tuple(replace(cell, best=place in bold[k]) for k, cell in enumerate(row.cells)))
-        for place, row in enumerate(group)
-    )
+def _with_leaders(row: SeriesRow, scales: Sequence[tuple[int, int]]) -> SeriesRow:
+    found, ahead = [row.block.measured(row.column, *scale) for scale in scales], row.block.book.ahead
+    bold = [one is not None and one.case.id in ahead for one in found]
+    return replace(row, cells=tuple(replace(cell, best=best) for cell, best in zip(row.cells, bold, strict=True)))
 
 
 def _without_shared(row: SeriesRow, shared: OfAll, *, one_base: bool) -> SeriesRow:

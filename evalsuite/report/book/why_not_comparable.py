@@ -5,17 +5,29 @@ from evalsuite.report.text.options import value_of
 from evalsuite.report.text.words import Rendered, Text, Words
 from evalsuite.results.compare.fairness import CLOCKS, FACT, Obstacle
 
+BY_NAME = (CLOCKS, "failed_runs")
 OPTION = "options."  # what the condition of a script's own option begins with
 
 
+def bare(obstacle: Obstacle) -> str:
+    return obstacle.key.removeprefix(FACT).removeprefix(OPTION)
+
+
+def is_unstated(obstacle: Obstacle) -> bool:
+    """Whether nobody says it of one or both: they may be alike."""
+    return obstacle.key.startswith(FACT) and not (obstacle.ours and obstacle.theirs)
+
+
 def sentence(obstacle: Obstacle, words: Words) -> Text:
-    if obstacle.key == CLOCKS:
-        return words("unlike.clocks")
+    if obstacle.key in BY_NAME:
+        return words(f"unlike.{obstacle.key}", before=obstacle.ours, after=obstacle.theirs)
+    if is_unstated(obstacle):
+        return words("unlike.unstated", name_text=name(obstacle, words))
     before, after = (_side(obstacle.key, side, words) for side in (obstacle.ours, obstacle.theirs))
     key = f"unlike.{obstacle.key}"
     if key in words:
         return words(key, before=before, after=after)
-    return words("unlike.other", name_text=_named(obstacle.key, words), before=before, after=after)
+    return words("unlike.other", name_text=name(obstacle, words), before=before, after=after)
 
 
 def _side(key: str, value: str | None, words: Words) -> str | Rendered:
@@ -25,12 +37,14 @@ def _side(key: str, value: str | None, words: Words) -> str | Rendered:
         return names.precision(value)
     if not value:
         return words("words.not_recorded")
-    bare = key.removeprefix(FACT).removeprefix(OPTION)
-    return value_of(bare, value, words) if bare != key else names.visible(value)
+    plain = key.removeprefix(FACT).removeprefix(OPTION)
+    return value_of(plain, value, words) if plain != key else names.visible(value)
 
 
-def _named(key: str, words: Words) -> Rendered:
-    bare = key.removeprefix(FACT).removeprefix(OPTION)
-    tables = ("values.fact.",) if key.startswith(FACT) else ("options.", "values.attribute.", "values.fact.")
-    known = next((f"{table}{bare}" for table in tables if f"{table}{bare}" in words), None)
-    return words(known) if known else words.same(bare)
+def name(obstacle: Obstacle, words: Words) -> Rendered:
+    if obstacle.key in BY_NAME:
+        return words(f"unlike.of_{obstacle.key}")
+    plain = bare(obstacle)
+    first = ("values.fact.",) if obstacle.key.startswith(FACT) else ("options.", "values.attribute.", "values.fact.")
+    known = next((f"{table}{plain}" for table in first if f"{table}{plain}" in words), None)
+    return words(known) if known else words.same(plain)

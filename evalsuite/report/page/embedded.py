@@ -1,31 +1,30 @@
 """What the page's script knows: each case for filters and cards, and the tables to download.
 
-The script decides nothing. Two pinned cases of one unit have a ratio. They may be compared if their `group` is the
-same. If neither is partial, they differ by more than noise where one's row is among those `apart` from the other.
+The script decides nothing: of two pinned cases it prints the decision in the data.
 """
 
 import json
-from collections import Counter
-from collections.abc import Mapping
-from itertools import combinations
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from evalsuite.model import Case, Summary
+from evalsuite.report.book import why_not_comparable
 from evalsuite.report.book.book import Book
 from evalsuite.report.data import tables
 from evalsuite.report.sections.reproduction import reproduction
 from evalsuite.report.text import names, numbers
-from evalsuite.results.compare import fairness, winners
+from evalsuite.report.text.words import Rendered, Words
+from evalsuite.results.compare.decisions import Decision
 
 UNSAFE = {ord("<"): "\\u003c", ord(">"): "\\u003e", ord("&"): "\\u0026", 0x2028: "\\u2028", 0x2029: "\\u2029"}
 
 
 def document(book: Book) -> Mapping[str, Any]:
     """Cases by column, keyed by the anchors of their receipts, and the tables to download."""
-    compared = _compared(book)
-    cases = {names.case_anchor(case): _case(book, case) | compared.get(case.id, {}) for case in book.planned}
+    cases = {names.case_anchor(case): _case(book, case) for case in book.planned}
     return {
-        "cases": {"ids": list(cases), "values": _by_column(list(cases.values()))},
+        "cases": {"ids": list(cases), "values": _by_column(list(cases.values()), CASE_KEYS)},
+        "decisions": _decisions(book),
         "tables": {name: _table(name, found) for name, found in tables.rows(book, reproduction.embedded(book)).items()},
     }
 
@@ -33,9 +32,11 @@ def document(book: Book) -> Mapping[str, Any]:
 # What the script takes from elsewhere: the case's fields from the summaries, the log from the receipts.
 DERIVED = {"runs": ("run_id", "log", "log_sha256", "started_at", *tables.CASE[1:])}
 CASE_KEYS = (
-    *("framework", "model", "precision", "batch", "xla", "nodes", "devices", "group", "apart"),
+    *("framework", "model", "precision", "batch", "xla", "nodes", "devices"),
     *("state", "origin", "partial", "unit", "value", "text", "interval", "n", "speedup", "efficiency", "base"),
 )
+
+DECISION_KEYS = ("first", "second", "evidence", "lead", "needed", "runs", "chance", "why")
 
 
 def _case(book: Book, case: Case) -> dict[str, Any]:
@@ -54,26 +55,33 @@ def _case(book: Book, case: Case) -> dict[str, Any]:
     return facts | (_value(summary) if summary else {})
 
 
-def _compared(book: Book) -> dict[str, dict[str, Any]]:
-    """Case id → its group, and the rows of its group that differ by more than noise."""
+def _decisions(book: Book) -> dict[str, Any]:
     rows = {case.id: row for row, case in enumerate(book.planned)}
-    found: dict[str, dict[str, Any]] = {}
-    keys: Counter[str] = Counter()
-    for members in fairness.groups(book.valid, fairness.TESTED):
-        key = names.anchor("q", repr(fairness.group(members[0], fairness.TESTED)))
-        keys[key] += 1
-        key = key if keys[key] == 1 else f"{key}-{keys[key]}"  # what differs in facts has a group of its own
-        apart: dict[str, list[int]] = {one.case.id: [] for one in members}
-        for a, b in combinations(members, 2):
-            if winners.told_apart(a, b):
-                apart[a.case.id].append(rows[b.case.id])
-                apart[b.case.id].append(rows[a.case.id])
-        found |= {case_id: {"group": key, "apart": others} for case_id, others in apart.items()}
-    return found
+    return _by_column([_decision(one, rows) for one in book.decisions], DECISION_KEYS)
 
 
-def _by_column(rows: list[dict[str, Any]]) -> dict[str, Any]:
-    return {key: _packed([row.get(key) for row in rows]) for key in CASE_KEYS}
+def _decision(one: Decision, rows: Mapping[str, int]) -> dict[str, Any]:
+    needed = one.deciding
+    return {
+        "first": rows[one.first.case.id],
+        "second": rows[one.second.case.id],
+        "evidence": one.evidence,
+        "lead": f"+{numbers.gain(one.lead).text}",
+        "needed": needed.needed if needed else None,
+        "runs": needed.runs if needed else None,
+        "chance": numbers.percent(needed.chance).text if needed and needed.chance is not None else None,
+        "why": [why_not_comparable.bare(each) for each in one.obstacles],
+    }
+
+
+def conditions(book: Book, words: Words) -> dict[str, Rendered]:
+    """What keeps results of a question apart, by the names in the data."""
+    found = {why_not_comparable.bare(each): each for one in book.decisions for each in one.obstacles}
+    return {bare: why_not_comparable.name(each, words) for bare, each in found.items()}
+
+
+def _by_column(rows: list[dict[str, Any]], keys: Iterable[str]) -> dict[str, Any]:
+    return {key: _packed([row.get(key) for row in rows]) for key in keys}
 
 
 def _value(summary: Summary) -> dict[str, Any]:

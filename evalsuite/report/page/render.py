@@ -72,6 +72,7 @@ def _fill(
         script=Markup(script),
         policy=policy.policy((style, figure_style), (boot, script)),
         data=Markup(embedded.script_safe(embedded.document(book))),
+        conditions=embedded.conditions(book, words),
         choices=choices(book),
         explained=_each_once(),
         verdict=facts,

@@ -1,31 +1,47 @@
 """Which framework, or variant of the only one, is fastest at each setting and scale that was asked for."""
 
-import statistics
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import combinations, pairwise
+from functools import cached_property
+from itertools import combinations, pairwise, product
 from typing import Literal
 
 from evalsuite.model import Case, Device, Precision, Protocol, Skip, Summary, Unmeasured
-from evalsuite.results.compare import fairness, ranking, significance, winners
+from evalsuite.results.compare import fairness, ranking, winners
+from evalsuite.results.compare.decisions import Deciding, Decision, Evidence, decide, keep_apart, price
 from evalsuite.results.compare.fairness import Obstacle
 from evalsuite.results.compare.ranking import Candidate, RankingScope
 from evalsuite.results.compare.scaling import suspicious
-from evalsuite.results.compare.winners import RankingResult, Word
+from evalsuite.results.compare.winners import RankingResult
 from evalsuite.results.measure import facts
-from evalsuite.results.measure.summary import DECIDING_ORIGINS, FULL_REPEATS, failed_runs, short_window
+from evalsuite.results.measure.summary import failed_runs
 
-PUBLISHED = ("cited", "digitised")
 FAILED_RUNS = "failed_runs"  # the obstacle that only some of the runs are left over
-Untested = Literal[
-    "suspicious",  # the highest value contradicts its own scaling (D12)
-    "published",  # other people's figures, which are not tested
+Said = Literal[
+    "fastest",
+    "tie",
+    "group",
+    "consistent",
+    "indicative",
+    "untold",
+    "unknown_facts",
+    "suspicious",
+    "published",
     "alone",
-    "none",  # none has
+    "none",  # none has a value
 ]
-Said = Word | Untested
-Needed = Literal["repeats", "window", "facts", "base", "campaign"]
+OF_EVIDENCE: Mapping[Evidence, Said] = {
+    "decided": "fastest",
+    "tie": "tie",
+    "open": "group",
+    "consistent": "consistent",
+    "preliminary": "untold",
+    "indicative": "indicative",
+    "suspicious": "suspicious",
+    "unknown": "unknown_facts",
+    "cited": "published",
+}
 Absence = Literal["unsupported", "not_run", "no_valid_run", "elsewhere", "not_planned"]
 
 
@@ -48,6 +64,8 @@ class Ranked:
     summary: Summary
     ratio: float
     leading: bool
+    judged: bool = True  # False: too little is known of it, and nothing is said of it
+    evidence: Evidence | None = None  # of the first and this; None of the first
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,15 +94,6 @@ class Missing:
     @property
     def batches(self) -> tuple[int, ...]:
         return tuple(case.batch_per_device for case in self.others)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Deciding:
-    needed: Needed
-    runs: int = 0
-    seconds: float | None = None
-    facts: tuple[str, ...] = ()  # with "facts": those that are not stated for all
-    chance: float | None = None  # with "repeats": of an order then, if lead and scatter are as seen; None: not known
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,11 +132,17 @@ class Answer:
 
     @property
     def next(self) -> Ranked | None:
-        return next((one for one in self.ranked if not one.leading), None)
+        return next((one for one in self.ranked if one.judged and not one.leading), None)
 
     @property
     def lead(self) -> float | None:
         return 1 / self.next.ratio - 1 if self.next else None
+
+    @property
+    def left_out(self) -> bool:
+        """Whether some candidate has a value and is not ranked."""
+        ranked = {self.candidate(one.summary) for one in self.ranked}
+        return any(self.candidate(one.summary) not in ranked for one in self.apart)
 
     @property
     def idle(self) -> tuple[str, ...]:
@@ -139,16 +154,60 @@ class Answer:
 
     @property
     def fewest(self) -> int:
-        return min((one.summary.n for one in self.ranked), default=0)
+        return min((one.summary.n for one in self.ranked if one.judged), default=0)
 
     @property
     def decided(self) -> bool:
-        return self.said in ("fastest", "group")
+        return self.said in ("fastest", "tie", "group")
+
+    @property
+    def level(self) -> bool:
+        """Whether several lead: equal ones, or such as the runs do not tell apart."""
+        return self.said in ("tie", "group")
+
+    @cached_property
+    def decisions(self) -> Mapping[tuple[str, str], Decision]:
+        """(id of the higher, id of the lower) → what is known of the two."""
+        pairs = combinations([one.summary for one in self.ranked], 2)
+        found = (decide(a, b, len(self.ranked), self.scope.purpose) for a, b in pairs)
+        return {(one.first.case.id, one.second.case.id): one for one in found}
+
+    @property
+    def lead_pair(self) -> Decision | None:
+        """Of the first and the best that it is compared with: wherever a lead is printed, it is this one."""
+        second = self.next if self.level else self.ranked[1] if len(self.ranked) > 1 else None
+        return self.decision(self.ranked[0], second) if second else None
+
+    @property
+    def compared(self) -> tuple[Summary, ...]:
+        """Those of whom the sentence speaks."""
+        pair = self.lead_pair if self.said != "untold" else None
+        return (
+            (*(one.summary for one in self.leaders), pair.second) if pair else tuple(one.summary for one in self.ranked)
+        )
+
+    @property
+    def few(self) -> tuple[Ranked, ...]:
+        """Those of whom too little is known: they take no part in what is said of others above them."""
+        return tuple(one for one in self.ranked if not one.judged)
+
+    def decision(self, higher: Ranked, lower: Ranked) -> Decision:
+        return self.decisions[higher.summary.case.id, lower.summary.case.id]
+
+    def beside(self) -> Iterable[Decision]:
+        """Of each two of whom one is not ranked here."""
+        failed = {one.summary.case.id: one.obstacles for one in self.apart if FAILED_RUNS in one.why}
+        others = [one.summary for one in self.apart]
+        pairs = [*product((one.summary for one in self.ranked), others), *combinations(others, 2)]
+        for a, b in pairs:
+            left = failed.get(b.case.id) or failed.get(a.case.id)
+            apart = keep_apart(a, b, self.scope.purpose, left or ())
+            yield apart or decide(a, b, len(self.ranked), self.scope.purpose)
 
     @property
     def steps(self) -> tuple[bool, ...]:
         """Whether each is told from the one before it."""
-        return tuple(self._is_behind(lower, higher) for higher, lower in pairwise(self.ranked))
+        return tuple(self.decision(higher, lower).behind for higher, lower in pairwise(self.ranked))
 
     @property
     def in_steps(self) -> bool:
@@ -156,10 +215,7 @@ class Answer:
 
     @property
     def all_alike(self) -> bool:
-        return not any(self._is_behind(lower, higher) for higher, lower in combinations(self.ranked, 2))
-
-    def _is_behind(self, one: Ranked, first: Ranked) -> bool:
-        return significance.is_behind(one.summary, first.summary, len(self.ranked))
+        return not any(one.behind for one in self.decisions.values())
 
 
 @dataclass(kw_only=True)
@@ -258,9 +314,9 @@ def _answer(key: tuple[Conditions, int, int], asked: _Question, absent: "_Absenc
     scope = asked.scope
     parts = sorted(fairness.groups(asked.valid, scope.purpose), key=lambda part: _weight(part, scope), reverse=True)
     members = sorted(winners.entrants(parts[0]), key=_speed, reverse=True) if parts else []
-    ranked = _ranked(members, scope)
     result = winners.rank(members, scope)
-    said = _said(ranked, result)
+    ranked = _ranked(members, result)
+    said: Said = OF_EVIDENCE[result.evidence] if result else "alone" if ranked else "none"
     others = [one for one in asked.valid if all(one is not each.summary for each in ranked)]
     return Answer(
         setting=setting,
@@ -271,11 +327,11 @@ def _answer(key: tuple[Conditions, int, int], asked: _Question, absent: "_Absenc
         ranked=ranked,
         apart=tuple(_apart(one, ranked, scope) for one in others),
         missing=tuple(absent.of(key, asked)),
-        chance=result.chance if result and said == "consistent" else None,
-        false_exclusion=result.false_exclusion if result and said in ("fastest", "group") else None,
-        own_level=result.own_level if result and said in ("fastest", "group") else None,
-        missed=result.missed if result and said == "group" else (),
-        deciding=_deciding(said, ranked, scope),
+        chance=result.chance if result else None,
+        false_exclusion=result.false_exclusion if result and said != "suspicious" else None,
+        own_level=result.own_level if result and said != "suspicious" else None,
+        missed=result.missed if result else (),
+        deciding=_deciding(result, scope) if result else None,
     )
 
 
@@ -287,28 +343,21 @@ def _speed(one: Summary) -> float:
     return one.items_per_s.value
 
 
-def _ranked(members: Sequence[Summary], scope: RankingScope) -> tuple[Ranked, ...]:
-    rivals = winners.best_of_each(members, scope)
+def _ranked(members: Sequence[Summary], result: RankingResult | None) -> tuple[Ranked, ...]:
+    rivals = result.rivals if result else members[:1]
+    parts = (result.group, result.judged) if result else (rivals, rivals)
+    known = {one.second.case.id: one.evidence for one in result.pairs} if result else {}
+    leading, judged = ({one.case.id for one in part} for part in parts)
     return tuple(
         Ranked(
             summary=one,
             ratio=_speed(one) / _speed(rivals[0]),
-            leading=one is rivals[0] or not significance.is_behind(one, rivals[0], len(rivals)),
+            leading=one.case.id in leading,
+            judged=one.case.id in judged,
+            evidence=known.get(one.case.id),
         )
         for one in rivals
     )
-
-
-def _said(ranked: Sequence[Ranked], result: RankingResult | None) -> Said:
-    if not ranked:
-        return "none"
-    if result is None:
-        return "alone"
-    if any(one.summary.origin in PUBLISHED for one in ranked):
-        return "published"
-    if any(one.summary.origin not in DECIDING_ORIGINS for one in ranked):
-        return "untold"
-    return "suspicious" if result.word == "fastest" and suspicious(result.first) else result.word
 
 
 def _apart(one: Summary, ranked: Sequence[Ranked], scope: RankingScope) -> Apart:
@@ -318,47 +367,9 @@ def _apart(one: Summary, ranked: Sequence[Ranked], scope: RankingScope) -> Apart
     return Apart(summary=one, obstacles=found)
 
 
-def _deciding(said: Said, ranked: Sequence[Ranked], scope: RankingScope) -> Deciding | None:
-    found = [one.summary for one in ranked]
-    if said == "suspicious":
-        return Deciding(needed="base")
-    if said == "unknown_facts":
-        unknown = (fact for a, b in combinations(found, 2) for fact in scope.unknown_facts(a, b))
-        return Deciding(needed="facts", facts=tuple(dict.fromkeys(unknown)))
-    if said == "indicative":
-        return Deciding(needed="campaign")
-    if said not in ("untold", "consistent"):
-        return None
-    again = [one for one in found if short_window(one)]
-    more = {one.case.id: FULL_REPEATS if one in again else max(0, FULL_REPEATS - one.n) for one in found}
-    if not any(more.values()):
-        return None
-    return Deciding(
-        needed="window" if again else "repeats",
-        runs=sum(more.values()),
-        seconds=None if again else _seconds(found, more),
-        chance=None if again else _chance(found),
-    )
-
-
-def _chance(found: Sequence[Summary]) -> float | None:
-    """Of telling the first from the second with five runs each, where lead and scatter stay as these runs show them."""
-    first, second = found[:2]
-    scatter = significance.scatter_of_leads(second, first)
-    if scatter is None:
-        return None
-    lead = _speed(first) / _speed(second) - 1
-    return significance.chance_of_telling(lead, scatter, FULL_REPEATS, len(found))
-
-
-def _seconds(found: Sequence[Summary], more: Mapping[str, int]) -> float | None:
-    total = 0.0
-    for one in found:
-        taken = [run.duration_s for run in one.measurements if run.counts and run.duration_s is not None]
-        if more[one.case.id] and not taken:
-            return None
-        total += more[one.case.id] * statistics.median(taken) if taken else 0.0
-    return total
+def _deciding(result: RankingResult, scope: RankingScope) -> Deciding | None:
+    unknown = (fact for a, b in combinations(result.judged, 2) for fact in scope.unknown_facts(a, b))
+    return price(result.evidence, result.judged, unknown, len(result.rivals))
 
 
 class _Absences:

@@ -31,6 +31,7 @@ class PairComparison:
     basis: Basis
     campaigns: int = 1  # that were compared each by itself
     early: bool = False  # decided with three or four runs
+    equal: bool = False  # within 1.5 %, by the 95 % interval of the lead
 
 
 def compare(one: Summary, first: Summary, rivals: int = 2) -> PairComparison:
@@ -42,7 +43,10 @@ def compare(one: Summary, first: Summary, rivals: int = 2) -> PairComparison:
         whole = [shared]
     if whole:
         return PairComparison(
-            behind=all(is_lead(leads, tests) for leads in whole), basis="rounds", campaigns=len(whole)
+            behind=all(is_lead(leads, tests) for leads in whole),
+            basis="rounds",
+            campaigns=len(whole),
+            equal=all(map(are_equal, whole)),
         )
     if len(shared) in EARLY_LIMITS and tests == rivals - 1 and is_early_lead(shared):
         return PairComparison(behind=True, basis="rounds", early=True)
@@ -50,6 +54,7 @@ def compare(one: Summary, first: Summary, rivals: int = 2) -> PairComparison:
     return PairComparison(
         behind=_is_below(values(one), values(first), tests, LEAST_GAP if together else LEAST_GAP_ACROSS),
         basis="runs" if together else "across",
+        equal=together and _is_equal(values(one), values(first)),
     )
 
 
@@ -148,17 +153,28 @@ def _looks(one: Summary) -> int:
 
 def _is_below(lower: Sequence[float], higher: Sequence[float], tests: int, gap: float) -> bool:
     """By Welch's t test of the logarithms (Welch, 1947); of fewer than five runs, whether all are below all."""
-    if min(len(lower), len(higher)) < FULL_REPEATS:
+    runs = [len(lower), len(higher)]
+    if min(runs) < FULL_REPEATS:
         return apart(lower, higher, gap)
     if _gap_of_medians(lower, higher) < gap:
         return False
+    lead, error, freedom = _lead(lower, higher)
+    return lead / error > limit(max(runs), tests, freedom) if error else lead > 0
+
+
+def _is_equal(lower: Sequence[float], higher: Sequence[float]) -> bool:
+    if min(len(lower), len(higher)) < FULL_REPEATS:
+        return False
+    lead, error, freedom = _lead(lower, higher)
+    return abs(lead) + t_limit(LEVEL, freedom) * error <= EQUAL_WITHIN
+
+
+def _lead(lower: Sequence[float], higher: Sequence[float]) -> tuple[float, float, int]:
+    """(mean lead in logarithms, its standard error, its degrees of freedom by Welch)."""
     a, b = ([math.log(value) for value in side] for side in (lower, higher))
-    errors = [statistics.variance(side) / len(side) for side in (a, b)]
-    if not any(errors):
-        return statistics.fmean(a) < statistics.fmean(b)
-    freedom = sum(errors) ** 2 / sum(each**2 / (len(side) - 1) for each, side in zip(errors, (a, b), strict=True))
-    t = (statistics.fmean(b) - statistics.fmean(a)) / math.sqrt(sum(errors))
-    return t > limit(max(len(a), len(b)), tests, max(1, int(freedom)))
+    lead, errors = statistics.fmean(b) - statistics.fmean(a), [statistics.variance(x) / len(x) for x in (a, b)]
+    parts = sum(each**2 / (len(side) - 1) for each, side in zip(errors, (a, b), strict=True))
+    return lead, math.sqrt(sum(errors)), max(1, int(sum(errors) ** 2 / parts)) if parts else 1
 
 
 def _t(leads: Leads) -> float:

@@ -8,14 +8,14 @@ from evalsuite.model import Finding, Measurement, Summary
 from evalsuite.results.compare import fairness, significance, winners
 
 FEWEST_REPORTS = 10  # of a run; half of fewer is no speed
-SPOKEN = ("fastest", "consistent", "unknown_facts")  # words that put one ahead of all others
+SPOKEN = ("decided", "consistent", "unknown")  # what puts one ahead of all others
 
 
 def findings(summaries: Sequence[Summary]) -> Iterator[Finding]:
     """One for each comparison whose winner is another over one half of the window, by at least what tells two apart."""
     for members in fairness.groups(summaries, fairness.FRAMEWORKS):
         result = winners.rank(members)
-        if result is not None and result.word in SPOKEN and len(result.group) == 1:
+        if result is not None and result.evidence in SPOKEN and len(result.group) == 1:
             yield from _otherwise(result.first, members)
 
 

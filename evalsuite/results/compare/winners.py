@@ -1,8 +1,7 @@
 """Who is ahead among comparable results, and the group that the runs do not tell from it.
 
-The rule is that of `significance`; how often it leaves out an equal one is simulated (`false_exclusion`;
-benchmarks/judgement.py). With three or four runs an order that is not decided early is only *consistent*, and between
-campaigns it is only *indicative*.
+What is known of each two is a `Decision`; how often one of several equals is left out is simulated (`false_exclusion`;
+benchmarks/judgement.py). One of whom too little is known takes nothing from the verdict of others above it.
 """
 
 import csv
@@ -12,33 +11,42 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Literal
 
 from evalsuite import paths
 from evalsuite.model import Summary
-from evalsuite.results.compare import fairness, ranking, significance
+from evalsuite.results.compare import ranking, significance
+from evalsuite.results.compare.decisions import CLEAR, Decision, Evidence, decide
 from evalsuite.results.compare.ranking import Candidate, RankingScope
-from evalsuite.results.compare.significance import Basis, PairComparison
-from evalsuite.results.measure.summary import FULL_REPEATS, failed_runs, short_window
+from evalsuite.results.compare.significance import Basis
+from evalsuite.results.measure.summary import failed_runs
 
 EQUAL_FRAMEWORKS = paths.DATA / "statistics" / "equal_frameworks.csv"
-FEWEST_RUNS = 3  # of fewer, no order is spoken of
 LEADS_ASKED = (0.02, 0.05)
-Word = Literal["fastest", "consistent", "indicative", "group", "untold", "unknown_facts"]
+WEAKEST = ("cited", "preliminary", "unknown")  # of one such pair the whole is no more
+OF_A_LEAD = ("consistent", "indicative", "suspicious", "decided")  # the weakest first
 
 
 @dataclass(frozen=True, kw_only=True)
 class RankingResult:
-    first: Summary  # of the highest median
-    second: Summary  # the best of another candidate
+    rivals: tuple[Summary, ...]  # each candidate by its best, the highest median first
+    pairs: tuple[Decision, ...]  # of the first and each other
+    judged: tuple[Summary, ...]  # without those of whom too little is known, below two that are clear
     group: tuple[Summary, ...]
-    word: Word
+    evidence: Evidence
     chance: float | None = None  # with "consistent": of such an order where all are equal
     basis: Basis = "runs"  # the weakest of those that the group rests on
     campaigns: int = 1  # in each of which the order was found
-    false_exclusion: float | None = None  # of an order or a tie that is decided
+    false_exclusion: float | None = None  # of an order or a group
     own_level: float | None = None  # of such a lead among equals, were their levels in a campaign to scatter as runs do
-    missed: tuple[tuple[float, float], ...] = ()  # with "group": (lead, how often these runs would not tell it)
+    missed: tuple[tuple[float, float], ...] = ()  # of a group: (lead, how often these runs would not tell it)
+
+    @property
+    def first(self) -> Summary:
+        return self.rivals[0]
+
+    @property
+    def second(self) -> Summary:
+        return self.rivals[1]
 
 
 def rank(found: Sequence[Summary], scope: RankingScope = ranking.FRAMEWORKS) -> RankingResult | None:
@@ -46,43 +54,43 @@ def rank(found: Sequence[Summary], scope: RankingScope = ranking.FRAMEWORKS) -> 
     rivals = best_of_each(entrants(found), scope)
     if len(rivals) < 2:
         return None
-    first, *others = rivals
-    compared = [significance.compare(one, first, len(rivals)) for one in others]
-    group = (first, *(one for one, each in zip(others, compared, strict=True) if not each.behind))
-    basis: Basis = next(kind for kind in ("across", "runs", "rounds") if any(each.basis == kind for each in compared))
-    word = _word(rivals, compared, basis)
-    if word != "untold" and any(scope.unknown_facts(a, b) for a, b in combinations(rivals, 2)):
-        word = "unknown_facts"
-    decided = word in ("fastest", "group")
-    fewest = min(one.n for one in rivals)
+    every = [decide(rivals[0], one, len(rivals), scope.purpose) for one in rivals[1:]]
+    clear = next((place for place, one in enumerate(every) if one.evidence in CLEAR), len(every))
+    pairs = [one for place, one in enumerate(every) if place <= clear or one.evidence in CLEAR]
+    judged = (rivals[0], *(one.second for one in pairs))
+    group = (rivals[0], *(one.second for one in pairs if not one.behind))
+    evidence, fewest = _evidence(pairs, scope, len(rivals)), min(one.n for one in judged)
+    basis: Basis = next(
+        kind for kind in ("across", "runs", "rounds") if any(one.compared.basis == kind for one in pairs)
+    )
+    simulated = evidence in ("decided", "suspicious", "tie", "open") and basis != "across"
     return RankingResult(
-        first=first,
-        second=rivals[1],
+        rivals=tuple(rivals),
+        pairs=tuple(every),
+        judged=judged,
         group=group,
-        word=word,
-        chance=by_chance([one.n for one in rivals]) if word == "consistent" else None,
+        evidence=evidence,
+        chance=by_chance([one.n for one in judged]) if evidence == "consistent" else None,
         basis=basis,
-        campaigns=min(each.campaigns for each in compared),
-        false_exclusion=false_exclusion(len(rivals), fewest) if decided and basis != "across" else None,
-        own_level=_own_level(rivals, group) if decided and basis != "across" else None,
-        missed=_missed(rivals, fewest) if word == "group" and basis != "across" else (),
+        campaigns=min(one.compared.campaigns for one in pairs),
+        false_exclusion=false_exclusion(len(judged), fewest) if simulated else None,
+        own_level=_own_level(judged, group) if simulated else None,
+        missed=_missed(judged, fewest) if simulated and len(group) > 1 else (),
     )
 
 
-def _word(rivals: Sequence[Summary], compared: Sequence[PairComparison], basis: Basis) -> Word:
-    fewest, alone = min(one.n for one in rivals), all(each.behind for each in compared)
-    if fewest < FEWEST_RUNS or any(_weak(one) or failed_runs(one) for one in rivals):
-        return "untold"
-    early = all(each.early for one, each in zip(rivals[1:], compared, strict=True) if _few(one, rivals[0]))
-    if alone and fewest < FULL_REPEATS and not early:
-        return "consistent"
-    if not alone:
-        return "group" if fewest >= FULL_REPEATS else "untold"
-    return "indicative" if basis == "across" else "fastest"
-
-
-def _few(one: Summary, first: Summary) -> bool:
-    return min(one.n, first.n) < FULL_REPEATS
+def _evidence(pairs: Sequence[Decision], scope: RankingScope, rivals: int) -> Evidence:
+    found = [one.evidence for one in pairs]
+    for weak in WEAKEST:
+        if weak in found:
+            return weak
+    level = [one for one in pairs if not one.behind]
+    if not level:
+        return next(one for one in OF_A_LEAD if one in found)
+    if "consistent" in found:
+        return "preliminary"
+    others = [decide(a.second, b.second, rivals, scope.purpose) for a, b in combinations(level, 2)]
+    return "tie" if all(one.evidence == "tie" for one in (*level, *others)) else "open"
 
 
 def _missed(rivals: Sequence[Summary], runs: int) -> tuple[tuple[float, float], ...]:
@@ -106,27 +114,6 @@ def _own_level(rivals: Sequence[Summary], group: Sequence[Summary]) -> float | N
     error = scatter * math.sqrt((1 + campaigns / min(first.n, behind.n)) / campaigns)
     tail = 2 * (1 - statistics.NormalDist().cdf(lead / error)) if error else 0.0
     return min(1.0, (len(rivals) - 1) * tail)
-
-
-def told_apart(a: Summary, b: Summary) -> bool | None:
-    """Whether the runs tell *a* from *b*; None where one has too few, or nobody knows that the two are alike."""
-    if fairness.clocks_apart(a) or fairness.clocks_apart(b) or fairness.unknown_facts(a, b):
-        return None
-    found = [significance.compare(a, b), significance.compare(b, a)]
-    if (a.partial or b.partial) and not any(each.early for each in found):
-        return None
-    return any(each.behind for each in found)
-
-
-def leaders(row: Sequence[Summary | None]) -> frozenset[int]:
-    given = [one for one in row if one is not None and not fairness.clocks_apart(one)]
-    found = rank(given) if _comparable(given) else None
-    if found is None or found.word not in ("fastest", "group"):
-        return frozenset()
-    if len(found.group) == len({one.case.framework for one in given}):
-        return frozenset()  # all of them: nobody is ahead
-    ahead = {one.case.id for one in found.group}
-    return frozenset(place for place, one in enumerate(row) if one is not None and one.case.id in ahead)
 
 
 def by_chance(runs: Sequence[int]) -> float:
@@ -157,10 +144,6 @@ def _simulated() -> dict[tuple[int, int], float]:
         return {(int(row["frameworks"]), int(row["n"])): float(row["left_out"]) for row in csv.DictReader(file)}
 
 
-def _weak(one: Summary) -> bool:
-    return short_window(one) or (one.partial and one.n >= FULL_REPEATS)
-
-
 def entrants(found: Sequence[Summary]) -> list[Summary]:
     """Those none of whose runs failed of their own; all where no other is left."""
     return [one for one in found if not failed_runs(one)] or list(found)
@@ -171,7 +154,3 @@ def best_of_each(found: Sequence[Summary], scope: RankingScope) -> list[Summary]
     for one in sorted(found, key=lambda one: -one.items_per_s.value):
         best.setdefault(scope.candidate(one.case), one)
     return list(best.values())
-
-
-def _comparable(found: Sequence[Summary]) -> bool:
-    return len(fairness.groups(found, fairness.FRAMEWORKS)) == 1

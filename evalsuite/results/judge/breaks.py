@@ -12,8 +12,8 @@ from typing import Literal
 from evalsuite.documents import NetworkMeasurement
 from evalsuite.model import Summary, Utilisation
 from evalsuite.results.compare import fairness
+from evalsuite.results.compare.decisions import FEWEST_RUNS
 from evalsuite.results.compare.scaling import suspicious
-from evalsuite.results.compare.winners import FEWEST_RUNS
 from evalsuite.results.measure import network
 from evalsuite.results.measure.breakdown import communication
 from evalsuite.results.measure.summary import values

@@ -4,21 +4,25 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from evalsuite.model import Case, Summary, Unmeasured, Verdict, VerdictCell
+from evalsuite.results.compare.decisions import Evidence
 from evalsuite.results.compare.fairness import FRAMEWORKS, SCALES, Common, Purpose, group, groups, relative
-from evalsuite.results.compare.winners import RankingResult, Word, rank
+from evalsuite.results.compare.winners import RankingResult, rank
 from evalsuite.results.judge.criteria import CaseScope, Criteria
 from evalsuite.results.judge.linear_speedup import linear_speedup
 from evalsuite.results.judge.mean_utilisation import mean_utilisation
 from evalsuite.results.measure.summary import DECIDING_ORIGINS, FULL_REPEATS, valid
 
 BLOCKS = Purpose(free=FRAMEWORKS.free | SCALES.free)
-REASONS: dict[Word, str] = {
-    "fastest": "faster",
-    "group": "no_difference",
+REASONS: dict[Evidence, str] = {
+    "decided": "faster",
+    "tie": "tie",
+    "open": "no_difference",
     "consistent": "consistent",
     "indicative": "indicative",
-    "untold": "cannot_tell",
-    "unknown_facts": "unknown_facts",
+    "suspicious": "contradicts_scaling",
+    "preliminary": "cannot_tell",
+    "cited": "cannot_tell",
+    "unknown": "unknown_facts",
 }
 
 
@@ -77,13 +81,13 @@ def fastest(summaries: Sequence[Summary]) -> Verdict:
 
 def _ahead(found: RankingResult) -> VerdictCell:
     first, second = found.first, found.second
-    reason = REASONS[found.word]
-    if found.word == "untold" and min(first.n, second.n) >= FULL_REPEATS:
+    reason = REASONS[found.evidence]
+    if found.evidence == "preliminary" and min(first.n, second.n) >= FULL_REPEATS:
         reason = "short_window"
     if reason == "faster" and found.basis == "rounds":
         reason = "faster_in_rounds"
     values = [("first", first.case.framework), ("second", second.case.framework), ("scale", first.case.scale)]
-    if found.word == "group":
+    if found.evidence in ("tie", "open"):
         values.append(("group", ", ".join(one.case.framework for one in found.group)))
     if found.chance is not None:
         values.append(("chance", f"{found.chance:.4f}"))

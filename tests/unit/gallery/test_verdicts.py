@@ -150,7 +150,7 @@ LEADS = {
     "a framework is not ahead of its own other recipe": ("nothing_to_compare", "", runs(CASE, 110.0), runs(OWN, 100.0)),
     "it is ahead of frameworks": ("faster", "", runs(CASE, 110.0), runs(OWN, 109.9), runs(OTHER, 90.0)),
     "less than one per cent is no lead however little the runs scatter": (
-        *("no_difference", "", runs(CASE, 100.9, spread=1e-5), runs(OTHER, 100.0, spread=1e-5)),
+        *("tie", "", runs(CASE, 100.9, spread=1e-5), runs(OTHER, 100.0, spread=1e-5)),
     ),
     "more than one per cent is": ("faster", "", runs(CASE, 101.1, spread=1e-5), runs(OTHER, 100.0, spread=1e-5)),
     "runs that scatter as much as the lead keep a framework in the winners' group": (

@@ -12,12 +12,10 @@ from evalsuite.results.compare import answers
 from evalsuite.results.compare.answers import Answer, Ranked
 from evalsuite.results.compare.scaling import Scaled, above_base, suspicious
 
-OPEN = ("untold", "unknown_facts", "suspicious")  # the order of the medians is shown, and nothing made of it
-
 
 def of_throughput(block: Block, words: Words, plain: str) -> Text:
     """Who is fastest at the largest scale that most frameworks share; the words *plain* where nothing can be ranked."""
-    answer = _answer(block)
+    answer = shown_answer(block)
     if answer is None or len(answer.ranked) < 2:
         return words(f"figures.{plain}")
     at = _at(block, answer, words)
@@ -61,7 +59,7 @@ def of_blocks(blocks: Sequence[Block], words: Words) -> Text:
     return words.pick("overview.title_none" if share == "none" else "overview.title_some", values | reached)
 
 
-def _answer(block: Block) -> Answer | None:
+def shown_answer(block: Block) -> Answer | None:
     shown = {case.id for case in block.cases}
     return answers.headline(
         answer
@@ -72,9 +70,8 @@ def _answer(block: Block) -> Answer | None:
 
 def _at(block: Block, answer: Answer, words: Words) -> Text:
     scale = _scale(block, answer.devices, words)
-    ranked = {answer.candidate(one.summary) for one in answer.ranked}
-    if any(answer.candidate(one.summary) not in ranked for one in answer.apart):
-        scale = words("figures.at_comparable", scale_text=scale, n=numbers.count(len(ranked)).about(block.id))
+    if answer.left_out:
+        scale = words("figures.at_comparable", scale_text=scale, n=numbers.count(len(answer.ranked)).about(block.id))
     if len({column.xla for column in block.columns}) < 2:
         return scale
     return words("figures.at_xla" if answer.setting.xla else "figures.at_no_xla", scale_text=scale)
@@ -91,18 +88,19 @@ def _order(answer: Answer, words: Words) -> Text:
     first, last = answer.ranked[0], answer.ranked[-1]
     unit = names.visible(first.summary.unit)
     values: dict[str, object] = {
-        "first": words.listed(map(named, answer.leaders)) if answer.said == "group" else named(first),
+        "first": words.listed(map(named, answer.leaders)) if answer.level else named(first),
         "value": _value(first),
         "unit": unit,
         "last": named(last),
         "lowest": _value(last),
-        "n": numbers.count(answer.fewest).about(names.case_anchor(first.summary.case)),
+        "n": numbers.count(min(one.n for one in answer.compared)).about(names.case_anchor(first.summary.case)),
     }
-    if behind := answer.ranked[1] if answer.said == "published" else answer.next:
-        lead = numbers.percent(1 / behind.ratio - 1).about(names.case_anchor(behind.summary.case))
-        values |= {"second": named(behind), "lead": lead}
-    level = answer.said == "group" and behind is None
-    return words.pick(f"figures.title_{'open' if answer.said in OPEN else 'level' if level else answer.said}", values)
+    if pair := answer.lead_pair:
+        lead = numbers.gain(pair.lead).about(names.case_anchor(pair.second.case))
+        second = candidates.in_sentence(answer.candidate(pair.second), answer.scope, words)
+        values |= {"second": second, "lead": lead}
+    level = {"group": "level", "tie": "tie_level"}.get(answer.said) if pair is None else None
+    return words.pick(f"figures.title_{level or answer.said}", values)
 
 
 def _efficient(block: Block) -> Sequence[Scaled]:

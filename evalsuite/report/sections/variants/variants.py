@@ -56,7 +56,7 @@ def _change(one: Effect, writer: MarkdownWriter) -> list[str]:
     if one.obstacles:
         ratio, judged = NOTHING, writer.render(effects.why(one, words))
     elif one.shown:
-        ratio, judged = text(one.shown), writer.word(f"filter.{one.judged}")
+        ratio, judged = text(one.shown), writer.word(f"effects.{one.judged}")
     if one.cost:
         ends = " → ".join(str(convergence.number(score)) for score in (one.cost.before, one.cost.after))
         cost = f"{text(ends)} ({text(convergence.points(one.cost.difference))})"

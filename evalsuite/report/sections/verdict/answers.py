@@ -7,15 +7,19 @@ from typing import Protocol
 from evalsuite.model import Summary
 from evalsuite.report.book import why_not_comparable
 from evalsuite.report.book.book import Book
-from evalsuite.report.text import candidates, names, numbers, options
+from evalsuite.report.text import candidates, findings, names, numbers, options
 from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.words import Phrase, Rendered, Text, Words
 from evalsuite.results.compare import fairness
 from evalsuite.results.compare.answers import Answer, Apart, Conditions, Missing, Ranked, headline
+from evalsuite.results.compare.decisions import flags
+from evalsuite.results.compare.fairness import Obstacle
 from evalsuite.results.compare.ranking import Candidate
+from evalsuite.results.compare.significance import EQUAL_WITHIN
 from evalsuite.results.measure.summary import values
 
 MOST_IN_ORDER = 5
+MOST_BESIDE = 2  # reasons in a headline
 LEAST_CHANCE = 0.01  # that is worth a sentence
 DOTS_WIDTH = 200  # of the strip of runs, in its own units
 EDGE = 6
@@ -194,34 +198,42 @@ def sentence(answer: Answer, words: Words) -> Text:
     if not answer.ranked:
         return words("answers.none")
     first = answer.ranked[0].summary
-    fewest = min((one.summary for one in answer.ranked), key=lambda one: one.n)
+    fewest = min(answer.compared, key=lambda one: one.n)
     values: dict[str, object] = {
         "first": _named(answer, first, words),
         "value": _value(first),
         "unit": names.visible(first.unit),
-        "n": numbers.count(answer.fewest).about(names.case_anchor(fewest.case)),
+        "n": numbers.count(fewest.n).about(names.case_anchor(fewest.case)),
         "frameworks": words.listed(_named(answer, one.summary, words) for one in answer.leaders),
         "values": words.listed(_value(one.summary) for one in answer.leaders),
         "order": _order(answer, words),
     }
-    if behind := second_of(answer):
-        values["second"] = _named(answer, behind.summary, words)
-        values["lead"] = numbers.gain(1 / behind.ratio - 1).about(names.case_anchor(behind.summary.case))
+    if pair := answer.lead_pair:
+        values["second"] = _named(answer, pair.second, words)
+        values["lead"] = numbers.gain(pair.lead).about(names.case_anchor(pair.second.case))
+        values["all"] = numbers.count(len(answer.ranked)).about(anchor(answer))
+    if answer.said == "tie":
+        values["within"] = numbers.limit(EQUAL_WITHIN).about(anchor(answer))
+    if unstated := _unstated(answer):
+        values["facts"] = words.listed(why_not_comparable.name(each, words) for each in unstated)
     if answer.chance is not None:
         values["chance"] = numbers.percent(answer.chance).about(anchor(answer))
     return words.pick(f"answers.{_key(answer)}", values)
 
 
-def second_of(answer: Answer) -> Ranked | None:
-    """What the first is compared with: the best slower one or, where medians alone are shown, the next value."""
-    if answer.said in ("published", "unknown_facts", "suspicious", "indicative"):
-        return answer.ranked[1]
-    return answer.next
+def _unstated(answer: Answer) -> list[Obstacle]:
+    """The facts that nobody states, where nothing else keeps all others apart."""
+    found = {each.key: each for one in answer.apart for each in one.obstacles}
+    if answer.said != "alone" or not all(map(why_not_comparable.is_unstated, found.values())):
+        return []
+    return list(found.values())
 
 
 def _key(answer: Answer) -> str:
-    if answer.said == "group":
-        return "group" if answer.next else "group_all"
+    if answer.level:
+        return answer.said if answer.next else f"{answer.said}_all"
+    if _unstated(answer):
+        return "unstated"
     if answer.said != "untold":
         return answer.said
     if answer.fewest < 2:
@@ -285,9 +297,26 @@ def reason_beside(answer: Answer, words: Words) -> Rendered | None:
     if answer.said == "alone":
         others += [(one.candidate, missing(one, words)) for one in answer.missing if one.why == "no_valid_run"]
     reasons = [_reason(answer, candidate, why, words) for candidate, why in others if candidate not in ranked]
+    if _unstated(answer):
+        return words("answers.state_facts").about(anchor(answer))
+    marked = [one for one in answer.leaders if flags(one.summary)]
+    reasons += [_flagged(answer, one, words) for one in marked]
+    reasons += [_few(answer, one, words) for one in answer.few]
     needed = deciding(answer, words) if answer.said != "alone" else None
-    found: list[Rendered] = [*reasons[:1], *([needed] if needed else [])]
+    found: list[Rendered] = [*reasons[:MOST_BESIDE], *([needed] if needed else [])]
     return words.sentences(found).about(anchor(answer)) if found else None
+
+
+def _flagged(answer: Answer, one: Ranked, words: Words) -> Text:
+    rules = words.listed(findings.rule(code, words) for code in flags(one.summary)[:MOST_BESIDE])
+    return words("answers.flagged", framework=_named(answer, one.summary, words), rules=rules)
+
+
+def _few(answer: Answer, one: Ranked, words: Words) -> Text:
+    known = words(f"evidence.{one.evidence}")
+    n = numbers.count(one.summary.n).about(names.case_anchor(one.summary.case))
+    named = _named(answer, one.summary, words)
+    return words("answers.few", framework=named, value=_value(one.summary), n=n, evidence_text=known)
 
 
 def _caution(answer: Answer, words: Words) -> Rendered | None:

@@ -12,11 +12,13 @@ from evalsuite.report.text import names, numbers
 from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.options import unbroken
 from evalsuite.report.text.words import Rendered, Text, Words
-from evalsuite.results.compare.answers import Answer, Conditions, most_efficient
+from evalsuite.results.compare.answers import OF_EVIDENCE, Answer, Conditions, most_efficient
+from evalsuite.results.compare.decisions import flags
 
 Tone = Literal["clear", "tie", "open", "told", "none"]  # as published by others
-TONES: Mapping[str, Tone] = {"fastest": "clear", "group": "tie", "published": "told"}
-TIED = {"zh": " = ", "en": " = "}
+TONES: Mapping[str, Tone] = {"fastest": "clear", "tie": "tie", "published": "told"}
+LEVEL = {"tie": {"zh": " = ", "en": " = "}, "group": {"zh": " ≈ ", "en": " ≈ "}}
+OF_SAID = {said: evidence for evidence, said in OF_EVIDENCE.items()}
 MOST_NAMED = 2
 FEWEST_ALIKE = 3  # open cells that need the same: the eye then finds it once, below the table
 
@@ -27,6 +29,9 @@ class WinnerCell:
     ref: str
     winner: Rendered | None = None
     lead: str = ""
+    pair: str = ""  # the two that the lead is of, by their anchors
+    evidence: str = ""
+    flagged: bool = False
     note: Rendered | None = None  # what would decide it, or how few there are
 
 
@@ -126,29 +131,34 @@ def _winner(answer: Answer | None, words: Words) -> WinnerCell:
     ref, first = answers.anchor(answer), answers.name(answer, answer.ranked[0].summary, words)
     if answer.said == "alone":
         return WinnerCell(tone="none", ref=ref, winner=first, note=words("matrix.alone"))
-    tied = answer.said == "group"
-    second = answer.next if tied else answer.ranked[1]
+    pair = answer.lead_pair
     return WinnerCell(
         tone=TONES.get(answer.said, "open"),
         ref=ref,
-        winner=_tied(answer, words) if tied else first,
-        lead=f"+{numbers.gain(1 / second.ratio - 1).text}" if second else "",
+        winner=_level(answer, words) if answer.level else first,
+        lead=f"+{numbers.gain(pair.lead).text}" if pair else "",
+        pair=" ".join(names.case_anchor(one.case) for one in (pair.first, pair.second)) if pair else "",
+        evidence=pair.evidence if pair else "",
+        flagged=any(flags(one.summary) for one in answer.leaders),
         note=_needs(answer, words),
     )
 
 
-def _tied(answer: Answer, words: Words) -> Rendered:
+def _level(answer: Answer, words: Words) -> Rendered:
     leading = [answers.name(answer, one.summary, words) for one in answer.leaders]
     more = len(leading) - MOST_NAMED
-    return replace(words.listed([*leading[:MOST_NAMED], *([f"+{more}"] if more > 0 else [])]), separators=TIED)
+    found = words.listed([*leading[:MOST_NAMED], *([f"+{more}"] if more > 0 else [])])
+    return replace(found, separators=LEVEL[answer.said])
 
 
 def _needs(answer: Answer, words: Words) -> Rendered | None:
+    known = words(f"evidence.{OF_SAID[answer.said]}")
     if answer.deciding is None:
-        return None
-    if answer.deciding.needed == "repeats":
-        return words("matrix.needs_repeats", runs=numbers.count(answer.deciding.runs))
-    return words(f"matrix.needs_{answer.deciding.needed}")
+        if answer.said in TONES:
+            return words("matrix.of_ranked", n=numbers.count(len(answer.ranked))) if answer.left_out else None
+        return known
+    runs = {"runs": numbers.count(answer.deciding.runs)} if answer.deciding.needed == "repeats" else {}
+    return words(f"matrix.needs_{answer.deciding.needed}", evidence_text=known, **runs)
 
 
 def _efficiency(answer: Answer | None, threshold: float | None, words: Words) -> EfficiencyCell:

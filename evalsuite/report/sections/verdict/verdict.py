@@ -110,7 +110,8 @@ def _in_place(questions: Sequence[AnsweredQuestion]) -> tuple[AnsweredQuestion, 
 def _markdown_found(one: ModelFinding, writer: MarkdownWriter) -> str:
     said = writer.words("verdict.found_line", model=one.model, about_text=one.about, sentence_text=one.sentence)
     name = text(one.model)
-    return f"**{name}**{writer.render(said).removeprefix(name)}"
+    found = writer.sentences(map(writer.render, (said, *([one.beside] if one.beside else []))))
+    return f"**{name}**{found.removeprefix(name)}"
 
 
 def _markdown(subject: Subject, writer: MarkdownWriter) -> Iterable[str]:
@@ -157,7 +158,7 @@ def _winner(cell: WinnerCell, writer: MarkdownWriter) -> str:
         return NOTHING
     name = f"**{writer.render(cell.winner)}**" if cell.tone in ("clear", "tie") else writer.render(cell.winner)
     note = f"({writer.render(cell.note)})" if cell.note else ""
-    return " ".join(filter(None, (name, text(cell.lead), note)))
+    return " ".join(filter(None, (name, text(cell.lead), "⚠" if cell.flagged else "", note)))
 
 
 def _row(card: Card, writer: MarkdownWriter) -> list[str]:

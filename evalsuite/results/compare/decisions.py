@@ -1,0 +1,169 @@
+"""What is known of two results: one object, which every place prints and none computes again."""
+
+import statistics
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+from evalsuite.model import Interval, Summary
+from evalsuite.results.compare import fairness, significance
+from evalsuite.results.compare.fairness import Obstacle, Purpose
+from evalsuite.results.compare.scaling import suspicious
+from evalsuite.results.compare.significance import PairComparison
+from evalsuite.results.measure.statistics import ratio_of_medians
+from evalsuite.results.measure.summary import DECIDING_ORIGINS, FULL_REPEATS, failed_runs, short_window, values
+
+PUBLISHED = ("cited", "digitised")
+FEWEST_RUNS = 3  # of fewer, no order is spoken of
+Evidence = Literal[
+    "decided",  # the first is ahead
+    "tie",  # they are equal within 1.5 %
+    "open",  # five runs and more do not tell
+    "consistent",  # all runs of the first lie above, and they are fewer than five
+    "preliminary",  # fewer runs or steps
+    "indicative",  # the runs are not known to be of one campaign
+    "suspicious",  # the higher value contradicts its own scaling (D12)
+    "unknown",  # some fact of the work or the place is not stated of both
+    "cited",  # other people's figures, which are not tested
+    "apart",  # they may not be ranked with each other
+]
+CLEAR = ("decided", "tie", "open", "suspicious")  # what is known of the two will not change by what else is stated
+Needed = Literal["repeats", "window", "facts", "base", "campaign"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Deciding:
+    needed: Needed
+    runs: int = 0
+    seconds: float | None = None
+    facts: tuple[str, ...] = ()  # with "facts": those that are not stated for all
+    chance: float | None = None  # with "repeats": of an order then, if lead and scatter are as seen; None: not known
+
+
+@dataclass(frozen=True, kw_only=True)
+class Decision:
+    first: Summary  # of the higher median
+    second: Summary
+    evidence: Evidence
+    compared: PairComparison
+    obstacles: tuple[Obstacle, ...] = ()  # with "apart"
+    unknown: tuple[str, ...] = ()  # facts that are not stated of both
+    rivals: int = 2
+
+    @property
+    def lead(self) -> float:
+        return _speed(self.first) / _speed(self.second) - 1
+
+    @property
+    def n(self) -> tuple[int, int]:
+        return self.first.n, self.second.n
+
+    @property
+    def behind(self) -> bool:
+        """Whether the runs put the second behind the first, whatever else is not known."""
+        return self.compared.behind
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys((*flags(self.first), *flags(self.second))))
+
+    @cached_property
+    def ratio(self) -> Interval:
+        return ratio_of_medians(values(self.first), values(self.second))
+
+    @cached_property
+    def deciding(self) -> Deciding | None:
+        return price(self.evidence, (self.first, self.second), self.unknown, self.rivals)
+
+
+def flags(one: Summary) -> tuple[str, ...]:
+    """The codes of the rules that a reader of the value must know."""
+    found = (*one.findings, *(each for run in one.measurements for each in run.findings))
+    return tuple(dict.fromkeys(each.code for each in found if each.severity == "flag"))
+
+
+def decide(a: Summary, b: Summary, rivals: int = 2, purpose: Purpose = fairness.FRAMEWORKS) -> Decision:
+    """Of two that may be ranked with each other, and with *rivals* - 2 more."""
+    first, second = (a, b) if _speed(a) >= _speed(b) else (b, a)
+    compared = significance.compare(second, first, rivals)
+    unknown = fairness.unknown_facts(first, second, purpose)
+    evidence = _evidence(first, second, compared, unknown)
+    return Decision(first=first, second=second, evidence=evidence, compared=compared, unknown=unknown, rivals=rivals)
+
+
+def keep_apart(
+    a: Summary, b: Summary, purpose: Purpose = fairness.FRAMEWORKS, also: tuple[Obstacle, ...] = ()
+) -> Decision | None:
+    """The decision that *a* and *b* are not ranked with each other; None if they may be. *also*: obstacles known."""
+    first, second = (a, b) if _speed(a) >= _speed(b) else (b, a)
+    found = tuple(dict.fromkeys((*also, *fairness.obstacles(first, second, purpose))))
+    none = PairComparison(behind=False, basis="runs")
+    return Decision(first=first, second=second, evidence="apart", compared=none, obstacles=found) if found else None
+
+
+def _evidence(first: Summary, second: Summary, compared: PairComparison, unknown: Sequence[str]) -> Evidence:
+    both, few = (first, second), min(first.n, second.n) < FULL_REPEATS
+    if any(one.origin in PUBLISHED for one in both):
+        return "cited"
+    if min(first.n, second.n) < FEWEST_RUNS or any(map(_is_weak, both)) or (few and not compared.behind):
+        return "preliminary"
+    if unknown:
+        return "unknown"
+    if not compared.behind:
+        return "tie" if compared.equal else "open"
+    if few and not compared.early:
+        return "consistent"
+    if compared.basis == "across":
+        return "indicative"
+    return "suspicious" if suspicious(first) else "decided"
+
+
+def _is_weak(one: Summary) -> bool:
+    undecided = one.origin not in DECIDING_ORIGINS or failed_runs(one) > 0
+    return undecided or short_window(one) or (one.partial and one.n >= FULL_REPEATS)
+
+
+def price(evidence: Evidence, found: Sequence[Summary], unknown: Iterable[str], rivals: int) -> Deciding | None:
+    """What would decide an order of *found*, the highest first; None where nothing is known to, or it is decided."""
+    if evidence == "suspicious":
+        return Deciding(needed="base")
+    if evidence == "unknown":
+        return Deciding(needed="facts", facts=tuple(dict.fromkeys(unknown)))
+    if evidence == "indicative":
+        return Deciding(needed="campaign")
+    if evidence not in ("preliminary", "consistent"):
+        return None
+    again = [short_window(one) for one in found]
+    more = [FULL_REPEATS if short else max(0, FULL_REPEATS - one.n) for one, short in zip(found, again, strict=True)]
+    if not any(more):
+        return None
+    return Deciding(
+        needed="window" if any(again) else "repeats",
+        runs=sum(more),
+        seconds=None if any(again) else _seconds(found, more),
+        chance=None if any(again) else _chance(found, rivals),
+    )
+
+
+def _chance(found: Sequence[Summary], rivals: int) -> float | None:
+    """Of telling the first from the second with five runs each, where lead and scatter stay as these runs show them."""
+    first, second = found[:2]
+    scatter = significance.scatter_of_leads(second, first)
+    if scatter is None:
+        return None
+    return significance.chance_of_telling(_speed(first) / _speed(second) - 1, scatter, FULL_REPEATS, rivals)
+
+
+def _seconds(found: Sequence[Summary], more: Sequence[int]) -> float | None:
+    total = 0.0
+    for one, runs in zip(found, more, strict=True):
+        taken = [run.duration_s for run in one.measurements if run.counts and run.duration_s is not None]
+        if runs and not taken:
+            return None
+        total += runs * statistics.median(taken) if taken else 0.0
+    return total
+
+
+def _speed(one: Summary) -> float:
+    return one.items_per_s.value

@@ -1,0 +1,137 @@
+"""What is known of two results is decided once: no two places of a report say different things of a pair."""
+
+import json
+import re
+
+import pytest
+
+from evalsuite import report
+from evalsuite.report.book.blocks import models
+from evalsuite.report.book.book import Book
+from evalsuite.report.sections.common import figure_titles
+from evalsuite.report.sections.verdict import answers as said
+from evalsuite.report.text import names, words
+from evalsuite.results.compare import decisions
+from evalsuite.results.compare.answers import OF_EVIDENCE
+from tests import pages, reports, synthetic
+
+SPOKEN = words.read(("en",))
+FIVE = (1.0, 1.001, 0.999, 1.002, 0.998)
+NAMES = ("oneflow", "pytorch", "mxnet", "mindspore", "tensorflow")
+
+
+def of(framework, speed, around=FIVE, scale=(1, 1), **changes):
+    case = synthetic.case(framework, scale, protocol=synthetic.FULL, **changes)
+    return reports.summary([speed * each for each in around], of=case)
+
+
+def scene(*speeds):
+    """A result of each framework, and twice that on two devices."""
+    rows = [one if isinstance(one, tuple) else (one, FIVE) for one in speeds]
+    return reports.evaluation(
+        *(of(name, k * v, w, (1, k)) for name, (v, w) in zip(NAMES, rows, strict=False) for k in (1, 2))
+    )
+
+
+SCENES = {
+    "decided": lambda: scene(100.0, 92.0, 80.0),
+    "few": lambda: scene(100.0, 92.0, (60.0, (1.0, 1.2, 0.8))),  # GPT-2: the third took the verdict from the first
+    "tie": lambda: scene(100.0, 99.9, 80.0),
+    "open": lambda: scene((100.0, (1.0, 1.05, 0.95, 1.02, 0.97)), (99.0, (1.03, 0.95, 1.0, 0.98, 1.05)), 60.0),
+    "consistent": lambda: scene((100.0, (1.0, 1.05, 0.98)), (90.0, (1.0, 1.02, 0.94))),
+    "single": lambda: scene((100.0, (1.0,)), (90.0, (1.0,))),
+    "quick": synthetic.quick,
+    "asked": synthetic.asked,
+    "variants": synthetic.variants,
+}
+
+
+WORDS = {  # what headline, figure and Markdown say → the words of it that none of the others has
+    "fastest": "is fastest",
+    "tie": r"\btie\b",
+    "group": "ot decided among",
+    "consistent": "consistent, not proven",
+    "untold": "reliminary",
+    "alone": "Only",
+}
+
+
+def told(evaluation, folder):
+    """(place, the two, what is known of them) as each place of the report says it."""
+    book = Book(evaluation=evaluation)
+    page = pages.read(report.build(evaluation, folder)[0].read_text(encoding="utf-8"))
+    kept = {frozenset((one.first.case.id, one.second.case.id)): one for one in book.decisions}
+    case_of = {names.case_anchor(case): case.id for case in book.planned}
+    for cell in page.all("td"):
+        if "data-pair" in cell.attributes:
+            pair = frozenset(case_of[ref] for ref in cell["data-pair"].split())
+            yield "matrix", pair, cell["data-evidence"]
+    found = json.loads(re.sub("\\\\u003c", "<", page.one("script", id="data").children[0]))
+    ids = [case_of[ref] for ref in found["cases"]["ids"]]
+    columns = {key: column(found["decisions"][key]) for key in ("first", "second", "evidence")}
+    for first, second, evidence in zip(*columns.values(), strict=True):
+        yield "pins", frozenset((ids[first], ids[second])), evidence
+    summary = json.loads((folder / "summary.json").read_text(encoding="utf-8"))
+    for answer in summary["answers"]:
+        for one in answer["ranked"][1:]:
+            yield "summary.json", frozenset((answer["ranked"][0]["case"], one["case"])), one["evidence"]
+    for pair, one in kept.items():
+        yield "book", pair, one.evidence
+
+
+def column(packed):
+    return packed if isinstance(packed, list) else [packed["of"][place] for place in packed["at"]]
+
+
+@pytest.mark.parametrize("name", SCENES)
+def test_no_two_places_contradict_each_other_about_a_pair(name, tmp_path):
+    evaluation = SCENES[name]()
+    found = {}
+    for place, pair, evidence in told(evaluation, tmp_path):
+        found.setdefault(pair, {}).setdefault(evidence, set()).add(place)
+
+    assert found and {pair: known for pair, known in found.items() if len(known) > 1} == {}
+    assert all({"pins", "book"} <= next(iter(known.values())) for known in found.values())
+
+
+@pytest.mark.parametrize("name", SCENES)
+def test_what_is_said_of_all_is_no_more_than_what_is_known_of_the_two_that_lead(name):
+    book = Book(evaluation=SCENES[name]())
+
+    for answer in book.answers:
+        pair = answer.lead_pair
+        bold = {one.summary.case.id for one in answer.ranked} & book.ahead
+        assert not bold or answer.said in ("fastest", "tie")
+        if pair is not None and not answer.level:
+            assert answer.said == OF_EVIDENCE[pair.evidence]
+        sentence = said.sentence(answer, SPOKEN).plain("en")
+        assert [key for key, word in WORDS.items() if re.search(word, sentence)] == [answer.said]
+    for block in (block for model in models(book) for block in model.blocks):
+        answer = figure_titles.shown_answer(block)
+        if answer and len(answer.ranked) > 1:
+            title = figure_titles.of_throughput(block, SPOKEN, "throughput").plain("en")
+            assert [key for key, word in WORDS.items() if re.search(word, title)] == [answer.said]
+
+
+def test_a_third_with_few_runs_takes_nothing_from_the_verdict_of_two_others():
+    whole, third = (Book(evaluation=SCENES[name]()) for name in ("decided", "few"))
+
+    assert [one.said for one in whole.answers] == [one.said for one in third.answers] == ["fastest"] * 2
+    (few,) = third.answers[0].few
+    assert (few.summary.case.framework, few.evidence) == ("mxnet", "consistent")
+    assert [one.said for one in Book(evaluation=scene(100.0, (97.0, (1.0, 1.01)), 80.0)).answers] == ["untold"] * 2
+
+
+def test_a_tie_and_what_is_not_decided_are_other_words_and_signs():
+    (tie, *_), (open_, *_) = (Book(evaluation=SCENES[name]()).answers for name in ("tie", "open"))
+
+    assert (tie.said, tie.lead_pair.evidence, open_.said) == ("tie", "decided", "group")
+    assert tie.decision(*tie.ranked[:2]).evidence == "tie" and open_.decision(*open_.ranked[:2]).evidence == "open"
+    spoken = [SPOKEN(f"evidence.{one}").plain("en") for one in ("tie", "open")]
+    assert spoken == ["tie", "not decided"]
+
+
+def test_the_evidence_has_a_word_of_its_own_each():
+    every = decisions.Evidence.__args__
+
+    assert len({SPOKEN(f"evidence.{one}").plain("en") for one in every}) == len(every)
