@@ -176,7 +176,6 @@ class Adapter:
 
 
 def _undeclared(recipe: Recipe, case: Case) -> str | None:
-    """A sentence on the first axis of *case* that *recipe* does not have."""
     if case.device == "cpu" and recipe.needs_gpu:
         return recipe.needs_gpu
     if case.device not in recipe.devices:

@@ -116,7 +116,6 @@ def _is_open(descriptor: int) -> bool:
 
 
 def _lasting_outputs(closed: Sequence[int]) -> list[_LastingOutput]:
-    """Standard output and standard error of this process, made to last."""
     if sys.stdout is not sys.__stdout__ or sys.stderr is not sys.__stderr__:  # who calls us from Python has their own
         return []
     raw = [_LastingOutput(descriptor, lost=descriptor in closed) for descriptor in (1, 2)]
@@ -172,7 +171,6 @@ def _print_anything() -> None:
 
 
 def _without_value(arguments: list[str]) -> str | None:
-    """The first option with an empty text, most often an unset variable."""
     before = ""
     for word in arguments[: arguments.index("--") if "--" in arguments else None]:
         if before.startswith("--") and not word:

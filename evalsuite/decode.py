@@ -362,7 +362,6 @@ def _unknown(facts: Iterable[str], known: list[str]) -> Iterator[Mistake]:
 
 @functools.cache
 def _keys(cls: Any, strict: bool) -> Mapping[str, tuple[Kind, bool]]:
-    """Key → what it may be, and whether it must be there."""
     hints = get_type_hints(cls, include_extras=True)
     required = {field.name for field in fields(cls) if field.default is MISSING is field.default_factory}
     return {field.name: (_kind(hints[field.name], strict), field.name in required) for field in fields(cls)}

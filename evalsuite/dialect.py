@@ -283,7 +283,6 @@ _ESCAPED = {ord("t"): ord("\t"), ord("n"): ord("\n"), ord("r"): ord("\r")}
 
 
 def _leading_literal(pattern: bytes) -> bytes:
-    """The literal text at the beginning of a regular expression."""
     if _has_alternatives(pattern):
         return b""
     literal, at = bytearray(), 0
@@ -320,7 +319,6 @@ _TOKEN = re.compile(rb"\\.|\[\^?\]?[^\]]*\]|.", re.DOTALL)
 
 
 def _has_alternatives(pattern: bytes) -> bool:
-    """Whether a `|` is outside all brackets."""
     depth = 0
     for token in re.findall(rb"\\.|\[\^?\]?[^\]]*\]|[()|]", pattern, re.DOTALL):
         depth += {b"(": 1, b")": -1}.get(token, 0)

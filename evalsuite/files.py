@@ -164,7 +164,6 @@ def _new_file(path: Path) -> tuple[int, str | None]:
 
 
 def _named(handle: int, path: Path) -> str:
-    """Names a nameless file."""
     name = f"{path.parent}/.{path.name}.{secrets.token_hex(4)}"
     # with any src_dir_fd Python follows the link (linkat(2))
     os.link(f"/proc/self/fd/{handle}", name, src_dir_fd=handle)

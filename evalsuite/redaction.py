@@ -196,7 +196,6 @@ def _is_named_secret(key: str, found: str) -> bool:
 
 
 def _is_hidden(value: str) -> bool:
-    """Whether *value* is a mark or a mask."""
     return value.startswith("[secret:") or not value.strip("*")
 
 

@@ -67,7 +67,6 @@ def load(file: Path) -> Adapter:
 
 
 def _check_author(adapter: Adapter, file: Path) -> Adapter:
-    """A checked adapter: its dialects know their file, and errors of its functions name it."""
     author_modules.check(adapter, str(file))
     for recipe in adapter.recipes:
         _check_facts(recipe, file)
@@ -80,7 +79,6 @@ def _check_author(adapter: Adapter, file: Path) -> Adapter:
 
 
 def _check_facts(recipe: Recipe, file: Path) -> None:
-    """Raises EvalsuiteError for an unknown fact."""
     known = _facts_known()
     for name in recipe.facts:
         if name not in known:

@@ -112,7 +112,6 @@ def _middle(name: str) -> tuple[float, float]:
 
 
 def _edge(name: str, towards: tuple[float, float]) -> tuple[float, float]:
-    """Where the ray from the middle of the box to *towards* leaves it."""
     _, _, width, height, _ = PLACES[name]
     x, y = _middle(name)
     dx, dy = towards[0] - x, towards[1] - y

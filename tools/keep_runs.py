@@ -47,7 +47,6 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _names(options) -> list[tuple[bytes, bytes]]:
-    """(path of this machine, its name), the longest path first."""
     known = {
         str(options.runs.resolve()): "<runs>",
         str(paths.cache()): "<cache>",

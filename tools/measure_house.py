@@ -75,7 +75,6 @@ def _functions(files: list[Path], checkout: Path) -> Iterator[tuple[str, int]]:
 
 
 def _words(file: Path) -> int:
-    """Of comments and docstrings."""
     text = file.read_text("utf-8")
     comments = (
         token.string for token in tokenize.generate_tokens(io.StringIO(text).readline) if token.type == tokenize.COMMENT

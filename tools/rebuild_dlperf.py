@@ -69,7 +69,6 @@ def _runs(folder: Path) -> dict[tuple, list[dict[str, str]]]:
 
 
 def _measurements(row: Mapping[str, str], runs: Mapping[tuple, list], source: Mapping) -> Iterator[Measurement]:
-    """Of one table cell: the runs that the median is taken of, or the one figure."""
     published, single = float(row["items_per_s"]), runs.get(_key(row), [])
     median = statistics.median(float(run["items_per_s"]) for run in single) if single else None
     if median is not None and abs(median - published) <= LAST_DIGIT:
@@ -161,7 +160,6 @@ def _machine(source: Mapping) -> Machine:
 
 
 def _environment(source: Mapping) -> HostEnvironment:
-    """As the node agent would have it."""
     found = {name: value for name, value in source["environment"].items() if not name.startswith("accelerator")}
     gpus = [{"name": source["environment"]["accelerator"]}] * source["environment"]["accelerators"]
     return HostEnvironment.from_json({"schema": 1, **found, "gpus": gpus}, SOURCE / "source.toml")
@@ -189,7 +187,6 @@ def recipe_of(row: Mapping[str, str], features: tuple[str, ...] | None = None) -
 
 
 def _features(row: Mapping[str, str]) -> tuple[str, ...]:
-    """What the tables of participants name next to the framework."""
     source = tomllib.loads((SOURCE / "source.toml").read_text(encoding="utf-8"))
     same = ("framework", "model")
     return next(tuple(one["names"]) for one in source["features"] if all(one[key] == row[key] for key in same))

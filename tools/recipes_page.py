@@ -160,7 +160,6 @@ def page() -> str:
 
 
 def _level(facts, seen) -> tuple[str, str]:
-    """How far a recipe was checked, and when."""
     if seen and facts["level"] != "ran here":
         return "rehearsed", seen.date
     return facts["level"], facts["date"]
@@ -193,7 +192,6 @@ def _recipes(official, evidence, seen) -> str:
 
 
 def _rehearsed(seen) -> str:
-    """A row for each recipe and scale that took its steps."""
     rows = [REHEARSED]
     for (framework, recipe), one in sorted(seen.items()):
         stand_ins = ", ".join(f"{name} `{digest[:8]}`" for name, digest in sorted(one.stand_ins.items())) or "none"
@@ -214,7 +212,6 @@ def _scale(scale: str, seen) -> str:
 
 
 def _changes(changes) -> str:
-    """What of the command line differs from that of a measurement, as words."""
     words = [f"`{name} {value}`".replace(" `", "`") for name, value in changes.get("set", {}).items()]
     words += [f"without `{name}`" for name in changes.get("drop", ())]
     words += [f"`{' '.join(changes['append'])}`"] if changes.get("append") else []
@@ -233,7 +230,6 @@ def _not_rehearsed(official) -> str:
 
 
 def _measured() -> str:
-    """Median throughput of recorded runs at each scale, per recipe and axis."""
     series: dict[tuple, dict[str, list[float]]] = {}
     machines, busy = set(), set()
     for folder in Store(archive.unpack(paths.DATA / "recorded.zip")).finished():

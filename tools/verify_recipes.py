@@ -117,7 +117,6 @@ def main() -> int:
 
 
 def _as_it_was(facts: dict, before: dict) -> dict:
-    """*before* where the repository could not be had, unless the recipe gives other arguments than then."""
     given = facts.pop("given", None)
     if given is None or not before or not given <= before.get("arguments", {}).keys():
         return facts
@@ -132,7 +131,6 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _checked(framework: str, recipe: Recipe, models, files: Path | None) -> dict:
-    """The level, and where each argument was found."""
     served = [case for _, case in points(framework, recipe) if not recipe.refusal(case)]
     commands = [recipe.command(case) for case in served]
     root, origin = _root(recipe, models, files)
@@ -170,7 +168,6 @@ def _builds(script: Path, root: Path, command) -> Iterator[str]:
 
 
 def _root(recipe: Recipe, models, files: Path | None) -> tuple[Path | None, str]:
-    """The folder for `{checkout}`, and its origin."""
     name = recipe.checkout or recipe.name
     if recipe.checkout:
         model = models[recipe.checkout]
@@ -184,7 +181,6 @@ def _root(recipe: Recipe, models, files: Path | None) -> tuple[Path | None, str]
 
 
 def _scripts(command, root: Path) -> Iterator[tuple[Path, list[str]]]:
-    """(script, the words after it): scripts of the repository, and modules started with -m."""
     script, words, argv = None, [], list(command.argv)
     for place, token in enumerate(argv):
         started = _script(token, argv[place - 1] if place else "", command, root)
@@ -215,7 +211,6 @@ def _python_path(command) -> list[str]:
 
 
 def _names(words: list[str]) -> list[str]:
-    """Arguments, and keys in `-o`, JSON and `a.b=c`."""
     names = []
     for place, word in enumerate(words):
         if word.startswith("--params_override="):
@@ -226,7 +221,6 @@ def _names(words: list[str]) -> list[str]:
 
 
 def _wrong_values(words: list[str], declared: Declared, recipe: Recipe) -> Iterator[str]:
-    """A sentence on each argument whose value its parser would not take."""
     for place, word in enumerate(words):
         if not re.match(r"--?[A-Za-z]", word):
             continue
@@ -245,7 +239,6 @@ TOLD_BY_NAME = ("none", "bool")  # a switch, and absl's flags for true and false
 
 
 def _declared_name(word: str, declared: Declared) -> str | None:
-    """The name of *word* as the parser has it."""
     bare = word.lstrip("-")
     names = (word, f"--{bare}", f"--{bare.replace('_', '-')}", f"--{bare.replace('-', '_')}")
     return next((name for name in names if name in declared.arguments), None)
@@ -292,7 +285,6 @@ def _declared(script: Path, root: Path, words: list[str], command) -> Declared:
 
 
 def _closure(script: Path, root: Path, command) -> list[Path]:
-    """The script and its imports from its repository."""
     folders = [root / part.removeprefix("{checkout}").strip("/") for part in _python_path(command)]
     found, waiting = [], [script]
     while waiting:
@@ -305,7 +297,6 @@ def _closure(script: Path, root: Path, command) -> list[Path]:
 
 
 def _path_additions(root: Path, script: Path) -> list[Path]:
-    """Parent folders that scripts put on sys.path."""
     return [parent for parent in script.parents if parent.is_relative_to(root)][:4]
 
 

@@ -107,7 +107,6 @@ def _counts(dialect: Dialect) -> str:
 
 
 def _traps(dialect: Dialect) -> Iterator[str]:
-    """What a reader of the bare log would get wrong."""
     if dialect.averaging == "cumulative":
         since = f", without the first {dialect.mean_since}" if dialect.mean_since else ""
         yield f"The figure is a mean of all steps so far{since}: the mean of such means is no throughput."

@@ -94,8 +94,6 @@ def records(file):
 
 
 def _form(features, item, folders, digits=5):
-    """Parts in a folder for each split; `ofrecord_reader` wants their numbers with so many *digits*, or bare."""
-
     def write(order):
         for split in order.items:
             folder = order.folder / folders[split]

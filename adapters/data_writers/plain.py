@@ -194,7 +194,6 @@ def _read_gluonnlp_vocabulary(order, split):
 
 
 def _write_text(order):
-    """A line a pair of sentences, in words of the vocabulary."""
     order.folder.mkdir(parents=True, exist_ok=True)
     words = vocabulary()
     for split in order.items:

@@ -60,7 +60,6 @@ def _done(task: Task, setting: Setting) -> dict:
 
 
 def _flops(task: Task) -> int:
-    """Two for each multiplication with a weight of a convolution or a dense layer, by the shapes of their outputs."""
     weights, memory = jax_resnet50.started(jax)
     program = jax.make_jaxpr(jax_resnet50.loss_of(jax))(weights, memory, _inputs(task, "float32"))
     return sum(_multiplied(each) for each in _operations(program.jaxpr)) // equivalence.IMAGES

@@ -29,7 +29,6 @@ def answered(task: Task) -> Answer:
 
 
 def _named(network) -> dict:
-    """`layer1.0.bn1.gamma` → `layer1.0.bn1.weight`"""
     own = ((weight.name.rpartition("."), weight) for weight in network.trainable_params())
     return {f"{layer}.{OWN_NAMES.get(last, last)}": weight for (layer, _, last), weight in own}
 
@@ -61,7 +60,6 @@ def _done(task: Task, setting: Setting) -> dict:
 
 
 def _flops(task: Task) -> int:
-    """Two for each multiplication with a weight of a convolution or a dense layer, by the shapes of their outputs."""
     found = []
 
     def counted(layer, _, output):

@@ -79,7 +79,6 @@ def _size(model: str) -> bert.Size:
 
 
 def _named(network, model: str) -> dict[str, Placed]:
-    """Canonical name → weight, of all that are trained."""
     own = network._collect_params_with_prefix().items()
     trained = [(name, weight) for name, weight in own if weight.grad_req != "null" and name != "scores.weight"]
     if equivalence.is_bert(model):
@@ -161,7 +160,6 @@ def _done(task: Task, setting: Setting) -> dict:
 
 
 def _stepper(task: Task, network, inputs, losses_of, trainer):
-    """One step as the workload does it: () → the losses before it."""
     arguments = equivalence.arguments_of(task.model)
     if not equivalence.is_small(task.model):
         return mxnet_loop.stepper(JOB, network, inputs, losses_of, trainer, arguments)
@@ -170,7 +168,6 @@ def _stepper(task: Task, network, inputs, losses_of, trainer):
 
 
 def _flops(task: Task) -> int:
-    """Two for each multiplication with a weight of a convolution or a dense layer, by the shapes of their outputs."""
     found = []
 
     def counted(layer, _, output):

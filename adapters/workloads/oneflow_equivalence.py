@@ -44,7 +44,6 @@ def _done(task: Task, setting: Setting) -> dict:
 
 
 def _flops(task: Task) -> int:
-    """Two for each multiplication with a weight of a convolution or a dense layer, by the shapes of their outputs."""
     found = []
 
     def counted(layer, _, output):

@@ -126,7 +126,6 @@ def _done(task: Task, setting: Setting) -> dict:
 
 
 def _stepper(task: Task, network, inputs, loss_of, optimiser):
-    """One step as the workload does it: () → the loss before it."""
     arguments = equivalence.arguments_of(task.model)
     if not equivalence.is_small(task.model):
         return paddlepaddle_loop.stepper(JOB, network, inputs, loss_of, optimiser, arguments)
@@ -143,7 +142,6 @@ def _optimiser(model: str, network, setting: Setting):
 
 
 def _flops(task: Task) -> int | None:
-    """Two for each multiplication with a weight of a convolution or a dense layer, by the shapes of their outputs."""
     if equivalence.of_words(task.model):
         return None
     found = []

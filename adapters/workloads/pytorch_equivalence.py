@@ -62,7 +62,6 @@ def _network(model: str):
 
 
 def _named(network) -> dict[str, torch.nn.Parameter]:
-    """What is trained, by its canonical names, which are its own."""
     return {name: weight for name, weight in network.named_parameters() if weight.requires_grad}
 
 

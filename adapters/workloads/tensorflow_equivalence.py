@@ -77,7 +77,6 @@ def _network(job, model: str):
 
 
 def _parts(job, task: Task, setting: Setting):
-    """(inputs, loss of the model's output, optimiser) as the workload has them."""
     tf, arguments = job.tf, equivalence.arguments_of(task.model)
     rates = setting.learning_rate, setting.weight_decay
     if equivalence.is_bert(task.model):
@@ -125,7 +124,6 @@ def _done(job, task: Task, setting: Setting) -> dict:
 
 
 def _flops(job, task: Task) -> int:
-    """Two for each multiplication with a weight of a convolution or a dense layer, by the shapes of their outputs."""
     layers = job.tf.keras.layers
     network = _network(job, task.model)
     if equivalence.is_wide_deep(task.model):

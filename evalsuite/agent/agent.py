@@ -188,7 +188,6 @@ class _Agent:
         return None in self.children.values()
 
     def _watch(self) -> None:
-        """Until all children have ended, one has failed, the time is up or a signal came."""
         limit_s = self.order.timeout_s
         deadline = None if limit_s is None else self.start_s + limit_s
         while self._running() and not self.first_failure and not self.interrupted_by and self.failure is None:
@@ -199,7 +198,6 @@ class _Agent:
             self._wait(min(left_s, POLL_S))
 
     def _wait(self, seconds: float) -> bool:
-        """Takes the next signal within *seconds*; true once a second one asked us to end."""
         caught = signal.sigtimedwait(self.watched, seconds)
         self._reap()
         number = caught.si_signo if caught else None

@@ -112,7 +112,6 @@ def _kill_all(folder: Path) -> int:
 
 
 def _members(folder: Path) -> set[int]:
-    """Also of groups inside it, without ourselves."""
     found: set[int] = set()
     with contextlib.suppress(OSError):
         for file in folder.rglob(PROCESSES):

@@ -54,7 +54,6 @@ def _watch(child: int, asked_for: set[int], launcher: int | None) -> int:
 
 
 def _status(child: int) -> int | None:
-    """None while *child* runs; reaps other children."""
     with contextlib.suppress(ChildProcessError):
         while (ended := os.waitpid(-1, os.WNOHANG))[0]:
             if ended[0] == child:

@@ -77,7 +77,6 @@ def facts(adapter: Adapter, recipe: Recipe, device: Device) -> dict[str, Any]:
 
 
 def _wheel(recipe: Recipe, device: Device) -> dict[str, str] | None:
-    """The CUDA that its wheels for this machine are built with, and the compute capabilities that they serve."""
     found = wheels.find_wheel(virtualenvs.pins(recipe, device)) if device == "gpu" else None
     if found is None:
         return None
@@ -86,7 +85,6 @@ def _wheel(recipe: Recipe, device: Device) -> dict[str, str] | None:
 
 
 def _evidence(adapter: Adapter, recipe: Recipe) -> Mapping[str, Any]:
-    """What tools/verify_recipes.py found out about a built-in recipe."""
     file = paths.DATA / "verification.json"
     ours = recipe.brought_by == paths.ADAPTERS and file.is_file()
     found: Mapping[str, Any] = json.loads(file.read_text()).get(f"{adapter.name}/{recipe.name}", {}) if ours else {}
@@ -94,7 +92,6 @@ def _evidence(adapter: Adapter, recipe: Recipe) -> Mapping[str, Any]:
 
 
 def _verification(adapter: Adapter, recipe: Recipe, evidence: Mapping[str, Any]) -> dict[str, object]:
-    """How far the command was checked against the script: its level and when; what a rehearsal showed."""
     if recipe.kind == "reference":
         return {"level": "our own", "date": None}
     level, date = evidence.get("level", "unchecked"), evidence.get("date")
@@ -108,7 +105,6 @@ def _verification(adapter: Adapter, recipe: Recipe, evidence: Mapping[str, Any])
 
 
 def _scripts(recipe: Recipe, case: Case) -> list[str]:
-    """The Python files that the command names, in their repository or among our workloads."""
     cases = (case, replace(case, device="gpu"), replace(case, device="gpu", precision="amp"))
     served = next((one for one in cases if recipe.refusal(one) is None), None)
     words = recipe.command(served).argv if served else ()
@@ -116,7 +112,6 @@ def _scripts(recipe: Recipe, case: Case) -> list[str]:
 
 
 def _answer(recipe: Recipe, case: Case, kind: str | None = None, **switch: Any) -> dict[str, object]:
-    """Whether the recipe can serve *case* with *switch*, as what, and if not, why."""
     refusal = recipe.refusal(replace(case, **switch))
     return {"supported": refusal is None, "as": None if refusal else kind, "reason": refusal}
 
@@ -186,7 +181,6 @@ def _show(one: Checked) -> None:
 
 
 def _command_rows(one: Checked) -> Iterator[tuple[str, str]]:
-    """A row for each command line or refusal, with all the cases that it covers."""
     rows: dict[str, list[str]] = {}
     for built in one.commands:
         words = (*(f"{name}={value}" for name, value in sorted(built.environment.items())), *built.argv)

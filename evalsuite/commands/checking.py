@@ -127,7 +127,6 @@ def _matrix(adapter: Adapter, recipe: Recipe) -> Iterator[Built]:
 
 
 def _batch(adapter: Adapter, recipe: Recipe) -> int:
-    """The first batch that the recipe serves in any precision."""
     for batch, device, precision in product(BATCHES, DEVICES, PRECISIONS):
         if recipe.refusal(replace(_case(adapter, recipe, device, batch), precision=precision)) is None:
             return batch
@@ -202,7 +201,6 @@ def _check_source(recipe: Recipe) -> Iterator[Lack]:
 
 
 def _check_commands(adapter: Adapter, recipe: Recipe, built: Sequence[Built]) -> Iterator[Lack]:
-    """What the command lines leave out of the cases that they are for."""
     served = [one for one in built if one.refused is None]
     if not served:
         yield Lack(Message("commands.all_refused"), Message("commands.see_reasons"))
@@ -230,7 +228,6 @@ def _check_commands(adapter: Adapter, recipe: Recipe, built: Sequence[Built]) ->
 
 
 def _check_launcher(recipe: Recipe, served: Sequence[Built]) -> Iterator[Lack]:
-    """Whether the launcher of several nodes is there, and hands on what the command sets."""
     for one in served:
         pins = (*recipe.pins(one.device), *recipe.built)
         if pins and (absent := launchers.find_absent_launcher(one.argv, pins)):
@@ -245,7 +242,6 @@ def _check_launcher(recipe: Recipe, served: Sequence[Built]) -> Iterator[Lack]:
 
 
 def _check_axes(adapter: Adapter, recipe: Recipe, one: Built) -> Iterator[Lack]:
-    """The axes that the command does not depend on."""
     base = replace(_case(adapter, recipe, one.device, _batch(adapter, recipe)), precision=one.precision)
 
     def unchanged(other: Case) -> bool:
@@ -264,7 +260,6 @@ def _check_axes(adapter: Adapter, recipe: Recipe, one: Built) -> Iterator[Lack]:
 
 
 def _same_with(switch: str, served: Sequence[Built]) -> bool:
-    """Is a case with *switch* started by the very words of the case without?"""
     on = [one for one in served if (one.xla if switch == "xla" else one.precision == "amp")]
     off = [replace(one, xla=False) if switch == "xla" else replace(one, precision="fp32") for one in on]
     return any(one in served for one in off)
@@ -287,7 +282,6 @@ def _check_reading(
 
 
 def _log_beside(adapter: Adapter, recipe: Recipe) -> Path | None:
-    """The author's log in the adapter's folder, named after the recipe or the framework."""
     folder = recipe.brought_by or Path()
     names = (f"{adapter.name}-{recipe.name}.log", f"{recipe.name}.log", f"{adapter.name}.log")
     return next((folder / name for name in names if (folder / name).is_file()), None)
@@ -337,7 +331,6 @@ def _check_declaration(dialect: Dialect, known: Mapping[str, Dialect]) -> Iterat
 
 
 def _alike(dialect: Dialect, known: Mapping[str, Dialect]) -> list[str]:
-    """The other dialects that fit the samples of *dialect* equally or better."""
     sniffer = Sniffer([*(one for one in known.values() if one.name != dialect.name), dialect])
     samples = [line.sample for line in dialect.step if line.telling]
     fits = {found.name for sample in samples for found in sniffer.fits(b"\n" + sample + b"\n")}
@@ -348,7 +341,6 @@ def _alike(dialect: Dialect, known: Mapping[str, Dialect]) -> list[str]:
 
 
 def _read(name: str, known: Mapping[str, Dialect], log: Path | None, scope: str | None = None) -> Read | None:
-    """What the dialect called *name* reads in *log*, or how many of its samples it reads; None: it is unknown."""
     if name not in known:
         return None
     if log is None:

@@ -42,7 +42,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _report_recorded(skips: Sequence[Skip], arguments: argparse.Namespace) -> int:
-    """The report of the recorded runs, where nothing could be run here; marked as such."""
     recorded = Store(paths.DATA / "recorded")
     note(say("compare.nothing_here"))
     if not recorded.finished():
@@ -57,7 +56,6 @@ def _report_recorded(skips: Sequence[Skip], arguments: argparse.Namespace) -> in
 
 
 def _recorded_cases(recorded: Store, skips: Sequence[Skip]) -> list[Case]:
-    """The recorded cases that were asked for, on however many cores."""
     wanted = {replace(skip.case, cores_per_device=None).id for skip in skips}
     found = [folder.run().case for folder in recorded.finished()]
     return [case for case in found if replace(case, cores_per_device=None).id in wanted]

@@ -163,7 +163,6 @@ def _print(before: Finished, after: Finished, found: Changes, language: str) -> 
 
 
 def _print_unpaired(unpaired: Sequence[Unpaired], titles: Mapping[Case, str], language: str) -> None:
-    """What is not compared: cases with one reason in a line of their own each while they are few, else in one line."""
     by_reason: dict[str, list[Unpaired]] = {}
     for one in unpaired:
         by_reason.setdefault(one.why.key.removesuffix("_like"), []).append(one)
@@ -179,7 +178,6 @@ def _print_unpaired(unpaired: Sequence[Unpaired], titles: Mapping[Case, str], la
 
 
 def _shared_reason(alike: Sequence[Unpaired], language: str) -> str:
-    """What cases that are not compared for one kind of reason have in common."""
     told = dict.fromkeys(
         say_in(f"why.only_{one.only_in}", language) if one.only_in else sentence(one.why, language) for one in alike
     )
@@ -218,7 +216,6 @@ def _titles(cases: Sequence[Case], language: str) -> tuple[str, dict[Case, str]]
 
 
 def _parts(case: Case, language: str) -> list[str]:
-    """The framework, then all else that makes the series, without its scale."""
     return [
         names.framework(case.framework),
         names.visible(case.recipe),

@@ -27,7 +27,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _recipes(adapters: Mapping[str, Adapter], names: Sequence[str]) -> Recipes:
-    """("pytorch/reference-resnet50", recipe) of each that is named; all of them if none is."""
     known = {f"{adapter.name}/{recipe.name}": recipe for adapter in adapters.values() for recipe in adapter.recipes}
     found: dict[str, Recipe] = {}
     for name in names:

@@ -70,7 +70,6 @@ def _refuse(wanted: dict[str, list[ProvenWorkload]], frameworks: str | None) -> 
 
 
 def _prove(model: str, workloads: Sequence[ProvenWorkload]) -> ProvenModel:
-    """Trains them one after the other, with progress, and compares their answers."""
     answers, absent = [], []
     with files.scratch("equivalence") as folder, bar(len(workloads)) as shown:
         for place, workload in enumerate(workloads):

@@ -30,7 +30,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _chosen(names: Sequence[str]) -> tuple[str, ...]:
-    """The codes that *names* mean. Raises EvalsuiteError, with the nearest, for one that means none."""
     for name in names:
         if not findings.called(name):
             near = did_you_mean(name, (*findings.codes(), *findings.RULES), cutoff=0.5)
@@ -66,7 +65,6 @@ def _block(found: Explained, language: str) -> list[str]:
 
 
 def _wrapped(text: str, width: int) -> list[str]:
-    """*text* in lines of *width* columns; Chinese may be broken between any two characters."""
     lines, line = [], ""
     for word in _words(text):
         if line and i18n.columns(line + word.rstrip()) > width:

@@ -66,7 +66,6 @@ def _read_mapping(given: Sequence[str]) -> tuple[tuple[dict[str, str], list[dict
 
 
 def _check_name(option: str, text: str | None) -> list[tuple[str, str]]:
-    """What *option*, which takes a name, says."""
     if text is None:
         return []
     if not text.strip():
@@ -76,7 +75,6 @@ def _check_name(option: str, text: str | None) -> list[tuple[str, str]]:
 
 
 def _check_facts(pairs: Sequence[tuple[str, str]]) -> dict[str, str]:
-    """The facts given with --set. Raises EvalsuiteError if it contradicts itself or cannot be."""
     try:
         facts = user_facts.merge_facts({}, *(("--set", {name: value}) for name, value in pairs))
         user_facts.check_facts(facts)
@@ -126,7 +124,6 @@ def _print(results: Sequence[Imported], as_json: bool) -> None:
 
 
 def _group_alike(results: Sequence[Imported]) -> list[list[Imported]]:
-    """*results* with those that are left out for one reason next to each other, at the place of the first."""
     found: dict[object, list[Imported]] = {}
     for place, result in enumerate(results):
         key = (result.status, result.reason) if result.run is None else place
@@ -135,7 +132,6 @@ def _group_alike(results: Sequence[Imported]) -> list[list[Imported]]:
 
 
 def _printable(text: str) -> str:
-    """*text* without secrets, and without what a terminal would take for a command."""
     return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in redaction.redact(text))
 
 

@@ -60,7 +60,6 @@ def _print_table(request: Request) -> None:
 
 
 def _to_prepare(request: Request) -> dict[str, list[str]]:
-    """What is not there of what the nodes will need → the recipes that need it."""
     plan, check = request.plan, ready(request.place.engine)
     found: dict[str, list[str]] = {}
     for case in plan.cases:
@@ -71,7 +70,6 @@ def _to_prepare(request: Request) -> dict[str, list[str]]:
 
 
 def _count_done(plan: Plan, store: Store) -> Mapping[str, int]:
-    """How many repeats of each case are finished, by its id."""
     ended = store.ended()
     repeats = range(plan.spec.most_repeats or plan.spec.repeats)
     return {case.id: sum(ended(Run(case=case, repeat=repeat)) for repeat in repeats) for case in plan.cases}
@@ -87,7 +85,6 @@ def _axes(case: Case) -> tuple[str, ...]:
 
 
 def _note_searches(plan: Plan, flags: dict[str, list[str]]) -> None:
-    """Notes where the batch is not found yet, and how it was found."""
     unfound = [searched.series(case) for case in plan.to_search]
     for case in plan.cases:
         found = searched.behind(case, plan.spec.searched) if case.batch_policy else None
@@ -98,7 +95,6 @@ def _note_searches(plan: Plan, flags: dict[str, list[str]]) -> None:
 
 
 def _flags(plan: Plan, sentence: Callable[[Finding], str]) -> dict[str, list[str]]:
-    """Case id → its findings as sentences."""
     found: dict[str, list[str]] = {}
     for finding in plan.findings:
         found.setdefault(finding.where, []).append(sentence(finding))
@@ -121,7 +117,6 @@ def _print_commands(request: Request) -> None:
 
 
 def _command_line(request: Request, case: Case) -> CommandLine:
-    """What starts *case*'s first repeat."""
     plan, place, options = request.plan, request.place, request.options
     recipe = plan.recipe(case)
     made = virtualenvs.existing(recipe, device=case.device)
@@ -138,7 +133,6 @@ def _command_line(request: Request, case: Case) -> CommandLine:
 
 
 def _why_without_python(plan: Plan, case: Case) -> str:
-    """Why the command line of *case* still holds `{python}`, and what to do."""
     if plan.recipe(case).pins(case.device):
         return Message("commands.python_made")
     return Message("commands.python_of_recipe", recipe=case.recipe)

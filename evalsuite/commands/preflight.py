@@ -40,7 +40,6 @@ def _on_node(folder: Path, token: str, programs: Sequence[str]) -> int:
 
 
 def _engine(arguments: argparse.Namespace) -> Engine:
-    """The engine whose nodes shall be looked at; for the local one, this machine."""
     engine = engine_choice.engine(arguments)
     if why := engine.unready(os.environ):
         raise EvalsuiteError(why)
@@ -98,7 +97,6 @@ def replace_nodes(root: Path, missing: Sequence[Run], programs: Sequence[str]) -
 
 
 def _largest(missing: Sequence[Run]) -> tuple[int, int | None]:
-    """The nodes of the largest run, and the accelerators of each."""
     devices = [run.case.devices_per_node for run in missing if run.case.device != "cpu"]
     return max(run.case.nodes for run in missing), max(devices, default=None)
 

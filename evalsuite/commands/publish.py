@@ -29,7 +29,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _check_shown(arguments: argparse.Namespace) -> None:
-    """Raises EvalsuiteError if a name or an address that all pages show holds what looks like a secret."""
     for option in ("title", "url"):
         if redaction.find_secret(getattr(arguments, option)):
             raise EvalsuiteError.of("commands.site_option", option=option)
@@ -71,7 +70,6 @@ def _print(published: Published, arguments: argparse.Namespace) -> None:
 
 
 def _dated(name: str, published: Published) -> str:
-    """A report by the day of its data, and by the name of its folder."""
     [one] = [one for one in published.stored if one.id == name]
     period = one.report.period if isinstance(one, report_store.StoredReport) else None
     return f"{names.day(period[1])} ({name[:12]})" if period else name[:12]

@@ -80,7 +80,6 @@ def _one_by_one(adapters: Mapping[str, Adapter], arguments: argparse.Namespace) 
 
 
 def _in_one_campaign(adapters: Mapping[str, Adapter], arguments: argparse.Namespace) -> Iterator[Rehearsed]:
-    """The participants of a spec, interleaved as they are measured; what has ended before is not started again."""
     whole = spec.read(arguments.spec)
     repeats: dict[str, Any] = spec.repeats(arguments.repeats)
     if not whole.participants:
@@ -114,7 +113,6 @@ def _in_one_campaign(adapters: Mapping[str, Adapter], arguments: argparse.Namesp
 
 
 def _interleaved(cases: Mapping[Case, "_Rehearsal"], order: Spec) -> Iterator[Rehearsed]:
-    """Every run of *cases*: as it ended in an earlier start, or as it ends."""
     if not cases:
         return
     store = next(iter(cases.values())).store
@@ -155,7 +153,6 @@ def _tick(shown: Bar | None, done: int) -> Tick:
 def _rehearse(
     adapter: Adapter, name: str, how: Rehearsal, arguments: argparse.Namespace, tick: Tick
 ) -> Iterator[Rehearsed]:
-    """Every scale of one recipe, with a line as each ends."""
     try:
         with _ready(adapter, name, how, arguments, tick) as going:
             for scale in _scales(arguments.scales, how, going.engine):
@@ -170,7 +167,6 @@ def _rehearse(
 def _ready(
     adapter: Adapter, name: str, how: Rehearsal, arguments: argparse.Namespace, tick: Tick
 ) -> Iterator["_Rehearsal"]:
-    """The recipe *name* with its repository and, while this holds, its environment."""
     recipe, store = rehearsal.rehearsed(adapter.recipe(name), how), Store(arguments.out / "runs")
     rehearsals.check_disk(recipe, store.root)
     rehearsals.fetch(recipe, how, arguments.mirror, note)
@@ -275,7 +271,6 @@ class _Rehearsal:
         )
 
     def _keep(self, case: Case, found: ScaleEvidence, folder: RunFolder) -> ScaleEvidence:
-        """Writes log and evidence."""
         out = self.arguments.out
         logs, proofs = (evidence.LOGS, evidence.FOLDER) if self.arguments.record else (out / "logs", out / "evidence")
         places = rehearsals.places(self.recipe, self.made, folder)
@@ -327,7 +322,6 @@ def _launched(going: Sequence[_Rehearsal], planned: Planned, runs: Sequence[Run]
 
 
 def _scales(asked: str | None, how: Rehearsal, engine: Engine) -> Sequence[tuple[int, int]]:
-    """Those of the recipe that there are hosts for, unless some are *asked* for."""
     if asked:
         return [spec.scale(word) for word in asked.split(",")]
     return [scale for scale in how.scales if scale[0] <= max(1, len(engine.nodes))]

@@ -159,7 +159,6 @@ def write(
 
 
 def _read_author(file: Path | None) -> Authored | None:
-    """What an author says, read before anything is measured."""
     if file is None:
         return None
     from evalsuite.report.sections.author import author_file
@@ -168,7 +167,6 @@ def _read_author(file: Path | None) -> Authored | None:
 
 
 def _unknown_dialects(evaluation: Evaluation, where: Places) -> Iterator[str]:
-    """Why runs were not read, where it is for want of a dialect: that is to be mended, and no failure of the run."""
     known = catalogue.known(where)
     for summary in evaluation.summaries:
         for measurement in summary.measurements:
@@ -178,7 +176,6 @@ def _unknown_dialects(evaluation: Evaluation, where: Places) -> Iterator[str]:
 
 
 def _remove_old(paths: Iterable[Path]) -> None:
-    """Removes forms of an earlier evaluation, which would contradict the numbers of the new page."""
     for path in paths:
         path.unlink()
         note(say("report.removed", path=path))
@@ -189,7 +186,6 @@ def _size(size: int) -> str:
 
 
 def _note_edits(book: Book) -> None:
-    """Prints which run folders were changed, removed or damaged: the table does not say why fewer runs count."""
     from evalsuite import findings
 
     edits = (findings.ChangedSinceRun, findings.UnreadableRun, findings.RunTakenAway, findings.JournalBroken)
@@ -201,7 +197,6 @@ def _note_edits(book: Book) -> None:
 
 
 def _arguments_again(arguments: argparse.Namespace, evaluation: Evaluation) -> str:
-    """What a command that goes on from here needs of *arguments*: its folder, the adapters and dialects brought."""
     given = [
         f"--{name} {shlex.quote(str(place))}" for name in ("adapters", "dialects") for place in getattr(arguments, name)
     ]
@@ -211,7 +206,6 @@ def _arguments_again(arguments: argparse.Namespace, evaluation: Evaluation) -> s
 
 
 def _print_price(book: Book, spoken: Words, language: str, more: str) -> None:
-    """What the runs took, and the first of the commands whose runs would decide something open, each with *more*."""
     from evalsuite.report.sections.quality import price
 
     if book.spent:
@@ -224,7 +218,6 @@ def _print_price(book: Book, spoken: Words, language: str, more: str) -> None:
 
 
 def _print_found(book: Book, spoken: Words, language: str) -> None:
-    """What the page says first, a line for each model."""
     from evalsuite.report.sections.verdict import verdict
 
     for one in verdict.model_findings(book, spoken):

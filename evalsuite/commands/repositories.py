@@ -23,7 +23,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _needed(arguments: argparse.Namespace) -> list[str]:
-    """The repositories of the recipes that the profile asks for, in its order."""
     from evalsuite.registry import choose_adapters, discover
 
     adapters = discover(arguments.adapters)
@@ -42,7 +41,6 @@ def _needed(arguments: argparse.Namespace) -> list[str]:
 
 
 def _get(chosen: Sequence[Repository], mirror: str | None, incomplete: bool) -> int:
-    """Fetches each; one that cannot be had does not stop the others."""
     failed = 0
     for repository in chosen:
         try:

@@ -84,7 +84,6 @@ def run_missing(request: Request) -> tuple[Plan, int]:
 
 
 def _prepare(plan: Plan, place: Place, options: Options, missing: Sequence[Run]) -> tuple[Place, Environments]:
-    """*place* on nodes that are fit, and the environments of the plan's frameworks."""
     if why := place.engine.unready(os.environ):
         raise EvalsuiteError(why)
     place = preflight.choose_nodes(plan, place, options, missing)
@@ -104,7 +103,6 @@ def _plan_record(plan: Plan) -> Planned:
 
 
 def _check_store(store: Store, missing: Sequence[Run]) -> None:
-    """Raises EvalsuiteError if the disk is too small for the *missing* runs."""
     if not locks.has_flock(store.root):
         note(say("run.no_flock", folder=store.root))
     disk_space.check_disk_space(missing, store)
@@ -113,7 +111,6 @@ def _check_store(store: Store, missing: Sequence[Run]) -> None:
 def _launch(
     plan: Plan, place: Place, options: Options, ready: Environments, missing: Sequence[Run], started: Campaign
 ) -> None:
-    """Launches what is missing run by run, says what came of each, and then what was left out."""
     spec, store = plan.spec, place.store
     estimate = prices.estimate(plan, store, missing)
     remaining = RemainingTime(allocations.wall_time_left_s(os.environ), estimate)
@@ -173,7 +170,6 @@ def interruptible() -> Iterator[None]:
 
 
 def _say_left_out(skips: Sequence[Skip]) -> None:
-    """What the plan leaves out, a line for each framework and reason: batches and precisions share one."""
     alike: dict[tuple[str, str], list[Skip]] = {}
     for skip in skips:
         alike.setdefault((skip.case.framework, skip.reason), []).append(skip)
@@ -184,7 +180,6 @@ def _say_left_out(skips: Sequence[Skip]) -> None:
 
 
 def _say_log(measured: Measurement, root: Path) -> None:
-    """The path of the log of a run without a value, and its last line, which may explain it."""
     if measured.value is None and measured.log is not None:
         last = excerpt.last_line(root / measured.log)
         file = root / measured.log
@@ -193,7 +188,6 @@ def _say_log(measured: Measurement, root: Path) -> None:
 
 
 def _say_stopped(stopped: Sequence[Measurement]) -> None:
-    """That scripts were stopped as planned, and what that saved at least: the rest of the epoch each was in."""
     if not stopped:
         return
     known = [(run.left_s, run.run.case.total_devices) for run in stopped if run.left_s is not None]
@@ -206,7 +200,6 @@ def _say_stopped(stopped: Sequence[Measurement]) -> None:
 
 
 def _say_spared(plan: Plan, store: Store, spared: Sequence[Run]) -> None:
-    """What adaptive repeats did without, and what these runs would have taken."""
     if spared:
         spared_prices = prices.estimate(plan, store, spared).prices(spared)
         hours = [price.device_hours for price in spared_prices if price.device_hours is not None]
@@ -222,7 +215,6 @@ def _measure_network(
     campaign_id: str,
     share: bool,
 ) -> None:
-    """Measures the network of each scale of *missing* that has one, by what carries the all-reduces of its cases."""
     measured = {}
     for case in (run.case for run in missing if run.case.total_devices > 1):
         measured[case.scale, collectives.of(plan.recipe(case), case)] = case
@@ -242,6 +234,5 @@ def _say_skips(skips: Sequence[Skip]) -> None:
 
 
 def _ended_folders(plan: Plan, store: Store) -> Iterator[RunFolder]:
-    """The folders of the plan's finished runs."""
     ended = store.ended()
     return (store.folder(run) for run in plan.runs if ended(run))

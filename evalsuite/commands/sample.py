@@ -47,7 +47,6 @@ def _print_summary(order: Order, outcome: AgentOutcome) -> None:
 
 
 def _print_table(arguments: argparse.Namespace) -> int:
-    """The samples of a run folder, on standard output."""
     import csv
 
     from evalsuite.runs import sample_table
@@ -60,8 +59,6 @@ def _print_table(arguments: argparse.Namespace) -> int:
 
 
 def _order(arguments: argparse.Namespace) -> Order:
-    """The agent's order. Raises EvalsuiteError on a command that is missing or a number without sense."""
-
     argv = arguments.argv[1:] if arguments.argv[:1] == ["--"] else arguments.argv
     if not argv:
         raise EvalsuiteError.of("commands.sample_none")

@@ -116,7 +116,6 @@ class Importer:
         return made
 
     def _again(self, members: Sequence[_Member], there: RunFolder) -> Imported:
-        """The bytes of *there* again: kept, or corrected where asked for."""
         source, known = str(members[0].path), there.command()
         before, said = dict(known.stated or {}), user_facts.recorded_facts(members[0].facts)
         changed = changes(known, said)
@@ -141,7 +140,6 @@ class Importer:
         corrected: Mapping[str, str] | None = None,
         instead_of: RunFolder | None = None,
     ) -> Imported:
-        """The run folder of *members*. Raises ValueError if they make no case."""
         case, known = self._case(members[0].path, facts)
         if instead_of is not None:
             self._into.set_aside(instead_of)

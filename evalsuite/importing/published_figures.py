@@ -161,7 +161,6 @@ def _figure(
     user: Mapping[str, str],
     common: Collection[str],
 ) -> _Figure | str:
-    """The row as a figure; a sentence if it holds another kind. Raises ValueError for what is missing or wrong."""
     cells = row.cells
     if row.beyond:
         raise ValueError(Message("importing.row_longer", n=row.beyond))
@@ -267,7 +266,6 @@ def _number(one: _Figure) -> object:
 
 
 def _by_case(found: Iterable[_Figure]) -> Iterator[tuple[Case, list[_Figure]]]:
-    """The figures of each case; another unit makes another case."""
     groups: dict[Case, dict[str, list[_Figure]]] = {}
     for one in found:
         groups.setdefault(one.case, {}).setdefault(one.items, []).append(one)
@@ -308,7 +306,6 @@ def _log_sets(runs: Sequence[_Figure]) -> list[list[_Figure]]:
 
 
 def _set_name(runs: Sequence[_Figure], sets: Sequence[Sequence[_Figure]]) -> str:
-    """What tells *runs* from the other *sets* of the case: log set, else source, else rows."""
     names = [(one.log_set, one.source) for one, *_ in sets]
     for own, every in zip((runs[0].log_set, runs[0].source), zip(*names, strict=True), strict=True):
         if own is not None and len(set(every)) == len(sets):
@@ -384,7 +381,6 @@ class _To:
 
 
 def _import_figure(one: _Cited, to: _To) -> Imported:
-    """Makes a run folder, unless the row has one."""
     first = one.first
     there = to.there.get((hashlib.sha256(_text(first)).hexdigest(),) * len(one.members))
     if there is None or not there.finished:
@@ -421,7 +417,6 @@ def _write_figure(one: _Cited, to: _To, corrected: Mapping[str, str] | None = No
 
 
 def _cases(one: _Cited) -> Iterator[Case]:
-    """The case, then the case with what tells it from another table's."""
     yield one.case
     named = _source_of(one.first) if one.first.source else Path(one.first.where.rpartition(":")[0]).name
     for attempt in itertools.count(1):
@@ -445,7 +440,6 @@ def _same(there: RunFolder, one: _Cited) -> bool:
 
 
 def _text(first: _Figure) -> bytes:
-    """The row, and its figure in a line that reads like a log's."""
     value = positive(first.printed.encode())
     return f"{first.row.raw}\n{first.reckoning}evalsuite cites {value:.10g} {first.items}/s of the whole job\n".encode()
 

@@ -118,7 +118,6 @@ def is_one(first_line: str) -> bool:
 
 
 def _parted_by(header: Sequence[str]) -> str | None:
-    """The separator of a header that came as one cell."""
     marks = {";": "semicolons", "\t": "tabs"}
     whole = ",".join(header)
     return next((name for mark, name in marks.items() if mark in whole and is_one(whole)), None)
@@ -148,7 +147,6 @@ def _rows(
 
 
 def _places(file: Path, header: Sequence[str], mapped: Sequence[tuple[str, str]]) -> dict[str, tuple[int, ...]]:
-    """Our name → the columns that hold it; several are the parts of a log set."""
     lower = [name.lower() for name in header]
     twice = sorted({name for name in lower if name and lower.count(name) > 1})
     if twice:
@@ -176,7 +174,6 @@ def _places(file: Path, header: Sequence[str], mapped: Sequence[tuple[str, str]]
 
 
 def _unread(column: str, at: Mapping[str, Sequence[int]]) -> str:
-    """The column, and what it could be."""
     free = {name: ours for ours, names in COLUMNS.items() if ours not in at for name in (ours, *names)}
     near = difflib.get_close_matches(column.lower(), free, n=1)
     return f"{column} (--map {free[near[0]] if near else column}={column})"
@@ -240,14 +237,12 @@ def _cells(file: Path, rows: "Iterable[Sequence[Cell | ReadOnlyCell | EmptyCell 
 
 
 def _filled_part(rows: Sequence[Sequence[str]]) -> list[list[str]]:
-    """Up to the last row and column that hold anything."""
     height = max((place for place, row in enumerate(rows, 1) if any(row)), default=0)
     width = max((place for row in rows for place, text in enumerate(row, 1) if text), default=0)
     return [[*row[:width], *[""] * (width - len(row))] for row in rows[:height]]
 
 
 def _cell_text(cell: "Cell | ReadOnlyCell | EmptyCell | MergedCell") -> str:
-    """As a cell shows it, in one line: 8 for 8.0, nothing for an error."""
     value = cell.value
     if value is None or getattr(cell, "data_type", None) == "e":
         return ""

@@ -240,7 +240,6 @@ def _recipe(name: str, model: str) -> str:
 
 
 def _options(facts: Mapping[str, str], common: Collection[str]) -> Iterator[tuple[str, str]]:
-    """What tells cases apart and is no axis: options of the script, and words that an axis folds."""
     for name, value in facts.items():
         if name not in FIELDS and name not in (*RECORDED, *common):
             yield safe_name(name), safe_name(value)

@@ -177,7 +177,6 @@ def _why_skipped(text: bytes, dialect: Dialect) -> str:
 
 
 def _sampled(path: Path) -> str | None:
-    """Which parts `_pieces` gives, in words; None: the whole log."""
     size = _size(path)
     if size <= WHOLE_BYTES:
         return None
@@ -205,7 +204,6 @@ def _pieces(path: Path, watcher: Watcher | None = None, *, whole: bool = False, 
 
 
 def _parts_behind(path: Path, size: int, watcher: Watcher | None) -> Iterator[Chunk]:
-    """In the middle and at the end; the lines before them are only counted."""
     with files.open_file(path, follow=True) as file:
         lines, at = 1, 0
         for begin in (size // 2, size - PART_BYTES):

@@ -101,7 +101,6 @@ def own(controller: str, root: Path = Path("/")) -> Iterator[Group]:
 
 
 def _groups(controller: str, root: Path) -> Iterator[Group]:
-    """Our groups of *controller*, innermost first, in every hierarchy that may limit it."""
     paths = dict(_memberships(root))
     for version, controllers, inner, mount in _mounts(root):
         key = "" if version == 2 else controller

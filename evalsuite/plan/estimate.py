@@ -94,7 +94,6 @@ SIZES = {"image_size": 2, "sequence_length": 1}  # option → the power with whi
 
 
 def _alike(case: Case) -> Iterator[tuple[Basis, Hashable]]:
-    """What a run has in common with others, the closest first."""
     yield "own", case
     yield "alike", (case.framework, case.recipe, case.options, case.protocol)
     rest = tuple(option for option in case.options if option[0] not in SIZES)
@@ -103,7 +102,6 @@ def _alike(case: Case) -> Iterator[tuple[Basis, Hashable]]:
 
 
 def _work(case: Case) -> float:
-    """Steps × batch × size of an item, which grows with the square of an image's side."""
     work = float(case.protocol.total_steps * case.batch_per_device)
     for name, power in SIZES.items():
         work *= (whole(case.option(name) or "") or 1) ** power

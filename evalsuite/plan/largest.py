@@ -69,7 +69,6 @@ class _Search:
             self.fitting.pop()  # too near to the edge
 
     def _grow(self, batch: int) -> int | None:
-        """Doubles until memory runs out, or halves until it does not; the smallest batch that did not fit."""
         above: int | None = None
         while batch >= 1 and not self._failed:
             if self._fits(batch, "shrink" if above else "grow"):

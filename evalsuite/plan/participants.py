@@ -97,8 +97,6 @@ def with_participants(adapters: Mapping[str, Adapter], asked: Sequence[Participa
 
 
 def _check_options(asked: Participant, recipes: Sequence[Recipe]) -> None:
-    """Raises EvalsuiteError for an option, or a value of it, that none of *recipes* takes; where others take it, it is
-    left out of the cases of these."""
     for option, value in asked.axes.items():
         if any(recipe.options is None for recipe in recipes):
             continue

@@ -127,7 +127,6 @@ def recipes_for(adapter: Adapter, model: str, wanted: Sequence[str]) -> list[Rec
 def _asked(
     spec: Spec, adapters: Mapping[str, Adapter], machine: Machine
 ) -> tuple[list[tuple[Case, Recipe | None]], set[str]]:
-    """Every case of *spec* with its recipe, and the ids of those whose batch is to be found first."""
     unfound: set[str] = set()
     chosen_from: dict[tuple[Rule, ...], list[Case]] = {}
     found: dict[str, tuple[Case, Recipe | None]] = {}

@@ -268,7 +268,6 @@ def _with_value(text: str, path: list[str], value: str) -> str:
 
 
 def _found(words: list[str], name: str) -> tuple[int, int]:
-    """The place of the argument *name* and its value; an empty place at the end where there is none."""
     for place, word in enumerate(words):
         if word.startswith(f"{name}="):
             return place, place + 1

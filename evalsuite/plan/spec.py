@@ -125,7 +125,6 @@ class Spec:
 
 
 def _enter(part: Spec, each: Participant) -> Spec:
-    """The matrix *part* as *each* makes it; its options are those of the recipes that take them."""
     options = tuple(sorted({**dict(part.options), **each.axes}.items()))
     preset = tuple({*part.preset, *each.axes})
     own: Any = {"frameworks": (each.name,), "recipes": KINDS, "options": options, "preset": preset}

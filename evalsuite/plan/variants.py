@@ -212,7 +212,6 @@ def _pinned(pins: Sequence[str], version: str) -> tuple[str, ...]:
 
 
 def _with_axis(recipe: Recipe, asked: Sequence[Variant]) -> Recipe:
-    """*recipe* with the axis of the variants that change how it is run."""
     ways = {variant.name: variant for variant in asked if variant.environment or variant.arguments}
     if not ways:
         return recipe

@@ -48,7 +48,6 @@ def _imported(script: Path) -> set[Path]:
 
 
 def _names(file: Path) -> Iterator[str]:
-    """Top-level modules that *file* imports; none where this Python cannot read it."""
     try:
         tree = ast.parse(file.read_bytes())
     except (SyntaxError, ValueError, RecursionError):

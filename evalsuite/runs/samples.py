@@ -260,7 +260,6 @@ def reading(facts: object, where: str) -> Reading:
 
 
 def _flat(facts: Mapping[str, Any]) -> Iterator[tuple[str, str, Any]]:
-    """(quantity, device, value) of a line."""
     for name, value in facts.items():
         if type(value) is dict:
             for device, part in value.items():

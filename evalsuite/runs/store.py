@@ -224,7 +224,6 @@ class RunFolder:
         return [file.name for file in (*self._recorded(), *sorted(self.path.glob("environment.*.json")))]
 
     def _recorded(self) -> list[Path]:
-        """Logs, arrival times and samples."""
         there = [self.path / name for name in sorted(self._names()) if _RECORDED.fullmatch(name)]
         return [file for file in there if is_file(file)]
 
@@ -379,7 +378,6 @@ def _move_aside(path: Path) -> None:
 
 
 def _new_name(path: Path, start: str) -> Path:
-    """The first place beside *path* called *start* and a number from 1 that is not taken."""
     places = (path.with_name(f"{start}{number}") for number in itertools.count(1))
     return next(place for place in places if not place.exists())
 

@@ -199,7 +199,6 @@ def _when(point: HistoryPoint) -> tuple[datetime, int, str]:
 
 
 def _without_repeated_runs(points: Sequence[HistoryPoint]) -> list[HistoryPoint]:
-    """Without points whose runs are in a later report too."""
     kept: list[HistoryPoint] = []
     for point in points:
         kept = [one for one in kept if not fairness.share_runs(one.summary, point.summary)]

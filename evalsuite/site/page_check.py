@@ -98,7 +98,6 @@ def _values(data: str) -> Iterator[float]:
 
 
 def _strange(reader: _Reader, summary: Mapping[str, Any]) -> Iterator[str]:
-    """Numbers that lead to a case and are none of its own; its shares are of too many kinds."""
     own = {names.anchor("c", one["id"]): _numbers(one) for one in agreement.valid(summary)}
     for anchor, text in reader.linked:
         if anchor in own and not text.endswith("%") and text not in own[anchor]:

@@ -79,7 +79,6 @@ def _alone(site: Path) -> Iterator[None]:
 
 
 def _add(folder: Path, name: str, site: Path) -> bool:
-    """False if it is there already."""
     place = site / REPORTS / name
     if place.is_dir():
         return False

@@ -92,7 +92,6 @@ def _under_site(text: str, folder: Path) -> str:
 
 
 def _newest_builds(found: Sequence[Stored]) -> set[str]:
-    """Of the same input, the report of the newest evalsuite."""
     newest: dict[str, StoredReport] = {}
     for one in found:
         if isinstance(one, BrokenReport):

@@ -52,7 +52,6 @@ def _refuse(file: Path, mistake: Callable[..., Message | None], *given: object) 
 
 
 def _check_manifest(folder: Path, files: Sequence[Path], *, announced: bool) -> None:
-    """Raises EvalsuiteError for a file that is not as its manifest says; only an older evalsuite wrote none."""
     found = manifest.read(folder)
     if found is None and announced:
         raise EvalsuiteError.of("site.no_manifest", folder=folder, name=manifest.NAME)
@@ -78,7 +77,6 @@ def _text(file: Path, name: str, content: bytes) -> str:
 
 
 def _contents(file: Path) -> Iterator[tuple[str, bytes]]:
-    """(name, bytes) of a text, or of those in an archive."""
     if file.suffix in TEXTS:
         try:
             yield file.name, read_bytes(file, most=MOST_BYTES)

@@ -25,7 +25,6 @@ def spec_from(arguments: argparse.Namespace) -> Spec:
 
 
 def _choose(whole: Spec, arguments: argparse.Namespace) -> Spec:
-    """Of *whole* the participants and scales that *arguments* leave. Raises EvalsuiteError where none is left."""
     added = [participants.read_text(text, "--participant") for text in arguments.participant if "=" in text]
     titles = [text for text in arguments.participant if "=" not in text]
     whole = replace(whole, participants=(*participants.chosen(whole.participants, titles), *added))
@@ -64,7 +63,6 @@ def _lay_over_part(part: Spec, given: Mapping[str, Any], options: list[str]) -> 
 
 
 def _read_batches(text: str) -> dict[str, Any]:
-    """`8,16` → these batches; `max` → the most that fits, searched for from the spec's own."""
     if text.strip() == "max":
         return {"find_batch": True}
     return {"batch_per_device": _split_into(spec.batch)(text), "find_batch": False}
@@ -101,7 +99,6 @@ FIELDS: dict[str, tuple[str, Callable[[Any], Any]]] = {  # argument → field of
 
 
 def _lay_options(base: Spec, given: list[str]) -> dict[str, Any]:
-    """The options of *base* with those *given*, which are then asked for."""
     pairs = dict(base.options)
     for text in given:
         name, equals, value = text.partition("=")

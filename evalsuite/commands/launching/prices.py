@@ -31,7 +31,6 @@ def estimate(plan: Plan, store: Store, left: Iterable[Run]) -> Estimate:
 
 
 def _durations(folders: Iterable[RunFolder]) -> Iterator[tuple[Run, float]]:
-    """The runs that have ended, and their seconds; folders that cannot be read are left out."""
     for folder in folders:
         if folder.finished:
             with contextlib.suppress(EvalsuiteError):
@@ -61,7 +60,6 @@ def sentences(plan: Plan, place: Place, options: Options, left: Sequence[Run]) -
 
 
 def _cost(spec: Spec, prices: Sequence[Price]) -> str:
-    """Device-hours, node-hours and, where the spec says what one of those costs, the price of *prices*."""
     nodes = sum(one.node_hours or 0.0 for one in prices)
     words = say("plan.cost", hours=_hours(_device_hours(prices))) + say("plan.node_hours", hours=_hours(nodes))
     if spec.price_per_node_hour is None:
@@ -101,7 +99,6 @@ def search_prices(plan: Plan, place: Place, options: Options) -> tuple[Price, ..
 
 
 def _unmade_environments(plan: Plan, options: Options, left: Iterable[Run]) -> list[str]:
-    """The frameworks of the runs *left* whose environment is made before them, which takes a time of its own."""
     if options.environment != MANAGED:
         return []
     cases = {(run.case.framework, run.case.recipe, run.case.device): run.case for run in left}.values()

@@ -108,7 +108,6 @@ def read_request(arguments: argparse.Namespace) -> Request:
 
 
 def _machine(arguments: argparse.Namespace, engine: Engine) -> Machine:
-    """What the runs find: this machine, or nodes of which only the command line tells. Raises EvalsuiteError."""
     here = campaign.machine(arguments.device)
     if engine.name == "local":
         return replace(here, binds=engine.container is None)
@@ -122,7 +121,6 @@ def _machine(arguments: argparse.Namespace, engine: Engine) -> Machine:
 
 
 def _is_node(engine: Engine) -> bool:
-    """Whether this machine is one of the nodes: it tells what devices they have."""
     short = {name.partition(".")[0] for name in engine.nodes}
     return socket.gethostname().partition(".")[0] in short
 
@@ -152,7 +150,6 @@ def _check_data(plan: Plan) -> None:
 
 
 def _entered(spec: Spec, adapters: Mapping[str, Adapter], container: str | None) -> dict[str, Adapter]:
-    """*adapters* with the participants of *spec*. Raises EvalsuiteError if they cannot be compared or started."""
     entered = participants.with_participants(adapters, spec.participants)
     with_image = next((each for each in spec.participants if each.image), None)
     if with_image and not container:
@@ -166,7 +163,6 @@ def _without_container(table: str, name: str, image: str) -> EvalsuiteError:
 
 
 def _check_hosts(made: Plan, engine: Engine) -> None:
-    """Raises EvalsuiteError where no scale fits the hosts that were listed."""
     if engine.listed and not made.cases and made.skips and all(engine.refusal(skip.case) for skip in made.skips):
         scales = dict.fromkeys(skip.case.scale for skip in made.skips)
         raise EvalsuiteError.of("commands.hosts_fit_none", hosts=engine.nodes, scales=tuple(scales))
@@ -182,7 +178,6 @@ def _engine(arguments: argparse.Namespace, container: str | None) -> Engine:
 
 
 def _refusals(arguments: argparse.Namespace, engine: Engine) -> list[Refusal]:
-    """What says why a case cannot be run. Raises EvalsuiteError for a sandbox that no case can have."""
     shown_only = getattr(arguments, "commands", False)  # what would be run can be shown without what it needs
     refusals = [lambda case, recipe: engine.refusal(case), mpirun_in_mpirun(engine)]
     if arguments.sandbox:
@@ -206,7 +201,6 @@ def ready(engine: Engine) -> Refusal:
 
 
 def _check_served(engine: Engine, check: Refusal, *, in_image: bool) -> Refusal:
-    """*check* for the recipes that *engine* starts in their image, or for those that it starts in an environment."""
     return lambda case, recipe: check(case, recipe) if bool(engine.serving(recipe).container) is in_image else None
 
 
@@ -222,7 +216,6 @@ def _no_environment(asked: str) -> Refusal:
 
 
 def _varied(spec: Spec, adapters: Mapping[str, Adapter], container: str | None) -> dict[str, Adapter]:
-    """*adapters* with the variants and versions of *spec*, those of its parts too."""
     matrices = spec.matrices()
     asked = tuple(dict.fromkeys(variant for matrix in matrices for variant in matrix.variants))
     versions = tuple(dict.fromkeys(version for matrix in matrices for version in matrix.versions))

@@ -110,7 +110,6 @@ def _cells(one: Row, names: dict[str, str], beside: Sequence[str]) -> list[str]:
 
 
 def _short(files: Sequence[str]) -> dict[str, str]:
-    """What tells each file from the others: its path without the folder that all lie in."""
     folder = os.path.commonpath([os.path.dirname(os.path.abspath(file)) for file in files])
     return {file: os.path.relpath(os.path.abspath(file), folder) for file in files}
 

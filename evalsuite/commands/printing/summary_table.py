@@ -38,7 +38,6 @@ def short_names(cases: Sequence[Case], language: str) -> dict[str, str]:
 
 
 def _name_cases(cases: Sequence[Case], language: str) -> list[tuple[Case, str]]:
-    """The cases of one model with their names on the page."""
     spoken = words.read((language,))
     scope, told = ranking_scopes(cases)[cases[0].model], blocks.distinctions(cases)
     found = []
@@ -73,7 +72,6 @@ def _cores(case: Case) -> list[str]:
 
 
 def _numbers(one: Summary | Unmeasured) -> tuple[str, str, str, str]:
-    """Median throughput, valid runs of all, speed-up, efficiency."""
     if isinstance(one, Unmeasured):
         first = one.measurements[0]
         rule = excluded_by(first)

@@ -162,7 +162,6 @@ def _slow(heard: Sequence[_Heard]) -> dict[str, float]:
 
 
 def _same(heard: Sequence[_Heard]) -> dict[str, str]:
-    """Node → name of an earlier node that is the same machine."""
     first: dict[str, str] = {}
     for node in heard:
         if node.facts and node.facts.machine:

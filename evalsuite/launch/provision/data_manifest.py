@@ -115,7 +115,6 @@ def files_of(folder: Path) -> dict[str, FileFacts]:
 
 
 def _facts_of(place: Path) -> FileFacts | None:
-    """Of a file, or of the files right in a folder, as one."""
     if place.is_file():
         return FileFacts(bytes=place.stat().st_size, sha256=files.sha256(place))
     inside = sorted(file for file in place.iterdir() if file.is_file() and file.name != NAME) if place.is_dir() else []

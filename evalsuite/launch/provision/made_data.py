@@ -49,7 +49,6 @@ def make(
 
 
 def _there(name: str, declared: DataSet, size: Size, seed: int, again: bool) -> bool:
-    """Whether it need not be made. Raises EvalsuiteError for what must not be replaced."""
     folder = paths.data_sets() / name
     if not folder.exists() and not folder.is_symlink():
         return False
@@ -147,7 +146,6 @@ def _packages(declared: DataSet) -> Mapping[str, str]:
 
 
 def _writer_sha256(declared: DataSet) -> str:
-    """Of the writer, what the items are made by, and how they are asked for."""
     digest = hashlib.sha256()
     for name in (f"{declared.writer}.py", PROGRAM, "sources.py", "forms.py"):
         digest.update((data_sets.WRITERS / name).read_bytes())

@@ -225,7 +225,6 @@ def _cuda_refused(pins: tuple[str, ...], lock: str) -> str:
 
 
 def _check_import(python: Path, recipe: Recipe, where: str) -> None:
-    """Raises CannotInstall if the recipe's module does not import."""
     if not recipe.import_name:
         return
     try:
@@ -351,7 +350,6 @@ def _uv(
     variables: Mapping[str, str] | None = None,
     stdin: str = "",
 ) -> str:
-    """What uv prints; its messages go to *progress* as they come. Raises CannotInstall."""
     process = subprocess.Popen(
         [uv_program(), *arguments],
         stdin=subprocess.PIPE,

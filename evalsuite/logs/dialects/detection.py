@@ -12,7 +12,6 @@ _BATCH = re.compile(rb"(\d+): ([\d.]+|-?nan), (?:[\d.]+|-?nan)$")
 
 
 def _of_batch(match: "re.Match[bytes]") -> Fields | None:
-    """The images of one batch, which are those printed over its number, by its seconds."""
     before = _BATCH.search(match.string, max(0, match.start() - 80), match.start())
     if before is None:
         return None

@@ -83,7 +83,6 @@ class Scan:
         self.cut_line = None if chunk.complete else _cut_line(chunk, self.dialect)
 
     def _collect(self, chunk: Chunk) -> Piece:
-        """Keeps records until there are enough, counts the others."""
         self._full = self._full or (bool(self.records) and self._enough(self))
         before, behind = len(self.records), 0 if self._full else None
         if not self._full:
@@ -174,7 +173,6 @@ class Rest:
 
 
 def _last_match(text: bytes, line: Line, begin: int) -> int:
-    """From *begin* on; -1 if nowhere."""
     if not line.literal:
         return max((match.start() for match in line.compiled.finditer(text, begin)), default=-1)
     at = text.rfind(line.literal, begin)

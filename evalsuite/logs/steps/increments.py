@@ -66,7 +66,6 @@ def _with_times(stream: Sequence[Record], most: int) -> list[Record]:
 
 
 def _after(since: Record, record: Record) -> float | None:
-    """By the mean steps/s since *since*; None where a number is missing."""
     if record.step is None or since.step is None or since.elapsed_s is None or not record.steps_per_s:
         return None
     return since.elapsed_s + (record.step - since.step) / record.steps_per_s

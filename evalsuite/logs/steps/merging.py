@@ -318,7 +318,6 @@ def _step(one: Increment, record: Record, at: float | None, job: _Job) -> Step:
 
 
 def _middle(increments: list[Increment]) -> Increment:
-    """Several printers of one step as one increment: median times, mean rate."""
     rates = [increment.rate for increment in increments if increment.rate is not None]
     return increments[0]._replace(
         steps=statistics.median_low([increment.steps for increment in increments]),

@@ -158,7 +158,6 @@ def compute_numbers(run: Pass) -> Numbers:
 
 
 def _choose_scope(run: Pass, known: Facts) -> Numbers:
-    """The first scope that the log's own total does not deny; if it denies all, the declared."""
     told = facts(known, run.said, run.given.case)
     first = _numbers(run, told, run.given.scope)
     if run.given.scope or not run.dialect.final or run.dialect.final_scope != "global":
@@ -333,7 +332,6 @@ def _too_short(numbers: Numbers) -> str:
 
 
 def _missing(numbers: Numbers) -> str:
-    """Which option would give a throughput of the whole job, or why none would."""
     run, dialect = numbers.run, numbers.run.dialect
     if dialect.steps_times_nodes:
         return Message("logs.log_nodes")

@@ -40,7 +40,6 @@ def _count_copies(streams: Sequence[Stream]) -> int:
 
 
 def _attempts(streams: list[Stream], dialect: Dialect, devices: int | None) -> list[list[Stream]]:
-    """The streams of one file, in groups that ran side by side."""
     if len(streams) == 1:
         return [[_once(streams[0])]]
     streams = _without_copies(streams, dialect)
@@ -85,7 +84,6 @@ def _streams(records: Sequence[Record], repeats: bool) -> list[Stream]:
 
 
 def _repeated(before: Record, record: Record) -> bool:
-    """Does it repeat the line before? Without a step number, every value must be equal."""
     told = record.loss is not None or record.stamp_s is not None
     return (
         told
@@ -100,7 +98,6 @@ def _skipped(before: tuple[int, int], here: tuple[int, int]) -> bool:
 
 
 def _nearest(streams: list[Stream], last: list[tuple[int, int]], here: tuple[int, int] | None) -> int | None:
-    """The stream that goes on *here*; None if a new one begins."""
     if len(streams) == 1:  # what nearly all logs are like
         return 0 if here is None or last[0] < here else None
     behind = [number for number in range(len(streams)) if here is None or last[number] < here]

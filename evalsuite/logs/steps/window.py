@@ -171,7 +171,6 @@ def find_partial_batches(steps: Sequence[Step]) -> dict[int, tuple[Step, float]]
 
 
 def _share(earlier: Step, before: Step, step: Step) -> float | None:
-    """Of the items of the step *before*, by printed rates and stamps."""
     if not earlier.steps == before.steps == step.steps or before.after_pause or step.after_pause:
         return None
     items = []

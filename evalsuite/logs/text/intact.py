@@ -219,7 +219,6 @@ def _tail(line: Line, group: int | None) -> bytes:
 
 
 def _last_number(line: bytes, kind: Line) -> int | None:
-    """The group that ends where *line* ends."""
     found = kind.compiled.search(line)
     last = found.lastindex if found else None
     return last if found and last and found.end(last) == len(line) else None

@@ -287,7 +287,6 @@ _FIELDS: dict[str, tuple[str, Callable[[Any], Any]]] = {
 
 @lru_cache(maxsize=256)
 def _taken(names: tuple[str, ...]) -> tuple[tuple[int, int, Callable[[Any], Any]], ...]:
-    """(place among *names*, place in a record, conversion) of those that a record has."""
     known = ((place, *_FIELDS[name]) for place, name in enumerate(names) if name in _FIELDS)
     return tuple((place, _PLACES[field], convert) for place, field, convert in known)
 
@@ -311,7 +310,6 @@ def _values(match: Match[bytes], line: Line) -> list[Any] | None:
 
 
 def _read_lead(text: bytes, start: int, values: list[Any]) -> None:
-    """Rank and stamp from before the match, where it has none."""
     begin = text.rfind(b"\n", 0, start) + 1
     lead = text[max(begin, text.rfind(b"\r", begin, start) + 1) : start]
     if lead and values[_RANK] is None:

@@ -82,7 +82,6 @@ class Dcmi:
         """There is nothing to end."""
 
     def _find_devices(self) -> dict[int, tuple[int, int]]:
-        """Number of each device → its card, and its place on the card."""
         count, cards = ctypes.c_int(), (ctypes.c_int * MOST_CARDS)()
         if not self._call("dcmi_get_card_list", ctypes.byref(count), cards, MOST_CARDS):
             return {}
@@ -148,7 +147,6 @@ class Dcmi:
 
 
 def _library() -> ctypes.CDLL | None:
-    """None where it is not installed or has no driver."""
     for place in PLACES:
         try:
             found = ctypes.CDLL(place)

@@ -90,7 +90,6 @@ def of_model(book: Book, model: Model) -> FiguresTable | None:
 
 
 def _distinctions(cases: Sequence[Case]) -> dict[str, Distinction]:
-    """Case id → the script where a framework has several, and the options that not all cases have."""
     shared = set.intersection(*(set(case.options) for case in cases))
     scripts = distinctions(cases)
     return {
@@ -113,7 +112,6 @@ def _setting(case: Case, sizes: Sequence[str]) -> tuple[object, ...]:
 
 
 def _order(case: Case, sizes: Sequence[str]) -> tuple[object, ...]:
-    """Within a setting from the smallest model to the largest, the frameworks side by side."""
     return (_setting(case, sizes), *(int(case.option(name, "0")) for name in sizes), *names.case_order(case))
 
 

@@ -109,7 +109,6 @@ def _read(folder: Path, facts: object) -> Finished:
 
 
 def _contradictions(facts: Mapping[str, Any]) -> Iterator[Mistake]:
-    """Parts of a summary that do not fit each other."""
     with_value = set()
     machines = {str(_machine(machine)) for machine in facts["machines"]}
     for place, summary in enumerate(facts["summaries"]):

@@ -116,7 +116,6 @@ def _peak_memory(one: Summary) -> Mapping[str, Any] | None:
 
 
 def _final_scores(book: Book, one: Any) -> list[Any]:
-    """Of the run that trained longest, by metric and split."""
     run = convergence.run_of(one)
     last = {(score.split, score.metric): score for score in run.scores} if run else {}
     return [score for _, score in sorted(last.items())]
@@ -153,7 +152,6 @@ def _first_prints(book: Book, comparison: Any) -> list[dict[str, Any]]:
 
 
 def _facts(book: Book, comparison: Any) -> list[dict[str, Any]]:
-    """The fairness matrix; null where no source states the fact of a case."""
     ids = [summary.case.id for summary in comparison.members]
     return [
         {

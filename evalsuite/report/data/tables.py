@@ -95,8 +95,6 @@ def _of(way: str, *names: str) -> dict[str, Column]:
 
 
 def _latency(latency_of: Callable[[Any], latency_room.Latency | None]) -> dict[str, Column]:
-    """Percentiles of the step time, and what they are taken from."""
-
     def part(name: str, place: int | None = None) -> Column:
         def value(book: Book, thing: Any) -> Any:
             found = getattr(latency_of(thing), name, None)
@@ -121,7 +119,6 @@ def _findings(book: Book, one: Summary | Unmeasured) -> str:
 
 
 def _phases(book: Book) -> Iterable[Row]:
-    """Each run: "whole", its parts, and the rest."""
     for run in book.measurements:
         if (found := run.breakdown) is not None:
             named = [("whole", found.seconds, None), *((one.name, one.seconds, one.parent) for one in found.phases)]

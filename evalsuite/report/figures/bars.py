@@ -56,7 +56,6 @@ def _speedup(id: str, look: Look, series: Sequence[ScaleSeries]) -> str:
 
 
 def _chunks(counts: Sequence[int]) -> list[list[int]]:
-    """Device counts in as few runs as possible, each of which one linear axis shows."""
     span = counts[-1] / counts[0]
     pieces = max(1, math.ceil(math.log(span) / math.log(WIDEST_RANGE))) if span > 1 else 1
     step = span ** (1 / pieces)
@@ -124,7 +123,6 @@ def _bars_of(series: Sequence[ScaleSeries], counts: Sequence[int], width: float)
 def _ideal_boxes(
     series: Sequence[ScaleSeries], counts: Sequence[int], every: Sequence[_Bar], width: float, pixels: float
 ) -> list[Box]:
-    """A box around each bar; around the group where bars are thin and share their base."""
     bases = {each.base_devices for each in series}
     if pixels >= NARROW or len(bases) > 1:
         return [bar.box(bar.ideal) for bar in every]

@@ -56,7 +56,6 @@ def convergence(panels: Sequence[CurvePanel], look: Look, *, id: str, x_key: str
 
 
 def _value_axis(panels: Sequence[CurvePanel]) -> tuple[Axis, ...]:
-    """One name for all vertical axes: each says its own unit where they differ."""
     units = sorted({panel.unit for panel in panels})
     if not units:
         return ()

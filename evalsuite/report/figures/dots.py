@@ -83,7 +83,6 @@ def _row(sheet: Sheet, panel: Panel, series: ScaleSeries, hue: Hue, place: int) 
 
 
 def _counts(sheet: Sheet, panel: Panel, points: Sequence[ScalePoint], place: int) -> None:
-    """Numbers of devices above their dots, the largest first, without those that would touch one."""
     taken: list[tuple[float, float]] = []
     for point in reversed(points):
         x, y = sheet.pixel(panel, point.shown, place)

@@ -62,7 +62,6 @@ def has_others(panels: Sequence[Multiple]) -> bool:
 
 
 def _extremes(series: Sequence[ScaleSeries]) -> tuple[ScaleSeries, ...]:
-    """The lowest and the highest at the largest scale; one where it is alone there."""
     reach = max(each.points[-1].devices for each in series)
     ends = sorted((each for each in series if each.points[-1].devices == reach), key=lambda s: s.points[-1].shown)
     return (ends[0], ends[-1]) if len(ends) > 1 else (ends[0],)

@@ -104,7 +104,6 @@ def _track(
 
 
 def _in_turn(runs: Iterable[tuple[int, RunSpan]]) -> Iterator[tuple[str, list[int]]]:
-    """(framework, numbers of runs that follow one another): they are drawn at once."""
     for framework, group in groupby(runs, key=lambda each: each[1].framework):
         yield framework, [number for number, _ in group]
 

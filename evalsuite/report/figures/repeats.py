@@ -85,7 +85,6 @@ def _dots(sheet: Sheet, panel: Panel, row: Repeats, look: Look, place: int) -> N
 
 
 def _swarm(pixels: Sequence[float]) -> list[float]:
-    """Pixels that each dot moves so that none hides another."""
     placed: list[tuple[float, float]] = []
     for x in pixels:
         slots = (0.0, -5.0, 5.0, -10.0, 10.0)

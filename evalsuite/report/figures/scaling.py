@@ -75,7 +75,6 @@ def _figure(series: Sequence[ScaleSeries], look: Look, id: str, form: _Form, key
 
 
 def _axes(key: str, form: _Form, *, scales: int) -> tuple[Axis, ...]:
-    """The horizontal axis first; bars of one scale have a linear one."""
     value = Axis(key=key, unit=form.unit, logarithmic=form.logarithmic and scales > 1)
     return (Axis(key="devices", logarithmic=True), value) if scales > 1 else (value,)
 
@@ -145,7 +144,6 @@ def _lines(id: str, look: Look, series: Sequence[ScaleSeries], form: _Form) -> s
 
 
 def _ending(series: ScaleSeries, form: _Form) -> Label:
-    """Name, and value where the axis does not tell lines apart. Only the name is cut: the legend has it whole."""
     value = f"  {ticks.throughput(series.points[-1].shown)}" if form.valued else ""
     name = shorten(series.name, _LONGEST - text_width(value, SMALL))
     if isinstance(name, Bilingual):
@@ -162,7 +160,6 @@ def scale_columns(sheet: Sheet, panel: Panel, counts: Sequence[int]) -> None:
 
 
 def _rows(series: Sequence[ScaleSeries], form: _Form) -> tuple[tuple[float, float], list[float]]:
-    """The limits of the y axis and its grid lines."""
     low, high = _reach(series, form)
     if form.logarithmic:
         limits = (low / 1.25, high * 1.25)
@@ -181,13 +178,11 @@ def _reach(series: Sequence[ScaleSeries], form: _Form) -> tuple[float, float]:
 
 
 def _base(series: ScaleSeries) -> ScalePoint:
-    """What speed-up counts from; the smallest scale where that is missing."""
     named = [p for p in series.points if p.devices == series.base_devices]
     return (named or series.points)[0]
 
 
 def _best_base(series: Sequence[ScaleSeries], kind: Ideal) -> ScalePoint:
-    """The base from which perfect scaling leads furthest: one ideal line shows slopes."""
     bases = list(map(_base, series))
     if kind == "inverse":
         return min(bases, key=lambda base: base.shown * base.devices)

@@ -75,7 +75,6 @@ def phases(steps: Sequence[StepBar], look: Look, *, id: str, unit: str = "ms", s
 
 
 def _phase_keys(steps: Sequence[StepBar]) -> dict[str, int]:
-    """Hue per phase by place, 0 (grey) for "rest" and for what comes after the sixth."""
     known = {key for step in steps for key, _ in step.parts}
     names = [key for key in dict.fromkeys(p.key for step in steps for p in step.phases) if key in known]
     hues = {name: i if i <= _PHASE_HUES else 0 for i, name in enumerate(names, 1)}

@@ -80,7 +80,6 @@ def _span(strips: Sequence[Strip]) -> Span:
 
 
 def _uncovered(strip: Strip, span: Span) -> bool:
-    """Whether the run went on while this strip's sensor was silent."""
     times = [at for at, value in strip.samples if finite(value)]
     interval = _interval(times)
     return times[0] - span[0] > _GAP * interval or span[1] - times[-1] > _GAP * interval
@@ -208,7 +207,6 @@ def _strip_fields(sheet: Sheet, panel: Panel, strips: Sequence[Strip], span: Spa
 
 
 def _lasting(strip: Strip, span: Span) -> float:
-    """The whole axis, or, of several runs, as long as its own went on."""
     if not plain(strip.group):
         return span[1] - span[0]
     sampled = max((at for at, value in strip.samples if finite(value)), default=span[1])
@@ -216,7 +214,6 @@ def _lasting(strip: Strip, span: Span) -> float:
 
 
 def _own_windows(panel: Panel, strips: Sequence[Strip], span: Span, rows: _Rows) -> None:
-    """Veils each strip outside the window of its own run."""
     veils, edges = [], []
     for place, strip in enumerate(strips):
         if strip.window is None:

@@ -111,7 +111,6 @@ def palette(frameworks: Sequence[str]) -> dict[str, Hue]:
 
 
 def _member(name: str, frameworks: Sequence[str]) -> int:
-    """Its place in its family: the framework itself comes before its builds."""
     members = sorted((one for one in frameworks if family(one) == family(name)), key=lambda one: one != family(one))
     return members.index(name)
 

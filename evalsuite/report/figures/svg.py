@@ -168,7 +168,6 @@ class Renderer(RendererBase):
         return f"url(#{self._define('clipPath', {}, rectangle)})"
 
     def _define(self, tag: str, attributes: Attributes, body: str = "") -> str:
-        """Its id; it is written where it is asked for first."""
         key = f"{tag}{_attributes(attributes)}{body}"
         if key not in self._names:
             self._names[key] = f"{self._id}-{len(self._names)}"

@@ -62,7 +62,6 @@ def row_name(sweep: SweepLine) -> str:
 
 
 def _batch_sweep(id: str, look: Look, sweeps: Sequence[SweepLine], unit: str) -> str:
-    """A panel for each precision, each on its own axis: the slower one stays readable."""
     columns: dict[str, list[SweepLine]] = {}
     for sweep in sweeps:
         columns.setdefault(sweep.panel, []).append(sweep)
@@ -117,7 +116,6 @@ def _sweep_line(sheet: Sheet, panel: Panel, sweep: SweepLine, hue: Hue) -> None:
 
 
 def _oom_lanes(sheet: Sheet, panel: Panel, sweeps: Sequence[SweepLine], look: Look, sizes: Sequence[int]) -> None:
-    """A lane for each framework that ran out: hatched from the first batch that did not fit."""
     low, high = panel.get_xlim()
     edge = sheet.pixel(panel, high, 0)[0]
     for place, sweep in enumerate(sweeps):

@@ -31,7 +31,6 @@ def write(material: Material) -> list[Path]:
 
 
 def _copy(copy: LogCopy, archive: zipfile.ZipFile) -> dict[str, Any]:
-    """Copies a log; gives its line of the manifest, with why where it cannot be read."""
     facts = {"run_id": copy.run_id, "log": copy.name, "sha256": copy.raw_sha256, "bytes": copy.file.stat().st_size}
     hashed, size = hashlib.sha256(), 0
     try:

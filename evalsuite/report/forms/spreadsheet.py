@@ -108,7 +108,6 @@ def _about(sheet: Any, book: Book, material: Material, labels: Words, head: Any,
 
 
 def _lines(book: Book, material: Material, labels: Words) -> Iterable[Rendered]:
-    """What the page says first, what a reader must know before any number, and how to read the sheets."""
     sentences = words.read(material.languages, on_cpu=book.on_cpu)
     for one in verdict.model_findings(book, sentences):
         yield sentences("verdict.found_line", model=one.model, about_text=one.about, sentence_text=one.sentence)

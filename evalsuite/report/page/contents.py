@@ -92,7 +92,6 @@ def sections(subject: Subject, order: Iterable[SectionsOf] = WHOLE) -> tuple[Sec
 
 
 def _with_own_words(subject: Subject, section: Section) -> Section:
-    """With the lab's own sections in its Markdown."""
     own = author_sections.own(subject, section.id)
 
     def markdown(writer: MarkdownWriter) -> Iterable[str]:

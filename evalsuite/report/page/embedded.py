@@ -104,7 +104,6 @@ def _text(number: numbers.Number | None) -> str | None:
 
 
 def _table(name: str, found: list[dict[str, Any]]) -> dict[str, Any]:
-    """By columns; few different values are written once, with the place of each row's."""
     columns = [column for column in tables.COLUMNS[name] if column not in DERIVED.get(name, ())]
     return {
         "columns": tables.COLUMNS[name],

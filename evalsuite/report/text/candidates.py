@@ -37,7 +37,6 @@ def option_in_name(option: str, value: str, several: bool, words: Words) -> Rend
 
 
 def _options(candidate: Candidate, scope: RankingScope, words: Words) -> list[Rendered]:
-    """What is set, without what is switched off: all of it where nothing is left."""
     values = dict(scope.options)
     given = [(option, value) for option, value in candidate.options if value is not None]
     told = [
@@ -55,5 +54,4 @@ def _options(candidate: Candidate, scope: RankingScope, words: Words) -> list[Re
 
 
 def _switch(values: tuple[str | None, ...]) -> bool:
-    """Whether exactly one value switches nothing on: then it goes without saying."""
     return sum(value in SILENT for value in values) == 1

@@ -48,7 +48,6 @@ def _words(language: str) -> Words:
 
 
 def _without_values(kind: type[Finding], words: Words) -> str:
-    """What findings of one rule say, with its limits and without their values; words for a number in the plural."""
     known = limits(kind.code)
     return PLACEHOLDER.sub(
         lambda place: place[3] or str(known.get(place[1], LEFT_OUT)), words.sentence(f"findings.{kind.name}")

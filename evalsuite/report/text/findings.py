@@ -115,5 +115,4 @@ def _form(kind: Kind, finding: Finding) -> Form:
 
 
 def _word(key: str, name: str, words: Words) -> Rendered | str:
-    """The words of a key; the key itself where it has none, or where they need something more."""
     return words(key) if key in words and not placeholders(words.sentence(key)) else names.visible(name)

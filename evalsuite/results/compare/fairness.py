@@ -153,7 +153,6 @@ def conditions(summary: Summary) -> dict[str, str | None]:
 
 
 def _batch(case: Case) -> dict[str, str]:
-    """What the scales of a series share: the batch of each device or, under strong scaling, that of the whole job."""
     if case.strong_batch is None:
         return {"batch_per_device": str(case.batch_per_device)}
     return {"global_batch": str(case.strong_batch), "scaling": "strong"}
@@ -300,7 +299,6 @@ def share_runs(a: Summary, b: Summary) -> bool:
 
 
 def _receipts(summary: Summary) -> set[tuple[str, float | None]]:
-    """What tells one run from another: its log's hash, else its start, else its number."""
     return {
         (run.log_sha256 or run.started_at or f"r{run.run.repeat}", run.value)
         for run in summary.measurements

@@ -85,7 +85,6 @@ def rates() -> Mapping[tuple[str, int], Sequence[PublishedRate]]:
 
 
 def _plain(model: str) -> str:
-    """A model's name without blanks and signs: "ResNet-50 v1.5" and "resnet50_v1.5" are one."""
     return re.sub(r"[^a-z0-9]", "", model.lower())
 
 

@@ -60,7 +60,6 @@ class CacheEntry:
 
 
 def _entry(cache: Path | None, folder: RunFolder, what: str) -> CacheEntry | None:
-    """Where *what* is made of *folder* lies, or would; None where a file cannot be read, and nothing is kept."""
     if cache is None:
         return None
     hashed = hashlib.sha256(f"{what}\0{folder.path.absolute()}\0".encode("utf-8", "backslashreplace"))

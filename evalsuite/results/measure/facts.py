@@ -374,7 +374,6 @@ def _kind_of_host(host: HostEnvironment) -> str | None:
 
 
 def _switches(recorded: Sequence[Mapping[str, str] | None]) -> dict[str, str]:
-    """The variables that were set, as facts; an empty record says that none was."""
     if any(variables is None for variables in recorded):
         return {}
     settings = rules().variables

@@ -57,7 +57,6 @@ def _sequences(run: Measurement) -> Iterator[tuple[float, ...]]:
 
 
 def _parts(runs: Sequence[Measurement]) -> Mapping[int, Finding]:
-    """Of imported logs of one case, those that go on at the step where another ends."""
     of_case: dict[str, list[tuple[int, int, int]]] = {}
     for place, run in enumerate(runs):
         if run.origin == "imported" and run.printed_steps:

@@ -147,7 +147,6 @@ def _cited_figures(runs: Iterable[Measurement], commands: Mapping[str, RunComman
 
 
 def _missing_rows(summaries: Sequence[Summary], commands: Mapping[str, RunCommand]) -> Iterable[Finding]:
-    """A table states more runs than it has rows of: of a median, or in the rows of single runs."""
     for one in summaries:
         figures = [found.figure for run in one.measurements if (found := commands.get(run.run.id)) and found.figure]
         stated = max((figure.n or 0 for figure in figures), default=0)

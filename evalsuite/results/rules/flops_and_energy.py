@@ -184,7 +184,6 @@ def peak_tflops(device: str, precision: str) -> float | None:
 
 
 def _of_device(name: str) -> Peak | None:
-    """What is listed of the device by that name; None for one that is not, and for a slice of one (MIG)."""
     return None if _has(name, "MIG") else next((one for one in _peaks() if one.fits(name)), None)
 
 

@@ -144,7 +144,6 @@ def _counters(hosts: Mapping[str, Samples]) -> Iterator[Counted]:
 
 
 def _between(readings: Counted, begin_s: float, end_s: float) -> float | None:
-    """How far a counter went from *begin_s* to *end_s*; None if it was not read on both sides, or ran backwards."""
     _, counts = readings
     if (counts[1:] < counts[:-1]).any():
         return None

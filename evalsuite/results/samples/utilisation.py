@@ -377,7 +377,6 @@ def _capacity(resource: str, same: Sequence[ReadingSeries]) -> float | None:
 
 
 def _utilisation(resource: str, same: Sequence[ReadingSeries], window: Bounds, expected: int) -> Utilisation | None:
-    """The figures of one resource of the job; None if nothing lies in the window. *expected*: how many series."""
     from evalsuite.results.samples.sample_arrays import flat, lasting_s, means, percentiles, sum_of
 
     meter, length_s = METERS[resource], window.end_s - window.begin_s

@@ -49,7 +49,6 @@ def _arguments():
 
 
 def _joined(network, optimiser, arguments, place: common.Place):
-    """The model of all processes."""
     if arguments.overlap == "off":
         for parameter in network.parameters():
             distributed.broadcast(parameter.data, 0)
@@ -62,7 +61,6 @@ def _joined(network, optimiser, arguments, place: common.Place):
 
 
 def _average(network, processes: int) -> None:
-    """The gradients of all processes, in one piece."""
     gradients = [parameter.grad for parameter in network.parameters()]
     flat = torch._utils._flatten_dense_tensors(gradients)
     distributed.all_reduce(flat)

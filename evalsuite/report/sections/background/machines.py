@@ -116,7 +116,6 @@ def _named(host: HostEnvironment, interfaces: Iterable[str]) -> str | None:
 
 
 def _with_models(host: HostEnvironment, found: Mapping[str, str]) -> str | None:
-    """eth0 (ixgbe 8086:10fb, 10,000 Mbit/s), sda (SAMSUNG MZ7LH960, 960 GB SSD), lo"""
     models = host.models or {}
     about = {name: ", ".join(filter(None, (models.get(name), more))) for name, more in found.items()}
     shown = (f"{name} ({text})" if text else name for name, text in about.items())

@@ -53,7 +53,6 @@ def others_seen(book: Book) -> bool:
 
 
 def _moment(run: Measurement) -> datetime | None:
-    """When *run* began, where it says so with a zone and how long it took."""
     if run.duration_s is None:
         return None
     found = instant(run.started_at)

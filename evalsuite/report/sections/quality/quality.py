@@ -100,7 +100,6 @@ def _say_what_is_empty(book: Book, words: Words) -> Rendered | None:
 
 
 def _skips(book: Book) -> dict[tuple[str, str, str], list[Case]]:
-    """(framework, kind, reason) → the cases that were skipped for it."""
     found: dict[tuple[str, str, str], list[Case]] = {}
     for skip in book.skips:
         found.setdefault((names.framework(skip.case.framework), skip.kind, skip.reason), []).append(skip.case)

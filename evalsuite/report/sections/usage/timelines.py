@@ -114,7 +114,6 @@ def _strips(resource: str, runs: Sequence[_Run], words: Words) -> Iterable[figur
 
 
 def _capacity(resource: str, runs: Sequence[_Run]) -> float:
-    """What full colour means: the largest capacity stated, else the highest value of all runs."""
     stated = []
     for run in runs:
         found = [one.capacity for one in run.used if one.resource == resource]

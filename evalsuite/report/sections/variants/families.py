@@ -110,7 +110,6 @@ def families(book: Book) -> tuple[Family, ...]:
 
 
 def _conditions(case: Case) -> Case:
-    """What variants share: all but scale, batch size and the options that are no work of their own."""
     options = tuple(pair for pair in case.options if pair[0] in WORK)
     return replace(case, nodes=1, devices_per_node=1, batch_per_device=1, options=options)
 
@@ -148,7 +147,6 @@ def _setting(case: Case, varying: Sequence[str]) -> Setting:
 
 
 def _value_order(value: str | None) -> tuple[int, int, str]:
-    """What is not given first, then what switches nothing on, then by name."""
     if value is None:
         return (0, 0, "")
     return (1, NEUTRAL.index(value), "") if value in NEUTRAL else (2, 0, value)

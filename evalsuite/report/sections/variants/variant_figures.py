@@ -118,7 +118,6 @@ def _fullest(family: Family, metric: str) -> Sequence[Summary]:
 
 
 def _timed(one: Summary, metric: str) -> tuple[tuple[float, float], ...]:
-    """(seconds since the run began, per cent on the validation data)."""
     run = room.run_of(one)
     found = room.curve(run, "validation", metric) if run else ()
     return tuple((score.at_s, score.value) for score in found if score.at_s is not None)

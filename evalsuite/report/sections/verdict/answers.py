@@ -157,12 +157,10 @@ def _question(answer: Answer, setting: Rendered, chosen: bool, words: Words) -> 
 
 
 def _end(value: float) -> str:
-    """An end of the strip: 0 is no rounded measurement."""
     return numbers.rounded(value).text if value else "0"
 
 
 def _reach(runs: Sequence[float]) -> tuple[float, float]:
-    """The ends of the strip: from 0 where the values differ much, else from below the lowest, to keep runs apart."""
     if not runs:
         return 0.0, 1.0
     low, high = min(runs), max(runs)

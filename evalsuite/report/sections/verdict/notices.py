@@ -107,7 +107,6 @@ def _cores(book: Book, words: Words) -> Iterable[Notice]:
 
 
 def _shortest(book: Book) -> Protocol | None:
-    """The shortest protocol in the plan, if it or the number of repeats is below the full one."""
     protocols = sorted((case.protocol.measured_steps, case.protocol.warmup_steps) for case in book.planned)
     if not protocols:
         return None
