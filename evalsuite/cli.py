@@ -154,7 +154,9 @@ def _run_named(command: str | None, arguments: list[str]) -> int:
             raise
         print(f"evalsuite {command}: {for_terminal(i18n.worded(mendable.message))}", file=sys.stderr)
         return int(mendable.exit_code)
-    except MemoryError:
+    except (MemoryError, RuntimeError) as error:
+        if isinstance(error, RuntimeError) and "new thread" not in str(error):  # for want of memory, too
+            raise
         lack = of_machine(OSError(errno.ENOMEM, os.strerror(errno.ENOMEM))) or EvalsuiteError("")
         print(f"evalsuite {command}: {for_terminal(i18n.worded(lack.message))}", file=sys.stderr)
         return Exit.USAGE

@@ -12,9 +12,10 @@ import shutil
 import stat
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from evalsuite.errors import EvalsuiteError
 from evalsuite.messages import Message
@@ -23,6 +24,7 @@ NO_UNNAMED = frozenset({errno.EOPNOTSUPP, errno.EISDIR, errno.ENOENT, errno.EINV
 PIECE_BYTES = 1 << 18
 HOLE_BYTES = 1 << 30  # a larger file of which next to nothing was ever written is none
 MOST_BYTES = 1 << 26  # of a record
+LEAST_BYTES = 32  # of a value in our files, on average; a shorter one takes far more room once it is read
 MOST_SUMMARY_BYTES = 1 << 29  # ten times the summary of 10,000 cases
 
 
@@ -72,24 +74,34 @@ def read_json(path: Path, most: int = MOST_BYTES) -> dict[str, object]:
     """Raises EvalsuiteError if *path* is absent, cut off or no JSON object."""
     try:
         content = read_bytes(path, most=most)
-        found = json.loads(content, object_pairs_hook=_each_once)
+        found = parse_json(content, most // LEAST_BYTES)
         if _HALVES.search(content):
             json.dumps(found, ensure_ascii=False).encode("utf-8", "surrogateescape")
     except FileNotFoundError as error:
         raise EvalsuiteError.of("core.file_none", path=path) from error
-    except (ValueError, OSError, RecursionError) as error:
+    except (ValueError, OSError) as error:
         raise EvalsuiteError.of("core.half_written", path=path, error=error) from error
     if not isinstance(found, dict):
         raise EvalsuiteError.of("core.file_other", path=path, type=type(found).__name__)
     return found
 
 
+def parse_json(content: bytes | str, most: int = MOST_BYTES // LEAST_BYTES) -> Any:
+    """What somebody else's JSON says. Raises ValueError, also for more than *most* values, and depth without end."""
+    marks: Any = (b",", b"[", b"{") if isinstance(content, bytes) else (",", "[", "{")
+    if sum(map(content.count, marks)) > most:
+        raise ValueError(Message("core.many_values", most=most))
+    try:
+        return json.loads(content, object_pairs_hook=_each_once)
+    except RecursionError as error:
+        raise ValueError(str(error)) from error
+
+
 def _each_once(pairs: list[tuple[str, object]]) -> dict[str, object]:
     """Raises ValueError for a repeated key: readers differ in which counts."""
     found = dict(pairs)
     if len(found) < len(pairs):
-        keys = [key for key, _ in pairs]
-        twice = next(key for key in keys if keys.count(key) > 1)
+        twice = next(key for key, times in Counter(key for key, _ in pairs).items() if times > 1)
         raise ValueError(f'the key "{twice[:60]}" stands twice')
     return found
 

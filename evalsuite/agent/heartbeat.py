@@ -8,7 +8,6 @@ An agent that hears nothing ends the training.
 """
 
 import contextlib
-import json
 import os
 import socket
 import threading
@@ -17,6 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from evalsuite import files
 from evalsuite.agent.order import EVALUATOR_LOST
 from evalsuite.errors import EvalsuiteError
 from evalsuite.messages import Message
@@ -72,7 +72,7 @@ class Offset:
 def read_evaluator(file: Path) -> Evaluator | None:
     """None where there is none: an agent at a shell or on the evaluator's machine."""
     try:
-        facts = json.loads(file.read_bytes())
+        facts = files.parse_json(files.read_bytes(file))
         return Evaluator(
             file=file,
             silent_s=float(facts["silent_s"]),

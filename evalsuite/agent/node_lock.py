@@ -21,6 +21,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from evalsuite import files
 from evalsuite.agent import processes, rendezvous, run_groups
 from evalsuite.agent.order import Order
 from evalsuite.machine import environment
@@ -241,8 +242,8 @@ def _lines(content: bytes) -> list[dict[str, object]]:
     """Anybody may have written the file."""
     found = []
     for line in content.splitlines():
-        with contextlib.suppress(ValueError, RecursionError):
-            facts = json.loads(line)
+        with contextlib.suppress(ValueError):
+            facts = files.parse_json(line)
             found += [facts] if isinstance(facts, dict) else []
     return found
 

@@ -6,11 +6,11 @@ address as leptonai/scripts builds it); SageMaker's training toolkit (ENVIRONMEN
 and svc, torchrun (PET_*, set by Kubeflow's Trainer), and mpiexec of MPICH (Hydra), which gives no names.
 """
 
-import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from evalsuite import files
 from evalsuite.decode import whole
 from evalsuite.errors import EvalsuiteError
 from evalsuite.schedulers import SCHEDULERS, slurm
@@ -117,7 +117,7 @@ def _split(text: str) -> tuple[str, ...]:
 
 def _listed(name: str, environment: Environment) -> tuple[str, ...]:
     try:
-        found = json.loads(environment.get(name, "[]"))
+        found = files.parse_json(environment.get(name, "[]"))
     except ValueError:
         found = None
     if not isinstance(found, list) or not all(isinstance(word, str) for word in found):

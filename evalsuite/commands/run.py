@@ -17,7 +17,7 @@ from evalsuite.commands.launching.launcher import make_launcher
 from evalsuite.commands.launching.request import Options, Place, Request, read_request
 from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.i18n import say
-from evalsuite.commands.printing.terminal import RunProgress, bar, note
+from evalsuite.commands.printing.terminal import RunProgress, bar, is_output_lost, note
 from evalsuite.documents import COLLECTIVES
 from evalsuite.errors import EvalsuiteError, Exit
 from evalsuite.launch import campaign
@@ -139,8 +139,8 @@ def _launch(
         ):
             measured = measurement.measurement(store.folder(ended.run), options.search_paths)
             unit = measured.throughput.unit if measured.throughput else None
-            campaign.note_value(ended, started, store, measured.value, unit)
             shown.ended(ended.run, ended.outcome.duration_s, measured)
+            campaign.note_value(ended, started, store, measured.value, unit, lost=is_output_lost())
             _say_log(measured, store.root)
             stopped += [measured] if ended.outcome.status == "stopped_as_planned" else []
     _say_stopped(stopped)

@@ -111,8 +111,10 @@ def begin(planned: Planned, store: Store) -> Campaign:
     return started
 
 
-def note_value(ended: EndedRun, started: Campaign, store: Store, items_per_s: float | None, unit: str | None) -> None:
-    """Notes in the journal what a run gave, so that it is known even if the run is removed."""
+def note_value(
+    ended: EndedRun, started: Campaign, store: Store, items_per_s: float | None, unit: str | None, *, lost: bool = False
+) -> None:
+    """Notes in the journal what a run gave, so that it is known even if the run is removed. *lost*: nobody was told."""
     store.journal.note(
         JournalLine(
             event="measured",
@@ -122,6 +124,7 @@ def note_value(ended: EndedRun, started: Campaign, store: Store, items_per_s: fl
             at=_now(),
             items_per_s=items_per_s,
             unit=unit,
+            output="lost" if lost else None,
         )
     )
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from evalsuite import files
 from evalsuite.errors import EvalsuiteError
 from evalsuite.messages import Message
 
@@ -40,7 +41,7 @@ def from_words(text: str) -> tuple[Host, ...]:
 def from_file(path: Path) -> tuple[Host, ...]:
     """A host a line: `gpu01`, `gpu01 slots=8` (Open MPI) or `gpu01:8` (MPICH)."""
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        lines = files.read_bytes(path, follow=True).decode("utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else Message("plan.host_no_text")
         raise EvalsuiteError.of("plan.hosts_file", path=path, error=why) from error

@@ -16,6 +16,7 @@ from evalsuite.runs.samples import SCALES, Header, Reading, Rows, Samples, table
 
 BLOCK = 4096  # readings: half an hour at two a second, 10 MB unpacked
 MOST_BYTES = 1 << 30  # unpacked; we never write more
+MOST_LINES, MOST_READINGS = 1 << 20, 1 << 24  # of a file; three months at two a second
 GZIP = 16 + zlib.MAX_WBITS
 DAMAGE = (
     OSError,
@@ -25,7 +26,6 @@ DAMAGE = (
     AttributeError,
     StopIteration,
     OverflowError,
-    RecursionError,
     zlib.error,
 )
 
@@ -73,14 +73,17 @@ def read(file: Path) -> Samples:
     """Raises EvalsuiteError if *file* is cut off or damaged."""
     inflate = zlib.decompressobj(GZIP)
     try:
-        lines = iter(inflate.decompress(files.read_bytes(file, most=1 << 28), MOST_BYTES).splitlines())
-        if not inflate.eof or inflate.unused_data:
+        content = inflate.decompress(files.read_bytes(file, most=1 << 28), MOST_BYTES)
+        if not inflate.eof or inflate.unused_data or content.count(b"\n") > MOST_LINES:
             raise ValueError(Message("runs.cut_off"))
-        header = Header.from_json(json.loads(next(lines)), f"{file}: header")
+        lines = iter(content.splitlines())
+        header = Header.from_json(files.parse_json(next(lines)), f"{file}: header")
         blocks = []
         for line in lines:
-            about = json.loads(line)
+            about = files.parse_json(line)
             blocks.append(_Block(about["readings"], about["quantities"], lines))
+        if sum(block.readings for block in blocks) > MOST_READINGS:
+            raise ValueError(Message("runs.readings_in_block", most=MOST_READINGS))
         return Samples(header=header, tables=PackedTables(file, blocks))
     except DAMAGE as error:
         raise _damaged(file, error) from error
@@ -104,7 +107,7 @@ class _Block:
         return {device: _values(steps, self.scales[name]) for device, steps in self.steps(name).items()}
 
     def steps(self, name: str) -> dict[str, list[int | None]]:
-        found: dict[str, list[int | None]] = json.loads(self._lines[name]) if name in self.scales else {}
+        found: dict[str, list[int | None]] = files.parse_json(self._lines[name]) if name in self.scales else {}
         if any(len(steps) != self.readings for steps in found.values()):
             raise ValueError(Message("runs.readings_differ_of", name=name))
         return found

@@ -54,6 +54,7 @@ class JournalLine(Document):
     fault: Literal["infrastructure"] | None = None  # with "ended"; None: not the machines
     items_per_s: float | None = None  # with "measured"; None: no valid number
     unit: str | None = None
+    output: Literal["lost"] | None = None  # with "measured": nothing could be printed any more, and it went on
     before: str | None = None  # SHA-256; None in the first line
 
 
@@ -150,8 +151,8 @@ class Journal:
     def _entry(self, line: str, number: int) -> JournalLine:
         where = f"{self.root / ATTEMPTS}:{number}"
         try:
-            facts = json.loads(line)
-        except (ValueError, RecursionError) as error:
+            facts = files.parse_json(line)
+        except ValueError as error:
             raise EvalsuiteError.of(
                 "runs.journal_object", path=where, error=error, advice=decode.message(JournalLine.TRY)
             ) from error

@@ -117,6 +117,19 @@ def test_few_files_are_enough_or_it_is_said(files, made, tmp_path):
         assert files < 32 or ended.returncode == 0, (name, ended.stderr)
 
 
+@pytest.mark.parametrize("megabytes", [40, 60, 100, 150, 250, 330, 400, 500, 600] if FULL else [120])
+def test_an_evaluation_with_little_memory_ends_with_its_report_or_in_one_sentence(megabytes, tmp_path):
+    def limit():
+        resource.setrlimit(resource.RLIMIT_AS, (megabytes << 20, megabytes << 20))
+
+    ended = evalsuite(
+        "compare", *AXES, *SMALL, "--share", "--runs", tmp_path / "runs", "--out", tmp_path / "out", limit=limit
+    )
+
+    assert (ended.returncode == 0) == (tmp_path / "out" / "report.html").is_file()
+    assert ended.returncode == 0 or "memory" in ended.stderr.splitlines()[-1], ended.stderr
+
+
 @pytest.mark.parametrize("language", ["zh", "en"] if FULL else ["zh"])
 def test_a_terminal_without_unicode_stops_nothing(language, made, tmp_path):
     (tmp_path / "报告").mkdir()
@@ -163,6 +176,8 @@ def test_an_evaluation_goes_on_where_nothing_can_be_printed(outputs, tmp_path):
 
     assert (done.returncode, b"Traceback" in done.stderr) == (1, False)
     assert len(list(tmp_path.glob("runs/*/r0/outcome.json"))) == 1
+    measured = [line for line in (tmp_path / "runs" / "attempts.jsonl").read_text().splitlines() if "measured" in line]
+    assert ['"output": "lost"' in line for line in measured] == [True]
 
 
 @pytest.mark.parametrize("name", ["report", "plan", "doctor"])

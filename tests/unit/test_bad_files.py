@@ -89,6 +89,41 @@ def test_toml_beyond_all_measure_is_refused_at_once(kind, what, world, capsys):
     assert time.process_time() - begin < 3
 
 
+TOO_MUCH_JSON = {
+    "digits": '{"a": ' + "9" * 5000 + "}",
+    "depth": '{"a": ' + "[" * 100_000,
+    "keys": "{" + ",".join(f'"k{number % 199_999}":1' for number in range(200_000)) + "}",  # one twice
+    "values": '{"a": [' + "[]," * 3_000_000 + "1]}",
+}
+
+
+@pytest.mark.parametrize("kind", [*sorted(RECORDS), "summary"])
+@pytest.mark.parametrize("what", TOO_MUCH_JSON)
+def test_json_beyond_all_measure_is_refused_at_once(kind, what, world, capsys):
+    begin = time.process_time()
+
+    assert world.how_taken(kind, TOO_MUCH_JSON[what].encode(), capsys.readouterr) is None
+    assert time.process_time() - begin < 3
+
+
+BLOCKS = {  # lines of packed samples that unpack to more than any run
+    "readings": b'{"readings":4096,"quantities":{}}\n' * 10_000,
+    "lines": b"\n" * 30_000_000,
+}
+
+
+@pytest.mark.parametrize("what", BLOCKS)
+def test_packed_samples_beyond_all_measure_are_refused_at_once(what, world):
+    file = recording(world, "SAMPLES")
+    header = gzip.decompress(file.read_bytes()).split(b"\n")[0]
+    begin = time.process_time()
+    with bad_files.replaced(file, gzip.compress(header + b"\n" + BLOCKS[what])):
+        assert world.told("log", file.name) is None
+        with pytest.raises(EvalsuiteError, match="packed|readings|cut off"):
+            RunFolder(world.folder).samples("n0")
+    assert time.process_time() - begin < 3
+
+
 # what is refused
 
 

@@ -41,6 +41,12 @@ def note(text: str) -> None:
     print(for_terminal(i18n.worded(text)), file=sys.stderr, flush=True)
 
 
+def is_output_lost() -> bool:
+    """Whether something could not be printed (evalsuite/cli.py)."""
+    files = (getattr(stream, "buffer", None) for stream in (sys.stdout, sys.stderr))
+    return any(getattr(getattr(file, "raw", None), "lost", False) for file in files)
+
+
 def aligned(rows: Sequence[Sequence[str]], sides: Sequence[str] = ()) -> None:
     """Rows of plain text with aligned columns, whatever the terminal's width. *sides*: "left" (each,
     unless said) or "right"."""

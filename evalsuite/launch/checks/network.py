@@ -1,7 +1,6 @@
 """Measures network and storage at a scale, by the engine that the runs have, before the first of them."""
 
 import importlib.util
-import json
 import os
 import shutil
 import subprocess
@@ -13,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from evalsuite import decode, launchers, paths, redaction
+from evalsuite import decode, files, launchers, paths, redaction
 from evalsuite.adapter import Adapter
 from evalsuite.documents import AllReduceTimes, NetworkMeasurement, StorageReading
 from evalsuite.errors import EvalsuiteError
@@ -149,7 +148,7 @@ def _wait(process: subprocess.Popen[bytes], folder: RunFolder) -> None:
 def _facts(log: Path) -> Iterator[dict[str, Any]]:
     for line in log.read_text(errors="replace").splitlines():
         try:
-            fact = json.loads(line)
+            fact = files.parse_json(line)
         except ValueError:
             continue
         if isinstance(fact, dict) and "measured" in fact:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Literal
 
-from evalsuite import __version__, decode, paths
+from evalsuite import __version__, decode, files, paths
 from evalsuite.errors import EvalsuiteError
 from evalsuite.launch.checks import drift_probe
 from evalsuite.machine import cgroups, environment, foreign, pitfalls
@@ -96,7 +96,7 @@ def read(line: str) -> float | NodeFacts | None:
     if not mark:
         return None
     try:
-        found = json.loads(text)
+        found = files.parse_json(text)
         if isinstance(found, dict) and found.get("sources_sha256") != sources_sha256():
             found.pop("pitfalls", None)  # in words that we may not have
         return decode.decode(NodeFacts, found, "a node")

@@ -1,7 +1,6 @@
 """What is known of a container image on this machine."""
 
 import functools
-import json
 from collections.abc import Mapping
 
 from evalsuite import files
@@ -44,7 +43,7 @@ def _listed(printed: str) -> dict[str, str]:
     """The last line that LISTING printed: an image may greet first."""
     lines = printed.strip().splitlines()
     try:
-        found = json.loads(lines[-1]) if lines else {}
+        found = files.parse_json(lines[-1]) if lines else {}
     except ValueError:
         return {}
     return {str(name): str(version) for name, version in sorted(found.items())} if isinstance(found, dict) else {}

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from evalsuite import files
 from evalsuite.dialect import Dialect
 from evalsuite.documents import STATED_FIGURES
 from evalsuite.logs import extra_metrics
@@ -103,7 +104,7 @@ def printed_spread(run: RunRecords) -> float | None:
     log = next(iter(run.logs), None)
     if log is None or run.dialect is None or not any("spread" in line.groups for line in run.dialect.final):
         return None
-    with open(log.path, "rb") as file:
+    with files.open_file(log.path) as file:
         file.seek(max(0, log.path.stat().st_size - TAIL_BYTES))
         found = [line.read(match) for match, line in matches(file.read(), run.dialect.final)]
     said = [fields["spread"] for fields in found if fields and fields.get("spread")]
