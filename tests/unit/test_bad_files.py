@@ -119,7 +119,7 @@ def test_packed_samples_beyond_all_measure_are_refused_at_once(what, world):
     begin = time.process_time()
     with bad_files.replaced(file, gzip.compress(header + b"\n" + BLOCKS[what])):
         assert world.told("log", file.name) is None
-        with pytest.raises(EvalsuiteError, match="packed|readings|cut off"):
+        with pytest.raises(EvalsuiteError, match=r"packed|readings|cut off"):
             RunFolder(world.folder).samples("n0")
     assert time.process_time() - begin < 3
 

@@ -13,11 +13,11 @@ from tests import sources
 
 FILES = sorted(paths.PACKAGE.rglob("*.py"))
 CEILINGS = {  # package → lines at most; "" are the modules beside the packages
-    "": 4968,
+    "": 4970,
     "agent": 1850,
     "commands": 6067,
     "importing": 1422,
-    "launch": 4017,
+    "launch": 4018,
     "logs": 9218,
     "machine": 1950,
     "plan": 3150,
