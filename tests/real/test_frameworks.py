@@ -133,10 +133,12 @@ def test_the_parts_of_a_step_on_small_images_fill_the_step(framework, tmp_path):
 
 def test_gradients_summed_on_the_host_train_alike_and_their_copy_lies_inside_the_all_reduce(tmp_path):
     recipes = [f"reference-mobilenetv2-cifar10{how}" for how in ("", "-host-reduce")]
+    for place in range(len(recipes)):
+        (tmp_path / str(place)).mkdir()
 
     device, host = (
-        "".join(trained("pytorch", tmp_path / one, one, devices_per_node=2, options=(("image_size", "32"),)))
-        for one in recipes
+        "".join(trained("pytorch", tmp_path / str(place), one, devices_per_node=2))
+        for place, one in enumerate(recipes)
     )
 
     losses = [re.findall(r"Loss ([\d.e+-]+)", log) for log in (device, host)]
