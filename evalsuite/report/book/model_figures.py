@@ -60,7 +60,10 @@ class FiguresTable:
         return any(column.name == "tflops_stated_per_device" for column in self.columns)
 
     def title(self, words: Words) -> Rendered:
-        return words("models.by_size", sizes=words.listed(self.heads(words))) if self.sizes else words("models.figures")
+        if self.sizes:
+            return words("models.by_size", sizes=words.listed(self.heads(words)))
+        memory = any("memory" in column.name for column in self.columns)
+        return words("models.figures" if memory else "models.figures_without_memory")
 
     def heads(self, words: Words) -> list[Rendered]:
         return [options.title(name, words) for name in self.sizes]
