@@ -137,8 +137,7 @@ def test_gradients_summed_on_the_host_train_alike_and_their_copy_lies_inside_the
         (tmp_path / str(place)).mkdir()
 
     device, host = (
-        "".join(trained("pytorch", tmp_path / str(place), one, devices_per_node=2))
-        for place, one in enumerate(recipes)
+        "".join(trained("pytorch", tmp_path / str(place), one, devices_per_node=2)) for place, one in enumerate(recipes)
     )
 
     losses = [re.findall(r"Loss ([\d.e+-]+)", log) for log in (device, host)]
