@@ -16,20 +16,21 @@ SIDE_BY_SIDE := --numprocesses logical --maxprocesses 8 --dist loadfile
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-setup: $(VENV)/.ready ## make evalsuite's own virtual environment
+setup: $(VENV)/.installed ## make evalsuite's own virtual environment
 
 # One environment for evalsuite itself; each framework gets one of its own on first use (evalsuite doctor).
-$(VENV)/.ready: $(VENV)/.installed
-	$(BIN)/python -m pip install --quiet --editable '.[test]'
-	@touch $@
-
-$(VENV)/.installed: pyproject.toml
+$(VENV)/.installed: requirements.lock pyproject.toml
 	$(PYTHON) tools/check_python.py
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --editable .
+	$(BIN)/python tools/install_locked.py requirements.lock
 	@touch $@
 
-demo: $(VENV)/.installed ## in a minute: the report of recorded runs, in demo/; opened where there is a display
+# what the tests and the checks of style and types need in addition
+$(VENV)/.ready: $(VENV)/.installed requirements-test.lock
+	$(BIN)/python tools/install_locked.py requirements-test.lock
+	@touch $@
+
+demo: setup ## in a minute: the report of recorded runs, in demo/; opened where there is a display
 	$(BIN)/python tools/demo.py
 
 report: setup ## measure with PROFILE=quick (default), full, bert, cifar10, wide-deep or face, then write report/report.html
@@ -49,42 +50,42 @@ plan: setup ## show what `make report` would run
 equivalence: setup ## prove that our reference workloads compute the same; writes data/equivalence
 	$(BIN)/python -m evalsuite equivalence --model all --receipts data/equivalence
 
-test: setup ## everything: the unit floor, then the real floor (frameworks, browser)
+test: $(VENV)/.ready ## everything: the unit floor, then the real floor (frameworks, browser)
 	$(BIN)/python tools/prepare_tests.py
 	$(BIN)/python -m pytest tests/unit $(SIDE_BY_SIDE)
 	$(BIN)/python -m pytest tests/real -m 'not alone' $(SIDE_BY_SIDE)
 	$(BIN)/python -m pytest tests/real -m alone
 
-unit: setup ## the unit floor alone: a minute, no network, no framework, no whole page, no waiting
+unit: $(VENV)/.ready ## the unit floor alone: a minute, no network, no framework, no whole page, no waiting
 	$(BIN)/python -m pytest tests/unit -m 'not real and not whole' $(SIDE_BY_SIDE)
 
-real: setup ## the real floor alone
+real: $(VENV)/.ready ## the real floor alone
 	$(BIN)/python tools/prepare_tests.py
 	$(BIN)/python -m pytest tests/real -m 'not alone' $(SIDE_BY_SIDE)
 	$(BIN)/python -m pytest tests/real -m alone
 
-test-crash: setup ## the whole series of kills, with counts: some twenty minutes
+test-crash: $(VENV)/.ready ## the whole series of kills, with counts: some twenty minutes
 	EVALSUITE_CRASHES=1 nice -n 19 $(BIN)/python -m pytest -s tests/real/test_crashes.py
 
-test-clusters: setup ## several machines played by network namespaces: Slurm and ssh, some of which die
+test-clusters: $(VENV)/.ready ## several machines played by network namespaces: Slurm and ssh, some of which die
 	$(BIN)/python tools/prepare_tests.py
 	EVALSUITE_CLUSTERS=1 $(BIN)/python -m pytest tests/real/test_clusters.py tests/real/test_ssh_hosts.py tests/real/test_slurm.py \
 		tests/real/test_shaped_links.py tests/real/test_mpi_launchers.py
 
-test-rehearsals: setup ## eight official scripts on a CPU in one campaign over two played hosts, killed and resumed (12 GB)
+test-rehearsals: $(VENV)/.ready ## eight official scripts on a CPU in one campaign over two played hosts, killed and resumed (12 GB)
 	EVALSUITE_REHEARSALS=1 $(BIN)/python -m pytest tests/real/test_rehearsed_campaign.py
 
-test-frameworks: setup ## ResNet-50 in the frameworks with the largest environments (2 GB each)
-	EVALSUITE_FRAMEWORKS=1 $(BIN)/python -m pytest tests/real/test_large_frameworks.py
+test-frameworks: $(VENV)/.ready ## ResNet-50 in the frameworks with the largest environments (2 GB each)
+	EVALSUITE_FRAMEWORKS=1 $(BIN)/python -m pytest tests/real/test_large_frameworks.py tests/real/test_locked_environments.py
 
-test-attacks: setup ## every attack and every fault, generated ones too: some ten minutes
+test-attacks: $(VENV)/.ready ## every attack and every fault, generated ones too: some ten minutes
 	EVALSUITE_ATTACKS=1 nice -n 19 $(BIN)/python -m pytest \
 		tests/unit/test_bad_files.py tests/unit/test_redaction.py tests/unit/test_publishing.py tests/real/test_faults.py
 
 check: lint ## what each commit should pass, within a minute: style, types, who imports what
 	$(BIN)/python -m pytest --quiet tests/unit/test_architecture.py tests/unit/test_architecture_picture.py tests/unit/test_references.py tests/unit/test_size.py
 
-lint: setup ## style and types
+lint: $(VENV)/.ready ## style and types
 	$(BIN)/ruff check evalsuite adapters tests benchmarks tools
 	$(BIN)/ruff format --check evalsuite adapters tests benchmarks tools
 	$(BIN)/mypy
@@ -97,7 +98,7 @@ docs: setup ## what is made of the code: the page of dialects (not in git), the 
 examples: setup ## the example reports of docs/examples, with their tables and summary.json
 	$(BIN)/python tools/make_examples.py
 
-bench: setup ## ratios against named yardsticks
+bench: $(VENV)/.ready ## ratios against named yardsticks
 	for file in benchmarks/[a-z]*.py; do $(BIN)/python $$file || exit 1; done
 
 clean: ## remove what can be made again here; run folders and reports stay

@@ -35,7 +35,7 @@ COMMANDS = {
     "on-hosts": "start a command once on each host over ssh, and end it everywhere",
     "doctor": "check this machine: what it can run, what is missing and how to get it",
     "adapters": "list frameworks and recipes, or check your own adapters",
-    "env": "list, create or remove the virtual environments of the recipes",
+    "env": "list, create, remove or lock the virtual environments of the recipes",
     "repositories": "fetch the official training repositories at their pinned commits, or list them",
     "data": "make up the same data in every script's format, or check the data sets that lie there",
     "dialects": "list log dialects, explain how a log is read, or check your own",

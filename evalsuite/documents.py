@@ -199,6 +199,7 @@ class RunCommand(Document):
     workload_sha256: Mapping[str, str] | None = None  # of a reference workload: its script and imports
     framework_version: str | None = None
     packages: Mapping[str, str] | None = None  # distribution → version
+    lock_sha256: str | None = None  # of the lock that its environment was made from; None: there was none
     imported: tuple[Source, ...] | None = None
     printed: PrintedBeside | None = None
     stated: Mapping[str, str] | None = None  # facts given at import

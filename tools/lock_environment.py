@@ -1,23 +1,27 @@
-"""Writes `requirements.lock`, evalsuite's environment with all hashes, and `licences.csv` beside it.
+"""Writes `requirements.lock`, evalsuite's environment with all hashes, `requirements-test.lock`, what its tests need in
+addition, and `licences.csv` beside them.
 
 python tools/lock_environment.py [--upgrade]
 
-For new dependencies in pyproject.toml, or newer versions. `pip install --require-hashes -r requirements.lock` refuses
-other files. Licences are those that the distributions state.
+For new dependencies in pyproject.toml, or newer versions; for every Python that pyproject.toml allows. `make setup`
+installs from the first, `make test` from both, and pip refuses other files. Licences are those that the distributions
+of the first state.
 """
 
 import csv
+import functools
 import importlib.metadata
 import re
 import shutil
 import subprocess
 import sys
 import sysconfig
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-LOCK, LICENCES = ROOT / "requirements.lock", ROOT / "licences.csv"
+LOCK, TEST_LOCK, LICENCES = ROOT / "requirements.lock", ROOT / "requirements-test.lock", ROOT / "licences.csv"
 OLDEST_PYTHON = "3.11"
 NAME = re.compile(r"^([\w.-]+)==", re.MULTILINE)
 
@@ -28,9 +32,16 @@ def main() -> int:
     if uv is None:
         print("lock_environment: there is no uv, which evalsuite depends on. Try: pip install -e .", file=sys.stderr)
         return 2
+    build = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["build-system"]["requires"]
     line = [uv, "pip", "compile", "--quiet", "--universal", "--generate-hashes", "--no-annotate", "--no-header",
-            "--python-version", OLDEST_PYTHON, "--extra", "xlsx", "--output-file", str(LOCK)]  # fmt: skip
-    subprocess.run([*line, *sys.argv[1:], "pyproject.toml"], cwd=ROOT, check=True)
+            "--python-version", OLDEST_PYTHON, "pyproject.toml", "-", "--extra", "xlsx"]  # fmt: skip
+    compiled = functools.partial(subprocess.run, cwd=ROOT, check=True, text=True, input="\n".join(build))
+    compiled([*line, "--output-file", str(LOCK), *sys.argv[1:]])
+    extra = ("--extra", "test", "--constraint", str(LOCK), "--output-file", str(TEST_LOCK))
+    compiled([*line, *extra, *sys.argv[1:]])
+    here, every = (re.split(r"\n(?=\S)", file.read_text(encoding="utf-8").strip()) for file in (LOCK, TEST_LOCK))
+    added = [block for block in every if block not in here]
+    TEST_LOCK.write_text("\n".join((f"-r {LOCK.name}", *added, "")), encoding="utf-8")
     with LICENCES.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(("distribution", "licence"))

@@ -1,4 +1,4 @@
-"""`evalsuite env`: the virtual environments of the recipes, one for each set of pins."""
+"""`evalsuite env`: the virtual environments of the recipes, one for each set of pins, and their locks."""
 
 import argparse
 import json
@@ -10,8 +10,11 @@ from evalsuite.adapter import Adapter, Recipe
 from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.terminal import note, table
 from evalsuite.errors import EvalsuiteError, Exit
-from evalsuite.launch.provision import virtualenvs
+from evalsuite.launch.provision import made_data, virtualenvs
+from evalsuite.launch.provision.installer import CannotInstall
+from evalsuite.launch.provision.recipe_locks import PinnedEnvironment, find_mistakes, write_lock
 from evalsuite.model import Device
+from evalsuite.plan import data_sets, rehearsal
 from evalsuite.registry import discover
 
 Recipes = list[tuple[str, "Recipe"]]  # "pytorch/reference-resnet50", and the recipe
@@ -23,6 +26,8 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.action == "list":
         return _list(_recipes(adapters, ()), arguments)
     chosen = _recipes(adapters, arguments.names)
+    if arguments.action == "lock":
+        return _lock(chosen, arguments)
     return (_create if arguments.action == "create" else _remove)(chosen, arguments.device)
 
 
@@ -61,7 +66,59 @@ def _facts(name: str, recipe: Recipe, device: Device) -> Row:
         "image": recipe.image,
         "folder": str(made.folder) if made else None,
         "size_bytes": made.size_bytes if made else None,
+        "lock_sha256": made.lock if made else None,
     }
+
+
+def _lock(recipes: Recipes, arguments: argparse.Namespace) -> int:
+    """Resolves what has no lock, or none that fits; one that cannot be resolved does not stop the others."""
+    if bool(arguments.names) == arguments.all:
+        raise EvalsuiteError.of("commands.lock_which")
+    wanted, failed = environments(recipes, with_data=arguments.all), 0
+    if arguments.check:
+        return _check(wanted, whole=arguments.all)
+    for name, each in wanted.items():
+        if not arguments.refresh and not find_mistakes(each):
+            continue
+        try:
+            write_lock(each, lambda text: None)
+            print(f"{name} {each.file}")
+        except CannotInstall as error:
+            failed += 1
+            note(f"{name}: {i18n.worded(error.message)}")
+    return Exit.SOME_FAILED if failed else Exit.DONE
+
+
+def _check(wanted: Mapping[str, PinnedEnvironment], *, whole: bool) -> int:
+    """Prints each lock that disagrees with its pins; of the *whole*, those too that no recipe has."""
+    wrong = 0
+    for each in wanted.values():
+        if not each.file.is_file():
+            note(i18n.say("env.no_lock", name=each.name, pins=" ".join(each.pins[:2])))
+        elif mistakes := find_mistakes(each):
+            wrong += 1
+            print(i18n.say("env.lock_disagrees", file=each.file, pins=" ".join(mistakes)))
+    known = {each.file for each in wanted.values()}
+    unused = {file for folder in {file.parent for file in known} for file in folder.glob("*.txt")} - known
+    for file in sorted(unused) if whole else ():
+        wrong += 1
+        print(i18n.say("env.lock_unused", file=file))
+    print(i18n.say("env.locks_checked", n=len(wanted), wrong=wrong))
+    return Exit.CRITERION_FAILED if wrong else Exit.DONE
+
+
+def environments(recipes: Recipes, *, with_data: bool) -> dict[str, PinnedEnvironment]:
+    """By name: those of *recipes* on a CPU and on each kind of GPU, and in a rehearsal."""
+    every: list[tuple[Recipe, Device, tuple[str, ...]]] = []
+    for name, recipe in recipes:
+        how = rehearsal.of_framework(name.partition("/")[0]).get(recipe.name)
+        in_rehearsal = rehearsal.rehearsed(recipe, how) if how and not how.impossible else recipe
+        every += [(each, "cpu", each.requirements) for each in (recipe, in_rehearsal)]
+        every += [(recipe, "gpu", pins) for pins in (recipe.pins("gpu"), *recipe.other_wheels)]
+    writers = map(made_data.environment_of, data_sets.declared().data_sets.values()) if with_data else ()
+    every += [(each, "cpu", each.requirements) for each in writers]
+    found = (PinnedEnvironment(recipe=recipe, device=device, pins=pins) for recipe, device, pins in every if pins)
+    return {each.name: each for each in found}
 
 
 def _size(row: Row) -> str:
@@ -76,7 +133,7 @@ def _create(recipes: Recipes, device: Device) -> int:
     for name, recipe in recipes:
         try:
             print(f"{name} {virtualenvs.ensure(recipe, device=device, progress=note).parent.parent}")
-        except virtualenvs.CannotInstall as error:
+        except CannotInstall as error:
             failed += 1
             note(f"{name}: {i18n.worded(error.message)}")
     return Exit.SOME_FAILED if failed else Exit.DONE

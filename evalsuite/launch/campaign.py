@@ -18,6 +18,7 @@ from evalsuite.errors import EvalsuiteError, did_you_mean, of_machine
 from evalsuite.launch import runner, watching
 from evalsuite.launch.checks import drift_probe
 from evalsuite.launch.provision import images, virtualenvs
+from evalsuite.launch.provision.installer import CannotInstall
 from evalsuite.messages import message_of
 from evalsuite.model import Case, Device, Run, Skip
 from evalsuite.plan.containers import Container
@@ -73,7 +74,7 @@ def environments(
         own = recipe.environment or kind
         try:
             python = _python(recipe, own, cases[0].device, progress)
-        except virtualenvs.CannotInstall as error:
+        except CannotInstall as error:
             skips += [Skip(case=case, reason=message_of(error)) for case in cases]
             continue
         pythons[framework, name] = python

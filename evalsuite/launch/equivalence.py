@@ -13,6 +13,7 @@ from evalsuite import files, redaction
 from evalsuite.adapter import Adapter, Recipe, listed
 from evalsuite.errors import EvalsuiteError
 from evalsuite.launch.provision import virtualenvs
+from evalsuite.launch.provision.installer import CannotInstall
 from evalsuite.messages import Message, message_of
 from evalsuite.reference import REFERENCE_ENVIRONMENT
 from evalsuite.registry import choose_adapters
@@ -68,7 +69,7 @@ def answer(workload: ProvenWorkload, folder: Path, progress: Callable[[str], Non
     """The answer of *workload* after training from the start in *folder*, which it makes if there is none."""
     try:
         python = virtualenvs.ensure(workload.recipe, progress=progress)
-    except virtualenvs.CannotInstall as error:
+    except CannotInstall as error:
         return NotRun(framework=workload.framework, reason=message_of(error))
     file = folder / f"{workload.framework}.json"
     program = workload.program

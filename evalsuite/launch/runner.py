@@ -289,6 +289,7 @@ def _command(
         workload_sha256=equivalence.hashes(script) if script and recipe.kind == "reference" else None,
         framework_version=virtualenvs.framework_version(recipe, packages),
         packages=dict(sorted(packages.items())),
+        lock_sha256=virtualenvs.lock_of(launcher.pythons[run.case.framework, recipe.name]),
     )
 
 

@@ -87,7 +87,7 @@ THIRD_PARTY = {  # package → where it may be imported
     "psutil": ("evalsuite.machine", "evalsuite.agent", "evalsuite.launch.engine_process"),
     "pynvml": ("evalsuite.machine.sensors",),
     "rich": ("evalsuite.commands.printing.terminal",),
-    "uv": ("evalsuite.launch.provision.virtualenvs",),
+    "uv": ("evalsuite.launch.provision.installer",),
     "xlsxwriter": ("evalsuite.report.forms.spreadsheet",),
     "compression": ("evalsuite.logs.text.logfile",),  # Python 3.14's own zstd
     "zstandard": ("evalsuite.logs.text.logfile",),

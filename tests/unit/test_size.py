@@ -13,11 +13,11 @@ from tests import sources
 
 FILES = sorted(paths.PACKAGE.rglob("*.py"))
 CEILINGS = {  # package → lines at most; "" are the modules beside the packages
-    "": 4970,
+    "": 4971,
     "agent": 1850,
     "commands": 6067,
     "importing": 1422,
-    "launch": 4018,
+    "launch": 4199,
     "logs": 9218,
     "machine": 1950,
     "plan": 3150,
@@ -27,7 +27,7 @@ CEILINGS = {  # package → lines at most; "" are the modules beside the package
     "schedulers": 300,
     "site": 1441,
 }
-WHOLE = 58_880
+WHOLE = 58_956
 LONGEST_FUNCTION = 60
 FULLEST_FOLDER = 24
 

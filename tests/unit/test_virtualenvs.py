@@ -1,13 +1,17 @@
 """Making environments, with a stand-in for uv that needs no network and no framework."""
 
+import hashlib
+import platform
 import sys
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from evalsuite.adapter import Command, Recipe
-from evalsuite.launch.provision import virtualenvs
+from evalsuite.launch.provision import installer, recipe_locks, virtualenvs
+from evalsuite.launch.provision.installer import CannotInstall
 
 # What the stand-in does is steered by files beside it: `fails` holds the word of the command that is to fail,
 # `locks` the answer to each resolution, `seen` collects the command lines.
@@ -24,9 +28,19 @@ if words[0] == "venv":
     bin.mkdir(parents=True)
     (bin / "python").symlink_to("{python}")
 if "compile" in words:
+    pins = sys.stdin.read().split()
     locks = (here / "locks").read_text().split("---\\n")
-    print(locks[1 if "--torch-backend" in words else 0], end="")
+    answer = locks[1 if "--torch-backend" in words else 0].split()
+    for pin in pins if "--no-deps" in words else answer:
+        name, _, version = pin.partition("==")
+        source, wheels = "sdist = {hashes = {sha256 = 'b0'}}", "wheels = [{hashes = {sha256 = 'a0'}}]"
+        version = version and f"version = '{version}'"
+        print(f"[[packages]]\\nname = '{name}'\\n{version}\\n{source if '--no-deps' in words else wheels}")
+    print("#" * 200_000, flush=True)  # more than a pipe holds
     print("Resolved 1 package", file=sys.stderr)
+plain = "install" in words and "--torch-backend" not in words and (here / "no_cpu_build").exists()
+if plain and "+cpu" in pathlib.Path(words[-1]).read_text():
+    sys.exit("error: no torch==2.13.0+cpu")
 if "list" in words:
     print('[{"name": "toynet", "version": "1.0"}]')
 """
@@ -59,8 +73,8 @@ class Uv:
 def uv(tmp_path, monkeypatch):
     (tmp_path / "uv").mkdir()
     uv = Uv(tmp_path / "uv")
-    monkeypatch.setattr(virtualenvs, "uv_program", lambda: str(uv.program))
-    monkeypatch.setattr(virtualenvs, "_pip_config_list", lambda: "")
+    monkeypatch.setattr(installer, "uv_program", lambda: str(uv.program))
+    monkeypatch.setattr(installer, "_pip_config_list", lambda: "")
     monkeypatch.setenv("EVALSUITE_CACHE", str(tmp_path / "cache"))
     return uv
 
@@ -89,7 +103,9 @@ def test_an_environment_is_made_once_of_what_was_resolved_and_then_only_used(uv)
 
     assert virtualenvs.ensure(toynet()) == python and python.exists()
     assert len(uv.seen) == calls
-    assert (python.parents[1] / "requirements.lock").read_text() == "toynet==1.0\nleft-pad==2.1\n"
+    assert (
+        python.parents[1] / "requirements.lock"
+    ).read_text() == "toynet==1.0 --hash=sha256:a0\nleft-pad==2.1 --hash=sha256:a0\n"
     assert any("install" in line and line.endswith("requirements.lock") for line in uv.seen)
 
 
@@ -115,7 +131,7 @@ def test_what_is_compiled_for_gpus_is_compiled_with_its_own_variables(uv):
 
 def test_a_failed_install_says_why_and_the_next_attempt_starts_clean(uv):
     uv.fails_at("install")
-    with pytest.raises(virtualenvs.CannotInstall) as error:
+    with pytest.raises(CannotInstall) as error:
         virtualenvs.ensure(toynet())
     assert virtualenvs.existing(toynet()) is None
     uv.mended()
@@ -140,7 +156,7 @@ def test_a_failed_install_says_why_and_the_next_attempt_starts_clean(uv):
 def test_what_cannot_be_installed_or_imported_is_no_environment_and_says_why(uv, fails_at, recipe, said):
     uv.fails_at(fails_at or "nothing")
 
-    with pytest.raises(virtualenvs.CannotInstall) as error:
+    with pytest.raises(CannotInstall) as error:
         virtualenvs.ensure(toynet(**recipe))
 
     assert said in str(error.value) and "secret" not in str(error.value)
@@ -184,26 +200,107 @@ def test_progress_is_told_as_it_comes(uv):
 # CUDA builds
 
 
-CUDA = "torch==2.13.0\nnvidia-cublas==13.0\n"
+CUDA, OF_CPU = "torch==2.13.0\nnvidia-cublas==13.0\n", "torch==2.13.0+cpu\n"
 
 
-@pytest.mark.parametrize(("device", "lock"), [("cpu", "torch==2.13.0+cpu\n"), ("gpu", CUDA)])
+@pytest.mark.parametrize(("device", "lock"), [("cpu", OF_CPU), ("gpu", CUDA)])
 def test_a_cuda_build_is_not_installed_for_a_cpu_but_the_cpu_build_is_asked_for(uv, device, lock):
-    uv.locks(CUDA, "torch==2.13.0+cpu\n")
+    uv.locks(CUDA, OF_CPU)
 
     python = virtualenvs.ensure(toynet(), device=device)
 
-    assert (python.parents[1] / "requirements.lock").read_text() == lock
+    assert (python.parents[1] / "requirements.lock").read_text() == lock.replace("\n", " --hash=sha256:a0\n")
     assert any("--torch-backend cpu" in line for line in uv.seen) is (device == "cpu")
 
 
 def test_where_only_a_cuda_build_can_be_had_nothing_is_installed(uv):
     uv.locks(CUDA, CUDA)
 
-    with pytest.raises(virtualenvs.CannotInstall, match="answer with a CUDA build"):
+    with pytest.raises(CannotInstall, match="answer with a CUDA build"):
         virtualenvs.ensure(toynet())
 
     assert not any("install" in line.split() for line in uv.seen)
+
+
+def test_a_cpu_build_is_not_taken_for_a_gpu(uv):
+    uv.locks(OF_CPU)
+
+    with pytest.raises(CannotInstall, match="answer with a CPU build"):
+        virtualenvs.ensure(toynet(), device="gpu")
+
+
+# Locks
+
+
+@pytest.fixture
+def locked(uv, monkeypatch, tmp_path):
+    """Writes the lock of a recipe, and gives what is asked for and where it is."""
+    monkeypatch.setattr(recipe_locks, "SERVED", (platform.system(), platform.machine()))
+
+    def lock(recipe, device="cpu"):
+        wanted = virtualenvs.wanted_of(replace(recipe, brought_by=tmp_path), device)
+        recipe_locks.write_lock(wanted, lambda line: None)
+        return wanted
+
+    return lock
+
+
+def test_an_environment_with_a_lock_holds_what_the_lock_names_and_a_run_records_its_hash(uv, locked):
+    uv.locks("toynet==1.0\nleft-pad==2.1\n")
+    recipe = toynet(built=("Horo_vod==0.28.1",), without_dependencies=("glue==0.1",), off_index=("APEX",))
+    wanted = locked(recipe)
+    resolved = len(uv.seen)
+
+    python = virtualenvs.ensure(wanted.recipe)
+
+    text = wanted.file.read_text()
+    assert "Horo_vod==0.28.1 --hash=sha256:b0  # built here, from this source\n" in text
+    assert "# by hand, on no package index: APEX\n" in text
+    assert virtualenvs.lock_of(python) == hashlib.sha256(text.encode()).hexdigest()
+    installs = [line for line in uv.seen[resolved:] if "install" in line.split()]
+    assert not any("compile" in line for line in uv.seen[resolved:])
+    assert all("--no-deps --require-hashes" in line for line in installs)
+    files = [Path(line.split()[-1]) for line in installs]
+    assert [[line.split("==")[0] for line in file.read_text().splitlines()] for file in files] == [
+        ["toynet", "left-pad"],
+        ["Horo_vod"],
+        ["glue"],
+    ]
+
+
+def test_another_lock_makes_another_environment_and_one_from_before_its_lock_is_used_and_says_so(uv, locked):
+    before = virtualenvs.ensure(locked(toynet()).recipe)
+    uv.locks("toynet==1.0\nleft-pad==2.2\n")
+    recipe = locked(toynet()).recipe
+
+    assert virtualenvs.ensure(recipe) != before
+    old = toynet(requirements=("toynet==1.1",))
+    python = virtualenvs.ensure(old)
+    uv.locks("toynet==1.1\n")
+    assert virtualenvs.ensure(locked(old).recipe) == python
+    assert virtualenvs.lock_of(python) is None
+    assert virtualenvs.existing(old).lock is None
+
+
+def test_pytorchs_index_is_asked_for_the_cpu_build_that_a_lock_names_and_for_nothing_else(uv, locked):
+    uv.locks(OF_CPU + "toynet==1.0\n")
+    recipe = locked(toynet()).recipe
+    (uv.folder / "no_cpu_build").touch()
+
+    virtualenvs.ensure(recipe)
+
+    asked = [Path(line.split()[-1]).read_text() for line in uv.seen if "--torch-backend" in line]
+    assert asked == ["torch==2.13.0+cpu --hash=sha256:a0\n"]
+
+
+def test_a_lock_and_pins_that_disagree_are_seen_and_what_no_index_hashes_is_not_locked(uv, locked):
+    wanted = locked(toynet())
+    assert recipe_locks.find_mistakes(wanted) == []
+    wanted.file.write_text(wanted.file.read_text().replace("toynet==1.0", "toynet==1.0.1"))
+
+    assert recipe_locks.find_mistakes(wanted) == ["toynet==1.0"]
+    with pytest.raises(CannotInstall, match="toynet: got no hash"):
+        locked(toynet(built=("toynet",)))
 
 
 # The machine's pip configuration
@@ -218,10 +315,10 @@ install.quiet='1'
 
 
 def test_pips_settings_are_said_in_uvs_variables_and_a_more_special_place_or_uv_itself_wins(uv, monkeypatch):
-    monkeypatch.setattr(virtualenvs, "_pip_config_list", lambda: LISTING)
+    monkeypatch.setattr(installer, "_pip_config_list", lambda: LISTING)
     monkeypatch.delenv("SSL_CERT_FILE", raising=False)
 
-    found = virtualenvs.uv_variables()
+    found = installer.uv_variables()
 
     assert {name: found[name] for name in found if name.startswith("UV_")} == {
         "UV_DEFAULT_INDEX": "https://install.example/simple",
@@ -231,7 +328,7 @@ def test_pips_settings_are_said_in_uvs_variables_and_a_more_special_place_or_uv_
         "UV_PYTHON_DOWNLOADS": "never",
     }
     monkeypatch.setenv("UV_DEFAULT_INDEX", "https://mine.example/simple")
-    assert virtualenvs.uv_variables()["UV_DEFAULT_INDEX"] == "https://mine.example/simple"
+    assert installer.uv_variables()["UV_DEFAULT_INDEX"] == "https://mine.example/simple"
 
 
 # The interpreter at hand
@@ -248,5 +345,5 @@ def test_packages_and_version_are_those_installed_or_those_of_the_interpreter_at
     assert virtualenvs.framework_version(recipe, {"numpy": "2.0"}) is None
 
     assert virtualenvs.current(toynet()) == virtualenvs.current(toynet(import_name="")) == Path(sys.executable)
-    with pytest.raises(virtualenvs.CannotInstall, match="it fails in the interpreter at hand"):
+    with pytest.raises(CannotInstall, match="it fails in the interpreter at hand"):
         virtualenvs.current(toynet(import_name="toynet_absent"))

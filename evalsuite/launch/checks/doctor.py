@@ -14,7 +14,8 @@ from typing import Literal
 from evalsuite import adapter, files, paths, registry
 from evalsuite.agent import run_groups
 from evalsuite.launch.programs import Program, ask_program
-from evalsuite.launch.provision import data_manifest, virtualenvs
+from evalsuite.launch.provision import data_manifest, installer, virtualenvs
+from evalsuite.launch.provision.recipe_locks import find_lock
 from evalsuite.launch.remote import allocations
 from evalsuite.machine import cgroups, environment, pitfalls
 from evalsuite.machine.sensors import nvml
@@ -196,7 +197,7 @@ def program(wanted: Program, group: str) -> Check:
 
 
 def tools() -> Iterator[Check]:
-    works, version = _answer((virtualenvs.uv_program(), "--version"))
+    works, version = _answer((installer.uv_program(), "--version"))
     yield Check(group="tools", name="uv", state="ok" if works else "broken", detail=version)
     git = Program(name="git", purpose=Message("launch.scripts"), remedy="apt install git")
     yield program(git, "tools")
@@ -228,11 +229,14 @@ def framework(known: adapter.Adapter, recipe: adapter.Recipe, device: Device) ->
     there = virtualenvs.existing(recipe, device=device)
     if there is not None:
         version = virtualenvs.framework_version(recipe, there.packages) or Message("launch.unknown_version")
-        return check(state="ok", detail=f"{known.title} {version} ({there.folder})")
+        found = f"{known.title} {version} ({there.folder})"
+        return check(state="ok", detail=found if there.lock else Message("launch.made_unlocked", found=found))
     if not _python_found(recipe.python):
         remedy = Message("launch.python_remedy", version=recipe.python)
         return check(state="missing", detail=Message("launch.needs_python", version=recipe.python), remedy=remedy)
-    return check(state="later", detail=Message("launch.on_first_use", pin=virtualenvs.pins(recipe, device)[0]))
+    wanted = virtualenvs.wanted_of(recipe, device)
+    later = Message("launch.on_first_use", pin=wanted.pins[0])
+    return check(state="later", detail=later if find_lock(wanted) else Message("launch.without_lock", found=later))
 
 
 def fonts() -> Iterator[Check]:
@@ -297,8 +301,8 @@ def ready(found: Iterable[Check]) -> bool:
 
 
 def _python_found(version: str) -> bool:
-    argv = (virtualenvs.uv_program(), "python", "find", "--no-project", version)
-    done = ask_program(argv, QUESTION_TIMEOUT_S, virtualenvs.uv_variables())
+    argv = (installer.uv_program(), "python", "find", "--no-project", version)
+    done = ask_program(argv, QUESTION_TIMEOUT_S, installer.uv_variables())
     return done is not None and done.returncode == 0
 
 

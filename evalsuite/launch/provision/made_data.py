@@ -15,7 +15,7 @@ from evalsuite.decode import encode
 from evalsuite.errors import EvalsuiteError
 from evalsuite.launch.provision import data_manifest, virtualenvs
 from evalsuite.launch.provision.data_manifest import Manifest
-from evalsuite.launch.provision.virtualenvs import LAST_LINES, Progress
+from evalsuite.launch.provision.installer import LAST_LINES, Progress
 from evalsuite.messages import Message
 from evalsuite.plan import data_sets
 from evalsuite.plan.data_sets import DataSet, Size, Split

@@ -5,7 +5,6 @@ They lie in the cache, never inside evalsuite's own environment. A CUDA build is
 
 import contextlib
 import functools
-import hashlib
 import importlib.util
 import json
 import os
@@ -13,8 +12,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.metadata import distributions
 from pathlib import Path
@@ -23,28 +21,24 @@ from evalsuite import files, locks, paths
 from evalsuite.adapter import Recipe
 from evalsuite.errors import EvalsuiteError
 from evalsuite.launch.provision import wheels
+from evalsuite.launch.provision.installer import LAST_LINES, CannotInstall, Progress, run_uv
+from evalsuite.launch.provision.recipe_locks import (
+    PYTORCH_CPU,
+    Lock,
+    PinnedEnvironment,
+    distribution,
+    find_lock,
+    resolve,
+)
 from evalsuite.machine.sensors.accelerators import Accelerators
 from evalsuite.messages import Message
 from evalsuite.model import Device
 
-Progress = Callable[[str], None]
-
 CAPABILITY = "EVALSUITE_COMPUTE_CAPABILITY"  # "7.0", or several with commas
-LAST_LINES = 12
 IMPORT_TIMEOUT_S = 300  # a first import compiles some thousand files; a cold disk took a minute
 RECORD = "evalsuite.json"  # what was installed; written last, so its presence means complete
 LOCK = "requirements.lock"
-
-
-class CannotInstall(EvalsuiteError):
-    """The framework cannot be used on this machine; *last_lines* are what the failing command said."""
-
-    def __init__(self, reason: str, last_lines: Iterable[str] = ()) -> None:
-        self.reason = reason
-        self.last_lines = tuple(last_lines)
-        super().__init__(
-            Message("launch.with_last_lines", reason=reason, lines="".join(f"\n  {line}" for line in self.last_lines))
-        )
+AS_BUILT = ("--no-cache", "--no-build-isolation")  # against what is installed; the cache does not know against what
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,6 +49,7 @@ class Environment:
     device: Device
     size_bytes: int
     packages: Mapping[str, str]
+    lock: str | None = None  # hash of the lock that it was made from; None: of what the indexes gave on that day
 
 
 def ensure(recipe: Recipe, *, device: Device = "cpu", progress: Progress = lambda line: None) -> Path:
@@ -77,6 +72,12 @@ def existing(recipe: Recipe, *, device: Device = "cpu") -> Environment | None:
         folder = folder_of(recipe, device)
         return _recorded(folder) if _complete(folder) else None
     return None
+
+
+def lock_of(python: Path) -> str | None:
+    """The hash of the lock that the environment of *python* was made from."""
+    folder = python.parent.parent
+    return _recorded(folder).lock if _complete(folder) else None
 
 
 def current(recipe: Recipe) -> Path:
@@ -110,13 +111,21 @@ def packages(recipe: Recipe, kind: str, device: Device) -> Mapping[str, str]:
 
 def framework_version(recipe: Recipe, installed: Mapping[str, str]) -> str | None:
     """The version of the framework among *installed* packages, whichever of its builds that is."""
-    names = {_normal(name): version for name, version in installed.items()}
-    builds = (recipe.package, *(_name(found[0]) for found in (recipe.requirements, recipe.requirements_gpu) if found))
-    return next((names[_normal(build)] for build in builds if _normal(build) in names), None)
+    names = {distribution(name): version for name, version in installed.items()}
+    builds = (recipe.package, *(found[0] for found in (recipe.requirements, recipe.requirements_gpu) if found))
+    return next((names[name] for name in map(distribution, builds) if name in names), None)
 
 
 def folder_of(recipe: Recipe, device: Device) -> Path:
-    """One folder per set of pins, Python version and kind of device. Raises CannotInstall for a recipe without pins."""
+    """One folder per set of pins, Python version, kind of device and lock. Raises CannotInstall for a recipe without
+    pins."""
+    wanted = wanted_of(recipe, device)
+    plain = paths.cache() / "environments" / wanted.name
+    lock = None if _complete(plain) else find_lock(wanted)  # one from before there was a lock is used, and says so
+    return plain.with_name(f"{plain.name}-{lock.sha256[:6]}") if lock and lock.sha256 else plain
+
+
+def wanted_of(recipe: Recipe, device: Device) -> PinnedEnvironment:
     wanted = pins(recipe, device)
     if not wanted:
         raise CannotInstall(
@@ -124,10 +133,7 @@ def folder_of(recipe: Recipe, device: Device) -> Path:
         )
     if device == "gpu" and (unserved := wheels.find_unserved(wanted, capabilities())):
         raise CannotInstall(_no_wheel(recipe, *unserved))
-    installed = sorted((*wanted, *recipe.built, *recipe.without_dependencies))
-    key = json.dumps([installed, recipe.python, device, *_built_with(recipe, device)])
-    digest = hashlib.sha256(key.encode()).hexdigest()[:10]
-    return paths.cache() / "environments" / f"{_normal(_name(wanted[0]))}-py{recipe.python}-{digest}"
+    return PinnedEnvironment(recipe=recipe, device=device, pins=wanted)
 
 
 def pins(recipe: Recipe, device: Device) -> tuple[str, ...]:
@@ -152,11 +158,6 @@ def _no_wheel(recipe: Recipe, wheel: wheels.GpuWheel, capability: wheels.Capabil
     )
 
 
-def _built_with(recipe: Recipe, device: Device) -> list[list[str]]:
-    """What makes two builds of the same pins differ."""
-    return sorted(map(list, recipe.variables_of_build(device).items()))
-
-
 def _instead(recipe: Recipe) -> str:
     if recipe.image:
         return Message("launch.image_instead", image=recipe.image)
@@ -168,60 +169,51 @@ def _instead(recipe: Recipe) -> str:
 
 def _make(folder: Path, recipe: Recipe, device: Device, progress: Progress) -> None:
     shutil.rmtree(folder, ignore_errors=True)
-    wanted, python = pins(recipe, device), str(_interpreter(folder))
-    progress(Message("launch.making_environment", pins=" ".join(wanted), version=recipe.python))
-    _uv(
+    wanted = wanted_of(recipe, device)
+    progress(Message("launch.making_environment", pins=" ".join(wanted.pins), version=recipe.python))
+    run_uv(
         ("venv", "--no-project", "--python", recipe.python, str(folder)),
         progress,
         Message("launch.python_needed", version=recipe.python),
     )
-    lock, backend = _resolve(wanted, python, device, progress)
-    (folder / LOCK).write_text(lock)
-    install = ("pip", "install", "--python", python, *backend)
-    _uv((*install, "--requirement", str(folder / LOCK)), progress, f"installing {' '.join(wanted)}")
-    if recipe.built:  # against what is installed; without the cache, which does not know against what
-        path = os.pathsep.join((str(folder / "bin"), os.environ.get("PATH", "")))
-        building = (*install, "--no-cache", "--no-build-isolation", *recipe.built)
-        variables = {**recipe.variables_of_build(device), "PATH": path}
-        _uv(building, progress, f"compiling {' '.join(recipe.built)}", variables)
-    if recipe.without_dependencies:
-        bare = (*install, "--no-deps", *recipe.without_dependencies)
-        _uv(bare, progress, f"installing {' '.join(recipe.without_dependencies)}")
+    lock = find_lock(wanted)
+    if lock is None:
+        progress(Message("launch.no_lock"))
+        lock = resolve(wanted, ("--python", str(_interpreter(folder))), progress)
+    _install_all(folder, wanted, lock, progress)
     if recipe.import_name:
         progress(Message("launch.checking_import", name=recipe.import_name))
     _check_import(_interpreter(folder), recipe, Message("launch.new_environment"))
-    _record(folder, (*wanted, *recipe.built, *recipe.without_dependencies), device)
+    _record(folder, wanted, lock)
     progress(Message("launch.environment_ready", name=folder.name, megabytes=_recorded(folder).size_bytes / 1e6))
 
 
-def _resolve(pins: tuple[str, ...], python: str, device: Device, progress: Progress) -> tuple[str, tuple[str, ...]]:
-    """The lock file, and the options of uv that gave it. A CPU build of PyTorch lies on an index of its own: it is
-    asked where the configured indexes answer with the CUDA build."""
-
-    def compiled(*backend: str) -> str:
-        line = ("pip", "compile", "--python", python, "--no-header", "--no-annotate", "-", *backend)
-        return _uv(line, progress, f"resolving {' '.join(pins)}", stdin="\n".join(pins))
-
-    lock = compiled()
-    if device == "gpu" or not _cuda_packages(lock):
-        return lock, ()
-    progress(Message("launch.asking_pytorch"))
-    backend = ("--torch-backend", "cpu")
+def _install_all(folder: Path, wanted: PinnedEnvironment, lock: Lock, progress: Progress) -> None:
+    """What *lock* names and nothing else, each file by its hash where it has one."""
+    recipe = wanted.recipe
+    first = lock.without((*recipe.built, *recipe.without_dependencies)).splitlines(keepends=True)
+    exact = ("--no-deps", *(("--require-hashes",) if all("--hash" in line for line in lock.lines.values()) else ()))
+    install = functools.partial(_install, folder, wanted, progress)
     try:
-        cpu_lock = compiled(*backend)
-    except CannotInstall as error:
-        raise CannotInstall(_cuda_refused(pins, lock), error.last_lines) from error
-    if _cuda_packages(cpu_lock):
-        raise CannotInstall(_cuda_refused(pins, cpu_lock))
-    return cpu_lock, backend
+        install(LOCK, "".join(first), *exact)
+    except CannotInstall:
+        if not (of_pytorch := [line for line in first if "+cpu " in line]):
+            raise
+        progress(Message("launch.asking_pytorch"))  # for these alone: it has others in place of what the lock names
+        install("pytorch.txt", "".join(of_pytorch), *exact, *PYTORCH_CPU)
+        install("others.txt", "".join(line for line in first if line not in of_pytorch), *exact)
+    install("built.txt", lock.select(recipe.built), *exact, *AS_BUILT)
+    install("bare.txt", lock.select(recipe.without_dependencies), *exact)
 
 
-def _cuda_packages(lock: str) -> list[str]:
-    return [line for line in lock.splitlines() if re.match(r"nvidia-cu|cuda-", line)]
-
-
-def _cuda_refused(pins: tuple[str, ...], lock: str) -> str:
-    return Message("launch.cuda_build", pins=" ".join(pins), packages=_cuda_packages(lock)[:3])
+def _install(folder: Path, wanted: PinnedEnvironment, progress: Progress, name: str, text: str, *options: str) -> None:
+    if not text:
+        return
+    (folder / name).write_text(text)
+    path = os.pathsep.join((str(folder / "bin"), os.environ.get("PATH", "")))
+    variables = {**wanted.recipe.variables_of_build(wanted.device), "PATH": path}
+    line = ("pip", "install", "--python", str(_interpreter(folder)), *options, "--requirement", str(folder / name))
+    run_uv(line, progress, f"installing {' '.join(wanted.every_pin)}", variables)
 
 
 def _check_import(python: Path, recipe: Recipe, where: str) -> None:
@@ -257,12 +249,13 @@ def _check_import(python: Path, recipe: Recipe, where: str) -> None:
         )
 
 
-def _record(folder: Path, pins: tuple[str, ...], device: Device) -> None:
+def _record(folder: Path, wanted: PinnedEnvironment, lock: Lock) -> None:
     line = ("pip", "list", "--format", "json", "--python", str(_interpreter(folder)))
-    listed = json.loads(_uv(line, lambda text: None, "listing what was installed"))
+    listed = json.loads(run_uv(line, lambda text: None, "listing what was installed"))
     record = {
-        "pins": list(pins),
-        "device": device,
+        "pins": list(wanted.every_pin),
+        "device": wanted.device,
+        "lock": lock.sha256,
         "packages": {package["name"]: package["version"] for package in listed},
         "size_bytes": sum(file.lstat().st_size for file in folder.rglob("*") if not file.is_dir()),
     }
@@ -277,6 +270,7 @@ def _recorded(folder: Path) -> Environment:
         pins=tuple(record["pins"]),
         device=record["device"],
         size_bytes=record["size_bytes"],
+        lock=record.get("lock"),
         packages=record["packages"],
     )
 
@@ -287,108 +281,3 @@ def _complete(folder: Path) -> bool:
 
 def _interpreter(folder: Path) -> Path:
     return folder / "bin" / "python"
-
-
-# uv
-
-
-def uv_variables() -> dict[str, str]:
-    """The environment for uv: it may not fetch interpreters, finds pyenv's, and gets pip's settings, which it does not
-    read (docs.astral.sh/uv/pip/compatibility)."""
-    foreign = {"VIRTUAL_ENV", "CONDA_PREFIX", "PYTHONPATH", "PYTHONHOME"}
-    kept = {name: value for name, value in os.environ.items() if name not in foreign}
-    pyenv = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv") / "versions"
-    path = os.pathsep.join((os.environ.get("PATH", ""), *(str(folder) for folder in sorted(pyenv.glob("*/bin")))))
-    return {**_of_pip(_pip_config_list()), **kept, "PATH": path, "UV_PYTHON_DOWNLOADS": "never", "NO_COLOR": "1"}
-
-
-OF_PIP = {  # a setting of pip → the variable of uv, and what separates its values
-    "index-url": ("UV_DEFAULT_INDEX", " "),
-    "extra-index-url": ("UV_INDEX", " "),
-    "find-links": ("UV_FIND_LINKS", ","),
-    "trusted-host": ("UV_INSECURE_HOST", " "),
-    "constraint": ("UV_CONSTRAINT", " "),
-    "cert": ("SSL_CERT_FILE", " "),
-    "proxy": ("ALL_PROXY", " "),
-    "default-timeout": ("UV_HTTP_TIMEOUT", " "),
-    "timeout": ("UV_HTTP_TIMEOUT", " "),
-    "no-index": ("UV_NO_INDEX", " "),
-}
-
-
-def _of_pip(listing: str) -> dict[str, str]:
-    """*listing* of `pip config list` in uv's variables. The environment wins over [install], and that over [global]
-    (pip.pypa.io/en/stable/topics/configuration)."""
-    found: dict[str, str] = {}
-    lines = [line.partition("=") for line in listing.splitlines()]
-    for place in ("global", "install", ":env:"):
-        for name, _, value in lines:
-            where, _, setting = name.rpartition(".")
-            if where == place and setting in OF_PIP:
-                variable, between = OF_PIP[setting]
-                found[variable] = between.join(value.strip("'\"").replace("\\n", " ").split())
-    if "UV_INDEX" in found:
-        found["UV_INDEX_STRATEGY"] = "unsafe-best-match"  # pip's own way: the best version of all indexes
-    return found
-
-
-def _pip_config_list() -> str:
-    """By the first interpreter that has pip; evalsuite's own may have none."""
-    base = getattr(sys, "_base_executable", sys.executable)
-    for python in (sys.executable, base, "python3"):
-        with contextlib.suppress(OSError):
-            answer = subprocess.run([python, "-m", "pip", "config", "list"], capture_output=True, text=True)
-            if answer.returncode == 0:
-                return answer.stdout
-    return ""
-
-
-def _uv(
-    arguments: tuple[str, ...],
-    progress: Progress,
-    doing: str,
-    variables: Mapping[str, str] | None = None,
-    stdin: str = "",
-) -> str:
-    process = subprocess.Popen(
-        [uv_program(), *arguments],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        errors="replace",
-        env={**uv_variables(), **(variables or {})},
-        cwd=paths.cache() / "environments",  # no project's uv settings apply there
-    )
-    last_lines: deque[str] = deque(maxlen=LAST_LINES)
-    assert process.stdin and process.stdout and process.stderr  # all three are pipes
-    with process:
-        try:
-            with contextlib.suppress(BrokenPipeError):
-                process.stdin.write(stdin)
-                process.stdin.close()
-            for line in process.stderr:
-                last_lines.append(re.sub(r"//[^/@\s]+@", "//***@", line.rstrip()))
-                progress(last_lines[-1])
-            printed = process.stdout.read()
-        except BaseException:
-            process.terminate()
-            raise
-    if process.returncode != 0:
-        raise CannotInstall(Message("launch.uv_failed", doing=doing, code=process.returncode), last_lines)
-    return printed
-
-
-def uv_program() -> str:
-    import uv
-
-    return uv.find_uv_bin()
-
-
-def _name(pin: str) -> str:
-    return re.split(r"[^A-Za-z0-9._-]", pin, maxsplit=1)[0]
-
-
-def _normal(name: str) -> str:
-    """A distribution's name as indexes compare it (PEP 503)."""
-    return re.sub(r"[-_.]+", "-", name).lower()

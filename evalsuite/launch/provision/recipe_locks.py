@@ -1,0 +1,158 @@
+"""Locks: every distribution of a recipe's environment, with its version and the hashes of its files.
+
+A file per environment, named as the environment is, in `locks` beside the adapters' folder: recipes with the same
+pins, Python and device share it, and changed pins have none. It is for Linux on x86_64; elsewhere there is none.
+"""
+
+import hashlib
+import json
+import platform
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from evalsuite import files, paths
+from evalsuite.adapter import Recipe
+from evalsuite.launch.provision.installer import CannotInstall, Progress, run_uv
+from evalsuite.messages import Message
+from evalsuite.model import Device
+
+SERVED = ("Linux", "x86_64")
+PLATFORM = "x86_64-unknown-linux-gnu"
+FOLDER = "locks"
+PYTORCH_CPU = ("--torch-backend", "cpu")
+BUILT = " # built here, from this source"
+
+Lines = Mapping[str, str]  # distribution → "numpy==1.26.4 --hash=sha256:…"
+
+
+@dataclass(frozen=True, kw_only=True)
+class PinnedEnvironment:
+    """An environment as it is asked for."""
+
+    recipe: Recipe
+    device: Device
+    pins: tuple[str, ...]
+
+    @property
+    def every_pin(self) -> tuple[str, ...]:
+        return (*self.pins, *self.recipe.built, *self.recipe.without_dependencies)
+
+    @property
+    def name(self) -> str:
+        """One per set of pins, Python version and kind of device."""
+        build = sorted(map(list, self.recipe.variables_of_build(self.device).items()))
+        key = json.dumps([sorted(self.every_pin), self.recipe.python, self.device, *build])
+        digest = hashlib.sha256(key.encode()).hexdigest()[:10]
+        return f"{distribution(self.pins[0])}-py{self.recipe.python}-{digest}"
+
+    @property
+    def file(self) -> Path:
+        brought = self.recipe.brought_by
+        return (brought if brought not in (None, paths.ADAPTERS) else paths.DATA) / FOLDER / f"{self.name}.txt"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lock:
+    lines: Lines
+    sha256: str | None = None  # of its file; None: it was resolved today
+
+    def select(self, pins: Iterable[str]) -> str:
+        return "".join(f"{self.lines[distribution(pin)]}\n" for pin in pins)
+
+    def without(self, pins: Iterable[str]) -> str:
+        left_out = {distribution(pin) for pin in pins}
+        return "".join(f"{line}\n" for name, line in self.lines.items() if name not in left_out)
+
+
+def find_lock(wanted: PinnedEnvironment) -> Lock | None:
+    """None where there is none for this environment on this machine."""
+    return read_lock(wanted) if (platform.system(), platform.machine()) == SERVED else None
+
+
+def read_lock(wanted: PinnedEnvironment) -> Lock | None:
+    if not wanted.file.is_file():
+        return None
+    text = wanted.file.read_text(encoding="utf-8")
+    lines = {distribution(line): line for line in text.splitlines() if line and not line.startswith("#")}
+    return Lock(lines=lines, sha256=hashlib.sha256(text.encode()).hexdigest())
+
+
+def write_lock(wanted: PinnedEnvironment, progress: Progress) -> None:
+    """For its Python, whatever runs here. Raises CannotInstall."""
+    recipe = wanted.recipe
+    lock = resolve(wanted, ("--python-version", recipe.python, "--python-platform", PLATFORM), progress)
+    if bare := [name for name, line in lock.lines.items() if "--hash" not in line]:
+        raise CannotInstall(Message("launch.cannot_lock", names=bare))
+    notes = [f"# {wanted.device}, Python {recipe.python}, {' '.join(SERVED)}: {' '.join(wanted.every_pin)}"]
+    notes += [f"# by hand, on no package index: {', '.join(recipe.off_index)}"] if recipe.off_index else []
+    wanted.file.parent.mkdir(exist_ok=True)
+    files.write_atomically(wanted.file, "\n".join([*notes, *lock.lines.values(), ""]).encode())
+
+
+def find_mistakes(wanted: PinnedEnvironment) -> list[str]:
+    """The pins that the lock lacks or has at another version; all of them where there is no lock."""
+    lock = read_lock(wanted)
+    lines = lock.lines if lock else {}
+    exact = {name: line.split()[0].partition("+")[0].partition("==")[2] for name, line in lines.items()}
+    return [pin for pin in wanted.every_pin if exact.get(distribution(pin)) != pin.partition("+")[0].partition("==")[2]]
+
+
+def resolve(wanted: PinnedEnvironment, place: tuple[str, ...], progress: Progress) -> Lock:
+    """What the package indexes give today for the Python of *place*. Raises CannotInstall."""
+    lines = dict(_with_dependencies(wanted.pins, place, wanted.device, progress))
+    for pins in filter(None, (wanted.recipe.built, wanted.recipe.without_dependencies)):
+        lines |= _compile(pins, (*place, "--no-deps"), progress)
+    return Lock(lines=lines)
+
+
+def _with_dependencies(pins: tuple[str, ...], place: tuple[str, ...], device: Device, progress: Progress) -> Lines:
+    """A CPU build of PyTorch lies on an index of its own: it is asked where the configured indexes answer with the
+    CUDA build."""
+    lines = _compile(pins, place, progress)
+    if device == "gpu" and any("+cpu " in f"{line} " for line in lines.values()):
+        raise CannotInstall(Message("launch.cpu_build", pins=" ".join(pins)))
+    if device == "gpu" or not _cuda_packages(lines):
+        return lines
+    progress(Message("launch.asking_pytorch"))
+    try:
+        of_cpu = _compile(pins, (*place, *PYTORCH_CPU), progress)
+    except CannotInstall as error:
+        raise CannotInstall(_cuda_refused(pins, lines), error.last_lines) from error
+    if _cuda_packages(of_cpu):
+        raise CannotInstall(_cuda_refused(pins, of_cpu))
+    return of_cpu
+
+
+def _compile(pins: tuple[str, ...], options: tuple[str, ...], progress: Progress) -> Lines:
+    line = ("pip", "compile", "--format", "pylock.toml", "--no-header", "--no-annotate", *options, "-")
+    answer = run_uv(line, progress, f"resolving {' '.join(pins)}", stdin="\n".join(pins))
+    return {package["name"]: _line(package) for package in tomllib.loads(answer).get("packages", ())}
+
+
+def _line(package: Mapping[str, Any]) -> str:
+    """Of pylock.toml (PEP 751); uv leaves out the wheels for other machines."""
+    if "version" not in package:
+        raise CannotInstall(Message("launch.cannot_lock", names=[package["name"]]))
+    kept = package.get("wheels") or ([package["sdist"]] if "sdist" in package else [])
+    hashes = sorted({file["hashes"]["sha256"] for file in kept if "sha256" in file.get("hashes", {})})
+    source = () if package.get("wheels") else (BUILT,)
+    return " ".join(
+        (f"{package['name']}=={package['version']}", *(f"--hash=sha256:{each}" for each in hashes), *source)
+    )
+
+
+def _cuda_packages(lines: Lines) -> list[str]:
+    return [line.split()[0] for line in lines.values() if re.match(r"nvidia-cu|cuda-", line)]
+
+
+def _cuda_refused(pins: tuple[str, ...], lines: Lines) -> str:
+    return Message("launch.cuda_build", pins=" ".join(pins), packages=_cuda_packages(lines)[:3])
+
+
+def distribution(pin: str) -> str:
+    """The name of a pin's distribution as indexes compare it (PEP 503)."""
+    return re.sub(r"[-_.]+", "-", re.split(r"[^A-Za-z0-9._-]", pin, maxsplit=1)[0]).lower()

@@ -1,0 +1,82 @@
+"""Installs a lock into the environment of this interpreter, and evalsuite itself beside it; used by the Makefile.
+
+python tools/install_locked.py requirements.lock
+"""
+
+import ssl
+import subprocess
+import sys
+import threading
+import urllib.error
+import urllib.parse
+import urllib.request
+
+PIP = (sys.executable, "-m", "pip")
+LOCKED = (*PIP, "install", "--quiet", "--require-hashes", "--requirement")
+EDITABLE = (*PIP, "install", "--quiet", "--no-deps", "--no-build-isolation", "--no-index", "--editable", ".")
+ANSWER_WITHIN_S = 4.0
+PYTHONS = "3.11 to 3.14"
+
+
+def main() -> int:
+    lock = sys.argv[1]
+    reason = index_unreachable()
+    without_index = ("--no-index",) if reason else ()  # all of it may be here
+    if subprocess.run([*LOCKED, lock, *without_index], capture_output=bool(reason)).returncode != 0:
+        print(f"{lock}: {why(reason)}", file=sys.stderr)
+        return 1
+    return subprocess.run(EDITABLE).returncode
+
+
+def why(index_unreachable: str | None) -> str:
+    if index_unreachable:
+        return (
+            f"no package index: {index_unreachable}. The first set-up needs a connection to one. Behind a proxy set "
+            "https_proxy; for an index of your own PIP_INDEX_URL; for wheels in a folder PIP_NO_INDEX=1 and "
+            "PIP_FIND_LINKS=FOLDER."
+        )
+    have = ".".join(map(str, sys.version_info[:2]))
+    return (
+        f"it could not be installed with Python {have}; it is for Python {PYTHONS}. For another Python: make "
+        "PYTHON=python3.11. Where hashes differ, the index serves other files than were locked: do not go on before "
+        "you know why. `python tools/lock_environment.py` writes a lock from your own index."
+    )
+
+
+def index_unreachable() -> str | None:
+    """Why the package index that pip asks gives no answer within seconds; None if it does, or if none is asked."""
+    listing = subprocess.run([*PIP, "config", "list"], capture_output=True, text=True).stdout.splitlines()
+    lines = [one.partition("=") for one in listing]
+    settings = {name.rpartition(".")[2]: value.strip("'\"") for name, _, value in lines}
+    address = settings.get("index-url") or default_index()
+    host = urllib.parse.urlsplit(address).hostname
+    if not host or settings.get("no-index") in ("1", "true", "yes", "on"):
+        return None
+    said = [f"{host}: no answer within {ANSWER_WITHIN_S:g} s"]
+    asking = threading.Thread(target=lambda: said.append(trouble(f"{address.rstrip('/')}/pip/", host)), daemon=True)
+    asking.start()  # beside, since looking up a name knows no limit
+    asking.join(ANSWER_WITHIN_S)
+    return said[-1]
+
+
+def trouble(address: str, host: str) -> str:
+    try:
+        urllib.request.urlopen(address, timeout=ANSWER_WITHIN_S).close()
+    except urllib.error.HTTPError:
+        return ""  # it answers
+    except (urllib.error.URLError, OSError) as error:
+        reason = getattr(error, "reason", error)
+        return "" if isinstance(reason, ssl.SSLError) else f"{host}: {reason}"  # pip may know its certificate
+    return ""
+
+
+def default_index() -> str:
+    try:
+        from pip._internal.models.index import PyPI
+    except ImportError:
+        return ""
+    return str(PyPI.simple_url)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
