@@ -765,6 +765,11 @@ class AuthorDiffers(Finding):
     measure: Name  # "speedup"
 
 
+@rule("D23", "flag")
+class AuthorContradicted(Finding):
+    claim: Quote
+
+
 @rule("D24", "flag")
 class BelowTarget(Finding):
     metric: Metric

@@ -9,6 +9,7 @@ import synthetic
 
 from evalsuite import paths, report
 from evalsuite.errors import EvalsuiteError
+from evalsuite.findings import AuthorContradicted
 from evalsuite.report import forms
 from evalsuite.report.book.book import Book
 from evalsuite.report.sections.author import author, author_file
@@ -120,3 +121,35 @@ def test_the_notes_stand_in_markdown_spreadsheet_tables_and_summary(noted):
     told = dict(zip(*[[cell.value for cell in row] for row in sheet.iter_rows(max_row=2)], strict=True))
     assert told["zh"].startswith("共 4 个框架") and told["cases"] == CASE
     assert "There are 4 frameworks" in (folder / "tables" / "author_findings.csv").read_text(encoding="utf-8-sig")
+
+
+SAID = """
+[document]
+title = {{ zh = "{zh}", en = "{en}" }}
+expected = [{{ zh = "比其他框架快 9 倍", en = "9 times as fast as others" }}]
+"""
+
+
+@pytest.mark.parametrize(
+    ("en", "zh", "claims"),
+    [
+        ("PyTorch is fastest on H100: 98.6 % linear", "PyTorch 最快：98.6% 线性", ["98.6 % linear", "98.6% 线性"]),
+        ("MXNet is the fastest", "MXNet 最快", ["fastest", "最快"]),
+        ("9 frameworks are compared", "对比 9 个框架", ["9 frameworks", "9 个框架"]),
+        ("4.7 times, or 4.7x, or 4.7-fold", "4.7 倍", ["4.7 times", "4.7x", "4.7-fold", "4.7 倍"]),
+        ("It makes 99,999 images/s, 77 % faster", "快 77%", ["99,999 images/s", "77 % faster", "快 77%"]),
+        ("Two frameworks on 4x8, in 4 cases of 1.0 s", "两个框架，4 个用例", []),
+        ("Over 50 % linear; the speed-up is 1.83x", "扩展效率高于 50%，加速比 1.83 倍", []),
+        ("Which is the fastest?", "哪个最快？", []),
+        ("The aim is 98.6 % linear. No framework is fastest", "目标：98.6% 线性。没有最快的", []),
+    ],
+)
+def test_plain_claims_that_the_numbers_contradict_are_marked_and_found(en, zh, claims, file):
+    evaluation = synthetic.thorough()
+
+    found = author.attached(evaluation, author_file.read(file(SAID.format(en=en, zh=zh))))
+
+    assert {one.claim for one in found.findings if isinstance(one, AuthorContradicted)} == set(claims)
+    assert all(f"{claim} [" in found.document.title.en for claim in claims if claim in en)
+    assert all(f"{claim}［" in found.document.title.zh for claim in claims if claim not in en)
+    assert found.document.expected[0].en == "9 times as fast as others"

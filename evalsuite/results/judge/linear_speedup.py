@@ -162,6 +162,8 @@ def _judged(series: _Series, asked: LinearSpeedup) -> VerdictCell:
     if doubt is not None:
         return replace(cell, reason=doubt[0], values=doubt[1])
     if all((efficiencies[one.case].low or 0.0) >= asked.threshold for one in measured):
+        if any(one.origin == "imported" for one in (base, *measured)):
+            return replace(cell, reason="users_word")
         again = sum(_made_again(one) for one in {one.case: one for one in (base, *measured)}.values())
         if again:
             return replace(cell, outcome="pass", reason="met_again", values=(("attempts", str(again)),))

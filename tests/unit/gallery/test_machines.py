@@ -61,13 +61,13 @@ MACHINE, CAMPAIGN = ("--machine", "dgx-a"), ("--campaign", "tuesday")
 @pytest.mark.parametrize(
     ("seconds", "said", "outcome", "reason"),
     [
-        (0.55, (*MACHINE, *CAMPAIGN), "pass", "met"),
+        (0.55, (*MACHINE, *CAMPAIGN), "undetermined", "users_word"),
         (0.70, (*MACHINE, *CAMPAIGN), "fail", "not_met"),
         (0.55, CAMPAIGN, "undetermined", "machine_unknown"),
         (0.55, MACHINE, "undetermined", "campaign_unknown"),
     ],
 )
-def test_imported_runs_decide_c1_where_machine_and_campaign_were_said(bring, tmp_path, seconds, said, outcome, reason):
+def test_imported_runs_fail_c1_and_pass_it_on_the_word_of_the_user_alone(bring, tmp_path, seconds, said, outcome, reason):
     bring(logs(tmp_path, s1x1=0.5, s20x8=seconds) / "dgx-a", "--pattern", "{nodes}n{gpus}g/{any}.log", *said)
 
     assert c1(bring.store) == (outcome, reason)
