@@ -13,6 +13,7 @@ import io
 import statistics as standard
 from collections.abc import Callable, Iterable, Sequence
 from itertools import combinations, combinations_with_replacement, product
+from typing import NamedTuple
 
 import numpy
 
@@ -22,7 +23,7 @@ from evalsuite.results.compare import changes, significance
 from evalsuite.results.judge import stopping
 from evalsuite.results.measure import statistics
 from evalsuite.results.measure.summary import summary
-from evalsuite.site.history import HistoryLine, HistoryPoint, line
+from evalsuite.site.history import HistoryPoint, lines_by_node
 
 Runs = Sequence[Sequence[float]]  # the logarithm of the throughput, of each framework by round
 Draw = Callable[["numpy.random.Generator", tuple[int, ...]], "numpy.ndarray"]
@@ -223,23 +224,49 @@ def told_apart(trials: int = TRIALS) -> list[tuple[int, float, float, float, flo
     return found
 
 
-def histories(trials: int = 200) -> list[tuple[float, int, float]]:
-    """How often the last point of an unchanged history is called a regression: scatter of campaigns, points, share."""
+def nights(trials: int = 60) -> list[tuple[str, float, int, float]]:
+    """How often the last of some nights is called a regression: what is true, scatter of nights, nights, share."""
     found = []
-    for scatter in (0.0, 0.005, 0.01, 0.02, 0.03):
-        for points in (2, 5, 10, 20):
-            random = numpy.random.default_rng([SEED, round(1000 * scatter), points])
-            levels = 100 * (1 + scatter * random.standard_normal((trials, points, 1)))
-            runs = levels * (1 + NOISE * random.standard_normal((trials, points, 5)))
-            found.append((scatter, points, sum(_history(one).regressed for one in runs) / trials))
+    for what, scatter, number in product(NIGHTS, (0.005, 0.01, 0.02, 0.03), (2, 3, 4, 5, 6, 8, 10, 20, 40)):
+        if number not in NIGHTS[what].nights:
+            continue
+        random = numpy.random.default_rng([SEED, list(NIGHTS).index(what), round(1000 * scatter), number])
+        called = 0
+        made = 4 * trials if what == "nothing" else trials
+        for _ in range(made):
+            levels = NIGHTS[what].levels(number) + scatter * random.standard_normal(number)
+            runs = 100 * numpy.exp(levels)[:, None] * (1 + NOISE * random.standard_normal((number, 5)))
+            points = [_point(day, list(of_day), f"node{day % NIGHTS[what].nodes}") for day, of_day in enumerate(runs)]
+            called += any(one.regressed for one in lines_by_node(points))
+        found.append((what, scatter, number, called / made))
     return found
 
 
-def _history(days: numpy.ndarray) -> HistoryLine:
-    return line([_point(day, list(runs)) for day, runs in enumerate(days)])
+class Nights(NamedTuple):
+    levels: Callable[[int], "numpy.ndarray"]  # the logarithm of each night's true level
+    nights: Sequence[int] = (10,)
+    nodes: int = 1  # that take turns
 
 
-def _point(day: int, runs: Sequence[float]) -> HistoryPoint:
+def _loss(share: float, nodes_apart: float = 0.0) -> Callable[[int], "numpy.ndarray"]:
+    def levels(number: int) -> "numpy.ndarray":
+        found = -nodes_apart * (numpy.arange(number) % 2)
+        found[-1] += numpy.log(1 - share)
+        return found
+
+    return levels
+
+
+NIGHTS = {
+    "nothing": Nights(_loss(0.0), (2, 3, 5, 10, 20, 40)),
+    **{f"{percent} % lost in the last night": Nights(_loss(percent / 100)) for percent in (5, 8, 12, 20)},
+    "4.5 % lost every night": Nights(lambda n: numpy.arange(n) * numpy.log(1 - 0.045), (3, 4, 5, 6, 8, 10)),
+    "two nodes 6 % apart take turns": Nights(_loss(0.0, 0.06), (6, 10, 20), 2),
+    "two nodes 6 % apart take turns, 10 % lost in the last night": Nights(_loss(0.1, 0.06), (6, 10, 20), 2),
+}
+
+
+def _point(day: int, runs: Sequence[float], host: str) -> HistoryPoint:
     case = Case(framework="any", recipe="any", model="any", batch_per_device=1)
     of = [
         Measurement(
@@ -247,11 +274,12 @@ def _point(day: int, runs: Sequence[float]) -> HistoryPoint:
             status="ok",
             throughput=Throughput(items_per_s=speed, unit="images/s", method="", window=None),
             environment=Machine(name="any"),
+            hosts=(host,),
             log_sha256=f"{day} {k}",
         )
         for k, speed in enumerate(runs)
     ]
-    return HistoryPoint(report=str(day), started_at=str(day), summary=summary(case, of))
+    return HistoryPoint(report=str(day), started_at=f"2026-01-01T00:{day:02d}:00+00:00", summary=summary(case, of))
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
@@ -285,9 +313,9 @@ def main() -> None:
     print("\n## Two results\n")
     head = ("n", "noise", "scatter of campaigns", "true loss", "test over runs", "said to be slower or faster")
     print(table(head, ((n, *map(percent, shares)) for n, *shares in told_apart())))
-    print("\n## Unchanged histories\n")
-    head = ("scatter of campaigns", "points", "last called a regression")
-    print(table(head, ((percent(scatter), n, percent(share)) for scatter, n, share in histories())))
+    print("\n## Nights: the last is called a regression, of 60 histories\n")
+    head = ("true", "scatter of nights", "nights", "called")
+    print(table(head, ((what, percent(scatter), n, f"{share:.2f}") for what, scatter, n, share in nights())))
     if arguments.write:
         COVERAGE.parent.mkdir(exist_ok=True)
         COVERAGE.write_text(coverage_csv(covered), encoding="utf-8")

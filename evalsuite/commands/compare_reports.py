@@ -6,11 +6,12 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from functools import cache
+from pathlib import Path
 
 from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.terminal import table
 from evalsuite.commands.report import check_languages
-from evalsuite.errors import Exit
+from evalsuite.errors import EvalsuiteError, Exit
 from evalsuite.messages import wording
 from evalsuite.model import Case, Interval, Summary
 from evalsuite.report.data import finished
@@ -19,20 +20,45 @@ from evalsuite.report.text import campaigns, names, numbers, options, words
 from evalsuite.report.text.words import Words
 from evalsuite.results.compare import changes, fairness
 from evalsuite.results.compare.changes import NONE, OPTION, Change, Changes, Unpaired, Why
+from evalsuite.results.compare.fairness import Common
+from evalsuite.site import history, publishing, report_store
 
 MOST_ALIKE = 8  # rows of cases that are not compared for one reason; more share one line
 
 
 def run(arguments: argparse.Namespace) -> int:
     languages = check_languages(arguments.lang or ("en" if arguments.json else i18n.language()))
-    before, after = finished.read(arguments.before), finished.read(arguments.after)
-    found = changes.between(before.summaries, after.summaries, across_environments=arguments.across_environments)
+    before, after = _before(arguments), finished.read(arguments.after)
+    learnt = _learnt(arguments.site) if arguments.site else {}
+    found = changes.between(
+        before.summaries,
+        after.summaries,
+        across_environments=arguments.across_environments,
+        scatter=lambda one: learnt.get(history.key(one)),
+    )
     if arguments.json:
         print(json.dumps(facts(before, after, found, languages), indent=1, ensure_ascii=False))
     else:
         for language in languages:
             _print(before, after, found, language)
     return _exit_code(found, arguments.allow_missing) if arguments.fail_on_regression else Exit.DONE
+
+
+def _before(arguments: argparse.Namespace) -> Finished:
+    if (arguments.before is None) == (arguments.baseline is None) or (arguments.baseline and not arguments.site):
+        raise EvalsuiteError.of("commands.compared_with")
+    if arguments.site and not (arguments.site / publishing.MARKER).is_file():
+        raise EvalsuiteError.of("site.no_site", site=arguments.site, marker=publishing.MARKER)
+    return (
+        publishing.read_baseline(arguments.site, arguments.baseline)
+        if arguments.baseline
+        else finished.read(arguments.before)
+    )
+
+
+def _learnt(site: Path) -> Mapping[Common, float]:
+    stored = [one for one in report_store.read_reports(site) if isinstance(one, report_store.StoredReport)]
+    return history.learnt((one.id, one.report) for one in stored if not one.superseded)
 
 
 def _exit_code(found: Changes, allow_missing: bool) -> Exit:

@@ -21,7 +21,7 @@ def run(arguments: argparse.Namespace) -> int:
             rehearsed.refuse(Store(place))
     about = report_store.About(title=arguments.title, url=_url(arguments.url))
     try:
-        published = publishing.publish(arguments.reports, arguments.site, about)
+        published = publishing.publish(arguments.reports, arguments.site, about, arguments.baseline)
     except OSError as error:
         raise EvalsuiteError.of("commands.site_place", path=error.filename or arguments.site, error=error) from error
     _print(published, arguments)
@@ -29,7 +29,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _check_shown(arguments: argparse.Namespace) -> None:
-    for option in ("title", "url"):
+    for option in ("title", "url", "baseline"):
         if redaction.find_secret(getattr(arguments, option)):
             raise EvalsuiteError.of("commands.site_option", option=option)
 

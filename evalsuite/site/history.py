@@ -7,7 +7,7 @@ differ. Two reports with the same runs are one measurement; the later, larger on
 import itertools
 import math
 import statistics
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
@@ -23,7 +23,10 @@ from evalsuite.results.measure.summary import valid
 from evalsuite.site.moves import Move, moves
 
 CAMPAIGNS = 4  # a side: with fewer no order is rare enough
-MEDIAN_STEP = 0.9539  # median of |difference of two| of a standard normal distribution: 0.6745 × √2
+MEDIAN_BEND = 1.6522  # median of |second difference| of standard normal values: 0.6745 × √6
+UNKNOWN_SCATTER = 0.0165  # of three campaigns: the best of two is high by chance, and 7 % below it is told
+UNKNOWN_SCATTER = 0.0165  # of three campaigns: the best of two is high by chance, and 7 % below it is told
+NODES_APART = 2.0  # times the usual step on one node
 UNDATED = datetime.min.replace(tzinfo=UTC)  # a point without a date is alone in its line
 
 
@@ -44,6 +47,7 @@ class HistoryPoint:
 class HistoryLine:
     case: Case
     machines: tuple[Machine, ...]  # empty where none is recorded
+    hosts: tuple[str, ...] = ()  # of a line that alternated between nodes of unlike speed, and is one of each
     unit: str
     origin: str
     points: tuple[HistoryPoint, ...]  # by the time of their data
@@ -51,7 +55,7 @@ class HistoryLine:
 
     @property
     def environment(self) -> str:
-        return " + ".join(map(str, self.machines))
+        return " + ".join((*map(str, self.machines), *self.hosts))
 
     @property
     def last(self) -> HistoryPoint:
@@ -150,20 +154,36 @@ def _moved_with_all(line: HistoryLine, together: set[str]) -> bool:
 
 def history(reports: Iterable[tuple[str, Finished]]) -> History:
     """*reports* as (id, report)."""
-    points = [(_key(one), _point(name, one)) for name, report in reports for one in valid(report.summaries)]
-    by_line: dict[Common, list[HistoryPoint]] = {}
-    for key, point in points:
-        if point.started_at is not None:
-            by_line.setdefault(key, []).append(point)
-    lines = [line(found) for found in by_line.values()]
-    undated = [line([point]) for _, point in points if point.started_at is None]
+    by_line = _points_by_line(reports)
+    undated = [line([point]) for point in by_line.pop(None, ())]
+    lines = [one for found in by_line.values() for one in lines_by_node(found)]
     return History(
         lines=tuple(sorted(lines, key=_order)),
         undated=tuple(sorted(undated, key=lambda line: (*_order(line), line.last.report))),
     )
 
 
-def _key(summary: Summary) -> Common:
+def _points_by_line(reports: Iterable[tuple[str, Finished]]) -> dict[Common | None, list[HistoryPoint]]:
+    """None: without a date."""
+    found: dict[Common | None, list[HistoryPoint]] = {}
+    for name, report in reports:
+        for one in valid(report.summaries):
+            point = _point(name, one)
+            found.setdefault(key(one) if point.started_at else None, []).append(point)
+    return found
+
+
+def learnt(reports: Iterable[tuple[str, Finished]]) -> Mapping[Common, float]:
+    """How much the campaigns of each case scatter, where four or more tell."""
+    found = {}
+    for of, points in _points_by_line(reports).items():
+        scatter = _campaign_cv(_without_repeated_runs(sorted(points, key=_when)))
+        if of is not None and scatter is not None:
+            found[of] = scatter
+    return found
+
+
+def key(summary: Summary) -> Common:
     """All but the framework's version."""
     return fairness.group(summary, fairness.VERSIONS)
 
@@ -177,6 +197,34 @@ def _point(report: str, summary: Summary) -> HistoryPoint:
     starts = [run.started_at for run in summary.measurements if run.counts and run.started_at]
     dated = [stamp for stamp in starts if moment(stamp)]
     return HistoryPoint(report=report, started_at=min(dated, key=instant, default=None), summary=summary)
+
+
+def lines_by_node(points: Sequence[HistoryPoint]) -> list[HistoryLine]:
+    """One line; of each node its own where they took turns and differ by more than each scatters.
+
+    A change of nodes that came once is a change of the line: nobody knows what else came with it.
+    """
+    ordered = sorted(points, key=_when)
+    of_node: dict[tuple[str, ...], list[HistoryPoint]] = {}
+    for point in ordered:
+        of_node.setdefault(_hosts(point), []).append(point)
+    turns = sum(_hosts(a) != _hosts(b) for a, b in itertools.pairwise(ordered))
+    several = [each for each in of_node.values() if len(each) > 1]
+    if () in of_node or turns <= len(of_node) or len(several) < 2 or not _unlike(several):
+        return [line(points)]
+    return [replace(line(each), hosts=hosts) for hosts, each in of_node.items()]
+
+
+def _hosts(point: HistoryPoint) -> tuple[str, ...]:
+    return tuple(sorted({host for run in point.summary.measurements if run.counts for host in run.hosts}))
+
+
+def _unlike(of_nodes: Iterable[Sequence[HistoryPoint]]) -> bool:
+    """Whether the levels of nodes are further apart than campaigns on one of them usually are."""
+    levels = [[math.log(one.summary.items_per_s.value) for one in points] for points in of_nodes]
+    steps = [abs(b - a) for each in levels for a, b in itertools.pairwise(each)]
+    middles = [statistics.median(each) for each in levels]
+    return max(middles) - min(middles) > NODES_APART * statistics.median(steps)
 
 
 def line(points: Sequence[HistoryPoint]) -> HistoryLine:
@@ -217,15 +265,15 @@ def _compared(points: Sequence[HistoryPoint]) -> list[HistoryPoint]:
 
 
 def _campaign_cv(points: Sequence[HistoryPoint]) -> float | None:
-    """How much full campaigns scatter, from successive differences: a trend adds little. None with fewer than four.
+    """How much full campaigns scatter, from second differences: a steady trend adds nothing. None with fewer than four.
 
-    von Neumann, Kent, Bellinson, Hart, Annals of Mathematical Statistics 12, 1941.
+    Successive differences (von Neumann, Annals of Mathematical Statistics 12, 1941) took creep for scatter.
     """
-    medians = [point.summary.items_per_s.value for point in points if not point.summary.partial]
-    if len(medians) < CAMPAIGNS:
+    levels = [math.log(point.summary.items_per_s.value) for point in points if not point.summary.partial]
+    if len(levels) < CAMPAIGNS:
         return None
-    steps = [abs(math.log(after / before)) for before, after in itertools.pairwise(medians)]
-    return statistics.median(steps) / MEDIAN_STEP
+    bends = [abs(a - 2 * b + c) for a, b, c in zip(levels, levels[1:], levels[2:], strict=False)]
+    return statistics.median(bends) / MEDIAN_BEND
 
 
 def _since_best(points: Sequence[HistoryPoint]) -> Change | None:
@@ -238,7 +286,8 @@ def _since_best(points: Sequence[HistoryPoint]) -> Change | None:
     if not earlier:
         return None
     best = max(earlier, key=lambda point: point.summary.items_per_s.value)
-    change = changes.pair(best.summary, full[-1].summary, campaign_cv=_campaign_cv(full[:-1]))
+    scatter = _campaign_cv(full[:-1]) or UNKNOWN_SCATTER
+    change = changes.pair(best.summary, full[-1].summary, campaign_cv=scatter)
     if not isinstance(change, Change):
         return None
     if change.outcome == "slower":

@@ -4,7 +4,9 @@
 """
 
 import contextlib
+import json
 import os
+import re
 import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -14,6 +16,7 @@ from evalsuite import files, locks
 from evalsuite.errors import EvalsuiteError
 from evalsuite.files import write_atomically
 from evalsuite.report.data import finished
+from evalsuite.report.data.finished import Finished
 from evalsuite.site import secrets
 from evalsuite.site.history import History, history
 from evalsuite.site.pages import pages
@@ -21,6 +24,9 @@ from evalsuite.site.report_store import REPORTS, About, Stored, StoredReport, co
 
 MARKER = "site.json"  # marks a folder as a site
 LOCK = ".publish.lock"
+BASELINES = "baselines.json"
+BASELINE, ID = re.compile(r"[\w.-]{1,64}"), re.compile(r"[0-9a-f]{16}")
+MOST_BASELINES = 1 << 20  # bytes
 INCOMING = ".incoming-"
 MODE_FOLDER, MODE_FILE = 0o755, 0o644  # a web server reads them as another user
 
@@ -33,23 +39,43 @@ class Published:
     history: History = field(repr=False)
 
 
-def publish(reports: Sequence[Path], site: Path, about: About | None = None) -> Published:
-    """Adds *reports* to *site* and makes its pages again.
+def publish(reports: Sequence[Path], site: Path, about: About | None = None, baseline: str | None = None) -> Published:
+    """Adds *reports* to *site* and makes its pages again; keeps the one of *reports* under the name *baseline*.
 
     Raises EvalsuiteError before anything is written: a folder without a finished report, a *site* that is no site.
     """
     site = Path(site)
+    if baseline is not None and (len(reports) != 1 or not BASELINE.fullmatch(baseline)):
+        raise EvalsuiteError.of("site.baseline_of", name=baseline, reports=len(reports))
     sources = [_source(Path(folder), site) for folder in reports]
     _check_ours(site)
     (site / REPORTS).mkdir(parents=True, exist_ok=True)
     with _alone(site):
         outcomes = [(name, _add(folder, name, site)) for folder, name in sources]
+        if baseline is not None:
+            kept = {**_baselines(site), baseline: outcomes[0][0]}
+            write_atomically(site / BASELINES, json.dumps(kept, indent=1, sort_keys=True).encode())
         stored = read_reports(site)
         found = history((one.id, one.report) for one in stored if isinstance(one, StoredReport) and not one.superseded)
         _write_pages(site, stored, found, about or About())
     added = dict.fromkeys(name for name, new in outcomes if new)
     known = dict.fromkeys(name for name, _ in outcomes if name not in added)
     return Published(added=tuple(added), known=tuple(known), stored=tuple(stored), history=found)
+
+
+def read_baseline(site: Path, name: str) -> Finished:
+    """The report that is kept under *name*."""
+    known = _baselines(site)
+    if name not in known:
+        raise EvalsuiteError.of("site.no_baseline", site=site, name=name, known=", ".join(known) or "-")
+    return finished.read(site / REPORTS / known[name])
+
+
+def _baselines(site: Path) -> dict[str, str]:
+    """Name → id of its report."""
+    file = site / BASELINES
+    found = files.read_json(file, MOST_BASELINES) if files.is_file(file) else {}
+    return {name: id for name, id in found.items() if isinstance(id, str) and ID.fullmatch(id)}
 
 
 def _source(folder: Path, site: Path) -> tuple[Path, str]:

@@ -52,6 +52,33 @@ def test_a_short_window_calls_nothing_slower_and_machines_are_compared_when_that
     assert one(reports.summary(), elsewhere, across_environments=True).outcome == "faster"
 
 
+def published(tmp_path, *levels):
+    """A site of nights at these levels, the first of them the baseline v1; the last night's report."""
+    for day, level in enumerate(levels, 1):
+        night = reports.evaluation(reports.summary([one * level for one in reports.STEADY], day=day))
+        folder = reports.written(tmp_path / f"{day}", night)
+        named = ["--baseline", "v1"] if day == 1 else []
+        assert cli.main(["publish", str(folder), "--site", str(tmp_path / "site"), *named]) == Exit.DONE
+    return str(folder)
+
+
+@pytest.mark.parametrize(
+    ("levels", "code"),
+    [
+        ([0.97**night for night in range(5)], Exit.CRITERION_FAILED),  # no night alone is slower than the one before
+        ([1.0, 0.999, 1.001, 1.0, 0.94], Exit.CRITERION_FAILED),
+        ([1.0, 1.06, 0.98, 1.05, 0.94], Exit.DONE),  # its nights scatter by as much
+    ],
+)
+def test_the_gate_compares_with_a_kept_baseline_by_the_least_effect_that_the_site_has_learnt(tmp_path, levels, code):
+    last = published(tmp_path, *levels)
+
+    compared = ["compare-reports", "--site", str(tmp_path / "site"), "--baseline", "v1", last, "--fail-on-regression"]
+    assert cli.main(compared) == code
+    assert cli.main([*compared[:3], "--baseline", "v2", last]) == Exit.USAGE
+    assert cli.main(["compare-reports", last]) == Exit.USAGE
+
+
 @pytest.mark.parametrize(
     ("after", "reason"),
     [

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 import reports
 import synthetic
@@ -62,6 +64,39 @@ def test_a_slowdown_that_creeps_in_is_seen_against_the_best_so_far(tmp_path):
     assert set(outcomes(line)) == {None, "no_difference"}
     assert line.regressed
     assert line.since_best.before.measurements[0].started_at.startswith("2026-11-01")
+
+
+@pytest.mark.parametrize("nights", range(3, 12))
+def test_a_loss_every_night_is_called_on_every_night_after_the_second(tmp_path, nights):
+    days = [reports.summary([one * 0.955**day for one in reports.STEADY], day=day + 1) for day in range(nights)]
+
+    assert history(read(tmp_path, *days)).lines[0].regressed
+
+
+def on(host, summary):
+    return replace(summary, measurements=tuple(replace(run, hosts=(host,)) for run in summary.measurements))
+
+
+@pytest.mark.parametrize(
+    ("hosts", "lost", "lines", "regressed"),
+    [
+        ("abababab", 1.0, [("a",), ("b",)], []),
+        ("abababab", 0.9, [("a",), ("b",)], [("b",)]),  # as a whole it scatters by more than that
+        ("aaaabbbb", 1.0, [()], [()]),  # a change that came once is one of the line
+        ("abcdefgh", 1.0, [()], []),  # a container has a new name each time
+    ],
+)
+def test_a_line_that_alternates_between_unlike_nodes_is_a_line_of_each(tmp_path, hosts, lost, lines, regressed):
+    levels = [(0.94 if host == "b" else 1.0) * (lost if day == 7 else 1.0) for day, host in enumerate(hosts)]
+    days = [
+        on(host, reports.summary([one * level * (1 + day % 3 / 200) for one in reports.STEADY], day=day + 1))
+        for day, (host, level) in enumerate(zip(hosts, levels, strict=True))
+    ]
+
+    found = history(read(tmp_path, *days))
+
+    assert [line.hosts for line in found.lines] == lines
+    assert [line.hosts for line in found.regressions] == regressed
 
 
 def test_another_machine_is_another_line_and_a_case_without_a_value_has_none(tmp_path):

@@ -225,6 +225,7 @@ def _measurement(case: Case, unit: str, run: Mapping[str, Any], machines: Mappin
         run=Run(case=case, repeat=run["repeat"]),
         environment=machines[run["environment"]] if run["environment"] else None,
         throughput=throughput,
+        hosts=tuple(run.get("hosts", ())),
         findings=excluded,
     )
 

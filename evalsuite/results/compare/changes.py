@@ -7,7 +7,7 @@ With four a side the campaign is the unit: its median counts.
 
 import math
 import statistics
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Literal
 
@@ -124,14 +124,15 @@ def between(
     after: Sequence[Summary | Unmeasured],
     *,
     across_environments: bool = False,
+    scatter: Callable[[Summary], float | None] = lambda one: None,
 ) -> Changes:
-    """*before* and *after*, paired by case.
+    """*before* and *after*, paired by case. *scatter*: how much the campaigns of a case do, where that is known.
 
     With *across_environments* the machines may differ too: then the machines are compared, not the software.
     """
     old = {summary.case: summary for summary in before}
     new = {summary.case: summary for summary in after}
-    found = [_one(case, old, new, across_environments) for case in dict.fromkeys([*new, *old])]
+    found = [_one(case, old, new, across_environments, scatter) for case in dict.fromkeys([*new, *old])]
     return Changes(
         changes=tuple(one for one in found if isinstance(one, Change)),
         unpaired=tuple(one for one in found if isinstance(one, Unpaired)),
@@ -143,9 +144,11 @@ def _one(
     old: Mapping[Case, Summary | Unmeasured],
     new: Mapping[Case, Summary | Unmeasured],
     across_environments: bool,
+    scatter: Callable[[Summary], float | None],
 ) -> Change | Unpaired:
     if case in old and case in new:
-        return pair(old[case], new[case], across_environments=across_environments)
+        known = scatter(one) if isinstance(one := old[case], Summary) else None
+        return pair(old[case], new[case], across_environments=across_environments, campaign_cv=known)
     return _alone(new[case], "after", old) if case in new else _alone(old[case], "before", new)
 
 

@@ -67,7 +67,7 @@ MACHINE, CAMPAIGN = ("--machine", "dgx-a"), ("--campaign", "tuesday")
         (0.55, MACHINE, "undetermined", "campaign_unknown"),
     ],
 )
-def test_imported_runs_fail_c1_and_pass_it_on_the_word_of_the_user_alone(bring, tmp_path, seconds, said, outcome, reason):
+def test_imported_runs_fail_c1_and_pass_it_on_the_users_word(bring, tmp_path, seconds, said, outcome, reason):
     bring(logs(tmp_path, s1x1=0.5, s20x8=seconds) / "dgx-a", "--pattern", "{nodes}n{gpus}g/{any}.log", *said)
 
     assert c1(bring.store) == (outcome, reason)
