@@ -64,7 +64,7 @@ def _parts(runs: Sequence[Measurement]) -> Mapping[int, Finding]:
     found: dict[int, Finding] = {}
     for logs in of_case.values():
         for (begin, end, earlier), (after, _, place) in pairwise(sorted(logs)):
-            if begin < after == end:
+            if begin < after and abs(after - end) <= 1:  # steps are counted from 0 or from 1
                 found[place] = OneTraining(first=runs[earlier].run.id, step=after)
     return found
 
