@@ -13,21 +13,21 @@ from tests import sources
 
 FILES = sorted(paths.PACKAGE.rglob("*.py"))
 CEILINGS = {  # package → lines at most; "" are the modules beside the packages
-    "": 4971,
+    "": 4976,
     "agent": 1850,
-    "commands": 6067,
+    "commands": 6082,
     "importing": 1422,
     "launch": 4199,
     "logs": 9218,
     "machine": 1950,
     "plan": 3150,
-    "report": 14968,
+    "report": 15062,
     "results": 8043,
     "runs": 1642,
     "schedulers": 300,
-    "site": 1441,
+    "site": 1460,
 }
-WHOLE = 58_956
+WHOLE = 59_216
 LONGEST_FUNCTION = 60
 FULLEST_FOLDER = 24
 
