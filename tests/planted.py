@@ -42,10 +42,7 @@ LINES = {  # how it is told → where the secret stands
     "web token": (("x", "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl"), "c2lnbmF0dXJl"),
     "web hook": (("x", f"https://hooks.slack.com/services/T00/B00/{MADE}"), MADE),
     "bot": (("x", f"123456789:AA{MADE}"), MADE),
-    "place": (
-        ("wandb", "login", HEX),
-        HEX,
-    ),
+    "place": (("wandb", "login", HEX), HEX),
     "place behind an option": (("wandb", "login", "--relogin", WORD), WORD),
     "user and word": (("curl", "-u", f"me:{WORD}", "https://store"), WORD),
     "sshpass": (("sshpass", "-p", WORD, "ssh", "host"), WORD),

@@ -26,112 +26,9 @@ from tests import runfolders
 COMPILER = shutil.which("cc") or shutil.which("gcc")
 pytestmark = pytest.mark.skipif(COMPILER is None, reason="there is no C compiler to make the stand-in for NVML")
 
-# The signatures are those of nvml.h (docs.nvidia.com/deploy/nvml-api); device i answers values that tell it apart.
-ALWAYS = r"""
-#include <stdio.h>
-typedef int ret; typedef struct { unsigned gpu, memory; } busy;
-typedef struct { unsigned long long total, free, used; } memory;
-static int number[3] = {0, 1, 2};
-static unsigned nth(void *device) { return *(int *)device; }
-ret nvmlInitWithFlags(unsigned flags) { return INIT; }
-ret nvmlInit_v2(void) { return INIT; }
-ret nvmlDeviceGetCount_v2(unsigned *count) { *count = 2; return 0; }
-ret nvmlDeviceGetHandleByIndex_v2(unsigned index, void **device) { *device = &number[index]; return 0; }
-ret nvmlDeviceGetName(void *device, char *name, unsigned length) {
-    snprintf(name, length, "Stand-in %u", nth(device)); return 0; }
-ret nvmlDeviceGetUUID(void *device, char *uuid, unsigned length) {
-    snprintf(uuid, length, "GPU-0000%u", nth(device)); return 0; }
-"""
-READINGS = r"""
-ret nvmlSystemGetDriverVersion(char *text, unsigned length) { snprintf(text, length, "550.54.15"); return 0; }
-ret nvmlSystemGetCudaDriverVersion(int *version) { *version = 12040; return 0; }
-ret nvmlSystemGetCudaDriverVersion_v2(int *version) { *version = 12040; return 0; }
-ret nvmlDeviceGetCudaComputeCapability(void *device, int *major, int *minor) { *major = 7; *minor = 0; return 0; }
-ret nvmlDeviceGetUtilizationRates(void *device, busy *rates) {
-    rates->gpu = 90 + nth(device); rates->memory = 40 + nth(device); return 0; }
-ret nvmlDeviceGetMemoryInfo(void *device, memory *found) {
-    found->total = 16ULL << 30; found->used = 4ULL << 30; found->free = 12ULL << 30; return 0; }
-ret nvmlDeviceGetPowerUsage(void *device, unsigned *milliwatts) { *milliwatts = 250500; return 0; }
-ret nvmlDeviceGetEnforcedPowerLimit(void *device, unsigned *milliwatts) { *milliwatts = 300000; return 0; }
-ret nvmlDeviceGetTemperature(void *device, int sensor, unsigned *celsius) {
-    *celsius = sensor == 0 ? 61 : 999; return 0; }
-ret nvmlDeviceGetClockInfo(void *device, int kind, unsigned *megahertz) {
-    *megahertz = kind == 1 ? 1410 : kind == 2 ? 1215 : 999; return 0; }
-ret nvmlDeviceGetPcieThroughput(void *device, int counter, unsigned *kilobytes) {
-    *kilobytes = counter == 0 ? 1000 : 2000; return 0; }
-"""
-NEWER_MEMORY = r"""
-typedef struct { unsigned version; unsigned long long total, reserved, free, used; } memory2;
-ret nvmlDeviceGetMemoryInfo_v2(void *device, memory2 *found) {
-    found->total = 16ULL << 30; found->reserved = 1ULL << 30; found->used = 3ULL << 30; return 0; }
-"""
-# What devices since Volta tell beside that. Two samples of each buffer a question, the third of the same time as one
-# that was given before; NVLink's counters count in KiB.
-BEYOND = r"""
-typedef union { double d; unsigned ui; unsigned long ul; unsigned long long ull; } value;
-typedef struct { unsigned long long at; value v; } sample;
-typedef struct { unsigned field, scope; long long at, latency; unsigned type; ret answer; value v; } field;
-static unsigned long long now[2] = {1000, 1000};
-ret nvmlDeviceGetSamples(
-    void *device, int kind, unsigned long long seen, unsigned *type, unsigned *count, sample *all) {
-    if (nth(device) == 1) return 3;  /* NVML_ERROR_NOT_SUPPORTED */
-    *type = 1; *count = 3; if (!all) return 0;
-    for (int i = 0; i < 3; i++) {
-        all[i].at = now[kind] + i; all[i].v.ui = kind == 0 ? 200000 + 5000 * i : 60 + 10 * i; }
-    now[kind] += 2; return 0; }
-ret nvmlDeviceGetTotalEnergyConsumption(void *device, unsigned long long *millijoules) {
-    *millijoules = 5000; return 0; }
-ret nvmlDeviceGetCurrentClocksThrottleReasons(void *device, unsigned long long *reasons) { *reasons = 0x44; return 0; }
-ret nvmlDeviceGetTotalEccErrors(void *device, int kind, int counter, unsigned long long *count) {
-    *count = kind == 0 ? 3 : 1; return counter == 0 ? 0 : 3; }
-ret nvmlDeviceGetFieldValues(void *device, int count, field *all) {
-    for (int i = 0; i < count; i++) {
-        all[i].answer = all[i].scope == 0xFFFFFFFFu ? 0 : 3; all[i].v.ull = all[i].field == 139 ? 8 : 16; }
-    return 0; }
-"""
-# Version 3 of the list; the second device belongs to somebody else, and does not say how much it holds.
-PROCESSES = r"""
-typedef struct { unsigned pid; unsigned long long memory; unsigned instance, compute; } process;
-ret nvmlDeviceGetComputeRunningProcesses_v3(void *device, unsigned *count, process *all) {
-    if (*count < 1) { *count = 1; return 7; }  /* NVML_ERROR_INSUFFICIENT_SIZE */
-    *count = 1; all[0].pid = 1 + nth(device);
-    all[0].memory = nth(device) == 0 ? 3ULL << 30 : ~0ULL;  /* NVML_VALUE_NOT_AVAILABLE */
-    all[0].instance = all[0].compute = ~0u; return 0; }
-"""
-XIDS = r"""
-typedef struct { void *device; unsigned long long kind, data; unsigned a, b; } event;
-static int set, left = 2;
-ret nvmlEventSetCreate(void **found) { *found = &set; return 0; }
-ret nvmlEventSetFree(void *found) { return 0; }
-ret nvmlDeviceRegisterEvents(void *device, unsigned long long kinds, void *found) { return nth(device) == 0 ? 0 : 3; }
-ret nvmlEventSetWait_v2(void *found, event *one, unsigned milliseconds) {
-    if (left-- <= 0) return 10;  /* NVML_ERROR_TIMEOUT */
-    one->device = &number[0]; one->kind = 8; one->data = 79; return 0; }
-"""
-GPM = r"""
-typedef struct { unsigned id; ret answer; double value; char *a, *b, *c; } metric;
-typedef struct { unsigned version, count; void *older, *newer; metric all[400]; } question;
-static int kept[8], at;
-ret nvmlGpmQueryDeviceSupport(void *device, unsigned *two) { two[1] = nth(device) == 0; return 0; }
-ret nvmlGpmSampleAlloc(void **found) { *found = &kept[at++]; return 0; }
-ret nvmlGpmSampleFree(void *found) { return 0; }
-ret nvmlGpmSampleGet(void *device, void *found) { static int turn; *(int *)found = ++turn; return 0; }
-ret nvmlGpmMetricsGet(question *q) {
-    for (unsigned i = 0; i < q->count; i++) {
-        q->all[i].answer = *(int *)q->older < *(int *)q->newer ? 0 : 2;
-        q->all[i].value = 10.0 * q->all[i].id; }
-    return 0; }
-"""
-SETTINGS = r"""
-typedef struct { char legacy[16]; unsigned domain, bus, device, id, subsystem; char name[32]; } pci;
-ret nvmlDeviceGetPciInfo_v3(void *device, pci *found) {
-    sprintf(found->name, "00000000:1A:0%u.0", nth(device)); return 0; }
-ret nvmlDeviceGetPersistenceMode(void *device, int *mode) { *mode = nth(device); return 0; }
-ret nvmlDeviceGetApplicationsClock(void *device, int kind, unsigned *megahertz) { *megahertz = 900; return 0; }
-ret nvmlDeviceGetDefaultApplicationsClock(void *device, int kind, unsigned *megahertz) { *megahertz = 1290; return 0; }
-ret nvmlDeviceGetPowerManagementLimit(void *device, unsigned *milliwatts) { *milliwatts = 250000; return 0; }
-ret nvmlDeviceGetPowerManagementDefaultLimit(void *device, unsigned *milliwatts) { *milliwatts = 250000; return 0; }
-"""
+PARTS = dict(
+    part.split("\n", 1) for part in (Path(__file__).parent / "stand_in_nvml.c").read_text().split("// part ")[1:]
+)
 LOST = "ret nvmlDeviceGetUtilizationRates(void *device, busy *rates) { return 15; }"  # NVML_ERROR_GPU_IS_LOST
 
 
@@ -167,11 +64,11 @@ def looked_at(tmp_path, source) -> dict:
 
 
 def library(*parts, init=0):
-    return f"#define INIT {init}\n" + "".join((ALWAYS, *parts))
+    return f"#define INIT {init}\n" + "".join(PARTS.get(part, part) for part in ("ALWAYS", *parts))
 
 
 def test_every_value_is_read_with_its_unit_the_driver_is_named_and_the_json_holds_all(sampled):
-    header, samples, environment = sampled(library(READINGS))
+    header, samples, environment = sampled(library("READINGS"))
     device = Gpu(index=1, kind="gpu", vendor="NVIDIA", uuid="GPU-00001", name="Stand-in 1", compute_capability="7.0")
     last = replace(samples[-2].gpus[1], pcie_received_bytes_per_s=None, pcie_sent_bytes_per_s=None)
     pcie = {(gpu.pcie_received_bytes_per_s, gpu.pcie_sent_bytes_per_s) for one in samples for gpu in one.gpus}
@@ -194,23 +91,23 @@ def test_what_the_driver_does_not_have_is_absent_and_without_it_there_is_no_devi
     assert (header.gpus[0].memory_total_bytes, environment.driver) == (None, None)
 
     driver_not_loaded = 9
-    header, samples, _ = sampled(library(READINGS, init=driver_not_loaded), seconds="0.1")
+    header, samples, _ = sampled(library("READINGS", init=driver_not_loaded), seconds="0.1")
     assert header.gpus == ()
     assert samples[0].gpus == ()
 
 
 def test_what_the_driver_keeps_for_itself_is_not_used_memory_and_a_lost_device_gives_no_value(sampled):
-    _, samples, _ = sampled(library(READINGS, NEWER_MEMORY), seconds="0.1")
+    _, samples, _ = sampled(library("READINGS", "NEWER_MEMORY"), seconds="0.1")
     assert samples[0].gpus[0].memory_used_bytes == 3 << 30
 
-    source = library(READINGS.replace("ret nvmlDeviceGetUtilizationRates", "ret unused"), LOST)
+    source = library(PARTS["READINGS"].replace("ret nvmlDeviceGetUtilizationRates", "ret unused"), LOST)
     _, samples, _ = sampled(source, seconds="0.1")
     assert samples[0].gpus[0].utilisation_percent is None
     assert samples[0].gpus[0].power_w == pytest.approx(250.5)
 
 
 def test_only_the_devices_of_the_job_count_as_used(sampled):
-    header, samples, _ = sampled(library(READINGS), CUDA_VISIBLE_DEVICES="1")
+    header, samples, _ = sampled(library("READINGS"), CUDA_VISIBLE_DEVICES="1")
 
     used, findings = utilisation.of_job(
         {"n": runfolders.sampled(header, samples)}, Window(first_step=1, last_step=2, steps=2, begin_s=0.1, end_s=1.1)
@@ -224,7 +121,7 @@ def test_only_the_devices_of_the_job_count_as_used(sampled):
 
 
 def test_what_newer_devices_tell_is_read_and_absent_on_those_that_do_not(sampled):
-    _, samples, _ = sampled(library(READINGS, BEYOND, XIDS, GPM))
+    _, samples, _ = sampled(library("READINGS", "BEYOND", "XIDS", "GPM"))
 
     told, silent = samples[-1].gpus
     busy = (told.utilisation_mean_percent, told.utilisation_least_percent, told.utilisation_most_percent)
@@ -244,17 +141,17 @@ def test_what_newer_devices_tell_is_read_and_absent_on_those_that_do_not(sampled
 
 
 def test_the_look_at_a_node_names_what_is_on_its_devices_as_far_as_the_driver_tells(tmp_path):
-    node = looked_at(tmp_path, library(READINGS, PROCESSES))
+    node = looked_at(tmp_path, library("READINGS", "PROCESSES"))
     found = [(one["device"], one["pid"], one.get("memory_bytes")) for one in node["facts"]["on_devices"]]
     assert found == [(0, 1, 3 << 30), (1, 2, None)]
     assert "on_devices" in [trouble["kind"] for trouble in node["troubles"]]
 
-    node = looked_at(tmp_path, library(READINGS))
+    node = looked_at(tmp_path, library("READINGS"))
     assert node["facts"]["devices"] == 2 and "on_devices" not in node["facts"]
 
 
 def test_the_look_at_a_node_says_how_its_devices_are_set(tmp_path):
-    node = looked_at(tmp_path, library(READINGS, SETTINGS))
+    node = looked_at(tmp_path, library("READINGS", "SETTINGS"))
 
     found = [(one["seen"]["id"], one["seen"]["values"]["gpus"]) for one in node["facts"]["pitfalls"]]
     assert found == [("machine.sm_clock_mhz_lowered", [0, 1]), ("machine.not_persistent", [0])]

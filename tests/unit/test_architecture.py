@@ -18,7 +18,7 @@ GROUND = {
     *("redaction", "locks", "code_version", "workload", "processes"),
 }
 CONTRACT = {
-    *("adapter", "author_modules", "recipe_facts", "reference", "launchers", "dialect", "placeholders", "registry"),
+    *("adapter", "author_modules", "recipe_facts", "reference", "launchers", "dialect", "placeholders", "registry")
 }
 MAY_IMPORT = {  # beside ground and contract
     "plan": {"runs"},
@@ -35,7 +35,7 @@ MAY_IMPORT = {  # beside ground and contract
     "site": {"results", "report"},
     # ═══ the doors ═══
     "commands": {
-        *("plan", "machine", "schedulers", "agent", "launch", "importing", "runs", "logs", "results", "report", "site"),
+        *("plan", "machine", "schedulers", "agent", "launch", "importing", "runs", "logs", "results", "report", "site")
     },
 }
 INSIDE_RESULTS = {

@@ -1,8 +1,7 @@
-"""The corpus of real logs beside the checkout, where they are present: each reading as it was reviewed by eye.
+"""The corpus of real logs beside the checkout, where they are present: each reading as it was.
 
 `EVALSUITE_GOLDEN=write python -m pytest tests/unit/test_corpus.py` writes what is read now into
-`tests/golden/readings.csv`; look at each log whose row has changed and renew its mark with `python -m tests.reviewed`.
-The file holds figures only, nothing of the logs.
+`tests/golden/readings.csv`; look at each log whose row has changed. The file holds figures only, nothing of the logs.
 """
 
 from evalsuite.logs.reading import Reading
@@ -36,7 +35,7 @@ def figures(name: str, reading: Reading) -> dict[str, str]:
     }
 
 
-def test_every_log_of_the_corpus_reads_as_it_was_reviewed():
+def test_every_log_of_the_corpus_reads_as_in_its_row():
     known = sources()
 
     rows = [figures(name, read(name, known.get(name, {}))) for name in names()]

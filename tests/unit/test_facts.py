@@ -231,8 +231,7 @@ def test_an_official_script_says_how_it_updates_and_exchanges(framework, recipe)
             continue
         served += 1
         made = command(
-            *recipe.command(case).argv,
-            recipe=UsedRecipe(kind=recipe.kind, amp=recipe.amp, facts=recipe.stated(case)),
+            *recipe.command(case).argv, recipe=UsedRecipe(kind=recipe.kind, amp=recipe.amp, facts=recipe.stated(case))
         )
 
         found = facts.of_runs([measured(case, of(case, made))])  # without the words that mean several things

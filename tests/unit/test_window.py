@@ -120,9 +120,7 @@ WINDOWS = {  # the steps, how they are read, what is read of them (first and las
     ),
     "a batch that was not full before an evaluation is left out with it": (
         rated(
-            [0.5] * 62 + [9.0, 60.0] + [0.5] * 66,
-            [BATCH] * 62 + [SHORT_BATCH, 120 * BATCH] + [BATCH] * 66,
-            pause=64,
+            [0.5] * 62 + [9.0, 60.0] + [0.5] * 66, [BATCH] * 62 + [SHORT_BATCH, 120 * BATCH] + [BATCH] * 66, pause=64
         ),
         *({}, {"window": (21, 121, True), "items_per_s": BATCH / 0.5}),
     ),

@@ -1,0 +1,107 @@
+/* A library that stands in for NVML, in parts: tests/real/test_nvml.py compiles some of them together.
+   The signatures are those of nvml.h (docs.nvidia.com/deploy/nvml-api); device i answers values that tell it apart. */
+
+// part ALWAYS
+#include <stdio.h>
+typedef int ret; typedef struct { unsigned gpu, memory; } busy;
+typedef struct { unsigned long long total, free, used; } memory;
+static int number[3] = {0, 1, 2};
+static unsigned nth(void *device) { return *(int *)device; }
+ret nvmlInitWithFlags(unsigned flags) { return INIT; }
+ret nvmlInit_v2(void) { return INIT; }
+ret nvmlDeviceGetCount_v2(unsigned *count) { *count = 2; return 0; }
+ret nvmlDeviceGetHandleByIndex_v2(unsigned index, void **device) { *device = &number[index]; return 0; }
+ret nvmlDeviceGetName(void *device, char *name, unsigned length) {
+    snprintf(name, length, "Stand-in %u", nth(device)); return 0; }
+ret nvmlDeviceGetUUID(void *device, char *uuid, unsigned length) {
+    snprintf(uuid, length, "GPU-0000%u", nth(device)); return 0; }
+
+// part READINGS
+ret nvmlSystemGetDriverVersion(char *text, unsigned length) { snprintf(text, length, "550.54.15"); return 0; }
+ret nvmlSystemGetCudaDriverVersion(int *version) { *version = 12040; return 0; }
+ret nvmlSystemGetCudaDriverVersion_v2(int *version) { *version = 12040; return 0; }
+ret nvmlDeviceGetCudaComputeCapability(void *device, int *major, int *minor) { *major = 7; *minor = 0; return 0; }
+ret nvmlDeviceGetUtilizationRates(void *device, busy *rates) {
+    rates->gpu = 90 + nth(device); rates->memory = 40 + nth(device); return 0; }
+ret nvmlDeviceGetMemoryInfo(void *device, memory *found) {
+    found->total = 16ULL << 30; found->used = 4ULL << 30; found->free = 12ULL << 30; return 0; }
+ret nvmlDeviceGetPowerUsage(void *device, unsigned *milliwatts) { *milliwatts = 250500; return 0; }
+ret nvmlDeviceGetEnforcedPowerLimit(void *device, unsigned *milliwatts) { *milliwatts = 300000; return 0; }
+ret nvmlDeviceGetTemperature(void *device, int sensor, unsigned *celsius) {
+    *celsius = sensor == 0 ? 61 : 999; return 0; }
+ret nvmlDeviceGetClockInfo(void *device, int kind, unsigned *megahertz) {
+    *megahertz = kind == 1 ? 1410 : kind == 2 ? 1215 : 999; return 0; }
+ret nvmlDeviceGetPcieThroughput(void *device, int counter, unsigned *kilobytes) {
+    *kilobytes = counter == 0 ? 1000 : 2000; return 0; }
+
+// part NEWER_MEMORY
+typedef struct { unsigned version; unsigned long long total, reserved, free, used; } memory2;
+ret nvmlDeviceGetMemoryInfo_v2(void *device, memory2 *found) {
+    found->total = 16ULL << 30; found->reserved = 1ULL << 30; found->used = 3ULL << 30; return 0; }
+
+// part BEYOND
+// What devices since Volta tell beside that. Two samples of each buffer a question, the third of the same time as one
+// that was given before; NVLink's counters count in KiB.
+typedef union { double d; unsigned ui; unsigned long ul; unsigned long long ull; } value;
+typedef struct { unsigned long long at; value v; } sample;
+typedef struct { unsigned field, scope; long long at, latency; unsigned type; ret answer; value v; } field;
+static unsigned long long now[2] = {1000, 1000};
+ret nvmlDeviceGetSamples(
+    void *device, int kind, unsigned long long seen, unsigned *type, unsigned *count, sample *all) {
+    if (nth(device) == 1) return 3;  /* NVML_ERROR_NOT_SUPPORTED */
+    *type = 1; *count = 3; if (!all) return 0;
+    for (int i = 0; i < 3; i++) {
+        all[i].at = now[kind] + i; all[i].v.ui = kind == 0 ? 200000 + 5000 * i : 60 + 10 * i; }
+    now[kind] += 2; return 0; }
+ret nvmlDeviceGetTotalEnergyConsumption(void *device, unsigned long long *millijoules) {
+    *millijoules = 5000; return 0; }
+ret nvmlDeviceGetCurrentClocksThrottleReasons(void *device, unsigned long long *reasons) { *reasons = 0x44; return 0; }
+ret nvmlDeviceGetTotalEccErrors(void *device, int kind, int counter, unsigned long long *count) {
+    *count = kind == 0 ? 3 : 1; return counter == 0 ? 0 : 3; }
+ret nvmlDeviceGetFieldValues(void *device, int count, field *all) {
+    for (int i = 0; i < count; i++) {
+        all[i].answer = all[i].scope == 0xFFFFFFFFu ? 0 : 3; all[i].v.ull = all[i].field == 139 ? 8 : 16; }
+    return 0; }
+
+// part PROCESSES
+// Version 3 of the list; the second device belongs to somebody else, and does not say how much it holds.
+typedef struct { unsigned pid; unsigned long long memory; unsigned instance, compute; } process;
+ret nvmlDeviceGetComputeRunningProcesses_v3(void *device, unsigned *count, process *all) {
+    if (*count < 1) { *count = 1; return 7; }  /* NVML_ERROR_INSUFFICIENT_SIZE */
+    *count = 1; all[0].pid = 1 + nth(device);
+    all[0].memory = nth(device) == 0 ? 3ULL << 30 : ~0ULL;  /* NVML_VALUE_NOT_AVAILABLE */
+    all[0].instance = all[0].compute = ~0u; return 0; }
+
+// part XIDS
+typedef struct { void *device; unsigned long long kind, data; unsigned a, b; } event;
+static int set, left = 2;
+ret nvmlEventSetCreate(void **found) { *found = &set; return 0; }
+ret nvmlEventSetFree(void *found) { return 0; }
+ret nvmlDeviceRegisterEvents(void *device, unsigned long long kinds, void *found) { return nth(device) == 0 ? 0 : 3; }
+ret nvmlEventSetWait_v2(void *found, event *one, unsigned milliseconds) {
+    if (left-- <= 0) return 10;  /* NVML_ERROR_TIMEOUT */
+    one->device = &number[0]; one->kind = 8; one->data = 79; return 0; }
+
+// part GPM
+typedef struct { unsigned id; ret answer; double value; char *a, *b, *c; } metric;
+typedef struct { unsigned version, count; void *older, *newer; metric all[400]; } question;
+static int kept[8], at;
+ret nvmlGpmQueryDeviceSupport(void *device, unsigned *two) { two[1] = nth(device) == 0; return 0; }
+ret nvmlGpmSampleAlloc(void **found) { *found = &kept[at++]; return 0; }
+ret nvmlGpmSampleFree(void *found) { return 0; }
+ret nvmlGpmSampleGet(void *device, void *found) { static int turn; *(int *)found = ++turn; return 0; }
+ret nvmlGpmMetricsGet(question *q) {
+    for (unsigned i = 0; i < q->count; i++) {
+        q->all[i].answer = *(int *)q->older < *(int *)q->newer ? 0 : 2;
+        q->all[i].value = 10.0 * q->all[i].id; }
+    return 0; }
+
+// part SETTINGS
+typedef struct { char legacy[16]; unsigned domain, bus, device, id, subsystem; char name[32]; } pci;
+ret nvmlDeviceGetPciInfo_v3(void *device, pci *found) {
+    sprintf(found->name, "00000000:1A:0%u.0", nth(device)); return 0; }
+ret nvmlDeviceGetPersistenceMode(void *device, int *mode) { *mode = nth(device); return 0; }
+ret nvmlDeviceGetApplicationsClock(void *device, int kind, unsigned *megahertz) { *megahertz = 900; return 0; }
+ret nvmlDeviceGetDefaultApplicationsClock(void *device, int kind, unsigned *megahertz) { *megahertz = 1290; return 0; }
+ret nvmlDeviceGetPowerManagementLimit(void *device, unsigned *milliwatts) { *milliwatts = 250000; return 0; }
+ret nvmlDeviceGetPowerManagementDefaultLimit(void *device, unsigned *milliwatts) { *milliwatts = 250000; return 0; }
