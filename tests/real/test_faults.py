@@ -163,8 +163,10 @@ def test_with_a_cache_and_a_home_that_are_read_only_only_time_is_lost(made, tmp_
         works = False
     if not works:
         pytest.skip("bubblewrap, which makes them so, cannot run here")
-    for name, words in commands(made, tmp_path).items():
-        assert evalsuite(*words, under=[*map(str, under)]).returncode == 0, name
+    for name, words in commands(made, tmp_path, ("import", "report", "publish", "run")).items():
+        assert evalsuite(*words, under=[*map(str, under)], TMPDIR=str(tmp_path)).returncode == 0, name
+    nowhere = evalsuite("run", *AXES, *SMALL, "--runs", tmp_path / "other", under=[*map(str, under)])
+    assert nowhere.returncode == 2 and "TMPDIR=DIR" in nowhere.stderr.splitlines()[-1], nowhere.stderr
 
 
 @pytest.mark.parametrize("outputs", [">&-", ">/dev/full 2>/dev/full", ">&- 2>&-"])

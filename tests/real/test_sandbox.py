@@ -1,13 +1,17 @@
 """`--sandbox`: what a script can still do, tried by scripts that try more."""
 
 import json
+import os
+from pathlib import Path
 
 import pytest
 from test_hostile_scripts import STEPS, evalsuite, run_of
 
-from evalsuite.launch.provision import readiness
+from evalsuite.launch.checks import doctor
+from evalsuite.launch.provision import sandbox_trial
+from evalsuite.plan import sandbox
 
-WHY = readiness.sandbox_missing()
+WHY = sandbox_trial.missing()
 pytestmark = pytest.mark.skipif(WHY is not None, reason=WHY or "")
 TRIES = """
 import json, os, pathlib, socket
@@ -51,6 +55,25 @@ def test_a_script_in_a_sandbox_writes_into_its_scratch_alone_and_reaches_nobody(
     assert int(line.removeprefix("FOUND ")[end:]) < 5  # processes in sight
     assert "bwrap" in (log.parent / "command.json").read_text()
     assert not (tmp_path / "data" / "x").exists()
+
+
+def test_doctor_says_what_the_sandbox_holds_and_what_can_be_read_and_where_it_does_not_hold(monkeypatch):
+    (held,) = [check for check in doctor.machine() if check.name == "sandbox"]
+    assert held.state == "ok" and all(
+        name in held.detail for name in ("scratch folder", "network", "kernel's settings")
+    )
+    assert ("as root" in held.detail) == (os.geteuid() == 0) and str(Path.home()) in held.remedy
+
+    argv = sandbox.argv
+    monkeypatch.setattr(  # as an older one was: a network, and the processes of others
+        sandbox, "argv", lambda *given, **named: [
+            word for word in argv(*given, **named) if word not in ("--unshare-net", "--unshare-pid")
+        ],
+    )  # fmt: skip
+    open_to_all = doctor.sandbox()
+
+    assert open_to_all.state == "broken"
+    assert "use the network, see other processes; try" in open_to_all.detail
 
 
 def test_what_needs_a_network_is_skipped_with_that_reason(tmp_path):

@@ -17,7 +17,7 @@ CEILINGS = {  # package → lines at most; "" are the modules beside the package
     "agent": 1850,
     "commands": 6082,
     "importing": 1422,
-    "launch": 4199,
+    "launch": 4270,
     "logs": 9218,
     "machine": 1950,
     "plan": 3150,
@@ -27,7 +27,7 @@ CEILINGS = {  # package → lines at most; "" are the modules beside the package
     "schedulers": 300,
     "site": 1460,
 }
-WHOLE = 59_216
+WHOLE = 59_287
 LONGEST_FUNCTION = 60
 FULLEST_FOLDER = 24
 

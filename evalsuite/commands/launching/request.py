@@ -15,7 +15,7 @@ from evalsuite.commands.launching import axis_values, engine_choice, found_batch
 from evalsuite.commands.options.common import search_paths
 from evalsuite.errors import EvalsuiteError
 from evalsuite.launch import campaign
-from evalsuite.launch.provision import readiness, virtualenvs
+from evalsuite.launch.provision import readiness, sandbox_trial, virtualenvs
 from evalsuite.logs import catalogue
 from evalsuite.logs.catalogue import Places
 from evalsuite.messages import Message
@@ -232,7 +232,7 @@ def _check_sandbox(engine: Engine, shown_only: bool) -> None:
     """Raises EvalsuiteError if there can be no sandbox; on other machines than this one the first run tells."""
     if engine.container:
         raise EvalsuiteError.of("commands.sandbox_container")
-    why = readiness.sandbox_missing() if engine.name == "local" else None
+    why = sandbox_trial.missing() if engine.name == "local" else None
     if why and not shown_only:
         raise EvalsuiteError.of("commands.sandbox_cannot", why=why)
 

@@ -14,7 +14,7 @@ from typing import Literal
 from evalsuite import adapter, files, paths, registry
 from evalsuite.agent import run_groups
 from evalsuite.launch.programs import Program, ask_program
-from evalsuite.launch.provision import data_manifest, installer, virtualenvs
+from evalsuite.launch.provision import data_manifest, installer, sandbox_trial, virtualenvs
 from evalsuite.launch.provision.recipe_locks import find_lock
 from evalsuite.launch.remote import allocations
 from evalsuite.machine import cgroups, environment, pitfalls
@@ -105,6 +105,7 @@ def machine(root: Path = Path("/")) -> Iterator[Check]:
         )
         yield check(name=Message("launch.name_container"), detail=Message("launch.limits", cpus=cpus, memory=size))
     yield _run_group()
+    yield sandbox()
 
 
 def _run_group() -> Check:
@@ -112,6 +113,20 @@ def _run_group() -> Check:
     if why := run_groups.why_no_group():
         return check(state="missing", detail=Message("launch.no_group", why=why))
     return check(state="ok", detail=Message("launch.own_group"))
+
+
+def sandbox() -> Check:
+    """What `--sandbox` holds here, tried, and what a script in it could read."""
+    check = functools.partial(Check, group="machine", name="sandbox")
+    tried = sandbox_trial.trial()
+    if not isinstance(tried, sandbox_trial.Trial):
+        return check(state="missing", detail=tried)
+    names = [Message(f"launch.sandbox_{name}") for name in tried.escaped or sandbox_trial.HELD]
+    user = Message("launch.sandbox_root" if os.geteuid() == 0 else "launch.sandbox_user")
+    if tried.escaped:
+        return check(state="broken", detail=Message("launch.sandbox_escapes", names=names, user=user))
+    remedy = Message("launch.sandbox_reads", names=tried.readable) if tried.readable else ""
+    return check(state="ok", detail=Message("launch.sandbox_holds", names=names, user=user), remedy=remedy)
 
 
 def devices(root: Path = Path("/")) -> Iterator[Check]:

@@ -8,15 +8,13 @@ from pathlib import Path
 
 from evalsuite.adapter import Recipe
 from evalsuite.documents import ReadData
-from evalsuite.launch.programs import ask_program
 from evalsuite.launch.provision import checkouts, data_manifest
 from evalsuite.launch.provision.data_manifest import Manifest
 from evalsuite.messages import Message
 from evalsuite.model import Case
-from evalsuite.plan import repositories, sandbox
+from evalsuite.plan import repositories
 from evalsuite.plan.data_sets import names
 
-TRY_S = 10.0
 PACKAGES = {
     "mpirun": "openmpi-bin",
     "mpicc": "libopenmpi-dev",
@@ -44,20 +42,6 @@ def refusal(in_image: bool = False) -> Callable[[Case, Recipe], str | None]:
         return next(filter(None, repository), None) or _program_missing(programs) or data(case, recipe)
 
     return refused
-
-
-def sandbox_missing() -> str | None:
-    """Why no script can be run in a sandbox here; None if it can."""
-    if not shutil.which(sandbox.PROGRAM):
-        return Message("launch.sandbox_absent", name=sandbox.PROGRAM, package=sandbox.PACKAGE)
-    tried = ("--unshare-net", "--unshare-pid", "--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev", "true")
-    done = ask_program((sandbox.PROGRAM, *tried), TRY_S)
-    if done is None:
-        return f"{sandbox.PROGRAM}: no answer in {TRY_S:g} s; try without --sandbox"
-    if done.returncode:
-        said = (done.stderr.strip().splitlines() or ["it failed"])[0]
-        return Message("launch.sandbox_forbidden", error=said)
-    return None
 
 
 def data_facts(case: Case, recipe: Recipe) -> tuple[ReadData, ...]:

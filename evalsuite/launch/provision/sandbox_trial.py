@@ -1,0 +1,72 @@
+"""What the sandbox of this machine holds: tried inside it, and never by what would do harm where it does not."""
+
+import json
+import shutil
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from evalsuite.errors import EvalsuiteError
+from evalsuite.files import scratch
+from evalsuite.launch.programs import ask_program
+from evalsuite.messages import Message, message_of
+from evalsuite.plan import sandbox
+from evalsuite.runs.store import SCRATCH
+
+TRY_S = 10.0
+TRIED = """
+import json, os, pathlib, socket, sys
+def can(act):
+    try:
+        return bool(act())
+    except Exception:
+        return False
+def writes(*paths):
+    return any(os.access(path, os.W_OK) for path in paths)
+status = pathlib.Path("/proc/self/status").read_text().split()
+found = {
+    "files": writes(os.path.expanduser("~"), "/etc", "/usr"),
+    "network": len(socket.if_nameindex()) > 1,
+    "processes": sum(name.isdigit() for name in os.listdir("/proc")) > 3,
+    "name": can(lambda: socket.sethostname(socket.gethostname()) is None),
+    "kernel": writes("/proc/sys/kernel/core_pattern", "/proc/sys/kernel/panic", "/proc/sysrq-trigger"),
+    "rights": int(status[status.index("CapEff:") + 1], 16) > 0 or status[status.index("NoNewPrivs:") + 1] != "1",
+}
+readable = [path for path in sys.argv[1:] if os.access(path, os.R_OK)]
+print(json.dumps([[name for name in found if found[name]], readable]))
+"""
+HELD = ("files", "network", "processes", "name", "kernel", "rights")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trial:
+    escaped: tuple[str, ...]  # of HELD
+    readable: tuple[str, ...]  # files and folders of people
+
+
+def missing() -> str | None:
+    """Why no script can be run in a sandbox here; None if it can."""
+    found = trial()
+    return None if isinstance(found, Trial) else found
+
+
+def trial() -> Trial | str:
+    """What a script in a sandbox could do, or why there is none."""
+    if not shutil.which(sandbox.PROGRAM):
+        return Message("launch.sandbox_absent", name=sandbox.PROGRAM, package=sandbox.PACKAGE)
+    people = [str(path) for path in (Path.home(), Path.home() / ".ssh", Path("/etc/shadow"), *Path("/home").glob("*"))]
+    try:
+        with scratch("sandbox") as folder:
+            (folder / SCRATCH).mkdir()
+            tried = (sys.executable, "-I", "-c", TRIED, *people)
+            line = sandbox.argv(tried, folder=str(folder), readable=(sandbox.prefix(sys.executable),), gpus=False)
+            done = ask_program(line, TRY_S)
+    except EvalsuiteError as error:
+        return message_of(error)
+    if done is None:
+        return f"{sandbox.PROGRAM}: no answer in {TRY_S:g} s; try without --sandbox"
+    if done.returncode:
+        said = (done.stderr.strip().splitlines() or ["it failed"])[0]
+        return Message("launch.sandbox_forbidden", error=said)
+    escaped, readable = json.loads(done.stdout)
+    return Trial(escaped=tuple(escaped), readable=tuple(dict.fromkeys(readable)))
