@@ -16,7 +16,7 @@ from evalsuite.report.figures.data import (
     point_notes,
     point_table,
 )
-from evalsuite.report.figures.scaling import counts_of, drawable, positive, scale_columns
+from evalsuite.report.figures.scaling import counts_of, drawable, scale_columns
 from evalsuite.report.figures.sheet import SMALL, TEXT, WIDTH, Panel, Sheet, draw, marker_style, shorten, text_width
 from evalsuite.report.figures.style import ROLES, Look
 
@@ -77,7 +77,7 @@ def _small_multiples(id: str, look: Look, panels: Sequence[Multiple], threshold:
     sheet = Sheet(id, height=math.ceil(len(panels) / columns) * (HEAD + HIGH + FOOT))
     every = [each for panel in panels for each in panel.series]
     counts = counts_of(every)
-    top = max(1.05, 1.06 * max(v for s in every for p in s.points for v in (p.value, p.high) if positive(v)))
+    top = max(1.05, 1.06 * max(p.shown for s in every for p in s.points))  # no interval is drawn
     for place, multiple in enumerate(panels):
         x, y = LEFT + (wide + GAP) * (place % columns), HEAD + (HEAD + HIGH + FOOT) * (place // columns)
         panel = sheet.panel(x, y, x + wide, y + HIGH)
@@ -112,4 +112,5 @@ def _panel_lines(sheet: Sheet, panel: Panel, series: Sequence[ScaleSeries], look
         x, y = sheet.pixel(panel, reach, each.points[-1].shown if below else panel.get_ylim()[1])
         value = f" {ticks.percent_value(each.points[-1].shown)}"
         text = plain(shorten(each.name, wide - text_width(value))) + value
-        sheet.write(x, y + (16 if below else -9), text, anchor="right", colour="ink", style="halo")
+        floor = sheet.pixel(panel, reach, 0.0)[1] - 5
+        sheet.write(x, min(y + 16, floor) if below else y - 9, text, anchor="right", colour="ink", style="halo")
