@@ -21,13 +21,13 @@ CEILINGS = {  # package → lines at most; "" are the modules beside the package
     "logs": 9218,
     "machine": 1950,
     "plan": 3150,
-    "report": 15062,
+    "report": 15063,
     "results": 8043,
     "runs": 1642,
     "schedulers": 300,
     "site": 1460,
 }
-WHOLE = 59_287
+WHOLE = 59_288
 LONGEST_FUNCTION = 60
 FULLEST_FOLDER = 24
 
