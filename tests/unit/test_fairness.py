@@ -139,7 +139,6 @@ def test_where_a_fact_is_unknown_a_ranking_is_indicative_and_has_no_test(key):
     assert fairness.unknown_facts(fast, slow) == (key,)
     assert fairness.relative(fast, slow).significant is None
     assert decisions.decide(slow, fast).evidence == "unknown"
-    assert len(fairness.groups([slow, fast], fairness.TESTED)) == 2
 
 
 def test_runs_of_one_case_that_state_different_things_are_unlike_another_case():

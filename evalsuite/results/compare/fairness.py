@@ -46,7 +46,7 @@ class Purpose:
     free: frozenset[str]
     recorded: frozenset[str] = frozenset()
     independent: bool = False  # no run may be part of both
-    facts: Literal["free", "as_known", "known", "of_scripts"] = "free"
+    facts: Literal["free", "as_known", "of_scripts"] = "free"
 
     def asks_facts(self, a: Summary, b: Summary) -> bool:
         if self.facts == "of_scripts":
@@ -55,9 +55,9 @@ class Purpose:
 
 
 # what is read, and not by what: the facts `data` and `data_source` say it
-_OF_FRAMEWORKS = frozenset({"framework", "recipe", "framework_version", "origin", "options.data"})
-FRAMEWORKS = Purpose(free=_OF_FRAMEWORKS, facts="as_known")
-TESTED = Purpose(free=_OF_FRAMEWORKS, facts="known")
+FRAMEWORKS = Purpose(
+    free=frozenset({"framework", "recipe", "framework_version", "origin", "options.data"}), facts="as_known"
+)
 SCALES = Purpose(free=frozenset({"nodes", "devices_per_node", "origin"}))
 VERSIONS = Purpose(free=frozenset({"framework_version"}), recorded=frozenset({"environment"}), independent=True)
 MACHINES = Purpose(free=frozenset({"framework_version", "environment"}), independent=True)
@@ -218,9 +218,7 @@ def _apart(ours: str | None, theirs: str | None, *, known: bool) -> bool:
 
 
 def _unlike(a: Summary, b: Summary, purpose: Purpose) -> list[FactRow]:
-    if not purpose.asks_facts(a, b):
-        return []
-    return [row for row in _open(a, b) if row.apart or (purpose.facts == "known" and row.untold)]
+    return [row for row in _open(a, b) if row.apart] if purpose.asks_facts(a, b) else []
 
 
 def unknown_facts(a: Summary, b: Summary, purpose: Purpose = FRAMEWORKS) -> tuple[str, ...]:
@@ -282,12 +280,8 @@ def likeness(values: Sequence[Stated]) -> Likeness:
 def _clash(ours: set[str], theirs: set[str]) -> bool:
     if ours == theirs:
         return False
-    open_words = facts.MEANT_BY.items()
-    return not any({word} == one and other <= exact for word, exact in open_words for one, other in _both(ours, theirs))
-
-
-def _both(a: set[str], b: set[str]) -> tuple[tuple[set[str], set[str]], ...]:
-    return ((a, b), (b, a))
+    both, open_words = ((ours, theirs), (theirs, ours)), facts.MEANT_BY.items()
+    return not any({word} == one and other <= exact for word, exact in open_words for one, other in both)
 
 
 def shown_value(stated: Stated) -> str | None:

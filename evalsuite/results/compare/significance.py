@@ -29,7 +29,6 @@ Leads = Sequence[float]  # log of first ÷ one, a round each
 class PairComparison:
     behind: bool
     basis: Basis
-    campaigns: int = 1  # that were compared each by itself
     early: bool = False  # decided with three or four runs
     equal: bool = False  # within 1.5 %, by the 95 % interval of the lead
 
@@ -45,7 +44,6 @@ def compare(one: Summary, first: Summary, rivals: int = 2) -> PairComparison:
         return PairComparison(
             behind=all(is_lead(leads, tests) for leads in whole),
             basis="rounds",
-            campaigns=len(whole),
             equal=all(map(are_equal, whole)),
         )
     if len(shared) in EARLY_LIMITS and tests == rivals - 1 and is_early_lead(shared):

@@ -35,7 +35,6 @@ class RankingResult:
     evidence: Evidence
     chance: float | None = None  # with "consistent": of such an order where all are equal
     basis: Basis = "runs"  # the weakest of those that the group rests on
-    campaigns: int = 1  # in each of which the order was found
     false_exclusion: float | None = None  # of an order or a group
     own_level: float | None = None  # of such a lead among equals, were their levels in a campaign to scatter as runs do
     missed: tuple[tuple[float, float], ...] = ()  # of a group: (lead, how often these runs would not tell it)
@@ -72,7 +71,6 @@ def rank(found: Sequence[Summary], scope: RankingScope = ranking.FRAMEWORKS) -> 
         evidence=evidence,
         chance=by_chance([one.n for one in judged]) if evidence == "consistent" else None,
         basis=basis,
-        campaigns=min(one.compared.campaigns for one in pairs),
         false_exclusion=false_exclusion(len(judged), fewest) if simulated else None,
         own_level=_own_level(judged, group) if simulated else None,
         missed=_missed(judged, fewest) if simulated and len(group) > 1 else (),
