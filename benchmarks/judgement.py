@@ -9,10 +9,11 @@ a table says otherwise, of four kinds; one campaign's shared offset, where there
 
 import argparse
 import csv
+import functools
 import io
 import statistics as standard
 from collections.abc import Callable, Iterable, Sequence
-from itertools import combinations, combinations_with_replacement, product
+from itertools import combinations_with_replacement, product
 from typing import NamedTuple
 
 import numpy
@@ -106,13 +107,8 @@ def adaptive(runs: Runs, looks: Sequence[int] = LOOKS) -> list[int]:
     made = [looks[0]] * len(runs)
     for look in looks[:-1]:
         going = [place for place in range(len(runs)) if made[place] == look]
-        first = _first(runs, made)
-        behind = {place for place in range(len(runs)) if stopping.is_settled_lead(_leads(runs, made, place, first))}
-        open_: set[int] = set()
-        for a, b in combinations(range(len(runs)), 2):
-            if not {a, b} <= behind and not stopping.is_settled(_leads(runs, made, a, b)):
-                open_ |= {a, b}
-        for place in open_.intersection(going):
+        pairs = stopping.open_pairs(len(runs), _first(runs, made), functools.partial(_leads, runs, made))
+        for place in {place for pair in pairs for place in pair}.intersection(going):
             made[place] = look + 1
     return made
 

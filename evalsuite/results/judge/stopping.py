@@ -5,7 +5,7 @@ efficiency, once its interval holds no threshold. How often that errs, and what 
 (benchmarks/stopping.py; docs/method.md).
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import combinations
 
 from evalsuite.model import Case, Summary, Unmeasured
@@ -27,7 +27,7 @@ def unsettled(rows: Iterable[Row], criteria: Criteria) -> frozenset[str]:
     for rivals in groups(known, FRAMEWORKS):
         if len({one.case.framework for one in rivals}) > 1:
             compared |= {one.case.id for one in rivals}
-            open_ |= set(_open_orders(rivals))
+            open_ |= _open_orders(rivals)
     alone = (one for one in known if one.case.id not in compared)
     open_ |= {one.case.id for one in alone if one.n < FULL_REPEATS and not short_window(one)}
     if criteria.linear_speedup:
@@ -35,21 +35,26 @@ def unsettled(rows: Iterable[Row], criteria: Criteria) -> frozenset[str]:
     return frozenset(open_)
 
 
-def _open_orders(rivals: Sequence[Summary]) -> Iterator[str]:
-    first = max(rivals, key=lambda one: one.items_per_s.value)
-    behind = {one.case.id for one in rivals if is_settled_lead(significance.shared_leads(one, first))}
-    for a, b in combinations(rivals, 2):
-        if a.case.framework == b.case.framework or {a.case.id, b.case.id} <= behind:
-            continue
-        if not is_settled(significance.shared_leads(a, b)):
-            yield from (a.case.id, b.case.id)
+def _open_orders(rivals: Sequence[Summary]) -> set[str]:
+    first = max(range(len(rivals)), key=lambda place: rivals[place].items_per_s.value)
+    pairs = open_pairs(len(rivals), first, lambda a, b: significance.shared_leads(rivals[a], rivals[b]))
+    unlike = (pair for pair in pairs if len({rivals[place].case.framework for place in pair}) > 1)
+    return {rivals[place].case.id for pair in unlike for place in pair}
 
 
-def is_settled(leads: Leads) -> bool:
-    return len(leads) >= FEWEST and (is_settled_lead(leads) or significance.are_equal(leads))
+def open_pairs(rivals: int, first: int, leads: Callable[[int, int], Leads]) -> Iterator[tuple[int, int]]:
+    """The pairs whose order more repeats could settle; none of two that are surely behind the *first*."""
+    behind = {place for place in range(rivals) if _is_settled_lead(leads(place, first))}
+    for a, b in combinations(range(rivals), 2):
+        if not {a, b} <= behind and not _is_settled(leads(a, b)):
+            yield a, b
 
 
-def is_settled_lead(leads: Leads) -> bool:
+def _is_settled(leads: Leads) -> bool:
+    return len(leads) >= FEWEST and (_is_settled_lead(leads) or significance.are_equal(leads))
+
+
+def _is_settled_lead(leads: Leads) -> bool:
     either = (leads, [-lead for lead in leads])
     return len(leads) >= FEWEST and any(map(significance.is_early_lead, either))
 
