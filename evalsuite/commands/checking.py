@@ -15,7 +15,7 @@ from evalsuite.dialect import Dialect, Line
 from evalsuite.errors import EvalsuiteError, did_you_mean
 from evalsuite.launch.provision import wheels
 from evalsuite.logs import catalogue, reading
-from evalsuite.logs.recognition import Sniffer
+from evalsuite.logs.reading import Sniffer
 from evalsuite.messages import Message
 from evalsuite.model import Case, Device, Precision, Protocol
 from evalsuite.plan import repositories

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from evalsuite import files
 from evalsuite.dialect import Dialect, Line
-from evalsuite.logs import catalogue, recognition
+from evalsuite.logs import catalogue, reading
 from evalsuite.logs.nearest import Near, nearest
-from evalsuite.logs.recognition import Sniffer
+from evalsuite.logs.reading import Sniffer
 from evalsuite.logs.scan.collectors import HEADER
 from evalsuite.logs.scan.failures import shown
 from evalsuite.logs.text.logfile import Chunk, chunks, plain
@@ -90,7 +90,7 @@ def explained(
 def _fits(path: Path, dialects: Mapping[str, Dialect]) -> list[Dialect]:
     sniffer = Sniffer(dialects.values())
     if _sampled(path) is None:
-        return recognition.find_dialects(path, sniffer)
+        return reading.find_dialects(path, sniffer)
     return next((fits for piece in _pieces(path) if (fits := sniffer.fits(piece.text))), [])
 
 
@@ -102,7 +102,7 @@ def _numbered(path: Path) -> Iterator[tuple[int, bytes]]:
 
 def _candidates(path: Path, dialects: Mapping[str, Dialect], chosen: list[str]) -> Iterator[Candidate]:
     text = _first_part(path, [dialects[name] for name in chosen])
-    found = {known.name: count for known in dialects.values() if (count := recognition.lines_found(text, known))}
+    found = {known.name: count for known in dialects.values() if (count := reading.lines_found(text, known))}
     for name, count in sorted(found.items(), key=lambda pair: (-pair[1], pair[0] not in chosen)):
         stronger = [other for other in dialects[name].yields_to if other in found]
         if name in chosen:
@@ -121,7 +121,7 @@ def _first_part(path: Path, chosen: list[Dialect]) -> bytes:
     for piece in _pieces(path):
         text += piece.text
         if len(text) > CANDIDATE_BYTES:
-            if not chosen or any(recognition.lines_found(text, dialect) for dialect in chosen):
+            if not chosen or any(reading.lines_found(text, dialect) for dialect in chosen):
                 break
             text = piece.text
     return text

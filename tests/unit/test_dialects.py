@@ -8,7 +8,7 @@ from evalsuite import registry
 from evalsuite.dialect import Line
 from evalsuite.errors import EvalsuiteError
 from evalsuite.logs import catalogue
-from evalsuite.logs.recognition import Sniffer
+from evalsuite.logs.reading import Sniffer
 
 DIALECTS = catalogue.discover()
 SNIFFER = Sniffer(DIALECTS.values())

@@ -2,8 +2,8 @@
 
 import pytest
 
-from evalsuite.logs import catalogue, recognition
-from evalsuite.logs.recognition import Sniffer
+from evalsuite.logs import catalogue, reading
+from evalsuite.logs.reading import Sniffer
 
 STEP = "Epoch: [0][{0:4d}/5000]\tTime  0.300 ( 0.300)\tData  0.002 ( 0.001)\tLoss 6.7e+00 (6.9e+00)\n"
 CHUNKS = 40
@@ -14,7 +14,7 @@ def short_chunks(monkeypatch):
     """Pieces of 1 KiB, of which every eighth is looked at behind the first 4."""
     monkeypatch.setattr("evalsuite.logs.text.logfile.FIRST_CHUNK_BYTES", 1 << 10)
     monkeypatch.setattr("evalsuite.logs.text.logfile.CHUNK_BYTES", 1 << 10)
-    monkeypatch.setattr(recognition, "THOROUGH_BYTES", 1 << 12)
+    monkeypatch.setattr(reading, "THOROUGH_BYTES", 1 << 12)
 
 
 def _noise(lines):
@@ -28,7 +28,7 @@ def test_training_lines_are_found_wherever_they_begin(tmp_path, short_chunks, ki
     path = tmp_path / "log"
     path.write_text(_noise(range(kib * 16)) + "".join(map(STEP.format, range(3))) + _noise(range(16 * CHUNKS)))
 
-    (found,) = recognition.find_dialects(path, Sniffer(catalogue.known().values()))
+    (found,) = reading.find_dialects(path, Sniffer(catalogue.known().values()))
 
     assert found.name == "pytorch_examples"
 
@@ -40,7 +40,7 @@ def test_what_is_passed_over_at_first_is_looked_at_where_nothing_is_found(tmp_pa
     fits = Sniffer.fits
     monkeypatch.setattr(Sniffer, "fits", lambda self, text: seen.append(text) or fits(self, text))
 
-    assert recognition.find_dialects(path, Sniffer(catalogue.known().values())) == []
+    assert reading.find_dialects(path, Sniffer(catalogue.known().values())) == []
     assert b"".join(seen).count(b"INFO") >= 16 * CHUNKS
 
 
@@ -49,9 +49,9 @@ def test_a_log_that_ends_in_training_is_not_read_twice(tmp_path, short_chunks, m
     path.write_text(_noise(range(16 * CHUNKS)) + "".join(map(STEP.format, range(40))))
     looked = []
     monkeypatch.setattr(
-        recognition, "chunks", lambda path, read=recognition.chunks, **how: looked.append(path) or read(path, **how)
+        reading, "chunks", lambda path, read=reading.chunks, **how: looked.append(path) or read(path, **how)
     )
 
-    recognition.find_dialects(path, Sniffer(catalogue.known().values()))
+    reading.find_dialects(path, Sniffer(catalogue.known().values()))
 
     assert len(looked) == 1
