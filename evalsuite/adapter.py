@@ -31,7 +31,6 @@ class Command:
 
     @property
     def tokens(self) -> tuple[str, ...]:
-        """All that may hold placeholders."""
         return (*self.argv, *self.environment.values(), *self.files.values(), *self.links.values())
 
 
@@ -111,7 +110,6 @@ class Recipe:
         return self.dialect if isinstance(self.dialect, str) else self.dialect.name
 
     def refusal(self, case: Case) -> str | None:
-        """Why this recipe cannot serve *case*."""
         return _undeclared(self, case) or self.unsupported(case) or self.image_refusal(case, self.image)
 
     def meant(self, options: Iterable[tuple[str, str]], preset: Iterable[str] = ()) -> tuple[tuple[str, str], ...]:
@@ -137,11 +135,9 @@ class Recipe:
         return tuple(sorted({**sizes, **given}.items()))
 
     def option(self, case: Case, name: str) -> str:
-        """The case's value of *name*, or the recipe's default."""
         return case.option(name) or (self.options or {})[name][0]
 
     def stated(self, case: Case) -> dict[str, str]:
-        """Facts of the script as *case* runs it, default axes included."""
         given = dict(case.options)
         left = {name: values[0] for name, values in (self.options or {}).items() if values and name not in given}
         return {**left, **self.facts}
@@ -153,7 +149,6 @@ class Recipe:
         return (*self.system, *(self.system_gpu if device == "gpu" else ()))
 
     def pins(self, device: Device) -> tuple[str, ...]:
-        """For the virtual environment."""
         if device == "gpu" and self.requirements_gpu != ():
             return self.requirements_gpu or ()
         return self.requirements

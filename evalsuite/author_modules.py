@@ -27,7 +27,6 @@ class Contract:
 
 
 def find_modules(place: Path, contract: Contract) -> list[Path]:
-    """Those of a folder, by name, or the file."""
     if place.is_dir():
         return sorted(place.glob("[!_]*.py"))
     if place.is_file():
@@ -55,7 +54,6 @@ def load_module(file: Path, contract: Contract) -> ModuleType:
 
 
 def find_declaration(module: ModuleType, file: Path, contract: Contract) -> Any:
-    """The declaration in *module*."""
     found = getattr(module, contract.name, None)
     if found is None:
         near = did_you_mean(contract.name, [name for name in vars(module) if not name.startswith("_")])

@@ -53,7 +53,6 @@ EXAMPLES = """examples:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Runs a command; returns its exit code."""
     try:
         return _main(list(sys.argv[1:] if argv is None else argv))
     except ModuleNotFoundError as error:

@@ -112,7 +112,6 @@ def take(kind: "Kind", facts: object, where: Path | str, advice: str, mark: str 
 
 
 def mistakes_of(declaration: Any) -> list[Mistake]:
-    """Wrong values in a dataclass that an author's module made."""
     try:
         _kind(type(declaration), False).take(declaration)
     except Wrong as wrong:

@@ -234,7 +234,6 @@ class Dialect:
 
     @cached_property
     def telling(self) -> tuple[Line, ...]:
-        """The lines by which the dialect is recognised."""
         return tuple(line for line in (*self.step, *self.final) if line.telling)
 
     @cached_property
@@ -243,7 +242,6 @@ class Dialect:
 
     @property
     def lines(self) -> tuple[Line, ...]:
-        """All that are declared."""
         timers = (self.timers.line,) if self.timers else ()
         return (*self.step, *self.final, *self.evaluation, *self.end, *self.facts, *self.scores, *timers)
 

@@ -120,7 +120,6 @@ class DeviceReadings(typing.Protocol):
 
 
 def detect(how: str, evidence: object) -> Iterator[Finding]:
-    """What the rules with a detector *how* find in *evidence*."""
     for known in RULES.values():
         detector: Callable[[Any], Iterable[Finding]] | None = getattr(known, how, None)
         if detector is not None:
@@ -882,7 +881,6 @@ def limits(code: str) -> dict[str, tuple[float, Kind]]:
 
 
 def values(finding: Finding) -> dict[str, object]:
-    """The fields of *finding*, without the places where it was found."""
     return {name: getattr(finding, name) for name in kinds(type(finding))}
 
 

@@ -130,7 +130,6 @@ def tf_config(case: Case) -> dict[str, str]:
 
 
 def bfrun(case: Case) -> Argv:
-    """Started once; it starts mpirun."""
     return ("{bin}/bfrun", "-np", str(case.total_devices), "-H", "{hosts_slots}")
 
 

@@ -328,7 +328,6 @@ class Machine:
         return self.of(replace(node, driver=node.driver and node.driver.partition(".")[0]) for node in self.nodes)
 
     def of(self, nodes: Iterable[MachineNode]) -> "Machine":
-        """Of the name of this, with *nodes*."""
         return replace(self, nodes=tuple(sorted(set(nodes), key=str)))
 
     def __str__(self) -> str:

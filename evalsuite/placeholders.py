@@ -67,7 +67,6 @@ class Node:
 
 
 def of_node(place: Node, processes: int, threads: int) -> dict[str, str]:
-    """By placeholder (`evalsuite.adapter.Command`)."""
     return _hosts_placeholders(place, processes) | {
         "{node_rank}": str(place.rank),
         "{nodes}": str(place.nodes),

@@ -163,7 +163,6 @@ def redact_words(line: Sequence[str]) -> tuple[str, ...]:
 
 
 def redact_variables(given: Mapping[str, str]) -> dict[str, str]:
-    """Texts by name, without secrets."""
     return {
         name: _mark(name) if value and is_secret_name(name) and not value.isdigit() else redact(value)
         for name, value in given.items()
@@ -171,7 +170,6 @@ def redact_variables(given: Mapping[str, str]) -> dict[str, str]:
 
 
 def redact_value(found: object) -> object:
-    """A JSON value without secrets."""
     if isinstance(found, str):
         return redact(found)
     if isinstance(found, Mapping):

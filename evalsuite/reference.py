@@ -31,7 +31,6 @@ WIDE_DEEP_FIELDS = "28 + 13"  # 28 ids and 13 numbers
 
 
 def reference_arguments(case: Case, *size: str) -> tuple[str, ...]:
-    """Of every reference workload; *size* is the input's."""
     return (
         *("--device", case.device, "--threads", "{threads}"),
         *("--batch-size", str(case.batch_per_device)),
@@ -231,5 +230,4 @@ def host_reduced(plain: Recipe, command: Callable[[Case], Command], source: str)
 
 
 def input_size(case: Case, name: str) -> str:
-    """The case's, or the default in INPUT_SIZES."""
     return case.option(name, INPUT_SIZES[name])

@@ -42,7 +42,6 @@ def _house() -> Mapping[str, Adapter]:
 
 
 def load_author_adapters(place: Path) -> dict[str, Adapter]:
-    """The checked adapters of a folder or file of an author's."""
     return _join((_check_author(load(file), file), file) for file in author_modules.find_modules(place, CONTRACT))
 
 
@@ -106,7 +105,6 @@ def _guard(recipe: Recipe, file: Path, dialects: Mapping[int, Dialect]) -> Recip
 
 
 def choose_adapters(names: Sequence[str], adapters: Mapping[str, Adapter]) -> list[Adapter]:
-    """In the order of *names*. Raises EvalsuiteError with the nearest name."""
     for name in names:
         if name not in adapters:
             raise EvalsuiteError.of("core.framework", name=name, known=listed("frameworks", name, adapters))

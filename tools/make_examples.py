@@ -31,7 +31,6 @@ EXAMPLES: Mapping[str, Callable[[], Evaluation]] = {
 
 
 def write_example(name: str, out: Path, names: tuple[str, ...]) -> list[Path]:
-    """Writes the report *name* into *out*; gives the files."""
     evaluation = EXAMPLES[name]()
     return [*report.build(evaluation, out, LANGUAGES), *forms.write(names, evaluation, out, LANGUAGES)]
 

@@ -144,7 +144,6 @@ class House:
         return self.names.get(module, {}).get(name, f"{module}:{name}") != f"{module}:{name}"
 
     def member(self, owner: Place | None, name: str) -> Place | None:
-        """The method, property or field's class *name* of *owner*."""
         if owner is None or not isinstance(owner.node, ast.ClassDef):
             return None
         for node in owner.node.body:
@@ -208,7 +207,6 @@ class _Visit:
     parts: bool
 
     def calls(self) -> Iterator[tuple[Place, dict[str, Place | None]]]:
-        """The functions of ours that receive it, and by which parameters."""
         nodes = [node for node in ast.walk(self.place.node) if isinstance(node, ast.expr | ast.stmt)]
         for node in sorted(nodes, key=lambda node: (node.lineno, node.col_offset)):
             if isinstance(node, ast.Assign) and len(node.targets) == 1:

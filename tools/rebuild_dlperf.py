@@ -121,7 +121,6 @@ def _facts(case: Case, row: Mapping[str, str], source: Mapping) -> tuple[Fact, .
 
 
 def case_of(row: Mapping[str, str], options: str, protocol: Protocol) -> Case:
-    """*options*: `name=value;name=value`."""
     named = (option.partition("=") for option in options.split(";"))
     return Case(
         framework=row["framework"],
@@ -172,7 +171,6 @@ def _commands(rows: Iterable[Mapping[str, str]], measurements: Iterable[Measurem
 
 
 def recipe_of(row: Mapping[str, str], features: tuple[str, ...] | None = None) -> UsedRecipe:
-    """Without *features* the adapter states them."""
     declared = _adapters()[row["framework"]].recipe(row["recipe"])
     return UsedRecipe(
         kind="official",

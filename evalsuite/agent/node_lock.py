@@ -58,7 +58,6 @@ class NodeLock:
         self._met = met
 
     def count_beside(self) -> int:
-        """How many other evaluations have measured here at the same time."""
         size = os.fstat(self._handle).st_size
         return self._met + os.pread(self._handle, size, 0).count(BESIDE)
 

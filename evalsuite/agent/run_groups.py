@@ -32,7 +32,6 @@ class RunGroup:
 
     @contextlib.contextmanager
     def entered(self) -> Iterator[None]:
-        """What this process starts meanwhile is in the group."""
         _move(self.group.folder)
         try:
             yield
@@ -53,7 +52,6 @@ class RunGroup:
 
 
 def make_group(name: str, root: Path = Path("/")) -> RunGroup | str:
-    """A new control group, or why there can be none."""
     home = _home(root)
     if home is None:
         return Message("agent.no_control_groups")

@@ -92,7 +92,6 @@ class Checked:
 def check_adapters(
     found: Mapping[str, Adapter], file: Path, dialects: Mapping[str, Dialect], log: Path | None
 ) -> list[Checked]:
-    """Each recipe of *found*, which *file* (or the modules in it) declares."""
     return [
         _check_recipe(adapter, recipe, str(file), dialects, log)
         for adapter in found.values()

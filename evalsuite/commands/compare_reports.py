@@ -71,7 +71,6 @@ def _exit_code(found: Changes, allow_missing: bool) -> Exit:
 
 
 def facts(before: Finished, after: Finished, found: Changes, languages: Sequence[str] = ("en",)) -> dict[str, object]:
-    """The comparison as plain values; *languages* has the languages of its reasons."""
     return {
         "before": _report(before),
         "after": _report(after),
@@ -133,7 +132,6 @@ def _reasons(why: Why | None, languages: Sequence[str]) -> dict[str, object]:
 
 
 def sentence(why: Why, language: str) -> str:
-    """*why* for terminals and JSON."""
     values = {name: wording(value, language) for name, value in why.values}
     if why.differences:
         told = [_difference(*one, language) for one in why.differences]

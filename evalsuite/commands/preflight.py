@@ -102,7 +102,6 @@ def _largest(missing: Sequence[Run]) -> tuple[int, int | None]:
 
 
 def interpreters(plan: Plan, options: Options, missing: Sequence[Run]) -> list[str]:
-    """Those of the environments that are here already for the *missing* runs."""
     if options.environment != MANAGED:
         return []
     cases = {(run.case.device, run.case.framework, run.case.recipe): run.case for run in missing}.values()

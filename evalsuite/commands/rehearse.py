@@ -229,7 +229,6 @@ class _Rehearsal:
         return f"{self.adapter.name}/{self.recipe.name}"
 
     def judged(self, run: Run, outcome: Outcome) -> Rehearsed:
-        """What the log says."""
         case, folder = run.case, self.store.folder(run)
         recipe, places = self.recipe, search_paths(self.arguments)
         dialects = catalogue.known(places)

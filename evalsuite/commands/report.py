@@ -42,7 +42,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def exit_code(evaluation: Evaluation) -> Exit:
-    """The exit code of --fail-on-criteria."""
     outcomes = {verdict.outcome for verdict in evaluation.verdicts}
     if "fail" in outcomes:
         return Exit.CRITERION_FAILED

@@ -76,7 +76,6 @@ class Importer:
         self._new: dict[Content, Path] = {}
 
     def logs(self, root: Path) -> Iterator[Imported]:
-        """A run folder for every log under *root* or for *root* itself."""
         groups: dict[tuple[object, ...], list[_Member]] = {}
         for path in _files(root):
             if path.resolve() in self._paths:
@@ -227,7 +226,6 @@ def _files(root: Path) -> list[Path]:
 
 
 def changes(known: RunCommand, said: Mapping[str, str]) -> Facts:
-    """The facts of *known* that *said* corrects, with their old values."""
     before = known.stated or {}
     return {name: before.get(name, "not said") for name, value in said.items() if before.get(name) != value}
 
@@ -239,7 +237,6 @@ def explain_difference(there: RunFolder, changed: Mapping[str, str], said: Mappi
 
 
 def contents(store: Store) -> dict[Content, RunFolder]:
-    """The imported runs by their bytes."""
     found: dict[Content, RunFolder] = {}
     for folder in store.finished():
         try:

@@ -178,17 +178,14 @@ def is_whole(text: str, least: int) -> bool:
 
 
 def whole_number(facts: Mapping[str, str], name: str) -> int | None:
-    """The number at *name* in checked *facts*."""
     return int(facts[name]) if name in facts else None
 
 
 def scope(facts: Mapping[str, str]) -> Scope | None:
-    """Of checked *facts*."""
     return SCOPES[facts["scope"]] if "scope" in facts else None
 
 
 def devices(facts: Mapping[str, str]) -> int | None:
-    """Of the whole job."""
     each = whole_number(facts, "gpus")
     return each * count_nodes(facts) if each else whole_number(facts, "devices")
 
@@ -251,7 +248,6 @@ def _options(facts: Mapping[str, str], common: Collection[str]) -> Iterator[tupl
 
 
 def recorded_facts(facts: Mapping[str, str]) -> Facts:
-    """*facts* as stated, for a run folder."""
     kept = {name: value for name, value in facts.items() if name not in ("any", "repeat", "rank", *OF_A_ROW)}
     if kept.get("device", "gpu").lower() not in KINDS:
         kept["device_model"] = kept.pop("device")
@@ -290,7 +286,6 @@ def _device(facts: Mapping[str, str]) -> Device:
 
 
 def safe_name(text: str) -> str:
-    """A value for the name of a folder."""
     name = _UNSAFE.sub("_", str(text)).strip("_.") or "unknown"
     if len(name) <= LONGEST_VALUE:
         return name

@@ -26,7 +26,6 @@ class DeviceHourBudget:
     refused: bool = False
 
     def pays(self) -> bool:
-        """Whether one more trial may begin."""
         left = self.most is None or self.spent < self.most
         self.refused = self.refused or not left
         return left

@@ -40,7 +40,6 @@ def lost_on(hosts: Sequence[str]) -> str:
 
 
 def find_deaf_hosts(agents: Mapping[str, AgentOutcome]) -> list[str]:
-    """The hosts whose agent ended the training because the evaluator was silent."""
     return sorted(host for host, agent in agents.items() if agent.error and agent.exit_code == EVALUATOR_LOST)
 
 

@@ -34,7 +34,6 @@ def check_disk(recipe: Recipe, runs: Path) -> None:
 
 
 def fetch(recipe: Recipe, rehearsal: Rehearsal, mirror: str | None, progress: Callable[[str], None]) -> None:
-    """The repositories that are rehearsed. Raises CannotFetch."""
     known = repositories.of(recipe)
     for name in (*([recipe.checkout] if recipe.checkout else []), *rehearsal.libraries):
         checkouts.get(repositories.named(name, known), mirror=mirror, incomplete=True, progress=progress)
@@ -105,7 +104,6 @@ def keep_logs(folder: RunFolder, name: str, target: Path, known: Mapping[str, st
 
 
 def places(recipe: Recipe, made: Environment, folder: RunFolder) -> dict[str, str]:
-    """Paths of this machine → placeholders, for logs that are kept."""
     checkout = {str(repositories.folder(recipe)): "{checkout}"} if recipe.checkout else {}
     return {
         **checkout,

@@ -48,7 +48,6 @@ class _Fragment:
 
 
 def nearest(lines: Iterable[tuple[int, bytes]], dialects: Mapping[str, Dialect]) -> tuple[Near, ...]:
-    """The likest first. *lines*: numbers and text."""
     examples: dict[bytes, tuple[int, bytes]] = {}
     for number, text in lines:
         if len(examples) >= MOST_SHAPES:

@@ -366,6 +366,5 @@ def _stands_in(example: bytes, text: bytes, dialect: Dialect) -> bool:
 
 
 def lines_found(text: bytes, dialect: Dialect) -> int:
-    """Step lines; final figures where there are none."""
     steps, finals = ([line for line in lines if line.telling] for lines in (dialect.step, dialect.final))
     return count(text, steps) or count(text, finals)

@@ -90,7 +90,6 @@ def _with_usage(group: Group | None, root: Path) -> Group | None:
 
 
 def own(controller: str, root: Path = Path("/")) -> Iterator[Group]:
-    """Our group, in every hierarchy of *controller*."""
     home = dict(_memberships(root))
     for version, controllers, inner, mount in _mounts(root):
         key = "" if version == 2 else controller

@@ -40,7 +40,6 @@ def _pitfall(area: Area, name: str, **values: object) -> Pitfall:
 
 
 def network(environment: Mapping[str, str]) -> Iterator[Pitfall]:
-    """Links of containers and tunnels that NCCL would take along."""
     if environment.get("NCCL_SOCKET_IFNAME") or environment.get(interfaces.VARIABLE):
         return
     taken = taken_by_nccl()

@@ -59,7 +59,6 @@ class Estimate:
         return None
 
     def of(self, run: Run) -> float | None:
-        """Seconds; None if nothing has ended yet."""
         found = self.expected(run)
         return found.seconds if found else None
 
@@ -68,7 +67,6 @@ class Estimate:
         return sum(expected) if runs and len(expected) == len(runs) else None
 
     def prices(self, runs: Iterable[Run]) -> tuple[Price, ...]:
-        """By framework, in order of their first run."""
         by_framework: dict[str, list[Run]] = {}
         for run in runs:
             by_framework.setdefault(run.case.framework, []).append(run)

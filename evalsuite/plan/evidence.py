@@ -82,7 +82,6 @@ def origin(recipe: Recipe) -> str:
 
 
 def case(evidence: Evidence, scale: str) -> Case:
-    """What was asked of the recipe."""
     seen = evidence.scales[scale]
     nodes, devices = spec.scale(scale)
     return Case(
@@ -107,7 +106,6 @@ def current(evidence: Evidence | None, recipe: Recipe) -> Evidence | None:
 
 
 def of_recipe(framework: str, recipe: Recipe) -> Evidence | None:
-    """The built-in evidence that still holds."""
     return current(read(framework, recipe.name), recipe)
 
 

@@ -27,7 +27,6 @@ class Host:
 
 
 def from_words(text: str) -> tuple[Host, ...]:
-    """`a,b:8` → two hosts, the second with eight devices. Raises EvalsuiteError."""
     words = [word.strip() for word in text.split(",") if word.strip()]
     found = []
     for word in words:

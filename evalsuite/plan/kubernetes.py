@@ -66,7 +66,6 @@ def manifests(
 
 
 def text(found: Sequence[Manifest], why: Sequence[str] = ()) -> str:
-    """One file for `kubectl apply`, with *why* as comments."""
     comments = [f"# {line}" for line in why]
     return "\n".join([*comments, *("\n".join(["---", *_lines(manifest)]) for manifest in found), ""])
 

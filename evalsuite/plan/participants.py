@@ -44,12 +44,10 @@ class Participant:
 
     @property
     def called(self) -> str:
-        """To the reader."""
         return self.title or self.framework
 
     @property
     def name(self) -> str:
-        """In place of the framework's in a case."""
         return self.title.replace(" ", "_") if self.title else self.framework
 
     @property

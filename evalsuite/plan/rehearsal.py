@@ -71,13 +71,11 @@ class Rehearsal:
 
     @property
     def changes(self) -> dict[str, object]:
-        """How the command differs from that of the recipe."""
         found = {name: getattr(self, name) for name in ("set", "drop", "append", "files", "environment")}
         return {name: decode.encode(value) for name, value in found.items() if value}
 
 
 def of_framework(framework: str) -> dict[str, Rehearsal]:
-    """By recipe."""
     file = FOLDER / f"{framework}.toml"
     return read(file) if file.is_file() else {}
 

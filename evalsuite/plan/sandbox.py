@@ -49,7 +49,6 @@ def argv(command: Argv, *, folder: str, readable: Sequence[str], gpus: bool) -> 
 
 
 def prefix(python: Path | str) -> str:
-    """The environment of the interpreter *python*."""
     return str(Path(python).absolute().parent.parent)
 
 

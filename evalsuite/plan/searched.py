@@ -24,7 +24,6 @@ def to_search(cases: Iterable[Case]) -> tuple[Case, ...]:
 
 
 def of(case: Case, known: Sequence[SearchedBatch]) -> SearchedBatch | None:
-    """What was found for the series of *case*."""
     return next((search for search in known if series(search.of) == series(case)), None)
 
 

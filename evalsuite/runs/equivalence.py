@@ -21,13 +21,11 @@ def write(receipt: EquivalenceReceipt, folder: Path) -> Path:
 
 @functools.cache
 def receipts(folder: Path = FOLDER) -> Mapping[str, EquivalenceReceipt]:
-    """By model."""
     found = [EquivalenceReceipt.from_json(files.read_json(file), file) for file in sorted(folder.glob("*.json"))]
     return {receipt.model: receipt for receipt in found}
 
 
 def own(folders: Iterable[Path]) -> tuple[EquivalenceReceipt, ...]:
-    """A lab's, in order."""
     found = (file for folder in folders for file in sorted(folder.glob("*.json")))
     return tuple(EquivalenceReceipt.from_json(files.read_json(file), file) for file in found)
 

@@ -37,7 +37,6 @@ class Campaign(Document):
 
     @property
     def whole(self) -> bool:
-        """Whether the plan is the one that was sealed."""
         return seal(self.plan.cases, self.plan.repeats, self.plan.most_repeats) == self.plan_sha256
 
 
@@ -105,13 +104,11 @@ class Journal:
             os.fsync(file.fileno())
 
     def campaigns(self) -> tuple[Campaign, ...]:
-        """In order of their starts."""
         files = sorted((self.root / CAMPAIGNS).glob("*.json"))
         found = [Campaign.from_json(read_json(file), file) for file in files]
         return tuple(sorted(found, key=lambda one: (one.started_at, one.id)))
 
     def attempts(self) -> tuple[Attempt, ...]:
-        """In order of their starts."""
         found: dict[tuple[str, int], Attempt] = {}
         for one in self._read(self._lines()):
             key = (one.run, one.attempt)

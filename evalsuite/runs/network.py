@@ -11,7 +11,6 @@ FOLDER, DOCUMENT = "network", "network.json"
 
 
 def folder(root: Path, scale: str, campaign: str) -> Path:
-    """With its log."""
     return root / FOLDER / f"{scale}.{campaign}"
 
 
@@ -27,5 +26,4 @@ def read(root: Path) -> tuple[NetworkMeasurement, ...]:
 
 
 def link_mbit(case: Case) -> int | None:
-    """By the case's option of that name."""
     return whole(case.option("link_mbit") or "")

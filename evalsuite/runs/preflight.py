@@ -101,7 +101,6 @@ class Preflight(Document):
 
 
 def write(found: Preflight, runs: Path) -> Path:
-    """Beside the runs."""
     folder = runs / FOLDER
     folder.mkdir(parents=True, exist_ok=True)
     stamp = "".join(character for character in found.at[:23] if character.isalnum())

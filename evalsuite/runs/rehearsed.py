@@ -37,7 +37,6 @@ def is_rehearsal(case: Case, command: Iterable[str] = ()) -> bool:
 
 
 def is_folder(run: Path) -> bool:
-    """Whether *run* has the name of a rehearsal's folder."""
     return f"-{DEVICE}-" in run.parent.name
 
 

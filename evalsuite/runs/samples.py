@@ -204,7 +204,6 @@ class Samples:
 
     @property
     def span_s(self) -> tuple[float, float] | None:
-        """Times of the first and the last reading."""
         at_s = [at_s for at_s in self.tables.get("at_s", {}).get("", ()) if at_s is not None]
         return (at_s[0], at_s[-1]) if at_s else None
 

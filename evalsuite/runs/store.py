@@ -95,11 +95,9 @@ class RunFolder:
         return self.scratch / PULSE
 
     def beat_path(self, host: str) -> Path:
-        """The node agent of *host* touches it while it lives."""
         return self.scratch / f"{PULSE}.{host}"
 
     def beating(self) -> list[str]:
-        """The hosts whose agents have shown that they live."""
         return sorted(file.name.removeprefix(f"{PULSE}.") for file in self.scratch.glob(f"{PULSE}.*"))
 
     @property
@@ -119,7 +117,6 @@ class RunFolder:
         write_json(self.environment_path(found.host), found.to_json())
 
     def write_waiting(self, host: str, words: str | None) -> None:
-        """Says for whom the agent of *host* waits; None: no longer."""
         file = self.path / f"waiting.{host}.txt"
         if words is None:
             file.unlink(missing_ok=True)
@@ -161,7 +158,6 @@ class RunFolder:
             )
 
     def command(self) -> RunCommand:
-        """What was run, with secrets redacted."""
         file = self.path / COMMAND
         found = RunCommand.from_json(read_json(file), file)
         return replace(
@@ -177,7 +173,6 @@ class RunFolder:
         return Outcome.from_json(read_json(file), file)
 
     def environments(self) -> dict[str, HostEnvironment]:
-        """Facts of each host, with secrets redacted."""
         found = {host: HostEnvironment.from_json(read_json(file), file) for host, file in self._by_host("environment")}
         return {host: _without_secrets(one) for host, one in found.items()}
 
@@ -220,7 +215,6 @@ class RunFolder:
         return {name: sha256(self.path / name) for name in (CASE, COMMAND)}
 
     def recorded(self) -> list[str]:
-        """The names of what the agents write during the run."""
         return [file.name for file in (*self._recorded(), *sorted(self.path.glob("environment.*.json")))]
 
     def _recorded(self) -> list[Path]:
@@ -262,12 +256,10 @@ class Store:
         return lambda run: folder_name(run.case) in present and self.folder(run).finished
 
     def finished(self) -> list[RunFolder]:
-        """All finished run folders, by case and repeat."""
         found = [RunFolder(outcome.parent) for outcome in self.root.glob(f"*/r[0-9]*/{OUTCOME}")]
         return sorted(found, key=lambda folder: (folder.path.parent.name, _repeat(folder.path)))
 
     def unfinished(self) -> list[RunFolder]:
-        """Interrupted, or running now."""
         begun = [RunFolder(case.parent) for case in self.root.glob(f"*/r[0-9]*/{CASE}")]
         return sorted((folder for folder in begun if not folder.finished), key=lambda folder: str(folder.path))
 

@@ -17,7 +17,6 @@ def store(root: Path, memory_bytes: int | None) -> Store:
 
 
 def finished(root: Path) -> list[RunFolder]:
-    """Under any limit of memory."""
     whole = root / FOLDER
     limits = sorted(each for each in whole.glob("*MB") if each.is_dir())
     return [folder for each in (whole, *limits) for folder in Store(each).finished()]

@@ -63,12 +63,10 @@ class HistoryLine:
 
     @property
     def judged(self) -> HistoryPoint | None:
-        """The latest full measurement."""
         return next((point for point in reversed(self.points) if not point.summary.partial), None)
 
     @property
     def was_regressed(self) -> bool:
-        """Whether it was slower already without its latest full measurement."""
         earlier = self.points[: self.points.index(self.judged)] if self.judged else ()
         return bool(earlier) and line(earlier).regressed
 
@@ -153,7 +151,6 @@ def _moved_with_all(line: HistoryLine, together: set[str]) -> bool:
 
 
 def history(reports: Iterable[tuple[str, Finished]]) -> History:
-    """*reports* as (id, report)."""
     by_line = _points_by_line(reports)
     undated = [line([point]) for point in by_line.pop(None, ())]
     lines = [one for found in by_line.values() for one in lines_by_node(found)]
@@ -184,7 +181,6 @@ def learnt(reports: Iterable[tuple[str, Finished]]) -> Mapping[Common, float]:
 
 
 def key(summary: Summary) -> Common:
-    """All but the framework's version."""
     return fairness.group(summary, fairness.VERSIONS)
 
 
@@ -228,7 +224,6 @@ def _unlike(of_nodes: Iterable[Sequence[HistoryPoint]]) -> bool:
 
 
 def line(points: Sequence[HistoryPoint]) -> HistoryLine:
-    """*points*: of one case in one environment."""
     example = points[0].summary
     ordered = sorted(points, key=_when) if len(points) > 1 else points
     compared = _compared(_without_repeated_runs(ordered))

@@ -32,5 +32,4 @@ def moves(compared: Iterable[tuple[str, str, Change]]) -> tuple[Move, ...]:
 
 
 def nearest(found: Iterable[Move], after: str) -> Move | None:
-    """The move to *after* that most of its cases share."""
     return max((one for one in found if one.after == after), key=lambda one: len(one.changes.changes), default=None)

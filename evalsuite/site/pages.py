@@ -28,7 +28,6 @@ SCHEMA_VERSION = 1  # of site.json
 
 
 def pages(stored: Sequence[Stored], found: History, about: About) -> dict[str, bytes]:
-    """Path → content of all but the reports."""
     site = Site(stored, found, about)
     newest = site.newest()
     texts = {  # site.json comes first: its presence says whose folder it is, also to a publisher that comes meanwhile
@@ -92,7 +91,6 @@ class Site:
         return case_name(line, self.words, named_scripts=several)
 
     def into(self, one: StoredReport, sentence: Rendered) -> Markup:
-        """The links of *sentence* lead into its report."""
         return Markup(str(Markup(sentence)).replace('href="#', f'href="{one.folder}/report.html#'))
 
     def since(self, one: StoredReport) -> Rendered | None:

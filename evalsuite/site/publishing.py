@@ -64,7 +64,6 @@ def publish(reports: Sequence[Path], site: Path, about: About | None = None, bas
 
 
 def read_baseline(site: Path, name: str) -> Finished:
-    """The report that is kept under *name*."""
     known = _baselines(site)
     if name not in known:
         raise EvalsuiteError.of("site.no_baseline", site=site, name=name, known=", ".join(known) or "-")

@@ -49,7 +49,6 @@ class About:
 
 
 def content_id(folder: Path) -> str:
-    """The hash of its files' names and bytes."""
     lines = (f"{file.relative_to(folder).as_posix()}\0{sha256(file)}\n" for file in files_of(folder))
     return hashlib.sha256("".join(lines).encode("utf-8", "surrogateescape")).hexdigest()[:ID_DIGITS]
 

@@ -39,7 +39,6 @@ class Frame:
 
 
 def frame(lines: Sequence[HistoryLine]) -> Frame:
-    """There is one line at least."""
     changes = [change for line in lines for point in line.points for change in _ends(point, line)]
     stamps = [point.started_at for line in lines for point in line.points if point.started_at]
     return Frame(
@@ -51,7 +50,6 @@ def frame(lines: Sequence[HistoryLine]) -> Frame:
 
 
 def worst_first(lines: Sequence[HistoryLine]) -> list[HistoryLine]:
-    """Those that slowed, then by the distance from their best."""
     return sorted(lines, key=lambda line: (not line.regressed, _below_best(line)))
 
 

@@ -50,7 +50,6 @@ class AdaptiveRepeats:
         return run.case.id in self._open
 
     def unsettled_cases(self) -> frozenset[str]:
-        """The cases that need another repeat, by all finished runs."""
         cache = paths.cache() / "measurements"
         found = []
         for run in filter(self._store.ended(), self._plan.runs):

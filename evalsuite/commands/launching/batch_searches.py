@@ -26,8 +26,6 @@ from evalsuite.runs import trials
 
 
 class Searched(Protocol):
-    """What a search tried, in whichever form it is kept."""
-
     @property
     def tried(self) -> Sequence[Tried]: ...
     @property

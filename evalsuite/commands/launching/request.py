@@ -72,7 +72,6 @@ class Request:
 
 
 def read_request(arguments: argparse.Namespace) -> Request:
-    """The request of *arguments*. Starts nothing and installs nothing."""
     spec = axis_values.spec_from(arguments)
     container = arguments.container or spec.container
     engine = _engine(arguments, container)

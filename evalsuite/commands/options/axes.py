@@ -43,7 +43,6 @@ SWITCHES = {
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds the options that say what shall be compared, and where."""
     matrix = parser.add_argument_group("the test matrix (each given axis replaces that of the profile or spec)")
     for name, (metavar, help_text) in MATRIX.items():
         matrix.add_argument(f"--{name}", metavar=metavar, help=help_text)

@@ -8,7 +8,6 @@ from evalsuite.messages import Message
 
 
 def whole(text: str) -> int:
-    """Of an option that takes a whole number."""
     found = decode.whole(text.removeprefix("-"))
     if found is None:
         raise argparse.ArgumentTypeError(worded(Message("commands.whole_number", text=text[:60])))
@@ -16,7 +15,6 @@ def whole(text: str) -> int:
 
 
 def number(text: str) -> float:
-    """Of an option that takes a number with decimals."""
     found = decode.number(text)
     if found is None:
         raise argparse.ArgumentTypeError(worded(Message("commands.a_number", text=text[:60])))

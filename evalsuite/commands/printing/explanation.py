@@ -13,7 +13,6 @@ INDENT = " " * 8  # the width of a line's number
 
 
 def sentences(found: "Explanation") -> Iterator[str]:
-    """The explanation as text for a terminal, in its language."""
     if found.sampled:
         yield say("dialects.explain_sampled", parts=worded(found.sampled))
     for candidate in found.candidates:

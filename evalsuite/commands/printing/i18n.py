@@ -46,12 +46,10 @@ def language() -> str:
 
 
 def say(key: str, **values: object) -> str:
-    """The sentence *key* in the terminal's language."""
     return _words()(key, **values).plain(_chosen)
 
 
 def status(name: str) -> str:
-    """A status of a run or a log in words."""
     return known("statuses", name)
 
 
@@ -62,7 +60,6 @@ def known(section: str, name: str) -> str:
 
 
 def finding(one: "Finding") -> str:
-    """A finding as a sentence."""
     from evalsuite.report.text import findings, words
 
     return findings.sentence(one, words.read()).plain(_chosen)
@@ -83,7 +80,6 @@ def of_argparse(text: str) -> str:
 
 
 def make_ready() -> None:
-    """Reads the sentences of the terminal's language now."""
     _words()
 
 

@@ -57,7 +57,6 @@ def aligned(rows: Sequence[Sequence[str]], sides: Sequence[str] = ()) -> None:
 
 
 def line(text: str) -> None:
-    """A sentence that is part of the result."""
     text = for_terminal(i18n.worded(text))
     print(text.encode(sys.stdout.encoding or "utf-8", "backslashreplace").decode(sys.stdout.encoding or "utf-8"))
 

@@ -165,7 +165,6 @@ def nvidia_cards(root: Path = Path("/")) -> int:
 
 
 def training() -> Iterator[Check]:
-    """What would make training slower here than it could be."""
     found = pitfalls.find()
     for area in AREAS:
         check = functools.partial(Check, group="training", name=Message(f"launch.area_{area}"))

@@ -96,7 +96,6 @@ def _make(name: str, declared: DataSet, folder: Path, size: Size, seed: int, pro
 
 
 def environment_of(declared: DataSet) -> Recipe:
-    """As the machinery of the recipes' environments takes it."""
     wanted = data_sets.environment(declared)
     return Recipe(
         name=f"data-{declared.environment}",

@@ -67,7 +67,6 @@ def ensure(recipe: Recipe, *, device: Device = "cpu", progress: Progress = lambd
 
 
 def existing(recipe: Recipe, *, device: Device = "cpu") -> Environment | None:
-    """The recipe's environment; None if it has not been made."""
     with contextlib.suppress(CannotInstall):
         folder = folder_of(recipe, device)
         return _recorded(folder) if _complete(folder) else None

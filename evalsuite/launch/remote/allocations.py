@@ -87,7 +87,6 @@ def submit(scheduler: Scheduler, script: Path) -> str:
 
 
 def clients() -> tuple[Program, ...]:
-    """What starts the steps of each scheduler, for `doctor`."""
     return tuple(
         Program(
             name=scheduler.step(1, (), ())[0],

@@ -210,8 +210,6 @@ class PrintedScores:
 
 
 class ScoreCollector:
-    """The scores in one log."""
-
     def __init__(self, dialect: Dialect) -> None:
         self._dialect = dialect
         self._found: list[PrintedScores] = []

@@ -117,7 +117,6 @@ class Quiet:
         (self._first if len(self._first) < QUIET_CHUNKS else self._last).append(piece.chunk)
 
     def lines(self) -> list[tuple[int, bytes]]:
-        """(number, text)"""
         found: list[tuple[int, bytes]] = []
         for chunk in (*self._first, *self._last):
             text, first = chunk.text, chunk.first_line
@@ -149,7 +148,6 @@ class Rest:
     _extractor: Extractor | None = None
 
     def add(self, piece: Piece, begin: int) -> None:
-        """From *begin* on."""
         wanted = piece.records * 2 // 3  # warm-up included
         for _ in range(NEXT_PIECES):
             if len(self.records) > MOST_SAMPLED or begin >= len(piece.chunk.text):

@@ -293,7 +293,6 @@ def _without_steps(run: Pass) -> tuple[Status, str]:
 
 
 def unfinished(run: Pass) -> tuple[Finding, str] | None:
-    """As a finding and in words."""
     cut = next((scan.cut_line for scan in run.scans if scan.cut_line is not None), None)
     if cut is not None:
         return LogCut(line=cut), Message("logs.log_middle", number=cut)
@@ -385,7 +384,6 @@ def _is_timed(record: Record) -> bool:
 
 
 def grade(measured: Throughput, findings: Sequence[Finding]) -> Certainty:
-    """*findings*: those that are not of the window."""
     if any(isinstance(finding, _ASSUMED) for finding in findings):
         return "assumed scope"
     if measured.method not in (STAMPS, ARRIVALS, TIMES):

@@ -25,7 +25,6 @@ class Span:
     complete: bool  # as the protocol asks
 
     def touches(self, step: Step) -> bool:
-        """Within the window, or next after it."""
         first, last = self.reports[0], self.reports[-1]
         return first.index - first.steps < step.index <= last.index + step.steps
 

@@ -86,7 +86,6 @@ class IntactCheck:
                 self._cut[columns] += 1
 
     def is_altered(self) -> bool:
-        """Whether too many lines are cut for the others to be used."""
         altered = self._altered
         for columns, times in self._cut.most_common(1):
             altered += times if columns in WIDTHS and times >= ALIKE * self._cut.total() else 0

@@ -165,7 +165,6 @@ def stamp_s(text: bytes) -> float | None:
 
 
 def matches(text: bytes, lines: tuple[Line, ...]) -> Iterator[tuple["re.Match[bytes]", Line]]:
-    """In order."""
     present = [line for line in lines if any(beginning in text for beginning in line.beginnings)]
     if not present:
         return

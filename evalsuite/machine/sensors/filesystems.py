@@ -22,8 +22,6 @@ NOT_OPERATIONS = frozenset({"read_bytes", "write_bytes", "snapshot_time", "start
 
 
 class Filesystems:
-    """Bytes and operations since each was mounted."""
-
     def __init__(self, root: Path = Path("/")) -> None:
         self._root = root
         self._lustre = {name: file for folder in LUSTRE for name, file in _lustre(root / folder)}

@@ -18,8 +18,6 @@ KIBIBYTE = 1024  # NVLink counts in KiB
 
 
 class Nvidia:
-    """None where NVML is absent or finds none."""
-
     kind: Literal["gpu", "npu"] = "gpu"
 
     def __init__(self) -> None:

@@ -31,7 +31,6 @@ class Cpu:
         return "machine" if self._group is None else "container"
 
     def reading(self) -> tuple[float | None, list[float] | None]:
-        """Percent of the capacity since the last reading, and of each core."""
         before, now = self._before, self._now()
         self._before = now
         cores = _core_percents(before.cores, now.cores)

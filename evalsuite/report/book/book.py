@@ -104,7 +104,6 @@ class Book:
 
     @cached_property
     def decisions(self) -> tuple[Decision, ...]:
-        """Of each two results of one question."""
         return tuple(one for each in self.answers for one in (*each.decisions.values(), *each.beside()))
 
     @cached_property

@@ -45,7 +45,6 @@ class FiguresTable:
 
     @property
     def groups(self) -> list[list[FiguresRow]]:
-        """Alike in all but framework and size."""
         return [list(same) for _, same in groupby(self.rows, key=lambda row: _setting(row.case, self.sizes))]
 
     def group_name(self, row: FiguresRow, words: Words) -> Rendered:

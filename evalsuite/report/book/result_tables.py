@@ -84,7 +84,6 @@ class BatchPolicy:
 
     @cached_property
     def scales(self) -> tuple[tuple[int, int], ...]:
-        """(nodes, devices per node) of all blocks."""
         found = {scale for block in self.blocks for scale in block.scales}
         return tuple(sorted(found, key=lambda scale: (scale[0] * scale[1], scale[0])))
 

@@ -70,7 +70,6 @@ class Finished:
 
     @cached_property
     def versions(self) -> dict[str, tuple[str, ...]]:
-        """By framework."""
         found: dict[str, set[str]] = {}
         for run in self.measurements:
             if run.framework_version:

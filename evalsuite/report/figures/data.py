@@ -63,7 +63,6 @@ class ScalePoint:
 
     @property
     def shown(self) -> float:
-        """The value of a drawn point: `scaling.drawable` leaves out those without one."""
         if self.value is None:
             raise ValueError(f"{self.ref}: a point without a value is drawn")
         return self.value
@@ -239,7 +238,6 @@ def point_notes(series: Sequence[ScaleSeries]) -> tuple[str, ...]:
 def point_table(
     drawn: Sequence[ScaleSeries], value_key: str, unit: str = "", *, given: Sequence[ScaleSeries] = ()
 ) -> Table:
-    """Every point as a row, the drawn ones first."""
     pairs = [(each, point) for each in drawn for point in each.points]
     visible = {id(point) for _, point in pairs}
     pairs += [(each, point) for each in given for point in each.points if id(point) not in visible]

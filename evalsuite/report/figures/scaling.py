@@ -39,7 +39,6 @@ def throughput(series: Sequence[ScaleSeries], look: Look, *, id: str, unit: str)
 
 
 def per_device(series: Sequence[ScaleSeries], look: Look, *, id: str, unit: str) -> Figure:
-    """Points carry items/s per device; y begins at 0."""
     return _figure(series, look, id, _Form(ideal="none", unit=unit, valued=True), "items_per_s_per_device")
 
 

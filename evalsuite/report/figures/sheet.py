@@ -35,7 +35,6 @@ class Sheet:
         self._groups: dict[str, Group] = {}
 
     def panel(self, left: float, top: float, right: float, bottom: float, *, foot: bool = True) -> Panel:
-        """Axes between these edges. Their ticks: `ticks`."""
         from matplotlib.lines import Line2D
 
         box = (left / self.width, 1 - bottom / self.height)
@@ -72,7 +71,6 @@ class Sheet:
             )
 
     def line(self, points: Sequence[tuple[float, float]], *, width: float) -> None:
-        """A hairline through pixels of the sheet."""
         from matplotlib.lines import Line2D
 
         xs, ys = zip(*((x / _PIXELS_PER_INCH, (self.height - y) / _PIXELS_PER_INCH) for x, y in points), strict=True)
@@ -137,7 +135,6 @@ class Sheet:
 
 
 def draw(drawing: Callable[..., str], *arguments: object) -> str:
-    """`drawing(*arguments)` whatever the user's matplotlibrc says."""
     import matplotlib
 
     with matplotlib.rc_context():

@@ -173,7 +173,6 @@ class _Rows:
     height: float
 
     def box(self, place: int) -> tuple[float, float]:
-        """Upper edge and height."""
         return self.tops[place] + 0.1 * self.row, 0.8 * self.row
 
 

@@ -9,7 +9,6 @@ from evalsuite.report.text import numbers
 
 
 def number(value: float) -> str:
-    """A tick's number without trailing zeros: "12,500", "0.025"."""
     digits = 4 if abs(value) >= 1 else 8
     text = f"{value:,.{digits}f}"
     return text.rstrip("0").rstrip(".") if "." in text else text

@@ -49,7 +49,6 @@ def write(material: Material) -> list[Path]:
 
 
 def browser() -> str:
-    """The Chromium of EVALSUITE_CHROMIUM, else the first on the PATH."""
     asked = os.environ.get(VARIABLE)
     if asked:
         found = shutil.which(asked)

@@ -219,6 +219,5 @@ def for_paper(sheet: Any) -> None:
 
 
 def threshold(book: Book) -> float | None:
-    """Of the scaling efficiency (criterion C1)."""
     linear: Iterable[float | None] = (one.threshold for one in book.evaluation.verdicts if one.criterion == "C1")
     return next(iter(linear), None)

@@ -28,7 +28,6 @@ WORD_ENDS = re.compile(r"(?<=[._/=+-])(?=\w)")
 
 
 def make_ready(languages: Sequence[str]) -> None:
-    """Loads what every page needs, before there is one."""
     environment = _environment(words_room.read(languages))
     for folder, of_it in ((paths.TEMPLATES, "*.html.j2"), (paths.SECTIONS, "*/*.html.j2")):
         for file in folder.glob(of_it):

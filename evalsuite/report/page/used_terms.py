@@ -28,7 +28,6 @@ def mark_unused(page: str) -> str:
 
 
 def forms(term: Term) -> tuple[str, ...]:
-    """Without what its brackets add, or by the abbreviation in them."""
     return tuple(dict.fromkeys(form for name in (term.en, term.zh) for form in _forms(name) if form))
 
 

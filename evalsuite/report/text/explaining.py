@@ -25,7 +25,6 @@ class Explained:
 
 
 def explained(code: str, language: str) -> Explained:
-    """The words of *code*, one of `findings.codes()`, in *language*."""
     words, rules = _words(language), findings.of_code(code)
     severities = dict.fromkeys(rule.severity for rule in rules)
     return Explained(
@@ -38,7 +37,6 @@ def explained(code: str, language: str) -> Explained:
 
 
 def label(name: str, language: str) -> str:
-    """A heading of an explanation, or the words of a level."""
     return _words(language)(f"explain.{name}").plain(language)
 
 

@@ -43,14 +43,12 @@ TABLES: Mapping[Kind, str] = {  # where the words of a key are
 
 
 def sentence(finding: Finding, words: Words) -> Text:
-    """What *finding* says in the languages of *words*."""
     kind_of, key = findings.kinds(type(finding)), f"findings.{finding.name}"
     told = {name: _worded(value, kind_of[name], finding, words) for name, value in findings.values(finding).items()}
     return words(key, **{place: told[place.removesuffix("_text")] for place in placeholders(words.sentence(key))})
 
 
 def english(finding: Finding) -> str:
-    """What *finding* says, in English and without markup."""
     return sentence(finding, _english()).plain(ENGLISH)
 
 
@@ -60,7 +58,6 @@ def make_ready() -> None:
 
 
 def document(finding: Finding) -> dict[str, object]:
-    """*finding* as JSON has it."""
     return {
         "code": finding.code,
         "severity": finding.severity,
@@ -73,7 +70,6 @@ def document(finding: Finding) -> dict[str, object]:
 
 
 def rule(code: str, words: Words) -> Text:
-    """The rule of a finding's code, in words."""
     return with_limits(f"rules.{code}.title", code, words)
 
 

@@ -64,7 +64,6 @@ def model_anchor(name: str) -> str:
 
 
 def part_file(model: str) -> str:
-    """A model's own page, where one page cannot hold the report."""
     return f"report.part-{model_anchor(model).removeprefix('model-')}.html"
 
 

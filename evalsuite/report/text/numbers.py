@@ -50,7 +50,6 @@ class Number:
 
     @property
     def exact(self) -> str:
-        """Reads back the same."""
         return repr(self.raw)
 
     @property
@@ -151,7 +150,6 @@ def relative(value: float) -> Number:
 
 
 def memory(value_bytes: float) -> Number:
-    """In binary units."""
     scaled, position = float(value_bytes), 0
     while abs(scaled) >= 1024 and position < len(BINARY) - 1:
         scaled, position = scaled / 1024, position + 1

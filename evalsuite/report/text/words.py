@@ -46,8 +46,6 @@ class WordsError(EvalsuiteError):
 
 
 class Words:
-    """Sentences by key, in the languages of one report."""
-
     def __init__(self, tables: Mapping[str, Mapping[str, str]], *, on_cpu: bool = False) -> None:
         self.tables, self.on_cpu = tables, on_cpu
         self.languages = tuple(tables)
@@ -73,7 +71,6 @@ class Words:
         return key in self.tables[self.languages[0]]
 
     def sentence(self, key: str) -> str:
-        """The bare sentence, as it is in the first language's file."""
         return self.tables[self.languages[0]][key]
 
     def listed(self, items: Iterable[Any]) -> "Listed":
@@ -108,8 +105,6 @@ class Words:
 
 
 class Rendered:
-    """Something that reads differently in each language."""
-
     words: Words
 
     def in_language(self, language: str) -> Markup:
@@ -277,7 +272,6 @@ def read_beyond_the_page(languages: Iterable[str] = LANGUAGES) -> Words:
 
 
 def table(file: Path) -> dict[str, str]:
-    """Dotted key → sentence of one file."""
     return dict(_flat(_parsed(file)))
 
 

@@ -140,7 +140,6 @@ class Answer:
 
     @property
     def left_out(self) -> bool:
-        """Whether some candidate has a value and is not ranked."""
         ranked = {self.candidate(one.summary) for one in self.ranked}
         return any(self.candidate(one.summary) not in ranked for one in self.apart)
 

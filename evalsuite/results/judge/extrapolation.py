@@ -83,7 +83,6 @@ class Outlook:
 
 
 def predicted(points: Points, devices: int) -> float:
-    """Items/s that the model expects at *devices*; two points at least."""
     last, rate = points[-1]
     slope = max(0.0, _slope([(math.log2(count), count / value) for count, value in points]))
     return devices / (last / rate + slope * math.log2(devices / last))

@@ -27,7 +27,6 @@ def full_protocol_s(summaries: Iterable[Summary]) -> float | None:
 
 
 def median_s(one: Summary, seconds_of: Callable[[Measurement], float | None]) -> float | None:
-    """Of the runs that count."""
     taken = [each for run in one.measurements if run.counts and (each := seconds_of(run)) is not None]
     return statistics.median(taken) if taken else None
 

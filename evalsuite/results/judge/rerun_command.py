@@ -48,7 +48,6 @@ def words(
 
 
 def titles(ran: Iterable[RunCommand]) -> tuple[str, ...]:
-    """Of the participants among the runs *ran*."""
     return tuple(dict.fromkeys(title for one in ran if one.recipe and (title := one.recipe.participant)))
 
 

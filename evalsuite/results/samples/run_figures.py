@@ -55,7 +55,6 @@ class RunFigure:
 
 
 def read(run: RunRecords) -> tuple[tuple[str, float], ...]:
-    """Name and value of each figure that was measured."""
     found = ((figure.name, figure.read(run)) for figure in FIGURES if figure.read)
     return tuple((name, value) for name, value in found if value is not None)
 

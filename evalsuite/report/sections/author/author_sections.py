@@ -75,7 +75,6 @@ def prose(written: BothLanguages | None, subject: Subject) -> tuple[Rendered, ..
 
 
 def pair(written: BothLanguages, words: Words) -> Pair:
-    """A short text of the lab's: nothing in it is computed."""
     texts = {"zh": names.visible(written.zh), "en": names.visible(written.en)}
     return Pair(words=words, by_language=tuple(texts.items()))
 

@@ -59,7 +59,6 @@ class MarkdownWriter:
         return f"{value}{cell.signs}{beside}"
 
     def case_name(self, case: Case, notes: Distinction) -> str:
-        """Its framework, and what tells it from others of that."""
         apart = [*notes.names(self.words), *([self.words("models.xla_on")] if case.xla else [])]
         return ", ".join([text(names.framework(case.framework)), *map(self.render, apart)])
 
@@ -76,7 +75,6 @@ class MarkdownWriter:
 
 
 def table(heads: Sequence[str], rows: Sequence[Sequence[str]], right: Iterable[int] = ()) -> str:
-    """A table; the columns in *right* are aligned to the right."""
     rule = ["--:" if place in set(right) else "---" for place in range(len(heads))]
     return "\n".join("| " + " | ".join(line) + " |" for line in (heads, rule, *rows))
 

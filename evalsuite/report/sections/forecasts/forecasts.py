@@ -75,7 +75,6 @@ def sections(subject: Subject) -> Iterable[Section]:
 
 
 def forecasts(book: Book, models: Sequence[Model], words: Words) -> Forecasts | None:
-    """None where every series was measured as far as it was planned."""
     outlook_of = {one.largest.case.series: one for one in extrapolation.outlooks(book.valid, book.planned)}
     found = [
         (block, column, outlook_of[column.series])

@@ -24,7 +24,6 @@ class Totals:
 
 
 def totals(book: Book, models: Sequence[Model]) -> list[Totals]:
-    """Of the models whose own chapter does not have them."""
     left = (model for model in models if model_figures.of_model(book, model) is None)
     return [found for model in left for block in model.blocks if (found := _of_block(block))]
 
