@@ -11,7 +11,7 @@ BIN     := $(VENV)/bin
 SIDE_BY_SIDE := --numprocesses logical --maxprocesses 8 --dist loadfile
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo report official rehearse plan equivalence test test-crash test-clusters test-rehearsals test-frameworks test-attacks unit real check lint docs examples bench clean
+.PHONY: help setup demo report official rehearse plan equivalence test test-crash test-clusters test-rehearsals test-frameworks test-attacks test-judgement unit real check lint docs examples bench clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -77,6 +77,10 @@ test-rehearsals: $(VENV)/.ready ## eight official scripts on a CPU in one campai
 
 test-frameworks: $(VENV)/.ready ## ResNet-50 in the frameworks with the largest environments (2 GB each)
 	EVALSUITE_FRAMEWORKS=1 $(BIN)/python -m pytest tests/real/test_large_frameworks.py tests/real/test_locked_environments.py
+
+test-judgement: $(VENV)/.ready ## ways to a wrong statement by tables and imports, and what is said of each: a minute
+	PYTHONPATH=tests $(BIN)/python -m tests.judgement.tables
+	PYTHONPATH=tests $(BIN)/python -m tests.judgement.imports
 
 test-attacks: $(VENV)/.ready ## every attack and every fault, generated ones too: some ten minutes
 	EVALSUITE_ATTACKS=1 nice -n 19 $(BIN)/python -m pytest \

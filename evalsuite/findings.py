@@ -607,6 +607,16 @@ class WindowLongerThanRun(Finding):
     limit: Factor = 1.1  # explained by a late clock and rounded step times
 
 
+@rule("own_criteria", "note")
+class OwnCriteria(Finding):
+    differences: Quote  # "C1 30 % (80 %), no C2"
+
+
+@rule("facts_amended", "flag")
+class FactsAmended(Finding):
+    facts: Quote  # "batch 128 → 256"
+
+
 @rule("excluded", "exclude")
 class Excluded(Finding):
     pass

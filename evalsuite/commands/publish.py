@@ -58,6 +58,8 @@ def _print(published: Published, arguments: argparse.Namespace) -> None:
     for move in published.history.slowed_together:
         before, after = (_dated(name, published) for name in (move.before, move.after))
         print(i18n.say("publish.slower", before=before, after=after))
+    if undated := len(published.history.undated):
+        print(i18n.say("publish.undated", n=undated))
     regressed = len(published.history.regressions)
     print(
         i18n.say(

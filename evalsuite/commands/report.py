@@ -17,7 +17,7 @@ from evalsuite.errors import EvalsuiteError, Exit
 from evalsuite.logs import catalogue
 from evalsuite.logs.catalogue import Places
 from evalsuite.messages import LANGUAGES
-from evalsuite.model import Case, Evaluation, Skip
+from evalsuite.model import Case, Evaluation, Finding, Skip
 from evalsuite.report.book.book import Book
 from evalsuite.report.sections.author.author_file import Authored
 from evalsuite.report.text import words
@@ -187,7 +187,8 @@ def _size(size: int) -> str:
 def _note_edits(book: Book) -> None:
     from evalsuite import findings
 
-    edits = (findings.ChangedSinceRun, findings.UnreadableRun, findings.RunTakenAway, findings.JournalBroken)
+    edits: tuple[type[Finding], ...] = (findings.ChangedSinceRun, findings.UnreadableRun, findings.RunTakenAway)
+    edits += (findings.JournalBroken, findings.OwnCriteria, findings.FactsAmended)
     found = [one for one in book.findings if isinstance(one, edits)]
     for one in found[:MOST_EDITS]:
         note(say("report.edited", where=one.where, finding=i18n.finding(one)))

@@ -25,6 +25,12 @@ def check_columns(table: CitedTable, mapped: Container[str]) -> None:
         raise EvalsuiteError.of(
             "importing.ask_version", path=table.file, versions=[*versions][:3], column=table.columns["note"]
         )
+    for name in ("framework", "model"):
+        spellings: dict[str, dict[str, None]] = {}
+        for text in (row.cells.get(name, "") for row in table.rows):
+            spellings.setdefault(re.sub(r"[\W_]", "", text).casefold(), {})[text] = None
+        if alike := next((tuple(each) for key, each in spellings.items() if key and len(each) > 1), None):
+            raise EvalsuiteError.of("importing.ask_spelling", path=table.file, names=alike, column=table.columns[name])
     several = any(row.cells.get(name, "1") != "1" for row in table.rows for name in _OF_DEVICES)
     if several and "batch" not in mapped and table.columns.get("batch", "").lower() == "batch":
         raise EvalsuiteError.of("importing.ask_batch", path=table.file, column=table.columns["batch"])

@@ -75,7 +75,7 @@ def evaluate(
         skips=skips,
         summaries=tuple(rows),
         verdicts=verdicts(rows, settings, (*cases, *_not_run(skips, wanted))),
-        findings=tuple(severity.merge_repeated((*broken, *found))),
+        findings=tuple(severity.merge_repeated((*broken, *settings.findings(), *found))),
         environments=environments,
         commands=commands,
         timelines=drawn,

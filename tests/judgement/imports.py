@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from tests import reports, synthetic
-from tests.judgement.table import JudgementCase, Said, print_table
-from tests.judgement.workplace import RANKED, Workplace, c1, case, codes, ranked, told, verdict
+from tests.judgement.table import JudgementCase, Said
+from tests.judgement.workplace import RANKED, Workplace, c1, case, codes, ranked, show, verdict
 
 ONE = "--set devices=1 --set batch=64 --set model=resnet50_v1.5 --machine m"
 SCALES = "--set batch=64 --set model=resnet50_v1.5 --set framework=a --machine m --campaign c"
@@ -223,4 +223,4 @@ CASES: dict[str, JudgementCase] = {
 }
 
 if __name__ == "__main__":
-    print_table("Imports, verdicts, reports", told(CASES, sys.argv[1:]))
+    sys.exit(show("Imports, verdicts, reports", CASES))

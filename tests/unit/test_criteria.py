@@ -2,6 +2,7 @@ import pytest
 
 from evalsuite import cli
 from evalsuite.errors import EvalsuiteError, Exit
+from evalsuite.findings import OwnCriteria
 from evalsuite.model import Utilisation
 from evalsuite.report.sections.verdict import cards
 from evalsuite.report.text import words
@@ -123,3 +124,24 @@ def test_compare_refuses_a_bad_file_before_anything_is_started(tmp_path, capsys)
     assert code == Exit.USAGE
     assert "Did you mean 0.8?" in capsys.readouterr().err
     assert not (tmp_path / "runs").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "differences"),
+    [
+        (criteria.DEFAULT.read_text(), None),
+        ("[C3]\n", "no C1, no C2"),
+        (
+            "[C1]\nthreshold = 0.3\nmin_nodes = 20\n",
+            "C1 30%, 20+ nodes, every_scale (80%, 20+ nodes, every_scale), no C2",
+        ),
+    ],
+)
+def test_criteria_that_are_not_the_usual_ones_are_named(text, differences, tmp_path):
+    (tmp_path / "own.toml").write_text(text)
+
+    found = list(criteria.read(tmp_path / "own.toml").findings())
+
+    assert [(type(one), one.differences, one.where) for one in found] == (
+        [(OwnCriteria, differences, "own.toml")] if differences else []
+    )

@@ -1,6 +1,6 @@
 """The acceptance criteria: a TOML file of thresholds → `Criteria`. A table left out is not asked for."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
@@ -8,8 +8,9 @@ from typing import Annotated, Literal
 from evalsuite import decode, paths
 from evalsuite.decode import Constraint, Many, Mistake, Word, between, message
 from evalsuite.errors import EvalsuiteError, did_you_mean
+from evalsuite.findings import OwnCriteria
 from evalsuite.messages import Message
-from evalsuite.model import Case, Target
+from evalsuite.model import Case, Finding, Target
 
 DEFAULT = paths.DATA / "criteria" / "default.toml"
 EXAMPLE = "data/criteria/default.toml"
@@ -110,12 +111,31 @@ class Criteria:
     targets: tuple[Target, ...] = ()
     file: str = ""
 
+    def findings(self) -> Iterator[Finding]:
+        """That they are not the usual ones, which decides what a pass means."""
+        usual, differences = read(), []
+        for name, own, theirs in (
+            ("C1", self.linear_speedup, usual.linear_speedup),
+            ("C2", self.mean_utilisation, usual.mean_utilisation),
+        ):
+            if own is None or theirs is None:
+                differences += [f"no {name}"] if own is None else []
+            elif own != theirs:
+                differences.append(f"{name} {_level(own)} ({_level(theirs)})")
+        if differences:
+            yield OwnCriteria(differences=", ".join(differences), where=Path(self.file).name)
+
     def check(self, cases: Iterable[Case]) -> None:
         """Raises EvalsuiteError where a criterion is about none of *cases*."""
         known = list(cases)
         for name, one in (("C1", self.linear_speedup), ("C2", self.mean_utilisation), ("C3", self.fastest)):
             if one:
                 one.scope.check(known, f"{self.file}: [{name}.scope]")
+
+
+def _level(one: LinearSpeedup | MeanUtilisation) -> str:
+    scope = "".join(f"; {axis} = {', '.join(names)}" for axis, names in one.scope.named)
+    return f"{one.threshold:.0%}, {one.min_nodes}+ nodes, {one.aggregation}{scope}"
 
 
 @dataclass(frozen=True, kw_only=True)

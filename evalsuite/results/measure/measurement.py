@@ -13,6 +13,7 @@ from evalsuite.errors import EvalsuiteError
 from evalsuite.findings import (
     BusyMachine,
     DevicesUnused,
+    FactsAmended,
     HungAtEnd,
     Oversubscribed,
     PartialBatch,
@@ -55,6 +56,7 @@ BATCH_ITEMS = ("images/s", "samples/s", "sequences/s")  # three words for one co
 
 HOUSE = Places()  # where dialects are found: only the built-in ones
 FIRST_LOSSES = 3
+COUNTED = ("batch", "devices", "gpus", "nodes", "scope")  # facts of an import that its value rests on
 
 
 def measurement(folder: RunFolder, places: Places = HOUSE) -> Measurement:
@@ -113,6 +115,7 @@ def _measurement(run: Run, folder: RunFolder, places: Places) -> Measurement:
         *(*unread, *_busy_machine(used, samples, window), *_of_agents(agents), *_of_end(outcome, well, read)),
         *(*_last_batch(run.case, read, throughput, data), *facts.disagreements(stated)),
         *collectives.findings(run.case, environments, read),
+        *_amended(command),
     )
     return Measurement(
         run=run,
@@ -145,6 +148,14 @@ def _measurement(run: Run, folder: RunFolder, places: Places) -> Measurement:
         first_losses=_first_losses(read.steps),
         left_s=_left_s(run.case, outcome, throughput, epochs.items_per_epoch(read.items_per_epoch, data, read.unit)),
     )
+
+
+def _amended(command: RunCommand) -> Iterator[Finding]:
+    """Facts that count into the value and were corrected after an import."""
+    now, before = command.stated or {}, command.corrected or {}
+    changed = [f"{name} {before[name]} → {now.get(name, '-')}" for name in COUNTED if name in before]
+    if changed:
+        yield FactsAmended(facts=", ".join(changed))
 
 
 def _check_known(recipe: UsedRecipe, dialects: Mapping[str, Dialect]) -> None:

@@ -9,6 +9,7 @@ from evalsuite import paths, registry
 from evalsuite.cli import main
 from evalsuite.commands.arguments.import_ import EXAMPLES
 from evalsuite.errors import EvalsuiteError, Exit
+from evalsuite.findings import FactsAmended
 from evalsuite.importing import published_tables, user_facts, vocabulary
 from evalsuite.report.text.findings import english
 from evalsuite.results.compare import fairness
@@ -457,6 +458,8 @@ class TestCorrections:
         (aside,) = bring.store.root.glob("*/amended-r0-1")
         assert (code, folder.run().case.batch_per_device) == (DONE, 32)
         assert folder.command().corrected == {"batch": "64"}
+        (amended,) = [one.facts for one in measurement(folder).findings if isinstance(one, FactsAmended)]
+        assert amended == "batch 64 → 32"
         assert (aside / "outcome.json").is_file()
 
     def test_amend_wins_over_a_path_and_not_over_the_log(self, bring):

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from evalsuite.findings import BusyMachine
+from evalsuite.findings import BusyMachine, OwnCriteria
 from evalsuite.model import Protocol
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.tally import tally
@@ -29,13 +29,20 @@ class Notice:
 
 
 def notices(book: Book, words: Words) -> tuple[Notice, ...]:
-    first = filter(None, (_recorded(book, words), _cited(book, words)))
+    first = filter(None, (*_own_criteria(book, words), _recorded(book, words), _cited(book, words)))
     return (*first, *_short(book, words), *_quiet(book, words), *_cores(book, words))
 
 
 def _notice(kind: str, line: Text, whole: Text | None, ref: str) -> Notice:
     wrapped = whole.about(ref) if whole else None
     return Notice(kind=kind, line=line.about(ref), whole=wrapped)
+
+
+def _own_criteria(book: Book, words: Words) -> Iterable[Notice]:
+    for one in book.evaluation.findings:
+        if isinstance(one, OwnCriteria):
+            values = {"file": names.visible(one.where), "differences": names.visible(one.differences)}
+            yield Notice(kind="criteria", line=words("notices.own_criteria", **values))
 
 
 def _recorded(book: Book, words: Words) -> Notice | None:
