@@ -13,21 +13,21 @@ from tests import sources
 
 FILES = sorted(paths.PACKAGE.rglob("*.py"))
 CEILINGS = {  # package → lines at most; "" are the modules beside the packages
-    "": 4976,
+    "": 4986,
     "agent": 1850,
-    "commands": 6082,
+    "commands": 6085,
     "importing": 1422,
     "launch": 4270,
     "logs": 9218,
     "machine": 1950,
     "plan": 3150,
-    "report": 15063,
-    "results": 8043,
+    "report": 15070,
+    "results": 8065,
     "runs": 1642,
     "schedulers": 300,
     "site": 1460,
 }
-WHOLE = 59_288
+WHOLE = 59_340
 LONGEST_FUNCTION = 60
 FULLEST_FOLDER = 24
 
