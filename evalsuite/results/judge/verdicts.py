@@ -86,6 +86,8 @@ def _ahead(found: RankingResult) -> VerdictCell:
         reason = "short_window"
     if reason == "faster" and found.basis == "rounds":
         reason = "faster_in_rounds"
+    if reason == "no_difference" and found.false_exclusion is None:
+        reason = "no_difference_across"
     values = [("first", first.case.framework), ("second", second.case.framework), ("scale", first.case.scale)]
     if found.evidence in ("tie", "open"):
         values.append(("group", ", ".join(one.case.framework for one in found.group)))

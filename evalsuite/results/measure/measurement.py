@@ -113,9 +113,8 @@ def _measurement(run: Run, folder: RunFolder, places: Places) -> Measurement:
     found = (
         *(*read.findings, *against, *(throughput.findings if throughput else ()), *sampled, *_short(run.case, window)),
         *(*unread, *_busy_machine(used, samples, window), *_of_agents(agents), *_of_end(outcome, well, read)),
-        *(*_last_batch(run.case, read, throughput, data), *facts.disagreements(stated)),
+        *(*_last_batch(run.case, read, throughput, data), *facts.disagreements(stated), *_amended(command)),
         *collectives.findings(run.case, environments, read),
-        *_amended(command),
     )
     return Measurement(
         run=run,

@@ -10,6 +10,8 @@ import synthetic
 
 from evalsuite import cli
 from evalsuite.findings import BusyMachine
+from evalsuite.report.sections.verdict import cards
+from evalsuite.report.text import words
 from evalsuite.results.compare import changes
 from evalsuite.site.history import HistoryPoint, line
 
@@ -146,3 +148,13 @@ def test_campaigns_survive_the_way_through_a_finished_report(tmp_path, capsys):
     (change,) = json.loads(capsys.readouterr().out)["changes"]
     assert (change["outcome"], change["by_campaigns"]) == ("slower", True)
     assert (change["before"]["campaigns"], change["after"]["campaigns"]) == (4, 4)
+
+
+def test_a_tie_between_campaigns_is_worded_without_a_chance_that_nobody_simulated(tmp_path):
+    a = reports.summary(of=synthetic.case("mxnet", protocol=synthetic.FULL))
+    b = reports.summary([one * 0.99 for one in reports.STEADY], day=2)
+
+    (c3,) = [one for one in synthetic.verdicts((a, b)) if one.criterion == "C3"]
+
+    assert c3.reason == "no_difference_across"
+    assert "not known to be of one campaign" in cards._card(c3, words.read()).reason.plain("en")
