@@ -607,6 +607,11 @@ class WindowLongerThanRun(Finding):
     limit: Factor = 1.1  # explained by a late clock and rounded step times
 
 
+@rule("evaluated_before", "note")
+class EvaluatedBefore(Finding):
+    evaluations: Count
+
+
 @rule("own_criteria", "note")
 class OwnCriteria(Finding):
     differences: Quote  # "C1 30 % (80 %), no C2"

@@ -188,7 +188,7 @@ def _note_edits(book: Book) -> None:
     from evalsuite import findings
 
     edits: tuple[type[Finding], ...] = (findings.ChangedSinceRun, findings.UnreadableRun, findings.RunTakenAway)
-    edits += (findings.JournalBroken, findings.OwnCriteria, findings.FactsAmended)
+    edits += (findings.JournalBroken, findings.OwnCriteria, findings.FactsAmended, findings.EvaluatedBefore)
     found = [one for one in book.findings if isinstance(one, edits)]
     for one in found[:MOST_EDITS]:
         note(say("report.edited", where=one.where, finding=i18n.finding(one)))

@@ -95,13 +95,14 @@ def _python(recipe: Recipe, kind: str, device: Device, progress: Callable[[str],
 
 
 def begin(planned: Planned, store: Store) -> Campaign:
-    now = datetime.now(UTC)
+    now, sealed = datetime.now(UTC), journal.seal(planned.cases, planned.repeats, planned.most_repeats)
     started = Campaign(
         id=f"{now:%Y%m%dT%H%M%S}-{secrets.token_hex(3)}",
         started_at=_now(),
         plan=planned,
-        plan_sha256=journal.seal(planned.cases, planned.repeats, planned.most_repeats),
+        plan_sha256=sealed,
         evalsuite=__version__,
+        elsewhere=store.journal.count_elsewhere(sealed),
     )
     try:
         store.journal.begin(started)

@@ -34,6 +34,7 @@ class Campaign(Document):
     plan: Planned
     plan_sha256: str
     evalsuite: str | None = None
+    elsewhere: int | None = None  # other folders of runs here in which this plan was started before; None: not counted
 
     @property
     def whole(self) -> bool:
@@ -75,6 +76,12 @@ class Journal:
         folder = self.root / CAMPAIGNS
         folder.mkdir(parents=True, exist_ok=True)
         write_json(folder / f"{campaign.id}.json", campaign.to_json())
+
+    def count_elsewhere(self, plan_sha256: str) -> int:
+        """In how many other folders the same plan was started: beside this one, or beside the one that holds it."""
+        own, sealed = self.root.absolute(), f'"plan_sha256": "{plan_sha256}"'.encode()
+        found = {*own.parent.glob(f"*/{CAMPAIGNS}"), *own.parent.parent.glob(f"*/{own.name}/{CAMPAIGNS}")}
+        return sum(any(_holds(file, sealed) for file in of.glob("*.json")) for of in found - {own / CAMPAIGNS})
 
     def started(self, run: Run, campaign: str, at: str) -> int:
         """Notes a start; gives the number of the attempt, from 1."""
@@ -154,6 +161,13 @@ class Journal:
                 "runs.journal_object", path=where, error=error, advice=decode.message(JournalLine.TRY)
             ) from error
         return JournalLine.from_json(facts, where)
+
+
+def _holds(file: Path, text: bytes) -> bool:
+    try:
+        return text in files.read_bytes(file)
+    except (OSError, EvalsuiteError):  # another's
+        return False
 
 
 def _hash(line: str) -> str:

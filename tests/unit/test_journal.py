@@ -6,12 +6,17 @@ from dataclasses import replace
 
 import pytest
 
+from evalsuite.documents import CampaignPlace
 from evalsuite.errors import EvalsuiteError
+from evalsuite.findings import EvaluatedBefore
+from evalsuite.launch import campaign
 from evalsuite.model import Run
+from evalsuite.results.rules import attempts
 from evalsuite.runs import journal
 from evalsuite.runs.journal import Campaign, Journal, JournalLine
 from evalsuite.runs.planned import Planned
-from tests.toys import CASE
+from evalsuite.runs.store import Store
+from tests.toys import CASE, COMMAND
 
 RUN = Run(case=CASE, repeat=0)
 AT = "2026-11-20T10:00:00+08:00"
@@ -106,3 +111,28 @@ def test_a_campaign_comes_back_with_its_seal_whole_and_a_plan_that_was_changed_i
     (found,) = Journal(tmp_path).campaigns()
 
     assert not found.whole
+
+
+@pytest.mark.parametrize(
+    ("places", "own", "elsewhere"),
+    [
+        (("a", "b", "c"), "d", 3),  # best of four
+        (("mon/runs", "tue/runs"), "wed/runs", 2),
+        (("a",), "a", 0),  # goes on
+        ((), "a", 0),
+    ],
+)
+def test_the_same_plan_started_beside_a_folder_is_counted_and_found(tmp_path, places, own, elsewhere):
+    planned = replace(PLAN, cases=(CASE,))
+    for place in places:
+        campaign.begin(planned, Store(tmp_path / "lab" / place))
+    campaign.begin(replace(planned, repeats=planned.repeats + 1), Store(tmp_path / "lab" / "another"))
+
+    started = campaign.begin(planned, Store(tmp_path / "lab" / own))
+
+    place = CampaignPlace(id=started.id, plan_sha256=started.plan_sha256, attempt=1, round=0, order=0)
+    found = attempts.findings(
+        attempts.read(Journal(tmp_path / "lab" / own)), {"x/r0": replace(COMMAND, campaign=place)}
+    )
+    said = [one.evaluations for each in found.values() for one in each if isinstance(one, EvaluatedBefore)]
+    assert (started.elsewhere, said) == (elsewhere, [elsewhere] if elsewhere else [])

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from evalsuite.documents import RunCommand
 from evalsuite.errors import EvalsuiteError
-from evalsuite.findings import JournalBroken, RepeatsAdded, RunMadeAgain, RunTakenAway
+from evalsuite.findings import EvaluatedBefore, JournalBroken, RepeatsAdded, RunMadeAgain, RunTakenAway
 from evalsuite.model import Attempt, CampaignStart, Finding, Summary, Unmeasured
 from evalsuite.runs.endings import ENDED_WELL
 from evalsuite.runs.journal import Campaign, Journal
@@ -72,7 +72,12 @@ def add_findings(
 
 def findings(recorded: Recorded, commands: Mapping[str, RunCommand]) -> dict[str, tuple[Finding, ...]]:
     found: dict[str, list[Finding]] = {}
-    for each in (*_gone(recorded, commands), *_broken(recorded, commands), *_added(recorded, commands)):
+    for each in (
+        *_gone(recorded, commands),
+        *_broken(recorded, commands),
+        *_added(recorded, commands),
+        *_before(recorded, commands),
+    ):
         found.setdefault(each.where.partition("/")[0], []).append(each)
     return {case: tuple(theirs) for case, theirs in found.items()}
 
@@ -100,6 +105,14 @@ def _broken(recorded: Recorded, commands: Mapping[str, RunCommand]) -> Iterable[
         known = sealed.get(place.id) == place.plan_sha256
         if recorded.broken or not known or (run, place.attempt) not in starts:
             yield JournalBroken(campaign=place.id, where=run)
+
+
+def _before(recorded: Recorded, commands: Mapping[str, RunCommand]) -> Iterable[Finding]:
+    """The same plan was started elsewhere before: nobody sees whether this one is the best of several."""
+    ran = {command.campaign.id for command in commands.values() if command.campaign}
+    for campaign in recorded.campaigns:
+        if campaign.id in ran and campaign.elsewhere:
+            yield EvaluatedBefore(evaluations=campaign.elsewhere, where=campaign.id)
 
 
 def _added(recorded: Recorded, commands: Mapping[str, RunCommand]) -> Iterable[Finding]:
