@@ -22,12 +22,12 @@ CEILINGS = {  # package → lines at most; "" are the modules beside the package
     "machine": 1950,
     "plan": 3150,
     "report": 15070,
-    "results": 8066,
+    "results": 8080,
     "runs": 1642,
     "schedulers": 300,
     "site": 1460,
 }
-WHOLE = 59_341
+WHOLE = 59_355
 LONGEST_FUNCTION = 60
 FULLEST_FOLDER = 24
 
