@@ -15,7 +15,7 @@ from evalsuite.model import Case, Protocol
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "adding-a-framework.md").read_text(encoding="utf-8")
 TOYNET, TINYNET = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
-CHECK, FIRST, OWN = (block.splitlines() for block in re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL))
+CHECK, FIRST, OWN, _LOCK = (block.splitlines() for block in re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL))
 
 
 @pytest.fixture

@@ -54,5 +54,5 @@ def test_the_demo_installs_nothing_that_only_tests_need():
         ["make", "-n", "demo", "VENV=does-not-exist"], cwd=HOUSE, capture_output=True, text=True, check=True
     ).stdout
 
-    assert "tools/demo.py" in said and "pip install" in said
-    assert "[test]" not in said
+    assert "tools/demo.py" in said and "tools/install_locked.py requirements.lock" in said
+    assert "requirements-test" not in said

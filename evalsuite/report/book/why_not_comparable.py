@@ -20,7 +20,8 @@ def is_unstated(obstacle: Obstacle) -> bool:
 
 def sentence(obstacle: Obstacle, words: Words) -> Text:
     if obstacle.key in BY_NAME:
-        return words(f"unlike.{obstacle.key}", before=obstacle.ours, after=obstacle.theirs)
+        given = {} if obstacle.key == CLOCKS else {"before": obstacle.ours, "after": obstacle.theirs}
+        return words(f"unlike.{obstacle.key}", **given)
     if is_unstated(obstacle):
         return words("unlike.unstated", name_text=name(obstacle, words))
     before, after = (_side(obstacle.key, side, words) for side in (obstacle.ours, obstacle.theirs))
