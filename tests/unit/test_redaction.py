@@ -2,6 +2,7 @@ import math
 import random
 import string
 import time
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -75,7 +76,8 @@ REPEATED = [
     "?x-amz-",
     "password: \n", "password=\"", "-----BEGIN PRIVATE KEY-----", "wandb login --a ", "mysql ", "https://",
     "a:b@", "a@b.",
-    "Basic ", "hf_abc\n", "A1b", "%3A%2F%2F", "[secret: ", "密码", "-u a:",
+    "Basic ", "hf_abc\n", "A1b", "ZXlK", "dapi", "sc_a", "pat.", "aQ~", "3Q~", "API-", "EAAM", "SG.", "lin_api_",
+    "password\" value=", "%3A%2F%2F", "[secret: ", "密码", "-u a:",
 ]  # fmt: skip
 
 
@@ -101,3 +103,19 @@ def test_words_that_a_machine_made_are_told_from_names_of_people_and_files():
 
     missed = [word for word in made if redaction.redact(word) == word]
     assert len(missed) <= 2 and math.isclose(redaction.LEAST_BITS, 4.2)
+
+
+def test_of_harmless_strings_that_nothing_was_tuned_to_few_are_blanked():
+    strings = (Path(__file__).parents[1] / "data" / "harmless.txt").read_text(encoding="utf-8").splitlines()
+
+    assert len(strings) >= 119
+    assert len([one for one in strings if redaction.redact(one) != one]) <= 3
+
+
+def test_of_honest_logs_hardly_a_line_is_blanked():
+    house = Path(__file__).parents[2]
+    logs = [*house.glob("data/recorded/**/log.*.txt"), *house.glob("tests/logs/**/*.log")]
+    lines = [line for log in logs for line in log.read_text(encoding="utf-8", errors="replace").splitlines()]
+
+    assert len(lines) > 10_000
+    assert len([line for line in lines if redaction.redact(line) != line]) <= 5
