@@ -1,9 +1,14 @@
-"""Tables of logs: what a log prints, what is given beside it, and what is read of both."""
+"""Tables of logs (`tests/logs/tables`): what a log prints, what is given beside it, and what is read of both.
 
-from collections.abc import Callable, Iterable
+A log stands in its row, with templates where its lines follow a rule, or in a file, or it is that of another row.
+"""
+
+import tomllib
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import jinja2
 import pytest
 
 from evalsuite.logs.reading import Reading, read_file
@@ -11,62 +16,69 @@ from evalsuite.model import Protocol
 
 LOGS = Path(__file__).resolve().parent / "logs"
 SHORT = Protocol(warmup_steps=2, measured_steps=5)
+TEMPLATES = jinja2.Environment(keep_trailing_newline=True, trim_blocks=True)
 
 
 class Row(NamedTuple):
-    log: str | bytes | Path
+    log: bytes
     given: dict[str, Any]
     expected: dict[str, Any]
 
 
-def row(
-    log: str | bytes | Path, given: dict[str, Any] | None = None, expected: dict[str, Any] | None = None, **more: Any
-) -> Row:
-    """What is *expected* of a log, and *more* of it."""
-    wanted = {**(expected or {}), **more}
-    return Row(log, given or {}, {name: near(it) if isinstance(it, float) else it for name, it in wanted.items()})
+@cache
+def rows(table: str) -> dict[str, Row]:
+    written = tomllib.loads((LOGS / "tables" / f"{table}.toml").read_text(encoding="utf-8"))
+    logs: dict[str, bytes] = {}
+    for name, row in written.items():
+        logs[name] = _log(row, logs)
+    return {
+        name: Row(logs[name], _given(row.get("given", {})), _expected(row["expected"])) for name, row in written.items()
+    }
 
 
-def on(devices: int | None = None, batch: float | None = None, **more: Any) -> dict[str, Any]:
-    """What is given beside a log."""
-    known = {"devices": devices, "batch_per_device": batch, **more}
-    return {name: value for name, value in known.items() if value is not None}
+def _log(row: dict[str, Any], others: dict[str, bytes]) -> bytes:
+    if "log_of" in row:
+        log = others[row["log_of"]]
+    elif "file" in row:
+        log = row.get("head", "").encode() + (LOGS / row["file"]).read_bytes()
+    else:
+        log = TEMPLATES.from_string(row["log"]).render(cr="\r").encode() if "{%" in row["log"] else row["log"].encode()
+    return log.replace(*map(str.encode, row["replace"])) if "replace" in row else log
 
 
-def short(devices: int | None = None, batch: float | None = None, **more: Any) -> dict[str, Any]:
-    return on(devices, batch, protocol=SHORT, **more)
+def _given(known: dict[str, Any]) -> dict[str, Any]:
+    if "steps" not in known:
+        return known
+    warmup, measured = map(int, known["steps"].split("+"))
+    others = {name: value for name, value in known.items() if name != "steps"}
+    return others | {"protocol": Protocol(warmup_steps=warmup, measured_steps=measured)}
+
+
+def _expected(value: Any) -> Any:
+    match value:
+        case float():
+            return pytest.approx(value)
+        case {"near": near, "within": within}:
+            return pytest.approx(near, rel=within)
+        case dict():
+            return {name: _expected(inner) for name, inner in value.items()}
+        case list():
+            return [_expected(inner) for inner in value]
+        case "none":
+            return None
+        case _:
+            return value
 
 
 # lines of scripts of which more than one test reads logs
 
 
-def example_line(step: int, seconds: float = 0.5, epoch: int = 0, of: int = 100, mean: float = 0.6) -> str:
-    return f"Epoch: [{epoch}][{step:3d}/{of}]\tTime {seconds:6.3f} ({mean:6.3f})\tData  0.002 ( 0.001)\tLoss 6.7e+00"
+def example_line(step: int, seconds: float = 0.5, of: int = 100) -> str:
+    return f"Epoch: [0][{step:3d}/{of}]\tTime {seconds:6.3f} ( 0.600)\tData  0.002 ( 0.001)\tLoss 6.7e+00"
 
 
-def speed_line(step: int, rate: float = 10.0, prefix: str = "") -> str:
-    return f"{prefix}INFO:root:Epoch[0] Batch [{step - 1}-{step}]\tSpeed: {rate:.2f} samples/sec\taccuracy=0.01"
-
-
-def card_line(step: int, seconds: float = 0.5, ips: float = 16.0, scheduler: str = "lr(P)") -> str:
-    return (
-        f"[2026/11/20 23:40:38] ppcls INFO: [Train][Epoch 1/1][Iter: {step}/100]{scheduler}: 0.1, top1: 0.1, "
-        f"loss: 39.6, batch_cost: {seconds:.5f}s, reader_cost: 0.00022, ips: {ips:.5f} samples/s, eta: 0:00:16"
-    )
-
-
-def each(numbers: Iterable[Any], line: str | Callable[..., str]) -> str:
-    """A line for each number, or for each tuple of them: a text with `{}` in their places, or what makes it of them."""
-    made = line.format if isinstance(line, str) else line
-    return "".join(f"{made(*it) if isinstance(it, tuple) else made(it)}\n" for it in numbers)
-
-
-def near(value: Any, rel: float = 1e-6) -> Any:
-    return pytest.approx(value, rel=rel)
-
-
-def table(rows: dict[str, Row]) -> pytest.MarkDecorator:
-    return pytest.mark.parametrize("row", rows.values(), ids=rows)
+def speed_line(step: int, rate: float = 10.0) -> str:
+    return f"INFO:root:Epoch[0] Batch [{step - 1}-{step}]\tSpeed: {rate:.2f} samples/sec\taccuracy=0.01"
 
 
 def codes(found: Reading) -> set[str]:
@@ -82,12 +94,10 @@ def counted(found: Reading) -> float | None:
     return value(found) if found.status in ("ok", "partial") else None
 
 
-def read(folder: Path, log: str | bytes | Path, **given: Any) -> Reading:
-    if not isinstance(log, Path):
-        path = folder / "train.log"
-        path.write_bytes(log if isinstance(log, bytes) else log.encode())
-        log = path
-    return read_file(log, **given)
+def read(folder: Path, log: str | bytes, **given: Any) -> Reading:
+    path = folder / "train.log"
+    path.write_bytes(log if isinstance(log, bytes) else log.encode())
+    return read_file(path, **given)
 
 
 def seen(folder: Path, row: Row) -> dict[str, Any]:
@@ -109,10 +119,14 @@ def _seen(found: Reading, name: str) -> Any:
         "last_seconds": lambda: [step.seconds for step in found.steps[-2:]],
         "last_rates": lambda: [step.items_per_s for step in found.steps[-2:]],
         "paused": lambda: [step.index for step in found.steps if step.after_pause],
-        "ends": lambda: (found.steps[0].index, found.steps[-1].index),
+        "ends": lambda: [found.steps[0].index, found.steps[-1].index],
         "loss": lambda: found.steps[0].loss,
-        "codes": lambda: codes(found),
+        "codes": lambda: sorted(codes(found)),
+        "scores": lambda: [[one.epoch, one.split, one.metric, one.value] for one in found.scores],
+        "scores_at_s": lambda: [one.at_s for one in found.scores],
+        "scores_line": lambda: [one.line for one in found.scores],
     }
     if name in known:
         return known[name]()
-    return getattr(found, name) if hasattr(found, name) else found.throughput and getattr(found.throughput, name)
+    got = getattr(found, name) if hasattr(found, name) else found.throughput and getattr(found.throughput, name)
+    return list(got) if isinstance(got, tuple) else got

@@ -92,6 +92,16 @@ def test_the_arrival_of_lines_is_the_clock_where_there_is_no_stamp(log):
     assert "clock_disagrees" in [finding.code for finding in reading.throughput.findings]
 
 
+def test_a_score_has_its_seconds_since_the_start_by_its_arrival(log):
+    scores = [" *   Acc@1 7.030 Acc@5 18.340", " *   Acc@1 9.000 Acc@5 18.340"]
+    written = log([example_line(1), scores[0], example_line(2), scores[1]], arrivals=[1.0, 61.5, 70.0, 120.25])
+
+    found = read_run([written], case(), "pytorch_examples", dialects=DIALECTS).scores
+
+    top1 = [(one.epoch, one.value, one.at_s) for one in found if one.metric == "top1"]
+    assert top1 == [(1, 7.03, 61.5), (2, 9.0, 120.25)]
+
+
 def test_workers_that_print_their_own_share_are_summed_over_their_logs(log):
     logs = [log([speed_line(step, 10.0 * (rank + 1)) for step in range(1, 9)], rank=rank) for rank in (0, 1)]
 
