@@ -86,6 +86,9 @@ test-attacks: $(VENV)/.ready ## every attack and every fault, generated ones too
 	EVALSUITE_ATTACKS=1 nice -n 19 $(BIN)/python -m pytest \
 		tests/unit/test_bad_files.py tests/unit/test_foreign_rules.py tests/unit/test_redaction.py tests/unit/test_publishing.py tests/real/test_faults.py
 
+test-judgement: setup ## scripts that bend their own figure, and what is said of each: some fifteen minutes
+	$(BIN)/python -m tests.judgement.scripts
+
 check: lint ## what each commit should pass, within a minute: style, types, who imports what
 	$(BIN)/python -m pytest --quiet tests/unit/test_architecture.py tests/unit/test_architecture_picture.py tests/unit/test_references.py tests/unit/test_size.py
 

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum, auto
 from typing import Annotated, Any, TypeVar, dataclass_transform, get_args, get_origin, get_type_hints
 
-from evalsuite.model import STAMPS, Finding, Measurement, Protocol, Severity, Summary
+from evalsuite.model import STAMPS, Finding, Grounds, Measurement, Protocol, Severity, Summary
 
 F = TypeVar("F", bound=Finding)
 
@@ -93,12 +93,17 @@ _NUMBERS: dict[str, str] = {}  # code → the data rule that it keeps
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True)
-def rule(code: str, severity: Severity, *, keeps: str | None = None) -> Callable[[type[F]], type[F]]:
-    """Declares the class under it as a rule. *keeps*: the data rule of a code that is a word."""
+def rule(
+    code: str, severity: Severity, *, keeps: str | None = None, grounds: Grounds = "clock"
+) -> Callable[[type[F]], type[F]]:
+    """Declares the class under it as a rule. *keeps*: the data rule of a code that is a word; *grounds*: the most
+    that the value of a run with it rests on.
+    """
 
     def declared(kind: type[F]) -> type[F]:
         kind.__doc__ = kind.__doc__ or kind.__name__  # else a signature is written there, which takes longest of all
         made = dataclasses.dataclass(frozen=True, kw_only=True, eq=False, repr=False)(kind)
+        made.grounds = grounds
         made.code, made.severity, made.name = code, severity, re.sub(r"(?<!^)(?=[A-Z])", "_", kind.__name__).lower()
         RULES[made.name] = made
         numbered = re.match(r"D\d\d", code)
@@ -262,7 +267,8 @@ class UnknownOrigin(Finding):
 class ArrivalsBursty(Finding):
     together: Count
     lines: Count
-    limit: Share = 1 / 3  # above it, arrival says when the buffer was full
+    limit: Share = 1 / 3  # above it, only the ends of writes tell the time
+    moved: Limit = 0.02  # of the window that lies in writes at its ends
 
 
 @rule("batch_doubted", "flag", keeps="D03")
@@ -397,10 +403,17 @@ class ClockDisagrees(Finding):
     limit: Limit = 0.02  # docs/report.md#definitions
 
 
-@rule("clocks_far_apart", "flag", keeps="D16")
+@rule("clocks_far_apart", "flag", keeps="D16", grounds="disputed")
 class ClocksFarApart(Finding):
     difference: Change
-    limit: Factor = 1.2  # further apart (`batch_doubted`) there is no value
+    limit: Factor = 1.2  # of a clock and a printed figure; further apart (`batch_doubted`) there is no value
+    clocks: Limit = 0.02  # of the log's stamps and our own arrivals
+
+
+@rule("printed_only", "note", grounds="printed")
+class PrintedOnly(Finding):
+    method: Method
+    limit: Limit = 0.02  # of the window: as finely as that a clock must tell it
 
 
 @rule("coarse_figures", "flag")
@@ -454,6 +467,34 @@ class DeviceErrors(Finding):
 class DevicesIdle(Finding):
     busy: Count  # at any reading of the window
     planned: Count
+
+
+@rule("cores_idle", "flag")
+class CoresIdle(Finding):
+    busy: Share
+    limit: Limit = 0.5
+
+
+@rule("above_cores", "exclude")
+class AboveCores(Finding):
+    tflops: Rate
+    cores: Rate
+    busy: Share
+    each: Rate = 0.416  # TFLOP/s: 64 operations in float32 a cycle (two fused multiply-adds of 512 bits) at 6.5 GHz
+
+
+@rule("nothing_exchanged", "flag")
+class NothingExchanged(Finding):
+    exchanged_bytes: Bytes  # a step
+    devices: Count
+    least_bytes: Bytes = 10e3  # the smallest reference workload exchanges 5 MB
+
+
+@rule("nothing_exchanged", "exclude")
+class NothingSent(Finding):
+    sent_bytes: Bytes
+    nodes: Count
+    least_bytes: Bytes = 10e3
 
 
 @rule("devices_unused", "exclude")
@@ -563,6 +604,13 @@ class Restarted(Finding):
     attempts: Count
 
 
+@rule("restarted", "flag", grounds="disputed")
+class SeveralRuns(Finding):
+    attempts: Count
+    as_long: Count  # as half of the longest, which is the one that is read
+    share: Limit = 0.5
+
+
 @rule("resumed", "note")
 class Resumed(Finding):
     line: Count
@@ -620,6 +668,53 @@ class OwnCriteria(Finding):
 @rule("facts_amended", "flag")
 class FactsAmended(Finding):
     facts: Quote  # "batch 128 → 256"
+
+
+@rule("steps_unfinished", "flag", grounds="disputed")
+class StepsUnfinished(Finding):
+    tail_s: Seconds  # after the last step's line, as seconds of training
+    window_s: Seconds
+    steps: Count = 2
+    share: Limit = 0.05  # of the window
+    least_s: Seconds = 10.0  # the processes of several nodes end within 9 s (data/recorded-links.zip)
+
+
+@rule("steps_unfinished", "exclude")
+class MostAfterWindow(Finding):
+    tail_s: Seconds
+    window_s: Seconds
+
+
+@rule("work_in_warmup", "flag", grounds="disputed")
+class SlowWarmup(Finding):
+    factor: Factor  # of the median step of the warm-up and of the window
+    beyond_s: Seconds  # of all its steps
+    window_s: Seconds
+    limit: Factor = 3.0  # honest scripts stay below 2; the first steps, which compile, do not move a median
+
+
+@rule("work_in_warmup", "exclude")
+class MostInWarmup(Finding):
+    factor: Factor
+    beyond_s: Seconds
+    window_s: Seconds
+
+
+@rule("mostly_outside", "note")
+class MostlyOutside(Finding):
+    before_s: Seconds  # beyond the warm-up at the window's pace
+    after_s: Seconds
+    window_s: Seconds
+
+
+@rule("two_kinds_of_steps", "flag", grounds="disputed")
+class TwoKindsOfSteps(Finding):
+    share: Share  # of the fast ones
+    fast_s: Seconds
+    slow_s: Seconds
+    limit: Factor = 2.0
+    fewest: Limit = 0.1  # fewer are no kind
+    most: Limit = 0.67  # more, and it is the slow ones that are odd: a loader, or an epoch's end
 
 
 @rule("excluded", "exclude")

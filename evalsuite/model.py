@@ -6,7 +6,7 @@ Only `messages` of evalsuite is imported at run time: every command imports this
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, overload
+from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, get_args, overload
 
 from evalsuite.messages import Phrase
 
@@ -19,6 +19,9 @@ Precision = Literal["fp32", "amp"]
 Device = Literal["cpu", "gpu", "npu", "stand_in"]  # stand_in: a rehearsal, which measures nothing
 Severity = Literal["note", "flag", "exclude", "reject"]
 Origin = Literal["measured", "imported", "cited", "digitised", "simulated"]
+DECIDING_ORIGINS = ("measured", "imported")  # what is cited, digitised or simulated decides nothing
+Grounds = Literal["clock", "disputed", "printed", "cited"]  # what a value rests on (docs/method.md)
+GROUNDS = get_args(Grounds)  # the best first
 FactSource = Literal["log", "command_line", "environment", "recipe", "stated", "case"]
 Status = Literal["ok", "partial", "doubtful", "failed", "incomplete", "unrecognised", "timed_out"]
 Certainty = Literal["two clocks agree", "one clock", "printed only", "assumed scope"]
@@ -140,6 +143,7 @@ class Finding:
     code: ClassVar[str]  # "D08", "clock_disagrees"
     name: ClassVar[str]  # of the rule; two may share a code
     severity: ClassVar[Severity]
+    grounds: ClassVar[Grounds] = "clock"  # the most that the value of a run with it rests on
     where: str = ""  # run id, case id, or file:line
     also: tuple[str, ...] = ()  # other runs of the case with the same finding
 
@@ -212,6 +216,7 @@ class Throughput:
     window: Window | None
     printed_items_per_s: float | None = None
     clock_items_per_s: float | None = None
+    stamps_within: float | None = None  # share of the window to which the log's stamps confirm it
     arithmetic_items_per_s: float | None = None  # mean of the printed rates, for comparison only
     step_time_s: tuple[float, ...] = ()  # one per report in the window
     line_first: int | None = None  # from 1, as is the next
@@ -383,6 +388,13 @@ class Measurement:
         return self.throughput.items_per_s
 
     @property
+    def grounds(self) -> Grounds:
+        """The least that its findings leave it."""
+        if self.origin not in DECIDING_ORIGINS:
+            return "cited"
+        return max((finding.grounds for finding in self.findings), key=GROUNDS.index, default="clock")
+
+    @property
     def counts(self) -> bool:
         """Whether the value enters the median of its case."""
         excluded = any(finding.severity in ("exclude", "reject") for finding in self.findings)
@@ -448,6 +460,15 @@ class Summary:
     partial: bool = False  # fewer than five valid repeats, or a short window (D05, D07)
     origin: Origin = "measured"
     findings: tuple[Finding, ...] = ()
+
+    @cached_property
+    def grounds(self) -> Grounds:
+        """The weakest of the runs that count: rank, base, criteria, headline and page ask for it."""
+        return max((run.grounds for run in self.measurements if run.counts), key=GROUNDS.index, default="clock")
+
+    @property
+    def decides(self) -> bool:
+        return self.grounds == "clock"
 
     @property
     def items_per_s_per_device(self) -> float:

@@ -77,11 +77,15 @@ WINDOWS = {  # the steps, how they are read, what is read of them (first and las
         *(steps(1), {}, {"window": (1, 1, False), "items_per_s": BATCH / 0.5}),
     ),
     "stamps with fractions of a second come before arrival and step times": (
-        *(clocked(clocked(steps(ALL), "stamp_s", 0.4), "arrival_s", 0.41), {}),
+        *(clocked(clocked(steps(ALL), "stamp_s", 0.4), "arrival_s", 0.401), {}),
         {
-            **{"method": STAMPS, "items_per_s": BATCH / 0.4, "clock_items_per_s": BATCH / 0.41},
+            **{"method": STAMPS, "items_per_s": BATCH / 0.4, "clock_items_per_s": BATCH / 0.401},
             "printed_items_per_s": BATCH / 0.5,
         },
+    ),
+    "stamps that run slow are denied by the arrival of the lines": (
+        *(clocked(clocked(steps(ALL), "stamp_s", 0.4), "arrival_s", 0.41), {}),
+        {"method": ARRIVALS, "items_per_s": BATCH / 0.41, "clock_items_per_s": BATCH / 0.41},
     ),
     "stamps of whole seconds are too coarse to be the clock": (
         *(clocked(clocked(steps(ALL), "stamp_s", 1.0, begin=1000.0), "arrival_s", 0.5), {}, {"method": ARRIVALS}),
@@ -92,9 +96,24 @@ WINDOWS = {  # the steps, how they are read, what is read of them (first and las
     "clocks that differ by more are a finding": (
         *(clocked(steps(ALL), "arrival_s", 0.515), {}, {"codes": ["clock_disagrees"]}),
     ),
-    "lines that arrive in blocks are not a clock": (
-        *([step._replace(arrival_s=10.0 * math.ceil(step.index / 20)) for step in steps(ALL)], {}),
-        {"method": TIMES, "clock_items_per_s": None, "codes": ["arrivals_bursty"]},
+    "of lines that arrive in blocks the ends of the blocks are the clock": (
+        *([step._replace(arrival_s=10.5 * math.ceil((step.index + 7) / 20)) for step in steps(200)], {}),
+        {"method": ARRIVALS, "items_per_s": BATCH / 0.525, "window": (21, 120, True), "codes": ["clock_disagrees"]},
+    ),
+    **{
+        f"lines that arrive in blocks of {each} are not a clock": (
+            *([step._replace(arrival_s=0.5 * each * math.ceil(step.index / each)) for step in steps(ALL)], {}),
+            {"method": TIMES, "clock_items_per_s": None, "codes": ["arrivals_bursty"]},
+        )
+        for each in (70, 1000)
+    },
+    "two late lines that came together at the begin move it no further than they are": (
+        *([step._replace(arrival_s=0.5 * max(step.index, 24 * (17 < step.index <= 24))) for step in steps(ALL)], {}),
+        {"method": ARRIVALS, "items_per_s": BATCH / 0.5, "codes": []},
+    ),
+    "pauses in all its reports confirm a figure that they do not deny": (
+        [step._replace(arrival_s=0.5 * step.index, after_pause=True) for step in steps(ALL)],
+        *({}, {"method": TIMES, "items_per_s": BATCH / 0.5, "clock_items_per_s": BATCH / 0.5}),
     ),
     "rates alone give their harmonic mean, and the arithmetic mean stands beside it": (
         *([Step(index=i, items_per_s=100.0 if i % 2 else 300.0) for i in range(1, ALL + 1)], {}),

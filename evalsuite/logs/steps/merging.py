@@ -10,7 +10,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from evalsuite.dialect import Dialect
-from evalsuite.findings import ContradictsLog, Copied, JobAssumedLauncher, JobAssumedOnePrints, OwnAssumed, Restarted
+from evalsuite.findings import (
+    ContradictsLog,
+    Copied,
+    JobAssumedLauncher,
+    JobAssumedOnePrints,
+    OwnAssumed,
+    Restarted,
+    SeveralRuns,
+)
 from evalsuite.logs.steps.increments import Increment, increments_of, tick_s
 from evalsuite.logs.steps.streams import Attempt, find_run
 from evalsuite.logs.text.arrivals import Arrival
@@ -188,10 +196,17 @@ def merge_records(
         tick_s=max(filter(None, ticks), default=None),
         findings=(
             *findings,
-            *([Restarted(attempts=attempts)] if attempts > 1 else ()),
+            *_restarts(attempts, max(run.as_long for run in runs)),
             *([Copied(copies=copies)] if copies > 1 else ()),
         ),
     )
+
+
+def _restarts(attempts: int, as_long: int) -> Iterator[Finding]:
+    if as_long > 1:
+        yield SeveralRuns(attempts=attempts, as_long=as_long)
+    elif attempts > 1:
+        yield Restarted(attempts=attempts)
 
 
 def _one_stream(records: Sequence[Record]) -> Attempt | None:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evalsuite.dialect import Dialect
+from evalsuite.findings import SeveralRuns
 from evalsuite.logs.text.records import Record, place
 
 Stream = list[Record]
@@ -19,6 +20,7 @@ class Attempt:
 
     streams: list[Stream]
     attempts: int = 1
+    as_long: int = 1  # attempts as half of it
     copies: int = 1  # runs that say the same to the last digit, one after the other
 
 
@@ -26,8 +28,10 @@ def find_run(records: Sequence[Record], dialect: Dialect, devices: int | None) -
     streams = _streams(records, dialect.number_repeats)
     copies = _count_copies(streams)
     attempts = _attempts(streams, dialect, devices)
+    lengths = [max(map(len, attempt)) for attempt in attempts]
     longest = max(reversed(attempts), key=lambda attempt: max(map(len, attempt)))
-    return Attempt(streams=longest, attempts=len(attempts), copies=copies)
+    as_long = sum(length >= SeveralRuns.share * max(lengths) for length in lengths)
+    return Attempt(streams=longest, attempts=len(attempts), as_long=as_long, copies=copies)
 
 
 def _count_copies(streams: Sequence[Stream]) -> int:

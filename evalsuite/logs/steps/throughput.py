@@ -1,7 +1,8 @@
 """What the window makes as a number, and what makes it less sure.
 
-The value is items ÷ time, by the first clock that tells: stamps with fractions of a second, the arrival of the lines,
-the script's own times; else the harmonic mean of its rates. What is not the value is a cross-check.
+The value is items ÷ time, by the first clock that tells: stamps with fractions of a second, unless the arrival of the
+lines denies them; that arrival; the script's own times; else the harmonic mean of its rates. What is not the value is a
+cross-check.
 """
 
 import math
@@ -17,15 +18,18 @@ from evalsuite.findings import (
     Drift,
     LongStall,
     PartialBatch,
+    PrintedOnly,
     RestDiffers,
 )
 from evalsuite.logs.steps.window import (
+    BURST_SHARE,
     CLOCKS,
     COARSE_REPORTS,
     Span,
     Timing,
     find_partial_batches,
     find_scatter,
+    joined_writes,
     own_seconds,
     span,
 )
@@ -34,7 +38,6 @@ from evalsuite.model import ARRIVALS, RATES, STAMPS, TIMES, Counted, Finding, Pr
 DISAGREE = ClockDisagrees.limit  # docs/report.md#definitions
 DRIFT = Drift.limit
 UNLIKE = RestDiffers.limit
-BURST_SHARE = 0.05  # of a step: lines that are closer came in one write
 BURSTY = ArrivalsBursty.limit
 WHOLE_S = 5.0  # between reports: then whole seconds tell a factor
 REPORTS_AROUND = 20  # shown on either side of the window
@@ -46,6 +49,9 @@ MOST_DIGITS = 6  # after the point; more are no rounding by a script
 ERRORS = 2.0
 HOPELESS = 0.25  # relative error of a time above which it has no finding
 EXACT = 1e-6  # a printed decimal as a float is that near to it
+LATE = 0.005  # half of the least lead that is told: by so much stamps may be above arrivals
+LATE_S = 0.02  # or by that: an arrival is noted within 10 ms
+TICK_S = 1.0  # of stamps without fractions
 
 
 def throughput(
@@ -70,17 +76,21 @@ def throughput(
     if chosen is None:
         return None, False
     findings += [PartialBatch(step=step.index, share=share) for step, share in partial.values() if chosen.touches(step)]
-    stamped, arrived = Timing(span=chosen, method=STAMPS), Timing(span=chosen, method=ARRIVALS)
+    stamped = Timing(span=chosen, method=STAMPS)
     by_stamp = _value_by_stamp(stamped, findings) if fine else None
-    arrives = any(step.arrival_s is not None or (step.relay_s or 0.0) % 1 for step in chosen.reports)
-    by_arrival = _value_by_arrival(arrived, findings) if arrives else None  # not by whole seconds, as of a relay
+    after = Span(before=chosen.reports[-1], reports=_behind_window(steps, chosen), complete=False)
+    arrived = _by_arrival(chosen, after.reports[:1], findings)
+    by_arrival = arrived.value if arrived else None
     clocked = by_stamp is not None or by_arrival is not None
     # of the first report a clock knows only the end
     same = replace(chosen, reports=chosen.reports[1:]) if clocked and chosen.before is None else chosen
     by_time, rate = (Timing(span=same, method=method).value for method in (TIMES, RATES))
     printed = rate if by_time is None else by_time
     odd = rate is not None and (by_time is None or abs(rate / by_time - 1) > DISAGREE)
-    candidates = ((by_stamp, STAMPS), (by_arrival, ARRIVALS), (by_time, TIMES), (rate if odd else None, RATES))
+    candidates = [(by_stamp, STAMPS), (by_arrival, ARRIVALS), (by_time, TIMES), (rate if odd else None, RATES)]
+    if arrived and by_stamp is not None and by_stamp > _at_most(arrived):
+        del candidates[0]
+        candidates.append((by_stamp, STAMPS))
     value, method = next(((value, method) for value, method in candidates if value is not None), (None, ""))
     if value is None:
         return None, chosen.complete
@@ -89,35 +99,73 @@ def throughput(
     rough = _rounded(seconds, tick_s, alone=own) if tick_s else None
     if own and rough and rough.share > HOPELESS:
         return None, chosen.complete
-    timing = Timing(span=chosen, method=method) if own else stamped if method == STAMPS else arrived
-    findings += [
-        _disagreement(value, method, other, name)
-        for other, name in candidates
-        if other is not None and name != method and abs(other / value - 1) > DISAGREE
-    ]
+    timing = arrived if arrived and method == ARRIVALS else Timing(span=chosen, method=method)
+    findings += _disagreements(value, method, candidates)
     if own and trust_stamps and not fine and any(step.stamp_s is not None for step in chosen.reports):
         findings += _denied_by_seconds(stamped, value, method)
     if not epochs:
         findings += _unsteady(timing, tick_s, rough)
-        last = chosen.reports[-1]
-        after = Span(before=last, reports=tuple(s for s in steps if s.index > last.index), complete=False)
         findings += _behind(after, chosen, value, method) if chosen.complete and after.reports else ()
     findings += _drift(timing) or find_scatter(steps[:COARSE_REPORTS] if epochs else chosen.reports)
-    found = _throughput(timing, value, unit, printed, by_arrival, findings)
-    return replace(found, counted=_counted(steps, timing)), chosen.complete
+    clock = by_arrival if arrived else _confirmed_with_pauses(chosen, value, findings)
+    found = _throughput(chosen, timing, value, unit, printed, clock, findings)
+    within = _stamps_within(stamped, value) if trust_stamps else None
+    return replace(found, counted=_counted(steps, timing), stamps_within=within), chosen.complete
 
 
 # the clocks
 
 
-def _value_by_arrival(timing: Timing, findings: list[Finding]) -> float | None:
-    """Not where lines came in bursts."""
-    value = timing.value
-    if value is None:
+def _by_arrival(chosen: Span, following: Sequence[Step], findings: list[Finding]) -> Timing | None:
+    """None where the lines came in writes so long that their ends do not tell the time of the window.
+
+    Nor by whole seconds, as of a relay.
+    """
+    if not any(step.arrival_s is not None or (step.relay_s or 0.0) % 1 for step in chosen.reports):
         return None
-    burst = _burst(timing)
-    findings += burst
-    return None if burst or len(timing.seconds) < 2 else value  # one gap alone may be anything
+    joined, together = joined_writes(chosen, next(iter(following), None))
+    lines = len(chosen.reports)
+    if joined is not None and joined is not chosen:
+        steps, least = (sum(step.steps for step in each.reports) for each in (joined, chosen))
+        grain = max(step.steps for step in chosen.reports) / steps if together > BURSTY * lines else 0.0
+        if steps < least / 2 or grain > ArrivalsBursty.moved:  # a line may be cut by the end of a write
+            joined = None
+    if joined is None and together:
+        findings.append(ArrivalsBursty(together=together, lines=lines))
+    timing = Timing(span=joined, method=ARRIVALS) if joined else None
+    known = timing is not None and len(timing.seconds) >= 2 and timing.value is not None  # one gap may be anything
+    return timing if known else None
+
+
+def _confirmed_with_pauses(chosen: Span, value: float, findings: Sequence[Finding]) -> float | None:
+    """By arrivals that count the pauses as training, where even they do not deny *value*; else None."""
+    if ArrivalsBursty in map(type, findings) or not any(step.after_pause for step in chosen.reports):
+        return None
+    reports = tuple(step._replace(after_pause=False) for step in chosen.reports)
+    slowest = Timing(span=replace(chosen, reports=reports), method=ARRIVALS)
+    found = slowest.value if len(slowest.seconds) >= 2 else None
+    return found if found is not None and value <= found * (1 + DISAGREE) else None
+
+
+def _at_most(arrived: Timing) -> float:
+    """What stamps may tell beside these arrivals."""
+    window_s = math.fsum(seconds for _, seconds in arrived.quotients)
+    return (arrived.value or 0.0) * (1 + max(LATE, LATE_S / window_s))
+
+
+def _stamps_within(stamped: Timing, value: float) -> float | None:
+    """To what share of the window the log's stamps confirm *value*."""
+    told, seconds = stamped.value, math.fsum(seconds for _, seconds in stamped.quotients)
+    if told is None or not seconds:
+        return None
+    fine = any((step.stamp_s or 0.0) % 1 for step in stamped.span.reports)
+    within = 0.0 if fine else TICK_S / seconds
+    return within if abs(told / value - 1) <= max(within, PrintedOnly.limit) else None
+
+
+def _behind_window(steps: Sequence[Step], chosen: Span) -> tuple[Step, ...]:
+    last = chosen.reports[-1].index
+    return tuple(step for step in steps if step.index > last)
 
 
 def _value_by_stamp(timing: Timing, findings: list[Finding]) -> float | None:
@@ -142,6 +190,12 @@ def _burst(timing: Timing) -> list[Finding]:
 
 
 # what a reader must know
+
+
+def _disagreements(value: float, method: str, candidates: Sequence[tuple[float | None, str]]) -> Iterator[Finding]:
+    for other, name in candidates:
+        if other is not None and name != method and abs(other / value - 1) > DISAGREE:
+            yield _disagreement(value, method, other, name)
 
 
 def _disagreement(value: float, method: str, other: float, other_method: str) -> Finding:
@@ -315,9 +369,15 @@ def _counted(steps: Sequence[Step], timing: Timing) -> Counted | None:
 
 
 def _throughput(
-    timing: Timing, value: float, unit: str, printed: float | None, clock: float | None, findings: Sequence[Finding]
+    chosen: Span,
+    timing: Timing,
+    value: float,
+    unit: str,
+    printed: float | None,
+    clock: float | None,
+    findings: Sequence[Finding],
 ) -> Throughput:
-    before, reports = timing.span.before, timing.span.reports
+    before, reports = timing.span.before, chosen.reports
     first, last = reports[0], reports[-1]
     begin_s = before.arrival_s if before else None
     if before is None and first.arrival_s is not None and first.seconds is not None:
@@ -333,7 +393,7 @@ def _throughput(
             last_step=last.index,
             steps=sum(step.steps for step in reports),
             begin_s=begin_s,
-            end_s=last.arrival_s,
+            end_s=timing.span.reports[-1].arrival_s,
         ),
         printed_items_per_s=printed,
         clock_items_per_s=clock,

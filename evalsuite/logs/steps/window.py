@@ -1,17 +1,19 @@
 """The window: which steps are measured (docs/report.md#definitions), and what each clock tells of them."""
 
+import itertools
 import math
 import operator
 import statistics
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
-from evalsuite.findings import PartialBatch, RatesScatter
+from evalsuite.findings import ArrivalsBursty, PartialBatch, RatesScatter
 from evalsuite.model import ARRIVALS, RATES, STAMPS, TIMES, Finding, Protocol, Step
 
 SCATTER = RatesScatter.limit
 FULL_BATCH = PartialBatch.limit
+BURST_SHARE = 0.05  # of a step: lines that are closer came in one write
 COARSE_STEPS = 100  # logs that print this rarely lose their first report instead of the first 20 steps
 COARSE_REPORTS = 5  # "the following hundreds": DLPerf trains 600 steps, prints every 100, drops the first
 
@@ -144,6 +146,44 @@ def _believable(reports: Sequence[Step]) -> tuple[Step, ...]:
     """The slowest and those like it: an epoch is sooner cut short than made slow (NCF: 0.01 s)."""
     slowest = min(step.items_per_s for step in reports if step.items_per_s)
     return tuple(step for step in reports if step.items_per_s and step.items_per_s <= SCATTER * slowest)
+
+
+def joined_writes(chosen: Span, following: Step | None) -> tuple[Span | None, int]:
+    """The part of the window between two ends of writes, and how many of its lines came together with the next.
+
+    Of a write only the end is known: reports of one are joined, and one in which the window begins or ends is left out.
+    Nothing changes where that is less than 2 % of the steps and few lines came together. None: no two ends.
+    """
+    points = [*([chosen.before] if chosen.before else []), *chosen.reports]
+    gaps = [_gap(*pair) for pair in itertools.pairwise([*points, *([following] if following else [])])]
+    trained = [gap for gap, step in zip(gaps, points[1:], strict=False) if gap is not None and not step.after_pause]
+    least_s = BURST_SHARE * statistics.fmean(trained) if trained else 0.0
+    ends = [place for place in range(len(points)) if place == len(gaps) or (gaps[place] or 0.0) > least_s]
+    together = len(points) - len(ends)
+    if len(ends) < 2:
+        return None, together
+    left_out = [*points[1 : ends[0] + 1], *points[ends[-1] + 1 :]]
+    moved = sum(step.steps for step in left_out) / sum(step.steps for step in points[1:])
+    if moved <= ArrivalsBursty.moved and together <= ArrivalsBursty.limit * (len(points) - 1):
+        return chosen, together
+    reports = tuple(_joined(points[begin + 1 : end + 1]) for begin, end in itertools.pairwise(ends))
+    return replace(chosen, before=points[ends[0]], reports=reports), together
+
+
+def _gap(before: Step, step: Step) -> float | None:
+    began, ended = _arrival(before), _arrival(step)
+    return None if began is None or ended is None else ended - began
+
+
+def _joined(written: Sequence[Step]) -> Step:
+    items = [step.items for step in written if step.items is not None]
+    seconds = [step.seconds for step in written if step.seconds is not None]
+    return written[-1]._replace(
+        steps=sum(step.steps for step in written),
+        items=math.fsum(items) if len(items) == len(written) else None,
+        seconds=math.fsum(seconds) if len(seconds) == len(written) else None,
+        after_pause=any(step.after_pause for step in written),
+    )
 
 
 def find_scatter(reports: Sequence[Step]) -> list[Finding]:

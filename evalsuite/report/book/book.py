@@ -197,7 +197,7 @@ class Book:
         return "not_run" if case.id in self.planned_ids else "not_planned"
 
     def marks(self, summary: Summary) -> tuple[str, ...]:
-        found: list[str] = [summary.origin] if summary.origin in MARKS else []
+        found: list[str] = [str(of) for of in (summary.origin, summary.grounds) if of in MARKS][:1]
         if summary.partial:
             found.append("partial")
         if decisions.flags(summary):

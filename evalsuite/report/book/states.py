@@ -26,6 +26,7 @@ MARKS: Mapping[str, str] = {
     "flagged": "⚠",
     "cited": "†",
     "digitised": "‡",
+    "printed": "§",
     "simulated": "≈",
 }
 # PyTorch "CUDA out of memory", Paddle "Out of memory error", TensorFlow "OOM when allocating tensor" and

@@ -3,9 +3,9 @@
 from evalsuite.report.text import names
 from evalsuite.report.text.options import value_of
 from evalsuite.report.text.words import Rendered, Text, Words
-from evalsuite.results.compare.fairness import CLOCKS, FACT, Obstacle
+from evalsuite.results.compare.fairness import CLOCKS, FACT, GROUNDS, Obstacle
 
-BY_NAME = (CLOCKS, "failed_runs")
+BY_NAME = (CLOCKS, GROUNDS, "failed_runs")
 OPTION = "options."  # what the condition of a script's own option begins with
 
 

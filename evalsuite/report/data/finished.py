@@ -17,6 +17,7 @@ from evalsuite.errors import EvalsuiteError
 from evalsuite.files import MOST_SUMMARY_BYTES, is_file, read_json
 from evalsuite.model import (
     Case,
+    Finding,
     Interval,
     Machine,
     MachineNode,
@@ -33,6 +34,10 @@ from evalsuite.results.compare.answers import Answer, Conditions, Ranked
 from evalsuite.results.compare.ranking import RankingScope
 from evalsuite.results.measure.summary import valid
 
+LOWERED: Mapping[str, tuple[Finding, ...]] = {  # grounds of a run → a finding that leaves it that
+    "printed": (findings.PrintedOnly(method=""),),
+    "disputed": (findings.ClocksFarApart(difference=0.0),),
+}
 SCHEMA_VERSION = 1  # of summary.json; data/schema/summary.schema.json describes it
 NEARLY = 1e-9  # numbers go through text
 Noun = TypeVar("Noun")
@@ -218,6 +223,7 @@ def _measurement(case: Case, unit: str, run: Mapping[str, Any], machines: Mappin
     value = run["value"]
     throughput = Throughput(items_per_s=value, unit=unit, method="", window=None) if value is not None else None
     excluded = () if run["counts"] or value is None else (findings.Excluded(),)
+    lowered = LOWERED.get(run["grounds"], ())
     return _noun(
         Measurement,
         run,
@@ -225,7 +231,7 @@ def _measurement(case: Case, unit: str, run: Mapping[str, Any], machines: Mappin
         environment=machines[run["environment"]] if run["environment"] else None,
         throughput=throughput,
         hosts=tuple(run.get("hosts", ())),
-        findings=excluded,
+        findings=(*excluded, *lowered),
     )
 
 

@@ -28,6 +28,7 @@ Said = Literal[
     "unknown_facts",
     "suspicious",
     "published",
+    "printed",  # by the scripts, without a clock of ours
     "alone",
     "none",  # none has a value
 ]
@@ -41,6 +42,7 @@ OF_EVIDENCE: Mapping[Evidence, Said] = {
     "suspicious": "suspicious",
     "unknown": "unknown_facts",
     "cited": "published",
+    "printed": "printed",
 }
 Absence = Literal["unsupported", "not_run", "no_valid_run", "elsewhere", "not_planned"]
 
@@ -334,8 +336,10 @@ def _answer(key: tuple[Conditions, int, int], asked: _Question, absent: "_Absenc
     )
 
 
-def _weight(members: Sequence[Summary], scope: RankingScope) -> tuple[int, float]:
-    return len({scope.candidate(one.case) for one in members}), max(map(_speed, members))
+def _weight(members: Sequence[Summary], scope: RankingScope) -> tuple[bool, int, float]:
+    """What is printed only comes last."""
+    timed = members[0].grounds != "printed"
+    return timed, len({scope.candidate(one.case) for one in members}), max(map(_speed, members))
 
 
 def _speed(one: Summary) -> float:

@@ -24,6 +24,7 @@ TOLD_FIRST = (
     "unit",
     "origin",
     fairness.CLOCKS,
+    fairness.GROUNDS,
     fairness.RUNS,
     "environment",
 )
@@ -201,8 +202,8 @@ def _first(obstacles: Sequence[Obstacle]) -> Why:
     found = min(obstacles, key=lambda one: TOLD_FIRST.index(one.key))
     if found.key == fairness.RUNS:
         return Why(key="same_runs")
-    if found.key == fairness.CLOCKS:
-        return Why(key="clocks_apart")
+    if found.key in (fairness.CLOCKS, fairness.GROUNDS):
+        return Why(key="clocks_apart" if found.key == fairness.CLOCKS else "printed_only")
     if found.ours is None or found.theirs is None:
         return Why(key=f"{NAMED[found.key]}_unknown")
     return Why(key=NAMED[found.key], values=(("before", found.ours), ("after", found.theirs)))

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
-from evalsuite.model import Interval, Summary
+from evalsuite.model import DECIDING_ORIGINS, Interval, Summary
 from evalsuite.results.compare import fairness, significance
 from evalsuite.results.compare.fairness import Obstacle, Purpose
 from evalsuite.results.compare.scaling import suspicious
 from evalsuite.results.compare.significance import PairComparison
 from evalsuite.results.measure.statistics import ratio_of_medians
-from evalsuite.results.measure.summary import DECIDING_ORIGINS, FULL_REPEATS, failed_runs, short_window, values
+from evalsuite.results.measure.summary import FULL_REPEATS, failed_runs, short_window, values
 
 PUBLISHED = ("cited", "digitised")
 FEWEST_RUNS = 3  # of fewer, no order is spoken of
@@ -26,6 +26,7 @@ Evidence = Literal[
     "suspicious",  # the higher value contradicts its own scaling (D12)
     "unknown",  # some fact of the work or the place is not stated of both
     "cited",  # other people's figures, which are not tested
+    "printed",  # no clock of ours confirms them
     "apart",  # they may not be ranked with each other
 ]
 CLEAR = ("decided", "tie", "open", "suspicious")  # what is known of the two will not change by what else is stated
@@ -106,6 +107,8 @@ def _evidence(first: Summary, second: Summary, compared: PairComparison, unknown
     both, few = (first, second), min(first.n, second.n) < FULL_REPEATS
     if any(one.origin in PUBLISHED for one in both):
         return "cited"
+    if any(one.grounds == "printed" for one in both):
+        return "printed"
     if min(first.n, second.n) < FEWEST_RUNS or any(map(_is_weak, both)) or (few and not compared.behind):
         return "preliminary"
     if unknown:

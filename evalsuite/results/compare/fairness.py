@@ -9,7 +9,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from evalsuite.findings import ClocksFarApart
 from evalsuite.messages import Message
 from evalsuite.model import Case, Fact, Interval, Machine, Summary
 from evalsuite.results.compare import significance
@@ -21,6 +20,7 @@ from evalsuite.results.measure.summary import values
 
 Common = tuple[tuple[str, str | None], ...]  # conditions and their values
 CLOCKS = "clocks"
+GROUNDS = "grounds"
 RUNS = "runs"  # the obstacle that the same runs are part of both
 FACT = "facts."
 Stated = tuple[Fact, ...] | None  # of one fact: what the runs of a case state, several where they differ; None: unknown
@@ -148,7 +148,7 @@ def conditions(summary: Summary) -> dict[str, str | None]:
         "framework_version": "; ".join(versions(summary)) or None,
         "environment": "; ".join(sorted({str(machine.hardware) for machine in machines(summary)})) or None,
         "origin": summary.origin,
-        **({CLOCKS: f"far apart in {summary.case.id}"} if clocks_apart(summary) else {}),
+        **_clocks(summary),
     }
 
 
@@ -158,10 +158,10 @@ def _batch(case: Case) -> dict[str, str]:
     return {"global_batch": str(case.strong_batch), "scaling": "strong"}
 
 
-@cached
-def clocks_apart(summary: Summary) -> bool:
-    """Whether the script's own rate and the clock are so far apart in a run that its value is shown and not ranked."""
-    return any(isinstance(each, ClocksFarApart) for run in summary.measurements if run.counts for each in run.findings)
+def _clocks(summary: Summary) -> dict[str, str]:
+    """What is printed only is compared with its like; where clocks contradict each other, with nothing."""
+    known = {"printed": (GROUNDS, "printed only"), "disputed": (CLOCKS, f"far apart in {summary.case.id}")}
+    return dict([known[summary.grounds]] if summary.grounds in known else ())
 
 
 def machines(summary: Summary) -> tuple[Machine, ...]:

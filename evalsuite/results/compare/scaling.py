@@ -57,7 +57,7 @@ def with_scaling(summaries: Iterable[Summary | Unmeasured]) -> list[Summary | Un
 
 
 def _may_scale(one: Summary | Unmeasured) -> TypeGuard[Summary]:
-    return isinstance(one, Summary) and not fairness.clocks_apart(one)
+    return isinstance(one, Summary) and one.grounds != "disputed"
 
 
 def _key(summary: Summary) -> Common:

@@ -22,7 +22,7 @@ from evalsuite.results.measure.summary import failed_runs
 
 EQUAL_FRAMEWORKS = paths.DATA / "statistics" / "equal_frameworks.csv"
 LEADS_ASKED = (0.02, 0.05)
-WEAKEST = ("cited", "preliminary", "unknown")  # of one such pair the whole is no more
+WEAKEST = ("cited", "printed", "preliminary", "unknown")  # of one such pair the whole is no more
 OF_A_LEAD = ("consistent", "indicative", "suspicious", "decided")  # the weakest first
 
 

@@ -3,11 +3,14 @@
 Base and every scale in scope must be sound evidence; no scale is left out because it went badly.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from evalsuite.findings import (
+    BusyMachine,
+    CoresIdle,
     JournalBroken,
+    NothingExchanged,
     OddEfficiency,
     RepeatsMissing,
     RunMadeAgain,
@@ -15,15 +18,28 @@ from evalsuite.findings import (
     SuperLinear,
     UnstableRepeats,
 )
-from evalsuite.model import Case, Interval, Summary, Unmeasured, Verdict, VerdictCell
+from evalsuite.model import (
+    DECIDING_ORIGINS,
+    GROUNDS,
+    Case,
+    Finding,
+    Interval,
+    Measurement,
+    Summary,
+    Unmeasured,
+    Verdict,
+    VerdictCell,
+)
 from evalsuite.results.compare import fairness
 from evalsuite.results.judge.criteria import LinearSpeedup
 from evalsuite.results.measure.statistics import BOOTSTRAP_LEVEL, SIGNIFICANCE, ratio_of_medians
-from evalsuite.results.measure.summary import DECIDING_ORIGINS, failed_runs, valid, values
+from evalsuite.results.measure.summary import failed_runs, valid, values
 
 SUSPICIOUS = (SuperLinear, OddEfficiency, UnstableRepeats)  # D11, D12, D08: the numbers contradict themselves
+DISTURBED = (BusyMachine, CoresIdle, NothingExchanged)  # of runs: a slowed base, or scales that do not work together
 CHOSEN = (RunTakenAway, JournalBroken, RepeatsMissing)
 WORST_FIRST = ("fail", "undetermined", "pass")
+WITHOUT_CLOCK = {"cited": "not_measured", "printed": "printed_only", "disputed": "doubtful"}
 COULD_NOT_START = 126  # exit codes from here on are the shell's or a signal's, not the framework's
 
 Row = Summary | Unmeasured
@@ -176,24 +192,23 @@ def _doubt(
 ) -> tuple[str, Values] | None:
     needed = (base, *measured)
     missing = [case for case in series.scope if not isinstance(series.row(case), Summary)]
-    weak = [one for one in needed if one.origin not in DECIDING_ORIGINS]
     partial = [one for one in needed if one.partial]
-    suspicious = [one for one in valid(series.rows) if any(isinstance(each, SUSPICIOUS) for each in one.findings)]
+    against = {one.case: [*_against(one, SUSPICIOUS)] for one in valid(series.rows)}
+    against |= {one.case: [*against[one.case], *_against_runs(one)] for one in needed}
     runs = [run for one in needed for run in one.measurements if run.counts]
     methods = sorted({run.throughput.method for run in runs if run.throughput})
     hosts = {machine.hardware for one in needed for machine in fairness.machines(one)}
     unlike = sorted({each.key for one in measured for each in fairness.obstacles(one, base, fairness.SCALES)})
     if missing and not alone:
         return "missing", (("scales", _scales(missing)),)
-    if weak:
-        return "not_measured", (("scales", _scales([one.case for one in weak])),)
+    if not all(one.decides for one in needed):
+        worst = max((one.grounds for one in needed), key=GROUNDS.index)
+        return WITHOUT_CLOCK[worst], (("scales", _scales([one.case for one in needed if one.grounds == worst])),)
     if partial:
         fewest = min(partial, key=lambda one: one.n)
         return "partial", (("n", str(fewest.n)),)
     if broke := [one.case for one in needed if failed_runs(one)]:
         return "runs_failed", (("scales", _scales(broke)), ("n", str(sum(map(failed_runs, needed)))))
-    if doubtful := [one.case for one in needed if fairness.clocks_apart(one)]:
-        return "doubtful", (("scales", _scales(doubtful)),)
     if not all(run.environment for run in runs):
         return "machine_unknown", ()
     if len(hosts) > 1:
@@ -206,11 +221,21 @@ def _doubt(
         return "taken_away", (("scales", _scales(chosen)),)
     if unlike_campaigns := _campaigns(base, measured):
         return unlike_campaigns
-    if suspicious:
-        codes = sorted({each.code for one in suspicious for each in one.findings if isinstance(each, SUSPICIOUS)})
-        scales = _scales([one.case for one in suspicious])
+    if any(against.values()):
+        codes = sorted({each.code for found in against.values() for each in found})
+        scales = _scales([case for case, found in against.items() if found])
         return "suspicious", (("codes", ", ".join(codes)), ("scales", scales))
     return None
+
+
+def _against(one: Summary | Measurement, rules: tuple[type[Finding], ...]) -> Iterator[Finding]:
+    return (each for each in one.findings if isinstance(each, rules))
+
+
+def _against_runs(one: Summary) -> list[Finding]:
+    """What disturbs most of its runs, and so their median."""
+    disturbed = [found for run in one.measurements if run.counts and (found := [*_against(run, DISTURBED)])]
+    return [each for found in disturbed for each in found] if 2 * len(disturbed) > one.n else []
 
 
 def _campaigns(base: Summary, measured: Sequence[Summary]) -> tuple[str, Values] | None:

@@ -8,10 +8,20 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from evalsuite.findings import ThinSamples
-from evalsuite.model import Case, Interval, Outcome, Summary, Unmeasured, Utilisation, Verdict, VerdictCell
+from evalsuite.model import (
+    DECIDING_ORIGINS,
+    Case,
+    Interval,
+    Outcome,
+    Summary,
+    Unmeasured,
+    Utilisation,
+    Verdict,
+    VerdictCell,
+)
 from evalsuite.results.judge.criteria import MeanUtilisation
 from evalsuite.results.judge.linear_speedup import CHOSEN
-from evalsuite.results.measure.summary import DECIDING_ORIGINS, valid
+from evalsuite.results.measure.summary import valid
 
 GPU_ALONE, ALL = "C2a", "C2b"
 RESOURCES = ("gpu", "cpu", "memory", "disk", "network")
@@ -122,7 +132,7 @@ def _judged(
     if means:
         worst = min((one for one in measured if one.case in means), key=lambda one: means[one.case])
         verdict = replace(verdict, measured=Interval(value=means[worst.case]), n=worst.n, case=worst.case)
-    sound = [one for one in measured if one.case in means and one.case not in thin and not one.partial]
+    sound = [one for one in measured if one.case in means and one.case not in thin and not one.partial and one.decides]
     threshold = verdict.threshold or 0.0
     if any(means[one.case] < threshold for one in sound):
         lowest = min(sound, key=lambda one: means[one.case])
@@ -130,6 +140,8 @@ def _judged(
         return _decided(verdict, "fail", counted)
     if missing:
         return replace(verdict, reason="missing", values=(("scales", _scales(missing)),))
+    if printed := [one.case for one in measured if one.grounds == "printed"]:
+        return replace(verdict, reason="printed_only", values=(("scales", _scales(printed)),))
     if unread:
         return replace(verdict, reason="gpu_unread", values=(("scales", _scales(unread)),))
     if thin:

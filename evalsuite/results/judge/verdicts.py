@@ -10,7 +10,7 @@ from evalsuite.results.compare.winners import RankingResult, rank
 from evalsuite.results.judge.criteria import CaseScope, Criteria
 from evalsuite.results.judge.linear_speedup import linear_speedup
 from evalsuite.results.judge.mean_utilisation import mean_utilisation
-from evalsuite.results.measure.summary import DECIDING_ORIGINS, FULL_REPEATS, valid
+from evalsuite.results.measure.summary import FULL_REPEATS, valid
 
 BLOCKS = Purpose(free=FRAMEWORKS.free | SCALES.free)
 REASONS: dict[Evidence, str] = {
@@ -22,6 +22,7 @@ REASONS: dict[Evidence, str] = {
     "suspicious": "contradicts_scaling",
     "preliminary": "cannot_tell",
     "cited": "cannot_tell",
+    "printed": "cannot_tell",
     "unknown": "unknown_facts",
 }
 
@@ -44,8 +45,7 @@ def verdicts(
         found += mean_utilisation(rows, second, cases)
     if criteria.fastest:
         rows, _ = _within(criteria.fastest.scope, summaries, planned)
-        deciding = [one for one in valid(rows) if one.origin in DECIDING_ORIGINS]
-        found.append(replace(fastest(deciding), scope=criteria.fastest.scope.named))
+        found.append(replace(fastest([one for one in valid(rows) if one.decides]), scope=criteria.fastest.scope.named))
     return tuple(found)
 
 

@@ -40,7 +40,7 @@ from evalsuite.model import (
     Utilisation,
     Window,
 )
-from evalsuite.results.measure import collectives, epochs, facts, machines, plausibility
+from evalsuite.results.measure import balance, collectives, epochs, facts, machines, plausibility
 from evalsuite.results.samples import host_clocks, run_figures, utilisation
 from evalsuite.runs import network
 from evalsuite.runs.endings import AgentOutcome, Outcome
@@ -115,6 +115,7 @@ def _measurement(run: Run, folder: RunFolder, places: Places) -> Measurement:
         *(*unread, *_busy_machine(used, samples, window), *_of_agents(agents), *_of_end(outcome, well, read)),
         *(*_last_batch(run.case, read, throughput, data), *facts.disagreements(stated), *_amended(command)),
         *collectives.findings(run.case, environments, read),
+        *_balance(outcome, throughput, read.steps, records),
     )
     return Measurement(
         run=run,
@@ -296,6 +297,26 @@ def _last_batch(
         items = epochs.items_per_epoch(read.items_per_epoch, data, throughput.unit)
         if found := epochs.last_batch(case, throughput.window, items):
             yield found
+
+
+def _balance(
+    outcome: Outcome, throughput: Throughput | None, steps: Sequence[Step], run: run_figures.RunRecords
+) -> Iterator[Finding]:
+    if throughput is None or run.window is None or outcome.origin is not None:
+        return
+    ended = [agent.duration_s for agent in run.agents] or [outcome.duration_s or 0.0]
+    yield from balance.findings(
+        balance.RunTimes(
+            throughput=throughput,
+            window=run.window,
+            steps=[step for step in steps if run.window.first_step <= step.index <= run.window.last_step],
+            samples=run.samples,
+            planned=run.planned,
+            log=next(iter(run.logs), None),
+            dialect=run.dialect,
+            ended_s=max(ended) if outcome.status == "completed" and not outcome.enough else None,
+        )
+    )
 
 
 def _facts(

@@ -13,11 +13,12 @@ from evalsuite.findings import (
     DevicesUnused,
     NodesMissing,
     OtherWorldSize,
+    PrintedOnly,
     RanksMissing,
     WindowLongerThanRun,
 )
 from evalsuite.logs.reading import Reading
-from evalsuite.model import Case, Finding, Throughput
+from evalsuite.model import ARRIVALS, DECIDING_ORIGINS, STAMPS, Case, Finding, Throughput
 from evalsuite.runs.endings import Outcome
 from evalsuite.runs.store import RunFolder
 
@@ -30,6 +31,7 @@ def implausible(
     changed = folder.changed(outcome)
     found: list[Finding] = [ChangedSinceRun(files=changed)] if changed else []
     found += _far_apart(read.throughput)
+    found += _printed_only(outcome.origin, read.throughput)
     if outcome.origin is not None:
         return tuple(found)
     hosts = set(environments) or {log.host for log in folder.logs()}
@@ -72,9 +74,22 @@ def _unused(case: Case, measured: Throughput | None) -> Iterator[Finding]:
 def _far_apart(measured: Throughput | None) -> Iterator[Finding]:
     if measured is None or measured.items_per_s is None:
         return
-    worst = max(_disagreements(measured), key=_factor, default=None)
-    if worst is not None and _factor(worst) > ClocksFarApart.limit:
-        yield ClocksFarApart(difference=worst.difference)
+    far = [one for one in _disagreements(measured) if _factor(one) > ClocksFarApart.limit or _of_clocks(one)]
+    if far:
+        yield ClocksFarApart(difference=max(far, key=_factor).difference)
+
+
+def _of_clocks(apart: ClockDisagrees) -> bool:
+    return {apart.method, apart.other_method} == {STAMPS, ARRIVALS} and _factor(apart) > 1 + ClocksFarApart.clocks
+
+
+def _printed_only(origin: str | None, measured: Throughput | None) -> Iterator[Finding]:
+    """No arrivals of ours tell the window; of a log from elsewhere, no stamps."""
+    if measured is None or measured.items_per_s is None or origin not in (None, *DECIDING_ORIGINS):
+        return
+    stamped = measured.stamps_within is not None and measured.stamps_within <= PrintedOnly.limit
+    if not (stamped if origin == "imported" else measured.clock_items_per_s is not None):
+        yield PrintedOnly(method=measured.method)
 
 
 def _factor(apart: ClockDisagrees) -> float:

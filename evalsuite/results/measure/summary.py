@@ -31,7 +31,6 @@ MOST_REPEATS = ManyRepeats.usual
 ENDED_BADLY = ("failed", "timed_out", "incomplete")
 NOISY_CV = NoisyRepeats.limit
 UNSTABLE_CV = UnstableRepeats.limit
-DECIDING_ORIGINS = ("measured", "imported")  # what is cited, digitised or simulated decides nothing
 
 
 def summaries(measurements: Iterable[Measurement]) -> list[Summary | Unmeasured]:

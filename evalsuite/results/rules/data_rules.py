@@ -32,7 +32,7 @@ from evalsuite.model import Finding, Measurement, Origin, Summary, Unmeasured, U
 from evalsuite.results.compare import windows
 from evalsuite.results.measure import breakdown, facts, machines
 from evalsuite.results.measure.summary import valid
-from evalsuite.results.rules import copies, drift, flops_and_energy, other_nodes
+from evalsuite.results.rules import copies, drift, flops_and_energy, other_nodes, work_done
 
 MEMORY_TOLERANCE = 0.12  # D22: drivers keep some of it, and GB and GiB differ by 7 %
 GIB = 1024**3
@@ -57,6 +57,7 @@ def _checked(run: Measurement, duplicate: bool, copy: Finding | None) -> Measure
         *too_fast.values(),
         *detect("in_run", run),
         *breakdown.findings(run.breakdown),
+        *work_done.findings(run),
         *_strange(run),
     ]
     placed = tuple(replace(finding, where=run.run.id) for finding in found)

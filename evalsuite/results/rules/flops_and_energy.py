@@ -16,6 +16,7 @@ from evalsuite.decode import decode, read_toml, whole
 from evalsuite.findings import AbovePeak, PeakUnverified
 from evalsuite.model import Case, Fact, Finding, Measurement, Summary
 from evalsuite.results.compare import fairness
+from evalsuite.results.measure import facts
 
 MODELS = paths.DATA / "models.toml"
 DEVICES = paths.DATA / "devices.toml"
@@ -117,12 +118,8 @@ def transformer_flops(*, tokens: int, layers: int, hidden: int, vocabulary: int 
 def compute(one: Summary) -> Compute | None:
     """None where the model is not listed, or nothing states the size of its input."""
     known = fairness.facts_of(one)
-    model = _models().get(one.case.model)
-    size = _only(known.get("input_size"))
-    if model is None or size is None or not re.fullmatch(r"[1-9]\d*", size.value):
-        return None
-    flops = model.sized(one.case).per_item(int(size.value), one.unit)
-    if flops is None:
+    model, flops = _models().get(one.case.model), _flops_per_item(one.case, one.unit, _only(known.get("input_size")))
+    if model is None or flops is None:
         return None
     device, precision = _only(known.get("device_model")), _only(known.get("precision"))
     return Compute(
@@ -132,6 +129,20 @@ def compute(one: Summary) -> Compute | None:
         source=model.source,
         device=device.value if device else None,
     )
+
+
+def run_tflops(run: Measurement) -> float | None:
+    """What all devices of *run* compute."""
+    unit = run.throughput.unit if run.throughput else ""
+    flops = _flops_per_item(run.run.case, unit, facts.of_measurement(run).get("input_size"))
+    return flops * run.value / 1e12 if flops is not None and run.value is not None else None
+
+
+def _flops_per_item(case: Case, unit: str, size: Fact | None) -> float | None:
+    model = _models().get(case.model)
+    if model is None or size is None or not re.fullmatch(r"[1-9]\d*", size.value):
+        return None
+    return model.sized(case).per_item(int(size.value), unit)
 
 
 def findings(summaries: Iterable[Summary]) -> Iterator[Finding]:

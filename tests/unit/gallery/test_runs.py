@@ -260,7 +260,8 @@ class TestTheWindow:
 
         found = measurement(runfolders.finished(tmp_path, epochs(seconds, whole, together=True)))
 
-        assert found.throughput.method == "step times"
+        assert (found.throughput.method, found.grounds) == ("step times", "printed")
+        assert "what the script prints (step times)" in said(found, "printed_only")
         assert said(found, "coarse_figures").startswith("the digits that the script prints allow an error of 1")
         assert "coarse_figures" not in codes(
             measurement(runfolders.finished(tmp_path, epochs(seconds, whole), repeat=1))
@@ -278,13 +279,14 @@ class TestTheWindow:
 
     def test_a_speedup_of_two_clocks_is_told(self, tmp_path):
         runfolders.finished(tmp_path)
-        at_once = replace(runfolders.steps(), arrivals_s=[62.0] * 120)
-        runfolders.finished(tmp_path, runfolders.Host(printed=[at_once]), replace(CASE, devices_per_node=4))
+        steps = runfolders.steps()
+        lines = [f"2026-11-20 10:0{n // 120}:{n / 2 % 60:06.3f} {line}" for n, line in enumerate(steps.lines)]
+        runfolders.finished(tmp_path, runfolders.Host(printed=[replace(steps, lines=lines)]), FOUR)
 
         found = [each for each in evaluate(Store(tmp_path)).findings if each.code == "methods_differ"]
 
         assert [english(each) for each in found] == [
-            "timed by step times, but its base by arrival times: the speedup includes the difference of the clocks"
+            "timed by log stamps, but its base by arrival times: the speedup includes the difference of the clocks"
         ]
 
 

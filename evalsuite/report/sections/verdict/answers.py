@@ -1,9 +1,10 @@
 """Answers in words: who is fastest at a setting and scale, those that are ranked with their runs, and every reason."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from evalsuite.findings import MostlyOutside
 from evalsuite.model import Summary
 from evalsuite.report.book import why_not_comparable
 from evalsuite.report.book.book import Book
@@ -16,7 +17,7 @@ from evalsuite.results.compare.decisions import flags
 from evalsuite.results.compare.fairness import Obstacle
 from evalsuite.results.compare.ranking import Candidate
 from evalsuite.results.compare.significance import EQUAL_WITHIN
-from evalsuite.results.measure.summary import values
+from evalsuite.results.measure.summary import median_run, values
 
 MOST_IN_ORDER = 5
 MOST_BESIDE = 2  # reasons in a headline
@@ -301,6 +302,7 @@ def reason_beside(answer: Answer, words: Words) -> Rendered | None:
     reasons += [_flagged(answer, one, words) for one in marked]
     reasons += [_few(answer, one, words) for one in answer.few]
     needed = deciding(answer, words) if answer.said != "alone" else None
+    reasons += _outside(answer, words)
     found: list[Rendered] = [*reasons[:MOST_BESIDE], *([needed] if needed else [])]
     return words.sentences(found).about(anchor(answer)) if found else None
 
@@ -308,6 +310,17 @@ def reason_beside(answer: Answer, words: Words) -> Rendered | None:
 def _flagged(answer: Answer, one: Ranked, words: Words) -> Text:
     rules = words.listed(findings.rule(code, words) for code in flags(one.summary)[:MOST_BESIDE])
     return words("answers.flagged", framework=_named(answer, one.summary, words), rules=rules)
+
+
+def _outside(answer: Answer, words: Words) -> Iterator[Text]:
+    """Of those ahead, where most of the run lies outside of its window."""
+    for one in answer.leaders if answer.decided or answer.said == "consistent" else ():
+        run = median_run(one.summary)
+        for each in run.findings:
+            if isinstance(each, MostlyOutside):
+                took = {"window": each.window_s, "outside": each.before_s + each.after_s}
+                values = {name: numbers.seconds(s).about(names.case_anchor(run.run.case)) for name, s in took.items()}
+                yield words("answers.mostly_outside", first=_named(answer, one.summary, words), **values)
 
 
 def _few(answer: Answer, one: Ranked, words: Words) -> Text:

@@ -16,7 +16,7 @@ from evalsuite.results.compare.answers import OF_EVIDENCE, Answer, Conditions, m
 from evalsuite.results.compare.decisions import flags
 
 Tone = Literal["clear", "tie", "open", "told", "none"]  # as published by others
-TONES: Mapping[str, Tone] = {"fastest": "clear", "tie": "tie", "published": "told"}
+TONES: Mapping[str, Tone] = {"fastest": "clear", "tie": "tie", "published": "told", "printed": "told"}
 LEVEL = {"tie": {"zh": " = ", "en": " = "}, "group": {"zh": " ≈ ", "en": " ≈ "}}
 OF_SAID = {said: evidence for evidence, said in OF_EVIDENCE.items()}
 MOST_NAMED = 2

@@ -29,8 +29,8 @@ class Notice:
 
 
 def notices(book: Book, words: Words) -> tuple[Notice, ...]:
-    first = filter(None, (*_own_criteria(book, words), _recorded(book, words), _cited(book, words)))
-    return (*first, *_short(book, words), *_quiet(book, words), *_cores(book, words))
+    first = (*_own_criteria(book, words), _recorded(book, words), _cited(book, words), _printed(book, words))
+    return (*filter(None, first), *_short(book, words), *_quiet(book, words), *_cores(book, words))
 
 
 def _notice(kind: str, line: Text, whole: Text | None, ref: str) -> Notice:
@@ -61,6 +61,14 @@ def _cited(book: Book, words: Words) -> Notice | None:
     every = cited == len(book.valid)
     line = words("notices.cited_all_line", all=values["all"]) if every else words("notices.cited_line", **values)
     return _notice("cited", line, words("notices.cited", **values), COUNTS)
+
+
+def _printed(book: Book, words: Words) -> Notice | None:
+    printed = sum(one.grounds == "printed" for one in book.valid)
+    if not printed:
+        return None
+    values = {"printed": numbers.count(printed), "all": numbers.count(len(book.valid))}
+    return _notice("printed", words("notices.printed_line", **values), None, COUNTS)
 
 
 def _short(book: Book, words: Words) -> Iterable[Notice]:

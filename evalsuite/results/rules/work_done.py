@@ -1,0 +1,46 @@
+"""Whether a run on CPUs can have done the work of its steps (docs/method.md): not proven is said, not done excludes."""
+
+from collections.abc import Iterator
+
+from evalsuite.findings import AboveCores, BusyMachine, CoresIdle, NothingExchanged, NothingSent
+from evalsuite.model import Finding, Measurement, Window
+from evalsuite.results.rules import flops_and_energy
+
+
+def findings(run: Measurement) -> Iterator[Finding]:
+    window = run.throughput.window if run.throughput else None
+    if run.origin != "measured" or run.run.case.device != "cpu" or run.value is None or window is None:
+        return
+    used = {reading.resource: reading.mean for reading in run.utilisation if reading.device is None}
+    busy = used["job_cpu"] / 100 if "job_cpu" in used else None
+    idle = busy is not None and busy < CoresIdle.limit
+    if idle and busy is not None and not any(isinstance(each, BusyMachine) for each in run.findings):
+        yield CoresIdle(busy=busy)
+    yield from _above_cores(run, busy if idle else None)
+    if "loopback" in used and "network_send" in used and window.begin_s is not None and window.end_s is not None:
+        yield from _exchanged(run, window, used["loopback"], used["network_send"])
+
+
+def _above_cores(run: Measurement, busy: float | None) -> Iterator[Finding]:
+    tflops, cores = flops_and_energy.run_tflops(run), _cores(run)
+    if tflops is not None and cores is not None and tflops > cores * (1.0 if busy is None else busy) * AboveCores.each:
+        yield AboveCores(tflops=tflops, cores=cores, busy=1.0 if busy is None else busy)
+
+
+def _cores(run: Measurement) -> float | None:
+    """Of the job."""
+    case, nodes = run.run.case, run.environment.nodes if run.environment else ()
+    if case.cores_per_device is not None:
+        return float(case.cores_per_device * case.total_devices)
+    known = [node.cores for node in nodes if node.cores]
+    return max(known) * case.nodes if known else None
+
+
+def _exchanged(run: Measurement, window: Window, loopback: float, network: float) -> Iterator[Finding]:
+    """Bytes per step between the devices of the job; processes of one host may also share memory."""
+    case = run.run.case
+    step_s = ((window.end_s or 0.0) - (window.begin_s or 0.0)) / window.steps
+    if case.nodes > 1 and network * step_s < NothingSent.least_bytes:
+        yield NothingSent(sent_bytes=network * step_s, nodes=case.nodes)
+    elif case.nodes == 1 < case.total_devices and (loopback + network) * step_s < NothingExchanged.least_bytes:
+        yield NothingExchanged(exchanged_bytes=(loopback + network) * step_s, devices=case.total_devices)

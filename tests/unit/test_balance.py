@@ -1,0 +1,114 @@
+"""Whether a run balances and can have done its work: what it did outside the window, and what its devices can."""
+
+from dataclasses import replace
+
+import pytest
+
+from evalsuite.model import Fact, Machine, MachineNode, Throughput, Utilisation, Window
+from evalsuite.results.measure.measurement import measurement
+from evalsuite.results.rules import work_done
+from tests import runfolders
+from tests.runfolders import steps
+from tests.toys import CASE, measured
+
+PAIR = [0.1, 0.9] * 60
+THREE = [line for says in (0.5, 0.501, 0.5) for line in steps(says=says).lines]
+AGAIN = [*steps(says=0.501).lines[:30], *steps().lines]
+
+
+def spaced(seconds, lines=None):
+    """Steps that took *seconds* each, and print that."""
+    at_s, lasting = [], 0.0
+    for each in seconds:
+        at_s.append(runfolders.BEGAN_S + (lasting := lasting + each))
+    told = [f"Epoch: [0][{n:4d}/{len(seconds)}]\tTime {each:.4f} (0.5)" for n, each in enumerate(seconds)]
+    return replace(steps(), lines=told, arrivals_s=at_s)
+
+
+def later(*behind, after_s=30.0):
+    """A run that goes on for *after_s* after its last step, with these lines at its end."""
+    log = steps()
+    lines, at_s = [*log.lines, *behind], [*log.arrivals_s, *(log.arrivals_s[-1] + after_s for _ in behind)]
+    return replace(log, lines=lines, arrivals_s=at_s), {"duration_s": log.arrivals_s[-1] + after_s}
+
+
+RUNS = {  # what was printed and how it ended → its findings, whether it counts, and what its value rests on
+    "plain": ((steps(), {}), set(), True, "clock"),
+    "shut down within 10 s": (later(after_s=9.0), set(), True, "clock"),
+    "half of the window after the last line": (later(), {"steps_unfinished"}, True, "disputed"),
+    "more than the window after it": (later(after_s=90.0), {"steps_unfinished", "mostly_outside"}, False, "clock"),
+    "evaluated, by its line": (later("Test: Acc@1 76.1", after_s=90.0), set(), True, "clock"),
+    "saved, by its line": (later("saving checkpoint", after_s=90.0), set(), True, "clock"),
+    "said to be done": (later("done", after_s=30.0), {"steps_unfinished"}, True, "disputed"),
+    "ended by evalsuite": ((steps(), {"duration_s": 99.0, "status": "stopped_as_planned"}), set(), True, "clock"),
+    "the first steps compile": ((spaced([30.0, 20.0] + [0.5] * 118), {}), {"mostly_outside"}, True, "clock"),
+    "the warm-up does some of the work": (
+        *((spaced([1.8] * 20 + [0.5] * 100), {}), {"work_in_warmup"}, True, "disputed"),
+    ),
+    "the warm-up does most": (
+        *((spaced([4.0] * 20 + [0.5] * 100), {}), {"work_in_warmup", "mostly_outside"}, False, "clock"),
+    ),
+    "every second step is empty": ((spaced(PAIR), {}), {"two_kinds_of_steps"}, True, "disputed"),
+    "every fifth step waits for the loader": ((spaced([0.5, 0.5, 0.5, 0.5, 1.5] * 24), {}), set(), True, "clock"),
+    "all in one write": (
+        *((replace(steps(), arrivals_s=[62.0] * 120), {}), {"arrivals_bursty", "printed_only"}, True, "printed"),
+    ),
+    "three trainings in one log": (
+        (replace(steps(360), lines=THREE), {}),
+        {"restarted", "mostly_outside"},
+        True,
+        "disputed",
+    ),
+    "one that began again": ((replace(steps(150), lines=AGAIN), {}), {"restarted"}, True, "clock"),
+}
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_what_a_run_does_outside_its_window_is_said_and_takes_its_rank(name, tmp_path):
+    (printed, ended), codes, counts, grounds = RUNS[name]
+
+    found = measurement(runfolders.finished(tmp_path, runfolders.Host(printed=[printed]), **ended))
+
+    assert {each.code for each in found.findings} == codes
+    assert (found.counts, found.grounds) == (counts, grounds)
+
+
+def trained(devices=1, nodes=1, rate=10.0, **used):
+    """A run on CPUs with these means of its utilisation."""
+    case = replace(CASE, device="cpu", nodes=nodes, devices_per_node=devices, cores_per_device=1)
+    throughput = Throughput(
+        items_per_s=rate,
+        unit="images/s",
+        method="arrival times",
+        window=Window(first_step=21, last_step=120, steps=100, begin_s=5.0, end_s=105.0),
+    )
+    readings = [
+        Utilisation(resource=name, unit="%", mean=mean, p5=mean, p95=mean, samples=100, coverage=1.0)
+        for name, mean in used.items()
+    ]
+    return measured(
+        *(case, 0, rate),
+        throughput=throughput,
+        utilisation=tuple(readings),
+        facts=(Fact(key="input_size", value="224", source="recipe"),),
+        environment=Machine(nodes=(MachineNode(cpu="EPYC", cores=64.0),)),
+    )
+
+
+@pytest.mark.parametrize(
+    ("run", "found"),
+    [
+        (trained(job_cpu=99.0), set()),
+        (trained(job_cpu=30.0, rate=2.0), {"cores_idle"}),
+        (trained(job_cpu=7.0, rate=3000.0), {"cores_idle", "above_cores"}),  # ResNet-50: 24.5 GFLOP an image
+        (trained(job_cpu=99.0, rate=3000.0), {"above_cores"}),
+        (trained(job_cpu=40.0, rate=8.0), {"cores_idle", "above_cores"}),
+        (trained(2, job_cpu=99.0, loopback=0.0, network_send=3.0), {"nothing_exchanged"}),
+        (trained(2, job_cpu=99.0, loopback=1e6, network_send=0.0), set()),
+        (trained(2, job_cpu=99.0), set()),
+        (trained(1, 2, job_cpu=99.0, loopback=1e6, network_send=0.0), {"nothing_sent"}),
+        (replace(trained(job_cpu=7.0, rate=3000.0), origin="imported"), set()),
+    ],
+)
+def test_what_a_processor_cannot_have_done_excludes_and_what_is_not_proven_is_said(run, found):
+    assert {each.name for each in work_done.findings(run)} == found
