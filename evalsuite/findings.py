@@ -693,13 +693,6 @@ class SlowWarmup(Finding):
     limit: Factor = 3.0  # honest scripts stay below 2; the first steps, which compile, do not move a median
 
 
-@rule("work_in_warmup", "exclude")
-class MostInWarmup(Finding):
-    factor: Factor
-    beyond_s: Seconds
-    window_s: Seconds
-
-
 @rule("mostly_outside", "note")
 class MostlyOutside(Finding):
     before_s: Seconds  # beyond the warm-up at the window's pace

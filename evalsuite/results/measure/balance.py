@@ -7,13 +7,11 @@ than steps.
 import itertools
 import re
 import statistics
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
-from evalsuite.dialect import Dialect
 from evalsuite.findings import (
     MostAfterWindow,
-    MostInWarmup,
     MostlyOutside,
     SlowWarmup,
     StepsUnfinished,
@@ -21,11 +19,9 @@ from evalsuite.findings import (
 )
 from evalsuite.logs.text.arrivals import read_arrivals
 from evalsuite.logs.text.records import matches
-from evalsuite.model import Finding, Step, Throughput, Utilisation, Window
+from evalsuite.model import Finding, Step, Throughput, Window
 from evalsuite.results.samples import utilisation
-from evalsuite.results.samples.utilisation import Devices
-from evalsuite.runs.samples import Samples
-from evalsuite.runs.store import Log
+from evalsuite.results.samples.run_figures import RunRecords
 
 TAIL_BYTES = 1 << 20
 FEWEST_WARMUP = 8  # reports: of fewer, compilation of several shapes may be most
@@ -34,89 +30,61 @@ INSTANT_S = 0.001
 EXPLAINED = re.compile(rb"eval|valid|test|checkpoint|\bsav(?:e|ing)|accura|export|writ(?:e|ing|ten)|upload", re.I)
 
 
-@dataclass(frozen=True, kw_only=True)
-class RunTimes:
-    throughput: Throughput
-    window: Window
-    steps: Sequence[Step]  # of the window
-    samples: Mapping[str, Samples]
-    planned: Devices
-    log: Log | None
-    dialect: Dialect | None
-    ended_s: float | None  # by the agent's clock; None: evalsuite ended the run, or nobody knows
-
-    @property
-    def window_s(self) -> float:
-        return (self.window.end_s or 0.0) - (self.window.begin_s or 0.0)
-
-    @property
-    def step_s(self) -> float:
-        return self.window_s / self.window.steps
-
-
-def findings(run: RunTimes) -> Iterator[Finding]:
-    if run.window.begin_s is not None and run.window_s > 0:
-        before_s = run.window.begin_s - (run.window.first_step - 1) * run.step_s
-        after_s = max(0.0, run.ended_s - (_last_step_s(run) or run.ended_s)) if run.ended_s else 0.0
-        if before_s + after_s > run.window_s:
-            yield MostlyOutside(before_s=before_s, after_s=after_s, window_s=run.window_s)
-        yield from _tail(run, after_s)
-        yield from _warmup(run)
-    yield from _two_kinds(run.steps)
+def findings(run: RunRecords, measured: Throughput, steps: Sequence[Step], ended_s: float | None) -> Iterator[Finding]:
+    """*steps*: of the window; *ended_s*: by the agent's clock, None where evalsuite ended the run."""
+    window = run.window
+    if window is not None and window.begin_s is not None and window.end_s is not None and window.end_s > window.begin_s:
+        window_s = window.end_s - window.begin_s
+        step_s = window_s / window.steps
+        before_s = window.begin_s - (window.first_step - 1) * step_s
+        after_s = max(0.0, ended_s - (_last_step_s(run) or ended_s)) if ended_s else 0.0
+        if before_s + after_s > window_s:
+            yield MostlyOutside(before_s=before_s, after_s=after_s, window_s=window_s)
+        least_s = max(StepsUnfinished.steps * step_s, StepsUnfinished.share * window_s, StepsUnfinished.least_s)
+        if ended_s and after_s > least_s:
+            tail_s = after_s * _busy_beside(run, window, ended_s - after_s, ended_s)
+            if tail_s > max(least_s, window_s):
+                yield MostAfterWindow(tail_s=tail_s, window_s=window_s)
+            elif tail_s > least_s:
+                yield StepsUnfinished(tail_s=tail_s, window_s=window_s)
+        yield from _warmup(measured, window, window_s)
+    yield from _two_kinds(steps)
 
 
-def _tail(run: RunTimes, after_s: float) -> Iterator[Finding]:
-    """What the devices still did after the last step's line, as seconds of training."""
-    least_s = max(StepsUnfinished.steps * run.step_s, StepsUnfinished.share * run.window_s, StepsUnfinished.least_s)
-    if run.ended_s is None or after_s <= least_s:
-        return
-    tail_s = after_s * _busy_beside_window(run, run.ended_s - after_s, run.ended_s)
-    if tail_s > max(least_s, run.window_s):
-        yield MostAfterWindow(tail_s=tail_s, window_s=run.window_s)
-    elif tail_s > least_s:
-        yield StepsUnfinished(tail_s=tail_s, window_s=run.window_s)
-
-
-def _last_step_s(run: RunTimes) -> float | None:
+def _last_step_s(run: RunRecords) -> float | None:
     """None where lines behind it say that the run was evaluated or saved."""
-    if run.log is None or run.dialect is None:
+    log = next(iter(run.logs), None)
+    if log is None or run.dialect is None:
         return None
-    size = run.log.path.stat().st_size
-    with open(run.log.path, "rb") as file:
+    size = log.path.stat().st_size
+    with open(log.path, "rb") as file:
         file.seek(begin := max(0, size - TAIL_BYTES))
         text = file.read()
     ends = [match.end() for match, _ in matches(text, run.dialect.step)]
-    arrival = read_arrivals(run.log.arrivals)
+    arrival = read_arrivals(log.arrivals)
     if not ends or arrival is None or EXPLAINED.search(text, text.find(b"\n", max(ends))):
         return None
     return arrival(begin + max(ends))
 
 
-def _busy_beside_window(run: RunTimes, begin_s: float, end_s: float) -> float:
+def _busy_beside(run: RunRecords, window: Window, begin_s: float, end_s: float) -> float:
     """How busy the devices were then, as a share of the measured steps; 1 where nobody knows."""
     resource = "gpu" if run.planned.accelerators else "job_cpu"
-    levels = [
-        next((used.mean for used in _used(run, *part) if used.resource == resource), None)
-        for part in ((begin_s, end_s), (run.window.begin_s or 0.0, run.window.end_s or 0.0))
-    ]
+    levels = []
+    for part in (replace(window, begin_s=begin_s, end_s=end_s), window):
+        used, _ = utilisation.of_job(run.samples, part, planned=run.planned)
+        levels.append(next((reading.mean for reading in used if reading.resource == resource), None))
     return min(1.0, levels[0] / levels[1]) if levels[0] is not None and levels[1] else 1.0
 
 
-def _used(run: RunTimes, begin_s: float, end_s: float) -> tuple[Utilisation, ...]:
-    part = Window(first_step=0, last_step=0, steps=0, begin_s=begin_s, end_s=end_s)
-    return utilisation.of_job(run.samples, part, planned=run.planned)[0]
-
-
-def _warmup(run: RunTimes) -> Iterator[Finding]:
-    warmup = run.throughput.counted.before_s if run.throughput.counted else ()
-    steps = [seconds for seconds in run.throughput.step_time_s if seconds > 0]
-    if len(warmup) < FEWEST_WARMUP or not steps:
-        return
-    usual_s, warm_s = statistics.median(steps), statistics.median(warmup)
-    beyond_s = (warm_s - usual_s) * (run.window.first_step - 1)
-    if warm_s > SlowWarmup.limit * usual_s and beyond_s > StepsUnfinished.share * run.window_s:
-        kind = MostInWarmup if beyond_s > run.window_s else SlowWarmup
-        yield kind(factor=warm_s / usual_s, beyond_s=beyond_s, window_s=run.window_s)
+def _warmup(measured: Throughput, window: Window, window_s: float) -> Iterator[Finding]:
+    warmup = measured.counted.before_s if measured.counted else ()
+    steps = [seconds for seconds in measured.step_time_s if seconds > 0]
+    if len(warmup) >= FEWEST_WARMUP and steps:
+        usual_s, warm_s = statistics.median(steps), statistics.median(warmup)
+        beyond_s = (warm_s - usual_s) * (window.first_step - 1)
+        if warm_s > SlowWarmup.limit * usual_s and beyond_s > StepsUnfinished.share * window_s:
+            yield SlowWarmup(factor=warm_s / usual_s, beyond_s=beyond_s, window_s=window_s)
 
 
 def _two_kinds(steps: Sequence[Step]) -> Iterator[Finding]:

@@ -300,23 +300,14 @@ def _last_batch(
 
 
 def _balance(
-    outcome: Outcome, throughput: Throughput | None, steps: Sequence[Step], run: run_figures.RunRecords
+    outcome: Outcome, measured: Throughput | None, steps: Sequence[Step], run: run_figures.RunRecords
 ) -> Iterator[Finding]:
-    if throughput is None or run.window is None or outcome.origin is not None:
+    if measured is None or run.window is None or outcome.origin is not None:
         return
-    ended = [agent.duration_s for agent in run.agents] or [outcome.duration_s or 0.0]
-    yield from balance.findings(
-        balance.RunTimes(
-            throughput=throughput,
-            window=run.window,
-            steps=[step for step in steps if run.window.first_step <= step.index <= run.window.last_step],
-            samples=run.samples,
-            planned=run.planned,
-            log=next(iter(run.logs), None),
-            dialect=run.dialect,
-            ended_s=max(ended) if outcome.status == "completed" and not outcome.enough else None,
-        )
-    )
+    ended_s = max((agent.duration_s for agent in run.agents), default=outcome.duration_s)
+    by_itself = outcome.status == "completed" and not outcome.enough
+    within = [step for step in steps if run.window.first_step <= step.index <= run.window.last_step]
+    yield from balance.findings(run, measured, within, ended_s if by_itself else None)
 
 
 def _facts(

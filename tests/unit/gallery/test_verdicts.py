@@ -68,7 +68,7 @@ OTHER_METHOD = [replace(r, throughput=replace(r.throughput, method="step times")
         (OTHER_METHOD, runs(SCALE, 14_000.0), "several_methods", "method"),
         (runs(CASE.at_scale(2, 8), 1500.0), runs(SCALE, 14_000.0), "no_base", "one device"),
         (runs(BASE, 100.0, framework_version="0.9"), runs(SCALE, 14_000.0), "unlike", "framework_version"),
-        (runs(BASE, 100.0, findings=(CLOCKS,)), runs(SCALE, 14_000.0), "doubtful", "At 1×1 the script's own rate"),
+        (runs(BASE, 100.0, findings=(CLOCKS,)), runs(SCALE, 14_000.0), "doubtful", "At 1×1 the value is in doubt"),
         (runs(BASE, 100.0, spread=0.03), runs(SCALE, 12_832.0), "spans", "More repeats would decide"),
     ],
 )
