@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
-from evalsuite.model import DECIDING_ORIGINS, Interval, Summary
+from evalsuite.model import Interval, Summary
 from evalsuite.results.compare import fairness, significance
 from evalsuite.results.compare.fairness import Obstacle, Purpose
 from evalsuite.results.compare.scaling import suspicious
 from evalsuite.results.compare.significance import PairComparison
 from evalsuite.results.measure.statistics import ratio_of_medians
-from evalsuite.results.measure.summary import FULL_REPEATS, failed_runs, short_window, values
+from evalsuite.results.measure.summary import DECIDING_ORIGINS, FULL_REPEATS, failed_runs, short_window, values
 
 PUBLISHED = ("cited", "digitised")
 FEWEST_RUNS = 3  # of fewer, no order is spoken of

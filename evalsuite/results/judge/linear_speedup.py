@@ -18,22 +18,11 @@ from evalsuite.findings import (
     SuperLinear,
     UnstableRepeats,
 )
-from evalsuite.model import (
-    DECIDING_ORIGINS,
-    GROUNDS,
-    Case,
-    Finding,
-    Interval,
-    Measurement,
-    Summary,
-    Unmeasured,
-    Verdict,
-    VerdictCell,
-)
+from evalsuite.model import Case, Finding, Interval, Measurement, Summary, Unmeasured, Verdict, VerdictCell
 from evalsuite.results.compare import fairness
 from evalsuite.results.judge.criteria import LinearSpeedup
 from evalsuite.results.measure.statistics import BOOTSTRAP_LEVEL, SIGNIFICANCE, ratio_of_medians
-from evalsuite.results.measure.summary import failed_runs, valid, values
+from evalsuite.results.measure.summary import DECIDING_ORIGINS, failed_runs, valid, values
 
 SUSPICIOUS = (SuperLinear, OddEfficiency, UnstableRepeats)  # D11, D12, D08: the numbers contradict themselves
 DISTURBED = (BusyMachine, CoresIdle, NothingExchanged)  # of runs: a slowed base, or scales that do not work together
@@ -201,9 +190,9 @@ def _doubt(
     unlike = sorted({each.key for one in measured for each in fairness.obstacles(one, base, fairness.SCALES)})
     if missing and not alone:
         return "missing", (("scales", _scales(missing)),)
-    if not all(one.decides for one in needed):
-        worst = max((one.grounds for one in needed), key=GROUNDS.index)
-        return WITHOUT_CLOCK[worst], (("scales", _scales([one.case for one in needed if one.grounds == worst])),)
+    for grounds, reason in WITHOUT_CLOCK.items():
+        if weak := [one.case for one in needed if one.grounds == grounds]:
+            return reason, (("scales", _scales(weak)),)
     if partial:
         fewest = min(partial, key=lambda one: one.n)
         return "partial", (("n", str(fewest.n)),)

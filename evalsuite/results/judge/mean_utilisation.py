@@ -8,20 +8,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from evalsuite.findings import ThinSamples
-from evalsuite.model import (
-    DECIDING_ORIGINS,
-    Case,
-    Interval,
-    Outcome,
-    Summary,
-    Unmeasured,
-    Utilisation,
-    Verdict,
-    VerdictCell,
-)
+from evalsuite.model import Case, Interval, Outcome, Summary, Unmeasured, Utilisation, Verdict, VerdictCell
 from evalsuite.results.judge.criteria import MeanUtilisation
 from evalsuite.results.judge.linear_speedup import CHOSEN
-from evalsuite.results.measure.summary import valid
+from evalsuite.results.measure.summary import DECIDING_ORIGINS, valid
 
 GPU_ALONE, ALL = "C2a", "C2b"
 RESOURCES = ("gpu", "cpu", "memory", "disk", "network")

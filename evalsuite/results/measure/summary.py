@@ -15,6 +15,7 @@ from evalsuite.findings import (
     TooShortWindow,
     UnstableRepeats,
 )
+from evalsuite.model import DECIDING_ORIGINS as DECIDING_ORIGINS
 from evalsuite.model import Breakdown, Case, Finding, Measurement, Summary, Unmeasured, Utilisation
 from evalsuite.results.measure.statistics import (
     NO_RUNS,
