@@ -13,21 +13,21 @@ from tests import sources
 
 FILES = sorted(paths.PACKAGE.rglob("*.py"))
 CEILINGS = {  # package → lines at most; "" are the modules beside the packages
-    "": 5005,
+    "": 5105,
     "agent": 1850,
     "commands": 6085,
     "importing": 1422,
     "launch": 4270,
-    "logs": 9218,
+    "logs": 9301,
     "machine": 1950,
     "plan": 3150,
     "report": 15070,
-    "results": 8080,
+    "results": 8286,
     "runs": 1642,
     "schedulers": 300,
     "site": 1460,
 }
-WHOLE = 59_355
+WHOLE = 59_699
 LONGEST_FUNCTION = 60
 FULLEST_FOLDER = 24
 
