@@ -97,8 +97,7 @@ def _measurement(run: Run, folder: RunFolder, places: Places) -> Measurement:
     read = _reading(logs, run.case, recipe, dialects, well)
     against = plausibility.implausible(folder, run.case, outcome, environments, read)
     status, reason = _status(outcome, read)
-    valid = status in ("ok", "partial")
-    throughput = _in_unit_of(recipe, read.throughput)
+    valid, throughput = status in ("ok", "partial"), _in_unit_of(recipe, read.throughput)
     window = throughput.window if throughput else None
     lines = (throughput.line_first, throughput.line_last) if throughput else (None, None)
     (samples, unread), planned = _samples(folder, environments), _planned(run.case)
