@@ -12,7 +12,9 @@ def said(key, ours, theirs, language="en"):
 
 
 def test_clocks_far_apart_need_no_values():
-    assert said("clocks", "far apart in a", None) == "the two clocks of one are too far apart"
+    assert said("clocks", "far apart in a", None) == (
+        "the value of one is in doubt: two clocks far apart, or work outside of the measured steps (see data quality)"
+    )
 
 
 @pytest.mark.parametrize(
