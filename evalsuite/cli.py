@@ -42,7 +42,7 @@ COMMANDS = {
     "explain": "say what a data rule checks, why it matters and what to do",
 }
 EVALUATIONS = ("compare", "run")
-LIBRARIES = {"filelock", "jinja2", "markupsafe", "matplotlib", "numpy", "psutil", "rich", "uv", "zstandard"}
+LIBRARIES = {"filelock", "jinja2", "markupsafe", "matplotlib", "numpy", "psutil", "rich"}
 INTERRUPTED = 128 + 2  # as shells have it
 EXAMPLES = """examples:
   python -m evalsuite compare --frameworks tensorflow,mxnet,paddlepaddle,pytorch --scales 1x1,1x2

@@ -23,6 +23,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 LOCK, TEST_LOCK, LICENCES = ROOT / "requirements.lock", ROOT / "requirements-test.lock", ROOT / "licences.csv"
 OLDEST_PYTHON = "3.11"
+OF_SETUP = ("--extra=uv", "--extra=xlsx", "--extra=zstd")
 NAME = re.compile(r"^([\w.-]+)==", re.MULTILINE)
 
 
@@ -30,11 +31,11 @@ def main() -> int:
     beside = Path(sysconfig.get_path("scripts")) / "uv"
     uv = str(beside) if beside.is_file() else shutil.which("uv")
     if uv is None:
-        print("lock_environment: there is no uv, which evalsuite depends on. Try: pip install -e .", file=sys.stderr)
+        print("lock_environment: there is no uv, which resolves. Try: make setup", file=sys.stderr)
         return 2
     build = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["build-system"]["requires"]
     line = [uv, "pip", "compile", "--quiet", "--universal", "--generate-hashes", "--no-annotate", "--no-header",
-            "--python-version", OLDEST_PYTHON, "pyproject.toml", "-", "--extra", "xlsx"]  # fmt: skip
+            "--python-version", OLDEST_PYTHON, "pyproject.toml", "-", *OF_SETUP]  # fmt: skip
     compiled = functools.partial(subprocess.run, cwd=ROOT, check=True, text=True, input="\n".join(build))
     compiled([*line, "--output-file", str(LOCK), *sys.argv[1:]])
     extra = ("--extra", "test", "--constraint", str(LOCK), "--output-file", str(TEST_LOCK))

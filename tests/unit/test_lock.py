@@ -48,7 +48,13 @@ def test_every_line_pins_one_version_and_has_hashes_alone(name):
 def test_what_the_project_its_build_and_its_tests_depend_on_is_locked_at_a_version_that_it_allows():
     whole = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     extras = whole["project"]["optional-dependencies"]
-    of_setup = [*whole["project"]["dependencies"], *whole["build-system"]["requires"], *extras["xlsx"]]
+    of_setup = [
+        *whole["project"]["dependencies"],
+        *whole["build-system"]["requires"],
+        *extras["uv"],
+        *extras["xlsx"],
+        *extras["zstd"],
+    ]
     locked = {name: {one["name"]: numbers(one["version"]) for one in found} for name, found in PINNED.items()}
     with_tests = locked["requirements.lock"] | locked["requirements-test.lock"]
 

@@ -138,7 +138,7 @@ def test_a_failed_install_says_why_and_the_next_attempt_starts_clean(uv):
 
     virtualenvs.ensure(toynet())
 
-    assert "installing toynet==1.0: uv gave up with exit status 1" in error.value.reason
+    assert "installing toynet==1.0: the installer gave up with exit status 1" in error.value.reason
     assert error.value.last_lines[-1] == "error: no such distribution"
     assert virtualenvs.existing(toynet()).pins == ("toynet==1.0",)
 
@@ -291,6 +291,22 @@ def test_pytorchs_index_is_asked_for_the_cpu_build_that_a_lock_names_and_for_not
 
     asked = [Path(line.split()[-1]).read_text() for line in uv.seen if "--torch-backend" in line]
     assert asked == ["torch==2.13.0+cpu --hash=sha256:a0\n"]
+
+
+def test_without_uv_pip_gets_the_lock_and_what_has_none_is_refused_with_what_to_do(uv, locked, monkeypatch):
+    recipe = locked(toynet()).recipe
+    monkeypatch.setattr(installer, "uv_program", lambda: None)
+    words = ("pip", "install", "--python", "/e/bin/python", "--no-deps", "--require-hashes", "--no-cache", "-r", "lock")
+
+    with pytest.raises(CannotInstall, match=r"got no uv; .* Try: pip install uv"):
+        virtualenvs.ensure(toynet(requirements=("toynet==1.2",)))
+
+    assert installer.in_words_of_pip(("venv", "--no-project", "--python", recipe.python, "/e"), "")[1:] == [
+        *("-m", "venv", "/e")
+    ]
+    assert installer.in_words_of_pip(words, "") == [
+        *("/e/bin/python", "-m", "pip", "install", "--no-deps", "--require-hashes", "--no-cache-dir", "-r", "lock")
+    ]
 
 
 def test_a_lock_and_pins_that_disagree_are_seen_and_what_no_index_hashes_is_not_locked(uv, locked):

@@ -211,8 +211,12 @@ def program(wanted: Program, group: str) -> Check:
 
 
 def tools() -> Iterator[Check]:
-    works, version = _answer((installer.uv_program(), "--version"))
-    yield Check(group="tools", name="uv", state="ok" if works else "broken", detail=version)
+    if uv := installer.uv_program():
+        works, version = _answer((uv, "--version"))
+        yield Check(group="tools", name="uv", state="ok" if works else "broken", detail=version)
+    else:
+        detail, remedy = Message("launch.uv_absent"), "pip install uv"
+        yield Check(group="tools", name="uv", state="missing", detail=detail, remedy=remedy)
     git = Program(name="git", purpose=Message("launch.scripts"), remedy="apt install git")
     yield program(git, "tools")
     if nvml.trouble() is None:
@@ -315,7 +319,9 @@ def ready(found: Iterable[Check]) -> bool:
 
 
 def _python_found(version: str) -> bool:
-    argv = (installer.uv_program(), "python", "find", "--no-project", version)
+    if (uv := installer.uv_program()) is None:
+        return installer.find_python(version) is not None
+    argv = (uv, "python", "find", "--no-project", version)
     done = ask_program(argv, QUESTION_TIMEOUT_S, installer.uv_variables())
     return done is not None and done.returncode == 0
 

@@ -1,8 +1,9 @@
-"""Runs uv, which makes environments, with the settings of this machine's pip."""
+"""Runs uv, which makes environments, with the settings of this machine's pip; or pip, where there is no uv."""
 
 import contextlib
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -88,12 +89,13 @@ def run_uv(
     variables: Mapping[str, str] | None = None,
     stdin: str = "",
 ) -> str:
+    argv = [program, *arguments] if (program := uv_program()) else in_words_of_pip(arguments, doing)
     place = paths.cache() / "environments"  # no project's uv settings apply there
     place.mkdir(parents=True, exist_ok=True)
     last_lines: deque[str] = deque(maxlen=LAST_LINES)
     with tempfile.TemporaryFile("w+", errors="replace") as printed:  # a pipe that nobody reads yet would fill
         process = subprocess.Popen(
-            [uv_program(), *arguments],
+            argv,
             stdin=subprocess.PIPE,
             stdout=printed,
             stderr=subprocess.PIPE,
@@ -121,7 +123,24 @@ def run_uv(
     return answer
 
 
-def uv_program() -> str:
-    import uv
-
+def uv_program() -> str | None:
+    try:
+        import uv
+    except ImportError:
+        return shutil.which("uv")
     return uv.find_uv_bin()
+
+
+def find_python(version: str) -> str | None:
+    return shutil.which(f"python{version}", path=uv_variables()["PATH"])
+
+
+def in_words_of_pip(arguments: tuple[str, ...], doing: str) -> list[str]:
+    """What venv and pip do as well: all but to resolve for another Python. Raises CannotInstall."""
+    words = ["--no-cache-dir" if word == "--no-cache" else word for word in arguments]
+    if words[0] == "venv":
+        return [find_python(words[3]) or f"python{words[3]}", "-m", "venv", words[-1]]
+    if words[1] == "compile" or "--torch-backend" in words:
+        raise CannotInstall(Message("launch.uv_needed", doing=doing))
+    at = words.index("--python")
+    return [words[at + 1], "-m", *words[:at], *words[at + 2 :]]
