@@ -82,7 +82,7 @@ def _pip_config_list() -> str:
     return ""
 
 
-def run_uv(
+def run_installer(
     arguments: tuple[str, ...],
     progress: Progress,
     doing: str,
@@ -119,7 +119,8 @@ def run_uv(
         printed.seek(0)
         answer = printed.read()
     if process.returncode != 0:
-        raise CannotInstall(Message("launch.uv_failed", doing=doing, code=process.returncode), last_lines)
+        said = last_lines or answer.splitlines()[-LAST_LINES:]
+        raise CannotInstall(Message("launch.installer_failed", doing=doing, code=process.returncode), said)
     return answer
 
 
@@ -132,15 +133,27 @@ def uv_program() -> str | None:
 
 
 def find_python(version: str) -> str | None:
-    return shutil.which(f"python{version}", path=uv_variables()["PATH"])
+    """The first that starts: pyenv's shims may not."""
+    for folder in uv_variables()["PATH"].split(os.pathsep):
+        python = shutil.which(f"python{version}", path=folder)
+        if python and subprocess.run([python, "-c", ""], capture_output=True).returncode == 0:
+            return python
+    return None
 
 
 def in_words_of_pip(arguments: tuple[str, ...], doing: str) -> list[str]:
-    """What venv and pip do as well: all but to resolve for another Python. Raises CannotInstall."""
-    words = ["--no-cache-dir" if word == "--no-cache" else word for word in arguments]
-    if words[0] == "venv":
-        return [find_python(words[3]) or f"python{words[3]}", "-m", "venv", words[-1]]
-    if words[1] == "compile" or "--torch-backend" in words:
+    """What venv and pip do as well: all but to resolve for another Python or another build. Raises CannotInstall."""
+    if arguments[0] == "venv":
+        if (base := find_python(arguments[3])) is None:
+            raise CannotInstall(doing)
+        return [base, "-m", "venv", arguments[-1]]
+    if "--python" not in arguments or "--torch-backend" in arguments:
         raise CannotInstall(Message("launch.uv_needed", doing=doing))
-    at = words.index("--python")
-    return [words[at + 1], "-m", *words[:at], *words[at + 2 :]]
+    at = arguments.index("--python")
+    python, options = arguments[at + 1], [*arguments[2:at], *arguments[at + 2 :]]
+    if arguments[1] == "compile":
+        no_deps = [option for option in options if option == "--no-deps"]
+        dry = ("--dry-run", "--ignore-installed", "--quiet", "--report", "-")
+        return [python, "-m", "pip", "install", *dry, *no_deps, "--requirement", "/dev/stdin"]
+    renamed = ["--no-cache-dir" if option == "--no-cache" else option for option in options]
+    return [python, "-m", "pip", arguments[1], *renamed]

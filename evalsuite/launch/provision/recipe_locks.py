@@ -9,14 +9,14 @@ import json
 import platform
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from evalsuite import files, paths
 from evalsuite.adapter import Recipe
-from evalsuite.launch.provision.installer import CannotInstall, Progress, run_uv
+from evalsuite.launch.provision.installer import CannotInstall, Progress, run_installer
 from evalsuite.messages import Message
 from evalsuite.model import Device
 
@@ -121,7 +121,7 @@ def _with_dependencies(pins: tuple[str, ...], place: tuple[str, ...], device: De
     try:
         of_cpu = _compile(pins, (*place, *PYTORCH_CPU), progress)
     except CannotInstall as error:
-        raise CannotInstall(_cuda_refused(pins, lines), error.last_lines) from error
+        raise CannotInstall(_cuda_refused(pins, lines), error.last_lines or (error.reason,)) from error
     if _cuda_packages(of_cpu):
         raise CannotInstall(_cuda_refused(pins, of_cpu))
     return of_cpu
@@ -129,8 +129,17 @@ def _with_dependencies(pins: tuple[str, ...], place: tuple[str, ...], device: De
 
 def _compile(pins: tuple[str, ...], options: tuple[str, ...], progress: Progress) -> Lines:
     line = ("pip", "compile", "--format", "pylock.toml", "--no-header", "--no-annotate", *options, "-")
-    answer = run_uv(line, progress, f"resolving {' '.join(pins)}", stdin="\n".join(pins))
-    return {package["name"]: _line(package) for package in tomllib.loads(answer).get("packages", ())}
+    answer = run_installer(line, progress, f"resolving {' '.join(pins)}", stdin="\n".join(pins))
+    packages = _of_pip(answer) if answer.startswith("{") else tomllib.loads(answer).get("packages", ())
+    return {package["name"]: _line(package) for package in packages}
+
+
+def _of_pip(report: str) -> Iterator[dict[str, Any]]:
+    """What `pip install --report` would install, in the words of pylock.toml."""
+    for each in json.loads(report)["install"]:
+        file, facts = each["download_info"], each["metadata"]
+        kind = {"wheels": [file["archive_info"]]} if file["url"].endswith(".whl") else {"sdist": file["archive_info"]}
+        yield {"name": distribution(facts["name"]), "version": facts["version"], **kind}
 
 
 def _line(package: Mapping[str, Any]) -> str:

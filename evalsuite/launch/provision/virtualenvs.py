@@ -1,4 +1,4 @@
-"""One virtual environment per set of pins, made on first use with uv and shared between runs.
+"""One virtual environment per set of pins, made on first use and shared between runs.
 
 They lie in the cache, never inside evalsuite's own environment. A CUDA build is refused on a machine without a GPU.
 """
@@ -21,7 +21,7 @@ from evalsuite import files, locks, paths
 from evalsuite.adapter import Recipe
 from evalsuite.errors import EvalsuiteError
 from evalsuite.launch.provision import wheels
-from evalsuite.launch.provision.installer import LAST_LINES, CannotInstall, Progress, run_uv
+from evalsuite.launch.provision.installer import LAST_LINES, CannotInstall, Progress, run_installer
 from evalsuite.launch.provision.recipe_locks import (
     PYTORCH_CPU,
     Lock,
@@ -170,7 +170,7 @@ def _make(folder: Path, recipe: Recipe, device: Device, progress: Progress) -> N
     shutil.rmtree(folder, ignore_errors=True)
     wanted = wanted_of(recipe, device)
     progress(Message("launch.making_environment", pins=" ".join(wanted.pins), version=recipe.python))
-    run_uv(
+    run_installer(
         ("venv", "--no-project", "--python", recipe.python, str(folder)),
         progress,
         Message("launch.python_needed", version=recipe.python),
@@ -212,7 +212,7 @@ def _install(folder: Path, wanted: PinnedEnvironment, progress: Progress, name: 
     path = os.pathsep.join((str(folder / "bin"), os.environ.get("PATH", "")))
     variables = {**wanted.recipe.variables_of_build(wanted.device), "PATH": path}
     line = ("pip", "install", "--python", str(_interpreter(folder)), *options, "--requirement", str(folder / name))
-    run_uv(line, progress, f"installing {' '.join(wanted.every_pin)}", variables)
+    run_installer(line, progress, f"installing {' '.join(wanted.every_pin)}", variables)
 
 
 def _check_import(python: Path, recipe: Recipe, where: str) -> None:
@@ -250,7 +250,7 @@ def _check_import(python: Path, recipe: Recipe, where: str) -> None:
 
 def _record(folder: Path, wanted: PinnedEnvironment, lock: Lock) -> None:
     line = ("pip", "list", "--format", "json", "--python", str(_interpreter(folder)))
-    listed = json.loads(run_uv(line, lambda text: None, "listing what was installed"))
+    listed = json.loads(run_installer(line, lambda text: None, "listing what was installed"))
     record = {
         "pins": list(wanted.every_pin),
         "device": wanted.device,
