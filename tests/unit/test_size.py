@@ -15,19 +15,19 @@ FILES = sorted(paths.PACKAGE.rglob("*.py"))
 CEILINGS = {  # package → lines at most; "" are the modules beside the packages
     "": 5105,
     "agent": 1850,
-    "commands": 6085,
+    "commands": 6160,
     "importing": 1422,
-    "launch": 4270,
+    "launch": 4312,
     "logs": 9301,
     "machine": 1950,
-    "plan": 3150,
+    "plan": 3165,
     "report": 15070,
     "results": 8286,
     "runs": 1642,
     "schedulers": 300,
     "site": 1460,
 }
-WHOLE = 59_699
+WHOLE = 59_920
 LONGEST_FUNCTION = 60
 FULLEST_FOLDER = 24
 
