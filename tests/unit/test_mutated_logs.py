@@ -1,11 +1,11 @@
 """Whatever happened to a log, its number is what it should be, there is none, or something is said.
 
 Logs as they were found (`tests/logs`) are held to their own number; logs composed of runs whose speed is known, some
-with a trap in them (`tests/composed.py`, `tests/traps.py`: before the reader was run on them), to the truth. "The
-total" is the script's own figure over the whole run, start-up inside: status `partial` says so.
+with a trap in them (`tests/composed.py`), to the truth. "The total" is the script's own figure over the whole run,
+start-up inside: status `partial` says so.
 """
 
-from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import cache
 from pathlib import Path
@@ -13,21 +13,24 @@ from pathlib import Path
 import pytest
 
 from evalsuite.logs.reading import Reading, read_file
-from tests import composed, traps
-from tests.composed import Training
-from tests.mutations import ALONE, ALTERED, HARMLESS, OF_FOUND, OF_TRAPS, lines, mutations
+from tests import composed
+from tests.composed import OF_FOLDER, RUN
+from tests.mutations import ALONE, ALTERED, HARMLESS, OF_FOUND, OF_TRAPS, Mutation, mutations
 from tests.readings import LOGS, codes, counted, read, value
 
-RUN = Training()
 GIVEN = {"devices": RUN.devices, "batch_per_device": RUN.batch}
-TRAPPED = {"devices": traps.DEVICES, "batch_per_device": traps.EACH}
-WHOLE_JOB = {traps.keras_whose_last_bar_holds_the_validation: {"devices": 1, "batch_per_device": traps.BATCH}}
+TRAPPED = OF_FOLDER["traps"]
+OF_TRAPPED = {"devices": TRAPPED.devices, "batch_per_device": TRAPPED.batch}
 NEAR = 0.02
-Printer = Callable[[Training], str]
+COMPLETE, NEEDS_OPTIONS, WITHOUT_RATE, TRAPS = map(
+    composed.names, ("complete", "needs_options", "without_rate", "traps")
+)
 
 
-NAMES = {printer: name for module in (composed, traps) for name, printer in vars(module).items() if callable(printer)}
-named = NAMES.get
+def given(name: str) -> dict[str, int]:
+    """Beside a log with a trap."""
+    of_job = {"devices": 1, "batch_per_device": TRAPPED.global_batch}
+    return of_job if name == "traps/keras_whose_last_bar_holds_the_validation" else OF_TRAPPED
 
 
 # logs as they were found
@@ -105,22 +108,6 @@ def test_a_mutated_log_has_no_silent_wrong_number(kind, tmp_path):
 
 # logs of runs whose speed is known
 
-# what is told by the log alone
-TOLD = (
-    *(composed.hf, composed.hf_5, composed.hf_tokens, composed.trl, composed.llamafactory, composed.ultralytics),
-    *(composed.mmengine, composed.torchvision, composed.mae, composed.timm, composed.swin, composed.nemo_2),
-    *(composed.megatron, composed.megatron_deepspeed, composed.nanogpt, composed.llm_c, composed.composer),
-    *(composed.nanochat, composed.deepspeed, composed.gpt_neox, composed.fairseq, composed.verl),
-)
-# what takes --devices or --batch-per-device
-ASKED = (
-    *(composed.hf_without_head, composed.mmengine_json, composed.detectron2, composed.detectron2_json, composed.keras),
-    *(composed.torchtune, composed.litgpt, composed.torchtitan, composed.maxtext, composed.olmo_core),
-    composed.levanter,
-)
-# what tells no throughput of the steps, whatever is given
-UNTOLD = (composed.ultralytics_csv, composed.modded_nanogpt, composed.hf_state)
-
 
 def in_step(number: int, of: int) -> datetime:
     """Lines come by 16, as a pipe's buffer passes them on."""
@@ -130,91 +117,77 @@ def in_step(number: int, of: int) -> datetime:
 
 def of_trapped(number: int, of: int) -> datetime:
     """A collector stamps twelve lines when the last of them was printed."""
-    return traps.at(max(1, round(min(1.0, (number // 12 + 1) * 12 / of) * traps.STEPS)))
+    return TRAPPED.at(max(1, round(min(1.0, (number // 12 + 1) * 12 / of) * TRAPPED.steps)))
 
 
-def wrong_after(folder: Path, text: str, kinds, truth: Callable[[Reading], float], known, ranking_scopes: set[str]):
-    """What of *text* is read to another number than the truth, after each of *kinds*, and without a word of it."""
+def wrong_after(folder: Path, name: str, kinds: dict[str, Mutation], known: dict[str, int], sayings: set[str]):
+    """What of a log is read to another number than the truth, after each of *kinds*, and without a word of it."""
+    text, run = composed.log(name).encode(), composed.run_of(name)
     found = [
-        (kind, given, read(folder, mutate(text.encode()), **given))
-        for kind, mutate in kinds.items()
-        for given in ({}, known)
+        (kind, beside, read(folder, mutate(text), **beside)) for kind, mutate in kinds.items() for beside in ({}, known)
     ]
     return [
-        (kind, given, value(one), one.status, one.reason)
-        for kind, given, one in found
+        (kind, beside, value(one), one.status, one.reason)
+        for kind, beside, one in found
         if counted(one) is not None
-        and not codes(one) & ranking_scopes
+        and not codes(one) & sayings
         and not (one.status == "partial" and one.throughput.method == "final figure")
-        and counted(one) != pytest.approx(truth(one), rel=0.04)
+        and counted(one) != pytest.approx(run.items_per_s(one.unit), rel=0.04)
     ]
 
 
-@pytest.mark.parametrize("printer", [*TOLD, *ASKED, *UNTOLD], ids=named)
-def test_whatever_happened_to_a_log_its_number_is_the_truth_or_there_is_none(tmp_path, printer):
-    truth = lambda found: RUN.items_per_s(found.unit)  # noqa: E731
+@pytest.mark.parametrize("name", [*COMPLETE, *NEEDS_OPTIONS, *WITHOUT_RATE])
+def test_whatever_happened_to_a_log_its_number_is_the_truth_or_there_is_none(tmp_path, name):
+    kinds = {kind: mutate for kind, mutate in mutations(in_step).items() if kind not in ALONE}
 
-    assert (
-        wrong_after(
-            tmp_path,
-            printer(RUN),
-            {name: mutate for name, mutate in mutations(in_step).items() if name not in ALONE},
-            truth,
-            GIVEN,
-            {"clock_disagrees"},
-        )
-        == []
-    )
+    assert wrong_after(tmp_path, name, kinds, GIVEN, {"clock_disagrees"}) == []
 
 
-@pytest.mark.parametrize("printer", traps.TRUTH, ids=named)
-def test_whatever_happened_to_a_log_with_a_trap_no_number_is_wrong_in_silence(tmp_path, printer):
-    known, ranking_scopes = WHOLE_JOB.get(printer, TRAPPED), {"clock_disagrees", "long_stall", "scope_assumed"}
+@pytest.mark.parametrize("name", TRAPS)
+def test_whatever_happened_to_a_log_with_a_trap_no_number_is_wrong_in_silence(tmp_path, name):
+    kinds = {kind: mutations(of_trapped)[kind] for kind in OF_TRAPS}
 
-    wrong = wrong_after(
-        tmp_path,
-        printer(),
-        {name: mutations(of_trapped)[name] for name in OF_TRAPS},
-        lambda found: traps.TRUTH[printer],
-        known,
-        ranking_scopes,
-    )
-    assert wrong == []
+    assert wrong_after(tmp_path, name, kinds, given(name), {"clock_disagrees", "long_stall", "scope_assumed"}) == []
 
 
-@pytest.mark.parametrize("printer", TOLD, ids=named)
-def test_a_log_that_says_all_is_read_to_the_truth(tmp_path, printer):
-    found = read(tmp_path, printer(RUN))
-
-    assert (found.status, value(found)) == ("ok", pytest.approx(RUN.items_per_s(found.unit), rel=NEAR))
+def truth(found: Reading):
+    return pytest.approx(RUN.items_per_s(found.unit), rel=NEAR)
 
 
-@pytest.mark.parametrize("printer", ASKED, ids=named)
-def test_a_log_that_does_not_say_all_asks_for_it_and_is_then_read_to_the_truth(tmp_path, printer):
-    alone = read(tmp_path, printer(RUN))
-    given = read(tmp_path, printer(RUN), **GIVEN)
+@pytest.mark.parametrize("name", COMPLETE)
+def test_a_log_that_says_all_is_read_to_the_truth(tmp_path, name):
+    found = read(tmp_path, composed.log(name))
+
+    assert (found.status, value(found)) == ("ok", truth(found))
+
+
+@pytest.mark.parametrize("name", NEEDS_OPTIONS)
+def test_a_log_that_does_not_say_all_asks_for_it_and_is_then_read_to_the_truth(tmp_path, name):
+    alone = read(tmp_path, composed.log(name))
+    found = read(tmp_path, composed.log(name), **GIVEN)
 
     assert (value(alone), "say --" in alone.reason) == (None, True) or alone.status == "partial"
-    assert (given.status, value(given)) == ("ok", pytest.approx(RUN.items_per_s(given.unit), rel=NEAR))
+    assert (found.status, value(found)) == ("ok", truth(found))
 
 
-@pytest.mark.parametrize("printer", traps.TRUTH, ids=named)
-def test_a_log_with_a_trap_is_read_to_the_truth(tmp_path, printer):
-    found = read(tmp_path, printer(), **WHOLE_JOB.get(printer, TRAPPED))
+@pytest.mark.parametrize("name", TRAPS)
+def test_a_log_with_a_trap_is_read_to_the_truth(tmp_path, name):
+    found = read(tmp_path, composed.log(name), **given(name))
 
-    assert value(found) == pytest.approx(traps.TRUTH[printer], rel=0.04), found
+    assert value(found) == pytest.approx(TRAPPED.items_per_s(found.unit), rel=0.04), found
 
 
 def test_a_csv_of_epochs_tells_no_throughput_whatever_the_batch(tmp_path):
-    found = read(tmp_path, composed.ultralytics_csv(RUN), **GIVEN)
+    found = read(tmp_path, composed.log("without_rate/ultralytics_csv"), **GIVEN)
 
     assert value(found) is None
     assert "not how many steps it covers" in found.reason
 
 
-@pytest.mark.parametrize("printer", [composed.modded_nanogpt, composed.nanogpt], ids=named)
-def test_a_batch_of_sequences_makes_no_tokens_per_second(tmp_path, printer):
-    headless = "".join(line for line in printer(RUN).splitlines(keepends=True) if not line.startswith("tokens per"))
+@pytest.mark.parametrize("name", ["without_rate/modded_nanogpt", "complete/nanogpt"])
+def test_a_batch_of_sequences_makes_no_tokens_per_second(tmp_path, name):
+    lines_of = composed.log(name).splitlines(keepends=True)
+    headless = "".join(line for line in lines_of if not line.startswith("tokens per"))
     sequences = read(tmp_path, headless, **GIVEN)
     tokens = read(tmp_path, headless, devices=RUN.devices, batch_per_device=RUN.batch * RUN.tokens)
 
@@ -223,50 +196,41 @@ def test_a_batch_of_sequences_makes_no_tokens_per_second(tmp_path, printer):
 
 
 def test_the_scripts_own_total_is_no_window_and_its_status_says_so(tmp_path):
-    found = read(tmp_path, composed.hf_without_head(RUN))
+    found = read(tmp_path, composed.log("needs_options/hf_without_head"))
 
     assert (found.status, found.throughput.method) == ("partial", "final figure")
     assert "start-up included; " in found.reason
     assert "say --batch-per-device" in found.reason
 
 
-def in_blocks(size: int) -> Callable[[str], str]:
-    """A collector stamps *size* lines when the last of them was printed, in a form that no relay is known by."""
-
-    def made(text: str) -> str:
-        said = lines(text.encode())
-        ends = [min(len(said), (number // size + 1) * size) / len(said) for number in range(len(said))]
-        stamps = [RUN.at(max(1, round(share * RUN.steps))) for share in ends]
-        return "".join(
-            f"{at:%Y-%m-%d %H:%M:%S}.{at.microsecond // 1000:03d}\tINFO\t{line.decode()}"
-            for at, line in zip(stamps, said, strict=True)
-        )
-
-    return made
-
-
 @pytest.mark.parametrize("size", [33, 64])
 def test_stamps_of_blocks_are_no_clock_where_the_script_prints_a_rate(tmp_path, size):
-    found = read(tmp_path, in_blocks(size)(composed.composer(RUN)), **GIVEN)
+    """A collector stamps *size* lines when the last of them was printed, in a form that no relay is known by."""
+    said = composed.log("complete/composer").splitlines(keepends=True)
+    shares = [min(len(said), (number // size + 1) * size) / len(said) for number in range(len(said))]
+    stamps = [RUN.at(max(1, round(share * RUN.steps))) for share in shares]
+    stamped = (
+        f"{at:%Y-%m-%d %H:%M:%S}.{at.microsecond // 1000:03d}\tINFO\t{line}"
+        for at, line in zip(stamps, said, strict=True)
+    )
 
-    assert value(found) == pytest.approx(RUN.items_per_s(found.unit), rel=NEAR)
-    assert found.certainty == "printed only"
+    found = read(tmp_path, "".join(stamped), **GIVEN)
+
+    assert (value(found), found.certainty) == (truth(found), "printed only")
 
 
-@pytest.mark.parametrize("printer", [composed.hf, composed.trl, composed.composer, composed.olmo_core], ids=named)
+@pytest.mark.parametrize("name", ["complete/hf", "complete/trl", "complete/composer", "needs_options/olmo_core"])
 @pytest.mark.parametrize("happened", ["kubectl", "kubectl --prefix", "docker compose", "journald", "two pods"])
-def test_a_relay_does_not_break_a_report_of_several_lines(tmp_path, printer, happened):
-    found = read(tmp_path, mutations(in_step)[happened](printer(RUN).encode()), **GIVEN)
+def test_a_relay_does_not_break_a_report_of_several_lines(tmp_path, name, happened):
+    found = read(tmp_path, mutations(in_step)[happened](composed.log(name).encode()), **GIVEN)
 
-    assert (found.status, value(found)) == ("ok", pytest.approx(RUN.items_per_s(found.unit), rel=NEAR))
+    assert (found.status, value(found)) == ("ok", truth(found))
 
 
-@pytest.mark.parametrize(
-    "printer", [composed.ultralytics, composed.mmengine, composed.megatron, composed.hf], ids=named
-)
-def test_of_two_runs_in_one_file_one_is_read_and_a_finding_says_that_there_were_two(tmp_path, printer):
-    slower = Training(step_s=0.8, start=RUN.start + timedelta(hours=5))
-    found = read(tmp_path, printer(RUN) + printer(slower))
+@pytest.mark.parametrize("name", ["ultralytics", "mmengine", "megatron", "hf"])
+def test_of_two_runs_in_one_file_one_is_read_and_a_finding_says_that_there_were_two(tmp_path, name):
+    slower = replace(RUN, step_s=0.8, start=RUN.start + timedelta(hours=5))
+    found = read(tmp_path, "".join(composed.log(f"complete/{name}", run) for run in (RUN, slower)))
 
     speeds = [run.items_per_s(found.unit) for run in (RUN, slower)]
     assert any(value(found) == pytest.approx(speed, rel=0.04) for speed in speeds)
@@ -274,23 +238,23 @@ def test_of_two_runs_in_one_file_one_is_read_and_a_finding_says_that_there_were_
 
 
 @pytest.mark.parametrize(
-    ("made", "expected"),
+    ("name", "expected"),
     [
-        (traps.llamafactory_in_whole_seconds, {"long_stall", "coarse_figures"}),
-        (traps.lightning_with_silent_evaluations, {"long_stall"}),
+        ("llamafactory_in_whole_seconds", {"long_stall", "coarse_figures"}),
+        ("lightning_with_silent_evaluations", {"long_stall"}),
     ],
-    ids=lambda it: named(it) if callable(it) else "",
 )
-def test_an_evaluation_that_a_short_run_does_not_print_is_told_by_the_lines_around_it(tmp_path, made, expected):
-    found = read(tmp_path, made(), **TRAPPED)
+def test_an_evaluation_that_a_short_run_does_not_print_is_told_by_the_lines_around_it(tmp_path, name, expected):
+    found = read(tmp_path, composed.log(f"short/{name}"), **OF_TRAPPED)
 
     told = {one.code: one for one in (*found.findings, *found.throughput.findings)}
     assert (expected <= set(told), found.certainty) == (True, "one clock")
-    assert told["long_stall"].seconds == pytest.approx(traps.EVALUATION_S, abs=2)
+    assert told["long_stall"].seconds == pytest.approx(TRAPPED.evaluation_s, abs=2)
 
 
 def test_seconds_too_few_for_a_clock_of_whole_ones_make_no_number(tmp_path):
-    found = read(tmp_path, traps.llamafactory_in_whole_seconds(evaluation_s=0), **TRAPPED)
+    short = replace(OF_FOLDER["short"], evaluation_s=0.0)
+    found = read(tmp_path, composed.log("short/llamafactory_in_whole_seconds", short), **OF_TRAPPED)
 
     assert value(found) is None
     assert found.reason.startswith("the times that the log prints are too coarse")
