@@ -19,7 +19,7 @@ FACTS = (
     "model_variant=resnet50_v1.5 version=2.0 device=A100 "
     "tf32=off driver_generation=550 host_kind=bare_metal compiler=none"
 )
-LINE = "Epoch: [0][{step:3d}/{of}]\tTime {seconds:.4f} (0.6000)\tData 0.002 (0.001)\tLoss {loss:.4f}\n"
+LINE = "2026-11-20 {hour:02d}:{minute:02d}:{second:06.3f} Epoch: [0][{step:3d}/{of}]\tTime {seconds:.4f} (0.6000)\tData 0.002 (0.001)\tLoss {loss:.4f}\n"
 RANKED = ("fastest", "consistent", "group")
 
 
@@ -29,13 +29,14 @@ class Workplace:
         self.printed = ""
 
     def log(self, name: str, seconds: float, *, seed: int = 0, steps: int = 140, first: int = 0) -> None:
-        """A log of *steps* steps whose times scatter by 1 %; each has a level of its own, 0.3 %."""
+        """A stamped log of *steps* steps whose times scatter by 1 %; each has a level of its own, 0.3 %."""
         chance = random.Random(f"{name} {seed}")
         level = seconds * math.exp(chance.gauss(0, 0.003))
-        lines = [
-            LINE.format(step=step, of=2000, seconds=level * math.exp(chance.gauss(0, 0.01)), loss=7 - step / 500)
-            for step in range(first, first + steps)
-        ]
+        lines, at_s = [], 0.0
+        for step in range(first, first + steps):
+            at_s += (took := level * math.exp(chance.gauss(0, 0.01)))
+            stamp = {"hour": int(10 + at_s // 3600), "minute": int(at_s // 60 % 60), "second": at_s % 60}
+            lines.append(LINE.format(step=step, of=2000, seconds=took, loss=7 - step / 500, **stamp))
         self.write(name, "".join(lines))
 
     def write(self, name: str, text: str) -> None:

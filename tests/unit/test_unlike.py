@@ -11,7 +11,8 @@ def said(key, ours, theirs, language="en"):
     return why_not_comparable.sentence(Obstacle(key=key, ours=ours, theirs=theirs), words.read()).plain(language)
 
 
-def test_clocks_far_apart_need_no_values():
+def test_clocks_and_grounds_need_no_values():
+    assert said("grounds", "printed only", None).startswith("only one of them is timed by a clock of ours")
     assert said("clocks", "far apart in a", None) == (
         "the value of one is in doubt: two clocks far apart, or work outside of the measured steps (see data quality)"
     )

@@ -20,7 +20,7 @@ def is_unstated(obstacle: Obstacle) -> bool:
 
 def sentence(obstacle: Obstacle, words: Words) -> Text:
     if obstacle.key in BY_NAME:
-        given = {} if obstacle.key == CLOCKS else {"before": obstacle.ours, "after": obstacle.theirs}
+        given = {} if obstacle.key in (CLOCKS, GROUNDS) else {"before": obstacle.ours, "after": obstacle.theirs}
         return words(f"unlike.{obstacle.key}", **given)
     if is_unstated(obstacle):
         return words("unlike.unstated", name_text=name(obstacle, words))
