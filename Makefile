@@ -78,16 +78,14 @@ test-rehearsals: $(VENV)/.ready ## eight official scripts on a CPU in one campai
 test-frameworks: $(VENV)/.ready ## ResNet-50 in the frameworks with the largest environments (2 GB each)
 	EVALSUITE_FRAMEWORKS=1 $(BIN)/python -m pytest tests/real/test_large_frameworks.py tests/real/test_locked_environments.py
 
-test-judgement: $(VENV)/.ready ## ways to a wrong statement by tables and imports, and what is said of each: a minute
+test-judgement: $(VENV)/.ready ## ways to a wrong statement by tables, imports and scripts, and what is said of each: half an hour
 	PYTHONPATH=tests $(BIN)/python -m tests.judgement.tables
 	PYTHONPATH=tests $(BIN)/python -m tests.judgement.imports
+	PYTHONPATH=tests $(BIN)/python -m tests.judgement.scripts
 
 test-attacks: $(VENV)/.ready ## every attack and every fault, generated ones too: some ten minutes
 	EVALSUITE_ATTACKS=1 nice -n 19 $(BIN)/python -m pytest \
 		tests/unit/test_bad_files.py tests/unit/test_foreign_rules.py tests/unit/test_redaction.py tests/unit/test_publishing.py tests/real/test_faults.py
-
-test-judgement: setup ## scripts that bend their own figure, and what is said of each: some fifteen minutes
-	$(BIN)/python -m tests.judgement.scripts
 
 check: lint ## what each commit should pass, within a minute: style, types, who imports what
 	$(BIN)/python -m pytest --quiet tests/unit/test_architecture.py tests/unit/test_architecture_picture.py tests/unit/test_references.py tests/unit/test_size.py

@@ -3,6 +3,7 @@
 `python -m tests.judgement.imports [NAME …]` prints the table (`make test-judgement`).
 """
 
+import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -27,8 +28,9 @@ def two_frameworks(
 
 def first_of(work: Workplace) -> Said:
     _, summary = work.report()
-    said = ranked(summary)
-    return verdict(any(word in said for word in RANKED[:2]), codes(summary), said or "no ranking")
+    said, stated = ranked(summary), '"source": "stated"' in json.dumps(summary)
+    words = ", ".join(filter(None, (codes(summary), "facts marked as stated" * stated)))
+    return verdict(any(word in said for word in RANKED[:2]), words, said or "no ranking")
 
 
 def another_day(work: Workplace) -> Said:

@@ -19,7 +19,8 @@ FACTS = (
     "model_variant=resnet50_v1.5 version=2.0 device=A100 "
     "tf32=off driver_generation=550 host_kind=bare_metal compiler=none"
 )
-LINE = "2026-11-20 {hour:02d}:{minute:02d}:{second:06.3f} Epoch: [0][{step:3d}/{of}]\tTime {seconds:.4f} (0.6000)\tData 0.002 (0.001)\tLoss {loss:.4f}\n"
+LINE = "2026-11-20 {hour:02d}:{minute:02d}:{second:06.3f} "
+LINE += "Epoch: [0][{step:3d}/{of}]\tTime {seconds:.4f} (0.6000)\tData 0.002 (0.001)\tLoss {loss:.4f}\n"
 RANKED = ("fastest", "consistent", "group")
 
 
