@@ -175,6 +175,12 @@ class TooShortWindow(Finding):
     least_steps: Count = 20
 
 
+@rule("D07", "note")
+class EpochWindow(Finding):
+    measured_epochs: Count
+    full_measured_steps: Count = Protocol.measured_steps
+
+
 @rule("D10", "flag")
 class Drift(Finding):
     change: Change

@@ -333,7 +333,7 @@ def _source_of(figure: _Figure) -> str:
 
 
 def _with(case: Case, name: str, value: str) -> Case:
-    return replace(case, options=tuple(sorted((*case.options, (name, user_facts.safe_name(value))))))
+    return replace(case, options=tuple(sorted((*case.options, (name, user_facts.safe_value(value))))))
 
 
 class _Bases:

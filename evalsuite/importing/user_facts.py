@@ -239,7 +239,7 @@ def _recipe(name: str, model: str) -> str:
 def _options(facts: Mapping[str, str], common: Collection[str]) -> Iterator[tuple[str, str]]:
     for name, value in facts.items():
         if name not in FIELDS and name not in (*RECORDED, *common):
-            yield safe_name(name), safe_name(value)
+            yield safe_name(name), safe_value(value)
     precision = facts.get("precision", "unknown")
     if precision.lower() not in _SAY_NO_MORE:
         yield "stated_precision", safe_name(precision)
@@ -286,10 +286,19 @@ def _device(facts: Mapping[str, str]) -> Device:
 
 
 def safe_name(text: str) -> str:
-    name = _UNSAFE.sub("_", str(text)).strip("_.") or "unknown"
+    return _shortened(_UNSAFE.sub("_", str(text)), text)
+
+
+def safe_value(text: str) -> str:
+    """Of an option: with its hyphens, as a spec has it (`dali-gpu`, `1e-3`)."""
+    return _shortened(re.sub(r"[^\w.+-]+", "_", text, flags=re.ASCII), text)
+
+
+def _shortened(name: str, text: str) -> str:
+    name = name.strip("_.") or "unknown"
     if len(name) <= LONGEST_VALUE:
         return name
-    return f"{name[: LONGEST_VALUE - 11]}-{hashlib.sha256(text.encode()).hexdigest()[:10]}"
+    return f"{name[: LONGEST_VALUE - 11]}-{hashlib.sha256(str(text).encode()).hexdigest()[:10]}"
 
 
 def of_path(

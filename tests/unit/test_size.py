@@ -13,7 +13,7 @@ from tests import sources
 
 FILES = sorted(paths.PACKAGE.rglob("*.py"))
 CEILINGS = {  # package → lines at most; "" are the modules beside the packages
-    "": 5105,
+    "": 5111,
     "agent": 1850,
     "commands": 6160,
     "importing": 1422,
@@ -22,7 +22,7 @@ CEILINGS = {  # package → lines at most; "" are the modules beside the package
     "machine": 1950,
     "plan": 3165,
     "report": 15070,
-    "results": 8286,
+    "results": 8289,
     "runs": 1642,
     "schedulers": 300,
     "site": 1460,

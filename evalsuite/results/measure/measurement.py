@@ -13,6 +13,7 @@ from evalsuite.errors import EvalsuiteError
 from evalsuite.findings import (
     BusyMachine,
     DevicesUnused,
+    EpochWindow,
     FactsAmended,
     HungAtEnd,
     Oversubscribed,
@@ -110,10 +111,10 @@ def _measurement(run: Run, folder: RunFolder, places: Places) -> Measurement:
     stated = _facts(run.case, log.path if log else None, command, environments, read)
     data = next((fact.value for fact in facts.believed(stated).values() if fact.key == "data"), None)
     found = (
-        *(*read.findings, *against, *(throughput.findings if throughput else ()), *sampled, *_short(run.case, window)),
-        *(*unread, *_busy_machine(used, samples, window), *_of_agents(agents), *_of_end(outcome, well, read)),
-        *(*_last_batch(run.case, read, throughput, data), *facts.disagreements(stated), *_amended(command)),
-        *collectives.findings(run.case, environments, read),
+        *(*read.findings, *against, *(throughput.findings if throughput else ()), *sampled),
+        *(*_short(run.case, window, read), *unread, *_busy_machine(used, samples, window), *_of_agents(agents)),
+        *(*_of_end(outcome, well, read), *_last_batch(run.case, read, throughput, data)),
+        *(*facts.disagreements(stated), *_amended(command), *collectives.findings(run.case, environments, read)),
         *_balance(outcome, throughput, read.steps, records),
     )
     return Measurement(
@@ -232,13 +233,15 @@ def _utilisation(
     return used, (*found, *host_clocks.findings(samples))
 
 
-def _short(case: Case, window: Window | None) -> tuple[Finding, ...]:
+def _short(case: Case, window: Window | None, read: reading.Reading) -> tuple[Finding, ...]:
     """D07: fewer than 100 measured steps or fewer than 20 skipped."""
     if window is None:
         return ()
     warmup = case.protocol.warmup_steps
     if window.steps >= FULL.measured_steps and warmup >= FULL.warmup_steps:
         return ()
+    if read.in_epochs:
+        return (EpochWindow(measured_epochs=window.steps),)
     short = TooShortWindow if window.steps < MIN_MEASURED_STEPS else ShortWindow
     return (short(skipped_steps=warmup, measured_steps=window.steps),)
 

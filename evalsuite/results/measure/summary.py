@@ -6,6 +6,7 @@ from dataclasses import replace
 from itertools import groupby
 
 from evalsuite.findings import (
+    EpochWindow,
     FewRepeats,
     ManyRepeats,
     NoisyRepeats,
@@ -111,7 +112,7 @@ def short_window(summary: Summary) -> bool:
 
 
 def _short(run: Measurement) -> bool:
-    return any(isinstance(finding, ShortWindow | TooShortWindow) for finding in run.findings)
+    return any(isinstance(finding, EpochWindow | ShortWindow | TooShortWindow) for finding in run.findings)
 
 
 def _findings(case: Case, valid: Sequence[Measurement], others: Pooled) -> tuple[Finding, ...]:

@@ -9,14 +9,14 @@ from evalsuite import paths, registry
 from evalsuite.cli import main
 from evalsuite.commands.arguments.import_ import EXAMPLES
 from evalsuite.errors import EvalsuiteError, Exit
-from evalsuite.findings import FactsAmended
+from evalsuite.findings import EpochWindow, FactsAmended
 from evalsuite.importing import published_tables, user_facts, vocabulary
 from evalsuite.report.text.findings import english
 from evalsuite.results.compare import fairness
 from evalsuite.results.evaluation import evaluate
 from evalsuite.results.measure import facts
 from evalsuite.results.measure.measurement import measurement
-from evalsuite.results.measure.summary import valid
+from evalsuite.results.measure.summary import short_window, summaries, valid
 from evalsuite.results.rules.data_rules import cited_figure
 from evalsuite.runs import campaign_facts
 from evalsuite.runs.store import Store
@@ -696,6 +696,22 @@ def test_two_models_of_one_script_are_two_cases(bring):
         "train_resnet50_v1.5",
         "train_mobilenet_v2",
     }
+
+
+def test_the_value_of_an_axis_is_that_of_a_spec(bring):
+    bring(f"a.log {WHAT} --set data=dali-gpu", logs("a.log"))
+
+    assert only(bring.store).run().case.option("data") == "dali-gpu"
+
+
+def test_a_series_of_epochs_counts_and_is_partial(bring):
+    """HAL's own series, richardkxu/distributed-pytorch@b2a3e175d4:Throughput_train/."""
+    rows = "".join(f"{1581191487.6 + 231 * epoch},{epoch},5800.5\r\n" for epoch in range(1, 10))
+    code, *_ = bring(f"hal.csv {WHAT} --scope global", {"hal.csv": "Wall time,Step,Value\r\n" + rows})
+
+    found = measurement(only(bring.store))
+    assert (code, found.counts, found.value) == (DONE, True, pytest.approx(5800.5))
+    assert any(isinstance(each, EpochWindow) for each in found.findings) and short_window(summaries([found])[0])
 
 
 class TestFactsOfACampaign:
