@@ -146,7 +146,7 @@ def write(
         _remove_old([path for path in old if path not in more])
     except OSError as error:
         raise EvalsuiteError.of("commands.out", path=error.filename or arguments.out, error=error) from error
-    summary_table.show(evaluation.summaries)
+    summary_table.show(evaluation.summaries, book)
     language = i18n.language()
     _print_found(book, words.read((language,), on_cpu=book.on_cpu), language)
     _note_edits(book)

@@ -1,25 +1,52 @@
 """The table that `report` and `compare` print: a row for each case, by the short name that the page gives it."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.i18n import say
-from evalsuite.commands.printing.terminal import excluded_by, table
+from evalsuite.commands.printing.terminal import excluded_by, line, table
 from evalsuite.logs.formatting import rate
 from evalsuite.model import Case, Summary, Unmeasured
 from evalsuite.report.book import blocks
-from evalsuite.report.text import candidates, names, options, words
+from evalsuite.report.book.book import Book
+from evalsuite.report.book.states import MARKS
+from evalsuite.report.text import candidates, findings, names, options, words
+from evalsuite.results.compare.decisions import flags
 from evalsuite.results.compare.ranking import ranking_scopes
 
-LEFT, RIGHT = ("framework", "model", "scale", "precision"), ("throughput", "valid", "speedup", "efficiency")
+LEFT, RIGHT = ("framework", "model", "scale", "precision"), ("throughput", "range", "valid", "speedup", "efficiency")
+MOST_FLAGS, MOST_ROWS = 5, 3  # rules, and rows of one, that are named; the page has all
 
 
-def show(found: Sequence[Summary | Unmeasured]) -> None:
+def show(found: Sequence[Summary | Unmeasured], book: Book) -> None:
     called = short_names([one.case for one in found], i18n.language())
-    rows = [(called[one.case.id], *_where(one.case), *_numbers(one)) for one in found]
+    rows = [(called[one.case.id], *_where(one.case), *_numbers(one, book)) for one in found]
     columns = [(say(f"columns.{name}"), "left" if name in LEFT else "right") for name in (*LEFT, *RIGHT)]
     table("", columns, rows)
+    measured = [one for one in found if isinstance(one, Summary)]
+    spoken = words.read((i18n.language(),), on_cpu=book.on_cpu)
+    for mark in dict.fromkeys(mark for one in measured for mark in book.marks(one) if mark != "flagged"):
+        line(f"{MARKS[mark]} {spoken(f'status.{mark}').plain(i18n.language())}")
+    for text in _flags(measured, called, spoken):
+        line(text)
+
+
+def _flags(measured: Sequence[Summary], called: Mapping[str, str], spoken: words.Words) -> Iterator[str]:
+    """What each flag means, and of which rows."""
+    rows_by_code: dict[str, list[str]] = {}
+    several = len({one.case.model for one in measured}) > 1
+    for one in measured:
+        row = " ".join([called[one.case.id], *([one.case.model] if several else []), one.case.scale])
+        for code in flags(one):
+            rows_by_code.setdefault(code, []).append(row)
+    most_rows_first = sorted(rows_by_code.items(), key=lambda each: -len(each[1]))
+    for code, rows in most_rows_first[:MOST_FLAGS]:
+        many = len(rows) > MOST_ROWS
+        where = say("report.of_rows", n=len(rows), rows=len(measured)) if many else spoken.listed(rows)
+        yield say("report.flag", rule=findings.rule(code, spoken), code=code, where=where)
+    if (more := len(rows_by_code) - MOST_FLAGS) > 0:
+        yield say("report.more_flags", n=more)
 
 
 def short_names(cases: Sequence[Case], language: str) -> dict[str, str]:
@@ -71,20 +98,22 @@ def _cores(case: Case) -> list[str]:
     return [f"c{case.cores_per_device}"] if case.cores_per_device else []
 
 
-def _numbers(one: Summary | Unmeasured) -> tuple[str, str, str, str]:
+def _numbers(one: Summary | Unmeasured, book: Book) -> tuple[str, str, str, str, str]:
     if isinstance(one, Unmeasured):
         first = one.measurements[0]
         rule = excluded_by(first)
         said = say("run.excluded", finding=rule.code) if rule else i18n.status(first.status)
-        return said, f"0/{len(one.measurements)}", "—", "—"
+        return said, "—", f"0/{len(one.measurements)}", "—", "—"
     if one.base == one.case:
         speedup, efficiency = say("report.base", scale=one.case.scale), "—"
     else:
         speedup = f"{one.speedup.value:.2f}x" if one.speedup else "—"
         efficiency = f"{one.efficiency.value:.1%}" if one.efficiency else "—"
-    mark = " ◐" if one.partial else ""
+    marks = "".join(MARKS[mark] for mark in book.marks(one))
+    low, high = one.items_per_s.low, one.items_per_s.high
     return (
-        f"{rate(one.items_per_s.value)} {one.unit}{mark}",
+        f"{rate(one.items_per_s.value)} {one.unit} {marks}".rstrip(),
+        "—" if low is None or high is None else f"{rate(low)}–{rate(high)}",
         f"{one.n}/{len(one.measurements)}",
         speedup,
         efficiency,
