@@ -17,8 +17,12 @@ LAUNCHERS = {
     "srun --label": "{rank}: ",
     "srun --label of many": " {rank}: ",
     "torchrun --tee": "[default{rank}]:",
+    "torchrun's ranks": "[rank{rank}]: ",
 }
-SPANNING = ["composer.log", "olmo_core.log", "mindformers.log", "hf_trainer.log", "trl.log", "metric_logger_dino.log"]
+SPANNING = [
+    *("composer.log", "olmo_core.log", "mindformers.log", "hf_trainer.log", "trl.log", "metric_logger_dino.log"),
+    "swin.log",
+]
 
 
 def read(path: Path) -> Reading:
