@@ -1,7 +1,9 @@
 """What `import` makes of logs and tables; and the ways to make it say something wrong, with what is said now."""
 
 import json
-from dataclasses import dataclass, replace
+import re
+import tomllib
+from dataclasses import replace
 
 import pytest
 
@@ -28,6 +30,7 @@ WHAT = f"{FEW} --set batch=64"
 REFERENCE = "reference workload: framework=pytorch batch_per_device=32 processes=2 global_batch=64\n"
 HEAD = "framework,model,nodes,gpus_per_node,batch_size_per_gpu,precision,throughput,unit"
 ROW = "pytorch,resnet50,1,8,64,fp32,100,images/s"
+HEAD_OF_FIGURES = f"{HEAD},source_file,published_speedup,kind"
 ONE = "pytorch,resnet50,1,1,64,fp32,100.00,images/s"
 ROWS = paths.DATA.parent / "tests" / "published" / "dlperf_rows.csv"  # DLPerf's wrong cells and what they rest on
 WRONG = {"27.33", "10.2", "7.55", "7.79", "29.75", "25.59", "28.67"}  # docs/published-figures.md
@@ -88,211 +91,38 @@ def cited(store):
     ]
 
 
-NO_COUNT = 'got "{0}"; expected a whole number above 0, such as 8'
-LONG = "framework,model,nodes,gpus_per_node,batch_size_per_gpu,precision,unit,throughput"
-REFUSED = [  # what is imported, options, what is said
-    *(
-        (table(f"pytorch,resnet50,{nodes},8,64,fp32,100,images/s"), "", f'column "nodes": {NO_COUNT.format(nodes)}')
-        for nodes in ("2.0", "four", "0", "-1", "1.5", "１")
-    ),
-    *(
-        (table(f"pytorch,resnet50,1,{devices},64,fp32,100,images/s"), "", f'column "gpus_per_node": got "{devices}"')
-        for devices in ("8.0", "eight", "0")
-    ),
-    (
-        table("pytorch,resnet50,4,8,64,fp32,100,images/s,16", head=f"{HEAD},total_gpus"),
-        *("", "4 nodes of 8 devices are 32, and devices says 16"),
-    ),
-    (table(ROW), "--map throughput=speed", 'no column is called "speed"'),
-    (table(ROW), "--map =x", "expected a file or NAME=COLUMN"),
-    (table("a,b", head="throughput,Throughput"), "", 'got the column "throughput" twice'),
-    # a thousands comma without quotes moved the figures a column on: 1,234 images/s became 1
-    (
-        table("pytorch,resnet50,1,8,64,fp32,images/s,1,234", head=LONG),
-        "",
-        "got 1 cell more than the header has columns",
-    ),
-    *(
-        (
-            table(mark.join(["pytorch", "resnet50", *"1114", "fp32", "100,5"]), head=HEAD.replace(",", mark)),
-            *("", f"its columns are separated by {name}"),
-        )
-        for mark, name in ((";", "semicolons"), ("\t", "tabs"))
-    ),
-    (table(), "", "no row below its header"),
-    # what only its reader knows is asked: 457 single runs were medians, 1,434 of them "another figure"
-    (table(f"{ROW},single run", head=f"{HEAD},note"), "", "--map kind=note"),
-    (table(f"{ROW},on v1.8", f"{ROW},on v2.1", head=f"{HEAD},note"), "", "--map version=note"),
-    (table(ROW, head=HEAD.replace("batch_size_per_gpu", "batch")), "", "--map batch=batch"),
-    (logs("a.log"), f"{WHAT} --set nodes=four", 'nodes: got "four"'),
-    (logs("a.log"), f"{WHAT} --set xla=maybe", 'xla: got "maybe"; expected on or off'),
-    (logs("a.log"), f"{WHAT} --set precision=fb16", 'unknown precision "fb16"'),
-    (logs("a.log"), f"{WHAT} --set precision=fb16", "Did you mean"),
-    (logs("a.log"), f"{WHAT} --set batch=32", 'batch: --set says "64", and --set says "32"'),
-    (
-        *(logs("b32.log"), f"{WHAT} --pattern b{{batch}}.log"),
-        'batch: --set says "64", and the path says "32"; leave one of them out',
-    ),
-    # `precison=amp` was an option of that name, and the precision stayed unknown
-    (logs("a.log"), f"{WHAT} --set precison=amp", "expected precision, or a"),
-    (logs("a.log"), f"{WHAT} --set bacth=64", "expected batch, or a"),
-    (logs("a.log"), f"{WHAT} --set node=2", "expected nodes, or a"),
-    (logs("a.log"), f"{WHAT} --set optimiser=adamm", "expected adam, or a"),
-    (logs("a.log"), f"{WHAT} --set data=syntethic", "expected synthetic, or a"),
-    (logs("amp.log"), f"{WHAT} --pattern {{precison}}.log", "expected precision"),
-    (logs("a.log"), f"{WHAT} --set scope=all", 'scope "all": expected global, per_device'),
-    (
-        *(logs("tuesday.log"), f"{WHAT} --pattern {{campaign}}.log --campaign other"),
-        'campaign: --set says "other", and the path says "tuesday"',
-    ),
-    (logs("a.log"), f"{WHAT} --campaign=", "--campaign"),
-    *(
-        (logs("a.log"), f"{WHAT} --set latency={amount}", "expected an amount above 0")
-        for amount in ("0", "-1", "nan", "inf", "1e12", "12ms", "1_2", "１２")
-    ),
-    *(({"table.xlsx": content}, "", "expected a workbook") for content in ("", "no workbook", "PK\x03\x04 cut off")),
-]
+THERE = paths.DATA.parent / "tests" / "imports"
+REFUSED = tomllib.loads((THERE / "refused.toml").read_text(encoding="utf-8"))["refused"]
+SCENES = tomllib.loads((THERE / "scenes.toml").read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize(("texts", "options", "told"), REFUSED)
-def test_what_is_wrong_or_contradicted_is_refused_and_no_run_made(texts, options, told, bring):
+def written(texts):
+    """Files of a table: `{log 0.5}` stands for a log whose steps take half a second."""
+    return {name: re.sub(r"\{log ([\d.]+)\}\n?", lambda it: log(float(it[1])), text) for name, text in texts.items()}
+
+
+@pytest.mark.parametrize("row", REFUSED, ids=lambda row: row["told"])
+def test_what_is_wrong_or_contradicted_is_refused_and_no_run_made(row, bring):
     """nodes 2.0, "four", 0 and −1 all became one node."""
-    (name,) = texts
+    (name,) = row["files"]
 
-    code, answers, said = bring(f"{name} {options}", texts)
+    code, answers, said = bring(row["words"], written(row["files"]))
 
     assert code == USAGE and not list(bring.store.finished())
-    assert told in said + "".join(f"{answer['source']} {answer['reason']}" for answer in answers)
+    assert row["told"] in said + "".join(f"{answer['source']} {answer['reason']}" for answer in answers)
     assert [answer["source"] for answer in answers] in ([], [f"{name}:2"], [name])
     assert "Traceback" not in said
 
 
-@dataclass(frozen=True, kw_only=True)
-class Scene:
-    texts: dict[str, str]
-    imports: tuple[tuple[str, Exit, tuple[str, ...]], ...]  # words, the exit code, of each answer a part
-    repeats: list[int]  # of each case that is there in the end
-
-
-def scene(texts, *imports, repeats=()):
-    return Scene(texts=texts, imports=imports, repeats=list(repeats))
-
-
-THERE = "already there: "
-HEAD_OF_FIGURES = f"{HEAD},source_file,published_speedup,kind"
-SCENES = {
-    # three logs by a shell's glob became one run, and copies of one log three
-    **{
-        f"other bytes are other repeats in any order and spelling: {order}": scene(
-            logs("a/1.log", "a/2.log", "a/3.log"),
-            (f"{' '.join(f'a/{number}.log' for number in order)} {WHAT}", DONE, ("", "", "")),
-            (f"a {WHAT}", DONE, (THERE, THERE, THERE)),
-            repeats=[3],
-        )
-        for order in ("123", "312")
-    },
-    "the same path given twice is one log": scene(
-        logs("a/job.log"), (f"a/job.log a a/../a/job.log {WHAT}", DONE, ("",)), repeats=[1]),
-    "a copy of a log is no repeat and is named": scene(
-        {"a/job-1.log": log(), "a/job-2.log": log()},
-        (
-            f"a --pattern job-{{repeat}}.log {WHAT}",
-            *(SOME_FAILED, ("", "duplicate: the same bytes as a/job-1.log: one run, and no repeat of it")),
-        ),
-        repeats=[1],
-    ),
-    "a repeat number that is taken by another log is not lost": scene(
-        logs("logs/a/r1.log", "logs/b/r1.log"), (f"logs --pattern {{any}}/r{{repeat}}.log {WHAT}", DONE, ("", "")),
-        repeats=[2]),
-    "what contradicts the log stops the import of that log alone": scene(
-        {"logs/silent.log": log(), "logs/told.log": log(before=REFERENCE)},
-        (
-            f"logs {RESNET} --set framework=pytorch --set devices=64 --set batch=32",
-            *(SOME_FAILED, ("", "devices is said to be 64, and the log says 2")),
-        ),
-        repeats=[1],
-    ),
-    # the same logs with other facts were “already there”, exit 0, and the old facts stayed
-    "other facts for the same bytes are told and change nothing": scene(
-        logs("a.log"),
-        (f"a.log {WHAT}", DONE, ("",)),
-        (
-            f"a.log {FEW} --set batch=32",
-            *(USAGE, ('with other facts: batch "32" (recorded: 64); --amend corrects them',)),
-        ),
-        (f"a.log {WHAT}", DONE, (THERE,)),
-        repeats=[1],
-    ),
-    # copies of one figure became repeats, with “99.997 %” coverage
-    "a figure printed in three places is one figure cited three times": scene(
-        table(f"{ONE},README.md,,", f"{ONE},a.md,,", f"{ONE.replace('100.00', '100.0')},b.md,,", head=HEAD_OF_FIGURES),
-        ("table.csv", DONE, ("partial: ", "cited: ", "cited: ")), repeats=[1]),
-    "two log sets are not one": scene(
-        table(
-            *(
-                f"pytorch,resnet50,1,1,64,fp32,{value},images/s,{day},{run}"
-                for day, run, value in (("0821", 1, 100), ("0821", 2, 101), ("0822", 1, 140), ("0822", 2, 141))
-            ),
-            head=f"{HEAD},log_dir,run",
-        ),
-        ("table.csv", DONE, ("", "", "", "")),
-        repeats=[2, 2],
-    ),
-    "one repeat printed with two figures is named": scene(
-        table(*(f"pytorch,resnet50,1,1,64,fp32,{value},images/s,1" for value in (100, 100, 140)), head=f"{HEAD},run"),
-        ("table.csv", SOME_FAILED, ("", "", "repeat 1 is 140 here, and 100 at table.csv:2")), repeats=[1]),
-    "one figure is not a repeat of another table's": scene(
-        {
-            **table(ONE),
-            "copy.csv": table(ONE)["table.csv"],
-            "other.csv": table(ONE.replace("100.00", "120"))["table.csv"],
-        },
-        ("table.csv", DONE, ("",)),
-        ("copy.csv", DONE, (THERE,)),
-        ("other.csv", DONE, ("",)),
-        repeats=[1, 1],
-    ),
-    "two units are not one case's repeats": scene(
-        table(ONE, ONE.replace("images", "samples")), ("table.csv", DONE, ("", "")), repeats=[1, 1]),
-    "values too long for a folder's name go by their hash": scene(
-        table(*(f"{ROW},{'x' * 400}{end}" for end in "ab"), head=f"{HEAD},features"), ("table.csv", DONE, ("", "")),
-        repeats=[1, 1]),
-    **{
-        f"what is no throughput is called by its kind: {kind}": scene(
-            table(
-                f"pytorch,resnet50,1,8,64,fp32,{cells}",
-                head=f"framework,model,nodes,gpus_per_node,batch_size_per_gpu,precision,{head}",
-            ),
-            ("table.csv", Exit.NOTHING_MEASURED, (f"other kind: a row of kind {kind} (",)),
-        )
-        for head, cells, kind in (
-            ("metric,value,unit", "scaling_efficiency,66,%", "percent"),
-            ("metric,value,unit", "speedup,1.57,", "speed-up"),
-            ("metric,value,unit", "top1,75.9,%", "accuracy"),
-            ("metric,value,unit", "epochs,90,", "epochs"),
-            ("throughput,latency_ms,unit", ",22.4,", "latency"),
-            ("throughput,memory_mib,unit", ",1115,", "memory"),
-            ("throughput,note,unit", "49.43,,teraFLOP/s per GPU", "tflops"),
-        )
-    },
-    **{
-        f"what is unlike all that is known is a word of its own: {said}": scene(
-            logs("a.log"), (f"a.log {WHAT} --set {said}", DONE, ("",)), repeats=[1]
-        )
-        for said in ("colour=red", "data=imagenette", "optimiser=adamw", "optimizer=sgd", "data=laion")
-    },
-}  # fmt: skip
-
-
 @pytest.mark.parametrize("scene", SCENES.values(), ids=SCENES)
 def test_a_run_is_its_bytes_and_what_is_said_of_them(scene, bring):
-    for number, (words, expected, parts) in enumerate(scene.imports):
-        code, answers, _ = bring(words, scene.texts if number == 0 else ())
+    for number, (words, expected, parts) in enumerate(scene["imports"]):
+        code, answers, _ = bring(words, written(scene["files"]) if number == 0 else ())
 
         said = [f"{answer['status']}: {answer['reason']}" for answer in answers]
-        assert (code, len(said)) == (expected, len(parts)), said
+        assert (code, len(said)) == (Exit[expected], len(parts)), said
         assert [part for part, text in zip(parts, said, strict=True) if part not in text] == []
-    assert repeats(bring.store) == scene.repeats
+    assert repeats(bring.store) == scene["repeats"]
 
 
 PATTERN = "{framework}/{nodes}n{gpus}g/b{batch}_{precision}_{repeat}.log"
@@ -547,7 +377,7 @@ class TestTables:
         assert "数据增强" in only(bring.store).logs()[0].path.read_text(encoding="utf-8")
 
     def test_a_figure_knows_all_places_where_it_is_printed(self, bring):
-        bring("table.csv", SCENES["a figure printed in three places is one figure cited three times"].texts)
+        bring("table.csv", SCENES["a figure printed in three places is one figure cited three times"]["files"])
 
         citations = only(bring.store).command().figure.citations
         assert [one.source for one in citations] == ["README.md", "a.md", "b.md"]
