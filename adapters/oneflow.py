@@ -87,14 +87,13 @@ def _models_resnet50(case: Case) -> Command:
     """The script's own `--num-nodes` raises an error."""
     fast = ("--use-fp16", "--channel-last", "--fuse-bn-relu", "--fuse-bn-add-relu")
     real = ("--ofrecord-path", "{data}/imagenet-ofrecord", "--ofrecord-part-num", "256")
-    graph = case.precision == "amp" or case.option("mode", "graph") == "graph"
     return Command(
         argv=(
             *(*launchers.oneflow_launch(case), MODELS_RESNET),
             *("--num-devices-per-node", str(case.devices_per_node), "--train-batch-size", str(case.batch_per_device)),
             *("--num-epochs", "1", "--total-batches", str(case.protocol.total_steps), "--print-interval", "1"),
             *("--print-timestamp", "--skip-eval", "--save", "{scratch}/checkpoints"),
-            *(("--graph",) if graph else ("--ddp",)),
+            "--ddp" if case.option("mode") == "ddp" else "--graph",
             *(real if case.option("data") == "ofrecord" else ("--synthetic-data",)),
             *(fast if case.precision == "amp" else ()),
         )
@@ -144,11 +143,11 @@ def _libai_gpt(case: Case) -> Command:
         "train.evaluation.enabled": False,
         "train.checkpointer.period": 1_000_000,
         "train.output_dir": "'{scratch}/out'",
-        "model.cfg.hidden_layers": 24,
-        "train.dist.pipeline_num_layers": 24,  # gpt2_pretrain.py:32: 6, and no place for a seventh
-        "model.cfg.hidden_size": 1024,
-        "model.cfg.ffn_hidden_size": 4096,
-        "model.cfg.num_attention_heads": 16,
+        "model.cfg.hidden_layers": size["num_layers"],
+        "train.dist.pipeline_num_layers": size["num_layers"],  # gpt2_pretrain.py:32: 6, and no place for a seventh
+        "model.cfg.hidden_size": size["hidden_size"],
+        "model.cfg.ffn_hidden_size": 4 * int(size["hidden_size"]),
+        "model.cfg.num_attention_heads": size["attention_heads"],
         "tokenization.tokenizer.vocab_file": "'{data}/gpt2/gpt2-vocab.json'",
         "tokenization.tokenizer.merges_file": "'{data}/gpt2/gpt2-merges.txt'",
         **dict.fromkeys(LIBAI_DATA, "'{data}/gpt2/gpt2_text_document'"),
@@ -232,6 +231,11 @@ def _face(case: Case) -> Command:
             "configs/local_r100.py": own.replace("FP16", str(case.precision == "amp")),
         },
     )
+
+
+def _no_ddp_with_amp(case: Case) -> str | None:
+    both = case.precision == "amp" and case.option("mode") == "ddp"
+    return Message("adapters.oneflow_ddp") if both else None
 
 
 def _face_unsupported(case: Case) -> str | None:
@@ -320,6 +324,7 @@ ADAPTER = Adapter(
                 dialect="oneflow_models",
                 command=_models_resnet50,
                 options={"data": ("synthetic", "ofrecord"), "mode": ("graph", "ddp")},
+                unsupported=_no_ddp_with_amp,
                 facts=IMAGES,
                 amp="graph AMP, dynamic loss scale",
                 xla="",

@@ -49,6 +49,19 @@ def test_a_command_is_a_pure_function_with_known_placeholders(framework, recipe)
 
 
 @pytest.mark.parametrize(("framework", "recipe"), OFFICIAL, ids=IDS)
+def test_each_value_of_an_axis_starts_another_command_or_is_refused(framework, recipe):
+    for name, values in recipe.options.items():
+        started = []
+        for (_, case), value in itertools.product(points(framework, recipe), values or ("48", "96")):
+            case = replace(case, nodes=1, devices_per_node=8, options=((name, value),))
+            no_scale = name == "loss_scale" and case.precision == "fp32"
+            if not (no_scale or recipe.refusal(case)):
+                started.append((replace(case, options=()), value, recipe.command(case)))
+        for (plain, one, command), (same, other, another) in itertools.combinations(started, 2):
+            assert (plain, one) == (same, other) or plain != same or command != another, (name, one, other, plain.id)
+
+
+@pytest.mark.parametrize(("framework", "recipe"), OFFICIAL, ids=IDS)
 def test_a_recipe_says_what_amp_is_there_and_how_evaluation_stays_outside(framework, recipe):
     assert recipe.amp is not None
     assert recipe.xla is not None or framework == "jax"
