@@ -1,16 +1,22 @@
 """What is known of two results is decided once: no two places of a report say different things of a pair."""
 
+import io
 import json
 import re
 
+import openpyxl
 import pytest
 
 from evalsuite import report
+from evalsuite.commands import report as command
+from evalsuite.report import forms
 from evalsuite.report.book.blocks import models
 from evalsuite.report.book.book import Book
+from evalsuite.report.data import finished
 from evalsuite.report.sections.common import figure_titles
 from evalsuite.report.sections.verdict import answers as said
-from evalsuite.report.text import names, words
+from evalsuite.report.sections.verdict import verdict
+from evalsuite.report.text import names, numbers, words
 from evalsuite.results.compare import decisions
 from evalsuite.results.compare.answers import OF_EVIDENCE
 from tests import pages, reports, synthetic
@@ -40,6 +46,11 @@ SCENES = {
     "open": lambda: scene((100.0, (1.0, 1.05, 0.95, 1.02, 0.97)), (99.0, (1.03, 0.95, 1.0, 0.98, 1.05)), 60.0),
     "consistent": lambda: scene((100.0, (1.0, 1.05, 0.98)), (90.0, (1.0, 1.02, 0.94))),
     "single": lambda: scene((100.0, (1.0,)), (90.0, (1.0,))),
+    "passed": lambda: reports.evaluation(
+        *(of(name, speed) for name, speed in zip(NAMES, (100.0, 68.0, 60.0), strict=False)),
+        of("tensorflow", 93.0, options=(("gradient_clipping", "off"), ("image_size", "64"))),
+        of("mindspore", 92.0, xla=True),
+    ),
     "quick": synthetic.quick,
     "asked": synthetic.asked,
     "variants": synthetic.variants,
@@ -135,3 +146,56 @@ def test_the_evidence_has_a_word_of_its_own_each():
     every = decisions.Evidence.__args__
 
     assert len({SPOKEN(f"evidence.{one}").plain("en") for one in every}) == len(every)
+
+
+@pytest.mark.parametrize("name", SCENES)
+def test_every_form_says_the_same_sentence_of_a_model_and_has_the_same_values_in_bold(name, tmp_path, capsys):
+    evaluation = SCENES[name]()
+    book = Book(evaluation=evaluation)
+    page = pages.read(report.build(evaluation, tmp_path)[0].read_text(encoding="utf-8"))
+    forms.write(("md", "xlsx"), evaluation, tmp_path, ("en",))
+    markdown = (tmp_path / "report.en.md").read_text(encoding="utf-8")
+    sheets = openpyxl.load_workbook(io.BytesIO((tmp_path / "report.xlsx").read_bytes())).worksheets
+    command._print_found(book, SPOKEN, "en")
+    places = {
+        "page": page.one("ul", class_="found").text("en"),
+        "Markdown": re.sub(r"[*\\\n]", "", markdown),
+        "XLSX": " ".join(str(cell.value) for row in sheets[0].iter_rows() for cell in row),
+        "terminal": capsys.readouterr().out.replace("\n", " "),
+        "site": " ".join(one.sentence.plain("en") for one in verdict.model_findings(finished.read(tmp_path), SPOKEN)),
+    }
+    for one in verdict.model_findings(book, SPOKEN):
+        said_of_it = plain(one.sentence.plain("en"))
+        assert [place for place, text in places.items() if said_of_it not in plain(text)] == []
+
+    ahead = {numbers.throughput(book.summary_of[id].items_per_s.value).text for id in book.ahead}
+    bold = {
+        "tables": {re.match(r"[\d,]+\.\d\d", one.text("en"))[0] for one in page.all("td", class_="best")},
+        "answers": {one.one("span", class_="rank-value").text().strip("⚠") for one in page.all("li", class_="leads")},
+        "Markdown": set(re.findall(r"\| \*\*([\d,.]+)", markdown)),
+        "XLSX": {
+            numbers.throughput(cell.value).text
+            for sheet in sheets
+            for row in sheet.iter_rows()
+            for cell in row
+            if cell.font.bold and isinstance(cell.value, float | int)
+        },
+    }
+    assert bold == dict.fromkeys(bold, ahead)
+
+
+def plain(text):
+    return re.sub(r"&gt;|\s+", lambda match: ">" if match[0] == "&gt;" else " ", text.replace("\u00a0", " "))
+
+
+def test_no_lead_is_printed_without_those_who_are_as_fast_and_not_ranked(tmp_path):
+    evaluation = SCENES["passed"]()
+    page = pages.read(report.build(evaluation, tmp_path)[0].read_text(encoding="utf-8"))
+    (answer,) = (one for one in Book(evaluation=evaluation).answers if len(one.ranked) > 1)
+
+    assert [one.summary.case.framework for one in answer.passed_over] == ["tensorflow", "mindspore"]
+    passed = "ot ranked: TensorFlow 93.00, gradient clipping: off; 1 more"
+    assert page.one("ul", class_="found").text("en").count(passed) == 1
+    assert f"+47.1%of 3; n{passed}" in page.one("table", class_="winners").text("en")
+    captions = [one.text("en") for one in page.all("figcaption")]
+    assert any("ahead of" in one for one in captions) and all(passed in one for one in captions if "ahead of" in one)

@@ -55,7 +55,7 @@ def test_every_answer_stands_on_the_page_with_all_its_runs_and_reasons(built):
     found = {one.scale: one for one in answers.questions(book, SPOKEN) if one.model == "BERT-Base"}
 
     big = found["4×8"]
-    assert [(said(one.name), one.ratio, one.leading) for one in big.places] == [
+    assert [(said(one.name), one.ratio, one.ahead) for one in big.places] == [
         ("OneFlow", "1.000", True),
         ("NGC PyTorch", "0.993", True),
         ("NGC MXNet", "0.980", False),

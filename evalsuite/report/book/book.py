@@ -108,9 +108,7 @@ class Book:
 
     @cached_property
     def ahead(self) -> frozenset[str]:
-        """The ids of the cases that lead where others are known to be behind."""
-        decided = (one for one in self.answers if one.said in ("fastest", "tie") and one.next)
-        return frozenset(each.summary.case.id for one in decided for each in one.leaders)
+        return frozenset(id for one in self.answers for id in one.ahead)
 
     @cached_property
     def ranking_scopes(self) -> dict[str, RankingScope]:

@@ -49,3 +49,15 @@ def name(obstacle: Obstacle, words: Words) -> Rendered:
     first = ("values.fact.",) if obstacle.key.startswith(FACT) else ("options.", "values.attribute.", "values.fact.")
     known = next((f"{table}{plain}" for table in first if f"{table}{plain}" in words), None)
     return words(known) if known else words.same(plain)
+
+
+def brief(obstacle: Obstacle, words: Words) -> Rendered:
+    """What the first of the two is: "FP16", "gradient clipping: off"."""
+    if obstacle.key in BY_NAME or f"unlike.{obstacle.key}" in words:
+        return name(obstacle, words)
+    if not obstacle.ours:
+        return words("unlike.unstated", name_text=name(obstacle, words))
+    side = _side(obstacle.key, obstacle.ours, words)
+    if bare(obstacle) == "precision":
+        return words.same(side) if isinstance(side, str) else side
+    return words("unlike.brief", name_text=name(obstacle, words), value=side)

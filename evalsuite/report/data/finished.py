@@ -30,7 +30,8 @@ from evalsuite.model import (
     Verdict,
 )
 from evalsuite.report.data import schema
-from evalsuite.results.compare.answers import Answer, Conditions, Ranked
+from evalsuite.results.compare.answers import Answer, Apart, Conditions, Ranked
+from evalsuite.results.compare.fairness import Obstacle
 from evalsuite.results.compare.ranking import RankingScope
 from evalsuite.results.measure.summary import valid
 
@@ -136,9 +137,12 @@ def _contradictions(facts: Mapping[str, Any]) -> Iterator[Mistake]:
             if run["started_at"] is not None and moment(run["started_at"]) is None:
                 yield Mistake(f"{where}.runs[{number}].started_at", refusal(run["started_at"], message("iso_time")))
     for place, answer in enumerate(facts["answers"]):
-        for ranked in answer["ranked"]:
-            if ranked["case"] not in with_value:
-                yield Mistake(f"answers[{place}].ranked", refusal(ranked["case"], message("case_with_value")))
+        for key in ("ranked", "passed_over"):
+            for named in answer.get(key, ()):
+                if named["case"] not in with_value:
+                    yield Mistake(f"answers[{place}].{key}", refusal(named["case"], message("case_with_value")))
+                if key == "passed_over" and not named.get("obstacles"):
+                    yield Mistake(f"answers[{place}].{key}", refusal([], message("named_condition")))
 
 
 def _between(low: float | None, value: float, high: float | None) -> bool:
@@ -264,5 +268,14 @@ def answer_of(facts: Mapping[str, Any], of: Mapping[str, Summary]) -> Answer:
         scripts=among["scripts"],
         options=tuple((name, tuple(values)) for name, values in among["options"].items()),
     )
-    ranked = tuple(_noun(Ranked, place, summary=of[place["case"]]) for place in facts["ranked"])
-    return _noun(Answer, facts, setting=setting, scope=scope, ranked=ranked)
+    ranked = tuple(
+        _noun(Ranked, place, summary=of[place["case"]], flags=tuple(place.get("flags", ())))
+        for place in facts["ranked"]
+    )
+    passed = tuple(_passed_over(one, of) for one in facts.get("passed_over", ()))
+    return _noun(Answer, facts, setting=setting, scope=scope, ranked=ranked, passed_over=passed)
+
+
+def _passed_over(facts: Mapping[str, Any], of: Mapping[str, Summary]) -> Apart:
+    obstacles = tuple(_noun(Obstacle, each) for each in facts["obstacles"])
+    return Apart(summary=of[facts["case"]], obstacles=obstacles, flags=tuple(facts.get("flags", ())))

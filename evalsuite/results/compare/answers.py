@@ -9,7 +9,7 @@ from typing import Literal
 
 from evalsuite.model import Case, Device, Precision, Protocol, Skip, Summary, Unmeasured
 from evalsuite.results.compare import fairness, ranking, winners
-from evalsuite.results.compare.decisions import Deciding, Decision, Evidence, decide, keep_apart, price
+from evalsuite.results.compare.decisions import Deciding, Decision, Evidence, decide, flags, keep_apart, price
 from evalsuite.results.compare.fairness import Obstacle
 from evalsuite.results.compare.ranking import Candidate, RankingScope
 from evalsuite.results.compare.scaling import suspicious
@@ -68,12 +68,14 @@ class Ranked:
     leading: bool
     judged: bool = True  # False: too little is known of it, and nothing is said of it
     evidence: Evidence | None = None  # of the first and this; None of the first
+    flags: tuple[str, ...] = ()  # codes of the rules that a reader of the value must know
 
 
 @dataclass(frozen=True, kw_only=True)
 class Apart:
     summary: Summary
     obstacles: tuple[Obstacle, ...]  # empty: a slower script of a framework that is ranked
+    flags: tuple[str, ...] = ()
 
     @property
     def why(self) -> tuple[str, ...]:
@@ -107,6 +109,7 @@ class Answer:
     scope: RankingScope = ranking.FRAMEWORKS
     ranked: tuple[Ranked, ...] = ()  # the highest median first
     apart: tuple[Apart, ...] = ()
+    passed_over: tuple[Apart, ...] = ()  # not ranked, and no slower than the second of whom the lead is
     missing: tuple[Missing, ...] = ()
     chance: float | None = None  # with "consistent": of such an order where all are equal
     false_exclusion: float | None = None
@@ -158,8 +161,10 @@ class Answer:
         return min((one.summary.n for one in self.ranked if one.judged), default=0)
 
     @property
-    def decided(self) -> bool:
-        return self.said in ("fastest", "tie", "group")
+    def ahead(self) -> tuple[str, ...]:
+        """The ids of the cases that lead where others are known to be behind: all that is bold."""
+        decided = self.said in ("fastest", "tie") and self.next
+        return tuple(one.summary.case.id for one in self.leaders) if decided else ()
 
     @property
     def level(self) -> bool:
@@ -174,10 +179,14 @@ class Answer:
         return {(one.first.case.id, one.second.case.id): one for one in found}
 
     @property
+    def second(self) -> Ranked | None:
+        """The best that the first is compared with."""
+        return self.next if self.level else self.ranked[1] if len(self.ranked) > 1 else None
+
+    @property
     def lead_pair(self) -> Decision | None:
-        """Of the first and the best that it is compared with: wherever a lead is printed, it is this one."""
-        second = self.next if self.level else self.ranked[1] if len(self.ranked) > 1 else None
-        return self.decision(self.ranked[0], second) if second else None
+        """Wherever a lead is printed, it is this one."""
+        return self.decision(self.ranked[0], self.second) if self.second else None
 
     @property
     def compared(self) -> tuple[Summary, ...]:
@@ -243,7 +252,46 @@ def answers(
     absent = _Absences(found, skipped, asked)
     order = {setting: place for place, setting in enumerate(dict.fromkeys(setting for setting, _, _ in asked))}
     ordered = sorted(asked, key=lambda key: (order[key[0]], key[1] * key[2], key[1]))
-    return tuple(_answer(key, asked[key], absent) for key in ordered)
+    return tuple(_with_passed_over([_answer(key, asked[key], absent) for key in ordered]))
+
+
+def _with_passed_over(found: Sequence[Answer]) -> Iterable[Answer]:
+    alike: dict[object, list[Answer]] = {}
+    for one in found:
+        alike.setdefault(_work(one), []).append(one)
+    for one in found:
+        yield replace(one, passed_over=_passed_over(one, alike[_work(one)])) if one.second else one
+
+
+def _work(answer: Answer) -> object:
+    """What those do alike who differ in other options."""
+    options = tuple(pair for pair in answer.setting.options if pair[0] in (*ranking.WORK, *ranking.SIZES))
+    return replace(answer.setting, options=options, xla=False), answer.nodes, answer.devices_per_node
+
+
+def _passed_over(answer: Answer, alike: Iterable[Answer]) -> tuple[Apart, ...]:
+    leading, unit = [answer.candidate(one.summary) for one in answer.leaders], answer.ranked[0].summary.unit
+    found = [one for one in answer.apart if one.obstacles]
+    for other in alike:
+        if other.setting != answer.setting:
+            unlike = _unlike(other.setting, answer.setting)
+            there = (
+                *((one.summary, one.flags) for one in other.ranked),
+                *((one.summary, one.flags) for one in other.apart),
+            )
+            found += [Apart(summary=one, obstacles=unlike, flags=flags) for one, flags in there]
+    best: dict[Candidate, Apart] = {}
+    for one in sorted(found, key=lambda one: -_speed(one.summary)):
+        near = answer.second is not None and _speed(one.summary) >= _speed(answer.second.summary)
+        if near and one.summary.unit == unit and answer.candidate(one.summary) not in leading:
+            best.setdefault(answer.candidate(one.summary), one)
+    return tuple(best.values())
+
+
+def _unlike(one: Conditions, other: Conditions) -> tuple[Obstacle, ...]:
+    ours, theirs = ({"xla": "on" if each.xla else "off", **dict(each.options)} for each in (one, other))
+    unlike = [name for name in sorted(ours | theirs) if ours.get(name) != theirs.get(name)]
+    return tuple(Obstacle(key=name, ours=ours.get(name), theirs=theirs.get(name)) for name in unlike)
 
 
 def headline(of_one_model: Iterable[Answer]) -> Answer | None:
@@ -358,6 +406,7 @@ def _ranked(members: Sequence[Summary], result: RankingResult | None) -> tuple[R
             leading=one.case.id in leading,
             judged=one.case.id in judged,
             evidence=known.get(one.case.id),
+            flags=flags(one),
         )
         for one in rivals
     )
@@ -367,7 +416,7 @@ def _apart(one: Summary, ranked: Sequence[Ranked], scope: RankingScope) -> Apart
     found = fairness.obstacles(one, ranked[0].summary, scope.purpose)
     if failed := failed_runs(one):
         found = (Obstacle(key=FAILED_RUNS, ours=str(one.n), theirs=str(one.n + failed)), *found)
-    return Apart(summary=one, obstacles=found)
+    return Apart(summary=one, obstacles=found, flags=flags(one))
 
 
 def _deciding(result: RankingResult, scope: RankingScope) -> Deciding | None:

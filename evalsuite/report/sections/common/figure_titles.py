@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from evalsuite.model import Summary
 from evalsuite.report.book.blocks import Block
+from evalsuite.report.sections.common import leads
 from evalsuite.report.sections.common.captioned_figure import low_and_high
 from evalsuite.report.text import candidates, names, numbers
 from evalsuite.report.text.numbers import Number
@@ -19,7 +20,10 @@ def of_throughput(block: Block, words: Words, plain: str) -> Text:
     if answer is None or len(answer.ranked) < 2:
         return words(f"figures.{plain}")
     at = _at(block, answer, words)
-    return words("figures.title_setting", at_text=at, found_text=_order(answer, words))
+    found = words("figures.title_setting", at_text=at, found_text=_order(answer, words))
+    if not answer.passed_over:
+        return found
+    return words("figures.title_passed", found_text=found, passed_text=leads.passed(answer, words))
 
 
 def of_efficiency(block: Block, words: Words) -> Text:
@@ -89,10 +93,10 @@ def _order(answer: Answer, words: Words) -> Text:
     unit = names.visible(first.summary.unit)
     values: dict[str, object] = {
         "first": words.listed(map(named, answer.leaders)) if answer.level else named(first),
-        "value": _value(first),
+        "value": leads.value(first, words),
         "unit": unit,
         "last": named(last),
-        "lowest": _value(last),
+        "lowest": leads.value(last, words),
         "n": numbers.count(min(one.n for one in answer.compared)).about(names.case_anchor(first.summary.case)),
     }
     if pair := answer.lead_pair:
@@ -123,10 +127,6 @@ def _called(block: Block, summary: Summary, words: Words) -> Rendered:
         return words.same(_name(block, summary))
     inside = candidates.in_sentence(scope.candidate(summary.case), scope, words)
     return inside.about(names.case_anchor(summary.case))
-
-
-def _value(one: Ranked) -> Number:
-    return numbers.rounded(one.summary.items_per_s.value).about(names.case_anchor(one.summary.case))
 
 
 def _share(one: Scaled) -> Number:

@@ -8,12 +8,12 @@ from evalsuite.findings import MostlyOutside
 from evalsuite.model import Summary
 from evalsuite.report.book import why_not_comparable
 from evalsuite.report.book.book import Book
+from evalsuite.report.sections.common import leads
 from evalsuite.report.text import candidates, findings, names, numbers, options
 from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.words import Phrase, Rendered, Text, Words
 from evalsuite.results.compare import fairness
 from evalsuite.results.compare.answers import Answer, Apart, Conditions, Missing, Ranked, headline
-from evalsuite.results.compare.decisions import flags
 from evalsuite.results.compare.fairness import Obstacle
 from evalsuite.results.compare.ranking import Candidate
 from evalsuite.results.compare.significance import EQUAL_WITHIN
@@ -39,7 +39,8 @@ class RankedPlace:
     name: Rendered
     loader: Rendered | None  # of the data, where those that are ranked have several
     ratio: str
-    leading: bool
+    ahead: bool
+    flagged: bool
     value: Number
     interval: str
     n: int
@@ -180,7 +181,8 @@ def _place(answer: Answer, one: Ranked, low: float, high: float, words: Words) -
         name=name(answer, summary, words),
         loader=options.value_of("loader", own, words) if len(loaders) > 1 and own else None,
         ratio=f"{one.ratio:.3f}",
-        leading=one.leading,
+        ahead=summary.case.id in answer.ahead,
+        flagged=bool(one.flags),
         value=numbers.throughput(summary.items_per_s.value).to(names.case_anchor(summary.case)),
         interval=interval.text if interval else "",
         n=summary.n,
@@ -200,11 +202,11 @@ def sentence(answer: Answer, words: Words) -> Text:
     fewest = min(answer.compared, key=lambda one: one.n)
     values: dict[str, object] = {
         "first": _named(answer, first, words),
-        "value": _value(first),
+        "value": leads.value(answer.ranked[0], words),
         "unit": names.visible(first.unit),
         "n": numbers.count(fewest.n).about(names.case_anchor(fewest.case)),
         "frameworks": words.listed(_named(answer, one.summary, words) for one in answer.leaders),
-        "values": words.listed(_value(one.summary) for one in answer.leaders),
+        "values": words.listed(leads.value(one, words) for one in answer.leaders),
         "order": _order(answer, words),
     }
     if pair := answer.lead_pair:
@@ -217,7 +219,7 @@ def sentence(answer: Answer, words: Words) -> Text:
         values["facts"] = words.listed(why_not_comparable.name(each, words) for each in unstated)
     if answer.chance is not None:
         values["chance"] = numbers.percent(answer.chance).about(anchor(answer))
-    return words.pick(f"answers.{_key(answer)}", values)
+    return leads.with_passed(words.pick(f"answers.{_key(answer)}", values), answer, words)
 
 
 def _unstated(answer: Answer) -> list[Obstacle]:
@@ -243,7 +245,7 @@ def _key(answer: Answer) -> str:
 def _order(answer: Answer, words: Words) -> Rendered:
     shown = answer.ranked[:MOST_IN_ORDER]
     items: list[object] = [
-        words("answers.with_value", framework=_named(answer, one.summary, words), value=_value(one.summary))
+        words("answers.with_value", framework=_named(answer, one.summary, words), value=leads.value(one, words))
         for one in shown
     ]
     if len(shown) < len(answer.ranked):
@@ -261,10 +263,6 @@ def name(answer: Answer, summary: Summary, words: Words) -> Rendered:
 def _named(answer: Answer, summary: Summary, words: Words) -> Rendered:
     said = candidates.in_sentence(answer.candidate(summary), answer.scope, words)
     return said.about(names.case_anchor(summary.case))
-
-
-def _value(summary: Summary) -> Number:
-    return numbers.rounded(summary.items_per_s.value).to(names.case_anchor(summary.case))
 
 
 def deciding(answer: Answer, words: Words) -> Text | None:
@@ -288,17 +286,16 @@ def deciding(answer: Answer, words: Words) -> Text | None:
 
 
 def reason_beside(answer: Answer, words: Words) -> Rendered | None:
-    """What would decide, and why somebody whose value is above the second's is not ranked."""
+    """What would decide, and what else a reader of the sentence must know."""
     ranked = {answer.candidate(one.summary) for one in answer.ranked}
-    least = answer.ranked[1].summary.items_per_s.value if len(answer.ranked) > 1 else 0.0
-    apart = [one for one in answer.apart if one.obstacles and one.summary.items_per_s.value >= least]
-    others = [(answer.candidate(one.summary), _apart(one, words)) for one in apart]
+    apart = answer.apart if answer.said == "alone" else ()
+    others = [(answer.candidate(one.summary), _apart(one, words)) for one in apart if one.obstacles]
     if answer.said == "alone":
         others += [(one.candidate, missing(one, words)) for one in answer.missing if one.why == "no_valid_run"]
     reasons = [_reason(answer, candidate, why, words) for candidate, why in others if candidate not in ranked]
     if _unstated(answer):
         return words("answers.state_facts").about(anchor(answer))
-    marked = [one for one in answer.leaders if flags(one.summary)]
+    marked = [one for one in answer.leaders if one.flags]
     reasons += [_flagged(answer, one, words) for one in marked]
     reasons += [_few(answer, one, words) for one in answer.few]
     needed = deciding(answer, words) if answer.said != "alone" else None
@@ -308,7 +305,7 @@ def reason_beside(answer: Answer, words: Words) -> Rendered | None:
 
 
 def _flagged(answer: Answer, one: Ranked, words: Words) -> Text:
-    rules = words.listed(findings.rule(code, words) for code in flags(one.summary)[:MOST_BESIDE])
+    rules = words.listed(findings.rule(code, words) for code in one.flags[:MOST_BESIDE])
     return words("answers.flagged", framework=_named(answer, one.summary, words), rules=rules)
 
 
@@ -327,7 +324,7 @@ def _few(answer: Answer, one: Ranked, words: Words) -> Text:
     known = words(f"evidence.{one.evidence}")
     n = numbers.count(one.summary.n).about(names.case_anchor(one.summary.case))
     named = _named(answer, one.summary, words)
-    return words("answers.few", framework=named, value=_value(one.summary), n=n, evidence_text=known)
+    return words("answers.few", framework=named, value=leads.value(one, words), n=n, evidence_text=known)
 
 
 def _caution(answer: Answer, words: Words) -> Rendered | None:
@@ -371,9 +368,13 @@ def _reason(answer: Answer, candidate: Candidate, why: Text, words: Words) -> Te
 
 def _apart(one: Apart, words: Words) -> Text:
     if not one.obstacles:
-        return words("answers.slower_script", recipe=names.visible(one.summary.case.recipe), value=_value(one.summary))
+        return words(
+            "answers.slower_script",
+            recipe=names.visible(one.summary.case.recipe),
+            value=leads.value(one, words),
+        )
     why = words.listed(why_not_comparable.sentence(each, words) for each in one.obstacles[:2])
-    return words("answers.apart", value=_value(one.summary), why=why)
+    return words("answers.apart", value=leads.value(one, words), why=why)
 
 
 def missing(one: Missing, words: Words) -> Text:

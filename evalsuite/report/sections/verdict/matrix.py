@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from evalsuite.report.book.book import Book
+from evalsuite.report.sections.common import leads
 from evalsuite.report.sections.verdict import answers
 from evalsuite.report.sections.verdict.answers import AnsweredQuestion
 from evalsuite.report.text import names, numbers
@@ -13,12 +14,12 @@ from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.options import unbroken
 from evalsuite.report.text.words import Rendered, Text, Words
 from evalsuite.results.compare.answers import OF_EVIDENCE, Answer, Conditions, most_efficient
-from evalsuite.results.compare.decisions import flags
 
 Tone = Literal["clear", "tie", "open", "told", "none"]  # as published by others
 TONES: Mapping[str, Tone] = {"fastest": "clear", "tie": "tie", "published": "told", "printed": "told"}
 LEVEL = {"tie": {"zh": " = ", "en": " = "}, "group": {"zh": " ≈ ", "en": " ≈ "}}
 OF_SAID = {said: evidence for evidence, said in OF_EVIDENCE.items()}
+NOTES = {"zh": "；", "en": "; "}
 MOST_NAMED = 2
 FEWEST_ALIKE = 3  # open cells that need the same: the eye then finds it once, below the table
 
@@ -139,7 +140,7 @@ def _winner(answer: Answer | None, words: Words) -> WinnerCell:
         lead=f"+{numbers.gain(pair.lead).text}" if pair else "",
         pair=" ".join(names.case_anchor(one.case) for one in (pair.first, pair.second)) if pair else "",
         evidence=pair.evidence if pair else "",
-        flagged=any(flags(one.summary) for one in answer.leaders),
+        flagged=any(one.flags for one in answer.leaders),
         note=_needs(answer, words),
     )
 
@@ -152,10 +153,22 @@ def _level(answer: Answer, words: Words) -> Rendered:
 
 
 def _needs(answer: Answer, words: Words) -> Rendered | None:
+    found = [one for one in (_open(answer, words), _of_ranked(answer, words)) if one]
+    return replace(words.listed(found), separators=NOTES) if found else None
+
+
+def _of_ranked(answer: Answer, words: Words) -> Rendered | None:
+    n = numbers.count(len(answer.ranked))
+    if answer.passed_over:
+        return words("matrix.of_passed", n=n, passed_text=leads.passed(answer, words))
+    return words("matrix.of_ranked", n=n) if answer.left_out and answer.said in TONES else None
+
+
+def _open(answer: Answer, words: Words) -> Rendered | None:
+    if answer.said in TONES:
+        return None
     known = words(f"evidence.{OF_SAID[answer.said]}")
     if answer.deciding is None:
-        if answer.said in TONES:
-            return words("matrix.of_ranked", n=numbers.count(len(answer.ranked))) if answer.left_out else None
         return known
     runs = {"runs": numbers.count(answer.deciding.runs)} if answer.deciding.needed == "repeats" else {}
     return words(f"matrix.needs_{answer.deciding.needed}", evidence_text=known, **runs)

@@ -86,7 +86,7 @@ def model_findings(book: Answered, words: Words) -> tuple[ModelFinding, ...]:
             sentence=answers.sentence(one, words),
             beside=answers.reason_beside(one, words),
             ranked=len(one.ranked),
-            decided=one.decided,
+            decided=bool(one.ahead),
         )
         for one in answers.headlines(book)
     )
@@ -157,8 +157,8 @@ def _winner(cell: WinnerCell, writer: MarkdownWriter) -> str:
     if not cell.winner:
         return NOTHING
     name = f"**{writer.render(cell.winner)}**" if cell.tone in ("clear", "tie") else writer.render(cell.winner)
-    note = f"({writer.render(cell.note)})" if cell.note else ""
-    return " ".join(filter(None, (name, text(cell.lead), "⚠" if cell.flagged else "", note)))
+    note = writer.render(writer.words("matrix.note", note_text=cell.note)) if cell.note else ""
+    return " ".join(filter(None, (name, text(cell.lead), "⚠" if cell.flagged else ""))) + note
 
 
 def _row(card: Card, writer: MarkdownWriter) -> list[str]:

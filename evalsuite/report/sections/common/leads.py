@@ -1,0 +1,27 @@
+"""A lead as it is printed: never without those who are as fast and are not ranked, nor a flagged value without ⚠."""
+
+from evalsuite.report.book import why_not_comparable
+from evalsuite.report.text import candidates, names, numbers
+from evalsuite.report.text.numbers import Number
+from evalsuite.report.text.words import Text, Words
+from evalsuite.results.compare.answers import Answer, Apart, Ranked
+
+
+def value(one: Ranked | Apart, words: Words) -> Number | Text:
+    found = numbers.rounded(one.summary.items_per_s.value).to(names.case_anchor(one.summary.case))
+    return words("answers.flagged_value", value=found) if one.flags else found
+
+
+def with_passed(said: Text, answer: Answer, words: Words) -> Text:
+    """*said*, which speaks of the lead."""
+    return (
+        words("answers.and_passed", said_text=said, passed_text=passed(answer, words)) if answer.passed_over else said
+    )
+
+
+def passed(answer: Answer, words: Words) -> Text:
+    first, *others = answer.passed_over
+    name = candidates.name(answer.candidate(first.summary), answer.scope, words)
+    why = why_not_comparable.brief(first.obstacles[0], words)
+    found = words("answers.passed", framework=name, value=value(first, words), why_text=why)
+    return words("answers.passed_more", passed_text=found, n=numbers.count(len(others))) if others else found
