@@ -142,9 +142,11 @@ def test_a_tie_and_what_is_not_decided_are_other_words_and_signs():
     assert spoken == ["tie", "not decided"]
 
 
-def test_the_evidence_has_a_word_of_its_own_each():
+def test_the_evidence_has_a_word_of_its_own_each_and_the_page_has_them_all(tmp_path):
     every = decisions.Evidence.__args__
+    page = pages.read(report.build(SCENES["tie"](), tmp_path)[0].read_text(encoding="utf-8"))
 
+    assert {f"evidence.{one}" for one in every} <= {one["data-word"] for one in page.all("span")}
     assert len({SPOKEN(f"evidence.{one}").plain("en") for one in every}) == len(every)
 
 

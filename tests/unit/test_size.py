@@ -21,13 +21,13 @@ CEILINGS = {  # package → lines at most; "" are the modules beside the package
     "logs": 9301,
     "machine": 1950,
     "plan": 3165,
-    "report": 15070,
-    "results": 8289,
+    "report": 15150,
+    "results": 8340,
     "runs": 1642,
     "schedulers": 300,
     "site": 1460,
 }
-WHOLE = 59_920
+WHOLE = 60_000
 LONGEST_FUNCTION = 60
 FULLEST_FOLDER = 24
 

@@ -3,6 +3,7 @@
 import functools
 import re
 from collections.abc import Callable, Mapping, Sequence
+from typing import get_args
 
 from markupsafe import Markup, escape
 
@@ -23,6 +24,7 @@ from evalsuite.report.sections.verdict import verdict
 from evalsuite.report.text import findings, glossary, names, numbers, options, times
 from evalsuite.report.text import words as words_room
 from evalsuite.report.text.words import HTML_LANG, Pair, Phrase, Rendered, Text, Words
+from evalsuite.results.compare.decisions import Evidence
 
 WORD_ENDS = re.compile(r"(?<=[._/=+-])(?=\w)")
 
@@ -72,6 +74,7 @@ def _fill(
         policy=policy.policy((style, figure_style), (boot, script)),
         data=Markup(embedded.script_safe(embedded.document(book))),
         conditions=embedded.conditions(book, words),
+        evidence=get_args(Evidence),
         choices=choices(book),
         explained=_each_once(),
         verdict=facts,

@@ -311,7 +311,7 @@ def _flagged(answer: Answer, one: Ranked, words: Words) -> Text:
 
 def _outside(answer: Answer, words: Words) -> Iterator[Text]:
     """Of those ahead, where most of the run lies outside of its window."""
-    for one in answer.leaders if answer.decided or answer.said == "consistent" else ():
+    for one in answer.leaders if answer.ahead or answer.said in ("group", "consistent") else ():
         run = median_run(one.summary)
         for each in run.findings:
             if isinstance(each, MostlyOutside):
