@@ -24,11 +24,11 @@ MOST_ALIKE = 3  # equal complaints that are printed one by one
 def run(arguments: argparse.Namespace) -> int:
     (defaults, runs), columns = _read_mapping(arguments.map)
     named = (("campaign", arguments.campaign), ("machine", arguments.machine))
-    scope = [("scope", arguments.scope)] if arguments.scope else []
+    options = (("scope", arguments.scope), ("shape", arguments.accept_shape))
     into = Store(arguments.runs, group.number(arguments.group) if arguments.group is not None else None)
     common = user_facts.campaign_facts(arguments.facts) if arguments.facts else campaign_facts.read(into.root)
     names = [pair for name, text in named for pair in _check_name(name, text)]
-    user = _check_facts([*common.items(), *arguments.set, *scope, *names])
+    user = _check_facts([*common.items(), *arguments.set, *((name, text) for name, text in options if text), *names])
     if arguments.facts:
         campaign_facts.write_once(into.root, common)
     found_by = user_facts.pattern(arguments.pattern) if arguments.pattern else None

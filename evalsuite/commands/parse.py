@@ -54,6 +54,7 @@ def _reader(arguments: argparse.Namespace, dialects: Mapping[str, "Dialect"]) ->
         protocol=arguments.steps,
         scope=arguments.scope,
         steps_per_report=arguments.steps_per_report,
+        shape=arguments.accept_shape,
         dialects=dialects,
     )
 
@@ -138,6 +139,7 @@ def facts(path: Path, reading: "Reading") -> Row:
         "total_devices": reading.total_devices,
         "batch_size_per_device": _plain(reading.batch_per_device),
         "scope": reading.scope,
+        "shape": reading.shape,
         "throughput": None if throughput is None else throughput.items_per_s,
         "unit": reading.unit,
         "method": None if throughput is None else throughput.method,

@@ -161,6 +161,7 @@ class Importer:
                     known.dialect,
                     scope=user_facts.scope(facts),
                     steps_per_report=user_facts.whole_number(facts, "steps_per_report"),
+                    shape=facts.get("shape"),
                     dialects=self._dialects,
                 )
             findings = (*read.findings, *(read.throughput.findings if read.throughput else ()))
@@ -176,6 +177,7 @@ class Importer:
             batch_per_device=user_facts.whole_number(facts, "batch"),
             scope=user_facts.scope(facts),
             steps_per_report=user_facts.whole_number(facts, "steps_per_report"),
+            shape=facts.get("shape"),
             dialects=self._dialects,
         )
         against = [one for one in known.findings if isinstance(one, ContradictsLog)]
@@ -207,7 +209,7 @@ class Importer:
             self._dialects.get(known.dialect or ""), known.unit, [member.source for member in members], "imported"
         )
         each = user_facts.whole_number(said, "steps_per_report")
-        recipe = replace(made.recipe, scope=user_facts.scope(said), steps_per_report=each)
+        recipe = replace(made.recipe, scope=user_facts.scope(said), steps_per_report=each, shape=said.get("shape"))
         folder.write_command(replace(made, recipe=recipe, stated=said, corrected=corrected))
         folder.write_outcome(Outcome(status="completed", reason="", origin="imported"))
 

@@ -36,6 +36,7 @@ FIELDS = {
     "dialect": "the log's dialect, where it cannot be found out",
     "scope": "whose rate the log prints, where it does not say: global, per_device or own",
     "steps_per_report": "steps of each report, where a line prints its seconds alone",
+    "shape": "the shape of its lines, where no dialect fits and you have looked at what was taken for what",
     "any": "anything; it is ignored",
 }
 Scope = Literal["global", "per_device", "own"]

@@ -2,21 +2,22 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from evalsuite import files
 from evalsuite.dialect import Dialect, Line
 from evalsuite.logs import catalogue, reading
-from evalsuite.logs.nearest import Near, nearest
 from evalsuite.logs.reading import Sniffer
 from evalsuite.logs.scan.collectors import HEADER
 from evalsuite.logs.scan.failures import shown
 from evalsuite.logs.text.logfile import Chunk, chunks, plain
 from evalsuite.logs.text.records import Extractor, Record, printer
+from evalsuite.logs.unknown.groups import Group, declaration, groups
 from evalsuite.messages import Message
 
 SHOWN_OF_EACH = 3
+SHOWN_GROUPS = 5
 CANDIDATE_BYTES = 1 << 18  # dialects are compared by their lines in so much of the log
 KINDS = ("step", "final", "evaluation", "end", "fact")
 WHOLE_BYTES = 16 << 20  # a log up to this size is read whole
@@ -53,7 +54,8 @@ class Explanation:
     candidates: tuple[Candidate, ...]
     counts: Mapping[str, int] = field(default_factory=dict)
     lines: tuple[LineSeen, ...] = ()
-    nearest: tuple[Near, ...] = ()  # where no dialect fits
+    groups: tuple[Group, ...] = ()  # where no dialect fits
+    template: str | None = None
     sampled: str | None = None  # which parts of a large log were looked at; None: all of it
 
 
@@ -74,8 +76,10 @@ def explained(
     fits = [chosen] if chosen else _fits(path, dialects)
     candidates = tuple(_candidates(path, dialects, [fit.name for fit in fits]))
     if len(fits) != 1:
-        lines = () if fits else nearest(_numbered(path), dialects)
-        return Explanation(dialect=None, candidates=candidates, nearest=tuple(lines), sampled=parts)
+        found = [] if fits else groups(path)[:SHOWN_GROUPS]
+        shown_groups = tuple(replace(group, dialect=None) for group in found)
+        template = declaration(found[0].dialect) if found and found[0].dialect else None
+        return Explanation(dialect=None, candidates=candidates, groups=shown_groups, template=template, sampled=parts)
     seen: list[LineSeen] = []
     counts: Counter[str] = Counter()
     for line in _lines(_pieces(path, watcher, whole=every, bare=fits[0].spans_lines), fits[0]):
@@ -92,12 +96,6 @@ def _fits(path: Path, dialects: Mapping[str, Dialect]) -> list[Dialect]:
     if _sampled(path) is None:
         return reading.find_dialects(path, sniffer)
     return next((fits for piece in _pieces(path) if (fits := sniffer.fits(piece.text))), [])
-
-
-def _numbered(path: Path) -> Iterator[tuple[int, bytes]]:
-    for piece in _pieces(path):
-        for number, line in enumerate(piece.text.split(b"\n"), piece.first_line):
-            yield from ((number, part) for part in line.split(b"\r"))
 
 
 def _candidates(path: Path, dialects: Mapping[str, Dialect], chosen: list[str]) -> Iterator[Candidate]:

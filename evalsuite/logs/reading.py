@@ -34,7 +34,8 @@ from evalsuite.logs.text.arrivals import Arrival, read_arrivals
 from evalsuite.logs.text.intact import ALTERED, is_altered_log
 from evalsuite.logs.text.logfile import Piece, Unreadable, chunks, kind
 from evalsuite.logs.text.records import count, positive
-from evalsuite.messages import Message, message_of
+from evalsuite.logs.unknown.groups import groups
+from evalsuite.messages import Message, join, message_of
 from evalsuite.model import Breakdown, Case, Certainty, Finding, Protocol, Score, Status, Step, Throughput
 
 if TYPE_CHECKING:
@@ -71,6 +72,7 @@ class Reading:
     in_epochs: bool = False  # each report is an epoch of unknown length
     printed: Mapping[str, str] = field(default_factory=dict)  # by the names of criteria/facts.toml
     collectives: tuple[CollectiveLines, ...] = ()  # of each log
+    shape: str | None = None  # what the log was read by, where it has no dialect
 
     @property
     def certainty_reason(self) -> str:
@@ -86,6 +88,7 @@ def read_run(
     *,
     scope: str | None = None,
     steps_per_report: int | None = None,
+    shape: str | None = None,
     dialects: Mapping[str, Dialect] | None = None,
     ended_well: bool = False,
 ) -> Reading:
@@ -95,19 +98,10 @@ def read_run(
     failure: torchrun says there that the first host has already left.
     """
     known = Facts(
-        devices=case.total_devices,
-        nodes=case.nodes,
-        batch_per_device=case.batch_per_device,
-        model=case.model,
+        devices=case.total_devices, nodes=case.nodes, batch_per_device=case.batch_per_device, model=case.model
     )
-    given = Given(
-        known=known,
-        case=True,
-        protocol=case.protocol,
-        scope=scope,
-        ended_well=ended_well,
-        steps_per_report=steps_per_report,
-    )
+    asked = Given(known=known, case=True, protocol=case.protocol, scope=scope, ended_well=ended_well, shape=shape)
+    given = replace(asked, steps_per_report=steps_per_report)
     return _read([log.path for log in logs], [read_arrivals(log.arrivals) for log in logs], given, dialect, dialects)
 
 
@@ -120,13 +114,13 @@ def read_file(
     protocol: Protocol | None = None,
     scope: str | None = None,
     steps_per_report: int | None = None,
+    shape: str | None = None,
     dialects: Mapping[str, Dialect] | None = None,
 ) -> Reading:
     """The log at *path*; what it does not say of devices and batch is taken from the arguments."""
     known = Facts(devices=devices, batch_per_device=batch_per_device)
-    given = Given(
-        known=known, case=False, protocol=protocol or Protocol(), scope=scope, steps_per_report=steps_per_report
-    )
+    asked = Given(known=known, case=False, protocol=protocol or Protocol(), scope=scope, shape=shape)
+    given = replace(asked, steps_per_report=steps_per_report)
     return _read([Path(path)], [None], given, dialect, dialects)
 
 
@@ -141,11 +135,44 @@ def _read(
         dialect = recognise(paths, name, catalogue.known() if dialects is None else dialects)
         if given.steps_per_report and dialect.per_epoch and not dialect.epochs_are_steps:
             dialect = replace(dialect, every=given.steps_per_report, per_epoch=False)
-        numbers = measure_logs(paths, arrivals, dialect, given)
+        found = _judge(measure_logs(paths, arrivals, dialect, given))
     except Unreadable as error:
         status: Status = "failed" if error.failed else "unrecognised"
-        return Reading(dialect=None, framework=None, model=None, scope=None, status=status, reason=message_of(error))
-    return _judge(numbers)
+        found = Reading(dialect=None, framework=None, model=None, scope=None, status=status, reason=message_of(error))
+        if error.final:
+            return found
+    if name is not None or found.steps or found.throughput is not None:
+        return found
+    return _read_by_shape(paths, arrivals, given, found)
+
+
+# without a dialect
+
+
+def _read_by_shape(paths: Sequence[Path], arrivals: Sequence[Arrival | None], given: Given, silent: Reading) -> Reading:
+    """By the heaviest group of lines that has a counter and a time; *silent*: what else is said of the log."""
+    shape = next(iter(groups(paths[0])), None) if paths else None
+    if shape is None or shape.dialect is None:
+        return silent
+    found = asked = silent
+    for dialect in shape.dialects:
+        if dialect.scope == "auto" and found.total_devices not in (None, 1):
+            break  # whose rate it is, is asked
+        try:
+            found = _judge(measure_logs(paths, arrivals, dialect, given))
+        except Unreadable:
+            return silent
+        if found.throughput is not None:
+            break
+        asked = asked if asked.steps else found
+    found = replace(found if found.throughput else asked, dialect=None, shape=shape.shape)
+    taken = Message("logs.read_by_shape", line=shape.line, text=shape.text, roles=shape.said)
+    if found.throughput is None or found.throughput.items_per_s is None:
+        return replace(found, status="doubtful", reason=join(taken, found.reason))
+    if given.shape == shape.shape:
+        return found
+    died = next((one.reason for one in (found, silent) if one.status == "failed"), None)
+    return replace(found, status="doubtful", reason=join(taken, Message("logs.shape_accept", shape=shape.shape), died))
 
 
 # from numbers to a reading
@@ -353,7 +380,7 @@ def _explain_silence(paths: Sequence[Path], dialects: Iterable[Dialect]) -> Unre
         return Unreadable(Message("logs.parse_long_lines", n=skipped))
     if is_altered_log(paths[0], dialects):
         return Unreadable(ALTERED)
-    return Unreadable(Message("logs.parse_unknown"))
+    return Unreadable(Message("logs.parse_unknown"), final=False)
 
 
 def _stands_in(example: bytes, text: bytes, dialect: Dialect) -> bool:

@@ -46,6 +46,7 @@ def test_json_has_the_fields_that_programs_rely_on(log, capsys):
         "reason": "",
         "total_devices": 4,
         "batch_size_per_device": 32,
+        "shape": None,
         "scope": "global",
         "throughput": pytest.approx(256.0),
         "unit": "images/s",

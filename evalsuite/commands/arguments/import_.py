@@ -19,7 +19,7 @@ EXAMPLES = """\
 
 --set and --pattern know these names; any other becomes an option of the case:
   framework, model, recipe, nodes, gpus, devices, batch, batch_policy, precision, xla, device, repeat, rank,
-  dialect, scope, steps_per_report (where a line prints its seconds alone), campaign, machine, any;
+  dialect, scope, shape, steps_per_report (where a line prints its seconds alone), campaign, machine, any;
   and of what a source prints beside the throughput: latency (ms of a step), memory (MiB of a device),
   tflops (of a device), spread (±), accuracy (%), hours
 --map knows these columns of a table:
@@ -64,6 +64,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="a TOML file with what holds for the whole campaign; kept once beside the runs, and no part of a name",
     )
     parser.add_argument("--scope", choices=("global", "per_device", "own"), help="whose rate the logs print")
+    parser.add_argument("--accept-shape", metavar="ID", help="take logs in no known dialect as `parse` reads them")
     parser.add_argument(
         "--campaign",
         metavar="NAME",

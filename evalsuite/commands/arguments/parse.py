@@ -37,6 +37,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--steps-per-report", metavar="N", type=_count, help="where a line prints its seconds and not its steps"
     )
+    parser.add_argument(
+        "--accept-shape", metavar="ID", help="of a log in no known dialect: what its lines were taken for is right"
+    )
     parser.add_argument("--steps", metavar="W+M", type=_protocol, default=Protocol(), help="warm-up + measured steps")
     parser.add_argument(
         "--sort", choices=log_table.SORTS, metavar="COLUMN", help=f"one of {', '.join(log_table.SORTS)}"

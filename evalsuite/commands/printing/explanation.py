@@ -7,7 +7,7 @@ from evalsuite.commands.printing.i18n import say, worded
 
 if TYPE_CHECKING:
     from evalsuite.logs.explaining import Explanation
-    from evalsuite.logs.nearest import Near
+    from evalsuite.logs.unknown.groups import Group
 
 INDENT = " " * 8  # the width of a line's number
 
@@ -19,12 +19,12 @@ def sentences(found: "Explanation") -> Iterator[str]:
         yield say("dialects.explain_candidate", name=candidate.name, n=candidate.lines, why=worded(candidate.why))
     if not found.candidates:
         yield say("dialects.explain_none")
-    for near in found.nearest:
-        yield from _near(near)
-    if not found.candidates and not found.nearest:
-        yield say("dialects.explain_nothing_near")
+    for group in found.groups:
+        yield from _group(group)
     if not found.candidates:
-        yield say("dialects.explain_template")
+        yield say("dialects.explain_declare" if found.template else "dialects.explain_template")
+    if found.template:
+        yield found.template
     for line in found.lines:
         yield f"{line.number:>8}  {line.kind:<10}  {worded(line.why)}"
         yield f"{INDENT}  {line.text}"
@@ -33,11 +33,9 @@ def sentences(found: "Explanation") -> Iterator[str]:
         yield say("dialects.explain_counts", counts=counts)
 
 
-def _near(near: "Near") -> Iterator[str]:
-    yield say("dialects.explain_near", name=near.name, title=near.title, line=near.number)
-    yield f"{INDENT}  {near.text}"
-    has = ", ".join(near.found)
-    lacks = "; ".join(say("dialects.explain_part", group=part.group, sample=part.sample) for part in near.missing)
-    had = say("dialects.explain_lacks", has=has, lacks=lacks) if lacks else say("dialects.explain_order", has=has)
-    yield f"{INDENT}  {had}"
-    yield f"{INDENT}  {say('dialects.explain_sample', sample=near.sample)}"
+def _group(group: "Group") -> Iterator[str]:
+    yield say("dialects.explain_group", n=group.count, line=group.line, last=group.last)
+    yield f"{INDENT}  {group.text}"
+    taken = say("dialects.explain_taken", roles=group.said) if group.said else ""
+    lacks = say("dialects.explain_lacks", why=worded(group.lacks)) if group.lacks else ""
+    yield f"{INDENT}  {'; '.join(filter(None, (taken, lacks)))}"

@@ -64,6 +64,7 @@ class Given:
     scope: str | None
     ended_well: bool = False  # every process, with exit code 0
     steps_per_report: int | None = None  # where no line counts them
+    shape: str | None = None  # accepted for a log without a dialect
 
 
 @dataclass

@@ -77,11 +77,12 @@ def plain(path: Path) -> bool:
 
 
 class Unreadable(Exception):
-    """The file cannot be read as a log; the message says why. *failed*: it is a log, of a run that failed."""
+    """The file cannot be read as a log; the message says why. *failed*: it is a log, of a run that failed. *final*: no
+    other way of reading it may be tried."""
 
-    def __init__(self, reason: str, *, failed: bool = False) -> None:
+    def __init__(self, reason: str, *, failed: bool = False, final: bool = True) -> None:
         super().__init__(reason)
-        self.failed = failed
+        self.failed, self.final = failed, final and not failed
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -83,6 +83,7 @@ def _reading(
         recipe.dialect,
         scope=recipe.scope,
         steps_per_report=recipe.steps_per_report,
+        shape=recipe.shape,
         dialects=dialects,
         ended_well=well,
     )

@@ -1,0 +1,1 @@
+"""Logs in no known dialect."""

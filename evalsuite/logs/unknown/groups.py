@@ -1,0 +1,287 @@
+"""A log in no known dialect: its lines grouped by their words, and in one group a counter, a rate or time, a stamp.
+
+What it finds becomes a `Dialect` of this log alone, so that records, windows and clocks are those of every other log.
+"""
+
+import hashlib
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from re import Match
+from typing import Literal
+
+from evalsuite.dialect import Dialect, Fields, Scope, line
+from evalsuite.logs.scan.failures import shown
+from evalsuite.logs.text.logfile import chunks
+from evalsuite.logs.text.records import DAY_S, positive, stamp_s
+from evalsuite.logs.unknown import words
+from evalsuite.logs.unknown.roles import FEWEST, Chosen, choose_counters, choose_rate, choose_time, columns_of
+from evalsuite.messages import Message
+
+HEAD_BYTES = 1 << 19  # of a log, then a part of each later piece: groups are found in these
+PART_BYTES = 1 << 11
+MOST_LINES = 12_000
+LINE_BYTES = 1500
+MOST_GROUPS = 40
+STAMP_BYTES = 120  # at the head of a line
+LATE = 0.6  # of the log: a group that ends before is not what goes on to its end
+# 12%|█▏        | 61/500 [00:31<03:42,  1.97it/s, loss=2.31]
+_BAR = re.compile(
+    rb"(?P<desc>[^\r\n|]{0,80}?)\b\d{1,3}%\|[^|\r\n]*\| *(?P<n>\d+)/(?P<of>\d+) \[(?P<elapsed>[\d:]+)<[\d:?]+"
+    rb"(?:, *(?P<rate>[\d.]+|\?) ?(?P<unit>[A-Za-z]+/[A-Za-z]+))?"
+)
+_BAR_UNITS = (None, b"it/s", b"s/it", b"batch/s", b"s/batch", b"step/s", b"s/step", b"steps/s", b"ba/s")
+_EVALUATION = rb"(?:Eval|eval|Valid|valid|val loss|Val |val_|Test:|test:)[a-z]*"
+_ROLES = {
+    "step": "counter",
+    "epoch": "epoch",
+    "rate": "rate",
+    "steps_per_s": "rate of steps",
+    "consumed": "items so far",
+}
+_ROLES |= {"seconds": "time of a step", "report_s": "time of a report", "elapsed_s": "time since the start"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Group:
+    """Lines with the same words: how many, one of them, and what their numbers were taken for."""
+
+    count: int
+    line: int
+    text: str
+    last: int
+    roles: Mapping[str, str] = field(default_factory=dict)  # role → label
+    dialect: Dialect | None = None
+    lacks: str = ""
+
+    @property
+    def said(self) -> str:
+        return ", ".join(f"{role}: {label}" for role, label in self.roles.items())
+
+    @property
+    def dialects(self) -> tuple[Dialect, ...]:
+        """In what is trained on; else in steps; else as printed, by whomever."""
+        if self.dialect is None:
+            return ()
+        steps = (_in_steps(self.dialect),) if "counter" in self.roles else ()
+        return (self.dialect, *steps, replace(self.dialect, scope="auto"))
+
+    @property
+    def shape(self) -> str:
+        """By which an accepted reading is recognised again."""
+        texts = [self.dialect.unit.encode(), self.dialect.step[0].pattern] if self.dialect else []
+        return hashlib.sha256(b"\n".join(texts)).hexdigest()[:12]
+
+
+def groups(path: Path) -> list[Group]:
+    """The heaviest first; those that can be read before all others. Raises Unreadable."""
+    sampled = list(_sample(path))
+    by_words: dict[tuple[bytes, ...], list[tuple[int, bytes]]] = defaultdict(list)
+    for number, text in sampled:
+        if re.search(rb"\d", text):
+            bar = _BAR.search(text)
+            found = words.WORD.findall(bar["desc"] if bar else words.mask(text))
+            key = (b"%|", *found, bar["of"]) if bar else tuple(found)
+            by_words[key].append((number, text))
+    ends = sampled[-1][0] if sampled else 0
+    trains = any(b"loss" in text or b"unning training" in text for _, text in sampled)
+    often = sorted(by_words.items(), key=lambda pair: -len(pair[1]))[:MOST_GROUPS]
+    grouped = [_group(key, lines, trains) for key, lines in often]
+    return sorted(
+        grouped, key=lambda one: (one.dialect is None, one.last < LATE * ends, -one.count * (1 + ("rate" in one.roles)))
+    )
+
+
+def _sample(path: Path) -> Iterator[tuple[int, bytes]]:
+    """(line, text) of the beginning and of a part of each later piece; bars that begin anew are lines."""
+    taken = lines = 0
+    for chunk in chunks(path, bare=True):
+        text = chunk.text if taken <= HEAD_BYTES else chunk.lines_from(0, PART_BYTES)[0].text
+        taken += len(text)
+        for number, whole in enumerate(text.split(b"\n"), chunk.first_line):
+            for part in whole.split(b"\r"):
+                if part.strip() and lines < MOST_LINES:
+                    lines += taken <= HEAD_BYTES
+                    yield number, part[:LINE_BYTES]
+
+
+def _group(key: tuple[bytes, ...], lines: Sequence[tuple[int, bytes]], trains: bool) -> Group:
+    number, text = lines[len(lines) // 2]
+    plain = Group(count=len(lines), line=number, text=shown(text), last=lines[-1][0])
+    texts = [text for _, text in lines]
+    is_bar = key[:1] == (b"%|",)
+    said = b" ".join(key[1:-1] if is_bar else key)
+    training = words.TRAINING.search(said) is not None
+    if len(lines) < FEWEST:
+        return replace(plain, lacks=Message("logs.shape_few", least=FEWEST))
+    tested = words.EVALUATION.search(said) and not words.LEARNING.search(said)
+    if tested or (words.NOT_TRAINING.search(said) and not training):
+        return replace(plain, lacks=Message("logs.shape_other"))
+    found = _read_bars(plain, texts) if is_bar else _read_lines(plain, texts)
+    of_epochs = trains and (is_bar or words.EPOCH.search(said.decode("ascii", "replace").lower()))
+    if not training and not of_epochs and (is_bar or not {"counter", "rate"} <= found.roles.keys()):
+        return replace(plain, lacks=Message("logs.shape_no_training"))
+    return found
+
+
+# bars
+
+
+def _read_bars(group: Group, texts: Sequence[bytes]) -> Group:
+    bars = [bar for text in texts if (bar := _BAR.search(text))]
+    first = bars[0]
+    if any(bar["unit"] not in _BAR_UNITS for bar in bars):
+        return replace(group, lacks=Message("logs.shape_other"))
+    if len({bar["n"] for bar in bars}) < FEWEST:
+        return replace(group, lacks=Message("logs.shape_no_counter"))
+    epoch = re.search(rb"(?i)\bepoch\W{0,3}(\d+)", first["desc"])
+    lead = rb"(?i:epoch)\W{0,3}(?P<epoch>\d+)[^\r\n|]{0,80}?" if epoch else b""
+    pattern = lead + rb"\d%%\|[^|\r\n]*\| *(?P<step>\d+)/(?P<of>%b) \[(?P<elapsed_s>[\d:]+)<" % first["of"]
+    begins = first["desc"].strip(b" :\0").split()
+    if begins and begins[0].isalpha() and not epoch:
+        pattern = re.escape(begins[0]) + rb"[^\r\n|%]{0,60}?" + pattern
+    made = _dialect(pattern, first[0], _read_bar, restart=bool(epoch))
+    made = replace(made, clock_s=1.0, averaging="cumulative", zero_based=False)
+    return replace(group, roles={"counter": "n/total", "time": "[elapsed<"}, dialect=_with_evaluations(made, first[0]))
+
+
+def _read_bar(match: Match[bytes]) -> Fields | None:
+    step, elapsed_s = int(match["step"]), words.read_number(match["elapsed_s"])
+    return {**match.groupdict(), "elapsed_s": None, "mean_s": (elapsed_s or 0.0) / step} if step else None
+
+
+# lines of words and numbers
+
+
+def _read_lines(group: Group, texts: Sequence[bytes]) -> Group:
+    columns = columns_of(texts)
+    heads = [text[: _head(text)] for text in texts]
+    stamps = [stamp for head in heads if (stamp := stamp_s(head)) is not None]
+    stamped = len(stamps) == len(texts) and len(set(stamps)) > 1
+    chosen, restarts = choose_counters(columns)
+    unit, scope, kilo = choose_rate(columns, chosen)
+    timed = choose_time(columns, chosen, stamps if stamped else None)
+    if unit not in ("samples/s", "tokens/s"):
+        chosen.pop("consumed", None)
+    roles = {_ROLES[name]: column[0].words or "a/b" for name, column in chosen.items()}
+    found = replace(group, roles=roles | ({"stamp": shown(heads[0])} if stamped else {}))
+    rated = bool({"rate", "steps_per_s"} & chosen.keys())
+    if not {"step", "rate"} & chosen.keys():
+        return replace(found, lacks=Message("logs.shape_no_counter"))
+    if not (rated or timed or stamped):
+        return replace(found, lacks=Message("logs.shape_no_clock"))
+    coarse = stamped and not timed and not rated and all(stamp % 1 == 0 for stamp in stamps)
+    scales = {name: column[0].unit_s if name in _TIMES else 1.0 for name, column in chosen.items()}
+    scales |= {"rate": kilo}
+    others = {name: scale for name, scale in scales.items() if scale != 1.0 and (name, scale) not in _UNITS}
+    scaled = any(slot.clock or slot.scaled for column in chosen.values() for slot in column)
+    fields = partial(_read_fields, others, stamps[0] if coarse else None) if others or coarse or scaled else None
+    chosen = {_UNITS.get((name, scales[name]), name): column for name, column in chosen.items()}
+    middle = texts[len(texts) // 2]
+    made = _dialect(_pattern(chosen), middle, fields, unit=unit, scope=scope, restart=restarts)
+    if coarse or timed == "elapsed whole":
+        made = replace(made, clock_s=1.0, averaging="cumulative")
+    return replace(found, dialect=_with_evaluations(made, middle))
+
+
+def _with_evaluations(dialect: Dialect, text: bytes) -> Dialect:
+    if words.NOT_TRAINING.search(b" ".join(words.WORD.findall(text))) or re.search(_EVALUATION, text):
+        return dialect
+    return replace(dialect, evaluation=line(_EVALUATION, b"Evaluation", "this log"), evaluation_inside=True)
+
+
+def _head(text: bytes) -> int:
+    """Where the head of a line ends: behind its stamp."""
+    for found in re.finditer(rb"\d:\d\d(?::\d\d)?(?:[.,]\d+)?", text[:STAMP_BYTES]):
+        if not re.search(rb"(?i)eta|elapsed|time|took|<|remain", text[max(0, found.start() - 14) : found.start()]):
+            return found.end()
+    return 0
+
+
+# from columns to a dialect
+
+_UNITS = {("seconds", 1e-3): "ms", ("seconds", 1e-6): "us", ("report_s", 1e-3): "report_ms", ("rate", 1e3): "rate_k"}
+_UNITS |= {("elapsed_s", 1e-3): "elapsed_ms"}
+_TIMES = ("seconds", "report_s", "elapsed_s")
+
+
+def _pattern(chosen: Chosen) -> bytes:
+    """The roles in the order of the line, each with the words before and behind it."""
+    parts: list[bytes] = []
+    for name, column in sorted(chosen.items(), key=lambda pair: pair[1][0].start):
+        lead = _common([one.lead for one in column], backwards=True)
+        tail = _common([one.tail[1:] if one.scaled else one.tail for one in column])
+        tail = b"" if len({one.scaled for one in column}) > 1 else tail
+        begin = rb"(?<![A-Za-z_])" if re.match(rb"[A-Za-z_]", lead) else b"" if lead or parts else rb"(?<![\w.])"
+        value = rb"\d+:[\d:.]+" if column[0].clock else words.NUMBER + rb"(?:[kKMGB](?![A-Za-z]))?"
+        parts.append(begin + lead + b"(?P<%b>%b)" % (name.encode(), value) + (b"(?=%b)" % tail if tail else b""))
+    return rb"[^\r\n]*?".join(parts)
+
+
+def _common(texts: Iterable[bytes], *, backwards: bool = False) -> bytes:
+    """A pattern of the last word before a number (or the unit behind it) that all lines have."""
+    cut = [re.sub(rb"[^\S\n]+", b" ", text.replace(b"\0", b"\n")).strip(b" ") for text in texts]
+    ends = [text[::-1] if backwards else text for text in cut]
+    size = 0
+    while size < 40 and all(size < len(text) for text in ends) and len({text[size] for text in ends}) == 1:
+        size += 1
+    same = ends[0][:size]
+    if backwards:
+        cut_within = any(re.match(rb"[A-Za-z_]", text[size : size + 1]) for text in ends)
+        same = re.sub(rb"^[A-Za-z_]+", b"", same[::-1]) if cut_within else same[::-1]
+        found = re.search(rb"[A-Za-z_/()\[ ]*[^A-Za-z\d\n]*$", same)
+        kept = found[0].lstrip() + b" " if found and found[0].strip() else b""
+    else:
+        found = re.match(rb"[^A-Za-z\d\n]{0,2}[A-Za-z_/]*(?:/[A-Za-z]+)*", same)
+        kept = b" " + found[0].rstrip() if found and found[0].strip() else b""
+    return re.sub(rb"(?:\\ )+", rb"\\s*", re.escape(kept))
+
+
+def _read_fields(scales: Mapping[str, float], first_s: float | None, match: Match[bytes]) -> Fields | None:
+    """*first_s*: the stamp that times count from, where stamps of whole seconds are all there is."""
+    said: dict[str, float | None] = {}
+    for name, text in match.groupdict().items():
+        value = words.read_number(text)
+        said[name] = None if value is None else value * scales.get(name, 1.0)
+    if first_s is None:
+        return said
+    text, at = match.string, match.start()
+    stamp = stamp_s(text[max(text.rfind(b"\n", 0, at), text.rfind(b"\r", 0, at)) + 1 : at])
+    step = positive(said.get("step"))
+    since = None if stamp is None else (stamp - first_s) % (10_000 * DAY_S)
+    return {**said, "mean_s": since / step if step and since is not None else None}
+
+
+def _dialect(
+    pattern: bytes, sample: bytes, fields: object, *, unit: str = "samples/s", scope: Scope = "unstated", restart: bool
+) -> Dialect:
+    step = line(pattern, sample, "this log", fields=fields)  # type: ignore[arg-type]
+    restarts: Literal["epoch", "never"] = "epoch" if restart else "never"
+    told = {"name": "no_dialect", "title": "a log in no known dialect", "framework": None, "averaging": "interval"}
+    return Dialect(**told, unit=unit, step=step, scope=scope, steps_restart=restarts)  # type: ignore[arg-type]
+
+
+def declaration(dialect: Dialect) -> str:
+    """The template of docs/adding-a-dialect.md, with what was found in this log."""
+    step = dialect.step[0]
+    fields = {"name": "my_script", "title": "who prints it", "framework": None, "averaging": dialect.averaging}
+    fields |= {"unit": dialect.unit, "scope": dialect.scope, "steps_restart": dialect.steps_restart}
+    said = {"pattern": step.pattern, "sample": step.sample, "source": "OWNER/REPOSITORY@COMMIT:FILE"}
+    lines = "".join(f"        {name}={value!r},\n" for name, value in fields.items())
+    parts = "".join(f"            {name}={value!r},\n" for name, value in said.items())
+    head = "from evalsuite.dialect import Dialect, line\n\nDIALECTS = (\n    Dialect(\n"
+    return f"{head}{lines}        step=line(\n{parts}        ),\n    ),\n)"
+
+
+def _in_steps(dialect: Dialect) -> Dialect:
+    """The same in steps/s: no line says how many items a step has, or whose rate is printed."""
+    step = dialect.step[0]
+
+    def fields(match: Match[bytes]) -> Fields | None:
+        said = step.read(match)
+        return None if said is None else {**said, "rate": None, "rate_k": None, "consumed": None, "global_batch": 1.0}
+
+    return replace(dialect, unit="steps/s", scope="global", step=(replace(step, fields=fields),))

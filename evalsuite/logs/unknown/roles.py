@@ -1,0 +1,154 @@
+"""The numbers of like lines as columns, and what each is: a counter, a rate, a time."""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+
+from evalsuite.dialect import NO_ITEMS, Scope
+from evalsuite.logs.unknown import words
+from evalsuite.logs.unknown.words import Slot, slots
+
+FEWEST = 3  # lines that make a group
+REGULAR = 0.5  # of the counter's steps are the usual one
+
+Column = list[Slot]
+Columns = Mapping[tuple[str, str, int], Column]
+Chosen = dict[str, Column]  # by names of `GROUPS`
+
+
+def columns_of(texts: Sequence[bytes]) -> Columns:
+    """(label, unit, which of these) → the number in every line; what some lack is left out."""
+    found: dict[tuple[str, str, int], Column] = defaultdict(list)
+    for text in texts:
+        seen: Counter[tuple[str, str]] = Counter()
+        for slot in slots(text):
+            plain = slot.label, re.sub(r"^[kmgb](?= |$)", "", slot.unit).strip()
+            found[(*plain, seen[plain])].append(slot)
+            seen[plain] += 1
+    return {key: column for key, column in found.items() if len(column) == len(texts)}
+
+
+def values_of(column: Sequence[Slot]) -> list[float]:
+    return [value for slot in column if (value := slot.value) is not None]
+
+
+def _is_whole(column: Sequence[Slot]) -> bool:
+    return all(re.fullmatch(rb"[\d,_]+", slot.text) is not None for slot in column)
+
+
+def _differences(column: Sequence[Slot]) -> list[float]:
+    return [after - before for before, after in pairwise(values_of(column))]
+
+
+def _rises(column: Sequence[Slot]) -> bool:
+    values = values_of(column)
+    return len(values) == len(column) and len(set(values)) >= FEWEST - 1 and min(_differences(column)) >= 0
+
+
+def choose_counters(columns: Columns) -> tuple[Chosen, bool]:
+    """(step, epoch and items so far, as far as they are there; does the step begin anew with each epoch)"""
+    epochs = next((c for c in columns.values() if words.EPOCH.search(c[0].label) and _is_whole(c)), None)
+    step, restarts = _find_counter(columns, epochs)
+    if step is None:
+        return {}, False
+    epochs = epochs or (_find_outer(columns, step) if restarts else None)
+    consumed = (c for c in columns.values() if words.CONSUMED.search(c[0].label) and c is not step and _rises(c))
+    chosen = {"step": step, "epoch": epochs, "consumed": next(consumed, None)}
+    return {name: column for name, column in chosen.items() if column}, restarts and epochs is not None
+
+
+def _find_counter(columns: Columns, epochs: Column | None) -> tuple[Column | None, bool]:
+    found: list[tuple[int, int, bool, Column]] = []
+    for place, column in enumerate(columns.values()):
+        slot = column[0]
+        if not _is_whole(column) or words.EPOCH.search(slot.label) or slot.lead.rstrip().endswith(b"/"):
+            continue
+        share = bool(re.match(rb"\s?(?:/|of )\s?\d|\s?/\s*$", slot.tail))
+        named = bool(words.COUNTER.search(slot.label))
+        bare = not slot.label and (place == 0 or slot.lead.endswith(b"["))  # 1278: 3.23 · writer.py:48] [1934] loss=…
+        if not named and not share and not (bare and _rises(column)):
+            continue
+        steps = _differences(column)
+        falls, rising = sum(step < 0 for step in steps), [step for step in steps if step > 0]
+        if len(set(values_of(column))) < FEWEST - 1 or falls > len(steps) / 4 or not rising:
+            continue
+        if not falls or Counter(rising).most_common(1)[0][1] >= REGULAR * len(rising):
+            found.append((2 * named + share, -place, falls > 0, column))
+    if not found:
+        return None, False
+    _, _, restarts, column = max(found, key=lambda one: one[:2])
+    inner = next((c for c in columns.values() if _find_outer(columns, c) is column), None)  # "step": [20, 900]
+    repeats = [step == 0 for step in _differences(column)]
+    return (inner, True) if inner is not None and sum(repeats) > len(repeats) / 2 else (column, restarts)
+
+
+def _find_outer(columns: Columns, counter: Column) -> Column | None:
+    """The number before the counter that rises where it begins anew: [14/300][150/1251]."""
+    falls = [step < 0 for step in _differences(counter)]
+    for column in columns.values():
+        before = column[0].start < counter[0].start and _is_whole(column)
+        if before and [step > 0 for step in _differences(column)] == falls:
+            return column
+    return None
+
+
+def choose_rate(columns: Columns, chosen: Chosen) -> tuple[str, Scope, float]:
+    """(unit of items, whose, factor of a unit in thousands)"""
+    unit, scope, kilo, rank = "samples/s", "unstated", 1.0, -1
+    for column in columns.values():
+        slot = column[0]
+        match = words.RATE.search(slot.unit) or words.RATE.search(slot.label)
+        if match is None and words.SPEED.search(slot.label) and "rate" not in slot.label and not slot.unit:
+            match = words.RATE.search("samples/s")
+        if match is None or words.PART.search(slot.label) or any(value <= 0 for value in values_of(column)[1:]):
+            continue
+        long = (name for place, name in enumerate(words.ITEMS) if match[f"u{place}"])
+        named = words.SHORT[match["short"]] if match["short"] else next(long)
+        if named in NO_ITEMS:
+            chosen.setdefault("steps_per_s", column)
+            continue
+        own, mean = words.PER_DEVICE.search(slot.words), re.search("avg|mean|running", slot.words)
+        weight = 2 * (mean is None) + (own is None)
+        if weight > rank:
+            unit, rank, scope, chosen["rate"] = named, weight, "per_device" if own else "unstated", column
+            kilo = words.SUFFIX[match["kilo"]] if match["kilo"] and not slot.scaled else 1.0
+    return unit, scope, kilo  # type: ignore[return-value]
+
+
+def choose_time(columns: Columns, chosen: Chosen, stamps: Sequence[float] | None) -> str:
+    """Its kind; "" if none was found."""
+    plain = [c for c in columns.values() if not words.PART.search(c[0].label) and c[0].unit_s]
+    per_step = [c for c in plain if words.PER_STEP.search(c[0].words) and not c[0].clock]
+    per_step.sort(key=lambda column: bool(re.search("avg|average|mean", column[0].words)))
+    if per_step and not re.search("avg|average|mean", per_step[0][0].words):
+        chosen["seconds"] = per_step[0]
+        return "seconds"
+    metered = any(re.match("data", column[0].label) for column in columns.values())  # as MetricLogger prints both
+    counts = Counter(step for step in _differences(chosen["step"]) if step > 0) if "step" in chosen else Counter()
+    interval = counts.most_common(1)[0][0] if counts else 0.0
+    for column in plain:
+        slot = column[0]
+        values = [value * slot.unit_s for value in values_of(column)]
+        timed = words.TIME.search(slot.label) or (slot.clock and slot.lead.endswith(b"["))
+        if not timed or len(values) < len(column):
+            continue
+        if _rises(column):
+            chosen["elapsed_s"] = column
+            return "elapsed whole" if interval and all(value % 1 == 0 for value in values) else "elapsed"
+        name = ""
+        if re.match(rb"\s?\(\s*$", slot.tail) or (metered and slot.label.endswith("time")):  # Time 0.400 (0.414)
+            name = "seconds"
+        elif stamps:
+            passed = sorted(after - before for before, after in pairwise(stamps))[len(stamps) // 2 - 1]
+            middle = sorted(values)[len(values) // 2]
+            apart = {"report_s": abs(middle - passed), "seconds": abs(middle * (interval or 1.0) - passed)}
+            name = min(apart, key=lambda one: apart[one])
+        elif interval == 1 or (interval and slot.unit_s < 1):  # a report of many steps is not printed in milliseconds
+            name = "seconds"
+        if name:
+            chosen[name] = column
+            return name
+    if per_step:
+        chosen["seconds"] = per_step[0]
+    return "seconds" if per_step else ""

@@ -1,0 +1,178 @@
+"""The words around the numbers of a line: what scripts call a step, a rate, a time, and the numbers themselves."""
+
+import functools
+import re
+from dataclasses import dataclass
+from functools import cached_property
+
+# what is no figure of training: dates, times of day, what is still to come, addresses, versions, paths
+_ISO = rb"\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?Z?"
+_TO_COME = (
+    rb"(?i:\b(?:eta|remaining|remain|left|total(?:[ _]time)?|expected|finish\w*)\b)\W{0,6}"
+    rb"(?:\d+ ?days?,? )?[\d:]*:[\d:.]+|(?i:\beta\W{0,3}\d[\d.]*(?: ?[a-z]+)?)"
+)
+_MASKED = re.compile(
+    _TO_COME
+    + rb"|<[\d:?]+|%b|\b[IWEF]\d{4} \d\d:\d\d:\d\d[.\d]*|\b\d\d:\d\d:\d\d[.,]\d+\b" % _ISO
+    + rb"|\b\d\d[/-]\d\d(?:[/-]\d+)? |[\w-]*[./]\w+\.py\S*|\b\d+\.\d+\.\d+\S*|0x[0-9a-f]+|\bcuda:\d+|\[rank\d+\]:?"
+)
+NUMBER = rb"[-+]?(?:\d+(?:[,_]\d+)*(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?"
+_TOKEN = re.compile(rb"(?<![A-Za-z\d.])(?:(?P<clock>\d+:\d\d(?::\d\d)?(?:\.\d+)?)|(?P<number>%b)|nan|inf|NaN)" % NUMBER)
+WORD = re.compile(rb"[A-Za-z][A-Za-z_/]*")
+EVALUATION = re.compile(rb"(?i)(?:^|[^A-Za-z])(?:eval\w*|valid\w*|val|test\w*|infer\w*|predict\w*|dev)(?![A-Za-z])")
+LEARNING = re.compile(rb"(?i)(?:^|[^a-z])(?:train\w*|lr|learning|grad\w*)(?![a-z])")  # as evaluations do not say
+NOT_TRAINING = re.compile(
+    rb"(?i)(?:^|[^A-Za-z])(?:eval\w*|valid\w*|val|test\w*|infer\w*|predict\w*|generat\w*|download\w*|tokeni[sz]\w*|map|"
+    rb"mapping|load\w*|shards?|preprocess\w*|process\w*|extract\w*|saving|dev|warm-?up|compil\w*|benchmark|packing|filter|"
+    rb"rollout|sampling|decod\w*|read\w*|upload\w*|epochs? completed)(?![A-Za-z])"
+)
+TRAINING = re.compile(
+    rb"(?i)loss|(?:^|[^a-z])(?:train\w*|ppl|perplexity|lr|learning|grad\w*|mfu|nll|acc\w*|err\w*)(?![a-z])"
+)
+COUNTER = re.compile(
+    r"(?:^|[^a-z])(?:(?:global|train(?:ing)?|total|current|num|opt(?:imi[sz]er)?)?[ _-]?"
+    r"(?:steps?|iter(?:ation)?s?|it|batch(?:es)?|updates?|mini-?batch|upd|i|mb|step_idx)"
+    r"(?:[ _-]?(?:id|idx|num|number|no|index|n))?)$"
+)
+EPOCH = re.compile(r"(?:^|[^a-z])(?:epochs?|ep|pass)(?:[ _-]?(?:id|idx|num))?$")
+ITEMS = {  # what is trained on → how scripts spell it before "per second"
+    "tokens/s": "to?k(?:en)?s?",
+    "samples/s": "samples?|smpls?|instances?|items?|data|records?|rows?|graphs?|clips?|videos?|points?|pairs?|sps",
+    "images/s": "images?|imgs?|im|pics?",
+    "sequences/s": "seq(?:uence)?s?",
+    "sentences/s": "sent(?:ence)?s?|sens?",
+    "words/s": "words?|w",
+    "examples/s": "ex(?:amples?|s)?",
+    "frames/s": "frames?",
+    "utterances/s": "utt(?:erance)?s?",
+    "steps/s": "it(?:er(?:ation)?)?s?|steps?|batch(?:es)?|mini-?batch(?:es)?|updates?|upd|b",
+}
+SHORT = {
+    "wps": "words/s",
+    "tps": "tokens/s",
+    "tgs": "tokens/s",
+    "fps": "frames/s",
+    "sps": "samples/s",
+    "ups": "steps/s",
+}
+_SECOND = r"s(?:ec(?:ond)?s?)?"
+_EACH = r"(?:gpu|device|card|rank|chip|core|dev|tpu|npu|worker|node|proc)"
+RATE = re.compile(
+    r"(?:^|[^a-z])(?:(?P<kilo>[km])[ _]?)?(?:"
+    + "|".join(f"(?P<u{place}>{words})" for place, words in enumerate(ITEMS.values()))
+    + rf")(?:[ _]?(?:/|per)[ _]?{_EACH}(?=\W|_))?(?:[ _]?/[ _]?|[ _]?per[ _]?|_){_SECOND}(?:$|[^a-z])"
+    + rf"|(?:^|[^a-z])(?P<short>{'|'.join(SHORT)})(?:$|[^a-z])"
+)
+PER_DEVICE = re.compile(rf"(?:/|per|_)[ _]?{_EACH}(?:$|[^a-z])|(?:^|[^a-z])tgs(?:$|[^a-z])")
+PER_STEP = re.compile(
+    r"(?:^|[^a-z])(?P<unit>ms|us|s|secs?|seconds?|msecs?|milliseconds?)[ _]?(?:/|per)[ _]?(?:global[ _])?"
+    r"(?:it(?:er(?:ation)?)?|step|(?:mini-?)?batch|update|b)(?:$|[^a-z])"
+    r"|(?:step|iter(?:ation)?|batch|it|update)[ _-]?(?:time|cost|duration|avg)\b"
+    r"|time[ _/-](?:per[ _])?(?:step|iter(?:ation)?|batch|it)(?:$|[^a-z])|(?:^|[^a-z])dt(?: ms| s)?$"
+)
+TIME = re.compile(
+    r"(?:^|[^a-z])(?:time|elapsed|took|duration|cost|used|spent|runtime|wall(?:clock)?|walltime)(?:$|[^a-z])"
+)
+PART = re.compile(
+    r"data|load|read|forward|backward|fwd|bwd|optim|comm|sync|eval|val|ckpt|save|max|min|peak|eta|remain|gen|infer"
+    r"|total_?iter|compile|std"
+)
+SPEED = re.compile(r"(?:^|[^a-z])(?:speed|throughput|thoughput|rate|performance|ips)$")
+CONSUMED = re.compile(
+    r"(?:^|[^a-z])(?:tok(?:en)?s?|samples?|images?|seq(?:uence)?s?|examples?|sents?|sentences?)"
+    r"(?:[ _-]?(?:seen|consumed|processed|so far|total))?$"
+)
+UNIT_S = dict.fromkeys(("s", "sec", "secs", "second", "seconds"), 1.0) | {"us": 1e-6}
+UNIT_S |= dict.fromkeys(("min", "m", "mins", "minutes"), 60.0)
+UNIT_S |= dict.fromkeys(("ms", "msec", "msecs", "millisecond", "milliseconds"), 1e-3)
+SUFFIX = {"k": 1e3, "m": 1e6, "g": 1e9, "b": 1e9}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Slot:
+    """A number of a line, with the words before and the unit behind it."""
+
+    label: str
+    unit: str
+    text: bytes
+    lead: bytes  # up to the number before
+    tail: bytes
+    start: int
+
+    @property
+    def clock(self) -> bool:
+        return b":" in self.text
+
+    @property
+    def words(self) -> str:
+        return f"{self.label} {self.unit}".strip()
+
+    @cached_property
+    def value(self) -> float | None:
+        return read_number(self.text + self.scaled.encode())
+
+    @property
+    def scaled(self) -> str:
+        """22.8K, 1.2M tokens: the letter that stands for thousands, millions."""
+        return self.tail[:1].decode().lower() if re.match(rb"[kKMGB](?![A-Za-z/])", self.tail) else ""
+
+    @property
+    def unit_s(self) -> float:
+        """Seconds in one of its unit; 0: not known."""
+        if self.clock:
+            return 1.0
+        label = re.findall(r"(?<![a-z])(ms|s|secs?|seconds?|us|msec|milliseconds?|min)(?![a-z])", self.label)
+        said = re.findall(r"[a-z]+", self.unit) or label
+        return UNIT_S.get(said[0], 0.0) if said else float(b"." in self.text)
+
+
+def read_number(text: bytes) -> float | None:
+    """Of 1,024, 22.8K and 1:02:03."""
+    try:
+        parts = [float(part) for part in re.sub(rb"[,_]|[kKMGBgmb]+$", b"", text).split(b":")]
+    except ValueError:
+        return None
+    return functools.reduce(lambda whole, part: 60 * whole + part, parts) * SUFFIX.get(text[-1:].lower().decode(), 1.0)
+
+
+def mask(text: bytes) -> bytes:
+    """Without what is no figure of training; as long as before."""
+    return _MASKED.sub(lambda found: b"\0" * len(found[0]), text)
+
+
+def slots(text: bytes) -> list[Slot]:
+    masked = mask(text)
+    tokens = list(_TOKEN.finditer(masked))
+    ends, begins = [0, *(token.end() for token in tokens)], [*(token.start() for token in tokens), len(masked)]
+    between = [masked[end:begin] for end, begin in zip(ends, begins, strict=True)]
+    found: list[Slot] = []
+    carried = _label(between[0])
+    for place, (token, lead, tail) in enumerate(zip(tokens, between, between[1:], strict=False), 1):
+        label = carried
+        unit, carried = _divide(tail, label, last=place == len(tokens))
+        found.append(Slot(label=label, unit=unit, text=token[0], lead=lead, tail=tail, start=token.start()))
+    return found
+
+
+def _divide(between: bytes, label: str, *, last: bool) -> tuple[str, str]:
+    """(unit of the number before, label of the number behind)"""
+    parts = re.split(rb"[,;|\t\0\]\[(){}]+|  +", between, maxsplit=1)
+    head = parts[0]
+    if not head.strip() and len(parts) > 1 and re.match(rb"[\[(]", between.strip()):  # 4433.848 [imgs/sec], 0.31 (s)
+        inner = re.match(rb"\s*[\[(]([A-Za-z/ ]+)[\])]", between)
+        return (_label(inner[1]), _label(between[inner.end() :])) if inner else ("", _label(parts[1]))
+    if len(parts) > 1 or last:
+        return _label(head), _label(parts[1]) if len(parts) > 1 else ""
+    word = re.match(rb"(\s?)([A-Za-z%]+(?:\s?/\s?[A-Za-z]+)*)(?=[\s.:]|$)\.?(.*)", head, re.DOTALL)
+    if word is None:
+        return "", _label(head)
+    unit, rest = _label(word[2]), _label(word[3])
+    is_unit = not word[1] or unit in UNIT_S or (bool(RATE.search(unit) or PER_STEP.search(unit)) and bool(rest))
+    named = bool(label) and not SPEED.search(label)
+    return (unit, rest) if is_unit and (rest or not (word[1] and named)) else ("", _label(head))
+
+
+def _label(text: bytes) -> str:
+    words = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", text.decode("ascii", "replace")).lower()
+    words = re.split(r"[,;|\t\0\]\[{}]+|  +(?=\S)", words.strip(" :=([{<>|-*~#'\"\t\0"))[-1]
+    return re.sub(r"['\":=<>*#\s]+", " ", words).strip(" .-([{)")[-40:]

@@ -1,0 +1,54 @@
+"""Logs in no known dialect: those of known scripts without their dialects, and what is no training at all."""
+
+import json
+
+import pytest
+
+from evalsuite.cli import main
+from evalsuite.errors import Exit
+from evalsuite.logs import explaining
+from evalsuite.logs.reading import read_file
+from tests.readings import rows, seen
+
+
+@pytest.mark.parametrize("row", rows("unknown").values(), ids=rows("unknown"))
+def test_it_is_read_by_its_shape_and_doubted_or_not_at_all(row, tmp_path):
+    assert seen(tmp_path, row) == row.expected
+
+
+@pytest.fixture
+def toy(tmp_path):
+    path = tmp_path / "train.log"
+    path.write_text("".join(f"[toynet] step {n} loss 2.31 speed 812.5 img/s\n" for n in range(10, 2000, 10)))
+    return path
+
+
+def test_a_shape_that_the_user_accepts_is_no_longer_doubted(toy, capsys):
+    shape = read_file(toy, devices=1).shape
+    codes = [main(["parse", str(toy), "--devices", "1", "--accept-shape", one, "--json"]) for one in (shape, "other")]
+    accepted, other = (json.loads(text) for text in capsys.readouterr().out.replace("]\n[", "]\0[").split("\0"))
+
+    assert codes == [Exit.DONE, Exit.NOTHING_MEASURED]
+    assert [(one["status"], one["shape"]) for (one,) in (accepted, other)] == [("ok", shape), ("doubtful", shape)]
+
+
+def test_an_accepted_shape_is_recorded_beside_the_run(toy, tmp_path, capsys):
+    facts = ["framework=toynet", "model=resnet50_v1.5", "devices=1", "batch=64", "precision=fp32"]
+    said = [word for fact in facts for word in ("--set", fact)]
+    shape = read_file(toy, devices=1).shape
+
+    code = main(["import", str(toy), *said, "--accept-shape", shape, "--runs", str(tmp_path / "runs")])
+
+    assert code == Exit.DONE
+    (command,) = (tmp_path / "runs").rglob("command.json")
+    assert json.loads(command.read_text())["recipe"]["shape"] == shape
+
+
+def test_the_declaration_that_explain_prints_reads_the_log(toy, tmp_path, capsys):
+    (tmp_path / "declared.py").write_text(explaining.explained(toy, {}).template)
+
+    code = main(["parse", str(toy), "--dialects", str(tmp_path / "declared.py"), "--scope", "global", "--json"])
+
+    assert code == Exit.DONE
+    (found,) = json.loads(capsys.readouterr().out)
+    assert (found["dialect"], found["throughput"], found["unit"]) == ("my_script", 812.5, "images/s")
