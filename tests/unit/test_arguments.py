@@ -1,9 +1,13 @@
 """A batch that a script has dumped among its arguments is taken before anything is asked for, and said to be one."""
 
+import re
+
 import pytest
 
+from evalsuite import registry
 from evalsuite.logs.reading import read_file
 from evalsuite.logs.scan.collectors import arguments
+from evalsuite.report.text import options, words
 
 LINE = "Epoch: [0][{step:3d}/200]\tTime  0.500 ( 0.600)\tData  0.002 ( 0.001)\tLoss 6.7e+00 (7e+00)\n"
 STEPS = "".join(LINE.format(step=step) for step in range(1, 131))
@@ -84,3 +88,36 @@ def test_sequences_are_not_taken_for_tokens(tmp_path):
 @pytest.mark.parametrize("text", [b"", b"batch", b"a line of batch_size", b"batch_size=" + b"9" * 40, b"--batch-size"])
 def test_text_that_is_no_argument_says_nothing(text):
     assert not arguments(text)
+
+
+# options of scripts are told in words wherever a reader meets them; what has no words is shown as it is given
+
+
+SPOKEN = words.read()
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "zh", "en"),
+    [
+        ("gradient_clipping", "off", "梯度裁剪：关", "gradient clipping: off"),
+        ("optimiser", "adamw", "优化器：AdamW", "optimiser: AdamW"),
+        ("classifier", "data", "分类层并行方式：数据并行", "classifier: data parallel"),
+        ("deep_vocabulary", "3200000", "深层词表大小：3,200,000", "vocabulary of the deep part: 3,200,000"),
+        ("some_switch", "<b>x</b>", "some_switch：<b>x</b>", "some_switch: <b>x</b>"),
+        ("serial", "0012", "serial：0012", "serial: 0012"),
+    ],
+)
+def test_an_option_is_said_in_words_and_an_unknown_one_as_it_is_given(name, value, zh, en):
+    said = options.option(name, value, SPOKEN)
+
+    assert (said.plain("zh"), said.plain("en")) == (zh, en)
+    assert "<b>" not in said.in_language("en")
+
+
+def test_every_option_of_an_adapter_has_a_name_in_both_languages():
+    declared = {
+        name for one in registry.discover().values() for recipe in one.recipes for name in (recipe.options or {})
+    }
+
+    assert sorted(name for name in declared if f"options.{name}" not in SPOKEN) == []
+    assert all(re.search("[一-鿿]|FP16", options.title(name, SPOKEN).plain("zh")) for name in declared - {"zero_stage"})

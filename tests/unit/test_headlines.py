@@ -6,9 +6,11 @@ import pytest
 import reports
 import synthetic
 
+from evalsuite.findings import Drift, FewRepeats, HungAtEnd, PublishedDiffers, ThinSamples
 from evalsuite.report.book import identity
 from evalsuite.report.book.blocks import models
 from evalsuite.report.book.book import Book
+from evalsuite.report.sections.quality.broken_rules import broken_rules, place
 from evalsuite.report.sections.verdict import headlines
 from evalsuite.report.text import words
 from evalsuite.results.compare.scaling import with_scaling
@@ -62,3 +64,74 @@ def test_headlines_of_blocks_that_differ_in_an_option_name_it():
     assert len(sentences) == 2
     assert sorted(size for size in ("32", "64") for one in sentences if f"image size: {size}" in one) == ["32", "64"]
     assert not any("image size" in one for one in said(*with_scaling(found[:2])))
+
+
+# findings collapsed by rule: counted, ranged by number, worst first
+
+
+def rules(*findings):
+    return broken_rules(Book(evaluation=replace(synthetic.evaluation(), findings=findings)))
+
+
+def drifts(*changes):
+    return [Drift(change=change, where=f"run-{k}") for k, change in enumerate(changes)]
+
+
+@pytest.mark.parametrize(
+    ("changes", "ends", "worst"),
+    [
+        ((0.065, -0.158, 0.619, 0.072), ["−15.8%", "+61.9%"], 2),
+        ((0.1, 1.2, 0.09), ["+9.0%", "+120.0%"], 1),  # by number and not by text
+        ((0.06, -0.4), ["−40.0%", "+6.0%"], 1),  # a large loss is worse than a small gain
+    ],
+)
+def test_one_row_for_each_rule_with_its_range_and_the_worst_with_its_place(changes, ends, worst):
+    (found,) = rules(*drifts(*changes))
+
+    assert len(found.breaches) == len(changes)
+    assert [end.text for end in found.ends] == ends
+    assert (found.worst.finding.change, found.worst.place.text) == (changes[worst], f"run-{worst}")
+
+
+def test_the_gravest_first_and_what_must_be_high_is_worst_where_it_is_lowest():
+    few = [FewRepeats(repeats=3, where=f"case-{k}") for k in range(9)]
+    hung = [HungAtEnd(where="run-a"), HungAtEnd(where="run-b")]
+    assert [len(rule.breaches) for rule in rules(*hung, *drifts(0.1), *few)] == [1, 9, 2]
+
+    thin = [ThinSamples(resources=("gpu",), coverage=share, where=f"run-{share}") for share in (0.7, 0.1, 0.5)]
+    speeds = [
+        PublishedDiffers(published_items_per_s=speed, median_items_per_s=100.0, file="f", log="l", where=f"c{speed}")
+        for speed in (99.0, 1000.0)
+    ]
+
+    assert rules(*thin)[0].worst.finding.coverage == 0.1
+    (found,) = rules(*speeds)
+    assert found.worst.finding.published_items_per_s == 1000.0
+    assert [end.text for end in found.ends] == ["−1.0%", "+900.0%"]
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_findings_that_all_say_the_same_have_no_range_and_list_places_only(count):
+    (found,) = rules(*(FewRepeats(repeats=3, where=f"case-{k}") for k in range(count)))
+
+    assert found.ends is None and found.alike
+    assert sorted(one.place.text for one in found.breaches) == [f"case-{k}" for k in range(count)]
+
+
+def test_the_page_has_every_place_behind_a_click(built):
+    page = built("quick").page
+    table = page.one(class_="findings")
+    row = next(row for row in table.all("tr") if row.all("code") and row.one("code").text() == "D05")
+
+    assert len(row.one("details").all("a")) == 8 and row.one("details")["open"] is None
+
+
+def test_a_place_is_called_by_what_a_reader_knows_and_not_by_its_folder():
+    of = synthetic.case("mxnet", (1, 2), options=(("gradient_clipping", "off"),))
+    book = Book(evaluation=synthetic.evaluation([synthetic.summary([synthetic.measured(of, 2, 60.0)])]))
+
+    said = place(book, f"{of.id}/r2").name(words.read())
+
+    assert said.plain("en") == "MXNet · ResNet-50 v1.5 · FP32 · bsz 8 · gradient clipping: off · 1×2 · r2"
+    assert "梯度裁剪：关" in said.plain("zh")
+    assert place(book, "somewhere else").name(words.read()).plain("zh") == "somewhere else"

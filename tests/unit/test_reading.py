@@ -1,16 +1,25 @@
 """From log files to readings: several logs of a run, arrival times, dialects, bad input."""
 
+import bz2
 import gzip
+import itertools
+import lzma
 import os
+import random
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evalsuite import dialect
-from evalsuite.logs import catalogue
-from evalsuite.logs.reading import read_file, read_run
+from evalsuite.logs import catalogue, reading
+from evalsuite.logs.reading import Reading, Sniffer, read_file, read_run
+from evalsuite.logs.scan.scan import MOST_SAMPLED, scan_file
 from evalsuite.logs.steps import merging
+from evalsuite.logs.text.intact import ALTERED, has_decimal_commas
+from evalsuite.logs.text.logfile import chunks, prefix_of_lowest
+from evalsuite.logs.text.records import number
 from evalsuite.model import Case, Protocol
 from evalsuite.runs.store import Log
 from tests.readings import SHORT, example_line, speed_line
@@ -220,3 +229,330 @@ def test_no_bytes_at_all_raise_or_make_a_number_that_is_none(tmp_path_factory, p
     if reading.throughput is not None and reading.status in ("ok", "partial"):
         assert 0 < reading.throughput.items_per_s < float("inf")
     assert reading.throughput is not None or reading.reason
+
+
+# training lines behind a long preamble are found, wherever they stand, without looking at all of it first
+
+
+STEP = "Epoch: [0][{0:4d}/5000]\tTime  0.300 ( 0.300)\tData  0.002 ( 0.001)\tLoss 6.7e+00 (6.9e+00)\n"
+CHUNKS = 40
+
+
+@pytest.fixture
+def short_chunks(monkeypatch):
+    """Pieces of 1 KiB, of which every eighth is looked at behind the first 4."""
+    monkeypatch.setattr("evalsuite.logs.text.logfile.FIRST_CHUNK_BYTES", 1 << 10)
+    monkeypatch.setattr("evalsuite.logs.text.logfile.CHUNK_BYTES", 1 << 10)
+    monkeypatch.setattr(reading, "THOROUGH_BYTES", 1 << 12)
+
+
+def _noise(lines):
+    return "".join(
+        f"2026-11-22 03:01:{line % 60:02d} INFO worker[{line}] loads a shard of the cache\n" for line in lines
+    )
+
+
+@pytest.mark.parametrize("kib", range(1, CHUNKS, 3))
+def test_training_lines_are_found_wherever_they_begin(tmp_path, short_chunks, kib):
+    path = tmp_path / "log"
+    path.write_text(_noise(range(kib * 16)) + "".join(map(STEP.format, range(3))) + _noise(range(16 * CHUNKS)))
+
+    (found,) = reading.find_dialects(path, Sniffer(catalogue.known().values()))
+
+    assert found.name == "pytorch_examples"
+
+
+def test_what_is_passed_over_at_first_is_looked_at_where_nothing_is_found(tmp_path, short_chunks, monkeypatch):
+    path = tmp_path / "log"
+    path.write_text(_noise(range(16 * CHUNKS)))
+    seen = []
+    fits = Sniffer.fits
+    monkeypatch.setattr(Sniffer, "fits", lambda self, text: seen.append(text) or fits(self, text))
+
+    assert reading.find_dialects(path, Sniffer(catalogue.known().values())) == []
+    assert b"".join(seen).count(b"INFO") >= 16 * CHUNKS
+
+
+def test_a_log_that_ends_in_training_is_not_read_twice(tmp_path, short_chunks, monkeypatch):
+    path = tmp_path / "log"
+    path.write_text(_noise(range(16 * CHUNKS)) + "".join(map(STEP.format, range(40))))
+    looked = []
+    monkeypatch.setattr(
+        reading, "chunks", lambda path, read=reading.chunks, **how: looked.append(path) or read(path, **how)
+    )
+
+    reading.find_dialects(path, Sniffer(catalogue.known().values()))
+
+    assert len(looked) == 1
+
+
+# the steps behind a window are sampled, wherever in the file they stand, at a cost that does not grow with it
+
+
+def _log(path, times):
+    means = (total / number for number, total in enumerate(itertools.accumulate(times), 1))
+    rows = (
+        f"Epoch: [0][{number}/{len(times)}]\tTime {time:.3f} ({mean:.6f})\tData  0.000 ( 0.000)\tLoss 6.9 (6.9)"
+        for number, (time, mean) in enumerate(zip(times, means, strict=True))
+    )
+    path.write_text("\n".join(rows) + "\n")
+    return path
+
+
+def _differences(path):
+    read = reading.read_file(path, devices=8, batch_per_device=64)
+    return [found for found in read.throughput.findings if found.code == "rest_differs"]
+
+
+def test_a_log_that_goes_on_at_the_same_speed_has_no_finding(tmp_path):
+    assert not _differences(_log(tmp_path / "log", [0.3] * 5000))
+
+
+def test_a_log_that_grows_slow_long_after_its_window_is_told(tmp_path):
+    (found,) = _differences(_log(tmp_path / "log", [0.3] * 2500 + [0.6] * 20_000))
+
+    assert -0.5 < found.difference < -0.15
+
+
+def test_the_first_report_of_a_sampled_piece_does_not_stand_for_what_was_not_read(tmp_path):
+    """Reports ten times as slow, one at the beginning of each piece: as few among all as they are."""
+    slow = _piece_starts(_log(tmp_path / "log", [0.3] * 20_000))
+    assert len(slow) > 3
+
+    path = _log(tmp_path / "log", [3.0 if number in slow else 0.3 for number in range(20_000)])
+
+    assert not _differences(path)
+
+
+def _piece_starts(path):
+    """The numbers of the reports that begin a piece of the sample."""
+    read = scan_file(path, _dialect(), _Window())
+    return {record.step for record in read.rest.records if record.gap}
+
+
+def test_few_of_many_reports_are_read(tmp_path):
+    read = scan_file(_log(tmp_path / "log", [0.3] * 60_000), _dialect(), _Window())
+
+    assert read.uncollected > 50_000
+    assert 94 <= len(read.rest.records) < MOST_SAMPLED / 10
+
+
+def _dialect():
+    return catalogue.discover()["pytorch_examples"]
+
+
+class _Window:
+    steps = 141  # as many reports as a reading keeps: 20 + 100, and 20 more
+
+    def __call__(self, scan):
+        return len(scan.records) >= self.steps
+
+
+def test_a_sample_of_uneven_reports_is_allowed_its_chance(tmp_path):
+    """Times that vary as much everywhere: the mean of a sample is off by some per cent, and nothing differs."""
+    flagged = [
+        bool(_differences(_log(tmp_path / "log", [draw.choice((0.25, 0.35)) for _ in range(3000)])))
+        for draw in map(random.Random, range(12))
+    ]
+
+    assert sum(flagged) <= 1
+
+
+# the bytes of a log: packed, recoded; and what is no log is named for what it is
+
+
+LOGS = Path(__file__).resolve().parents[1] / "logs"
+TEXT = b"".join(
+    b"INFO:root:Epoch[0] Batch [%d]\tSpeed: %d.%02d samples/sec\taccuracy=0.01\n" % (step, 1082, step % 100)
+    for step in range(20, 4000, 20)
+)
+COMMAS = TEXT.replace(b".", b",")
+
+
+def whole_text(tmp_path, content):
+    path = tmp_path / "train.log"
+    path.write_bytes(content)
+    return read_file(path, dialects=DIALECTS)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        gzip.compress(TEXT),
+        bz2.compress(TEXT),
+        lzma.compress(TEXT),
+        TEXT.decode().encode("utf-16"),
+        b"\xfe\xff" + TEXT.decode().encode("utf-16-be"),
+        gzip.compress(TEXT.decode().encode("utf-16")),
+        b"\xef\xbb\xbf" + TEXT,
+    ],
+    ids=["gz", "bz2", "xz", "utf-16", "utf-16-be", "gz of utf-16", "utf-8 with a mark"],
+)
+def test_a_log_reads_the_same_however_it_is_written(tmp_path, content):
+    reading = whole_text(tmp_path, content)
+
+    assert reading.status == "ok"
+    assert reading.throughput.items_per_s == pytest.approx(1082.5, abs=0.5)
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress])
+def test_a_packed_log_that_is_cut_says_so(tmp_path, pack):
+    reading = whole_text(tmp_path, pack(TEXT)[:-20])
+
+    assert (reading.status, reading.throughput) == ("unrecognised", None)
+    assert "cannot be" in reading.reason
+
+
+@pytest.mark.parametrize(
+    ("content", "named"),
+    [
+        (b"PK\x03\x04\x14\x00", "a zip archive"),
+        (b"%PDF-1.7\n", "a PDF document"),
+        (b"<!DOCTYPE html>\n<html>", "a web page"),
+        (b"\x89PNG\r\n\x1a\n", "an image"),
+        (b"\x18\x00\x00\x00\x00\x00\x00\x00\xa3\x7fK\x22\x09\x00\x00\xc0\x1a\x0dbrain.Event:2", "TensorBoard"),
+        ("no mark\n".encode("utf-16-le"), "UTF-16"),
+        (b"x" * 257 + b"ustar\x0000", "a tar archive"),
+    ],
+)
+def test_what_is_no_log_is_named(tmp_path, content, named):
+    reading = whole_text(tmp_path, content)
+
+    assert reading.status == "unrecognised"
+    assert named in reading.reason
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"2018-05-01 10:00:11,123 Speed: 10.5\n" * 20,
+        b"Throughput 5,868 images/s\n" * 20,
+        b"gpus=[0,1] sizes=(1,2)\n" * 20,
+        b"1,082.47 and 12,345.6\n" * 20,
+    ],
+)
+def test_commas_that_are_no_decimals_stay(text):
+    assert not has_decimal_commas(text)
+
+
+def test_a_log_with_decimal_commas_is_refused(tmp_path):
+    reading = whole_text(tmp_path, COMMAS)
+
+    assert (reading.reason, reading.throughput) == (ALTERED, None)
+
+
+def test_a_comma_that_groups_no_thousands_makes_no_number():
+    assert (number(b"5,868"), number(b"1,234,567.8"), number(b"1082,47")) == (5868.0, 1234567.8, None)
+
+
+def test_a_line_longer_than_any_of_a_log_is_left_out_and_said(tmp_path):
+    """50 MB without a line end, between the reports of a log: each pattern would go through it again and again."""
+    path = tmp_path / "log"
+    lines = (LOGS / "maxtext.log").read_bytes().splitlines(keepends=True)
+    before = read_file(LOGS / "maxtext.log", devices=8)
+    with path.open("wb") as file:
+        file.writelines(lines[:-3])
+        for _ in range(50):
+            file.write(b"completed step: 1, seconds: 0.5, " * 32_768)
+        file.writelines([b"\n", *lines[-3:]])
+
+    found = read_file(path, devices=8)
+
+    assert found.throughput.items_per_s == before.throughput.items_per_s
+    assert found.throughput.line_last == before.throughput.line_last + 1
+    assert [type(one).__name__ for one in found.findings if one.name == "line_left_out"] == ["LineLeftOut"]
+
+
+def test_a_log_without_line_ends_is_refused_with_the_reason(tmp_path):
+    (tmp_path / "log").write_bytes(b"completed step: 1, seconds: 0.5, " * 20_000)
+
+    assert "too long" in read_file(tmp_path / "log").reason
+
+
+# what launchers write before each line does not break a report that spans several lines
+
+
+LAUNCHERS = {
+    "mpirun --tag-output": "[1,{rank}]<stdout>:",
+    "mpirun --tag-output, standard error": "[1,{rank}]<stderr>:",
+    "horovodrun --gloo": "[{rank}]<stdout>:",
+    "srun --label": "{rank}: ",
+    "srun --label of many": " {rank}: ",
+    "torchrun --tee": "[default{rank}]:",
+    "torchrun's ranks": "[rank{rank}]: ",
+}
+SPANNING = [
+    *("composer.log", "olmo_core.log", "mindformers.log", "hf_trainer.log", "trl.log", "metric_logger_dino.log"),
+    "swin.log",
+]
+
+
+def of_eight(path: Path) -> Reading:
+    return read_file(path, dialects=DIALECTS, devices=8, batch_per_device=4)
+
+
+@pytest.mark.parametrize("name", SPANNING)
+@pytest.mark.parametrize("prefix", LAUNCHERS.values(), ids=LAUNCHERS)
+def test_a_log_behind_a_prefix_is_read_as_without(tmp_path, name, prefix):
+    plain = of_eight(LOGS / name)
+    log = tmp_path / name
+    lines = (LOGS / name).read_bytes().splitlines(keepends=True)
+    log.write_bytes(b"".join(prefix.format(rank=0).encode() + line for line in lines))
+
+    found = of_eight(log)
+
+    assert found.dialect == plain.dialect
+    assert found.throughput.items_per_s == pytest.approx(plain.throughput.items_per_s)
+    assert [step.line for step in found.steps] == [step.line for step in plain.steps]
+
+
+@pytest.mark.parametrize("prefix", LAUNCHERS.values(), ids=LAUNCHERS)
+def test_what_other_ranks_say_between_reports_is_in_nobodys_way(tmp_path, prefix):
+    text = (LOGS / "composer.log").read_text()
+    marked = [prefix.format(rank=0) + line for line in text.splitlines()]
+    warned = [prefix.format(rank=rank) + "a warning of another rank" for rank in (3, 7)]
+    begins = [place for place, line in enumerate(marked) if line.endswith("]:")]
+    for place in reversed(begins[10::10]):
+        marked[place:place] = warned
+    log = tmp_path / "train.log"
+    log.write_text("\n".join(marked) + "\n")
+
+    assert of_eight(log).throughput.items_per_s == pytest.approx(of_eight(LOGS / "composer.log").throughput.items_per_s)
+
+
+def test_where_a_line_stood_in_the_file_is_not_forgotten(tmp_path):
+    log = tmp_path / "train.log"
+    lines = [f"[1,0]<stdout>:\x1b[32mstep {number}\x1b[0m of many\n" for number in range(20)]
+    log.write_text("".join(lines))
+
+    (chunk,) = chunks(log, bare=True)
+
+    assert chunk.text == b"".join(b"step %d of many\n" % number for number in range(20))
+    ends = [chunk.raw_offset(place + 1) for place, byte in enumerate(chunk.text) if byte == ord("\n")]
+    assert ends == [sum(map(len, lines[: number + 1])) for number in range(20)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "957: 0.660188, 0.689227 avg loss\n958: 0.6, 0.6 avg loss\n959: 0.5, 0.5 avg loss\n960: 0.4, 0.4 avg loss\n",
+        "0: one\nmuch else\nmuch else\nmuch else\nmuch else\n0: two\n0: three\nmuch else\n",
+        "[rank 0] said\n[rank 0] this\n[rank 0] itself\n",
+        "",
+    ],
+    ids=["step numbers", "a few lines alone", "a script's own tag", "nothing"],
+)
+def test_what_no_launcher_wrote_stays(text):
+    assert prefix_of_lowest(text.encode()) is None
+
+
+def test_the_lines_of_other_ranks_keep_their_mark():
+    text = b"".join(b"[default%d]:loss 1.0\n" % rank for rank in (5, 2, 5, 2, 5, 2, 5))
+
+    assert prefix_of_lowest(text).sub(b"", text).splitlines() == [b"[default5]:loss 1.0", b"loss 1.0"] * 3 + [
+        b"[default5]:loss 1.0"
+    ]
+
+
+def test_a_dialect_spans_lines_if_its_samples_do():
+    assert (DIALECTS["composer"].spans_lines, DIALECTS["torchtitan"].spans_lines) == (True, False)

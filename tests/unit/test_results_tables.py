@@ -1,15 +1,19 @@
 """The results tables: what stands together, what is said once, who is bold, what is not in them."""
 
+import argparse
 from dataclasses import replace
 
 import pytest
 import synthetic
 
-from evalsuite.model import Skip
+from evalsuite.commands.printing import i18n, summary_table, terminal
+from evalsuite.commands.printing.terminal import label
+from evalsuite.model import Run, Skip
 from evalsuite.report.book import blocks, heading
 from evalsuite.report.book.book import Book
+from evalsuite.report.book.cells import Cell, OfAll, bare, of_all
 from evalsuite.report.book.result_tables import policies
-from evalsuite.report.text import words
+from evalsuite.report.text import numbers, words
 
 SPOKEN = words.read()
 
@@ -123,3 +127,119 @@ def test_every_valid_case_stands_in_exactly_one_table():
 
         assert len(shown) == len(set(shown))
         assert {blocks.names.case_anchor(one.case) for one in book.valid if one.case.model == model.name} <= set(shown)
+
+
+# what holds for all values of a table is said once, and what differs stays in its cell
+
+
+def value(*marks, n=5):
+    return Cell(state="value", number=numbers.throughput(100.0), n=n, marks=marks)
+
+
+def test_what_all_cells_have_alike_leaves_them_and_what_differs_stays():
+    cells = [value("partial", "flagged"), value("partial"), Cell(state="oom")]
+    said = of_all(cells)
+    assert said == OfAll(marks=("partial",), n=5)
+    assert [bare(cell, said).marks for cell in cells] == [("flagged",), (), ()]
+
+    cells = [value(n=3), value(n=5)]
+    said = of_all(cells)
+    assert said.n is None
+    assert [bare(cell, said).n for cell in cells] == [3, 5]
+
+    assert of_all([value("partial"), Cell(state="failed")]) == OfAll()
+
+
+# A table of thousands of rows is printed without laying out each cell, and reads the same
+
+
+COLUMNS = [("name", "left"), ("speed", "right")]
+
+
+@pytest.mark.parametrize("rows", [terminal.MOST_LAID_OUT, terminal.MOST_LAID_OUT + 1], ids=["short", "long"])
+def test_every_row_is_a_line_whose_cells_stand_below_their_heading(capsys, rows):
+    terminal.table("", COLUMNS, [(f"框架{number}", f"{number:,}") for number in range(rows)])
+
+    lines = [line for line in capsys.readouterr().out.splitlines() if line.strip()]
+    head, rule, first, *_, last = lines
+    assert len(lines) == rows + 2
+    assert head.split() == ["name", "speed"] and set(rule.replace(" ", "")) == {"─"}
+    assert (first.split(), last.split()) == (["框架0", "0"], [f"框架{rows - 1}", f"{rows - 1:,}"])
+    assert len(first.rstrip()) == len(head.rstrip()) - len("框架")  # wide letters take two places each
+
+
+# the table that `report` and `compare` print: no two rows of it are called alike
+
+
+def named(*cases, language="en"):
+    found = summary_table.short_names(cases, language)
+    return [found[case.id] for case in cases]
+
+
+def case(framework="pytorch", **changes):
+    return synthetic.case(framework, (1, 2), **changes)
+
+
+def test_two_scripts_of_a_framework_are_told_apart_as_on_the_page():
+    whole, split = case(recipe="reference-face-tiny"), case(recipe="reference-face-tiny-split")
+
+    assert named(whole, split, case("mxnet")) == [
+        "PyTorch · reference-face-tiny",
+        "PyTorch · reference-face-tiny-split",
+        "MXNet",
+    ]
+    assert named(whole, case("mxnet")) == ["PyTorch", "MXNet"]
+    assert named(case(recipe="examples-imagenet"), case("mxnet"))[0] == "PyTorch · examples-imagenet"
+
+
+def test_variants_of_one_framework_have_the_names_of_the_first_sentence():
+    fast, slow = (case(options=(("link_mbit", each), ("overlap", "on"))) for each in ("2000", "500"))
+    bare = case(options=(("link_mbit", "500"), ("overlap", "off")))
+
+    assert named(fast, slow, bare) == [
+        "PyTorch · 2,000 Mbit/s link + overlapped communication",
+        "PyTorch · 500 Mbit/s link + overlapped communication",
+        "PyTorch · 500 Mbit/s link",
+    ]
+    assert named(fast, slow, language="zh")[0] == "PyTorch · 2,000 Mbit/s 链路"
+
+
+def test_rows_that_would_be_alike_have_batch_steps_and_cores_and_a_run_its_script():
+    one = case("pytorch")
+    large, long = replace(one, batch_per_device=64), replace(one, protocol=synthetic.FULL)
+
+    assert named(one, large) == [f"PyTorch · bsz {one.batch_per_device}", "PyTorch · bsz 64"]
+    assert len(set(named(one, large, long, replace(one, cores_per_device=2)))) == 4
+    assert named(one, replace(one, nodes=2), replace(one, precision="amp"), replace(one, xla=True)) == ["PyTorch"] * 4
+
+    run = Run(case=case(recipe="reference-face-tiny-split"), repeat=0)
+    assert label(run).startswith("pytorch ") and label(run, several=True).startswith(
+        "pytorch/reference-face-tiny-split "
+    )
+
+
+@pytest.mark.parametrize(
+    ("language", "legend", "flag"),
+    [
+        ("en", "◐ partial: fewer than 5", "⚠ coefficient of variation (CV) above 15% (D08_unstable): PyTorch 1x2"),
+        ("zh", "◐ 样本不足：有效重复少于 5 次", "⚠ 变异系数（CV）大于 15%（D08_unstable）：PyTorch 1x2"),
+    ],
+)
+def test_a_median_has_its_range_and_marks_beside_it_and_below_what_they_mean(language, legend, flag, capsys):
+    of, single = case(), case("mxnet")
+    noisy = synthetic.summary([synthetic.measured(of, repeat, rate) for repeat, rate in enumerate((13.31, 6.5, 7.74))])
+    found = [noisy, synthetic.summary([synthetic.measured(single, 0, 9.0)])]
+    before = i18n.language()
+    i18n.choose(argparse.Namespace(lang=language))
+
+    try:
+        summary_table.show(found, Book(evaluation=synthetic.evaluation(found)))
+    finally:
+        i18n.choose(argparse.Namespace(lang=before))
+
+    rows = capsys.readouterr().out.splitlines()
+    row = next(line for line in rows if "PyTorch" in line and "7.74" in line)
+    assert "7.74 images/s ◐⚠" in row and "6.50–13.31" in row
+    assert "—" in next(line for line in rows if "9.00 images/s" in line)
+    assert any(line.startswith(legend) for line in rows)
+    assert [flag] == [line for line in rows if line.startswith("⚠")]

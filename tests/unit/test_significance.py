@@ -1,16 +1,33 @@
 """Is one case behind another: within the rounds of a campaign, by its runs, or not decided between campaigns."""
 
+import math
 from dataclasses import replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from evalsuite.findings import RepeatsAdded
-from evalsuite.model import Summary
+from evalsuite.launch import campaign
+from evalsuite.model import Run, Summary
+from evalsuite.plan import plan, spec
+from evalsuite.plan.plan import Machine
+from evalsuite.report.book.book import Book
+from evalsuite.report.sections.quality import price
+from evalsuite.report.text import words
 from evalsuite.results.compare import significance, winners
 from evalsuite.results.compare.fairness import relative, setting
+from evalsuite.results.compare.scaling import with_scaling
+from evalsuite.results.judge import stopping
+from evalsuite.results.judge.criteria import Criteria, LinearSpeedup
 from evalsuite.results.measure import statistics
-from evalsuite.results.measure.summary import summary
-from tests.toys import CASE, measured
+from evalsuite.results.measure.summary import summaries, summary
+from evalsuite.runs import journal
+from evalsuite.runs.planned import Planned
+from evalsuite.runs.store import Store
+from tests import reports
+from tests.toys import CASE, measured, toynet
+from tests.unit.test_outcomes import LAUNCHER
 
 OTHER = replace(CASE, framework="othernet")
 
@@ -173,3 +190,176 @@ def test_what_an_option_changes_is_told_by_the_same_rule():
 
     assert found.significant is False  # of two campaigns
     assert within.significant is True  # by 3 % in every round
+
+
+# statistics
+
+
+speeds = st.lists(st.floats(min_value=1e-3, max_value=1e7), min_size=2, max_size=9)
+
+
+@pytest.mark.parametrize(("n", "coverage"), [(5, 0.9375), (6, 0.96875), (7, 0.984375)])
+def test_coverage_of_the_range_is_exact_and_never_rounded_up(n, coverage):
+    interval = statistics.median_with_range([float(value) for value in range(1, n + 1)])
+
+    assert interval.coverage == coverage
+    assert (interval.low, interval.high) == (1.0, float(n))
+
+
+def test_one_value_has_no_interval_and_efficiency_is_the_ratio_divided_by_the_ideal():
+    interval = statistics.median_with_range([250.0])
+    assert (interval.value, interval.low, interval.high, interval.coverage) == (250.0, None, None, None)
+
+    assert statistics.ratio_of_medians([150.0], [100.0], divisor=2.0).value == 0.75
+
+
+@given(speeds, st.floats(min_value=0.1, max_value=1000))
+def test_scaling_every_speed_scales_the_median_and_its_range(values, factor):
+    plain = statistics.median_with_range(values)
+    scaled = statistics.median_with_range([value * factor for value in values])
+
+    assert math.isclose(scaled.value, plain.value * factor, rel_tol=1e-9)
+    assert math.isclose(scaled.low, plain.low * factor, rel_tol=1e-9)
+
+
+@given(speeds)
+def test_the_median_lies_in_its_own_range(values):
+    interval = statistics.median_with_range(values)
+
+    assert interval.low <= interval.value <= interval.high
+
+
+few = st.lists(st.floats(min_value=1e-3, max_value=1e7), min_size=2, max_size=6)  # all splits are tried
+
+
+@given(few, few)
+def test_permutation_p_does_not_depend_on_which_group_is_named_first(a, b):
+    assert statistics.permutation_p(a, b) == pytest.approx(statistics.permutation_p(b, a))
+
+
+def test_two_groups_differ_where_enough_runs_do_not_overlap():
+    values = [100.0, 101.0, 99.0, 100.5, 99.5]
+    assert statistics.differ(values, values) is False
+
+    assert statistics.differ([1.0] * 4, [1000.0] * 7) is None
+    assert statistics.differ([1.0, 2.0, 3.0, 4.0, 5.0], [6.0, 7.0, 8.0, 9.0, 10.0]) is True
+
+    # Two groups of 3 that do not overlap: of the C(6,3) = 20 splits only 2 are as far apart.
+    p = statistics.permutation_p([10.0, 11.0, 12.0], [1.0, 2.0, 3.0])
+    assert p == pytest.approx(2 / 20)
+
+
+def test_bootstrap_interval_is_the_same_every_time_and_holds_the_ratio():
+    runs, base = [190.0, 200.0, 210.0, 205.0, 195.0], [98.0, 100.0, 102.0, 101.0, 99.0]
+
+    first, again = statistics.ratio_of_medians(runs, base), statistics.ratio_of_medians(runs, base)
+
+    assert first == again
+    assert first.value == 2.0
+    assert first.low <= 2.0 <= first.high
+
+
+def test_a_value_far_from_the_others_is_an_outlier_where_few_values_are_equal():
+    assert statistics.outliers([100.0, 101.0, 99.0, 100.5, 60.0]) == [4]
+    assert statistics.outliers([5.0, 5.0, 5.0, 5.0, 9.0]) == []
+
+
+def test_many_runs_are_tested_by_drawn_splits_and_not_by_all():
+    low, high = [100.0 + k / 100 for k in range(40)], [100.2 + k / 100 for k in range(40)]
+
+    assert statistics.differ(low, high) is True
+    assert statistics.differ(low, [*low[1:], low[0]]) is False
+    assert statistics.permutation_p(low, high) == statistics.permutation_p(low, high)
+
+
+# adaptive repeats: a case is run again only while something that it takes part in is open
+
+
+NO_CRITERIA = Criteria()
+
+
+def of(case, values):
+    return [measured(case, k, value, round=k) for k, value in enumerate(values)]
+
+
+def open_cases(*runs, criteria=NO_CRITERIA):
+    rows = with_scaling(summaries([one for each in runs for one in each]))
+    return {id.partition("-")[0] for id in stopping.unsettled(rows, criteria)}
+
+
+@pytest.mark.parametrize(
+    ("others", "settled"),
+    [
+        ((90.0, 91.0, 89.0), True),  # t = 16
+        ((90.0, 94.0, 89.0), False),  # t = 6
+        ((100.1, 99.9, 100.0), True),  # equal within 1.5 %
+        ((98.6, 98.9, 99.3), False),  # a lead about as large as what counts
+        ((90.0, 94.0, 89.0, 90.0), True),  # t = 8.4
+        ((90.0, 91.0, None), False),  # a run failed: two rounds are too few
+    ],
+)
+def test_a_further_repeat_is_made_while_neither_a_lead_nor_equality_is_clear(others, settled):
+    found = open_cases(of(CASE, (100.0,) * len(others)), of(OTHER, others))
+
+    assert found == (set() if settled else {"toynet", "othernet"})
+
+
+def test_the_order_of_those_that_are_behind_the_first_needs_no_repeat():
+    first, behind = of(CASE, (100.0,) * 3), [of(OTHER, (90.0, 90.1, 89.9))]
+    behind += [of(replace(CASE, framework="thirdnet"), (90.6, 88.9, 89.9))]
+
+    assert open_cases(first, *behind) == set()
+    assert open_cases(*behind) == {"othernet", "thirdnet"}
+
+
+def test_a_case_without_a_rival_has_the_full_repeats():
+    assert open_cases(of(CASE, (100.0, 100.1, 99.9))) == {"toynet"}
+    assert open_cases(of(CASE, (100.0, 100.1, 99.9, 100.0, 100.0))) == set()
+
+
+def test_an_efficiency_near_its_threshold_goes_on_with_its_base():
+    wide = CASE.at_scale(2, 1)
+    asked = Criteria(linear_speedup=LinearSpeedup(threshold=0.8, min_nodes=2))
+    base = of(CASE, (100.0, 101.0, 99.0, 100.5, 99.5))
+    near = of(wide, [2 * each for each in (78.0, 82.0, 80.0, 79.0, 81.0)])
+    far = of(wide, [2 * each for each in (95.0, 96.0, 94.0, 95.5, 94.5)])
+
+    assert len(stopping.unsettled(with_scaling(summaries([*base, *near])), asked)) == 2
+    assert stopping.unsettled(with_scaling(summaries([*base, *far])), asked) == frozenset()
+    assert stopping.unsettled(with_scaling(summaries([*base, *near])), NO_CRITERIA) == frozenset()
+
+
+def test_a_range_of_repeats_is_planned_to_its_end_and_sealed_as_a_range(tmp_path):
+    asked = spec.Spec(frameworks=("toynet",), **spec.repeats("5-7"))
+    (tmp_path / "a.toml").write_text('frameworks = ["toynet"]\nrepeats = "5-7"\n')
+
+    made = plan.plan(asked, {"toynet": toynet()}, Machine(cores=4, accelerators=0, device="cpu"))
+
+    for found in (asked, spec.read(tmp_path / "a.toml"), spec.profile("full")):
+        assert (found.repeats, found.most_repeats) == (5, 7)
+    assert [run.repeat for run in made.runs] == list(range(7))
+    assert journal.seal(made.cases, 5, 7) != journal.seal(made.cases, 5)
+
+
+def test_what_is_not_needed_is_not_launched(tmp_path):
+    store = Store(tmp_path)
+    started = campaign.begin(Planned(profile="full", repeats=5, most_repeats=7, cases=(CASE,), skips=()), store)
+    runs, asked = [Run(case=CASE, repeat=repeat) for repeat in (5, 6)], []
+
+    needed = {"needed": lambda run: asked.append(run.repeat)}
+    ended = list(campaign.launch_all(runs, store, {"toynet": toynet()}, LAUNCHER, started, **needed))
+
+    assert (ended, asked) == ([], [5, 6])
+    assert started.whole
+    assert not store.folder(runs[0]).path.exists()
+
+
+def test_the_report_says_how_many_further_repeats_were_needed():
+    found = reports.evaluation(*summaries(of(CASE, (100.0, 101.0, 102.0, 103.0, 104.0, 105.0))))
+    book = Book(evaluation=found)
+    adaptive = replace(book, evaluation=replace(book.evaluation, repeats=5, most_repeats=7))
+
+    said = price.describe_further_repeats(adaptive, words.read(("en",))).plain("en")
+
+    assert "1 more run was needed, 1 not" in said
+    assert price.describe_further_repeats(book, words.read(("en",))) is None

@@ -1,15 +1,26 @@
 import os
+import random
 import re
+import stat
+import zipfile
 from dataclasses import replace
+from itertools import accumulate
 
 import pytest
 
+from evalsuite import paths
+from evalsuite.agent.sampling import JITTER, interval_s
+from evalsuite.cli import main
 from evalsuite.errors import EvalsuiteError
-from evalsuite.model import Run
+from evalsuite.model import Run, Window
+from evalsuite.results.evaluation import evaluate
+from evalsuite.results.samples import utilisation
+from evalsuite.runs import archive
 from evalsuite.runs.endings import Outcome
 from evalsuite.runs.planned import Planned
-from evalsuite.runs.samples import Header, Samples
+from evalsuite.runs.samples import GpuReading, Header, Sample, Samples, read
 from evalsuite.runs.store import RunFolder, Store
+from tests import runfolders
 from tests.toys import CASE
 
 STEP_1_SHA256 = "b7126ac71c7f87a2146297b1bd0f53a934b2a189fd3d2995e1ff1358715560c4"  # of "step 1\n", by sha256sum
@@ -115,3 +126,97 @@ def test_files_that_a_killed_process_was_writing_are_swept_and_none_that_is_bein
     Store(tmp_path).write_plan(Planned(profile="p", repeats=1, cases=(CASE,), skips=()))
 
     assert not old.exists() and new.exists()
+
+
+# run folders in one ZIP: the same evaluation, and nothing outside its folder
+
+
+RECORDED = paths.DATA / "recorded"
+
+
+@pytest.mark.parametrize("prefix", ["", "runs/"])
+def test_an_archive_gives_the_evaluation_of_its_folder(prefix, tmp_path):
+    with zipfile.ZipFile(tmp_path / "runs.zip", "w") as file:
+        for path in sorted(RECORDED.rglob("*")):
+            file.write(path, prefix + path.relative_to(RECORDED).as_posix())
+
+    assert evaluate(Store(archive.unpack(tmp_path / "runs.zip"))) == evaluate(Store(RECORDED))
+
+
+def test_a_folder_stays_where_it_is():
+    assert archive.unpack(RECORDED) == RECORDED
+
+
+def linked(name):
+    member = zipfile.ZipInfo(name)
+    member.external_attr = (stat.S_IFLNK | 0o777) << 16
+    return member
+
+
+@pytest.mark.parametrize("name", ["../x", "a/../../x", "/x", linked("a")], ids=str)
+def test_an_archive_that_leaves_its_folder_is_refused(name, tmp_path):
+    with zipfile.ZipFile(tmp_path / "runs.zip", "w") as file:
+        file.writestr(name, "x")
+
+    with pytest.raises(EvalsuiteError, match="expected files below its folder, and no links"):
+        archive.unpack(tmp_path / "runs.zip")
+
+
+def test_an_archive_that_is_too_large_or_none_is_refused(tmp_path, monkeypatch, capsys):
+    (tmp_path / "none.zip").write_bytes(b"none")
+    with zipfile.ZipFile(tmp_path / "large.zip", "w") as file:
+        file.writestr("a", "x" * 11)
+    monkeypatch.setattr(archive, "MOST_BYTES", 10)
+
+    assert main(["report", "--runs", str(tmp_path / "none.zip"), "--out", str(tmp_path / "out")]) == 2
+    assert "expected a ZIP of run folders" in capsys.readouterr().err
+    with pytest.raises(EvalsuiteError, match="got 1 files"):
+        archive.unpack(tmp_path / "large.zip")
+
+
+# readings at varied intervals: a load that goes in step with the sensors is seen as it is
+
+
+HZ = 2.0
+SECONDS = 200
+
+
+def busy_share(intervals, period_s, phase):
+    """What is read of a device that works half of each *period_s*, at times apart by *intervals*."""
+    times = [at_s for at_s in accumulate(intervals, initial=0.0) if at_s <= SECONDS]
+    gpu = [GpuReading(index=0, utilisation_percent=100.0 * ((at_s / period_s + phase) % 1 < 0.5)) for at_s in times]
+    header = Header.from_json({"header": True, "hz": HZ, "jitter": JITTER, "gpus": [{"index": 0}]}, "file")
+    samples = runfolders.sampled(header, (Sample(at_s=at, gpus=(of,)) for at, of in zip(times, gpu, strict=True)))
+    window = Window(first_step=1, last_step=2, steps=2, begin_s=1.0, end_s=SECONDS - 1.0)
+    (figure,), findings = utilisation.of_job({"a": samples}, window)
+    assert not findings and figure.coverage > 0.99
+    return figure.mean
+
+
+def drawn(seed):
+    random.seed(seed)
+    return [interval_s(1 / HZ, random.uniform(-1, 1)) for _ in range(round(1.2 * HZ * SECONDS))]
+
+
+@pytest.mark.parametrize("phase", [0.0, 0.2, 0.5, 0.7])
+def test_a_load_in_step_with_the_readings_is_neither_all_nor_nothing(phase):
+    even = [1 / HZ] * round(HZ * SECONDS)
+
+    assert busy_share(even, 1 / HZ, phase) in (0.0, 100.0)  # what a strict grid made of it
+    assert all(30 < busy_share(drawn(seed), 1 / HZ, phase) < 70 for seed in range(10))
+
+
+@pytest.mark.whole
+@pytest.mark.parametrize("period_s", [0.05, 0.31, 0.5, 1.0, 3.0])
+def test_over_many_runs_the_mean_is_right_whatever_the_period(period_s):
+    means = [busy_share(drawn(seed), period_s, seed / 40) for seed in range(40)]
+
+    assert sum(means) / len(means) == pytest.approx(50, abs=4)
+
+
+def test_an_interval_is_the_period_on_the_mean_and_a_file_without_it_was_read_on_a_strict_grid(tmp_path):
+    assert interval_s(0.5, 0) == 0.5
+    assert 0.5 * 0.5 < interval_s(0.5, -1) < interval_s(0.5, 1) < 0.5 * 1.5
+
+    (file := tmp_path / "samples.jsonl").write_text('{"header": true, "hz": 2.0}\n')
+    assert read(file).header.jitter is None
