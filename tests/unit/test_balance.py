@@ -25,9 +25,9 @@ def spaced(seconds, lines=None):
     return replace(steps(), lines=told, arrivals_s=at_s)
 
 
-def later(*behind, after_s=30.0):
+def later(*behind, after_s=30.0, log=None):
     """A run that goes on for *after_s* after its last step, with these lines at its end."""
-    log = steps()
+    log = log or steps()
     lines, at_s = [*log.lines, *behind], [*log.arrivals_s, *(log.arrivals_s[-1] + after_s for _ in behind)]
     return replace(log, lines=lines, arrivals_s=at_s), {"duration_s": log.arrivals_s[-1] + after_s}
 
@@ -37,6 +37,19 @@ RUNS = {  # what was printed and how it ended → its findings, whether it count
     "shut down within 10 s": (later(after_s=9.0), set(), True, "clock"),
     "half of the window after the last line": (later(), {"steps_unfinished"}, True, "disputed"),
     "more than the window after it": (later(after_s=90.0), {"steps_unfinished", "mostly_outside"}, False, "clock"),
+    "of a short one, more than half of the window after it": (
+        *(later(after_s=3.0, log=spaced([0.05] * 120)), {"steps_unfinished"}, True, "disputed"),
+    ),
+    "of a short one, shut down within half of the window": (
+        *(later(after_s=2.0, log=spaced([0.05] * 120)), set(), True, "clock"),
+    ),
+    "the first step takes a hundred windows": (
+        *((spaced([5500.0] + [0.5] * 119), {}), {"mostly_outside"}, True, "disputed"),
+    ),
+    "a loss that never changes": (
+        (replace(steps(), lines=[line.replace("6.7e+00", "6.907") for line in steps().lines]), {}),
+        *({"loss_constant"}, True, "disputed"),
+    ),
     "evaluated, by its line": (later("Test: Acc@1 76.1", after_s=90.0), set(), True, "clock"),
     "saved, by its line": (later("saving checkpoint", after_s=90.0), set(), True, "clock"),
     "said to be done": (later("done", after_s=30.0), {"steps_unfinished"}, True, "disputed"),
@@ -104,8 +117,9 @@ def trained(devices=1, nodes=1, rate=10.0, **used):
         (trained(job_cpu=99.0, rate=3000.0), {"above_cores"}),
         (trained(job_cpu=40.0, rate=8.0), {"cores_idle", "above_cores"}),
         (trained(2, job_cpu=99.0, loopback=0.0, network_send=3.0), {"nothing_exchanged"}),
-        (trained(2, job_cpu=99.0, loopback=1e6, network_send=0.0), set()),
+        (trained(2, job_cpu=99.0, loopback=204e6, network_send=0.0), set()),
         (trained(2, job_cpu=99.0), set()),
+        (trained(2, job_cpu=99.0, loopback=60e6, network_send=0.0), {"nothing_exchanged"}),  # gradients: 102 MB
         (trained(1, 2, job_cpu=99.0, loopback=1e6, network_send=0.0), {"nothing_sent"}),
         (replace(trained(job_cpu=7.0, rate=3000.0), origin="imported"), set()),
     ],

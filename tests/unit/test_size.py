@@ -13,7 +13,7 @@ from tests import sources
 
 FILES = sorted(paths.PACKAGE.rglob("*.py"))
 CEILINGS = {  # package → lines at most; "" are the modules beside the packages
-    "": 5112,
+    "": 5130,
     "agent": 1850,
     "commands": 6160,
     "importing": 1422,
@@ -22,12 +22,12 @@ CEILINGS = {  # package → lines at most; "" are the modules beside the package
     "machine": 1950,
     "plan": 3165,
     "report": 15150,
-    "results": 8341,
+    "results": 8366,
     "runs": 1642,
     "schedulers": 300,
     "site": 1460,
 }
-WHOLE = 60_450
+WHOLE = 60_463
 LONGEST_FUNCTION = 60
 FULLEST_FOLDER = 24
 

@@ -5,12 +5,15 @@ than steps.
 """
 
 import itertools
+import math
 import re
 import statistics
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from evalsuite.findings import (
+    HardlyInside,
+    LossConstant,
     MostAfterWindow,
     MostlyOutside,
     SlowWarmup,
@@ -27,7 +30,9 @@ TAIL_BYTES = 1 << 20
 FEWEST_WARMUP = 8  # reports: of fewer, compilation of several shapes may be most
 FEWEST_STEPS = 20
 INSTANT_S = 0.001
-EXPLAINED = re.compile(rb"eval|valid|test|checkpoint|\bsav(?:e|ing)|accura|export|writ(?:e|ing|ten)|upload", re.I)
+EXPLAINED = re.compile(
+    rb"\b(?:eval|valid|test|checkpoint|sav(?:e|ing)|acc(?:ura|\b)|export|writ(?:e|ing|ten)|upload)", re.I
+)
 
 
 def findings(run: RunRecords, measured: Throughput, steps: Sequence[Step], ended_s: float | None) -> Iterator[Finding]:
@@ -39,8 +44,10 @@ def findings(run: RunRecords, measured: Throughput, steps: Sequence[Step], ended
         before_s = window.begin_s - (window.first_step - 1) * step_s
         after_s = max(0.0, ended_s - (_last_step_s(run) or ended_s)) if ended_s else 0.0
         if before_s + after_s > window_s:
-            yield MostlyOutside(before_s=before_s, after_s=after_s, window_s=window_s)
-        least_s = max(StepsUnfinished.steps * step_s, StepsUnfinished.share * window_s, StepsUnfinished.least_s)
+            rule = HardlyInside if before_s + after_s > HardlyInside.limit * window_s else MostlyOutside
+            yield rule(before_s=before_s, after_s=after_s, window_s=window_s)
+        ending_s = min(StepsUnfinished.least_s, StepsUnfinished.ending * window_s)
+        least_s = max(StepsUnfinished.steps * step_s, StepsUnfinished.share * window_s, ending_s)
         if ended_s and after_s > least_s:
             tail_s = after_s * _busy_beside(run, window, ended_s - after_s, ended_s)
             if tail_s > max(least_s, window_s):
@@ -49,6 +56,13 @@ def findings(run: RunRecords, measured: Throughput, steps: Sequence[Step], ended
                 yield StepsUnfinished(tail_s=tail_s, window_s=window_s)
         yield from _warmup(measured, window, window_s)
     yield from _two_kinds(steps)
+    losses = [step.loss for step in steps if step.loss is not None and math.isfinite(step.loss)]
+    if len(losses) >= LossConstant.fewest and len({*losses}) == 1 and _digits(losses[0]) >= LossConstant.digits:
+        yield LossConstant(steps=len(losses), loss=losses[0])
+
+
+def _digits(number: float) -> int:
+    return len(f"{number:.15g}".split("e")[0].replace(".", "").strip("-0"))
 
 
 def _last_step_s(run: RunRecords) -> float | None:

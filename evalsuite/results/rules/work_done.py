@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 
 from evalsuite.findings import AboveCores, BusyMachine, CoresIdle, NothingExchanged, NothingSent
-from evalsuite.model import Finding, Measurement, Window
+from evalsuite.model import Case, Finding, Measurement, Window
 from evalsuite.results.rules import flops_and_energy
+from evalsuite.runs import equivalence
 
 
 def findings(run: Measurement) -> Iterator[Finding]:
@@ -39,8 +40,20 @@ def _cores(run: Measurement) -> float | None:
 def _exchanged(run: Measurement, window: Window, loopback: float, network: float) -> Iterator[Finding]:
     """Bytes per step between the devices of the job; processes of one host may also share memory."""
     case = run.run.case
+    if case.total_devices < 2:
+        return
     step_s = ((window.end_s or 0.0) - (window.begin_s or 0.0)) / window.steps
+    exchanged, least = (loopback + network) * step_s, _least_exchanged(case)
     if case.nodes > 1 and network * step_s < NothingSent.least_bytes:
         yield NothingSent(sent_bytes=network * step_s, nodes=case.nodes)
-    elif case.nodes == 1 < case.total_devices and (loopback + network) * step_s < NothingExchanged.least_bytes:
-        yield NothingExchanged(exchanged_bytes=(loopback + network) * step_s, devices=case.total_devices)
+    elif exchanged < least:
+        yield NothingExchanged(exchanged_bytes=exchanged, devices=case.total_devices, least_bytes=least)
+
+
+def _least_exchanged(case: Case) -> float:
+    """A ring sends 2 (n - 1) times the gradients; their size is in the receipts of `evalsuite equivalence`."""
+    receipt = equivalence.receipts().get(case.model)
+    if receipt is None:
+        return NothingExchanged.least_bytes
+    gradients = min(answer.bytes_reduced_per_step for answer in receipt.answers)
+    return NothingExchanged.share * 2 * (case.total_devices - 1) * gradients
