@@ -17,12 +17,13 @@ from evalsuite import paths
 from evalsuite.results.judge.extrapolation import VALIDATION, PublishedSeries, Trial, trials, validations
 
 SERIES = paths.DATA / "scaling_series.csv"
-COLUMNS = ("series", "source", "doublings", "scales", "measured_to", "target", "published_to_predicted")
+COLUMNS = ("series", "source", "doublings", "scales", "measured_to", "target", "published_to_predicted", "own_error")
 HEADER = (
     "# Written by tools/validate_extrapolation.py from data/scaling_series.csv; `source` is who prints the series.",
     "# A row: results/judge/extrapolation.py was given the first `scales` scales, to `measured_to` devices: these",
     "# are all up to target / 2^doublings. At `target` devices, the largest scale of the series, the published",
-    "# throughput is so many times the predicted one.",
+    "# throughput is so many times the predicted one. own_error: by how much, in logarithms, the largest of the given",
+    "# scales lies from what those before it predict.",
 )
 
 
@@ -35,7 +36,8 @@ def main() -> None:
     for one in validations(arguments.out).values():
         print(
             f"up to {2**one.doublings}x: {one.series} series of {one.sources} sources, median error "
-            f"{one.median_error:.1%}, interval {one.low:.3f} to {one.high:.3f}, out of sample {one.covered:.1%} inside"
+            f"{one.median_error:.1%}, interval {one.low:.3f} to {one.high:.3f} at the median doubt, out of sample "
+            f"{one.inside:.1%} inside, {one.covered:.1%} with one vote a source"
         )
 
 
@@ -64,8 +66,8 @@ def published(path: Path) -> Iterable[PublishedSeries]:
 
 
 def _row(trial: Trial) -> tuple[str | int, ...]:
-    ratio = f"{trial.published_to_predicted:.4f}"
-    return (trial.series, trial.source, trial.doublings, trial.scales, trial.measured_to, trial.target, ratio)
+    numbers = f"{trial.published_to_predicted:.4f}", f"{trial.own_error:.4f}"
+    return (trial.series, trial.source, trial.doublings, trial.scales, trial.measured_to, trial.target, *numbers)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """The model for scales that were not measured, what it is refused for, and that it decides nothing."""
 
+import math
 from dataclasses import replace
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -56,24 +56,23 @@ def test_nothing_better_than_the_largest_measured_scale_is_ever_expected(points)
     assert extrapolation.predicted(points, 4 * last) <= 4 * rate * (1 + 1e-9)
 
 
-def test_every_planned_scale_that_was_validated_gets_a_forecast_with_its_interval():
-    (found,) = extrapolation.outlooks(ladder(LONGER), planned((1, 1), (4, 8), (8, 8), (16, 8)))
+def test_a_planned_scale_at_a_validated_distance_gets_a_forecast_with_the_interval_of_its_own_series():
+    jumping = [*LONGER[:-1], ((4, 8), 2700.0)]
+    (smooth,), (rough,) = (extrapolation.outlooks(ladder(one), planned((4, 8), (8, 8))) for one in (LONGER, jumping))
 
-    near, far = found.forecasts
+    (near,), (wide,) = smooth.forecasts, rough.forecasts
     assert (near.case.scale, near.distance, near.validation.doublings) == ("8x8", 2.0, 1)
-    assert (far.case.scale, far.distance, far.validation.doublings) == ("16x8", 4.0, 2)
     assert near.efficiency.value == pytest.approx(1.0)
-    assert near.efficiency.low == pytest.approx(near.validation.low)
-    assert far.efficiency.low < near.efficiency.low < near.efficiency.value < near.efficiency.high
+    assert near.efficiency.high == pytest.approx(1 / near.efficiency.low)
+    assert near.efficiency.high == pytest.approx(math.exp(near.validation.width * extrapolation.LEAST_DOUBT))
+    assert wide.items_per_s.high / wide.items_per_s.value > 1.2 > near.items_per_s.high / near.items_per_s.value
 
 
 @pytest.mark.parametrize(
     ("speeds", "scales", "forecast", "refused"),
     [
-        (LONGER, ((8, 8), (125, 8)), ["8x8"], [("125x8", "too_far")]),
-        (LINEAR, ((4, 8), (8, 8)), ["4x8"], [("8x8", "too_few_for_far")]),  # to twice the largest and no further
-        # beyond that the step between nodes must have been measured
-        ([((1, n), 100.0 * n) for n in (1, 2, 4, 8)], ((2, 8), (4, 8)), ["2x8"], [("4x8", "no_crossing")]),
+        (LONGER, ((8, 8), (16, 8), (125, 8)), ["8x8"], [("125x8", "too_far")]),  # to twice the largest and no further
+        ([((1, n), 100.0 * n) for n in (1, 2, 4)], ((1, 8), (2, 4)), ["1x8"], [("2x4", "no_crossing")]),
         (LINEAR[:2], ((4, 8),), [], [("4x8", "too_few")]),
         ([*LINEAR, ((4, 8), 1500.0)], ((8, 8),), [], [("8x8", "falls")]),
     ],
@@ -115,37 +114,51 @@ def test_only_what_was_measured_and_planned_further_is_continued(changes, scales
 # how far off it is
 
 
-def test_intervals_never_get_narrower_with_distance_and_hold_enough_series_and_nine_tenths_of_the_others():
-    found = list(extrapolation.validations().values())
+def errors(own=0.0, **ratios):
+    return {source: [(ratio, own) for ratio in found] for source, found in ratios.items()}
 
-    assert [one.doublings for one in found] == list(range(1, len(found) + 1))
-    assert all(one.series >= extrapolation.FEWEST_SERIES for one in found)
-    assert all(one.covered >= extrapolation.COVERAGE for one in found)
-    for nearer, further in pairwise(found):
-        assert further.low <= nearer.low < 1 < nearer.high <= further.high
+
+TEN = {name: [0.99, 1.01] for name in "abcdefghij"}
+
+
+def test_ninety_per_cent_hold_out_of_sample_where_sources_are_left_out():
+    (near,) = extrapolation.validations().values()
+
+    assert near.sources >= extrapolation.FEWEST_SOURCES
+    assert 0.85 <= near.inside <= 0.95
+    assert 0.85 <= near.covered <= 0.95
+    assert near.median_error < 0.05
 
 
 def test_a_source_has_one_vote_and_the_interval_is_widened_until_other_sources_lie_inside():
-    few = {name: [1.0, 1.1] for name in "abcde"}
-    once, often = (extrapolation.validation(1, ratios) for ratios in (few, {**few, "a": [1.0, 1.1] * 500}))
-    assert (once.median_error, once.high) == (often.median_error, often.high)
+    once, often = (extrapolation.validation(1, errors(**{**TEN, "a": [0.99, 1.01] * k})) for k in (1, 500))
+    apart, two_apart = (
+        extrapolation.validation(1, errors(**{**TEN, **dict.fromkeys(of, [0.8] * 2)})) for of in ["a", "ab"]
+    )
 
-    alike = {name: [0.9, 1 / 0.9] for name in "abcdef"}
-    one_apart = {**alike, "f": [0.8, 0.8]}
-    assert extrapolation.validation(1, alike).low == pytest.approx(0.9)
-    assert extrapolation.validation(1, one_apart).low < 0.8
+    assert (once.median_error, once.high) == (often.median_error, often.high)
+    assert once.high == pytest.approx(1 / 0.99)
+    assert apart.high < 1.02 < 1.25 <= two_apart.high + 1e-9
+    assert (once.covered, apart.covered, two_apart.covered) == pytest.approx((1.0, 0.9, 1.0))
+
+
+def test_an_error_counts_in_the_doubts_of_its_series_and_a_further_distance_is_no_narrower():
+    calm, rough = (extrapolation.validation(1, errors(own, **TEN)) for own in (0.0, 0.07))
+
+    assert calm.width == pytest.approx(rough.width * 0.1 / 0.03)
+    assert calm.high == pytest.approx(rough.high)
+    assert extrapolation.validation(2, errors(0.07, **TEN), calm).width == calm.width
 
 
 @pytest.mark.parametrize(
-    "ratios",
+    "found",
     [
-        {**{name: [0.99, 1.01] for name in "abcd"}, "e": [0.5, 0.5]},  # it would have to be five times as wide
-        {"a": [1.0] * 40, "b": [1.0], "c": [1.0]},  # few sources
-        {name: [1.0] for name in "abcde"},  # few series
+        {name: [0.4, 0.4] for name in "abcdefghij"},  # more than twice as much
+        {name: TEN[name] * 40 for name in "abcdefghi"},  # nine sources
     ],
 )
-def test_few_series_few_sources_and_one_far_apart_validate_nothing(ratios):
-    assert extrapolation.validation(1, ratios) is None
+def test_nine_sources_or_an_interval_of_twice_as_much_validate_nothing(found):
+    assert extrapolation.validation(1, errors(**found)) is None
 
 
 def test_file_and_method_have_the_errors_that_the_published_series_give():
@@ -156,7 +169,8 @@ def test_file_and_method_have_the_errors_that_the_published_series_give():
     said = (Path(__file__).parents[2] / "docs" / "method.md").read_text(encoding="utf-8")
 
     for one in extrapolation.validations().values():
-        interval = f"{one.low:.3f}–{one.high:.3f}"
+        shares = f"{one.inside * 100:.1f} % | {one.covered * 100:.1f} %"
+        interval = f"{one.low:.3f}–{one.high:.3f} | {shares}"
         row = f"| {2**one.doublings}× | {one.series} | {one.sources} | {one.median_error * 100:.1f} % | {interval} |"
         assert f"up to {row[2:]}" in said
 
@@ -183,7 +197,7 @@ def test_a_series_of_several_batches_or_of_an_unknown_one_validates_nothing(batc
 
 
 def test_without_its_measured_large_scales_c1_is_undetermined_however_good_the_forecast():
-    speeds = [((n, 8), 100.0 * n * 8 * 0.99) for n in (1, 2, 4, 8, 25)]
+    speeds = [((n, 8), 100.0 * n * 8 * 0.99) for n in (1, 2, 4, 8, 16, 25)]
     summaries = ladder([((1, 1), 100.0), *speeds])
     small = [one for one in summaries if one.case.nodes < 20]
 

@@ -5,17 +5,19 @@ does (Thakur, Rabenseifner, Gropp, IJHPCA 19(1), 2005, §4). The slope is the le
 line passes through the largest measured scale.
 
 It was validated on published series: given the scales up to N/2, N/4, …, what is the throughput at N?
-(`data/extrapolation.csv`, tools/validate_extrapolation.py.) Each source has one vote; the interval of its predictions
-comes from the other sources, widened until it holds nine tenths. Unchecked distances and strong scaling are refused.
+(`data/extrapolation.csv`, tools/validate_extrapolation.py.) The intervals are conformal (Vovk, Gammerman, Shafer, 2005)
+over sources, of one vote each: an error counts in units of the series' own doubt, the error with which its largest
+given scale follows from those before. What no ten sources carry, and strong scaling, is refused.
 """
 
 import csv
 import math
 import statistics
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 from evalsuite import paths
 from evalsuite.decode import number
@@ -24,11 +26,11 @@ from evalsuite.results.measure import facts
 from evalsuite.results.measure.summary import valid
 
 FEWEST_SCALES = 3
-FEWEST_FAR_SCALES = 4  # beyond twice the largest measured scale, and the step from one node to several among them
-FEWEST_SERIES = 10  # published ones that an interval rests on; with fewer its ends are those of one or two systems
-FEWEST_SOURCES = 4  # of those series: each is judged by the others
+FEWEST_FAR_SCALES = 4  # beyond twice the largest measured scale
+FEWEST_SOURCES = 10  # of published series: with fewer, nine tenths of them is all of them
 COVERAGE = 0.9
-WIDEST = 500  # hundredths: an interval that needs more than five times its width says nothing
+LEAST_DOUBT = 0.03  # of a series that follows its law exactly; from 0.02 to 0.05 the coverage is the same
+WIDEST = 2.0  # times as much: a wider interval says nothing
 BATCH_TOLERANCE = 0.01
 MEASURED = ("measured", "imported")
 VALIDATION = paths.DATA / "extrapolation.csv"
@@ -43,9 +45,18 @@ class Validation:
     series: int  # each was predicted once
     sources: int
     median_error: float  # of |published ÷ predicted - 1|, one vote a source
-    low: float  # of published ÷ predicted; never narrower than at a shorter distance
-    high: float
-    covered: float  # share of the votes inside the interval that the other sources give, 0..1
+    width: float  # of log(published ÷ predicted), in doubts of the series; never less than at a shorter distance
+    high: float  # of published ÷ predicted at the median doubt; the interval reaches as far down
+    inside: float  # share of the series inside the interval that the other sources give, 0..1
+    covered: float  # the same with one vote a source
+
+    @property
+    def low(self) -> float:
+        return 1 / self.high
+
+    def reach(self, points: "Points") -> float:
+        """By what factor the throughput may be more, or less, than predicted from *points*."""
+        return math.exp(self.width * (LEAST_DOUBT + own_error(points)))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,11 +86,23 @@ class Outlook:
     def largest(self) -> Summary:
         return self.measured[-1]
 
-    def expected(self, devices: int) -> tuple[float, Validation]:
-        """(Items/s at *devices*, the validation at that distance). KeyError where the distance was not validated."""
+    def expected(self, devices: int) -> "Expected":
+        """KeyError where the distance was not validated."""
         points = _points(self.measured)
         validation = validations()[_doublings(devices / points[-1][0])]
-        return predicted(points, devices), validation
+        rate = predicted(points, devices)
+        ideal = self.base.items_per_s.value * devices / self.base.case.total_devices
+        return Expected(rate, rate / ideal, validation.reach(points), validation)
+
+
+class Expected(NamedTuple):
+    items_per_s: float
+    efficiency: float
+    reach: float  # either may be so many times as much, or as little
+    validation: Validation
+
+    def interval(self, value: float) -> Interval:
+        return Interval(value=value, low=value / self.reach, high=value * self.reach, coverage=COVERAGE)
 
 
 def predicted(points: Points, devices: int) -> float:
@@ -88,12 +111,15 @@ def predicted(points: Points, devices: int) -> float:
     return devices / (last / rate + slope * math.log2(devices / last))
 
 
-def offered(points: Points, *, crosses: bool, doublings: int) -> bool:
-    """Whether the model is used at this distance on these scales (docs/report.md#extrapolation).
+def own_error(points: Points) -> float:
+    """How far the largest of three scales or more lies from what those before it predict, by logarithm."""
+    devices, rate = points[-1]
+    return abs(math.log(rate / predicted(points[:-1], devices)))
 
-    *crosses*: among them are one on a single node and one on several.
-    """
-    return _lacking(points) is None and _lacking_for_far(points, crosses, doublings) is None
+
+def offered(points: Points, nodes: Collection[int], to_nodes: int, doublings: int) -> bool:
+    """Whether the model is used at this distance on these scales (docs/report.md#extrapolation), on so many *nodes*."""
+    return _lacking(points) is None and _lacking_for(points, nodes, to_nodes, doublings) is None
 
 
 def _lacking(points: Points) -> str | None:
@@ -102,20 +128,21 @@ def _lacking(points: Points) -> str | None:
     return "falls" if points[-1][1] < points[-2][1] else None
 
 
-def _lacking_for_far(points: Points, crosses: bool, doublings: int) -> str | None:
-    if doublings <= 1:
-        return None
-    if len(points) < FEWEST_FAR_SCALES:
+def _lacking_for(points: Points, nodes: Collection[int], to_nodes: int, doublings: int) -> str | None:
+    if doublings > 1 and len(points) < FEWEST_FAR_SCALES:
         return "too_few_for_far"
-    return None if crosses else "no_crossing"
+    crossed = min(nodes) == 1 < max(nodes)
+    return "no_crossing" if not crossed and (max(nodes) == 1 < to_nodes or doublings > 1) else None
 
 
-def outlooks(summaries: Iterable[Summary | Unmeasured], planned: Iterable[Case]) -> tuple[Outlook, ...]:
+def outlooks(
+    summaries: Iterable[Summary | Unmeasured], planned: Iterable[Case], origins: Collection[str] = MEASURED
+) -> tuple[Outlook, ...]:
     wanted: dict[str, list[Case]] = {}
     for case in planned:
         wanted.setdefault(case.series, []).append(case)
     found = []
-    for members in _series(summaries):
+    for members in longest_series(summaries, origins):
         last = members[-1].case.total_devices
         beyond = sorted(
             (case for case in wanted.get(members[0].case.series, ()) if case.total_devices > last),
@@ -126,10 +153,13 @@ def outlooks(summaries: Iterable[Summary | Unmeasured], planned: Iterable[Case])
     return tuple(found)
 
 
-def _series(summaries: Iterable[Summary | Unmeasured]) -> list[list[Summary]]:
+def longest_series(
+    summaries: Iterable[Summary | Unmeasured], origins: Collection[str] = MEASURED
+) -> list[list[Summary]]:
+    """The scales of each series, by devices; of parts that are not comparable the one of most scales."""
     groups: dict[str, dict[tuple[str, str], list[Summary]]] = {}
     for one in valid(summaries):
-        if one.base and one.origin in MEASURED:
+        if one.base and one.origin in origins:
             parts = groups.setdefault(one.case.series, {})
             parts.setdefault((one.base.id, one.unit), []).append(one)
     longest = (max(parts.values(), key=len) for parts in groups.values())
@@ -156,8 +186,7 @@ def _too_far_for(case: Case, members: Sequence[Summary], points: Points) -> str 
     doublings = _doublings(case.total_devices / points[-1][0])
     if doublings not in validations():
         return "too_far"
-    nodes = {one.case.nodes for one in members}
-    return _lacking_for_far(points, min(nodes) == 1 < max(nodes), doublings)
+    return _lacking_for(points, {one.case.nodes for one in members}, case.nodes, doublings)
 
 
 def _strong(members: Sequence[Summary]) -> tuple[str, ...] | None:
@@ -190,16 +219,13 @@ def _points(members: Sequence[Summary]) -> list[tuple[int, float]]:
 
 
 def _forecast(outlook: Outlook, case: Case) -> Forecast:
-    devices = case.total_devices
-    rate, validation = outlook.expected(devices)
-    ideal = outlook.base.items_per_s.value * devices / outlook.base.case.total_devices
-    low, high = rate * validation.low, rate * validation.high
+    found = outlook.expected(case.total_devices)
     return Forecast(
         case=case,
-        items_per_s=Interval(value=rate, low=low, high=high, coverage=COVERAGE),
-        efficiency=Interval(value=rate / ideal, low=low / ideal, high=high / ideal, coverage=COVERAGE),
-        distance=devices / outlook.largest.case.total_devices,
-        validation=validation,
+        items_per_s=found.interval(found.items_per_s),
+        efficiency=found.interval(found.efficiency),
+        distance=case.total_devices / outlook.largest.case.total_devices,
+        validation=found.validation,
     )
 
 
@@ -221,7 +247,7 @@ def _values(case: Case, reason: str, members: Sequence[Summary], points: Points)
     if reason == "no_crossing":
         return (distance,)
     reach = 2 ** max(validations(), default=0)
-    return (distance, ("reach", str(reach)), ("series", str(FEWEST_SERIES)), ("sources", str(FEWEST_SOURCES)))
+    return (distance, ("reach", str(reach)), ("sources", str(FEWEST_SOURCES)))
 
 
 def _doublings(distance: float) -> int:
@@ -260,6 +286,7 @@ class Trial:
     measured_to: int  # devices of the largest of them
     target: int
     published_to_predicted: float
+    own_error: float  # of the scales that were given
 
 
 def trials(series: PublishedSeries) -> Iterable[Trial]:
@@ -269,8 +296,7 @@ def trials(series: PublishedSeries) -> Iterable[Trial]:
     for doublings in range(1, _doublings(target) + 1):
         points = [point for point in series.points if point[0] * 2**doublings <= target]
         nodes = {series.nodes[devices] for devices, _ in points}
-        crosses = bool(nodes) and min(nodes) == 1 < max(nodes)
-        if not offered(points, crosses=crosses, doublings=doublings):
+        if not offered(points, nodes, series.nodes[target], doublings):
             continue
         if _doublings(target / points[-1][0]) == doublings:
             yield Trial(
@@ -281,66 +307,76 @@ def trials(series: PublishedSeries) -> Iterable[Trial]:
                 measured_to=points[-1][0],
                 target=target,
                 published_to_predicted=published / predicted(points, target),
+                own_error=own_error(points),
             )
 
 
-Ratios = Mapping[str, Sequence[float]]
-"""Source → published ÷ predicted of its series. All of them together are one vote of the source."""
+Votes = Mapping[str, Sequence[float]]
+"""Source → a number of each of its series. All of them together are one vote of the source."""
+Errors = Mapping[str, Sequence[tuple[float, float]]]
+"""Source → (published ÷ predicted, the own error of the scales given) of each series."""
 
 
 @cache
 def validations(path: Path = VALIDATION) -> Mapping[int, Validation]:
     found: dict[int, Validation] = {}
     for doublings in range(1, 64):
-        ratios: dict[str, list[float]] = {}
+        errors: dict[str, list[tuple[float, float]]] = {}
         for row in _rows(path):
             if int(row["doublings"]) == doublings:
-                ratios.setdefault(row["source"], []).append(float(row["published_to_predicted"]))
-        one = validation(doublings, ratios, found.get(doublings - 1))
+                pair = float(row["published_to_predicted"]), float(row["own_error"])
+                errors.setdefault(row["source"], []).append(pair)
+        one = validation(doublings, errors, found.get(doublings - 1))
         if one is None:
             break
         found[doublings] = one
     return found
 
 
-def validation(doublings: int, ratios: Ratios, nearer: Validation | None = None) -> Validation | None:
-    """None where the series or sources are too few, or no interval of a useful width covers the sources."""
-    series = sum(map(len, ratios.values()))
-    if series < FEWEST_SERIES or len(ratios) < FEWEST_SOURCES:
+def validation(doublings: int, errors: Errors, nearer: Validation | None = None) -> Validation | None:
+    """None where the sources are too few, or no interval of a useful width covers them."""
+    if len(errors) < FEWEST_SOURCES:
         return None
-    for hundredths in range(100, WIDEST + 1):
-        covered = _covered_out_of_sample(ratios, hundredths / 100)
-        if covered >= COVERAGE:
-            low, high = _interval(ratios, hundredths / 100)
-            errors = {source: [abs(ratio - 1) for ratio in found] for source, found in ratios.items()}
-            return Validation(
-                doublings=doublings,
-                series=series,
-                sources=len(ratios),
-                median_error=_percentile(errors, 0.5),
-                low=min(low, nearer.low) if nearer else low,
-                high=max(high, nearer.high) if nearer else high,
-                covered=covered,
-            )
-    return None
+    scores = _of_each(errors, lambda ratio, own: abs(math.log(ratio)) / (LEAST_DOUBT + own))
+    width = max(_width(scores), nearer.width if nearer else 0.0)
+    high = math.exp(width * (LEAST_DOUBT + _percentile(_of_each(errors, lambda _, own: own), 0.5)))
+    if high > WIDEST:
+        return None
+    inside = {source: _inside(scores, source) for source in scores}
+    return Validation(
+        doublings=doublings,
+        series=sum(map(len, errors.values())),
+        sources=len(errors),
+        median_error=_percentile(_of_each(errors, lambda ratio, _: abs(ratio - 1)), 0.5),
+        width=width,
+        high=high,
+        inside=statistics.fmean(one for found in inside.values() for one in found),
+        covered=statistics.fmean(statistics.fmean(found) for found in inside.values()),
+    )
 
 
-def _covered_out_of_sample(ratios: Ratios, width: float) -> float:
-    shares = []
-    for source, found in ratios.items():
-        low, high = _interval({other: ratios[other] for other in ratios if other != source}, width)
-        shares.append(sum(low <= ratio <= high for ratio in found) / len(found))
-    return statistics.fmean(shares)
+def _of_each(errors: Errors, number: Callable[[float, float], float]) -> dict[str, list[float]]:
+    return {source: [number(*one) for one in found] for source, found in errors.items()}
 
 
-def _interval(ratios: Ratios, width: float) -> tuple[float, float]:
-    """As far down as up by ratio: the distance from 1 that nine tenths of the votes keep, *width* times as long."""
-    distances = {source: [abs(math.log(ratio)) for ratio in found] for source, found in ratios.items()}
-    reach = math.exp(width * _percentile(distances, COVERAGE))
-    return 1 / reach, reach
+def _width(scores: Votes) -> float:
+    """What holds nine tenths of the votes, and nine tenths of each source's where it is made of the others."""
+    others = {source: _percentile(_without(scores, source), COVERAGE) for source in scores}
+    needed = {source: [score / others[source] for score in found] for source, found in scores.items()}
+    return max(1.0, _percentile(needed, COVERAGE)) * _percentile(scores, COVERAGE)
 
 
-def _percentile(values: Ratios, share: float) -> float:
+def _inside(scores: Votes, source: str) -> list[bool]:
+    """Of each series of *source*: whether it lies within the width that the others alone give."""
+    width = _width(_without(scores, source))
+    return [score <= width for score in scores[source]]
+
+
+def _without(scores: Votes, source: str) -> Votes:
+    return {other: found for other, found in scores.items() if other != source}
+
+
+def _percentile(values: Votes, share: float) -> float:
     votes = sorted((value, 1 / len(found) / len(values)) for found in values.values() for value in found)
     total = 0.0
     for value, vote in votes:

@@ -19,7 +19,7 @@ from evalsuite.report.text import names, numbers
 from evalsuite.report.text.numbers import Form, Number
 from evalsuite.report.text.words import Text, Words
 from evalsuite.results.judge import extrapolation
-from evalsuite.results.judge.extrapolation import Forecast, Outlook, Refusal
+from evalsuite.results.judge.extrapolation import Expected, Forecast, Outlook, Refusal
 
 APPROXIMATELY = MARKS["simulated"]
 MOST_FIGURES = 6
@@ -146,6 +146,7 @@ def _draw(block: Block, column: Column, outlook: Outlook, look: Look, words: Wor
         error=numbers.percent(last.validation.median_error),
         series=numbers.count(last.validation.series),
         sources=numbers.count(last.validation.sources),
+        inside=numbers.percent(last.validation.inside),
     )
     title = words(
         "forecasts.title_found",
@@ -162,22 +163,13 @@ def _draw(block: Block, column: Column, outlook: Outlook, look: Look, words: Wor
 def _curve(outlook: Outlook) -> tuple[figures.ExpectedPoint, ...]:
     last, target = outlook.largest.case.total_devices, outlook.forecasts[-1].case.total_devices
     doubled = {last * 2**k for k in range(1, 64) if last * 2**k < target}
-    per_device = outlook.base.items_per_s.value / outlook.base.case.total_devices
-    return tuple(
-        _point(outlook, devices, per_device)
-        for devices in sorted(doubled | {one.case.total_devices for one in outlook.forecasts})
-    )
+    planned = {one.case.total_devices for one in outlook.forecasts}
+    return tuple(_point(devices, outlook.expected(devices)) for devices in sorted(doubled | planned))
 
 
-def _point(outlook: Outlook, devices: int, per_device: float) -> figures.ExpectedPoint:
-    rate, validation = outlook.expected(devices)
-    share = rate / (per_device * devices)
-    return figures.ExpectedPoint(
-        devices=devices,
-        value=share,
-        low=share * validation.low,
-        high=share * validation.high,
-    )
+def _point(devices: int, found: Expected) -> figures.ExpectedPoint:
+    share = found.efficiency
+    return figures.ExpectedPoint(devices=devices, value=share, low=share / found.reach, high=share * found.reach)
 
 
 def _markdown(found: Forecasts, writer: MarkdownWriter) -> Iterable[str]:
