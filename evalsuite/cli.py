@@ -24,6 +24,7 @@ COMMANDS = {
     "report": "write the report from run folders; nothing is started",
     "equivalence": "prove that the reference workloads compute the same, pair by pair",
     "compare-reports": "say what changed between two finished reports, and what cannot be compared",
+    "predict": "say what a model expects at scales that were not measured, with its error on published series",
     "publish": "build a static site out of finished reports, with their history",
     "preflight": "look at every node before the first run: same evalsuite, shared folder, clock, devices, room, speed",
     "rehearse": "take the first steps of official scripts on a CPU, with stand-ins for the accelerator",

@@ -231,7 +231,7 @@ def _nothing(unpaired: Sequence[Unpaired], language: str) -> str:
 
 def _titles(cases: Sequence[Case], language: str) -> tuple[str, dict[Case, str]]:
     """(What all cases share, what else names each), in words that a line can break between."""
-    parts = {case: _parts(case, language) for case in cases}
+    parts = {case: case_parts(case, language) for case in cases}
     every = list(parts.values())
     shared = [part for part in every[0][1:] if all(part in one for one in every)] if len(every) > 1 else []
     return " · ".join(shared), {
@@ -239,7 +239,7 @@ def _titles(cases: Sequence[Case], language: str) -> tuple[str, dict[Case, str]]
     }
 
 
-def _parts(case: Case, language: str) -> list[str]:
+def case_parts(case: Case, language: str) -> list[str]:
     return [
         names.framework(case.framework),
         names.visible(case.recipe),

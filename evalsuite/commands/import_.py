@@ -13,6 +13,7 @@ from evalsuite.commands.printing.i18n import say, worded
 from evalsuite.errors import EvalsuiteError, Exit
 from evalsuite.importing import log_import, published_figures, published_tables, questions, user_facts
 from evalsuite.importing.log_import import Imported
+from evalsuite.importing.published_tables import CitedTable
 from evalsuite.logs import catalogue
 from evalsuite.report.text.findings import document
 from evalsuite.runs import campaign_facts, group
@@ -40,10 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
     importer = log_import.Importer(into, asked, dialects)
     for path in arguments.paths:
         if _is_table(path, columns):
-            table = published_tables.read(path, columns)
-            questions.check_columns(table, [name for name, _ in columns])
-            if table.unread:
-                terminal.note(f"{path}: columns that are not read: {', '.join(table.unread)}")
+            table = _table(path, columns)
             results += published_figures.cite_table(
                 table, into, defaults, user, dialects, common=common, amend=arguments.amend
             )
@@ -51,6 +49,22 @@ def run(arguments: argparse.Namespace) -> int:
             results += importer.logs(path)
     _print(results, arguments.json)
     return _exit(results)
+
+
+def read_table(path: Path, into: Store, arguments: argparse.Namespace) -> list[Imported]:
+    """Cites every figure of the table in *path*, by `--map` and `--set` of *arguments*."""
+    (defaults, _), columns = _read_mapping(arguments.map)
+    known = catalogue.known(search_paths(arguments))
+    facts = _check_facts(arguments.set)
+    return list(published_figures.cite_table(_table(path, columns), into, defaults, facts, known))
+
+
+def _table(path: Path, columns: Sequence[tuple[str, str]]) -> CitedTable:
+    table = published_tables.read(path, columns)
+    questions.check_columns(table, [name for name, _ in columns])
+    if table.unread:
+        terminal.note(f"{path}: columns that are not read: {', '.join(table.unread)}")
+    return table
 
 
 def _read_mapping(given: Sequence[str]) -> tuple[tuple[dict[str, str], list[dict[str, str]]], list[tuple[str, str]]]:

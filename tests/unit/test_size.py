@@ -13,23 +13,23 @@ from tests import sources
 
 FILES = sorted(paths.PACKAGE.rglob("*.py"))
 CEILINGS = {  # package → lines at most; "" are the modules beside the packages
-    "": 5130,
+    "": 5133,
     "agent": 1850,
-    "commands": 6160,
+    "commands": 6325,
     "importing": 1422,
     "launch": 4312,
     "logs": 9801,
     "machine": 1950,
     "plan": 3165,
     "report": 15150,
-    "results": 8366,
+    "results": 8404,
     "runs": 1642,
     "schedulers": 300,
     "site": 1460,
 }
-WHOLE = 60_463
+WHOLE = 60_720
 LONGEST_FUNCTION = 60
-FULLEST_FOLDER = 24
+FULLEST_FOLDER = 25
 
 
 def package(file):

@@ -47,16 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--runs", type=Path, default=Path("runs"), metavar="DIR", help="where the run folders go")
     add_options(parser, "group")
     parser.add_argument("--pattern", metavar="P", help="what the paths below PATH say, with {placeholders}")
-    parser.add_argument(
-        "--map",
-        action="append",
-        default=[],
-        metavar="FILE|NAME=COLUMN",
-        help="a TOML file with [defaults] and [[runs]], or what a column of a table is (any: of no importance)",
-    )
-    parser.add_argument(
-        "--set", action="append", default=[], type=_pair, metavar="NAME=VALUE", help="what holds for all of them"
-    )
+    add_facts(parser)
     parser.add_argument(
         "--facts",
         type=Path,
@@ -79,6 +70,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--amend", action="store_true", help="correct what was said when the same logs or rows were imported before"
     )
     add_options(parser, "adapters", "dialects", "lang", "json")
+
+
+def add_facts(parser: argparse.ArgumentParser) -> None:
+    """What holds of a table beside what its columns say."""
+    parser.add_argument(
+        "--map",
+        action="append",
+        default=[],
+        metavar="FILE|NAME=COLUMN",
+        help="a TOML file with [defaults] and [[runs]], or what a column of a table is (any: of no importance)",
+    )
+    parser.add_argument(
+        "--set", action="append", default=[], type=_pair, metavar="NAME=VALUE", help="what holds for all of them"
+    )
 
 
 def _pair(text: str) -> tuple[str, str]:
