@@ -8,12 +8,12 @@ import keyword
 import os
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from types import ModuleType
 from typing import Any, NoReturn
 
 from evalsuite import __version__
-from evalsuite.errors import EvalsuiteError, Exit, for_terminal, of_machine
+from evalsuite.errors import EvalsuiteError, Exit, did_you_mean, for_terminal, of_machine
 
 # `--help` imports no command; a test holds the lines equal to the modules'.
 COMMANDS = {
@@ -44,6 +44,7 @@ COMMANDS = {
 }
 EVALUATIONS = ("compare", "run")
 LIBRARIES = {"filelock", "jinja2", "markupsafe", "matplotlib", "numpy", "psutil", "rich"}
+NEAR = 0.75  # of options, which all begin with the same two letters
 INTERRUPTED = 128 + 2  # as shells have it
 EXAMPLES = """examples:
   python -m evalsuite compare --frameworks tensorflow,mxnet,paddlepaddle,pytorch --scales 1x1,1x2
@@ -132,11 +133,14 @@ def _run_named(command: str | None, arguments: list[str]) -> int:
     languages = argparse.ArgumentParser(add_help=False, allow_abbrev=False)  # finds --lang before all else
     languages.add_argument("--lang", nargs="?")
     i18n.choose(languages.parse_known_args(arguments)[0])
-    parser = _parser(command)
+    parser, of_command = _parsers(command)
     if command is not None and (option := _without_value(arguments)):
         print(i18n.say("command.no_value", command=command, option=option), file=sys.stderr)
         return Exit.USAGE
-    parsed = parser.parse_args(arguments)
+    _refuse_unknown_command(arguments, parser)
+    parsed, unknown = parser.parse_known_args(arguments)
+    if unknown:
+        of_command.refuse(unknown)
     if command is None:
         parser.print_help()
         return Exit.USAGE
@@ -188,18 +192,42 @@ def _named_command(arguments: list[str]) -> str | None:
     return first if first in COMMANDS else None
 
 
+def _refuse_unknown_command(arguments: list[str], parser: "Parser") -> None:
+    first = next(iter(arguments), "-")
+    if not first.startswith("-") and first not in COMMANDS:
+        message = _module("printing.i18n").say("command.unknown", name=first)
+        parser.error(message, did_you_mean(first, COMMANDS))
+
+
 class Parser(argparse.ArgumentParser):
     """Its errors are in the language of the terminal."""
 
-    def error(self, message: str) -> NoReturn:
+    def error(self, message: str, near: str = "") -> NoReturn:
         i18n = _module("printing.i18n")
         said = i18n.say("command.usage", command=self.prog, message=message, command_help=f"{self.prog} --help")
         self.print_usage(sys.stderr)
-        self.exit(Exit.USAGE, f"{for_terminal(said)}\n")
+        self.exit(Exit.USAGE, f"{for_terminal(said + i18n.worded(near))}\n")
+
+    def refuse(self, unknown: Sequence[str]) -> NoReturn:
+        text = argparse.__dict__["_"]("unrecognized arguments: %s") % " ".join(unknown)
+        option = unknown[0].partition("=")[0]
+        self.error(text, did_you_mean(option, self.options(), NEAR) if option.startswith("--") else "")
+
+    def options(self) -> Iterator[str]:
+        for action in self._actions:
+            yield from (name for name in action.option_strings if name.startswith("--"))
+            for each in action.choices.values() if isinstance(action, argparse._SubParsersAction) else ():
+                yield from each.options()
 
 
-def _parser(command: str | None) -> Parser:
-    parser = Parser(
+def whole_parser() -> Parser:
+    """With the arguments of every command."""
+    return _parsers(*COMMANDS)[0]
+
+
+def _parsers(*commands: str | None) -> tuple[Parser, Parser]:
+    """That of all commands, of which the *commands* alone have their arguments, and that of the last of these."""
+    of_command = parser = Parser(
         prog="evalsuite",
         description="Runs, measures and compares deep-learning training frameworks, and writes the report.",
         epilog=EXAMPLES,
@@ -209,12 +237,13 @@ def _parser(command: str | None) -> Parser:
     subparsers = parser.add_subparsers(title="commands", metavar="COMMAND", dest="command")
     for name, help_line in COMMANDS.items():
         subparser = subparsers.add_parser(name, help=help_line, formatter_class=argparse.RawDescriptionHelpFormatter)
-        if name == command:
+        if name in commands:
+            of_command = subparser
             module = _module(f"arguments.{name}")
             subparser.description = module.HELP[0].upper() + module.HELP[1:] + "."
             subparser.epilog = f"examples:\n{module.EXAMPLES}"
             module.add_arguments(subparser)
-    return parser
+    return parser, of_command
 
 
 def _module(command: str) -> ModuleType:

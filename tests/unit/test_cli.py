@@ -69,11 +69,29 @@ def test_a_python_without_the_libraries_is_told_which_one_to_use(words):
     assert done.stderr.count("\n") == 1 and "make setup" in done.stderr and ".venv/bin/python" in done.stderr
 
 
-def test_an_unknown_command_is_wrong_usage_and_none_shows_the_list(capsys):
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("comprae", "there is no command comprae; evalsuite --help shows what there is. Did you mean compare?"),
+        ("frobnicate", "there is no command frobnicate; evalsuite --help shows what there is."),
+        ("plan --modles resnet", "unrecognized arguments: --modles resnet; evalsuite plan --help"),
+        ("plan --modles=resnet", "Did you mean --models?"),
+        ("plan --foo 3", "evalsuite plan --help shows what there is."),
+        ("env lock --refesh", "Did you mean --refresh?"),
+        ("report --lang zh --rns x", "没有这样的参数：--rns x；用法见 evalsuite report --help。是否指 --runs？"),
+    ],
+)
+def test_an_unknown_command_or_option_is_wrong_usage_and_names_the_nearest(words, message, capsys):
     with pytest.raises(SystemExit) as end:
-        cli.main(["comprae"])
-    assert end.value.code == Exit.USAGE
+        cli.main(words.split())
 
+    said = capsys.readouterr().err.splitlines()
+    assert end.value.code == Exit.USAGE
+    assert said[0].startswith("usage: evalsuite") and message in said[-1]
+    assert ("Did you mean" in said[-1] or "是否" in said[-1]) is not words.startswith(("frob", "plan --foo"))
+
+
+def test_no_command_shows_the_list(capsys):
     assert cli.main([]) == Exit.USAGE
     assert "compare" in capsys.readouterr().out
 

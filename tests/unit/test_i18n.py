@@ -91,7 +91,7 @@ def test_a_message_is_said_in_the_language_of_the_terminal_and_markup_stays_text
     ("arguments", "said"),
     [
         (["plan", "--nope"], "没有这样的参数：--nope"),
-        (["frobnicate"], "不能是 'frobnicate'"),
+        (["frobnicate"], "没有命令 frobnicate"),
         (["plan", "--scales"], "后面应有一个值"),
         (["import"], "缺少参数：PATH"),
         (["parse", "x.log", "--devices", "many"], "参数 --devices：“many”不正确"),
