@@ -12,7 +12,7 @@ from evalsuite import paths
 from evalsuite.commands.options.common import search_paths
 from evalsuite.commands.printing import i18n, summary_table
 from evalsuite.commands.printing.i18n import say
-from evalsuite.commands.printing.terminal import line, note
+from evalsuite.commands.printing.terminal import copy_command, line, note
 from evalsuite.errors import EvalsuiteError, Exit
 from evalsuite.logs import catalogue
 from evalsuite.logs.catalogue import Places
@@ -154,6 +154,8 @@ def write(
     page = next(path for path in written if path.suffix == ".html")
     for path in (page, *more):
         note(say("report.written", path=path, size=_size(path.stat().st_size)))
+    if command := copy_command(page):
+        note(say("report.over_ssh", command=command))
     return evaluation
 
 

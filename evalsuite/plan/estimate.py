@@ -1,7 +1,7 @@
 """How long runs will take and what they will cost, by the runs that have ended; None: unknown."""
 
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from evalsuite.decode import whole
@@ -12,6 +12,7 @@ Basis = Literal[
     "alike",  # of the same script, at another scale or batch size
     "scaled",  # of the same script, in proportion to the work
     "stated",  # what the spec says of a run
+    "recorded",  # of the same script on another machine
     "others",  # of other scripts: enough for the time left, no price
 ]
 
@@ -36,9 +37,14 @@ class Price:
 class Estimate:
     """By each case's own mean, else that of runs like it, else of all."""
 
-    def __init__(self, known: Sequence[tuple[Run, float]] = (), stated_s: float | None = None) -> None:
-        """*stated_s*: of a run where nothing like it has ended."""
-        self._stated_s = stated_s
+    def __init__(
+        self,
+        known: Sequence[tuple[Run, float]] = (),
+        stated_s: float | None = None,
+        recorded: "Estimate | None" = None,
+    ) -> None:
+        """*stated_s*: of a run where nothing like it has ended; *recorded*: by runs of another machine."""
+        self._stated_s, self._recorded = stated_s, recorded
         self._sums: dict[Hashable, tuple[float, int]] = {}
         for run, seconds in known:
             self.add(run, seconds)
@@ -52,6 +58,9 @@ class Estimate:
         for basis, alike in _alike(run.case):
             if basis == "others" and self._stated_s is not None:
                 return Expected(seconds=self._stated_s, basis="stated")
+            elsewhere = self._recorded.expected(run) if basis == "others" and self._recorded else None
+            if elsewhere and elsewhere.basis != "others":
+                return replace(elsewhere, basis="recorded")
             if alike in self._sums:
                 total, runs = self._sums[alike]
                 work = _work(run.case) if basis == "scaled" else 1
@@ -87,7 +96,7 @@ class Estimate:
         )
 
 
-WEAKEST_LAST: tuple[Basis, ...] = ("own", "alike", "scaled", "stated", "others")
+WEAKEST_LAST: tuple[Basis, ...] = ("own", "alike", "scaled", "stated", "recorded", "others")
 SIZES = {"image_size": 2, "sequence_length": 1}  # option → the power with which a step grows with it
 
 

@@ -4,9 +4,11 @@ from dataclasses import replace
 
 import pytest
 
+from evalsuite.commands.launching import prices
 from evalsuite.findings import ShortWindow
+from evalsuite.launch.checks.wall_time_left import RemainingTime
 from evalsuite.model import BatchTrial, Protocol, Run
-from evalsuite.plan.estimate import Estimate
+from evalsuite.plan.estimate import Estimate, Expected
 from evalsuite.report.sections.quality import price
 from evalsuite.report.text import words
 from evalsuite.results.compare.answers import answers
@@ -41,6 +43,20 @@ def test_prices_are_told_framework_by_framework_and_longer_runs_in_proportion_to
 
     assert price.basis == "scaled"
     assert price.seconds == pytest.approx(4 * 120.0)
+
+
+def test_before_the_first_run_the_recorded_ones_give_a_time_that_decides_nothing():
+    recorded = list(prices._recorded({"nanogpt", "of-nobody"}))
+    (elsewhere, seconds), again = recorded[0], replace(recorded[0][0], repeat=7)
+    estimate = Estimate(recorded=Estimate(recorded))
+    remaining = RemainingTime(150.0 + seconds / 2, estimate, clock=lambda: 0.0)
+
+    assert {run.case.framework for run, _ in recorded} == {"nanogpt"} and list(prices._recorded(())) == []
+    assert estimate.expected(again) == Expected(seconds=seconds, basis="recorded")
+    assert Estimate([], 9.0, Estimate(recorded)).expected(again) == Expected(seconds=9.0, basis="stated")
+    assert Estimate(recorded, None, Estimate(recorded)).expected(elsewhere) == Expected(seconds=seconds, basis="own")
+    assert Estimate(recorded=Estimate(recorded)).expected(Run(case=OTHER, repeat=0)) is None
+    assert remaining.fits(again)
 
 
 def test_what_was_spent_counts_runs_that_failed_and_says_which_have_no_duration():

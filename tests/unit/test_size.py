@@ -13,9 +13,9 @@ from tests import sources
 
 FILES = sorted(paths.PACKAGE.rglob("*.py"))
 CEILINGS = {  # package → lines at most; "" are the modules beside the packages
-    "": 5133,
+    "": 5162,
     "agent": 1850,
-    "commands": 6325,
+    "commands": 6342,
     "importing": 1422,
     "launch": 4312,
     "logs": 9801,
@@ -23,11 +23,11 @@ CEILINGS = {  # package → lines at most; "" are the modules beside the package
     "plan": 3165,
     "report": 15150,
     "results": 8404,
-    "runs": 1642,
+    "runs": 1650,
     "schedulers": 300,
     "site": 1460,
 }
-WHOLE = 60_720
+WHOLE = 60_874
 LONGEST_FUNCTION = 60
 FULLEST_FOLDER = 25
 

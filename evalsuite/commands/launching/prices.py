@@ -1,8 +1,9 @@
 """What the runs to be made will take, in sentences: for `plan`, and before `run` and `compare` start anything."""
 
 import contextlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
+from evalsuite import paths
 from evalsuite.commands.launching.found_batches import MOST, memory_bytes
 from evalsuite.commands.launching.request import MANAGED, Options, Place
 from evalsuite.commands.printing.i18n import say
@@ -15,19 +16,26 @@ from evalsuite.model import Run
 from evalsuite.plan.estimate import Estimate, Price
 from evalsuite.plan.plan import Plan
 from evalsuite.plan.spec import Spec
-from evalsuite.runs import trials
+from evalsuite.runs import archive, trials
 from evalsuite.runs.store import RunFolder, Store
 
 MOST_READ = 2000  # run folders that are not of the plan
 
 
 def estimate(plan: Plan, store: Store, left: Iterable[Run]) -> Estimate:
-    """Expected times of the runs *left*, from the finished runs of *store*: those of the plan, and others."""
+    """Expected times of the runs *left*, from the finished runs of *store*: those of the plan, and others; before
+    the first, from those that come with evalsuite."""
     ended = store.ended()
     known = dict(_durations(store.folder(run) for run in plan.runs if ended(run)))
     if {run.case for run in left} - {run.case for run in known}:
         known |= dict(_durations(store.finished()[:MOST_READ]))
-    return Estimate(list(known.items()), plan.spec.expected_run_s)
+    elsewhere = None if known else Estimate(list(_recorded({run.case.framework for run in left})))
+    return Estimate(list(known.items()), plan.spec.expected_run_s, elsewhere)
+
+
+def _recorded(frameworks: Collection[str]) -> Iterator[tuple[Run, float]]:
+    folder = archive.unpack_outcomes(paths.DATA / "recorded.zip", [f"{name}-" for name in frameworks])
+    return _durations(Store(folder).finished())
 
 
 def _durations(folders: Iterable[RunFolder]) -> Iterator[tuple[Run, float]]:

@@ -1,9 +1,12 @@
 """What the launching commands show while they work: a bar on a terminal, plain lines in a pipe."""
 
+import os
+import shlex
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evalsuite.commands.printing import i18n
@@ -39,6 +42,16 @@ def duration(seconds: float | None) -> str:
 def note(text: str) -> None:
     """One line of progress, on standard error, so that standard output stays the command's result."""
     print(for_terminal(i18n.worded(text)), file=sys.stderr, flush=True)
+
+
+def copy_command(file: Path, variables: Mapping[str, str] = os.environ) -> str | None:
+    """What fetches *file* onto the machine that the user sits at; None where that is this one."""
+    ends = variables.get("SSH_CONNECTION", "").split()  # theirs and its port, ours and its port
+    if len(ends) != 4 or variables.get("DISPLAY"):
+        return None
+    host = f"[{ends[2]}]" if ":" in ends[2] else ends[2]
+    source = "@".join(filter(None, (variables.get("USER"), host)))
+    return f"scp {shlex.quote(f'{source}:{file.resolve()}')} ."
 
 
 def is_output_lost() -> bool:
