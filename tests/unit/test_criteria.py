@@ -1,7 +1,7 @@
 import pytest
 
 from evalsuite import cli
-from evalsuite.errors import EvalsuiteError, Exit
+from evalsuite.errors import Exit
 from evalsuite.findings import OwnCriteria
 from evalsuite.model import Utilisation
 from evalsuite.report.sections.verdict import cards
@@ -66,37 +66,6 @@ def test_a_target_may_leave_out_its_tolerance(text, tmp_path):
     (target,) = criteria.read(written(tmp_path, text)).targets
 
     assert target.tolerance == (0 if "tolerance" in text else 0.3)
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        (
-            C1.replace("thr", "tr"),
-            'C1: unknown key "treshold"; the keys are threshold, min_nodes, metric, aggregation, scope. Did you mean',
-        ),
-        (C1.replace("0.8", "80"), "C1.threshold: got 80; expected a number, a share above 0 and at most 1. Did"),
-        (C1.replace("0.8", "80"), "Did you mean 0.8?"),
-        (C1.replace("[C1]", "[c1]"), 'unknown key "c1"; the keys are C1, C2, C3, target. Did you mean C1?'),
-        ('[C2]\nthreshold = 0.8\nbinding = "C2a"\n', 'C2: unknown key "binding"; the keys are threshold, min_nodes,'),
-        ("[C3]\nthreshold = 0.8\n", 'C3: unknown key "threshold"; the keys are scope.'),
-        (TARGET.replace("[[target]]", "[target]"), "target: got {…} of 4; expected a list of tables"),
-        (TARGET.replace("epochs", "epoch"), 'target 1: unknown key "epoch"'),
-        (TARGET + TARGET.replace("76.0", "0.76"), "target 2.value: got 0.76; expected a number, per cent above 1"),
-        (TARGET.replace("76.0", "0.76"), "Did you mean 76?"),
-        (TARGET.replace("top1", "top 1"), "Did you mean top1?"),
-        ("", "it asks for no criterion; expected one of the tables C1, C2, C3 or target"),
-        ("[C1", "expected TOML like that of data/criteria/default.toml"),
-    ],
-)
-def test_what_is_wrong_in_the_file_is_said_by_file_and_key(text, message, tmp_path):
-    file = written(tmp_path, text)
-
-    with pytest.raises(EvalsuiteError) as raised:
-        criteria.read(file)
-
-    assert str(raised.value).startswith(f"{file}: ")
-    assert message in str(raised.value)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,6 @@ import synthetic
 
 from evalsuite import author_document, paths, report
 from evalsuite.author_document import BothLanguages, LabDocument, OwnSection
-from evalsuite.errors import EvalsuiteError
 from evalsuite.report import forms
 from evalsuite.report.book import blocks, outline
 from evalsuite.report.book.book import Book
@@ -54,7 +53,6 @@ answered = 2026-11-20
 [[problems]]
 question = { zh = "何时完成？", en = "When is it done?" }
 """
-TITLE = '[document]\ntitle = { zh = "一", en = "one" }\n'
 EIGHT = [
     *("1 Introduction", "2 Background", "3 ResNet-50 v1.5", "4 BERT-Base", "5 Face recognition", "6 GPT-2"),
     *("7 Wide & Deep", "8 Problems"),
@@ -211,42 +209,6 @@ def test_the_documents_own_words_stand_in_markdown_and_in_the_summary_that_is_re
     assert text.startswith("# Tianshu: &lt;b&gt;large-scale")
     for said in ("Platform two.", "Outstanding, of 4 frameworks", "Because of 24 runs.", "## Thanks", "Not tested."):
         assert said in text
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        (TITLE + "organization = { zh = '一', en = 'one' }", "Did you mean organisation?"),
-        ("[document]\norder = []", "document.title: missing"),
-        (TITLE + 'outline = "tianshou"', "Did you mean tianshu?"),
-        (TITLE + 'order = ["usages"]', "Did you mean usage?"),
-        (TITLE + 'order = ["problems"]', "fixed by the outline"),
-        (TITLE + 'order = ["usage", "usage"]', "each value once"),
-        (TITLE + 'platform = { sizes = ["1*8"] }', "nodes x devices per node"),
-        (TITLE + 'platform = { links = [{ zh = "a", en = "a", url = "javascript:alert(1)" }] }', "https://"),
-        (TITLE + 'platform = { links = [{ zh = "a", en = "a", url = "https://a b" }] }', "https://"),
-        (TITLE + 'expected = [{ zh = "{runs}", en = "none" }]', "expected the same"),
-        (TITLE + 'expected = [{ zh = "一\\n\\n二", en = "one" }]', "paragraphs"),
-        (
-            TITLE + 'sections = [{ title = { zh = "一", en = "1" }, text = { zh = "一", en = "1" }, place = "bart" }]',
-            "bert",
-        ),
-        ('[[problems]]\nquestion = { zh = "一", en = "one" }\nstatus = "closed"', "without an answer"),
-        ('[[problems]]\nquestion = { zh = "一", en = "one" }\nasked = "today"', "expected a date"),
-        (
-            '[[problems]]\nquestion = { zh = "一", en = "one" }\nasked = 2026-02-02\nanswered = 2026-02-01',
-            "lies before asked",
-        ),
-        ("[problems]\nquestion = 1", "in double brackets"),
-        ("[[problem]]\nquestion = 1", "Did you mean problems?"),
-    ],
-)
-def test_a_mistake_is_said_with_its_file_and_key(read, text, said):
-    with pytest.raises(EvalsuiteError) as error:
-        read(text)
-
-    assert said in str(error.value)
-    assert "author.toml" in str(error.value) and "docs/author-findings.md" in str(error.value)
 
 
 def test_a_wrong_number_in_the_document_is_a_finding(read):

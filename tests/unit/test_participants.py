@@ -14,14 +14,6 @@ from tests.toys import CASE, COMMAND
 NGC = 'framework = "ngc_pytorch"\nrecipes = ["resnet50-2020", "bert-base-2020"]\nimage = "ngc:20.03"\n'
 PLAIN = 'title = "PyTorch plain"\nframework = "pytorch"\nrecipes = ["examples-imagenet"]\nenvironment = "managed"\n'
 TABLES = f"[[participant]]\n{NGC}[[participant]]\n{PLAIN}"
-APART = """[[parts]]
-models = ["resnet50_v1.5"]
-batch_per_device = [64, 128]
-include = [
-    { framework = ["ngc_pytorch"], batch_per_device = [64] },
-    { framework = ["PyTorch_plain"], batch_per_device = [128] },
-]
-"""
 HEAD = """models = ["resnet50_v1.5", "bert_base"]
 scales = ["1x1", "1x8", "2x8"]
 batch_per_device = [64]
@@ -83,47 +75,6 @@ def test_one_is_added_or_chosen_on_the_command_line(planned):
 
     assert {case["framework"] for case in found["cases"]} == {"PyTorch_plain", "paddlepaddle"}
     assert {case["scale"] for case in found["cases"]} == {"1x1", "1x8"}
-
-
-@pytest.mark.parametrize(
-    ("tables", "words", "expected"),
-    [
-        (TABLES.replace('image = "ngc:20.03"\n', ""), (), 'participant 1: "ngc_pytorch": expected either an image'),
-        (TABLES.replace('"managed"', '"managed"\nimage = "x"'), (), '"PyTorch plain": expected either an image'),
-        (TABLES + f"[[participant]]\n{PLAIN}", (), 'participant "PyTorch plain" comes twice'),
-        (TABLES.replace("ngc_pytorch", "ngc_torch"), (), 'got the framework "ngc_torch"'),
-        (TABLES.replace('"PyTorch plain"', '"mxnet"'), (), "another framework has this name"),
-        (
-            TABLES.replace('"examples-imagenet"', '"examples-imagenet", "torchvision-resnet50"'),
-            (),
-            "two of its recipes",
-        ),
-        (TABLES.replace("examples-imagenet", "huggingface-mlm"), (), "no two of them make the same case"),
-        (TABLES + 'data = "synthetic"\noptimiser = "adam"\n', (), "none of its recipes takes the option optimiser"),
-        (TABLES + 'data = "coco"\n', (), 'takes data = "coco"; they take imagenet, synthetic'),
-        (f"{TABLES}{APART}", (), "no two of them make the same case"),
-        (TABLES, ("--participant", "MXNet"), 'the spec has no "MXNet"; it has ngc_pytorch, PyTorch plain'),
-        (TABLES, ("--participant", "framework=mxnet,image=x"), "recipes"),
-        (TABLES, ("--frameworks", "pytorch"), "Try --participant TITLE"),
-        (TABLES, ("--scales", "4x8"), "none of the scales 4x8 fits"),
-        (TABLES, ("--subset", "few"), "expected a number of nodes"),
-    ],
-)
-def test_what_cannot_be_compared_or_started_is_refused_by_name(planned, tables, words, expected):
-    code, error = planned(HEAD + tables, *words)
-
-    assert code == Exit.USAGE
-    assert expected in error
-
-
-def test_an_image_needs_a_runtime_and_a_price_a_currency(planned):
-    code, error = planned(HEAD.replace('container = "docker"\n', "") + TABLES)
-    assert code == Exit.USAGE
-    assert "ngc:20.03" in error and "--container docker" in error
-
-    code, error = planned(HEAD + 'price_per_node_hour = "180"\n' + TABLES)
-    assert code == Exit.USAGE
-    assert 'price_per_node_hour: got "180"; expected an amount and a currency' in error
 
 
 def hosts(nodes: int) -> str:

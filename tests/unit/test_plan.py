@@ -264,32 +264,6 @@ options = { optimiser = "allreduce" }
 """
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ('framworks = ["pytorch"]\n', r"mine\.toml: unknown key \"framworks\".*Did you mean frameworks"),
-        *((text, r"mine\.toml") for text in ('frameworks = "pytorch"', "repeats = true", "scales = [", "\udcff")),
-        ('scales = ["2x"]', r"mine\.toml"),
-        ('parts = ["pytorch"]\n', 'parts 1: got "pytorch"; expected a table'),
-        *(  # a part may not say what is said once for all
-            (f"{PARTS}{line}\n", r"parts 2: unknown key \"\w+\"; the keys are frameworks, recipes")
-            for line in ("repeats = 3", "parts = []", "framework = []")
-        ),
-        *((f'batch = "{word}"\n', f'batch: got "{word}"; expected one of max') for word in ("", "Max", "64")),
-        *((f'scaling = "{word}"\n', "expected one of weak, strong") for word in ("", "Strong", "both")),
-        *((f'repeats = "{text}"\n', "5-7") for text in ("7-5", "5-", "3-5", "5-9", "0-7", "5–7")),
-        (None, "--profile quick"),  # there is no such file
-    ],
-)
-def test_a_spec_with_a_wrong_key_or_value_is_an_error_that_names_the_file(tmp_path, text, said):
-    file = tmp_path / "mine.toml"
-    if text is not None:
-        file.write_bytes(text.encode("utf-8", "surrogateescape"))
-
-    with pytest.raises(EvalsuiteError, match=said):
-        spec.read(file)
-
-
 def test_each_part_of_a_spec_takes_what_it_does_not_say_from_the_whole(tmp_path):
     (tmp_path / "parts.toml").write_text(PARTS)
 

@@ -8,7 +8,6 @@ import pytest
 import synthetic
 
 from evalsuite import paths, report
-from evalsuite.errors import EvalsuiteError
 from evalsuite.findings import AuthorContradicted
 from evalsuite.report import forms
 from evalsuite.report.book.book import Book
@@ -69,40 +68,6 @@ def test_the_notes_stand_in_problems_and_in_the_section_of_their_model(noted):
         assert "Li <b>Wei</b>" in note.text("en")
         assert "A verdict depends on it" in note.text("en")
         assert not note.all("b")
-
-
-@pytest.mark.parametrize(
-    ("text", "complaint"),
-    [
-        ("[[finding]]\nzh = '一'", "finding 1.en: missing; expected a text"),
-        ("[[finding]]\nzh = '{runs}'\nen = 'none'", "expected the same"),
-        ("[[finding]]\nzh = '一'\nen = 'one'\nseverity = 'bad'", 'severity: got "bad"; expected one of note, flag'),
-        ("[[finding]]\nzh = '一'\nen = 'one'\ncolour = 'red'", 'unknown key "colour"'),
-        ("nothing = 1", 'unknown key "nothing"'),
-        ("", "no [[finding]]"),
-        ("[finding]\nzh = '一'\nen = 'one'", "in double brackets"),
-        ("[[finding", "expected TOML"),
-    ],
-)
-def test_a_file_that_cannot_be_used_says_why(file, text, complaint):
-    with pytest.raises(EvalsuiteError) as error:
-        author_file.read(file(text))
-
-    assert complaint in str(error.value)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "[[finding]]\nzh = '{speedup:no-such-case}'\nen = '{speedup:no-such-case}'",
-        "[[finding]]\nzh = '{wonders}'\nen = '{wonders}'",
-        "[[finding]]\nzh = '{runs|many}'\nen = '{runs|many}'",
-        "[[finding]]\nzh = '一'\nen = 'one'\ncases = ['no-such-case']",
-    ],
-)
-def test_what_the_evaluation_does_not_have_is_an_error(file, text):
-    with pytest.raises(EvalsuiteError):
-        author.attached(synthetic.quick(), author_file.read(file(text)))
 
 
 def test_the_notes_stand_in_markdown_spreadsheet_tables_and_summary(noted):

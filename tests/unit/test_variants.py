@@ -1,10 +1,5 @@
 """Variants as axes of a spec: variables, arguments, images, versions; and the rules that leave cases in or out."""
 
-import re
-
-import pytest
-
-from evalsuite.errors import EvalsuiteError
 from evalsuite.plan import plan, spec
 from evalsuite.plan.plan import Machine
 from evalsuite.plan.variants import varied
@@ -71,30 +66,3 @@ def test_rules_leave_cases_in_and_out(tmp_path):
         ("toynet", "1x2"),
     ]
     assert {(case.framework, case.option("variant")) for case in only.cases} == {("toynet", "one-off")}
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ('[[variants]]\nname = "a"\n', "changes nothing"),
-        ('[[variants]]\nname = "plain"\narguments = ["-x"]\n', "not plain"),
-        ('[[variants]]\nname = "a/b"\narguments = ["-x"]\n', "letters, digits"),
-        ('[[variants]]\nname = "a"\nenvironement = {}\n', "Did you mean environment"),
-        ('[[variants]]\nname = "a"\nenvironment = { API_TOKEN = "x" }\n', "like a secret"),
-        ('[[variants]]\nname = "a"\nenvironment = { PATH2 = "{python}" }\n', "without braces"),
-        ('[[variants]]\nname = "a"\nenvironment = { "A B" = "x" }\n', "the name of a variable"),
-        ('[[variants]]\nname = "a"\narguments = "-x"\n', "expected a list"),
-        ('[[variants]]\nname = "a"\nimage = "-v"\n', "name of an image"),
-        (ONE_OFF + ONE_OFF, "each name once"),
-        (ONE_OFF + 'frameworks = ["toynte"]\n', "Did you mean toynet"),
-        ('versions = ["toy"]\n', "PACKAGE==VERSION"),
-        ('versions = ["toi==1"]\n', "Did you mean toy"),
-        ("[[exclude]]\n", "names no axis"),
-        ('[[exclude]]\nframework = "mxnet"\n', "which no case of the matrix has"),
-        ('[[include]]\nframewrok = "toynet"\n', "Did you mean framework"),
-        ("variants = 3\n", "expected a list"),
-    ],
-)
-def test_what_is_wrong_in_a_spec_is_said_with_what_was_expected(text, said, tmp_path):
-    with pytest.raises(EvalsuiteError, match=re.escape(said)):
-        asked(tmp_path, text)

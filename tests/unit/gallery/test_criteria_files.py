@@ -2,10 +2,8 @@
 
 from dataclasses import replace
 
-import pytest
-
 from evalsuite import cli
-from evalsuite.errors import EvalsuiteError, Exit
+from evalsuite.errors import Exit
 from evalsuite.model import Utilisation
 from evalsuite.report.sections.verdict import cards
 from evalsuite.report.text import words
@@ -80,36 +78,6 @@ def test_the_comparison_of_frameworks_has_a_scope_too():
     found = judged({"C3": {"scope": {"frameworks": ["toynet", "othernet"]}}}, *of)["C3"]
 
     assert found.case.framework == "othernet"
-
-
-@pytest.mark.parametrize(
-    ("facts", "said"),
-    [
-        ({"C1": {**C1, "metric": "speedup"}}, r'C1.metric: got "speedup"; expected one of efficiency'),
-        ({"C1": {**C1, "aggregation": "largest_scal"}}, "Did you mean largest_scale"),
-        ({"C2": {"threshold": 0.8, "metric": "gpus"}}, "Did you mean gpu"),
-        ({"C1": {**C1, "scope": {"framework": ["toynet"]}}}, r"C1.scope: unknown key .*Did you mean frameworks"),
-        ({"C1": {**C1, "scope": {"frameworks": "toynet"}}}, "expected a list, one value or more"),
-        ({"C1": {**C1, "scope": {"frameworks": []}}}, "expected a list, one value or more"),
-        ({"C3": {"scope": 3}}, "C3.scope: got 3; expected a table"),
-    ],
-)
-def test_a_wrong_word_is_refused_with_the_nearest(facts, said):
-    with pytest.raises(EvalsuiteError, match=said):
-        criteria.of(facts, "my.toml")
-
-
-@pytest.mark.parametrize(
-    ("scope", "said"),
-    [
-        ({"frameworks": ["toynett"]}, r'\[C1.scope\] frameworks: no case has "toynett".*Did you mean toynet'),
-        ({"models": ["bert"]}, r'models: no case has "bert"; expected some of resnet50_v1.5'),
-        ({"frameworks": ["othernet"], "precisions": ["amp"]}, "no case has all of frameworks = othernet; precisions"),
-    ],
-)
-def test_a_scope_that_selects_nothing_is_refused(scope, said):
-    with pytest.raises(EvalsuiteError, match=said):
-        criteria.of({"C1": {**C1, "scope": scope}}, "my.toml").check([CASE, AMP, OTHER])
 
 
 def test_a_report_by_criteria_that_select_nothing_is_not_written(tmp_path, capsys):

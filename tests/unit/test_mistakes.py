@@ -1,0 +1,64 @@
+"""What is said of a mistake in a file that people write: the table `tests/attacks/mistakes.toml`, by what reads it."""
+
+import tomllib
+from dataclasses import replace
+
+import pytest
+import synthetic
+
+from evalsuite import cli, paths
+from evalsuite.errors import EvalsuiteError, Exit
+from evalsuite.plan import plan, spec
+from evalsuite.plan.plan import Machine
+from evalsuite.plan.variants import varied
+from evalsuite.report.sections.author import author, author_file
+from evalsuite.results.judge import criteria
+from tests.toys import CASE, toynet
+
+TABLE = paths.DATA.parent / "tests" / "attacks" / "mistakes.toml"
+ROWS = [(kind, row) for kind, rows in tomllib.loads(TABLE.read_text(encoding="utf-8")).items() for row in rows]
+
+
+def plan_variants(file, words):
+    found = spec.read(file)
+    adapters = {"toynet": toynet(requirements=("Toy==1.5.0",), package="toy"), "othernet": toynet("othernet")}
+    given = varied(adapters, found.variants, found.versions, found.frameworks)
+    plan.plan(found, given, Machine(cores=8, accelerators=0, device="cpu"))
+
+
+def check_scope(file, words):
+    criteria.read(file).check([CASE, replace(CASE, precision="amp"), replace(CASE, framework="othernet")])
+
+
+READ = {
+    "spec": lambda file, words: spec.read(file),
+    "variants": plan_variants,
+    "criteria": lambda file, words: criteria.read(file),
+    "scope": check_scope,
+    "author": lambda file, words: author_file.read(file),
+    "author_of_quick": lambda file, words: author.attached(synthetic.quick(), author_file.read(file)),
+    "participants": lambda file, words: cli.main(["plan", "--spec", str(file), "--hosts", "a:8,b:8", "--json", *words]),
+}
+
+
+@pytest.mark.parametrize(("kind", "row"), ROWS, ids=[f"{kind} {row['said']}" for kind, row in ROWS])
+def test_a_mistake_is_said_with_its_file_and_what_was_expected(kind, row, tmp_path, capsys):
+    (file := tmp_path / f"{kind}.toml").write_text(row["text"], encoding="utf-8")
+
+    try:
+        said = capsys.readouterr().err if READ[kind](file, row.get("words", ())) == Exit.USAGE else ""
+    except EvalsuiteError as error:
+        said = str(error)
+
+    parts = row["said"] if isinstance(row["said"], list) else [row["said"]]
+    named = [] if kind in ("variants", "participants") else [file.name]  # of a plan the file may be one of several
+    assert [part for part in (*parts, *named) if part not in said] == []
+
+
+def test_a_spec_that_is_no_text_or_is_not_there_is_said_by_its_name(tmp_path):
+    (tmp_path / "mine.toml").write_bytes(b"\xff")
+
+    with pytest.raises(EvalsuiteError, match=r"mine\.toml"):
+        spec.read(tmp_path / "mine.toml")
+    with pytest.raises(EvalsuiteError, match="--profile quick"):
+        spec.read(tmp_path / "absent.toml")
