@@ -9,7 +9,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from evalsuite import decode
+from evalsuite import decode, files
 from evalsuite.decode import shown
 from evalsuite.errors import EvalsuiteError, did_you_mean
 from evalsuite.messages import Message
@@ -43,6 +43,7 @@ def load_module(file: Path, contract: Contract) -> ModuleType:
         raise EvalsuiteError.of("core.no_py", file=file, page=contract.page)
     module = importlib.util.module_from_spec(spec)
     try:
+        files.open_file(file, follow=True).close()  # a pipe or a device would have no end
         spec.loader.exec_module(module)
     except (EvalsuiteError, KeyboardInterrupt):
         raise

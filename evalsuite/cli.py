@@ -46,6 +46,7 @@ EVALUATIONS = ("compare", "run")
 LIBRARIES = {"filelock", "jinja2", "markupsafe", "matplotlib", "numpy", "psutil", "rich"}
 NEAR = 0.75  # of options, which all begin with the same two letters
 INTERRUPTED = 128 + 2  # as shells have it
+_STATES = {"new thread": errno.ENOMEM, "Symlink loop": errno.ELOOP}  # what Python says of them by RuntimeError
 EXAMPLES = """examples:
   python -m evalsuite compare --frameworks tensorflow,mxnet,paddlepaddle,pytorch --scales 1x1,1x2
   python -m evalsuite plan --frameworks pytorch --scales 1x8,2x8 --commands
@@ -159,9 +160,12 @@ def _run_named(command: str | None, arguments: list[str]) -> int:
         print(f"evalsuite {command}: {for_terminal(i18n.worded(mendable.message))}", file=sys.stderr)
         return int(mendable.exit_code)
     except (MemoryError, RuntimeError) as error:
-        if isinstance(error, RuntimeError) and "new thread" not in str(error):  # for want of memory, too
+        number = next((number for words, number in _STATES.items() if words in str(error)), None)
+        if isinstance(error, RuntimeError) and number is None:
             raise
-        lack = of_machine(OSError(errno.ENOMEM, os.strerror(errno.ENOMEM))) or EvalsuiteError("")
+        number = number or errno.ENOMEM
+        place = str(error).partition("from ")[2] or None
+        lack = of_machine(OSError(number, os.strerror(number)), place) or EvalsuiteError("")
         print(f"evalsuite {command}: {for_terminal(i18n.worded(lack.message))}", file=sys.stderr)
         return Exit.USAGE
     except KeyboardInterrupt:

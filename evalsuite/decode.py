@@ -33,7 +33,7 @@ from evalsuite.messages import Message, Phrase, from_json, message_of
 
 MOST_DIGITS = 12  # of a number in a text
 LONGEST_SHOWN = 60  # characters of a value in an error
-MOST_TOML_BYTES, MOST_TOML_LINES = 1 << 22, 20_000
+MOST_TOML_BYTES, MOST_TOML_VALUES = 1 << 22, 50_000
 MOST_SHOWN = 20  # mistakes of one file
 Noun = TypeVar("Noun")
 
@@ -135,8 +135,8 @@ def read_toml(path: Path, example: str, advice: str = "") -> dict[str, Any]:
         text = files.read_bytes(Path(path), most=MOST_TOML_BYTES, follow=True).decode("utf-8")
         if found := _EXCESS.search(text):
             raise ValueError(message("toml_excess", text=found[0][:20]))
-        if text.count("\n") > MOST_TOML_LINES:
-            raise ValueError(message("toml_lines", most=MOST_TOML_LINES))
+        if text.count("\n") + text.count(",") > MOST_TOML_VALUES:
+            raise ValueError(message("toml_values", most=MOST_TOML_VALUES))
         return tomllib.loads(text.replace("\r\n", "\n"))
     except (OSError, ValueError, RecursionError) as error:
         whole = message("no_toml", path=path, error=message_of(error), example=example)

@@ -41,7 +41,7 @@ class NothingMeasured(EvalsuiteError):
 _STATES = {
     *(errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM, errno.EMFILE, errno.ENFILE),
     *(errno.ENAMETOOLONG, errno.ENOMEM, errno.ENOTDIR, errno.EISDIR, errno.ELOOP, errno.EIO, errno.ESTALE),
-    *(errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP),
+    *(errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP, errno.ENXIO),
 }
 
 
@@ -50,6 +50,8 @@ def of_machine(error: OSError, where: object = None) -> EvalsuiteError | None:
 
     *where*: what was written or read, if the error does not say it.
     """
+    if isinstance(error.strerror, Message):  # said where it was refused
+        return EvalsuiteError.of("system.lacks_at", path=error.filename or where, what=error.strerror)
     if error.errno not in _STATES:
         return None
     name = errno.errorcode[error.errno].lower()

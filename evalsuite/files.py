@@ -202,6 +202,12 @@ def open_own(path: str, flags: int) -> int:
     return _checked(os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o666), path)
 
 
+def write_named(path: Path, text: str) -> None:
+    """Into a file that a person names. Raises OSError if a pipe, a device or a link has that name."""
+    with open(path, "w", encoding="utf-8", opener=open_own) as file:
+        file.write(text)
+
+
 def open_private(path: str, flags: int) -> int:
     """An opener for `open`: other users may not read what a training script prints."""
     return os.open(path, flags, 0o600)

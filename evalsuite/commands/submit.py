@@ -5,6 +5,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from evalsuite import files
 from evalsuite.commands.arguments import compare
 from evalsuite.commands.launching import kubernetes_submission
 from evalsuite.commands.launching.engine_choice import KUBERNETES
@@ -39,7 +40,7 @@ def run(arguments: argparse.Namespace) -> int:
     file = arguments.script or arguments.runs / f"evaluation.{submitter.split()[-1]}"
     file.parent.mkdir(parents=True, exist_ok=True)
     arguments.runs.mkdir(parents=True, exist_ok=True)  # the job's output is written there before anything runs
-    file.write_text(text, encoding="utf-8")
+    files.write_named(file, text)
     line(say("submit.written", file=file, nodes=allocation.nodes + allocation.spare))
     if not arguments.go:
         line(say("submit.next", submitter=submitter, file=file))

@@ -1,6 +1,7 @@
 """The official repositories that recipes run, each at its pinned commit."""
 
 import functools
+import os
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -65,7 +66,7 @@ class Repository(_RepositoryTable):
 
 def known(folders: Iterable[Path] = ()) -> dict[str, Repository]:
     files = [paths.DATA / FILE, *(Path(folder) / FILE for folder in folders)]
-    return {repository.name: repository for file in files if file.is_file() for repository in _read(file)}
+    return {repository.name: repository for file in files if os.path.lexists(file) for repository in _read(file)}
 
 
 def of(recipe: Recipe) -> dict[str, Repository]:

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,7 +27,7 @@ class CampaignFacts(Document):
 
 def read(root: Path) -> dict[str, str]:
     file = root / NAME
-    return dict(CampaignFacts.from_json(read_json(file), file).facts) if file.is_file() else {}
+    return dict(CampaignFacts.from_json(read_json(file), file).facts) if os.path.lexists(file) else {}
 
 
 def write_once(root: Path, facts: Mapping[str, str]) -> None:

@@ -275,7 +275,7 @@ class Store:
     def plan(self) -> Planned | None:
         """The last plan; None: none, as with imported runs."""
         file = self.root / PLAN
-        return Planned.from_json(read_json(file), file) if file.is_file() else None
+        return Planned.from_json(read_json(file), file) if os.path.lexists(file) else None
 
     @contextlib.contextmanager
     def claim(self, run: Run) -> Iterator[RunFolder | None]:

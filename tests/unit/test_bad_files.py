@@ -76,6 +76,7 @@ TOO_MUCH = {
     "depth": "frameworks = " + "[" * 100_000,
     "dots": ".".join("a" * 50_000) + " = 1",
     "lines": "a = 1\n" * 60_000,
+    "values": "a = [" + "1," * 1_900_000 + "]",
     "bytes": "#" * 5_000_000,
 }
 
@@ -340,6 +341,7 @@ def test_a_bomb_of_a_log_is_read_in_little_memory(kind, tmp_path, call):
 
 SPECIAL = {
     "link": lambda file: file.symlink_to("/etc/passwd"),
+    "loop": lambda file: file.symlink_to(file.name),
     "pipe": lambda file: os.mkfifo(file),
     "socket": lambda file: socket.socket(socket.AF_UNIX).bind(str(file)),
     "device": lambda file: os.mknod(file, stat.S_IFCHR | 0o600, os.makedev(1, 5)),  # /dev/zero; may need root
@@ -393,6 +395,28 @@ def test_nothing_that_is_no_file_is_locked_or_published_or_imported(kind, world,
     SPECIAL[kind](short / "logs" / "a.log")
     assert call("import", "logs", "--runs", "imported")[0] in (2, 3)
     assert kind == "link" or call("import", "logs/a.log", "--runs", "imported")[0] in (2, 3)
+
+
+NAMED = (  # commands, with a file or a folder that a person names
+    "plan --device cpu --spec named.py", "plan --engine mpi --hostfile named.py", "adapters --adapters .",
+    "report --runs runs --criteria named.py", "report --runs runs --author named.py", "dialects --dialects .",
+    "import /dev/null --map named.py", "import /dev/null --facts named.py", "import named.py",
+    "submit --frameworks pytorch --device gpu --script named.py", "sample -o named.py -- /bin/true",
+    "publish report --site named.py", "repositories list --adapters .", "report --runs runs",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ["loop", "pipe", "socket", "device"])
+def test_nothing_that_is_no_file_is_waited_for_where_a_person_names_it(kind, world, short, call):
+    shutil.copytree(world.root / "runs", short / "runs")
+    shutil.copytree(world.root / "report", short / "report")
+    Path("runs/plan.json").unlink()
+    for name in ("named.py", "repositories.toml", "runs/plan.json"):
+        SPECIAL[kind](short / name)
+
+    for words in NAMED:
+        code, said = call(*words.split())
+        assert (code, len(said) < 1000) == (Exit.USAGE, True), (words, said)
 
 
 # modules of authors

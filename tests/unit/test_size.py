@@ -13,7 +13,7 @@ from tests import sources
 
 FILES = sorted(paths.PACKAGE.rglob("*.py"))
 CEILINGS = {  # package → lines at most; "" are the modules beside the packages
-    "": 5162,
+    "": 5174,
     "agent": 1850,
     "commands": 6342,
     "importing": 1422,

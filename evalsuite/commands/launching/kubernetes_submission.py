@@ -4,6 +4,7 @@ import argparse
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from evalsuite import files
 from evalsuite.commands.launching.engine_choice import KUBERNETES
 from evalsuite.commands.launching.request import cases_asked
 from evalsuite.commands.printing.i18n import say
@@ -37,7 +38,7 @@ def submit(arguments: argparse.Namespace, evaluation: Evaluation) -> int:
     )
     file = arguments.script or arguments.runs / "evaluation.yaml"
     file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(kubernetes.text(found, [why.format(file=file) for why in WHY]), encoding="utf-8")
+    files.write_named(file, kubernetes.text(found, [why.format(file=file) for why in WHY]))
     line(say("submit.manifests", file=file, pods=max(case.nodes for case in cases) + 1))
     if not arguments.go:
         line(say("submit.apply", file=file))

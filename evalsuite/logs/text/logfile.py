@@ -209,7 +209,7 @@ def _opened(path: Path) -> BinaryIO:
     except (OSError, ValueError) as error:
         _refuse(path)
         raise Unreadable(message_of(error)) from error
-    magic = file.read(len(_XZ))
+    magic = file.read(len(_XZ)) or b""  # None: a file of the kernel that waits
     file.seek(0)
     for begins, unpack in _PACKED.items():
         if magic.startswith(begins):
