@@ -128,6 +128,7 @@ def _asked(
     spec: Spec, adapters: Mapping[str, Adapter], machine: Machine
 ) -> tuple[list[tuple[Case, Recipe | None]], set[str]]:
     unfound: set[str] = set()
+    as_said: set[str] = set()
     chosen_from: dict[tuple[Rule, ...], list[Case]] = {}
     found: dict[str, tuple[Case, Recipe | None]] = {}
     cores = cores_per_device(spec, machine)
@@ -136,10 +137,14 @@ def _asked(
         if matrix.find_batch:
             unfound |= {case.id for case, _ in unrolled if searched.of(case, spec.searched) is None}
             unrolled = [(searched.with_batch(case, spec.searched), recipe) for case, recipe in unrolled]
+        else:
+            as_said |= {case.id for case, _ in unrolled}
         chosen_from.setdefault((*matrix.include, *matrix.exclude), []).extend(case for case, _ in unrolled)
         for case, recipe in unrolled:
             if variants.is_included(case, matrix.include, matrix.exclude):
                 found.setdefault(case.id, (case, recipe))
+    if both := unfound & as_said:
+        raise EvalsuiteError.of("plan.max_start", case=min(both))
     for rules, cases in chosen_from.items():
         variants.check_rules(rules, cases, spec.stated)
     return list(found.values()), unfound

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from itertools import product
+from math import prod
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
@@ -134,14 +135,20 @@ def _enter(part: Spec, each: Participant) -> Spec:
 def read(path: Path) -> Spec:
     """Raises EvalsuiteError with all mistakes in the file."""
     found = decode.decode(_SpecFile, decode.read_toml(path, EXAMPLE, "try_profile"), path, "see_spec", strict=True)
-    whole = _laid_over(Spec(name=Path(path).stem), found)
-    return replace(whole, parts=tuple(_laid_over(whole, part) for part in found.parts))
+    wholes = _laid_over(Spec(name=Path(path).stem), found)
+    parts = wholes if len(wholes) > 1 and not found.parts else ()
+    for part in found.parts:
+        for whole in wholes if part.options is None else wholes[:1]:
+            parts += _laid_over(whole, part)
+    return replace(wholes[0], parts=parts)
 
 
-def _laid_over(base: Spec, found: "_Part") -> Spec:
+def _laid_over(base: Spec, found: "_Part") -> tuple[Spec, ...]:
+    """One for each choice of its options."""
     given = {key.name: value for key in fields(found) if (value := getattr(found, key.name)) is not None}
     changes: dict[str, Any] = {FIELDS.get(key, key): value for key, value in given.items() if key != "parts"}
-    return replace(base, **{**changes, **changes.get("repeats", {})})
+    made = replace(base, **{**changes, **changes.get("repeats", {}), "options": base.options})
+    return tuple(replace(made, options=options) for options in changes.get("options", (base.options,)))
 
 
 def nodes(text: str) -> int:
@@ -285,6 +292,14 @@ def _options(table: Mapping[str, object]) -> tuple[tuple[str, str], ...]:
     return tuple(sorted(option(name, value) for name, value in table.items()))
 
 
+def _choices(table: Mapping[str, object]) -> tuple[tuple[tuple[str, str], ...], ...]:
+    """Each choice of one value of every axis; a list has several."""
+    lists = {name: value if isinstance(value, list) and value else [value] for name, value in sorted(table.items())}
+    _at_most(str(prod(map(len, lists.values()))), MOST_CASES, "options")
+    axes = [dict.fromkeys(option(name, value) for value in values) for name, values in lists.items()]
+    return tuple(product(*axes))
+
+
 def option(name: str, value: object) -> tuple[str, str]:
     """Raises EvalsuiteError if no command line could hold them."""
     if not OPTION.fullmatch(name):
@@ -305,6 +320,7 @@ Version = Annotated[tuple[str, str], From(str, variants.version)]
 Variants = Annotated[tuple[Variant, ...], variants.NAMES_ONCE]
 Rules = tuple[Annotated[Rule, From(Mapping[variants.Axis, object], variants.rule)], ...]
 Options = Annotated[tuple[tuple[str, str], ...], From(Mapping[str, object], _options)]
+Choices = Annotated[tuple[tuple[tuple[str, str], ...], ...], From(Mapping[str, object], _choices)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -322,7 +338,7 @@ class _Part:
     precision: Many[Precision] | None = None
     xla: Many[Annotated[bool, From(Literal["on", "off"] | bool, switch)]] | None = None
     steps: Steps | None = None
-    options: Options | None = None
+    options: Choices | None = None
     include: Rules | None = None
     exclude: Rules | None = None
 

@@ -107,7 +107,7 @@ def test_a_copy_of_a_published_matrix_is_planned_and_priced_as_the_original(name
 
     assert found[0] == found[1]
     assert {name.rpartition("-")[2].partition("x")[0] for name in found[0]} == {"1"}
-    assert "CNY" in capsys.readouterr().out.splitlines()[-1]
+    assert "CNY" in capsys.readouterr().out
 
 
 def test_two_of_one_framework_have_adapters_of_their_own():

@@ -274,6 +274,19 @@ def test_each_part_of_a_spec_takes_what_it_does_not_say_from_the_whole(tmp_path)
     assert first.repeats == second.repeats == 2
 
 
+@pytest.mark.parametrize("head", ["", "[[parts]]\n"])
+def test_a_list_among_the_options_is_an_axis(tmp_path, head):
+    file = tmp_path / "sizes.toml"
+    file.write_text(f'{head}options = {{ layers = [16, 24, 16], width = [64, 96], data = "made" }}\n')
+
+    found = [dict(each.options) for each in spec.read(file).matrices()]
+
+    assert [(each["layers"], each["width"]) for each in found] == [
+        *(("16", "64"), ("16", "96"), ("24", "64"), ("24", "96")),
+    ]
+    assert {each["data"] for each in found} == {"made"}
+
+
 def test_axes_on_the_command_line_choose_among_the_parts_and_replace_in_each(tmp_path):
     (tmp_path / "parts.toml").write_text(PARTS)
     words = ("--spec", str(tmp_path / "parts.toml"), "--scales", "1x4", "--option", "a=b", "--frameworks")

@@ -49,6 +49,8 @@ def test_one_search_is_asked_for_where_memory_is_scarcest_and_what_it_found_is_t
 
     with pytest.raises(EvalsuiteError, match=r"batch = max and scaling = strong.* expected one of the two"):
         planned(replace(SPEC, scaling="strong"))
+    with pytest.raises(EvalsuiteError, match=r"b8.*another part measures it"):
+        planned(replace(SPEC, parts=(SPEC, replace(SPEC, find_batch=False))))
 
 
 @pytest.mark.parametrize(
