@@ -698,7 +698,7 @@ class SlowWarmup(Finding):
     factor: Factor  # of the median step of the warm-up and of the window
     beyond_s: Seconds  # of all its steps
     window_s: Seconds
-    limit: Factor = 3.0  # honest scripts stay below 2; the first steps, which compile, do not move a median
+    limit: Factor = 2.0  # honest scripts stay below 1.5; the first steps, which compile, do not move a median
 
 
 @rule("mostly_outside", "note")

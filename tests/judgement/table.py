@@ -21,10 +21,13 @@ class JudgementCase:
     wanted: Verdict = "caught"
 
 
-def print_table(title: str, rows: Iterable[tuple[JudgementCase, Said]]) -> None:
-    found = list(rows)
+def print_table(title: str, cases: Iterable[JudgementCase]) -> int:
+    """Row by row, as they are judged. 1: one passes that should not."""
+    found: list[tuple[JudgementCase, Said]] = []
     print(f"\n## {title}\n\n| what | should be said | is said | verdict |\n|---|---|---|---|")
-    for case, said in found:
-        print(f"| {case.name} | {case.expected} | {said.words} | {said.verdict} |")
+    for case in cases:
+        found.append((case, said := case.judge()))
+        print(f"| {case.name} | {case.expected} | {said.words} | {said.verdict} |", flush=True)
     counts: Mapping[str, int] = {kind: sum(said.verdict == kind for _, said in found) for kind in Verdict.__args__}
     print("\n" + ", ".join(f"{kind} {count}" for kind, count in counts.items()))
+    return int(any(said.verdict not in ("caught", one.wanted) for one, said in found))

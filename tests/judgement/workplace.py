@@ -97,6 +97,4 @@ def case(name: str, expected: str, of: Callable[[Workplace], Said], wanted: str 
 
 def show(title: str, cases: Mapping[str, JudgementCase]) -> int:
     """Prints the table of the cases that are named on the command line, or all. 1: one passes that should not."""
-    rows = [(cases[name], cases[name].judge()) for name in sys.argv[1:] or cases]
-    print_table(title, rows)
-    return int(any(said.verdict not in ("caught", one.wanted) for one, said in rows))
+    return print_table(title, (cases[name] for name in sys.argv[1:] or cases))
