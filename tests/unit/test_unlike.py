@@ -34,6 +34,7 @@ def test_a_condition_is_called_by_its_name_in_the_report(key, english, chinese):
 
 def test_a_value_of_an_option_or_fact_is_written_as_in_the_tables():
     assert said("facts.optimiser", "adam", "lazy adam") == "optimiser differs: Adam / LazyAdam"
+    assert said("classifier", "partial_fc", "data") == "classifier differs: Partial FC / data parallel"
     assert said("options.data_loader", "dali", "1024", "zh") == "数据加载器不同：DALI / 1,024"
 
 

@@ -39,7 +39,8 @@ def _side(key: str, value: str | None, words: Words) -> str | Rendered:
     if not value:
         return words("words.not_recorded")
     plain = key.removeprefix(FACT).removeprefix(OPTION)
-    return value_of(plain, value, words) if plain != key else names.visible(value)
+    of_script = plain != key or f"options.{plain}" in words
+    return value_of(plain, value, words) if of_script else names.visible(value)
 
 
 def name(obstacle: Obstacle, words: Words) -> Rendered:

@@ -292,7 +292,8 @@ def reason_beside(answer: Answer, words: Words) -> Rendered | None:
     others = [(answer.candidate(one.summary), _apart(one, words)) for one in apart if one.obstacles]
     if answer.said == "alone":
         others += [(one.candidate, missing(one, words)) for one in answer.missing if one.why == "no_valid_run"]
-    reasons = [_reason(answer, candidate, why, words) for candidate, why in others if candidate not in ranked]
+    unranked = (_reason(answer, candidate, why, words) for candidate, why in others if candidate not in ranked)
+    reasons = [words("answers.closed", said_text=each) for each in unranked]
     if _unstated(answer):
         return words("answers.state_facts").about(anchor(answer))
     marked = [one for one in answer.leaders if one.flags]
