@@ -1,18 +1,26 @@
 """Acceptance on the page: every framework, model and precision in one matrix, with what would decide the open ones."""
 
+import json
+
 import accepted
+import jsonschema
 import pages
 import pytest
 import synthetic
 
-from evalsuite import report
+from evalsuite import paths, report
+from evalsuite.model import Summary
+from evalsuite.report.book import identity
 from evalsuite.report.book.blocks import models
 from evalsuite.report.book.book import Book
+from evalsuite.report.data import summary_json
 from evalsuite.report.sections.common import captioned_figure
 from evalsuite.report.sections.common.markdown import MarkdownWriter
 from evalsuite.report.sections.common.section import Subject
 from evalsuite.report.sections.verdict import verdict
 from evalsuite.report.text import words
+from tests import goldens
+from tools import make_examples
 
 SPOKEN = words.read()
 
@@ -75,3 +83,60 @@ def test_the_page_and_markdown_show_the_same_outcomes(subject, tmp_path):
     (shown,) = [part for part in verdict.section(subject).markdown(MarkdownWriter("en")) if "C1: Fail 63.7%" in part]
     assert "| MXNet | C1: Fail 63.7%; C2a: Pass 91.0%; C2b: Fail 35.3% |" in shown
     assert "资源" not in shown and "GPU、CPU、内存、网络" in page.one("section", id="verdict").text("zh-CN")
+
+
+# the examples of `docs/examples` show what their data give today, and are what `make examples` writes
+
+
+HOUSE = paths.DATA.parent
+EXAMPLES = HOUSE / "docs" / "examples"
+SCHEMA = json.loads((paths.DATA / "schema" / "summary.schema.json").read_text(encoding="utf-8"))
+
+
+NAMES = list(make_examples.EXAMPLES)
+
+
+@pytest.fixture(scope="module", params=NAMES)
+def example(request):
+    return request.param, make_examples.EXAMPLES[request.param]()
+
+
+def written(interval):
+    return "" if interval is None else f"{interval.value:.10g}"
+
+
+def figures(evaluation):
+    """A line for each case: throughput, speed-up and efficiency; nothing beside a case without a value."""
+    lines = ["case,throughput,speedup,efficiency"]
+    for summary in evaluation.summaries:
+        measured = isinstance(summary, Summary)
+        values = (summary.items_per_s, summary.speedup, summary.efficiency) if measured else (None, None, None)
+        lines.append(",".join((f'"{summary.case.id}"', *map(written, values))))
+    return "\n".join(lines) + "\n"
+
+
+def test_the_figures_of_an_example_are_those_that_it_had(example):
+    name, evaluation = example
+
+    found = figures(evaluation)
+
+    assert found == goldens.expected(f"examples/{name}.csv", found)
+    assert len(evaluation.summaries) >= 8
+
+
+def test_the_summary_of_an_example_keeps_to_the_published_schema(example):
+    _, evaluation = example
+
+    document = json.loads(json.dumps(summary_json.document(Book(evaluation=identity.ordered(evaluation)), "0" * 64)))
+
+    jsonschema.validate(document, SCHEMA)
+    assert len(document["summaries"]) == len(evaluation.summaries)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_git_keeps_page_and_markdown_of_an_example_and_nothing_else(name):
+    ignored = {"summary.json", "tables"}
+
+    kept = {path.name for path in (EXAMPLES / name).iterdir()} - ignored
+
+    assert kept == {"report.html", "report.en.md", "report.zh.md", "report.en.svg", "report.zh.svg"}

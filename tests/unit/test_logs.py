@@ -7,6 +7,7 @@ folder that the variable EVALSUITE_CLONES names; what is not there is not looked
 import os
 import re
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ from evalsuite.logs.reading import Sniffer, read_file
 from evalsuite.runs import archive
 from tests.corpus import LOGS as SHARED
 from tests.corpus import with_logs
+from tools import write_dialects
 
 LOGS = Path(__file__).resolve().parents[1] / "logs"
 CHECKOUTS = paths.cache() / "repositories"
@@ -217,3 +219,30 @@ def test_of_several_alternatives_each_has_its_own_literal_beginning(pattern, beg
     line = Line(pattern=pattern, sample=b"", source="")
 
     assert line.beginnings == beginnings
+
+
+# the page of dialects that `make docs` writes: made of the declarations, and true
+
+
+OF_PAGE = [one for one in catalogue.discover().values() if not one.name.startswith("cited_")]
+PAGE = write_dialects.page(OF_PAGE)
+
+
+@pytest.mark.parametrize("dialect", OF_PAGE, ids=lambda one: one.name)
+def test_each_dialect_has_a_row_a_sample_and_its_source(dialect):
+    section = PAGE.partition(f"\n## {dialect.name}\n")[2].partition("\n## ")[0]
+
+    assert f"| [{dialect.name}](#{write_dialects._anchor(dialect.name)}) |" in PAGE
+    assert dialect.telling[0].source.rstrip(".") in section
+    assert "```" in section
+    assert dialect.notes in section
+
+
+def test_a_running_mean_and_the_rate_of_one_device_are_named_as_traps():
+    running = replace(OF_PAGE[0], averaging="cumulative", mean_since=5)
+
+    said = " ".join(write_dialects._traps(running))
+
+    assert "a mean of all steps so far, without the first 5" in said
+    (torchtitan,) = (one for one in OF_PAGE if one.name == "torchtitan")
+    assert "that of one device" in " ".join(write_dialects._traps(torchtitan))
