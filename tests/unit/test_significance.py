@@ -116,6 +116,17 @@ def test_of_two_campaigns_each_must_show_the_order():
     assert (agreed.evidence, moved.evidence) == ("decided", "open")
 
 
+@pytest.mark.parametrize(("lead", "needed", "runs"), [(2.0, "anew", 7), (1.4, "anew", 10), (0.4, "longer", 20)])
+def test_an_open_order_says_how_many_repeats_would_tell_with_which_chance_or_that_they_hardly_do(lead, needed, runs):
+    noise = (2.0, -2.0, 1.5, -1.5, 0.0)
+
+    found = winners.rank([made(CASE, [100 + lead] * 5), made(OTHER, [100 + one for one in noise])])
+
+    deciding = found.pairs[0].deciding
+    assert (found.evidence, deciding.needed, deciding.runs) == ("open", needed, runs)
+    assert (deciding.chance >= 0.5) == (needed == "anew")
+
+
 @pytest.mark.parametrize(
     ("values", "evidence"),
     [

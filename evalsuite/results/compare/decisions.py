@@ -30,7 +30,8 @@ Evidence = Literal[
     "apart",  # they may not be ranked with each other
 ]
 CLEAR = ("decided", "tie", "open", "suspicious")  # what is known of the two will not change by what else is stated
-Needed = Literal["repeats", "window", "facts", "base", "campaign"]
+Needed = Literal["repeats", "window", "facts", "base", "campaign", "anew", "longer"]
+ANEW = (7, 10, 15, 20)  # repeats of a new evaluation that an open order may ask for
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,7 +40,7 @@ class Deciding:
     runs: int = 0
     seconds: float | None = None
     facts: tuple[str, ...] = ()  # with "facts": those that are not stated for all
-    chance: float | None = None  # with "repeats": of an order then, if lead and scatter are as seen; None: not known
+    chance: float | None = None  # of an order then, if lead and scatter are as seen; None: not known
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -135,6 +136,8 @@ def price(evidence: Evidence, found: Sequence[Summary], unknown: Iterable[str], 
         return Deciding(needed="facts", facts=tuple(dict.fromkeys(unknown)))
     if evidence == "indicative":
         return Deciding(needed="campaign")
+    if evidence == "open":
+        return _anew(found, rivals)
     if evidence not in ("preliminary", "consistent"):
         return None
     again = [short_window(one) for one in found]
@@ -149,13 +152,23 @@ def price(evidence: Evidence, found: Sequence[Summary], unknown: Iterable[str], 
     )
 
 
-def _chance(found: Sequence[Summary], rivals: int) -> float | None:
-    """Of telling the first from the second with five runs each, where lead and scatter stay as these runs show them."""
+def _anew(found: Sequence[Summary], rivals: int) -> Deciding | None:
+    """The fewest repeats of a new evaluation that tell the first two apart more likely than not; else longer runs."""
+    chances = {runs: _chance(found, rivals, runs) for runs in ANEW if runs > max(one.n for one in found[:2])}
+    known = {runs: chance for runs, chance in chances.items() if chance is not None}
+    if not known:
+        return None
+    runs = next((runs for runs, chance in known.items() if chance >= 0.5), max(known))
+    return Deciding(needed="anew" if known[runs] >= 0.5 else "longer", runs=runs, chance=known[runs])
+
+
+def _chance(found: Sequence[Summary], rivals: int, runs: int = FULL_REPEATS) -> float | None:
+    """Of telling the first from the second with *runs* each, where lead and scatter stay as these runs show them."""
     first, second = found[:2]
     scatter = significance.scatter_of_leads(second, first)
     if scatter is None:
         return None
-    return significance.chance_of_telling(_speed(first) / _speed(second) - 1, scatter, FULL_REPEATS, rivals)
+    return significance.chance_of_telling(_speed(first) / _speed(second) - 1, scatter, runs, rivals)
 
 
 def _seconds(found: Sequence[Summary], more: Sequence[int]) -> float | None:
