@@ -22,7 +22,7 @@ CEILINGS = {  # package → lines at most; "" are the modules beside the package
     "machine": 1950,
     "plan": 3165,
     "report": 15150,
-    "results": 8404,
+    "results": 8417,
     "runs": 1650,
     "schedulers": 300,
     "site": 1460,
