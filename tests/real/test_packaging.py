@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from evalsuite import cli
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -27,7 +29,7 @@ def names(wheel):
 
 def test_the_wheel_installs_one_top_level_name_and_says_that_it_has_types(wheel):
     tops = {name.split("/")[0] for name in names(wheel)}
-    assert {top for top in tops if not top.endswith(".dist-info")} == {"evalsuite"}
+    assert {top for top in tops if not top.endswith((".dist-info", ".data"))} == {"evalsuite"}
 
     assert "evalsuite/py.typed" in names(wheel)
 
@@ -37,6 +39,27 @@ def test_the_wheel_installs_one_top_level_name_and_says_that_it_has_types(wheel)
                                   "data/specs/quick.toml", "data/text/zh.toml", "data/glossary.csv"])  # fmt: skip
 def test_the_wheel_carries_adapters_templates_and_data(wheel, part):
     assert f"evalsuite/{part}" in names(wheel)
+
+
+def test_the_wheel_brings_completions_that_complete_and_a_man_page_of_every_command(wheel, tmp_path):
+    with zipfile.ZipFile(wheel) as archive:
+        brought = [name for name in archive.namelist() if ".data/data/share/" in name]
+        pages = {Path(name).name: archive.read(name).decode() for name in brought}
+        (tmp_path / "evalsuite").write_text(pages["evalsuite"])
+    ask = (
+        "source evalsuite; COMP_WORDS=(evalsuite $1); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); "
+        "_shtab_evalsuite; echo ${COMPREPLY[@]}"
+    )
+
+    found = [
+        subprocess.run(["bash", "-c", ask, "-", words], cwd=tmp_path, capture_output=True, text=True).stdout.split()
+        for words in ("comp", "plan --mod", "env lock --ref")
+    ]
+
+    assert set(pages) == {"evalsuite", "evalsuite.fish", "_evalsuite", "evalsuite.1"}
+    assert found == [["compare", "compare-reports"], ["--models"], ["--refresh"]]
+    of_commands = pages["evalsuite.1"].replace("\\-", "-")
+    assert [name for name in cli.COMMANDS if f"COMMAND \\fI\\,'evalsuite {name}'" not in of_commands] == []
 
 
 def test_the_unpacked_wheel_plans_without_the_checkout(wheel, tmp_path):
@@ -92,7 +115,7 @@ def test_two_builds_from_two_copies_are_the_same_bytes(tmp_path):
 def _built_copy(folder, mtime_s, umask):
     """The hash of the wheel made of a copy of the checkout whose files have that time and mode."""
     listed = subprocess.run(["git", "-C", str(ROOT), "ls-files", "-z"], capture_output=True, text=True, check=True)
-    kept = ("evalsuite/", "adapters/", "templates/", "data/", "pyproject.toml", "README.md", "LICENSE")
+    kept = ("evalsuite/", "adapters/", "templates/", "data/", "tools/", "pyproject.toml", "README.md", "LICENSE")
     for name in filter(None, listed.stdout.split("\0")):
         if name.startswith(kept):
             copy = folder / "source" / name

@@ -132,7 +132,7 @@ UNLOCKED = {  # and why
     "torch-py3.11-9e5d700e8a": "PyTorch 2.14.1 likewise",
 }
 RECIPE_LOCKS = sorted((ROOT / "data" / "locks").glob("*.txt"))
-FREE = re.compile(r"MIT|BSD|Apache|Python Software Foundation|PSF|HPND|CC0|Zlib|ISC|Mozilla", re.IGNORECASE)
+FREE = re.compile(r"MIT|BSD|Apache|Python Software Foundation|PSF|HPND|CC0|Zlib|ISC|Mozilla|MPL", re.IGNORECASE)
 
 
 @pytest.mark.parametrize("name", LOCKS)
