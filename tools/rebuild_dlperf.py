@@ -98,7 +98,7 @@ def _measurement(row, repeat: int, value: float, file: str, line: str, source: M
         environment=_machine(source),
         framework_version=row["framework_version"],
         facts=_facts(case, row, source),
-        log=f"{file}@{source['commit'][:12]}",
+        log=f"{source['repository']}/blob/{source['commit']}/{file}",
         log_sha256=source["sha256"][file],
     )
 

@@ -66,7 +66,7 @@ def _measurement(row: Mapping[str, str], source: Mapping, machine: Machine, host
         framework_version=row["framework_version"],
         figures=tuple(stated_figures({name: row[column] for name, column in BESIDE.items()})),
         facts=facts.of_run(case, _command(row, source), {"": host}),
-        log=f"{row['file']}@{source['commit'][:12]}",
+        log=f"{source['repository']}/blob/{source['commit']}/{row['file']}",
         log_sha256=source["sha256"][row["file"]],
     )
 

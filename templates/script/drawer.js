@@ -22,7 +22,7 @@ function receiptOf(id, receipt) {
   whole.addEventListener("click", () => drawer.close());
   return [
     element("div", { class: "drawer-head" }, [element("h2", { id: "drawer-title" }, [title]), close]),
-    ...recounted(found, runs, proof),
+    ...recounted(found, runs, proof, copiesOf(receipt, ".case-flags, .case-source")),
     ...(proof ? proven(proof) : []),
     ...hashOf(runs),
     ...commandOf(receipt),
@@ -52,11 +52,15 @@ function runsOf(receipt, proof) {
 }
 
 /* Each run's items ÷ seconds, and their median beside the value that the report prints. */
-function recounted(found, runs, proof) {
-  if (!found.text) return [];
+function recounted(found, runs, proof, notes) {
+  if (!found.text) return notes;
   const value = element("strong", {}, [`${found.text} ${found.unit}`]);
-  const say = element("p", { class: "drawer-value" }, [word("drawer.printed"), " ", value]);
-  if (!runs.length) return [say, element("p", { class: "note" }, [word("drawer.nothing")])];
+  const range = found.interval ? ` (${found.interval})` : "";
+  const speedup = found.speedup ? [" · ", word("speedup"), ` ${found.speedup}`] : [];
+  const more = [`${range} · n = ${found.n}`, ...speedup];
+  const say = element("p", { class: "drawer-value" }, [word("drawer.printed"), " ", value, ...more]);
+  const cited = notes.some((one) => one.classList.contains("case-source"));
+  if (!runs.length) return [say, ...notes, ...(cited ? [] : [element("p", { class: "note" }, [word("drawer.nothing")])])];
   const text = printed(median(runs.map((run) => run.value)));
   const same = text === found.text;
   const lines = runs.map(({ repeat, items, seconds, value: quick }) =>
@@ -65,6 +69,7 @@ function recounted(found, runs, proof) {
   const result = [word("drawer.median"), ` ${text} · `, word(same ? "drawer.same" : "drawer.differs")];
   return [
     say,
+    ...notes,
     element("h3", {}, [word(proof && "rates" in proof.dataset ? "drawer.rates" : "drawer.recounted")]),
     element("ul", { class: "drawer-runs" }, lines),
     element("p", { class: same ? "drawer-same" : "drawer-differs", id: "drawer-result" }, result),
@@ -81,7 +86,7 @@ function hashOf(runs) {
 
 /* The command of the case; in a large report that of its series, with what differs put in. */
 function commandOf(receipt) {
-  const own = one(".case-commands:not(.case-proof) code", receipt);
+  const own = one(".case-commands:not(.case-proof, .case-notes) code", receipt);
   const shared = own ? null : one(".series-command code", receipt.closest(".receipt"));
   if (!own && !shared) return [];
   let text = (own || shared).textContent;

@@ -115,7 +115,7 @@ function columnsOfReceipts(caseIds, runIds) {
   const text = (name, row) => {
     const cell = receipts.get(runIds[row])?.[RECEIPT_COLUMNS[name]];
     if (!cell || one(".glyph", cell)) return null; // nothing was recorded
-    return name === "log" ? `${caseIds[row]}/${cell.textContent}` : cell.textContent;
+    return name === "log" ? (cell.dataset.log ?? `${caseIds[row]}/${cell.textContent}`) : cell.textContent;
   };
   const names = Object.keys(RECEIPT_COLUMNS);
   return Object.fromEntries(names.map((name) => [name, runIds.map((_, row) => text(name, row))]));

@@ -12,6 +12,7 @@ from evalsuite.report.book.book import Book
 from evalsuite.report.book.participants import participants
 from evalsuite.report.data import summary_json
 from evalsuite.report.sections.author import author, author_file
+from evalsuite.report.sections.reproduction import provenance
 from evalsuite.report.text import findings, words
 from evalsuite.results.evaluation import evaluate
 from evalsuite.results.rules import data_rules
@@ -62,11 +63,11 @@ def test_a_cell_stands_on_its_published_runs_or_has_no_interval_and_other_loader
     found = summary_of(rebuilt, "ngc_mxnet", "4x8", 128)
     assert found.n == 7
     assert found.items_per_s.value == 11331.93
-    assert found.measurements[0].log.startswith("NVIDIADeepLearningExamples/MxNet/Classification/RN50v1.5/README.md@")
+    assert found.measurements[0].log.endswith("/NVIDIADeepLearningExamples/MxNet/Classification/RN50v1.5/README.md")
 
     found = summary_of(rebuilt, "oneflow", "4x8", 128)
     assert (found.n, found.items_per_s.low, found.partial) == (1, None, True)
-    assert found.measurements[0].log.startswith(PUBLISHED)
+    assert found.measurements[0].log.endswith(PUBLISHED)
     assert found.measurements[0].throughput.line_first == 92
 
     """The README prints runs with DALI and 8 workers; the table's figures are of PyTorch's own loader with 48."""
@@ -106,6 +107,18 @@ def test_cited_values_decide_nothing_and_every_run_leads_to_a_file_a_line_and_it
     assert {verdict.outcome for verdict in rebuilt.verdicts} <= {"undetermined", "information"}
     assert all(run.throughput.line_first > 0 and len(run.log_sha256) == 64 for run in runs)
     assert facts["data_quality"]["runs_valid"] == sum(one.n for one in rebuilt.summaries)
+
+
+def test_the_receipt_of_a_cited_value_has_its_place_at_the_host_its_line_and_its_flags(rebuilt):
+    found = {one.case.id: one for each in provenance.series(Book(evaluation=rebuilt)) for one in each.cases}
+    high = summary_of(rebuilt, "ngc_tensorflow", "4x8", 48, "bert_base")
+    (run,) = found[high.case.id].cited
+    line = run.run.throughput.line_first
+
+    assert run.log == f"{PUBLISHED}@c89430bac64f" and run.lines == str(line)
+    assert run.address.startswith("https://github.com/Oneflow-Inc/DLPerf/blob/c89430bac64f")
+    assert run.address.endswith(f"/{PUBLISHED}?plain=1#L{line}")
+    assert found[high.case.id].flags == ("D16_cited",)
 
 
 def reference(file):

@@ -79,7 +79,7 @@ def test_the_speed_up_of_faces_follows_from_the_table_and_every_value_is_cited(r
 
     runs = [run for one in rebuilt.summaries for run in one.measurements]
     assert {run.origin for run in runs} == {"cited"}
-    assert all(len(run.log_sha256) == 64 and "@c89430bac64f" in run.log for run in runs)
+    assert all(len(run.log_sha256) == 64 and "/blob/c89430bac64f" in run.log for run in runs)
 
 
 def test_rows_of_one_published_table_are_ranked_by_what_the_table_says_of_them(rebuilt):

@@ -22,6 +22,7 @@ class Participant:
     features: tuple[str, ...] | None  # what the script runs on in addition to the framework; None: not recorded
     launcher: str | None
     model: str
+    measured: bool  # by evalsuite, which records a container; elsewhere nobody says that there was none
 
     @property
     def title(self) -> str:
@@ -31,6 +32,11 @@ class Participant:
     def builds_v15(self) -> bool:
         """Whether the script builds ResNet-50 v1.5 out of a class that is called after v1, as MXNet's does."""
         return self.model == "resnet50_v1.5" and self.source.endswith("ResNetV1")
+
+
+def is_stated(one: Participant) -> bool:
+    """Whether anything is known of the script beyond its name."""
+    return bool(one.measured or one.versions or one.image or one.source or one.launcher)
 
 
 def source_of(used: UsedRecipe) -> str:
@@ -62,6 +68,7 @@ def _participant(book: Book, framework: str, recipe: str, cases: list[Case]) -> 
         features=_features(used, ours),
         launcher=used.spawn,
         model=ours[0].model,
+        measured=any(run.origin == "measured" for run in runs),
     )
 
 

@@ -5,9 +5,10 @@ import re
 import tomllib
 from dataclasses import replace
 
+import pages
 import pytest
 
-from evalsuite import paths, registry
+from evalsuite import paths, registry, report
 from evalsuite.cli import main
 from evalsuite.commands.arguments.import_ import EXAMPLES
 from evalsuite.errors import EvalsuiteError, Exit
@@ -557,6 +558,15 @@ class TestFactsOfACampaign:
         stated = dict(first.command().stated)
         assert stated == second.command().stated
         assert (stated["device_model"], stated["clipping"], stated["tf32"]) == ("A100", "1.0", "off")
+
+    def test_a_page_says_of_the_scripts_only_what_is_recorded(self, bring, tmp_path):
+        bring(f"a.log {WHAT}", logs("a.log"))
+        page = pages.read(report.build(evaluate(bring.store), tmp_path / "page")[0].read_text("utf-8"))
+
+        said = page.one("main").text("en")
+        assert "official training scripts" not in said and "no container" not in said
+        assert "Of their scripts only what these state is known." in said
+        assert said.count("evalsuite import … --facts FILE --amend") == 1
 
     def test_others_are_refused_and_so_is_a_file_that_was_edited(self, bring, tmp_path):
         bring(f"a.log --facts facts.toml {WHAT}", {"facts.toml": self.FACTS} | logs("a.log"))

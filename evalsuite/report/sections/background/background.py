@@ -6,7 +6,7 @@ from evalsuite.model import Case, Window
 from evalsuite.report.book.blocks import Block
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.cells import Cell, throughput_cell
-from evalsuite.report.book.participants import Participant
+from evalsuite.report.book.participants import Participant, is_stated
 from evalsuite.report.book.tally import tally
 from evalsuite.report.sections.background import platform
 from evalsuite.report.sections.background.machines import machines
@@ -37,6 +37,7 @@ def _facts(subject: Subject) -> Mapping[str, object]:
     return {
         "platform": platform.facts(subject),
         "frameworks": frameworks(subject),
+        "unstated": not any(map(is_stated, (one for model in subject.models for one in model.participants))),
         "models": subject.models,
         "machines": machines(subject.book),
         "scales": scales,
@@ -46,7 +47,8 @@ def _facts(subject: Subject) -> Mapping[str, object]:
     }
 
 
-def frameworks(subject: Subject) -> list[tuple[str, list[str], list[str]]]:
+def frameworks(subject: Subject) -> list[tuple[str, list[str], list[str], bool]]:
+    """(name, versions, images, whether its runs were made by evalsuite)."""
     found: dict[str, list[Participant]] = {name: [] for name in subject.book.frameworks}
     for model in subject.models:
         for one in model.participants:
@@ -56,6 +58,7 @@ def frameworks(subject: Subject) -> list[tuple[str, list[str], list[str]]]:
             names.framework(name),
             sorted({names.visible(version) for one in ours for version in one.versions}),
             sorted({names.visible(one.image) for one in ours if one.image}),
+            any(one.measured for one in ours),
         )
         for name, ours in found.items()
     ]

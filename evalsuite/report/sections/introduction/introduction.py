@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
+from evalsuite.report.book.blocks import Model
 from evalsuite.report.book.book import Book
 from evalsuite.report.sections.author import author_sections
 from evalsuite.report.sections.common.markdown import MarkdownWriter, listed
@@ -35,13 +36,22 @@ def _facts(subject: Subject) -> Mapping[str, object]:
             for card in cards.cards(book, words)
         ],
         "models": subject.models,
-        "kinds": {one.kind for model in subject.models for one in model.participants if one.kind},
+        "scripts": _scripts(subject.models),
         "once": max((len(row.measurements) for row in book.summaries), default=0) == 1,
         "variants_of": _variants_of(book),
         "expected": _expected(subject),
         # in an author's document: the first screen is none of its chapters
         "found": verdict.model_findings(book, words) if book.evaluation.document else (),
     }
+
+
+def _scripts(models: Iterable[Model]) -> str | None:
+    """The key of what is known of the scripts."""
+    kinds = {one.kind for model in models for one in model.participants if one.kind}
+    if not kinds <= {"reference", "official"}:
+        return "intro.elsewhere"
+    only = "intro.reference_only" if "reference" in kinds else "intro.official_only"
+    return "intro.both_kinds" if len(kinds) > 1 else only if kinds else None
 
 
 def _variants_of(book: Book) -> str | None:

@@ -7,6 +7,7 @@ from evalsuite.report.book import cells, heading, model_figures, states
 from evalsuite.report.book.blocks import Model
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.model_figures import FiguresTable, LargestTable
+from evalsuite.report.book.participants import is_stated
 from evalsuite.report.book.result_tables import BatchPolicy, Grid, policies
 from evalsuite.report.sections.author import author
 from evalsuite.report.sections.common.captioned_figure import CaptionedFigure
@@ -42,6 +43,7 @@ def _facts(subject: Subject, model: Model) -> Mapping[str, object]:
     return {
         "model": model,
         "kinds": len({one.kind for each in subject.models for one in each.participants}) > 1,
+        "stated": any(map(is_stated, model.participants)),
         "policies": policies(model.blocks),
         "notes": author.notes(book, words, model.name),
         "table": None if subject.in_parts else model_figures.of_model(book, model),

@@ -1,12 +1,13 @@
 """Provenance: from a case to its runs, and from a run to file, lines, command and SHA-256 (section 16)."""
 
+import re
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from evalsuite.documents import RunCommand, UsedRecipe
-from evalsuite.model import Case, Measurement, Summary
+from evalsuite.model import Case, Measurement, Summary, Throughput
 from evalsuite.report.book import states
 from evalsuite.report.book.book import LARGE, Book
 from evalsuite.report.book.participants import source_of
@@ -16,7 +17,10 @@ from evalsuite.report.sections.reproduction.recount import Proof
 from evalsuite.report.sections.reproduction.shell import Shell
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.numbers import Number
+from evalsuite.results.compare.decisions import PUBLISHED, flags
 from evalsuite.results.judge import rerun_command
+
+PERMALINK = re.compile(r"https://[\w.-]+/[\w./-]+/blob/(?P<commit>[0-9a-f]{40})/(?P<path>[\w./+-]+)")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,11 +33,22 @@ class RunProvenance:
     total: str | None  # "items/seconds", whose quotient the value is; None: there is nothing to count
     lines: str | None  # "12–47": the lines of the log that bound the window
     steps: str | None
+    citations: tuple[str, ...] = ()  # rows of the tables that print a cited value, and what they say of its source
 
     @property
     def log(self) -> str:
         """The log's path inside the folder of its case, which is shown above it; the whole path elsewhere."""
+        if published := PERMALINK.fullmatch(self.run.log or ""):
+            return names.visible(f"{published['path']}@{published['commit'][:12]}")
         return names.visible((self.run.log or "").removeprefix(f"{self.run.run.case.id}/"))
+
+    @property
+    def address(self) -> str | None:
+        """Of the line at the host of what is cited, in the commit that was read."""
+        if not PERMALINK.fullmatch(self.run.log or ""):
+            return None
+        line = self.run.throughput.line_first if self.run.throughput else None
+        return f"{self.run.log}?plain=1" + (f"#L{line}" if line else "")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,6 +58,11 @@ class CaseProvenance:
     runs: tuple[RunProvenance, ...]
     shell: Shell | None  # the whole line that was started, from the engine inward; of the script, if that is all
     proof: Proof | None  # what the value is counted from; None without a value or without steps
+    flags: tuple[str, ...] = ()  # codes of the rules that a reader of the value must know
+
+    @property
+    def cited(self) -> tuple[RunProvenance, ...]:
+        return tuple(one for one in self.runs if one.run.origin in PUBLISHED)
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -122,13 +142,15 @@ def _of_case(book: Book, case: Case) -> CaseProvenance:
     return CaseProvenance(
         case=case,
         state=book.state(case),
-        runs=tuple(_of_run(run) for run in runs),
+        runs=tuple(_of_run(run, book.evaluation.commands.get(run.run.id)) for run in runs),
         shell=shell.shell(facts, case, ran.run.id, machine.cores if machine else None) if ran else None,
         proof=recount.proof(summary) if isinstance(summary, Summary) and detailed else None,
+        flags=flags(summary) if isinstance(summary, Summary) else (),
     )
 
 
-def _of_run(run: Measurement) -> RunProvenance:
+def _of_run(run: Measurement, command: RunCommand | None) -> RunProvenance:
+    figure = command.figure if command else None
     found = run.throughput
     window = found.window if found else None
     return RunProvenance(
@@ -138,9 +160,18 @@ def _of_run(run: Measurement) -> RunProvenance:
         clock=numbers.throughput(found.clock_items_per_s) if found and found.clock_items_per_s else None,
         same_source=found is not None and found.is_clock,
         total=recount.total(run) if run.counts else None,
-        lines=f"{found.line_first}–{found.line_last}" if found and found.line_first and found.line_last else None,
+        lines=_lines(found) if found else None,
         steps=f"{window.first_step}–{window.last_step}" if window else None,
+        citations=tuple(
+            names.visible(" · ".join(filter(None, (each.row, each.source))))
+            for each in (figure.citations if figure else ())
+        ),
     )
+
+
+def _lines(found: Throughput) -> str | None:
+    ends = dict.fromkeys(one for one in (found.line_first, found.line_last) if one)
+    return "–".join(map(str, ends)) or None
 
 
 def _again(book: Book, cases: Sequence[CaseProvenance]) -> str:

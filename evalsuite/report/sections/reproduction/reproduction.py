@@ -23,10 +23,10 @@ def sections(subject: Subject) -> Iterable[Section]:
 
 
 def _facts(book: Book) -> Mapping[str, object]:
-    tables = embedded(book)
+    tables, software = embedded(book), provenance.software(book)
     return {
         "series": provenance.series(book),
-        "software": provenance.software(book),
+        "software": software if any(one["version"] or one["source"] or one["packages"] for one in software) else (),
         "embedded": tables,
         "again": _again(book.evaluation.profile),
         "short_hashes": "runs" not in tables,

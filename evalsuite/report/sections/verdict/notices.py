@@ -127,7 +127,7 @@ def _shortest(book: Book) -> Protocol | None:
         return None
     measured, warmup = protocols[0]
     full = measured >= FULL_PROTOCOL.measured_steps and warmup >= FULL_PROTOCOL.warmup_steps
-    if full and book.evaluation.repeats >= FULL_REPEATS:
+    if not book.valid or (full and book.evaluation.repeats >= FULL_REPEATS):
         return None
     return Protocol(warmup_steps=warmup, measured_steps=measured)
 
