@@ -81,6 +81,7 @@ test-frameworks: $(VENV)/.ready ## ResNet-50 in the frameworks with the largest 
 test-judgement: $(VENV)/.ready ## ways to a wrong statement by tables, imports and scripts, and what is said of each: half an hour
 	PYTHONPATH=tests $(BIN)/python -m tests.judgement.tables
 	PYTHONPATH=tests $(BIN)/python -m tests.judgement.imports
+	PYTHONPATH=tests $(BIN)/python -m tests.judgement.further
 	PYTHONPATH=tests $(BIN)/python -m tests.judgement.scripts
 
 test-attacks: $(VENV)/.ready ## every attack and every fault, generated ones too: some ten minutes

@@ -322,6 +322,7 @@ expected = [{{ zh = "比其他框架快 9 倍", en = "9 times as fast as others"
         ("4.7 times, or 4.7x, or 4.7-fold", "4.7 倍", ["4.7 times", "4.7x", "4.7-fold", "4.7 倍"]),
         ("It makes 99,999 images/s, 77 % faster", "快 77%", ["99,999 images/s", "77 % faster", "快 77%"]),
         ("Two frameworks on 4x8, in 4 cases of 1.0 s", "两个框架，4 个用例", []),
+        ("Thrice as fast, and twice the speed", "四倍，即快一倍", ["Thrice as fast", "四倍"]),
         ("Over 50 % linear; the speed-up is 1.83x", "扩展效率高于 50%，加速比 1.83 倍", []),
         ("Which is the fastest?", "哪个最快？", []),
         ("The aim is 98.6 % linear. No framework is fastest", "目标：98.6% 线性。没有最快的", []),

@@ -39,6 +39,9 @@ _COUNT = {"two": "2", "three": "3", "four": "4", "five": "5", "six": "6", "seven
 _COUNT |= {"ten": "10", **dict(zip("两二三四五六七八九十", map(str, (2, 2, 3, 4, 5, 6, 7, 8, 9, 10)), strict=True))}
 _COUNTED = {"framework": "frameworks", "框架": "frameworks", "model": "models", "模型": "models", "case": "cases",
             "用例": "cases", "run": "runs", "运行": "runs"}  # fmt: skip
+_MULTIPLE = {"twice": 2, "double": 2, "thrice": 3, "triple": 3, "快一倍": 2, "高一倍": 2, "翻倍": 2, "翻番": 2}
+_MULTIPLE |= {f"{one}倍": int(number) for one, number in _COUNT.items() if not one.isascii()}
+_ROUGHLY = 0.1  # of a multiple in words
 _N = r"(?P<n>\d+(?:\.\d+)?)"
 _LEAST = r"(?P<least>over|above|more than|at least|超过|高于|不低于|至少|≥|>)?\s*"
 
@@ -79,6 +82,11 @@ def _is_first(found: re.Match[str], known: _Numbers) -> bool:
     return bool(first & (named or first))
 
 
+def _is_multiple(found: re.Match[str], known: _Numbers) -> bool:
+    multiple = _MULTIPLE[found["word"].lower()]
+    return any(abs(ratio / multiple - 1) <= _ROUGHLY for ratio in known.ratios())
+
+
 def _among(numbers: Callable[[_Numbers], Iterable[float]]) -> Callable[[re.Match[str], _Numbers], bool]:
     def holds(found: re.Match[str], known: _Numbers) -> bool:
         written = data_rules.written(found["n"])
@@ -103,6 +111,9 @@ CLAIMS: tuple[tuple[str, Callable[[re.Match[str], _Numbers], bool]], ...] = (
     (rf"\b(?P<n>\d+|{'|'.join(one for one in _COUNT if one.isascii())})\s+(?P<what>framework|model|case|run)s\b",
      _is_counted),
     (r"(?P<n>\d+|[两二三四五六七八九十])\s*[个种次]\s*(?P<what>框架|模型|用例|运行)", _is_counted),
+    (r"\b(?P<word>twice|thrice)\s+(?:as fast|the (?:speed|throughput|rate))", _is_multiple),
+    (r"\b(?P<word>double|triple)s?d?\s+the\s+(?:speed|throughput|rate)", _is_multiple),
+    (rf"(?<![二三四五六七八九十百])(?P<word>{'|'.join(one for one in _MULTIPLE if not one.isascii())})", _is_multiple),
     (r"\bfastest\b|最快", _is_first),
 )  # fmt: skip
 
