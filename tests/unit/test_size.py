@@ -21,7 +21,7 @@ CEILINGS = {  # package → lines at most; "" are the modules beside the package
     "logs": 9801,
     "machine": 1950,
     "plan": 3165,
-    "report": 15185,
+    "report": 15190,
     "results": 8417,
     "runs": 1650,
     "schedulers": 300,
