@@ -224,11 +224,6 @@ class Parser(argparse.ArgumentParser):
                 yield from each.options()
 
 
-def whole_parser() -> Parser:
-    """With the arguments of every command."""
-    return _parsers(*COMMANDS)[0]
-
-
 def _parsers(*commands: str | None) -> tuple[Parser, Parser]:
     """That of all commands, of which the *commands* alone have their arguments, and that of the last of these."""
     of_command = parser = Parser(
