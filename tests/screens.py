@@ -17,6 +17,8 @@ import matplotlib
 import numpy as np
 from PIL import Image, ImageChops
 
+from tests import sources
+
 REDUCED = 4
 GREYS = 16
 TILE = 12  # reduced pixels
@@ -29,21 +31,7 @@ BOX = (
 )
 LATIN = ("DejaVuSans.ttf", "DejaVuSans-Bold.ttf", "DejaVuSansMono.ttf", "DejaVuSansMono-Bold.ttf")  # of matplotlib
 CHINESE = "WenQuanYi Micro Hei"  # Debian's fonts-wqy-microhei, which the PDF's test needs as well
-FONTCONFIG = """<?xml version="1.0"?>
-<!DOCTYPE fontconfig SYSTEM "urn:fontconfig:fonts.dtd">
-<fontconfig>
-<dir>{folder}</dir>
-<cachedir>{folder}/cache</cachedir>
-<alias><family>system-ui</family><prefer><family>DejaVu Sans</family></prefer></alias>
-<alias><family>sans-serif</family><prefer><family>DejaVu Sans</family></prefer></alias>
-<alias><family>monospace</family><prefer><family>DejaVu Sans Mono</family></prefer></alias>
-<match target="pattern">
-<edit name="antialias" mode="assign"><bool>true</bool></edit>
-<edit name="hinting" mode="assign"><bool>false</bool></edit>
-<edit name="rgba" mode="assign"><const>none</const></edit>
-</match>
-</fontconfig>
-"""
+FONTCONFIG = sources.text("screens_fontconfig.xml")
 
 
 def fonts(folder: Path) -> dict[str, str]:

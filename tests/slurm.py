@@ -15,32 +15,13 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from tests import sources
 from tests.namespaces import Host
 
 DAEMONS = ("munged", "slurmctld", "slurmd", "srun")
 READY_S = 90
 
-COMMON = """\
-ClusterName=evalsuite
-SlurmUser=root
-SlurmdUser=root
-AuthType=auth/munge
-CredType=cred/munge
-StateSaveLocation={folder}/controller
-SlurmdSpoolDir={folder}/%n
-SlurmctldPidFile={folder}/slurmctld.pid
-SlurmdPidFile={folder}/%n.pid
-SlurmctldLogFile={folder}/slurmctld.log
-SlurmdLogFile={folder}/%n.log
-ProctrackType=proctrack/linuxproc
-TaskPlugin=task/none
-SelectType=select/cons_tres
-SelectTypeParameters=CR_CPU
-SlurmdParameters=config_overrides
-ReturnToService=2
-MpiDefault=none
-JobAcctGatherType=jobacct_gather/none
-"""
+COMMON = sources.text("slurm.conf")
 CONFIGURATION = (
     COMMON
     + """\

@@ -1,4 +1,4 @@
-"""The project's own code as trees, each file parsed once in a process."""
+"""The project's own code as trees, each file parsed once in a process; and the files that tests bring along."""
 
 import ast
 from functools import cache
@@ -13,3 +13,8 @@ def tree(file: Path) -> ast.Module:
 @cache
 def nodes(file: Path) -> tuple[ast.AST, ...]:
     return tuple(ast.walk(tree(file)))
+
+
+def text(name: str) -> str:
+    """A file of `tests/files`: what a test writes somewhere, or what a program prints."""
+    return (Path(__file__).parent / "files" / name).read_text(encoding="utf-8")

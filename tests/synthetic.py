@@ -44,6 +44,7 @@ from evalsuite.results.judge.verdicts import verdicts as judged
 from evalsuite.results.measure import convergence
 from evalsuite.results.measure import summary as summaries_of
 from evalsuite.results.rules import data_rules
+from tests import sources
 
 FRAMEWORKS = ("tensorflow", "mxnet", "paddlepaddle", "pytorch")
 VERSIONS = {"tensorflow": "2.15.1", "mxnet": "1.9.1", "paddlepaddle": "3.3.1", "pytorch": "2.13.0"}
@@ -82,25 +83,7 @@ FACTS = tuple(  # all that a fair comparison asks for beside case and machine
 SIZE = Fact(key="input_size", value="224", source="recipe")
 CPU = Machine(nodes=(MachineNode(cpu="Intel(R) Xeon(R) Platinum 8481C CPU @ 2.70GHz", cores=2),))
 CPU_KEY = str(CPU)
-TOPOLOGY = """\
-\t\x1b[4mGPU0\tGPU1\tGPU2\tGPU3\tNIC0\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID\x1b[0m
-GPU0\t X \tNV12\tNV12\tNV12\tPXB\t0-31\t0\t\tN/A
-GPU1\tNV12\t X \tNV12\tNV12\tPXB\t0-31\t0\t\tN/A
-GPU2\tNV12\tNV12\t X \tNV12\tSYS\t32-63\t1\t\tN/A
-GPU3\tNV12\tNV12\tNV12\t X \tSYS\t32-63\t1\t\tN/A
-NIC0\tPXB\tPXB\tSYS\tSYS\t X \t\t\t\t
-
-Legend:
-
-  X    = Self
-  SYS  = Connection traversing PCIe as well as the SMP interconnect between NUMA nodes (e.g., QPI/UPI)
-  PXB  = Connection traversing multiple PCIe bridges (without traversing the PCIe Host Bridge)
-  NV#  = Connection traversing a bonded set of # NVLinks
-
-NIC Legend:
-
-  NIC0: mlx5_0
-"""
+TOPOLOGY = sources.text("synthetic_topology.txt")
 GPU = Machine(
     nodes=(
         MachineNode(accelerators=(("NVIDIA A100-SXM4-80GB", 4),), cpu="AMD EPYC 7543", cores=64, driver="550.54.15"),

@@ -12,6 +12,7 @@ import chromium
 import pytest
 
 from evalsuite import report
+from tests import sources
 
 VERSION = "4.10.2"
 PAGES = (
@@ -22,14 +23,7 @@ LOOKS = ("lang=zh&theme=light", "lang=en&theme=dark")
 ONCE = [(name, LOOKS[place % 2]) for place, name in enumerate(PAGES)]  # axe takes seconds a page
 TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 # Of rows that are built alike three are enough: axe looks at every element, and the largest page has 26,000.
-THREE_ALIKE = """
-document.querySelectorAll('tbody').forEach(body => {
-  const kinds = {};
-  const about = e => `${e.tagName} ${e.className} ${e.getAttributeNames()}`;
-  const kind = row => [row, ...row.querySelectorAll('*')].map(about);
-  [...body.rows].forEach(row => { if ((kinds[kind(row)] = (kinds[kind(row)] || 0) + 1) > 3) row.remove(); });
-});
-"""
+THREE_ALIKE = sources.text("accessibility_three_alike.js")
 WIDE = {"width": 1280, "height": 900, "deviceScaleFactor": 1, "mobile": False}
 
 chromium.require()

@@ -12,7 +12,7 @@ from itertools import pairwise
 import pytest
 
 from evalsuite.runs.store import RunFolder
-from tests import runfolders
+from tests import runfolders, sources
 from tests.processes import soon
 
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="the node agent runs on Linux")
@@ -183,16 +183,7 @@ def test_a_child_with_a_session_of_its_own_and_a_daemon_end_with_the_run(tmp_pat
     assert not lives(int(log(tmp_path / "daemon")))
 
 
-DAEMON = """
-import os, signal, sys, time
-if os.fork():
-    time.sleep(0.5); sys.exit(0)
-os.setsid()
-if os.fork(): os._exit(0)
-signal.signal(signal.SIGTERM, signal.SIG_IGN)
-print(os.getpid(), flush=True)
-time.sleep(1000)
-"""
+DAEMON = sources.text("agent_daemon.py.in")
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], ids=lambda number: number.name)

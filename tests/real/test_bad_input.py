@@ -9,33 +9,9 @@ import pytest
 from evalsuite import cli
 from evalsuite.errors import Exit
 from evalsuite.messages import from_json
+from tests import sources
 
-ADAPTER = """
-from evalsuite.adapter import Adapter, Command, Recipe
-
-TRAIN = '''
-import sys, time
-import {module}
-for step in range(40):
-    began = time.perf_counter()
-    time.sleep(0.02)
-    took = time.perf_counter() - began
-    print(f"Epoch: [0][{{step + 1:6d}}/40]\\\\tTime {{took:6.3f}} ({{took:6.3f}})\\\\tLoss 7.0", flush=True)
-    getattr({module}, "crash", int)()
-'''
-
-def command(case):
-    return Command(argv=("{{python}}", "-c", TRAIN))
-
-ADAPTER = Adapter(
-    name="{name}",
-    title="{name}",
-    recipes=(
-        Recipe(name="train", model="toy", dialect="pytorch_examples", import_name="{module}", package="{module}",
-               command=command, {more}),
-    ),
-)
-"""
+ADAPTER = sources.text("bad_input_adapter.py.in")
 MODULES = {"goodnet": "", "brokennet": "raise OSError('libcudart.so.12: cannot open shared object file')",
            "crashnet": "import os, signal\ndef crash():\n    os.kill(os.getpid(), signal.SIGSEGV)"}  # fmt: skip
 
@@ -155,18 +131,7 @@ def test_a_framework_that_crashes_while_it_trains_is_a_failed_run_with_its_signa
     assert reasons == {"crashnet": "ended by SIGSEGV", "goodnet": ""}
 
 
-DOCKER = """#!/bin/sh
-# Stands for a docker that has one image and reaches no registry.
-for word do
-    shift
-    [ "$word" = lab/good:1 ] && exec "$@"
-    if [ "$word" = lab/absent:1 ]; then
-        echo "Unable to find image 'lab/absent:1' locally" >&2
-        echo "docker: Error response from daemon: pull access denied for lab/absent, repository does not exist." >&2
-        exit 125
-    fi
-done
-"""
+DOCKER = sources.text("bad_input_docker.sh")
 
 
 def test_an_image_that_cannot_be_pulled_is_a_failed_run_with_the_runtime_s_words(lab, monkeypatch):

@@ -9,25 +9,10 @@ from evalsuite import cli
 from evalsuite.launch import runner, watching
 from evalsuite.results.evaluation import evaluate
 from evalsuite.runs.store import Store
+from tests import sources
 
-ADAPTER = """
-from evalsuite.adapter import Adapter, Command, Recipe
-
-def command(case):
-    return Command(argv=("{{python}}", "-c", {script!r}, str(case.batch_per_device), str(case.protocol.total_steps)))
-
-ADAPTER = Adapter(name="silent", title="Silent", recipes=(Recipe(
-    name="toy", model="toy", kind="reference", dialect="pytorch_examples", command=command),))
-"""
-SCRIPT = """
-import time
-for step in range(1, {steps} + 1):
-    began = time.perf_counter()
-    time.sleep(0.05)
-    took = time.perf_counter() - began
-    print(f"Epoch: [0][{{step:4d}}/120]\\tTime {{took:.4f}} ({{took:.4f}})\\tLoss 6.7e+00", flush=True)
-time.sleep(600)  # silent in {folder}
-"""
+ADAPTER = sources.text("hangs_adapter.py.in")
+SCRIPT = sources.text("hangs_script.py.in")
 
 
 @pytest.fixture

@@ -7,18 +7,11 @@ import sys
 import pytest
 
 from evalsuite.messages import from_json
+from tests import sources
 
 FLOOD = "import sys\nline = b'x' * 99_999 + b'\\n'\nwhile True: sys.stdout.buffer.write(line)"
 STEPS = "[print(f'Epoch: [0][{step:4d}/120]\\tTime 0.0100 (0.0100)\\tLoss 6.7e+00', flush=True) for step in range(120)]"
-ADAPTER = """
-from evalsuite.adapter import Adapter, Command, Recipe
-
-def command(case):
-    return Command(argv=("{{python}}", "-c", {script!r}, str(case.batch_per_device), str(case.protocol.total_steps)))
-
-ADAPTER = Adapter(name="hostile", title="Hostile", recipes=(Recipe(
-    name="toy", model="toy", kind="reference", dialect="pytorch_examples", command=command),))
-"""
+ADAPTER = sources.text("hostile_scripts_adapter.py.in")
 IN_THE_RUN_FOLDER = {  # what a script can find from its own working folder, `scratch`
     "its log": "import pathlib; [log] = pathlib.Path('..').glob('log.*.txt'); log.write_text('Time 0.001')",
     "the case": "import pathlib; p = pathlib.Path('../case.json'); p.write_text(p.read_text().replace('32', '64'))",

@@ -4,25 +4,9 @@ import json
 
 from evalsuite import cli
 from evalsuite.errors import Exit
+from tests import sources
 
-ADAPTER = """
-from evalsuite.adapter import Adapter, Command, Recipe
-
-SCRIPT = '''
-import sys
-batch, steps = map(int, sys.argv[1:])
-for step in range(1, steps + 1):
-    print(f"Epoch: [0][{step:4d}/120]\\\\tTime 0.0100 (0.0100)\\\\tLoss 6.7e+00", flush=True)
-    if batch > 11:
-        sys.exit("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.02 GiB")
-'''
-
-def command(case):
-    return Command(argv=("{python}", "-c", SCRIPT, str(case.batch_per_device), str(case.protocol.total_steps)))
-
-ADAPTER = Adapter(name="greedy", title="Greedy", recipes=(Recipe(
-    name="toy", model="toy", kind="reference", dialect="pytorch_examples", command=command),))
-"""
+ADAPTER = sources.text("largest_batch_adapter.py.in")
 
 
 def test_the_search_grows_bisects_confirms_and_goes_on_from_what_was_tried(tmp_path, capsys):

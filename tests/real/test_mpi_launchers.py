@@ -16,7 +16,7 @@ import pytest
 from evalsuite import paths
 from evalsuite.errors import Exit
 from evalsuite.messages import from_json
-from tests import mpi_launchers, namespaces
+from tests import mpi_launchers, namespaces, sources
 from tests.mpi_launchers import LAUNCHERS, Launcher
 from tests.processes import running, soon
 from tests.toynet import TOYNET, TOYS
@@ -90,39 +90,10 @@ def test_the_engine_mpi_learns_from_open_mpi_where_its_nodes_meet(reached, tmp_p
     assert ranks(tmp_path) == {"a": 0, "b": 1}
 
 
-STARTED_BY_MPIRUN = """
-from evalsuite import launchers
-from evalsuite.adapter import Adapter, Command, Recipe
-
-def command(case):
-    return Command(argv=(*launchers.mpirun(case), "{python}", "SCRIPTS/train.py", str(case.protocol.total_steps)))
-
-ABOUT = dict(dialect="pytorch_examples", spawn="once", import_name="json", package="pip", command=command)
-RECIPE = Recipe(name="reference-toy", model="toy", kind="reference", **ABOUT)
-ADAPTER = Adapter(name="mpinet", title="Mpinet", recipes=(RECIPE,))
-"""
+STARTED_BY_MPIRUN = sources.text("mpi_launchers_started_by_mpirun.py.in")
 
 
-DOCKER = """\
-#!/usr/bin/env python3
-import os, sys
-words = sys.argv[2:]
-found, wrap = [], ["bwrap", "--ro-bind", "/", "/", "--dev", "/dev", "--tmpfs", "/tmp", "--clearenv"]
-wrap += ["--ro-bind", "KEYS", "KEYS"]
-wrap += ["--setenv", "PATH", "/usr/local/bin:/usr/bin:/bin", "--setenv", "IN_IMAGE", ""]
-while words[0].startswith("--"):
-    option = words.pop(0)
-    value = None if option in ("--rm", "--init") else words.pop(0)
-    if option == "--volume":
-        outside, inside, *mode = value.split(":")
-        wrap += ["--ro-bind" if mode else "--bind", outside, inside]
-    elif option == "--env" and value in os.environ:
-        wrap += ["--setenv", value, os.environ[value]]
-    elif option == "--workdir":
-        wrap += ["--chdir", value]
-wrap[wrap.index("IN_IMAGE") + 1] = words.pop(0)
-os.execvp(wrap[0], [*wrap, *words])
-"""
+DOCKER = sources.text("mpi_launchers_docker.py.in")
 SAYING_WHERE = """"sh", "-c", 'echo "rank of $(hostname) in $IN_IMAGE"; exec "$@"', "sh", "python3", """
 
 

@@ -15,19 +15,13 @@ from evalsuite.agent import heartbeat
 from evalsuite.launch.remote.heartbeat import HeartbeatMonitor
 from evalsuite.messages import from_json
 from evalsuite.runs.store import RunFolder
+from tests import sources
 from tests.processes import soon
 from tests.toynet import TOYNET
 
 # In place of srun: the agent runs in a session of its own, as behind the daemon of another host, which lives on when
 # whoever asked for it dies.
-STAND_IN = """#!/usr/bin/env python3
-import os, subprocess, sys
-argv = sys.argv[next(place for place, word in enumerate(sys.argv) if "python" in word or word == "env"):]
-host = argv.index("sample") + 1
-there = subprocess.Popen([sys.executable, "-c", LIVES_ON, *argv[:host], "--host", "far", *argv[host:]],
-                         start_new_session=True)
-sys.exit(there.wait())
-"""
+STAND_IN = sources.text("other_hosts_stand_in.py.in")
 LIVES_ON = "import subprocess, sys; sys.exit(subprocess.call(sys.argv[1:]))"
 SILENT_S = 4.0  # longer than a busy machine keeps a sign of life waiting
 

@@ -14,40 +14,11 @@ from evalsuite.launch import rehearsals
 from evalsuite.launch.provision.virtualenvs import Environment
 from evalsuite.plan import evidence, rehearsal
 from evalsuite.runs import rehearsed
+from tests import sources
 
-SCRIPT = """\
-import sys, time
-import pynvml
-assert "stand_ins" in pynvml.__file__ and "--size=2" in sys.argv and "--slow" not in sys.argv, sys.argv
-steps = int(sys.argv[1]) - ("--short" in sys.argv) * 5
-for step in range(steps):
-    time.sleep(0.01)
-    print(f"Epoch: [0][{step:4d}/{steps}]\\tTime 0.0100 (0.0100)\\tLoss 6.7e+00", flush=True)
-sys.exit("--broken" in sys.argv)
-"""
-ADAPTER = """\
-from evalsuite.adapter import Adapter, Command, Recipe
-
-
-def command(case):
-    steps = str(case.protocol.total_steps)
-    device = ("--cuda",) if case.device == "gpu" else ()
-    return Command(argv=("{python}", "SCRIPT", steps, "--size=12", "--slow", "3", *device))
-
-
-ADAPTER = Adapter(name="toynet", title="Toynet", recipes=(
-    Recipe(name="toy", model="toy", dialect="pytorch_examples", command=command, needs_gpu="It wants a GPU.",
-           source="toy 1.0", requirements=("toy==1.0",)),
-))
-"""
-TABLE = """\
-[toy]
-scales = ["1x1", "1x2"]
-steps = "2+20"
-stand_ins = ["pynvml"]
-set = { "--size" = "2" }
-drop = ["--slow"]
-"""
+SCRIPT = sources.text("rehearse_script.py.in")
+ADAPTER = sources.text("rehearse_adapter.py.in")
+TABLE = sources.text("rehearse_table.toml")
 
 
 @pytest.fixture
@@ -147,20 +118,7 @@ def test_several_nodes_want_hosts(rehearse, capsys):
     assert "2x1" in capsys.readouterr().err
 
 
-SPEC = """\
-[[participant]]
-title = "Toy A"
-framework = "toynet"
-recipes = ["toy"]
-image = "toy:1"
-
-[[participant]]
-title = "Toy B"
-framework = "toynet"
-recipes = ["toy"]
-environment = "managed"
-launch = { arguments = ["--own"] }
-"""
+SPEC = sources.text("rehearse_spec.toml")
 
 
 @pytest.fixture

@@ -10,34 +10,11 @@ from test_hostile_scripts import STEPS, evalsuite, run_of
 from evalsuite.launch.checks import doctor
 from evalsuite.launch.provision import sandbox_trial
 from evalsuite.plan import sandbox
+from tests import sources
 
 WHY = sandbox_trial.missing()
 pytestmark = pytest.mark.skipif(WHY is not None, reason=WHY or "")
-TRIES = """
-import json, os, pathlib, socket
-def tried(what):
-    try:
-        what()
-    except OSError as error:
-        return error.strerror or type(error).__name__
-    return "done"
-found = {
-    "scratch": tried(lambda: pathlib.Path("mine").write_text("x")),
-    "temporary": tried(lambda: __import__("tempfile").TemporaryFile()),
-    "run folder": tried(lambda: pathlib.Path("../case.json").write_text("x")),
-    "home": tried(lambda: pathlib.Path.home().joinpath(".evalsuite-was-here").write_text("x")),
-    "etc": tried(lambda: pathlib.Path("/etc/evalsuite-was-here").write_text("x")),
-    "data": tried(lambda: pathlib.Path(os.environ["EVALSUITE_DATA"], "x").write_text("x")),
-    "name": tried(lambda: socket.sethostname("evil")),
-    **{name: tried(lambda: open(f"/proc/{name}", "ab").close()) for name in (
-        "sys/kernel/core_pattern", "sys/vm/drop_caches", "sys/kernel/panic", "sysrq-trigger")},
-    "network": tried(lambda: socket.create_connection(("192.0.2.1", 80), 2)),
-    "remount": tried(lambda: os.execvp if __import__("ctypes").CDLL(None).mount(0, b"/", 0, 4128, 0) == 0 else 1 / 0),
-}
-server = socket.create_server(("127.0.0.1", 0))
-socket.create_connection(server.getsockname(), 2)
-print("FOUND", json.dumps(found), len([name for name in os.listdir("/proc") if name.isdigit()]), flush=True)
-"""
+TRIES = sources.text("sandbox_tries.py.in")
 
 
 def test_a_script_in_a_sandbox_writes_into_its_scratch_alone_and_reaches_nobody(tmp_path, monkeypatch):

@@ -6,19 +6,12 @@ import sys
 
 import pytest
 
-from tests import links, namespaces
+from tests import links, namespaces, sources
 
 pytestmark = pytest.mark.skipif("EVALSUITE_CLUSTERS" not in os.environ, reason="make test-clusters")
 
 BYTES = 5_000_000
-LISTEN = """
-import socket
-with socket.create_server(("", 5001)) as server:
-    print("ready", flush=True)
-    for _ in range(2):
-        with server.accept()[0] as peer:
-            while peer.recv(1 << 16): pass
-"""
+LISTEN = sources.text("shaped_links_listen.py.in")
 SEND = f"""
 import socket, time
 begun = time.monotonic()

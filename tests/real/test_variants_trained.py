@@ -5,23 +5,9 @@ import json
 from evalsuite import cli
 from evalsuite.results.evaluation import evaluate
 from evalsuite.runs.store import Store
+from tests import sources
 
-SPEC = """
-frameworks = ["pytorch"]
-models = ["resnet50_v1.5"]
-scales = ["1x1"]
-batch_per_device = [2]
-steps = "1+6"
-repeats = 1
-timeout_s = 300
-
-[options]
-image_size = 32
-
-[[variants]]
-name = "onednn-spoken"
-environment = { ONEDNN_VERBOSE = "1" }
-"""
+SPEC = sources.text("variants_trained_spec.toml")
 
 
 def test_a_variable_of_a_variant_reaches_pytorch_and_stands_in_what_was_run(tmp_path, capfd):

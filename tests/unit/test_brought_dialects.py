@@ -15,6 +15,7 @@ from evalsuite.model import Run
 from evalsuite.results.measure import measurement
 from evalsuite.runs.endings import Outcome
 from evalsuite.runs.store import RunFolder
+from tests import sources
 from tests.toys import CASE
 
 HEAD = "from evalsuite.adapter import Adapter, Command, Recipe\nfrom evalsuite.dialect import Dialect, Line\n"
@@ -22,16 +23,7 @@ PRINTED = """Dialect(
     name="{name}", title="TinyNet", framework="tinynet", unit="images/s", scope="global", averaging="step",
     step=(Line(pattern=rb"{word} (?P<step>\\d+) (?P<ms>[\\d.]+) ms", sample=b"{word} 1 20.5 ms", source="here"),),
 )"""
-ADAPTER = """ADAPTER = Adapter(
-    name="{framework}", title="Tiny",
-    recipes=(
-        Recipe(
-            name="train", model="tiny", kind="reference", dialect={dialect}, import_name="json", package="pip",
-            command=lambda case: Command(argv=("{{python}}", "train.py")),
-        ),
-    ),
-)
-"""
+ADAPTER = sources.text("brought_dialects_adapter.py.in")
 
 
 def printed(name: str = "tinynet", word: str = "tiny") -> str:

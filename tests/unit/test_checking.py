@@ -10,26 +10,10 @@ from evalsuite.cli import main
 from evalsuite.commands import checking
 from evalsuite.errors import Exit
 from evalsuite.logs import catalogue
+from tests import sources
 from tests.unit.test_brought_dialects import HEAD, dialects, printed
 
-WHOLE = """
-PRINTED = {printed}
-
-def command(case):
-    switches = (*(("--amp",) if case.precision == "amp" else ()), *(("--jit",) if case.xla else ()))
-    sizes = (str(case.batch_per_device), str(case.devices_per_node), str(case.protocol.total_steps))
-    return Command(argv=("{{python}}", "/opt/tiny/train.py", *sizes, *switches))
-
-ADAPTER = Adapter(
-    name="tinynet", title="Tiny",
-    recipes=(
-        Recipe(
-            name="train", model="tiny", kind="reference", dialect=PRINTED, command=command,
-            requirements=("tiny==1.0",), import_name="tiny", package="tiny", source="example/tiny",
-        ),
-    ),
-)
-"""
+WHOLE = sources.text("checking_whole.py.in")
 LOG = "".join(f"tiny {step} 20.5 ms\n" for step in range(1, 200))
 
 

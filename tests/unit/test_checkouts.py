@@ -11,6 +11,7 @@ from evalsuite.launch.provision import checkouts
 from evalsuite.launch.provision.git import CannotFetch
 from evalsuite.plan import repositories
 from evalsuite.plan.repositories import Repository
+from tests import sources
 
 
 def git(folder, *arguments):
@@ -214,23 +215,7 @@ def test_a_module_that_is_smuggled_beside_the_script_is_a_change(what, got, repo
     assert not checkouts.state(repository).clean
 
 
-SETTINGS = """
-[core]
-\tfsmonitor = {hooks}/watcher
-\thooksPath = {hooks}
-\tsshCommand = touch {hit}
-\tpager = touch {hit}
-\tattributesFile = {hooks}/attributes
-[filter "x"]
-\tsmudge = touch {hit}
-\tclean = touch {hit}
-\tprocess = touch {hit}
-[diff]
-\texternal = touch {hit}
-[alias]
-\trev-parse = !touch {hit}
-\tls-tree = !touch {hit}
-"""
+SETTINGS = sources.text("checkouts_settings.txt")
 
 
 def test_settings_that_somebody_left_in_a_checkout_start_nothing(got, mirror, repository, tmp_path):

@@ -3,6 +3,7 @@ import pytest
 from evalsuite.documents import ContainerLimits
 from evalsuite.machine import environment, hardware
 from evalsuite.machine.cgroups import Limits
+from tests import sources
 
 
 @pytest.fixture
@@ -44,24 +45,7 @@ def test_the_facts_say_what_cannot_be_known_as_absent(tmp_path):
     assert found.container is None
 
 
-DIMMS = """Handle 0x0042, DMI type 17, 84 bytes
-Memory Device
-\tSize: 32 GB
-\tType: DDR4
-\tSpeed: 2666 MT/s
-
-Handle 0x0043, DMI type 17, 84 bytes
-Memory Device
-\tSize: 32 GB
-\tType: DDR4
-\tSpeed: 2666 MT/s
-
-Handle 0x0044, DMI type 17, 84 bytes
-Memory Device
-\tSize: No Module Installed
-\tType: Unknown
-\tSpeed: Unknown
-"""
+DIMMS = sources.text("environment_dimms.txt")
 
 
 def test_disks_cards_and_memory_have_their_models_where_the_machine_says_them(machine):

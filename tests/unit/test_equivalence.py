@@ -15,6 +15,7 @@ from evalsuite.registry import discover
 from evalsuite.results.compare.equivalence import pair, pairs
 from evalsuite.runs.equivalence import hashes, own, receipts, write
 from evalsuite.workload import EquivalenceReceipt, TrainedSetting, WorkloadAnswer
+from tests import sources
 
 CHANCE = numpy.random.default_rng(5)
 SIGNAL, KERNEL, TARGET = CHANCE.standard_normal(8), CHANCE.standard_normal(3), CHANCE.standard_normal(4)
@@ -172,21 +173,8 @@ def test_every_pair_in_the_receipts_of_the_house_is_proven_but_mindspores_which_
 # the command
 
 
-PROGRAM = """
-import json, sys
-said = json.loads({said!r})
-options = dict(zip(sys.argv[1::2], sys.argv[2::2]))
-print("a line of the framework's own")
-{last}
-open(options["--answer"], "w").write(json.dumps(said))
-"""
-TOY = """
-from evalsuite.adapter import Adapter, Command, Recipe
-
-ADAPTER = Adapter(name="{name}", title="{name}", recipes=(Recipe(
-    name="reference-toy", model="toy", kind="reference", dialect="pytorch_examples", requirements=("toy==1",),
-    command=lambda case: Command(argv=("{{python}}", "train.py")), equivalence="{name}_equivalence.py"),))
-"""
+PROGRAM = sources.text("equivalence_program.py.in")
+TOY = sources.text("equivalence_toy.py.in")
 
 
 @pytest.fixture

@@ -12,6 +12,7 @@ from evalsuite.findings import FactsDisagree
 from evalsuite.logs import options
 from evalsuite.model import Fact, Measurement, Run
 from evalsuite.results.measure import facts
+from tests import sources
 from tools import recipe_cases
 
 CASE = synthetic.case("pytorch", (2, 8), device="gpu")
@@ -290,13 +291,7 @@ def test_an_axis_that_somebody_chose_is_believed_before_what_the_script_does_by_
 
 
 NAMESPACE = "Namespace(arch='resnet50', optimizer='AdamW', amp=True, max_grad_norm=None, clip_grad=1.0, synthetic=True)"
-MEGATRON = """
-  clip_grad ....................................... 1.0
-  fp16 ............................................ False
-  optimizer ....................................... adam
-  pipeline_model_parallel_size .................... 1
-  tensor_model_parallel_size ...................... 2
-"""
+MEGATRON = sources.text("facts_megatron.txt")
 ONEFLOW = "gradient_clipping = 0.0\noptimizer = sgd\n"
 
 

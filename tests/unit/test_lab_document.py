@@ -23,39 +23,9 @@ from evalsuite.report.sections.author import author, author_file
 from evalsuite.report.sections.common import captioned_figure
 from evalsuite.report.sections.common.section import Subject
 from evalsuite.report.text import names, words
+from tests import sources
 
-DOCUMENT = """
-[document]
-title = { zh = "天枢大规模分布式训练评测报告", en = "Tianshu: <b>large-scale</b> training" }
-organisation = { zh = "某实验室", en = "A lab" }
-expected = [{ zh = "突出的优势：{frameworks|4} 个框架", en = "Outstanding, of {frameworks|4} frameworks" }]
-order = ["quality", "own"]
-
-[document.platform]
-text = { zh = "平台一。\\n\\n平台二。", en = "Platform one.\\n\\nPlatform two." }
-links = [{ zh = "平台主页", en = "Its page", url = "https://example.org/a?b=1&c=2" }]
-sizes = ["4x8", "1x1"]
-
-[[document.sections]]
-title = { zh = "术语约定", en = "Conventions" }
-text = { zh = "约定如下。", en = "As <i>follows</i>." }
-place = "gpt2"
-
-[[document.sections]]
-title = { zh = "致谢", en = "Thanks" }
-text = { zh = "感谢。", en = "Thank you." }
-
-[[problems]]
-question = { zh = "为什么慢？", en = "Why is it slow?" }
-owner = "Li <b>Wei</b>"
-answer = { zh = "因为 {runs} 次运行。", en = "Because of {runs} runs." }
-status = "closed"
-asked = 2026-11-01
-answered = 2026-11-20
-
-[[problems]]
-question = { zh = "何时完成？", en = "When is it done?" }
-"""
+DOCUMENT = sources.text("lab_document.toml")
 EIGHT = [
     *("1 Introduction", "2 Background", "3 ResNet-50 v1.5", "4 BERT-Base", "5 Face recognition", "6 GPT-2"),
     *("7 Wide & Deep", "8 Problems"),

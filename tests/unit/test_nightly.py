@@ -8,17 +8,12 @@ from pathlib import Path
 import pytest
 
 from evalsuite import cli
+from tests import sources
 
 HOUSE = Path(__file__).resolve().parents[2]
 PAGE = (HOUSE / "docs" / "nightly.md").read_text(encoding="utf-8")
 (SCRIPT,) = re.findall(r"```bash\n(.*?)```", PAGE, re.DOTALL)
-STAND_IN = """#!/bin/bash
-echo "$@" >> "$LAB/asked"
-case $1 in
-compare) mkdir -p "${!#}"; exit ${COMPARE:-0} ;;
-compare-reports) exit ${CHANGES:-0} ;;
-esac
-"""
+STAND_IN = sources.text("nightly_stand_in.sh")
 
 
 @pytest.fixture

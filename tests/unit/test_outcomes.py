@@ -22,7 +22,7 @@ from evalsuite.results.measure import measurement
 from evalsuite.runs.endings import AgentOutcome, Outcome
 from evalsuite.runs.planned import Planned
 from evalsuite.runs.store import RunFolder, Store
-from tests import runfolders
+from tests import runfolders, sources
 from tests.toys import CASE, COMMAND, toynet
 
 RUN = Run(case=replace(CASE, framework="toynet"), repeat=0)
@@ -108,16 +108,7 @@ def test_a_node_that_lacks_what_the_others_start_is_the_platforms_failure(lackin
     assert fault_attribution.find_lacking_program(agents, program) == said
 
 
-LOST_DAEMON = """\
-rm: cannot remove '/tmp/x': No such file or directory
---------------------------------------------------------------------------
-PRTE has lost communication with a remote daemon.
-
-  HNP daemon   : [prterun-a-13220@0,0] on node a
-  Remote daemon: [prterun-a-13220@0,1] on node b
-
-This is usually due to either a failure of the TCP network
-"""
+LOST_DAEMON = sources.text("outcomes_lost_daemon.txt")
 
 
 def test_a_launcher_that_ends_the_training_and_says_that_all_went_well_is_not_believed(left):

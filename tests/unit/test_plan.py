@@ -18,6 +18,7 @@ from evalsuite.registry import discover
 from evalsuite.report.text.findings import english
 from evalsuite.runs.endings import Outcome
 from evalsuite.runs.store import Store
+from tests import sources
 from tests.toys import toynet
 
 LAPTOP = Machine(cores=2, accelerators=0, device="cpu")
@@ -252,16 +253,7 @@ def test_a_wrong_axis_says_what_was_expected(words, message):
         axis_values.spec_from(arguments(*words))
 
 
-PARTS = """
-repeats = 2
-steps = "5+20"
-[[parts]]
-frameworks = ["pytorch"]
-[[parts]]
-frameworks = ["bluefog"]
-steps = "2+30"
-options = { optimiser = "allreduce" }
-"""
+PARTS = sources.text("plan_parts.toml")
 
 
 def test_each_part_of_a_spec_takes_what_it_does_not_say_from_the_whole(tmp_path):

@@ -10,6 +10,7 @@ from evalsuite import adapter, paths, registry
 from evalsuite.files import sha256
 from evalsuite.runs import archive
 from evalsuite.runs.store import Store
+from tests import sources
 from tools import keep_runs, recipes_page, verify_recipes
 
 HOUSE = Path(__file__).parents[2]
@@ -82,18 +83,7 @@ def test_arguments_are_found_in_the_script_and_in_what_it_imports(tmp_path):
     assert list(declared.required) == ["-b|--batch-size"]
 
 
-SCRIPT = """
-parser.add_argument('--batch-size', type=int)
-parser.add_argument('--rank', type=int)
-parser.add_argument('--lr', type=float)
-parser.add_argument('--dtype', choices=['float32', 'float16'])
-parser.add_argument('--fast', action='store_true')
-parser.add_argument('--sizes', type=int, nargs='+')
-parser.add_argument('--made', choices=sorted(models))
-flags.DEFINE_integer('steps', 1, 'help')
-flags.DEFINE_bool('xla', False, 'help')
-flags.DEFINE_enum('mode', 'a', ['a', 'b'], 'help')
-"""
+SCRIPT = sources.text("recipes_page_script.py.in")
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ from evalsuite.results.samples.run_figures import RunRecords
 from evalsuite.results.samples.utilisation import Devices
 from evalsuite.runs.samples import GpuReading, Header, Sample
 from evalsuite.runs.store import Log
-from tests import runfolders
+from tests import runfolders, sources
 from tests.bad_files import AGENT
 
 GIB = 1024**3
@@ -197,17 +197,7 @@ def test_the_scatter_that_a_script_prints_beside_its_final_rate_is_quoted(tmp_pa
 
 WHY = run_groups.why_no_group()
 needs_groups = pytest.mark.skipif(WHY is not None, reason=f"no control group can be made here: {WHY}")
-ESCAPES = """
-import os, sys, time
-if os.fork() == 0:
-    os.setsid()
-    if os.fork() == 0:
-        os.closerange(0, 256)
-        os.execve("/bin/sleep", ["sleep", "60"], {})
-    os._exit(0)
-os.wait()
-time.sleep(float(sys.argv[1]))
-"""
+ESCAPES = sources.text("run_figures_escapes.py.in")
 
 
 @pytest.fixture

@@ -16,47 +16,16 @@ from evalsuite.machine.sensors.network import Network
 from evalsuite.model import Window
 from evalsuite.results.samples import utilisation
 from evalsuite.runs.samples import DiskCounters, FilesystemCounters, GpuReading, Header, InterfaceCounters, Sample
-from tests import runfolders
+from tests import runfolders, sources
 
 Times = namedtuple("Times", "user system idle iowait guest guest_nice")
 PsutilDisk = namedtuple("PsutilDisk", "read_bytes write_bytes read_count write_count")
 NicCounters = namedtuple("NicCounters", "bytes_recv bytes_sent")
 NicState = namedtuple("NicState", "isup speed")
 Virtual = namedtuple("Virtual", "total available")
-LUSTRE = """\
-snapshot_time             1715773230.123456789 secs.nsecs
-read_bytes                12 samples [bytes] 4096 1048576 8454144 8804682956800
-write_bytes               1 samples [bytes] 4096 4096 4096
-open                      3 samples [regs]
-getattr                   41 samples [usecs] 2 1201 5313 2216101
-"""
-MOUNTSTATS = """\
-device proc mounted on /proc with fstype proc
-device fs1:/export mounted on /data with fstype nfs4 statvers=1.1
-\topts:\trw,vers=4.2
-\tage:\t17
-\tbytes:\t90000 600 0 0 65536 512 16 1
-\tper-op statistics
-\t        NULL: 1 1 0 44 24 0 0 0 0
-\t        READ: 7 7 0 1344 65800 0 3 5 0
-\t       WRITE: 5 5 0 1000 680 0 2 4 0
-
-device tmpfs mounted on /run with fstype tmpfs
-"""
-NPU_SMI = """\
-+------------------------------------------------------------------------------------------------+
-| npu-smi 23.0.rc3                 Version: 23.0.rc3                                             |
-+---------------------------+---------------+----------------------------------------------------+
-| NPU   Name                | Health        | Power(W)    Temp(C)           Hugepages-Usage(page)|
-| Chip                      | Bus-Id        | AICore(%)   Memory-Usage(MB)  HBM-Usage(MB)        |
-+===========================+===============+====================================================+
-| 0     910B3               | OK            | 93.8        46                0    / 0             |
-| 0                         | 0000:C1:00.0  | 12          0    / 0          3390 / 65536         |
-+===========================+===============+====================================================+
-| 1     910B3               | Warning       | NA          45                0    / 0             |
-| 0                         | 0000:C2:00.0  | NA          0    / 0          3389 / 65536         |
-+===========================+===============+====================================================+
-"""
+LUSTRE = sources.text("sensors_lustre.txt")
+MOUNTSTATS = sources.text("sensors_mountstats.txt")
+NPU_SMI = sources.text("sensors_npu_smi.txt")
 GPUS = [Gpu(index=0, uuid="GPU-aaaa"), Gpu(index=1, uuid="GPU-abbb"), Gpu(index=2, uuid="GPU-cccc")]
 
 

@@ -8,15 +8,9 @@ from evalsuite.logs.text.logfile import Chunk, Piece
 from evalsuite.model import Breakdown, Case, Phase, Protocol, Window
 from evalsuite.results.measure import breakdown
 from evalsuite.runs.store import Log
-from tests import seeds
+from tests import seeds, sources
 
-ELASTICDL = (
-    "[2020-07-26 04:01:26,378] [DEBUG] [timing_utils.py:55:report_timing] task_process time is 12.5577 seconds\n"
-    "[2020-07-26 04:01:26,378] [DEBUG] [timing_utils.py:55:report_timing] batch_process time is 12.4717 seconds\n"
-    "[2020-07-26 04:01:26,378] [DEBUG] [timing_utils.py:55:report_timing] get_model time is 5.48363e-05 seconds\n"
-    "[2020-07-26 04:01:26,378] [DEBUG] [timing_utils.py:55:report_timing] report_gradient time is 9.77168 seconds\n"
-    "[2020-07-26 04:01:26,378] [DEBUG] [timing_utils.py:55:report_timing] copy_tensor time is 3.80597 seconds\n"
-)
+ELASTICDL = sources.text("timers_elasticdl.txt")
 CASE = Case(
     framework="pytorch",
     recipe="reference-cifar10-resnet50",

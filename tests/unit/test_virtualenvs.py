@@ -13,38 +13,11 @@ import pytest
 from evalsuite.adapter import Command, Recipe
 from evalsuite.launch.provision import installer, recipe_locks, virtualenvs
 from evalsuite.launch.provision.installer import CannotInstall
+from tests import sources
 
 # What the stand-in does is steered by files beside it: `fails` holds the word of the command that is to fail,
 # `locks` the answer to each resolution, `seen` collects the command lines.
-UV = """#!{python} -IS
-import os, pathlib, sys
-here, words = pathlib.Path(__file__).parent, sys.argv[1:]
-with open(here / "seen", "a") as seen:
-    seen.write(" ".join(words) + "\\n")
-if (here / "fails").exists() and (here / "fails").read_text() in words:
-    print("Resolving at https://user:secret@index.example/simple", file=sys.stderr)
-    sys.exit("error: no such distribution")
-if words[0] == "venv":
-    bin = pathlib.Path(words[-1]) / "bin"
-    bin.mkdir(parents=True)
-    (bin / "python").symlink_to("{python}")
-if "compile" in words:
-    pins = sys.stdin.read().split()
-    locks = (here / "locks").read_text().split("---\\n")
-    answer = locks[1 if "--torch-backend" in words else 0].split()
-    for pin in pins if "--no-deps" in words else answer:
-        name, _, version = pin.partition("==")
-        source, wheels = "sdist = {hashes = {sha256 = 'b0'}}", "wheels = [{hashes = {sha256 = 'a0'}}]"
-        version = version and f"version = '{version}'"
-        print(f"[[packages]]\\nname = '{name}'\\n{version}\\n{source if '--no-deps' in words else wheels}")
-    print("#" * 200_000, flush=True)  # more than a pipe holds
-    print("Resolved 1 package", file=sys.stderr)
-plain = "install" in words and "--torch-backend" not in words and (here / "no_cpu_build").exists()
-if plain and "+cpu" in pathlib.Path(words[-1]).read_text():
-    sys.exit("error: no torch==2.13.0+cpu")
-if "list" in words:
-    print('[{"name": "toynet", "version": "1.0"}]')
-"""
+UV = sources.text("virtualenvs_uv.py.in")
 
 
 class Uv:
@@ -329,13 +302,7 @@ def test_a_lock_and_pins_that_disagree_are_seen_and_what_no_index_hashes_is_not_
 
 # The machine's pip configuration
 
-LISTING = """:env:.find-links='/opt/wheels /more'
-global.extra-index-url='https://one.example/simple\\nhttps://two.example/simple'
-global.find-links='/ignored/here'
-global.index-url='https://global.example/simple'
-install.index-url='https://install.example/simple'
-install.quiet='1'
-"""
+LISTING = sources.text("virtualenvs_listing.txt")
 
 
 def test_pips_settings_are_said_in_uvs_variables_and_a_more_special_place_or_uv_itself_wins(uv, monkeypatch):

@@ -20,7 +20,7 @@ from evalsuite.results.evaluation import evaluate
 from evalsuite.results.measure.measurement import measurement
 from evalsuite.results.measure.summary import summary
 from evalsuite.runs.store import Store
-from tests import runfolders
+from tests import runfolders, sources
 from tests.toys import CASE
 
 BATCH = CASE.batch_per_device
@@ -290,24 +290,7 @@ class TestTheWindow:
         ]
 
 
-ADAPTER = """
-from evalsuite.adapter import Adapter, Command, Recipe
-
-ADAPTER = Adapter(
-    name="minenet",
-    title="MineNet",
-    recipes=(
-        Recipe(
-            name="toy",
-            model="resnet50_v1.5",
-            kind="{kind}",
-            dialect="pytorch_examples",
-            command=lambda case: Command(argv=("{{python}}", "-c", "print(1)")),
-            {more}
-        ),
-    ),
-)
-"""
+ADAPTER = sources.text("runs_adapter.py.in")
 
 
 class TestWhatIsAsked:
