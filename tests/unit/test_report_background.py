@@ -8,10 +8,14 @@ import synthetic
 
 from evalsuite import report
 from evalsuite.documents import HostEnvironment, Interface
+from evalsuite.model import Fact
 from evalsuite.report.book import blocks
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.participants import participants
-from evalsuite.report.sections.background import machines
+from evalsuite.report.sections.background import background, machines
+from evalsuite.report.sections.common import captioned_figure
+from evalsuite.report.sections.common.section import Subject
+from evalsuite.report.text import words
 
 GPUS = HostEnvironment.from_json({"schema": 1, "host": "a", "gpus": [{"name": "V100"}] * 4}, "here").gpus
 
@@ -81,6 +85,20 @@ def test_features_and_source_are_those_of_the_script_and_not_the_axes_that_were_
 
     assert of(horovod, "features") == {("Horovod",)} and not model.features
     assert (of(v1, "builds_v15"), of(quick, "builds_v15")) == ({True}, {False})
+
+
+def test_the_data_of_a_model_are_those_that_its_runs_are_said_to_read():
+    evaluation = synthetic.quick()
+    first, second, *others = evaluation.summaries[0].measurements
+    read = (Fact(key="data", value="criteo", source="log"),)
+    runs = (replace(first, facts=read), replace(second, facts=()), *others)
+    changed = replace(evaluation.summaries[0], measurements=runs)
+    book = Book(evaluation=replace(evaluation, summaries=(changed, *evaluation.summaries[1:])))
+    subject = Subject(book=book, models=blocks.models(book), look=captioned_figure.look(book), words=words.read())
+
+    found = background.data_sets(subject)[changed.case.model]
+
+    assert found.plain("zh") == "Criteo、合成数据、部分未记录"
 
 
 def test_the_links_between_gpus_are_explained_in_both_languages(tmp_path):

@@ -11,7 +11,9 @@ from evalsuite.report.book.tally import tally
 from evalsuite.report.sections.background import platform
 from evalsuite.report.sections.background.machines import machines
 from evalsuite.report.sections.common.section import Section, Subject, parts
-from evalsuite.report.text import names
+from evalsuite.report.text import names, options
+from evalsuite.report.text.words import Rendered
+from evalsuite.results.measure import facts
 
 PARTS = ("platform", "frameworks", "models", "environment", "configuration", "rules", "metrics")
 RULES = "rules-table"  # the anchor of the table of rules, which sentences with their limits lead to
@@ -39,6 +41,7 @@ def _facts(subject: Subject) -> Mapping[str, object]:
         "frameworks": frameworks(subject),
         "unstated": not any(map(is_stated, (one for model in subject.models for one in model.participants))),
         "models": subject.models,
+        "data_sets": data_sets(subject),
         "machines": machines(subject.book),
         "scales": scales,
         "rows": _matrix(blocks, scales),
@@ -62,6 +65,23 @@ def frameworks(subject: Subject) -> list[tuple[str, list[str], list[str], bool]]
         )
         for name, ours in found.items()
     ]
+
+
+def data_sets(subject: Subject) -> Mapping[str, Rendered]:
+    """By model: what its runs are said to read."""
+    words = subject.words
+    found: dict[str, set[str]] = {}
+    for run in subject.book.measurements:
+        said = facts.believed(run.facts).get("data")
+        found.setdefault(run.run.case.model, set()).add(said.value if said else "")
+    return {
+        model: words.listed(
+            options.value_of("data", one, words) if one else words("background.partly_recorded")
+            for one in sorted(values, key=lambda value: (not value, value))
+        )
+        for model, values in found.items()
+        if any(values)
+    }
 
 
 def _matrix(blocks: Sequence[Block], scales: Sequence[tuple[int, int]]) -> list[MatrixRow]:
