@@ -21,13 +21,13 @@ CEILINGS = {  # package → lines at most; "" are the modules beside the package
     "logs": 9801,
     "machine": 1950,
     "plan": 3165,
-    "report": 15190,
+    "report": 15208,
     "results": 8417,
     "runs": 1650,
     "schedulers": 300,
     "site": 1460,
 }
-WHOLE = 60_910
+WHOLE = 60_916
 LONGEST_FUNCTION = 60
 FULLEST_FOLDER = 25
 
