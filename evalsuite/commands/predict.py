@@ -24,6 +24,7 @@ from evalsuite.results.compare.scaling import with_scaling
 from evalsuite.results.evaluation import evaluate
 from evalsuite.results.judge import extrapolation
 from evalsuite.results.judge.extrapolation import Outlook
+from evalsuite.runs import archive
 from evalsuite.runs.store import Store
 
 ORIGINS = ("measured", "imported", "cited", "digitised")
@@ -39,6 +40,8 @@ class _Series:
 
 def run(arguments: argparse.Namespace) -> int:
     rows = _summaries(arguments)
+    if not rows:
+        return Exit.NOTHING_MEASURED
     found = list(_series(rows, arguments.to))
     if arguments.json:
         print(json.dumps([_facts(one) for one in found], indent=1, ensure_ascii=False))
@@ -48,15 +51,18 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _summaries(arguments: argparse.Namespace) -> list[Summary | Unmeasured]:
-    source, places = arguments.source, search_paths(arguments)
+    source, places = archive.unpack(arguments.source), search_paths(arguments)
     if (source / finished.SUMMARY).is_file():
         return with_scaling(finished.read(source).summaries)
     if source.is_dir():
         return list(evaluate(Store(source), places=places).summaries)
     with tempfile.TemporaryDirectory() as folder:
-        left = [one for one in read_table(source, Store(Path(folder)), arguments) if one.run is None]
-        if left and not arguments.json:
+        cited = read_table(source, Store(Path(folder)), arguments)
+        left = [one for one in cited if one.run is None]
+        if left:
             note(say("predict.left_out", n=len(left), reason=worded(left[0].reason or "")))
+        if len(left) == len(cited):
+            return []
         return list(evaluate(Store(Path(folder)), places=places).summaries)
 
 

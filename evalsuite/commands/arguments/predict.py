@@ -16,7 +16,7 @@ EXAMPLES = """\
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "source", type=Path, metavar="SOURCE", help="folder of a report or of runs, or a table (.csv, .xlsx)"
+        "source", type=Path, metavar="SOURCE", help="folder of a report or of runs (.zip too), or a table"
     )
     parser.add_argument(
         "--to",
