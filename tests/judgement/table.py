@@ -20,6 +20,11 @@ class JudgementCase:
     judge: Callable[[], Said]
     wanted: Verdict = "caught"
 
+    @property
+    def accepted(self) -> tuple[Verdict, ...]:
+        worse: tuple[Verdict, ...] = ("caught", "footnote", "passes")
+        return ("right",) if self.wanted == "right" else worse[: worse.index(self.wanted) + 1]
+
 
 def print_table(title: str, cases: Iterable[JudgementCase]) -> int:
     """Row by row, as they are judged. 1: one passes that should not."""
@@ -30,4 +35,4 @@ def print_table(title: str, cases: Iterable[JudgementCase]) -> int:
         print(f"| {case.name} | {case.expected} | {said.words} | {said.verdict} |", flush=True)
     counts: Mapping[str, int] = {kind: sum(said.verdict == kind for _, said in found) for kind in Verdict.__args__}
     print("\n" + ", ".join(f"{kind} {count}" for kind, count in counts.items()))
-    return int(any(said.verdict not in ("caught", one.wanted) for one, said in found))
+    return int(any(said.verdict not in one.accepted for one, said in found))

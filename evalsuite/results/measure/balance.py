@@ -42,13 +42,14 @@ def findings(run: RunRecords, measured: Throughput, steps: Sequence[Step], ended
         window_s = window.end_s - window.begin_s
         step_s = window_s / window.steps
         before_s = window.begin_s - (window.first_step - 1) * step_s
-        after_s = max(0.0, ended_s - (_last_step_s(run) or ended_s)) if ended_s else 0.0
+        last_s, explained = _last_step(run) if ended_s else (None, False)
+        after_s = max(0.0, ended_s - last_s) if ended_s and last_s else 0.0
         if before_s + after_s > window_s:
             rule = HardlyInside if before_s + after_s > HardlyInside.limit * window_s else MostlyOutside
             yield rule(before_s=before_s, after_s=after_s, window_s=window_s)
         ending_s = min(StepsUnfinished.least_s, StepsUnfinished.ending * window_s)
         least_s = max(StepsUnfinished.steps * step_s, StepsUnfinished.share * window_s, ending_s)
-        if ended_s and after_s > least_s:
+        if ended_s and after_s > least_s and not explained:
             tail_s = after_s * _busy_beside(run, window, ended_s - after_s, ended_s)
             if tail_s > max(least_s, window_s):
                 yield MostAfterWindow(tail_s=tail_s, window_s=window_s)
@@ -65,20 +66,20 @@ def _digits(number: float) -> int:
     return len(f"{number:.15g}".split("e")[0].replace(".", "").strip("-0"))
 
 
-def _last_step_s(run: RunRecords) -> float | None:
-    """None where lines behind it say that the run was evaluated or saved."""
+def _last_step(run: RunRecords) -> tuple[float | None, bool]:
+    """When its line arrived, and whether lines behind it say that the run was evaluated or saved."""
     log = next(iter(run.logs), None)
     if log is None or run.dialect is None:
-        return None
+        return None, False
     size = log.path.stat().st_size
     with open(log.path, "rb") as file:
         file.seek(begin := max(0, size - TAIL_BYTES))
         text = file.read()
     ends = [match.end() for match, _ in matches(text, run.dialect.step)]
     arrival = read_arrivals(log.arrivals)
-    if not ends or arrival is None or EXPLAINED.search(text, text.find(b"\n", max(ends))):
-        return None
-    return arrival(begin + max(ends))
+    if not ends or arrival is None:
+        return None, False
+    return arrival(begin + max(ends)), EXPLAINED.search(text, text.find(b"\n", max(ends))) is not None
 
 
 def _busy_beside(run: RunRecords, window: Window, begin_s: float, end_s: float) -> float:

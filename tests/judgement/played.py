@@ -1,0 +1,141 @@
+"""Plays the toy script on a machine whose clock is a number, and makes of it the run folders of an evaluation."""
+
+import json
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from unittest import mock
+
+from evalsuite.documents import RunCommand, UsedRecipe
+from evalsuite.launch import campaign, runner
+from evalsuite.launch.checks import drift_probe
+from evalsuite.model import Case, Protocol, Run
+from evalsuite.report.book import identity
+from evalsuite.report.book.book import Book
+from evalsuite.report.data import summary_json
+from evalsuite.results.evaluation import evaluate
+from evalsuite.runs.planned import Planned
+from evalsuite.runs.store import Store
+from tests import runfolders
+from tests.judgement import toy_script
+from tests.toys import COMMAND, FACTS, toynet
+
+LAUNCHER = runner.Launcher(engine=None, timeout_s=60.0, pythons={}, packages={}, dialects={})
+SAMPLES_S = 0.2
+SCATTER, LEVELS = 0.01, 0.003  # of steps, and of runs
+
+
+class Failed(Exception):
+    pass
+
+
+@dataclass
+class PlayedMachine(toy_script.Machine):
+    """What it does costs time and leaves marks, as (time, CPU seconds, bytes over loopback)."""
+
+    rank: int = 0
+    world: int = 1
+    others: int = 0  # programs that want the cores, too
+    now_s: float = 0.5
+    cpu_s: float = 0.2
+    sent: float = 0.0
+    level: float = field(default_factory=lambda: random.gauss(1.0, LEVELS))
+    marks: list[tuple[float, float, float]] = field(default_factory=lambda: [(0.0, 0.0, 0.0)])
+    written: list[tuple[str, float | None]] = field(default_factory=list)
+    stopped: bool = False
+
+    def now(self) -> float:
+        return self.now_s
+
+    def work(self, seconds: float) -> None:
+        seconds *= self.level * random.gauss(1.0, SCATTER)
+        asleep = toy_script.ASLEEP.get(self.way, 0.0)
+        self.cpu_s += seconds * (1 - asleep) * self.world
+        self.now_s += seconds * (1 + self.others / 2)
+        self.marks.append((self.now_s, self.cpu_s, self.sent))
+
+    def write(self, text: str) -> None:
+        lines = text.splitlines()
+        self.written += [(line, None if self.stopped else self.now_s) for line in lines]
+
+    def exchange(self, count: int) -> None:
+        self.sent += 2 * count
+
+    def stop_agent(self, stop: bool) -> None:
+        self.stopped = stop
+        self.written = [(line, self.now_s if at_s is None else at_s) for line, at_s in self.written]
+
+    def leave_child(self, seconds: float) -> None:
+        """The agent ends it."""
+
+    def fail(self) -> None:
+        raise Failed
+
+    def samples(self) -> str:
+        header = {
+            "header": True,
+            "hz": 1 / SAMPLES_S,
+            "cpu_count": float(self.world),
+            "interfaces": {"lo": {}, "eth0": {}},
+        }
+        lines, marks = [header], iter([*self.marks, (self.now_s + 1, self.cpu_s, self.sent)])
+        before = after = next(marks)
+        used_s = 0.0
+        for at in range(int(self.now_s / SAMPLES_S) + 1):
+            while after[0] < at * SAMPLES_S:
+                before, after = after, next(marks)
+            share = (at * SAMPLES_S - before[0]) / (after[0] - before[0]) if after[0] > before[0] else 1.0
+            cpu_s, sent = (begin + share * (end - begin) for begin, end in zip(before[1:], after[1:], strict=True))
+            tree = {"cpu_s": cpu_s, "memory_bytes": 1, "processes": self.world}
+            moved = {"lo": {"received_bytes": sent, "sent_bytes": sent}, "eth0": {"received_bytes": 0, "sent_bytes": 0}}
+            percent = 100.0 if self.others else min(100.0, 100 * (cpu_s - used_s) / SAMPLES_S / self.world)
+            lines.append({"at_s": at * SAMPLES_S, "cpu_percent": percent, "tree": tree, "interfaces": moved})
+            used_s = cpu_s
+        return "".join(f"{json.dumps(line)}\n" for line in lines)
+
+
+def compare(
+    folder: Path, ways: Mapping[str, tuple[str, float]], model: str, scales: str, repeats: str, others: int = 0
+) -> tuple[dict, int]:
+    """As `scripts.compare`."""
+    random.seed(f"{ways} {folder.name}")
+    begun = dict.fromkeys(ways, 0)
+
+    def launch(run: Run, recipe: object, into: object, launcher: object, *, place: object, **_: object) -> object:
+        way, step_s = ways[run.case.framework]
+        begun[run.case.framework] += 1
+        machine = PlayedMachine(way=way, world=run.case.total_devices, others=others)
+        ended = {}
+        try:
+            toy_script.Training(way, step_s, begun[run.case.framework], machine).start()
+        except Failed:
+            machine.write("CUDA error: unspecified launch failure")
+            ended = {"status": "failed", "reason": "exit code 1", "exit_code": 1}
+        lines, at_s = zip(*machine.written, strict=True)
+        host = runfolders.Host(printed=[runfolders.Printed(lines=lines, arrivals_s=at_s)], samples=machine.samples())
+        facts = {**{fact.key: fact.value for fact in FACTS}, "input_size": "224"}
+        used = UsedRecipe(dialect="pytorch_examples", kind="reference", name="toy", model=model, facts=facts)
+        command: RunCommand = replace(COMMAND, campaign=place, recipe=used, framework_version="1.0")
+        return runfolders.fill(into, host, run.repeat, command, **{"duration_s": machine.now_s + 0.1, **ended})
+
+    protocol = Protocol(warmup_steps=toy_script.WARMUP, measured_steps=toy_script.STEPS - toy_script.WARMUP)
+    shape = {"recipe": "toy", "model": model, "batch_per_device": 32, "protocol": protocol, "device": "cpu"}
+    sizes = [tuple(map(int, scale.split("x"))) for scale in scales.split(",")]
+    cases = [
+        Case(framework=name, nodes=nodes, devices_per_node=devices, cores_per_device=1, **shape)
+        for nodes, devices in sizes
+        for name in ways
+    ]
+    store = Store(folder / "runs")
+    planned = Planned(profile="full", repeats=int(repeats), cases=tuple(cases), skips=())
+    store.write_plan(planned)
+    with mock.patch.object(runner, "launch", launch), mock.patch.object(drift_probe, "measure_seconds", lambda: 0.3):
+        started = campaign.begin(planned, store)
+        runs = [Run(case=case, repeat=repeat) for repeat in range(int(repeats)) for case in cases]
+        recipe = replace(toynet().recipes[0], name="toy", model=model)
+        adapters = {name: replace(toynet(name), recipes=(recipe,)) for name in ways}
+        for ended in campaign.launch_all(runs, store, adapters, LAUNCHER, started):
+            campaign.note_value(ended, started, store, 64.0, "images/s")
+    evaluation = evaluate(store, criteria_file=folder / "criteria.toml")
+    return json.loads(json.dumps(summary_json.document(Book(evaluation=identity.ordered(evaluation)), "0" * 64))), 0
