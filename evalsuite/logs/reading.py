@@ -159,9 +159,12 @@ def _read_by_shape(paths: Sequence[Path], arrivals: Sequence[Arrival | None], gi
         if dialect.scope == "auto" and found.total_devices not in (None, 1):
             break  # whose rate it is, is asked
         try:
-            found = _judge(measure_logs(paths, arrivals, dialect, given))
+            numbers = measure_logs(paths, arrivals, dialect, given)
         except Unreadable:
             return silent
+        if "argued_parts" in numbers.run.said and numbers.facts.batch_from_outside and not numbers.rated:
+            continue  # is a step of theirs a part of an optimiser's step?
+        found = _judge(numbers)
         if found.throughput is not None:
             break
         asked = asked if asked.steps else found

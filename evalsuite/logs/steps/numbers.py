@@ -120,6 +120,10 @@ class Numbers:
     is_warmup: bool  # all that is reported is the first steps of a run, in one report
     findings: tuple[Finding, ...] = ()
 
+    @property
+    def rated(self) -> bool:
+        return any(record.rate is not None for record in self.run.records)
+
 
 def measure_logs(paths: Sequence[Path], arrivals: Sequence[Arrival | None], dialect: Dialect, given: Given) -> Numbers:
     """Stops collecting at a full window; reads all records where that was too early. Raises Unreadable."""
@@ -228,7 +232,7 @@ def _batch_doubt(numbers: Numbers) -> Finding | None:
     measured, devices = numbers.throughput, numbers.facts.devices
     if measured is None or measured.items_per_s is None or measured.window is None or measured.method == RATES:
         return None
-    rated = any(record.rate is not None for record in numbers.run.records)
+    rated = numbers.rated
     total = numbers.final if numbers.run.dialect.scope == "global" else None
     printed = _mean_rate(_within(numbers.merged.steps, measured.window)) if rated else total
     if printed is None:

@@ -30,11 +30,11 @@ STAMP_BYTES = 120  # at the head of a line
 LATE = 0.6  # of the log: a group that ends before is not what goes on to its end
 # 12%|█▏        | 61/500 [00:31<03:42,  1.97it/s, loss=2.31]
 _BAR = re.compile(
-    rb"(?P<desc>[^\r\n|]{0,80}?)\b\d{1,3}%\|[^|\r\n]*\| *(?P<n>\d+)/(?P<of>\d+) \[(?P<elapsed>[\d:]+)<[\d:?]+"
+    rb"(?P<desc>[^\r\n|]{0,120}?)\b\d{1,3}%\|[^|\r\n]*\| *(?P<n>\d+)/(?P<of>\d+) \[(?P<elapsed>[\d:]+)<[\d:?]+"
     rb"(?:, *(?P<rate>[\d.]+|\?) ?(?P<unit>[A-Za-z]+/[A-Za-z]+))?"
 )
 _BAR_UNITS = (None, b"it/s", b"s/it", b"batch/s", b"s/batch", b"step/s", b"s/step", b"steps/s", b"ba/s")
-_EVALUATION = rb"(?:Eval|eval|Valid|valid|val loss|Val |val_|Test:|test:)[a-z]*"
+_EVALUATION = rb"(?<![A-Za-z])(?:Eval|eval|Valid|valid|val loss|Val |val_|Test:|test:)[a-z]*"
 _ROLES = {
     "step": "counter",
     "epoch": "epoch",
@@ -66,7 +66,7 @@ class Group:
         """In what is trained on; else in steps; else as printed, by whomever."""
         if self.dialect is None:
             return ()
-        steps = (_in_steps(self.dialect),) if "counter" in self.roles else ()
+        steps = (_in_steps(self.dialect),) if {"counter", "time of a step"} & self.roles.keys() else ()
         return (self.dialect, *steps, replace(self.dialect, scope="auto"))
 
     @property
@@ -122,7 +122,8 @@ def _group(key: tuple[bytes, ...], lines: Sequence[tuple[int, bytes]], trains: b
         return replace(plain, lacks=Message("logs.shape_other"))
     found = _read_bars(plain, texts) if is_bar else _read_lines(plain, texts)
     of_epochs = trains and (is_bar or words.EPOCH.search(said.decode("ascii", "replace").lower()))
-    if not training and not of_epochs and (is_bar or not {"counter", "rate"} <= found.roles.keys()):
+    timed = "counter" in found.roles and ("rate" in found.roles or (trains and "rate of steps" in found.roles))
+    if not training and not of_epochs and (is_bar or not timed):
         return replace(plain, lacks=Message("logs.shape_no_training"))
     return found
 
@@ -135,14 +136,16 @@ def _read_bars(group: Group, texts: Sequence[bytes]) -> Group:
     first = bars[0]
     if any(bar["unit"] not in _BAR_UNITS for bar in bars):
         return replace(group, lacks=Message("logs.shape_other"))
-    if len({bar["n"] for bar in bars}) < FEWEST:
+    begins = (rb"(?i:\bepoch)\W{0,3}(?P<epoch>\d+)", rb"^\s*(?P<epoch>\d+)/\d+\s")
+    epoch = next((one for one in begins if re.search(one, first["desc"])), None)
+    places = {(bar["n"], match and match[0]) for bar in bars for match in (re.search(epoch or b"$", bar["desc"]),)}
+    if len(places) < FEWEST:
         return replace(group, lacks=Message("logs.shape_no_counter"))
-    epoch = re.search(rb"(?i)\bepoch\W{0,3}(\d+)", first["desc"])
-    lead = rb"(?i:epoch)\W{0,3}(?P<epoch>\d+)[^\r\n|]{0,80}?" if epoch else b""
+    lead = epoch.lstrip(b"^") + rb"[^\r\n|]{0,120}?" if epoch else b""
     pattern = lead + rb"\d%%\|[^|\r\n]*\| *(?P<step>\d+)/(?P<of>%b) \[(?P<elapsed_s>[\d:]+)<" % first["of"]
-    begins = first["desc"].strip(b" :\0").split()
-    if begins and begins[0].isalpha() and not epoch:
-        pattern = re.escape(begins[0]) + rb"[^\r\n|%]{0,60}?" + pattern
+    name = first["desc"].strip(b" :\0").split()[:1]
+    if name and name[0].isalpha() and not epoch:
+        pattern = re.escape(name[0]) + rb"[^\r\n|%]{0,60}?" + pattern
     made = _dialect(pattern, first[0], _read_bar, restart=bool(epoch))
     made = replace(made, clock_s=1.0, averaging="cumulative", zero_based=False)
     return replace(group, roles={"counter": "n/total", "time": "[elapsed<"}, dialect=_with_evaluations(made, first[0]))
@@ -169,7 +172,7 @@ def _read_lines(group: Group, texts: Sequence[bytes]) -> Group:
     roles = {_ROLES[name]: column[0].words or "a/b" for name, column in chosen.items()}
     found = replace(group, roles=roles | ({"stamp": shown(heads[0])} if stamped else {}))
     rated = bool({"rate", "steps_per_s"} & chosen.keys())
-    if not {"step", "rate"} & chosen.keys():
+    if "step" not in chosen and ("rate" not in chosen or len(texts) < 2 * FEWEST):
         return replace(found, lacks=Message("logs.shape_no_counter"))
     if not (rated or timed or stamped):
         return replace(found, lacks=Message("logs.shape_no_clock"))

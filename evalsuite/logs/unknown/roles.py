@@ -10,6 +10,7 @@ from evalsuite.logs.unknown import words
 from evalsuite.logs.unknown.words import Slot, slots
 
 FEWEST = 3  # lines that make a group
+MOST_STEPS = 10_000  # between reports; what rises faster counts items
 REGULAR = 0.5  # of the counter's steps are the usual one
 
 Column = list[Slot]
@@ -60,20 +61,28 @@ def choose_counters(columns: Columns) -> tuple[Chosen, bool]:
 
 def _find_counter(columns: Columns, epochs: Column | None) -> tuple[Column | None, bool]:
     found: list[tuple[int, int, bool, Column]] = []
+    is_range = False  # Batch [0-20]: the second number counts
     for place, column in enumerate(columns.values()):
         slot = column[0]
-        if not _is_whole(column) or words.EPOCH.search(slot.label) or slot.lead.rstrip().endswith(b"/"):
+        second = slot.lead.rstrip().endswith(b"/")  # 40/1000; where it rises, 0/70
+        if not _is_whole(column) or words.EPOCH.search(slot.label) or (second and not _rises(column)):
             continue
-        share = bool(re.match(rb"\s?(?:/|of )\s?\d|\s?/\s*$", slot.tail))
-        named = bool(words.COUNTER.search(slot.label))
-        bare = not slot.label and (place == 0 or slot.lead.endswith(b"["))  # 1278: 3.23 · writer.py:48] [1934] loss=…
+        was_range, is_range = is_range, slot.tail == b"-" and bool(words.COUNTER.search(slot.label))
+        if is_range:
+            continue
+        share = second or bool(re.match(rb"\s?(?:/|of )\s?\d|\s?/\s*$", slot.tail))
+        named = was_range or bool(words.COUNTER.search(slot.label))
+        bare = not slot.label and (
+            place == 0 or slot.lead.rstrip().endswith((b"[", b","))
+        )  # 1278: 3.23 · writer.py:48] [1934] loss=…
         if not named and not share and not (bare and _rises(column)):
             continue
         steps = _differences(column)
         falls, rising = sum(step < 0 for step in steps), [step for step in steps if step > 0]
-        if len(set(values_of(column))) < FEWEST - 1 or falls > len(steps) / 4 or not rising:
+        usual, often = Counter(rising).most_common(1)[0] if rising else (0.0, 0)
+        if usual > MOST_STEPS or len(set(values_of(column))) < FEWEST - 1 or falls > len(steps) / 4 or not rising:
             continue
-        if not falls or Counter(rising).most_common(1)[0][1] >= REGULAR * len(rising):
+        if not falls or often >= REGULAR * len(rising):
             found.append((2 * named + share, -place, falls > 0, column))
     if not found:
         return None, False
@@ -99,8 +108,10 @@ def choose_rate(columns: Columns, chosen: Chosen) -> tuple[str, Scope, float]:
     for column in columns.values():
         slot = column[0]
         match = words.RATE.search(slot.unit) or words.RATE.search(slot.label)
-        if match is None and words.SPEED.search(slot.label) and "rate" not in slot.label and not slot.unit:
-            match = words.RATE.search("samples/s")
+        bare = match is None and words.SPEED.search(slot.label) and "rate" not in slot.label and not slot.unit
+        if bare:
+            items = chosen["consumed"][0].label if "consumed" in chosen else "samples"
+            match = words.RATE.search(f"{items.split('_')[-1]}/s")
         if match is None or words.PART.search(slot.label) or any(value <= 0 for value in values_of(column)[1:]):
             continue
         long = (name for place, name in enumerate(words.ITEMS) if match[f"u{place}"])

@@ -67,15 +67,15 @@ PER_DEVICE = re.compile(rf"(?:/|per|_)[ _]?{_EACH}(?:$|[^a-z])|(?:^|[^a-z])tgs(?
 PER_STEP = re.compile(
     r"(?:^|[^a-z])(?P<unit>ms|us|s|secs?|seconds?|msecs?|milliseconds?)[ _]?(?:/|per)[ _]?(?:global[ _])?"
     r"(?:it(?:er(?:ation)?)?|step|(?:mini-?)?batch|update|b)(?:$|[^a-z])"
-    r"|(?:step|iter(?:ation)?|batch|it|update)[ _-]?(?:time|cost|duration|avg)\b"
-    r"|time[ _/-](?:per[ _])?(?:step|iter(?:ation)?|batch|it)(?:$|[^a-z])|(?:^|[^a-z])dt(?: ms| s)?$"
+    r"|(?:step|iter(?:ation)?|batch|it|update)[ _-]?(?:time|timing|cost|duration|avg)\b"
+    r"|time[ _/-](?:per[ _])?(?:step|iter(?:ation)?|batch|it)(?:$|[^a-z])|(?:^|[^a-z])(?:dt|step|iter|batch)(?: ms| s)$|(?:^|[^a-z])dt$"
 )
 TIME = re.compile(
     r"(?:^|[^a-z])(?:time|elapsed|took|duration|cost|used|spent|runtime|wall(?:clock)?|walltime)(?:$|[^a-z])"
 )
 PART = re.compile(
-    r"data|load|read|forward|backward|fwd|bwd|optim|comm|sync|eval|val|ckpt|save|max|min|peak|eta|remain|gen|infer"
-    r"|total_?iter|compile|std"
+    r"(?<![a-z])(?:data|load|read|forward|backward|fwd|bwd|optim|comm|sync|eval|val|ckpt|save|max|min|peak|eta|remain"
+    r"|gen|infer|total_?iter|compile|std)"
 )
 SPEED = re.compile(r"(?:^|[^a-z])(?:speed|throughput|thoughput|rate|performance|ips)$")
 CONSUMED = re.compile(
