@@ -116,6 +116,7 @@ class Line:
     """Reads what groups cannot say (a JSON object): names of `GROUPS` → value; None or a ValueError = this is no
     such line."""
     telling: bool = True  # whether it tells the dialect from others
+    sure: bool = False  # whether each match is such a line, whatever `fields` would say
 
     @cached_property
     def compiled(self) -> "re.Pattern[bytes]":

@@ -180,7 +180,7 @@ def count(text: bytes, lines: Iterable[Line]) -> int:
     for line in lines:
         if line.literal not in text:
             continue
-        if line.fields is None:
+        if line.fields is None or line.sure:
             total += len(line.counting.findall(text))
         else:
             total += sum(1 for match in line.compiled.finditer(text) if line.read(match) is not None)

@@ -13,7 +13,7 @@ from pathlib import Path
 from re import Match
 from typing import Literal
 
-from evalsuite.dialect import Dialect, Fields, Scope, line
+from evalsuite.dialect import Dialect, Fields, Line, Scope, line
 from evalsuite.logs.scan.failures import shown
 from evalsuite.logs.text.logfile import chunks
 from evalsuite.logs.text.records import DAY_S, positive, stamp_s
@@ -25,7 +25,7 @@ HEAD_BYTES = 1 << 19  # of a log, then a part of each later piece: groups are fo
 PART_BYTES = 1 << 11
 MOST_LINES = 12_000
 LINE_BYTES = 1500
-MOST_GROUPS = 40
+MOST_GROUPS, MOST_OF_EACH = 40, 300
 STAMP_BYTES = 120  # at the head of a line
 LATE = 0.6  # of the log: a group that ends before is not what goes on to its end
 # 12%|█▏        | 61/500 [00:31<03:42,  1.97it/s, loss=2.31]
@@ -99,7 +99,8 @@ def _sample(path: Path) -> Iterator[tuple[int, bytes]]:
     """(line, text) of the beginning and of a part of each later piece; bars that begin anew are lines."""
     taken = lines = 0
     for chunk in chunks(path, bare=True):
-        text = chunk.text if taken <= HEAD_BYTES else chunk.lines_from(0, PART_BYTES)[0].text
+        part = chunk.text if taken <= HEAD_BYTES else chunk.text[:PART_BYTES]
+        text = part[: max(part.rfind(b"\n"), part.rfind(b"\r")) + 1] if len(part) < len(chunk.text) else part
         taken += len(text)
         for number, whole in enumerate(text.split(b"\n"), chunk.first_line):
             for part in whole.split(b"\r"):
@@ -111,7 +112,7 @@ def _sample(path: Path) -> Iterator[tuple[int, bytes]]:
 def _group(key: tuple[bytes, ...], lines: Sequence[tuple[int, bytes]], trains: bool) -> Group:
     number, text = lines[len(lines) // 2]
     plain = Group(count=len(lines), line=number, text=shown(text), last=lines[-1][0])
-    texts = [text for _, text in lines]
+    texts = [text for _, text in (*lines[:MOST_OF_EACH], *lines[MOST_OF_EACH:][-MOST_OF_EACH:])]
     is_bar = key[:1] == (b"%|",)
     said = b" ".join(key[1:-1] if is_bar else key)
     training = words.TRAINING.search(said) is not None
@@ -261,10 +262,10 @@ def _read_fields(scales: Mapping[str, float], first_s: float | None, match: Matc
 def _dialect(
     pattern: bytes, sample: bytes, fields: object, *, unit: str = "samples/s", scope: Scope = "unstated", restart: bool
 ) -> Dialect:
-    step = line(pattern, sample, "this log", fields=fields)  # type: ignore[arg-type]
+    step = Line(pattern=pattern, sample=sample, source="this log", fields=fields, sure=True)  # type: ignore[arg-type]
     restarts: Literal["epoch", "never"] = "epoch" if restart else "never"
     told = {"name": "no_dialect", "title": "a log in no known dialect", "framework": None, "averaging": "interval"}
-    return Dialect(**told, unit=unit, step=step, scope=scope, steps_restart=restarts)  # type: ignore[arg-type]
+    return Dialect(**told, unit=unit, step=(step,), scope=scope, steps_restart=restarts)  # type: ignore[arg-type]
 
 
 def declaration(dialect: Dialect) -> str:
