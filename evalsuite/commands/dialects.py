@@ -3,7 +3,7 @@
 import argparse
 import json
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 from evalsuite import author_modules
 from evalsuite.commands import checking
@@ -60,7 +60,8 @@ def _explain(arguments: argparse.Namespace, dialects: Mapping[str, Dialect]) -> 
     except Unreadable as error:
         raise EvalsuiteError.of("commands.log_unread", path=arguments.explain, error=error) from error
     if arguments.json:
-        print(json.dumps(asdict(found), indent=1, ensure_ascii=False))
+        groups = tuple(replace(group, dialect=None) for group in found.groups)
+        print(json.dumps(asdict(replace(found, groups=groups)), indent=1, ensure_ascii=False))
     else:
         print("\n".join(explanation.sentences(found)))
     return Exit.DONE if found.dialect else Exit.NOTHING_MEASURED

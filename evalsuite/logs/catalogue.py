@@ -120,7 +120,7 @@ def chosen(name: str, dialects: Mapping[str, Dialect]) -> Dialect:
     """Raises EvalsuiteError with the nearest name if there is none."""
     if name in dialects:
         return dialects[name]
-    raise EvalsuiteError.of("logs.dialect", name=name, near=_nearest(name, dialects))
+    raise EvalsuiteError.of("logs.dialect", name=name, near=did_you_mean(name, dialects, cutoff=0.4))
 
 
 def recipe_dialect(framework: str, recipe: "Recipe", dialects: Mapping[str, Dialect]) -> Dialect:
@@ -128,9 +128,8 @@ def recipe_dialect(framework: str, recipe: "Recipe", dialects: Mapping[str, Dial
     name = recipe.dialect_name
     if name in dialects:
         return dialects[name]
-    raise EvalsuiteError.of(
-        "logs.recipe_dialect", framework=framework, recipe=recipe.name, name=name, near=_nearest(name, dialects)
-    )
+    near = did_you_mean(name, dialects, cutoff=0.4)
+    raise EvalsuiteError.of("logs.recipe_dialect", framework=framework, recipe=recipe.name, name=name, near=near)
 
 
 def source(dialect: Dialect | None) -> "DialectSource | None":
@@ -143,7 +142,3 @@ def source(dialect: Dialect | None) -> "DialectSource | None":
         return DialectSource(by="house")
     file = dialect.origin.file.resolve()
     return DialectSource(by="author", file=str(file), sha256=files.sha256(file), option=dialect.origin.option)
-
-
-def _nearest(name: str, dialects: Mapping[str, Dialect]) -> str:
-    return did_you_mean(name, dialects, cutoff=0.4)

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from evalsuite import files
@@ -13,11 +13,10 @@ from evalsuite.logs.scan.collectors import HEADER
 from evalsuite.logs.scan.failures import shown
 from evalsuite.logs.text.logfile import Chunk, chunks, plain
 from evalsuite.logs.text.records import Extractor, Record, printer
-from evalsuite.logs.unknown.groups import Group, declaration, groups
+from evalsuite.logs.unknown.groups import Group, groups
 from evalsuite.messages import Message
 
 SHOWN_OF_EACH = 3
-SHOWN_GROUPS = 5
 CANDIDATE_BYTES = 1 << 18  # dialects are compared by their lines in so much of the log
 KINDS = ("step", "final", "evaluation", "end", "fact")
 WHOLE_BYTES = 16 << 20  # a log up to this size is read whole
@@ -55,7 +54,6 @@ class Explanation:
     counts: Mapping[str, int] = field(default_factory=dict)
     lines: tuple[LineSeen, ...] = ()
     groups: tuple[Group, ...] = ()  # where no dialect fits
-    template: str | None = None
     sampled: str | None = None  # which parts of a large log were looked at; None: all of it
 
 
@@ -76,10 +74,8 @@ def explained(
     fits = [chosen] if chosen else _fits(path, dialects)
     candidates = tuple(_candidates(path, dialects, [fit.name for fit in fits]))
     if len(fits) != 1:
-        found = [] if fits else groups(path)[:SHOWN_GROUPS]
-        shown_groups = tuple(replace(group, dialect=None) for group in found)
-        template = declaration(found[0].dialect) if found and found[0].dialect else None
-        return Explanation(dialect=None, candidates=candidates, groups=shown_groups, template=template, sampled=parts)
+        heaviest = () if fits else tuple(groups(path)[:SHOWN_OF_EACH])
+        return Explanation(dialect=None, candidates=candidates, groups=heaviest, sampled=parts)
     seen: list[LineSeen] = []
     counts: Counter[str] = Counter()
     for line in _lines(_pieces(path, watcher, whole=every, bare=fits[0].spans_lines), fits[0]):

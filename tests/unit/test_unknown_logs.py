@@ -5,6 +5,7 @@ import json
 import pytest
 
 from evalsuite.cli import main
+from evalsuite.commands.printing.explanation import declaration
 from evalsuite.errors import Exit
 from evalsuite.logs import explaining
 from evalsuite.logs.reading import read_file
@@ -45,7 +46,8 @@ def test_an_accepted_shape_is_recorded_beside_the_run(toy, tmp_path, capsys):
 
 
 def test_the_declaration_that_explain_prints_reads_the_log(toy, tmp_path, capsys):
-    (tmp_path / "declared.py").write_text(explaining.explained(toy, {}).template)
+    (group, *_) = explaining.explained(toy, {}).groups
+    (tmp_path / "declared.py").write_text(declaration(group.dialect))
 
     code = main(["parse", str(toy), "--dialects", str(tmp_path / "declared.py"), "--scope", "global", "--json"])
 

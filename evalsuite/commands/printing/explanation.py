@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from evalsuite.commands.printing.i18n import say, worded
 
 if TYPE_CHECKING:
+    from evalsuite.dialect import Dialect
     from evalsuite.logs.explaining import Explanation
     from evalsuite.logs.unknown.groups import Group
 
@@ -21,10 +22,11 @@ def sentences(found: "Explanation") -> Iterator[str]:
         yield say("dialects.explain_none")
     for group in found.groups:
         yield from _group(group)
+    declared = next((group.dialect for group in found.groups if group.dialect), None)
     if not found.candidates:
-        yield say("dialects.explain_declare" if found.template else "dialects.explain_template")
-    if found.template:
-        yield found.template
+        yield say("dialects.explain_declare" if declared else "dialects.explain_template")
+    if declared:
+        yield declaration(declared)
     for line in found.lines:
         yield f"{line.number:>8}  {line.kind:<10}  {worded(line.why)}"
         yield f"{INDENT}  {line.text}"
@@ -39,3 +41,15 @@ def _group(group: "Group") -> Iterator[str]:
     taken = say("dialects.explain_taken", roles=group.said) if group.said else ""
     lacks = say("dialects.explain_lacks", why=worded(group.lacks)) if group.lacks else ""
     yield f"{INDENT}  {'; '.join(filter(None, (taken, lacks)))}"
+
+
+def declaration(dialect: "Dialect") -> str:
+    """The template of docs/adding-a-dialect.md, with what was found in this log."""
+    step = dialect.step[0]
+    fields = {"name": "my_script", "title": "who prints it", "framework": None, "averaging": dialect.averaging}
+    fields |= {"unit": dialect.unit, "scope": dialect.scope, "steps_restart": dialect.steps_restart}
+    said = {"pattern": step.pattern, "sample": step.sample, "source": "OWNER/REPOSITORY@COMMIT:FILE"}
+    lines = "".join(f"        {name}={value!r},\n" for name, value in fields.items())
+    parts = "".join(f"            {name}={value!r},\n" for name, value in said.items())
+    head = "from evalsuite.dialect import Dialect, line\n\nDIALECTS = (\n    Dialect(\n"
+    return f"{head}{lines}        step=line(\n{parts}        ),\n    ),\n)"

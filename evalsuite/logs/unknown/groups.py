@@ -23,8 +23,7 @@ from evalsuite.messages import Message
 
 HEAD_BYTES = 1 << 19  # of a log, then a part of each later piece: groups are found in these
 PART_BYTES = 1 << 11
-MOST_LINES = 12_000
-LINE_BYTES = 1500
+MOST_LINES, LINE_BYTES = 12_000, 1500
 MOST_GROUPS, MOST_OF_EACH = 40, 300
 STAMP_BYTES = 120  # at the head of a line
 LATE = 0.6  # of the log: a group that ends before is not what goes on to its end
@@ -178,7 +177,10 @@ def _read_lines(group: Group, texts: Sequence[bytes]) -> Group:
     if not (rated or timed or stamped):
         return replace(found, lacks=Message("logs.shape_no_clock"))
     coarse = stamped and not timed and not rated and all(stamp % 1 == 0 for stamp in stamps)
-    scales = {name: column[0].unit_s if name in _TIMES else 1.0 for name, column in chosen.items()}
+    scales = {
+        name: column[0].unit_s if name in ("seconds", "report_s", "elapsed_s") else 1.0
+        for name, column in chosen.items()
+    }
     scales |= {"rate": kilo}
     others = {name: scale for name, scale in scales.items() if scale != 1.0 and (name, scale) not in _UNITS}
     scaled = any(slot.clock or slot.scaled for column in chosen.values() for slot in column)
@@ -199,17 +201,15 @@ def _with_evaluations(dialect: Dialect, text: bytes) -> Dialect:
 
 def _head(text: bytes) -> int:
     """Where the head of a line ends: behind its stamp."""
-    for found in re.finditer(rb"\d:\d\d(?::\d\d)?(?:[.,]\d+)?", text[:STAMP_BYTES]):
-        if not re.search(rb"(?i)eta|elapsed|time|took|<|remain", text[max(0, found.start() - 14) : found.start()]):
-            return found.end()
-    return 0
+    found = re.finditer(rb"\d:\d\d(?::\d\d)?(?:[.,]\d+)?", text[:STAMP_BYTES])
+    other = re.compile(rb"(?i)eta|elapsed|time|took|<|remain")  # kinds of time
+    return next((one.end() for one in found if not other.search(text, max(0, one.start() - 14), one.start())), 0)
 
 
 # from columns to a dialect
 
 _UNITS = {("seconds", 1e-3): "ms", ("seconds", 1e-6): "us", ("report_s", 1e-3): "report_ms", ("rate", 1e3): "rate_k"}
 _UNITS |= {("elapsed_s", 1e-3): "elapsed_ms"}
-_TIMES = ("seconds", "report_s", "elapsed_s")
 
 
 def _pattern(chosen: Chosen) -> bytes:
@@ -266,18 +266,6 @@ def _dialect(
     restarts: Literal["epoch", "never"] = "epoch" if restart else "never"
     told = {"name": "no_dialect", "title": "a log in no known dialect", "framework": None, "averaging": "interval"}
     return Dialect(**told, unit=unit, step=(step,), scope=scope, steps_restart=restarts)  # type: ignore[arg-type]
-
-
-def declaration(dialect: Dialect) -> str:
-    """The template of docs/adding-a-dialect.md, with what was found in this log."""
-    step = dialect.step[0]
-    fields = {"name": "my_script", "title": "who prints it", "framework": None, "averaging": dialect.averaging}
-    fields |= {"unit": dialect.unit, "scope": dialect.scope, "steps_restart": dialect.steps_restart}
-    said = {"pattern": step.pattern, "sample": step.sample, "source": "OWNER/REPOSITORY@COMMIT:FILE"}
-    lines = "".join(f"        {name}={value!r},\n" for name, value in fields.items())
-    parts = "".join(f"            {name}={value!r},\n" for name, value in said.items())
-    head = "from evalsuite.dialect import Dialect, line\n\nDIALECTS = (\n    Dialect(\n"
-    return f"{head}{lines}        step=line(\n{parts}        ),\n    ),\n)"
 
 
 def _in_steps(dialect: Dialect) -> Dialect:

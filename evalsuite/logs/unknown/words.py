@@ -68,7 +68,7 @@ PER_STEP = re.compile(
     r"(?:^|[^a-z])(?P<unit>ms|us|s|secs?|seconds?|msecs?|milliseconds?)[ _]?(?:/|per)[ _]?(?:global[ _])?"
     r"(?:it(?:er(?:ation)?)?|step|(?:mini-?)?batch|update|b)(?:$|[^a-z])"
     r"|(?:step|iter(?:ation)?|batch|it|update)[ _-]?(?:time|timing|cost|duration|avg)\b"
-    r"|time[ _/-](?:per[ _])?(?:step|iter(?:ation)?|batch|it)(?:$|[^a-z])|(?:^|[^a-z])(?:dt|step|iter|batch)(?: ms| s)$|(?:^|[^a-z])dt$"
+    r"|time[ _/-](?:per[ _])?(?:step|iter(?:ation)?|batch|it)(?:$|[^a-z])|(?:^|[^a-z])dt(?: ms| s)?$"
 )
 TIME = re.compile(
     r"(?:^|[^a-z])(?:time|elapsed|took|duration|cost|used|spent|runtime|wall(?:clock)?|walltime)(?:$|[^a-z])"
@@ -112,8 +112,7 @@ class Slot:
         return read_number(self.text + self.scaled.encode())
 
     @property
-    def scaled(self) -> str:
-        """22.8K, 1.2M tokens: the letter that stands for thousands, millions."""
+    def scaled(self) -> str:  # 22.8K, 1.2M tokens
         return self.tail[:1].decode().lower() if re.match(rb"[kKMGB](?![A-Za-z/])", self.tail) else ""
 
     @property
