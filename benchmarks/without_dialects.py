@@ -63,11 +63,14 @@ def _value(read: Reading) -> float | None:
 def _steps_per_s(read: Reading) -> float | None:
     if (read.dialect or "").startswith("mlperf"):
         return None  # its steps are blocks and epochs
+    window = read.throughput and read.throughput.window
+    steps = [step for step in read.steps if window and window.first_step <= step.index <= window.last_step]
     items = [step.items / step.steps for step in read.steps if step.items and step.steps]
     if items:
         return (_value(read) or 0.0) / statistics.median(items)
-    rates = [step.steps / step.seconds for step in read.steps if step.seconds]
-    return statistics.harmonic_mean(rates) if rates else None
+    if steps and all(step.seconds for step in steps):
+        return sum(step.steps for step in steps) / sum(step.seconds or 0.0 for step in steps)
+    return None
 
 
 if __name__ == "__main__":

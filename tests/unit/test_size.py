@@ -15,7 +15,7 @@ FILES = sorted(paths.PACKAGE.rglob("*.py"))
 CEILINGS = {  # package → lines at most; "" are the modules beside the packages
     "": 5174,
     "agent": 1850,
-    "commands": 6350,
+    "commands": 6368,
     "importing": 1422,
     "launch": 4312,
     "logs": 9801,
@@ -27,7 +27,7 @@ CEILINGS = {  # package → lines at most; "" are the modules beside the package
     "schedulers": 300,
     "site": 1460,
 }
-WHOLE = 60_932
+WHOLE = 60_950
 LONGEST_FUNCTION = 60
 FULLEST_FOLDER = 25
 
