@@ -18,7 +18,7 @@ CEILINGS = {  # package → lines at most; "" are the modules beside the package
     "commands": 6368,
     "importing": 1422,
     "launch": 4312,
-    "logs": 9801,
+    "logs": 9808,
     "machine": 1950,
     "plan": 3165,
     "report": 15208,

@@ -5,6 +5,7 @@ A cumulative mean becomes what was added since the increment before, and is neve
 
 import itertools
 import math
+import operator
 import statistics
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -30,6 +31,9 @@ _WHOLE = 1e-6  # seconds: of rounding, in what is computed from a mean
 JOINED = 10.0  # ticks of a coarse clock in an increment
 
 
+_BEGINS = operator.attrgetter("begins")
+
+
 def increments_of(stream: Sequence[Record], dialect: Dialect) -> list[Increment]:
     stream = _with_times(stream, dialect.mean_reports) if dialect.mean_reports else stream
     stream = _joined(stream, JOINED * dialect.clock_s) if dialect.clock_s else stream
@@ -37,7 +41,7 @@ def increments_of(stream: Sequence[Record], dialect: Dialect) -> list[Increment]
     found: list[Increment] = []
     before = begun = None
     left_out = False
-    bracketed = any(record.begins for record in stream)
+    bracketed = any(map(_BEGINS, stream))
     for record in stream:
         if record.begins:
             begun = record
@@ -176,14 +180,17 @@ def _numbers(
     if record.step is None:
         steps = max(1, int(record.interval or usual))
         return (before.step // each if before else 0) + steps, steps
-    step = max(1, record.step + base)
+    step = record.step + base
+    step = step if step > 1 else 1
     own = record.interval or (None if record.since is None else record.step - record.since)
     if before is None:
         return step, max(1, min(step, int(own or usual)))
     if restart:
         rest = max(0, (before.record.of or 0) - (before.record.step or 0) - base)
         return before.step // each + rest + step, max(1, min(step, int(own or step)))
-    steps = max(1, step - max(1, (before.record.step or 0) + base))
+    earlier = (before.record.step or 0) + base
+    steps = step - (earlier if earlier > 1 else 1)
+    steps = steps if steps > 1 else 1
     return before.step // each + steps, steps
 
 

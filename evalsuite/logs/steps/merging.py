@@ -212,7 +212,7 @@ def _restarts(attempts: int, as_long: int) -> Iterator[Finding]:
 def _one_stream(records: Sequence[Record]) -> Attempt | None:
     """Of one printer that counts up, as in nearly all logs; None where there is more to tell apart."""
     places = [(record.epoch or 0, record.step or 0) for record in records]
-    if any(record.step is None and record.epoch is None for record in records):
+    if (0, 0) in places and any(record.step is None and record.epoch is None for record in records):
         return None
     alone = len({record.rank for record in records}) == 1 and all(map(operator.lt, places, places[1:]))
     return Attempt(streams=[[*records]]) if alone else None
