@@ -25,7 +25,7 @@ from evalsuite.results.rules import flops_and_energy
 from evalsuite.results.samples import run_figures
 from evalsuite.results.samples.run_figures import RunRecords
 from evalsuite.results.samples.utilisation import Devices
-from evalsuite.runs.samples import GpuReading, Header, Sample
+from evalsuite.runs.samples import GpuReading, Header, Sample, TreeReading
 from evalsuite.runs.store import Log
 from tests import runfolders, sources
 from tests.bad_files import AGENT
@@ -61,6 +61,23 @@ def records(*hosts, window=WINDOW, planned=1, **more):
 @pytest.mark.parametrize(("of_job", "peak"), [(True, 9), (False, 4)])
 def test_the_peak_is_that_of_the_fullest_device_of_the_job_at_any_time(of_job, peak):
     assert run_figures.sampled_memory_bytes(records(host(OTHER, ONE, of_job=of_job))) == peak * GIB
+
+
+def test_the_peak_of_a_job_on_cpus_is_that_of_its_processes_on_the_fullest_node():
+    nodes = [
+        runfolders.sampled(
+            Header(hz=1.0),
+            [
+                Sample(at_s=at, tree=TreeReading(cpu_s=at, memory_bytes=held, processes=2))
+                for at, held in enumerate(each)
+            ],
+        )
+        for each in ([1 * GIB, 3 * GIB], [2 * GIB, 2 * GIB])
+    ]
+
+    assert run_figures.job_memory_bytes(records(*nodes, planned=0)) == 3 * GIB
+    assert run_figures.job_memory_bytes(records(*nodes, planned=2)) is None
+    assert run_figures.job_memory_bytes(records(planned=0)) is None
 
 
 @pytest.mark.parametrize(

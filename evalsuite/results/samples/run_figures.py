@@ -83,6 +83,17 @@ def _most_held(samples: Samples) -> float | None:
     return float(max(each)) if each else None
 
 
+def job_memory_bytes(run: RunRecords) -> float | None:
+    """Of a job on CPUs: the most that its processes were seen to hold on one node."""
+    from evalsuite.results.samples.sample_arrays import table_of
+
+    if run.planned.accelerators:
+        return None
+    tables = (table_of(samples, "tree.memory_bytes") for samples in run.samples.values())
+    rows = filter(None, (table.row("") for table in tables if table is not None))
+    return max((float(values[read].max()) for values, read in rows if read.any()), default=None) or None
+
+
 def printed_memory_bytes(run: RunRecords) -> float | None:
     """The most that one device held by the script's own line: what its allocator gave out or kept."""
     return run.printed.memory_gib * GIB if run.printed.memory_gib else None
@@ -114,6 +125,7 @@ READ = {"stated_spread_items_per_s": printed_spread}  # what some scripts print 
 FIGURES = (
     RunFigure(name="peak_memory_printed_bytes", unit="bytes", read=printed_memory_bytes, over_runs=max),
     RunFigure(name="peak_memory_sampled_bytes", unit="bytes", read=sampled_memory_bytes, over_runs=max),
+    RunFigure(name="peak_memory_of_job_bytes", unit="bytes", read=job_memory_bytes, over_runs=max),
     RunFigure(name="cpu_s", unit="s", read=cpu_s, over_runs=statistics.median),
     RunFigure(name="energy_j", unit="J", read=energy_j),
     *(
