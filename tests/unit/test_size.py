@@ -22,12 +22,12 @@ CEILINGS = {  # package → lines at most; "" are the modules beside the package
     "machine": 1950,
     "plan": 3165,
     "report": 15208,
-    "results": 8417,
+    "results": 8428,
     "runs": 1650,
     "schedulers": 300,
     "site": 1460,
 }
-WHOLE = 60_950
+WHOLE = 60_958
 LONGEST_FUNCTION = 60
 FULLEST_FOLDER = 25
 
