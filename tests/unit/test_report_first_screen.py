@@ -18,7 +18,6 @@ from evalsuite.report.sections.common.section import Subject
 from evalsuite.report.sections.quality import machine_noise
 from evalsuite.report.sections.verdict import answers, matrix, notices, verdict
 from evalsuite.report.text import words
-from evalsuite.results.judge.full_protocol import full_protocol_s
 
 SPOKEN = words.read()
 
@@ -197,21 +196,6 @@ def test_whether_the_machine_was_quiet_is_said_and_by_how_much_it_was_not_and_no
     assert "in 1 of 24 runs other programs used the CPU, at most 50.0% of it" in loud["busy"]
     assert "quiet-machine" not in loud and "quiet-machine" not in lines(limited)
     assert machine_noise.others_seen(Book(evaluation=quick)) and not machine_noise.others_seen(limited)
-
-
-def test_the_hours_of_the_full_protocol_come_from_the_recorded_durations():
-    summaries = synthetic.quick().summaries
-
-    def lasting(seconds):
-        return [
-            replace(one, measurements=tuple(replace(run, duration_s=seconds) for run in one.measurements))
-            for one in summaries
-        ]
-
-    short, long = full_protocol_s(lasting(100.0)), full_protocol_s(lasting(160.0))
-
-    assert full_protocol_s(lasting(None)) is None and full_protocol_s([]) is None
-    assert long - short == pytest.approx(60.0 * 5 * len(summaries))
 
 
 def _with_a_rival(evaluation):

@@ -1,6 +1,5 @@
 """What is known of two results: one object, which every place prints and none computes again."""
 
-import statistics
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,6 +10,7 @@ from evalsuite.results.compare import fairness, significance
 from evalsuite.results.compare.fairness import Obstacle, Purpose
 from evalsuite.results.compare.scaling import suspicious
 from evalsuite.results.compare.significance import PairComparison
+from evalsuite.results.measure.durations import median_s
 from evalsuite.results.measure.statistics import ratio_of_medians
 from evalsuite.results.measure.summary import DECIDING_ORIGINS, FULL_REPEATS, failed_runs, short_window, values
 
@@ -147,7 +147,7 @@ def price(evidence: Evidence, found: Sequence[Summary], unknown: Iterable[str], 
     return Deciding(
         needed="window" if any(again) else "repeats",
         runs=sum(more),
-        seconds=None if any(again) else _seconds(found, more),
+        seconds=_seconds(found, more, any(again)),
         chance=None if any(again) else _chance(found, rivals),
     )
 
@@ -171,14 +171,10 @@ def _chance(found: Sequence[Summary], rivals: int, runs: int = FULL_REPEATS) -> 
     return significance.chance_of_telling(_speed(first) / _speed(second) - 1, scatter, runs, rivals)
 
 
-def _seconds(found: Sequence[Summary], more: Sequence[int]) -> float | None:
-    total = 0.0
-    for one, runs in zip(found, more, strict=True):
-        taken = [run.duration_s for run in one.measurements if run.counts and run.duration_s is not None]
-        if runs and not taken:
-            return None
-        total += runs * statistics.median(taken) if taken else 0.0
-    return total
+def _seconds(found: Sequence[Summary], more: Sequence[int], longer: bool) -> float | None:
+    taken = [(runs, median_s(one, longer)) for one, runs in zip(found, more, strict=True) if runs]
+    known = [runs * seconds for runs, seconds in taken if seconds is not None]
+    return sum(known) if len(known) == len(taken) else None
 
 
 def _speed(one: Summary) -> float:

@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from evalsuite.documents import RunCommand
-from evalsuite.model import Case, Measurement, Summary, Unmeasured, Verdict, VerdictCell
+from evalsuite.model import Case, Summary, Unmeasured, Verdict, VerdictCell
 from evalsuite.results.compare import ranking
 from evalsuite.results.compare.answers import Answer, setting_of
 from evalsuite.results.compare.ranking import Candidate, RankingScope
 from evalsuite.results.judge import rerun_command
-from evalsuite.results.judge.full_protocol import FULL, lengthened_s, median_s
+from evalsuite.results.measure.durations import FULL, median_s
 from evalsuite.results.measure.summary import FULL_REPEATS, MOST_REPEATS, valid
 
 Decides = Literal["order", "criterion"]
@@ -118,10 +118,7 @@ def _of_cell(verdict: Verdict, cell: VerdictCell, known: Sequence[Summary]) -> I
 
 
 def _priced(open_: _More, commands: Mapping[str, RunCommand]) -> NextRepeats:
-    def seconds_of(run: Measurement) -> float | None:
-        return lengthened_s(run, FULL) if open_.longer else run.duration_s
-
-    prices = [(more, median_s(one, seconds_of), one.case.total_devices) for one, more in open_.of]
+    prices = [(more, median_s(one, open_.longer), one.case.total_devices) for one, more in open_.of]
     known = [(more * seconds, devices) for more, seconds, devices in prices if seconds is not None]
     whole = len(known) == len(prices)
     cases = tuple(one.case for one, _ in open_.of)

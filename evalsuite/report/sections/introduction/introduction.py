@@ -26,15 +26,7 @@ def sections(subject: Subject) -> Iterable[Section]:
 def _facts(subject: Subject) -> Mapping[str, object]:
     book, words = subject.book, subject.words
     return {
-        "expectations": [
-            {
-                "card": card,
-                "applies": card.verdict.reason not in acceptance.NOT_HERE,
-                # what was found differs from model to model, and is in the verdict
-                "of_each_model": card.verdict.criterion == acceptance.INFORMATION,
-            }
-            for card in cards.cards(book, words)
-        ],
+        "expectations": [card for card in cards.cards(book, words) if acceptance.applies(card.verdict)],
         "models": subject.models,
         "scripts": _scripts(subject.models),
         "once": max((len(row.measurements) for row in book.summaries), default=0) == 1,

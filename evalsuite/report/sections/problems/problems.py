@@ -71,7 +71,7 @@ def kept_problems(subject: Subject) -> tuple[Question, ...]:
 
 
 def problems(book: Book, words: Words) -> tuple[Problem, ...]:
-    return (*_failed(book, words), *_flagged(book, words), *_skipped(book, words), *_undetermined(book, words))
+    return (*_failed(book, words), *_flagged(book, words), *_skipped(book, words))
 
 
 def _failed(book: Book, words: Words) -> Iterable[Problem]:
@@ -116,17 +116,6 @@ def _skipped(book: Book, words: Words) -> Iterable[Problem]:
             decides=False,
             href="#quality-skips",
         )
-
-
-def _undetermined(book: Book, words: Words) -> Iterable[Problem]:
-    for verdict in sorted(book.evaluation.verdicts, key=lambda one: one.criterion):
-        if verdict.outcome == "undetermined":
-            yield Problem(
-                sentence=words("problems.undetermined", criterion=verdict.criterion),
-                affected=words.listed([verdict.criterion]),
-                decides=True,
-                href="#verdict",
-            )
 
 
 def _kept_markdown(found: Sequence[Question], writer: MarkdownWriter) -> Iterable[str]:

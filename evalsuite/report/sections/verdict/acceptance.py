@@ -22,8 +22,12 @@ def applies(verdict: Verdict) -> bool:
     return verdict.criterion != INFORMATION and verdict.reason not in NOT_HERE
 
 
+def is_left_out(verdict: Verdict) -> bool:
+    return verdict.criterion != INFORMATION and not applies(verdict)
+
+
 def not_here(found: Sequence[Card], words: Words) -> Text | None:
-    left = [card for card in found if card.verdict.criterion != INFORMATION and not applies(card.verdict)]
+    left = [card for card in found if is_left_out(card.verdict)]
     if not left:
         return None
     by_reason: dict[str, list[Card]] = {}

@@ -301,8 +301,24 @@ def reason_beside(answer: Answer, words: Words) -> Rendered | None:
     reasons += [_few(answer, one, words) for one in answer.few]
     needed = deciding(answer, words) if answer.said != "alone" else None
     reasons += _outside(answer, words)
-    found: list[Rendered] = [*reasons[:MOST_BESIDE], *([needed] if needed else [])]
+    found: list[Rendered] = [*_news(answer, words), *reasons[:MOST_BESIDE], *([needed] if needed else [])]
     return words.sentences(found).about(anchor(answer)) if found else None
+
+
+def _news(answer: Answer, words: Words) -> Iterator[Text]:
+    """Who is slower here than at the base of its scaling."""
+    slower = [(one, own.value) for one in answer.ranked if (own := one.summary.speedup) and own.value < 1]
+    named = [
+        words(
+            "answers.with_value",
+            framework=_named(answer, one.summary, words),
+            value=numbers.speedup(value).to(names.case_anchor(one.summary.case)),
+        )
+        for one, value in slower
+    ]
+    if named:
+        n, all_ = (numbers.count(len(found)).about(anchor(answer)) for found in (named, answer.ranked))
+        yield words("answers.slower_than_base", n=n, all=all_, frameworks=words.listed(named))
 
 
 def _flagged(answer: Answer, one: Ranked, words: Words) -> Text:

@@ -11,11 +11,9 @@ from evalsuite.report.sections.background import machines
 from evalsuite.report.sections.background.background import RULES
 from evalsuite.report.sections.quality import machine_noise
 from evalsuite.report.sections.quality.quality import COUNTS
-from evalsuite.report.sections.verdict.answers import roughly
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.words import Rendered, Text, Words
-from evalsuite.results.judge.full_protocol import COMMAND, full_protocol_s
 from evalsuite.results.measure.summary import FULL_REPEATS, MOST_REPEATS
 
 FULL_PROTOCOL = Protocol()
@@ -86,10 +84,6 @@ def _short(book: Book, words: Words) -> Iterable[Notice]:
     }
     in_line = {name: values[name] for name in values if "warmup" not in name}
     yield _notice("profile", words("notices.short_line", **in_line), _profile(book, short, values, words), RULES)
-    price = full_protocol_s(book.valid) if book.evaluation.profile == "quick" else None
-    if price is not None:
-        line = words("notices.full_protocol", command=COMMAND, time=roughly(price, words))
-        yield _notice("price", line, None, RULES)
 
 
 def _quiet(book: Book, words: Words) -> Iterable[Notice]:

@@ -68,6 +68,7 @@ def facts(subject: Subject) -> Mapping[str, Any]:
         "accepted": acceptance.matrix(judged),
         "cards": [(card, cards.bullet(card, subject.look, words), acceptance.about(card)) for card in judged],
         "not_here": acceptance.not_here(criteria, words),
+        "without": [card.verdict.criterion for card in criteria if acceptance.is_left_out(card.verdict)],
         "without_card": [card.id for card in criteria if not acceptance.applies(card.verdict)],
         "headlines": headlines.headlines(book, subject.models, words),
         "coverage": notices.coverage(book, words),
