@@ -161,7 +161,7 @@ def test_criteria_that_cannot_apply_are_one_line_that_names_why(built):
     (line,) = verdict.all(class_="not-here")
 
     assert verdict.all("article", class_="card") == []
-    assert line.text("en").startswith("Not applicable here. C1: The largest scale measured is 1 node;")
+    assert line.text("en").startswith("Not applicable here: C1, C2a, C2bC1: The largest scale measured is 1 node;")
     assert "C2a, C2b: This environment has no GPU" in line.text("en")
     assert "C1：实测的最大规模为 1 个节点" in line.text("zh-CN")
 

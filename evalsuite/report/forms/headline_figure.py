@@ -60,9 +60,9 @@ def _panel(one: AnsweredQuestion, top: int, language: str) -> Iterable[str]:
         middle = top + HEAD + ROW * number
         yield f'<path d="M16 {middle - 12}H{WIDTH - RIGHT}" stroke="{LINE}"/>'
         weight = 600 if place.ahead else 400
-        yield _text(16, middle + 4, place.name.plain(language), weight=weight)
+        yield _text(16, middle + 4, place.name.plain(language) + " ⚠" * place.flagged, weight=weight)
         yield from _runs(values(ranked.summary), ranked.summary.items_per_s.value, middle, high)
-        yield _text(WIDTH - RIGHT - 60, middle + 4, place.value.text + "⚠" * place.flagged, weight=weight, anchor="end")
+        yield _text(WIDTH - RIGHT - 60, middle + 4, place.value.text, weight=weight, anchor="end")
         yield _text(WIDTH - RIGHT, middle + 4, place.ratio, colour=SOFT, anchor="end")
 
 

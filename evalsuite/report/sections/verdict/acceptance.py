@@ -9,7 +9,7 @@ from evalsuite.report.sections.common.markdown import NOTHING, MarkdownWriter, l
 from evalsuite.report.sections.verdict.cards import Card, CardCell
 from evalsuite.report.text import names
 from evalsuite.report.text.numbers import Number
-from evalsuite.report.text.words import Rendered, Text, Words
+from evalsuite.report.text.words import Rendered, Words
 
 INFORMATION = "C3"  # stated by the headlines and the winner matrix
 NOT_HERE = (  # reasons why a criterion cannot apply
@@ -22,12 +22,13 @@ def applies(verdict: Verdict) -> bool:
     return verdict.criterion != INFORMATION and verdict.reason not in NOT_HERE
 
 
-def is_left_out(verdict: Verdict) -> bool:
-    return verdict.criterion != INFORMATION and not applies(verdict)
+def is_left_out(card: Card) -> bool:
+    return card.verdict.criterion != INFORMATION and not applies(card.verdict)
 
 
-def not_here(found: Sequence[Card], words: Words) -> Text | None:
-    left = [card for card in found if is_left_out(card.verdict)]
+def not_here(found: Sequence[Card], words: Words) -> Rendered | None:
+    """Why the others cannot apply."""
+    left = [card for card in found if is_left_out(card)]
     if not left:
         return None
     by_reason: dict[str, list[Card]] = {}
@@ -41,7 +42,7 @@ def not_here(found: Sequence[Card], words: Words) -> Text | None:
         )
         for members in by_reason.values()
     ]
-    return words("acceptance.not_here", reasons_text=words.sentences(parts))
+    return words.sentences(parts)
 
 
 def about(card: Card) -> str:

@@ -68,7 +68,7 @@ def facts(subject: Subject) -> Mapping[str, Any]:
         "accepted": acceptance.matrix(judged),
         "cards": [(card, cards.bullet(card, subject.look, words), acceptance.about(card)) for card in judged],
         "not_here": acceptance.not_here(criteria, words),
-        "without": [card.verdict.criterion for card in criteria if acceptance.is_left_out(card.verdict)],
+        "without": [words.same(one.verdict.criterion).about(one.id) for one in criteria if acceptance.is_left_out(one)],
         "without_card": [card.id for card in criteria if not acceptance.applies(card.verdict)],
         "headlines": headlines.headlines(book, subject.models, words),
         "coverage": notices.coverage(book, words),
@@ -133,7 +133,7 @@ def _markdown(subject: Subject, writer: MarkdownWriter) -> Iterable[str]:
         )
     left_out = acceptance.not_here(criteria, words)
     if left_out:
-        yield writer.render(left_out)
+        yield writer.render(words("acceptance.not_here", reasons_text=left_out))
     elif not judged:
         yield writer.word("verdict.none")
     yield from suspicions.markdown(suspicions.facts(book, words), writer)
