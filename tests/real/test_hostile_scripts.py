@@ -35,7 +35,7 @@ def run_of(script, folder, *more):
     """The outcome of one run of *script*."""
     folder.mkdir(exist_ok=True)
     (folder / "hostile.py").write_text(ADAPTER.format(script=script))
-    axes = (
+    axes = [
         "--frameworks",
         "hostile",
         "--models",
@@ -48,18 +48,14 @@ def run_of(script, folder, *more):
         "1",
         "--steps",
         "2+3",
-    )
+    ]
     where = (
         "--adapters",
         folder / "hostile.py",
-        "--environment",
-        "current",
-        "--device",
-        "cpu",
         "--runs",
         folder / "runs",
+        *["--environment", "current", "--device", "cpu"],
     )
-
     ended = evalsuite("run", *axes, *where, *more)
 
     assert "Traceback" not in ended.stderr, ended.stderr

@@ -54,19 +54,8 @@ def test_doctor_says_what_the_sandbox_holds_and_what_can_be_read_and_where_it_do
 
 
 def test_what_needs_a_network_is_skipped_with_that_reason(tmp_path):
-    ended = evalsuite(
-        "plan",
-        "--sandbox",
-        "--frameworks",
-        "pytorch",
-        "--scales",
-        "2x1",
-        "--engine",
-        "mpi",
-        "--device",
-        "cpu",
-        "--commands",
-    )
+    words = "plan --sandbox --frameworks pytorch --scales 2x1 --engine mpi --device cpu --commands"
+    ended = evalsuite(*words.split())
 
     assert "--sandbox leaves a script no network, and 2 nodes need one" in ended.stdout
 

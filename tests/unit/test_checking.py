@@ -13,6 +13,7 @@ from evalsuite.logs import catalogue
 from tests import sources
 from tests.unit.test_brought_dialects import HEAD, dialects, printed
 
+MISSING = sources.table("missing.toml")
 WHOLE = sources.text("checking_whole.py.in")
 LOG = "".join(f"tiny {step} 20.5 ms\n" for step in range(1, 200))
 
@@ -55,44 +56,7 @@ def test_an_adapter_without_fault_is_shown_readably_with_its_commands_and_its_lo
     assert "gpu 2x2 amp+XLA" in said
 
 
-@pytest.mark.parametrize(
-    ("before", "after", "what"),
-    [
-        ('requirements=("tiny==1.0",)', "requirements=()", "there is nothing to install"),
-        ("tiny==1.0", "tiny>=1.0", "tiny>=1.0 is no exact pin"),
-        ('import_name="tiny", ', "", "no import_name"),
-        ('package="tiny", ', "", "no package"),
-        (', source="example/tiny"', "", "no source"),
-        ('kind="reference"', 'kind="official"', "no commit"),
-        ('kind="reference"', 'kind="official"', "no licence"),
-        ('package="tiny"', 'package="tiny", checkout="tiny"', 'the checkout "tiny" is in no repositories.toml'),
-        (
-            'package="tiny"',
-            'package="tiny", libraries=("dlloger",)',
-            'the checkout "dlloger" is in no repositories.toml',
-        ),
-        (
-            '"/opt/tiny/train.py"',
-            '"/opt/tiny/train.py", "--data=../datasets/faces"',
-            "../datasets/faces is looked for in",
-        ),
-        ('"/opt/tiny/train.py"', '"/opt/tiny/train.py", "./criteo/list.txt"', "./criteo/list.txt is looked for in"),
-        ("/opt/tiny/train.py", "{chekout}/train.py", "nothing fills {chekout}"),
-        ('"/opt/tiny/train.py"', """'{"rank": "{node_rank}"}'""", "{node_rank} stands in quotes"),
-        ('"{python}", "/opt/tiny/train.py"', '"{bin}/horovodrun", "train.py"', "the environment holds no horovod"),
-        ('argv=("{python}"', 'environment={"TINY": "1"}, argv=("mpirun"', "does not hand TINY to the ranks"),
-        ('package="tiny"', 'package="tiny", built=("horovod==0.28.1",)', "built without NCCL on GPUs"),
-        ("/opt/tiny/train.py", "{checkout}/train.py", "the command holds {checkout}, and the recipe names none"),
-        ("str(case.batch_per_device)", '"8"', "batch_per_device is not in the command"),
-        ("str(case.devices_per_node)", '"8"', "devices_per_node is not in the command"),
-        ("str(case.protocol.total_steps)", '"8"', "the number of steps is not in the command"),
-        ('"--amp",', "", "the command is the same with and without amp"),
-        ('"--jit",', "", "the command is the same with and without xla"),
-        ('model="tiny"', 'model="tiny", unit="tokens/s"', "the recipe counts tokens/s and its dialect images/s"),
-        ("dialect=PRINTED", 'dialect="tinynt"', 'the dialect "tinynt" is unknown'),
-        ('model="tiny"', 'model="tiny", unsupported=lambda case: "No."', "every case of the small matrix is refused"),
-    ],
-)
+@pytest.mark.parametrize(("before", "after", "what"), MISSING["adapters"])
 def test_what_is_missing_from_an_adapter_is_said(before, after, what, file, capsys):
     assert [found for found in missing_after(file, before, after, capsys) if what in found]
 
@@ -142,15 +106,7 @@ def test_a_dialect_is_checked_with_its_log(tmp_path, capsys):
     assert found["read"]["steps"] == 199
 
 
-@pytest.mark.parametrize(
-    ("before", "after", "what"),
-    [
-        ("here", "train.py", 'the source "train.py" is no place in a repository'),
-        ('scope="global"', 'scope="unstated"', "it is not known whose rate is printed"),
-        ('rb"tiny ', 'rb"(?:tiny )?', "begins with no plain text"),
-        (r"(?P<ms>[\d.]+) ms", r"[\d.]+ ms", "no step line has a rate or a time"),
-    ],
-)
+@pytest.mark.parametrize(("before", "after", "what"), MISSING["dialects"])
 def test_what_is_missing_from_a_dialect_is_said(before, after, what, tmp_path, capsys):
     text = printed()
     assert before in text

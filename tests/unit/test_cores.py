@@ -11,6 +11,7 @@ from evalsuite.machine import cgroups, cores
 from evalsuite.machine.sensors import processor
 from evalsuite.placeholders import Node
 from evalsuite.runs.store import RunFolder
+from tests import sources
 
 OWN = processor.usable_cores()
 
@@ -143,54 +144,17 @@ def test_without_control_groups_there_is_no_limit(tmp_path):
     assert cgroups.limits(tmp_path) == cgroups.Limits()
 
 
-CPU_AND_MEMORY = [v1_mount("cpu,cpuacct"), v1_mount("memory")]
-HYBRID = "41 31 0:38 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw"
-OF_CPU, OF_MEMORY = "cpu,cpuacct/job/cpu.cfs", "memory/job/memory.limit_in_bytes"
-NO_LIMIT = "9223372036854771712"
-TREES = {  # mounts, memberships, files below /sys/fs/cgroup, usable cores, memory in MiB
-    "version 2 gives quota over period and memory": (
-        *([V2_MOUNT], "0::/", {"cpu.max": "150000 100000", "memory.max": 512 * MIB}, 1.5, 512),
-    ),
-    "version 2 says max for no limit": ([V2_MOUNT], "0::/", {"cpu.max": "max 100000", "memory.max": "max"}, None, None),
-    "the tightest group on the way up counts": (
-        *([V2_MOUNT], "0::/pod/main"),
-        {
-            **{"pod/cpu.max": "200000 100000", "pod/memory.max": "max"},
-            **{"pod/main/cpu.max": "400000 100000", "pod/main/memory.max": 64 * MIB},
-        },
-        *(2.0, 64),
-    ),
-    "version 1 gives quota over period and memory": (
-        *(CPU_AND_MEMORY, "4:memory:/job\n3:cpu,cpuacct:/job"),
-        {f"{OF_CPU}_quota_us": 50000, f"{OF_CPU}_period_us": 100000, OF_MEMORY: 100 * MIB},
-        *(0.5, 100),
-    ),
-    "version 1 writes minus one and a huge number for no limit": (
-        *(CPU_AND_MEMORY, "4:memory:/job\n3:cpu,cpuacct:/job"),
-        {f"{OF_CPU}_quota_us": -1, f"{OF_CPU}_period_us": 100000, OF_MEMORY: NO_LIMIT},
-        *(None, None),
-    ),
-    "a container that sees only its own part of the hierarchy": (
-        *([v1_mount("memory", inner="/docker/abc")], "4:memory:/docker/abc"),
-        *({"memory/memory.limit_in_bytes": MIB}, None, 1),
-    ),
-    "a path of the host that is not mounted here falls back to the mount": (
-        *([V2_MOUNT], "0::/../../kubepods/pod1", {"memory.max": MIB}, None, 1),
-    ),
-    "both versions at once are both asked": (
-        *([v1_mount("memory"), HYBRID], "4:memory:/a\n0::/b"),
-        *({"memory/a/memory.limit_in_bytes": 3 * MIB, "unified/b/memory.max": 2 * MIB}, None, 2),
-    ),
-}
+TREES = sources.table("cgroups.toml")
 
 
-@pytest.mark.parametrize(("mounts", "memberships", "files", "cpus", "mib"), TREES.values(), ids=TREES)
-def test_the_limits_are_those_of_the_tightest_group_that_is_seen(tree, mounts, memberships, files, cpus, mib):
-    root = tree(mounts, memberships, {f"sys/fs/cgroup/{name}": str(value) for name, value in files.items()})
+@pytest.mark.parametrize("of", TREES.values(), ids=TREES)
+def test_the_limits_are_those_of_the_tightest_group_that_is_seen(tree, of):
+    files, mib = of["files"], of.get("mib")
+    root = tree(of["mounts"], of["memberships"], {f"sys/fs/cgroup/{name}": value for name, value in files.items()})
 
     found = cgroups.limits(root)
 
-    assert (found.cpus, found.memory_bytes) == (cpus, mib and mib * MIB)
+    assert (found.cpus, found.memory_bytes) == (of.get("cpus"), mib and mib * MIB)
     assert "pod" not in str(files) or found.cpu_group is None or found.cpu_group.folder.name == "pod"
 
 

@@ -1,34 +1,21 @@
 """Published figures beside ours, and by arithmetic on the log why they differ.
 
-`EVALSUITE_GOLDEN=write python -m pytest tests/unit/test_published.py` writes `tests/golden/published.csv` and
-`docs/published-figures.md`. What the authors averaged and why it differs is written by hand, in
-`tests/golden/published_ways.toml`.
+`EVALSUITE_GOLDEN=write python -m pytest tests/unit/test_published.py` writes `tests/golden/published.csv`, and
+`python tools/write_published.py` the page.
 """
 
 import re
 import statistics
-import tomllib
 
 import pytest
 
 from tests import goldens
-from tests.corpus import LOGS, ROOT, compared, read, rows_of, six, sources, with_logs
+from tests.corpus import LOGS, compared, read, six, sources, with_logs
+from tools import write_published
 
 PUBLISHED = goldens.FOLDER / "published.csv"
-PAGE = ROOT / "docs" / "published-figures.md"
-WAYS = tomllib.loads((goldens.FOLDER / "published_ways.toml").read_text())
-NEAR_PERCENT = 1.0  # a published figure this near needs no explanation
+WAYS = write_published.ways()
 SAME = 1e-4  # what the authors did must give their figure to the digits they print
-
-INTRO = """\
-# Published figures beside ours
-
-Of the logs that evalsuite is tested with, {count} come with a figure that their authors published. `evalsuite parse`
-gives {near} of them within {near_percent:g} %. For each of the others this page says what the authors averaged, which
-a test repeats on the log and finds their figure, and why the window of [method.md](method.md) gives another one.
-
-This page is made by `tests/unit/test_published.py`; the sentences are in `tests/golden/published_ways.toml`.
-"""
 
 
 def authors_figure(text: bytes, way: dict) -> float:
@@ -73,39 +60,8 @@ def test_what_the_authors_did_gives_their_figure(name):
 
 
 def test_every_difference_is_explained():
-    far = [row["file"] for row in rows_of(PUBLISHED) if abs(float(row["difference_percent"])) > NEAR_PERCENT]
-
-    assert set(far) <= set(WAYS)
-
-
-def page() -> str:
-    rows = rows_of(PUBLISHED)
-    far = [row for row in rows if row["file"] in WAYS]
-    near = sum(abs(float(row["difference_percent"])) <= NEAR_PERCENT for row in rows)
-    table = ["| Log | Published | Ours | Difference | Unit | Our method |", "|---|--:|--:|--:|---|---|"]
-    for row in rows:
-        shown = f"[{row['file']}](#{anchor(row['file'])})" if row in far else row["file"]
-        table.append(
-            f"| {shown} | {row['published']} | {row['ours']} | {row['difference_percent']} % | {row['unit']} "
-            f"| {row['our_method']} |"
-        )
-    parts = [INTRO.format(count=len(rows), near=near, near_percent=NEAR_PERCENT), "\n".join(table)]
-    for row in far:
-        way = WAYS[row["file"]]
-        parts.append(f"## {row['file']}")
-        parts.append(f"Published {row['published']}, ours {row['ours']} {row['unit']} ({row['difference_percent']} %).")
-        parts.append(f"*What the authors did:* {way['authors']}")
-        parts.append(f"*Why ours differs:* {way['why']}")
-    return "\n\n".join(part.strip() for part in parts) + "\n"
-
-
-def anchor(heading: str) -> str:
-    """The anchor that a heading gets on a page of a repository."""
-    return re.sub(r"[^\w-]", "", heading.lower())
+    assert {row["file"] for row in write_published.rows() if not write_published.is_near(row)} <= set(WAYS)
 
 
 def test_the_page_of_published_figures_is_up_to_date():
-    if goldens.WRITE:
-        PAGE.write_text(page())
-
-    assert PAGE.read_text() == page()
+    assert write_published.PAGE.read_text() == write_published.page()

@@ -6,6 +6,7 @@ from evalsuite import placeholders
 from evalsuite.agent import rendezvous
 from evalsuite.errors import EvalsuiteError
 from evalsuite.schedulers.contract import unroll_nodelist
+from tests import sources
 
 SLURM = {"SLURM_NODEID": "1", "SLURM_NNODES": "4", "SLURM_JOB_NODELIST": "gpu[03-06]", "SLURM_JOB_ID": "812"}
 
@@ -131,60 +132,21 @@ def test_a_list_in_a_shape_of_slurm_that_is_not_known_is_an_error_that_shows_it(
         unroll_nodelist("tux[0-3x0-3]")
 
 
-PLATFORMS = {
-    "SkyPilot": {"SKYPILOT_NODE_RANK": "1", "SKYPILOT_NUM_NODES": "2", "SKYPILOT_NODE_IPS": "10.0.0.1\n10.0.0.2"},
-    "dstack": {
-        "DSTACK_NODE_RANK": "1",
-        "DSTACK_NODES_NUM": "2",
-        "DSTACK_MASTER_NODE_IP": "10.0.0.1",
-        "DSTACK_NODES_IPS": "10.0.0.1\n10.0.0.2",
-    },
-    "Lepton": {
-        "LEPTON_JOB_WORKER_INDEX": "1",
-        "LEPTON_JOB_TOTAL_WORKERS": "2",
-        "LEPTON_JOB_WORKER_PREFIX": "worker",
-        "LEPTON_SUBDOMAIN": "env-job-98bw-job-svc",
-    },
-    "SageMaker": {"SM_HOSTS": '["algo-1", "algo-2"]', "SM_CURRENT_HOST": "algo-2"},
-    "Volcano": {"VC_TASK_INDEX": "1", "VC_WORKER_HOSTS": "job-worker-0.job,job-worker-1.job"},
-    "Volcano with a master": {
-        "VC_TASK_INDEX": "0",
-        "VC_MASTER_HOSTS": "job-master-0.job",
-        "VC_WORKER_HOSTS": "job-worker-0.job",
-        "HOSTNAME": "job-worker-0",
-    },
-    "torchrun": {
-        "PET_NODE_RANK": "1",
-        "PET_NNODES": "2",
-        "PET_MASTER_ADDR": "train-node-0-0.train",
-        "PET_MASTER_PORT": "29400",
-    },
-    "Hydra": {"PMI_RANK": "1", "PMI_SIZE": "2", "EVALSUITE_HOSTS": "a,b"},
-}
-FIRST_HOST = {
-    "SkyPilot": "10.0.0.1",
-    "dstack": "10.0.0.1",
-    "Lepton": "worker-0.env-job-98bw-job-svc",
-    "SageMaker": "algo-1",
-    "Volcano": "job-worker-0.job",
-    "Volcano with a master": "job-master-0.job",
-    "torchrun": "train-node-0-0.train",
-    "Hydra": "a",
-}
+PLATFORMS = sources.table("platforms.toml")
 
 
 @pytest.mark.parametrize("platform", PLATFORMS)
 def test_a_platform_that_starts_the_agent_on_every_node_says_which_this_is(platform):
-    found = rendezvous.node(PLATFORMS[platform])
+    found = rendezvous.node(PLATFORMS[platform]["variables"])
 
-    assert (found.rank, found.nodes, found.master_addr) == (1, 2, FIRST_HOST[platform])
+    assert (found.rank, found.nodes, found.master_addr) == (1, 2, PLATFORMS[platform]["first_host"])
 
 
 def test_torchruns_port_is_where_the_processes_meet_and_our_own_words_win_over_a_platforms():
-    assert rendezvous.node(PLATFORMS["torchrun"]).master_port == 29400
+    assert rendezvous.node(PLATFORMS["torchrun"]["variables"]).master_port == 29400
 
     own = {"EVALSUITE_NODES": "1", "EVALSUITE_NODE_RANK": "0"}
-    found = rendezvous.node(PLATFORMS["SkyPilot"] | own)
+    found = rendezvous.node(PLATFORMS["SkyPilot"]["variables"] | own)
     assert (found.rank, found.nodes, found.master_addr) == (0, 1, "127.0.0.1")
 
 
