@@ -72,7 +72,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _main(arguments: list[str]) -> int:
     command = _named_command(arguments)
     closed = [descriptor for descriptor in range(3) if not _is_open(descriptor)]
-    outputs = _lasting_outputs(closed) if command in EVALUATIONS else []
+    outputs = _lasting_outputs(closed, of_evaluation=command in EVALUATIONS)
     if sys.stdout is None:
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 (for as long as we live)
     _print_anything()
@@ -83,7 +83,7 @@ def _main(arguments: list[str]) -> int:
 
 
 class _LastingOutput(io.RawIOBase):
-    """Takes everything, also when nothing can be written any more: an evaluation goes on without its words."""
+    """Takes everything, also when nothing can be written any more: work goes on without its words."""
 
     def __init__(self, descriptor: int, *, lost: bool) -> None:
         self._descriptor = descriptor
@@ -117,16 +117,20 @@ def _is_open(descriptor: int) -> bool:
     return True
 
 
-def _lasting_outputs(closed: Sequence[int]) -> list[_LastingOutput]:
+def _lasting_outputs(closed: Sequence[int], *, of_evaluation: bool) -> list[_LastingOutput]:
+    """Those whose loss is told; of other commands the words alone may be lost, and never what they print."""
     if sys.stdout is not sys.__stdout__ or sys.stderr is not sys.__stderr__:  # who calls us from Python has their own
         return []
     raw = [_LastingOutput(descriptor, lost=descriptor in closed) for descriptor in (1, 2)]
     encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
-    sys.stdout, sys.stderr = (
+    output, words = (
         io.TextIOWrapper(io.BufferedWriter(one), encoding, line_buffering=True, write_through=one.fileno() == 2)
         for one in raw
     )
-    return raw
+    sys.stderr = words
+    if of_evaluation:
+        sys.stdout = output
+    return raw if of_evaluation else []
 
 
 def _run_named(command: str | None, arguments: list[str]) -> int:

@@ -51,7 +51,7 @@ def discover(dialects: Iterable[Path] = (), adapters: Iterable[Path] = ()) -> di
             raise EvalsuiteError(_two(before, dialect))
     for dialect in found.values():
         for name in dialect.yields_to:
-            if name not in found:
+            if name not in found or name == dialect.name:
                 where = dialect.origin.file if dialect.origin else HOUSE
                 raise EvalsuiteError.of("logs.yields_to", path=where, dialect=dialect.name, name=name)
     return found

@@ -182,11 +182,11 @@ def test_an_evaluation_goes_on_where_nothing_can_be_printed(outputs, tmp_path):
     assert ['"output": "lost"' in line for line in measured] == [True]
 
 
-@pytest.mark.parametrize("name", ["report", "plan", "doctor"])
-def test_a_closed_output_stops_no_command(name, made, tmp_path):
-    words = " ".join(map(str, commands(made, tmp_path, ("report", "plan", "doctor"))[name]))
-    done = subprocess.run(
-        ["bash", "-c", f"{sys.executable} -m evalsuite {words} >&-"], capture_output=True, timeout=120
-    )
+@pytest.mark.parametrize("outputs", [">&-", "2>/dev/full", "| true"])
+@pytest.mark.parametrize("name", ["report", "plan", "sample"])
+def test_an_output_that_takes_nothing_stops_no_command(name, outputs, made, tmp_path):
+    words = " ".join(map(str, commands(made, tmp_path, ("report", "plan", "sample"))[name]))
+    line = f"{sys.executable} -m evalsuite {words} {outputs}; exit ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", line], capture_output=True, timeout=120)
 
     assert (done.returncode, b"Traceback" in done.stderr) == (0, False)

@@ -465,6 +465,7 @@ HARMFUL = {
     "unit": DIALECT % '"unit": "apples"',
     "it/s": DIALECT % '"unit": "it/s"',
     "yields_to": DIALECT % '"yields_to": ("no_such",)',
+    "yields_to: no other": DIALECT % '"yields_to": ("mine",)',
     "twice": DIALECT % '"notes": ""' + "DIALECTS = (*DIALECTS, *DIALECTS)",
 }
 
@@ -508,6 +509,13 @@ def test_a_launchers_variable_with_a_number_that_is_none_is_refused(name, monkey
     for value in LAUNCHED[name]:
         monkeypatch.setenv(name, value)
         assert call("sample", "--share", "-o", tmp_path / "out", "--", "/nonexistent")[0] == Exit.USAGE, value[:20]
+
+
+@pytest.mark.parametrize("columns", ["²", "9" * 5000, "-1"])
+def test_a_width_that_is_no_number_is_passed_over(columns, monkeypatch, world, call):
+    monkeypatch.setenv("COLUMNS", columns)
+
+    assert call("status", "--runs", world.root / "runs")[0] == Exit.DONE
 
 
 @pytest.mark.parametrize("command", OPTIONS)

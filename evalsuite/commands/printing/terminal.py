@@ -1,13 +1,14 @@
 """What the launching commands show while they work: a bar on a terminal, plain lines in a pipe."""
 
 import os
+import re
 import shlex
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.i18n import say
@@ -17,6 +18,7 @@ from evalsuite.model import Case, Finding, Measurement, Run
 
 if TYPE_CHECKING:
     from rich import progress as rich_progress
+    from rich.console import Console
     from rich.text import Text
 
     from evalsuite.plan.estimate import Estimate
@@ -139,11 +141,10 @@ def bar(total: float, *, worth_it: bool = True) -> Iterator[Bar | None]:
     if not worth_it or not sys.stderr.isatty():
         yield None
         return
-    from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn
 
     columns = (BarColumn(bar_width=24), TextColumn("{task.description}", markup=False))
-    with Progress(*columns, console=Console(stderr=True), transient=True, auto_refresh=False) as shown:
+    with Progress(*columns, console=_console(stderr=True), transient=True, auto_refresh=False) as shown:
         yield Bar(shown, total)
 
 
@@ -216,7 +217,6 @@ def table(title: str, columns: Sequence[tuple[str, str]], rows: Sequence[Sequenc
         aligned([headings, ["─" * i18n.columns(heading) for heading in headings], *rows], sides)
         return
     from rich.box import SIMPLE_HEAD
-    from rich.console import Console
     from rich.table import Table
 
     shown = Table(title=title, title_justify="left", box=SIMPLE_HEAD, title_style="bold", pad_edge=False)
@@ -225,7 +225,23 @@ def table(title: str, columns: Sequence[tuple[str, str]], rows: Sequence[Sequenc
     for row in rows:
         shown.add_row(*(_plain(cell) for cell in row))
     width = None if sys.stdout.isatty() else 160
-    Console(width=width, highlight=False).print(shown)
+    _console(width=width, highlight=False).print(shown)
+
+
+def _console(**how: Any) -> "Console":
+    """Rich trusts that `COLUMNS=²` is a number."""
+    from rich.console import Console
+
+    class Piped(Console):
+        def on_broken_pipe(self) -> None:  # rich would exit with 1
+            raise BrokenPipeError
+
+    known = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.endswith(("COLUMNS", "LINES")) or re.fullmatch("[0-9]{1,4}", value)
+    }
+    return Piped(**how, _environ=known)
 
 
 def _plain(cell: str) -> "Text":
