@@ -228,6 +228,7 @@ def test_an_environment_with_a_lock_holds_what_the_lock_names_and_a_run_records_
     python = virtualenvs.ensure(wanted.recipe)
 
     text = wanted.file.read_text()
+    assert sum("--no-deps" in line for line in uv.seen[:resolved]) == 1  # glue's: Horovod needs what it asks for
     assert "Horo_vod==0.28.1 --hash=sha256:b0  # built here, from this source\n" in text
     assert "# by hand, on no package index: APEX\n" in text
     assert virtualenvs.lock_of(python) == hashlib.sha256(text.encode()).hexdigest()
@@ -297,7 +298,7 @@ def test_a_lock_and_pins_that_disagree_are_seen_and_what_no_index_hashes_is_not_
 
     assert recipe_locks.find_mistakes(wanted) == ["toynet==1.0"]
     with pytest.raises(CannotInstall, match="toynet: got no hash"):
-        locked(toynet(built=("toynet",)))
+        locked(toynet(without_dependencies=("toynet",)))
 
 
 # The machine's pip configuration

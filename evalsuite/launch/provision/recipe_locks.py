@@ -103,9 +103,9 @@ def find_mistakes(wanted: PinnedEnvironment) -> list[str]:
 
 def resolve(wanted: PinnedEnvironment, place: tuple[str, ...], progress: Progress) -> Lock:
     """What the package indexes give today for the Python of *place*. Raises CannotInstall."""
-    lines = dict(_with_dependencies(wanted.pins, place, wanted.device, progress))
-    for pins in filter(None, (wanted.recipe.built, wanted.recipe.without_dependencies)):
-        lines |= _compile(pins, (*place, "--no-deps"), progress)
+    lines = dict(_with_dependencies((*wanted.pins, *wanted.recipe.built), place, wanted.device, progress))
+    if bare := wanted.recipe.without_dependencies:
+        lines |= _compile(bare, (*place, "--no-deps"), progress)
     return Lock(lines=lines)
 
 
