@@ -19,6 +19,12 @@ def main() -> int:
     except ImportError:
         print("Python's venv module is missing. Try: sudo apt-get install python3-venv", file=sys.stderr)
         return 1
+    import install_locked  # beside this file
+
+    reason = install_locked.index_unreachable()
+    if reason and "find-links" not in install_locked.pip_settings():  # said at once, not when half is made
+        print(install_locked.why(reason), file=sys.stderr)
+        return 1
     return 0
 
 

@@ -45,9 +45,7 @@ def why(index_unreachable: str | None) -> str:
 
 def index_unreachable() -> str | None:
     """Why the package index that pip asks gives no answer within seconds; None if it does, or if none is asked."""
-    listing = subprocess.run([*PIP, "config", "list"], capture_output=True, text=True).stdout.splitlines()
-    lines = [one.partition("=") for one in listing]
-    settings = {name.rpartition(".")[2]: value.strip("'\"") for name, _, value in lines}
+    settings = pip_settings()
     address = settings.get("index-url") or default_index()
     host = urllib.parse.urlsplit(address).hostname
     if not host or settings.get("no-index") in ("1", "true", "yes", "on"):
@@ -57,6 +55,12 @@ def index_unreachable() -> str | None:
     asking.start()  # beside, since looking up a name knows no limit
     asking.join(ANSWER_WITHIN_S)
     return said[-1]
+
+
+def pip_settings() -> dict[str, str]:
+    listing = subprocess.run([*PIP, "config", "list"], capture_output=True, text=True).stdout.splitlines()
+    lines = [one.partition("=") for one in listing]
+    return {name.rpartition(".")[2]: value.strip("'\"") for name, _, value in lines}
 
 
 def trouble(address: str, host: str) -> str:
