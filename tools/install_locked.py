@@ -14,7 +14,7 @@ import urllib.request
 PIP = (sys.executable, "-m", "pip")
 LOCKED = (*PIP, "install", "--quiet", "--require-hashes", "--requirement")
 EDITABLE = (*PIP, "install", "--quiet", "--no-deps", "--no-build-isolation", "--no-index", "--editable", ".")
-ANSWER_WITHIN_S = 4.0
+ANSWER_WITHIN_S = 3.0
 PYTHONS = "3.11 to 3.14"
 
 
