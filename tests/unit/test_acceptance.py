@@ -135,7 +135,7 @@ def test_the_summary_of_an_example_keeps_to_the_published_schema(example):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_git_keeps_page_and_markdown_of_an_example_and_nothing_else(name):
-    ignored = {"summary.json", "tables"}
+    ignored = {"summary.json", "manifest.json", "tables"}
 
     kept = {path.name for path in (EXAMPLES / name).iterdir()} - ignored
 
