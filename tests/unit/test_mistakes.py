@@ -1,4 +1,4 @@
-"""What is said of a mistake in a file that people write: the table `tests/attacks/mistakes.toml`, by what reads it."""
+"""What is said of a mistake in a file that people write, or on a command line: `tests/attacks/mistakes.toml`."""
 
 import tomllib
 from dataclasses import replace
@@ -8,7 +8,8 @@ import synthetic
 
 from evalsuite import cli, paths
 from evalsuite.errors import EvalsuiteError, Exit
-from evalsuite.plan import plan, spec
+from evalsuite.importing import user_facts
+from evalsuite.plan import kubernetes, plan, spec
 from evalsuite.plan.plan import Machine
 from evalsuite.plan.variants import varied
 from evalsuite.report.sections.author import author, author_file
@@ -16,7 +17,9 @@ from evalsuite.results.judge import criteria
 from tests.toys import CASE, toynet
 
 TABLE = paths.DATA.parent / "tests" / "attacks" / "mistakes.toml"
-ROWS = [(kind, row) for kind, rows in tomllib.loads(TABLE.read_text(encoding="utf-8")).items() for row in rows]
+TABLES = tomllib.loads(TABLE.read_text(encoding="utf-8"))
+LINES = TABLES.pop("command_line")
+ROWS = [(kind, row) for kind, rows in TABLES.items() for row in rows]
 
 
 def plan_variants(file, words):
@@ -35,6 +38,8 @@ READ = {
     "variants": plan_variants,
     "criteria": lambda file, words: criteria.read(file),
     "scope": check_scope,
+    "kubernetes": lambda file, words: kubernetes.read(file),
+    "mapping": lambda file, words: user_facts.mapping(file),
     "author": lambda file, words: author_file.read(file),
     "author_of_quick": lambda file, words: author.attached(synthetic.quick(), author_file.read(file)),
     "participants": lambda file, words: cli.main(["plan", "--spec", str(file), "--hosts", "a:8,b:8", "--json", *words]),
@@ -53,6 +58,18 @@ def test_a_mistake_is_said_with_its_file_and_what_was_expected(kind, row, tmp_pa
     parts = row["said"] if isinstance(row["said"], list) else [row["said"]]
     named = [] if kind in ("variants", "participants") else [file.name]  # of a plan the file may be one of several
     assert [part for part in (*parts, *named) if part not in said] == []
+
+
+@pytest.mark.parametrize("row", LINES, ids=lambda row: " ".join(row["words"]).encode("unicode_escape").decode())
+def test_a_mistake_on_a_command_line_is_said_before_anything_is_written(row, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+
+    assert cli.main(row["words"]) == Exit.USAGE
+
+    parts = row["said"] if isinstance(row["said"], list) else [row["said"]]
+    said = capsys.readouterr().err
+    assert [part for part in parts if part not in said] == []
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_spec_that_is_no_text_or_is_not_there_is_said_by_its_name(tmp_path):

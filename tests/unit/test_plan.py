@@ -229,30 +229,6 @@ def test_axes_on_the_command_line_replace_those_of_the_spec_and_an_option_keeps_
     assert asked.preset == ("image_size",)
 
 
-@pytest.mark.parametrize("text", ["2x", "0x1", "1x0", "x", "2*8", "-1x1", "1x1x1", "", "１x１"])
-def test_a_scale_that_is_none_gets_the_form_expected(text):
-    with pytest.raises(EvalsuiteError, match="NODESxDEVICES"):
-        spec.scale(text)
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["--steps", "100"], "WARMUP"),
-        (["--repeats", "0"], "at least 1"),
-        (["--batch-sizes", "many"], "whole number"),
-        (["--precision", "fp8"], "fp32 or amp"),
-        (["--scaling", "both"], "expected weak .* or strong"),
-        (["--xla", "yes"], "on or off"),
-        (["--option", "image_size"], "NAME=VALUE"),
-        (["--profile", "quik"], "Did you mean quick"),
-    ],
-)
-def test_a_wrong_axis_says_what_was_expected(words, message):
-    with pytest.raises(EvalsuiteError, match=message):
-        axis_values.spec_from(arguments(*words))
-
-
 PARTS = sources.text("plan_parts.toml")
 
 

@@ -63,25 +63,6 @@ def test_what_was_asked_for_reaches_compare_word_for_word(tmp_path, monkeypatch,
     assert words[words.index("--out") + 1] == "my report"
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (("--time", "forever"), '--time: got "forever"'),
-        (("--partition", "gpu\n#SBATCH --uid=0"), "expected one line of plain text"),
-        (("--sbatch", "mail"), '--sbatch: got "mail"'),
-        (("--nodes-spare", "-1"), "expected 0 to 1000"),
-        (("--engine", "local"), "expected slurm"),
-        (("--frameworks", "pytroch"), "pytroch"),
-    ],
-)
-def test_what_sbatch_would_not_take_is_said_before_anything_is_written(tmp_path, monkeypatch, capsys, words, said):
-    monkeypatch.chdir(tmp_path)
-
-    assert cli.main(["submit", "--frameworks", "pytorch", *words]) == Exit.USAGE
-    assert said in capsys.readouterr().err
-    assert list(tmp_path.iterdir()) == []
-
-
 def program(folder: Path, name: str, text: str) -> None:
     file = folder / name
     file.write_text(f"#!/bin/sh\n{text}\n")
@@ -209,24 +190,6 @@ def test_the_nodes_are_alike_and_the_launcher_trains_nothing():
     assert launcher["containers"][0]["command"][-len(COMMAND) :] == COMMAND
     assert job["metadata"]["labels"]["kueue.x-k8s.io/queue-name"] == "gpu-queue"
     assert job["spec"]["runtimeRef"]["name"] == runtime["metadata"]["name"]
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ('image = "x"', "claim: missing"),
-        (FILE + "quue = 'a'", "Did you mean queue"),
-        (FILE + "[resources]\ncpu = 4", "resources.cpu: got 4; expected a text"),
-        (FILE + 'tolerate = "gpu"', 'tolerate: got "gpu"; expected a list'),
-        (FILE + 'name = "Not A Name"', "small letters"),
-        ("image = ", "expected TOML"),
-    ],
-)
-def test_values_that_say_something_else_are_refused_with_their_name(text, said, tmp_path):
-    (tmp_path / "values.toml").write_text(text)
-
-    with pytest.raises(EvalsuiteError, match=said):
-        kubernetes.read(tmp_path / "values.toml")
 
 
 def submitted(tmp_path, *words):

@@ -271,14 +271,6 @@ def test_a_pattern_that_says_nothing_or_twice_is_refused(text):
         user_facts.pattern(text)
 
 
-@pytest.mark.parametrize("content", ["[runs", "[[runs]]\nmodel = 'x'\n", "runs = 1\n"])
-def test_a_mapping_file_that_is_none_is_refused(tmp_path, content):
-    (tmp_path / "map.toml").write_text(content)
-
-    with pytest.raises(EvalsuiteError, match=r"map\.toml: .*expected"):
-        user_facts.mapping(tmp_path / "map.toml")
-
-
 class TestCorrections:
     def test_amend_corrects_facts_and_keeps_the_old(self, bring):
         bring(f"a.log {WHAT}", logs("a.log"))
