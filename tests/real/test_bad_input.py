@@ -110,17 +110,6 @@ def test_environments_that_fail_and_frameworks_that_do_not_import_are_skips(lab)
     assert reasons["goodnet"] == ""
 
 
-def test_an_environment_that_failed_starts_clean_the_next_time(lab):
-    adapter(lab / "adapters", "absentnet", module="absentnet")
-    compared(lab, "absentnet")
-    wheel(lab / "wheels", "absentnet", "")
-
-    code, reasons = compared(lab, "absentnet")
-
-    assert code == Exit.DONE
-    assert reasons == {"absentnet": ""}
-
-
 def test_a_framework_that_crashes_while_it_trains_is_a_failed_run_with_its_signal(lab):
     adapter(lab / "adapters", "crashnet", module="crashnet")
     adapter(lab / "adapters", "goodnet")

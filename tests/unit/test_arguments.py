@@ -5,84 +5,8 @@ import re
 import pytest
 
 from evalsuite import registry
-from evalsuite.logs.reading import read_file
 from evalsuite.logs.scan.collectors import arguments
 from evalsuite.report.text import options, words
-
-LINE = "Epoch: [0][{step:3d}/200]\tTime  0.500 ( 0.600)\tData  0.002 ( 0.001)\tLoss 6.7e+00 (7e+00)\n"
-STEPS = "".join(LINE.format(step=step) for step in range(1, 131))
-
-
-@pytest.fixture
-def read(tmp_path):
-    def reading(head, text=STEPS, **known):
-        log = tmp_path / "train.log"
-        log.write_text(head + "\n" + text)
-        return read_file(log, **known)
-
-    return reading
-
-
-@pytest.mark.parametrize(
-    ("head", "devices"),
-    [
-        ("Namespace(arch='resnet50', global_batch_size=512, lr=0.1)", None),
-        ("--data /imagenet --global-batch-size 512 --lr 0.1", None),
-        ('{"train_batch_size_per_gpu": 64, "lr": 0.1, "world_size": 8}', 8),
-        ("batch size per GPU: 64\nGlobal batch size: 512", 8),
-        ("gradient_accumulation_steps=1, per_device_train_batch_size=64, world_size=8,", 8),
-    ],
-)
-def test_a_batch_among_the_arguments_needs_no_option(read, head, devices):
-    reading = read(head)
-
-    assert reading.throughput.items_per_s == pytest.approx(1024)
-    assert reading.total_devices == devices
-    assert "batch_from_argument" in {one.name for one in reading.findings}
-
-
-@pytest.mark.parametrize(
-    "head",
-    [
-        "batch_size=512",  # of one device, or of all?
-        "global_batch_size=512, micro_batch_size=4",  # a printed step may be a part of one
-        "global_batch_size=512, gradient_accumulation_steps=4",
-        "eval_global_batch_size=512",
-        "global_batch_size=512.5",
-        "global_batch_size=1,024",
-        "global_batch_size=None",
-    ],
-)
-def test_an_argument_that_leaves_a_doubt_is_not_taken(read, head):
-    reading = read(head)
-
-    assert reading.throughput is None
-    assert "--batch-per-device" in reading.reason
-
-
-def test_a_bare_batch_size_is_quoted_where_the_batch_is_asked_for(read):
-    assert "(it has batch_size=512, and does not say of how many devices)" in read("Namespace(batch_size=512)").reason
-
-
-def test_an_option_is_stronger_than_an_argument_and_their_contradiction_is_said(read):
-    reading = read("batch_size_per_gpu=64", devices=8, batch_per_device=32)
-
-    assert reading.throughput.items_per_s == pytest.approx(512)
-    assert "batch_from_argument" not in {one.name for one in reading.findings}
-
-
-def test_what_is_printed_after_training_began_is_no_argument(read):
-    assert read("", STEPS * 4 + "the next stage trains with global_batch_size=512\n").throughput is None
-
-
-def test_sequences_are_not_taken_for_tokens(tmp_path):
-    line = "step: {step}  loss:  6.0348  memory: 49.66GiB(52.28%)  tps: 5,868  tflops: 339.82  mfu: 34.36%\n"
-    log = tmp_path / "train.log"
-    stamp = "[titan] 2025-06-16 22:{minute:02d}:{second:02d},000 - root - INFO - "
-    lines = (stamp.format(minute=step // 60, second=step % 60) + line.format(step=step) for step in range(1, 131))
-    log.write_text("global_batch_size=512\n" + "".join(lines))
-
-    assert read_file(log, devices=1).throughput.items_per_s == pytest.approx(5868)
 
 
 @pytest.mark.parametrize("text", [b"", b"batch", b"a line of batch_size", b"batch_size=" + b"9" * 40, b"--batch-size"])

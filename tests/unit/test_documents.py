@@ -173,28 +173,6 @@ def test_an_error_shows_what_stood_there_and_what_was_expected_of_all_mistakes_a
     assert str(error.value) == f"run/file.json: {said}. {decode.message(documents.TRY)}"
 
 
-def test_a_newer_schema_is_refused_with_what_is_read():
-    with pytest.raises(EvalsuiteError) as error:
-        read(Outcome, {"schema": 3, "status": "completed", "reason": ""})
-
-    assert str(error.value) == (
-        "run/file.json: schema: got 3; expected 1. Read it with the evalsuite that wrote it, or with a newer one."
-    )
-
-
-@pytest.mark.parametrize(
-    ("kind", "path", "value", "said"),
-    [
-        (RunCommand, ("imported", 0, "sha256"), None, r": imported\[0\]\.sha256: got null; expected a text"),
-        (AskedRun, ("options", 1), ["workers"], r": options\[1\]: got \[…\] of 1; expected a list of 2"),
-        (AskedRun, ("colour",), "blue", r'file\.json: unknown key "colour"; the keys are framework, '),
-    ],
-)
-def test_a_wrong_key_is_named_with_its_place(kind, path, value, said):
-    with pytest.raises(EvalsuiteError, match=said):
-        read(kind, changed(written(KINDS[kind]), path, value))
-
-
 def test_a_key_of_a_later_evalsuite_is_passed_over():
     assert read(RunCommand, {**COMMAND.to_json(), "weather": "fine"}) == COMMAND
 
