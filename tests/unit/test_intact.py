@@ -50,6 +50,16 @@ def with_a_wide_beginning(text: bytes) -> bytes:
     return text[:half] + wrap(80)(text[half:])
 
 
+def in_bytes(columns: int, begin: float):
+    """As `fold -b` cuts lines, between the bytes of a character too."""
+
+    def cut(text: bytes) -> bytes:
+        first = int(len(text) * begin)
+        return text[:first] + re.sub(rb"[^\n]{%d}" % columns, lambda part: part[0] + b"\n", text[first:])
+
+    return cut
+
+
 NOISE = b"".join(b"loading shard %d of the data set\n" % number for number in range(3000))
 REFUSED = {
     **{f"all of it wrapped at {columns}": wrap(columns)(time_history()) for columns in (80, 93, 100)},
@@ -87,6 +97,12 @@ UNCERTAIN = [
         (name, fold(80, 1 / 2, 1, stripped=bare))
         for name in ("darknet", "sam_2_vggt_409", "mxnet_speedometer", "torchtune_2024")
         for bare in (False, True)
+    ),
+    *(
+        (name, in_bytes(columns, begin))
+        for name in ("keras_3", "ultralytics", "trl", "axolotl")
+        for columns in (60, 80, 120)
+        for begin in (0, 1 / 2)
     ),
     *(
         (name, wrap(columns, *part))

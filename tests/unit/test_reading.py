@@ -412,6 +412,7 @@ def test_a_packed_log_that_is_cut_says_so(tmp_path, pack):
         (b"\x89PNG\r\n\x1a\n", "an image"),
         (b"\x18\x00\x00\x00\x00\x00\x00\x00\xa3\x7fK\x22\x09\x00\x00\xc0\x1a\x0dbrain.Event:2", "TensorBoard"),
         ("no mark\n".encode("utf-16-le"), "UTF-16"),
+        (b"\0" * 5000 + b"lost by a file system\n", "no known dialect"),
         (b"x" * 257 + b"ustar\x0000", "a tar archive"),
     ],
 )

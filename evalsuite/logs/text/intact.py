@@ -32,6 +32,7 @@ _THOUSANDS = re.compile(rb"(?<![\d.,_\w])\d{1,3}(?:[,_]\d{3})+(?=(?:\.\d+)?(?![\
 _EXPONENT = re.compile(rb"(?<![\d.,_\w])\d+(?:\.\d*)?[eE]\+?\d{1,2}(?![\d,_.])")
 _DECIMAL_COMMA = re.compile(rb"(?<![\d.,:\[(])(\d+),(\d+)(?![\d,.:])")
 _DECIMAL_POINT = re.compile(rb"(?<![\d.,])\d+\.\d+(?![\d.])")
+_SPLIT = re.compile(rb"\n(?<=[\x80-\xf4]\n)[\x80-\xbf]")  # a character over two lines, as no script prints it
 _COMMA = re.compile(rb",(?<=\d,)(?=\d)")  # the comma first: the engine looks for it alone
 FEWEST_NUMBERS = 5  # that tell how fractions are written
 POINTS = 0.1  # per comma: version numbers and addresses
@@ -54,6 +55,7 @@ class IntactCheck:
         text = piece.chunk.text
         if piece.behind is not None:
             text = text[: text.find(b"\n", piece.behind) + 1 or len(text)] if piece.behind else b""
+        self._altered += len(_SPLIT.findall(text))
         joined, spaced = text.replace(b"\n", b""), text.replace(b"\n", b" ")  # their first words may be broken, too
         begun = sum(max(joined.count(kind.literal), spaced.count(kind.literal)) for kind in self.kinds)
         if not begun:  # other lines, of which there may be gigabytes

@@ -21,10 +21,8 @@ from evalsuite.logs.unknown import words
 from evalsuite.logs.unknown.roles import FEWEST, Chosen, choose_counters, choose_rate, choose_time, columns_of
 from evalsuite.messages import Message
 
-HEAD_BYTES = 1 << 19  # of a log, then a part of each later piece: groups are found in these
-PART_BYTES = 1 << 11
-MOST_LINES, LINE_BYTES = 12_000, 1500
-MOST_GROUPS, MOST_OF_EACH = 40, 300
+HEAD_BYTES, PART_BYTES = 1 << 19, 1 << 11  # of a log, and of each later piece: groups are found in these
+MOST_LINES, LINE_BYTES, MOST_GROUPS, MOST_OF_EACH = 12_000, 1500, 40, 300
 STAMP_BYTES = 120  # at the head of a line
 LATE = 0.6  # of the log: a group that ends before is not what goes on to its end
 # 12%|█▏        | 61/500 [00:31<03:42,  1.97it/s, loss=2.31]
