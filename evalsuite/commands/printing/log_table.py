@@ -171,7 +171,7 @@ def _sentence(one: Row) -> str:
         rate=rate(one["throughput"]),
         unit=one["unit"],
         devices=devices,
-        dialect=one["dialect"],
+        dialect=one["dialect"] or say("parse.by_shape"),
         method=i18n.known("methods", one["method"]),
         span=_span(one),
     )

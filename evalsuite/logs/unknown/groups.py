@@ -19,7 +19,7 @@ from evalsuite.logs.text.logfile import chunks
 from evalsuite.logs.text.records import DAY_S, positive, stamp_s
 from evalsuite.logs.unknown import words
 from evalsuite.logs.unknown.roles import FEWEST, Chosen, choose_counters, choose_rate, choose_time, columns_of
-from evalsuite.messages import Message
+from evalsuite.messages import Message, join
 
 HEAD_BYTES, PART_BYTES = 1 << 19, 1 << 11  # of a log, and of each later piece: groups are found in these
 MOST_LINES, LINE_BYTES, MOST_GROUPS, MOST_OF_EACH = 12_000, 1500, 40, 300
@@ -32,14 +32,6 @@ _BAR = re.compile(
 )
 _BAR_UNITS = (None, b"it/s", b"s/it", b"batch/s", b"s/batch", b"step/s", b"s/step", b"steps/s", b"ba/s")
 _EVALUATION = rb"(?<![A-Za-z])(?:Eval|eval|Valid|valid|val loss|Val |val_|Test:|test:)[a-z]*"
-_ROLES = {
-    "step": "counter",
-    "epoch": "epoch",
-    "rate": "rate",
-    "steps_per_s": "rate of steps",
-    "consumed": "items so far",
-}
-_ROLES |= {"seconds": "time of a step", "report_s": "time of a report", "elapsed_s": "time since the start"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,20 +42,20 @@ class Group:
     line: int
     text: str
     last: int
-    roles: Mapping[str, str] = field(default_factory=dict)  # role → label
+    roles: Mapping[str, str] = field(default_factory=dict)  # by names of `GROUPS`
     dialect: Dialect | None = None
     lacks: str = ""
 
     @property
     def said(self) -> str:
-        return ", ".join(f"{role}: {label}" for role, label in self.roles.items())
+        return join(*(Message(f"logs.role_{name}", label=label) for name, label in self.roles.items()))
 
     @property
     def dialects(self) -> tuple[Dialect, ...]:
         """In what is trained on; else in steps; else as printed, by whomever."""
         if self.dialect is None:
             return ()
-        steps = (_in_steps(self.dialect),) if {"counter", "time of a step"} & self.roles.keys() else ()
+        steps = (_in_steps(self.dialect),) if {"step", "seconds"} & self.roles.keys() else ()
         return (self.dialect, *steps, replace(self.dialect, scope="auto"))
 
     @property
@@ -120,7 +112,7 @@ def _group(key: tuple[bytes, ...], lines: Sequence[tuple[int, bytes]], trains: b
         return replace(plain, lacks=Message("logs.shape_other"))
     found = _read_bars(plain, texts) if is_bar else _read_lines(plain, texts)
     of_epochs = trains and (is_bar or words.EPOCH.search(said.decode("ascii", "replace").lower()))
-    timed = "counter" in found.roles and ("rate" in found.roles or (trains and "rate of steps" in found.roles))
+    timed = "step" in found.roles and ("rate" in found.roles or (trains and "steps_per_s" in found.roles))
     if not training and not of_epochs and (is_bar or not timed):
         return replace(plain, lacks=Message("logs.shape_no_training"))
     return found
@@ -146,7 +138,9 @@ def _read_bars(group: Group, texts: Sequence[bytes]) -> Group:
         pattern = re.escape(name[0]) + rb"[^\r\n|%]{0,60}?" + pattern
     made = _dialect(pattern, first[0], _read_bar, restart=bool(epoch))
     made = replace(made, clock_s=1.0, averaging="cumulative", zero_based=False)
-    return replace(group, roles={"counter": "n/total", "time": "[elapsed<"}, dialect=_with_evaluations(made, first[0]))
+    return replace(
+        group, roles={"step": "n/total", "elapsed_s": "[elapsed<"}, dialect=_with_evaluations(made, first[0])
+    )
 
 
 def _read_bar(match: Match[bytes]) -> Fields | None:
@@ -167,7 +161,7 @@ def _read_lines(group: Group, texts: Sequence[bytes]) -> Group:
     timed = choose_time(columns, chosen, stamps if stamped else None)
     if unit not in ("samples/s", "tokens/s"):
         chosen.pop("consumed", None)
-    roles = {_ROLES[name]: column[0].words or "a/b" for name, column in chosen.items()}
+    roles = {name: column[0].words or "a/b" for name, column in chosen.items()}
     found = replace(group, roles=roles | ({"stamp": shown(heads[0])} if stamped else {}))
     rated = bool({"rate", "steps_per_s"} & chosen.keys())
     if "step" not in chosen and ("rate" not in chosen or len(texts) < 2 * FEWEST):
