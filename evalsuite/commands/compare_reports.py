@@ -285,7 +285,12 @@ def _ratio(ratio: Interval) -> str:
 
 def _total(found: Changes, language: str) -> str:
     outcomes = {name: str(len(found.those(name))) for name in ("slower", "faster", "no_difference", "cannot_tell")}
-    total = say_in("compare.total", language, **outcomes, not_compared=str(len(found.unpaired)))
+    total = say_in(
+        "compare.total_alone" if found.together else "compare.total",
+        language,
+        **outcomes,
+        not_compared=str(len(found.unpaired)),
+    )
     if not found.tested:
         return total
     chance = say_in("compare.chance", language, tested=str(found.tested), expected=f"{found.expected_by_chance:.2g}")

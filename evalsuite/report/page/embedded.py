@@ -69,7 +69,7 @@ def _decision(one: Decision, rows: Mapping[str, int]) -> dict[str, Any]:
         "lead": f"+{numbers.gain(one.lead).text}",
         "needed": needed.needed if needed else None,
         "runs": needed.runs if needed else None,
-        "chance": numbers.percent(needed.chance).text if needed and needed.chance is not None else None,
+        "chance": numbers.chance(needed.chance).text if needed and needed.chance is not None else None,
         "why": [why_not_comparable.bare(each) for each in one.obstacles],
     }
 

@@ -75,9 +75,10 @@ def throughput(value: float) -> Number:
     return _number(value, 0 if abs(value) >= WHOLE_FROM else 2)
 
 
-def rounded(value: float) -> Number:
-    """Items per second in a sentence: no decimals from 1,000 on."""
-    return _number(value, 0) if abs(value) >= 1000 else throughput(value)
+def rounded(value: float, beside: float = 0.0) -> Number:
+    """Items per second in a sentence: no decimals from 1,000 on, and from 100 on *beside* such a value."""
+    whole = abs(value) >= 1000 or (abs(beside) >= 1000 and abs(value) >= 100)
+    return _number(value, 0) if whole else throughput(value)
 
 
 def gain(share: float) -> Number:
@@ -101,6 +102,12 @@ def speedup(value: float) -> Number:
 def percent(share: float) -> Number:
     """A share (1.0 = all) in percent with one decimal."""
     return Number(text=_number(share * 100, 1, "%").text, raw=share)
+
+
+def chance(share: float) -> Number:
+    """A probability is neither none nor all: <0.1%, >99.9%."""
+    text = "<0.1%" if share < 0.0005 else ">99.9%" if share >= 0.9995 else percent(share).text
+    return Number(text=text, raw=share)
 
 
 def percentage(value: float) -> Number:

@@ -93,10 +93,10 @@ def _order(answer: Answer, words: Words) -> Text:
     unit = names.visible(first.summary.unit)
     values: dict[str, object] = {
         "first": words.listed(map(named, answer.leaders)) if answer.level else named(first),
-        "value": leads.value(first, words),
+        "value": leads.value(answer, first, words),
         "unit": unit,
         "last": named(last),
-        "lowest": leads.value(last, words),
+        "lowest": leads.value(answer, last, words),
         "n": numbers.count(min(one.n for one in answer.compared)).about(names.case_anchor(first.summary.case)),
     }
     if pair := answer.lead_pair:

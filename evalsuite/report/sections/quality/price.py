@@ -68,7 +68,7 @@ def _sentence(one: NextRepeats, words: Words) -> Text:
         return words("price.criterion", criterion=names.visible(one.criterion), **values)
     rivals = words.listed(shown).about(ref)
     if one.chance is not None:
-        return words("price.order_chance", others=rivals, chance=numbers.percent(one.chance).about(ref), **values)
+        return words("price.order_chance", others=rivals, chance=numbers.chance(one.chance).about(ref), **values)
     return words("price.longer" if one.longer else "price.order", others=rivals, **values)
 
 

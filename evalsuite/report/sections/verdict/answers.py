@@ -202,11 +202,11 @@ def sentence(answer: Answer, words: Words) -> Text:
     fewest = min(answer.compared, key=lambda one: one.n)
     values: dict[str, object] = {
         "first": _named(answer, first, words),
-        "value": leads.value(answer.ranked[0], words),
+        "value": leads.value(answer, answer.ranked[0], words),
         "unit": names.visible(first.unit),
         "n": numbers.count(fewest.n).about(names.case_anchor(fewest.case)),
         "frameworks": words.listed(_named(answer, one.summary, words) for one in answer.leaders),
-        "values": words.listed(leads.value(one, words) for one in answer.leaders),
+        "values": words.listed(leads.value(answer, one, words) for one in answer.leaders),
         "order": _order(answer, words),
     }
     if pair := answer.lead_pair:
@@ -218,7 +218,7 @@ def sentence(answer: Answer, words: Words) -> Text:
     if unstated := _unstated(answer):
         values["facts"] = words.listed(why_not_comparable.name(each, words) for each in unstated)
     if answer.chance is not None:
-        values["chance"] = numbers.percent(answer.chance).about(anchor(answer))
+        values["chance"] = numbers.chance(answer.chance).about(anchor(answer))
     return leads.with_passed(words.pick(f"answers.{_key(answer)}", values), answer, words)
 
 
@@ -245,7 +245,7 @@ def _key(answer: Answer) -> str:
 def _order(answer: Answer, words: Words) -> Rendered:
     shown = answer.ranked[:MOST_IN_ORDER]
     items: list[object] = [
-        words("answers.with_value", framework=_named(answer, one.summary, words), value=leads.value(one, words))
+        words("answers.with_value", framework=_named(answer, one.summary, words), value=leads.value(answer, one, words))
         for one in shown
     ]
     if len(shown) < len(answer.ranked):
@@ -281,7 +281,7 @@ def deciding(answer: Answer, words: Words) -> Text | None:
     if found.seconds is not None:
         key, values["time"] = f"{key}_time", roughly(found.seconds, words).about(own)
     if found.chance is not None:
-        key, values["chance"] = f"{key}_chance", numbers.percent(found.chance).about(own)
+        key, values["chance"] = f"{key}_chance", numbers.chance(found.chance).about(own)
     return words.pick(key, values)
 
 
@@ -289,7 +289,7 @@ def reason_beside(answer: Answer, words: Words) -> Rendered | None:
     """What would decide, and what else a reader of the sentence must know."""
     ranked = {answer.candidate(one.summary) for one in answer.ranked}
     apart = answer.apart if answer.said == "alone" else ()
-    others = [(answer.candidate(one.summary), _apart(one, words)) for one in apart if one.obstacles]
+    others = [(answer.candidate(one.summary), _apart(answer, one, words)) for one in apart if one.obstacles]
     if answer.said == "alone":
         others += [(one.candidate, missing(one, words)) for one in answer.missing if one.why == "no_valid_run"]
     unranked = (_reason(answer, candidate, why, words) for candidate, why in others if candidate not in ranked)
@@ -341,7 +341,7 @@ def _few(answer: Answer, one: Ranked, words: Words) -> Text:
     known = words(f"evidence.{one.evidence}")
     n = numbers.count(one.summary.n).about(names.case_anchor(one.summary.case))
     named = _named(answer, one.summary, words)
-    return words("answers.few", framework=named, value=leads.value(one, words), n=n, evidence_text=known)
+    return words("answers.few", framework=named, value=leads.value(answer, one, words), n=n, evidence_text=known)
 
 
 def _caution(answer: Answer, words: Words) -> Rendered | None:
@@ -350,7 +350,7 @@ def _caution(answer: Answer, words: Words) -> Rendered | None:
     own = anchor(answer)
 
     def share(value: float) -> Number:
-        return numbers.percent(value).about(own)
+        return numbers.chance(value).about(own)
 
     n = numbers.count(len(answer.ranked)).about(own)
     sentences = [words("answers.false_exclusion", share=share(answer.false_exclusion), n=n)]
@@ -373,7 +373,7 @@ def roughly(seconds: float, words: Words) -> Text:
 
 
 def _reasons(answer: Answer, words: Words) -> Iterable[Text]:
-    found = [(answer.candidate(one.summary), _apart(one, words)) for one in answer.apart]
+    found = [(answer.candidate(one.summary), _apart(answer, one, words)) for one in answer.apart]
     found += [(each.candidate, missing(each, words)) for each in answer.missing]
     return [_reason(answer, candidate, why, words) for candidate, why in found]
 
@@ -383,15 +383,15 @@ def _reason(answer: Answer, candidate: Candidate, why: Text, words: Words) -> Te
     return words("answers.of_framework", framework=name, why_text=why)
 
 
-def _apart(one: Apart, words: Words) -> Text:
+def _apart(answer: Answer, one: Apart, words: Words) -> Text:
     if not one.obstacles:
         return words(
             "answers.slower_script",
             recipe=names.visible(one.summary.case.recipe),
-            value=leads.value(one, words),
+            value=leads.value(answer, one, words),
         )
     why = words.listed(why_not_comparable.sentence(each, words) for each in one.obstacles[:2])
-    return words("answers.apart", value=leads.value(one, words), why=why)
+    return words("answers.apart", value=leads.value(answer, one, words), why=why)
 
 
 def missing(one: Missing, words: Words) -> Text:
