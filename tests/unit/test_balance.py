@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from evalsuite.model import Fact, Machine, MachineNode, Throughput, Utilisation, Window
+from evalsuite.model import Fact, Machine, MachineNode, Step, Throughput, Utilisation, Window
+from evalsuite.results.measure import balance
 from evalsuite.results.measure.measurement import measurement
 from evalsuite.results.rules import work_done
 from tests import runfolders
@@ -61,6 +62,16 @@ def test_what_a_run_does_outside_its_window_is_said_and_takes_its_rank(name, tmp
 
     assert {each.code for each in found.findings} == codes
     assert (found.counts, found.grounds) == (counts, grounds)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "kinds"),
+    [((0.004, 0.021), 1), ((0.00, 0.01), 0), ((0.0041, 0.0142), 1)],
+)
+def test_two_kinds_are_told_by_more_than_the_digits_of_a_script(seconds, kinds):
+    steps = [Step(index=at, seconds=round(seconds[at % 2] + at % 7 / 10_000 * kinds, 4)) for at in range(100)]
+
+    assert len([*balance._two_kinds(steps)]) == kinds
 
 
 def trained(devices=1, nodes=1, rate=10.0, **used):

@@ -30,6 +30,7 @@ TAIL_BYTES = 1 << 20
 FEWEST_WARMUP = 8  # reports: of fewer, compilation of several shapes may be most
 FEWEST_STEPS = 20
 INSTANT_S = 0.001
+NOTED_S = 0.01  # within which an arrival is noted
 EXPLAINED = re.compile(
     rb"\b(?:eval|valid|test|checkpoint|sav(?:e|ing)|acc(?:ura|\b)|export|writ(?:e|ing|ten)|upload)", re.I
 )
@@ -106,13 +107,15 @@ def _two_kinds(steps: Sequence[Step]) -> Iterator[Finding]:
     """A gap in the middle of the times of the steps, as they arrived or as printed: two clusters, nothing between."""
     arrived = [step.arrival_s for step in steps if step.arrival_s is not None]
     printed = [step.seconds for step in steps if step.seconds is not None]
-    for seconds in ([after - before for before, after in itertools.pairwise(arrived)], printed):
+    digit_s = min((after - before for before, after in itertools.pairwise(sorted({*printed}))), default=0.0)
+    gaps = [after - before for before, after in itertools.pairwise(arrived)]
+    for seconds, told_s in ((gaps, NOTED_S), (printed, 2 * digit_s)):
         known = sorted(max(each, INSTANT_S) for each in seconds)
         if len(known) < FEWEST_STEPS or any(step.steps > 1 for step in steps):
             continue
         least, most = (round(share * len(known)) for share in (TwoKindsOfSteps.fewest, TwoKindsOfSteps.most))
         place = max(range(least, most), key=lambda at: known[at] / known[at - 1])
-        if known[place] > TwoKindsOfSteps.limit * known[place - 1]:
+        if known[place] - known[place - 1] > told_s and known[place] > TwoKindsOfSteps.limit * known[place - 1]:
             fast_s, slow_s = statistics.median(known[:place]), statistics.median(known[place:])
             yield TwoKindsOfSteps(share=place / len(known), fast_s=fast_s, slow_s=slow_s)
             return
