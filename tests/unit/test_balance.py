@@ -74,9 +74,9 @@ def test_two_kinds_are_told_by_more_than_the_digits_of_a_script(seconds, kinds):
     assert len([*balance._two_kinds(steps)]) == kinds
 
 
-def trained(devices=1, nodes=1, rate=10.0, **used):
+def trained(devices=1, nodes=1, rate=10.0, precision="fp32", **used):
     """A run on CPUs with these means of its utilisation."""
-    case = replace(CASE, device="cpu", nodes=nodes, devices_per_node=devices, cores_per_device=1)
+    case = replace(CASE, device="cpu", nodes=nodes, devices_per_node=devices, cores_per_device=1, precision=precision)
     throughput = Throughput(
         items_per_s=rate,
         unit="images/s",
@@ -103,6 +103,7 @@ def trained(devices=1, nodes=1, rate=10.0, **used):
         (trained(job_cpu=30.0, rate=2.0), {"cores_idle"}),
         (trained(job_cpu=7.0, rate=3000.0), {"cores_idle", "above_cores"}),  # ResNet-50: 24.5 GFLOP an image
         (trained(job_cpu=99.0, rate=3000.0), {"above_cores"}),
+        (trained(job_cpu=99.0, rate=300.0, precision="amp"), set()),
         (trained(job_cpu=40.0, rate=8.0), {"cores_idle", "above_cores"}),
         (trained(2, job_cpu=99.0, loopback=0.0, network_send=3.0), {"nothing_exchanged"}),
         (trained(2, job_cpu=99.0, loopback=204e6, network_send=0.0), set()),

@@ -24,7 +24,8 @@ def findings(run: Measurement) -> Iterator[Finding]:
 
 def _above_cores(run: Measurement, busy: float | None) -> Iterator[Finding]:
     tflops, cores = flops_and_energy.run_tflops(run), _cores(run)
-    if tflops is not None and cores is not None and tflops > cores * (1.0 if busy is None else busy) * AboveCores.each:
+    most = AboveCores.each * (1.0 if run.run.case.precision == "fp32" else AboveCores.tiles)
+    if tflops is not None and cores is not None and tflops > cores * (1.0 if busy is None else busy) * most:
         yield AboveCores(tflops=tflops, cores=cores, busy=1.0 if busy is None else busy)
 
 
