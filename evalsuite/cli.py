@@ -138,7 +138,7 @@ def _run_named(command: str | None, arguments: list[str]) -> int:
     languages = argparse.ArgumentParser(add_help=False, allow_abbrev=False)  # finds --lang before all else
     languages.add_argument("--lang", nargs="?")
     i18n.choose(languages.parse_known_args(arguments)[0])
-    parser, of_command = _parsers(command)
+    parser, of_command = parsers(command)
     if command is not None and (option := _without_value(arguments)):
         print(i18n.say("command.no_value", command=command, option=option), file=sys.stderr)
         return Exit.USAGE
@@ -228,7 +228,7 @@ class Parser(argparse.ArgumentParser):
                 yield from each.options()
 
 
-def _parsers(*commands: str | None) -> tuple[Parser, Parser]:
+def parsers(*commands: str | None) -> tuple[Parser, Parser]:
     """That of all commands, of which the *commands* alone have their arguments, and that of the last of these."""
     of_command = parser = Parser(
         prog="evalsuite",

@@ -117,7 +117,7 @@ def _run_group() -> Check:
 
 def sandbox() -> Check:
     """What `--sandbox` holds here, tried, and what a script in it could read."""
-    check = functools.partial(Check, group="machine", name="sandbox")
+    check = functools.partial(Check, group="machine", name=Message("launch.name_sandbox"))
     tried = sandbox_trial.trial()
     if not isinstance(tried, sandbox_trial.Trial):
         return check(state="missing", detail=tried)
