@@ -13,7 +13,7 @@ from evalsuite.plan.commandline import command_line
 from evalsuite.plan.containers import RUNTIMES, Wish
 from evalsuite.plan.given_images import with_images
 from evalsuite.runs.store import RunFolder
-from tests import goldens
+from tests import goldens, sources
 from tests.toys import CASE, toynet
 
 COMMAND = ("python3", "/models/train.py", "--rank", "{node_rank}", "--note", "two words")
@@ -157,18 +157,7 @@ def test_a_word_that_names_no_image_and_an_unknown_runtime_are_refused(word, sai
         containers.runtime("doker")
 
 
-@pytest.mark.parametrize(
-    ("name", "line"),
-    [
-        ("docker", "docker: Error response from daemon: pull access denied for lab/net, repository does not exist."),
-        ("docker", "docker: Cannot connect to the Docker daemon at unix:///var/run/docker.sock. Is it running?"),
-        ("podman", "Error: statfs /data: no such file or directory"),
-        ("apptainer", "FATAL:   Unable to handle docker://lab/net uri: failed to get checksum"),
-        ("enroot", "[ERROR] No such file or directory: /images/net.sqsh"),
-        ("pyxis", "slurmstepd: error: pyxis: failed to import docker image"),
-        ("charliecloud", "ch-run[8302]: error: can't bind: destination not found: /image/dev (ch_core.c:111)"),
-    ],
-)
+@pytest.mark.parametrize(("name", "line"), sources.table("containers.toml")["reasons"])
 def test_what_a_runtime_says_of_itself_is_the_reason_and_the_platform_s(name, line, tmp_path):
     folder = RunFolder(tmp_path)
     folder.log_path("n1").write_text(f"Trying to pull …\n{line}\n")

@@ -238,17 +238,3 @@ def test_what_evalsuite_did_not_make_or_made_otherwise_is_not_replaced(root):
     (folder / data_manifest.NAME).unlink()
     with pytest.raises(EvalsuiteError, match="did not make"):
         made_data.make("bert-npz", again=True)
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (["make"], "no data set is named"),
-        (["make", "bert-nps"], "Did you mean bert-npz?"),
-        (["make", "bert-npz", "--size", "huge"], 'no data set|--size "huge"'),
-        (["check", "--for", "pytorch/nothing"], "nothing"),
-    ],
-)
-def test_wrong_usage_is_said_before_anything_is_made(capsys, words, said):
-    assert cli.main(["data", *words]) == Exit.USAGE
-    assert re.search(said, capsys.readouterr().err)

@@ -258,23 +258,6 @@ def test_what_cannot_be_compared_is_no_answer(toys, capsys, change):
     assert "bnet: not run" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (["--model", "resnet50"], "Did you mean resnet50_v1.5?"),
-        (["--frameworks", "pytorhc"], "Did you mean pytorch?"),
-        (["--frameworks", "pytorch"], "expected two at least"),
-        (["--frameworks", "pytorch,pytorch"], "expected two at least"),
-        (["--frameworks", "oneflow,horovod"], "expected two at least"),
-        (["--receipts", __file__], "--receipts takes a folder"),
-    ],
-)
-def test_what_cannot_be_compared_is_said_before_anything_starts(words, said, capsys):
-    assert cli.main(["equivalence", *words]) == Exit.USAGE
-
-    assert said in capsys.readouterr().err
-
-
 def test_a_recipe_that_no_file_brought_names_none():
     from evalsuite.launch.equivalence import ProvenWorkload
 

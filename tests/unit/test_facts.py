@@ -145,13 +145,7 @@ def test_a_recipe_says_what_amp_is_in_its_own_words(device, text, expected):
     assert list(facts.disagreements(found)) == []
 
 
-@pytest.mark.parametrize(
-    ("word", "expected"),
-    [
-        *(("tf32", "tf32"), ("pure fp16", "fp16"), ("purefp16", "fp16"), ("fp16-amp", "fp16_amp"), ("fp8", "fp8")),
-        *(("amp", "amp"), ("int4", "int4")),
-    ],
-)
+@pytest.mark.parametrize(("word", "expected"), sources.table("facts.toml")["precision"])
 def test_the_word_for_a_precision_at_import_is_kept(word, expected):
     found = known(of(replace(CASE, precision="amp"), command(stated={"precision": word, "device_model": "V100"})))
 

@@ -6,9 +6,10 @@ from dataclasses import replace
 import pytest
 import synthetic
 
-from evalsuite import cli, paths
+from evalsuite import cli, paths, registry
 from evalsuite.errors import EvalsuiteError, Exit
 from evalsuite.importing import user_facts
+from evalsuite.logs import catalogue
 from evalsuite.plan import kubernetes, plan, spec
 from evalsuite.plan.plan import Machine
 from evalsuite.plan.variants import varied
@@ -40,6 +41,8 @@ READ = {
     "scope": check_scope,
     "kubernetes": lambda file, words: kubernetes.read(file),
     "mapping": lambda file, words: user_facts.mapping(file),
+    "adapter": lambda file, words: registry.discover([file.parent]),
+    "dialect": lambda file, words: catalogue.discover([file.parent]),
     "author": lambda file, words: author_file.read(file),
     "author_of_quick": lambda file, words: author.attached(synthetic.quick(), author_file.read(file)),
     "participants": lambda file, words: cli.main(["plan", "--spec", str(file), "--hosts", "a:8,b:8", "--json", *words]),
@@ -48,7 +51,8 @@ READ = {
 
 @pytest.mark.parametrize(("kind", "row"), ROWS, ids=[f"{kind} {row['said']}" for kind, row in ROWS])
 def test_a_mistake_is_said_with_its_file_and_what_was_expected(kind, row, tmp_path, capsys):
-    (file := tmp_path / f"{kind}.toml").write_text(row["text"], encoding="utf-8")
+    name = "tinynet.py" if kind in ("adapter", "dialect") else f"{kind}.toml"
+    (file := tmp_path / name).write_text(row["text"], encoding="utf-8")
 
     try:
         said = capsys.readouterr().err if READ[kind](file, row.get("words", ())) == Exit.USAGE else ""

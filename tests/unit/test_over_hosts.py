@@ -20,6 +20,7 @@ from evalsuite.placeholders import Node
 from evalsuite.plan import containers, hosts, over_hosts
 from evalsuite.plan.commandline import command_line
 from evalsuite.plan.hosts import Host
+from tests import sources
 from tests.processes import soon
 from tests.toys import CASE, toynet
 
@@ -220,20 +221,7 @@ def test_a_host_that_is_not_reached_is_named_and_the_others_are_ended(tmp_path, 
 # what the launchers say
 
 
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    [
-        ("-----\nb: nothing\n------\n", "b: nothing"),
-        (
-            "ssh: Could not resolve hostname b: Name or service not known\n----\nORTE was unable to start\n----",
-            "ssh: Could",
-        ),
-        ("a: waiting\nb: evalsuite sample: no such program\nb: error: b was lost\n", "b: evalsuite sample"),
-        ("[a:1] plm:ssh: Warning: setpgid(2,2) failed in parent\nb: Permission denied\n", "b: Permission"),
-        ("evalsuite sample: waiting: a takes its turn first\nb: no such program\n", "b: no such program"),
-        ("---------\n\n", ""),
-    ],
-)
+@pytest.mark.parametrize(("text", "reason"), sources.table("over_hosts.toml")["reasons"])
 def test_a_reason_is_a_line_with_words_that_names_the_failure(text, reason):
     found = launcher_errors.find_reason(text)
     assert found.startswith(reason) and bool(reason) == bool(found)

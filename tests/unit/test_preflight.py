@@ -22,6 +22,7 @@ from evalsuite.machine import foreign
 from evalsuite.model import Run
 from evalsuite.plan.engines import Engine
 from evalsuite.runs.preflight import DeviceProcess, NodeFacts, Pitfall, Preflight
+from tests import sources
 from tests.processes import running
 from tests.toys import CASE
 
@@ -137,17 +138,7 @@ def test_a_node_or_launcher_that_hangs_is_given_up_with_all_that_it_started(tmp_
     assert time.monotonic() - began < 20
 
 
-@pytest.mark.parametrize(
-    ("line", "is_so"),
-    [
-        ("Host key verification failed.", True),
-        ("me@b: Permission denied (publickey).", True),
-        ("kex_exchange_identification: Connection closed by remote host", True),
-        ("Connection closed by 10.0.0.2 port 22", True),
-        ("Warning: Permanently added 'b' (ED25519) to the list of known hosts.", False),
-        ("mkdir: cannot create directory 'x': Permission denied", False),
-    ],
-)
+@pytest.mark.parametrize(("line", "is_so"), sources.table("preflight.toml")["ssh"])
 def test_what_ssh_says_of_a_host_that_it_did_not_reach_is_told_from_other_words(line, is_so):
     assert launcher_errors.is_unreached(line) == is_so
 

@@ -86,21 +86,7 @@ def test_arguments_are_found_in_the_script_and_in_what_it_imports(tmp_path):
 SCRIPT = sources.text("recipes_page_script.py.in")
 
 
-@pytest.mark.parametrize(
-    ("words", "wrong"),
-    [
-        (["--batch-size", "4", "--lr", "1e-4", "--dtype", "float16", "--fast", "--steps=7", "--mode=b"], []),
-        (["--rank", "{node_rank}", "--rank={node_rank}", "--sizes", "1", "2", "--made", "x", "--xla", "--noxla"], []),
-        (["--batch_size", "4.0"], ["--batch_size takes int and gets 4.0 (train.py:2)"]),
-        (["--rank", "{hosts}"], ["--rank takes int and gets {hosts} (train.py:3)"]),
-        (["--lr=fast"], ["--lr takes float and gets fast (train.py:4)"]),
-        (["--dtype", "fp16"], ["--dtype takes float32, float16 and gets fp16 (train.py:5)"]),
-        (["--fast=yes"], ["--fast is a switch and gets yes (train.py:6)"]),
-        (["--steps=many", "--xla=maybe"], ["--steps takes int and gets many (train.py:9)",
-                                           "--xla takes bool and gets maybe (train.py:10)"]),
-        (["--mode=c"], ["--mode takes a, b and gets c (train.py:11)"]),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("words", "wrong"), sources.table("recipes_page.toml")["values"])
 def test_a_value_is_of_the_type_and_among_the_choices_of_its_parser(words, wrong, tmp_path):
     (script := tmp_path / "train.py").write_text(SCRIPT)
 

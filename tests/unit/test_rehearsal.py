@@ -16,7 +16,7 @@ from evalsuite.plan.rehearsal import Rehearsal, rehearsed, with_arguments
 from evalsuite.registry import discover
 from evalsuite.runs.rehearsed import MARK, stand_in
 from evalsuite.runs.store import Store
-from tests import runfolders
+from tests import runfolders, sources
 from tests.toys import CASE
 
 ADAPTERS = discover()
@@ -37,22 +37,7 @@ def table(text: str, folder: Path, monkeypatch) -> None:
 # The command line
 
 
-@pytest.mark.parametrize(
-    ("argv", "changes", "wanted"),
-    [
-        ("train.py --size 12 --fast", {"--size": "2"}, "train.py --size 2 --fast"),
-        ("train.py --size=12", {"--size": "2"}, "train.py --size=2"),
-        ("train.py --fast --size 12", {"--layers": "2"}, "train.py --fast --size 12 --layers 2"),
-        ("train.py --fast", {"--quiet": ""}, "train.py --fast --quiet"),
-        ("train.py model.size=12", {"model.size": "2", "model.depth": "1"}, "train.py model.size=2 model.depth=1"),
-        (
-            'train.py --over={"a":{"b":1}}',
-            {"--over.a.b": "x", "--over.c": "2"},
-            'train.py --over={"a": {"b": "x"}, "c": 2}',
-        ),
-        ("train.py --rate -1 --size 12", {"--rate": "1"}, "train.py --rate 1 --size 12"),
-    ],
-)
+@pytest.mark.parametrize(("argv", "changes", "wanted"), sources.table("rehearsal.toml")["arguments"])
 def test_an_argument_is_replaced_where_it_stands_and_added_where_there_is_none(argv, changes, wanted):
     assert " ".join(with_arguments(tuple(argv.split()), changes)) == wanted
 

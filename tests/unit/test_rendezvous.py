@@ -101,21 +101,9 @@ def test_ranks_count_on_from_node_to_node():
     }
 
 
-@pytest.mark.parametrize(
-    ("nodelist", "hosts"),
-    [
-        ("gpu[03-05,12],login1", ("gpu03", "gpu04", "gpu05", "gpu12", "login1")),
-        ("rack1-n[009-010]-ib", ("rack1-n009-ib", "rack1-n010-ib")),
-        ("rack2-n[1-2]-ib,rack3-n8-ib", ("rack2-n1-ib", "rack2-n2-ib", "rack3-n8-ib")),
-        ("gpu[098-101]", ("gpu098", "gpu099", "gpu100", "gpu101")),
-        ("a,b", ("a", "b")),
-        ("n1", ("n1",)),
-        ("n[5]", ("n5",)),
-        ("x1000c0s0b[0-1]n[0-1]", ("x1000c0s0b0n0", "x1000c0s0b0n1", "x1000c0s0b1n0", "x1000c0s0b1n1")),
-    ],
-)
+@pytest.mark.parametrize(("nodelist", "hosts"), sources.table("rendezvous.toml")["nodelists"])
 def test_a_slurm_list_is_unrolled_with_its_leading_zeros(nodelist, hosts):
-    assert unroll_nodelist(nodelist) == hosts
+    assert list(unroll_nodelist(nodelist)) == hosts
 
 
 def test_hosts_are_filled_in_with_their_slots_or_wished_for_in_vain():

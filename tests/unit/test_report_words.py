@@ -15,7 +15,7 @@ from evalsuite.report.text import glossary, words
 from evalsuite.report.text.words import Words, WordsError
 from evalsuite.results.compare import changes
 from evalsuite.results.judge import verdicts
-from tests import typography
+from tests import sources, typography
 
 SPOKEN = words.read()
 LANGUAGES = ("zh", "en")
@@ -108,23 +108,7 @@ def test_the_chinese_keeps_the_rules_of_typography(read):
     assert list(typography.all_faults(read().tables["zh"])) == []
 
 
-@pytest.mark.parametrize(
-    ("sentence", "fault"),
-    [
-        ("共5个用例", "a blank is missing between Han and Latin"),
-        ("共 5个用例", "a blank is missing between Han and Latin"),
-        ("使用GPU训练", "a blank is missing between Han and Latin"),
-        ("吞吐率, 中位数", "half-width punctuation beside Han"),
-        ("结束.", "half-width punctuation beside Han"),
-        ("吞吐率 ，中位数", "a blank beside full-width punctuation"),
-        ("占 80 %", "a blank before % or °"),
-        ("吞吐 率", "a blank between Han"),
-        ("共{n}个", "a blank is missing between Han and Latin"),
-        ("吞吐量为 {n}", "not the glossary's term: 吞吐量"),
-        ("<em>强调</em>", "italics in Chinese"),
-        ('他说"好"', "straight quotes around Han"),
-    ],
-)
+@pytest.mark.parametrize(("sentence", "fault"), sources.table("report_words.toml")["typography"])
 def test_bad_chinese_typography_is_caught(sentence, fault):
     assert [found.partition(": '")[0] for found in typography.faults(sentence)] == [fault]
 
