@@ -29,7 +29,8 @@ def estimate(plan: Plan, store: Store, left: Iterable[Run]) -> Estimate:
     known = dict(_durations(store.folder(run) for run in plan.runs if ended(run)))
     if {run.case for run in left} - {run.case for run in known}:
         known |= dict(_durations(store.finished()[:MOST_READ]))
-    elsewhere = None if known else Estimate(list(_recorded({run.case.framework for run in left})))
+    settled = bool(known) or plan.spec.expected_run_s is not None
+    elsewhere = None if settled else Estimate(list(_recorded({run.case.framework for run in left})))
     return Estimate(list(known.items()), plan.spec.expected_run_s, elsewhere)
 
 
