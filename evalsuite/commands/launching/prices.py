@@ -29,8 +29,8 @@ def estimate(plan: Plan, store: Store, left: Iterable[Run]) -> Estimate:
     known = dict(_durations(store.folder(run) for run in plan.runs if ended(run)))
     if {run.case for run in left} - {run.case for run in known}:
         known |= dict(_durations(store.finished()[:MOST_READ]))
-    settled = bool(known) or plan.spec.expected_run_s is not None
-    elsewhere = None if settled else Estimate(list(_recorded({run.case.framework for run in left})))
+    frameworks = () if known or plan.spec.expected_run_s else {run.case.framework for run in left}
+    elsewhere = Estimate(list(_recorded(frameworks))) if frameworks else None
     return Estimate(list(known.items()), plan.spec.expected_run_s, elsewhere)
 
 
