@@ -15,6 +15,7 @@ from evalsuite.site import agreement
 ACTIVE = {"iframe", "object", "embed", "base", "frame", "applet", "foreignobject", "handler"}
 DATA = {"application/json"}
 FOLLOWED = re.compile("(?:java|vb)script:|data:text")  # by a browser, when it is clicked on
+POLICY_NAME = "content-security-policy"
 POLICY = re.compile(
     r"default-src 'none'; script-src (?P<scripts>(?:'sha256-[\w+/=]+' ?)*); style-src (?:'sha256-[\w+/=]+' ?)*; "
     r"img-src data: blob:; base-uri 'none'; form-action 'none'"
@@ -40,6 +41,7 @@ class _Reader(HTMLParser):
             tag in ACTIVE
             or (tag == "script" and "src" in given)
             or any(name.startswith("on") for name in given)
+            or given.get("http-equiv", POLICY_NAME).lower() != POLICY_NAME
             or any(FOLLOWED.match(re.sub(r"\s", "", one)) for one in followed)
         ):
             self.wrong.append(Message("site.active", name=tag))
@@ -48,7 +50,7 @@ class _Reader(HTMLParser):
         if tag == "script":
             self._kind = given.get("type", "")
             self.scripts += [""] if self._kind not in DATA else []
-        if tag == "meta" and given.get("http-equiv", "").lower() == "content-security-policy":
+        if tag == "meta" and "http-equiv" in given:
             self.policy = self.policy or given.get("content", "")
 
     def handle_endtag(self, tag: str) -> None:

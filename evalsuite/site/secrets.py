@@ -2,6 +2,7 @@
 
 import fnmatch
 import json
+import re
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -19,6 +20,7 @@ TEXTS = frozenset({".html", ".json", ".csv", ".md", ".txt", ".svg", ".xml", ".lo
 ARCHIVES = frozenset({".zip", ".xlsx"})
 PARTS = frozenset({".rels"})  # of a workbook
 MOST_BYTES = 1 << 28  # of one file, unpacked; a report of 10,000 runs has a fifth of that
+ACTIVE = re.compile(rb"/(?:JavaScript|JS|Launch|EmbeddedFile|OpenAction|SubmitForm|RichMedia|ObjStm)\b")  # of a PDF
 WHOLE = ("summary.json", "tables.json")  # texts of their own in them, which are judged by all signs
 
 
@@ -33,6 +35,8 @@ def check(folder: Path, files: Sequence[Path]) -> None:
         sheets: dict[str, str] = {}
         for name, content in _contents(file):
             text = _text(file, name, content)
+            if not name.isprintable() or name.startswith("/") or ".." in name.split("/"):
+                raise EvalsuiteError.of("site.not_ours", path=file, error=Message("site.name", name=ascii(name)))
             if place := _place(name, text):
                 raise EvalsuiteError.of("site.site_secret", path=file, place=place)
             if file.suffix == ".xlsx":
@@ -94,7 +98,10 @@ def _contents(file: Path) -> Iterator[tuple[str, bytes]]:
                     yield one.filename, archive.read(one)
         except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, ValueError) as error:
             raise EvalsuiteError.of("site.archive_unreadable", path=file, error=error) from error
-    elif file.suffix != ".pdf":
+    elif file.suffix == ".pdf":
+        if not (content := read_bytes(file, most=MOST_BYTES)).startswith(b"%PDF-") or ACTIVE.search(content):
+            raise EvalsuiteError.of("site.not_ours", path=file, error=Message("site.active", name="pdf"))
+    else:
         raise EvalsuiteError.of("site.kind", path=file, name=file.name, known=sorted(TEXTS | ARCHIVES | {".pdf"}))
 
 

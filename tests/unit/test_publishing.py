@@ -125,7 +125,8 @@ def test_nothing_is_written_into_something_else_or_of_what_is_no_report_holds_a_
 NOT_OURS = {
     "id_rsa": b"x", "key.pem": b"x", "evil.js": b"x", "a.log.gz": b"x", "tables/a.csv": "token=1".encode("utf-16"),
     "evil.html": b"<script>x</script>", "a.svg": b"<svg><script>x</script></svg>", "b.svg": b"<svg onload='x'/>",
-    "report.html": b"", "report.zh.html": b"<title>another</title>",
+    "report.html": b"", "report.zh.html": b"<title>another</title>", "a.pdf": b"x", "b.pdf": b"%PDF-1.4 <</JS (x)>>",
+    "a\u202evsc.csv": b"x", "more.zip": bundle.zip_files({"../x.csv": b"x"}),
 }  # fmt: skip
 
 
@@ -148,7 +149,7 @@ def test_what_evalsuite_did_not_write_is_not_published(name, monday, site):
         ('"value": [', '"value": [1.5, '), ("<td>100.00", "<td>101.00"), ('"value": [100.0]', '"value": []'),
         ("<td>", "<a class=num href='#{anchor}'>99.9</a><td>"),
         ("<title>", "<a href=' java\nscript:x'>"), ("'none'; script-src", "'none'; script-src 'unsafe-inline'"),
-        ("<title>", "<iframe></iframe>"),
+        ("<title>", "<iframe></iframe>"), ("<title>", "<meta http-equiv=refresh content='0;url=//x'><title>"),
     ],
 )  # fmt: skip
 def test_a_page_with_other_scripts_or_numbers_is_not_published(before, after, monday, site):
