@@ -270,7 +270,7 @@ def _work(answer: Answer) -> object:
 
 
 def _passed_over(answer: Answer, alike: Iterable[Answer]) -> tuple[Apart, ...]:
-    leading, unit = [answer.candidate(one.summary) for one in answer.leaders], answer.ranked[0].summary.unit
+    ranked, unit = [answer.candidate(one.summary) for one in answer.ranked], answer.ranked[0].summary.unit
     found = [one for one in answer.apart if one.obstacles]
     for other in alike:
         if other.setting != answer.setting:
@@ -283,7 +283,7 @@ def _passed_over(answer: Answer, alike: Iterable[Answer]) -> tuple[Apart, ...]:
     best: dict[Candidate, Apart] = {}
     for one in sorted(found, key=lambda one: -_speed(one.summary)):
         near = answer.second is not None and _speed(one.summary) >= _speed(answer.second.summary)
-        if near and one.summary.unit == unit and answer.candidate(one.summary) not in leading:
+        if near and one.summary.unit == unit and answer.candidate(one.summary) not in ranked:
             best.setdefault(answer.candidate(one.summary), one)
     return tuple(best.values())
 

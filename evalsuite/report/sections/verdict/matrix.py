@@ -132,15 +132,15 @@ def _winner(answer: Answer | None, words: Words) -> WinnerCell:
     ref, first = answers.anchor(answer), answers.name(answer, answer.ranked[0].summary, words)
     if answer.said == "alone":
         return WinnerCell(tone="none", ref=ref, winner=first, note=words("matrix.alone"))
-    pair = answer.lead_pair
+    pair, flagged = answer.lead_pair, any(one.flags for one in answer.leaders)
     return WinnerCell(
-        tone=TONES.get(answer.said, "open"),
+        tone="open" if flagged and answer.said == "published" else TONES.get(answer.said, "open"),
         ref=ref,
         winner=_level(answer, words) if answer.level else first,
         lead=f"+{numbers.gain(pair.lead).text}" if pair else "",
         pair=" ".join(names.case_anchor(one.case) for one in (pair.first, pair.second)) if pair else "",
         evidence=pair.evidence if pair else "",
-        flagged=any(one.flags for one in answer.leaders),
+        flagged=flagged,
         note=_needs(answer, words),
     )
 
