@@ -91,6 +91,10 @@ def test_an_unknown_command_or_option_is_wrong_usage_and_names_the_nearest(words
     assert ("Did you mean" in said[-1] or "是否" in said[-1]) is not words.startswith(("frob", "plan --foo"))
 
 
+def test_the_parser_of_completions_and_man_page_knows_what_every_command_takes():
+    assert {"--models", "--refresh", "--receipts", "--hz"} <= set(cli.parsers(*cli.COMMANDS)[0].options())
+
+
 def test_no_command_shows_the_list(capsys):
     assert cli.main([]) == Exit.USAGE
     assert "compare" in capsys.readouterr().out
