@@ -10,18 +10,10 @@ from tests.toys import CASE, toynet
 
 RECIPE = 'name="train", model="tiny", dialect="pytorch_examples", command=lambda case: Command(argv=("true",))'
 HEAD = "from evalsuite.adapter import Adapter, Command, Recipe\n"
-LINE = 'Line(pattern=rb"tiny (?P<rate>\\d+)", sample=b"tiny 1", source="here")'
-DIALECT = (
-    f'name="tiny", title="Tiny", framework=None, unit="images/s", step=({LINE},), scope="global", averaging="step"'
-)
 
 
 def adapter(recipe: str = RECIPE, more: str = "") -> str:
     return f'{HEAD}ADAPTER = Adapter(name="tinynet", title="Tiny", recipes=(Recipe({recipe}{more}),))\n'
-
-
-def dialect(declared: str = DIALECT, more: str = "") -> str:
-    return f"from evalsuite.dialect import Dialect, Line, Timers\nDIALECTS = (Dialect({declared}{more}),)\n"
 
 
 @pytest.mark.parametrize("load", [registry.discover, catalogue.discover])
