@@ -45,7 +45,7 @@ def run(order: Order, lock: NodeLock | None = None, group: RunGroup | str | None
     """
     place = rendezvous.node(os.environ)
     os.environ.update(interfaces.variables(os.environ, place))
-    folder = _prepared(order)
+    folder = prepare_folder(order)
     if lock is not None:
         lock.add_process()
     with signals.hold_signals() as watched:
@@ -294,7 +294,8 @@ def _both(known: Sequence[float]) -> tuple[float, float] | None:
     return (round(known[0], 6), round(known[1], 6)) if len(known) == 2 else None
 
 
-def _prepared(order: Order) -> RunFolder:
+def prepare_folder(order: Order) -> RunFolder:
+    """The folder that is recorded into, made. Raises EvalsuiteError where it cannot be, or holds a record already."""
     folder = RunFolder(order.folder)
     try:
         folder.path.mkdir(parents=True, exist_ok=True)

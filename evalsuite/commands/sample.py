@@ -27,6 +27,7 @@ def run(arguments: argparse.Namespace) -> int:
         return _print_table(arguments)
     order = _order(arguments)
     rehearsed.refuse_stand_in(os.environ)
+    agent.prepare_folder(order)  # before it waits for the node and before the watchdog forks
     lock = node_lock.lock_node(order, share=arguments.share, end_with_parent=arguments.end_with_parent, say=say)
     group = run_groups.make_group(lock.name if lock else f"{os.getpid()}-{secrets.token_hex(8)}")
     end_rest = group.end if isinstance(group, run_groups.RunGroup) else lambda: 0
