@@ -15,7 +15,7 @@ FILES = sorted(paths.PACKAGE.rglob("*.py"))
 CEILINGS = {  # package → lines at most; "" are the modules beside the packages
     "": 5174,
     "agent": 1850,
-    "commands": 6385,
+    "commands": 6386,
     "importing": 1422,
     "launch": 4312,
     "logs": 9808,
