@@ -2,8 +2,9 @@
 
 python tools/keep_runs.py RUNS [--to data/recorded] [--every 4] [--replace /some/path=<name> …]
 
-Kept are case, command, environment, log, arrival times, every *n*th sample, the ends of agents and run, and network
-measurements. Hashes are those of the stored files. Only runs that ended well are kept; an older copy is replaced.
+Kept are case, command, environment, log, arrival times, every *n*th sample, the ends of agents and run, the journal of
+attempts with its plans, and network measurements. Hashes are those of the stored files. Only runs that ended well are
+kept; an older copy is replaced, and so is an older journal.
 """
 
 import argparse
@@ -20,6 +21,7 @@ sys.path.insert(0, str(HOUSE))
 
 from evalsuite import paths
 from evalsuite.runs import columns, network
+from evalsuite.runs.journal import ATTEMPTS, CAMPAIGNS
 from evalsuite.runs.samples import Samples
 from evalsuite.runs.store import RunFolder, Store
 
@@ -34,6 +36,7 @@ def main() -> int:
             size = sum(file.stat().st_size for file in kept.iterdir())
             print(f"{kept.parent.name}/{kept.name} {size / 1e3:.0f} kB")
     _keep_networks(options.runs, options.to)
+    _keep_journal(options.runs, options.to)
     return 0
 
 
@@ -62,9 +65,11 @@ def _names(options) -> list[tuple[bytes, bytes]]:
 def _keep(folder: RunFolder, kept: Path, names, every: int) -> None:
     shutil.rmtree(kept, ignore_errors=True)
     kept.mkdir(parents=True)
+    journalled = (folder.path.parents[1] / ATTEMPTS).is_file()
     for file in sorted(folder.path.iterdir()):
         if file.name == "command.json":
-            (kept / file.name).write_bytes(_replaced(_without_campaign(file.read_bytes()), names)[0])
+            command = file.read_bytes()
+            (kept / file.name).write_bytes(_replaced(command if journalled else _without_campaign(command), names)[0])
         elif file.suffix == ".json" and file.name != "outcome.json":
             (kept / file.name).write_bytes(_replaced(file.read_bytes(), names)[0])
     for host in folder.sampled_hosts():
@@ -83,6 +88,13 @@ def _keep_networks(runs: Path, to: Path) -> None:
         place = network.folder(to, f"{found.nodes}x{found.devices_per_node}", str(number))
         place.mkdir(parents=True, exist_ok=True)
         network.write(place, replace(found, campaign=None))
+
+
+def _keep_journal(runs: Path, to: Path) -> None:
+    if (runs / ATTEMPTS).is_file():
+        shutil.copyfile(runs / ATTEMPTS, to / ATTEMPTS)
+        shutil.rmtree(to / CAMPAIGNS, ignore_errors=True)
+        shutil.copytree(runs / CAMPAIGNS, to / CAMPAIGNS)
 
 
 def _without_campaign(command: bytes) -> bytes:

@@ -126,3 +126,16 @@ def test_a_script_that_compiles_beside_its_sources_is_found_in_what_it_imports(t
     found = list(verify_recipes._builds(script, tmp_path, Command))
 
     assert found == ["helpers.py compiles beside its sources, and the recipe has no builds_in_checkout"] * builds
+
+
+def test_recorded_runs_keep_the_journal_of_their_attempts_and_no_older_one(tmp_path):
+    runs, kept = tmp_path / "runs", tmp_path / "kept"
+    for root, name in ((runs, "new"), (kept, "old")):
+        (root / "campaigns").mkdir(parents=True)
+        (root / "campaigns" / f"{name}.json").write_text("{}")
+        (root / "attempts.jsonl").write_text(name)
+
+    keep_runs._keep_journal(runs, kept)
+
+    assert (kept / "attempts.jsonl").read_text() == "new"
+    assert [file.name for file in (kept / "campaigns").iterdir()] == ["new.json"]
