@@ -151,9 +151,13 @@ def _read(
 
 def _read_by_shape(paths: Sequence[Path], arrivals: Sequence[Arrival | None], given: Given, silent: Reading) -> Reading:
     """By the heaviest group of lines that has a counter and a time; *silent*: what else is said of the log."""
-    shape = next(iter(groups(paths[0])), None) if paths else None
-    if shape is None or shape.dialect is None:
+    grouped = groups(paths[0]) if paths else []
+    shape = next((group for group in grouped if group.dialect or group.roles), None)
+    if shape is None:
         return silent
+    if shape.dialect is None:
+        nearly = Message("logs.shape_nearly", line=shape.line, text=shape.text, roles=shape.said, why=shape.lacks)
+        return replace(silent, reason=join(silent.reason, nearly))
     found = asked = silent
     for dialect in shape.dialects:
         if dialect.scope == "auto" and found.total_devices not in (None, 1):

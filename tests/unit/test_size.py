@@ -27,7 +27,7 @@ CEILINGS = {  # package → lines at most; "" are the modules beside the package
     "schedulers": 300,
     "site": 1460,
 }
-WHOLE = 60_958
+WHOLE = 60_965
 LONGEST_FUNCTION = 60
 FULLEST_FOLDER = 25
 

@@ -22,8 +22,7 @@ from evalsuite.logs.unknown.roles import FEWEST, Chosen, choose_counters, choose
 from evalsuite.messages import Message, join
 
 HEAD_BYTES, PART_BYTES = 1 << 19, 1 << 11  # of a log, and of each later piece: groups are found in these
-MOST_LINES, LINE_BYTES, MOST_GROUPS, MOST_OF_EACH = 12_000, 1500, 40, 300
-STAMP_BYTES = 120  # at the head of a line
+MOST_LINES, LINE_BYTES, STAMP_BYTES, MOST_GROUPS, MOST_OF_EACH = 12_000, 1500, 120, 40, 300
 LATE = 0.6  # of the log: a group that ends before is not what goes on to its end
 # 12%|█▏        | 61/500 [00:31<03:42,  1.97it/s, loss=2.31]
 _BAR = re.compile(
@@ -31,6 +30,8 @@ _BAR = re.compile(
     rb"(?:, *(?P<rate>[\d.]+|\?) ?(?P<unit>[A-Za-z]+/[A-Za-z]+))?"
 )
 _BAR_UNITS = (None, b"it/s", b"s/it", b"batch/s", b"s/batch", b"step/s", b"s/step", b"steps/s", b"ba/s")
+_COUNTED = re.compile(rb"(?i)iter|step|epoch|batch|progress|update|^\s*\d+/\d+\s")
+_OTHER = re.compile(rb"%\||\d ?[kKMGT]i?B/s")  # a bar of another kind, bytes
 _EVALUATION = rb"(?<![A-Za-z])(?:Eval|eval|Valid|valid|val loss|Val |val_|Test:|test:)[a-z]*"
 
 
@@ -104,14 +105,15 @@ def _group(key: tuple[bytes, ...], lines: Sequence[tuple[int, bytes]], trains: b
     texts = [text for _, text in (*lines[:MOST_OF_EACH], *lines[MOST_OF_EACH:][-MOST_OF_EACH:])]
     is_bar = key[:1] == (b"%|",)
     said = b" ".join(key[1:-1] if is_bar else key)
-    training = words.TRAINING.search(said) is not None
+    training = words.TRAINING.search(said) is not None or (is_bar and b"loss" in text)
     if len(lines) < FEWEST:
         return replace(plain, lacks=Message("logs.shape_few", least=FEWEST))
     tested = words.EVALUATION.search(said) and not words.LEARNING.search(said)
-    if tested or (words.NOT_TRAINING.search(said) and not training):
+    if tested or (not is_bar and _OTHER.search(text)) or (words.NOT_TRAINING.search(said) and not training):
         return replace(plain, lacks=Message("logs.shape_other"))
     found = _read_bars(plain, texts) if is_bar else _read_lines(plain, texts)
-    of_epochs = trains and (is_bar or words.EPOCH.search(said.decode("ascii", "replace").lower()))
+    plain_bar = is_bar and (not said or _COUNTED.search(text[: text.find(b"%|")]))
+    of_epochs = trains and (plain_bar or words.EPOCH.search(said.decode("ascii", "replace").lower()))
     timed = "step" in found.roles and ("rate" in found.roles or (trains and "steps_per_s" in found.roles))
     if not training and not of_epochs and (is_bar or not timed):
         return replace(plain, lacks=Message("logs.shape_no_training"))
@@ -153,7 +155,7 @@ def _read_bar(match: Match[bytes]) -> Fields | None:
 
 def _read_lines(group: Group, texts: Sequence[bytes]) -> Group:
     columns = columns_of(texts)
-    heads = [text[: _head(text)] for text in texts]
+    heads = [text[: _head_end(text)] for text in texts]
     stamps = [stamp for head in heads if (stamp := stamp_s(head)) is not None]
     stamped = len(stamps) == len(texts) and len(set(stamps)) > 1
     chosen, restarts = choose_counters(columns)
@@ -166,9 +168,9 @@ def _read_lines(group: Group, texts: Sequence[bytes]) -> Group:
     rated = bool({"rate", "steps_per_s"} & chosen.keys())
     if "step" not in chosen and ("rate" not in chosen or len(texts) < 2 * FEWEST):
         return replace(found, lacks=Message("logs.shape_no_counter"))
-    if not (rated or timed or stamped):
-        return replace(found, lacks=Message("logs.shape_no_clock"))
-    coarse = stamped and not timed and not rated and all(stamp % 1 == 0 for stamp in stamps)
+    if timed in ("", "unclear") and not rated and not stamped:
+        return replace(found, lacks=Message("logs.shape_unclear") if timed else Message("logs.shape_no_clock"))
+    coarse = stamped and timed in ("", "unclear") and not rated and all(stamp % 1 == 0 for stamp in stamps)
     scales = {
         name: column[0].unit_s if name in ("seconds", "report_s", "elapsed_s") else 1.0
         for name, column in chosen.items()
@@ -191,8 +193,7 @@ def _with_evaluations(dialect: Dialect, text: bytes) -> Dialect:
     return replace(dialect, evaluation=line(_EVALUATION, b"Evaluation", "this log"), evaluation_inside=True)
 
 
-def _head(text: bytes) -> int:
-    """Where the head of a line ends: behind its stamp."""
+def _head_end(text: bytes) -> int:
     found = re.finditer(rb"\d:\d\d(?::\d\d)?(?:[.,]\d+)?", text[:STAMP_BYTES])
     other = re.compile(rb"(?i)eta|elapsed|time|took|<|remain")  # kinds of time
     return next((one.end() for one in found if not other.search(text, max(0, one.start() - 14), one.start())), 0)
@@ -244,9 +245,8 @@ def _read_fields(scales: Mapping[str, float], first_s: float | None, match: Matc
         said[name] = None if value is None else value * scales.get(name, 1.0)
     if first_s is None:
         return said
-    text, at = match.string, match.start()
+    text, at, step = match.string, match.start(), positive(said.get("step"))
     stamp = stamp_s(text[max(text.rfind(b"\n", 0, at), text.rfind(b"\r", 0, at)) + 1 : at])
-    step = positive(said.get("step"))
     since = None if stamp is None else (stamp - first_s) % (10_000 * DAY_S)
     return {**said, "mean_s": since / step if step and since is not None else None}
 

@@ -128,7 +128,7 @@ def choose_rate(columns: Columns, chosen: Chosen) -> tuple[str, Scope, float]:
 
 
 def choose_time(columns: Columns, chosen: Chosen, stamps: Sequence[float] | None) -> str:
-    """Its kind; "" if none was found."""
+    """Its kind; "" if none was found; unclear: of one step, or since the line before?"""
     plain = [c for c in columns.values() if not words.PART.search(c[0].label) and c[0].unit_s]
     per_step = [c for c in plain if words.PER_STEP.search(c[0].words) and not c[0].clock]
     per_step.sort(key=lambda column: bool(re.search("avg|average|mean", column[0].words)))
@@ -138,6 +138,7 @@ def choose_time(columns: Columns, chosen: Chosen, stamps: Sequence[float] | None
     metered = any(re.match("data", column[0].label) for column in columns.values())  # as MetricLogger prints both
     counts = Counter(step for step in _differences(chosen["step"]) if step > 0) if "step" in chosen else Counter()
     interval = counts.most_common(1)[0][0] if counts else 0.0
+    unclear = ""
     for column in plain:
         slot = column[0]
         values = [value * slot.unit_s for value in values_of(column)]
@@ -160,6 +161,7 @@ def choose_time(columns: Columns, chosen: Chosen, stamps: Sequence[float] | None
         if name:
             chosen[name] = column
             return name
+        unclear = "unclear"
     if per_step:
         chosen["seconds"] = per_step[0]
-    return "seconds" if per_step else ""
+    return "seconds" if per_step else unclear
