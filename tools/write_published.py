@@ -1,4 +1,4 @@
-"""Writes docs/published-figures.md: published figures beside ours, and why they differ.
+"""Writes docs/published-figures.md.
 
     python tools/write_published.py
 

@@ -15,6 +15,7 @@ from evalsuite.results.measure import facts
 from tests import sources
 from tools import recipe_cases
 
+STATED = sources.table("facts.toml")
 CASE = synthetic.case("pytorch", (2, 8), device="gpu")
 GPU_HOST = HostEnvironment(
     host="a",
@@ -49,30 +50,7 @@ def test_what_nobody_states_is_no_fact_and_a_log_is_believed():
     assert known(of(printed={"global_batch": "4096"}))["global_batch"] == ("4096", "log")  # believed before all others
 
 
-@pytest.mark.parametrize(
-    ("words", "key", "value"),
-    [
-        (("--amp",), "precision", "amp"),
-        (("--precision", "tf32"), "precision", "tf32"),
-        (("--dtype=float16",), "precision", "fp16 or fp16_amp"),
-        (("--dtype", "float16", "--amp"), "precision", "fp16_amp"),
-        (("--amp", "--amp-dtype", "bfloat16"), "precision", "bf16_amp"),
-        (("--opt-level", "O3"), "precision", "fp16"),
-        (("--max_grad_norm", "0.0"), "clipping", "none"),
-        (("--max_grad_norm", "1.0"), "clipping", "1.0"),
-        (("--optimizer", "LAMB"), "optimiser", "lamb"),
-        (
-            ("--tensor-model-parallel-size", "2", "--pipeline-model-parallel-size", "4"),
-            *("parallel_layout", "PP 4 · TP 2"),
-        ),
-        (("--tensor-model-parallel-size", "1", "--pipeline-model-parallel-size=1"), "parallel_layout", "DP"),
-        (("--use_tf_amp", "--precision=fp32"), "precision", "amp"),  # beside the precision that it starts from
-        (("--channels-last",), "memory_layout", "NHWC"),
-        (("--dummy",), "data", "synthetic"),
-        (("-j", "4"), "loader_workers", "4"),
-        *((words, "optimiser", None) for words in (("--optimizer", "--amp"), ("--optimizer",))),  # without a value
-    ],
-)
+@pytest.mark.parametrize(["words", "key", "value"], [(*row, None)[:3] for row in STATED["options"]])
 def test_options_of_a_script_state_facts(words, key, value):
     found = known(of(made=command("python", "train.py", *words)))
 
@@ -122,20 +100,7 @@ def test_a_device_that_may_compute_in_tf32_leaves_it_open(name, variables, expec
     assert known(of(hosts={"a": host})).get("tf32") == expected
 
 
-@pytest.mark.parametrize(
-    ("device", "text", "expected"),
-    [
-        ("gpu", "all of it cast to float16, static loss scale", "fp16"),
-        ("gpu", "Keras mixed_float16, dynamic loss scale", "fp16_amp"),
-        ("gpu", "torch.autocast: bfloat16 on CPU, float16 with loss scaling on GPU", "fp16_amp"),
-        ("cpu", "torch.autocast: bfloat16 on CPU, float16 with loss scaling on GPU", "bf16_amp"),
-        ("gpu", "native autocast", "amp"),
-        ("gpu", "native autocast to float16", "fp16_amp"),
-        ("gpu", "all of it cast to float16", "fp16"),
-        ("gpu", "bf16, no loss scale", "bf16_amp"),  # not fp16, though it speaks of a loss scale
-        ("gpu", None, "amp"),
-    ],
-)
+@pytest.mark.parametrize(["device", "text", "expected"], STATED["amp"])
 def test_a_recipe_says_what_amp_is_in_its_own_words(device, text, expected):
     case = replace(CASE, precision="amp", device=device)
 
@@ -145,7 +110,7 @@ def test_a_recipe_says_what_amp_is_in_its_own_words(device, text, expected):
     assert list(facts.disagreements(found)) == []
 
 
-@pytest.mark.parametrize(("word", "expected"), sources.table("facts.toml")["precision"])
+@pytest.mark.parametrize(("word", "expected"), STATED["precision"])
 def test_the_word_for_a_precision_at_import_is_kept(word, expected):
     found = known(of(replace(CASE, precision="amp"), command(stated={"precision": word, "device_model": "V100"})))
 
@@ -305,17 +270,7 @@ def test_the_options_that_a_log_prints_are_facts_of_the_log(text, expected, tmp_
     assert {fact.key: fact.value for fact in found if fact.source == "log"} == expected
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("Number of trainable parameters = 109,514,298", "109514298"),
-        ("Model llama3 8B size: 8,030,261,248 total parameters", "8030261248"),
-        ("number of parameters: 123.69M", None),
-        ("number of parameters on (tensor, pipeline) model parallel rank (0, 0): 354871296", None),
-        ("number of parameters: 1234567\nnumber of parameters: 7654321", None),
-        ("loss 6.9", None),
-    ],
-)
+@pytest.mark.parametrize(["text", "expected"], [(*row, None)[:2] for row in STATED["parameters"]])
 def test_a_number_of_parameters_is_read_where_it_is_one_whole_number(text, expected, tmp_path):
     (file := tmp_path / "log.txt").write_text(text + "\n")
 

@@ -4,41 +4,16 @@ from evalsuite.logs import formatting
 from evalsuite.model import Interval
 from evalsuite.report.figures import ticks
 from evalsuite.report.text import numbers, times, words
+from tests import sources
 
 
-@pytest.mark.parametrize(
-    ("form", "value", "text"),
-    [
-        (numbers.throughput, 12411.97, "12,411.97"),
-        (numbers.throughput, 100_000.4, "100,000"),
-        (numbers.throughput, 2.5, "2.50"),
-        (numbers.speedup, 7.4251, "7.43x"),
-        (numbers.percent, 0.8337, "83.4%"),
-        (numbers.percentage, 99.95, "100.0%"),
-        (numbers.chance, 0.0004, "<0.1%"),
-        (numbers.chance, 0.9996, ">99.9%"),
-        (lambda value: numbers.rounded(value, beside=1002.0), 998.31, "998"),
-        (numbers.count, 1000, "1,000"),
-        (numbers.significant, 12411.97, "12,410"),
-        (numbers.significant, 0.0123456, "0.01235"),
-        (numbers.plain, 2.0, "2"),
-        (numbers.memory, 25_190_000_000, "23.5\u202fGiB"),
-        (numbers.seconds, 15.586, "15.59\u202fs"),
-        (numbers.throughput, 2.125, "2.12"),  # half to even
-        (numbers.throughput, 2.375, "2.38"),
-        (numbers.throughput, -0.001, "0.00"),  # no negative zero
-        # three digits at least, so that its range is seen
-        *(
-            (numbers.throughput, value, text)
-            for value, text in ((0.0042, "0.00420"), (0.25, "0.250"), (0.9996, "1.00"))
-        ),
-    ],
-)
+@pytest.mark.parametrize(("form", "value", "text"), sources.table("numbers.toml")["forms"])
 def test_each_kind_of_number_has_one_form(form, value, text):
-    assert form(value).text == text
+    assert getattr(numbers, form)(value).text == text
 
 
 def test_an_interval_names_its_unit_once_and_a_value_without_one_has_none():
+    assert numbers.rounded(998.31, beside=1002.0).text == "998"
     assert numbers.span(0.78535, 0.78808, numbers.throughput).text == "0.785–0.788"
     assert numbers.span(0.961, 0.984, numbers.percent).text == "96.1–98.4%"
     assert numbers.span(1.0, 2.0, numbers.speedup).text == "1.00–2.00x"
@@ -56,19 +31,7 @@ def test_what_was_not_measured_is_never_printed_as_a_number(value):
         numbers.throughput(value)
 
 
-@pytest.mark.parametrize(
-    ("value", "unit"),
-    [
-        (12_400.0, "bytes/s"),
-        (14_213.0, "1/s"),
-        (2.1e9, "bytes"),
-        (352.5, "W"),
-        (91.44, "%"),
-        (14.2, "1/s"),
-        (0.0, "bytes/s"),
-        (1395.0, "MHz"),
-    ],
-)
+@pytest.mark.parametrize(("value", "unit"), sources.table("numbers.toml")["readings"])
 def test_tables_and_figures_print_a_reading_alike(value, unit):
     assert numbers.quantity(value, unit).text.replace("\u202f", " ") == ticks.quantity(value, unit)
 
