@@ -7,23 +7,26 @@ to run; launchers say *where*.
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
-from evalsuite.decode import whole
+from evalsuite.decode import Constraint, whole
 from evalsuite.dialect import Dialect, Unit
 from evalsuite.errors import EvalsuiteError, did_you_mean
 from evalsuite.messages import Message
 from evalsuite.model import Case, Device
 
 PrintedBy = Literal["rank0", "last_rank", "every_rank", "every_node"]
+MOST_WORDS = 10_000
+Argument = Annotated[str, Constraint("process_argument", lambda text: "\0" not in text and len(text) < 1 << 17)]
+Line = Annotated[tuple[Argument, ...], Constraint("few_words", lambda words: 0 < len(words) <= MOST_WORDS)]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Command:
     """One command line for the node agent. Tokens may hold placeholders (`evalsuite.placeholders`): `{python}`."""
 
-    argv: tuple[str, ...]
-    environment: Mapping[str, str] = field(default_factory=dict)
+    argv: Line
+    environment: Mapping[str, Argument] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)
     """Files that the script wants to be configured by: name → text, written into `{scratch}` before the start."""
     links: Mapping[str, str] = field(default_factory=dict)

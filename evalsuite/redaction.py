@@ -14,8 +14,8 @@ from evalsuite.messages import Message
 # The last word of a name decides: HF_TOKEN, db.password, --api-key. `key` alone is too common.
 _WORDS = (
     r"pass(?:word|wd|phrase|code)?|pwd|secret|token|credentials?|auth(?:orization)?|bearer|cookie|session[_-]?id|"
-    r"(?:api|access|private|secret|signing|encryption|ssh|account|master|license|auth|wandb|comet|ucx|service)[_-]?key|"
-    r"(?:client|private)[_-]key[_-]data|client[_-]?secret|connection[_-]?string|dsn|sas|signature|netrc"
+    r"(?:api|access|private|secret|signing|encryption|ssh|account|master|license|auth|jwt|wandb|comet|ucx|service)[._-]?key|"
+    r"(?:client|private)[_-]key[_-]data|client[_-]?secret|connection[_-]?string|dsn|sas|signature|netrc|(?:bind|db|root)[_-]?pw"
 )
 _GLUED = r"pass(?:word|wd|phrase)|sshpass"  # no other word ends so: PGPASSWORD
 _CHINESE = "密码|口令|密钥|令牌"
@@ -27,7 +27,7 @@ _HARMLESS = re.compile(  # they end alike and mean items of text
     r"(?:^|[._-])(?:next|[bes]os|pad|unk|mask|cls|sep|per|special|max|min|num|image|start|begin|end|stop|think)_token$"
 )
 _STEMS = ("pass", "pwd", "secret", "token", "credential", "auth", "bearer", "cookie", "session", "key", "connection",
-          "dsn", "sas", "signature", "netrc", *_CHINESE.split("|"))  # fmt: skip
+          "dsn", "sas", "signature", "netrc", "pw", *_CHINESE.split("|"))  # fmt: skip
 _WRAP = r"(?:\\?\r?\n)?"  # where a terminal or a shell broke the line
 
 
@@ -85,9 +85,11 @@ _ISSUED: Mapping[
     "google key": (("aiza", "ya29."), rf"\bAIza(?:{_wrapped(35)}|[\w-]{{30,}})|\bya29\.[\w.-]{{16,}}"),
     "npm token": (("npm_", "pypi-", "dop_v1_"), r"\bnpm_[A-Za-z0-9]{30,}|\bpypi-[\w-]{16,}|\bdop_v1_[0-9a-f]{32,}"),
     "web hook": (
-        ("hooks.slack.com", "/api/webhooks/", ".webhook.office.com"),
+        ("hooks.slack.com", "/api/webhooks/", ".webhook.office.com", "/bot/v2/hook/", "webhook/send?key="),
         r"\bhooks\.slack\.com/(?:services|workflows|triggers)/[\w/+]{16,}|"
         r"https://\w+\.webhook\.office\.com/webhookb2/[\w@/-]{40,}|"
+        r"\b(?:open\.feishu\.cn|open\.larksuite\.com)/open-apis/bot/v2/hook/[\w-]{16,}|"
+        r"\bqyapi\.weixin\.qq\.com/cgi-bin/webhook/send\?key=[\w-]{16,}|"
         r"https://discord(?:app)?\.com/api/webhooks/[\w/-]{16,}",
     ),
     "bot token": ((":aa",), r"\b\d{8,10}:AA[\w-]{30,}"),
@@ -102,13 +104,14 @@ _ISSUED: Mapping[
 _SHAPES = {name: (stems, re.compile(shape, re.ASCII)) for name, (stems, shape) in _ISSUED.items()}
 # By place or after a short option: (before)(secret).
 _BY_PLACE = re.compile(
-    r"""(?P<before>\bwandb[ ]+login[ ]+(?:-[\w-]+[ ]+)*+|\bhit enter[^:\n]{0,80}:[ ]*|\bsshpass[ ]+-p[ ]*|"""
+    r"""(?P<before>\b(?:wandb|swanlab)[ ]+login[ ]+(?:-[\w-]+[ ]+)*+|"""
+    r"""\bhit enter[^:\n]{0,80}:[ ]*|\bsshpass[ ]+-p[ ]*|"""
     r"""\b(?:mysql\w*|mariadb)\b[^\n|;]{0,200}?[ ]-p|"""
     r"""(?:^|[ ])(?:-u|--user)[ =]+["']?(?!\d+:\d{1,10}(?:["'\s]|$))[\w.@-]+:)"""  # 1000:1000 are ids
     r"""(?P<value>(?!\*)[^\s"'-][^\s"']*)""",
     re.ASCII,
 )
-_PLACES = ("wandb", "hit enter", "sshpass", "mysql", "mariadb", "-u")
+_PLACES = ("wandb", "swanlab", "hit enter", "sshpass", "mysql", "mariadb", "-u")
 _COLON, _AT = "(?::|%3[Aa])", "(?:@|%40)"
 _ADDRESS = re.compile(
     rf"\b[A-Za-z][A-Za-z0-9+.-]{{0,20}}{_COLON}(?://|%2[Ff]%2[Ff])"
@@ -122,7 +125,7 @@ _QUERY = re.compile(
 _GIVEN = re.compile(  # NAME=value, "name": "value", --name value, name: value, <name>value</name>
     rf"""(?P<name>(?:(?<![A-Za-z0-9])|(?-i:(?<=[a-z0-9])(?=[A-Z])))(?:{_WORDS})|{_GLUED}|{_CHINESE})"""
     r"""(?P<between>["']\s{1,9}value\s{0,3}=\s{0,3}|"""
-    r"""["']?\s{0,20}(?:=(?!=)|[:\N{FULLWIDTH COLON}])\s{0,20}(?:[|>][+-]?[ ]*\n\s{1,40})?|"""
+    r"""["']?\s{0,20}(?:=(?!=)>?|[:\N{FULLWIDTH COLON}])\s{0,20}(?:[|>][+-]?[ ]*\n\s{1,40})?|"""
     r"""(?<=\w)(?<!(?<!-)pass)(?<!(?<!-)sas)[ ]{1,40}|(?<=[\u4e00-\u9fff])(?:是|为|\s)\s{0,20}|>(?=[^<\s]{1,200}</))"""
     r"""(?P<value>"[^"\n]{0,4000}"|'[^'\n]{0,4000}'|[^\s,;"'&()\[\]{}<$][^\s,;"'&)\]}<]{0,500})""",
     re.IGNORECASE | re.ASCII,
@@ -290,6 +293,9 @@ def _given(text: str) -> Iterator[tuple[int, int, str, bool]]:
 
 
 _REST = re.compile(r"""[^\s,;"'&)\]}<]*""")  # of a value
+_VALUES = re.compile(
+    r"[\d.,%]+|true|false|none|null|(?-i:(?:/[a-z][a-z0-9_.-]*){2,}/?(?::ro)?)", re.IGNORECASE
+)  # no secrets
 _MARK = re.compile(r"\[secret: [^\]\n]{1,200}\]")
 _RUN = re.compile(r"[\w.-]*$", re.ASCII)
 LONGEST_NAME = 60
@@ -315,7 +321,7 @@ def _has_secret(name: str, between: str, given: str) -> bool:
     value = given.strip("\"'")
     if not is_secret_name(name) or _is_hidden(value) or _is_prose(name, between, value):
         return False
-    if re.fullmatch(r"[\d.,%]+|true|false|none|null|/etc/passwd:ro", value, re.IGNORECASE):
+    if _VALUES.fullmatch(value) or (name.lower().endswith("signature") and "(" in value):
         return False
     spoken = between.isspace() or any(sign in between for sign in ":\N{FULLWIDTH COLON}是为")
     return name.startswith("-") or not spoken or not value.rstrip(".:!?").isalpha()

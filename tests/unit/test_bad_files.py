@@ -463,6 +463,25 @@ def test_a_module_of_an_authors_is_used_or_refused(kind, tmp_path, chance, call)
         call("plan" if kind == "adapters" else "dialects", f"--{kind}", tmp_path, *words)
 
 
+def test_a_command_that_no_process_takes_is_refused(tmp_path, call):
+    (tmp_path / "toynet.py").write_text(ADAPTER.replace('"train.py"', r'"a\0b"') % '"name": "good"')
+    words = (
+        "--frameworks",
+        "toynet",
+        "--models",
+        "toy",
+        "--recipe",
+        "good",
+        "--device",
+        "cpu",
+        "--environment",
+        "current",
+    )
+
+    code, said = call("plan", "--adapters", tmp_path, *words, "--runs", tmp_path / "runs")
+    assert (code, "NUL" in said) == (Exit.USAGE, True)
+
+
 HARMFUL = {
     "unit": DIALECT % '"unit": "apples"',
     "it/s": DIALECT % '"unit": "it/s"',

@@ -13,7 +13,7 @@ from tests import sources
 
 FILES = sorted(paths.PACKAGE.rglob("*.py"))
 CEILINGS = {  # package → lines at most; "" are the modules beside the packages
-    "": 5174,
+    "": 5183,
     "agent": 1850,
     "commands": 6386,
     "importing": 1422,
@@ -27,7 +27,7 @@ CEILINGS = {  # package → lines at most; "" are the modules beside the package
     "schedulers": 300,
     "site": 1460,
 }
-WHOLE = 60_965
+WHOLE = 60_978
 LONGEST_FUNCTION = 60
 FULLEST_FOLDER = 25
 
