@@ -281,7 +281,7 @@ def judge_status(numbers: Numbers, failure: failures.Failure | None) -> tuple[St
     if (stop := unfinished(run)) and not _has_ended(run):
         return "incomplete", stop[1]
     if measured is None:
-        return ("ok" if numbers.complete else "partial"), _missing(numbers)
+        return "partial", _missing(numbers)
     if not numbers.complete:
         return "partial", _too_short(numbers)
     if measured.method == FINAL:
