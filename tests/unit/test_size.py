@@ -21,7 +21,7 @@ CEILINGS = {  # package → lines at most; "" are the modules beside the package
     "logs": 9808,
     "machine": 1950,
     "plan": 3165,
-    "report": 15214,
+    "report": 15215,
     "results": 8428,
     "runs": 1650,
     "schedulers": 300,

@@ -18,7 +18,9 @@ PRECISIONS = {
 }
 KINDS = {"cpu": "words.cpu", "gpu": "words.gpu", "npu": "words.npu"}  # of device → the key of its word
 CONTROL = {code: f"\\x{code:02x}" for code in (*range(32), 127, *range(128, 160)) if code not in (9, 10, 13)}
-UNSEEN = "\u061c\u180e\u200b-\u200f\u2028-\u202e\u2061-\u206f\ufeff"  # direction marks and what has no width
+UNSEEN = (  # direction marks and what has no width
+    r"\xad\u034f\u061c\u115f\u1160\u180b-\u180e\u200b-\u200f\u2028-\u202e\u2061-\u206f\u3164\ufeff\uffa0\U000e0000-\U000e0fff"
+)
 SPELLED = re.compile(f"[{''.join(map(chr, CONTROL))}{UNSEEN}\u2060]")
 _UNSEEN = re.compile(f"[{UNSEEN}]")
 
@@ -88,7 +90,7 @@ def without_unseen(text: str) -> str:
 
 
 def _spelled(match: "re.Match[str]") -> str:
-    return CONTROL.get(ord(match[0])) or f"\\u{ord(match[0]):04x}"
+    return ascii(match[0])[1:-1]
 
 
 def model_order(name: str) -> tuple[int, str]:
