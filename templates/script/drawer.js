@@ -60,7 +60,9 @@ function recounted(found, runs, proof, notes) {
   const more = [`${range} · n = ${found.n}`, ...speedup];
   const say = element("p", { class: "drawer-value" }, [word("drawer.printed"), " ", value, ...more]);
   const cited = notes.some((one) => one.classList.contains("case-source"));
-  if (!runs.length) return [say, ...notes, ...(cited ? [] : [element("p", { class: "note" }, [word("drawer.nothing")])])];
+  if (!runs.length) {
+    return [say, ...notes, ...(cited ? [] : [element("p", { class: "note" }, [word("drawer.nothing")])])];
+  }
   const text = printed(median(runs.map((run) => run.value)));
   const same = text === found.text;
   const lines = runs.map(({ repeat, items, seconds, value: quick }) =>
