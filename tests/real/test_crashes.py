@@ -45,14 +45,14 @@ def outcomes(folder):
     return {file.parent: contents(file.parent) for file in (folder / "runs").glob("*/r*/outcome.json")}
 
 
-def ours(folder, *words):
-    """Processes of the runs in *folder* whose command line holds all *words*."""
+def ours(folder, *words, without="\0"):
+    """Processes of the runs in *folder* whose command line holds all *words*, and not what it is to be *without*."""
     found = []
     for process in psutil.process_iter():
         with contextlib.suppress(psutil.Error):
             line, where = " ".join(process.cmdline()), process.cwd()
             if (str(folder) in line or str(folder) in where) and all(word in line for word in words):
-                found.append(process)
+                found += [process] if without not in line else []
     return found
 
 
@@ -125,7 +125,7 @@ def agent(place, process, moments):
 
 
 def child(place, process, moments):
-    found = [one for one in ours(place, "train.py") if "sample" not in one.cmdline() and one.pid != process.pid]
+    found = [one for one in ours(place, "train.py", without=" sample ") if one.pid != process.pid]
     return moments.choice(found).pid if found else None
 
 
