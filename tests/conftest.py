@@ -12,6 +12,8 @@ import hypothesis
 import pytest
 import reports
 
+from evalsuite.commands.printing import i18n
+
 HERE = Path(__file__).resolve().parent
 SHARED = HERE.parent.parent / "shared"
 
@@ -52,6 +54,7 @@ def pytest_collection_modifyitems(items):
 def _measures_alone(tmp_path_factory, monkeypatch):
     """The agents of one test do not wait for those that another has left."""
     monkeypatch.setenv("EVALSUITE_NODE_LOCK", str(tmp_path_factory.getbasetemp() / f"node-{secrets.token_hex(6)}"))
+    i18n.choose(None)  # another may have chosen Chinese
 
 
 @pytest.fixture
