@@ -6,6 +6,7 @@ import shutil
 import stat
 import tempfile
 import zipfile
+import zlib
 from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 
@@ -40,7 +41,7 @@ def _unpacked(file: Path, outcomes_of: tuple[str, ...] | None = None) -> Path:
                 wanted = (each for each in members if PurePosixPath(each.filename).name in (CASE, OUTCOME))
                 members = [each for each in wanted if each.filename.startswith(outcomes_of)]
             archive.extractall(folder, members)
-    except (OSError, zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:
+    except (OSError, zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError) as error:
         raise EvalsuiteError.of("runs.archive_unread", path=file, error=error) from error
     inside = list(folder.iterdir())
     return inside[0] if len(inside) == 1 and any(inside[0].glob("*/r*")) else folder  # packed with its own name

@@ -4,6 +4,7 @@ import fnmatch
 import json
 import re
 import zipfile
+import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -96,7 +97,7 @@ def _contents(file: Path) -> Iterator[tuple[str, bytes]]:
                     if not one.filename.endswith((*TEXTS, *PARTS)):
                         raise EvalsuiteError.of("site.kind", path=file, name=one.filename, known=sorted(TEXTS))
                     yield one.filename, archive.read(one)
-        except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, ValueError) as error:
+        except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError, ValueError) as error:
             raise EvalsuiteError.of("site.archive_unreadable", path=file, error=error) from error
     elif file.suffix == ".pdf":
         if not (content := read_bytes(file, most=MOST_BYTES)).startswith(b"%PDF-") or ACTIVE.search(content):

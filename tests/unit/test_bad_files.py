@@ -27,6 +27,7 @@ from evalsuite.dialect import Dialect
 from evalsuite.errors import EvalsuiteError, Exit
 from evalsuite.report.data import finished
 from evalsuite.results.evaluation import evaluate
+from evalsuite.runs import archive
 from evalsuite.runs.store import RunFolder, Store
 from tests import bad_files, reports, synthetic
 from tests.bad_files import ALL, COMMANDS, LOG, RECORDS, ROW, SEED, WRITTEN, World, torn
@@ -315,6 +316,18 @@ def test_a_changed_workbook_is_imported_or_refused(tmp_path, chance, call):
     for attempt in range(MANY):
         file.write_bytes(torn(content, chance))
         call("import", file, "--runs", tmp_path / f"runs{attempt}")
+
+
+def test_changed_packed_runs_are_reported_or_refused(world, tmp_path, chance):
+    packed = Path(shutil.make_archive(str(tmp_path / "runs"), "zip", world.root / "runs"))
+    content, file = packed.read_bytes(), tmp_path / "changed.zip"
+    for _ in range(MANY * 5):
+        file.write_bytes(torn(content, chance))
+        archive._unpacked.cache_clear()
+        try:
+            shutil.rmtree(archive.unpack(file))
+        except EvalsuiteError as error:
+            assert file.name in str(error)
 
 
 PACKED = {"log": bytes, "gz": gzip.compress, "xz": lzma.compress, "bz2": bz2.compress}
