@@ -1,4 +1,5 @@
 import contextlib
+import os
 import subprocess
 from dataclasses import replace
 
@@ -140,15 +141,17 @@ def test_a_change_that_git_is_talked_out_of_is_seen_and_starts_nothing(change, g
 
 
 @pytest.mark.parametrize("which", ["", "^{tree}", ":train", ":train/train.py"])
-@pytest.mark.parametrize("how", ["forged", "missing", "broken"])
+@pytest.mark.parametrize("how", ["forged", "missing", "broken", "pipe"])
 def test_a_mirror_over_a_damaged_object_gives_no_checkout_and_the_object_is_named(how, which, mirror, repository):
     wanted, other = (git(mirror, "rev-parse", f"{name}{which}") for name in (repository.commit, "HEAD"))
     file, instead = (mirror / ".git/objects" / name[:2] / name[2:] for name in (wanted, other))
     file.unlink()
-    if how != "missing":
+    if how == "pipe":
+        os.mkfifo(file)
+    elif how != "missing":
         file.write_bytes(instead.read_bytes() if how == "forged" else b"broken")
 
-    with pytest.raises(CannotFetch, match=wanted):
+    with pytest.raises(CannotFetch, match=wanted[2:]):
         checkouts.get(repository, mirror=str(mirror.parent))
 
     assert not checkouts.state(repository).present and not list(repository.folder.parent.glob("*.making"))

@@ -1,5 +1,6 @@
 """Official repositories at their pinned commit: fetched into the cache, checked before every use, never patched."""
 
+import os
 import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -173,6 +174,9 @@ def _fetch(repository: Repository, address: str, folder: Path, incomplete: bool)
     """By the network; from a folder by its objects where they lie, which works also for mirrors without large files."""
     run_git("init", "--quiet", folder=folder)
     if Path(address).is_dir():
+        places = (Path(inner, name) for inner, _, names in os.walk(f"{address}/objects") for name in names)
+        if wrong := next((place for place in places if not place.is_file()), None):  # git would wait for a pipe
+            raise CannotFetch.of("launch.fetched_damaged", address=redact(address), names=wrong, n=1)
         run_git("remote", "add", "--", "origin", address, folder=folder)
         (folder / ".git" / "objects" / "info" / "alternates").write_text(f"{address}/objects\n")
     else:
