@@ -17,7 +17,7 @@ CEILINGS = {  # package → lines at most; "" are the modules beside the package
     "agent": 1850,
     "commands": 6386,
     "importing": 1422,
-    "launch": 4312,
+    "launch": 4316,
     "logs": 9808,
     "machine": 1950,
     "plan": 3165,
@@ -27,7 +27,7 @@ CEILINGS = {  # package → lines at most; "" are the modules beside the package
     "schedulers": 300,
     "site": 1460,
 }
-WHOLE = 60_978
+WHOLE = 60_981
 LONGEST_FUNCTION = 60
 FULLEST_FOLDER = 25
 
