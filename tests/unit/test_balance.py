@@ -110,6 +110,7 @@ def trained(devices=1, nodes=1, rate=10.0, precision="fp32", **used):
         (trained(2, job_cpu=99.0), set()),
         (trained(2, job_cpu=99.0, loopback=60e6, network_send=0.0), {"nothing_exchanged"}),  # gradients: 102 MB
         (trained(1, 2, job_cpu=99.0, loopback=1e6, network_send=0.0), {"nothing_sent"}),
+        (trained(1, 2, job_cpu=99.0, loopback=204e6, network_send=0.0), set()),
         (replace(trained(job_cpu=7.0, rate=3000.0), origin="imported"), set()),
     ],
 )
