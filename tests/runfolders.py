@@ -86,7 +86,7 @@ def fill(
     for name, host in named.items():
         folder.write_environment(replace(host.environment, host=name))
         for log in host.printed:
-            _write(folder, name, log)
+            write_log(folder, name, log)
         if host.samples is not None:
             folder.samples_path(name).write_text(host.samples)
     facts = {"status": "completed", "reason": "", "exit_code": 0, "duration_s": last_s + 1.0}
@@ -95,7 +95,7 @@ def fill(
     return outcome
 
 
-def _write(folder: RunFolder, host: str, log: Printed) -> None:
+def write_log(folder: RunFolder, host: str, log: Printed) -> None:
     pieces = [f"{line}\n".encode() for line in log.lines]
     folder.log_path(host, log.rank).write_bytes(b"".join(pieces))
     rows, end = ["end_byte,at_s"], 0

@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
-from evalsuite import files, placeholders
+from evalsuite import files, placeholders, redaction
 from evalsuite.agent import heartbeat, processes, rendezvous, signals
 from evalsuite.agent.heartbeat import Heartbeat, Offset
 from evalsuite.agent.node_lock import NodeLock
@@ -276,6 +276,8 @@ class _Agent:
             clock_ahead_s=_both([offset.ahead_s for offset in self.clocks if offset]),
             clock_error_s=_both([offset.error_s for offset in self.clocks if offset]),
             sha256=self.held | {name: found for reader in self.readers for name, found in reader.hashes.items()},
+            nodes=self.place.nodes,
+            command=redaction.redact_words(self.order.argv),
         )
 
     def _exit_code(self, status: int) -> int:

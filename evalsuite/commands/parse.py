@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from evalsuite.dialect import Dialect
     from evalsuite.logs.reading import Reading
     from evalsuite.model import Finding
+    from evalsuite.runs.store import RunFolder
 
 Read = Callable[[Path], Row]
 WORTH_FORKING_BYTES = 16 << 20  # below, starting processes takes longer than reading
@@ -45,6 +46,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _reader(arguments: argparse.Namespace, dialects: Mapping[str, "Dialect"]) -> Read:
     from evalsuite.logs.reading import read_file
+    from evalsuite.runs.store import RunFolder
 
     read = functools.partial(
         read_file,
@@ -59,14 +61,29 @@ def _reader(arguments: argparse.Namespace, dialects: Mapping[str, "Dialect"]) ->
     )
 
     def row(path: Path) -> Row:
-        reading = read(path)
+        logs = [log.path for log in RunFolder(path).logs()] if path.is_dir() else [path]
+        reading = _whole(RunFolder(path), read(*logs)) if path.is_dir() else read(path)
         dialect = dialects.get(reading.dialect or "")
         return facts(path, reading) | {
             "window_counts": _counts(reading),
-            "also_printed": _also_printed(path, reading, dialect),
+            "also_printed": _also_printed(logs[0], reading, dialect) if logs else None,
         }
 
     return row
+
+
+def _whole(folder: "RunFolder", reading: "Reading") -> "Reading":
+    """*reading* of what agents recorded; doubtful where that is no whole run."""
+    from dataclasses import replace
+
+    from evalsuite.messages import join
+    from evalsuite.runs import sampled
+
+    try:
+        lack = None if folder.launched else sampled.find_lack(folder)
+    except EvalsuiteError as error:
+        lack = error.message
+    return replace(reading, status="doubtful", reason=join(lack, reading.reason)) if lack else reading
 
 
 def _each(paths: Sequence[Path], read: Read) -> list[Row]:
@@ -109,7 +126,9 @@ def _files(names: Sequence[str]) -> Iterator[Path]:
     for name in names:
         path = Path(name)
         if path.is_dir():
-            yield from sorted(file for file in path.rglob("*") if not file.is_dir() or file.is_symlink())
+            from evalsuite.runs import sampled
+
+            yield from sampled.units(path)
         else:
             yield path
 

@@ -27,7 +27,9 @@ def run(arguments: argparse.Namespace) -> int:
         return _print_table(arguments)
     order = _order(arguments)
     rehearsed.refuse_stand_in(os.environ)
-    agent.prepare_folder(order)  # before it waits for the node and before the watchdog forks
+    folder = agent.prepare_folder(order)  # before it waits for the node and before the watchdog forks
+    if arguments.case:
+        _write_case(folder.path, arguments.case)
     lock = node_lock.lock_node(order, share=arguments.share, end_with_parent=arguments.end_with_parent, say=say)
     group = run_groups.make_group(lock.name if lock else f"{os.getpid()}-{secrets.token_hex(8)}")
     end_rest = group.end if isinstance(group, run_groups.RunGroup) else lambda: 0
@@ -38,11 +40,24 @@ def run(arguments: argparse.Namespace) -> int:
     return outcome.exit_code
 
 
+def _write_case(folder: Path, file: Path) -> None:
+    """Beside what is recorded, where `import` reads it. Raises EvalsuiteError where another node's is another."""
+    from evalsuite.importing import user_facts
+    from evalsuite.runs import campaign_facts
+
+    facts = user_facts.campaign_facts(file)
+    try:
+        user_facts.check_facts(facts)
+    except ValueError as error:
+        raise EvalsuiteError.of("commands.case_file", path=file, error=error) from error
+    campaign_facts.write_once(folder, facts)
+
+
 def _print_summary(order: Order, outcome: AgentOutcome) -> None:
     """What was recorded, on standard error: standard output is the command's own. Means want more than a node has."""
     print(
         f"evalsuite sample: {outcome.duration_s:.1f} s, exit code {outcome.exit_code}, {outcome.samples} samples in "
-        f"{order.folder}; `evalsuite sample --csv {order.folder}` prints them",
+        f"{order.folder}; `evalsuite import {order.folder}` makes a run of it, `sample --csv …` prints them",
         file=sys.stderr,
     )
 

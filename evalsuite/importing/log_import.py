@@ -21,7 +21,7 @@ from evalsuite.importing.user_facts import Facts
 from evalsuite.logs import catalogue, reading
 from evalsuite.messages import Message, join, message_of
 from evalsuite.model import Case, Finding, Run
-from evalsuite.runs import rehearsed
+from evalsuite.runs import campaign_facts, rehearsed, sampled
 from evalsuite.runs.endings import Outcome
 from evalsuite.runs.store import RunFolder, Store
 
@@ -60,6 +60,7 @@ class _Member:
     path: Path
     facts: Facts
     sha256: str
+    folder: RunFolder | None = None  # of what agents recorded; there it has its name
 
     @property
     def source(self) -> Source:
@@ -81,26 +82,40 @@ class Importer:
             if path.resolve() in self._paths:
                 continue
             self._paths.add(path.resolve())
-            rehearsed.refuse_log(path)
-            name = path.name if path == root else path.relative_to(root).as_posix()
+            folder = RunFolder(path) if path.is_dir() else None
+            for log in [log.path for log in folder.logs()] if folder else [path]:
+                rehearsed.refuse_log(log)
+            name = path.relative_to(root).as_posix() if path.is_relative_to(root) and path != root else path.name
             try:
-                facts = self._facts(name)
+                facts = self._facts(name, folder)
                 user_facts.check_facts(facts)
-            except ValueError as error:
+            except (ValueError, EvalsuiteError) as error:
                 yield Imported(source=str(path), run=None, status="skipped", reason=message_of(error))
                 continue
-            key = tuple(sorted((k, v) for k, v in facts.items() if k != "rank")) if "rank" in facts else (name,)
-            groups.setdefault(key, []).append(_Member(path=path, facts=facts, sha256=files.sha256(path)))
+            ranked = "rank" in facts and folder is None
+            key = tuple(sorted((k, v) for k, v in facts.items() if k != "rank")) if ranked else (name,)
+            groups.setdefault(key, []).extend(
+                _Member(path=file, facts=facts, sha256=files.sha256(file), folder=folder)
+                for file in (folder.by_agents() if folder else [path])
+            )
         for members in groups.values():
             yield self._imported(members)
 
-    def _facts(self, name: str) -> Facts:
-        said = user_facts.of_path(name, self._asked.found_by, self._asked.user, self._asked.mapped)
-        return user_facts.merge_facts(self._asked.mapped[0], *said, amend=self._asked.amend)
+    def _facts(self, name: str, folder: RunFolder | None) -> Facts:
+        said = [*user_facts.of_path(name, self._asked.found_by, self._asked.user, self._asked.mapped)]
+        defaults = self._asked.mapped[0]
+        if folder is not None:
+            if lack := sampled.find_lack(folder):
+                raise ValueError(lack)
+            device = sampled.device(folder)
+            defaults = {**({"device": device} if device else {}), **defaults}
+            said.append((user_facts.RECORDS, {"nodes": str(len(folder.agents()))}))
+            said.append((user_facts.CASE_FILE, campaign_facts.read(folder.path)))
+        return user_facts.merge_facts(defaults, *said, amend=self._asked.amend)
 
     def _imported(self, members: Sequence[_Member]) -> Imported:
         content = tuple(sorted(member.sha256 for member in members))
-        path = str(members[0].path)
+        path = str(_source(members[0]))
         if content in self._new:
             reason = Message("importing.same_bytes", run=self._new[content])
             return Imported(source=path, run=None, status="duplicate", reason=reason)
@@ -111,11 +126,11 @@ class Importer:
             made = self._made(members, members[0].facts)
         except ValueError as error:
             return Imported(source=path, run=None, status="skipped", reason=message_of(error))
-        self._new[content] = members[0].path
+        self._new[content] = _source(members[0])
         return made
 
     def _again(self, members: Sequence[_Member], there: RunFolder) -> Imported:
-        source, known = str(members[0].path), there.command()
+        source, known = str(_source(members[0])), there.command()
         before, said = dict(known.stated or {}), user_facts.recorded_facts(members[0].facts)
         changed = changes(known, said)
         if not changed:
@@ -139,7 +154,7 @@ class Importer:
         corrected: Mapping[str, str] | None = None,
         instead_of: RunFolder | None = None,
     ) -> Imported:
-        case, known = self._case(members[0].path, facts)
+        case, known = self._case(members[0], facts)
         if instead_of is not None:
             self._into.set_aside(instead_of)
         repeat = user_facts.whole_number(facts, "repeat")
@@ -165,13 +180,13 @@ class Importer:
                     dialects=self._dialects,
                 )
             findings = (*read.findings, *(read.throughput.findings if read.throughput else ()))
-            path = str(members[0].path)
+            path = str(_source(members[0]))
             return Imported(source=path, run=run.id, status=read.status, reason=read.reason, findings=findings)
         raise AssertionError("the numbers of repeats do not end")
 
-    def _case(self, path: Path, facts: Facts) -> tuple[Case, reading.Reading]:
+    def _case(self, first: _Member, facts: Facts) -> tuple[Case, reading.Reading]:
         known = reading.read_file(
-            path,
+            *([log.path for log in first.folder.logs()] if first.folder else [first.path]),
             dialect=facts.get("dialect"),
             devices=user_facts.devices(facts),
             batch_per_device=user_facts.whole_number(facts, "batch"),
@@ -201,6 +216,7 @@ class Importer:
     ) -> None:
         for member in members:
             place = folder.log_path(HOST, user_facts.whole_number(member.facts, "rank"))
+            place = folder.path / member.path.name if member.folder else place
             with open(place, "wb", opener=files.open_private) as copy, files.open_file(member.path, follow=True) as log:
                 shutil.copyfileobj(log, copy)
             if files.sha256(place) != member.sha256:
@@ -210,8 +226,10 @@ class Importer:
         )
         each = user_facts.whole_number(said, "steps_per_report")
         recipe = replace(made.recipe, scope=user_facts.scope(said), steps_per_report=each, shape=said.get("shape"))
-        folder.write_command(replace(made, recipe=recipe, stated=said, corrected=corrected))
-        folder.write_outcome(Outcome(status="completed", reason="", origin="imported"))
+        started = next((agent.command for agent in folder.agents().values() if agent.command), ())
+        folder.write_command(replace(made, command=started, recipe=recipe, stated=said, corrected=corrected))
+        ended = sampled.outcome(folder) if members[0].folder else None
+        folder.write_outcome(ended or Outcome(status="completed", reason="", origin="imported"))
 
 
 def _contradiction(finding: ContradictsLog) -> str:
@@ -219,12 +237,17 @@ def _contradiction(finding: ContradictsLog) -> str:
     return Message("importing.said_and_logged", name=name, given=finding.given, printed=finding.printed)
 
 
+def _source(member: _Member) -> Path:
+    return member.folder.path if member.folder else member.path
+
+
 def _files(root: Path) -> list[Path]:
+    """Logs, and folders that agents recorded into: of a log there, the folder."""
     if root.is_dir():
-        return sorted(path for path in root.rglob("*") if files.is_file(path))
+        return [path for path in sampled.units(root) if files.is_file(path) or RunFolder(path).sampled]
     if not root.is_file():
         raise EvalsuiteError.of("importing.no_such", path=root)
-    return [root]
+    return [root.parent if RunFolder(root.parent).sampled else root]
 
 
 def changes(known: RunCommand, said: Mapping[str, str]) -> Facts:

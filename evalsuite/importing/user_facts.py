@@ -50,6 +50,7 @@ RECORDED = (  # of a run, not of its case
 )
 _APART = (*RECORDED, "any")  # no part of a case's name
 USER, PATH, ENTRY, TABLE = "--set", "the path", "[[runs]] of the mapping file", "the table"
+RECORDS, CASE_FILE = "what the agents recorded", "the case beside them"
 NEEDED = {"framework": "pytorch", "model": "resnet50_v1.5", "devices": "8", "batch": "64"}  # name → example
 LONGEST_VALUE = 80  # of an option in a folder's name; a longer one is hashed
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")

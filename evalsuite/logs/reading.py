@@ -30,7 +30,7 @@ from evalsuite.logs.steps.numbers import (
     measure_logs,
     unfinished,
 )
-from evalsuite.logs.text.arrivals import Arrival, read_arrivals
+from evalsuite.logs.text.arrivals import Arrival, arrivals_beside, read_arrivals
 from evalsuite.logs.text.intact import ALTERED, is_altered_log
 from evalsuite.logs.text.logfile import Piece, Unreadable, chunks, kind
 from evalsuite.logs.text.records import count, positive
@@ -106,8 +106,7 @@ def read_run(
 
 
 def read_file(
-    path: Path,
-    *,
+    *paths: Path,
     dialect: str | None = None,
     devices: int | None = None,
     batch_per_device: float | None = None,
@@ -117,11 +116,14 @@ def read_file(
     shape: str | None = None,
     dialects: Mapping[str, Dialect] | None = None,
 ) -> Reading:
-    """The log at *path*; what it does not say of devices and batch is taken from the arguments."""
+    """The log at *paths*, or those of one run; what it does not say of devices and batch is taken from the arguments.
+
+    The arrival times that an agent noted beside a log are its clock.
+    """
     known = Facts(devices=devices, batch_per_device=batch_per_device)
     asked = Given(known=known, case=False, protocol=protocol or Protocol(), scope=scope, shape=shape)
     given = replace(asked, steps_per_report=steps_per_report)
-    return _read([Path(path)], [None], given, dialect, dialects)
+    return _read(paths, [read_arrivals(arrivals_beside(path)) for path in paths], given, dialect, dialects)
 
 
 def _read(

@@ -69,3 +69,5 @@ class AgentOutcome(Document):
     clock_ahead_s: tuple[float, float] | None = None  # of the evaluator's, at the start and the end; None: unknown
     clock_error_s: tuple[Seconds, Seconds] | None = None
     sha256: Mapping[str, str] | None = None  # of each file that it wrote but this
+    nodes: Count | None = None  # of the job, as the platform says
+    command: tuple[str, ...] | None = None  # as given, without secrets

@@ -15,19 +15,19 @@ FILES = sorted(paths.PACKAGE.rglob("*.py"))
 CEILINGS = {  # package → lines at most; "" are the modules beside the packages
     "": 5183,
     "agent": 1850,
-    "commands": 6386,
-    "importing": 1422,
+    "commands": 6465,
+    "importing": 1432,
     "launch": 4316,
-    "logs": 9808,
+    "logs": 9820,
     "machine": 1950,
     "plan": 3165,
-    "report": 15215,
+    "report": 15259,
     "results": 8428,
-    "runs": 1650,
+    "runs": 1893,
     "schedulers": 300,
     "site": 1460,
 }
-WHOLE = 60_982
+WHOLE = 61_393
 LONGEST_FUNCTION = 60
 FULLEST_FOLDER = 25
 

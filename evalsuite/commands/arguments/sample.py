@@ -1,6 +1,7 @@
 """The arguments of `evalsuite sample`."""
 
 import argparse
+from pathlib import Path
 
 from evalsuite.commands.options import number_parsing
 
@@ -8,6 +9,7 @@ HELP = "run a command, sampling the machine and stamping its output (the node ag
 EXAMPLES = """\
   python -m evalsuite sample -o out -- python train.py --epochs 1
   python -m evalsuite sample -o out --hz 10 --timeout 60 -- sleep 3
+  python -m evalsuite sample -o /shared/out --case case.toml -- torchrun train.py
   python -m evalsuite sample --csv out > samples.csv
   python -m evalsuite sample -o out --processes 2 -- python train.py --port {master_port}
 """
@@ -15,6 +17,9 @@ EXAMPLES = """\
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-o", "--out", metavar="DIR", help="folder for log, samples and facts (sample-<time>)")
+    parser.add_argument(
+        "--case", type=Path, metavar="FILE", help="a TOML file with what is run, a line each as for `import --set`"
+    )
     parser.add_argument("--hz", type=number_parsing.number, default=2.0, help="samples per second (2)")
     parser.add_argument(
         "--all-cores", action="store_true", help="keep how busy each core was (only the least, mean and most of them)"

@@ -152,7 +152,7 @@ def measure_logs(paths: Sequence[Path], arrivals: Sequence[Arrival | None], dial
 def compute_numbers(run: Pass) -> Numbers:
     """Of the candidates (batch given or printed, scope declared or proven) the first without contradiction."""
     numbers = _choose_scope(run, run.given.known)
-    stated = not run.given.case and run.given.known.batch_per_device is not None
+    stated = not run.given.case and run.given.known.batch_per_device is not None and not any(run.arrivals)
     printed_too = "batch_per_device" in run.said or "global_batch" in run.said
     if stated and not printed_too and (doubt := _batch_doubt(numbers)):
         printed = _choose_scope(run, replace(run.given.known, batch_per_device=None))

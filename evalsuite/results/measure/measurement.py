@@ -305,7 +305,7 @@ def _last_batch(
 def _balance(
     outcome: Outcome, measured: Throughput | None, steps: Sequence[Step], run: run_figures.RunRecords
 ) -> Iterator[Finding]:
-    if measured is None or run.window is None or outcome.origin is not None:
+    if measured is None or run.window is None or (outcome.origin is not None and not run.agents):
         return
     ended_s = max((agent.duration_s for agent in run.agents), default=outcome.duration_s)
     by_itself = outcome.status == "completed" and not outcome.enough

@@ -31,8 +31,9 @@ def implausible(
     changed = folder.changed(outcome)
     found: list[Finding] = [ChangedSinceRun(files=changed)] if changed else []
     found += _far_apart(read.throughput)
-    found += _printed_only(outcome.origin, read.throughput)
-    if outcome.origin is not None:
+    recorded = outcome.origin is None or folder.sampled  # by our agents
+    found += _printed_only(outcome.origin, recorded, read.throughput)
+    if not recorded:
         return tuple(found)
     hosts = set(environments) or {log.host for log in folder.logs()}
     found += _nodes(case, len(hosts))
@@ -83,12 +84,12 @@ def _of_clocks(apart: ClockDisagrees) -> bool:
     return {apart.method, apart.other_method} == {STAMPS, ARRIVALS} and _factor(apart) > 1 + ClocksFarApart.clocks
 
 
-def _printed_only(origin: str | None, measured: Throughput | None) -> Iterator[Finding]:
+def _printed_only(origin: str | None, recorded: bool, measured: Throughput | None) -> Iterator[Finding]:
     """No arrivals of ours tell the window; of a log from elsewhere, no stamps."""
     if measured is None or measured.items_per_s is None or origin not in (None, *DECIDING_ORIGINS):
         return
     stamped = measured.stamps_within is not None and measured.stamps_within <= PrintedOnly.limit
-    if not (stamped if origin == "imported" else measured.clock_items_per_s is not None):
+    if not (measured.clock_items_per_s is not None if recorded or origin != "imported" else stamped):
         yield PrintedOnly(method=measured.method)
 
 

@@ -1,0 +1,83 @@
+"""What `evalsuite sample` left in one folder, of one node or many: a run without a case."""
+
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from evalsuite.messages import Message
+from evalsuite.runs.endings import Outcome
+from evalsuite.runs.store import RunFolder
+
+
+def units(root: Path) -> list[Path]:
+    """The files below *root*; a folder into which agents recorded is one."""
+    found: list[Path] = []
+    for place, folders, names in os.walk(root):
+        if RunFolder(Path(place)).sampled:
+            folders.clear()
+            found.append(Path(place))
+        else:
+            links = (name for name in folders if Path(place, name).is_symlink())
+            found += [Path(place, name) for name in (*names, *links)]
+    return sorted(found)
+
+
+def find_lack(folder: RunFolder) -> str | None:
+    """Why the records are no whole run. Raises EvalsuiteError for one that cannot be read."""
+    if folder.launched:
+        return Message("runs.sample_case")
+    agents, environments, logs = folder.agents(), folder.environments(), folder.logs()
+    hosts = sorted({*agents, *environments, *folder.sampled_hosts(), *(log.host for log in logs)})
+    by_kind: dict[str, dict[str, object]] = {"agent": {**agents}, "environment": {**environments}}
+    absent = [f"{kind}.{host}.json" for kind, there in by_kind.items() for host in hosts if host not in there]
+    if absent:
+        return Message("runs.sample_open", files=absent)
+    ranks = [(host, one.node_rank) for host, one in environments.items()]
+    for each in (ranks, [(log.host, log.rank) for log in logs]):
+        if two := _twice(each):
+            return Message("runs.sample_rank", hosts=[host for host, _ in two], rank=two[0][1])
+    planned = max((agent.nodes or 0 for agent in agents.values()), default=0)
+    if planned > len(hosts):
+        return Message("runs.sample_nodes", hosts=hosts, planned=planned)
+    held = {name: found for agent in agents.values() for name, found in (agent.sha256 or {}).items()}
+    changed = folder.others(held)
+    return Message("runs.sample_changed", files=changed) if changed else None
+
+
+def _twice(found: Sequence[tuple[str, int | None]]) -> Sequence[tuple[str, int | None]]:
+    ranks = [rank for _, rank in found if rank is not None]
+    first = next((rank for rank in ranks if ranks.count(rank) > 1), None)
+    return [one for one in found if first is not None and one[1] == first]
+
+
+def outcome(folder: RunFolder) -> Outcome:
+    """How a whole run ended, by its agents."""
+    agents = [*folder.agents().values()]
+    code = next((agent.exit_code for agent in agents if agent.exit_code), 0)
+    duration_s = max(agent.duration_s for agent in agents)
+    ended = Outcome(
+        status="completed",
+        reason="",
+        exit_code=code,
+        started_at=min(agent.started_at for agent in agents),
+        duration_s=duration_s,
+        origin="imported",
+    )
+    if any(agent.timed_out for agent in agents):
+        return replace(ended, status="timed_out", reason=Message("launch.run_limit", seconds=duration_s))
+    if code:
+        error = next((agent.error for agent in agents if agent.error), None)
+        return replace(ended, status="failed", reason=error or Message("launch.run_exit", code=code))
+    return ended
+
+
+def device(folder: RunFolder) -> str | None:
+    """The kind of the accelerators that worked, "cpu" where no host has one; None: the records do not say."""
+    kinds = {gpu.kind or "gpu" for host in folder.environments().values() for gpu in host.gpus or ()}
+    if not kinds:
+        return "cpu" if all(host.gpus == () for host in folder.environments().values()) else None
+    samples = [folder.samples(host) for host in folder.sampled_hosts()]
+    used = [one.tables.get("gpus.utilisation_percent", {}) for one in samples if one]
+    worked = any(value for rows in used for row in rows.values() for value in row)
+    return kinds.pop() if worked and len(kinds) == 1 else None

@@ -1,0 +1,185 @@
+"""What `sample` leaves behind is a run: of one node or many, whole or refused by name."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from evalsuite.cli import main
+from evalsuite.documents import Gpu, HostEnvironment
+from evalsuite.errors import Exit
+from evalsuite.model import Run
+from evalsuite.results.measure.measurement import measurement
+from evalsuite.runs import campaign_facts, sampled
+from evalsuite.runs.store import RunFolder, Store
+from tests import runfolders
+from tests.bad_files import AGENT
+from tests.runfolders import Host, Printed
+from tests.toys import CASE
+
+FACTS = {"framework": "pytorch", "model": "resnet50_v1.5", "devices": "2", "batch": "8"}
+SET = [word for name, value in FACTS.items() for word in ("--set", f"{name}={value}")]
+RATED = "Epoch[0] Batch [{}]\tSpeed: {:.1f} samples/sec"
+
+
+def out(path, hosts, nodes=2, **ended):
+    """A folder that *hosts* recorded into as node 0, 1, …"""
+    folder = RunFolder(path)
+    path.mkdir(exist_ok=True)
+    for rank, (name, host) in enumerate(hosts.items()):
+        folder.write_environment(replace(host.environment, host=name, node_rank=rank))
+        for log in host.printed:
+            runfolders.write_log(folder, name, log)
+        agent = replace(AGENT, nodes=nodes, command=("python", "train.py"), sha256=None, **ended)
+        folder.write_agent(name, agent)
+    return folder
+
+
+SILENT = Host(printed=(Printed(lines=(), arrivals_s=()),))
+TWO = {"n0": Host(), "n1": SILENT}
+
+
+def brought(tmp_path, capsys, *words):
+    code = main(["import", str(tmp_path / "out"), "--runs", str(tmp_path / "runs"), "--json", *words])
+    (answer,) = json.loads(capsys.readouterr().out)
+    return code, answer
+
+
+def test_two_nodes_are_one_run_with_their_clock_places_and_command(tmp_path, capsys):
+    out(tmp_path / "out", TWO)
+
+    code, answer = brought(tmp_path, capsys, *SET)
+
+    (folder,) = Store(tmp_path / "runs").finished()
+    run = measurement(folder)
+    assert (code, answer["status"]) == (Exit.DONE, "ok"), answer
+    assert (run.run.case.scale, run.hosts, run.origin) == ("2x1", ("n0", "n1"), "imported")
+    assert run.throughput.clock_items_per_s == pytest.approx(2 * 8 / 0.5)
+    assert folder.command().command == ("python", "train.py") and folder.outcome().started_at == AGENT.started_at
+    assert {"agent.n1.json", "arrivals.n0.csv", "environment.n1.json"} <= set(runfolders.contents(folder.path))
+    assert "printed_only" not in {finding.code for finding in run.findings}
+
+    assert brought(tmp_path, capsys, *SET)[1]["status"] == "already there"
+
+
+def test_a_rate_that_the_arrivals_refute_is_doubtful_in_import_and_parse(tmp_path, capsys):
+    lines = [RATED.format(step, 1000.0) for step in range(1, 131)]
+    printed = Printed(lines=lines, arrivals_s=[step / 10 for step in range(1, 131)])
+    folder = out(tmp_path / "out", {"n0": Host(printed=(printed,))}, nodes=1)
+
+    (answer,) = [brought(tmp_path, capsys, "--set", "model=toy", "--set", "devices=1", "--set", "batch=8")[1]]
+    read = []
+    for path in (folder.path, folder.log_path("n0")):
+        main(["parse", str(path), "--devices", "1", "--batch-per-device", "8", "--json"])
+        read += json.loads(capsys.readouterr().out)
+
+    assert [one["status"] for one in (answer, *read)] == ["doubtful"] * 3
+    assert [one["throughput"] for one in read] == [None, None]
+
+
+def no_agent(folder):
+    (folder.path / "agent.n1.json").unlink()
+
+
+def no_environment(folder):
+    (folder.path / "environment.n1.json").unlink()
+
+
+def later_version(folder):
+    file = folder.path / "agent.n1.json"
+    file.write_text(file.read_text().replace('"schema": 1', '"schema": 7'))
+
+
+def one_rank(folder):
+    folder.write_environment(HostEnvironment(host="n1", node_rank=0))
+
+
+def one_process(folder):
+    for host in ("n0", "n1"):
+        folder.log_path(host, 3).write_text("")
+
+
+def third_node(folder):
+    folder.write_agent("n0", replace(AGENT, nodes=3, sha256=None))
+
+
+def edited(folder):
+    folder.write_agent("n0", replace(AGENT, nodes=2))
+
+
+def launched(folder):
+    folder.write_case(Run(case=CASE, repeat=0))
+
+
+@pytest.mark.parametrize(
+    ("harm", "says"),
+    [
+        (no_agent, "agent.n1.json: missing"),
+        (no_environment, "environment.n1.json: missing"),
+        (later_version, "schema"),
+        (one_rank, "n0, n1 both have rank 0"),
+        (one_process, "n0, n1 both have rank 3"),
+        (third_node, "the job had 3 nodes"),
+        (edited, "log.n0.txt: changed"),
+        (launched, "--runs"),
+    ],
+)
+def test_what_is_no_whole_run_is_refused_by_name(harm, says, tmp_path, capsys):
+    harm(out(tmp_path / "out", TWO))
+
+    code, answer = brought(tmp_path, capsys, *SET)
+
+    assert (code, answer["status"], answer["run"]) == (Exit.USAGE, "skipped", None)
+    assert says in answer["reason"]
+    if harm is not launched:
+        main(["parse", str(tmp_path / "out"), "--json"])
+        (row,) = json.loads(capsys.readouterr().out)
+        assert row["status"] == "doubtful" and says in row["reason"]
+
+
+def test_who_states_another_number_of_nodes_is_contradicted(tmp_path, capsys):
+    out(tmp_path / "out", TWO)
+
+    _, answer = brought(tmp_path, capsys, *SET, "--set", "nodes=4")
+
+    assert answer["status"] == "skipped" and "4" in answer["reason"] and "recorded" in answer["reason"]
+
+
+@pytest.mark.parametrize(
+    ("ended", "status"), [({"exit_code": 1}, "failed"), ({"exit_code": 124, "timed_out": True}, "timed_out")]
+)
+def test_a_run_that_did_not_end_well_is_kept_as_that(ended, status, tmp_path, capsys):
+    out(tmp_path / "out", TWO, **ended)
+
+    brought(tmp_path, capsys, *SET)
+
+    (folder,) = Store(tmp_path / "runs").finished()
+    assert (folder.outcome().status, measurement(folder).value) == (status, None)
+
+
+GPU = Gpu(index=0, kind="gpu", name="A100")
+
+
+@pytest.mark.parametrize(
+    ("gpus", "utilised", "device"),
+    [((), 0.0, "cpu"), ((GPU,), 90.0, "gpu"), ((GPU,), 0.0, None), (None, 0.0, None)],
+)
+def test_the_device_is_what_the_samples_saw_working(gpus, utilised, device, tmp_path):
+    host = replace(Host(), environment=HostEnvironment(host="n0", gpus=gpus))
+    folder = out(tmp_path / "out", {"n0": host}, nodes=1)
+    reading = {"at_s": 1.0, "gpus": [{"index": 0, "utilisation_percent": utilised}] if gpus else []}
+    folder.samples_path("n0").write_text(f'{{"header": true, "hz": 2.0}}\n{json.dumps(reading)}\n')
+
+    assert sampled.device(folder) == device
+
+
+def test_the_case_is_written_beside_and_needs_no_words_at_the_import(tmp_path, capsys):
+    case = tmp_path / "case.toml"
+    case.write_text("".join(f'{name} = "{value}"\n' for name, value in FACTS.items()))
+    out(tmp_path / "out", TWO)
+    campaign_facts.write_once(tmp_path / "out", FACTS)
+
+    assert brought(tmp_path, capsys)[1]["status"] == "ok"
+    case.write_text('modle = "x"\n')
+    assert main(["sample", "-o", str(tmp_path / "o"), "--share", "--case", str(case), "--", "true"]) == Exit.USAGE
+    assert '"modle"' in capsys.readouterr().err
