@@ -2,6 +2,7 @@
 
 import argparse
 import contextlib
+import functools
 import gc
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
@@ -9,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from evalsuite import paths
-from evalsuite.commands.options.common import search_paths
+from evalsuite.commands.options.common import DEFAULT_RUNS, search_paths
 from evalsuite.commands.printing import i18n, summary_table
 from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.terminal import copy_command, line, note
@@ -24,7 +25,7 @@ from evalsuite.report.text import words
 from evalsuite.report.text.words import Words
 from evalsuite.results.judge import criteria
 from evalsuite.results.measure.summary import valid
-from evalsuite.runs import archive, equivalence, rehearsed
+from evalsuite.runs import equivalence, merged, rehearsed
 from evalsuite.runs.store import Store
 
 MOST_EDITS = 5  # changed run folders that are named
@@ -33,7 +34,7 @@ MOST_STEPS = 3  # commands on a terminal; the page has all
 
 def run(arguments: argparse.Namespace) -> int:
     check(arguments)
-    store = Store(archive.unpack(arguments.runs))
+    store = merged.store(arguments.runs or [DEFAULT_RUNS])
     rehearsed.refuse(store)
     evaluation = write(store, arguments)
     if not valid(evaluation.summaries):
@@ -131,6 +132,7 @@ def write(
     from evalsuite.report.book import identity
     from evalsuite.report.book.book import Book
     from evalsuite.report.sections.author import author
+    from evalsuite.results.publish import log_copies
 
     for reason in dict.fromkeys(_unknown_dialects(evaluation, search_paths(arguments))):
         note(reason)
@@ -139,10 +141,11 @@ def write(
     if authored:
         evaluation = author.attached(evaluation, authored)
     old = forms.outdated(evaluation, arguments.out)
+    logs = functools.partial(log_copies.of, store)
     book = Book(evaluation=identity.ordered(evaluation))
     try:
         written = report.build(evaluation, arguments.out, languages, book)
-        more = forms.write(check_forms(arguments.forms), evaluation, arguments.out, languages, store.root)
+        more = forms.write(check_forms(arguments.forms), evaluation, arguments.out, languages, logs)
         _remove_old([path for path in old if path not in more])
     except OSError as error:
         raise EvalsuiteError.of("commands.out", path=error.filename or arguments.out, error=error) from error
@@ -202,8 +205,9 @@ def _arguments_again(arguments: argparse.Namespace, evaluation: Evaluation) -> s
     given = [
         f"--{name} {shlex.quote(str(place))}" for name in ("adapters", "dialects") for place in getattr(arguments, name)
     ]
-    if str(arguments.runs) != "runs" and not evaluation.recorded_elsewhere:
-        given.append(f"--runs {shlex.quote(str(arguments.runs))}")
+    roots = arguments.runs if isinstance(arguments.runs, list) else [arguments.runs]  # of compare
+    if len(roots) == 1 and roots != [DEFAULT_RUNS] and not evaluation.recorded_elsewhere:
+        given.append(f"--runs {shlex.quote(str(roots[0]))}")
     return "".join(f" {one}" for one in given)
 
 

@@ -6,6 +6,7 @@ import time
 from dataclasses import asdict
 from pathlib import Path
 
+from evalsuite.commands.options.common import DEFAULT_RUNS
 from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.terminal import duration, line, table
@@ -21,17 +22,25 @@ MOST_FAILURES = 10  # listed one by one; --json has all
 
 
 def run(arguments: argparse.Namespace) -> int:
-    jobs, store = allocations.queued_jobs(), Store(arguments.runs)
-    submitted = bool(jobs) and store.root.is_dir() and store.plan() is None  # and its job has not begun
-    state = progress.NOT_BEGUN if submitted else progress.read(store, time.time())
+    jobs, roots = allocations.queued_jobs(), arguments.runs or [DEFAULT_RUNS]
+    found = {root: _state(Store(root), jobs) for root in roots}
     if arguments.json:
-        print(json.dumps(_facts(state, jobs), indent=1, ensure_ascii=False))
-    else:
-        _print(arguments.runs, state, jobs)
+        facts = [{"folder": str(root), **_facts(state, jobs)} for root, state in found.items()]
+        print(json.dumps(facts if len(roots) > 1 else _facts(found[roots[0]], jobs), indent=1, ensure_ascii=False))
+        return Exit.DONE
+    for root, state in found.items():
+        _print(root, state, jobs, several=len(roots) > 1)
     return Exit.DONE
 
 
-def _print(folder: Path, state: EvaluationState, jobs: tuple[QueuedJob, ...] | None) -> None:
+def _state(store: Store, jobs: tuple[QueuedJob, ...] | None) -> EvaluationState:
+    submitted = bool(jobs) and store.root.is_dir() and store.plan() is None  # and its job has not begun
+    return progress.NOT_BEGUN if submitted else progress.read(store, time.time())
+
+
+def _print(folder: Path, state: EvaluationState, jobs: tuple[QueuedJob, ...] | None, *, several: bool) -> None:
+    if several:
+        line(f"{folder}:")
     if state.runs:
         _print_runs(state)
     else:

@@ -84,8 +84,10 @@ def evaluate(
         campaigns=recorded.starts,
         superseded=attempts.superseded(recorded, commands),
         most_repeats=planned.most_repeats if planned else None,
-        receipts=equivalence.own((*receipts, store.root / equivalence.BESIDE_RUNS)),
-        networks=network.newest(measured_networks.read(store.root), {one.campaign for one in ordered}),
+        receipts=equivalence.own((*receipts, *(root / equivalence.BESIDE_RUNS for root in store.roots))),
+        networks=network.newest(
+            [each for root in store.roots for each in measured_networks.read(root)], {one.campaign for one in ordered}
+        ),
         trials=_trials(store, asked),
     )
     return disclosed(whole)
@@ -155,7 +157,7 @@ def _commands(measured: Sequence[Measured], ordered: Sequence[Measurement]) -> d
 def _trials(store: Store, cases: Iterable[Case]) -> tuple[BatchTrial, ...]:
     wanted = {_but_size(case) for case in cases if case.batch_policy == "max"}
     found = []
-    for folder in trials.finished(store.root) if wanted else ():
+    for folder in [each for root in store.roots for each in trials.finished(root)] if wanted else ():
         with contextlib.suppress(EvalsuiteError):
             run = folder.run()
             if _but_size(run.case) in wanted:

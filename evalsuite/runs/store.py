@@ -61,6 +61,8 @@ class Log:
 @dataclass(frozen=True)
 class RunFolder:
     path: Path
+    label: str = ""  # of its folder of runs, where there are several
+    shift: int = 0  # what its repeat is raised by there
 
     def log_path(self, host: str, rank: int | None = None) -> Path:
         return self.path / f"log.{_label(host, rank)}.txt"
@@ -159,11 +161,17 @@ class RunFolder:
 
     def run(self) -> Run:
         file = self.path / CASE
-        return AskedRun.from_json(read_json(file), file).run
+        asked = AskedRun.from_json(read_json(file), file).run
+        return replace(asked, repeat=asked.repeat + self.shift)
+
+    @property
+    def place(self) -> str:
+        """Below the folder of runs, or of several."""
+        return "/".join(filter(None, (self.label, self.path.parent.name, self.path.name)))
 
     def check_name(self, run: Run) -> None:
         """Raises EvalsuiteError if the folder has the name of another run than *run*, of its `case.json`."""
-        if (self.path.parent.name, self.path.name) != (folder_name(run.case), f"r{run.repeat}"):
+        if (self.path.parent.name, self.path.name) != (folder_name(run.case), f"r{run.repeat - self.shift}"):
             raise EvalsuiteError.of(
                 "runs.folder_renamed",
                 path=self.path / CASE,
@@ -254,6 +262,10 @@ class Store:
     def __init__(self, root: Path, group: int | None = None) -> None:
         self.root = Path(root)
         self._group = group  # whose members may read finished runs; None: the owner alone
+
+    @property
+    def roots(self) -> tuple[Path, ...]:
+        return (self.root,)
 
     @property
     def journal(self) -> Journal:

@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from evalsuite.commands.options.common import add_options
+from evalsuite.commands.options.common import COMMON, add_options
 from evalsuite.commands.printing.i18n import worded
 from evalsuite.messages import Message
 
@@ -44,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "paths", nargs="+", type=Path, metavar="PATH", help="logs, folders of them, tables (.csv, .xlsx)"
     )
-    parser.add_argument("--runs", type=Path, default=Path("runs"), metavar="DIR", help="where the run folders go")
+    parser.add_argument("--runs", **{**COMMON["runs"], "help": "where the run folders go"})
     add_options(parser, "group")
     parser.add_argument("--pattern", metavar="P", help="what the paths below PATH say, with {placeholders}")
     add_facts(parser)

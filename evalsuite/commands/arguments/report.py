@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from evalsuite.commands.options.common import add_options
+from evalsuite.commands.options.common import add_options, add_several_runs
 
 HELP = "write the report from run folders; nothing is started"
 EXAMPLES = """  evalsuite report
@@ -12,11 +12,13 @@ EXAMPLES = """  evalsuite report
   evalsuite report --forms html,md,xlsx,pdf,zip
   evalsuite report --runs /data/runs --receipts /data/proofs
   evalsuite report --runs packed-runs.zip
+  evalsuite report --runs spring/runs --runs autumn/runs --out both
 """
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add_options(parser, "runs", "adapters", "dialects")
+    add_several_runs(parser)
+    add_options(parser, "adapters", "dialects")
     add_output_arguments(parser)
 
 

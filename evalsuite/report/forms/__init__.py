@@ -9,6 +9,7 @@ from evalsuite.model import Evaluation
 from evalsuite.report.book import identity
 from evalsuite.report.data import manifest
 from evalsuite.report.forms.material import material_of
+from evalsuite.results.publish.log_copies import Logs
 
 ONE_LANGUAGE = tuple(f"report.??.{ending}" for ending in ("html", "md", "svg", "pdf"))
 FILES = (*ONE_LANGUAGE, "report.xlsx", "report-data.zip", "report-logs.zip")  # what the forms write
@@ -27,13 +28,13 @@ def parse_names(text: str) -> tuple[str, ...]:
 
 
 def write(
-    names: Sequence[str], evaluation: Evaluation, out: Path, languages: Sequence[str], runs: Path | None = None
+    names: Sequence[str], evaluation: Evaluation, out: Path, languages: Sequence[str], logs: Logs | None = None
 ) -> list[Path]:
-    """*out* has the page already. *runs*: the measured folder, for copies of the logs."""
+    """*out* has the page already. *logs*: gives copies of those that were measured."""
     asked = [_modules()[name] for name in names if name in _modules()]
     if not asked:
         return []
-    material = material_of(evaluation, out, languages, runs)
+    material = material_of(evaluation, out, languages, logs)
     written = [path for form in asked for path in form.write(material)]
     manifest.add(material.out, material.build_hash, written)
     return written

@@ -11,7 +11,6 @@ from evalsuite.files import replacing
 from evalsuite.report.forms import bundle
 from evalsuite.report.forms.bundle import entry
 from evalsuite.report.forms.material import Material
-from evalsuite.results.publish import log_copies
 from evalsuite.results.publish.log_copies import LogCopy
 
 NAME = "report-logs.zip"
@@ -19,10 +18,10 @@ MANIFEST = "manifest.json"
 
 
 def write(material: Material) -> list[Path]:
-    if material.runs is None:
+    if material.logs is None:
         raise EvalsuiteError.of("report.logs_no_runs")
     path = material.out / NAME
-    copies = sorted(log_copies.of(material.runs, material.book.measurements), key=lambda one: one.name)
+    copies = sorted(material.logs(material.book.measurements), key=lambda one: one.name)
     with replacing(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive:
         manifest = {"build": material.build_hash, "logs": [_copy(one, archive) for one in copies]}
         archive.writestr(entry(MANIFEST), json.dumps(manifest, indent=1, ensure_ascii=False) + "\n")

@@ -7,6 +7,7 @@ from pathlib import Path
 from evalsuite.model import Evaluation
 from evalsuite.report.book import identity
 from evalsuite.report.book.book import Book
+from evalsuite.results.publish.log_copies import Logs
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -15,14 +16,14 @@ class Material:
     build_hash: str
     out: Path
     languages: tuple[str, ...]
-    runs: Path | None = None  # the folder that it was measured from; None: no run folders are at hand
+    logs: Logs | None = None  # None: no run folders are at hand
 
 
-def material_of(evaluation: Evaluation, out: Path, languages: Sequence[str], runs: Path | None = None) -> Material:
+def material_of(evaluation: Evaluation, out: Path, languages: Sequence[str], logs: Logs | None = None) -> Material:
     return Material(
         book=Book(evaluation=identity.ordered(evaluation)),
         build_hash=identity.build_hash(evaluation),
         out=Path(out),
         languages=tuple(languages),
-        runs=runs,
+        logs=logs,
     )

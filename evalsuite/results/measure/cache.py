@@ -62,7 +62,9 @@ class CacheEntry:
 def _entry(cache: Path | None, folder: RunFolder, what: str) -> CacheEntry | None:
     if cache is None:
         return None
-    hashed = hashlib.sha256(f"{what}\0{folder.path.absolute()}\0".encode("utf-8", "backslashreplace"))
+    hashed = hashlib.sha256(
+        f"{what}\0{folder.path.absolute()}\0{folder.label}\0{folder.shift}\0".encode("utf-8", "backslashreplace")
+    )
     try:
         seen = _seen(folder.path)
         for name, _, size, *_ in seen:

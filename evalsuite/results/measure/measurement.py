@@ -136,14 +136,16 @@ def _measurement(run: Run, folder: RunFolder, places: Places) -> Measurement:
         hosts=tuple(sorted(environments)),
         environment=machines.of_run(environments, command),
         framework_version=command.framework_version,
-        log=f"{folder.path.parent.name}/{folder.path.name}/{log.path.name}" if log else None,
+        log=f"{folder.place}/{log.path.name}" if log else None,
         log_sha256=(outcome.sha256 or {}).get(log.path.name) if log else None,
         printed_steps=(read.steps[0].index - read.steps[0].steps, read.steps[-1].index) if read.steps else None,
         printers=read.printers,
         lines=excerpt.excerpt([log.path for log in logs], read, dialect),
         figures=(*run_figures.read(records), *stated_figures(command.stated or {})),
         facts=stated,
-        campaign=command.campaign.id if command.campaign else (command.stated or {}).get("campaign"),
+        campaign=command.campaign.id
+        if command.campaign
+        else (command.stated or {}).get("campaign") or folder.label or None,
         round=command.campaign.round if command.campaign else None,
         probe_s=command.campaign.probe_s if command.campaign else None,
         first_losses=_first_losses(read.steps),

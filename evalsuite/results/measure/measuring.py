@@ -32,8 +32,7 @@ def measure_folders(
             folder.check_name(found.measurement.run)
             return found
         except EvalsuiteError as error:
-            name = f"{folder.path.parent.name}/{folder.path.name}"
-            return UnreadableRun(file=error.message.partition(": ")[0], said=error.message, where=name)
+            return UnreadableRun(file=error.message.partition(": ")[0], said=error.message, where=folder.place)
 
     cores = processes.cores() if len(folders) >= WORTH_A_PROCESS else 1
     if cores > 1:

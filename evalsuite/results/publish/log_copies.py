@@ -4,7 +4,7 @@ What was packed or in UTF-16 is copied as its text.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from evalsuite.errors import EvalsuiteError
 from evalsuite.files import sha256
 from evalsuite.logs.text import logfile
 from evalsuite.model import Measurement
-from evalsuite.runs.store import RunFolder, Store
+from evalsuite.runs.store import Store
 
 _KEY_BEGINS = b"-----BEGIN PRIVATE KEY-----"
 _KEY_EDGE = re.compile(rb"-----(BEGIN|END)[ A-Z]*PRIVATE KEY-----")
@@ -38,13 +38,14 @@ class LogCopy:
             raise EvalsuiteError.of("results.log_copy", path=self.name, error=error) from error
 
 
-def of(root: Path, runs: Sequence[Measurement]) -> Iterator[LogCopy]:
-    store = Store(root)
+Logs = Callable[[Sequence[Measurement]], Iterator[LogCopy]]
+
+
+def of(store: Store, runs: Sequence[Measurement]) -> Iterator[LogCopy]:
     for run in runs:
-        folder: RunFolder = store.folder(run.run)
-        place = f"{folder.path.parent.name}/{folder.path.name}"
+        folder = store.folder(run.run)
         for log in folder.logs():
-            yield LogCopy(run_id=run.run.id, name=f"{place}/{log.path.name}", file=log.path)
+            yield LogCopy(run_id=run.run.id, name=f"{folder.place}/{log.path.name}", file=log.path)
 
 
 def masked(pieces: Iterator[bytes]) -> Iterator[bytes]:
