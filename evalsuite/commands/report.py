@@ -144,8 +144,10 @@ def write(
     logs = functools.partial(log_copies.of, store)
     book = Book(evaluation=identity.ordered(evaluation))
     try:
-        written = report.build(evaluation, arguments.out, languages, book)
-        more = forms.write(check_forms(arguments.forms), evaluation, arguments.out, languages, logs)
+        with report.renewed(arguments.out) as new:
+            written = report.build(evaluation, new, languages, book)
+            more = forms.write(check_forms(arguments.forms), evaluation, new, languages, logs)
+        written, more = ([arguments.out / path.relative_to(new) for path in paths] for paths in (written, more))
         _remove_old([path for path in old if path not in more])
     except OSError as error:
         raise EvalsuiteError.of("commands.out", path=error.filename or arguments.out, error=error) from error

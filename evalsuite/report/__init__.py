@@ -3,9 +3,12 @@
 The same evaluation gives the same bytes: rows are ordered, nothing asks the time, random choices have fixed seeds.
 """
 
+import contextlib
 import importlib
 import json
-from collections.abc import Sequence
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,12 +19,39 @@ if TYPE_CHECKING:
     from evalsuite.report.book.book import Book
 
 
+BESIDE = ".new"  # in which a report is written before it takes its place
+ABANDONED_S = 3600.0  # by a killed process
+
+
 def make_ready(languages: Sequence[str] = LANGUAGES) -> None:
     from evalsuite.report.page import render
 
     for room in ("forms", "book.identity", "data.summary_json", "data.tables"):
         importlib.import_module(f"evalsuite.report.{room}")
     render.make_ready(languages)
+
+
+@contextlib.contextmanager
+def renewed(out: Path) -> Iterator[Path]:
+    """A folder for a report, which takes the place of that in *out* once all of it is written."""
+    from evalsuite.files import remove_unused
+    from evalsuite.report.data import manifest
+    from evalsuite.report.page import parts
+
+    beside = out / BESIDE
+    remove_unused(beside, ABANDONED_S)
+    beside.mkdir(parents=True, exist_ok=True)
+    new = Path(tempfile.mkdtemp(dir=beside))
+    try:
+        yield new
+        further = [out / path.name for path in new.glob(parts.FILES)]
+        manifest.put(new, out)
+        for path in parts.outdated(out, further):
+            path.unlink()
+    finally:
+        shutil.rmtree(new, ignore_errors=True)
+        with contextlib.suppress(OSError):
+            beside.rmdir()  # unless another writes here
 
 
 def build(

@@ -85,9 +85,7 @@ def evaluate(
         superseded=attempts.superseded(recorded, commands),
         most_repeats=planned.most_repeats if planned else None,
         receipts=equivalence.own((*receipts, *(root / equivalence.BESIDE_RUNS for root in store.roots))),
-        networks=network.newest(
-            [each for root in store.roots for each in measured_networks.read(root)], {one.campaign for one in ordered}
-        ),
+        networks=network.newest(measured_networks.read(*store.roots), {one.campaign for one in ordered}),
         trials=_trials(store, asked),
     )
     return disclosed(whole)

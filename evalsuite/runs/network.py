@@ -18,9 +18,9 @@ def write(place: Path, found: NetworkMeasurement) -> None:
     files.write_json(place / DOCUMENT, found.to_json())
 
 
-def read(root: Path) -> tuple[NetworkMeasurement, ...]:
+def read(*roots: Path) -> tuple[NetworkMeasurement, ...]:
     """The oldest first. Raises EvalsuiteError with the damaged file."""
-    files_found = root.glob(f"{FOLDER}/*/{DOCUMENT}")
+    files_found = (file for root in roots for file in root.glob(f"{FOLDER}/*/{DOCUMENT}"))
     found = [NetworkMeasurement.from_json(files.read_json(file), file) for file in files_found]
     return tuple(sorted(found, key=lambda one: one.at))
 

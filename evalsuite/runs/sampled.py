@@ -1,7 +1,7 @@
 """What `evalsuite sample` left in one folder, of one node or many: a run without a case."""
 
 import os
-from collections.abc import Sequence
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
@@ -33,22 +33,19 @@ def find_lack(folder: RunFolder) -> str | None:
     absent = [f"{kind}.{host}.json" for kind, there in by_kind.items() for host in hosts if host not in there]
     if absent:
         return Message("runs.sample_open", files=absent)
-    ranks = [(host, one.node_rank) for host, one in environments.items()]
-    for each in (ranks, [(log.host, log.rank) for log in logs]):
-        if two := _twice(each):
-            return Message("runs.sample_rank", hosts=[host for host, _ in two], rank=two[0][1])
+    for ranked in (
+        [(one.node_rank, host) for host, one in environments.items()],
+        [(one.rank, one.host) for one in logs],
+    ):
+        for rank, number in Counter(rank for rank, _ in ranked if rank is not None).items():
+            if number > 1:
+                return Message("runs.sample_rank", hosts=[host for each, host in ranked if each == rank], rank=rank)
     planned = max((agent.nodes or 0 for agent in agents.values()), default=0)
     if planned > len(hosts):
         return Message("runs.sample_nodes", hosts=hosts, planned=planned)
     held = {name: found for agent in agents.values() for name, found in (agent.sha256 or {}).items()}
     changed = folder.others(held)
     return Message("runs.sample_changed", files=changed) if changed else None
-
-
-def _twice(found: Sequence[tuple[str, int | None]]) -> Sequence[tuple[str, int | None]]:
-    ranks = [rank for _, rank in found if rank is not None]
-    first = next((rank for rank in ranks if ranks.count(rank) > 1), None)
-    return [one for one in found if first is not None and one[1] == first]
 
 
 def outcome(folder: RunFolder) -> Outcome:

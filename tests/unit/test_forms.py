@@ -1,3 +1,4 @@
+import errno
 import io
 import json
 import os
@@ -20,11 +21,11 @@ from evalsuite import cli, report
 from evalsuite.errors import EvalsuiteError, Exit
 from evalsuite.report import forms
 from evalsuite.report.book import states
-from evalsuite.report.data import tables
+from evalsuite.report.data import manifest, tables
 from evalsuite.report.forms import bundle, headline_figure, markdown, pdf, spreadsheet
 from evalsuite.report.forms import material as material_room
 from evalsuite.report.sections.common import markdown as section_markdown
-from tests import sources
+from tests import runfolders, sources
 
 BOTH = ("zh", "en")
 SVG = "{http://www.w3.org/2000/svg}"
@@ -355,6 +356,27 @@ def test_forms_of_other_data_are_outdated_and_forms_of_the_same_data_are_not(tmp
     assert forms.outdated(of, tmp_path) == []
     late = {path.name for path in forms.outdated(other, tmp_path)}
     assert late == {"report.zh.md", "report.en.md", "report-data.zip"}
+
+
+@pytest.mark.parametrize("place", ["data.tables.write", "forms.markdown.write", "data.manifest.write_json"])
+def test_a_full_disk_leaves_the_old_report_whole_and_the_next_one_replaces_all_of_it(place, tmp_path, monkeypatch):
+    runs, out = tmp_path / "runs", tmp_path / "out"
+    words = ["report", "--runs", str(runs), "--out", str(out), "--lang", "en", "--forms"]
+    runfolders.finished(runs)
+    assert cli.main([*words, "html,md"]) == Exit.DONE
+    before = runfolders.contents(out)
+    runfolders.finished(runs, repeat=1)
+
+    with monkeypatch.context() as full:
+        full.setattr(f"evalsuite.report.{place}", lambda *_: (_ for _ in ()).throw(OSError(errno.ENOSPC, "full")))
+        assert cli.main([*words, "html,md"]) == Exit.USAGE
+    assert runfolders.contents(out) == before
+    assert not (out / report.BESIDE).exists()
+
+    assert cli.main([*words, "html"]) == Exit.DONE
+    after = runfolders.contents(out)
+    assert after["summary.json"] != before["summary.json"] and "report.en.md" not in after
+    assert not list(manifest.mistakes(manifest.read(out), out, (path for path in out.rglob("*") if path.is_file())))
 
 
 def test_a_page_in_one_language_holds_nothing_of_the_other(tmp_path):

@@ -44,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "paths", nargs="+", type=Path, metavar="PATH", help="logs, folders of them, tables (.csv, .xlsx)"
     )
-    parser.add_argument("--runs", **{**COMMON["runs"], "help": "where the run folders go"})
+    parser.add_argument("--runs", **{**COMMON["runs"], "help": "where the run folders go (runs)"})
     add_options(parser, "group")
     parser.add_argument("--pattern", metavar="P", help="what the paths below PATH say, with {placeholders}")
     add_facts(parser)

@@ -4,7 +4,6 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from evalsuite.commands.printing.i18n import worded
 from evalsuite.messages import LANGUAGES, Message
 
 if TYPE_CHECKING:
@@ -19,20 +18,16 @@ class Once(argparse.Action):
     """The last of several would be taken and the others forgotten without a word."""
 
     def __call__(self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, *_: Any) -> None:
+        from evalsuite.commands.printing.i18n import worded
+
         if getattr(self, "given", None) is namespace:
             parser.error(worded(Message("commands.given_twice", option=self.option_strings[0])))
-        self.given = namespace
+        self.given = namespace  # one parser may be asked again
         setattr(namespace, self.dest, values)
 
 
 COMMON: dict[str, dict[str, Any]] = {
-    "runs": {
-        "metavar": "DIR",
-        "type": Path,
-        "default": DEFAULT_RUNS,
-        "action": Once,
-        "help": "run folders (default: runs)",
-    },
+    "runs": {"metavar": "DIR", "type": Path, "default": DEFAULT_RUNS, "action": Once, "help": "run folders (runs)"},
     "group": {"metavar": "NAME", "help": "a Unix group that may read the run folders (owner alone)"},
     "adapters": {**_OF_AUTHORS, "help": f"more adapters: {_PYTHON}"},
     "dialects": {**_OF_AUTHORS, "help": f"more log dialects: {_PYTHON}"},
@@ -54,7 +49,7 @@ def add_options(parser: Parser, *names: str) -> None:
 
 def add_several_runs(parser: Parser) -> None:
     settings = {**COMMON["runs"], "action": "append", "default": []}
-    settings["help"] = "run folders, or a ZIP of them; given several times, all are taken (default: runs)"
+    settings["help"] = "run folders, or a ZIP of them; given several times, all are taken (runs)"
     parser.add_argument("--runs", **settings)
 
 

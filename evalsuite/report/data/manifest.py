@@ -1,7 +1,8 @@
 """`manifest.json`: the hash of every file of a report, written last: of a report that was not finished none fits."""
 
+import os
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from evalsuite import __version__, decode
@@ -30,6 +31,18 @@ def add(out: Path, input_sha256: str, written: Iterable[Path]) -> None:
     hashes = sealed(out, input_sha256) | {path.relative_to(out).as_posix(): sha256(path) for path in written}
     whole = Manifest(evalsuite=__version__, input_sha256=input_sha256, files=dict(sorted(hashes.items())))
     write_json(out / NAME, decode.encode(whole))
+
+
+def put(new: Path, out: Path) -> None:
+    """Moves the report that lies in *new* into *out*, its manifest last; forms of the same data stay part of it."""
+    whole = read(new)
+    if whole is None:
+        raise FileNotFoundError(new / NAME)
+    files = sealed(out, whole.input_sha256) | whole.files
+    write_json(new / NAME, decode.encode(replace(whole, files=dict(sorted(files.items())))))
+    for name in (*whole.files, NAME):
+        (out / name).parent.mkdir(parents=True, exist_ok=True)
+        os.replace(new / name, out / name)
 
 
 def sealed(out: Path, input_sha256: str) -> dict[str, str]:
