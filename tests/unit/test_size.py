@@ -27,7 +27,7 @@ CEILINGS = {  # package → lines at most; "" are the modules beside the package
     "schedulers": 300,
     "site": 1460,
 }
-WHOLE = 61_393
+WHOLE = 61_395
 LONGEST_FUNCTION = 60
 FULLEST_FOLDER = 25
 

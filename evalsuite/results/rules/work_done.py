@@ -7,6 +7,8 @@ from evalsuite.model import Case, Finding, Measurement, Window
 from evalsuite.results.rules import flops_and_energy
 from evalsuite.runs import equivalence
 
+SHORTEST_S = 1.0  # of a window whose bytes the samples tell
+
 
 def findings(run: Measurement) -> Iterator[Finding]:
     window = run.throughput.window if run.throughput else None
@@ -41,7 +43,7 @@ def _cores(run: Measurement) -> float | None:
 def _exchanged(run: Measurement, window: Window, loopback: float, network: float) -> Iterator[Finding]:
     """Bytes per step between the devices of the job; processes of one host may also share memory."""
     case = run.run.case
-    if case.total_devices < 2:
+    if case.total_devices < 2 or (window.end_s or 0.0) - (window.begin_s or 0.0) < SHORTEST_S:
         return
     step_s = ((window.end_s or 0.0) - (window.begin_s or 0.0)) / window.steps
     exchanged, least = (loopback + network) * step_s, _least_exchanged(case)
