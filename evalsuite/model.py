@@ -182,6 +182,10 @@ class Window:
     begin_s: float | None = None  # on the run's clock; None: no arrival times
     end_s: float | None = None
 
+    @property
+    def length_s(self) -> float | None:
+        return None if self.begin_s is None or self.end_s is None else self.end_s - self.begin_s
+
 
 @dataclass(frozen=True, kw_only=True)
 class Counted:

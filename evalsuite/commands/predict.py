@@ -16,7 +16,7 @@ from evalsuite.commands.printing.terminal import line, note
 from evalsuite.decode import whole
 from evalsuite.errors import Exit
 from evalsuite.messages import Message
-from evalsuite.model import Case, Interval, Summary, Unmeasured
+from evalsuite.model import Case, Summary, Unmeasured
 from evalsuite.plan import spec
 from evalsuite.report.data import finished
 from evalsuite.report.text import numbers, words
@@ -163,15 +163,11 @@ def _facts(one: _Series) -> dict[str, object]:
             {
                 "scale": each.case.scale,
                 "distance": each.distance,
-                "items_per_s": _interval(each.items_per_s),
-                "efficiency": _interval(each.efficiency),
+                "items_per_s": asdict(each.items_per_s),
+                "efficiency": asdict(each.efficiency),
                 "validation": asdict(each.validation),
             }
             for each in forecasts
         ],
         "refused": [{"scale": scale, "reason": reason} for scale, reason in _refusals(one, i18n.language())],
     }
-
-
-def _interval(found: Interval) -> dict[str, float | None]:
-    return {"value": found.value, "low": found.low, "high": found.high, "coverage": found.coverage}

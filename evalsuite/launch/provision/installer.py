@@ -36,9 +36,13 @@ def uv_variables() -> dict[str, str]:
     read (docs.astral.sh/uv/pip/compatibility)."""
     foreign = {"VIRTUAL_ENV", "CONDA_PREFIX", "PYTHONPATH", "PYTHONHOME"}
     kept = {name: value for name, value in os.environ.items() if name not in foreign}
-    pyenv = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv") / "versions"
-    path = os.pathsep.join((os.environ.get("PATH", ""), *(str(folder) for folder in sorted(pyenv.glob("*/bin")))))
+    path = os.pathsep.join(_program_folders())
     return {**_of_pip(_pip_config_list()), **kept, "PATH": path, "UV_PYTHON_DOWNLOADS": "never", "NO_COLOR": "1"}
+
+
+def _program_folders() -> list[str]:
+    pyenv = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv") / "versions"
+    return [*os.environ.get("PATH", "").split(os.pathsep), *(str(folder) for folder in sorted(pyenv.glob("*/bin")))]
 
 
 OF_PIP = {  # a setting of pip → the variable of uv, and what separates its values
@@ -134,7 +138,7 @@ def uv_program() -> str | None:
 
 def find_python(version: str) -> str | None:
     """The first that starts: pyenv's shims may not."""
-    for folder in uv_variables()["PATH"].split(os.pathsep):
+    for folder in _program_folders():
         python = shutil.which(f"python{version}", path=folder)
         if python and subprocess.run([python, "-c", ""], capture_output=True).returncode == 0:
             return python

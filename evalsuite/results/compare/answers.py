@@ -9,7 +9,7 @@ from typing import Literal
 
 from evalsuite.model import Case, Device, Precision, Protocol, Skip, Summary, Unmeasured
 from evalsuite.results.compare import fairness, ranking, winners
-from evalsuite.results.compare.decisions import Deciding, Decision, Evidence, decide, flags, keep_apart, price
+from evalsuite.results.compare.decisions import Deciding, Decision, Evidence, decide, flags, keep_apart, price, speed
 from evalsuite.results.compare.fairness import Obstacle
 from evalsuite.results.compare.ranking import Candidate, RankingScope
 from evalsuite.results.compare.scaling import suspicious
@@ -281,8 +281,8 @@ def _passed_over(answer: Answer, alike: Iterable[Answer]) -> tuple[Apart, ...]:
             )
             found += [Apart(summary=one, obstacles=unlike, flags=flags) for one, flags in there]
     best: dict[Candidate, Apart] = {}
-    for one in sorted(found, key=lambda one: -_speed(one.summary)):
-        near = answer.second is not None and _speed(one.summary) >= _speed(answer.second.summary)
+    for one in sorted(found, key=lambda one: -speed(one.summary)):
+        near = answer.second is not None and speed(one.summary) >= speed(answer.second.summary)
         if near and one.summary.unit == unit and answer.candidate(one.summary) not in ranked:
             best.setdefault(answer.candidate(one.summary), one)
     return tuple(best.values())
@@ -362,7 +362,7 @@ def _answer(key: tuple[Conditions, int, int], asked: _Question, absent: "_Absenc
     setting, nodes, per_node = key
     scope = asked.scope
     parts = sorted(fairness.groups(asked.valid, scope.purpose), key=lambda part: _weight(part, scope), reverse=True)
-    members = sorted(winners.entrants(parts[0]), key=_speed, reverse=True) if parts else []
+    members = sorted(winners.entrants(parts[0]), key=speed, reverse=True) if parts else []
     result = winners.rank(members, scope)
     ranked = _ranked(members, result)
     said: Said = OF_EVIDENCE[result.evidence] if result else "alone" if ranked else "none"
@@ -387,11 +387,7 @@ def _answer(key: tuple[Conditions, int, int], asked: _Question, absent: "_Absenc
 def _weight(members: Sequence[Summary], scope: RankingScope) -> tuple[bool, int, float]:
     """What is printed only comes last."""
     timed = members[0].grounds != "printed"
-    return timed, len({scope.candidate(one.case) for one in members}), max(map(_speed, members))
-
-
-def _speed(one: Summary) -> float:
-    return one.items_per_s.value
+    return timed, len({scope.candidate(one.case) for one in members}), max(map(speed, members))
 
 
 def _ranked(members: Sequence[Summary], result: RankingResult | None) -> tuple[Ranked, ...]:
@@ -402,7 +398,7 @@ def _ranked(members: Sequence[Summary], result: RankingResult | None) -> tuple[R
     return tuple(
         Ranked(
             summary=one,
-            ratio=_speed(one) / _speed(rivals[0]),
+            ratio=speed(one) / speed(rivals[0]),
             leading=one.case.id in leading,
             judged=one.case.id in judged,
             evidence=known.get(one.case.id),

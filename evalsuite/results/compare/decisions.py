@@ -55,7 +55,7 @@ class Decision:
 
     @property
     def lead(self) -> float:
-        return _speed(self.first) / _speed(self.second) - 1
+        return speed(self.first) / speed(self.second) - 1
 
     @property
     def n(self) -> tuple[int, int]:
@@ -87,7 +87,7 @@ def flags(one: Summary) -> tuple[str, ...]:
 
 def decide(a: Summary, b: Summary, rivals: int = 2, purpose: Purpose = fairness.FRAMEWORKS) -> Decision:
     """Of two that may be ranked with each other, and with *rivals* - 2 more."""
-    first, second = (a, b) if _speed(a) >= _speed(b) else (b, a)
+    first, second = _faster_first(a, b)
     compared = significance.compare(second, first, rivals)
     unknown = fairness.unknown_facts(first, second, purpose)
     evidence = _evidence(first, second, compared, unknown)
@@ -98,7 +98,7 @@ def keep_apart(
     a: Summary, b: Summary, purpose: Purpose = fairness.FRAMEWORKS, also: tuple[Obstacle, ...] = ()
 ) -> Decision | None:
     """The decision that *a* and *b* are not ranked with each other; None if they may be. *also*: obstacles known."""
-    first, second = (a, b) if _speed(a) >= _speed(b) else (b, a)
+    first, second = _faster_first(a, b)
     found = tuple(dict.fromkeys((*also, *fairness.obstacles(first, second, purpose))))
     none = PairComparison(behind=False, basis="runs")
     return Decision(first=first, second=second, evidence="apart", compared=none, obstacles=found) if found else None
@@ -168,7 +168,7 @@ def _chance(found: Sequence[Summary], rivals: int, runs: int = FULL_REPEATS) -> 
     scatter = significance.scatter_of_leads(second, first)
     if scatter is None:
         return None
-    return significance.chance_of_telling(_speed(first) / _speed(second) - 1, scatter, runs, rivals)
+    return significance.chance_of_telling(speed(first) / speed(second) - 1, scatter, runs, rivals)
 
 
 def _seconds(found: Sequence[Summary], more: Sequence[int], longer: bool) -> float | None:
@@ -177,5 +177,9 @@ def _seconds(found: Sequence[Summary], more: Sequence[int], longer: bool) -> flo
     return sum(known) if len(known) == len(taken) else None
 
 
-def _speed(one: Summary) -> float:
+def speed(one: Summary) -> float:
     return one.items_per_s.value
+
+
+def _faster_first(a: Summary, b: Summary) -> tuple[Summary, Summary]:
+    return (a, b) if speed(a) >= speed(b) else (b, a)

@@ -274,8 +274,7 @@ def _of_host(used: Sequence[Utilisation]) -> dict[str, Utilisation]:
 def _around(window: Window, samples: Mapping[str, Samples]) -> Window:
     spans = [one.span_s or (0.0, 0.0) for one in samples.values()]
     begin_s, end_s = max(begin for begin, _ in spans), min(end for _, end in spans)
-    missing_s = (FEWEST_SAMPLES + 1) / min(one.header.hz for one in samples.values())
-    missing_s -= (window.end_s or 0.0) - (window.begin_s or 0.0)
+    missing_s = (FEWEST_SAMPLES + 1) / min(one.header.hz for one in samples.values()) - (window.length_s or 0.0)
     before_s = max(begin_s, (window.begin_s or 0.0) - missing_s)
     return replace(window, begin_s=before_s, end_s=min(end_s, max(window.end_s or 0.0, before_s + missing_s)))
 

@@ -180,9 +180,9 @@ def energy(one: Summary) -> Energy | None:
 def _counted_j_per_item(run: Measurement) -> float | None:
     window = run.throughput.window if run.throughput else None
     taken_j = run.figure("energy_j")
-    if taken_j is None or not run.value or window is None or window.begin_s is None or window.end_s is None:
+    if taken_j is None or not run.value or window is None or window.length_s is None:
         return None
-    return taken_j / (run.value * (window.end_s - window.begin_s))
+    return taken_j / (run.value * window.length_s)
 
 
 def peak_tflops(device: str, precision: str) -> float | None:

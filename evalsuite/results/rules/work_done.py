@@ -20,7 +20,7 @@ def findings(run: Measurement) -> Iterator[Finding]:
     if idle and busy is not None and not any(isinstance(each, BusyMachine) for each in run.findings):
         yield CoresIdle(busy=busy)
     yield from _above_cores(run, busy if idle else None)
-    if "loopback" in used and "network_send" in used and window.begin_s is not None and window.end_s is not None:
+    if "loopback" in used and "network_send" in used and (window.length_s or 0.0) >= SHORTEST_S:
         yield from _exchanged(run, window, used["loopback"], used["network_send"])
 
 
@@ -43,9 +43,9 @@ def _cores(run: Measurement) -> float | None:
 def _exchanged(run: Measurement, window: Window, loopback: float, network: float) -> Iterator[Finding]:
     """Bytes per step between the devices of the job; processes of one host may also share memory."""
     case = run.run.case
-    if case.total_devices < 2 or (window.end_s or 0.0) - (window.begin_s or 0.0) < SHORTEST_S:
+    if case.total_devices < 2:
         return
-    step_s = ((window.end_s or 0.0) - (window.begin_s or 0.0)) / window.steps
+    step_s = (window.length_s or 0.0) / window.steps
     exchanged, least = (loopback + network) * step_s, _least_exchanged(case)
     one_machine = case.devices_per_node == 1 and exchanged >= least  # which plays the nodes
     if case.nodes > 1 and network * step_s < NothingSent.least_bytes and not one_machine:
