@@ -49,6 +49,7 @@ function showAnswer(id) {
     const children = [...answer.childNodes].map((node) => node.cloneNode(true));
     byId("answer").replaceChildren(...children);
   }
+  for (const figure of all(".curve")) figure.classList.toggle("shown", figure.id === answer.dataset.curve);
   shown = id;
   for (const link of all(".winners a[aria-current]")) link.removeAttribute("aria-current");
   one(`.winners a[href="#${id}"]`)?.setAttribute("aria-current", "true");
@@ -68,13 +69,13 @@ export function followQuestions() {
   });
   for (const input of all('input[name="lang"]')) input.addEventListener("change", () => showAnswer(shown));
   bar.addEventListener("submit", (event) => event.preventDefault());
-  for (const link of all('.winners a[href^="#a-"]')) {
+  for (const link of all(':is(.winners, .standings) a[href^="#a-"]')) {
     link.addEventListener("click", (event) => {
       if (event.metaKey || event.ctrlKey || event.shiftKey || !showAnswer(link.getAttribute("href").slice(1))) return;
       event.preventDefault();
       event.stopPropagation();
       remember({ ask: shown });
-      for (const part of [byId("answer"), bar]) part.scrollIntoView({ block: "nearest" });
+      for (const part of [byId("answer").parentElement, bar]) part.scrollIntoView({ block: "nearest" });
     });
   }
 }

@@ -83,7 +83,7 @@ def every_figure(look=LOOK, label="PyTorch"):
         "throughput": figures.throughput(series, look, id="f1", unit="images/s"),
         "one_scale": figures.throughput((line(name=label, counts=(8,)),), look, id="f3", unit="images/s"),
         "per_device": figures.per_device(series, look, id="f4", unit="images/s"),
-        "speedup": figures.speedup(percent, look, id="f5"),
+        "curves": figures.curves(series, percent, look, id="f5", unit="images/s"),
         "efficiency": figures.efficiency(percent, look, id="f6"),
         "time_to_solution": figures.time_to_solution(series, look, id="f7"),
         "utilisation": figures.utilisation((*STRIPS, replace(STRIPS[1], label=label, window=(20, 80))), id="f8"),
@@ -249,13 +249,19 @@ def test_partial_values_and_those_not_measured_here_are_said_once_and_hollow_unl
     assert sign is not None or {*painted(alone.svg)} == {whole}
 
 
-def test_speedup_outlines_the_ideal_for_every_bar_and_draws_no_base():
-    figure = figures.speedup(SERIES, LOOK, id="s")
+def test_throughput_and_speedup_stand_side_by_side_each_with_its_ideal_and_names_stand_at_the_ends_or_in_a_legend():
+    gains = tuple(
+        replace(one, points=tuple(replace(p, value=p.devices, low=None, high=None) for p in one.points))
+        for one in SERIES
+    )
+    both, one, none = (figures.curves(SERIES, found, LOOK, id="s", unit="images/s") for found in (gains, gains[:1], ()))
 
-    boxes = re.search(r'<path class="line-ink" fill="none" stroke-width="1.1" d="([^"]*)"', figure.svg)
-    assert boxes[1].count("M") == 6
-    assert len(figure.table.rows) == 8
-    assert figures.speedup((line(counts=(1,)),), LOOK, id="s").svg is None
+    assert {"images/s", "x"} <= set(texts(both.svg)) and "x" not in texts(none.svg)
+    assert both.svg.count('class="mark') == 2 * none.svg.count('class="mark') == 2 * len(both.table.rows)
+    assert len(re.findall(r'<path class="line-rule"[^>]*stroke-dasharray', both.svg)) == 2
+    assert [entry.key for entry in both.legend] == ["ideal"]
+    assert [entry.key for entry in one.legend] == [*(each.framework for each in SERIES), "ideal"]
+    assert 'class="' not in figures.as_picture(both.svg, "en").partition(">")[2]
 
 
 def test_efficiency_ranks_its_rows_and_marks_a_threshold_only_where_one_is_asked_for():
@@ -348,13 +354,14 @@ def test_twelve_frameworks_have_six_hues_and_partial_bars_are_a_tint_and_no_patt
     look = figures.look(names)
     series = [line(name, name, counts=(1, 8, 64, 512, 1000), one=10.0 + i) for i, name in enumerate(names)]
 
-    svg = figures.throughput(series, look, id="many", unit="images/s").svg + figures.speedup(series, look, id="m").svg
-    partial = figures.speedup((line(partial=True), line("mxnet")), LOOK, id="s").svg
+    svg = figures.throughput(series, look, id="many", unit="images/s").svg
+    bars = (line(partial=True, counts=(8,)), line("mxnet", counts=(8,)))
+    partial = figures.throughput(bars, LOOK, id="s", unit="images/s").svg
 
     assert {int(i) for i in re.findall(r"hue-(\d+)", svg)} == {1, 2, 3, 4, 5, 6}
     assert set(names) <= set(texts(f"<svg>{svg}</svg>"))
     assert 'fill="url(' not in partial
-    assert re.search(r'class="mark fill-hue-4 line-hue-4"[^>]*fill-opacity="0.3"', partial)
+    assert re.search(r'class="fill-hue-4 line-hue-4"[^>]*fill-opacity="0.3"', partial)
 
 
 def test_without_anything_to_draw_there_is_a_table_and_no_svg():
@@ -366,7 +373,7 @@ def test_without_anything_to_draw_there_is_a_table_and_no_svg():
 
     assert figure.svg is None
     assert figure.table.rows == (("PyTorch", 8, None, None, None, None, "measured", False),)
-    for draw in (figures.speedup, figures.repeats, figures.phases, figures.small_multiples, figures.convergence):
+    for draw in (figures.efficiency, figures.repeats, figures.phases, figures.small_multiples, figures.convergence):
         assert draw((), LOOK, id="none").svg is None
     for draw in (figures.dumbbell, figures.batch_sweep):
         assert draw((), LOOK, id="none", unit="").svg is None
@@ -495,9 +502,12 @@ def test_any_numbers_and_any_names_make_a_figure(drawn):
     )
 
     found = [draw(series, LOOK, id="any", unit="images/s") for draw in (figures.throughput, figures.per_device)]
-    found += [draw(series, LOOK, id="any") for draw in (figures.speedup, figures.efficiency)]
+    found += [
+        figures.curves(series, series, LOOK, id="any", unit="images/s"),
+        figures.efficiency(series, LOOK, id="any"),
+    ]
 
-    assert [figure.svg is not None for figure in found] == [True, True, *[any(count > 1 for count, *_ in drawn)] * 2]
+    assert [figure.svg is not None for figure in found] == [True, True, True, any(count > 1 for count, *_ in drawn)]
     for figure in (figure for figure in found if figure.svg):
         assert local(ElementTree.fromstring(figure.svg)) == "svg"  # well formed
         assert len(figure.table.rows) == 2 * len(drawn)

@@ -174,10 +174,11 @@ def test_every_form_says_the_same_sentence_of_a_model_and_has_the_same_values_in
     bold = {
         "tables": {re.match(r"[\d,]+\.\d\d", one.text("en"))[0] for one in page.all("td", class_="best")},
         "answers": {one.one("span", class_="rank-value").text().strip("⚠") for one in page.all("li", class_="leads")},
-        "Markdown": set(re.findall(r"\| \*\*([\d,.]+)", markdown)),
+        "Markdown": set(re.findall(r"\| \*\*([\d,.]+)(?![\d,.%])", markdown)),
         "XLSX": {
             numbers.throughput(cell.value).text
             for sheet in sheets
+            if sheet.title != "Standings"  # of each to the fastest: `told` asks for it
             for row in sheet.iter_rows()
             for cell in row
             if cell.font.bold and isinstance(cell.value, float | int)

@@ -190,7 +190,7 @@ def written_twice(path, one):
 
 
 def in_cell(path, one):
-    in_archive(path, "xl/worksheets/sheet2.xml", lambda text: re.sub("<v>[1-9]", "<v>9", text))
+    in_archive(path, "xl/worksheets/sheet3.xml", lambda text: re.sub("<v>[1-9]", "<v>9", text))
 
 
 def in_tables(path, one):

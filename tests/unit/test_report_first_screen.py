@@ -120,7 +120,6 @@ def test_the_matrix_says_ties_leads_and_what_would_decide(built):
     assert found == [("none", "", ""), tie, tie]
     assert {cell.tone for cell in few.rows[0].cells} == {"open"}
     assert said(few.rows[0].cells[0].note) == "preliminary: 16 more runs"
-    assert few.threshold.text == "80%"
 
 
 @pytest.mark.parametrize(("speeds", "needed"), [((100.0,), "preliminary: 8 more runs"), ((100.0, 101.0), None)])
@@ -137,13 +136,40 @@ def test_what_every_open_cell_needs_is_seen_once_and_heard_at_each(speeds, neede
     assert all(cell.note for cell in found.rows[0].cells)
 
 
-def test_the_efficiency_is_held_against_the_threshold_of_the_criterion_and_not_a_fixed_one():
+def standings_of(evaluation):
+    return matrix.standings(Book(evaluation=evaluation), SPOKEN)
+
+
+def test_everybody_stands_in_percent_of_the_fastest_and_who_may_not_be_ranked_stands_in_its_place_with_the_reason():
+    def of(name, speed, **changes):
+        return reports.summary(
+            [speed * one for one in reports.FASTER], of=synthetic.case(name, protocol=synthetic.FULL, **changes)
+        )
+
+    of_all = synthetic.case("mxnet").options
+    rows = [of("oneflow", 1.0), of("pytorch", 0.8), of("mxnet", 0.9, options=(*of_all, ("gradient_clipping", "off")))]
+    rows += [of("mindspore", 0.5, batch_per_device=7), of("oneflow", 1.0, model="gpt2")]
+    (table,) = standings_of(reports.evaluation(*rows))
+
+    found = {
+        name: [(c.share and c.share.text, c.why and said(c.why), c.weight) for c in cells] for name, cells in table.rows
+    }
+    assert found == {
+        "OneFlow": [("100.0%", None, "decided"), ("100.0%", None, "weak")],
+        "PyTorch": [("80.0%", None, "decided"), (None, "never run", "weak")],
+        "MXNet": [("90.0%", "gradient clipping: off", "weak"), (None, "never run", "weak")],
+        "MindSpore": [("50.0%", "bsz 7", "weak"), (None, "never run", "weak")],
+    }
+
+
+def test_the_largest_scale_is_chosen_and_the_efficiency_is_held_against_the_threshold_of_the_criterion():
     of = synthetic.ladder()
     linear = next(one for one in of.verdicts if one.criterion == "C1")
 
     def outcomes(*verdicts):
-        found = matrix_of(Book(evaluation=replace(of, verdicts=verdicts)))
-        return {cell.outcome for row in found.rows for cell in row.efficiencies if cell.value}
+        tables = standings_of(replace(of, verdicts=verdicts))
+        assert [one.chosen for one in tables] == [False] * (len(tables) - 1) + [True]
+        return {cell.judged for one in tables for _, cells in one.rows for cell in cells if cell.efficiency}
 
     assert "pass" not in outcomes(replace(linear, threshold=0.999))
     assert outcomes() == {"information"}
@@ -152,7 +178,8 @@ def test_the_efficiency_is_held_against_the_threshold_of_the_criterion_and_not_a
 def test_a_report_of_one_setting_draws_its_runs_where_a_matrix_would_have_one_row(built):
     page = built("quick").section("verdict")
 
-    assert page.all("table", class_="winners") == [] and page.all("form") == []
+    assert page.all("table", class_="winners") == [] and len(page.all("table", class_="standings")) == 1
+    assert page.all("form") == []
     blocks = page.all("article", class_="answer")
     assert len(blocks) == 2 and sum(len(one.all("svg", class_="dots")) for one in blocks) == 8
 

@@ -391,13 +391,14 @@ def test_every_number_in_a_sentence_is_traceable_to_a_case_or_to_what_was_counte
             assert pages.numbers_in(untraced(sentence, language)) == [], sentence.text(language)
 
 
-def test_figures_have_a_second_view_in_reports_of_moderate_size_only(tmp_path):
+def test_throughput_of_a_device_is_drawn_beside_efficiency_in_reports_of_moderate_size_only(tmp_path):
     book, large = Book(evaluation=synthetic.thorough()), Book(evaluation=synthetic.many(200, repeats=1))
     found = [
         block_figures.of_block(blocks.models(each)[0].blocks[0], captioned_figure.look(each), SPOKEN)
         for each in (book, large)
     ]
 
-    assert [one.view for one in found[0]] == ["per_device", "speedup"]
-    assert [one.other.view for one in found[0] if one.other] == ["logarithmic", "efficiency"]
-    assert [one.other for one in found[1]] == [None] * len(found[1])
+    assert [[one.figure.axes[-1].key for one in of] for of in found] == [
+        ["items_per_s_per_device", "efficiency"],
+        ["efficiency"],
+    ]

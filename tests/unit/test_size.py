@@ -21,13 +21,13 @@ CEILINGS = {  # package → lines at most; "" are the modules beside the package
     "logs": 9820,
     "machine": 1950,
     "plan": 3165,
-    "report": 15259,
-    "results": 8428,
+    "report": 15374,
+    "results": 8440,
     "runs": 1893,
     "schedulers": 300,
     "site": 1460,
 }
-WHOLE = 61_395
+WHOLE = 61_520
 LONGEST_FUNCTION = 60
 FULLEST_FOLDER = 25
 

@@ -4,7 +4,6 @@ An SVG holds only numbers, units and proper names: words live in HTML (docs/repo
 """
 
 from evalsuite.report.figures.bandwidth import BandwidthLine, bandwidth
-from evalsuite.report.figures.bars import speedup
 from evalsuite.report.figures.bullets import bullet
 from evalsuite.report.figures.curves import Curve, CurvePanel, convergence
 from evalsuite.report.figures.data import (
@@ -24,8 +23,8 @@ from evalsuite.report.figures.multiples import Multiple, small_multiples
 from evalsuite.report.figures.options import Dumbbell, dumbbell
 from evalsuite.report.figures.quiet import RunSpan, quietness, track_named
 from evalsuite.report.figures.repeats import Repeats, repeats
-from evalsuite.report.figures.scaling import per_device, throughput, time_to_solution
+from evalsuite.report.figures.scaling import curves, per_device, throughput, time_to_solution
 from evalsuite.report.figures.steps import PhaseBar, StepBar, phases
 from evalsuite.report.figures.strips import Strip, utilisation
-from evalsuite.report.figures.style import HUES, Look, css, family, look, palette
+from evalsuite.report.figures.style import HUES, Look, as_picture, css, family, look, palette
 from evalsuite.report.figures.sweeps import SweepLine, SweepPoint, batch_sweep, row_name

@@ -37,7 +37,7 @@ def _bullet(
     sheet.mark(field(panel, [box], "muted", zorder=2), [ref])
     outlines(panel, [box], colour="muted")
     if finite(low) and finite(high):
-        whiskers(panel, [(0, low, high)], across=True)
+        whiskers(panel, [(0, low, high)])
     for colour, thick, zorder in (("surface", 5.5, 4), ("ink", 3, 5)):
         panel.plot((threshold, threshold), (-1, 1), color=ROLES[colour], linewidth=thick, zorder=zorder)
     sheet.write(width, HEIGHT / 2 + 1, text, anchor="right", size=TEXT, colour="ink")

@@ -4,7 +4,6 @@ import math
 from collections.abc import Sequence
 
 from evalsuite.report.figures import ticks
-from evalsuite.report.figures.bars import above_base
 from evalsuite.report.figures.data import (
     Axis,
     Figure,
@@ -15,6 +14,7 @@ from evalsuite.report.figures.data import (
     point_notes,
     point_table,
 )
+from evalsuite.report.figures.scaling import above_base
 from evalsuite.report.figures.shapes import row_chart
 from evalsuite.report.figures.sheet import SMALL, WIDTH, Panel, Sheet, draw, text_width
 from evalsuite.report.figures.style import ROLES, Hue, Look

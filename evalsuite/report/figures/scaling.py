@@ -25,17 +25,37 @@ from evalsuite.report.figures.style import DOTTED, ROLES, Hue, Look, swatch
 
 _TOP, _BOTTOM = 34, 34  # room for the unit above and the numbers below a panel, in pixels
 _ROW = 30  # a row of a horizontal chart
-WIDEST_RANGE = 40  # largest ÷ smallest scale that share one linear axis of bars
 _LONGEST = 205  # pixels: of what is at the end of a line
+_BETWEEN = 14  # pixels between two panels
 _END = 60  # pixels: a series that ends further from its label is named next to its last mark
-Ideal = Literal["proportional", "inverse", "none"]
-NARROW = 8  # pixels: thinner bars share one ideal box and have no marker below
+Ideal = Literal["proportional", "each", "inverse", "none"]  # each: a line from every base
 
 
 def throughput(series: Sequence[ScaleSeries], look: Look, *, id: str, unit: str) -> Figure:
     """Throughput of the job, log–log, with the ideal line from the best base."""
     form = _Form(logarithmic=True, ideal="proportional", unit=unit)
     return _figure(series, look, id, form, "items_per_s")
+
+
+def curves(whole: Sequence[ScaleSeries], gains: Sequence[ScaleSeries], look: Look, *, id: str, unit: str) -> Figure:
+    """Throughput and speed-up of the job side by side, log–log, with their ideals; without a base throughput alone."""
+    visible, gained = drawable(whole), drawable(gains)
+    if not gained:
+        return throughput(whole, look, id=id, unit=unit)
+    named = len(gained) == len(visible)  # at the ends of their lines
+    drawn = as_drawn(visible)
+    return Figure(
+        id=id,
+        svg=draw(_curves, id, look, drawn, as_drawn(gained), unit),
+        table=point_table(visible, "items_per_s", unit, given=whole),
+        legend=(note_entry("ideal"),) if named else legend(drawn, look, ("ideal",)),
+        axes=(
+            Axis(key="devices", logarithmic=True),
+            Axis(key="speedup", logarithmic=True),
+            Axis(key="items_per_s", unit=unit, logarithmic=True),
+        ),
+        notes=point_notes(visible),
+    )
 
 
 def per_device(series: Sequence[ScaleSeries], look: Look, *, id: str, unit: str) -> Figure:
@@ -96,6 +116,15 @@ def counts_of(series: Sequence[ScaleSeries]) -> list[int]:
     return sorted({point.devices for each in series for point in each.points})
 
 
+def above_base(series: Sequence[ScaleSeries]) -> tuple[ScaleSeries, ...]:
+    """*series* without their bases, of which speed-up and efficiency say nothing."""
+    kept = [
+        replace(each, points=tuple(p for p in each.points if p.devices != each.base_devices))
+        for each in drawable(series)
+    ]
+    return tuple(each for each in kept if each.points)
+
+
 def entry(name: Label, key: str, look: Look) -> LegendEntry:
     hue = look.hue(key)
     return LegendEntry(key=key, label=name, hue=hue.index, swatch=swatch(hue))
@@ -120,14 +149,35 @@ def dashed(hue: Hue, variant: int) -> Hue:
     return replace(hue, dash=((), (2, 2), (7, 2, 2, 2), (1, 3))[min(variant, 3)]) if variant else hue
 
 
+def _curves(id: str, look: Look, series: Sequence[ScaleSeries], gains: Sequence[ScaleSeries], unit: str) -> str:
+    names = [shorten(each.name, _LONGEST) for each in gains]
+    room = max(text_width(name, SMALL) for name in names) + 30
+    forms = (_Form(logarithmic=True, ideal="proportional", unit=unit), _Form(logarithmic=True, ideal="each", unit="x"))
+    sheet = Sheet(id, height=max(300, 17 * len(gains) + 90), ends=True)
+    lefts = [_margin(*each) for each in zip((series, gains), forms, strict=True)]
+    wide = (sheet.width - room - sum(lefts) - _BETWEEN) / 2
+    _panel(sheet, lefts[0], lefts[0] + wide, series, forms[0], look)
+    end = sheet.width - room
+    end_labels(sheet, _panel(sheet, end - wide, end, gains, forms[1], look), gains, names, room)
+    return sheet.svg()
+
+
 def _lines(id: str, look: Look, series: Sequence[ScaleSeries], form: _Form) -> str:
     names = [_ending(each, form) for each in series]
     room = max(text_width(name, SMALL) for name in names) + 30
-    height = max(360, 17 * len(series) + 90)
-    sheet = Sheet(id, height=height, ends=True)
+    sheet = Sheet(id, height=max(360, 17 * len(series) + 90), ends=True)
+    panel = _panel(sheet, _margin(series, form), sheet.width - room, series, form, look)
+    end_labels(sheet, panel, series, names, room)
+    return sheet.svg()
+
+
+def _margin(series: Sequence[ScaleSeries], form: _Form) -> float:
+    return max(ticks.margin(_rows(series, form)[1]), text_width(form.unit) if len(form.unit) < 12 else 0)
+
+
+def _panel(sheet: Sheet, left: float, right: float, series: Sequence[ScaleSeries], form: _Form, look: Look) -> Panel:
     limits, rows = _rows(series, form)
-    left = max(ticks.margin(rows), text_width(form.unit) if len(form.unit) < 12 else 0)
-    panel = sheet.panel(left, _TOP, sheet.width - room, height - _BOTTOM)
+    panel = sheet.panel(left, _TOP, right, sheet.height - _BOTTOM)
     counts = counts_of(series)
     scale_columns(sheet, panel, counts)
     if form.logarithmic:
@@ -138,8 +188,7 @@ def _lines(id: str, look: Look, series: Sequence[ScaleSeries], form: _Form) -> s
     draw_ideal(sheet, panel, series, form.ideal, counts)
     for each in series:
         draw_series(sheet, panel, each, look)
-    end_labels(sheet, panel, series, names, room)
-    return sheet.svg()
+    return panel
 
 
 def _ending(series: ScaleSeries, form: _Form) -> Label:
@@ -170,9 +219,8 @@ def _rows(series: Sequence[ScaleSeries], form: _Form) -> tuple[tuple[float, floa
 def _reach(series: Sequence[ScaleSeries], form: _Form) -> tuple[float, float]:
     points = [p for each in series for p in each.points]
     values = [v for p in points for v in (p.value, p.low, p.high) if positive(v)]
-    if form.ideal in ("proportional", "inverse"):
-        last = max(p.devices for p in points)
-        values.append(_ideal(_best_base(series, form.ideal), last, form.ideal))
+    last = max(p.devices for p in points)
+    values += [_ideal(base, last, form.ideal) for base in _ideal_bases(series, form.ideal)]
     return min(values), max(values)
 
 
@@ -181,11 +229,14 @@ def _base(series: ScaleSeries) -> ScalePoint:
     return (named or series.points)[0]
 
 
-def _best_base(series: Sequence[ScaleSeries], kind: Ideal) -> ScalePoint:
+def _ideal_bases(series: Sequence[ScaleSeries], kind: Ideal) -> Sequence[ScalePoint]:
+    """Where the lines of the ideal begin: the best base, or each."""
     bases = list(map(_base, series))
+    if kind == "each":
+        return list({base.devices: base for base in bases}.values())
     if kind == "inverse":
-        return min(bases, key=lambda base: base.shown * base.devices)
-    return max(bases, key=lambda base: base.shown / base.devices)
+        return [min(bases, key=lambda base: base.shown * base.devices)]
+    return [max(bases, key=lambda base: base.shown / base.devices)] if kind == "proportional" else []
 
 
 def _ideal(base: ScalePoint, devices: int, kind: Ideal) -> float:
@@ -194,8 +245,7 @@ def _ideal(base: ScalePoint, devices: int, kind: Ideal) -> float:
 
 
 def draw_ideal(sheet: Sheet, panel: Panel, series: Sequence[ScaleSeries], kind: Ideal, counts: Sequence[int]) -> None:
-    if kind != "none":
-        base = _best_base(series, kind)
+    for base in _ideal_bases(series, kind):
         ends = (base.devices, counts[-1])
         values = [_ideal(base, m, kind) for m in ends]
         panel.plot(ends, values, color=ROLES["rule"], linewidth=1.2, dashes=(2, 3), zorder=1.6)
@@ -269,8 +319,8 @@ def _bar_row(sheet: Sheet, panel: Panel, series: ScaleSeries, hue: Hue, row: int
     point = series.points[0]
     box: Box = (0, row - 0.3, point.shown, 0.6)
     bars(sheet, panel, [(box, point)], hue, series.framework)
-    cores(panel, [] if point.hollow else [box], series.variant, across=True)
+    cores(panel, [] if point.hollow else [box], series.variant)
     if point.interval:
-        whiskers(panel, [(row, *point.interval)], across=True)
+        whiskers(panel, [(row, *point.interval)])
     end, y = sheet.pixel(panel, max(point.shown, point.high or 0), row)
     sheet.write(end + 7, y, ticks.throughput(point.shown), colour="ink")

@@ -60,16 +60,11 @@ def bars(sheet: Sheet, panel: Panel, boxes: Sequence[tuple[Box, ScalePoint]], hu
             sheet.mark(shapes, [point.ref for _, point in group], series=series)
 
 
-def cores(panel: Panel, boxes: Sequence[Box], variant: int, *, across: bool = False) -> None:
+def cores(panel: Panel, boxes: Sequence[Box], variant: int) -> None:
     """*variant* stripes along the middle of bars: a framework keeps its hue."""
     for stripe in range(min(variant, MOST_STRIPES)):
         from_edge = (stripe + 1) / (min(variant, MOST_STRIPES) + 1) - STRIPE / 2
-        found = [
-            (x, y + from_edge * height, width, STRIPE * height)
-            if across
-            else (x + from_edge * width, y, STRIPE * width, height)
-            for x, y, width, height in boxes
-        ]
+        found = [(x, y + from_edge * height, width, STRIPE * height) for x, y, width, height in boxes]
         if found:
             field(panel, found, "surface", zorder=2.2)
 
@@ -88,15 +83,11 @@ def corners(box: Box) -> tuple[tuple[float, float], ...]:
     return ((x, y), (x + width, y), (x + width, y + height), (x, y + height))
 
 
-def whiskers(
-    panel: Panel, spans: Sequence[tuple[float, float, float]], *, across: bool = False, wide: bool = True
-) -> None:
-    """Intervals (place, low, high) in ink on a halo, so that they are seen on any hue."""
-    draw = panel.hlines if across else panel.vlines
-    if spans and wide:
-        draw(*zip(*spans, strict=True), color=ROLES["surface"], linewidth=3.6, zorder=3)
+def whiskers(panel: Panel, spans: Sequence[tuple[float, float, float]]) -> None:
+    """Intervals (row, low, high) in ink on a halo, so that they are seen on any hue."""
     if spans:
-        draw(*zip(*spans, strict=True), color=ROLES["ink"], linewidth=1.4 if wide else 0.8, zorder=3.1)
+        panel.hlines(*zip(*spans, strict=True), color=ROLES["surface"], linewidth=3.6, zorder=3)
+        panel.hlines(*zip(*spans, strict=True), color=ROLES["ink"], linewidth=1.4, zorder=3.1)
 
 
 def outlines(

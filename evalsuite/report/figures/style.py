@@ -1,5 +1,6 @@
 """Hues, markers, dashes, and one set of styles for light, dark, print and forced colours."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -170,7 +171,6 @@ def note_swatch(key: str) -> str:
 
 _NOTE_SAMPLES = {
     "ideal": '<path d="M0 8H28" class="line-rule" fill="none" stroke-width="1.2" stroke-dasharray="2 3"/>',
-    "ideal_box": '<rect x="7" y="2" width="14" height="12" class="line-ink" fill="none" stroke-width="1.2"/>',
     "threshold": '<path d="M0 8H28" class="line-ink" fill="none" stroke-width="1.2" stroke-dasharray="6 3"/>',
     "warmup": '<rect x="2" y="2" width="24" height="12" class="fill-shade"/>',
     "window": '<path d="M3 4V12M25 4V12M3 8H25" class="line-ink" fill="none" stroke-width="1.5"/>',
@@ -210,6 +210,25 @@ def css() -> str:
             _RULES,
         )
     )
+
+
+def as_picture(svg: str, language: str) -> str:
+    """*svg* in one language and the light theme, its colours as attributes: no style of a page reaches a picture."""
+    svg = re.sub(rf'<text lang="(?!{language})[^"]*"[^>]*>[^<]*</text>', "", svg)
+    shapes = dict(re.findall(r'<defs><path id="([^"]*)" d="([^"]*)"></path></defs>', svg))
+
+    def drawn(found: re.Match[str]) -> str:
+        return f'<path transform="translate({found[2]} {found[3]})" d="{shapes[found[1]]}"/>'
+
+    svg = re.sub(r'<use[^>]* href="#([^"]*)" x="([^"]*)" y="([^"]*)"[^>]*/>', drawn, svg)
+    return re.sub(r' class="([^"]*)"', lambda found: "".join(map(_as_attribute, found[1].split())), svg)
+
+
+def _as_attribute(name: str) -> str:
+    kind, _, colour = name.partition("-")
+    if kind in ("fill", "line") and colour in COLOURS:
+        return f' {"fill" if kind == "fill" else "stroke"}="{COLOURS[colour][0]}"'
+    return {"halo": f' paint-order="stroke" stroke="{COLOURS["surface"][0]}" stroke-width="3"'}.get(name, "")
 
 
 _RULES = """\

@@ -1,4 +1,4 @@
-"""The figure of the Markdown: the ranked frameworks of each model, a dot for each run.
+"""The figure of the Markdown: the ranked frameworks of each model, a dot for each run, and their scaling.
 
 A code host shows it as a picture: no style of a page reaches it and nothing runs. Every colour is an attribute.
 """
@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from xml.sax.saxutils import escape
 
 from evalsuite.report.book.book import Book
-from evalsuite.report.sections.verdict import answers
+from evalsuite.report.sections.common import captioned_figure
+from evalsuite.report.sections.verdict import answers, curves
 from evalsuite.report.sections.verdict.answers import AnsweredQuestion
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.words import Words
@@ -17,6 +18,7 @@ from evalsuite.results.measure.summary import values
 WIDTH, LEFT, STRIP, RIGHT = 760, 150, 400, 24
 HEAD, ROW, GAP = 46, 24, 18
 MOST_PANELS = 6
+MOST_CURVES = 2
 INK, SOFT, LINE, DOT, GROUND = "#1a1f24", "#57606a", "#d0d7de", "#2f6fab", "#ffffff"
 FONT = "system-ui, 'Noto Sans CJK SC', 'Microsoft YaHei', sans-serif"
 
@@ -35,9 +37,18 @@ def draw(book: Book, words: Words, source: str) -> HeadlineFigure | None:
     language = words.languages[0]
     parts: list[str] = []
     top = GAP
+    scaled = {one.answer.setting for one in shown[:MOST_CURVES]}
+    asked = [one for one in answers.questions(book, words) if one.answer.setting in scaled]
+    scaling = curves.draw(book, asked, captioned_figure.look(book), words)
     for one in shown:
         parts += _panel(one, top, language)
         top += HEAD + ROW * len(one.places) + GAP
+        drawn = scaling.get(one.id)
+        if drawn and drawn.figure.svg:
+            parts.append(_text(16, top, drawn.title.plain(language), weight=600, size=14))
+            svg = curves.picture(drawn.figure.svg, language)
+            parts.append(svg.replace("<svg ", f'<svg y="{top + GAP}" ', 1))
+            top += GAP + _height(svg) + GAP
     height = top + 16
     about = "; ".join(f"{one.model}: {one.sentence.plain(language)}" for one in shown)
     parts.append(_text(16, height - 12, source, colour=SOFT, size=11))
@@ -47,6 +58,10 @@ def draw(book: Book, words: Words, source: str) -> HeadlineFigure | None:
         f'<rect width="{WIDTH}" height="{height}" rx="6" fill="{GROUND}"/>{"".join(parts)}</svg>\n',
         models=tuple(one.model for one in shown),
     )
+
+
+def _height(svg: str) -> int:
+    return int(float(svg.partition(' height="')[2].partition('"')[0]))
 
 
 def _panel(one: AnsweredQuestion, top: int, language: str) -> Iterable[str]:

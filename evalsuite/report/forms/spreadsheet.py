@@ -14,7 +14,8 @@ from evalsuite.report.book.book import Book
 from evalsuite.report.data import tables
 from evalsuite.report.forms import result_sheets
 from evalsuite.report.forms.material import Material
-from evalsuite.report.sections.verdict import notices, verdict
+from evalsuite.report.sections.verdict import matrix, notices, verdict
+from evalsuite.report.sections.verdict.matrix import Standings
 from evalsuite.report.text import names, numbers, words
 from evalsuite.report.text.words import Rendered, Words
 
@@ -51,9 +52,10 @@ def workbook(material: Material) -> bytes:
         head = file.add_format({"bold": True, "bottom": 1, "valign": "vcenter"})
         wrapped = file.add_format({"text_wrap": True, "valign": "top"})
         _about(file.add_worksheet(_name(labels, "about")), book, material, labels, head, wrapped)
-        results = result_sheets.Writer(
-            file, words.read(material.languages, on_cpu=book.on_cpu), labels, result_sheets.threshold(book)
-        )
+        sentences = words.read(material.languages, on_cpu=book.on_cpu)
+        if tables_of_all := matrix.standings(book, sentences):
+            _standings(file, _name(labels, "standings"), tables_of_all, head)
+        results = result_sheets.Writer(file, sentences, labels, result_sheets.threshold(book))
         for sheet in result_sheets.sheets(book):
             results.write(sheet)
         rows = tables.rows(book)
@@ -105,6 +107,36 @@ def _about(sheet: Any, book: Book, material: Material, labels: Words, head: Any,
     sheet.set_column(0, 0, 44)
     sheet.set_column(1, 1, 90)
     result_sheets.for_paper(sheet)
+
+
+def _standings(file: Any, name: str, found: Sequence[Standings], head: Any) -> None:
+    """The table of the chosen scale first; reasons and ⚠ are in the number format."""
+    sheet, line = file.add_worksheet(name), 0
+    for one in sorted(found, key=lambda one: not one.chosen):
+        sheet.write_string(line, 0, one.scale, head)
+        for place, (answer, setting) in enumerate(zip(one.answers, one.settings, strict=True), 1):
+            sheet.write_string(line, place, f"{names.model(answer.setting.model)} {_every(setting)}", head)
+        for row, (framework, cells) in enumerate(one.rows, line + 1):
+            sheet.write_string(row, 0, framework)
+            for place, cell in enumerate(cells, 1):
+                why = _every(cell.why).replace('"', "'") if cell.why else ""
+                if cell.share is None:
+                    sheet.write_string(row, place, why)
+                    continue
+                form = '0.0%"' + "⚠" * cell.flagged + (f" ({why})" if why else "") + '"'
+                look = {"italic": bool(why), "bold": cell.weight == "decided"}
+                sheet.write_number(row, place, cell.share.raw, file.add_format({"num_format": form, **look}))
+        last = line + len(one.rows)
+        ends = {"min_color": result_sheets.LOW, "max_color": result_sheets.HIGH}
+        sheet.conditional_format(line + 1, 1, last, len(one.answers), {"type": "2_color_scale", **ends})
+        line = last + 2
+    sheet.set_column(0, len(found[0].answers), 24)
+    sheet.freeze_panes(0, 1)
+    result_sheets.for_paper(sheet)
+
+
+def _every(text: Rendered) -> str:
+    return " / ".join(dict.fromkeys(names.visible(text.plain(language)) for language in text.words.languages))
 
 
 def _lines(book: Book, material: Material, labels: Words) -> Iterable[Rendered]:

@@ -12,7 +12,6 @@ from evalsuite.results.compare import fairness, ranking, winners
 from evalsuite.results.compare.decisions import Deciding, Decision, Evidence, decide, flags, keep_apart, price, speed
 from evalsuite.results.compare.fairness import Obstacle
 from evalsuite.results.compare.ranking import Candidate, RankingScope
-from evalsuite.results.compare.scaling import suspicious
 from evalsuite.results.compare.winners import RankingResult
 from evalsuite.results.measure import facts
 from evalsuite.results.measure.summary import failed_runs
@@ -324,16 +323,6 @@ def _others(one: Answer) -> int:
     if len(one.ranked) > 1:
         return 0
     return len({one.candidate(each.summary) for each in one.apart} - {one.candidate(one.ranked[0].summary)})
-
-
-def most_efficient(answer: Answer) -> Summary | None:
-    shown = [*(one.summary for one in answer.ranked), *(one.summary for one in answer.apart)]
-    known = [
-        (one.efficiency.value, place, one)
-        for place, one in enumerate(shown)
-        if one.efficiency and one.base != one.case and not suspicious(one)
-    ]
-    return max(known)[2] if known else None
 
 
 def setting_of(case: Case, scope: RankingScope) -> Conditions:

@@ -1,25 +1,33 @@
-"""The winner matrix: settings by scales, in each cell who leads and by how much; and the best efficiency there."""
+"""Two matrices: settings by scales, in each cell who leads and by how much; and frameworks by settings at a scale, in
+each cell how near to the fastest, for those too who may not be ranked or never ran."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from evalsuite.model import Interval, Summary
+from evalsuite.report.book import why_not_comparable
 from evalsuite.report.book.book import Book
 from evalsuite.report.sections.common import leads
 from evalsuite.report.sections.verdict import answers
 from evalsuite.report.sections.verdict.answers import AnsweredQuestion
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.numbers import Number
-from evalsuite.report.text.options import unbroken
+from evalsuite.report.text.options import apart, unbroken
 from evalsuite.report.text.words import Rendered, Text, Words
-from evalsuite.results.compare.answers import OF_EVIDENCE, Answer, Conditions, most_efficient
+from evalsuite.results.compare.answers import OF_EVIDENCE, Answer, Conditions, Missing, headline
 
 Tone = Literal["clear", "tie", "open", "told", "none"]  # as published by others
 TONES: Mapping[str, Tone] = {"fastest": "clear", "tie": "tie", "published": "told", "printed": "told"}
 LEVEL = {"tie": {"zh": " = ", "en": " = "}, "group": {"zh": " ≈ ", "en": " ≈ "}}
 OF_SAID = {said: evidence for evidence, said in OF_EVIDENCE.items()}
 NOTES = {"zh": "；", "en": "; "}
+WEIGHTS: Mapping[str | None, Literal["decided", "plain", "weak"]] = {
+    **dict.fromkeys(("decided", "tie"), "decided"),
+    **dict.fromkeys(("consistent", "cited", "printed"), "plain"),
+}
+TINTS = (0.25, 0.5, 0.75, 0.9)  # of the highest throughput
 MOST_NAMED = 2
 FEWEST_ALIKE = 3  # open cells that need the same: the eye then finds it once, below the table
 
@@ -37,12 +45,37 @@ class WinnerCell:
 
 
 @dataclass(frozen=True, kw_only=True)
-class EfficiencyCell:
-    outcome: Literal["pass", "fail", "undetermined", "information", "none"]
+class Standing:
+    """Of one framework in one setting at one scale."""
+
     ref: str
-    name: Rendered | None = None
-    value: Number | None = None
-    share: str = ""  # of the highest throughput here, which an efficiency says nothing of; empty: it is the highest
+    why: Rendered | None = None  # it is not ranked, or has no value
+    share: Number | None = None  # of the highest that is ranked; a link to the answer leads on
+    tint: int = 0
+    weight: Literal["decided", "plain", "weak"] = "weak"
+    flagged: bool = False
+    pair: str = ""  # the fastest and this
+    evidence: str = ""
+    efficiency: Number | None = None
+    judged: Literal["pass", "fail", "undetermined", "information"] = "information"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Standings:
+    id: str
+    scale: str  # of all columns; empty: each has its own
+    answers: tuple[Answer, ...]
+    settings: tuple[Rendered, ...]
+    rows: tuple[tuple[str, tuple[Standing, ...]], ...]  # by framework
+    chosen: bool = False
+
+    @property
+    def models(self) -> list[tuple[str, int]]:
+        return [(names.model(model), n) for model, n in Counter(one.setting.model for one in self.answers).items()]
+
+    @property
+    def has_efficiency(self) -> bool:
+        return any(cell.efficiency for _, cells in self.rows for cell in cells)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,7 +84,6 @@ class WinnerRow:
     span: int  # rows of the model, counted at its first; 0 at the others
     setting: Rendered
     cells: tuple[WinnerCell, ...]
-    efficiencies: tuple[EfficiencyCell, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,9 +93,6 @@ class WinnerMatrix:
     title: Text
     long_names: bool
     left_out: int  # settings with no two to compare
-    threshold: Number | None  # of the efficiency, by the criterion
-    min_nodes: int | None
-    has_efficiency: bool
     needed: Rendered | None  # what would decide each open cell, where all need the same
     published: bool
 
@@ -78,17 +107,13 @@ def matrix(book: Book, questions: Sequence[AnsweredQuestion], words: Words) -> W
         return None
     shown = [one for found in compared.values() for one in found.values()]
     scales = sorted({(one.devices, one.nodes, answers.scale(one)) for one in shown})
-    linear = next((one for one in book.evaluation.verdicts if one.criterion == "C1"), None)
-    threshold = linear.threshold if linear else None
     shown_scales = [name for _, _, name in scales]
-    judged = {key: threshold if key.strong_batch is None or book.judges_strong else None for key in compared}
     rows = [
         WinnerRow(
             model=names.model(key.model),
             span=1,
             setting=unbroken(labels[key], words),
             cells=tuple(_winner(found.get(scale), words) for scale in shown_scales),
-            efficiencies=tuple(_efficiency(found.get(scale), judged[key], words) for scale in shown_scales),
         )
         for key, found in compared.items()
     ]
@@ -99,9 +124,6 @@ def matrix(book: Book, questions: Sequence[AnsweredQuestion], words: Words) -> W
         long_names=any(one.scope.among == "variants" for one in shown),
         rows=_spanned(rows),
         left_out=len(by_setting) - len(compared),
-        threshold=numbers.limit(threshold) if threshold is not None else None,
-        min_nodes=linear.min_nodes if linear else None,
-        has_efficiency=any(cell.value for row in rows for cell in row.efficiencies),
         needed=needed,
         published=all(one.said == "published" for one in shown if len(one.ranked) > 1),
     )
@@ -174,23 +196,100 @@ def _open(answer: Answer, words: Words) -> Rendered | None:
     return words(f"matrix.needs_{answer.deciding.needed}", evidence_text=known, **runs)
 
 
-def _efficiency(answer: Answer | None, threshold: float | None, words: Words) -> EfficiencyCell:
-    best = most_efficient(answer) if answer else None
-    if answer is None or best is None or best.efficiency is None:
-        return EfficiencyCell(outcome="none", ref="")
-    found = best.efficiency
-    low, high = (found.value if end is None else end for end in (found.low, found.high))
-    highest = answer.ranked[0].summary.items_per_s.value
-    return EfficiencyCell(
-        outcome="information"
-        if threshold is None
-        else "pass"
-        if low >= threshold
-        else "fail"
-        if high < threshold
-        else "undetermined",
-        ref=answers.anchor(answer),
-        name=answers.name(answer, best, words),
-        value=numbers.percent(found.value).to(names.case_anchor(best.case)),
-        share=numbers.percent(best.items_per_s.value / highest).text if best.items_per_s.value < highest else "",
+def standings(book: Book, words: Words) -> tuple[Standings, ...]:
+    """A table for each scale; one for all scales where there is a single column. Of each model and precision stands the
+    setting that compares most. Those of a single framework, whose variants are ranked, are not here."""
+    asked: dict[str, dict[tuple[str, str], list[Answer]]] = {}
+    for one in sorted(book.answers, key=lambda one: (one.devices, one.nodes)):
+        if one.scope.among == "frameworks":
+            key = (one.setting.model, one.setting.precision)
+            asked.setdefault(answers.scale(one), {}).setdefault(key, []).append(one)
+    columns = {
+        scale: sorted(filter(None, map(headline, by.values())), key=_order)
+        for scale, by in asked.items()
+        if any(one.ranked for found in by.values() for one in found)
+    }
+    if len({_order(one) for found in columns.values() for one in found}) == 1:
+        columns = {"": [one for found in columns.values() for one in found]}
+    if not columns or len(book.frameworks) < 2:
+        return ()
+    first = max(columns, key=lambda scale: (sum(len(one.ranked) for one in columns[scale]), columns[scale][0].devices))
+    cells = {
+        scale: {of: [_standing(book, one, of, words) for one in found] for of in book.frameworks}
+        for scale, found in columns.items()
+    }
+    order = sorted(book.frameworks, key=lambda of: -sum(c.share.raw for c in cells[first][of] if c.share and not c.why))
+    return tuple(
+        Standings(
+            id=names.anchor("at", scale),
+            scale=scale,
+            answers=tuple(found),
+            settings=tuple(_column(one, "" if scale else answers.scale(one), words) for one in found),
+            rows=tuple((names.framework(of), tuple(cells[scale][of])) for of in order),
+            chosen=scale == first,
+        )
+        for scale, found in columns.items()
     )
+
+
+def _order(answer: Answer) -> tuple[object, ...]:
+    return (*names.model_order(answer.setting.model), answer.setting.precision)
+
+
+def _column(answer: Answer, scale: str, words: Words) -> Rendered:
+    """The answer that a cell leads to has the other options."""
+    setting = answer.setting
+    strong = setting.strong_batch is not None
+    bsz = names.bsz(setting.batch_per_device or setting.strong_batch or 0, strong=strong)
+    return apart([names.precision(setting.precision), bsz, *([scale] if scale else [])], words)
+
+
+def _standing(book: Book, answer: Answer, framework: str, words: Words) -> Standing:
+    ranked = next((one for one in answer.ranked if one.summary.case.framework == framework), None)
+    if ranked:
+        decision = answer.decision(answer.ranked[0], ranked) if ranked.evidence else answer.lead_pair
+        known = decision.evidence if decision else None
+        found = replace(
+            _valued(book, answer, ranked.summary), weight=WEIGHTS.get(known, "weak"), flagged=bool(ranked.flags)
+        )
+        pair = f"{names.case_anchor(decision.first.case)} {names.case_anchor(decision.second.case)}" if decision else ""
+        return replace(found, pair=pair if ranked.evidence else "", evidence=known or "")
+    beside = [one for one in (*answer.apart, *answer.passed_over) if one.summary.case.framework == framework]
+    if beside:
+        best = max(beside, key=lambda one: one.summary.items_per_s.value)
+        why = why_not_comparable.brief(best.obstacles[0], words) if best.obstacles else words("evidence.apart")
+        return replace(_valued(book, answer, best.summary), why=why, flagged=bool(best.flags))
+    absent = next((one for one in answer.missing if one.framework == framework), None)
+    return _absent(book, answer, absent, words)
+
+
+def _absent(book: Book, answer: Answer, absent: Missing | None, words: Words) -> Standing:
+    elsewhere = [book.valid_of[case.id] for case in (absent.others if absent else ()) if case.id in book.valid_of]
+    if elsewhere:
+        best = max(elsewhere, key=lambda one: one.items_per_s.value)
+        batch, own = best.case.batch_per_device, answer.setting.batch_per_device
+        why = words("standings.other_options") if batch == own else words.same(names.bsz(batch, strong=False))
+        return replace(_valued(book, answer, best), why=why)
+    return Standing(ref=answers.anchor(answer), why=words(f"standings.{absent.why if absent else 'never'}"))
+
+
+def _valued(book: Book, answer: Answer, one: Summary) -> Standing:
+    highest, ref = answer.ranked[0].summary, answers.anchor(answer)
+    if one.unit != highest.unit:
+        return Standing(ref=ref)
+    share, own = one.items_per_s.value / highest.items_per_s.value, one.efficiency if one.base != one.case else None
+    strong = answer.setting.strong_batch is not None and not book.judges_strong
+    return Standing(
+        ref=ref,
+        share=numbers.percent(share),
+        tint=sum(share >= least for least in TINTS),
+        efficiency=numbers.percent(own.value) if own else None,
+        judged=_judged(own, None if strong else book.efficiency_threshold) if own else "information",
+    )
+
+
+def _judged(found: Interval, threshold: float | None) -> Literal["pass", "fail", "undetermined", "information"]:
+    low, high = (found.value if end is None else end for end in (found.low, found.high))
+    if threshold is None:
+        return "information"
+    return "pass" if low >= threshold else "fail" if high < threshold else "undetermined"

@@ -10,6 +10,7 @@ from evalsuite.report.sections.verdict import (
     acceptance,
     answers,
     cards,
+    curves,
     headlines,
     matrix,
     notices,
@@ -17,14 +18,13 @@ from evalsuite.report.sections.verdict import (
 )
 from evalsuite.report.sections.verdict.answers import Answered, AnsweredQuestion
 from evalsuite.report.sections.verdict.cards import Card
-from evalsuite.report.sections.verdict.matrix import WinnerCell, WinnerMatrix
+from evalsuite.report.sections.verdict.matrix import Standing, Standings, WinnerCell, WinnerMatrix
 from evalsuite.report.text import names
 from evalsuite.report.text.words import Rendered, Text, Words
 
 MOST_OPEN = 3
 MOST_FOUND = 5
 FIRST_FOUND = 3
-ROWS_OF_A_SCREEN = 12  # of a winner matrix that is seen as a whole, and then comes before the bar that asks
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,15 +56,17 @@ def facts(subject: Subject) -> Mapping[str, Any]:
     judged = [card for card in criteria if acceptance.applies(card.verdict)]
     every = model_findings(book, words)
     first = choose_open(every)
-    winners = None if shown else matrix.matrix(book, questions, words)
     return {
         "found": first,
         "folded": [one for one in every if one not in first],  # below a line that names their models
         "notices": notices.notices(book, words),
         "questions": questions,
+        "curves": curves.draw(
+            book, questions, subject.look, words, {one.id: block.id for block in subject.blocks for one in block.cases}
+        ),
         "shown": shown,  # drawn in place; without them the reader asks
-        "matrix": winners,
-        "matrix_first": winners is not None and len(winners.rows) <= ROWS_OF_A_SCREEN,
+        "standings": matrix.standings(book, words),
+        "matrix": None if shown else matrix.matrix(book, questions, words),
         "accepted": acceptance.matrix(judged),
         "cards": [(card, cards.bullet(card, subject.look, words), acceptance.about(card)) for card in judged],
         "not_here": acceptance.not_here(criteria, words),
@@ -120,6 +122,7 @@ def _markdown(subject: Subject, writer: MarkdownWriter) -> Iterable[str]:
     yield f"## {writer.word('verdict.title')}"
     yield listed(_markdown_found(one, writer) for one in model_findings(book, words))
     yield from (f"> {writer.render(notice.line)}" for notice in notices.notices(book, words))
+    yield from _markdown_standings(matrix.standings(book, words), writer)
     yield from _markdown_matrix(matrix.matrix(book, answers.questions(book, words), words), writer)
     criteria = cards.cards(book, words)
     judged = [card for card in criteria if acceptance.applies(card.verdict)]
@@ -139,6 +142,25 @@ def _markdown(subject: Subject, writer: MarkdownWriter) -> Iterable[str]:
     yield from suspicions.markdown(suspicions.facts(book, words), writer)
     sentences = (*headlines.headlines(book, subject.models, words), notices.coverage(book, words))
     yield listed(map(writer.render, sentences))
+
+
+def _markdown_standings(found: Sequence[Standings], writer: MarkdownWriter) -> Iterable[str]:
+    for one in found:
+        if one.chosen:
+            title = writer.words("standings.at", scale=one.scale) if one.scale else writer.words("standings.by_scale")
+            yield f"**{writer.render(title)}**"
+            named = zip(one.answers, one.settings, strict=True)
+            heads = [f"{text(names.model(answer.setting.model))} {writer.render(of)}" for answer, of in named]
+            rows = [[text(of), *(_standing(cell, writer) for cell in cells)] for of, cells in one.rows]
+            yield table([writer.word("answers.framework"), *heads], rows, right=range(1, len(heads) + 1))
+            yield writer.word("standings.legend_plain")
+
+
+def _standing(cell: Standing, writer: MarkdownWriter) -> str:
+    share = text(cell.share.text) if cell.share else ""
+    marked = f"**{share}**" if cell.weight == "decided" and share else share
+    why = writer.render(writer.words("matrix.note", note_text=cell.why)) if cell.why else ""
+    return f"{marked}{'⚠' * cell.flagged}{why}".strip() or NOTHING
 
 
 def _markdown_matrix(found: WinnerMatrix | None, writer: MarkdownWriter) -> Iterable[str]:

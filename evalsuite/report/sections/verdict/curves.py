@@ -1,0 +1,82 @@
+"""Under an answer: throughput and speed-up over the scales of its setting, of all that were measured."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from evalsuite.report import figures
+from evalsuite.report.book.book import Book
+from evalsuite.report.figures import Look
+from evalsuite.report.figures import as_picture as picture
+from evalsuite.report.figures.data import Metric
+from evalsuite.report.sections.common import captioned_figure
+from evalsuite.report.sections.common.captioned_figure import CaptionedFigure
+from evalsuite.report.sections.verdict import answers
+from evalsuite.report.sections.verdict.answers import AnsweredQuestion
+from evalsuite.report.text import names
+from evalsuite.report.text.words import Rendered, Words
+
+__all__ = ["draw", "picture"]
+
+
+def draw(
+    book: Book,
+    questions: Sequence[AnsweredQuestion],
+    look: Look,
+    words: Words,
+    block_of: Mapping[str, str] | None = None,
+) -> Mapping[str, CaptionedFigure]:
+    """Anchor of an answer → the figure of its setting; variants have theirs in a section of their own.
+
+    *block_of*: id of a case → id of the block of the page whose tables hold its numbers.
+    """
+    by_setting: dict[object, list[AnsweredQuestion]] = {}
+    for one in questions if not book.huge else ():
+        if one.answer.scope.among == "frameworks":
+            by_setting.setdefault(one.answer.setting, []).append(one)
+    found = {}
+    for asked in by_setting.values():
+        if len({one.answer.devices for one in asked}) > 1 and (drawn := _drawn(asked, block_of or {}, look, words)):
+            found.update(dict.fromkeys((one.id for one in asked), drawn))
+    return found
+
+
+def _drawn(
+    asked: Sequence[AnsweredQuestion], block_of: Mapping[str, str], look: Look, words: Words
+) -> CaptionedFigure | None:
+    unit = asked[0].unit
+    named: dict[str, Rendered] = {}
+    summaries = []
+    for answer in (one.answer for one in asked):
+        ranked, others = [one.summary for one in answer.ranked], [one for one in answer.apart if one.obstacles]
+        for summary in (*ranked, *(one.summary for one in answer.apart)):
+            if names.visible(summary.unit) == unit:
+                name = answers.name(answer, summary, words)
+                apart = any(one.summary is summary for one in others)
+                named[summary.case.series] = words("figures.not_ranked", name_text=name) if apart else name
+                summaries.append(summary)
+    if len(named) < 2:
+        return None
+    summaries.sort(key=lambda one: names.case_order(one.case))
+    labels = _told_apart({one.case.series: one.case.recipe for one in summaries}, named)
+
+    def series(metric: Metric) -> list[figures.ScaleSeries]:
+        found = figures.series_of(summaries, metric, {key: key for key in named})
+        return [captioned_figure.anchored(replace(each, name=labels[str(each.name)])) for each in found]
+
+    block = block_of.get(summaries[0].case.id)
+    figure = figures.curves(series("items_per_s"), series("speedup"), look, id=f"f-{asked[0].id}", unit=unit)
+    return CaptionedFigure(
+        figure=figure,
+        title=words("figures.curves", model=asked[0].model, setting_text=asked[0].setting),
+        reading=(words("figures.curves_see"),),
+        tables=((f"{block}-t", words("tables.throughput")),) if block else (),
+    )
+
+
+def _told_apart(recipes: Mapping[str, str], named: Mapping[str, Rendered]) -> dict[str, figures.Label]:
+    labels = {key: captioned_figure.label(name) for key, name in named.items()}
+    plain = [figures.plain(label) for label in labels.values()]
+    return {
+        key: f"{label} · {recipes[key]}" if isinstance(label, str) and plain.count(label) > 1 else label
+        for key, label in labels.items()
+    }
