@@ -78,7 +78,10 @@ def test_the_page_looks_like_its_golden_picture(tab, address, name):
     [
         ("block-en", "document.querySelector('section.block .fig-svg').style.visibility = 'hidden'"),
         ("thousand-devices", "document.querySelector('section.block .fig-svg').style.visibility = 'hidden'"),
-        ("block-en", "document.querySelectorAll('section.block .fig-svg :is(.mark, path)').forEach(it => it.remove())"),
+        (
+            "one-scale",
+            "document.querySelectorAll('section.block .fig-svg :is(.mark, path)').forEach(it => it.remove())",
+        ),
         ("verdict-en-dark", "document.documentElement.dataset.theme = 'light'"),
         ("verdict-zh", "document.querySelector('.answers-open').remove()"),
         ("verdict-zh", "document.querySelector('.found').style.visibility = 'hidden'"),
