@@ -15,7 +15,6 @@ from typing import Any, NoReturn
 from evalsuite import __version__
 from evalsuite.errors import EvalsuiteError, Exit, did_you_mean, for_terminal, of_machine
 
-# `--help` imports no command; a test holds the lines equal to the modules'.
 COMMANDS = {
     "compare": "plan, run what is missing, and report: the main job",
     "plan": "show the test matrix; nothing is started",
@@ -242,10 +241,8 @@ def parsers(*commands: str | None) -> tuple[Parser, Parser]:
         subparser = subparsers.add_parser(name, help=help_line, formatter_class=argparse.RawDescriptionHelpFormatter)
         if name in commands:
             of_command = subparser
-            module = _module(f"arguments.{name}")
-            subparser.description = module.HELP[0].upper() + module.HELP[1:] + "."
-            subparser.epilog = f"examples:\n{module.EXAMPLES}"
-            module.add_arguments(subparser)
+            subparser.description = help_line[0].upper() + help_line[1:] + "."
+            _module("options.declared").add_arguments(subparser, name)
     return parser, of_command
 
 

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from evalsuite import __version__, files
-from evalsuite.commands.arguments.equivalence import ALL
 from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.terminal import Bar, bar, duration, line, note, table
@@ -41,7 +40,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise EvalsuiteError.of("commands.receipts_file", path=arguments.receipts)
     adapters = discover(arguments.adapters)
     names = list(dict.fromkeys(arguments.frameworks.split(","))) if arguments.frameworks is not None else None
-    asked = equivalence.models(adapters) if arguments.model == ALL else (arguments.model,)
+    asked = equivalence.models(adapters) if arguments.model == "all" else (arguments.model,)
     wanted = {model: equivalence.workloads(adapters, names, model) for model in asked}
     if all(len(workloads) < 2 for workloads in wanted.values()):
         _refuse(wanted, arguments.frameworks)

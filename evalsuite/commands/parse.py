@@ -11,6 +11,7 @@ from evalsuite.commands.options.common import search_paths
 from evalsuite.commands.printing import i18n, log_table, terminal
 from evalsuite.commands.printing.log_table import Row
 from evalsuite.errors import EvalsuiteError, Exit
+from evalsuite.model import Protocol
 
 if TYPE_CHECKING:
     from evalsuite.dialect import Dialect
@@ -53,7 +54,7 @@ def _reader(arguments: argparse.Namespace, dialects: Mapping[str, "Dialect"]) ->
         dialect=arguments.dialect,
         devices=arguments.devices,
         batch_per_device=arguments.batch_per_device,
-        protocol=arguments.steps,
+        protocol=arguments.steps or Protocol(),
         scope=arguments.scope,
         steps_per_report=arguments.steps_per_report,
         shape=arguments.accept_shape,

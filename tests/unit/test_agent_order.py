@@ -1,17 +1,15 @@
 """The parts of the node agent that start nothing. `tests/real/test_agent.py` has the rest."""
 
-import argparse
 import itertools
 import os
 from pathlib import Path
 
 import pytest
 
-from evalsuite import placeholders
+from evalsuite import cli, placeholders
 from evalsuite.agent import order as agent_order
 from evalsuite.agent import processes
 from evalsuite.commands import sample
-from evalsuite.commands.arguments.sample import add_arguments
 from evalsuite.errors import EvalsuiteError
 from evalsuite.machine import interfaces
 from evalsuite.machine.sensors import processor
@@ -25,9 +23,7 @@ def order(*argv, **changes):
 
 
 def parsed(*words):
-    parser = argparse.ArgumentParser()
-    add_arguments(parser)
-    return sample._order(parser.parse_args(words))
+    return sample._order(cli.parsers("sample")[1].parse_args(words))
 
 
 def test_placeholders_are_filled_in_the_command_and_in_its_environment_and_other_braces_stay():

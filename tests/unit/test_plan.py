@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evalsuite import cli
 from evalsuite.commands.launching import axis_values
-from evalsuite.commands.options import axes
 from evalsuite.errors import EvalsuiteError
 from evalsuite.model import Protocol
 from evalsuite.plan import plan as planning
@@ -203,9 +203,7 @@ def test_a_recipe_is_refused_on_a_kind_of_device_that_it_does_not_name():
 
 
 def arguments(*words: str) -> argparse.Namespace:
-    parser = argparse.ArgumentParser()
-    axes.add_arguments(parser)
-    return parser.parse_args(words)
+    return cli.parsers("plan")[1].parse_args(words)
 
 
 def test_the_quick_profile_is_what_is_asked_for_when_nothing_is_given_and_the_full_one_is_the_protocol():

@@ -8,9 +8,8 @@ from dataclasses import replace
 import pages
 import pytest
 
-from evalsuite import paths, registry, report
+from evalsuite import cli, paths, registry, report
 from evalsuite.cli import main
-from evalsuite.commands.arguments.import_ import EXAMPLES
 from evalsuite.errors import EvalsuiteError, Exit
 from evalsuite.findings import EpochWindow, FactsAmended
 from evalsuite.importing import published_tables, user_facts, vocabulary
@@ -579,7 +578,7 @@ class TestFactsOfACampaign:
 
 
 def test_every_name_stands_in_the_help_and_every_fact_of_reports_is_known_and_no_axis_is_taken_for_a_misspelt_name():
-    listed = set(EXAMPLES.replace(",", " ").split())
+    listed = set(cli.parsers("import")[1].epilog.replace(",", " ").split())
     keys = {rule.key for rule in facts.rules().fact} | set(facts.OPTION_OF) | set(facts.LAYOUT_AXES)
     axes = {name for one in registry.discover().values() for recipe in one.recipes for name in recipe.options or {}}
 

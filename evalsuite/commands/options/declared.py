@@ -1,0 +1,72 @@
+"""The arguments of each command, as `data/commands/` declares them; all that `--help` imports."""
+
+import argparse
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from evalsuite import paths
+from evalsuite.commands.options import values
+from evalsuite.commands.printing.i18n import worded
+from evalsuite.messages import Message
+
+TYPES = {
+    "path": Path,
+    "whole": values.whole,
+    "number": values.number,
+    "count": values.count,
+    "steps": values.steps,
+    "pair": values.pair,
+}
+
+
+class Once(argparse.Action):
+    """The last of several would be taken and the others forgotten without a word."""
+
+    def __call__(self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, *_: Any) -> None:
+        if getattr(self, "given", None) is namespace:
+            parser.error(worded(Message("commands.given_twice", option=self.option_strings[0])))
+        self.given = namespace  # one parser may be asked again
+        setattr(namespace, self.dest, values)
+
+
+KINDS = {"flag": {"action": "store_true"}, "list": {"action": "append", "default": []}, "once": {"action": Once}}
+
+
+def add_arguments(parser: argparse.ArgumentParser, command: str) -> None:
+    declared, shared = _read(command), _read("shared")
+    parser.epilog = f"examples:\n{declared['examples']}"
+    _add(parser, declared.get("arguments", ()), shared)
+    if actions := declared.get("actions"):
+        choice = parser.add_subparsers(title="what to do", metavar="|".join(actions), dest="action", required=True)
+        for name, action in actions.items():
+            _add(choice.add_parser(name, help=action["help"]), action["arguments"], shared)
+
+
+def _read(name: str) -> dict[str, Any]:
+    return tomllib.loads((paths.DATA / "commands" / f"{name}.toml").read_text(encoding="utf-8"))
+
+
+def _add(parser: "argparse._ActionsContainer", arguments: list[Any], shared: dict[str, Any]) -> None:
+    for one in arguments:
+        if isinstance(one, str):
+            _add(parser, shared[one], shared)
+        elif "group" in one:
+            _add(parser.add_argument_group(one["group"]), one["arguments"], shared)
+        elif "either" in one:
+            _add(parser.add_mutually_exclusive_group(), one["either"], shared)
+        else:
+            _add_argument(parser, **one)
+
+
+def _add_argument(
+    parser: "argparse._ActionsContainer", *, name: str | list[str], help: str = argparse.SUPPRESS, **settings: Any
+) -> None:
+    if "type" in settings:
+        settings["type"] = TYPES[settings["type"]]
+    if "{schedulers}" in help:
+        from evalsuite.schedulers import SCHEDULERS
+
+        help = help.replace("{schedulers}", ", ".join(SCHEDULERS))
+    names = [name] if isinstance(name, str) else name
+    parser.add_argument(*names, help=help, **KINDS.get(settings.pop("kind", ""), {}), **settings)

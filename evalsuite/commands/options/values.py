@@ -1,0 +1,43 @@
+"""Values on the command line: digits as everybody types them, and nothing that Python alone takes for a number."""
+
+import argparse
+
+from evalsuite import decode
+from evalsuite.commands.printing.i18n import worded
+from evalsuite.messages import Message
+from evalsuite.model import Protocol
+
+
+def whole(text: str) -> int:
+    found = decode.whole(text.removeprefix("-"))
+    if found is None:
+        raise argparse.ArgumentTypeError(worded(Message("commands.whole_number", text=text[:60])))
+    return -found if text.startswith("-") else found
+
+
+def number(text: str) -> float:
+    found = decode.number(text)
+    if found is None:
+        raise argparse.ArgumentTypeError(worded(Message("commands.a_number", text=text[:60])))
+    return found
+
+
+def count(text: str) -> int:
+    found = decode.whole(text)
+    if not found:
+        raise argparse.ArgumentTypeError(worded(Message("commands.no_count", text=text[:60])))
+    return found
+
+
+def steps(text: str) -> Protocol:
+    warmup, measured = (decode.whole(part) for part in text.partition("+")[::2])
+    if warmup is None or not measured:
+        raise argparse.ArgumentTypeError(worded(Message("commands.no_steps", text=text[:60])))
+    return Protocol(warmup_steps=warmup, measured_steps=measured)
+
+
+def pair(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals or not name.strip() or not value.strip():
+        raise argparse.ArgumentTypeError(worded(Message("commands.no_name_value", text=text)))
+    return name, value
