@@ -43,59 +43,17 @@ Scope = Literal["global", "per_device", "own", "auto", "unstated"]
 `own` the printer's own share, and every rank or worker prints; `auto` global or own, which only the clock or
 the number of printers can tell; `unstated` not known, so that no throughput is made of it without being told."""
 
-GROUPS = {
-    "epoch": "epoch number",
-    "step": "step number, within the epoch if `steps_restart` is epoch",
-    "of": "steps per epoch",
-    "interval": "training steps in this report",
-    "since": "step number at the beginning of the report",
-    "rank": "who prints",
-    "begins": "anything: the line only begins the time of the next report",
-    "evaluated": "anything: an evaluation lies inside the time of this report",
-    "rate": "items per second",
-    "rate_k": "thousands of items per second",
-    "spread": "± of the rate, as the script has it",
-    "steps_per_s": "training steps per second",
-    "seconds": "seconds per step (of the last step, or the mean over the report: see `averaging`)",
-    "ms": "the same in milliseconds",
-    "us": "the same in microseconds",
-    "report_s": "seconds of the whole report",
-    "report_ms": "the same in milliseconds",
-    "mean_s": "seconds per step, mean since the epoch (or the run) began",
-    "elapsed_s": "seconds since the run began",
-    "elapsed_ms": "the same in milliseconds",
-    "items": "items of the whole job in this report",
-    "consumed": "items of the whole job since the run began",
-    "loss": "training loss",
-    "stamp": "date and time of day",
-    "unix_s": "seconds since 1970",
-    "unix_ms": "milliseconds since 1970",
-    "batch_per_device": "items on one device per step",
-    "global_batch": "items of the whole job per step",
-    "reduced_batch": "the same, after the script has lowered it: the last one counts",
-    "epoch_items": "items of the whole job in one epoch",
-    "devices": "devices of the whole job",
-    "nodes": "nodes of the job",
-    "devices_per_node": "devices on each node",
-    "accumulation": "forward passes per step",
-    "resumed_step": "step number of the checkpoint that the run went on from",
-    "model": "name of the model",
-    "items_per_batch": "items in one item of the batch (tokens per sequence)",
-    "timer": "name of a timer",
-    "timer_s": "its seconds",
-    "timers": "several of them: name_s=seconds, with blanks between",
-}
-
-
 SCORE = re.compile(r"(train|validation)_(top1|top5|accuracy|loss)(_share|_error_share)?")
-GROUPS |= {
-    f"{split}_{metric}{form}": f"{metric} on the {split} data, in {unit}"
-    for split in ("train", "validation")
-    for metric in ("top1", "top5", "accuracy")
-    for form, unit in (("", "per cent"), ("_share", "shares of 1"), ("_error_share", "shares of 1 that are wrong"))
-} | {f"{split}_loss": f"loss on the {split} data" for split in ("train", "validation")}
-
-
+_GROUPS = """
+    epoch step of interval since rank begins evaluated rate rate_k spread steps_per_s seconds ms us report_s report_ms
+    mean_s elapsed_s elapsed_ms items consumed loss stamp unix_s unix_ms batch_per_device global_batch reduced_batch
+    epoch_items devices nodes devices_per_node accumulation resumed_step model items_per_batch timer timer_s timers
+    train_top1 train_top1_share train_top1_error_share train_top5 train_top5_share train_top5_error_share
+    train_accuracy train_accuracy_share train_accuracy_error_share validation_top1 validation_top1_share
+    validation_top1_error_share validation_top5 validation_top5_share validation_top5_error_share validation_accuracy
+    validation_accuracy_share validation_accuracy_error_share train_loss validation_loss
+"""
+GROUPS = tuple(_GROUPS.split())  # what they say: docs/adding-a-dialect.md#groups
 Fields = Mapping[str, bytes | float | None]
 """Names of `GROUPS` → what a line says there."""
 
@@ -260,7 +218,7 @@ def _check(where: str, line: Line) -> None:
         pattern = re.compile(line.pattern)
     except re.error as error:
         raise EvalsuiteError.of("core.dialect_pattern", where=where, pattern=repr(line.pattern), error=error) from error
-    unknown = sorted(pattern.groupindex.keys() - GROUPS.keys())
+    unknown = sorted(pattern.groupindex.keys() - {*GROUPS})
     if unknown:
         raise EvalsuiteError.of(
             "core.dialect_unknown_group", where=where, name=unknown, pattern=repr(line.pattern), names=GROUPS

@@ -2,6 +2,7 @@
 
 import os
 from pathlib import Path
+from typing import Any
 
 PACKAGE = Path(__file__).resolve().parent
 
@@ -15,6 +16,13 @@ ADAPTERS = _house() / "adapters"
 TEMPLATES = _house() / "templates"
 SECTIONS = PACKAGE / "report" / "sections"  # templates beside their modules
 DATA = _house() / "data"
+
+
+def read_data(name: str) -> dict[str, Any]:
+    """A file of ours below `data/`."""
+    import tomllib  # slow, and rarely needed
+
+    return tomllib.loads((DATA / name).read_text(encoding="utf-8"))
 
 
 def cache() -> Path:

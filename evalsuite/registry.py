@@ -1,7 +1,6 @@
 """Finds adapters in `adapters/` and in folders of `--adapters`."""
 
 import functools
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -88,8 +87,7 @@ def _check_facts(recipe: Recipe, file: Path) -> None:
 
 @functools.cache
 def _facts_known() -> tuple[str, ...]:
-    rules = tomllib.loads((paths.DATA / "criteria" / "facts.toml").read_text(encoding="utf-8"))
-    return tuple(rule["key"] for rule in rules["fact"])
+    return tuple(rule["key"] for rule in paths.read_data("criteria/facts.toml")["fact"])
 
 
 def _guard(recipe: Recipe, file: Path, dialects: Mapping[int, Dialect]) -> Recipe:

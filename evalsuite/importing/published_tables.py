@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evalsuite import files
+from evalsuite import files, paths
 from evalsuite.errors import EvalsuiteError, did_you_mean
 
 if TYPE_CHECKING:
@@ -20,47 +20,7 @@ if TYPE_CHECKING:
     from openpyxl.cell.cell import Cell, MergedCell
     from openpyxl.cell.read_only import EmptyCell, ReadOnlyCell
 
-# by what columns may be called (DLPerf's tables, and the report's own data)
-COLUMNS: Mapping[str, tuple[str, ...]] = {
-    "framework": ("framework",),
-    "model": ("model",),
-    "recipe": ("recipe",),
-    "version": ("framework_version", "version"),
-    "nodes": ("nodes",),
-    "gpus": ("gpus_per_node", "devices_per_node"),
-    "devices": ("total_gpus", "total_devices", "devices"),
-    "batch": ("batch_size_per_gpu", "batch_size_per_device", "batch_per_device", "batch"),
-    "batch_policy": ("batch_policy",),
-    "precision": ("precision",),
-    "xla": ("xla",),
-    "device": ("device", "device_model", "gpu_model"),
-    "repeat": ("run", "repeat"),
-    "throughput": ("throughput", "items_per_s"),
-    "unit": ("unit",),
-    "features": ("features", "variant"),
-    "speedup": ("speedup", "published_speedup"),
-    "latency": ("latency_ms", "latency"),
-    "memory": ("memory_mib", "memory"),
-    "tflops": ("tflops", "tflops_per_gpu", "tflops_per_device"),
-    "spread": ("spread", "plus_minus"),
-    "accuracy": ("accuracy",),
-    "hours": ("hours",),
-    "deep_vocabulary": ("deep_vocabulary", "deep_vocab_size"),
-    "classes": ("classes", "num_classes"),
-    "num_layers": ("num_layers", "layers"),
-    "hidden_size": ("hidden_size", "hidden"),
-    "kind": ("kind",),
-    "n": ("n", "n_runs"),
-    "metric": ("metric",),
-    "value": ("value",),
-    "source": ("source", "source_file"),
-    "log_set": ("log_set", "log_dir"),
-    "image": ("image", "docker_image"),
-    "repository": ("repository", "source_repo"),
-    "note": ("note", "notes"),
-    "campaign": ("campaign",),
-    "machine": ("machine",),
-}
+COLUMNS: Mapping[str, Sequence[str]] = paths.read_data("table_columns.toml")  # our name → what it may be called
 SIZES = ("deep_vocabulary", "classes", "num_layers", "hidden_size")  # of a model: they make another case
 MOST_BYTES, MOST_COLUMNS, MOST_ROWS, MOST_CELLS = 1 << 28, 1_000, 200_000, 5_000_000
 ANY = "any"  # a column of no importance

@@ -19,26 +19,22 @@ from evalsuite.logs.reading import Reading
 from evalsuite.messages import Message
 from evalsuite.model import Case, Device, Precision
 
-FIELDS = {
-    "framework": "the framework's name: pytorch",
-    "model": "the model: resnet50_v1.5",
-    "recipe": "which script was run; else the dialect's name",
-    "nodes": "nodes of the job",
-    "gpus": "devices on each node",
-    "devices": "devices of the whole job, where the nodes are not said",
-    "batch": "items on each device per step",
-    "batch_policy": "max where that is the most that fits; else leave it out",
-    "precision": "fp32, tf32, fp16_amp, bf16_amp, purefp16, …; fp16 alone does not say whether AMP or pure",
-    "xla": "on or off",
-    "device": "gpu, cpu, or the device's model: A100",
-    "repeat": "number of the repeat",
-    "rank": "whose log it is, where a run has one for each process",
-    "dialect": "the log's dialect, where it cannot be found out",
-    "scope": "whose rate the log prints, where it does not say: global, per_device or own",
-    "steps_per_report": "steps of each report, where a line prints its seconds alone",
-    "shape": "the shape of its lines, where no dialect fits and you have looked at what was taken for what",
-    "any": "anything; it is ignored",
-}
+FIELDS = (  # what `import --help` says of them
+    *(
+        "framework",
+        "model",
+        "recipe",
+        "nodes",
+        "gpus",
+        "devices",
+        "batch",
+        "batch_policy",
+        "precision",
+        "xla",
+        "device",
+    ),
+    *("repeat", "rank", "dialect", "scope", "steps_per_report", "shape", "any"),
+)
 Scope = Literal["global", "per_device", "own"]
 SCOPES: Mapping[str, Scope] = {"global": "global", "per_device": "per_device", "own": "own"}
 KINDS: Mapping[str, Device] = {"cpu": "cpu", "gpu": "gpu", "npu": "npu"}  # any other word is a device's model

@@ -1,15 +1,17 @@
 """The script's own figures next to its steps: utilisation, TFLOP/s, memory, the wait for data."""
 
+import functools
 import statistics
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+from evalsuite import paths
 from evalsuite.dialect import Dialect, Line
 from evalsuite.logs.text.logfile import Unreadable, chunks
 from evalsuite.logs.text.records import matches, rate_of
 
-MIB_PER_GIB = 1024
 MOST_BYTES = 4 << 20  # of a log without a window, so much is looked at
 
 
@@ -24,58 +26,8 @@ class AlsoPrinted:
     data_wait_s: float | None = None  # mean, of a step
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Column:
-    """A figure that *dialects* print in the lines of their steps: a field of `AlsoPrinted`, and its form."""
-
-    name: str
-    pattern: bytes
-    dialects: tuple[str, ...]
-    factor: float
-
-
-def _column(name: str, pattern: bytes, *dialects: str, factor: float = 1.0) -> _Column:
-    return _Column(name=name, pattern=pattern, dialects=dialects, factor=factor)
-
-
-_FLOPS, _MFU, _MEMORY, _DATA = "tflop_per_s_per_device", "mfu", "memory_gib", "data_wait_s"
-_N = rb"(?P<rate>\d+(?:,\d{3})*(?:\.\d+)?(?:e[+-]?\d+)?)"
-# the lines that hold them are samples in the dialects
-COLUMNS = (
-    _column(_FLOPS, rb"TFLOP/s/device: " + _N, "maxtext"),
-    _column(_FLOPS, rb"tflops: " + _N, "torchtitan"),
-    _column(_FLOPS, rb"\(TFLOP/s/GPU\): " + _N, "megatron", "megatron_stamped"),
-    _column(_FLOPS, rb"\| TFLOPs: " + _N, "megatron", "megatron_stamped"),  # BigScience's and Microsoft's: of one GPU
-    _column(_FLOPS, rb"approx flops per GPU: " + _N + rb"TFLOPS", "gpt_neox"),
-    _column(_FLOPS, rb"model_tflops_per_gpu: " + _N, "nanotron"),
-    _column(_FLOPS, rb"TFLOPS per GPU: " + _N, "colossalai"),
-    _column(_MFU, rb"mfu: " + _N + rb"%", "torchtitan", factor=0.01),
-    _column(_MFU, rb"mfu\(%\)=" + _N, "torchtitan_mmm", factor=0.01),
-    _column(_MFU, rb"mfu " + _N + rb"%", "nanogpt", factor=0.01),
-    _column(_MFU, rb"bf16_mfu: " + _N, "nanochat", factor=0.01),
-    _column(_MFU, rb"\| " + _N + rb"% bf16 MFU", "llm_c", factor=0.01),
-    _column(_MEMORY, rb"memory: " + _N + rb"GiB", "torchtitan"),
-    _column(_MEMORY, rb"memory\(GiB\)': " + _N, "ms_swift"),
-    _column(_MEMORY, rb"peak_memory_alloc:" + _N, "torchtune"),  # bytes ÷ 1024³
-    _column(_MEMORY, rb"Mem \(GB\): [\d.]+ \([\d.]+/" + _N + rb"\)", "sam_2"),  # bytes ÷ 1024³, the most so far
-    _column(_MEMORY, rb"MaxMemAllocated=" + _N + rb"GB", "deepspeed"),  # bytes ÷ 1024³
-    # bytes ÷ 1024², whatever they are called
-    _column(_MEMORY, rb"max mem: " + _N, "metric_logger", "torchvision", factor=1 / MIB_PER_GIB),
-    _column(_MEMORY, rb"max_mem: " + _N + rb"M", "detectron2", factor=1 / MIB_PER_GIB),
-    _column(_MEMORY, rb"\tmem " + _N + rb"MB", "swin", factor=1 / MIB_PER_GIB),
-    _column(_MEMORY, rb"max_mem_allocated: " + _N + rb" MB", "paddleocr", "paddledetection", factor=1 / MIB_PER_GIB),
-    _column(_MEMORY, rb"memory: " + _N, "mmengine", "mmengine_iter", "mmcv", factor=1 / MIB_PER_GIB),
-    _column(_MEMORY, rb"\d/\d+ +" + _N + rb"G ", "ultralytics", factor=1e9 / 2**30),
-    _column(_MEMORY, rb'"memory": ' + _N, "mmengine_json", factor=1 / MIB_PER_GIB),
-    _column(_DATA, rb"\bData:? +" + _N, "pytorch_examples", "timm"),
-    _column(_DATA, rb"\bdata: " + _N, "torchvision", "metric_logger", "maskrcnn_benchmark"),
-    _column(_DATA, rb"\bdata_time: " + _N, "mmcv", "mmengine", "mmengine_iter", "detectron2", "yolox"),
-    _column(
-        _DATA, rb"\b(?:avg_)?reader_cost: " + _N, "paddleclas", "paddleclas_static", "paddleclas_2021", "paddleseg"
-    ),
-    _column(_DATA, rb"\b(?:avg_)?reader_cost: " + _N, "paddlenlp_bert", "paddlenlp_transformer", "paddleocr"),
-)
-_TAKEN: Mapping[str, Callable[[Sequence[float]], float]] = {_MEMORY: max, _DATA: statistics.fmean}
+_N = r"(?P<rate>\d+(?:,\d{3})*(?:\.\d+)?(?:e[+-]?\d+)?)"
+_TAKEN: Mapping[str, Callable[[Sequence[float]], float]] = {"memory_gib": max, "data_wait_s": statistics.fmean}
 
 
 def also_printed(path: Path, dialect: Dialect, first_line: int | None, last_line: int | None) -> AlsoPrinted | None:
@@ -98,9 +50,10 @@ def also_printed(path: Path, dialect: Dialect, first_line: int | None, last_line
 
 def _columns(dialect: Dialect) -> list[tuple[str, Line, float]]:
     found = [
-        (one.name, Line(pattern=one.pattern, sample=b"", source=""), one.factor)
-        for one in COLUMNS
-        if dialect.name in one.dialects
+        (name, Line(pattern=one["pattern"].replace("{N}", _N).encode(), sample=b"", source=""), one.get("times", 1.0))
+        for name, columns in _printed().items()
+        for one in columns
+        if dialect.name in one["dialects"]
     ]
     if dialect.scope == "per_device":
         rated = [line for line in dialect.step if {"rate", "rate_k"} & set(line.groups)]
@@ -131,3 +84,8 @@ def _whole_lines(text: bytes, dialect: Dialect) -> Iterator[bytes]:
         begin = max(behind, text.rfind(b"\n", 0, match.start()) + 1)
         behind = text.find(b"\n", match.end()) + 1 or len(text)
         yield text[begin:behind]
+
+
+@functools.cache
+def _printed() -> Mapping[str, Sequence[Mapping[str, Any]]]:
+    return paths.read_data("also_printed.toml")

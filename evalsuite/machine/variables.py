@@ -5,14 +5,13 @@ set, not to what.
 """
 
 import re
-import tomllib
 from collections.abc import Mapping
 
 from evalsuite import paths, redaction
 
 SET = "[set]"  # instead of a value that may be secret
 
-_NAMES: Mapping[str, str] = tomllib.loads((paths.DATA / "variables.toml").read_text(encoding="utf-8"))
+_NAMES: Mapping[str, str] = paths.read_data("variables.toml")
 KNOWN = frozenset(f"{beginning}{name}" for beginning, names in _NAMES.items() for name in names.split())
 _BEGINNINGS = re.compile("|".join(sorted(filter(None, _NAMES))))
 # Terraform's, TensorFlow's list of hosts, and names like those of secrets.

@@ -6,60 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Self
 
-from evalsuite import decode, files
+from evalsuite import decode, files, paths
 from evalsuite.decode import above
 from evalsuite.documents import TRY, Document, Gpu, Interface
 from evalsuite.errors import EvalsuiteError
 
 LARGEST = 1e18
-SCALES: Mapping[str, float] = {  # quantity → steps of a unit (docs/contracts.md#samples)
-    "at_s": 1_000_000,
-    "cpu_percent": 100,
-    "cpu_percent_per_core": 10,
-    "memory_used_bytes": 1 / 1024,
-    "cores.least_percent": 10,
-    "cores.mean_percent": 100,
-    "cores.most_percent": 10,
-    "cores.above_90_percent": 1,
-    "disks.read_bytes": 1 / 512,
-    "disks.write_bytes": 1 / 512,
-    "disks.read_operations": 1,
-    "disks.write_operations": 1,
-    "interfaces.received_bytes": 1,
-    "interfaces.sent_bytes": 1,
-    "filesystems.read_bytes": 1,
-    "filesystems.write_bytes": 1,
-    "filesystems.operations": 1,
-    "tree.cpu_s": 1000,
-    "tree.memory_bytes": 1 / 1024,
-    "tree.processes": 1,
-    "gpus.utilisation_percent": 10,
-    "gpus.utilisation_mean_percent": 10,
-    "gpus.utilisation_least_percent": 10,
-    "gpus.utilisation_most_percent": 10,
-    "gpus.memory_used_bytes": 1 / 1024,
-    "gpus.memory_utilisation_percent": 10,
-    "gpus.power_w": 10,
-    "gpus.power_mean_w": 10,
-    "gpus.power_least_w": 10,
-    "gpus.power_most_w": 10,
-    "gpus.energy_j": 10,
-    "gpus.temperature_c": 10,
-    "gpus.sm_clock_mhz": 1,
-    "gpus.memory_clock_mhz": 1,
-    "gpus.pcie_received_bytes_per_s": 1 / 1024,
-    "gpus.pcie_sent_bytes_per_s": 1 / 1024,
-    "gpus.link_received_bytes": 1 / 1024,
-    "gpus.link_sent_bytes": 1 / 1024,
-    "gpus.clock_limits": 1,
-    "gpus.memory_errors_corrected": 1,
-    "gpus.memory_errors_uncorrected": 1,
-    "gpus.driver_errors": 1,
-    "gpus.sm_active_percent": 10,
-    "gpus.sm_occupancy_percent": 10,
-    "gpus.tensor_active_percent": 10,
-    "gpus.memory_bandwidth_percent": 10,
-}
+SCALES: Mapping[str, float] = paths.read_data("sample_steps.toml")  # quantity → steps of a unit
 Reading = dict[tuple[str, str], float]  # (quantity, device or "") → value
 
 

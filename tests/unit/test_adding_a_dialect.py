@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from evalsuite.cli import main
+from evalsuite.dialect import GROUPS, SCORE
 from evalsuite.errors import Exit
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "adding-a-dialect.md").read_text(encoding="utf-8")
@@ -42,3 +43,7 @@ def test_nothing_is_missing_from_the_dialect_of_the_page_and_the_line_it_shows_i
     assert main(words.split()) == Exit.DONE
     assert "toynet: nothing is missing." in capsys.readouterr().out
     assert f'sample=b"{line}"' in PAGE
+
+
+def test_the_page_says_what_each_group_means():
+    assert re.findall(r"^\| `(\w+)` \|", PAGE, re.MULTILINE) == [name for name in GROUPS if not SCORE.fullmatch(name)]

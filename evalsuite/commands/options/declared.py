@@ -1,7 +1,6 @@
 """The arguments of each command, as `data/commands/` declares them; all that `--help` imports."""
 
 import argparse
-import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -34,17 +33,13 @@ KINDS = {"flag": {"action": "store_true"}, "list": {"action": "append", "default
 
 
 def add_arguments(parser: argparse.ArgumentParser, command: str) -> None:
-    declared, shared = _read(command), _read("shared")
+    declared, shared = (paths.read_data(f"commands/{name}.toml") for name in (command, "shared"))
     parser.epilog = f"examples:\n{declared['examples']}"
     _add(parser, declared.get("arguments", ()), shared)
     if actions := declared.get("actions"):
         choice = parser.add_subparsers(title="what to do", metavar="|".join(actions), dest="action", required=True)
         for name, action in actions.items():
             _add(choice.add_parser(name, help=action["help"]), action["arguments"], shared)
-
-
-def _read(name: str) -> dict[str, Any]:
-    return tomllib.loads((paths.DATA / "commands" / f"{name}.toml").read_text(encoding="utf-8"))
 
 
 def _add(parser: "argparse._ActionsContainer", arguments: list[Any], shared: dict[str, Any]) -> None:

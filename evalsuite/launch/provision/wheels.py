@@ -1,6 +1,5 @@
 """Which devices the wheels of an environment serve: by the CUDA toolkit of their build (`data/wheels.toml`)."""
 
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,7 +11,7 @@ from evalsuite.model import Device
 Capability = tuple[int, int]  # NVIDIA's number of a device's instructions: (7, 0) of a V100
 Pins = tuple[str, ...]
 
-_FILE: Mapping[str, Any] = tomllib.loads((paths.DATA / "wheels.toml").read_text(encoding="utf-8"))
+_FILE: Mapping[str, Any] = paths.read_data("wheels.toml")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,7 +1,6 @@
 """Proper names, anchors and order on the page."""
 
 import re
-import tomllib
 from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any
@@ -27,7 +26,7 @@ _UNSEEN = re.compile(f"[{UNSEEN}]")
 
 @cache
 def facts() -> dict[str, Any]:
-    return tomllib.loads((paths.DATA / "text" / "names.toml").read_text(encoding="utf-8"))
+    return paths.read_data("text/names.toml")
 
 
 def framework(name: str) -> str:

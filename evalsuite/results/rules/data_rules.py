@@ -1,7 +1,6 @@
 """Data rules that ask more than one log; data/rules says where each is raised."""
 
 import re
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from decimal import Decimal
@@ -266,5 +265,5 @@ def _sold_gib(name: str) -> tuple[float, ...]:
 
 @cache
 def _catalogue() -> tuple[tuple[str, tuple[float, ...]], ...]:
-    found = tomllib.loads((paths.DATA / "devices.toml").read_text(encoding="utf-8"))["device"]
+    found = paths.read_data("devices.toml")["device"]
     return tuple((re.escape(one["name"]), tuple(one["memory_gib"])) for one in found)

@@ -582,6 +582,6 @@ def test_every_name_stands_in_the_help_and_every_fact_of_reports_is_known_and_no
     keys = {rule.key for rule in facts.rules().fact} | set(facts.OPTION_OF) | set(facts.LAYOUT_AXES)
     axes = {name for one in registry.discover().values() for recipe in one.recipes for name in recipe.options or {}}
 
-    assert listed >= user_facts.FIELDS.keys() | published_tables.COLUMNS.keys()
+    assert listed >= {*user_facts.FIELDS, *published_tables.COLUMNS}
     assert keys <= {*vocabulary.FACTS, *user_facts.FIELDS, *user_facts.RECORDED}
     vocabulary.check_spelling(dict.fromkeys(axes, "2"), (*user_facts.FIELDS, *user_facts.RECORDED))

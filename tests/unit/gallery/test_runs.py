@@ -389,7 +389,7 @@ class TestWhatIsSaidInBothLanguages:
         )
 
     def test_every_kind_of_failure_has_a_name_in_both_languages(self):
-        kinds = {kind for rank in failures._RANKS for kind, _ in rank} | {"interrupted", "Python exception"}
+        kinds = {kind for rank in failures._ranks() for kind in rank} | {"interrupted", "Python exception"}
 
         for language in ("zh", "en"):
             spoken = words.read((language,))
