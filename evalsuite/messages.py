@@ -98,7 +98,7 @@ def from_json(found: object) -> str:
         return found
     if isinstance(found, dict) and found.keys() == {"id", "values"}:
         try:
-            return _message(found["id"], {name: _from_json(value) for name, value in found["values"].items()})
+            return Message(found["id"], **({name: _from_json(value) for name, value in found["values"].items()}))
         except (AttributeError, KeyError, OSError, TypeError) as error:
             raise ValueError(f"{found['id']} has no words here, or others than its values") from error
     raise ValueError("neither a text nor a message")
@@ -107,10 +107,6 @@ def from_json(found: object) -> str:
 @functools.cache
 def places(sentence: str) -> frozenset[str]:
     return frozenset(place[1] for place in PLACE.finditer(sentence) if place[1])
-
-
-def _message(id: str, values: Mapping[str, object]) -> Message:
-    return Message(id, **values)
 
 
 def _value(value: object) -> Value:

@@ -66,7 +66,13 @@ def run_missing(request: Request) -> tuple[Plan, int]:
         place, ready = _prepare(plan, place, options, missing)
         plan = plan.without(ready.skips)
         missing = missing_runs(plan, place.store, options.search_paths, options.criteria)  # others may have run some
-    planned = _plan_record(plan)
+    planned = Planned(
+        profile=plan.spec.name,
+        repeats=plan.spec.repeats,
+        cases=tuple(plan.cases),
+        skips=tuple(plan.skips),
+        most_repeats=plan.spec.most_repeats,
+    )
     place.store.write_plan(planned)
     if missing:
         _check_store(place.store, missing)
@@ -90,16 +96,6 @@ def _prepare(plan: Plan, place: Place, options: Options, missing: Sequence[Run])
     ready = campaign.environments(plan, options.environment, note, place.engine.container)
     _say_skips(ready.skips)
     return place, ready
-
-
-def _plan_record(plan: Plan) -> Planned:
-    return Planned(
-        profile=plan.spec.name,
-        repeats=plan.spec.repeats,
-        cases=tuple(plan.cases),
-        skips=tuple(plan.skips),
-        most_repeats=plan.spec.most_repeats,
-    )
 
 
 def _check_store(store: Store, missing: Sequence[Run]) -> None:

@@ -223,7 +223,7 @@ def case(facts: Mapping[str, str], known: Reading, who: str = "", common: Collec
         batch_policy=_batch_policy(facts.get("batch_policy")),
         precision=_precision(facts.get("precision")),
         xla=_switch(facts.get("xla", "off")),
-        device=_device(facts),
+        device=KINDS.get(facts.get("device", "gpu").lower(), "gpu"),
         options=tuple(sorted(_options(facts, common))),
     )
 
@@ -277,10 +277,6 @@ def _switch(text: str) -> bool:
     if text.lower() not in (*_ON, *_OFF):
         raise ValueError(Message("importing.xla_word", text=text))
     return text.lower() in _ON
-
-
-def _device(facts: Mapping[str, str]) -> Device:
-    return KINDS.get(facts.get("device", "gpu").lower(), "gpu")
 
 
 def safe_name(text: str) -> str:

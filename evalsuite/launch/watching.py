@@ -8,7 +8,7 @@ from evalsuite.adapter import Recipe
 from evalsuite.dialect import Dialect
 from evalsuite.model import Run, Step
 from evalsuite.runs.endings import Enough
-from evalsuite.runs.store import Log, RunFolder
+from evalsuite.runs.store import RunFolder
 
 SILENT_S = 120.0  # after the last step
 MIDWAY_S = 600.0  # between steps, at least
@@ -37,7 +37,7 @@ def make_enough(
 
     def find_end() -> Enough | None:
         logs = folder.logs()
-        silent_s = _silent_s(logs) if logs else 0.0
+        silent_s = (time.time() - max(log.path.stat().st_mtime for log in logs)) if logs else 0.0
         if not logs or not (planned or silent_s > min(SILENT_S, MIDWAY_S)):
             return None
         steps = reading.read_run(logs, run.case, recipe.dialect_name, dialects=dialects).steps
@@ -57,7 +57,3 @@ def longest_silence_s(steps: Sequence[Step]) -> float | None:
     """The longest time without a step, also before the first; None where no arrival is known."""
     arrivals = [step.arrival_s for step in steps if step.arrival_s is not None]
     return max(after - before for before, after in pairwise([0.0, *arrivals])) if arrivals else None
-
-
-def _silent_s(logs: Sequence[Log]) -> float:
-    return time.time() - max(log.path.stat().st_mtime for log in logs)

@@ -92,7 +92,7 @@ def _contents(file: Path) -> Iterator[tuple[str, bytes]]:
             with zipfile.ZipFile(file) as archive:
                 inside = [one for one in archive.infolist() if not one.is_dir()]
                 if sum(one.file_size for one in inside) > MOST_BYTES:
-                    raise _too_large(file)
+                    raise EvalsuiteError.of("site.site_large", path=file, n=MOST_BYTES >> 20)
                 for one in inside:
                     if not one.filename.endswith((*TEXTS, *PARTS)):
                         raise EvalsuiteError.of("site.kind", path=file, name=one.filename, known=sorted(TEXTS))
@@ -104,10 +104,6 @@ def _contents(file: Path) -> Iterator[tuple[str, bytes]]:
             raise EvalsuiteError.of("site.not_ours", path=file, error=Message("site.active", name="pdf"))
     else:
         raise EvalsuiteError.of("site.kind", path=file, name=file.name, known=sorted(TEXTS | ARCHIVES | {".pdf"}))
-
-
-def _too_large(file: Path) -> EvalsuiteError:
-    return EvalsuiteError.of("site.site_large", path=file, n=MOST_BYTES >> 20)
 
 
 def _place(name: str, text: str) -> str | None:

@@ -80,10 +80,6 @@ def _samples_stop(match: "re.Match[bytes]") -> Fields | None:
     return None if samples is None else {"unix_ms": match["unix_ms"], "consumed": samples}
 
 
-def _epoch_start(match: "re.Match[bytes]") -> Fields:
-    return {"unix_ms": match["unix_ms"], "consumed": _value(b"epoch_num", match[0]), "begins": 1.0}
-
-
 def _epoch_stop(match: "re.Match[bytes]") -> Fields:
     epoch = _value(b"epoch_num", match[0])
     return {"unix_ms": match["unix_ms"], "consumed": None if epoch is None else epoch + 1}
@@ -99,10 +95,6 @@ def _evaluation_start(match: "re.Match[bytes]") -> Fields:
 def _evaluation_stop(match: "re.Match[bytes]") -> Fields | None:
     started = _evaluation_start(match)
     return None if started["consumed"] is None else {**started, "begins": 1.0}
-
-
-def _run_stop(match: "re.Match[bytes]") -> Fields:
-    return {"unix_ms": match["unix_ms"], "begins": 1.0}
 
 
 def _closed(line: bytes) -> bool:
@@ -155,7 +147,7 @@ _SAMPLE_BLOCKS = (
 _EPOCHS = (
     _event(
         b"epoch_start",
-        _epoch_start,
+        lambda match: {"unix_ms": match["unix_ms"], "consumed": _value(b"epoch_num", match[0]), "begins": 1.0},
         b'", "time_ms": 1593139465989, "event_type": "INTERVAL_START", "key": "epoch_start", "value": null, '
         b'"metadata": {"file": "scripts/dist_train.py", "lineno": 182, "epoch_num": 1}}',
     ),
@@ -173,7 +165,7 @@ _EPOCHS = (
     ),
     _event(
         b"run_stop",
-        _run_stop,
+        lambda match: {"unix_ms": match["unix_ms"], "begins": 1.0},
         b'", "time_ms": 1593139749480, "event_type": "INTERVAL_END", "key": "run_stop", "value": null, '
         b'"metadata": {"file": "scripts/dist_train.py", "lineno": 297, "status": "success"}}',
     ),

@@ -47,10 +47,6 @@ def _cifar_epoch(match: "re.Match[bytes]") -> Mapping[str, bytes | float]:
     }
 
 
-def _millions(match: "re.Match[bytes]") -> Mapping[str, bytes | float]:
-    return {**match.groupdict(), "rate_k": 1000 * float(match["rate_k"])}
-
-
 _NAMED = b"train_inner "
 
 
@@ -367,7 +363,7 @@ DIALECTS = (
             rb"step=(?P<step>\d+) loss=(?P<loss>[\d.]+|nan) dt=(?P<ms>[\d.]+) [^\r\n]*?mtps=(?P<rate_k>[\d.]+)",
             b"step=5 loss=3.6333 dt=84.3107 dtf=4.3360 dtb=78.0501 sps=94.8871 mtps=1.5546 mfu=-100.0000",
             "saforem2/wordplay@23fd191:src/wordplay/trainer.py",
-            fields=_millions,
+            fields=lambda match: {**match.groupdict(), "rate_k": 1000 * float(match["rate_k"])},
         ),
         notes="sps leaves the batch of a device out (samples_per_iter in configs.py): mtps, millions of tokens, is read.",
     ),

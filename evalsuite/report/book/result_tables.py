@@ -161,7 +161,7 @@ def _coverages(found: Iterable[Interval]) -> tuple[float, ...]:
 
 def policies(blocks: Sequence[Block]) -> tuple[BatchPolicy, ...]:
     """The results tables of one model: those that compare most frameworks first."""
-    maximal = [block for block in blocks if _is_maximal(block)]
+    maximal = [block for block in blocks if all(case.batch_policy == "max" for case in block.cases)]
     fixed = [block for block in blocks if block not in maximal]
     tables = [list(same) for _, same in groupby(sorted(fixed, key=_policy), key=_policy)]
     shared = [BatchPolicy(blocks=tuple(sorted(same, key=_place))) for same in tables if _frameworks(same) > 1]
@@ -176,11 +176,6 @@ def policies(blocks: Sequence[Block]) -> tuple[BatchPolicy, ...]:
 
 def _alone(blocks: Sequence[Block]) -> BatchPolicy:
     return BatchPolicy(blocks=tuple(blocks), mixed=len({block.batch for block in blocks}) > 1)
-
-
-def _is_maximal(block: Block) -> bool:
-    """Whether all its cases are declared to have the largest batch that fits; a sweep alone does not say so."""
-    return all(case.batch_policy == "max" for case in block.cases)
 
 
 def _kind(block: Block) -> tuple[object, ...]:

@@ -144,13 +144,6 @@ def _among(book: Book, answer: Answer) -> dict[str, Any]:
     return {"what": scope.among, "scripts": scope.scripts, "options": scope.options}
 
 
-def _first_prints(book: Book, comparison: Any) -> list[dict[str, Any]]:
-    return [
-        {"case": each.summary.case.id, "run": each.run.run.id, "parameters": each.parameters, "losses": each.losses}
-        for each in first_prints(comparison.members, book.evaluation.commands)
-    ]
-
-
 def _facts(book: Book, comparison: Any) -> list[dict[str, Any]]:
     ids = [summary.case.id for summary in comparison.members]
     return [
@@ -234,7 +227,10 @@ _VALUES: Mapping[str, str | Callable[[Book, Any], Any]] = {  # key → path of a
     "comparison.cases": lambda book, one: [summary.case.id for summary in one.members],
     "comparison.ranked_together": lambda book, one: [[each.case.id for each in part] for part in one.ranked],
     "comparison.facts": _facts,
-    "comparison.first_prints": _first_prints,
+    "comparison.first_prints": lambda book, comparison: [
+        {"case": each.summary.case.id, "run": each.run.run.id, "parameters": each.parameters, "losses": each.losses}
+        for each in first_prints(comparison.members, book.evaluation.commands)
+    ],
     "comparison.computation": lambda book, one: case_pairs(
         one.members, book.evaluation.commands, book.evaluation.receipts
     ),

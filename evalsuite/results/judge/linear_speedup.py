@@ -97,7 +97,7 @@ def _by_cell(rows: Sequence[Row], planned: Sequence[Case], criterion: LinearSpee
     asked = [case for case in planned if case.series not in others]
     cells: dict[tuple[str, str, str], dict[tuple[str, str], None]] = {}
     for case in (*(row.case for row in deciding), *asked):
-        cells.setdefault(_cell_of(case), {})[case.series, case.model] = None
+        cells.setdefault((case.framework, case.model, case.precision), {})[case.series, case.model] = None
     return [
         [
             _Series(
@@ -110,10 +110,6 @@ def _by_cell(rows: Sequence[Row], planned: Sequence[Case], criterion: LinearSpee
         ]
         for names in cells.values()
     ]
-
-
-def _cell_of(case: Case) -> tuple[str, str, str]:
-    return case.framework, case.model, case.precision
 
 
 def _cited(case: Case, rows: Sequence[Row]) -> bool:

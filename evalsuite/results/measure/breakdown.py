@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable
 
 from evalsuite.findings import OverlappingPhases
-from evalsuite.model import Breakdown, Finding, Phase
+from evalsuite.model import Breakdown, Finding
 
 OVERLAP = OverlappingPhases.limit
 COMMUNICATION = ("allreduce",)
@@ -16,7 +16,7 @@ def communication(found: Breakdown) -> float | None:
 
 
 def rest(found: Breakdown) -> float | None:
-    left = found.seconds - _side_by_side(found.phases)
+    left = found.seconds - math.fsum(phase.seconds for phase in found.phases if phase.parent is None)
     return left if left > 1e-3 * found.seconds else None
 
 
@@ -30,7 +30,3 @@ def findings(found: Breakdown | None) -> Iterable[Finding]:
         total = math.fsum(phase.seconds for phase in phases)
         if available is not None and total > OVERLAP * available:
             yield OverlappingPhases(phases=tuple(phase.name for phase in phases), sum_s=total, whole_s=available)
-
-
-def _side_by_side(phases: Iterable[Phase]) -> float:
-    return math.fsum(phase.seconds for phase in phases if phase.parent is None)

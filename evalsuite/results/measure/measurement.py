@@ -46,7 +46,7 @@ from evalsuite.results.samples import host_clocks, run_figures, utilisation
 from evalsuite.runs import network
 from evalsuite.runs.endings import AgentOutcome, Outcome
 from evalsuite.runs.samples import Samples
-from evalsuite.runs.store import Log, RunFolder
+from evalsuite.runs.store import RunFolder
 
 MIN_MEASURED_STEPS = TooShortWindow.least_steps
 FEWEST_SAMPLES = 5
@@ -74,21 +74,6 @@ def timeline(folder: RunFolder, window: Window | None) -> Timeline | None:
     return next((utilisation.timeline(samples, window) for samples in sampled.values()), None)
 
 
-def _reading(
-    logs: Sequence[Log], case: Case, recipe: UsedRecipe, dialects: Mapping[str, Dialect], well: bool
-) -> reading.Reading:
-    return reading.read_run(
-        logs,
-        case,
-        recipe.dialect,
-        scope=recipe.scope,
-        steps_per_report=recipe.steps_per_report,
-        shape=recipe.shape,
-        dialects=dialects,
-        ended_well=well,
-    )
-
-
 def _measurement(run: Run, folder: RunFolder, places: Places) -> Measurement:
     outcome, command, environments = folder.outcome(), folder.command(), folder.environments()
     recipe = command.recipe
@@ -96,7 +81,16 @@ def _measurement(run: Run, folder: RunFolder, places: Places) -> Measurement:
     _check_known(recipe, dialects)
     logs = folder.logs()
     well = outcome.status == "completed" and outcome.exit_code == 0
-    read = _reading(logs, run.case, recipe, dialects, well)
+    read = reading.read_run(
+        logs,
+        run.case,
+        recipe.dialect,
+        scope=recipe.scope,
+        steps_per_report=recipe.steps_per_report,
+        shape=recipe.shape,
+        dialects=dialects,
+        ended_well=well,
+    )
     against = plausibility.implausible(folder, run.case, outcome, environments, read)
     status, reason = _status(outcome, read)
     valid, throughput = status in ("ok", "partial"), _in_unit_of(recipe, read.throughput)

@@ -51,7 +51,7 @@ def _checked(run: Measurement, duplicate: bool, copy: Finding | None) -> Measure
     too_fast = {used: above for used in run.utilisation if (above := _too_fast(used))}
     possible = tuple(used for used in run.utilisation if used not in too_fast)
     found = [
-        *([_duplicate(run)] if duplicate else []),
+        *([DuplicateRepeat(repeat=run.run.repeat)] if duplicate else []),
         *([copy] if copy else []),
         *too_fast.values(),
         *detect("in_run", run),
@@ -82,10 +82,6 @@ def _duplicates(runs: Sequence[Measurement]) -> set[int]:
         found |= {place} if name in first else set()
         first.add(name)
     return found
-
-
-def _duplicate(run: Measurement) -> Finding:
-    return DuplicateRepeat(repeat=run.run.repeat)
 
 
 def _too_fast(used: Utilisation) -> Finding | None:

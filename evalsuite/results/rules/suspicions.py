@@ -72,7 +72,7 @@ def suspicions(summaries: Iterable[Summary]) -> tuple[Suspicion, ...]:
     found = list(summaries)
     blocks: dict[Case, list[Summary]] = {}
     for one in found:
-        blocks.setdefault(_block(one.case), []).append(one)
+        blocks.setdefault(replace(one.case, framework="", recipe="", nodes=1, devices_per_node=1), []).append(one)
     return (
         *(one for members in blocks.values() for one in _far_below(members)),
         *_outside_published(found),
@@ -80,10 +80,6 @@ def suspicions(summaries: Iterable[Summary]) -> tuple[Suspicion, ...]:
         *_at_chance(found),
         *_one_clock(found),
     )
-
-
-def _block(case: Case) -> Case:
-    return replace(case, framework="", recipe="", nodes=1, devices_per_node=1)
 
 
 def _far_below(members: Sequence[Summary]) -> Iterator[FarBelow]:

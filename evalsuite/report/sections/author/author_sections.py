@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from evalsuite.author_document import BothLanguages, OwnSection
+from evalsuite.author_document import BothLanguages
 from evalsuite.report.book.outline import FREE_PLACES, MODEL_CHAPTERS, OWN, ModelChapter
 from evalsuite.report.sections.author.author import FilledText
 from evalsuite.report.sections.common.markdown import MarkdownWriter
@@ -43,7 +43,7 @@ def _at(subject: Subject, place: str) -> tuple[OwnText, ...]:
         return ()
     known = {OWN, *_places(subject)}
     return tuple(
-        _own(subject, f"own-{number}", section)
+        OwnText(id=(f"own-{number}"), title=pair(section.title, subject.words), paragraphs=prose(section.text, subject))
         for number, section in enumerate(document.sections, 1)
         if (section.place if section.place in known else OWN) == place
     )
@@ -63,10 +63,6 @@ def _places(subject: Subject) -> dict[str, str]:
 
 def untested_id(chapter: ModelChapter) -> str:
     return f"untested-{chapter.key}"
-
-
-def _own(subject: Subject, id: str, section: OwnSection) -> OwnText:
-    return OwnText(id=id, title=pair(section.title, subject.words), paragraphs=prose(section.text, subject))
 
 
 def prose(written: BothLanguages | None, subject: Subject) -> tuple[Rendered, ...]:

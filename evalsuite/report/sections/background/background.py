@@ -1,6 +1,6 @@
 """Section 2: platform, frameworks, models, machines, test matrix, rules and methods, as rows for the page."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 from evalsuite.model import Case, Window
 from evalsuite.report.book.blocks import Block
@@ -44,7 +44,12 @@ def _facts(subject: Subject) -> Mapping[str, object]:
         "data_sets": data_sets(subject),
         "machines": machines(subject.book),
         "scales": scales,
-        "rows": _matrix(blocks, scales),
+        "rows": [
+            (column.label, block, [(case, throughput_cell(block.book, case)) for case in cases])
+            for block in blocks
+            for column in block.columns
+            for cases in [[block.case(column, *scale) for scale in scales]]
+        ],
         "methods": methods(subject.book),
         "tally": tally(subject.book),
     }
@@ -82,15 +87,6 @@ def data_sets(subject: Subject) -> Mapping[str, Rendered]:
         for model, values in found.items()
         if any(values)
     }
-
-
-def _matrix(blocks: Sequence[Block], scales: Sequence[tuple[int, int]]) -> list[MatrixRow]:
-    return [
-        (column.label, block, [(case, throughput_cell(block.book, case)) for case in cases])
-        for block in blocks
-        for column in block.columns
-        for cases in [[block.case(column, *scale) for scale in scales]]
-    ]
 
 
 def methods(book: Book) -> list[Method]:

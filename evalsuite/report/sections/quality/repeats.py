@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from evalsuite.model import Summary
 from evalsuite.report import figures
 from evalsuite.report.book.blocks import Block
 from evalsuite.report.book.book import Book
@@ -58,19 +57,15 @@ def _side_by_side(row: figures.Repeats) -> str:
 def _rows(block: Block, *, named: bool) -> list[figures.Repeats]:
     behind = f" · {panel_name(block)}" * named
     return [
-        _repeats(f"{column.label} {names.scale(one.case)}{behind}", one)
+        figures.Repeats(
+            label=(f"{column.label} {names.scale(one.case)}{behind}"),
+            framework=one.case.framework,
+            values=tuple(run.value for run in one.measurements if run.value is not None and run.counts),
+            excluded=tuple(run.value for run in one.measurements if run.value is not None and not run.counts),
+            unit=names.visible(one.unit),
+            ref=names.case_anchor(one.case),
+        )
         for column in block.columns
         for one in block.valid
         if one.case.series == column.series and sum(run.value is not None for run in one.measurements) > 1
     ]
-
-
-def _repeats(label: str, summary: Summary) -> figures.Repeats:
-    return figures.Repeats(
-        label=label,
-        framework=summary.case.framework,
-        values=tuple(run.value for run in summary.measurements if run.value is not None and run.counts),
-        excluded=tuple(run.value for run in summary.measurements if run.value is not None and not run.counts),
-        unit=names.visible(summary.unit),
-        ref=names.case_anchor(summary.case),
-    )
