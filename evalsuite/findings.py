@@ -12,7 +12,6 @@ import dataclasses
 import re
 import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from enum import StrEnum, auto
 from typing import Annotated, Any, TypeVar, dataclass_transform, get_args, get_origin, get_type_hints
 
 from evalsuite.model import STAMPS, Finding, Grounds, Measurement, Protocol, Severity, Summary
@@ -20,63 +19,33 @@ from evalsuite.model import STAMPS, Finding, Grounds, Measurement, Protocol, Sev
 F = TypeVar("F", bound=Finding)
 
 
-class Kind(StrEnum):
-    """What a field holds, and so how `report/text/findings.py` words it."""
-
-    COUNT = auto()
-    SHARE = auto()  # 1.0 is all
-    LIMIT = auto()  # a chosen share: as few digits as it needs
-    CHANGE = auto()  # a share with its sign
-    RATE = auto()  # items per second
-    RATIO = auto()  # of two speeds
-    FACTOR = auto()
-    SECONDS = auto()
-    BYTES = auto()  # of a memory
-    READING = auto()  # of a sensor, in the finding's `unit`
-    SCORE = auto()
-    POINTS = auto()  # between two scores
-    MEASURE = auto()  # printed as the finding's `measure` is
-    RESOURCE = auto()
-    PHASE = auto()
-    METRIC = auto()  # of a score, with its split: "validation_top1"
-    METHOD = auto()
-    OPTION = auto()
-    ATTRIBUTE = auto()  # of a run or its case
-    FACT = auto()  # of a run: "precision"
-    SOURCE = auto()  # who states it
-    FAILURE = auto()  # what ended a run: "out of memory"
-    SCALE = auto()  # nodes × devices per node: "2x8"
-    NAME = auto()  # the same in every language
-    QUOTE = auto()  # words of a log or a tool
-    SAID = auto()  # words of another module
-
-
-Count = Annotated[int, Kind.COUNT]
-Share = Annotated[float, Kind.SHARE]
-Limit = Annotated[float, Kind.LIMIT]
-Change = Annotated[float, Kind.CHANGE]
-Rate = Annotated[float, Kind.RATE]
-Ratio = Annotated[float, Kind.RATIO]
-Factor = Annotated[float, Kind.FACTOR]
-Seconds = Annotated[float, Kind.SECONDS]
-Bytes = Annotated[float, Kind.BYTES]
-Reading = Annotated[float, Kind.READING]
-Score = Annotated[float, Kind.SCORE]
-Points = Annotated[float, Kind.POINTS]
-Measure = Annotated[float, Kind.MEASURE]
-Resource = Annotated[str, Kind.RESOURCE]
-Phase = Annotated[str, Kind.PHASE]
-Metric = Annotated[str, Kind.METRIC]
-Method = Annotated[str, Kind.METHOD]
-Option = Annotated[str, Kind.OPTION]
-Attribute = Annotated[str, Kind.ATTRIBUTE]
-FactName = Annotated[str, Kind.FACT]
-SourceName = Annotated[str, Kind.SOURCE]
-FailureName = Annotated[str, Kind.FAILURE]
-Scale = Annotated[str, Kind.SCALE]
-Name = Annotated[str, Kind.NAME]
-Quote = Annotated[str, Kind.QUOTE]
-Said = Annotated[str, Kind.SAID]
+# what a field holds, and so how `report/text/findings.py` words it
+Count = Annotated[int, "count"]
+Share = Annotated[float, "share"]  # 1.0 is all
+Limit = Annotated[float, "limit"]  # a chosen share: as few digits as it needs
+Change = Annotated[float, "change"]  # a share with its sign
+Rate = Annotated[float, "rate"]  # items per second
+Ratio = Annotated[float, "ratio"]  # of two speeds
+Factor = Annotated[float, "factor"]
+Seconds = Annotated[float, "seconds"]
+Bytes = Annotated[float, "bytes"]  # of a memory
+Reading = Annotated[float, "reading"]  # of a sensor, in the finding's `unit`
+Score = Annotated[float, "score"]
+Points = Annotated[float, "points"]  # between two scores
+Measure = Annotated[float, "measure"]  # printed as the finding's `measure` is
+Resource = Annotated[str, "resource"]
+Phase = Annotated[str, "phase"]
+Metric = Annotated[str, "metric"]  # of a score, with its split: "validation_top1"
+Method = Annotated[str, "method"]
+Option = Annotated[str, "option"]
+Attribute = Annotated[str, "attribute"]  # of a run or its case
+FactName = Annotated[str, "fact"]  # of a run: "precision"
+SourceName = Annotated[str, "source"]  # who states it
+FailureName = Annotated[str, "failure"]  # what ended a run: "out of memory"
+Scale = Annotated[str, "scale"]  # nodes × devices per node: "2x8"
+Name = Annotated[str, "name"]  # the same in every language
+Quote = Annotated[str, "quote"]  # words of a log or a tool
+Said = Annotated[str, "said"]  # words of another module
 
 RULES: dict[str, type[Finding]] = {}  # by name
 DETECTORS = {  # class methods of rules → what is given to them
@@ -292,7 +261,7 @@ class BatchFromArgument(Finding):
 
 @rule("line_left_out", "note")
 class LineLeftOut(Finding):
-    bytes: Annotated[int, Kind.BYTES]
+    bytes: Annotated[int, "bytes"]
 
 
 @rule("begins_again", "flag")
@@ -980,10 +949,10 @@ def of_code(code: str) -> tuple[type[Finding], ...]:
     return tuple(rule for rule in RULES.values() if rule.code == code)
 
 
-_KINDS: dict[type[Finding], Mapping[str, Kind]] = {}  # a cache
+_KINDS: dict[type[Finding], Mapping[str, str]] = {}  # a cache
 
 
-def kinds(rule: type[Finding]) -> Mapping[str, Kind]:
+def kinds(rule: type[Finding]) -> Mapping[str, str]:
     """The fields of *rule*, without the places where it was found."""
     if rule not in _KINDS:
         hints = get_type_hints(rule, include_extras=True)
@@ -992,13 +961,13 @@ def kinds(rule: type[Finding]) -> Mapping[str, Kind]:
     return _KINDS[rule]
 
 
-def _kind(hint: object) -> Kind:
+def _kind(hint: object) -> str:
     inner = get_args(hint)[0] if get_origin(hint) is tuple else hint
-    (found,) = (each for each in getattr(inner, "__metadata__", ()) if isinstance(each, Kind))
+    (found,) = (each for each in getattr(inner, "__metadata__", ()) if isinstance(each, str))
     return found
 
 
-def limits(code: str) -> dict[str, tuple[float, Kind]]:
+def limits(code: str) -> dict[str, tuple[float, str]]:
     found = {}
     for rule in of_code(code):
         kind_of = kinds(rule)

@@ -9,6 +9,7 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from evalsuite import paths
 from evalsuite.messages import Message
 
 # The last word of a name decides: HF_TOKEN, db.password, --api-key. `key` alone is too common.
@@ -43,65 +44,18 @@ def _is_login(match: "re.Match[str]") -> bool:
         return False
 
 
-# Prefixes of what many issuers give; the rules of gitleaks name them (tests/data/gitleaks).
-_ISSUERS = """
-    p8e- AGE-SECRET-KEY-1 CLOJARS_ doo_v1_ dor_v1_ dp.pt. duffel_test_ duffel_live_ dt0c01. FLWSECK_TEST- fio-u-
-    glcbt- glffct- glft- glimt- glagent- gloas- glsoat- GR1348941 _gitlab_session= HRKU- api_org_ ico- s-s4t2ud-
-    s-s4t2af- lin_api_ NRII- NRAK- NRJS- sha256~ pscale_tkn_ pscale_oauth_ pscale_pw_ PMAK- pnu_ pul- rdme_
-    rubygems_ tk-us- xkeysib- sntrys_ sntryu_ sm_aat_ sm_pat_ sm_sat_ shpat_ shpca_ shppa_ shpss_ xapp- ops_eyJ
-    sgp_ ZXlK glc_ glsa_ pplx- atlasv1.
-"""
-_HINTS = ("a3-", "absk", "akcp", "cmvmd", "dapi", "eaa", "ezak", "eztk", "q~", "pat", "sat.", ".acc", "v1.0-", "api-",
-          "sk")  # fmt: skip
 _PEM = r"(?:\s|\\[rn]|[\"',])*+"
-_ISSUED: Mapping[
-    str, tuple[tuple[str, ...], str]
-] = {  # what issuers give → texts in every one, in small letters; shape
-    "private key": (
-        ("private key",),
-        rf"-----BEGIN[ A-Z0-9_-]{{0,40}}PRIVATE KEY(?: BLOCK)?-----"
-        rf"(?:{_PEM}(?:[A-Za-z0-9+/=]{{16,}}|(?:Proc-Type|DEK-Info): [^\n]{{0,99}}))*+"
-        rf"(?:{_PEM}[A-Za-z0-9+/=]{{0,80}}{_PEM}-----END[ A-Z0-9_-]{{0,40}}PRIVATE KEY(?: BLOCK)?-----)?",
-    ),
-    "aws key": (("akia", "asia", "abia", "acca", "a3t"), rf"\b(?:AKIA|ASIA|ABIA|ACCA|A3T[A-Z0-9])(?-i:{_wrapped(16)})"),
-    "token of an issuer": (
-        tuple(_ISSUERS.lower().split()),
-        rf"(?<![A-Za-z0-9])(?:{'|'.join(map(re.escape, _ISSUERS.split()))})"
-        r"(?=[A-Za-z_.-]{0,40}(?:[0-9=+/]|[a-z][A-Z]|[a-z]{30}))[\w.=~+/-]{12,}",
-    ),
-    "key of an issuer": (
-        _HINTS,
-        r"\bA3-[A-Z0-9]{6}-[A-Z0-9-]{20,}|\bABSK[\w+/]{60,}=*|\b(?:AKCp|cmVmd)\w{50,}|\bdapi[0-9a-f]{32}|"
-        r"\bEAA[AMC][A-Za-z0-9_-]{22,}|\bEZ[AT]K[A-Za-z0-9]{40,}|(?<![\w~.])[\w~.]{3}\dQ~[\w~.-]{31,34}|"
-        r"\bpat[A-Za-z0-9]{14}\.[0-9a-f]{64}|\b[ps]at\.[\w-]{22}\.\w{24}\.\w{20}|\bv1\.0-[0-9a-f]{24}-[0-9a-f]{100,}|"
-        r"\b(?:sc|ext|scauth|authress)_\w{5,30}\.\w{4,6}\.acc[_-][\w-]{10,32}\.[\w+/=-]{30,}|"
-        r"\bAPI-(?=[A-Z]{0,25}[0-9])[A-Z0-9]{26}\b|\bSK[0-9a-fA-F]{32}\b",
-    ),
-    "github token": (("gh", "github_"), rf"\bgh[pousr]_(?:{_wrapped(36)}|[A-Za-z0-9]{{20,}})|\bgithub_pat_\w{{20,}}"),
-    "gitlab token": (("glpat-", "gldt-", "glrt-", "glptt-"), r"\bgl(?:pat|dt|rt|ptt)-[\w-]{16,}"),
-    "huggingface token": (("hf_",), rf"\bhf_(?:{_wrapped(34)}|[A-Za-z0-9]{{16,}})"),
-    "service key": (("sk", "pk", "rk"), r"\b(?:sk|pk|rk)[-_](?=[A-Za-z_-]{0,40}[0-9])[A-Za-z0-9_-]{16,}"),
-    "slack token": (("xox",), r"\bxox[abeoprs]-[\w-]{8,}"),
-    "google key": (("aiza", "ya29."), rf"\bAIza(?:{_wrapped(35)}|[\w-]{{30,}})|\bya29\.[\w.-]{{16,}}"),
-    "npm token": (("npm_", "pypi-", "dop_v1_"), r"\bnpm_[A-Za-z0-9]{30,}|\bpypi-[\w-]{16,}|\bdop_v1_[0-9a-f]{32,}"),
-    "web hook": (
-        ("hooks.slack.com", "/api/webhooks/", ".webhook.office.com", "/bot/v2/hook/", "webhook/send?key="),
-        r"\bhooks\.slack\.com/(?:services|workflows|triggers)/[\w/+]{16,}|"
-        r"https://\w+\.webhook\.office\.com/webhookb2/[\w@/-]{40,}|"
-        r"\b(?:open\.feishu\.cn|open\.larksuite\.com)/open-apis/bot/v2/hook/[\w-]{16,}|"
-        r"\bqyapi\.weixin\.qq\.com/cgi-bin/webhook/send\?key=[\w-]{16,}|"
-        r"https://discord(?:app)?\.com/api/webhooks/[\w/-]{16,}",
-    ),
-    "bot token": ((":aa",), r"\b\d{8,10}:AA[\w-]{30,}"),
-    "web token": (("eyj",), r"(?<![\w-])eyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*)?"),
-    "sendgrid key": (("sg.",), r"\bSG\.(?=[\w=-]{0,60}[0-9.])[\w.=-]{40,}"),
-    "vault token": (("hvs.", "hvb.", "hvr."), r"\bhv[sbr]\.[\w-]{20,}"),
-    "langsmith key": (("lsv2_",), r"\blsv2_\w{20,}"),
-    "alibaba cloud key": (("ltai",), r"\bLTAI[A-Za-z0-9]{12,30}\b"),
-    "bearer": (("bearer",), r"(?i:\bbearer) {1,20}(?=[A-Za-z_+/.~-]{0,60}[0-9])[\w+/.~-]{8,}=*"),
-    "basic": (("basic",), r"(?i:\bbasic) {1,20}(?P<word>[A-Za-z0-9+/]{6,}={0,2})"),
-}
-_SHAPES = {name: (stems, re.compile(shape, re.ASCII)) for name, (stems, shape) in _ISSUED.items()}
+
+
+def _shape(
+    stems: Sequence[str] = (), shape: Sequence[str] = (), prefixes: str = ""
+) -> "tuple[Sequence[str], re.Pattern[str]]":
+    text = "".join(shape).replace("{gap}", _PEM).replace("{prefixes}", "|".join(map(re.escape, prefixes.split())))
+    text = re.sub(r"\{wrapped:(\d+)\}", lambda found: _wrapped(int(found[1])), text)
+    return stems or prefixes.lower().split(), re.compile(text, re.ASCII)
+
+
+_SHAPES = {name: _shape(**given) for name, given in paths.read_data("secret_shapes.toml").items()}
 # By place or after a short option: (before)(secret).
 _BY_PLACE = re.compile(
     r"""(?P<before>\b(?:wandb|swanlab)[ ]+login[ ]+(?:-[\w-]+[ ]+)*+|"""

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from evalsuite import cli, findings, paths
 from evalsuite.errors import Exit
-from evalsuite.findings import RULES, Kind
+from evalsuite.findings import RULES
 from evalsuite.model import Finding
 from evalsuite.report.text import explaining, numbers, words
 from evalsuite.report.text import findings as told
@@ -32,10 +32,10 @@ LATIN = {
     "scope",  # the option
 }
 EXAMPLES = {  # what a name stands for is the same in every language: digits here, so that words stand out
-    **{Kind.COUNT: 17, Kind.RESOURCE: "network_receive", Kind.PHASE: "allreduce", Kind.METRIC: "validation_top1"},
-    **{Kind.METHOD: "arrival times", Kind.OPTION: "batch_per_device", Kind.ATTRIBUTE: "framework_version"},
-    **{Kind.FACT: "precision", Kind.SOURCE: "command_line", Kind.FAILURE: "out of memory"},
-    **{Kind.NAME: "1", Kind.SCALE: "1x2", Kind.QUOTE: "2", Kind.SAID: "2"},
+    **{"count": 17, "resource": "network_receive", "phase": "allreduce", "metric": "validation_top1"},
+    **{"method": "arrival times", "option": "batch_per_device", "attribute": "framework_version"},
+    **{"fact": "precision", "source": "command_line", "failure": "out of memory"},
+    **{"name": "1", "scale": "1x2", "quote": "2", "said": "2"},
 }
 WRITTEN = re.compile(r"\d+(?:\.\d+)?")  # a number in a sentence
 NAMES_WITH_DIGITS = re.compile(r"Top-?[15]|\(D10\)|（D10）|PYTHONUNBUFFERED=1|1x1")

@@ -3,6 +3,9 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+
+from evalsuite import paths
 
 # Six hues of one name in both themes: blue, orange, green, purple, brick, teal. At least 3.1:1 on white and 3.6:1 on
 # #14171A; the least OKLab distance of two, with full or simulated protan, deutan, tritan vision, is 0.15 and 0.17.
@@ -36,22 +39,7 @@ ROLES = {
     name: f"#a{i:02x}b5d" for i, name in enumerate(COLOURS)
 }  # placeholder colours for matplotlib: classes replace them
 
-_POLYGONS = {
-    "square": ((-0.86, -0.86), (0.86, -0.86), (0.86, 0.86), (-0.86, 0.86)),
-    "triangle": ((0, 1.1), (1.05, -0.8), (-1.05, -0.8)),
-    "diamond": ((0, 1.2), (1.2, 0), (0, -1.2), (-1.2, 0)),
-    "triangle-down": ((0, -1.1), (1.05, 0.8), (-1.05, 0.8)),
-    "cross": (
-        *((-0.4, 1.1), (0.4, 1.1), (0.4, 0.4), (1.1, 0.4), (1.1, -0.4), (0.4, -0.4)),
-        *((0.4, -1.1), (-0.4, -1.1), (-0.4, -0.4), (-1.1, -0.4), (-1.1, 0.4), (-0.4, 0.4)),
-    ),
-    "pentagon": ((0, 1.1), (1.05, 0.34), (0.65, -0.89), (-0.65, -0.89), (-1.05, 0.34)),
-    "left": ((-1.1, 0), (0.8, 1.05), (0.8, -1.05)),
-    "right": ((1.1, 0), (-0.8, 1.05), (-0.8, -1.05)),
-    "hexagon": ((0.55, 0.95), (1.1, 0), (0.55, -0.95), (-0.55, -0.95), (-1.1, 0), (-0.55, 0.95)),
-    "bar": ((-0.35, -1.2), (0.35, -1.2), (0.35, 1.2), (-0.35, 1.2)),
-    "flat": ((-1.2, -0.35), (1.2, -0.35), (1.2, 0.35), (-1.2, 0.35)),
-}
+_SHAPES = paths.read_data("figures.toml")
 _HUE_MARKERS = ("circle", "square", "triangle", "diamond", "triangle-down", "cross")
 _GREY_MARKERS = ("pentagon", "left", "right", "hexagon", "bar", "flat")
 _BUILD_MARKERS = ("hexagon", "pentagon", "left", "flat", "right", "bar")  # of a second member of each family
@@ -121,9 +109,10 @@ def look(frameworks: Sequence[str]) -> Look:
     return Look(hues=palette(frameworks))
 
 
-def polygon(marker: str) -> tuple[tuple[float, float], ...] | None:
+def polygon(marker: str) -> Sequence[tuple[float, float]] | None:
     """Corners within about ±1, y upwards; None for the circle."""
-    return _POLYGONS.get(marker)
+    found: Sequence[tuple[float, float]] | None = _SHAPES["markers"].get(marker)
+    return found
 
 
 def swatch(hue: Hue, *, form: str = "line", variant: int = 0) -> str:
@@ -166,29 +155,7 @@ def phase_swatch(hue: int) -> str:
 
 
 def note_swatch(key: str) -> str:
-    return _sample(_NOTE_SAMPLES[key])
-
-
-_NOTE_SAMPLES = {
-    "ideal": '<path d="M0 8H28" class="line-rule" fill="none" stroke-width="1.2" stroke-dasharray="2 3"/>',
-    "threshold": '<path d="M0 8H28" class="line-ink" fill="none" stroke-width="1.2" stroke-dasharray="6 3"/>',
-    "warmup": '<rect x="2" y="2" width="24" height="12" class="fill-shade"/>',
-    "window": '<path d="M3 4V12M25 4V12M3 8H25" class="line-ink" fill="none" stroke-width="1.5"/>',
-    "missing": '<rect x="2" y="2" width="24" height="12" class="fill-surface line-rule"/>'
-    '<path d="M2 14L14 2M10 14L22 2M18 14L26 6" class="line-rule" fill="none"/>',
-    "median": '<path d="M14 1V15" class="line-ink" fill="none" stroke-width="2"/>',
-    "oom": '<rect x="2" y="2" width="24" height="12" class="fill-cell-bad line-rule"/>'
-    '<path d="M2 14L14 2M10 14L22 2M18 14L26 6" class="line-rule" fill="none"/>',
-    "nested": '<rect x="2" y="3" width="24" height="10" class="fill-surface line-ink"/>'
-    '<path d="M4 13L14 3M12 13L22 3M20 13L26 7" class="line-rule" fill="none"/>',
-    "dot": '<path d="M2 8H16" class="line-rule" stroke-width="1.4"/><circle cx="16" cy="8" r="4" class="fill-ink"/>',
-    "curve": '<path d="M0 8H28" class="line-ink" fill="none" stroke-width="1.8" stroke-dasharray="7 4"/>',
-    "axis_break": '<path d="M8 11L20 7M8 7L20 3" class="line-ink" fill="none" stroke-width="1.4"/>',
-    "ring": '<rect x="6" y="3" width="16" height="10" class="line-ink" fill="none" stroke-width="1.8"/>',
-    "others": '<path d="M0 8H28" class="line-rule" fill="none" stroke-width="1"/>',
-    "band": '<rect x="2" y="2" width="24" height="12" class="fill-shade"/>'
-    '<path d="M2 14L14 2M10 14L22 2M18 14L26 6" class="line-rule" fill="none"/>',
-}
+    return _sample("".join(_SHAPES["notes"][key]))
 
 
 def scale_swatch() -> str:
@@ -207,7 +174,7 @@ def css() -> str:
             f"@media (forced-colors:active){{:root:root:root{{color-scheme:light dark;{system}}}}}",
             *(f".fill-{name}{{fill:var(--fig-{name})}}" for name in COLOURS),
             *(f".line-{name}{{stroke:var(--fig-{name})}}" for name in COLOURS),
-            _RULES,
+            Path(__file__).with_name("figures.css").read_text(encoding="utf-8").rstrip(),
         )
     )
 
@@ -229,18 +196,3 @@ def _as_attribute(name: str) -> str:
     if kind in ("fill", "line") and colour in COLOURS:
         return f' {"fill" if kind == "fill" else "stroke"}="{COLOURS[colour][0]}"'
     return {"halo": f' paint-order="stroke" stroke="{COLOURS["surface"][0]}" stroke-width="3"'}.get(name, "")
-
-
-_RULES = """\
-.fig-svg{display:block;max-width:100%;height:auto;overflow:visible;font-family:inherit;\
-font-variant-numeric:tabular-nums;stroke-linejoin:round;forced-color-adjust:none}
-.fig-wide{min-width:34rem}
-.fig-ends{direction:ltr}
-.fig-svg text{stroke-width:0}
-[class*="fill-seq-"]{shape-rendering:crispEdges}
-.fig-svg .halo{paint-order:stroke;stroke:var(--fig-surface);stroke-width:3px}
-.fig-svg .strong{font-weight:600}
-.fig-swatch{display:inline-block;vertical-align:-.2em;forced-color-adjust:none}
-.fig-svg .mark{outline:none;pointer-events:all}
-.fig-svg .mark:hover,.fig-svg .mark:focus,.fig-svg .mark.is-pinned{stroke:var(--fig-ink);stroke-width:2.5px}
-.fig-svg.is-picking [data-series]:not(.is-picked){opacity:.22}"""

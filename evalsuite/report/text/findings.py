@@ -4,41 +4,40 @@ from collections.abc import Mapping
 from functools import cache
 
 from evalsuite import findings
-from evalsuite.findings import Kind
 from evalsuite.model import Finding
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.numbers import Form, Number
 from evalsuite.report.text.words import Phrase, Rendered, Text, Words, placeholders, read
 
 ENGLISH = "en"
-FORMS: Mapping[Kind, Form] = {
-    Kind.SHARE: numbers.percent,
-    Kind.LIMIT: numbers.limit,
-    Kind.CHANGE: numbers.change,
-    Kind.RATE: numbers.throughput,
-    Kind.RATIO: numbers.speedup,
-    Kind.FACTOR: numbers.plain,
-    Kind.SECONDS: lambda value: numbers.quantity(value, "s"),
-    Kind.BYTES: numbers.memory,
-    Kind.SCORE: numbers.plain,
-    Kind.POINTS: numbers.points,
-    Kind.COUNT: lambda value: numbers.count(round(value)),
+FORMS: Mapping[str, Form] = {
+    "share": numbers.percent,
+    "limit": numbers.limit,
+    "change": numbers.change,
+    "rate": numbers.throughput,
+    "ratio": numbers.speedup,
+    "factor": numbers.plain,
+    "seconds": lambda value: numbers.quantity(value, "s"),
+    "bytes": numbers.memory,
+    "score": numbers.plain,
+    "points": numbers.points,
+    "count": lambda value: numbers.count(round(value)),
 }
 MEASURES: Mapping[str, Form] = {
     "throughput": numbers.throughput,
     "speedup": numbers.speedup,
     "efficiency": numbers.percent,
 }
-TABLES: Mapping[Kind, str] = {  # where the words of a key are
-    Kind.RESOURCE: "resources",
-    Kind.PHASE: "phases",
-    Kind.METRIC: "scores",
-    Kind.METHOD: "values.method",
-    Kind.OPTION: "values.what",
-    Kind.ATTRIBUTE: "values.attribute",
-    Kind.FACT: "values.fact",
-    Kind.SOURCE: "values.source",
-    Kind.FAILURE: "values.failure",
+TABLES: Mapping[str, str] = {  # where the words of a key are
+    "resource": "resources",
+    "phase": "phases",
+    "metric": "scores",
+    "method": "values.method",
+    "option": "values.what",
+    "attribute": "values.attribute",
+    "fact": "values.fact",
+    "source": "values.source",
+    "failure": "values.failure",
 }
 
 
@@ -89,23 +88,23 @@ def _english() -> Words:
     return read((ENGLISH,))
 
 
-def _worded(value: object, kind: Kind, finding: Finding, words: Words) -> object:
+def _worded(value: object, kind: str, finding: Finding, words: Words) -> object:
     if isinstance(value, tuple):
         return words.listed(_worded(each, kind, finding, words) for each in value)
     if isinstance(value, int | float):
         return _form(kind, finding)(value)
-    if kind is Kind.SAID:
+    if kind == "said":
         return Phrase(words=words, text=value if isinstance(value, str) else str(value))
-    if kind is Kind.SCALE:
+    if kind == "scale":
         return names.visible(value).replace("x", "×")
     return _word(f"{TABLES[kind]}.{value}", str(value), words) if kind in TABLES else names.visible(value)
 
 
-def _form(kind: Kind, finding: Finding) -> Form:
+def _form(kind: str, finding: Finding) -> Form:
     held = findings.values(finding)
-    if kind is Kind.READING:
+    if kind == "reading":
         return lambda value: numbers.quantity(value, str(held["unit"]))
-    if kind is Kind.MEASURE:
+    if kind == "measure":
         return MEASURES.get(str(held["measure"]), numbers.plain)
     return FORMS[kind]
 

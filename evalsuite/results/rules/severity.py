@@ -6,15 +6,13 @@ from collections.abc import Iterable
 from dataclasses import MISSING, dataclass, fields, replace
 
 from evalsuite import findings
-from evalsuite.findings import Kind
 from evalsuite.model import Finding
 
 # what tells how far a rule is broken: the first of its fields that is one of these
-SIZES = (Kind.CHANGE, Kind.SHARE, Kind.RATIO, Kind.FACTOR, Kind.POINTS, Kind.SECONDS)
+SIZES = ("change", "share", "ratio", "factor", "points", "seconds")
 # what a finding is about; two of one rule that are about different things are two
 SUBJECTS = frozenset(
-    {Kind.RESOURCE, Kind.PHASE, Kind.METRIC, Kind.METHOD, Kind.OPTION, Kind.ATTRIBUTE, Kind.FACT, Kind.SOURCE}
-    | {Kind.FAILURE, Kind.SCALE, Kind.NAME}
+    {"resource", "phase", "metric", "method", "option", "attribute", "fact", "source"} | {"failure", "scale", "name"}
 )
 _RUN = re.compile(r"(.+)/r\d+")
 
@@ -22,12 +20,12 @@ _RUN = re.compile(r"(.+)/r\d+")
 @dataclass(frozen=True, kw_only=True)
 class Excess:
     value: float
-    kind: Kind
+    kind: str
     allowed: float
 
     @property
     def beyond(self) -> float:
-        far = abs(self.value) if self.kind in (Kind.CHANGE, Kind.POINTS) else self.value  # as far below as above
+        far = abs(self.value) if self.kind in ("change", "points") else self.value  # as far below as above
         return abs(far - self.allowed)
 
 
@@ -36,27 +34,27 @@ def size(finding: Finding) -> Excess | None:
     kinds = findings.kinds(type(finding))
     free = {name: kind for name, kind in kinds.items() if given[name].default is MISSING}
     for wanted in SIZES:
-        name = next((name for name, kind in free.items() if kind is wanted), None)
+        name = next((name for name, kind in free.items() if kind == wanted), None)
         if name is not None and isinstance(value := getattr(finding, name), int | float):
             return _sized(finding, float(value), wanted)
-    rates = [float(getattr(finding, name)) for name, kind in free.items() if kind is Kind.RATE]
+    rates = [float(getattr(finding, name)) for name, kind in free.items() if kind == "rate"]
     if len(rates) == 2 and rates[1]:
-        return _sized(finding, rates[0] / rates[1] - 1, Kind.CHANGE, allowed=0.0)
-    counted = [name for name, kind in free.items() if kind is Kind.COUNT]
+        return _sized(finding, rates[0] / rates[1] - 1, "change", allowed=0.0)
+    counted = [name for name, kind in free.items() if kind == "count"]
     if len(counted) == 1 and len(free) == 1:
-        return _sized(finding, float(getattr(finding, counted[0])), Kind.COUNT)
+        return _sized(finding, float(getattr(finding, counted[0])), "count")
     return None
 
 
-def _sized(finding: Finding, value: float, kind: Kind, allowed: float | None = None) -> Excess | None:
+def _sized(finding: Finding, value: float, kind: str, allowed: float | None = None) -> Excess | None:
     if not math.isfinite(value):
         return None
     return Excess(value=value, kind=kind, allowed=_allowed(finding, kind) if allowed is None else allowed)
 
 
-def _allowed(finding: Finding, kind: Kind) -> float:
+def _allowed(finding: Finding, kind: str) -> float:
     limits = [field.default for field in fields(finding) if isinstance(field.default, int | float)]
-    return float(limits[0]) if limits else 1.0 if kind in (Kind.RATIO, Kind.FACTOR) else 0.0
+    return float(limits[0]) if limits else 1.0 if kind in ("ratio", "factor") else 0.0
 
 
 def merge_repeated(found: Iterable[Finding]) -> list[Finding]:
