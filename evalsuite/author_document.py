@@ -107,8 +107,6 @@ class LabDocument:
 
 @dataclass(frozen=True, kw_only=True)
 class KeptProblem:
-    """A question, its owner and its answer (chapter 8)."""
-
     question: BothLanguages
     owner: str | None = None
     answer: BothLanguages | None = None

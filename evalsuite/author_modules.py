@@ -110,7 +110,6 @@ _MISSING = re.compile(r"(\w+)\.__init__\(\) missing \d+ required keyword-only ar
 
 
 def _explain(error: BaseException, contract: Contract) -> str:
-    """Names the unknown or missing field."""
     known = {kind.__name__: [field.name for field in fields(kind)] for kind in contract.types if is_dataclass(kind)}
     text = _text(error)
     if (unexpected := _UNEXPECTED.match(text)) and unexpected[1] in known:
@@ -136,7 +135,6 @@ def _text(error: BaseException) -> str:
 
 
 def _place(file: Path, error: BaseException) -> str:
-    """*file* and the line, if known."""
     if isinstance(error, SyntaxError) and error.lineno:
         return Message("core.file_line", path=file, line=error.lineno)
     return f"{file}{_line(error, str(file))}"

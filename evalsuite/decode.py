@@ -244,7 +244,6 @@ def _kind(hint: Any, strict: bool) -> Kind:
 
 
 def _list(arguments: tuple[Any, ...], strict: bool) -> Kind:
-    """A tuple of any length with one kind of values, or of a few values with a kind each."""
     if arguments[-1] is Ellipsis:
         kinds: Iterable[Kind] = itertools.repeat(_kind(arguments[0], strict))
         length = None
@@ -413,7 +412,6 @@ def _is_text(found: object) -> bool:
 
 
 def _is_filled_text(found: Any) -> bool:
-    """What people write: not empty, without control characters."""
     return _is_text(found) and bool(found.strip()) and not any(one < " " and one not in "\n\t\r" for one in found)
 
 

@@ -53,7 +53,6 @@ def replica_refused(case: Case) -> str | None:
 
 
 def gpt_size(case: Case) -> Mapping[str, str]:
-    """By the names of `GPT_SIZE`."""
     return {name: case.option(name, default) for name, default in GPT_345M.items()}
 
 
@@ -86,7 +85,6 @@ def _on_every_node(module: str, case: Case) -> Argv:
 
 
 def torchrun(case: Case) -> Argv:
-    """Starts on every node."""
     return _on_every_node("torch.distributed.run", case)
 
 

@@ -410,8 +410,6 @@ class Measurement:
 
 @dataclass(frozen=True, kw_only=True)
 class CampaignStart:
-    """One start of an evaluation."""
-
     id: str
     started_at: str
     plan_sha256: str

@@ -238,7 +238,6 @@ def _line(facts: dict[str, object]) -> bytes:
 
 
 def _lines(content: bytes) -> list[dict[str, object]]:
-    """Anybody may have written the file."""
     found = []
     for line in content.splitlines():
         with contextlib.suppress(ValueError):

@@ -112,7 +112,6 @@ def started_ticks(pid: int) -> int | None:
 
 
 def descendants() -> list[int]:
-    """Living ones, parents before children."""
     found = {pid: known for pid in _pids() if (known := stat(pid))}
     below = _below(os.getpid(), {pid: known.parent for pid, known in found.items()}, {})
     return [pid for pid in below if found[pid].state != "Z"]

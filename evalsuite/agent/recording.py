@@ -101,7 +101,6 @@ class Reader:
             self._echo = False  # the reader has gone; the log goes on
 
     def _swallow(self) -> None:
-        """Keeps the pipe empty, so that a program can end."""
         with contextlib.suppress(OSError):
             while os.read(self._read_end, CHUNK_BYTES):
                 pass

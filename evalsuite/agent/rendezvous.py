@@ -66,7 +66,6 @@ def variables(place: Node, processes: int, local_rank: int | None) -> dict[str, 
 
 
 def _hosts(environment: Mapping[str, str], told: NodePlace, nodes: int) -> tuple[str, ...]:
-    """By rank. Open MPI and Hydra give no names, so there EVALSUITE_HOSTS has to."""
     named = environment.get("EVALSUITE_HOSTS")
     if named:
         return tuple(host.strip() for host in named.split(",") if host.strip())

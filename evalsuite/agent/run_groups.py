@@ -79,7 +79,6 @@ def end(name: str, root: Path = Path("/")) -> int:
 
 
 def _home(root: Path) -> cgroups.Group | None:
-    """Our own group, of version 2 where there is one."""
     known = list(cgroups.own("cpuacct", root))
     return next((group for group in known if group.version == 2), known[0] if known else None)
 

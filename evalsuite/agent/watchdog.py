@@ -39,7 +39,6 @@ def start_watchdog(end_with_parent: bool = False, end_rest: Callable[[], object]
 
 
 def _watch(child: int, asked_for: set[int], launcher: int | None) -> int:
-    """The exit code to pass on."""
     status = None
     while status is None:
         caught = signal.sigtimedwait(asked_for, POLL_S)

@@ -62,7 +62,6 @@ def _learnt(site: Path) -> Mapping[Common, float]:
 
 
 def _exit_code(found: Changes, allow_missing: bool) -> Exit:
-    """Of --fail-on-regression: failed where a case is slower or lost its value, undetermined if one is open."""
     if found.those("slower") or (found.lost and not allow_missing):
         return Exit.CRITERION_FAILED
     if not found.changes or (not allow_missing and (found.gone or found.tested < len(found.changes))):
@@ -126,7 +125,6 @@ def _unpaired(one: Unpaired, languages: Sequence[str]) -> dict[str, object]:
 
 
 def _reasons(why: Why | None, languages: Sequence[str]) -> dict[str, object]:
-    """`reason` in the first of the languages, and `reasons` in all of them."""
     found = {language: sentence(why, language) for language in languages} if why else {}
     return {"reason": found[languages[0]] if found else None, "reasons": found}
 
@@ -140,7 +138,6 @@ def sentence(why: Why, language: str) -> str:
 
 
 def _difference(field: str, ours: str, theirs: str, language: str) -> str:
-    """What two cases have unlike: a field of `Case`, or one of their options."""
     option = field.removeprefix(OPTION)
     if option == field:
         sides = [say_in(f"differs.{one}", language) if f"differs.{one}" in _words() else one for one in (ours, theirs)]
@@ -210,7 +207,6 @@ def _shared_reason(alike: Sequence[Unpaired], language: str) -> str:
 
 
 def _lead(before: Finished, after: Finished, found: Changes, language: str) -> Iterable[str]:
-    """What is on record of the machines, what all cases have in common, and how many changed in which way."""
     disturbed = campaigns.disturbances(before.disturbed, after.disturbed, _words())
     if disturbed:
         yield disturbed.plain(language)
@@ -220,7 +216,6 @@ def _lead(before: Finished, after: Finished, found: Changes, language: str) -> I
 
 
 def _nothing(unpaired: Sequence[Unpaired], language: str) -> str:
-    """Why no case at all is compared."""
     if all(one.why.key == "same_runs" for one in unpaired):
         return say_in("compare.all_same_runs", language, n=f"{len(unpaired):,}")
     sides = Counter(one.only_in for one in unpaired)
@@ -230,7 +225,6 @@ def _nothing(unpaired: Sequence[Unpaired], language: str) -> str:
 
 
 def _titles(cases: Sequence[Case], language: str) -> tuple[str, dict[Case, str]]:
-    """(What all cases share, what else names each), in words that a line can break between."""
     parts = {case: case_parts(case, language) for case in cases}
     every = list(parts.values())
     shared = [part for part in every[0][1:] if all(part in one for one in every)] if len(every) > 1 else []

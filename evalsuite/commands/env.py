@@ -71,7 +71,6 @@ def _facts(name: str, recipe: Recipe, device: Device) -> Row:
 
 
 def _lock(recipes: Recipes, arguments: argparse.Namespace) -> int:
-    """Resolves what has no lock, or none that fits; one that cannot be resolved does not stop the others."""
     if bool(arguments.names) == arguments.all:
         raise EvalsuiteError.of("commands.lock_which")
     wanted, failed = environments(recipes, with_data=arguments.all), 0
@@ -90,7 +89,6 @@ def _lock(recipes: Recipes, arguments: argparse.Namespace) -> int:
 
 
 def _check(wanted: Mapping[str, PinnedEnvironment], *, whole: bool) -> int:
-    """Prints each lock that disagrees with its pins; of the *whole*, those too that no recipe has."""
     wrong = 0
     for each in wanted.values():
         if not each.file.is_file():
@@ -128,7 +126,6 @@ def _size(row: Row) -> str:
 
 
 def _create(recipes: Recipes, device: Device) -> int:
-    """Makes each; one that cannot be made does not stop the others."""
     failed = 0
     for name, recipe in recipes:
         try:

@@ -27,8 +27,6 @@ SCHEMA = 1
 
 @dataclass(frozen=True, kw_only=True)
 class ProvenModel:
-    """What came of one model."""
-
     model: str
     answers: tuple[WorkloadAnswer, ...]
     absent: tuple[NotRun, ...]

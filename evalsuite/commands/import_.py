@@ -98,7 +98,6 @@ def _check_facts(pairs: Sequence[tuple[str, str]]) -> dict[str, str]:
 
 
 def _is_table(path: Path, columns: Sequence[tuple[str, str]]) -> bool:
-    """A workbook, or a CSV with a column of figures; other CSVs (a TensorBoard series) are logs."""
     if path.suffix.lower() != ".csv":
         return path.suffix.lower() == ".xlsx"
     try:

@@ -44,7 +44,6 @@ def _most(arguments: argparse.Namespace, request: Request) -> int:
 
 
 def _starts(cases: tuple[Case, ...]) -> list[Case]:
-    """Of cases that differ in their batch alone the one with the smallest: there the search begins."""
     first: dict[Case, Case] = {}
     for case in sorted(cases, key=lambda case: case.batch_per_device):
         first.setdefault(replace(case, batch_per_device=1), case)

@@ -88,7 +88,6 @@ def _whole(folder: "RunFolder", reading: "Reading") -> "Reading":
 
 
 def _each(paths: Sequence[Path], read: Read) -> list[Row]:
-    """The facts of each log, in order; much to read is read by a process on each core."""
     whole, done, found = sum(map(_size, paths)), 0, []
     with terminal.bar(whole, worth_it=len(paths) > 1 and whole >= terminal.WORTH_A_BAR_BYTES) as bar:
         for path, row in zip(paths, _rows(paths, read), strict=True):
@@ -135,7 +134,6 @@ def _files(names: Sequence[str]) -> Iterator[Path]:
 
 
 def _exit(found: Sequence[Row], names: Sequence[str]) -> int:
-    """Nothing measured at all, some logs without a valid number, or done. A log that is not there is wrong usage."""
     measured = [one for one in found if one["throughput"] is not None and one["status"] in ("ok", "partial")]
     if not all(map(os.path.exists, names)):
         return Exit.USAGE

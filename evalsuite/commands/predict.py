@@ -86,7 +86,6 @@ def _series(rows: Iterable[Summary | Unmeasured], to: str) -> Iterator[_Series]:
 
 
 def _at(text: str, largest: Case) -> Case | None:
-    """The case at *text*, "64" devices or "8x8"; None where that is not beyond the largest, or no whole node."""
     per_node = largest.devices_per_node
     devices = whole(text)
     if devices is None:

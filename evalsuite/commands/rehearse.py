@@ -134,7 +134,6 @@ def _failed(name: str, error: EvalsuiteError) -> Rehearsed:
 
 
 def _check(asked: Mapping[tuple[str, str], Rehearsal]) -> None:
-    """Raises EvalsuiteError before the first one starts."""
     for (framework, recipe), how in asked.items():
         if how.impossible:
             reason = getattr(how.impossible, i18n.language())
@@ -186,8 +185,6 @@ def _ready(
 
 @dataclass(frozen=True, kw_only=True)
 class _Rehearsal:
-    """One recipe and where it is rehearsed."""
-
     adapter: Adapter
     original: Recipe
     recipe: Recipe  # as it is rehearsed
@@ -295,7 +292,6 @@ class _Rehearsal:
 
 
 def _launched(going: Sequence[_Rehearsal], planned: Planned, runs: Sequence[Run]) -> Iterator[EndedRun]:
-    """By the launcher of every run: what it starts is what a measurement starts."""
     one, made = going[0], {(each.adapter.name, each.recipe.name): each.made for each in going}
     ready = Environments(
         pythons={key: each.python for key, each in made.items()},

@@ -223,7 +223,6 @@ def _quantity(
 
 
 def _kind(text: str | None) -> str | None:
-    """The kind that a cell names by a word of `KINDS` or in a sentence ("single run, not the median")."""
     said = (text or "").strip().lower()
     if said in KINDS:
         return said
@@ -237,7 +236,6 @@ def _word(text: str) -> str | None:
 
 
 def _of_unit(unit: str) -> str | None:
-    """The kind of a unit that is none of a throughput."""
     said = unit.strip().lower()
     return None if _RATE.fullmatch(said) and "flop" not in said else _word(said)
 
@@ -261,7 +259,6 @@ def _digits(text: str) -> str:
 
 
 def _number(one: _Figure) -> object:
-    """Equal in rows that claim to be one repeat."""
     return one.case, one.items, one.source, one.log_set, one.facts.get("repeat", one.row.number)
 
 
@@ -337,8 +334,6 @@ def _with(case: Case, name: str, value: str) -> Case:
 
 
 class _Bases:
-    """What printed speed-ups count from."""
-
     def __init__(self, found: Sequence[_Figure]) -> None:
         self._series: dict[tuple[Case, str], list[_Figure]] = {}
         for one in found:
@@ -396,7 +391,6 @@ def _import_figure(one: _Cited, to: _To) -> Imported:
 
 
 def _write_figure(one: _Cited, to: _To, corrected: Mapping[str, str] | None = None) -> Imported:
-    """The run folder of a figure; its log is the row and the figure."""
     first, dialect = one.first, f"cited_{one.first.items}"
     for case in _cases(one):
         run = Run(case=case, repeat=one.repeat)

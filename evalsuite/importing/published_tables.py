@@ -155,7 +155,6 @@ def _plain(file: Path) -> str:
 
 
 def _spreadsheet(file: Path) -> str:
-    """The first sheet as CSV; rows keep their numbers."""
     try:
         import openpyxl
     except ImportError as error:

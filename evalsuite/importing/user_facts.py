@@ -229,7 +229,6 @@ def case(facts: Mapping[str, str], known: Reading, who: str = "", common: Collec
 
 
 def _recipe(name: str, model: str) -> str:
-    """*name*, which is part of a case's id, with *model*, which is not."""
     plain = (re.sub(r"[\W_]", "", text.lower()) for text in (model, name))
     return safe_name(name if next(plain) in next(plain) else f"{name}-{model}")
 
@@ -255,7 +254,6 @@ def recorded_facts(facts: Mapping[str, str]) -> Facts:
 
 
 def _precision(text: str | None) -> Precision:
-    """The axis of *text*; a default is kept with it as an option."""
     if text is None:
         return "fp32"
     word = re.sub(r"[\s-]+", "_", text.strip().lower())

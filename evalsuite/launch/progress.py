@@ -17,8 +17,6 @@ GROWS_S = 90.0  # samples come twice a second; a network file system may show it
 
 @dataclass(frozen=True, kw_only=True)
 class RunState:
-    """A planned run; without *outcome* it has not ended."""
-
     run: Run
     outcome: Outcome | None
     begun_s: float | None = None  # seconds since its begin, if it goes on

@@ -112,7 +112,6 @@ def launch(
 
 
 def _fill_scratch(line: CommandLine, scratch: Path) -> None:
-    """What the script wants to find in its folder."""
     scratch.mkdir()
     for name, folder in line.copies.items():
         shutil.copytree(folder, scratch / name, symlinks=True, ignore=shutil.ignore_patterns(".git"))
@@ -178,7 +177,6 @@ def _agent_error(folder: RunFolder) -> str | None:
 
 
 def _check_recorded(exit_code: int, folder: RunFolder) -> None:
-    """Raises EvalsuiteError if the agent could not write: the run counts as not run."""
     error = _agent_error(folder)
     if exit_code == AGENT_FAILED and error:
         raise EvalsuiteError.of("launch.kept_go_on", error=error)

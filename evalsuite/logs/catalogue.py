@@ -82,7 +82,6 @@ def _brought(places: Iterable[Path]) -> Iterator[Dialect]:
 
 
 def _same(one: Dialect, other: Dialect) -> bool:
-    """Two loadings of one file declare the same."""
     if one is other:
         return True
     if one.origin is None or other.origin is None or one.origin.file.resolve() != other.origin.file.resolve():
@@ -91,7 +90,6 @@ def _same(one: Dialect, other: Dialect) -> bool:
 
 
 def _plain(dialect: Dialect) -> tuple[object, ...]:
-    """Without functions, which each loading makes anew."""
     values = (getattr(dialect, field.name) for field in fields(dialect))
     patterns = tuple(line.pattern for line in dialect.lines)
     return (patterns, *(value for value in values if isinstance(value, str | int | float | None)))

@@ -294,7 +294,6 @@ class Sniffer:
 
     @cached_property
     def _shapes(self) -> dict[bytes, set[str]]:
-        """Shape → names of the dialects that have it."""
         found: dict[bytes, set[str]] = {}
         for dialect in self._dialects:
             for line in dialect.telling:

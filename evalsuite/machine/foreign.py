@@ -45,7 +45,6 @@ def name_processes(found: Iterable[DeviceProcess]) -> tuple[DeviceProcess, ...]:
 
 
 def _cpu_s(ours: set[int]) -> dict[int, tuple[str, float]]:
-    """Process → its name and CPU time; without *ours* and those of evaluations."""
     found = {}
     for process in psutil.process_iter(["name", "cpu_times", "cmdline"]):
         times = process.info["cpu_times"]

@@ -37,7 +37,6 @@ def script(
 
 
 def _wrapped(command: Sequence[str], width: int = 110) -> str:
-    """An option with its values on each line."""
     lines: list[str] = []
     for word in map(shlex.quote, command):
         fresh = word.startswith("--") or not lines

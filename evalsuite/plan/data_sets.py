@@ -110,7 +110,6 @@ def environment(of: DataSet) -> WriterEnvironment:
 
 
 def counts(of: DataSet, size: Size) -> dict[Split, int]:
-    """Items of each split."""
     whole = source(of).items[size.name]
     return {split: -(-count // size.part) for split, count in whole.items() if of.splits is None or split in of.splits}
 

@@ -34,7 +34,6 @@ class Engine:
     listed: bool = False  # whether written by hand: one machine may have two names
 
     def limited_to(self, names: Sequence[str]) -> "Engine":
-        """On these of its nodes, in this order."""
         return replace(self.on(names), container=self.container) if self.on else self
 
     def serving(self, recipe: Recipe) -> "Engine":

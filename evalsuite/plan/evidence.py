@@ -20,8 +20,6 @@ Count = Annotated[int, at_least(0)]
 
 @dataclass(frozen=True, kw_only=True)
 class ScaleEvidence:
-    """One scale: what was asked, what the log showed."""
-
     date: str
     command: tuple[str, ...]  # the recipe's own, with its placeholders
     environment: Mapping[str, str]  # likewise

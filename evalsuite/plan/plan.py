@@ -19,8 +19,6 @@ from evalsuite.runs.store import Store
 
 @dataclass(frozen=True, kw_only=True)
 class Machine:
-    """Where a run on one node is made."""
-
     cores: int | None  # None: another machine's, not known here
     accelerators: int | None  # likewise
     device: Device
@@ -223,7 +221,6 @@ def _no_recipe(case: Case, adapter: Adapter) -> str:
 
 
 def _undivided(case: Case, recipe: Recipe) -> str | None:
-    """In strong scaling every device must get the same number of items."""
     if case.strong_batch is None or case.strong_batch % case.total_devices == 0:
         return None
     return Message("plan.undivided", batch=case.strong_batch, devices=case.total_devices)
@@ -269,7 +266,6 @@ def _too_few_steps(case: Case) -> list[Finding]:
 
 
 def _check_size(spec: Spec) -> None:
-    """Raises EvalsuiteError before too large a matrix is expanded."""
     more = (1 + len(spec.variants)) * max(1, len(spec.versions))
     sizes = [more * len(matrix.frameworks) * math.prod(map(len, matrix.axes())) for matrix in spec.matrices()]
     if sum(sizes) > MOST_CASES:

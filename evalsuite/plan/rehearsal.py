@@ -253,7 +253,6 @@ def with_arguments(
 
 
 def _with_value(text: str, path: list[str], value: str) -> str:
-    """The JSON object *text* with *value*, a number or a flag where it reads as one."""
     whole = json.loads(text)
     inside = whole
     for name in path[:-1]:

@@ -144,7 +144,6 @@ def read(path: Path) -> Spec:
 
 
 def _laid_over(base: Spec, found: "_Part") -> tuple[Spec, ...]:
-    """One for each choice of its options."""
     given = {key.name: value for key in fields(found) if (value := getattr(found, key.name)) is not None}
     changes: dict[str, Any] = {FIELDS.get(key, key): value for key, value in given.items() if key != "parts"}
     made = replace(base, **{**changes, **changes.get("repeats", {}), "options": base.options})
@@ -293,7 +292,6 @@ def _options(table: Mapping[str, object]) -> tuple[tuple[str, str], ...]:
 
 
 def _choices(table: Mapping[str, object]) -> tuple[tuple[tuple[str, str], ...], ...]:
-    """Each choice of one value of every axis; a list has several."""
     lists = {name: value if isinstance(value, list) and value else [value] for name, value in sorted(table.items())}
     _at_most(str(prod(map(len, lists.values()))), MOST_CASES, "options")
     axes = [dict.fromkeys(option(name, value) for value in values) for name, values in lists.items()]

@@ -102,7 +102,6 @@ Axis = Annotated[str, decode.one_of(*AXES)]
 
 
 def _texts(case: Case, axis: str) -> tuple[str, ...]:
-    """What a rule may say of *case*; a recipe also by its name without version or image."""
     text = AXES[axis](case)
     return (text, text.partition("@")[0]) if axis == "recipe" else (text,)
 

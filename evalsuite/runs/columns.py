@@ -94,8 +94,6 @@ def _damaged(file: Path, error: Exception) -> EvalsuiteError:
 
 
 class _Block:
-    """Each quantity is still text."""
-
     def __init__(self, readings: int, scales: Mapping[str, float], lines: Iterator[bytes]) -> None:
         if type(readings) is not int or not 0 < readings <= BLOCK:
             raise ValueError(Message("runs.readings_in_block", most=BLOCK))

@@ -27,8 +27,6 @@ Event = Literal["started", "ended", "measured"]
 
 @dataclass(frozen=True, kw_only=True)
 class Campaign(Document):
-    """One start of an evaluation."""
-
     id: str
     started_at: str  # ISO 8601 with zone
     plan: Planned
@@ -97,7 +95,6 @@ class Journal:
 
     @contextlib.contextmanager
     def _open(self) -> Iterator[list[str]]:
-        """The lines so far, held by this process alone."""
         with locks.hold_lock(self.root / f".{ATTEMPTS}.lock"):
             yield self._lines()
 

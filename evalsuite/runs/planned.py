@@ -64,7 +64,6 @@ class _CaseFile(Case):
 
 
 def _mistakes(case: Case) -> Iterator[Mistake]:
-    """Key and sentence of each impossible value."""
     least = {  # key → (value, minimum)
         "nodes": (case.nodes, 1),
         "devices_per_node": (case.devices_per_node, 1),

@@ -55,8 +55,6 @@ class NodeFacts:
 
 @dataclass(frozen=True, kw_only=True)
 class Trouble:
-    """Something wrong on a node."""
-
     node: str
     kind: str  # of a sentence: "unreached", "clock"
     severity: Severity

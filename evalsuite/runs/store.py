@@ -383,7 +383,6 @@ def _label(host: str, rank: int | None) -> str:
 
 
 def _repeat(path: Path) -> tuple[bool, int]:
-    """For sorting; a folder with another name comes first."""
     number = decode.whole(path.name.removeprefix("r"))
     return number is not None, number or 0
 

@@ -81,7 +81,6 @@ class Scheduler:
 
     @property
     def submits_with(self) -> str:
-        """As typed in a shell."""
         return " ".join(word for word in self.submitter if not word.startswith("-"))
 
 

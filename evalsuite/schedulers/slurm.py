@@ -5,17 +5,7 @@ from collections.abc import Sequence
 
 from evalsuite.decode import instant, whole
 from evalsuite.errors import EvalsuiteError
-from evalsuite.schedulers.contract import (
-    Allocation,
-    Argv,
-    Ask,
-    Environment,
-    NodePlace,
-    QueuedJob,
-    Scheduler,
-    one_line,
-    unroll_nodelist,
-)
+from evalsuite.schedulers import contract
 
 QUEUED = "%i|%T|%j|%D|%S|%e|%R"  # squeue(1): job, state, name, nodes, start, end, reason or nodes
 PLAIN_TIMES = ("env", "SLURM_TIME_FORMAT=standard")
@@ -23,8 +13,8 @@ WARNED_S = 120  # for agents to end their trees and write files
 _TIME = re.compile(r"(?:\d+-)?\d{1,3}(?::\d{2}){0,2}")  # sbatch(1): minutes, h:mm:ss, d-hh, d-hh:mm:ss
 
 
-def place(environment: Environment) -> NodePlace:
-    return NodePlace(
+def place(environment: contract.Environment) -> contract.NodePlace:
+    return contract.NodePlace(
         rank=environment["SLURM_NODEID"],
         nodes=environment.get("SLURM_STEP_NUM_NODES") or environment.get("SLURM_NNODES"),
         host=environment.get("SLURMD_NODENAME"),
@@ -34,15 +24,17 @@ def place(environment: Environment) -> NodePlace:
     )
 
 
-def hosts_of_step(environment: Environment) -> tuple[str, ...]:
-    return unroll_nodelist(environment.get("SLURM_STEP_NODELIST") or environment.get("SLURM_JOB_NODELIST") or "")
+def hosts_of_step(environment: contract.Environment) -> tuple[str, ...]:
+    return contract.unroll_nodelist(
+        environment.get("SLURM_STEP_NODELIST") or environment.get("SLURM_JOB_NODELIST") or ""
+    )
 
 
-def nodes(environment: Environment, ask: Ask) -> tuple[str, ...]:
-    return unroll_nodelist(environment.get("SLURM_JOB_NODELIST") or environment.get("SLURM_NODELIST") or "")
+def nodes(environment: contract.Environment, ask: contract.Ask) -> tuple[str, ...]:
+    return contract.unroll_nodelist(environment.get("SLURM_JOB_NODELIST") or environment.get("SLURM_NODELIST") or "")
 
 
-def left_s(environment: Environment, ask: Ask, now_s: float) -> float | None:
+def left_s(environment: contract.Environment, ask: contract.Ask, now_s: float) -> float | None:
     end = whole(environment.get("SLURM_JOB_END_TIME", ""))
     if end is not None:
         return end - now_s
@@ -52,7 +44,7 @@ def left_s(environment: Environment, ask: Ask, now_s: float) -> float | None:
     return ends.timestamp() - now_s if ends else None
 
 
-def step(nodes: int, argv: Argv, names: Sequence[str]) -> Argv:
+def step(nodes: int, argv: contract.Argv, names: Sequence[str]) -> contract.Argv:
     """One task a node, with all of the node's share, bound to no core."""
     return (
         "srun",
@@ -69,17 +61,17 @@ def step(nodes: int, argv: Argv, names: Sequence[str]) -> Argv:
     )
 
 
-def jobs(ask: Ask) -> tuple[QueuedJob, ...] | None:
+def jobs(ask: contract.Ask) -> tuple[contract.QueuedJob, ...] | None:
     printed = ask(*PLAIN_TIMES, "squeue", "--me", "--noheader", f"--format={QUEUED}")
     if printed is None:
         return None
     return tuple(_job(line) for line in printed.splitlines() if line.count("|") >= QUEUED.count("|"))
 
 
-def _job(line: str) -> QueuedJob:
+def _job(line: str) -> contract.QueuedJob:
     job, state, name, nodes, start, end, why = line.split("|", QUEUED.count("|"))
     known = {text: None if text in ("N/A", "NONE", "") else text for text in (start, end)}
-    return QueuedJob(
+    return contract.QueuedJob(
         id=job,
         state=state,
         name=name,
@@ -90,7 +82,7 @@ def _job(line: str) -> QueuedJob:
     )
 
 
-def directives(allocation: Allocation, folder: str, runs: str) -> list[str]:
+def directives(allocation: contract.Allocation, folder: str, runs: str) -> list[str]:
     """Comments have their own lines: sbatch takes what follows an option for its value."""
     spare = f"{allocation.nodes} for the largest scale and {allocation.spare} to take the place of one that fails"
     asked = {
@@ -102,7 +94,7 @@ def directives(allocation: Allocation, folder: str, runs: str) -> list[str]:
     }
     return [
         "#SBATCH --job-name=evalsuite",
-        *(f"#SBATCH --{name}={one_line(name, value)}" for name, value in asked.items() if value),
+        *(f"#SBATCH --{name}={contract.one_line(name, value)}" for name, value in asked.items() if value),
         *((f"# {spare}:",) if allocation.spare else ()),
         f"#SBATCH --nodes={allocation.nodes + allocation.spare}",
         "#SBATCH --ntasks-per-node=1",
@@ -114,8 +106,8 @@ def directives(allocation: Allocation, folder: str, runs: str) -> list[str]:
         "#SBATCH --open-mode=append",
         f"# SIGTERM comes {WARNED_S} s before the time is up:",
         f"#SBATCH --signal=B:TERM@{WARNED_S}",
-        f"#SBATCH --chdir={one_line('chdir', folder)}",
-        f"#SBATCH --output={one_line('runs', f'{runs}/slurm-%j.txt')}",
+        f"#SBATCH --chdir={contract.one_line('chdir', folder)}",
+        f"#SBATCH --output={contract.one_line('runs', f'{runs}/slurm-%j.txt')}",
         *(f"#SBATCH {_checked_option(option)}" for option in allocation.options),
     ]
 
@@ -129,10 +121,10 @@ def _checked_time(text: str | None) -> str | None:
 def _checked_option(text: str) -> str:
     if not text.startswith("-"):
         raise EvalsuiteError.of("plan.sbatch_option", text=text)
-    return one_line("sbatch", text)
+    return contract.one_line("sbatch", text)
 
 
-SCHEDULER = Scheduler(
+SCHEDULER = contract.Scheduler(
     name="slurm",
     title="Slurm",
     task_variable="SLURM_NODEID",

@@ -72,7 +72,6 @@ def valid(facts: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
 
 
 def _cells(sheet: str, shared: Sequence[str]) -> Iterator[dict[str, str]]:
-    """Each row as letters of the column → value."""
     kinds: dict[str | None, Callable[[str], str]] = {"s": lambda at: shared[int(at)], "b": lambda one: str(one == "1")}
     for row in ElementTree.fromstring(sheet).iter(f"{SHEET}row"):
         cells = ((cell.get("r", "").rstrip("0123456789"), cell.get("t"), cell.findtext(f"{SHEET}v")) for cell in row)
@@ -80,7 +79,6 @@ def _cells(sheet: str, shared: Sequence[str]) -> Iterator[dict[str, str]]:
 
 
 def _of_table(table: str, rows: Iterable[Mapping[str, Any]], facts: Mapping[str, Any]) -> Message | None:
-    """Each thing has one row."""
     things = facts["summaries"] if table == "summaries" else [run for one in facts["summaries"] for run in one["runs"]]
     wanted = sorted([_plain(at(one, path)) for path in ROWS[table].values()] for one in things)
     found = sorted([_plain(row[column]) for column in ROWS[table]] for row in rows)

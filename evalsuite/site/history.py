@@ -141,12 +141,10 @@ class History:
         return tuple(line for line in self.undated if line.case.model == model)
 
     def in_report(self, report: str) -> tuple[HistoryLine, ...]:
-        """Those that regressed in *report*."""
         return tuple(line for line in self.regressions if line.judged and line.judged.report == report)
 
 
 def _moved_with_all(line: HistoryLine, together: set[str]) -> bool:
-    """What it had lost before stays its own."""
     return line.judged is not None and line.judged.report in together and not line.was_regressed
 
 
@@ -161,7 +159,6 @@ def history(reports: Iterable[tuple[str, Finished]]) -> History:
 
 
 def _points_by_line(reports: Iterable[tuple[str, Finished]]) -> dict[Common | None, list[HistoryPoint]]:
-    """None: without a date."""
     found: dict[Common | None, list[HistoryPoint]] = {}
     for name, report in reports:
         for one in valid(report.summaries):

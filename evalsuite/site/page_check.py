@@ -93,7 +93,6 @@ def mistake(text: str, summary: Mapping[str, Any] | None, *, part: bool = False)
 
 
 def _values(data: str) -> Iterator[float]:
-    """The throughputs that the page's script shows (report/page/embedded.py)."""
     column = json.loads(data)["cases"]["values"]["value"]
     rows = [column["of"][place] for place in column["at"]] if isinstance(column, dict) else column
     yield from (float(value) for value in rows if value is not None)

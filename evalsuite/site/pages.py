@@ -80,7 +80,6 @@ class Site:
 
     @cached_property
     def several_scripts(self) -> frozenset[tuple[str, str]]:
-        """(framework, model) with more than one script."""
         scripts: dict[tuple[str, str], set[str]] = {}
         for line in (*self.history.lines, *self.history.undated):
             scripts.setdefault((line.case.framework, line.case.model), set()).add(line.case.recipe)

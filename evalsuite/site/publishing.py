@@ -71,7 +71,6 @@ def read_baseline(site: Path, name: str) -> Finished:
 
 
 def _baselines(site: Path) -> dict[str, str]:
-    """Name → id of its report."""
     file = site / BASELINES
     found = files.read_json(file, MOST_BASELINES) if files.is_file(file) else {}
     return {name: id for name, id in found.items() if isinstance(id, str) and ID.fullmatch(id)}

@@ -107,7 +107,6 @@ def _contents(file: Path) -> Iterator[tuple[str, bytes]]:
 
 
 def _place(name: str, text: str) -> str | None:
-    """None: no secret."""
     if redaction.is_issued(text):
         line = next((number for number, one in enumerate(text.split("\n"), 1) if redaction.is_issued(one)), None)
         return Message("core.file_line", path=name, line=line) if line else name

@@ -48,7 +48,6 @@ def submit(arguments: argparse.Namespace, evaluation: Evaluation) -> int:
 
 
 def _in_the_pods(arguments: argparse.Namespace, values: Values, evaluation: Evaluation) -> Sequence[str]:
-    """The line of `compare` in the launcher's pod: runs and report on the volume that all pods see."""
     mount = Path(values.mount)
     placed = {"runs": mount / arguments.runs, "out": mount / (arguments.out or "report")}
     there = argparse.Namespace(**{**vars(arguments), **placed})

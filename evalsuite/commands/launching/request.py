@@ -141,7 +141,6 @@ def cases_asked(arguments: argparse.Namespace, engine: str, *, device: Device | 
 
 
 def _check_data(plan: Plan) -> None:
-    """Raises EvalsuiteError for a data set that does not serve. The nodes of an allocation read the same folder."""
     refusal = readiness.data_refusal()
     for case in plan.cases:
         if why := refusal(case, plan.recipe(case)):

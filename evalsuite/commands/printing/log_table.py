@@ -55,7 +55,6 @@ def show(found: Sequence[Row], *, paths: bool) -> None:
 
 
 def _heading_of_also(key: str) -> str:
-    """The heading of a figure printed next to the steps; TFLOP/s and MFU are the same in every language."""
     heading = _BESIDE[key][0]
     return say(f"columns.{heading}") if heading in ("per_device", "memory") else heading
 
@@ -65,7 +64,6 @@ def _head(column: str) -> str:
 
 
 def _table(columns: Sequence[tuple[str, str]], rows: Sequence[Sequence[str]], width: int | None) -> Iterator[str]:
-    """A line for each log, for `grep` and `sort`. On a terminal of *width* what does not fit is cut, with a note."""
     cells = [[heading for heading, _ in columns], *rows]
     widths = [max(map(i18n.columns, column)) for column in zip(*cells, strict=True)]
     dropped = []

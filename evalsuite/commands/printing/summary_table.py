@@ -33,7 +33,6 @@ def show(found: Sequence[Summary | Unmeasured], book: Book) -> None:
 
 
 def _flags(measured: Sequence[Summary], called: Mapping[str, str], spoken: words.Words) -> Iterator[str]:
-    """What each flag means, and of which rows."""
     rows_by_code: dict[str, list[str]] = {}
     several = len({one.case.model for one in measured}) > 1
     for one in measured:

@@ -114,7 +114,6 @@ def _line(case: Case, engine: Engine, rest: Argv, place: Path, share: bool) -> A
 
 
 def _start(line: Argv, place: Path) -> str | None:
-    """Runs *line*; why it failed, None if it ended well."""
     folder, environment = RunFolder(place), {**os.environ, **python_path()}
     with open(folder.engine_log, "wb") as output:
         try:

@@ -101,7 +101,6 @@ def _files_problem(name: str, thorough: bool) -> str | None:
 
 
 def _size(place: Path) -> int | None:
-    """None where nothing lies there; the files of a folder are not added up."""
     if place.is_dir():
         return FOLDER
     return place.stat().st_size if place.is_file() else None

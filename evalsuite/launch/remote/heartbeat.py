@@ -142,7 +142,6 @@ class HeartbeatMonitor:
         return self._watches[host].silent_s() > self._silent_s or call_silent_s > self._call_silent_s
 
     def _is_cut_off(self, host: str) -> bool:
-        """Whether calls stop while the file changes; a busy host is silent in both."""
         if host in self._ended_cut:
             return self._ended_cut[host][1]
         if time.monotonic() - self._looked_s > self._gap_s:

@@ -115,7 +115,6 @@ def _pass_on(output: IO[bytes], name: str, last: list[str], say: Callable[[str],
 
 
 def _follow(connections: Sequence[_Connection], asked: Sequence[int], say: Callable[[str], None]) -> int:
-    """Waits for all; ends the others once one has failed or we are asked to end."""
     code, parent, deadline = 0, os.getppid(), None
     left = list(connections)
     while left:

@@ -200,8 +200,6 @@ Value = tuple[Split, str, float]
 
 @dataclass(frozen=True, kw_only=True)
 class PrintedScores:
-    """One line as it was printed."""
-
     epoch: int | None
     elapsed_s: float | None
     values: tuple[Value, ...]
@@ -290,8 +288,6 @@ OWN_TIMERS = Timers(
 
 @dataclass
 class TimerCollector:
-    """The timers in one log."""
-
     timers: Timers
     each: int = 1  # steps of a report without a number
     _found: list[tuple[int | None, dict[str, float | None]]] = field(default_factory=list)  # (step, timer → seconds)

@@ -68,7 +68,6 @@ def _first(lines: list[tuple[int, bytes]], kind: str, pattern: "re.Pattern[bytes
 
 
 def _exceptions(lines: list[tuple[int, bytes]]) -> Iterator[Failure]:
-    """The last line of each traceback, in the column where it began."""
     column, said = -1, None
     for number, text in lines:
         at = text.find(_TRACEBACK)

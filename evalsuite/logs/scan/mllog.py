@@ -24,8 +24,6 @@ _SELF_PLAY = b'"minigo"'  # its samples are games that it plays itself
 
 
 class MllogCheck:
-    """What the keys of one log count."""
-
     def __init__(self) -> None:
         self._train_samples: float | None = None
         self._global_batch: float | None = None
@@ -106,7 +104,6 @@ class MllogCheck:
             yield "its epochs", self._train_samples * epochs_per_s
 
     def _epochs_per_s(self) -> float | None:
-        """By fractions of epochs where they are printed, else by blocks."""
         took = (self._ended_s or 0.0) - (self._began_s or 0.0)
         numbered = (self._last_epoch or 0.0) - (self._first_epoch or 0.0)
         epochs = numbered if (self._last_epoch or 0.0) % 1 else max(self._blocks, numbered)

@@ -95,7 +95,6 @@ def _joined(stream: Sequence[Record], seconds: float) -> list[Record]:
 
 
 def _parts(lines: Sequence[Record]) -> Iterator[tuple[int, float]]:
-    """(steps, seconds) from each of *lines* to the next."""
     told = [(one.step, at) for one in lines if one.step is not None and (at := _since_epoch_s(one)) is not None]
     for (first, began), (last, ended) in itertools.pairwise(told):
         if last > first:
@@ -114,7 +113,6 @@ def _since_epoch_s(record: Record) -> float | None:
 
 
 def _timed(record: Record, begun: Record) -> Record:
-    """With the time and the items since *begun*."""
     seconds = _difference(record.stamp_s, begun.stamp_s)
     items = _difference(record.consumed, begun.consumed)
     return record._replace(
@@ -232,7 +230,6 @@ class _Mean:
 
 
 def _seconds(record: Record, before: Increment | None, mean: _Mean | None) -> float | None:
-    """Of the whole increment."""
     if record.report_s is not None:
         return record.report_s
     if record.elapsed_s is not None:
@@ -242,7 +239,6 @@ def _seconds(record: Record, before: Increment | None, mean: _Mean | None) -> fl
 
 
 def _items(record: Record, before: Increment | None, steps: int, dialect: Dialect) -> float | None:
-    """As its line says; of the last step alone, times the steps."""
     if record.consumed is None:
         alone = dialect.averaging == "step" and record.step is not None
         return record.items if record.items is None or not alone else record.items * steps

@@ -47,7 +47,6 @@ class Facts:
 
     @property
     def items_per_step(self) -> float | None:
-        """Of the whole job."""
         items = self.items_per_batch or 1.0
         if self.global_batch is not None:
             return self.global_batch * items
@@ -139,8 +138,6 @@ def contradictions(known: Facts, said: Said) -> Iterator[Finding]:
 
 @dataclass(frozen=True, kw_only=True)
 class Merged:
-    """The steps of the run."""
-
     steps: tuple[Step, ...]
     scope: str  # "global", "per_device" or "own"
     in_epochs: bool  # each report is an epoch of unknown length
@@ -238,7 +235,6 @@ def _settle_scope(
 
 
 def _scope_by_clock(stream: list[Increment], facts: Facts) -> str | None:
-    """One device's batch, or the whole job's, by the time that passed."""
     timed = [
         (increment.step, increment.stamp_s, increment.rate)
         for increment in stream
@@ -273,8 +269,6 @@ def _factor(printers: int, facts: Facts, scope: str) -> float | None:
 
 @dataclass(frozen=True, kw_only=True)
 class _Job:
-    """What turns the increments of a step into the step of the whole job."""
-
     printed_by_all: float | None  # factor from one printer's rate to that of all devices
     steps_counted: int | None  # how often the printed steps/s count one step
     items_per_step: float | None
@@ -297,7 +291,6 @@ def _steps_of_several(streams: list[list[Increment]], clock: int, job: _Job) -> 
 
 
 def _step_of_several(increments: list[Increment], timed: list[Increment], job: _Job) -> Step:
-    """*timed*: those whose clock is taken."""
     one = increments[0] if len(increments) == 1 else _middle(increments)
     if not timed:
         return _step(one, one.record, None, replace(job, arrival=None))
@@ -344,7 +337,6 @@ def _middle(increments: list[Increment]) -> Increment:
 
 
 def _items(increment: Increment, said: Record, job: _Job) -> float | None:
-    """As printed, or the batch times the steps."""
     if increment.items is not None:
         return increment.items * job.items_per_batch
     if said.global_batch is not None:

@@ -135,7 +135,6 @@ AT_ONCE_S = 0.05  # between the lines of one callback: MXNet's Speedometer print
 
 
 def _copied(stream: Stream, other: Stream, *, at_once: bool) -> bool:
-    """Equal but for one record that the end of a file cuts."""
     if abs(len(stream) - len(other)) > 1:
         return False
     pairs = list(zip(stream, other, strict=False))

@@ -148,13 +148,11 @@ def _confirmed_with_pauses(chosen: Span, value: float, findings: Sequence[Findin
 
 
 def _at_most(arrived: Timing) -> float:
-    """What stamps may tell beside these arrivals."""
     window_s = math.fsum(seconds for _, seconds in arrived.quotients)
     return (arrived.value or 0.0) * (1 + max(LATE, LATE_S / window_s))
 
 
 def _stamps_within(stamped: Timing, value: float) -> float | None:
-    """To what share of the window the log's stamps confirm *value*."""
     told, seconds = stamped.value, math.fsum(seconds for _, seconds in stamped.quotients)
     if told is None or not seconds:
         return None

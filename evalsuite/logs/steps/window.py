@@ -85,7 +85,6 @@ class Timing:
 
 
 def _arrival(step: Step) -> float | None:
-    """A relay's stamp is such a time, too."""
     return step.relay_s if step.arrival_s is None else step.arrival_s
 
 

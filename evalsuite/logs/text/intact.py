@@ -156,7 +156,6 @@ def _has_usual_width(text: bytes, begin: int) -> bool:
 
 
 def _find_unread(text: bytes, kind: Line) -> Iterator[int]:
-    """Where one begins, on one line or with its first words broken over two."""
     at = text.find(kind.literal)
     while at >= 0:
         if not _count_reports(text, kind, at):
@@ -199,7 +198,6 @@ def _is_full(line: bytes) -> bool:
 
 
 def _count_reports(text: bytes, kind: Line, at: int | None = None) -> int:
-    """In all of *text*, or beginning *at* that place."""
     found = kind.compiled.finditer(text) if at is None else filter(None, [kind.compiled.match(text, at)])
     return sum(is_whole(match, kind) and kind.read(match) is not None for match in found)
 
@@ -214,7 +212,6 @@ def _in_plain_digits(text: bytes) -> bytes:
 
 @lru_cache(maxsize=64)
 def _tail(line: Line, group: int | None) -> bytes:
-    """What the script prints after the *group*."""
     usual = line.compiled.search(line.sample)
     return line.sample[usual.end(group) :].rstrip() if usual and group is not None else b""
 

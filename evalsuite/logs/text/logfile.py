@@ -224,7 +224,6 @@ def _opened(path: Path) -> BinaryIO:
 
 
 def _refuse(path: Path) -> None:
-    """Raises Unreadable if there is something that is no file."""
     if path.is_dir():
         raise Unreadable(Message("logs.log_directory"))
     if path.is_symlink() and not path.exists():

@@ -9,8 +9,6 @@ from evalsuite.runs.samples import DiskCounters
 
 
 class Disks:
-    """Bytes and operations since the machine started."""
-
     def __init__(self, root: Path = Path("/")) -> None:
         counters = system.read_psutil("disk_io_counters", perdisk=True, nowrap=False) or {}
         blocks = root / "sys/block"

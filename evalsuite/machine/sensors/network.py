@@ -54,7 +54,6 @@ def _interfaces(state: Mapping[str, Any], folder: Path, infiniband: bool) -> lis
 
 
 def _with_speed(mbit_s: int | None) -> Interface:
-    """An unknown speed is 0 or -1."""
     return Interface(speed_mbit_s=mbit_s) if mbit_s and mbit_s > 0 else Interface(no_speed="unknown")
 
 

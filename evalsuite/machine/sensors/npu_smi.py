@@ -83,7 +83,6 @@ class NpuSmi:
 
 
 def rows(text: str) -> Iterator[Row]:
-    """The devices in what `npu-smi info` prints."""
     first = None
     for line in text.splitlines():
         if found := FIRST.match(line):

@@ -67,7 +67,6 @@ def _axes(sheet: Sheet, panel: Panel, sizes: Sequence[int], limits: tuple[float,
 
 
 def _size(size: float) -> str:
-    """Messages come in these multiples: 1 KiB, 128 MiB."""
     power = next(power for power in (3, 2, 1, 0) if size >= 1024**power or not power)
     return f"{ticks.number(round(size / 1024**power, 3))} {('B', 'KiB', 'MiB', 'GiB')[power]}"
 

@@ -106,7 +106,6 @@ def _curve_axes(sheet: Sheet, panel: Panel, curves: CurvePanel) -> None:
 
 
 def _broken(panel: CurvePanel) -> bool:
-    """Whether the axis begins above 0: compared with their height the lines would be flat."""
     ys = [y for curve in panel.curves for _, y in curve.points]
     return bool(ys) and min(ys) > 0 and max(ys) - min(ys) < FLAT * max(ys)
 

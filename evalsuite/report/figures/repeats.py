@@ -26,7 +26,6 @@ class Repeats:
 
     @property
     def cv(self) -> float | None:
-        """Standard deviation ÷ mean; None for one run."""
         return statistics.stdev(self.values) / statistics.fmean(self.values) if len(self.values) > 1 else None
 
 

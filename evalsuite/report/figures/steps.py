@@ -102,7 +102,6 @@ def _phases(id: str, look: Look, steps: Sequence[StepBar], unit: str, share: boo
 
 
 def _stack(sheet: Sheet, panel: Panel, step: StepBar, keys: dict[str, int], place: int, scale: float) -> float:
-    """Gives where the bar ends."""
     begin = 0.0
     begins: dict[str, float] = {}
     for key, value in step.parts:

@@ -91,7 +91,6 @@ def _interval(times: Sequence[float]) -> float:
 
 
 def _cells(strip: Strip) -> tuple[list[tuple[float, float, int]], bool]:
-    """(from, to, level) with equal neighbours joined, and whether something was missing."""
     samples = [(at, value) for at, value in strip.samples if finite(value)]
     interval = _interval([at for at, _ in samples])
     pieces: list[tuple[float, float, float]] = []

@@ -150,7 +150,6 @@ def _marker_sample(hue: Hue, colour: str, width: float) -> str:
 
 
 def phase_swatch(hue: int) -> str:
-    """A box; 0 is the grey of "other"."""
     return _sample(f'<rect x="6" y="1" width="16" height="14" class="fill-{Hue(index=hue, marker="square").name}"/>')
 
 

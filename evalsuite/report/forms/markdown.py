@@ -67,7 +67,6 @@ def _paragraphs(material: Material, writer: MarkdownWriter) -> Iterable[str]:
 
 
 def _verdict(material: Material, subject: Subject, writer: MarkdownWriter) -> Iterable[str]:
-    """Its figure comes after the sentences that it shows."""
     paragraphs = list(verdict.section(subject).markdown(writer))
     figure = _figure(material, writer)
     yield from paragraphs[:FIGURE_AFTER]

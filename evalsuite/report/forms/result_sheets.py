@@ -143,7 +143,6 @@ class Writer:
         return f"{setting}{batch}" + (f" · n = {n}" if n is not None else "")
 
     def _cell(self, sheet: Any, line: int, column: int, cell: Cell, kind: str) -> None:
-        """The marks of a number are in its format."""
         if cell.number is None:
             sheet.write_string(line, column, self._state(cell.state), self._format(align="right", font_color="#777777"))
             return
@@ -161,7 +160,6 @@ class Writer:
     def _colour(
         self, sheet: Any, first: int, place: int, policy: BatchPolicy, groups: Sequence[Group], kind: str
     ) -> None:
-        """Comparable throughputs from white to green; speedups by the threshold."""
         for number, (nodes, per_node) in enumerate(policy.scales):
             line, column = first + number, place
             for group in groups:

@@ -35,7 +35,6 @@ def join_style(file: Path) -> str:
 
 
 def _add_module(file: Path, modules: dict[Path, str]) -> None:
-    """*file* comes after what it imports. All share one scope: a name is declared once."""
     text = file.read_text(encoding="utf-8")
     for other in SCRIPT_IMPORT.findall(text):
         if (needed := (file.parent / other).resolve()) not in modules:

@@ -4,16 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from evalsuite.author_document import LabDocument
-from evalsuite.report.book.outline import (
-    AFTER,
-    BACKGROUND,
-    INTRODUCTION,
-    MODEL_CHAPTERS,
-    MODELS,
-    ORDERED,
-    OWN,
-    PROBLEMS,
-)
+from evalsuite.report.book import outline
 from evalsuite.report.sections.author import author_sections
 from evalsuite.report.sections.common.section import Section, Subject
 from evalsuite.report.text import names
@@ -27,7 +18,7 @@ def place(subject: Subject, found: Sequence[Section]) -> tuple[Placed, ...]:
     if lab is None:
         return number(found)
     if lab.outline == "free":
-        return number(_ordered(subject, lab, found, ORDERED))
+        return number(_ordered(subject, lab, found, outline.ORDERED))
     return tuple(_tianshu(subject, lab, found))
 
 
@@ -37,9 +28,9 @@ def number(found: Iterable[Section], first: int = 1) -> tuple[Placed, ...]:
 
 def _tianshu(subject: Subject, lab: LabDocument, found: Sequence[Section]) -> Iterator[Placed]:
     by_id = {section.id: section for section in found}
-    yield "1", by_id.pop(INTRODUCTION)
-    yield "2", by_id.pop(BACKGROUND)
-    for chapter in MODEL_CHAPTERS:
+    yield "1", by_id.pop(outline.INTRODUCTION)
+    yield "2", by_id.pop(outline.BACKGROUND)
+    for chapter in outline.MODEL_CHAPTERS:
         ours = [one for model in chapter.models if (one := by_id.pop(names.model_anchor(model), None))]
         titles = [replace(one, title=author_sections.titled(subject, chapter, str(one.title))) for one in ours]
         if not ours:
@@ -48,21 +39,19 @@ def _tianshu(subject: Subject, lab: LabDocument, found: Sequence[Section]) -> It
             yield chapter.number, titles[0]
         else:
             yield from ((f"{chapter.number}.{place}", one) for place, one in enumerate(titles, 1))
-    yield "8", by_id.pop(PROBLEMS)
-    annexes = [section for section in found if section.id in by_id and _key(subject, section) == MODELS]
+    yield "8", by_id.pop(outline.PROBLEMS)
+    annexes = [section for section in found if section.id in by_id and _key(subject, section) == outline.MODELS]
     after = [section for section in found if section.id in by_id and section not in annexes]
-    yield from number(_ordered(subject, lab, after, AFTER), FIRST_AFTER)
+    yield from number(_ordered(subject, lab, after, outline.AFTER), FIRST_AFTER)
     yield from ((f"A{place}", section) for place, section in enumerate(annexes, 1))
 
 
 def _ordered(subject: Subject, lab: LabDocument, found: Sequence[Section], usual: Sequence[str]) -> tuple[Section, ...]:
-    """The chapters that the lab names come first."""
     order = [*lab.order, *(key for key in usual if key not in lab.order)]
     return tuple(sorted(found, key=lambda section: order.index(_key(subject, section))))
 
 
 def _key(subject: Subject, section: Section) -> str:
-    """What `order` calls the chapter."""
     if section.id.startswith("own-"):
-        return OWN
-    return MODELS if section.id in {model.id for model in subject.models} else section.id
+        return outline.OWN
+    return outline.MODELS if section.id in {model.id for model in subject.models} else section.id

@@ -86,7 +86,6 @@ def _fill(
 
 @functools.cache
 def _sheets() -> tuple[str, str, str, str]:
-    """Style of page and figures, then two scripts."""
     return assets.style("report.css"), figures.css(), assets.script("boot.js"), assets.script("report.js")
 
 
@@ -179,7 +178,6 @@ def breakable(text: str) -> Markup:
 
 def _known(words: Words) -> Callable[[str, str], Rendered]:
     def known(section: str, name: str) -> Rendered:
-        """The bare name where there are no words."""
         key = f"{section}.{name}"
         if key in words:
             return words(key)

@@ -34,7 +34,6 @@ class Compiled(FileSystemBytecodeCache):
 
 
 def _compiled() -> Compiled | None:
-    """None where others may write into its folder: it holds code."""
     folder = code_version.version_folder(paths.cache() / "templates") / version("jinja2")
     with contextlib.suppress(OSError):
         folder.mkdir(mode=0o700, exist_ok=True)

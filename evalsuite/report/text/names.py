@@ -93,13 +93,11 @@ def _spelled(match: "re.Match[str]") -> str:
 
 
 def model_order(name: str) -> tuple[int, str]:
-    """Those of the outline come first."""
     known = list(facts()["models"])
     return (known.index(name), "") if name in known else (len(known), name)
 
 
 def options_order(options: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
-    """Whole numbers by their size."""
     return tuple((name, value.zfill(20) if value.isdecimal() else value) for name, value in options)
 
 

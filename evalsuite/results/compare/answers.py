@@ -179,17 +179,14 @@ class Answer:
 
     @property
     def second(self) -> Ranked | None:
-        """The best that the first is compared with."""
         return self.next if self.level else self.ranked[1] if len(self.ranked) > 1 else None
 
     @property
     def lead_pair(self) -> Decision | None:
-        """Wherever a lead is printed, it is this one."""
         return self.decision(self.ranked[0], self.second) if self.second else None
 
     @property
     def compared(self) -> tuple[Summary, ...]:
-        """Those of whom the sentence speaks."""
         pair = self.lead_pair if self.said != "untold" else None
         return (
             (*(one.summary for one in self.leaders), pair.second) if pair else tuple(one.summary for one in self.ranked)
@@ -263,7 +260,6 @@ def _with_passed_over(found: Sequence[Answer]) -> Iterable[Answer]:
 
 
 def _work(answer: Answer) -> object:
-    """What those do alike who differ in other options."""
     options = tuple(pair for pair in answer.setting.options if pair[0] in (*ranking.WORK, *ranking.SIZES))
     return replace(answer.setting, options=options, xla=False), answer.nodes, answer.devices_per_node
 
@@ -374,7 +370,6 @@ def _answer(key: tuple[Conditions, int, int], asked: _Question, absent: "_Absenc
 
 
 def _weight(members: Sequence[Summary], scope: RankingScope) -> tuple[bool, int, float]:
-    """What is printed only comes last."""
     timed = members[0].grounds != "printed"
     return timed, len({scope.candidate(one.case) for one in members}), max(map(speed, members))
 

@@ -105,7 +105,6 @@ def _other_base(summary: Summary, base: Summary) -> Finding | None:
 
 
 def _falls(members: Sequence[Summary]) -> dict[str, Finding]:
-    """D13: scales at which the job is slower than at the next smaller one."""
     measured = sorted(members, key=lambda summary: summary.case.total_devices)
     found: dict[str, Finding] = {}
     for smaller, larger in itertools.pairwise(measured):

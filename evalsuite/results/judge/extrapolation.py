@@ -367,7 +367,6 @@ def _width(scores: Votes) -> float:
 
 
 def _inside(scores: Votes, source: str) -> list[bool]:
-    """Of each series of *source*: whether it lies within the width that the others alone give."""
     width = _width(_without(scores, source))
     return [score <= width for score in scores[source]]
 

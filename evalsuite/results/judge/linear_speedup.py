@@ -218,7 +218,6 @@ def _against(one: Summary | Measurement, rules: tuple[type[Finding], ...]) -> It
 
 
 def _against_runs(one: Summary) -> list[Finding]:
-    """What disturbs most of its runs, and so their median."""
     disturbed = [found for run in one.measurements if run.counts and (found := [*_against(run, DISTURBED)])]
     return [each for found in disturbed for each in found] if 2 * len(disturbed) > one.n else []
 

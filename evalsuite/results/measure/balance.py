@@ -68,7 +68,6 @@ def _digits(number: float) -> int:
 
 
 def _last_step(run: RunRecords) -> tuple[float | None, bool]:
-    """When its line arrived, and whether lines behind it say that the run was evaluated or saved."""
     log = next(iter(run.logs), None)
     if log is None or run.dialect is None:
         return None, False

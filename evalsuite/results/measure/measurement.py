@@ -7,22 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
+from evalsuite import findings
 from evalsuite.dialect import Dialect
 from evalsuite.documents import HostEnvironment, RunCommand, UsedRecipe, stated_figures
 from evalsuite.errors import EvalsuiteError
-from evalsuite.findings import (
-    BusyMachine,
-    DevicesUnused,
-    EpochWindow,
-    FactsAmended,
-    HungAtEnd,
-    Oversubscribed,
-    PartialBatch,
-    ShortWindow,
-    SideBySide,
-    TooShortWindow,
-    UnreadableSamples,
-)
 from evalsuite.logs import catalogue, excerpt, options, reading
 from evalsuite.logs.catalogue import Places
 from evalsuite.messages import Message, join
@@ -48,7 +36,7 @@ from evalsuite.runs.endings import AgentOutcome, Outcome
 from evalsuite.runs.samples import Samples
 from evalsuite.runs.store import RunFolder
 
-MIN_MEASURED_STEPS = TooShortWindow.least_steps
+MIN_MEASURED_STEPS = findings.TooShortWindow.least_steps
 FEWEST_SAMPLES = 5
 FULL = Protocol()
 NOT_SAID = ("sequences/s", "images/s")
@@ -150,11 +138,10 @@ def _campaign(command: RunCommand) -> str | None:
 
 
 def _amended(command: RunCommand) -> Iterator[Finding]:
-    """Facts that count into the value and were corrected after an import."""
     now, before = command.stated or {}, command.corrected or {}
     changed = [f"{name} {before[name]} → {now.get(name, '-')}" for name in COUNTED if name in before]
     if changed:
-        yield FactsAmended(facts=", ".join(changed))
+        yield findings.FactsAmended(facts=", ".join(changed))
 
 
 def _check_known(recipe: UsedRecipe, dialects: Mapping[str, Dialect]) -> None:
@@ -189,7 +176,7 @@ def _status(outcome: Outcome, read: reading.Reading) -> tuple[Status, str]:
 
 
 def _unused(against: Sequence[Finding]) -> str:
-    found = next((one for one in against if isinstance(one, DevicesUnused)), None)
+    found = next((one for one in against if isinstance(one, findings.DevicesUnused)), None)
     return Message("results.run_unused", used=found.used, planned=found.planned) if found else ""
 
 
@@ -211,7 +198,7 @@ def _samples(folder: RunFolder, hosts: Iterable[str]) -> tuple[dict[str, Samples
             if samples := folder.samples(host):
                 found[host] = samples
         except EvalsuiteError as error:
-            unread.append(UnreadableSamples(said=error.message))
+            unread.append(findings.UnreadableSamples(said=error.message))
     return found, unread
 
 
@@ -240,8 +227,8 @@ def _short(case: Case, window: Window | None, read: reading.Reading) -> tuple[Fi
     if window.steps >= FULL.measured_steps and warmup >= FULL.warmup_steps:
         return ()
     if read.in_epochs:
-        return (EpochWindow(measured_epochs=window.steps),)
-    short = TooShortWindow if window.steps < MIN_MEASURED_STEPS else ShortWindow
+        return (findings.EpochWindow(measured_epochs=window.steps),)
+    short = findings.TooShortWindow if window.steps < MIN_MEASURED_STEPS else findings.ShortWindow
     return (short(skipped_steps=warmup, measured_steps=window.steps),)
 
 
@@ -255,9 +242,9 @@ def _busy_machine(
     if len(of_host) < 2:
         return ()
     others = (of_host["cpu"].mean - of_host["job_cpu"].mean) / 100
-    if others <= BusyMachine.limit:
+    if others <= findings.BusyMachine.limit:
         return ()
-    return (BusyMachine(others=others),)
+    return (findings.BusyMachine(others=others),)
 
 
 def _of_host(used: Sequence[Utilisation]) -> dict[str, Utilisation]:
@@ -277,15 +264,15 @@ def _of_agents(agents: Sequence[AgentOutcome]) -> Iterator[Finding]:
     for agent in agents:
         each = [core for share in agent.cores or () for core in share]
         if len(set(each)) < len(each):
-            yield Oversubscribed(processes=len(agent.cores or ()), cores=len(set(each)))
+            yield findings.Oversubscribed(processes=len(agent.cores or ()), cores=len(set(each)))
             break
     if others := max((agent.beside or 0 for agent in agents), default=0):
-        yield SideBySide(evaluations=others)
+        yield findings.SideBySide(evaluations=others)
 
 
 def _of_end(outcome: Outcome, well: bool, read: reading.Reading) -> Iterator[Finding]:
     if outcome.enough == "hung":
-        yield HungAtEnd()
+        yield findings.HungAtEnd()
     if well and read.unfinished is not None:
         yield read.unfinished  # D25
 
@@ -293,7 +280,7 @@ def _of_end(outcome: Outcome, well: bool, read: reading.Reading) -> Iterator[Fin
 def _last_batch(
     case: Case, read: reading.Reading, throughput: Throughput | None, data: str | None
 ) -> Iterator[Finding]:
-    if throughput and not any(isinstance(one, PartialBatch) for one in throughput.findings):
+    if throughput and not any(isinstance(one, findings.PartialBatch) for one in throughput.findings):
         items = epochs.items_per_epoch(read.items_per_epoch, data, throughput.unit)
         if found := epochs.last_batch(case, throughput.window, items):
             yield found

@@ -5,17 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 
-from evalsuite.findings import (
-    EpochWindow,
-    FewRepeats,
-    ManyRepeats,
-    NoisyRepeats,
-    OutlyingRepeat,
-    RepeatsMissing,
-    ShortWindow,
-    TooShortWindow,
-    UnstableRepeats,
-)
+from evalsuite import findings
 from evalsuite.model import DECIDING_ORIGINS as DECIDING_ORIGINS
 from evalsuite.model import Breakdown, Case, Finding, Measurement, Summary, Unmeasured, Utilisation
 from evalsuite.results.measure.statistics import (
@@ -28,11 +18,11 @@ from evalsuite.results.measure.statistics import (
 )
 from evalsuite.results.samples.run_figures import RunFigure
 
-FULL_REPEATS = FewRepeats.needed  # fewer are partial (data/rules, D05)
-MOST_REPEATS = ManyRepeats.usual
+FULL_REPEATS = findings.FewRepeats.needed  # fewer are partial (data/rules, D05)
+MOST_REPEATS = findings.ManyRepeats.usual
 ENDED_BADLY = ("failed", "timed_out", "incomplete")
-NOISY_CV = NoisyRepeats.limit
-UNSTABLE_CV = UnstableRepeats.limit
+NOISY_CV = findings.NoisyRepeats.limit
+UNSTABLE_CV = findings.UnstableRepeats.limit
 
 
 def summaries(measurements: Iterable[Measurement]) -> list[Summary | Unmeasured]:
@@ -112,7 +102,10 @@ def short_window(summary: Summary) -> bool:
 
 
 def _short(run: Measurement) -> bool:
-    return any(isinstance(finding, EpochWindow | ShortWindow | TooShortWindow) for finding in run.findings)
+    return any(
+        isinstance(finding, findings.EpochWindow | findings.ShortWindow | findings.TooShortWindow)
+        for finding in run.findings
+    )
 
 
 def _findings(case: Case, valid: Sequence[Measurement], others: Pooled) -> tuple[Finding, ...]:
@@ -126,26 +119,26 @@ def _missing_repeats(case: Case, runs: Sequence[Measurement]) -> Iterator[Findin
     here = {run.run.repeat for run in runs}
     missing = sorted(set(range(1, max(here))) - here)
     if missing and runs[0].origin != "measured":
-        yield RepeatsMissing(repeats=", ".join(map(str, missing)), here=len(here), where=case.id)
+        yield findings.RepeatsMissing(repeats=", ".join(map(str, missing)), here=len(here), where=case.id)
 
 
 def _too_few(values: Sequence[float]) -> Finding | None:
     if len(values) >= FULL_REPEATS:
         return None
-    return FewRepeats(repeats=len(values))
+    return findings.FewRepeats(repeats=len(values))
 
 
 def _more_than_usual(values: Sequence[float]) -> Finding | None:
     if len(values) <= MOST_REPEATS:
         return None
-    return ManyRepeats(repeats=len(values))
+    return findings.ManyRepeats(repeats=len(values))
 
 
 def _noisy(values: Sequence[float]) -> Finding | None:
     cv = coefficient_of_variation(values)
     if cv is None or cv <= NOISY_CV:
         return None
-    return UnstableRepeats(cv=cv) if cv > UNSTABLE_CV else NoisyRepeats(cv=cv)
+    return findings.UnstableRepeats(cv=cv) if cv > UNSTABLE_CV else findings.NoisyRepeats(cv=cv)
 
 
 def _far_off(valid: Sequence[Measurement], others: Pooled) -> list[Finding]:
@@ -154,7 +147,7 @@ def _far_off(valid: Sequence[Measurement], others: Pooled) -> list[Finding]:
         return []
     values = _values(valid)
     return [
-        OutlyingRepeat(items_per_s=values[position], where=valid[position].run.id)
+        findings.OutlyingRepeat(items_per_s=values[position], where=valid[position].run.id)
         for position in outliers(values, others)
     ]
 

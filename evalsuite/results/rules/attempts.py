@@ -108,7 +108,6 @@ def _broken(recorded: Recorded, commands: Mapping[str, RunCommand]) -> Iterable[
 
 
 def _before(recorded: Recorded, commands: Mapping[str, RunCommand]) -> Iterable[Finding]:
-    """The same plan was started elsewhere before: nobody sees whether this one is the best of several."""
     ran = {command.campaign.id for command in commands.values() if command.campaign}
     for campaign in recorded.campaigns:
         if campaign.id in ran and campaign.elsewhere:

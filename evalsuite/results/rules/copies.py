@@ -13,7 +13,6 @@ FEWEST_EQUAL = 3  # runs; two may agree by their digits
 
 
 def copies(runs: Sequence[Measurement]) -> dict[int, Finding]:
-    """Places of runs that are no repeats → why."""
     return {**_without_scatter(runs), **_parts(runs), **_same_figures(runs), **_same_bytes(runs)}
 
 

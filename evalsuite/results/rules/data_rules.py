@@ -135,7 +135,6 @@ def _printed_speedups(summaries: Sequence[Summary], commands: Mapping[str, RunCo
 
 
 def _cited_figures(runs: Iterable[Measurement], commands: Mapping[str, RunCommand]) -> Iterable[Finding]:
-    """D16: what tables print of cited figures, computed again from what they count from."""
     for run in runs:
         command = commands.get(run.run.id)
         if command is not None and command.figure is not None:

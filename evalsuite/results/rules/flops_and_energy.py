@@ -132,7 +132,6 @@ def compute(one: Summary) -> Compute | None:
 
 
 def run_tflops(run: Measurement) -> float | None:
-    """What all devices of *run* compute."""
     unit = run.throughput.unit if run.throughput else ""
     flops = _flops_per_item(run.run.case, unit, facts.of_measurement(run).get("input_size"))
     return flops * run.value / 1e12 if flops is not None and run.value is not None else None

@@ -32,7 +32,6 @@ def _above_cores(run: Measurement, busy: float | None) -> Iterator[Finding]:
 
 
 def _cores(run: Measurement) -> float | None:
-    """Of the job."""
     case, nodes = run.run.case, run.environment.nodes if run.environment else ()
     if case.cores_per_device is not None:
         return float(case.cores_per_device * case.total_devices)

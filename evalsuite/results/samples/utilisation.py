@@ -107,7 +107,6 @@ class ReadingSeries:
 
     @property
     def busy(self) -> list[bool]:
-        """Of each device, whether a value above zero counts."""
         above = self.cells.values > 0
         counting = above if self.sound is None else above & self.sound
         return [bool(row.any()) for row in counting]

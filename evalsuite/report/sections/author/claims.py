@@ -75,7 +75,6 @@ def _is_counted(found: re.Match[str], known: _Numbers) -> bool:
 
 
 def _is_first(found: re.Match[str], known: _Numbers) -> bool:
-    """Whether a framework that the sentence names, or any at all, is said to be the fastest."""
     cells = verdicts.fastest(known.book.valid).cells
     first = {dict(one.values)["first"] for one in cells if one.reason in ("faster", "faster_in_rounds")}
     named = {one for one in known.book.frameworks if names.framework(one).lower() in known.sentence.lower()}

@@ -73,7 +73,6 @@ def frameworks(subject: Subject) -> list[tuple[str, list[str], list[str], bool]]
 
 
 def data_sets(subject: Subject) -> Mapping[str, Rendered]:
-    """By model: what its runs are said to read."""
     words = subject.words
     found: dict[str, set[str]] = {}
     for run in subject.book.measurements:

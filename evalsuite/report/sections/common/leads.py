@@ -14,7 +14,6 @@ def value(answer: Answer, one: Ranked | Apart, words: Words) -> Number | Text:
 
 
 def with_passed(said: Text, answer: Answer, words: Words) -> Text:
-    """*said*, which speaks of the lead."""
     return (
         words("answers.and_passed", said_text=said, passed_text=passed(answer, words)) if answer.passed_over else said
     )

@@ -38,7 +38,6 @@ def _facts(subject: Subject) -> Mapping[str, object]:
 
 
 def _scripts(models: Iterable[Model]) -> str | None:
-    """The key of what is known of the scripts."""
     kinds = {one.kind for model in models for one in model.participants if one.kind}
     if not kinds <= {"reference", "official"}:
         return "intro.elsewhere"

@@ -27,7 +27,6 @@ def is_left_out(card: Card) -> bool:
 
 
 def not_here(found: Sequence[Card], words: Words) -> Rendered | None:
-    """Why the others cannot apply."""
     left = [card for card in found if is_left_out(card)]
     if not left:
         return None

@@ -223,7 +223,6 @@ def sentence(answer: Answer, words: Words) -> Text:
 
 
 def _unstated(answer: Answer) -> list[Obstacle]:
-    """The facts that nobody states, where nothing else keeps all others apart."""
     found = {each.key: each for one in answer.apart for each in one.obstacles}
     if answer.said != "alone" or not all(map(why_not_comparable.is_unstated, found.values())):
         return []
@@ -306,7 +305,6 @@ def reason_beside(answer: Answer, words: Words) -> Rendered | None:
 
 
 def _news(answer: Answer, words: Words) -> Iterator[Text]:
-    """Who is slower here than at the base of its scaling."""
     slower = [(one, own.value) for one in answer.ranked if (own := one.summary.speedup) and own.value < 1]
     named = [
         words(
@@ -327,7 +325,6 @@ def _flagged(answer: Answer, one: Ranked, words: Words) -> Text:
 
 
 def _outside(answer: Answer, words: Words) -> Iterator[Text]:
-    """Of those ahead, where most of the run lies outside of its window."""
     for one in answer.leaders if answer.ahead or answer.said in ("group", "consistent") else ():
         run = median_run(one.summary)
         for each in run.findings:

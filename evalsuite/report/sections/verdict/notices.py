@@ -87,7 +87,6 @@ def _short(book: Book, words: Words) -> Iterable[Notice]:
 
 
 def _quiet(book: Book, words: Words) -> Iterable[Notice]:
-    """Whether other programs ran during the measured runs; "quiet" only for short runs that were sampled."""
     busy = {
         run.run.id: finding.others
         for run in book.measurements
