@@ -121,6 +121,17 @@ class Line:
             return None  # 360760.9.5
 
 
+def step_before(pattern: bytes, within: int = 12) -> Callable[["re.Match[bytes]"], Fields | None]:
+    """For lines whose step is within so many bytes before the literal text: `1000 time 1606135171.39`."""
+    find = re.compile(pattern).search
+
+    def fields(match: "re.Match[bytes]") -> Fields | None:
+        before = find(match.string, max(0, match.start() - within), match.start())
+        return None if before is None else {**match.groupdict(), "step": before[1]}
+
+    return fields
+
+
 def line(
     pattern: bytes,
     sample: bytes,

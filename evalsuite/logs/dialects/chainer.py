@@ -3,9 +3,8 @@
 import re
 from collections.abc import Mapping
 
-from evalsuite.dialect import Dialect, line
+from evalsuite.dialect import Dialect, line, step_before
 
-_ITERATION_BEFORE = re.compile(rb"(\d+)$")
 _ENTRY_BYTES = 4096  # of LogReport's JSON: more than an entry has
 _EPOCH = re.compile(rb'"epoch": (\d+)')
 _ITERATION = re.compile(rb'"iteration": (\d+)')
@@ -36,12 +35,6 @@ def _log_report_scores(match: "re.Match[bytes]") -> Mapping[str, bytes] | None:
     entry = text[begin : max(text.find(b"}", at, at + _ENTRY_BYTES), match.end())]
     epoch = _EPOCH.search(entry)
     return epoch and {**match.groupdict(), "epoch": epoch[1]} | {_SCORES[k]: v for k, v in _SCORED.findall(entry)}
-
-
-def _iteration_before(match: "re.Match[bytes]") -> Mapping[str, bytes] | None:
-    """`      2000 iter, 0 epoch / 10 epochs`: the number precedes the literal text."""
-    before = _ITERATION_BEFORE.search(match.string, max(0, match.start() - 12), match.start())
-    return None if before is None else {**match.groupdict(), "step": before[1]}
 
 
 DIALECTS = (
@@ -82,7 +75,7 @@ DIALECTS = (
             rb" iter, (?P<epoch>\d+) epoch / \d+ (?:epoch|iteration)s\s+(?P<steps_per_s>[\d.e+]+|inf) iters/sec\.",
             b"       200 iter, 0 epoch / 10 epochs\n    4.8073 iters/sec. Estimated time to finish: 1:26:03.582581.",
             "chainer/chainer@a8e15cbe55:chainer/training/extensions/progress_bar.py",
-            fields=_iteration_before,
+            fields=step_before(rb"(\d+)$"),
         ),
         facts=line(
             rb"Num of GPUs : (?P<devices>\d+)",

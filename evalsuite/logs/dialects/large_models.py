@@ -4,7 +4,7 @@ import functools
 import re
 from collections.abc import Mapping
 
-from evalsuite.dialect import Dialect, line
+from evalsuite.dialect import Dialect, line, step_before
 
 _MEGATRON = (
     rb"iteration +(?P<step>\d+)/ *\d+ \|(?: consumed samples: +(?P<consumed>\d+) \|)?"
@@ -31,15 +31,6 @@ _MEGATRON_FACTS = line(
     b"  world_size ...................................... 64",
     "NVIDIA/Megatron-LM@8aa4619f2b:megatron/arguments.py, _print_args()",
 )
-
-
-_STEP_BEFORE = re.compile(rb"\d+/(\d+)$")
-
-
-def _step_before(match: "re.Match[bytes]") -> Mapping[str, bytes] | None:
-    """`0/24600, SamplesPerSec=1284.38`"""
-    before = _STEP_BEFORE.search(match.string, max(0, match.start() - 24), match.start())
-    return None if before is None else {**match.groupdict(), "step": before[1]}
 
 
 _EPOCH_BEFORE = re.compile(rb"Epoch:\[ *(\d+)/ *\d+\], $")
@@ -296,7 +287,7 @@ DIALECTS = (
             rb", SamplesPerSec=(?P<rate>[\d.]+)",
             b"worker-0: [INFO 2020-02-06 20:35:23] 0/24600, SamplesPerSec=1284.384033658866",
             "deepspeedai/DeepSpeed@f28432441b:deepspeed/utils/timer.py, ThroughputTimer.stop(); with MemAllocated since 0.6",
-            fields=_step_before,
+            fields=step_before(rb"\d+/(\d+)$", within=24),
         ),
         yields_to=(
             *("megatron", "megatron_stamped", "gpt_neox", "deepspeed", "deepspeed_pipeline", "deepspeed_chat"),

@@ -1,19 +1,8 @@
 """OneFlow: OneFlow-Benchmark (CNN, BERT), the `models` repository, LiBai."""
 
 import functools
-import re
-from collections.abc import Mapping
 
-from evalsuite.dialect import Dialect, line
-
-_NUMBER_BEFORE = re.compile(rb"(\d+)$")
-
-
-def _number_before(match: "re.Match[bytes]") -> Mapping[str, bytes] | None:
-    """The step precedes the literal text: `1000 time 1606135171.39 latency(ms): 4.05`."""
-    before = _NUMBER_BEFORE.search(match.string, max(0, match.start() - 12), match.start())
-    return None if before is None else {**match.groupdict(), "step": before[1]}
-
+from evalsuite.dialect import Dialect, line, step_before
 
 _dialect = functools.partial(Dialect, framework="oneflow", scope="global", averaging="interval")
 
@@ -108,7 +97,7 @@ DIALECTS = (
             rb" time (?P<unix_s>\d{10}\.\d+) latency\(ms\): (?P<ms>[\d.]+) loss (?P<loss>[\d.]+|nan)",
             b"2000 time 1606135175.5 latency(ms): 4.0 loss 0.1299",
             "Oneflow-Inc/OneFlow-Benchmark@ca874cf8:ClickThroughRate/WideDeepLearning/wdl_train_eval.py",
-            fields=_number_before,
+            fields=step_before(rb"(\d+)$"),
         ),
         evaluation=line(
             rb"eval_auc",

@@ -4,18 +4,11 @@ import functools
 import re
 from collections.abc import Mapping
 
-from evalsuite.dialect import Dialect, line
+from evalsuite.dialect import Dialect, line, step_before
 
 _CNN = "tensorflow/benchmarks@8fb7907926:scripts/tf_cnn_benchmarks/benchmark_cnn.py"
 _COUNT_BEFORE = re.compile(rb"(\d+)/(\d+) *$")
 _EPOCH_BEFORE = re.compile(rb"(\d+)/\1 - \d+s - (\d+)(us|ms|s)$")
-_NUMBER_BEFORE = re.compile(rb"(\d+)$")
-
-
-def _number_before(match: "re.Match[bytes]") -> Mapping[str, bytes] | None:
-    """`10<tab>images/sec: 204.8 +/- …`"""
-    before = _NUMBER_BEFORE.search(match.string, max(0, match.start() - 12), match.start())
-    return None if before is None else {**match.groupdict(), "step": before[1]}
 
 
 def _line_before(match: "re.Match[bytes]") -> Mapping[str, bytes | None] | None:
@@ -99,7 +92,7 @@ DIALECTS = (
             rb"(?: (?P<unix_s>\d{10}))?",
             b"100\timages/sec: 16003.0 +/- 14.3 (jitter = 98.0)\t7.487 1604248891",
             f"{_CNN}, get_perf_timing_str(): batch over the mean step time since timing began",
-            fields=_number_before,
+            fields=step_before(rb"(\d+)$"),
         ),
         final=line(
             rb"total images/sec: (?P<rate>[\d.]+)",
