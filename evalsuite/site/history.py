@@ -25,7 +25,6 @@ from evalsuite.site.moves import Move, moves
 CAMPAIGNS = 4  # a side: with fewer no order is rare enough
 MEDIAN_BEND = 1.6522  # median of |second difference| of standard normal values: 0.6745 × √6
 UNKNOWN_SCATTER = 0.0165  # of three campaigns: the best of two is high by chance, and 7 % below it is told
-UNKNOWN_SCATTER = 0.0165  # of three campaigns: the best of two is high by chance, and 7 % below it is told
 NODES_APART = 2.0  # times the usual step on one node
 UNDATED = datetime.min.replace(tzinfo=UTC)  # a point without a date is alone in its line
 

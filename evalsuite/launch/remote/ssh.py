@@ -25,22 +25,7 @@ HERE = "localhost"  # needs no ssh
 POLL_S = 0.05
 GRACE_S = 12.0  # for the agents to end their trees; less than the evaluator gives us
 OPTIONS = ("-T", *over_hosts.PATIENCE)
-ON_HOST = """\
-if ! cd "$1" 2>/dev/null; then
-    echo "error: no folder $1 here; expected the runs folder to be the same on every host"
-    exit 126
-fi
-shift
-exec 3<&0
-"$@" </dev/null 3<&- &
-command=$!
-{ while read -r word; do :; done; kill -TERM $command; } <&3 >/dev/null 2>&1 &
-rein=$!
-wait $command
-code=$?
-kill $rein 2>/dev/null
-exit $code
-"""
+ON_HOST = Path(__file__).with_name("on_host.sh").read_text(encoding="utf-8")
 
 
 @dataclass(kw_only=True)
