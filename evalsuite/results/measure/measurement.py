@@ -34,7 +34,7 @@ from evalsuite.results.samples import host_clocks, run_figures, utilisation
 from evalsuite.runs import network
 from evalsuite.runs.endings import AgentOutcome, Outcome
 from evalsuite.runs.samples import Samples
-from evalsuite.runs.store import RunFolder
+from evalsuite.runs.store import Log, RunFolder
 
 MIN_MEASURED_STEPS = findings.TooShortWindow.least_steps
 FEWEST_SAMPLES = 5
@@ -62,16 +62,12 @@ def timeline(folder: RunFolder, window: Window | None) -> Timeline | None:
     return next((utilisation.timeline(samples, window) for samples in sampled.values()), None)
 
 
-def _measurement(run: Run, folder: RunFolder, places: Places) -> Measurement:
-    outcome, command, environments = folder.outcome(), folder.command(), folder.environments()
-    recipe = command.recipe
-    dialects = catalogue.known(places)
-    _check_known(recipe, dialects)
-    logs = folder.logs()
-    well = outcome.status == "completed" and outcome.exit_code == 0
-    read = reading.read_run(
+def _reading(
+    logs: Sequence[Log], case: Case, recipe: UsedRecipe, dialects: Mapping[str, Dialect], well: bool
+) -> reading.Reading:
+    return reading.read_run(
         logs,
-        run.case,
+        case,
         recipe.dialect,
         scope=recipe.scope,
         steps_per_report=recipe.steps_per_report,
@@ -79,6 +75,16 @@ def _measurement(run: Run, folder: RunFolder, places: Places) -> Measurement:
         dialects=dialects,
         ended_well=well,
     )
+
+
+def _measurement(run: Run, folder: RunFolder, places: Places) -> Measurement:
+    outcome, command, environments = folder.outcome(), folder.command(), folder.environments()
+    recipe = command.recipe
+    dialects = catalogue.known(places)
+    _check_known(recipe, dialects)
+    logs = folder.logs()
+    well = outcome.status == "completed" and outcome.exit_code == 0
+    read = _reading(logs, run.case, recipe, dialects, well)
     against = plausibility.implausible(folder, run.case, outcome, environments, read)
     status, reason = _status(outcome, read)
     valid, throughput = status in ("ok", "partial"), _in_unit_of(recipe, read.throughput)
