@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from evalsuite import files
-from evalsuite.commands.arguments import compare
 from evalsuite.commands.launching import kubernetes_submission
 from evalsuite.commands.launching.engine_choice import KUBERNETES
 from evalsuite.commands.launching.request import cases_asked
+from evalsuite.commands.options import declared
 from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.terminal import line
 from evalsuite.errors import EvalsuiteError, Exit
@@ -68,7 +68,7 @@ def _allocation(arguments: argparse.Namespace, engine: str) -> Allocation:
 def evaluation(arguments: argparse.Namespace, engine: Sequence[str]) -> list[str]:
     """The line of `compare` that does what *arguments* ask for, on the nodes of an allocation."""
     parser = argparse.ArgumentParser(add_help=False)
-    compare.add_arguments(parser)
+    declared.add_arguments(parser, "compare")
     words = [sys.executable, "-m", "evalsuite", "compare", *engine]
     for action in parser._actions:  # argparse has no other list of its options
         value = getattr(arguments, action.dest)

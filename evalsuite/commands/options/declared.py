@@ -1,6 +1,7 @@
 """The arguments of each command, as `data/commands/` declares them; all that `--help` imports."""
 
 import argparse
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ from evalsuite.commands.options import values
 from evalsuite.commands.printing.i18n import worded
 from evalsuite.messages import Message
 
-TYPES = {
+TYPES: Mapping[str, Callable[[str], Any]] = {
     "path": Path,
     "whole": values.whole,
     "number": values.number,
@@ -17,6 +18,7 @@ TYPES = {
     "steps": values.steps,
     "pair": values.pair,
 }
+<<<<<<< HEAD
 
 
 class Once(argparse.Action):
@@ -30,6 +32,9 @@ class Once(argparse.Action):
 
 
 KINDS = {"flag": {"action": "store_true"}, "list": {"action": "append", "default": []}, "once": {"action": Once}}
+=======
+KINDS: Mapping[str, Mapping[str, Any]] = {"flag": {"action": "store_true"}, "list": {"action": "append", "default": []}}
+>>>>>>> dcb43540 (commands: defaults are of their argument's kind; submit asks the same declaration)
 
 
 def add_arguments(parser: argparse.ArgumentParser, command: str) -> None:
@@ -58,7 +63,9 @@ def _add_argument(
     parser: "argparse._ActionsContainer", *, name: str | list[str], help: str = argparse.SUPPRESS, **settings: Any
 ) -> None:
     if "type" in settings:
-        settings["type"] = TYPES[settings["type"]]
+        settings["type"] = read = TYPES[settings["type"]]
+        if isinstance(given := settings.get("default"), str):
+            settings["default"] = read(given)
     if "{schedulers}" in help:
         from evalsuite.schedulers import SCHEDULERS
 
