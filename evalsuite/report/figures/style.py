@@ -173,7 +173,7 @@ def css() -> str:
             f"@media (forced-colors:active){{:root:root:root{{color-scheme:light dark;{system}}}}}",
             *(f".fill-{name}{{fill:var(--fig-{name})}}" for name in COLOURS),
             *(f".line-{name}{{stroke:var(--fig-{name})}}" for name in COLOURS),
-            Path(__file__).with_name("figures.css").read_text(encoding="utf-8").rstrip(),
+            Path(__file__).with_name("drawings.css").read_text(encoding="utf-8").rstrip(),
         )
     )
 
