@@ -18,7 +18,6 @@ TYPES: Mapping[str, Callable[[str], Any]] = {
     "steps": values.steps,
     "pair": values.pair,
 }
-<<<<<<< HEAD
 
 
 class Once(argparse.Action):
@@ -31,10 +30,11 @@ class Once(argparse.Action):
         setattr(namespace, self.dest, values)
 
 
-KINDS = {"flag": {"action": "store_true"}, "list": {"action": "append", "default": []}, "once": {"action": Once}}
-=======
-KINDS: Mapping[str, Mapping[str, Any]] = {"flag": {"action": "store_true"}, "list": {"action": "append", "default": []}}
->>>>>>> dcb43540 (commands: defaults are of their argument's kind; submit asks the same declaration)
+KINDS: Mapping[str, Mapping[str, Any]] = {
+    "flag": {"action": "store_true"},
+    "list": {"action": "append", "default": []},
+    "once": {"action": Once},
+}
 
 
 def add_arguments(parser: argparse.ArgumentParser, command: str) -> None:
