@@ -13,21 +13,21 @@ from tests import sources
 
 FILES = sorted(paths.PACKAGE.rglob("*.py"))
 CEILINGS = {  # package → lines at most; "" are the modules beside the packages
-    "": 5183,
-    "agent": 1850,
-    "commands": 6465,
-    "importing": 1432,
-    "launch": 4316,
-    "logs": 9820,
-    "machine": 1950,
-    "plan": 3165,
-    "report": 15374,
-    "results": 8440,
-    "runs": 1893,
-    "schedulers": 300,
-    "site": 1460,
+    "": 5068,
+    "agent": 1782,
+    "commands": 5579,
+    "importing": 1356,
+    "launch": 4292,
+    "logs": 9636,
+    "machine": 1927,
+    "plan": 3148,
+    "report": 15267,
+    "results": 8335,
+    "runs": 1837,
+    "schedulers": 277,
+    "site": 1444,
 }
-WHOLE = 61_520
+WHOLE = 59_948
 LONGEST_FUNCTION = 60
 FULLEST_FOLDER = 25
 
