@@ -1,6 +1,7 @@
 """`evalsuite parse`: what training logs say, without any run folder."""
 
 import argparse
+import contextlib
 import functools
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -63,7 +64,11 @@ def _reader(arguments: argparse.Namespace, dialects: Mapping[str, "Dialect"]) ->
 
     def row(path: Path) -> Row:
         logs = [log.path for log in RunFolder(path).logs()] if path.is_dir() else [path]
-        reading = _whole(RunFolder(path), read(*logs)) if path.is_dir() else read(path)
+        if path.is_dir():
+            devices, batch = _case_beside(path, arguments)
+            reading = _whole(RunFolder(path), read(*logs, devices=devices, batch_per_device=batch))
+        else:
+            reading = read(path)
         dialect = dialects.get(reading.dialect or "")
         return facts(path, reading) | {
             "window_counts": _counts(reading),
@@ -71,6 +76,18 @@ def _reader(arguments: argparse.Namespace, dialects: Mapping[str, "Dialect"]) ->
         }
 
     return row
+
+
+def _case_beside(folder: Path, arguments: argparse.Namespace) -> tuple[int | None, float | None]:
+    """Devices and batch of `sample --case`, where no option says them."""
+    from evalsuite.importing import user_facts
+    from evalsuite.runs import campaign_facts
+
+    facts: dict[str, str] = {}
+    with contextlib.suppress(EvalsuiteError):  # which `find_lack` says
+        facts = campaign_facts.read(folder)
+    batch = arguments.batch_per_device or user_facts.whole_number(facts, "batch")
+    return arguments.devices or user_facts.devices(facts), batch
 
 
 def _whole(folder: "RunFolder", reading: "Reading") -> "Reading":
@@ -117,7 +134,7 @@ def _make_ready() -> None:
 
 def _size(path: Path) -> int:
     try:
-        return path.stat().st_size
+        return sum(one.lstat().st_size for one in (path.iterdir() if path.is_dir() else [path.resolve()]))
     except (OSError, ValueError):
         return 0
 

@@ -1,12 +1,14 @@
 """Several folders of runs read as one: a later one's repeats are numbered on, and its campaigns stay its own."""
 
+import contextlib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from evalsuite.decode import whole
 from evalsuite.errors import EvalsuiteError
-from evalsuite.model import Attempt, Case, Run, Skip
+from evalsuite.model import Attempt, Case, Run
 from evalsuite.runs import archive
 from evalsuite.runs.journal import Campaign, Journal
 from evalsuite.runs.planned import Planned
@@ -40,14 +42,19 @@ class MergedStore(Store):
         self._stores = tuple(stores.values())
         self._shifts: list[dict[str, int]] = []  # of each store: case → what its repeats are raised by
         self._finished: list[RunFolder] = []
+        self._folders: dict[str, RunFolder] = {}  # by the run's id
         free: dict[str, int] = {}  # case → the first repeat that is free
         for label, one in stores.items():
             repeats = _repeats(one)
             shifts = {case: free[case] - min(*found, 1) if case in free else 0 for case, found in repeats.items()}
             free |= {case: max(numbers) + shifts[case] + 1 for case, numbers in repeats.items()}
             self._shifts.append(shifts)
-            self._finished += [replace(each, label=label, shift=shifts.get(_case(each), 0)) for each in one.finished()]
-        self._folders = {each.run().id: each for each in self._finished if _case(each)}
+            for folder in one.finished():
+                run = _run(folder)
+                shift = shifts[run.case.id] if run else 0
+                self._finished.append(replace(folder, label=label, shift=shift))
+                if run:
+                    self._folders[replace(run, repeat=run.repeat + shift).id] = self._finished[-1]
 
     @property
     def roots(self) -> tuple[Path, ...]:
@@ -68,13 +75,13 @@ class MergedStore(Store):
         if not plans:
             return None
         cases: dict[Case, None] = dict.fromkeys(case for plan in plans for case in plan.cases)
-        skips: dict[Skip, None] = dict.fromkeys(skip for plan in plans for skip in plan.skips if skip.case not in cases)
+        skips = {skip.case: skip for plan in plans for skip in plan.skips if skip.case not in cases}
         profiles = {plan.profile for plan in plans}
         return Planned(
             profile=profiles.pop() if len(profiles) == 1 else "custom",
             repeats=max(plan.repeats for plan in plans),
             cases=tuple(cases),
-            skips=tuple(skips),
+            skips=tuple(skips.values()),
         )
 
 
@@ -85,10 +92,10 @@ class _MergedJournal(Journal):
 
     def attempts(self) -> tuple[Attempt, ...]:
         return tuple(
-            replace(one, run=f"{case}/r{int(repeat) + shifts.get(case, 0)}")
+            replace(one, run=f"{case}/r{repeat + shifts.get(case, 0)}")
             for journal, shifts in self._journals
             for one in journal.attempts()
-            for case, _, repeat in [one.run.rpartition("/r")]
+            for case, repeat in [_parts(one)]
         )
 
     def campaigns(self) -> tuple[Campaign, ...]:
@@ -104,31 +111,25 @@ class _MergedJournal(Journal):
 
 
 def _repeats(one: Store) -> dict[str, list[int]]:
-    """Case → the repeats of its runs, finished or begun."""
-    found: dict[str, list[int]] = {}
-    for case, repeat in (*_finished(one), *_begun(one.journal)):
-        found.setdefault(case, []).append(repeat)
+    """Case → the repeats of its runs, finished or begun; the report says what of it cannot be read."""
+    runs = [run for folder in one.finished() if (run := _run(folder))]
+    found: dict[str, list[int]] = {run.case.id: [] for run in runs}
+    for run in runs:
+        found[run.case.id].append(run.repeat)
+    with contextlib.suppress(EvalsuiteError):
+        for attempt in one.journal.attempts():
+            case, repeat = _parts(attempt)
+            found.setdefault(case, []).append(repeat)
     return found
 
 
-def _finished(one: Store) -> Iterator[tuple[str, int]]:
-    for folder in one.finished():
-        if case := _case(folder):
-            yield case, folder.run().repeat
-
-
-def _begun(journal: Journal) -> Iterator[tuple[str, int]]:
+def _run(folder: RunFolder) -> Run | None:
     try:
-        for attempt in journal.attempts():
-            case, _, repeat = attempt.run.rpartition("/r")
-            yield case, int(repeat)
-    except (EvalsuiteError, ValueError):
-        return  # the report says that it cannot be read
-
-
-def _case(folder: RunFolder) -> str:
-    """Its id; "" where it cannot be read, which the report says."""
-    try:
-        return folder.run().case.id
+        return folder.run()
     except EvalsuiteError:
-        return ""
+        return None
+
+
+def _parts(attempt: Attempt) -> tuple[str, int]:
+    case, _, repeat = attempt.run.rpartition("/r")
+    return case, whole(repeat) or 0

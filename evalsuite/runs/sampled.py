@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from evalsuite.messages import Message
+from evalsuite.runs import campaign_facts
 from evalsuite.runs.endings import Outcome
 from evalsuite.runs.store import RunFolder
 
@@ -27,6 +28,7 @@ def find_lack(folder: RunFolder) -> str | None:
     """Why the records are no whole run. Raises EvalsuiteError for one that cannot be read."""
     if folder.launched:
         return Message("runs.sample_case")
+    campaign_facts.read(folder.path)
     agents, environments, logs = folder.agents(), folder.environments(), folder.logs()
     hosts = sorted({*agents, *environments, *folder.sampled_hosts(), *(log.host for log in logs)})
     by_kind: dict[str, dict[str, object]] = {"agent": {**agents}, "environment": {**environments}}

@@ -107,6 +107,10 @@ def edited(folder):
     folder.write_agent("n0", replace(AGENT, nodes=2))
 
 
+def damaged_case(folder):
+    (folder.path / campaign_facts.NAME).write_text("{")
+
+
 def launched(folder):
     folder.write_case(Run(case=CASE, repeat=0))
 
@@ -121,6 +125,7 @@ def launched(folder):
         (one_process, "n0, n1 both have rank 3"),
         (third_node, "the job had 3 nodes"),
         (edited, "log.n0.txt: changed"),
+        (damaged_case, "campaign.json"),
         (launched, "--runs"),
     ],
 )
@@ -180,6 +185,8 @@ def test_the_case_is_written_beside_and_needs_no_words_at_the_import(tmp_path, c
     campaign_facts.write_once(tmp_path / "out", FACTS)
 
     assert brought(tmp_path, capsys)[1]["status"] == "ok"
+    main(["parse", str(tmp_path / "out"), "--json"])
+    assert json.loads(capsys.readouterr().out)[0]["throughput"] == pytest.approx(2 * 8 / 0.5)
     case.write_text('modle = "x"\n')
     assert main(["sample", "-o", str(tmp_path / "o"), "--share", "--case", str(case), "--", "true"]) == Exit.USAGE
     assert '"modle"' in capsys.readouterr().err

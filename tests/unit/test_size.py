@@ -15,7 +15,7 @@ FILES = sorted(paths.PACKAGE.rglob("*.py"))
 CEILINGS = {  # package → lines at most; "" are the modules beside the packages
     "": 5068,
     "agent": 1782,
-    "commands": 5579,
+    "commands": 5596,
     "importing": 1356,
     "launch": 4292,
     "logs": 9636,
@@ -23,11 +23,11 @@ CEILINGS = {  # package → lines at most; "" are the modules beside the package
     "plan": 3148,
     "report": 15267,
     "results": 8335,
-    "runs": 1837,
+    "runs": 1840,
     "schedulers": 277,
     "site": 1444,
 }
-WHOLE = 59_948
+WHOLE = 59_968
 LONGEST_FUNCTION = 60
 FULLEST_FOLDER = 25
 
