@@ -1,3 +1,20 @@
-"""Runs, measures and compares deep-learning training frameworks, and writes the bilingual report."""
+"""Runs, measures and compares deep-learning training frameworks, and writes the bilingual report.
+
+In Python: `load` folders of runs or reports, `compare` two reports, `parse` a log (docs/python.md).
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from evalsuite.commands.api.loading import Results, compare, load, parse
 
 __version__ = "0.1.0"
+__all__ = ["Results", "compare", "load", "parse"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    # what it takes is slow to import, and imports this
+    return getattr(importlib.import_module("evalsuite.commands.api.loading"), name)

@@ -13,21 +13,21 @@ from tests import sources
 
 FILES = sorted(paths.PACKAGE.rglob("*.py"))
 CEILINGS = {  # package → lines at most; "" are the modules beside the packages
-    "": 5068,
+    "": 5085,
     "agent": 1782,
-    "commands": 5596,
+    "commands": 5902,
     "importing": 1356,
     "launch": 4292,
     "logs": 9636,
     "machine": 1927,
     "plan": 3148,
-    "report": 15267,
+    "report": 15278,
     "results": 8335,
     "runs": 1840,
     "schedulers": 277,
     "site": 1444,
 }
-WHOLE = 59_968
+WHOLE = 60_302
 LONGEST_FUNCTION = 60
 FULLEST_FOLDER = 25
 

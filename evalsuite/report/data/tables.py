@@ -79,7 +79,17 @@ def _case_of(thing: Any) -> Case:
 
 def _case(way: str) -> dict[str, Column]:
     """*way*: path of the case."""
-    names = ("framework", "recipe", "model", "precision", "xla", "device", "batch_per_device", "nodes")
+    names = (
+        "framework",
+        "recipe",
+        "model",
+        "precision",
+        "xla",
+        "device",
+        "cores_per_device",
+        "batch_per_device",
+        "nodes",
+    )
     scale = ("devices_per_node", "total_devices", "global_batch", "protocol.warmup_steps", "protocol.measured_steps")
     columns: dict[str, Column] = {name.rpartition(".")[2]: f"{way}.{name}" for name in (*names, *scale)}
     rest = {name: f"{way}.{name}" for name in ("batch_policy", "strong_batch")}
@@ -145,7 +155,8 @@ TABLES: Mapping[str, Mapping[str, Column]] = {
     "runs": {
         "run_id": "run.id",
         **_case("run.case"),
-        **{"repeat": "run.repeat", "status": "status", "counts": "counts"},
+        **_of("", "campaign", "round"),
+        **{"repeat": "run.repeat", "status": "status", "counts": "counts", "fault": "fault"},
         **{"outcome": lambda book, run: run_state(run), "reason": "reason", "origin": "origin", "items_per_s": "value"},
         **_of("throughput", "unit", "method", "printed_items_per_s", "clock_items_per_s"),
         **_latency(latency_room.of_run),

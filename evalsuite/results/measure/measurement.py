@@ -62,7 +62,7 @@ def timeline(folder: RunFolder, window: Window | None) -> Timeline | None:
     return next((utilisation.timeline(samples, window) for samples in sampled.values()), None)
 
 
-def _reading(
+def read_logs(
     logs: Sequence[Log], case: Case, recipe: UsedRecipe, dialects: Mapping[str, Dialect], well: bool
 ) -> reading.Reading:
     return reading.read_run(
@@ -84,7 +84,7 @@ def _measurement(run: Run, folder: RunFolder, places: Places) -> Measurement:
     _check_known(recipe, dialects)
     logs = folder.logs()
     well = outcome.status == "completed" and outcome.exit_code == 0
-    read = _reading(logs, run.case, recipe, dialects, well)
+    read = read_logs(logs, run.case, recipe, dialects, well)
     against = plausibility.implausible(folder, run.case, outcome, environments, read)
     status, reason = _status(outcome, read)
     valid, throughput = status in ("ok", "partial"), _in_unit_of(recipe, read.throughput)

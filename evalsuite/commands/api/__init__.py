@@ -1,0 +1,1 @@
+"""What a notebook calls: typed rows of runs and reports."""

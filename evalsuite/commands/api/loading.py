@@ -1,0 +1,184 @@
+"""`evalsuite.load`, `compare` and `parse`: results as typed rows, for a notebook. Nothing is started or written."""
+
+import csv
+import functools
+import io
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_type_hints
+
+from evalsuite import files
+from evalsuite.commands.api.rows import KINDS, Case, Finding, Run, Sample, Step, Utilisation
+from evalsuite.decode import number
+from evalsuite.errors import EvalsuiteError
+from evalsuite.logs import catalogue, reading
+from evalsuite.logs.reading import Reading
+from evalsuite.model import Evaluation
+from evalsuite.report.data import finished, tables
+from evalsuite.results.compare import changes
+from evalsuite.results.compare.changes import Changes
+from evalsuite.results.evaluation import evaluate
+from evalsuite.results.measure import measurement
+from evalsuite.runs import merged, rehearsed, sample_table
+from evalsuite.runs.store import RunFolder, Store
+
+if TYPE_CHECKING:
+    import pandas
+
+Row = TypeVar("Row", bound=tuple[Any, ...])
+
+
+class Results:
+    """What `load` read: a row a thing, of plain values with the unit in the name; None: not measured."""
+
+    def __init__(self, found: Iterable[tuple[str, Mapping[str, Sequence[tables.Row]]]], store: Store | None) -> None:
+        self._tables = tuple(found)
+        self._store = store
+
+    @cached_property
+    def runs(self) -> tuple[Run, ...]:
+        return self._rows(Run, "runs")
+
+    @cached_property
+    def cases(self) -> tuple[Case, ...]:
+        return self._rows(Case, "summaries")
+
+    @cached_property
+    def utilisation(self) -> tuple[Utilisation, ...]:
+        return self._rows(Utilisation, "utilisation")
+
+    @cached_property
+    def findings(self) -> tuple[Finding, ...]:
+        return self._rows(Finding, "findings")
+
+    @cached_property
+    def steps(self) -> tuple[Step, ...]:
+        """Of the runs of run folders: a report keeps none."""
+        return tuple(row for folder in self._folders() for row in _steps(folder))
+
+    @cached_property
+    def samples(self) -> tuple[Sample, ...]:
+        """Of the runs of run folders: a report keeps none."""
+        return tuple(row for folder in self._folders() for row in _samples(folder))
+
+    def frame(self, name: str) -> "pandas.DataFrame":
+        """The rows called *name* ("runs") as a data frame; of runs and cases each option is a column `option_…`."""
+        import pandas
+
+        kind = KINDS.get(name)
+        if kind is None:
+            raise EvalsuiteError.of("commands.no_rows", name=name, known=tuple(KINDS))
+        found = pandas.DataFrame(list(getattr(self, name)), columns=list(kind._fields))
+        if "options" in found:
+            each = [dict(pair.partition("=")[::2] for pair in text.split(";") if pair) for text in found["options"]]
+            found = found.join(pandas.DataFrame(each, index=found.index).add_prefix("option_"))
+        return found
+
+    def _folders(self) -> list[RunFolder]:
+        return self._store.finished() if self._store else []
+
+    def _rows(self, kind: type[Row], name: str) -> tuple[Row, ...]:
+        return tuple(_row(kind, row, source) for source, tables in self._tables for row in tables[name])
+
+
+def load(*runs_or_reports: str | Path) -> Results:
+    """Folders of runs, of which several are one evaluation, and folders of finished reports."""
+    given = [Path(path) for path in runs_or_reports]
+    reports = [path for path in given if (path / finished.SUMMARY).exists()]
+    roots = [path for path in given if path not in reports]
+    found: list[tuple[str, Mapping[str, Sequence[tables.Row]]]] = [(str(path), _written(path)) for path in reports]
+    store = merged.store(roots) if roots else None
+    if store is not None:
+        rehearsed.refuse(store)
+        found.append((str(roots[0]), _made(evaluate(store))))
+    return Results(found, store)
+
+
+def compare(before: str | Path, after: str | Path, *, across_environments: bool = False) -> Changes:
+    """What changed between two finished reports."""
+    first, second = (finished.read(Path(path)).summaries for path in (before, after))
+    return changes.between(first, second, across_environments=across_environments)
+
+
+def parse(path: str | Path, *, devices: int | None = None, batch_per_device: float | None = None) -> Reading:
+    """What a log says, or the folder of `evalsuite sample`."""
+    path = Path(path)
+    logs = [log.path for log in RunFolder(path).logs()] if path.is_dir() else [path]
+    return reading.read_file(*logs, devices=devices, batch_per_device=batch_per_device)
+
+
+def _made(evaluation: Evaluation) -> Mapping[str, Sequence[tables.Row]]:
+    from evalsuite.report.book import identity
+    from evalsuite.report.book.book import Book
+
+    return tables.rows(Book(evaluation=identity.ordered(evaluation)), _TABLES)
+
+
+_TABLES = ("runs", "summaries", "utilisation", "findings")
+
+
+def _written(report: Path) -> Mapping[str, Sequence[tables.Row]]:
+    finished.read(report)  # refuses what is none, or is of another version
+    return {name: [*_cells(report / "tables" / f"{name}.csv")] for name in _TABLES}
+
+
+def _cells(file: Path) -> Iterator[tables.Row]:
+    try:
+        text = files.read_bytes(file, most=files.MOST_SUMMARY_BYTES).decode("utf-8-sig")
+    except OSError as error:
+        raise EvalsuiteError.of("commands.no_table", path=file, error=error) from error
+    yield from csv.DictReader(io.StringIO(text, newline=""))
+
+
+def _row(kind: type[Row], cells: tables.Row, source: str) -> Row:
+    known = {**cells, "source": source}
+    return kind(*(_value(known.get(name), hint) for name, hint in _hints(kind).items()))
+
+
+@functools.cache
+def _hints(kind: type[Any]) -> dict[str, Any]:
+    return get_type_hints(kind)
+
+
+def _value(found: Any, hint: Any) -> Any:
+    """*found*, a value or the text of a cell, as a value."""
+    if found is None or not isinstance(found, str) or hint is str:
+        return found
+    types = get_args(hint) or (hint,)
+    if not found:
+        return None if type(None) in types else found
+    if bool in types:
+        return found == "True"
+    if int in types:
+        return int(found)
+    return number(found) if float in types else found
+
+
+def _steps(folder: RunFolder) -> Iterator[Step]:
+    try:
+        run, recipe = folder.run(), folder.command().recipe
+        read = measurement.read_logs(folder.logs(), run.case, recipe, catalogue.known(), False)
+    except EvalsuiteError:
+        return  # its row in `runs` says why
+    for one in read.steps:
+        yield Step(
+            run.id, folder.label, one.index, one.steps, one.items, one.seconds, one.items_per_s, one.arrival_s, one.loss
+        )
+
+
+def _samples(folder: RunFolder) -> Iterator[Sample]:
+    if not folder.sampled_hosts():
+        return
+    try:
+        run, table = folder.run(), sample_table.rows(folder)
+        head = next(table)
+    except EvalsuiteError:
+        return
+    at = head.index("at_s")
+    for row in table:
+        yield from (
+            Sample(run.id, folder.label, str(row[0]), row[at], str(name), value)  # type: ignore[arg-type]
+            for name, value in zip(head[1:], row[1:], strict=True)
+            if value is not None and name != "at_s"
+        )

@@ -1,0 +1,106 @@
+"""The doors of Python: rows of several campaigns and reports, frames of them, and what no command needs."""
+
+import json
+import subprocess
+import sys
+
+import matplotlib
+import pandas
+import pytest
+
+import evalsuite
+from evalsuite import cli, paths
+from evalsuite.errors import EvalsuiteError
+from tests import runfolders
+from tests.runfolders import Host, steps
+from tests.toys import CASE
+
+READING = '{{"at_s": {0}.0, "cpu_percent": 10.0}}'
+SAMPLES = "\n".join(['{"header": true, "hz": 1.0}', *(READING.format(second) for second in range(1, 60))]) + "\n"
+
+
+@pytest.fixture
+def roots(tmp_path):
+    """Two folders of runs, of which the second has samples."""
+    runfolders.finished(tmp_path / "spring", Host(printed=(steps(seconds=0.5),)))
+    runfolders.finished(tmp_path / "spring", Host(printed=(steps(seconds=0.51),)), repeat=1)
+    runfolders.finished(tmp_path / "autumn", Host(printed=(steps(seconds=0.4),), samples=SAMPLES))
+    return [tmp_path / "spring", tmp_path / "autumn"]
+
+
+def test_rows_are_typed_and_say_of_which_campaign_they_are(roots):
+    found = evalsuite.load(*map(str, roots))
+
+    (case,) = found.cases
+    assert [(run.campaign, run.repeat, run.case_id, run.counts) for run in found.runs] == [
+        ("spring", 0, CASE.id, True), ("spring", 1, CASE.id, True), ("autumn", 2, CASE.id, True),
+    ]  # fmt: skip
+    assert (case.n, case.xla, case.total_devices) == (3, False, 1)
+    assert case.items_per_s == pytest.approx(32 / 0.5, rel=1e-3)
+    assert len(found.steps) == 3 * 120 and {step.run_id for step in found.steps} == {run.run_id for run in found.runs}
+    assert found.steps[1].arrival_s == pytest.approx(3.0) and found.steps[0].loss == pytest.approx(6.7)
+    assert {(one.source, one.quantity, one.value) for one in found.samples} == {("autumn", "cpu_percent", 10.0)}
+    assert "D05" in {finding.code for finding in found.findings}
+
+
+def test_a_report_gives_the_rows_that_its_run_folders_gave(roots, tmp_path):
+    out = tmp_path / "report"
+    cli.main(["report", *(word for root in roots for word in ("--runs", str(root))), "--out", str(out), "--lang", "en"])
+
+    made, written = evalsuite.load(*roots), evalsuite.load(out)
+
+    for name in ("runs", "cases", "utilisation", "findings"):
+        ours, theirs = (getattr(one, name) for one in (made, written))
+        assert [one._replace(source="") for one in ours] == [one._replace(source="") for one in theirs], name
+    assert written.steps == written.samples == ()
+    assert evalsuite.compare(out, out).those("slower") == ()
+    assert len(evalsuite.load(out, *roots).runs) == 2 * len(made.runs)
+
+
+def test_frames_have_a_column_of_each_field_and_option(roots):
+    found = evalsuite.load(*roots)
+
+    for name in ("runs", "cases", "steps", "samples", "utilisation", "findings"):
+        frame, rows = found.frame(name), getattr(found, name)
+        assert isinstance(frame, pandas.DataFrame) and len(frame) == len(rows)
+    assert found.frame("runs").groupby("campaign")["items_per_s"].median()["autumn"] == pytest.approx(80, rel=1e-3)
+    with pytest.raises(EvalsuiteError, match="utilisation"):
+        found.frame("runz")
+
+
+def test_the_notebook_merges_three_campaigns_and_draws_a_figure_of_its_own(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    matplotlib.use("agg")
+    for number, name in enumerate(("spring", "summer", "autumn")):
+        for repeat in range(2):
+            printed = steps(seconds=0.4 + number / 10 + repeat / 100)
+            runfolders.finished(tmp_path / name, Host(printed=(printed,)), repeat=repeat)
+    names = {"__name__": "notebook"}
+
+    for cell in json.loads((paths.DATA.parent / "docs" / "python.ipynb").read_text())["cells"]:
+        if cell["cell_type"] == "code":
+            exec("".join(cell["source"]), names)
+
+    assert list(names["table"]["count"]) == [2, 2, 2]
+    assert names["table"]["median"].idxmax() == (CASE.id, "spring")
+    assert len(names["axes"].lines) == 6
+
+
+def test_a_log_is_parsed_as_by_the_command_and_what_is_no_result_is_refused(roots, tmp_path):
+    (log,) = (tmp_path / "autumn").rglob("log.*.txt")
+
+    assert evalsuite.parse(log, devices=1, batch_per_device=32).throughput.items_per_s == pytest.approx(80, rel=1e-3)
+    with pytest.raises(EvalsuiteError):
+        evalsuite.load(tmp_path / "nothing")
+    with pytest.raises(AttributeError):
+        evalsuite.loaded  # noqa: B018
+
+
+def test_no_command_imports_pandas(roots, tmp_path):
+    words = [["report", "--runs", str(roots[0]), "--out", str(tmp_path / "o")], ["doctor"], ["parse", str(roots[0])]]
+    code = f"import sys\nfrom evalsuite.cli import main\nfor words in {words!r}:\n    main(words)\n"
+    done = subprocess.run(
+        [sys.executable, "-c", code + "assert 'pandas' not in sys.modules"], capture_output=True, text=True
+    )
+
+    assert done.returncode == 0, done.stderr[-800:]
