@@ -64,4 +64,4 @@ def test_the_log_of_the_page_on_checking_says_what_the_page_says(monkeypatch, ca
 
     assert cli.main(line.split()) == 0
 
-    assert "35.82 images/s" in capsys.readouterr().out and "It says 35.82" in page
+    assert "27.16 images/s" in capsys.readouterr().out and "It says 27.16" in page
