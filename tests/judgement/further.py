@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from tests import reports
 from tests.judgement import tables
-from tests.judgement.imports import CASE, ONE, at, first_of, gate
+from tests.judgement.imports import CASE, ONE, SCALES, at, author, first_of, gate
 from tests.judgement.table import JudgementCase, Said
 from tests.judgement.workplace import Workplace, c1, case, codes, ranked, show, verdict
 
@@ -53,8 +53,7 @@ def same_logs_at_scale(work: Workplace) -> Said:
             work.log("one.log", 0.5, seed=repeat)
             work.write(f"{size[:7]}/{repeat}.log", (work.folder / "one.log").read_text())
         sized = " ".join(f"--set {one}" for one in size.split())
-        words = "--set batch=64 --set model=resnet50_v1.5 --set framework=a --machine m --campaign c"
-        work.bring(f"'{size[:7]}'", f"{words} {sized}")
+        work.bring(f"'{size[:7]}'", f"{SCALES} {sized}")
     code, summary = work.report()
     return verdict(code == 0, codes(summary), f"C1 {c1(summary)}, exit {code} {codes(summary)}")
 
@@ -122,26 +121,9 @@ def crazy_loss(lines: list[str], repeat: int) -> list[str]:
 
 WEAK = [(1, 1, "64", "100"), (1, 2, "64", "198"), (1, 4, "64", "390"), (1, 8, "64", "770"), (2, 8, "64", "1500")]
 PER_DEVICE = [tables.row("alpha", "700", gpus="1"), tables.row("alpha", "690")]
-OTHER_BATCH = [
-    f"{tables.row('alpha', '700', gpus='1', batch='256')},1.00",
-    f"{tables.row('alpha', '4725')},6.75",
-]
+OTHER_BATCH = [f"{tables.row('alpha', '700', gpus='1', batch='256')},1.00", f"{tables.row('alpha', '4725')},6.75"]
 WORDS = '[document]\ntitle = { zh = "a 比 b 快一倍", en = "a is twice as fast as b" }\n'
 DIGITS = '[[finding]]\nzh = "a 是九个框架中最快的"\nen = "a beats b at every scale, within three percent of linear"\n'
-
-
-def author(text: str) -> Callable[[Workplace], Said]:
-    def of(work: Workplace) -> Said:
-        for framework in "ab":
-            for repeat in range(5):
-                work.log(f"{framework}/{repeat}.log", 0.5, seed=repeat)
-            work.bring(framework, f"{ONE} --set framework={framework} --campaign c")
-        work.write("lab.toml", text)
-        _, summary = work.report("--author lab.toml")
-        marked = (work.folder / "out" / "report.html").read_text().count("[contradicted by the numbers]")
-        return verdict(not marked, codes(summary), f"{marked} marks; {codes(summary)}")
-
-    return of
 
 
 CASES: dict[str, JudgementCase] = {
@@ -160,8 +142,8 @@ CASES: dict[str, JudgementCase] = {
         *("a speed-up to a base of another batch", "no speed-up"),
         tables.table(OTHER_BATCH, f"{tables.HEAD},speedup", wrong=tables.speedup),
     ),
-    "twice": case("author: twice as fast, of equal ones", "marked", author(WORDS)),
-    "words": case("author: nine frameworks and three percent in words", "marked", author(DIGITS)),
+    "twice": case("author: twice as fast, of equal ones", "marked", author(WORDS, 0.5)),
+    "words": case("author: nine frameworks and three percent in words", "marked", author(DIGITS, 0.5)),
     "halved batch": case(
         *("30 % slower, and the batch halved in the same night", "exit 6"),
         gate([at(1, 1)], [at(0.7, 2, of=replace(CASE, batch_per_device=16))], wanted=[5, 6]),

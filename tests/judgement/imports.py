@@ -37,36 +37,25 @@ def another_day(work: Workplace) -> Said:
     return two_frameworks(work, {"a": 0.5, "b": 0.5125}, {"a": "monday", "b": "tuesday"})
 
 
-def one_campaign_by_word(work: Workplace) -> Said:
-    return two_frameworks(work, {"a": 0.45, "b": 0.5}, {"a": "monday", "b": "monday"})
+def one_campaign_by_word(work: Workplace, of_a: float = 0.45) -> Said:
+    return two_frameworks(work, {"a": of_a, "b": 0.5}, {"a": "monday", "b": "monday"})
 
 
-def cut_log(work: Workplace) -> Said:
-    for framework, seconds in {"a": 0.5, "b": 0.515}.items():
-        work.log("whole.log", seconds, steps=700)
-        lines = (work.folder / "whole.log").read_text().splitlines(keepends=True)
-        for part in range(5):
-            work.write(f"{framework}/{part}.log", "".join(lines[140 * part : 140 * part + 140]))
-        work.bring(framework, f"{ONE} --set framework={framework} --campaign c")
-    return repeats(work)
+def parts(steps: int, part_of: Callable[[list[str], int], list[str]]) -> Callable[[Workplace], Said]:
+    """Five logs made of one of *steps* steps."""
 
+    def of(work: Workplace) -> Said:
+        for framework, seconds in {"a": 0.5, "b": 0.515}.items():
+            work.log("whole.log", seconds, steps=steps)
+            lines = (work.folder / "whole.log").read_text().splitlines(keepends=True)
+            for part in range(5):
+                work.write(f"{framework}/{part}.log", "".join(part_of(lines, part)))
+            work.bring(framework, f"{ONE} --set framework={framework} --campaign c")
+        _, summary = work.report()
+        most = max((one["n"] for one in summary["summaries"]), default=0)
+        return verdict(most > 1, codes(summary), f"n = {most}; {ranked(summary)}; {codes(summary)}")
 
-def shortened(work: Workplace) -> Said:
-    for framework, seconds in {"a": 0.5, "b": 0.515}.items():
-        work.log("whole.log", seconds)
-        lines = (work.folder / "whole.log").read_text().splitlines(keepends=True)
-        for part in range(5):
-            work.write(f"{framework}/{part}.log", "".join(lines[part:]))
-        work.bring(framework, f"{ONE} --set framework={framework} --campaign c")
-    return repeats(work)
-
-
-def repeats(work: Workplace) -> Said:
-    _, summary = work.report()
-    most = max((one["n"] for one in summary["summaries"]), default=0)
-    return verdict(
-        most > 1, codes(summary), f"n = {most}; {ranked(summary)}; {codes(summary)}" if most < 2 else "n > 1"
-    )
+    return of
 
 
 def scaled(
@@ -96,7 +85,7 @@ def scaled(
 
 
 def amended(work: Workplace) -> Said:
-    words = "--set devices=1 --set model=resnet50_v1.5 --set framework=a --machine m --campaign c"
+    words = SCALES.replace("--set batch=64", "--set devices=1")
     for repeat in range(5):
         work.log(f"a/{repeat}.log", 0.5, seed=repeat)
     work.bring("a", f"{words} --set batch=128")
@@ -108,9 +97,9 @@ def amended(work: Workplace) -> Said:
     return verdict(values[1] > 1.5 * values[0], said, f"{values[0]:.0f} → {values[1]:.0f} images/s")
 
 
-def author(text: str) -> Callable[[Workplace], Said]:
+def author(text: str, of_a: float = 0.45) -> Callable[[Workplace], Said]:
     def of(work: Workplace) -> Said:
-        one_campaign_by_word(work)
+        one_campaign_by_word(work, of_a)
         work.write("lab.toml", text)
         _, summary = work.report("--author lab.toml")
         marked = (work.folder / "out" / "report.html").read_text().count("[contradicted by the numbers]")
@@ -123,8 +112,7 @@ def gate(*nights: Sequence[reports.Summary], words: str = "", wanted: Sequence[i
     """What `--fail-on-regression` says of the last night against the first."""
 
     def of(work: Workplace) -> Said:
-        for day, summaries in enumerate(nights):
-            reports.written(work.folder / f"n{day}", reports.evaluation(*summaries))
+        write_nights(work, nights)
         code = work.do(f"compare-reports n0 n{len(nights) - 1} --fail-on-regression {words}")
         first = next((line for line in work.printed.splitlines() if line.strip()), "")
         return verdict(code not in wanted, "", f"exit {code}: {first}")
@@ -132,10 +120,14 @@ def gate(*nights: Sequence[reports.Summary], words: str = "", wanted: Sequence[i
     return of
 
 
+def write_nights(work: Workplace, nights: Sequence[Sequence[reports.Summary]]) -> None:
+    for day, summaries in enumerate(nights):
+        reports.written(work.folder / f"n{day}", reports.evaluation(*summaries))
+
+
 def published(*nights: Sequence[reports.Summary]) -> Callable[[Workplace], Said]:
     def of(work: Workplace) -> Said:
-        for day, summaries in enumerate(nights):
-            reports.written(work.folder / f"n{day}", reports.evaluation(*summaries))
+        write_nights(work, nights)
         work.do(f"publish {' '.join(f'n{day}' for day in range(len(nights)))} --site site --lang en")
         last = work.printed.strip().splitlines()[-1]
         return verdict("regressions: 0" in last, "undated" if "without a date" in work.printed else "", last)
@@ -166,8 +158,13 @@ TITLE = '[document]\ntitle = { zh = "a 最快：98.6% 线性", en = "a is fastes
 FINDING = '[[finding]]\nzh = "快 4.7 倍，共 9 个框架"\nen = "4.7 times as fast, among 9 frameworks"\n'
 CASES: dict[str, JudgementCase] = {
     "another day": case("a on monday, b on tuesday on a machine 2.5 % slower", "not fastest", another_day),
-    "cut": case("one log of 700 steps cut in five, twice", "one run", cut_log),
-    "shortened": case("one log five times, each a line shorter", "one run", shortened),
+    "cut": case(
+        *("one log of 700 steps cut in five, twice", "one run"),
+        parts(700, lambda lines, part: lines[140 * part : 140 * part + 140]),
+    ),
+    "shortened": case(
+        *("one log five times, each a line shorter", "one run"), parts(140, lambda lines, part: lines[part:])
+    ),
     "20x8": case("logs of one device called 20x8", "C1 not passed", scaled(scale=0.5)),
     "slow base": case("base slowed, machine and campaign said", "C1 not passed", scaled(base=0.62, scale=0.62)),
     "15-19": case("scale from repeats 15–19, base from 0–4", "C1 not passed", scaled(first=(0, 15))),
