@@ -52,21 +52,11 @@ SPEED = {"tensorflow": 31.2, "mxnet": 29.4, "paddlepaddle": 25.8, "pytorch": 38.
 QUICK = Protocol(warmup_steps=5, measured_steps=30)
 FULL = Protocol()
 MACHINE = HostEnvironment(
-    host="bench-01",
-    node_rank=0,
-    os="Debian GNU/Linux 12 (bookworm)",
-    kernel="6.1.0-28-amd64",
-    cpu_model="Intel(R) Xeon(R) Platinum 8481C CPU @ 2.70GHz",
-    cpu_count=2,
-    cpu_count_usable=2.0,
-    memory_total_bytes=25_190_000_000,
-    disks=("vda",),
-    interfaces={"eth0": Interface(speed_mbit_s=10_000)},
-    gpus=(),
-    python="3.11.2",
-    evalsuite="0.1.0",
-    environment_variables={"OMP_NUM_THREADS": "2"},
-)
+    host="bench-01", node_rank=0, os="Debian GNU/Linux 12 (bookworm)", kernel="6.1.0-28-amd64",
+    cpu_model="Intel(R) Xeon(R) Platinum 8481C CPU @ 2.70GHz", cpu_count=2, cpu_count_usable=2.0,
+    memory_total_bytes=25_190_000_000, disks=("vda",), interfaces={"eth0": Interface(speed_mbit_s=10_000)}, gpus=(),
+    python="3.11.2", evalsuite="0.1.0", environment_variables={"OMP_NUM_THREADS": "2"},
+)  # fmt: skip
 FACTS = tuple(  # all that a fair comparison asks for beside case and machine
     Fact(key=key, value=value, source=source)
     for key, value, source in (
@@ -311,20 +301,12 @@ def timeline(measurement: Measurement) -> Timeline:
 
 A100 = Gpu(name="NVIDIA A100-SXM4-80GB", memory_total_bytes=85_899_345_920, power_limit_w=400.0)
 GPU_MACHINE = replace(
-    MACHINE,
-    host="gpu-01",
-    cpu_model="AMD EPYC 7543 32-Core Processor",
-    cpu_count=128,
-    cpu_count_usable=64.0,
-    memory_total_bytes=540_000_000_000,
-    disks=("nvme0n1",),
+    MACHINE, host="gpu-01", cpu_model="AMD EPYC 7543 32-Core Processor", cpu_count=128, cpu_count_usable=64.0,
+    memory_total_bytes=540_000_000_000, disks=("nvme0n1",),
     interfaces={"eth0": Interface(speed_mbit_s=25_000), "ib0": Interface(speed_mbit_s=200_000)},
-    gpus=tuple(replace(A100, index=k, uuid=f"GPU-{k}") for k in range(4)),
-    driver="550.54.15",
-    cuda_driver="12.4",
-    topology=TOPOLOGY,
-    environment_variables={"NCCL_DEBUG": "INFO"},
-)
+    gpus=tuple(replace(A100, index=k, uuid=f"GPU-{k}") for k in range(4)), driver="550.54.15", cuda_driver="12.4",
+    topology=TOPOLOGY, environment_variables={"NCCL_DEBUG": "INFO"},
+)  # fmt: skip
 
 
 # the pages of docs/report.md#checks

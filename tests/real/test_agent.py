@@ -88,17 +88,11 @@ def lives(pid):
 @pytest.mark.parametrize(
     "output",
     [
-        b"plain\n",
-        b"no newline at the end",
-        b"step 1\rstep 2\rstep 3\r\n",
-        b"\xff\xfe\x00 latin \xe9 \xc3\x28\n",
-        "图像/秒 100\n".encode(),
-        b"\x1b[31mred\x1b[0m\r\n\n\n",
-        b"",
-        bytes(range(256)) * 5000,
+        b"plain\n", b"no newline at the end", b"step 1\rstep 2\rstep 3\r\n", b"\xff\xfe\x00 latin \xe9 \xc3\x28\n",
+        "图像/秒 100\n".encode(), b"\x1b[31mred\x1b[0m\r\n\n\n", b"", bytes(range(256)) * 5000,
     ],
     ids=["plain", "no-newline", "carriage-returns", "not-utf-8", "chinese", "escapes", "nothing", "every-byte"],
-)
+)  # fmt: skip
 def test_the_log_is_byte_for_byte_what_was_printed(tmp_path, output):
     source = tmp_path / "source"
     source.write_bytes(output)

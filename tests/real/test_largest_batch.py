@@ -22,14 +22,9 @@ def test_the_search_grows_bisects_confirms_and_goes_on_from_what_was_tried(tmp_p
 
     assert (first, found["batch"]) == (Exit.DONE, 11)
     assert [(one["batch"], one["ends"]) for one in found["tried"]] == [
-        (4, "fits"),
-        (8, "fits"),
-        (16, "out_of_memory"),
-        (12, "out_of_memory"),
-        (10, "fits"),
+        (4, "fits"), (8, "fits"), (16, "out_of_memory"), (12, "out_of_memory"), (10, "fits"), (11, "fits"),
         (11, "fits"),
-        (11, "fits"),
-    ]
+    ]  # fmt: skip
     assert json.loads(capsys.readouterr().out) == [found]
     assert {file: file.stat().st_mtime for file in tmp_path.rglob("outcome.json")} == made
 

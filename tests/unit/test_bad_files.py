@@ -73,7 +73,7 @@ def call(capsys, monkeypatch):
     return called
 
 
-TOO_MUCH = {
+TOO_MUCH_TOML = {
     "digits": "seed = " + "9" * 5000,
     "hexadecimal digits": "seed = 0x" + "f" * 5000,
     "depth": "frameworks = " + "[" * 100_000,
@@ -84,15 +84,6 @@ TOO_MUCH = {
 }
 
 
-@pytest.mark.parametrize("kind", [kind for kind in WRITTEN if kind != "repositories"])
-@pytest.mark.parametrize("what", TOO_MUCH)
-def test_toml_beyond_all_measure_is_refused_at_once(kind, what, world, capsys):
-    begin = time.process_time()
-
-    assert world.how_taken(kind, TOO_MUCH[what].encode(), capsys.readouterr) is None
-    assert time.process_time() - begin < 3
-
-
 TOO_MUCH_JSON = {
     "digits": '{"a": ' + "9" * 5000 + "}",
     "depth": '{"a": ' + "[" * 100_000,
@@ -101,12 +92,17 @@ TOO_MUCH_JSON = {
 }
 
 
-@pytest.mark.parametrize("kind", [*sorted(RECORDS), "summary"])
-@pytest.mark.parametrize("what", TOO_MUCH_JSON)
-def test_json_beyond_all_measure_is_refused_at_once(kind, what, world, capsys):
+TOO_MUCH = {
+    **{(kind, what): TOO_MUCH_TOML[what] for kind in WRITTEN if kind != "repositories" for what in TOO_MUCH_TOML},
+    **{(kind, what): TOO_MUCH_JSON[what] for kind in (*sorted(RECORDS), "summary") for what in TOO_MUCH_JSON},
+}
+
+
+@pytest.mark.parametrize(("kind", "what"), TOO_MUCH)
+def test_a_file_beyond_all_measure_is_refused_at_once(kind, what, world, capsys):
     begin = time.process_time()
 
-    assert world.how_taken(kind, TOO_MUCH_JSON[what].encode(), capsys.readouterr) is None
+    assert world.how_taken(kind, TOO_MUCH[kind, what].encode(), capsys.readouterr) is None
     assert time.process_time() - begin < 3
 
 
@@ -478,20 +474,9 @@ def test_a_module_of_an_authors_is_used_or_refused(kind, tmp_path, chance, call)
 
 def test_a_command_that_no_process_takes_is_refused(tmp_path, call):
     (tmp_path / "toynet.py").write_text(ADAPTER.replace('"train.py"', r'"a\0b"') % '"name": "good"')
-    words = (
-        "--frameworks",
-        "toynet",
-        "--models",
-        "toy",
-        "--recipe",
-        "good",
-        "--device",
-        "cpu",
-        "--environment",
-        "current",
-    )
+    words = "--frameworks toynet --models toy --recipe good --device cpu --environment current"
 
-    code, said = call("plan", "--adapters", tmp_path, *words, "--runs", tmp_path / "runs")
+    code, said = call("plan", "--adapters", tmp_path, *words.split(), "--runs", tmp_path / "runs")
     assert (code, "NUL" in said) == (Exit.USAGE, True)
 
 

@@ -157,12 +157,8 @@ def test_each_line_is_explained(log):
 
     assert found.dialect == "pytorch_examples"
     assert [(line.number, line.kind) for line in found.lines] == [
-        (1, "skipped"),
-        (2, "step"),
-        (3, "skipped"),
-        (4, "evaluation"),
-        (5, "step"),
-    ]
+        (1, "skipped"), (2, "step"), (3, "skipped"), (4, "evaluation"), (5, "step"),
+    ]  # fmt: skip
     assert "step=7" in found.lines[1].why
     assert "what follows is not as in" in found.lines[2].why
 

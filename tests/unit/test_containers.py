@@ -18,15 +18,10 @@ from tests.toys import CASE, toynet
 
 COMMAND = ("python3", "/models/train.py", "--rank", "{node_rank}", "--note", "two words")
 WISH = Wish(
-    image="nvcr.io/nvidia/pytorch:20.03-py3",
-    folder="/runs/case/r0",
-    workdir="/runs/case/r0/scratch",
-    readable=("/models", "/data sets"),
-    environment=("HOROVOD_CYCLE_TIME",),
-    gpus=True,
-    infiniband=True,
+    image="nvcr.io/nvidia/pytorch:20.03-py3", folder="/runs/case/r0", workdir="/runs/case/r0/scratch",
+    readable=("/models", "/data sets"), environment=("HOROVOD_CYCLE_TIME",), gpus=True, infiniband=True,
     user="1000:1000",
-)
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("name", RUNTIMES)

@@ -18,21 +18,14 @@ def figures(name: str, reading: Reading) -> dict[str, str]:
     window = throughput.window if throughput else None
     findings = (*reading.findings, *(throughput.findings if throughput else ()))
     return {
-        "file": name,
-        "dialect": reading.dialect or "",
-        "status": reading.status,
-        "throughput": six(throughput.items_per_s if throughput else None),
-        "unit": reading.unit or "",
-        "method": throughput.method if throughput else "",
-        "first_step": str(window.first_step) if window else "",
-        "last_step": str(window.last_step) if window else "",
-        "steps_reported": str(reading.steps_reported),
-        "devices": str(reading.total_devices or ""),
-        "batch_per_device": six(reading.batch_per_device),
-        "scope": reading.scope or "",
-        "reported_final": six(reading.reported_final),
+        "file": name, "dialect": reading.dialect or "", "status": reading.status,
+        "throughput": six(throughput.items_per_s if throughput else None), "unit": reading.unit or "",
+        "method": throughput.method if throughput else "", "first_step": str(window.first_step) if window else "",
+        "last_step": str(window.last_step) if window else "", "steps_reported": str(reading.steps_reported),
+        "devices": str(reading.total_devices or ""), "batch_per_device": six(reading.batch_per_device),
+        "scope": reading.scope or "", "reported_final": six(reading.reported_final),
         "findings": " ".join(sorted({finding.code for finding in findings})),
-    }
+    }  # fmt: skip
 
 
 def test_every_log_of_the_corpus_reads_as_in_its_row():

@@ -39,20 +39,10 @@ def made(root, name="bert-npz", shards=4, **changes):
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_bytes(bytes.fromhex(next(iter(declared.magic.values()), "")) + bytes([number]))
     manifest = Manifest(
-        name=name,
-        source="sentences",
-        seed=1,
-        size="tiny",
-        items={"train": 520},
-        decoded_sha256={"train": "a" * 64},
-        format="gluonnlp",
-        shards={"train": shards},
-        files=data_manifest.files_of(root / name),
-        writer="plain",
-        writer_sha256="b" * 64,
-        packages={"numpy": "1"},
-        evalsuite="1",
-    )
+        name=name, source="sentences", seed=1, size="tiny", items={"train": 520}, decoded_sha256={"train": "a" * 64},
+        format="gluonnlp", shards={"train": shards}, files=data_manifest.files_of(root / name), writer="plain",
+        writer_sha256="b" * 64, packages={"numpy": "1"}, evalsuite="1",
+    )  # fmt: skip
     text = json.dumps(encode(replace(manifest, **changes)))
     (root / name / data_manifest.NAME).write_text(text)
     return root / name

@@ -40,17 +40,12 @@ def english_afterwards():
 @pytest.mark.parametrize(
     ("variables", "language"),
     [
-        ({}, "en"),
-        ({"LANG": "C"}, "en"),
-        ({"LANG": "POSIX"}, "en"),
-        ({"LANG": "zh_CN.UTF-8"}, "zh"),
-        ({"LANG": "zh_TW"}, "zh"),
-        ({"LANG": "zh_CN.UTF-8", "LC_ALL": "C"}, "en"),
-        ({"LANG": "en_US.UTF-8", "LC_MESSAGES": "zh_CN.UTF-8"}, "zh"),
-        ({"LANG": "zh_CN.UTF-8", "LC_ALL": ""}, "zh"),
+        ({}, "en"), ({"LANG": "C"}, "en"), ({"LANG": "POSIX"}, "en"), ({"LANG": "zh_CN.UTF-8"}, "zh"),
+        ({"LANG": "zh_TW"}, "zh"), ({"LANG": "zh_CN.UTF-8", "LC_ALL": "C"}, "en"),
+        ({"LANG": "en_US.UTF-8", "LC_MESSAGES": "zh_CN.UTF-8"}, "zh"), ({"LANG": "zh_CN.UTF-8", "LC_ALL": ""}, "zh"),
         ({"LANG": "de_DE.UTF-8"}, "en"),
     ],
-)
+)  # fmt: skip
 def test_the_language_is_that_of_the_locale(variables, language):
     assert i18n.of_locale(variables) == language
 

@@ -193,14 +193,10 @@ def test_an_unknown_dialect_gets_the_nearest_name():
 @pytest.mark.parametrize(
     ("pattern", "literal"),
     [
-        (rb"Epoch: \[(?P<epoch>\d+)\]", b"Epoch: ["),
-        (rb"ips: ?(?P<rate>\d+)", b"ips:"),
-        (rb"a|b", b""),
-        (rb"\d+ images", b""),
-        (rb"speed: (?:a|b)", b"speed: "),
-        (rb"x(?:a(?:b|c)d)", b"x"),
+        (rb"Epoch: \[(?P<epoch>\d+)\]", b"Epoch: ["), (rb"ips: ?(?P<rate>\d+)", b"ips:"), (rb"a|b", b""),
+        (rb"\d+ images", b""), (rb"speed: (?:a|b)", b"speed: "), (rb"x(?:a(?:b|c)d)", b"x"),
     ],
-)
+)  # fmt: skip
 def test_the_literal_beginning_of_a_pattern_is_its_plain_text(pattern, literal):
     assert Line(pattern=pattern, sample=b"", source="").literal == literal
 

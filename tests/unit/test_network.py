@@ -28,16 +28,11 @@ from tests import runfolders
 from tests.toys import CASE, measured, toynet
 
 FOUND = NetworkMeasurement(
-    nodes=2,
-    devices_per_node=4,
-    device="cpu",
-    at="2026-01-02T00:00:00+00:00",
-    backend="gloo",
-    tool="PyTorch 2.5",
+    nodes=2, devices_per_node=4, device="cpu", at="2026-01-02T00:00:00+00:00", backend="gloo", tool="PyTorch 2.5",
     campaign="c1",
     all_reduce=(AllReduceTimes(bytes=1024, seconds=(1e-4, 3e-4, 2e-4)), AllReduceTimes(bytes=1 << 27, seconds=(0.5,))),
     storage=(StorageReading(host="a", bytes=10**9, seconds=1.0), StorageReading(host="b", bytes=10**9, seconds=4.0)),
-)
+)  # fmt: skip
 
 
 def of(**changes):

@@ -38,28 +38,14 @@ def test_json_has_the_fields_that_programs_rely_on(log, capsys):
 
     assert code == Exit.DONE
     assert found == {
-        "file": str(log),
-        "dialect": "pytorch_examples",
-        "framework": "pytorch",
-        "model": None,
-        "status": "ok",
-        "reason": "",
-        "total_devices": 4,
-        "batch_size_per_device": 32,
-        "shape": None,
-        "scope": "global",
-        "throughput": pytest.approx(256.0),
-        "unit": "images/s",
-        "method": "step times",
-        "window": {"first_step": 21, "last_step": 120, "steps": 100},
-        "steps_reported": 130,
-        "reported_final": None,
-        "certainty": "one clock",
-        "certainty_reason": "its step times alone",
-        "findings": [{"code": "devices_assumed", "severity": "note", "text": ASSUMED}],
-        "window_counts": "steps",
+        "file": str(log), "dialect": "pytorch_examples", "framework": "pytorch", "model": None, "status": "ok",
+        "reason": "", "total_devices": 4, "batch_size_per_device": 32, "shape": None, "scope": "global",
+        "throughput": pytest.approx(256.0), "unit": "images/s", "method": "step times",
+        "window": {"first_step": 21, "last_step": 120, "steps": 100}, "steps_reported": 130, "reported_final": None,
+        "certainty": "one clock", "certainty_reason": "its step times alone",
+        "findings": [{"code": "devices_assumed", "severity": "note", "text": ASSUMED}], "window_counts": "steps",
         "also_printed": {**NOTHING_BESIDE, "data_wait_s": pytest.approx(0.002)},
-    }
+    }  # fmt: skip
 
 
 def test_a_missing_batch_size_makes_null_and_names_the_option(log, capsys):

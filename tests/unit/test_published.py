@@ -37,15 +37,11 @@ def test_every_published_figure_stands_beside_ours():
             ours = reading.throughput.items_per_s
             found.append(
                 {
-                    "file": name,
-                    "published": six(published),
-                    "ours": six(ours),
-                    "difference_percent": f"{100 * (ours / published - 1):+.2f}",
-                    "unit": reading.unit,
-                    "our_method": reading.throughput.method,
-                    "status": reading.status,
+                    "file": name, "published": six(published), "ours": six(ours),
+                    "difference_percent": f"{100 * (ours / published - 1):+.2f}", "unit": reading.unit,
+                    "our_method": reading.throughput.method, "status": reading.status,
                 }
-            )
+            )  # fmt: skip
 
     assert len(found) == 36
     compared(PUBLISHED, found)

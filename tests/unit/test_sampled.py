@@ -118,17 +118,12 @@ def launched(folder):
 @pytest.mark.parametrize(
     ("harm", "says"),
     [
-        (no_agent, "agent.n1.json: missing"),
-        (no_environment, "environment.n1.json: missing"),
-        (later_version, "schema"),
-        (one_rank, "n0, n1 both have rank 0"),
-        (one_process, "n0, n1 both have rank 3"),
-        (third_node, "the job had 3 nodes"),
-        (edited, "log.n0.txt: changed"),
-        (damaged_case, "campaign.json"),
+        (no_agent, "agent.n1.json: missing"), (no_environment, "environment.n1.json: missing"),
+        (later_version, "schema"), (one_rank, "n0, n1 both have rank 0"), (one_process, "n0, n1 both have rank 3"),
+        (third_node, "the job had 3 nodes"), (edited, "log.n0.txt: changed"), (damaged_case, "campaign.json"),
         (launched, "--runs"),
     ],
-)
+)  # fmt: skip
 def test_what_is_no_whole_run_is_refused_by_name(harm, says, tmp_path, capsys):
     harm(out(tmp_path / "out", TWO))
 

@@ -137,20 +137,11 @@ COMMAND = ["python3", "-m", "evalsuite", "compare", "--engine", "hosts"]
 COMMAND += ["--option", "note=two words: #1", "--xla", "on"]
 PLAIN = Values(image="registry/lab/evalsuite:1", claim="runs")
 FULL = Values(
-    image="registry/lab/evalsuite:1",
-    claim="runs",
-    name="full",
-    namespace="training",
-    mount="/mnt/lab",
-    queue="gpu-queue",
-    priority="high",
-    resources={"cpu": "96", "memory": "1Ti", "rdma/hca": "1"},
-    selector={"node.kubernetes.io/instance-type": "h200x8"},
-    tolerate=("nvidia.com/gpu",),
-    pull_secrets=("regcred",),
-    host_network=True,
-    environment={"NCCL_DEBUG": "INFO", "NCCL_IB_HCA": "mlx5"},
-)
+    image="registry/lab/evalsuite:1", claim="runs", name="full", namespace="training", mount="/mnt/lab",
+    queue="gpu-queue", priority="high", resources={"cpu": "96", "memory": "1Ti", "rdma/hca": "1"},
+    selector={"node.kubernetes.io/instance-type": "h200x8"}, tolerate=("nvidia.com/gpu",), pull_secrets=("regcred",),
+    host_network=True, environment={"NCCL_DEBUG": "INFO", "NCCL_IB_HCA": "mlx5"},
+)  # fmt: skip
 CASES = {
     "plain": kubernetes.manifests(PLAIN, COMMAND, nodes=2, devices_per_node=1, device="cpu"),
     "full": kubernetes.manifests(FULL, COMMAND, nodes=125, devices_per_node=8, device="gpu"),

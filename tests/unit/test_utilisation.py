@@ -15,15 +15,9 @@ from evalsuite.runs.samples import Header
 
 GIB = 1 << 30
 HEADER = {
-    "header": True,
-    "hz": 2.0,
-    "started_at_unix_s": 1000.0,
-    "cpu_count": 4.0,
-    "memory_total_bytes": 100,
-    "disks": ["sda"],
-    "interfaces": {"eth0": {"speed_mbit_s": 1000}, "lo": {"speed_mbit_s": None}},
-    "gpus": [],
-}
+    "header": True, "hz": 2.0, "started_at_unix_s": 1000.0, "cpu_count": 4.0, "memory_total_bytes": 100,
+    "disks": ["sda"], "interfaces": {"eth0": {"speed_mbit_s": 1000}, "lo": {"speed_mbit_s": None}}, "gpus": [],
+}  # fmt: skip
 
 
 TREE = {"cpu_s": 0.0, "memory_bytes": 7, "processes": 1}
