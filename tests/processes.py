@@ -4,6 +4,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import psutil
+
 POLL_S = 0.1
 
 
@@ -13,6 +15,27 @@ def soon(happened: Callable[[], object], seconds: float = 60) -> bool:
     while not happened() and time.monotonic() < deadline:
         time.sleep(POLL_S)
     return bool(happened())
+
+
+def lives(pid: int) -> bool:
+    """Whether *pid* is a process that still runs (a zombie has ended)."""
+    try:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
+def program(pid: int) -> str | None:
+    """The name of what *pid* runs; None if it has ended."""
+    try:
+        return psutil.Process(pid).name()
+    except psutil.NoSuchProcess:
+        return None
+
+
+def family(pid: int) -> list[int]:
+    """*pid* and all below it."""
+    return [pid, *(child.pid for child in psutil.Process(pid).children(recursive=True))]
 
 
 def running(words: str) -> list[str]:

@@ -1,6 +1,5 @@
 """The node agent with real processes, pipes and signals."""
 
-import contextlib
 import csv
 import os
 import signal
@@ -9,11 +8,12 @@ import sys
 import time
 from itertools import pairwise
 
+import psutil
 import pytest
 
 from evalsuite.runs.store import RunFolder
 from tests import runfolders, sources
-from tests.processes import soon
+from tests.processes import family, lives, soon
 
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="the node agent runs on Linux")
 pytestmark = LINUX
@@ -58,31 +58,6 @@ def sampled(folder):
 def arrivals(folder, name="arrivals.n.csv"):
     with open(folder / name, newline="") as file:
         return [(int(row["end_byte"]), float(row["at_s"])) for row in csv.DictReader(file)]
-
-
-def parent(pid):
-    with open(f"/proc/{pid}/stat") as file:
-        return int(file.read().rpartition(")")[2].split()[1])
-
-
-def family(pid):
-    """*pid* and all below it."""
-    found = [pid]
-    for one in found:
-        for name in os.listdir("/proc"):
-            with contextlib.suppress(FileNotFoundError, ProcessLookupError):
-                if name.isdigit() and parent(name) == one:
-                    found.append(int(name))
-    return found
-
-
-def lives(pid):
-    """Whether *pid* is a process that still runs (a zombie has ended)."""
-    try:
-        with open(f"/proc/{pid}/stat") as file:
-            return file.read().rpartition(")")[2].split()[0] != "Z"
-    except (FileNotFoundError, ProcessLookupError):
-        return False
 
 
 @pytest.mark.parametrize(
@@ -239,7 +214,7 @@ def test_killing_the_agent_does_not_leave_the_command_behind(tmp_path, victim):
     assert soon(lambda: len(family(command)) == 3)
     tree = family(command)
 
-    os.kill(process.pid if victim == "guard" else parent(command), signal.SIGKILL)
+    os.kill(process.pid if victim == "guard" else psutil.Process(command).ppid(), signal.SIGKILL)
 
     assert soon(lambda: not any(map(lives, tree)))
     assert process.wait(60) in (-signal.SIGKILL, 128 + signal.SIGKILL)

@@ -1,7 +1,6 @@
 """What a recipe needs may be missing, changed or broken: its cases say why, and the rest of the matrix goes on."""
 
 import json
-import subprocess
 import zipfile
 
 import pytest
@@ -10,6 +9,7 @@ from evalsuite import cli
 from evalsuite.errors import Exit
 from evalsuite.messages import from_json
 from tests import sources
+from tests.unit.test_checkouts import git
 
 ADAPTER = sources.text("bad_input_adapter.py.in")
 MODULES = {"goodnet": "", "brokennet": "raise OSError('libcudart.so.12: cannot open shared object file')",
@@ -46,25 +46,17 @@ def lab(tmp_path, monkeypatch):
 
 def compared(lab, *frameworks, more=()):
     """The exit code of one evaluation of *frameworks* and, by framework, why its case has no value."""
-    line = [
-        *["compare", "--models", "toy", "--recipe", "official", "--device", "cpu"],
-        "--frameworks",
-        ",".join(frameworks),
-    ]
-    line += ["--adapters", str(lab / "adapters"), "--scales", "1x1", "--repeats", "1", "--steps", "5+20"]
-    code = cli.main([*line, *more, "--runs", str(lab / "runs"), "--out", str(lab / "report")])
+    line = ["compare", "--models", "toy", "--recipe", "official", "--device", "cpu", "--scales", "1x1"]
+    line += ["--frameworks", ",".join(frameworks), "--repeats", "1", "--steps", "5+20"]
+    code = cli.main(
+        [*line, "--adapters", str(lab / "adapters"), *more, "--runs", str(lab / "runs"), "--out", str(lab / "report")]
+    )
     plan = json.loads((lab / "runs" / "plan.json").read_text())
     reasons = {skip["case"]["framework"]: from_json(skip["reason"]) for skip in plan["skips"]}
     for file in (lab / "runs").glob("*/r0/outcome.json"):
         case = json.loads((file.parent / "case.json").read_text())
         reasons[case["framework"]] = from_json(json.loads(file.read_text())["reason"])
     return code, reasons
-
-
-def git(folder, *words):
-    identity = ("-c", "user.name=Tester", "-c", "user.email=tester@example.org", "-c", "commit.gpgsign=false")
-    answer = subprocess.run(["git", *identity, "-C", str(folder), *words], capture_output=True, text=True, check=True)
-    return answer.stdout.strip()
 
 
 def repository(lab, name):

@@ -4,8 +4,6 @@ import json
 import subprocess
 import sys
 
-import matplotlib
-import pandas
 import pytest
 
 import evalsuite
@@ -58,6 +56,8 @@ def test_a_report_gives_the_rows_that_its_run_folders_gave(roots, tmp_path):
 
 
 def test_frames_have_a_column_of_each_field_and_option(roots):
+    import pandas
+
     found = evalsuite.load(*roots)
 
     for name in ("runs", "cases", "steps", "samples", "utilisation", "findings"):
@@ -69,6 +69,8 @@ def test_frames_have_a_column_of_each_field_and_option(roots):
 
 
 def test_the_notebook_merges_three_campaigns_and_draws_a_figure_of_its_own(tmp_path, monkeypatch):
+    import matplotlib
+
     monkeypatch.chdir(tmp_path)
     matplotlib.use("agg")
     for number, name in enumerate(("spring", "summer", "autumn")):
@@ -96,8 +98,9 @@ def test_a_log_is_parsed_as_by_the_command_and_what_is_no_result_is_refused(root
         evalsuite.loaded  # noqa: B018
 
 
+@pytest.mark.whole
 def test_no_command_imports_pandas(roots, tmp_path):
-    words = [["report", "--runs", str(roots[0]), "--out", str(tmp_path / "o")], ["doctor"], ["parse", str(roots[0])]]
+    words = [["report", "--runs", str(roots[0]), "--out", str(tmp_path / "o")], ["parse", str(roots[0])]]
     code = f"import sys\nfrom evalsuite.cli import main\nfor words in {words!r}:\n    main(words)\n"
     done = subprocess.run(
         [sys.executable, "-c", code + "assert 'pandas' not in sys.modules"], capture_output=True, text=True

@@ -213,18 +213,8 @@ en = "There are {{frameworks|8}} frameworks; the speedup is {{speedup:{CASE}}}."
 """
 
 
-@pytest.fixture
-def file(tmp_path):
-    def write(text):
-        path = tmp_path / "findings.toml"
-        path.write_text(text, encoding="utf-8")
-        return path
-
-    return write
-
-
-def test_numbers_of_the_author_are_the_computed_ones_and_a_wrong_one_is_a_finding(file):
-    found = author.attached(synthetic.quick(), author_file.read(file(GOOD)))
+def test_numbers_of_the_author_are_the_computed_ones_and_a_wrong_one_is_a_finding(read):
+    found = author.attached(synthetic.quick(), read(GOOD))
     ((_, said),) = author.notes(Book(evaluation=found), words.read())
 
     assert said.plain("en").startswith("There are 4 frameworks; the speedup is 1.")
@@ -283,10 +273,8 @@ expected = [{{ zh = "比其他框架快 9 倍", en = "9 times as fast as others"
 
 
 @pytest.mark.parametrize(("en", "zh", "claims"), sources.table("author_claims.toml")["claims"])
-def test_plain_claims_that_the_numbers_contradict_are_marked_and_found(en, zh, claims, file):
-    evaluation = synthetic.thorough()
-
-    found = author.attached(evaluation, author_file.read(file(SAID.format(en=en, zh=zh))))
+def test_plain_claims_that_the_numbers_contradict_are_marked_and_found(en, zh, claims, read):
+    found = author.attached(synthetic.thorough(), read(SAID.format(en=en, zh=zh)))
 
     assert {one.claim for one in found.findings if isinstance(one, AuthorContradicted)} == set(claims)
     assert all(f"{claim} [" in found.document.title.en for claim in claims if claim in en)

@@ -56,6 +56,7 @@ def test_the_value_of_every_recorded_run_is_counted_again_to_its_digits(recorded
     assert again == {run.run.id: numbers.throughput(run.value).text for run in runs}
 
 
+@pytest.mark.whole
 def test_the_steps_of_every_median_run_give_its_value(recorded):
     found = {one.case.id: (median_run(one), recount.proof(one).timing) for one in Book(evaluation=recorded).valid}
 

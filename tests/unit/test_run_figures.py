@@ -29,6 +29,7 @@ from evalsuite.runs.samples import GpuReading, Header, Sample, TreeReading
 from evalsuite.runs.store import Log
 from tests import runfolders, sources
 from tests.bad_files import AGENT
+from tests.processes import family, lives, program
 
 GIB = 1024**3
 WINDOW = Window(first_step=21, last_step=120, steps=100, begin_s=1.0, end_s=3.0)
@@ -238,7 +239,7 @@ def test_a_daemon_that_has_left_everything_else_is_ended_with_the_group(group):
     assert group.cpu_s() > 0
     group.end()
     assert not group.group.folder.exists()
-    assert not os.path.exists(f"/proc/{daemon}") or _is_dead(daemon)
+    assert not lives(daemon)
 
 
 @needs_groups
@@ -256,37 +257,24 @@ def test_what_a_killed_agent_left_is_ended_before_the_next_run(tmp_path, monkeyp
     words = [sys.executable, "-m", "evalsuite", "sample", "-o", str(tmp_path / "one"), "--quiet", "--"]
     agent = subprocess.Popen([*words, sys.executable, "-c", ESCAPES, "60"], start_new_session=True)
     found = []
-    while len(found) < 2:  # the script and its daemon
+    while "sleep" not in map(program, found):  # its daemon
         time.sleep(0.05)
         found = [pid for file in (tmp_path / "lock").glob("*.present") for pid in alive(_folder(file.stem))]
-    family = _family(agent.pid)  # guard, agent and script; the daemon bears no mark
+    marked = [pid for pid in family(agent.pid) if program(pid) not in ("sleep", None)]  # the daemon bears no mark
     for number in (signal.SIGSTOP, signal.SIGKILL):  # neither shall have the time to end what the other left
-        for pid in family:
+        for pid in marked:
             os.kill(pid, number)
     agent.wait()
 
     words[words.index(str(tmp_path / "one"))] = str(tmp_path / "two")
     assert subprocess.run([*words, "true"], timeout=30).returncode == 0
 
-    assert [pid for pid in found if os.path.exists(f"/proc/{pid}") and not _is_dead(pid)] == []
+    assert [pid for pid in found if lives(pid)] == []
 
 
 def _folder(stem):
     home = run_groups._home(run_groups.Path("/"))
     return home.folder / f"{run_groups.PREFIX}{stem}"
-
-
-def _family(pid):
-    import psutil
-
-    of = psutil.Process(pid)
-    daemon = [one for one in of.children(recursive=True) if one.name() == "sleep"]
-    return [one.pid for one in (of, *of.children(recursive=True)) if one not in daemon]
-
-
-def _is_dead(pid):
-    with open(f"/proc/{pid}/stat") as file:
-        return file.read().rpartition(")")[2].split()[0] == "Z"
 
 
 def test_where_there_are_no_control_groups_or_none_may_be_made_it_is_said(tmp_path):
