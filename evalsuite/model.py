@@ -373,6 +373,7 @@ class Measurement:
     framework_version: str | None = None
     log: str | None = None  # relative to the runs folder
     log_sha256: str | None = None
+    records: Mapping[str, str] = field(default_factory=dict, repr=False)  # of each other file its name and SHA-256
     printed_steps: tuple[int, int] | None = None  # after which the log begins, and its last
     printers: int = 0  # processes that print steps
     lines: tuple[LogLine, ...] = field(default=(), compare=False, repr=False)  # first, middle and last of the window
@@ -428,6 +429,7 @@ class Attempt:
     fault: Literal["infrastructure"] | None = None
     items_per_s: float | None = None
     unit: str | None = None
+    sha256: Mapping[str, str] | None = field(default=None, repr=False)  # of what it left in its folder
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -556,6 +558,7 @@ class Evaluation:
     receipts: "tuple[EquivalenceReceipt, ...]" = ()  # the lab's own
     networks: "tuple[NetworkMeasurement, ...]" = ()
     trials: tuple[BatchTrial, ...] = ()  # of the searches for the largest batch
+    journal_sha256: str | None = None  # of its last line; None: no journal
 
 
 @dataclass(frozen=True, kw_only=True)

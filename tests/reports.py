@@ -12,6 +12,7 @@ import pages
 import synthetic
 
 from evalsuite import report
+from evalsuite.messages import LANGUAGES
 from evalsuite.model import Evaluation, Summary
 from evalsuite.report.book import identity
 from evalsuite.report.book.book import Book
@@ -66,7 +67,8 @@ def written(folder: Path, of: Evaluation, page: str = PAGE) -> Path:
 def sealed(folder: Path) -> Path:
     """*folder* with a manifest of all that lies in it now."""
     facts = json.loads((folder / "summary.json").read_text(encoding="utf-8"))
-    manifest.add(folder, facts["input_sha256"], [path for path in folder.rglob("*.*") if path.name != manifest.NAME])
+    files = [path for path in folder.rglob("*.*") if path.name != manifest.NAME]
+    manifest.add(folder, facts["input_sha256"], files, LANGUAGES)
     return folder
 
 

@@ -252,7 +252,7 @@ class _Going:
                 ),
                 place=place,
             )
-            self.store.journal.note(_end_of(run, place, outcome))
+            self.store.journal.note(_end_of(run, place, outcome, folder))
             self.order += 1
             self.spent_h += (outcome.duration_s or 0.0) * run.case.total_devices / 3600
             if outcome.fault is not None:
@@ -263,7 +263,7 @@ class _Going:
         return EndedRun(run=run, outcome=outcome, attempt=place.attempt)
 
 
-def _end_of(run: Run, place: CampaignPlace, outcome: Outcome) -> JournalLine:
+def _end_of(run: Run, place: CampaignPlace, outcome: Outcome, folder: RunFolder) -> JournalLine:
     return JournalLine(
         event="ended",
         run=run.id,
@@ -272,6 +272,7 @@ def _end_of(run: Run, place: CampaignPlace, outcome: Outcome) -> JournalLine:
         at=_now(),
         status=outcome.status,
         fault=outcome.fault,
+        sha256=folder.hash_records(folder.outcome().sha256),
     )
 
 

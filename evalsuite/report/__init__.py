@@ -62,7 +62,7 @@ def build(
     *book*: that of *evaluation*.
     """
     from evalsuite import processes
-    from evalsuite.files import write_atomically
+    from evalsuite.files import sha256, write_atomically
     from evalsuite.report.book import identity
     from evalsuite.report.book.book import Book
     from evalsuite.report.data import manifest, summary_json, tables
@@ -83,14 +83,15 @@ def build(
     def write_part(part: Book) -> Path:
         return write_text(out / names.part_file(part.part), render.part(part, book, said, build_hash))
 
-    write_text(page, render.page(book, said, build_hash))
     facts = summary_json.document(book, build_hash)
-    write_text(out / "summary.json", json.dumps(facts, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
+    text = json.dumps(facts, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    seal = sha256(write_text(out / "summary.json", text))
+    write_text(page, render.page(book, said, build_hash, seal))
     tables.write(book, out / "tables")
     others = list(parts.books(book))
     further = list(processes.shared(write_part, others, processes.cores(), lambda: None)) if others else []
     for path in parts.outdated(out, further):
         path.unlink()
     written = [page, *further, out / "summary.json", *tables.files(out / "tables")]
-    manifest.add(out, build_hash, written)
+    manifest.add(out, build_hash, written, languages)
     return written

@@ -59,10 +59,11 @@ def evaluate(
     skips = planned.skips if planned else ()
     asked = (*cases, *(skip.case for skip in skips))
     settings.check(asked)
-    ordered = data_rules.check_measurements(_in_plan_order([one.measurement for one in measured], cases))
+    recorded = attempts.read(store.journal).of(wanted)
+    runs = attempts.mark_changed([one.measurement for one in measured], recorded)
+    ordered = data_rules.check_measurements(_in_plan_order(runs, cases))
     environments = _environments(store, ordered)
     commands = _commands(measured, ordered)
-    recorded = attempts.read(store.journal).of(wanted)
     values = summaries(ordered)
     compared = functools.cache(lambda: _compared(values, environments, commands, recorded, settings))
     drawn = timelines.of_series(store, values, cache, meanwhile=compared)
@@ -87,6 +88,7 @@ def evaluate(
         receipts=equivalence.own((*receipts, *(root / equivalence.BESIDE_RUNS for root in store.roots))),
         networks=network.newest(measured_networks.read(*store.roots), {one.campaign for one in ordered}),
         trials=_trials(store, asked),
+        journal_sha256=recorded.sha256,
     )
     return disclosed(whole)
 

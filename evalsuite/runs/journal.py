@@ -8,7 +8,7 @@ import contextlib
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar, Literal
@@ -53,6 +53,7 @@ class JournalLine(Document):
     items_per_s: float | None = None  # with "measured"; None: no valid number
     unit: str | None = None
     output: Literal["lost"] | None = None  # with "measured": nothing could be printed any more, and it went on
+    sha256: Mapping[str, str] | None = None  # with "ended": of each file of the run that its outcome has no hash of
     before: str | None = None  # SHA-256; None in the first line
 
 
@@ -123,8 +124,14 @@ class Journal:
                 fault=one.fault or known.fault,
                 items_per_s=known.items_per_s if one.items_per_s is None else one.items_per_s,
                 unit=one.unit or known.unit,
+                sha256=known.sha256 if one.sha256 is None else one.sha256,
             )
         return tuple(found.values())
+
+    @property
+    def last_sha256(self) -> str | None:
+        """Of its last line, and by the chain of all; None where there is none."""
+        return next((_hash(line) for line in self._lines()[-1:]), None)
 
     @property
     def chained(self) -> bool:

@@ -233,6 +233,11 @@ class RunFolder:
         """The files that do not have the hashes in *held*."""
         return tuple(name for name, recorded in sorted(held.items()) if _hash(self.path / name) != recorded)
 
+    def hash_records(self, held: Mapping[str, str] | None = None) -> dict[str, str]:
+        """Name → hash of each file but those that its outcome has *held*."""
+        names = sorted(name for name in self._names() if name[0] != "." and name not in (held or {}))
+        return {name: sha256(self.path / name) for name in names if is_file(self.path / name)}
+
     def hash_inputs(self) -> dict[str, str]:
         """Name → hash of what is written before a run starts, and never changed."""
         return {name: sha256(self.path / name) for name in (CASE, COMMAND)}

@@ -1,14 +1,14 @@
 """`manifest.json`: the hash of every file of a report, written last: of a report that was not finished none fits."""
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from evalsuite import __version__, decode
 from evalsuite.errors import EvalsuiteError
 from evalsuite.files import is_file, read_json, sha256, write_json
-from evalsuite.messages import Message
+from evalsuite.messages import LANGUAGES, Message
 
 NAME = "manifest.json"
 
@@ -18,6 +18,7 @@ class Manifest:
     evalsuite: str
     input_sha256: str
     files: dict[str, str] = field(default_factory=dict)  # path in the report → SHA-256
+    languages: tuple[str, ...] = LANGUAGES  # of the page
 
 
 def read(folder: Path) -> Manifest | None:
@@ -26,10 +27,11 @@ def read(folder: Path) -> Manifest | None:
     return decode.decode(Manifest, read_json(path), path, "try_report") if path.is_symlink() or path.exists() else None
 
 
-def add(out: Path, input_sha256: str, written: Iterable[Path]) -> None:
+def add(out: Path, input_sha256: str, written: Iterable[Path], languages: Sequence[str]) -> None:
     """Adds what was *written* to those that the manifest of the same data still fits."""
     hashes = sealed(out, input_sha256) | {path.relative_to(out).as_posix(): sha256(path) for path in written}
-    whole = Manifest(evalsuite=__version__, input_sha256=input_sha256, files=dict(sorted(hashes.items())))
+    files = dict(sorted(hashes.items()))
+    whole = Manifest(evalsuite=__version__, input_sha256=input_sha256, files=files, languages=tuple(languages))
     write_json(out / NAME, decode.encode(whole))
 
 

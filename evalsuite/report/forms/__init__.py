@@ -36,7 +36,7 @@ def write(
         return []
     material = material_of(evaluation, out, languages, logs)
     written = [path for form in asked for path in form.write(material)]
-    manifest.add(material.out, material.build_hash, written)
+    manifest.add(material.out, material.build_hash, written, languages)
     return written
 
 

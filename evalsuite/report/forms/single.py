@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from evalsuite.files import write_atomically
+from evalsuite.files import sha256, write_atomically
 from evalsuite.report.forms.material import Material
 from evalsuite.report.page import render
 from evalsuite.report.text import words
@@ -16,5 +16,6 @@ def write(material: Material) -> list[Path]:
 
 
 def page(material: Material, language: str) -> bytes:
-    text = render.page(material.book, words.read((language,), on_cpu=material.book.on_cpu), material.build_hash)
+    spoken = words.read((language,), on_cpu=material.book.on_cpu)
+    text = render.page(material.book, spoken, material.build_hash, sha256(material.out / "summary.json"))
     return text.encode("utf-8", "backslashreplace")

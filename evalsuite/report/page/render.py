@@ -37,12 +37,13 @@ def make_ready(languages: Sequence[str]) -> None:
     _sheets()
 
 
-def page(book: Book, words: Words, build_hash: str) -> str:
-    """The report as one HTML file, without the parts of its models (`parts`)."""
+def page(book: Book, words: Words, build_hash: str, seal: str | None = None) -> str:
+    """The report as one HTML file, without the parts of its models (`parts`). *seal*: SHA-256 of `summary.json`."""
     subject = Subject(
         book=book, models=blocks.models(book), look=captioned_figure.look(book), words=words, in_parts=book.huge
     )
-    return _fill(book, words, build_hash, facts=verdict.facts(subject), chapters=contents.chapters(subject))
+    chapters = contents.chapters(subject)
+    return _fill(book, words, build_hash, seal=seal, facts=verdict.facts(subject), chapters=chapters)
 
 
 def part(book: Book, whole: Book, words: Words, build_hash: str) -> str:
@@ -52,7 +53,13 @@ def part(book: Book, whole: Book, words: Words, build_hash: str) -> str:
 
 
 def _fill(
-    book: Book, words: Words, build_hash: str, *, facts: Mapping[str, object] | None, chapters: Sequence[Chapter]
+    book: Book,
+    words: Words,
+    build_hash: str,
+    *,
+    facts: Mapping[str, object] | None,
+    chapters: Sequence[Chapter],
+    seal: str | None = None,
 ) -> str:
     environment = _environment(words)
     style, figure_style, boot, script = _sheets()
@@ -65,6 +72,7 @@ def _fill(
         period_text=times.text(book.period, words) if book.period else None,
         machine=machines.one_line(book, words),
         build_hash=build_hash,
+        seal=seal,
         build_id=build_hash[: identity.SHOWN_DIGITS],
         version=__version__,
         style=Markup(style),

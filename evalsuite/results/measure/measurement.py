@@ -54,7 +54,7 @@ def measurement(folder: RunFolder, places: Places = HOUSE) -> Measurement:
     try:
         return _measurement(run, folder, places)
     except EvalsuiteError as error:
-        return Measurement(run=run, status="failed", reason=error.message)
+        return Measurement(run=run, status="failed", reason=error.message, records=folder.hash_records())
 
 
 def timeline(folder: RunFolder, window: Window | None) -> Timeline | None:
@@ -126,6 +126,7 @@ def _measurement(run: Run, folder: RunFolder, places: Places) -> Measurement:
         framework_version=command.framework_version,
         log=f"{folder.place}/{log.path.name}" if log else None,
         log_sha256=(outcome.sha256 or {}).get(log.path.name) if log else None,
+        records=folder.hash_records(outcome.sha256),
         printed_steps=(read.steps[0].index - read.steps[0].steps, read.steps[-1].index) if read.steps else None,
         printers=read.printers,
         lines=excerpt.excerpt([log.path for log in logs], read, dialect),

@@ -8,8 +8,15 @@ from dataclasses import dataclass, replace
 
 from evalsuite.documents import RunCommand
 from evalsuite.errors import EvalsuiteError
-from evalsuite.findings import EvaluatedBefore, JournalBroken, RepeatsAdded, RunMadeAgain, RunTakenAway
-from evalsuite.model import Attempt, CampaignStart, Finding, Summary, Unmeasured
+from evalsuite.findings import (
+    ChangedSinceRun,
+    EvaluatedBefore,
+    JournalBroken,
+    RepeatsAdded,
+    RunMadeAgain,
+    RunTakenAway,
+)
+from evalsuite.model import Attempt, CampaignStart, Finding, Measurement, Summary, Unmeasured
 from evalsuite.runs.endings import ENDED_WELL
 from evalsuite.runs.journal import Campaign, Journal
 
@@ -23,6 +30,7 @@ class Recorded:
     attempts: tuple[Attempt, ...] = ()
     campaigns: tuple[Campaign, ...] = ()
     broken: bool = False
+    sha256: str | None = None  # of its last line
 
     def of(self, cases: Container[str] | None) -> "Recorded":
         ours = [one for one in self.attempts if cases is None or one.run.partition("/")[0] in cases]
@@ -38,9 +46,26 @@ class Recorded:
 
 def read(journal: Journal) -> Recorded:
     try:
-        return Recorded(attempts=journal.attempts(), campaigns=journal.campaigns(), broken=not journal.chained)
+        return Recorded(
+            attempts=journal.attempts(),
+            campaigns=journal.campaigns(),
+            broken=not journal.chained,
+            sha256=journal.last_sha256,
+        )
     except EvalsuiteError:
         return Recorded(broken=True)
+
+
+def mark_changed(runs: Sequence[Measurement], recorded: Recorded) -> list[Measurement]:
+    """Those whose files are not as the journal has them at their end get the finding."""
+    held = {one.run: one.sha256 for one in recorded.attempts if one.sha256 is not None or one.status is None}
+    marked = []
+    for one in runs:
+        wanted = held.get(one.run.id)
+        files = {name for name, _ in {*one.records.items()} ^ {*wanted.items()}} if wanted is not None else ()
+        found = (ChangedSinceRun(files=tuple(sorted(files)), where=one.run.id),) if files else ()
+        marked.append(replace(one, findings=(*one.findings, *found)) if found else one)
+    return marked
 
 
 def superseded(recorded: Recorded, commands: Mapping[str, RunCommand]) -> tuple[Attempt, ...]:
