@@ -22,6 +22,8 @@ COMMANDS = {
     "largest-batch": "find the largest batch per device that fits, by short runs, and print it for a spec",
     "report": "write the report from run folders; nothing is started",
     "equivalence": "prove that the reference workloads compute the same, pair by pair",
+    "audit": "recompute every number of a finished report from its raw files, and check every hash",
+    "archive": "pack run folders and their journal into one file, which report and audit read",
     "compare-reports": "say what changed between two finished reports, and what cannot be compared",
     "predict": "say what a model expects at scales that were not measured, with its error on published series",
     "publish": "build a static site out of finished reports, with their history",

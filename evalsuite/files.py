@@ -12,6 +12,7 @@ import shutil
 import stat
 import tempfile
 import time
+import zipfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -24,6 +25,7 @@ NO_UNNAMED = frozenset({errno.EOPNOTSUPP, errno.EISDIR, errno.ENOENT, errno.EINV
 PIECE_BYTES = 1 << 18
 HOLE_BYTES = 1 << 30  # a larger file of which next to nothing was ever written is none
 MOST_BYTES = 1 << 26  # of a record
+EARLIEST = (1980, 1, 1, 0, 0, 0)  # the first time that a zip can say; the files' own would differ each time
 LEAST_BYTES = 32  # of a value in our files, on average; a shorter one takes far more room once it is read
 MOST_SUMMARY_BYTES = 1 << 29  # ten times the summary of 10,000 cases
 
@@ -219,6 +221,14 @@ def sha256(path: Path, *, follow: bool = True) -> str:
         while piece := file.read(PIECE_BYTES):
             hashed.update(piece)
     return hashed.hexdigest()
+
+
+def zip_entry(name: str) -> zipfile.ZipInfo:
+    info = zipfile.ZipInfo(name, EARLIEST)
+    info.compress_type = zipfile.ZIP_DEFLATED
+    info.create_system = 3  # Unix on every system, so that the mode means the same
+    info.external_attr = 0o100644 << 16
+    return info
 
 
 def remove_unused(folder: Path, unused_s: float) -> None:

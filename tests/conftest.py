@@ -38,7 +38,7 @@ WHOLE = {  # modules of tests that build whole pages, or try hundreds of generat
     *("test_mutated_logs", "test_intact", "test_bad_files", "test_lab_document", "test_measuring", "test_suspicions"),
     *("test_report_page", "test_forms", "test_figures", "test_report_first_screen", "test_report_outline"),
     *("test_rebuild_document", "test_acceptance", "test_made_again", "test_report_background", "test_report_size"),
-    *("test_judgement_scripts", "test_one_voice", "test_schema"),
+    *("test_judgement_scripts", "test_one_voice", "test_schema", "test_audit"),
 }
 
 

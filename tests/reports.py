@@ -59,7 +59,8 @@ def written(folder: Path, of: Evaluation, page: str = PAGE) -> Path:
     (folder / "summary.json").write_bytes(text.encode("utf-8", "backslashreplace"))
     values = [one["throughput"]["value"] for one in facts["summaries"] if one["throughput"]]
     cells = "".join(f"<table><tr><td>{numbers.throughput(value).text}</table>" for value in values)
-    page = page.format(policy=policy.policy((), ()), hash=facts["input_sha256"], values=values, cells=cells)
+    seal = hashlib.sha256((folder / "summary.json").read_bytes()).hexdigest()
+    page = page.format(policy=policy.policy((), ()), hash=facts["input_sha256"] + seal, values=values, cells=cells)
     (folder / "report.html").write_text(page, encoding="utf-8")
     return sealed(folder)
 

@@ -22,11 +22,13 @@ PLACES = {  # package → x, y, width, height, content
     "logs": (520, 330, 190, 62, "log → steps → throughput"),
     "results": (680, 226, 210, 62, "every number, every verdict"),
     "report": (680, 120, 210, 62, "words, figures, pages"),
+    "audit": (520, 226, 120, 62, "what holds"),
     "site": (540, 120, 120, 62, "history, feeds"),
 }
 GROUND = (40, 560, 840, 56)
 BENDS = {  # around what is between
     ("launch", "runs"): (430, 240),
+    ("audit", "runs"): (480, 330),
     ("results", "runs"): (770, 470),
     ("launch", "machine"): (220, 300),
     ("launch", "schedulers"): (214, 330),

@@ -5,7 +5,7 @@ import contextlib
 import functools
 import gc
 import shlex
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -56,6 +56,10 @@ def check(arguments: argparse.Namespace, cases: Sequence[Case] | None = None) ->
     """
     check_languages(arguments.lang)
     check_forms(arguments.forms)
+    check_files(arguments, cases)
+
+
+def check_files(arguments: argparse.Namespace, cases: Sequence[Case] | None = None) -> None:
     if arguments.criteria:
         asked = criteria.read(arguments.criteria)
         if cases is not None:
@@ -103,6 +107,34 @@ def _keeping_all() -> Iterator[None]:
             gc.enable()
 
 
+def evaluate(
+    store: Store,
+    arguments: argparse.Namespace,
+    *,
+    only: Sequence[Case] | None,
+    recorded_elsewhere: bool,
+    cache: Path | None = None,
+    meanwhile: Callable[[], None] = lambda: None,
+) -> Evaluation:
+    """What *store* holds by the criteria, receipts and author's words that *arguments* name."""
+    from evalsuite.results import evaluation as evaluation_room
+
+    authored = _read_author(arguments.author)
+    evaluation = evaluation_room.evaluate(
+        store,
+        only=only,
+        criteria_file=arguments.criteria or criteria.DEFAULT,
+        recorded_elsewhere=recorded_elsewhere,
+        places=search_paths(arguments),
+        cache=cache,
+        receipts=(arguments.receipts,) if arguments.receipts else (),
+        meanwhile=meanwhile,
+    )
+    from evalsuite.report.sections.author import author
+
+    return author.attached(evaluation, authored) if authored else evaluation
+
+
 @_keeping_all()
 def write(
     store: Store,
@@ -114,32 +146,25 @@ def write(
 ) -> Evaluation:
     """Writes the report of *store*, says where it is, and prints the summary table. Returns what it is about."""
     from evalsuite import report
-    from evalsuite.results.evaluation import evaluate
 
-    authored = _read_author(arguments.author)
     languages = check_languages(arguments.lang)
     evaluation = evaluate(
         store,
+        arguments,
         only=only,
-        criteria_file=arguments.criteria or criteria.DEFAULT,
         recorded_elsewhere=recorded_elsewhere,
-        places=search_paths(arguments),
         cache=paths.cache() / "measurements",
-        receipts=(arguments.receipts,) if arguments.receipts else (),
         meanwhile=lambda: report.make_ready(languages),
     )
     from evalsuite.report import forms  # and all that it loads: while others measured, if any did
     from evalsuite.report.book import identity
     from evalsuite.report.book.book import Book
-    from evalsuite.report.sections.author import author
     from evalsuite.results.publish import log_copies
 
     for reason in dict.fromkeys(_unknown_dialects(evaluation, search_paths(arguments))):
         note(reason)
     if skips:
         evaluation = replace(evaluation, skips=tuple(skips))
-    if authored:
-        evaluation = author.attached(evaluation, authored)
     old = forms.outdated(evaluation, arguments.out)
     logs = functools.partial(log_copies.of, store)
     book = Book(evaluation=identity.ordered(evaluation))

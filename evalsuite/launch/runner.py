@@ -91,7 +91,7 @@ def launch(
     checkouts.without_bytecode(recipe, repositories.of(recipe))
     _fill_scratch(line, folder.scratch)
     folder.write_command(replace(_command(run, recipe, line, launcher, packages), campaign=place))
-    inputs = folder.hash_inputs()
+    inputs = folder.hash_records()
     with _monitor(folder, launcher.engine, run.case.nodes) as monitor:
         exit_code, why, duration_s, lost = _finish(line, folder, launcher, tick, enough, monitor)
         if monitor and not why:

@@ -7,13 +7,34 @@ import stat
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path, PurePosixPath
 
+from evalsuite import files
 from evalsuite.errors import EvalsuiteError
-from evalsuite.runs.store import CASE, OUTCOME
+from evalsuite.runs.store import CASE, OUTCOME, SCRATCH
 
 MOST_FILES, MOST_BYTES = 1_000_000, 1 << 36  # unpacked
+
+
+def pack(root: Path, file: Path, leave_out: Callable[[Path], bool]) -> tuple[int, list[str]]:
+    """Writes every file of the folder of runs *root* but scratch and those to *leave_out*.
+
+    The same files give the same archive. Returns how many there are, and the names of those left out.
+    """
+    names = sorted(path.relative_to(root).as_posix() for path in root.rglob("*") if files.is_file(path))
+    left, packed = [], 0
+    with files.replacing(file) as into, zipfile.ZipFile(into, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive:
+        for name in names:
+            if any(part.startswith(".") or part == SCRATCH for part in name.split("/")):
+                continue
+            if leave_out(root / name):
+                left.append(name)
+                continue
+            with files.open_file(root / name) as raw, archive.open(files.zip_entry(name), "w", force_zip64=True) as to:
+                shutil.copyfileobj(raw, to)
+            packed += 1
+    return packed, left
 
 
 def unpack(runs: Path) -> Path:

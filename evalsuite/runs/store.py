@@ -238,10 +238,6 @@ class RunFolder:
         names = sorted(name for name in self._names() if name[0] != "." and name not in (held or {}))
         return {name: sha256(self.path / name) for name in names if is_file(self.path / name)}
 
-    def hash_inputs(self) -> dict[str, str]:
-        """Name → hash of what is written before a run starts, and never changed."""
-        return {name: sha256(self.path / name) for name in (CASE, COMMAND)}
-
     def recorded(self) -> list[str]:
         return [file.name for file in (*self._recorded(), *sorted(self.path.glob("environment.*.json")))]
 

@@ -162,6 +162,7 @@ class Site:
             yield self.words("feed.regressions", n=numbers.count(len(regressed)))
         quality = one.report.quality
         yield self.words("feed.coverage", planned=quality["cases_planned"], valid=quality["cases_valid"])
+        yield self.words("feed.seal", seal=one.seal)
 
     def facts(self) -> Mapping[str, Any]:
         """`site.json`: the index for other programs."""
@@ -191,6 +192,8 @@ class Site:
             "title": self.report_title(one).plain("en"),
             "period": list(one.report.period) if one.report.period else None,
             "input_sha256": one.report.input_sha256,
+            "seal": one.seal,
+            "journal_sha256": one.report.journal_sha256,
             "unchecked": one.unchecked,
             "superseded": one.superseded,
             "found": [

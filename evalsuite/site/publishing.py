@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from evalsuite import files, locks
+from evalsuite.audit.own_files import files_of
 from evalsuite.errors import EvalsuiteError
 from evalsuite.files import write_atomically
 from evalsuite.report.data import finished
@@ -20,7 +21,7 @@ from evalsuite.report.data.finished import Finished
 from evalsuite.site import secrets
 from evalsuite.site.history import History, history
 from evalsuite.site.pages import pages
-from evalsuite.site.report_store import REPORTS, About, Stored, StoredReport, content_id, files_of, read_reports
+from evalsuite.site.report_store import REPORTS, About, Stored, StoredReport, content_id, read_reports
 
 MARKER = "site.json"  # marks a folder as a site
 LOCK = ".publish.lock"

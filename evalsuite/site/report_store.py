@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from evalsuite.audit.own_files import files_of
 from evalsuite.decode import whole
 from evalsuite.errors import EvalsuiteError
 from evalsuite.files import is_file, sha256
@@ -28,6 +29,7 @@ class _Place:
 @dataclass(frozen=True, kw_only=True)
 class StoredReport(_Place):
     report: Finished
+    seal: str  # SHA-256 of its summary.json
     unchecked: bool = False  # of an older evalsuite, which wrote no manifest
     superseded: bool = False  # a later build of the same data is there too
 
@@ -53,19 +55,6 @@ def content_id(folder: Path) -> str:
     return hashlib.sha256("".join(lines).encode("utf-8", "surrogateescape")).hexdigest()[:ID_DIGITS]
 
 
-def files_of(folder: Path) -> list[Path]:
-    """In one order; names that begin with a dot are scratch and left out."""
-    found = []
-    for path in sorted(folder.rglob("*")):
-        if any(part.startswith(".") for part in path.relative_to(folder).parts):
-            continue
-        if is_file(path):
-            found.append(path)
-        elif path.is_symlink() or not path.is_dir():
-            raise EvalsuiteError.of("site.site_link", path=path)
-    return found
-
-
 def read_reports(site: Path) -> list[Stored]:
     """The newest data first, then the undated, the unreadable last."""
     names = sorted(path.name for path in (site / REPORTS).iterdir() if path.is_dir() and path.name[0] != ".")
@@ -78,7 +67,9 @@ def read_reports(site: Path) -> list[Stored]:
 def _read_report(folder: Path) -> Stored:
     try:
         unchecked = not is_file(folder / manifest.NAME)
-        return StoredReport(id=folder.name, report=finished.read(folder), unchecked=unchecked)
+        report = finished.read(folder)
+        seal = sha256(folder / finished.SUMMARY)
+        return StoredReport(id=folder.name, report=report, seal=seal, unchecked=unchecked)
     except EvalsuiteError as error:
         return BrokenReport(id=folder.name, broken=_under_site(message_of(error), folder))
 

@@ -17,7 +17,7 @@ import reports
 import synthetic
 from markupsafe import Markup
 
-from evalsuite import cli, report
+from evalsuite import cli, files, report
 from evalsuite.errors import EvalsuiteError, Exit
 from evalsuite.report import forms
 from evalsuite.report.book import states
@@ -342,7 +342,7 @@ def test_the_bundle_is_the_same_bytes_each_time_with_a_fixed_date_and_a_readable
 
     entries = zipfile.ZipFile(io.BytesIO(bundle.zip_files({"b.txt": b"2", "a.txt": b"1"}))).infolist()
     assert [entry.filename for entry in entries] == ["a.txt", "b.txt"]
-    assert {(entry.date_time, entry.external_attr >> 16 & 0o777) for entry in entries} == {(bundle.EARLIEST, 0o644)}
+    assert {(entry.date_time, entry.external_attr >> 16 & 0o777) for entry in entries} == {(files.EARLIEST, 0o644)}
 
 
 # beside the page

@@ -12,13 +12,14 @@ from evalsuite.findings import EvaluatedBefore
 from evalsuite.launch import campaign
 from evalsuite.logs import catalogue
 from evalsuite.logs.reading import read_file
-from evalsuite.model import Run
+from evalsuite.model import Attempt, Run
+from evalsuite.results.measure.cache import Measured
 from evalsuite.results.rules import attempts
 from evalsuite.runs import journal
 from evalsuite.runs.journal import Campaign, Journal, JournalLine
 from evalsuite.runs.planned import Planned
 from evalsuite.runs.store import Store
-from tests.toys import CASE, COMMAND
+from tests.toys import CASE, COMMAND, measured
 
 RUN = Run(case=CASE, repeat=0)
 AT = "2026-11-20T10:00:00+08:00"
@@ -197,3 +198,15 @@ def test_a_loss_that_becomes_nan_is_said_with_its_line(tmp_path):
 
     (found,) = reading.findings
     assert (found.code, found.line) == ("loss_nan", 61)
+
+
+@pytest.mark.parametrize(
+    ("held", "counts"), [({"case.json": "a"}, True), ({"case.json": "b"}, False), ({}, False), (None, True)]
+)
+def test_a_run_whose_files_are_not_those_of_its_end_does_not_count(held, counts):
+    of_now = replace(measured(CASE, 0, 10.0), records={"case.json": "a"})
+    end = Attempt(run=RUN.id, number=1, campaign="a", started_at=AT, status="completed", sha256=held)
+
+    (found,) = attempts.mark_changed([Measured(of_now, None)], attempts.Recorded(attempts=(end,)))
+
+    assert found.counts is counts

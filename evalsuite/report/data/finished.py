@@ -57,6 +57,7 @@ class Finished:
     summaries: tuple[Summary | Unmeasured, ...]
     quality: Mapping[str, Any]
     document: LabDocument | None = None  # title and organisation alone
+    journal_sha256: str | None = None
     disturbed: int = 0  # runs while other programs ran
     answers: tuple[Answer, ...] = ()
 

@@ -6,7 +6,7 @@ from io import BytesIO
 from pathlib import Path
 
 from evalsuite import paths
-from evalsuite.files import write_atomically
+from evalsuite.files import write_atomically, zip_entry
 from evalsuite.report.data import evidence, summary_json, tables
 from evalsuite.report.forms.material import Material
 from evalsuite.report.text import words as words_room
@@ -14,7 +14,6 @@ from evalsuite.report.text import words as words_room
 NAME = "report-data.zip"
 README = "README.txt"
 SCHEMA = paths.DATA / "schema" / "summary.schema.json"
-EARLIEST = (1980, 1, 1, 0, 0, 0)  # the first time that a zip can say; the files' own would differ each time
 
 
 def write(material: Material) -> list[Path]:
@@ -46,16 +45,8 @@ def zip_files(files: dict[str, bytes]) -> bytes:
     into = BytesIO()
     with zipfile.ZipFile(into, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
         for name in sorted(files):
-            archive.writestr(entry(name), files[name])
+            archive.writestr(zip_entry(name), files[name])
     return into.getvalue()
-
-
-def entry(name: str) -> zipfile.ZipInfo:
-    info = zipfile.ZipInfo(name, EARLIEST)
-    info.compress_type = zipfile.ZIP_DEFLATED
-    info.create_system = 3  # Unix on every system, so that the mode means the same
-    info.external_attr = 0o100644 << 16
-    return info
 
 
 def _json(facts: object) -> bytes:

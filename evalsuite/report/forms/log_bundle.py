@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from evalsuite.errors import EvalsuiteError
-from evalsuite.files import replacing
+from evalsuite.files import replacing, zip_entry
 from evalsuite.report.forms import bundle
-from evalsuite.report.forms.bundle import entry
 from evalsuite.report.forms.material import Material
 from evalsuite.results.publish.log_copies import LogCopy
 
@@ -24,8 +23,8 @@ def write(material: Material) -> list[Path]:
     copies = sorted(material.logs(material.book.measurements), key=lambda one: one.name)
     with replacing(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive:
         manifest = {"build": material.build_hash, "logs": [_copy(one, archive) for one in copies]}
-        archive.writestr(entry(MANIFEST), json.dumps(manifest, indent=1, ensure_ascii=False) + "\n")
-        archive.writestr(entry(bundle.README), bundle.readme("bundle.logs_readme", material))
+        archive.writestr(zip_entry(MANIFEST), json.dumps(manifest, indent=1, ensure_ascii=False) + "\n")
+        archive.writestr(zip_entry(bundle.README), bundle.readme("bundle.logs_readme", material))
     return [path]
 
 
@@ -33,7 +32,7 @@ def _copy(copy: LogCopy, archive: zipfile.ZipFile) -> dict[str, Any]:
     facts = {"run_id": copy.run_id, "log": copy.name, "sha256": copy.raw_sha256, "bytes": copy.file.stat().st_size}
     hashed, size = hashlib.sha256(), 0
     try:
-        with archive.open(entry(copy.name), "w", force_zip64=True) as into:
+        with archive.open(zip_entry(copy.name), "w", force_zip64=True) as into:
             for piece in copy.pieces():
                 into.write(piece)
                 hashed.update(piece)

@@ -52,9 +52,10 @@ def measurement(folder: RunFolder, places: Places = HOUSE) -> Measurement:
     """The run in *folder* as numbers; a folder that cannot be read is a failed measurement with the reason."""
     run = folder.run()
     try:
-        return _measurement(run, folder, places)
+        found, held = _measurement(run, folder, places), folder.outcome().sha256
     except EvalsuiteError as error:
-        return Measurement(run=run, status="failed", reason=error.message, records=folder.hash_records())
+        found, held = Measurement(run=run, status="failed", reason=error.message), None
+    return replace(found, records=folder.hash_records(held))
 
 
 def timeline(folder: RunFolder, window: Window | None) -> Timeline | None:
@@ -126,7 +127,6 @@ def _measurement(run: Run, folder: RunFolder, places: Places) -> Measurement:
         framework_version=command.framework_version,
         log=f"{folder.place}/{log.path.name}" if log else None,
         log_sha256=(outcome.sha256 or {}).get(log.path.name) if log else None,
-        records=folder.hash_records(outcome.sha256),
         printed_steps=(read.steps[0].index - read.steps[0].steps, read.steps[-1].index) if read.steps else None,
         printers=read.printers,
         lines=excerpt.excerpt([log.path for log in logs], read, dialect),

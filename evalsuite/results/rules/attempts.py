@@ -17,6 +17,7 @@ from evalsuite.findings import (
     RunTakenAway,
 )
 from evalsuite.model import Attempt, CampaignStart, Finding, Measurement, Summary, Unmeasured
+from evalsuite.results.measure.cache import Measured
 from evalsuite.runs.endings import ENDED_WELL
 from evalsuite.runs.journal import Campaign, Journal
 
@@ -56,13 +57,13 @@ def read(journal: Journal) -> Recorded:
         return Recorded(broken=True)
 
 
-def mark_changed(runs: Sequence[Measurement], recorded: Recorded) -> list[Measurement]:
+def mark_changed(measured: Iterable[Measured], recorded: Recorded) -> list[Measurement]:
     """Those whose files are not as the journal has them at their end get the finding."""
     held = {one.run: one.sha256 for one in recorded.attempts if one.sha256 is not None or one.status is None}
     marked = []
-    for one in runs:
+    for one in (each.measurement for each in measured):
         wanted = held.get(one.run.id)
-        files = {name for name, _ in {*one.records.items()} ^ {*wanted.items()}} if wanted is not None else ()
+        files = {name for name, _ in one.records.items() ^ wanted.items()} if wanted is not None else ()
         found = (ChangedSinceRun(files=tuple(sorted(files)), where=one.run.id),) if files else ()
         marked.append(replace(one, findings=(*one.findings, *found)) if found else one)
     return marked

@@ -45,6 +45,8 @@ def mistake(name: str, text: str, facts: Mapping[str, Any]) -> Message | None:
         case "tables.json":
             found = json.loads(text)
             return next(filter(None, (_of_table(table, found[table], facts) for table in ROWS)), None)
+        case "evidence.json":
+            return _of_evidence(json.loads(text), facts)
         case markdown if markdown.endswith(".md"):
             cells = {match.groups() for match in CELL.finditer(text)}
             return _lacks(cells, (_printed(one["throughput"]) for one in valid(facts)))
@@ -67,6 +69,15 @@ def workbook(parts: Mapping[str, str], facts: Mapping[str, Any]) -> Message | No
     return _lacks(shown, (_plain(one["throughput"]["value"]) for one in valid(facts)))
 
 
+def logs(manifest: str, hashes: Mapping[str, str], facts: Mapping[str, Any]) -> Message | None:
+    """The same of the copies of logs, whose archive has *hashes*."""
+    raw = {run["log"]: run["log_sha256"] for run in _runs(facts)}
+    for one in json.loads(manifest)["logs"]:
+        if hashes.get(one["log"]) != one["masked_sha256"] or raw.get(one["log"], one["sha256"]) != one["sha256"]:
+            return Message("site.other_row", table="logs", row=one["log"])
+    return None
+
+
 def valid(facts: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     return (one for one in facts["summaries"] if one["throughput"])
 
@@ -79,11 +90,26 @@ def _cells(sheet: str, shared: Sequence[str]) -> Iterator[dict[str, str]]:
 
 
 def _of_table(table: str, rows: Iterable[Mapping[str, Any]], facts: Mapping[str, Any]) -> Message | None:
-    things = facts["summaries"] if table == "summaries" else [run for one in facts["summaries"] for run in one["runs"]]
+    things = facts["summaries"] if table == "summaries" else _runs(facts)
     wanted = sorted([_plain(at(one, path)) for path in ROWS[table].values()] for one in things)
     found = sorted([_plain(row[column]) for column in ROWS[table]] for row in rows)
     other = next((one or two for one, two in itertools.zip_longest(found, wanted) if one != two), None)
     return Message("site.other_row", table=table, row=other[0]) if other else None
+
+
+def _runs(facts: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    return [run for one in facts["summaries"] for run in one["runs"]]
+
+
+def _of_evidence(entries: Iterable[Mapping[str, Any]], facts: Mapping[str, Any]) -> Message | None:
+    """A run's value is that of the summary, and its items by its seconds where both are there."""
+    values = {run["id"]: run["value"] for run in _runs(facts)}
+    for one in entries:
+        counted = [sum(one["items"]) / sum(one["seconds"])] if one["items"] and one["items_per_s"] is not None else []
+        shown = {_plain(value) for value in (one["items_per_s"], values[one["run_id"]], *counted)}
+        if len(shown) > 1:
+            return Message("site.other_row", table="evidence", row=one["run_id"])
+    return None
 
 
 def _plain(value: object) -> str:

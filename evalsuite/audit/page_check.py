@@ -8,13 +8,14 @@ from collections.abc import Iterator, Mapping
 from html.parser import HTMLParser
 from typing import Any
 
+from evalsuite.audit import agreement
 from evalsuite.messages import Message
 from evalsuite.report.text import names, numbers
-from evalsuite.site import agreement
 
 ACTIVE = {"iframe", "object", "embed", "base", "frame", "applet", "foreignobject", "handler"}
 DATA = {"application/json"}
 FOLLOWED = re.compile("(?:java|vb)script:|data:text")  # by a browser, when it is clicked on
+PDF = re.compile(rb"/(?:JavaScript|JS|Launch|EmbeddedFile|OpenAction|SubmitForm|RichMedia|ObjStm)\b")  # active parts
 POLICY_NAME = "content-security-policy"
 POLICY = re.compile(
     r"default-src 'none'; script-src (?P<scripts>(?:'sha256-[\w+/=]+' ?)*); style-src (?:'sha256-[\w+/=]+' ?)*; "

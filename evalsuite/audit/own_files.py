@@ -1,0 +1,142 @@
+"""The files of a report against each other: what evalsuite did not write, or not as `summary.json` has it."""
+
+import fnmatch
+import hashlib
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from evalsuite.audit import agreement, page_check
+from evalsuite.errors import EvalsuiteError, Exit
+from evalsuite.files import MOST_SUMMARY_BYTES, is_file, read_bytes, read_json, sha256
+from evalsuite.messages import Message, message_of
+from evalsuite.report.data import manifest
+from evalsuite.report.data.finished import SUMMARY
+from evalsuite.report.forms import log_bundle
+from evalsuite.report.page import parts
+
+TEXTS = frozenset({".html", ".json", ".csv", ".md", ".txt", ".svg", ".xml", ".log", ".toml"})
+ARCHIVES = frozenset({".zip", ".xlsx"})
+PARTS = frozenset({".rels"})  # of a workbook
+MOST_BYTES = 1 << 28  # of one file, unpacked; a report of 10,000 runs has a fifth of that
+UNREADABLE = (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, ValueError, zlib.error)
+WHOLE_PAGES = ("report.html", "report.??.html")  # which show the seal
+Look = Callable[[Path, str, str], EvalsuiteError | None]  # at a text of a file, by its name
+
+
+class Contradicts(EvalsuiteError):
+    exit_code = Exit.CRITERION_FAILED
+
+
+class Gone(EvalsuiteError):
+    exit_code = Exit.UNDETERMINED
+
+
+def files_of(folder: Path) -> list[Path]:
+    """In one order; names that begin with a dot are scratch and left out."""
+    found = []
+    for path in sorted(folder.rglob("*")):
+        if any(part.startswith(".") for part in path.relative_to(folder).parts):
+            continue
+        if is_file(path):
+            found.append(path)
+        elif path.is_symlink() or not path.is_dir():
+            raise EvalsuiteError.of("site.site_link", path=path)
+    return found
+
+
+def mistakes(
+    folder: Path, files: Sequence[Path], look: Look = lambda file, name, text: None
+) -> Iterator[EvalsuiteError]:
+    """What does not hold of *files*, all in *folder*, a finished report. *look* finds what else is wrong in a text."""
+    summary = read_json(folder / SUMMARY, MOST_SUMMARY_BYTES)
+    found = manifest.read(folder)
+    if found is None and "manifest" in summary:
+        yield Gone.of("site.no_manifest", folder=folder, name=manifest.NAME)
+    for path, wrong in manifest.mistakes(found, folder, files) if found else ():
+        kind = Contradicts if path.exists() else Gone
+        yield kind.of("site.not_ours", path=path, error=wrong)
+    seal = sha256(folder / SUMMARY) if "journal_sha256" in summary else ""
+    for file in files:
+        try:
+            yield from _of_file(file, summary, seal, look)
+        except EvalsuiteError as error:
+            yield error
+
+
+def _of_file(file: Path, summary: Mapping[str, Any], seal: str, look: Look) -> Iterator[EvalsuiteError]:
+    texts, hashes = {}, {}
+    for name, content in _contents(file):
+        text = _text(file, name, content)
+        if not name.isprintable() or name.startswith("/") or ".." in name.split("/"):
+            yield EvalsuiteError.of("site.not_ours", path=file, error=Message("site.name", name=ascii(name)))
+        if wrong := look(file, name, text):
+            yield wrong
+        if file.suffix == ".xlsx" or name == log_bundle.MANIFEST:
+            texts[name] = text
+        hashes[name] = hashlib.sha256(content).hexdigest() if file.name == log_bundle.NAME else ""
+        yield from _wrong(file, _mistake, name, text, summary, seal)
+    if file.suffix == ".xlsx":
+        yield from _wrong(file, agreement.workbook, texts, summary)
+    if file.name == log_bundle.NAME:
+        yield from _wrong(file, agreement.logs, texts.get(log_bundle.MANIFEST, ""), hashes, summary)
+
+
+def _wrong(file: Path, mistake: Callable[..., Message | None], *given: object) -> Iterator[EvalsuiteError]:
+    try:
+        wrong = mistake(*given)
+    except agreement.NONE:
+        wrong = Message("site.other_page")
+    if wrong:
+        yield EvalsuiteError.of("site.not_ours", path=file, error=wrong)
+
+
+def _mistake(name: str, text: str, summary: Mapping[str, Any], seal: str) -> Message | None:
+    if not name.endswith((".html", ".svg")):
+        return agreement.mistake(name, text, summary)
+    if seal not in text and any(fnmatch.fnmatchcase(name, each) for each in WHOLE_PAGES):
+        return Message("site.other_page")
+    part = fnmatch.fnmatchcase(name, parts.FILES)
+    return page_check.mistake(text, summary if name.endswith(".html") else None, part=part)
+
+
+def _text(file: Path, name: str, content: bytes) -> str:
+    try:
+        text = content.decode("utf-8")
+    except UnicodeDecodeError:
+        text = "\0"
+    if "\0" in text:
+        raise EvalsuiteError.of("site.not_ours", path=file, error=Message("site.no_utf8", name=name))
+    return text
+
+
+def _contents(file: Path) -> Iterator[tuple[str, bytes]]:
+    if file.suffix in TEXTS:
+        try:
+            yield file.name, read_bytes(file, most=MOST_BYTES)
+        except OSError as error:
+            raise EvalsuiteError.of("site.not_ours", path=file, error=message_of(error)) from error
+    elif file.suffix in ARCHIVES:
+        yield from members(file)
+    elif file.suffix == ".pdf":
+        if not (content := read_bytes(file, most=MOST_BYTES)).startswith(b"%PDF-") or page_check.PDF.search(content):
+            raise EvalsuiteError.of("site.not_ours", path=file, error=Message("site.active", name="pdf"))
+    else:
+        raise EvalsuiteError.of("site.kind", path=file, name=file.name, known=sorted(TEXTS | ARCHIVES | {".pdf"}))
+
+
+def members(file: Path) -> Iterator[tuple[str, bytes]]:
+    """The texts of an archive of ours. Raises EvalsuiteError."""
+    try:
+        with zipfile.ZipFile(file) as archive:
+            inside = [one for one in archive.infolist() if not one.is_dir()]
+            if sum(one.file_size for one in inside) > MOST_BYTES:
+                raise EvalsuiteError.of("site.site_large", path=file, n=MOST_BYTES >> 20)
+            for one in inside:
+                if not one.filename.endswith((*TEXTS, *PARTS)):
+                    raise EvalsuiteError.of("site.kind", path=file, name=one.filename, known=sorted(TEXTS))
+                yield one.filename, archive.read(one)
+    except UNREADABLE as error:
+        raise EvalsuiteError.of("site.archive_unreadable", path=file, error=error) from error

@@ -1,0 +1,95 @@
+"""The raw files of a report: every hash of them in report, run folders and journal, and what the journal noted."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from evalsuite import __version__
+from evalsuite.audit.own_files import Contradicts, Gone
+from evalsuite.errors import EvalsuiteError
+from evalsuite.model import Measurement, Run
+from evalsuite.report.data import finished
+from evalsuite.runs.journal import ATTEMPTS, Journal
+from evalsuite.runs.store import OUTCOME, RunFolder, Store, folder_name
+
+
+def mistakes(facts: Mapping[str, Any], store: Store) -> Iterator[EvalsuiteError]:
+    """What of the raw files in *store* is not as *facts*, a report's `summary.json`, has it."""
+    known = set()
+    for summary in facts["summaries"]:
+        for run in summary["runs"]:
+            folder = store.folder(Run(case=finished.case_of(summary["case"]), repeat=run["repeat"]))
+            known.add(folder.path)
+            yield from _of_run(folder, run.get("records"))
+    names = {folder_name(finished.case_of(summary["case"])) for summary in facts["summaries"]}
+    for folder in store.finished():
+        if folder.path not in known and folder.path.parent.name in names:
+            yield Contradicts.of("audit.added_run", path=folder.path)
+    yield from _of_journal(facts.get("journal_sha256"), store.journal)
+
+
+def _of_run(folder: RunFolder, wanted: Mapping[str, str] | None) -> Iterator[EvalsuiteError]:
+    if not folder.path.is_dir():
+        yield Gone.of("audit.gone", path=folder.path)
+        return
+    try:
+        outcome = folder.outcome()
+    except EvalsuiteError as error:
+        yield Contradicts(error.message) if folder.finished else Gone.of("audit.gone", path=folder.path / OUTCOME)
+        return
+    there = folder.hash_records(outcome.sha256)
+    others = {name for name, _ in there.items() ^ (there if wanted is None else wanted).items()}
+    agents: dict[str, str] = {}
+    try:
+        for agent in folder.agents().values():
+            agents |= {} if outcome.trimmed else agent.sha256 or {}  # by us, for the house's own recordings
+    except EvalsuiteError as error:
+        yield Contradicts(error.message)
+    for name in sorted({*others, *folder.changed(outcome), *folder.others(agents)}):
+        path = folder.path / name
+        yield Contradicts.of("audit.changed", path=path) if path.exists() else Gone.of("audit.gone", path=path)
+
+
+def _of_journal(sealed: str | None, journal: Journal) -> Iterator[EvalsuiteError]:
+    path = journal.root / ATTEMPTS
+    if sealed is None:
+        return
+    if not path.exists():
+        yield Gone.of("audit.gone", path=path)
+        return
+    try:
+        last, whole = journal.last_sha256, journal.chained
+    except EvalsuiteError as error:
+        yield Contradicts(error.message)
+        return
+    if not whole:
+        yield Contradicts.of("audit.unchained", path=path)
+    if last != sealed:
+        yield Contradicts.of("audit.other_journal", path=path, got=last or "-", expected=sealed)
+
+
+def noted(runs: Sequence[Measurement], store: Store) -> Iterator[EvalsuiteError]:
+    """Where status and value of *runs*, computed again, are not what the journal noted when they ended.
+
+    By another version of evalsuite a log may read differently: its values are not compared.
+    """
+    try:
+        attempts, campaigns = store.journal.attempts(), store.journal.campaigns()
+    except EvalsuiteError as error:
+        yield Contradicts(error.message)
+        return
+    ours = {one.id for one in campaigns if one.evalsuite == __version__}
+    last = {one.run: one for one in attempts}
+    for run in runs:
+        one = last.get(run.run.id)
+        if one is None or one.status is None:
+            continue
+        pairs: list[tuple[str, str]] = [(store.folder(run.run).outcome().status, one.status)]
+        pairs += [(_printed(run.value), _printed(one.items_per_s))] if one.campaign in ours and one.unit else []
+        for got, expected in pairs:
+            if got != expected:
+                path = f"{store.journal.root / ATTEMPTS}: {run.run.id}"
+                yield Contradicts.of("audit.other_note", path=path, got=got, expected=expected)
+
+
+def _printed(value: float | None) -> str:
+    return "-" if value is None else f"{value:.9g}"

@@ -1,0 +1,102 @@
+"""`evalsuite audit` and `archive`: what is falsified is found, nothing else; all 200 by `make test-attacks`."""
+
+import os
+import zipfile
+from random import Random
+
+import corruptions
+import pytest
+
+from evalsuite import cli
+from evalsuite.errors import Exit
+from evalsuite.files import read_json
+from evalsuite.site import publishing
+
+SEEDS = range(15 if os.environ.get("EVALSUITE_ATTACKS") else 1)
+BAD = (Exit.CRITERION_FAILED, Exit.UNDETERMINED)
+
+
+@pytest.fixture(scope="module")
+def honest(tmp_path_factory):
+    return corruptions.honest(tmp_path_factory.mktemp("honest"))
+
+
+def audit(place, *options, runs=None):
+    return cli.main(["audit", str(place.report), "--runs", str(runs or place.runs), *options])
+
+
+def test_an_untouched_report_holds_with_its_runs_their_archive_and_its_seal(honest, tmp_path, capsys):
+    packed = [tmp_path / name for name in ("a.zip", "b.zip")]
+    for file in packed:
+        assert cli.main(["archive", "--runs", str(honest.runs), "--out", str(file)]) == Exit.DONE
+
+    assert audit(honest, "--seal", honest.seal[:12]) == audit(honest, runs=packed[0]) == Exit.DONE
+    assert cli.main(["audit", str(honest.report)]) == Exit.DONE
+    assert packed[0].read_bytes() == packed[1].read_bytes()
+    said = capsys.readouterr()
+    assert said.out.count("everything holds") == 3 and "raw files were not looked at" in said.err
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("corrupt", corruptions.FOUND, ids=lambda one: one.__name__)
+def test_what_is_falsified_is_found_without_a_seal(honest, tmp_path, capsys, corrupt, seed):
+    place = honest.copied(tmp_path)
+    corrupt(place, Random(seed))
+
+    assert audit(place) in BAD
+    assert "not hold" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("corrupt", corruptions.NEEDS_SEAL, ids=lambda one: one.__name__)
+def test_what_is_made_anew_throughout_needs_the_seal_which_is_said(honest, tmp_path, capsys, corrupt, seed):
+    place = honest.copied(tmp_path)
+    corrupt(place, Random(seed))
+
+    assert audit(place, "--seal", honest.seal) == Exit.CRITERION_FAILED
+    assert f"expected the seal {honest.seal}" in capsys.readouterr().out
+    assert audit(place) == Exit.DONE
+    assert "no seal was given" in capsys.readouterr().err
+
+
+def test_raw_files_gone_an_archive_cut_short_another_version_and_a_word_that_is_no_seal(honest, tmp_path, capsys):
+    place = honest.copied(tmp_path)
+    summary = place.report / "summary.json"
+    file = tmp_path / "runs.zip"
+    cli.main(["archive", "--runs", str(place.runs), "--out", str(file)])
+    file.write_bytes(file.read_bytes()[:-300])
+
+    assert audit(place, runs=tmp_path / "nowhere") == Exit.UNDETERMINED
+    assert audit(place, runs=file) == Exit.CRITERION_FAILED
+    assert audit(place, "--seal", "12") == Exit.USAGE
+    summary.write_text(summary.read_text().replace(f'"evalsuite": "{cli.__version__}"', '"evalsuite": "0.0.1"'))
+    capsys.readouterr()
+    assert audit(place) == Exit.USAGE
+    assert "evalsuite 0.0.1 wrote the report" in capsys.readouterr().err
+    summary.unlink()
+    assert audit(place) == Exit.UNDETERMINED
+
+
+def test_an_archive_without_secrets_leaves_files_out_whole_and_the_audit_names_them(honest, tmp_path, capsys):
+    place = honest.copied(tmp_path)
+    log = next(place.runs.glob("*/r0/log.n0.txt"))
+    log.write_text("password=hunter2-and-more\n" + log.read_text())
+    file = tmp_path / "runs.zip"
+
+    assert cli.main(["archive", "--runs", str(place.runs), "--out", str(file), "--redact"]) == Exit.DONE
+    with zipfile.ZipFile(file) as archive:
+        assert log.relative_to(place.runs).as_posix() not in archive.namelist()
+    assert f"{log}: left out" in capsys.readouterr().err
+    audit(place, runs=file)
+    assert f"{log.relative_to(place.runs)}: it is not there" in capsys.readouterr().out
+
+
+def test_page_index_feed_and_site_json_show_the_seal(honest, tmp_path):
+    publishing.publish([honest.report], tmp_path / "site")
+
+    shown = [honest.report / "report.html", *(tmp_path / "site" / name for name in ("index.html", "feed.zh.xml"))]
+    assert all(honest.seal in file.read_text() for file in shown)
+    (listed,) = read_json(tmp_path / "site" / "site.json")["reports"]
+    summary = read_json(honest.report / "summary.json")
+    assert (listed["seal"], listed["journal_sha256"]) == (honest.seal, summary["journal_sha256"])
+    assert summary["journal_sha256"] in shown[0].read_text()
