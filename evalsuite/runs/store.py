@@ -236,7 +236,7 @@ class RunFolder:
     def hash_records(self, held: Mapping[str, str] | None = None) -> dict[str, str]:
         """Name → hash of each file but those that its outcome has *held*."""
         names = sorted(name for name in self._names() if name[0] != "." and name not in (held or {}))
-        return {name: sha256(self.path / name) for name in names if is_file(self.path / name)}
+        return {name: hashed for name in names if (hashed := _hash(self.path / name))}
 
     def recorded(self) -> list[str]:
         return [file.name for file in (*self._recorded(), *sorted(self.path.glob("environment.*.json")))]

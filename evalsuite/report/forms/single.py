@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from evalsuite.files import sha256, write_atomically
+from evalsuite.files import is_file, sha256, write_atomically
 from evalsuite.report.forms.material import Material
 from evalsuite.report.page import render
 from evalsuite.report.text import words
@@ -17,5 +17,6 @@ def write(material: Material) -> list[Path]:
 
 def page(material: Material, language: str) -> bytes:
     spoken = words.read((language,), on_cpu=material.book.on_cpu)
-    text = render.page(material.book, spoken, material.build_hash, sha256(material.out / "summary.json"))
+    summary = material.out / "summary.json"
+    text = render.page(material.book, spoken, material.build_hash, sha256(summary) if is_file(summary) else None)
     return text.encode("utf-8", "backslashreplace")
