@@ -558,7 +558,7 @@ class Evaluation:
     receipts: "tuple[EquivalenceReceipt, ...]" = ()  # the lab's own
     networks: "tuple[NetworkMeasurement, ...]" = ()
     trials: tuple[BatchTrial, ...] = ()  # of the searches for the largest batch
-    journal_sha256: str | None = None  # of its last line; None: no journal
+    journal_sha256: tuple[str, ...] = ()  # of the last line of each folder's journal
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -24,7 +24,7 @@ def mistakes(facts: Mapping[str, Any], store: Store) -> Iterator[EvalsuiteError]
     for folder in store.finished():
         if folder.path not in known and folder.path.parent.name in names:
             yield Contradicts.of("audit.added_run", path=folder.path)
-    yield from _of_journal(facts.get("journal_sha256"), store.journal)
+    yield from _of_journal(facts.get("journal_sha256", ()), store.journal)
 
 
 def _of_run(folder: RunFolder, wanted: Mapping[str, str] | None) -> Iterator[EvalsuiteError]:
@@ -49,22 +49,20 @@ def _of_run(folder: RunFolder, wanted: Mapping[str, str] | None) -> Iterator[Eva
         yield Contradicts.of("audit.changed", path=path) if path.exists() else Gone.of("audit.gone", path=path)
 
 
-def _of_journal(sealed: str | None, journal: Journal) -> Iterator[EvalsuiteError]:
-    path = journal.root / ATTEMPTS
-    if sealed is None:
-        return
-    if not path.exists():
-        yield Gone.of("audit.gone", path=path)
-        return
+def _of_journal(sealed: Sequence[str], journal: Journal) -> Iterator[EvalsuiteError]:
     try:
-        last, whole = journal.last_sha256, journal.chained
+        last, whole = journal.last_hashes(), journal.chained
     except EvalsuiteError as error:
         yield Contradicts(error.message)
         return
+    path = journal.root / ATTEMPTS
     if not whole:
         yield Contradicts.of("audit.unchained", path=path)
-    if last != sealed:
-        yield Contradicts.of("audit.other_journal", path=path, got=last or "-", expected=sealed)
+    if len(last) < len(sealed):
+        yield Gone.of("audit.gone", path=path)
+    for expected, (path, got) in zip(sealed, last.items(), strict=False):
+        if got != expected:
+            yield Contradicts.of("audit.other_journal", path=path, got=got, expected=expected)
 
 
 def noted(runs: Sequence[Measurement], store: Store) -> Iterator[EvalsuiteError]:

@@ -5,7 +5,7 @@ import contextlib
 import functools
 import gc
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -110,17 +110,18 @@ def _keeping_all() -> Iterator[None]:
 def evaluate(
     store: Store,
     arguments: argparse.Namespace,
+    languages: Sequence[str],
+    cache: Path | None,
     *,
     only: Sequence[Case] | None,
     recorded_elsewhere: bool,
-    cache: Path | None = None,
-    meanwhile: Callable[[], None] = lambda: None,
 ) -> Evaluation:
     """What *store* holds by the criteria, receipts and author's words that *arguments* name."""
-    from evalsuite.results import evaluation as evaluation_room
+    from evalsuite import report
+    from evalsuite.results import evaluation as results
 
     authored = _read_author(arguments.author)
-    evaluation = evaluation_room.evaluate(
+    evaluation = results.evaluate(
         store,
         only=only,
         criteria_file=arguments.criteria or criteria.DEFAULT,
@@ -128,11 +129,24 @@ def evaluate(
         places=search_paths(arguments),
         cache=cache,
         receipts=(arguments.receipts,) if arguments.receipts else (),
-        meanwhile=meanwhile,
+        meanwhile=lambda: report.make_ready(languages),
     )
     from evalsuite.report.sections.author import author
 
     return author.attached(evaluation, authored) if authored else evaluation
+
+
+def write_forms(book: Book, store: Store, out: Path, languages: Sequence[str], names: Sequence[str]) -> list[Path]:
+    """Page, tables and the forms of *names* in *out*; gives page and forms."""
+    from evalsuite import report
+    from evalsuite.report import forms
+    from evalsuite.results.publish import log_copies
+
+    with report.renewed(out) as new:
+        page = report.build(book.evaluation, new, languages, book)[0]
+        logs = functools.partial(log_copies.of, store)
+        written = [page, *forms.write(names, book.evaluation, new, languages, logs)]
+    return [out / path.relative_to(new) for path in written]
 
 
 @_keeping_all()
@@ -145,35 +159,20 @@ def write(
     skips: Sequence[Skip] = (),
 ) -> Evaluation:
     """Writes the report of *store*, says where it is, and prints the summary table. Returns what it is about."""
-    from evalsuite import report
-
-    languages = check_languages(arguments.lang)
-    evaluation = evaluate(
-        store,
-        arguments,
-        only=only,
-        recorded_elsewhere=recorded_elsewhere,
-        cache=paths.cache() / "measurements",
-        meanwhile=lambda: report.make_ready(languages),
-    )
+    languages, cache = check_languages(arguments.lang), paths.cache() / "measurements"
+    evaluation = evaluate(store, arguments, languages, cache, only=only, recorded_elsewhere=recorded_elsewhere)
     from evalsuite.report import forms  # and all that it loads: while others measured, if any did
     from evalsuite.report.book import identity
-    from evalsuite.report.book.book import Book
-    from evalsuite.results.publish import log_copies
 
     for reason in dict.fromkeys(_unknown_dialects(evaluation, search_paths(arguments))):
         note(reason)
     if skips:
         evaluation = replace(evaluation, skips=tuple(skips))
     old = forms.outdated(evaluation, arguments.out)
-    logs = functools.partial(log_copies.of, store)
     book = Book(evaluation=identity.ordered(evaluation))
     try:
-        with report.renewed(arguments.out) as new:
-            written = report.build(evaluation, new, languages, book)
-            more = forms.write(check_forms(arguments.forms), evaluation, new, languages, logs)
-        written, more = ([arguments.out / path.relative_to(new) for path in paths] for paths in (written, more))
-        _remove_old([path for path in old if path not in more])
+        written = write_forms(book, store, arguments.out, languages, check_forms(arguments.forms))
+        _remove_old([path for path in old if path not in written])
     except OSError as error:
         raise EvalsuiteError.of("commands.out", path=error.filename or arguments.out, error=error) from error
     summary_table.show(evaluation.summaries, book)
@@ -181,10 +180,9 @@ def write(
     _print_found(book, words.read((language,), on_cpu=book.on_cpu), language)
     _note_edits(book)
     _print_price(book, words.read((language,)), language, _arguments_again(arguments, evaluation))
-    page = next(path for path in written if path.suffix == ".html")
-    for path in (page, *more):
+    for path in written:
         note(say("report.written", path=path, size=_size(path.stat().st_size)))
-    if command := copy_command(page):
+    if command := copy_command(written[0]):
         note(say("report.over_ssh", command=command))
     return evaluation
 

@@ -128,10 +128,10 @@ class Journal:
             )
         return tuple(found.values())
 
-    @property
-    def last_sha256(self) -> str | None:
-        """Of its last line, and by the chain of all; None where there is none."""
-        return next((_hash(line) for line in self._lines()[-1:]), None)
+    def last_hashes(self) -> dict[Path, str]:
+        """File → hash of its last line, and by the chain of all; empty where there is none."""
+        last = self._lines()[-1:]
+        return {self.root / ATTEMPTS: _hash(last[0])} if last else {}
 
     @property
     def chained(self) -> bool:

@@ -68,7 +68,7 @@ class MergedStore(Store):
         return sorted(self._finished, key=lambda each: (each.path.parent.name, each.shift, each.path.name))
 
     def folder(self, run: Run) -> RunFolder:
-        return self._folders[run.id]
+        return self._folders.get(run.id) or super().folder(run)
 
     def plan(self) -> Planned | None:
         plans = [plan for one in self._stores if (plan := one.plan())]
@@ -104,6 +104,9 @@ class _MergedJournal(Journal):
         plans = [{one.plan_sha256 for one in journal.campaigns()} for journal, _ in self._journals]
         seen = {one.id: sum(one.plan_sha256 in plan for plan in plans) - 1 for one in found}
         return tuple(replace(one, elsewhere=one.elsewhere and max(0, one.elsewhere - seen[one.id])) for one in found)
+
+    def last_hashes(self) -> dict[Path, str]:
+        return {file: hashed for journal, _ in self._journals for file, hashed in journal.last_hashes().items()}
 
     @property
     def chained(self) -> bool:

@@ -13,21 +13,22 @@ from tests import sources
 
 FILES = sorted(paths.PACKAGE.rglob("*.py"))
 CEILINGS = {  # package → lines at most; "" are the modules beside the packages
-    "": 5085,
+    "": 5100,
     "agent": 1782,
-    "commands": 5902,
+    "audit": 526,
+    "commands": 6061,
     "importing": 1356,
-    "launch": 4292,
+    "launch": 4293,
     "logs": 9636,
     "machine": 1927,
     "plan": 3148,
-    "report": 15278,
-    "results": 8335,
-    "runs": 1840,
+    "report": 15286,
+    "results": 8362,
+    "runs": 1872,
     "schedulers": 277,
-    "site": 1444,
+    "site": 1140,
 }
-WHOLE = 60_302
+WHOLE = 60_766
 LONGEST_FUNCTION = 60
 FULLEST_FOLDER = 25
 

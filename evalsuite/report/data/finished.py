@@ -57,7 +57,7 @@ class Finished:
     summaries: tuple[Summary | Unmeasured, ...]
     quality: Mapping[str, Any]
     document: LabDocument | None = None  # title and organisation alone
-    journal_sha256: str | None = None
+    journal_sha256: tuple[str, ...] = ()
     disturbed: int = 0  # runs while other programs ran
     answers: tuple[Answer, ...] = ()
 
@@ -176,6 +176,7 @@ def _finished(folder: Path, facts: Mapping[str, Any]) -> Finished:
         summaries=summaries,
         quality=facts["data_quality"],
         document=_document(facts["document"]),
+        journal_sha256=tuple(facts.get("journal_sha256", ())),
         disturbed=_disturbed(facts["findings"]),
         answers=tuple(answer_of(answer, by_id) for answer in facts["answers"]),
     )

@@ -11,9 +11,12 @@ from evalsuite.report.data import manifest
 from evalsuite.report.forms.material import material_of
 from evalsuite.results.publish.log_copies import Logs
 
-ONE_LANGUAGE = tuple(f"report.??.{ending}" for ending in ("html", "md", "svg", "pdf"))
-FILES = (*ONE_LANGUAGE, "report.xlsx", "report-data.zip", "report-logs.zip")  # what the forms write
-NAMES = ("html", "single", "md", "xlsx", "pdf", "zip", "logs")
+FILES = {  # what each form writes
+    **{"single": "report.??.html", "md": "report.??.md", "xlsx": "report.xlsx", "pdf": "report.??.pdf"},
+    **{"zip": "report-data.zip", "logs": "report-logs.zip"},
+}
+DRAWN = "report.??.svg"  # of the Markdown
+NAMES = ("html", *FILES)
 
 
 def parse_names(text: str) -> tuple[str, ...]:
@@ -42,7 +45,7 @@ def write(
 
 def outdated(evaluation: Evaluation, out: Path) -> list[Path]:
     """The forms in *out* that were made of other data than the page, or changed since."""
-    found = sorted(path for pattern in FILES for path in Path(out).glob(pattern) if path.is_file())
+    found = sorted(path for pattern in (*FILES.values(), DRAWN) for path in Path(out).glob(pattern) if path.is_file())
     sealed = manifest.sealed(Path(out), identity.build_hash(evaluation)) if found else {}
     return [path for path in found if path.name not in sealed]
 

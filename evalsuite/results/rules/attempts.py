@@ -31,7 +31,7 @@ class Recorded:
     attempts: tuple[Attempt, ...] = ()
     campaigns: tuple[Campaign, ...] = ()
     broken: bool = False
-    sha256: str | None = None  # of its last line
+    sha256: tuple[str, ...] = ()  # of its last line, in each folder of runs
 
     def of(self, cases: Container[str] | None) -> "Recorded":
         ours = [one for one in self.attempts if cases is None or one.run.partition("/")[0] in cases]
@@ -51,7 +51,7 @@ def read(journal: Journal) -> Recorded:
             attempts=journal.attempts(),
             campaigns=journal.campaigns(),
             broken=not journal.chained,
-            sha256=journal.last_sha256,
+            sha256=tuple(journal.last_hashes().values()),
         )
     except EvalsuiteError:
         return Recorded(broken=True)
