@@ -17,7 +17,7 @@ from evalsuite.report.data.finished import SUMMARY
 from evalsuite.report.forms import log_bundle
 from evalsuite.report.page import parts
 
-TEXTS = frozenset({".html", ".json", ".csv", ".md", ".txt", ".svg", ".xml", ".log", ".toml"})
+TEXTS = frozenset({".html", ".json", ".csv", ".md", ".txt", ".svg", ".xml", ".log", ".toml", ".sig"})
 ARCHIVES = frozenset({".zip", ".xlsx"})
 PARTS = frozenset({".rels"})  # of a workbook
 MOST_BYTES = 1 << 28  # of one file, unpacked; a report of 10,000 runs has a fifth of that

@@ -16,6 +16,7 @@ from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.terminal import line, note
 from evalsuite.errors import EvalsuiteError, Exit, for_terminal
 from evalsuite.files import MOST_SUMMARY_BYTES
+from evalsuite.launch import signing
 from evalsuite.messages import LANGUAGES
 from evalsuite.report import forms
 from evalsuite.report.book import identity
@@ -31,13 +32,14 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.seal is not None and not re.fullmatch(f"[0-9a-f]{{{LEAST_DIGITS},64}}", arguments.seal):
         raise EvalsuiteError.of("audit.seal_form", text=arguments.seal, least=LEAST_DIGITS)
     report.check_files(arguments)
+    signing.check(arguments.signed_by)
     facts = _facts(arguments.report)
     found = list(dict.fromkeys((error.message, error.exit_code) for error in _mistakes(facts, arguments)))
     for message, _ in found:
         line(for_terminal(i18n.worded(message)))
     if not arguments.runs:
         note(say("audit.no_runs"))
-    if arguments.seal is None:
+    if arguments.seal is None and arguments.signed_by is None:
         note(say("audit.no_seal"))
     if not found:
         line(say("audit.holds", report=arguments.report))
@@ -65,6 +67,8 @@ def _mistakes(facts: Mapping[str, Any], arguments: argparse.Namespace) -> Iterat
     got = files.sha256(summary := folder / finished.SUMMARY)
     if arguments.seal is not None and not got.startswith(arguments.seal):
         yield Contradicts.of("audit.other_seal", path=summary, got=got, expected=arguments.seal)
+    if arguments.signed_by:
+        yield from _of_signature(summary, arguments.signed_by)
     try:
         finished.read(folder)
         yield from own_files.mistakes(folder, files_of(folder))
@@ -74,20 +78,35 @@ def _mistakes(facts: Mapping[str, Any], arguments: argparse.Namespace) -> Iterat
         yield error
 
 
+def _of_signature(summary: Path, allowed: Path) -> Iterator[EvalsuiteError]:
+    signature = summary.with_name(finished.SIGNATURE)
+    if not files.is_file(signature):
+        yield Gone.of("audit.gone", path=signature)
+        return
+    try:
+        note(say("audit.signed", name=signing.signer(summary, signature, allowed)))
+    except EvalsuiteError as error:
+        yield Contradicts(error.message)
+
+
 def _against_runs(folder: Path, facts: Mapping[str, Any], arguments: argparse.Namespace) -> Iterator[EvalsuiteError]:
     store = merged.store(arguments.runs)
     if not store.finished():
         raise Gone.of("audit.gone", path=store.root)
-    yield from raw_files.mistakes(facts, store)
+    found = list(raw_files.mistakes(facts, store))
+    yield from found
+    elsewhere = facts["recorded_elsewhere"] is True
+    if any(isinstance(one, Gone) for one in found) or (elsewhere and facts["skips"]):
+        note(say("audit.not_again"))
+        return
     cases = [finished.case_of(one["case"]) for one in facts["summaries"]]
     others = {one.path.parent.name for one in store.finished()} - set(map(folder_name, cases))
     if others:
         note(say("audit.others", n=len(others), runs=store.root))
     foreign = {run.partition("/")[0] for run in _attempted(store)} - {case.id for case in cases}
     whole = not others and foreign <= {one["run"].partition("/")[0] for one in facts["superseded_attempts"]}
-    only, elsewhere = None if whole else cases, facts["recorded_elsewhere"] is True
-    found = manifest.read(folder)
-    languages = found.languages if found else LANGUAGES
+    only, written = None if whole else cases, manifest.read(folder)
+    languages = written.languages if written else LANGUAGES
     evaluation = report.evaluate(store, arguments, languages, None, only=only, recorded_elsewhere=elsewhere)
     yield from raw_files.noted([run for one in evaluation.summaries for run in one.measurements], store)
     book = Book(evaluation=identity.ordered(evaluation))

@@ -15,11 +15,13 @@ from evalsuite.commands.printing import i18n, summary_table
 from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.terminal import copy_command, line, note
 from evalsuite.errors import EvalsuiteError, Exit
+from evalsuite.launch import signing
 from evalsuite.logs import catalogue
 from evalsuite.logs.catalogue import Places
 from evalsuite.messages import LANGUAGES
 from evalsuite.model import Case, Evaluation, Finding, Skip
 from evalsuite.report.book.book import Book
+from evalsuite.report.data.finished import SIGNATURE, SUMMARY
 from evalsuite.report.sections.author.author_file import Authored
 from evalsuite.report.text import words
 from evalsuite.report.text.words import Words
@@ -56,6 +58,7 @@ def check(arguments: argparse.Namespace, cases: Sequence[Case] | None = None) ->
     """
     check_languages(arguments.lang)
     check_forms(arguments.forms)
+    signing.check(arguments.sign)
     check_files(arguments, cases)
 
 
@@ -136,16 +139,24 @@ def evaluate(
     return author.attached(evaluation, authored) if authored else evaluation
 
 
-def write_forms(book: Book, store: Store, out: Path, languages: Sequence[str], names: Sequence[str]) -> list[Path]:
-    """Page, tables and the forms of *names* in *out*; gives page and forms."""
+def write_forms(
+    book: Book, store: Store, out: Path, languages: Sequence[str], names: Sequence[str], key: Path | None = None
+) -> list[Path]:
+    """Page, tables and the forms of *names* in *out*, signed by *key*; gives page and forms."""
     from evalsuite import report
     from evalsuite.report import forms
+    from evalsuite.report.book import identity
+    from evalsuite.report.data import manifest
     from evalsuite.results.publish import log_copies
 
     with report.renewed(out) as new:
         page = report.build(book.evaluation, new, languages, book)[0]
         logs = functools.partial(log_copies.of, store)
         written = [page, *forms.write(names, book.evaluation, new, languages, logs)]
+        (out / SIGNATURE).unlink(missing_ok=True)
+        if key:
+            written.append(signing.sign(new / SUMMARY, key))
+            manifest.add(new, identity.build_hash(book.evaluation), written[-1:], languages)
     return [out / path.relative_to(new) for path in written]
 
 
@@ -171,7 +182,7 @@ def write(
     old = forms.outdated(evaluation, arguments.out)
     book = Book(evaluation=identity.ordered(evaluation))
     try:
-        written = write_forms(book, store, arguments.out, languages, check_forms(arguments.forms))
+        written = write_forms(book, store, arguments.out, languages, check_forms(arguments.forms), arguments.sign)
         _remove_old([path for path in old if path not in written])
     except OSError as error:
         raise EvalsuiteError.of("commands.out", path=error.filename or arguments.out, error=error) from error

@@ -16,9 +16,9 @@ CEILINGS = {  # package → lines at most; "" are the modules beside the package
     "": 5100,
     "agent": 1782,
     "audit": 526,
-    "commands": 6061,
+    "commands": 6091,
     "importing": 1356,
-    "launch": 4293,
+    "launch": 4338,
     "logs": 9636,
     "machine": 1927,
     "plan": 3148,
@@ -28,7 +28,7 @@ CEILINGS = {  # package → lines at most; "" are the modules beside the package
     "schedulers": 277,
     "site": 1140,
 }
-WHOLE = 60_766
+WHOLE = 60_841
 LONGEST_FUNCTION = 60
 FULLEST_FOLDER = 25
 

@@ -1,0 +1,45 @@
+"""Signatures of a report's seal by OpenSSH: `ssh-keygen -Y` (man.openbsd.org/ssh-keygen#Y)."""
+
+import re
+import subprocess
+from pathlib import Path
+
+from evalsuite.errors import EvalsuiteError
+
+NAMESPACE = "evalsuite"  # a signature for another purpose is none for this
+
+
+def check(file: Path | None) -> None:
+    """Raises EvalsuiteError where *file*, a key or allowed signers, is not there."""
+    if file is not None and not file.is_file():
+        raise EvalsuiteError.of("audit.no_key", path=file)
+
+
+def sign(file: Path, key: Path) -> Path:
+    """Writes a signature of *file* by the private *key* beside it."""
+    _ask("sign", "-f", key, file)
+    return file.with_name(f"{file.name}.sig")
+
+
+def signer(file: Path, signature: Path, allowed: Path) -> str:
+    """Who of *allowed*, a file as ssh-keygen's "ALLOWED SIGNERS", signed *file*, with which key.
+
+    Raises EvalsuiteError if it was none of them.
+    """
+    name = re.split("[,\n]", _ask("find-principals", "-s", signature, "-f", allowed))[0]
+    found = _ask("verify", "-s", signature, "-f", allowed, "-I", name, of=file)
+    return found.strip().rpartition(" signature for ")[
+        2
+    ]  # Good "evalsuite" signature for lab with ED25519 key SHA256:…
+
+
+def _ask(what: str, *words: str | Path, of: Path | None = None) -> str:
+    line = ["ssh-keygen", "-Y", what, "-n", NAMESPACE, *map(str, words)]
+    try:
+        done = subprocess.run(line, input=of.read_bytes() if of else None, capture_output=True)
+    except OSError as error:
+        raise EvalsuiteError.of("audit.signing", what=what, error=error) from error
+    if done.returncode:
+        last = (done.stderr or done.stdout).decode("utf-8", "replace").strip().rpartition("\n")[2]
+        raise EvalsuiteError.of("audit.signing", what=what, error=last)
+    return done.stdout.decode("utf-8", "replace")
