@@ -44,6 +44,7 @@ COMMANDS = {
     "explain": "say what a data rule checks, why it matters and what to do",
 }
 EVALUATIONS = ("compare", "run")
+FOLDERS = {"audit": "evidence.", "archive": "evidence."}  # of commands/, whose modules are the others
 LIBRARIES = {"filelock", "jinja2", "markupsafe", "matplotlib", "numpy", "psutil", "rich"}
 NEAR = 0.75  # of options, which all begin with the same two letters
 INTERRUPTED = 128 + 2  # as shells have it
@@ -250,6 +251,6 @@ def parsers(*commands: str | None) -> tuple[Parser, Parser]:
 
 def _module(command: str) -> ModuleType:
     """`compare-reports` is `compare_reports`; a Python keyword gets an underscore."""
-    name = command.replace("-", "_")
+    name = FOLDERS.get(command, "") + command.replace("-", "_")
     suffix = "_" if keyword.iskeyword(name.rpartition(".")[2]) else ""
     return importlib.import_module(f"evalsuite.commands.{name}{suffix}")

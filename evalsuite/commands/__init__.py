@@ -1,1 +1,1 @@
-"""One module per command: HELP, EXAMPLES, add_arguments(parser) and run(arguments: argparse.Namespace) -> exit code."""
+"""One module per command: `run(arguments)` gives the exit code; data/commands/ declares what it takes."""

@@ -13,10 +13,10 @@ from tests import sources
 
 FILES = sorted(paths.PACKAGE.rglob("*.py"))
 CEILINGS = {  # package → lines at most; "" are the modules beside the packages
-    "": 5100,
+    "": 5101,
     "agent": 1782,
     "audit": 526,
-    "commands": 6091,
+    "commands": 6092,
     "importing": 1356,
     "launch": 4338,
     "logs": 9636,
@@ -28,7 +28,7 @@ CEILINGS = {  # package → lines at most; "" are the modules beside the package
     "schedulers": 277,
     "site": 1140,
 }
-WHOLE = 60_841
+WHOLE = 60_843
 LONGEST_FUNCTION = 60
 FULLEST_FOLDER = 25
 

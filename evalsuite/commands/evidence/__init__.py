@@ -1,0 +1,1 @@
+"""The doors to evidence: audit, archive, and figures that others published."""
