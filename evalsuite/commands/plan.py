@@ -14,7 +14,7 @@ from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.terminal import SIZES, table
 from evalsuite.errors import Exit
-from evalsuite.launch.provision import virtualenvs
+from evalsuite.launch.provision import readiness, virtualenvs
 from evalsuite.messages import Message
 from evalsuite.model import Case, Finding, Run
 from evalsuite.plan import searched
@@ -32,11 +32,11 @@ def run(arguments: argparse.Namespace) -> int:
     elif arguments.commands:
         _print_commands(request)
     else:
-        _print_table(request)
+        print_table(request)
     return Exit.DONE if request.plan.cases else Exit.NOTHING_MEASURED
 
 
-def _print_table(request: Request) -> None:
+def print_table(request: Request) -> None:
     plan, place, options = request.plan, request.place, request.options
     flags, done = _flags(plan, i18n.finding), _count_done(plan, place.store)
     _note_searches(plan, flags)
@@ -49,7 +49,7 @@ def _print_table(request: Request) -> None:
     runs, device = len(plan.runs), say(f"plan.on_{place.machine.device}")
     table(say("plan.title", name=plan.spec.name, runs=runs, device=device), columns, rows)
     if place.engine.name != "local":
-        for sentence, recipes in _to_prepare(request).items():
+        for sentence, recipes in find_unready(request).items():
             print(say("plan.to_prepare", what=sentence, recipes=", ".join(recipes)))
     left = missing_runs(plan, place.store, options.search_paths)
     if not left:
@@ -59,11 +59,12 @@ def _print_table(request: Request) -> None:
         print(sentence)
 
 
-def _to_prepare(request: Request) -> dict[str, list[str]]:
-    plan, check = request.plan, ready(request.place.engine)
+def find_unready(request: Request) -> dict[str, list[str]]:
+    """What recipes need and this machine lacks → the recipes that need it."""
+    plan, checks = request.plan, (ready(request.place.engine), readiness.data_refusal())
     found: dict[str, list[str]] = {}
     for case in plan.cases:
-        if reason := check(case, plan.recipe(case)):
+        for reason in filter(None, (check(case, plan.recipe(case)) for check in checks)):
             names = found.setdefault(i18n.worded(reason), [])
             names += [name for name in (f"{case.framework}/{case.recipe}",) if name not in names]
     return found

@@ -45,6 +45,8 @@ def _print(folder: Path, state: EvaluationState, jobs: tuple[QueuedJob, ...] | N
         _print_runs(state)
     else:
         line(say("status.not_begun", runs=folder))
+    for scheduler in allocations.silent_schedulers() if jobs is None else ():
+        line(say("status.silent", scheduler=scheduler))
     for job in jobs or ():
         line(say("status.job", job=job.id, name=job.name, state=job.state, nodes=job.nodes or "?", why=job.why))
 

@@ -8,15 +8,19 @@ from pathlib import Path
 from evalsuite import files
 from evalsuite.commands.launching import kubernetes_submission
 from evalsuite.commands.launching.engine_choice import KUBERNETES
-from evalsuite.commands.launching.request import cases_asked
+from evalsuite.commands.launching.request import Request, every_case, read_request
 from evalsuite.commands.options import declared
+from evalsuite.commands.plan import find_unready, print_table
+from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.i18n import say
-from evalsuite.commands.printing.terminal import line
+from evalsuite.commands.printing.terminal import line, note
 from evalsuite.errors import EvalsuiteError, Exit
+from evalsuite.launch.checks.disk_space import check_disk_space
 from evalsuite.launch.remote import allocations, forwarded_environment
+from evalsuite.messages import Message, Phrase, message_of
 from evalsuite.plan import batch_script
 from evalsuite.schedulers import SCHEDULERS
-from evalsuite.schedulers.contract import Allocation
+from evalsuite.schedulers.contract import Allocation, Scheduler
 
 DEFAULT = next(iter(SCHEDULERS))
 
@@ -28,7 +32,12 @@ def run(arguments: argparse.Namespace) -> int:
     if scheduler is None:
         known = f"{', '.join(SCHEDULERS)} or {KUBERNETES}"
         raise EvalsuiteError.of("commands.submit_engines", name=arguments.engine, names=known)
-    allocation = _allocation(arguments, scheduler.name)
+    request = _request(arguments, scheduler.name)
+    allocation = _allocation(arguments, request)
+    print_table(request)
+    if _lacks(request, scheduler, allocation) and not arguments.anyway:
+        note(say("submit.refused"))
+        return Exit.NOTHING_MEASURED
     submitter = scheduler.submits_with
     text = batch_script.script(
         scheduler.directives(allocation, str(Path.cwd()), str(arguments.runs)),
@@ -50,16 +59,41 @@ def run(arguments: argparse.Namespace) -> int:
     return Exit.DONE
 
 
-def _allocation(arguments: argparse.Namespace, engine: str) -> Allocation:
+def _request(arguments: argparse.Namespace, engine: str) -> Request:
+    device = "gpu" if arguments.device == "auto" and arguments.gres else arguments.device
+    return read_request(
+        argparse.Namespace(**{**vars(arguments), "engine": engine, "device": device, "commands": False})
+    )
+
+
+def _lacks(request: Request, scheduler: Scheduler, allocation: Allocation) -> bool:
+    """Says what no job could do and the plan, which is printed, does not say."""
+    nodes, there = allocation.nodes + allocation.spare, scheduler.size(allocations.ask, allocation.partition)
+    reasons: list[Phrase] = []
+    if there is not None and nodes > there:
+        reasons.append(Message("plan.too_few_nodes", nodes=nodes, there=there))
+    try:
+        check_disk_space(request.plan.runs, request.place.store)
+    except EvalsuiteError as error:
+        reasons.append(message_of(error))
+    for reason in reasons:
+        note(i18n.worded(reason))
+    not_run = any(skip.kind == "not_run" for skip in request.plan.skips)
+    return bool(not_run or reasons or find_unready(request))
+
+
+def _allocation(arguments: argparse.Namespace, request: Request) -> Allocation:
     if not 0 <= arguments.nodes_spare <= 1000:
         raise EvalsuiteError.of("commands.spare_range", value=arguments.nodes_spare)
+    cases = every_case(request.plan)
+    devices = max(case.devices_per_node for case in cases)
     return Allocation(
-        nodes=max(case.nodes for case in cases_asked(arguments, engine, device="cpu")),  # nodes are as many on any
+        nodes=max(case.nodes for case in cases),
         spare=arguments.nodes_spare,
         account=arguments.account,
         partition=arguments.partition,
         time=arguments.time,
-        gres=arguments.gres,
+        gres=arguments.gres or (f"gpu:{devices}" if request.place.machine.device == "gpu" else None),
         constraint=arguments.constraint,
         options=tuple(arguments.sbatch),
     )

@@ -19,6 +19,7 @@ from evalsuite.launch import runner, watching
 from evalsuite.launch.checks import drift_probe
 from evalsuite.launch.provision import images, virtualenvs
 from evalsuite.launch.provision.installer import CannotInstall
+from evalsuite.launch.remote import allocations
 from evalsuite.messages import message_of
 from evalsuite.model import Case, Device, Run, Skip
 from evalsuite.plan.containers import Container
@@ -231,7 +232,8 @@ class _Going:
 
     def launch(self, run: Run, recipe: Recipe, folder: RunFolder, probe_s: float) -> EndedRun:
         """*run* in its claimed *folder*, again while the infrastructure fails it and retries are left."""
-        for more in reversed(range(self.retries + 1)):
+        more = self.retries
+        while True:
             place = CampaignPlace(
                 id=self.started.id,
                 plan_sha256=self.started.plan_sha256,
@@ -257,8 +259,12 @@ class _Going:
             self.spent_h += (outcome.duration_s or 0.0) * run.case.total_devices / 3600
             if outcome.fault is not None:
                 self.launcher = replace(self.launcher, engine=self.launcher.after_fault(self.launcher.engine))
-            if outcome.fault is None or not more:
+            if outcome.fault is None:
                 break
+            if not allocations.await_answer(self.launcher.engine, self.launcher.waits):
+                if not more:
+                    break
+                more -= 1
             self.store.again(folder, outcome.fault)
         return EndedRun(run=run, outcome=outcome, attempt=place.attempt)
 

@@ -29,6 +29,7 @@ class Engine:
     """Of a number of nodes and the run's folder: the variables that stand in the command line, where the agents inherit
     nothing from this shell. None: they inherit all of it."""
     lost_codes: frozenset[int] = frozenset()  # the launcher's exit codes for a lost node
+    alive: Argv = ()  # fails where what starts on the nodes does not answer; (): nobody is to answer
     nodes: tuple[str, ...] = ()  # available ones in order; (): unknown
     on: Callable[[Sequence[str]], "Engine"] | None = None
     listed: bool = False  # whether written by hand: one machine may have two names

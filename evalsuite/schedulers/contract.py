@@ -71,6 +71,7 @@ class Scheduler:
     left_s: Callable[[Environment, Ask, float], float | None]  # until its end, from the Unix time now; None: no end
     step: Callable[[int, Argv, Sequence[str]], Argv]  # starts *argv* once on each of so many nodes; (): it chooses
     jobs: Callable[[Ask], tuple[QueuedJob, ...] | None]  # of this user; None without an answer
+    size: Callable[[Ask, str | None], int | None]  # nodes of a partition, or of the default one; None without an answer
     submitter: Argv  # the script's path follows
     submitted: Callable[[str], str]  # what the submitter printed → the job's id
     directives: Callable[[Allocation, str, str], Sequence[str]]  # lines of the script, for its folder and that of runs

@@ -82,6 +82,14 @@ def _job(line: str) -> contract.QueuedJob:
     )
 
 
+def size(ask: contract.Ask, partition: str | None) -> int | None:
+    """sinfo(1) marks the default partition with an asterisk."""
+    printed = ask("sinfo", "--noheader", "--format=%P %D", *((f"--partition={partition}",) if partition else ()))
+    rows = [line.split() for line in (printed or "").splitlines() if partition or "* " in line]
+    counts = [whole(row[-1]) or 0 for row in rows]
+    return sum(counts) if counts else None
+
+
 def directives(allocation: contract.Allocation, folder: str, runs: str) -> list[str]:
     """Comments have their own lines: sbatch takes what follows an option for its value."""
     spare = f"{allocation.nodes} for the largest scale and {allocation.spare} to take the place of one that fails"
@@ -100,6 +108,7 @@ def directives(allocation: contract.Allocation, folder: str, runs: str) -> list[
         "#SBATCH --ntasks-per-node=1",
         "# nobody else's work beside the measurement:",
         "#SBATCH --exclusive",
+        "#SBATCH --mem=0",
         "# a node that dies ends one run and not the job; if the first one dies, the job starts anew and goes on:",
         "#SBATCH --no-kill",
         "#SBATCH --requeue",
@@ -135,6 +144,7 @@ SCHEDULER = contract.Scheduler(
     left_s=left_s,
     step=step,
     jobs=jobs,
+    size=size,
     submitter=("sbatch", "--parsable"),
     submitted=lambda printed: printed.strip().partition(";")[0],
     directives=directives,

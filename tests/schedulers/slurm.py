@@ -13,6 +13,8 @@ ANSWERS = {  # a word of the command line → what is printed
     "squeue": "813|PENDING|evalsuite|4|N/A|N/A|(Resources)\nbroken\n",
     "scontrol": time.strftime("   StartTime=2026-01-01T00:00:00 EndTime=%Y-%m-%dT%H:%M:%S Deadline=N/A\n", _END),
     "sbatch": "814;cluster\n",
+    "sinfo": "debug* 3\nlong 12\n",
 }
 QUEUED = ("813", 4)  # job and number of nodes in that queue
 SUBMITTED = "814"
+SIZE = 3  # of the default partition

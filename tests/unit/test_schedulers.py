@@ -73,6 +73,7 @@ def test_an_allocation_has_its_nodes_its_time_and_a_queue_that_is_silent_without
     (job,) = scheduler.jobs(allocations.ask)
     assert (job.id, job.nodes) == example.QUEUED
     assert job.state and job.name and scheduler.jobs(silent) is None
+    assert (scheduler.size(allocations.ask, None), scheduler.size(silent, None)) == (example.SIZE, None)
 
 
 def test_a_task_finds_its_rank_and_all_hosts_through_the_engine(scheduler, example):

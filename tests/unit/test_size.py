@@ -16,19 +16,19 @@ CEILINGS = {  # package → lines at most; "" are the modules beside the package
     "": 5101,
     "agent": 1782,
     "audit": 526,
-    "commands": 6092,
+    "commands": 6123,
     "importing": 1356,
-    "launch": 4338,
+    "launch": 4365,
     "logs": 9636,
     "machine": 1927,
-    "plan": 3148,
+    "plan": 3149,
     "report": 15286,
     "results": 8362,
     "runs": 1872,
-    "schedulers": 277,
+    "schedulers": 288,
     "site": 1140,
 }
-WHOLE = 60_843
+WHOLE = 60_913
 LONGEST_FUNCTION = 60
 FULLEST_FOLDER = 25
 

@@ -36,7 +36,7 @@ def written(tmp_path, monkeypatch, capsys, *words: str) -> str:
     monkeypatch.setattr(
         "evalsuite.launch.remote.forwarded_environment.python_path", lambda: {"PYTHONPATH": "/shared/evalsuite"}
     )
-    assert cli.main(["submit", "--frameworks", "pytorch", "--scales", "1x8,4x8", *words]) == Exit.DONE
+    assert cli.main(["submit", "--frameworks", "pytorch", "--scales", "1x8,4x8", "--anyway", *words]) == Exit.DONE
     text = (tmp_path / "runs" / "evaluation.sbatch").read_text()
     return text.replace(str(tmp_path), "/srv/evaluation").replace(sys.executable, "/shared/python")
 
@@ -53,10 +53,11 @@ def test_the_script_for_slurm(tmp_path, monkeypatch, capsys, container):
 def test_what_was_asked_for_reaches_compare_word_for_word(tmp_path, monkeypatch, capsys):
     odd = ("--option", "note=it's here", "--option", "image_size=64", "--oversubscribe", "--max-device-hours", "9.5")
 
-    found = written(tmp_path, monkeypatch, capsys, *odd, "--out", "my report", "--steps", "5+20")
+    found = written(tmp_path, monkeypatch, capsys, *odd, "--device", "gpu", "--out", "my report", "--steps", "5+20")
 
     line = found.partition("TERM\n")[2].partition(" &\n")[0].replace("\\\n", " ")
     words = os.popen(f"printf '%s\\n' {line}").read().splitlines()
+    assert "#SBATCH --gres=gpu:8\n" in found
     assert words[:4] == ["/shared/python", "-m", "evalsuite", "compare"]
     for option, value in zip(odd[::2], odd[1::2], strict=False):
         assert option in words and (value in words or value.startswith("--"))
@@ -91,6 +92,31 @@ def test_a_job_has_a_number_and_one_that_slurm_refuses_or_nobody_takes_says_why(
     with pytest.raises(EvalsuiteError, match=r"no such program.*evaluation\.sbatch"):
         allocations.submit(SLURM, tmp_path / "evaluation.sbatch")
     assert (slurm.jobs(allocations.ask), slurm.nodes({}, allocations.ask)) == (None, ())
+
+
+def test_a_controller_that_is_away_is_waited_for_and_no_run_is_at_fault(programs, monkeypatch):
+    heard: list[str] = []
+    monkeypatch.setattr(allocations, "PAUSES_S", [0.01] * 4)
+    engine = allocations.engine(SLURM, {})
+    program(programs, "scontrol", 'echo x >>"$0.asked"; test $(wc -l <"$0.asked") -gt 3')
+
+    assert allocations.await_answer(engine, heard.append)
+    assert len(heard) == 3 and "Slurm" in heard[0]
+    assert not allocations.await_answer(engine, heard.append) and len(heard) == 3
+    assert allocations.silent_schedulers() == []
+    program(programs, "scontrol", "exit 1")
+    assert not allocations.await_answer(engine, heard.append) and allocations.silent_schedulers() == ["Slurm"]
+
+
+def test_submit_refuses_more_nodes_than_there_are_before_anything_is_written(programs, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    program(programs, "sinfo", "echo 'debug* 3'")
+    asked = ["submit", "--frameworks", "pytorch", "--recipe", "reference-resnet50", "--device", "cpu", "--scales"]
+
+    assert cli.main([*asked, "4x1"]) == Exit.NOTHING_MEASURED
+    assert "has 3" in "".join(capsys.readouterr()) and not (tmp_path / "runs").exists()
+    assert cli.main([*asked, "2x1"]) == Exit.DONE
+    assert "#SBATCH --mem=0\n" in (tmp_path / "runs" / "evaluation.sbatch").read_text()
 
 
 def test_the_queue_shows_what_waits_and_why(programs):
@@ -217,6 +243,14 @@ def test_go_gives_them_to_the_cluster_s_client_and_repeats_what_it_says(tmp_path
     client.write_text("#!/bin/sh\necho trainjob.trainer.kubeflow.org/evaluation created\n")
     assert submitted(tmp_path, "--device", "cpu", "--go") == 0
     assert "evaluation created" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "why"), [(("--container", "pyxis"), "leave --container out"), (("--out", "/home/me/k"), "/shared")]
+)
+def test_what_the_pods_cannot_do_is_refused(tmp_path, capsys, words, why):
+    assert submitted(tmp_path, "--device", "cpu", *words) == 2
+    assert why in capsys.readouterr().err and not (tmp_path / "out.yaml").exists()
 
 
 def test_without_values_nothing_is_written(tmp_path, capsys):

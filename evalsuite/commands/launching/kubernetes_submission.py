@@ -49,6 +49,11 @@ def submit(arguments: argparse.Namespace, evaluation: Evaluation) -> int:
 
 def _in_the_pods(arguments: argparse.Namespace, values: Values, evaluation: Evaluation) -> Sequence[str]:
     mount = Path(values.mount)
+    if arguments.container:
+        raise EvalsuiteError.of("commands.kubernetes_container", name=arguments.container)
+    for path in filter(None, (arguments.runs, arguments.out)):
+        if path.is_absolute() and not path.is_relative_to(mount):
+            raise EvalsuiteError.of("commands.kubernetes_mount", path=path, mount=mount)
     placed = {"runs": mount / arguments.runs, "out": mount / (arguments.out or "report")}
     there = argparse.Namespace(**{**vars(arguments), **placed})
     _, *words = evaluation(there, ("--engine", "hosts", "--hostfile", HOSTFILE))

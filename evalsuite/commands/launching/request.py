@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evalsuite import launchers, paths
+from evalsuite import launchers
 from evalsuite.adapter import Adapter, Recipe
 from evalsuite.commands.launching import axis_values, engine_choice, found_batches
 from evalsuite.commands.options.common import search_paths
@@ -29,7 +29,6 @@ from evalsuite.plan.variants import varied
 from evalsuite.registry import discover
 from evalsuite.runs import group, rehearsed
 from evalsuite.runs.store import Store
-from evalsuite.schedulers import SCHEDULERS
 
 if TYPE_CHECKING:
     from evalsuite.results.judge.criteria import Criteria
@@ -124,27 +123,17 @@ def _is_node(engine: Engine) -> bool:
     return socket.gethostname().partition(".")[0] in short
 
 
-def cases_asked(arguments: argparse.Namespace, engine: str, *, device: Device | None = None) -> list[Case]:
-    """Every case of *arguments* on *engine*, the skipped ones too. *device*: where *arguments* leave it to the nodes.
+def cases_asked(arguments: argparse.Namespace, engine: str) -> list[Case]:
+    """Every case of *arguments* on *engine*, the skipped ones too. Raises EvalsuiteError if there is none."""
+    plan = read_request(argparse.Namespace(**{**vars(arguments), "engine": engine, "commands": True})).plan
+    return every_case(plan)
 
-    Raises EvalsuiteError if there is none.
-    """
-    left_open = arguments.device == "auto" and device is not None
-    asked = {"engine": engine, "commands": True, "device": device if left_open else arguments.device}
-    plan = read_request(argparse.Namespace(**{**vars(arguments), **asked})).plan
+
+def every_case(plan: Plan) -> list[Case]:
     cases = [*plan.cases, *(skip.case for skip in plan.skips)]
     if not cases:
         raise EvalsuiteError.of("commands.submit_nothing")
-    if engine in SCHEDULERS and "EVALSUITE_DATA" in os.environ and paths.data_sets().is_dir():
-        _check_data(plan)
     return cases
-
-
-def _check_data(plan: Plan) -> None:
-    refusal = readiness.data_refusal()
-    for case in plan.cases:
-        if why := refusal(case, plan.recipe(case)):
-            raise EvalsuiteError(why)
 
 
 def _entered(spec: Spec, adapters: Mapping[str, Adapter], container: str | None) -> dict[str, Adapter]:

@@ -1,7 +1,8 @@
 """What batch schedulers grant: the engine on an allocation's nodes, its time left, the queue, and a job submitted."""
 
+import shutil
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from evalsuite.schedulers import SCHEDULERS
 from evalsuite.schedulers.contract import Environment, QueuedJob, Scheduler
 
 ANSWER_S = 30.0
+PAUSES_S = (5, 10, 20, 40, 60, 60, 120, 120, 120, 120)  # a controller that is started anew takes minutes at most
 
 
 def engine(scheduler: Scheduler, environment: Environment) -> Engine:
@@ -29,9 +31,22 @@ def engine_on(scheduler: Scheduler, names: Sequence[str]) -> Engine:
         refusal=refuse_more_nodes(names) if names else lambda case: None,
         unready=partial(_outside_an_allocation, scheduler),
         handed=None if unnamed else lambda nodes, folder: {"EVALSUITE_HOSTS": ",".join(names[:nodes])},
+        alive=scheduler.alive,
         nodes=tuple(names),
         on=partial(engine_on, scheduler),
     )
+
+
+def await_answer(engine: Engine, say: Callable[[str], object]) -> bool:
+    """Whether what starts on the nodes of *engine* had fallen silent and answers again: then no run was at fault."""
+    if not engine.alive or ask(*engine.alive) is not None:
+        return False
+    for pause_s in PAUSES_S:
+        say(Message("launch.scheduler_silent", scheduler=SCHEDULERS[engine.name].title))
+        time.sleep(pause_s)
+        if ask(*engine.alive) is not None:
+            return True
+    return False
 
 
 def _outside_an_allocation(scheduler: Scheduler, environment: Environment) -> str | None:
@@ -62,6 +77,12 @@ def queued_jobs() -> tuple[QueuedJob, ...] | None:
     """This user's jobs of every scheduler that answers; None where none does."""
     answers = [jobs for scheduler in SCHEDULERS.values() if (jobs := scheduler.jobs(ask)) is not None]
     return tuple(job for jobs in answers for job in jobs) if answers else None
+
+
+def silent_schedulers() -> list[str]:
+    """Those that have their programs here and whose controller does not answer."""
+    there = [scheduler for scheduler in SCHEDULERS.values() if shutil.which(scheduler.alive[0])]
+    return [scheduler.title for scheduler in there if ask(*scheduler.alive) is None]
 
 
 def submit(scheduler: Scheduler, script: Path) -> str:
