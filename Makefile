@@ -86,7 +86,8 @@ test-judgement: $(VENV)/.ready ## ways to a wrong statement by tables, imports a
 
 test-attacks: $(VENV)/.ready ## every attack and every fault, generated ones too: some ten minutes
 	EVALSUITE_ATTACKS=1 nice -n 19 $(BIN)/python -m pytest \
-		tests/unit/test_bad_files.py tests/unit/test_foreign_rules.py tests/unit/test_redaction.py tests/unit/test_publishing.py tests/unit/test_audit.py tests/real/test_faults.py
+		tests/unit/test_audit.py tests/unit/test_bad_files.py tests/unit/test_certainty.py tests/unit/test_foreign_rules.py \
+		tests/unit/test_publishing.py tests/unit/test_redaction.py tests/real/test_faults.py
 
 check: lint ## what each commit should pass, within a minute: style, types, who imports what
 	$(BIN)/python -m pytest --quiet tests/unit/test_architecture.py tests/unit/test_architecture_picture.py tests/unit/test_references.py tests/unit/test_size.py
