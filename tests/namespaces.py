@@ -10,13 +10,16 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from evalsuite import paths
 from evalsuite.agent import node_lock
+from tests import processes
 
 PROGRAMS = ("unshare", "nsenter", "ip")
 NETWORK = "10.77.0"
@@ -42,23 +45,20 @@ class Host:
 
     def end_all(self) -> None:
         """Kills every process on this host but the one that holds it."""
-        ours = os.readlink(f"/proc/{self.holder.pid}/ns/net")
-        for file in Path("/proc").glob("[0-9]*/ns/net"):
-            pid = int(file.parts[2])
+        for folder in self._processes():
             with contextlib.suppress(OSError):
-                if os.readlink(file) == ours and pid != self.holder.pid:
-                    os.kill(pid, signal.SIGKILL)
+                os.kill(int(folder.name), signal.SIGKILL)
 
     def running(self, words: str) -> list[str]:
         """The command lines with *words* in them of what runs on this host, but for the process that holds it."""
-        found = []
+        return [found for folder in self._processes() if words in (found := processes.line(folder / "cmdline"))]
+
+    def _processes(self) -> Iterator[Path]:
         ours = os.readlink(f"/proc/{self.holder.pid}/ns/net")
-        for file in Path("/proc").glob("[0-9]*/ns/net"):
+        for folder in Path("/proc").glob("[0-9]*"):
             with contextlib.suppress(OSError):
-                if os.readlink(file) == ours and int(file.parts[2]) != self.holder.pid:
-                    line = (file.parents[1] / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
-                    found += [line] if words in line else []
-        return found
+                if os.readlink(folder / "ns/net") == ours and int(folder.name) != self.holder.pid:
+                    yield folder
 
     def cut_off(self) -> None:
         """Takes the host's link away: what is sent to it is lost."""
@@ -68,6 +68,13 @@ class Host:
         """Runs *script* at either end of the host's link, with the interface's name as its $1."""
         for end, interface in ((self.holder, "eth0"), (self.switch, self.port)):
             _inside(end, script, interface)
+
+
+def evalsuite(host: Host, folder: Path, *words: str, **variables: str) -> subprocess.Popen:
+    """A command of ours on *host*, its standard error behind its output."""
+    environment = {**os.environ, "PYTHONPATH": str(paths.PACKAGE.parent), "LC_ALL": "C", **variables}
+    line = host.enter(sys.executable, "-m", "evalsuite", *words, folder=folder)
+    return subprocess.Popen(line, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
 
 def missing() -> str | None:
@@ -152,6 +159,17 @@ def sshd_missing() -> str | None:
     if shutil.which("sshd", path="/usr/sbin:/sbin") is None or shutil.which("ssh") is None:
         return "no sshd, ssh; on Debian: apt-get install openssh-server"
     return missing()
+
+
+@contextlib.contextmanager
+def with_ssh(*names: str) -> Iterator[tuple[dict[str, Host], Path]]:
+    """The hosts *names*, and what `ssh -F` takes to reach them. Without sshd the test is skipped."""
+    import pytest  # tools have such hosts without it
+
+    if why := sshd_missing():
+        pytest.skip(why)
+    with network(*names) as hosts, reached_by_ssh(list(hosts.values())) as config:
+        yield hosts, config
 
 
 @contextlib.contextmanager

@@ -40,10 +40,10 @@ def family(pid: int) -> list[int]:
 
 def running(words: str) -> list[str]:
     """The command lines that hold *words*: tests beside this one start such processes, too."""
-    return [line for file in Path("/proc").glob("[0-9]*/cmdline") if words in (line := _line(file))]
+    return [found for file in Path("/proc").glob("[0-9]*/cmdline") if words in (found := line(file))]
 
 
-def _line(file: Path) -> str:
+def line(file: Path) -> str:
     try:
         return file.read_bytes().replace(b"\0", b" ").decode(errors="replace")
     except OSError:

@@ -3,11 +3,20 @@
 import chromium
 import pytest
 
+from tests import namespaces
+
 
 @pytest.fixture(scope="module")
 def tab(tmp_path_factory):
     with chromium.browser(tmp_path_factory.mktemp("profile")) as found:
         yield found
+
+
+@pytest.fixture(scope="module")
+def reached():
+    """Three hosts with sshd, and what `ssh -F` takes to reach them."""
+    with namespaces.with_ssh("a", "b", "c") as hosts_and_config:
+        yield hosts_and_config
 
 
 @pytest.fixture(scope="session")

@@ -4,28 +4,22 @@ import json
 import os
 import re
 import subprocess
-import sys
 import time
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
-from evalsuite import paths
 from evalsuite.messages import from_json
 from tests import namespaces, slurm
+from tests.namespaces import evalsuite
 from tests.processes import soon
+from tests.runfolders import contents
 from tests.toynet import TOYNET
 
 pytestmark = pytest.mark.skipif("EVALSUITE_CLUSTERS" not in os.environ, reason="make test-clusters")
 
 LONG = ("--steps", "5+500", "--option", "script=train.py", "--repeats", "1")  # some ten seconds
-
-
-def evalsuite(host: namespaces.Host, folder: Path, *words: str, **variables: str) -> subprocess.Popen:
-    environment = {**os.environ, "PYTHONPATH": str(paths.PACKAGE.parent), "LC_ALL": "C", **variables}
-    line = host.enter(sys.executable, "-m", "evalsuite", *words, folder=folder)
-    return subprocess.Popen(line, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
 
 def said(process: subprocess.Popen, seconds: float = 120) -> str:
@@ -80,10 +74,6 @@ def structure(report: Path) -> dict[str, list]:
     }
 
 
-def files_of(folder: Path) -> dict[str, bytes]:
-    return {file.name: file.read_bytes() for file in folder.iterdir() if file.is_file()}
-
-
 def test_slurm_and_hosts_give_reports_alike_and_the_same_folders_the_same_bytes(four_nodes, tmp_path):
     hosts, environment = four_nodes
     matrix = ("--scales", "1x1,2x1", "--steps", "5+20", "--option", "script=train.py", "--repeats", "1")
@@ -100,7 +90,7 @@ def test_slurm_and_hosts_give_reports_alike_and_the_same_folders_the_same_bytes(
 
     for folder in folders.values():
         said(evalsuite(hosts["ctl"], folder, "report", "--runs", "runs", "--out", "again"))
-        assert files_of(folder / "again") == files_of(folder / "report"), output
+        assert contents(folder / "again") == contents(folder / "report"), output
     slurm_s, over_ssh = (structure(folder / "report") for folder in folders.values())
     assert slurm_s == over_ssh, output
     assert len(over_ssh["cases"]) == 2 and len(over_ssh["sections"]) > 3
@@ -131,14 +121,14 @@ def test_a_job_that_is_requeued_goes_on_where_it_was(four_nodes, tmp_path):
     runs = tmp_path / "runs"
     first, second = (lambda scale=scale: next(runs.glob(f"*-{scale}/r0"), None) for scale in ("1x1", "2x1"))
     assert soon(lambda: (run := first()) and (run / "outcome.json").is_file(), 120)
-    kept = {file.name: file.read_bytes() for file in first().iterdir() if file.is_file()}
+    kept = contents(first())
     assert soon(lambda: (run := second()) and list(run.glob("samples.*.jsonl")))
 
     subprocess.run(hosts["ctl"].enter("scontrol", "requeue", job), env={**os.environ, **environment}, check=True)
 
     assert soon(lambda: job_ended(hosts, environment, job), 300)
     output = (runs / f"slurm-{job}.txt").read_text()
-    assert {file.name: file.read_bytes() for file in first().iterdir() if file.is_file()} == kept, output
+    assert contents(first()) == kept, output
     assert json.loads((second() / "outcome.json").read_text())["status"] == "completed", output
     journal = [json.loads(line) for line in (runs / "attempts.jsonl").read_text().splitlines()]
     started = Counter(one["run"] for one in journal if one.get("event") == "started")
@@ -149,9 +139,7 @@ def test_a_job_that_is_requeued_goes_on_where_it_was(four_nodes, tmp_path):
 
 
 def test_a_host_that_is_cut_off_costs_one_run_and_another_takes_its_place(tmp_path):
-    if why := namespaces.sshd_missing():
-        pytest.skip(why)
-    with namespaces.network("a", "b", "c") as hosts, namespaces.reached_by_ssh(list(hosts.values())) as config:
+    with namespaces.with_ssh("a", "b", "c") as (hosts, config):
         words = ("run", *TOYNET, "--scales", "2x1", *LONG, "--hosts", "a,b,c", "--runs", "runs")
         process = evalsuite(hosts["a"], tmp_path, *words, EVALSUITE_SSH=f"ssh -F {config}")
         runs = tmp_path / "runs"

@@ -8,12 +8,10 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from evalsuite import paths
 from evalsuite.errors import Exit
 from evalsuite.messages import from_json
 from tests import mpi_launchers, namespaces, sources
@@ -30,14 +28,6 @@ NEWER = [one for one in LAUNCHERS if one.wheel]
 OPEN_MPI = [one for one in LAUNCHERS if one.via == "openmpi"]
 
 
-@pytest.fixture(scope="module")
-def reached():
-    if why := namespaces.sshd_missing():
-        pytest.skip(why)
-    with namespaces.network("a", "b", "c") as found, namespaces.reached_by_ssh(list(found.values())) as config:
-        yield found, config
-
-
 def over(*launchers: Launcher):
     """The test once over each of them."""
     return pytest.mark.parametrize("launcher", launchers, ids=[one.name for one in launchers])
@@ -50,17 +40,10 @@ def started(reached, folder: Path, launcher: Launcher, *words: str) -> subproces
         pytest.skip(f"no {launcher.name} here")
     hosts, config = reached
     (folder / "hostfile").write_text("a slots=1\nb slots=1\nc slots=1\n")
-    environment = {
-        **os.environ,
-        **mpi_launchers.variables(config),
-        "PATH": os.pathsep.join((str(place), os.environ["PATH"])),
-        "PYTHONPATH": str(paths.PACKAGE.parent),
-        "LC_ALL": "C",
-        "OMPI_MCA_orte_default_hostfile": str(folder / "hostfile"),  # for the engine mpi
-        "PRTE_MCA_prte_default_hostfile": str(folder / "hostfile"),
-    }
-    line = hosts["a"].enter(sys.executable, "-m", "evalsuite", "run", *TRAINS, *words, folder=folder)
-    return subprocess.Popen(line, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    variables = mpi_launchers.variables(config) | {"PATH": os.pathsep.join((str(place), os.environ["PATH"]))}
+    for name in ("OMPI_MCA_orte_default_hostfile", "PRTE_MCA_prte_default_hostfile"):  # for the engine mpi
+        variables[name] = str(folder / "hostfile")
+    return namespaces.evalsuite(hosts["a"], folder, "run", *TRAINS, *words, **variables)
 
 
 def ranks(folder: Path) -> dict[str, int]:
@@ -74,7 +57,7 @@ def test_every_host_trains_over_every_launcher_through_the_interface_that_is_nam
     words = ("--scales", "3x1", "--steps", "5+20", "--hosts", "b,a,c", "--via", launcher.via, "--interface", "eth0")
 
     process = started(reached, tmp_path, launcher, *words)
-    _, said = process.communicate(timeout=120)
+    said, _ = process.communicate(timeout=120)
 
     assert process.returncode == Exit.DONE, said
     found = ranks(tmp_path)
@@ -84,7 +67,7 @@ def test_every_host_trains_over_every_launcher_through_the_interface_that_is_nam
 @over(*OPEN_MPI)
 def test_the_engine_mpi_learns_from_open_mpi_where_its_nodes_meet(reached, tmp_path, launcher):
     process = started(reached, tmp_path, launcher, "--scales", "2x1", "--steps", "5+20", "--engine", "mpi")
-    _, said = process.communicate(timeout=120)
+    said, _ = process.communicate(timeout=120)
 
     assert process.returncode == Exit.DONE, said
     assert ranks(tmp_path) == {"a": 0, "b": 1}
@@ -118,7 +101,7 @@ def test_mpirun_in_a_container_starts_its_ranks_in_the_image_on_every_host(reach
     process = started(
         reached, tmp_path, launcher, *words, "--hosts", "a,b", "--container", "docker", "--image", "toy:1"
     )
-    _, said = process.communicate(timeout=240)
+    said, _ = process.communicate(timeout=240)
 
     log = "".join(file.read_text() for file in tmp_path.glob("runs/*/r0/log.*"))
     assert process.returncode == Exit.DONE, said + log
@@ -134,7 +117,7 @@ def test_a_script_that_mpirun_starts_on_hosts_has_its_network_measured_over_mpi(
     words = ("--frameworks", "mpinet", "--adapters", str(tmp_path / "mpinet.py"), "--scales", "2x1", "--steps", "5+20")
 
     process = started(reached, tmp_path, launcher, *words, "--hosts", "a,b", "--measure-network")
-    _, said = process.communicate(timeout=240)
+    said, _ = process.communicate(timeout=240)
 
     (file,) = tmp_path.glob("runs/network/*/network.json")
     found = json.loads(file.read_text())
@@ -159,9 +142,7 @@ def test_the_evaluator_that_is_killed_leaves_nothing_running_on_any_host(reached
 
 @over(*NEWER)
 def test_a_host_whose_processes_all_die_is_lost_and_another_takes_its_place(tmp_path, launcher):
-    if why := namespaces.sshd_missing():
-        pytest.skip(why)
-    with namespaces.network("a", "b", "c") as hosts, namespaces.reached_by_ssh(list(hosts.values())) as config:
+    with namespaces.with_ssh("a", "b", "c") as (hosts, config):
         words = ("--scales", "2x1", "--steps", "5+500", "--hosts", "a,b,c", "--via", launcher.via)
         process = started((hosts, config), tmp_path, launcher, *words)
         assert soon(lambda: len(list(tmp_path.glob("runs/*/r0/samples.*.jsonl"))) == 2, 60)
@@ -170,7 +151,7 @@ def test_a_host_whose_processes_all_die_is_lost_and_another_takes_its_place(tmp_
 
         hosts[victim].end_all()
 
-        _, said = process.communicate(timeout=240)
+        said, _ = process.communicate(timeout=240)
     (run,) = tmp_path.glob("runs/*/r0")
     assert json.loads((run / "outcome.json").read_text())["status"] == "completed", said
     assert set(ranks(tmp_path)) == {"a", "b", "c"} - {victim}, said
@@ -181,9 +162,7 @@ def test_a_host_whose_processes_all_die_is_lost_and_another_takes_its_place(tmp_
 @over(*LAUNCHERS)
 @pytest.mark.parametrize("storage", ["kept", "lost"])
 def test_a_host_that_is_cut_off_is_lost_and_ends_by_itself_and_another_takes_its_place(tmp_path, launcher, storage):
-    if why := namespaces.sshd_missing():
-        pytest.skip(why)
-    with namespaces.network("a", "b", "c", "d") as hosts, namespaces.reached_by_ssh(list(hosts.values())) as config:
+    with namespaces.with_ssh("a", "b", "c", "d") as (hosts, config):
         words = ("--scales", "3x1", "--steps", LONG, "--hosts", "a,b,c,d", "--via", launcher.via, "--retries", "1")
         process = started((hosts, config), tmp_path, launcher, *words)
         assert soon(lambda: len(list(tmp_path.glob("runs/*/r0/samples.*.jsonl"))) == 3, 60)
@@ -200,7 +179,7 @@ def test_a_host_that_is_cut_off_is_lost_and_ends_by_itself_and_another_takes_its
         goes_on = happened and soon(lambda: len(list(tmp_path.glob("runs/*/r0/samples.*.jsonl"))) == 3, 60)
         again = {file.name.split(".")[1] for file in tmp_path.glob("runs/*/r0/samples.*.jsonl")}
         process.terminate()
-        _, said = process.communicate(timeout=60)
+        said, _ = process.communicate(timeout=60)
         said += "".join(file.read_text() for file in tmp_path.glob("runs/*/*/engine.txt"))
         assert (bool(happened), gone, goes_on) == (True, True, True), said
         assert soon(lambda: not any(host.running(left) for host in hosts.values()), 30), said

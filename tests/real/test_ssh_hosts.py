@@ -3,14 +3,12 @@
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from evalsuite import paths
 from evalsuite.errors import Exit
-from tests import namespaces
+from tests import mpi_launchers, namespaces
 from tests.processes import running, soon
 from tests.toynet import TOYNET
 
@@ -18,32 +16,15 @@ ONCE = ("--repeats", "1", "--steps", "5+20", "--runs", "runs", "--out", "report"
 LAUNCHERS = {"openmpi": "mpirun.openmpi", "hydra": "mpiexec.hydra"}
 
 
-@pytest.fixture(scope="module")
-def reached():
-    if why := namespaces.sshd_missing():
-        pytest.skip(why)
-    with namespaces.network("a", "b", "c") as found, namespaces.reached_by_ssh(list(found.values())) as config:
-        yield found, config
-
-
 def started(reached, tmp_path, *words: str) -> subprocess.Popen:
     """evalsuite on host a."""
     hosts, config = reached
-    environment = {
-        **os.environ,
-        "PYTHONPATH": str(paths.PACKAGE.parent),
-        "LC_ALL": "C",
-        "EVALSUITE_SSH": f"ssh -F {config}",
-        "OMPI_MCA_plm_rsh_args": f"-F {config}",
-        "HYDRA_LAUNCHER_EXTRA_ARGS": f"-F {config}",
-    }
-    line = hosts["a"].enter(sys.executable, "-m", "evalsuite", *words, folder=tmp_path)
-    return subprocess.Popen(line, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    return namespaces.evalsuite(hosts["a"], tmp_path, *words, **mpi_launchers.variables(config))
 
 
 def compared(reached, tmp_path, *words: str) -> tuple[int, str]:
     process = started(reached, tmp_path, "run", *TOYNET, *ONCE[:-2], *words)
-    _, said = process.communicate(timeout=180)
+    said, _ = process.communicate(timeout=180)
     return process.returncode, said
 
 
