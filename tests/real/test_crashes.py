@@ -11,14 +11,13 @@ import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import psutil
 import pytest
 
 from tests.runfolders import contents
+from tests.toynet import TOYNET
 
-TOYS = Path(__file__).resolve().parent / "toy_adapters"
 FULL = bool(os.environ.get("EVALSUITE_CRASHES"))
 SEED = int(os.environ.get("EVALSUITE_SEED", "15"))
 RUNS = 4 if FULL else 3
@@ -31,8 +30,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the node agent 
 def started(folder, command="run"):
     words = [command, "--runs", str(folder / "runs")]
     if command == "run":
-        words += ["--frameworks", "toynet", "--models", "toy", "--adapters", str(TOYS), "--environment", "current"]
-        words += ["--scales", "1x1", "--repeats", str(RUNS), "--steps", "5+60", "--device", "cpu"]
+        words += [*TOYNET, "--scales", "1x1", "--repeats", str(RUNS), "--steps", "5+60"]
     else:
         words += ["--out", str(folder / "report")]
     line = [sys.executable, "-m", "evalsuite", *words]

@@ -8,15 +8,13 @@ import os
 import resource
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
 from tests import runfolders
+from tests.toynet import TOYNET
 
 FULL = bool(os.environ.get("EVALSUITE_ATTACKS"))
-TOYS = Path(__file__).resolve().parent / "toy_adapters"
-AXES = ("--frameworks", "toynet", "--models", "toy", "--adapters", TOYS, "--environment", "current", "--device", "cpu")
 SMALL = ("--scales", "1x1", "--repeats", "1", "--steps", "5+60")
 FACTS = tuple(f"--set={name}" for name in ("framework=pytorch", "model=m", "devices=1", "batch=32"))
 TABLE = """\
@@ -55,9 +53,9 @@ def commands(made, into, few=("import", "report", "publish")):
         "report": ("report", "--runs", made / "runs", "--out", into / "out", "--forms", "html,md,xlsx,zip,logs"),
         "publish": ("publish", made / "report", "--site", into / "site"),
         "sample": ("sample", "-o", into / "sample", "--", "/bin/echo", "hello"),
-        "plan": ("plan", *AXES, *SMALL, "--runs", into / "runs"),
+        "plan": ("plan", *TOYNET, *SMALL, "--runs", into / "runs"),
         "doctor": ("doctor", "--runs", into / "runs"),
-        "run": ("run", *AXES, *SMALL, "--runs", into / "runs"),
+        "run": ("run", *TOYNET, *SMALL, "--runs", into / "runs"),
     }
     return every if FULL else {name: every[name] for name in few}
 
@@ -123,7 +121,7 @@ def test_an_evaluation_with_little_memory_ends_with_its_report_or_in_one_sentenc
         resource.setrlimit(resource.RLIMIT_AS, (megabytes << 20, megabytes << 20))
 
     ended = evalsuite(
-        "compare", *AXES, *SMALL, "--share", "--runs", tmp_path / "runs", "--out", tmp_path / "out", limit=limit
+        "compare", *TOYNET, *SMALL, "--share", "--runs", tmp_path / "runs", "--out", tmp_path / "out", limit=limit
     )
 
     assert (ended.returncode == 0) == (tmp_path / "out" / "report.html").is_file()
@@ -165,14 +163,14 @@ def test_with_a_cache_and_a_home_that_are_read_only_only_time_is_lost(made, tmp_
         pytest.skip("bubblewrap, which makes them so, cannot run here")
     for name, words in commands(made, tmp_path, ("import", "report", "publish", "run")).items():
         assert evalsuite(*words, under=[*map(str, under)], TMPDIR=str(tmp_path)).returncode == 0, name
-    nowhere = evalsuite("run", *AXES, *SMALL, "--runs", tmp_path / "other", under=[*map(str, under)])
+    nowhere = evalsuite("run", *TOYNET, *SMALL, "--runs", tmp_path / "other", under=[*map(str, under)])
     assert nowhere.returncode == 2 and "TMPDIR=DIR" in nowhere.stderr.splitlines()[-1], nowhere.stderr
 
 
 @pytest.mark.parametrize("outputs", [">&-", ">/dev/full 2>/dev/full", ">&- 2>&-"])
 def test_an_evaluation_goes_on_where_nothing_can_be_printed(outputs, tmp_path):
     words = " ".join(
-        map(str, [sys.executable, "-m evalsuite run", *AXES, *SMALL, "--share", "--runs", tmp_path / "runs"])
+        map(str, [sys.executable, "-m evalsuite run", *TOYNET, *SMALL, "--share", "--runs", tmp_path / "runs"])
     )
     done = subprocess.run(["bash", "-c", f"set -o pipefail; {words} {outputs}"], capture_output=True, timeout=120)
 

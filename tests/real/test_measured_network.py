@@ -1,27 +1,23 @@
 """Network and storage of two processes of this machine, measured for real before the first run of their scale."""
 
 import json
-from pathlib import Path
 
 import pytest
 
 from evalsuite import cli
 from evalsuite.launch.checks import network
 from evalsuite.registry import discover
+from tests.toynet import TOYNET
 from tests.toys import CASE
-
-TOYS = Path(__file__).resolve().parent / "toy_adapters"
 
 
 def test_an_all_reduce_and_a_read_are_timed_and_shown(tmp_path):
     if network.python({}, discover(), CASE) is None:
         pytest.skip("there is no environment with PyTorch")
-    toynet = ("--frameworks", "toynet", "--models", "toy", "--adapters", str(TOYS), "--environment", "current")
     where = ("--scales", "1x1,1x2", "--repeats", "1", "--steps", "5+20", "--runs", str(tmp_path / "runs"))
+    report = ("--out", str(tmp_path / "report"), "--forms", "html,md")
 
-    code = cli.main(
-        ["compare", *toynet, *where, "--measure-network", "--out", str(tmp_path / "report"), "--forms", "html,md"]
-    )
+    code = cli.main(["compare", *TOYNET, *where, "--measure-network", *report])
 
     (file,) = (tmp_path / "runs").glob("network/*/network.json")  # one device alone has no network
     found = json.loads(file.read_text())

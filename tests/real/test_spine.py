@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -13,16 +12,14 @@ from evalsuite import cli
 from evalsuite.errors import Exit
 from tests.processes import running, soon
 from tests.runfolders import contents
-
-TOYS = Path(__file__).resolve().parent / "toy_adapters"
+from tests.toynet import TOYNET, TOYS
 
 
 def words(tmp_path, command="compare", **options):
     """The command line for the toy framework; `script="fails.py"` names another script."""
     given = {"scales": "1x1", "repeats": "2", "steps": "5+20", "script": "train.py", **options}
     script = given.pop("script")
-    line = [command, "--frameworks", "toynet", "--models", "toy", "--adapters", str(TOYS), "--environment", "current"]
-    line += ["--option", f"script={script}", "--runs", str(tmp_path / "runs")]
+    line = [command, *TOYNET, "--option", f"script={script}", "--runs", str(tmp_path / "runs")]
     line += ["--out", str(tmp_path / "report")] if command == "compare" else []
     return line + [word for name, value in given.items() for word in (f"--{name}", value)]
 
