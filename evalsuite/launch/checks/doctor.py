@@ -318,11 +318,11 @@ def ready(found: Iterable[Check]) -> bool:
     return writable and any(check.group == "frameworks" and check.state in ("ok", "later") for check in found)
 
 
+@functools.cache
 def _python_found(version: str) -> bool:
     if (uv := installer.uv_program()) is None:
         return installer.find_python(version) is not None
-    argv = (uv, "python", "find", "--no-project", version)
-    done = ask_program(argv, QUESTION_TIMEOUT_S, installer.uv_variables())
+    done = ask_program((uv, "python", "find", "--no-project", version), QUESTION_TIMEOUT_S, installer.uv_variables())
     return done is not None and done.returncode == 0
 
 
