@@ -14,7 +14,7 @@ import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, Any, TypeVar, dataclass_transform, get_args, get_origin, get_type_hints
 
-from evalsuite.model import STAMPS, Finding, Grounds, Measurement, Protocol, Severity, Summary
+from evalsuite.model import STAMPS, Finding, Grounds, Measurement, Protocol, Severity, Summary, declare_fields
 
 F = TypeVar("F", bound=Finding)
 
@@ -70,8 +70,7 @@ def rule(
     """
 
     def declared(kind: type[F]) -> type[F]:
-        kind.__doc__ = kind.__doc__ or kind.__name__  # else a signature is written there, which takes longest of all
-        made = dataclasses.dataclass(frozen=True, kw_only=True, eq=False, repr=False)(kind)
+        made = declare_fields(kind)
         made.grounds = grounds
         made.code, made.severity, made.name = code, severity, re.sub(r"(?<!^)(?=[A-Z])", "_", kind.__name__).lower()
         RULES[made.name] = made

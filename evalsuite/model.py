@@ -4,9 +4,9 @@ Only `messages` of evalsuite is imported at run time: every command imports this
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import MISSING, Field, FrozenInstanceError, dataclass, field, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, get_args, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, TypeVar, dataclass_transform, get_args, overload
 
 from evalsuite.messages import Phrase
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from evalsuite.documents import HostEnvironment, NetworkMeasurement, RunCommand
     from evalsuite.workload import EquivalenceReceipt
 
+T = TypeVar("T")
 Precision = Literal["fp32", "amp"]
 Device = Literal["cpu", "gpu", "npu", "stand_in"]  # stand_in: a rehearsal, which measures nothing
 Severity = Literal["note", "flag", "exclude", "reject"]
@@ -136,16 +137,35 @@ class Skip:
     kind: Literal["unsupported", "not_run"] = "not_run"
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+@dataclass_transform(frozen_default=True, kw_only_default=True)
+def declare_fields(kind: type[T]) -> type[T]:
+    """A dataclass without methods of its own: to make those of all findings takes longer than to read many logs."""
+    kind.__doc__ = kind.__doc__ or kind.__name__  # else a signature is written there
+    return dataclass(init=False, eq=False, repr=False, match_args=False, kw_only=True)(kind)
+
+
+@declare_fields
 class Finding:
     """A data rule that does not hold; the rules are in `findings.py`."""
 
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
     code: ClassVar[str]  # "D08", "clock_disagrees"
     name: ClassVar[str]  # of the rule; two may share a code
     severity: ClassVar[Severity]
     grounds: ClassVar[Grounds] = "clock"  # the most that the value of a run with it rests on
     where: str = ""  # run id, case id, or file:line
     also: tuple[str, ...] = ()  # other runs of the case with the same finding
+
+    def __init__(self, **values: Any) -> None:
+        defaults = {each.name: each.default for each in fields(self)}
+        self.__dict__.update(defaults | values)
+        if defaults.keys() != self.__dict__.keys() or MISSING in self.__dict__.values():
+            raise TypeError(f"{type(self).__name__} has the fields {[*defaults]}; got {[*values]}")
+
+    def __setattr__(self, name: str, value: object = None) -> None:
+        raise FrozenInstanceError(name)
+
+    __delattr__ = __setattr__
 
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and self.__dict__ == other.__dict__

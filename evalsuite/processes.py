@@ -10,7 +10,8 @@ from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from typing import Any, TypeVar
 
-AT_ONCE = 8  # things a process takes at once
+AT_ONCE = 8  # things a process takes at once, of many
+TURNS = 20  # or so many times as few: the last are soon done
 
 Thing = TypeVar("Thing")
 Made = TypeVar("Made")
@@ -37,9 +38,10 @@ def shared(
     gc.freeze()  # the collector would copy shared pages
     forked = multiprocessing.get_context("fork")
     pool = ProcessPoolExecutor(min(cores, len(things)), forked, _begin)
+    at_once = min(AT_ONCE, len(things) // (TURNS * cores) + 1)
     done = 0
     try:
-        results = pool.map(_work_at, range(len(things)), chunksize=AT_ONCE)
+        results = pool.map(_work_at, range(len(things)), chunksize=at_once)
         meanwhile()
         for made in results:
             done += 1

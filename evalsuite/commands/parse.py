@@ -13,6 +13,7 @@ from evalsuite.commands.printing import i18n, log_table, terminal
 from evalsuite.commands.printing.log_table import Row
 from evalsuite.errors import EvalsuiteError, Exit
 from evalsuite.model import Protocol
+from evalsuite.runs import recordings
 
 if TYPE_CHECKING:
     from evalsuite.dialect import Dialect
@@ -48,7 +49,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _reader(arguments: argparse.Namespace, dialects: Mapping[str, "Dialect"]) -> Read:
     from evalsuite.logs.reading import read_file
-    from evalsuite.runs.store import RunFolder
 
     read = functools.partial(
         read_file,
@@ -63,8 +63,11 @@ def _reader(arguments: argparse.Namespace, dialects: Mapping[str, "Dialect"]) ->
     )
 
     def row(path: Path) -> Row:
-        logs = [log.path for log in RunFolder(path).logs()] if path.is_dir() else [path]
+        logs = [path]
         if path.is_dir():
+            from evalsuite.runs.store import RunFolder  # slow, for all that a folder may hold
+
+            logs = [log.path for log in RunFolder(path).logs()]
             devices, batch = _case_beside(path, arguments)
             reading = _whole(RunFolder(path), read(*logs, devices=devices, batch_per_device=batch))
         else:
@@ -121,15 +124,7 @@ def _rows(paths: Sequence[Path], read: Read) -> Iterator[Row]:
     from evalsuite import processes
 
     available = processes.cores()
-    return processes.shared(read, paths, available, meanwhile=_make_ready) if available > 1 else map(read, paths)
-
-
-def _make_ready() -> None:
-    """Reads the sentences while other processes work on the logs."""
-    from evalsuite.report.text import findings
-
-    findings.make_ready()
-    i18n.make_ready()
+    return processes.shared(read, paths, available, meanwhile=i18n.make_ready) if available > 1 else map(read, paths)
 
 
 def _size(path: Path) -> int:
@@ -143,9 +138,7 @@ def _files(names: Sequence[str]) -> Iterator[Path]:
     for name in names:
         path = Path(name)
         if path.is_dir():
-            from evalsuite.runs import sampled
-
-            yield from sampled.units(path)
+            yield from recordings.units(path)
         else:
             yield path
 

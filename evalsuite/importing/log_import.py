@@ -23,6 +23,7 @@ from evalsuite.messages import Message, join, message_of
 from evalsuite.model import Case, Finding, Run
 from evalsuite.runs import campaign_facts, rehearsed, sampled
 from evalsuite.runs.endings import Outcome
+from evalsuite.runs.recordings import is_recording, units
 from evalsuite.runs.store import RunFolder, Store
 
 HOST = "imported"
@@ -244,10 +245,10 @@ def _source(member: _Member) -> Path:
 def _files(root: Path) -> list[Path]:
     """Logs, and folders that agents recorded into: of a log there, the folder."""
     if root.is_dir():
-        return [path for path in sampled.units(root) if files.is_file(path) or RunFolder(path).sampled]
+        return [path for path in units(root) if files.is_file(path) or is_recording(path)]
     if not root.is_file():
         raise EvalsuiteError.of("importing.no_such", path=root)
-    return [root.parent if RunFolder(root.parent).sampled else root]
+    return [root.parent if is_recording(root.parent) else root]
 
 
 def changes(known: RunCommand, said: Mapping[str, str]) -> Facts:

@@ -34,7 +34,6 @@ from evalsuite.logs.text.arrivals import Arrival, arrivals_beside, read_arrivals
 from evalsuite.logs.text.intact import ALTERED, is_altered_log
 from evalsuite.logs.text.logfile import Piece, Unreadable, chunks, kind
 from evalsuite.logs.text.records import count, positive
-from evalsuite.logs.unknown.groups import groups
 from evalsuite.messages import Message, join, message_of
 from evalsuite.model import Breakdown, Case, Certainty, Finding, Protocol, Score, Status, Step, Throughput
 
@@ -153,6 +152,8 @@ def _read(
 
 def _read_by_shape(paths: Sequence[Path], arrivals: Sequence[Arrival | None], given: Given, silent: Reading) -> Reading:
     """By the heaviest group of lines that has a counter and a time; *silent*: what else is said of the log."""
+    from evalsuite.logs.unknown.groups import groups  # slow, and few logs have no dialect
+
     grouped = groups(paths[0]) if paths else []
     shape = next((group for group in grouped if group.dialect or group.roles), None)
     if shape is None:

@@ -1,27 +1,12 @@
 """What `evalsuite sample` left in one folder, of one node or many: a run without a case."""
 
-import os
 from collections import Counter
 from dataclasses import replace
-from pathlib import Path
 
 from evalsuite.messages import Message
 from evalsuite.runs import campaign_facts
 from evalsuite.runs.endings import Outcome
 from evalsuite.runs.store import RunFolder
-
-
-def units(root: Path) -> list[Path]:
-    """The files below *root*; a folder into which agents recorded is one."""
-    found: list[Path] = []
-    for place, folders, names in os.walk(root):
-        if RunFolder(Path(place)).sampled:
-            folders.clear()
-            found.append(Path(place))
-        else:
-            links = (name for name in folders if Path(place, name).is_symlink())
-            found += [Path(place, name) for name in (*names, *links)]
-    return sorted(found)
 
 
 def find_lack(folder: RunFolder) -> str | None:

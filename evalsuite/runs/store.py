@@ -28,6 +28,7 @@ from evalsuite.runs import group as groups
 from evalsuite.runs.endings import AgentOutcome, Outcome
 from evalsuite.runs.journal import Journal
 from evalsuite.runs.planned import AskedRun, Planned
+from evalsuite.runs.recordings import BY_AGENT
 
 if TYPE_CHECKING:
     from evalsuite.runs.samples import Samples
@@ -44,7 +45,6 @@ ABANDONED_S = 3600.0  # a temporary file exists for milliseconds
 _PLAIN = re.compile(r"[\w+][\w+.,=@-]*", re.ASCII)  # safe in every file system, shell and web server
 _STRANGE = re.compile(r"[^\w+.,=@-]+", re.ASCII)
 _LOG = re.compile(r"log\.(?P<host>.+?)(?:\.r(?P<rank>\d+))?\.txt")
-_BY_AGENT = re.compile(r"(?s)(?:agent|environment)\..+\.json|arrivals\..+\.csv|samples\..+\.(?:jsonl|columns)")
 _RECORDED = re.compile(r"(?s)log\..*\.txt|arrivals\..*\.csv|samples\..*\.(?:jsonl|columns)")
 
 
@@ -111,17 +111,12 @@ class RunFolder:
         return {host: AgentOutcome.from_json(read_json(file), file) for host, file in self._by_host("agent")}
 
     @property
-    def sampled(self) -> bool:
-        """Whether an agent recorded here."""
-        return any(map(_BY_AGENT.fullmatch, self._names()))
-
-    @property
     def launched(self) -> bool:
         """Whether it is evalsuite's run folder, with a case."""
         return (self.path / CASE).exists()
 
     def by_agents(self) -> list[Path]:
-        names = (name for name in sorted(self._names()) if _BY_AGENT.fullmatch(name) or _LOG.fullmatch(name))
+        names = (name for name in sorted(self._names()) if BY_AGENT.fullmatch(name) or _LOG.fullmatch(name))
         return [file for file in map(self.path.joinpath, names) if is_file(file)]
 
     def write_case(self, run: Run) -> None:

@@ -7,7 +7,7 @@ from evalsuite import findings
 from evalsuite.model import Finding
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.numbers import Form, Number
-from evalsuite.report.text.words import Phrase, Rendered, Text, Words, placeholders, read
+from evalsuite.report.text.words import Phrase, Rendered, Text, Words, placeholders, read, read_rule
 
 ENGLISH = "en"
 FORMS: Mapping[str, Form] = {
@@ -48,12 +48,7 @@ def sentence(finding: Finding, words: Words) -> Text:
 
 
 def english(finding: Finding) -> str:
-    return sentence(finding, _english()).plain(ENGLISH)
-
-
-def make_ready() -> None:
-    """Reads the English sentences while other processes work."""
-    _english()
+    return sentence(finding, _english(finding.code)).plain(ENGLISH)
 
 
 def document(finding: Finding) -> dict[str, object]:
@@ -84,8 +79,10 @@ def limits(code: str) -> dict[str, Number]:
 
 
 @cache
-def _english() -> Words:
-    return read((ENGLISH,))
+def _english(code: str) -> Words:
+    """Those of one rule, unless its values have words too: to read all takes longer than to read some logs."""
+    named = any(kind in TABLES for rule in findings.of_code(code) for kind in findings.kinds(rule).values())
+    return read((ENGLISH,)) if named else read_rule(ENGLISH, code)
 
 
 def _worded(value: object, kind: str, finding: Finding, words: Words) -> object:

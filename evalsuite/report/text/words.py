@@ -280,10 +280,14 @@ def column_names(language: str) -> dict[str, str]:
     return {f"totals.{name}": texts[language] for name, texts in _parsed(COLUMNS).items()}
 
 
-def rule_sentences(language: str) -> dict[str, str]:
+def read_rule(language: str, code: str) -> Words:
+    return Words({language: {key: of_devices(text, False) for key, text in rule_sentences(language, code).items()}})
+
+
+def rule_sentences(language: str, code: str = "*") -> dict[str, str]:
     """The texts of each rule: `findings.<name>` for its findings, `rules.<code>.<part>` for the rest."""
     found = {}
-    for file in sorted(RULES.glob("*.toml")):
+    for file in sorted(RULES.glob(f"{code}.toml")):
         for key, sentence in _flat(_parsed(file)):
             part, _, of = key.rpartition(".")
             if of == language:

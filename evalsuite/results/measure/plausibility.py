@@ -20,6 +20,7 @@ from evalsuite.findings import (
 from evalsuite.logs.reading import Reading
 from evalsuite.model import ARRIVALS, DECIDING_ORIGINS, STAMPS, Case, Finding, Throughput
 from evalsuite.runs.endings import Outcome
+from evalsuite.runs.recordings import is_recording
 from evalsuite.runs.store import RunFolder
 
 NEARLY = 0.1  # a whole factor is distinguished from noise at this distance
@@ -31,7 +32,7 @@ def implausible(
     changed = folder.changed(outcome)
     found: list[Finding] = [ChangedSinceRun(files=changed)] if changed else []
     found += _far_apart(read.throughput)
-    recorded = outcome.origin is None or folder.sampled  # by our agents
+    recorded = outcome.origin is None or is_recording(folder.path)  # by our agents
     found += _printed_only(outcome.origin, recorded, read.throughput)
     if not recorded:
         return tuple(found)

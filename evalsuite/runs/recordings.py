@@ -1,0 +1,27 @@
+"""Folders into which agents recorded, by the names of their files: `parse` looks for them, and needs no more."""
+
+import os
+import re
+from pathlib import Path
+
+BY_AGENT = re.compile(r"(?s)(?:agent|environment)\..+\.json|arrivals\..+\.csv|samples\..+\.(?:jsonl|columns)")
+
+
+def is_recording(folder: Path) -> bool:
+    try:
+        return any(map(BY_AGENT.fullmatch, os.listdir(folder)))
+    except OSError:
+        return False
+
+
+def units(root: Path) -> list[Path]:
+    """The files below *root*; a folder into which agents recorded is one."""
+    found: list[Path] = []
+    for place, folders, names in os.walk(root):
+        if any(map(BY_AGENT.fullmatch, [*folders, *names])):
+            folders.clear()
+            found.append(Path(place))
+        else:
+            links = (name for name in folders if Path(place, name).is_symlink())
+            found += [Path(place, name) for name in (*names, *links)]
+    return sorted(found)
