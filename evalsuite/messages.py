@@ -155,7 +155,7 @@ def _filled(values: Mapping[str, Value], language: str, place: re.Match[str]) ->
         return place[3] if value in (1, "1") else place[4]
     if isinstance(value, tuple):
         return BETWEEN[language].join(wording(each, language) for each in value)
-    return format(value, place[2]) if place[2] else wording(value, language)
+    return format(value if place[2] or language == ENGLISH else wording(value, language), place[2] or "")
 
 
 def folder() -> "Path":

@@ -30,18 +30,20 @@ from evalsuite.logs.steps.numbers import (
     measure_logs,
     unfinished,
 )
-from evalsuite.logs.text.arrivals import Arrival, arrivals_beside, read_arrivals
+from evalsuite.logs.text.arrivals import Arrival, read_arrivals
 from evalsuite.logs.text.intact import ALTERED, is_altered_log
 from evalsuite.logs.text.logfile import Piece, Unreadable, chunks, kind
 from evalsuite.logs.text.records import count, positive
 from evalsuite.messages import Message, join, message_of
 from evalsuite.model import Breakdown, Case, Certainty, Finding, Protocol, Score, Status, Step, Throughput
+from evalsuite.runs.recordings import AGENT_LOG
 
 if TYPE_CHECKING:
     from evalsuite.runs.store import Log
 
 _PUBLIC_SCOPE = {"global": "global", "per_device": "per_device", "own": "per_device"}
 DISAGREE = FinalDisagrees.limit
+COUNT_DEVICES = frozenset({"devices", "world_size", "devices_per_node", "global_batch", "epoch_items"})  # facts
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,7 +124,12 @@ def read_file(
     known = Facts(devices=devices, batch_per_device=batch_per_device)
     asked = Given(known=known, case=False, protocol=protocol or Protocol(), scope=scope, shape=shape)
     given = replace(asked, steps_per_report=steps_per_report)
-    return _read(paths, [read_arrivals(arrivals_beside(path)) for path in paths], given, dialect, dialects)
+    named = [AGENT_LOG.fullmatch(path.name) for path in paths]
+    noted = [
+        read_arrivals(path.with_name(f"arrivals.{name['whose']}.csv")) if name else None
+        for path, name in zip(paths, named, strict=True)
+    ]
+    return _read(paths, noted, given, dialect, dialects)
 
 
 def _read(
@@ -248,7 +255,11 @@ def _findings(numbers: Numbers, at_exit: Failure | None) -> Iterator[Finding]:
     # a batch of sequences counts nothing where the rates printed are of tokens
     if numbers.facts.argument and measured and any(step.items is not None for step in numbers.merged.steps):
         yield BatchFromArgument(text=numbers.facts.argument)
-    yield from _devices_assumed(numbers)
+    devices, unsaid = run.given.known.devices, COUNT_DEVICES.isdisjoint(run.said) and not run.given.case
+    if measured and measured.window and unsaid and devices not in (None, 1) and numbers.merged.printers <= 1:
+        counts = (one.rate or one.items or one.consumed or one.global_batch or one.steps_per_s for one in run.records)
+        if devices and numbers.facts.global_batch is None and not any(counts):
+            yield DevicesAssumed(devices=devices)
     if skipped := sum(scan.skipped for scan in run.scans):
         yield LineLeftOut(bytes=skipped)
     if measured is not None and measured.items_per_s is not None and numbers.final is not None:
@@ -257,20 +268,6 @@ def _findings(numbers: Numbers, at_exit: Failure | None) -> Iterator[Finding]:
             yield FinalDisagrees(
                 final_items_per_s=numbers.final, items_per_s=measured.items_per_s, difference=difference
             )
-
-
-def _devices_assumed(numbers: Numbers) -> Iterator[Finding]:
-    run, devices = numbers.run, numbers.run.given.known.devices
-    if numbers.throughput is None or numbers.throughput.window is None or numbers.merged.printers > 1:
-        return
-    if run.given.case or devices in (None, 1):
-        return
-    told = any(
-        name in run.said for name in ("devices", "world_size", "devices_per_node", "global_batch", "epoch_items")
-    )
-    counted = any(one.rate or one.items or one.consumed or one.global_batch or one.steps_per_s for one in run.records)
-    if devices is not None and not told and not counted and numbers.facts.global_batch is None:
-        yield DevicesAssumed(devices=devices)
 
 
 # which dialect: by the shapes of its lines, before any pattern is tried
@@ -396,7 +393,8 @@ def _stands_in(example: bytes, text: bytes, dialect: Dialect) -> bool:
     """*example*: one line of each shape in *text*, which is enough for patterns of one line."""
     for line in dialect.telling:
         place = text if b"\n" in line.sample else example
-        if line.literal in place and any(line.read(match) is not None for match in line.compiled.finditer(place)):
+        found = line.compiled.finditer(place) if line.literal in place else ()
+        if any(line.fields is None or line.read(match) is not None for match in found):
             return True
     return False
 

@@ -4,6 +4,7 @@ import os
 import re
 from pathlib import Path
 
+AGENT_LOG = re.compile(r"(?s)log\.(?P<whose>.+)\.txt")
 BY_AGENT = re.compile(r"(?s)(?:agent|environment)\..+\.json|arrivals\..+\.csv|samples\..+\.(?:jsonl|columns)")
 
 

@@ -182,9 +182,9 @@ def test_a_finding_has_the_fields_of_its_rule_tells_them_apart_and_cannot_be_cha
 
     assert repr(drift) == "Drift(where='r0', also=(), change=0.1, limit=0.05)"
     assert drift == pickle.loads(pickle.dumps(drift)) == replace(replace(drift, limit=1.0), limit=drift.limit)
-    with pytest.raises(TypeError, match="Drift has the fields .*change.*; got .'where'"):
+    with pytest.raises(TypeError, match=r"Drift has the fields .*change.*; got .'where'"):
         findings.Drift(where="r0")
-    with pytest.raises(TypeError, match="got .*chnge"):
+    with pytest.raises(TypeError, match=r"got .*chnge"):
         findings.Drift(change=0.1, chnge=0.2)
     with pytest.raises(FrozenInstanceError):
         drift.change = 0.2

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from evalsuite import dialect
 from evalsuite.logs import catalogue, reading
 from evalsuite.logs.reading import Reading, Sniffer, read_file, read_run
-from evalsuite.logs.scan.scan import MOST_SAMPLED, scan_file
+from evalsuite.logs.scan.scan import MOST_SAMPLED, Scan
 from evalsuite.logs.steps import merging
 from evalsuite.logs.text.intact import ALTERED, has_decimal_commas
 from evalsuite.logs.text.logfile import chunks, prefix_of_lowest
@@ -326,12 +326,12 @@ def test_the_first_report_of_a_sampled_piece_does_not_stand_for_what_was_not_rea
 
 def _piece_starts(path):
     """The numbers of the reports that begin a piece of the sample."""
-    read = scan_file(path, _dialect(), _Window())
+    read = Scan(_dialect(), _Window()).read(path)
     return {record.step for record in read.rest.records if record.gap}
 
 
 def test_few_of_many_reports_are_read(tmp_path):
-    read = scan_file(_log(tmp_path / "log", [0.3] * 60_000), _dialect(), _Window())
+    read = Scan(_dialect(), _Window()).read(_log(tmp_path / "log", [0.3] * 60_000))
 
     assert read.uncollected > 50_000
     assert 94 <= len(read.rest.records) < MOST_SAMPLED / 10

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Literal
@@ -106,8 +106,15 @@ FACTS = {
 def arguments(text: bytes) -> dict[str, bytes]:
     """The first of each kind, as facts of the job, and how it was printed."""
     found: dict[str, bytes] = {}
-    for line in _lines(text):
-        for match in _ARGUMENT.finditer(line):
+    begins: dict[int, int] = {}
+    for word in _WORDS:  # nearly no line has one
+        at = text.find(word)
+        while at >= 0:
+            begin, end = text.rfind(b"\n", 0, at) + 1, text.find(b"\n", at)
+            begins[begin] = len(text) if end < 0 else end
+            at = text.find(word, begins[begin])
+    for begin in sorted(begins):
+        for match in _ARGUMENT.finditer(text[begin : begins[begin]]):
             kind = next(each for each in _NAMES if match[each] is not None)
             if kind == "in_parts" and match["value"] == b"1" and b"ccum" in match[0]:
                 continue  # no accumulation
@@ -115,19 +122,6 @@ def arguments(text: bytes) -> dict[str, bytes]:
                 found[FACTS[kind]] = match["value"]
                 found[f"{FACTS[kind]}_text"] = match[0].strip(b"- ")
     return found
-
-
-def _lines(text: bytes) -> Iterator[bytes]:
-    """Found by the words first: nearly no line has one."""
-    begins: dict[int, int] = {}
-    for word in _WORDS:
-        at = text.find(word)
-        while at >= 0:
-            begin, end = text.rfind(b"\n", 0, at) + 1, text.find(b"\n", at)
-            begins[begin] = len(text) if end < 0 else end
-            at = text.find(word, begins[begin])
-    for begin in sorted(begins):
-        yield from text[begin : begins[begin]].split(b"\r")
 
 
 # a loss that is no number, a resume, a second run

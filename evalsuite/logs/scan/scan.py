@@ -64,23 +64,25 @@ class Scan:
         self._enough = enough
         self._full = False
 
-    def add(self, chunk: Chunk) -> None:
-        piece = self._collect(chunk)
-        for collector in self._collectors:
-            collector.add(piece)
-        if piece.behind is not None:
-            self.rest.add(piece, piece.behind)
-        if self.second is not None:
-            self.second.add(chunk.text)
-        self.skipped += chunk.skipped
-        for match, line in matches(chunk.text, self.dialect.final):
-            if may_be_cut(match, line) or not whole_match(match, chunk) or not is_whole(match, line):
-                continue
-            fields = line.read(match)
-            if fields is not None and (rate := rate_of(fields)) is not None:
-                self.final = rate
-        self.ended = self.ended or any(True for _ in matches(chunk.text, self.dialect.end))
-        self.cut_line = None if chunk.complete else _cut_line(chunk, self.dialect)
+    def read(self, path: Path) -> "Scan":
+        for chunk in chunks(path, bare=self.dialect.spans_lines):
+            piece = self._collect(chunk)
+            for collector in self._collectors:
+                collector.add(piece)
+            if piece.behind is not None:
+                self.rest.add(piece, piece.behind)
+            if self.second is not None:
+                self.second.add(chunk.text)
+            self.skipped += chunk.skipped
+            for match, line in matches(chunk.text, self.dialect.final):
+                if may_be_cut(match, line) or not whole_match(match, chunk) or not is_whole(match, line):
+                    continue
+                fields = line.read(match)
+                if fields is not None and (rate := rate_of(fields)) is not None:
+                    self.final = rate
+            self.ended = self.ended or any(True for _ in matches(chunk.text, self.dialect.end))
+            self.cut_line = None if chunk.complete else _cut_line(chunk, self.dialect)
+        return self
 
     def _collect(self, chunk: Chunk) -> Piece:
         self._full = self._full or (bool(self.records) and self._enough(self))
@@ -191,13 +193,6 @@ def _cut_line(chunk: Chunk, dialect: Dialect) -> int | None:
         if line.literal and (line.literal in last or begun):
             return number
     return None
-
-
-def scan_file(path: Path, dialect: Dialect, enough: Enough) -> Scan:
-    scan = Scan(dialect, enough)
-    for chunk in chunks(path, bare=dialect.spans_lines):
-        scan.add(chunk)
-    return scan
 
 
 class TooMany:

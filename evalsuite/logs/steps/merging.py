@@ -183,7 +183,12 @@ def merge_records(
         steps = [_step(increment, increment.record, increment.stamp_s, job) for increment in streams[0]]
     else:
         steps = _steps_of_several(streams, len(runs[0].streams), job)
-    attempts, copies = max(run.attempts for run in runs), max(run.copies for run in runs)
+    attempts, as_long = max(run.attempts for run in runs), max(run.as_long for run in runs)
+    copies = max(run.copies for run in runs)
+    if as_long > 1:
+        findings = [*findings, SeveralRuns(attempts=attempts, as_long=as_long)]
+    elif attempts > 1:
+        findings = [*findings, Restarted(attempts=attempts)]
     ticks = [tick_s(stream) for run in runs for stream in run.streams] if dialect.clock_s else []
     return Merged(
         steps=tuple(steps),
@@ -191,19 +196,8 @@ def merge_records(
         in_epochs=dialect.per_epoch and (dialect.epochs_are_steps or not any(step.steps > 1 for step in steps)),
         printers=len(streams),
         tick_s=max(filter(None, ticks), default=None),
-        findings=(
-            *findings,
-            *_restarts(attempts, max(run.as_long for run in runs)),
-            *([Copied(copies=copies)] if copies > 1 else ()),
-        ),
+        findings=(*findings, *([Copied(copies=copies)] if copies > 1 else ())),
     )
-
-
-def _restarts(attempts: int, as_long: int) -> Iterator[Finding]:
-    if as_long > 1:
-        yield SeveralRuns(attempts=attempts, as_long=as_long)
-    elif attempts > 1:
-        yield Restarted(attempts=attempts)
 
 
 def _one_stream(records: Sequence[Record]) -> Attempt | None:

@@ -24,7 +24,7 @@ from evalsuite.findings import (
 )
 from evalsuite.logs.formatting import rate
 from evalsuite.logs.scan import failures
-from evalsuite.logs.scan.scan import MAX_RECORDS, Scan, TooMany, scan_file
+from evalsuite.logs.scan.scan import MAX_RECORDS, Scan, TooMany
 from evalsuite.logs.steps.merging import Facts, Merged, facts, merge_records
 from evalsuite.logs.steps.throughput import throughput, unlike_rest
 from evalsuite.logs.steps.window import Span, Timing, span
@@ -130,7 +130,7 @@ def measure_logs(paths: Sequence[Path], arrivals: Sequence[Arrival | None], dial
     measured = given.protocol.measured_steps + MARGIN_STEPS
     protocol = replace(given.protocol, measured_steps=measured)
     for full in (WindowFull(dialect, given, protocol, protocol.warmup_steps + measured), TooMany()):
-        scans = [scan_file(path, dialect, full) for path in paths]
+        scans = [Scan(dialect, full).read(path) for path in paths]
         run = Pass(
             dialect=dialect,
             given=given,

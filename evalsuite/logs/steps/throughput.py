@@ -78,7 +78,8 @@ def throughput(
     findings += [PartialBatch(step=step.index, share=share) for step, share in partial.values() if chosen.touches(step)]
     stamped = Timing(span=chosen, method=STAMPS)
     by_stamp = _value_by_stamp(stamped, findings) if fine else None
-    after = Span(before=chosen.reports[-1], reports=_behind_window(steps, chosen), complete=False)
+    last = chosen.reports[-1]
+    after = Span(before=last, reports=tuple(step for step in steps if step.index > last.index), complete=False)
     arrived = _by_arrival(chosen, after.reports[:1], findings)
     by_arrival = arrived.value if arrived else None
     clocked = by_stamp is not None or by_arrival is not None
@@ -100,7 +101,8 @@ def throughput(
     if own and rough and rough.share > HOPELESS:
         return None, chosen.complete
     timing = arrived if arrived and method == ARRIVALS else Timing(span=chosen, method=method)
-    findings += _disagreements(value, method, candidates)
+    others = [(other, name) for other, name in candidates if other is not None and name != method]
+    findings += [_disagreement(value, method, *other) for other in others if abs(other[0] / value - 1) > DISAGREE]
     if own and trust_stamps and not fine and any(step.stamp_s is not None for step in chosen.reports):
         findings += _denied_by_seconds(stamped, value, method)
     if not epochs:
@@ -161,11 +163,6 @@ def _stamps_within(stamped: Timing, value: float) -> float | None:
     return within if abs(told / value - 1) <= max(within, PrintedOnly.limit) else None
 
 
-def _behind_window(steps: Sequence[Step], chosen: Span) -> tuple[Step, ...]:
-    last = chosen.reports[-1].index
-    return tuple(step for step in steps if step.index > last)
-
-
 def _value_by_stamp(timing: Timing, findings: list[Finding]) -> float | None:
     """None where the stamps are those of a relay."""
     burst = _burst(timing) if all(own_seconds(step) for step in timing.span.reports) else []
@@ -188,12 +185,6 @@ def _burst(timing: Timing) -> list[Finding]:
 
 
 # what a reader must know
-
-
-def _disagreements(value: float, method: str, candidates: Sequence[tuple[float | None, str]]) -> Iterator[Finding]:
-    for other, name in candidates:
-        if other is not None and name != method and abs(other / value - 1) > DISAGREE:
-            yield _disagreement(value, method, other, name)
 
 
 def _disagreement(value: float, method: str, other: float, other_method: str) -> Finding:

@@ -1,7 +1,6 @@
 """When the lines of a log arrived, as the agent noted them next to it."""
 
 import bisect
-import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,21 +8,12 @@ from evalsuite import files
 from evalsuite.logs.text.records import number, whole
 
 MOST_BYTES = 1 << 28  # ten million chunks
-_OF_AGENT = re.compile(r"(?s)log\.(.+)\.txt")
 Arrival = Callable[[int], float | None]
 """When the byte before an offset of a log arrived."""
 
 
-def arrivals_beside(log: Path) -> Path | None:
-    """Where an agent that wrote *log* noted its arrivals."""
-    name = _OF_AGENT.fullmatch(log.name)
-    return log.with_name(f"arrivals.{name[1]}.csv") if name else None
-
-
-def read_arrivals(path: Path | None) -> Arrival | None:
+def read_arrivals(path: Path) -> Arrival | None:
     """By the first chunk that reaches as far as the offset. None: there is no record."""
-    if path is None:
-        return None
     try:
         rows = files.read_bytes(path, most=MOST_BYTES).splitlines()[1:]
     except OSError:

@@ -199,7 +199,7 @@ def _is_full(line: bytes) -> bool:
 
 def _count_reports(text: bytes, kind: Line, at: int | None = None) -> int:
     found = kind.compiled.finditer(text) if at is None else filter(None, [kind.compiled.match(text, at)])
-    return sum(is_whole(match, kind) and kind.read(match) is not None for match in found)
+    return sum(is_whole(match, kind) and (kind.fields is None or kind.read(match) is not None) for match in found)
 
 
 def _in_plain_digits(text: bytes) -> bytes:

@@ -133,28 +133,37 @@ class Piece:
 
 
 def chunks(path: Path, *, bare: bool = False) -> Iterator[Chunk]:
-    """The file in order, a few lines first. Raises Unreadable.
+    """The file in order, a few lines first, without lines that are too long. Raises Unreadable.
+
+    Bars that begin anew in one line stay. So does the end of a line left out: lines are counted.
 
     *bare*: without what a launcher wrote before the lines of the lowest rank.
     """
-    line, offset = 1, 0
+    line, offset, within = 1, 0, False
     prefix = None
-    for before, raw, complete, behind in _without_long_lines(path):
-        offset += before
+    for piece, complete in pieces(path):
+        begin = max(0, piece.find(b"\n") if b"\n" in piece else len(piece)) if within else 0
+        last = max(piece.rfind(b"\n", 0, -1), piece.rfind(b"\r", 0, -1)) + 1
+        if begin > last or len(piece) - last <= LONGEST_BYTES:
+            within = within and begin == len(piece)
+            raw, complete = piece[begin:], complete or within
+        else:
+            within = not piece.endswith(b"\n")
+            raw, complete = piece[begin:last] + (b"" if within else b"\n"), True
         prefix = prefix or (prefix_of_lowest(raw) if bare else None)
         text, removed = (raw, ()) if prefix is None and b"\x1b" not in raw else _plain(raw, prefix)
         ends = raw.count(b"\n")
         yield Chunk(
             text=text,
             first_line=line,
-            offset=offset,
+            offset=offset + begin,
             complete=complete,
             line_ends=ends,
-            skipped=before + behind,
+            skipped=len(piece) - len(raw),
             removed=removed,
         )
         line += ends
-        offset += len(raw) + behind
+        offset += len(piece)
 
 
 def pieces(path: Path) -> Iterator[tuple[bytes, bool]]:
@@ -169,24 +178,6 @@ def pieces(path: Path) -> Iterator[tuple[bytes, bool]]:
                 yield block, block.endswith((b"\n", b"\r")) or len(block) > LINE_BYTES
         except Exception as error:
             _refuse_rest(error)
-
-
-def _without_long_lines(path: Path) -> Iterator[tuple[int, bytes, bool, int]]:
-    """(bytes left out before, lines, whether the last ends, bytes left out after).
-
-    Bars that begin anew in one line stay. So does the end of a line left out: lines are counted.
-    """
-    within = False
-    for raw, complete in pieces(path):
-        begin = max(0, raw.find(b"\n") if b"\n" in raw else len(raw)) if within else 0
-        last = max(raw.rfind(b"\n", 0, -1), raw.rfind(b"\r", 0, -1)) + 1
-        if begin > last or len(raw) - last <= LONGEST_BYTES:
-            within = within and begin == len(raw)
-            yield begin, raw[begin:], complete or within, 0
-            continue
-        within = not raw.endswith(b"\n")
-        kept = raw[begin:last] + (b"" if within else b"\n")
-        yield begin, kept, True, len(raw) - begin - len(kept)
 
 
 def _plain(raw: bytes, prefix: "re.Pattern[bytes] | None") -> tuple[bytes, tuple[tuple[int, int], ...]]:

@@ -18,7 +18,7 @@ from markupsafe import Markup, escape
 
 from evalsuite import paths
 from evalsuite.errors import EvalsuiteError
-from evalsuite.messages import LANGUAGES, Message, wording
+from evalsuite.messages import BETWEEN, LANGUAGES, Message, wording
 from evalsuite.report.text import names
 
 FOLDER = paths.DATA / "text"
@@ -157,8 +157,8 @@ class Listed(Rendered):
     separators: Mapping[str, str] | None = None
 
     def in_language(self, language: str) -> Markup:
-        separators = self.separators or {language: self.words.tables[language]["list.separator"]}
-        separator = separators[language]
+        usual = self.words.tables[language].get("list.separator", BETWEEN[language])
+        separator = self.separators[language] if self.separators else usual
         return Markup(separator).join(_shown(item, language) for item in self.items)
 
 
