@@ -13,22 +13,22 @@ from tests import sources
 
 FILES = sorted(paths.PACKAGE.rglob("*.py"))
 CEILINGS = {  # package → lines at most; "" are the modules beside the packages
-    "": 5101,
+    "": 5122,
     "agent": 1782,
     "audit": 526,
-    "commands": 6123,
-    "importing": 1356,
+    "commands": 6116,
+    "importing": 1357,
     "launch": 4365,
-    "logs": 9636,
+    "logs": 9590,
     "machine": 1927,
     "plan": 3149,
-    "report": 15286,
-    "results": 8362,
-    "runs": 1872,
+    "report": 15287,
+    "results": 8363,
+    "runs": 1880,
     "schedulers": 288,
     "site": 1140,
 }
-WHOLE = 60_913
+WHOLE = 60_892
 LONGEST_FUNCTION = 60
 FULLEST_FOLDER = 25
 
