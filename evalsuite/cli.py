@@ -241,7 +241,9 @@ def parsers(*commands: str | None) -> tuple[Parser, Parser]:
     parser.add_argument("--version", action="version", version=f"evalsuite {__version__}")
     subparsers = parser.add_subparsers(title="commands", metavar="COMMAND", dest="command")
     for name, help_line in COMMANDS.items():
-        subparser = subparsers.add_parser(name, help=help_line, formatter_class=argparse.RawDescriptionHelpFormatter)
+        subparser = subparsers.add_parser(
+            name, help=help_line, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False
+        )
         if name in commands:
             of_command = subparser
             subparser.description = help_line[0].upper() + help_line[1:] + "."

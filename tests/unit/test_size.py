@@ -13,7 +13,7 @@ from tests import sources
 
 FILES = sorted(paths.PACKAGE.rglob("*.py"))
 CEILINGS = {  # package → lines at most; "" are the modules beside the packages
-    "": 5122,
+    "": 5124,
     "agent": 1782,
     "audit": 526,
     "commands": 6116,
@@ -28,7 +28,7 @@ CEILINGS = {  # package → lines at most; "" are the modules beside the package
     "schedulers": 288,
     "site": 1140,
 }
-WHOLE = 60_892
+WHOLE = 60_894
 LONGEST_FUNCTION = 60
 FULLEST_FOLDER = 25
 

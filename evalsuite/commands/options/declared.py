@@ -44,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser, command: str) -> None:
     if actions := declared.get("actions"):
         choice = parser.add_subparsers(title="what to do", metavar="|".join(actions), dest="action", required=True)
         for name, action in actions.items():
-            _add(choice.add_parser(name, help=action["help"]), action["arguments"], shared)
+            _add(choice.add_parser(name, help=action["help"], allow_abbrev=False), action["arguments"], shared)
 
 
 def _add(parser: "argparse._ActionsContainer", arguments: list[Any], shared: dict[str, Any]) -> None:
