@@ -34,10 +34,6 @@ def run(arguments: argparse.Namespace) -> int:
         raise EvalsuiteError.of("commands.submit_engines", name=arguments.engine, names=known)
     request = _request(arguments, scheduler.name)
     allocation = _allocation(arguments, request)
-    print_table(request)
-    if _lacks(request, scheduler, allocation) and not arguments.anyway:
-        note(say("submit.refused"))
-        return Exit.NOTHING_MEASURED
     submitter = scheduler.submits_with
     text = batch_script.script(
         scheduler.directives(allocation, str(Path.cwd()), str(arguments.runs)),
@@ -46,6 +42,10 @@ def run(arguments: argparse.Namespace) -> int:
         before=arguments.before,
         variables=sorted(forwarded_environment.python_path().items()),
     )
+    print_table(request)
+    if _lacks(request, scheduler, allocation) and not arguments.anyway:
+        note(say("submit.refused"))
+        return Exit.NOTHING_MEASURED
     file = arguments.script or arguments.runs / f"evaluation.{submitter.split()[-1]}"
     file.parent.mkdir(parents=True, exist_ok=True)
     arguments.runs.mkdir(parents=True, exist_ok=True)  # the job's output is written there before anything runs
