@@ -670,6 +670,15 @@ class SlowWarmup(Finding):
     limit: Factor = 2.0  # honest scripts stay below 1.5; the first steps, which compile, do not move a median
 
 
+@rule("work_in_warmup", "flag", grounds="disputed")
+class WorkInWarmup(Finding):
+    factor: (
+        Factor  # of CPU seconds (joules of devices) a step in the warm-up, without its first steps, and in the window
+    )
+    work_limit: Factor = 1.5  # honest runs: up to 1.3, and 1.8 in time
+    first: Limit = 0.25  # of the warm-up, where steps compile
+
+
 @rule("mostly_outside", "note")
 class MostlyOutside(Finding):
     before_s: Seconds  # beyond the warm-up at the window's pace

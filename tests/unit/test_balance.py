@@ -1,6 +1,7 @@
 """Whether a run balances and can have done its work: what it did outside the window, and what its devices can."""
 
 from dataclasses import replace
+from itertools import accumulate
 
 import pytest
 
@@ -62,6 +63,25 @@ def test_what_a_run_does_outside_its_window_is_said_and_takes_its_rank(name, tmp
 
     assert {each.code for each in found.findings} == codes
     assert (found.counts, found.grounds) == (counts, grounds)
+
+
+@pytest.mark.parametrize(
+    ("start", "warmup", "codes"),
+    [
+        (1.0, 1.0, set()),
+        (1.0, 1.4, set()),  # 5 % of the window's work, within the scatter of honest runs
+        (1.0, 2.0, {"work_in_warmup"}),
+        (50.0, 1.0, {"mostly_outside"}),  # two seconds on all cores, of a window on one
+        (1.0, -1.0, set()),  # a child ended: nothing is known
+    ],
+)
+def test_cpu_seconds_before_the_window_are_held_against_those_inside(start, warmup, codes, tmp_path):
+    used_s = accumulate([start / 2] * 4 + [warmup / 2] * 20 + [0.5] * 110)
+    host = runfolders.Host(samples=runfolders.cpu_samples(used_s))
+
+    found = measurement(runfolders.finished(tmp_path, host, case=replace(CASE, device="cpu", cores_per_device=1)))
+
+    assert {each.code for each in found.findings} - {"cores_idle"} == codes
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,3 @@
-import json
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -39,12 +38,7 @@ def test_other_programs_on_the_machine_are_flagged(used, flagged):
 
 @pytest.mark.parametrize("others", [0, 40])
 def test_other_programs_are_seen_around_a_window_of_two_samples(others, tmp_path):
-    header = {"header": True, "hz": 2.0, "cpu_count": 4.0}
-    lines = [
-        {"at_s": at / 2, "cpu_percent": 50 + others, "tree": {"cpu_s": at, "memory_bytes": 1, "processes": 1}}
-        for at in range(10)
-    ]
-    samples = "".join(f"{json.dumps(line)}\n" for line in (header, *lines))
+    samples = runfolders.cpu_samples(range(10), cores=4, percent=50 + others)
     host = runfolders.Host(printed=[runfolders.steps(120, 0.01)], samples=samples)
 
     found = measurement.measurement(runfolders.finished(tmp_path, host))

@@ -19,11 +19,12 @@ from evalsuite.findings import (
     SlowWarmup,
     StepsUnfinished,
     TwoKindsOfSteps,
+    WorkInWarmup,
 )
 from evalsuite.logs.text.arrivals import read_arrivals
 from evalsuite.logs.text.records import matches
 from evalsuite.model import Finding, Step, Throughput, Window
-from evalsuite.results.samples import utilisation
+from evalsuite.results.samples import run_figures, utilisation
 from evalsuite.results.samples.run_figures import RunRecords
 
 TAIL_BYTES = 1 << 20
@@ -42,7 +43,10 @@ def findings(run: RunRecords, measured: Throughput, steps: Sequence[Step], ended
     if window is not None and window.begin_s is not None and window.end_s is not None and window.end_s > window.begin_s:
         window_s = window.end_s - window.begin_s
         step_s = window_s / window.steps
-        before_s = window.begin_s - (window.first_step - 1) * step_s
+        inside = run_figures.work(run, window.begin_s, window.end_s)
+        earlier = run_figures.work(run, None, window.begin_s)
+        worked_s = earlier / inside * window_s if earlier and inside else 0.0  # at the pace of the window
+        before_s = max(window.begin_s, worked_s) - (window.first_step - 1) * step_s
         last_s, explained = _last_step(run) if ended_s else (None, False)
         after_s = max(0.0, ended_s - last_s) if ended_s and last_s else 0.0
         if before_s + after_s > window_s:
@@ -57,6 +61,8 @@ def findings(run: RunRecords, measured: Throughput, steps: Sequence[Step], ended
             elif tail_s > least_s:
                 yield StepsUnfinished(tail_s=tail_s, window_s=window_s)
         yield from _warmup(measured, window, window_s)
+        if inside:
+            yield from _work_in_warmup(run, measured, window, inside)
     yield from _two_kinds(steps)
     losses = [step.loss for step in steps if step.loss is not None and math.isfinite(step.loss)]
     if len(losses) >= LossConstant.fewest and len({*losses}) == 1 and _digits(losses[0]) >= LossConstant.digits:
@@ -100,6 +106,19 @@ def _warmup(measured: Throughput, window: Window, window_s: float) -> Iterator[F
         beyond_s = (warm_s - usual_s) * (window.first_step - 1)
         if warm_s > SlowWarmup.limit * usual_s and beyond_s > StepsUnfinished.share * window_s:
             yield SlowWarmup(factor=warm_s / usual_s, beyond_s=beyond_s, window_s=window_s)
+
+
+def _work_in_warmup(run: RunRecords, measured: Throughput, window: Window, inside: float) -> Iterator[Finding]:
+    """*inside*: the work of the window."""
+    warmup, begin_s = measured.counted.before_s if measured.counted else (), window.begin_s or 0.0
+    if not (late := warmup[math.ceil(WorkInWarmup.first * len(warmup)) :]):
+        return
+    late_steps = (window.first_step - 1) * len(late) / len(warmup)
+    late_s = statistics.fmean(late) * late_steps
+    if late_s * min(samples.header.hz for samples in run.samples.values()) >= utilisation.FEWEST_READINGS:
+        factor = (run_figures.work(run, begin_s - late_s, begin_s) or 0.0) / late_steps * window.steps / inside
+        if factor > WorkInWarmup.work_limit and (factor - 1) * late_steps > StepsUnfinished.share * window.steps:
+            yield WorkInWarmup(factor=factor)
 
 
 def _two_kinds(steps: Sequence[Step]) -> Iterator[Finding]:

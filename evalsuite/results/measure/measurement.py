@@ -37,7 +37,6 @@ from evalsuite.runs.samples import Samples
 from evalsuite.runs.store import Log, RunFolder
 
 MIN_MEASURED_STEPS = findings.TooShortWindow.least_steps
-FEWEST_SAMPLES = 5
 FULL = Protocol()
 NOT_SAID = ("sequences/s", "images/s")
 BATCH_ITEMS = ("images/s", "samples/s", "sequences/s")  # three words for one count: that of the batch size
@@ -243,10 +242,10 @@ def _busy_machine(
     used: Sequence[Utilisation], samples: Mapping[str, Samples], window: Window | None
 ) -> tuple[Finding, ...]:
     """Around a window of a few samples, as long as five of them take: the job's own start is its own CPU."""
-    of_host = _of_host(used)
-    if len(of_host) < 2 and samples and window is not None and window.begin_s is not None:
-        of_host = _of_host(utilisation.of_job(samples, _around(window, samples))[0])
-    if len(of_host) < 2:
+    of_host = of_job(used)
+    if not {"cpu", "job_cpu"} <= of_host.keys() and samples and window is not None and window.begin_s is not None:
+        of_host = of_job(utilisation.of_job(samples, _around(window, samples))[0])
+    if not {"cpu", "job_cpu"} <= of_host.keys():
         return ()
     others = (of_host["cpu"].mean - of_host["job_cpu"].mean) / 100
     if others <= findings.BusyMachine.limit:
@@ -254,15 +253,18 @@ def _busy_machine(
     return (findings.BusyMachine(others=others),)
 
 
-def _of_host(used: Sequence[Utilisation]) -> dict[str, Utilisation]:
-    known = [one for one in used if one.device is None and one.samples >= FEWEST_SAMPLES]
-    return {one.resource: one for one in known if one.resource in ("cpu", "job_cpu")}
+def of_job(used: Sequence[Utilisation]) -> dict[str, Utilisation]:
+    """By resource; what was read too few times proves nothing."""
+    known = [one for one in used if one.device is None and one.samples >= utilisation.FEWEST_READINGS]
+    return {one.resource: one for one in known}
 
 
 def _around(window: Window, samples: Mapping[str, Samples]) -> Window:
     spans = [one.span_s or (0.0, 0.0) for one in samples.values()]
     begin_s, end_s = max(begin for begin, _ in spans), min(end for _, end in spans)
-    missing_s = (FEWEST_SAMPLES + 1) / min(one.header.hz for one in samples.values()) - (window.length_s or 0.0)
+    missing_s = (utilisation.FEWEST_READINGS + 1) / min(one.header.hz for one in samples.values()) - (
+        window.length_s or 0.0
+    )
     before_s = max(begin_s, (window.begin_s or 0.0) - missing_s)
     return replace(window, begin_s=before_s, end_s=min(end_s, max(window.end_s or 0.0, before_s + missing_s)))
 

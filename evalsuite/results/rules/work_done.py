@@ -4,23 +4,22 @@ from collections.abc import Iterator
 
 from evalsuite.findings import AboveCores, BusyMachine, CoresIdle, NothingExchanged, NothingSent
 from evalsuite.model import Case, Finding, Measurement, Window
+from evalsuite.results.measure import measurement
 from evalsuite.results.rules import flops_and_energy
 from evalsuite.runs import equivalence
-
-SHORTEST_S = 1.0  # of a window whose bytes the samples tell
 
 
 def findings(run: Measurement) -> Iterator[Finding]:
     window = run.throughput.window if run.throughput else None
     if run.origin != "measured" or run.run.case.device != "cpu" or run.value is None or window is None:
         return
-    used = {reading.resource: reading.mean for reading in run.utilisation if reading.device is None}
+    used = {name: reading.mean for name, reading in measurement.of_job(run.utilisation).items()}
     busy = used["job_cpu"] / 100 if "job_cpu" in used else None
     idle = busy is not None and busy < CoresIdle.limit
     if idle and busy is not None and not any(isinstance(each, BusyMachine) for each in run.findings):
         yield CoresIdle(busy=busy)
     yield from _above_cores(run, busy if idle else None)
-    if "loopback" in used and "network_send" in used and (window.length_s or 0.0) >= SHORTEST_S:
+    if "loopback" in used and "network_send" in used:
         yield from _exchanged(run, window, used["loopback"], used["network_send"])
 
 

@@ -102,11 +102,20 @@ def printed_memory_bytes(run: RunRecords) -> float | None:
 def energy_j(run: RunRecords) -> float | None:
     """What all devices of the job took over the window, by their own counters; None where one was not read."""
     window = run.window
-    if window is None or window.begin_s is None or window.end_s is None:
+    if window is None or window.begin_s is None or window.end_s is None or not run.planned.accelerators:
         return None
-    taken = [_between(series, window.begin_s, window.end_s) for series in _counters(run.samples)]
+    return work(run, window.begin_s, window.end_s)
+
+
+def work(run: RunRecords, begin_s: float | None, end_s: float) -> float | None:
+    """Joules that all devices of the job took, or CPU seconds of a job without any; None where one was not read.
+
+    *begin_s* None: from the first reading.
+    """
+    taken = [_between(series, begin_s, end_s) for series in _counters(run)]
     known = [each for each in taken if each is not None]
-    return sum(known) if known and len(known) == len(taken) == run.planned.accelerators else None
+    complete = len(known) == len(taken) == (run.planned.accelerators or run.planned.nodes)
+    return sum(known) if known and complete else None
 
 
 def printed_spread(run: RunRecords) -> float | None:
@@ -140,24 +149,28 @@ def _of_job(samples: Samples) -> list[str]:
     return sorted({gpu_name(gpu.index) for gpu in samples.header.gpus or () if gpu.of_job is not False})
 
 
-def _counters(hosts: Mapping[str, Samples]) -> Iterator[Counted]:
-    origin = next((samples.header.started_at_unix_s for samples in hosts.values()), None)
-    for samples in hosts.values():
-        if not _of_job(samples):
+def _counters(run: RunRecords) -> Iterator[Counted]:
+    origin = next((samples.header.started_at_unix_s for samples in run.samples.values()), None)
+    quantity = "gpus.energy_j" if run.planned.accelerators else "tree.cpu_s"
+    for samples in run.samples.values():
+        devices = _of_job(samples) if run.planned.accelerators else [""]
+        if not devices:
             continue
         start = samples.header.started_at_unix_s
         shift_s = start - origin if start is not None and origin is not None else 0.0
         from evalsuite.results.samples.sample_arrays import table_of, times_s
 
-        table, at_s = table_of(samples, "gpus.energy_j"), times_s(samples) + shift_s
-        for device in _of_job(samples):
+        table, at_s = table_of(samples, quantity), times_s(samples) + shift_s
+        for device in devices:
             found = table.row(device) if table else None
             yield (at_s[found[1]], found[0][found[1]]) if found else (at_s[:0], at_s[:0])
 
 
-def _between(readings: Counted, begin_s: float, end_s: float) -> float | None:
-    _, counts = readings
-    if (counts[1:] < counts[:-1]).any():
+def _between(readings: Counted, begin_s: float | None, end_s: float) -> float | None:
+    times_s, counts = readings
+    begin_s = float(times_s[0]) if begin_s is None and times_s.size else begin_s or 0.0
+    within = counts[(times_s >= begin_s) & (times_s <= end_s)]
+    if (within[1:] < within[:-1]).any():
         return None
     first, last = _at(readings, begin_s), _at(readings, end_s)
     return None if first is None or last is None else last - first
