@@ -702,6 +702,20 @@ class LossConstant(Finding):
     digits: Count = 4  # fewer may stay the same
 
 
+@rule("not_as_receipt", "flag")
+class FirstLossApart(Finding):
+    loss: Rate
+    receipt: Rate
+    limit: Factor = 2.0  # either way: scripts with weights of their own start within 1.5
+
+
+@rule("not_as_receipt", "flag", grounds="disputed")
+class ItemsApart(Finding):
+    items: Rate  # a step, by which the value was counted
+    batch: Count
+    items_limit: Limit = 0.02
+
+
 @rule("two_kinds_of_steps", "flag", grounds="disputed")
 class TwoKindsOfSteps(Finding):
     share: Share  # of the fast ones

@@ -96,7 +96,8 @@ def test_two_kinds_are_told_by_more_than_the_digits_of_a_script(seconds, kinds):
 
 def trained(devices=1, nodes=1, rate=10.0, precision="fp32", **used):
     """A run on CPUs with these means of its utilisation."""
-    case = replace(CASE, device="cpu", nodes=nodes, devices_per_node=devices, cores_per_device=1, precision=precision)
+    size = {"batch_per_device": round(rate / devices / nodes), "nodes": nodes, "devices_per_node": devices}
+    case = replace(CASE, device="cpu", cores_per_device=1, precision=precision, **size)
     throughput = Throughput(
         items_per_s=rate,
         unit="images/s",
@@ -132,6 +133,10 @@ def trained(devices=1, nodes=1, rate=10.0, precision="fp32", **used):
         (trained(1, 2, job_cpu=99.0, loopback=1e6, network_send=0.0), {"nothing_sent"}),
         (trained(1, 2, job_cpu=99.0, loopback=204e6, network_send=0.0), set()),
         (replace(trained(job_cpu=7.0, rate=3000.0), origin="imported"), set()),
+        (replace(trained(job_cpu=99.0), first_losses=((1, 8.45), (2, 64.0))), set()),  # the receipt's: 7.65
+        (replace(trained(job_cpu=99.0), first_losses=((1, 2.84),)), {"first_loss_apart"}),  # ten classes
+        (replace(trained(job_cpu=99.0), first_losses=((20, 2.84),)), set()),
+        (trained(job_cpu=99.0, rate=10.4), {"items_apart"}),
     ],
 )
 def test_what_a_processor_cannot_have_done_excludes_and_what_is_not_proven_is_said(run, found):

@@ -13,7 +13,7 @@ from tests import sources
 
 FILES = sorted(paths.PACKAGE.rglob("*.py"))
 CEILINGS = {  # package → lines at most; "" are the modules beside the packages
-    "": 5133,
+    "": 5147,
     "agent": 1782,
     "audit": 526,
     "commands": 6116,
@@ -23,12 +23,12 @@ CEILINGS = {  # package → lines at most; "" are the modules beside the package
     "machine": 1927,
     "plan": 3149,
     "report": 15287,
-    "results": 8396,
+    "results": 8421,
     "runs": 1880,
     "schedulers": 288,
     "site": 1140,
 }
-WHOLE = 60_936
+WHOLE = 60_975
 LONGEST_FUNCTION = 60
 FULLEST_FOLDER = 25
 

@@ -2,7 +2,15 @@
 
 from collections.abc import Iterator
 
-from evalsuite.findings import AboveCores, BusyMachine, CoresIdle, NothingExchanged, NothingSent
+from evalsuite.findings import (
+    AboveCores,
+    BusyMachine,
+    CoresIdle,
+    FirstLossApart,
+    ItemsApart,
+    NothingExchanged,
+    NothingSent,
+)
 from evalsuite.model import Case, Finding, Measurement, Window
 from evalsuite.results.measure import measurement
 from evalsuite.results.rules import flops_and_energy
@@ -11,7 +19,10 @@ from evalsuite.runs import equivalence
 
 def findings(run: Measurement) -> Iterator[Finding]:
     window = run.throughput.window if run.throughput else None
-    if run.origin != "measured" or run.run.case.device != "cpu" or run.value is None or window is None:
+    if run.origin != "measured" or run.value is None or window is None:
+        return
+    yield from _against_receipt(run, window, run.value)
+    if run.run.case.device != "cpu":
         return
     used = {name: reading.mean for name, reading in measurement.of_job(run.utilisation).items()}
     busy = used["job_cpu"] / 100 if "job_cpu" in used else None
@@ -21,6 +32,20 @@ def findings(run: Measurement) -> Iterator[Finding]:
     yield from _above_cores(run, busy if idle else None)
     if "loopback" in used and "network_send" in used:
         yield from _exchanged(run, window, used["loopback"], used["network_send"])
+
+
+def _against_receipt(run: Measurement, window: Window, items_per_s: float) -> Iterator[Finding]:
+    case, receipt = run.run.case, equivalence.receipts().get(run.run.case.model)
+    if receipt is None:
+        return
+    expected = receipt.answers[0].settings[-1].losses[0]
+    first = next((loss for step, loss in run.first_losses if step == 1), expected)
+    if not expected / FirstLossApart.limit <= first <= expected * FirstLossApart.limit:
+        yield FirstLossApart(loss=first, receipt=expected)
+    items = items_per_s * (window.length_s or 0.0) / window.steps
+    known = items > 0 and run.throughput is not None and run.throughput.unit in measurement.BATCH_ITEMS
+    if known and abs(items / case.global_batch - 1) > ItemsApart.items_limit:
+        yield ItemsApart(items=items, batch=case.global_batch)
 
 
 def _above_cores(run: Measurement, busy: float | None) -> Iterator[Finding]:
