@@ -99,7 +99,7 @@ def fill(
         if host.samples is not None:
             folder.samples_path(name).write_text(host.samples)
     facts = {"status": "completed", "reason": "", "exit_code": 0, "duration_s": last_s + 1.0}
-    outcome = Outcome(**{**facts, "started_at": f"2026-11-20T10:0{repeat}:00+08:00", **ended})
+    outcome = Outcome(**{**facts, "started_at": f"2026-11-20T10:{repeat:02d}:00+08:00", **ended})
     folder.write_outcome(outcome)
     return outcome
 
