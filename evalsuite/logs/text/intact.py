@@ -184,7 +184,7 @@ def _is_altered(text: bytes, begin: int, kind: Line, others: Sequence[Line]) -> 
         widths.append(_columns(line))
         if number > ALWAYS_LINES and max(widths) - min(widths) > LONGEST_WORD:
             return False
-        if any(_count_reports(line, other) for other in others):
+        if any(other.literal in line and _count_reports(line, other) for other in others):
             return False
         if any(_count_reports(lead + join.join(lines[:number]) + b"\n", kind, len(lead)) for join in (b"", b" ")):
             return True
