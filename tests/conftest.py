@@ -12,6 +12,7 @@ import hypothesis
 import pytest
 import reports
 
+from evalsuite import locks
 from evalsuite.commands.printing import i18n
 
 HERE = Path(__file__).resolve().parent
@@ -78,11 +79,13 @@ def figure_cache(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="session")
 def built(tmp_path_factory, figure_cache) -> Callable[[str], reports.Built]:
-    """built("quick") is the finished report of `synthetic.quick()`: built once, read once, for all tests to look at."""
+    """built("quick") is the finished report of `synthetic.quick()`: built once for all workers, and only looked at."""
+    base = tmp_path_factory.getbasetemp()
+    place = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
 
     def finished(name: str) -> reports.Built:
-        with pytest.MonkeyPatch.context() as patch:
+        with pytest.MonkeyPatch.context() as patch, locks.hold_lock(place / f"built-{name}.lock"):
             patch.setenv("EVALSUITE_CACHE", str(figure_cache))
-            return reports.built(name, tmp_path_factory.mktemp(name))
+            return reports.built(name, place / f"built-{name}")
 
     return functools.cache(finished)

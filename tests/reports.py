@@ -114,5 +114,6 @@ class Built:
 def built(name: str, folder: Path) -> Built:
     """The report of the synthetic evaluation *name*, in *folder*. Tests ask the fixture `built` for it."""
     evaluation = synthetic.PAGES[name]()
-    report.build(evaluation, folder)
+    if not (folder / manifest.NAME).exists():
+        report.build(evaluation, folder)
     return Built(folder=folder, evaluation=evaluation)
