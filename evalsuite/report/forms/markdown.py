@@ -9,7 +9,7 @@ from evalsuite.report.book import blocks, heading, identity
 from evalsuite.report.forms import headline_figure
 from evalsuite.report.forms.headline_figure import HeadlineFigure
 from evalsuite.report.forms.material import Material
-from evalsuite.report.page import contents
+from evalsuite.report.page import contents, markdown
 from evalsuite.report.sections.background import machines
 from evalsuite.report.sections.common import captioned_figure
 from evalsuite.report.sections.common.markdown import MarkdownWriter
@@ -25,7 +25,7 @@ def write(material: Material) -> list[Path]:
 
 
 def _write(material: Material, language: str) -> Iterable[Path]:
-    writer = MarkdownWriter(language, on_cpu=material.book.on_cpu)
+    writer = markdown.writer(language, on_cpu=material.book.on_cpu)
     path, picture = material.out / f"report.{language}.md", material.out / figure_name(language)
     write_atomically(path, names.without_unseen(document(material, language)).encode("utf-8", "backslashreplace"))
     yield path
@@ -51,7 +51,7 @@ def _build(material: Material) -> str:
 
 
 def document(material: Material, language: str) -> str:
-    return "\n\n".join(_paragraphs(material, MarkdownWriter(language, on_cpu=material.book.on_cpu))) + "\n"
+    return "\n\n".join(_paragraphs(material, markdown.writer(language, on_cpu=material.book.on_cpu))) + "\n"
 
 
 def _paragraphs(material: Material, writer: MarkdownWriter) -> Iterable[str]:

@@ -49,13 +49,13 @@ def _refuse_none(value: Any) -> Any:
     return value
 
 
-def environment(folders: Sequence[Path]) -> Environment:
+def environment(folders: Sequence[Path], finalize: Callable[[Any], Any] = _refuse_none) -> Environment:
     """Of *folders* the first that has a template; strict about None and unknown names."""
     return Environment(
         loader=Flush(list(folders)),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
-        finalize=_refuse_none,
+        finalize=finalize,
         bytecode_cache=_compiled(),
     )

@@ -5,7 +5,8 @@ Data is escaped, so that a framework's name or a log line cannot become markup, 
 
 import html
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 from markupsafe import Markup
 
@@ -19,6 +20,7 @@ from evalsuite.report.text.words import Rendered
 
 TAG = re.compile(r"<(/?)(\w+)[^>]*>")
 SPECIAL = re.compile(r"([\\`*_\[\]#|~$])")
+PARAGRAPHS = re.compile(r"\n{2,}")
 MENTION = re.compile(r"@(?=\w)")
 EDGES = re.compile(r"(\W*)(.*?)(\W*)", re.DOTALL)
 NO_BREAK = "\u2060"  # a word joiner: invisible, and the name after it is no mention
@@ -26,11 +28,20 @@ NOTHING = "—"  # in a cell that has no value and needs no reason
 
 
 class MarkdownWriter:
+    get_template: Callable[[str], Any]
+
     def __init__(self, language: str, *, on_cpu: bool = False) -> None:
         self.language = language
         self.words, self.beyond = words.read((language,), on_cpu=on_cpu), words.read_beyond_the_page((language,))
 
+    def fill(self, template: str, **facts: object) -> list[str]:
+        """The paragraphs of a template, whose blank lines may be several."""
+        return PARAGRAPHS.split(self.get_template(template).render(facts).strip("\n"))
+
     def render(self, value: object) -> str:
+        """A text or a number, escaped; as it is if it is Markdown already."""
+        if isinstance(value, Markup):
+            return value
         if isinstance(value, Rendered):
             return from_markup(value.in_language(self.language))
         return text(str(value))

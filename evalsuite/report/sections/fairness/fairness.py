@@ -8,8 +8,6 @@ from evalsuite.model import Fact, Summary
 from evalsuite.report.book import heading
 from evalsuite.report.book.blocks import Block, models
 from evalsuite.report.book.book import Book
-from evalsuite.report.sections.common import markdown
-from evalsuite.report.sections.common.markdown import MarkdownWriter
 from evalsuite.report.sections.common.section import Section, Subject
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.numbers import Number
@@ -64,7 +62,9 @@ def sections(subject: Subject) -> Iterable[Section]:
             title=subject.words("fairness.title"),
             template="fairness/fairness.html.j2",
             facts=lambda: _facts(subject),
-            markdown=lambda writer: _markdown(subject, writer),
+            markdown=lambda writer: writer.fill(
+                "fairness/fairness.md.j2", matrices=_matrices(subject, writer.words), printed=printed
+            ),
         )
 
 
@@ -175,44 +175,3 @@ def _named(rows: Iterable[FactRow], words: Words) -> Listed:
 
 def printed(fact: Fact) -> str:
     return names.precision(fact.value) if fact.key == "precision" else names.visible(fact.value)
-
-
-def _markdown(subject: Subject, writer: MarkdownWriter) -> Iterable[str]:
-    yield f"## {writer.word('fairness.title')}"
-    yield writer.word("fairness.intro")
-    for matrix in _matrices(subject, writer.words):
-        yield f"### {writer.render(matrix.title)}"
-        yield writer.render(matrix.standing)
-        if matrix.nobody:
-            yield writer.render(matrix.nobody)
-        if matrix.shown:
-            heads = [writer.word("fairness.fact"), *map(markdown.text, matrix.columns), writer.word("fairness.alike")]
-            yield markdown.table(heads, [_row(row, writer) for row in matrix.shown])
-        if matrix.computed:
-            yield writer.render(matrix.computed)
-            heads = [writer.word(f"fairness.{name}") for name in ("pair", "same_work", "loss", "gradients", "float32")]
-            yield markdown.table(heads, [_pair_row(row, writer) for row in matrix.computation])
-        if matrix.first:
-            yield writer.word("fairness.first_text")
-            heads = [writer.word(f"fairness.{name}") for name in ("script", "parameters", "first_losses")]
-            rows = [[markdown.text(row.name), str(row.parameters or "–"), row.losses or "–"] for row in matrix.first]
-            yield markdown.table(heads, rows)
-
-
-def _pair_row(row: ComputationRow, writer: MarkdownWriter) -> list[str]:
-    causes = "".join(f"; {writer.word(f'values.cause.{cause}')}" for cause in row.causes)
-    measured = ("–" if each is None else str(each) for each in (row.loss, row.gradient_norm, row.float32))
-    return [markdown.text(row.pair), f"{writer.word(f'values.shown.{row.shown}')}{causes}", *measured]
-
-
-def _row(row: FactRow, writer: MarkdownWriter) -> list[str]:
-    cells = [_cell(stated, writer) for stated in row.values]
-    return [writer.word(f"values.fact.{row.rule.key}"), *cells, writer.word(f"values.likeness.{row.likeness}")]
-
-
-def _cell(stated: tuple[Fact, ...] | None, writer: MarkdownWriter) -> str:
-    if not stated:
-        return writer.word("fairness.unknown")
-    return "; ".join(
-        f"{markdown.text(printed(fact))} ({writer.word(f'values.source.{fact.source}')})" for fact in stated
-    )

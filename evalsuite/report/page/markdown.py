@@ -1,0 +1,43 @@
+"""The templates of sections in Markdown, beside those of the page."""
+
+from collections.abc import Iterable, Sequence
+
+from markupsafe import Markup
+
+from evalsuite import paths
+from evalsuite.report.book import heading
+from evalsuite.report.book.states import MARKS
+from evalsuite.report.page import templates
+from evalsuite.report.sections.common import markdown
+from evalsuite.report.sections.common.markdown import MarkdownWriter
+from evalsuite.report.text import findings, names, numbers, options
+
+
+def writer(language: str, *, on_cpu: bool = False) -> MarkdownWriter:
+    """What a template prints is escaped by it; sentences and cells are Markdown."""
+    made = MarkdownWriter(language, on_cpu=on_cpu)
+    words = made.words
+
+    def heads(named: Sequence[object], right: Iterable[int] = ()) -> Markup:
+        return Markup(markdown.table([*map(made.render, named)], (), right))
+
+    environment = templates.environment([paths.SECTIONS], lambda value: Markup(made.render(value)))
+    environment.globals |= {
+        "t": words,
+        "beyond": made.beyond,
+        "names": names,
+        "numbers": numbers,
+        "options": options,
+        "heading": heading,
+        "MARKS": MARKS,
+        "NOTHING": markdown.NOTHING,
+        "heads": heads,
+        "cell": lambda cell: Markup(made.cell(cell)),
+        "state": lambda name: Markup(made.state(name)),
+        "case_name": lambda case, notes: Markup(made.case_name(case, notes)),
+        "of_all": lambda given: Markup("").join(map(Markup, made.of_all(given))),
+        "rule": lambda code: findings.rule(code, words),
+        "sentence": lambda finding: findings.sentence(finding, words),
+    }
+    made.get_template = environment.get_template
+    return made
