@@ -32,12 +32,17 @@ def writer(language: str, *, on_cpu: bool = False) -> MarkdownWriter:
         "MARKS": MARKS,
         "NOTHING": markdown.NOTHING,
         "heads": heads,
+        "explained": lambda key: Markup(made.explained(key)),
         "cell": lambda cell: Markup(made.cell(cell)),
         "state": lambda name: Markup(made.state(name)),
         "case_name": lambda case, notes: Markup(made.case_name(case, notes)),
         "of_all": lambda given: Markup("").join(map(Markup, made.of_all(given))),
         "rule": lambda code: findings.rule(code, words),
         "sentence": lambda finding: findings.sentence(finding, words),
+    }
+    environment.filters |= {
+        "scale_name": lambda scale: f"{scale[0]}×{scale[1]}",
+        "column_title": lambda name: words(f"totals.{name}"),
     }
     made.get_template = environment.get_template
     return made

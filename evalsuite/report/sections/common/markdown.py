@@ -36,7 +36,7 @@ class MarkdownWriter:
 
     def fill(self, template: str, **facts: object) -> list[str]:
         """The paragraphs of a template, whose blank lines may be several."""
-        return PARAGRAPHS.split(self.get_template(template).render(facts).strip("\n"))
+        return [*filter(None, PARAGRAPHS.split(self.get_template(template).render(facts).strip("\n")))]
 
     def render(self, value: object) -> str:
         """A text or a number, escaped; as it is if it is Markdown already."""
@@ -79,6 +79,10 @@ class MarkdownWriter:
             found.append(self.render(self.words("of_all.n", n=given.n)))
         if found:
             yield self.sentences(found)
+
+    def explained(self, key: str) -> str:
+        sign, meaning = text(MARKS[key]) if key in MARKS else self.state(key), self.word(f"status.{key}")
+        return meaning if meaning.startswith(sign) else f"{sign} {meaning}"
 
     def sentences(self, said: Iterable[str]) -> str:
         """Sentences one after the other: Chinese leaves no blank between two."""

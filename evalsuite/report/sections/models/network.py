@@ -8,7 +8,6 @@ from evalsuite.report import figures
 from evalsuite.report.book.blocks import Model
 from evalsuite.report.book.book import Book
 from evalsuite.report.sections.common.captioned_figure import CaptionedFigure, label
-from evalsuite.report.sections.common.markdown import MarkdownWriter, table, text
 from evalsuite.report.text import names, numbers, options
 from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.words import Rendered, Text, Words
@@ -131,20 +130,3 @@ def _title(rows: Sequence[NetworkRow], words: Words) -> Text:
         high=high.bandwidth,
         high_name=high.name(words),
     )
-
-
-def markdown(found: NetworkTable, writer: MarkdownWriter) -> Iterable[str]:
-    yield f"**{writer.word('network.caption')}**"
-    if found.with_what:
-        yield writer.render(writer.words("network.with_this", what=found.with_what))
-    with_what = () if found.with_what else ("network.with_what",)
-    words = ("words.devices", *(("network.link",) if found.links else ()), *with_what)
-    heads = [*map(writer.word, words), *(size.text for size in found.sizes)]
-    heads += [writer.word("network.bandwidth"), writer.word("network.storage")]
-    lines = []
-    for row in found.rows:
-        values = [*row.times, row.bandwidth, row.storage]
-        said = [] if found.with_what else [text(row.error) if row.error else text(row.with_what)]
-        link = [text(str(row.link)) if row.link else "—"] if found.links else []
-        lines.append([row.scale, *link, *said, *(text(str(value)) if value else "—" for value in values)])
-    yield table(heads, lines, right=range(len(words), len(heads)))
