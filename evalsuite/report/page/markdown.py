@@ -32,6 +32,7 @@ def writer(language: str, *, on_cpu: bool = False) -> MarkdownWriter:
         "MARKS": MARKS,
         "NOTHING": markdown.NOTHING,
         "heads": heads,
+        "sentences": lambda said: Markup(made.sentences(filter(None, map(made.render, said)))),
         "explained": lambda key: Markup(made.explained(key)),
         "cell": lambda cell: Markup(made.cell(cell)),
         "state": lambda name: Markup(made.state(name)),

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from evalsuite.model import Outcome, Verdict
-from evalsuite.report.sections.common.markdown import NOTHING, MarkdownWriter, listed, table, text
 from evalsuite.report.sections.verdict.cards import Card, CardCell
 from evalsuite.report.text import names
 from evalsuite.report.text.numbers import Number
@@ -110,28 +109,3 @@ def _order(column: tuple[str, str]) -> tuple[object, ...]:
     model, precision = column
     known = list(names.PRECISIONS)
     return names.model_order(model), known.index(precision) if precision in known else len(known), precision
-
-
-def markdown(found: AcceptanceMatrix | None, writer: MarkdownWriter) -> Iterable[str]:
-    if found is None:
-        return
-    models = [model for model, span in found.models for _ in range(span)]
-    yield f"**{writer.word('acceptance.caption')}**"
-    yield table(
-        [
-            writer.word("acceptance.framework"),
-            *(f"{text(model)} · {text(each)}" for model, each in zip(models, found.precisions, strict=True)),
-        ],
-        [
-            [text(name), *("; ".join(_describe(one, found, writer) for one in cell) or NOTHING for cell in cells)]
-            for name, cells in found.rows
-        ],
-    )
-    yield listed(f"[{number}] {writer.render(note)}" for number, note in enumerate(found.notes, 1))
-
-
-def _describe(one: Judgement, found: AcceptanceMatrix, writer: MarkdownWriter) -> str:
-    parts = [f"{text(one.criterion)}:"] if len(found.criteria) > 1 else []
-    parts.append(writer.word(f"verdict.{one.outcome}"))
-    parts += [text(one.value.text)] if one.value else []
-    return " ".join(parts) + (f" [{one.note}]" if one.note else "")

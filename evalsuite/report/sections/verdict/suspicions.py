@@ -1,11 +1,10 @@
 """What a reviewer would ask, in words: each suspicion with what to look at first."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from evalsuite.model import Case
 from evalsuite.report.book.book import Book
-from evalsuite.report.sections.common.markdown import MarkdownWriter, listed
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.words import Text, Words
@@ -133,17 +132,3 @@ def _title(case: Case, with_recipe: bool) -> str:
     recipe = f" ({names.visible(case.recipe)})" if with_recipe else ""
     parts = (names.framework(case.framework) + recipe, names.model(case.model), names.precision(case.precision))
     return " · ".join((*parts, names.bsz(case.series_batch, strong=case.strong_batch is not None), names.scale(case)))
-
-
-def markdown(found: SuspicionFacts | None, writer: MarkdownWriter) -> Iterator[str]:
-    if found is None:
-        return
-    yield f"**{writer.word('suspicions.title')}**"
-    yield writer.word("suspicions.intro")
-    yield listed(_line(one, writer) for one in (*found.open, *found.more))
-
-
-def _line(one: AskedOnReview, writer: MarkdownWriter) -> str:
-    settings = ", ".join(f"`{name}`" for name in one.settings)
-    said = writer.sentences(filter(None, (writer.render(one.said), writer.render(one.check))))
-    return f"{said} {settings}" if settings else said
