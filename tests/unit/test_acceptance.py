@@ -14,8 +14,8 @@ from evalsuite.report.book import identity
 from evalsuite.report.book.blocks import models
 from evalsuite.report.book.book import Book
 from evalsuite.report.data import summary_json
-from evalsuite.report.sections.common import captioned_figure
 from evalsuite.report.page import markdown
+from evalsuite.report.sections.common import captioned_figure
 from evalsuite.report.sections.common.section import Subject
 from evalsuite.report.sections.verdict import verdict
 from evalsuite.report.text import words

@@ -216,7 +216,7 @@ def test_a_report_marks_what_it_never_says_and_keeps_what_it_says():
 OF_SITE = words.read_beyond_the_page()
 SOURCES = (
     *sorted((paths.TEMPLATES / "site").glob("*.j2")),
-    *sorted((paths.PACKAGE / "report").rglob("*.py")),
+    *sorted(file for kind in ("*.py", "*.j2") for file in (paths.PACKAGE / "report").rglob(kind)),
     *sorted((paths.PACKAGE / "site").glob("*.py")),
     *sorted((paths.PACKAGE / "commands").rglob("*.py")),
 )

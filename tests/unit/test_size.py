@@ -22,13 +22,13 @@ CEILINGS = {  # package → lines at most; "" are the modules beside the package
     "logs": 9590,
     "machine": 1927,
     "plan": 3149,
-    "report": 15287,
+    "report": 14834,
     "results": 8421,
     "runs": 1880,
     "schedulers": 288,
     "site": 1140,
 }
-WHOLE = 60_975
+WHOLE = 60_522
 LONGEST_FUNCTION = 60
 FULLEST_FOLDER = 25
 

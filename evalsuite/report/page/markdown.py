@@ -8,7 +8,6 @@ from evalsuite import paths
 from evalsuite.report.book import heading
 from evalsuite.report.book.states import MARKS
 from evalsuite.report.page import templates
-from evalsuite.report.sections.common import markdown
 from evalsuite.report.sections.common.markdown import MarkdownWriter
 from evalsuite.report.text import findings, names, numbers, options
 
@@ -18,8 +17,12 @@ def writer(language: str, *, on_cpu: bool = False) -> MarkdownWriter:
     made = MarkdownWriter(language, on_cpu=on_cpu)
     words = made.words
 
-    def heads(named: Sequence[object], right: Iterable[int] = ()) -> Markup:
-        return Markup(markdown.table([*map(made.render, named)], (), right))
+    def row(cells: Iterable[object]) -> Markup:
+        return Markup(f"| {' | '.join(map(made.render, cells))} |")
+
+    def heads(named: Sequence[object], right: Sequence[int] = ()) -> Markup:
+        rule = ("--:" if place in right else "---" for place in range(len(named)))
+        return row(named) + Markup("\n") + row(map(Markup, rule))
 
     environment = templates.environment([paths.SECTIONS], lambda value: Markup(made.render(value)))
     environment.globals |= {
@@ -30,8 +33,10 @@ def writer(language: str, *, on_cpu: bool = False) -> MarkdownWriter:
         "options": options,
         "heading": heading,
         "MARKS": MARKS,
-        "NOTHING": markdown.NOTHING,
+        "NOTHING": "—",
         "heads": heads,
+        "row": row,
+        "known": lambda section, name: Markup(made.known(section, name)),
         "sentences": lambda said: Markup(made.sentences(filter(None, map(made.render, said)))),
         "explained": lambda key: Markup(made.explained(key)),
         "cell": lambda cell: Markup(made.cell(cell)),

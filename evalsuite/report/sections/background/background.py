@@ -28,7 +28,7 @@ def sections(subject: Subject) -> Iterable[Section]:
         title=words("background.title"),
         template="background/background.html.j2",
         facts=lambda: _facts(subject),
-        markdown=lambda writer: platform.markdown(subject, writer),
+        markdown=lambda writer: writer.fill("background/background.md.j2", **platform.facts(subject)),
         parts=parts(words, "background", PARTS),
     )
 

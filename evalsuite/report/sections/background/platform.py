@@ -1,11 +1,10 @@
 """Section 2.1: the platform in the lab's own words, its links, and the sizes that can be chosen on it."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from evalsuite.report.book.book import Book
 from evalsuite.report.sections.author import author_sections
-from evalsuite.report.sections.common.markdown import MarkdownWriter
 from evalsuite.report.sections.common.section import Subject
 from evalsuite.report.text import numbers
 from evalsuite.report.text.words import Text, Words
@@ -39,14 +38,3 @@ def _limit(book: Book, words: Words, sizes: list[Scale]) -> Text | None:
     if not sizes or planned is None or planned[1] <= sizes[-1][1]:
         return None
     return words("background.size_exceeded", largest=_say(words, sizes[-1]), planned=_say(words, planned))
-
-
-def markdown(subject: Subject, writer: MarkdownWriter) -> Iterable[str]:
-    found = facts(subject)
-    if found["paragraphs"] or found["sizes"]:
-        yield f"## {writer.word('background.platform')}"
-        yield from map(writer.render, found["paragraphs"])
-    if found["sizes"]:
-        yield writer.render(writer.words("background.sizes", sizes=writer.words.listed(found["sizes"])))
-    if found["limit"]:
-        yield writer.render(found["limit"])

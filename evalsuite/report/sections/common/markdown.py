@@ -5,7 +5,7 @@ Data is escaped, so that a framework's name or a log line cannot become markup, 
 
 import html
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from markupsafe import Markup
@@ -24,7 +24,6 @@ PARAGRAPHS = re.compile(r"\n{2,}")
 MENTION = re.compile(r"@(?=\w)")
 EDGES = re.compile(r"(\W*)(.*?)(\W*)", re.DOTALL)
 NO_BREAK = "\u2060"  # a word joiner: invisible, and the name after it is no mention
-NOTHING = "—"  # in a cell that has no value and needs no reason
 
 
 class MarkdownWriter:
@@ -87,15 +86,6 @@ class MarkdownWriter:
     def sentences(self, said: Iterable[str]) -> str:
         """Sentences one after the other: Chinese leaves no blank between two."""
         return words.BETWEEN_SENTENCES[self.language].join(said)
-
-
-def table(heads: Sequence[str], rows: Sequence[Sequence[str]], right: Iterable[int] = ()) -> str:
-    rule = ["--:" if place in set(right) else "---" for place in range(len(heads))]
-    return "\n".join("| " + " | ".join(line) + " |" for line in (heads, rule, *rows))
-
-
-def listed(items: Iterable[str]) -> str:
-    return "\n".join(f"- {item}" for item in items)
 
 
 def text(value: object) -> str:

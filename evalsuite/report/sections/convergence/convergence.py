@@ -6,12 +6,10 @@ from dataclasses import dataclass, replace
 
 from evalsuite.model import Measurement, Score, Summary, Target, Unmeasured
 from evalsuite.report import figures
-from evalsuite.report.book import heading
 from evalsuite.report.book.blocks import Block, Column, Model
 from evalsuite.report.book.states import MARKS
 from evalsuite.report.figures import Look
 from evalsuite.report.sections.common.captioned_figure import CaptionedFigure, label, low_and_high, setting
-from evalsuite.report.sections.common.markdown import NOTHING, MarkdownWriter, table, text
 from evalsuite.report.sections.common.section import Section, Subject
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.numbers import Number
@@ -77,7 +75,7 @@ def sections(subject: Subject) -> Iterable[Section]:
                 "figures": draw_tables(tables, subject.look, subject.words),
                 "guesses": {one.id: list(_guesses(one, subject.words)) for one in tables},
             },
-            markdown=lambda writer: _markdown(tables, writer),
+            markdown=lambda writer: writer.fill("convergence/convergence.md.j2", tables=tables),
         )
 
 
@@ -296,27 +294,3 @@ def _times(block: Block, rows: Sequence[TrainedRow], look: Look, words: Words) -
     figure = figures.time_to_solution(tuple(series), look, id=f"f-{block.id}-cs")
     reading = (setting(block, words), words("convergence.see_times"))
     return CaptionedFigure(figure=figure, title=words("convergence.figure_times"), reading=reading)
-
-
-def _markdown(tables: Iterable[Trained], writer: MarkdownWriter) -> Iterable[str]:
-    words = writer.words
-    yield f"## {writer.word('convergence.title')}"
-    yield writer.word("convergence.intro")
-    for one in tables:
-        about = {"model": names.model(one.block.model), "block": heading.heading(one.block, words)}
-        yield f"**{writer.render(words('convergence.caption', **about))}**"
-        keys = ("words.framework", "words.scale", "convergence.global_batch", "convergence.epochs")
-        scores = [f"scores.{split}_{metric}" for split, metric in one.metrics]
-        time = words("convergence.time")
-        if one.target:
-            time = words("convergence.solution", epochs=numbers.count(one.target.epochs))
-        heads = [*map(writer.word, (*keys, *scores)), writer.render(time), writer.word("convergence.judgement")]
-        rows = [_line(row, row.solution if one.target else row.time, writer) for row in one.rows]
-        yield table(heads, rows, right=range(1, 5 + len(scores)))
-
-
-def _line(row: TrainedRow, time: Number | None, writer: MarkdownWriter) -> list[str]:
-    missing, case = writer.word("words.not_recorded"), row.summary.case
-    values = [missing if value is None else text(value.text) for value in (*row.values, time)]
-    place = [row.column.label, names.scale(case), numbers.count(case.global_batch).text, str(row.epochs)]
-    return [*map(text, place), *values, writer.render(row.judgement) if row.judgement else NOTHING]

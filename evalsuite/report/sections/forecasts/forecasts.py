@@ -13,7 +13,6 @@ from evalsuite.report.book.book import Book
 from evalsuite.report.book.states import MARKS
 from evalsuite.report.figures import Look
 from evalsuite.report.sections.common.captioned_figure import CaptionedFigure, setting
-from evalsuite.report.sections.common.markdown import MarkdownWriter, listed, table, text
 from evalsuite.report.sections.common.section import Section, Subject
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.numbers import Form, Number
@@ -70,7 +69,7 @@ def sections(subject: Subject) -> Iterable[Section]:
                 "figures": [_draw(*place, subject.look, subject.words) for place in found.offered[:MOST_FIGURES]],
                 "sources": extrapolation.sources(),  # of the published series that the model was checked against
             },
-            markdown=lambda writer: _markdown(found, writer),
+            markdown=lambda writer: writer.fill("forecasts/forecasts.md.j2", forecasts=found),
         )
 
 
@@ -170,24 +169,3 @@ def _curve(outlook: Outlook) -> tuple[figures.ExpectedPoint, ...]:
 def _point(devices: int, found: Expected) -> figures.ExpectedPoint:
     share = found.efficiency
     return figures.ExpectedPoint(devices=devices, value=share, low=share / found.reach, high=share * found.reach)
-
-
-def _markdown(found: Forecasts, writer: MarkdownWriter) -> Iterable[str]:
-    yield f"## {writer.word('forecasts.title')}"
-    yield writer.word("forecasts.intro")
-    if found.rows:
-        keys = ("words.framework", "words.model", "forecasts.measured_to", "forecasts.planned", "columns.efficiency")
-        yield table([*map(writer.word, keys)], [_forecast_line(row) for row in found.rows], right=(2, 3, 4))
-    if found.refusals:
-        yield listed(_refusal_line(row, writer) for row in found.refusals)
-
-
-def _forecast_line(row: ForecastRow) -> list[str]:
-    place = [row.column.label, names.model(row.block.model), names.scale(row.outlook.largest.case)]
-    value = f"{row.efficiency} ({row.efficiency_interval})"
-    return [*map(text, place), text(names.scale(row.forecast.case)), text(value)]
-
-
-def _refusal_line(row: RefusalRow, writer: MarkdownWriter) -> str:
-    series = f"{row.column.label} {names.model(row.block.model)} {names.scale(row.refusal.case)}"
-    return f"{text(series)} — {writer.render(row.reason)}"

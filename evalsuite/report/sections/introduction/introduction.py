@@ -5,7 +5,6 @@ from collections.abc import Iterable, Mapping
 from evalsuite.report.book.blocks import Model
 from evalsuite.report.book.book import Book
 from evalsuite.report.sections.author import author_sections
-from evalsuite.report.sections.common.markdown import MarkdownWriter, listed
 from evalsuite.report.sections.common.section import Section, Subject
 from evalsuite.report.sections.verdict import acceptance, cards, verdict
 from evalsuite.report.text import names
@@ -19,7 +18,7 @@ def sections(subject: Subject) -> Iterable[Section]:
         title=words("intro.title"),
         template="introduction/introduction.html.j2",
         facts=lambda: _facts(subject),
-        markdown=lambda writer: _markdown(subject, writer),
+        markdown=lambda writer: writer.fill("introduction/introduction.md.j2", expected=_expected(subject)),
     )
 
 
@@ -55,10 +54,3 @@ def _expected(subject: Subject) -> tuple[Rendered, ...]:
     return tuple(
         found for text in (written.expected if written else ()) for found in author_sections.prose(text, subject)
     )
-
-
-def _markdown(subject: Subject, writer: MarkdownWriter) -> Iterable[str]:
-    if found := _expected(subject):
-        yield f"## {writer.word('intro.title')}"
-        yield f"**{writer.word('intro.hoped')}**"
-        yield listed(map(writer.render, found))

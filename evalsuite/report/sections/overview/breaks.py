@@ -8,8 +8,7 @@ from evalsuite.model import Summary
 from evalsuite.report.book import heading
 from evalsuite.report.book.blocks import Block
 from evalsuite.report.book.book import Book
-from evalsuite.report.sections.common.markdown import MarkdownWriter, table, text
-from evalsuite.report.text import names, numbers
+from evalsuite.report.text import numbers
 from evalsuite.report.text.numbers import Form, Number
 from evalsuite.report.text.words import Rendered, Text, Words
 from evalsuite.results.judge.breaks import Break, RecordedChange
@@ -90,23 +89,3 @@ def describe_change(change: RecordedChange, words: Words) -> Text:
     if change.of_capacity is not None:
         return words("breaks.network_share", **values, share=numbers.percent(change.of_capacity))
     return words("breaks.communication" if change.key == "communication" else "breaks.network", **values)
-
-
-def markdown(found: BreakFacts, writer: MarkdownWriter) -> Iterable[str]:
-    yield writer.sentences(writer.render(said) for said in found.said)
-    if found.rows:
-        keys = ("words.model", "background.configuration", "words.framework", "breaks.where", "breaks.efficiency")
-        heads = [*map(writer.word, (*keys, "breaks.step", "breaks.changes"))]
-        yield table(heads, [_line(row, writer) for row in found.rows], right=(4, 5))
-
-
-def _line(row: BreakRow, writer: MarkdownWriter) -> list[str]:
-    before, after = (names.scale(one.case) for one in row.sides)
-    share = " → ".join(number.text for number in row.efficiencies)
-    cells = [row.title, f"{before} → {after}", share, row.step.text]
-    return [
-        text(names.model(row.block.model)),
-        writer.render(row.setting),
-        *map(text, cells),
-        writer.render(row.changes),
-    ]

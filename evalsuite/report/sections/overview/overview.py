@@ -10,7 +10,6 @@ from evalsuite.report.book.blocks import Block, Model
 from evalsuite.report.figures import Look
 from evalsuite.report.sections.common import figure_titles
 from evalsuite.report.sections.common.captioned_figure import CaptionedFigure, label, series_of_block
-from evalsuite.report.sections.common.markdown import MarkdownWriter
 from evalsuite.report.sections.common.section import Section, Subject
 from evalsuite.report.sections.overview import breaks
 from evalsuite.report.text import names, options
@@ -45,7 +44,9 @@ def sections(subject: Subject) -> Iterable[Section]:
             title=subject.words("overview.title"),
             template="overview/overview.html.j2",
             facts=lambda: _facts(blocks, subject),
-            markdown=lambda writer: _markdown(blocks, subject, writer),
+            markdown=lambda writer: writer.fill(
+                "overview/overview.md.j2", breaks=breaks.facts(subject.book, blocks, writer.words)
+            ),
         )
 
 
@@ -58,13 +59,6 @@ def _facts(blocks: Sequence[Block], subject: Subject) -> Mapping[str, object]:
         "left_out": len(blocks) - len(shown) if shown else 0,
         "breaks": breaks.facts(subject.book, blocks, subject.words),
     }
-
-
-def _markdown(blocks: Sequence[Block], subject: Subject, writer: MarkdownWriter) -> Iterable[str]:
-    found = breaks.facts(subject.book, blocks, subject.words)
-    if found is not None:
-        yield f"## {writer.word('breaks.title')}"
-        yield from breaks.markdown(found, writer)
 
 
 def scaling_blocks(models: Sequence[Model]) -> tuple[Block, ...]:

@@ -1,18 +1,16 @@
 """Section 8: the problems that people keep, what the author found, and what is found by rule."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from evalsuite.author_document import AuthorNote, KeptProblem
+from evalsuite.author_document import KeptProblem
 from evalsuite.model import Finding
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.states import GLYPHS, WORST_FIRST, how, run_state
 from evalsuite.report.sections.author import author, author_sections
-from evalsuite.report.sections.author.author import FilledText
-from evalsuite.report.sections.common.markdown import MarkdownWriter, listed, table, text
 from evalsuite.report.sections.common.section import Section, Subject
-from evalsuite.report.text import findings, names, numbers
+from evalsuite.report.text import findings, numbers
 from evalsuite.report.text.words import Rendered, Text, Words
 
 STATUSES = ("open", "in_progress", "closed")
@@ -40,10 +38,9 @@ def sections(subject: Subject) -> Iterable[Section]:
         title=words("problems.title"),
         template="problems/problems.html.j2",
         facts=lambda: _facts(subject),
-        markdown=lambda writer: [
-            *_kept_markdown(kept_problems(subject), writer),
-            *_markdown(author.notes(book, words), writer),
-        ],
+        markdown=lambda writer: writer.fill(
+            "problems/problems.md.j2", kept=kept_problems(subject), notes=author.notes(book, words)
+        ),
     )
 
 
@@ -116,36 +113,3 @@ def _skipped(book: Book, words: Words) -> Iterable[Problem]:
             decides=False,
             href="#quality-skips",
         )
-
-
-def _kept_markdown(found: Sequence[Question], writer: MarkdownWriter) -> Iterable[str]:
-    if found:
-        yield f"## {writer.word('problems.title')}"
-        heads = [writer.word(f"problems.{name}") for name in ("question", "owner_head", "answer", "status")]
-        yield table(heads, [_kept_row(one, writer) for one in found])
-
-
-def _kept_row(one: Question, writer: MarkdownWriter) -> list[str]:
-    asked, answered = (day.isoformat() if day else "" for day in (one.kept.asked, one.kept.answered))
-    return [
-        " ".join([*map(writer.render, one.question), *([f"({asked})"] if asked else [])]),
-        text(names.visible(one.kept.owner)) if one.kept.owner else writer.word("problems.nobody"),
-        " ".join([*map(writer.render, one.answer), *([f"({answered})"] if answered else [])])
-        or writer.word("problems.no_answer"),
-        writer.word(f"problem_status.{one.kept.status}"),
-    ]
-
-
-def _markdown(notes: Iterable[tuple[AuthorNote, FilledText]], writer: MarkdownWriter) -> Iterable[str]:
-    if notes:
-        yield f"## {writer.word('problems.author')}"
-        yield listed(_note(note, said, writer) for note, said in notes)
-
-
-def _note(note: AuthorNote, said: FilledText, writer: MarkdownWriter) -> str:
-    sentences = [f"**{writer.word(f'severity.{note.severity}')}**", writer.render(said)]
-    if note.owner:
-        sentences.append(writer.render(writer.words("problems.owner", name=names.visible(note.owner))))
-    if note.decides:
-        sentences.append(writer.word("problems.decides"))
-    return f"{sentences[0]} {writer.sentences(sentences[1:])}"

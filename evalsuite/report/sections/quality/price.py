@@ -4,7 +4,6 @@ import shlex
 from collections.abc import Iterable, Mapping, Sequence
 
 from evalsuite.report.book.book import Book
-from evalsuite.report.sections.common.markdown import MarkdownWriter, listed
 from evalsuite.report.sections.verdict.answers import roughly
 from evalsuite.report.text import candidates, names, numbers
 from evalsuite.report.text.numbers import Number
@@ -89,10 +88,3 @@ def line(found: Sequence[Spent], words: Words) -> Text:
     if every.trials:
         return words("price.line_trials", trials=numbers.count(every.trials), **values)
     return words("price.line", **values)
-
-
-def markdown(book: Book, writer: MarkdownWriter) -> Iterable[str]:
-    if found := steps(book.next_repeats, writer.words):
-        title = writer.word("price.next")
-        yield f"## {title}"
-        yield listed(f"{writer.render(sentence)} `{names.visible(command)}`" for sentence, command in found)

@@ -8,13 +8,11 @@ from evalsuite.model import Case
 from evalsuite.report.book import states
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.tally import tally
-from evalsuite.report.sections.common import markdown
-from evalsuite.report.sections.common.markdown import MarkdownWriter
 from evalsuite.report.sections.common.section import Section, Subject, parts
 from evalsuite.report.sections.quality import machine_noise, price, repeats
-from evalsuite.report.sections.quality.broken_rules import BrokenRule, broken_rules, place
+from evalsuite.report.sections.quality.broken_rules import broken_rules, place
 from evalsuite.report.sections.verdict import answers
-from evalsuite.report.text import findings, names, numbers, options
+from evalsuite.report.text import names, numbers, options
 from evalsuite.report.text.words import Rendered, Words
 from evalsuite.results.rules.machine_noise import with_and_without
 
@@ -34,7 +32,12 @@ def sections(subject: Subject) -> Iterable[Section]:
         title=words("quality.title"),
         template="quality/quality.html.j2",
         facts=lambda: _facts(subject),
-        markdown=lambda writer: _markdown(subject.book, writer),
+        markdown=lambda writer: writer.fill(
+            "quality/quality.md.j2",
+            broken=broken_rules(subject.book),
+            findings=len(subject.book.findings),
+            steps=price.steps(subject.book.next_repeats, words),
+        ),
         parts=parts(words, "quality", shown),
     )
 
@@ -61,28 +64,6 @@ def _facts(subject: Subject) -> Mapping[str, object]:
         "two_headlines": two_headlines(book, words),
         "price": price.facts(book, words),
     }
-
-
-def _markdown(book: Book, writer: MarkdownWriter) -> Iterable[str]:
-    if broken := broken_rules(book):
-        yield f"## {writer.word('quality.findings')}"
-        heads = ("words.rule", "words.level", "quality.count", "quality.range", "quality.worst")
-        rows = [_finding_row(one, writer) for one in broken]
-        yield markdown.table([writer.word(key) for key in heads], rows, right=(2,))
-        yield writer.render(writer.beyond("markdown.findings", n=numbers.count(len(book.findings))))
-    yield from price.markdown(book, writer)
-
-
-def _finding_row(broken: BrokenRule, writer: MarkdownWriter) -> list[str]:
-    worst = broken.worst
-    where = f"{writer.render(worst.place.name(writer.words))}: " if worst.place else ""
-    return [
-        f"{markdown.text(worst.finding.code)}: {writer.render(findings.rule(worst.finding.code, writer.words))}",
-        writer.word(f"severity.{worst.finding.severity}"),
-        str(len(broken.breaches)),
-        " … ".join(markdown.text(end.text) for end in broken.ends) if broken.ends else markdown.NOTHING,
-        where + writer.render(findings.sentence(worst.finding, writer.words)),
-    ]
 
 
 def _empty_parts(book: Book) -> list[str]:

@@ -6,13 +6,12 @@ from dataclasses import dataclass, replace
 
 from evalsuite.model import Breakdown, Summary
 from evalsuite.report import figures
-from evalsuite.report.book import cells, heading, states
+from evalsuite.report.book import cells
 from evalsuite.report.book.blocks import Block, Model
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.cells import Cell, OfAll
 from evalsuite.report.figures import Look
 from evalsuite.report.sections.common.captioned_figure import CaptionedFigure, low_and_high, setting
-from evalsuite.report.sections.common.markdown import MarkdownWriter, table, text
 from evalsuite.report.sections.common.section import Section, Subject
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.numbers import Form, Number
@@ -83,7 +82,7 @@ def sections(subject: Subject) -> Iterable[Section]:
                 "tables": tables,
                 "figures": {one.id: draw_steps(one, subject.look, subject.words) for one in tables},
             },
-            markdown=lambda writer: _markdown(tables, writer),
+            markdown=lambda writer: writer.fill("steptime/steptime.md.j2", tables=tables),
         )
 
 
@@ -232,26 +231,3 @@ def _step(found: StepTimes, row: StepRow, scale: float) -> figures.StepBar:
         communication=None if waited is None else waited / held.seconds,
         ref=row.ref,
     )
-
-
-def _markdown(tables: Iterable[StepTimes], writer: MarkdownWriter) -> Iterable[str]:
-    words = writer.words
-    yield f"## {writer.word('steptime.title')}"
-    yield writer.word("steptime.intro")
-    for one in tables:
-        about = {"model": names.model(one.block.model), "block": heading.heading(one.block, words)}
-        yield f"**{writer.render(words(f'steptime.caption_{one.of}', **about))}**"
-        heads = [writer.word(key) for key in ("words.framework", "words.scale", f"steptime.whole_{one.of}")]
-        phases = [writer.known("phases", name) for name, _ in one.phases]
-        after = [writer.word(key) for key in ("phases.rest", "steptime.ratio")]
-        rows = [_line(row, writer) for row in one.rows]
-        yield table([*heads, *phases, *after], rows, right=range(1, 5 + len(phases)))
-
-
-def _line(row: StepRow, writer: MarkdownWriter) -> list[str]:
-    missing = writer.word("words.not_recorded")
-    parts = [missing if part is None else text(f"{part.time} ({part.share})") for part in row.parts]
-    rest = writer.word("words.none") if row.rest is None else text(row.rest.time)
-    whole = text(row.whole.text) + (states.MARKS["flagged"] if row.overlaps else "")
-    case, ratio = row.summary.case, text(row.ratio[0]) if row.ratio else missing
-    return [text(names.framework(case.framework)), text(names.scale(case)), whole, *parts, rest, ratio]

@@ -74,7 +74,9 @@ def sections(subject: Subject) -> Iterable[Section]:
         title=subject.words("usage.title"),
         template="usage/usage.html.j2",
         facts=lambda: _facts(subject),
-        markdown=lambda writer: () if subject.in_parts else totals.in_markdown(subject, writer),
+        markdown=lambda writer: writer.fill(
+            "usage/usage.md.j2", totals=() if subject.in_parts else totals.totals(subject.book, subject.models)
+        ),
     )
 
 
