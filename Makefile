@@ -76,7 +76,7 @@ test-rehearsals: $(VENV)/.ready ## eight official scripts on a CPU in one campai
 	EVALSUITE_REHEARSALS=1 $(BIN)/python -m pytest tests/real/test_rehearsed_campaign.py
 
 test-frameworks: $(VENV)/.ready ## ResNet-50 in the frameworks with the largest environments (2 GB each)
-	EVALSUITE_FRAMEWORKS=1 $(BIN)/python -m pytest tests/real/test_large_frameworks.py tests/real/test_locked_environments.py
+	EVALSUITE_FRAMEWORKS=1 $(BIN)/python -m pytest tests/real/test_large_frameworks.py
 
 test-judgement: $(VENV)/.ready ## ways to a wrong statement by tables, imports and scripts, and what is said of each: two minutes
 	PYTHONPATH=tests $(BIN)/python -m tests.judgement.tables

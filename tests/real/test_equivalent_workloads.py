@@ -2,13 +2,10 @@
 
 import json
 
-import pytest
-
 from evalsuite import cli
 from evalsuite.errors import Exit
 
 FRAMEWORKS = ["mxnet", "paddlepaddle", "pytorch", "tensorflow"]
-pytestmark = pytest.mark.real
 
 
 def test_four_frameworks_train_one_bert_from_one_start(capsys):

@@ -7,7 +7,6 @@ import pytest
 from evalsuite.launch.provision import data_manifest, made_data
 from evalsuite.plan import data_sets
 
-pytestmark = pytest.mark.real
 LARGE = pytest.mark.skipif(
     not os.environ.get("EVALSUITE_FRAMEWORKS"),
     reason="TensorFlow's environment of 1 GB, with EVALSUITE_FRAMEWORKS=1 (make test-frameworks)",

@@ -11,7 +11,6 @@ from evalsuite import paths, registry
 from evalsuite.launch.provision import virtualenvs
 
 PROGRAM = Path(__file__).with_name("split_classifier.py")
-pytestmark = pytest.mark.real
 
 
 def test_a_split_head_gives_the_losses_gradients_and_weights_of_the_whole_one():

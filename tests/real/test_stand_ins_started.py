@@ -22,7 +22,6 @@ def python():
     return virtualenvs.ensure(registry.discover()["pytorch"].recipe("reference-face-tiny-split"), progress=print)
 
 
-@pytest.mark.real
 @pytest.mark.parametrize(
     ("program", "says"),
     [

@@ -14,12 +14,9 @@ def test_it_is_computed_once_for_each_summary():
     one, other = synthetic.quick().summaries[:2]
     name = cached(lambda summary: asked.append(summary.case.id) or summary.case.id)
 
-    assert [name(one), name(one), name(other), name(replace(one, n=one.n + 1))] == [
-        one.case.id,
-        one.case.id,
-        other.case.id,
-        one.case.id,
-    ]
+    told = [name(each) for each in (one, one, other, replace(one, n=one.n + 1))]
+
+    assert told == [one.case.id, one.case.id, other.case.id, one.case.id]
     assert asked == [one.case.id, other.case.id, one.case.id]
 
 
