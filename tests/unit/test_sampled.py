@@ -77,61 +77,34 @@ def test_a_rate_that_the_arrivals_refute_is_doubtful_in_import_and_parse(tmp_pat
     assert [one["throughput"] for one in read] == [None, None]
 
 
-def no_agent(folder):
-    (folder.path / "agent.n1.json").unlink()
-
-
-def no_environment(folder):
-    (folder.path / "environment.n1.json").unlink()
-
-
 def later_version(folder):
     file = folder.path / "agent.n1.json"
     file.write_text(file.read_text().replace('"schema": 1', '"schema": 7'))
 
 
-def one_rank(folder):
-    folder.write_environment(HostEnvironment(host="n1", node_rank=0))
+LAUNCHED = "--runs"
+HARMS = {  # what is said → what is done to the folder
+    "agent.n1.json: missing": lambda folder: (folder.path / "agent.n1.json").unlink(),
+    "environment.n1.json: missing": lambda folder: (folder.path / "environment.n1.json").unlink(),
+    "schema": later_version,
+    "n0, n1 both have rank 0": lambda folder: folder.write_environment(HostEnvironment(host="n1", node_rank=0)),
+    "n0, n1 both have rank 3": lambda folder: [folder.log_path(host, 3).write_text("") for host in ("n0", "n1")],
+    "the job had 3 nodes": lambda folder: folder.write_agent("n0", replace(AGENT, nodes=3, sha256=None)),
+    "log.n0.txt: changed": lambda folder: folder.write_agent("n0", replace(AGENT, nodes=2)),
+    "campaign.json": lambda folder: (folder.path / campaign_facts.NAME).write_text("{"),
+    LAUNCHED: lambda folder: folder.write_case(Run(case=CASE, repeat=0)),
+}
 
 
-def one_process(folder):
-    for host in ("n0", "n1"):
-        folder.log_path(host, 3).write_text("")
-
-
-def third_node(folder):
-    folder.write_agent("n0", replace(AGENT, nodes=3, sha256=None))
-
-
-def edited(folder):
-    folder.write_agent("n0", replace(AGENT, nodes=2))
-
-
-def damaged_case(folder):
-    (folder.path / campaign_facts.NAME).write_text("{")
-
-
-def launched(folder):
-    folder.write_case(Run(case=CASE, repeat=0))
-
-
-@pytest.mark.parametrize(
-    ("harm", "says"),
-    [
-        (no_agent, "agent.n1.json: missing"), (no_environment, "environment.n1.json: missing"),
-        (later_version, "schema"), (one_rank, "n0, n1 both have rank 0"), (one_process, "n0, n1 both have rank 3"),
-        (third_node, "the job had 3 nodes"), (edited, "log.n0.txt: changed"), (damaged_case, "campaign.json"),
-        (launched, "--runs"),
-    ],
-)  # fmt: skip
-def test_what_is_no_whole_run_is_refused_by_name(harm, says, tmp_path, capsys):
-    harm(out(tmp_path / "out", TWO))
+@pytest.mark.parametrize("says", HARMS)
+def test_what_is_no_whole_run_is_refused_by_name(says, tmp_path, capsys):
+    HARMS[says](out(tmp_path / "out", TWO))
 
     code, answer = brought(tmp_path, capsys, *SET)
 
     assert (code, answer["status"], answer["run"]) == (Exit.USAGE, "skipped", None)
     assert says in answer["reason"]
-    if harm is not launched:
+    if says != LAUNCHED:
         main(["parse", str(tmp_path / "out"), "--json"])
         (row,) = json.loads(capsys.readouterr().out)
         assert row["status"] == "doubtful" and says in row["reason"]
