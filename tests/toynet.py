@@ -2,8 +2,12 @@
 
 from pathlib import Path
 
+from evalsuite.launch import runner
+from evalsuite.plan.engines import engine
+
 TOYS = Path(__file__).resolve().parent / "real" / "toy_adapters"
 TOYNET = (
     *("--frameworks", "toynet", "--models", "toy", "--adapters", str(TOYS)),
     *("--environment", "current", "--device", "cpu"),
 )
+LAUNCHER = runner.Launcher(engine=engine("local"), timeout_s=60.0, pythons={}, packages={}, dialects={})

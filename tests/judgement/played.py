@@ -19,9 +19,9 @@ from evalsuite.runs.planned import Planned
 from evalsuite.runs.store import Store
 from tests import runfolders
 from tests.judgement import toy_script
+from tests.toynet import LAUNCHER
 from tests.toys import COMMAND, FACTS, toynet
 
-LAUNCHER = runner.Launcher(engine=None, timeout_s=60.0, pythons={}, packages={}, dialects={})
 SAMPLES_S = 0.2
 SCATTER, LEVELS = 0.01, 0.003  # of steps, and of runs
 

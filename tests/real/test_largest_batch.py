@@ -42,10 +42,8 @@ def test_a_spec_that_asks_for_the_most_finds_it_before_its_runs_and_once(tmp_pat
     planned = json.loads(capsys.readouterr().out)
 
     assert "the largest batch is 11" in said
-    assert [(one["scale"], one["batch_per_device"], one["done"]) for one in planned["cases"]] == [
-        ("1x1", 11, 1),
-        ("1x2", 11, 1),
-    ]
+    expected = [("1x1", 11, 1), ("1x2", 11, 1)]
+    assert [(one["scale"], one["batch_per_device"], one["done"]) for one in planned["cases"]] == expected
     assert planned["to_search"] == [] and planned["searches"][0]["batch"] == 11
     cli.main(["run", *words])
     assert "growing" not in capsys.readouterr().err

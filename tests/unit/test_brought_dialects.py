@@ -178,10 +178,8 @@ def test_a_dialect_that_yields_is_named_with_the_one_that_says_more(tmp_path):
 
     found = explained(path, DIALECTS)
 
-    assert [(one.name, one.why) for one in found.candidates] == [
-        ("apex_imagenet", "it fits"),
-        ("pytorch_examples", "yields to apex_imagenet, which says more"),
-    ]
+    expected = [("apex_imagenet", "it fits"), ("pytorch_examples", "yields to apex_imagenet, which says more")]
+    assert [(one.name, one.why) for one in found.candidates] == expected
 
 
 def test_the_command_lists_every_dialect(capsys):

@@ -55,10 +55,8 @@ def test_apptainer_gets_the_values_that_are_known_on_the_node(tmp_path):
     argv = RUNTIMES["apptainer"].wrap(WISH, COMMAND)
     said = subprocess.run(argv, env=environment, capture_output=True, text=True, check=True).stdout.splitlines()
 
-    assert sorted(line for line in said if line.startswith("APPTAINERENV_")) == [
-        "APPTAINERENV_CUDA_VISIBLE_DEVICES=0,1 $x",
-        "APPTAINERENV_MASTER_ADDR=gpu03",
-    ]
+    expected = ["APPTAINERENV_CUDA_VISIBLE_DEVICES=0,1 $x", "APPTAINERENV_MASTER_ADDR=gpu03"]
+    assert sorted(line for line in said if line.startswith("APPTAINERENV_")) == expected
     assert said[said.index("docker://nvcr.io/nvidia/pytorch:20.03-py3") + 1 :][: len(COMMAND)] == list(COMMAND)
     assert "/data sets:/data sets:ro" in said
 
@@ -110,10 +108,8 @@ def test_only_data_that_a_script_reads_is_mounted(monkeypatch, tmp_path):
     monkeypatch.setenv("EVALSUITE_DATA", str(tmp_path))
 
     assert data_sets.folders(Command(argv=("{python}", "train.py"))) == []
-    assert data_sets.folders(Command(argv=("train", "{data}/imagenet/train"))) == [
-        str(tmp_path),
-        str(tmp_path / "elsewhere"),
-    ]
+    expected = [str(tmp_path), str(tmp_path / "elsewhere")]
+    assert data_sets.folders(Command(argv=("train", "{data}/imagenet/train"))) == expected
 
 
 def test_libraries_that_an_image_lacks_are_mounted_and_on_its_path(tmp_path):

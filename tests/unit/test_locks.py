@@ -148,13 +148,8 @@ def test_every_line_pins_one_version_and_has_hashes_alone(name):
 def test_what_the_project_its_build_and_its_tests_depend_on_is_locked_at_a_version_that_it_allows():
     whole = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     extras = whole["project"]["optional-dependencies"]
-    of_setup = [
-        *whole["project"]["dependencies"],
-        *whole["build-system"]["requires"],
-        *extras["uv"],
-        *extras["xlsx"],
-        *extras["zstd"],
-    ]
+    of_setup = [*whole["project"]["dependencies"], *whole["build-system"]["requires"]]
+    of_setup += [*extras["uv"], *extras["xlsx"], *extras["zstd"]]
     locked = {name: {one["name"]: numbers(one["version"]) for one in found} for name, found in PINNED.items()}
     with_tests = locked["requirements.lock"] | locked["requirements-test.lock"]
 
@@ -185,7 +180,6 @@ def test_every_locked_distribution_has_a_licence_that_lets_it_be_passed_on():
     with (ROOT / "licences.csv").open(encoding="utf-8", newline="") as file:
         stated = {row["distribution"]: row["licence"] for row in csv.DictReader(file)}
 
-    assert {pinned["name"] for pinned in PINNED["requirements.lock"]} - stated.keys() <= {
-        "colorama"
-    }  # for Windows alone
+    of_windows = {"colorama"}
+    assert {pinned["name"] for pinned in PINNED["requirements.lock"]} - stated.keys() <= of_windows
     assert [name for name, licence in stated.items() if not FREE.search(licence)] == []

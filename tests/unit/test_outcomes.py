@@ -23,11 +23,11 @@ from evalsuite.runs.endings import AgentOutcome, Outcome
 from evalsuite.runs.planned import Planned
 from evalsuite.runs.store import RunFolder, Store
 from tests import runfolders, sources
+from tests.toynet import LAUNCHER
 from tests.toys import CASE, COMMAND, toynet
 
 RUN = Run(case=replace(CASE, framework="toynet"), repeat=0)
 TWO = CASE.at_scale(2, 1)
-LAUNCHER = runner.Launcher(engine=None, timeout_s=60.0, pythons={}, packages={}, dialects={})
 TIMES = {"started_at": "2026-01-01T00:00:00+00:00", "duration_s": 1.0, "cpu_s": 0.1}
 COUNTS = {"left_behind": 0, "survivors": 0, "samples": 1, "samples_missed": 0}
 AGENT = AgentOutcome(exit_code=1, signal=None, timed_out=False, interrupted_by=None, error=None, **TIMES, **COUNTS)
@@ -181,11 +181,8 @@ def test_a_run_that_the_infrastructure_failed_is_made_again_and_what_it_left_is_
 
     assert (ended.outcome.status, ended.attempt) == ("completed", 3)
     assert lab.kept == ["infrastructure-r0-1", "infrastructure-r0-2", "r0"]
-    assert [(one.number, one.status) for one in lab.store.journal.attempts()] == [
-        (1, "failed"),
-        (2, "failed"),
-        (3, "completed"),
-    ]
+    expected = [(1, "failed"), (2, "failed"), (3, "completed")]
+    assert [(one.number, one.status) for one in lab.store.journal.attempts()] == expected
     found = evaluate(lab.store)
     assert [one.code for one in found.findings if one.code == "made_again"] == ["made_again"]
 

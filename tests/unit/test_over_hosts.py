@@ -38,10 +38,8 @@ def test_fit_hosts_start_runs_in_the_container_that_was_asked_for():
 
 
 def test_a_list_or_a_host_file_of_open_mpi_or_mpich_gives_hosts_with_their_devices(tmp_path):
-    assert [(host.address, host.name, host.devices) for host in hosts.from_words(" a, me@b:8 ")] == [
-        ("a", "a", None),
-        ("me@b", "b", 8),
-    ]
+    expected = [("a", "a", None), ("me@b", "b", 8)]
+    assert [(host.address, host.name, host.devices) for host in hosts.from_words(" a, me@b:8 ")] == expected
 
     (tmp_path / "hosts").write_text("# rack 1\ngpu01 slots=8 max_slots=8\n\ngpu02:4 # slow\nme@gpu03\n")
     found = hosts.from_file(tmp_path / "hosts")
@@ -151,11 +149,8 @@ def test_a_plan_over_hosts_is_not_judged_by_this_machine(capsys):
     cli.main(["plan", *words, "--hosts", "gpu01:8,gpu02:8"])
 
     planned = json.loads(capsys.readouterr().out)
-    assert [(case["scale"], "-gpu-" in case["id"]) for case in planned["cases"]] == [
-        ("1x1", True),
-        ("1x8", True),
-        ("2x8", True),
-    ]
+    expected = [("1x1", True), ("1x8", True), ("2x8", True)]
+    assert [(case["scale"], "-gpu-" in case["id"]) for case in planned["cases"]] == expected
     assert not planned["skips"]
 
 

@@ -30,11 +30,8 @@ def test_repeats_are_interleaved_across_frameworks():
     made = plan(SPEC, ADAPTERS, LAPTOP)
 
     blocks = [made.runs[start : start + 2] for start in range(0, 6, 2)]
-    assert [{(run.repeat, run.case.scale) for run in block} for block in blocks] == [
-        {(0, "1x1")},
-        {(0, "1x2")},
-        {(1, "1x1")},
-    ]
+    expected = [{(0, "1x1")}, {(0, "1x2")}, {(1, "1x1")}]
+    assert [{(run.repeat, run.case.scale) for run in block} for block in blocks] == expected
     assert all({run.case.framework for run in block} == {"toynet", "othernet"} for block in blocks)
 
 
@@ -171,11 +168,8 @@ def test_the_repeats_of_several_matrices_are_interleaved_and_no_case_comes_twice
     made = plan(replace(SPEC, repeats=2, parts=(first, second, first)), ADAPTERS, LAPTOP)
 
     for repeat, runs in enumerate((made.runs[:3], made.runs[3:])):
-        assert sorted((run.repeat, run.case.framework, run.case.batch_per_device) for run in runs) == [
-            (repeat, "othernet", 8),
-            (repeat, "toynet", 8),
-            (repeat, "toynet", 32),
-        ]
+        expected = [(repeat, "othernet", 8), (repeat, "toynet", 8), (repeat, "toynet", 32)]
+        assert sorted((run.repeat, run.case.framework, run.case.batch_per_device) for run in runs) == expected
 
 
 def test_the_official_profile_asks_for_nothing_that_its_recipes_cannot_serve():

@@ -37,10 +37,8 @@ def test_skips_of_one_reason_share_a_line(capsys):
 
     command._say_left_out([Skip(case=case, reason=reason) for case, reason in zip(cases, reasons, strict=True)])
 
-    assert capsys.readouterr().err.splitlines() == [
-        f"skipped {CASE.framework} 1x1, 1x2 (3 cases): no such recipe",
-        f"skipped {CASE.framework} 1x1: no XLA",
-    ]
+    expected = [f"skipped {CASE.framework} 1x1, 1x2 (3 cases): no such recipe", f"skipped {CASE.framework} 1x1: no XLA"]
+    assert capsys.readouterr().err.splitlines() == expected
 
 
 @pytest.mark.parametrize(

@@ -93,12 +93,8 @@ def test_ranks_count_on_from_node_to_node():
 
     found = rendezvous.variables(place, processes=4, local_rank=2)
 
-    assert {name: found[name] for name in ("RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE")} == {
-        "RANK": "6",
-        "LOCAL_RANK": "2",
-        "WORLD_SIZE": "8",
-        "LOCAL_WORLD_SIZE": "4",
-    }
+    expected = {"RANK": "6", "LOCAL_RANK": "2", "WORLD_SIZE": "8", "LOCAL_WORLD_SIZE": "4"}
+    assert {name: found[name] for name in ("RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE")} == expected
 
 
 @pytest.mark.parametrize(("nodelist", "hosts"), sources.table("rendezvous.toml")["nodelists"])

@@ -45,10 +45,8 @@ def test_a_phase_inside_another_stands_behind_it_and_is_not_added_twice_and_a_ta
     task = next(one for one in tables() if one.of == "task")
     row = next(row for row in task.rows if row.summary.case.total_devices == 2)
 
-    assert dict(task.phases) == {
-        **{"forward_backward": None, "allreduce": None},
-        **{"tensor_copy": "allreduce", "optimiser": None},
-    }
+    expected = {**{"forward_backward": None, "allreduce": None}, **{"tensor_copy": "allreduce", "optimiser": None}}
+    assert dict(task.phases) == expected
     assert row.rest.time.raw == pytest.approx(8.44 - 0.49 - 7.25 - 0.6)
     assert not row.overlaps
     for one in tables():

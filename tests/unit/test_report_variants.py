@@ -75,11 +75,8 @@ def test_every_variant_has_a_line_and_the_one_without_an_option_is_called_defaul
 
     legend = [entry.text("en") for entry in lines.one(class_="fig-legend").all("li")]
     assert legend[:3] == ["default", "gradient all-reduce", "hierarchical neighbour all-reduce"]
-    assert {row[0] for row in pages.rows(lines.one("table"), "zh-CN")} == {
-        "默认",
-        "梯度 AllReduce",
-        "分层邻居 AllReduce",
-    }
+    expected = {"默认", "梯度 AllReduce", "分层邻居 AllReduce"}
+    assert {row[0] for row in pages.rows(lines.one("table"), "zh-CN")} == expected
     assert not changes.all(class_="fig-legend")  # a row for each change, which names it
     assert "Before is always “default”." in changes.text("en")
 

@@ -59,10 +59,8 @@ def test_control_characters_and_markup_are_noted_with_their_fields():
 
     found = data_rules.check_measurements([odd, plain])
 
-    assert [[(f.code, f.attributes) for f in run.findings] for run in found] == [
-        [("D26", ("host", "framework_version"))],
-        [],
-    ]
+    expected = [[("D26", ("host", "framework_version"))], []]
+    assert [[(f.code, f.attributes) for f in run.findings] for run in found] == expected
 
 
 def test_a_run_in_order_is_returned_as_it_came_and_an_unknown_origin_is_treated_as_cited():

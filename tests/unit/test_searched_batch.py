@@ -21,9 +21,10 @@ from evalsuite.results import evaluation
 from evalsuite.runs import trials
 from evalsuite.runs.endings import Outcome
 from evalsuite.runs.store import RunFolder, Store
+from tests.toynet import LAUNCHER
 from tests.toys import CASE, toynet
 
-LAUNCHER = runner.Launcher(engine=None, timeout_s=60.0, pythons={}, packages={}, dialects=catalogue.known())
+KNOWING = replace(LAUNCHER, dialects=catalogue.known())
 MACHINE = Machine(cores=64, accelerators=0, device="cpu")
 ADAPTERS = {"toynet": toynet()}
 SPEC = Spec(frameworks=("toynet",), scales=((1, 1), (1, 4), (2, 4)), batch_per_device=(16, 8), find_batch=True)
@@ -134,11 +135,11 @@ class Trials:
 
     def search(self, budget):
         recipe = ADAPTERS["toynet"].recipes[0]
-        return batch_search.search_batch(self.case, recipe, self.store, LAUNCHER, 64, budget=budget)
+        return batch_search.search_batch(self.case, recipe, self.store, KNOWING, 64, budget=budget)
 
     def left(self):
         recipe = ADAPTERS["toynet"].recipes[0]
-        return len(batch_search.remaining_trials(self.case, recipe, self.store, LAUNCHER.dialects, 64))
+        return len(batch_search.remaining_trials(self.case, recipe, self.store, KNOWING.dialects, 64))
 
 
 def test_trials_count_among_the_device_hours_and_none_begins_beyond_their_limit(tmp_path, monkeypatch):

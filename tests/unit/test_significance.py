@@ -26,8 +26,8 @@ from evalsuite.runs import journal
 from evalsuite.runs.planned import Planned
 from evalsuite.runs.store import Store
 from tests import reports
+from tests.toynet import LAUNCHER
 from tests.toys import CASE, measured, toynet
-from tests.unit.test_outcomes import LAUNCHER
 
 OTHER = replace(CASE, framework="othernet")
 

@@ -61,11 +61,8 @@ def test_elasticdl_times_a_task_whose_copies_lie_inside_the_all_reduce(tmp_path)
     found = read(tmp_path, ELASTICDL, "elasticdl").breakdown
 
     assert (found.of, found.seconds, found.reports) == ("task", 12.5577, 1)
-    assert [(phase.name, phase.parent) for phase in found.phases] == [
-        ("get_model", None),
-        ("allreduce", None),
-        ("tensor_copy", "allreduce"),
-    ]
+    expected = [("get_model", None), ("allreduce", None), ("tensor_copy", "allreduce")]
+    assert [(phase.name, phase.parent) for phase in found.phases] == expected
     assert breakdown.rest(found) == pytest.approx(12.5577 - 9.77168 - 5.48363e-05)
 
 

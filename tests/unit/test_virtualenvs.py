@@ -236,11 +236,8 @@ def test_an_environment_with_a_lock_holds_what_the_lock_names_and_a_run_records_
     assert not any("compile" in line for line in uv.seen[resolved:])
     assert all("--no-deps --require-hashes" in line for line in installs)
     files = [Path(line.split()[-1]) for line in installs]
-    assert [[line.split("==")[0] for line in file.read_text().splitlines()] for file in files] == [
-        ["toynet", "left-pad"],
-        ["Horo_vod"],
-        ["glue"],
-    ]
+    expected = [["toynet", "left-pad"], ["Horo_vod"], ["glue"]]
+    assert [[line.split("==")[0] for line in file.read_text().splitlines()] for file in files] == expected
 
 
 def test_another_lock_makes_another_environment_and_one_from_before_its_lock_is_used_and_says_so(uv, locked):

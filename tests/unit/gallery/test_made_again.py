@@ -20,13 +20,13 @@ from evalsuite.runs import journal
 from evalsuite.runs.planned import Planned
 from evalsuite.runs.store import Store
 from tests import runfolders
+from tests.toynet import LAUNCHER
 from tests.toys import CASE, COMMAND, toynet
 
 SPOKEN = words.read()
 BASE = replace(CASE, framework="toynet")
 SCALE = BASE.at_scale(1, 2)
 CASES = (BASE, SCALE)
-LAUNCHER = runner.Launcher(engine=None, timeout_s=60.0, pythons={}, packages={}, dialects={})
 
 
 class Interrupted(Exception):

@@ -103,10 +103,8 @@ def test_the_large_scale_of_one_framework_does_not_decide_for_all():
     found = c1(runs(BASE, 100.0), runs(SCALE, 14_000.0), runs(other, 90.0), runs(other.at_scale(2, 8), 1_300.0))
 
     assert (found.outcome, found.reason) == ("undetermined", "no_large_scale")
-    assert [(cell.framework, cell.outcome) for cell in found.cells] == [
-        ("toynet", "pass"),
-        ("othernet", "undetermined"),
-    ]
+    expected = [("toynet", "pass"), ("othernet", "undetermined")]
+    assert [(cell.framework, cell.outcome) for cell in found.cells] == expected
 
 
 def test_each_framework_model_and_precision_is_a_cell_of_its_own_which_the_card_lists():
@@ -196,10 +194,8 @@ def test_every_block_has_its_standing():
 
     found = c3(runs(CASE, 110.0), runs(OTHER, 100.0), runs(amp[0], 200.0), runs(amp[1], 220.0))
 
-    assert [(cell.precision, cell.framework, cell.reason) for cell in found.cells] == [
-        ("fp32", "toynet", "faster"),
-        ("amp", "othernet", "faster"),
-    ]
+    expected = [("fp32", "toynet", "faster"), ("amp", "othernet", "faster")]
+    assert [(cell.precision, cell.framework, cell.reason) for cell in found.cells] == expected
 
 
 # intervals that promise what they hold
