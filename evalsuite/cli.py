@@ -12,49 +12,16 @@ from collections.abc import Iterator, Sequence
 from types import ModuleType
 from typing import Any, NoReturn
 
-from evalsuite import __version__
+from evalsuite import __version__, paths
 from evalsuite.errors import EvalsuiteError, Exit, did_you_mean, for_terminal, of_machine
 
-COMMANDS = {
-    "compare": "plan, run what is missing, and report: the main job",
-    "plan": "show the test matrix; nothing is started",
-    "run": "run what is missing of the test matrix",
-    "largest-batch": "find the largest batch per device that fits, by short runs, and print it for a spec",
-    "report": "write the report from run folders; nothing is started",
-    "equivalence": "prove that the reference workloads compute the same, pair by pair",
-    "audit": "recompute every number of a finished report from its raw files, and check every hash",
-    "archive": "pack run folders and their journal into one file, which report and audit read",
-    "compare-reports": "say what changed between two finished reports, and what cannot be compared",
-    "predict": "say what a model expects at scales that were not measured, with its error on published series",
-    "publish": "build a static site out of finished reports, with their history",
-    "preflight": "look at every node before the first run: same evalsuite, shared folder, clock, devices, room, speed",
-    "rehearse": "take the first steps of official scripts on a CPU, with stand-ins for the accelerator",
-    "submit": "write the script that takes the nodes and evaluates on them; with --go, submit it",
-    "status": "say how far an evaluation is, what failed and what waits in the queue; nothing is touched",
-    "parse": "say what a training log says",
-    "import": "make run folders from logs or tables produced elsewhere",
-    "sample": "run a command, sampling the machine and stamping its output (the node agent)",
-    "on-hosts": "start a command once on each host over ssh, and end it everywhere",
-    "doctor": "check this machine: what it can run, what is missing and how to get it",
-    "adapters": "list frameworks and recipes, or check your own adapters",
-    "env": "list, create, remove or lock the virtual environments of the recipes",
-    "repositories": "fetch the official training repositories at their pinned commits, or list them",
-    "data": "make up the same data in every script's format, or check the data sets that lie there",
-    "dialects": "list log dialects, explain how a log is read, or check your own",
-    "explain": "say what a data rule checks, why it matters and what to do",
-}
+DECLARED = paths.read_data("commands/all.toml")
+COMMANDS: dict[str, str] = DECLARED["commands"]  # name → what it does
 EVALUATIONS = ("compare", "run")
-FOLDERS = {"audit": "evidence.", "archive": "evidence."}  # of commands/, whose modules are the others
 LIBRARIES = {"filelock", "jinja2", "markupsafe", "matplotlib", "numpy", "psutil", "rich"}
 NEAR = 0.75  # of options, which all begin with the same two letters
 INTERRUPTED = 128 + 2  # as shells have it
 _STATES = {"new thread": errno.ENOMEM, "Symlink loop": errno.ELOOP}  # what Python says of them by RuntimeError
-EXAMPLES = """examples:
-  python -m evalsuite compare --frameworks tensorflow,mxnet,paddlepaddle,pytorch --scales 1x1,1x2
-  python -m evalsuite plan --frameworks pytorch --scales 1x8,2x8 --commands
-  python -m evalsuite parse train.log --devices 8 --batch-per-device 256
-  python -m evalsuite COMMAND --help
-"""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -235,7 +202,7 @@ def parsers(*commands: str | None) -> tuple[Parser, Parser]:
     of_command = parser = Parser(
         prog="evalsuite",
         description="Runs, measures and compares deep-learning training frameworks, and writes the report.",
-        epilog=EXAMPLES,
+        epilog=f"examples:\n{DECLARED['examples']}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"evalsuite {__version__}")
@@ -253,6 +220,6 @@ def parsers(*commands: str | None) -> tuple[Parser, Parser]:
 
 def _module(command: str) -> ModuleType:
     """`compare-reports` is `compare_reports`; a Python keyword gets an underscore."""
-    name = FOLDERS.get(command, "") + command.replace("-", "_")
+    name = ".".join(filter(None, (DECLARED["folders"].get(command), command.replace("-", "_"))))
     suffix = "_" if keyword.iskeyword(name.rpartition(".")[2]) else ""
     return importlib.import_module(f"evalsuite.commands.{name}{suffix}")

@@ -578,7 +578,25 @@ class Evaluation:
     receipts: "tuple[EquivalenceReceipt, ...]" = ()  # the lab's own
     networks: "tuple[NetworkMeasurement, ...]" = ()
     trials: tuple[BatchTrial, ...] = ()  # of the searches for the largest batch
+    against: "tuple[ReferenceComparison, ...]" = ()
     journal_sha256: tuple[str, ...] = ()  # of the last line of each folder's journal
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReferenceComparison:
+    """A case beside the nearest figures of a reference that was asked for."""
+
+    case: Case
+    items_per_s: float
+    reference: float  # items/s, the median of the figures
+    unit: str
+    figures: int
+    differs: tuple[tuple[str, str], ...]  # what is not alike, and how it is in the reference
+    source: str
+
+    @property
+    def share(self) -> float:
+        return self.items_per_s / self.reference
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -33,11 +33,11 @@ def _difference(given: Path, again: Path) -> EvalsuiteError:
         return Contradicts.of("audit.changed", path=given)  # nothing but the way it is packed
     texts = (texts.get(name, b"").decode("utf-8", "replace") for texts in (ours, theirs))
     lines = zip(*([*text.split("\n"), ""] for text in texts), strict=False)
-    number, (got, expected) = next((number, pair) for number, pair in enumerate(lines, 1) if pair[0] != pair[1])
-    same = next((at for at, pair in enumerate(zip(got, expected, strict=False)) if pair[0] != pair[1]), 0)
-    shown = slice(max(0, same - BEFORE), max(0, same - BEFORE) + SHOWN)
+    number, pair = next((number, pair) for number, pair in enumerate(lines, 1) if pair[0] != pair[1])
+    same = next((at for at, letters in enumerate(zip(*pair, strict=False)) if len({*letters}) > 1), 0)
+    got, expected = (text[max(0, same - BEFORE) :][:SHOWN].strip() for text in pair)
     path = Message("core.file_line", path=given / name, line=number)
-    return Contradicts.of("audit.other_form", path=path, got=got[shown].strip(), expected=expected[shown].strip())
+    return Contradicts.of("audit.other_form", path=path, got=got, expected=expected)
 
 
 def _texts(file: Path) -> dict[str, bytes]:

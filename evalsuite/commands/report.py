@@ -23,8 +23,10 @@ from evalsuite.model import Case, Evaluation, Finding, Skip
 from evalsuite.report.book.book import Book
 from evalsuite.report.data.finished import SIGNATURE, SUMMARY
 from evalsuite.report.sections.author.author_file import Authored
+from evalsuite.report.sections.reproduction import against
 from evalsuite.report.text import words
 from evalsuite.report.text.words import Words
+from evalsuite.results.compare import published_rates
 from evalsuite.results.judge import criteria
 from evalsuite.results.measure.summary import valid
 from evalsuite.runs import equivalence, merged, rehearsed
@@ -68,6 +70,8 @@ def check_files(arguments: argparse.Namespace, cases: Sequence[Case] | None = No
         if cases is not None:
             asked.check(cases)
     check_receipts(arguments.receipts)
+    if arguments.against:
+        published_rates.of_reference(arguments.against)
     _read_author(arguments.author)
 
 
@@ -136,6 +140,9 @@ def evaluate(
     )
     from evalsuite.report.sections.author import author
 
+    if arguments.against:
+        compared = published_rates.compare(valid(evaluation.summaries), published_rates.of_reference(arguments.against))
+        evaluation = replace(evaluation, against=tuple(compared))
     return author.attached(evaluation, authored) if authored else evaluation
 
 
@@ -189,6 +196,8 @@ def write(
     summary_table.show(evaluation.summaries, book)
     language = i18n.language()
     _print_found(book, words.read((language,), on_cpu=book.on_cpu), language)
+    for text in against.sentences(book, words.read((language,), on_cpu=book.on_cpu)):
+        line(text.plain(language).replace("\u202f", " "))
     _note_edits(book)
     _print_price(book, words.read((language,)), language, _arguments_again(arguments, evaluation))
     for path in written:

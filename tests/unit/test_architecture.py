@@ -323,7 +323,11 @@ def test_an_adapter_imports_only_the_contract(file: Path):
 def test_the_command_lines_are_loaded_only_when_their_command_is_asked_for():
     imported = imports("evalsuite.cli", sources.nodes(FILES["evalsuite.cli"]), frozenset(FILES))
 
-    assert {name for name in imported if within(name, "evalsuite")} <= {"evalsuite", "evalsuite.errors"}
+    assert {name for name in imported if within(name, "evalsuite")} <= {
+        "evalsuite",
+        "evalsuite.errors",
+        "evalsuite.paths",
+    }
 
 
 def test_no_class_name_means_two_things_in_a_package():

@@ -1,5 +1,6 @@
 """`evalsuite audit` and `archive`: what is falsified is found, nothing else; all 200 by `make test-attacks`."""
 
+import json
 import os
 import subprocess
 import zipfile
@@ -92,6 +93,31 @@ def test_a_signed_report_names_its_signer_and_refuses_another_or_none(honest, tm
     capsys.readouterr()
     assert audit(place, "--signed-by", str(allowed["lab"])) == Exit.CRITERION_FAILED
     assert "1 thing does not hold" in capsys.readouterr().out
+
+
+def test_a_report_against_published_figures_says_what_share_of_them_and_what_differs(honest, tmp_path, capsys):
+    against = ["--against", "dlperf-v1"]
+    assert cli.main(["report", "--runs", str(honest.runs), "--out", str(tmp_path), "--forms", "md", *against]) == 0
+
+    (one, _) = read_json(tmp_path / "summary.json")["against"]
+    assert (one["reference"], one["figures"]) == (384.19, 1)
+    assert one["differs"] == {"framework": "mxnet", "batch": "128", "device": "V100"}
+    assert one["share"] == one["items_per_s"] / one["reference"]
+    for text in (capsys.readouterr().out, *((tmp_path / name).read_text() for name in ("report.html", "report.en.md"))):
+        assert "384.19" in text and "V100" in text
+    assert cli.main(["audit", str(tmp_path), "--runs", str(honest.runs), *against]) == Exit.DONE
+    assert cli.main(["audit", str(tmp_path), "--runs", str(honest.runs)]) == Exit.CRITERION_FAILED
+    assert cli.main(["report", "--against", "nothing"]) == Exit.USAGE
+
+
+def test_published_figures_are_looked_up_with_their_places(capsys):
+    assert cli.main(["published", "--model", "ResNet50", "--device", "v100", "--framework", "mxnet", "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+
+    assert len(rows) > 20 and all(row["path"] and row["value"] for row in rows)
+    assert cli.main(["published", "--model", "resnet", "--lang", "zh"]) == Exit.DONE
+    assert "perf.md:253" in capsys.readouterr().out
+    assert cli.main(["published", "--device", "V1000"]) == Exit.USAGE
 
 
 def test_raw_files_gone_an_archive_cut_short_another_version_and_a_word_that_is_no_seal(honest, tmp_path, capsys):

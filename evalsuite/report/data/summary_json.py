@@ -181,6 +181,7 @@ def _suspicion(one: Suspicion) -> dict[str, Any]:
 
 
 _VALUES: Mapping[str, str | Callable[[Book, Any], Any]] = {  # key → path of an attribute, or a function
+    "against.case": "case.id",
     "case.warmup_steps": "protocol.warmup_steps",
     "case.measured_steps": "protocol.measured_steps",
     "run.id": "run.id",

@@ -1,20 +1,24 @@
-"""What others printed of a model on a device (`data/reference/published_rates.csv`).
+"""What others printed of a model on a device (`data/reference/published.csv`).
 
 They used other versions: a rate outside their range is a question and no error.
 """
 
 import csv
 import functools
+import math
 import re
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from evalsuite import paths
-from evalsuite.model import Case, Summary
+from evalsuite.errors import EvalsuiteError
+from evalsuite.model import Case, ReferenceComparison, Summary
 from evalsuite.results.measure import facts
 
-FILE = paths.DATA / "reference" / "published_rates.csv"
+FOLDER = paths.DATA / "reference"
+FILE = FOLDER / "published.csv"
 OTHER_BATCH = 4  # a figure of so many times the batch, or of as small a share, says nothing
 FULL_BATCH = 32  # smaller ones do not fill a device, as those do that authors print without their batch
 FEWEST_FIGURES = 3
@@ -30,8 +34,8 @@ SENTENCES = ("sentences/s", "sequences/s", "samples/s")
 
 @dataclass(frozen=True, kw_only=True)
 class PublishedRate:
-    id: str
     source: str
+    framework: str
     model: str
     device: str  # a word of its name: "V100"
     devices: int
@@ -41,6 +45,7 @@ class PublishedRate:
     per_device: bool  # what the figure counts
     batch_per_device: float | None
     value: float
+    options: tuple[str, ...] = ()  # NAME=VALUE
 
     @property
     def items_per_s(self) -> float:
@@ -63,61 +68,126 @@ class PublishedRange:
 
 
 @functools.cache
+def figures(file: Path = FILE) -> tuple[Mapping[str, str], ...]:
+    """The rows of a table of figures."""
+    with file.open(encoding="utf-8", newline="") as lines:
+        return tuple(csv.DictReader(lines))
+
+
+@functools.cache
 def rates() -> Mapping[tuple[str, int], Sequence[PublishedRate]]:
     found: dict[tuple[str, int], list[PublishedRate]] = {}
-    with FILE.open(encoding="utf-8", newline="") as file:
-        for row in csv.DictReader(file):
-            rate = PublishedRate(
-                id=row["id"],
-                source=row["source"],
-                model=row["model"],
-                device=row["device"],
-                devices=int(row["devices"]),
-                precision=row["precision"],
-                input_size=row["input_size"],
-                unit=row["unit"],
-                per_device=row["scope"] == "per_device",
-                batch_per_device=float(row["batch_per_device"]) if row["batch_per_device"] else None,
-                value=float(row["value"]),
-            )
-            found.setdefault((_plain(rate.model), rate.devices), []).append(rate)
+    for row in figures():
+        if row["device"]:
+            rate = _rate(row, int(row["devices"]), row["device"], row["source"])
+            found.setdefault((plain(rate.model), rate.devices), []).append(rate)
     return found
 
 
-def _plain(model: str) -> str:
+def of_reference(name: str) -> list[PublishedRate]:
+    """The figures called *name*: all published ones, or a table set in `data/reference`. Raises EvalsuiteError."""
+    if name == "published":
+        return [rate for each in rates().values() for rate in each]
+    tables = {file.parent.name.replace("_", "-"): file for file in FOLDER.glob("*/cells.csv")}
+    if name not in tables:
+        raise EvalsuiteError.of("commands.against", name=name, names=["published", *sorted(tables)])
+    rows = figures(tables[name])
+    return [
+        _rate(row, int(row["nodes"]) * int(row["devices_per_node"]), "V100", f"{name}, L{row['line']}")
+        for row in rows
+        if row["items_per_s"]
+    ]
+
+
+def _rate(row: Mapping[str, str], devices: int, device: str, source: str) -> PublishedRate:
+    return PublishedRate(
+        source=source,
+        framework=row["framework"],
+        model=row["model"],
+        device=device,
+        devices=devices,
+        precision=row["precision"],
+        input_size=row.get("input_size", ""),
+        unit=row["unit"],
+        per_device=row.get("scope") == "per_device",
+        batch_per_device=float(row["batch_per_device"]) if row["batch_per_device"] else None,
+        value=float(row.get("items_per_s") or row["value"]),
+        options=tuple(filter(None, (row.get("options") or row.get("option") or "").split(";"))),
+    )
+
+
+def compare(summaries: Iterable[Summary], among: Sequence[PublishedRate]) -> Iterator[ReferenceComparison]:
+    """Each of *summaries* beside the figures of its model and number of devices that differ least from it."""
+    for one in summaries:
+        known = [rate for rate in among if plain(rate.model) == plain(one.case.model) and _alike_units(rate, one)]
+        alike = [rate for rate in known if rate.devices == one.case.total_devices]
+        if not alike:
+            continue
+        differs = {rate: _differences(rate, one) for rate in alike}
+        far = {
+            rate: ([len(found), *(name for name, _ in found)], _batches_apart(rate, one.case), found)
+            for rate, found in differs.items()
+        }
+        nearest = [rate for rate in alike if far[rate] == min(far.values())]
+        yield ReferenceComparison(
+            case=one.case,
+            items_per_s=one.items_per_s.value,
+            reference=statistics.median(rate.items_per_s for rate in nearest),
+            unit=one.unit,
+            figures=len(nearest),
+            differs=differs[nearest[0]],
+            source=nearest[0].source,
+        )
+
+
+def _differences(rate: PublishedRate, one: Summary) -> tuple[tuple[str, str], ...]:
+    case, runs = one.case, [run for run in one.measurements if run.counts]
+    sizes = {fact.value for fact in facts.of_runs(runs).get("input_size", ())}
+    options = {f"{name}={value}" for name, value in case.options}
+    alike = {
+        "framework": (rate.framework, plain(rate.framework) == plain(case.framework)),
+        "precision": (rate.precision, rate.precision in ALIKE.get(case.precision, (case.precision,))),
+        "batch": (f"{rate.batch_per_device:g}" if rate.batch_per_device else "", not _batches_apart(rate, case)),
+        "device": (rate.device, all(_is_on(rate, str(run.environment or "")) for run in runs)),
+        "input_size": (rate.input_size, sizes == {rate.input_size}),
+        "options": (", ".join(sorted({*rate.options} - options)), False),
+        "own_options": (", ".join(sorted(options - {*rate.options})), False),
+    }
+    return tuple((name, value) for name, (value, same) in alike.items() if value and not same)
+
+
+def _batches_apart(rate: PublishedRate, case: Case) -> float:
+    return abs(math.log2(rate.batch_per_device / case.batch_per_device)) if rate.batch_per_device else 0.0
+
+
+def _is_on(rate: PublishedRate, machine: str) -> bool:
+    return bool(re.search(rf"(?<!\w){re.escape(rate.device)}(?!\w)", machine)) and "MIG" not in machine
+
+
+def _alike_units(rate: PublishedRate, one: Summary) -> bool:
+    return rate.unit == one.unit or {rate.unit, one.unit} <= set(SENTENCES)
+
+
+def plain(model: str) -> str:
     return re.sub(r"[^a-z0-9]", "", model.lower())
 
 
 def published(one: Summary) -> PublishedRange | None:
     """What is published for the model, devices and precision of *one*; None where nothing is."""
     case = one.case
-    known = rates().get((_plain(case.model), case.total_devices)) if case.device == "gpu" else None
-    if not known:
-        return None
-    runs = [run for run in one.measurements if run.counts]
-    sizes = {fact.value for fact in facts.of_runs(runs).get("input_size", ())}
-    machines = {str(run.environment or "") for run in runs}
-    if len(sizes) != 1:
-        return None
-    return _range(
-        [
-            rate
-            for rate in known
-            if rate.input_size in sizes
-            and _alike(rate, case)
-            and (rate.unit == one.unit or {rate.unit, one.unit} <= set(SENTENCES))
-            and all(re.search(rf"\b{rate.device}\b", machine) and "MIG" not in machine for machine in machines)
-        ]
-    )
+    known = rates().get((plain(case.model), case.total_devices), ()) if case.device == "gpu" else ()
+    return _range([rate for rate in known if _near(rate, case) and _but_framework_and_batch(rate, one)])
 
 
-def _alike(rate: PublishedRate, case: Case) -> bool:
-    batch = rate.batch_per_device
-    if batch is None:
-        near = case.batch_per_device >= FULL_BATCH
-    else:
-        near = case.batch_per_device / OTHER_BATCH <= batch <= OTHER_BATCH * case.batch_per_device
-    return near and rate.precision in ALIKE.get(case.precision, (case.precision,))
+def _near(rate: PublishedRate, case: Case) -> bool:
+    if rate.batch_per_device is None:
+        return case.batch_per_device >= FULL_BATCH
+    return _batches_apart(rate, case) <= math.log2(OTHER_BATCH)
+
+
+def _but_framework_and_batch(rate: PublishedRate, one: Summary) -> bool:
+    other = {name for name, _ in _differences(rate, one)} - {"framework", "batch", "own_options"}
+    return _alike_units(rate, one) and not other
 
 
 def _range(found: Sequence[PublishedRate]) -> PublishedRange | None:

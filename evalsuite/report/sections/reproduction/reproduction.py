@@ -4,8 +4,9 @@ from collections.abc import Iterable, Mapping
 
 from evalsuite import paths
 from evalsuite.report.book.book import Book
+from evalsuite.report.sections.common.markdown import MarkdownWriter, listed
 from evalsuite.report.sections.common.section import Section, Subject, parts
-from evalsuite.report.sections.reproduction import provenance
+from evalsuite.report.sections.reproduction import against, provenance
 
 OFFICIAL = "official-cpu"  # the profile that needs checkouts and data sets, which `make official` gets
 MOST_RUNS = 1_500
@@ -17,9 +18,15 @@ def sections(subject: Subject) -> Iterable[Section]:
         id="reproduction",
         title=words("reproduction.title"),
         template="reproduction/reproduction.html.j2",
-        facts=lambda: _facts(subject.book),
+        facts=lambda: {**_facts(subject.book), "against": against.sentences(subject.book, words)},
+        markdown=lambda writer: _markdown(subject, writer),
         parts=parts(words, "reproduction", ("software", "cases")),
     )
+
+
+def _markdown(subject: Subject, writer: MarkdownWriter) -> Iterable[str]:
+    found = against.sentences(subject.book, subject.words)
+    return (writer.word("against.title"), listed(map(writer.render, found))) if found else ()
 
 
 def _facts(book: Book) -> Mapping[str, object]:

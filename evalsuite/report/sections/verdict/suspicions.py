@@ -29,10 +29,10 @@ class SuspicionFacts:
 
 
 def facts(book: Book, words: Words) -> SuspicionFacts | None:
-    titles = _titles(book)
+    title = titles(book)
     by_rule: dict[type, list[AskedOnReview]] = {type(one): [] for one in book.suspicions}
     for one in sorted(book.suspicions, key=_size, reverse=True):
-        by_rule.setdefault(type(one), []).append(_asked(one, titles, words))
+        by_rule.setdefault(type(one), []).append(_asked(one, title, words))
     if not by_rule:
         return None
     return SuspicionFacts(
@@ -120,7 +120,7 @@ def _value(items_per_s: float, case: Case) -> Number:
     return numbers.rounded(items_per_s).to(names.case_anchor(case))
 
 
-def _titles(book: Book) -> Titles:
+def titles(book: Book) -> Titles:
     """PaddlePaddle · ResNet-50 v1.5 · FP32 · bsz 8 · 1×1, in every language; with the recipe where it has several."""
     recipes: dict[tuple[str, str], set[str]] = {}
     for case in book.planned:

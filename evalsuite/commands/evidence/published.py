@@ -1,0 +1,34 @@
+"""`evalsuite published`: what others printed of a model on a device, each figure with the line that prints it."""
+
+import argparse
+import json
+
+from evalsuite.commands.printing.i18n import say
+from evalsuite.commands.printing.terminal import aligned, note
+from evalsuite.errors import EvalsuiteError, Exit
+from evalsuite.results.compare import published_rates
+from evalsuite.results.compare.published_rates import plain
+
+COLUMNS = ("framework", "model", "machine", "total_devices", "precision_as_printed", "batch_as_printed")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    wanted = {"model": arguments.model, "machine": arguments.device, "framework": arguments.framework}
+    given = {name: plain(word) for name, word in wanted.items() if word}
+    rows = published_rates.figures()
+    found = [row for row in rows if all(word in plain(row[name]) for name, word in given.items())]
+    if not found:
+        raise EvalsuiteError.of(
+            "commands.none_published", n=len(rows), words=[word for word in wanted.values() if word]
+        )
+    if arguments.json:
+        print(json.dumps(found, indent=1, ensure_ascii=False))
+        return Exit.DONE
+    headings = [say(f"published.{name}") for name in (*COLUMNS, "value", "place")]
+    shown = [
+        [*(row[name] for name in COLUMNS), f"{row['value']} {row['unit_as_printed']}", f"{row['path']}:{row['line']}"]
+        for row in found
+    ]
+    aligned([headings, *shown], [*["left"] * len(COLUMNS), "right", "left"])
+    note(say("published.counted", n=len(found), doubtful=sum("DOUBT:" in row["notes"] for row in found)))
+    return Exit.DONE
