@@ -45,18 +45,7 @@ def _program_folders() -> list[str]:
     return [*os.environ.get("PATH", "").split(os.pathsep), *(str(folder) for folder in sorted(pyenv.glob("*/bin")))]
 
 
-OF_PIP = {  # a setting of pip → the variable of uv, and what separates its values
-    "index-url": ("UV_DEFAULT_INDEX", " "),
-    "extra-index-url": ("UV_INDEX", " "),
-    "find-links": ("UV_FIND_LINKS", ","),
-    "trusted-host": ("UV_INSECURE_HOST", " "),
-    "constraint": ("UV_CONSTRAINT", " "),
-    "cert": ("SSL_CERT_FILE", " "),
-    "proxy": ("ALL_PROXY", " "),
-    "default-timeout": ("UV_HTTP_TIMEOUT", " "),
-    "timeout": ("UV_HTTP_TIMEOUT", " "),
-    "no-index": ("UV_NO_INDEX", " "),
-}
+OF_PIP = paths.read_data("pip_settings.toml")
 
 
 def _of_pip(listing: str) -> dict[str, str]:

@@ -6,6 +6,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from evalsuite import paths
 from evalsuite.errors import EvalsuiteError
 from evalsuite.files import scratch
 from evalsuite.launch.programs import ask_program
@@ -14,27 +15,7 @@ from evalsuite.plan import sandbox
 from evalsuite.runs.store import SCRATCH
 
 TRY_S = 10.0
-TRIED = """
-import json, os, pathlib, socket, sys
-def can(act):
-    try:
-        return bool(act())
-    except Exception:
-        return False
-def writes(*paths):
-    return any(os.access(path, os.W_OK) for path in paths)
-status = pathlib.Path("/proc/self/status").read_text().split()
-found = {
-    "files": writes(os.path.expanduser("~"), "/etc", "/usr"),
-    "network": len(socket.if_nameindex()) > 1,
-    "processes": sum(name.isdigit() for name in os.listdir("/proc")) > 3,
-    "name": can(lambda: socket.sethostname(socket.gethostname()) is None),
-    "kernel": writes("/proc/sys/kernel/core_pattern", "/proc/sys/kernel/panic", "/proc/sysrq-trigger"),
-    "rights": int(status[status.index("CapEff:") + 1], 16) > 0 or status[status.index("NoNewPrivs:") + 1] != "1",
-}
-readable = [path for path in sys.argv[1:] if os.access(path, os.R_OK)]
-print(json.dumps([[name for name in found if found[name]], readable]))
-"""
+TRIED = paths.DATA / "sandbox_trial.py"
 HELD = ("files", "network", "processes", "name", "kernel", "rights")
 
 
@@ -58,7 +39,7 @@ def trial() -> Trial | str:
     try:
         with scratch("sandbox") as folder:
             (folder / SCRATCH).mkdir()
-            tried = (sys.executable, "-I", "-c", TRIED, *people)
+            tried = (sys.executable, "-I", "-c", TRIED.read_text("utf-8"), *people)
             line = sandbox.argv(tried, folder=str(folder), readable=(sandbox.prefix(sys.executable),), gpus=False)
             done = ask_program(line, TRY_S)
     except EvalsuiteError as error:

@@ -5,6 +5,8 @@ import re
 from dataclasses import dataclass
 from functools import cached_property
 
+from evalsuite import paths
+
 # what is no figure of training: dates, times of day, what is still to come, addresses, versions, paths
 _ISO = rb"\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?Z?"
 _TO_COME = (
@@ -35,26 +37,7 @@ COUNTER = re.compile(
     r"(?:[ _-]?(?:id|idx|num|number|no|index|n))?)$"
 )
 EPOCH = re.compile(r"(?:^|[^a-z])(?:epochs?|ep|pass)(?:[ _-]?(?:id|idx|num))?$")
-ITEMS = {  # what is trained on → how scripts spell it before "per second"
-    "tokens/s": "to?k(?:en)?s?",
-    "samples/s": "samples?|smpls?|instances?|items?|data|records?|rows?|graphs?|clips?|videos?|points?|pairs?|sps",
-    "images/s": "images?|imgs?|im|pics?",
-    "sequences/s": "seq(?:uence)?s?",
-    "sentences/s": "sent(?:ence)?s?|sens?",
-    "words/s": "words?|w",
-    "examples/s": "ex(?:amples?|s)?",
-    "frames/s": "frames?",
-    "utterances/s": "utt(?:erance)?s?",
-    "steps/s": "it(?:er(?:ation)?)?s?|steps?|batch(?:es)?|mini-?batch(?:es)?|updates?|upd|b",
-}
-SHORT = {
-    "wps": "words/s",
-    "tps": "tokens/s",
-    "tgs": "tokens/s",
-    "fps": "frames/s",
-    "sps": "samples/s",
-    "ups": "steps/s",
-}
+ITEMS, SHORT = paths.read_data("rate_words.toml").values()
 _SECOND = r"s(?:ec(?:ond)?s?)?"
 _EACH = r"(?:gpu|device|card|rank|chip|core|dev|tpu|npu|worker|node|proc)"
 RATE = re.compile(

@@ -12,6 +12,7 @@ from evalsuite import paths
 LIGHT_HUES = ("#39649D", "#DF731A", "#194015", "#A76BF4", "#905049", "#3B9C96")
 DARK_HUES = ("#68B8FA", "#EEA05B", "#B0EFC8", "#BD3FF1", "#DC3135", "#288B94")
 HUES = len(LIGHT_HUES)
+_SHAPES = paths.read_data("figures.toml")
 LEVELS = 10  # of the sequential scale, which begins at the page: nothing is the quietest
 SEQUENTIAL = {0: ("#F3F6FA", "#123E78"), 1: ("#1A2027", "#9CCBFF")}  # theme: (nothing, all of it), both blue
 
@@ -22,16 +23,8 @@ def _levels(theme: int) -> list[str]:
     return [f"#{''.join(f'{round(a + (b - a) * step):02X}' for a, b in zip(low, high, strict=True))}" for step in steps]
 
 
-# name: (light, dark). Text at least 4.5:1, lines that carry meaning at least 3:1, the grid below both.
-COLOURS = {
-    "ink": ("#1B1F24", "#E6E8EA"),
-    "muted": ("#57606A", "#A3ABB3"),
-    "rule": ("#6E7781", "#8B949E"),  # ideal lines, thresholds, frames
-    "grid": ("#E3E6EA", "#2B3137"),
-    "shade": ("#EEF0F3", "#20252A"),  # warm-up, target ranges
-    "surface": ("#FFFFFF", "#14171A"),  # the background of the figure
-    "cell-bad": ("#F8CFC8", "#6A2620"),
-    "hue-other": ("#6B7280", "#9199A3"),
+COLOURS: Mapping[str, tuple[str, str]] = {
+    **{name: (light, dark) for name, (light, dark) in _SHAPES["colours"].items()},
     **{f"hue-{i}": pair for i, pair in enumerate(zip(LIGHT_HUES, DARK_HUES, strict=True), 1)},
     **{f"seq-{i}": pair for i, pair in enumerate(zip(_levels(0), _levels(1), strict=True))},
 }
@@ -39,7 +32,6 @@ ROLES = {
     name: f"#a{i:02x}b5d" for i, name in enumerate(COLOURS)
 }  # placeholder colours for matplotlib: classes replace them
 
-_SHAPES = paths.read_data("figures.toml")
 _HUE_MARKERS = ("circle", "square", "triangle", "diamond", "triangle-down", "cross")
 _GREY_MARKERS = ("pentagon", "left", "right", "hexagon", "bar", "flat")
 _BUILD_MARKERS = ("hexagon", "pentagon", "left", "flat", "right", "bar")  # of a second member of each family

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
+from evalsuite import paths
 from evalsuite.findings import DevicesIdle, ImpossibleSamples, ThinSamples, detect
 from evalsuite.model import Finding, Timeline, Utilisation, Window
 from evalsuite.runs.samples import Header, Samples, gpu_name
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
 
 LEAST_COVERAGE = ThinSamples.wanted
 # The clocks of the counter and of the agent are never read at one instant: a little above 100 % is full.
-GRAIN_PERCENT = 2.0
-JOB_CPU_GRAIN_PERCENT = 10.0  # the kernel gives a process's CPU time in steps of 10 ms (proc_pid_stat(5))
 FEWEST_READINGS = 5
 DRAWN_READINGS = 1500  # a figure is some 1,000 points wide
 BITS_PER_BYTE = 8
@@ -45,35 +44,9 @@ class Meter:
     rare: bool = False  # read at the period of PCIe traffic
 
 
-FULL_PERCENT = 100.0 + GRAIN_PERCENT
 METERS: Mapping[str, Meter] = {
-    "cpu": Meter(quantities=("cpu_percent",), unit="%", limit=FULL_PERCENT),
-    "memory": Meter(quantities=("memory_used_bytes",), unit="%", limit=FULL_PERCENT),
-    "job_cpu": Meter(quantities=("tree.cpu_s",), unit="%", counts=True, limit=100.0 + JOB_CPU_GRAIN_PERCENT),
-    "job_memory": Meter(quantities=("tree.memory_bytes",), unit="bytes", summed=True),
-    "disk_read": Meter(quantities=("disks.read_bytes",), unit="bytes/s", counts=True, summed=True),
-    "disk_write": Meter(quantities=("disks.write_bytes",), unit="bytes/s", counts=True, summed=True),
-    "disk_operations": Meter(
-        quantities=("disks.read_operations", "disks.write_operations"), unit="1/s", counts=True, summed=True
-    ),
-    "filesystem_read": Meter(quantities=("filesystems.read_bytes",), unit="bytes/s", counts=True, summed=True),
-    "filesystem_write": Meter(quantities=("filesystems.write_bytes",), unit="bytes/s", counts=True, summed=True),
-    "filesystem_operations": Meter(quantities=("filesystems.operations",), unit="1/s", counts=True, summed=True),
-    "network_receive": Meter(quantities=("interfaces.received_bytes",), unit="bytes/s", counts=True, summed=True),
-    "network_send": Meter(quantities=("interfaces.sent_bytes",), unit="bytes/s", counts=True, summed=True),
-    "loopback": Meter(quantities=("interfaces.received_bytes",), unit="bytes/s", counts=True, summed=True),
-    "gpu": Meter(quantities=("gpus.utilisation_percent",), unit="%", limit=FULL_PERCENT),
-    "gpu_memory": Meter(quantities=("gpus.memory_used_bytes",), unit="%", limit=FULL_PERCENT),
-    "gpu_power": Meter(quantities=("gpus.power_w",), unit="W"),
-    "gpu_temperature": Meter(quantities=("gpus.temperature_c",), unit="°C"),
-    "gpu_sm_clock": Meter(quantities=("gpus.sm_clock_mhz",), unit="MHz"),
-    "gpu_memory_clock": Meter(quantities=("gpus.memory_clock_mhz",), unit="MHz"),
-    "gpu_tensor": Meter(quantities=("gpus.tensor_active_percent",), unit="%", limit=FULL_PERCENT),
-    "gpu_bandwidth": Meter(quantities=("gpus.memory_bandwidth_percent",), unit="%", limit=FULL_PERCENT),
-    "link_receive": Meter(quantities=("gpus.link_received_bytes",), unit="bytes/s", counts=True, summed=True),
-    "link_send": Meter(quantities=("gpus.link_sent_bytes",), unit="bytes/s", counts=True, summed=True),
-    "pcie_receive": Meter(quantities=("gpus.pcie_received_bytes_per_s",), unit="bytes/s", summed=True, rare=True),
-    "pcie_send": Meter(quantities=("gpus.pcie_sent_bytes_per_s",), unit="bytes/s", summed=True, rare=True),
+    name: Meter(**{**one, "quantities": tuple(one["quantities"])})
+    for name, one in paths.read_data("meters.toml").items()
 }
 
 
