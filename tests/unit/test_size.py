@@ -13,22 +13,22 @@ from tests import sources
 
 FILES = sorted(paths.PACKAGE.rglob("*.py"))
 CEILINGS = {  # package → lines at most; "" are the modules beside the packages
-    "": 5147,
+    "": 5132,
     "agent": 1782,
     "audit": 526,
-    "commands": 6116,
+    "commands": 6154,
     "importing": 1357,
-    "launch": 4365,
-    "logs": 9590,
+    "launch": 4335,
+    "logs": 9573,
     "machine": 1927,
     "plan": 3149,
-    "report": 14834,
-    "results": 8421,
+    "report": 14862,
+    "results": 8464,
     "runs": 1880,
     "schedulers": 288,
     "site": 1140,
 }
-WHOLE = 60_522
+WHOLE = 60_569
 LONGEST_FUNCTION = 60
 FULLEST_FOLDER = 25
 
