@@ -4,7 +4,6 @@ from collections.abc import Iterable, Mapping
 
 from evalsuite import paths
 from evalsuite.report.book.book import Book
-from evalsuite.report.sections.common.markdown import MarkdownWriter, listed
 from evalsuite.report.sections.common.section import Section, Subject, parts
 from evalsuite.report.sections.reproduction import against, provenance
 
@@ -13,20 +12,15 @@ MOST_RUNS = 1_500
 
 
 def sections(subject: Subject) -> Iterable[Section]:
-    words = subject.words
+    words, found = subject.words, against.sentences(subject.book, subject.words)
     yield Section(
         id="reproduction",
         title=words("reproduction.title"),
         template="reproduction/reproduction.html.j2",
-        facts=lambda: {**_facts(subject.book), "against": against.sentences(subject.book, words)},
-        markdown=lambda writer: _markdown(subject, writer),
+        facts=lambda: {**_facts(subject.book), "against": found},
+        markdown=lambda writer: writer.fill("reproduction/reproduction.md.j2", against=found),
         parts=parts(words, "reproduction", ("software", "cases")),
     )
-
-
-def _markdown(subject: Subject, writer: MarkdownWriter) -> Iterable[str]:
-    found = against.sentences(subject.book, subject.words)
-    return (writer.word("against.title"), listed(map(writer.render, found))) if found else ()
 
 
 def _facts(book: Book) -> Mapping[str, object]:
