@@ -22,13 +22,13 @@ CEILINGS = {  # package → lines at most; "" are the modules beside the package
     "logs": 9573,
     "machine": 1927,
     "plan": 3149,
-    "report": 14862,
+    "report": 14856,
     "results": 8464,
     "runs": 1880,
     "schedulers": 288,
     "site": 1140,
 }
-WHOLE = 60_569
+WHOLE = 60_563
 LONGEST_FUNCTION = 60
 FULLEST_FOLDER = 25
 
