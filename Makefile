@@ -11,7 +11,7 @@ BIN     := $(VENV)/bin
 SIDE_BY_SIDE := --numprocesses logical --maxprocesses 8 --dist loadfile
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo report official rehearse plan equivalence test test-crash test-clusters test-rehearsals test-frameworks test-attacks test-judgement unit real check lint docs examples bench clean
+.PHONY: help setup demo report official rehearse plan equivalence test test-crash test-clusters test-rehearsals test-frameworks test-attacks test-judgement unit real check lint docs docs-site test-docs examples bench clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -101,6 +101,16 @@ lint: $(VENV)/.ready ## style and types
 docs: setup ## what is made of the code: the page of dialects (not in git), the picture of the imports
 	$(BIN)/python tools/write_dialects.py
 	$(BIN)/python tools/draw_architecture.py
+
+docs-site: $(VENV)/.docs ## the documentation as a site in both languages, in build/docs
+	$(BIN)/python tools/build_docs.py
+
+$(VENV)/.docs: $(VENV)/.ready pyproject.toml
+	$(BIN)/pip install --quiet --editable '.[docs]'
+	touch $@
+
+test-docs: $(VENV)/.docs ## the site with its links, and what the tutorial tells to type
+	EVALSUITE_DOCS=1 $(BIN)/python -m pytest tests/real/test_docs_site.py
 
 examples: setup ## the example reports of docs/examples, with their tables and summary.json
 	$(BIN)/python tools/make_examples.py

@@ -1,0 +1,49 @@
+"""The documentation as a site, and what the tutorial tells to type: `make test-docs`."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from evalsuite import paths
+
+HOUSE = paths.PACKAGE.parent
+pytestmark = pytest.mark.skipif("EVALSUITE_DOCS" not in os.environ, reason="make test-docs")
+TUTORIAL = (HOUSE / "docs" / "tutorial.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"^```sh\n(.*?)^```", TUTORIAL, re.MULTILINE | re.DOTALL)
+TRAINS = "for step in range(40): print(f'step {step} loss 1.0 images/s: 100.0', flush=True)\n"
+
+
+def test_the_site_is_built_in_both_languages_and_no_link_of_it_leads_nowhere(tmp_path):
+    line = [sys.executable, str(HOUSE / "tools" / "build_docs.py"), "--out", str(tmp_path / "site")]
+    built = subprocess.run(line, capture_output=True, text=True)
+
+    assert built.returncode == 0, built.stdout + built.stderr
+    front = (tmp_path / "site" / "zh" / "index.html").read_text(encoding="utf-8")
+    assert "阅读与核对" in front and (tmp_path / "site" / "search").is_dir()
+    for page in ("tutorial", "reference/commands", "reference/keys", "zh/faq", "zh/reference/keys"):
+        assert (tmp_path / "site" / page / "index.html").is_file()
+
+
+def test_both_languages_of_the_tutorial_tell_the_same_to_type():
+    chinese = (HOUSE / "docs" / "tutorial.zh.md").read_text(encoding="utf-8")
+
+    assert re.findall(r"^```sh\n(.*?)^```", chinese, re.MULTILINE | re.DOTALL) == BLOCKS
+
+
+def test_what_the_tutorial_tells_to_type_works(tmp_path):
+    for framework in ("pytorch", "mxnet"):
+        (tmp_path / "logs" / framework).mkdir(parents=True)
+        shutil.copy(HOUSE / "tests" / "logs" / f"dllogger_{framework}.log", tmp_path / "logs" / framework / "8gpu.log")
+    (tmp_path / "train.py").write_text(TRAINS)
+    folder = os.path.dirname(sys.executable)
+    environment = {**os.environ, "PATH": f"{folder}:{os.environ['PATH']}", "PYTHONPATH": str(HOUSE)}
+
+    for line in "".join(BLOCKS).splitlines():
+        asked = {0, 3} if line.startswith(("evalsuite submit", "evalsuite doctor", "evalsuite plan")) else {0, 4}
+        ran = subprocess.run(line, shell=True, cwd=tmp_path, env=environment, capture_output=True, text=True)
+        assert ran.returncode in asked, f"{line}: {ran.returncode} {ran.stderr}"
+    assert (tmp_path / "report" / "report.html").is_file()

@@ -1,0 +1,112 @@
+"""Builds the documentation as a site in two languages: `docs/`, the README as its front page, and reference pages.
+
+    python tools/build_docs.py [--out build/docs]
+
+Files of the repository that a page links to and the site does not have are named instead.
+"""
+
+import argparse
+import dataclasses
+import io
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import tomllib
+from contextlib import redirect_stdout, suppress
+from pathlib import Path
+
+HOUSE = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(HOUSE))
+
+from evalsuite import cli
+from evalsuite.plan import participants, spec, variants
+
+TABLES = {  # of docs/site/reference.toml → what has those fields, and the heading
+    "spec": (spec._SpecFile, {"en": "Keys of a spec", "zh": "spec 的键"}),
+    "participant": (participants.Participant, {"en": "Keys of [[participant]]", "zh": "[[participant]] 的键"}),
+    "variant": (variants.Variant, {"en": "Keys of [[variants]]", "zh": "[[variants]] 的键"}),
+}
+LINK = re.compile(r"\[([^\[\]]*)\]\((?!https?:|mailto:|#)([^)\s#]+)(#[^)\s]*)?\)")
+PICTURE_LINK = re.compile(r"\[(!\[[^\]]*\]\([^)]*\))\]\([^)]*\)")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--out", type=Path, default=HOUSE / "build" / "docs", metavar="DIR")
+    out = parser.parse_args().out.resolve()
+    with tempfile.TemporaryDirectory() as folder:
+        pages = Path(folder) / "docs"
+        gather(pages)
+        shutil.copy(HOUSE / "mkdocs.yml", folder)
+        line = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(out)]
+        code = subprocess.run(line, cwd=folder, env={**os.environ, "NO_MKDOCS_2_WARNING": "1"}).returncode
+    print(out / "index.html" if code == 0 else "the site is not built")
+    return code
+
+
+def gather(pages: Path) -> None:
+    """Writes into *pages* what the site is built of."""
+    shutil.copytree(HOUSE / "docs", pages, ignore=shutil.ignore_patterns("site", "*.xlsx", "*.csv", "summary.json"))
+    for name, suffix in (("README.md", ""), ("README.zh.md", ".zh")):
+        text = (HOUSE / name).read_text(encoding="utf-8").replace("](docs/", "](")
+        (pages / f"index{suffix}.md").write_text(text, encoding="utf-8")
+    (pages / "reference").mkdir()
+    for language, suffix in (("en", ""), ("zh", ".zh")):
+        (pages / "reference" / f"keys{suffix}.md").write_text(keys(language), encoding="utf-8")
+    (pages / "reference" / "commands.md").write_text(commands(), encoding="utf-8")
+    for page in pages.rglob("*.md"):
+        page.write_text(with_links(page.read_text(encoding="utf-8"), page, pages), encoding="utf-8")
+
+
+def with_links(text: str, page: Path, pages: Path) -> str:
+    """*text* with links to pages of the site alone; the language of a page is the site's to change."""
+
+    def linked(match: re.Match[str]) -> str:
+        words, target, part = match[1], match[2], match[3] or ""
+        target = re.sub(r"\.zh\.md$", ".md", re.sub(r"(\.\./)+README(\.zh)?\.md$", "index.md", target))
+        there = (page.parent / target).resolve()
+        if there == page.with_name(page.name.replace(".zh.md", ".md")).resolve() and not part:
+            return words
+        if there.is_relative_to(pages) and there.is_file():
+            return f"[{words}]({target}{part})"
+        return words if words.strip("`") in target else f"{words} (`{target.replace('../', '')}`)"
+
+    return LINK.sub(linked, PICTURE_LINK.sub(r"\1", text))
+
+
+def keys(language: str) -> str:
+    known = tomllib.loads((HOUSE / "docs" / "site" / "reference.toml").read_text(encoding="utf-8"))
+    heads = {
+        "en": ("Keys and variables", "key", "means", "Environment variables"),
+        "zh": ("键与环境变量", "键", "含义", "环境变量"),
+    }
+    title, key, means, environment = heads[language]
+    lines = [f"# {title}"]
+    for table, rows in known.items():
+        names = fields(table) or sorted(rows)
+        heading = TABLES[table][1][language] if table in TABLES else environment
+        lines += ["", f"## {heading}", "", f"| {key} | {means} |", "|---|---|"]
+        lines += [f"| `{name}` | {rows[name][language]} |" for name in names]
+    return "\n".join([*lines, ""])
+
+
+def fields(table: str) -> list[str]:
+    return [field.name for field in dataclasses.fields(TABLES[table][0])] if table in TABLES else []
+
+
+def commands() -> str:
+    os.environ["COLUMNS"] = "100"
+    lines = ["# Commands"]
+    for name in cli.COMMANDS:
+        printed = io.StringIO()
+        with redirect_stdout(printed), suppress(SystemExit):
+            cli.main([name, "--help"])
+        lines += ["", f"## {name}", "", "```", printed.getvalue().rstrip(), "```"]
+    return "\n".join([*lines, ""])
+
+
+if __name__ == "__main__":
+    sys.exit(main())
