@@ -72,7 +72,11 @@ def with_links(text: str, page: Path, pages: Path) -> str:
             return words
         if there.is_relative_to(pages) and there.is_file():
             return f"[{words}]({target}{part})"
-        return words if words.strip("`") in target else f"{words} (`{target.replace('../', '')}`)"
+        return (
+            words
+            if words.strip("`") in (target, target.replace("../", ""), there.name)
+            else f"{words} (`{target.replace('../', '')}`)"
+        )
 
     return LINK.sub(linked, PICTURE_LINK.sub(r"\1", text))
 
