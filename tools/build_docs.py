@@ -66,7 +66,10 @@ def with_links(text: str, page: Path, pages: Path) -> str:
 
     def linked(match: re.Match[str]) -> str:
         words, target, part = match[1], match[2], match[3] or ""
-        target = re.sub(r"\.zh\.md$", ".md", re.sub(r"(\.\./)+README(\.zh)?\.md$", "index.md", target))
+        if re.fullmatch(r"(\.\./)*README(\.zh)?\.md", target) and (page.parent == pages or target.startswith("..")):
+            target = "index.md"
+        if (page.parent / target.replace(".zh.md", ".md")).is_file():
+            target = target.replace(".zh.md", ".md")
         there = (page.parent / target).resolve()
         if there == page.with_name(page.name.replace(".zh.md", ".md")).resolve() and not part:
             return words
