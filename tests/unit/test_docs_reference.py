@@ -34,10 +34,8 @@ def test_a_link_out_of_the_site_is_a_name_and_one_to_the_twin_of_a_page_goes(tmp
     page = tmp_path / "clusters.md"
     page.write_text("")
     (tmp_path / "specs.md").write_text("")
-    text = (
-        "[中文](clusters.zh.md) [keys](specs.zh.md#a) [full](../data/full.toml) [`data/x`](../data/x) [w](https://a.b)"
-    )
+    text = "[中文](clusters.zh.md) [keys](specs.zh.md#a) [full](../data/specs/full.toml) [`data/x`](../data/x) [w](https://a.b)"
 
     found = build_docs.with_links(text, page, tmp_path)
 
-    assert found == "中文 [keys](specs.md#a) full (`data/full.toml`) `data/x` [w](https://a.b)"
+    assert found == "中文 [keys](specs.md#a) full (`data/specs/full.toml`) `data/x` [w](https://a.b)"
