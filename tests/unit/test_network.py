@@ -24,7 +24,7 @@ from evalsuite.results.measure.measurement import measurement
 from evalsuite.results.samples import utilisation
 from evalsuite.runs import network as kept
 from evalsuite.runs.samples import GpuReading, Header, InterfaceCounters, Sample
-from tests import runfolders
+from tests import runfolders, sources
 from tests.toys import CASE, measured, toynet
 
 FOUND = NetworkMeasurement(
@@ -172,21 +172,7 @@ def test_the_network_is_measured_by_what_carries_the_all_reduces_of_the_case(wor
 # what slowed a run on GPUs (docs/pitfalls.md): NCCL's own lines, counters of interfaces, and waits for data
 
 
-UNOPENED = """\
-misc/ibvwrap.cc:212 NCCL WARN Call to ibv_open_device failed
-transport/net_ib.cc:148 NCCL WARN NET/IB : Unable to open device mlx5_bond_0
-a:9:9 [0] NCCL INFO NET/Socket : Using [0]bond0:200.1.93.2<0>
-a:9:9 [0] NCCL INFO Using network Socket"""  # github.com/NVIDIA/nccl/issues/451
-BY_IB = """\
-hostname-0:29:65 [0] NCCL INFO NET/IB : Using [0]mlx5_0:1/IB [RO]; OOB eth0:10.252.129.107<0>
-hostname-0:29:65 [0] NCCL INFO Using network IB"""  # github.com/NVIDIA/nccl/issues/1536
-OLD = """\
-[1,0]<stdout>:ptv-gpu01:11007:11098 [0] misc/ibvwrap.cu:63 NCCL WARN Failed to open libibverbs.so[.1]
-[1,0]<stdout>:ptv-gpu01:11007:11098 [0] NCCL INFO Using internal Network Socket"""  # horovod/horovod/issues/969
-VETH = """\
-A800:6801:6839 [1] NCCL INFO NET/IB : Using [RO]; OOB ens85f0:10.17.8.207<0>
-A800:6801:6839 [1] NCCL INFO NET/Socket : Using [0]ens85f0:10.17.8.207<0> [1]br-e0df4395d684:172.19.0.1<0> \
-[2]veth37669ca:fe80::9c8a:8aff:fe87:5487%veth37669ca<0>"""  # NCCL 2.27.3
+UNOPENED, BY_IB, OLD, VETH = sources.table("network_nccl.toml").values()
 PORTS = {"eth0": Interface(), "mlx5_0/1": Interface()}
 
 
