@@ -13,7 +13,7 @@ import functools
 import io
 import statistics as standard
 from collections.abc import Callable, Iterable, Sequence
-from itertools import combinations_with_replacement, product
+from itertools import combinations, combinations_with_replacement, product
 from typing import NamedTuple
 
 import numpy
@@ -115,14 +115,17 @@ def adaptive(runs: Runs, looks: Sequence[int] = LOOKS) -> list[int]:
 
 def behind(runs: Runs, made: Sequence[int]) -> frozenset[int]:
     """The frameworks that the report leaves out of the winner's group, all of one campaign and in rounds."""
-    first = _first(runs, made)
-    found = set()
-    for place in set(range(len(runs))) - {first}:
-        leads = _leads(runs, made, place, first)
-        told = significance.is_lead(leads, len(runs) - 1) if len(leads) >= 5 else significance.is_early_lead(leads)
-        if told:
-            found.add(place)
-    return frozenset(found)
+    first, rivals = _first(runs, made), range(len(runs))
+
+    def is_behind(leads: significance.Leads) -> bool:
+        if len(leads) >= 5:
+            return significance.is_lead(leads, len(runs) - 1)
+        scatter = significance.pooled_scatter(
+            len(leads), (_leads(runs, made, *pair) for pair in combinations(rivals, 2))
+        )
+        return significance.is_early_lead(leads, scatter, len(runs))
+
+    return frozenset(place for place in rivals if place != first and is_behind(_leads(runs, made, place, first)))
 
 
 def _first(runs: Runs, made: Sequence[int]) -> int:

@@ -100,7 +100,7 @@ def test_the_more_rivals_or_looks_the_clearer_a_lead_must_be():
     added = replace(other, findings=(RepeatsAdded(planned=5, later=11, where=""),))
 
     assert significance.is_behind(other, first)
-    assert not significance.is_behind(other, first, rivals=8)
+    assert not significance.is_behind(other, first, [other] * 7 + [first])
     assert not significance.is_behind(added, first)
 
 
@@ -321,6 +321,18 @@ def test_the_order_of_those_that_are_behind_the_first_needs_no_repeat():
 
     assert open_cases(first, *behind) == set()
     assert open_cases(*behind) == {"othernet", "thirdnet"}
+    near = of(replace(CASE, framework="nearnet"), (98.9, 98.1, 99.7))
+    assert open_cases(first, near, *behind) == {"toynet", "nearnet"}
+
+
+def test_few_rounds_of_two_are_held_against_the_scatter_of_all():
+    other = of(OTHER, (90.0, 92.0, 89.5))  # t = 12
+    more = [of(replace(CASE, framework=f"net{k}"), (80.0 + k, 81.5 + k, 79.5 + k)) for k in (0, 5)]
+
+    assert open_cases(of(CASE, (100.0,) * 3), other) == {"toynet", "othernet"}
+    assert open_cases(of(CASE, (100.0,) * 3), other, *more) == set()
+    ranked = winners.rank(summaries([*of(CASE, (100.0,) * 3), *other, *more[0], *more[1]]))
+    assert (ranked.evidence, [one.case.framework for one in ranked.group]) == ("decided", ["toynet"])
 
 
 def test_a_case_without_a_rival_has_the_full_repeats():

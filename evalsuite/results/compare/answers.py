@@ -173,8 +173,8 @@ class Answer:
     @cached_property
     def decisions(self) -> Mapping[tuple[str, str], Decision]:
         """(id of the higher, id of the lower) → what is known of the two."""
-        pairs = combinations([one.summary for one in self.ranked], 2)
-        found = (decide(a, b, len(self.ranked), self.scope.purpose) for a, b in pairs)
+        rivals = [one.summary for one in self.ranked]
+        found = (decide(a, b, rivals, self.scope.purpose) for a, b in combinations(rivals, 2))
         return {(one.first.case.id, one.second.case.id): one for one in found}
 
     @property
@@ -203,12 +203,12 @@ class Answer:
     def beside(self) -> Iterable[Decision]:
         """Of each two of whom one is not ranked here."""
         failed = {one.summary.case.id: one.obstacles for one in self.apart if FAILED_RUNS in one.why}
-        others = [one.summary for one in self.apart]
-        pairs = [*product((one.summary for one in self.ranked), others), *combinations(others, 2)]
+        rivals, others = ([one.summary for one in known] for known in (self.ranked, self.apart))
+        pairs = [*product(rivals, others), *combinations(others, 2)]
         for a, b in pairs:
             left = failed.get(b.case.id) or failed.get(a.case.id)
             apart = keep_apart(a, b, self.scope.purpose, left or ())
-            yield apart or decide(a, b, len(self.ranked), self.scope.purpose)
+            yield apart or decide(a, b, rivals, self.scope.purpose)
 
     @property
     def steps(self) -> tuple[bool, ...]:

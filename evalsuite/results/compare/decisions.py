@@ -85,10 +85,10 @@ def flags(one: Summary) -> tuple[str, ...]:
     return tuple(dict.fromkeys(each.code for each in found if each.severity == "flag"))
 
 
-def decide(a: Summary, b: Summary, rivals: int = 2, purpose: Purpose = fairness.FRAMEWORKS) -> Decision:
-    """Of two that may be ranked with each other, and with *rivals* - 2 more."""
+def decide(a: Summary, b: Summary, among: Sequence[Summary] = (), purpose: Purpose = fairness.FRAMEWORKS) -> Decision:
+    """Of two that may be ranked with each other, and with all *among* whom they are."""
     first, second = _faster_first(a, b)
-    compared = significance.compare(second, first, rivals)
+    compared, rivals = significance.compare(second, first, among), max(2, len(among))
     unknown = fairness.unknown_facts(first, second, purpose)
     evidence = _evidence(first, second, compared, unknown)
     return Decision(first=first, second=second, evidence=evidence, compared=compared, unknown=unknown, rivals=rivals)

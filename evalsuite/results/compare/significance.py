@@ -7,8 +7,9 @@ order. How often each errs is simulated (docs/method.md, table 3; benchmarks/jud
 
 import math
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Literal
 
 from evalsuite.findings import RepeatsAdded
@@ -19,7 +20,12 @@ from evalsuite.results.measure.summary import FULL_REPEATS, values
 LEAST_GAP = 0.01  # of the medians: less is no difference that anybody should choose by
 LEAST_GAP_ACROSS = 0.05  # between campaigns, as in `changes`
 LEVEL, LATER_LEVEL = 0.05, 0.035  # with five runs; with more, since adaptive repeats have looked before
-EARLY_LIMITS = {3: 14.0, 4: 8.0, 5: 6.5, 6: 5.5}  # runs → |t| from which a lead is decided without further ones
+EARLY_LEVELS = {
+    3: 0.005,
+    4: 0.0041,
+    5: 0.0029,
+    6: 0.0027,
+}  # runs → level at which a lead is decided without further ones
 EQUAL_WITHIN = 0.015
 Basis = Literal["rounds", "runs", "across"]
 Leads = Sequence[float]  # log of first ÷ one, a round each
@@ -33,9 +39,10 @@ class PairComparison:
     equal: bool = False  # within 1.5 %, by the 95 % interval of the lead
 
 
-def compare(one: Summary, first: Summary, rivals: int = 2) -> PairComparison:
-    """Whether *one* is behind *first*, which is compared with *rivals* - 1 others (Bonferroni)."""
-    tests = (rivals - 1) * max(_looks(one), _looks(first))
+def compare(one: Summary, first: Summary, among: Sequence[Summary] = ()) -> PairComparison:
+    """Whether *one* is behind *first*; *among* are all that are compared with each other (Bonferroni), or these two."""
+    rivals = among if len(among) > 1 else (one, first)
+    tests = (len(rivals) - 1) * max(_looks(one), _looks(first))
     by_campaign, shared = leads_by_campaign(one, first), shared_leads(one, first)
     whole = [leads for leads in by_campaign.values() if len(leads) >= FULL_REPEATS]
     if not whole and len(shared) >= FULL_REPEATS:
@@ -46,8 +53,10 @@ def compare(one: Summary, first: Summary, rivals: int = 2) -> PairComparison:
             basis="rounds",
             equal=all(map(are_equal, whole)),
         )
-    if len(shared) in EARLY_LIMITS and tests == rivals - 1 and is_early_lead(shared):
-        return PairComparison(behind=True, basis="rounds", early=True)
+    if len(shared) in EARLY_LEVELS and tests == len(rivals) - 1:
+        scatter = pooled_scatter(len(shared), (shared_leads(a, b) for a, b in combinations(rivals, 2)))
+        if is_early_lead(shared, scatter, len(rivals)):
+            return PairComparison(behind=True, basis="rounds", early=True)
     together = _one_campaign(one, first)
     return PairComparison(
         behind=_is_below(values(one), values(first), tests, LEAST_GAP if together else LEAST_GAP_ACROSS),
@@ -56,8 +65,8 @@ def compare(one: Summary, first: Summary, rivals: int = 2) -> PairComparison:
     )
 
 
-def is_behind(one: Summary, first: Summary, rivals: int = 2) -> bool:
-    return compare(one, first, rivals).behind
+def is_behind(one: Summary, first: Summary, among: Sequence[Summary] = ()) -> bool:
+    return compare(one, first, among).behind
 
 
 def differ(a: Summary, b: Summary) -> bool:
@@ -68,9 +77,18 @@ def is_lead(leads: Leads, tests: int = 1) -> bool:
     return _t(leads) > limit(len(leads), tests) and _gap(leads) >= LEAST_GAP
 
 
-def is_early_lead(leads: Leads) -> bool:
-    """Beyond six rounds nothing is early, and the ordinary limit holds."""
-    return _t(leads) > (EARLY_LIMITS.get(len(leads)) or limit(len(leads))) and _gap(leads) >= LEAST_GAP
+def is_early_lead(leads: Leads, scatter: float, rivals: int = 2) -> bool:
+    """By the ordinary test, and at the early level by the *scatter* of the leads of all pairs of *rivals*."""
+    others, runs = rivals - 1, len(leads)
+    if not is_lead(leads, others) or runs not in EARLY_LEVELS:  # beyond six rounds nothing is early
+        return is_lead(leads, others)
+    return _t(leads, scatter) > t_limit(EARLY_LEVELS[runs] / others, others * (runs - 1))
+
+
+def pooled_scatter(runs: int, pairs: Iterable[Leads]) -> float:
+    """Of the leads of all *pairs* in their first *runs* rounds: few rounds of one pair say little of it."""
+    squares = [_mean_and_deviation(leads[:runs])[1] ** 2 for leads in pairs if len(leads) > 1]
+    return math.sqrt(math.fsum(squares) / len(squares)) if squares else math.inf
 
 
 def are_equal(leads: Leads) -> bool:
@@ -175,8 +193,9 @@ def _lead(lower: Sequence[float], higher: Sequence[float]) -> tuple[float, float
     return lead, math.sqrt(sum(errors)), max(1, int(sum(errors) ** 2 / parts)) if parts else 1
 
 
-def _t(leads: Leads) -> float:
-    mean, deviation = _mean_and_deviation(leads)
+def _t(leads: Leads, scatter: float | None = None) -> float:
+    mean, own = _mean_and_deviation(leads)
+    deviation = own if scatter is None else scatter
     return mean * math.sqrt(len(leads)) / deviation if deviation else math.copysign(math.inf, mean) if mean else 0.0
 
 

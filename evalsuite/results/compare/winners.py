@@ -53,12 +53,12 @@ def rank(found: Sequence[Summary], scope: RankingScope = ranking.FRAMEWORKS) -> 
     rivals = best_of_each(entrants(found), scope)
     if len(rivals) < 2:
         return None
-    every = [decide(rivals[0], one, len(rivals), scope.purpose) for one in rivals[1:]]
+    every = [decide(rivals[0], one, rivals, scope.purpose) for one in rivals[1:]]
     clear = next((place for place, one in enumerate(every) if one.evidence in CLEAR), len(every))
     pairs = [one for place, one in enumerate(every) if place <= clear or one.evidence in CLEAR]
     judged = (rivals[0], *(one.second for one in pairs))
     group = (rivals[0], *(one.second for one in pairs if not one.behind))
-    evidence, fewest = _evidence(pairs, scope, len(rivals)), min(one.n for one in judged)
+    evidence, fewest = _evidence(pairs, scope, rivals), min(one.n for one in judged)
     basis: Basis = next(
         kind for kind in ("across", "runs", "rounds") if any(one.compared.basis == kind for one in pairs)
     )
@@ -77,7 +77,7 @@ def rank(found: Sequence[Summary], scope: RankingScope = ranking.FRAMEWORKS) -> 
     )
 
 
-def _evidence(pairs: Sequence[Decision], scope: RankingScope, rivals: int) -> Evidence:
+def _evidence(pairs: Sequence[Decision], scope: RankingScope, rivals: Sequence[Summary]) -> Evidence:
     found = [one.evidence for one in pairs]
     for weak in WEAKEST:
         if weak in found:

@@ -1,11 +1,12 @@
 """Adaptive repeats: which cases need another run.
 
-An order is settled once a lead is as clear as `significance.EARLY_LIMITS` ask, or the two are equal within 1.5 %; an
+An order is settled once a lead is as clear as `significance.EARLY_LEVELS` ask, or the two are equal within 1.5 %; an
 efficiency, once its interval holds no threshold. How often that errs, and what it saves, is simulated
 (benchmarks/stopping.py; docs/method.md).
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
 from itertools import combinations
 
 from evalsuite.model import Case, Summary, Unmeasured
@@ -16,7 +17,7 @@ from evalsuite.results.judge.criteria import Criteria, LinearSpeedup
 from evalsuite.results.measure.statistics import ratio_of_medians
 from evalsuite.results.measure.summary import FULL_REPEATS, short_window, valid, values
 
-FEWEST = min(significance.EARLY_LIMITS)
+FEWEST = min(significance.EARLY_LEVELS)
 Row = Summary | Unmeasured
 
 
@@ -43,20 +44,18 @@ def _open_orders(rivals: Sequence[Summary]) -> set[str]:
 
 
 def open_pairs(rivals: int, first: int, leads: Callable[[int, int], Leads]) -> Iterator[tuple[int, int]]:
-    """The pairs whose order more repeats could settle; none of two that are surely behind the *first*."""
-    behind = {place for place in range(rivals) if _is_settled_lead(leads(place, first))}
-    for a, b in combinations(range(rivals), 2):
-        if not {a, b} <= behind and not _is_settled(leads(a, b)):
-            yield a, b
+    """The pairs whose order more repeats could settle; none of one that is surely behind the *first*."""
+    pairs = {pair: leads(*pair) for pair in combinations(range(rivals), 2)}
+    scatter = cache(lambda runs: significance.pooled_scatter(runs, pairs.values()))
 
+    def is_early(found: Leads) -> bool:
+        return len(found) >= FEWEST and significance.is_early_lead(found, scatter(len(found)), rivals)
 
-def _is_settled(leads: Leads) -> bool:
-    return len(leads) >= FEWEST and (_is_settled_lead(leads) or significance.are_equal(leads))
-
-
-def _is_settled_lead(leads: Leads) -> bool:
-    either = (leads, [-lead for lead in leads])
-    return len(leads) >= FEWEST and any(map(significance.is_early_lead, either))
+    behind = {place for place in range(rivals) if is_early(leads(place, first))}
+    for pair, found in pairs.items():
+        settled = len(found) >= FEWEST and significance.are_equal(found)
+        if behind.isdisjoint(pair) and not (settled or is_early(found) or is_early([-lead for lead in found])):
+            yield pair
 
 
 def _at_threshold(known: Sequence[Summary], asked: LinearSpeedup) -> Iterator[str]:
