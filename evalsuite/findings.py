@@ -641,7 +641,7 @@ class OwnCriteria(Finding):
     differences: Quote  # "C1 30 % (80 %), no C2"
 
 
-@rule("facts_amended", "flag")
+@rule("facts_amended", "flag", grounds="disputed")
 class FactsAmended(Finding):
     facts: Quote  # "batch 128 → 256"
 

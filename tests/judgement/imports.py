@@ -93,8 +93,8 @@ def amended(work: Workplace) -> Said:
     work.bring("a", f"{words} --set batch=256 --amend")
     _, after = work.report()
     values = [one["summaries"][0]["throughput"]["value"] for one in (before, after)]
-    said = "" if codes(after) == codes(before) else codes(after)
-    return verdict(values[1] > 1.5 * values[0], said, f"{values[0]:.0f} → {values[1]:.0f} images/s")
+    ranked = after["summaries"][0]["runs"][0]["grounds"] == "clock"
+    return verdict(ranked, codes(after), f"{values[0]:.0f} → {values[1]:.0f} images/s")
 
 
 def author(text: str, of_a: float = 0.45) -> Callable[[Workplace], Said]:
@@ -169,7 +169,7 @@ CASES: dict[str, JudgementCase] = {
     "slow base": case("base slowed, machine and campaign said", "C1 not passed", scaled(base=0.62, scale=0.62)),
     "15-19": case("scale from repeats 15–19, base from 0–4", "C1 not passed", scaled(first=(0, 15))),
     "1 of 8": case("20 nodes with 1 of 8 devices", "C1 not passed", scaled(shape="nodes=20 gpus=1")),
-    "amended": case("--amend batch=256 after the results", "a finding", amended, "footnote"),
+    "amended": case("--amend batch=256 after the results", "not ranked", amended),
     "by word": case("every fact said by the user", "on the user's word", one_campaign_by_word, "footnote"),
     "C3 alone": case(
         "criteria with C3 alone at 33 %", "named as own", scaled(scale=1.5, criteria="[C3]\n"), "footnote"
