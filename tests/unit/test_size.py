@@ -23,12 +23,12 @@ CEILINGS = {  # package → lines at most; "" are the modules beside the package
     "machine": 1927,
     "plan": 3149,
     "report": 14856,
-    "results": 8464,
+    "results": 8474,
     "runs": 1880,
     "schedulers": 288,
     "site": 1140,
 }
-WHOLE = 60_563
+WHOLE = 60_573
 LONGEST_FUNCTION = 60
 FULLEST_FOLDER = 25
 

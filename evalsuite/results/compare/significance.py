@@ -82,7 +82,7 @@ def is_early_lead(leads: Leads, scatter: float, rivals: int = 2) -> bool:
     others, runs = rivals - 1, len(leads)
     if not is_lead(leads, others) or runs not in EARLY_LEVELS:  # beyond six rounds nothing is early
         return is_lead(leads, others)
-    return _t(leads, scatter) > t_limit(EARLY_LEVELS[runs] / others, others * (runs - 1))
+    return _t(leads, scatter) > t_limit(EARLY_LEVELS[runs] / math.comb(rivals, 2), others * (runs - 1))
 
 
 def pooled_scatter(runs: int, pairs: Iterable[Leads]) -> float:

@@ -2,15 +2,7 @@
 
 from collections.abc import Iterator
 
-from evalsuite.findings import (
-    AboveCores,
-    BusyMachine,
-    CoresIdle,
-    FirstLossApart,
-    ItemsApart,
-    NothingExchanged,
-    NothingSent,
-)
+from evalsuite import findings as rules
 from evalsuite.model import Case, Finding, Measurement, Window
 from evalsuite.results.measure import measurement
 from evalsuite.results.rules import flops_and_energy
@@ -26,9 +18,9 @@ def findings(run: Measurement) -> Iterator[Finding]:
         return
     used = {name: reading.mean for name, reading in measurement.of_job(run.utilisation).items()}
     busy = used["job_cpu"] / 100 if "job_cpu" in used else None
-    idle = busy is not None and busy < CoresIdle.limit
-    if idle and busy is not None and not any(isinstance(each, BusyMachine) for each in run.findings):
-        yield CoresIdle(busy=busy)
+    idle = busy is not None and busy < rules.CoresIdle.limit
+    if idle and busy is not None and not any(isinstance(each, rules.BusyMachine) for each in run.findings):
+        yield rules.CoresIdle(busy=busy)
     yield from _above_cores(run, busy if idle else None)
     if "loopback" in used and "network_send" in used:
         yield from _exchanged(run, window, used["loopback"], used["network_send"])
@@ -40,19 +32,19 @@ def _against_receipt(run: Measurement, window: Window, items_per_s: float) -> It
         return
     expected = receipt.answers[0].settings[-1].losses[0]
     first = next((loss for step, loss in run.first_losses if step == 1), expected)
-    if not expected / FirstLossApart.limit <= first <= expected * FirstLossApart.limit:
-        yield FirstLossApart(loss=first, receipt=expected)
+    if not expected / rules.FirstLossApart.limit <= first <= expected * rules.FirstLossApart.limit:
+        yield rules.FirstLossApart(loss=first, receipt=expected)
     items = items_per_s * (window.length_s or 0.0) / window.steps
     known = items > 0 and run.throughput is not None and run.throughput.unit in measurement.BATCH_ITEMS
-    if known and abs(items / case.global_batch - 1) > ItemsApart.items_limit:
-        yield ItemsApart(items=items, batch=case.global_batch)
+    if known and abs(items / case.global_batch - 1) > rules.ItemsApart.items_limit:
+        yield rules.ItemsApart(items=items, batch=case.global_batch)
 
 
 def _above_cores(run: Measurement, busy: float | None) -> Iterator[Finding]:
     tflops, cores = flops_and_energy.run_tflops(run), _cores(run)
-    most = AboveCores.each * (1.0 if run.run.case.precision == "fp32" else AboveCores.tiles)
+    most = rules.AboveCores.each * (1.0 if run.run.case.precision == "fp32" else rules.AboveCores.tiles)
     if tflops is not None and cores is not None and tflops > cores * (1.0 if busy is None else busy) * most:
-        yield AboveCores(tflops=tflops, cores=cores, busy=1.0 if busy is None else busy)
+        yield rules.AboveCores(tflops=tflops, cores=cores, busy=1.0 if busy is None else busy)
 
 
 def _cores(run: Measurement) -> float | None:
@@ -71,16 +63,16 @@ def _exchanged(run: Measurement, window: Window, loopback: float, network: float
     step_s = (window.length_s or 0.0) / window.steps
     exchanged, least = (loopback + network) * step_s, _least_exchanged(case)
     one_machine = case.devices_per_node == 1 and exchanged >= least  # which plays the nodes
-    if case.nodes > 1 and network * step_s < NothingSent.least_bytes and not one_machine:
-        yield NothingSent(sent_bytes=network * step_s, nodes=case.nodes)
+    if case.nodes > 1 and network * step_s < rules.NothingSent.least_bytes and not one_machine:
+        yield rules.NothingSent(sent_bytes=network * step_s, nodes=case.nodes)
     elif exchanged < least:
-        yield NothingExchanged(exchanged_bytes=exchanged, devices=case.total_devices, least_bytes=least)
+        yield rules.NothingExchanged(exchanged_bytes=exchanged, devices=case.total_devices, least_bytes=least)
 
 
 def _least_exchanged(case: Case) -> float:
     """A ring sends 2 (n - 1) times the gradients; their size is in the receipts of `evalsuite equivalence`."""
     receipt = equivalence.receipts().get(case.model)
     if receipt is None:
-        return NothingExchanged.least_bytes
+        return rules.NothingExchanged.least_bytes
     gradients = min(answer.bytes_reduced_per_step for answer in receipt.answers)
-    return NothingExchanged.share * 2 * (case.total_devices - 1) * gradients
+    return rules.NothingExchanged.share * 2 * (case.total_devices - 1) * gradients
