@@ -48,12 +48,14 @@ def _logs(folder: Path | None) -> list[tuple[Path, dict[str, int]]]:
 def _judge(known: Reading, found: Reading) -> str:
     if not (value := _value(found)):
         return "refused"
-    wanted = _steps_per_s(known) if found.unit == "steps/s" else _value(known)
+    pair = {known.unit, found.unit}
+    alike = len(pair) == 1 or any(pair <= units for units in COUNTS)
+    if not alike and found.unit != "steps/s":  # sequences for tokens: by their steps
+        value = _steps_per_s(found) or 0.0
+    wanted = _value(known) if alike else _steps_per_s(known)
     if wanted is None:
         return "unlike"
-    pair = {known.unit, found.unit}
-    alike = found.unit == "steps/s" or len(pair) == 1 or any(pair <= units for units in COUNTS)
-    return "right" if alike and abs(value / wanted - 1) < WITHIN else "wrong"
+    return "right" if abs(value / wanted - 1) < WITHIN else "wrong"
 
 
 def _value(read: Reading) -> float | None:

@@ -6,7 +6,7 @@ declares `DIALECTS`, a tuple of `Dialect`. An adapter may bring a dialect with i
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Literal, Protocol
@@ -193,7 +193,8 @@ class Dialect:
     final_scope: Scope = "global"
     evaluation: tuple[Line, ...] = ()  # time passed without training
     end: tuple[Line, ...] = ()  # every complete log has it; (): none
-    facts: tuple[Line, ...] = ()  # batch size, devices, model
+    facts: tuple[Line, ...] = ()  # batch size, devices, model, as no other script prints them
+    named_facts: Mapping[str, str] = field(default_factory=dict)  # kind of data/job_facts.toml → group, of its steps
     scores: tuple[Line, ...] = ()  # after an epoch; counted where no group names it
     first_epoch: int = 1  # as the script numbers it
     timers: Timers | None = None  # parts of the step time

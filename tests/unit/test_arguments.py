@@ -4,14 +4,25 @@ import re
 
 import pytest
 
-from evalsuite import registry
-from evalsuite.logs.scan.collectors import arguments
+from evalsuite import paths, registry
+from evalsuite.logs.scan.facts import spelt
 from evalsuite.report.text import options, words
 
 
 @pytest.mark.parametrize("text", [b"", b"batch", b"a line of batch_size", b"batch_size=" + b"9" * 40, b"--batch-size"])
 def test_text_that_is_no_argument_says_nothing(text):
-    assert not arguments(text)
+    assert not list(spelt(text))
+
+
+SPELLINGS = paths.read_data("job_facts.toml")["spelling"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "line", "value"),
+    [(one["kind"], line, value) for one in SPELLINGS for line, value in one["lines"].items()],
+)
+def test_a_fact_is_read_in_every_spelling_of_the_list(kind, line, value):
+    assert (kind, f"{value}") in [(one, number.replace(b",", b"").decode()) for one, number, _ in spelt(line.encode())]
 
 
 # options of scripts are told in words wherever a reader meets them; what has no words is shown as it is given

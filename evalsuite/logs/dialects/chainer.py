@@ -77,19 +77,10 @@ DIALECTS = (
             "chainer/chainer@a8e15cbe55:chainer/training/extensions/progress_bar.py",
             fields=step_before(rb"(\d+)$"),
         ),
+        named_facts={"gpus": "devices", "bare": "batch_per_device"},
         facts=line(
-            rb"Num of GPUs : (?P<devices>\d+)",
-            b"Num of GPUs : 8",
-            "ankahira/paraDL@cc23ef099f:channel/train_imagenet.py",
-        )
-        + line(
             rb"Num process \(COMM_WORLD\): (?P<devices>\d+)",
             b"Num process (COMM_WORLD): 2",
-            "chainer/chainer@a8e15cbe55:examples/chainermn/mnist/train_mnist.py",
-        )
-        + line(
-            rb"Minibatch-size: (?P<batch_per_device>\d+)",
-            b"Num Minibatch-size: 50",
             "chainer/chainer@a8e15cbe55:examples/chainermn/mnist/train_mnist.py",
         ),
         scores=line(

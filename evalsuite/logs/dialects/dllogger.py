@@ -52,16 +52,7 @@ DIALECTS = (
             b"DLL 2020-03-03 19:16:40.681158 - Summary: train.loss : 7.22102  train.total_ips : 248.10 img/s",
             f"{_DLE}PyTorch/Classification/ConvNets/image_classification/logger.py, Logger.end()",
         ),
-        facts=line(
-            _AT + rb"PARAMETER data : [^\r\n]*? batch_size : (?P<batch_per_device>\d+) ",
-            b"DLL 2020-03-03 19:15:31.544009 - PARAMETER data : /data/imagenet  ... batch_size : 160 ",
-            f"{_DLE}PyTorch/Classification/ConvNets/main.py",
-        )
-        + line(
-            _AT + rb"PARAMETER data : [^\r\n]*? world_size : (?P<devices>\d+)",
-            b"DLL 2023-08-04 05:50:00.101467 - PARAMETER data : /imagenet  ... world_size : 8",
-            f"{_DLE}PyTorch/Classification/ConvNets/main.py",
-        ),
+        named_facts={"bare": "batch_per_device", "devices": "devices"},
         notes="total_ips contains the wait for data, compute_ips does not. The last iteration is not printed.",
     ),
     _dialect(
@@ -90,6 +81,7 @@ DIALECTS = (
             b"training_sequences_per_second : 5055.566265125031 sequences/s",
             f"{_DLE}PyTorch/LanguageModeling/BERT/run_pretraining.py",
         ),
+        # a shell that traces its commands prints another train_batch_size before
         facts=line(
             rb"PARAMETER Config : [^\r\n]*?\bgradient_accumulation_steps=(?P<accumulation>\d+)"
             rb"[^\r\n]*?\btrain_batch_size=(?P<batch_per_device>\d+)",
@@ -116,12 +108,8 @@ DIALECTS = (
             b" training throughput: 10.16",
             "NVIDIA/DeepLearningExamples@a6443505:PyTorch/LanguageModeling/BERT/scripts/run_squad.sh: GPUs x batch x the last bar's it/s",
         ),
+        named_facts={"bare": "batch_per_device"},
         facts=line(
-            rb"  Batch size = (?P<batch_per_device>\d+)",
-            b"03/03/2020 10:30:47 - INFO - __main__ -     Batch size = 4",
-            "NVIDIA/DeepLearningExamples@a6443505:PyTorch/LanguageModeling/BERT/run_squad.py",
-        )
-        + line(
             rb"n_gpu: (?P<devices>\d+), distributed training: False",
             b"device: cuda n_gpu: 1, distributed training: False, 16-bits training: True",
             "NVIDIA/DeepLearningExamples@a6443505:PyTorch/LanguageModeling/BERT/run_squad.py",
@@ -151,11 +139,7 @@ DIALECTS = (
             b"DLL 2022-11-24 04:12:37.618463 - () train_throughput : 9421.358309452111 images/s",
             f"{_DLE}TensorFlow/Classification/ConvNets/runtime/runner.py, train()",
         ),
-        facts=line(
-            _AT + rb"PARAMETER arch : [^\r\n]*? batch_size : (?P<batch_per_device>\d+) [^\r\n]*?iter_unit :",
-            b"DLL 2022-11-24 04:00:11.097720 - PARAMETER arch : resnet50  ... batch_size : 256  num_iter : 500  run_iter : -1  iter_unit :",
-            f"{_DLE}TensorFlow/Classification/ConvNets/main.py",
-        ),
+        named_facts={"bare": "batch_per_device"},
         notes="The steps of the warm-up are not printed at all.",
     ),
     _dialect(
@@ -175,16 +159,7 @@ DIALECTS = (
             b"DLL 2023-08-01 06:00:29.981860 -  throughput_val : 765.951501333658 ",
             f"{_DLE}TensorFlow/LanguageModeling/BERT/run_pretraining.py",
         ),
-        facts=line(
-            rb" train_batch_size: (?P<batch_per_device>\d+)",
-            b"INFO:tensorflow:  train_batch_size: 96",
-            f"{_DLE}TensorFlow/LanguageModeling/BERT/run_pretraining.py, main(), which prints its flags",
-        )
-        + line(
-            rb" num_accumulation_steps: (?P<accumulation>\d+)",
-            b"INFO:tensorflow:  num_accumulation_steps: 88",
-            f"{_DLE}TensorFlow/LanguageModeling/BERT/run_pretraining.py, main(), which prints its flags",
-        ),
+        named_facts={"train": "batch_per_device", "accumulation": "accumulation"},
         notes="An overflow repeats the number of the iteration.",
     ),
     _dialect(
@@ -372,16 +347,7 @@ DIALECTS = (
             b'"type": "LOG", "step": [], "data": {"train.loss": 2.69, "train.total_ips": 7850.31, ',
             _DLLOGGER,
         ),
-        facts=line(
-            rb'"step": "PARAMETER", "data": \{[^\r\n]*?"batch_size": (?P<batch_per_device>\d+)',
-            b'"type": "LOG", "step": "PARAMETER", "data": {"data": "/data/imagenet", ... "batch_size": 128,',
-            f"{_DLE}PyTorch/Classification/ConvNets/main.py",
-        )
-        + line(
-            rb'"step": "PARAMETER", "data": \{[^\r\n]*?"world_size": (?P<devices>\d+)',
-            b'"type": "LOG", "step": "PARAMETER", "data": {"data": "/data/imagenet", ... "world_size": 8',
-            f"{_DLE}PyTorch/Classification/ConvNets/main.py",
-        ),
+        named_facts={"bare": "batch_per_device", "devices": "devices"},
         first_epoch=0,
         scores=line(
             rb'"elapsedtime": "(?P<elapsed_s>[\d.]+)", "type": "LOG", "step": \[(?P<epoch>\d+)\], "data": \{'
@@ -429,11 +395,7 @@ DIALECTS = (
             b'"consumed_samples": 2048.0, ... "train_step_timing in s": 107.35490417480469',
             "NVIDIA/NeMo@8cfedd7203:nemo/utils/loggers/dllogger.py, log_metrics()",
         ),
-        facts=line(
-            rb'"step": "PARAMETER", "data": \{[^\r\n]*?"cfg/global_batch_size": (?P<global_batch>\d+)',
-            b'"step": "PARAMETER", "data": {"cfg/micro_batch_size": 1, "cfg/global_batch_size": 2048',
-            "NVIDIA/NeMo@8cfedd7203:nemo/utils/loggers/dllogger.py, log_hyperparams()",
-        ),
+        named_facts={"all": "global_batch"},
         notes="train_backward_timing is next to zero and means nothing. Stamps are written by a logger's thread.",
     ),
 )

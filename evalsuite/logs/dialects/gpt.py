@@ -70,16 +70,7 @@ DIALECTS = (
             "karpathy/nanochat@92d63d4e8b:scripts/base_train.py: total_batch_size, which is the whole job's, over dt; "
             "so in scripts/chat_sft.py. build-nanogpt and autoresearch have the columns of their time",
         ),
-        facts=line(
-            rb"Total batch size (?P<global_batch>[\d,]+) => gradient accumulation steps",
-            b"Total batch size 524,288 => gradient accumulation steps: 1",
-            "karpathy/nanochat@92d63d4e8b:scripts/base_train.py: tokens",
-        )
-        + line(
-            rb"Distributed world size: (?P<devices>\d+)",
-            b"Distributed world size: 8",
-            "karpathy/nanochat@92d63d4e8b:nanochat/common.py, compute_init()",
-        ),
+        named_facts={"all": "global_batch", "devices": "devices"},
         notes="dt begins and ends with a synchronisation and holds neither evaluation nor sampling.",
     ),
     _dialect(

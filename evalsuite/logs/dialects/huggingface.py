@@ -140,33 +140,11 @@ _FINAL = (
         fields=_state,
     )
 )
-_FACTS = (
-    line(
-        rb"\bper_device_train_batch_size=(?P<batch_per_device>\d+)",
-        b"per_device_train_batch_size=4, per_device_eval_batch_size=8, ",
-        "huggingface/transformers@2cda12cbf6:src/transformers/training_args.py, TrainingArguments, printed by scripts",
-    )
-    + line(
-        rb"\bgradient_accumulation_steps=(?P<accumulation>\d+)",
-        b"gradient_accumulation_steps=1, ",
-        "huggingface/transformers@2cda12cbf6:src/transformers/training_args.py, TrainingArguments, printed by scripts",
-    )
-    + line(
-        rb"Instantaneous batch size per device = (?P<batch_per_device>[\d,]+)",
-        b"[INFO|trainer.py:1146] 2021-05-25 06:38:26,285 >>   Instantaneous batch size per device = 4",
-        _TRAINER,
-    )
-    + line(rb"Gradient Accumulation steps = (?P<accumulation>\d+)", b"  Gradient Accumulation steps = 1", _TRAINER)
-    + line(
-        rb"Total train batch size \(w\. parallel, (?:buffer, )?distributed & accumulation\) = (?P<global_batch>[\d,]+)",
-        b"  Total train batch size (w. parallel, distributed & accumulation) = 64",
-        _TRAINER,
-    )
-    + line(
-        rb"\] +train_batch_size \.+ (?P<global_batch>\d+)",
-        b"[2021-05-25 06:38:26,359] [INFO] [config.py:752:print]   train_batch_size ............. 64",
-        "deepspeedai/DeepSpeed@edaa722126:deepspeed/runtime/config.py, print(), where the Trainer runs on DeepSpeed",
-    )
+_NAMED_FACTS = {"per_device": "batch_per_device", "accumulation": "accumulation", "all": "global_batch"}
+_DEEPSPEED = Line(
+    pattern=rb"\] +train_batch_size \.+ (?P<global_batch>\d+)",
+    sample=b"[2021-05-25 06:38:26,359] [INFO] [config.py:752:print]   train_batch_size ............. 64",
+    source="deepspeedai/DeepSpeed@edaa722126:deepspeed/runtime/config.py, print(), where the Trainer runs on DeepSpeed",
 )
 _RESUMED = Line(
     pattern=rb"Continuing training from global step (?P<resumed_step>\d+)",
@@ -204,15 +182,8 @@ DIALECTS = (
         ),
         final=_FINAL,
         evaluation=_EVALUATION,
-        facts=(
-            *_FACTS,
-            _RESUMED,
-            Line(
-                pattern=rb"Total batch size \(\d+ x \d+ x \d+\) = (?P<global_batch>[\d,]+)",
-                sample=b"\\        /    Data Parallel GPUs = 1 | Total batch size (2 x 4 x 1) = 8",
-                source="unslothai/unsloth@9fbe0b6da3:unsloth/models/llama.py, the banner of Unsloth",
-            ),
-        ),
+        named_facts=_NAMED_FACTS,
+        facts=(_DEEPSPEED, _RESUMED),
         yields_to=("hf_trainer_tokens", "trl", "axolotl", "ms_swift"),
         notes="The final figure is over the whole run, start-up, evaluation and checkpoints inside, and counts the "
         "samples planned. The steps take the whole seconds of the bar, in reports of at least ten seconds. On DeepSpeed its "
@@ -317,7 +288,8 @@ DIALECTS = (
         ),
         final=tuple(replace(line, telling=False) for line in _FINAL),
         evaluation=_EVALUATION,
-        facts=(*_FACTS, _RESUMED),
+        named_facts=_NAMED_FACTS,
+        facts=(_DEEPSPEED, _RESUMED),
         notes="train_speed is a mean since training began, evaluation inside, from which each report is taken apart.",
     ),
     _dialect(

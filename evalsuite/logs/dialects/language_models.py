@@ -55,21 +55,7 @@ DIALECTS = (
             b"iter 100: val loss 1.2345, val time: 5012.34 ms",
             "Lightning-AI/litgpt@26857050fe:litgpt/finetune/lora.py, fit()",
         ),
-        facts=line(
-            rb"(?<!\w)micro_batch_size=(?P<batch_per_device>\d+)",
-            b"                    micro_batch_size=4,",
-            "Lightning-AI/litgpt@26857050fe:litgpt/args.py, TrainArgs; printed by litgpt/finetune/lora.py, setup()",
-        )
-        + line(
-            rb"'devices': (?P<devices_per_node>\d+),",
-            b" 'devices': 1,",
-            "Lightning-AI/litgpt@26857050fe:litgpt/finetune/lora.py, setup()",
-        )
-        + line(
-            rb"'num_nodes': (?P<nodes>\d+),",
-            b" 'num_nodes': 1,",
-            "Lightning-AI/litgpt@26857050fe:litgpt/finetune/lora.py, setup()",
-        ),
+        named_facts={"parts": "batch_per_device", "on_node": "devices_per_node", "nodes": "nodes"},
         notes="An iteration is one forward pass of a micro batch. Its time is read where every pass is printed, as finetuning does "
         "by default. Of pretraining, which prints the last pass of a step, only the number of the pass is read.",
     ),
@@ -137,18 +123,7 @@ DIALECTS = (
             b"[Eval batch=1/10] Eval on eval data",
             "mosaicml/composer@6405188805:composer/loggers/console_logger.py",
         ),
-        facts=line(
-            rb"num_gpus_per_node: (?P<devices_per_node>\d+)",
-            b"num_gpus_per_node: 8\n",
-            "mosaicml/composer@6405188805:composer/trainer/trainer.py, Trainer.__init__(), printed by composer/loggers/console_logger.py",
-            telling=False,
-        )
-        + line(
-            rb"num_nodes: (?P<nodes>\d+)",
-            b"num_nodes: 2\n",
-            "mosaicml/composer@6405188805:composer/trainer/trainer.py, Trainer.__init__(), printed by composer/loggers/console_logger.py",
-            telling=False,
-        ),
+        named_facts={"on_node": "devices_per_node", "nodes": "nodes"},
         notes="Samples of the whole job, a mean over the last batches (window_size, 100 by default), evaluation left out.",
     ),
     _dialect(

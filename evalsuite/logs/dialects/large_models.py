@@ -22,17 +22,6 @@ _MEGATRON_EVALUATION = line(
     b"saving checkpoint at iteration     500 to ",
     "NVIDIA/Megatron-LM@8aa4619f2b:megatron/checkpointing.py, save_checkpoint()",
 )
-_MEGATRON_FACTS = line(
-    rb"  global_batch_size \.+ (?P<global_batch>\d+)",
-    b"  global_batch_size ............................... 1024",
-    "NVIDIA/Megatron-LM@8aa4619f2b:megatron/arguments.py, _print_args()",
-) + line(
-    rb"  world_size \.+ (?P<devices>\d+)",
-    b"  world_size ...................................... 64",
-    "NVIDIA/Megatron-LM@8aa4619f2b:megatron/arguments.py, _print_args()",
-)
-
-
 _EPOCH_BEFORE = re.compile(rb"Epoch:\[ *(\d+)/ *\d+\], $")
 
 
@@ -76,7 +65,7 @@ DIALECTS = (
             "NVIDIA/Megatron-LM@8aa4619f2b:megatron/training.py, training_log(); the last rank prints",
         ),
         evaluation=_MEGATRON_EVALUATION,
-        facts=_MEGATRON_FACTS,
+        named_facts={"all": "global_batch", "devices": "devices"},
         yields_to=("gpt_neox", "megatron_stamped"),
         notes="Time per iteration, mean over the log interval; an overflow is a row like any other. The clock runs on through "
         "evaluations: the report behind one is left out. BigScience's fork prints seconds. Megatron-DeepSpeed's `samples "
@@ -98,7 +87,7 @@ DIALECTS = (
             "NVIDIA/Megatron-LM@d98e8a64dd:megatron/training/training.py since f427c6f0a1 of March 2024",
         ),
         evaluation=_MEGATRON_EVALUATION,
-        facts=_MEGATRON_FACTS,
+        named_facts={"all": "global_batch", "devices": "devices"},
         notes="As before the stamp, but the clock stands still during evaluations. Primus prints time/running mean: the first.",
     ),
     _dialect(
@@ -122,16 +111,7 @@ DIALECTS = (
             b" validation results at iteration 100 | lm_loss value: 9.812345E+00 | lm_loss_ppl value: 1.825772E+04 | ",
             "EleutherAI/gpt-neox@ea7aefd8:megatron/training.py, evaluate_and_print_results()",
         ),
-        facts=line(
-            rb"  train_batch_size \.+ (?P<global_batch>\d+)",
-            b"  train_batch_size ................ 32..........................updated",
-            "EleutherAI/gpt-neox@ea7aefd8:megatron/neox_arguments/arguments.py, NeoXArgs.print()",
-        )
-        + line(
-            rb"  global_num_gpus \.+ (?P<devices>\d+)",
-            b"  global_num_gpus ................. 8...........................updated",
-            "EleutherAI/gpt-neox@ea7aefd8:megatron/neox_arguments/arguments.py, NeoXArgs.print()",
-        ),
+        named_facts={"train": "global_batch", "devices": "devices"},
         notes="The clock runs on through evaluations and checkpoints: the report behind an evaluation is left out.",
     ),
     _dialect(
@@ -207,11 +187,7 @@ DIALECTS = (
             b"***** Evaluating perplexity, Epoch 1/16 *****",
             "deepspeedai/DeepSpeedExamples@45b4b7156c:applications/DeepSpeed-Chat/training/step1_supervised_finetuning/main.py",
         ),
-        facts=line(
-            rb"\] +train_batch_size \.+ (?P<global_batch>\d+)",
-            b"[2021-05-25 06:38:26,359] [INFO] [config.py:752:print]   train_batch_size ............. 64",
-            "deepspeedai/DeepSpeed@edaa722126:deepspeed/runtime/config.py, print()",
-        ),
+        named_facts={"train": "global_batch"},
         yields_to=("megatron", "megatron_stamped", "gpt_neox", "deepspeed_pipeline", "deepspeed_chat", *_HF_TRAINER),
         notes="CurrSamplesPerSec is the last step's; RunningAvgSamplesPerSec, a mean since step 2, is not used.",
     ),
@@ -228,11 +204,7 @@ DIALECTS = (
             "deepspeedai/DeepSpeed@edaa722126:deepspeed/runtime/pipe/engine.py, PipelineEngine.train_batch(): "
             "train_batch_size, which is the whole job's, over the mean time of a batch",
         ),
-        facts=line(
-            rb"\] +train_batch_size \.+ (?P<global_batch>\d+)",
-            b"[2021-05-25 06:38:26,359] [INFO] [config.py:752:print]   train_batch_size ............. 64",
-            "deepspeedai/DeepSpeed@edaa722126:deepspeed/runtime/config.py, print()",
-        ),
+        named_facts={"train": "global_batch"},
         yields_to=("megatron", "megatron_stamped", "gpt_neox"),
         notes="The clock runs inside train_batch() alone, and not through evaluations and checkpoints.",
     ),
@@ -358,11 +330,7 @@ DIALECTS = (
             "mlcommons/training_results_v1.0@50619b5df6:GIGABYTE/benchmarks/dlrm/implementations/merlin_hugectr/mlperf_logger/format_ctr_output.py: the mean of the run",
             telling=False,
         ),
-        facts=line(
-            rb'"key": "global_batch_size", "value": (?P<global_batch>\d+)',
-            b':::MLLOG {"namespace": "", "time_ms": 1622431909282, ... "key": "global_batch_size", "value": 55296',
-            "mlcommons/logging@7bbf792686:mlperf_logging/mllog/constants.py, in MLPerf's DLRM",
-        ),
+        named_facts={"all": "global_batch"},
         evaluation_inside=True,
         notes="Seconds per so many iterations, evaluation inside; only MLPerf's logs say the batch size.",
     ),

@@ -43,17 +43,7 @@ DIALECTS = (
             b"Test:  [ 0/50]  eta: 0:00:19  model_time: 0.2152 (0.2152)  evaluator_time: 0.0133 (0.0133)  time: 0.4000",
             "facebookresearch/deit@7e160fe43f:engine.py, evaluate()",
         ),
-        facts=line(
-            rb"(?<!\w)batch_size(?:_per_gpu)?(?:=|: )(?P<batch_per_device>\d+)",
-            b"Namespace(batch_size=64, bce_loss=False, epochs=300, ... world_size=8",
-            "facebookresearch/deit@7e160fe43f:main.py, print(args); MAE prints an argument a line, "
-            "DINO `batch_size_per_gpu: 64`",
-        )
-        + line(
-            rb"(?<!\w)world_size(?:=|: )(?P<devices>\d+)",
-            b"Namespace(batch_size=64, bce_loss=False, epochs=300, ... world_size=8",
-            "facebookresearch/deit@7e160fe43f:main.py, print(args)",
-        ),
+        named_facts={"bare": "batch_per_device", "per_device": "batch_per_device", "devices": "devices"},
         yields_to=("torchvision",),
         notes=_SMOOTHED,
     ),

@@ -24,13 +24,6 @@ def _epoch_of(match: "re.Match[bytes]") -> Mapping[str, float]:
     return {"global_batch": 1.0, "items_per_batch": float(match["items_per_batch"])}
 
 
-_GLOBAL_BATCH = line(
-    rb'"key": "global_batch_size", "value": (?P<global_batch>\d+)',
-    b':::MLLOG {"namespace": "", "time_ms": 1712973751992, "event_type": "POINT_IN_TIME", '
-    b'"key": "global_batch_size", "value": 176',
-    _KEYS,
-)
-
 _TRAIN_SAMPLES = line(
     rb'"key": "train_samples", "value": (?P<items_per_batch>\d+)',
     b':::MLLOG {"namespace": "main", "time_ms": 1593154619127, "key": "train_samples", "value": 1281167',
@@ -229,7 +222,7 @@ DIALECTS = (
             f"{_LOGGING}/mllog.py, event(); the key is that of NVIDIA's submissions since v1.0",
         ),
         end=_RUN_STOP,
-        facts=_GLOBAL_BATCH,
+        named_facts={"all": "global_batch"},
         scores=_TOP1,
         second=MllogCheck,
         yields_to=("mlperf_gpt", "mlperf_nemo", *_OTHER_SCRIPTS),
@@ -256,7 +249,7 @@ DIALECTS = (
             _KEYS,
         ),
         end=_RUN_STOP,
-        facts=_GLOBAL_BATCH,
+        named_facts={"all": "global_batch"},
         second=MllogCheck,
         notes="The stamps of the lines are the clock, and the mean step times beside them the check. Samples are sequences or images.",
     ),

@@ -4,7 +4,7 @@ import functools
 import re
 from collections.abc import Mapping
 
-from evalsuite.dialect import Dialect, Line, line
+from evalsuite.dialect import Dialect, line
 
 _EVERY = 10  # steps between two bars that are read: their means have two digits after the point
 
@@ -74,19 +74,11 @@ DIALECTS = (
             b"[Epoch 119] validation: err-top1=0.226662 err-top5=0.063795",
             "dmlc/gluon-cv@f9a8a284b8:scripts/classification/imagenet/train_imagenet.py",
         ),
-        facts=(
-            # kvstore dist_sync: batch_size is one worker's; only its name is the same in the other scripts
-            Line(
-                pattern=rb"start with arguments Namespace\([^\n]*?\bbatch_size=(?P<batch_per_device>\d+)"
-                rb"[^\n]*?\bgpus=None",
-                sample=b"INFO:root:start with arguments Namespace(batch_size=4, benchmark=1, ... gpus=None, ",
-                source="apache/mxnet@c981848068:example/image-classification/common/fit.py, fit(), on a CPU",
-            ),
-            Line(
-                pattern=rb'"key": "global_batch_size", "value": (?P<global_batch>\d+)',
-                sample=b'"event_type": "POINT_IN_TIME", "key": "global_batch_size", "value": 408',
-                source="mlcommons/logging@7bbf792686:mlperf_logging/mllog/constants.py, in MLPerf's ResNet-50",
-            ),
+        named_facts={"all": "global_batch"},
+        facts=line(  # kvstore dist_sync: batch_size is one worker's; only its name is the same in the other scripts
+            rb"start with arguments Namespace\([^\n]*?\bbatch_size=(?P<batch_per_device>\d+)[^\n]*?\bgpus=None",
+            b"INFO:root:start with arguments Namespace(batch_size=4, benchmark=1, ... gpus=None, ",
+            "apache/mxnet@c981848068:example/image-classification/common/fit.py, fit(), on a CPU",
         ),
         tagged_print_all=True,
         yields_to=("dllogger_mxnet",),
@@ -157,16 +149,7 @@ DIALECTS = (
             b"Epoch 4, validation pixAcc: 0.963, mIoU: 0.524:   0%|          | 0/90",
             "dmlc/gluon-cv@f9a8a284b8:scripts/segmentation/train.py",
         ),
-        facts=line(
-            rb"Number of GPUs: (?P<devices>\d+)",
-            b"Number of GPUs: 4",
-            "dmlc/gluon-cv@f9a8a284b8:scripts/segmentation/train.py, parse_args()",
-        )
-        + line(
-            rb"Namespace\(aux=[^\r\n]*? batch_size=(?P<global_batch>\d+)",
-            b"Namespace(aux=True, aux_weight=0.5, backbone='resnet101', ... batch_size=16",
-            "dmlc/gluon-cv@f9a8a284b8:scripts/segmentation/train.py; 2913 images make bars of 182, whatever the GPUs",
-        ),
+        named_facts={"gpus": "devices", "bare": "global_batch"},
         notes="tqdm's mean since the epoch began, twice for each step. The batch size is the whole job's.",
     ),
     _dialect(

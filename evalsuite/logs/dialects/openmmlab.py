@@ -22,10 +22,6 @@ _EVALUATION = line(
 )
 
 _FACTS = line(
-    rb"GPU number: (?P<devices>\d+)",
-    b"    GPU number: 2",
-    "open-mmlab/mmengine@25434293:mmengine/runner/runner.py, Runner._log_env(): the world size",
-) + line(
     rb"train_dataloader = dict\((?:[^()]|\([^()]*\)){0,400}?\bbatch_size=(?P<batch_per_device>\d+)",
     b"train_dataloader = dict(\n    batch_size=128,",
     "open-mmlab/mmengine@25434293:mmengine/config/config.py, Config.pretty_text; the data loader is one process's",
@@ -48,6 +44,7 @@ DIALECTS = (
         ),
         evaluation=_EVALUATION,
         facts=_FACTS,
+        named_facts={"gpus": "devices"},
         notes=_NOTES,
     ),
     _dialect(
@@ -63,6 +60,7 @@ DIALECTS = (
         ),
         evaluation=_EVALUATION,
         facts=_FACTS,
+        named_facts={"gpus": "devices"},
         notes=f"{_NOTES} The first iteration after an evaluation or a checkpoint contains it.",
     ),
     _dialect(

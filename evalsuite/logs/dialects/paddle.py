@@ -162,14 +162,7 @@ DIALECTS = (
             b"INFO:utils.utility:[Pass 0, test  batch 0] \tloss 6.91000, acc1 0.00000, acc5 0.00000, elapse 0.2104 sec",
             "PaddlePaddle/models@b71cf6322a:PaddleCV/image_classification/utils/utility.py, print_info()",
         ),
-        facts=(
-            # --batch_size is the batch of all cards of the process
-            Line(
-                pattern=rb"INFO:utils\.utility: +batch_size : (?P<global_batch>\d+)",
-                sample=b"INFO:utils.utility:               batch_size : 4",
-                source="PaddlePaddle/models@b71cf6322a:PaddleCV/image_classification/utils/utility.py, print_arguments()",
-            ),
-        ),
+        named_facts={"bare": "global_batch"},
         notes="Trainer 0 prints; the time is that of one step of the whole job.",
     ),
     _dialect(

@@ -27,15 +27,6 @@ _EVALUATION = line(
     b"[2022-08-31 15:21:50,491] [    INFO] - Saving model checkpoint to ./checkpoints/checkpoint-100",
     "PaddlePaddle/PaddleNLP@01f7436099:paddlenlp/trainer/trainer.py, Trainer._save()",
 )
-_FACTS = line(
-    rb"Total train batch size \(w\. parallel, distributed & accumulation\) = (?P<global_batch>[\d,]+)",
-    b"[2022-08-31 15:21:39,420] [    INFO] -   Total train batch size (w. parallel, distributed & accumulation) = 8",
-    "PaddlePaddle/PaddleNLP@01f7436099:paddlenlp/trainer/trainer.py, Trainer._inner_training_loop()",
-) + line(
-    rb"\bworld_size +: ?(?P<devices>\d+)",
-    b"[2022-08-31 15:21:39,417] [    INFO] - world_size                    :1",
-    "PaddlePaddle/PaddleNLP@01f7436099:paddlenlp/trainer/training_args.py, print_config()",
-)
 
 DIALECTS = (
     Dialect(
@@ -54,7 +45,7 @@ DIALECTS = (
             fields=_samples,
         ),
         evaluation=_EVALUATION,
-        facts=_FACTS,
+        named_facts={"all": "global_batch", "devices": "devices"},
         evaluation_inside=True,
         yields_to=("paddlenlp_trainer_tokens",),
         notes="interval_samples_per_second was the batch of one device and one step until 2022: only the time is taken there.",
@@ -76,7 +67,7 @@ DIALECTS = (
             _TRAINER,
         ),
         evaluation=_EVALUATION,
-        facts=_FACTS[1:],
+        named_facts={"devices": "devices"},
         evaluation_inside=True,
         notes="Sequences of the model's full length over all devices, per device; the batch that the head of the log tells is in sequences.",
     ),

@@ -262,12 +262,8 @@ DIALECTS = (
             b"2023-08-03 02:27:26,318 - mmseg - INFO - Saving checkpoint at 180 iterations",
             "open-mmlab/mmcv@b8c09f3b84:mmcv/runner/hooks/checkpoint.py",
         ),
+        named_facts={"per_device": "batch_per_device"},
         facts=line(
-            rb"samples_per_gpu=(?P<batch_per_device>\d+)",
-            b"    samples_per_gpu=8,",
-            "open-mmlab/mmcv@b8c09f3b84:mmcv/utils/config.py, pretty_text()",
-        )
-        + line(
             rb"gpu_ids = range\(0, (?P<devices>(?:[2-9]|\d\d+))\)",
             b"gpu_ids = range(0, 8)",
             "open-mmlab/mmcv@b8c09f3b84:mmcv/utils/config.py, pretty_text(); range(0, 1) also stands there under MPI and says nothing",
@@ -301,21 +297,7 @@ DIALECTS = (
             b"    throughput/device/tokens_per_second=105,477\n",
             "allenai/OLMo@59a53e3f68:olmo/train.py, SpeedMonitor.check() and log_metrics_to_console()",
         ),
-        facts=line(
-            rb"TrainConfig\([^\r\n]*?\bglobal_train_batch_size=(?P<global_batch>\d+)",
-            b"INFO\tTrainConfig(run_name='OLMo-150M-tied-emb-1000', ... global_train_batch_size=128",
-            "allenai/OLMo@59a53e3f68:scripts/train.py, main(): sequences of the whole job",
-        )
-        + line(
-            rb"TrainConfig\([^\r\n]*?\bdevice_train_batch_size=(?P<batch_per_device>\d+)",
-            b"INFO\tTrainConfig(run_name='OLMo-150M-tied-emb-1000', ... device_train_batch_size=128",
-            "allenai/OLMo@59a53e3f68:scripts/train.py, main(): global_train_batch_size over the devices",
-        )
-        + line(
-            rb"TrainConfig\([^\r\n]*?\bmax_sequence_length=(?P<items_per_batch>\d+)",
-            b"INFO\tTrainConfig(run_name='OLMo-150M-tied-emb-1000', ... max_sequence_length=4096",
-            "allenai/OLMo@59a53e3f68:olmo/config.py, ModelConfig",
-        ),
+        named_facts={"all": "global_batch", "per_device": "batch_per_device", "sequence": "items_per_batch"},
     ),
     _dialect(
         name="maskrcnn_benchmark",

@@ -44,19 +44,10 @@ DIALECTS = (
             b"Total img/sec on 4 GPU(s): 432.8 +-4.9",
             "horovod/horovod@2626dc87a3:examples/pytorch/pytorch_synthetic_benchmark.py",
         ),
+        named_facts={"gpus": "devices", "bare": "batch_per_device"},
         facts=line(
             rb"Total img/sec on (?P<devices>\d+) ",
             b"Total img/sec on 4 GPU(s): 432.8 +-4.9",
-            "horovod/horovod@2626dc87a3:examples/pytorch/pytorch_synthetic_benchmark.py",
-        )
-        + line(
-            rb"Number of (?:GPU|CPU|TPU)s: (?P<devices>\d+)",
-            b"Number of GPUs: 4",
-            "horovod/horovod@2626dc87a3:examples/pytorch/pytorch_synthetic_benchmark.py",
-        )
-        + line(
-            rb"Batch size: (?P<batch_per_device>\d+)\s",
-            b"Batch size: 32\n",
             "horovod/horovod@2626dc87a3:examples/pytorch/pytorch_synthetic_benchmark.py",
         )
         + line(
@@ -78,12 +69,8 @@ DIALECTS = (
             b"[2026-11-23 11:50:58,284] [INFO] [worker.py:213:_process_minibatch] Loss = 2.3025856018066406, steps = 10",
             "sql-machine-learning/elasticdl@0cbc361a72:elasticdl/python/worker/worker.py",
         ),
+        named_facts={"bare": "batch_per_device"},
         facts=line(
-            rb"print_args\] minibatch_size = (?P<batch_per_device>\d+)",
-            b"[2026-11-23 11:50:46,687] [INFO] [args.py:100:print_args] minibatch_size = 16",
-            "sql-machine-learning/elasticdl@0cbc361a72:elasticdl/python/common/args.py",
-        )
-        + line(
             rb"\] Initialize Horovod with rank = \d+ and size = (?P<devices>\d+)",
             b"[2026-11-20 23:41:14,291] [INFO] [base_controller.py:73:init_horovod_if_needed] Initialize Horovod with "
             b"rank = 1 and size = 2",

@@ -4,125 +4,14 @@ import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cache
 from typing import Literal
 
 from evalsuite.dialect import SCORE, Dialect, Line, Timers
 from evalsuite.findings import BeginsAgain, LossNotANumber, Resumed
 from evalsuite.logs.scan.failures import shown
-from evalsuite.logs.text.intact import may_be_cut
 from evalsuite.logs.text.logfile import Chunk, Piece
 from evalsuite.logs.text.records import is_whole, matches, number, printer, whole
 from evalsuite.model import Breakdown, Phase, Score, Window
-
-# facts of the job: batch and devices
-
-FACT_BYTES = 1 << 20  # they are printed before or soon after the start
-BATCHES = frozenset({"batch_per_device", "global_batch", "reduced_batch"})
-OVERRULING = frozenset({"reduced_batch"})  # the last counts, not the first
-_GOES_ON = re.compile(rb"\d[.,]\d")  # a number after the end of a match
-# the header of our own reference workloads, whatever dialect they print in
-HEADER = Line(
-    pattern=rb"reference workload: [^\r\n]*?\bbatch_per_device=(?P<batch_per_device>\d+) processes=(?P<devices>\d+)",
-    sample=b"reference workload: framework=mxnet version=1.9.1 model=resnet50_v1.5 batch_per_device=8 processes=2",
-    source="evalsuite adapters/workloads/common.py, announce_case()",
-)
-
-# World size: 8 · Namespace(…, world_size=8, …) · not that of a part of the job, and not the 1 that is a default
-_WORLD_SIZE = (
-    rb"%(orld)b(?<=[Ww]orld|WORLD)(?<![\w-].%(orld)b)(?<!parallel .%(orld)b)(?<!local .%(orld)b)(?<!Local .%(orld)b)"
-    rb"%(size)b['\"]?[ \t]{0,3}[:=][ \t]{0,3}(?!1\b)(?P<world_size>\d{1,6})\b(?![.,]\d)"
-)
-FACTS_OF_ALL = (
-    HEADER,
-    *(
-        Line(
-            pattern=_WORLD_SIZE % {b"orld": orld, b"size": size},
-            sample=sample,
-            source="torchrun's and MPI's, as scripts print it",
-        )
-        for orld, size, sample in ((b"orld", rb"[ _][Ss]ize", b"World size: 8"), (b"ORLD", b"_SIZE", b"WORLD_SIZE=8"))
-    ),
-)
-
-
-@cache
-def _prints_batch(dialect: Dialect) -> bool:
-    return any(group in BATCHES for line in dialect.lines for group in line.groups)
-
-
-@dataclass
-class FactCollector:
-    """What the log says of the job, by names of `dialect.GROUPS`; where the dialect has no batch, also arguments."""
-
-    dialect: Dialect
-    said: dict[str, bytes | float] = field(default_factory=dict)
-    _begun: bool = False  # arguments are printed before the first step
-
-    def add(self, piece: Piece) -> None:
-        if piece.steps_alone:
-            return
-        text = piece.chunk.text
-        lines = (*FACTS_OF_ALL, *self.dialect.facts) if piece.chunk.offset < FACT_BYTES else ()
-        for match, line in matches(text, lines):
-            if not is_whole(match, line) or _GOES_ON.match(text, match.end() - 1) or may_be_cut(match, line):
-                continue  # 491 of 491,520
-            for name, value in (line.read(match) or {}).items():
-                if name in OVERRULING and value is not None:
-                    self.said[name] = value
-                elif value is not None:
-                    self.said.setdefault(name, value)
-        if not self._begun and not _prints_batch(self.dialect):
-            self.said = {**arguments(text), **self.said}
-            self._begun = bool(piece.records)
-
-
-# Batch sizes in a script's dump of its arguments, whatever its dialect. Only names that say whose batch they mean are
-# taken. With accumulation or micro batches a printed step may be a part of one. A bare `batch_size` is quoted where the
-# batch must be asked for.
-_NAMES = {  # what it says → what scripts call it, with `_` for `-`, `.` or a blank
-    "per_device": rb"(?:train_|local_)?batch_size_per_(?:gpu|device|card|rank)|batch_per_(?:gpu|device|card)"
-    rb"|per_(?:gpu|device|card)_(?:train_)?batch_size|samples_per_gpu",
-    "all": rb"(?:train_)?(?:global|total)_(?:train_)?batch_size",
-    "in_parts": rb"(?:gradient|grad)_accum(?:ulation)?(?:_steps?)?|accumulate_grad_(?:batches|iterations)|accum_iter"
-    rb"|accumulation_steps|micro_?batch(?:_size)?|effective_batch_size",
-    "bare": rb"(?:train_|mini_?)?batch_?size",
-}
-_WORDS = (b"atch", b"ccum", b"samples_per_gpu")  # one of them is in each
-# global_batch_size=512, · "batch_size_per_gpu": 32 · --per-device-train-batch-size 4 · Global batch size: 1024
-_ARGUMENT = re.compile(
-    rb"(?i)(?<![\w-])(?:--|(?<!\w ))(?:"
-    + b"|".join(b"(?P<%b>%b)" % (name.encode(), words.replace(b"_", b"[_. -]")) for name, words in _NAMES.items())
-    + rb")['\"]?(?:[ \t]{0,3}[:=][ \t]{0,3}|(?<=[a-z])[ \t])(?P<value>\d{1,9})(?![\w.,]*\d)(?!\.\w)"
-)
-FACTS = {
-    "per_device": "argued_batch_per_device",
-    "all": "argued_global_batch",
-    "in_parts": "argued_parts",
-    "bare": "bare_batch",
-}
-
-
-def arguments(text: bytes) -> dict[str, bytes]:
-    """The first of each kind, as facts of the job, and how it was printed."""
-    found: dict[str, bytes] = {}
-    begins: dict[int, int] = {}
-    for word in _WORDS:  # nearly no line has one
-        at = text.find(word)
-        while at >= 0:
-            begin, end = text.rfind(b"\n", 0, at) + 1, text.find(b"\n", at)
-            begins[begin] = len(text) if end < 0 else end
-            at = text.find(word, begins[begin])
-    for begin in sorted(begins):
-        for match in _ARGUMENT.finditer(text[begin : begins[begin]]):
-            kind = next(each for each in _NAMES if match[each] is not None)
-            if kind == "in_parts" and match["value"] == b"1" and b"ccum" in match[0]:
-                continue  # no accumulation
-            if FACTS[kind] not in found:
-                found[FACTS[kind]] = match["value"]
-                found[f"{FACTS[kind]}_text"] = match[0].strip(b"- ")
-    return found
-
 
 # a loss that is no number, a resume, a second run
 

@@ -14,6 +14,7 @@ from re import Match
 from typing import Literal
 
 from evalsuite.dialect import Dialect, Fields, Line, Scope, line
+from evalsuite.logs.scan.facts import spelt
 from evalsuite.logs.scan.failures import shown
 from evalsuite.logs.text.logfile import chunks
 from evalsuite.logs.text.records import DAY_S, positive, stamp_s
@@ -22,7 +23,7 @@ from evalsuite.logs.unknown.roles import FEWEST, Chosen, choose_counters, choose
 from evalsuite.messages import Message, join
 
 HEAD_BYTES, PART_BYTES = 1 << 19, 1 << 11  # of a log, and of each later piece: groups are found in these
-MOST_LINES, LINE_BYTES, STAMP_BYTES, MOST_GROUPS, MOST_OF_EACH = 12_000, 1500, 120, 40, 300
+MOST_LINES, HEAD_LINES, LINE_BYTES, STAMP_BYTES, MOST_GROUPS, MOST_OF_EACH = 12_000, 500, 1500, 120, 40, 300
 LATE = 0.6  # of the log: a group that ends before is not what goes on to its end
 # 12%|█▏        | 61/500 [00:31<03:42,  1.97it/s, loss=2.31]
 _BAR = re.compile(
@@ -80,9 +81,18 @@ def groups(path: Path) -> list[Group]:
     trains = any(b"loss" in text or b"unning training" in text for _, text in sampled)
     often = sorted(by_words.items(), key=lambda pair: -len(pair[1]))[:MOST_GROUPS]
     grouped = [_group(key, lines, trains) for key, lines in often]
+    head = b"\n".join(text for _, text in sampled[:HEAD_LINES])
+    if any(kind == "tokens" for kind, _, _ in spelt(head)):
+        grouped = [_in_tokens(group) for group in grouped]
     return sorted(
         grouped, key=lambda one: (one.dialect is None, one.last < LATE * ends, -one.count * (1 + ("rate" in one.roles)))
     )
+
+
+def _in_tokens(group: Group) -> Group:
+    """Where a line says how many a step has, and no rate is printed."""
+    counts = group.dialect is not None and group.dialect.unit == "samples/s" and "rate" not in group.roles
+    return replace(group, dialect=replace(group.dialect, unit="tokens/s")) if counts and group.dialect else group
 
 
 def _sample(path: Path) -> Iterator[tuple[int, bytes]]:
