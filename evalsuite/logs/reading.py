@@ -24,6 +24,7 @@ from evalsuite.logs.steps.numbers import (
     Numbers,
     explain_grade,
     find_doubt,
+    find_weakness,
     grade,
     has_trained,
     judge_status,
@@ -210,6 +211,8 @@ def _judge(numbers: Numbers) -> Reading:
     if doubt is not None:
         measured = None if measured is None else replace(measured, items_per_s=None)
         status, reason = (status, reason) if status == "failed" else ("doubtful", doubt)
+    elif measured is not None and status != "failed" and (weak := find_weakness(numbers, measured)):
+        status, reason = "doubtful", join(weak, reason)
     sure = None if measured is None or measured.items_per_s is None else grade(measured, findings)
     batches = {name: positive(run.said.get(name)) for name in ("global_batch", "accumulation")}  # what no case has
     stop = unfinished(run) if status == "incomplete" else None

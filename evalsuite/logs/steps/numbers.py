@@ -6,6 +6,8 @@ clock and a printed rate that are far apart make no number: nothing tells which 
 
 import bisect
 import functools
+import math
+import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,6 +16,7 @@ from evalsuite.dialect import Dialect
 from evalsuite.findings import (
     BatchDoubted,
     ClockDisagrees,
+    ClocksFarApart,
     CoarseFigures,
     JobAssumedLauncher,
     JobAssumedOnePrints,
@@ -27,12 +30,12 @@ from evalsuite.logs.scan import failures
 from evalsuite.logs.scan.scan import MAX_RECORDS, Scan, TooMany
 from evalsuite.logs.steps.merging import Facts, Merged, facts, merge_records
 from evalsuite.logs.steps.throughput import throughput, unlike_rest
-from evalsuite.logs.steps.window import Span, Timing, span
+from evalsuite.logs.steps.window import CLOCKS, Span, Timing, span
 from evalsuite.logs.text.arrivals import Arrival
 from evalsuite.logs.text.intact import ALTERED
 from evalsuite.logs.text.logfile import Unreadable
 from evalsuite.logs.text.records import Record, positive, whole
-from evalsuite.messages import Message
+from evalsuite.messages import Message, join
 from evalsuite.model import (
     ARRIVALS,
     RATES,
@@ -286,6 +289,8 @@ def judge_status(numbers: Numbers, failure: failures.Failure | None) -> tuple[St
         return "partial", _too_short(numbers)
     if measured.method == FINAL:
         return "partial", Message("logs.log_total", why=_missing(numbers))
+    if (every := _seldom(numbers, measured)) > 1:
+        return "partial", Message("logs.read_one_batch", every=every)
     return "ok", ""
 
 
@@ -416,27 +421,69 @@ def explain_grade(certainty: Certainty, measured: Throughput) -> Message:
 
 def find_doubt(numbers: Numbers, measured: Throughput) -> str | None:
     """Two figures that contradict each other and what could explain their ratio; None if nothing denies *measured*."""
-    far = [one for one in measured.findings if isinstance(one, ClockDisagrees) and _factor(one) >= DOUBT]
+    far = [one for one in _apart(measured, numbers) if _factor(one) >= DOUBT]
     if far:
         worst = max(far, key=_factor)
-        method, other = (_FIGURE.get(each, each) for each in (worst.method, worst.other_method))
         relayed = any(step.relay_s is not None for step in numbers.merged.steps)  # kubectl may pass lines on late
-        return Message(
-            "logs.read_doubt",
-            method=method,
-            rate=rate(worst.items_per_s),
-            unit=measured.unit,
-            other=other,
-            other_rate=rate(worst.other_items_per_s),
-            factor=_factor(worst),
-            why=functools.reduce(
-                lambda first, second: Message("logs.either", first=first, second=second),
-                _explanations(worst, numbers.facts, relayed=relayed),
-            ),
+        why = functools.reduce(
+            lambda first, second: Message("logs.either", first=first, second=second),
+            _explanations(worst, numbers.facts, relayed=relayed),
         )
+        return join(_two_figures(worst, measured), Message("logs.read_neither", why=why))
     value = measured.items_per_s
     seconds = [scan.second for scan in numbers.run.scans if scan.second]
     return next((said for second in seconds if value is not None and (said := second.contradiction(value))), None)
+
+
+def find_weakness(numbers: Numbers, measured: Throughput) -> str | None:
+    """Why a number is shown and not relied upon. Of a case `clocks_far_apart` says so."""
+    if numbers.run.given.case or measured.items_per_s is None:
+        return None
+    worst = max(_apart(measured, numbers), key=_factor, default=None)
+    if worst and _factor(worst) >= ClocksFarApart.limit:
+        return _two_figures(worst, measured)
+    return None
+
+
+def _seldom(numbers: Numbers, measured: Throughput) -> int:
+    """Every how manieth step is timed, where each figure is that of one batch and no clock confirms it; else 1."""
+    clocked = measured.method in CLOCKS or measured.clock_items_per_s is not None or measured.stamps_within is not None
+    if clocked or numbers.run.dialect.averaging != "step" or measured.window is None:
+        return 1
+    return statistics.median_low([step.steps for step in _within(numbers.merged.steps, measured.window)] or [1])
+
+
+def _apart(measured: Throughput, numbers: Numbers) -> list[ClockDisagrees]:
+    """What is printed of an unstated number of devices is that of one to all of them."""
+    found = [one for one in measured.findings if isinstance(one, ClockDisagrees)]
+    value, first, last = measured.items_per_s, measured.line_first, measured.line_last
+    if numbers.merged.scope != "unstated" or value is None or first is None or last is None:
+        return found
+    rates = [record.rate for record in numbers.run.records if record.rate and first <= record.line <= last]
+    if rates:
+        one = statistics.median(rates)
+        nearest = min(max(value, one), one * (numbers.facts.devices or math.inf))
+        apart = ClockDisagrees(
+            method=measured.method,
+            items_per_s=value,
+            other_method=RATES,
+            other_items_per_s=nearest,
+            difference=nearest / value - 1,
+        )
+        found.append(apart)
+    return found
+
+
+def _two_figures(apart: ClockDisagrees, measured: Throughput) -> Message:
+    return Message(
+        "logs.read_doubt",
+        method=_FIGURE.get(apart.method, apart.method),
+        rate=rate(apart.items_per_s),
+        unit=measured.unit,
+        other=_FIGURE.get(apart.other_method, apart.other_method),
+        other_rate=rate(apart.other_items_per_s),
+        factor=_factor(apart),
+    )
 
 
 def _factor(finding: ClockDisagrees) -> float:

@@ -12,8 +12,8 @@ from dataclasses import replace
 
 from evalsuite.findings import (
     ArrivalsBursty,
-    BatchDoubted,
     ClockDisagrees,
+    ClocksFarApart,
     CoarseFigures,
     Drift,
     LongStall,
@@ -202,13 +202,18 @@ def _denied_by_seconds(stamped: Timing, value: float, method: str) -> Iterator[F
 
     fairseq on TPUs prints a hundredth of its rate: it counts one update for each line and not all of them.
     """
-    told = [(items, gap) for items, gap in stamped.quotients if gap >= WHOLE_S]
-    reports = len(stamped.span.reports) - (stamped.span.before is None)
-    if len(told) < max(FEWEST_REPORTS, reports // 2):
+    told: list[tuple[float, float]] = []
+    items = seconds = 0.0
+    for part, gap in stamped.quotients:
+        items, seconds = items + part, seconds + gap
+        if seconds >= WHOLE_S:
+            told.append((items, seconds))
+            items = seconds = 0.0
+    if len(told) < FEWEST_REPORTS or 2 * len(stamped.quotients) < len(stamped.span.reports) - 1:
         return
     by_stamps = statistics.median(items / gap for items, gap in told)
-    nearest = (statistics.median(items / (gap + off) for items, gap in told) for off in (-1.0, 1.0))
-    if all(max(near / value, value / near) >= BatchDoubted.limit for near in nearest):
+    least, most = (statistics.median(items / (gap + off) for items, gap in told) for off in (TICK_S, -TICK_S))
+    if max(least / value, value / most) >= ClocksFarApart.limit:
         yield _disagreement(value, method, by_stamps, STAMPS)
 
 

@@ -131,6 +131,12 @@ _STAMPS = (
     # 16:38:39 without the day
     re.compile(rb"(?<![\d:])" + _CLOCK + rb"(?![\d:])"),
 )
+# eta: 20:50:49 · 1:02:03 left is what is not over: no clock
+TO_COME = (
+    rb"(?i:\b(?:eta|remaining|remain|left|total(?:[ _]time)?|expected|finish\w*)\b)\W{0,6}"
+    rb"(?:\d+ ?days?,? )?[\d:]*:[\d:.]+|(?i:\beta\W{0,3}\d[\d.]*(?: ?[a-z]+)?)"
+)
+_COMES = re.compile(TO_COME)
 _LEAP_YEAR = 2020  # any leap year serves where none is printed: only differences are used
 
 
@@ -314,6 +320,7 @@ def _read_lead(text: bytes, start: int, values: list[Any]) -> None:
     if lead and values[_RANK] is None:
         values[_RANK] = printer(lead)
     if lead and values[_STAMP] is None:
+        lead = _COMES.sub(b"", lead) if b"eta" in lead or b"ETA" in lead or b"ema" in lead else lead
         relay = RELAY.match(lead)
         values[_STAMP] = stamp_s(lead[relay.end() :] if relay else lead)
         if relay and values[_STAMP] is None:

@@ -6,15 +6,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from evalsuite import paths
+from evalsuite.logs.text.records import TO_COME
 
 # what is no figure of training: dates, times of day, what is still to come, addresses, versions, paths
 _ISO = rb"\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?Z?"
-_TO_COME = (
-    rb"(?i:\b(?:eta|remaining|remain|left|total(?:[ _]time)?|expected|finish\w*)\b)\W{0,6}"
-    rb"(?:\d+ ?days?,? )?[\d:]*:[\d:.]+|(?i:\beta\W{0,3}\d[\d.]*(?: ?[a-z]+)?)"
-)
 _MASKED = re.compile(
-    _TO_COME
+    TO_COME
     + rb"|<[\d:?]+|%b|\b[IWEF]\d{4} \d\d:\d\d:\d\d[.\d]*|\b\d\d:\d\d:\d\d[.,]\d+\b" % _ISO
     + rb"|\b\d\d[/-]\d\d(?:[/-]\d+)? |[\w-]*[./]\w+\.py\S*|\b\d+\.\d+\.\d+\S*|0x[0-9a-f]+|\bcuda:\d+|\[rank\d+\]:?"
 )
