@@ -5,6 +5,7 @@ with a trap in them (`tests/composed.py`), to the truth. "The total" is the scri
 start-up inside: status `partial` says so.
 """
 
+import itertools
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import cache
@@ -15,7 +16,7 @@ import pytest
 from evalsuite.logs.reading import Reading, read_file
 from tests import composed
 from tests.composed import OF_FOLDER, RUN
-from tests.mutations import ALONE, ALTERED, HARMLESS, OF_FOUND, OF_TRAPS, Mutation, mutations
+from tests.mutations import ALONE, ALTERED, HARMLESS, OF_FOUND, OF_TRAPS, Mutation, fold, lines, mutations
 from tests.readings import LOGS, codes, counted, read, value
 
 GIVEN = {"devices": RUN.devices, "batch_per_device": RUN.batch}
@@ -235,6 +236,22 @@ def test_of_two_runs_in_one_file_one_is_read_and_a_finding_says_that_there_were_
     speeds = [run.items_per_s(found.unit) for run in (RUN, slower)]
     assert any(value(found) == pytest.approx(speed, rel=0.04) for speed in speeds)
     assert {"Restarted", "SeveralRuns", "BeginsAgain"} & {type(finding).__name__ for finding in found.findings}
+
+
+@pytest.mark.parametrize("name", COMPLETE)
+def test_of_two_jobs_that_print_at_once_one_is_read_or_none(tmp_path, name):
+    slower = replace(RUN, step_s=0.8, start=RUN.start + timedelta(seconds=3))
+    both = [lines(composed.log(name, run).encode()) for run in (RUN, slower)]
+    found = read(tmp_path, b"".join(itertools.chain(*itertools.zip_longest(*both, fillvalue=b""))), **GIVEN)
+
+    speeds = [run.items_per_s(found.unit) for run in (RUN, slower) if counted(found)]
+    assert not speeds or any(value(found) == pytest.approx(speed, rel=0.04) for speed in speeds)
+
+
+def test_a_log_whose_facts_are_folded_is_refused(tmp_path):
+    folded = fold(132)((LOGS / "ultralytics_8.log").read_bytes())
+
+    assert counted(read(tmp_path, folded)) is None
 
 
 @pytest.mark.parametrize(

@@ -3,12 +3,12 @@
 import math
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 
 from evalsuite import paths
 from evalsuite.dialect import Dialect, Line
-from evalsuite.logs.text.intact import WIDTHS, may_be_cut
+from evalsuite.logs.text.intact import WIDTHS, may_be_cut, unfolded
 from evalsuite.logs.text.logfile import Piece
 from evalsuite.logs.text.records import is_whole, matches
 
@@ -84,12 +84,24 @@ class FactCollector:
 
     dialect: Dialect
     said: dict[str, bytes | float] = field(default_factory=dict)
+    is_altered: bool = False  # is a fact whole only where folded lines are joined?
     _begun: bool = False  # arguments are printed before the first step
 
     def add(self, piece: Piece) -> None:
         if piece.steps_alone or piece.chunk.offset >= FACT_BYTES:
             return
         text = piece.chunk.text
+        self._take_lines(text)
+        if not self._begun:
+            for kind, value, shown in spelt(text):
+                self._take(kind, value, shown)
+            self._begun = bool(piece.records)
+            if not self.is_altered and (whole := unfolded(text)):
+                other = FactCollector(self.dialect, dict(self.said))
+                other.add(Piece(chunk=replace(piece.chunk, text=whole)))
+                self.is_altered = other.said.keys() != self.said.keys()
+
+    def _take_lines(self, text: bytes) -> None:
         for match, line in matches(text, (HEADER, *self.dialect.facts)):
             if not is_whole(match, line) or _GOES_ON.match(text, match.end() - 1) or may_be_cut(match, line):
                 continue  # 491 of 491,520
@@ -98,10 +110,6 @@ class FactCollector:
                     self.said[name] = value
                 elif value is not None:
                     self.said.setdefault(name, value)
-        if not self._begun:
-            for kind, value, shown in spelt(text):
-                self._take(kind, value, shown)
-            self._begun = bool(piece.records)
 
     def _take(self, kind: str, value: bytes, shown: bytes) -> None:
         tokens = kind == "tokens" and self.dialect.unit in PIECES

@@ -3,6 +3,7 @@
 What every rank repeats is counted once, what each says of itself is summed. The attempt with the most steps is the run.
 """
 
+import itertools
 import math
 import operator
 import statistics
@@ -11,6 +12,8 @@ from dataclasses import dataclass, replace
 
 from evalsuite.dialect import Dialect
 from evalsuite.findings import (
+    BatchDoubted,
+    ClocksFarApart,
     ContradictsLog,
     Copied,
     JobAssumedLauncher,
@@ -26,6 +29,7 @@ from evalsuite.logs.text.records import Record, positive, whole
 from evalsuite.model import Finding, Step
 
 PIECES = ("tokens/s", "words/s")  # an item of the batch holds many of them
+FEWEST_OF_JOB = 3  # reports
 FEWEST_PIECES = 256  # of a device in a step of a toy model; fewer are sequences of unknown length
 Said = Mapping[str, bytes | float]
 """Facts as lines of the log give them: names of `dialect.GROUPS` → text or number."""
@@ -143,6 +147,7 @@ class Merged:
     in_epochs: bool  # each report is an epoch of unknown length
     printers: int = 0
     tick_s: float | None = None  # of a clock that counts whole seconds
+    several_jobs: bool = False  # print into one file
     findings: tuple[Finding, ...] = ()
 
 
@@ -196,8 +201,48 @@ def merge_records(
         in_epochs=dialect.per_epoch and (dialect.epochs_are_steps or not any(step.steps > 1 for step in steps)),
         printers=len(streams),
         tick_s=max(filter(None, ticks), default=None),
+        several_jobs=any(_are_several_jobs(run, dialect) for run in runs),
         findings=(*findings, *([Copied(copies=copies)] if copies > 1 else ())),
     )
+
+
+def _are_several_jobs(run: Attempt, dialect: Dialect) -> bool:
+    """Ranks of one job take the same time for a step, each of them and as a whole."""
+    if len(run.streams) + len(run.beside) < 2:
+        return False
+    tagged = run.streams[0][0].rank is not None
+    alike = [
+        one
+        for one in (*run.streams, *run.beside)
+        if not tagged or (run.beside and one[0].rank == run.beside[0][0].rank)
+    ]
+    streams = [increments_of(stream, dialect) for stream in alike]
+    streams = [stream for stream in streams if len(stream) >= FEWEST_OF_JOB]
+    at_step: dict[int, list[float]] = {}
+    for one in itertools.chain(*streams):
+        if pace := _step_s(one):
+            at_step.setdefault(one.step, []).append(pace)
+    apart = [max(paces) / min(paces) for paces in at_step.values() if len(paces) > 1]
+    whole = [pace for stream in streams if (pace := _mean_step_s(stream))]
+    if len(apart) >= FEWEST_OF_JOB and statistics.median(apart) > BatchDoubted.limit:
+        return True
+    return len(whole) > 1 and max(whole) > ClocksFarApart.limit * min(whole)
+
+
+def _step_s(one: Increment) -> float | None:
+    """Up to a factor that all of a job have in common."""
+    if since := one.record.mean_s or (one.record.elapsed_s or 0.0) / max(1, one.step):
+        return since
+    return one.seconds / one.steps if one.seconds and one.steps else 1 / one.rate if one.rate else None
+
+
+def _mean_step_s(stream: Sequence[Increment]) -> float | None:
+    printed = [pace for one in stream if (pace := _step_s(one))]
+    stamps = [(one.step, one.stamp_s) for one in stream if one.stamp_s is not None]
+    if printed or len(stamps) < FEWEST_OF_JOB:
+        return statistics.median(printed) if printed else None
+    (first, began), (last, ended) = stamps[0], stamps[-1]
+    return (ended - began) / (last - first) if last > first else None
 
 
 def _one_stream(records: Sequence[Record]) -> Attempt | None:

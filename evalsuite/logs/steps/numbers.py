@@ -147,8 +147,10 @@ def measure_logs(paths: Sequence[Path], arrivals: Sequence[Arrival | None], dial
         numbers = compute_numbers(run)
         if numbers.complete or not run.uncollected:
             break
-    if any(scan.intact.is_altered() for scan in run.scans):
+    if any(scan.intact.is_altered() or scan.facts.is_altered for scan in run.scans):
         raise Unreadable(ALTERED)
+    if numbers.merged.several_jobs:
+        raise Unreadable(Message("logs.several_jobs"))
     return numbers
 
 

@@ -5,7 +5,7 @@ Streams side by side are ranks of one attempt; one that begins after the others 
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from evalsuite.dialect import Dialect
 from evalsuite.findings import SeveralRuns
@@ -21,6 +21,7 @@ class Attempt:
     streams: list[Stream]
     attempts: int = 1
     as_long: int = 1  # attempts as half of it
+    beside: list[Stream] = field(default_factory=list)  # of the same ranks at the same time
     copies: int = 1  # runs that say the same to the last digit, one after the other
 
 
@@ -31,7 +32,12 @@ def find_run(records: Sequence[Record], dialect: Dialect, devices: int | None) -
     lengths = [max(map(len, attempt)) for attempt in attempts]
     longest = max(reversed(attempts), key=lambda attempt: max(map(len, attempt)))
     as_long = sum(length >= SeveralRuns.share * max(lengths) for length in lengths)
-    return Attempt(streams=longest, attempts=len(attempts), as_long=as_long, copies=copies)
+    beside = [one for attempt in attempts if attempt is not longest for one in attempt if _beside(one, longest)]
+    return Attempt(streams=longest, attempts=len(attempts), as_long=as_long, copies=copies, beside=beside)
+
+
+def _beside(stream: Stream, others: Sequence[Stream]) -> bool:
+    return any(one[0].rank == stream[0].rank and one[0].end < stream[-1].end < one[-1].end for one in others)
 
 
 def _count_copies(streams: Sequence[Stream]) -> int:
@@ -157,7 +163,8 @@ def _once(stream: Stream) -> Stream:
 
 
 def _said(record: Record) -> tuple[object, ...]:
-    return (place(record), record.rate, record.step_s, record.report_s, record.loss)
+    times = record.step_s, record.report_s, record.mean_s, record.elapsed_s
+    return (place(record), record.rate, *times, record.loss)
 
 
 def _apart(one: Record, two: Record) -> bool:

@@ -76,7 +76,7 @@ class IntactCheck:
         """Reports that end with their line and go on in the next, or nowhere."""
         for line, behind in itertools.pairwise(text.split(b"\n")):
             line = line.rstrip(b"\r").rsplit(b"\r", 1)[-1]
-            columns, digit = len(line) if line.isascii() else _columns(line), line[-1:] in _DIGITS
+            columns, digit = len(line) if line.isascii() else width_of(line), line[-1:] in _DIGITS
             usual = columns in WIDTHS
             if not usual and not digit:
                 continue
@@ -119,7 +119,7 @@ def may_be_cut(match: "re.Match[bytes]", line: Line) -> bool:
     end = match.end(last)
     if text[end : end + 1] not in (b"\n", b"\r"):
         return False
-    if _columns(text[text.rfind(b"\n", 0, match.start()) + 1 : end]) not in WIDTHS:
+    if width_of(text[text.rfind(b"\n", 0, match.start()) + 1 : end]) not in WIDTHS:
         return False
     return bool(_tail(line, last)) or text[end:].lstrip(b"\r\n")[:1].isdigit()
 
@@ -137,7 +137,7 @@ def has_decimal_commas(text: bytes) -> bool | None:
     return clear >= FEWEST_NUMBERS and 2 * clear >= len(commas) and points <= POINTS * len(commas)
 
 
-def _columns(line: bytes) -> int:
+def width_of(line: bytes) -> int:
     """Of a terminal, which shows a bar that begins anew in its place."""
     shown = line.rstrip(b"\r").rsplit(b"\r", 1)[-1]
     return len(shown) if shown.isascii() else len(shown.decode("utf-8", "replace"))
@@ -148,8 +148,24 @@ def _has_usual_width(text: bytes, begin: int) -> bool:
     end = text.find(b"\n", begin)
     line, behind = text[text.rfind(b"\n", 0, begin) + 1 : end], text[end + 1 : end + 1 + max(WIDTHS)]
     blanks = 0 if line.endswith((b" ", b"\t")) else MOST_BLANKS  # may have been taken off
-    widest = _columns(line) + _columns(re.split(rb"\s", behind, maxsplit=1)[0]) + blanks
-    return any(_columns(line) <= columns <= widest for columns in WIDTHS)
+    widest = width_of(line) + width_of(re.split(rb"\s", behind, maxsplit=1)[0]) + blanks
+    return any(width_of(line) <= columns <= widest for columns in WIDTHS)
+
+
+def unfolded(text: bytes) -> bytes | None:
+    """Its lines as they were before `fold`, or a terminal, cut them all at one width; None if none did."""
+    lines = text.split(b"\n")
+    widths = [width_of(line) for line in lines]
+    limit = min((width for width in WIDTHS if width >= max(widths)), default=None)
+    if limit is None:
+        return None
+    cut = [
+        width == limit or (line.endswith(b" ") and width > limit - LONGEST_WORD)
+        for line, width in zip(lines, widths, strict=True)
+    ]
+    if sum(cut) < FEWEST:
+        return None
+    return b"".join(line if folded else line + b"\n" for line, folded in zip(lines, cut, strict=True))
 
 
 # lines that are no reports as they are
@@ -181,7 +197,7 @@ def _is_altered(text: bytes, begin: int, kind: Line, others: Sequence[Line]) -> 
         return True
     widths: list[int] = []
     for number, line in enumerate(lines[1:MOST_LINES], 2):
-        widths.append(_columns(line))
+        widths.append(width_of(line))
         if number > ALWAYS_LINES and max(widths) - min(widths) > LONGEST_WORD:
             return False
         if any(other.literal in line and _count_reports(line, other) for other in others):
@@ -194,7 +210,7 @@ def _is_altered(text: bytes, begin: int, kind: Line, others: Sequence[Line]) -> 
 def _is_full(line: bytes) -> bool:
     """As wide as terminals, in all or since the last bar began."""
     shown = line.rstrip(b"\r")
-    return not WIDTHS.isdisjoint({_columns(shown), len(shown.decode("utf-8", "replace"))})
+    return not WIDTHS.isdisjoint({width_of(shown), len(shown.decode("utf-8", "replace"))})
 
 
 def _count_reports(text: bytes, kind: Line, at: int | None = None) -> int:
