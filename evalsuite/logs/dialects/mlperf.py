@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Mapping
 
 from evalsuite.dialect import Dialect, Fields, Line, line
-from evalsuite.logs.scan.mllog import MOST_EPOCHS, MllogCheck
+from evalsuite.logs.scan.mllog import MOST_EPOCHS, MllogCheck, benchmark_of, set_size
 
 _MLLOG = rb':::MLLOG \{"namespace": "[^"]*", "time_ms": (?P<unix_ms>\d+), '
 _LOGGING = "mlcommons/logging@7bbf792686:mlperf_logging/mllog"
@@ -21,7 +21,10 @@ _RUN_STOP = line(
 
 def _epoch_of(match: "re.Match[bytes]") -> Mapping[str, float]:
     """A step is an epoch, and a batch one item: the epoch's samples."""
-    return {"global_batch": 1.0, "items_per_batch": float(match["items_per_batch"])}
+    batch = re.search(rb'"global_batch_size", "value": (\d+)', match.string)
+    stated = float(match["items_per_batch"])
+    size = set_size(benchmark_of(match.string), stated, float(batch[1]) if batch else None)
+    return {"global_batch": 1.0, "items_per_batch": size or stated}
 
 
 _TRAIN_SAMPLES = line(
@@ -74,7 +77,10 @@ def _samples_stop(match: "re.Match[bytes]") -> Fields | None:
 
 
 def _epoch_stop(match: "re.Match[bytes]") -> Fields:
-    epoch = _value(b"epoch_num", match[0])
+    """Of the epoch that began last: some number its end as the next one's beginning."""
+    text, began = match.string, match.string.rfind(b'"key": "epoch_start"', 0, match.start())
+    started = None if began < 0 else _value(b"epoch_num", text[began : text.find(b"\n", began)])
+    epoch = _value(b"epoch_num", match[0]) if started is None else started
     return {"unix_ms": match["unix_ms"], "consumed": None if epoch is None else epoch + 1}
 
 

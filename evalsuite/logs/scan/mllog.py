@@ -7,6 +7,7 @@ epochs, steps or samples. So a figure must agree with what the other keys make o
 import re
 from collections.abc import Iterator
 
+from evalsuite import paths
 from evalsuite.logs.formatting import rate
 from evalsuite.logs.text.records import number
 from evalsuite.messages import Message
@@ -21,13 +22,29 @@ _EVENT = re.compile(
 )
 _BEGINS = (b"run_start", b"block_start", b"epoch_start")
 _SELF_PLAY = b'"minigo"'  # its samples are games that it plays itself
+_BENCHMARK = re.compile(rb'"submission_benchmark", "value": "(\w+)"')
+LEAST_SHARE, MOST_SHARE = 0.85, 1.02  # of the training set: submitters leave out what fills no batch, or fill the last
+
+
+def set_size(benchmark: str, stated: float, global_batch: float | None) -> float | None:
+    """The samples of an epoch: *stated*, or the size of the set where that counts its batches; None where neither."""
+    sizes = paths.read_data("mlperf_sets.toml").get(benchmark)
+    if sizes is None or any(LEAST_SHARE <= stated / size <= MOST_SHARE for size in sizes):
+        return stated
+    batches = stated * (global_batch or 0.0)
+    return next((float(size) for size in sizes if LEAST_SHARE <= batches / size <= MOST_SHARE), None)
+
+
+def benchmark_of(text: bytes) -> str:
+    found = _BENCHMARK.search(text)
+    return found[1].decode() if found else ""
 
 
 class MllogCheck:
     def __init__(self) -> None:
         self._train_samples: float | None = None
         self._global_batch: float | None = None
-        self._self_play = False
+        self._self_play, self._benchmark = False, ""
         self._began_s: float | None = None
         self._ended_s: float | None = None
         self._block = 0.0  # epochs of the block that goes on, as it counts them
@@ -49,7 +66,7 @@ class MllogCheck:
         elif key == b"global_batch_size":
             self._global_batch = _of(rb'"value": ', rest)
         elif key == b"submission_benchmark":
-            self._self_play = _SELF_PLAY in rest
+            self._self_play, self._benchmark = _SELF_PLAY in rest, (_of_text(rest) or "")
         elif key == b"tracked_stats":
             throughput = _of(rb'"throughput": ', rest)
             self._throughputs += [] if throughput is None else [throughput]
@@ -88,9 +105,14 @@ class MllogCheck:
         """Why epochs and `train_samples` make no throughput; None if they can."""
         if max(self._last_epoch or 0.0, self._blocks) > MOST_EPOCHS:
             return Message("logs.mllog_counted")
-        if self._train_samples is not None and self._train_samples <= (self._global_batch or 1.0):
+        if self._train_samples is not None and self._size() == self._train_samples <= (self._global_batch or 1.0):
             return Message("logs.mllog_samples", value=self._train_samples)
+        if self._train_samples is not None and self._size() is None:
+            return Message("logs.mllog_set", value=self._train_samples, name=self._benchmark)
         return None
+
+    def _size(self) -> float | None:
+        return self._train_samples and set_size(self._benchmark, self._train_samples, self._global_batch)
 
     def _others(self) -> Iterator[tuple[str, float]]:
         if self._throughputs:
@@ -100,8 +122,9 @@ class MllogCheck:
             if ended > began and last > first:
                 yield "its samples_count keys", (last - first) / (ended - began)
         epochs_per_s = self._epochs_per_s()
-        if self._train_samples and epochs_per_s and self.nonsense() is None:
-            yield "its epochs", self._train_samples * epochs_per_s
+        size = self._size()
+        if size and epochs_per_s and self.nonsense() is None:
+            yield "its epochs", size * epochs_per_s
 
     def _epochs_per_s(self) -> float | None:
         took = (self._ended_s or 0.0) - (self._began_s or 0.0)
@@ -112,6 +135,11 @@ class MllogCheck:
 
 def _alike(items_per_s: float, over_the_run: float) -> bool:
     return over_the_run > 0 and 1 / FASTER < items_per_s / over_the_run < SLOWER
+
+
+def _of_text(text: bytes) -> str | None:
+    found = re.search(rb'"value": "(\w+)"', text)
+    return found and found[1].decode()
 
 
 def _of(name: bytes, text: bytes) -> float | None:
