@@ -4,7 +4,7 @@ Nothing here starts anything or asks the time: the same bytes give the same read
 """
 
 import functools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -22,11 +22,14 @@ from evalsuite.logs.steps.numbers import (
     FINAL,
     Given,
     Numbers,
+    Pass,
+    compute_numbers,
     explain_grade,
     find_doubt,
     find_weakness,
     grade,
     has_trained,
+    in_steps,
     judge_status,
     measure_logs,
     unfinished,
@@ -170,15 +173,16 @@ def _read_by_shape(paths: Sequence[Path], arrivals: Sequence[Arrival | None], gi
     if shape.dialect is None:
         nearly = Message("logs.shape_nearly", line=shape.line, text=shape.text, roles=shape.said, why=shape.lacks)
         return replace(silent, reason=join(silent.reason, nearly))
+    try:
+        run = measure_logs(paths, arrivals, shape.dialect, given).run
+    except Unreadable:
+        return silent
     found = asked = silent
-    for dialect in shape.dialects:
-        if dialect.scope == "auto" and found.total_devices not in (None, 1):
+    for variant in _variants(run, counted={"step", "seconds"} & shape.roles.keys()):
+        if variant.dialect.scope == "auto" and found.total_devices not in (None, 1):
             break  # whose rate it is, is asked
-        try:
-            numbers = measure_logs(paths, arrivals, dialect, given)
-        except Unreadable:
-            return silent
-        if "argued_parts" in numbers.run.said and numbers.facts.batch_from_outside and not numbers.rated:
+        numbers = compute_numbers(variant)
+        if "argued_parts" in run.said and numbers.facts.batch_from_outside and not numbers.rated:
             continue  # is a step of theirs a part of an optimiser's step?
         found = _judge(numbers)
         if found.throughput is not None:
@@ -192,6 +196,14 @@ def _read_by_shape(paths: Sequence[Path], arrivals: Sequence[Arrival | None], gi
         return found
     died = next((one.reason for one in (found, silent) if one.status == "failed"), None)
     return replace(found, status="doubtful", reason=join(taken, Message("logs.shape_accept", shape=shape.shape), died))
+
+
+def _variants(run: Pass, *, counted: Collection[str]) -> Iterator[Pass]:
+    """In what is trained on; else in steps; else as printed, by whomever."""
+    yield run
+    if counted:
+        yield in_steps(run)
+    yield replace(run, dialect=replace(run.dialect, scope="auto"))
 
 
 # from numbers to a reading

@@ -5,6 +5,7 @@ clock and a printed rate that are far apart make no number: nothing tells which 
 """
 
 import bisect
+import copy
 import functools
 import math
 import statistics
@@ -77,7 +78,7 @@ class WindowFull:
     dialect: Dialect
     given: Given
     protocol: Protocol
-    steps: int  # of the protocol
+    steps: int | None  # of the protocol; of a coarse clock more may be needed
     _judged: int = 0
 
     def __call__(self, scan: Scan) -> bool:
@@ -132,7 +133,8 @@ def measure_logs(paths: Sequence[Path], arrivals: Sequence[Arrival | None], dial
     """Stops collecting at a full window; reads all records where that was too early. Raises Unreadable."""
     measured = given.protocol.measured_steps + MARGIN_STEPS
     protocol = replace(given.protocol, measured_steps=measured)
-    for full in (WindowFull(dialect, given, protocol, protocol.warmup_steps + measured), TooMany()):
+    enough = None if dialect.clock_s else protocol.warmup_steps + measured
+    for full in (WindowFull(dialect, given, protocol, enough), TooMany()):
         scans = [Scan(dialect, full).read(path) for path in paths]
         run = Pass(
             dialect=dialect,
@@ -152,6 +154,20 @@ def measure_logs(paths: Sequence[Path], arrivals: Sequence[Arrival | None], dial
     if numbers.merged.several_jobs:
         raise Unreadable(Message("logs.several_jobs"))
     return numbers
+
+
+def in_steps(run: Pass) -> Pass:
+    """The same in steps/s: no line says how many items a step has, or whose rate is printed."""
+    scans = [copy.copy(scan) for scan in run.scans]
+    for scan in scans:
+        scan.records = _counted_in_steps(scan.records)
+        scan.rest = replace(scan.rest, records=_counted_in_steps(scan.rest.records))
+    records = [record for scan in scans for record in scan.records]
+    return replace(run, dialect=replace(run.dialect, unit="steps/s", scope="global"), scans=scans, records=records)
+
+
+def _counted_in_steps(records: Sequence[Record]) -> list[Record]:
+    return [record._replace(rate=None, consumed=None, global_batch=1.0) for record in records]
 
 
 def compute_numbers(run: Pass) -> Numbers:

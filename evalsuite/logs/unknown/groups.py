@@ -53,14 +53,6 @@ class Group:
         return join(*(Message(f"logs.role_{name}", label=label) for name, label in self.roles.items()))
 
     @property
-    def dialects(self) -> tuple[Dialect, ...]:
-        """In what is trained on; else in steps; else as printed, by whomever."""
-        if self.dialect is None:
-            return ()
-        steps = (_in_steps(self.dialect),) if {"step", "seconds"} & self.roles.keys() else ()
-        return (self.dialect, *steps, replace(self.dialect, scope="auto"))
-
-    @property
     def shape(self) -> str:
         """By which an accepted reading is recognised again."""
         texts = [self.dialect.unit.encode(), self.dialect.step[0].pattern] if self.dialect else []
@@ -268,14 +260,3 @@ def _dialect(
     restarts: Literal["epoch", "never"] = "epoch" if restart else "never"
     told = {"name": "no_dialect", "title": "a log in no known dialect", "framework": None, "averaging": "interval"}
     return Dialect(**told, unit=unit, step=(step,), scope=scope, steps_restart=restarts)  # type: ignore[arg-type]
-
-
-def _in_steps(dialect: Dialect) -> Dialect:
-    """The same in steps/s: no line says how many items a step has, or whose rate is printed."""
-    step = dialect.step[0]
-
-    def fields(match: Match[bytes]) -> Fields | None:
-        said = step.read(match)
-        return None if said is None else {**said, "rate": None, "rate_k": None, "consumed": None, "global_batch": 1.0}
-
-    return replace(dialect, unit="steps/s", scope="global", step=(replace(step, fields=fields),))
