@@ -42,7 +42,9 @@ _EXCEPTION = re.compile(rb"[A-Za-z_][\w.]*(?:Error|Exception|Interrupt|Exit|Iter
 def _ranks() -> list[dict[str, "re.Pattern[bytes]"]]:
     """Compiled at the first use: many logs have no lines after their training."""
     ranks = paths.read_data("failures.toml")["rank"]
-    return [{kind: re.compile("|".join(parts).encode()) for kind, parts in rank.items()} for rank in ranks]
+    return [
+        {kind: re.compile("|".join(parts).encode(), re.MULTILINE) for kind, parts in rank.items()} for rank in ranks
+    ]
 
 
 def failure(lines: Iterable[tuple[int, bytes]]) -> Failure | None:
@@ -50,9 +52,10 @@ def failure(lines: Iterable[tuple[int, bytes]]) -> Failure | None:
     lines = [(number, text) for number, text in lines if text.strip()]
     if not lines:
         return None
-    exceptions = list(_exceptions(lines))
+    exceptions, whole = list(_exceptions(lines)), b"\n".join(text for _, text in lines)
     for rank, patterns in enumerate(_ranks()):
-        found = [hit for kind, pattern in patterns.items() if (hit := _first(lines, kind, pattern))]
+        present = {kind: pattern for kind, pattern in patterns.items() if pattern.search(whole)}
+        found = [hit for kind, pattern in present.items() if (hit := _first(lines, kind, pattern))]
         if rank == 1:
             found += exceptions[:1]  # an exception says as much as a broken connection: the earlier one wins
         if found:
