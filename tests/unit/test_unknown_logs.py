@@ -1,6 +1,7 @@
 """Logs in no known dialect: those of known scripts without their dialects, and what is no training at all."""
 
 import json
+import tomllib
 
 import pytest
 
@@ -9,7 +10,7 @@ from evalsuite.commands.printing.explanation import declaration
 from evalsuite.errors import Exit
 from evalsuite.logs import explaining
 from evalsuite.logs.reading import read_file
-from tests.readings import rows, seen
+from tests.readings import LOGS, read, rows, seen, value
 
 
 @pytest.mark.parametrize("row", rows("unknown").values(), ids=rows("unknown"))
@@ -54,3 +55,14 @@ def test_the_declaration_that_explain_prints_reads_the_log(toy, tmp_path, capsys
     assert code == Exit.DONE
     (found,) = json.loads(capsys.readouterr().out)
     assert (found["dialect"], found["throughput"], found["unit"]) == ("my_script", 812.5, "images/s")
+
+
+NO_TRAINING = tomllib.loads((LOGS / "no_training.toml").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("line", NO_TRAINING.values(), ids=NO_TRAINING)
+@pytest.mark.parametrize("given", [{}, {"devices": 8, "batch_per_device": 32}], ids=["alone", "with devices and batch"])
+def test_a_log_without_training_has_no_number(line, given, tmp_path):
+    log = "".join(line.format(n=n, s=f"{n % 60:02d}") + "\n" for n in range(1, 61))
+
+    assert value(read(tmp_path, log, **given)) is None
