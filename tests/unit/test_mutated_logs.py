@@ -155,11 +155,17 @@ def truth(found: Reading):
     return pytest.approx(RUN.items_per_s(found.unit), rel=NEAR)
 
 
+def status_of(name: str) -> str:
+    """Each figure of these is that of one batch of several, and no clock confirms it."""
+    of_one = ("complete/nanogpt", "complete/timm", "complete/torchvision", "needs_options/olmo_core")
+    return "partial" if name in of_one else "ok"
+
+
 @pytest.mark.parametrize("name", COMPLETE)
 def test_a_log_that_says_all_is_read_to_the_truth(tmp_path, name):
     found = read(tmp_path, composed.log(name))
 
-    assert (found.status, value(found)) == ("ok", truth(found))
+    assert (found.status, value(found)) == (status_of(name), truth(found))
 
 
 @pytest.mark.parametrize("name", NEEDS_OPTIONS)
@@ -168,7 +174,7 @@ def test_a_log_that_does_not_say_all_asks_for_it_and_is_then_read_to_the_truth(t
     found = read(tmp_path, composed.log(name), **GIVEN)
 
     assert (value(alone), "say --" in alone.reason) == (None, True) or alone.status == "partial"
-    assert (found.status, value(found)) == ("ok", truth(found))
+    assert (found.status, value(found)) == (status_of(name), truth(found))
 
 
 @pytest.mark.parametrize("name", TRAPS)
@@ -225,7 +231,7 @@ def test_stamps_of_blocks_are_no_clock_where_the_script_prints_a_rate(tmp_path, 
 def test_a_relay_does_not_break_a_report_of_several_lines(tmp_path, name, happened):
     found = read(tmp_path, mutations(in_step)[happened](composed.log(name).encode()), **GIVEN)
 
-    assert (found.status, value(found)) == ("ok", truth(found))
+    assert (found.status, value(found)) == (status_of(name), truth(found))
 
 
 @pytest.mark.parametrize("name", ["ultralytics", "mmengine", "megatron", "hf"])
