@@ -13,13 +13,13 @@ from tests import sources
 
 FILES = sorted(paths.PACKAGE.rglob("*.py"))
 CEILINGS = {  # package → lines at most; "" are the modules beside the packages
-    "": 5132,
+    "": 5133,
     "agent": 1782,
     "audit": 526,
     "commands": 6154,
     "importing": 1357,
     "launch": 4335,
-    "logs": 9573,
+    "logs": 9555,
     "machine": 1927,
     "plan": 3149,
     "report": 14856,
