@@ -52,7 +52,7 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if HERE / "real" in item.path.parents:
             item.add_marker(pytest.mark.real)
-        elif item.path.stem in WHOLE or "built" in item.fixturenames:
+        elif item.path.stem in WHOLE or {"built", "recorded"} & set(item.fixturenames):
             item.add_marker(pytest.mark.whole)
 
 

@@ -47,7 +47,6 @@ def quotient(items: str, passed: str) -> float:
     return sum(each if len(each) > 1 else each * len(ends)) / ends[-1]
 
 
-@pytest.mark.whole
 def test_the_value_of_every_recorded_run_is_counted_again_to_its_digits(recorded):
     runs = [run for one in recorded.summaries for run in one.measurements if run.counts]
 
@@ -56,7 +55,6 @@ def test_the_value_of_every_recorded_run_is_counted_again_to_its_digits(recorded
     assert again == {run.run.id: numbers.throughput(run.value).text for run in runs}
 
 
-@pytest.mark.whole
 def test_the_steps_of_every_median_run_give_its_value(recorded):
     found = {one.case.id: (median_run(one), recount.proof(one).timing) for one in Book(evaluation=recorded).valid}
 
