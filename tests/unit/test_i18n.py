@@ -62,7 +62,7 @@ def test_every_sentence_that_commands_ask_for_is_asked_for():
     code += (paths.PACKAGE / "cli.py").read_text(encoding="utf-8")
     composed = (
         *("columns.", "adapters.", "dialects.", "statuses.", "causes.", "groups.", "plan.on_", "preflight."),
-        *("status.", "plan.by_", "largest.", "argparse.", "certainties.", "methods."),
+        *("status.", "plan.by_", "largest.", "argparse.", "certainties.", "methods.", "published.", "reproduce."),
     )
     plain = [key for key in TABLES["en"] if not key.startswith(composed)]
 

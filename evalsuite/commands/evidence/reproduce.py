@@ -1,0 +1,89 @@
+"""`evalsuite reproduce`: published tables recomputed, or a case of a report run again here."""
+
+import argparse
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+from evalsuite.commands import run as door
+from evalsuite.commands.options import declared
+from evalsuite.commands.printing.i18n import say
+from evalsuite.commands.printing.terminal import aligned, line, note
+from evalsuite.errors import EvalsuiteError, Exit, did_you_mean
+from evalsuite.model import Summary
+from evalsuite.report.data import finished
+from evalsuite.results import evaluation
+from evalsuite.results.compare import recomputed
+from evalsuite.results.judge import rerun_command
+from evalsuite.results.measure.summary import valid
+from evalsuite.runs.store import Store
+
+COLUMNS = ("table", "place", "devices", "figure", "printed", "value", "difference", "rule")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    sources = {folder.name: folder for folder in sorted(recomputed.SOURCES.iterdir())}
+    folder = sources.get(arguments.source, Path(arguments.source))
+    if (folder / finished.SUMMARY).is_file():
+        return _run_again(folder, arguments)
+    if not (folder / recomputed.RULES).is_file():
+        raise EvalsuiteError.of("commands.reproduce", name=arguments.source, names=list(sources))
+    rules, rows = recomputed.read(folder)
+    found = list(recomputed.recompute(rules, rows))
+    wrong = [one for one in found if not one.holds]
+    if arguments.json:
+        print(json.dumps([asdict(one) for one in found], indent=1, ensure_ascii=False))
+    elif shown := found if arguments.all else wrong:
+        headings = [say(f"reproduce.{name}") for name in COLUMNS]
+        aligned([headings, *map(_row, shown)])
+    note(say("reproduce.counted", title=rules.title, n=len(found), wrong=len(wrong), rows=len(rows)))
+    return Exit.CRITERION_FAILED if wrong else Exit.DONE
+
+
+def _row(one: recomputed.Recomputed) -> list[str]:
+    printed = one.printed.partition("±")[0]
+    difference = f"{100 * (float(printed) / one.value - 1):+.1f}%" if one.value else "—"
+    return [
+        one.table,
+        one.place,
+        one.devices,
+        one.figure,
+        one.printed.removesuffix("±0"),
+        f"{one.value:.6g}",
+        difference,
+        one.rule,
+    ]
+
+
+def _run_again(folder: Path, arguments: argparse.Namespace) -> int:
+    published = {one.case.id: one for one in valid(finished.read(folder).summaries)}
+    if arguments.case not in published:
+        near = did_you_mean(arguments.case or "", published)
+        raise EvalsuiteError.of(
+            "commands.reproduce_case", path=folder, case=arguments.case, n=len(published), near=near
+        )
+    one = published[arguments.case]
+    words = rerun_command.words("run", [one.case], repeats=arguments.repeats or one.n)
+    parser = argparse.ArgumentParser()
+    declared.add_arguments(parser, "run")
+    door.run(parser.parse_args([*words[words.index("run") + 1 :], "--runs", str(arguments.runs)]))
+    store = Store(arguments.runs)
+    measured = valid(evaluation.evaluate(store, only=[one.case]).summaries) if store.finished() else []
+    return _print_beside(one, measured[0]) if measured else Exit.NOTHING_MEASURED
+
+
+def _print_beside(published: Summary, here: Summary) -> int:
+    interval, value = published.items_per_s, here.items_per_s.value
+    state, between = "no_interval", f"{interval.value:.6g}"
+    if interval.low is not None and interval.high is not None:
+        state = "inside" if interval.low <= value <= interval.high else "outside"
+        between = f"{interval.low:.6g}–{interval.high:.6g}"
+    line(say(f"reproduce.{state}", case=here.case.id, value=f"{value:.6g}", unit=here.unit, published=between))
+    for name in ("environment", "framework_version"):
+        theirs, ours = (
+            ", ".join(dict.fromkeys(str(getattr(run, name) or "—") for run in one.measurements if run.counts))
+            for one in (published, here)
+        )
+        if theirs != ours:
+            line(say("reproduce.differs", theirs=theirs, ours=ours))
+    return {"inside": Exit.DONE, "outside": Exit.CRITERION_FAILED}.get(state, Exit.UNDETERMINED)

@@ -1,0 +1,78 @@
+"""`evalsuite reproduce`: published tables follow from their own figures, or not; a case of a report is run again."""
+
+import json
+import shutil
+
+import corruptions
+import pytest
+
+from evalsuite import cli
+from evalsuite.commands.evidence import reproduce
+from evalsuite.errors import Exit
+from evalsuite.results.compare import recomputed
+
+WRONG = {  # source → how many figures follow by a rule, and those printed otherwise than they follow
+    "bluefog": (6, [("gpu_memory_gb", "64")]),
+    "hal": (30, [("top1", "75.138"), ("top5", "92.421")]),
+    "elasticdl": (24, [("speedup", "1.57"), ("task_s", "10.2029")]),
+    "chainermn": (1, []),
+    "tianshu": (11, [("nodes_stated", "4"), ("frameworks_stated", "4±0")]),
+    "dlperf": (596, [("speedup", text) for text in ("27.33", "10.2", "7.55", "7.79", "29.75")]),
+}
+
+
+@pytest.mark.parametrize("source", WRONG)
+def test_what_does_not_follow_is_found_by_rules_and_nothing_else(source, capsys):
+    count, wrong = WRONG[source]
+
+    assert cli.main(["reproduce", source, "--json"]) == (Exit.CRITERION_FAILED if wrong else Exit.DONE)
+    cells = json.loads(capsys.readouterr().out)
+    assert len(cells) == count
+    assert [(one["figure"], one["printed"]) for one in cells if not one["holds"]] == wrong
+    cli.main(["reproduce", source])
+    assert all(text.removesuffix("±0") in capsys.readouterr().out for _, text in wrong[-1:])
+
+
+def test_a_printed_speed_up_that_is_a_tenth_off_is_found_in_every_cell():
+    rules, rows = recomputed.read(recomputed.SOURCES / "dlperf")
+    moved = [{**row, "speedup": f"{float(row['speedup']) + 0.1:.2f}"} for row in rows]
+
+    assert sum(one.holds for one in recomputed.recompute(rules, moved)) == 0
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new"),
+    [
+        ("rules.toml", "speed / base_speed", "__import__('os')"),
+        ("rules.toml", "speed / base_speed", "9 ** 9 ** 9"),
+        ("rules.toml", '"speedup"', "3"),
+        ("figures.csv", "table,", "tables,"),
+        ("figures.csv", "devices", "d"),
+    ],
+)
+def test_a_table_set_of_ones_own_is_read_and_what_is_no_rule_or_table_is_refused(tmp_path, file, old, new):
+    folder = shutil.copytree(recomputed.SOURCES / "elasticdl", tmp_path / "own")
+    assert cli.main(["reproduce", str(folder)]) == Exit.CRITERION_FAILED
+
+    (folder / file).write_text((folder / file).read_text().replace(old, new, 1))
+    assert cli.main(["reproduce", str(folder)]) == cli.main(["reproduce", "nowhere"]) == Exit.USAGE
+
+
+def test_a_case_of_a_report_run_again_is_inside_or_outside_its_interval(tmp_path, monkeypatch, capsys):
+    place = corruptions.honest(tmp_path)
+    case = corruptions.CASE.id
+    monkeypatch.setattr(reproduce.door, "run", lambda asked: shutil.copytree(place.runs, asked.runs) and 0)
+    words = ["reproduce", str(place.report), case, "--runs"]
+
+    assert cli.main([*words, str(tmp_path / "a")]) == Exit.DONE
+    assert f"{case}: 63.3" in capsys.readouterr().out
+    facts = json.loads((file := place.report / "summary.json").read_text())
+    for one in facts["summaries"]:
+        one["throughput"] |= {end: 2 * one["throughput"][end] for end in ("low", "value", "high")}
+        one["runs"] = [run | {"value": 2 * run["value"]} for run in one["runs"]]
+    file.write_text(json.dumps(facts))
+    assert cli.main([*words, str(tmp_path / "c")]) == Exit.CRITERION_FAILED
+    assert "outside the published 125.4" in capsys.readouterr().out
+    monkeypatch.setattr(reproduce.door, "run", lambda asked: 0)
+    assert cli.main([*words, str(tmp_path / "b")]) == Exit.NOTHING_MEASURED
+    assert cli.main(["reproduce", str(place.report), "no-such-case"]) == Exit.USAGE
