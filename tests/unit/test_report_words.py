@@ -26,7 +26,7 @@ COMPOSED = (
     *("topology", "settings", "axes", "columns", "criteria", "resource_kinds", "criteria_short", "fields", "figures"),
     *("filter", "findings", "kind", "launcher", "legend", "methods", "origin", "quality", "resources", "rules"),
     *("severity", "status", "tasks", "titles", "usage", "values", "views", "verdict", "verdicts", "background"),
-    *("reproduction", "notices", "headlines", "answers", "matrix", "evidence", "standings"),
+    *("reproduction", "notices", "headlines", "answers", "matrix", "evidence", "standings", "against"),
 )
 
 
