@@ -16,19 +16,19 @@ CEILINGS = {  # package → lines at most; "" are the modules beside the package
     "": 5133,
     "agent": 1782,
     "audit": 526,
-    "commands": 6154,
+    "commands": 6243,
     "importing": 1357,
     "launch": 4335,
     "logs": 9555,
     "machine": 1927,
     "plan": 3149,
     "report": 14856,
-    "results": 8474,
+    "results": 8592,
     "runs": 1880,
     "schedulers": 288,
     "site": 1140,
 }
-WHOLE = 60_573
+WHOLE = 60_763
 LONGEST_FUNCTION = 60
 FULLEST_FOLDER = 25
 
