@@ -49,7 +49,7 @@ def below(share, values=DRIFTING):
 def test_a_drift_that_hits_both_hides_no_lead_within_rounds():
     first, other = made(CASE, DRIFTING), made(OTHER, below(0.03))
 
-    assert significance.compare(other, first).basis == "rounds" and significance.is_behind(other, first)
+    assert significance.compare(other, first).basis == "rounds" and significance.compare(other, first).behind
     assert not significance.apart([*below(0.03)], [*DRIFTING])
 
 
@@ -71,8 +71,8 @@ def test_without_common_rounds_runs_are_compared_and_between_campaigns_nothing_i
 def test_between_campaigns_a_lead_of_less_than_five_percent_says_nothing():
     ours, theirs = made(OTHER, [97.0] * 5, "a"), made(CASE, [100.0, 100.1, 99.9, 100.0, 100.0], "b")
 
-    assert not significance.is_behind(ours, theirs)
-    assert significance.is_behind(made(OTHER, [97.0] * 5, "b", rounds=False), theirs)
+    assert not significance.compare(ours, theirs).behind
+    assert significance.compare(made(OTHER, [97.0] * 5, "b", rounds=False), theirs).behind
     assert winners.rank([made(OTHER, [90.0] * 5, "a"), theirs]).evidence == "indicative"
 
 
@@ -91,7 +91,7 @@ def test_between_campaigns_a_lead_of_less_than_five_percent_says_nothing():
 def test_within_rounds_the_mean_lead_is_held_against_its_scatter(shares, behind):
     values = [100.0 * (1 - share) for share in shares]
 
-    assert significance.is_behind(made(OTHER, values), made(CASE, [100.0] * 5)) == behind
+    assert significance.compare(made(OTHER, values), made(CASE, [100.0] * 5)).behind == behind
 
 
 def test_the_more_rivals_or_looks_the_clearer_a_lead_must_be():
@@ -99,9 +99,9 @@ def test_the_more_rivals_or_looks_the_clearer_a_lead_must_be():
     first, other = made(CASE, [100.0] * 5), made(OTHER, [100.0 * (1 - share) for share in shares])
     added = replace(other, findings=(RepeatsAdded(planned=5, later=11, where=""),))
 
-    assert significance.is_behind(other, first)
-    assert not significance.is_behind(other, first, [other] * 7 + [first])
-    assert not significance.is_behind(added, first)
+    assert significance.compare(other, first).behind
+    assert not significance.compare(other, first, [other] * 7 + [first]).behind
+    assert not significance.compare(added, first).behind
 
 
 def test_of_two_campaigns_each_must_show_the_order():

@@ -65,12 +65,8 @@ def compare(one: Summary, first: Summary, among: Sequence[Summary] = ()) -> Pair
     )
 
 
-def is_behind(one: Summary, first: Summary, among: Sequence[Summary] = ()) -> bool:
-    return compare(one, first, among).behind
-
-
 def differ(a: Summary, b: Summary) -> bool:
-    return is_behind(a, b) or is_behind(b, a)
+    return compare(a, b).behind or compare(b, a).behind
 
 
 def is_lead(leads: Leads, tests: int = 1) -> bool:
