@@ -43,7 +43,7 @@ def _runtime(case: Case) -> dict[str, str | int | bool]:
     return {
         "num_gpus": _gpus(case),
         "distribution_strategy": _strategy(case),
-        "enable_xla": case.xla,
+        "enable_xla": bool(case.xla),
         **({"all_reduce_alg": "nccl"} if case.nodes > 1 and case.device == "gpu" else {}),
     }
 

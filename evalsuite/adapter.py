@@ -13,7 +13,7 @@ from evalsuite.decode import Constraint, whole
 from evalsuite.dialect import Dialect, Unit
 from evalsuite.errors import EvalsuiteError, did_you_mean
 from evalsuite.messages import Message
-from evalsuite.model import Case, Device
+from evalsuite.model import Case, Device, Precision
 
 PrintedBy = Literal["rank0", "last_rank", "every_rank", "every_node"]
 MOST_WORDS = 10_000
@@ -81,6 +81,7 @@ class Recipe:
     """Further axes: name → the values it takes, the default first; () = any whole number. None: `unsupported`
     decides."""
     amp: str | None = None  # "APEX O1"; "": there is none; None: `unsupported` decides
+    precisions: tuple[Precision, ...] = ()  # that the script takes beside fp32 and amp
     xla: str | None = None  # likewise the graph compiler
     features: tuple[str, ...] = ()
     """What the script runs on beside the framework, by proper names: "Horovod", "APEX". A data loader or a compiler
@@ -178,6 +179,9 @@ def _undeclared(recipe: Recipe, case: Case) -> str | None:
         return recipe.needs_gpu
     if case.device not in recipe.devices:
         return Message("core.knows_no", name=recipe.name, kind=case.device.upper(), kinds=recipe.devices)
+    if case.precision not in ("fp32", "amp", *recipe.precisions):
+        known = ("fp32", "amp", *recipe.precisions)
+        return Message("core.no_precision", name=recipe.name, precision=case.precision, known=known)
     if case.precision == "amp" and recipe.amp == "":
         return Message("core.no_amp", name=recipe.name)
     if case.xla and recipe.xla == "":

@@ -14,7 +14,7 @@ import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, Any, TypeVar, dataclass_transform, get_args, get_origin, get_type_hints
 
-from evalsuite.model import STAMPS, Finding, Grounds, Measurement, Protocol, Severity, Summary, declare_fields
+from evalsuite.model import STAMPS, UNKNOWN, Finding, Grounds, Measurement, Protocol, Severity, Summary, declare_fields
 
 F = TypeVar("F", bound=Finding)
 
@@ -644,6 +644,19 @@ class OwnCriteria(Finding):
 @rule("facts_amended", "flag", grounds="disputed")
 class FactsAmended(Finding):
     facts: Quote  # "batch 128 → 256"
+
+
+@rule("not_recorded", "note")
+class NotRecorded(Finding):
+    cases: Count
+    facts: tuple[FactName, ...]
+
+    @classmethod
+    def in_cases(cls, summaries: Sequence[Summary]) -> Iterator[Finding]:
+        asked = {"precision": ("precision", UNKNOWN), "device_model": ("device", UNKNOWN), "compiler": ("xla", None)}
+        each = [{fact for fact, (name, none) in asked.items() if getattr(one.case, name) == none} for one in summaries]
+        if lacking := set().union(*each):
+            yield cls(cases=sum(map(bool, each)), facts=tuple(fact for fact in asked if fact in lacking))
 
 
 @rule("steps_unfinished", "flag", grounds="disputed")

@@ -84,6 +84,13 @@ def join(*phrases: str | None) -> str:
     return functools.reduce(lambda first, second: Message("system.then", first=first, second=second), given or [""])
 
 
+def dotted(*parts: str) -> str:
+    """Name · name · name."""
+    if not any(isinstance(part, Message) for part in parts):
+        return " · ".join(parts)
+    return functools.reduce(lambda first, second: Message("system.apart", first=first, second=second), parts)
+
+
 def message_of(error: BaseException) -> str:
     """The message of *error*; what the system says, without the file; else its text."""
     if isinstance(error, OSError) and error.errno is not None:

@@ -16,8 +16,10 @@ if TYPE_CHECKING:
     from evalsuite.workload import EquivalenceReceipt
 
 T = TypeVar("T")
-Precision = Literal["fp32", "amp"]
-Device = Literal["cpu", "gpu", "npu", "stand_in"]  # stand_in: a rehearsal, which measures nothing
+UNKNOWN = "unknown"  # precision or device of an imported run that nobody recorded
+# amp: whatever the script mixes
+Precision = Literal["fp32", "tf32", "bf16", "fp16", "fp8", "amp", "amp-bf16", "amp-fp16", "unknown"]
+Device = Literal["cpu", "gpu", "npu", "stand_in", "unknown"]  # stand_in: a rehearsal, which measures nothing
 Severity = Literal["note", "flag", "exclude", "reject"]
 Origin = Literal["measured", "imported", "cited", "digitised", "simulated"]
 DECIDING_ORIGINS = ("measured", "imported")  # what is cited, digitised or simulated decides nothing
@@ -49,7 +51,7 @@ class Case:
     devices_per_node: int = 1
     batch_per_device: int
     precision: Precision = "fp32"
-    xla: bool = False  # or the framework's own graph compiler
+    xla: bool | None = False  # or the framework's own graph compiler; None: nobody recorded it
     device: Device = "cpu"
     cores_per_device: int | None = None  # None: the processes of a CPU case share them
     protocol: Protocol = field(default_factory=Protocol)
@@ -88,7 +90,7 @@ class Case:
     def series(self) -> str:
         """The case without its scale: a speed-up is computed within it (docs/report.md#definitions)."""
         cores = f"-c{self.cores_per_device}" if self.cores_per_device else ""
-        switches = "-xla" if self.xla else ""
+        switches = {True: "-xla", False: "", None: f"-xla={UNKNOWN}"}[self.xla]
         options = "".join(f"-{name}={value}" for name, value in self.options)
         steps = f"{self.protocol.warmup_steps}+{self.protocol.measured_steps}"
         batch = f"b{self.batch_per_device}" if self.strong_batch is None else f"g{self.strong_batch}"

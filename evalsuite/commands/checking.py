@@ -51,7 +51,7 @@ class Built:
     device: Device
     scale: str
     precision: Precision
-    xla: bool
+    xla: bool | None
     argv: tuple[str, ...] = ()
     environment: Mapping[str, str]
     files: Mapping[str, str]  # and links: name → where it leads

@@ -16,6 +16,7 @@ from evalsuite.importing.log_import import Imported
 from evalsuite.importing.published_tables import CitedTable
 from evalsuite.logs import catalogue
 from evalsuite.report.text.findings import document
+from evalsuite.results.measure import facts
 from evalsuite.runs import campaign_facts, group
 from evalsuite.runs.store import Store
 
@@ -38,7 +39,7 @@ def run(arguments: argparse.Namespace) -> int:
     asked = log_import.SaidOfLogs(
         user=user, mapped=(defaults, runs), found_by=found_by, common=common, amend=arguments.amend
     )
-    importer = log_import.Importer(into, asked, dialects)
+    importer = log_import.Importer(into, asked, dialects, facts.printed_precision)
     for path in arguments.paths:
         if _is_table(path, columns):
             table = _table(path, columns)
@@ -55,8 +56,8 @@ def read_table(path: Path, into: Store, arguments: argparse.Namespace) -> list[I
     """Cites every figure of the table in *path*, by `--map` and `--set` of *arguments*."""
     (defaults, _), columns = _read_mapping(arguments.map)
     known = catalogue.known(search_paths(arguments))
-    facts = _check_facts(arguments.set)
-    return list(published_figures.cite_table(_table(path, columns), into, defaults, facts, known))
+    said = _check_facts(arguments.set)
+    return list(published_figures.cite_table(_table(path, columns), into, defaults, said, known))
 
 
 def _table(path: Path, columns: Sequence[tuple[str, str]]) -> CitedTable:
@@ -90,11 +91,11 @@ def _check_name(option: str, text: str | None) -> list[tuple[str, str]]:
 
 def _check_facts(pairs: Sequence[tuple[str, str]]) -> dict[str, str]:
     try:
-        facts = user_facts.merge_facts({}, *(("--set", {name: value}) for name, value in pairs))
-        user_facts.check_facts(facts)
+        said = user_facts.merge_facts({}, *(("--set", {name: value}) for name, value in pairs))
+        user_facts.check_facts(said)
     except ValueError as error:
         raise EvalsuiteError.of("commands.set", error=error) from error
-    return facts
+    return said
 
 
 def _is_table(path: Path, columns: Sequence[tuple[str, str]]) -> bool:
@@ -109,10 +110,10 @@ def _is_table(path: Path, columns: Sequence[tuple[str, str]]) -> bool:
 
 def _print(results: Sequence[Imported], as_json: bool) -> None:
     if as_json:
-        facts = [
+        rows = [
             {**asdict(replace(each, findings=())), "findings": list(map(document, each.findings))} for each in results
         ]
-        print(json.dumps(redaction.redact_value(facts), indent=1, ensure_ascii=False))
+        print(json.dumps(redaction.redact_value(rows), indent=1, ensure_ascii=False))
         return
     for alike in _group_alike(results):
         first = alike[0]

@@ -7,7 +7,7 @@ bytes are never a second run. Where path and log contradict each other the log i
 import itertools
 import re
 import shutil
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -20,7 +20,7 @@ from evalsuite.importing import user_facts
 from evalsuite.importing.user_facts import Facts
 from evalsuite.logs import catalogue, reading
 from evalsuite.messages import Message, join, message_of
-from evalsuite.model import Case, Finding, Run
+from evalsuite.model import UNKNOWN, Case, Finding, Run
 from evalsuite.runs import campaign_facts, rehearsed, sampled
 from evalsuite.runs.endings import Outcome
 from evalsuite.runs.recordings import is_recording, units
@@ -71,8 +71,11 @@ class _Member:
 class Importer:
     """Brings logs into a store, which it knows by their bytes."""
 
-    def __init__(self, into: Store, asked: SaidOfLogs, dialects: Mapping[str, Dialect]) -> None:
-        self._into, self._asked, self._dialects = into, asked, dialects
+    def __init__(
+        self, into: Store, asked: SaidOfLogs, dialects: Mapping[str, Dialect], precision: Callable[[Path], str | None]
+    ) -> None:
+        """*precision*: what a log says of it."""
+        self._into, self._asked, self._dialects, self._precision = into, asked, dialects, precision
         self._there = contents(into)
         self._paths: set[Path] = set()  # met already
         self._new: dict[Content, Path] = {}
@@ -201,7 +204,10 @@ class Importer:
             told = ", ".join(_contradiction(one) for one in against)
             raise ValueError(Message("importing.log_wins", reason=told))
         try:
-            return user_facts.case(facts, known, common=self._asked.common), known
+            case = user_facts.case(facts, known, common=self._asked.common)
+            if case.precision == UNKNOWN and (printed := self._precision(first.path)):
+                case = replace(case, precision=user_facts.precision(printed))
+            return case, known
         except ValueError as error:
             if known.dialect is None and known.reason:
                 raise ValueError(join(known.reason, message_of(error))) from error

@@ -17,7 +17,7 @@ from evalsuite.errors import EvalsuiteError, did_you_mean
 from evalsuite.importing import vocabulary
 from evalsuite.logs.reading import Reading
 from evalsuite.messages import Message
-from evalsuite.model import Case, Device, Precision
+from evalsuite.model import UNKNOWN, Case, Device, Precision
 
 FIELDS = (  # what `import --help` says of them
     *(
@@ -37,7 +37,8 @@ FIELDS = (  # what `import --help` says of them
 )
 Scope = Literal["global", "per_device", "own"]
 SCOPES: Mapping[str, Scope] = {"global": "global", "per_device": "per_device", "own": "own"}
-KINDS: Mapping[str, Device] = {"cpu": "cpu", "gpu": "gpu", "npu": "npu"}  # any other word is a device's model
+# any other word is a device's model
+KINDS: Mapping[str, Device] = {"cpu": "cpu", "gpu": "gpu", "npu": "npu", "unknown": "unknown"}
 STATED = tuple(one.name for one in STATED_FIGURES)
 OF_A_ROW = ("unit",)  # of the items that a table counts
 RECORDED = (  # of a run, not of its case
@@ -53,12 +54,7 @@ _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 _POSITIVE = ("nodes", "gpus", "devices", "batch", "steps_per_report")
 _COUNTED = ("repeat", "rank")  # from 0
 _NAMES = ("framework", "model", "recipe")  # what tells a run from others
-_PRECISIONS: Mapping[str, Precision] = {  # word → axis
-    **dict.fromkeys(("fp32", "float32", "tf32", "fp32_tf32"), "fp32"),
-    **dict.fromkeys(("amp", "mixed", "fp16", "bf16", "half", "float16", "bfloat16", "fp16_amp", "bf16_amp"), "amp"),
-    **dict.fromkeys(("purefp16", "pure_fp16", "purebf16", "pure_bf16", "fp8", "mxfp8", "nvfp4"), "amp"),
-}
-_SAY_NO_MORE = ("fp32", "float32", "amp", "mixed")  # say what the axis says
+_PRECISIONS: Mapping[str, Precision] = {word: axis for axis, words in vocabulary.PRECISIONS.items() for word in words}
 _ON, _OFF = ("on", "true", "yes", "1", "xla"), ("off", "false", "no", "0")
 _UNSAFE = re.compile(r"[^A-Za-z0-9_.+]+")
 Facts = dict[str, str]
@@ -221,9 +217,9 @@ def case(facts: Mapping[str, str], known: Reading, who: str = "", common: Collec
         devices_per_node=total // nodes,
         batch_per_device=round(batch),
         batch_policy=_batch_policy(facts.get("batch_policy")),
-        precision=_precision(facts.get("precision")),
-        xla=_switch(facts.get("xla", "off")),
-        device=KINDS.get(facts.get("device", "gpu").lower(), "gpu"),
+        precision=precision(facts.get("precision", UNKNOWN)),
+        xla=_switch(facts.get("xla", UNKNOWN)),
+        device=KINDS.get(facts.get("device", facts.get("device_model", UNKNOWN)).lower(), "gpu"),
         options=tuple(sorted(_options(facts, common))),
     )
 
@@ -237,26 +233,33 @@ def _options(facts: Mapping[str, str], common: Collection[str]) -> Iterator[tupl
     for name, value in facts.items():
         if name not in FIELDS and name not in (*RECORDED, *common):
             yield safe_name(name), safe_value(value)
-    precision = facts.get("precision", "unknown")
-    if precision.lower() not in _SAY_NO_MORE:
-        yield "stated_precision", safe_name(precision)
-    if facts.get("device", "gpu").lower() not in KINDS and "device" not in common:
+    stated = facts.get("precision", UNKNOWN)
+    if _word(stated) in vocabulary.SAY_MORE:
+        yield "stated_precision", safe_name(stated)
+    if facts.get("device", UNKNOWN).lower() not in KINDS and "device" not in common:
         yield "device_model", safe_name(facts["device"])
 
 
 def recorded_facts(facts: Mapping[str, str]) -> Facts:
     kept = {name: value for name, value in facts.items() if name not in ("any", "repeat", "rank", *OF_A_ROW)}
-    if kept.get("device", "gpu").lower() not in KINDS:
+    if kept.get("device", UNKNOWN).lower() not in KINDS:
         kept["device_model"] = kept.pop("device")
     if "version" in kept:
         kept["framework_version"] = kept["version"]
     return kept
 
 
-def _precision(text: str | None) -> Precision:
-    if text is None:
-        return "fp32"
-    word = re.sub(r"[\s-]+", "_", text.strip().lower())
+def _word(text: str) -> str:
+    return re.sub(r"[\s-]+", "_", text.strip().lower())
+
+
+def is_precision(text: str) -> bool:
+    return _word(text) in _PRECISIONS
+
+
+def precision(text: str) -> Precision:
+    """Of the words of a person, a path or a log. Raises ValueError."""
+    word = _word(text)
     if word in _PRECISIONS:
         return _PRECISIONS[word]
     known = ", ".join(_PRECISIONS)
@@ -271,10 +274,10 @@ def _batch_policy(text: str | None) -> Literal["max"] | None:
     return "max"
 
 
-def _switch(text: str) -> bool:
-    if text.lower() not in (*_ON, *_OFF):
+def _switch(text: str) -> bool | None:
+    if text.lower() not in (*_ON, *_OFF, UNKNOWN):
         raise ValueError(Message("importing.xla_word", text=text))
-    return text.lower() in _ON
+    return None if text.lower() == UNKNOWN else text.lower() in _ON
 
 
 def safe_name(text: str) -> str:

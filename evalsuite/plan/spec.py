@@ -12,7 +12,7 @@ from evalsuite import decode, paths, redaction
 from evalsuite.decode import From, Many, Word, between
 from evalsuite.errors import EvalsuiteError, did_you_mean
 from evalsuite.messages import Message
-from evalsuite.model import Case, Precision, Protocol
+from evalsuite.model import UNKNOWN, Case, Precision, Protocol
 from evalsuite.plan import variants
 from evalsuite.plan.largest import Tried
 from evalsuite.plan.participants import Participant
@@ -29,7 +29,7 @@ OPTION = re.compile(r"[A-Za-z_][\w.-]*", re.ASCII)  # image_size
 LONGEST_VALUE = 1000
 EXAMPLE = "data/specs/quick.toml"
 
-PRECISIONS: Mapping[str, Precision] = {"fp32": "fp32", "amp": "amp"}
+PRECISIONS: Mapping[str, Precision] = {word: word for word in get_args(Precision) if word != UNKNOWN}
 KINDS = ("reference", "official")
 Scaling = Literal["weak", "strong"]
 Point = tuple[tuple[int, int], str, int, Precision, bool]  # scale, model, batch, precision, xla
@@ -208,7 +208,7 @@ def switch(text: str | bool) -> bool:
 
 def precision(text: str) -> Precision:
     if not isinstance(text, str) or text not in PRECISIONS:
-        raise EvalsuiteError.of("plan.precision", text=text)
+        raise EvalsuiteError.of("plan.precision", text=text, names=PRECISIONS)
     return PRECISIONS[text]
 
 
@@ -313,6 +313,7 @@ def option(name: str, value: object) -> tuple[str, str]:
 
 Steps = Annotated[Protocol, From(str, steps)]
 Seed = Annotated[int, From(int, seed)]
+Planned = Annotated[Precision, From(str, precision)]
 Retries = Annotated[int, From(int, retries)]
 Version = Annotated[tuple[str, str], From(str, variants.version)]
 Variants = Annotated[tuple[Variant, ...], variants.NAMES_ONCE]
@@ -333,7 +334,7 @@ class _Part:
     batch_policy: Literal["max"] | None = None
     scaling: Scaling | None = None
     batch: Annotated[bool, From(Literal["max"], lambda word: word == "max")] | None = None
-    precision: Many[Precision] | None = None
+    precision: Many[Planned] | None = None
     xla: Many[Annotated[bool, From(Literal["on", "off"] | bool, switch)]] | None = None
     steps: Steps | None = None
     options: Choices | None = None

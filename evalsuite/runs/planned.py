@@ -1,7 +1,7 @@
 """The plan beside the run folders, and the case of each folder."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Annotated, ClassVar
 
@@ -37,8 +37,7 @@ class AskedRun(Document):
     case: Case
 
     def to_json(self) -> dict[str, object]:
-        case = {name: value for name, value in asdict(self.case).items() if value is not None}
-        return {"schema": self.SCHEMA, "repeat": self.repeat, **case}
+        return {"schema": self.SCHEMA, "repeat": self.repeat, **decode.encode(self.case)}
 
     @classmethod
     def from_json(cls, facts: object, where: Path | str) -> "AskedRun":

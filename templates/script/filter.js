@@ -49,8 +49,7 @@ function chosenValues() {
 
 function passes(found, chosen, from, to) {
   for (const [axis, values] of Object.entries(chosen)) {
-    const value = axis === "xla" ? (found.xla ? "True" : "False") : String(found[axis]);
-    if (!values.includes(value)) return false;
+    if (!values.includes(String(found[axis]))) return false;
   }
   return found.devices >= from && found.devices <= to;
 }

@@ -13,22 +13,22 @@ from tests import sources
 
 FILES = sorted(paths.PACKAGE.rglob("*.py"))
 CEILINGS = {  # package → lines at most; "" are the modules beside the packages
-    "": 5133,
+    "": 5159,
     "agent": 1782,
     "audit": 526,
-    "commands": 6243,
-    "importing": 1357,
+    "commands": 6244,
+    "importing": 1369,
     "launch": 4335,
     "logs": 9555,
     "machine": 1927,
-    "plan": 3149,
-    "report": 14856,
-    "results": 8592,
+    "plan": 3150,
+    "report": 14877,
+    "results": 8599,
     "runs": 1880,
     "schedulers": 288,
     "site": 1140,
 }
-WHOLE = 60_763
+WHOLE = 60_830
 LONGEST_FUNCTION = 60
 FULLEST_FOLDER = 25
 

@@ -23,7 +23,7 @@ class Column:
     series: str
     framework: str
     recipe: str
-    xla: bool
+    xla: bool | None
     show_recipe: bool
     variant: int  # 0, 1, … among the columns of the same framework
     example: Case
@@ -35,7 +35,7 @@ class Column:
     @property
     def label(self) -> str:
         """The name in figures: proper names only."""
-        notes = [names.visible(self.recipe)] * self.show_recipe + ["XLA"] * self.xla
+        notes = [names.visible(self.recipe)] * self.show_recipe + ["XLA"] * bool(self.xla)
         return " · ".join([self.title, *notes])
 
     @property

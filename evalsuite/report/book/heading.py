@@ -95,7 +95,7 @@ def setting_of(row: SeriesRow, table: BatchPolicy, words: Words) -> Listed:
     """
     own = [pair for pair in options_beside(row.block) if pair not in shared_options(table.blocks)]
     called = variant_name(row.block, words)
-    first = " · ".join([names.precision(row.block.precision), *["XLA"] * row.column.xla])
+    first = apart([names.precision(row.block.precision), *["XLA"] * bool(row.column.xla)], words)
     unset = [] if own or called or table.mixed else _unset(row.block, table)
     return words.listed(
         [

@@ -148,7 +148,7 @@ class BatchPolicy:
     def _rows(self, cell_of: CellOf, *, served: bool) -> Iterable[SeriesRow]:
         for block in self.blocks:
             opens = True
-            for column in sorted(block.columns, key=lambda column: column.xla):
+            for column in sorted(block.columns, key=lambda column: str(column.xla)):
                 found = tuple(block.cell(column, nodes, per_node, cell_of) for nodes, per_node in self.scales)
                 if served != all(cell.state in NEVER for cell in found):
                     yield SeriesRow(block=block, column=column, cells=found, opens=opens)

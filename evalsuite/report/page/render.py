@@ -1,6 +1,7 @@
 """The page: Jinja templates filled with facts; what each template is given."""
 
 import functools
+import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import get_args
@@ -8,6 +9,7 @@ from typing import get_args
 from markupsafe import Markup, escape
 
 from evalsuite import __version__, paths
+from evalsuite.messages import Message
 from evalsuite.report import figures
 from evalsuite.report.book import blocks, heading, identity
 from evalsuite.report.book.book import Book
@@ -118,7 +120,7 @@ def choices(book: Book) -> Mapping[str, Sequence[object]]:
         "framework": frameworks,
         "model": [names.model(name) for name in book.models],
         "precision": sorted({names.precision(case.precision) for case in cases}),
-        "xla": sorted({case.xla for case in cases}),
+        "xla": sorted({json.dumps(case.xla) for case in cases}),
         "batch": sorted({case.batch_per_device for case in cases}),
         "origin": sorted({one.origin for one in book.valid}),
         "devices": sorted({case.total_devices for case in cases}),
@@ -128,7 +130,10 @@ def choices(book: Book) -> Mapping[str, Sequence[object]]:
 
 @functools.lru_cache(maxsize=4)
 def _environment(words: Words) -> templates.Environment:
-    environment = templates.environment([paths.TEMPLATES, paths.SECTIONS])
+    def shown(value: object) -> object:
+        return Phrase(words=words, text=value) if isinstance(value, Message) else templates.refuse_none(value)
+
+    environment = templates.environment([paths.TEMPLATES, paths.SECTIONS], shown)
     environment.globals |= {
         "t": words,
         "words": words,

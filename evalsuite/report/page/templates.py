@@ -43,13 +43,13 @@ def _compiled() -> Compiled | None:
     return None
 
 
-def _refuse_none(value: Any) -> Any:
+def refuse_none(value: Any) -> Any:
     if value is None:
         raise ValueError("a template printed None; what is absent has words of its own")
     return value
 
 
-def environment(folders: Sequence[Path], finalize: Callable[[Any], Any] = _refuse_none) -> Environment:
+def environment(folders: Sequence[Path], finalize: Callable[[Any], Any] = refuse_none) -> Environment:
     """Of *folders* the first that has a template; strict about None and unknown names."""
     return Environment(
         loader=Flush(list(folders)),

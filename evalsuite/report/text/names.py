@@ -6,16 +6,18 @@ from functools import cache
 from typing import Any
 
 from evalsuite import paths
-from evalsuite.model import Case
+from evalsuite.messages import Message
+from evalsuite.model import UNKNOWN, Case
 from evalsuite.report.text import names
 
 ANCHOR_BYTES = 5  # 40 bits: two of 5,000 cases share an anchor once in 90,000 reports
 SAFE = re.compile(r"[A-Za-z0-9._-]{1,60}")
 PRECISIONS = {
     **{"fp32": "FP32", "tf32": "TF32", "amp": "AMP", "fp16_amp": "FP16 AMP", "bf16_amp": "BF16 AMP"},
+    **{"amp-fp16": "FP16 AMP", "amp-bf16": "BF16 AMP"},
     **{"fp16": "FP16", "bf16": "BF16", "fp8": "FP8", "mxfp8": "MXFP8", "nvfp4": "NVFP4"},
 }
-KINDS = {"cpu": "words.cpu", "gpu": "words.gpu", "npu": "words.npu"}  # of device → the key of its word
+KINDS = {"cpu": "words.cpu", "gpu": "words.gpu", "npu": "words.npu", UNKNOWN: "words.unknown_device"}
 CONTROL = {code: f"\\x{code:02x}" for code in (*range(32), 127, *range(128, 160)) if code not in (9, 10, 13)}
 UNSEEN = (  # direction marks and what has no width
     r"\xad\u034f\u061c\u115f\u1160\u180b-\u180e\u200b-\u200f\u2028-\u202e\u2061-\u206f\u3164\ufeff\uffa0\U000e0000-\U000e0fff"
@@ -52,7 +54,7 @@ def model_facts(name: str) -> Mapping[str, str]:
 
 
 def precision(name: str) -> str:
-    return PRECISIONS.get(name, visible(name))
+    return Message("report.unknown_precision") if name == UNKNOWN else PRECISIONS.get(name, visible(name))
 
 
 def case_anchor(case: Case) -> str:
@@ -113,7 +115,7 @@ def case_order(case: Case) -> tuple[Any, ...]:
         framework(case.framework).casefold(),
         case.framework,
         case.recipe,
-        case.xla,
+        str(case.xla),
         case.total_devices,
         case.nodes,
     )

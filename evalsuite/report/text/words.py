@@ -87,7 +87,10 @@ class Words:
 
     def same(self, text: str) -> "Pair":
         """Text that reads the same in every language."""
-        return Pair(words=self, by_language=tuple((language, names.visible(text)) for language in self.languages))
+        return Pair(
+            words=self,
+            by_language=tuple((language, names.visible(wording(text, language))) for language in self.languages),
+        )
 
     def clauses(self, items: Iterable[Any]) -> "Listed":
         """The parts of one sentence: with commas, also in Chinese."""

@@ -53,7 +53,7 @@ class Conditions:
     model: str
     device: Device
     precision: Precision
-    xla: bool
+    xla: bool | None
     batch_per_device: int | None  # None under strong scaling: it becomes smaller from scale to scale
     options: tuple[tuple[str, str], ...]  # without those that tell apart what is ranked
     protocol: Protocol

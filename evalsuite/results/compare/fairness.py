@@ -139,7 +139,7 @@ def conditions(summary: Summary) -> dict[str, str | None]:
         "devices_per_node": str(case.devices_per_node),
         **_batch(case),
         "precision": case.precision,
-        "xla": "on" if case.xla else "off",
+        "xla": None if case.xla is None else "on" if case.xla else "off",
         "device": case.device,
         **({"cores_per_device": str(case.cores_per_device)} if case.cores_per_device else {}),
         "protocol": f"{case.protocol.warmup_steps}+{case.protocol.measured_steps}",

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from evalsuite.documents import RunCommand
-from evalsuite.model import Case, Protocol
+from evalsuite.model import UNKNOWN, Case, Protocol
 
 SPEC = "SPEC.toml"
 
@@ -30,10 +30,11 @@ def words(
     else:
         frameworks, recipes = (_listed(getattr(one, name) for one in cases) for name in ("framework", "recipe"))
         who = ["--frameworks", frameworks, "--recipe", recipes]
+    setting = {"precision": case.precision, "xla": "on" if case.xla else "off", "device": case.device}
     given = [
         *(*who, "--models", case.model, "--scales", _listed(one.scale for one in cases)),
-        *("--batch-sizes", str(batch if case.strong_batch is None else batch // base), "--precision", case.precision),
-        *("--xla", "on" if case.xla else "off", "--device", case.device),
+        *("--batch-sizes", str(batch if case.strong_batch is None else batch // base)),
+        *(word for name, value in setting.items() if value != UNKNOWN for word in (f"--{name}", value)),
         *("--steps", f"{steps.warmup_steps}+{steps.measured_steps}", "--repeats", str(repeats)),
     ]
     if case.strong_batch is not None:

@@ -5,13 +5,15 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
+from pathlib import Path
 from typing import Literal
 
 from evalsuite import paths
 from evalsuite.decode import decode, read_toml
 from evalsuite.documents import HostEnvironment, RunCommand, UsedRecipe
 from evalsuite.findings import FactsDisagree
-from evalsuite.model import Case, Device, Fact, FactSource, Finding, Measurement
+from evalsuite.logs import options
+from evalsuite.model import UNKNOWN, Case, Device, Fact, FactSource, Finding, Measurement
 
 FILE = paths.DATA / "criteria" / "facts.toml"
 Kind = Literal["workload", "environment", "compiler", "choice"]
@@ -77,7 +79,7 @@ class FactRule:
             case "gpu":
                 return of.device != "cpu"
             case "fp32_on_gpu":
-                return of.device == "gpu" and of.precision == "fp32"
+                return of.device in ("gpu", UNKNOWN) and of.precision == "fp32"
             case "several_devices":
                 return of.total_devices > 1
 
@@ -181,7 +183,7 @@ def of_case(case: Case) -> tuple[Fact, ...]:
         "precision": _precision_of(case),
         "batch_per_device": str(case.batch_per_device),
         "global_batch": str(case.global_batch),
-        "compiler": "on" if case.xla else "off",
+        "compiler": None if case.xla is None else "on" if case.xla else "off",
         **_known(dict(case.options)),
     }
     return tuple(_facts("case", found))
@@ -189,7 +191,11 @@ def of_case(case: Case) -> tuple[Fact, ...]:
 
 def _precision_of(case: Case) -> str | None:
     word = case.option("stated_precision")
-    return case.precision if word is None else _said_precision(word)
+    return PRECISIONS.get(case.precision.replace("-", "_")) if word is None else _said_precision(word)
+
+
+def printed_precision(log: Path) -> str | None:
+    return _of_words(options.printed(options.head(log))).get("precision")
 
 
 def _said_precision(text: str) -> str | None:

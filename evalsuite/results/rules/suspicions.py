@@ -163,7 +163,7 @@ def _unconfirmed(one: Summary) -> list[bool]:
 
 
 def settings(case: Case) -> tuple[str, ...]:
-    known = _settings()[case.device]
+    known = _settings().get(case.device, {"any": ()})
     return (*known.get(case.framework, ()), *known["any"])
 
 

@@ -11,7 +11,7 @@ import pytest
 from evalsuite import cli, paths, registry, report
 from evalsuite.cli import main
 from evalsuite.errors import EvalsuiteError, Exit
-from evalsuite.findings import EpochWindow, FactsAmended
+from evalsuite.findings import EpochWindow, FactsAmended, NotRecorded
 from evalsuite.importing import published_tables, user_facts, vocabulary
 from evalsuite.report.text.findings import english
 from evalsuite.results.compare import fairness
@@ -208,6 +208,15 @@ class TestWhatIsSaid:
         assert not {"precision", "xla", "device"} & silent.keys()
         assert told["precision"] == "purefp16"
         assert sorted(said, key=len) == [set(), {"fp16"}]
+        cases = {folder.run().case.precision: folder.run().case for folder in bring.store.finished()}
+        assert (cases["unknown"].device, cases["unknown"].xla, [*cases]) == ("unknown", None, [*cases, "fp16"][:2])
+        (found,) = [one for one in evaluate(bring.store).findings if isinstance(one, NotRecorded)]
+        assert (found.cases, found.facts) == (2, ("precision", "device_model", "compiler"))
+
+    def test_a_precision_that_the_log_prints_is_that_of_the_case(self, bring):
+        bring(f"a.log {WHAT}", {"a.log": f"Namespace(amp=True, dtype='bfloat16')\n{logs('a.log')['a.log']}"})
+
+        assert only(bring.store).run().case.precision == "amp-bf16"
 
     @pytest.mark.parametrize(
         ("words", "ranked"),

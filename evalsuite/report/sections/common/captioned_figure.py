@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from evalsuite.messages import dotted
 from evalsuite.model import Summary
 from evalsuite.report import figures
 from evalsuite.report.book.blocks import Block
@@ -92,7 +93,7 @@ def low_and_high(known: Sequence[tuple[Number, Rendered | str]]) -> dict[str, ob
 
 
 def panel_name(block: Block) -> str:
-    return f"{names.model(block.model)} · {names.precision(block.precision)} · {block.short_batch}"
+    return dotted(names.model(block.model), names.precision(block.precision), block.short_batch)
 
 
 def table_rows(drawn: CaptionedFigure) -> Sequence[tuple[str, Sequence[tuple[object, object]]]]:

@@ -76,13 +76,15 @@ def _at(block: Block, answer: Answer, words: Words) -> Text:
     scale = _scale(block, answer.devices, words)
     if answer.left_out:
         scale = words("figures.at_comparable", scale_text=scale, n=numbers.count(len(answer.ranked)).about(block.id))
-    if len({column.xla for column in block.columns}) < 2:
+    if len({column.xla for column in block.columns}) < 2 or answer.setting.xla is None:
         return scale
     return words("figures.at_xla" if answer.setting.xla else "figures.at_no_xla", scale_text=scale)
 
 
 def _scale(block: Block, devices: int, words: Words) -> Text:
-    return words(f"figures.at_{block.device}", devices=numbers.count(devices).about(block.id))
+    return words(
+        "figures.at_cpu" if block.device == "cpu" else "figures.at_gpu", devices=numbers.count(devices).about(block.id)
+    )
 
 
 def _order(answer: Answer, words: Words) -> Text:

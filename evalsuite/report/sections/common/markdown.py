@@ -10,6 +10,7 @@ from typing import Any
 
 from markupsafe import Markup
 
+from evalsuite.messages import wording
 from evalsuite.model import Case
 from evalsuite.report.book.blocks import Distinction
 from evalsuite.report.book.cells import Cell, OfAll
@@ -43,7 +44,7 @@ class MarkdownWriter:
             return value
         if isinstance(value, Rendered):
             return from_markup(value.in_language(self.language))
-        return text(str(value))
+        return text(wording(value, self.language) if isinstance(value, str) else value)
 
     def word(self, key: str) -> str:
         return self.render(self.words(key))

@@ -28,7 +28,7 @@ class Place:
         case = self.case
         parts: list[Rendered | str] = [names.framework(case.framework)]
         parts += [names.visible(case.recipe)] * (case.kind == "official")
-        parts += [names.model(case.model), names.precision(case.precision), *["XLA"] * case.xla]
+        parts += [names.model(case.model), names.precision(case.precision), *["XLA"] * bool(case.xla)]
         parts.append(names.bsz(case.series_batch, strong=case.strong_batch is not None))
         parts += [options.option(*pair, words) for pair in case.options]
         return options.apart([*parts, names.scale(case), *[self.run] * bool(self.run)], words)

@@ -3,6 +3,7 @@
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 
+from evalsuite.messages import dotted
 from evalsuite.report.book.book import Book
 from evalsuite.report.sections.verdict.answers import roughly
 from evalsuite.report.text import candidates, names, numbers
@@ -75,7 +76,7 @@ def _about(one: NextRepeats) -> str:
     case = one.cases[0]
     scales = ", ".join(dict.fromkeys(map(names.scale, one.cases)))
     batch = names.bsz(case.series_batch, strong=case.strong_batch is not None)
-    return " · ".join([names.model(case.model), scales, names.precision(case.precision), batch])
+    return dotted(names.model(case.model), scales, names.precision(case.precision), batch)
 
 
 def line(found: Sequence[Spent], words: Words) -> Text:

@@ -197,7 +197,7 @@ def _changes(found: Iterable[Effect], *, framework: bool) -> list[tuple[Number, 
 def _name(one: Effect, words: Words) -> Rendered:
     parts: list[Rendered | str] = [one.title, f"b{one.before.batch_per_device}"]
     parts += [options.option(*given, words) for given in one.before.options if given[0] != "image_size"]
-    parts += [names.precision(one.before.precision)] if one.option == "xla" else ["XLA"] * one.before.xla
+    parts += [names.precision(one.before.precision)] if one.option == "xla" else ["XLA"] * bool(one.before.xla)
     return options.side_by_side(parts, words)
 
 

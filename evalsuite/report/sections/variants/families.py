@@ -211,7 +211,7 @@ def _efficiency(book: Book, case: Case | None) -> Cell:
 def heading(family: Family, words: Words) -> Text:
     case = family.conditions
     conditions = [names.precision(case.precision), words(names.KINDS[case.device])]
-    conditions += ["XLA"] * case.xla
+    conditions += ["XLA"] * bool(case.xla)
     conditions += [options.option(name, value, words) for name, value in family.shared]
     if family.has_twin:
         steps = (case.protocol.warmup_steps, case.protocol.measured_steps)

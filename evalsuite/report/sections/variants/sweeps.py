@@ -23,7 +23,7 @@ class Sweep:
     notes: Distinction
 
     def name(self, words: Words) -> Rendered:
-        parts: list[Rendered | str] = [names.framework(self.example.framework), *["XLA"] * self.example.xla]
+        parts: list[Rendered | str] = [names.framework(self.example.framework), *["XLA"] * bool(self.example.xla)]
         parts += self.notes.names(words)
         return options.apart(parts, words)
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
+from evalsuite.messages import dotted
 from evalsuite.model import Outcome, Verdict
 from evalsuite.report.sections.verdict.cards import Card, CardCell
 from evalsuite.report.text import names
@@ -45,7 +46,7 @@ def not_here(found: Sequence[Card], words: Words) -> Rendered | None:
 
 def about(card: Card) -> str:
     case = card.verdict.case
-    return f"{names.model(case.model)} · {names.precision(case.precision)}" if case else ""
+    return dotted(names.model(case.model), names.precision(case.precision)) if case else ""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -111,7 +111,7 @@ def _name(
 ) -> Rendered:
     parts: list[Rendered | str] = [words.same(names.framework(of))] if of else []
     parts += [names.precision(one.precision), _bsz(one)]
-    parts += [one.device.upper()] * device + ["XLA"] * one.xla
+    parts += [words(names.KINDS[one.device])] * device + ["XLA"] * bool(one.xla)
     parts += [options.option(*pair, words) for pair in one.options if pair not in common]
     if protocol:
         parts.append(f"{one.protocol.warmup_steps}+{one.protocol.measured_steps}")
@@ -131,7 +131,10 @@ def scale(answer: Answer) -> str:
 
 
 def workers(answer: Answer, words: Words) -> Text:
-    return words(f"answers.{answer.setting.device}s", n=numbers.count(answer.devices).about(anchor(answer)))
+    return words(
+        "answers.cpus" if answer.setting.device == "cpu" else "answers.gpus",
+        n=numbers.count(answer.devices).about(anchor(answer)),
+    )
 
 
 def _question(answer: Answer, setting: Rendered, chosen: bool, words: Words) -> AnsweredQuestion:

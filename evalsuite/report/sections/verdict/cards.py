@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from evalsuite.messages import dotted
 from evalsuite.model import Verdict, VerdictCell
 from evalsuite.report import figures
 from evalsuite.report.book.book import Book
@@ -86,7 +87,7 @@ def _cell(cell: VerdictCell, criterion: str, form: Form, words: Words) -> CardCe
     reason = _reason(cell, words)
     return CardCell(
         cell=cell,
-        name=f"{names.framework(cell.framework)} · {names.model(cell.model)} · {names.precision(cell.precision)}",
+        name=dotted(names.framework(cell.framework), names.model(cell.model), names.precision(cell.precision)),
         value=form(cell.measured.value).to(ref) if cell.measured else None,
         reason=reason.about(ref) if reason else None,
     )

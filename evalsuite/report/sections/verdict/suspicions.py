@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from evalsuite.messages import dotted
 from evalsuite.model import Case
 from evalsuite.report.book.book import Book
 from evalsuite.report.text import names, numbers
@@ -131,4 +132,4 @@ def titles(book: Book) -> Titles:
 def _title(case: Case, with_recipe: bool) -> str:
     recipe = f" ({names.visible(case.recipe)})" if with_recipe else ""
     parts = (names.framework(case.framework) + recipe, names.model(case.model), names.precision(case.precision))
-    return " · ".join((*parts, names.bsz(case.series_batch, strong=case.strong_batch is not None), names.scale(case)))
+    return dotted(*parts, names.bsz(case.series_batch, strong=case.strong_batch is not None), names.scale(case))
