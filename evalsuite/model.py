@@ -582,6 +582,19 @@ class Evaluation:
     trials: tuple[BatchTrial, ...] = ()  # of the searches for the largest batch
     against: "tuple[ReferenceComparison, ...]" = ()
     journal_sha256: tuple[str, ...] = ()  # of the last line of each folder's journal
+    since: "Since | None" = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Since:
+    """What changed since an earlier report."""
+
+    at: str | None  # start of its last run, ISO 8601
+    outcomes: tuple[tuple[str, int], ...]  # "slower", "faster", …: in how many cases
+    together: tuple[str, float, float] | None  # where all cases moved one way: which, the least, the most
+    disturbed: tuple[int, int]  # runs beside other programs, then and now
+    ordered: tuple[str, ...]  # models whose headline has the same order
+    reordered: tuple[str, ...]
 
 
 @dataclass(frozen=True, kw_only=True)

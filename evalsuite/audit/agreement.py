@@ -5,6 +5,7 @@ import io
 import itertools
 import json
 import re
+from collections import defaultdict
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 from xml.etree import ElementTree
@@ -28,6 +29,7 @@ ROWS: Mapping[str, Mapping[str, str]] = {  # table → column → path in a summ
     },
 }
 CELL = re.compile(r"\| *\**([\d,.]+)[^\d|(]*(?:\(([\d.,]+)–([\d.,]+))?")  # | 26.50⚠ (26.38–26.95) |
+NUMBER = re.compile(r"[\d.eE+-]+")
 SHEET = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
 
 
@@ -63,6 +65,8 @@ def workbook(parts: Mapping[str, str], facts: Mapping[str, Any]) -> Message | No
         columns = {column: letters for letters, column in head.items()}
         table = next((table for table, wanted in ROWS.items() if wanted.keys() <= columns.keys()), None)
         if table is None:
+            if wrong := _of_standings([head, *rows], facts):
+                return wrong
             shown |= {_plain(value) for row in rows for value in row.values()}
         elif wrong := _of_table(table, ({name: row.get(columns[name]) for name in ROWS[table]} for row in rows), facts):
             return wrong
@@ -76,6 +80,40 @@ def logs(manifest: str, hashes: Mapping[str, str], facts: Mapping[str, Any]) -> 
         if hashes.get(one["log"]) != one["masked_sha256"] or raw.get(one["log"], one["sha256"]) != one["sha256"]:
             return Message("site.other_row", table="logs", row=one["log"])
     return None
+
+
+def _of_standings(rows: Iterable[Mapping[str, str]], facts: Mapping[str, Any]) -> Message | None:
+    """Percentages of the fastest, below a head of scale and models; a sheet without such a head is another one."""
+    shares, head = _shares(facts), dict[str, str]()
+    frameworks = {framework for framework, _ in shares}
+    for row in rows:
+        name, scale = row.get("A", ""), head.get("A", "")
+        if name not in frameworks:
+            head = dict(row)
+        elif any(scale == known for _, known in shares):
+            for place in row.keys() - {"A"}:
+                known = {share for model, share in shares[name, scale] if head.get(place, "").startswith(model)}
+                if NUMBER.fullmatch(row[place]) and _plain(row[place]) not in known:
+                    return Message("site.other_row", table="standings", row=[name, row[place]])
+    return None
+
+
+def _shares(facts: Mapping[str, Any]) -> Mapping[tuple[str, str], set[tuple[str, str]]]:
+    """Framework and scale ("" too, of a table of all scales) → models with shares of the highest that is ranked."""
+    found = defaultdict[tuple[str, str], set[tuple[str, str]]](set)
+    highest = defaultdict[object, set[float]](set)
+    for answer in facts["answers"]:
+        highest[_place(answer)] |= {one["throughput"] for one in answer["ranked"][:1]}
+    for one in valid(facts):
+        case, value = one["case"], one["throughput"]["value"]
+        shares = {(names.model(case["model"]), _plain(value / most)) for most in highest[_place(case)]}
+        for scale in ("", f"{case['nodes']}×{case['devices_per_node']}"):
+            found[names.framework(case["framework"]), scale] |= shares
+    return found
+
+
+def _place(of: Mapping[str, Any]) -> object:
+    return of["model"], of["nodes"], of["devices_per_node"]
 
 
 def valid(facts: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:

@@ -74,7 +74,7 @@ def _print(published: Published, arguments: argparse.Namespace) -> None:
 def _dated(name: str, published: Published) -> str:
     [one] = [one for one in published.stored if one.id == name]
     period = one.report.period if isinstance(one, report_store.StoredReport) else None
-    return f"{names.day(period[1])} ({name[:12]})" if period else name[:12]
+    return f"{names.minute(period[1])} ({name[:12]})" if period else name[:12]
 
 
 def _facts(published: Published, site: Path) -> dict[str, object]:

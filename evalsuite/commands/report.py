@@ -72,6 +72,10 @@ def check_files(arguments: argparse.Namespace, cases: Sequence[Case] | None = No
     check_receipts(arguments.receipts)
     if arguments.against:
         published_rates.of_reference(arguments.against)
+    if arguments.since:
+        from evalsuite.report.data import finished
+
+        finished.read(arguments.since)
     _read_author(arguments.author)
 
 
@@ -138,11 +142,14 @@ def evaluate(
         receipts=(arguments.receipts,) if arguments.receipts else (),
         meanwhile=lambda: report.make_ready(languages),
     )
+    from evalsuite.report.data import finished, since
     from evalsuite.report.sections.author import author
 
     if arguments.against:
         compared = published_rates.compare(valid(evaluation.summaries), published_rates.of_reference(arguments.against))
         evaluation = replace(evaluation, against=tuple(compared))
+    if arguments.since:
+        evaluation = replace(evaluation, since=since.since(finished.read(arguments.since), evaluation))
     return author.attached(evaluation, authored) if authored else evaluation
 
 
@@ -193,7 +200,7 @@ def write(
         _remove_old([path for path in old if path not in written])
     except OSError as error:
         raise EvalsuiteError.of("commands.out", path=error.filename or arguments.out, error=error) from error
-    summary_table.show(evaluation.summaries, book)
+    summary_table.show(book.summaries, book)
     language = i18n.language()
     _print_found(book, words.read((language,), on_cpu=book.on_cpu), language)
     for text in against.sentences(book, words.read((language,), on_cpu=book.on_cpu)):

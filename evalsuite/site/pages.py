@@ -98,7 +98,7 @@ class Site:
         if move is None:
             return None
         period = self.named(move.before).report.period
-        date = names.day(period[1]) if period else self.words("site.undated")
+        date = names.minute(period[1]) if period else self.words("site.undated")
         together = move.together
         if together:
             slower = together.outcome == "slower"
@@ -141,7 +141,7 @@ class Site:
         return feed.Entry(
             id=one.id,
             at=at,
-            title=self.words("feed.entry", title=self.report_title(one), date=names.day(at)),
+            title=self.words("feed.entry", title=self.report_title(one), date=names.minute(at)),
             address=f"{self.about.url or ''}{one.folder}/report.html",
             sentences=tuple(self._sentences(one)),
         )
@@ -232,7 +232,7 @@ def _environment(site: Site) -> templates.Environment:
         "policy": policy.policy([style], [boot, script]),
         "applies": acceptance.applies,
         "choose_open": verdict_room.choose_open,
-        "day": names.day,
+        "minute": names.minute,
         "dict_of": dict,
         "Markup": Markup,
         "slug": slug,

@@ -75,7 +75,8 @@ export function followQuestions() {
       event.preventDefault();
       event.stopPropagation();
       remember({ ask: shown });
-      for (const part of [byId("answer").parentElement, bar]) part.scrollIntoView({ block: "nearest" });
+      const { top } = bar.getBoundingClientRect();
+      if (top < 0 || top > innerHeight / 3) bar.scrollIntoView();
     });
   }
 }

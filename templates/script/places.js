@@ -11,8 +11,8 @@ export function goTo(id, atOnce = false) {
   const node = byId(id);
   if (!node) return false;
   for (let up = node; up; up = up.parentElement) if (up.tagName === "DETAILS") up.open = true;
-  const receipt = node.tagName === "TBODY" ? one("details", node) : null;
-  if (receipt) receipt.open = true;
+  const own = node.tagName === "TBODY" ? one("details", node) : one(":scope > .annex", node);
+  if (own) own.open = true;
   if (reveal(node)) note({ view: turnedViews() });
   node.scrollIntoView({ behavior: atOnce ? "instant" : "auto" });
   if (root.classList.contains("large")) hold(node, FRAMES_TO_HOLD);

@@ -60,4 +60,5 @@ followLegends();
 followArrows(); // when all buttons are there
 for (const event of ["popstate", "hashchange"]) addEventListener(event, () => load(false));
 load(true);
+beginAtTheLargest();
 root.classList.add("ready");

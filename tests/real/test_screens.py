@@ -29,15 +29,15 @@ SHOTS = {
     "empty": ("empty", "lang=zh&theme=light", WIDE, "", "#verdict"),
     "one-case": ("one_case", "lang=en&theme=light", WIDE, "", "section.block"),
     "one-scale": ("one_scale", "lang=zh&theme=light", WIDE, "", "section.block"),
-    "all-failed": ("all_failed", "lang=en&theme=light", WIDE, "", "#quality"),
+    "all-failed": ("all_failed", "lang=en&theme=light&at=quality", WIDE, "", "#quality"),
     "partial": ("partial", "lang=zh&theme=light", WIDE, "", "section.block"),
     "mixed-units": ("mixed_units", "lang=en&theme=light", WIDE, "", "section.block + section.block"),
-    "hostile": ("hostile", "lang=en&theme=light", WIDE, "", "#quality"),
-    "step-time": ("timers", "lang=zh&theme=light", WIDE, "", "#steptime"),
-    "forecasts": ("ladder", "lang=en&theme=dark", WIDE, "", "#forecasts"),
-    "convergence": ("training", "lang=zh&theme=light", WIDE, "", "#convergence"),
-    "variants": ("variants", "lang=en&theme=light", WIDE, "", "#variants"),
-    "usage-dark": ("gpu", "lang=zh&theme=dark", WIDE, "", "#usage"),
+    "hostile": ("hostile", "lang=en&theme=light&at=quality", WIDE, "", "#quality"),
+    "step-time": ("timers", "lang=zh&theme=light&at=steptime", WIDE, "", "#steptime"),
+    "forecasts": ("ladder", "lang=en&theme=dark&at=forecasts", WIDE, "", "#forecasts"),
+    "convergence": ("training", "lang=zh&theme=light&at=convergence", WIDE, "", "#convergence"),
+    "variants": ("variants", "lang=en&theme=light&at=variants", WIDE, "", "#variants"),
+    "usage-dark": ("gpu", "lang=zh&theme=dark&at=usage", WIDE, "", "#usage"),
 }
 
 

@@ -8,7 +8,10 @@ import synthetic
 from evalsuite import cli, findings
 from evalsuite.errors import Exit
 from evalsuite.model import Machine, Protocol
-from evalsuite.report.data import finished
+from evalsuite.report.book.book import Book
+from evalsuite.report.data import finished, since
+from evalsuite.report.sections.verdict import notices
+from evalsuite.report.text import words
 from evalsuite.results.compare import changes
 
 MACHINE = Machine(name="another machine")
@@ -220,20 +223,45 @@ def test_a_case_that_lost_its_value_or_is_open_never_passes_a_gate_unless_it_may
     assert cli.main(["compare-reports", *two, "--fail-on-regression", "--allow-missing"]) == Exit.DONE
 
 
+def slowed(day, factors, *found):
+    cases = [synthetic.case(framework=name, protocol=synthetic.FULL) for name in ("pytorch", "mxnet", "tensorflow")]
+    summaries = [
+        reports.summary([value * factor for value in reports.STEADY[:3]], day=day, of=case)
+        for case, factor in zip(cases, factors, strict=True)
+    ]
+    return reports.evaluation(*summaries, findings=found)
+
+
+BUSY = findings.BusyMachine(where="a run", others=0.5)
+
+
 @pytest.fixture
 def moved(tmp_path):
     """Three cases, and the same 42 to 67 % slower on a machine that was busy."""
-    cases = [synthetic.case(framework=name, protocol=synthetic.FULL) for name in ("pytorch", "mxnet", "tensorflow")]
+    of = {"calm": slowed(1, (1, 0.9, 0.8)), "busy": slowed(2, (0.58, 0.297, 0.4), BUSY)}
+    return [str(reports.written(tmp_path / name, evaluation)) for name, evaluation in of.items()]
 
-    def made(name, day, factors, *found):
-        summaries = [
-            reports.summary([value * factor for value in reports.STEADY[:3]], day=day, of=case)
-            for case, factor in zip(cases, factors, strict=True)
-        ]
-        return str(reports.written(tmp_path / name, reports.evaluation(*summaries, findings=found)))
 
-    busy = findings.BusyMachine(where="a run", others=0.5)
-    return [made("calm", 1, (1, 1, 1)), made("busy", 2, (0.58, 0.33, 0.5), busy)]
+@pytest.mark.parametrize(
+    ("factors", "said"),
+    [
+        (
+            (0.58, 0.297, 0.4),
+            "order changed for ResNet-50 v1.5, 3 of 3 slower, by 42–67%: the campaigns differ as a whole, the cause is"
+            " not separable, other programs used the machine in 0 runs then and 1 now",
+        ),
+        (
+            (1.01, 0.9, 0.79),
+            "order unchanged, 3 of 3 undecided, other programs used the machine in 0 runs then and 1 now",
+        ),
+    ],
+)
+def test_a_report_against_an_earlier_one_says_first_what_changed(factors, said, moved):
+    evaluation = slowed(2, factors, BUSY)
+    found = since.since(finished.read(moved[0]), evaluation)
+
+    first, *_ = notices.notices(Book(evaluation=replace(evaluation, since=found)), words.read())
+    assert first.line.plain("en") == f"Since 2026-11-01 12:00: {said}."
 
 
 def test_compare_reports_leads_with_disturbances_and_the_pooled_verdict_and_says_once_what_all_share(

@@ -243,3 +243,19 @@ def test_a_median_has_its_range_and_marks_beside_it_and_below_what_they_mean(lan
     assert "—" in next(line for line in rows if "9.00 images/s" in line)
     assert any(line.startswith(legend) for line in rows)
     assert [flag] == [line for line in rows if line.startswith("⚠")]
+
+
+def test_many_cases_are_printed_as_everybody_in_percent_of_the_fastest(capsys, monkeypatch):
+    monkeypatch.setattr(summary_table, "MOST_CASES", 1)
+    found = [
+        synthetic.summary([synthetic.measured(case(name), 0, rate)])
+        for name, rate in (("mxnet", 10.0), ("pytorch", 8.0))
+    ]
+
+    summary_table.show(found, Book(evaluation=synthetic.evaluation(found)))
+
+    first, *_ = printed = capsys.readouterr().out.splitlines()
+    assert "in % of the fastest" in first or "相对最快者" in first
+    shares = {line.split()[0]: line.split()[1] for line in printed if "0.0%" in line}
+    assert shares == {"MXNet": "100.0%", "PyTorch": "80.0%"}
+    assert not any("10.00" in line for line in printed)

@@ -13,10 +13,10 @@ from tests import sources
 
 FILES = sorted(paths.PACKAGE.rglob("*.py"))
 CEILINGS = {  # package → lines at most; "" are the modules beside the packages
-    "": 5159,
+    "": 5172,
     "agent": 1782,
-    "audit": 526,
-    "commands": 6244,
+    "audit": 564,
+    "commands": 6273,
     "importing": 1369,
     "launch": 4335,
     "logs": 9555,

@@ -11,25 +11,47 @@ from evalsuite.model import Case, Summary, Unmeasured
 from evalsuite.report.book import blocks
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.states import MARKS
+from evalsuite.report.sections.verdict import matrix
+from evalsuite.report.sections.verdict.matrix import Standing, Standings
 from evalsuite.report.text import candidates, findings, names, options, words
 from evalsuite.results.compare.decisions import flags
 from evalsuite.results.compare.ranking import ranking_scopes
 
 LEFT, RIGHT = ("framework", "model", "scale", "precision"), ("throughput", "range", "valid", "speedup", "efficiency")
+MOST_CASES = 40  # with a row for each
 MOST_FLAGS, MOST_ROWS = 5, 3  # rules, and rows of one, that are named; the page has all
 
 
 def show(found: Sequence[Summary | Unmeasured], book: Book) -> None:
     called = short_names([one.case for one in found], i18n.language())
-    rows = [(called[one.case.id], *_where(one.case), *_numbers(one, book)) for one in found]
-    columns = [(say(f"columns.{name}"), "left" if name in LEFT else "right") for name in (*LEFT, *RIGHT)]
-    table("", columns, rows)
-    measured = [one for one in found if isinstance(one, Summary)]
     spoken = words.read((i18n.language(),), on_cpu=book.on_cpu)
+    everybody = next((one for one in matrix.standings(book, spoken) if one.chosen), None)
+    if everybody and len(found) > MOST_CASES:
+        _show_everybody(everybody, spoken)
+        line(say("report.rows_elsewhere", n=len(found)))
+    else:
+        rows = [(called[one.case.id], *_where(one.case), *_numbers(one, book)) for one in found]
+        columns = [(say(f"columns.{name}"), "left" if name in LEFT else "right") for name in (*LEFT, *RIGHT)]
+        table("", columns, rows)
+    measured = [one for one in found if isinstance(one, Summary)]
     for mark in dict.fromkeys(mark for one in measured for mark in book.marks(one) if mark != "flagged"):
         line(f"{MARKS[mark]} {spoken(f'status.{mark}').plain(i18n.language())}")
     for text in _flags(measured, called, spoken):
         line(text)
+
+
+def _show_everybody(found: Standings, spoken: words.Words) -> None:
+    language = i18n.language()
+    title = spoken("standings.at", scale=found.scale) if found.scale else spoken("standings.by_scale")
+    named = zip(found.answers, found.settings, strict=True)
+    heads = [f"{names.model(answer.setting.model)}\n{setting.plain(language)}" for answer, setting in named]
+    rows = [(name, *(_standing(cell, language) for cell in cells)) for name, cells in found.rows]
+    table(title.plain(language), [(say("columns.framework"), "left"), *((head, "right") for head in heads)], rows)
+
+
+def _standing(cell: Standing, language: str) -> str:
+    share = f"{cell.share.text}{' ⚠' * cell.flagged}" if cell.share else ""
+    return "\n".join(filter(None, (share, cell.why.plain(language) if cell.why else "")))
 
 
 def _flags(measured: Sequence[Summary], called: Mapping[str, str], spoken: words.Words) -> Iterator[str]:

@@ -1,18 +1,18 @@
 """The outline of the 天枢 report: 1 简介 · 2 背景介绍 · 3–7 its models · 8 问题.
 
-A model without data keeps its number, a model that the outline does not know is an annex, other chapters follow from 9.
+A model without data keeps its number; what the outline does not know follows from 9, and then the annex.
 """
 
 from dataclasses import dataclass
 
 INTRODUCTION, BACKGROUND, PROBLEMS, OWN, MODELS = "intro", "background", "problems", "own", "models"
 FREE_PLACES = {"introduction": INTRODUCTION, "background": BACKGROUND, "problems": PROBLEMS}
-AFTER = (  # the chapters that have no number of their own, in their usual order
+ANNEX = (  # what no chapter of that report is, in its usual order
     *("overview", "steptime", "usage", "convergence", "variants", "forecasts"),
-    *("fairness", "quality", "reproduction", "glossary", OWN),
+    *("fairness", "quality", "reproduction", "glossary"),
 )
 TIANSHU_FIXED = (INTRODUCTION, BACKGROUND, MODELS, PROBLEMS)
-ORDERED = (*TIANSHU_FIXED, *AFTER)
+ORDERED = (*TIANSHU_FIXED, *ANNEX, OWN)
 
 
 @dataclass(frozen=True, kw_only=True)

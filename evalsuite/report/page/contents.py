@@ -23,7 +23,7 @@ from evalsuite.report.sections.reproduction import reproduction
 from evalsuite.report.sections.steptime import steptime
 from evalsuite.report.sections.usage import usage
 from evalsuite.report.sections.variants import variants
-from evalsuite.report.text.words import Rendered
+from evalsuite.report.text.words import Rendered, Text
 
 SectionsOf = Callable[[Subject], Iterable[Section]]
 WHOLE: tuple[SectionsOf, ...] = (  # all sections after the verdict
@@ -78,9 +78,14 @@ class Chapter:
     title: Rendered | str
     template: str
     facts: object
+    finding: Rendered | Text | None  # of a part of the annex, beside its folded title
     parts: tuple[Subsection, ...]
     own: tuple[OwnText, ...]  # the lab's sections at its end; they are parts too
     places: Numbering = field(compare=False)
+
+    @property
+    def in_annex(self) -> bool:
+        return self.number.startswith("A")
 
     def part(self, id: str) -> Subsection:
         return next(part for part in self.parts if part.id == id)
@@ -114,12 +119,14 @@ def chapters(subject: Subject, order: Iterable[SectionsOf] = WHOLE) -> tuple[Cha
 def _chapter(subject: Subject, section: Section, number: str) -> Chapter:
     own = author_sections.own(subject, section.id)
     parts = [*section.parts.items(), *((found.id, found.title) for found in own)]
+    facts = section.facts()
     return Chapter(
         id=section.id,
         number=number,
         title=section.title,
         template=section.template,
-        facts=section.facts(),
+        facts=facts,
+        finding=section.finding(facts) if section.finding else None,
         parts=tuple(
             Subsection(id=id, number=f"{number}.{place}", title=title) for place, (id, title) in enumerate(parts, 1)
         ),

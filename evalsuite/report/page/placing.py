@@ -18,12 +18,19 @@ def place(subject: Subject, found: Sequence[Section]) -> tuple[Placed, ...]:
     if lab is None:
         return number(found)
     if lab.outline == "free":
-        return number(_ordered(subject, lab, found, outline.ORDERED))
+        return number(_ordered(subject, lab, found), lab.order)
     return tuple(_tianshu(subject, lab, found))
 
 
-def number(found: Iterable[Section], first: int = 1) -> tuple[Placed, ...]:
-    return tuple((str(number), section) for number, section in enumerate(found, first))
+def number(found: Iterable[Section], asked: Sequence[str] = (), first: int = 1) -> tuple[Placed, ...]:
+    """Chapters in numbers, then the annex, A1, A2, …, without what a lab has *asked* for by name."""
+    sections = tuple(found)
+    annex = [one for one in sections if one.id in outline.ANNEX and one.id not in asked]
+    chapters = [one for one in sections if one not in annex]
+    return (
+        *((str(place), one) for place, one in enumerate(chapters, first)),
+        *((f"A{place}", one) for place, one in enumerate(annex, 1)),
+    )
 
 
 def _tianshu(subject: Subject, lab: LabDocument, found: Sequence[Section]) -> Iterator[Placed]:
@@ -40,14 +47,12 @@ def _tianshu(subject: Subject, lab: LabDocument, found: Sequence[Section]) -> It
         else:
             yield from ((f"{chapter.number}.{place}", one) for place, one in enumerate(titles, 1))
     yield "8", by_id.pop(outline.PROBLEMS)
-    annexes = [section for section in found if section.id in by_id and _key(subject, section) == outline.MODELS]
-    after = [section for section in found if section.id in by_id and section not in annexes]
-    yield from number(_ordered(subject, lab, after, outline.AFTER), FIRST_AFTER)
-    yield from ((f"A{place}", section) for place, section in enumerate(annexes, 1))
+    after = [section for section in found if section.id in by_id]
+    yield from number(_ordered(subject, lab, after), lab.order, FIRST_AFTER)
 
 
-def _ordered(subject: Subject, lab: LabDocument, found: Sequence[Section], usual: Sequence[str]) -> tuple[Section, ...]:
-    order = [*lab.order, *(key for key in usual if key not in lab.order)]
+def _ordered(subject: Subject, lab: LabDocument, found: Sequence[Section]) -> tuple[Section, ...]:
+    order = [*lab.order, *(key for key in outline.ORDERED if key not in lab.order)]
     return tuple(sorted(found, key=lambda section: order.index(_key(subject, section))))
 
 

@@ -123,3 +123,8 @@ def case_order(case: Case) -> tuple[Any, ...]:
 
 def day(stamp: str) -> str:
     return names.visible(stamp.partition("T")[0])
+
+
+def minute(stamp: str) -> str:
+    """2026-11-21 10:37, of a stamp with its time."""
+    return names.visible(stamp[:16].replace("T", " "))

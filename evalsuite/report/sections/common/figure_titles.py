@@ -50,16 +50,17 @@ def of_blocks(blocks: Sequence[Block], words: Words) -> Text:
     row = [(one, block) for block in blocks for one in _efficient(block)]
     if len(row) < 2:
         return words("overview.figure")
-    values = low_and_high(
-        [
-            (_share(one), words.clauses([_called(block, one.summary, words), names.model(block.model)]))
-            for one, block in row
-        ]
-    )
+    several = len({block.model for block in blocks}) > 1
+
+    def called(one: Scaled, block: Block) -> Rendered:
+        model = words.same(names.model(block.model)).about(block.id)
+        return words.clauses([_called(block, one.summary, words), *[model] * several])
+
+    values = low_and_high([(_share(one), called(one, block)) for one, block in row])
     threshold = blocks[0].book.efficiency_threshold
     if threshold is None:
         return words("overview.title_found", **values)
-    share, reached = _reached([one for one, _ in row], threshold, "ranks-table")
+    share, reached = _reached([one for one, _ in row], threshold, blocks[0].id)
     return words.pick("overview.title_none" if share == "none" else "overview.title_some", values | reached)
 
 

@@ -5,6 +5,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from evalsuite.report.book.blocks import Block, Model
 from evalsuite.report.book.book import Book
@@ -38,6 +39,7 @@ class Section:
     facts: Callable[[], object]  # what the template shows, by name; figures are drawn when it is asked for
     markdown: Callable[[MarkdownWriter], Iterable[str]] = in_no_words
     parts: Mapping[str, Text] = field(default_factory=dict)
+    finding: Callable[[Any], Rendered | Text | None] | None = None  # what its facts come to, in a line
 
 
 def parts(words: Words, section: str, keys: Iterable[str]) -> dict[str, Text]:

@@ -76,6 +76,7 @@ def sections(subject: Subject) -> Iterable[Section]:
                 "guesses": {one.id: list(_guesses(one, subject.words)) for one in tables},
             },
             markdown=lambda writer: writer.fill("convergence/convergence.md.j2", tables=tables),
+            finding=lambda facts: next((one.title for drawn in facts["figures"].values() for one in drawn), None),
         )
 
 

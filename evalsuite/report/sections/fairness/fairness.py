@@ -65,6 +65,7 @@ def sections(subject: Subject) -> Iterable[Section]:
             markdown=lambda writer: writer.fill(
                 "fairness/fairness.md.j2", matrices=_matrices(subject, writer.words), printed=printed
             ),
+            finding=lambda facts: _finding(facts["matrices"], subject.words),
         )
 
 
@@ -72,6 +73,11 @@ def _facts(subject: Subject) -> Mapping[str, object]:
     if subject.in_parts:
         return {"matrices": (), "elsewhere": [one.name for one in subject.models]}
     return {"matrices": _matrices(subject, subject.words), "elsewhere": (), "printed": printed}
+
+
+def _finding(matrices: Sequence[Matrix], words: Words) -> Text:
+    ranked = sum(one.found.standing == "ranked" for one in matrices)
+    return words("fairness.found", n=numbers.count(ranked), all=numbers.count(len(matrices)))
 
 
 def comparisons(book: Book) -> tuple[Comparison, ...]:

@@ -70,6 +70,7 @@ def sections(subject: Subject) -> Iterable[Section]:
                 "sources": extrapolation.sources(),  # of the published series that the model was checked against
             },
             markdown=lambda writer: writer.fill("forecasts/forecasts.md.j2", forecasts=found),
+            finding=lambda facts: facts["figures"][0].title if facts["figures"] else None,
         )
 
 

@@ -7,9 +7,11 @@ from evalsuite.report.book.blocks import Model
 from evalsuite.report.book.participants import is_stated
 from evalsuite.report.book.result_tables import BatchPolicy, policies
 from evalsuite.report.sections.author import author
+from evalsuite.report.sections.common import figure_titles
 from evalsuite.report.sections.common.captioned_figure import CaptionedFigure
 from evalsuite.report.sections.common.section import Section, Subject
 from evalsuite.report.sections.models import block_figures, latency, network
+from evalsuite.report.sections.overview.overview import scaling_blocks
 from evalsuite.report.sections.variants import effects, sweeps
 from evalsuite.report.text import names
 
@@ -42,6 +44,7 @@ def _facts(subject: Subject, model: Model) -> Mapping[str, object]:
     pairs, of_effects = cells.lift_shared(() if subject.in_parts else effects.effects(book, model))
     swept = () if subject.in_parts else sweeps.sweeps(book, model)
     measured = network.of_model(book, model)
+    scaling = scaling_blocks((model,))
     options = [option for option in effects.OPTIONS if any(one.option == option for one in pairs)]
     return {
         "model": model,
@@ -53,6 +56,7 @@ def _facts(subject: Subject, model: Model) -> Mapping[str, object]:
         "largest": () if subject.in_parts else model_figures.largest_batches(book, model),
         "latency": () if subject.in_parts else latency.rows(book, model),
         "part": names.part_file(model.name) if subject.in_parts else None,
+        "scaling": figure_titles.of_blocks(scaling, words) if scaling else None,
         "figures": {block.id: block_figures.of_block(block, look, words) for block in model.blocks},
         "effects": pairs,
         "of_effects": of_effects,

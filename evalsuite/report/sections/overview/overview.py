@@ -1,9 +1,7 @@
-"""Scaling across models: the efficiency of every block side by side, and who scales best in each."""
+"""Scaling across models: the efficiency of every block side by side, and where it breaks."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
-from evalsuite.model import Summary
 from evalsuite.report import figures
 from evalsuite.report.book import heading
 from evalsuite.report.book.blocks import Block, Model
@@ -14,26 +12,8 @@ from evalsuite.report.sections.common.section import Section, Subject
 from evalsuite.report.sections.overview import breaks
 from evalsuite.report.text import names, options
 from evalsuite.report.text.words import Rendered, Words
-from evalsuite.results.compare.scaling import Scaled, above_base, suspicious
 
 MOST_PANELS = 12
-FEWEST_RUNS = 2  # of a place among others: one run says nothing of how it varies
-
-
-@dataclass(frozen=True, kw_only=True)
-class Rank:
-    block: Block
-    scaled: Scaled
-    place: int | None  # None: it lacks the common scale, is one run alone, or contradicts its own scaling
-    of_best: float | None = None  # its throughput ÷ the highest of its block at this scale
-
-    @property
-    def summary(self) -> Summary:
-        return self.scaled.summary
-
-    @property
-    def title(self) -> str:
-        return next(column.label for column in self.block.columns if column.series == self.summary.case.series)
 
 
 def sections(subject: Subject) -> Iterable[Section]:
@@ -47,6 +27,7 @@ def sections(subject: Subject) -> Iterable[Section]:
             markdown=lambda writer: writer.fill(
                 "overview/overview.md.j2", breaks=breaks.facts(subject.book, blocks, writer.words)
             ),
+            finding=lambda facts: facts["figure"].title if facts["figure"] else facts["breaks"].said[0],
         )
 
 
@@ -55,7 +36,6 @@ def _facts(blocks: Sequence[Block], subject: Subject) -> Mapping[str, object]:
     shown = (shown or list(blocks[:MOST_PANELS])) if len(blocks) > 1 else []
     return {
         "figure": draw_blocks(shown, subject.look, subject.words) if shown else None,
-        "groups": [(block, list(ranks(block))) for block in blocks],
         "left_out": len(blocks) - len(shown) if shown else 0,
         "breaks": breaks.facts(subject.book, blocks, subject.words),
     }
@@ -64,28 +44,6 @@ def _facts(blocks: Sequence[Block], subject: Subject) -> Mapping[str, object]:
 def scaling_blocks(models: Sequence[Model]) -> tuple[Block, ...]:
     found = [block for model in models for block in model.blocks if block.has_scaling and not block.strong]
     return tuple(sorted(found, key=lambda block: (names.model_order(block.model), block.batch)))
-
-
-def ranks(block: Block) -> Iterable[Rank]:
-    series: dict[str, dict[int, Scaled]] = {}
-    for one in filter(None, map(above_base, block.valid)):
-        series.setdefault(one.case.series, {})[one.case.total_devices] = one
-    reach = sorted({devices for scales in series.values() for devices in scales}, reverse=True)
-    common = next((devices for devices in reach if sum(devices in scales for scales in series.values()) > 1), None)
-    level = [scales[common] for scales in series.values() if common in scales]
-    level.sort(key=lambda one: (not _placed(one), -one.efficiency.value))
-    best = max((one.summary.items_per_s.value for one in level), default=None) if len(level) > 1 else None
-    for place, one in enumerate(level, 1):
-        ranked = place if _placed(one) else None
-        share = one.summary.items_per_s.value / best if best else None
-        yield Rank(block=block, scaled=one, place=ranked, of_best=share)
-    for scales in series.values():
-        if common not in scales:
-            yield Rank(block=block, scaled=scales[max(scales)], place=None)
-
-
-def _placed(one: Scaled) -> bool:
-    return one.summary.n >= FEWEST_RUNS and not suspicious(one.summary)
 
 
 def draw_blocks(blocks: Sequence[Block], look: Look, words: Words) -> CaptionedFigure:

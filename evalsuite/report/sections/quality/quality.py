@@ -1,6 +1,6 @@
 """Data quality: counts, findings grouped by what they say, failed and excluded runs, skips, repeats, cost."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 
 from evalsuite.findings import NoisyRepeats
@@ -10,10 +10,10 @@ from evalsuite.report.book.book import Book
 from evalsuite.report.book.tally import tally
 from evalsuite.report.sections.common.section import Section, Subject, parts
 from evalsuite.report.sections.quality import machine_noise, price, repeats
-from evalsuite.report.sections.quality.broken_rules import broken_rules, place
+from evalsuite.report.sections.quality.broken_rules import BrokenRule, broken_rules, place
 from evalsuite.report.sections.verdict import answers
 from evalsuite.report.text import names, numbers, options
-from evalsuite.report.text.words import Rendered, Words
+from evalsuite.report.text.words import Rendered, Text, Words
 from evalsuite.results.rules.machine_noise import with_and_without
 
 PARTS = ("counts", "findings", "failures", "attempts", "skips", "repeats", "cost")
@@ -39,6 +39,7 @@ def sections(subject: Subject) -> Iterable[Section]:
             steps=price.steps(subject.book.next_repeats, words),
         ),
         parts=parts(words, "quality", shown),
+        finding=lambda facts: _finding(facts["broken"], words),
     )
 
 
@@ -64,6 +65,12 @@ def _facts(subject: Subject) -> Mapping[str, object]:
         "two_headlines": two_headlines(book, words),
         "price": price.facts(book, words),
     }
+
+
+def _finding(found: Sequence[BrokenRule], words: Words) -> Text | None:
+    broken = [one for one in found if one.worst.finding.severity != "note"]
+    places = numbers.count(sum(len(one.breaches) for one in broken))
+    return words("quality.found", n=numbers.count(len(broken)), places=places) if broken else None
 
 
 def _empty_parts(book: Book) -> list[str]:

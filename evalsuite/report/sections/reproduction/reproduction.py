@@ -6,6 +6,7 @@ from evalsuite import paths
 from evalsuite.report.book.book import Book
 from evalsuite.report.sections.common.section import Section, Subject, parts
 from evalsuite.report.sections.reproduction import against, provenance
+from evalsuite.report.text import numbers
 
 OFFICIAL = "official-cpu"  # the profile that needs checkouts and data sets, which `make official` gets
 MOST_RUNS = 1_500
@@ -20,6 +21,7 @@ def sections(subject: Subject) -> Iterable[Section]:
         facts=lambda: {**_facts(subject.book), "against": found},
         markdown=lambda writer: writer.fill("reproduction/reproduction.md.j2", against=found),
         parts=parts(words, "reproduction", ("software", "cases")),
+        finding=lambda facts: words("reproduction.all_series", n=numbers.count(len(facts["series"]))),
     )
 
 

@@ -83,6 +83,7 @@ def sections(subject: Subject) -> Iterable[Section]:
                 "figures": {one.id: draw_steps(one, subject.look, subject.words) for one in tables},
             },
             markdown=lambda writer: writer.fill("steptime/steptime.md.j2", tables=tables),
+            finding=lambda facts: next(iter(facts["figures"].values())).title,
         )
 
 

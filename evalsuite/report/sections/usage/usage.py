@@ -10,8 +10,9 @@ from evalsuite.report.book.book import Book
 from evalsuite.report.sections.common.section import Section, Subject
 from evalsuite.report.sections.usage import timelines, totals
 from evalsuite.report.sections.usage.readings import combine_means, combine_spreads
-from evalsuite.report.text import numbers
+from evalsuite.report.text import names, numbers
 from evalsuite.report.text.numbers import Number
+from evalsuite.report.text.words import Rendered, Words
 
 COMPUTE = (
     *("gpu", "gpu_tensor", "gpu_memory", "gpu_bandwidth", "gpu_power", "gpu_temperature", "gpu_sm_clock"),
@@ -77,6 +78,7 @@ def sections(subject: Subject) -> Iterable[Section]:
         markdown=lambda writer: writer.fill(
             "usage/usage.md.j2", totals=() if subject.in_parts else totals.totals(subject.book, subject.models)
         ),
+        finding=lambda facts: finding(facts["usages"], subject.words),
     )
 
 
@@ -92,6 +94,23 @@ def _facts(subject: Subject) -> Mapping[str, object]:
         "totals": totals.totals(subject.book, subject.models),
         "elsewhere": (),
     }
+
+
+def finding(found: Sequence[Usage], words: Words) -> Rendered | None:
+    """The least and the most used of the first resource that every run has."""
+    read = [(row.readings[0].mean, row.case) for one in found for row in one.rows if row.readings[0]]
+    if not read or len({one.resources[0] for one in found}) > 1:
+        return None
+    (low, least), (high, most) = (choose(read, key=lambda one: one[0].raw) for choose in (min, max))
+    values = {"resource_text": words(f"resources.{found[0].resources[0]}"), "low": low.to(names.case_anchor(least))}
+    if low.text == high.text:
+        return words("usage.found_one", **values)
+    ends = {"low_name": _short(least, words), "high_name": _short(most, words)}
+    return words("usage.found", **values, **ends, high=high.to(names.case_anchor(most)))
+
+
+def _short(case: Case, words: Words) -> Rendered:
+    return words.same(f"{names.framework(case.framework)} {names.scale(case)}").about(names.case_anchor(case))
 
 
 def usages(book: Book, models: Sequence[Model]) -> tuple[Usage, ...]:

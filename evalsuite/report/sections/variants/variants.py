@@ -29,4 +29,5 @@ def sections(subject: Subject) -> Iterable[Section]:
                 score=convergence.number,
                 points=convergence.points,
             ),
+            finding=lambda facts: next((one.title for drawn in facts["figures"].values() for one in drawn), None),
         )

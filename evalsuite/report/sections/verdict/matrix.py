@@ -3,11 +3,11 @@ each cell how near to the fastest, for those too who may not be ranked or never 
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from evalsuite.model import Interval, Summary
-from evalsuite.report.book import why_not_comparable
+from evalsuite.report.book import columns, why_not_comparable
 from evalsuite.report.book.book import Book
 from evalsuite.report.sections.common import leads
 from evalsuite.report.sections.verdict import answers
@@ -27,6 +27,7 @@ WEIGHTS: Mapping[str | None, Literal["decided", "plain", "weak"]] = {
     **dict.fromkeys(("decided", "tie"), "decided"),
     **dict.fromkeys(("consistent", "cited", "printed"), "plain"),
 }
+VIEWS = ("efficiency", "per_device", "mfu", "energy_j_per_item")  # of a cell, beside its share
 TINTS = (0.25, 0.5, 0.75, 0.9)  # of the highest throughput
 MOST_NAMED = 2
 FEWEST_ALIKE = 3  # open cells that need the same: the eye then finds it once, below the table
@@ -56,7 +57,7 @@ class Standing:
     flagged: bool = False
     pair: str = ""  # the fastest and this
     evidence: str = ""
-    efficiency: Number | None = None
+    views: Mapping[str, Number] = field(default_factory=dict)  # what other buttons show
     judged: Literal["pass", "fail", "undetermined", "information"] = "information"
 
 
@@ -74,8 +75,9 @@ class Standings:
         return [(names.model(model), n) for model, n in Counter(one.setting.model for one in self.answers).items()]
 
     @property
-    def has_efficiency(self) -> bool:
-        return any(cell.efficiency for _, cells in self.rows for cell in cells)
+    def views(self) -> list[str]:
+        cells = [cell for _, cells in self.rows for cell in cells]
+        return [view for view in VIEWS if any(view in cell.views for cell in cells)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -283,9 +285,18 @@ def _valued(book: Book, answer: Answer, one: Summary) -> Standing:
         ref=ref,
         share=numbers.percent(share),
         tint=sum(share >= least for least in TINTS),
-        efficiency=numbers.percent(own.value) if own else None,
+        views={view: number for view in VIEWS if (number := _view(view, one, own))},
         judged=_judged(own, None if strong else book.efficiency_threshold) if own else "information",
     )
+
+
+def _view(name: str, one: Summary, efficiency: Interval | None) -> Number | None:
+    if name == "efficiency":
+        return numbers.percent(efficiency.value) if efficiency else None
+    if name == "per_device":
+        return numbers.throughput(one.items_per_s.value / one.case.total_devices)
+    column = next(column for column in columns.SHOWN if column.name == name)
+    return column.number({name: column.value(one)})
 
 
 def _judged(found: Interval, threshold: float | None) -> Literal["pass", "fail", "undetermined", "information"]:

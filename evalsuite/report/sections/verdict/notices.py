@@ -27,13 +27,43 @@ class Notice:
 
 
 def notices(book: Book, words: Words) -> tuple[Notice, ...]:
-    first = (*_own_criteria(book, words), _recorded(book, words), _cited(book, words), _printed(book, words))
+    first = (
+        _since(book, words),
+        *_own_criteria(book, words),
+        _recorded(book, words),
+        _cited(book, words),
+        _printed(book, words),
+    )
     return (*filter(None, first), *_short(book, words), *_quiet(book, words), *_cores(book, words))
 
 
 def _notice(kind: str, line: Text, whole: Text | None, ref: str) -> Notice:
     wrapped = whole.about(ref) if whole else None
     return Notice(kind=kind, line=line.about(ref), whole=wrapped)
+
+
+def _since(book: Book, words: Words) -> Notice | None:
+    found = book.evaluation.since
+    if found is None:
+        return None
+    of_all = sum(n for _, n in found.outcomes)
+    counts = {"all": numbers.count(of_all).about(COUNTS)}
+    parts = [words("notices.since_order")] if found.ordered and not found.reordered else []
+    if found.reordered:
+        parts = [words("notices.since_reordered", models=words.listed(map(names.model, found.reordered)))]
+    for outcome, n in found.outcomes if not found.together else ():
+        parts.append(words(f"notices.since_{outcome}", n=numbers.count(n).about(COUNTS), **counts))
+    if found.together:
+        way, *shares = found.together
+        ends = "–".join(dict.fromkeys(f"{100 * share:.0f}" for share in shares)) + "%"
+        parts.append(words(f"notices.since_together_{way}", change=ends, **counts))
+    if not of_all:
+        parts.append(words("notices.since_none"))
+    if any(found.disturbed):
+        then, now = map(numbers.count, found.disturbed)
+        parts.append(words("notices.since_disturbed", before=then, after=now))
+    date = names.minute(found.at) if found.at else words("words.not_recorded")
+    return _notice("since", words("notices.since", date=date, parts_text=words.clauses(parts)), None, COUNTS)
 
 
 def _own_criteria(book: Book, words: Words) -> Iterable[Notice]:
@@ -153,4 +183,8 @@ def coverage(book: Book, words: Words) -> Text:
         parts.append(words("headlines.coverage_skipped", skipped=counted(found.cases_skipped)))
     if found.cases_without:
         parts.append(words("headlines.coverage_without", without=counted(found.cases_without)))
-    return words("headlines.coverage", planned=counted(found.cases_planned), parts_text=words.clauses(parts))
+    counts = {"runs": counted(found.runs_made)}
+    failed = {"failed": counted(found.runs_made - found.runs_valid)} if found.runs_made > found.runs_valid else {}
+    runs = words("headlines.some_failed" if failed else "headlines.all_valid", **counts, **failed)
+    planned = counted(found.cases_planned)
+    return words("headlines.coverage", planned=planned, parts_text=words.clauses(parts), runs_text=runs)
