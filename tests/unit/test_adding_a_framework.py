@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from evalsuite import cli, placeholders, registry
-from evalsuite.commands import checking
+from evalsuite.commands.authoring import checking
 from evalsuite.errors import Exit
 from evalsuite.logs import catalogue
 from evalsuite.model import Case, Protocol

@@ -7,7 +7,7 @@ import pytest
 
 from evalsuite import paths, registry
 from evalsuite.cli import main
-from evalsuite.commands import checking
+from evalsuite.commands.authoring import checking
 from evalsuite.errors import Exit
 from evalsuite.logs import catalogue
 from tests import sources

@@ -30,7 +30,7 @@ CEILINGS = {  # package → lines at most; "" are the modules beside the package
 }
 WHOLE = 60_830
 LONGEST_FUNCTION = 60
-FULLEST_FOLDER = 25
+FULLEST_FOLDER = 24
 
 
 def package(file):

@@ -10,18 +10,8 @@ import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from evalsuite import findings as rules
 from evalsuite.dialect import Dialect
-from evalsuite.findings import (
-    BatchDoubted,
-    ClocksFarApart,
-    ContradictsLog,
-    Copied,
-    JobAssumedLauncher,
-    JobAssumedOnePrints,
-    OwnAssumed,
-    Restarted,
-    SeveralRuns,
-)
 from evalsuite.logs.steps.increments import Increment, increments_of, tick_s
 from evalsuite.logs.steps.streams import Attempt, find_run
 from evalsuite.logs.text.arrivals import Arrival
@@ -134,7 +124,7 @@ def contradictions(known: Facts, said: Said) -> Iterator[Finding]:
     )
     for what, given, printed, also in pairs:
         if given is not None and printed is not None and given != also and not math.isclose(given, printed):
-            yield ContradictsLog(what=what, given=given, printed=printed)
+            yield rules.ContradictsLog(what=what, given=given, printed=printed)
 
 
 # several files and printers
@@ -191,9 +181,9 @@ def merge_records(
     attempts, as_long = max(run.attempts for run in runs), max(run.as_long for run in runs)
     copies = max(run.copies for run in runs)
     if as_long > 1:
-        findings = [*findings, SeveralRuns(attempts=attempts, as_long=as_long)]
+        findings = [*findings, rules.SeveralRuns(attempts=attempts, as_long=as_long)]
     elif attempts > 1:
-        findings = [*findings, Restarted(attempts=attempts)]
+        findings = [*findings, rules.Restarted(attempts=attempts)]
     ticks = [tick_s(stream) for run in runs for stream in run.streams] if dialect.clock_s else []
     return Merged(
         steps=tuple(steps),
@@ -202,7 +192,7 @@ def merge_records(
         printers=len(streams),
         tick_s=max(filter(None, ticks), default=None),
         several_jobs=any(_are_several_jobs(run, dialect) for run in runs),
-        findings=(*findings, *([Copied(copies=copies)] if copies > 1 else ())),
+        findings=(*findings, *([rules.Copied(copies=copies)] if copies > 1 else ())),
     )
 
 
@@ -224,9 +214,9 @@ def _are_several_jobs(run: Attempt, dialect: Dialect) -> bool:
             at_step.setdefault(one.step, []).append(pace)
     apart = [max(paces) / min(paces) for paces in at_step.values() if len(paces) > 1]
     whole = [pace for stream in streams if (pace := _mean_step_s(stream))]
-    if len(apart) >= FEWEST_OF_JOB and statistics.median(apart) > BatchDoubted.limit:
+    if len(apart) >= FEWEST_OF_JOB and statistics.median(apart) > rules.BatchDoubted.limit:
         return True
-    return len(whole) > 1 and max(whole) > ClocksFarApart.limit * min(whole)
+    return len(whole) > 1 and max(whole) > rules.ClocksFarApart.limit * min(whole)
 
 
 def _step_s(one: Increment) -> float | None:
@@ -267,10 +257,10 @@ def _settle_scope(
     if by_clock or scope == "unstated":
         return by_clock or scope, []
     if len(streams) == 1:
-        return "global", [JobAssumedOnePrints()]
+        return "global", [rules.JobAssumedOnePrints()]
     if dialect.tagged_print_all and streams[0][0].record.rank is not None:
-        return "global", [JobAssumedLauncher()]
-    return "own", [OwnAssumed(printers=len(streams))]
+        return "global", [rules.JobAssumedLauncher()]
+    return "own", [rules.OwnAssumed(printers=len(streams))]
 
 
 def _scope_by_clock(stream: list[Increment], facts: Facts) -> str | None:

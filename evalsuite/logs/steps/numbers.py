@@ -13,19 +13,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from evalsuite import findings as rules
 from evalsuite.dialect import Dialect
-from evalsuite.findings import (
-    BatchDoubted,
-    ClockDisagrees,
-    ClocksFarApart,
-    CoarseFigures,
-    JobAssumedLauncher,
-    JobAssumedOnePrints,
-    LogCut,
-    LogWithoutEnd,
-    OwnAssumed,
-    RestDiffers,
-)
 from evalsuite.logs.formatting import rate
 from evalsuite.logs.scan import failures
 from evalsuite.logs.scan.scan import MAX_RECORDS, Scan, TooMany
@@ -51,7 +40,7 @@ from evalsuite.model import (
     Window,
 )
 
-DOUBT = BatchDoubted.limit  # so many times apart, clock and printed rate do not measure the same thing
+DOUBT = rules.BatchDoubted.limit  # so many times apart, clock and printed rate do not measure the same thing
 SAME_LINE = 1.1  # the same, where rate and time are in one line
 NEARLY = 0.1  # a whole factor is distinguished from noise at this distance
 LEAD_RECORDS = 2  # of each printer: where the first increment after the window begins
@@ -241,7 +230,7 @@ def _compare_tail(numbers: Numbers) -> Numbers:
     behind = merge_records(sample, run.dialect, numbers.facts, arrivals=run.arrivals, scope=found.scope)
     inside = _within(found.steps, known.window)
     differs = tuple(unlike_rest(known, inside, behind.steps, trust_stamps=run.dialect.trust_stamps))
-    own = tuple(one for one in known.findings if not isinstance(one, RestDiffers))  # of the few steps read so far
+    own = tuple(one for one in known.findings if not isinstance(one, rules.RestDiffers))  # of the few steps read so far
     return replace(numbers, throughput=replace(known, findings=(*own, *differs)))
 
 
@@ -262,7 +251,7 @@ def _batch_doubt(numbers: Numbers) -> Finding | None:
     limit = SAME_LINE if measured.method == TIMES and rated else DOUBT
     if 1 / limit < factor < limit or (devices and is_nearly(max(factor, 1 / factor), devices)):
         return None
-    return BatchDoubted(clock_items_per_s=measured.items_per_s, printed_items_per_s=printed, factor=factor)
+    return rules.BatchDoubted(clock_items_per_s=measured.items_per_s, printed_items_per_s=printed, factor=factor)
 
 
 def _mean_rate(reports: Sequence[Step]) -> float | None:
@@ -283,7 +272,7 @@ FINAL = "final figure"  # the method of a throughput that is the script's own to
 _PER_DEVICE = Message("logs.parse_devices")
 _COARSE = Message("logs.log_coarse")
 MOST_STEPS_APART = 64  # larger whole factors are met by chance
-_ASSUMED = (JobAssumedLauncher, JobAssumedOnePrints, OwnAssumed)
+_ASSUMED = (rules.JobAssumedLauncher, rules.JobAssumedOnePrints, rules.OwnAssumed)
 _FIGURE = {
     STAMPS: Message("logs.clock_stamps"),
     ARRIVALS: Message("logs.clock_arrivals"),
@@ -323,9 +312,9 @@ def _without_steps(run: Pass) -> tuple[Status, str]:
 def unfinished(run: Pass) -> tuple[Finding, str] | None:
     cut = next((scan.cut_line for scan in run.scans if scan.cut_line is not None), None)
     if cut is not None:
-        return LogCut(line=cut), Message("logs.log_middle", number=cut)
+        return rules.LogCut(line=cut), Message("logs.log_middle", number=cut)
     script = run.dialect.title
-    return (LogWithoutEnd(script=script), Message("logs.log_no_end", script=script)) if run.dialect.end else None
+    return (rules.LogWithoutEnd(script=script), Message("logs.log_no_end", script=script)) if run.dialect.end else None
 
 
 def has_trained(numbers: Numbers) -> bool:
@@ -417,7 +406,7 @@ def grade(measured: Throughput, findings: Sequence[Finding]) -> Certainty:
     if measured.method not in (STAMPS, ARRIVALS, TIMES):
         return "printed only"
     clocked = measured.method != TIMES and measured.printed_items_per_s is not None
-    unsure = any(isinstance(finding, ClockDisagrees | CoarseFigures) for finding in measured.findings)
+    unsure = any(isinstance(finding, rules.ClockDisagrees | rules.CoarseFigures) for finding in measured.findings)
     return "two clocks agree" if clocked and not unsure else "one clock"
 
 
@@ -428,8 +417,8 @@ def explain_grade(certainty: Certainty, measured: Throughput) -> Message:
         return Message("logs.sure_printed")
     name = _FIGURE[measured.method]
     if certainty == "two clocks agree":
-        return Message("logs.sure_agree", clock=name, share=100 * ClockDisagrees.limit)
-    others = [finding for finding in measured.findings if isinstance(finding, ClockDisagrees)]
+        return Message("logs.sure_agree", clock=name, share=100 * rules.ClockDisagrees.limit)
+    others = [finding for finding in measured.findings if isinstance(finding, rules.ClockDisagrees)]
     if not others:
         return Message("logs.sure_alone", clock=name)
     apart = max(abs(finding.difference) for finding in others)
@@ -458,7 +447,7 @@ def find_weakness(numbers: Numbers, measured: Throughput) -> str | None:
     if numbers.run.given.case or measured.items_per_s is None:
         return None
     worst = max(_apart(measured, numbers), key=_factor, default=None)
-    if worst and _factor(worst) >= ClocksFarApart.limit:
+    if worst and _factor(worst) >= rules.ClocksFarApart.limit:
         return _two_figures(worst, measured)
     return None
 
@@ -471,9 +460,9 @@ def _seldom(numbers: Numbers, measured: Throughput) -> int:
     return statistics.median_low([step.steps for step in _within(numbers.merged.steps, measured.window)] or [1])
 
 
-def _apart(measured: Throughput, numbers: Numbers) -> list[ClockDisagrees]:
+def _apart(measured: Throughput, numbers: Numbers) -> list[rules.ClockDisagrees]:
     """What is printed of an unstated number of devices is that of one to all of them."""
-    found = [one for one in measured.findings if isinstance(one, ClockDisagrees)]
+    found = [one for one in measured.findings if isinstance(one, rules.ClockDisagrees)]
     value, first, last = measured.items_per_s, measured.line_first, measured.line_last
     if numbers.merged.scope != "unstated" or value is None or first is None or last is None:
         return found
@@ -481,7 +470,7 @@ def _apart(measured: Throughput, numbers: Numbers) -> list[ClockDisagrees]:
     if rates:
         one = statistics.median(rates)
         nearest = min(max(value, one), one * (numbers.facts.devices or math.inf))
-        apart = ClockDisagrees(
+        apart = rules.ClockDisagrees(
             method=measured.method,
             items_per_s=value,
             other_method=RATES,
@@ -492,7 +481,7 @@ def _apart(measured: Throughput, numbers: Numbers) -> list[ClockDisagrees]:
     return found
 
 
-def _two_figures(apart: ClockDisagrees, measured: Throughput) -> Message:
+def _two_figures(apart: rules.ClockDisagrees, measured: Throughput) -> Message:
     return Message(
         "logs.read_doubt",
         method=_FIGURE.get(apart.method, apart.method),
@@ -504,12 +493,12 @@ def _two_figures(apart: ClockDisagrees, measured: Throughput) -> Message:
     )
 
 
-def _factor(finding: ClockDisagrees) -> float:
+def _factor(finding: rules.ClockDisagrees) -> float:
     ratio = finding.other_items_per_s / finding.items_per_s
     return max(ratio, 1 / ratio)
 
 
-def _explanations(worst: ClockDisagrees, facts: Facts, *, relayed: bool) -> Sequence[str]:
+def _explanations(worst: rules.ClockDisagrees, facts: Facts, *, relayed: bool) -> Sequence[str]:
     factor = _factor(worst)
     whole = round(factor)
     near = 2 <= whole <= MOST_STEPS_APART and is_nearly(factor, whole)
@@ -526,7 +515,7 @@ def _explanations(worst: ClockDisagrees, facts: Facts, *, relayed: bool) -> Sequ
     return found or [Message("logs.doubt_paused")]
 
 
-def _clock_is_faster(finding: ClockDisagrees) -> bool:
+def _clock_is_faster(finding: rules.ClockDisagrees) -> bool:
     """Was more trained in the time of the clock than the script says? No pause explains that."""
     clocked = finding.method in (STAMPS, ARRIVALS)
     return clocked == (finding.items_per_s > finding.other_items_per_s)

@@ -10,17 +10,7 @@ import statistics
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from evalsuite.findings import (
-    ArrivalsBursty,
-    ClockDisagrees,
-    ClocksFarApart,
-    CoarseFigures,
-    Drift,
-    LongStall,
-    PartialBatch,
-    PrintedOnly,
-    RestDiffers,
-)
+from evalsuite import findings as rules
 from evalsuite.logs.steps.window import (
     BURST_SHARE,
     CLOCKS,
@@ -35,10 +25,10 @@ from evalsuite.logs.steps.window import (
 )
 from evalsuite.model import ARRIVALS, RATES, STAMPS, TIMES, Counted, Finding, Protocol, Step, Throughput, Window
 
-DISAGREE = ClockDisagrees.limit  # docs/report.md#definitions
-DRIFT = Drift.limit
-UNLIKE = RestDiffers.limit
-BURSTY = ArrivalsBursty.limit
+DISAGREE = rules.ClockDisagrees.limit  # docs/report.md#definitions
+DRIFT = rules.Drift.limit
+UNLIKE = rules.RestDiffers.limit
+BURSTY = rules.ArrivalsBursty.limit
 WHOLE_S = 5.0  # between reports: then whole seconds tell a factor
 REPORTS_AROUND = 20  # shown on either side of the window
 FEWEST_FIGURES = 10  # with fewer, digits that are not printed cannot be told from zeros
@@ -75,7 +65,9 @@ def throughput(
     chosen = span(steps, protocol, warmed_up=warmed_up, epochs=epochs)
     if chosen is None:
         return None, False
-    findings += [PartialBatch(step=step.index, share=share) for step, share in partial.values() if chosen.touches(step)]
+    findings += [
+        rules.PartialBatch(step=step.index, share=share) for step, share in partial.values() if chosen.touches(step)
+    ]
     stamped = Timing(span=chosen, method=STAMPS)
     by_stamp = _value_by_stamp(stamped, findings) if fine else None
     last = chosen.reports[-1]
@@ -90,8 +82,7 @@ def throughput(
     odd = rate is not None and (by_time is None or abs(rate / by_time - 1) > DISAGREE)
     candidates = [(by_stamp, STAMPS), (by_arrival, ARRIVALS), (by_time, TIMES), (rate if odd else None, RATES)]
     if arrived and by_stamp is not None and by_stamp > _at_most(arrived):
-        del candidates[0]
-        candidates.append((by_stamp, STAMPS))
+        candidates.append(candidates.pop(0))
     value, method = next(((value, method) for value, method in candidates if value is not None), (None, ""))
     if value is None:
         return None, chosen.complete
@@ -130,10 +121,10 @@ def _by_arrival(chosen: Span, following: Sequence[Step], findings: list[Finding]
     if joined is not None and joined is not chosen:
         steps, least = (sum(step.steps for step in each.reports) for each in (joined, chosen))
         grain = max(step.steps for step in chosen.reports) / steps if together > BURSTY * lines else 0.0
-        if steps < least / 2 or grain > ArrivalsBursty.moved:  # a line may be cut by the end of a write
+        if steps < least / 2 or grain > rules.ArrivalsBursty.moved:  # a line may be cut by the end of a write
             joined = None
     if joined is None and together:
-        findings.append(ArrivalsBursty(together=together, lines=lines))
+        findings.append(rules.ArrivalsBursty(together=together, lines=lines))
     timing = Timing(span=joined, method=ARRIVALS) if joined else None
     known = timing is not None and len(timing.seconds) >= 2 and timing.value is not None  # one gap may be anything
     return timing if known else None
@@ -141,7 +132,7 @@ def _by_arrival(chosen: Span, following: Sequence[Step], findings: list[Finding]
 
 def _confirmed_with_pauses(chosen: Span, value: float, findings: Sequence[Finding]) -> float | None:
     """By arrivals that count the pauses as training, where even they do not deny *value*; else None."""
-    if ArrivalsBursty in map(type, findings) or not any(step.after_pause for step in chosen.reports):
+    if rules.ArrivalsBursty in map(type, findings) or not any(step.after_pause for step in chosen.reports):
         return None
     reports = tuple(step._replace(after_pause=False) for step in chosen.reports)
     slowest = Timing(span=replace(chosen, reports=reports), method=ARRIVALS)
@@ -160,7 +151,7 @@ def _stamps_within(stamped: Timing, value: float) -> float | None:
         return None
     fine = any((step.stamp_s or 0.0) % 1 for step in stamped.span.reports)
     within = 0.0 if fine else TICK_S / seconds
-    return within if abs(told / value - 1) <= max(within, PrintedOnly.limit) else None
+    return within if abs(told / value - 1) <= max(within, rules.PrintedOnly.limit) else None
 
 
 def _value_by_stamp(timing: Timing, findings: list[Finding]) -> float | None:
@@ -181,14 +172,14 @@ def _burst(timing: Timing) -> list[Finding]:
     mean = statistics.fmean([gap for _, gap in found])
     usual = [max(mean, own_seconds(step) or 0.0) if step.arrival_s is None else mean for step, _ in found]
     together = [gap < BURST_SHARE * usual_s for (_, gap), usual_s in zip(found, usual, strict=True)].count(True)
-    return [ArrivalsBursty(together=together, lines=len(found))] if together > BURSTY * len(found) else []
+    return [rules.ArrivalsBursty(together=together, lines=len(found))] if together > BURSTY * len(found) else []
 
 
 # what a reader must know
 
 
 def _disagreement(value: float, method: str, other: float, other_method: str) -> Finding:
-    return ClockDisagrees(
+    return rules.ClockDisagrees(
         method=method,
         items_per_s=value,
         other_method=other_method,
@@ -213,7 +204,7 @@ def _denied_by_seconds(stamped: Timing, value: float, method: str) -> Iterator[F
         return
     by_stamps = statistics.median(items / gap for items, gap in told)
     least, most = (statistics.median(items / (gap + off) for items, gap in told) for off in (TICK_S, -TICK_S))
-    if max(least / value, value / most) >= ClocksFarApart.limit:
+    if max(least / value, value / most) >= rules.ClocksFarApart.limit:
         yield _disagreement(value, method, by_stamps, STAMPS)
 
 
@@ -263,7 +254,7 @@ def _behind(behind: Span, window: Span, value: float, method: str) -> Iterator[F
     if rest is None or abs(rest / value - 1) <= UNLIKE:
         return
     if abs(rest / value - 1) > UNLIKE + _error([seconds for seconds in timing.step_s if seconds]):
-        yield RestDiffers(difference=rest / value - 1, steps=steps)
+        yield rules.RestDiffers(difference=rest / value - 1, steps=steps)
 
 
 def _drift(timing: Timing) -> list[Finding]:
@@ -273,7 +264,7 @@ def _drift(timing: Timing) -> list[Finding]:
     if third < 3:
         return []
     change = math.fsum(seconds[:third]) / math.fsum(seconds[-third:]) - 1
-    return [Drift(change=change)] if abs(change) > DRIFT else []
+    return [rules.Drift(change=change)] if abs(change) > DRIFT else []
 
 
 # figures printed with few digits, one long stall
@@ -294,11 +285,11 @@ def _coarse(figures: Sequence[float]) -> Iterator[Finding]:
     if max(figures) - min(figures) > 2 * digit:
         return
     share = digit / 2 / statistics.fmean(figures)
-    if share > CoarseFigures.limit:
-        yield CoarseFigures(share=share)
+    if share > rules.CoarseFigures.limit:
+        yield rules.CoarseFigures(share=share)
 
 
-def _rounded(seconds: Sequence[float], tick_s: float | None, *, alone: bool) -> CoarseFigures | None:
+def _rounded(seconds: Sequence[float], tick_s: float | None, *, alone: bool) -> rules.CoarseFigures | None:
     """A flag where the window is few ticks of its clock.
 
     A value that does not rest on the *seconds* *alone* has them next to it, and one or two reports confirm nothing.
@@ -306,7 +297,7 @@ def _rounded(seconds: Sequence[float], tick_s: float | None, *, alone: bool) -> 
     if not tick_s or not seconds or not (alone or len(seconds) < FEWEST_REPORTS):
         return None
     share = tick_s / math.fsum(seconds)
-    return CoarseFigures(share=share) if share > CoarseFigures.limit else None
+    return rules.CoarseFigures(share=share) if share > rules.CoarseFigures.limit else None
 
 
 def _stalled(parts: Sequence[tuple[int, float]]) -> Iterator[Finding]:
@@ -317,8 +308,8 @@ def _stalled(parts: Sequence[tuple[int, float]]) -> Iterator[Finding]:
     longest = max([seconds - usual * steps for steps, seconds in parts])
     share = longest / math.fsum([seconds for _, seconds in parts])
     told = len(parts) >= FEWEST_FIGURES or max(seconds / steps for steps, seconds in parts) > STALLED * usual
-    if share > LongStall.limit and told:
-        yield LongStall(share=share, seconds=longest)
+    if share > rules.LongStall.limit and told:
+        yield rules.LongStall(share=share, seconds=longest)
 
 
 def _stalled_within(parts: Sequence[tuple[int, float]], tick_s: float) -> Iterator[Finding]:
@@ -330,8 +321,8 @@ def _stalled_within(parts: Sequence[tuple[int, float]], tick_s: float) -> Iterat
     total = math.fsum(each for _, each in parts)
     usual = (total - seconds) / (sum(each for each, _ in parts) - steps) * steps
     longest = seconds - usual - tick_s
-    if longest > LongStall.limit * total and seconds > STALLED * usual:
-        yield LongStall(share=longest / total, seconds=longest)
+    if longest > rules.LongStall.limit * total and seconds > STALLED * usual:
+        yield rules.LongStall(share=longest / total, seconds=longest)
 
 
 def _error(sample: Sequence[float]) -> float:

@@ -3,17 +3,7 @@
 import math
 from collections.abc import Sequence
 
-from evalsuite.report.figures import ticks
-from evalsuite.report.figures.data import (
-    Axis,
-    Figure,
-    ScalePoint,
-    ScaleSeries,
-    as_drawn,
-    note_entry,
-    point_notes,
-    point_table,
-)
+from evalsuite.report.figures import data, ticks
 from evalsuite.report.figures.scaling import above_base
 from evalsuite.report.figures.shapes import row_chart
 from evalsuite.report.figures.sheet import SMALL, WIDTH, Panel, Sheet, draw, text_width
@@ -24,28 +14,30 @@ SMALLEST = 0.62  # of a marker: that of the smallest scale; the largest scale ha
 LEAST_TOP = 1.02  # of the axis: 100 % is always on it
 
 
-def efficiency(series: Sequence[ScaleSeries], look: Look, *, id: str, threshold: float | None = None) -> Figure:
+def efficiency(
+    series: Sequence[data.ScaleSeries], look: Look, *, id: str, threshold: float | None = None
+) -> data.Figure:
     """Scaling efficiency (1.0 = linear), x from 0 to at least 100 %, sorted by the largest scale.
 
     Bases are not drawn: their efficiency is 100 % by definition.
     """
     visible = tuple(sorted(above_base(series), key=_order))
-    return Figure(
+    return data.Figure(
         id=id,
-        svg=draw(_dots, id, look, as_drawn(visible), threshold) if visible else None,
-        table=point_table(visible, "efficiency", "", given=series),
-        legend=(note_entry("ideal"), *((note_entry("threshold"),) if threshold else ())),
-        axes=(Axis(key="efficiency", unit="%"),),
-        notes=point_notes(visible),
+        svg=draw(_dots, id, look, data.as_drawn(visible), threshold) if visible else None,
+        table=data.point_table(visible, "efficiency", "", given=series),
+        legend=(data.note_entry("ideal"), *((data.note_entry("threshold"),) if threshold else ())),
+        axes=(data.Axis(key="efficiency", unit="%"),),
+        notes=data.point_notes(visible),
     )
 
 
-def _order(series: ScaleSeries) -> tuple[int, float]:
+def _order(series: data.ScaleSeries) -> tuple[int, float]:
     last = series.points[-1]
     return -last.devices, -last.shown
 
 
-def _dots(id: str, look: Look, series: Sequence[ScaleSeries], threshold: float | None) -> str:
+def _dots(id: str, look: Look, series: Sequence[data.ScaleSeries], threshold: float | None) -> str:
     sheet, panel = row_chart(
         id,
         [each.name for each in series],
@@ -68,7 +60,7 @@ def _dots(id: str, look: Look, series: Sequence[ScaleSeries], threshold: float |
     return sheet.svg()
 
 
-def _row(sheet: Sheet, panel: Panel, series: ScaleSeries, hue: Hue, place: int) -> None:
+def _row(sheet: Sheet, panel: Panel, series: data.ScaleSeries, hue: Hue, place: int) -> None:
     xs = [point.shown for point in series.points]
     (line,) = panel.plot((min(xs), max(xs)), (place, place), color=ROLES[hue.name], linewidth=1.4, zorder=2)
     sheet.belongs(line, series.framework)
@@ -82,7 +74,7 @@ def _row(sheet: Sheet, panel: Panel, series: ScaleSeries, hue: Hue, place: int) 
     _counts(sheet, panel, series.points, place)
 
 
-def _counts(sheet: Sheet, panel: Panel, points: Sequence[ScalePoint], place: int) -> None:
+def _counts(sheet: Sheet, panel: Panel, points: Sequence[data.ScalePoint], place: int) -> None:
     taken: list[tuple[float, float]] = []
     for point in reversed(points):
         x, y = sheet.pixel(panel, point.shown, place)

@@ -3,18 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from evalsuite.report.figures import ticks
-from evalsuite.report.figures.data import (
-    Axis,
-    Figure,
-    LegendEntry,
-    ScaleSeries,
-    Table,
-    note_entry,
-    plain,
-    point_notes,
-    point_table,
-)
+from evalsuite.report.figures import data, ticks
 from evalsuite.report.figures.scaling import draw_series, drawable, legend, positive, scale_columns
 from evalsuite.report.figures.sheet import TEXT, WIDTH, Panel, Sheet, draw
 from evalsuite.report.figures.style import ROLES, Look, note_swatch
@@ -31,19 +20,24 @@ class ExpectedPoint:
 
 
 def extrapolation(
-    measured: ScaleSeries, forecast: Sequence[ExpectedPoint], look: Look, *, id: str, threshold: float | None = None
-) -> Figure:
+    measured: data.ScaleSeries,
+    forecast: Sequence[ExpectedPoint],
+    look: Look,
+    *,
+    id: str,
+    threshold: float | None = None,
+) -> data.Figure:
     """Efficiencies: measured points, the model's curve, its prediction interval. The last forecast is the target."""
     visible = drawable((measured,))
     forecast = tuple(sorted((f for f in forecast if positive(f.value)), key=lambda f: f.devices))
-    table = point_table(visible, "efficiency")
-    name = plain(measured.name)
+    table = data.point_table(visible, "efficiency")
+    name = data.plain(measured.name)
     expected = tuple((name, f.devices, f.value, f.low, f.high, None, "extrapolated", False) for f in forecast)
     drawn_well = bool(visible and forecast)
-    return Figure(
+    return data.Figure(
         id=id,
         svg=draw(_extrapolation, id, look, visible[0], forecast, threshold) if drawn_well else None,
-        table=Table(
+        table=data.Table(
             columns=table.columns,
             units=table.units,
             rows=(*table.rows, *expected),
@@ -51,17 +45,17 @@ def extrapolation(
         ),
         legend=(
             *legend(visible, look),
-            LegendEntry(key="model_curve", swatch=note_swatch("curve")),
-            LegendEntry(key="prediction_interval", swatch=note_swatch("band")),
-            *((note_entry("threshold"),) if threshold else ()),
+            data.LegendEntry(key="model_curve", swatch=note_swatch("curve")),
+            data.LegendEntry(key="prediction_interval", swatch=note_swatch("band")),
+            *((data.note_entry("threshold"),) if threshold else ()),
         ),
-        axes=(Axis(key="devices", logarithmic=True), Axis(key="efficiency", unit="%")),
-        notes=("extrapolated", *point_notes(visible)),
+        axes=(data.Axis(key="devices", logarithmic=True), data.Axis(key="efficiency", unit="%")),
+        notes=("extrapolated", *data.point_notes(visible)),
     )
 
 
 def _extrapolation(
-    id: str, look: Look, series: ScaleSeries, forecast: Sequence[ExpectedPoint], threshold: float | None
+    id: str, look: Look, series: data.ScaleSeries, forecast: Sequence[ExpectedPoint], threshold: float | None
 ) -> str:
     sheet = Sheet(id, height=340)
     hue, target = look.hue(series.framework), forecast[-1]
@@ -83,13 +77,13 @@ def _extrapolation(
     return sheet.svg()
 
 
-def _beginning(series: ScaleSeries) -> ExpectedPoint:
+def _beginning(series: data.ScaleSeries) -> ExpectedPoint:
     """The largest measured point: the model passes through it."""
     last = max(series.points, key=lambda point: point.devices)
     return ExpectedPoint(devices=last.devices, value=last.shown, low=last.shown, high=last.shown)
 
 
-def _forecast_axes(sheet: Sheet, panel: Panel, series: ScaleSeries, forecast: Sequence[ExpectedPoint]) -> None:
+def _forecast_axes(sheet: Sheet, panel: Panel, series: data.ScaleSeries, forecast: Sequence[ExpectedPoint]) -> None:
     scale_columns(sheet, panel, sorted({*(p.devices for p in series.points), forecast[-1].devices}))
     values = [v for p in series.points for v in (p.value, p.low, p.high) if positive(v)]
     values += [v for p in forecast for v in (p.value, p.low, p.high) if positive(v)]

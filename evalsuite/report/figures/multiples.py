@@ -4,18 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from evalsuite.report.figures import ticks
-from evalsuite.report.figures.data import (
-    Axis,
-    Figure,
-    Label,
-    ScaleSeries,
-    Table,
-    note_entry,
-    plain,
-    point_notes,
-    point_table,
-)
+from evalsuite.report.figures import data, ticks
 from evalsuite.report.figures.scaling import counts_of, drawable, scale_columns
 from evalsuite.report.figures.sheet import SMALL, TEXT, WIDTH, Panel, Sheet, draw, marker_style, shorten, text_width
 from evalsuite.report.figures.style import ROLES, Look
@@ -28,31 +17,31 @@ HEAD, HIGH, FOOT = 56, 150, 30  # of a panel: its names and that of its highest 
 class Multiple:
     """A model ("BERT-base") and its setting ("AMP · b64")."""
 
-    label: Label
-    series: tuple[ScaleSeries, ...]
-    detail: Label = ""
+    label: data.Label
+    series: tuple[data.ScaleSeries, ...]
+    detail: data.Label = ""
 
 
-def small_multiples(panels: Sequence[Multiple], look: Look, *, id: str, threshold: float | None = None) -> Figure:
+def small_multiples(panels: Sequence[Multiple], look: Look, *, id: str, threshold: float | None = None) -> data.Figure:
     """Efficiency against devices, one panel a setting, on the same axes."""
     visible = tuple(replace(panel, series=drawn) for panel in panels if (drawn := drawable(panel.series)))
     every = [each for panel in visible for each in panel.series]
-    tables = [(panel, point_table(panel.series, "efficiency")) for panel in visible]
-    return Figure(
+    tables = [(panel, data.point_table(panel.series, "efficiency")) for panel in visible]
+    return data.Figure(
         id=id,
         svg=draw(_small_multiples, id, look, visible, threshold) if visible else None,
-        table=Table(
-            columns=("panel", *point_table((), "efficiency").columns),
+        table=data.Table(
+            columns=("panel", *data.point_table((), "efficiency").columns),
             rows=tuple((_named(panel), *row) for panel, table in tables for row in table.rows),
             refs=tuple(ref for _, table in tables for ref in table.refs),
         ),
         legend=(
-            *((note_entry("others"),) if has_others(visible) else ()),
-            note_entry("ideal"),
-            *((note_entry("threshold"),) if threshold else ()),
+            *((data.note_entry("others"),) if has_others(visible) else ()),
+            data.note_entry("ideal"),
+            *((data.note_entry("threshold"),) if threshold else ()),
         ),
-        axes=(Axis(key="devices", logarithmic=True), Axis(key="efficiency", unit="%")),
-        notes=tuple(key for key in point_notes(every) if "partial" not in key),  # no mark of a panel is hollow
+        axes=(data.Axis(key="devices", logarithmic=True), data.Axis(key="efficiency", unit="%")),
+        notes=tuple(key for key in data.point_notes(every) if "partial" not in key),  # no mark of a panel is hollow
     )
 
 
@@ -61,14 +50,14 @@ def has_others(panels: Sequence[Multiple]) -> bool:
     return any(len(panel.series) > len(_extremes(panel.series)) for panel in panels)
 
 
-def _extremes(series: Sequence[ScaleSeries]) -> tuple[ScaleSeries, ...]:
+def _extremes(series: Sequence[data.ScaleSeries]) -> tuple[data.ScaleSeries, ...]:
     reach = max(each.points[-1].devices for each in series)
     ends = sorted((each for each in series if each.points[-1].devices == reach), key=lambda s: s.points[-1].shown)
     return (ends[0], ends[-1]) if len(ends) > 1 else (ends[0],)
 
 
 def _named(panel: Multiple) -> str:
-    return " · ".join(filter(None, (plain(panel.label), plain(panel.detail))))
+    return " · ".join(filter(None, (data.plain(panel.label), data.plain(panel.detail))))
 
 
 def _small_multiples(id: str, look: Look, panels: Sequence[Multiple], threshold: float | None) -> str:
@@ -93,7 +82,7 @@ def _small_multiples(id: str, look: Look, panels: Sequence[Multiple], threshold:
     return sheet.svg()
 
 
-def _panel_lines(sheet: Sheet, panel: Panel, series: Sequence[ScaleSeries], look: Look, wide: float) -> None:
+def _panel_lines(sheet: Sheet, panel: Panel, series: Sequence[data.ScaleSeries], look: Look, wide: float) -> None:
     reach = max(each.points[-1].devices for each in series)
     ends = _extremes(series)
     for each in series:
@@ -111,6 +100,6 @@ def _panel_lines(sheet: Sheet, panel: Panel, series: Sequence[ScaleSeries], look
     for each, below in ((ends[-1], False), *(((ends[0], True),) if len(ends) > 1 else ())):
         x, y = sheet.pixel(panel, reach, each.points[-1].shown if below else panel.get_ylim()[1])
         value = f" {ticks.percent_value(each.points[-1].shown)}"
-        text = plain(shorten(each.name, wide - text_width(value))) + value
+        text = data.plain(shorten(each.name, wide - text_width(value))) + value
         floor = sheet.pixel(panel, reach, 0.0)[1] - 5
         sheet.write(x, min(y + 16, floor) if below else y - 9, text, anchor="right", colour="ink", style="halo")

@@ -6,16 +6,9 @@ A completed run that is gone leaves a criterion undetermined (docs/report.md#ver
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from evalsuite import findings as rules
 from evalsuite.documents import RunCommand
 from evalsuite.errors import EvalsuiteError
-from evalsuite.findings import (
-    ChangedSinceRun,
-    EvaluatedBefore,
-    JournalBroken,
-    RepeatsAdded,
-    RunMadeAgain,
-    RunTakenAway,
-)
 from evalsuite.model import Attempt, CampaignStart, Finding, Measurement, Summary, Unmeasured
 from evalsuite.results.measure.cache import Measured
 from evalsuite.runs.endings import ENDED_WELL
@@ -64,7 +57,7 @@ def mark_changed(measured: Iterable[Measured], recorded: Recorded) -> list[Measu
     for one in (each.measurement for each in measured):
         wanted = held.get(one.run.id)
         files = {name for name, _ in one.records.items() ^ wanted.items()} if wanted is not None else ()
-        found = (ChangedSinceRun(files=tuple(sorted(files)), where=one.run.id),) if files else ()
+        found = (rules.ChangedSinceRun(files=tuple(sorted(files)), where=one.run.id),) if files else ()
         marked.append(replace(one, findings=(*one.findings, *found)) if found else one)
     return marked
 
@@ -116,9 +109,9 @@ def _gone(recorded: Recorded, commands: Mapping[str, RunCommand]) -> Iterable[Fi
         replaced = run in commands or any(one.status is None for one in attempts)
         taken = [one for one in attempts if one.status in ENDED_WELL or (one.status and not replaced)]
         if taken:
-            yield RunTakenAway(attempts=len(taken), where=run)
+            yield rules.RunTakenAway(attempts=len(taken), where=run)
         if len(taken) < len(attempts):
-            yield RunMadeAgain(attempts=len(attempts) - len(taken), where=run)
+            yield rules.RunMadeAgain(attempts=len(attempts) - len(taken), where=run)
 
 
 def _broken(recorded: Recorded, commands: Mapping[str, RunCommand]) -> Iterable[Finding]:
@@ -130,14 +123,14 @@ def _broken(recorded: Recorded, commands: Mapping[str, RunCommand]) -> Iterable[
             continue
         known = sealed.get(place.id) == place.plan_sha256
         if recorded.broken or not known or (run, place.attempt) not in starts:
-            yield JournalBroken(campaign=place.id, where=run)
+            yield rules.JournalBroken(campaign=place.id, where=run)
 
 
 def _before(recorded: Recorded, commands: Mapping[str, RunCommand]) -> Iterable[Finding]:
     ran = {command.campaign.id for command in commands.values() if command.campaign}
     for campaign in recorded.campaigns:
         if campaign.id in ran and campaign.elsewhere:
-            yield EvaluatedBefore(evaluations=campaign.elsewhere, where=campaign.id)
+            yield rules.EvaluatedBefore(evaluations=campaign.elsewhere, where=campaign.id)
 
 
 def _added(recorded: Recorded, commands: Mapping[str, RunCommand]) -> Iterable[Finding]:
@@ -148,4 +141,4 @@ def _added(recorded: Recorded, commands: Mapping[str, RunCommand]) -> Iterable[F
             asked.setdefault(case.id, []).append(campaign.plan.most_repeats or campaign.plan.repeats)
     for case_id, repeats in asked.items():
         if max(repeats) > repeats[0] and any(run.partition("/")[0] == case_id for run in commands):
-            yield RepeatsAdded(planned=repeats[0], later=max(repeats), where=case_id)
+            yield rules.RepeatsAdded(planned=repeats[0], later=max(repeats), where=case_id)

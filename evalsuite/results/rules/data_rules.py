@@ -8,25 +8,10 @@ from functools import cache, partial
 from statistics import median
 from typing import get_args
 
+from evalsuite import findings as rules
 from evalsuite import paths
 from evalsuite.decode import number
 from evalsuite.documents import Citation, CitedFigure, HostEnvironment, RunCommand
-from evalsuite.findings import (
-    AboveCapacity,
-    DeviceAboveCapacity,
-    DuplicateRepeat,
-    FactsDisagree,
-    OddMemory,
-    PrintedSpeedupDiffers,
-    PublishedDiffers,
-    RowsMissing,
-    SeveralEnvironments,
-    SeveralVersions,
-    SourcesDiffer,
-    StrangeText,
-    UnknownOrigin,
-    detect,
-)
 from evalsuite.model import Finding, Measurement, Origin, Summary, Unmeasured, Utilisation
 from evalsuite.results.compare import windows
 from evalsuite.results.measure import breakdown, facts, machines
@@ -51,10 +36,10 @@ def _checked(run: Measurement, duplicate: bool, copy: Finding | None) -> Measure
     too_fast = {used: above for used in run.utilisation if (above := _too_fast(used))}
     possible = tuple(used for used in run.utilisation if used not in too_fast)
     found = [
-        *([DuplicateRepeat(repeat=run.run.repeat)] if duplicate else []),
+        *([rules.DuplicateRepeat(repeat=run.run.repeat)] if duplicate else []),
         *([copy] if copy else []),
         *too_fast.values(),
-        *detect("in_run", run),
+        *rules.detect("in_run", run),
         *breakdown.findings(run.breakdown),
         *work_done.findings(run),
         *_strange(run),
@@ -69,7 +54,7 @@ def _of_known_origin(run: Measurement) -> Measurement:
     """D27: a value of unknown origin is treated as cited, never as measured."""
     if run.origin in ORIGINS:
         return run
-    finding = UnknownOrigin(origin=str(run.origin), where=run.run.id)
+    finding = rules.UnknownOrigin(origin=str(run.origin), where=run.run.id)
     return replace(run, origin="cited", findings=(*run.findings, finding))
 
 
@@ -86,9 +71,9 @@ def _duplicates(runs: Sequence[Measurement]) -> set[int]:
 
 def _too_fast(used: Utilisation) -> Finding | None:
     """D20: a reading above the capacity of its hardware."""
-    if used.unit == "%" or not used.capacity or used.mean <= used.capacity * AboveCapacity.limit:
+    if used.unit == "%" or not used.capacity or used.mean <= used.capacity * rules.AboveCapacity.limit:
         return None
-    above = AboveCapacity if used.device is None else partial(DeviceAboveCapacity, device=used.device)
+    above = rules.AboveCapacity if used.device is None else partial(rules.DeviceAboveCapacity, device=used.device)
     return above(resource=used.resource, mean=used.mean, capacity=used.capacity, unit=used.unit)
 
 
@@ -98,7 +83,7 @@ def _strange(run: Measurement) -> Iterable[Finding]:
     held = [name for name in names if STRANGE.search(str(getattr(run, name) or ""))]
     held += [f.name for f in fields(run.run.case) if STRANGE.search(str(getattr(run.run.case, f.name)))]
     if held:
-        yield StrangeText(attributes=tuple(held))
+        yield rules.StrangeText(attributes=tuple(held))
 
 
 def findings(
@@ -113,7 +98,7 @@ def findings(
         *_machines(environments),
         *_said_of_machines(summaries),
         *_printed_speedups(valid(summaries), known),
-        *detect("in_cases", valid(summaries)),
+        *rules.detect("in_cases", valid(summaries)),
         *flops_and_energy.findings(valid(summaries)),
         *windows.findings(valid(summaries)),
         *drift.findings([run for one in summaries for run in one.measurements]),
@@ -131,7 +116,7 @@ def _printed_speedups(summaries: Sequence[Summary], commands: Mapping[str, RunCo
         for text in dict.fromkeys(beside.speedup for beside in printing if beside.speedup):
             printed = written(text)
             if one.speedup and printed is not None and not rounds_to(printed, one.speedup.value):
-                yield PrintedSpeedupDiffers(printed=text, computed=one.speedup.value, where=one.case.id)
+                yield rules.PrintedSpeedupDiffers(printed=text, computed=one.speedup.value, where=one.case.id)
 
 
 def _cited_figures(runs: Iterable[Measurement], commands: Mapping[str, RunCommand]) -> Iterable[Finding]:
@@ -147,7 +132,7 @@ def _missing_rows(summaries: Sequence[Summary], commands: Mapping[str, RunComman
         stated = max((figure.n or 0 for figure in figures), default=0)
         here = sum(figure.kind == "run" for figure in figures) or max((len(each.runs) for each in figures), default=0)
         if 0 < here < stated:
-            yield RowsMissing(stated=stated, here=here, where=one.case.id)
+            yield rules.RowsMissing(stated=stated, here=here, where=one.case.id)
 
 
 def cited_figure(figure: CitedFigure, where: str) -> Iterable[Finding]:
@@ -157,11 +142,11 @@ def cited_figure(figure: CitedFigure, where: str) -> Iterable[Finding]:
         if computed is not None and citation.speedup is not None:
             speedups.setdefault(written(citation.speedup), (citation.speedup, computed))
     for text, computed in speedups.values():
-        yield PrintedSpeedupDiffers(printed=text, computed=computed, where=where)
+        yield rules.PrintedSpeedupDiffers(printed=text, computed=computed, where=where)
     printed = written(figure.printed)
     runs = [float(value) for value in map(written, figure.runs) if value is not None]
     if printed is not None and runs and not rounds_to(printed, median(runs)):
-        yield PublishedDiffers(
+        yield rules.PublishedDiffers(
             published_items_per_s=float(printed),
             median_items_per_s=median(runs),
             file=figure.citations[0].source or figure.citations[0].row,
@@ -169,7 +154,7 @@ def cited_figure(figure: CitedFigure, where: str) -> Iterable[Finding]:
             where=where,
         )
     for other, text in zip(figure.others, figure.others_printed, strict=True):
-        yield SourcesDiffer(
+        yield rules.SourcesDiffer(
             printed=figure.printed,
             source=figure.citations[0].source or figure.citations[0].row,
             other=text,
@@ -213,9 +198,9 @@ def _split_series(summaries: Sequence[Summary | Unmeasured]) -> Iterable[Finding
         environments = machines.distinct({run.environment for run in runs if run.environment})
         versions = sorted({run.framework_version for run in runs if run.framework_version})
         if len(environments) > 1:
-            yield SeveralEnvironments(environments=tuple(map(str, environments)), where=name)
+            yield rules.SeveralEnvironments(environments=tuple(map(str, environments)), where=name)
         if len(versions) > 1:
-            yield SeveralVersions(versions=tuple(versions), where=name)
+            yield rules.SeveralVersions(versions=tuple(versions), where=name)
 
 
 def _said_of_machines(summaries: Sequence[Summary | Unmeasured]) -> Iterable[Finding]:
@@ -226,7 +211,7 @@ def _said_of_machines(summaries: Sequence[Summary | Unmeasured]) -> Iterable[Fin
             devices.setdefault(known["machine"].value, {})[known["device_model"].value] = None
     for machine, (first, *others) in devices.items():
         if others:
-            yield FactsDisagree(
+            yield rules.FactsDisagree(
                 fact="device_model",
                 source="stated",
                 value=first,
@@ -243,7 +228,7 @@ def _machines(environments: Mapping[str, HostEnvironment]) -> Iterable[Finding]:
         for name, memory_bytes in sorted({(name, size) for name, size in stated if name and size is not None}):
             sold = _sold_gib(name)
             if sold and all(abs(memory_bytes / GIB / size - 1) > MEMORY_TOLERANCE for size in sold):
-                yield OddMemory(
+                yield rules.OddMemory(
                     device=name,
                     memory_bytes=memory_bytes,
                     sold_bytes=tuple(size * GIB for size in sold),

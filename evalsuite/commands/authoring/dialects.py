@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, replace
 
 from evalsuite import author_modules
-from evalsuite.commands import checking
-from evalsuite.commands.adapters import show
+from evalsuite.commands.authoring import checking
+from evalsuite.commands.authoring.adapters import show
 from evalsuite.commands.options.common import search_paths
 from evalsuite.commands.printing import explanation, i18n, terminal
 from evalsuite.dialect import Dialect

@@ -8,8 +8,8 @@ from typing import Any
 
 from evalsuite import author_modules, paths, registry
 from evalsuite.adapter import Adapter, Recipe
-from evalsuite.commands import checking
-from evalsuite.commands.checking import Checked
+from evalsuite.commands.authoring import checking
+from evalsuite.commands.authoring.checking import Checked
 from evalsuite.commands.options.common import search_paths
 from evalsuite.commands.printing.i18n import known, say, status, worded
 from evalsuite.commands.printing.terminal import line, table
