@@ -9,6 +9,7 @@ import pytest
 import evalsuite
 from evalsuite import cli, paths
 from evalsuite.errors import EvalsuiteError
+from evalsuite.report.data import tables
 from tests import runfolders
 from tests.runfolders import Host, steps
 from tests.toys import CASE
@@ -43,7 +44,8 @@ def test_rows_are_typed_and_say_of_which_campaign_they_are(roots):
 
 def test_a_report_gives_the_rows_that_its_run_folders_gave(roots, tmp_path):
     out = tmp_path / "report"
-    cli.main(["report", *(word for root in roots for word in ("--runs", str(root))), "--out", str(out), "--lang", "en"])
+    cli.main(["report", *(word for root in roots for word in ("--runs", str(root))), "--out", str(out), "--lang", "en",
+              "--forms", "latex,parquet"])  # fmt: skip
 
     made, written = evalsuite.load(*roots), evalsuite.load(out)
 
@@ -51,6 +53,12 @@ def test_a_report_gives_the_rows_that_its_run_folders_gave(roots, tmp_path):
         ours, theirs = (getattr(one, name) for one in (made, written))
         assert [one._replace(source="") for one in ours] == [one._replace(source="") for one in theirs], name
     assert written.steps == written.samples == ()
+    frame = pytest.importorskip("pandas").read_parquet(out / "tables" / "runs.parquet")
+    assert [*frame["items_per_s"]] == [one.items_per_s for one in made.runs]
+    assert f"& {made.cases[0].items_per_s:.2f} " in (out / "report.en.tex").read_text()
+    assert len((out / "tables" / "steps.csv").read_text().splitlines()) == 1 + 3 * 100
+    columns, (first, second) = tables.with_options(["options"], [{"options": "a=1;b=x"}, {"options": ""}])
+    assert (columns, first["option_b"], second["option_a"]) == (("options", "option_a", "option_b"), "x", None)
     assert evalsuite.compare(out, out).those("slower") == ()
     assert len(evalsuite.load(out, *roots).runs) == 2 * len(made.runs)
 

@@ -53,7 +53,9 @@ def test_forms_are_named_once_in_one_order_and_a_browser_without_a_pdf_gives_its
 
 @pytest.mark.parametrize("text", ["docx", "", "md,docx"])
 def test_an_unknown_form_is_told_with_the_known_ones(text):
-    with pytest.raises(EvalsuiteError, match="expected one or more of html, single, md, xlsx, pdf, zip, logs"):
+    with pytest.raises(
+        EvalsuiteError, match="expected one or more of html, single, md, xlsx, latex, parquet, pdf, zip, logs"
+    ):
         forms.parse_names(text)
 
 

@@ -22,13 +22,13 @@ CEILINGS = {  # package → lines at most; "" are the modules beside the package
     "logs": 9555,
     "machine": 1927,
     "plan": 3150,
-    "report": 14877,
+    "report": 14965,
     "results": 8599,
     "runs": 1880,
     "schedulers": 288,
     "site": 1140,
 }
-WHOLE = 60_830
+WHOLE = 60_911
 LONGEST_FUNCTION = 60
 FULLEST_FOLDER = 24
 

@@ -69,11 +69,8 @@ class Results:
         kind = KINDS.get(name)
         if kind is None:
             raise EvalsuiteError.of("commands.no_rows", name=name, known=tuple(KINDS))
-        found = pandas.DataFrame(list(getattr(self, name)), columns=list(kind._fields))
-        if "options" in found:
-            each = [dict(pair.partition("=")[::2] for pair in text.split(";") if pair) for text in found["options"]]
-            found = found.join(pandas.DataFrame(each, index=found.index).add_prefix("option_"))
-        return found
+        columns, rows = tables.with_options(kind._fields, [row._asdict() for row in getattr(self, name)])
+        return pandas.DataFrame(rows, columns=list(columns))
 
     def _folders(self) -> list[RunFolder]:
         return self._store.finished() if self._store else []

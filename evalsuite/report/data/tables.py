@@ -49,7 +49,17 @@ def files(folder: Path) -> list[Path]:
 
 def csv_files(book: Book) -> Mapping[str, bytes]:
     """As the bytes of CSV files (RFC 4180); empty cells were not measured."""
-    return {name: _csv(COLUMNS[name], found) for name, found in rows(book).items()}
+    return {name: _csv(*with_options(COLUMNS[name], found)) for name, found in rows(book).items()}
+
+
+def with_options(columns: Sequence[str], found: Sequence[Row]) -> tuple[Sequence[str], Sequence[Row]]:
+    """With a column `option_NAME` for each option that one of the rows has."""
+    if "options" not in columns:
+        return columns, found
+    texts = ([pair for pair in (row["options"] or "").split(";") if pair] for row in found)
+    each = [{f"option_{name}": value for name, _, value in (pair.partition("=") for pair in one)} for one in texts]
+    names = dict.fromkeys(sorted({name for one in each for name in one}))
+    return (*columns, *names), [{**row, **names, **options} for row, options in zip(found, each, strict=True)]
 
 
 def _csv(columns: Sequence[str], found: Iterable[Row]) -> bytes:
@@ -139,11 +149,19 @@ def _phases(book: Book) -> Iterable[Row]:
                 yield {"run": run.run, "whole": found, **phase}
 
 
+def _steps(book: Book) -> Iterable[Row]:
+    for run in book.measurements:
+        if (found := latency_room.of_run(run)) is not None and run.throughput is not None:
+            for number, step_s in enumerate(run.throughput.step_time_s, 1):
+                yield {"run": run.run, "report": number, "steps": found.steps_per_report, "step_time_s": step_s}
+
+
 THINGS: Mapping[str, Callable[[Book], Iterable[Any]]] = {  # what the rows are about
     "runs": lambda book: book.measurements,
     "summaries": lambda book: book.summaries,
     "utilisation": lambda book: ({"run": run.run, "used": one} for run in book.measurements for one in run.utilisation),
     "phases": _phases,
+    "steps": _steps,
     "scores": lambda book: ({"run": run.run, "score": one} for run in book.measurements for one in run.scores),
     "variants": lambda book: (change for family in families.families(book) for change in family.changes),
     "findings": lambda book: book.findings,
@@ -200,6 +218,7 @@ TABLES: Mapping[str, Mapping[str, Column]] = {
         **_of("", "phase", "parent_phase", "seconds", "share"),
         **_of("whole", "reports"),
     },
+    "steps": {**OF_RUN, **_of("", "report", "steps", "step_time_s")},  # of the measured window
     "scores": {
         **OF_RUN,
         **_of("score", "epoch", "split", "metric", "value", "at_s"),

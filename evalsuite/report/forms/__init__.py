@@ -12,8 +12,8 @@ from evalsuite.report.forms.material import material_of
 from evalsuite.results.publish.log_copies import Logs
 
 FILES = {  # what each form writes
-    **{"single": "report.??.html", "md": "report.??.md", "xlsx": "report.xlsx", "pdf": "report.??.pdf"},
-    **{"zip": "report-data.zip", "logs": "report-logs.zip"},
+    **{"single": "report.??.html", "md": "report.??.md", "xlsx": "report.xlsx", "latex": "report.??.tex"},
+    **{"parquet": "tables/*.parquet", "pdf": "report.??.pdf", "zip": "report-data.zip", "logs": "report-logs.zip"},
 }
 DRAWN = "report.??.svg"  # of the Markdown
 NAMES = ("html", *FILES)
@@ -25,7 +25,7 @@ def parse_names(text: str) -> tuple[str, ...]:
     unknown = [word for word in asked if word not in NAMES]
     if unknown or not asked:
         raise EvalsuiteError.of("report.forms", text=text, names=NAMES)
-    for name in set(asked) & {"xlsx", "pdf"}:
+    for name in set(asked) & {"xlsx", "parquet", "pdf"}:
         _modules()[name].check()
     return tuple(name for name in NAMES if name in asked)
 
@@ -47,11 +47,12 @@ def outdated(evaluation: Evaluation, out: Path) -> list[Path]:
     """The forms in *out* that were made of other data than the page, or changed since."""
     found = sorted(path for pattern in (*FILES.values(), DRAWN) for path in Path(out).glob(pattern) if path.is_file())
     sealed = manifest.sealed(Path(out), identity.build_hash(evaluation)) if found else {}
-    return [path for path in found if path.name not in sealed]
+    return [path for path in found if path.relative_to(out).as_posix() not in sealed]
 
 
 def _modules() -> Mapping[str, ModuleType]:
     """`html` is missing: page, `summary.json` and CSV tables are always written."""
-    from evalsuite.report.forms import bundle, log_bundle, markdown, pdf, single, spreadsheet
+    from evalsuite.report.forms import bundle, latex, log_bundle, markdown, parquet, pdf, single, spreadsheet
 
-    return {"single": single, "md": markdown, "xlsx": spreadsheet, "pdf": pdf, "zip": bundle, "logs": log_bundle}
+    tables = {"xlsx": spreadsheet, "latex": latex, "parquet": parquet}
+    return {"single": single, "md": markdown, **tables, "pdf": pdf, "zip": bundle, "logs": log_bundle}

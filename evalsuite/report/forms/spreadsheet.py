@@ -58,7 +58,7 @@ def workbook(material: Material) -> bytes:
         results = result_sheets.Writer(file, sentences, labels, result_sheets.threshold(book))
         for sheet in result_sheets.sheets(book):
             results.write(sheet)
-        rows = tables.rows(book)
+        rows = tables.rows(book, SHEETS)
         raw = [("verdicts", VERDICT, _verdicts(book)), *((name, tables.COLUMNS[name], rows[name]) for name in SHEETS)]
         for name, columns, found in raw:
             if found:  # an empty sheet has no information
