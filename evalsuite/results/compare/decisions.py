@@ -148,7 +148,7 @@ def price(evidence: Evidence, found: Sequence[Summary], unknown: Iterable[str], 
         needed="window" if any(again) else "repeats",
         runs=sum(more),
         seconds=_seconds(found, more, any(again)),
-        chance=None if any(again) else _chance(found, rivals),
+        chance=_chance(found, rivals),
     )
 
 

@@ -26,13 +26,13 @@ class NextRepeats:
     candidates: tuple[Candidate, ...]
     scope: RankingScope  # that they are candidates of
     criterion: str | None  # with "criterion": "C1"
+    answers: tuple[Answer, ...]  # with "order": of each scale, which has its own price
     cases: tuple[Case, ...]
     repeats: int  # of each, when they are made
     runs: int  # that are still to be made
     longer: bool
     seconds: float | None  # by the durations on record; None: not known
     device_hours: float | None
-    chance: float | None  # that all of the orders are decided, if lead and scatter are as seen; None: not known
     command: tuple[str, ...]
 
     @property
@@ -49,7 +49,7 @@ class _More:
     of: tuple[tuple[Summary, int], ...]
     repeats: int
     longer: bool = False
-    chance: float | None = None
+    answers: tuple[Answer, ...] = ()
 
 
 def next_repeats(
@@ -70,12 +70,8 @@ def _together(orders: Iterable[_More]) -> list[_More]:
     for one in orders:
         key = (setting_of(one.of[0][0].case, one.scope), frozenset(one.candidates), one.longer)
         before = found.get(key)
-        found[key] = replace(before, of=(*before.of, *one.of), chance=_both(before, one)) if before else one
+        found[key] = replace(before, of=before.of + one.of, answers=before.answers + one.answers) if before else one
     return list(found.values())
-
-
-def _both(a: _More, b: _More) -> float | None:
-    return a.chance * b.chance if a.chance is not None and b.chance is not None else None
 
 
 def _of_answer(answer: Answer) -> _More | None:
@@ -95,7 +91,7 @@ def _of_answer(answer: Answer) -> _More | None:
         of=tuple((one, more) for one, more in of if more > 0),
         repeats=FULL_REPEATS,
         longer=longer,
-        chance=answer.deciding.chance if answer.deciding else None,
+        answers=(answer,),
     )
 
 
@@ -129,13 +125,13 @@ def _priced(open_: _More, commands: Mapping[str, RunCommand]) -> NextRepeats:
         candidates=open_.candidates,
         scope=open_.scope,
         criterion=open_.criterion,
+        answers=open_.answers,
         cases=cases,
         repeats=open_.repeats,
         runs=sum(more for more, _, _ in prices),
         longer=open_.longer,
         seconds=sum(seconds for seconds, _ in known) if whole else None,
         device_hours=sum(seconds * devices for seconds, devices in known) / 3600 if whole else None,
-        chance=open_.chance,
         command=rerun_command.words(
             "run",
             cases,

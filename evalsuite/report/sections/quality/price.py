@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from evalsuite.messages import dotted
 from evalsuite.report.book.book import Book
-from evalsuite.report.sections.verdict.answers import roughly
+from evalsuite.report.sections.verdict import answers
 from evalsuite.report.text import candidates, names, numbers
 from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.words import Rendered, Text, Words
@@ -52,31 +52,25 @@ def steps(found: Iterable[NextRepeats], words: Words) -> list[tuple[Text, str]]:
 
 def _sentence(one: NextRepeats, words: Words) -> Text:
     ref = names.case_anchor(one.cases[0])
-    first, *others = (candidates.in_sentence(each, one.scope, words) for each in one.candidates[: MOST_NAMED + 1])
-    shown: list[object] = [*others[: MOST_NAMED - 1], *(["…"] if len(one.candidates) > MOST_NAMED else [])]
+    named = [candidates.in_sentence(each, one.scope, words).about(ref) for each in one.candidates[:MOST_NAMED]]
+    shown: list[object] = [*named, *(["…"] if len(one.candidates) > MOST_NAMED else [])]
+    values = {"frameworks": words.listed(shown), "about": words.same(_about(one)).about(ref)}
+    if one.criterion is None:
+        needs = [(answers.scale(each), answers.deciding(each, words)) for each in one.answers]
+        parts = [words("price.at_scale", scale=scale, needs_text=found) for scale, found in needs if found]
+        return words("price.order", needs_text=words.sentences(parts), **values)
     time: Rendered = words("price.no_time")
     if one.seconds is not None:
-        time = words("price.time", time=roughly(one.seconds, words).about(ref))
-    values = {
-        "runs": numbers.count(one.runs).about(ref),
-        "cases": numbers.count(len(one.cases)).about(ref),
-        "time": time,
-        "first": first.about(ref),
-        "about": words.same(_about(one)).about(ref),
-    }
-    if one.criterion is not None:
-        return words("price.criterion", criterion=names.visible(one.criterion), **values)
-    rivals = words.listed(shown).about(ref)
-    if one.chance is not None:
-        return words("price.order_chance", others=rivals, chance=numbers.chance(one.chance).about(ref), **values)
-    return words("price.longer" if one.longer else "price.order", others=rivals, **values)
+        time = words("price.time", time=answers.roughly(one.seconds, words).about(ref))
+    counts = {"runs": numbers.count(one.runs).about(ref), "cases": numbers.count(len(one.cases)).about(ref)}
+    return words("price.criterion", criterion=names.visible(one.criterion), time=time, **counts, **values)
 
 
 def _about(one: NextRepeats) -> str:
     case = one.cases[0]
-    scales = ", ".join(dict.fromkeys(map(names.scale, one.cases)))
+    scales = [] if one.answers else [", ".join(dict.fromkeys(map(names.scale, one.cases)))]
     batch = names.bsz(case.series_batch, strong=case.strong_batch is not None)
-    return dotted(names.model(case.model), scales, names.precision(case.precision), batch)
+    return dotted(names.model(case.model), *scales, names.precision(case.precision), batch)
 
 
 def line(found: Sequence[Spent], words: Words) -> Text:
