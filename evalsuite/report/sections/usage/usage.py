@@ -102,11 +102,11 @@ def finding(found: Sequence[Usage], words: Words) -> Rendered | None:
     if not read or len({one.resources[0] for one in found}) > 1:
         return None
     (low, least), (high, most) = (choose(read, key=lambda one: one[0].raw) for choose in (min, max))
-    values = {"resource_text": words(f"resources.{found[0].resources[0]}"), "low": low.to(names.case_anchor(least))}
+    values = {"resource_text": words(f"resources.{found[0].resources[0]}"), "low": low.about(names.case_anchor(least))}
     if low.text == high.text:
         return words("usage.found_one", **values)
     ends = {"low_name": _short(least, words), "high_name": _short(most, words)}
-    return words("usage.found", **values, **ends, high=high.to(names.case_anchor(most)))
+    return words("usage.found", **values, **ends, high=high.about(names.case_anchor(most)))
 
 
 def _short(case: Case, words: Words) -> Rendered:
