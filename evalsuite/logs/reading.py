@@ -222,7 +222,8 @@ def _judge(numbers: Numbers) -> Reading:
     findings = tuple(_findings(numbers, at_exit))
     status, reason = judge_status(numbers, None if at_exit or died else failure)
     why = died.reason if died else None
-    status, reason = "partial" if died and status == "ok" else status, join(reason, why)
+    if why is not None:
+        status, reason = "partial" if status == "ok" else status, join(reason, why)
     doubt = None if measured is None else find_doubt(numbers, measured)
     if doubt is not None:
         measured = None if measured is None else replace(measured, items_per_s=None)

@@ -52,24 +52,19 @@ def _spelling() -> "re.Pattern[bytes]":
 
 
 def spelt(text: bytes) -> Iterator[tuple[str, bytes, bytes]]:
-    """(kind, number, as printed) of what lines say of the job."""
-    for line in _lines(text):
-        for match in _spelling().finditer(line):
-            kind, name = next(pair for pair in match.groupdict().items() if pair[1] is not None)
-            variable = name.isupper() and kind != "devices"  # MICRO_BATCH_SIZE=4, of a shell
-            if not variable and (match.end() < len(line) or len(line) not in WIDTHS):
-                yield kind, match["value"], match[0].strip(b"- ")
-        if mesh := _MESH.search(line):
-            yield "devices", b"%d" % math.prod(int(part) for part in mesh.groups(b"1")), mesh[0]
-
-
-def _lines(text: bytes) -> Iterator[bytes]:
-    """Found by a word first: nearly no line has one."""
+    """(kind, number, as printed) of what lines say of the job. Found by a word first: nearly no line has one."""
     low, end = text.lower(), 0
     while found := _WORD.search(low, end):
         begin, end = text.rfind(b"\n", 0, found.start()) + 1, text.find(b"\n", found.start())
         end = len(text) if end < 0 else end
-        yield from text[begin:end].split(b"\r")
+        for line in text[begin:end].split(b"\r"):
+            for match in _spelling().finditer(line):
+                kind, name = next(pair for pair in match.groupdict().items() if pair[1] is not None)
+                variable = name.isupper() and kind != "devices"  # MICRO_BATCH_SIZE=4, of a shell
+                if not variable and (match.end() < len(line) or len(line) not in WIDTHS):
+                    yield kind, match["value"], match[0].strip(b"- ")
+            if mesh := _MESH.search(line):
+                yield "devices", b"%d" % math.prod(int(part) for part in mesh.groups(b"1")), mesh[0]
 
 
 @cache
@@ -91,17 +86,6 @@ class FactCollector:
         if piece.steps_alone or piece.chunk.offset >= FACT_BYTES:
             return
         text = piece.chunk.text
-        self._take_lines(text)
-        if not self._begun:
-            for kind, value, shown in spelt(text):
-                self._take(kind, value, shown)
-            self._begun = bool(piece.records)
-            if not self.is_altered and (whole := unfolded(text)):
-                other = FactCollector(self.dialect, dict(self.said))
-                other.add(Piece(chunk=replace(piece.chunk, text=whole)))
-                self.is_altered = other.said.keys() != self.said.keys()
-
-    def _take_lines(self, text: bytes) -> None:
         for match, line in matches(text, (HEADER, *self.dialect.facts)):
             if not is_whole(match, line) or _GOES_ON.match(text, match.end() - 1) or may_be_cut(match, line):
                 continue  # 491 of 491,520
@@ -110,6 +94,14 @@ class FactCollector:
                     self.said[name] = value
                 elif value is not None:
                     self.said.setdefault(name, value)
+        if not self._begun:
+            for kind, value, shown in spelt(text):
+                self._take(kind, value, shown)
+            self._begun = bool(piece.records)
+            if not self.is_altered and (whole := unfolded(text)):
+                other = FactCollector(self.dialect, dict(self.said))
+                other.add(Piece(chunk=replace(piece.chunk, text=whole)))
+                self.is_altered = other.said.keys() != self.said.keys()
 
     def _take(self, kind: str, value: bytes, shown: bytes) -> None:
         tokens = kind == "tokens" and self.dialect.unit in PIECES

@@ -191,15 +191,13 @@ def merge_records(
         in_epochs=dialect.per_epoch and (dialect.epochs_are_steps or not any(step.steps > 1 for step in steps)),
         printers=len(streams),
         tick_s=max(filter(None, ticks), default=None),
-        several_jobs=any(_are_several_jobs(run, dialect) for run in runs),
+        several_jobs=any(_are_several_jobs(run, dialect) for run in runs if len(run.streams) + len(run.beside) > 1),
         findings=(*findings, *([rules.Copied(copies=copies)] if copies > 1 else ())),
     )
 
 
 def _are_several_jobs(run: Attempt, dialect: Dialect) -> bool:
     """Ranks of one job take the same time for a step, each of them and as a whole."""
-    if len(run.streams) + len(run.beside) < 2:
-        return False
     tagged = run.streams[0][0].rank is not None
     alike = [
         one
