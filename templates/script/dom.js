@@ -36,7 +36,7 @@ export const otherLanguage = () => `[lang="${root.dataset.lang === "zh" ? "en" :
 /** The text that a reader sees in *node*, without its small print and signs. @param {Node} node */
 export function shownText(node) {
   const copy = /** @type {Element} */ (node.cloneNode(true));
-  const unseen = `${otherLanguage()}:not(.both), small, .sign, .permalink, button[data-csv]`;
+  const unseen = `${otherLanguage()}:not(.both), small, .sign, .plain, .permalink, button[data-csv]`;
   for (const hidden of all(unseen, copy)) hidden.remove();
   return copy.textContent.replace(/\s+/g, " ").trim();
 }

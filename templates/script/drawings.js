@@ -26,7 +26,8 @@ function standalone(id) {
   sheet.append(drawing);
   const axes = all(".fig-axes > span", byId(id)).map(shownText).join(" · ");
   top = lines(sheet, "axes", axes, top + height + 6, width);
-  top = lines(sheet, "source", source(), top + 4, width) + PAPER_EDGE;
+  top = lines(sheet, "source", about(id), top + 4, width);
+  top = lines(sheet, "source", source(), top, width) + PAPER_EDGE;
   const size = { width: width + 2 * PAPER_EDGE, height: top, viewBox: `0 0 ${width + 2 * PAPER_EDGE} ${top}` };
   for (const [name, value] of Object.entries(size)) sheet.setAttribute(name, value);
   paper.setAttribute("height", top);
@@ -42,7 +43,16 @@ function node(tag, attributes = {}, text = "") {
 
 const labelOf = (tag, id) => node(tag, {}, byId(id) ? shownText(byId(id)) : "");
 
-/** What the numbers are of: the report, its data, their days. */
+/** Model, setting and machine of the figure *id*, as far as its title does not say them. */
+function about(id) {
+  const chapter = byId(id).closest(".chapter:has(.participants, section.block)");
+  const heads = [chapter && one("h2", chapter), one("h3", byId(id).closest("section.block") ?? element("p"))];
+  const title = shownText(byId(`${id}-title`));
+  const said = heads.filter(Boolean).map((head) => shownText(head).replace(/^[\d.A-Z]+ /, ""));
+  return [...said.filter((text) => !title.includes(text)), shownText(byId("machine"))].join(" · ");
+}
+
+/** What the numbers are of: the report, its data and their licence, their days. */
 const source = () => `${shownText(one("h1"))} · ${shownText(byId("figure-source"))}`;
 
 /** Writes *text* below *top* in lines no wider than *width*. @returns {number} where the next thing may stand */

@@ -2,6 +2,7 @@
 import { cases } from "./data.js";
 import { all, byId, one } from "./dom.js";
 import { refreshStops } from "./roving.js";
+import { showSheet } from "./sheet.js";
 import { remember } from "./state.js";
 
 /** @type {any} null where there is nothing to choose from */
@@ -66,6 +67,7 @@ export function applyFilter() {
   byId("shown").textContent = passing.size;
   byId("shown-none").hidden = passing.size > 0;
   refreshStops();
+  showSheet(chosen.framework?.length === 1 ? chosen.framework[0] : undefined);
   remember(choice(chosen, from, to));
 }
 
@@ -76,6 +78,8 @@ function show(passing, everything) {
   for (const [mark, id] of targets.marks) mark.classList.toggle("dim", isHidden(id));
   for (const [row, ids] of targets.matrixRows) row.hidden = areHidden(ids);
   for (const table of targets.tables) showInTable(table, areHidden);
+  for (const card of all(".why .why-card")) card.hidden = !everything && !one("tbody tr:not([hidden])", card);
+  for (const why of all(".why")) why.hidden = !one(".why-card:not([hidden])", why);
   for (const block of all("section.block")) {
     const shows = (cell) => passing.has(anchorOf(cell));
     block.hidden = !everything && !all("table.values td:not([hidden])", block).some(shows);

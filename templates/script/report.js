@@ -13,13 +13,15 @@ import { followLegends, followMarks } from "./marks.js";
 import { setPins } from "./pins.js";
 import { followLinks, goTo } from "./places.js";
 import { root } from "./preferences.js";
+import { offerPlainNumbers } from "./plain.js";
 import { followPrinting } from "./printing.js";
 import { followArrows } from "./roving.js";
 import { makeTablesSortable, setSorts } from "./sort.js";
+import { followSheetButtons } from "./sheet.js";
 import { setSpread } from "./spread.js";
 import { current, setState } from "./state.js";
 import { changeLanguage, followSwitches } from "./switches.js";
-import { offerData, offerTables } from "./tables.js";
+import { followCopying, offerData, offerTables } from "./tables.js";
 import { followViewButtons, setViews } from "./views.js";
 
 /** Shows what the address says. @param {boolean} first whether the page has just come up */
@@ -40,6 +42,7 @@ function load(first) {
   setQuestion(pairs.ask);
   setPins(pairs.pins);
   if (pairs.at) goTo(pairs.at, first);
+  else if (pairs.framework && !byId("sheet")?.hidden) goTo("sheet", first);
 }
 
 followSwitches();
@@ -50,11 +53,14 @@ followQuestions();
 followFilter(); // before sorting, which moves rows
 makeTablesSortable();
 followViewButtons();
+followSheetButtons();
 followCopyButtons();
+followCopying();
 followPrinting();
 offerTables();
 offerData();
 offerDrawings();
+offerPlainNumbers();
 followMarks();
 followLegends();
 followArrows(); // when all buttons are there

@@ -6,7 +6,7 @@ import { remember } from "./state.js";
 const FEWEST_ROWS = 2;
 
 export function makeTablesSortable() {
-  for (const table of all("main table:not(.runs):not(.topology)")) {
+  for (const table of all("main table:not(.runs, .topology, .why-bars)")) {
     if (!table.tHead || !rowsOfBodies(table).some((rows) => rows.length >= FEWEST_ROWS)) continue;
     if (one("tr:not(.group) > [colspan]", table)) continue;
     [...table.tHead.rows[0].cells].forEach((head, column) => {

@@ -10,10 +10,13 @@ export function changeLanguage(language) {
   if (place) scrollBy(0, place.node.getBoundingClientRect().top - place.top);
 }
 
+const STEP = 40; // pixels
+
+/* Asked of points: the height of what stands above would have a large page laid out whole. */
 function firstInView() {
-  for (const node of all("main h2, main h3, main table, main figure")) {
-    const { top } = node.getBoundingClientRect();
-    if (top > 0) return { node, top };
+  for (let y = STEP; y < innerHeight; y += STEP) {
+    const node = document.elementFromPoint(innerWidth / 2, y)?.closest("main :is(h2, h3, p, tr, figure, li)");
+    if (node && !node.closest("form")) return { node, top: node.getBoundingClientRect().top };
   }
   return null;
 }

@@ -40,7 +40,7 @@ function nameOf(table) {
 }
 
 /* What stands below a value, and what holds for its row or for the whole table, gets columns of its own. */
-const BESIDE = ["interval", "n", "mark"];
+const BESIDE = ["low", "high", "n", "mark"];
 
 function rowsOfTable(table) {
   const rows = all("tr:not(.group)", table);
@@ -78,7 +78,33 @@ function beside(cell, row, table) {
   const signs = [...all(".sign", cell), ...all("th .sign", row)];
   const marks = [...(table.dataset.marks ?? "").split(" "), ...signs.map(markOf)];
   const n = text(".runs-n") || row.dataset.n || table.dataset.n || "";
-  return [text(".interval"), n && Number(n), marks.filter(Boolean).join(" ")];
+  return [...endsOf(text(".interval")), n && Number(n), marks.filter(Boolean).join(" ")];
+}
+
+/** The two ends of an interval as it is printed, in the unit of the raw value: "96.1–98.4%" is 0.961 and 0.984. */
+function endsOf(text) {
+  if (!text) return ["", ""];
+  const of = text.endsWith("%") ? 100 : 1;
+  const ends = text.split("–").map((end) => Number(end.replace("−", "-").replace(/[^\d.e-]/g, "")) / of);
+  return ends.map((end) => Number(end.toPrecision(SIGNIFICANT)));
+}
+
+/** What is selected of a table is copied as lines of cells with tabs between them, numbers as they are. */
+export function followCopying() {
+  document.addEventListener("copy", (event) => {
+    const selection = getSelection();
+    if (!selection.rangeCount || selection.isCollapsed) return;
+    const { commonAncestorContainer: common } = selection.getRangeAt(0);
+    const node = common instanceof Element ? common : common.parentElement;
+    const table = node.closest("td, th") ? null : node.closest("table");
+    if (!table) return;
+    const selected = (node) => !node.hidden && selection.containsNode(node, true);
+    const lines = all("tr", table)
+      .filter(selected)
+      .map((row) => [...row.cells].filter(selected).map(shownValue).join("\t"));
+    event.clipboardData.setData("text/plain", lines.join("\n"));
+    event.preventDefault();
+  });
 }
 
 const markOf = (sign) => sign.getAttribute("aria-labelledby").replace(/^st-/, "");

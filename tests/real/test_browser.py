@@ -327,13 +327,26 @@ def test_a_saved_table_says_interval_n_mark_and_unit_of_each_value(tab, address)
     ((file, text),) = tab.evaluate(FILES)
     rows = {row["Framework"]: row for row in table(text)}
     head = next(name for name in rows["PyTorch"] if name.startswith("1×2"))
-    at_two = {what: rows["PyTorch"][f"{head} {what}".strip()] for what in ("", "n", "mark", "interval")}
+    at_two = {what: rows["PyTorch"][f"{head} {what}".strip()] for what in ("", "n", "mark", "low", "high")}
 
     assert re.fullmatch(r"table-\d+-\d+\.csv", file)
-    assert at_two == {"": "47", "n": "1", "mark": "partial flagged", "interval": ""}
+    assert at_two == {"": "47", "n": "1", "mark": "partial flagged", "low": "", "high": ""}
     assert rows["PyTorch"]["unit"] == "images/s"
-    alone = next(value for name, value in rows["MXNet"].items() if name.startswith("1×2") and name.endswith("interval"))
-    assert re.fullmatch(r"[\d.]+–[\d.]+", alone)
+    low, high = (float(rows["MXNet"][f"{head} {end}"]) for end in ("low", "high"))
+    assert low <= float(rows["MXNet"][head]) <= high
+
+
+def test_copied_rows_are_numbers_with_tabs_and_the_page_of_a_framework_begins_with_its_cards(tab, address):
+    tab.visit(f"{address('quick')}#lang=en&framework=PyTorch")
+    tab.evaluate("getSelection().selectAllChildren(document.querySelector('table.results tbody'))")
+    copied = tab.evaluate(
+        "(data => (document.body.dispatchEvent(new ClipboardEvent('copy', {clipboardData: data, bubbles: true})), "
+        "data.getData('text/plain')))(new DataTransfer())"
+    )
+    sheet = tab.evaluate("document.querySelector('#sheet').innerText")
+
+    assert all(re.fullmatch(r"[\d.]+", cell) for cell in copied.split("\n")[0].split("\t")[1:] if cell)
+    assert sheet.startswith("PyTorch · where it stands, and why") and "Scaling efficiency" in sheet
 
 
 def test_a_table_is_one_stop_that_is_seen_and_the_arrows_go_on_inside(tab, address):

@@ -85,7 +85,6 @@ def test_the_page_looks_like_its_golden_picture(tab, address, name):
         ("verdict-en-dark", "document.documentElement.dataset.theme = 'light'"),
         ("verdict-zh", "document.querySelector('.answers-open').remove()"),
         ("verdict-zh", "document.querySelector('.found').style.visibility = 'hidden'"),
-        ("block-zh-narrow", "document.querySelector('section.block .fig-legend').style.visibility = 'hidden'"),
         ("block-zh-narrow", "document.querySelector('section.block table').remove()"),
         ("verdict-zh", "document.querySelector('style').remove()"),
     ],

@@ -7,7 +7,7 @@ import synthetic
 
 from evalsuite.documents import AllReduceTimes, NetworkMeasurement
 from evalsuite.model import Breakdown, Phase, Utilisation
-from evalsuite.report.sections.overview import breaks as page_breaks
+from evalsuite.report.sections.why import why
 from evalsuite.report.text import words
 from evalsuite.results.compare.scaling import with_scaling
 from evalsuite.results.judge.breaks import breaks
@@ -78,15 +78,17 @@ def test_what_is_recorded_to_differ_is_listed_and_nothing_is_made_up():
 
 
 def test_a_host_alone_that_sends_next_to_nothing_is_said_to_send_about_nothing():
-    base, *others = ladder(100, 110, 120, 130)
+    first, base, *others = ladder(100, 780, 820, 860)
     chat = Utilisation(resource="network_send", unit="bytes/s", mean=4.5, p5=0, p95=0, samples=9, coverage=1)
     own = replace(chat, device="lo", mean=9e9)  # what goes through the machine itself
     used = replace(chat, mean=7e7)
 
     for before in ((chat, own), (replace(chat, mean=0.0),), (own,)):
-        series = with_scaling((replace(base, utilisation=before), *(replace(o, utilisation=(used,)) for o in others)))
+        series = with_scaling(
+            (first, replace(base, utilisation=before), *(replace(o, utilisation=(used,)) for o in others))
+        )
         (one,) = breaks(series, 0.8).found
-        said = page_breaks.describe_change(one.changes[-1], words.read()).plain("en")
+        said = why.describe_change(one.changes[-1], words.read()).plain("en")
 
         assert said.replace("\u202f", " ").replace("\u00a0", " ") == "network ≈ 0 → 70.0 MB/s"
 
@@ -116,3 +118,16 @@ def test_what_was_not_recorded_before_is_absent_and_not_zero():
     (one,) = breaks(with_scaling((base, small, large, largest)), 0.8).found
 
     assert [(change.key, change.before) for change in one.changes] == [("nodes", 1), ("communication", None)]
+
+
+def test_a_loss_at_the_same_step_is_said_once_for_all_settings_of_a_precision():
+    found = [
+        replace(one, case=replace(one.case, batch_per_device=batch, precision="amp"))
+        for batch in (8, 16, 32)
+        for one in ladder(100, 780, 900 + batch, 1800 + 2 * batch)
+    ]
+    alone = ladder(100, 780, 1500, 2950)
+
+    said = [one.plain("en") for one in why.losses(breaks(with_scaling([*found, *alone]), 0.8).ladders, words.read())]
+
+    assert said == ["AMP: loses 40.3–41.8% at the first crossing of nodes (1×8 → 2×8) in 3 of 3 settings."]

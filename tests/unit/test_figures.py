@@ -213,18 +213,15 @@ def test_ticks_stand_at_the_measured_device_counts_and_where_they_would_touch_th
     assert {"1", "199"} <= set(texts(dense.svg)) and len(texts(dense.svg)) < 60
 
 
-def test_one_scale_gives_bars_two_are_joined_by_dots_and_three_by_a_line():
+def test_one_scale_gives_bars_and_two_of_one_device_a_low_slope_with_both_values():
     figure = figures.throughput((line(counts=(8,)), line("mxnet", counts=(8,))), LOOK, id="one", unit="images/s")
     assert "ideal" not in [entry.key for entry in figure.legend]
     assert [classes.startswith("fill-hue") for classes in painted(figure.svg)] == [True, True]
     assert not re.findall(r'<path class="line-hue[^>]*stroke-width="2"', figure.svg)
 
-    def connection(counts):
-        svg = figures.throughput((line("oneflow", counts=counts),), LOOK, id="n", unit="images/s").svg
-        return re.findall(r'<path class="line-hue-1"[^>]*stroke-width="2"[^>]*>', svg)
-
-    assert "stroke-dasharray" in connection((1, 2))[0]
-    assert "stroke-dasharray" not in connection((1, 2, 4))[0]
+    slope, whole = (figures.per_device((line(one=10.0, counts=c),), LOOK, id="n", unit="") for c in ((1, 2), (1, 2, 4)))
+    assert "10.00" in texts(slope.svg) and "10.00" not in texts(whole.svg)
+    assert 'height="250"' in slope.svg and 'height="360"' in whole.svg
 
 
 @pytest.mark.parametrize(
@@ -244,8 +241,8 @@ def test_partial_values_and_those_not_measured_here_are_said_once_and_hollow_unl
     assert (alone.notes, beside.notes) == ((f"all_{note}",), (note,))
     assert sign is None or (sign not in "".join(texts(alone.svg)) and texts(beside.svg).count(f"PyTorch {sign}") == 1)
     assert "MXNet" in texts(beside.svg)
-    whole, other = "fill-hue-4 line-hue-4 mark", "fill-hue-2 line-hue-2 mark"
-    assert {*painted(beside.svg)} == {"fill-surface line-hue-4 mark" if hollow else whole, other}
+    whole, other = "fill-hue-5 line-hue-5 mark", "fill-hue-1 line-hue-1 mark"
+    assert {*painted(beside.svg)} == {"fill-surface line-hue-5 mark" if hollow else whole, other}
     assert sign is not None or {*painted(alone.svg)} == {whole}
 
 
@@ -332,15 +329,16 @@ def test_small_multiples_name_the_highest_and_the_lowest_line_and_grey_the_rest(
 @pytest.mark.parametrize(
     ("names", "indices", "dashed"),
     [
-        ((*FRAMEWORKS, "chainer", "caffe"), [1, 2, 3, 4, 5, 6, 0, 0], {"chainer", "caffe"}),  # the seventh is grey
-        (("ngc_mxnet", "oneflow", "mxnet", "ngc_pytorch", "pytorch"), [1, 2, 1, 3, 3], {"ngc_mxnet", "ngc_pytorch"}),
+        (("mxnet", "tensorflow", "paddlepaddle", "oneflow", "pytorch", "mindspore"), [1, 2, 3, 4, 5, 6], set()),
+        (("pytorch", "ngc_mxnet", "horovod", "mxnet", "ngc_pytorch"), [5, 1, 1, 1, 5], {"ngc_mxnet", "ngc_pytorch"}),
+        (("chainer", "pytorch", "mxnet", "oneflow"), [2, 5, 1, 4], set()),  # what is left by the others
     ],
 )
-def test_a_framework_keeps_hue_and_marker_and_its_builds_share_the_hue_and_are_dashed(names, indices, dashed):
+def test_a_framework_has_its_hue_and_marker_by_name_and_its_builds_share_the_hue_and_are_dashed(names, indices, dashed):
     hues = figures.palette(names)
 
-    assert [hues[name].index for name in hues] == indices
-    assert len({hue.marker for hue in hues.values()}) == len(names)
+    assert [hues[name].index for name in names] == indices
+    assert len({(hue.index, hue.marker) for hue in hues.values()}) == len(names)
     assert {name for name in hues if hues[name].dash} == dashed
     assert LOOK.hue("unheard of").index == 0
 
@@ -361,7 +359,7 @@ def test_twelve_frameworks_have_six_hues_and_partial_bars_are_a_tint_and_no_patt
     assert {int(i) for i in re.findall(r"hue-(\d+)", svg)} == {1, 2, 3, 4, 5, 6}
     assert set(names) <= set(texts(f"<svg>{svg}</svg>"))
     assert 'fill="url(' not in partial
-    assert re.search(r'class="fill-hue-4 line-hue-4"[^>]*fill-opacity="0.3"', partial)
+    assert re.search(r'class="fill-hue-5 line-hue-5"[^>]*fill-opacity="0.3"', partial)
 
 
 def test_without_anything_to_draw_there_is_a_table_and_no_svg():

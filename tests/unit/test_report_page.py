@@ -270,6 +270,15 @@ def test_options_are_judged_where_nothing_else_differs_and_batch_sizes_up_to_the
     assert ours[-1] == GLYPHS["oom"]
 
 
+def test_a_card_says_where_the_efficiency_of_a_framework_goes_in_all_its_settings(built):
+    page = built("ladder").page
+    cards = {card["data-framework"]: card for card in page.all("article") if card["data-framework"]}
+    bars = [[float(bar["width"]) for bar in svg.all("rect")] for svg in cards["PyTorch"].all("svg")]
+
+    assert bars and all(sum(row) == pytest.approx(200, abs=0.5) for row in bars)
+    assert cards["PaddlePaddle"].text("en").endswith("25.9% FP32: loses 55.6% between nodes (2×8 → 4×8).")
+
+
 def _rows(page, caption_id):
     table = next(table for table in page.all("table") if table.all("caption", id=caption_id))
     return [[cell.text("en") for cell in row.elements] for row in table.one("tbody").all("tr")]

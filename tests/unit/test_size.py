@@ -23,12 +23,12 @@ CEILINGS = {  # package → lines at most; "" are the modules beside the package
     "machine": 1927,
     "plan": 3150,
     "report": 14965,
-    "results": 8599,
+    "results": 8649,
     "runs": 1880,
     "schedulers": 288,
     "site": 1140,
 }
-WHOLE = 60_911
+WHOLE = 60_972
 LONGEST_FUNCTION = 60
 FULLEST_FOLDER = 24
 

@@ -103,6 +103,12 @@ class Book:
         return answers_room.answers(self.summaries, self.planned, self.skips)
 
     @cached_property
+    def answer_of(self) -> dict[str, Answer]:
+        """Case id → where it is ranked or kept apart."""
+        ranked = {each.summary.case.id: one for one in self.answers for each in one.ranked}
+        return {each.summary.case.id: one for one in self.answers for each in one.apart} | ranked
+
+    @cached_property
     def decisions(self) -> tuple[Decision, ...]:
         return tuple(one for each in self.answers for one in (*each.decisions.values(), *each.beside()))
 

@@ -1,5 +1,6 @@
 """The title of a report, and the heading of a block: under which conditions its cases were run."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Protocol
 
@@ -113,15 +114,6 @@ def _unset(block: Block, table: BatchPolicy) -> list[str]:
     return sorted({name for one in alike for name, _ in options_beside(one)} - own)
 
 
-def short(block: Block, words: Words) -> Rendered:
-    called = variant_name(block, words)
-    if called is None:
-        return heading(block, words)
-    batch = names.bsz(block.batch, strong=block.strong)
-    beside = (option(*pair, words) for pair in options_beside(block))
-    return apart([names.precision(block.precision), batch, called, *beside], words)
-
-
 def _has_twin(block: Block) -> bool:
     return block.book.protocols_of[conditions(block.cases[0])] != {block.protocol}
 
@@ -142,3 +134,18 @@ def variant_name(block: Block, words: Words) -> Rendered | None:
 def options_beside(block: Block) -> tuple[tuple[str, str], ...]:
     ranked = block.book.ranking_scopes[block.model].names
     return tuple(pair for pair in block.options if pair[0] not in ranked)
+
+
+def settings(blocks: Sequence[Block], words: Words) -> list[Rendered]:
+    parts: list[list[Rendered | str]] = [[names.precision(block.precision), block.short_batch] for block in blocks]
+    keys: list[tuple[object, ...]] = [(block.model, block.precision, block.batch) for block in blocks]
+    for place, block in enumerate(blocks):
+        alike = [other for key, other in zip(keys, blocks, strict=True) if key == keys[place]]
+        if len({other.unit for other in alike}) > 1:
+            parts[place].append(names.visible(block.unit))
+        if len({other.options for other in alike if other.unit == block.unit}) > 1:
+            parts[place] += [option(*pair, words) for pair in options_beside(block)]
+        if called := variant_name(block, words):
+            settings = {(each.precision, each.batch) for each in blocks if each.model == block.model}
+            parts[place] = [called] if len(settings) == 1 else [*parts[place], called]
+    return [apart(each, words) for each in parts]

@@ -26,5 +26,5 @@ from evalsuite.report.figures.repeats import Repeats, repeats
 from evalsuite.report.figures.scaling import curves, per_device, throughput, time_to_solution
 from evalsuite.report.figures.steps import PhaseBar, StepBar, phases
 from evalsuite.report.figures.strips import Strip, utilisation
-from evalsuite.report.figures.style import HUES, Look, as_picture, css, family, look, palette
+from evalsuite.report.figures.style import Look, as_picture, css, family, look, palette
 from evalsuite.report.figures.sweeps import SweepLine, SweepPoint, batch_sweep, row_name

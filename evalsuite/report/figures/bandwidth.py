@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from evalsuite.report.figures import ticks
 from evalsuite.report.figures.data import Axis, Figure, Label, Table, plain
-from evalsuite.report.figures.scaling import entry, positive
+from evalsuite.report.figures.scaling import positive
 from evalsuite.report.figures.sheet import SMALL, Panel, Sheet, draw, shorten, spread, text_width
 from evalsuite.report.figures.style import Look
 
@@ -31,7 +31,6 @@ def bandwidth(lines: Sequence[BandwidthLine], look: Look, *, id: str) -> Figure:
             rows=tuple((plain(line.name), float(size), rate) for line, size, rate in rows),
             refs=tuple(line.ref for line, *_ in rows),
         ),
-        legend=tuple(entry(line.name, line.key, look) for line in visible),
         axes=(Axis(key="message", logarithmic=True), Axis(key="bandwidth", logarithmic=True)),
     )
 

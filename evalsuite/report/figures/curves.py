@@ -47,7 +47,7 @@ def convergence(panels: Sequence[CurvePanel], look: Look, *, id: str, x_key: str
             refs=tuple(c.ref for _, c, *_ in rows),
         ),
         legend=(
-            *(entry(curve.name, curve.key, look) for curve in curves.values()),
+            *(entry(curve.name, curve.key, look.hue(curve.key)) for curve in curves.values()),
             *((LegendEntry(key="target", swatch=note_swatch("threshold")),) if target else ()),
             *((note_entry("axis_break"),) if any(map(_broken, visible)) else ()),
         ),

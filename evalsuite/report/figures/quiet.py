@@ -93,7 +93,7 @@ def _track(
     known = [(number, run, value) for number, run in enumerate(runs) if (value := run.readings[place]) is not None]
     highest = max((value for *_, value in known), default=0.0) or 1.0
     panel.set_ylim(0, highest * 1.15)
-    ticks.label_rows(sheet, panel, [0, highest], ticks.rounded)
+    ticks.label_rows(sheet, panel, ticks.linear(0, highest * 1.15, 3), ticks.rounded)
     at = {number: ((run.begin_s + run.end_s) / 2 / factor, value) for number, run, value in known}
     if at:
         middles, values = zip(*at.values(), strict=True)

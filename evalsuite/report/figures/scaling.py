@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeGuard
+from typing import Literal, TypeGuard
 
 from evalsuite.report.figures import ticks
 from evalsuite.report.figures.data import (
@@ -21,7 +21,7 @@ from evalsuite.report.figures.data import (
 )
 from evalsuite.report.figures.shapes import Box, bars, cores, row_chart, whiskers
 from evalsuite.report.figures.sheet import SMALL, WIDTH, Panel, Sheet, draw, shorten, spread, text_width
-from evalsuite.report.figures.style import DOTTED, ROLES, Hue, Look, swatch
+from evalsuite.report.figures.style import ROLES, Hue, Look, swatch
 
 _TOP, _BOTTOM = 34, 34  # room for the unit above and the numbers below a panel, in pixels
 _ROW = 30  # a row of a horizontal chart
@@ -48,7 +48,7 @@ def curves(whole: Sequence[ScaleSeries], gains: Sequence[ScaleSeries], look: Loo
         id=id,
         svg=draw(_curves, id, look, drawn, as_drawn(gained), unit),
         table=point_table(visible, "items_per_s", unit, given=whole),
-        legend=(note_entry("ideal"),) if named else legend(drawn, look, ("ideal",)),
+        legend=(*(() if named else legend(drawn, look)), note_entry("ideal")),
         axes=(
             Axis(key="devices", logarithmic=True),
             Axis(key="speedup", logarithmic=True),
@@ -87,7 +87,7 @@ def _figure(series: Sequence[ScaleSeries], look: Look, id: str, form: _Form, key
         id=id,
         svg=draw(drawing, id, look, as_drawn(visible), form) if visible else None,
         table=point_table(visible, key, form.unit, given=series),
-        legend=legend(as_drawn(visible), look, notes) if len(counts) > 1 else (),
+        legend=tuple(map(note_entry, notes)),
         axes=_axes(key, form, scales=len(counts)),
         notes=point_notes(visible),
     )
@@ -125,23 +125,13 @@ def above_base(series: Sequence[ScaleSeries]) -> tuple[ScaleSeries, ...]:
     return tuple(each for each in kept if each.points)
 
 
-def entry(name: Label, key: str, look: Look) -> LegendEntry:
-    hue = look.hue(key)
+def entry(name: Label, key: str, hue: Hue) -> LegendEntry:
     return LegendEntry(key=key, label=name, hue=hue.index, swatch=swatch(hue))
 
 
-def legend(
-    series: Sequence[ScaleSeries], look: Look, notes: Sequence[str] = (), *, form: str = "line"
-) -> tuple[LegendEntry, ...]:
-    entries = []
-    for each in series:
-        hue = dashed(look.hue(each.framework), each.variant)
-        entries.append(
-            LegendEntry(
-                key=each.framework, label=each.name, hue=hue.index, swatch=swatch(hue, form=form, variant=each.variant)
-            )
-        )
-    return (*entries, *map(note_entry, notes))
+def legend(series: Sequence[ScaleSeries], look: Look) -> tuple[LegendEntry, ...]:
+    hues = [dashed(look.hue(each.framework), each.variant) for each in series]
+    return tuple(entry(each.name, each.framework, hue) for each, hue in zip(series, hues, strict=True))
 
 
 def dashed(hue: Hue, variant: int) -> Hue:
@@ -165,10 +155,20 @@ def _curves(id: str, look: Look, series: Sequence[ScaleSeries], gains: Sequence[
 def _lines(id: str, look: Look, series: Sequence[ScaleSeries], form: _Form) -> str:
     names = [_ending(each, form) for each in series]
     room = max(text_width(name, SMALL) for name in names) + 30
-    sheet = Sheet(id, height=max(360, 17 * len(series) + 90), ends=True)
-    panel = _panel(sheet, _margin(series, form), sheet.width - room, series, form, look)
+    slope = form.valued and len(counts_of(series)) == 2
+    sheet = Sheet(id, height=max(250 if slope else 360, 17 * len(series) + 90), ends=True)
+    panel = _panel(sheet, _margin(series, form) + 60 * slope, sheet.width - room, series, form, look)
     end_labels(sheet, panel, series, names, room)
+    if slope:
+        _begin_labels(sheet, panel, [each.points[0] for each in series if len(each.points) > 1])
     return sheet.svg()
+
+
+def _begin_labels(sheet: Sheet, panel: Panel, points: Sequence[ScalePoint]) -> None:
+    found = [(*sheet.pixel(panel, point.devices, point.shown), point.shown) for point in points]
+    places = spread([y for _, y, _ in found], 16, _TOP, sheet.height - _BOTTOM - 2)
+    for (x, _, value), place in zip(found, places, strict=True):
+        sheet.write(x - 10, place, ticks.throughput(value), anchor="right", colour="ink", style="halo")
 
 
 def _margin(series: Sequence[ScaleSeries], form: _Form) -> float:
@@ -264,14 +264,8 @@ def draw_series(sheet: Sheet, panel: Panel, series: ScaleSeries, look: Look, *, 
 
 
 def _connection(sheet: Sheet, panel: Panel, series: ScaleSeries, hue: Hue) -> None:
-    """Dotted between two scales: two points show no curve."""
-    if len(series.points) < 2:
-        return
-    dash = DOTTED if len(series.points) == 2 else hue.dash
-    look: dict[str, Any] = {"dashes": dash, "dash_capstyle": "round" if dash == DOTTED else "butt"} if dash else {}
-    xs, ys = [p.devices for p in series.points], [p.shown for p in series.points]
-    (line,) = panel.plot(xs, ys, color=ROLES[hue.name], linewidth=2, zorder=3, **look)
-    sheet.belongs(line, series.framework)
+    if len(series.points) > 1:
+        sheet.join(panel, [p.devices for p in series.points], [p.shown for p in series.points], hue, series.framework)
 
 
 def _whiskers(sheet: Sheet, panel: Panel, series: ScaleSeries, hue: Hue) -> None:

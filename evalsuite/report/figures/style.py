@@ -1,6 +1,7 @@
 """Hues, markers, dashes, and one set of styles for light, dark, print and forced colours."""
 
 import re
+import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,11 +34,11 @@ ROLES = {
 }  # placeholder colours for matplotlib: classes replace them
 
 _HUE_MARKERS = ("circle", "square", "triangle", "diamond", "triangle-down", "cross")
-_GREY_MARKERS = ("pentagon", "left", "right", "hexagon", "bar", "flat")
-_BUILD_MARKERS = ("hexagon", "pentagon", "left", "flat", "right", "bar")  # of a second member of each family
-_BUILD_DASHES = ((), (6, 2), (3, 1.6), (8, 2, 2, 2))  # of the members of a family, in pixels of a 2 px line
+_OTHER_MARKERS = ("pentagon", "left", "right", "hexagon", "bar", "flat")
+_BUILD_MARKERS = ("hexagon", "pentagon", "left", "flat", "right", "bar")  # by the hue of their family
+_NAMED = {name: (hue, marker) for name, (hue, marker) in _SHAPES["frameworks"].items()}
+BUILD_DASH = (6, 2)  # pixels of a 2 px line
 _BUILDS = ("ngc_", "ngc-")  # of one framework by another hand: NVIDIA's images
-DOTTED = (0.1, 5)  # two measured scales: joined, not a line (round caps make dots)
 MARKER_RADIUS = 4.2
 
 
@@ -75,29 +76,34 @@ def family(framework: str) -> str:
 
 
 def palette(frameworks: Sequence[str]) -> dict[str, Hue]:
-    """A hue for each family by its place, a marker and a dash for each member. Beyond six families they are grey."""
-    unique = list(dict.fromkeys(frameworks))
-    families = list(dict.fromkeys(map(family, unique)))
-    hues: dict[str, Hue] = {}
-    grey = 0
+    """A hue and a marker for each by its name, in every report the same; a build has its own marker and a dash.
+
+    A name that is not in the table begins at its hash and takes what the others leave.
+    """
+    unique = dict.fromkeys(frameworks)
+    families = dict.fromkeys(map(family, unique))
+    places = {name: _NAMED[name] for name in families if name in _NAMED}
+    for name in families:
+        if name not in places:
+            places[name] = _free(name, list(places.values()))
+    hues = {}
     for name in unique:
-        place, member = families.index(family(name)), _member(name, unique)
-        if place < HUES:
-            marker = (_HUE_MARKERS, _BUILD_MARKERS, _GREY_MARKERS)[min(member, 2)][place]
-            hues[name] = Hue(index=place + 1, marker=marker, dash=_BUILD_DASHES[min(member, 3)])
-        else:
-            hues[name] = Hue(index=0, marker=_GREY_MARKERS[grey % len(_GREY_MARKERS)], dash=(2, 1))
-            grey += 1
+        (index, marker), build = places[family(name)], name != family(name)
+        own = _BUILD_MARKERS[index - 1] if build else marker
+        hues[name] = Hue(index=index, marker=own, dash=BUILD_DASH if build else ())
     return hues
 
 
-def _member(name: str, frameworks: Sequence[str]) -> int:
-    members = sorted((one for one in frameworks if family(one) == family(name)), key=lambda one: one != family(one))
-    return members.index(name)
+def _free(name: str, taken: Sequence[tuple[int, str]]) -> tuple[int, str]:
+    first = zlib.crc32(name.encode())
+    around = [(first + place) % HUES for place in range(HUES)]
+    used = {index for index, _ in taken}
+    whole = [(place + 1, _HUE_MARKERS[place]) for place in around if place + 1 not in used]
+    shared = ((place + 1, marker) for marker in _OTHER_MARKERS for place in around)
+    return next((one for one in (*whole, *shared) if one not in taken), (0, OTHER.marker))
 
 
 def look(frameworks: Sequence[str]) -> Look:
-    """*frameworks*: all that a report names, in the plan's order."""
     return Look(hues=palette(frameworks))
 
 
@@ -107,19 +113,10 @@ def polygon(marker: str) -> Sequence[tuple[float, float]] | None:
     return found
 
 
-def swatch(hue: Hue, *, form: str = "line", variant: int = 0) -> str:
-    """A legend's sample. The box of a *variant* has the stripes of its bars (`shapes.cores`)."""
-    if form == "bar":
-        body = f'<rect x="6" y="1" width="16" height="14" class="fill-{hue.name}"/>'
-        body += "" if variant else _marker_sample(hue, "surface", 0)
-        gap = 16 / (min(variant, 3) + 1)
-        body += "".join(
-            f'<rect x="{6 + gap * (k + 1) - 1:g}" y="1" width="2" height="14" class="fill-surface"/>'
-            for k in range(min(variant, 3))
-        )
-    else:
-        body = _line_sample(hue) + _marker_sample(hue, hue.name, 1.5)
-    return _sample(body)
+def swatch(hue: Hue) -> str:
+    dash = f' stroke-dasharray="{" ".join(f"{d:g}" for d in hue.dash)}"' if hue.dash else ""
+    line = f'<path d="M0 8H28" class="line-{hue.name}" fill="none" stroke-width="2"{dash}/>'
+    return _sample(line + _marker_sample(hue))
 
 
 def _sample(body: str, width: int = 28) -> str:
@@ -127,13 +124,8 @@ def _sample(body: str, width: int = 28) -> str:
     return f'<svg class="fig-swatch" {box} aria-hidden="true">{body}</svg>'
 
 
-def _line_sample(hue: Hue) -> str:
-    dash = f' stroke-dasharray="{" ".join(f"{d:g}" for d in hue.dash)}"' if hue.dash else ""
-    return f'<path d="M0 8H28" class="line-{hue.name}" fill="none" stroke-width="2"{dash}/>'
-
-
-def _marker_sample(hue: Hue, colour: str, width: float) -> str:
-    kind = f'class="fill-{colour} line-{colour}" stroke-width="{width}"'
+def _marker_sample(hue: Hue) -> str:
+    kind = f'class="fill-{hue.name} line-{hue.name}" stroke-width="1.5"'
     corners = polygon(hue.marker)
     if corners is None:
         return f'<circle cx="14" cy="8" r="{MARKER_RADIUS}" {kind}/>'

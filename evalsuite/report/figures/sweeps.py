@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from evalsuite.report.figures import ticks
 from evalsuite.report.figures.data import Axis, Figure, Label, Table, note_entry, plain
-from evalsuite.report.figures.scaling import entry, positive, scale_columns
-from evalsuite.report.figures.shapes import field, outlines
+from evalsuite.report.figures.scaling import positive, scale_columns
+from evalsuite.report.figures.shapes import field
 from evalsuite.report.figures.sheet import TEXT, WIDTH, Panel, Sheet, draw, marker_style, shorten, spread, text_width
 from evalsuite.report.figures.style import ROLES, Hue, Look
 
@@ -39,7 +39,6 @@ class SweepLine:
 def batch_sweep(sweeps: Sequence[SweepLine], look: Look, *, id: str, unit: str) -> Figure:
     panels = list(dict.fromkeys(sweep.panel for sweep in sweeps))
     sweeps = tuple(sorted((sweep for sweep in sweeps if sweep.points), key=lambda sweep: panels.index(sweep.panel)))
-    named = {(sweep.framework, sweep.name): sweep for sweep in sweeps}
     pairs = [(sweep, point) for sweep in sweeps for point in sweep.points]
     drawable_points = any(positive(p.items_per_s) or p.oom for _, p in pairs)
     oom = any(p.oom for _, p in pairs)
@@ -52,7 +51,7 @@ def batch_sweep(sweeps: Sequence[SweepLine], look: Look, *, id: str, unit: str) 
             rows=tuple((row_name(s), p.batch_per_device, p.items_per_s, p.low, p.high, p.oom) for s, p in pairs),
             refs=tuple(p.ref for _, p in pairs),
         ),
-        legend=(*(entry(name, framework, look) for framework, name in named), *((note_entry("oom"),) if oom else ())),
+        legend=(note_entry("oom"),) if oom else (),
         axes=(Axis(key="batch_per_device", logarithmic=True), Axis(key="items_per_s", unit=unit)),
     )
 
@@ -126,7 +125,6 @@ def _oom_lanes(sheet: Sheet, panel: Panel, sweeps: Sequence[SweepLine], look: Lo
         lane = sheet.panel(x, y, edge, y + 14, foot=False)
         lane.set(xlim=(0, 1), ylim=(0, 1))
         field(lane, [(0, 0, 1, 1)], "cell-bad", hatch="rule")
-        outlines(lane, [(0, 0, 1, 1)], colour="rule", width=0.8)
         lane.plot([0], [0.5], zorder=4, **marker_style(look.hue(sweep.framework)))
         sheet.write((x + edge) / 2, y + 7, "OOM", anchor="center", colour="ink", style="halo")
         panel.axvline(begin, color=ROLES[look.hue(sweep.framework).name], linewidth=1.1, dashes=(1.5, 3))

@@ -23,6 +23,7 @@ from evalsuite.report.sections.glossary import glossary as glossary_section
 from evalsuite.report.sections.models import models
 from evalsuite.report.sections.variants import effects
 from evalsuite.report.sections.verdict import verdict
+from evalsuite.report.sections.why import why as why_cards
 from evalsuite.report.text import findings, glossary, names, numbers, options, times
 from evalsuite.report.text import words as words_room
 from evalsuite.report.text.words import HTML_LANG, Pair, Phrase, Rendered, Text, Words
@@ -85,6 +86,7 @@ def _fill(
         data=Markup(embedded.script_safe(embedded.document(book))),
         conditions=embedded.conditions(book, words),
         evidence=get_args(Evidence),
+        scripts=_scripts(book),
         choices=choices(book),
         explained=_each_once(),
         verdict=facts,
@@ -97,6 +99,12 @@ def _fill(
 @functools.cache
 def _sheets() -> tuple[str, str, str, str]:
     return assets.style("report.css"), figures.css(), assets.script("boot.js"), assets.script("report.js")
+
+
+def _scripts(book: Book) -> dict[str, str]:
+    """The repositories whose scripts the numbers are of, with their licences."""
+    used = (command.checkout for command in book.evaluation.commands.values() if command.checkout)
+    return {f"{one.repository}@{(one.commit or '')[:12]}": one.licence for one in used}
 
 
 def _each_once() -> Callable[[Text | None], tuple[Text, ...]]:
@@ -149,6 +157,7 @@ def _environment(words: Words) -> templates.Environment:
         "setting": lambda block: heading.heading(block, words),
         "policy_name": lambda policy: heading.policy(policy, words),
         "opened_figures": models.opened,
+        "why_keys": why_cards.keys,
         "group_name": lambda row, policy: heading.setting_of(row, policy, words),
         "sentence": lambda finding: findings.sentence(finding, words),
         "phrase": lambda text: Phrase(words=words, text=text),

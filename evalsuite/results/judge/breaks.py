@@ -1,12 +1,14 @@
-"""The first step of each series whose own efficiency is below the threshold.
+"""Where the efficiency of each series goes, and its first step whose own efficiency is below the threshold.
 
-It is ratio of the throughputs ÷ ratio of the devices, brought to one doubling: 1 → 8 devices are three.
+That is ratio of the throughputs ÷ ratio of the devices, brought to one doubling: 1 → 8 devices are three.
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from functools import cached_property
+from itertools import groupby, pairwise
+from statistics import fmean
 from typing import Literal
 
 from evalsuite.documents import NetworkMeasurement
@@ -14,14 +16,16 @@ from evalsuite.model import Summary, Utilisation
 from evalsuite.results.compare import fairness
 from evalsuite.results.compare.decisions import FEWEST_RUNS
 from evalsuite.results.compare.scaling import suspicious
-from evalsuite.results.measure import network
-from evalsuite.results.measure.breakdown import communication
+from evalsuite.results.measure import breakdown, network
 from evalsuite.results.measure.summary import values
 
 FEWEST_SCALES = 3
 LEAST_SHARE = 0.02
 LEAST_GROWTH = 1.25  # of the rate of the network
-Key = Literal["nodes", "communication", "network"]
+LEAST_IDLE = 10.0  # points of a device's utilisation that are lost
+Key = Literal["nodes", "communication", "data", "network", "busy"]
+Stage = Literal["within", "crossing", "between"]  # a node, from one to several, several nodes
+PHASES: Mapping[Key, tuple[str, ...]] = {"communication": breakdown.COMMUNICATION, "data": ("data",)}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,12 +45,54 @@ class Break:
     certain: bool  # no two runs of the two scales say otherwise
     changes: tuple[RecordedChange, ...]  # none: nothing recorded differs
 
+    @property
+    def stage(self) -> Stage:
+        return stage(self.before, self.after)
+
+    @property
+    def loss(self) -> float:
+        """Of the throughput of a device."""
+        return 1 - self.after.items_per_s_per_device / self.before.items_per_s_per_device
+
+
+@dataclass(frozen=True, kw_only=True)
+class Loss:
+    key: str  # a stage, or a phase of the step; "rest": what no timer says
+    share: float  # of the throughput that ideal scaling would give
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ladder:
+    scales: tuple[Summary, ...]  # of one series, the smallest first
+    broken: Break | None
+
+    @property
+    def last(self) -> Summary:
+        return self.scales[-1]
+
+    @property
+    def left(self) -> float:
+        return self.last.efficiency.value if self.last.efficiency else 1.0
+
+    @cached_property
+    def losses(self) -> tuple[Loss, ...]:
+        """What the largest scale lacks, by the parts of its step where both ends have timers, else by stages."""
+        return tuple(_by_phases(self) or _by_stages(self.scales))
+
 
 @dataclass(frozen=True, kw_only=True)
 class Breaks:
     threshold: float
-    series: int
-    found: tuple[Break, ...]
+    ladders: tuple[Ladder, ...]
+
+    @property
+    def series(self) -> int:
+        return sum(_scales(one.scales) >= FEWEST_SCALES for one in self.ladders)
+
+    @property
+    def found(self) -> tuple[Break, ...]:
+        found = (one.broken for one in self.ladders if one.broken and _scales(one.scales) >= FEWEST_SCALES)
+        return tuple(sorted(found, key=lambda one: one.step))
 
 
 def breaks(summaries: Iterable[Summary], threshold: float, networks: Sequence[NetworkMeasurement] = ()) -> Breaks:
@@ -55,9 +101,34 @@ def breaks(summaries: Iterable[Summary], threshold: float, networks: Sequence[Ne
         weak = summary.case.strong_batch is None  # the threshold is about devices that keep their batch
         if weak and summary.efficiency is not None and not suspicious(summary):
             series.setdefault(fairness.group(summary, fairness.SCALES), []).append(summary)
-    ladders = [sorted(members, key=_devices) for members in series.values() if _scales(members) >= FEWEST_SCALES]
-    found = [one for ladder in ladders if (one := _first(ladder, threshold, networks))]
-    return Breaks(threshold=threshold, series=len(ladders), found=tuple(sorted(found, key=lambda one: one.step)))
+    ladders = [tuple(sorted(members, key=_devices)) for members in series.values() if _scales(members) > 1]
+    found = (Ladder(scales=each, broken=_first(each, threshold, networks)) for each in ladders)
+    return Breaks(threshold=threshold, ladders=tuple(found))
+
+
+def stage(before: Summary, after: Summary) -> Stage:
+    if before.case.nodes == after.case.nodes:
+        return "within"
+    return "crossing" if before.case.nodes == 1 else "between"
+
+
+def _by_stages(scales: Sequence[Summary]) -> Iterable[Loss]:
+    for key, steps in groupby(pairwise(scales), key=lambda step: stage(*step)):
+        sides = [one.efficiency.value for step in steps for one in step if one.efficiency]
+        yield Loss(key=key, share=sides[0] - sides[-1])
+
+
+def _by_phases(ladder: Ladder) -> list[Loss]:
+    """By how much each phase of the step has grown, in shares of the larger step."""
+    base, last = ladder.scales[0].breakdown, ladder.last.breakdown
+    if base is None or last is None or base.of != last.of:
+        return []
+    grown = [
+        Loss(key=phase.name, share=(phase.seconds - (base.seconds_of(phase.name) or 0.0)) / last.seconds)
+        for phase in last.phases
+        if phase.parent is None
+    ]
+    return [*grown, Loss(key="rest", share=1 - ladder.left - math.fsum(one.share for one in grown))]
 
 
 def _scales(found: Sequence[Summary]) -> int:
@@ -89,11 +160,16 @@ def _step(before: Summary, after: Summary, ratio: float) -> float:
 def _changes(before: Summary, after: Summary, networks: Sequence[NetworkMeasurement]) -> Iterable[RecordedChange]:
     if before.case.nodes == 1 < after.case.nodes:
         yield RecordedChange(key="nodes", before=1, after=after.case.nodes)
-    waited = _waiting(before), _waiting(after)
-    if waited[1] is not None and waited[1] - (waited[0] or 0.0) >= LEAST_SHARE:
-        yield RecordedChange(key="communication", before=waited[0], after=waited[1])
+    for key, phases in PHASES.items():
+        was_share, share = _share(before, phases), _share(after, phases)
+        if share is not None and share - (was_share or 0.0) >= LEAST_SHARE:
+            yield RecordedChange(key=key, before=was_share, after=share)
+    used, idle = ([each.mean for each in one.utilisation if each.resource == "gpu"] for one in (before, after))
+    if used and idle and fmean(used) - fmean(idle) >= LEAST_IDLE:
+        yield RecordedChange(key="busy", before=fmean(used) / 100, after=fmean(idle) / 100)
     was, now = _network(before), _network(after)
-    if now is not None and now.mean > 0 and (was is None or now.mean >= LEAST_GROWTH * was.mean):
+    crosses = after.case.nodes > 1
+    if crosses and now is not None and now.mean > 0 and (was is None or now.mean >= LEAST_GROWTH * was.mean):
         reached = network.reached_bytes_per_s(networks, after.case)
         yield RecordedChange(
             key="network",
@@ -104,8 +180,8 @@ def _changes(before: Summary, after: Summary, networks: Sequence[NetworkMeasurem
         )
 
 
-def _waiting(one: Summary) -> float | None:
-    found = communication(one.breakdown) if one.breakdown else None
+def _share(one: Summary, phases: Sequence[str]) -> float | None:
+    found = breakdown.seconds_of(one.breakdown, phases) if one.breakdown else None
     return found / one.breakdown.seconds if found is not None and one.breakdown else None
 
 

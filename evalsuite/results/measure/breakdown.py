@@ -1,7 +1,7 @@
 """What a step time is made of: the share of communication, what no timer covers, and parts that overlap."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from evalsuite.findings import OverlappingPhases
 from evalsuite.model import Breakdown, Finding
@@ -11,7 +11,11 @@ COMMUNICATION = ("allreduce",)
 
 
 def communication(found: Breakdown) -> float | None:
-    known = [phase.seconds for phase in found.phases if phase.name in COMMUNICATION and phase.parent is None]
+    return seconds_of(found, COMMUNICATION)
+
+
+def seconds_of(found: Breakdown, phases: Collection[str]) -> float | None:
+    known = [phase.seconds for phase in found.phases if phase.name in phases and phase.parent is None]
     return math.fsum(known) if known else None
 
 

@@ -1,6 +1,5 @@
 """What all sections share of figures: a figure with its words, the rows of its table, a block's values as series."""
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -48,10 +47,7 @@ class CaptionedFigure:
 
 
 def look(book: Book) -> Look:
-    """One look for the report. Where it names more families than there are hues, those with most cases have them."""
-    cases = Counter(figures.family(case.framework) for case in book.planned)
-    coloured = {name for name, _ in cases.most_common(figures.HUES)}
-    return figures.look([*(name for name in book.frameworks if figures.family(name) in coloured), *book.frameworks])
+    return figures.look(book.frameworks)
 
 
 def series_of_block(block: Block, metric: figures.Metric) -> tuple[figures.ScaleSeries, ...]:

@@ -19,11 +19,11 @@ def of_throughput(block: Block, words: Words, plain: str) -> Text:
     answer = shown_answer(block)
     if answer is None or len(answer.ranked) < 2:
         return words(f"figures.{plain}")
-    at = _at(block, answer, words)
-    found = words("figures.title_setting", at_text=at, found_text=_order(answer, words))
+    at, devices = _at(block, answer, words), answer.devices if plain == "throughput" else 1
+    found = words("figures.title_setting", at_text=at, found_text=_order(answer, words, devices))
     if not answer.passed_over:
         return found
-    return words("figures.title_passed", found_text=found, passed_text=leads.passed(answer, words))
+    return words("figures.title_passed", found_text=found, passed_text=leads.passed(answer, words, devices))
 
 
 def of_efficiency(block: Block, words: Words) -> Text:
@@ -88,18 +88,20 @@ def _scale(block: Block, devices: int, words: Words) -> Text:
     )
 
 
-def _order(answer: Answer, words: Words) -> Text:
+def _order(answer: Answer, words: Words, devices: int) -> Text:
     def named(one: Ranked) -> Rendered:
         return candidates.in_sentence(answer.candidate(one.summary), answer.scope, words)
 
     first, last = answer.ranked[0], answer.ranked[-1]
-    unit = names.visible(first.summary.unit)
+    unit: Rendered | str = names.visible(first.summary.unit)
+    if devices > 1:
+        unit = words("figures.of_each_device", unit=unit)
     values: dict[str, object] = {
         "first": words.listed(map(named, answer.leaders)) if answer.level else named(first),
-        "value": leads.value(answer, first, words),
+        "value": leads.value(answer, first, words, devices),
         "unit": unit,
         "last": named(last),
-        "lowest": leads.value(answer, last, words),
+        "lowest": leads.value(answer, last, words, devices),
         "n": numbers.count(min(one.n for one in answer.compared)).about(names.case_anchor(first.summary.case)),
     }
     if pair := answer.lead_pair:

@@ -13,6 +13,7 @@ from evalsuite.report.sections.common.section import Section, Subject
 from evalsuite.report.sections.models import block_figures, latency, network
 from evalsuite.report.sections.overview.overview import scaling_blocks
 from evalsuite.report.sections.variants import effects, sweeps
+from evalsuite.report.sections.why import why
 from evalsuite.report.text import names
 
 FEWEST_OPEN = 3
@@ -51,6 +52,7 @@ def _facts(subject: Subject, model: Model) -> Mapping[str, object]:
         "kinds": len({one.kind for each in subject.models for one in each.participants}) > 1,
         "stated": any(map(is_stated, model.participants)),
         "policies": policies(model.blocks),
+        "why": () if subject.in_parts else why.cards(book, model, words),
         "notes": author.notes(book, words, model.name),
         "table": None if subject.in_parts else model_figures.of_model(book, model),
         "largest": () if subject.in_parts else model_figures.largest_batches(book, model),

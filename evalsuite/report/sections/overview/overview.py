@@ -1,4 +1,4 @@
-"""Scaling across models: the efficiency of every block side by side, and where it breaks."""
+"""Scaling across models: the efficiency of every block side by side, and who loses where."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -9,23 +9,24 @@ from evalsuite.report.figures import Look
 from evalsuite.report.sections.common import figure_titles
 from evalsuite.report.sections.common.captioned_figure import CaptionedFigure, label, series_of_block
 from evalsuite.report.sections.common.section import Section, Subject
-from evalsuite.report.sections.overview import breaks
+from evalsuite.report.sections.why import why
 from evalsuite.report.text import names, options
-from evalsuite.report.text.words import Rendered, Words
+from evalsuite.report.text.words import Words
 
 MOST_PANELS = 12
 
 
 def sections(subject: Subject) -> Iterable[Section]:
     blocks = scaling_blocks(subject.models)
-    if len(blocks) > 1 or (subject.book.breaks and subject.book.breaks.found):
+    if len(blocks) > 1:
         yield Section(
             id="overview",
             title=subject.words("overview.title"),
             template="overview/overview.html.j2",
             facts=lambda: _facts(blocks, subject),
             markdown=lambda writer: writer.fill(
-                "overview/overview.md.j2", breaks=breaks.facts(subject.book, blocks, writer.words)
+                "overview/overview.md.j2",
+                why=[said for _, said in why.findings(subject.book, subject.models, writer.words)],
             ),
             finding=lambda facts: facts["figure"].title if facts["figure"] else facts["breaks"].said[0],
         )
@@ -37,7 +38,7 @@ def _facts(blocks: Sequence[Block], subject: Subject) -> Mapping[str, object]:
     return {
         "figure": draw_blocks(shown, subject.look, subject.words) if shown else None,
         "left_out": len(blocks) - len(shown) if shown else 0,
-        "breaks": breaks.facts(subject.book, blocks, subject.words),
+        "why": tuple(why.findings(subject.book, subject.models, subject.words)),
     }
 
 
@@ -47,7 +48,7 @@ def scaling_blocks(models: Sequence[Model]) -> tuple[Block, ...]:
 
 
 def draw_blocks(blocks: Sequence[Block], look: Look, words: Words) -> CaptionedFigure:
-    settings = _settings(blocks, words)
+    settings = heading.settings(blocks, words)
     panels = tuple(
         figures.Multiple(
             label=names.model(block.model), detail=label(setting), series=series_of_block(block, "efficiency")
@@ -63,18 +64,3 @@ def draw_blocks(blocks: Sequence[Block], look: Look, words: Words) -> CaptionedF
     grey = any(entry.key == "others" for entry in figure.legend)
     help = words("overview.see" if grey else "overview.see_two")
     return CaptionedFigure(figure=figure, title=figure_titles.of_blocks(blocks, words), help=help, tables=tables)
-
-
-def _settings(blocks: Sequence[Block], words: Words) -> list[Rendered]:
-    parts: list[list[Rendered | str]] = [[names.precision(block.precision), block.short_batch] for block in blocks]
-    keys: list[tuple[object, ...]] = [(block.model, block.precision, block.batch) for block in blocks]
-    for place, block in enumerate(blocks):
-        alike = [other for key, other in zip(keys, blocks, strict=True) if key == keys[place]]
-        if len({other.unit for other in alike}) > 1:
-            parts[place].append(names.visible(block.unit))
-        if len({other.options for other in alike if other.unit == block.unit}) > 1:
-            parts[place] += [options.option(*pair, words) for pair in heading.options_beside(block)]
-        if called := heading.variant_name(block, words):
-            settings = {(each.precision, each.batch) for each in blocks if each.model == block.model}
-            parts[place] = [called] if len(settings) == 1 else [*parts[place], called]
-    return [options.apart(each, words) for each in parts]

@@ -1,9 +1,11 @@
-"""Hardware utilisation over time: the runs of a block in one figure, on one time axis, a strip for each."""
+"""Step time, loss and utilisation over time: the runs of a block in one figure, on one time axis, a strip for each."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
+from statistics import fmean
 
-from evalsuite.model import Summary, Timeline, Utilisation
+from evalsuite.model import Measurement, Summary, Timeline, Utilisation
 from evalsuite.report import figures
 from evalsuite.report.book.blocks import Block
 from evalsuite.report.figures import Look
@@ -17,7 +19,8 @@ RESOURCES = (
     *("gpu", "gpu_memory", "cpu", "network_receive", "disk_read"),
     *("loopback", "memory", "network_send", "disk_write", "gpu_power"),
 )
-MOST_RESOURCES = 5
+OF_LOG = ("step_time", "loss")
+MOST_RESOURCES = 5 + len(OF_LOG)
 MEASURED = ("gpu", "cpu")
 
 Shown = tuple[Summary, str, Timeline]
@@ -29,20 +32,42 @@ class _Run:
     id: str
     line: Timeline
     name: str
-    used: tuple[Utilisation, ...]
+    measured: Measurement
+
+    @property
+    def used(self) -> tuple[Utilisation, ...]:
+        return self.measured.utilisation
 
     def reading(self, resource: str) -> float | None:
+        if resource == "step_time":
+            return fmean(value for _, value in self.samples(resource) if value) if self.samples(resource) else None
         found = [one for one in self.used if one.resource == resource]
         return combine_means(found) if found else None
 
     def samples(self, resource: str) -> tuple[tuple[float, float | None], ...]:
+        if resource in OF_LOG:
+            return tuple(_step_times(self.measured) if resource == "step_time" else _losses(self.measured))
         devices = [device for name, device in self.line.series if name == resource]
         return tuple(self.line.series[resource, None if None in devices else devices[0]]) if devices else ()
 
 
+def _step_times(run: Measurement) -> Iterator[tuple[float, float]]:
+    found = run.throughput
+    if found and found.counted and found.window and found.window.begin_s is not None:
+        steps = found.window.steps / len(found.counted.seconds)
+        for passed, seconds in zip(accumulate(found.counted.seconds), found.counted.seconds, strict=True):
+            yield found.window.begin_s + passed, seconds / steps
+
+
+def _losses(run: Measurement) -> Iterator[tuple[float, float]]:
+    for one in run.scores:
+        if one.metric == "loss" and one.split == "train" and one.at_s is not None:
+            yield one.at_s, one.value
+
+
 def draw_timelines(shown: Sequence[Shown], block: Block, look: Look, words: Words) -> CaptionedFigure | None:
     runs = _runs(shown, block)
-    known = [name for name in _resources(runs) if any(run.samples(name) for run in runs)]
+    known = [name for name in (*OF_LOG, *_resources(runs)) if any(run.samples(name) for run in runs)]
     busy = [name for name in known if any(_used(run, name) for run in runs)]
     strips = tuple(strip for name in busy[:MOST_RESOURCES] for strip in _strips(name, runs, words))
     if not strips:
@@ -75,7 +100,7 @@ def _runs(shown: Sequence[Shown], block: Block) -> list[_Run]:
         series = next(column.label for column in block.columns if column.series == summary.case.series)
         measured = next(one for one in summary.measurements if one.run.id == run_id)
         name = _short(summary) if short.count(_short(summary)) == 1 else f"{series} {names.scale(summary.case)}"
-        found.append(_Run(summary=summary, id=run_id, line=line, name=name, used=tuple(measured.utilisation)))
+        found.append(_Run(summary=summary, id=run_id, line=line, name=name, measured=measured))
     return found
 
 
@@ -97,7 +122,7 @@ def _resources(runs: Sequence[_Run]) -> list[str]:
 def _strips(resource: str, runs: Sequence[_Run], words: Words) -> Iterable[figures.Strip]:
     called = label(_named(resource, words))
     known = [run for run in runs if any(value is not None for _, value in run.samples(resource))]
-    unit = next((run.line.units.get(resource, "") for run in known), "")
+    unit = "s" if resource == "step_time" else next((run.line.units.get(resource, "") for run in known), "")
     maximum = 100.0 if unit == "%" else _capacity(resource, known)
     for run in known:
         at = run.line.window

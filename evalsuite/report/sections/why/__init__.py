@@ -1,0 +1,1 @@
+"""Why a framework is where it is."""

@@ -1,0 +1,197 @@
+"""Why beside who: where each framework loses efficiency, in what it differs from the fastest, what to run next."""
+
+import shlex
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import groupby
+from operator import attrgetter
+
+from evalsuite.model import Summary
+from evalsuite.report.book import heading
+from evalsuite.report.book.blocks import Model
+from evalsuite.report.book.book import Book
+from evalsuite.report.sections.fairness.fairness import printed
+from evalsuite.report.text import names, numbers, options
+from evalsuite.report.text.numbers import Form, Number
+from evalsuite.report.text.words import Rendered, Text, Words
+from evalsuite.results.compare import fairness
+from evalsuite.results.judge import rerun_command
+from evalsuite.results.judge.breaks import Break, Ladder, RecordedChange
+
+MOST_FACTS = 4
+WIDTH = 200  # pixels of all bars of a row
+LEAST_LABELLED = 18  # pixels: a narrower bar has no room for its number
+NOTHING_BESIDE = 0.01  # of the rate after: what a host alone sends and receives is no part of the training
+OWN = ("framework_version", "image", "image_digest")  # facts of a framework that no other shares
+DRAWN = ("within", "crossing", "between", "data", "allreduce")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bar:
+    key: str  # "left", one of DRAWN, or "rest"
+    at: str  # pixels
+    width: str
+    middle: str
+    label: str  # "": there is no room
+
+
+@dataclass(frozen=True, kw_only=True)
+class WhyRow:
+    ladder: Ladder
+    setting: Rendered
+    of_fastest: tuple[Number | None, Number | None]  # at the smallest and at the largest scale
+    unranked: bool
+
+    @property
+    def bars(self) -> Iterator[Bar]:
+        parts = [("left", self.ladder.left), *((one.key, one.share) for one in self.ladder.losses if one.share > 0)]
+        scale, at = WIDTH / max(1.0, sum(share for _, share in parts)), 0.0
+        for key, share in parts:
+            width = scale * share
+            label = f"{100 * share:.0f}" if width >= LEAST_LABELLED else ""
+            kind = key if key in ("left", *DRAWN) else "rest"
+            yield Bar(key=kind, at=f"{at:.4g}", width=f"{width:.4g}", middle=f"{at + width / 2:.4g}", label=label)
+            at += width
+
+
+@dataclass(frozen=True, kw_only=True)
+class WhyCard:
+    id: str
+    title: str
+    rows: tuple[WhyRow, ...]
+    said: tuple[Text, ...]
+    command: str | None
+
+
+def cards(book: Book, model: Model, words: Words) -> tuple[WhyCard, ...]:
+    rows = _rows(book, model, words)
+    return tuple(_card(book, model, name, rows[name], words) for name in book.frameworks if name in rows)
+
+
+def keys(found: Iterable[WhyCard]) -> tuple[str, ...]:
+    used = {bar.key for card in found for row in card.rows for bar in row.bars}
+    return tuple(key for key in ("left", *DRAWN, "rest") if key in used)
+
+
+def _rows(book: Book, model: Model, words: Words) -> dict[str, list[WhyRow]]:
+    block_of = {case.id: block for block in model.blocks for case in block.cases}
+    ladders = sorted(_ladders(book, model), key=lambda one: one.left)
+    shown = [block for block in model.blocks if any(block_of[one.last.case.id] is block for one in ladders)]
+    called = {block.id: name for block, name in zip(shown, heading.settings(shown, words), strict=True)}
+    found: dict[str, list[WhyRow]] = {}
+    for one in ladders:
+        case, block = one.last.case, block_of[one.last.case.id]
+        column = next(column for column in block.columns if column.series == case.series)
+        beside = column.label.removeprefix(column.title).removeprefix(" · ")
+        parts: list[Rendered | str] = [called[block.id], *([beside] if beside else []), names.scale(case)]
+        before, after = (_of_fastest(book, each) for each in (one.scales[0], one.last))
+        apart = any(each.summary.case == case for each in book.answer_of[case.id].apart)
+        row = WhyRow(ladder=one, setting=options.apart(parts, words), of_fastest=(before, after), unranked=apart)
+        found.setdefault(case.framework, []).append(row)
+    return found
+
+
+def _ladders(book: Book, model: Model) -> list[Ladder]:
+    return [one for one in (book.breaks.ladders if book.breaks else ()) if one.last.case.model == model.name]
+
+
+def _of_fastest(book: Book, one: Summary) -> Number | None:
+    answer = book.answer_of[one.case.id]
+    place = (each for each in answer.ranked if each.summary.case == one.case and len(answer.ranked) > 1)
+    return next((numbers.percent(each.ratio).to(names.case_anchor(one.case)) for each in place), None)
+
+
+def _card(book: Book, model: Model, name: str, rows: Sequence[WhyRow], words: Words) -> WhyCard:
+    ladders = [row.ladder for row in rows]
+    differs = _differs(book, ladders, words)
+    return WhyCard(
+        id=anchor(model.name, name),
+        title=names.framework(name),
+        rows=tuple(rows),
+        said=(*losses(ladders, words), *([differs] if differs else [])),
+        command=_command(book, model, name, ladders),
+    )
+
+
+def losses(ladders: Iterable[Ladder], words: Words) -> Iterator[Text]:
+    key = attrgetter("last.case.precision")
+    for precision, of_it in groupby(sorted(ladders, key=key), key=key):
+        alike = list(of_it)
+        broken = sorted((one.broken for one in alike if one.broken), key=attrgetter("stage"))
+        for stage, group in groupby(broken, key=attrgetter("stage")):
+            yield _finding(stage, precision, list(group), len(alike), words)
+
+
+def _finding(stage: str, precision: str, found: Sequence[Break], of: int, words: Words) -> Text:
+    worst = max(found, key=lambda one: one.loss)
+    ref = names.case_anchor(worst.after.case)
+    low, high = (numbers.percent(one.loss) for one in (min(found, key=lambda one: one.loss), worst))
+    said = words(
+        f"why.{stage}",
+        precision=names.precision(precision),
+        loss=(high if low.text == high.text else numbers.span(low.raw, high.raw, numbers.percent)).about(ref),
+        before=names.scale(worst.before.case),
+        after=names.scale(worst.after.case),
+    )
+    if of > 1:
+        n, all_ = (numbers.count(count).about(ref) for count in (len(found), of))
+        said = words("why.of_settings", said_text=said, n=n, all=all_)
+    if changes := [describe_change(each, words) for each in worst.changes if each.key != "nodes"]:
+        said = words("why.there", said_text=said, changes=words.listed(changes).about(ref))
+    return words("answers.closed", said_text=said)
+
+
+def describe_change(change: RecordedChange, words: Words) -> Text:
+    form: Form = partial(numbers.quantity, unit="bytes/s") if change.key == "network" else numbers.percent
+    before = words("words.not_recorded") if change.before is None else form(change.before)
+    if change.key == "network" and change.before is not None and change.before < NOTHING_BESIDE * change.after:
+        before = words("breaks.no_network")
+    values = {"before": before, "after": form(change.after)}
+    if change.of_measured is not None:
+        return words("breaks.network_measured", **values, share=numbers.percent(change.of_measured))
+    if change.of_capacity is not None:
+        return words("breaks.network_share", **values, share=numbers.percent(change.of_capacity))
+    return words(f"breaks.{change.key}", **values)
+
+
+def _differs(book: Book, ladders: Sequence[Ladder], words: Words) -> Text | None:
+    """The facts in which it is known to differ from the fastest where it is not that itself."""
+    found: dict[str, Text] = {}
+    fastest: dict[str, None] = {}
+    for one in ladders:
+        first = book.answer_of[one.last.case.id].ranked[0].summary
+        if first.case.framework == one.last.case.framework:
+            continue
+        for row in fairness.fact_rows((one.last, first)):
+            if row.likeness == "different" and row.rule.key not in OWN:
+                ours, theirs = (", ".join(map(printed, stated or ())) for stated in row.values)
+                named = words(f"values.fact.{row.rule.key}")
+                found.setdefault(row.rule.key, words("why.fact", name_text=named, ours=ours, theirs=theirs))
+                fastest[names.framework(first.case.framework)] = None
+    facts = words.listed(list(found.values())[:MOST_FACTS]).about(names.case_anchor(ladders[0].last.case))
+    return words("why.differs", fastest=words.listed(fastest), facts=facts) if found else None
+
+
+def _command(book: Book, model: Model, name: str, ladders: Sequence[Ladder]) -> str | None:
+    """What would decide its order or, where a crossing is not explained, what measures the network there."""
+    for worst in (one.broken for one in ladders if one.broken and one.last.origin == "measured"):
+        if worst.stage == "crossing" and all(each.of_measured is None for each in worst.changes):
+            given = rerun_command.words("run", (worst.before.case, worst.after.case), repeats=worst.after.n)
+            return shlex.join((*given, "--measure-network"))
+    found = (one for one in book.next_repeats if one.model == model.name and name in one.frameworks)
+    return next((shlex.join(one.command) for one in found), None)
+
+
+def findings(book: Book, models: Iterable[Model], words: Words) -> Iterator[tuple[str, Text]]:
+    """Of each framework and model that loses more than the threshold at a step: the anchor of its card, a sentence."""
+    for model in models:
+        for name in book.frameworks:
+            own = [one for one in _ladders(book, model) if one.last.case.framework == name]
+            for said in losses(own, words):
+                about = {"framework": names.framework(name), "model": model.title}
+                yield anchor(model.name, name), words("why.found", said_text=said, **about)
+
+
+def anchor(model: str, framework: str) -> str:
+    return names.anchor("why", f"{model} {framework}")
