@@ -73,8 +73,8 @@ def test_a_sentence_without_its_value_a_value_without_a_place_and_an_unknown_lan
 @pytest.mark.parametrize(
     ("said", "zh", "en"),
     [
-        (SPOKEN("problems.cases", n=1), "1 个用例", "1 case"),
-        (SPOKEN("problems.cases", n=2), "2 个用例", "2 cases"),
+        (SPOKEN("quality.places", n=1), "1 处", "1 place"),
+        (SPOKEN("quality.places", n=2), "2 处", "2 places"),
         (SPOKEN.listed(["PyTorch", "MXNet"]), "PyTorch、MXNet", "PyTorch, MXNet"),
         (
             SPOKEN.sentences([SPOKEN("quality.no_failures"), SPOKEN("quality.no_skips")]),
