@@ -272,7 +272,9 @@ def _absent(book: Book, answer: Answer, absent: Missing | None, words: Words) ->
         batch, own = best.case.batch_per_device, answer.setting.batch_per_device
         why = words("standings.other_options") if batch == own else words.same(names.bsz(batch, strong=False))
         return replace(_valued(book, answer, best), why=why)
-    return Standing(ref=answers.anchor(answer), why=words(f"standings.{absent.why if absent else 'never'}"))
+    cited = answer.ranked and answer.ranked[0].summary.grounds == "cited"  # nobody knows what was run
+    never = "no_figure" if cited else "never"
+    return Standing(ref=answers.anchor(answer), why=words(f"standings.{absent.why if absent else never}"))
 
 
 def _valued(book: Book, answer: Answer, one: Summary) -> Standing:
