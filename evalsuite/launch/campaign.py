@@ -261,7 +261,7 @@ class _Going:
                 self.launcher = replace(self.launcher, engine=self.launcher.after_fault(self.launcher.engine))
             if outcome.fault is None:
                 break
-            if not allocations.await_answer(self.launcher.engine, self.launcher.waits):
+            if folder.environments() or not allocations.await_answer(self.launcher.engine, self.launcher.waits):
                 if not more:
                     break
                 more -= 1

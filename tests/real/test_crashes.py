@@ -7,6 +7,7 @@ import contextlib
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -15,6 +16,7 @@ import time
 import psutil
 import pytest
 
+from evalsuite import report
 from tests.runfolders import contents
 from tests.toynet import TOYNET
 
@@ -157,5 +159,6 @@ def test_a_report_that_is_killed_leaves_no_half_file_and_the_next_writes_the_sam
             assert not file.exists() or file.read_bytes() == (undisturbed / name).read_bytes()
 
     assert started(tmp_path, "report").wait(600) == 0
+    shutil.rmtree(tmp_path / "report" / report.BESIDE, ignore_errors=True)  # of a killed one: kept for an hour
     assert contents(tmp_path / "report") == contents(undisturbed)
     print(f"\nreport: {kills} kills")
