@@ -132,18 +132,18 @@ CASES: dict[str, JudgementCase] = {
     "half times": case("printed times halved beside honest stamps", "not fastest", edited(printed_half)),
     "cut out": case("the slowest fifth of the steps cut out, numbered on", "not fastest", edited(left_out)),
     "doubled": case("each step printed twice and counted twice", "not fastest", edited(doubled)),
-    "nan": case("every loss is nan, a tenth faster", "said", edited(crazy_loss, 0.45)),
+    "nan": case("every loss is nan, a tenth faster", "said", edited(crazy_loss, 0.45), "footnote"),
     "renamed": case("one framework's logs under two names", "a finding", renamed),
     "same logs": case("the base's own logs as those of 20x8", "C1 not passed", same_logs_at_scale),
     "per device": case(
-        *("a rate of one device in the row of eight", "said"), tables.table(PER_DEVICE, wrong=per_device)
+        *("a rate of one device in the row of eight", "said"), tables.table(PER_DEVICE, wrong=per_device), "footnote"
     ),
     "other batch": case(
         *("a speed-up to a base of another batch", "no speed-up"),
         tables.table(OTHER_BATCH, f"{tables.HEAD},speedup", wrong=tables.speedup),
     ),
     "twice": case("author: twice as fast, of equal ones", "marked", author(WORDS, 0.5)),
-    "words": case("author: nine frameworks and three percent in words", "marked", author(DIGITS, 0.5)),
+    "words": case("author: nine frameworks and three percent in words", "marked", author(DIGITS, 0.5), "footnote"),
     "halved batch": case(
         *("30 % slower, and the batch halved in the same night", "exit 6"),
         gate([at(1, 1)], [at(0.7, 2, of=replace(CASE, batch_per_device=16))], wanted=[5, 6]),
