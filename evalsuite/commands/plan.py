@@ -9,12 +9,12 @@ from dataclasses import asdict
 from evalsuite import redaction
 from evalsuite.commands.launching import batch_searches, prices
 from evalsuite.commands.launching.adaptive_repeats import missing_runs, repeats_asked
-from evalsuite.commands.launching.request import Request, read_request, ready
+from evalsuite.commands.launching.request import Request, lacking, read_request
 from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.terminal import SIZES, table
 from evalsuite.errors import Exit
-from evalsuite.launch.provision import readiness, virtualenvs
+from evalsuite.launch.provision import virtualenvs
 from evalsuite.messages import Message
 from evalsuite.model import Case, Finding, Run
 from evalsuite.plan import searched
@@ -61,10 +61,10 @@ def print_table(request: Request) -> None:
 
 def find_unready(request: Request) -> dict[str, list[str]]:
     """What recipes need and this machine lacks → the recipes that need it."""
-    plan, checks = request.plan, (ready(request.place.engine), readiness.data_refusal())
+    plan, check = request.plan, lacking(request.place.engine)
     found: dict[str, list[str]] = {}
     for case in plan.cases:
-        for reason in filter(None, (check(case, plan.recipe(case)) for check in checks)):
+        for reason in check(case, plan.recipe(case)):
             names = found.setdefault(i18n.worded(reason), [])
             names += [name for name in (f"{case.framework}/{case.recipe}",) if name not in names]
     return found

@@ -3,6 +3,7 @@
 import argparse
 import json
 import time
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
@@ -28,8 +29,11 @@ def run(arguments: argparse.Namespace) -> int:
         facts = [{"folder": str(root), **_facts(state, jobs)} for root, state in found.items()]
         print(json.dumps(facts if len(roots) > 1 else _facts(found[roots[0]], jobs), indent=1, ensure_ascii=False))
         return Exit.DONE
+    silent = allocations.silent_schedulers() if jobs is None else []
     for root, state in found.items():
-        _print(root, state, jobs, several=len(roots) > 1)
+        if len(roots) > 1:
+            line(f"{root}:")
+        _print(root, state, jobs or (), silent)
     return Exit.DONE
 
 
@@ -38,16 +42,14 @@ def _state(store: Store, jobs: tuple[QueuedJob, ...] | None) -> EvaluationState:
     return progress.NOT_BEGUN if submitted else progress.read(store, time.time())
 
 
-def _print(folder: Path, state: EvaluationState, jobs: tuple[QueuedJob, ...] | None, *, several: bool) -> None:
-    if several:
-        line(f"{folder}:")
+def _print(folder: Path, state: EvaluationState, jobs: Sequence[QueuedJob], silent: Sequence[str]) -> None:
     if state.runs:
         _print_runs(state)
     else:
         line(say("status.not_begun", runs=folder))
-    for scheduler in allocations.silent_schedulers() if jobs is None else ():
+    for scheduler in silent:
         line(say("status.silent", scheduler=scheduler))
-    for job in jobs or ():
+    for job in jobs:
         line(say("status.job", job=job.id, name=job.name, state=job.state, nodes=job.nodes or "?", why=job.why))
 
 

@@ -16,9 +16,9 @@ CEILINGS = {  # package → lines at most; "" are the modules beside the package
     "": 5172,
     "agent": 1782,
     "audit": 564,
-    "commands": 6273,
+    "commands": 6277,
     "importing": 1369,
-    "launch": 4335,
+    "launch": 4344,
     "logs": 9555,
     "machine": 1927,
     "plan": 3150,
@@ -28,7 +28,7 @@ CEILINGS = {  # package → lines at most; "" are the modules beside the package
     "schedulers": 288,
     "site": 1140,
 }
-WHOLE = 60_972
+WHOLE = 60_982
 LONGEST_FUNCTION = 60
 FULLEST_FOLDER = 24
 

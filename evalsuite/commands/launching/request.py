@@ -4,7 +4,7 @@ import argparse
 import os
 import socket
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -183,7 +183,12 @@ def _refusals(arguments: argparse.Namespace, engine: Engine) -> list[Refusal]:
 
 def ready(engine: Engine) -> Refusal:
     """Why what a recipe needs apart from its environment is not there: repository, programs, data."""
-    checks = {in_image: readiness.refusal(in_image=in_image) for in_image in (True, False)}
+    found = lacking(engine)
+    return lambda case, recipe: next(found(case, recipe), None)
+
+
+def lacking(engine: Engine) -> Callable[[Case, Recipe], Iterator[str]]:
+    checks = {in_image: readiness.lacking(in_image=in_image) for in_image in (True, False)}
     return lambda case, recipe: checks[engine.serving(recipe).container is not None](case, recipe)
 
 

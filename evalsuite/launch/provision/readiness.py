@@ -2,7 +2,7 @@
 
 import functools
 import shutil
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -25,10 +25,16 @@ PACKAGES = {
 
 
 def refusal(in_image: bool = False) -> Callable[[Case, Recipe], str | None]:
-    """A function that says why a recipe cannot be started here for a case; None if it can. It hashes each checkout
+    """A function that says why a recipe cannot be started here for a case; None if it can."""
+    found = lacking(in_image)
+    return lambda case, recipe: next(found(case, recipe), None)
+
+
+def lacking(in_image: bool = False) -> Callable[[Case, Recipe], Iterator[str]]:
+    """A function that gives what a recipe lacks here for a case: script or program, then data. It hashes each checkout
     once. *in_image*: the programs that it needs are an image's."""
     checked: dict[tuple[str, Path | None], str | None] = {}
-    data = data_refusal()
+    data = _data_refusal()
 
     def repository_refused(name: str, recipe: Recipe) -> str | None:
         key = (name, recipe.brought_by)
@@ -36,12 +42,15 @@ def refusal(in_image: bool = False) -> Callable[[Case, Recipe], str | None]:
             checked[key] = checkouts.refusal(replace(recipe, checkout=name), repositories.of(recipe))
         return checked[key]
 
-    def refused(case: Case, recipe: Recipe) -> str | None:
+    def found(case: Case, recipe: Recipe) -> Iterator[str]:
         repository = (repository_refused(name, recipe) for name in (recipe.checkout, *recipe.libraries))
         programs = () if in_image else recipe.programs(case.device)
-        return next(filter(None, repository), None) or _program_missing(programs) or data(case, recipe)
+        if started := next(filter(None, repository), None) or _program_missing(programs):
+            yield started
+        if read := data(case, recipe):
+            yield read
 
-    return refused
+    return found
 
 
 def data_facts(case: Case, recipe: Recipe) -> tuple[ReadData, ...]:
@@ -62,7 +71,7 @@ def _program_missing(programs: Iterable[str]) -> str | None:
     return None
 
 
-def data_refusal() -> Callable[[Case, Recipe], str | None]:
+def _data_refusal() -> Callable[[Case, Recipe], str | None]:
     """A function that says why what lies in the data root does not serve a case, alone or with what the cases
     before it read; None if it does."""
     first: dict[tuple[str, str], Manifest] = {}
