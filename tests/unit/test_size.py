@@ -13,22 +13,22 @@ from tests import sources
 
 FILES = sorted(paths.PACKAGE.rglob("*.py"))
 CEILINGS = {  # package → lines at most; "" are the modules beside the packages
-    "": 5172,
-    "agent": 1782,
-    "audit": 564,
-    "commands": 6277,
-    "importing": 1369,
-    "launch": 4344,
-    "logs": 9555,
-    "machine": 1927,
+    "": 5200,
+    "agent": 1800,
+    "audit": 600,
+    "commands": 6300,
+    "importing": 1400,
+    "launch": 4350,
+    "logs": 9600,
+    "machine": 1950,
     "plan": 3150,
-    "report": 14965,
-    "results": 8649,
-    "runs": 1880,
-    "schedulers": 288,
-    "site": 1140,
+    "report": 15000,
+    "results": 8650,
+    "runs": 1900,
+    "schedulers": 300,
+    "site": 1150,
 }
-WHOLE = 60_982
+WHOLE = 61_000
 LONGEST_FUNCTION = 60
 FULLEST_FOLDER = 24
 
