@@ -30,6 +30,7 @@ class SecondFigure(Protocol):
 
 
 NO_ITEMS = ("steps/s", "its/s", "iterations/s", "batches/s")  # how fast, and not how much was trained
+PIECES = ("tokens/s", "words/s")  # an item of the batch holds many of them
 
 
 def is_unit(text: str) -> bool:

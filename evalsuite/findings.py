@@ -376,6 +376,11 @@ class ClockDisagrees(Finding):
     difference: Change
     limit: Limit = 0.02  # docs/report.md#definitions
 
+    @property
+    def factor(self) -> float:
+        """By which the larger is more than the smaller."""
+        return max(1 + self.difference, 1 / (1 + self.difference))
+
 
 @rule("clocks_far_apart", "flag", keeps="D16", grounds="disputed")
 class ClocksFarApart(Finding):

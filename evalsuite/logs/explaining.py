@@ -9,7 +9,7 @@ from evalsuite import files
 from evalsuite.dialect import Dialect, Line
 from evalsuite.logs import catalogue, reading
 from evalsuite.logs.reading import Sniffer
-from evalsuite.logs.scan.facts import HEADER
+from evalsuite.logs.scan.collectors import HEADER
 from evalsuite.logs.scan.failures import shown
 from evalsuite.logs.text.logfile import Chunk, chunks, plain
 from evalsuite.logs.text.records import Extractor, Record, printer

@@ -26,7 +26,6 @@ from evalsuite.logs.steps.numbers import (
     compute_numbers,
     explain_grade,
     find_doubt,
-    find_weakness,
     grade,
     has_trained,
     in_steps,
@@ -224,12 +223,11 @@ def _judge(numbers: Numbers) -> Reading:
     why = died.reason if died else None
     if why is not None:
         status, reason = "partial" if status == "ok" else status, join(reason, why)
-    doubt = None if measured is None else find_doubt(numbers, measured)
-    if doubt is not None:
-        measured = None if measured is None else replace(measured, items_per_s=None)
-        status, reason = (status, reason) if status == "failed" else ("doubtful", join(doubt, why))
-    elif measured is not None and status != "failed" and (weak := find_weakness(numbers, measured)):
-        status, reason = "doubtful", join(weak, reason)
+    doubt, refused = find_doubt(numbers, measured) if measured else (None, False)
+    if doubt and status != "failed":
+        status, reason = "doubtful", join(doubt, why if refused else reason)
+    if measured and refused:
+        measured = replace(measured, items_per_s=None)
     sure = None if measured is None or measured.items_per_s is None else grade(measured, findings)
     batches = {name: positive(run.said.get(name)) for name in ("global_batch", "accumulation")}  # what no case has
     stop = unfinished(run) if status == "incomplete" else None

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from evalsuite import paths, registry
-from evalsuite.logs.scan.facts import spelt
+from evalsuite.logs.scan.collectors import spelt
 from evalsuite.report.text import options, words
 
 

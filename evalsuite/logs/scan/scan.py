@@ -10,11 +10,11 @@ from evalsuite.dialect import Dialect, Line
 from evalsuite.logs.scan.collectors import (
     OWN_TIMERS,
     CollectiveLines,
+    FactCollector,
     Incidents,
     ScoreCollector,
     TimerCollector,
 )
-from evalsuite.logs.scan.facts import FactCollector
 from evalsuite.logs.text.intact import IntactCheck, lines_of_reports, may_be_cut
 from evalsuite.logs.text.logfile import Chunk, Piece, chunks
 from evalsuite.logs.text.records import Extractor, Record, count, is_whole, matches, rate_of, whole_match

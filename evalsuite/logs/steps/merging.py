@@ -11,14 +11,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from evalsuite import findings as rules
-from evalsuite.dialect import Dialect
+from evalsuite.dialect import PIECES, Dialect
 from evalsuite.logs.steps.increments import Increment, increments_of, tick_s
 from evalsuite.logs.steps.streams import Attempt, find_run
 from evalsuite.logs.text.arrivals import Arrival
 from evalsuite.logs.text.records import Record, positive, whole
 from evalsuite.model import Finding, Step
 
-PIECES = ("tokens/s", "words/s")  # an item of the batch holds many of them
 FEWEST_OF_JOB = 3  # reports
 FEWEST_PIECES = 256  # of a device in a step of a toy model; fewer are sequences of unknown length
 Said = Mapping[str, bytes | float]

@@ -9,7 +9,7 @@ import copy
 import functools
 import math
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -19,7 +19,7 @@ from evalsuite.logs.formatting import rate
 from evalsuite.logs.scan import failures
 from evalsuite.logs.scan.scan import MAX_RECORDS, Scan, TooMany
 from evalsuite.logs.steps.merging import Facts, Merged, facts, merge_records
-from evalsuite.logs.steps.throughput import throughput, unlike_rest
+from evalsuite.logs.steps.throughput import disagreement, throughput, unlike_rest
 from evalsuite.logs.steps.window import CLOCKS, Span, Timing, span
 from evalsuite.logs.text.arrivals import Arrival
 from evalsuite.logs.text.intact import ALTERED
@@ -426,30 +426,39 @@ def explain_grade(certainty: Certainty, measured: Throughput) -> Message:
     return Message("logs.sure_differ", clock=name, other=second, share=100 * apart)
 
 
-def find_doubt(numbers: Numbers, measured: Throughput) -> str | None:
-    """Two figures that contradict each other and what could explain their ratio; None if nothing denies *measured*."""
-    far = [one for one in _apart(measured, numbers) if _factor(one) >= DOUBT]
-    if far:
-        worst = max(far, key=_factor)
+def find_doubt(numbers: Numbers, measured: Throughput) -> tuple[str | None, bool]:
+    """(What denies *measured*, and what could explain it; is it refused, not shown as doubtful?)
+
+    Of a case `clocks_far_apart` says what is merely doubtful.
+    """
+    value = measured.items_per_s or 0.0
+    found = [one for one in measured.findings if isinstance(one, rules.ClockDisagrees)]
+    if numbers.merged.scope == "unstated":
+        found += _unlike_printed(numbers, measured)
+    worst = max(found, key=lambda one: one.factor, default=None)
+    if worst and worst.factor >= DOUBT:
         relayed = any(step.relay_s is not None for step in numbers.merged.steps)  # kubectl may pass lines on late
         why = functools.reduce(
             lambda first, second: Message("logs.either", first=first, second=second),
             _explanations(worst, numbers.facts, relayed=relayed),
         )
-        return join(_two_figures(worst, measured), Message("logs.read_neither", why=why))
-    value = measured.items_per_s
+        return join(_two_figures(worst, measured), Message("logs.read_neither", why=why)), True
     seconds = [scan.second for scan in numbers.run.scans if scan.second]
-    return next((said for second in seconds if value is not None and (said := second.contradiction(value))), None)
+    if denied := next((said for second in seconds if (said := second.contradiction(value))), None):
+        return denied, True
+    doubtful = worst is not None and worst.factor >= rules.ClocksFarApart.limit and not numbers.run.given.case
+    return _two_figures(worst, measured) if worst and doubtful else None, False
 
 
-def find_weakness(numbers: Numbers, measured: Throughput) -> str | None:
-    """Why a number is shown and not relied upon. Of a case `clocks_far_apart` says so."""
-    if numbers.run.given.case or measured.items_per_s is None:
-        return None
-    worst = max(_apart(measured, numbers), key=_factor, default=None)
-    if worst and _factor(worst) >= rules.ClocksFarApart.limit:
-        return _two_figures(worst, measured)
-    return None
+def _unlike_printed(numbers: Numbers, measured: Throughput) -> Iterator[rules.ClockDisagrees]:
+    """What is printed of an unstated number of devices is that of one to all of them."""
+    value, first, last = measured.items_per_s, measured.line_first, measured.line_last
+    if value is None or first is None or last is None:
+        return
+    if rates := [record.rate for record in numbers.run.records if record.rate and first <= record.line <= last]:
+        one = statistics.median(rates)
+        nearest = min(max(value, one), one * (numbers.facts.devices or math.inf))
+        yield disagreement(value, measured.method, nearest, RATES)
 
 
 def _seldom(numbers: Numbers, measured: Throughput) -> int:
@@ -460,27 +469,6 @@ def _seldom(numbers: Numbers, measured: Throughput) -> int:
     return statistics.median_low([step.steps for step in _within(numbers.merged.steps, measured.window)] or [1])
 
 
-def _apart(measured: Throughput, numbers: Numbers) -> list[rules.ClockDisagrees]:
-    """What is printed of an unstated number of devices is that of one to all of them."""
-    found = [one for one in measured.findings if isinstance(one, rules.ClockDisagrees)]
-    value, first, last = measured.items_per_s, measured.line_first, measured.line_last
-    if numbers.merged.scope != "unstated" or value is None or first is None or last is None:
-        return found
-    rates = [record.rate for record in numbers.run.records if record.rate and first <= record.line <= last]
-    if rates:
-        one = statistics.median(rates)
-        nearest = min(max(value, one), one * (numbers.facts.devices or math.inf))
-        apart = rules.ClockDisagrees(
-            method=measured.method,
-            items_per_s=value,
-            other_method=RATES,
-            other_items_per_s=nearest,
-            difference=nearest / value - 1,
-        )
-        found.append(apart)
-    return found
-
-
 def _two_figures(apart: rules.ClockDisagrees, measured: Throughput) -> Message:
     return Message(
         "logs.read_doubt",
@@ -489,17 +477,12 @@ def _two_figures(apart: rules.ClockDisagrees, measured: Throughput) -> Message:
         unit=measured.unit,
         other=_FIGURE.get(apart.other_method, apart.other_method),
         other_rate=rate(apart.other_items_per_s),
-        factor=_factor(apart),
+        factor=apart.factor,
     )
 
 
-def _factor(finding: rules.ClockDisagrees) -> float:
-    ratio = finding.other_items_per_s / finding.items_per_s
-    return max(ratio, 1 / ratio)
-
-
 def _explanations(worst: rules.ClockDisagrees, facts: Facts, *, relayed: bool) -> Sequence[str]:
-    factor = _factor(worst)
+    factor = worst.factor
     whole = round(factor)
     near = 2 <= whole <= MOST_STEPS_APART and is_nearly(factor, whole)
     found = []

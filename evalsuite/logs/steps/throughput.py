@@ -70,13 +70,13 @@ def throughput(
     ]
     stamped = Timing(span=chosen, method=STAMPS)
     by_stamp = _value_by_stamp(stamped, findings) if fine else None
-    last = chosen.reports[-1]
-    after = Span(before=last, reports=tuple(step for step in steps if step.index > last.index), complete=False)
-    arrived = _by_arrival(chosen, after.reports[:1], findings)
+    later = tuple(step for step in steps if step.index > chosen.reports[-1].index)
+    after = Span(before=chosen.reports[-1], reports=later, complete=False)
+    noted = any(step.arrival_s is not None or (step.relay_s or 0.0) % 1 for step in chosen.reports)  # not whole seconds
+    arrived = _by_arrival(chosen, after.reports[:1], findings) if noted else None
     by_arrival = arrived.value if arrived else None
-    clocked = by_stamp is not None or by_arrival is not None
-    # of the first report a clock knows only the end
-    same = replace(chosen, reports=chosen.reports[1:]) if clocked and chosen.before is None else chosen
+    whole = chosen.before is not None or (by_stamp is None and by_arrival is None)
+    same = chosen if whole else replace(chosen, reports=chosen.reports[1:])  # of the first a clock knows only the end
     by_time, rate = (Timing(span=same, method=method).value for method in (TIMES, RATES))
     printed = rate if by_time is None else by_time
     odd = rate is not None and (by_time is None or abs(rate / by_time - 1) > DISAGREE)
@@ -93,14 +93,14 @@ def throughput(
         return None, chosen.complete
     timing = arrived if arrived and method == ARRIVALS else Timing(span=chosen, method=method)
     others = [(other, name) for other, name in candidates if other is not None and name != method]
-    findings += [_disagreement(value, method, *other) for other in others if abs(other[0] / value - 1) > DISAGREE]
+    findings += [disagreement(value, method, *other) for other in others if abs(other[0] / value - 1) > DISAGREE]
     if own and trust_stamps and not fine and any(step.stamp_s is not None for step in chosen.reports):
         findings += _denied_by_seconds(stamped, value, method)
     if not epochs:
         findings += _unsteady(timing, tick_s, rough)
         findings += _behind(after, chosen, value, method) if chosen.complete and after.reports else ()
     findings += _drift(timing) or find_scatter(steps[:COARSE_REPORTS] if epochs else chosen.reports)
-    clock = by_arrival if arrived else _confirmed_with_pauses(chosen, value, findings)
+    clock = _confirmed_with_pauses(chosen, value, findings) if noted and not arrived else by_arrival
     found = _throughput(chosen, timing, value, unit, printed, clock, findings)
     within = _stamps_within(stamped, value) if trust_stamps else None
     return replace(found, counted=_counted(steps, timing), stamps_within=within), chosen.complete
@@ -110,12 +110,7 @@ def throughput(
 
 
 def _by_arrival(chosen: Span, following: Sequence[Step], findings: list[Finding]) -> Timing | None:
-    """None where the lines came in writes so long that their ends do not tell the time of the window.
-
-    Nor by whole seconds, as of a relay.
-    """
-    if not any(step.arrival_s is not None or (step.relay_s or 0.0) % 1 for step in chosen.reports):
-        return None
+    """None where the lines came in writes so long that their ends do not tell the time of the window."""
     joined, together = joined_writes(chosen, next(iter(following), None))
     lines = len(chosen.reports)
     if joined is not None and joined is not chosen:
@@ -178,7 +173,7 @@ def _burst(timing: Timing) -> list[Finding]:
 # what a reader must know
 
 
-def _disagreement(value: float, method: str, other: float, other_method: str) -> Finding:
+def disagreement(value: float, method: str, other: float, other_method: str) -> rules.ClockDisagrees:
     return rules.ClockDisagrees(
         method=method,
         items_per_s=value,
@@ -205,7 +200,7 @@ def _denied_by_seconds(stamped: Timing, value: float, method: str) -> Iterator[F
     by_stamps = statistics.median(items / gap for items, gap in told)
     least, most = (statistics.median(items / (gap + off) for items, gap in told) for off in (TICK_S, -TICK_S))
     if max(least / value, value / most) >= rules.ClocksFarApart.limit:
-        yield _disagreement(value, method, by_stamps, STAMPS)
+        yield disagreement(value, method, by_stamps, STAMPS)
 
 
 def _unsteady(timing: Timing, tick_s: float | None, rough: Finding | None) -> Iterator[Finding]:

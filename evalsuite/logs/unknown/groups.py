@@ -14,7 +14,7 @@ from re import Match
 from typing import Literal
 
 from evalsuite.dialect import Dialect, Fields, Line, Scope, line
-from evalsuite.logs.scan.facts import spelt
+from evalsuite.logs.scan.collectors import spelt
 from evalsuite.logs.scan.failures import shown
 from evalsuite.logs.text.logfile import chunks
 from evalsuite.logs.text.records import DAY_S, positive, stamp_s

@@ -76,13 +76,13 @@ def _unused(case: Case, measured: Throughput | None) -> Iterator[Finding]:
 def _far_apart(measured: Throughput | None) -> Iterator[Finding]:
     if measured is None or measured.items_per_s is None:
         return
-    far = [one for one in _disagreements(measured) if _factor(one) > ClocksFarApart.limit or _of_clocks(one)]
+    far = [one for one in _disagreements(measured) if one.factor > ClocksFarApart.limit or _of_clocks(one)]
     if far:
-        yield ClocksFarApart(difference=max(far, key=_factor).difference)
+        yield ClocksFarApart(difference=max(far, key=lambda one: one.factor).difference)
 
 
 def _of_clocks(apart: ClockDisagrees) -> bool:
-    return {apart.method, apart.other_method} == {STAMPS, ARRIVALS} and _factor(apart) > 1 + ClocksFarApart.clocks
+    return {apart.method, apart.other_method} == {STAMPS, ARRIVALS} and apart.factor > 1 + ClocksFarApart.clocks
 
 
 def _printed_only(origin: str | None, recorded: bool, measured: Throughput | None) -> Iterator[Finding]:
@@ -92,10 +92,6 @@ def _printed_only(origin: str | None, recorded: bool, measured: Throughput | Non
     stamped = measured.stamps_within is not None and measured.stamps_within <= PrintedOnly.limit
     if not (measured.clock_items_per_s is not None if recorded or origin != "imported" else stamped):
         yield PrintedOnly(method=measured.method)
-
-
-def _factor(apart: ClockDisagrees) -> float:
-    return max(1 + apart.difference, 1 / (1 + apart.difference))
 
 
 def _disagreements(measured: Throughput | None) -> Sequence[ClockDisagrees]:
