@@ -1,30 +1,31 @@
 """A headless Chromium for tests, spoken to over its DevTools protocol: no driver, no further dependency.
 
-The protocol is JSON over one WebSocket (chromedevtools.github.io/devtools-protocol); of WebSocket (RFC 6455)
-only what a client needs to send and receive text is written here.
+The protocol is JSON (chromedevtools.github.io/devtools-protocol), here over two pipes: a zero byte ends each message.
 """
 
-import base64
 import contextlib
 import json
 import os
+import selectors
 import shutil
-import socket
-import struct
 import subprocess
 import time
-import urllib.request
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 FLAGS = (
     *("--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"),
-    *("--disable-dev-shm-usage", "--hide-scrollbars", "--remote-debugging-port=0"),
+    *("--disable-dev-shm-usage", "--hide-scrollbars", "--remote-debugging-pipe"),
 )
+PIPES = 'exec "$@" 3<&0 4>&1 </dev/null >/dev/null'  # where the browser looks for them
 START_S = 60.0  # beside trainings, on a slow machine
 ANSWER_S = 240.0  # a check of a whole page on a busy machine
-SETTLE_S = 0.3
+# a page has gone to its place, some frames after its script ran, and its idle work has had its turn
+SETTLED = (
+    "(frame => frame(frame, 6))((frame, left) => new Promise(done => left ? requestAnimationFrame("
+    "() => done(frame(frame, left - 1))) : requestIdleCallback(done, {timeout: 300})))"
+)
 WATCHED = ("Page", "Runtime", "Log", "Network")
 COMPLAINTS = ("Runtime.consoleAPICalled", "Runtime.exceptionThrown", "Log.entryAdded")
 
@@ -51,12 +52,19 @@ def lacking(reason: str) -> None:
 class Tab:
     """One page of a browser."""
 
-    def __init__(self, host: str, port: int, path: str) -> None:
+    def __init__(self, process: subprocess.Popen) -> None:
         self.events: list[dict] = []
         self._count = 0
         self._buffer = b""
-        self._socket = socket.create_connection((host, port), timeout=ANSWER_S)
-        self._open(host, port, path)
+        self._session: dict[str, str] = {}
+        self._process = process
+        os.set_blocking(process.stdout.fileno(), False)
+        self._answers = selectors.DefaultSelector()
+        self._answers.register(process.stdout, selectors.EVENT_READ)
+        targets = self.call("Target.getTargets")["targetInfos"]
+        page = next(target["targetId"] for target in targets if target["type"] == "page")
+        attached = self.call("Target.attachToTarget", targetId=page, flatten=True)
+        self._session = {"sessionId": attached["sessionId"]}
         for domain in WATCHED:
             self.call(f"{domain}.enable")
         self.call("Emulation.setFocusEmulationEnabled", enabled=True)  # a headless page has no focus of its own
@@ -64,7 +72,9 @@ class Tab:
     def call(self, method: str, **parameters) -> dict:
         """The result of one command; events that arrive meanwhile are kept."""
         self._count += 1
-        self._send(json.dumps({"id": self._count, "method": method, "params": parameters}).encode())
+        asked = {"id": self._count, "method": method, "params": parameters, **self._session}
+        self._process.stdin.write(json.dumps(asked).encode() + b"\0")
+        self._process.stdin.flush()
         while True:
             message = json.loads(self._receive())
             if message.get("id") != self._count:
@@ -87,7 +97,7 @@ class Tab:
         self.events.clear()
         self.call("Page.navigate", url=address)
         self.wait("document.readyState === 'complete' && location.href !== 'about:blank'")
-        time.sleep(SETTLE_S)
+        self.evaluate(SETTLED)
 
     def press(self, key: str, modifiers: int = 0) -> None:
         codes = {"Tab": 9, "Enter": 13, "Escape": 27, " ": 32, "ArrowRight": 39, "ArrowDown": 40}
@@ -115,76 +125,34 @@ class Tab:
                 raise TimeoutError(condition)
             time.sleep(0.05)
 
-    def _open(self, host: str, port: int, path: str) -> None:
-        key = base64.b64encode(os.urandom(16)).decode()
-        self._socket.sendall(
-            f"GET {path} HTTP/1.1\r\nHost: {host}:{port}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-            f"Sec-WebSocket-Key: {key}\r\nSec-WebSocket-Version: 13\r\n\r\n".encode()
-        )
-        while b"\r\n\r\n" not in self._buffer:
-            self._buffer += self._socket.recv(4096)
-        self._buffer = self._buffer.partition(b"\r\n\r\n")[2]
-
-    def _send(self, text: bytes) -> None:
-        mask = os.urandom(4)
-        size = len(text)
-        if size < 126:
-            head = bytes([0x81, 0x80 | size])
-        elif size < 65536:
-            head = bytes([0x81, 0x80 | 126]) + struct.pack(">H", size)
-        else:
-            head = bytes([0x81, 0x80 | 127]) + struct.pack(">Q", size)
-        self._socket.sendall(head + mask + bytes(byte ^ mask[place % 4] for place, byte in enumerate(text)))
-
     def _receive(self) -> bytes:
-        message, last = b"", False
-        while not last:
-            first, size = self._take(2)
-            last, size = bool(first & 0x80), size & 0x7F
-            if size == 126:
-                (size,) = struct.unpack(">H", self._take(2))
-            elif size == 127:
-                (size,) = struct.unpack(">Q", self._take(8))
-            message += self._take(size)
-        return message
-
-    def _take(self, size: int) -> bytes:
-        while len(self._buffer) < size:
-            received = self._socket.recv(65536)
+        while b"\0" not in self._buffer:
+            if not self._answers.select(ANSWER_S):
+                raise TimeoutError("the browser does not answer")
+            received = self._process.stdout.read()
             if not received:
                 raise ConnectionError("the browser has gone")
             self._buffer += received
-        taken, self._buffer = self._buffer[:size], self._buffer[size:]
-        return taken
+        message, _, self._buffer = self._buffer.partition(b"\0")
+        return message
 
 
 @contextlib.contextmanager
 def browser(profile: Path, environment: Mapping[str, str] | None = None) -> Iterator[Tab]:
     """A browser with a new profile in *profile*; ended and gone on leaving. *environment* adds to that of the tests."""
     process = subprocess.Popen(
-        [executable(), *FLAGS, f"--user-data-dir={profile}", "about:blank"],
+        ["sh", "-c", PIPES, "sh", executable(), *FLAGS, f"--user-data-dir={profile}", "about:blank"],
         env={**os.environ, **(environment or {})},
-        stdout=subprocess.DEVNULL,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
     )
-    try:
-        yield _tab(profile / "DevToolsActivePort")
-    finally:
-        process.terminate()
+    with process:
         try:
-            process.wait(10)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-
-
-def _tab(port_file: Path) -> Tab:
-    until = time.monotonic() + START_S
-    while not (port_file.is_file() and port_file.stat().st_size):
-        if time.monotonic() > until:
-            raise TimeoutError("Chromium did not say its port")
-        time.sleep(0.1)
-    port = int(port_file.read_text().splitlines()[0])
-    with urllib.request.urlopen(f"http://127.0.0.1:{port}/json", timeout=START_S) as answer:
-        page = next(target for target in json.load(answer) if target["type"] == "page")
-    return Tab("127.0.0.1", port, "/" + page["webSocketDebuggerUrl"].split("/", 3)[3])
+            yield Tab(process)
+        finally:
+            process.terminate()
+            try:
+                process.wait(10)
+            except subprocess.TimeoutExpired:
+                process.kill()
