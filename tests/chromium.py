@@ -22,10 +22,12 @@ PIPES = 'exec "$@" 3<&0 4>&1 </dev/null >/dev/null'  # where the browser looks f
 START_S = 60.0  # beside trainings, on a slow machine
 ANSWER_S = 240.0  # a check of a whole page on a busy machine
 # a page has gone to its place, some frames after its script ran, and its idle work has had its turn
-SETTLED = (
-    "(frame => frame(frame, 6))((frame, left) => new Promise(done => left ? requestAnimationFrame("
-    "() => done(frame(frame, left - 1))) : requestIdleCallback(done, {timeout: 300})))"
-)
+SETTLED = """
+  matchMedia("(scripting: none)").matches || new Promise(done => {
+    const frame = left => left ? requestAnimationFrame(() => frame(left - 1)) : requestIdleCallback(done, {timeout: 300});
+    frame(6);
+  })
+"""
 WATCHED = ("Page", "Runtime", "Log", "Network")
 COMPLAINTS = ("Runtime.consoleAPICalled", "Runtime.exceptionThrown", "Log.entryAdded")
 
