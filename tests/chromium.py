@@ -24,7 +24,8 @@ ANSWER_S = 240.0  # a check of a whole page on a busy machine
 # a page has gone to its place, some frames after its script ran, and its idle work has had its turn
 SETTLED = """
   matchMedia("(scripting: none)").matches || new Promise(done => {
-    const frame = left => left ? requestAnimationFrame(() => frame(left - 1)) : requestIdleCallback(done, {timeout: 300});
+    const frame = left => left ? requestAnimationFrame(() => frame(left - 1))
+      : requestIdleCallback(done, {timeout: 300});
     frame(6);
   })
 """
