@@ -12,12 +12,9 @@ import dataclasses
 import re
 import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Annotated, Any, TypeVar, dataclass_transform, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
-from evalsuite.model import STAMPS, UNKNOWN, Finding, Grounds, Measurement, Protocol, Severity, Summary, declare_fields
-
-F = TypeVar("F", bound=Finding)
-
+from evalsuite.model import STAMPS, UNKNOWN, Finding, Measurement, Protocol, Summary
 
 # what a field holds, and so how `report/text/findings.py` words it
 Count = Annotated[int, "count"]
@@ -47,7 +44,6 @@ Name = Annotated[str, "name"]  # the same in every language
 Quote = Annotated[str, "quote"]  # words of a log or a tool
 Said = Annotated[str, "said"]  # words of another module
 
-RULES: dict[str, type[Finding]] = {}  # by name
 DETECTORS = {  # class methods of rules → what is given to them
     "in_samples": "DeviceReadings, of the measured steps of a run",
     "in_run": "Measurement",
@@ -58,28 +54,6 @@ UNRAISED: Mapping[str, str] = {  # data rules without a finding → where they a
     "D02": "evalsuite.report.book.blocks",
     "D28": "evalsuite.importing.published_tables",
 }
-_NUMBERS: dict[str, str] = {}  # code → the data rule that it keeps
-
-
-@dataclass_transform(frozen_default=True, kw_only_default=True)
-def rule(
-    code: str, severity: Severity, *, keeps: str | None = None, grounds: Grounds = "clock"
-) -> Callable[[type[F]], type[F]]:
-    """Declares the class under it as a rule. *keeps*: the data rule of a code that is a word; *grounds*: the most
-    that the value of a run with it rests on.
-    """
-
-    def declared(kind: type[F]) -> type[F]:
-        made = declare_fields(kind)
-        made.grounds = grounds
-        made.code, made.severity, made.name = code, severity, re.sub(r"(?<!^)(?=[A-Z])", "_", kind.__name__).lower()
-        RULES[made.name] = made
-        numbered = re.match(r"D\d\d", code)
-        if keeps or numbered:
-            _NUMBERS[code] = keeps or code[:3]
-        return made
-
-    return declared
 
 
 class DeviceReadings(typing.Protocol):
@@ -92,92 +66,72 @@ class DeviceReadings(typing.Protocol):
         """Of several nodes, over ports of InfiniBand adapters or over interfaces; None where there are none."""
 
 
-def detect(how: str, evidence: object) -> Iterator[Finding]:
-    for known in RULES.values():
-        detector: Callable[[Any], Iterable[Finding]] | None = getattr(known, how, None)
-        if detector is not None:
-            yield from detector(evidence)
-
-
-@rule("D04", "exclude")
-class DuplicateRepeat(Finding):
+class DuplicateRepeat(Finding, code="D04", severity="exclude"):
     repeat: Count
 
 
-@rule("D04", "exclude")
-class SameBytes(Finding):
+class SameBytes(Finding, code="D04", severity="exclude"):
     first: Name  # that counts
 
 
-@rule("D04", "exclude")
-class SameFigures(Finding):
+class SameFigures(Finding, code="D04", severity="exclude"):
     first: Name
     steps: Count = 20  # step times that follow each other
 
 
-@rule("D04", "exclude")
-class OneTraining(Finding):
+class OneTraining(Finding, code="D04", severity="exclude"):
     first: Name
     step: Count
 
 
-@rule("D04", "exclude")
-class EqualRepeats(Finding):
+class EqualRepeats(Finding, code="D04", severity="exclude"):
     first: Name
     repeats: Count
     limit: Limit = 1e-5
 
 
-@rule("D07", "note")
-class ShortWindow(Finding):
+class ShortWindow(Finding, code="D07", severity="note"):
     skipped_steps: Count
     measured_steps: Count
     full_skipped_steps: Count = Protocol.warmup_steps
     full_measured_steps: Count = Protocol.measured_steps
 
 
-@rule("D07", "exclude")
-class TooShortWindow(Finding):
+class TooShortWindow(Finding, code="D07", severity="exclude"):
     skipped_steps: Count
     measured_steps: Count
     least_steps: Count = 20
 
 
-@rule("D07", "note")
-class EpochWindow(Finding):
+class EpochWindow(Finding, code="D07", severity="note"):
     measured_epochs: Count
     full_measured_steps: Count = Protocol.measured_steps
 
 
-@rule("D10", "flag")
-class Drift(Finding):
+class Drift(Finding, code="D10", severity="flag"):
     change: Change
     limit: Limit = 0.05
 
 
-@rule("D18", "flag")
-class ThinSamples(Finding):
+class ThinSamples(Finding, code="D18", severity="flag"):
     resources: tuple[Resource, ...]
     coverage: Share  # of the resource with the fewest
     wanted: Limit = 0.8
 
 
-@rule("D18", "flag")
-class ImpossibleSamples(Finding):
+class ImpossibleSamples(Finding, code="D18", severity="flag"):
     resources: tuple[Resource, ...]
     samples: Count
 
 
-@rule("D19", "flag")
-class OverlappingPhases(Finding):
+class OverlappingPhases(Finding, code="D19", severity="flag"):
     phases: tuple[Phase, ...]
     sum_s: Seconds
     whole_s: Seconds
     limit: Limit = 1.02  # clocks may differ by that
 
 
-@rule("D20", "flag")
-class AboveCapacity(Finding):
+class AboveCapacity(Finding, code="D20", severity="flag"):
     resource: Resource
     mean: Reading
     capacity: Reading
@@ -185,8 +139,7 @@ class AboveCapacity(Finding):
     limit: Limit = 1.02  # no link or disk does so
 
 
-@rule("D20", "flag")
-class DeviceAboveCapacity(Finding):
+class DeviceAboveCapacity(Finding, code="D20", severity="flag"):
     resource: Resource
     device: Name  # "eth0"
     mean: Reading
@@ -195,16 +148,14 @@ class DeviceAboveCapacity(Finding):
     limit: Limit = AboveCapacity.limit
 
 
-@rule("D21", "flag")
-class HostClocksDiffer(Finding):
+class HostClocksDiffer(Finding, code="D21", severity="flag"):
     host: Name
     first: Name
     offset_s: Seconds
     limit_s: Seconds = 5.0  # a job's processes start and end one after the other
 
 
-@rule("D21", "flag")
-class ClockBackwards(Finding):
+class ClockBackwards(Finding, code="D21", severity="flag"):
     reports: Count
     of_reports: Count
 
@@ -217,76 +168,63 @@ class ClockBackwards(Finding):
             yield cls(reports=count, of_reports=len(times))
 
 
-@rule("D25", "reject")
-class LogCut(Finding):
+class LogCut(Finding, code="D25", severity="reject"):
     line: Count
 
 
-@rule("D25", "reject")
-class LogWithoutEnd(Finding):
+class LogWithoutEnd(Finding, code="D25", severity="reject"):
     script: Name
 
 
-@rule("D26", "note")
-class StrangeText(Finding):
+class StrangeText(Finding, code="D26", severity="note"):
     attributes: tuple[Attribute, ...]
 
 
-@rule("D27", "note")
-class UnknownOrigin(Finding):
+class UnknownOrigin(Finding, code="D27", severity="note"):
     origin: Name
 
 
-@rule("arrivals_bursty", "note")
-class ArrivalsBursty(Finding):
+class ArrivalsBursty(Finding, code="arrivals_bursty", severity="note"):
     together: Count
     lines: Count
     limit: Share = 1 / 3  # above it, only the ends of writes tell the time
     moved: Limit = 0.02  # of the window that lies in writes at its ends
 
 
-@rule("batch_doubted", "flag", keeps="D03")
-class BatchDoubted(Finding):
+class BatchDoubted(Finding, code="batch_doubted", severity="flag", keeps="D03"):
     clock_items_per_s: Rate
     printed_items_per_s: Rate
     factor: Factor
     limit: Factor = 1.5
 
 
-@rule("batch_from_argument", "note")
-class BatchFromArgument(Finding):
+class BatchFromArgument(Finding, code="batch_from_argument", severity="note"):
     text: Quote
 
 
-@rule("line_left_out", "note")
-class LineLeftOut(Finding):
+class LineLeftOut(Finding, code="line_left_out", severity="note"):
     bytes: Annotated[int, "bytes"]
 
 
-@rule("begins_again", "flag")
-class BeginsAgain(Finding):
+class BeginsAgain(Finding, code="begins_again", severity="flag"):
     line: Count
 
 
-@rule("busy_machine", "flag")
-class BusyMachine(Finding):
+class BusyMachine(Finding, code="busy_machine", severity="flag"):
     others: Share  # of the usable cores
     limit: Limit = 0.1  # the system and the node agent take one or two per cent
 
 
-@rule("nccl_silent", "flag")
-class NcclSilent(Finding):
+class NcclSilent(Finding, code="nccl_silent", severity="flag"):
     devices: Count
 
 
-@rule("infiniband_unused", "flag")
-class SocketsUsed(Finding):
+class SocketsUsed(Finding, code="infiniband_unused", severity="flag"):
     line: Count
     text: Quote
 
 
-@rule("infiniband_unused", "flag")
-class InfinibandIdle(Finding):
+class InfinibandIdle(Finding, code="infiniband_unused", severity="flag"):
     infiniband: Reading  # sent by all nodes
     ethernet: Reading
     unit: Name
@@ -302,15 +240,13 @@ class InfinibandIdle(Finding):
             yield cls(infiniband=sent, ethernet=beside, unit="bytes/s")
 
 
-@rule("virtual_interface", "flag")
-class VirtualInterface(Finding):
+class VirtualInterface(Finding, code="virtual_interface", severity="flag"):
     names: tuple[Name, ...]
     line: Count
     text: Quote
 
 
-@rule("loader_bound", "flag")
-class LoaderWaits(Finding):
+class LoaderWaits(Finding, code="loader_bound", severity="flag"):
     share: Share  # of the step
     limit: Limit = 0.1
 
@@ -322,8 +258,7 @@ class LoaderWaits(Finding):
             yield cls(share=min(1.0, waits_s / step_s))
 
 
-@rule("loader_bound", "flag")
-class LoaderBusy(Finding):
+class LoaderBusy(Finding, code="loader_bound", severity="flag"):
     gpu: Share
     cpu: Share
     lowest_gpu: Limit = 0.8
@@ -337,8 +272,7 @@ class LoaderBusy(Finding):
             yield cls(gpu=gpu, cpu=cpu)
 
 
-@rule("machine_drifts", "flag")
-class MachineDrifts(Finding):
+class MachineDrifts(Finding, code="machine_drifts", severity="flag"):
     campaign: Name
     least_s: Seconds
     most_s: Seconds
@@ -347,8 +281,7 @@ class MachineDrifts(Finding):
     limit: Limit = 0.05
 
 
-@rule("other_nodes", "flag")
-class OtherNodes(Finding):
+class OtherNodes(Finding, code="other_nodes", severity="flag"):
     scale: Name
     nodes: tuple[Name, ...]
     others: tuple[Name, ...]
@@ -356,19 +289,16 @@ class OtherNodes(Finding):
     of_runs: Count
 
 
-@rule("different_nodes", "flag")
-class DifferentNodes(Finding):
+class DifferentNodes(Finding, code="different_nodes", severity="flag"):
     nodes: tuple[Name, ...]
     others: tuple[Name, ...]
 
 
-@rule("changed_since_run", "exclude")
-class ChangedSinceRun(Finding):
+class ChangedSinceRun(Finding, code="changed_since_run", severity="exclude"):
     files: tuple[Name, ...]
 
 
-@rule("clock_disagrees", "flag", keeps="D16")
-class ClockDisagrees(Finding):
+class ClockDisagrees(Finding, code="clock_disagrees", severity="flag", keeps="D16"):
     method: Method
     items_per_s: Rate
     other_method: Method
@@ -382,34 +312,29 @@ class ClockDisagrees(Finding):
         return max(1 + self.difference, 1 / (1 + self.difference))
 
 
-@rule("clocks_far_apart", "flag", keeps="D16", grounds="disputed")
-class ClocksFarApart(Finding):
+class ClocksFarApart(Finding, code="clocks_far_apart", severity="flag", keeps="D16", grounds="disputed"):
     difference: Change
     limit: Factor = 1.2  # of a clock and a printed figure; further apart (`batch_doubted`) there is no value
     clocks: Limit = 0.02  # of the log's stamps and our own arrivals
 
 
-@rule("printed_only", "note", grounds="printed")
-class PrintedOnly(Finding):
+class PrintedOnly(Finding, code="printed_only", severity="note", grounds="printed"):
     method: Method
     limit: Limit = 0.02  # of the window: as finely as that a clock must tell it
 
 
-@rule("coarse_figures", "flag")
-class CoarseFigures(Finding):
+class CoarseFigures(Finding, code="coarse_figures", severity="flag"):
     share: Share  # by which the value may be wrong
     limit: Limit = 0.02
 
 
-@rule("contradicts_log", "flag", keeps="D03")
-class ContradictsLog(Finding):
+class ContradictsLog(Finding, code="contradicts_log", severity="flag", keeps="D03"):
     what: Option
     given: Factor
     printed: Factor
 
 
-@rule("clocks_held_back", "flag")
-class ClocksHeldBack(Finding):
+class ClocksHeldBack(Finding, code="clocks_held_back", severity="flag"):
     devices: Count
     of: Count
     share: Share  # of the readings of the worst
@@ -429,8 +354,7 @@ class ClocksHeldBack(Finding):
             yield cls(devices=len(held), of=len(shares), share=max(held))
 
 
-@rule("device_errors", "flag")
-class DeviceErrors(Finding):
+class DeviceErrors(Finding, code="device_errors", severity="flag"):
     driver: Count  # critical ones that the driver reported
     memory: Count  # that ECC could not correct
 
@@ -442,20 +366,17 @@ class DeviceErrors(Finding):
             yield cls(driver=driver, memory=max(0, memory))
 
 
-@rule("devices_idle", "exclude")
-class DevicesIdle(Finding):
+class DevicesIdle(Finding, code="devices_idle", severity="exclude"):
     busy: Count  # at any reading of the window
     planned: Count
 
 
-@rule("cores_idle", "flag")
-class CoresIdle(Finding):
+class CoresIdle(Finding, code="cores_idle", severity="flag"):
     busy: Share
     limit: Limit = 0.5
 
 
-@rule("above_cores", "exclude")
-class AboveCores(Finding):
+class AboveCores(Finding, code="above_cores", severity="exclude"):
     tflops: Rate
     cores: Rate
     busy: Share
@@ -463,31 +384,27 @@ class AboveCores(Finding):
     tiles: Factor = 32.0  # as many in 16 bits: 2048 a cycle (Intel's AMX)
 
 
-@rule("nothing_exchanged", "flag")
-class NothingExchanged(Finding):
+class NothingExchanged(Finding, code="nothing_exchanged", severity="flag"):
     exchanged_bytes: Bytes  # a step
     devices: Count
     least_bytes: Bytes = 10e3  # where the size of the gradients is not known
     share: Limit = 0.4  # of 2 (n - 1) gradients in float32; 192 honest runs: 0.97 to 2, in 16 bits 0.5, split 0.8
 
 
-@rule("nothing_exchanged", "exclude")
-class NothingSent(Finding):
+class NothingSent(Finding, code="nothing_exchanged", severity="exclude"):
     sent_bytes: Bytes
     nodes: Count
     least_bytes: Bytes = 10e3
 
 
-@rule("devices_unused", "exclude")
-class DevicesUnused(Finding):
+class DevicesUnused(Finding, code="devices_unused", severity="exclude"):
     used: Count
     planned: Count
     clock_items_per_s: Rate
     printed_items_per_s: Rate
 
 
-@rule("facts_disagree", "flag", keeps="D03")
-class FactsDisagree(Finding):
+class FactsDisagree(Finding, code="facts_disagree", severity="flag", keeps="D03"):
     fact: FactName  # of data/criteria/facts.toml
     source: SourceName
     value: Name
@@ -495,64 +412,54 @@ class FactsDisagree(Finding):
     other_value: Name
 
 
-@rule("failed_at_exit", "flag")
-class FailedAtExit(Finding):
+class FailedAtExit(Finding, code="failed_at_exit", severity="flag"):
     failure: FailureName
     line: Count
     text: Quote
 
 
-@rule("final_disagrees", "flag", keeps="D16")
-class FinalDisagrees(Finding):
+class FinalDisagrees(Finding, code="final_disagrees", severity="flag", keeps="D16"):
     final_items_per_s: Rate
     items_per_s: Rate
     difference: Change
     limit: Limit = 0.02
 
 
-@rule("hung_at_end", "note")
-class HungAtEnd(Finding):
+class HungAtEnd(Finding, code="hung_at_end", severity="note"):
     pass
 
 
-@rule("long_stall", "flag")
-class LongStall(Finding):
+class LongStall(Finding, code="long_stall", severity="flag"):
     share: Share  # of the window
     seconds: Seconds  # beyond what its steps usually take
     limit: Limit = 0.05
 
 
-@rule("nodes_missing", "exclude")
-class NodesMissing(Finding):
+class NodesMissing(Finding, code="nodes_missing", severity="exclude"):
     left: Count
     planned: Count
 
 
-@rule("other_world_size", "exclude")
-class OtherWorldSize(Finding):
+class OtherWorldSize(Finding, code="other_world_size", severity="exclude"):
     printed: Count
     planned: Count
 
 
-@rule("copied", "note")
-class Copied(Finding):
+class Copied(Finding, code="copied", severity="note"):
     copies: Count
 
 
-@rule("loss_nan", "flag")
-class LossNotANumber(Finding):
+class LossNotANumber(Finding, code="loss_nan", severity="flag"):
     line: Count
 
 
-@rule("partial_batch", "note")
-class PartialBatch(Finding):
+class PartialBatch(Finding, code="partial_batch", severity="note"):
     step: Count
     share: Share  # of the items of the step before
     limit: Limit = 0.9
 
 
-@rule("last_batch_short", "flag")
-class LastBatchShort(Finding):
+class LastBatchShort(Finding, code="last_batch_short", severity="flag"):
     step: Count
     items: Count  # of the epoch
     share: Share  # of a batch
@@ -560,99 +467,82 @@ class LastBatchShort(Finding):
     limit: Limit = 0.002
 
 
-@rule("ranks_missing", "exclude")
-class RanksMissing(Finding):
+class RanksMissing(Finding, code="ranks_missing", severity="exclude"):
     seen: Count
     planned: Count
 
 
-@rule("rates_scatter", "flag")
-class RatesScatter(Finding):
+class RatesScatter(Finding, code="rates_scatter", severity="flag"):
     lowest_items_per_s: Rate
     highest_items_per_s: Rate
     limit: Factor = 10.0
 
 
-@rule("rest_differs", "flag")
-class RestDiffers(Finding):
+class RestDiffers(Finding, code="rest_differs", severity="flag"):
     difference: Change
     steps: Count  # after the window
     limit: Limit = 0.02
 
 
-@rule("restarted", "note")
-class Restarted(Finding):
+class Restarted(Finding, code="restarted", severity="note"):
     attempts: Count
 
 
-@rule("restarted", "flag", grounds="disputed")
-class SeveralRuns(Finding):
+class SeveralRuns(Finding, code="restarted", severity="flag", grounds="disputed"):
     attempts: Count
     as_long: Count  # as half of the longest, which is the one that is read
     share: Limit = 0.5
 
 
-@rule("resumed", "note")
-class Resumed(Finding):
+class Resumed(Finding, code="resumed", severity="note"):
     line: Count
     text: Quote
 
 
-@rule("devices_assumed", "note")
-class DevicesAssumed(Finding):
+class DevicesAssumed(Finding, code="devices_assumed", severity="note"):
     devices: Count
 
 
-@rule("scope_assumed", "flag")
-class JobAssumedOnePrints(Finding):
+class JobAssumedOnePrints(Finding, code="scope_assumed", severity="flag"):
     pass
 
 
-@rule("scope_assumed", "flag")
-class JobAssumedLauncher(Finding):
+class JobAssumedLauncher(Finding, code="scope_assumed", severity="flag"):
     pass
 
 
-@rule("scope_assumed", "flag")
-class OwnAssumed(Finding):
+class OwnAssumed(Finding, code="scope_assumed", severity="flag"):
     printers: Count
 
 
-@rule("unreadable", "exclude")
-class UnreadableRun(Finding):
+class UnreadableRun(Finding, code="unreadable", severity="exclude"):
     file: Name
     said: Said
 
 
-@rule("unreadable_samples", "flag")
-class UnreadableSamples(Finding):
+class UnreadableSamples(Finding, code="unreadable_samples", severity="flag"):
     said: Said
 
 
-@rule("window_longer_than_run", "exclude")
-class WindowLongerThanRun(Finding):
+class WindowLongerThanRun(Finding, code="window_longer_than_run", severity="exclude"):
     window_s: Seconds  # by the script's own figures
     run_s: Seconds
     limit: Factor = 1.1  # explained by a late clock and rounded step times
 
 
-@rule("evaluated_before", "note")
-class EvaluatedBefore(Finding):
+class EvaluatedBefore(Finding, code="evaluated_before", severity="note"):
     evaluations: Count
 
 
-@rule("own_criteria", "note")
-class OwnCriteria(Finding):
+class OwnCriteria(Finding, code="own_criteria", severity="note"):
     differences: Quote  # "C1 30 % (80 %), no C2"
 
 
-@rule("facts_amended", "flag", grounds="disputed")
-class FactsAmended(Finding):
+class FactsAmended(Finding, code="facts_amended", severity="flag", grounds="disputed"):
     facts: Quote  # "batch 128 → 256"
 
 
-@rule("not_recorded", "note")
-class NotRecorded(Finding):
+class NotRecorded(Finding, code="not_recorded", severity="note"):
     cases: Count
     facts: tuple[FactName, ...]
 
@@ -664,8 +554,7 @@ class NotRecorded(Finding):
             yield cls(cases=sum(map(bool, each)), facts=tuple(fact for fact in asked if fact in lacking))
 
 
-@rule("steps_unfinished", "flag", grounds="disputed")
-class StepsUnfinished(Finding):
+class StepsUnfinished(Finding, code="steps_unfinished", severity="flag", grounds="disputed"):
     tail_s: Seconds  # after the last step's line, as seconds of training
     window_s: Seconds
     steps: Count = 2
@@ -674,22 +563,19 @@ class StepsUnfinished(Finding):
     ending: Limit = 0.5
 
 
-@rule("steps_unfinished", "exclude")
-class MostAfterWindow(Finding):
+class MostAfterWindow(Finding, code="steps_unfinished", severity="exclude"):
     tail_s: Seconds
     window_s: Seconds
 
 
-@rule("work_in_warmup", "flag", grounds="disputed")
-class SlowWarmup(Finding):
+class SlowWarmup(Finding, code="work_in_warmup", severity="flag", grounds="disputed"):
     factor: Factor  # of the median step of the warm-up and of the window
     beyond_s: Seconds  # of all its steps
     window_s: Seconds
     limit: Factor = 2.0  # honest scripts stay below 1.5; the first steps, which compile, do not move a median
 
 
-@rule("work_in_warmup", "flag", grounds="disputed")
-class WorkInWarmup(Finding):
+class WorkInWarmup(Finding, code="work_in_warmup", severity="flag", grounds="disputed"):
     factor: (
         Factor  # of CPU seconds (joules of devices) a step in the warm-up, without its first steps, and in the window
     )
@@ -697,45 +583,39 @@ class WorkInWarmup(Finding):
     first: Limit = 0.25  # of the warm-up, where steps compile
 
 
-@rule("mostly_outside", "note")
-class MostlyOutside(Finding):
+class MostlyOutside(Finding, code="mostly_outside", severity="note"):
     before_s: Seconds  # beyond the warm-up at the window's pace
     after_s: Seconds
     window_s: Seconds
 
 
-@rule("mostly_outside", "flag", grounds="disputed")
-class HardlyInside(Finding):
+class HardlyInside(Finding, code="mostly_outside", severity="flag", grounds="disputed"):
     before_s: Seconds
     after_s: Seconds
     window_s: Seconds
     limit: Factor = 100.0  # honest runs: up to 5
 
 
-@rule("loss_constant", "flag", grounds="disputed")
-class LossConstant(Finding):
+class LossConstant(Finding, code="loss_constant", severity="flag", grounds="disputed"):
     steps: Count
     loss: Rate
     fewest: Count = 20
     digits: Count = 4  # fewer may stay the same
 
 
-@rule("not_as_receipt", "flag")
-class FirstLossApart(Finding):
+class FirstLossApart(Finding, code="not_as_receipt", severity="flag"):
     loss: Rate
     receipt: Rate
     limit: Factor = 2.0  # either way: scripts with weights of their own start within 1.5
 
 
-@rule("not_as_receipt", "flag", grounds="disputed")
-class ItemsApart(Finding):
+class ItemsApart(Finding, code="not_as_receipt", severity="flag", grounds="disputed"):
     items: Rate  # a step, by which the value was counted
     batch: Count
     items_limit: Limit = 0.02
 
 
-@rule("two_kinds_of_steps", "flag", grounds="disputed")
-class TwoKindsOfSteps(Finding):
+class TwoKindsOfSteps(Finding, code="two_kinds_of_steps", severity="flag", grounds="disputed"):
     share: Share  # of the fast ones
     fast_s: Seconds
     slow_s: Seconds
@@ -744,91 +624,76 @@ class TwoKindsOfSteps(Finding):
     most: Limit = 0.67  # more, and it is the slow ones that are odd: a loader, or an epoch's end
 
 
-@rule("excluded", "exclude")
-class Excluded(Finding):
+class Excluded(Finding, code="excluded", severity="exclude"):
     pass
 
 
-@rule("D05", "note")
-class FewRepeats(Finding):
+class FewRepeats(Finding, code="D05", severity="note"):
     repeats: Count
     needed: Count = 5
 
 
-@rule("D06", "note")
-class ManyRepeats(Finding):
+class ManyRepeats(Finding, code="D06", severity="note"):
     repeats: Count
     usual: Count = 7
 
 
-@rule("D08", "flag")
-class NoisyRepeats(Finding):
+class NoisyRepeats(Finding, code="D08", severity="flag"):
     cv: Share
     limit: Limit = 0.05
 
 
-@rule("D08_unstable", "flag")
-class UnstableRepeats(Finding):
+class UnstableRepeats(Finding, code="D08_unstable", severity="flag"):
     cv: Share
     limit: Limit = 0.15
 
 
-@rule("D09", "flag")
-class OutlyingRepeat(Finding):
+class OutlyingRepeat(Finding, code="D09", severity="flag"):
     items_per_s: Rate
     limit_mads: Factor = 3.0  # scaled, of the repeats
     limit: Limit = 0.02  # of the median
     limit_cvs: Factor = 3.0  # of the other runs of the block: the MAD of five repeats says little
 
 
-@rule("taken_away", "flag")
-class RunTakenAway(Finding):
+class RunTakenAway(Finding, code="taken_away", severity="flag"):
     attempts: Count
 
 
-@rule("made_again", "note")
-class RunMadeAgain(Finding):
+class RunMadeAgain(Finding, code="made_again", severity="note"):
     attempts: Count
 
 
-@rule("journal_broken", "flag")
-class JournalBroken(Finding):
+class JournalBroken(Finding, code="journal_broken", severity="flag"):
     campaign: Name
 
 
-@rule("repeats_missing", "flag")
-class RepeatsMissing(Finding):
+class RepeatsMissing(Finding, code="repeats_missing", severity="flag"):
     repeats: Name  # "1–14"
     here: Count
 
 
-@rule("repeats_missing", "flag")
-class RowsMissing(Finding):
+class RowsMissing(Finding, code="repeats_missing", severity="flag"):
     stated: Count
     here: Count
 
 
-@rule("repeats_added", "note")
-class RepeatsAdded(Finding):
+class RepeatsAdded(Finding, code="repeats_added", severity="note"):
     planned: Count  # repeats, before the first run
     later: Count
 
 
-@rule("D11", "flag")
-class SuperLinear(Finding):
+class SuperLinear(Finding, code="D11", severity="flag"):
     efficiency: Share
     limit: Limit = 1.02
 
 
-@rule("D12", "flag")
-class OddEfficiency(Finding):
+class OddEfficiency(Finding, code="D12", severity="flag"):
     efficiency: Share
     highest: Limit = 1.2
     lowest: Limit = 0.05
 
 
-@rule("D13", "flag")
-class SlowerAtScale(Finding):
+class SlowerAtScale(Finding, code="D13", severity="flag"):
     larger: Scale
     larger_items_per_s: Rate
     smaller: Scale
@@ -836,78 +701,66 @@ class SlowerAtScale(Finding):
     unit: Name
 
 
-@rule("D14", "flag")
-class OtherBase(Finding):
+class OtherBase(Finding, code="D14", severity="flag"):
     base_devices: Count
 
 
-@rule("D15_environment", "flag")
-class SeveralEnvironments(Finding):
+class SeveralEnvironments(Finding, code="D15_environment", severity="flag"):
     environments: tuple[Name, ...]
 
 
-@rule("D15_framework_version", "flag")
-class SeveralVersions(Finding):
+class SeveralVersions(Finding, code="D15_framework_version", severity="flag"):
     versions: tuple[Name, ...]
 
 
-@rule("D16_cited", "flag")
-class PublishedDiffers(Finding):
+class PublishedDiffers(Finding, code="D16_cited", severity="flag"):
     published_items_per_s: Rate
     median_items_per_s: Rate
     file: Name
     log: Name
 
 
-@rule("D16_speedup", "flag")
-class PrintedSpeedupDiffers(Finding):
+class PrintedSpeedupDiffers(Finding, code="D16_speedup", severity="flag"):
     printed: Name  # all digits
     computed: Ratio
 
 
-@rule("D16_sources", "flag")
-class SourcesDiffer(Finding):
+class SourcesDiffer(Finding, code="D16_sources", severity="flag"):
     printed: Name  # all digits
     source: Name
     other: Name
     other_source: Name
 
 
-@rule("D17", "note")
-class ScaledTime(Finding):
+class ScaledTime(Finding, code="D17", severity="note"):
     trained_epochs: Count
     stated_epochs: Count
     factor: Factor
 
 
-@rule("D20", "flag")
-class AbovePeak(Finding):
+class AbovePeak(Finding, code="D20", severity="flag"):
     device: Name
     tflops: Rate
     peak_tflops: Rate
 
 
-@rule("D22", "flag")
-class OddMemory(Finding):
+class OddMemory(Finding, code="D22", severity="flag"):
     device: Name
     memory_bytes: Bytes
     sold_bytes: tuple[Bytes, ...]
 
 
-@rule("D23", "flag")
-class AuthorDiffers(Finding):
+class AuthorDiffers(Finding, code="D23", severity="flag"):
     written: Name  # all digits
     computed: Measure
     measure: Name  # "speedup"
 
 
-@rule("D23", "flag")
-class AuthorContradicted(Finding):
+class AuthorContradicted(Finding, code="D23", severity="flag"):
     claim: Quote
 
 
-@rule("D24", "flag")
-class BelowTarget(Finding):
+class BelowTarget(Finding, code="D24", severity="flag"):
     metric: Metric
     value: Score
     epochs: Count
@@ -915,8 +768,7 @@ class BelowTarget(Finding):
     difference: Points
 
 
-@rule("methods_differ", "flag")
-class MethodsDiffer(Finding):
+class MethodsDiffer(Finding, code="methods_differ", severity="flag"):
     methods: tuple[Method, ...]
     base_methods: tuple[Method, ...]
 
@@ -934,39 +786,44 @@ class MethodsDiffer(Finding):
                 yield cls(methods=of_case[one.case], base_methods=base, where=one.case.id)
 
 
-@rule("peak_unverified", "flag")
-class PeakUnverified(Finding):
+class PeakUnverified(Finding, code="peak_unverified", severity="flag"):
     device: Name
     peak_tflops: Rate
     source: Name
 
 
-@rule("winner_changes", "flag")
-class AheadInFirstHalf(Finding):
+class AheadInFirstHalf(Finding, code="winner_changes", severity="flag"):
     other: Name
     gap: Share
 
 
-@rule("winner_changes", "flag")
-class AheadInSecondHalf(Finding):
+class AheadInSecondHalf(Finding, code="winner_changes", severity="flag"):
     other: Name
     gap: Share
 
 
-@rule("side_by_side", "flag")
-class SideBySide(Finding):
+class SideBySide(Finding, code="side_by_side", severity="flag"):
     evaluations: Count
 
 
-@rule("oversubscribed", "flag")
-class Oversubscribed(Finding):
+class Oversubscribed(Finding, code="oversubscribed", severity="flag"):
     processes: Count
     cores: Count
 
 
+RULES: Mapping[str, type[Finding]] = {rule.name: rule for rule in Finding.__subclasses__()}
+
+
+def detect(how: str, evidence: object) -> Iterator[Finding]:
+    for known in RULES.values():
+        detector: Callable[[Any], Iterable[Finding]] | None = getattr(known, how, None)
+        if detector is not None:
+            yield from detector(evidence)
+
+
 def number(code: str) -> str | None:
     """ "D16" for `clock_disagrees`; None where the code has no data rule."""
-    return code if code in UNRAISED else _NUMBERS.get(code)
+    return code if code in UNRAISED else next((rule.keeps for rule in of_code(code) if rule.keeps), None)
 
 
 def codes() -> tuple[str, ...]:

@@ -3,10 +3,11 @@
 Only `messages` of evalsuite is imported at run time: every command imports this module.
 """
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, Field, FrozenInstanceError, dataclass, field, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, TypeVar, dataclass_transform, get_args, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, dataclass_transform, get_args, overload
 
 from evalsuite.messages import Phrase
 
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from evalsuite.documents import HostEnvironment, NetworkMeasurement, RunCommand
     from evalsuite.workload import EquivalenceReceipt
 
-T = TypeVar("T")
 UNKNOWN = "unknown"  # precision or device of an imported run that nobody recorded
 # amp: whatever the script mixes
 Precision = Literal["fp32", "tf32", "bf16", "fp16", "fp8", "amp", "amp-bf16", "amp-fp16", "unknown"]
@@ -140,21 +140,29 @@ class Skip:
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True)
-def declare_fields(kind: type[T]) -> type[T]:
+class Rule:
     """A dataclass without methods of its own: to make those of all findings takes longer than to read many logs."""
-    kind.__doc__ = kind.__doc__ or kind.__name__  # else a signature is written there
-    return dataclass(init=False, eq=False, repr=False, match_args=False, kw_only=True)(kind)
-
-
-@declare_fields
-class Finding:
-    """A data rule that does not hold; the rules are in `findings.py`."""
 
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
     code: ClassVar[str]  # "D08", "clock_disagrees"
     name: ClassVar[str]  # of the rule; two may share a code
     severity: ClassVar[Severity]
-    grounds: ClassVar[Grounds] = "clock"  # the most that the value of a run with it rests on
+    keeps: ClassVar[str | None]  # the data rule of a code that is a word
+    grounds: ClassVar[Grounds]  # the most that the value of a run with it rests on
+
+    def __init_subclass__(
+        cls, code: str = "", severity: Severity = "note", *, keeps: str | None = None, grounds: Grounds = "clock"
+    ) -> None:
+        cls.__doc__ = cls.__doc__ or cls.__name__  # else a signature is written there
+        cls.code, cls.severity, cls.grounds = code, severity, grounds
+        cls.name = re.sub(r"(?<!^)(?=[A-Z])", "_", cls.__name__).lower()
+        cls.keeps = keeps or (code[:3] if re.match(r"D\d\d", code) else None)
+        dataclass(init=False, eq=False, repr=False, match_args=False, kw_only=True)(cls)
+
+
+class Finding(Rule):
+    """A data rule that does not hold; the rules are in `findings.py`."""
+
     where: str = ""  # run id, case id, or file:line
     also: tuple[str, ...] = ()  # other runs of the case with the same finding
 
