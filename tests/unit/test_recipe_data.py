@@ -4,9 +4,13 @@ import re
 import subprocess
 
 import pytest
+import synthetic
 
-from evalsuite import registry
+from evalsuite import paths, registry
 from evalsuite.plan import data_sets
+from evalsuite.report.book.book import Book
+from evalsuite.report.sections.quality import method_rules
+from evalsuite.report.text import words as words_room
 from tools.recipe_cases import base, points
 
 OFFICIAL = [
@@ -75,3 +79,29 @@ def test_deepspeed_finds_its_hosts_in_a_file_that_is_made_of_the_launchers(tmp_p
 
     assert (tmp_path / "hostfile").read_text() == "h1 slots=8\nh2 slots=8\n"
     assert command.argv[command.argv.index("--hostfile") + 1] == "hostfile"
+
+
+def test_each_recipe_has_one_entry_of_method_whose_printer_is_the_adapters():
+    entries = [(name, one) for one in paths.read_data("recipe_method.toml")["method"] for name in one["recipes"]]
+    recipes = {f"{name}/{one.name}": one for name, each in registry.discover().items() for one in each.recipes}
+    words_of = {f"method.{key}_{value}" for _, one in entries for key, value in one.items() if key != "recipes"}
+
+    assert sorted(name for name, _ in entries) == sorted(recipes)
+    assert {name: one["printed_by"] for name, one in entries} == {n: one.printed_by for n, one in recipes.items()}
+    assert words_of <= set(words_room.read().tables["en"])
+
+
+@pytest.mark.parametrize(
+    ("evaluation", "states"),
+    [
+        ("empty", "absent met absent absent absent absent absent absent absent met absent absent"),
+        ("thorough", "met met met met met part met met not met not met"),
+        ("quick", "met met met met met met not met not met not met"),
+    ],
+)
+def test_the_states_of_the_rules_follow_from_what_the_report_counts(evaluation, states):
+    book = Book(evaluation=getattr(synthetic, evaluation)())
+
+    rules = method_rules.facts(book, words_room.read())["rules"]
+
+    assert " ".join(rule.status for rule in rules) == states

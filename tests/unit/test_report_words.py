@@ -27,7 +27,7 @@ COMPOSED = (
     *("filter", "findings", "kind", "launcher", "legend", "methods", "origin", "quality", "resources", "rules"),
     *("severity", "status", "tasks", "titles", "usage", "values", "views", "verdict", "verdicts", "background"),
     *("reproduction", "notices", "headlines", "answers", "matrix", "evidence", "standings", "against"),
-    *("why", "breaks"),
+    *("why", "breaks", "method"),
 )
 
 

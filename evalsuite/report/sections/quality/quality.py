@@ -9,14 +9,14 @@ from evalsuite.report.book import states
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.tally import tally
 from evalsuite.report.sections.common.section import Section, Subject, parts
-from evalsuite.report.sections.quality import machine_noise, price, repeats
+from evalsuite.report.sections.quality import machine_noise, method_rules, price, repeats
 from evalsuite.report.sections.quality.broken_rules import BrokenRule, broken_rules, place
 from evalsuite.report.sections.verdict import answers
 from evalsuite.report.text import names, numbers, options
 from evalsuite.report.text.words import Rendered, Text, Words
 from evalsuite.results.rules.machine_noise import with_and_without
 
-PARTS = ("counts", "findings", "failures", "attempts", "skips", "repeats", "cost")
+PARTS = ("counts", "findings", "failures", "attempts", "skips", "repeats", "cost", "method")
 OF_MADE_HERE = ("runs_planned", "runs_made")
 OF_CASES = ("cases_planned", "cases_valid", "cases_partial", "cases_skipped", "cases_without")
 COUNTED = (*OF_CASES, *OF_MADE_HERE, "runs_valid")
@@ -64,6 +64,7 @@ def _facts(subject: Subject) -> Mapping[str, object]:
         "machine_noise": machine_noise.draw_noise(book, subject.look, words),
         "two_headlines": two_headlines(book, words),
         "price": price.facts(book, words),
+        "method": method_rules.facts(book, words),
     }
 
 
