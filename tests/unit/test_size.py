@@ -22,7 +22,7 @@ CEILINGS = {  # package → lines at most; "" are the modules beside the package
     "logs": 9600,
     "machine": 1950,
     "plan": 3150,
-    "report": 15000,
+    "report": 15050,
     "results": 8650,
     "runs": 1900,
     "schedulers": 300,
