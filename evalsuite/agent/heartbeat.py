@@ -103,7 +103,6 @@ def ask_clock(address: str, port: int, timeout_s: float, host: str = "") -> Offs
 
 
 def measure_offset(evaluator: Evaluator) -> Offset | None:
-    """None where the evaluator answers at none of its addresses."""
     for address in evaluator.addresses if evaluator.port is not None else ():
         assert evaluator.port is not None
         if first := ask_clock(address, evaluator.port, OFFSET_ANSWER_S):

@@ -53,7 +53,6 @@ def threads(order: Order) -> int:
 
 
 def bound_to(order: Order) -> cores.Shares:
-    """The cores of each device of the node; () where no process is bound."""
     if order.cores_per_device is None:
         return ()
     return cores.shares(order.cores_per_device, order.devices_per_node, cores.usable().cores)

@@ -25,7 +25,6 @@ class NodeStarter:
 
 
 def read_place(environment: Environment) -> NodePlace:
-    """By the first platform that is present; empty where none is."""
     speaking = next((platform for platform in PLATFORMS if environment.get(platform.says)), None)
     return speaking.read(environment) if speaking else NodePlace()
 

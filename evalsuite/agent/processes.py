@@ -89,7 +89,6 @@ class Tree:
 
 
 def stat(pid: int) -> Stat | None:
-    """None if *pid* has gone."""
     try:
         with open(f"{PROC}/{pid}/stat", "rb", buffering=0) as file:
             content = file.read(1024)

@@ -39,12 +39,10 @@ class RunGroup:
             _move(self.home)
 
     def cpu_s(self) -> float | None:
-        """Of all that ran in it, also of what has ended."""
         found = self.group.cpu_s()
         return None if found is None else round(found, 6)
 
     def kill(self) -> tuple[int, int]:
-        """How many processes were killed, and how many are still there."""
         return _kill_all(self.group.folder), len(_members(self.group.folder))
 
     def end(self) -> int:
@@ -64,7 +62,6 @@ def make_group(name: str, root: Path = Path("/")) -> RunGroup | str:
 
 
 def why_no_group() -> str | None:
-    """Why a run can have no control group here; None if it can."""
     found = make_group(f"{os.getpid()}-try")
     if isinstance(found, str):
         return found

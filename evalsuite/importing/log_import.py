@@ -32,8 +32,6 @@ Content = tuple[str, ...]  # SHA-256 of each file, sorted
 
 @dataclass(frozen=True, kw_only=True)
 class Imported:
-    """What became of one log or row."""
-
     source: str
     run: str | None
     status: str  # of the reading, or "skipped", "duplicate", "other kind", "already there", "cited"
@@ -47,8 +45,6 @@ class Imported:
 
 @dataclass(frozen=True, kw_only=True)
 class SaidOfLogs:
-    """What is stated of the logs."""
-
     user: Mapping[str, str]  # --set
     mapped: tuple[Facts, Sequence[Facts]] = ({}, ())  # `[defaults]` and `[[runs]]` of the mapping file
     found_by: "re.Pattern[str] | None" = None
@@ -263,7 +259,6 @@ def changes(known: RunCommand, said: Mapping[str, str]) -> Facts:
 
 
 def explain_difference(there: RunFolder, changed: Mapping[str, str], said: Mapping[str, str]) -> str:
-    """Why what is there is neither made again nor left silently."""
     told = ", ".join(f'{name} "{said[name]}" (recorded: {before})' for name, before in sorted(changed.items()))
     return Message("importing.same_bytes_amend", run=there.run().id, facts=told)
 

@@ -37,8 +37,6 @@ class CitedRow:
 
 @dataclass(frozen=True, kw_only=True)
 class CitedTable:
-    """A table, and how its columns are understood."""
-
     file: Path
     rows: tuple[CitedRow, ...]
     columns: Mapping[str, str]

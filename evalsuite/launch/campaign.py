@@ -231,7 +231,6 @@ class _Going:
     spent_h: float = 0.0  # device-hours
 
     def launch(self, run: Run, recipe: Recipe, folder: RunFolder, probe_s: float) -> EndedRun:
-        """*run* in its claimed *folder*, again while the infrastructure fails it and retries are left."""
         more = self.retries
         while True:
             place = CampaignPlace(

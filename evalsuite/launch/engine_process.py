@@ -31,7 +31,6 @@ def start_process(
 
 
 def end_process(process: subprocess.Popen[bytes] | subprocess.Popen[str]) -> None:
-    """Ends *process* and all its descendants, if it still runs."""
     if process.poll() is not None:
         return
     import psutil

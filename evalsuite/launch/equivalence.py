@@ -40,8 +40,6 @@ class ProvenWorkload:
 
 @dataclass(frozen=True, kw_only=True)
 class NotRun:
-    """A workload that gave no answer, and why."""
-
     framework: str
     reason: str
 

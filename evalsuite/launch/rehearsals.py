@@ -24,7 +24,6 @@ CACHE_OF_UV = "UV_CACHE_DIR"
 
 
 def check_disk(recipe: Recipe, runs: Path) -> None:
-    """Raises EvalsuiteError if a disk lacks the room for the environment of *recipe* or for its *runs*."""
     made = virtualenvs.existing(recipe) is not None
     for place, needed in ((paths.cache(), RUN_BYTES if made else ENVIRONMENT_BYTES), (runs, RUN_BYTES)):
         standing = next(folder for folder in (place.resolve(), *place.resolve().parents) if folder.exists())

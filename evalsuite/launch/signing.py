@@ -10,13 +10,11 @@ NAMESPACE = "evalsuite"  # a signature for another purpose is none for this
 
 
 def check(file: Path | None) -> None:
-    """Raises EvalsuiteError where *file*, a key or allowed signers, is not there."""
     if file is not None and not file.is_file():
         raise EvalsuiteError.of("audit.no_key", path=file)
 
 
 def sign(file: Path, key: Path) -> Path:
-    """Writes a signature of *file* by the private *key* beside it."""
     _ask("sign", "-f", key, file)
     return file.with_name(f"{file.name}.sig")
 

@@ -33,7 +33,6 @@ class Group:
     version: int
 
     def cpus(self) -> float | None:
-        """The quota in cores; None without one."""
         if self.version == 2:
             quota, _, period = (files.text(self.folder / "cpu.max") or "max").partition(" ")
         else:

@@ -87,7 +87,6 @@ def container(limits: cgroups.Limits) -> ContainerLimits | None:
 
 @functools.cache
 def output(*argv: str) -> str | None:
-    """What a program prints; None if it is absent, fails or does not end."""
     try:
         done = subprocess.run(
             argv,

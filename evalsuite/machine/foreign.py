@@ -18,7 +18,6 @@ MOST_NAMED = 3
 
 
 def busy_programs(watched_s: float = WATCHED_S) -> dict[str, float]:
-    """Name → cores used, of the busiest."""
     ours = {os.getpid(), *(parent.pid for parent in psutil.Process().parents())}
     before = _cpu_s(ours)
     began = time.monotonic()

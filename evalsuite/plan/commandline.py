@@ -139,7 +139,6 @@ def _check_paths(known: Mapping[str, str]) -> None:
 
 
 def _of_environment(python: Path | str) -> dict[str, str]:
-    """An interpreter that is not made yet keeps its placeholder."""
     return {} if str(python) == NOT_MADE_YET else {"{python}": str(python), "{bin}": str(Path(python).parent)}
 
 
@@ -181,7 +180,6 @@ def agent_argv(
     command: Sequence[str],
     share: bool = False,
 ) -> Argv:
-    """For evalsuite as *python* has it."""
     processes = ("--processes", str(case.devices_per_node)) if spawn == "per_device" else ()
     cores = ("--cores-per-device", str(case.cores_per_device)) if case.cores_per_device else ()
     once = ("--first-node-only",) if spawn == "once" and case.nodes > 1 else ()

@@ -81,7 +81,6 @@ class Container:
         names: Sequence[str] = (),
         gpus: bool = False,
     ) -> Argv:
-        """*command* in *image*, with its run *folder* mounted, and the variables of *names*."""
         wish = Wish(
             image=image,
             folder=folder,

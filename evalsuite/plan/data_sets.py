@@ -115,7 +115,6 @@ def counts(of: DataSet, size: Size) -> dict[Split, int]:
 
 
 def shards(of: DataSet, size: Size) -> dict[Split, int]:
-    """Files of each split, none of them empty."""
     asked = of.shards.get(size.name, {})
     return {split: min(asked.get(split, 1), count) for split, count in counts(of, size).items()}
 
@@ -129,7 +128,6 @@ def needed_bytes(of: DataSet, size: Size) -> int:
 
 
 def of_matrix(matrix: Spec, framework: str, recipe: Recipe) -> list[str]:
-    """The data sets that *recipe* reads as *matrix* runs it, on whichever device."""
     cases = (
         Case(
             framework=framework,
@@ -170,7 +168,6 @@ def of_recipe(framework: str, recipe: Recipe) -> list[str]:
 
 
 def names(command: Command) -> list[str]:
-    """What follows `{data}/` in *command*."""
     return sorted({name for token in command.tokens for name in re.findall(r"\{data\}/([\w.+-]+)", token)})
 
 

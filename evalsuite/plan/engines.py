@@ -65,8 +65,6 @@ def _only_one_node(case: Case) -> str | None:
 
 
 def refuse_more_nodes(names: Sequence[str]) -> Callable[[Case], str | None]:
-    """Refuses a case with more nodes than *names*."""
-
     def refusal(case: Case) -> str | None:
         if case.nodes > len(names):
             return Message("plan.too_few_nodes", nodes=case.nodes, there=len(names))
@@ -88,7 +86,6 @@ ENGINES = {
 
 
 def engine(name: str, others: Iterable[str] = ()) -> Engine:
-    """Raises EvalsuiteError with the known ones, and *others* that are made elsewhere."""
     if name in ENGINES:
         return ENGINES[name]
     known = sorted([*ENGINES, HOSTS, *others])

@@ -72,7 +72,6 @@ class Evidence(Document):
 
 
 def origin(recipe: Recipe) -> str:
-    """Of the script: a repository and its commit, or a package."""
     if not recipe.checkout:
         return recipe.source
     repository = repositories.named(recipe.checkout, repositories.of(recipe))

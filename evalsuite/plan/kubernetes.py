@@ -54,7 +54,6 @@ class Values:
 
 
 def read(path: Path) -> Values:
-    """Raises EvalsuiteError with all mistakes in the file."""
     return decode(Values, read_toml(path, EXAMPLE), path, strict=True)
 
 

@@ -81,7 +81,6 @@ def of_framework(framework: str) -> dict[str, Rehearsal]:
 
 
 def read(file: Path) -> dict[str, Rehearsal]:
-    """Raises EvalsuiteError with the mistakes of *file*."""
     tables = decode.read_toml(file, EXAMPLE)
     return dict(decode.decode(_File, {"recipes": tables}, file, strict=True).recipes)
 

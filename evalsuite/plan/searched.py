@@ -39,8 +39,6 @@ def behind(case: Case, known: Sequence[SearchedBatch]) -> SearchedBatch | None:
 
 
 def refusal(known: Sequence[SearchedBatch]) -> Callable[[Case, Recipe], str | None]:
-    """Why a case has no batch: nothing fits, or a trial failed otherwise."""
-
     def refused(case: Case, recipe: Recipe) -> str | None:
         found = of(case, known)
         if found is None or found.batch is not None:

@@ -104,7 +104,6 @@ class Spec:
         return tuple({word for words in each for word in words})
 
     def up_to(self, nodes: int) -> "Spec":
-        """The scales of at most *nodes* nodes. Raises EvalsuiteError where there is none."""
         scales = tuple(scale for scale in self.scales if scale[0] <= nodes)
         parts = tuple(part.up_to(nodes) for part in self.parts)
         if not scales:
@@ -133,7 +132,6 @@ def _enter(part: Spec, each: Participant) -> Spec:
 
 
 def read(path: Path) -> Spec:
-    """Raises EvalsuiteError with all mistakes in the file."""
     found = decode.decode(_SpecFile, decode.read_toml(path, EXAMPLE, "try_profile"), path, "see_spec", strict=True)
     wholes = _laid_over(Spec(name=Path(path).stem), found)
     parts = wholes if len(wholes) > 1 and not found.parts else ()

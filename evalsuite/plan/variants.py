@@ -122,7 +122,6 @@ def rule(table: Mapping[str, object]) -> Rule:
 
 
 def is_included(case: Case, include: Sequence[Rule], exclude: Sequence[Rule]) -> bool:
-    """Whether *case* is in some include, if there is any, and in no exclude."""
     return (not include or any(rule.holds(case) for rule in include)) and not any(rule.holds(case) for rule in exclude)
 
 

@@ -40,7 +40,6 @@ class Outcome(Document):
 
     @property
     def ended_well(self) -> bool:
-        """Whether the run trained what it was started for."""
         return self.status in ENDED_WELL
 
     def mistakes(self) -> Iterator[Mistake]:

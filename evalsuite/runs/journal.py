@@ -66,8 +66,6 @@ def seal(cases: Sequence[Case], repeats: int, most_repeats: int | None = None) -
 
 
 class Journal:
-    """Beside the run folders in *root*."""
-
     def __init__(self, root: Path) -> None:
         self.root = Path(root)
 
@@ -135,7 +133,6 @@ class Journal:
 
     @property
     def chained(self) -> bool:
-        """Whether each line has the hash of the one before."""
         lines = self._lines()
         hashes = [None, *map(_hash, lines)][: len(lines)]
         return all(one.before == before for one, before in zip(self._read(lines), hashes, strict=True))

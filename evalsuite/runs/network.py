@@ -19,7 +19,6 @@ def write(place: Path, found: NetworkMeasurement) -> None:
 
 
 def read(*roots: Path) -> tuple[NetworkMeasurement, ...]:
-    """The oldest first. Raises EvalsuiteError with the damaged file."""
     files_found = (file for root in roots for file in root.glob(f"{FOLDER}/*/{DOCUMENT}"))
     found = [NetworkMeasurement.from_json(files.read_json(file), file) for file in files_found]
     return tuple(sorted(found, key=lambda one: one.at))

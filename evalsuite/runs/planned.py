@@ -13,8 +13,6 @@ from evalsuite.model import Case, Measurement, Run, Skip
 
 @dataclass(frozen=True, kw_only=True)
 class Planned(Document):
-    """What was to be run last, and what was skipped."""
-
     TRY: ClassVar[str] = "try_plan"
 
     profile: str

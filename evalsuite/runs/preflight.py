@@ -79,8 +79,6 @@ class CheckedNode:
 
 @dataclass(frozen=True, kw_only=True)
 class Preflight(Document):
-    """All nodes of an allocation."""
-
     at: str  # ISO 8601 with zone
     engine: str
     evalsuite: str

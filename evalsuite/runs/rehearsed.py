@@ -31,7 +31,6 @@ def refuse_stand_in(environment: Mapping[str, str]) -> None:
 
 
 def is_rehearsal(case: Case, command: Iterable[str] = ()) -> bool:
-    """Whether *case*, started by *command*, was no measurement."""
     given = dict(word.partition("=")[::2] for word in command if word.startswith((VARIABLE, "PYTHONPATH")))
     return case.device == DEVICE or stand_in(given) is not None
 
@@ -41,7 +40,6 @@ def is_folder(run: Path) -> bool:
 
 
 def refuse(store: Store) -> None:
-    """Raises EvalsuiteError if *store* has the run of a rehearsal."""
     refuse_any(folder for folder in store.finished() if is_folder(folder.path))
 
 

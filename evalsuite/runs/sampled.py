@@ -36,7 +36,6 @@ def find_lack(folder: RunFolder) -> str | None:
 
 
 def outcome(folder: RunFolder) -> Outcome:
-    """How a whole run ended, by its agents."""
     agents = [*folder.agents().values()]
     code = next((agent.exit_code for agent in agents if agent.exit_code), 0)
     duration_s = max(agent.duration_s for agent in agents)

@@ -78,8 +78,6 @@ class FilesystemCounters:
 
 @dataclass(frozen=True, kw_only=True)
 class TreeReading:
-    """The run's processes on this host."""
-
     cpu_s: float  # CPU seconds
     memory_bytes: float
     processes: float
@@ -150,8 +148,6 @@ Rows = dict[str, list[float | None]]  # device → values; None: not read
 
 @dataclass(frozen=True, kw_only=True)
 class Samples:
-    """By quantity, over a run."""
-
     header: Header
     tables: Mapping[str, Rows]  # "gpus.power_w" → device or "" → values
 
@@ -171,7 +167,6 @@ def read(file: Path) -> Samples | None:
 
 
 def stream(file: Path) -> tuple[Header | None, Iterator[Reading]]:
-    """The header and the readings. Raises as `read`."""
     found = _lines(file)
     number, facts = next(found, (0, None))
     header = Header.from_json(facts, f"{file}:{number}") if number else None
@@ -238,7 +233,6 @@ def gpu_name(index: float | None) -> str:
 
 
 def tables(readings: Sequence[Reading]) -> dict[str, Rows]:
-    """Quantity → device → values."""
     found: dict[str, Rows] = {}
     for place, reading in enumerate(readings):
         for (name, device), number in reading.items():

@@ -50,8 +50,6 @@ _RECORDED = re.compile(r"(?s)log\..*\.txt|arrivals\..*\.csv|samples\..*\.(?:json
 
 @dataclass(frozen=True, kw_only=True)
 class Log:
-    """The log of one process or node."""
-
     path: Path
     arrivals: Path  # may be absent
     host: str
@@ -112,7 +110,6 @@ class RunFolder:
 
     @property
     def launched(self) -> bool:
-        """Whether it is evalsuite's run folder, with a case."""
         return (self.path / CASE).exists()
 
     def by_agents(self) -> list[Path]:
@@ -161,7 +158,6 @@ class RunFolder:
 
     @property
     def place(self) -> str:
-        """Below the folder of runs, or of several."""
         return "/".join(filter(None, (self.label, self.path.parent.name, self.path.name)))
 
     def check_name(self, run: Run) -> None:
@@ -287,7 +283,6 @@ class Store:
         return sorted((folder for folder in begun if not folder.finished), key=lambda folder: str(folder.path))
 
     def write_plan(self, planned: Planned) -> None:
-        """Keeps the plan: `report` names the skips and the cases not run yet."""
         try:
             self.root.mkdir(parents=True, exist_ok=True)
             sweep(self.root, older_s=ABANDONED_S)
@@ -332,7 +327,6 @@ class Store:
             raise EvalsuiteError.of("runs.group_given", path=error.filename or folder.path, error=error) from error
 
     def again(self, folder: RunFolder, why: str) -> None:
-        """Sets a claimed *folder* aside and begins it anew."""
         run = folder.run()
         self.set_aside(folder, why)
         folder.path.mkdir()

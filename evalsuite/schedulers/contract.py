@@ -45,8 +45,6 @@ class QueuedJob:
 
 @dataclass(frozen=True, kw_only=True)
 class Allocation:
-    """What `submit` asks for."""
-
     nodes: int
     spare: int = 0
     account: str | None = None
@@ -86,7 +84,6 @@ class Scheduler:
 
 
 def one_line(name: str, value: str) -> str:
-    """*value* of an option in a directive."""
     if not value.isprintable() or '"' in value:
         raise EvalsuiteError.of("plan.one_line", name=name, text=repr(value[:60]))
     return f'"{value}"' if re.search(r"\s", value) and not value.startswith("-") else value

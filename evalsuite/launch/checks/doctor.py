@@ -116,7 +116,6 @@ def _run_group() -> Check:
 
 
 def sandbox() -> Check:
-    """What `--sandbox` holds here, tried, and what a script in it could read."""
     check = functools.partial(Check, group="machine", name=Message("launch.name_sandbox"))
     tried = sandbox_trial.trial()
     if not isinstance(tried, sandbox_trial.Trial):
@@ -225,7 +224,6 @@ def tools() -> Iterator[Check]:
 
 
 def frameworks(folders: Sequence[Path] = ()) -> Iterator[Check]:
-    """Each framework: whether the environment of its reference workload is there, or can be made."""
     device: Device = Accelerators().kind or "cpu"
     for known in registry.discover(folders).values():
         recipe = min(known.recipes, key=lambda recipe: recipe.kind != "reference", default=None)
@@ -273,7 +271,6 @@ def fonts() -> Iterator[Check]:
 
 
 def data() -> Iterator[Check]:
-    """Each data set that lies in the data root, and whether they hold the same."""
     check = functools.partial(Check, group="data")
     together = Message("launch.data_sets")
     there = [name for name in data_sets.declared().data_sets if (paths.data_sets() / name).exists()]

@@ -40,8 +40,6 @@ SLOW = 1.15  # times the median; the probe's noise is some percent
 
 @dataclass(frozen=True, kw_only=True)
 class Wanted:
-    """What the runs that follow ask of their nodes."""
-
     nodes: int = 1
     devices: int | None = None  # of each node; None: it trains on CPUs
     programs: tuple[str, ...] = ()  # interpreters that must exist there

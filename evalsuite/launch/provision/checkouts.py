@@ -22,8 +22,6 @@ BRANCHES_ALONE = (  # of a server that gives no single commit, git says
 
 @dataclass(frozen=True, kw_only=True)
 class State:
-    """What the cache holds of a repository."""
-
     present: bool
     commit: str | None = None
     changed: tuple[str, ...] = ()
@@ -59,7 +57,6 @@ def _of_submodule(folder: Path, place: str, commit: str) -> str | None:
 
 
 def refusal(recipe: Recipe, repositories: Mapping[str, Repository]) -> str | None:
-    """Why *recipe* cannot be run from the cache as it is; None if it can."""
     if not recipe.checkout:
         return None
     repository = named(recipe.checkout, repositories)
@@ -91,7 +88,6 @@ def without_bytecode(recipe: Recipe, repositories: Mapping[str, Repository]) -> 
 
 
 def facts(recipe: Recipe, repositories: Mapping[str, Repository]) -> Checkout | None:
-    """What a run records of its official repository; None for a recipe without one."""
     if not recipe.checkout:
         return None
     repository = named(recipe.checkout, repositories)

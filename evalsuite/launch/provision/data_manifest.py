@@ -43,7 +43,6 @@ class Manifest:
 
     @property
     def facts(self) -> ReadData:
-        """What a run records of it."""
         return decode.decode(ReadData, decode.encode(self), self.name)
 
 
@@ -107,7 +106,6 @@ def _size(place: Path) -> int | None:
 
 
 def files_of(folder: Path) -> dict[str, FileFacts]:
-    """Each file in *folder*; of very many, each folder as one."""
     every = sorted(file for file in folder.rglob("*") if file.is_file() and file.name != NAME)
     places = every if len(every) <= MOST_FILES else sorted({file.parent for file in every})
     return {place.relative_to(folder).as_posix(): facts for place in places if (facts := _facts_of(place))}

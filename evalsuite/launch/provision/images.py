@@ -22,7 +22,6 @@ ASKING_S = 600.0  # a runtime that has not the image yet pulls it first
 
 
 def digest(found: Runtime, image: str, environment: Mapping[str, str] | None = None) -> str | None:
-    """The digest that pins *image*; None where the runtime does not tell it or the image is not here."""
     if found.digest_argv is None:
         return None
     answer = ask_program(found.digest_argv(image), ASKING_S, environment)

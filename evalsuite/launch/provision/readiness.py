@@ -25,7 +25,6 @@ PACKAGES = {
 
 
 def refusal(in_image: bool = False) -> Callable[[Case, Recipe], str | None]:
-    """A function that says why a recipe cannot be started here for a case; None if it can."""
     found = lacking(in_image)
     return lambda case, recipe: next(found(case, recipe), None)
 
@@ -54,7 +53,6 @@ def lacking(in_image: bool = False) -> Callable[[Case, Recipe], Iterator[str]]:
 
 
 def data_facts(case: Case, recipe: Recipe) -> tuple[ReadData, ...]:
-    """What a run records of its data sets: their names, and what those say that evalsuite made."""
     found = {name: data_manifest.read(name) for name in data_sets(case, recipe)}
     return tuple(manifest.facts if manifest else ReadData(name=name) for name, manifest in found.items())
 

@@ -31,8 +31,6 @@ Lines = Mapping[str, str]  # distribution → "numpy==1.26.4 --hash=sha256:…"
 
 @dataclass(frozen=True, kw_only=True)
 class PinnedEnvironment:
-    """An environment as it is asked for."""
-
     recipe: Recipe
     device: Device
     pins: tuple[str, ...]
@@ -43,7 +41,6 @@ class PinnedEnvironment:
 
     @property
     def name(self) -> str:
-        """One per set of pins, Python version and kind of device."""
         build = sorted(map(list, self.recipe.variables_of_build(self.device).items()))
         key = json.dumps([sorted(self.every_pin), self.recipe.python, self.device, *build])
         digest = hashlib.sha256(key.encode()).hexdigest()[:10]
@@ -69,7 +66,6 @@ class Lock:
 
 
 def find_lock(wanted: PinnedEnvironment) -> Lock | None:
-    """None where there is none for this environment on this machine."""
     return read_lock(wanted) if (platform.system(), platform.machine()) == SERVED else None
 
 

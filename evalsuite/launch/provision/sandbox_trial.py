@@ -26,13 +26,11 @@ class Trial:
 
 
 def missing() -> str | None:
-    """Why no script can be run in a sandbox here; None if it can."""
     found = trial()
     return None if isinstance(found, Trial) else found
 
 
 def trial() -> Trial | str:
-    """What a script in a sandbox could do, or why there is none."""
     if not shutil.which(sandbox.PROGRAM):
         return Message("launch.sandbox_absent", name=sandbox.PROGRAM, package=sandbox.PACKAGE)
     people = [str(path) for path in (Path.home(), Path.home() / ".ssh", Path("/etc/shadow"), *Path("/home").glob("*"))]

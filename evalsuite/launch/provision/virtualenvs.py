@@ -74,7 +74,6 @@ def existing(recipe: Recipe, *, device: Device = "cpu") -> Environment | None:
 
 
 def lock_of(python: Path) -> str | None:
-    """The hash of the lock that the environment of *python* was made from."""
     folder = python.parent.parent
     return _recorded(folder).lock if _complete(folder) else None
 
@@ -136,7 +135,6 @@ def wanted_of(recipe: Recipe, device: Device) -> PinnedEnvironment:
 
 
 def pins(recipe: Recipe, device: Device) -> tuple[str, ...]:
-    """What is installed for this machine's devices."""
     return wheels.choose_pins(recipe, device, capabilities() if device == "gpu" else ())
 
 

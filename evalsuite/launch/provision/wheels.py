@@ -32,7 +32,6 @@ def parse_capability(text: str) -> Capability:
 
 
 def find_wheel(pins: Sequence[str]) -> GpuWheel | None:
-    """The first of *pins* that is known to be built with CUDA."""
     pin = next((pin for pin in pins if pin in _FILE["wheels"]), None)
     if pin is None:
         return None
@@ -54,7 +53,6 @@ def choose_pins(recipe: Recipe, device: Device, capabilities: Iterable[Capabilit
 
 
 def find_unserved(pins: Sequence[str], capabilities: Iterable[Capability]) -> tuple[GpuWheel, Capability] | None:
-    """The wheel among *pins* and the first of *capabilities* that it does not serve."""
     wheel = find_wheel(pins)
     unserved = next((each for each in capabilities if wheel and not wheel.serves(each)), None)
     return (wheel, unserved) if wheel and unserved else None

@@ -74,13 +74,11 @@ def wall_time_left_s(environment: Environment) -> float | None:
 
 
 def queued_jobs() -> tuple[QueuedJob, ...] | None:
-    """This user's jobs of every scheduler that answers; None where none does."""
     answers = [jobs for scheduler in SCHEDULERS.values() if (jobs := scheduler.jobs(ask)) is not None]
     return tuple(job for jobs in answers for job in jobs) if answers else None
 
 
 def silent_schedulers() -> list[str]:
-    """Those that have their programs here and whose controller does not answer."""
     there = [scheduler for scheduler in SCHEDULERS.values() if shutil.which(scheduler.alive[0])]
     return [scheduler.title for scheduler in there if ask(*scheduler.alive) is None]
 

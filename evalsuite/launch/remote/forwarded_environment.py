@@ -16,7 +16,6 @@ ALSO = ("PATH", "LD_LIBRARY_PATH", "PYTHONPATH", "EVALSUITE_DATA", "EVALSUITE_CA
 
 
 def forwarded_variables(environment: Mapping[str, str], interface: str | None) -> dict[str, str]:
-    """The variables that change a training, and those that evalsuite needs to start there."""
     wanted = [name for name in sorted(environment) if name in variables.KNOWN or name in ALSO]
     found = {name: environment[name] for name in wanted}
     return {**found, **python_path(environment), "EVALSUITE_INTERFACE": interface or "auto"}

@@ -27,7 +27,6 @@ def ask(name: str, *arguments: Any, **named: Any) -> Any:
 
 
 def call(name: str, *arguments: Any) -> bool:
-    """Whether NVML did it."""
     return _answer(name, *arguments)[0]
 
 

@@ -6,7 +6,6 @@ import psutil
 
 
 def read_psutil(name: str, **options: Any) -> Any:
-    """None where the machine cannot say."""
     try:
         return getattr(psutil, name)(**options)
     except (OSError, NotImplementedError, psutil.Error):

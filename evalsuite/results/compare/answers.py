@@ -48,8 +48,6 @@ Absence = Literal["unsupported", "not_run", "no_valid_run", "elsewhere", "not_pl
 
 @dataclass(frozen=True, kw_only=True)
 class Conditions:
-    """All that a question holds equal apart from its scale."""
-
     model: str
     device: Device
     precision: Precision
@@ -212,7 +210,6 @@ class Answer:
 
     @property
     def steps(self) -> tuple[bool, ...]:
-        """Whether each is told from the one before it."""
         return tuple(self.decision(higher, lower).behind for higher, lower in pairwise(self.ranked))
 
     @property

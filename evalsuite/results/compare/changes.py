@@ -88,12 +88,10 @@ class Changes:
 
     @property
     def lost(self) -> tuple[Unpaired, ...]:
-        """The cases that had a value and were run again without one."""
         return tuple(one for one in self.unpaired if one.why.key == "no_valid_run_after")
 
     @property
     def gone(self) -> tuple[Unpaired, ...]:
-        """The cases of the earlier report that no case of the later one can be compared with."""
         return tuple(one for one in self.unpaired if one.only_in != "after" and one not in self.lost)
 
     @property

@@ -80,7 +80,6 @@ class Decision:
 
 
 def flags(one: Summary) -> tuple[str, ...]:
-    """The codes of the rules that a reader of the value must know."""
     found = (*one.findings, *(each for run in one.measurements for each in run.findings))
     return tuple(dict.fromkeys(each.code for each in found if each.severity == "flag"))
 

@@ -77,7 +77,6 @@ def pair(first: WorkloadAnswer, second: WorkloadAnswer) -> WorkloadPair:
 
 
 def relative(ours: float, theirs: float) -> float:
-    """The difference as a part of the larger of the two."""
     largest = max(abs(ours), abs(theirs))
     return abs(ours - theirs) / largest if largest else 0.0
 

@@ -69,7 +69,6 @@ class PublishedRange:
 
 @functools.cache
 def figures(file: Path = FILE) -> tuple[Mapping[str, str], ...]:
-    """The rows of a table of figures."""
     with file.open(encoding="utf-8", newline="") as lines:
         return tuple(csv.DictReader(lines))
 
@@ -173,7 +172,6 @@ def plain(model: str) -> str:
 
 
 def published(one: Summary) -> PublishedRange | None:
-    """What is published for the model, devices and precision of *one*; None where nothing is."""
     case = one.case
     known = rates().get((plain(case.model), case.total_devices), ()) if case.device == "gpu" else ()
     return _range([rate for rate in known if _near(rate, case) and _but_framework_and_batch(rate, one)])

@@ -99,7 +99,6 @@ def limit(runs: int, tests: int = 1, freedom: int | None = None) -> float:
 
 
 def apart(lower: Sequence[float], higher: Sequence[float], gap: float = LEAST_GAP) -> bool:
-    """Whether all of *lower* is below all of *higher*, and the medians are at least *gap* apart."""
     return max(lower) < min(higher) and _gap_of_medians(lower, higher) >= gap
 
 

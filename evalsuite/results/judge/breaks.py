@@ -51,7 +51,6 @@ class Break:
 
     @property
     def loss(self) -> float:
-        """Of the throughput of a device."""
         return 1 - self.after.items_per_s_per_device / self.before.items_per_s_per_device
 
 

@@ -387,7 +387,6 @@ def _percentile(values: Votes, share: float) -> float:
 
 @cache
 def sources(path: Path = VALIDATION) -> tuple[str, ...]:
-    """Where the published series are: repositories, those with most predictions first."""
     rows = [row["source"] for row in _rows(path)]
     return tuple(sorted(set(rows), key=lambda source: (-rows.count(source), source)))
 

@@ -24,7 +24,6 @@ Shares = dict[str, float]  # resource → share of its capacity
 
 
 def mean_utilisation(rows: Sequence[Row], asked: MeanUtilisation, planned: Sequence[Case] = ()) -> list[Verdict]:
-    """C2a and C2b, as far as they are asked for."""
     found = _read_in_two_ways(rows, asked, planned)
     if asked.metric == "both":
         return found

@@ -206,7 +206,6 @@ def _said_precision(text: str) -> str | None:
 
 
 def is_loader(data: str) -> bool:
-    """Whether the value of a script's axis `data` says by what the one data set is read."""
     return data in (*rules().loaders.names, rules().loaders.read)
 
 

@@ -78,7 +78,6 @@ def median_run(summary: Summary) -> Measurement:
 
 
 def case_figure(summary: Summary, figure: RunFigure) -> float | None:
-    """Over the runs that count and have it."""
     each = [value for run in summary.measurements if run.counts and (value := run.figure(figure.name)) is not None]
     return figure.over_runs(each) if each and figure.over_runs else None
 

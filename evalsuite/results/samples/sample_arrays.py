@@ -74,7 +74,6 @@ def _summed(tables: PackedTables, name: str) -> Readout | None:
 
 
 def times_s(samples: Samples) -> Floats:
-    """When each reading was taken, on the host's own clock."""
     found = table_of(samples, "at_s")
     return numpy.zeros(0) if found is None else found.values[0]
 
@@ -212,7 +211,6 @@ class Cells:
 
 
 def percent_of(values: Floats, wholes: Sequence[float]) -> Floats:
-    """*values* as a share of what each device has in all."""
     of: Floats = numpy.array(wholes)[:, None]
     return 100.0 * values / of
 
