@@ -2,6 +2,7 @@
 
 import contextlib
 import errno
+import functools
 import hashlib
 import io
 import json
@@ -10,6 +11,7 @@ import re
 import secrets
 import shutil
 import stat
+import sys
 import tempfile
 import time
 import zipfile
@@ -18,6 +20,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from evalsuite import paths
 from evalsuite.errors import EvalsuiteError
 from evalsuite.messages import Message
 
@@ -28,7 +31,8 @@ MOST_BYTES = 1 << 26  # of a record
 EARLIEST = (1980, 1, 1, 0, 0, 0)  # the first time that a zip can say; the files' own would differ each time
 LEAST_BYTES = 32  # of a value in our files, on average; a shorter one takes far more room once it is read
 MOST_SUMMARY_BYTES = 1 << 29  # ten times the summary of 10,000 cases
-
+HASHED = ("*.py", "*.toml", "*.csv", "*.json")  # of our sources and data, for caches
+CACHE_UNUSED_S = 30 * 86_400  # caches of other versions go after that
 
 _HALVES = re.compile(rb"\\u[dD][89a-fA-F]")  # JSON escapes of surrogates
 
@@ -236,3 +240,26 @@ def remove_unused(folder: Path, unused_s: float) -> None:
     for inner in folder.iterdir() if folder.is_dir() else ():
         if time.time() - inner.stat().st_mtime > unused_s:
             shutil.rmtree(inner, ignore_errors=True)
+
+
+@functools.cache
+def version_folder(cache: Path) -> Path:
+    """This version's folder in *cache*. Removes long unused ones of others."""
+    own = cache / fingerprint()
+    with contextlib.suppress(OSError):  # it only costs time
+        remove_unused(cache, CACHE_UNUSED_S)
+        own.mkdir(parents=True, exist_ok=True)
+        os.utime(own)
+    return own
+
+
+@functools.cache
+def fingerprint() -> str:
+    """Changes with our code and data, and with the interpreter."""
+    hashed = hashlib.sha256(sys.version.encode())
+    folders = (paths.PACKAGE, paths.ADAPTERS, paths.DATA / "criteria")
+    inside = {path for folder in folders for kind in HASHED for path in folder.rglob(kind)}
+    for path in sorted(path for path in {*inside, *paths.DATA.glob("*.*")} if path.is_file()):
+        hashed.update(f"{path}\0".encode("utf-8", "backslashreplace"))
+        hashed.update(path.read_bytes())
+    return hashed.hexdigest()[:16]

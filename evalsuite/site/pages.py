@@ -1,6 +1,7 @@
 """Index, history and feeds of a site."""
 
 import json
+import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from functools import cached_property
@@ -11,6 +12,7 @@ from markupsafe import Markup
 from evalsuite import __version__, paths
 from evalsuite.model import Verdict
 from evalsuite.report.book import heading
+from evalsuite.report.data import finished
 from evalsuite.report.page import assets, policy, templates
 from evalsuite.report.sections.verdict import acceptance, answers
 from evalsuite.report.sections.verdict import verdict as verdict_room
@@ -18,24 +20,24 @@ from evalsuite.report.sections.verdict.verdict import ModelFinding
 from evalsuite.report.text import campaigns, names, numbers, words
 from evalsuite.report.text.words import HTML_LANG, Rendered
 from evalsuite.results.compare.changes import Change
-from evalsuite.site import feed, timechart
+from evalsuite.site import timechart
 from evalsuite.site.history import History, HistoryLine, HistoryPoint
 from evalsuite.site.moves import Move, nearest
 from evalsuite.site.report_store import About, BrokenReport, Stored, StoredReport
 from evalsuite.site.words import case_name, change_text, machine, slug, versions
 
 SCHEMA_VERSION = 1  # of site.json
+NEWEST = 50  # entries of a feed
 
 
 def pages(stored: Sequence[Stored], found: History, about: About) -> dict[str, bytes]:
     site = Site(stored, found, about)
-    newest = site.newest()
     texts = {  # site.json comes first: its presence says whose folder it is, also to a publisher that comes meanwhile
         "site.json": json.dumps(site.facts(), indent=1, ensure_ascii=False) + "\n",
         "index.html": site.page("index.html.j2", root="", title=site.words("site.reports")),
         "history.html": site.page("history.html.j2", root="", title=site.words("history.title")),
         **{f"history/{slug(model)}.html": site.model(model) for model in site.models},
-        **{f"feed.{language}.xml": feed.atom(newest, language) for language in site.words.languages},
+        **{f"feed.{language}.xml": site.atom(language) for language in site.words.languages},
         ".nojekyll": "",  # GitHub Pages then serves the files as they are
     }
     return {name: names.without_unseen(text).encode("utf-8", "backslashreplace") for name, text in texts.items()}
@@ -127,26 +129,13 @@ class Site:
             return self.report_words(key)
         return self.report_words("criteria_short.other", name=names.visible(verdict.criterion))
 
-    def newest(self) -> feed.Feed:
-        """The dated reports, each of a set of data in its newest build."""
+    def atom(self, language: str) -> str:
+        """The newest of the dated reports, each of a set of data in its newest build (RFC 4287)."""
         newest = [one for one in self.stored if isinstance(one, StoredReport) and not one.superseded]
-        return feed.Feed(
-            title=self.words("feed.title", site_text=self.title),
-            author=self.title,
-            url=self.about.url or "",
-            entries=[self._entry(one, one.report.period[1]) for one in newest if one.report.period],
-        )
+        dated = [(one, period[1]) for one in newest if (period := one.report.period)][:NEWEST]
+        return self.page("feed.xml.j2", root=self.about.url or "", language=language, entries=dated)
 
-    def _entry(self, one: StoredReport, at: str) -> feed.Entry:
-        return feed.Entry(
-            id=one.id,
-            at=at,
-            title=self.words("feed.entry", title=self.report_title(one), date=names.minute(at)),
-            address=f"{self.about.url or ''}{one.folder}/report.html",
-            sentences=tuple(self._sentences(one)),
-        )
-
-    def _sentences(self, one: StoredReport) -> Iterator[Rendered]:
+    def sentences(self, one: StoredReport) -> Iterator[Rendered]:
         for verdict in one.report.verdicts:
             yield self.words(
                 "feed.verdict",
@@ -233,6 +222,8 @@ def _environment(site: Site) -> templates.Environment:
         "applies": acceptance.applies,
         "choose_open": verdict_room.choose_open,
         "minute": names.minute,
+        "stamp": lambda at: finished.instant(at).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "urn": lambda name: uuid.uuid5(uuid.NAMESPACE_URL, f"evalsuite:{name}").urn,  # stays the same
         "dict_of": dict,
         "Markup": Markup,
         "slug": slug,

@@ -15,7 +15,7 @@ from tests import sources
 
 GROUND = {
     *("model", "decode", "documents", "author_document", "errors", "messages", "paths", "files", "findings"),
-    *("redaction", "locks", "code_version", "workload", "processes"),
+    *("redaction", "locks", "workload", "processes"),
 }
 CONTRACT = {
     *("adapter", "author_modules", "recipe_facts", "reference", "launchers", "dialect", "placeholders", "registry")
@@ -295,8 +295,8 @@ def test_no_two_modules_import_each_other_however_far_round():
         ("evalsuite.results.measure.summary", "import subprocess", "starts programs: subprocess"),
         ("evalsuite.logs.reading", "import os\nos.posix_spawn('ls', [], {})", "starts programs: os.posix_spawn"),
         ("evalsuite.report.forms.markdown", "from subprocess import run", "starts programs: subprocess"),
-        ("evalsuite.site.feed", "import socket", "opens connections: socket"),
-        ("evalsuite.site.feed", "import urllib.request", "opens connections: urllib.request"),
+        ("evalsuite.site.history", "import socket", "opens connections: socket"),
+        ("evalsuite.site.history", "import urllib.request", "opens connections: urllib.request"),
         ("evalsuite.report.page.render", "import datetime\ndatetime.datetime.now()", "asks the time: datetime.now"),
         ("evalsuite.logs.reading", "import time\nx = time.time()", "asks the time: time.time"),
         ("evalsuite.schedulers.slurm", "import subprocess", "starts programs: subprocess"),
@@ -305,7 +305,7 @@ def test_no_two_modules_import_each_other_however_far_round():
         ("evalsuite.runs.store", "Path('x').read_bytes()", "opens files by read_bytes"),
         ("evalsuite.agent.order", "int(x) if x.isdigit() else 0", "reads numbers by isdigit"),
         ("evalsuite.launch.runner", "print('done')", "writes to the terminal: print"),
-        ("evalsuite.site.feed", "import sys\nsys.stderr.write('x')", "writes to the terminal: sys.stderr"),
+        ("evalsuite.site.history", "import sys\nsys.stderr.write('x')", "writes to the terminal: sys.stderr"),
     ],
 )
 def test_a_wrong_step_is_found(room, source, said):

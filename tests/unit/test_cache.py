@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from evalsuite import code_version, paths
+from evalsuite import files, paths
 from evalsuite.errors import EvalsuiteError
 from evalsuite.logs.catalogue import Places
 from evalsuite.results.measure import cache as cached
@@ -111,10 +111,10 @@ def test_two_files_that_swap_their_bytes_are_read_again(folder, tmp_path, read):
 
 def test_other_code_reads_again_and_with_dialects_of_others_nothing_is_kept(folder, tmp_path, read, monkeypatch):
     cached.measure(folder, HOUSE, tmp_path / "cache")
-    code_version.version_folder.cache_clear()
-    monkeypatch.setattr(code_version, "fingerprint", lambda: "of other code")
+    files.version_folder.cache_clear()
+    monkeypatch.setattr(files, "fingerprint", lambda: "of other code")
     cached.measure(folder, HOUSE, tmp_path / "cache")
-    code_version.version_folder.cache_clear()
+    files.version_folder.cache_clear()
     assert len(read) == 2
 
     for _ in range(2):

@@ -1,10 +1,11 @@
 """`evalsuite submit --engine kubernetes`: pods for a whole evaluation, as manifests to read; with --go applied."""
 
 import argparse
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
-from evalsuite import files
+from evalsuite import files, paths
 from evalsuite.commands.launching.engine_choice import KUBERNETES
 from evalsuite.commands.launching.request import cases_asked
 from evalsuite.commands.printing.i18n import say
@@ -13,13 +14,9 @@ from evalsuite.errors import EvalsuiteError, Exit
 from evalsuite.launch.remote import kubectl
 from evalsuite.plan import kubernetes
 from evalsuite.plan.kubernetes import HOSTFILE, Values
+from evalsuite.report.page import templates
 
 Evaluation = Callable[[argparse.Namespace, Sequence[str]], list[str]]
-WHY = (
-    "One allocation of pods for a whole evaluation; every run is a step in it. Change what you like, then:",
-    "  kubectl apply -f {file}",
-    "The launcher's pod goes on where it stopped if it is started again: no run that is finished is made again.",
-)
 
 
 def submit(arguments: argparse.Namespace, evaluation: Evaluation) -> int:
@@ -29,7 +26,7 @@ def submit(arguments: argparse.Namespace, evaluation: Evaluation) -> int:
         raise EvalsuiteError.of("commands.kubernetes_values")
     values = kubernetes.read(arguments.values)
     cases = cases_asked(arguments, KUBERNETES)
-    found = kubernetes.manifests(
+    found = kubernetes.facts(
         values,
         _in_the_pods(arguments, values, evaluation),
         nodes=max(case.nodes for case in cases),
@@ -38,7 +35,7 @@ def submit(arguments: argparse.Namespace, evaluation: Evaluation) -> int:
     )
     file = arguments.script or arguments.runs / "evaluation.yaml"
     file.parent.mkdir(parents=True, exist_ok=True)
-    files.write_named(file, kubernetes.text(found, [why.format(file=file) for why in WHY]))
+    files.write_named(file, manifests(found, file))
     line(say("submit.manifests", file=file, pods=max(case.nodes for case in cases) + 1))
     if not arguments.go:
         line(say("submit.apply", file=file))
@@ -58,3 +55,9 @@ def _in_the_pods(arguments: argparse.Namespace, values: Values, evaluation: Eval
     there = argparse.Namespace(**{**vars(arguments), **placed})
     _, *words = evaluation(there, ("--engine", "hosts", "--hostfile", HOSTFILE))
     return ["python3", *words]
+
+
+def manifests(facts: Mapping[str, Any], file: Path) -> str:
+    environment = templates.environment([paths.TEMPLATES / "kubernetes"], markup=False)
+    environment.filters["word"] = kubernetes.word
+    return environment.get_template("evaluation.yaml.j2").render(**facts, file=file) + "\n"

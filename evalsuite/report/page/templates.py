@@ -11,7 +11,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemBytecodeCache, FileSystemLoader, StrictUndefined
 from jinja2.bccache import Bucket
 
-from evalsuite import code_version, paths
+from evalsuite import files, paths
 
 __all__ = ["Environment", "environment"]
 INDENT = re.compile(r"^[ \t]+", re.MULTILINE)
@@ -34,7 +34,7 @@ class Compiled(FileSystemBytecodeCache):
 
 
 def _compiled() -> Compiled | None:
-    folder = code_version.version_folder(paths.cache() / "templates") / version("jinja2")
+    folder = files.version_folder(paths.cache() / "templates") / version("jinja2")
     with contextlib.suppress(OSError):
         folder.mkdir(mode=0o700, exist_ok=True)
         about = folder.stat()
@@ -49,13 +49,13 @@ def refuse_none(value: Any) -> Any:
     return value
 
 
-def environment(folders: Sequence[Path], finalize: Callable[[Any], Any] = refuse_none) -> Environment:
-    """Of *folders* the first that has a template; strict about None and unknown names."""
+def environment(folders: Sequence[Path], shown: Callable[[Any], Any] = refuse_none, markup: bool = True) -> Environment:
+    """Of *folders* the first that has a template; strict about None and unknown names. *markup*: flush and escaped."""
     return Environment(
-        loader=Flush(list(folders)),
-        autoescape=True,
+        loader=(Flush if markup else FileSystemLoader)(list(folders)),
+        autoescape=markup,
         undefined=StrictUndefined,
         trim_blocks=True,
-        finalize=finalize,
+        finalize=shown,
         bytecode_cache=_compiled(),
     )

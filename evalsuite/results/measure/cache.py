@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, TypeVar, cast
 
-from evalsuite import code_version, files
+from evalsuite import files
 from evalsuite.documents import RunCommand
 from evalsuite.errors import EvalsuiteError
 from evalsuite.logs.catalogue import Places
@@ -75,7 +75,7 @@ def _entry(cache: Path | None, folder: RunFolder, what: str) -> CacheEntry | Non
     except OSError:
         return None
     key = hashed.hexdigest()
-    return CacheEntry(file=code_version.version_folder(cache) / key[:2] / key, folder=folder.path, seen=seen)
+    return CacheEntry(file=files.version_folder(cache) / key[:2] / key, folder=folder.path, seen=seen)
 
 
 def _seen(folder: Path) -> Seen:

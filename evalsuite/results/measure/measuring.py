@@ -4,7 +4,7 @@ import importlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from evalsuite import code_version, processes
+from evalsuite import files, processes
 from evalsuite.errors import EvalsuiteError
 from evalsuite.findings import UnreadableRun
 from evalsuite.logs.catalogue import Places
@@ -24,7 +24,7 @@ def measure_folders(
     *meanwhile* is done while other processes work; not at all if this one is alone.
     """
     if cache is not None:
-        code_version.version_folder(cache)  # asked here, each process below knows it
+        files.version_folder(cache)  # asked here, each process below knows it
 
     def measure(folder: RunFolder) -> Measured | UnreadableRun:
         try:
