@@ -11,7 +11,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 from evalsuite.messages import Message
-from evalsuite.report.data.summary_json import at
+from evalsuite.report.data.values import at
 from evalsuite.report.text import names, numbers
 
 NONE = (ValueError, LookupError, TypeError, AttributeError, RecursionError, csv.Error, ElementTree.ParseError)

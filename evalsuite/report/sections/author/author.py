@@ -108,9 +108,6 @@ def _number(book: Book, place: re.Match[str], source: str = "") -> Number:
     return OF_A_CASE[name][1](value).to(names.case_anchor(summary.case))
 
 
-ROW = ("source", "severity", "model", "cases", "owner", "decides", *LANGUAGES)
-
-
 def rows(book: Book) -> list[dict[str, Any]]:
     if not book.evaluation.author_notes:
         return []

@@ -1,0 +1,166 @@
+"""The values of `summary.json` and of the tables: at a path in what they describe, or of a function here.
+
+`data/schema/summary.toml` and `tables.toml` have the paths.
+"""
+
+import functools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from evalsuite.model import Case, Measurement, Summary, Unmeasured
+from evalsuite.report.book import columns
+from evalsuite.report.book.book import Book
+from evalsuite.report.book.states import run_state
+from evalsuite.report.text import findings
+from evalsuite.results.compare.answers import Answer, Apart, Ranked
+from evalsuite.results.compare.equivalence_results import case_pairs
+from evalsuite.results.measure import convergence, latency, network
+from evalsuite.results.measure.first_prints import first_prints
+from evalsuite.results.rules import flops_and_energy
+
+
+def value_at(book: Book, thing: Any, path: str) -> Any:
+    name, _, rest = path.partition(".")
+    if not name.startswith("@"):
+        return at(thing, path)
+    found = FUNCTIONS[name[1:]](book, thing)
+    return at(found, rest) if rest else found
+
+
+def at(value: Any, path: str) -> Any:
+    """At *path* in *value*, "throughput.window.steps"; None where a part is None, or the case has no value.
+
+    Raises AttributeError for a field of the schema that nothing gives.
+    """
+    for name in _names(path):
+        if value is None or (isinstance(value, Unmeasured) and not hasattr(value, name)):
+            return None
+        if name.isdigit():
+            value = value[int(name)]
+        else:
+            value = value.get(name) if isinstance(value, dict) else getattr(value, name)
+    return value
+
+
+@functools.cache
+def _names(path: str) -> tuple[str, ...]:
+    return tuple(path.split("."))
+
+
+def case_of(thing: Any) -> Case:
+    found: Case = thing.run.case if isinstance(thing, Measurement) else thing.case
+    return found
+
+
+def _if_measured(function: Callable[[Summary], Any]) -> Callable[[Book, Any], Any]:
+    """None for a case without a valid run."""
+    return lambda book, one: function(one) if isinstance(one, Summary) else None
+
+
+def _latency(book: Book, thing: Any) -> latency.Latency | None:
+    if isinstance(thing, Measurement):
+        return latency.of_run(thing)
+    return latency.of_case(thing) if isinstance(thing, Summary) else None
+
+
+def _engine(book: Book, run: Measurement) -> str | None:
+    command = book.evaluation.commands.get(run.run.id)
+    return command.engine if command else None
+
+
+def _codes(book: Book, one: Summary | Unmeasured) -> list[str]:
+    return sorted({finding.code for finding in book.findings_of(one)})
+
+
+def _peak_memory(one: Summary) -> Mapping[str, Any] | None:
+    held = {f"{how}_bytes": columns.shown_values(one)[f"peak_memory_{how}_bytes"] for how in ("printed", "sampled")}
+    return held if any(held.values()) else None
+
+
+def _final_scores(book: Book, one: Any) -> list[Any]:
+    run = convergence.run_of(one)
+    last = {(score.split, score.metric): score for score in run.scores} if run else {}
+    return [score for _, score in sorted(last.items())]
+
+
+def _solution(book: Book, one: Any) -> convergence.Solution | None:
+    run = convergence.run_of(one)
+    found = convergence.target_of(one.case, run, book.evaluation.targets) if run else None
+    return convergence.solution(run, found[0]) if run and found else None
+
+
+def _all_reduce(book: Book, one: Any) -> Iterator[dict[str, Any]]:
+    times, curve = network.times_s(one), network.bus_curve(one)
+    counted = {each.bytes: len(each.seconds) for each in one.all_reduce}
+    for size in sorted(times):
+        yield {"bytes": size, "n": counted[size], "seconds": times[size], "bus_bytes_per_s": curve.get(size)}
+
+
+def _unit_of_answer(book: Book, answer: Answer) -> str | None:
+    shown: Sequence[Ranked | Apart] = (*answer.ranked, *answer.apart)
+    return shown[0].summary.unit if shown else None
+
+
+def _among(book: Book, answer: Answer) -> dict[str, Any]:
+    return {"what": answer.scope.among, "scripts": answer.scope.scripts, "options": answer.scope.options}
+
+
+def _facts(book: Book, comparison: Any) -> list[dict[str, Any]]:
+    ids = [summary.case.id for summary in comparison.members]
+    return [
+        {
+            "fact": row.rule.key,
+            "kind": row.rule.kind,
+            "likeness": row.likeness,
+            "keeps_apart": row.apart,
+            "values": dict(zip(ids, (stated or None for stated in row.values), strict=True)),
+        }
+        for row in comparison.rows
+    ]
+
+
+FUNCTIONS: Mapping[str, Callable[[Book, Any], Any]] = {
+    "aggregation": lambda book, one: "largest_scale" if one.largest_only else "every_scale",
+    "all_reduce": _all_reduce,
+    "also": lambda book, one: ";".join(one.also),
+    "among": _among,
+    "batch_per_device": lambda book, one: (
+        one.setting.batch_per_device or (one.setting.strong_batch or 0) // one.devices
+    ),
+    "by_lab": lambda book, pair: pair.by_lab if pair.day else None,
+    "cases_named": lambda book, row: [name for name in row["cases"].split(";") if name],
+    "causes": lambda book, pair: [each.cause for each in getattr(pair.measured, "differences", ())],
+    "codes": _codes,
+    "computation": lambda book, one: case_pairs(one.members, book.evaluation.commands, book.evaluation.receipts),
+    "compute": _if_measured(flops_and_energy.compute),
+    "energy": _if_measured(flops_and_energy.energy),
+    "engine": _engine,
+    "environment": lambda book, run: run.environment and str(run.environment),
+    "facts": _facts,
+    "figures": _if_measured(columns.shown_values),
+    "final_scores": _final_scores,
+    "findings": lambda book, one: ";".join(_codes(book, one)),
+    "first_prints": lambda book, one: [
+        {"case": each.summary.case.id, "run": each.run.run.id, "parameters": each.parameters, "losses": each.losses}
+        for each in first_prints(one.members, book.evaluation.commands)
+    ],
+    "ids_of_cases": lambda book, one: [case.id for case in one.cases],
+    "ids_of_members": lambda book, one: [summary.case.id for summary in one.members],
+    "ids_of_pair": lambda book, pair: [pair.first.case.id, pair.second.case.id],
+    "latency": _latency,
+    "n": lambda book, one: getattr(one, "n", 0),
+    "options": lambda book, thing: ";".join(f"{name}={value}" for name, value in case_of(thing).options),
+    "outcome": lambda book, run: run_state(run),
+    "partial": lambda book, one: getattr(one, "partial", False),
+    "peak_memory": _if_measured(_peak_memory),
+    "ranked_together": lambda book, one: [[each.case.id for each in part] for part in one.ranked],
+    "reason": lambda book, one: one.reason or None,
+    "state": lambda book, one: book.state(one.case),
+    "storage_bytes_per_s": lambda book, one: network.read_bytes_per_s(one),
+    "text": lambda book, one: findings.english(one),
+    "time_to_solution": _solution,
+    "unit": lambda book, one: one.unit or "",
+    "unit_of_answer": _unit_of_answer,
+    "utilisation": lambda book, one: getattr(one, "utilisation", ()),
+    **{f"figure:{one.name}": _if_measured(one.value) for one in columns.OF_CASE},
+}
