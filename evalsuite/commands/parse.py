@@ -108,18 +108,19 @@ def _whole(folder: "RunFolder", reading: "Reading") -> "Reading":
 
 
 def _each(paths: Sequence[Path], read: Read) -> list[Row]:
-    whole, done, found = sum(map(_size, paths)), 0, []
+    sizes = [_size(path) for path in paths]
+    whole, done, found = sum(sizes), 0, []
     with terminal.bar(whole, worth_it=len(paths) > 1 and whole >= terminal.WORTH_A_BAR_BYTES) as bar:
-        for path, row in zip(paths, _rows(paths, read), strict=True):
-            done += _size(path)
+        for path, size, row in zip(paths, sizes, _rows(paths, whole, read), strict=True):
+            done += size
             if bar:
                 bar.show(done, log_table.printable(Path(path.name)))
             found.append(row)
         return found
 
 
-def _rows(paths: Sequence[Path], read: Read) -> Iterator[Row]:
-    if len(paths) < 2 or sum(map(_size, paths)) < WORTH_FORKING_BYTES:
+def _rows(paths: Sequence[Path], size: int, read: Read) -> Iterator[Row]:
+    if len(paths) < 2 or size < WORTH_FORKING_BYTES:
         return map(read, paths)
     from evalsuite import processes
 

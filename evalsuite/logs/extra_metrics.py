@@ -63,8 +63,6 @@ def _columns(dialect: Dialect) -> list[tuple[str, Line, float]]:
 
 def _texts(path: Path, dialect: Dialect, first: int, last: int | None) -> Iterator[bytes]:
     for chunk in chunks(path, bare=dialect.spans_lines):
-        if last is not None and chunk.first_line > last:
-            return
         if last is None and chunk.offset > MOST_BYTES:
             return
         if chunk.first_line + chunk.line_ends < first:
@@ -74,6 +72,8 @@ def _texts(path: Path, dialect: Dialect, first: int, last: int | None) -> Iterat
         end = len(lines) if last is None else last - chunk.first_line + 1
         text = b"\n".join(lines[begin:end]) + b"\n"
         yield b"".join(_whole_lines(text, dialect))
+        if last is not None and last < chunk.first_line + chunk.line_ends:
+            return
 
 
 def _whole_lines(text: bytes, dialect: Dialect) -> Iterator[bytes]:

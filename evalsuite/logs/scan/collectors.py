@@ -38,9 +38,9 @@ _ARGUED = {
     "devices": "world_size",
 }
 _BATCHES = frozenset({"batch_per_device", "global_batch", "reduced_batch"})
-_WORD = re.compile(
-    rb"batch|accum|samples[_.]per|world.size|num.gpus|gpu.number|[gct]pus *:|devices|nodes|tokens[ /]|seq|block|dp_rep"
-)
+_WORDS = tuple(
+    b"batch accum samples world gpu pus devices nodes tokens seq block context dp_rep".split()
+)  # one in each
 # dp_replicate=1, dp_shard=8, cp=1, tp=1, pp=1: an expert's devices are among these
 _MESH = re.compile(rb"\bdp_replicate[=:] ?(\d+), dp_shard[=:] ?(\d+), cp[=:] ?(\d+), tp[=:] ?(\d+)(?:, pp[=:] ?(\d+))?")
 _BETWEEN = r"['\"]?(?:[ \t]{0,24}[:=][ \t]{0,3}|(?<=[a-z])[ \t]|, \"value\": | \.{3,} ?)"
@@ -58,11 +58,11 @@ def _spelling() -> "re.Pattern[bytes]":
 
 def spelt(text: bytes) -> Iterator[tuple[str, bytes, bytes]]:
     """(kind, number, as printed) of what lines say of the job. Found by a word first: nearly no line has one."""
-    low, end = text.lower(), 0
-    while found := _WORD.search(low, end):
-        begin, end = text.rfind(b"\n", 0, found.start()) + 1, text.find(b"\n", found.start())
-        end = len(text) if end < 0 else end
-        for line in text[begin:end].split(b"\r"):
+    low = text.lower()
+    present = [word for word in _WORDS if word in low]
+    for line in text.replace(b"\r", b"\n").split(b"\n") if present else ():
+        low = line.lower()
+        if any(word in low for word in present):
             for match in _spelling().finditer(line):
                 kind, name = next(pair for pair in match.groupdict().items() if pair[1] is not None)
                 variable = name.isupper() and kind != "devices"  # MICRO_BATCH_SIZE=4, of a shell
@@ -283,7 +283,7 @@ class TimerCollector:
     _found: list[tuple[int | None, dict[str, float | None]]] = field(default_factory=list)  # (step, timer → seconds)
 
     def add(self, piece: Piece) -> None:
-        if len(self._found) >= MOST_REPORTS:
+        if len(self._found) >= MOST_REPORTS or (piece.steps_alone and self.timers is OWN_TIMERS):
             return
         for match, line in matches(piece.chunk.text, (self.timers.line,)):
             fields = line.read(match) or {}

@@ -1,6 +1,7 @@
 """The step lines of a log as records: the numbers, rank and time of one line of one process."""
 
 import calendar
+import itertools
 import math
 import re
 from collections import deque
@@ -172,13 +173,8 @@ def stamp_s(text: bytes) -> float | None:
 
 def matches(text: bytes, lines: tuple[Line, ...]) -> Iterator[tuple["re.Match[bytes]", Line]]:
     present = [line for line in lines if any(beginning in text for beginning in line.beginnings)]
-    if not present:
-        return
-    if len(present) == 1:
-        yield from ((match, present[0]) for match in present[0].compiled.finditer(text))
-        return
-    found = [(match, line) for line in present for match in line.compiled.finditer(text)]
-    yield from sorted(found, key=lambda pair: pair[0].start())
+    found = [zip(line.compiled.finditer(text), itertools.repeat(line)) for line in present]  # a loop costs more
+    return found[0] if len(found) == 1 else iter(sorted(itertools.chain(*found), key=lambda pair: pair[0].start()))
 
 
 def count(text: bytes, lines: Iterable[Line]) -> int:
@@ -307,7 +303,7 @@ def _values(match: Match[bytes], line: Line) -> list[Any] | None:
         if fields is None:
             return None
         names, said = tuple(fields), tuple(fields.values())
-    found = [*_NOTHING]
+    found = _NOTHING.copy()
     for place, field, convert in _taken(names):
         if said[place] is not None:
             found[field] = convert(said[place])
@@ -328,7 +324,7 @@ def _read_lead(text: bytes, start: int, values: list[Any]) -> None:
 
 
 _PLACES = {name: place for place, name in enumerate(Record._fields)}
-_NOTHING = tuple(Record(line=0, end=0))
+_NOTHING = list(Record(line=0, end=0))
 _LINE, _END, _GAP = _PLACES["line"], _PLACES["end"], _PLACES["gap"]
 _RANK, _STAMP, _RELAYED = _PLACES["rank"], _PLACES["stamp_s"], _PLACES["relayed"]
 
