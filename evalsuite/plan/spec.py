@@ -1,12 +1,12 @@
 """The spec: axes and protocol from a TOML file, overridden by the command line."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from itertools import product
 from math import prod
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal, TypeVar, get_args
 
 from evalsuite import decode, paths, redaction
 from evalsuite.decode import From, Many, Word, between
@@ -32,6 +32,7 @@ EXAMPLE = "data/specs/quick.toml"
 PRECISIONS: Mapping[str, Precision] = {word: word for word in get_args(Precision) if word != UNKNOWN}
 KINDS = ("reference", "official")
 Scaling = Literal["weak", "strong"]
+Number = TypeVar("Number", int, float)
 Point = tuple[tuple[int, int], str, int, Precision, bool]  # scale, model, batch, precision, xla
 
 
@@ -148,12 +149,6 @@ def _laid_over(base: Spec, found: "_Part") -> tuple[Spec, ...]:
     return tuple(replace(made, options=options) for options in changes.get("options", (base.options,)))
 
 
-def nodes(text: str) -> int:
-    if not re.fullmatch(r"[1-9][0-9]*", text):
-        raise EvalsuiteError.of("plan.subset", text=text)
-    return _at_most(text, MOST_NODES, "nodes")
-
-
 def profile(name: str) -> Spec:
     known = sorted(file.stem for file in (paths.DATA / "specs").glob("*.toml"))
     if name not in known:
@@ -185,6 +180,25 @@ def _at_most(digits: str, most: int, what: str) -> int:
 MOST_DIGITS = 12
 
 
+def _number(pattern: str, of: Callable[[str], Number], problem: str) -> Callable[[object], Number]:
+    def read(text: object) -> Number:
+        if not re.fullmatch(pattern, str(text)):
+            raise EvalsuiteError.of(f"plan.number_{problem}", text=text)
+        return of(str(text))
+
+    return read
+
+
+COUNT, ABOVE_ZERO = r"[1-9][0-9]*", r"(?=.*[1-9])"
+nodes = _number(COUNT, lambda text: _at_most(text, MOST_NODES, "nodes"), "nodes")
+batch = _number(COUNT, lambda text: _at_most(text, MOST_BATCH, Message("plan.items_per_device")), "batch")
+cores = _number(COUNT, lambda text: _at_most(text, MOST_CORES, Message("plan.cores_per_device")), "cores")
+retries = _number(r"[0-9]", int, "retries")
+seed = _number(r"[0-9]{1,9}", int, "seed")
+memory_gb = _number(ABOVE_ZERO + r"[0-9]{1,6}(\.[0-9]{1,3})?", float, "memory")
+device_hours = _number(ABOVE_ZERO + r"[0-9]{1,9}(\.[0-9]{1,9})?", float, "device_hours")
+
+
 def steps(text: str) -> Protocol:
     """`20+100` → 20 warm-up steps and 100 measured ones."""
     match = STEPS.match(text.strip())
@@ -208,19 +222,6 @@ def precision(text: str) -> Precision:
     if not isinstance(text, str) or text not in PRECISIONS:
         raise EvalsuiteError.of("plan.precision", text=text, names=PRECISIONS)
     return PRECISIONS[text]
-
-
-def batch(text: str | int) -> int:
-    if not re.fullmatch(r"[1-9][0-9]*", str(text)):
-        raise EvalsuiteError.of("plan.batch", text=text)
-    return _at_most(str(text), MOST_BATCH, Message("plan.items_per_device"))
-
-
-def memory_gb(text: str | float) -> float:
-    found = float(text) if re.fullmatch(r"[0-9]{1,6}(\.[0-9]{1,3})?", str(text)) else 0.0
-    if not found > 0:
-        raise EvalsuiteError.of("plan.spec_memory", text=text)
-    return found
 
 
 def scaling(given: str) -> Scaling:
@@ -252,37 +253,12 @@ def _repeats(given: int | str) -> dict[str, int | None]:
 ADAPTIVE = ((3, 7), (5, 7))  # what benchmarks/stopping.py simulates
 
 
-def cores(text: str | int) -> int:
-    if not re.fullmatch(r"[1-9][0-9]*", str(text)):
-        raise EvalsuiteError.of("plan.cores_wrong", text=text)
-    return _at_most(str(text), MOST_CORES, Message("plan.cores_per_device"))
-
-
-def retries(text: str | int) -> int:
-    if not re.fullmatch(r"[0-9]", str(text)):
-        raise EvalsuiteError.of("plan.retries", text=text)
-    return int(text)
-
-
-def device_hours(text: str | float) -> float:
-    hours = float(text) if re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9})?", str(text)) else 0.0
-    if not hours > 0:
-        raise EvalsuiteError.of("plan.device_hours", text=text)
-    return hours
-
-
 def price(text: str) -> tuple[float, str]:
     """`180 CNY` → amount, currency."""
     found = re.fullmatch(r"([0-9]{1,7}(?:\.[0-9]{1,2})?) ([A-Z]{3})", text)
     if not found:
         raise EvalsuiteError(decode.refusal(text, decode.message("price")))
     return float(found[1]), found[2]
-
-
-def seed(text: str | int) -> int:
-    if not re.fullmatch(r"[0-9]{1,9}", str(text)):
-        raise EvalsuiteError.of("plan.seed", text=text)
-    return int(text)
 
 
 def _options(table: Mapping[str, object]) -> tuple[tuple[str, str], ...]:
