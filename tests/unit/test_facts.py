@@ -165,7 +165,7 @@ def test_every_fact_that_an_adapter_states_is_known():
 
     assert stated <= keys
     assert {flag.key for flag in facts.rules().flag} <= keys
-    assert {facts.OPTION_OF[name] for name in INPUT_SIZES} <= keys
+    assert {facts.rules().options[name] for name in INPUT_SIZES} <= keys
 
 
 UNKNOWN = {  # (framework, recipe): facts that no line of the script states, and why

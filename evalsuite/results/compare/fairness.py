@@ -280,8 +280,8 @@ def likeness(values: Sequence[Stated]) -> Likeness:
 def _clash(ours: set[str], theirs: set[str]) -> bool:
     if ours == theirs:
         return False
-    both, open_words = ((ours, theirs), (theirs, ours)), facts.MEANT_BY.items()
-    return not any({word} == one and other <= exact for word, exact in open_words for one, other in both)
+    both, open_words = ((ours, theirs), (theirs, ours)), facts.rules().meanings.items()
+    return not any({word} == one and other <= {*exact} for word, exact in open_words for one, other in both)
 
 
 def shown_value(stated: Stated) -> str | None:

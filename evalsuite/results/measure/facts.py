@@ -21,45 +21,9 @@ Unknown = Literal["unranked", "indicative", "ranked"]
 AUTHORITY: tuple[FactSource, ...] = ("log", "command_line", "environment", "recipe", "stated", "case")
 """Who is believed first: what ran says more than what was meant to run."""
 NONE_SET = "none set"
-MEANT_BY: Mapping[str, frozenset[str]] = {
-    "amp": frozenset({"fp16_amp", "bf16_amp"}),
-    "fp16 or fp16_amp": frozenset({"fp16", "fp16_amp"}),
-    "bf16 or bf16_amp": frozenset({"bf16", "bf16_amp"}),
-}
-LOOSELY: Mapping[str, str] = {  # people and options of scripts call AMP "fp16", and pure 16-bit training too
-    "fp16": "fp16 or fp16_amp",
-    "bf16": "bf16 or bf16_amp",
-}
 PURE = ("pure_fp16", "purefp16", "pure_bf16", "purebf16")
-AXIS: Mapping[str, frozenset[str]] = {
-    "fp32": frozenset({"fp32", "tf32"}),
-    "amp": frozenset({"amp", "fp16_amp", "bf16_amp", "fp16", "bf16", "fp8", "mxfp8", "nvfp4"}),
-}
-PRECISIONS: Mapping[str, str] = {  # as scripts and people write it → our word
-    **dict.fromkeys(("fp32", "float32", "f32", "32"), "fp32"),
-    **dict.fromkeys(("tf32", "fp32_tf32"), "tf32"),
-    **dict.fromkeys(("amp", "mixed", "mixed_precision"), "amp"),
-    **dict.fromkeys(("fp16_amp", "amp_fp16", "mixed_float16", "16-mixed"), "fp16_amp"),
-    **dict.fromkeys(("bf16_amp", "amp_bf16", "mixed_bfloat16", "bf16-mixed"), "bf16_amp"),
-    **dict.fromkeys(("fp16", "float16", "half", "pure_fp16", "purefp16"), "fp16"),
-    **dict.fromkeys(("bf16", "bfloat16", "pure_bf16", "purebf16"), "bf16"),
-    **{word: word for word in ("fp8", "mxfp8", "nvfp4")},
-}
-OPTIMISERS: Mapping[str, str] = {
-    **dict.fromkeys(("adamw", "adamw_hf", "adamw_torch", "adamw_torch_fused", "fusedadam", "fused_adam"), "adam"),
-    **dict.fromkeys(("momentum", "nag"), "sgd"),
-    **dict.fromkeys(("fusedlamb", "fused_lamb"), "lamb"),
-}
 UNPARTED = ("0", "1", "no_shard")  # of a parallel layout: that way nothing is split
 NOT_CLIPPED = re.compile(r"0*(\.0*)?")
-OPTION_OF = {  # axes of a case that have another name here
-    "image_size": "input_size",
-    "sequence_length": "input_size",
-    "gradient_clipping": "clipping",
-    "data_loader": "loader",
-    "optimizer": "optimiser",
-}
-LAYOUT_AXES = {"zero_stage": "ZeRO", "tensor_parallel": "TP", "pipeline_parallel": "PP"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,35 +58,32 @@ class Flag:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Variables:
-    communication: tuple[str, ...]
-    ignored: tuple[str, ...]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Loaders:
-    read: str  # which they are
-    names: tuple[str, ...]
-
-
-@dataclass(frozen=True, kw_only=True)
-class TensorFloat:
-    without: tuple[str, ...]
-    variable: str  # of the environment; 0 turns it off
-
-
-@dataclass(frozen=True, kw_only=True)
 class FactRules:
     fact: tuple[FactRule, ...]
     flag: tuple[Flag, ...]
-    variables: Variables
-    tf32: TensorFloat
-    loaders: Loaders
+    read_by_loaders: str
+    loaders: tuple[str, ...]
+    without_tf32: tuple[str, ...]
+    tf32_variable: str
+    communication: tuple[str, ...]
+    ignored: tuple[str, ...]
+    options: Mapping[str, str]
+    layouts: Mapping[str, str]
+    loosely: Mapping[str, str]
+    meanings: Mapping[str, tuple[str, ...]]
+    axis: Mapping[str, tuple[str, ...]]
+    precisions: Mapping[str, tuple[str, ...]]
+    optimisers: Mapping[str, tuple[str, ...]]
 
 
 @functools.cache
 def rules() -> FactRules:
     return decode(FactRules, read_toml(FILE, FILE.name), FILE)
+
+
+@functools.cache
+def _precisions() -> Mapping[str, str]:
+    return {word: ours for ours, words in rules().precisions.items() for word in words}
 
 
 @functools.cache
@@ -191,7 +152,7 @@ def of_case(case: Case) -> tuple[Fact, ...]:
 
 def _precision_of(case: Case) -> str | None:
     word = case.option("stated_precision")
-    return PRECISIONS.get(case.precision.replace("-", "_")) if word is None else _said_precision(word)
+    return _precisions().get(case.precision.replace("-", "_")) if word is None else _said_precision(word)
 
 
 def printed_precision(log: Path) -> str | None:
@@ -201,12 +162,12 @@ def printed_precision(log: Path) -> str | None:
 def _said_precision(text: str) -> str | None:
     """Our word for a precision as a person, a path or a table has it: "fp16" alone does not say pure or AMP."""
     word = re.sub(r"[\s-]+", "_", text.strip().lower())
-    found = PRECISIONS.get(word)
-    return found if found is None or word in PURE else LOOSELY.get(found, found)
+    found = _precisions().get(word)
+    return found if found is None or word in PURE else rules().loosely.get(found, found)
 
 
 def is_loader(data: str) -> bool:
-    return data in (*rules().loaders.names, rules().loaders.read)
+    return data in (*rules().loaders, rules().read_by_loaders)
 
 
 def of_measurement(run: Measurement) -> dict[str, Fact]:
@@ -235,7 +196,7 @@ def believed(found: Iterable[Fact]) -> dict[str, Fact]:
     by_key: dict[str, Fact] = {}
     for fact in sorted(found, key=lambda fact: AUTHORITY.index(fact.source)):
         first = by_key.setdefault(fact.key, fact)
-        if fact.value in MEANT_BY.get(first.value, ()):
+        if fact.value in rules().meanings.get(first.value, ()):
             by_key[fact.key] = fact
     return by_key
 
@@ -271,13 +232,13 @@ def _contradict(a: Fact, b: Fact) -> bool:
     if a.key != "precision":
         return True
     for one, other in ((a, b), (b, a)):
-        if one.source in ("case", "stated") and _meanings(other) & AXIS.get(one.value, frozenset()):
+        if one.source in ("case", "stated") and _meanings(other) & {*rules().axis.get(one.value, ())}:
             return False
     return not _meanings(a) & _meanings(b)
 
 
 def _meanings(fact: Fact) -> frozenset[str]:
-    return MEANT_BY.get(fact.value, frozenset({fact.value}))
+    return frozenset(rules().meanings.get(fact.value, (fact.value,)))
 
 
 def _bare(value: str) -> str:
@@ -323,7 +284,7 @@ def _layout(parts: Mapping[str, str]) -> str:
 def _together(precisions: Iterable[str]) -> str:
     """What several options say as one: `--amp --dtype bfloat16` is bf16_amp; else the last one counts."""
     *_, last = said = list(precisions)
-    exact = [f"{word[:4]}_amp" for word in said if word[:4] in LOOSELY]
+    exact = [f"{word[:4]}_amp" for word in said if word[:4] in rules().loosely]
     if "amp" in said:
         return exact[-1] if exact else "amp"
     return last
@@ -344,7 +305,8 @@ def _in_our_words(flag: Flag, given: str) -> str | None:
 
 
 def _optimiser(given: str) -> str:
-    return OPTIMISERS.get(given.lower(), given.lower())
+    given = given.lower()
+    return next((ours for ours, words in rules().optimisers.items() if given in words), given)
 
 
 def _of_hosts(device: Device, environments: Mapping[str, HostEnvironment]) -> dict[str, str]:
@@ -366,10 +328,9 @@ def _of_hosts(device: Device, environments: Mapping[str, HostEnvironment]) -> di
 
 
 def _has_no_tf32(host: HostEnvironment) -> bool:
-    settings = rules().tf32
     names = [gpu.name or "" for gpu in host.gpus or ()]
-    old = bool(names) and all(any(part in name for part in settings.without) for name in names)
-    return old or (host.environment_variables or {}).get(settings.variable) == "0"
+    old = bool(names) and all(any(part in name for part in rules().without_tf32) for name in names)
+    return old or (host.environment_variables or {}).get(rules().tf32_variable) == "0"
 
 
 def _kind_of_host(host: HostEnvironment) -> str | None:
@@ -381,7 +342,7 @@ def _kind_of_host(host: HostEnvironment) -> str | None:
 def _switches(recorded: Sequence[Mapping[str, str] | None]) -> dict[str, str]:
     if any(variables is None for variables in recorded):
         return {}
-    settings = rules().variables
+    settings = rules()
     found: dict[str, dict[str, None]] = {"communication": {}, "kernel_switches": {}}
     for variables in recorded:
         for name, value in sorted((variables or {}).items()):
@@ -436,7 +397,7 @@ def _stated(said: Mapping[str, str]) -> dict[str, str | None]:
 
 def _known(named: Mapping[str, str]) -> dict[str, str]:
     keys = {rule.key for rule in rules().fact}
-    facts = {OPTION_OF.get(name, name): value for name, value in named.items()}
+    facts = {rules().options.get(name, name): value for name, value in named.items()}
     found = {
         key: "none" if (key, value.lower()) == ("clipping", "off") else value
         for key, value in facts.items()
@@ -444,9 +405,9 @@ def _known(named: Mapping[str, str]) -> dict[str, str]:
     }
     if "optimiser" in found:
         found["optimiser"] = _optimiser(found["optimiser"])
-    if parts := {LAYOUT_AXES[name]: value for name, value in named.items() if name in LAYOUT_AXES}:
+    layouts = rules().layouts
+    if parts := {layouts[name]: value for name, value in named.items() if name in layouts}:
         found.setdefault("parallel_layout", _layout(parts))
-    loaders = rules().loaders
-    if found.get("data") in loaders.names:
-        found = {"loader": found["data"], **found, "data": loaders.read}
+    if found.get("data") in rules().loaders:
+        found = {"loader": found["data"], **found, "data": rules().read_by_loaders}
     return found
