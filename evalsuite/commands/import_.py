@@ -11,7 +11,7 @@ from evalsuite.commands.options.common import search_paths
 from evalsuite.commands.printing import i18n, terminal
 from evalsuite.commands.printing.i18n import say, worded
 from evalsuite.errors import EvalsuiteError, Exit
-from evalsuite.importing import log_import, published_figures, published_tables, questions, user_facts
+from evalsuite.importing import foreign_tables, log_import, published_figures, published_tables, questions, user_facts
 from evalsuite.importing.log_import import Imported
 from evalsuite.importing.published_tables import CitedTable
 from evalsuite.logs import catalogue
@@ -42,7 +42,7 @@ def run(arguments: argparse.Namespace) -> int:
     importer = log_import.Importer(into, asked, dialects, facts.printed_precision)
     for path in arguments.paths:
         if _is_table(path, columns):
-            table = _table(path, columns)
+            table = _table(path, columns, arguments.table)
             results += published_figures.cite_table(
                 table, into, defaults, user, dialects, common=common, amend=arguments.amend
             )
@@ -60,8 +60,8 @@ def read_table(path: Path, into: Store, arguments: argparse.Namespace) -> list[I
     return list(published_figures.cite_table(_table(path, columns), into, defaults, said, known))
 
 
-def _table(path: Path, columns: Sequence[tuple[str, str]]) -> CitedTable:
-    table = published_tables.read(path, columns)
+def _table(path: Path, columns: Sequence[tuple[str, str]], name: str | None = None) -> CitedTable:
+    table = published_tables.read(path, columns, name)
     questions.check_columns(table, [name for name, _ in columns])
     if table.unread:
         terminal.note(f"{path}: columns that are not read: {', '.join(table.unread)}")
@@ -100,10 +100,11 @@ def _check_facts(pairs: Sequence[tuple[str, str]]) -> dict[str, str]:
 
 def _is_table(path: Path, columns: Sequence[tuple[str, str]]) -> bool:
     if path.suffix.lower() != ".csv":
-        return path.suffix.lower() == ".xlsx"
+        return path.suffix.lower() in (".xlsx", *foreign_tables.ENDINGS)
     try:
         with files.open_file(path, follow=True) as file:
-            return bool(columns) or published_tables.is_one(published_tables.decoded(file.readline()))
+            head = published_tables.decoded(file.readline())
+            return bool(columns) or published_tables.is_one(head) or foreign_tables.is_wide(head)
     except OSError as error:
         raise EvalsuiteError.of("commands.import_path", path=path, error=error) from error
 

@@ -7,12 +7,13 @@ import io
 import re
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evalsuite import files, paths
 from evalsuite.errors import EvalsuiteError, did_you_mean
+from evalsuite.importing import foreign_tables
 
 if TYPE_CHECKING:
     import _csv
@@ -32,6 +33,7 @@ class CitedRow:
     number: int  # of its line, from 1
     raw: str  # header and line as printed
     cells: Mapping[str, str]  # by our names, without those that are not recorded
+    at: str = ""  # "3 (FP32 / 1x8)" of a wide table; else its number
     beyond: int = 0  # cells without a column, as an unquoted decimal comma makes one
 
 
@@ -43,12 +45,14 @@ class CitedTable:
     unread: tuple[str, ...]  # each with what it could be
 
 
-def read(file: Path, mapped: Sequence[tuple[str, str]] = ()) -> CitedTable:
-    """The table in *file*; *mapped* has (our name, the table's column).
+def read(file: Path, mapped: Sequence[tuple[str, str]] = (), table: str | None = None) -> CitedTable:
+    """The table in *file*; *mapped* has (our name, the table's column), *table* is its name in a database.
 
     Raises EvalsuiteError with the columns if none of them holds figures.
     """
-    text = _spreadsheet(file) if file.suffix.lower() == ".xlsx" else _plain(file)
+    text, places = _text(file, table), ("",) * MOST_ROWS
+    if not is_one(text.partition("\n")[0]) and not {"throughput", "latency", "value"} & {name for name, _ in mapped}:
+        text, places = foreign_tables.one_figure_a_row(text) or (text, places)
     lines = [line.removesuffix("\r") for line in text.split("\n")]
     reader = csv.reader(io.StringIO(text))
     try:
@@ -58,7 +62,8 @@ def read(file: Path, mapped: Sequence[tuple[str, str]] = ()) -> CitedTable:
         if (mark := _parted_by(header)) is not None:
             raise EvalsuiteError.of("importing.table_separator", path=file, mark=mark)
         at = _places(file, header, mapped)
-        rows = tuple(_rows(reader, lines, at, len(header)))
+        found = _rows(reader, lines, at, len(header))
+        rows = tuple(replace(row, at=place) for row, place in zip(found, places, strict=False))
     except csv.Error as error:
         raise EvalsuiteError.of("importing.table_csv_line", path=file, line=reader.line_num, error=error) from error
     if not rows:
@@ -135,6 +140,15 @@ def _unread(column: str, at: Mapping[str, Sequence[int]]) -> str:
     free = {name: ours for ours, names in COLUMNS.items() if ours not in at for name in (ours, *names)}
     near = difflib.get_close_matches(column.lower(), free, n=1)
     return f"{column} (--map {free[near[0]] if near else column}={column})"
+
+
+def _text(file: Path, table: str | None) -> str:
+    match file.suffix.lower():
+        case ".xlsx":
+            return _spreadsheet(file)
+        case ending if ending in foreign_tables.ENDINGS:
+            return foreign_tables.stored(file, table, most_bytes=MOST_BYTES, most_rows=MOST_ROWS)
+    return _plain(file)
 
 
 def _plain(file: Path) -> str:

@@ -86,7 +86,7 @@ THIRD_PARTY = {  # package → where it may be imported
         "evalsuite.report.figures",
     ),
     "openpyxl": ("evalsuite.importing.published_tables",),
-    "pandas": ("evalsuite.commands.api.loading", "evalsuite.report.forms"),
+    "pandas": ("evalsuite.commands.api.loading", "evalsuite.report.forms", "evalsuite.importing.foreign_tables"),
     "pyarrow": ("evalsuite.report.forms.parquet",),
     "psutil": ("evalsuite.machine", "evalsuite.agent", "evalsuite.launch.engine_process"),
     "pynvml": ("evalsuite.machine.sensors",),

@@ -17,7 +17,7 @@ CEILINGS = {  # package → lines at most; "" are the modules beside the package
     "agent": 1800,
     "audit": 600,
     "commands": 6300,
-    "importing": 1400,
+    "importing": 1500,
     "launch": 4350,
     "logs": 9600,
     "machine": 1950,
