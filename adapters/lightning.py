@@ -5,6 +5,11 @@ from evalsuite.adapter import Adapter, Command, Recipe
 from evalsuite.model import Case
 from evalsuite.recipe_facts import IMAGENET
 
+PRECISIONS = {
+    **{"fp32": "32-true", "bf16": "bf16-true", "fp16": "16-true"},
+    **{"amp": "16-mixed", "amp-fp16": "16-mixed", "amp-bf16": "bf16-mixed"},
+}
+
 
 def _imagenet(case: Case) -> Command:
     """The model divides batch and workers by the processes of a node (imagenet.py:127)."""
@@ -18,7 +23,7 @@ def _imagenet(case: Case) -> Command:
         "trainer.devices": str(share),
         "trainer.num_nodes": str(case.nodes),
         "trainer.strategy": "ddp" if case.total_devices > 1 else "auto",
-        "trainer.precision": "16-mixed" if case.precision == "amp" else "32-true",
+        "trainer.precision": PRECISIONS[case.precision],
         "trainer.default_root_dir": "{scratch}",
     }
     return Command(
@@ -45,6 +50,7 @@ ADAPTER = Adapter(
             options={"loader_workers": ()},
             facts=IMAGENET,  # imagenet.py:72 to 74, 118 and 139
             amp="native autocast to float16, dynamic loss scale",
+            precisions=("bf16", "fp16", "amp-bf16", "amp-fp16"),
             xla="",
             step_bound="none",
             outside="the run is ended within its first epoch; where an epoch is shorter, what lies between is left out",

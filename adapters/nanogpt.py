@@ -6,6 +6,8 @@ from evalsuite.messages import Message
 from evalsuite.model import Case
 from evalsuite.recipe_facts import ADAM
 
+DTYPES = {"fp32": "float32", "amp": "bfloat16", "amp-bf16": "bfloat16", "amp-fp16": "float16"}
+
 
 def _train(case: Case) -> Command:
     """It divides the accumulation by the processes (train.py:95): one batch of each a step. It counts from 0 to
@@ -14,7 +16,7 @@ def _train(case: Case) -> Command:
     gpu = case.device == "gpu"
     settings = {
         "device": "cuda" if gpu else "cpu",
-        "dtype": "bfloat16" if case.precision == "amp" else "float32",
+        "dtype": DTYPES[case.precision],
         "compile": case.xla,
         "block_size": case.option("sequence_length", "1024"),
         "batch_size": case.batch_per_device,
@@ -54,6 +56,7 @@ ADAPTER = Adapter(
             options={"sequence_length": ("1024", "512", "256", "128")},
             facts={**ADAM, "parallel_layout": "DP"},  # train.py:60 and 63, model.py:284
             amp="bf16 by native autocast, without loss scaling",
+            precisions=("amp-bf16", "amp-fp16"),
             xla="torch.compile",
             outside="it evaluates once, before the first step, and saves nothing",
             requirements=("torch==2.13.0", "numpy==2.4.6"),

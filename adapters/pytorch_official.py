@@ -126,7 +126,8 @@ def _torchvision_unsupported(case: Case) -> str | None:
 def _run_mlm(case: Case) -> Command:
     """No launcher on CPUs: torchrun's rank makes it ask for NCCL or oneCCL."""
     gpu = case.device == "gpu"
-    precision = ("--fp16",) if gpu else ("--bf16",)
+    amp = ("--fp16",) if gpu else ("--bf16",)
+    precisions = {"amp": amp, "amp-fp16": ("--fp16",), "amp-bf16": ("--bf16",), "tf32": ("--tf32", "True")}
     return Command(
         argv=(
             *(launchers.torchrun(case) if gpu else ("{python}",)),
@@ -138,7 +139,7 @@ def _run_mlm(case: Case) -> Command:
             *("--per_device_train_batch_size", str(case.batch_per_device)),
             *("--max_steps", str(case.protocol.total_steps), "--logging_steps", "1", "--save_strategy", "no"),
             *("--output_dir", "{scratch}/out", "--report_to", "none"),
-            *(precision if case.precision == "amp" else ()),
+            *precisions.get(case.precision, ()),
             *(() if gpu else ("--no_cuda",)),
         )
     )
@@ -147,6 +148,8 @@ def _run_mlm(case: Case) -> Command:
 def _run_mlm_unsupported(case: Case) -> str | None:
     if case.device == "cpu" and case.total_devices > 1:
         return Message("adapters.torch_xpu")
+    if case.precision in ("tf32", "amp-fp16"):
+        return launchers.amp_refused_on_cpu(case)
     return None
 
 
@@ -272,6 +275,7 @@ ADAPTER = Adapter(
             options={"sequence_length": (), "optimiser": ("adam", "adafactor"), "gradient_clipping": ("on", "off")},
             facts=TRAINER,
             amp="native autocast, dynamic loss scale",
+            precisions=("tf32", "amp-bf16", "amp-fp16"),
             xla="",
             outside="it saves and evaluates nothing",
             python="3.8",  # a library of 4.20 at least, and arguments that are gone today

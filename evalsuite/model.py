@@ -14,6 +14,7 @@ from evalsuite.messages import Phrase
 if TYPE_CHECKING:
     from evalsuite.author_document import AuthorNote, KeptProblem, LabDocument
     from evalsuite.documents import HostEnvironment, NetworkMeasurement, RunCommand
+    from evalsuite.expressions import OwnColumn
     from evalsuite.workload import EquivalenceReceipt
 
 UNKNOWN = "unknown"  # precision or device of an imported run that nobody recorded
@@ -494,6 +495,7 @@ class Summary:
     partial: bool = False  # fewer than five valid repeats, or a short window (D05, D07)
     origin: Origin = "measured"
     findings: tuple[Finding, ...] = ()
+    own: tuple[tuple[str, float | None], ...] = ()  # columns that a spec defines
 
     @cached_property
     def grounds(self) -> Grounds:
@@ -551,6 +553,7 @@ class Verdict:
     reason: str = ""  # key of a sentence in data/text, filled with *values*
     values: tuple[tuple[str, str], ...] = ()
     within_noise: bool = False
+    holds: str = ""  # what must hold, of a criterion that a spec defines
     cells: tuple[VerdictCell, ...] = ()  # one for each framework, model and precision
 
 
@@ -587,6 +590,7 @@ class Evaluation:
     most_repeats: int | None = None  # of a case that *repeats* left open; None: no limit of its own
     receipts: "tuple[EquivalenceReceipt, ...]" = ()  # the lab's own
     networks: "tuple[NetworkMeasurement, ...]" = ()
+    columns: "tuple[OwnColumn, ...]" = ()
     trials: tuple[BatchTrial, ...] = ()  # of the searches for the largest batch
     against: "tuple[ReferenceComparison, ...]" = ()
     journal_sha256: tuple[str, ...] = ()  # of the last line of each folder's journal

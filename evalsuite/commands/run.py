@@ -72,6 +72,8 @@ def run_missing(request: Request) -> tuple[Plan, int]:
         cases=tuple(plan.cases),
         skips=tuple(plan.skips),
         most_repeats=plan.spec.most_repeats,
+        columns=plan.spec.columns,
+        criteria=plan.spec.criteria,
     )
     place.store.write_plan(planned)
     if missing:

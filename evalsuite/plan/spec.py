@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal, TypeVar, get_args
 from evalsuite import decode, paths, redaction
 from evalsuite.decode import From, Many, Word, between
 from evalsuite.errors import EvalsuiteError, did_you_mean
+from evalsuite.expressions import OwnColumn, OwnCriterion
 from evalsuite.messages import Message
 from evalsuite.model import UNKNOWN, Case, Precision, Protocol
 from evalsuite.plan import variants
@@ -81,6 +82,8 @@ class Spec:
     include: tuple[Rule, ...] = ()  # (): all cases
     exclude: tuple[Rule, ...] = ()
     stated: tuple[str, ...] = ()  # values of its axes, of which the command line chose
+    columns: tuple[OwnColumn, ...] = ()
+    criteria: tuple[OwnCriterion, ...] = ()
     parts: tuple["Spec", ...] = ()
     """Several matrices measured as one: where scripts want models, batches or steps of their own, each is a spec
     of its own. The repeats of all are interleaved. () = the matrix is this spec's own."""
@@ -332,8 +335,11 @@ class _SpecFile(_Part):
     participant: tuple[Participant, ...] | None = None
     container: Word | None = None
     variants: Variants | None = None
+    column: tuple[OwnColumn, ...] | None = None
+    criterion: tuple[OwnCriterion, ...] | None = None
     parts: tuple[_Part, ...] = ()
 
 
 # key of the file → field of Spec, where it is another
-FIELDS = {"steps": "protocol", "batch": "find_batch", "participant": "participants"}
+FIELDS = {"steps": "protocol", "batch": "find_batch"} | {f"{one}": f"{one}s" for one in ("participant", "column")}
+FIELDS["criterion"] = "criteria"

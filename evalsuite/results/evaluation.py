@@ -8,8 +8,9 @@ from pathlib import Path
 
 from evalsuite.documents import HostEnvironment, RunCommand
 from evalsuite.errors import EvalsuiteError, NothingMeasured
+from evalsuite.expressions import OwnColumn
 from evalsuite.logs.catalogue import Places
-from evalsuite.model import BatchTrial, Case, Evaluation, Finding, Measurement, Protocol, Run, Skip
+from evalsuite.model import BatchTrial, Case, Evaluation, Finding, Measurement, Protocol, Run, Skip, Verdict
 from evalsuite.results.compare.scaling import with_scaling
 from evalsuite.results.judge import criteria
 from evalsuite.results.judge.criteria import Criteria
@@ -19,10 +20,11 @@ from evalsuite.results.measure import measurement as measurement_room
 from evalsuite.results.measure.cache import Measured
 from evalsuite.results.measure.summary import summaries, valid
 from evalsuite.results.publish.redaction import disclosed
-from evalsuite.results.rules import attempts, data_rules, other_nodes, severity
+from evalsuite.results.rules import attempts, data_rules, other_nodes, own_figures, severity
 from evalsuite.results.rules.attempts import Recorded, Row
 from evalsuite.runs import equivalence, rehearsed, trials
 from evalsuite.runs import network as measured_networks
+from evalsuite.runs.planned import Planned
 from evalsuite.runs.planned import cases as all_cases
 from evalsuite.runs.store import Store, folder_name
 
@@ -42,10 +44,8 @@ def evaluate(
 ) -> Evaluation:
     """The evaluation of all finished run folders in *store*, or of the cases in *only*.
 
-    Raises NothingMeasured if there is none. *places*: dialects other than the built-in ones; *cache*: folder of earlier
-    measurements; *receipts*: folders of `evalsuite equivalence`, besides that in *store*; *meanwhile*: done while other
-    processes measure.
-    """
+    Raises NothingMeasured. *places*: further dialects; *cache*: folder of earlier measurements; *receipts*: folders of
+    `evalsuite equivalence`, besides that in *store*; *meanwhile*: done while other processes measure."""
     settings = criteria.read(criteria_file)
     wanted = {case.id for case in only} if only is not None else None
     called = set(map(folder_name, only or ()))
@@ -66,14 +66,16 @@ def evaluate(
     compared = functools.cache(lambda: _compared(values, environments, commands, recorded, settings))
     drawn = timelines.of_series(store, values, cache, meanwhile=compared)
     rows, found = compared()
+    columns, judged = _judged(rows, settings, planned, (*cases, *_not_run(skips, wanted)))
     whole = Evaluation(
         title=TITLE,
         profile=planned.profile if planned else "custom",
         planned=cases,
         repeats=planned.repeats if planned else max((one.n for one in valid(rows)), default=0),
         skips=skips,
-        summaries=tuple(rows),
-        verdicts=verdicts(rows, settings, (*cases, *_not_run(skips, wanted))),
+        summaries=tuple(own_figures.with_columns(rows, columns)),
+        verdicts=judged,
+        columns=columns,
         findings=tuple(severity.merge_repeated((*broken, *settings.findings(), *found))),
         environments=environments,
         commands=commands,
@@ -89,6 +91,14 @@ def evaluate(
         journal_sha256=recorded.sha256,
     )
     return disclosed(whole)
+
+
+def _judged(
+    rows: Sequence[Row], settings: Criteria, planned: Planned | None, cases: Sequence[Case]
+) -> tuple[tuple[OwnColumn, ...], tuple[Verdict, ...]]:
+    columns, own = (planned.columns, planned.criteria) if planned else ((), ())
+    found = own_figures.verdicts(rows, (*own, *settings.own), cases)
+    return (*columns, *settings.columns), (*verdicts(rows, settings, cases), *found)
 
 
 def _compared(

@@ -82,6 +82,8 @@ class MergedStore(Store):
             repeats=max(plan.repeats for plan in plans),
             cases=tuple(cases),
             skips=tuple(skips.values()),
+            columns=tuple(dict.fromkeys(each for plan in plans for each in plan.columns)),
+            criteria=tuple(dict.fromkeys(each for plan in plans for each in plan.criteria)),
         )
 
 

@@ -8,6 +8,7 @@ from typing import Annotated, ClassVar
 from evalsuite import decode, redaction
 from evalsuite.decode import Mistake, at_least, message, refusal
 from evalsuite.documents import Document, check_schema
+from evalsuite.expressions import OwnColumn, OwnCriterion
 from evalsuite.model import Case, Measurement, Run, Skip
 
 
@@ -20,6 +21,9 @@ class Planned(Document):
     cases: tuple[Case, ...]
     skips: tuple[Skip, ...]
     most_repeats: int | None = None  # of a case that *repeats* leave open; None: none gets more
+
+    columns: tuple[OwnColumn, ...] = ()
+    criteria: tuple[OwnCriterion, ...] = ()
 
     def mistakes(self) -> Iterator[Mistake]:
         for place, case in enumerate((*self.cases, *(skip.case for skip in self.skips))):

@@ -15,7 +15,7 @@ from tests import sources
 
 GROUND = {
     *("model", "decode", "documents", "author_document", "errors", "messages", "paths", "files", "findings"),
-    *("redaction", "locks", "workload", "processes"),
+    *("redaction", "locks", "workload", "processes", "expressions"),
 }
 CONTRACT = {
     *("adapter", "author_modules", "recipe_facts", "reference", "launchers", "dialect", "placeholders", "registry")

@@ -132,6 +132,12 @@ def test_a_dialect_whose_lines_read_as_another_names_it(tmp_path, capsys):
 # What the check finds in the house's own, as things stand.
 HOUSE = {
     ("hugectr/wide-deep", "every case of the small matrix is refused"),
+    *(
+        (name, "most other recipes of wide_and_deep state input_size in `facts`")
+        for name in ("hugectr/wide-deep", "oneflow/wide-deep", "oneflow/wide-deep-2020")
+    ),
+    ("nanogpt/train-gpt2", "it counts tokens/s, and the other recipes of gpt2_124m count sequences/s"),
+    ("paddlepaddle/paddlenlp-bert-base", "most other recipes of bert_base take the options sequence_length"),
     ("jax/flax-resnet50", "the command is the same with and without xla"),
     ("mindspore/models-resnet50", "the number of steps is not in the command"),
     ("mxnet/gluonnlp-bert-base", "the recipe counts sequences/s and its dialect tokens/s"),

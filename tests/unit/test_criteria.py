@@ -1,18 +1,26 @@
+import json
+
 import pytest
 
 from evalsuite import cli
-from evalsuite.errors import Exit
+from evalsuite.errors import EvalsuiteError, Exit
 from evalsuite.findings import OwnCriteria
 from evalsuite.model import Utilisation
+from evalsuite.plan import spec
 from evalsuite.report.sections.verdict import cards
 from evalsuite.report.text import words
 from evalsuite.results.compare.scaling import with_scaling
 from evalsuite.results.judge import criteria
 from evalsuite.results.judge.verdicts import verdicts
 from evalsuite.results.measure.summary import summaries
+from evalsuite.results.rules import own_figures
+from evalsuite.runs.planned import Planned
+from evalsuite.runs.store import Store
+from tests import runfolders, sources
 from tests.toys import CASE, measured
 
 CRITERIA = criteria.read()
+EXPRESSIONS = sources.table("expressions.toml")
 
 
 def rows(scales, repeats=5, **changes):
@@ -114,3 +122,36 @@ def test_criteria_that_are_not_the_usual_ones_are_named(text, differences, tmp_p
     assert [(type(one), one.differences, one.where) for one in found] == (
         [(OwnCriteria, differences, "own.toml")] if differences else []
     )
+
+
+@pytest.mark.parametrize(("holds", "outcome", "reason"), EXPRESSIONS["judged"])
+def test_a_criterion_of_ones_own_is_judged_by_both_ends_of_the_interval(holds, outcome, reason, tmp_path):
+    asked = criteria.read(written(tmp_path, f'[[criterion]]\nname = "own"\nholds = "{holds}"\n')).own
+    (found,) = own_figures.verdicts(rows([(1, 1, 100.0)]), asked, ())
+    (missing,) = own_figures.verdicts(rows([(1, 1, 100.0)]), asked, [CASE.at_scale(2, 8)])
+
+    assert (found.outcome, found.reason, found.holds) == (outcome, reason, holds)
+    assert cards._card(found, words.read()).reason and cards._card(found, words.read()).statement.plain("en").endswith(
+        holds
+    )
+    assert missing.outcome == ("fail" if outcome == "fail" else "undetermined")
+
+
+def test_a_column_of_a_spec_is_in_plan_page_tables_and_summary(tmp_path):
+    runfolders.finished(tmp_path / "runs", runfolders.Host(printed=(runfolders.steps(seconds=0.5),)))
+    own = spec.read(written(tmp_path, '[[column]]\nname = "twice"\nvalue = "items_per_s * 2"\nunit = "images/s"\n'))
+    store = Store(tmp_path / "runs")
+    store.write_plan(Planned(profile="own", repeats=1, cases=(CASE,), skips=(), columns=own.columns))
+
+    cli.main(["report", "--runs", str(tmp_path / "runs"), "--out", str(tmp_path / "o"), "--forms", "md"])
+
+    (one,) = json.loads((tmp_path / "o" / "summary.json").read_text())["summaries"]
+    assert one["figures"]["own_twice"] == pytest.approx(128, rel=1e-3)
+    assert "twice" in (tmp_path / "o" / "report.en.md").read_text()
+    assert "own_twice" in (tmp_path / "o" / "tables" / "summaries.csv").read_text()
+
+
+@pytest.mark.parametrize(("text", "said"), EXPRESSIONS["refused"])
+def test_an_expression_is_arithmetic_over_known_fields_and_nothing_else(text, said, tmp_path):
+    with pytest.raises(EvalsuiteError, match=said):
+        criteria.read(written(tmp_path, f"[[criterion]]\nname = 'own'\nholds = '{text}'\n"))

@@ -31,6 +31,7 @@ CASE_WITH_ALL = replace(
     **{"nodes": 2, "devices_per_node": 4, "precision": "amp", "xla": True, "device": "gpu"},
 )
 SPECIAL = {  # what a type does not say
+    **{"value": "n", "holds": "n > 1"},
     "started_at": "2026-01-01T00:00:00+00:00",
     "at": "2026-01-01T00:00:00+00:00",
 }

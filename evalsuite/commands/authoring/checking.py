@@ -4,13 +4,14 @@ Nothing is started: the command lines of a small matrix are built, and a log is 
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, product
 from pathlib import Path
 
-from evalsuite import launchers, placeholders
-from evalsuite.adapter import Adapter, Command, Recipe
+from evalsuite import launchers, placeholders, registry
+from evalsuite.adapter import GPT_SIZES, INPUT_SIZES, Adapter, Command, Recipe
 from evalsuite.dialect import Dialect, Line
 from evalsuite.errors import EvalsuiteError, did_you_mean
 from evalsuite.launch.provision import wheels
@@ -19,6 +20,7 @@ from evalsuite.logs.reading import Sniffer
 from evalsuite.messages import Message
 from evalsuite.model import Case, Device, Precision, Protocol
 from evalsuite.plan import repositories
+from evalsuite.results.measure import facts
 from evalsuite.results.measure.measurement import BATCH_ITEMS, NOT_SAID
 
 SCALES = ((1, 1), (1, 2), (2, 2))
@@ -105,7 +107,7 @@ def _check_recipe(
     built = tuple(_matrix(adapter, recipe))
     read = _read(recipe.dialect_name, dialects, log or _log_beside(adapter, recipe), scope=recipe.scope)
     lacks = (_check_installation(recipe), _check_source(recipe), _check_commands(adapter, recipe, built),
-             _check_reading(adapter, recipe, dialects, read))  # fmt: skip
+             _check_reading(adapter, recipe, dialects, read), _check_against_others(adapter, recipe))  # fmt: skip
     return Checked(
         name=f"{adapter.name}/{recipe.name}",
         file=file,
@@ -117,7 +119,7 @@ def _check_recipe(
 
 def _matrix(adapter: Adapter, recipe: Recipe) -> Iterator[Built]:
     """The command lines of the small matrix; a switch that the recipe declares absent is left out."""
-    precisions = PRECISIONS[:1] if recipe.amp == "" else PRECISIONS
+    precisions = (*(PRECISIONS[:1] if recipe.amp == "" else PRECISIONS), *recipe.precisions)
     compiled = (False,) if recipe.xla == "" else (False, True)
     batch = _batch(adapter, recipe)
     for device, (nodes, devices), precision, xla in product(DEVICES, SCALES, precisions, compiled):
@@ -179,6 +181,29 @@ def _check_installation(recipe: Recipe) -> Iterator[Lack]:
         yield Lack(Message("commands.lacks", name="import_name"), Message("commands.name_import"))
     if not recipe.package and not recipe.image:
         yield Lack(Message("commands.lacks", name="package"), Message("commands.name_distribution"))
+
+
+def _check_against_others(adapter: Adapter, recipe: Recipe) -> Iterator[Lack]:
+    """What most other recipes of its model declare: without it no comparison with them is ranked."""
+    every = [(one.name, each) for one in registry.discover().values() for each in one.recipes]
+    own = (adapter.name, recipe.name)
+    others = [each for name, each in every if each.model == recipe.model and (name, each.name) != own]
+    model, units = recipe.model, [*dict.fromkeys(each.unit for each in others)]
+    if units and recipe.unit not in units:
+        lacking = Message("commands.other_unit", unit=recipe.unit, model=model, others=units)
+        yield Lack(lacking, Message("commands.count_alike", others=units))
+    stated = {facts.rules().options.get(name, name) for name in recipe.options or ()} | {*recipe.facts}
+    if names := _of_most([each.facts for each in others], stated):
+        yield Lack(Message("commands.facts_lacking", model=model, names=names), Message("commands.state_facts"))
+    sizes = {*INPUT_SIZES, *GPT_SIZES}
+    declared = [sizes & {*(each.options or ())} for each in others]
+    if recipe.options is not None and (names := _of_most(declared, recipe.options)):
+        yield Lack(Message("commands.axes_lacking", model=model, names=names), Message("commands.take_axes"))
+
+
+def _of_most(others: Sequence[Collection[str]], own: Collection[str]) -> list[str]:
+    counted = Counter(chain.from_iterable(others))
+    return sorted(name for name, n in counted.items() if 2 * n > len(others) and name not in own)
 
 
 def _check_source(recipe: Recipe) -> Iterator[Lack]:

@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from functools import partial
 
 from evalsuite.documents import STATED_FIGURES
-from evalsuite.model import Summary
+from evalsuite.expressions import OwnColumn
+from evalsuite.model import Evaluation, Summary
 from evalsuite.report.text import numbers
 from evalsuite.report.text.numbers import Form, Number
+from evalsuite.report.text.words import Rendered, Words
 from evalsuite.results.measure import latency
 from evalsuite.results.measure.summary import case_figure
 from evalsuite.results.rules.flops_and_energy import compute, energy
@@ -25,6 +27,10 @@ class CaseColumn:
     method: str = ""  # name of the column that says how it was found
     stated: bool = False  # by the source of an imported run
     in_totals: bool = True  # else the chapter of its model alone has it
+
+    def head(self, words: Words) -> Rendered:
+        key = f"totals.{self.name}"
+        return words(key) if key in words else words.same(self.name.removeprefix("own_"))
 
     def number(self, values: Mapping[str, float | str | None]) -> Number | None:
         value = values.get(self.name)
@@ -73,5 +79,15 @@ OF_CASE = (
 SHOWN = tuple(column for column in OF_CASE if column.form)
 
 
+def shown(evaluation: Evaluation) -> tuple[CaseColumn, ...]:
+    """With those that a spec defines."""
+    return (*SHOWN, *(_own(column) for column in evaluation.columns))
+
+
+def _own(column: OwnColumn) -> CaseColumn:
+    name, form = f"own_{column.name}", _quantity(column.unit) if column.unit else numbers.plain
+    return CaseColumn(name=name, value=lambda one: dict(one.own).get(name), form=form)
+
+
 def shown_values(one: Summary) -> Mapping[str, float | str | None]:
-    return {column.name: column.value(one) for column in SHOWN}
+    return {**{column.name: column.value(one) for column in SHOWN}, **dict(one.own)}

@@ -18,7 +18,7 @@ from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.words import Rendered, Words
 from evalsuite.results.compare.ranking import SIZES
 
-IN_ORDER = sorted(columns.SHOWN, key=lambda one: not one.name.startswith(("step_time", "peak_memory")))
+FIRST = ("step_time", "peak_memory")
 ALIKE = attrgetter("case.device", "unit", "case.precision")
 TASKS = ("language_modelling", "click_prediction")
 
@@ -72,7 +72,8 @@ def of_model(book: Book, model: Model) -> FiguresTable | None:
     cases = [case for block in model.blocks for case in block.cases]
     sizes = tuple(name for name in SIZES if _differ({case.option(name) for case in cases}))
     values = {case.id: columns.shown_values(one) for case in cases if (one := book.valid_of.get(case.id))}
-    used = tuple(one for one in IN_ORDER if any(found[one.name] is not None for found in values.values()))
+    every = sorted(columns.shown(book.evaluation), key=lambda one: not one.name.startswith(FIRST))
+    used = tuple(one for one in every if any(found[one.name] is not None for found in values.values()))
     asked = sizes or any(one.stated for one in used) or names.model_facts(model.name).get("task") in TASKS
     if not asked or not (used or sizes):
         return None

@@ -24,7 +24,10 @@ FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")  # of formulas
 def rows(book: Book, wanted: Iterable[str] | None = None) -> Mapping[str, list[Row]]:
     """Every table or those *wanted*, as rows of plain values; None: not measured."""
     return {
-        name: [{key: value_at(book, thing, path) for key, path in TABLES[name].items()} for thing in THINGS[name](book)]
+        name: [
+            {key: value_at(book, thing, path) for key, path in TABLES[name].items()} | dict(getattr(thing, "own", ()))
+            for thing in THINGS[name](book)
+        ]
         for name in (TABLES if wanted is None else wanted)
     }
 
@@ -47,13 +50,15 @@ def csv_files(book: Book) -> Mapping[str, bytes]:
 
 
 def with_options(columns: Sequence[str], found: Sequence[Row]) -> tuple[Sequence[str], Sequence[Row]]:
-    """With a column `option_NAME` for each option that one of the rows has."""
+    """With a column `option_NAME` for each option that one of the rows has, and `own_NAME` of a spec."""
     if "options" not in columns:
         return columns, found
     texts = ([pair for pair in (row["options"] or "").split(";") if pair] for row in found)
     each = [{f"option_{name}": value for name, _, value in (pair.partition("=") for pair in one)} for one in texts]
-    names = dict.fromkeys(sorted({name for one in each for name in one}))
-    return (*columns, *names), [{**row, **names, **options} for row, options in zip(found, each, strict=True)]
+    own = dict.fromkeys(name for row in found for name in row if name not in columns)
+    names = [*own, *sorted({name for one in each for name in one})]
+    empty = dict.fromkeys(names)
+    return (*columns, *names), [{**empty, **row, **options} for row, options in zip(found, each, strict=True)]
 
 
 def _csv(columns: Sequence[str], found: Iterable[Row]) -> bytes:

@@ -48,7 +48,7 @@ def writer(language: str, *, on_cpu: bool = False) -> MarkdownWriter:
     }
     environment.filters |= {
         "scale_name": lambda scale: f"{scale[0]}×{scale[1]}",
-        "column_title": lambda name: words(f"totals.{name}"),
+        "column_title": lambda column: column.head(words),
     }
     made.get_template = environment.get_template
     return made

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 from evalsuite import decode, paths
 from evalsuite.decode import Constraint, Many, Mistake, Word, between, message
 from evalsuite.errors import EvalsuiteError, did_you_mean
+from evalsuite.expressions import OwnColumn, OwnCriterion
 from evalsuite.findings import OwnCriteria
 from evalsuite.messages import Message
 from evalsuite.model import Case, Finding, Target
@@ -109,6 +110,8 @@ class Criteria:
     mean_utilisation: MeanUtilisation | None = None
     fastest: Fastest | None = None
     targets: tuple[Target, ...] = ()
+    columns: tuple[OwnColumn, ...] = ()
+    own: tuple[OwnCriterion, ...] = ()
     file: str = ""
 
     def findings(self) -> Iterator[Finding]:
@@ -153,9 +156,11 @@ class _CriteriaFile:
     C2: MeanUtilisation | None = None
     C3: Fastest | None = None
     target: tuple[_Target, ...] = ()
+    column: tuple[OwnColumn, ...] = ()
+    criterion: tuple[OwnCriterion, ...] = ()
 
     def mistakes(self) -> Iterable[Mistake]:
-        if not any((self.C1, self.C2, self.C3, self.target)):
+        if not any((self.C1, self.C2, self.C3, self.target, self.criterion)):
             yield Mistake("", message("no_criterion"))
 
 
@@ -170,5 +175,7 @@ def of(facts: Mapping[str, object], where: str) -> Criteria:
         mean_utilisation=found.C2,
         fastest=found.C3,
         targets=tuple(Target(**vars(one)) for one in found.target),
+        columns=found.column,
+        own=found.criterion,
         file=where,
     )

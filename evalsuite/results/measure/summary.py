@@ -1,7 +1,7 @@
 """Measurements of one case → its summary: the median of the valid repeats, its interval, what to be wary of."""
 
 import statistics as standard
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 
@@ -16,7 +16,7 @@ from evalsuite.results.measure.statistics import (
     outliers,
     pooled,
 )
-from evalsuite.results.samples.run_figures import RunFigure
+from evalsuite.results.samples.run_figures import FIGURES, RunFigure
 
 FULL_REPEATS = findings.FewRepeats.needed  # fewer are partial (data/rules, D05)
 MOST_REPEATS = findings.ManyRepeats.usual
@@ -80,6 +80,10 @@ def median_run(summary: Summary) -> Measurement:
 def case_figure(summary: Summary, figure: RunFigure) -> float | None:
     each = [value for run in summary.measurements if run.counts and (value := run.figure(figure.name)) is not None]
     return figure.over_runs(each) if each and figure.over_runs else None
+
+
+def case_figures(summary: Summary) -> Mapping[str, float | None]:
+    return {figure.name: case_figure(summary, figure) for figure in FIGURES if figure.over_runs}
 
 
 def values(summary: Summary) -> list[float]:

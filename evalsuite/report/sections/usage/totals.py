@@ -9,7 +9,6 @@ from evalsuite.report.book.blocks import Block, Distinction, Model, distinctions
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.columns import CaseColumn
 
-SHOWN = tuple(column for column in columns.SHOWN if column.in_totals)
 Values = Mapping[str, float | str | None]
 
 
@@ -26,8 +25,10 @@ def totals(book: Book, models: Sequence[Model]) -> list[Totals]:
 
 
 def _of_block(block: Block) -> Totals | None:
-    values = [(one, {column.name: column.value(one) for column in columns.OF_CASE}) for one in block.valid]
+    shown = [column for column in columns.shown(block.book.evaluation) if column.in_totals]
+    every = (*columns.OF_CASE, *shown)
+    values = [(one, {column.name: column.value(one) for column in every}) for one in block.valid]
     notes = distinctions(one.case for one, _ in values)
-    rows = [(one, notes[one.case.id], found) for one, found in values if any(each.number(found) for each in SHOWN)]
-    used = tuple(column for column in SHOWN if any(column.number(found) for _, _, found in rows))
+    rows = [(one, notes[one.case.id], found) for one, found in values if any(each.number(found) for each in shown)]
+    used = tuple(column for column in shown if any(column.number(found) for _, _, found in rows))
     return Totals(block=block, columns=used, rows=tuple(rows)) if used else None

@@ -54,7 +54,7 @@ def cards(book: Book, words: Words) -> tuple[Card, ...]:
 
 
 def _card(verdict: Verdict, words: Words) -> Card:
-    form = numbers.percent if verdict.criterion in SHARES else numbers.speedup
+    form = numbers.plain if verdict.holds else numbers.percent if verdict.criterion in SHARES else numbers.speedup
     ref = names.case_anchor(verdict.case) if verdict.case else None
     found, threshold = verdict.measured, verdict.threshold
     own = names.anchor(CARD, verdict.criterion)
@@ -67,7 +67,7 @@ def _card(verdict: Verdict, words: Words) -> Card:
         interval=interval.about(ref or own) if interval else None,
         coverage=numbers.percent(found.coverage) if found and found.coverage else None,
         threshold=form(threshold) if threshold is not None else None,
-        margin=_margin(found.value - threshold, words) if found and threshold is not None else None,
+        margin=_margin(found.value - threshold, words) if found and threshold and not verdict.holds else None,
         cells=_cells(verdict, form, words),
     )
 
@@ -100,6 +100,8 @@ def _margin(share: float, words: Words) -> Text:
 
 def _statement(verdict: Verdict, form: Form, words: Words) -> Text:
     key = f"criteria.{verdict.criterion}"
+    if verdict.holds:
+        return words("criteria.own", holds=names.visible(verdict.holds))
     if key not in words:
         return words("criteria.other", name=names.visible(verdict.criterion))
     limits: dict[str, object] = {}
@@ -150,7 +152,7 @@ def _named(name: str, value: str, words: Words) -> object:
 
 def bullet(card: Card, look: Look, words: Words) -> CaptionedFigure | None:
     verdict = card.verdict
-    if verdict.measured is None or verdict.threshold is None:
+    if verdict.measured is None or verdict.threshold is None or verdict.holds:
         return None
     figure = figures.bullet(
         verdict.measured.value,

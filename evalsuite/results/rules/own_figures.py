@@ -1,0 +1,92 @@
+"""The columns and criteria that a spec or a file of criteria defines (evalsuite/expressions.py)."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from evalsuite import expressions
+from evalsuite.expressions import OwnColumn, OwnCriterion
+from evalsuite.model import Case, Interval, Outcome, Summary, Unmeasured, Verdict, VerdictCell
+from evalsuite.results.measure import latency
+from evalsuite.results.measure.summary import case_figures, valid
+from evalsuite.results.rules import flops_and_energy
+
+Row = Summary | Unmeasured
+OUTCOMES: Mapping[frozenset[bool], tuple[Outcome, str]] = {  # of the value and the ends of its interval → and reason
+    frozenset({True}): ("pass", "met"),
+    frozenset({False}): ("fail", "not_met"),
+    frozenset({True, False}): ("undetermined", "spans"),
+}
+WORST: Sequence[Outcome] = ("fail", "undetermined", "pass")
+
+
+def fields(one: Summary) -> Mapping[str, float | None]:
+    """What an expression may name; None: not measured."""
+    steps, compute, energy = latency.of_case(one), flops_and_energy.compute(one), flops_and_energy.energy(one)
+    used = {f"{each.resource}_utilisation": each.mean / 100 for each in one.utilisation if each.unit == "%"}
+    return {
+        **{name: used.get(name) for name in expressions.KNOWN},
+        **{name: getattr(one.case, name) for name in expressions.SIZES},
+        **{name: _at(one, name, "value") for name in expressions.WITH_INTERVAL},
+        **{"n": one.n, "cv": one.cv, "step_time_s": steps.percentiles_s[0] if steps else None},
+        **case_figures(one),
+        **({"tflops_per_device": compute.tflops_per_device, "mfu": compute.mfu} if compute else {}),
+        "energy_j_per_item": energy.joules_per_item if energy else None,
+    }
+
+
+def _at(one: Summary, name: str, end: str) -> float | None:
+    per_device = name == "items_per_s_per_device"
+    found: float | None = getattr(getattr(one, "items_per_s" if per_device else name), end, None)
+    return found / one.case.total_devices if found is not None and per_device else found
+
+
+def with_columns(rows: Sequence[Row], columns: Sequence[OwnColumn]) -> list[Row]:
+    return [replace(one, own=_own(one, columns)) if columns and isinstance(one, Summary) else one for one in rows]
+
+
+def _own(one: Summary, columns: Sequence[OwnColumn]) -> tuple[tuple[str, float | None], ...]:
+    found = [(column.name, expressions.values(column.value, fields(one))) for column in columns]
+    return tuple((f"own_{name}", values[0] if values else None) for name, values in found)
+
+
+def verdicts(rows: Sequence[Row], criteria: Iterable[OwnCriterion], planned: Sequence[Case]) -> Iterator[Verdict]:
+    known = {row.case: row for row in valid(rows) if row.decides}
+    for asked in criteria:
+        cases = [case for case in dict.fromkeys((*planned, *(row.case for row in rows))) if _concerns(asked, case)]
+        cells = [_cell(asked, case, known.get(case)) for case in cases]
+        verdict = Verdict(criterion=asked.name, outcome="undetermined", min_nodes=asked.min_nodes, holds=asked.holds)
+        if not cells:
+            yield replace(verdict, reason="own_none")
+            continue
+        cell, limit = min(cells, key=lambda cell: WORST.index(cell[0].outcome))
+        shown = {name: getattr(cell, name) for name in ("outcome", "measured", "n", "case", "reason", "values")}
+        every = tuple(each for each, _ in cells)
+        yield replace(verdict, **shown, threshold=limit, within_noise=cell.reason == "spans", cells=every)
+
+
+def _concerns(asked: OwnCriterion, case: Case) -> bool:
+    chosen = (asked.frameworks, case.framework), (asked.models, case.model)
+    return case.nodes >= asked.min_nodes and all(not names or name in names for names, name in chosen)
+
+
+def _cell(asked: OwnCriterion, case: Case, one: Summary | None) -> tuple[VerdictCell, float | None]:
+    """And the right side of the comparison."""
+    named = {name: getattr(case, name) for name in ("framework", "model", "precision")}
+    cell = VerdictCell(**named, outcome="undetermined", scales=(case.scale,), case=case)
+    if one is None:
+        return replace(cell, reason="missing", values=(("scales", case.scale),)), None
+    known = fields(one)
+    found = expressions.values(asked.holds, known)
+    if found is None:
+        lacking = ", ".join(sorted(name for name in expressions.names(asked.holds) if not known[name]))
+        return replace(cell, n=one.n, reason="own_unread", values=(("fields", lacking),)), None
+    with_interval = expressions.names(asked.holds) & set(expressions.WITH_INTERVAL)
+    ends = [{**known, **{name: _at(one, name, end) for name in with_interval}} for end in ("low", "high")]
+    sides = [side for side in (expressions.values(asked.holds, each) for each in ends) if side]
+    cell = replace(cell, n=one.n, measured=Interval(value=found[0]))
+    few = (("n", str(one.n)),)
+    if with_interval and (len(sides) < len(ends) or one.partial):
+        return replace(cell, reason="partial", values=few), found[1]
+    held = frozenset(expressions.holds(asked.holds, each) for each in (known, *ends))
+    outcome, reason = OUTCOMES[held]
+    return replace(cell, outcome=outcome, reason=reason, values=few if reason == "spans" else ()), found[1]
