@@ -22,9 +22,9 @@ ASKING_S = 600.0  # a runtime that has not the image yet pulls it first
 
 
 def digest(found: Runtime, image: str, environment: Mapping[str, str] | None = None) -> str | None:
-    if found.digest_argv is None:
+    if not found.digest:
         return None
-    answer = ask_program(found.digest_argv(image), ASKING_S, environment)
+    answer = ask_program([image if word == "{image}" else word for word in found.digest], ASKING_S, environment)
     return next(iter(answer.stdout.split()), None) if answer and answer.returncode == 0 else None
 
 
