@@ -21,7 +21,7 @@ from evalsuite.decode import number
 from evalsuite.dialect import Dialect
 from evalsuite.documents import Citation, CitedFigure, RunCommand, Source, stated_amount
 from evalsuite.errors import EvalsuiteError
-from evalsuite.importing import published_tables, questions, user_facts
+from evalsuite.importing import published_tables, questions, user_facts, vocabulary
 from evalsuite.importing.log_import import HOST, Content, Imported, changes, command, contents, explain_difference
 from evalsuite.importing.published_tables import CitedRow, CitedTable
 from evalsuite.importing.user_facts import Facts
@@ -34,7 +34,7 @@ from evalsuite.runs.endings import Outcome
 from evalsuite.runs.store import RunFolder, Store
 
 Row = TypeVar("Row")
-KINDS = ("run", "median", "speed-up", "latency", "memory", "percent", "accuracy", "epochs", "tflops")
+KINDS = ("run", *vocabulary.QUANTITIES.values())
 OF_A_CASE = tuple(
     name
     for name in published_tables.COLUMNS
@@ -42,16 +42,6 @@ OF_A_CASE = tuple(
 )
 SAID = (*OF_A_CASE, *user_facts.RECORDED)  # where the user says them too, both must agree
 _THROUGHPUTS = ("throughput", "throughput_total", "items_per_s", "speed")  # names of the metric in long tables
-_WORDS = {  # words in a metric's name or unit → the kind
-    r"speed-?_?up": "speed-up",
-    r"flop": "tflops",
-    r"laten|^ms$|_ms$|^s$|seconds": "latency",
-    r"memory|^[kmg]i?b$": "memory",
-    r"accura|top-?\d": "accuracy",
-    r"epoch": "epochs",
-    r"%|percent|efficien|ratio": "percent",
-    r"median": "median",
-}
 _RATE = re.compile(r"\w+/s(ec(ond)?)?")
 _NOTHING = reading.Reading(
     dialect=None, framework=None, model=None, scope=None, status="unrecognised", total_devices=None
@@ -232,7 +222,7 @@ def _kind(text: str | None) -> str | None:
 
 
 def _word(text: str) -> str | None:
-    return next((kind for words, kind in _WORDS.items() if re.search(words, text)), None)
+    return next((kind for words, kind in vocabulary.QUANTITIES.items() if re.search(words, text)), None)
 
 
 def _of_unit(unit: str) -> str | None:

@@ -19,22 +19,7 @@ from evalsuite.logs.reading import Reading
 from evalsuite.messages import Message
 from evalsuite.model import UNKNOWN, Case, Device, Precision
 
-FIELDS = (  # what `import --help` says of them
-    *(
-        "framework",
-        "model",
-        "recipe",
-        "nodes",
-        "gpus",
-        "devices",
-        "batch",
-        "batch_policy",
-        "precision",
-        "xla",
-        "device",
-    ),
-    *("repeat", "rank", "dialect", "scope", "steps_per_report", "shape", "any"),
-)
+FIELDS = vocabulary.FIELDS
 Scope = Literal["global", "per_device", "own"]
 SCOPES: Mapping[str, Scope] = {"global": "global", "per_device": "per_device", "own": "own"}
 # any other word is a device's model

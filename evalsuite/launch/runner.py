@@ -53,9 +53,8 @@ class Launcher:
     memory_bytes: int | None = None  # for each process; None: what the machine has
     share: bool = False  # at the same time as another evaluation, without waiting
     waits: Waits = lambda words: None  # called with whom a run waits for
-    after_fault: Callable[[Engine], Engine] = lambda engine: (
-        engine
-    )  # the infrastructure failed a run: on which nodes next
+    # the infrastructure failed a run: on which nodes next
+    after_fault: Callable[[Engine], Engine] = lambda engine: engine
 
 
 def launch(

@@ -26,9 +26,8 @@ def signer(file: Path, signature: Path, allowed: Path) -> str:
     """
     name = re.split("[,\n]", _ask("find-principals", "-s", signature, "-f", allowed))[0]
     found = _ask("verify", "-s", signature, "-f", allowed, "-I", name, of=file)
-    return found.strip().rpartition(" signature for ")[
-        2
-    ]  # Good "evalsuite" signature for lab with ED25519 key SHA256:…
+    # Good "evalsuite" signature for lab with ED25519 key SHA256:…
+    return found.strip().rpartition(" signature for ")[2]
 
 
 def _ask(what: str, *words: str | Path, of: Path | None = None) -> str:

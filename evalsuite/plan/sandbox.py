@@ -16,12 +16,8 @@ from evalsuite.runs.store import SCRATCH
 PROGRAM = "bwrap"
 PACKAGE = "bubblewrap"
 EMPTY = ("/tmp", "/run", "/var/tmp")  # with sockets (docker.sock) and files of other users
-KERNEL = (
-    "/proc/sys",
-    "/proc/sysrq-trigger",
-    "/proc/irq",
-    "/proc/bus",
-)  # that user 0 could set, even without capabilities
+# that user 0 could set, even without capabilities
+KERNEL = ("/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus")
 GPUS = (
     *(f"/dev/nvidia{number}" for number in range(16)),
     *("/dev/nvidiactl", "/dev/nvidia-uvm", "/dev/nvidia-uvm-tools", "/dev/nvidia-caps", "/dev/infiniband"),

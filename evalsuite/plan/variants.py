@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
+from operator import attrgetter
 from typing import Annotated
 
 from evalsuite import decode, redaction
@@ -87,12 +88,8 @@ class Rule:
 
 
 AXES: Mapping[str, Callable[[Case], str]] = {
-    "framework": lambda case: case.framework,
-    "recipe": lambda case: case.recipe,
-    "model": lambda case: case.model,
-    "scale": lambda case: case.scale,
+    **{name: attrgetter(name) for name in ("framework", "recipe", "model", "scale", "precision")},
     "batch_per_device": lambda case: str(case.batch_per_device),
-    "precision": lambda case: case.precision,
     "xla": lambda case: "on" if case.xla else "off",
     AXIS: lambda case: case.option(AXIS, PLAIN),
 }

@@ -18,16 +18,7 @@ BLOCK = 4096  # readings: half an hour at two a second, 10 MB unpacked
 MOST_BYTES = 1 << 30  # unpacked; we never write more
 MOST_LINES, MOST_READINGS = 1 << 20, 1 << 24  # of a file; three months at two a second
 GZIP = 16 + zlib.MAX_WBITS
-DAMAGE = (
-    OSError,
-    ValueError,
-    KeyError,
-    TypeError,
-    AttributeError,
-    StopIteration,
-    OverflowError,
-    zlib.error,
-)
+DAMAGE = (OSError, ValueError, KeyError, TypeError, AttributeError, StopIteration, OverflowError, zlib.error)
 
 
 def pack(lines: Path, file: Path) -> bool:

@@ -7,9 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from evalsuite.machine import cores
 
 PIECE = bytes(1 << 20)
-PIECES = (
-    160  # hashed on each core: some tenths of a second. No memory is asked for, which takes ages where there is none
-)
+PIECES = 160  # on each core: some tenths of a second. No memory is asked for, which takes ages where there is none
 BEST_OF = 3  # a program that comes by for a moment is no drift
 
 

@@ -3,21 +3,12 @@
 import functools
 from collections.abc import Mapping
 
-from evalsuite import files
+from evalsuite import files, paths
 from evalsuite.launch.programs import ask_program
 from evalsuite.plan.containers import Container, Runtime
 from evalsuite.runs.store import SCRATCH
 
-LISTING = """
-import json
-try:
-    from importlib.metadata import distributions
-    found = {each.metadata["Name"]: each.version for each in distributions() if each.metadata["Name"]}
-except ImportError:  # before Python 3.8
-    import pkg_resources
-    found = {each.project_name: each.version for each in pkg_resources.working_set}
-print(json.dumps(found))
-"""
+LISTING = paths.DATA / "list_distributions.py"
 ASKING_S = 600.0  # a runtime that has not the image yet pulls it first
 
 
@@ -33,7 +24,7 @@ def packages(container: Container, image: str) -> Mapping[str, str]:
     """Distribution → version, as the Python inside *image* sees them; empty where it cannot be asked."""
     with files.scratch("image") as folder:
         (folder / SCRATCH).mkdir()
-        asking = container.argv(("python3", "-I", "-c", LISTING), image=image, folder=str(folder))
+        asking = container.argv(("python3", "-I", "-c", LISTING.read_text("utf-8")), image=image, folder=str(folder))
         answer = ask_program(container.runtime.alone(asking), ASKING_S)
     return _listed(answer.stdout) if answer and answer.returncode == 0 else {}
 

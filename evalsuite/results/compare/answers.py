@@ -17,20 +17,10 @@ from evalsuite.results.measure import facts
 from evalsuite.results.measure.summary import failed_runs
 
 FAILED_RUNS = "failed_runs"  # the obstacle that only some of the runs are left over
-Said = Literal[
-    "fastest",
-    "tie",
-    "group",
-    "consistent",
-    "indicative",
-    "untold",
-    "unknown_facts",
-    "suspicious",
-    "published",
-    "printed",  # by the scripts, without a clock of ours
-    "alone",
-    "none",  # none has a value
-]
+Said = Literal[  # the last three: by the scripts, without a clock of ours; one alone; none has a value
+    "fastest", "tie", "group", "consistent", "indicative", "untold", "unknown_facts", "suspicious", "published",
+    "printed", "alone", "none",
+]  # fmt: skip
 OF_EVIDENCE: Mapping[Evidence, Said] = {
     "decided": "fastest",
     "tie": "tie",

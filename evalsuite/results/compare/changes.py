@@ -20,14 +20,7 @@ from evalsuite.results.measure.summary import FULL_REPEATS
 Outcome = Literal["faster", "slower", "no_difference", "cannot_tell"]
 Side = Literal["before", "after"]
 BY_ATTENTION: tuple[Outcome, ...] = ("slower", "faster", "cannot_tell", "no_difference")
-TOLD_FIRST = (
-    "unit",
-    "origin",
-    fairness.CLOCKS,
-    fairness.GROUNDS,
-    fairness.RUNS,
-    "environment",
-)
+TOLD_FIRST = ("unit", "origin", fairness.CLOCKS, fairness.GROUNDS, fairness.RUNS, "environment")
 LEAST_EFFECT = 0.05
 CAMPAIGN_SDS = 3 * math.sqrt(2)  # a difference of two campaigns has √2 of the scatter of one
 OPTION, NONE = "option:", "-"

@@ -11,19 +11,10 @@ from typing import Literal
 from evalsuite.workload import TrainedSetting, WorkloadAnswer
 
 Verdict = Literal["proven", "limited", "differs"]
-Cause = Literal[
-    "parameters",  # what was built, and what is timed
-    "flops",
-    "items",
-    "bytes",
-    "timed",
-    "forward",  # what it computes
-    "backward",
-    "optimiser_step",
-    "optimiser_state",
-    "weight_decay",
-    "float32",
-]
+Cause = Literal[  # first what was built, and what is timed; then what it computes
+    "parameters", "flops", "items", "bytes", "timed", "forward", "backward", "optimiser_step", "optimiser_state",
+    "weight_decay", "float32",
+]  # fmt: skip
 LOSS_LIMITS = (1e-6, 1e-6, 1e-5)  # of the relative difference at steps 1 to 3, in float64
 NORM_LIMIT = 1e-6  # of each tensor's gradient, in float64; measured: 2e-12 for ResNet-50
 FLOAT32_LIMIT = 1e-4  # of the first loss in float32

@@ -26,19 +26,6 @@ FACT = "facts."
 Stated = tuple[Fact, ...] | None  # of one fact: what the runs of a case state, several where they differ; None: unknown
 Likeness = Literal["same", "different", "unknown"]
 MUST_BE_EQUAL = ("workload", "environment", "compiler")  # kinds of facts
-CONDITIONS_OF: Mapping[str, tuple[str, ...]] = {
-    "model_variant": ("model",),
-    "precision": ("precision", "options.stated_precision"),
-    "batch_per_device": ("batch_per_device", "global_batch"),
-    "compiler": ("xla",),
-    "input_size": ("options.image_size", "options.sequence_length"),
-    "clipping": ("options.gradient_clipping",),
-    "device_model": ("environment",),
-    "device_memory": ("environment",),
-    "driver_generation": ("environment",),
-    "host_kind": ("environment",),
-    "machine": ("environment",),
-}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -204,7 +191,7 @@ def obstacles(a: Summary, b: Summary, purpose: Purpose) -> tuple[Obstacle, ...]:
     ]
     named = {one.key for one in found}
     for row in _unlike(a, b, purpose):
-        if named.isdisjoint({*CONDITIONS_OF.get(row.rule.key, ()), f"options.{row.rule.key}"}):
+        if named.isdisjoint({*row.rule.conditions, f"options.{row.rule.key}"}):
             us, them = (shown_value(value) for value in row.values)
             found.append(Obstacle(key=f"{FACT}{row.rule.key}", ours=us, theirs=them))
     if purpose.independent and (shared := _receipts(a) & _receipts(b)):

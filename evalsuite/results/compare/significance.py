@@ -20,12 +20,7 @@ from evalsuite.results.measure.summary import FULL_REPEATS, values
 LEAST_GAP = 0.01  # of the medians: less is no difference that anybody should choose by
 LEAST_GAP_ACROSS = 0.05  # between campaigns, as in `changes`
 LEVEL, LATER_LEVEL = 0.05, 0.035  # with five runs; with more, since adaptive repeats have looked before
-EARLY_LEVELS = {
-    3: 0.005,
-    4: 0.0041,
-    5: 0.0029,
-    6: 0.0027,
-}  # runs → level at which a lead is decided without further ones
+EARLY_LEVELS = {3: 0.005, 4: 0.0041, 5: 0.0029, 6: 0.0027}  # runs → at which a lead is decided without further ones
 EQUAL_WITHIN = 0.015
 Basis = Literal["rounds", "runs", "across"]
 Leads = Sequence[float]  # log of first ÷ one, a round each

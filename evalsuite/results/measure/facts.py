@@ -34,6 +34,7 @@ class FactRule:
     reason: str
     applies: Literal["everywhere", "gpu", "fp32_on_gpu", "several_devices"] = "everywhere"
     checked: bool = False  # whether two sources that differ are a finding
+    conditions: tuple[str, ...] = ()  # of `fairness.conditions`, that say the same
     ambiguous: tuple[str, ...] = ()  # values that do not say which of several is meant
 
     def concerns(self, of: Case) -> bool:

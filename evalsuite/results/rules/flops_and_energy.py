@@ -21,16 +21,6 @@ from evalsuite.results.measure import facts
 MODELS = paths.DATA / "models.toml"
 DEVICES = paths.DATA / "devices.toml"
 Arithmetic = Literal["fp8", "fp16", "bf16", "tf32", "fp32"]
-ARITHMETIC: Mapping[str, tuple[Arithmetic, ...]] = {  # a precision → in what its matrices may be multiplied
-    "fp32": ("fp32",),
-    "tf32": ("tf32",),
-    "fp16": ("fp16",),
-    "fp16_amp": ("fp16",),
-    "bf16": ("bf16",),
-    "bf16_amp": ("bf16",),
-    "amp": ("fp16", "bf16"),  # one of the two
-    "fp8": ("fp8",),
-}
 SIZES = ("num_layers", "hidden_size", "vocabulary")  # options of a case
 SEQUENCES = ("sentences/s", "sequences/s", "samples/s")
 
@@ -189,7 +179,8 @@ def peak_tflops(device: str, precision: str) -> float | None:
     peak = _of_device(device)
     if peak is None:
         return None
-    found = {peak.tflops[each] for each in ARITHMETIC.get(precision, ()) if each in peak.tflops}
+    kinds = ("fp16", "bf16") if precision == "amp" else (precision.removesuffix("_amp"),)
+    found = {most for kind, most in peak.tflops.items() if kind in kinds}
     return found.pop() if len(found) == 1 else None
 
 
