@@ -235,7 +235,12 @@ def _items(unit: str) -> str:
     if name in ("sequence", "sentence", "image", "sample", "token", "word"):
         name += "s"
     if name not in ITEMS:
-        raise ValueError(Message("importing.row_unit", name=unit, names=(f"{items}/s" for items in ITEMS)))
+        known = tuple(f"{items}/s" for items in ITEMS)
+        raise ValueError(
+            Message("importing.row_unit", name=unit, names=known)
+            if name
+            else Message("importing.row_no_unit", names=known)
+        )
     return name
 
 
