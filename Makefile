@@ -11,7 +11,7 @@ BIN     := $(VENV)/bin
 SIDE_BY_SIDE := --numprocesses logical --maxprocesses 8 --dist loadfile
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo report official rehearse plan equivalence test test-crash test-clusters test-rehearsals test-frameworks test-attacks test-judgement unit real check lint docs docs-site test-docs examples bench clean
+.PHONY: help setup demo report official rehearse plan equivalence test test-crash test-clusters test-rehearsals test-frameworks test-attacks test-goodput test-judgement unit real check lint docs docs-site test-docs examples bench clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -88,6 +88,9 @@ test-attacks: $(VENV)/.ready ## every attack and every fault, generated ones too
 	EVALSUITE_ATTACKS=1 nice -n 19 $(BIN)/python -m pytest \
 		tests/unit/test_audit.py tests/unit/test_bad_files.py tests/unit/test_certainty.py tests/unit/test_foreign_rules.py \
 		tests/unit/test_publishing.py tests/unit/test_redaction.py tests/real/test_faults.py
+
+test-goodput: $(VENV)/.ready ## a small training killed at twenty instants and resumed: where its time went, against its own record
+	EVALSUITE_GOODPUT=1 $(BIN)/python -m pytest tests/goodput
 
 check: lint ## what each commit should pass, within a minute: style, types, who imports what
 	$(BIN)/python -m pytest --quiet tests/unit/test_architecture.py tests/unit/test_architecture_picture.py tests/unit/test_references.py tests/unit/test_size.py

@@ -1,0 +1,198 @@
+"""Where the time of a training went, from its logs as they are: every second of all attempts in one bucket."""
+
+import re
+import statistics
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+
+from evalsuite import paths
+from evalsuite.decode import instant
+from evalsuite.dialect import Dialect
+from evalsuite.errors import EvalsuiteError, NothingMeasured
+from evalsuite.logs.reading import recognise
+from evalsuite.logs.text.arrivals import read_arrivals
+from evalsuite.logs.text.logfile import Unreadable, chunks
+from evalsuite.logs.text.records import Extractor, Record, place
+from evalsuite.runs.endings import AgentOutcome
+from evalsuite.runs.store import Log, RunFolder
+
+OF_STEP = ("data_wait", "steps")
+LOST, IDLE, UNEXPLAINED = "lost_progress", "idle_end", "unexplained"
+BUCKETS = (
+    *("start", "compile", "data_wait", "steps", "evaluation", "checkpoint", "restart"),
+    *(LOST, IDLE, UNEXPLAINED),
+)
+LONGER, STALLED = 2.0, 5.0  # times a usual step: of the first steps, and of any, more is no step alone
+FEWEST = 5  # reports for a usual step of its own
+Place = tuple[int, int]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Event:
+    at_s: float
+    line: int
+    kind: str  # "step", one of the marks, or "" of any other line
+    place: Place | None = None
+    data_s: float = 0.0
+    step_s: float | None = None  # as printed, of one step
+    begins: bool = False  # the time after it is of its kind, too
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainingAttempt:
+    log: Path
+    begin_s: float
+    end_s: float
+    events: tuple[Event, ...]
+
+    @property
+    def steps(self) -> list[Event]:
+        return [event for event in self.events if event.kind == "step"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TimeSpan:
+    bucket: str
+    seconds: float
+    log: Path
+    first: int  # lines, from 1; 0: before the first
+    last: int
+    place: Place | None = None  # of the step that it is of
+
+
+def read(folders: Sequence[Path], dialects: Mapping[str, Dialect], name: str | None = None) -> list[TrainingAttempt]:
+    """Folders in which an agent recorded one attempt each, by their time. Raises EvalsuiteError."""
+    runs = [RunFolder(folder) for folder in folders]
+    logs = [next((log for log in run.logs() if log.host in run.agents()), None) for run in runs]
+    for folder, log in zip(folders, logs, strict=True):
+        if log is None or (log.path.stat().st_size and not log.arrivals.is_file()):
+            raise EvalsuiteError.of("logs.goodput_no_clock", path=folder)
+    named = [log for log in logs if log]
+    try:
+        dialect = recognise([log.path for log in named], name, dialects)
+    except Unreadable as error:
+        raise NothingMeasured.of("logs.goodput_no_steps", path=folders[0], reason=str(error)) from error
+    each = (_attempt(run.agents()[log.host], log, dialect) for run, log in zip(runs, named, strict=True))
+    found = sorted(each, key=lambda one: one.begin_s)
+    for one, after in pairwise(found):
+        if after.begin_s < one.end_s:
+            raise EvalsuiteError.of("logs.goodput_overlap", path=after.log, other=one.log)
+    return found
+
+
+def _attempt(agent: AgentOutcome, log: Log, dialect: Dialect) -> TrainingAttempt:
+    begun, arrival = instant(agent.started_at), read_arrivals(log.arrivals)
+    if begun is None:
+        raise EvalsuiteError.of("logs.goodput_no_clock", path=log.path.parent)
+    begin_s, end_s = begun.timestamp(), begun.timestamp() + agent.duration_s
+    events = tuple(
+        replace(event, at_s=min(begin_s + at_s, end_s))
+        for end, event in _events(log.path, dialect)
+        if (at_s := arrival(end) if arrival else None) is not None
+    )
+    return TrainingAttempt(log=log.path, begin_s=begin_s, end_s=end_s, events=events)
+
+
+def _events(log: Path, dialect: Dialect) -> Iterator[tuple[int, Event]]:
+    """With where in the file each line ends. Of several printers the first is read."""
+    extractor, first = Extractor(dialect), None
+    for chunk in chunks(log):
+        records: list[Record] = []
+        extractor.extend(records, chunk)
+        first = first or next(iter(records), None)
+        of_line = {record.line: record for record in records if first and record.rank == first.rank}
+        end = 0
+        for number, text in enumerate(chunk.text.splitlines(keepends=True), chunk.first_line):
+            end += len(text)
+            yield chunk.raw_offset(end), _event(number, text.decode("utf-8", "replace"), of_line.get(number))
+
+
+def _event(number: int, text: str, record: Record | None) -> Event:
+    if record is None:
+        kind = next((name for name, shape in _marks().items() if shape.search(text)), "")
+        return Event(at_s=0.0, line=number, kind=kind, begins=bool(kind and _shape("begins").search(text)))
+    waited = _shape("data_wait").search(text)
+    seconds = float(next(filter(None, waited.groups()))) if waited else 0.0
+    return Event(at_s=0.0, line=number, kind="step", place=place(record), data_s=seconds, step_s=record.step_s)
+
+
+@cache
+def _marks() -> Mapping[str, re.Pattern[str]]:
+    return {name: re.compile(text, re.IGNORECASE) for name, text in paths.read_data("goodput.toml")["marks"].items()}
+
+
+@cache
+def _shape(name: str) -> re.Pattern[str]:
+    return re.compile(paths.read_data("goodput.toml")[name], re.IGNORECASE)
+
+
+def divide(attempts: Sequence[TrainingAttempt]) -> list[TimeSpan]:
+    """All time from the first begin to the last end, in order. What a later attempt had to do again is lost."""
+    every = [gap for one in attempts for gap in _bare_steps(one)]
+    found: list[TimeSpan] = []
+    for number, one in enumerate(attempts):
+        if number and (gap := one.begin_s - attempts[number - 1].end_s):
+            found.append(TimeSpan(bucket="restart", seconds=gap, log=one.log, first=0, last=0))
+        resumed = one.steps[0].place if one.steps else None
+        found = [_lost(span, resumed) for span in found]
+        own = _bare_steps(one)
+        usual = statistics.median(own if len(own) >= FEWEST else every or [0.0])
+        found += _divide_one(one, usual, again=number > 0, last=one is attempts[-1])
+    return [span for span in found if span.seconds > 0]
+
+
+def _lost(span: TimeSpan, resumed: Place | None) -> TimeSpan:
+    redone = resumed is not None and span.place is not None and span.place >= resumed
+    return replace(span, bucket=LOST) if redone else span
+
+
+def _bare_steps(one: TrainingAttempt) -> list[float]:
+    pairs = pairwise(one.events)
+    return [after.at_s - before.at_s for before, after in pairs if before.kind == after.kind == "step"]
+
+
+def _divide_one(one: TrainingAttempt, usual: float, *, again: bool, last: bool) -> Iterator[TimeSpan]:
+    at_s, line, mark, cold = one.begin_s, 0, "", True
+    before: Event | None = None  # the last step
+    lead = "restart" if again else "start"
+    for event in one.events:
+        if event.kind == "" and before:
+            continue  # says nothing of its time
+        seconds = max(0.0, event.at_s - at_s)
+        parts = [(event.kind if before else lead, seconds)]
+        if event.kind == "step":
+            step_s = min(seconds, _step_s(event, before, seconds, usual, cold=cold))
+            cold = cold and step_s < seconds
+            waited = min(step_s, event.data_s)
+            more = (_excess(lead, mark if before else "", cold=cold), seconds - step_s)
+            parts, before = [("data_wait", waited), ("steps", step_s - waited), more], event
+        for bucket, took in parts:
+            own = event.place if bucket in OF_STEP else None
+            yield TimeSpan(bucket=bucket, seconds=took, log=one.log, first=line, last=event.line, place=own)
+        at_s, line, mark = max(at_s, event.at_s), event.line, event.kind if event.begins else ""
+    tail = IDLE if last else mark if mark and before else LOST if before else lead
+    yield TimeSpan(bucket=tail, seconds=one.end_s - at_s, log=one.log, first=line, last=line)
+
+
+def _step_s(event: Event, before: Event | None, seconds: float, usual: float, *, cold: bool) -> float:
+    """Of *seconds*: as printed, where the line is of this step alone, or as usual; all, where nothing else was done."""
+    alone = before is not None and event.place and before.place == (event.place[0], event.place[1] - 1)
+    own = event.step_s if event.step_s and alone else usual
+    if before is None or event.line > before.line + 1:
+        return own
+    return own if seconds > (LONGER if cold else STALLED) * max(own, usual) else seconds
+
+
+def _excess(lead: str, mark: str, *, cold: bool) -> str:
+    """What a step's report took longer than the step."""
+    return mark or ((lead if lead == "restart" else "compile") if cold else UNEXPLAINED)
+
+
+def totals(spans: Iterable[TimeSpan]) -> dict[str, float]:
+    found = dict.fromkeys(BUCKETS, 0.0)
+    for span in spans:
+        found[span.bucket] += span.seconds
+    return found

@@ -1,0 +1,81 @@
+"""A small training killed at twenty instants and resumed: what `evalsuite goodput` says against its own record."""
+
+import json
+import os
+import random
+import signal
+import statistics
+import subprocess
+import sys
+import time
+from collections import Counter
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+TRAINING = Path(__file__).with_name("training.py")
+STEPS, ATTEMPTS, NEAR = 60, 20, 0.02
+ONE_THREAD = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+evalsuite = [sys.executable, "-m", "evalsuite"]
+
+
+def train(folder, attempt, killed_at=None):
+    """When it was killed; *killed_at*: moments of its own record after which it is, and how many seconds later."""
+    argv = [*evalsuite, "sample", "-o", folder / f"attempt-{attempt}", "--share", "--quiet", "--"]
+    process = subprocess.Popen([*argv, sys.executable, TRAINING, folder, str(STEPS)], env=ONE_THREAD)
+    if killed_at is not None:
+        moments, later_s = killed_at
+        while len(moments_of(folder)) < moments:
+            time.sleep(0.01)
+        time.sleep(later_s)
+        os.kill(pid_of_training(folder), signal.SIGKILL)
+    ended = time.time()
+    process.wait(timeout=120)
+    return ended
+
+
+def moments_of(folder):
+    file = folder / "truth.jsonl"
+    return [json.loads(row) for row in file.read_text().splitlines()] if file.exists() else []
+
+
+def pid_of_training(folder):
+    found = subprocess.run(["pgrep", "-f", f"^{sys.executable} {TRAINING} {folder}"], capture_output=True, text=True)
+    return int(found.stdout.split()[0])
+
+
+def truth(folder, killed):
+    """Seconds of each phase, by the script's own record: what a first step took longer than the median is warm-up."""
+    moments = moments_of(folder)
+    [again] = [number for number, one in enumerate(moments) if one["phase"] == "begin" and number]
+    resumed = moments[again + 1]["step"]
+    first = [*moments[:again], {"at_s": killed, "phase": "killed"}]
+    pairs = [*pairwise(first), *pairwise(moments[again:])]
+    usual = statistics.median(after["at_s"] - one["at_s"] for one, after in pairs if one["phase"] == "steps")
+    found = Counter()
+    for number, (one, after) in enumerate(pairs):
+        phase, seconds = one["phase"], after["at_s"] - one["at_s"]
+        if phase == "steps" and pairs[number - 2][0]["phase"] == "begin":
+            seconds = min(seconds, usual)
+        lost = phase in ("data_wait", "steps") and number < again and one["step"] >= resumed
+        found["lost_progress" if lost else phase] += seconds
+    return found
+
+
+@pytest.mark.skipif("EVALSUITE_GOODPUT" not in os.environ, reason="make test-goodput: some five minutes")
+@pytest.mark.parametrize("instant", range(ATTEMPTS))
+def test_the_time_of_a_training_that_was_killed_and_resumed_is_divided_as_it_was_spent(tmp_path, instant):
+    chance = random.Random(instant)
+    killed = train(tmp_path, 1, killed_at=(chance.randint(1, 125), chance.uniform(0.0, 0.1)))
+    train(tmp_path, 2)
+
+    argv = [*evalsuite, "goodput", tmp_path / "attempt-1", tmp_path / "attempt-2", "--json"]
+    found = json.loads(subprocess.run(argv, check=True, capture_output=True, text=True).stdout)
+    true, seconds = truth(tmp_path, killed), found["buckets"]
+
+    assert sum(seconds.values()) == pytest.approx(found["seconds"], rel=0.01)
+    near = NEAR * found["seconds"]
+    assert seconds["steps"] + seconds["data_wait"] == pytest.approx(true["steps"] + true["data_wait"], abs=near)
+    for bucket in ("lost_progress", "evaluation", "checkpoint", "idle_end"):
+        assert seconds[bucket] == pytest.approx(true[bucket], abs=near), bucket
