@@ -12,23 +12,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from evalsuite import paths
 from evalsuite.messages import Message
 
-# The last word of a name decides: HF_TOKEN, db.password, --api-key. `key` alone is too common.
-_WORDS = (
-    r"pass(?:word|wd|phrase|code)?|pwd|secret|token|credentials?|auth(?:orization)?|bearer|cookie|session[_-]?id|"
-    r"(?:api|access|private|secret|signing|encryption|ssh|account|master|license|auth|jwt|wandb|comet|ucx|service)[._-]?key|"
-    r"(?:client|private)[_-]key[_-]data|client[_-]?secret|connection[_-]?string|dsn|sas|signature|netrc|(?:bind|db|root)[_-]?pw"
-)
-_GLUED = r"pass(?:word|wd|phrase)|sshpass"  # no other word ends so: PGPASSWORD
-_CHINESE = "密码|口令|密钥|令牌"
-_NAME = re.compile(
-    rf"(?:(?:(?:^|[_.\-])(?:{_WORDS})|{_GLUED})(?:[_-]?(?:id|value|file|b64|base64|hash))?|(?:{_CHINESE}))$",
-    re.IGNORECASE | re.ASCII,
-)
-_HARMLESS = re.compile(  # they end alike and mean items of text
-    r"(?:^|[._-])(?:next|[bes]os|pad|unk|mask|cls|sep|per|special|max|min|num|image|start|begin|end|stop|think)_token$"
-)
 _STEMS = ("pass", "pwd", "secret", "token", "credential", "auth", "bearer", "cookie", "session", "key", "connection",
-          "dsn", "sas", "signature", "netrc", "pw", *_CHINESE.split("|"))  # fmt: skip
+          "dsn", "sas", "signature", "netrc", "pw", "密码", "口令", "密钥", "令牌")  # fmt: skip
 _WRAP = r"(?:\\?\r?\n)?"  # where a terminal or a shell broke the line
 
 
@@ -56,44 +41,14 @@ def _shape(
 
 
 _SHAPES = {name: _shape(**given) for name, given in paths.read_data("secret_shapes.toml").items()}
-# By place or after a short option: (before)(secret).
-_BY_PLACE = re.compile(
-    r"""(?P<before>\b(?:wandb|swanlab)[ ]+login[ ]+(?:-[\w-]+[ ]+)*+|"""
-    r"""\bhit enter[^:\n]{0,80}:[ ]*|\bsshpass[ ]+-p[ ]*|"""
-    r"""\b(?:mysql\w*|mariadb)\b[^\n|;]{0,200}?[ ]-p|"""
-    r"""(?:^|[ ])(?:-u|--user)[ =]+["']?(?!\d+:\d{1,10}(?:["'\s]|$))[\w.@-]+:)"""  # 1000:1000 are ids
-    r"""(?P<value>(?!\*)[^\s"'-][^\s"']*)""",
-    re.ASCII,
-)
+
+
+_DECLARED = paths.read_data("secret_signs.toml")
+_SIGNS = {
+    name: re.compile(re.sub(r"\{([a-z]+)\}", lambda found: "".join(_DECLARED["named"][found[1]]), "".join(parts)))
+    for name, parts in _DECLARED["signs"].items()
+}
 _PLACES = ("wandb", "swanlab", "hit enter", "sshpass", "mysql", "mariadb", "-u")
-_COLON, _AT = "(?::|%3[Aa])", "(?:@|%40)"
-_ADDRESS = re.compile(
-    rf"\b[A-Za-z][A-Za-z0-9+.-]{{0,20}}{_COLON}(?://|%2[Ff]%2[Ff])"
-    rf"(?P<user>(?:(?!{_COLON}|{_AT})[^\s/'\"]){{0,1000}})(?:{_COLON}(?P<word>(?:(?!{_AT})[^\s/'\"]){{0,1000}}))?{_AT}",
-    re.ASCII,
-)
-_QUERY = re.compile(
-    rf"[?&;](?P<name>(?:[\w.-]{{0,60}}[_.-])?(?:{_WORDS}|sig|x-amz-[\w-]{{1,60}}))=(?P<value>[^&\s'\"#]+)",
-    re.IGNORECASE | re.ASCII,
-)
-_GIVEN = re.compile(  # NAME=value, "name": "value", --name value, name: value, <name>value</name>
-    rf"""(?P<name>(?:(?<![A-Za-z0-9])|(?-i:(?<=[a-z0-9])(?=[A-Z])))(?:{_WORDS})|{_GLUED}|{_CHINESE})"""
-    r"""(?P<between>["']\s{1,9}value\s{0,3}=\s{0,3}|"""
-    r"""["']?\s{0,20}(?:=(?!=)>?|[:\N{FULLWIDTH COLON}])\s{0,20}(?:[|>][+-]?[ ]*\n\s{1,40})?|"""
-    r"""(?<=\w)(?<!(?<!-)pass)(?<!(?<!-)sas)[ ]{1,40}|(?<=[\u4e00-\u9fff])(?:是|为|\s)\s{0,20}|>(?=[^<\s]{1,200}</))"""
-    r"""(?P<value>"[^"\n]{0,4000}"|'[^'\n]{0,4000}'|[^\s,;"'&()\[\]{}<$][^\s,;"'&)\]}<]{0,500})""",
-    re.IGNORECASE | re.ASCII,
-)
-_MAIL = re.compile(
-    r"(?<![\w.+%/:@-])(?!(?:git|root)@)[\w.+-]{1,64}@(?:[A-Za-z0-9-]{1,63}\.){1,5}(?:com|org|net|edu|gov|io|ai|[a-z]{2})"
-    r"(?![\w.@:/-]*[\w@/])",
-    re.ASCII,
-)
-_RANDOM = re.compile(r"(?<![\w/+.-])[A-Za-z0-9_+/-]{28,}={0,2}(?![\w/+.-])", re.ASCII)
-_DIGEST = re.compile(
-    r"(?:sha\d+[:-])?[0-9a-f]+|[0-9A-F]+|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|sha(?:256|384|512)-[\w+/]+={0,2}"
-)
-_PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+|[_+/-]+")  # of a name in camel case
 WORDY = 3.0  # letters of a part: random text has fewer than two
 LEAST_BITS = 4.2  # per character: words and file names have below 4, random text above 4.5
 
@@ -102,9 +57,9 @@ LEAST_BITS = 4.2  # per character: words and file names have below 4, random tex
 def is_secret_name(name: str) -> bool:
     """Of an option, a variable or a key: `HF_TOKEN`."""
     plain = name.strip("-\"' ")
-    if _HARMLESS.search(plain.lower().replace("-", "_")):
+    if _SIGNS["harmless"].search(plain.lower().replace("-", "_")):
         return False
-    return bool(_NAME.search(re.sub(r"(?<=[a-z])(?=[A-Z])", "_", plain)))
+    return bool(_SIGNS["name"].search(re.sub(r"(?<=[a-z])(?=[A-Z])", "_", plain)))
 
 
 def redact(text: str) -> str:
@@ -135,7 +90,7 @@ def redact_words(line: Sequence[str]) -> tuple[str, ...]:
     found, before = [], ""
     for place, word in enumerate(line):
         joined = " ".join(line[max(0, place - 3) : place + 1])
-        by_place = next((match for match in _BY_PLACE.finditer(joined) if match.end() == len(joined)), None)
+        by_place = next((match for match in _SIGNS["by_place"].finditer(joined) if match.end() == len(joined)), None)
         if before.startswith("-") and "=" not in before and is_secret_name(before) and not word.startswith("--"):
             found.append(_mark(before))
         elif by_place and word.endswith(by_place["value"]):
@@ -200,7 +155,9 @@ def mask_secrets(text: bytes) -> bytes:
 
 def _places(text: str) -> list[tuple[int, int, str]]:
     """(start, end, name) of each secret, in order; of several in one place the surest sign gives the name."""
-    marks = [(match.start(), match.end(), 0, "") for match in _MARK.finditer(text)] if "[secret:" in text else []
+    marks = (
+        [(match.start(), match.end(), 0, "") for match in _SIGNS["mark"].finditer(text)] if "[secret:" in text else []
+    )
     signs = [(start, end, place, name) for place, (start, end, name, _) in enumerate(_signs(text), 1)]
     found: list[tuple[int, int, int, str]] = []
     for start, end, sure, name in sorted(signs + marks):
@@ -220,38 +177,34 @@ def _signs(text: str) -> Iterator[tuple[int, int, str, bool]]:
             found = (match for match in shape.finditer(text) if name != "basic" or _is_login(match))
             yield from ((*match.span(), name, True) for match in found)
     if "@" in text or "%40" in text:
-        for match in filter(_is_held, _ADDRESS.finditer(text)):
+        for match in filter(_is_held, _SIGNS["address"].finditer(text)):
             yield match.start("user"), max(match.end("user"), match.end("word")), "credentials", True
     if "=" in text:
-        found = (match for match in _QUERY.finditer(text) if not _is_hidden(match["value"]))
+        found = (match for match in _SIGNS["query"].finditer(text) if not _is_hidden(match["value"]))
         yield from ((*match.span("value"), match["name"], True) for match in found)
     if any(place in text for place in _PLACES):
-        yield from ((*match.span("value"), _placed(match), False) for match in _BY_PLACE.finditer(text))
+        yield from ((*match.span("value"), _placed(match), False) for match in _SIGNS["by_place"].finditer(text))
     if any(stem in lowered for stem in _STEMS):
         yield from _given(text)
     if "@" in text:
-        yield from ((*match.span(), "e-mail", False) for match in _MAIL.finditer(text))
-    yield from ((*match.span(), "random text", False) for match in _RANDOM.finditer(text) if _is_random(match[0]))
+        yield from ((*match.span(), "e-mail", False) for match in _SIGNS["mail"].finditer(text))
+    yield from (
+        (*match.span(), "random text", False) for match in _SIGNS["random"].finditer(text) if _is_random(match[0])
+    )
 
 
 def _given(text: str) -> Iterator[tuple[int, int, str, bool]]:
-    match = _GIVEN.search(text)
+    match = _SIGNS["given"].search(text)
     while match:
-        before = _RUN.search(text, max(0, match.start() - LONGEST_NAME), match.start())
+        before = _SIGNS["run"].search(text, max(0, match.start() - LONGEST_NAME), match.start())
         name, end = (before[0] if before else "") + match["name"], match.start("value")
         if _has_secret(name, match["between"], match["value"]):
-            whole = match if match["value"][0] in "\"'" else _REST.match(text, match.end())
+            whole = match if match["value"][0] in "\"'" else _SIGNS["rest"].match(text, match.end())
             end = whole.end() if whole else match.end()
             yield match.start("value"), end, name, False
-        match = _GIVEN.search(text, end)
+        match = _SIGNS["given"].search(text, end)
 
 
-_REST = re.compile(r"""[^\s,;"'&)\]}<]*""")  # of a value
-_VALUES = re.compile(
-    r"[\d.,%]+|true|false|none|null|(?-i:(?:/[a-z][a-z0-9_.-]*){2,}/?(?::ro)?)", re.IGNORECASE
-)  # no secrets
-_MARK = re.compile(r"\[secret: [^\]\n]{1,200}\]")
-_RUN = re.compile(r"[\w.-]*$", re.ASCII)
 LONGEST_NAME = 60
 
 
@@ -275,7 +228,7 @@ def _has_secret(name: str, between: str, given: str) -> bool:
     value = given.strip("\"'")
     if not is_secret_name(name) or _is_hidden(value) or _is_prose(name, between, value):
         return False
-    if _VALUES.fullmatch(value) or (name.lower().endswith("signature") and "(" in value):
+    if _SIGNS["no_secret"].fullmatch(value) or (name.lower().endswith("signature") and "(" in value):
         return False
     spoken = between.isspace() or any(sign in between for sign in ":\N{FULLWIDTH COLON}是为")
     return name.startswith("-") or not spoken or not value.rstrip(".:!?").isalpha()
@@ -288,10 +241,10 @@ def _is_prose(name: str, between: str, value: str) -> bool:
 
 def _is_random(word: str) -> bool:
     """Upper case, lower case and digits without a pattern, and no hash or mangled name of C++."""
-    if _DIGEST.fullmatch(word) or word.count("/") > 2 or word.count("-") > 3 or word.count("_") > 3:
+    if _SIGNS["digest"].fullmatch(word) or word.count("/") > 2 or word.count("-") > 3 or word.count("_") > 3:
         return False
     kinds = (any(c.islower() for c in word), any(c.isupper() for c in word), any(c.isdigit() for c in word))
-    if not all(kinds) or word.startswith("_Z") or len(word) >= WORDY * len(_PART.findall(word)):
+    if not all(kinds) or word.startswith("_Z") or len(word) >= WORDY * len(_SIGNS["part"].findall(word)):
         return False
     counts = [word.count(letter) for letter in set(word)]
     return -sum(n / len(word) * math.log2(n / len(word)) for n in counts) >= LEAST_BITS

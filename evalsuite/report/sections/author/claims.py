@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+from evalsuite import paths
 from evalsuite.author_document import PLACE, BothLanguages
 from evalsuite.findings import AuthorContradicted
 from evalsuite.report.book.book import Book
@@ -29,21 +30,10 @@ COUNTS: Mapping[str, Callable[[Book], int]] = {
     "devices": lambda book: max((case.total_devices for case in book.planned), default=0),
 }
 UNCLAIMED = ("expected", "organisation", "platform")  # hopes, and what the lab says of itself
-_SENTENCE = re.compile(r"(?:[^.!?。！？；;\n]|\.(?=\S))+[.!?。！？]?")
-_NO_CLAIM = re.compile(
-    r"\?$|？$|\b(no|not|none|nobody|neither|nor|cannot|whether|if|aim|goal|target|threshold|criteri|require|expect)"
-    r"|不|无|没有|并非|未|是否|目标|要求|指标|阈值|期望|预期",
-    re.IGNORECASE,
-)
-_COUNT = {"two": "2", "three": "3", "four": "4", "five": "5", "six": "6", "seven": "7", "eight": "8", "nine": "9"}
-_COUNT |= {"ten": "10", **dict(zip("两二三四五六七八九十", map(str, (2, 2, 3, 4, 5, 6, 7, 8, 9, 10)), strict=True))}
-_COUNTED = {"framework": "frameworks", "框架": "frameworks", "model": "models", "模型": "models", "case": "cases",
-            "用例": "cases", "run": "runs", "运行": "runs"}  # fmt: skip
-_MULTIPLE = {"twice": 2, "double": 2, "thrice": 3, "triple": 3, "快一倍": 2, "高一倍": 2, "翻倍": 2, "翻番": 2}
-_MULTIPLE |= {f"{one}倍": int(number) for one, number in _COUNT.items() if not one.isascii()}
+_WORDS = paths.read_data("claims.toml")
+_SENTENCE, _NO_CLAIM = re.compile(_WORDS["sentence"]), re.compile("".join(_WORDS["no_claim"]), re.IGNORECASE)
+_COUNT, _COUNTED, _MULTIPLE = (_WORDS[name] for name in ("count", "counted", "multiple"))
 _ROUGHLY = 0.1  # of a multiple in words
-_N = r"(?P<n>\d+(?:\.\d+)?)"
-_LEAST = r"(?P<least>over|above|more than|at least|超过|高于|不低于|至少|≥|>)?\s*"
 
 
 class _Numbers(NamedTuple):
@@ -99,31 +89,24 @@ def _among(numbers: Callable[[_Numbers], Iterable[float]]) -> Callable[[re.Match
     return holds
 
 
-CLAIMS: tuple[tuple[str, Callable[[re.Match[str], _Numbers], bool]], ...] = (
-    (rf"{_LEAST}{_N}\s*%\s*(?:的)?\s*(?:linear|scaling|efficien|线性|扩展效率|效率)\w*", _among(_Numbers.efficiencies)),
-    (rf"(?:efficiency of|效率[为达到]*)\s*{_LEAST}{_N}\s*%", _among(_Numbers.efficiencies)),
-    (rf"{_N}\s*%\s*(?:faster|slower|ahead|higher)", _among(_Numbers.leads)),
-    (rf"(?:快|领先|高出)\s*{_N}\s*%", _among(_Numbers.leads)),
-    (rf"{_LEAST}(?<![\d.x×]){_N}(?:\s*(?:times as fast|times faster|-fold|倍)|[x×](?!\d))", _among(_Numbers.ratios)),
-    (rf"{_LEAST}(?<![\d.])(?P<n>\d+\.\d+)\s*times", _among(_Numbers.ratios)),
-    (r"(?P<n>[\d,]+(?:\.\d+)?)\s*(?:images|sentences|sequences|samples|tokens)/s", _among(_Numbers.rates)),
-    (rf"\b(?P<n>\d+|{'|'.join(one for one in _COUNT if one.isascii())})\s+(?P<what>framework|model|case|run)s\b",
-     _is_counted),
-    (r"(?P<n>\d+|[两二三四五六七八九十])\s*[个种次]\s*(?P<what>框架|模型|用例|运行)", _is_counted),
-    (r"\b(?P<word>twice|thrice)\s+(?:as fast|the (?:speed|throughput|rate))", _is_multiple),
-    (r"\b(?P<word>double|triple)s?d?\s+the\s+(?:speed|throughput|rate)", _is_multiple),
-    (rf"(?<![二三四五六七八九十百])(?P<word>{'|'.join(one for one in _MULTIPLE if not one.isascii())})", _is_multiple),
-    (r"\bfastest\b|最快", _is_first),
-)  # fmt: skip
+HOLDS: Mapping[str, Callable[[re.Match[str], _Numbers], bool]] = {
+    "counted": _is_counted,
+    "efficiencies": _among(_Numbers.efficiencies),
+    "first": _is_first,
+    "leads": _among(_Numbers.leads),
+    "multiple": _is_multiple,
+    "rates": _among(_Numbers.rates),
+    "ratios": _among(_Numbers.ratios),
+}
 
 
 def contradicted(book: Book, text: str) -> Iterator[str]:
     for sentence in _SENTENCE.findall(PLACE.sub("\0", text)):
         if _NO_CLAIM.search(sentence):
             continue
-        for pattern, holds in CLAIMS:
+        for kind, pattern in _WORDS["claims"]:
             for found in re.finditer(pattern, sentence, re.IGNORECASE):
-                if not holds(found, _Numbers(book, sentence)):
+                if not HOLDS[kind](found, _Numbers(book, sentence)):
                     yield found[0].strip()
 
 
