@@ -3,11 +3,11 @@
 Without matplotlib: a site has hundreds of panels with a dozen marks each. Words are in the page around them.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
 
 from evalsuite.report.data.finished import instant
+from evalsuite.report.page import templates
 from evalsuite.report.text import numbers
 from evalsuite.report.text.names import day
 from evalsuite.site.history import HistoryLine, HistoryPoint
@@ -59,11 +59,31 @@ def _below_best(line: HistoryLine) -> float:
 
 def svg(line: HistoryLine, axes: Frame) -> str:
     """Colours are the page's own variables. The page labels it."""
-    places = [(axes.x(point.started_at), point) for point in line.points]
-    parts = [_grid(axes), _path(places, line, axes)]
-    parts += [_mark(x, point, line, axes) for x, point in places]
-    parts += [_dates(axes)]
-    return f'<svg class="time" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" {{label}}>{"".join(parts)}</svg>'
+    first, last = day(axes.begin), day(axes.end)
+    dates = [(LEFT, "start", first), (WIDTH - RIGHT, "end", last)][: 1 if first == last else 2]
+    changes = (axes.low / ROOM, 0.0, axes.high / ROOM)
+    return templates.drawing(
+        "timechart.svg.j2",
+        width=WIDTH,
+        height=HEIGHT,
+        left=LEFT,
+        right=WIDTH - RIGHT,
+        rows=[(axes.y(each), _percent(each)) for each in changes],
+        points=[_point(point, line, axes) for point in line.points],
+        dates=dates,
+        signs=SIGNS,
+    )
+
+
+def _percent(change: float) -> str:
+    return numbers.change(round(change, 2)).text.replace("-", "−").replace(".0%", "%")
+
+
+def _point(point: HistoryPoint, line: HistoryLine, axes: Frame) -> Mapping[str, object]:
+    low, value, high = map(axes.y, _ends(point, line))
+    outcome = point.change.outcome if point.change else "first"
+    place = {"x": axes.x(point.started_at), "low": low, "y": value, "high": high}
+    return {**place, "outcome": outcome, "hollow": point.summary.partial}
 
 
 def _change(value: float, line: HistoryLine) -> float:
@@ -75,39 +95,3 @@ def _ends(point: HistoryPoint, line: HistoryLine) -> tuple[float, float, float]:
     ends = (found.value if end is None else end for end in (found.low, found.high))
     low, high = (_change(end, line) for end in ends)
     return low, _change(found.value, line), high
-
-
-def _grid(axes: Frame) -> str:
-    rows = []
-    for change in (axes.low / ROOM, 0.0, axes.high / ROOM):
-        text = "0%" if change == 0 else numbers.change(round(change, 2)).text.replace("-", "−").replace(".0%", "%")
-        rows.append(
-            f'<path class="grid{" zero" if change == 0 else ""}" d="M{LEFT} {axes.y(change):.1f}H{WIDTH - RIGHT}"/>'
-            f'<text class="tick" x="{LEFT - 8}" y="{axes.y(change) + 4:.1f}" text-anchor="end">{text}</text>'
-        )
-    return "".join(rows)
-
-
-def _path(places: Sequence[tuple[float, HistoryPoint]], line: HistoryLine, axes: Frame) -> str:
-    corners = " ".join(f"{x:.1f},{axes.y(_ends(point, line)[1]):.1f}" for x, point in places)
-    return f'<polyline class="trend" points="{corners}"/>' if len(places) > 1 else ""
-
-
-def _mark(x: float, point: HistoryPoint, line: HistoryLine, axes: Frame) -> str:
-    low, value, high = _ends(point, line)
-    whisker = f'<path class="range" d="M{x:.1f} {axes.y(low):.1f}V{axes.y(high):.1f}"/>' if high > low else ""
-    outcome = point.change.outcome if point.change else "first"
-    hollow = " hollow" if point.summary.partial else ""
-    dot = f'<circle class="dot {outcome}{hollow}" cx="{x:.1f}" cy="{axes.y(value):.1f}" r="4"/>'
-    sign = SIGNS.get(outcome)
-    above = max(axes.y(high) - 7, 10.0)
-    return whisker + dot + (f'<text class="sign-{outcome}" x="{x:.1f}" y="{above:.1f}">{sign}</text>' if sign else "")
-
-
-def _dates(axes: Frame) -> str:
-    first, last = day(axes.begin), day(axes.end)
-    ends = [(LEFT, "start", first)] if first == last else [(LEFT, "start", first), (WIDTH - RIGHT, "end", last)]
-    return "".join(
-        f'<text class="tick" x="{x}" y="{HEIGHT - 8}" text-anchor="{anchor}">{escape(text)}</text>'
-        for x, anchor, text in ends
-    )

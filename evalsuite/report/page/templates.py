@@ -1,19 +1,23 @@
 """The one room that touches Jinja: the templates of a page."""
 
 import contextlib
+import functools
 import os
 import re
 from collections.abc import Callable, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
+from xml.sax.saxutils import escape
 
 from jinja2 import Environment, FileSystemBytecodeCache, FileSystemLoader, StrictUndefined
 from jinja2.bccache import Bucket
+from markupsafe import Markup
 
 from evalsuite import files, paths
+from evalsuite.report.text import names
 
-__all__ = ["Environment", "environment"]
+__all__ = ["Environment", "drawing", "environment"]
 INDENT = re.compile(r"^[ \t]+", re.MULTILINE)
 
 
@@ -59,3 +63,15 @@ def environment(folders: Sequence[Path], shown: Callable[[Any], Any] = refuse_no
         finalize=shown,
         bytecode_cache=_compiled(),
     )
+
+
+@functools.cache
+def _drawings() -> Environment:
+    found = environment([paths.TEMPLATES / "drawings"])
+    found.filters |= {"px": lambda value: f"{value:.1f}", "text": lambda words: Markup(escape(names.visible(words)))}
+    return found
+
+
+def drawing(name: str, **facts: object) -> str:
+    """What is no page: an SVG or XML of its own. Its filters: a place to a tenth of a pixel, and text."""
+    return _drawings().get_template(name).render(facts)
