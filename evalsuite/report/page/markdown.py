@@ -6,16 +6,17 @@ from markupsafe import Markup
 
 from evalsuite import paths
 from evalsuite.report.book import heading
-from evalsuite.report.book.states import MARKS
+from evalsuite.report.book.states import GLYPHS, MARKS
 from evalsuite.report.page import templates
 from evalsuite.report.sections.common.markdown import MarkdownWriter
 from evalsuite.report.text import findings, names, numbers, options
+from evalsuite.report.text.words import BETWEEN_SENTENCES
 
 
 def writer(language: str, *, on_cpu: bool = False) -> MarkdownWriter:
     """What a template prints is escaped by it; sentences and cells are Markdown."""
     made = MarkdownWriter(language, on_cpu=on_cpu)
-    words = made.words
+    words, between = made.words, Markup(BETWEEN_SENTENCES[language])
 
     def row(cells: Iterable[object]) -> Markup:
         return Markup(f"| {' | '.join(map(made.render, cells))} |")
@@ -33,16 +34,12 @@ def writer(language: str, *, on_cpu: bool = False) -> MarkdownWriter:
         "options": options,
         "heading": heading,
         "MARKS": MARKS,
+        "GLYPHS": GLYPHS,
         "NOTHING": "—",
         "heads": heads,
         "row": row,
-        "known": lambda section, name: Markup(made.known(section, name)),
-        "sentences": lambda said: Markup(made.sentences(filter(None, map(made.render, said)))),
-        "explained": lambda key: Markup(made.explained(key)),
-        "cell": lambda cell: Markup(made.cell(cell)),
-        "state": lambda name: Markup(made.state(name)),
-        "case_name": lambda case, notes: Markup(made.case_name(case, notes)),
-        "of_all": lambda given: Markup("").join(map(Markup, made.of_all(given))),
+        "sentences": lambda said: between.join(map(Markup, filter(None, map(made.render, said)))),
+        "between": between,
         "rule": lambda code: findings.rule(code, words),
         "sentence": lambda finding: findings.sentence(finding, words),
     }
@@ -50,5 +47,7 @@ def writer(language: str, *, on_cpu: bool = False) -> MarkdownWriter:
         "scale_name": lambda scale: f"{scale[0]}×{scale[1]}",
         "column_title": lambda column: column.head(words),
     }
+    macros = vars(environment.get_template("common/macros.md.j2").module)
+    environment.globals |= {name: macro for name, macro in macros.items() if not name.startswith("_")}
     made.get_template = environment.get_template
     return made

@@ -84,7 +84,7 @@ def untested(subject: Subject, chapter: ModelChapter) -> Section:
         title=title,
         template="author/untested.html.j2",
         facts=lambda: None,
-        markdown=lambda writer: [f"## {writer.render(title)}", writer.word("outline.untested")],
+        markdown=lambda writer: [f"## {writer.render(title)}", writer.render(writer.words("outline.untested"))],
     )
 
 

@@ -5,17 +5,12 @@ Data is escaped, so that a framework's name or a log line cannot become markup, 
 
 import html
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 from markupsafe import Markup
 
 from evalsuite.messages import wording
-from evalsuite.model import Case
-from evalsuite.report.book.blocks import Distinction
-from evalsuite.report.book.cells import Cell, OfAll
-from evalsuite.report.book.result_tables import Grid
-from evalsuite.report.book.states import GLYPHS, MARKS
 from evalsuite.report.text import names, words
 from evalsuite.report.text.words import Rendered
 
@@ -45,48 +40,6 @@ class MarkdownWriter:
         if isinstance(value, Rendered):
             return from_markup(value.in_language(self.language))
         return text(wording(value, self.language) if isinstance(value, str) else value)
-
-    def word(self, key: str) -> str:
-        return self.render(self.words(key))
-
-    def known(self, section: str, name: str) -> str:
-        key = f"{section}.{name}"
-        return self.word(key) if key in self.words else text(name)
-
-    def state(self, name: str) -> str:
-        key = f"glyphs.{name}"
-        return self.word(key) if key in self.words else text(GLYPHS[name])
-
-    def cell(self, cell: Cell) -> str:
-        if cell.number is None:
-            return self.state(cell.state)
-        value = f"**{text(cell.number.text)}**" if cell.best else text(cell.number.text)
-        small = [text(cell.interval.text)] if cell.interval else []
-        if cell.n is not None:
-            small.append(f"n = {cell.n}")
-        if cell.base_devices:
-            small.append(f"{self.render(self.words('models.base_in_cell', devices=cell.base_devices))}")
-        beside = f" ({'; '.join(small)})" if small else ""
-        return f"{value}{cell.signs}{beside}"
-
-    def case_name(self, case: Case, notes: Distinction) -> str:
-        apart = [*notes.names(self.words), *([self.words("models.xla_on")] if case.xla else [])]
-        return ", ".join([text(names.framework(case.framework)), *map(self.render, apart)])
-
-    def of_all(self, given: OfAll | Grid) -> Iterable[str]:
-        found = [f"{text(MARKS[mark])} {self.word(f'of_all.{mark}')}" for mark in given.marks]
-        if given.n is not None:
-            found.append(self.render(self.words("of_all.n", n=given.n)))
-        if found:
-            yield self.sentences(found)
-
-    def explained(self, key: str) -> str:
-        sign, meaning = text(MARKS[key]) if key in MARKS else self.state(key), self.word(f"status.{key}")
-        return meaning if meaning.startswith(sign) else f"{sign} {meaning}"
-
-    def sentences(self, said: Iterable[str]) -> str:
-        """Sentences one after the other: Chinese leaves no blank between two."""
-        return words.BETWEEN_SENTENCES[self.language].join(said)
 
 
 def text(value: object) -> str:
