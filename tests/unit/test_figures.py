@@ -129,7 +129,9 @@ def test_a_figure_is_well_formed_and_named_and_coloured_by_the_page(kind):
     root = ElementTree.fromstring(figure.svg)
 
     assert local(root) == "svg" and root.get("role") == "img"
-    assert root.get("aria-labelledby") == figure.title_id and root.get("aria-describedby") == figure.reading_id
+    assert (
+        root.get("aria-labelledby") == f"{figure.id}-title" and root.get("aria-describedby") == f"{figure.id}-reading"
+    )
     assert root.get("viewBox") == f"0 0 {root.get('width')} {root.get('height')}"
     nodes = list(root.iter())
     assert not re.search(r"#[0-9a-fA-F]{6}|rgb\(", figure.svg)

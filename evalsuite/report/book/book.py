@@ -1,6 +1,5 @@
 """The book: an evaluation, indexed and put into the order of the page."""
 
-from collections.abc import Collection
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -67,10 +66,6 @@ class Book:
     @cached_property
     def planned_of(self) -> dict[str, Case]:
         return {case.id: case for case in self.planned}
-
-    @property
-    def planned_ids(self) -> Collection[str]:
-        return self.planned_of.keys()
 
     @cached_property
     def on_cpu(self) -> bool:
@@ -198,7 +193,7 @@ class Book:
             return ended(summary.measurements)
         if case.id in self.skip_of:
             return self.skip_of[case.id].kind
-        return "not_run" if case.id in self.planned_ids else "not_planned"
+        return "not_run" if case.id in self.planned_of else "not_planned"
 
     def marks(self, summary: Summary) -> tuple[str, ...]:
         found: list[str] = [str(of) for of in (summary.origin, summary.grounds) if of in MARKS][:1]

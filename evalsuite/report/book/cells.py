@@ -70,7 +70,7 @@ def _scaled_cell(book: Book, case: Case, pick: Pick, form: Form) -> Cell:
 def _cell(book: Book, case: Case, pick: Pick, form: Form) -> Cell:
     ref, summary = names.case_anchor(case), book.valid_of.get(case.id)
     if summary is None:
-        return Cell(state=book.state(case), ref=ref if case.id in book.planned_ids else None)
+        return Cell(state=book.state(case), ref=ref if case.id in book.planned_of else None)
     found = pick(summary)
     if found is None:
         return Cell(state="no_base", ref=ref)

@@ -25,7 +25,7 @@ class Titled(Protocol):
 def title(evaluation: Titled, words: Words) -> Rendered:
     """The title of the lab's document, the evaluation's own, or the words that its title names."""
     if evaluation.document:
-        return _pair(evaluation.document.title, words)
+        return pair(evaluation.document.title, words)
     key = f"titles.{evaluation.title}"
     return words(key) if key in words else words.same(evaluation.title)
 
@@ -34,11 +34,11 @@ def above_title(evaluation: Titled, words: Words) -> Rendered | None:
     """The organisation or, without one, the kind of report; None where the title has it."""
     document = evaluation.document
     if document and document.organisation:
-        return _pair(document.organisation, words)
+        return pair(document.organisation, words)
     return None if evaluation.title == TITLE and not document else words("page.kicker")
 
 
-def _pair(written: BothLanguages, words: Words) -> Pair:
+def pair(written: BothLanguages, words: Words) -> Pair:
     return Pair(words=words, by_language=(("zh", names.visible(written.zh)), ("en", names.visible(written.en))))
 
 

@@ -53,11 +53,6 @@ class FiguresTable:
         own = (options.option(*pair, words) for pair in row.notes.options)
         return options.apart([names.scale(case), names.precision(case.precision), bsz, *own], words)
 
-    @property
-    def counts_twice(self) -> bool:
-        """Whether TFLOP/s stand there by the source's count and by ours."""
-        return any(column.name == "tflops_stated_per_device" for column in self.columns)
-
     def title(self, words: Words) -> Rendered:
         if self.sizes:
             return words("models.by_size", sizes=words.listed(self.heads(words)))

@@ -143,14 +143,6 @@ class Figure:
     axes: tuple[Axis, ...] = ()
     notes: tuple[str, ...] = ()  # keys of what must be explained below: "partial", "cited", "ideal", …
 
-    @property
-    def title_id(self) -> str:
-        return f"{self.id}-title"
-
-    @property
-    def reading_id(self) -> str:
-        return f"{self.id}-reading"
-
 
 def series_of(
     summaries: Sequence[Summary], metric: Metric, names: Mapping[str, str] | None = None

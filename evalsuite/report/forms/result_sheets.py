@@ -4,7 +4,7 @@ Scales are rows, frameworks are columns. Values are numbers; their form and mark
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -214,8 +214,3 @@ def for_paper(sheet: Any) -> None:
     sheet.set_paper(9)  # A4, in Excel's numbering
     sheet.fit_to_pages(1, 0)
     sheet.set_footer("&C&P / &N")
-
-
-def threshold(book: Book) -> float | None:
-    linear: Iterable[float | None] = (one.threshold for one in book.evaluation.verdicts if one.criterion == "C1")
-    return next(iter(linear), None)

@@ -55,7 +55,7 @@ def workbook(material: Material) -> bytes:
         sentences = words.read(material.languages, on_cpu=book.on_cpu)
         if tables_of_all := matrix.standings(book, sentences):
             _standings(file, _name(labels, "standings"), tables_of_all, head)
-        results = result_sheets.Writer(file, sentences, labels, result_sheets.threshold(book))
+        results = result_sheets.Writer(file, sentences, labels, book.efficiency_threshold)
         for sheet in result_sheets.sheets(book):
             results.write(sheet)
         rows = tables.rows(book, SHEETS)
@@ -145,7 +145,7 @@ def _lines(book: Book, material: Material, labels: Words) -> Iterable[Rendered]:
         yield sentences("verdict.found_line", model=one.model, about_text=one.about, sentence_text=one.sentence)
     yield from (notice.line for notice in notices.notices(book, sentences))
     yield labels("spreadsheet.note")
-    asked = result_sheets.threshold(book)
+    asked = book.efficiency_threshold
     if asked is not None:
         yield labels("spreadsheet.colours", threshold=numbers.limit(asked))
 

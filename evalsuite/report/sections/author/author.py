@@ -62,7 +62,7 @@ def attached(evaluation: Evaluation, written: Authored) -> Evaluation:
     """
     book = Book(evaluation=evaluation)
     for note in written.notes:
-        unknown = [name for name in note.cases if name not in book.planned_ids]
+        unknown = [name for name in note.cases if name not in book.planned_of]
         if unknown:
             raise EvalsuiteError.of("report.author_no_case", where=note.source, name=unknown[0])
         if note.model is not None and note.model not in (models := {case.model for case in book.planned}):

@@ -4,12 +4,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from evalsuite.author_document import BothLanguages
+from evalsuite.report.book import heading
 from evalsuite.report.book.outline import FREE_PLACES, MODEL_CHAPTERS, OWN, ModelChapter
 from evalsuite.report.sections.author.author import FilledText
 from evalsuite.report.sections.common.markdown import MarkdownWriter
 from evalsuite.report.sections.common.section import Section, Subject
 from evalsuite.report.text import names
-from evalsuite.report.text.words import Pair, Rendered, Words
+from evalsuite.report.text.words import Rendered
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,7 +44,11 @@ def _at(subject: Subject, place: str) -> tuple[OwnText, ...]:
         return ()
     known = {OWN, *_places(subject)}
     return tuple(
-        OwnText(id=(f"own-{number}"), title=pair(section.title, subject.words), paragraphs=prose(section.text, subject))
+        OwnText(
+            id=(f"own-{number}"),
+            title=heading.pair(section.title, subject.words),
+            paragraphs=prose(section.text, subject),
+        )
         for number, section in enumerate(document.sections, 1)
         if (section.place if section.place in known else OWN) == place
     )
@@ -68,11 +73,6 @@ def untested_id(chapter: ModelChapter) -> str:
 def prose(written: BothLanguages | None, subject: Subject) -> tuple[Rendered, ...]:
     found = written.paragraphs if written else ()
     return tuple(FilledText(subject.words, subject.book, one) for one in found)
-
-
-def pair(written: BothLanguages, words: Words) -> Pair:
-    texts = {"zh": names.visible(written.zh), "en": names.visible(written.en)}
-    return Pair(words=words, by_language=tuple(texts.items()))
 
 
 def untested(subject: Subject, chapter: ModelChapter) -> Section:

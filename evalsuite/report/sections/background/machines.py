@@ -29,10 +29,6 @@ class Machines:
     facts: Mapping[str, tuple[str | None, ...]]  # key of its name → a value for each machine; None: not recorded
     topologies: tuple[tuple[str, Topology], ...]
 
-    @property
-    def unrecorded(self) -> int:
-        return sum(value is None for values in self.facts.values() for value in values)
-
 
 def machines(book: Book) -> Machines:
     known = sorted(book.evaluation.environments.items())

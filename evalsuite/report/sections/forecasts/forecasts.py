@@ -6,7 +6,6 @@ Every value here carries ≈; none leaves this section.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from evalsuite.model import Interval
 from evalsuite.report import figures
 from evalsuite.report.book.blocks import Block, Column, Model
 from evalsuite.report.book.book import Book
@@ -31,9 +30,9 @@ class ForecastRow:
     outlook: Outlook
     forecast: Forecast
     throughput: Number
-    throughput_interval: Number
+    throughput_interval: Number | None
     efficiency: Number
-    efficiency_interval: Number
+    efficiency_interval: Number | None
 
 
 @dataclass(frozen=True)
@@ -105,16 +104,10 @@ def _row(block: Block, column: Column, outlook: Outlook, forecast: Forecast) -> 
         outlook=outlook,
         forecast=forecast,
         throughput=about(forecast.items_per_s.value, numbers.throughput),
-        throughput_interval=_span(forecast.items_per_s, numbers.throughput),
+        throughput_interval=numbers.interval(forecast.items_per_s, numbers.throughput),
         efficiency=about(forecast.efficiency.value, numbers.percent),
-        efficiency_interval=_span(forecast.efficiency, numbers.percent),
+        efficiency_interval=numbers.interval(forecast.efficiency, numbers.percent),
     )
-
-
-def _span(found: Interval, form: Form) -> Number:
-    if found.low is None or found.high is None:
-        raise ValueError("a forecast has no interval; the model gives one with every value")
-    return numbers.span(found.low, found.high, form)
 
 
 def about(value: float, form: Form) -> Number:

@@ -92,14 +92,6 @@ class SeriesProvenance:
     def id(self) -> str:
         return names.anchor("p", self.first.series)
 
-    @property
-    def n_runs(self) -> int:
-        return sum(len(one.runs) for one in self.cases)
-
-    @property
-    def n_valid(self) -> int:
-        return sum(run.state == "value" for one in self.cases for run in one.runs)
-
 
 def series(book: Book) -> list[SeriesProvenance]:
     found: dict[str, list[CaseProvenance]] = {}

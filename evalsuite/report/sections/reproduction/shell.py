@@ -2,11 +2,12 @@
 
 import re
 import shlex
-from collections.abc import Mapping
 from dataclasses import dataclass
 
+from evalsuite import placeholders
 from evalsuite.documents import RunCommand
 from evalsuite.model import Case
+from evalsuite.placeholders import Node
 from evalsuite.report.text import names
 
 PLACES = {  # what recorded runs have in the place of a folder → where it may lie on another machine
@@ -17,9 +18,6 @@ PLACES = {  # what recorded runs have in the place of a folder → where it may 
     "runs": "$PWD/runs-again",
 }
 _PLACE = re.compile(rf"<({'|'.join(PLACES)})>")
-_FILLED = re.compile(
-    r"\{(node_rank|nodes|processes_per_node|master_addr|master_port|threads|hosts?(?:_slots|_ports)?)\}"
-)
 _IN_QUOTES = re.compile(r'(["\\$`])')
 FREE_PORT = 29500  # as PyTorch and our own documents have it
 
@@ -42,10 +40,12 @@ def shell(command: RunCommand | None, case: Case, run_id: str, cores: float | No
     given = (command.argv or command.command) if command else ()
     if command is None or not given:
         return None
-    filled = _filled(case, cores) if case.nodes == 1 else {}  # of several nodes the node agent fills each one's own
+    threads = max(1, int(cores or 0) // case.devices_per_node)
+    here = placeholders.of_node(Node(master_port=FREE_PORT), case.devices_per_node, threads)
+    filled = here if case.nodes == 1 else {}  # of several nodes the node agent fills each one's own
 
     def placed(word: str) -> str:
-        return _FILLED.sub(lambda found: filled.get(found[1], found[0]), _elsewhere(word, run_id))
+        return placeholders.fill(_elsewhere(word, run_id), filled)
 
     words = [placed(word) for word in given]
     settings = [(name, placed(value)) for name, value in sorted(command.environment.items())]
@@ -62,24 +62,6 @@ def shell(command: RunCommand | None, case: Case, run_id: str, cores: float | No
 
 def _elsewhere(word: str, run_id: str) -> str:
     return re.sub(rf"(?:(?<==)|^)[^=]*/{re.escape(run_id)}(?=/|$)", lambda _: f"<runs>/{run_id}", word)
-
-
-def _filled(case: Case, cores: float | None) -> Mapping[str, str]:
-    devices = case.devices_per_node
-    threads = str(max(1, int(cores) // devices)) if cores else "1"
-    return {
-        "node_rank": "0",
-        "nodes": "1",
-        "processes_per_node": str(devices),
-        "master_addr": "127.0.0.1",
-        "master_port": str(FREE_PORT),
-        "threads": threads,
-        "host": "localhost",
-        "hosts": "localhost",
-        "hosts_slots": f"localhost:{devices}",
-        "hosts_ports": f"localhost:{FREE_PORT}",
-        "hosts_ports_json": f'["localhost:{FREE_PORT}"]',
-    }
 
 
 def _quoted(word: str) -> str:

@@ -64,10 +64,6 @@ class Usage:
         other = tuple(place for place, name in used if name not in TRANSFER)
         return tuple(part for part in (("compute", other), ("transfer", moving)) if part[1])
 
-    @property
-    def has_gpu(self) -> bool:
-        return "gpu" in self.resources
-
 
 def sections(subject: Subject) -> Iterable[Section]:
     yield Section(
