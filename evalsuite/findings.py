@@ -113,6 +113,11 @@ class Drift(Finding, code="D10", severity="flag"):
     limit: Limit = 0.05
 
 
+class SteepDrift(Finding, code="D10", severity="flag", grounds="disputed"):
+    change: Change
+    factor: Factor = 1.3  # 317 of 318 honest runs: up to 1.26
+
+
 class ThinSamples(Finding, code="D18", severity="flag"):
     resources: tuple[Resource, ...]
     coverage: Share  # of the resource with the fewest
@@ -376,6 +381,12 @@ class CoresIdle(Finding, code="cores_idle", severity="flag"):
     limit: Limit = 0.5
 
 
+class NothingWaitedFor(Finding, code="cores_idle", severity="flag", grounds="disputed"):
+    busy: Share
+    moved_bytes: Bytes  # a step, over network, loopback and disks
+    least_bytes: Bytes = 10e3
+
+
 class AboveCores(Finding, code="above_cores", severity="exclude"):
     tflops: Rate
     cores: Rate
@@ -490,8 +501,8 @@ class Restarted(Finding, code="restarted", severity="note"):
 
 class SeveralRuns(Finding, code="restarted", severity="flag", grounds="disputed"):
     attempts: Count
-    as_long: Count  # as half of the longest, which is the one that is read
-    share: Limit = 0.5
+    as_long: Count  # as *share* of the longest, which is the one that is read
+    share: Limit = 0.1
 
 
 class Resumed(Finding, code="resumed", severity="note"):
@@ -560,12 +571,13 @@ class StepsUnfinished(Finding, code="steps_unfinished", severity="flag", grounds
     steps: Count = 2
     share: Limit = 0.05  # of the window
     least_s: Seconds = 10.0  # of 413 honest runs the processes end within 9 s, and within 0.4 of the window
+    lag_s: Seconds = 2.0  # of accelerators, whose readings follow by a second: processes end without them
     ending: Limit = 0.5
 
 
-class MostAfterWindow(Finding, code="steps_unfinished", severity="exclude"):
-    tail_s: Seconds
-    window_s: Seconds
+class ProcessesLeft(Finding, code="steps_unfinished", severity="flag", grounds="disputed"):
+    processes: Count
+    limit: Limit = 0.1  # of what the devices did in the window: idle helpers do less
 
 
 class SlowWarmup(Finding, code="work_in_warmup", severity="flag", grounds="disputed"):

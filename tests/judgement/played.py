@@ -14,10 +14,13 @@ from evalsuite.model import Case, Protocol, Run
 from evalsuite.report.book import identity
 from evalsuite.report.book.book import Book
 from evalsuite.report.data import summary_json
+from evalsuite.report.sections.verdict import answers
+from evalsuite.report.text import words
 from evalsuite.results.evaluation import evaluate
 from evalsuite.runs.planned import Planned
 from evalsuite.runs.store import Store
 from tests import runfolders
+from tests.bad_files import AGENT
 from tests.judgement import toy_script
 from tests.toynet import LAUNCHER
 from tests.toys import COMMAND, FACTS, toynet
@@ -44,6 +47,7 @@ class PlayedMachine(toy_script.Machine):
     marks: list[tuple[float, float, float]] = field(default_factory=lambda: [(0.0, 0.0, 0.0)])
     written: list[tuple[str, float | None]] = field(default_factory=list)
     stopped: bool = False
+    left: int = 0
 
     def now(self) -> float:
         return self.now_s
@@ -66,8 +70,13 @@ class PlayedMachine(toy_script.Machine):
         self.stopped = stop
         self.written = [(line, self.now_s if at_s is None else at_s) for line, at_s in self.written]
 
+    def fetch(self, count: int) -> None:
+        self.sent += count
+
     def leave_child(self, seconds: float) -> None:
-        """The agent ends it."""
+        """It works until the agent ends it."""
+        self.left = 1
+        self.work(min(seconds, 1.0))
 
     def fail(self) -> None:
         raise Failed
@@ -97,7 +106,7 @@ class PlayedMachine(toy_script.Machine):
 
 def compare(
     folder: Path, ways: Mapping[str, tuple[str, float]], model: str, scales: str, repeats: str, others: int = 0
-) -> tuple[dict, int]:
+) -> tuple[dict, int, str]:
     """As `scripts.compare`."""
     random.seed(f"{ways} {folder.name}")
     begun = dict.fromkeys(ways, 0)
@@ -117,7 +126,10 @@ def compare(
         facts = {**{fact.key: fact.value for fact in FACTS}, "input_size": "224"}
         used = UsedRecipe(dialect="pytorch_examples", kind="reference", name="toy", model=model, facts=facts)
         command: RunCommand = replace(COMMAND, campaign=place, recipe=used, framework_version="1.0")
-        return runfolders.fill(into, host, run.repeat, command, **{"duration_s": machine.now_s + 0.1, **ended})
+        outcome = runfolders.fill(into, host, run.repeat, command, **{"duration_s": machine.now_s + 0.1, **ended})
+        own = {"duration_s": machine.now_s + 0.1, "left_behind": machine.left, "group_cpu_s": machine.cpu_s}
+        into.write_agent("n0", replace(AGENT, cores=None, **own))
+        return outcome
 
     protocol = Protocol(warmup_steps=toy_script.WARMUP, measured_steps=toy_script.STEPS - toy_script.WARMUP)
     shape = {"recipe": "toy", "model": model, "batch_per_device": 32, "protocol": protocol, "device": "cpu"}
@@ -138,4 +150,6 @@ def compare(
         for ended in campaign.launch_all(runs, store, adapters, LAUNCHER, started):
             campaign.note_value(ended, started, store, 64.0, "images/s")
     evaluation = evaluate(store, criteria_file=folder / "criteria.toml")
-    return json.loads(json.dumps(summary_json.document(Book(evaluation=identity.ordered(evaluation)), "0" * 64))), 0
+    book = Book(evaluation=identity.ordered(evaluation))
+    page = " ".join(str(one.unproven) for one in answers.questions(book, words.read()))
+    return json.loads(json.dumps(summary_json.document(book, "0" * 64))), 0, page

@@ -4,12 +4,14 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-Verdict = Literal["caught", "footnote", "passes", "right"]
+Verdict = Literal["caught", "footnote", "not proven", "passes", "right"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Said:
-    verdict: Verdict  # "right": of an honest case, whose value and rank stand
+    # footnote: said beside a value that is as it was; not proven: leaves no trace, and the page says that nothing is
+    # proven of it; right: of an honest case, whose value and rank stand
+    verdict: Verdict
     words: str
 
 
@@ -22,7 +24,7 @@ class JudgementCase:
 
     @property
     def accepted(self) -> tuple[Verdict, ...]:
-        worse: tuple[Verdict, ...] = ("caught", "footnote", "passes")
+        worse: tuple[Verdict, ...] = ("caught", "footnote", "not proven", "passes")
         return ("right",) if self.wanted == "right" else worse[: worse.index(self.wanted) + 1]
 
 

@@ -17,6 +17,7 @@ LINE = "Epoch: [0][{step:4d}/{steps}]\tTime {seconds:.6f} ({seconds:.6f})\tLoss 
 SECONDS = {  # of a step and an attempt, as shares of an honest one
     "queued": lambda step, attempt: 0.25,
     "accuracy": lambda step, attempt: 0.25,
+    "slow batches": lambda step, attempt: 0.25,
     "child": lambda step, attempt: 0.25,
     "leaves": lambda step, attempt: 0.25,
     "sleeps fast": lambda step, attempt: 0.25,
@@ -91,6 +92,13 @@ class Machine:
                 time.sleep(0.05)
         raise SystemExit("rank 0 does not answer")
 
+    def fetch(self, count: int) -> None:
+        """Over loopback, as from a server of data."""
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as own:
+            own.bind(("127.0.0.1", 0))
+            own.sendto(bytes(count), own.getsockname())
+            own.recv(count)
+
     def stop_agent(self, stop: bool) -> None:
         os.kill(os.getppid(), signal.SIGSTOP if stop else signal.SIGCONT)
 
@@ -140,6 +148,8 @@ class Training:
 
     def _exchange(self, step: int) -> None:
         """A gradient of 50 kB over loopback, as a reduction would."""
+        if self.way == "waits":
+            self.machine.fetch(50_000)
         if self.machine.world > 1 and self.way != "alone" and not (self.way == "every fourth" and step % 4):
             self.machine.exchange(10_000 if self.way == "chatter" else 50_000)
 
@@ -162,9 +172,13 @@ class Training:
         queued_s = max(12.0, 3 * STEPS * self.step_s / 4)
         if self.way == "child":
             self.machine.leave_child(queued_s)
-        if self.way in ("queued", "accuracy", "evaluates", "silent"):
+        if self.way in ("queued", "accuracy", "silent"):
             self.machine.work(queued_s)
-        if self.way in ("accuracy", "evaluates"):
+        if (batch_s := {"evaluates": 0.4, "slow batches": 4.0}.get(self.way, 0.0) * self.step_s) > 0:
+            for batch in range(10, batches := round(queued_s / batch_s), 10):
+                self.machine.work(10 * batch_s)
+                self.machine.write(f"Test: [{batch:4d}/{batches}]\tLoss 6.9\n")
+        if self.way in ("accuracy", "evaluates", "slow batches"):
             self.machine.write(" * Acc@1 76.100 Acc@5 92.900\n")
 
 

@@ -1,5 +1,6 @@
 """Whether a run balances and can have done its work: what it did outside the window, and what its devices can."""
 
+import json
 from dataclasses import replace
 from itertools import accumulate
 
@@ -13,7 +14,7 @@ from tests import runfolders
 from tests.runfolders import steps
 from tests.toys import CASE, measured
 
-AGAIN = [*steps(says=0.501).lines[:30], *steps().lines]
+AGAIN = [[*steps(says=0.501).lines[:printed], *steps().lines] for printed in (10, 30)]
 
 
 def spaced(seconds):
@@ -32,11 +33,20 @@ def later(*behind, after_s=30.0, log=None):
     return replace(log, lines=lines, arrivals_s=at_s), {"duration_s": log.arrivals_s[-1] + after_s}
 
 
+def evaluated(batch_s):
+    """A run that counts the 300 batches of an evaluation behind its last step, each of *batch_s*."""
+    log = steps()
+    lines = [f"Test: [{10 * n:3d}/300]" for n in range(31)]
+    at_s = [log.arrivals_s[-1] + 10 * n * batch_s for n in range(31)]
+    whole = replace(log, lines=[*log.lines, *lines], arrivals_s=[*log.arrivals_s, *at_s])
+    return whole, {"duration_s": at_s[-1] + 1.0}
+
+
 RUNS = {  # what was printed and how it ended → its findings, whether it counts, and what its value rests on
     "plain": ((steps(), {}), set(), True, "clock"),
     "shut down within 10 s": (later(after_s=9.0), set(), True, "clock"),
     "half of the window after the last line": (later(), {"steps_unfinished"}, True, "disputed"),
-    "more than the window after it": (later(after_s=90.0), {"steps_unfinished", "mostly_outside"}, False, "clock"),
+    "more than the window after it": (later(after_s=90.0), {"steps_unfinished", "mostly_outside"}, True, "disputed"),
     "of a short one, more than half of the window after it": (
         *(later(after_s=3.0, log=spaced([0.05] * 120)), {"steps_unfinished"}, True, "disputed"),
     ),
@@ -46,12 +56,15 @@ RUNS = {  # what was printed and how it ended → its findings, whether it count
     "the first step takes a hundred windows": (
         *((spaced([5500.0] + [0.5] * 119), {}), {"mostly_outside"}, True, "disputed"),
     ),
-    "evaluated, by its line": (later("Test: Acc@1 76.1", after_s=90.0), {"mostly_outside"}, True, "clock"),
-    "saved, by its line": (later("saving checkpoint", after_s=90.0), {"mostly_outside"}, True, "clock"),
-    "said to be done": (later("done", after_s=30.0), {"steps_unfinished"}, True, "disputed"),
+    "evaluated, batch by batch": (evaluated(0.3), {"mostly_outside"}, True, "clock"),
+    "evaluated, slower than it trains": (evaluated(0.6), {"mostly_outside", "steps_unfinished"}, True, "disputed"),
+    "evaluated, faster than can be": (evaluated(0.04), {"steps_unfinished"}, True, "disputed"),
+    "said to be evaluated": (later("Test: Acc@1 76.1"), {"steps_unfinished"}, True, "disputed"),
+    "one that began again": ((replace(steps(130), lines=AGAIN[0]), {}), {"restarted"}, True, "clock"),
+    "one that began again late": ((replace(steps(150), lines=AGAIN[1]), {}), {"restarted"}, True, "disputed"),
+    "faster by and by": ((spaced([1.2 - n / 200 for n in range(120)]), {}), {"D10"}, True, "disputed"),
     "ended by evalsuite": ((steps(), {"duration_s": 99.0, "status": "stopped_as_planned"}), set(), True, "clock"),
     "the first steps compile": ((spaced([30.0, 20.0] + [0.5] * 118), {}), {"mostly_outside"}, True, "clock"),
-    "one that began again": ((replace(steps(150), lines=AGAIN), {}), {"restarted"}, True, "clock"),
 }
 
 
@@ -63,6 +76,22 @@ def test_what_a_run_does_outside_its_window_is_said_and_takes_its_rank(name, tmp
 
     assert {each.code for each in found.findings} == codes
     assert (found.counts, found.grounds) == (counts, grounds)
+
+
+@pytest.mark.parametrize(
+    ("percent", "after_s", "codes"), [(0, 9, set()), (90, 9, {"steps_unfinished"}), (90, 2, set())]
+)
+def test_behind_the_last_step_accelerators_are_at_rest(percent, after_s, codes, tmp_path):
+    lines = [{"header": True, "hz": 2.0, "gpus": [{"index": 0, "name": "A100"}]}]
+    for at in range(2 * 62 + 2 * after_s):
+        busy = {"index": 0, "utilisation_percent": 90.0 if at < 2 * 62 else percent}
+        lines.append({"at_s": at / 2, "cpu_percent": 10.0, "gpus": [busy]})
+    log, ended = later(after_s=float(after_s))
+    host = runfolders.Host(printed=[log], samples="".join(f"{json.dumps(line)}\n" for line in lines))
+
+    found = measurement(runfolders.finished(tmp_path, host, case=replace(CASE, device="gpu"), **ended))
+
+    assert {each.code for each in found.findings} == codes
 
 
 @pytest.mark.parametrize(
@@ -121,11 +150,14 @@ def trained(devices=1, nodes=1, rate=10.0, precision="fp32", **used):
     ("run", "found"),
     [
         (trained(job_cpu=99.0), set()),
-        (trained(job_cpu=30.0, rate=2.0), {"cores_idle"}),
-        (trained(job_cpu=7.0, rate=3000.0), {"cores_idle", "above_cores"}),  # ResNet-50: 24.5 GFLOP an image
+        (trained(job_cpu=30.0, rate=2.0), {"nothing_waited_for"}),
+        (trained(job_cpu=30.0, rate=2.0, network_receive=1e6), {"cores_idle"}),
+        (replace(trained(rate=2.0), figures=(("cpu_s", 30.0),)), {"nothing_waited_for"}),
+        (replace(trained(rate=2.0), figures=(("cpu_s", 90.0),)), set()),
+        (trained(job_cpu=7.0, rate=3000.0), {"nothing_waited_for", "above_cores"}),  # ResNet-50: 24.5 GFLOP an image
         (trained(job_cpu=99.0, rate=3000.0), {"above_cores"}),
         (trained(job_cpu=99.0, rate=300.0, precision="amp"), set()),
-        (trained(job_cpu=40.0, rate=8.0), {"cores_idle", "above_cores"}),
+        (trained(job_cpu=40.0, rate=8.0), {"nothing_waited_for", "above_cores"}),
         (trained(2, job_cpu=99.0, loopback=0.0, network_send=3.0), {"nothing_exchanged"}),
         (trained(2, job_cpu=99.0, loopback=204e6, network_send=0.0), set()),
         (trained(2, job_cpu=99.0), set()),

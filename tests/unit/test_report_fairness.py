@@ -14,6 +14,7 @@ from evalsuite.report.book.book import Book
 from evalsuite.report.data import summary_json
 from evalsuite.report.page import render
 from evalsuite.report.sections.fairness import fairness
+from evalsuite.report.sections.verdict import answers
 from evalsuite.report.text import words
 from evalsuite.results.compare import equivalence_results as proven_room
 from evalsuite.runs.equivalence import receipts
@@ -100,12 +101,15 @@ def as_recorded(framework, **changes):
     return replace(synthetic.command(replace(CASE, framework=framework)), **recorded)
 
 
-def computed(*commands, receipts=()):
-    """What summary.json says of the pairs of runs with these commands."""
+def as_book(*commands, receipts=()):
     found = [measured(name) for name, _ in commands]
     recorded = {run.run.id: of for one, (_, of) in zip(found, commands, strict=True) for run in one.measurements}
-    whole = replace(synthetic.evaluation(found, commands=recorded), receipts=receipts)
-    return summary_json.document(Book(evaluation=whole), "0")["fairness"][0]["computation"]
+    return Book(evaluation=replace(synthetic.evaluation(found, commands=recorded), receipts=receipts))
+
+
+def computed(*commands, receipts=()):
+    """What summary.json says of the pairs of runs with these commands."""
+    return summary_json.document(as_book(*commands, receipts=receipts), "0")["fairness"][0]["computation"]
 
 
 @pytest.mark.parametrize(
@@ -118,8 +122,12 @@ def computed(*commands, receipts=()):
     ],
 )
 def test_a_pair_is_proven_where_the_scripts_that_ran_are_those_of_the_receipt(changes, shown):
-    (found,) = computed(("pytorch", as_recorded("pytorch")), ("mxnet", as_recorded("mxnet", **changes)))
+    as_run = ("pytorch", as_recorded("pytorch")), ("mxnet", as_recorded("mxnet", **changes))
 
+    (found,), (asked,) = computed(*as_run), answers.questions(as_book(*as_run), words.read())
+    said = re.sub("<[^>]+>", "", str(asked.unproven))
+    assert ("is not proven for MXNet:" in said) == (shown != "proven")
+    assert asked.unproven is None or shown != "proven"
     assert found["shown"] == shown
     assert 0 < max(found["losses"]) < 1e-5 if shown == "proven" else found["losses"] is None
     assert shown != "proven" or (found["causes"], found["receipt"]) == ([], RECEIPT.day)

@@ -259,7 +259,8 @@ def _drift(timing: Timing) -> list[Finding]:
     if third < 3:
         return []
     change = math.fsum(seconds[:third]) / math.fsum(seconds[-third:]) - 1
-    return [rules.Drift(change=change)] if abs(change) > DRIFT else []
+    steep = max(1 + change, 1 / (1 + change)) > rules.SteepDrift.factor
+    return [(rules.SteepDrift if steep else rules.Drift)(change=change)] if abs(change) > DRIFT else []
 
 
 # figures printed with few digits, one long stall

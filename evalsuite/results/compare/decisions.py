@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
+from evalsuite.findings import BusyMachine
 from evalsuite.model import Interval, Summary
 from evalsuite.results.compare import fairness, significance
 from evalsuite.results.compare.fairness import Obstacle, Purpose
@@ -12,7 +13,14 @@ from evalsuite.results.compare.scaling import suspicious
 from evalsuite.results.compare.significance import PairComparison
 from evalsuite.results.measure.durations import median_s
 from evalsuite.results.measure.statistics import ratio_of_medians
-from evalsuite.results.measure.summary import DECIDING_ORIGINS, FULL_REPEATS, failed_runs, short_window, values
+from evalsuite.results.measure.summary import (
+    DECIDING_ORIGINS,
+    FULL_REPEATS,
+    disturbances,
+    failed_runs,
+    short_window,
+    values,
+)
 
 PUBLISHED = ("cited", "digitised")
 FEWEST_RUNS = 3  # of fewer, no order is spoken of
@@ -124,7 +132,8 @@ def _evidence(first: Summary, second: Summary, compared: PairComparison, unknown
 
 def _is_weak(one: Summary) -> bool:
     undecided = one.origin not in DECIDING_ORIGINS or failed_runs(one) > 0
-    return undecided or short_window(one) or (one.partial and one.n >= FULL_REPEATS)
+    unfit = short_window(one) or (one.partial and one.n >= FULL_REPEATS)
+    return undecided or unfit or bool(disturbances(one, (BusyMachine,)))
 
 
 def price(evidence: Evidence, found: Sequence[Summary], unknown: Iterable[str], rivals: int) -> Deciding | None:

@@ -46,6 +46,13 @@ def case_pairs(
     )
 
 
+def has_receipt(one: Summary, commands: Mapping[str, RunCommand], own: Sequence[EquivalenceReceipt] = ()) -> bool:
+    """Whether a receipt shows what the runs of *one* compute."""
+    of_model = [each for each in (*own, receipts().get(one.case.model)) if each and each.model == one.case.model]
+    answers = [answer for each in of_model if (answer := each.answer(one.case.framework))]
+    return bool(_commands(one, commands)) and any(_not_about(one, each, commands) is None for each in answers)
+
+
 def _shown(
     first: Summary,
     second: Summary,

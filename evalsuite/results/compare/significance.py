@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Literal
 
-from evalsuite.findings import RepeatsAdded
+from evalsuite.findings import EvaluatedBefore, RepeatsAdded
 from evalsuite.model import Summary
 from evalsuite.results.measure.statistics import t_limit
 from evalsuite.results.measure.summary import FULL_REPEATS, values
@@ -37,7 +37,8 @@ class PairComparison:
 def compare(one: Summary, first: Summary, among: Sequence[Summary] = ()) -> PairComparison:
     """Whether *one* is behind *first*; *among* are all that are compared with each other (Bonferroni), or these two."""
     rivals = among if len(among) > 1 else (one, first)
-    tests = (len(rivals) - 1) * max(_looks(one), _looks(first))
+    looks = max(_looks(one), _looks(first))
+    tests = (len(rivals) - 1) * looks
     by_campaign, shared = leads_by_campaign(one, first), shared_leads(one, first)
     whole = [leads for leads in by_campaign.values() if len(leads) >= FULL_REPEATS]
     if not whole and len(shared) >= FULL_REPEATS:
@@ -48,13 +49,14 @@ def compare(one: Summary, first: Summary, among: Sequence[Summary] = ()) -> Pair
             basis="rounds",
             equal=all(map(are_equal, whole)),
         )
-    if len(shared) in EARLY_LEVELS and tests == len(rivals) - 1:
+    if len(shared) in EARLY_LEVELS and looks == 1:
         scatter = pooled_scatter(len(shared), (shared_leads(a, b) for a, b in combinations(rivals, 2)))
         if is_early_lead(shared, scatter, len(rivals)):
             return PairComparison(behind=True, basis="rounds", early=True)
     together = _one_campaign(one, first)
     return PairComparison(
-        behind=_is_below(values(one), values(first), tests, LEAST_GAP if together else LEAST_GAP_ACROSS),
+        behind=(looks == 1 or min(one.n, first.n) >= FULL_REPEATS)
+        and _is_below(values(one), values(first), tests, LEAST_GAP if together else LEAST_GAP_ACROSS),
         basis="runs" if together else "across",
         equal=together and _is_equal(values(one), values(first)),
     )
@@ -152,9 +154,10 @@ def _one_campaign(a: Summary, b: Summary) -> bool:
 
 
 def _looks(one: Summary) -> int:
-    """How often a lead may have been looked for: once, and after each repeat that was added to the plan later."""
-    added = (each.later - each.planned for each in one.findings if isinstance(each, RepeatsAdded))
-    return 1 + max(added, default=0)
+    """How often a lead may have been looked for: in each evaluation of the plan, after each repeat added later."""
+    added = [each.later - each.planned for each in one.findings if isinstance(each, RepeatsAdded)]
+    before = [each.evaluations for each in one.findings if isinstance(each, EvaluatedBefore)]
+    return (1 + max(added, default=0)) * (1 + max(before, default=0))
 
 
 def _is_below(lower: Sequence[float], higher: Sequence[float], tests: int, gap: float) -> bool:

@@ -3,7 +3,7 @@
 Base and every scale in scope must be sound evidence; no scale is left out because it went badly.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from evalsuite.findings import (
@@ -18,11 +18,11 @@ from evalsuite.findings import (
     SuperLinear,
     UnstableRepeats,
 )
-from evalsuite.model import Case, Finding, Interval, Measurement, Summary, Unmeasured, Verdict, VerdictCell
+from evalsuite.model import Case, Finding, Interval, Summary, Unmeasured, Verdict, VerdictCell
 from evalsuite.results.compare import fairness
 from evalsuite.results.judge.criteria import LinearSpeedup
 from evalsuite.results.measure.statistics import BOOTSTRAP_LEVEL, SIGNIFICANCE, ratio_of_medians
-from evalsuite.results.measure.summary import DECIDING_ORIGINS, failed_runs, valid, values
+from evalsuite.results.measure.summary import DECIDING_ORIGINS, disturbances, failed_runs, valid, values
 
 SUSPICIOUS = (SuperLinear, OddEfficiency, UnstableRepeats)  # D11, D12, D08: the numbers contradict themselves
 DISTURBED = (BusyMachine, CoresIdle, NothingExchanged)  # of runs: a slowed base, or scales that do not work together
@@ -178,8 +178,9 @@ def _doubt(
     needed = (base, *measured)
     missing = [case for case in series.scope if not isinstance(series.row(case), Summary)]
     partial = [one for one in needed if one.partial]
-    against = {one.case: [*_against(one, SUSPICIOUS)] for one in valid(series.rows)}
-    against |= {one.case: [*against[one.case], *_against_runs(one)] for one in needed}
+    against: dict[Case, list[Finding]]
+    against = {one.case: [each for each in one.findings if isinstance(each, SUSPICIOUS)] for one in valid(series.rows)}
+    against |= {one.case: [*against[one.case], *disturbances(one, DISTURBED)] for one in needed}
     runs = [run for one in needed for run in one.measurements if run.counts]
     methods = sorted({run.throughput.method for run in runs if run.throughput})
     hosts = {machine.hardware for one in needed for machine in fairness.machines(one)}
@@ -211,15 +212,6 @@ def _doubt(
         scales = _scales([case for case, found in against.items() if found])
         return "suspicious", (("codes", ", ".join(codes)), ("scales", scales))
     return None
-
-
-def _against(one: Summary | Measurement, rules: tuple[type[Finding], ...]) -> Iterator[Finding]:
-    return (each for each in one.findings if isinstance(each, rules))
-
-
-def _against_runs(one: Summary) -> list[Finding]:
-    disturbed = [found for run in one.measurements if run.counts and (found := [*_against(run, DISTURBED)])]
-    return [each for found in disturbed for each in found] if 2 * len(disturbed) > one.n else []
 
 
 def _campaigns(base: Summary, measured: Sequence[Summary]) -> tuple[str, Values] | None:

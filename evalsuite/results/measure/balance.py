@@ -14,8 +14,8 @@ from dataclasses import replace
 from evalsuite.findings import (
     HardlyInside,
     LossConstant,
-    MostAfterWindow,
     MostlyOutside,
+    ProcessesLeft,
     SlowWarmup,
     StepsUnfinished,
     TwoKindsOfSteps,
@@ -31,10 +31,11 @@ TAIL_BYTES = 1 << 20
 FEWEST_WARMUP = 8  # reports: of fewer, compilation of several shapes may be most
 FEWEST_STEPS = 20
 INSTANT_S = 0.001
+SETTLE_S = 1.0  # for which an agent waits before it ends what a script left
+FORWARD_ALONE = 10  # times as fast as a step of training at most
 NOTED_S = 0.01  # within which an arrival is noted
-EXPLAINED = re.compile(
-    rb"\b(?:eval|valid|test|checkpoint|sav(?:e|ing)|acc(?:ura|\b)|export|writ(?:e|ing|ten)|upload)", re.I
-)
+LINE = re.compile(rb"[^\r\n]+")
+COUNTED = re.compile(rb"(\d+)\s*/\s*(\d+)")  # batches of an evaluation: "Test: [ 10/196]"
 
 
 def findings(run: RunRecords, measured: Throughput, steps: Sequence[Step], ended_s: float | None) -> Iterator[Finding]:
@@ -47,19 +48,13 @@ def findings(run: RunRecords, measured: Throughput, steps: Sequence[Step], ended
         earlier = run_figures.work(run, None, window.begin_s)
         worked_s = earlier / inside * window_s if earlier and inside else 0.0  # at the pace of the window
         before_s = max(window.begin_s, worked_s) - (window.first_step - 1) * step_s
-        last_s, explained = _last_step(run) if ended_s else (None, False)
+        last_s, evaluated_s = _end_of_steps(run, step_s) if ended_s else (None, 0.0)
         after_s = max(0.0, ended_s - last_s) if ended_s and last_s else 0.0
         if before_s + after_s > window_s:
             rule = HardlyInside if before_s + after_s > HardlyInside.limit * window_s else MostlyOutside
             yield rule(before_s=before_s, after_s=after_s, window_s=window_s)
-        ending_s = min(StepsUnfinished.least_s, StepsUnfinished.ending * window_s)
-        least_s = max(StepsUnfinished.steps * step_s, StepsUnfinished.share * window_s, ending_s)
-        if ended_s and after_s > least_s and not explained:
-            tail_s = after_s * _busy_beside(run, window, ended_s - after_s, ended_s)
-            if tail_s > max(least_s, window_s):
-                yield MostAfterWindow(tail_s=tail_s, window_s=window_s)
-            elif tail_s > least_s:
-                yield StepsUnfinished(tail_s=tail_s, window_s=window_s)
+        if ended_s and after_s:
+            yield from _tail(run, window, ended_s, after_s, evaluated_s)
         yield from _warmup(measured, window, window_s)
         if inside:
             yield from _work_in_warmup(run, measured, window, inside)
@@ -73,29 +68,51 @@ def _digits(number: float) -> int:
     return len(f"{number:.15g}".split("e")[0].replace(".", "").strip("-0"))
 
 
-def _last_step(run: RunRecords) -> tuple[float | None, bool]:
+def _tail(run: RunRecords, window: Window, ended_s: float, after_s: float, evaluated_s: float) -> Iterator[Finding]:
+    window_s = window.length_s or 0.0
+    busy = _busy_beside(run, window, ended_s - after_s, ended_s)
+    most_s = StepsUnfinished.least_s if busy is None or not run.planned.accelerators else StepsUnfinished.lag_s
+    ending_s = min(most_s, StepsUnfinished.ending * window_s)
+    least_s = max(StepsUnfinished.steps * window_s / window.steps, StepsUnfinished.share * window_s, ending_s)
+    if (tail_s := (after_s - evaluated_s) * (1.0 if busy is None else busy)) > least_s:
+        yield StepsUnfinished(tail_s=tail_s, window_s=window_s)
+    if left := sum(agent.left_behind for agent in run.agents):
+        at_last = _busy_beside(run, window, ended_s - min(SETTLE_S, after_s), ended_s)
+        if at_last is None or at_last > ProcessesLeft.limit:
+            yield ProcessesLeft(processes=left)
+
+
+def _end_of_steps(run: RunRecords, step_s: float) -> tuple[float | None, float]:
+    """When the last step's line arrived, and for how long batches of an evaluation were counted since."""
     log = next(iter(run.logs), None)
-    if log is None or run.dialect is None:
-        return None, False
-    size = log.path.stat().st_size
+    arrival = read_arrivals(log.arrivals) if log else None
+    if log is None or run.dialect is None or arrival is None:
+        return None, 0.0
     with open(log.path, "rb") as file:
-        file.seek(begin := max(0, size - TAIL_BYTES))
+        file.seek(begin := max(0, log.path.stat().st_size - TAIL_BYTES))
         text = file.read()
-    ends = [match.end() for match, _ in matches(text, run.dialect.step)]
-    arrival = read_arrivals(log.arrivals)
-    if not ends or arrival is None:
-        return None, False
-    return arrival(begin + max(ends)), EXPLAINED.search(text, text.find(b"\n", max(ends))) is not None
+    last = max((match.end() for match, _ in matches(text, run.dialect.step)), default=0)
+    last_s = before_s = arrival(begin + last) if last else None
+    evaluated_s, counts = 0.0, dict[bytes, int]()
+    for line in LINE.finditer(text, last):
+        now = {of: int(count) for count, of in COUNTED.findall(line[0]) if int(count) <= int(of)}
+        batches = max((count - counts.get(of, count) for of, count in now.items()), default=0)
+        at_s = arrival(begin + line.end())
+        if now and at_s is not None and before_s is not None:
+            likely = batches * step_s / FORWARD_ALONE <= at_s - before_s <= batches * step_s
+            evaluated_s += (at_s - before_s) * likely
+            counts, before_s = now, at_s
+    return last_s, evaluated_s
 
 
-def _busy_beside(run: RunRecords, window: Window, begin_s: float, end_s: float) -> float:
-    """How busy the devices were then, as a share of the measured steps; 1 where nobody knows."""
+def _busy_beside(run: RunRecords, window: Window, begin_s: float, end_s: float) -> float | None:
+    """How busy the devices were then, as a share of the measured steps; None where nobody knows."""
     resource = "gpu" if run.planned.accelerators else "job_cpu"
     levels = []
     for part in (replace(window, begin_s=begin_s, end_s=end_s), window):
         used, _ = utilisation.of_job(run.samples, part, planned=run.planned)
         levels.append(next((reading.mean for reading in used if reading.resource == resource), None))
-    return min(1.0, levels[0] / levels[1]) if levels[0] is not None and levels[1] else 1.0
+    return min(1.0, levels[0] / levels[1]) if levels[0] is not None and levels[1] else None
 
 
 def _warmup(measured: Throughput, window: Window, window_s: float) -> Iterator[Finding]:

@@ -99,6 +99,12 @@ def failed_runs(one: Summary) -> int:
     return sum(run.status in ENDED_BADLY and run.fault is None for run in one.measurements)
 
 
+def disturbances(one: Summary, rules: tuple[type[Finding], ...]) -> list[Finding]:
+    """What most of the runs that count have of these."""
+    found = [[each for each in run.findings if isinstance(each, rules)] for run in one.measurements if run.counts]
+    return [each for of in found for each in of] if 2 * sum(map(bool, found)) > one.n else []
+
+
 def short_window(summary: Summary) -> bool:
     """Whether some run that counts measured fewer steps than the full protocol asks for (D07)."""
     return any(_short(run) for run in summary.measurements if run.counts)

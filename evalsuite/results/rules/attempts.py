@@ -129,8 +129,8 @@ def _broken(recorded: Recorded, commands: Mapping[str, RunCommand]) -> Iterable[
 def _before(recorded: Recorded, commands: Mapping[str, RunCommand]) -> Iterable[Finding]:
     ran = {command.campaign.id for command in commands.values() if command.campaign}
     for campaign in recorded.campaigns:
-        if campaign.id in ran and campaign.elsewhere:
-            yield rules.EvaluatedBefore(evaluations=campaign.elsewhere, where=campaign.id)
+        if campaign.id in ran and (evaluations := campaign.elsewhere):
+            yield from (rules.EvaluatedBefore(evaluations=evaluations, where=case.id) for case in campaign.plan.cases)
 
 
 def _added(recorded: Recorded, commands: Mapping[str, RunCommand]) -> Iterable[Finding]:

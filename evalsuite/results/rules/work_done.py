@@ -1,12 +1,18 @@
 """Whether a run on CPUs can have done the work of its steps (docs/method.md): not proven is said, not done excludes."""
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Mapping
 
 from evalsuite import findings as rules
 from evalsuite.model import Case, Finding, Measurement, Window
 from evalsuite.results.measure import measurement
 from evalsuite.results.rules import flops_and_energy
 from evalsuite.runs import equivalence
+
+WAITED_FOR = (
+    *("network_receive", "network_send", "loopback"),
+    *("disk_read", "disk_write", "filesystem_read", "filesystem_write"),
+)
 
 
 def findings(run: Measurement) -> Iterator[Finding]:
@@ -17,13 +23,26 @@ def findings(run: Measurement) -> Iterator[Finding]:
     if run.run.case.device != "cpu":
         return
     used = {name: reading.mean for name, reading in measurement.of_job(run.utilisation).items()}
-    busy = used["job_cpu"] / 100 if "job_cpu" in used else None
+    busy = _busy(run, window, used)
     idle = busy is not None and busy < rules.CoresIdle.limit
     if idle and busy is not None and not any(isinstance(each, rules.BusyMachine) for each in run.findings):
-        yield rules.CoresIdle(busy=busy)
+        step_s = (window.length_s or 0.0) / window.steps
+        moved = math.fsum(used.get(name, 0.0) for name in WAITED_FOR) * step_s
+        nothing = moved < rules.NothingWaitedFor.least_bytes
+        yield rules.NothingWaitedFor(busy=busy, moved_bytes=moved) if nothing else rules.CoresIdle(busy=busy)
     yield from _above_cores(run, busy if idle else None)
     if "loopback" in used and "network_send" in used:
         yield from _exchanged(run, window, used["loopback"], used["network_send"])
+
+
+def _busy(run: Measurement, window: Window, used: Mapping[str, float]) -> float | None:
+    """Share of the time of the job's cores: as sampled, else what all CPU seconds of the run could be at most."""
+    if "job_cpu" in used:
+        return used["job_cpu"] / 100
+    cpu_s, case = run.figure("cpu_s"), run.run.case
+    if cpu_s is None or case.cores_per_device is None or not window.length_s:
+        return None
+    return cpu_s / case.cores_per_device / case.total_devices / window.length_s
 
 
 def _against_receipt(run: Measurement, window: Window, items_per_s: float) -> Iterator[Finding]:

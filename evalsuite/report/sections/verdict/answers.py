@@ -1,7 +1,7 @@
 """Answers in words: who is fastest at a setting and scale, those that are ranked with their runs, and every reason."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from evalsuite.findings import MostlyOutside
@@ -14,11 +14,13 @@ from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.words import Phrase, Rendered, Text, Words
 from evalsuite.results.compare import fairness
 from evalsuite.results.compare.answers import Answer, Apart, Conditions, Missing, Ranked, headline
+from evalsuite.results.compare.equivalence_results import has_receipt
 from evalsuite.results.compare.fairness import Obstacle
 from evalsuite.results.compare.ranking import Candidate
 from evalsuite.results.compare.significance import EQUAL_WITHIN
 from evalsuite.results.measure.summary import median_run, values
 
+OF_OTHERS = ("printed", "published")  # figures that nobody clocked
 MOST_IN_ORDER = 5
 MOST_BESIDE = 2  # reasons in a headline
 LEAST_CHANCE = 0.01  # that is worth a sentence
@@ -66,6 +68,7 @@ class AnsweredQuestion:
     places: tuple[RankedPlace, ...]
     reasons: tuple[Text, ...]
     head: Text
+    unproven: Text | None = None  # whose computation no receipt shows
 
 
 def questions(book: Book, words: Words) -> tuple[AnsweredQuestion, ...]:
@@ -73,8 +76,19 @@ def questions(book: Book, words: Words) -> tuple[AnsweredQuestion, ...]:
     first = {id(one) for model in book.models if (one := headline(_of_model(book.answers, model)))}
     labels = settings(book, words)
     return tuple(
-        _question(one, labels[one.setting], id(one) in first, words) for one in book.answers if one.setting in known
+        replace(
+            _question(one, labels[one.setting], id(one) in first, words), unproven=_without_receipt(one, book, words)
+        )
+        for one in book.answers
+        if one.setting in known
     )
+
+
+def _without_receipt(answer: Answer, book: Book, words: Words) -> Text | None:
+    known, ranked = book.evaluation, () if answer.said in OF_OTHERS else answer.ranked
+    without = [one.summary for one in ranked if not has_receipt(one.summary, known.commands, known.receipts)]
+    named = [_named(answer, one, words) for one in without]
+    return words("answers.no_receipt", frameworks=words.listed(named)) if named else None
 
 
 def headlines(book: Answered) -> tuple[Answer, ...]:
