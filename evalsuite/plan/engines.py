@@ -1,6 +1,6 @@
 """Engines: from the node agent's command line to the one that starts it on every node.
 
-mpirun(1) of Open MPI 4.1. Engines of batch schedulers are made in `launch/remote/allocations`.
+Engines of batch schedulers are made in `launch/remote/allocations`.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -50,20 +50,6 @@ class Engine:
         return self.wrap(nodes, (*prefix, *argv))
 
 
-def local(nodes: int, agent: Argv) -> Argv:
-    return agent
-
-
-def mpi(nodes: int, agent: Argv) -> Argv:
-    return ("mpirun", "-np", str(nodes), "--map-by", "ppr:1:node", "--bind-to", "none", *agent)
-
-
-def _only_one_node(case: Case) -> str | None:
-    if case.nodes > 1:
-        return Message("plan.one_node", nodes=case.nodes)
-    return None
-
-
 def refuse_more_nodes(names: Sequence[str]) -> Callable[[Case], str | None]:
     def refusal(case: Case) -> str | None:
         if case.nodes > len(names):
@@ -74,13 +60,23 @@ def refuse_more_nodes(names: Sequence[str]) -> Callable[[Case], str | None]:
 
 
 HOSTS = "hosts"  # plan/over_hosts
+ONE_A_NODE = ("--map-by", "ppr:1:node", "--bind-to", "none")  # mpirun(1) of Open MPI 4.1
 ALONE = {"EVALSUITE_NODES": "1", "EVALSUITE_NODE_RANK": "0"}  # in any allocation
 
 ENGINES = {
     engine.name: engine
     for engine in (
-        Engine(name="local", wrap=local, refusal=_only_one_node, variables=ALONE),
-        Engine(name="mpi", wrap=mpi, nests=False),
+        Engine(
+            name="local",
+            wrap=lambda nodes, agent: agent,
+            refusal=lambda case: Message("plan.one_node", nodes=case.nodes) if case.nodes > 1 else None,
+            variables=ALONE,
+        ),
+        Engine(
+            name="mpi",
+            wrap=lambda nodes, agent: (*("mpirun", "-np", str(nodes), *ONE_A_NODE), *agent),
+            nests=False,
+        ),
     )
 }
 

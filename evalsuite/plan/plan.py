@@ -2,7 +2,7 @@
 
 import math
 import random
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from evalsuite.adapter import Adapter, Recipe
@@ -63,13 +63,7 @@ def plan(spec: Spec, adapters: Mapping[str, Adapter], machine: Machine, refusals
             raise EvalsuiteError.of("plan.max_and_strong", name=matrix.name)
     _check_size(spec)
     asked, unfound = _asked(spec, adapters, machine)
-    checks = (
-        searched.refusal(spec.searched),
-        _undivided,
-        _too_many_accelerators(machine),
-        _too_many_cores(spec, machine),
-        *refusals,
-    )
+    checks = (searched.refusal(spec.searched), _without_room(spec, machine), *refusals)
     skips = [skip for case, recipe in asked if (skip := _skip(case, recipe, adapters, checks))]
     skipped = {skip.case.id for skip in skips}
     cases = tuple(case for case, _ in asked if case.id not in skipped)
@@ -89,9 +83,7 @@ def plan(spec: Spec, adapters: Mapping[str, Adapter], machine: Machine, refusals
         cases=cases,
         runs=tuple(in_blocks(cases, spec)),
         skips=tuple(skips),
-        findings=tuple(
-            finding for case in cases for finding in (*_oversubscribed(case, machine), *_too_few_steps(case))
-        ),
+        findings=tuple(finding for case in cases for finding in _findings(case, machine)),
         to_search=searched.to_search(case for case in cases if case.id in unfound),
     )
 
@@ -220,49 +212,28 @@ def _no_recipe(case: Case, adapter: Adapter) -> str:
     return Message("plan.no_recipe", framework=case.framework, model=case.model, there=there)
 
 
-def _undivided(case: Case, recipe: Recipe) -> str | None:
-    if case.strong_batch is None or case.strong_batch % case.total_devices == 0:
-        return None
-    return Message("plan.undivided", batch=case.strong_batch, devices=case.total_devices)
+def _without_room(spec: Spec, machine: Machine) -> Refusal:
+    cores, accelerators = machine.cores, machine.accelerators
 
-
-def _too_many_accelerators(machine: Machine) -> Refusal:
     def refusal(case: Case, recipe: Recipe) -> str | None:
-        there = machine.accelerators
-        if case.device != "cpu" and case.nodes == 1 and there is not None and case.devices_per_node > there:
-            kind = case.device.upper()
-            return Message("plan.too_few_gpus", asked=case.devices_per_node, kind=kind, there=there)
+        asked, each, here = case.devices_per_node, case.cores_per_device or 0, case.nodes == 1
+        if case.strong_batch is not None and case.strong_batch % case.total_devices:
+            return Message("plan.undivided", batch=case.strong_batch, devices=case.total_devices)
+        if here and case.device != "cpu" and accelerators is not None and asked > accelerators:
+            return Message("plan.too_few_gpus", asked=asked, kind=case.device.upper(), there=accelerators)
+        if here and not spec.oversubscribe and cores is not None and each * asked > cores:
+            return Message("plan.too_few_cores", devices=asked, cores=Message("plan.cores_each", n=each), there=cores)
         return None
 
     return refusal
 
 
-def _too_many_cores(spec: Spec, machine: Machine) -> Refusal:
-    def refusal(case: Case, recipe: Recipe) -> str | None:
-        each = case.cores_per_device or 0
-        there = machine.cores
-        if case.nodes > 1 or spec.oversubscribe or there is None or each * case.devices_per_node <= there:
-            return None
-        cores = Message("plan.cores_each", n=each)
-        return Message("plan.too_few_cores", devices=case.devices_per_node, cores=cores, there=there)
-
-    return refusal
-
-
-def _oversubscribed(case: Case, machine: Machine) -> list[Finding]:
-    if case.device != "cpu" or machine.cores is None:
-        return []
-    if case.devices_per_node * (case.cores_per_device or 1) <= machine.cores:
-        return []
-    return [Oversubscribed(processes=case.devices_per_node, cores=machine.cores, where=case.id)]
-
-
-def _too_few_steps(case: Case) -> list[Finding]:
-    """The run would be measured and not count (D07)."""
-    steps = case.protocol
-    if steps.measured_steps >= TooShortWindow.least_steps:
-        return []
-    return [TooShortWindow(skipped_steps=steps.warmup_steps, measured_steps=steps.measured_steps, where=case.id)]
+def _findings(case: Case, machine: Machine) -> Iterator[Finding]:
+    devices, steps = case.devices_per_node, case.protocol
+    if case.device == "cpu" and machine.cores is not None and devices * (case.cores_per_device or 1) > machine.cores:
+        yield Oversubscribed(processes=devices, cores=machine.cores, where=case.id)
+    if steps.measured_steps < TooShortWindow.least_steps:  # it would be measured and not count (D07)
+        yield TooShortWindow(skipped_steps=steps.warmup_steps, measured_steps=steps.measured_steps, where=case.id)
 
 
 def _check_size(spec: Spec) -> None:

@@ -22,12 +22,8 @@ ADDRESS = re.compile(r"(https?|ssh|git)://[\w.@:\[\]-]+(/[\w.+~-]+){2,}/?(\.git)
 EXAMPLE = "evalsuite's own data/repositories.toml"
 
 
-def _is_inside(place: str) -> bool:
-    """Below its folder, and no option of git's."""
-    return bool(PLACE.fullmatch(place)) and ".." not in place.split("/")
-
-
-Place = Annotated[str, Constraint("inside", _is_inside)]
+# below its folder, and no option of git's
+Place = Annotated[str, Constraint("inside", lambda place: PLACE.fullmatch(place) and ".." not in place.split("/"))]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,7 +15,7 @@ from evalsuite.expressions import OwnColumn, OwnCriterion
 from evalsuite.messages import Message
 from evalsuite.model import UNKNOWN, Case, Precision, Protocol
 from evalsuite.plan import variants
-from evalsuite.plan.largest import Tried
+from evalsuite.plan.largest import Largest
 from evalsuite.plan.participants import Participant
 from evalsuite.plan.variants import Rule, Variant
 
@@ -38,11 +38,8 @@ Point = tuple[tuple[int, int], str, int, Precision, bool]  # scale, model, batch
 
 
 @dataclass(frozen=True, kw_only=True)
-class SearchedBatch:
+class SearchedBatch(Largest):
     of: Case  # the one tried, with the batch at the start
-    batch: int | None  # None: none fits, or a trial failed otherwise
-    tried: tuple[Tried, ...]
-    at_limit: bool = False  # more was not tried
 
 
 @dataclass(frozen=True, kw_only=True)

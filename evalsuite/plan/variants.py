@@ -33,34 +33,22 @@ def argument(given: object) -> str:
     return text
 
 
-def _is_variable(name: str) -> bool:
-    return bool(VARIABLE.fullmatch(name)) and not name.startswith("EVALSUITE_")
-
-
-def _is_variant(name: str) -> bool:
-    return bool(NAME.fullmatch(name)) and name != PLAIN
-
-
-def _named_once(found: Sequence["Variant"]) -> bool:
-    return len({variant.name for variant in found}) == len(found)
-
-
 Argument = Annotated[str, From(object, argument)]
 Variable = Annotated[
     str,
-    Constraint("variable", _is_variable),
+    Constraint("variable", lambda name: VARIABLE.fullmatch(name) and not name.startswith("EVALSUITE_")),
     Constraint("no_secret", lambda name: not redaction.is_secret_name(name)),
 ]
 Environment = Annotated[
     tuple[tuple[str, str], ...], From(Mapping[Variable, Argument], lambda given: tuple(sorted(given.items())))
 ]
 Image = Annotated[str, Constraint("image", lambda name: name.isprintable() and not name.startswith("-"))]
-NAMES_ONCE = Constraint("names_once", _named_once)
+NAMES_ONCE = Constraint("names_once", lambda found: len({one.name for one in found}) == len(found))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Variant:
-    name: Annotated[str, Constraint("variant", _is_variant)]
+    name: Annotated[str, Constraint("variant", lambda name: NAME.fullmatch(name) and name != PLAIN)]
     frameworks: tuple[Argument, ...] = ()  # (): of all
     environment: Environment = ()
     arguments: tuple[Argument, ...] = ()

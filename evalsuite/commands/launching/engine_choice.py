@@ -31,7 +31,7 @@ def engine(arguments: argparse.Namespace) -> Engine:
     if arguments.engine == KUBERNETES:
         if not hasattr(arguments, "commands"):  # of `plan`, and of `submit`
             raise EvalsuiteError.of("commands.kubernetes_submit")
-        return Engine(name=KUBERNETES, wrap=engines.local)  # one agent a pod
+        return Engine(name=KUBERNETES, wrap=engines.ENGINES["local"].wrap)  # one agent a pod
     found = engines.engine(arguments.engine or "local", (*SCHEDULERS, KUBERNETES))
     if found.name == "mpi":  # mpirun hands no variable of this shell to other nodes
         variables = forwarded_environment.forwarded_variables(os.environ, None)

@@ -39,8 +39,4 @@ def find_in_trials(
     found = (
         (case, batch_search.read_search(case, plan.recipe(case), store, dialects, MOST)) for case in plan.to_search
     )
-    return tuple(
-        SearchedBatch(of=case, batch=one.batch, tried=one.tried, at_limit=one.at_limit)
-        for case, one in found
-        if one is not None
-    )
+    return tuple(SearchedBatch(of=case, **vars(one)) for case, one in found if one is not None)

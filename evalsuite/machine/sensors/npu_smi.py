@@ -4,7 +4,6 @@ import re
 import subprocess
 import threading
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from evalsuite.documents import Gpu
 from evalsuite.runs.samples import GpuReading
@@ -20,14 +19,7 @@ SECOND = re.compile(r"\|\s*(\d+)[\s\d]*\|\s*\S*:\S*\s*\|\s*(\d+|NA|-)\s+.*?(\d+)
 VERSION = re.compile(r"npu-smi \S+\s+Version:\s*(\S+)")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Row:
-    name: str
-    utilisation_percent: float | None
-    power_w: float | None
-    temperature_c: float | None
-    memory_used_bytes: float
-    memory_total_bytes: int
+Device = tuple[Gpu, GpuReading]
 
 
 class NpuSmi:
@@ -37,17 +29,14 @@ class NpuSmi:
         text = _printed()
         found = VERSION.search(text)
         self.driver = found[1] if found else None
-        self._first = list(rows(text))
-        self._latest: list[Row] | None = None
+        self._first = list(devices(text))
+        self._latest: list[Device] | None = None
         self._lock = threading.Lock()
         self._closed = threading.Event()
         self._thread: threading.Thread | None = None
 
     def facts(self) -> list[Gpu]:
-        return [
-            Gpu(index=index, kind="npu", vendor="Huawei", name=row.name, memory_total_bytes=row.memory_total_bytes)
-            for index, row in enumerate(self._first)
-        ]
+        return [gpu for gpu, _ in self._first]
 
     def reading(self) -> list[GpuReading]:
         """Each answer is given once."""
@@ -58,16 +47,7 @@ class NpuSmi:
             latest, self._latest = self._latest, None
         if latest is None:
             return [GpuReading(index=index) for index in range(len(self._first))]
-        return [
-            GpuReading(
-                index=index,
-                utilisation_percent=row.utilisation_percent,
-                memory_used_bytes=row.memory_used_bytes,
-                power_w=row.power_w,
-                temperature_c=row.temperature_c,
-            )
-            for index, row in enumerate(latest)
-        ]
+        return [reading for _, reading in latest]
 
     def close(self) -> None:
         self._closed.set()
@@ -76,27 +56,28 @@ class NpuSmi:
 
     def _ask(self) -> None:
         while not self._closed.is_set():
-            found = list(rows(_printed()))
+            found = list(devices(_printed()))
             with self._lock:
                 self._latest = found if len(found) == len(self._first) else None
             self._closed.wait(PERIOD_S)
 
 
-def rows(text: str) -> Iterator[Row]:
-    first = None
+def devices(text: str) -> Iterator[Device]:
+    first, index = None, 0
     for line in text.splitlines():
         if found := FIRST.match(line):
             first = found
         elif first and (second := SECOND.match(line)):
-            yield Row(
-                name=f"Ascend {first[2]}",
+            total, name = int(second[4]) * MEBIBYTE, f"Ascend {first[2]}"
+            reading = GpuReading(
+                index=index,
                 utilisation_percent=_number(second[2]),
+                memory_used_bytes=int(second[3]) * MEBIBYTE,
                 power_w=_number(first[3]),
                 temperature_c=_number(first[4]),
-                memory_used_bytes=int(second[3]) * MEBIBYTE,
-                memory_total_bytes=int(second[4]) * MEBIBYTE,
             )
-            first = None
+            yield Gpu(index=index, kind="npu", vendor="Huawei", name=name, memory_total_bytes=total), reading
+            first, index = None, index + 1
 
 
 def _number(word: str) -> float | None:

@@ -135,12 +135,12 @@ def _judged(series: _Series, asked: LinearSpeedup) -> VerdictCell:
     failed = [case for case in series.scope if _failed_by_itself(series.row(case))]
     if failed:
         return replace(
-            cell, outcome="fail", reason="framework_failed", case=failed[0], values=(("scales", _scales(failed)),)
+            cell, outcome="fail", reason="framework_failed", case=failed[0], values=(("scales", scale_names(failed)),)
         )
     base = series.base
     measured = [one for one in map(series.row, series.scope) if isinstance(one, Summary)]
     if base is None or not measured:
-        return replace(cell, reason="missing", values=(("scales", _scales(series.scope)),))
+        return replace(cell, reason="missing", values=(("scales", scale_names(series.scope)),))
     efficiencies = {one.case: _efficiency(one, base) for one in measured}
     worst = min(measured, key=lambda one: efficiencies[one.case].value)
     cell = replace(cell, measured=efficiencies[worst.case], n=worst.n, case=worst.case)
@@ -186,15 +186,15 @@ def _doubt(
     hosts = {machine.hardware for one in needed for machine in fairness.machines(one)}
     unlike = sorted({each.key for one in measured for each in fairness.obstacles(one, base, fairness.SCALES)})
     if missing and not alone:
-        return "missing", (("scales", _scales(missing)),)
+        return "missing", (("scales", scale_names(missing)),)
     for grounds, reason in WITHOUT_CLOCK.items():
         if weak := [one.case for one in needed if one.grounds == grounds]:
-            return reason, (("scales", _scales(weak)),)
+            return reason, (("scales", scale_names(weak)),)
     if partial:
         fewest = min(partial, key=lambda one: one.n)
         return "partial", (("n", str(fewest.n)),)
     if broke := [one.case for one in needed if failed_runs(one)]:
-        return "runs_failed", (("scales", _scales(broke)), ("n", str(sum(map(failed_runs, needed)))))
+        return "runs_failed", (("scales", scale_names(broke)), ("n", str(sum(map(failed_runs, needed)))))
     if not all(run.environment for run in runs):
         return "machine_unknown", ()
     if len(hosts) > 1:
@@ -204,12 +204,12 @@ def _doubt(
     if len(methods) > 1:
         return "several_methods", (("methods", ", ".join(methods)),)
     if chosen := [one.case for one in needed if any(isinstance(each, CHOSEN) for each in one.findings)]:
-        return "taken_away", (("scales", _scales(chosen)),)
+        return "taken_away", (("scales", scale_names(chosen)),)
     if unlike_campaigns := _campaigns(base, measured):
         return unlike_campaigns
     if any(against.values()):
         codes = sorted({each.code for found in against.values() for each in found})
-        scales = _scales([case for case, found in against.items() if found])
+        scales = scale_names([case for case, found in against.items() if found])
         return "suspicious", (("codes", ", ".join(codes)), ("scales", scales))
     return None
 
@@ -217,9 +217,9 @@ def _doubt(
 def _campaigns(base: Summary, measured: Sequence[Summary]) -> tuple[str, Values] | None:
     of_each = {one.case: {run.campaign for run in one.measurements if run.counts} for one in (base, *measured)}
     if unknown := [case for case, campaigns in of_each.items() if None in campaigns]:
-        return "campaign_unknown", (("scales", _scales(unknown)),)
+        return "campaign_unknown", (("scales", scale_names(unknown)),)
     if other := [case for case, campaigns in of_each.items() if campaigns != of_each[base.case]]:
-        return "several_campaigns", (("scales", _scales(other)),)
+        return "several_campaigns", (("scales", scale_names(other)),)
     return None
 
 
@@ -257,5 +257,5 @@ def _no_large(largest: int, asked: LinearSpeedup) -> Values:
     return (("largest", str(largest)), ("min_nodes", str(asked.min_nodes)))
 
 
-def _scales(cases: Sequence[Case]) -> str:
+def scale_names(cases: Sequence[Case]) -> str:
     return ", ".join(dict.fromkeys(case.scale for case in cases))

@@ -10,7 +10,7 @@ from dataclasses import replace
 from evalsuite.findings import ThinSamples
 from evalsuite.model import Case, Interval, Outcome, Summary, Unmeasured, Utilisation, Verdict, VerdictCell
 from evalsuite.results.judge.criteria import MeanUtilisation
-from evalsuite.results.judge.linear_speedup import CHOSEN
+from evalsuite.results.judge.linear_speedup import CHOSEN, scale_names
 from evalsuite.results.measure.summary import DECIDING_ORIGINS, valid
 
 GPU_ALONE, ALL = "C2a", "C2b"
@@ -128,17 +128,17 @@ def _judged(
         verdict = replace(verdict, measured=Interval(value=means[lowest.case]), n=lowest.n, case=lowest.case)
         return _decided(verdict, "fail", counted)
     if missing:
-        return replace(verdict, reason="missing", values=(("scales", _scales(missing)),))
+        return replace(verdict, reason="missing", values=(("scales", scale_names(missing)),))
     if printed := [one.case for one in measured if one.grounds == "printed"]:
-        return replace(verdict, reason="printed_only", values=(("scales", _scales(printed)),))
+        return replace(verdict, reason="printed_only", values=(("scales", scale_names(printed)),))
     if unread:
-        return replace(verdict, reason="gpu_unread", values=(("scales", _scales(unread)),))
+        return replace(verdict, reason="gpu_unread", values=(("scales", scale_names(unread)),))
     if thin:
-        return replace(verdict, reason="thin", values=(("scales", _scales(thin)),))
+        return replace(verdict, reason="thin", values=(("scales", scale_names(thin)),))
     if partial:
         return replace(verdict, reason="partial", values=(("n", str(min(one.n for one in partial))),))
     if chosen := [one.case for one in measured if any(isinstance(each, CHOSEN) for each in one.findings)]:
-        return replace(verdict, reason="taken_away", values=(("scales", _scales(chosen)),))
+        return replace(verdict, reason="taken_away", values=(("scales", scale_names(chosen)),))
     return _decided(verdict, "pass", counted)
 
 
@@ -176,7 +176,3 @@ def _of_capacity(used: Utilisation) -> float | None:
     if used.unit == "%":
         return used.mean / 100
     return used.mean / used.capacity if used.capacity else None
-
-
-def _scales(cases: Sequence[Case]) -> str:
-    return ", ".join(dict.fromkeys(case.scale for case in cases))

@@ -117,10 +117,16 @@ def _short(run: Measurement) -> bool:
     )
 
 
-def _findings(case: Case, valid: Sequence[Measurement], others: Pooled) -> tuple[Finding, ...]:
-    values = _values(valid)
-    found = [_too_few(values), _more_than_usual(values), _noisy(values), *_far_off(valid, others)]
-    return tuple(replace(f, where=f.where or case.id) for f in found if f)
+def _findings(case: Case, valid: Sequence[Measurement], others: Pooled) -> Iterator[Finding]:
+    values, where = _values(valid), case.id
+    if len(values) < FULL_REPEATS:
+        yield findings.FewRepeats(repeats=len(values), where=where)
+    if len(values) > MOST_REPEATS:
+        yield findings.ManyRepeats(repeats=len(values), where=where)
+    if (cv := coefficient_of_variation(values)) is not None and cv > NOISY_CV:
+        rule = findings.UnstableRepeats if cv > UNSTABLE_CV else findings.NoisyRepeats
+        yield rule(cv=cv, where=where)
+    yield from _far_off(valid, others)
 
 
 def _missing_repeats(case: Case, runs: Sequence[Measurement]) -> Iterator[Finding]:
@@ -129,25 +135,6 @@ def _missing_repeats(case: Case, runs: Sequence[Measurement]) -> Iterator[Findin
     missing = sorted(set(range(1, max(here))) - here)
     if missing and runs[0].origin != "measured":
         yield findings.RepeatsMissing(repeats=", ".join(map(str, missing)), here=len(here), where=case.id)
-
-
-def _too_few(values: Sequence[float]) -> Finding | None:
-    if len(values) >= FULL_REPEATS:
-        return None
-    return findings.FewRepeats(repeats=len(values))
-
-
-def _more_than_usual(values: Sequence[float]) -> Finding | None:
-    if len(values) <= MOST_REPEATS:
-        return None
-    return findings.ManyRepeats(repeats=len(values))
-
-
-def _noisy(values: Sequence[float]) -> Finding | None:
-    cv = coefficient_of_variation(values)
-    if cv is None or cv <= NOISY_CV:
-        return None
-    return findings.UnstableRepeats(cv=cv) if cv > UNSTABLE_CV else findings.NoisyRepeats(cv=cv)
 
 
 def _far_off(valid: Sequence[Measurement], others: Pooled) -> list[Finding]:
