@@ -1,0 +1,49 @@
+import json
+import sys
+
+import pytest
+
+from evalsuite import cli
+from evalsuite.errors import Exit
+from evalsuite.launch.checks import slow_nodes
+
+NODES = tuple("abcdefgh")
+
+
+@pytest.mark.parametrize("slow", ["", "a", "f", "h", "af", "ab", "be", "ah"])
+@pytest.mark.parametrize("number", [1, 4, 5, 8])
+def test_nodes_that_slow_a_job_down_are_found_by_halving(slow, number):
+    nodes = NODES[:number]
+    there = set(slow) & set(nodes) if number > 1 else set()
+
+    found, trials = slow_nodes.find_slow(nodes, lambda part: 3.0 if there & set(part) else 1.0, 0.5)
+
+    assert found == there
+    assert len(trials) <= 8 * max(1, len(there)) and all(set(trial.nodes) < set(nodes) for trial in trials)
+
+
+def test_a_node_on_which_the_job_fails_is_slow():
+    assert slow_nodes.find_slow(NODES, lambda part: None if "c" in part else 1.0, 0.5)[0] == {"c"}
+
+
+SSH = """#!/bin/sh
+while [ "${1#-}" != "$1" ]; do [ "$1" = -o ] && shift; shift; done
+host=$1; shift
+[ $host = n3 ] && export TIMES=10
+exec sh -c "$*"
+"""
+
+
+def test_the_slowed_one_of_four_played_hosts_is_named_ready_to_leave_out(tmp_path, monkeypatch, capsys):
+    (ssh := tmp_path / "ssh").write_text(SSH)
+    ssh.chmod(0o755)
+    monkeypatch.setenv("EVALSUITE_SSH", str(ssh))
+    work = "i=0; while [ $i -lt ${TIMES:-1} ]; do sleep 0.3; i=$((i + 1)); done"
+    job = ["--", sys.executable, "-m", "evalsuite", "on-hosts", "--hosts", "{hosts}", "--", "sh", "-c", work]
+    words = ["isolate", "--hosts", "n1,n2,n3,n4", "--repeats", "1", "--limit", "0.8"]
+
+    assert cli.main([*words, *job]) == Exit.CRITERION_FAILED
+    assert "--exclude=n3\n" in capsys.readouterr().out
+    assert cli.main([*words, "--json", "--", "true", "{hosts}"]) in (Exit.DONE, Exit.CRITERION_FAILED)
+    assert all(one["seconds"] < 60 for one in json.loads(capsys.readouterr().out)["trials"])
+    assert cli.main([*words, "--", "true"]) == cli.main([*words, "--", "no-such-program", "{hosts}"]) == Exit.USAGE
