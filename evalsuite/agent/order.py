@@ -55,7 +55,7 @@ def threads(order: Order) -> int:
 def bound_to(order: Order) -> cores.Shares:
     if order.cores_per_device is None:
         return ()
-    return cores.shares(order.cores_per_device, order.devices_per_node, cores.usable().cores)
+    return cores.shares(order.cores_per_device, order.devices_per_node, cores.usable())
 
 
 def command(

@@ -46,7 +46,7 @@ def machine(device: Device | Literal["auto"]) -> Machine:
     found = Accelerators()
     chosen: Device = device if device != "auto" else (found.kind or "cpu")
     accelerators = len(found) if chosen in ("cpu", found.kind) else 0
-    return Machine(cores=len(cores.usable().cores), accelerators=accelerators, device=chosen)
+    return Machine(cores=len(cores.usable()), accelerators=accelerators, device=chosen)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -188,18 +188,10 @@ def launch_all(
     has finished are passed over. One that the infrastructure failed is made again. Before each block (a repeat at a
     scale) a fixed computation is timed and recorded.
     """
-    going = _Going(
-        store=store,
-        launcher=launcher,
-        started=started,
-        tick=tick,
-        seed=seed,
-        retries=extent.retries,
-        spent_h=extent.spent_h,
-    )
+    going = _Going(store=store, launcher=launcher, started=started, tick=tick, seed=seed, extent=extent)
     block, probe_s = None, 0.0
     for run in runs:
-        if extent.device_hours is not None and going.spent_h >= extent.device_hours:
+        if extent.device_hours is not None and extent.spent_h + going.spent_h >= extent.device_hours:
             return
         if not needed(run):
             continue
@@ -226,12 +218,12 @@ class _Going:
     started: Campaign
     tick: Callable[[Run, float], None]
     seed: int | None
-    retries: int
+    extent: Extent
     order: int = 0
     spent_h: float = 0.0  # device-hours
 
     def launch(self, run: Run, recipe: Recipe, folder: RunFolder, probe_s: float) -> EndedRun:
-        more = self.retries
+        more = self.extent.retries
         while True:
             place = CampaignPlace(
                 id=self.started.id,

@@ -175,18 +175,13 @@ def _agent_error(folder: RunFolder) -> str | None:
     return next((agent.error for agent in folder.agents().values() if agent.error), None)
 
 
-def _check_recorded(exit_code: int, folder: RunFolder) -> None:
-    error = _agent_error(folder)
-    if exit_code == AGENT_FAILED and error:
-        raise EvalsuiteError.of("launch.kept_go_on", error=error)
-
-
 def _recorded_end(
     exit_code: int, why: Enough | None, folder: RunFolder, case: Case, launcher: Launcher, lost: Sequence[str]
 ) -> Outcome:
     if lost:
         return _failed_by_infrastructure(fault_attribution.lost_on(lost), folder)
-    _check_recorded(exit_code, folder)
+    if exit_code == AGENT_FAILED and (error := _agent_error(folder)):
+        raise EvalsuiteError.of("launch.kept_go_on", error=error)
     return _ended(why) if why else _ending(exit_code, folder, case, launcher)
 
 

@@ -4,7 +4,6 @@ Documentation/ABI/stable/sysfs-devices-system-cpu (`thread_siblings_list`) and â
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from itertools import cycle, islice
 from pathlib import Path
 
@@ -20,13 +19,7 @@ Shares = tuple[tuple[int, ...], ...]
 """The cores of each device of a node."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Usable:
-    cores: tuple[int, ...]
-    threads_told: bool  # whether it is known which threads share a core
-
-
-def usable(root: Path = Path("/")) -> Usable:
+def usable(root: Path = Path("/")) -> tuple[int, ...]:
     """One thread of each physical core of our affinity, within a container's quota."""
     own = processor.usable_cores()
     siblings = {
@@ -37,7 +30,7 @@ def usable(root: Path = Path("/")) -> Usable:
     node_of = _nodes(root)
     ordered = sorted(first, key=lambda core: (node_of.get(core, 0), core))
     quota = cgroups.limits(root).cpus
-    return Usable(cores=tuple(ordered if quota is None else ordered[: max(1, int(quota))]), threads_told=told)
+    return tuple(ordered if quota is None else ordered[: max(1, int(quota))])
 
 
 def shares(each: int, devices: int, cores: Iterable[int]) -> Shares:

@@ -60,10 +60,6 @@ class Evidence(Document):
     def date(self) -> str:
         return max(scale.date for scale in self.scales.values())
 
-    @property
-    def file_name(self) -> str:
-        return f"{self.framework}-{self.recipe}.json"
-
     def joined(self, before: "Evidence | None") -> "Evidence":
         """With the scales of *before*, if all else is the same."""
         if before is None or replace(before, scales={}) != replace(self, scales={}):
@@ -126,6 +122,6 @@ def read_file(file: Path) -> Evidence:
 
 def write(evidence: Evidence, folder: Path) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
-    file = folder / evidence.file_name
+    file = folder / f"{evidence.framework}-{evidence.recipe}.json"
     files.write_json(file, evidence.joined(read(evidence.framework, evidence.recipe, folder)).to_json())
     return file

@@ -20,9 +20,8 @@ def write(receipt: EquivalenceReceipt, folder: Path) -> Path:
 
 
 @functools.cache
-def receipts(folder: Path = FOLDER) -> Mapping[str, EquivalenceReceipt]:
-    found = [EquivalenceReceipt.from_json(files.read_json(file), file) for file in sorted(folder.glob("*.json"))]
-    return {receipt.model: receipt for receipt in found}
+def receipts() -> Mapping[str, EquivalenceReceipt]:
+    return {receipt.model: receipt for receipt in own((FOLDER,))}
 
 
 def own(folders: Iterable[Path]) -> tuple[EquivalenceReceipt, ...]:

@@ -42,25 +42,23 @@ def eight(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("ours", "siblings", "used", "told"),
+    ("ours", "siblings", "used"),
     [
-        (range(8), {core: f"{core % 4},{core % 4 + 4}" for core in range(8)}, (0, 1, 2, 3), True),
-        ([1, 4, 5], {1: "1,5", 4: "0,4", 5: "1,5"}, (1, 4), True),  # the first thread of a core is not ours
-        (range(8), dict.fromkeys(range(8)), tuple(range(8)), False),  # the machine hides its threads
+        (range(8), {core: f"{core % 4},{core % 4 + 4}" for core in range(8)}, (0, 1, 2, 3)),
+        ([1, 4, 5], {1: "1,5", 4: "0,4", 5: "1,5"}, (1, 4)),  # the first thread of a core is not ours
+        (range(8), dict.fromkeys(range(8)), tuple(range(8))),  # the machine hides its threads
     ],
 )
-def test_of_two_threads_on_a_core_one_is_used(monkeypatch, tmp_path, ours, siblings, used, told):
+def test_of_two_threads_on_a_core_one_is_used(monkeypatch, tmp_path, ours, siblings, used):
     monkeypatch.setattr(processor, "usable_cores", lambda: list(ours))
 
-    found = cores.usable(machine(tmp_path, siblings=siblings))
-
-    assert (found.cores, found.threads_told) == (used, told)
+    assert cores.usable(machine(tmp_path, siblings=siblings)) == used
 
 
 def test_the_cores_of_a_numa_node_stand_together_and_each_device_has_its_own(eight, tmp_path):
     alone = {core: str(core) for core in range(8)}
     found = cores.usable(machine(tmp_path, siblings=alone, nodes=("0,2,4,6", "1,3,5,7")))
-    assert cores.shares(4, 2, found.cores) == ((0, 2, 4, 6), (1, 3, 5, 7))
+    assert cores.shares(4, 2, found) == ((0, 2, 4, 6), (1, 3, 5, 7))
 
     assert cores.shares(2, 2, (0, 1, 2, 3)) == ((0, 1), (2, 3))
     assert cores.shares(1, 3, (0, 1)) == ((0,), (1,), (0,))
@@ -71,7 +69,7 @@ def test_the_cores_of_a_numa_node_stand_together_and_each_device_has_its_own(eig
 def test_a_quota_leaves_its_whole_cores(eight, tmp_path, quota, expected):
     alone = {core: str(core) for core in range(8)}
 
-    assert len(cores.usable(machine(tmp_path, siblings=alone, quota=quota)).cores) == expected
+    assert len(cores.usable(machine(tmp_path, siblings=alone, quota=quota))) == expected
 
 
 def test_without_the_wish_no_process_is_bound_and_threads_are_the_cores_of_a_device(tmp_path):
@@ -103,7 +101,7 @@ def test_a_process_and_what_it_starts_keep_to_their_cores(tmp_path, processes):
     outcome = agent.run(order)
 
     said = [log.path.read_text().strip() for log in RunFolder(order.folder).logs()]
-    first, second = cores.usable().cores[:2]
+    first, second = cores.usable()[:2]
     both = f"{first};{second}"
     alone = [f"[{first}] {both}", f"[{second}] {both}"]
     assert said == (alone if processes else [f"{sorted([first, second])} {both}"])

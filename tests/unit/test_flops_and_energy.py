@@ -55,7 +55,7 @@ def published():
 @pytest.mark.parametrize("row", published(), ids=lambda row: f"line {row['line']}")
 def test_the_tflops_that_dlperf_prints_follow_from_its_latencies(row):
     flops = int(row["global_batch"]) * flops_and_energy.transformer_flops(
-        tokens=2048, layers=int(row["layers"]), hidden=int(row["hidden"]), vocabulary=51_200, recomputed=True
+        tokens=2048, layers=int(row["layers"]), hidden=int(row["hidden"]), vocabulary=51_200, passes=4
     )
 
     tflops = flops / (float(row["latency_ms"]) / 1000) / int(row["devices"]) / 1e12
@@ -67,7 +67,7 @@ def test_the_tflops_that_dlperf_prints_follow_from_its_latencies(row):
 
 def test_operations_follow_from_layers_recomputation_and_attention():
     s, layers, h, v = 2048, 24, 2304, 51_200
-    found = flops_and_energy.transformer_flops(tokens=s, layers=layers, hidden=h, vocabulary=v, recomputed=True)
+    found = flops_and_energy.transformer_flops(tokens=s, layers=layers, hidden=h, vocabulary=v, passes=4)
     assert found == pytest.approx(96 * s * layers * h**2 * (1 + s / (6 * h) + v / (16 * layers * h)))
 
     gpt, llama = (flops_and_energy._models()[name] for name in ("gpt2_345m", "llama3_8b"))

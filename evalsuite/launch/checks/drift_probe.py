@@ -13,7 +13,7 @@ BEST_OF = 3  # a program that comes by for a moment is no drift
 
 def measure_seconds() -> float:
     """Seconds of the computation on all usable cores at once; the fastest of three."""
-    count = len(cores.usable().cores)
+    count = len(cores.usable())
     with ThreadPoolExecutor(count) as pool:  # hashlib lets go of the interpreter's lock
         return min(_once(pool, count) for _ in range(BEST_OF))
 

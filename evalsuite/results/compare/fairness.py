@@ -66,8 +66,6 @@ class Obstacle:
 
 @dataclass(frozen=True, kw_only=True)
 class Ratio:
-    numerator: Case
-    denominator: Case
     ratio: Interval
     significant: bool | None  # None: too few repeats or too short a window to tell
 
@@ -296,12 +294,7 @@ def relative(a: Summary, b: Summary, purpose: Purpose = FRAMEWORKS) -> Ratio:
     if found:
         why = "; ".join(f"{one.key} is {one.ours} and {one.theirs}" for one in found)
         raise ComparisonError(Message("results.incomparable", first=a.case.id, second=b.case.id, why=why))
-    return Ratio(
-        numerator=a.case,
-        denominator=b.case,
-        ratio=ratio_of_medians(values(a), values(b)),
-        significant=tell_apart(a, b, purpose),
-    )
+    return Ratio(ratio=ratio_of_medians(values(a), values(b)), significant=tell_apart(a, b, purpose))
 
 
 def tell_apart(a: Summary, b: Summary, purpose: Purpose) -> bool | None:

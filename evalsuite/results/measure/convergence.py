@@ -102,21 +102,14 @@ def findings(summaries: Iterable[Summary | Unmeasured], targets: Sequence[Target
         if solved is None:
             continue
         if solved.scaled:
-            yield scaled(solved.epochs, target.epochs, run.run.id)
+            trained, stated = solved.epochs, target.epochs
+            yield ScaledTime(trained_epochs=trained, stated_epochs=stated, factor=stated / trained, where=run.run.id)
         if score.value < target.value:
-            yield missed(score, target, run.run.id)
-
-
-def scaled(trained: int, stated: int, where: str) -> Finding:
-    return ScaledTime(trained_epochs=trained, stated_epochs=stated, factor=stated / trained, where=where)
-
-
-def missed(score: Score, target: Target, where: str) -> Finding:
-    return BelowTarget(
-        metric=f"{score.split}_{score.metric}",
-        value=score.value,
-        epochs=score.epoch,
-        target=target.value,
-        difference=score.value - target.value,
-        where=where,
-    )
+            yield BelowTarget(
+                metric=f"{score.split}_{score.metric}",
+                value=score.value,
+                epochs=score.epoch,
+                target=target.value,
+                difference=score.value - target.value,
+                where=run.run.id,
+            )

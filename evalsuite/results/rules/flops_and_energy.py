@@ -95,13 +95,12 @@ class Compute:
         return self.tflops_per_device / self.peak_tflops
 
 
-def transformer_flops(*, tokens: int, layers: int, hidden: int, vocabulary: int = 0, recomputed: bool = False) -> float:
-    """Operations to train on one sequence; *recomputed*: the layers' forward pass is done a second time.
+def transformer_flops(*, tokens: int, layers: int, hidden: int, vocabulary: int = 0, passes: int = 3) -> float:
+    """Operations to train on one sequence, of which the layers' part is so many forward *passes*.
 
     Narayanan et al., "Efficient Large-Scale Language Model Training on GPU Clusters Using Megatron-LM", SC21, §5.1:
-    96·s·l·h²·(1 + s/6h + V/16lh) with recomputation. The layers' part of it is four forward passes, else three.
+    96·s·l·h²·(1 + s/6h + V/16lh) with recomputation, which makes them four.
     """
-    passes = 4 if recomputed else 3
     return passes * 24 * tokens * layers * hidden**2 * (1 + tokens / (6 * hidden)) + 6 * tokens * hidden * vocabulary
 
 
