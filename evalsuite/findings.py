@@ -460,7 +460,7 @@ class Copied(Finding, code="copied", severity="note"):
     copies: Count
 
 
-class LossNotANumber(Finding, code="loss_nan", severity="flag"):
+class LossNotANumber(Finding, code="loss_nan", severity="flag", grounds="disputed"):
     line: Count
 
 
@@ -501,8 +501,9 @@ class Restarted(Finding, code="restarted", severity="note"):
 
 class SeveralRuns(Finding, code="restarted", severity="flag", grounds="disputed"):
     attempts: Count
-    as_long: Count  # as *share* of the longest, which is the one that is read
-    share: Limit = 0.1
+    as_long: Count  # as *share* of the longest, which is the one that is read, or before it as *earlier*
+    share: Limit = 0.5  # some evaluate in lines like those of steps
+    earlier: Limit = 0.1
 
 
 class Resumed(Finding, code="resumed", severity="note"):

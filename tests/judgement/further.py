@@ -132,7 +132,7 @@ CASES: dict[str, JudgementCase] = {
     "half times": case("printed times halved beside honest stamps", "not fastest", edited(printed_half)),
     "cut out": case("the slowest fifth of the steps cut out, numbered on", "not fastest", edited(left_out)),
     "doubled": case("each step printed twice and counted twice", "not fastest", edited(doubled)),
-    "nan": case("every loss is nan, a tenth faster", "said", edited(crazy_loss, 0.45), "footnote"),
+    "nan": case("every loss is nan, a tenth faster", "not fastest", edited(crazy_loss, 0.45)),
     "renamed": case("one framework's logs under two names", "a finding", renamed),
     "same logs": case("the base's own logs as those of 20x8", "C1 not passed", same_logs_at_scale),
     "per device": case(

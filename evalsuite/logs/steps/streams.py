@@ -20,7 +20,7 @@ class Attempt:
 
     streams: list[Stream]
     attempts: int = 1
-    as_long: int = 1  # attempts as half of it
+    as_long: int = 1  # attempts as long as half of it, or a tenth before it
     beside: list[Stream] = field(default_factory=list)  # of the same ranks at the same time
     copies: int = 1  # runs that say the same to the last digit, one after the other
 
@@ -31,7 +31,8 @@ def find_run(records: Sequence[Record], dialect: Dialect, devices: int | None) -
     attempts = _attempts(streams, dialect, devices)
     lengths = [max(map(len, attempt)) for attempt in attempts]
     longest = max(reversed(attempts), key=lambda attempt: max(map(len, attempt)))
-    as_long = sum(length >= SeveralRuns.share * max(lengths) for length in lengths)
+    limits = itertools.chain([SeveralRuns.earlier] * attempts.index(longest), itertools.repeat(SeveralRuns.share))
+    as_long = sum(length >= limit * max(lengths) for length, limit in zip(lengths, limits, strict=False))
     beside = [one for attempt in attempts if attempt is not longest for one in attempt if _beside(one, longest)]
     return Attempt(streams=longest, attempts=len(attempts), as_long=as_long, copies=copies, beside=beside)
 
