@@ -9,7 +9,7 @@ import chromium
 import pytest
 import screens
 
-from tests import goldens
+from tests import goldens, sources
 
 chromium.require()
 
@@ -73,22 +73,7 @@ def test_the_page_looks_like_its_golden_picture(tab, address, name):
     assert screens.distance(found, screens.kept(file)) <= screens.FURTHEST
 
 
-@pytest.mark.parametrize(
-    ("name", "spoiled"),
-    [
-        ("block-en", "document.querySelector('section.block .fig-svg').style.visibility = 'hidden'"),
-        ("thousand-devices", "document.querySelector('section.block .fig-svg').style.visibility = 'hidden'"),
-        (
-            "one-scale",
-            "document.querySelectorAll('section.block .fig-svg :is(.mark, path)').forEach(it => it.remove())",
-        ),
-        ("verdict-en-dark", "document.documentElement.dataset.theme = 'light'"),
-        ("verdict-zh", "document.querySelector('.answers-open').remove()"),
-        ("verdict-zh", "document.querySelector('.found').style.visibility = 'hidden'"),
-        ("block-zh-narrow", "document.querySelector('section.block table').remove()"),
-        ("verdict-zh", "document.querySelector('style').remove()"),
-    ],
-)
+@pytest.mark.parametrize(("name", "spoiled"), sources.table("screens.toml")["spoiled"])
 def test_what_vanishes_or_loses_its_theme_is_noticed(tab, address, name, spoiled):
     golden = screens.kept(GOLDEN / f"{name}.png")
 

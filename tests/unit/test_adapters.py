@@ -121,17 +121,7 @@ def test_a_size_that_a_model_cannot_have_is_refused_by_every_framework(model, op
     assert refusals and all(refusal and said in refusal for refusal in refusals)
 
 
-@pytest.mark.parametrize(
-    ("model", "asked", "meant", "words"),
-    [
-        ("resnet50_v1.5", (("image_size", "160"),), (("image_size", "160"),), "--image-size 160"),
-        ("bert_", (("image_size", "64"), ("sequence_length", "256")), (("sequence_length", "256"),),
-         "--sequence-length 256"),
-        ("wide_and_deep", (("image_size", "64"),), (), "--size"),
-        ("face_", (), (("image_size", "112"),), "--size"),
-        ("resnet50_cifar10", (), (("image_size", "32"),), ""),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("model", "asked", "meant", "words"), sources.table("adapters.toml")["profile_sizes"])
 def test_a_recipe_takes_of_a_profile_the_sizes_that_its_model_has(model, asked, meant, words):
     for one, recipe in REFERENCE:
         if recipe.model.startswith(model):

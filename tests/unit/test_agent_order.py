@@ -14,6 +14,7 @@ from evalsuite.errors import EvalsuiteError
 from evalsuite.machine import interfaces
 from evalsuite.machine.sensors import processor
 from evalsuite.plan import containers
+from tests import sources
 
 PLACE = placeholders.Node(rank=1, nodes=2, master_addr="10.0.0.1", master_port=29500)
 
@@ -92,17 +93,7 @@ def test_everything_behind_the_dashes_belongs_to_the_command_and_they_may_be_lef
     assert (found.processes, found.devices_per_node) == (4, 4)
 
 
-@pytest.mark.parametrize(
-    ("words", "part"),
-    [
-        ((), "no command"),
-        (("--hz", "0", "--", "x"), "--hz 0.0: expected a number above 0"),
-        (("--hz", "1000", "--", "x"), "and at most 100"),
-        (("--processes", "0", "--", "x"), "--processes 0: expected"),
-        (("--timeout", "-1", "--", "x"), "--timeout -1.0: expected"),
-        (("--host", "a/b", "--", "x"), "--host"),
-    ],
-)
+@pytest.mark.parametrize(("words", "part"), sources.table("agent_order.toml")["senseless"])
 def test_what_makes_no_sense_is_said_before_anything_starts(words, part):
     with pytest.raises(EvalsuiteError) as error:
         parsed(*words)

@@ -20,45 +20,9 @@ GROUND = {
 CONTRACT = {
     *("adapter", "author_modules", "recipe_facts", "reference", "launchers", "dialect", "placeholders", "registry")
 }
-MAY_IMPORT = {  # beside ground and contract
-    "plan": {"runs"},
-    "machine": {"runs"},
-    "schedulers": set(),
-    "agent": {"machine", "runs", "schedulers"},
-    "launch": {"plan", "machine", "agent", "runs", "schedulers", "logs"},
-    "importing": {"runs", "logs"},
-    "runs": set(),
-    # ═══ the wall ═══
-    "logs": {"runs"},
-    "results": {"runs", "logs"},
-    "report": {"results"},
-    "audit": {"runs", "results", "report"},
-    "site": {"results", "report", "audit"},
-    # ═══ the doors ═══
-    "commands": {
-        *("plan", "machine", "schedulers", "agent", "launch", "importing", "runs", "logs", "results", "report", "site"),
-        "audit",
-    },
-}
-INSIDE_RESULTS = {
-    "samples": set(),
-    "measure": {"samples"},
-    "compare": {"measure"},
-    "judge": {"measure", "compare"},
-    "rules": {"measure", "compare"},
-    "publish": set(),
-    "evaluation": {"measure", "compare", "judge", "rules", "publish"},
-}
-INSIDE_REPORT = {
-    "text": set(),
-    "book": {"text"},
-    "figures": {"text"},
-    "sections": {"text", "book", "figures"},
-    "data": {"text", "book", "sections"},
-    "page": {"text", "book", "figures", "sections", "data"},
-    "forms": {"text", "book", "sections", "data", "page"},
-}
-INSIDE = {"results": INSIDE_RESULTS, "report": INSIDE_REPORT}
+TABLES = sources.table("architecture.toml")
+MAY_IMPORT = {name: set(others) for name, others in TABLES["may_import"].items()}  # beside ground and contract
+INSIDE = {package: {room: set(others) for room, others in rooms.items()} for package, rooms in TABLES["inside"].items()}
 LAUNCH_READS_LOGS = {"batch_search", "runner", "watching"}  # of launch/, as docs/architecture.md says
 READ_ONLY = ("schedulers", "logs", "results", "report", "audit", "site")  # right of the wall, and what is words alone
 BROWSER = "evalsuite.report.forms.pdf"  # prints the page on paper, and starts a browser for it
@@ -75,27 +39,7 @@ ASKS_TIME = {
 AUTHORS_ROOMS = ("adapter", "recipe_facts", "messages", "reference", "launchers", "model")
 ADAPTERS_MAY_IMPORT = {f"evalsuite.{room}" for room in AUTHORS_ROOMS}
 ADAPTERS_MAY_NOT = {"os", "subprocess", "pathlib", "socket", "shutil", "time"}
-THIRD_PARTY = {  # package → where it may be imported
-    "filelock": ("evalsuite.locks",),  # its soft lock, where a file system has no flock
-    "jinja2": ("evalsuite.report.page.templates",),
-    "markupsafe": ("evalsuite.report", "evalsuite.site"),
-    "matplotlib": ("evalsuite.report.figures",),
-    "numpy": (
-        "evalsuite.results.measure.statistics",
-        "evalsuite.results.samples.sample_arrays",
-        "evalsuite.report.figures",
-    ),
-    "openpyxl": ("evalsuite.importing.published_tables",),
-    "pandas": ("evalsuite.commands.api.loading", "evalsuite.report.forms", "evalsuite.importing.foreign_tables"),
-    "pyarrow": ("evalsuite.report.forms.parquet",),
-    "psutil": ("evalsuite.machine", "evalsuite.agent", "evalsuite.launch.engine_process"),
-    "pynvml": ("evalsuite.machine.sensors",),
-    "rich": ("evalsuite.commands.printing.terminal",),
-    "uv": ("evalsuite.launch.provision.installer",),
-    "xlsxwriter": ("evalsuite.report.forms.spreadsheet",),
-    "compression": ("evalsuite.logs.text.logfile",),  # Python 3.14's own zstd
-    "zstandard": ("evalsuite.logs.text.logfile",),
-}
+THIRD_PARTY = TABLES["third_party"]
 PYTHONS_NUMBERS = {"isdigit", "isdecimal", "isnumeric", "fromisoformat", "strptime"}
 READ_NUMBERS = (  # what the kernel and log lines print, in bytes; and what looks for digits and reads none
     *("evalsuite.decode", "evalsuite.machine", "evalsuite.agent.processes", "evalsuite.agent.node_lock"),
@@ -236,7 +180,7 @@ def test_every_package_of_the_house_is_drawn():
 
     assert packages == set(MAY_IMPORT)
     assert rooms == GROUND | CONTRACT
-    assert inside == {"results": set(INSIDE_RESULTS) - {"evaluation"}, "report": set(INSIDE_REPORT)}
+    assert inside == {"results": set(INSIDE["results"]) - {"evaluation"}, "report": set(INSIDE["report"])}
 
 
 def test_only_the_modules_that_the_documentation_names_read_logs_across_the_wall():
@@ -278,36 +222,7 @@ def test_no_two_modules_import_each_other_however_far_round():
     assert sorted(arrows) == []
 
 
-@pytest.mark.parametrize(
-    ("room", "source", "said"),
-    [
-        ("evalsuite.plan.spec", "from evalsuite.launch import runner", "imports evalsuite.launch.runner"),
-        ("evalsuite.plan.spec", "def f():\n    from evalsuite.agent.agent import run", "imports evalsuite.agent.agent"),
-        ("evalsuite.logs.steps.window", "import evalsuite.results.evaluation", "imports evalsuite.results.evaluation"),
-        ("evalsuite.runs.store", "from evalsuite.logs import reading", "imports evalsuite.logs.reading"),
-        ("evalsuite.model", "from evalsuite.adapter import Recipe", "imports evalsuite.adapter"),
-        ("evalsuite.results.rules.data_rules", "from evalsuite.report import page", "imports evalsuite.report.page"),
-        ("evalsuite.report.text.words", "from evalsuite.report.book import book", "imports evalsuite.report.book.book"),
-        ("evalsuite.report.data.tables", "from evalsuite.plan import plan", "imports evalsuite.plan.plan"),
-        ("evalsuite.results.measure.summary", "import pandas", "imports pandas"),
-        ("evalsuite.site.pages", "from jinja2 import Environment", "imports jinja2"),
-        ("evalsuite.agent.agent", "import rich", "imports rich"),
-        ("evalsuite.results.measure.summary", "import subprocess", "starts programs: subprocess"),
-        ("evalsuite.logs.reading", "import os\nos.posix_spawn('ls', [], {})", "starts programs: os.posix_spawn"),
-        ("evalsuite.report.forms.markdown", "from subprocess import run", "starts programs: subprocess"),
-        ("evalsuite.site.history", "import socket", "opens connections: socket"),
-        ("evalsuite.site.history", "import urllib.request", "opens connections: urllib.request"),
-        ("evalsuite.report.page.render", "import datetime\ndatetime.datetime.now()", "asks the time: datetime.now"),
-        ("evalsuite.logs.reading", "import time\nx = time.time()", "asks the time: time.time"),
-        ("evalsuite.schedulers.slurm", "import subprocess", "starts programs: subprocess"),
-        ("evalsuite.logs.reading", "import threading", "takes several cores: threading"),
-        ("evalsuite.results.evaluation", "from evalsuite import processes", "takes several cores: evalsuite.processes"),
-        ("evalsuite.runs.store", "Path('x').read_bytes()", "opens files by read_bytes"),
-        ("evalsuite.agent.order", "int(x) if x.isdigit() else 0", "reads numbers by isdigit"),
-        ("evalsuite.launch.runner", "print('done')", "writes to the terminal: print"),
-        ("evalsuite.site.history", "import sys\nsys.stderr.write('x')", "writes to the terminal: sys.stderr"),
-    ],
-)
+@pytest.mark.parametrize(("room", "source", "said"), TABLES["wrong_steps"])
 def test_a_wrong_step_is_found(room, source, said):
     assert [text for text in violations(room, tuple(ast.walk(ast.parse(source)))) if said in text] == [f"{room} {said}"]
 

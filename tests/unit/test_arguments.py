@@ -7,6 +7,7 @@ import pytest
 from evalsuite import paths, registry
 from evalsuite.logs.scan.collectors import spelt
 from evalsuite.report.text import options, words
+from tests import sources
 
 
 @pytest.mark.parametrize("text", [b"", b"batch", b"a line of batch_size", b"batch_size=" + b"9" * 40, b"--batch-size"])
@@ -31,17 +32,7 @@ def test_a_fact_is_read_in_every_spelling_of_the_list(kind, line, value):
 SPOKEN = words.read()
 
 
-@pytest.mark.parametrize(
-    ("name", "value", "zh", "en"),
-    [
-        ("gradient_clipping", "off", "梯度裁剪：关", "gradient clipping: off"),
-        ("optimiser", "adamw", "优化器：AdamW", "optimiser: AdamW"),
-        ("classifier", "data", "分类层并行方式：数据并行", "classifier: data parallel"),
-        ("deep_vocabulary", "3200000", "深层词表大小：3,200,000", "vocabulary of the deep part: 3,200,000"),
-        ("some_switch", "<b>x</b>", "some_switch：<b>x</b>", "some_switch: <b>x</b>"),
-        ("serial", "0012", "serial：0012", "serial: 0012"),
-    ],
-)
+@pytest.mark.parametrize(("name", "value", "zh", "en"), sources.table("arguments.toml")["options"])
 def test_an_option_is_said_in_words_and_an_unknown_one_as_it_is_given(name, value, zh, en):
     said = options.option(name, value, SPOKEN)
 

@@ -13,6 +13,7 @@ from evalsuite.report.data import finished, since
 from evalsuite.report.sections.verdict import notices
 from evalsuite.report.text import words
 from evalsuite.results.compare import changes
+from tests import sources
 
 MACHINE = Machine(name="another machine")
 WIDE = synthetic.case(scale=(1, 2), protocol=synthetic.FULL)
@@ -127,14 +128,7 @@ def test_a_finished_report_reads_back_as_it_was_summarised(tmp_path):
     assert (run.started_at, run.environment) == (ours.started_at, ours.environment)
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("{", "expected a JSON object"),
-        ('{"schema_version": 99}', "schema_version: got 99; expected 1"),
-        ('{"schema_version": 1}', "evalsuite: missing"),
-    ],
-)
+@pytest.mark.parametrize(("text", "message"), sources.table("changes.toml")["unreadable"])
 def test_a_report_that_cannot_be_read_says_what_stands_there(tmp_path, text, message, capsys):
     folder = reports.written(tmp_path / "a", reports.evaluation(reports.summary()))
     (folder / "summary.json").write_text(text)
@@ -242,20 +236,7 @@ def moved(tmp_path):
     return [str(reports.written(tmp_path / name, evaluation)) for name, evaluation in of.items()]
 
 
-@pytest.mark.parametrize(
-    ("factors", "said"),
-    [
-        (
-            (0.58, 0.297, 0.4),
-            "order changed for ResNet-50 v1.5, 3 of 3 slower, by 42–67%: the campaigns differ as a whole, the cause is"
-            " not separable, other programs used the machine in 0 runs then and 1 now",
-        ),
-        (
-            (1.01, 0.9, 0.79),
-            "order unchanged, 3 of 3 undecided, other programs used the machine in 0 runs then and 1 now",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("factors", "said"), sources.table("changes.toml")["since"])
 def test_a_report_against_an_earlier_one_says_first_what_changed(factors, said, moved):
     evaluation = slowed(2, factors, BUSY)
     found = since.since(finished.read(moved[0]), evaluation)

@@ -7,6 +7,7 @@ import pytest
 from evalsuite import cli, paths
 from evalsuite.commands.printing import log_table
 from evalsuite.errors import Exit
+from tests import sources
 
 LIBRARIES = ("jinja2", "matplotlib", "openpyxl", "numpy", "psutil", "rich", "pynvml")
 
@@ -69,18 +70,7 @@ def test_a_python_without_the_libraries_is_told_which_one_to_use(words):
     assert done.stderr.count("\n") == 1 and "make setup" in done.stderr and ".venv/bin/python" in done.stderr
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        ("comprae", "there is no command comprae; evalsuite --help shows what there is. Did you mean compare?"),
-        ("frobnicate", "there is no command frobnicate; evalsuite --help shows what there is."),
-        ("plan --modles resnet", "unrecognized arguments: --modles resnet; evalsuite plan --help"),
-        ("plan --modles=resnet", "Did you mean --models?"),
-        ("plan --foo 3", "evalsuite plan --help shows what there is."),
-        ("env lock --refesh", "Did you mean --refresh?"),
-        ("report --lang zh --rns x", "没有这样的参数：--rns x；用法见 evalsuite report --help。是否指 --runs？"),
-    ],
-)
+@pytest.mark.parametrize(("words", "message"), sources.table("cli.toml")["wrong_usage"])
 def test_an_unknown_command_or_option_is_wrong_usage_and_names_the_nearest(words, message, capsys):
     with pytest.raises(SystemExit) as end:
         cli.main(words.split())
@@ -100,17 +90,7 @@ def test_no_command_shows_the_list(capsys):
     assert "compare" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["plan", "--frameworks", "pytorhc"], "Did you mean pytorch"),
-        (["plan", "--frameworks", "pytorch", "--scales", "2x"], "NODESxDEVICES"),
-        (["plan", "--models", "resnet"], "unknown model"),
-        (["plan", "--engine", "slrum"], "Did you mean slurm"),
-        (["plan", "--adapters", "/no/such/folder"], "no such folder"),
-        (["report", "--lang", "fr"], "expected zh, en"),
-    ],
-)
+@pytest.mark.parametrize(("words", "message"), sources.table("cli.toml")["bad_input"])
 def test_bad_input_is_one_clear_line_and_exit_code_2(words, message, capsys):
     assert cli.main(words) == Exit.USAGE
 

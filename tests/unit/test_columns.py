@@ -28,7 +28,7 @@ from evalsuite.runs.samples import (
     TreeReading,
 )
 from evalsuite.runs.store import RunFolder
-from tests import runfolders
+from tests import runfolders, sources
 
 HEADER = Header(
     hz=2.0,
@@ -233,13 +233,7 @@ def test_the_samples_of_a_run_are_printed_as_a_table(tmp_path, capsys):
     assert lines == ["m,0.25,1024,0,2,0,", "n,0.0,,,,,", "n,0.5,,,,,7.25"]
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (["--csv", "nothing"], "nothing: it holds no samples; expected a run folder"),
-        (["--csv", "nothing", "--", "sleep", "1"], "--csv: got a command too, sleep"),
-    ],
-)
+@pytest.mark.parametrize(("words", "said"), sources.table("columns.toml")["nothing"])
 def test_a_table_of_nothing_is_said(tmp_path, monkeypatch, capsys, words, said):
     monkeypatch.chdir(tmp_path)
 

@@ -8,22 +8,13 @@ import synthetic
 
 from evalsuite import paths
 from evalsuite.commands.printing.terminal import copy_command
+from tests import sources
 from tools import demo
 
 HOUSE = paths.DATA.parent
 
 
-@pytest.mark.parametrize(
-    ("variables", "system", "shown"),
-    [
-        ({}, "linux", False),
-        ({"DISPLAY": ":0"}, "linux", True),
-        ({"WAYLAND_DISPLAY": "wayland-0"}, "linux", True),
-        ({}, "darwin", True),
-        ({"SSH_CONNECTION": "10.0.0.1 1 10.0.0.2 22"}, "darwin", False),
-        ({"SSH_CONNECTION": "10.0.0.1 1 10.0.0.2 22", "DISPLAY": "localhost:10"}, "linux", True),
-    ],
-)
+@pytest.mark.parametrize(("variables", "system", "shown"), sources.table("demo.toml")["displays"])
 def test_a_browser_is_opened_only_where_a_window_can_be_seen(variables, system, shown):
     assert demo.has_display(variables, system) is shown
 

@@ -78,17 +78,7 @@ def test_the_same_computation_is_proven_and_the_numbers_of_the_proof_are_kept():
     assert (found.verdict, found.losses, found.gradient_norm) == ("proven", (0.0, 0.0, 0.0), 0.0)
 
 
-@pytest.mark.parametrize(
-    ("how", "ours", "cause"),
-    [
-        ({"padding": (0, 1)}, {}, "forward"),  # Keras's "same": one side alone
-        ({"gain": 1.001}, {}, "backward"),
-        ({"momentum": 0.8}, {}, "optimiser_state"),  # the first step of SGD knows no momentum
-        ({"optimiser": "adam"}, {}, "optimiser_step"),
-        ({"decoupled": True}, {}, "weight_decay"),
-        ({"optimiser": "adam", "decoupled": True}, {"optimiser": "adam"}, "weight_decay"),
-    ],
-)
+@pytest.mark.parametrize(("how", "ours", "cause"), sources.table("equivalence.toml")["causes"])
 def test_what_differs_is_named_and_what_follows_from_it_is_not(how, ours, cause):
     assert causes(answer("other", **how), answer(**ours)) == [cause]
 
@@ -240,16 +230,7 @@ def test_where_none_answers_nothing_was_measured(toys, tmp_path, capsys):
     assert "anet: not run: anet_equivalence.py ended with 7" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        'said["settings"][0]["losses"][1] = float("nan")',
-        'said["settings"][0]["losses"] = []',
-        'said["parameters"]["conv.weight"] = "three"',
-        'said["parameters"] = {}',
-        'said["script"] = "no_such_script.py"',
-    ],
-)
+@pytest.mark.parametrize("change", sources.table("equivalence.toml")["no_answers"])
 def test_what_cannot_be_compared_is_no_answer(toys, capsys, change):
     toys("anet")
     words = toys("bnet", last=change)

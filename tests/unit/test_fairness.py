@@ -14,6 +14,7 @@ from evalsuite.report.sections.variants import effects
 from evalsuite.report.text import words
 from evalsuite.results.compare import decisions, fairness
 from evalsuite.results.compare.fairness import FRAMEWORKS, MACHINES, SCALES, VERSIONS, Obstacle, obstacles, setting
+from tests import sources
 
 CASE = synthetic.case("pytorch")
 SPEEDS = (100.0, 101.0, 99.0, 100.5, 99.5)
@@ -68,24 +69,7 @@ def stating(of=MANY, framework="pytorch", without=(), speeds=SPEEDS, **given):
     return summary(replace(of, framework=framework), speeds, facts=tuple({**base, **stated}.values()))
 
 
-@pytest.mark.parametrize(
-    ("ours", "theirs", "key"),
-    [
-        ({"precision": "fp16"}, {"precision": "fp16_amp"}, "precision"),
-        ({"precision": "fp16"}, {}, "precision"),
-        ({"precision": "bf16_amp"}, {"precision": "fp16_amp"}, "precision"),
-        ({"model_variant": "resnet50_v1"}, {}, "model_variant"),
-        ({"data": "imagenet"}, {}, "data"),
-        ({"clipping": "1.0"}, {}, "clipping"),
-        ({"optimiser": "lamb"}, {}, "optimiser"),
-        ({"accumulation": "4"}, {"accumulation": "1"}, "accumulation"),
-        ({"parallel_layout": "TP 8"}, {}, "parallel_layout"),
-        ({"communication": "NCCL_IB_DISABLE=1"}, {}, "communication"),
-        ({"driver_generation": "470"}, {}, "driver_generation"),
-        ({"device_model": "A100"}, {"device_model": "H100"}, "device_model"),
-        ({"device_memory": "16 GiB"}, {"device_memory": "32 GiB"}, "device_memory"),
-    ],
-)
+@pytest.mark.parametrize(("ours", "theirs", "key"), sources.table("fairness.toml")["kept_apart"])
 def test_work_and_place_must_be_equal(ours, theirs, key):
     a, b = stating(**ours), stating(framework="mxnet", speeds=tuple(2 * one for one in SPEEDS), **theirs)
 

@@ -196,14 +196,7 @@ def test_a_finding_has_the_fields_of_its_rule_tells_them_apart_and_cannot_be_cha
     assert findings.order(first) < findings.order(again) < findings.order(findings.Drift(change=0.08, where="a"))
 
 
-@pytest.mark.parametrize(
-    ("asked", "codes"),
-    [
-        ("d10", ("D10",)), ("drift", ("D10",)), ("D5", ("D05",)), ("thin_samples", ("D18",)),
-        ("D16", ("D16_cited", "D16_sources", "D16_speedup", "clock_disagrees", "clocks_far_apart", "final_disagrees")),
-        ("nothing", ()),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("asked", "codes"), sources.table("findings.toml")["explained"])
 def test_a_rule_is_explained_by_its_code_its_number_or_its_name(asked, codes):
     assert findings.called(asked) == codes
 

@@ -157,17 +157,7 @@ def test_bold_begins_and_ends_with_a_letter_so_that_every_host_shows_it(said, bo
     assert section_markdown.emphasised(said) == bold
 
 
-SAYS = {  # page: what its Markdown says
-    "quick": ("## Data findings", "| Rule | Level | Count | Range | Worst |", "D05: fewer than 5 valid repeats"),
-    "variants": (
-        "## Networks and algorithms",
-        "| optimiser | default → gradient all-reduce | 1×1 | 32 |",
-        "76.10% → 75.80% (−0.30)",
-    ),
-    "timers": ("## Step-time breakdown", "| ElasticDL | 1×4 | 10.09"),
-    "ladder": ("| PyTorch | ResNet-50 v1.5 | 4×8 | 8×8 | ≈", "- MXNet ResNet-50 v1.5 125×8 — 2 scales were measured"),
-    "training": ("| PyTorch | 16×4 | 13,312 | 90 |", "does not reach 76%: −0.86 points", "≈74,000.0"),
-}
+SAYS = sources.table("forms.toml")["markdown_says"]
 
 
 @pytest.mark.parametrize("name", SAYS)

@@ -7,6 +7,7 @@ import synthetic
 from evalsuite.model import Machine
 from evalsuite.report.data import finished
 from evalsuite.site.history import history
+from tests import sources
 
 CREEPING = [tuple(value - 0.25 * step for value in reports.STEADY) for step in range(8)]
 
@@ -77,15 +78,7 @@ def on(host, summary):
     return replace(summary, measurements=tuple(replace(run, hosts=(host,)) for run in summary.measurements))
 
 
-@pytest.mark.parametrize(
-    ("hosts", "lost", "lines", "regressed"),
-    [
-        ("abababab", 1.0, [("a",), ("b",)], []),
-        ("abababab", 0.9, [("a",), ("b",)], [("b",)]),  # as a whole it scatters by more than that
-        ("aaaabbbb", 1.0, [()], [()]),  # a change that came once is one of the line
-        ("abcdefgh", 1.0, [()], []),  # a container has a new name each time
-    ],
-)
+@pytest.mark.parametrize(("hosts", "lost", "lines", "regressed"), sources.table("history.toml")["alternating"])
 def test_a_line_that_alternates_between_unlike_nodes_is_a_line_of_each(tmp_path, hosts, lost, lines, regressed):
     levels = [(0.94 if host == "b" else 1.0) * (lost if day == 7 else 1.0) for day, host in enumerate(hosts)]
     days = [

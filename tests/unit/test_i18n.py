@@ -10,6 +10,7 @@ from evalsuite.commands.printing import i18n
 from evalsuite.messages import Message
 from evalsuite.report.text import words
 from evalsuite.runs import archive
+from tests import sources
 
 TABLES = words.read(folder=words.TERMINAL).tables
 PLAN = ["plan", "--frameworks", "pytorch", "--scales"]
@@ -37,15 +38,7 @@ def english_afterwards():
     i18n.choose(None, {})
 
 
-@pytest.mark.parametrize(
-    ("variables", "language"),
-    [
-        ({}, "en"), ({"LANG": "C"}, "en"), ({"LANG": "POSIX"}, "en"), ({"LANG": "zh_CN.UTF-8"}, "zh"),
-        ({"LANG": "zh_TW"}, "zh"), ({"LANG": "zh_CN.UTF-8", "LC_ALL": "C"}, "en"),
-        ({"LANG": "en_US.UTF-8", "LC_MESSAGES": "zh_CN.UTF-8"}, "zh"), ({"LANG": "zh_CN.UTF-8", "LC_ALL": ""}, "zh"),
-        ({"LANG": "de_DE.UTF-8"}, "en"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("variables", "language"), sources.table("i18n.toml")["locales"])
 def test_the_language_is_that_of_the_locale(variables, language):
     assert i18n.of_locale(variables) == language
 
@@ -83,16 +76,7 @@ def test_a_message_is_said_in_the_language_of_the_terminal_and_markup_stays_text
     assert i18n.padded("待装", 6) == "待装  "
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (["plan", "--nope"], "没有这样的参数：--nope"),
-        (["frobnicate"], "没有命令 frobnicate"),
-        (["plan", "--scales"], "后面应有一个值"),
-        (["import"], "缺少参数：PATH"),
-        (["parse", "x.log", "--devices", "many"], "参数 --devices：“many”不正确"),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "said"), sources.table("i18n.toml")["wrong_arguments"])
 def test_wrong_arguments_are_answered_in_the_language_of_the_terminal(monkeypatch, capsys, arguments, said):
     for name in i18n.VARIABLES:
         monkeypatch.setenv(name, "zh_CN.UTF-8")
@@ -146,13 +130,7 @@ def test_what_publishing_did_and_json_are_said_as_asked_for(say, tmp_path):
     assert zh == en
 
 
-@pytest.mark.parametrize(
-    ("log", "zh", "en"),
-    [
-        ("hello\nspeed 812.5 widgets\n", "没有日志格式能在其中找到", "no dialect finds"),
-        ("Iter #0: 5.0 img/sec per CPU\nTotal img/sec on 1 CPU(s): 5.0 +-0.2\n", "开头部分有", "in the first part"),
-    ],
-)
+@pytest.mark.parametrize(("log", "zh", "en"), sources.table("i18n.toml")["readings"])
 def test_how_a_log_is_read_is_said_in_the_language_asked_for(say, tmp_path, log, zh, en):
     (tmp_path / "x.log").write_text(log, encoding="utf-8")
     chinese, english = (say(language, "dialects", "--explain", tmp_path / "x.log") for language in ("zh", "en"))

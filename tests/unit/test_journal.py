@@ -19,6 +19,7 @@ from evalsuite.runs import journal
 from evalsuite.runs.journal import Campaign, Journal, JournalLine
 from evalsuite.runs.planned import Planned
 from evalsuite.runs.store import Store
+from tests import sources
 from tests.toys import CASE, COMMAND, measured
 
 RUN = Run(case=CASE, repeat=0)
@@ -116,15 +117,7 @@ def test_a_campaign_comes_back_with_its_seal_whole_and_a_plan_that_was_changed_i
     assert not found.whole
 
 
-@pytest.mark.parametrize(
-    ("places", "own", "elsewhere"),
-    [
-        (("a", "b", "c"), "d", 3),  # best of four
-        (("mon/runs", "tue/runs"), "wed/runs", 2),
-        (("a",), "a", 0),  # goes on
-        ((), "a", 0),
-    ],
-)
+@pytest.mark.parametrize(("places", "own", "elsewhere"), sources.table("journal.toml")["plans_beside"])
 def test_the_same_plan_started_beside_a_folder_is_counted_and_found(tmp_path, places, own, elsewhere):
     planned = replace(PLAN, cases=(CASE,))
     for place in places:

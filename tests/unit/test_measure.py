@@ -16,7 +16,7 @@ from evalsuite.results.measure import machines, measurement
 from evalsuite.runs.endings import Outcome
 from evalsuite.runs.planned import Planned
 from evalsuite.runs.store import Store
-from tests import runfolders, synthetic
+from tests import runfolders, sources, synthetic
 from tests.toys import CASE, COMMAND
 
 
@@ -110,15 +110,7 @@ def test_a_half_written_outcome_is_a_failed_run_and_one_over_its_time_says_the_l
     assert (found.status, found.reason) == ("timed_out", "the time limit of 300 s was reached")
 
 
-@pytest.mark.parametrize(
-    ("said", "reason"),
-    [
-        ("srun: error: n2: task 1: Exited with exit code 1\nsrun: launch/slurm: Terminating\n", "srun: error: n2"),
-        ("waiting\nevalsuite sample: no room\nsrun: error: n1: task 0: Exited\n", "evalsuite sample: no room"),
-        ("mpirun was unable to find the host\nplease check\n", "mpirun was unable to find the host"),
-        ("", ""),
-    ],
-)
+@pytest.mark.parametrize(("said", "reason"), sources.table("measure.toml")["engine_said"])
 def test_the_engine_is_quoted_with_the_line_that_says_why(said, reason, tmp_path):
     (tmp_path / "engine.txt").write_text(said)
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from evalsuite.logs.reading import Reading, read_file
-from tests import composed
+from tests import composed, sources
 from tests.composed import OF_FOLDER, RUN
 from tests.mutations import ALONE, ALTERED, HARMLESS, OF_FOUND, OF_TRAPS, Mutation, fold, lines, mutations
 from tests.readings import LOGS, codes, counted, read, value
@@ -53,15 +53,7 @@ READ_WRONG = {
 }
 SHORT = {"nanotron_2024.log"}  # three steps of its own speed each: two of them are another mean
 FALLEN_BACK = 0.1  # what is left is the script's own total, with its start-up; the certainty says so
-WAS_WRONG = {  # before it was mended
-    "decimal commas": ["nanogpt.log"],
-    "twice": ["keras_3.log", "keras_3_verbose_2.log"],
-    "each line twice": ["hugectr.log", "keras_3.log", "mlperf_mllog.log"],
-    "kubectl": ["detectron2.log", "swin.log"],
-    "cut late": ["keras_3.log", "keras_3_verbose_2.log"],
-    "two processes": ["tf_estimator.log"],
-    "wrapped at 80": ["dllogger_mxnet.log", "maxtext.log", "mlperf_blocks.log"],
-}
+WAS_WRONG = sources.table("mutated_logs.toml")["was_wrong"]
 
 
 def sample(kind: str) -> list[str]:

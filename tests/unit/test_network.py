@@ -152,17 +152,7 @@ def test_the_curve_is_drawn_by_scale_link_and_library_and_what_failed_is_not_dra
     assert [one.name(words.read()).items for one in both] == [("2×4", "gloo"), ("2×4", "MPI")]
 
 
-@pytest.mark.parametrize(
-    ("words_of_script", "device", "collective"),
-    [
-        (("mpirun", "-np", "2", "python"), "cpu", "mpi"),
-        (("mpirun", "-np", "2", "python"), "gpu", "nccl"),
-        (("{bin}/horovodrun", "-np", "2", "--mpi", "{python}"), "cpu", "mpi"),
-        (("{bin}/horovodrun", "-np", "2", "--gloo", "{python}"), "cpu", "gloo"),
-        (("{bin}/bfrun", "-np", "2"), "cpu", "mpi"),
-        (("{python}", "train.py", "--mpi"), "cpu", "gloo"),
-    ],
-)
+@pytest.mark.parametrize(("words_of_script", "device", "collective"), sources.table("network.toml")["carriers"])
 def test_the_network_is_measured_by_what_carries_the_all_reduces_of_the_case(words_of_script, device, collective):
     recipe = replace(toynet().recipes[0], command=lambda case: Command(argv=words_of_script))
 
@@ -207,30 +197,12 @@ def test_what_nccl_says_of_the_way_between_nodes_is_quoted_with_its_line(tmp_pat
     assert all(one.text == said.splitlines()[one.line - 1] for one in found)
 
 
-@pytest.mark.parametrize(
-    ("said", "variables", "changes", "silent"),
-    [
-        ("", {"NCCL_DEBUG": "INFO"}, {}, True),
-        ("", {"NCCL_DEBUG": "WARN"}, {}, False),  # nothing to warn of
-        ("", {"NCCL_DEBUG": "INFO", "NCCL_DEBUG_FILE": "[set]"}, {}, False),
-        ("", {"NCCL_DEBUG": "INFO"}, {"nodes": 1, "devices_per_node": 1}, False),
-        ("NCCL version 2.7.3+cuda10.2", {"NCCL_DEBUG": "version"}, {"nodes": 1}, False),
-    ],
-)
+@pytest.mark.parametrize(("said", "variables", "changes", "silent"), sources.table("network.toml")["silent"])
 def test_nccl_silent_is_found_where_it_was_asked_to_speak(tmp_path, said, variables, changes, silent):
     assert bool(of_run(tmp_path, said, variables=variables, **changes)) == silent
 
 
-@pytest.mark.parametrize(
-    ("rates", "nodes", "found"),
-    [
-        ({"eth0": 200e6, "mlx5_0/1": 1e3}, 2, [(400e6, 2e3)]),
-        ({"eth0": 200e6, "mlx5_0/1": 1e3}, 1, []),
-        ({"eth0": 1e6, "mlx5_0/1": 900e6}, 2, []),
-        ({"eth0": 1e6, "mlx5_0/1": 0.0}, 2, []),  # nothing worth naming was sent at all
-        ({"eth0": 200e6}, 2, []),
-    ],
-)
+@pytest.mark.parametrize(("rates", "nodes", "found"), sources.table("network.toml")["ports"])
 def test_ports_that_send_nothing_while_ethernet_does_are_named(rates, nodes, found):
     def tick(at):
         sent = {name: InterfaceCounters(received_bytes=0.0, sent_bytes=rate * at) for name, rate in rates.items()}

@@ -9,6 +9,7 @@ import pytest
 from evalsuite.cli import main
 from evalsuite.commands.printing import log_table, terminal
 from evalsuite.errors import Exit
+from tests import sources
 
 LOGS = Path(__file__).resolve().parents[1] / "logs"
 NOTHING_BESIDE = dict.fromkeys(("items_per_s_per_device", "mfu", "tflop_per_s_per_device", "memory_gib"))
@@ -101,14 +102,7 @@ def test_several_logs_are_one_table_with_totals(logs, capsys):
     assert lines[-1] == "    notes.txt"
 
 
-@pytest.mark.parametrize(
-    ("column", "order"),
-    [
-        ("throughput", ["fast/train.log", "slow/again.log", "slow/train.log", "notes.txt"]),
-        ("file", ["fast/train.log", "notes.txt", "slow/again.log", "slow/train.log"]),
-        ("certainty", ["fast/train.log", "slow/again.log", "slow/train.log", "notes.txt"]),
-    ],
-)
+@pytest.mark.parametrize(("column", "order"), sources.table("parse.toml")["orders"])
 def test_the_table_and_the_json_stand_in_the_order_that_is_asked_for(logs, capsys, column, order):
     lines = table(capsys, logs, "--sort", column)
     _, found = parsed(capsys, logs, "--sort", column, "--devices", "1", "--batch-per-device", "32")
@@ -156,23 +150,7 @@ def test_what_a_log_prints_beside_its_steps_is_kept(tmp_path, capsys):
     assert "also printed: per device 5,868.00 tokens/s, MFU 34.4%" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(
-    ("log", "expected"),
-    [
-        ("maxtext.log", {"tflop_per_s_per_device": 134.9, "items_per_s_per_device": 8672.0}),
-        ("nanogpt.log", {"mfu": 0.356}),  # without the -100 % of its first step
-        ("llm_c_cuda.log", {"mfu": 0.403}),
-        ("megatron_stamped.log", {"tflop_per_s_per_device": 400.0}),
-        ("swin.log", {"memory_gib": 14764 / 1024}),
-        ("deepspeed.log", {"memory_gib": 22.95}),
-        ("mmengine_json.log", {"memory_gib": 5901 / 1024}),
-        ("ultralytics.log", {"memory_gib": 5.66e9 / 2**30}),
-        ("mmcv.log", {"memory_gib": 11.17, "data_wait_s": 0.2207}),
-        ("detectron2.log", {"memory_gib": 3.868, "data_wait_s": 0.004}),  # and not last_data_time
-        ("paddlenlp_bert.log", {"items_per_s_per_device": 670.3, "data_wait_s": 0.002368}),
-        ("yolox.log", {"data_wait_s": 0.002}),
-    ],
-)
+@pytest.mark.parametrize(("log", "expected"), sources.table("parse_also_printed.toml").items())
 def test_each_script_says_it_in_its_own_words(log, expected, capsys):
     _, (found,) = parsed(capsys, LOGS / log)
 

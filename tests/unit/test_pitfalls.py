@@ -19,6 +19,7 @@ from evalsuite.machine.sensors.network import Network
 from evalsuite.machine.sensors.nvidia_settings import DeviceSettings
 from evalsuite.messages import wording
 from evalsuite.runs.preflight import AREAS
+from tests import sources
 from tests.toys import CASE, toynet
 
 State, Address = namedtuple("State", "isup"), namedtuple("Address", "family")
@@ -146,15 +147,7 @@ def test_a_horovod_that_cannot_call_nccl_is_named(monkeypatch, machine, linked, 
     assert [check.state for check in doctor.compiled()] == states
 
 
-@pytest.mark.parametrize(
-    ("data", "image", "refused"),
-    [
-        ("dali-gpu", "nvcr.io/nvidia/mxnet:19.07-py3", False),
-        ("dali-cpu", "nvcr.io/nvidia/mxnet:20.03-py3", True),
-        ("dali-cpu", "/images/nvidia+mxnet+22.10-py3.sqsh", True),
-        ("synthetic", "nvcr.io/nvidia/mxnet:20.03-py3", False),
-    ],
-)
+@pytest.mark.parametrize(("data", "image", "refused"), sources.table("pitfalls.toml")["dali"])
 def test_an_image_whose_dali_lacks_the_scripts_operators_is_refused_before_the_run(data, image, refused):
     recipe = replace(ngc_mxnet.ADAPTER.recipe("resnet50-2019"), image=image)
 

@@ -22,6 +22,7 @@ from evalsuite.logs.text.logfile import chunks, prefix_of_lowest
 from evalsuite.logs.text.records import number
 from evalsuite.model import Case, Protocol
 from evalsuite.runs.store import Log
+from tests import sources
 from tests.readings import SHORT, example_line, speed_line
 
 DIALECTS = catalogue.discover()
@@ -473,15 +474,7 @@ def test_a_log_without_line_ends_is_refused_with_the_reason(tmp_path):
 # what launchers write before each line does not break a report that spans several lines
 
 
-LAUNCHERS = {
-    "mpirun --tag-output": "[1,{rank}]<stdout>:",
-    "mpirun --tag-output, standard error": "[1,{rank}]<stderr>:",
-    "horovodrun --gloo": "[{rank}]<stdout>:",
-    "srun --label": "{rank}: ",
-    "srun --label of many": " {rank}: ",
-    "torchrun --tee": "[default{rank}]:",
-    "torchrun's ranks": "[rank{rank}]: ",
-}
+LAUNCHERS = sources.table("reading.toml")["launchers"]
 SPANNING = [
     *("composer.log", "olmo_core.log", "mindformers.log", "hf_trainer.log", "trl.log", "metric_logger_dino.log"),
     "swin.log",

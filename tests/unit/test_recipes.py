@@ -11,7 +11,7 @@ from evalsuite import placeholders, registry
 from evalsuite.model import Case, Protocol
 from evalsuite.placeholders import fill, find_quoted_numbers
 from evalsuite.plan import repositories
-from tests import goldens
+from tests import goldens, sources
 from tools.recipe_cases import SCALES, base, draw, points
 
 PLACEHOLDERS = {*placeholders.BY_PLAN, *placeholders.BY_AGENT}
@@ -141,20 +141,7 @@ def numbers(recipe, case, flag):
     return [int(word) for word in (*joined, *spaced)]
 
 
-@pytest.mark.parametrize(
-    ("framework", "name", "flag", "expected"),
-    [
-        ("ngc_mxnet", "resnet50", "--batch-size", 2 * 8 * 64),  # the whole job's
-        ("pytorch", "examples-imagenet", "-b", 8 * 64),  # the node's
-        ("ngc_pytorch", "resnet50", "-b", 64),  # the device's
-        ("paddlepaddle", "models-bert-base-2020", "--batch_size", 64 * 128),  # tokens
-        ("mxnet", "gluonnlp-bert-base", "--total_batch_size", 2 * 8 * 64),
-        ("megatron", "gpt2", "--global-batch-size", 2 * 8 * 64),
-        ("timm", "train-resnet50", "-b", 64),
-        ("lightning", "imagenet-resnet50", "--model.batch_size", 8 * 64),
-        ("nanogpt", "train-gpt2", "--batch_size", 64),
-    ],
-)
+@pytest.mark.parametrize(("framework", "name", "flag", "expected"), sources.table("recipes.toml")["batches"])
 def test_batch_per_device_means_the_same_everywhere(framework, name, flag, expected):
     recipe = ADAPTERS[framework].recipe(name)
 

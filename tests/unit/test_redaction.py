@@ -9,30 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalsuite import redaction
+from tests import sources
 from tests.planted import LINES, MADE, VARIABLES, WORD
 
-HARMLESS = [
-    "b7126ac71c7f87a2146297b1bd0f53a934b2a189fd3d2995e1ff1358715560c4",
-    "sha256:b7126ac71c7f87a2146297b1bd0f53a934b2a189fd3d2995e1ff1358715560c4",
-    "9ee376a7f7399f18d864f75b399dcfa6962fa4fb",
-    "GPU-8932f937-d72c-4106-c12f-20bd9faed9f6",
-    "/opt/conda/lib/python3.11/site-packages/torch/distributed/run.py",
-    "toynet-reference-resnet50-cpu-fp32-b32-image_size=64-s20+100-1x1",
-    "--tokens-per-batch=4096", "--max_tokens", "tokens/s: 1234.5", "seconds_per_token: 0.01", "next_token=7",
-    "--tokenizer=bert-base-uncased", "author", "--optimizer-keys", "NCCL_IB_HCA=mlx5_0,mlx5_1", "git@github.com:a/b",
-    "https://github.com/pytorch/examples", "nvcr.io/nvidia/pytorch:24.01-py3", "pad_token", "Loss 6.7 Time 0.5",
-    "--rdzv_endpoint=localhost:29500", "RuntimeError: CUDA out of memory", "passed 3 of 4", "the token is wrong",
-    "google-auth==2.62.2", "sha256-wref5st9LP575ewsY5+kLLR9yEOSEwP5jevlvXzdkoo=", "口令是错的", "-u root", "--user me",
-    "pass case.nodes or {processes_per_node}", "Pass 3/10 of the data", "每秒 token 数、", "the next-token task.",
-    "make the secret invalid.", "signature: (x, y)", "Basic BlockWithTwoConvolutions", "SAS 15k", "Basic Optimizer",
-    "docker run -u 1000:1000 image", "reasoning_end_token: 5abc",
-    "_ZN5torch8autograd4Node10call_preopERKNS0_8EdgeListE", "ResNet50V2BottleneckBlockWithSE2D",
-    "FusedLayerNormAffineMixedDtypesFunction2",
-    "Float8LinearWithDelayedScaling16E4",
-    "root@node1.cluster.example.com", "git@gitee.com:a/b", "scp a.log me@host.example.com:/x", "name: react@1.2.3",
-    "compass=north2", "bypass = 1x", "sk-learn-contrib-lightning-toolkit", "bearer certificates are read",
-    "token: <unk7>",
-]  # fmt: skip
+HARMLESS = sources.table("redaction.toml")["harmless"]  # fmt: skip
 
 
 @pytest.mark.parametrize("kind", LINES)
@@ -71,14 +51,7 @@ def test_what_is_no_secret_stays_as_it_is(text):
     assert redaction.mask_secrets(text.encode()) == text.encode()
 
 
-REPEATED = [
-    "a.", "a-", "sk-", "xoxb-", "eyJ", "eyJaaaaaaaa.", "token.", "token=", "token: ", "token=(", "eos_token=",
-    "?x-amz-",
-    "password: \n", "password=\"", "-----BEGIN PRIVATE KEY-----", "wandb login --a ", "mysql ", "https://",
-    "a:b@", "a@b.",
-    "Basic ", "hf_abc\n", "A1b", "ZXlK", "dapi", "sc_a", "pat.", "aQ~", "3Q~", "API-", "EAAM", "SG.", "lin_api_",
-    "password\" value=", "%3A%2F%2F", "[secret: ", "密码", "-u a:",
-]  # fmt: skip
+REPEATED = sources.table("redaction.toml")["repeated"]
 
 
 @pytest.mark.parametrize("part", REPEATED)

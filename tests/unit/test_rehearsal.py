@@ -130,14 +130,7 @@ def test_a_recipe_that_cannot_be_rehearsed_is_refused_with_its_reason(tmp_path, 
     assert "pytorch/hal-resnet50 无法预演：需要真实 GPU。" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (("--recipe", "pytorch/hal-resnet"), "Did you mean pytorch/hal-resnet50?"),
-        (("--recipe", "pytorch/hal-resnet50"), "nothing says how it is rehearsed"),
-        (("--recipe", "pytorch/torchvision-resnet50"), 'stand-in "torhc" is unknown'),
-    ],
-)
+@pytest.mark.parametrize(("words", "said"), sources.table("rehearsal.toml")["unknown"])
 def test_an_unknown_recipe_or_stand_in_is_refused_by_name(words, said, tmp_path, monkeypatch, capsys):
     table('[torchvision-resnet50]\nstand_ins = ["torhc"]', tmp_path, monkeypatch)
 

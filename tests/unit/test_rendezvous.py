@@ -73,14 +73,7 @@ def test_our_own_variables_win_over_the_launchers():
     assert found == placeholders.Node(rank=0, nodes=2, master_addr="10.0.0.1", master_port=29500)
 
 
-@pytest.mark.parametrize(
-    ("environment", "part"),
-    [
-        ({"EVALSUITE_NODES": "2"}, "EVALSUITE_MASTER_ADDR=<first host>"),
-        ({"EVALSUITE_NODE_RANK": "one"}, 'EVALSUITE_NODE_RANK: got "one"'),
-        ({"EVALSUITE_NODE_RANK": "2", "EVALSUITE_NODES": "2", "EVALSUITE_MASTER_ADDR": "a"}, "node rank 2 of 2"),
-    ],
-)
+@pytest.mark.parametrize(("environment", "part"), sources.table("rendezvous.toml")["half_an_answer"])
 def test_half_an_answer_is_an_error_that_says_what_is_missing(environment, part):
     with pytest.raises(EvalsuiteError, match="expected") as error:
         rendezvous.node(environment)
@@ -134,15 +127,7 @@ def test_torchruns_port_is_where_the_processes_meet_and_our_own_words_win_over_a
     assert (found.rank, found.nodes, found.master_addr) == (0, 1, "127.0.0.1")
 
 
-@pytest.mark.parametrize(
-    ("environment", "part"),
-    [
-        ({"SM_CURRENT_HOST": "algo-3", "SM_HOSTS": '["algo-1"]'}, "SM_HOSTS names algo-1"),
-        ({"SM_CURRENT_HOST": "algo-1", "SM_HOSTS": "algo-1"}, 'SM_HOSTS: got "algo-1"'),
-        ({"PET_NODE_RANK": "0", "PET_NNODES": "1:4"}, 'the number of nodes: got "1:4"'),
-        ({"PMI_RANK": "0", "PMI_SIZE": "2"}, "no address where they meet"),
-    ],
-)
+@pytest.mark.parametrize(("environment", "part"), sources.table("rendezvous.toml")["half_a_platform"])
 def test_a_platform_that_says_half_is_an_error_that_shows_it(environment, part):
     with pytest.raises(EvalsuiteError, match="expected") as error:
         rendezvous.node(environment)

@@ -19,6 +19,7 @@ from evalsuite.report.sections.common import captioned_figure
 from evalsuite.report.sections.models import block_figures
 from evalsuite.report.sections.verdict import cards, notices
 from evalsuite.report.text import names, words
+from tests import sources
 from tests.runfolders import contents
 
 SPOKEN = words.read()
@@ -188,14 +189,7 @@ def test_the_fastest_by_more_than_noise_is_bold_and_named_first_and_none_without
 # states
 
 
-@pytest.mark.parametrize(
-    ("name", "signs", "section", "words"),
-    [
-        ("all_failed", {"oom": 1, "failed": 2, "timed_out": 1}, "quality", ("CUDA out of memory", "the time limit")),
-        ("skipped", {"unsupported": 2, "not_run": 2}, "quality", ("could not be installed",)),
-        ("empty", {"not_run": 8}, "intro", ("No valid results yet",)),  # and still its plan
-    ],
-)
+@pytest.mark.parametrize(("name", "signs", "section", "words"), sources.table("report_page.toml")["ends"])
 def test_each_end_of_a_run_has_its_own_sign_in_the_matrix_and_its_reason_below(name, signs, section, words, built):
     page = built(name).page
     cells = [cell.text("en") for cell in page.one(class_="matrix").all("td", class_="heat")]
@@ -323,15 +317,7 @@ def test_what_was_only_cited_is_said_not_to_be_measured():
     assert "largest" not in linear.reason.plain("en")
 
 
-@pytest.mark.parametrize(
-    ("changes", "size", "sequences"),
-    [
-        ({"options": (("image_size", "64"),)}, "64×64", ""),
-        ({"model": "resnet50_cifar10", "options": ()}, "32×32", ""),
-        ({"model": "bert_tiny", "options": (("sequence_length", "128"),)}, "", "128"),
-        ({"options": ()}, "", ""),
-    ],
-)
+@pytest.mark.parametrize(("changes", "size", "sequences"), sources.table("report_page.toml")["input_sizes"])
 def test_the_size_of_a_models_input_is_what_its_cases_or_the_model_itself_fix(changes, size, sequences):
     planned = (synthetic.case(**changes),)
 

@@ -132,15 +132,7 @@ def test_the_glossary_is_the_shared_one(shared):
     assert glossary.FILE.read_bytes() == (shared / "reference" / "glossary.csv").read_bytes()
 
 
-@pytest.mark.parametrize(
-    ("key", "values", "zh"),
-    [
-        ("figures.block", {"model": "a", "precision": "b", "batch": "8"}, "a，b，每进程批大小 8。"),
-        ("headlines.base", {"devices": "2"}, "基准 = 2 进程"),
-        ("columns.batch_per_device", {}, "每进程批大小"),
-        ("background.size", {"nodes": "4", "devices": "32"}, "4 机 32 卡"),  # the rules speak of cards everywhere
-    ],
-)
+@pytest.mark.parametrize(("key", "values", "zh"), sources.table("report_words.toml")["on_cpus"])
 def test_a_report_on_cpus_speaks_of_processes_and_not_of_cards(key, values, zh):
     on_cpu = words.read(("zh",), on_cpu=True)
 

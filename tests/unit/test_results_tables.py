@@ -14,6 +14,7 @@ from evalsuite.report.book.book import Book
 from evalsuite.report.book.cells import Cell, OfAll, bare, of_all
 from evalsuite.report.book.result_tables import policies
 from evalsuite.report.text import numbers, words
+from tests import sources
 
 SPOKEN = words.read()
 
@@ -218,13 +219,7 @@ def test_rows_that_would_be_alike_have_batch_steps_and_cores_and_a_run_its_scrip
     )
 
 
-@pytest.mark.parametrize(
-    ("language", "legend", "flag"),
-    [
-        ("en", "◐ partial: fewer than 5", "⚠ coefficient of variation (CV) above 15% (D08_unstable): PyTorch 1x2"),
-        ("zh", "◐ 样本不足：有效重复少于 5 次", "⚠ 变异系数（CV）大于 15%（D08_unstable）：PyTorch 1x2"),
-    ],
-)
+@pytest.mark.parametrize(("language", "legend", "flag"), sources.table("results_tables.toml")["legends"])
 def test_a_median_has_its_range_and_marks_beside_it_and_below_what_they_mean(language, legend, flag, capsys):
     of, single = case(), case("mxnet")
     noisy = synthetic.summary([synthetic.measured(of, repeat, rate) for repeat, rate in enumerate((13.31, 6.5, 7.74))])

@@ -9,6 +9,7 @@ from evalsuite import paths
 from evalsuite.report.book import identity
 from evalsuite.report.book.book import Book
 from evalsuite.report.data import finished, summary_json
+from tests import sources
 
 SCHEMA = json.loads((paths.DATA / "schema" / "summary.schema.json").read_text(encoding="utf-8"))
 
@@ -48,15 +49,7 @@ def test_every_summary_keeps_to_the_published_schema_and_has_no_field_beyond_it(
     assert [error.message for error in CLOSED.iter_errors(facts)] == []
 
 
-@pytest.mark.parametrize(
-    ("path", "value"),
-    [
-        (("schema_version",), 2),
-        (("summaries", 0, "runs", 0, "value"), "38.1"),
-        (("summaries", 0, "throughput", "coverage"), 93.8),
-        (("verdicts", 0, "outcome"), "passed"),
-    ],
-)
+@pytest.mark.parametrize(("path", "value"), sources.table("schema.toml")["wrong_values"])
 def test_a_wrong_value_is_refused(path, value):
     facts = json.loads(json.dumps(document(synthetic.quick())))
     place = facts

@@ -11,6 +11,7 @@ from types import ModuleType, SimpleNamespace
 import pytest
 
 from evalsuite import paths
+from tests import sources
 
 STAND_INS = paths.ADAPTERS / "stand_ins"
 PROGRAMS = sorted(STAND_INS.rglob("*.py"))
@@ -91,16 +92,7 @@ def test_an_accelerator_is_the_cpu_and_anything_else_itself(monkeypatch, device,
     assert imported(monkeypatch, STAND_INS / "torch", "torch_devices").on_cpu(torch, device) == place
 
 
-@pytest.mark.parametrize(
-    ("variables", "number"),
-    [
-        ({}, 1),
-        ({"LOCAL_WORLD_SIZE": "2"}, 2),
-        ({"EVALSUITE_STAND_IN_DEVICES": "4", "LOCAL_WORLD_SIZE": "2"}, 4),
-        ({"CUDA_VISIBLE_DEVICES": "0,1", "EVALSUITE_STAND_IN_DEVICES": "4"}, 2),
-        ({"CUDA_VISIBLE_DEVICES": ""}, 0),
-    ],
-)
+@pytest.mark.parametrize(("variables", "number"), sources.table("stand_ins.toml")["visible"])
 def test_a_process_sees_what_is_visible_or_what_the_launcher_started(monkeypatch, variables, number):
     for name in ("CUDA_VISIBLE_DEVICES", "EVALSUITE_STAND_IN_DEVICES", "LOCAL_WORLD_SIZE"):
         monkeypatch.delenv(name, raising=False)

@@ -17,17 +17,12 @@ from evalsuite.plan import kubernetes
 from evalsuite.plan.estimate import Estimate
 from evalsuite.plan.kubernetes import Values
 from evalsuite.schedulers import SCHEDULERS, slurm
-from tests import goldens
+from tests import goldens, sources
 from tests.toys import CASE
 
 SLURM = SCHEDULERS["slurm"]
 PLACE = ("--partition", "gpu", "--account", "dl", "--time", "8:00:00", "--gres", "gpu:8", "--constraint", "a100")
-CONTAINERS = {
-    "none": (),
-    "pyxis": ("--container", "pyxis", "--image", "nvcr.io/nvidia/pytorch:24.05-py3"),
-    "apptainer": ("--container", "apptainer", "--image", "/images/pytorch.sif"),
-    "charliecloud": ("--container", "charliecloud", "--image", "/images/pytorch"),
-}
+CONTAINERS = sources.table("submit.toml")["containers"]
 
 
 def written(tmp_path, monkeypatch, capsys, *words: str) -> str:

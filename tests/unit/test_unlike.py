@@ -5,6 +5,7 @@ import pytest
 from evalsuite.report.book import why_not_comparable
 from evalsuite.report.text import words
 from evalsuite.results.compare.fairness import Obstacle
+from tests import sources
 
 
 def said(key, ours, theirs, language="en"):
@@ -18,15 +19,7 @@ def test_clocks_and_grounds_need_no_values():
     )
 
 
-@pytest.mark.parametrize(
-    ("key", "english", "chinese"),
-    [
-        ("options.gradient_clipping", "gradient clipping differs: off / 1.0", "梯度裁剪不同：关 / 1.0"),
-        ("options.of_nobody", "of_nobody differs: off / 1.0", "of_nobody不同：关 / 1.0"),
-        ("facts.optimiser", "optimiser differs: off / 1.0", "优化器不同：关 / 1.0"),
-        ("batch_per_device", "the batch size per device differs: off / 1.0", "单卡批大小不同：关 / 1.0"),
-    ],
-)
+@pytest.mark.parametrize(("key", "english", "chinese"), sources.table("unlike.toml")["conditions"])
 def test_a_condition_is_called_by_its_name_in_the_report(key, english, chinese):
     assert said(key, "off", "1.0") == english
     assert said(key, "off", "1.0", "zh") == chinese

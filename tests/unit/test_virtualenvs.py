@@ -117,16 +117,7 @@ def test_a_failed_install_says_why_and_the_next_attempt_starts_clean(uv):
     assert virtualenvs.existing(toynet()).pins == ("toynet==1.0",)
 
 
-@pytest.mark.parametrize(
-    ("fails_at", "recipe", "said"),
-    [
-        ("compile", {}, "https://***@index.example/simple"),  # no password is shown
-        ("", {"import_name": "toynet_absent"}, "import toynet_absent: it fails in the new environment"),
-        ("venv", {"python": "3.7"}, "Python 3.7 is needed"),
-        ("venv", {"python": "3.7"}, "apt install python3.7"),
-        ("", {"requirements": ()}, "names no requirements"),
-    ],
-)
+@pytest.mark.parametrize(("fails_at", "recipe", "said"), sources.table("virtualenvs.toml")["no_environment"])
 def test_what_cannot_be_installed_or_imported_is_no_environment_and_says_why(uv, fails_at, recipe, said):
     uv.fails_at(fails_at or "nothing")
 
