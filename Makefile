@@ -9,6 +9,8 @@ DATA    ?= made-up-data
 BIN     := $(VENV)/bin
 # tests of files side by side, on every core
 SIDE_BY_SIDE := --numprocesses logical --maxprocesses 8 --dist loadfile
+# those of the real floor wait for processes and pages half of the time: one more than there are cores
+WAITING := --numprocesses $(shell cores=$$(getconf _NPROCESSORS_ONLN); echo $$((cores < 8 ? cores + 1 : 8))) --dist loadfile
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo report official rehearse plan equivalence test test-crash test-clusters test-rehearsals test-frameworks test-attacks test-goodput test-judgement unit real check lint docs docs-site test-docs examples bench clean
@@ -53,7 +55,7 @@ equivalence: setup ## prove that our reference workloads compute the same; write
 test: $(VENV)/.ready ## everything: the unit floor, then the real floor (frameworks, browser)
 	$(BIN)/python tools/prepare_tests.py
 	$(BIN)/python -m pytest tests/unit $(SIDE_BY_SIDE)
-	$(BIN)/python -m pytest tests/real -m 'not alone' $(SIDE_BY_SIDE)
+	$(BIN)/python -m pytest tests/real -m 'not alone' $(WAITING)
 	$(BIN)/python -m pytest tests/real -m alone
 
 unit: $(VENV)/.ready ## the unit floor alone: a minute, no network, no framework, no whole page, no waiting
@@ -61,7 +63,7 @@ unit: $(VENV)/.ready ## the unit floor alone: a minute, no network, no framework
 
 real: $(VENV)/.ready ## the real floor alone
 	$(BIN)/python tools/prepare_tests.py
-	$(BIN)/python -m pytest tests/real -m 'not alone' $(SIDE_BY_SIDE)
+	$(BIN)/python -m pytest tests/real -m 'not alone' $(WAITING)
 	$(BIN)/python -m pytest tests/real -m alone
 
 test-crash: $(VENV)/.ready ## the whole series of kills, with counts: some twenty minutes

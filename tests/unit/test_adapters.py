@@ -123,6 +123,7 @@ def test_a_size_that_a_model_cannot_have_is_refused_by_every_framework(model, op
 
 @pytest.mark.parametrize(("model", "asked", "meant", "words"), sources.table("adapters.toml")["profile_sizes"])
 def test_a_recipe_takes_of_a_profile_the_sizes_that_its_model_has(model, asked, meant, words):
+    asked, meant = (tuple(map(tuple, options)) for options in (asked, meant))
     for one, recipe in REFERENCE:
         if recipe.model.startswith(model):
             assert recipe.meant(asked) == meant

@@ -88,8 +88,8 @@ def test_a_line_that_alternates_between_unlike_nodes_is_a_line_of_each(tmp_path,
 
     found = history(read(tmp_path, *days))
 
-    assert [line.hosts for line in found.lines] == lines
-    assert [line.hosts for line in found.regressions] == regressed
+    assert [[*line.hosts] for line in found.lines] == lines
+    assert [[*line.hosts] for line in found.regressions] == regressed
 
 
 def test_another_machine_is_another_line_and_a_case_without_a_value_has_none(tmp_path):

@@ -214,7 +214,7 @@ def test_ports_that_send_nothing_while_ethernet_does_are_named(rates, nodes, fou
 
     idle = [one for one in utilisation.of_job(hosts, window)[1] if isinstance(one, InfinibandIdle)]
 
-    assert [(one.ethernet, one.infiniband) for one in idle] == found
+    assert [[one.ethernet, one.infiniband] for one in idle] == found
 
 
 @pytest.mark.parametrize(("waits_s", "shares"), [(0.02, []), (0.2, [pytest.approx(0.4)])])
