@@ -10,6 +10,7 @@ import io
 import json
 import os
 import random
+import tomllib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
@@ -51,37 +52,13 @@ SAMPLE = {"cpu_percent": 10.0, "memory_used_bytes": 100, "tree": {"cpu_s": 1.0, 
 LOG = "".join(f"Epoch: [0][{step:4d}/120]\tTime 0.5000 (0.5000)\tLoss 6.7e+00\n" for step in range(120))
 ROW = {"framework": "pytorch", "model": "resnet50_v1.5", "nodes": "1", "gpus_per_node": "8", "batch_size_per_gpu": "64",
        "precision": "amp", "throughput": "1234.5", "unit": "images/s", "run": "0"}  # fmt: skip
-WRITTEN = {  # kind → lines of a TOML file that people write
-    "spec": {"frameworks": '["pytorch"]', "options": '{image_size = "64"}', "repeats": "2"},
-    "criteria": {
-        "C1.threshold": "0.8", "C1.min_nodes": "20", "C2.threshold": "0.8", "C2.min_nodes": "1",
-        "target.0.model": '"resnet50_v1.5"', "target.0.metric": '"top1"', "target.0.value": "76.0",
-        "target.0.epochs": "90",
-    },
-    "author": {"finding.0.zh": '"一句话"', "finding.0.en": '"a sentence"'},
-    "mapping": {
-        "defaults.framework": '"pytorch"', "defaults.model": '"resnet50_v1.5"', "defaults.nodes": "1",
-        "defaults.gpus": "1", "defaults.batch": "32", "runs.0.path": '"*.log"', "runs.0.precision": '"fp32"',
-    },
-    "repositories": {
-        "one.repository": '"https://example.org/owner/name"', "one.commit": f'"{"0123456789" * 4}"',
-        "one.licence": '"MIT"',
-    },
-}  # fmt: skip
+SOUND = tomllib.loads((TABLES / "sound.toml").read_text(encoding="utf-8"))
+WRITTEN = SOUND["written"]  # kind → lines of a TOML file that people write
 RECORDS = {  # of a run and its plan
     "plan": Planned, "case": None, "command": RunCommand, "outcome": Outcome, "environment": HostEnvironment,
     "agent": AgentOutcome,
 }  # fmt: skip
-COMMANDS = {  # kind → what reads it, and what it may name instead of the file
-    "spec": ("plan --spec {file} --device cpu --environment current --runs {made}", ("--frameworks", "--models")),
-    "criteria": ("report --runs {runs} --criteria {file} --out {made}", ()),
-    "author": ("report --runs {runs} --author {file} --out {made}", ()),
-    "mapping": ("import {root}/a.log --map {file} --runs {made}", ("a.log", "--dialect")),
-    "csv": ("import {file} --runs {made}", ()),
-    "repositories": ("repositories get --adapters {root} one", ()),
-    "plan": ("report --runs {runs} --out {made}", ()),
-    "summary": ("compare-reports {root}/report {root}/altered", ()),
-}
+COMMANDS = SOUND["commands"]  # kind → what reads it, and what it may name instead of the file
 OTHER_WORDS = {"command": ("no_such",), "outcome": ("log.n0.txt",)}  # that a finding may name instead of the record
 
 

@@ -7,6 +7,8 @@ import re
 from collections.abc import Callable
 from datetime import datetime
 
+from tests import sources
+
 Mutation = Callable[[bytes], bytes]
 Clock = Callable[[int, int], datetime]  # (number of a line, of how many) → what a relay stamps it with
 ALTERED = (  # the layout of the lines, or how their numbers are written
@@ -28,15 +30,7 @@ def lines(text: bytes) -> list[bytes]:
 
 def mutations(clock: Clock) -> dict[str, Mutation]:
     """Name → what is done to a log; relays stamp by *clock*."""
-    relays = {
-        "kubectl": "{at:%Y-%m-%dT%H:%M:%S.%f}123Z ",
-        "kubectl --prefix": "[pod/train-worker-0/main] {at:%Y-%m-%dT%H:%M:%S.%f}123Z ",
-        "docker compose": "trainer-1  | {at:%Y-%m-%dT%H:%M:%S.%f}123Z ",
-        "journald": "{at:%b %d %H:%M:%S} node7 torchrun[4711]: ",
-        "journald, precise": "{at:%b %d %H:%M:%S.%f} node7 python[4711]: ",
-        "a collector": "{at:%Y-%m-%d %H:%M:%S},{at.microsecond} stdout F ",
-        "srun": "0: ",
-    }
+    relays = sources.table("mutations.toml")["relays"]
     return {
         **{name: _relay(form, clock) for name, form in relays.items()},
         "CRLF": lambda text: text.replace(b"\r\n", b"\n").replace(b"\n", b"\r\n"),

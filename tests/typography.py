@@ -3,6 +3,8 @@
 import re
 from collections.abc import Iterable, Mapping
 
+from tests import sources
+
 HAN = "\u4e00-\u9fff"
 FULL_WIDTH = "，。；：？！（）、《》“”"
 CODE = re.compile(r"<(code|var|kbd)>.*?</\1>")
@@ -21,23 +23,7 @@ RULES: Mapping[str, re.Pattern] = {
 ITALICS = re.compile(r"<(i|em)\b")
 
 # What the glossary has another word for: key of the glossary → ways it must not be written.
-NOT_THE_TERM: Mapping[str, tuple[str, ...]] = {
-    "throughput": ("吞吐量", "吞吐能力"),
-    "speedup": ("加速倍数", "提速比"),
-    "scaling_efficiency": ("扩展比", "可扩展效率", "伸缩效率"),
-    "hardware_utilisation": ("硬件利用率", "资源利用率"),
-    "gpu_utilisation": ("GPU 利用率",),
-    "cpu_utilisation": ("CPU 利用率",),
-    "gpu_memory_used": ("显存使用量", "显存用量"),
-    "batch_size_per_device": ("每卡批大小", "单卡批次大小", "批尺寸"),
-    "out_of_memory": ("内存不足", "爆显存"),
-    "outlier": ("异常值", "野值"),
-    "verdict": ("判决", "裁决"),
-    "undetermined": ("未定", "不确定"),
-    "topology": ("拓朴",),
-    "warmup_steps": ("热身步数",),
-    "fail": ("不通过",),
-}
+NOT_THE_TERM = sources.table("typography.toml")["not_the_term"]
 
 
 def faults(sentence: str) -> list[str]:

@@ -14,22 +14,13 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from evalsuite import registry
+from tests import sources
 from tests.judgement import played
 from tests.judgement.table import JudgementCase, Said, Verdict, print_table
 
 SCRIPT = Path(__file__).with_name("toy_script.py")
 STEP_S = 0.02
-ADAPTER = """
-from evalsuite.adapter import Adapter, Command, Recipe
-
-def command(case):
-    return Command(argv=("{{python}}", {script!r}, {way!r}, str(case.protocol.total_steps), {step_s!r}, {count!r}))
-
-FACTS = {{"data": "synthetic", "optimiser": "sgd", "clipping": "none", "parallel_layout": "DP", "input_size": "224"}}
-ADAPTER = Adapter(name={name!r}, title={name!r}, recipes=(Recipe(
-    name="toy", model={model!r}, kind="reference", dialect="pytorch_examples", command=command, spawn="per_device",
-    import_name="json", package="pip", facts=FACTS),))
-"""
+ADAPTER = sources.text("judgement_scripts_adapter.py.in")
 UNPROVEN = "is not proven"
 CRITERIA = "[C1]\nthreshold = 0.8\nmin_nodes = 1\n[C3]\n"
 

@@ -16,15 +16,11 @@ from evalsuite.launch.provision import virtualenvs
 from evalsuite.model import Case, Protocol
 from evalsuite.plan import engines
 from evalsuite.plan.commandline import command_line
+from tests import sources
 
 STEPS = 4
 TIMEOUT_S = 300
-STEP_LINES = {  # one per framework: how many of them one process prints is the number of steps
-    "tensorflow": r"TimeHistory: [\d.]+ seconds, ([\d.]+) examples/second between steps \d+ and (\d+)",
-    "mxnet": r"Epoch\[0\] Batch \[\d+-(\d+)\]\tSpeed: ([\d.]+) samples/sec\tcross-entropy=(-?[\d.]+)",
-    "paddlepaddle": r"\[Iter: (\d+)/4\].* loss: ([\d.]+), batch_cost: [\d.]+s, .* ips: ([\d.]+) samples/s",
-    "pytorch": r"Epoch: \[0\]\[(\d)/4\]\tTime +([\d.]+) .*Loss ([\d.e+-]+) ",
-}
+STEP_LINES = sources.table("frameworks.toml")["step_lines"]
 PRINTED_BY_EVERY_PROCESS = ("tensorflow", "mxnet")
 
 
@@ -80,12 +76,7 @@ def test_jax_trains_the_reference_model_on_one_device(tmp_path):
     assert float(steps[-1][2]) < float(steps[0][2])
 
 
-SEQUENCES_PER_S = {  # one per framework: the steps that one process prints, and what stands there for their speed
-    "tensorflow": r"TimeHistory: [\d.]+ seconds, ([\d.]+) examples/second between steps \d+ and \d+",
-    "mxnet": r"Epoch\[0\] Batch \[\d+-\d+\]\tSpeed: ([\d.]+) samples/sec\tcross-entropy=[\d.]+",
-    "paddlepaddle": r"total step: \d+, .* avg_samples: 4\.0+, ips: ([\d.]+) sequences/sec",
-    "pytorch": r"Epoch: \[0\]\[\d/4\]\tTime +([\d.]+) ",
-}
+SEQUENCES_PER_S = sources.table("frameworks.toml")["sequences_per_s"]
 
 
 @pytest.mark.parametrize("framework", sorted(SEQUENCES_PER_S))

@@ -12,17 +12,7 @@ from tests import sources
 FLOOD = "import sys\nline = b'x' * 99_999 + b'\\n'\nwhile True: sys.stdout.buffer.write(line)"
 STEPS = "[print(f'Epoch: [0][{step:4d}/120]\\tTime 0.0100 (0.0100)\\tLoss 6.7e+00', flush=True) for step in range(120)]"
 ADAPTER = sources.text("hostile_scripts_adapter.py.in")
-IN_THE_RUN_FOLDER = {  # what a script can find from its own working folder, `scratch`
-    "its log": "import pathlib; [log] = pathlib.Path('..').glob('log.*.txt'); log.write_text('Time 0.001')",
-    "the case": "import pathlib; p = pathlib.Path('../case.json'); p.write_text(p.read_text().replace('32', '64'))",
-    "its log by a pipe": "import os, pathlib; [p] = pathlib.Path('..').glob('log.*.txt'); p.unlink(); os.mkfifo(p)",
-    "its samples by a link": "import glob, os; [p] = glob.glob('../s*l'); os.unlink(p); os.symlink('/dev/zero', p)",
-    "a log of one more process": "import pathlib; pathlib.Path('../log.zz.txt').write_text('Time 0.001')",
-    "its samples": "import pathlib; [s] = pathlib.Path('..').glob('samples.*'); s.write_text('{}')",
-    "the facts of the machine": "import pathlib; [e] = pathlib.Path('..').glob('env*'); e.write_text('{}')",
-    "another agent's word": "import pathlib; pathlib.Path('../agent.zz.json').write_text('{')",
-    "the command": "import pathlib; p = pathlib.Path('../command.json'); p.write_text(p.read_text() + ' ')",
-}
+IN_THE_RUN_FOLDER = sources.table("hostile_scripts.toml")["in_the_run_folder"]
 
 
 def evalsuite(*words, **options):

@@ -6,21 +6,14 @@ import pytest
 
 from evalsuite.launch.provision import data_manifest, made_data
 from evalsuite.plan import data_sets
+from tests import sources
 
 LARGE = pytest.mark.skipif(
     not os.environ.get("EVALSUITE_FRAMEWORKS"),
     reason="TensorFlow's environment of 1 GB, with EVALSUITE_FRAMEWORKS=1 (make test-frameworks)",
 )
 # by source: the hash of the items to train on, of seed 1 and size tiny, on any machine
-DECODED = {
-    "images": "b86c59ab9acb12dd92c0c95ccc2f1f76b6f1cb597e7f02d9024bccd25612a394",
-    "faces": "73b8ad440675e15a6983ae497ea9204919369c2a9be114dd99c145be87ac3df3",
-    "sentences": "72e39a0a162feb6aeb20eb5b4d2529fd81f15fa1bb63577ee66931d46286bd11",
-    "documents": "aa1cbe846f32da1614729f9701d78a5c65dafe3bd67122d9655a5f95926c1e0e",
-    "clicks": "c610dc412f2cb77f54400a7b6d953edb2ac426da31dc8545a4e7df5b84ba2cb6",
-    "digits": "8746b4574ceb842dcf0adfe8796e19a91c1b0e90f234791a6e9a2074384407e0",
-    "small_images": "4234d5586cdd495822617c6f0b5fd7f21600eb9ddc3561cd8b5fcd050d29b0b9",
-}
+DECODED = sources.table("made_data_sets.toml")["decoded"]
 DECLARED = data_sets.declared().data_sets
 
 

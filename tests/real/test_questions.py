@@ -7,6 +7,7 @@ import synthetic
 
 from evalsuite import report
 from evalsuite.results.compare.scaling import with_scaling
+from tests import sources
 
 FRAMEWORKS = ("oneflow", "ngc_pytorch", "ngc_mxnet", "ngc_tensorflow", "mxnet", "paddlepaddle", "pytorch", "tensorflow")
 MODELS = ("resnet50_v1.5", "bert_base", "gpt2", "mobilenet_v2", "face_r100", "wide_and_deep")
@@ -52,12 +53,7 @@ def address(tmp_path_factory):
     return report.build(evaluation, tmp_path_factory.mktemp("large"))[0].as_uri()
 
 
-CELL = """
-[...document.querySelectorAll('.winners')[0].querySelectorAll('tbody tr')].filter(row => {
-  while (row && !row.querySelector('th[scope=rowgroup]')) row = row.previousElementSibling;
-  return row && row.textContent.includes('BERT-Base');
-}).find(row => row.querySelector('th[scope=row]').innerText === 'AMP · bsz 64').querySelectorAll('td')[3]
-"""
+CELL = sources.text("questions_cell.js")
 STAGE = "document.querySelector('#answer').innerText"
 
 

@@ -14,31 +14,7 @@ from tests import goldens, sources
 chromium.require()
 
 GOLDEN = goldens.FOLDER / "screens"
-WIDE, NARROW, PAPER = 1280, 400, 720
-# name: (page, address, width, media, element)
-SHOTS = {
-    "verdict-zh": ("quick", "lang=zh&theme=light", WIDE, "", "#verdict"),
-    "verdict-en-dark": ("quick", "lang=en&theme=dark", WIDE, "", "#verdict"),
-    "verdict-zh-print": ("quick", "lang=zh&theme=dark", PAPER, "print", "#verdict"),
-    "top-en": ("quick", "lang=en&theme=light", WIDE, "", "#top"),
-    "block-en": ("thorough", "lang=en&theme=light", WIDE, "", "section.block"),
-    "block-zh-dark": ("thorough", "lang=zh&theme=dark", WIDE, "", "section.block"),
-    "block-zh-narrow": ("thorough", "lang=zh&theme=light", NARROW, "", "section.block"),
-    "block-en-print": ("thorough", "lang=en&theme=dark", PAPER, "print", "section.block"),
-    "thousand-devices": ("full", "lang=en&theme=light", WIDE, "", "section.block"),
-    "empty": ("empty", "lang=zh&theme=light", WIDE, "", "#verdict"),
-    "one-case": ("one_case", "lang=en&theme=light", WIDE, "", "section.block"),
-    "one-scale": ("one_scale", "lang=zh&theme=light", WIDE, "", "section.block"),
-    "all-failed": ("all_failed", "lang=en&theme=light&at=quality", WIDE, "", "#quality"),
-    "partial": ("partial", "lang=zh&theme=light", WIDE, "", "section.block"),
-    "mixed-units": ("mixed_units", "lang=en&theme=light", WIDE, "", "section.block + section.block"),
-    "hostile": ("hostile", "lang=en&theme=light&at=quality", WIDE, "", "#quality"),
-    "step-time": ("timers", "lang=zh&theme=light&at=steptime", WIDE, "", "#steptime"),
-    "forecasts": ("ladder", "lang=en&theme=dark&at=forecasts", WIDE, "", "#forecasts"),
-    "convergence": ("training", "lang=zh&theme=light&at=convergence", WIDE, "", "#convergence"),
-    "variants": ("variants", "lang=en&theme=light&at=variants", WIDE, "", "#variants"),
-    "usage-dark": ("gpu", "lang=zh&theme=dark&at=usage", WIDE, "", "#usage"),
-}
+SHOTS = sources.table("screens.toml")["shots"]
 
 
 @pytest.fixture(scope="module")

@@ -29,7 +29,7 @@ from evalsuite.report.data import finished
 from evalsuite.results.evaluation import evaluate
 from evalsuite.runs import archive
 from evalsuite.runs.store import RunFolder, Store
-from tests import bad_files, reports, synthetic
+from tests import bad_files, reports, sources, synthetic
 from tests.bad_files import ALL, COMMANDS, LOG, RECORDS, ROW, SEED, WRITTEN, World, torn
 
 MANY = 120 if ALL else 6  # changes of each kind of file
@@ -408,13 +408,7 @@ def test_nothing_that_is_no_file_is_locked_or_published_or_imported(kind, world,
     assert kind == "link" or call("import", "logs/a.log", "--runs", "imported")[0] in (2, 3)
 
 
-NAMED = (  # commands, with a file or a folder that a person names
-    "plan --device cpu --spec named.py", "plan --engine mpi --hostfile named.py", "adapters --adapters .",
-    "report --runs runs --criteria named.py", "report --runs runs --author named.py", "dialects --dialects .",
-    "import /dev/null --map named.py", "import /dev/null --facts named.py", "import named.py",
-    "submit --frameworks pytorch --device gpu --script named.py", "sample -o named.py -- /bin/true",
-    "publish report --site named.py", "repositories list --adapters .", "report --runs runs",
-)  # fmt: skip
+NAMED = sources.table("bad_files.toml")["named"]
 
 
 @pytest.mark.parametrize("kind", ["loop", "pipe", "socket", "device"])
@@ -432,31 +426,10 @@ def test_nothing_that_is_no_file_is_waited_for_where_a_person_names_it(kind, wor
 
 # modules of authors
 
-MODULES = [
-    "", "ADAPTER = DIALECT = 3", "ADAPTER = DIALECT = None", "import sys; sys.exit(0)", "raise SystemExit", "1/0",
-    "def", "import nonexistent_module", "\0", "raise BaseException('x')", "raise MemoryError",
-    "raise OSError(28, 'no')",
-    "def f(): return f()\nf()", "class E(Exception):\n  def __str__(self): raise ValueError\nraise E", "x = 1",
-]  # fmt: skip
-ADAPTER = """
-from evalsuite.adapter import Adapter, Command, Recipe
-def command(case): return Command(argv=("{python}", "train.py"))
-FACTS = dict(name="toy", model="toy", dialect="pytorch_examples", command=command)
-ADAPTER = Adapter(name="toynet", title="T", recipes=(Recipe(**{**FACTS, %s}),))
-"""
-DIALECT = """
-from evalsuite.dialect import Dialect, Line
-LINE = dict(pattern=rb"Time (?P<seconds>[\\d.]+)", sample=b"Time 1.0", source="a/b@0123456:train.py")
-FACTS = dict(name="mine", title="T", framework="x", unit="images/s", scope="global", averaging="step")
-FACTS["step"] = (Line(**LINE),)
-DIALECTS = (Dialect(**{**FACTS, %s}),)
-"""
-EXPRESSIONS = [
-    "None", "3", "-1", "1.5", "True", '""', '"globl"', '"../x"', '"\\x00"', "()", '("a",)', "(1,)", "{}", '{"a": 1}',
-    "[]", "object()", "lambda *given: 1", "lambda *given: exit(0)", 'float("nan")', "1/0",
-    '(Line(**{**LINE, "pattern": rb"("}),)',
-    '(Line(**{**LINE, "pattern": "x"}),)', '(Line(**{**LINE, "pattern": rb"(?P<nonsense>x)"}),)', "range(10**9)",
-]  # fmt: skip
+MODULES = sources.table("bad_files.toml")["modules"]
+ADAPTER = sources.text("bad_files_adapter.py.in")
+DIALECT = sources.text("bad_files_dialect.py.in")
+EXPRESSIONS = sources.table("bad_files.toml")["expressions"]
 
 
 @pytest.mark.parametrize("kind", ["adapters", "dialects"])
@@ -500,12 +473,7 @@ def test_a_dialect_that_can_mean_nothing_is_refused(what, tmp_path, call):
 # the command line
 
 NUMBERS = ["٣", "９", "-1", "1e400", "nan", "inf", "", "0x10", "5_0", "½", "9" * 30, "1" * 5000, "²", "true", "{}"]
-OPTIONS = {
-    "plan": ("--repeats", "--steps", "--scales", "--batch-sizes", "--cores-per-device", "--retries",
-             "--max-device-hours", "--seed", "--precision", "--xla"),
-    "parse": ("--devices", "--batch-per-device", "--steps"),
-    "sample": ("--hz", "--processes", "--devices-per-node", "--timeout", "--max-log-mb", "--threads"),  # none forks
-}  # fmt: skip
+OPTIONS = sources.table("bad_files.toml")["options"]
 
 
 @pytest.mark.parametrize("option", ["--scales", "--models", "--batch-sizes", "--precision", "--xla", "--frameworks"])

@@ -173,13 +173,7 @@ def test_what_importing_leaves_behind_is_no_change_and_is_not_run(got, repositor
     assert not (got / "train" / "__pycache__").exists()
 
 
-SMUGGLED = {  # what would be run in place of a module that was meant, or hide it
-    "a module without its source": {"train/torch.pyc": ""},
-    "an ignored library": {"train/torch.so": "", ".git/info/exclude": "*.so"},
-    "a module behind a .gitignore of its own": {"train/.gitignore": "*\n", "train/torch.py": "import os"},
-    "a module that a global setting hides": {"train/torch.py": "", ".git/info/exclude": "*"},
-    "a folder of paths": {"train/a.pth": "import os"},
-}
+SMUGGLED = sources.table("checkouts.toml")["smuggled"]
 
 
 @pytest.mark.parametrize("what", SMUGGLED)

@@ -13,6 +13,7 @@ from evalsuite.model import Protocol, Run
 from evalsuite.results.measure import measurement
 from evalsuite.runs.endings import Outcome
 from evalsuite.runs.store import RunFolder
+from tests import sources
 from tests.toys import CASE, COMMAND, toynet
 
 HOUSE = catalogue.known()
@@ -40,12 +41,7 @@ def folder_with(path, steps, behind="") -> RunFolder:
 
 @pytest.mark.parametrize(
     ("steps", "ended", "status", "code"),
-    [
-        (7, {"status": "completed", "enough": "hung", "exit_code": 143}, "ok", ["hung_at_end"]),
-        (7, {"status": "completed", "enough": "no_limit", "exit_code": 143}, "ok", []),
-        (7, {"status": "completed", "exit_code": 0}, "failed", []),  # the same words without our doing
-        (3, {"status": "failed", "enough": "silent", "exit_code": 143}, "failed", []),
-    ],
+    sources.table("enough.toml")["ended_by_us"],
 )
 def test_what_a_launcher_says_of_being_ended_is_no_failure_where_we_ended_it(steps, ended, status, code, tmp_path):
     folder = folder_with(tmp_path, steps, behind=ENDED)

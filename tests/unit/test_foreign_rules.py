@@ -11,6 +11,7 @@ from re import _parser as parser  # type: ignore[attr-defined]
 import pytest
 
 from evalsuite import redaction
+from tests import sources
 
 FILE = Path(__file__).parents[1] / "data" / "gitleaks" / "rules.toml"
 RULES = {one["id"]: one["regex"] for one in tomllib.loads(FILE.read_text(encoding="utf-8"))["rules"]}
@@ -21,24 +22,7 @@ CLASSES = {
     sre.CATEGORY_DIGIT: string.digits, sre.CATEGORY_WORD: LETTERS + "_", sre.CATEGORY_SPACE: "\n",
     sre.CATEGORY_NOT_SPACE: LETTERS,
 }  # fmt: skip
-AN_ID = "the name of an account, no secret"
-NOT_BLANKED = {  # rule → why not
-    **dict.fromkeys(
-        ("adobe-client-id", "asana-client-id", "bitbucket-client-id", "discord-client-id", "linkedin-client-id",
-         "looker-client-id", "messagebird-client-id", "plaid-client-id", "sendbird-access-id", "sumologic-access-id",
-         "new-relic-user-api-id"), AN_ID),
-    "mailgun-pub-key": "public",
-    "facebook-access-token": "digits, a bar and letters, as tables have them",
-    "curl-auth-header": "made by chance it is no user:password in base64; tests/planted.py has one that is",
-    "curl-auth-user": "made by chance it stands in quotes of several kinds; tests/planted.py has a usual one",
-    "jwt-base64": "made by chance it has line ends and backslashes in its middle",
-    "slack-app-token": "made by chance it has fewer letters than any that is issued",
-    "jwt": 'made by chance it does not begin with {" in base64, eyJ, as each web token does',
-    "kubernetes-secret-yaml": "named by anybody, in base64: nothing says which of a file's values are secret",
-    "sourcegraph-access-token": "40 hexadecimal digits are a commit; with its prefix it is blanked",
-    "stripe-access-token": "made by chance it has fewer letters than any that is issued",
-    "vault-service-token": "of old versions: an s, a dot and letters are an attribute in any program",
-}  # fmt: skip
+NOT_BLANKED = sources.table("foreign_rules.toml")["not_blanked"]
 
 
 def in_python(shape):

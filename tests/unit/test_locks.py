@@ -20,6 +20,7 @@ from evalsuite.launch.provision.recipe_locks import find_mistakes
 from evalsuite.model import Run
 from evalsuite.runs.endings import Outcome
 from evalsuite.runs.store import Store
+from tests import sources
 from tests.toys import CASE
 
 
@@ -124,13 +125,7 @@ PINNED = {
     name: [re.match(r"(?P<name>[\w.-]+)==(?P<version>[\w.!+]+)", block) for block in found]
     for name, found in LOCKS.items()
 }
-UNLOCKED = {  # and why
-    "torch-py3.8-c791a79526": "the source of DeepSpeed 0.3.1 imports torch to say what it needs; on a GPU too:",
-    "torch-py3.8-ec8c733f0a": "",
-    "paddlepaddle-py3.10-73f31c3c7d": "no index has PaddlePaddle 2.4.2 for Python 3.10 any more",
-    "torch-py3.11-0cf2798a08": "PyTorch 2.4.1 for a CPU lies on PyTorch's own index",
-    "torch-py3.11-9e5d700e8a": "PyTorch 2.14.1 likewise",
-}
+UNLOCKED = sources.table("locks.toml")["unlocked"]
 RECIPE_LOCKS = sorted((ROOT / "data" / "locks").glob("*.txt"))
 FREE = re.compile(r"MIT|BSD|Apache|Python Software Foundation|PSF|HPND|CC0|Zlib|ISC|Mozilla|MPL", re.IGNORECASE)
 

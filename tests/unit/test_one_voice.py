@@ -19,7 +19,7 @@ from evalsuite.report.sections.verdict import verdict
 from evalsuite.report.text import names, numbers, words
 from evalsuite.results.compare import decisions
 from evalsuite.results.compare.answers import OF_EVIDENCE
-from tests import pages, reports, synthetic
+from tests import pages, reports, sources, synthetic
 
 SPOKEN = words.read(("en",))
 FIVE = (1.0, 1.001, 0.999, 1.002, 0.998)
@@ -57,14 +57,7 @@ SCENES = {
 }
 
 
-WORDS = {  # what headline, figure and Markdown say → the words of it that none of the others has
-    "fastest": "is fastest",
-    "tie": r"\btie\b",
-    "group": "ot decided among",
-    "consistent": "consistent, not proven",
-    "untold": "reliminary",
-    "alone": "Only",
-}
+WORDS = sources.table("one_voice.toml")["words"]
 
 
 def told(evaluation, folder):

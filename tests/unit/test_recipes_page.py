@@ -109,11 +109,7 @@ def test_what_cannot_be_had_again_stays_as_it_was_found_while_its_arguments_are_
 
 @pytest.mark.parametrize(
     ("text", "builds"),
-    [
-        ("subprocess.run(['make', '-C', path])\n", True),
-        ("cpp_extension.load(name='softmax',\n    build_directory=srcpath / 'build')\n", True),
-        ("parser.add_argument('--make', '-C')\n", False),
-    ],
+    sources.table("recipes_page.toml")["builds"],
 )
 def test_a_script_that_compiles_beside_its_sources_is_found_in_what_it_imports(text, builds, tmp_path):
     (script := tmp_path / "train.py").write_text("import helpers\n")

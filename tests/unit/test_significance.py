@@ -118,12 +118,7 @@ def test_an_open_order_says_how_many_repeats_would_tell_with_which_chance_or_tha
 
 @pytest.mark.parametrize(
     ("values", "evidence"),
-    [
-        ((90.0, 90.1, 89.9), "decided"),  # t = 180
-        ((90.0, 93.0, 88.0), "consistent"),  # below in all, t = 6
-        ((99.9, 100.1, 100.0), "preliminary"),
-        ((90.0, 90.1), "preliminary"),
-    ],
+    sources.table("significance.toml")["early_limits"],
 )
 def test_with_three_runs_only_what_the_early_limits_ask_is_decided(values, evidence):
     found = winners.rank([made(CASE, [100.0] * len(values)), made(OTHER, values)])

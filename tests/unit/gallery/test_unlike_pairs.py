@@ -14,6 +14,7 @@ from evalsuite.results.judge import criteria
 from evalsuite.results.judge.verdicts import verdicts
 from evalsuite.results.measure.summary import valid
 from evalsuite.runs.store import Store
+from tests import sources
 
 CASE = "{framework}-reference-resnet50-cpu-c1-fp32-b8-image_size=64-s5+30-1x2"
 PAIR = ("pytorch", "tensorflow")
@@ -83,32 +84,10 @@ def test_the_recorded_pair_as_it_is_may_be_ranked(pair):
     assert standing(pair()) == ("ranked", [])
 
 
-@pytest.mark.parametrize(
-    ("edits", "key"),
-    [
-        ([flags("--precision", "tf32")], "precision"),
-        ([flags("--precision", "bf16")], "precision"),
-        ([flags("--bf16")], "precision"),
-        ([flags("--fp16")], "precision"),
-        ([flags("--fp8")], "precision"),
-        ([flags("--opt-level", "O3")], "precision"),
-        ([flags("--max_grad_norm", "1.0")], "clipping"),
-        ([flags("--optimizer", "lamb")], "optimiser"),
-        ([flags("--tensor-model-parallel-size", "2")], "parallel_layout"),
-        ([flags("--zero-stage", "3")], "parallel_layout"),
-        ([flags("--image-size", "224")], "input_size"),
-        ([recipe(data="imagenet")], "data"),
-        ([recipe(data="dali-gpu")], "data"),
-        ([recipe(optimiser="sgd without momentum")], "optimiser"),
-        ([recipe(model_variant="resnet50_v1")], "model_variant"),
-        ([variable(NCCL_IB_DISABLE="1")], "communication"),
-        ([variable(FI_PROVIDER="tcp")], "communication"),
-        ([variable(UCX_TLS="tcp")], "communication"),
-        ([variable(HCCL_WHITELIST_DISABLE="1")], "communication"),
-    ],
-)
-def test_what_makes_two_runs_unlike_keeps_them_apart(pair, edits, key):
-    found = pair(*edits)
+@pytest.mark.parametrize(("edit", "key"), sources.table("unlike_pairs.toml")["edits"])
+def test_what_makes_two_runs_unlike_keeps_them_apart(pair, edit, key):
+    ((kind, given),) = edit.items()
+    found = pair(flags(*given) if kind == "flags" else {"recipe": recipe, "variable": variable}[kind](**given))
 
     assert standing(found) == ("apart", [key])
     assert c3(found).reason == "nothing_to_compare"
