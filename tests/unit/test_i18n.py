@@ -64,7 +64,7 @@ def test_every_sentence_that_commands_ask_for_is_asked_for():
 
 
 def test_a_message_is_said_in_the_language_of_the_terminal_and_markup_stays_text(chinese):
-    message = Message("launch.not_on_path", purpose=Message("launch.engine_mpi"))
+    message = Message("launch.not_on_path", purpose=Message("launch.program_mpi"))
     assert i18n.worded(message) == "PATH 中没有；用途：引擎 mpi"
     assert i18n.worded("nobody wrote this") == "nobody wrote this"
     assert i18n.say("run.without", status="-", reason=message).endswith("用途：引擎 mpi")

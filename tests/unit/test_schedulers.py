@@ -96,7 +96,7 @@ def test_jobs_that_share_nodes_meet_at_ports_of_their_own_and_the_doctor_looks_f
 
     started = scheduler.step(1, AGENT, ())[0]
     assert started in {check.name for check in doctor.engines()}
-    assert scheduler.package in {program.name: program.remedy for program in doctor.ENGINES}[started]
+    assert scheduler.package in {program.name: program.remedy for program in allocations.clients()}[started]
 
 
 def test_its_engine_takes_the_first_nodes_refuses_more_and_starts_nothing_outside_an_allocation(scheduler, example):

@@ -44,31 +44,6 @@ class Check:
     remedy: str = ""
 
 
-ENGINES = (
-    *allocations.clients(),
-    Program(name="mpirun", purpose=Message("launch.engine_mpi"), remedy="apt install openmpi-bin"),
-    Program(name="ssh", purpose=Message("launch.other_hosts"), remedy="apt install openssh-client", version=("-V",)),
-    Program(
-        name="docker",
-        purpose=Message("launch.containers"),
-        remedy="apt install docker.io",
-        alive=("docker", "info", "--format", "{{.ServerVersion}}"),
-        dead=Message("launch.docker_silent"),
-    ),
-    Program(name="podman", purpose=Message("launch.containers"), remedy="apt install podman"),
-    Program(name="apptainer", purpose=Message("launch.containers"), remedy=Message("launch.apptainer_remedy")),
-    Program(name="ch-run", purpose=Message("launch.unprivileged_containers"), remedy="apt install charliecloud"),
-    Program(
-        name="kubectl",
-        purpose=Message("launch.kubernetes"),
-        remedy="apt install kubernetes-client",
-        version=("version", "--client"),
-        alive=("kubectl", "cluster-info"),
-        dead=Message("launch.cluster_silent"),
-    ),
-)
-
-
 def checks(runs: Path, folders: Sequence[Path] = ()) -> list[Check]:
     return [
         *machine(),
@@ -110,9 +85,9 @@ def machine(root: Path = Path("/")) -> Iterator[Check]:
 
 def _run_group() -> Check:
     check = functools.partial(Check, group="machine", name="cgroup")
-    if why := run_groups.why_no_group():
-        return check(state="missing", detail=Message("launch.no_group", why=why))
-    return check(state="ok", detail=Message("launch.own_group"))
+    why = run_groups.why_no_group()
+    detail = Message("launch.no_group", why=why) if why else Message("launch.own_group")
+    return check(state="missing" if why else "ok", detail=detail)
 
 
 def sandbox() -> Check:
@@ -144,14 +119,9 @@ def devices(root: Path = Path("/")) -> Iterator[Check]:
         yield check(name=Message("launch.name_driver"), state="ok", detail=detail)
         return
     trouble = nvml.trouble() or Message("launch.nvml_none")
-    cards = nvidia_cards(root)
-    if cards:
-        yield check(
-            name="gpu",
-            state="broken",
-            detail=Message("launch.lost_device", n=cards, trouble=trouble),
-            remedy=Message("launch.driver_remedy"),
-        )
+    if cards := nvidia_cards(root):
+        detail, remedy = Message("launch.lost_device", n=cards, trouble=trouble), Message("launch.driver_remedy")
+        yield check(name="gpu", state="broken", detail=detail, remedy=remedy)
     else:
         yield check(name="gpu", state="ok", detail=Message("launch.no_device", trouble=trouble))
 
@@ -189,7 +159,18 @@ def compiled(folders: Sequence[Path] = ()) -> Iterator[Check]:
 
 def engines() -> Iterator[Check]:
     yield Check(group="engines", name="local", state="ok", detail=Message("launch.local"))
-    yield from (program(wanted, "engines") for wanted in ENGINES)
+    yield from (program(wanted, "engines") for wanted in (*allocations.clients(), *_programs()))
+
+
+def _programs() -> Iterator[Program]:
+    for name, facts in paths.read_data("programs.toml").items():
+        purpose, instructions, dead = (
+            Message(f"launch.program_{facts[key]}") if key in facts else ""
+            for key in ("purpose", "instructions", "dead")
+        )
+        remedy = instructions or f"apt install {facts['package']}"
+        given = {key: tuple(facts[key]) for key in ("version", "alive") if key in facts}
+        yield Program(name=name, purpose=purpose, remedy=remedy, dead=dead, **given)
 
 
 def program(wanted: Program, group: str) -> Check:
@@ -263,11 +244,7 @@ def fonts() -> Iterator[Check]:
     if families:
         yield check(state="ok", detail=", ".join(families[:3]))
     else:
-        yield check(
-            state="missing",
-            detail=Message("launch.no_fonts"),
-            remedy=Message("launch.fonts_remedy"),
-        )
+        yield check(state="missing", detail=Message("launch.no_fonts"), remedy=Message("launch.fonts_remedy"))
 
 
 def data() -> Iterator[Check]:
