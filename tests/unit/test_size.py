@@ -15,7 +15,7 @@ FILES = sorted(paths.PACKAGE.rglob("*.py"))
 CEILINGS = {  # package → lines at most; "" are the modules beside the packages
     "": 5200,
     "agent": 1800,
-    "audit": 600,
+    "audit": 750,
     "commands": 6550,
     "importing": 1500,
     "launch": 4350,

@@ -25,15 +25,12 @@ from evalsuite.runs import merged
 from evalsuite.runs.store import folder_name
 
 LEAST_DIGITS = 12  # of a seal
+Wrong = list[tuple[str, int]]
 
 
 def run(arguments: argparse.Namespace) -> int:
-    if arguments.seal is not None and not re.fullmatch(f"[0-9a-f]{{{LEAST_DIGITS},64}}", arguments.seal):
-        raise EvalsuiteError.of("audit.seal_form", text=arguments.seal, least=LEAST_DIGITS)
     report.check_files(arguments)
-    signing.check(arguments.signed_by)
-    facts = _facts(arguments.report)
-    found = list(dict.fromkeys((error.message, error.exit_code) for error in _mistakes(facts, arguments)))
+    _, found = checked(arguments)
     for message, _ in found:
         line(for_terminal(i18n.worded(message)))
     if not arguments.runs:
@@ -44,7 +41,20 @@ def run(arguments: argparse.Namespace) -> int:
         line(say("audit.holds", report=arguments.report))
         return Exit.DONE
     line(say("audit.wrong", report=arguments.report, n=len(found)))
-    return Exit.UNDETERMINED if {code for _, code in found} == {Exit.UNDETERMINED} else Exit.CRITERION_FAILED
+    return exit_code(found)
+
+
+def checked(arguments: argparse.Namespace) -> tuple[Mapping[str, Any], Wrong]:
+    """Its `summary.json`, and what does not hold of the report with the code of each. Raises EvalsuiteError."""
+    if arguments.seal is not None and not re.fullmatch(f"[0-9a-f]{{{LEAST_DIGITS},64}}", arguments.seal):
+        raise EvalsuiteError.of("audit.seal_form", text=arguments.seal, least=LEAST_DIGITS)
+    signing.check(arguments.signed_by)
+    facts = _facts(arguments.report)
+    return facts, list(dict.fromkeys((error.message, error.exit_code) for error in _mistakes(facts, arguments)))
+
+
+def exit_code(wrong: Wrong) -> Exit:
+    return Exit.UNDETERMINED if {code for _, code in wrong} == {Exit.UNDETERMINED} else Exit.CRITERION_FAILED
 
 
 def _facts(folder: Path) -> Mapping[str, Any]:
@@ -71,7 +81,7 @@ def _mistakes(facts: Mapping[str, Any], arguments: argparse.Namespace) -> Iterat
     try:
         finished.read(folder)
         yield from own_files.mistakes(folder, files_of(folder))
-        if arguments.runs:
+        if getattr(arguments, "runs", ()):
             yield from _against_runs(folder, facts, arguments)
     except EvalsuiteError as error:
         yield error

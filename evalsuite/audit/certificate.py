@@ -1,0 +1,178 @@
+"""Whether a finished report keeps thresholds, by the worse ends of its intervals; which nodes fail or are missing."""
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from evalsuite import decode, expressions
+from evalsuite.decode import Many, Word, between, instant
+from evalsuite.errors import EvalsuiteError
+from evalsuite.expressions import SIZES, WITH_INTERVAL, OwnCriterion
+from evalsuite.results.rules.own_figures import OUTCOMES
+
+Outcome = Literal["PASS", "FAIL", "RECORD", "UNDETERMINED"]
+EXAMPLE = "docs/evidence.md"
+OF_RATE = frozenset({"items_per_s", "items_per_s_per_device"})
+WITH_RATE = ("mfu", "tflops_per_device")  # in proportion to it
+ENDS = ("value", "low", "high")
+CERTIFIED: Mapping[str, Outcome] = {"pass": "PASS", "fail": "FAIL", "undetermined": "UNDETERMINED"}
+Facts = Mapping[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Threshold(OwnCriterion):
+    """`[[criterion]]` of a file of thresholds."""
+
+    devices: Many[Word] = ()  # parts of the names of devices
+    unit: Word = ""
+    record: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Thresholds:
+    criterion: tuple[Threshold, ...]
+    valid_days: Annotated[int, between(1, 3650)] = 180  # from the last run on
+    nodes: Many[Word] = ()  # all that must have been measured
+
+
+@dataclass(frozen=True, kw_only=True)
+class Check:
+    name: str
+    holds: str
+    case: str = ""  # id; "": none is concerned
+    outcome: Outcome = "UNDETERMINED"
+    reason: str = "none"  # key of its words
+    measured: Mapping[str, float | None] = field(default_factory=dict)  # the left side: value, low, high
+    limit: float | None = None
+    n: int = 0
+    fields: tuple[str, ...] = ()  # that were not measured
+
+
+@dataclass(frozen=True, kw_only=True)
+class Certificate:
+    outcome: Outcome
+    checks: tuple[Check, ...]
+    failing: tuple[str, ...]  # nodes
+    missing: tuple[str, ...]
+    measured_at: str
+    valid_until: str
+    seal: str
+    thresholds_sha256: str
+
+    @property
+    def document(self) -> dict[str, Any]:
+        return {**vars(self), "checks": [vars(check) for check in self.checks]}
+
+    @property
+    def short_hash(self) -> str:
+        return hashlib.sha256(json.dumps(self.document, sort_keys=True).encode()).hexdigest()[:12]
+
+
+def read(path: Path) -> Thresholds:
+    return decode.decode(Thresholds, decode.read_toml(path, EXAMPLE), str(path), "see_criteria", strict=True)
+
+
+def certify(facts: Facts, asked: Thresholds, *, seal: str, sha256: str) -> Certificate:
+    """Of the `summary.json` *facts*. Raises EvalsuiteError where a threshold is of another unit."""
+    checks = tuple(check for each in asked.criterion for check in _checks(each, facts))
+    hosts = {host for one in facts["summaries"] for run in one["runs"] for host in run.get("hosts", ())}
+    missing = tuple(sorted(set(asked.nodes) - hosts))
+    days = sorted(found for one in facts["summaries"] for run in one["runs"] if (found := instant(run["started_at"])))
+    if not days:
+        raise EvalsuiteError.of("audit.no_day")
+    outcomes = {check.outcome for check in checks} | ({"UNDETERMINED"} if missing else set())
+    whole: Sequence[Outcome] = ("FAIL", "UNDETERMINED", "PASS", "RECORD")
+    return Certificate(
+        outcome=next(each for each in whole if each in outcomes),
+        checks=checks,
+        failing=tuple(sorted(_failing(facts, asked.criterion))),
+        missing=missing,
+        measured_at=str(days[-1].date()),
+        valid_until=str(days[-1].date() + timedelta(days=asked.valid_days)),
+        seal=seal,
+        thresholds_sha256=sha256,
+    )
+
+
+def _concerned(asked: Threshold, facts: Facts) -> Iterator[Facts]:
+    named = OF_RATE & expressions.names(asked.holds)
+    for one in facts["summaries"]:
+        case, on = one["case"], {run["environment"] or "" for run in one["runs"]}
+        chosen = ((asked.frameworks, case["framework"]), (asked.models, case["model"]))
+        if case["nodes"] < asked.min_nodes or any(names and name not in names for names, name in chosen):
+            continue
+        if asked.devices and not all(any(part in name for part in asked.devices) for name in on):
+            continue
+        if named and one["unit"] and asked.unit != one["unit"]:
+            raise EvalsuiteError.of("audit.other_unit", name=asked.name, got=asked.unit, unit=one["unit"])
+        yield one
+
+
+def _checks(asked: Threshold, facts: Facts) -> Iterator[Check]:
+    plain, found = Check(name=asked.name, holds=asked.holds), list(_concerned(asked, facts))
+    for one in found:
+        check = _judged(replace(plain, case=one["case"]["id"], n=one["n"]), one)
+        yield replace(check, outcome="RECORD") if asked.record and check.measured else check
+    if not found:
+        yield plain
+
+
+def _judged(check: Check, one: Facts) -> Check:
+    known = {end: fields(one, end) for end in ENDS}
+    names = expressions.names(check.holds)
+    sides = {end: expressions.values(check.holds, known[end]) for end in ENDS}
+    if (middle := sides["value"]) is None:
+        lacking = tuple(sorted(name for name in names if known["value"][name] is None))
+        return replace(check, reason="unread", fields=lacking)
+    measured = {end: found[0] if found else None for end, found in sides.items()}
+    check = replace(check, measured=measured, limit=middle[1])
+    if any(run["counts"] and run["grounds"] != "clock" for run in one["runs"]):
+        return replace(check, reason="unconfirmed")
+    if None in sides.values() or one["partial"]:
+        return replace(check, reason="few")
+    outcome, reason = OUTCOMES[frozenset(expressions.holds(check.holds, known[end]) for end in ENDS)]
+    return replace(check, outcome=CERTIFIED[outcome], reason=reason)
+
+
+def fields(one: Facts, end: str = "value") -> Mapping[str, float | None]:
+    """What an expression may name, at one end of the interval; None: not measured."""
+    case, rate, middle = one["case"], _at(one["throughput"], end), _at(one["throughput"], "value")
+    share = rate / middle if rate is not None and middle else None
+    known = {**dict.fromkeys(expressions.KNOWN), **one["figures"], **{name: case[name] for name in SIZES}}
+    known |= {
+        f"{each['resource']}_utilisation": each["mean"] / 100 for each in one["utilisation"] if each["unit"] == "%"
+    }
+    known |= {name: known[name] * share if known[name] and share else None for name in WITH_RATE}
+    known |= {name: _at(one[name], end) for name in WITH_INTERVAL if name in one}
+    if one["base"] == case["id"]:
+        known |= dict.fromkeys(("speedup", "efficiency"), 1.0)
+    per_device = rate / case["total_devices"] if rate is not None else None
+    return {**known, "items_per_s": rate, "items_per_s_per_device": per_device, "n": one["n"], "cv": one["cv"]}
+
+
+def _at(interval: Facts | None, end: str) -> float | None:
+    """None of a range of few runs: its ends are no interval's."""
+    if interval is None or (end != "value" and interval["coverage"] is None):
+        return None
+    return interval[end]  # type: ignore[no-any-return]
+
+
+def _failing(facts: Facts, criteria: Iterable[Threshold]) -> set[str]:
+    """Nodes all of whose own runs of a case on one node miss a threshold of its rate."""
+    found: set[str] = set()
+    for asked in criteria:
+        if asked.record or not OF_RATE & expressions.names(asked.holds):
+            continue
+        for one in _concerned(asked, facts):
+            held: dict[str, list[bool]] = {}
+            for run in one["runs"]:
+                if run["counts"] and len(run.get("hosts", ())) == 1:
+                    own = {**one, "throughput": {**one["throughput"], "value": run["value"]}}
+                    if expressions.values(asked.holds, known := fields(own)) is not None:
+                        held.setdefault(run["hosts"][0], []).append(expressions.holds(asked.holds, known))
+            found |= {host for host, each in held.items() if not any(each)}
+    return found

@@ -1,0 +1,85 @@
+"""`evalsuite certify`: a finished report against thresholds, as one page in both languages, JSON and JUnit."""
+
+import argparse
+import functools
+import json
+from collections import Counter
+
+from evalsuite import files, paths
+from evalsuite.audit import certificate
+from evalsuite.audit.certificate import Certificate, Check
+from evalsuite.commands.evidence import audit
+from evalsuite.commands.printing import i18n
+from evalsuite.commands.printing.i18n import say
+from evalsuite.commands.printing.terminal import aligned, line, note
+from evalsuite.errors import Exit, for_terminal
+from evalsuite.messages import LANGUAGES
+from evalsuite.report.data import finished
+from evalsuite.report.page import templates
+from evalsuite.report.text import words
+
+_words = functools.cache(words.read)
+CODES = {"PASS": Exit.DONE, "RECORD": Exit.DONE, "FAIL": Exit.CRITERION_FAILED, "UNDETERMINED": Exit.UNDETERMINED}
+
+
+def run(arguments: argparse.Namespace) -> int:
+    asked = certificate.read(arguments.thresholds)
+    facts, wrong = audit.checked(arguments)
+    if wrong:
+        for message, _ in wrong:
+            line(for_terminal(i18n.worded(message)))
+        return audit.exit_code(wrong)
+    seal = files.sha256(arguments.report / finished.SUMMARY)
+    found = certificate.certify(facts, asked, seal=seal, sha256=files.sha256(arguments.thresholds))
+    out = arguments.out or arguments.report.resolve().parent / "certificate"
+    out.mkdir(parents=True, exist_ok=True)
+    document = {**found.document, "hash": found.short_hash}
+    files.write_json(out / "certificate.json", document)
+    for name in ("certificate.html", "junit.xml"):
+        files.write_atomically(out / name, _filled(name, found).encode())
+    if arguments.json:
+        print(json.dumps(document, indent=1, ensure_ascii=False))
+        return CODES[found.outcome]
+    _print(found)
+    note(say("certificate.written", path=out / "certificate.html", hash=found.short_hash))
+    return CODES[found.outcome]
+
+
+def _print(found: Certificate) -> None:
+    rows = [[one.outcome, one.name, one.case, measured(one), limit(one), why(one)] for one in found.checks]
+    columns = ("outcome", "criterion", "case", "measured", "limit", "reason")
+    aligned([[say(f"certificate.{name}") for name in columns], *rows])
+    line(say("certificate.whole", outcome=found.outcome, until=found.valid_until))
+    for name in ("failing", "missing"):
+        if nodes := getattr(found, name):
+            line(f"{say(f'certificate.{name}')}: {', '.join(nodes)}")
+    if found.failing:
+        line(f"--exclude={','.join(found.failing)}")
+
+
+def _filled(name: str, found: Certificate) -> str:
+    environment = templates.environment([paths.TEMPLATES / "certificate"])
+    counted = Counter(check.outcome for check in found.checks)
+    return environment.get_template(f"{name}.j2").render(
+        one=found, languages=LANGUAGES, say=_in, why=why, measured=measured, limit=limit, counted=counted
+    )
+
+
+def _in(key: str, language: str, **values: object) -> str:
+    return _words(LANGUAGES, words.TERMINAL)(f"certificate.{key}", **values).plain(language)
+
+
+def why(check: Check, language: str = "") -> str:
+    fields = {"fields": ", ".join(check.fields)} if check.fields else {}
+    return _in(f"why_{check.reason}", language or i18n.language(), **fields)
+
+
+def measured(check: Check) -> str:
+    value, low, high = (check.measured.get(end) for end in certificate.ENDS)
+    if value is None:
+        return "–"
+    return f"{value:.4g}" if low is None or high is None or low == high else f"{value:.4g} [{low:.4g}, {high:.4g}]"
+
+
+def limit(check: Check) -> str:
+    return "–" if check.limit is None else f"{check.limit:.4g}"
