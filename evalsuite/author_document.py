@@ -62,8 +62,6 @@ class WrittenFinding(BothLanguages):
 
 @dataclass(frozen=True, kw_only=True)
 class AuthorNote(WrittenFinding):
-    """A written finding and its place."""
-
     source: str  # file:number
 
 
@@ -94,8 +92,6 @@ class OwnSection:
 
 @dataclass(frozen=True, kw_only=True)
 class LabDocument:
-    """The report as a lab publishes it."""
-
     title: BothLanguages
     organisation: BothLanguages | None = None
     outline: Literal["tianshu", "free"] = "tianshu"  # fixed chapter numbers, or consecutive ones

@@ -45,8 +45,6 @@ class Mistake(NamedTuple):
 
 @dataclass(frozen=True)
 class Constraint:
-    """A check beyond a type."""
-
     name: str  # of the message `decode.<name>`: "at least 1"
     fits: Callable[[Any], object]
     values: tuple[tuple[str, object], ...] = ()  # of the message
@@ -203,7 +201,6 @@ class Wrong(Exception):
         self.mistakes = mistakes
 
     def inside(self, name: str) -> list[Mistake]:
-        """The mistakes as seen from what holds the value."""
         return [Mistake(f"{name}{'' if key[:1] in ('', '[', ' ') else '.'}{key}", text) for key, text in self.mistakes]
 
 
@@ -378,7 +375,6 @@ def _values(name_kind: Kind, kind: Kind, strict: bool, found: Any) -> dict[str, 
 
 
 def inside(found: Iterable[tuple[Kind, str, object]]) -> list[Mistake]:
-    """The mistakes in values, given with their kinds and names."""
     wrong = []
     for kind, name, each in found:
         try:

@@ -37,8 +37,6 @@ def check_schema(facts: object, schema: int, where: Path | str) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class DialectSource:
-    """Where a dialect was declared: built in, or in an author's file."""
-
     by: Literal["house", "author"]
     file: str | None = None
     sha256: str | None = None
@@ -47,8 +45,6 @@ class DialectSource:
 
 @dataclass(frozen=True, kw_only=True)
 class UsedRecipe:
-    """A recipe as its adapter declared it when the run was launched."""
-
     name: str | None = None
     kind: str | None = None  # "official", "reference", "imported", "cited"
     model: str | None = None
@@ -70,8 +66,6 @@ class UsedRecipe:
 
 @dataclass(frozen=True, kw_only=True)
 class Checkout:
-    """The official repository that a run used."""
-
     name: str
     repository: str
     commit: str | None
@@ -82,8 +76,6 @@ class Checkout:
 
 @dataclass(frozen=True, kw_only=True)
 class Source:
-    """An imported file."""
-
     path: str
     sha256: str
 
@@ -104,15 +96,11 @@ class ReadData:
 
 @dataclass(frozen=True, kw_only=True)
 class PrintedBeside:
-    """What a table prints next to a figure."""
-
     speedup: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Citation:
-    """One place that prints a figure."""
-
     row: str
     source: str | None = None
     speedup: str | None = None  # as printed
@@ -161,7 +149,6 @@ def stated_amount(text: str) -> float | None:
 
 
 def stated_figures(stated: Mapping[str, str]) -> Iterator[tuple[str, float]]:
-    """Name and value of each figure in *stated*."""
     for one in STATED_FIGURES:
         if (value := stated_amount(stated.get(one.name, ""))) is not None:
             yield one.figure, value * one.scale
@@ -169,8 +156,6 @@ def stated_figures(stated: Mapping[str, str]) -> Iterator[tuple[str, float]]:
 
 @dataclass(frozen=True, kw_only=True)
 class CampaignPlace:
-    """The place of a run in the start of an evaluation that launched it."""
-
     id: str
     plan_sha256: str  # hash of the plan before the first run
     round: int  # pass through the cases, from 0
@@ -283,8 +268,6 @@ class ContainerLimits:
 
 @dataclass(frozen=True, kw_only=True)
 class HostEnvironment(Document):
-    """One machine of a run."""
-
     host: str
     node_rank: Annotated[int, at_least(0)] | None = None
     os: str | None = None

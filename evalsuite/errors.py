@@ -29,7 +29,6 @@ class EvalsuiteError(Exception):
 
     @classmethod
     def of(cls, id: str, /, **values: object) -> Self:
-        """Says the message *id*."""
         return cls(Message(id, **values))
 
 

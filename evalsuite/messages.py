@@ -85,7 +85,6 @@ def join(*phrases: str | None) -> str:
 
 
 def dotted(*parts: str) -> str:
-    """Name · name · name."""
     if not any(isinstance(part, Message) for part in parts):
         return " · ".join(parts)
     return functools.reduce(lambda first, second: Message("system.apart", first=first, second=second), parts)
@@ -173,7 +172,6 @@ def folder() -> "Path":
 
 @functools.cache
 def _table(room: str) -> Mapping[str, Mapping[str, str]]:
-    """Key → language → sentence."""
     import tomllib  # slow, and rarely needed
 
     if not re.fullmatch(r"\w+", room):

@@ -233,8 +233,6 @@ class Counted:
 
 @dataclass(frozen=True, kw_only=True)
 class LogLine:
-    """A line of a log as printed."""
-
     number: int  # from 1
     text: str
     read: tuple[tuple[int, int], ...] = ()  # begin and end of each part that was read, in characters
@@ -342,8 +340,6 @@ class Fact:
 
 @dataclass(frozen=True, kw_only=True)
 class MachineNode:
-    """The hardware and the driver of one node of a machine."""
-
     accelerators: tuple[tuple[str, int], ...] = ()  # (name, how many of it), by name
     cpu: str = "CPU"
     cores: float | None = None
@@ -383,8 +379,6 @@ class Machine:
 
 @dataclass(frozen=True, kw_only=True)
 class Measurement:
-    """One run as numbers."""
-
     run: Run
     status: Status
     origin: Origin = "measured"
@@ -567,8 +561,6 @@ class BatchTrial:
 
 @dataclass(frozen=True, kw_only=True)
 class Evaluation:
-    """What the report is made of."""
-
     title: str
     profile: str  # of the spec: "quick"
     planned: tuple[Case, ...]
@@ -599,8 +591,6 @@ class Evaluation:
 
 @dataclass(frozen=True, kw_only=True)
 class Since:
-    """What changed since an earlier report."""
-
     at: str | None  # start of its last run, ISO 8601
     outcomes: tuple[tuple[str, int], ...]  # "slower", "faster", …: in how many cases
     together: tuple[str, float, float] | None  # where all cases moved one way: which, the least, the most
@@ -611,8 +601,6 @@ class Since:
 
 @dataclass(frozen=True, kw_only=True)
 class ReferenceComparison:
-    """A case beside the nearest figures of a reference that was asked for."""
-
     case: Case
     items_per_s: float
     reference: float  # items/s, the median of the figures

@@ -41,7 +41,6 @@ def reference_arguments(case: Case, *size: str) -> tuple[str, ...]:
 
 
 def reference_unsupported(case: Case) -> str | None:
-    """Why no reference workload can serve the case."""
     size = input_size(case, "image_size")
     if (whole(size) or 32) < 32:
         return Message("core.image_too_small", size=size)
@@ -49,7 +48,6 @@ def reference_unsupported(case: Case) -> str | None:
 
 
 def reference_on_one_device(case: Case, framework: str) -> str | None:
-    """The same for a workload that trains in one process."""
     if case.total_devices > 1:
         return Message("core.one_device", framework=framework)
     return reference_unsupported(case)

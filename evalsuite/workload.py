@@ -52,8 +52,6 @@ class WorkloadAnswer(Document):
 
 @dataclass(frozen=True, kw_only=True)
 class EquivalenceReceipt(Document):
-    """All frameworks' answers to one start."""
-
     TRY: ClassVar[str] = WorkloadAnswer.TRY
 
     model: str

@@ -74,7 +74,9 @@ def facts(before: Finished, after: Finished, found: Changes, languages: Sequence
         "before": _report(before),
         "after": _report(after),
         "changes": [_change(change, languages) for change in found.changes],
-        "not_compared": [_unpaired(one, languages) for one in found.unpaired],
+        "not_compared": [
+            {"case": one.case.id, "only_in": one.only_in, **_reasons(one.why, languages)} for one in found.unpaired
+        ],
         "together": asdict(found.together) if found.together else None,
         "disturbed_runs": {"before": before.disturbed, "after": after.disturbed},
         "tested": found.tested,
@@ -104,9 +106,8 @@ def _change(change: Change, languages: Sequence[str]) -> dict[str, object]:
         "unit": change.after.unit,
         "before": _side(change.before),
         "after": _side(change.after),
-        "ratio": {"value": change.ratio.value, "low": change.ratio.low, "high": change.ratio.high,
-                  "coverage": change.ratio.coverage},
-    }  # fmt: skip
+        "ratio": asdict(change.ratio),
+    }
 
 
 def _side(summary: Summary) -> dict[str, object]:
@@ -118,10 +119,6 @@ def _side(summary: Summary) -> dict[str, object]:
         "framework_versions": list(fairness.versions(summary)),
         "campaigns": len(changes.campaign_medians(summary)) or None,
     }
-
-
-def _unpaired(one: Unpaired, languages: Sequence[str]) -> dict[str, object]:
-    return {"case": one.case.id, "only_in": one.only_in, **_reasons(one.why, languages)}
 
 
 def _reasons(why: Why | None, languages: Sequence[str]) -> dict[str, object]:

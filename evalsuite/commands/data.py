@@ -17,17 +17,15 @@ from evalsuite.registry import choose_adapters, discover
 
 
 def run(arguments: argparse.Namespace) -> int:
-    names = list(dict.fromkeys((*arguments.names, *_wanted(arguments.wanted_by, discover(arguments.adapters)))))
+    adapters = discover(arguments.adapters)
+    wanted = (name for one in arguments.wanted_by for name in _wanted(one, adapters))
+    names = list(dict.fromkeys((*arguments.names, *wanted)))
     if not names:
         raise EvalsuiteError.of("commands.data_nothing")
     return _make(names, arguments) if arguments.action == "make" else _check(names, arguments)
 
 
-def _wanted(asked: Sequence[str], adapters: Mapping[str, Adapter]) -> list[str]:
-    return [name for one in asked for name in _of_one(one, adapters)]
-
-
-def _of_one(asked: str, adapters: Mapping[str, Adapter]) -> list[str]:
+def _wanted(asked: str, adapters: Mapping[str, Adapter]) -> list[str]:
     framework, slash, recipe = asked.partition("/")
     if slash and framework in adapters:
         return data_sets.of_recipe(framework, adapters[framework].recipe(recipe))

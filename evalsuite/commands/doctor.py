@@ -16,15 +16,12 @@ MARKS = {"ok": "ok", "later": "later", "missing": "--", "broken": "!!"}
 
 def run(arguments: argparse.Namespace) -> int:
     checks = doctor.checks(arguments.runs, arguments.adapters)
+    ready = doctor.ready(checks)
     if arguments.json:
-        _print_json(checks, doctor.ready(checks))
+        print(json.dumps({"ready": ready, "checks": list(map(asdict, checks))}, indent=1, ensure_ascii=False))
     else:
-        _print_table(checks, doctor.ready(checks))
+        _print_table(checks, ready)
     return Exit.DONE
-
-
-def _print_json(checks: Sequence[Check], ready: bool) -> None:
-    print(json.dumps({"ready": ready, "checks": [asdict(check) for check in checks]}, indent=1, ensure_ascii=False))
 
 
 def _print_table(checks: Sequence[Check], ready: bool) -> None:

@@ -21,7 +21,7 @@ def run(arguments: argparse.Namespace) -> int:
     listing = arguments.list or not arguments.codes
     codes = findings.codes() if listing else _chosen(arguments.codes)
     if arguments.json:
-        _print_json(codes, languages)
+        print(json.dumps([_facts(code, languages) for code in codes], indent=1, ensure_ascii=False))
     elif listing:
         _print_list(codes, languages)
     else:
@@ -77,10 +77,6 @@ def _wrapped(text: str, width: int) -> list[str]:
 def _words(text: str) -> list[str]:
     """Where a line may be broken: after a blank, or after a wide character with what must not begin a line."""
     return re.findall(rf"(?:[{HAN}]|[^\s{HAN}]+)[{CLOSING}]*\s*", text)
-
-
-def _print_json(codes: Sequence[str], languages: Sequence[str]) -> None:
-    print(json.dumps([_facts(code, languages) for code in codes], indent=1, ensure_ascii=False))
 
 
 def _facts(code: str, languages: Sequence[str]) -> dict[str, object]:

@@ -155,7 +155,7 @@ def _exit(found: Sequence[Row], names: Sequence[str]) -> int:
 
 def facts(path: Path, reading: "Reading") -> Row:
     """One element of `parse --json` (docs/contracts.md#parse---json), whose findings are to be put into words."""
-    throughput = reading.throughput
+    throughput, batch = reading.throughput, reading.batch_per_device
     window = None if throughput is None else throughput.window
     findings = (*reading.findings, *(throughput.findings if throughput else ()))
     return {
@@ -166,7 +166,7 @@ def facts(path: Path, reading: "Reading") -> Row:
         "status": reading.status,
         "reason": reading.reason,
         "total_devices": reading.total_devices,
-        "batch_size_per_device": _plain(reading.batch_per_device),
+        "batch_size_per_device": int(batch) if batch is not None and batch == int(batch) else batch,
         "scope": reading.scope,
         "shape": reading.shape,
         "throughput": None if throughput is None else throughput.items_per_s,
@@ -203,10 +203,6 @@ def _also_printed(path: Path, reading: "Reading", dialect: "Dialect | None") -> 
     first, last = (measured.line_first, measured.line_last) if measured else (None, None)
     found = None if dialect is None else also_printed(path, dialect, first, last)
     return None if found is None else asdict(found)
-
-
-def _plain(batch: float | None) -> float | int | None:
-    return int(batch) if batch is not None and batch == int(batch) else batch
 
 
 def _print_json(found: Sequence[Row]) -> None:

@@ -94,7 +94,6 @@ def check_languages(text: str) -> tuple[str, ...]:
 
 
 def check_forms(text: str) -> tuple[str, ...]:
-    """The forms asked for. Raises EvalsuiteError if one is unknown or its tool is missing."""
     if text == "html":
         return (text,)  # the usual case needs no import
     from evalsuite.report import forms
@@ -127,7 +126,6 @@ def evaluate(
     only: Sequence[Case] | None,
     recorded_elsewhere: bool,
 ) -> Evaluation:
-    """What *store* holds by the criteria, receipts and author's words that *arguments* name."""
     from evalsuite import report
     from evalsuite.results import evaluation as results
 

@@ -8,8 +8,6 @@ from evalsuite.results.compare.changes import Change, Changes, Together
 
 @dataclass(frozen=True, kw_only=True)
 class Move:
-    """Of one report against an earlier one."""
-
     before: str  # id of the earlier report on the site
     after: str
     changes: Changes

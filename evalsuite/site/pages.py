@@ -154,7 +154,6 @@ class Site:
         yield self.words("feed.seal", seal=one.seal)
 
     def facts(self) -> Mapping[str, Any]:
-        """`site.json`: the index for other programs."""
         return {
             "schema_version": SCHEMA_VERSION,
             "evalsuite": __version__,

@@ -44,8 +44,6 @@ Stored = StoredReport | BrokenReport
 
 @dataclass(frozen=True, kw_only=True)
 class About:
-    """Both may be open."""
-
     title: str | None = None
     url: str | None = None  # with a slash at the end
 

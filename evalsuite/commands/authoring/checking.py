@@ -40,16 +40,12 @@ CITED = re.compile(r"[\w.-]+/[\w.-]+@[\w.-]+:\S+|evalsuite \S+")
 
 @dataclass(frozen=True)
 class Lack:
-    """Something that is missing or looks wrong, and what to do about it."""
-
     what: str
     advice: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class Built:
-    """One case of the small matrix, and its command line or why there is none."""
-
     device: Device
     scale: str
     precision: Precision
@@ -79,8 +75,6 @@ class Read:
 
 @dataclass(frozen=True, kw_only=True)
 class Checked:
-    """One recipe or dialect, and what of it is missing."""
-
     name: str
     file: str
     commands: tuple[Built, ...] = ()
@@ -317,7 +311,6 @@ def _log_beside(adapter: Adapter, recipe: Recipe) -> Path | None:
 def check_dialects(
     found: Sequence[Dialect], file: Path, known: Mapping[str, Dialect], log: Path | None
 ) -> list[Checked]:
-    """Each dialect of *found*, which *file* declares; *known* are all that a log may be in."""
     return [_check_dialect(dialect, str(file), known, log) for dialect in found]
 
 

@@ -33,7 +33,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _cited(bucket: str, spans: list[TimeSpan]) -> str:
-    """The longest times of it, by their lines."""
     found = sorted((span for span in spans if span.bucket == bucket), key=lambda span: -span.seconds)
     named = [f"{span.log.parent.name}:{span.first}–{span.last}" for span in found[:MOST_CITED]]
     return ", ".join([*named, *([f"+{len(found) - MOST_CITED}"] if len(found) > MOST_CITED else [])])

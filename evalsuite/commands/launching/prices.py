@@ -78,7 +78,6 @@ def _cost(spec: Spec, prices: Sequence[Price]) -> str:
 
 
 def search_sentences(plan: Plan, prices: Sequence[Price]) -> Iterator[str]:
-    """What the searches for the largest batch will take, where a batch is still to be found."""
     if not prices:
         return
     known = [price.seconds for price in prices if price.seconds is not None]

@@ -38,8 +38,6 @@ CONTAINER, CURRENT, MANAGED = "container", "current", "managed"  # where the fra
 
 @dataclass(frozen=True, kw_only=True)
 class Place:
-    """Where the runs are made, and where they are kept."""
-
     machine: Machine
     engine: Engine
     store: Store

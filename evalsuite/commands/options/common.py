@@ -11,7 +11,6 @@ DEFAULT_RUNS = Path("runs")
 
 
 def search_paths(arguments: argparse.Namespace) -> "Places":
-    """Where *arguments* say that adapters and dialects other than the built-in ones are."""
     from evalsuite.logs.catalogue import Places
 
     return Places(

@@ -96,7 +96,6 @@ def padded(text: str, width: int, *, right: bool = False) -> str:
 
 
 def columns(text: str) -> int:
-    """How many columns of a terminal *text* takes."""
     if text.isascii():
         return len(text)
     return sum(2 if unicodedata.east_asian_width(character) in "WF" else 1 for character in text)

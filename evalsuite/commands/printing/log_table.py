@@ -27,6 +27,7 @@ SORTS: dict[str, Callable[[Row], Any]] = {
     "certainty": lambda one: SURE.index(one["certainty"]) if one["certainty"] else len(SURE),
     "findings": lambda one: -len(one["findings"]),
 }
+HEADS = {"throughput": "rate"}
 _BESIDE: dict[str, tuple[str, Callable[[float], str]]] = {  # key of `also_printed` → heading, form
     "items_per_s_per_device": ("per_device", rate),
     "tflop_per_s_per_device": ("TFLOP/s", lambda value: f"{value:,.1f}"),
@@ -47,7 +48,7 @@ def show(found: Sequence[Row], *, paths: bool) -> None:
         return
     names = {one["file"]: one["file"] for one in found} if paths else _short([one["file"] for one in found])
     beside = [key for key in _BESIDE if any((one["also_printed"] or {}).get(key) is not None for one in found)]
-    columns = [(_head(name), "right" if name == "throughput" else "left") for name in SORTS]
+    columns = [(say(f"columns.{HEADS.get(name, name)}"), "right" if name == "throughput" else "left") for name in SORTS]
     columns += [(_heading_of_also(key), "right") for key in beside]
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
     print("\n".join(_table(columns, [_cells(one, names, beside) for one in found], width)), end="\n\n")
@@ -57,10 +58,6 @@ def show(found: Sequence[Row], *, paths: bool) -> None:
 def _heading_of_also(key: str) -> str:
     heading = _BESIDE[key][0]
     return say(f"columns.{heading}") if heading in ("per_device", "memory") else heading
-
-
-def _head(column: str) -> str:
-    return say("columns.rate" if column == "throughput" else f"columns.{column}")
 
 
 def _table(columns: Sequence[tuple[str, str]], rows: Sequence[Sequence[str]], width: int | None) -> Iterator[str]:

@@ -1,7 +1,7 @@
 """The table that `report` and `compare` print: a row for each case, by the short name that the page gives it."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.i18n import say
@@ -78,7 +78,7 @@ def short_names(cases: Sequence[Case], language: str) -> dict[str, str]:
         for model in dict.fromkeys(case.model for case in cases)
         for case, name in _name_cases([case for case in cases if case.model == model], language)
     }
-    for more in (_batch, _steps, _cores):
+    for more in APART:
         rows = Counter((found[case.id], *_where(case)) for case in cases)
         twins = [case for case in cases if rows[found[case.id], *_where(case)] > 1]
         found |= {case.id: " · ".join([found[case.id], *more(case)]) for case in twins}
@@ -107,16 +107,11 @@ def _where(case: Case) -> tuple[str, str, str]:
     return case.model, case.scale, case.precision + ("+XLA" if case.xla else "")
 
 
-def _batch(case: Case) -> list[str]:
-    return [names.bsz(case.series_batch, strong=case.strong_batch is not None)]
-
-
-def _steps(case: Case) -> list[str]:
-    return [f"{case.protocol.warmup_steps}+{case.protocol.measured_steps}"]
-
-
-def _cores(case: Case) -> list[str]:
-    return [f"c{case.cores_per_device}"] if case.cores_per_device else []
+APART: Sequence[Callable[[Case], list[str]]] = (  # shown one after the other while rows are alike
+    lambda case: [names.bsz(case.series_batch, strong=case.strong_batch is not None)],
+    lambda case: [f"{case.protocol.warmup_steps}+{case.protocol.measured_steps}"],
+    lambda case: [f"c{case.cores_per_device}"] if case.cores_per_device else [],
+)
 
 
 def _numbers(one: Summary | Unmeasured, book: Book) -> tuple[str, str, str, str, str]:

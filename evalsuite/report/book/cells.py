@@ -91,7 +91,6 @@ def lacking(*needed: Cell) -> str:
 
 
 def legend(cells: Iterable[Cell], *others: str) -> tuple[str, ...]:
-    """The states and marks of *cells*, and *others*, in the order of the legend."""
     present = {key for cell in cells for key in (cell.state, *cell.marks)} | set(others)
     return tuple(key for key in (*MARKS, *GLYPHS) if key in present)
 
@@ -149,6 +148,5 @@ def _without(row: Row, shared: OfAll) -> Row:
 
 
 def bare(found: Marked, shared: OfAll) -> Marked:
-    """*found* without the marks and the n that are in *shared*."""
     marks = tuple(mark for mark in found.marks if mark not in shared.marks)
     return replace(found, marks=marks, n=found.n if shared.n is None else None)

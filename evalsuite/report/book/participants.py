@@ -35,7 +35,6 @@ class Participant:
 
 
 def is_stated(one: Participant) -> bool:
-    """Whether anything is known of the script beyond its name."""
     return bool(one.measured or one.versions or one.image or one.source or one.launcher)
 
 

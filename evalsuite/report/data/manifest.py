@@ -28,7 +28,6 @@ def read(folder: Path) -> Manifest | None:
 
 
 def add(out: Path, input_sha256: str, written: Iterable[Path], languages: Sequence[str]) -> None:
-    """Adds what was *written* to those that the manifest of the same data still fits."""
     hashes = sealed(out, input_sha256) | {path.relative_to(out).as_posix(): sha256(path) for path in written}
     files = dict(sorted(hashes.items()))
     whole = Manifest(evalsuite=__version__, input_sha256=input_sha256, files=files, languages=tuple(languages))

@@ -55,8 +55,6 @@ SIMPLE = (str, int, float, bool)
 
 
 class SchemaWriter:
-    """Makes plain values in the shape of the schema."""
-
     def __init__(self, book: Book) -> None:
         self.book = book
 

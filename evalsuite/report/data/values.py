@@ -53,7 +53,6 @@ def case_of(thing: Any) -> Case:
 
 
 def _if_measured(function: Callable[[Summary], Any]) -> Callable[[Book, Any], Any]:
-    """None for a case without a valid run."""
     return lambda book, one: function(one) if isinstance(one, Summary) else None
 
 

@@ -12,7 +12,6 @@ HEIGHT = 44
 def bullet(
     value: float, threshold: float, interval: tuple[float | None, float | None], *, id: str, width: float, ref: str = ""
 ) -> Figure:
-    """A share as a bar on a track from 0, with its interval and the threshold as a tick."""
     return Figure(
         id=id,
         svg=draw(_bullet, id, value, threshold, interval, width, ref),

@@ -32,7 +32,6 @@ class CurvePanel:
 
 
 def convergence(panels: Sequence[CurvePanel], look: Look, *, id: str, x_key: str = "epoch", x_unit: str = "") -> Figure:
-    """Accuracy or loss against epochs or hours, panels side by side."""
     panels = tuple(replace(panel, curves=tuple(map(_finite_curve, panel.curves))) for panel in panels)
     visible = tuple(panel for panel in panels if any(curve.points for curve in panel.curves))
     rows = [(p, c, at, value) for p in visible for c in p.curves for at, value in c.points]

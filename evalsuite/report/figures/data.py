@@ -217,7 +217,6 @@ def _with_sign(series: ScaleSeries) -> ScaleSeries:
 
 
 def point_notes(series: Sequence[ScaleSeries]) -> tuple[str, ...]:
-    """Keys of the provenance marks that occur, in a fixed order."""
     points = [point for each in series for point in each.points if point.value is not None]
     origins = {point.origin for point in points}
     present: set[str] = {f"all_{origin}" for origin in origins} if len(origins) == 1 else set(origins)

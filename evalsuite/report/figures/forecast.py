@@ -11,8 +11,6 @@ from evalsuite.report.figures.style import ROLES, Look, note_swatch
 
 @dataclass(frozen=True, kw_only=True)
 class ExpectedPoint:
-    """A forecast with its prediction interval."""
-
     devices: int
     value: float
     low: float

@@ -15,24 +15,25 @@ HEAD, HIGH, FOOT = 56, 150, 30  # of a panel: its names and that of its highest 
 
 @dataclass(frozen=True, kw_only=True)
 class Multiple:
-    """A model ("BERT-base") and its setting ("AMP · b64")."""
-
     label: data.Label
     series: tuple[data.ScaleSeries, ...]
     detail: data.Label = ""
 
 
 def small_multiples(panels: Sequence[Multiple], look: Look, *, id: str, threshold: float | None = None) -> data.Figure:
-    """Efficiency against devices, one panel a setting, on the same axes."""
     visible = tuple(replace(panel, series=drawn) for panel in panels if (drawn := drawable(panel.series)))
     every = [each for panel in visible for each in panel.series]
+
+    def name(panel: Multiple) -> str:
+        return " · ".join(filter(None, (data.plain(panel.label), data.plain(panel.detail))))
+
     tables = [(panel, data.point_table(panel.series, "efficiency")) for panel in visible]
     return data.Figure(
         id=id,
         svg=draw(_small_multiples, id, look, visible, threshold) if visible else None,
         table=data.Table(
             columns=("panel", *data.point_table((), "efficiency").columns),
-            rows=tuple((_named(panel), *row) for panel, table in tables for row in table.rows),
+            rows=tuple((name(panel), *row) for panel, table in tables for row in table.rows),
             refs=tuple(ref for _, table in tables for ref in table.refs),
         ),
         legend=(
@@ -46,7 +47,6 @@ def small_multiples(panels: Sequence[Multiple], look: Look, *, id: str, threshol
 
 
 def has_others(panels: Sequence[Multiple]) -> bool:
-    """Whether a panel has a grey line: neither its highest nor its lowest."""
     return any(len(panel.series) > len(_extremes(panel.series)) for panel in panels)
 
 
@@ -54,10 +54,6 @@ def _extremes(series: Sequence[data.ScaleSeries]) -> tuple[data.ScaleSeries, ...
     reach = max(each.points[-1].devices for each in series)
     ends = sorted((each for each in series if each.points[-1].devices == reach), key=lambda s: s.points[-1].shown)
     return (ends[0], ends[-1]) if len(ends) > 1 else (ends[0],)
-
-
-def _named(panel: Multiple) -> str:
-    return " · ".join(filter(None, (data.plain(panel.label), data.plain(panel.detail))))
 
 
 def _small_multiples(id: str, look: Look, panels: Sequence[Multiple], threshold: float | None) -> str:

@@ -16,8 +16,6 @@ TOP, ROW = 12, 34
 
 @dataclass(frozen=True, kw_only=True)
 class Dumbbell:
-    """A case without and with an option; None where it was not measured."""
-
     label: Label
     framework: str
     off: float | None

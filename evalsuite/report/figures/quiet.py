@@ -33,7 +33,6 @@ class Track:
 
 
 def quietness(runs: Sequence[RunSpan], tracks: Sequence[Track], look: Look, *, id: str) -> Figure:
-    """Runs over time, the disturbed ones ringed, above a strip for each reading."""
     runs, tracks = tuple(sorted(runs, key=lambda run: run.begin_s)), tuple(tracks)
     return Figure(
         id=id,

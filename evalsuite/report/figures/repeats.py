@@ -30,7 +30,6 @@ class Repeats:
 
 
 def repeats(rows: Sequence[Repeats], look: Look, *, id: str) -> Figure:
-    """Every run as its distance from its case's median in per cent, with median and CV."""
     rows = tuple(rows)
     shown = tuple(row for row in rows if row.values and all(map(finite, row.values)) and row.median > 0)
     ordered = (*shown, *(row for row in rows if row not in shown))

@@ -32,7 +32,6 @@ Ideal = Literal["proportional", "each", "inverse", "none"]  # each: a line from 
 
 
 def throughput(series: Sequence[ScaleSeries], look: Look, *, id: str, unit: str) -> Figure:
-    """Throughput of the job, log–log, with the ideal line from the best base."""
     form = _Form(logarithmic=True, ideal="proportional", unit=unit)
     return _figure(series, look, id, form, "items_per_s")
 
@@ -253,19 +252,14 @@ def draw_ideal(sheet: Sheet, panel: Panel, series: Sequence[ScaleSeries], kind: 
 
 def draw_series(sheet: Sheet, panel: Panel, series: ScaleSeries, look: Look, *, connected: bool = True) -> None:
     hue = dashed(look.hue(series.framework), series.variant)
-    if connected:
-        _connection(sheet, panel, series, hue)
+    if connected and len(series.points) > 1:
+        sheet.join(panel, [p.devices for p in series.points], [p.shown for p in series.points], hue, series.framework)
     _whiskers(sheet, panel, series, hue)
     for hollow in (False, True):
         group = [p for p in series.points if p.hollow == hollow]
         if group:
             xs, ys, refs = zip(*((p.devices, p.shown, p.ref) for p in group), strict=True)
             sheet.dots(panel, xs, ys, hue, refs, series.framework, hollow=hollow)
-
-
-def _connection(sheet: Sheet, panel: Panel, series: ScaleSeries, hue: Hue) -> None:
-    if len(series.points) > 1:
-        sheet.join(panel, [p.devices for p in series.points], [p.shown for p in series.points], hue, series.framework)
 
 
 def _whiskers(sheet: Sheet, panel: Panel, series: ScaleSeries, hue: Hue) -> None:
@@ -277,7 +271,6 @@ def _whiskers(sheet: Sheet, panel: Panel, series: ScaleSeries, hue: Hue) -> None
 
 
 def end_labels(sheet: Sheet, panel: Panel, series: Sequence[ScaleSeries], names: Sequence[Label], room: float) -> None:
-    """Names after their lines, moved apart, with a thin lead where they moved."""
     left = sheet.width - room + 16
     columns: dict[float, list[tuple[Label, float]]] = {}
     for each, name in zip(series, names, strict=True):

@@ -78,7 +78,6 @@ class Sheet:
         self.figure.add_artist(line)
 
     def pixel(self, panel: Panel, x: float, y: float) -> tuple[float, float]:
-        """Where a point of *panel*'s data lies."""
         across, up = panel.transData.transform((x, y))
         return float(across), self.height - float(up)
 

@@ -49,7 +49,11 @@ def utilisation(strips: Sequence[Strip], *, id: str) -> Figure:
         svg=draw(_utilisation, id, strips, span) if sampled else None,
         table=Table(
             columns=(*grouped, "mean", "unit", "capacity", "samples"),
-            rows=tuple((*map(plain, _path(s)), s.mean, s.unit, s.maximum, _count(s)) for s in strips),
+            rows=tuple(
+                (*[plain(s.group)] * bool(plain(s.group)), plain(s.label), s.mean, s.unit, s.maximum, samples)
+                for s in strips
+                for samples in [sum(finite(value) for _, value in s.samples)]
+            ),
             refs=tuple(s.ref for s in strips),
         ),
         legend=(
@@ -63,14 +67,6 @@ def utilisation(strips: Sequence[Strip], *, id: str) -> Figure:
 
 def _grouped(strips: Sequence[Strip]) -> bool:
     return any(plain(strip.group) for strip in strips)
-
-
-def _path(strip: Strip) -> tuple[Label, ...]:
-    return (strip.group, strip.label) if plain(strip.group) else (strip.label,)
-
-
-def _count(strip: Strip) -> int:
-    return sum(finite(value) for _, value in strip.samples)
 
 
 def _span(strips: Sequence[Strip]) -> Span:

@@ -35,7 +35,6 @@ def contents(material: Material) -> dict[str, bytes]:
 
 
 def readme(key: str, material: Material) -> bytes:
-    """What an archive is, in the languages of the report."""
     words = words_room.read_beyond_the_page(material.languages)
     text = words(key, hash=material.build_hash)
     return ("\n\n".join(text.plain(language) for language in material.languages) + "\n").encode()

@@ -10,28 +10,20 @@ import subprocess
 from datetime import UTC
 from pathlib import Path
 
+from evalsuite import paths
 from evalsuite.errors import EvalsuiteError
 from evalsuite.files import scratch, write_atomically
 from evalsuite.report.forms import single
 from evalsuite.report.forms.material import Material
 
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "msedge")
-VARIABLE = "EVALSUITE_CHROMIUM"  # names another one
+DECLARED = paths.read_data("pdf.toml")
+VARIABLE = "EVALSUITE_CHROMIUM"  # names another browser
 TIME_LIMIT_S = 300
 NO_DATE = "19800101000000"  # of a PDF whose data has no date
 # Skia, Chromium's PDF writer, embeds TrueType outlines as they are, but CFF ones (Noto CJK, Source Han) only as
 # Type 3, one font for every 255 glyphs: without a name, larger, and unevenly drawn. Where both kinds are installed
 # the print uses the first.
 TRUETYPE_CHINESE = ("fc-list", ":lang=zh-cn:fontformat=TrueType", "file")
-WITHOUT_CFF_CHINESE = """<?xml version="1.0"?>
-<!DOCTYPE fontconfig SYSTEM "fonts.dtd">
-<fontconfig>
-<include ignore_missing="yes">/etc/fonts/fonts.conf</include>
-<selectfont><rejectfont><pattern>
-<patelt name="fontformat"><string>CFF</string></patelt><patelt name="lang"><string>zh-cn</string></patelt>
-</pattern></rejectfont></selectfont>
-</fontconfig>
-"""
 # Paper runs nothing; and once a script has touched a page, Chromium no longer repeats the head of a table that goes on
 # overleaf. What is long is open in print without it (templates/style/print.css).
 SCRIPT = re.compile(rb"<script\b.*?</script>", re.DOTALL)
@@ -55,9 +47,9 @@ def browser() -> str:
         if found is None:
             raise EvalsuiteError.of("report.chromium_named", variable=VARIABLE, name=asked)
         return found
-    found = next((path for name in BROWSERS if (path := shutil.which(name))), None)
+    found: str | None = next((path for name in DECLARED["browsers"] if (path := shutil.which(name))), None)
     if found is None:
-        raise EvalsuiteError.of("report.no_chromium", names=BROWSERS, variable=VARIABLE)
+        raise EvalsuiteError.of("report.no_chromium", names=tuple(DECLARED["browsers"]), variable=VARIABLE)
     return found
 
 
@@ -72,28 +64,12 @@ def _print(page: bytes, program: str) -> bytes:
     with scratch("pdf") as folder:
         source, target = folder / "report.html", folder / "report.pdf"
         source.write_bytes(page)
-        errors = _run([program, *_options(folder, target), source.as_uri()], _fonts(folder))
+        given = [each.format(target=target, profile=folder / "profile") for each in DECLARED["options"]]
+        root = ["--no-sandbox"] if os.geteuid() == 0 else []  # Chromium refuses to sandbox root
+        errors = _run([program, *given, *root, source.as_uri()], _fonts(folder))
         if not target.is_file():
             raise EvalsuiteError.of("report.pdf_none", path=program, text=errors.strip()[-300:] or "none")
         return target.read_bytes()
-
-
-def _options(folder: Path, target: Path) -> list[str]:
-    return [
-        "--headless",
-        f"--print-to-pdf={target}",
-        "--no-pdf-header-footer",
-        "--generate-pdf-document-outline",  # the headings, as bookmarks
-        f"--user-data-dir={folder / 'profile'}",
-        "--disable-gpu",
-        "--disable-dev-shm-usage",  # containers have a small one
-        "--disable-extensions",
-        "--disable-background-networking",
-        "--disable-component-update",
-        "--no-first-run",
-        "--host-resolver-rules=MAP * ~NOTFOUND",  # nothing on the network has a name
-        *(["--no-sandbox"] if os.geteuid() == 0 else []),  # Chromium refuses to sandbox root
-    ]
 
 
 def _fonts(folder: Path) -> dict[str, str]:
@@ -104,7 +80,7 @@ def _fonts(folder: Path) -> dict[str, str]:
     if not found.strip():
         return {}
     file = folder / "fonts.conf"
-    file.write_text(WITHOUT_CFF_CHINESE, encoding="utf-8")
+    file.write_text(DECLARED["fonts_without_cff_chinese"], encoding="utf-8")
     return {"FONTCONFIG_FILE": str(file)}
 
 

@@ -25,8 +25,6 @@ LOW, HIGH, REACHED, MISSED = "#FFFFFF", "#9BD3A5", "#DDF1E0", "#FBE3D6"
 
 @dataclass(frozen=True, kw_only=True)
 class ResultSheet:
-    """The tables of one model at one precision."""
-
     name: str
     model: str  # whole, where *name* has no room for it
     tables: tuple[tuple[BatchPolicy, str], ...]  # with the precision whose series are here
@@ -68,9 +66,8 @@ class Writer:
     def write(self, of: ResultSheet) -> None:
         sheet = self.file.add_worksheet(of.name)
         sheet.set_column(0, SCALE_COLUMNS - 1, WIDTHS["scale"])
-        sheet.set_column(
-            SCALE_COLUMNS, SCALE_COLUMNS + 2 * max(_series(*table) for table in of.tables), WIDTHS["value"]
-        )
+        most = max(sum(map(len, _groups(policy.throughput, precision))) for policy, precision in of.tables)
+        sheet.set_column(SCALE_COLUMNS, SCALE_COLUMNS + 2 * most, WIDTHS["value"])
         line = 0
         for policy, precision in of.tables:
             about = f"{names.model(of.model)} · {self._about(policy, precision)}"
@@ -197,10 +194,6 @@ class Writer:
 
 def _groups(grid: Grid, precision: str) -> tuple[Group, ...]:
     return tuple(group for group in grid.groups if group[0].block.precision == precision)
-
-
-def _series(policy: BatchPolicy, precision: str) -> int:
-    return sum(len(group) for group in _groups(policy.throughput, precision))
 
 
 def _shows_scaling(policy: BatchPolicy, nodes: int, per_node: int) -> bool:

@@ -92,7 +92,6 @@ class Chapter:
 
 
 def sections(subject: Subject, order: Iterable[SectionsOf] = WHOLE) -> tuple[Section, ...]:
-    """Those that *subject* has something for, in the document's order."""
     return tuple(_with_own_words(subject, section) for _, section in place_sections(subject, order))
 
 

@@ -75,7 +75,6 @@ def _decision(one: Decision, rows: Mapping[str, int]) -> dict[str, Any]:
 
 
 def conditions(book: Book, words: Words) -> dict[str, Rendered]:
-    """What keeps results of a question apart, by the names in the data."""
     found = {why_not_comparable.bare(each): each for one in book.decisions for each in one.obstacles}
     return {bare: why_not_comparable.name(each, words) for bare, each in found.items()}
 
@@ -85,22 +84,19 @@ def _by_column(rows: list[dict[str, Any]], keys: Iterable[str]) -> dict[str, Any
 
 
 def _value(summary: Summary) -> dict[str, Any]:
+    interval = numbers.interval(summary.items_per_s, numbers.throughput)
     return {
         "origin": summary.origin,
         "partial": summary.partial,
         "unit": names.visible(summary.unit),
         "value": float(f"{summary.items_per_s.value:.9g}"),
         "text": numbers.throughput(summary.items_per_s.value).text,
-        "interval": _text(numbers.interval(summary.items_per_s, numbers.throughput)),
+        "interval": interval.text if interval else None,
         "n": summary.n,
         "speedup": numbers.speedup(summary.speedup.value).text if summary.speedup else None,
         "efficiency": numbers.percent(summary.efficiency.value).text if summary.efficiency else None,
         "base": summary.base.total_devices if summary.base else None,
     }
-
-
-def _text(number: numbers.Number | None) -> str | None:
-    return number.text if number else None
 
 
 def _table(name: str, found: list[dict[str, Any]]) -> dict[str, Any]:

@@ -50,7 +50,6 @@ def page(book: Book, words: Words, build_hash: str, seal: str | None = None) -> 
 
 
 def part(book: Book, whole: Book, words: Words, build_hash: str) -> str:
-    """One model of the report *whole*, in its colours."""
     subject = Subject(book=book, models=blocks.models(book), look=captioned_figure.look(whole), words=words)
     return _fill(book, words, build_hash, facts=None, chapters=contents.chapters(subject, contents.PART))
 
@@ -102,7 +101,6 @@ def _sheets() -> tuple[str, str, str, str]:
 
 
 def _scripts(book: Book) -> dict[str, str]:
-    """The repositories whose scripts the numbers are of, with their licences."""
     used = (command.checkout for command in book.evaluation.commands.values() if command.checkout)
     return {f"{one.repository}@{(one.commit or '')[:12]}": one.licence for one in used}
 

@@ -22,8 +22,6 @@ INDENT = re.compile(r"^[ \t]+", re.MULTILINE)
 
 
 class Flush(FileSystemLoader):
-    """Templates without the blanks before their lines."""
-
     def get_source(self, environment: Environment, template: str) -> tuple[str, str, Callable[[], bool]]:
         source, file, is_current = super().get_source(environment, template)
         return INDENT.sub("", source), file, is_current

@@ -16,7 +16,6 @@ SHORTEST = 3  # characters of a form that counts as its term; "IB" or "d" occurs
 
 
 def mark_unused(page: str) -> str:
-    """Marks the rows of the glossary whose term does not occur before it."""
     main, heading, rest = page.partition(GLOSSARY)
     if not heading:
         return page

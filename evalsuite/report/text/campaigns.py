@@ -6,14 +6,12 @@ from evalsuite.results.compare.changes import Together
 
 
 def disturbances(before: int, after: int, words: Words) -> Text | None:
-    """In how many runs of each other programs used the machine; None where in none."""
     if not before and not after:
         return None
     return words("compare.disturbed", before=numbers.count(before), after=numbers.count(after))
 
 
 def moved_together(found: Together, words: Words) -> Text:
-    """That the campaigns differ, by how much, and that no cause can be distinguished."""
     key = f"compare.together_{found.outcome}"
     return words(key, cases=numbers.count(found.cases), change=span(found))
 

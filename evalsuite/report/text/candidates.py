@@ -42,7 +42,8 @@ def _options(candidate: Candidate, scope: RankingScope, words: Words) -> list[Re
     told = [
         (option, value)
         for option, value in given
-        if (option, value) != PLAIN and (value not in SILENT or None in values[option] or not _switch(values[option]))
+        if (option, value) != PLAIN
+        and (value not in SILENT or None in values[option] or not _is_switch(values[option]))
     ]
     several = len(scope.options) > 1
     return [
@@ -53,5 +54,5 @@ def _options(candidate: Candidate, scope: RankingScope, words: Words) -> list[Re
     ]
 
 
-def _switch(values: tuple[str | None, ...]) -> bool:
+def _is_switch(values: tuple[str | None, ...]) -> bool:
     return sum(value in SILENT for value in values) == 1

@@ -15,8 +15,6 @@ LEFT_OUT = "…"  # where a finding has its numbers and names
 
 @dataclass(frozen=True, kw_only=True)
 class Explained:
-    """The words of one code in one language."""
-
     code: str
     title: str
     levels: tuple[str, ...]  # a sentence for each severity that its findings may have

@@ -68,13 +68,11 @@ def rule(code: str, words: Words) -> Text:
 
 
 def with_limits(key: str, code: str, words: Words) -> Text:
-    """The sentence *key*, with the limits of the rules that go by *code* in its places."""
     known = limits(code)
     return words(key, **{name: known[name] for name in placeholders(words.sentence(key))})
 
 
 def limits(code: str) -> dict[str, Number]:
-    """The limits of the rules that go by *code*, as they are printed."""
     return {name: FORMS[kind](value) for name, (value, kind) in findings.limits(code).items()}
 
 

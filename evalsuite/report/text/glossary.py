@@ -12,8 +12,6 @@ FILE = paths.DATA / "glossary.csv"
 
 @dataclass(frozen=True, kw_only=True)
 class Term:
-    """One term and what it means."""
-
     key: str
     zh: str
     en: str

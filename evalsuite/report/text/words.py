@@ -82,18 +82,15 @@ class Words:
         return Ordered(words=self, items=tuple(items), told=tuple(told))
 
     def sentences(self, items: Iterable[Any]) -> "Listed":
-        """Whole sentences one after the other: Chinese sets no blank after a full stop."""
         return Listed(words=self, items=tuple(items), separators=BETWEEN_SENTENCES)
 
     def same(self, text: str) -> "Pair":
-        """Text that reads the same in every language."""
         return Pair(
             words=self,
             by_language=tuple((language, names.visible(wording(text, language))) for language in self.languages),
         )
 
     def clauses(self, items: Iterable[Any]) -> "Listed":
-        """The parts of one sentence: with commas, also in Chinese."""
         return Listed(words=self, items=tuple(items), separators=BETWEEN_CLAUSES)
 
     def duration(self, seconds: float) -> "Text":
@@ -153,8 +150,6 @@ class Text(Rendered):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Listed(Rendered):
-    """Several things in one sentence."""
-
     words: Words
     items: tuple[Any, ...]
     separators: Mapping[str, str] | None = None
@@ -167,8 +162,6 @@ class Listed(Rendered):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Ordered(Rendered):
-    """Several things from the highest to the lowest."""
-
     words: Words
     items: tuple[Any, ...]
     told: tuple[bool, ...]  # of each but the first: from the one before it
@@ -182,8 +175,6 @@ class Ordered(Rendered):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Pair(Rendered):
-    """Words that come with their languages, as those of the glossary do."""
-
     words: Words
     by_language: tuple[tuple[str, str], ...]
 
@@ -265,7 +256,6 @@ def _read(languages: tuple[str, ...], folder: Path, on_cpu: bool) -> Words:
 
 
 def of_devices(sentence: str, on_cpu: bool) -> str:
-    """*sentence* with the names of devices in their places."""
     return TERM.sub(lambda term: ON_CPU[term[1]] if on_cpu else term[1], sentence)
 
 

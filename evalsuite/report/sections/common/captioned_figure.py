@@ -61,7 +61,6 @@ def anchored(series: figures.ScaleSeries) -> figures.ScaleSeries:
 
 
 def label(text: Rendered) -> figures.Label:
-    """*text* inside a drawing: in both languages where they differ."""
     zh, en = (text.plain(text.words.languages[place]) for place in (0, -1))
     return zh if zh == en else figures.Bilingual(zh=zh, en=en)
 

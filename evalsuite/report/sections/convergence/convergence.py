@@ -200,7 +200,8 @@ def _curves(table: Trained, column: Column, words: Words) -> CaptionedFigure | N
         )
         if curves:
             unit = "%" if metric in room.IN_PERCENT else ""
-            aim = target.value if target and _aimed_at(target, split, metric) else None
+            aimed_at = room.ALSO_CALLED.get(target.metric, (target.metric,)) if target and split == "validation" else ()
+            aim = target.value if target and metric in aimed_at else None
             panels.append(
                 figures.CurvePanel(label=label(words(f"scores.{split}_{metric}")), curves=curves, unit=unit, target=aim)
             )
@@ -251,10 +252,6 @@ def _guesses(table: Trained, words: Words) -> Iterable[Text]:
             share=share.about(table.id),
             loss=numbers.plain(round(math.log(classes), 3)).about(table.id),
         )
-
-
-def _aimed_at(target: Target, split: str, metric: str) -> bool:
-    return split == "validation" and metric in room.ALSO_CALLED.get(target.metric, (target.metric,))
 
 
 def _names(rows: Sequence[TrainedRow]) -> list[str]:

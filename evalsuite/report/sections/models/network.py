@@ -79,7 +79,8 @@ def of_model(book: Book, model: Model) -> NetworkTable | None:
     for one in found:
         libraries.setdefault(one.scale, set()).add(one.backend)
     rows = tuple(_row(one, sizes, len(libraries[one.scale]) > 1) for one in found)
-    return NetworkTable(sizes=tuple(_size(size) for size in sizes), rows=rows)
+    round_sizes = (Number(text=numbers.memory(size).text.replace(".0", ""), raw=size) for size in sizes)
+    return NetworkTable(sizes=tuple(round_sizes), rows=rows)
 
 
 def _row(one: NetworkMeasurement, sizes: Iterable[int], among_libraries: bool) -> NetworkRow:
@@ -91,11 +92,6 @@ def _row(one: NetworkMeasurement, sizes: Iterable[int], among_libraries: bool) -
         storage=None if storage is None else numbers.rate(storage),
         among_libraries=among_libraries,
     )
-
-
-def _size(size: int) -> Number:
-    """1 KiB, where a memory would be 1.0 KiB: these are round."""
-    return Number(text=numbers.memory(size).text.replace(".0", ""), raw=size)
 
 
 def _time(seconds: float) -> Number:

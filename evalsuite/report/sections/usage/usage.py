@@ -93,7 +93,6 @@ def _facts(subject: Subject) -> Mapping[str, object]:
 
 
 def finding(found: Sequence[Usage], words: Words) -> Rendered | None:
-    """The least and the most used of the first resource that every run has."""
     read = [(row.readings[0].mean, row.case) for one in found for row in one.rows if row.readings[0]]
     if not read or len({one.resources[0] for one in found}) > 1:
         return None

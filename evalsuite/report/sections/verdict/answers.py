@@ -104,16 +104,13 @@ def settings(book: Answered, words: Words) -> dict[Conditions, Rendered]:
     for model in book.models:
         answers = _of_model(book.answers, model)
         own = list(dict.fromkeys(one.setting for one in answers))
+        of = next((framework for one in answers for framework in one.of_variants), None)
         common = set.intersection(*(set(each.options) for each in own)) if own else set()
         for each in own:
             alike = [other for other in own if _without_protocol(other) == _without_protocol(each)]
             several = {"protocol": len(alike) > 1, "device": len({one.device for one in own}) > 1}
-            found[each] = _name(each, common, words, of=_of_all(answers), **several)
+            found[each] = _name(each, common, words, of=of, **several)
     return found
-
-
-def _of_all(answers: Iterable[Answer]) -> str | None:
-    return next((framework for one in answers for framework in one.of_variants), None)
 
 
 def _without_protocol(one: Conditions) -> tuple[object, ...]:

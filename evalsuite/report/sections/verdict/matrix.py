@@ -47,8 +47,6 @@ class WinnerCell:
 
 @dataclass(frozen=True, kw_only=True)
 class Standing:
-    """Of one framework in one setting at one scale."""
-
     ref: str
     why: Rendered | None = None  # it is not ranked, or has no value
     share: Number | None = None  # of the highest that is ranked; a link to the answer leads on

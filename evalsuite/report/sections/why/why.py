@@ -184,7 +184,6 @@ def _command(book: Book, model: Model, name: str, ladders: Sequence[Ladder]) -> 
 
 
 def findings(book: Book, models: Iterable[Model], words: Words) -> Iterator[tuple[str, Text]]:
-    """Of each framework and model that loses more than the threshold at a step: the anchor of its card, a sentence."""
     for model in models:
         for name in book.frameworks:
             own = [one for one in _ladders(book, model) if one.last.case.framework == name]
