@@ -42,12 +42,9 @@ def write(material: Material) -> list[Path]:
 
 def browser() -> str:
     asked = os.environ.get(VARIABLE)
-    if asked:
-        found = shutil.which(asked)
-        if found is None:
-            raise EvalsuiteError.of("report.chromium_named", variable=VARIABLE, name=asked)
-        return found
-    found: str | None = next((path for name in DECLARED["browsers"] if (path := shutil.which(name))), None)
+    found = next(filter(None, map(shutil.which, [asked] if asked else DECLARED["browsers"])), None)
+    if found is None and asked:
+        raise EvalsuiteError.of("report.chromium_named", variable=VARIABLE, name=asked)
     if found is None:
         raise EvalsuiteError.of("report.no_chromium", names=tuple(DECLARED["browsers"]), variable=VARIABLE)
     return found
