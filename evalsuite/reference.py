@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import TypedDict, Unpack
 
 from evalsuite.adapter import INPUT_SIZES, Command, Recipe
 from evalsuite.decode import whole
@@ -28,6 +29,15 @@ BERT_POSITIONS = 512  # rows of its position embeddings
 CIFAR10_SIZE = "32"
 FACE_SIZE = "112"
 WIDE_DEEP_FIELDS = "28 + 13"  # 28 ids and 13 numbers
+
+
+class Own(TypedDict, total=False):
+    """What the recipes of a framework have of their own."""
+
+    command: Callable[[Case], Command]
+    source: str
+    dialect: str
+    unsupported: Callable[[Case], str | None]
 
 
 def reference_arguments(case: Case, *size: str) -> tuple[str, ...]:
@@ -83,27 +93,17 @@ reference_face_unsupported = _needs_size(FACE_SIZE, "core.face_size")
 reference_cifar10_unsupported = _needs_size(CIFAR10_SIZE, "core.cifar10_size")
 
 
-def reference_bert(
-    resnet50: Recipe,
-    *,
-    command: Callable[[Case], Command],
-    source: str,
-    dialect: str | None = None,
-    unsupported: Callable[[Case], str | None] = reference_bert_unsupported,
-) -> tuple[Recipe, Recipe]:
+def reference_bert(resnet50: Recipe, **own: Unpack[Own]) -> tuple[Recipe, Recipe]:
     """BERT-Base and BERT-Tiny, like *resnet50* but for what is given."""
+    ours = replace(replace(resnet50, unsupported=reference_bert_unsupported), **own)
     base, tiny = (
         replace(
-            resnet50,
+            ours,
             name=f"reference-bert-{size}",
             model=f"bert_{size}",
             unit="sequences/s",
             options={"sequence_length": ()},
             facts={**resnet50.facts, "optimiser": "adam", "weight_decay": "decoupled"},
-            command=command,
-            source=source,
-            dialect=dialect or resnet50.dialect,
-            unsupported=unsupported,
             equivalence=resnet50.equivalence if size == "tiny" else "",
         )
         for size in ("base", "tiny")
@@ -111,24 +111,11 @@ def reference_bert(
     return base, tiny
 
 
-def reference_gpt2(
-    bert: Recipe,
-    *,
-    command: Callable[[Case], Command],
-    source: str,
-    unsupported: Callable[[Case], str | None] = reference_gpt2_unsupported,
-) -> tuple[Recipe, Recipe]:
+def reference_gpt2(bert: Recipe, **own: Unpack[Own]) -> tuple[Recipe, Recipe]:
     """GPT-2 small and its two-layer variant, like *bert* but for what is given."""
+    ours = replace(replace(bert, unsupported=reference_gpt2_unsupported), **own)
     small, tiny = (
-        replace(
-            bert,
-            name=f"reference-gpt2-{size}",
-            model=f"gpt2_{size}",
-            command=command,
-            source=source,
-            unsupported=unsupported,
-            equivalence=equivalence,
-        )
+        replace(ours, name=f"reference-gpt2-{size}", model=f"gpt2_{size}", equivalence=equivalence)
         for size, equivalence in (("124m", ""), ("tiny", bert.equivalence))
     )
     return small, tiny
@@ -138,24 +125,15 @@ def reference_wide_deep_arguments(case: Case) -> tuple[str, ...]:
     return reference_arguments(case, "--size", "tiny" if case.model.endswith("_tiny") else "full")
 
 
-def reference_wide_deep(
-    resnet50: Recipe,
-    *,
-    command: Callable[[Case], Command],
-    source: str,
-    unsupported: Callable[[Case], str | None] = lambda case: None,
-) -> tuple[Recipe, Recipe]:
+def reference_wide_deep(resnet50: Recipe, **own: Unpack[Own]) -> tuple[Recipe, Recipe]:
     """Wide & Deep on Criteo's fields and its variant for a CPU, like *resnet50* but for what is given."""
     full = replace(
-        resnet50,
+        replace(replace(resnet50, unsupported=lambda case: None), **own),
         name="reference-wide-deep",
         model="wide_and_deep",
         unit="samples/s",
         options={},
         facts={**resnet50.facts, "optimiser": "adam", "weight_decay": "none", "input_size": WIDE_DEEP_FIELDS},
-        command=command,
-        source=source,
-        unsupported=unsupported,
         equivalence="",
     )
     tiny = replace(full, name="reference-wide-deep-tiny", model="wide_and_deep_tiny", equivalence=resnet50.equivalence)
@@ -166,23 +144,15 @@ def reference_face_arguments(case: Case) -> tuple[str, ...]:
     return reference_arguments(case, "--size", case.model.removeprefix("face_"))
 
 
-def reference_face(
-    resnet50: Recipe,
-    *,
-    command: Callable[[Case], Command],
-    source: str,
-    unsupported: Callable[[Case], str | None] = reference_face_unsupported,
-) -> tuple[Recipe, Recipe, Recipe]:
+def reference_face(resnet50: Recipe, **own: Unpack[Own]) -> tuple[Recipe, Recipe, Recipe]:
     """IResNet-50, -100 and a small one with an ArcFace head, like *resnet50* but for what is given."""
+    ours = replace(replace(resnet50, unsupported=reference_face_unsupported), **own)
     r50, r100, tiny = (
         replace(
-            resnet50,
+            ours,
             name=f"reference-face-{size}",
             model=f"face_{size}",
             options={"image_size": (FACE_SIZE,)},
-            command=command,
-            source=source,
-            unsupported=unsupported,
             equivalence=resnet50.equivalence if size == "tiny" else "",
         )
         for size in ("r50", "r100", "tiny")

@@ -64,12 +64,7 @@ def _print(found: list[tuple[Case, Largest]]) -> None:
 
 def _facts(case: Case, one: Largest) -> dict[str, Any]:
     return {
-        "framework": case.framework,
-        "recipe": case.recipe,
-        "model": case.model,
-        "scale": case.scale,
-        "precision": case.precision,
-        "xla": case.xla,
+        **{name: getattr(case, name) for name in ("framework", "recipe", "model", "scale", "precision", "xla")},
         "options": dict(case.options),
         **asdict(one),
     }

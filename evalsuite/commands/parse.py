@@ -157,26 +157,21 @@ def facts(path: Path, reading: "Reading") -> Row:
     """One element of `parse --json` (docs/contracts.md#parse---json), whose findings are to be put into words."""
     throughput, batch = reading.throughput, reading.batch_per_device
     window = None if throughput is None else throughput.window
+
+    def read(*names: str) -> Row:
+        return {name: getattr(reading, name) for name in names}
+
     findings = (*reading.findings, *(throughput.findings if throughput else ()))
     return {
         "file": log_table.printable(path),
-        "dialect": reading.dialect,
-        "framework": reading.framework,
-        "model": reading.model,
-        "status": reading.status,
-        "reason": reading.reason,
-        "total_devices": reading.total_devices,
+        **read("dialect", "framework", "model", "status", "reason", "total_devices"),
         "batch_size_per_device": int(batch) if batch is not None and batch == int(batch) else batch,
-        "scope": reading.scope,
-        "shape": reading.shape,
+        **read("scope", "shape"),
         "throughput": None if throughput is None else throughput.items_per_s,
         "unit": reading.unit,
         "method": None if throughput is None else throughput.method,
         "window": window and {"first_step": window.first_step, "last_step": window.last_step, "steps": window.steps},
-        "steps_reported": reading.steps_reported,
-        "reported_final": reading.reported_final,
-        "certainty": reading.certainty,
-        "certainty_reason": reading.certainty_reason,
+        **read("steps_reported", "reported_final", "certainty", "certainty_reason"),
         "findings": findings,
     }
 

@@ -13,7 +13,7 @@ from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.terminal import duration, line, table
 from evalsuite.errors import Exit
 from evalsuite.launch import progress
-from evalsuite.launch.progress import EvaluationState, RunState
+from evalsuite.launch.progress import EvaluationState
 from evalsuite.launch.remote import allocations
 from evalsuite.logs.formatting import rate
 from evalsuite.runs.store import Store
@@ -74,7 +74,9 @@ def _print_runs(state: EvaluationState) -> None:
         if one.quiet_s is not None and not one.running:
             line(say("status.stopped", run=one.run.id, time=duration(one.quiet_s)))
     for one in state.failures[:MOST_FAILURES]:
-        line(say("status.failure", run=one.run.id, whose=say(f"status.{_whose(one)}"), reason=_reason(one)))
+        fault, reason = (one.outcome.fault, i18n.worded(one.outcome.reason)) if one.outcome else (None, "")
+        whose = say("status.of_platform" if fault else "status.of_framework")
+        line(say("status.failure", run=one.run.id, whose=whose, reason=reason))
     if (more := len(state.failures) - MOST_FAILURES) > 0:
         line(say("status.more_failures", n=more))
     if state.made_again:
@@ -82,14 +84,6 @@ def _print_runs(state: EvaluationState) -> None:
     if left := len(state.runs) - state.done:
         time = duration(state.estimated_s) if state.estimated_s is not None else say("plan.unknown_time")
         line(say("status.left", n=left, time=time))
-
-
-def _whose(one: RunState) -> str:
-    return "of_platform" if one.outcome is not None and one.outcome.fault else "of_framework"
-
-
-def _reason(one: RunState) -> str:
-    return i18n.worded(one.outcome.reason) if one.outcome else ""
 
 
 def _facts(state: EvaluationState, jobs: tuple[QueuedJob, ...] | None) -> dict[str, object]:

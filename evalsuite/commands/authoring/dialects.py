@@ -15,6 +15,8 @@ from evalsuite.errors import EvalsuiteError, Exit
 from evalsuite.logs import catalogue, explaining
 from evalsuite.logs.text.logfile import Unreadable
 
+SHOWN = ("name", "title", "framework", "unit", "scope", "averaging")
+
 
 def run(arguments: argparse.Namespace) -> int:
     if arguments.check is not None:
@@ -30,23 +32,14 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _list(dialects: Mapping[str, Dialect], as_json: bool) -> None:
     rows = [
-        {
-            "name": known.name,
-            "title": known.title,
-            "framework": known.framework,
-            "unit": known.unit,
-            "scope": known.scope,
-            "averaging": known.averaging,
-            "notes": known.notes,
-        }
+        {name: getattr(known, name) for name in (*SHOWN, "notes")}
         for known in sorted(dialects.values(), key=lambda known: known.name)
     ]
     if as_json:
         print(json.dumps(rows, indent=1, ensure_ascii=False))
         return
-    names = [key for key in rows[0] if key != "notes"]
-    shown = [[i18n.known("dialects", str(row[key] or "-")) for key in names] for row in rows]
-    terminal.aligned([[i18n.say(f"columns.{key}") for key in names], *shown])
+    shown = [[i18n.known("dialects", str(row[key] or "-")) for key in SHOWN] for row in rows]
+    terminal.aligned([[i18n.say(f"columns.{key}") for key in SHOWN], *shown])
 
 
 def _explain(arguments: argparse.Namespace, dialects: Mapping[str, Dialect]) -> int:

@@ -229,9 +229,8 @@ def _check_sandbox(engine: Engine, shown_only: bool) -> None:
 
 def mpirun_in_mpirun(engine: Engine) -> Refusal:
     def refusal(case: Case, recipe: Recipe) -> str | None:
-        if not engine.nests and recipe.spawn == "once" and case.nodes > 1:
-            return Message("commands.launcher_inside_launcher", recipe=recipe.name)
-        return None
+        inside = not engine.nests and recipe.spawn == "once" and case.nodes > 1
+        return Message("commands.launcher_inside_launcher", recipe=recipe.name) if inside else None
 
     return refusal
 
@@ -254,15 +253,12 @@ def _launcher_in_container(engine: Engine) -> Refusal:
 
 
 def _no_image(case: Case, recipe: Recipe) -> str | None:
-    if recipe.image:
-        return None
-    return Message("commands.no_image", name=recipe.name)
+    return None if recipe.image else Message("commands.no_image", name=recipe.name)
 
 
 def _absent_image(case: Case, recipe: Recipe) -> str | None:
-    if not recipe.image.startswith("/") or Path(recipe.image).exists():
-        return None
-    return Message("commands.absent_image", path=recipe.image)
+    absent = recipe.image.startswith("/") and not Path(recipe.image).exists()
+    return Message("commands.absent_image", path=recipe.image) if absent else None
 
 
 def _folder(path: Path) -> Path:

@@ -4,11 +4,9 @@ What data/text has no words for (`options`, `option_values`) is shown as it is g
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from markupsafe import Markup
-
-from evalsuite.report.text.words import Listed, Rendered, Text, Words
+from evalsuite.report.text.words import Listed, Rendered, Spanned, Text, Words
 
 APART = {"zh": " · ", "en": " · "}
 TOGETHER = {"zh": " + ", "en": " + "}
@@ -34,22 +32,14 @@ def value_of(name: str, value: str, words: Words) -> Rendered:
     return words.same(value)
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class _OnOneLine(Rendered):
-    """Words that the page does not break."""
-
-    words: Words
-    inside: Rendered
-
-    def in_language(self, language: str) -> Markup:
-        return Markup('<span class="kept">{}</span>').format(self.inside.in_language(language))
-
-
 def unbroken(found: Rendered, words: Words) -> Rendered:
     """Each option stays on a line with its value, for a narrow column."""
     if not isinstance(found, Listed):
         return found
-    items = (_OnOneLine(words=words, inside=one) if isinstance(one, Text) else one for one in found.items)
+    items = (
+        Spanned(words=words, inside=one, attribute="class", value="kept") if isinstance(one, Text) else one
+        for one in found.items
+    )
     return replace(found, items=tuple(items))
 
 

@@ -110,9 +110,9 @@ class Rendered:
     def in_language(self, language: str) -> Markup:
         raise NotImplementedError
 
-    def about(self, ref: str) -> "Traced":
+    def about(self, ref: str) -> "Spanned":
         """The same words, with all their numbers traceable to *ref*, the anchor of a case or of what was counted."""
-        return Traced(words=self.words, inside=self, ref=ref)
+        return Spanned(words=self.words, inside=self, attribute="data-ref", value=ref)
 
     def plain(self, language: str) -> str:
         """Without markup: for titles, file names and tests."""
@@ -183,15 +183,15 @@ class Pair(Rendered):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Traced(Rendered):
-    """Words whose numbers all come from one place."""
-
+class Spanned(Rendered):
     words: Words
     inside: Rendered
-    ref: str
+    attribute: str
+    value: str
 
     def in_language(self, language: str) -> Markup:
-        return Markup('<span data-ref="{}">{}</span>').format(self.ref, self.inside.in_language(language))
+        inside = self.inside.in_language(language)
+        return Markup('<span {}="{}">{}</span>').format(self.attribute, self.value, inside)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
