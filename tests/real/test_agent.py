@@ -235,11 +235,7 @@ def test_the_run_ends_with_the_launcher_if_asked_to(tmp_path):
 
 
 def test_the_command_starts_with_the_usual_signals(tmp_path):
-    program = (
-        "import signal\n"
-        "print(signal.getsignal(signal.SIGINT) is signal.default_int_handler)\n"
-        "print(signal.pthread_sigmask(signal.SIG_BLOCK, []))"
-    )
+    program = sources.text("agent_signals.py.in")
 
     python(tmp_path / "run", program)
     shell(tmp_path / "pipe", "yes | head -1; echo ended")
@@ -374,14 +370,7 @@ def test_output_faster_than_the_disk_is_kept_whole(tmp_path):
 
 
 def test_the_agent_needs_nothing_but_the_standard_library_psutil_and_nvml(tmp_path):
-    program = (
-        "import sys\n"
-        "from evalsuite.cli import main\n"
-        "code = main(['sample', '-o', sys.argv[1], '--host', 'n', '--', 'true'])\n"
-        "ours = {m.partition('.')[0] for m in sys.modules} - set(sys.stdlib_module_names)\n"
-        "known = {'evalsuite', 'psutil', 'pynvml', '__main__'}\n"
-        "print({m for m in ours - known if not m.startswith(('_', 'sitecustomize', 'usercustomize'))})"
-    )
+    program = sources.text("agent_imports.py.in")
 
     done = subprocess.run([sys.executable, "-c", program, str(tmp_path / "run")], capture_output=True, timeout=LONG)
 

@@ -97,23 +97,10 @@ def test_a_reference_workload_is_there_and_is_valid_python(one, recipe):
     assert "main" in functions
 
 
-REFUSED = [  # the beginning of a model's name, an option of its case, what is said of it; the commands are golden files
-    ("resnet50_v1.5", ("image_size", "16"), "image_size 16 is too small"),
-    ("bert_", ("sequence_length", "513"), "outside BERT's 8 to 512 positions"),
-    ("wide_and_deep", ("sequence_length", "64"), "has no axis sequence_length"),
-    ("face_", ("image_size", "224"), "image_size 224 is not that"),
-    *(
-        (f"{model}_cifar10", ("image_size", size), "")
-        for model in ("resnet50", "mobilenetv2")
-        for size in ("64", "224")
-    ),
-]
-
-
-@pytest.mark.parametrize(("model", "option", "said"), REFUSED)
+@pytest.mark.parametrize(("model", "option", "said"), sources.table("adapters.toml")["refused_sizes"])
 def test_a_size_that_a_model_cannot_have_is_refused_by_every_framework(model, option, said):
     refusals = [
-        recipe.refusal(case_of(one, recipe, options=(option,)))
+        recipe.refusal(case_of(one, recipe, options=(tuple(option),)))
         for one, recipe in REFERENCE
         if recipe.model.startswith(model)
     ]

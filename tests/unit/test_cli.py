@@ -36,14 +36,7 @@ def test_the_readme_lists_every_command(page):
 
 
 def test_help_of_any_command_imports_its_arguments_alone():
-    program = (
-        "import contextlib, io, sys\n"
-        "from evalsuite.cli import COMMANDS, main\n"
-        "for words in ([], *([command] for command in COMMANDS)):\n"
-        "    with contextlib.suppress(SystemExit), contextlib.redirect_stdout(io.StringIO()):\n"
-        "        main([*words, '--help'])\n"
-        "print(*sys.modules)"
-    )
+    program = sources.text("cli_help.py.in")
 
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
 

@@ -109,19 +109,7 @@ def test_a_file_without_a_header_stays_as_it_is(tmp_path):
     assert [file.name for file in tmp_path.iterdir()] == ["samples.n.jsonl"]
 
 
-@pytest.mark.parametrize(
-    ("line", "said"),
-    [
-        ({"cpu_percent": 5.0}, "at_s: it is missing; expected the time of a reading"),
-        ([1], "at_s: it is missing"),
-        ({"at_s": 0.0, "memory_used_bytes": 1e300}, "memory_used_bytes: got 1e+300; expected a number"),
-        ({"at_s": float("nan")}, "at_s: got nan"),
-        ({"at_s": True}, "at_s: got True"),
-        ({"at_s": 0.0, "cpu": 5.0}, "cpu: no quantity has this name"),
-        ({"at_s": 0.0, "gpus": [{"index": 0, "power_w": "5"}]}, "gpus.power_w: got '5'"),
-        ({"at_s": 0.0, "disks": {"sda": 5.0}}, "disks.sda: no quantity has this name"),
-    ],
-)
+@pytest.mark.parametrize(("line", "said"), sources.table("columns.toml")["no_readings"])
 def test_a_line_that_is_no_reading_is_said_with_its_quantity_and_stays(tmp_path, line, said):
     (file := RunFolder(tmp_path).samples_path("n")).write_text(f"{json.dumps(HEADER.to_json())}\n{json.dumps(line)}\n")
 

@@ -21,6 +21,7 @@ from evalsuite.runs.journal import Campaign, JournalLine
 from evalsuite.runs.planned import AskedRun, Planned
 from evalsuite.runs.samples import Header
 from evalsuite.runs.store import Store
+from tests import sources
 from tests.toys import CASE, COMMAND
 
 RECORDED = Store(paths.DATA / "recorded").finished()
@@ -150,26 +151,10 @@ def test_an_unknown_schema_is_refused(kind, schema):
         read(kind, {**written(KINDS[kind]), "schema": schema})
 
 
-STATUSES = "completed, stopped_as_planned, failed, timed_out"
-
-
-@pytest.mark.parametrize(
-    ("facts", "said"),
-    [
-        ({"status": "done"}, f'status: got "done"; expected one of {STATUSES}'),
-        ({"duration_s": "x" * 99}, f'duration_s: got "{"x" * 60}…"; expected a number, at least 0'),
-        ({"sha256": {"log.n.txt": [1]}}, "sha256.log.n.txt: got […] of 1; expected a text"),
-        (  # all mistakes of a file at once
-            {"status": "done", "reason": None, "exit_code": "x", "sha256": {"log.a": 1, "log.b": 2}},
-            f'5 mistakes. status: got "done"; expected one of {STATUSES}. '
-            'reason: got null; expected a text or a message. exit_code: got "x"; expected a whole number. '
-            "sha256.log.a: got 1; expected a text. sha256.log.b: got 2; expected a text",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("facts", "said"), sources.table("documents.toml")["mistakes"])
 def test_an_error_shows_what_stood_there_and_what_was_expected_of_all_mistakes_at_once(facts, said):
     with pytest.raises(EvalsuiteError) as error:
-        read(Outcome, {"schema": 1, "status": "failed", "reason": "", **facts})
+        read(Outcome, {"schema": 1, "status": "failed", "reason": "", **json.loads(facts)})
 
     assert str(error.value) == f"run/file.json: {said}. {decode.message(documents.TRY)}"
 
