@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 
 from evalsuite.dialect import Dialect, Fields, Line, line
 from evalsuite.logs.scan.mllog import MOST_EPOCHS, MllogCheck, benchmark_of, set_size
+from evalsuite.messages import Message
 
 _MLLOG = rb':::MLLOG \{"namespace": "[^"]*", "time_ms": (?P<unix_ms>\d+), '
 _LOGGING = "mlcommons/logging@7bbf792686:mlperf_logging/mllog"
@@ -51,9 +52,12 @@ def _value(name: bytes, line: bytes) -> float | None:
 
 def _block_start(match: "re.Match[bytes]") -> Fields | None:
     """Millions of epochs are tokens or samples by another name."""
-    epochs = _value(b"epoch_count", match[0])
+    epochs, text = _value(b"epoch_count", match[0]), match.string
     if _counted_in_samples(match) or (epochs is not None and epochs > MOST_EPOCHS):
         return None
+    first, ended = _value(b"first_epoch_num", match[0]), text.rfind(b'"key": "block_stop"', 0, match.start())
+    if first is not None and ended >= 0 and first == _value(b"first_epoch_num", text[ended : text.find(b"\n", ended)]):
+        return None  # its validation
     return {"unix_ms": match["unix_ms"], "interval": epochs, "begins": 1.0}
 
 
@@ -96,6 +100,15 @@ def _evaluation_stop(match: "re.Match[bytes]") -> Fields | None:
     return None if started["consumed"] is None else {**started, "begins": 1.0}
 
 
+def _samples_so_far(match: "re.Match[bytes]") -> Fields | None:
+    """By steps of so many samples each, where nothing counts them; BERT calls them epochs."""
+    at, samples, step = match["unix_ms"], _value(b"samples_count", match[0]), _value(b"step_num", match[0])
+    epoch = _value(b"epoch_num", match[0]) or 0.0
+    if samples is None and epoch <= MOST_EPOCHS:
+        return None if step is None else {"unix_ms": at, "step": step}
+    return {"unix_ms": at, "consumed": epoch if samples is None else samples}
+
+
 def _closed(line: bytes) -> bool:
     """Of an object that was cut off, what is missing is no default."""
     return line.count(b"{") <= line.count(b"}")
@@ -108,7 +121,7 @@ def _event(key: bytes, fields: Callable[["re.Match[bytes]"], Fields | None], sam
         sample=b':::MLLOG {"namespace": "' + sample,
         source=_KEYS,
         fields=lambda match: fields(match) if _closed(match[0]) else None,
-        telling=key.startswith((b"block", b"epoch")),
+        telling=key.startswith((b"block", b"epoch", b"eval_accuracy")),
     )
 
 
@@ -177,6 +190,14 @@ _EPOCHS = (
 )
 
 
+_EVALUATIONS = _event(
+    b"eval_accuracy",
+    _samples_so_far,
+    b'", "time_ms": 1721026850352, "event_type": "POINT_IN_TIME", "key": "eval_accuracy", "value": 0.9234074354171753, '
+    b'"metadata": {"file": "/workspace/ft-llm/custom_callbacks.py", "lineno": 181, "samples_count": 3072}}',
+)
+
+
 class _EpochCheck(MllogCheck):
     """Epochs × train_samples is the number itself here, so that both must be what they are called."""
 
@@ -209,7 +230,15 @@ def _steps_per_named_epoch(match: "re.Match[bytes]") -> Fields:
     return {**match.groupdict(), "ms": None, "interval": round(report / step) if step > 0 else None}
 
 
+class _CountCheck(MllogCheck):
+    """Samples ÷ time is the number itself here: what remains is what epochs of so many are."""
+
+    def contradiction(self, items_per_s: float) -> str | None:
+        return None if self.counts_samples() else Message("logs.mllog_counted")
+
+
 _OTHER_SCRIPTS = ("mlperf_bert", "mxnet_speedometer", "mxnet_ssd", "bigdl", "hugectr")
+_COUNTED = ("mlperf_mllog", "mlperf_nemo", "mlperf_gpt")
 _dialect = functools.partial(Dialect, scope="global", averaging="interval")
 
 DIALECTS = (
@@ -296,8 +325,21 @@ DIALECTS = (
         step=_SAMPLE_BLOCKS,
         end=_RUN_STOP,
         second=MllogCheck,
-        yields_to=("mlperf_mllog", "mlperf_nemo", "mlperf_gpt", *_OTHER_SCRIPTS),
+        yields_to=(*_COUNTED, *_OTHER_SCRIPTS),
         notes="Samples since the block before, evaluation inside.",
+    ),
+    _dialect(
+        name="mlperf_evaluations",
+        title="MLPerf :::MLLOG without a throughput, evaluations counted in samples or steps",
+        framework=None,
+        unit="samples/s",
+        per_epoch=True,
+        step=(_EVALUATIONS,),
+        end=_RUN_STOP,
+        named_facts={"all": "global_batch"},
+        second=_CountCheck,
+        yields_to=(*_COUNTED, "mlperf_samples", *_OTHER_SCRIPTS),
+        notes="Samples since the evaluation before, evaluation inside. Steps are counted by the global batch.",
     ),
     _dialect(
         name="mlperf_blocks",
@@ -312,7 +354,7 @@ DIALECTS = (
         scores=_TOP1,
         facts=_TRAIN_SAMPLES,
         second=_EpochCheck,
-        yields_to=("mlperf_mllog", "mlperf_nemo", "mlperf_gpt", "mlperf_samples", "mlperf_epochs", *_OTHER_SCRIPTS),
+        yields_to=(*_COUNTED, "mlperf_samples", "mlperf_evaluations", "mlperf_epochs", *_OTHER_SCRIPTS),
         notes="Training samples x epochs of a block / its time; evaluation is inside where no line says when it begins.",
     ),
     _dialect(
@@ -328,7 +370,7 @@ DIALECTS = (
         scores=_TOP1,
         facts=_TRAIN_SAMPLES,
         second=_EpochCheck,
-        yields_to=("mlperf_mllog", "mlperf_nemo", "mlperf_gpt", "mlperf_samples", *_OTHER_SCRIPTS),
+        yields_to=(*_COUNTED, "mlperf_samples", "mlperf_evaluations", *_OTHER_SCRIPTS),
         notes="Training samples of an epoch, or of its part between two evaluations, / its time.",
     ),
     _dialect(

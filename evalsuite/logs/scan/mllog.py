@@ -49,6 +49,7 @@ class MllogCheck:
         self._ended_s: float | None = None
         self._block = 0.0  # epochs of the block that goes on, as it counts them
         self._blocks = 0.0  # of those that have ended
+        self._block_epoch: float | None = None  # where the one that ended last began
         self._first_epoch: float | None = None
         self._last_epoch: float | None = None
         self._counted: list[tuple[float, float]] = []  # (second, samples so far)
@@ -76,20 +77,21 @@ class MllogCheck:
     def _time(self, key: bytes, at_s: float, rest: bytes) -> None:
         if key in _BEGINS and (self._began_s is None or key != b"run_start"):
             self._began_s = at_s if self._began_s is None else self._began_s
-        if self._began_s is None:
-            return
-        self._ended_s = at_s
         samples, epoch = _of(rb'"samples_count": ', rest), _of(rb'"epoch_num": ', rest)
-        further = samples is not None and (not self._counted or samples > self._counted[-1][1])
-        if samples is not None and further and key in (b"block_stop", b"eval_start", b"eval_accuracy"):
-            self._counted.append((at_s, samples))
-        if key == b"block_start":
-            self._block = _of(rb'"epoch_count": ', rest) or 0.0
-        elif key == b"block_stop":
-            self._blocks, self._block = self._blocks + self._block, 0.0
         if epoch is not None:
             self._first_epoch = epoch if self._first_epoch is None else self._first_epoch
             self._last_epoch = max(epoch, self._last_epoch or epoch)
+        if self._began_s is None:
+            return
+        self._ended_s = at_s
+        further = samples is not None and (not self._counted or samples > self._counted[-1][1])
+        if samples is not None and further and key in (b"block_stop", b"eval_start", b"eval_accuracy"):
+            self._counted.append((at_s, samples))
+        first = _of(rb'"first_epoch_num": ', rest)
+        if key == b"block_start" and (first is None or first != self._block_epoch):  # not its validation
+            self._block = _of(rb'"epoch_count": ', rest) or 0.0
+        elif key == b"block_stop":
+            self._blocks, self._block, self._block_epoch = self._blocks + self._block, 0.0, first
 
     def contradiction(self, items_per_s: float) -> str | None:
         """Which other keys deny it, in words; None if none does."""
@@ -100,6 +102,10 @@ class MllogCheck:
             if not _alike(items_per_s, other) and not batches:  # train_samples may count batches
                 return Message("logs.read_denied", rate=rate(items_per_s), name=name, other=rate(other))
         return None
+
+    def counts_samples(self) -> bool:
+        """Of BERT it is known that epochs by the million are samples."""
+        return bool(self._counted) or (self._last_epoch or 0.0) <= MOST_EPOCHS or self._benchmark == "bert"
 
     def nonsense(self) -> str | None:
         """Why epochs and `train_samples` make no throughput; None if they can."""

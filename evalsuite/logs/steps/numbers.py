@@ -296,8 +296,8 @@ def judge_status(numbers: Numbers, failure: failures.Failure | None) -> tuple[St
         return "partial", _too_short(numbers)
     if measured.method == FINAL:
         return "partial", Message("logs.log_total", why=_missing(numbers))
-    if (every := _seldom(numbers, measured)) > 1:
-        return "partial", Message("logs.read_one_batch", every=every)
+    if alone := _of_one_batch(numbers, measured):
+        return "partial", alone
     return "ok", ""
 
 
@@ -461,12 +461,14 @@ def _unlike_printed(numbers: Numbers, measured: Throughput) -> Iterator[rules.Cl
         yield disagreement(value, measured.method, nearest, RATES)
 
 
-def _seldom(numbers: Numbers, measured: Throughput) -> int:
-    """Every how manieth step is timed, where each figure is that of one batch and no clock confirms it; else 1."""
+def _of_one_batch(numbers: Numbers, measured: Throughput) -> Message | None:
+    """Where each figure is that of one batch, by the script's own timer, and no clock confirms it."""
     clocked = measured.method in CLOCKS or measured.clock_items_per_s is not None or measured.stamps_within is not None
-    if clocked or numbers.run.dialect.averaging != "step" or measured.window is None:
-        return 1
-    return statistics.median_low([step.steps for step in _within(numbers.merged.steps, measured.window)] or [1])
+    meant = any(record.mean_s is not None for record in numbers.run.records)
+    if clocked or meant or numbers.run.dialect.averaging != "step" or measured.window is None:
+        return None
+    every = statistics.median_low([step.steps for step in _within(numbers.merged.steps, measured.window)] or [1])
+    return Message("logs.read_one_batch", every=every) if every > 1 else Message("logs.read_one_timer")
 
 
 def _two_figures(apart: rules.ClockDisagrees, measured: Throughput) -> Message:
