@@ -129,7 +129,7 @@ def test_a_run_whose_dialect_is_not_known_any_more_says_which_file_brings_it(tmp
 
     assert without.status == "failed"
     assert f"came from {file}" in without.reason and f"Try --adapters {file.parent}" in without.reason
-    assert found.status == "ok"
+    assert found.status == "partial"  # the timer of each step, whose arrival nobody noted
 
 
 def test_the_source_of_one_of_ours_is_the_house():

@@ -193,8 +193,8 @@ _EPOCHS = (
 _EVALUATIONS = _event(
     b"eval_accuracy",
     _samples_so_far,
-    b'", "time_ms": 1721026850352, "event_type": "POINT_IN_TIME", "key": "eval_accuracy", "value": 0.9234074354171753, '
-    b'"metadata": {"file": "/workspace/ft-llm/custom_callbacks.py", "lineno": 181, "samples_count": 3072}}',
+    b'", "time_ms": 1712974047312, "event_type": "POINT_IN_TIME", "key": "eval_accuracy", "value": 0.3832615315914154, '
+    b'"metadata": {"file": "/workspace/bert/run_pretraining.py", "lineno": 1865, "epoch_num": 150128}}',
 )
 
 

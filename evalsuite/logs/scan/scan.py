@@ -1,5 +1,6 @@
 """One pass over a log file, in bounded memory: its records until the window is full, and what is needed of the rest."""
 
+import math
 from collections import deque
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -46,6 +47,7 @@ class Scan:
         self.records: list[Record] = []
         self.uncollected = 0  # step lines after the window
         self.final: float | None = None  # the last final figure
+        self.finals = (math.inf, 0.0)  # the least and the most
         self.ended = False
         self.cut_line: int | None = None  # in whose middle the file ends
         self.skipped = 0  # bytes in lines that are too long
@@ -79,7 +81,7 @@ class Scan:
                     continue
                 fields = line.read(match)
                 if fields is not None and (rate := rate_of(fields)) is not None:
-                    self.final = rate
+                    self.final, self.finals = rate, (min(self.finals[0], rate), max(self.finals[1], rate))
             self.ended = self.ended or any(True for _ in matches(chunk.text, self.dialect.end))
             self.cut_line = None if chunk.complete else _cut_line(chunk, self.dialect)
         return self

@@ -142,6 +142,9 @@ def measure_logs(paths: Sequence[Path], arrivals: Sequence[Arrival | None], dial
         raise Unreadable(ALTERED)
     if numbers.merged.several_jobs:
         raise Unreadable(Message("logs.several_jobs"))
+    for least, most in (scan.finals for scan in run.scans if numbers.throughput is None):
+        if most > least * (1 + rules.FinalDisagrees.limit):
+            raise Unreadable(Message("logs.several_finals", least=rate(least), most=rate(most)))
     return numbers
 
 
