@@ -45,6 +45,14 @@ def test_the_first_step_below_the_threshold_is_found_by_each_doubling_and_the_de
     assert [one.after.case.framework for one in found.found] == ["mxnet", "pytorch"]
 
 
+def test_a_break_is_certain_only_where_no_two_runs_say_otherwise():
+    close = breaks(with_scaling(ladder(100, 800, 1270, 2500, spread=0.02)), 0.8).found
+    clear = breaks(with_scaling(ladder(100, 800, 1000, 1900, spread=0.02)), 0.8).found
+    once = breaks(with_scaling(ladder(100, 800, 1000, 1900, repeats=1)), 0.8).found
+
+    assert [one.certain for one in (*close, *clear, *once)] == [False, True, False]
+
+
 def test_what_is_recorded_to_differ_is_listed_and_nothing_is_made_up():
     base, small, large, largest = ladder(100, 780, 1100, 1300)
 

@@ -14,8 +14,10 @@ from typing import Literal
 from evalsuite.documents import NetworkMeasurement
 from evalsuite.model import Summary, Utilisation
 from evalsuite.results.compare import fairness
+from evalsuite.results.compare.decisions import FEWEST_RUNS
 from evalsuite.results.compare.scaling import suspicious
 from evalsuite.results.measure import breakdown, network
+from evalsuite.results.measure.summary import values
 
 FEWEST_SCALES = 3
 LEAST_SHARE = 0.02
@@ -40,6 +42,7 @@ class Break:
     before: Summary
     after: Summary
     step: float  # efficiency of one doubling, between the two
+    certain: bool  # no two runs of the two scales say otherwise
     changes: tuple[RecordedChange, ...]  # none: nothing recorded differs
 
     @property
@@ -139,12 +142,18 @@ def _first(ladder: Sequence[Summary], threshold: float, networks: Sequence[Netwo
     for before, after in pairwise(ladder):
         if _devices(after) == _devices(before):
             continue
-        more = _devices(after) / _devices(before)
-        step = math.pow(after.items_per_s.value / before.items_per_s.value / more, 1 / math.log2(more))
+        step = _step(before, after, after.items_per_s.value / before.items_per_s.value)
         if step < threshold:
+            best = _step(before, after, max(values(after)) / min(values(before)))
+            certain = min(before.n, after.n) >= FEWEST_RUNS and best < threshold
             changes = tuple(_changes(before, after, networks))
-            return Break(before=before, after=after, step=step, changes=changes)
+            return Break(before=before, after=after, step=step, certain=certain, changes=changes)
     return None
+
+
+def _step(before: Summary, after: Summary, ratio: float) -> float:
+    more = _devices(after) / _devices(before)
+    return math.pow(ratio / more, 1 / math.log2(more))
 
 
 def _changes(before: Summary, after: Summary, networks: Sequence[NetworkMeasurement]) -> Iterable[RecordedChange]:
