@@ -11,6 +11,7 @@ from evalsuite import report as report_room
 from evalsuite.commands import report
 from evalsuite.documents import ContainerLimits
 from evalsuite.findings import BusyMachine
+from evalsuite.report.book import tally
 from evalsuite.report.book.blocks import models
 from evalsuite.report.book.book import Book
 from evalsuite.report.sections.common import captioned_figure
@@ -207,7 +208,7 @@ def test_notices_are_a_line_each_with_the_whole_behind_it():
     ],
 )
 def test_what_was_not_skipped_and_not_lost_is_not_counted(evaluation, language, line):
-    assert said(notices.coverage(Book(evaluation=evaluation()), SPOKEN), language) == line
+    assert said(tally.coverage(Book(evaluation=evaluation()), SPOKEN), language) == line
 
 
 def test_whether_the_machine_was_quiet_is_said_and_by_how_much_it_was_not_and_nothing_under_a_quota():

@@ -5,6 +5,11 @@ from dataclasses import dataclass
 
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.states import WORST_FIRST, State, run_state
+from evalsuite.report.text import numbers
+from evalsuite.report.text.numbers import Number
+from evalsuite.report.text.words import Text, Words
+
+COUNTS = "counts-table"  # the anchor of the table that holds what sentences count
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,3 +47,27 @@ def tally(book: Book) -> Counts:
             (name, severities[name]) for name in ("reject", "exclude", "flag", "note") if severities[name]
         ),
     )
+
+
+def coverage(book: Book, words: Words) -> Text:
+    found = tally(book)
+
+    def counted(n: int) -> Number:
+        return numbers.count(n).about(COUNTS)
+
+    valid, partial = counted(found.cases_valid), counted(found.cases_partial)
+    if not found.cases_partial:
+        parts = [words("headlines.coverage_valid", valid=valid)]
+    elif found.cases_partial == found.cases_valid:
+        parts = [words("headlines.coverage_all_partial", valid=valid)]
+    else:
+        parts = [words("headlines.coverage_partial", valid=valid, partial=partial)]
+    if found.cases_skipped:
+        parts.append(words("headlines.coverage_skipped", skipped=counted(found.cases_skipped)))
+    if found.cases_without:
+        parts.append(words("headlines.coverage_without", without=counted(found.cases_without)))
+    counts = {"runs": counted(found.runs_made)}
+    failed = {"failed": counted(found.runs_made - found.runs_valid)} if found.runs_made > found.runs_valid else {}
+    runs = words("headlines.some_failed" if failed else "headlines.all_valid", **counts, **failed)
+    planned = counted(found.cases_planned)
+    return words("headlines.coverage", planned=planned, parts_text=words.clauses(parts), runs_text=runs)

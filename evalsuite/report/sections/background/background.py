@@ -7,7 +7,7 @@ from evalsuite.report.book.blocks import Block
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.cells import Cell, throughput_cell
 from evalsuite.report.book.participants import Participant, is_stated
-from evalsuite.report.book.tally import tally
+from evalsuite.report.book.tally import coverage, tally
 from evalsuite.report.sections.background import platform
 from evalsuite.report.sections.background.machines import machines
 from evalsuite.report.sections.common.section import Section, Subject, parts
@@ -52,6 +52,7 @@ def _facts(subject: Subject) -> Mapping[str, object]:
         ],
         "methods": methods(subject.book),
         "tally": tally(subject.book),
+        "coverage": coverage(subject.book, subject.words),
     }
 
 

@@ -20,7 +20,6 @@ PARTS = ("counts", "findings", "failures", "attempts", "skips", "repeats", "cost
 OF_MADE_HERE = ("runs_planned", "runs_made")
 OF_CASES = ("cases_planned", "cases_valid", "cases_partial", "cases_skipped", "cases_without")
 COUNTED = (*OF_CASES, *OF_MADE_HERE, "runs_valid")
-COUNTS = "counts-table"  # the anchor of the table that holds what sentences count
 
 
 def sections(subject: Subject) -> Iterable[Section]:

@@ -8,6 +8,7 @@ from evalsuite.report.book import columns, model_figures
 from evalsuite.report.book.blocks import Block, Distinction, Model, distinctions
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.columns import CaseColumn
+from evalsuite.report.text.numbers import Number
 
 Values = Mapping[str, float | str | None]
 
@@ -17,6 +18,9 @@ class Totals:
     block: Block
     columns: tuple[CaseColumn, ...]
     rows: tuple[tuple[Summary, Distinction, Values], ...]
+
+    def mfu(self, values: Values) -> Number | None:
+        return next((one.number(values) for one in self.columns if one.name == "mfu"), None)
 
 
 def totals(book: Book, models: Sequence[Model]) -> list[Totals]:

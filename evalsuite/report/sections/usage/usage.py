@@ -74,7 +74,7 @@ def sections(subject: Subject) -> Iterable[Section]:
         markdown=lambda writer: writer.fill(
             "usage/usage.md.j2", totals=() if subject.in_parts else totals.totals(subject.book, subject.models)
         ),
-        finding=lambda facts: finding(facts["usages"], subject.words),
+        finding=lambda facts: finding(facts["usages"], facts["totals"], subject.words),
     )
 
 
@@ -92,12 +92,14 @@ def _facts(subject: Subject) -> Mapping[str, object]:
     }
 
 
-def finding(found: Sequence[Usage], words: Words) -> Rendered | None:
+def finding(found: Sequence[Usage], of_case: Sequence[totals.Totals], words: Words) -> Rendered | None:
     read = [(row.readings[0].mean, row.case) for one in found for row in one.rows if row.readings[0]]
-    if not read or len({one.resources[0] for one in found}) > 1:
+    shares = [(share, one.case) for each in of_case for one, _, values in each.rows if (share := each.mfu(values))]
+    if len({one.resources[0] for one in found}) > 1 or not (read or shares):
         return None
-    (low, least), (high, most) = (choose(read, key=lambda one: one[0].raw) for choose in (min, max))
-    values = {"resource_text": words(f"resources.{found[0].resources[0]}"), "low": low.about(names.case_anchor(least))}
+    (low, least), (high, most) = (choose(read or shares, key=lambda one: one[0].raw) for choose in (min, max))
+    name = words(f"resources.{found[0].resources[0]}" if read else "totals.mfu")
+    values = {"resource_text": name, "low": low.about(names.case_anchor(least))}
     if low.text == high.text:
         return words("usage.found_one", **values)
     ends = {"low_name": _short(least, words), "high_name": _short(most, words)}

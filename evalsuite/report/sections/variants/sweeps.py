@@ -108,7 +108,13 @@ def draw_sweeps(model: Model, found: Sequence[Sweep], look: Look, words: Words) 
         options.apart([one.name(words), names.precision(one.example.precision)], words)  # those of all precisions
         for one in (named[str(row[0])] for row in figure.table.rows)
     )
-    return CaptionedFigure(figure=figure, title=_title(shown, words), reading=(words("sweep.see"),), labels=labels)
+    return CaptionedFigure(
+        figure=figure,
+        title=_title(shown, words),
+        reading=(words("sweep.see"),),
+        labels=labels,
+        tables=((f"{model.id}-sweep-table", words("sweep.tables")),),
+    )
 
 
 def _title(shown: Sequence[Sweep], words: Words) -> Text:

@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from evalsuite.findings import BusyMachine, OwnCriteria
 from evalsuite.model import Protocol
 from evalsuite.report.book.book import Book
-from evalsuite.report.book.tally import tally
+from evalsuite.report.book.tally import COUNTS
 from evalsuite.report.sections.background import machines
 from evalsuite.report.sections.background.background import RULES
 from evalsuite.report.sections.quality import machine_noise
-from evalsuite.report.sections.quality.quality import COUNTS
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.words import Rendered, Text, Words
@@ -164,27 +163,3 @@ def _profile(book: Book, short: Protocol, values: Mapping[str, Number], words: W
         return words("notices.quick", **values)
     alike = all(case.protocol == short for case in book.planned)
     return words("notices.short" if alike else "notices.shortest", **values)
-
-
-def coverage(book: Book, words: Words) -> Text:
-    found = tally(book)
-
-    def counted(n: int) -> Number:
-        return numbers.count(n).about(COUNTS)
-
-    valid, partial = counted(found.cases_valid), counted(found.cases_partial)
-    if not found.cases_partial:
-        parts = [words("headlines.coverage_valid", valid=valid)]
-    elif found.cases_partial == found.cases_valid:
-        parts = [words("headlines.coverage_all_partial", valid=valid)]
-    else:
-        parts = [words("headlines.coverage_partial", valid=valid, partial=partial)]
-    if found.cases_skipped:
-        parts.append(words("headlines.coverage_skipped", skipped=counted(found.cases_skipped)))
-    if found.cases_without:
-        parts.append(words("headlines.coverage_without", without=counted(found.cases_without)))
-    counts = {"runs": counted(found.runs_made)}
-    failed = {"failed": counted(found.runs_made - found.runs_valid)} if found.runs_made > found.runs_valid else {}
-    runs = words("headlines.some_failed" if failed else "headlines.all_valid", **counts, **failed)
-    planned = counted(found.cases_planned)
-    return words("headlines.coverage", planned=planned, parts_text=words.clauses(parts), runs_text=runs)

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from evalsuite.report.book import tally
 from evalsuite.report.sections.common import figure_titles
 from evalsuite.report.sections.common.section import Section, Subject
 from evalsuite.report.sections.overview.overview import scaling_blocks
@@ -72,7 +73,7 @@ def facts(subject: Subject) -> Mapping[str, Any]:
         "without": [words.same(one.verdict.criterion).about(one.id) for one in criteria if acceptance.is_left_out(one)],
         "without_card": [card.id for card in criteria if not acceptance.applies(card.verdict)],
         "headlines": _in_short(subject),
-        "coverage": notices.coverage(book, words),
+        "coverage": tally.coverage(book, words),
         "suspicions": suspicions.facts(book, words),
     }
 
@@ -81,7 +82,7 @@ def _in_short(subject: Subject) -> Sequence[Rendered | Text]:
     """How all scale, and how busy they kept what they ran on."""
     blocks, words = scaling_blocks(subject.models), subject.words
     found = [figure_titles.of_blocks(blocks, words)] if blocks else []
-    busy = usage.finding(usage.usages(subject.book, subject.models), words)
+    busy = usage.finding(usage.usages(subject.book, subject.models), (), words)
     return [*found, *([busy] if busy else [])]
 
 
@@ -130,5 +131,5 @@ def _in_markdown(subject: Subject) -> Mapping[str, object]:
         "cards": judged,
         "not_here": acceptance.not_here(criteria, words),
         "suspicions": suspicions.facts(book, words),
-        "headlines": (*_in_short(subject), notices.coverage(book, words)),
+        "headlines": (*_in_short(subject), tally.coverage(book, words)),
     }
