@@ -4,7 +4,7 @@ Scales are rows, frameworks are columns. Values are numbers; their form and mark
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +18,8 @@ from evalsuite.report.text.words import Rendered, Words
 LONGEST_NAME = 31  # characters of a sheet's name; Excel's limit
 FORBIDDEN = re.compile(r"[\[\]:*?/\\']")  # in a sheet's name
 DECIMALS = re.compile(r"^[^.]*\.?(\d*)")  # of a printed number
+LINES = {"type": "scatter", "subtype": "straight_with_markers"}
+DRAWING_LINES, DRAWING_COLUMNS = 16, 5  # what a chart covers
 SCALE_COLUMNS = 3  # nodes, devices of each, devices of the job
 WIDTHS = {"scale": 10, "value": 16}
 LOW, HIGH, REACHED, MISSED = "#FFFFFF", "#9BD3A5", "#DDF1E0", "#FBE3D6"
@@ -56,6 +58,28 @@ def _name(model: str, precision: str, taken: set[str]) -> str:
             taken.add(name.casefold())
             return name
     raise AssertionError("of more names than there are sheets one is free")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Drawing:
+    """A chart that the spreadsheet draws of its own cells, which it therefore follows."""
+
+    kind: Mapping[str, str]
+    title: str
+    series: tuple[tuple[tuple[object, ...], ...], ...]  # the cells of name, categories and values
+    x: Mapping[str, object]
+    y: Mapping[str, object]
+
+
+def draw(file: Any, sheet: Any, line: int, column: int, of: Drawing) -> None:
+    chart = file.add_chart(dict(of.kind))
+    for name, categories, values in of.series:
+        chart.add_series({"name": list(name), "categories": list(categories), "values": list(values)})
+    chart.set_title({"name": of.title, "overlay": False, "name_font": {"size": 11}})
+    chart.set_x_axis(dict(of.x))
+    chart.set_y_axis(dict(of.y))
+    chart.show_blanks_as("gap")
+    sheet.insert_chart(line, column, chart)
 
 
 class Writer:
@@ -110,7 +134,24 @@ class Writer:
                     self._cell(sheet, head + 3 + number, column, cell, kind)
             self._colour(sheet, head + 3, place, policy, groups, kind)
             place += len(rows) + 1
-        return self._legend(sheet, head + 3 + len(policy.scales), policy.throughput, columns)
+        if policy.has_scaling:
+            self._draw(sheet, head, place, policy, [rows for _, rows in grids])
+        last = self._legend(sheet, head + 3 + len(policy.scales), policy.throughput, columns)
+        return max(last, head + DRAWING_LINES) if policy.has_scaling else last
+
+    def _draw(
+        self, sheet: Any, head: int, place: int, policy: BatchPolicy, grids: Sequence[Sequence[SeriesRow]]
+    ) -> None:
+        """Throughput and speedup by devices, right of the table that they read."""
+        first, last, start = head + 3, head + 2 + len(policy.scales), SCALE_COLUMNS
+        at = (sheet.name, first, SCALE_COLUMNS - 1, last, SCALE_COLUMNS - 1)
+        for title, rows in zip((policy.unit or "", "x"), grids, strict=False):
+            columns = range(start, start + len(rows))
+            series = (((sheet.name, head + 1, one), at, (sheet.name, first, one, last, one)) for one in columns)
+            form = {"log_base": 2}
+            drawing = Drawing(kind=LINES, title=names.visible(title), series=tuple(series), x=form, y=form)
+            draw(self.file, sheet, head, place, drawing)
+            start, place = start + len(rows) + 1, place + DRAWING_COLUMNS
 
     def _scales(self, sheet: Any, head: int, policy: BatchPolicy) -> None:
         bold = self._format(bold=True, bottom=1, text_wrap=True, valign="top")

@@ -1,4 +1,4 @@
-"""`report.xlsx`: the document's results, then a sheet for each tidy table."""
+"""`report.xlsx`: who leads, the document's results, then a sheet for each tidy table."""
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
@@ -14,8 +14,8 @@ from evalsuite.report.book.book import Book
 from evalsuite.report.data import tables
 from evalsuite.report.forms import result_sheets
 from evalsuite.report.forms.material import Material
-from evalsuite.report.sections.verdict import matrix, notices, verdict
-from evalsuite.report.sections.verdict.matrix import Standings
+from evalsuite.report.sections.verdict import answers, matrix, notices, verdict
+from evalsuite.report.sections.verdict.matrix import Standings, WinnerMatrix
 from evalsuite.report.text import names, numbers, words
 from evalsuite.report.text.words import Rendered, Words
 
@@ -51,10 +51,11 @@ def workbook(material: Material) -> bytes:
         )
         head = file.add_format({"bold": True, "bottom": 1, "valign": "vcenter"})
         wrapped = file.add_format({"text_wrap": True, "valign": "top"})
-        _about(file.add_worksheet(_name(labels, "about")), book, material, labels, head, wrapped)
         sentences = words.read(material.languages, on_cpu=book.on_cpu)
         if tables_of_all := matrix.standings(book, sentences):
-            _standings(file, _name(labels, "standings"), tables_of_all, head)
+            leaders = matrix.matrix(book, answers.questions(book, sentences), sentences)
+            _standings(file, _name(labels, "standings"), tables_of_all, leaders, head)
+        _about(file.add_worksheet(_name(labels, "about")), book, material, labels, head, wrapped)
         results = result_sheets.Writer(file, sentences, labels, book.efficiency_threshold)
         for sheet in result_sheets.sheets(book):
             results.write(sheet)
@@ -109,9 +110,11 @@ def _about(sheet: Any, book: Book, material: Material, labels: Words, head: Any,
     result_sheets.for_paper(sheet)
 
 
-def _standings(file: Any, name: str, found: Sequence[Standings], head: Any) -> None:
-    """The table of the chosen scale first; reasons and ⚠ are in the number format."""
-    sheet, line = file.add_worksheet(name), 0
+def _standings(file: Any, name: str, found: Sequence[Standings], leaders: WinnerMatrix | None, head: Any) -> None:
+    """Who leads, then the table of the chosen scale and the others; reasons and ⚠ are in the number format."""
+    sheet = file.add_worksheet(name)
+    line = _leaders(sheet, leaders, head) if leaders else 0
+    result_sheets.draw(file, sheet, line, 2 + max(len(one.answers) for one in found), _bars(name, found, line))
     for one in sorted(found, key=lambda one: not one.chosen):
         sheet.write_string(line, 0, one.scale, head)
         for place, (answer, setting) in enumerate(zip(one.answers, one.settings, strict=True), 1):
@@ -133,6 +136,32 @@ def _standings(file: Any, name: str, found: Sequence[Standings], head: Any) -> N
     sheet.set_column(0, len(found[0].answers), 24)
     sheet.freeze_panes(0, 1)
     result_sheets.for_paper(sheet)
+
+
+def _leaders(sheet: Any, found: WinnerMatrix, head: Any) -> int:
+    """Who leads in each setting and by how much; gives the line after the table."""
+    sheet.write_row(0, 0, [_every(found.title), "", *found.scales], head)
+    for line, row in enumerate(found.rows, 1):
+        said = ((one.winner, one.lead, "⚠" * one.flagged, one.note) for one in row.cells)
+        parts = ([one if isinstance(one, str) else _every(one) for one in cell if one] for cell in said)
+        sheet.write_row(line, 0, [row.model, _every(row.setting), *map(" ".join, parts)])
+    return len(found.rows) + 2
+
+
+def _bars(name: str, found: Sequence[Standings], line: int) -> result_sheets.Drawing:
+    """The shares of the chosen scale, a group of bars for each model and precision."""
+    chosen = next(one for one in found if one.chosen or one is found[-1])
+    across = (1, len(chosen.answers))
+    rows = range(line + 1, line + 1 + len(chosen.rows))
+    return result_sheets.Drawing(
+        kind={"type": "bar"},
+        title=chosen.scale,
+        series=tuple(
+            ((name, row, 0), (name, line, across[0], line, across[1]), (name, row, 1, row, across[1])) for row in rows
+        ),
+        y={"min": 0, "num_format": "0%"},
+        x={"reverse": True},
+    )
 
 
 def _every(text: Rendered) -> str:
