@@ -236,7 +236,7 @@ def test_a_sheet_of_measured_scales_reads_like_the_table_of_the_document(tmp_pat
     rows = [[cell.value for cell in row] for row in sheet.iter_rows()]
 
     models = ["ResNet-50 v1.5 FP32", "ResNet-50 v1.5 AMP", "BERT-Base AMP"]
-    assert book.sheetnames == ["About", "Standings", *models, "Verdicts", "Cases", "Runs", "Utilisation"]
+    assert book.sheetnames == ["Standings", "About", *models, "Verdicts", "Cases", "Runs", "Utilisation"]
     names = ["MXNet", "OneFlow", "PaddlePaddle", "PyTorch", "TensorFlow"]
     assert rows[1][3] == "Throughput (images/s), median" and rows[1][9] == "Speedup"
     assert rows[2][3:] == [*names, None, *names]

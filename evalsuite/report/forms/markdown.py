@@ -5,7 +5,7 @@ from pathlib import Path
 
 from evalsuite import __version__
 from evalsuite.files import write_atomically
-from evalsuite.report.book import blocks, heading, identity
+from evalsuite.report.book import blocks, heading, identity, outline
 from evalsuite.report.forms import headline_figure
 from evalsuite.report.forms.headline_figure import HeadlineFigure
 from evalsuite.report.forms.material import Material
@@ -15,8 +15,14 @@ from evalsuite.report.sections.common import captioned_figure
 from evalsuite.report.sections.common.markdown import MarkdownWriter
 from evalsuite.report.sections.common.section import Subject
 from evalsuite.report.sections.verdict import verdict
-from evalsuite.report.text import names, times
+from evalsuite.report.text import names, numbers, times
 
+MOST_CASES = 40  # with tables of results, as on a terminal
+OF_MANY = (
+    outline.PROBLEMS,
+    "overview",
+    "quality",
+)  # beside the verdict: what is open, where scaling breaks, what is wrong
 FIGURE_AFTER = 2  # the heading, and a sentence for each model
 
 
@@ -60,8 +66,12 @@ def _paragraphs(material: Material, writer: MarkdownWriter) -> Iterable[str]:
     yield f"# {writer.render(heading.title(book.evaluation, words))}"
     yield _about(subject, writer)
     yield from _verdict(material, subject, writer)
+    many = len(book.planned) > MOST_CASES
     for section in contents.sections(subject):
-        yield from section.markdown(writer)
+        if not many or section.id in OF_MANY:
+            yield from section.markdown(writer)
+    if many:
+        yield writer.render(writer.beyond("markdown.rest", cases=numbers.count(len(book.planned))))
     yield "---"
     yield writer.render(writer.beyond("markdown.made_by", version=__version__, build=_build(material)))
 
