@@ -1,6 +1,6 @@
 /* Tables as CSV and JSON, made from what is in the page. */
 import { tables, unpackedColumns } from "./data.js";
-import { all, element, one, shownText, word } from "./dom.js";
+import { all, byId, element, one, shownText, word } from "./dom.js";
 import { csv, fileName, save } from "./save.js";
 import { spreadButton } from "./spread.js";
 
@@ -47,7 +47,9 @@ function rowsOfTable(table) {
   const [head, ...body] = rows;
   const measured = [...head.cells].map((_, place) => body.some(({ cells }) => hasSpread(cells[place], table)));
   const grouped = one(".group", table);
-  const { unit } = table.dataset;
+  const { unit, marks } = table.dataset;
+  const cited = byId("figure-source").dataset.cited;
+  const source = cited && marks?.split(" ").includes("cited") ? [cited] : []; // and its licence
   const heads = [...head.cells].flatMap((cell, place) => {
     const name = shownText(cell);
     return measured[place] ? [name, ...BESIDE.map((what) => `${name} ${what}`)] : [name];
@@ -58,8 +60,10 @@ function rowsOfTable(table) {
       return [shownValue(cell), ...(measured[place] ? beside(cell, row, table) : [])];
     }),
     ...(unit ? [unit] : []),
+    ...source,
   ]);
-  return [[...(grouped ? ["group"] : []), ...heads, ...(unit ? ["unit"] : [])], ...lines];
+  const ends = [...(unit ? ["unit"] : []), ...source.map(() => "source")];
+  return [[...(grouped ? ["group"] : []), ...heads, ...ends], ...lines];
 }
 
 const hasSpread = (cell, table) =>

@@ -21,6 +21,7 @@ from evalsuite.report.sections.common import captioned_figure
 from evalsuite.report.sections.common.section import Subject
 from evalsuite.report.sections.glossary import glossary as glossary_section
 from evalsuite.report.sections.models import models
+from evalsuite.report.sections.reproduction import provenance
 from evalsuite.report.sections.variants import effects
 from evalsuite.report.sections.verdict import verdict
 from evalsuite.report.sections.why import why as why_cards
@@ -86,6 +87,7 @@ def _fill(
         conditions=embedded.conditions(book, words),
         evidence=get_args(Evidence),
         scripts=_scripts(book),
+        cited=_cited(book),
         choices=choices(book),
         explained=_each_once(),
         verdict=facts,
@@ -103,6 +105,14 @@ def _sheets() -> tuple[str, str, str, str]:
 def _scripts(book: Book) -> dict[str, str]:
     used = (command.checkout for command in book.evaluation.commands.values() if command.checkout)
     return {f"{one.repository}@{(one.commit or '')[:12]}": one.licence for one in used}
+
+
+def _cited(book: Book) -> dict[str, str]:
+    """The repositories that print cited figures, with the licences of those that evalsuite knows."""
+    files = sorted((paths.DATA / "reference").glob("*/source.toml"))
+    known = {one["repository"]: one["licence"] for one in map(paths.read_data, map(str, files))}
+    printed = {found for run in book.measurements if (found := provenance.repository(run))}
+    return {f"{address}@{commit[:12]}": known.get(address, "") for address, commit in sorted(printed)}
 
 
 def _each_once() -> Callable[[Text | None], tuple[Text, ...]]:

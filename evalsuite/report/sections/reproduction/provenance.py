@@ -20,7 +20,13 @@ from evalsuite.report.text.numbers import Number
 from evalsuite.results.compare.decisions import PUBLISHED, flags
 from evalsuite.results.judge import rerun_command
 
-PERMALINK = re.compile(r"https://[\w.-]+/[\w./-]+/blob/(?P<commit>[0-9a-f]{40})/(?P<path>[\w./+-]+)")
+PERMALINK = re.compile(r"(?P<repository>https://[\w.-]+/[\w./-]+)/blob/(?P<commit>[0-9a-f]{40})/(?P<path>[\w./+-]+)")
+
+
+def repository(run: Measurement) -> tuple[str, str] | None:
+    """Address and commit of the repository that prints a cited figure."""
+    found = PERMALINK.fullmatch(run.log or "")
+    return (found["repository"], found["commit"]) if found else None
 
 
 @dataclass(frozen=True, kw_only=True)
