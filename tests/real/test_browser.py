@@ -480,7 +480,7 @@ def test_print_shows_what_is_folded_and_forced_colours_keep_figures_and_states(t
 
     assert tab.evaluate("document.querySelectorAll('details:not([open], .long, .long *)').length") == 0
     assert tab.evaluate(SHOWN.format(".controls, .filter, .contents, .permalink")) == 0
-    seen = "['.matrix', '.runs', '.annex > summary'].map((one) => document.querySelector(one).checkVisibility())"
+    seen = "['.facts', '.runs', '.annex > summary'].map((one) => document.querySelector(one).checkVisibility())"
     assert tab.evaluate(seen) == [True, False, True]  # what is long stays folded, with one line that says what it is
 
     tab.call("Emulation.setEmulatedMedia", features=[{"name": "forced-colors", "value": "active"}])
