@@ -71,12 +71,21 @@ def check_files(arguments: argparse.Namespace, cases: Sequence[Case] | None = No
             asked.check(cases)
     check_receipts(arguments.receipts)
     if arguments.against:
-        published_rates.of_reference(arguments.against)
+        _reference(arguments.against)
     if arguments.since:
         from evalsuite.report.data import finished
 
         finished.read(arguments.since)
     _read_author(arguments.author)
+
+
+def _reference(name: str) -> list[published_rates.PublishedRate]:
+    """Of a finished report, or of the published figures called *name*. Raises EvalsuiteError."""
+    from evalsuite.report.data import finished
+
+    if not Path(name).is_dir():
+        return published_rates.of_reference(name)
+    return published_rates.of_report(valid(finished.read(Path(name)).summaries), Path(name).resolve().name)
 
 
 def check_receipts(folder: Path | None) -> None:
@@ -144,7 +153,7 @@ def evaluate(
     from evalsuite.report.sections.author import author
 
     if arguments.against:
-        compared = published_rates.compare(valid(evaluation.summaries), published_rates.of_reference(arguments.against))
+        compared = published_rates.compare(valid(evaluation.summaries), _reference(arguments.against))
         evaluation = replace(evaluation, against=tuple(compared))
     if arguments.since:
         evaluation = replace(evaluation, since=since.since(finished.read(arguments.since), evaluation))

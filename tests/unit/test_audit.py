@@ -108,6 +108,10 @@ def test_a_report_against_published_figures_says_what_share_of_them_and_what_dif
     assert cli.main(["audit", str(tmp_path), "--runs", str(honest.runs), *against]) == Exit.DONE
     assert cli.main(["audit", str(tmp_path), "--runs", str(honest.runs)]) == Exit.CRITERION_FAILED
     assert cli.main(["report", "--against", "nothing"]) == Exit.USAGE
+    own = ["--runs", str(honest.runs), "--out", str(tmp_path), "--forms", "md", "--against", str(honest.report)]
+    assert cli.main(["report", *own]) == 0
+    found = read_json(tmp_path / "summary.json")["against"]
+    assert [(one["items_per_s"], one["differs"]) for one in found] == [(one["reference"], {}) for one in found]
 
 
 def test_published_figures_are_looked_up_with_their_places(capsys):

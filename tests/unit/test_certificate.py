@@ -84,6 +84,8 @@ def test_the_door_writes_a_page_a_document_and_junit_and_says_what_a_report_lack
     suite = xml.parse(tmp_path / "c" / "junit.xml").getroot()
     assert (suite.get("tests"), suite.get("skipped"), len(suite.findall("testcase/skipped"))) == ("2", "2", 2)
 
+    assert cli.main([*words[:-1], str(place.report / "c")]) == Exit.USAGE
+
     asked.write_text(rate.format("tokens/s"))
     assert cli.main(words) == Exit.USAGE
     asked.write_text(rate.format("images/s").replace("items_per_s", "speed"))

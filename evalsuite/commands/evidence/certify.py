@@ -12,7 +12,7 @@ from evalsuite.commands.evidence import audit
 from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.terminal import aligned, line, note
-from evalsuite.errors import Exit, for_terminal
+from evalsuite.errors import EvalsuiteError, Exit, for_terminal
 from evalsuite.messages import LANGUAGES
 from evalsuite.report.data import finished
 from evalsuite.report.page import templates
@@ -31,7 +31,10 @@ def run(arguments: argparse.Namespace) -> int:
         return audit.exit_code(wrong)
     seal = files.sha256(arguments.report / finished.SUMMARY)
     found = certificate.certify(facts, asked, seal=seal, sha256=files.sha256(arguments.thresholds))
-    out = arguments.out or arguments.report.resolve().parent / "certificate"
+    folder = arguments.report.resolve()
+    out = arguments.out or folder.parent / "certificate"
+    if folder in (out.resolve(), *out.resolve().parents):
+        raise EvalsuiteError.of("audit.inside", path=out, report=arguments.report)
     out.mkdir(parents=True, exist_ok=True)
     document = {**found.document, "hash": found.short_hash}
     files.write_json(out / "certificate.json", document)

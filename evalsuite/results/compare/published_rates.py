@@ -98,6 +98,27 @@ def of_reference(name: str) -> list[PublishedRate]:
     ]
 
 
+def of_report(summaries: Iterable[Summary], source: str) -> list[PublishedRate]:
+    """The results of a finished report, as figures to set others beside."""
+    return [
+        PublishedRate(
+            source=source,
+            framework=one.case.framework,
+            model=one.case.model,
+            device=next((str(run.environment) for run in one.measurements if run.environment), ""),
+            devices=one.case.total_devices,
+            precision=one.case.precision,
+            input_size="",  # one of the options
+            unit=one.unit,
+            per_device=False,
+            batch_per_device=one.case.batch_per_device,
+            value=one.items_per_s.value,
+            options=tuple(f"{name}={value}" for name, value in one.case.options),
+        )
+        for one in summaries
+    ]
+
+
 def _rate(row: Mapping[str, str], devices: int, device: str, source: str) -> PublishedRate:
     return PublishedRate(
         source=source,

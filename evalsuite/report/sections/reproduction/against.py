@@ -1,9 +1,10 @@
 """Each case beside the reference that was asked for, in a sentence."""
 
+from evalsuite.model import ReferenceComparison
 from evalsuite.report.book.book import Book
 from evalsuite.report.sections.verdict.suspicions import titles
 from evalsuite.report.text import names, numbers
-from evalsuite.report.text.words import Text, Words
+from evalsuite.report.text.words import Listed, Text, Words
 
 SHOWN = {"framework": names.framework, "precision": names.precision}
 
@@ -20,9 +21,12 @@ def sentences(book: Book, words: Words) -> list[Text]:
             reference=numbers.rounded(one.reference).about("reproduction"),
             n=numbers.count(one.figures).about("reproduction"),
             source=names.visible(one.source),
-            differs=words.listed(
-                words(f"against.{name}", value=SHOWN.get(name, names.visible)(value)) for name, value in one.differs
-            ),
+            **_differing(one, words),
         )
         for one in book.evaluation.against
     ]
+
+
+def _differing(one: ReferenceComparison, words: Words) -> dict[str, Listed]:
+    named = [words(f"against.{name}", value=SHOWN.get(name, names.visible)(value)) for name, value in one.differs]
+    return {"differs": words.listed(named)} if named else {}
