@@ -178,51 +178,22 @@ def failed(of: Case, repeat: int, reason: str, status: str = "failed") -> Measur
     )
 
 
-CPU_USE = (  # resource, unit, mean, 5th and 95th percentile, capacity; wiggles from run to run
-    ("cpu", "%", 91.4, 72.0, 100.0, 100.0, True),
-    ("job_cpu", "%", 88.3, 70.1, 99.0, 100.0, True),
-    ("memory", "%", 13.2, 12.9, 13.4, 100.0, True),
-    ("job_memory", "bytes", 2.1e9, 2.0e9, 2.2e9, None, False),
-    ("disk_read", "bytes/s", 12_400.0, 0.0, 80_000.0, None, False),
-    ("disk_write", "bytes/s", 310_000.0, 0.0, 2.1e6, None, False),
-    ("disk_operations", "1/s", 14.2, 0.0, 55.0, None, False),
-    ("network_receive", "bytes/s", 4_100.0, 0.0, 9e3, 1.25e9, False),
-    ("network_send", "bytes/s", 3_900.0, 0.0, 8e3, 1.25e9, False),
-    ("loopback", "bytes/s", 6.4e7, 2e7, 9e7, None, False),
-)
-GPU_USE = (  # resource, unit, mean of the first device and more for each further one, percentiles, capacity
-    ("gpu", "%", 94.1, 0.1, 88.0, 99.0, 100.0),
-    ("gpu_memory", "%", 61.0, 0, 60.8, 61.2, 100.0),
-    ("gpu_power", "W", 352.0, 1, 300.0, 398.0, 400.0),
-    ("gpu_temperature", "°C", 58.0, 1, 55.0, 61.0, None),
-    ("gpu_sm_clock", "MHz", 1395.0, 0, 1380.0, 1410.0, 1410.0),
-    ("pcie_receive", "bytes/s", 1.2e9, 0, 4e8, 2e9, None),
-    ("pcie_send", "bytes/s", 6.0e8, 0, 2e8, 9e8, None),
-)
+USE = sources.table("synthetic_use.toml")
 
 
 def cpu_resources(of: Case, repeat: int) -> list[Utilisation]:
     wiggle = random.Random(f"{of.id}{repeat}").uniform(-2, 2)
-    return [
-        Utilisation(
-            resource=resource,
-            **{"unit": unit, "mean": mean + wiggle * wiggles, "p5": p5, "p95": p95, "capacity": capacity},
-            **{"samples": 41, "coverage": 0.99},
-        )
-        for resource, unit, mean, p5, p95, capacity, wiggles in CPU_USE
-    ]
+    found = (Utilisation(resource=name, **used, samples=41, coverage=0.99) for name, used in USE["cpu"].items())
+    return [replace(one, mean=one.mean + wiggle * (one.unit == "%")) for one in found]
 
 
 def gpu_resources(of: Case, repeat: int) -> list[Utilisation]:
     first, *others = cpu_resources(of, repeat)
+    about = {"samples": 210, "coverage": 0.995}
     return [replace(first, mean=38.0), *others] + [
-        Utilisation(
-            resource=resource,
-            **{"unit": unit, "mean": mean + k * more, "p5": p5, "p95": p95, "capacity": capacity},
-            **{"samples": 210, "coverage": 0.995, "device": f"gpu{k}"},
-        )
+        Utilisation(resource=name, device=f"gpu{k}", **about, **{**used, "mean": used["mean"] + k * more})
         for k in range(of.devices_per_node)
-        for resource, unit, mean, more, p5, p95, capacity in GPU_USE
+        for name, used, more in ((name, without(one, "more"), one["more"]) for name, one in USE["gpu"].items())
     ]
 
 

@@ -1,5 +1,6 @@
 """What is known of two results is decided once: no two places of a report say different things of a pair."""
 
+import functools
 import io
 import json
 import re
@@ -60,10 +61,21 @@ SCENES = {
 WORDS = sources.table("one_voice.toml")["words"]
 
 
-def told(evaluation, folder):
+@pytest.fixture(scope="module")
+def drawn(tmp_path_factory):
+    """Of a scene: its evaluation, the folder of its report, and the page; built once."""
+
+    @functools.cache
+    def of_scene(name):
+        evaluation, folder = SCENES[name](), tmp_path_factory.mktemp("scene")
+        return evaluation, folder, pages.read(report.build(evaluation, folder)[0].read_text(encoding="utf-8"))
+
+    return of_scene
+
+
+def told(evaluation, folder, page):
     """(place, the two, what is known of them) as each place of the report says it."""
     book = Book(evaluation=evaluation)
-    page = pages.read(report.build(evaluation, folder)[0].read_text(encoding="utf-8"))
     kept = {frozenset((one.first.case.id, one.second.case.id)): one for one in book.decisions}
     case_of = {names.case_anchor(case): case.id for case in book.planned}
     for cell in page.all("td"):
@@ -88,10 +100,9 @@ def column(packed):
 
 
 @pytest.mark.parametrize("name", SCENES)
-def test_no_two_places_contradict_each_other_about_a_pair(name, tmp_path):
-    evaluation = SCENES[name]()
+def test_no_two_places_contradict_each_other_about_a_pair(name, drawn):
     found = {}
-    for place, pair, evidence in told(evaluation, tmp_path):
+    for place, pair, evidence in told(*drawn(name)):
         found.setdefault(pair, {}).setdefault(evidence, set()).add(place)
 
     assert found and {pair: known for pair, known in found.items() if len(known) > 1} == {}
@@ -135,22 +146,21 @@ def test_a_tie_and_what_is_not_decided_are_other_words_and_signs():
     assert spoken == ["tie", "not decided"]
 
 
-def test_the_evidence_has_a_word_of_its_own_each_and_the_page_has_them_all(tmp_path):
+def test_the_evidence_has_a_word_of_its_own_each_and_the_page_has_them_all(drawn):
     every = decisions.Evidence.__args__
-    page = pages.read(report.build(SCENES["tie"](), tmp_path)[0].read_text(encoding="utf-8"))
+    *_, page = drawn("tie")
 
     assert {f"evidence.{one}" for one in every} <= {one["data-word"] for one in page.all("span")}
     assert len({SPOKEN(f"evidence.{one}").plain("en") for one in every}) == len(every)
 
 
 @pytest.mark.parametrize("name", SCENES)
-def test_every_form_says_the_same_sentence_of_a_model_and_has_the_same_values_in_bold(name, tmp_path, capsys):
-    evaluation = SCENES[name]()
+def test_every_form_says_the_same_sentence_of_a_model_and_has_the_same_values_in_bold(name, drawn, capsys):
+    evaluation, folder, page = drawn(name)
     book = Book(evaluation=evaluation)
-    page = pages.read(report.build(evaluation, tmp_path)[0].read_text(encoding="utf-8"))
-    forms.write(("md", "xlsx"), evaluation, tmp_path, ("en",))
-    markdown = (tmp_path / "report.en.md").read_text(encoding="utf-8")
-    sheets = openpyxl.load_workbook(io.BytesIO((tmp_path / "report.xlsx").read_bytes())).worksheets
+    forms.write(("md", "xlsx"), evaluation, folder, ("en",))
+    markdown = (folder / "report.en.md").read_text(encoding="utf-8")
+    sheets = openpyxl.load_workbook(io.BytesIO((folder / "report.xlsx").read_bytes())).worksheets
     command._print_found(book, SPOKEN, "en")
     places = {
         "page": page.one("ul", class_="found").text("en"),
@@ -159,7 +169,7 @@ def test_every_form_says_the_same_sentence_of_a_model_and_has_the_same_values_in
             str(cell.value) for sheet in sheets if sheet.title == "About" for row in sheet for cell in row
         ),
         "terminal": capsys.readouterr().out.replace("\n", " "),
-        "site": " ".join(one.sentence.plain("en") for one in verdict.model_findings(finished.read(tmp_path), SPOKEN)),
+        "site": " ".join(one.sentence.plain("en") for one in verdict.model_findings(finished.read(folder), SPOKEN)),
     }
     for one in verdict.model_findings(book, SPOKEN):
         said_of_it = plain(one.sentence.plain("en"))
@@ -186,9 +196,8 @@ def plain(text):
     return re.sub(r"&gt;|\s+", lambda match: ">" if match[0] == "&gt;" else " ", text.replace("\u00a0", " "))
 
 
-def test_no_lead_is_printed_without_those_who_are_as_fast_and_not_ranked(tmp_path):
-    evaluation = SCENES["passed"]()
-    page = pages.read(report.build(evaluation, tmp_path)[0].read_text(encoding="utf-8"))
+def test_no_lead_is_printed_without_those_who_are_as_fast_and_not_ranked(drawn):
+    evaluation, _, page = drawn("passed")
     (answer,) = (one for one in Book(evaluation=evaluation).answers if len(one.ranked) > 1)
 
     assert [one.summary.case.framework for one in answer.passed_over] == ["tensorflow", "mindspore"]
