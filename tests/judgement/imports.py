@@ -30,7 +30,7 @@ def first_of(work: Workplace) -> Said:
     _, summary = work.report()
     said, stated = ranked(summary), '"source": "stated"' in json.dumps(summary)
     words = ", ".join(filter(None, (codes(summary), "facts marked as stated" * stated)))
-    return verdict(any(word in said for word in RANKED[:2]), words, said or "no ranking")
+    return verdict(any(word in said for word in (*RANKED[:2], "alone: a")), words, said or "no ranking")
 
 
 def another_day(work: Workplace) -> Said:

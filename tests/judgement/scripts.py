@@ -92,7 +92,7 @@ def judge(
     answers = [answer for answer in summary["answers"] if answer["nodes"] * answer["devices_per_node"] == 1]
     leading = [{place["framework"] for place in answer["ranked"] if place["leading"]} for answer in answers]
     ahead = any(
-        answer["said"] in ("fastest", "group", "consistent") and names == {vendor}
+        answer["said"] in ("fastest", "group", "consistent", "alone") and names == {vendor}
         for answer, names in zip(answers, leading, strict=True)
     )
     passed = any(one["criterion"] == "C1" and one["outcome"] == "pass" for one in summary["verdicts"])

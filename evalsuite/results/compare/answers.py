@@ -357,7 +357,7 @@ def _answer(key: tuple[Conditions, int, int], asked: _Question, absent: "_Absenc
 
 
 def _weight(members: Sequence[Summary], scope: RankingScope) -> tuple[bool, int, float]:
-    timed = members[0].grounds != "printed"
+    timed = members[0].grounds not in ("printed", "disputed")
     return timed, len({scope.candidate(one.case) for one in members}), max(map(speed, members))
 
 
