@@ -297,7 +297,7 @@ def _both(known: Sequence[float]) -> tuple[float, float] | None:
 
 
 def prepare_folder(order: Order) -> RunFolder:
-    """The folder that is recorded into, made. Raises EvalsuiteError where it cannot be, or holds a record already."""
+    """Raises EvalsuiteError where it cannot be made, or holds a record already."""
     folder = RunFolder(order.folder)
     try:
         folder.path.mkdir(parents=True, exist_ok=True)

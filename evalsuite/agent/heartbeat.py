@@ -112,10 +112,7 @@ def measure_offset(evaluator: Evaluator) -> Offset | None:
 
 
 class Heartbeat:
-    """An agent's own signs of life, and its watch over the evaluator's. *fail* is called once that is lost.
-
-    Files and calls have a thread each: a file system that hangs must not silence the calls.
-    """
+    """Files and calls have a thread each: a file system that hangs must not silence the calls."""
 
     def __init__(self, host: str, own: Path, evaluator: Evaluator, fail: Callable[[BaseException], None]) -> None:
         self._host, self._own, self._evaluator, self._fail = host, own, evaluator, fail

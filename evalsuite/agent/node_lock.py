@@ -103,8 +103,7 @@ def nodes_before(host: str, place: Node) -> list[str]:
 
 
 def enter(run: Path, *, share: bool, waiting: Callable[[str], None]) -> NodeLock | None:
-    """Waits until no other run is measured here, unless *share*, and lays down the file. *waiting* is called often.
-    Rehearsals do not wait for each other."""
+    """Waits until no other run is measured here, unless *share*; *waiting* is called often. Rehearsals do not wait."""
     beside = rehearsed.is_folder if rehearsed.is_folder(run) else run.__eq__
     try:
         place = _place()

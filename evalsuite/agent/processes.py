@@ -61,7 +61,6 @@ class Tree:
         self._cpu_s = 0.0
 
     def reading(self) -> TreeReading:
-        """CPU seconds since the start, memory, and number of processes."""
         cpu_s = _waited_for_s() - self._waited_before_s  # first: what ends now is not counted twice
         self._look_around()
         memory_bytes, alive = 0, 0

@@ -70,7 +70,6 @@ class Importer:
     def __init__(
         self, into: Store, asked: SaidOfLogs, dialects: Mapping[str, Dialect], precision: Callable[[Path], str | None]
     ) -> None:
-        """*precision*: what a log says of it."""
         self._into, self._asked, self._dialects, self._precision = into, asked, dialects, precision
         self._there = contents(into)
         self._paths: set[Path] = set()  # met already

@@ -95,10 +95,7 @@ def cite_table(
     common: Collection[str] = (),
     amend: bool = False,
 ) -> Iterator[Imported]:
-    """Makes a run folder of every figure of *table*; answers for each row, in their order.
-
-    *amend*: what is stated now corrects an earlier import of the same rows.
-    """
+    """An answer for each row of *table*, in their order. *amend*: corrects an earlier import of the same rows."""
     results: dict[int, Imported] = {}
     found: list[_Figure] = []
     numbered: dict[object, _Figure] = {}
@@ -267,10 +264,7 @@ def _by_case(found: Iterable[_Figure]) -> Iterator[tuple[Case, list[_Figure]]]:
 
 
 def _runs_of(case: Case, rows: Sequence[_Figure]) -> Iterator[_Cited]:
-    """The run folders of the rows of one case.
-
-    Single runs are repeats where one source prints them of one log set; without numbers, in one block of rows.
-    """
+    """Single runs are repeats where one source prints them of one log set; without numbers, in one block of rows."""
     figures = sorted(
         _alike([one for one in rows if one.kind != "run"], lambda one: one.value.normalize()),
         key=lambda same: (-len(same), same[0].value),

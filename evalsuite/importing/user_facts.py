@@ -104,10 +104,7 @@ def _texts(facts: Mapping[str, object]) -> Facts:
 
 
 def merge_facts(defaults: Mapping[str, str], *said: tuple[str, Mapping[str, str]], amend: bool = False) -> Facts:
-    """The facts of all: *defaults* give way; of contradicting (who, what) the first wins if *amend*.
-
-    Else raises ValueError with both.
-    """
+    """*defaults* give way; of contradicting (who, what) the first wins if *amend*, else ValueError with both."""
     found: dict[str, tuple[str, str]] = {}
     for who, facts in said:
         for name, value in facts.items():
@@ -170,7 +167,6 @@ def devices(facts: Mapping[str, str]) -> int | None:
 
 
 def count_nodes(facts: Mapping[str, str]) -> int:
-    """As given, else the job's devices divided by those of a node."""
     each, total = whole_number(facts, "gpus"), whole_number(facts, "devices")
     return whole_number(facts, "nodes") or (max(1, total // each) if each and total else 1)
 

@@ -43,10 +43,7 @@ def search_batch(
     told: Callable[[int, Aim], None] = lambda batch, aim: None,
     budget: DeviceHourBudget | None = None,
 ) -> Largest | None:
-    """The largest batch of *case*, from its own on, by runs in *store*. Finished trials are not repeated.
-
-    None where *budget* does not pay the next trial; a later search goes on from there.
-    """
+    """From its own batch on, by runs in *store*; None where *budget* does not pay the next trial."""
     hours = budget or DeviceHourBudget()
 
     def launch_trial(run: Run, aim: Aim, fitting: int) -> tuple[Ends, str] | None:

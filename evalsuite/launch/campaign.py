@@ -39,7 +39,6 @@ class EndedRun:
 
 
 def machine(device: Device | Literal["auto"]) -> Machine:
-    """*device* "auto": the kind of accelerator that a sensor finds, else "cpu"."""
     from evalsuite.machine import cores
     from evalsuite.machine.sensors.accelerators import Accelerators
 
@@ -51,7 +50,7 @@ def machine(device: Device | Literal["auto"]) -> Machine:
 
 @dataclass(frozen=True, kw_only=True)
 class Environments:
-    """By (framework, recipe): interpreters and what is installed in them; and the cases that have none."""
+    """By (framework, recipe)."""
 
     pythons: Mapping[tuple[str, str], Path]
     packages: Mapping[tuple[str, str], Mapping[str, str]]
@@ -117,7 +116,6 @@ def begin(planned: Planned, store: Store) -> Campaign:
 def note_value(
     ended: EndedRun, started: Campaign, store: Store, items_per_s: float | None, unit: str | None, *, lost: bool = False
 ) -> None:
-    """Notes in the journal what a run gave, so that it is known even if the run is removed. *lost*: nobody was told."""
     store.journal.note(
         JournalLine(
             event="measured",

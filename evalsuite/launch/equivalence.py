@@ -45,7 +45,7 @@ class NotRun:
 
 
 def workloads(adapters: Mapping[str, Adapter], frameworks: Sequence[str] | None, model: str) -> list[ProvenWorkload]:
-    """Those of *model*, of *frameworks* or of all. Raises EvalsuiteError for a name that is not known."""
+    """Raises EvalsuiteError for a name that is not known."""
     known = models(adapters)
     if model not in known:
         raise EvalsuiteError.of("launch.model_unproven", name=model, known=listed("models", model, known))

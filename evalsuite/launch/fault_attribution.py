@@ -22,8 +22,7 @@ RENDEZVOUS_S = 20.0  # no framework waits shorter for a missing node (Gloo and H
 
 
 def find_infrastructure_fault(folder: RunFolder, case: Case) -> str | None:
-    """What failed, by the records that each node's agent leaves at its start and end; None if every node did its
-    part."""
+    """By the records that each node's agent leaves at its start and end; None if every node did its part."""
     agents = folder.agents()
     started, ended = set(folder.environments()), set(agents)
     if not started and not ended:
@@ -44,8 +43,7 @@ def find_deaf_hosts(agents: Mapping[str, AgentOutcome]) -> list[str]:
 
 
 def find_lacking_program(agents: Mapping[str, AgentOutcome], program: str) -> str | None:
-    """Why the training could not start on some hosts. None where it starts nowhere, not even here: that is the recipe's
-    own matter."""
+    """Why the training starts on some hosts alone; None where it starts nowhere: that is the recipe's own matter."""
     found = {host: agent.error for host, agent in agents.items() if agent.error and agent.exit_code in CANNOT_START}
     if not found or (len(found) == len(agents) and shutil.which(program) is None):
         return None

@@ -59,7 +59,7 @@ NOT_BEGUN = EvaluationState(runs=(), made_again=0, estimated_s=None)
 
 
 def read(store: Store, now_s: float) -> EvaluationState:
-    """The state in *store* at the time *now_s* (Unix). Raises EvalsuiteError if no evaluation was begun."""
+    """*now_s*: Unix time. Raises EvalsuiteError if no evaluation was begun."""
     plan = store.plan()
     if plan is None:
         raise EvalsuiteError.of("launch.none_begun", path=store.root)

@@ -40,8 +40,7 @@ def fetch(recipe: Recipe, rehearsal: Rehearsal, mirror: str | None, progress: Ca
 
 @contextmanager
 def environment(recipe: Recipe, *, keep: bool, progress: Callable[[str], None]) -> Iterator[Environment]:
-    """The environment of the rehearsed *recipe*; one that was made for it is removed afterwards, with what was
-    downloaded, unless *keep*. Raises CannotInstall."""
+    """One made for *recipe* is removed afterwards with its downloads, unless *keep*. Raises CannotInstall."""
     before = virtualenvs.existing(recipe)
     with _downloads_of_its_own(keep or before is not None):
         virtualenvs.ensure(recipe, progress=progress)
@@ -55,8 +54,7 @@ def environment(recipe: Recipe, *, keep: bool, progress: Callable[[str], None]) 
 
 
 def make_data(recipe: Recipe, case: Case, *, keep: bool, progress: Callable[[str], None]) -> None:
-    """Makes the data sets, as small as they come, that *recipe* reads for *case* and that are not there. Raises
-    EvalsuiteError."""
+    """As small as they come. Raises EvalsuiteError."""
     for name in readiness.data_sets(case, recipe):
         if not (paths.data_sets() / name).exists():
             _make_data_set(name, keep, progress)

@@ -135,8 +135,7 @@ def _monitor(folder: RunFolder, engine: Engine, nodes: int) -> Iterator[Heartbea
 def _finish(
     line: CommandLine, folder: RunFolder, launcher: Launcher, tick: Tick, enough: Asks, monitor: HeartbeatMonitor | None
 ) -> tuple[int, Enough | None, float, list[str]]:
-    """Runs *line*: its exit code (negative: ended by that signal), why *enough* had it ended, how long it took (without
-    waiting for another evaluation), and which hosts were lost."""
+    """Exit code (negative: a signal), why *enough* ended it, seconds without waiting, and the hosts lost."""
     with open(folder.engine_log, "wb", opener=files.open_private) as output:
         try:
             environment = {**os.environ, **line.environment, **launcher.engine.variables}
@@ -194,8 +193,7 @@ def _ended(why: Enough) -> Outcome:
 
 
 def _lost(folder: RunFolder, case: Case) -> str | None:
-    """What is missing though the engine ended well: a launcher may ignore a dead node (srun --no-kill), and a network
-    file system may show files late."""
+    """A launcher may ignore a dead node (srun --no-kill), and a network file system may show files late."""
     deadline = time.monotonic() + SHOWN_S
     while (
         lost := fault_attribution.find_infrastructure_fault(folder, case) if case.nodes > 1 else None

@@ -10,10 +10,7 @@ BY_MPI = {"mpirun", "bfrun"}  # bfrun starts mpirun
 
 
 def of(recipe: Recipe, case: Case) -> Collective:
-    """NCCL on GPUs; MPI where mpirun starts the script, or horovodrun has --mpi; else gloo.
-
-    Gloo also means a framework's own transport (gRPC, ps-lite), which takes the same interface.
-    """
+    """NCCL on GPUs; MPI where mpirun starts the script; else gloo, or a framework's own transport (gRPC, ps-lite)."""
     if case.device == "gpu":
         return "nccl"
     words = recipe.command(case).argv

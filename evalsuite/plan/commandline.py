@@ -43,8 +43,7 @@ class CommandLine:
     copies: Mapping[str, str]  # name there → the folder that it is a copy of
 
     def on_nodes(self, case: Case, recipe: Recipe) -> list[Argv]:
-        """What the agent starts on each node of a case with several, hosts by placeholder names; () on a node where
-        it only samples."""
+        """What the agent starts on each node of a case with several; () on a node where it only samples."""
         if case.nodes == 1:
             return []
         hosts = tuple(f"node{number}" for number in range(case.nodes))
@@ -120,11 +119,7 @@ def _filled(texts: Mapping[str, str], known: Mapping[str, str]) -> dict[str, str
 
 
 def _limited(memory_bytes: int | None) -> Argv:
-    """With a limit on the memory of each process.
-
-    RLIMIT_DATA counts private writable memory, but no merely reserved addresses
-    (getrlimit(2), Linux 4.7).
-    """
+    """RLIMIT_DATA counts private writable memory, but no merely reserved addresses (getrlimit(2), Linux 4.7)."""
     if memory_bytes is None:
         return ()
     return ("sh", "-c", f'ulimit -d {memory_bytes // 1024} && exec "$@"', "sh")

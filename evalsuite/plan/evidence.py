@@ -61,7 +61,6 @@ class Evidence(Document):
         return max(scale.date for scale in self.scales.values())
 
     def joined(self, before: "Evidence | None") -> "Evidence":
-        """With the scales of *before*, if all else is the same."""
         if before is None or replace(before, scales={}) != replace(self, scales={}):
             return self
         return replace(self, scales={**before.scales, **self.scales})

@@ -11,10 +11,7 @@ OF_ALL = ""  # in place of a framework's name
 
 
 def with_images(adapters: Mapping[str, Adapter], given: Sequence[str]) -> dict[str, Adapter]:
-    """*adapters* with the images *given*: `IMAGE` for all, `FRAMEWORK=IMAGE` for one, which wins.
-
-    Raises EvalsuiteError on a word that is neither.
-    """
+    """*given*: `IMAGE` for all, `FRAMEWORK=IMAGE` for one, which wins. Raises EvalsuiteError."""
     images = dict(_named(text, adapters) for text in given)
     return {name: _in(adapter, images.get(name, images.get(OF_ALL))) for name, adapter in adapters.items()}
 

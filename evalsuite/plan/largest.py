@@ -32,10 +32,7 @@ class _NotTried(Exception):
 
 
 def find_largest(trial: Trial, start: int, most: int) -> Largest | None:
-    """The largest batch up to *most* that fits, from *start*; each is tried once, and the last twice.
-
-    A failure for another reason than memory ends the search. None where *trial* gives None.
-    """
+    """From *start*, each tried once and the last twice; a failure for another reason than memory ends it."""
     search = _Search(trial=trial, most=most)
     try:
         search.go(min(start, most))

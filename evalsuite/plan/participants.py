@@ -57,10 +57,7 @@ class Participant:
 
 
 def read_text(text: str, where: str) -> Participant:
-    """`title=NGC PyTorch,framework=ngc_pytorch,recipe=resnet50,image=IMAGE`, and `option.NAME=VALUE`.
-
-    Raises EvalsuiteError.
-    """
+    """`title=NGC PyTorch,framework=ngc_pytorch,recipe=resnet50,image=IMAGE,option.NAME=VALUE`."""
     pairs = [(name.strip(), value) for name, _, value in (part.partition("=") for part in text.split(","))]
     options = {name.removeprefix(OPTION): value for name, value in pairs if name.startswith(OPTION)}
     facts: dict[str, object] = {name: value for name, value in pairs if not name.startswith((OPTION, "recipe"))}
@@ -80,7 +77,6 @@ def check_shared(asked: Sequence[Participant], cases: Iterable[Case], models: Se
 
 
 def with_participants(adapters: Mapping[str, Adapter], asked: Sequence[Participant]) -> dict[str, Adapter]:
-    """*adapters*, and one of each participant in *asked*. Raises EvalsuiteError."""
     found, names = dict(adapters), [each.name for each in asked]
     for each in asked:
         if names.count(each.name) > 1:

@@ -177,10 +177,7 @@ def _in_way(case: Case, way: str) -> Case:
 
 
 def cores_per_device(spec: Spec, machine: Machine) -> int | None:
-    """Cores of a CPU device, the same in every case.
-
-    As asked, or what the largest fitting scale leaves for each. None: devices are not bound to cores.
-    """
+    """The same in every case; None: devices are not bound to cores."""
     if machine.device != "cpu" or machine.cores is None or not machine.binds:
         return spec.cores_per_device if machine.device == "cpu" else None
     fitting = (devices for matrix in spec.matrices() for _, devices in matrix.scales if devices <= machine.cores)

@@ -124,8 +124,7 @@ def _parts(name: str) -> tuple[str, str]:
 def of_participants(
     asked: Iterable[Participant], adapters: Mapping[str, Adapter], names: Iterable[str]
 ) -> dict[tuple[str, str], Rehearsal | None]:
-    """How each script of *asked* is rehearsed, with the participant's options but the data; of *names*
-    ("pytorch/hal-resnet50") alone if there are any. Raises EvalsuiteError."""
+    """How each script of *asked* is rehearsed, or of *names* alone if there are any. Raises EvalsuiteError."""
     found: dict[tuple[str, str], Rehearsal | None] = {}
     for each in asked:
         tables = of_framework(each.framework)

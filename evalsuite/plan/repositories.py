@@ -70,7 +70,6 @@ def of(recipe: Recipe) -> dict[str, Repository]:
 
 
 def chosen(names: Iterable[str], repositories: Mapping[str, Repository]) -> list[Repository]:
-    """All if none is named. Raises EvalsuiteError with the nearest known one."""
     return [named(name, repositories) for name in names] or list(repositories.values())
 
 

@@ -25,7 +25,6 @@ GPUS = (
 
 
 def argv(command: Argv, *, folder: str, readable: Sequence[str], gpus: bool) -> Argv:
-    """*command* in a sandbox, with its run *folder* and what is *readable* though it lies in an empty place."""
     scratch = f"{folder}/{SCRATCH}"
     hidden = [path for path in dict.fromkeys(readable) if path.startswith(tuple(f"{place}/" for place in EMPTY))]
     # bwrap cannot bind again below a read-only bind

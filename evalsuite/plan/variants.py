@@ -220,10 +220,7 @@ def _without_axis(case: Case) -> Case:
 
 
 def ways(recipe: Recipe, framework: str, asked: Sequence[Variant]) -> tuple[str, ...]:
-    """The plain script, and each variant that changes how it is run.
-
-    A variant with an image is run only in that image.
-    """
+    """The plain script, and each variant that changes how it is run; one with an image in that image alone."""
     ours = [variant for variant in asked if variant.of(framework)]
     image = recipe.name.rpartition("@")[2]
     with_image = {variant.name for variant in ours if variant.image}

@@ -18,10 +18,7 @@ MOST_FILES, MOST_BYTES = 1_000_000, 1 << 36  # unpacked
 
 
 def pack(root: Path, file: Path, leave_out: Callable[[Path], bool]) -> tuple[int, list[str]]:
-    """Writes every file of the folder of runs *root* but scratch and those to *leave_out*.
-
-    The same files give the same archive. Returns how many there are, and the names of those left out.
-    """
+    """How many files, without scratch, and those left out. The same files give the same archive."""
     names = sorted(path.relative_to(root).as_posix() for path in root.rglob("*") if files.is_file(path))
     left, packed = [], 0
     with files.replacing(file) as into, zipfile.ZipFile(into, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive:
@@ -38,10 +35,7 @@ def pack(root: Path, file: Path, leave_out: Callable[[Path], bool]) -> tuple[int
 
 
 def unpack(runs: Path) -> Path:
-    """*runs*, unpacked for this process if it is a ZIP.
-
-    Raises EvalsuiteError if it is no ZIP, or a file would leave its folder.
-    """
+    """Raises EvalsuiteError if it is no ZIP, or a file would leave its folder."""
     return _unpacked(runs) if runs.suffix.lower() == ".zip" and runs.is_file() else runs
 
 

@@ -127,7 +127,6 @@ class Journal:
         return tuple(found.values())
 
     def last_hashes(self) -> dict[Path, str]:
-        """File → hash of its last line, and by the chain of all; empty where there is none."""
         last = self._lines()[-1:]
         return {self.root / ATTEMPTS: _hash(last[0])} if last else {}
 

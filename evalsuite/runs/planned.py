@@ -83,7 +83,6 @@ def _mistakes(case: Case) -> Iterator[Mistake]:
 
 
 def cases(planned: Planned | None, measurements: Sequence[Measurement], wanted: set[str] | None) -> tuple[Case, ...]:
-    """The cases of the plan, then others that were measured. *wanted*: ids; None: all."""
     asked = planned.cases if planned else ()
     known = {case.id for case in asked}
     others = dict.fromkeys(run.run.case for run in measurements if run.run.case.id not in known)

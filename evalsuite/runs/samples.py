@@ -158,10 +158,7 @@ class Samples:
 
 
 def read(file: Path) -> Samples | None:
-    """None without lines. A half-written last line is left out.
-
-    Raises EvalsuiteError with file, line and quantity of a bad reading.
-    """
+    """None without lines. Raises EvalsuiteError with file, line and quantity of a bad reading."""
     header, readings = stream(file)
     return Samples(header=header, tables=tables(list(readings))) if header else None
 

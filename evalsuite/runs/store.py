@@ -75,7 +75,7 @@ class RunFolder:
         return self.path / f"samples.{host}.columns"
 
     def pack_samples(self, host: str) -> None:
-        """Replaces the lines of samples by the packed file. Raises OSError and EvalsuiteError; the lines stay then."""
+        """Raises OSError and EvalsuiteError; the lines stay then."""
         from evalsuite.runs import columns  # slow to import, and `parse` reads none
 
         lines = self.samples_path(host)
@@ -297,10 +297,7 @@ class Store:
 
     @contextlib.contextmanager
     def claim(self, run: Run) -> Iterator[RunFolder | None]:
-        """The empty folder of *run*, held by this process alone; None if it is finished or another process holds it.
-
-        An interrupted attempt is moved aside to `r<repeat>.interrupted-<k>`, never deleted.
-        """
+        """Held by us alone; None if finished or held by another. An interrupted attempt is moved aside."""
         folder = self.folder(run)
         with contextlib.ExitStack() as stack:
             try:
@@ -333,7 +330,6 @@ class Store:
         folder.write_case(run)
 
     def set_aside(self, folder: RunFolder, why: str = "amended") -> Path:
-        """Takes a finished run out of the store; its new name begins with *why*."""
         try:
             return folder.path.rename(_new_name(folder.path, f"{why}-{folder.path.name}-"))
         except OSError as error:

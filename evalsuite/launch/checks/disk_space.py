@@ -16,7 +16,6 @@ LEAST_BYTES = 64 << 20
 
 
 def check_disk_space(runs: Sequence[Run], store: Store) -> None:
-    """Raises EvalsuiteError if the disk of *store* lacks the room that *runs* are expected to need."""
     if not runs:
         return
     needed, by = needed_bytes(runs, store)

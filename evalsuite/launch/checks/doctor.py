@@ -286,7 +286,7 @@ def folder(name: str, path: Path, remedy: str, room_bytes: int = 0) -> Check:
 
 
 def ready(found: Iterable[Check]) -> bool:
-    """Whether `compare` can measure anything here: a writable folder and an available framework."""
+    """A writable folder and an available framework."""
     found = list(found)
     writable = all(check.state == "ok" for check in found if check.group == "folders" and check.name == "runs")
     return writable and any(check.group == "frameworks" and check.state in ("ok", "later") for check in found)

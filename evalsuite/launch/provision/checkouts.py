@@ -79,8 +79,7 @@ def refusal(recipe: Recipe, repositories: Mapping[str, Repository]) -> str | Non
 
 
 def without_bytecode(recipe: Recipe, repositories: Mapping[str, Repository]) -> None:
-    """Removes the bytecode in the checkout of *recipe*: Python may run it in place of the files, and no commit covers
-    it."""
+    """Python may run bytecode in place of the files, and no commit covers it."""
     if recipe.checkout:
         for folder in list(named(recipe.checkout, repositories).folder.rglob(BYTECODE)):
             if folder.is_dir() and not folder.is_symlink():
@@ -109,8 +108,7 @@ def get(
     incomplete: bool = False,
     progress: Callable[[str], None] = lambda line: None,
 ) -> Path:
-    """The checkout of *repository*, fetched and hashed if it is not there; *incomplete*: also from a mirror that lacks
-    files. Raises CannotFetch."""
+    """Fetched and hashed if it is not there; *incomplete*: also from a mirror that lacks files. Raises CannotFetch."""
     found = state(repository)
     if found.present and found.commit == repository.commit and found.clean:
         for place in _submodules_missing(repository):

@@ -47,7 +47,7 @@ class Manifest:
 
 
 def read(name: str) -> Manifest | None:
-    """That of the data set *name*; None where evalsuite did not make what lies there. Raises EvalsuiteError."""
+    """None where evalsuite did not make what lies there. Raises EvalsuiteError."""
     file = paths.data_sets() / name / NAME
     return decode.decode(Manifest, files.read_json(file), file) if file.is_file() else None
 

@@ -24,10 +24,7 @@ class CannotFetch(EvalsuiteError):
 
 
 def run_git(*arguments: str, folder: Path, stdin: bytes = b"", variables: Mapping[str, str] | None = None) -> bytes:
-    """What git prints in *folder*, with *variables* as its environment (None: that of this process).
-
-    Raises CannotFetch with git's last lines.
-    """
+    """What git prints; *variables* None: those of this process. Raises CannotFetch with git's last lines."""
     settings = [word for setting in SETTINGS for word in ("-c", setting)]
     try:
         answer = subprocess.run(

@@ -30,8 +30,7 @@ def refusal(in_image: bool = False) -> Callable[[Case, Recipe], str | None]:
 
 
 def lacking(in_image: bool = False) -> Callable[[Case, Recipe], Iterator[str]]:
-    """A function that gives what a recipe lacks here for a case: script or program, then data. It hashes each checkout
-    once. *in_image*: the programs that it needs are an image's."""
+    """Gives what a recipe lacks for a case: script or program, then data. *in_image*: the programs are an image's."""
     checked: dict[tuple[str, Path | None], str | None] = {}
     data = _data_refusal()
 
@@ -70,8 +69,7 @@ def _program_missing(programs: Iterable[str]) -> str | None:
 
 
 def _data_refusal() -> Callable[[Case, Recipe], str | None]:
-    """A function that says why what lies in the data root does not serve a case, alone or with what the cases
-    before it read; None if it does."""
+    """Whether what lies in the data root serves a case, alone and with what the cases before it read."""
     first: dict[tuple[str, str], Manifest] = {}
     problem = functools.cache(data_manifest.problem)
     differing = functools.cache(lambda name: data_manifest.differing([name], first))

@@ -53,8 +53,7 @@ class Environment:
 
 
 def ensure(recipe: Recipe, *, device: Device = "cpu", progress: Progress = lambda line: None) -> Path:
-    """The interpreter of the recipe's environment, made if it is not there; safe to call from several processes. Raises
-    CannotInstall."""
+    """Made if it is not there; safe to call from several processes. Raises CannotInstall."""
     folder = folder_of(recipe, device)
     folder.parent.mkdir(parents=True, exist_ok=True)
     if not _complete(folder):
@@ -85,8 +84,7 @@ def current(recipe: Recipe) -> Path:
 
 
 def refusal(recipe: Recipe, kind: str, device: Device) -> str | None:
-    """Why the recipe will have no interpreter of the *kind* "managed" or "current"; None where an attempt must show it.
-    Nothing is started."""
+    """Why there will be no interpreter of the *kind* "managed" or "current"; None where an attempt must show it."""
     if kind == "managed":
         if recipe.off_index:
             return Message("launch.off_index", names=recipe.off_index, instead=_instead(recipe))
@@ -115,8 +113,7 @@ def framework_version(recipe: Recipe, installed: Mapping[str, str]) -> str | Non
 
 
 def folder_of(recipe: Recipe, device: Device) -> Path:
-    """One folder per set of pins, Python version, kind of device and lock. Raises CannotInstall for a recipe without
-    pins."""
+    """One per set of pins, Python version, kind of device and lock. Raises CannotInstall."""
     wanted = wanted_of(recipe, device)
     plain = paths.cache() / "environments" / wanted.name
     lock = None if _complete(plain) else find_lock(wanted)  # one from before there was a lock is used, and says so

@@ -45,8 +45,7 @@ def is_without_gpu(pin: str) -> bool:
 
 
 def choose_pins(recipe: Recipe, device: Device, capabilities: Iterable[Capability] = ()) -> Pins:
-    """The recipe's first pins that serve all *capabilities* (of the machine's devices; none: unknown); () for a recipe
-    without any, and its first where none serves."""
+    """The first that serve all *capabilities* (none: unknown), or its first where none do; () without any."""
     every = list(capabilities)
     choices = (recipe.pins(device), *(recipe.other_wheels if device == "gpu" else ()))
     return next((pins for pins in choices if find_unserved(pins, every) is None), choices[0])

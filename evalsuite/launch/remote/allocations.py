@@ -84,7 +84,6 @@ def silent_schedulers() -> list[str]:
 
 
 def submit(scheduler: Scheduler, script: Path) -> str:
-    """The job's id. Raises EvalsuiteError in the scheduler's own words."""
     program = scheduler.submits_with
     answer = ask_program((*scheduler.submitter, str(script)), ANSWER_S)
     if answer is None:

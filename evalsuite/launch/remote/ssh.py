@@ -41,7 +41,6 @@ class _Connection:
 
 
 def ssh_line(host: Host, folder: Path, command: Sequence[str], ssh: Sequence[str]) -> list[str]:
-    """The command that starts *command* in *folder* on *host*, each word unchanged."""
     there = ["sh", "-c", ON_HOST, "evalsuite", str(folder), *command]
     if host.name == HERE:
         return there

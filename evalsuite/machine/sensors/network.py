@@ -67,11 +67,7 @@ def _is_card(interface: Path) -> bool:
 
 
 def _is_hardware(interface: Path, deepest: int = 4) -> bool:
-    """A card, or a bond, VLAN or bridge over cards alone: the kernel gives those a real speed, but 10 Gbit/s to any
-    veth.
-
-    Links `lower_*` name what is below (netdev_adjacent_sysfs_add, net/core/dev.c).
-    """
+    """A card, or a bond or bridge over cards alone (`lower_*`: net/core/dev.c); others have the 10 Gbit/s of a veth."""
     if _is_card(interface):
         return True
     below = [file.name.removeprefix("lower_") for file in interface.glob("lower_*")]

@@ -13,8 +13,7 @@ from evalsuite.machine.sensors import system
 
 
 class Cpu:
-    """Where a container's quota is tighter than the cores, the quota is the capacity and only the container's CPU time
-    counts."""
+    """Where a container's quota is tighter than the cores, it is the capacity, and the container's CPU time counts."""
 
     def __init__(self, limits: cgroups.Limits, root: Path = Path("/"), cores: Sequence[int] = ()) -> None:
         """*cores*: the job's own; () for all that this process may use."""

@@ -118,10 +118,7 @@ def between(
     across_environments: bool = False,
     scatter: Callable[[Summary], float | None] = lambda one: None,
 ) -> Changes:
-    """*before* and *after*, paired by case. *scatter*: how much the campaigns of a case do, where that is known.
-
-    With *across_environments* the machines may differ too: then the machines are compared, not the software.
-    """
+    """*scatter*: of the campaigns of a case. *across_environments*: machines are compared, not the software."""
     old = {summary.case: summary for summary in before}
     new = {summary.case: summary for summary in after}
     found = [_one(case, old, new, across_environments, scatter) for case in dict.fromkeys([*new, *old])]

@@ -164,10 +164,7 @@ def group(summary: Summary, purpose: Purpose) -> Common:
 
 
 def groups(summaries: Iterable[Summary], purpose: Purpose) -> list[list[Summary]]:
-    """*summaries* by what they have in common: within a group all may be compared.
-
-    One that leaves facts open is put into the first group with each member of which it may be compared.
-    """
+    """Within a group all may be compared; one that leaves facts open goes into the first that it fits."""
     found: dict[Common, list[list[Summary]]] = {}
     for one in summaries:
         alike = found.setdefault(group(one, purpose), [])

@@ -99,10 +99,7 @@ def _missed(rivals: Sequence[Summary], runs: int) -> tuple[tuple[float, float], 
 
 
 def _own_level(rivals: Sequence[Summary], group: Sequence[Summary]) -> float | None:
-    """How often one of several equals would lead as much, if each had a level of its own in the campaign.
-
-    The levels scatter normally, as the runs do; of several campaigns their mean counts.
-    """
+    """Of equals, if each had a level of its own in the campaign; the levels scatter normally, as the runs do."""
     first, behind = rivals[0], next((one for one in rivals[1:] if one not in group), None)
     scatter = significance.scatter_of_leads(behind, first) if behind else None
     if behind is None or scatter is None:

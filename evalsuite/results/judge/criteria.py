@@ -50,10 +50,6 @@ class CaseScope:
         return all(_of(case, axis) in names for axis, names in self.named)
 
     def check(self, cases: Iterable[Case], where: str) -> None:
-        """Raises EvalsuiteError where a name is that of none of *cases*, or all names together select none.
-
-        *where*: file and table.
-        """
         known = list(cases)
         for axis, names in self.named:
             there = sorted({_of(case, axis) for case in known})
@@ -129,7 +125,6 @@ class Criteria:
             yield OwnCriteria(differences=", ".join(differences), where=Path(self.file).name)
 
     def check(self, cases: Iterable[Case]) -> None:
-        """Raises EvalsuiteError where a criterion is about none of *cases*."""
         known = list(cases)
         for name, one in (("C1", self.linear_speedup), ("C2", self.mean_utilisation), ("C3", self.fastest)):
             if one:

@@ -203,10 +203,7 @@ def believed(found: Iterable[Fact]) -> dict[str, Fact]:
 
 
 def of_runs(runs: Iterable[Measurement]) -> dict[str, tuple[Fact, ...]]:
-    """The statement that counts for all *runs* of a case, by fact; several where they differ.
-
-    A fact that one of the runs does not state is absent, and so is a name that means several things.
-    """
+    """What counts for all *runs* of a case; several where they differ, none where one run does not state it."""
     each = [of_measurement(run) for run in runs]
     found = {}
     for rule in rules().fact:

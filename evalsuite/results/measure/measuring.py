@@ -19,10 +19,7 @@ WORTH_A_PROCESS = 100  # folders; below that starting it costs more than it save
 def measure_folders(
     folders: Sequence[RunFolder], places: Places, cache: Path | None, meanwhile: Callable[[], None]
 ) -> tuple[list[Measured], list[Finding]]:
-    """Each folder as a measurement; a folder whose case cannot be read becomes a finding.
-
-    *meanwhile* is done while other processes work; not at all if this one is alone.
-    """
+    """A folder whose case cannot be read becomes a finding. *meanwhile*: done while other processes work."""
     if cache is not None:
         files.version_folder(cache)  # asked here, each process below knows it
 

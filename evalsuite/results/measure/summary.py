@@ -41,10 +41,7 @@ def _block(case: Case) -> Case:
 
 
 def summary(case: Case, measurements: Sequence[Measurement], others: Pooled = NO_RUNS) -> Summary | Unmeasured:
-    """*case* over its repeats, the failed runs kept; `Unmeasured` without a valid one.
-
-    *others*: how much the other cases of its block scatter, for D09.
-    """
+    """`Unmeasured` without a valid run. *others*: how much the other cases of its block scatter, for D09."""
     runs = tuple(sorted(measurements, key=lambda measurement: measurement.run.repeat))
     valid = [run for run in runs if run.counts]
     values = _values(valid)

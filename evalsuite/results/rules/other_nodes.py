@@ -13,10 +13,7 @@ Nodes = frozenset[tuple[str, ...]]
 
 
 def findings(runs: Sequence[Measurement]) -> Iterable[Finding]:
-    """A finding for each scale whose runs with a value were not all made on the same nodes.
-
-    One node has no finding: it has a new name in every container.
-    """
+    """For each scale whose runs were not all made on the same nodes; one node has a new name in every container."""
     by_scale: dict[str, list[tuple[str, ...]]] = {}
     for run in runs:
         if run.run.case.nodes > 1 and run.value is not None and len(run.hosts) == run.run.case.nodes:

@@ -8,10 +8,7 @@ from evalsuite.runs.samples import Samples
 
 
 def findings(hosts: Mapping[str, Samples]) -> Iterator[Finding]:
-    """One for the host whose clock is farthest from that of the first, by more than start and end explain.
-
-    The offset is the smaller of the two: a node may start late or end late.
-    """
+    """For the host farthest from the first: the smaller offset, since a node may start late or end late."""
     if len(hosts) < 2:
         return
     spans = {host: span for host, samples in hosts.items() if (span := _span(samples))}

@@ -108,10 +108,7 @@ def energy_j(run: RunRecords) -> float | None:
 
 
 def work(run: RunRecords, begin_s: float | None, end_s: float) -> float | None:
-    """Joules that all devices of the job took, or CPU seconds of a job without any; None where one was not read.
-
-    *begin_s* None: from the first reading.
-    """
+    """Joules, or CPU seconds of a job without devices; None where one was not read."""
     taken = [_between(series, begin_s, end_s) for series in _counters(run)]
     known = [each for each in taken if each is not None]
     complete = len(known) == len(taken) == (run.planned.accelerators or run.planned.nodes)
