@@ -4,6 +4,7 @@ import pytest
 
 from evalsuite.logs import goodput
 from evalsuite.logs.goodput import Event, TrainingAttempt
+from tests import sources
 
 LOG = Path("attempt/log.h.txt")
 
@@ -41,18 +42,7 @@ def test_all_time_is_in_one_bucket(attempts, buckets):
     assert all(span.first <= span.last and span.log == LOG for span in spans)
 
 
-@pytest.mark.parametrize(
-    ("line", "kind", "begins"),
-    [
-        ("=> saved checkpoint to model.pth", "checkpoint", False),
-        ("Saving model checkpoint to out/checkpoint-500", "checkpoint", True),
-        ("Test: [ 0/10]  Time 0.1", "evaluation", False),
-        (" * Acc@1 71.212 Acc@5 90.1", "evaluation", False),
-        ("Evaluating", "evaluation", True),
-        ("XLA: compiling cluster_1", "compile", True),
-        ("Namespace(batch_size=64)", "", False),
-    ],
-)
+@pytest.mark.parametrize(("line", "kind", "begins"), sources.table("goodput.toml")["lines"])
 def test_a_line_names_what_the_time_was_spent_on(line, kind, begins):
     found = goodput._event(1, line, None)
 

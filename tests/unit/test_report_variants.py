@@ -11,6 +11,7 @@ from evalsuite.model import Machine
 from evalsuite.report.book.book import Book
 from evalsuite.report.sections.variants import families as room
 from evalsuite.report.text import words
+from tests import sources
 
 
 @pytest.fixture(scope="module")
@@ -93,14 +94,7 @@ def test_accuracy_is_drawn_against_time_and_its_cost_stands_beside_the_gain(sect
     assert found["communication", "10 Gbit/s Ethernet → InfiniBand FDR", "1×8"] == "n/r"
 
 
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        ({}, {"optimiser": "allreduce", "style": "atc"}),  # two options at once
-        ({"image_size": "64"}, {"image_size": "224"}),  # other work
-        ({}, {"recipe": "other", "optimiser": "allreduce"}),  # two scripts
-    ],
-)
+@pytest.mark.parametrize(("one", "other"), sources.table("report_variants.toml")["no_variants"])
 def test_what_differs_in_more_than_one_option_is_no_variant(one, other):
     assert families([ladder(**one), ladder(**other)]) == ()
 

@@ -217,13 +217,6 @@ def test_scaling_every_speed_scales_the_median_and_its_range(values, factor):
     assert math.isclose(scaled.low, plain.low * factor, rel_tol=1e-9)
 
 
-@given(speeds)
-def test_the_median_lies_in_its_own_range(values):
-    interval = statistics.median_with_range(values)
-
-    assert interval.low <= interval.value <= interval.high
-
-
 few = st.lists(st.floats(min_value=1e-3, max_value=1e7), min_size=2, max_size=6)  # all splits are tried
 
 

@@ -515,19 +515,6 @@ class TestDLPerf:
         assert max(one.n for one in valid(evaluation.summaries)) == 7  # a log set, and no copy of it
 
     @pytest.mark.whole
-    def test_the_whole_table_as_it_is(self, shared, bring):
-        bring(f"{shared / 'reference' / 'dlperf.csv'} --map kind=note")
-
-        found = cited(bring.store)
-        runs = [folder.command().figure.runs for folder in bring.store.finished()]
-        printed = [one for folder in bring.store.finished() for one in folder.command().figure.citations]
-        assert sorted(one.printed for one in found if one.code == "D16_speedup") == sorted(WRONG)
-        assert not [one for one in found if one.code == "D16_cited"]
-        assert sum(bool(one) for one in runs) == 25  # medians with their single runs
-        assert sum(one.speedup is not None and one.base is not None for one in printed) == 615
-        assert set(repeats(bring.store)) <= {1, 7}
-
-    @pytest.mark.whole
     def test_every_group_of_its_runs_is_one_case(self, shared, bring):
         """22 of 508 rows were dropped as “already there”, since two dated log sets were one case."""
         code, answers, _ = bring(str(shared / "reference" / "dlperf_runs.csv"))
