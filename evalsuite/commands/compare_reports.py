@@ -8,6 +8,8 @@ from dataclasses import asdict
 from functools import cache
 from pathlib import Path
 
+from evalsuite.commands.operations import checks
+from evalsuite.commands.operations.checks import Check
 from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.terminal import table
 from evalsuite.commands.report import check_languages
@@ -41,7 +43,21 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         for language in languages:
             _print(before, after, found, language)
-    return _exit_code(found, arguments.allow_missing) if arguments.fail_on_regression else Exit.DONE
+    allowed = arguments.at_most
+    outcomes = {change.case: changes.verdict(change, allowed) for change in found.changes}
+    checks.tell([*_checks(found, outcomes, languages[0])], arguments)
+    asked = arguments.fail_on_regression or allowed is not None
+    return _exit_code(found, [*outcomes.values()], arguments.allow_missing) if asked else Exit.DONE
+
+
+def _checks(found: Changes, outcomes: Mapping[Case, checks.Outcome], language: str) -> Iterable[Check]:
+    for change in found.changes:
+        why = sentence(change.why, language) if change.why else ""
+        said = (say_in(f"outcome.{change.outcome}", language), _ratio(change.ratio).replace("\n", " "), why)
+        yield Check(name=change.case.id, outcome=outcomes[change.case], text=" · ".join(filter(None, said)))
+    for one in found.unpaired:
+        lost: checks.Outcome = "fail" if one in found.lost else "undetermined"
+        yield Check(name=one.case.id, outcome=lost, text=sentence(one.why, language))
 
 
 def _before(arguments: argparse.Namespace) -> Finished:
@@ -61,10 +77,10 @@ def _learnt(site: Path) -> Mapping[Common, float]:
     return history.learnt((one.id, one.report) for one in stored if not one.superseded)
 
 
-def _exit_code(found: Changes, allow_missing: bool) -> Exit:
-    if found.those("slower") or (found.lost and not allow_missing):
+def _exit_code(found: Changes, outcomes: Sequence[checks.Outcome], allow_missing: bool) -> Exit:
+    if "fail" in outcomes or (found.lost and not allow_missing):
         return Exit.CRITERION_FAILED
-    if not found.changes or (not allow_missing and (found.gone or found.tested < len(found.changes))):
+    if not found.changes or (not allow_missing and (found.gone or "undetermined" in outcomes)):
         return Exit.UNDETERMINED
     return Exit.DONE
 

@@ -21,7 +21,7 @@ def run(arguments: argparse.Namespace) -> int:
             rehearsed.refuse(Store(place))
     about = report_store.About(title=arguments.title, url=_url(arguments.url))
     try:
-        published = publishing.publish(arguments.reports, arguments.site, about, arguments.baseline)
+        published = publishing.publish(arguments.reports, arguments.site, about, arguments.baseline, arguments.keep)
     except OSError as error:
         raise EvalsuiteError.of("commands.site_place", path=error.filename or arguments.site, error=error) from error
     _print(published, arguments)
@@ -50,6 +50,8 @@ def _print(published: Published, arguments: argparse.Namespace) -> None:
         print(i18n.say("publish.added", folder=arguments.site / "reports" / name))
     for name in published.known:
         print(i18n.say("publish.known", folder=arguments.site / "reports" / name))
+    for name in published.removed:
+        print(i18n.say("publish.removed", folder=arguments.site / "reports" / name))
     for one in published.stored:
         if isinstance(one, report_store.BrokenReport):
             print(i18n.say("publish.broken", why=i18n.worded(one.broken)))
@@ -82,6 +84,7 @@ def _facts(published: Published, site: Path) -> dict[str, object]:
         "site": str(site),
         "added": list(published.added),
         "known": list(published.known),
+        "removed": list(published.removed),
         "broken": [one.id for one in published.stored if isinstance(one, report_store.BrokenReport)],
         "reports": [one.id for one in published.stored],
         "together": [{"before": one.before, "after": one.after} for one in published.history.slowed_together],

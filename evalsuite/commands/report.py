@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from evalsuite import paths
+from evalsuite.commands.operations import checks
 from evalsuite.commands.options.common import DEFAULT_RUNS, search_paths
 from evalsuite.commands.printing import i18n, summary_table
 from evalsuite.commands.printing.i18n import say
@@ -209,11 +210,14 @@ def write(
         raise EvalsuiteError.of("commands.out", path=error.filename or arguments.out, error=error) from error
     summary_table.show(book.summaries, book)
     language = i18n.language()
-    _print_found(book, words.read((language,), on_cpu=book.on_cpu), language)
-    for text in against.sentences(book, words.read((language,), on_cpu=book.on_cpu)):
-        line(text.plain(language).replace("\u202f", " "))
+    spoken = words.read((language,), on_cpu=book.on_cpu)
+    said = [text.plain(language).replace("\u202f", " ") for text in against.sentences(book, spoken)]
+    for text in (*found_sentences(book, spoken, language), *said):
+        line(text)
     _note_edits(book)
     _print_price(book, words.read((language,)), language, _arguments_again(arguments, evaluation))
+    ended_s = book.period.last.timestamp() if book.period else None
+    checks.tell(checks.of_criteria(book, spoken), arguments, summaries=valid(evaluation.summaries), ended_s=ended_s)
     for path in written:
         note(say("report.written", path=path, size=_size(path.stat().st_size)))
     if command := copy_command(written[0]):
@@ -282,10 +286,10 @@ def _print_price(book: Book, spoken: Words, language: str, more: str) -> None:
         line(say("report.more_steps", n=len(steps) - MOST_STEPS))
 
 
-def _print_found(book: Book, spoken: Words, language: str) -> None:
+def found_sentences(book: Book, spoken: Words, language: str) -> Iterator[str]:
     from evalsuite.report.sections.verdict import verdict
 
     for one in verdict.model_findings(book, spoken):
         first = spoken("verdict.found_line", model=one.model, about_text=one.about, sentence_text=one.sentence)
         sentences = [each.plain(language) for each in (first, one.beside) if each]
-        line(words.BETWEEN_SENTENCES[language].join(sentences).replace("\u00a0", " "))
+        yield words.BETWEEN_SENTENCES[language].join(sentences).replace("\u00a0", " ")

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
+from evalsuite.commands.operations import checks
 from evalsuite.commands.options.common import DEFAULT_RUNS
 from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.i18n import say
@@ -25,6 +26,8 @@ MOST_FAILURES = 10  # listed one by one; --json has all
 def run(arguments: argparse.Namespace) -> int:
     jobs, roots = allocations.queued_jobs(), arguments.runs or [DEFAULT_RUNS]
     found = {root: _state(Store(root), jobs) for root in roots}
+    if arguments.metrics:
+        checks.write(arguments.metrics, checks.fill("metrics.txt.j2", states=found))
     if arguments.json:
         facts = [{"folder": str(root), **_facts(state, jobs)} for root, state in found.items()]
         print(json.dumps(facts if len(roots) > 1 else _facts(found[roots[0]], jobs), indent=1, ensure_ascii=False))

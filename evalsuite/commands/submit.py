@@ -1,11 +1,12 @@
 """`evalsuite submit`: one allocation for a whole evaluation, as a script to read; with --go it is submitted."""
 
 import argparse
+import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from evalsuite import files
+from evalsuite import files, paths
 from evalsuite.commands.launching import kubernetes_submission
 from evalsuite.commands.launching.engine_choice import KUBERNETES
 from evalsuite.commands.launching.request import Request, every_case, read_request
@@ -18,7 +19,7 @@ from evalsuite.errors import EvalsuiteError, Exit
 from evalsuite.launch.checks.disk_space import check_disk_space
 from evalsuite.launch.remote import allocations, forwarded_environment
 from evalsuite.messages import Message, Phrase, message_of
-from evalsuite.plan import batch_script
+from evalsuite.report.page import templates
 from evalsuite.schedulers import SCHEDULERS
 from evalsuite.schedulers.contract import Allocation, Scheduler
 
@@ -35,7 +36,7 @@ def run(arguments: argparse.Namespace) -> int:
     request = _request(arguments, scheduler.name)
     allocation = _allocation(arguments, request)
     submitter = scheduler.submits_with
-    text = batch_script.script(
+    text = script(
         scheduler.directives(allocation, str(Path.cwd()), str(arguments.runs)),
         evaluation(arguments, ("--engine", scheduler.name)),
         submitter=submitter,
@@ -57,6 +58,14 @@ def run(arguments: argparse.Namespace) -> int:
     job = allocations.submit(scheduler, file)
     line(say("submit.submitted", job=job, runs=arguments.runs))
     return Exit.DONE
+
+
+def script(directives: Sequence[str], command: Sequence[str], **facts: object) -> str:
+    """*directives*: what asks the scheduler for nodes; *facts*: see templates/schedulers."""
+    environment = templates.environment([paths.TEMPLATES / "schedulers"], markup=False)
+    environment.filters["quoted"] = shlex.quote
+    text = environment.get_template("evaluation.sh.j2").render(directives=directives, command=command, **facts)
+    return f"{text}\n"
 
 
 def _request(arguments: argparse.Namespace, engine: str) -> Request:

@@ -7,16 +7,14 @@ its runtime deepspeed-distributed, and kueue.sigs.k8s.io/docs/tasks/run/trainjob
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from evalsuite.decode import Constraint, between, decode, read_toml
 
 HOSTFILE = "/etc/mpi/hostfile"
-KEYS = "/etc/evalsuite-keys"  # where Trainer's MPI policy puts them
-SSH_PORT = 2222  # 22 is the node's own on its network
 PLAIN_WORD = re.compile(r"[A-Za-z/][\w./-]*")
 NO_TEXT = frozenset({"true", "false", "yes", "no", "on", "off", "null", "y", "n"})  # what YAML 1.1 takes for others
 LABEL = re.compile(r"[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?")  # pods' names are made of it: <name>-node-0-0
@@ -53,24 +51,6 @@ class Values:
 def read(path: Path) -> Values:
     """Raises EvalsuiteError with all mistakes in the file."""
     return decode(Values, read_toml(path, EXAMPLE), path, strict=True)
-
-
-def facts(values: Values, command: Sequence[str], *, nodes: int, devices_per_node: int, device: str) -> dict[str, Any]:
-    """What templates/kubernetes says in YAML."""
-    home = values.home if values.restricted else "/root"
-    shared = {"EVALSUITE_CACHE": f"{values.mount}/cache", "EVALSUITE_DATA": f"{values.mount}/data"}
-    return {
-        "values": values,
-        "command": list(command),
-        "nodes": nodes,
-        "devices_per_node": devices_per_node,
-        "resources": {**values.resources, **({values.device: str(devices_per_node)} if device != "cpu" else {})},
-        "variables": {"HOME": home, **shared, **values.environment},
-        "restricted": values.restricted,
-        "home": home,
-        "keys": KEYS,
-        "port": SSH_PORT,
-    }
 
 
 def word(text: str) -> str:

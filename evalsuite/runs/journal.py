@@ -22,7 +22,7 @@ from evalsuite.runs.planned import Planned
 
 CAMPAIGNS = "campaigns"
 ATTEMPTS = "attempts.jsonl"
-Event = Literal["started", "ended", "measured"]
+Event = Literal["started", "ended", "measured", "removed"]  # by `runs prune`: of a folder with all its files
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,7 +53,7 @@ class JournalLine(Document):
     items_per_s: float | None = None  # with "measured"; None: no valid number
     unit: str | None = None
     output: Literal["lost"] | None = None  # with "measured": nothing could be printed any more, and it went on
-    sha256: Mapping[str, str] | None = None  # with "ended": of each file of the run that its outcome has no hash of
+    sha256: Mapping[str, str] | None = None  # with "ended": of files that the outcome has no hash of; "removed": of all
     before: str | None = None  # SHA-256; None in the first line
 
 
@@ -113,7 +113,7 @@ class Journal:
 
     def attempts(self) -> tuple[Attempt, ...]:
         found: dict[tuple[str, int], Attempt] = {}
-        for one in self._read(self._lines()):
+        for one in (each for each in self._read(self._lines()) if each.event != "removed"):
             key = (one.run, one.attempt)
             known = found.get(key) or Attempt(run=one.run, number=one.attempt, campaign=one.campaign, started_at=one.at)
             found[key] = replace(

@@ -26,7 +26,7 @@ from evalsuite.files import is_file, read_json, sha256, write_atomically, write_
 from evalsuite.model import Case, Run
 from evalsuite.runs import group as groups
 from evalsuite.runs.endings import AgentOutcome, Outcome
-from evalsuite.runs.journal import Journal
+from evalsuite.runs.journal import Journal, JournalLine
 from evalsuite.runs.planned import AskedRun, Planned
 from evalsuite.runs.recordings import BY_AGENT
 
@@ -45,6 +45,7 @@ ABANDONED_S = 3600.0  # a temporary file exists for milliseconds
 _PLAIN = re.compile(r"[\w+][\w+.,=@-]*", re.ASCII)  # safe in every file system, shell and web server
 _STRANGE = re.compile(r"[^\w+.,=@-]+", re.ASCII)
 _LOG = re.compile(r"log\.(?P<host>.+?)(?:\.r(?P<rank>\d+))?\.txt")
+_ASIDE = re.compile(r"r\d+\.interrupted-\d+|[a-z]+-r\d+-\d+")
 _RECORDED = re.compile(r"(?s)log\..*\.txt|arrivals\..*\.csv|samples\..*\.(?:jsonl|columns)")
 
 
@@ -281,6 +282,16 @@ class Store:
     def unfinished(self) -> list[RunFolder]:
         begun = [RunFolder(case.parent) for case in self.root.glob(f"*/r[0-9]*/{CASE}")]
         return sorted((folder for folder in begun if not folder.finished), key=lambda folder: str(folder.path))
+
+    def aside(self) -> list[Path]:
+        """Attempts that count for nothing: given up, failed by a node, made again."""
+        return sorted(path for path in self.root.glob("*/*r[0-9]*") if _ASIDE.fullmatch(path.name) and path.is_dir())
+
+    def remove(self, path: Path, at: str) -> None:
+        """After a note in the journal with the hash of each file."""
+        held, name = RunFolder(path).hash_records(), f"{path.parent.name}/{path.name}"
+        self.journal.note(JournalLine(event="removed", run=name, attempt=0, campaign="", at=at, sha256=held))
+        shutil.rmtree(path)
 
     def write_plan(self, planned: Planned) -> None:
         try:

@@ -1,4 +1,4 @@
-"""The published site: a folder of finished reports that only grows, and the pages made from them.
+"""The published site: a folder of finished reports, and the pages made from them.
 
 `reports/<id>/` is named by the hash of its content and never changed. Everything else is made again each time.
 """
@@ -8,7 +8,7 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -36,13 +36,21 @@ MODE_FOLDER, MODE_FILE = 0o755, 0o644  # a web server reads them as another user
 class Published:
     added: tuple[str, ...]  # ids
     known: tuple[str, ...]  # ids that were there already
+    removed: tuple[str, ...]  # ids, by *keep*
     stored: tuple[Stored, ...]
     history: History = field(repr=False)
 
 
-def publish(reports: Sequence[Path], site: Path, about: About | None = None, baseline: str | None = None) -> Published:
+def publish(
+    reports: Sequence[Path],
+    site: Path,
+    about: About | None = None,
+    baseline: str | None = None,
+    keep: int | None = None,
+) -> Published:
     """Adds *reports* to *site* and makes its pages again; keeps the one of *reports* under the name *baseline*.
 
+    *keep*: of so many of the newest sets of data the reports stay, and those that have a name; the others go.
     Raises EvalsuiteError before anything is written: a folder without a finished report, a *site* that is no site.
     """
     site = Path(site)
@@ -57,11 +65,21 @@ def publish(reports: Sequence[Path], site: Path, about: About | None = None, bas
             kept = {**_baselines(site), baseline: outcomes[0][0]}
             write_atomically(site / BASELINES, json.dumps(kept, indent=1, sort_keys=True).encode())
         stored = read_reports(site)
+        removed = _beyond(stored, keep, _baselines(site).values()) if keep else []
+        for name in removed:  # half removed it is none
+            shutil.rmtree((site / REPORTS / name).rename(site / REPORTS / f"{INCOMING}{name}"))
+        stored = [one for one in stored if one.id not in removed]
         found = history((one.id, one.report) for one in stored if isinstance(one, StoredReport) and not one.superseded)
         _write_pages(site, stored, found, about or About())
     added = dict.fromkeys(name for name, new in outcomes if new)
     known = dict.fromkeys(name for name, _ in outcomes if name not in added)
-    return Published(added=tuple(added), known=tuple(known), stored=tuple(stored), history=found)
+    return Published(added=tuple(added), known=tuple(known), removed=(*removed,), stored=(*stored,), history=found)
+
+
+def _beyond(stored: Sequence[Stored], keep: int, named: Collection[str]) -> list[str]:
+    reports = [one for one in stored if isinstance(one, StoredReport)]
+    newest = list(dict.fromkeys(one.report.input_sha256 for one in reports))[:keep]
+    return [one.id for one in reports if one.report.input_sha256 not in newest and one.id not in named]
 
 
 def read_baseline(site: Path, name: str) -> Finished:
@@ -128,7 +146,10 @@ def _copy(source: Path, target: Path) -> None:
 
 
 def _write_pages(site: Path, stored: Sequence[Stored], found: History, about: About) -> None:
-    for name, content in pages(stored, found, about).items():
+    written = pages(stored, found, about)
+    for left in {*(site / "history").glob("*.html")} - {site / name for name in written}:
+        left.unlink()
+    for name, content in written.items():
         file = site / name
         file.parent.mkdir(parents=True, exist_ok=True)
         if not files.is_file(file) or file.stat().st_size != len(content) or file.read_bytes() != content:

@@ -52,11 +52,12 @@ def test_one_language_that_is_asked_for_is_the_terminals(asked, language):
 
 def test_every_sentence_that_commands_ask_for_is_asked_for():
     code = "\n".join(file.read_text(encoding="utf-8") for file in paths.PACKAGE.rglob("commands/**/*.py"))
-    code += (paths.PACKAGE / "cli.py").read_text(encoding="utf-8")
+    others = (paths.PACKAGE / "cli.py", *(paths.TEMPLATES / "services").iterdir())
+    code += "\n".join(file.read_text(encoding="utf-8") for file in others)
     composed = (
         *("columns.", "adapters.", "dialects.", "statuses.", "causes.", "groups.", "plan.on_", "preflight."),
         *("status.", "plan.by_", "largest.", "argparse.", "certainties.", "methods.", "published.", "reproduce."),
-        *("goodput.", "certificate."),
+        *("goodput.", "certificate.", "services."),
     )
     plain = [key for key in TABLES["en"] if not key.startswith(composed)]
 

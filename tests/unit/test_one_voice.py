@@ -155,20 +155,19 @@ def test_the_evidence_has_a_word_of_its_own_each_and_the_page_has_them_all(drawn
 
 
 @pytest.mark.parametrize("name", SCENES)
-def test_every_form_says_the_same_sentence_of_a_model_and_has_the_same_values_in_bold(name, drawn, capsys):
+def test_every_form_says_the_same_sentence_of_a_model_and_has_the_same_values_in_bold(name, drawn):
     evaluation, folder, page = drawn(name)
     book = Book(evaluation=evaluation)
     forms.write(("md", "xlsx"), evaluation, folder, ("en",))
     markdown = (folder / "report.en.md").read_text(encoding="utf-8")
     sheets = openpyxl.load_workbook(io.BytesIO((folder / "report.xlsx").read_bytes())).worksheets
-    command._print_found(book, SPOKEN, "en")
     places = {
         "page": page.one("ul", class_="found").text("en"),
         "Markdown": re.sub(r"[*\\\n]", "", markdown),
         "XLSX": " ".join(
             str(cell.value) for sheet in sheets if sheet.title == "About" for row in sheet for cell in row
         ),
-        "terminal": capsys.readouterr().out.replace("\n", " "),
+        "terminal": " ".join(command.found_sentences(book, SPOKEN, "en")),
         "site": " ".join(one.sentence.plain("en") for one in verdict.model_findings(finished.read(folder), SPOKEN)),
     }
     for one in verdict.model_findings(book, SPOKEN):

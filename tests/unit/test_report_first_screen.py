@@ -247,10 +247,9 @@ def test_a_name_of_a_setting_leaves_out_what_all_settings_of_the_model_share():
 
 
 @pytest.mark.parametrize(("language", "said"), [("en", "within 1.5%: 9,441, 9,373"), ("zh", "以内：9,441")])
-def test_the_terminal_ends_with_the_sentences_of_the_page(capsys, language, said):
-    report._print_found(Book(evaluation=synthetic.asked()), words.read((language,)), language)
+def test_the_terminal_ends_with_the_sentences_of_the_page(language, said):
+    first, second = report.found_sentences(Book(evaluation=synthetic.asked()), words.read((language,)), language)
 
-    first, second = capsys.readouterr().out.splitlines()
     first, second = (line.replace("（", " (") for line in (first, second))
     assert first.startswith("ResNet-50 v1.5 (FP32 · bsz 8") and second.startswith("BERT-Base (AMP · bsz 64")
     assert said in second and "<" not in second

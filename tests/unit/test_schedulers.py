@@ -13,10 +13,10 @@ import pytest
 
 from evalsuite import schedulers
 from evalsuite.agent import platforms, rendezvous
+from evalsuite.commands import submit
 from evalsuite.errors import EvalsuiteError
 from evalsuite.launch.checks import doctor
 from evalsuite.launch.remote import allocations
-from evalsuite.plan import batch_script
 from evalsuite.schedulers import SCHEDULERS
 from evalsuite.schedulers.contract import Allocation, NodePlace
 from tests import schedulers as examples
@@ -112,7 +112,7 @@ def test_its_engine_takes_the_first_nodes_refuses_more_and_starts_nothing_outsid
 
 def test_a_script_asks_for_all_that_is_wanted_and_its_job_has_an_id(scheduler, example, tmp_path):
     lines = scheduler.directives(Allocation(nodes=12, spare=1), "/srv/here", "/srv/runs")
-    text = batch_script.script(lines, ["compare"], submitter=scheduler.submits_with)
+    text = submit.script(lines, ["compare"], submitter=scheduler.submits_with, before=(), variables=())
 
     assert all(line.startswith("#") for line in lines) and text.startswith("#!")
     assert "13" in "\n".join(lines) and "/srv/here" in text and "/srv/runs" in text

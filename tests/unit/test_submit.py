@@ -165,11 +165,11 @@ FULL = Values(
     selector={"node.kubernetes.io/instance-type": "h200x8"}, tolerate=("nvidia.com/gpu",), pull_secrets=("regcred",),
     host_network=True, environment={"NCCL_DEBUG": "INFO", "NCCL_IB_HCA": "mlx5"},
 )  # fmt: skip
-ASKED = {
-    "plain": kubernetes.facts(PLAIN, COMMAND, nodes=2, devices_per_node=1, device="cpu"),
-    "full": kubernetes.facts(FULL, COMMAND, nodes=125, devices_per_node=8, device="gpu"),
+EVALUATION = {"file": "evaluation.yaml"}
+TEXTS = {
+    "plain": kubernetes_submission.manifests(PLAIN, COMMAND, nodes=2, devices_per_node=1, device="cpu", **EVALUATION),
+    "full": kubernetes_submission.manifests(FULL, COMMAND, nodes=125, devices_per_node=8, device="gpu", **EVALUATION),
 }
-TEXTS = {name: kubernetes_submission.manifests(facts, Path("evaluation.yaml")) for name, facts in ASKED.items()}
 CASES = {name: list(yaml.safe_load_all(text)) for name, text in TEXTS.items()}
 FILE = 'image = "lab/evalsuite:1"\nclaim = "runs"\n'
 

@@ -1,9 +1,8 @@
 """`evalsuite submit --engine kubernetes`: pods for a whole evaluation, as manifests to read; with --go applied."""
 
 import argparse
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 from evalsuite import files, paths
 from evalsuite.commands.launching.engine_choice import KUBERNETES
@@ -26,16 +25,17 @@ def submit(arguments: argparse.Namespace, evaluation: Evaluation) -> int:
         raise EvalsuiteError.of("commands.kubernetes_values")
     values = kubernetes.read(arguments.values)
     cases = cases_asked(arguments, KUBERNETES)
-    found = kubernetes.facts(
+    file = arguments.script or arguments.runs / "evaluation.yaml"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    text = manifests(
         values,
         _in_the_pods(arguments, values, evaluation),
         nodes=max(case.nodes for case in cases),
         devices_per_node=max(case.devices_per_node for case in cases),
         device=cases[0].device,
+        file=file,
     )
-    file = arguments.script or arguments.runs / "evaluation.yaml"
-    file.parent.mkdir(parents=True, exist_ok=True)
-    files.write_named(file, manifests(found, file))
+    files.write_named(file, text)
     line(say("submit.manifests", file=file, pods=max(case.nodes for case in cases) + 1))
     if not arguments.go:
         line(say("submit.apply", file=file))
@@ -57,7 +57,8 @@ def _in_the_pods(arguments: argparse.Namespace, values: Values, evaluation: Eval
     return ["python3", *words]
 
 
-def manifests(facts: Mapping[str, Any], file: Path) -> str:
+def manifests(values: Values, command: Sequence[str], **facts: object) -> str:
     environment = templates.environment([paths.TEMPLATES / "kubernetes"], markup=False)
     environment.filters["word"] = kubernetes.word
-    return environment.get_template("evaluation.yaml.j2").render(**facts, file=file) + "\n"
+    text = environment.get_template("evaluation.yaml.j2").render(values=values, command=[*command], **facts)
+    return f"{text}\n"

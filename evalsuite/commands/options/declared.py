@@ -14,6 +14,7 @@ TYPES: Mapping[str, Callable[[str], Any]] = {
     "path": Path,
     "whole": values.whole,
     "number": values.number,
+    "share": values.share,
     "count": values.count,
     "steps": values.steps,
     "pair": values.pair,

@@ -22,6 +22,13 @@ def number(text: str) -> float:
     return found
 
 
+def share(text: str) -> float:
+    found = decode.number(text.removesuffix("%"))
+    if found is None or not text.endswith("%") or not 0 <= found < 100:
+        raise argparse.ArgumentTypeError(worded(Message("commands.a_share", text=text[:60])))
+    return found / 100
+
+
 def count(text: str) -> int:
     found = decode.whole(text)
     if not found:

@@ -177,6 +177,16 @@ def pair(
     return Change(before=before, after=after, ratio=found.ratio, outcome=outcome, why=why)
 
 
+def verdict(change: Change, at_most: float | None) -> Literal["pass", "fail", "undetermined"]:
+    """Whether it became no slower; or, with *at_most*, lost by its interval no more than that share."""
+    if at_most is None or not change.tested:
+        return "fail" if change.outcome == "slower" else "pass" if change.tested else "undetermined"
+    least, low, high = 1 - at_most, change.ratio.low, change.ratio.high
+    if low is not None and low >= least:
+        return "pass"
+    return "fail" if change.outcome == "slower" and high is not None and high < least else "undetermined"
+
+
 def campaign_medians(summary: Summary) -> dict[str, float]:
     """Campaign → the median of its runs that count; empty where that of some run is not known."""
     found: dict[str | None, list[float]] = {}

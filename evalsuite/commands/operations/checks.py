@@ -1,0 +1,69 @@
+"""A result as other programs read it: JUnit XML, annotations and summary of a CI job, OpenMetrics, a badge."""
+
+import argparse
+import os
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from evalsuite import __version__, files, paths
+from evalsuite.commands.printing import i18n
+from evalsuite.commands.printing.terminal import note
+from evalsuite.errors import EvalsuiteError
+from evalsuite.report.book.book import Book
+from evalsuite.report.sections.verdict import cards
+from evalsuite.report.text import names
+from evalsuite.report.text.words import Words
+
+Outcome = Literal["pass", "fail", "undetermined"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Check:
+    name: str  # of a criterion of a report, or of a case of two
+    outcome: Outcome
+    text: str
+
+
+def of_criteria(book: Book, spoken: Words) -> list[Check]:
+    found = []
+    for card in cards.cards(book, spoken):
+        measured = f"{card.value} ({card.interval})" if card.interval else str(card.value or "")
+        sentences = [each.plain(i18n.language()) if each else "" for each in (card.statement, card.reason)]
+        text = " · ".join(filter(None, (sentences[0], measured, sentences[1])))
+        if (outcome := card.verdict.outcome) != "information":
+            found.append(Check(name=card.verdict.criterion, outcome=outcome, text=text))
+    return found
+
+
+def fill(template: str, /, **facts: object) -> bytes:
+    from evalsuite.report.page import templates
+
+    environment = templates.environment([paths.TEMPLATES / "services"])
+    environment.filters["visible"] = names.visible
+    environment.globals |= {"say": i18n.say, "language": i18n.language(), "version": __version__}
+    text = environment.get_template(template).render(facts)
+    return names.without_unseen(text).encode("utf-8", "backslashreplace")
+
+
+def write(file: Path, content: bytes) -> None:
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        files.write_atomically(file, content)
+    except OSError as error:
+        raise EvalsuiteError.of("commands.out", path=error.filename or file, error=error) from error
+
+
+def tell(checks: Sequence[Check], arguments: argparse.Namespace, **further: object) -> None:
+    """Writes what *arguments* name; where GitHub runs this job, annotations and a table in the job's summary."""
+    facts = {"checks": checks, "n": Counter(one.outcome for one in checks), **further}
+    for option, template in {"junit": "junit.xml.j2", "metrics": "metrics.txt.j2", "badge": "badge.svg.j2"}.items():
+        if file := getattr(arguments, option, None):
+            write(file, fill(template, **facts))
+    if os.environ.get("GITHUB_ACTIONS") == "true" and (said := fill("annotations.txt.j2", **facts).strip()):
+        note(said.decode())
+    if place := os.environ.get("GITHUB_STEP_SUMMARY"):
+        with open(place, "ab") as file:
+            file.write(fill("summary.md.j2", **facts))

@@ -1,0 +1,110 @@
+"""What CI services, monitors and those who watch read of an evaluation; and how old runs and reports go."""
+
+import json
+import os
+from xml.etree import ElementTree
+
+import pytest
+import reports
+
+from evalsuite import cli
+from evalsuite.commands.printing import i18n
+from evalsuite.errors import Exit
+from evalsuite.launch.remote import allocations
+from evalsuite.model import Run
+from evalsuite.runs.planned import Planned
+from evalsuite.runs.store import Store
+from tests import runfolders
+from tests.toys import CASE
+
+RATE = "evalsuite_throughput{"
+
+
+@pytest.fixture(autouse=True)
+def quiet(monkeypatch):
+    monkeypatch.setattr(i18n, "_chosen", "en")
+    monkeypatch.setattr(allocations, "queued_jobs", lambda: None)
+
+
+@pytest.fixture
+def runs(tmp_path) -> Store:
+    """Two repeats that are planned, of which one is done, and an attempt that was given up."""
+    store = Store(tmp_path / "runs")
+    store.write_plan(Planned(profile="quick", repeats=2, cases=(CASE,), skips=()))
+    runfolders.finished(store.root, runfolders.Host(printed=(runfolders.steps(seconds=0.5),)))
+    (store.folder(Run(case=CASE, repeat=1)).path).mkdir()
+    with store.claim(Run(case=CASE, repeat=1)):
+        pass
+    return store
+
+
+def counts(file) -> dict[str, int]:
+    found = ElementTree.parse(file).getroot().attrib
+    return {name: int(found[name]) for name in ("tests", "failures", "skipped")}
+
+
+def test_a_report_is_read_by_ci_services_and_monitors(runs, tmp_path, monkeypatch, capsys):
+    criteria = (("a | b: fast, %", "items_per_s > 1e9"), ("c", "n > 0"))
+    asked = "".join(f'[[criterion]]\nname = "{name}"\nholds = "{holds}"\n' for name, holds in criteria)
+    (tmp_path / "own.toml").write_text(asked)
+    files = {name: tmp_path / f"out.{name}" for name in ("junit", "metrics", "badge")}
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "job.md"))
+
+    where = ["--runs", str(runs.root), "--out", str(tmp_path / "o"), "--criteria", str(tmp_path / "own.toml")]
+    cli.main(["report", *where, *(word for name, file in files.items() for word in (f"--{name}", str(file)))])
+
+    assert counts(files["junit"]) == {"tests": 2, "failures": 0, "skipped": 1}
+    assert "1 of 2 hold" in files["badge"].read_text() and ElementTree.parse(files["badge"])
+    metrics = files["metrics"].read_text().splitlines()
+    assert metrics[-1] == "# EOF" and next(line for line in metrics if line.startswith(RATE)).endswith("} 64.0")
+    assert 'evalsuite_criterion{criterion="c",outcome="pass"} 1' in metrics
+    assert "::warning title=a | b%3A fast%2C %25::Each case: items_per_s > 1e9" in capsys.readouterr().err
+    assert "| ❔ undetermined | a \\| b: fast, % |" in (tmp_path / "job.md").read_text()
+
+
+@pytest.mark.parametrize(
+    ("limit", "code", "failures"),
+    [("3%", Exit.CRITERION_FAILED, 1), ("20%", Exit.DONE, 0), ("10%", Exit.UNDETERMINED, 0), ("3", Exit.USAGE, None)],
+)
+def test_a_loss_is_allowed_up_to_a_share_by_its_interval(limit, code, failures, tmp_path, capsys):
+    found = (reports.summary(), reports.summary(reports.SLOWER, day=2))
+    two = [str(reports.written(tmp_path / f"{n}", reports.evaluation(one))) for n, one in enumerate(found)]
+
+    try:
+        given = cli.main(["compare-reports", *two, "--at-most", limit, "--junit", str(tmp_path / "junit.xml")])
+    except SystemExit as error:
+        given = error.code
+
+    assert given == code
+    assert failures is None or counts(tmp_path / "junit.xml")["failures"] == failures
+
+
+def test_monitors_read_how_far_an_evaluation_is(runs, tmp_path):
+    assert cli.main(["status", "--runs", str(runs.root), "--metrics", str(tmp_path / "m")]) == Exit.DONE
+    lines = (tmp_path / "m").read_text().splitlines()
+    assert [line.rpartition(" ")[2] for line in lines if line.startswith("evalsuite_runs")] == ["2", "1", "0", "1"]
+
+
+def test_attempts_that_count_for_nothing_go_with_a_note_in_the_journal(runs, capsys):
+    (aside,) = runs.root.glob("*/r1.interrupted-1")
+    asked = ["runs", "prune", "--runs", str(runs.root), "--older-than"]
+
+    assert cli.main([*asked, "1", "--go"]) == Exit.DONE and aside.is_dir()
+    assert cli.main([*asked, "0"]) == Exit.DONE and aside.is_dir()
+    assert cli.main([*asked, "0", "--go"]) == Exit.DONE and not aside.exists()
+    (line,) = (runs.root / "attempts.jsonl").read_text().splitlines()
+    assert json.loads(line)["event"] == "removed" and json.loads(line)["run"].endswith("/r1.interrupted-1")
+    assert runs.journal.attempts() == () and runs.journal.chained
+    assert cli.main([*asked[:3], str(runs.root.parent / "none")]) == Exit.USAGE
+
+
+def test_a_site_keeps_the_newest_reports_and_those_with_a_name(tmp_path):
+    site = str(tmp_path / "site")
+    for day, more in ((1, ["--baseline", "v1"]), (2, []), (3, []), (4, ["--keep", "1"])):
+        night = reports.evaluation(reports.summary(reports.STEADY, day=day), title=f"night {day}")
+        cli.main(["publish", str(reports.written(tmp_path / f"n{day}", night)), "--site", site, *more])
+
+    kept = json.loads((tmp_path / "site" / "site.json").read_text())["reports"]
+    assert [one["title"] for one in kept] == ["night 4", "night 1"]
+    assert len(os.listdir(tmp_path / "site" / "reports")) == 2
