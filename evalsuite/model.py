@@ -262,14 +262,6 @@ class Throughput:
         """Whether the value itself is the arrival clock's, which then cannot confirm it."""
         return self.method == ARRIVALS and self.clock_items_per_s is not None
 
-    @property
-    def is_unconfirmed(self) -> bool:
-        return self.is_clock and self.printed_items_per_s is None
-
-    @property
-    def is_mean_of_rates(self) -> bool:
-        return self.method == RATES
-
 
 @dataclass(frozen=True, kw_only=True)
 class Phase:

@@ -77,17 +77,12 @@ def _check_author(adapter: Adapter, file: Path) -> Adapter:
 
 
 def _check_facts(recipe: Recipe, file: Path) -> None:
-    known = _facts_known()
+    known = [rule["key"] for rule in paths.read_data("criteria/facts.toml")["fact"]]
     for name in recipe.facts:
         if name not in known:
             raise EvalsuiteError.of(
                 "core.facts_unknown", path=file, recipe=recipe.name, name=name, known=listed("facts", name, known)
             )
-
-
-@functools.cache
-def _facts_known() -> tuple[str, ...]:
-    return tuple(rule["key"] for rule in paths.read_data("criteria/facts.toml")["fact"])
 
 
 def _guard(recipe: Recipe, file: Path, dialects: Mapping[int, Dialect]) -> Recipe:

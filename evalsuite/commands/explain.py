@@ -12,8 +12,8 @@ from evalsuite.errors import EvalsuiteError, Exit, did_you_mean
 from evalsuite.report.text.explaining import Explained, explained, label
 
 WIDTH = 100
-CLOSING = "，。；：、？）”"  # never begin a line
 HAN = r"\u2e80-\u9fff\uff00-\uffef"
+BEFORE_A_BREAK = re.compile(rf"(?:[{HAN}]|[^\s{HAN}]+)[，。；：、？）”]*\s*")  # those signs never begin a line
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -66,17 +66,12 @@ def _block(found: Explained, language: str) -> list[str]:
 
 def _wrapped(text: str, width: int) -> list[str]:
     lines, line = [], ""
-    for word in _words(text):
+    for word in BEFORE_A_BREAK.findall(text):
         if line and i18n.columns(line + word.rstrip()) > width:
             lines.append(line.rstrip())
             line = ""
         line += word
     return [*lines, line.rstrip()]
-
-
-def _words(text: str) -> list[str]:
-    """Where a line may be broken: after a blank, or after a wide character with what must not begin a line."""
-    return re.findall(rf"(?:[{HAN}]|[^\s{HAN}]+)[{CLOSING}]*\s*", text)
 
 
 def _facts(code: str, languages: Sequence[str]) -> dict[str, object]:

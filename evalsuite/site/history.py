@@ -139,9 +139,6 @@ class History:
     def undated_in_model(self, model: str) -> tuple[HistoryLine, ...]:
         return tuple(line for line in self.undated if line.case.model == model)
 
-    def in_report(self, report: str) -> tuple[HistoryLine, ...]:
-        return tuple(line for line in self.regressions if line.judged and line.judged.report == report)
-
 
 def _moved_with_all(line: HistoryLine, together: set[str]) -> bool:
     return line.judged is not None and line.judged.report in together and not line.was_regressed

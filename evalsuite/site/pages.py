@@ -146,7 +146,7 @@ class Site:
         for move in self.history.slowed_together:
             if move.after == one.id and move.together:
                 yield campaigns.moved_together(move.together, self.words)
-        regressed = self.history.in_report(one.id)
+        regressed = [line for line in self.history.regressions if line.judged and line.judged.report == one.id]
         if regressed:
             yield self.words("feed.regressions", n=numbers.count(len(regressed)))
         quality = one.report.quality

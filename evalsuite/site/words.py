@@ -18,9 +18,6 @@ def slug(model: str) -> str:
     return model if SAFE_NAME.match(model) else names.anchor("m", model)
 
 
-CLOSE = {"zh": "", "en": ""}
-WITHIN_NODE = {"zh": ", ", "en": ", "}
-BETWEEN_NODES = {"zh": " + ", "en": " + "}
 SAFE_NAME = re.compile(r"^[a-z0-9][a-z0-9._-]*$")
 
 
@@ -67,7 +64,7 @@ def case_name(line: HistoryLine, words: Words, *, named_scripts: bool) -> Render
 def machine(found: Iterable[Machine], words: Words) -> Rendered:
     """Machines as runs record them, the cores and the driver in the language of the page."""
     parts = [_node(node, words) for one in found for node in one.nodes or (one.name,)]
-    return replace(words.listed(parts), separators=BETWEEN_NODES)
+    return replace(words.listed(parts), separators=" + ")
 
 
 def _node(node: MachineNode | str, words: Words) -> Rendered | str:
@@ -77,10 +74,10 @@ def _node(node: MachineNode | str, words: Words) -> Rendered | str:
     if node.cores:
         cpu.append(words("site.cores", n=f"{node.cores:g}"))
     parts: list[Rendered | str] = [f"{count} x {names.visible(name)}" for name, count in node.accelerators]
-    parts.append(replace(words.listed(cpu), separators=CLOSE))
+    parts.append(replace(words.listed(cpu), separators=""))
     if node.driver:
         parts.append(words("site.driver", version=names.visible(node.driver)))
-    return replace(words.listed(parts), separators=WITHIN_NODE)
+    return replace(words.listed(parts), separators=", ")
 
 
 def versions(found: Mapping[str, Sequence[str]] | HistoryPoint) -> str:

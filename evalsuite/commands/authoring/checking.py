@@ -308,13 +308,7 @@ def _log_beside(adapter: Adapter, recipe: Recipe) -> Path | None:
 # dialects
 
 
-def check_dialects(
-    found: Sequence[Dialect], file: Path, known: Mapping[str, Dialect], log: Path | None
-) -> list[Checked]:
-    return [_check_dialect(dialect, str(file), known, log) for dialect in found]
-
-
-def _check_dialect(dialect: Dialect, file: str, known: Mapping[str, Dialect], log: Path | None) -> Checked:
+def check_dialect(dialect: Dialect, file: str, known: Mapping[str, Dialect], log: Path | None) -> Checked:
     read = _read(dialect.name, known, log)
     lacks = (_check_declaration(dialect, known), _check_log(dialect, read, Message("commands.give_log")))
     return Checked(

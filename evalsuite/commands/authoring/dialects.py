@@ -67,8 +67,8 @@ def _check(arguments: argparse.Namespace) -> int:
     if not any(declared.values()):
         raise EvalsuiteError.of("commands.check_no_dialect", path=arguments.check, example=catalogue.CONTRACT.example)
     found = [
-        checked
+        checking.check_dialect(known[one.name], str(file), known, arguments.log)
         for file, dialects in declared.items()
-        for checked in checking.check_dialects([known[one.name] for one in dialects], file, known, arguments.log)
+        for one in dialects
     ]
     return show(found, arguments.json)

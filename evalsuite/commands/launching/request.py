@@ -169,7 +169,10 @@ def _refusals(arguments: argparse.Namespace, engine: Engine) -> list[Refusal]:
         _check_sandbox(engine, shown_only)
         refusals.append(sandbox.refusal)
     if engine.container:
-        in_image: list[Refusal] = [_no_image, _launcher_in_container(engine)]
+        in_image: list[Refusal] = [
+            lambda case, recipe: None if recipe.image else Message("commands.no_image", name=recipe.name),
+            _launcher_in_container(engine),
+        ]
         refusals += [_check_served(engine, each, in_image=True) for each in in_image]
     if shown_only:
         return refusals
@@ -250,10 +253,6 @@ def _launcher_in_container(engine: Engine) -> Refusal:
         return Message("commands.launcher_in_container", launcher=starter, runtime=runtime, nodes=case.nodes)
 
     return refusal
-
-
-def _no_image(case: Case, recipe: Recipe) -> str | None:
-    return None if recipe.image else Message("commands.no_image", name=recipe.name)
 
 
 def _absent_image(case: Case, recipe: Recipe) -> str | None:

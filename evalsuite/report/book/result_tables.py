@@ -58,10 +58,6 @@ class Grid:
         marks = (mark for row in self.rows for mark in row.marks)
         return cells.legend((cell for row in self.rows for cell in row.cells), *marks)
 
-    @property
-    def has_best(self) -> bool:
-        return any(cell.best for row in self.rows for cell in row.cells)
-
 
 @dataclass(frozen=True, kw_only=True)
 class BatchPolicy:

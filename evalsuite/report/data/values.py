@@ -4,7 +4,7 @@
 """
 
 import functools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from evalsuite.model import Case, Measurement, Summary, Unmeasured
@@ -12,7 +12,6 @@ from evalsuite.report.book import columns
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.states import run_state
 from evalsuite.report.text import findings
-from evalsuite.results.compare.answers import Answer, Apart, Ranked
 from evalsuite.results.compare.equivalence_results import case_pairs
 from evalsuite.results.measure import convergence, latency, network
 from evalsuite.results.measure.first_prints import first_prints
@@ -95,15 +94,6 @@ def _all_reduce(book: Book, one: Any) -> Iterator[dict[str, Any]]:
         yield {"bytes": size, "n": counted[size], "seconds": times[size], "bus_bytes_per_s": curve.get(size)}
 
 
-def _unit_of_answer(book: Book, answer: Answer) -> str | None:
-    shown: Sequence[Ranked | Apart] = (*answer.ranked, *answer.apart)
-    return shown[0].summary.unit if shown else None
-
-
-def _among(book: Book, answer: Answer) -> dict[str, Any]:
-    return {"what": answer.scope.among, "scripts": answer.scope.scripts, "options": answer.scope.options}
-
-
 def _facts(book: Book, comparison: Any) -> list[dict[str, Any]]:
     ids = [summary.case.id for summary in comparison.members]
     return [
@@ -122,7 +112,7 @@ FUNCTIONS: Mapping[str, Callable[[Book, Any], Any]] = {
     "aggregation": lambda book, one: "largest_scale" if one.largest_only else "every_scale",
     "all_reduce": _all_reduce,
     "also": lambda book, one: ";".join(one.also),
-    "among": _among,
+    "among": lambda book, one: {"what": one.scope.among, "scripts": one.scope.scripts, "options": one.scope.options},
     "batch_per_device": lambda book, one: (
         one.setting.batch_per_device or (one.setting.strong_batch or 0) // one.devices
     ),
@@ -159,7 +149,7 @@ FUNCTIONS: Mapping[str, Callable[[Book, Any], Any]] = {
     "text": lambda book, one: findings.english(one),
     "time_to_solution": _solution,
     "unit": lambda book, one: one.unit or "",
-    "unit_of_answer": _unit_of_answer,
+    "unit_of_answer": lambda book, one: next((each.summary.unit for each in (*one.ranked, *one.apart)), None),
     "utilisation": lambda book, one: getattr(one, "utilisation", ()),
     **{f"figure:{one.name}": _if_measured(one.value) for one in columns.OF_CASE},
 }

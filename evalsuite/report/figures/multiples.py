@@ -23,6 +23,7 @@ class Multiple:
 def small_multiples(panels: Sequence[Multiple], look: Look, *, id: str, threshold: float | None = None) -> data.Figure:
     visible = tuple(replace(panel, series=drawn) for panel in panels if (drawn := drawable(panel.series)))
     every = [each for panel in visible for each in panel.series]
+    others = any(len(panel.series) > len(_extremes(panel.series)) for panel in visible)  # neither highest nor lowest
 
     def name(panel: Multiple) -> str:
         return " · ".join(filter(None, (data.plain(panel.label), data.plain(panel.detail))))
@@ -37,17 +38,13 @@ def small_multiples(panels: Sequence[Multiple], look: Look, *, id: str, threshol
             refs=tuple(ref for _, table in tables for ref in table.refs),
         ),
         legend=(
-            *((data.note_entry("others"),) if has_others(visible) else ()),
+            *((data.note_entry("others"),) if others else ()),
             data.note_entry("ideal"),
             *((data.note_entry("threshold"),) if threshold else ()),
         ),
         axes=(data.Axis(key="devices", logarithmic=True), data.Axis(key="efficiency", unit="%")),
         notes=tuple(key for key in data.point_notes(every) if "partial" not in key),  # no mark of a panel is hollow
     )
-
-
-def has_others(panels: Sequence[Multiple]) -> bool:
-    return any(len(panel.series) > len(_extremes(panel.series)) for panel in panels)
 
 
 def _extremes(series: Sequence[data.ScaleSeries]) -> tuple[data.ScaleSeries, ...]:

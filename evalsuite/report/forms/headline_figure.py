@@ -43,7 +43,7 @@ def draw(book: Book, words: Words, source: str) -> HeadlineFigure | None:
         if drawn and drawn.figure.svg:
             title, svg = drawn.title.plain(language), curves.picture(drawn.figure.svg, language)
             svg = svg.replace("<svg ", f'<svg y="{top + GAP}" ', 1)
-            top += GAP + _height(svg) + GAP
+            top += GAP + int(float(svg.partition(' height="')[2].partition('"')[0])) + GAP
         panels.append((begin, one, max(run for _, runs in rows for run in runs), rows, title, svg))
     svg = templates.drawing(
         "headline.svg.j2",
@@ -62,7 +62,3 @@ def draw(book: Book, words: Words, source: str) -> HeadlineFigure | None:
         highest=lambda value: numbers.rounded(value).text,
     )
     return HeadlineFigure(svg=svg + "\n", models=tuple(one.model for one in shown))
-
-
-def _height(svg: str) -> int:
-    return int(float(svg.partition(' height="')[2].partition('"')[0]))

@@ -8,9 +8,6 @@ from dataclasses import replace
 
 from evalsuite.report.text.words import Listed, Rendered, Spanned, Text, Words
 
-APART = {"zh": " · ", "en": " · "}
-TOGETHER = {"zh": " + ", "en": " + "}
-BESIDE = {"zh": " ", "en": " "}
 WHOLE = 15  # digits of a number that is printed with separators; what is longer is an identifier
 
 
@@ -45,14 +42,14 @@ def unbroken(found: Rendered, words: Words) -> Rendered:
 
 def apart(parts: Iterable[Rendered | str], words: Words) -> Listed:
     """FP32 · bsz 32 · gradient clipping: off."""
-    return replace(words.listed(parts), separators=APART)
+    return replace(words.listed(parts), separators=" · ")
 
 
 def together(parts: Iterable[Rendered | str], words: Words) -> Listed:
     """Ethernet 10G + double buffering."""
-    return replace(words.listed(parts), separators=TOGETHER)
+    return replace(words.listed(parts), separators=" + ")
 
 
 def side_by_side(parts: Iterable[Rendered | str], words: Words) -> Listed:
     """4×8 b32 gradient clipping: off."""
-    return replace(words.listed(parts), separators=BESIDE)
+    return replace(words.listed(parts), separators=" ")

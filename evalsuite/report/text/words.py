@@ -152,11 +152,12 @@ class Text(Rendered):
 class Listed(Rendered):
     words: Words
     items: tuple[Any, ...]
-    separators: Mapping[str, str] | None = None
+    separators: Mapping[str, str] | str | None = None  # by language
 
     def in_language(self, language: str) -> Markup:
         usual = self.words.tables[language].get("list.separator", BETWEEN[language])
-        separator = self.separators[language] if self.separators else usual
+        separator = usual if self.separators is None else self.separators
+        separator = separator if isinstance(separator, str) else separator[language]
         return Markup(separator).join(_shown(item, language) for item in self.items)
 
 

@@ -159,7 +159,8 @@ def _one_clock(found: Iterable[Summary]) -> Iterator[OneClock]:
 
 
 def _unconfirmed(one: Summary) -> list[bool]:
-    return [bool(run.throughput and run.throughput.is_unconfirmed) for run in one.measurements if run.counts]
+    found = [run.throughput for run in one.measurements if run.counts]
+    return [each is not None and each.is_clock and each.printed_items_per_s is None for each in found]
 
 
 def settings(case: Case) -> tuple[str, ...]:

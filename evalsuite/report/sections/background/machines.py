@@ -118,11 +118,6 @@ def _with_models(host: HostEnvironment, found: Mapping[str, str]) -> str | None:
     return ", ".join(map(names.visible, shown)) or None
 
 
-def _infiniband(host: HostEnvironment) -> str | None:
-    """The InfiniBand cards, by name; a network card of `nvidia-smi topo -m` is none before it says so."""
-    return _named(host, sorted(filter(INFINIBAND.search, host.interfaces or {})))
-
-
 def _library(book: Book, environment: str, packages: tuple[str, ...]) -> str | None:
     runs = (run.run.id for run in book.measurements if str(run.environment) == environment)
     recorded = (command.packages for run in runs if (command := book.evaluation.commands.get(run)))
@@ -153,7 +148,8 @@ FIELDS: Mapping[str, Callable[[HostEnvironment], str | None] | tuple[str, ...]] 
     "memory": _memory_and_modules,
     "disks": lambda host: _with_models(host, dict.fromkeys(host.disks or (), "")),
     "interfaces": lambda host: _named(host, sorted(host.interfaces or {})),
-    "infiniband": _infiniband,
+    # by name: a network card of `nvidia-smi topo -m` is none before it says so
+    "infiniband": lambda host: _named(host, sorted(filter(INFINIBAND.search, host.interfaces or {}))),
     "os": lambda host: _text(host.os),
     "kernel": lambda host: _text(host.kernel),
     "container": _container,

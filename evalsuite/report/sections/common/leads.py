@@ -14,12 +14,6 @@ def value(answer: Answer, one: Ranked | Apart, words: Words, devices: int = 1) -
     return words("answers.flagged_value", value=found) if one.flags else found
 
 
-def with_passed(said: Text, answer: Answer, words: Words) -> Text:
-    return (
-        words("answers.and_passed", said_text=said, passed_text=passed(answer, words)) if answer.passed_over else said
-    )
-
-
 def passed(answer: Answer, words: Words, devices: int = 1) -> Text:
     first, *others = answer.passed_over
     name = candidates.name(answer.candidate(first.summary), answer.scope, words)

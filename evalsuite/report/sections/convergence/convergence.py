@@ -163,21 +163,17 @@ def _judgement(
     if solved is None:
         return words("convergence.too_short", epochs=numbers.count(target.epochs))
     if score.value < target.value:
-        return words("convergence.missed", target=_plain(target), points=points(score.value - target.value))
+        return words("convergence.missed", target=_plain(target), points=numbers.points(score.value - target.value))
     base = _base(summary, runs, targets)
     if base is None:
         return words("convergence.reached", target=_plain(target))
     if room.same(score, base, target):
         return words("convergence.same", tolerance=numbers.plain(target.tolerance))
-    return words("convergence.different", points=points(score.value - base.value))
+    return words("convergence.different", points=numbers.points(score.value - base.value))
 
 
 def _plain(target: Target) -> Number:
     return Number(text=f"{target.value:g}%", raw=target.value)
-
-
-def points(difference: float) -> str:
-    return f"{difference:+.2f}".replace("-", "−")
 
 
 def _base(summary: Summary | Unmeasured, runs: Sequence[Trial], targets: Sequence[Target]) -> Score | None:

@@ -72,7 +72,9 @@ def broken_rules(book: Book) -> tuple[BrokenRule, ...]:
         where = place(book, finding.where) if finding.where else None
         breach = Breach(finding=finding, place=where, others=len(finding.also), size=_size(finding))
         found.setdefault(finding.name, []).append(breach)
-    rules = (BrokenRule(breaches=tuple(sorted(same, key=_breach_order))) for same in found.values())
+    for same in found.values():
+        same.sort(key=lambda one: (-one.size.beyond if one.size else 0.0, one.finding.where))
+    rules = (BrokenRule(breaches=tuple(same)) for same in found.values())
     return tuple(sorted(rules, key=_rule_order))
 
 
@@ -88,10 +90,6 @@ def place(book: Book, where: str) -> Place:
 def _rule_order(rule: BrokenRule) -> tuple[int, int, str]:
     first = rule.worst.finding
     return (SEVERITIES.index(first.severity), -len(rule.breaches), first.name)
-
-
-def _breach_order(breach: Breach) -> tuple[float, str]:
-    return (-breach.size.beyond if breach.size else 0.0, breach.finding.where)
 
 
 def _size(finding: Finding) -> Size | None:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import accumulate
 
-from evalsuite.model import LogLine, Measurement, Summary, Throughput
+from evalsuite.model import RATES, LogLine, Measurement, Summary, Throughput
 from evalsuite.report.text import names
 from evalsuite.results.measure.summary import median_run
 
@@ -43,7 +43,7 @@ def proof(summary: Summary) -> Proof | None:
         lines=tuple((line.number, tuple(_pieces(line))) for line in run.lines),
         machine=tuple(names.visible(text) for text in (str(run.environment or ""), version) if text),
         timing=_timing(run.throughput),
-        by_rates=run.throughput.is_mean_of_rates,
+        by_rates=run.throughput.method == RATES,
     )
 
 

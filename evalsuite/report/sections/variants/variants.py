@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from evalsuite.report.sections.common.section import Section, Subject
 from evalsuite.report.sections.convergence import convergence
 from evalsuite.report.sections.variants import effects, families, variant_figures
+from evalsuite.report.text import numbers
 
 
 def sections(subject: Subject) -> Iterable[Section]:
@@ -18,7 +19,7 @@ def sections(subject: Subject) -> Iterable[Section]:
                 "headings": {family.id: families.heading(family, subject.words) for family in found},
                 "figures": variant_figures.draw_families(found, subject.look, subject.words),
                 "score": convergence.number,
-                "points": convergence.points,
+                "points": numbers.points,
             },
             markdown=lambda writer: writer.fill(
                 "variants/variants.md.j2",
@@ -27,7 +28,7 @@ def sections(subject: Subject) -> Iterable[Section]:
                 value=families.value,
                 why=effects.why,
                 score=convergence.number,
-                points=convergence.points,
+                points=numbers.points,
             ),
             finding=lambda facts: next((one.title for drawn in facts["figures"].values() for one in drawn), None),
         )

@@ -233,7 +233,10 @@ def sentence(answer: Answer, words: Words) -> Text:
         values["facts"] = words.listed(why_not_comparable.name(each, words) for each in unstated)
     if answer.chance is not None:
         values["chance"] = numbers.chance(answer.chance).about(anchor(answer))
-    return leads.with_passed(words.pick(f"answers.{_key(answer)}", values), answer, words)
+    said = words.pick(f"answers.{_key(answer)}", values)
+    if not answer.passed_over:
+        return said
+    return words("answers.and_passed", said_text=said, passed_text=leads.passed(answer, words))
 
 
 def _unstated(answer: Answer) -> list[Obstacle]:

@@ -20,7 +20,7 @@ from evalsuite.results.compare.answers import OF_EVIDENCE, Answer, Conditions, M
 
 Tone = Literal["clear", "tie", "open", "told", "none"]  # as published by others
 TONES: Mapping[str, Tone] = {"fastest": "clear", "tie": "tie", "published": "told", "printed": "told"}
-LEVEL = {"tie": {"zh": " = ", "en": " = "}, "group": {"zh": " ≈ ", "en": " ≈ "}}
+LEVEL = {"tie": " = ", "group": " ≈ "}
 OF_SAID = {said: evidence for evidence, said in OF_EVIDENCE.items()}
 NOTES = {"zh": "；", "en": "; "}
 WEIGHTS: Mapping[str | None, Literal["decided", "plain", "weak"]] = {
