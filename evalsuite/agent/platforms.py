@@ -29,6 +29,18 @@ def read_place(environment: Environment) -> NodePlace:
     return speaking.read(environment) if speaking else NodePlace()
 
 
+def _by_names(
+    rank: str, nodes: str, master_addr: str = "", master_port: str = "", hosts: str = ""
+) -> Callable[[Environment], NodePlace]:
+    return lambda environment: NodePlace(
+        rank=environment[rank],
+        nodes=environment.get(nodes),
+        master_addr=environment.get(master_addr),
+        master_port=environment.get(master_port),
+        hosts=tuple(environment.get(hosts, "").split()),
+    )
+
+
 def _open_mpi(environment: Environment) -> NodePlace:
     """One task a node. It gives no names; inside an allocation of Slurm these are known."""
     return NodePlace(
@@ -57,15 +69,6 @@ def _skypilot(environment: Environment) -> NodePlace:
     hosts = tuple(environment.get("SKYPILOT_NODE_IPS", "").split())
     nodes = environment.get("SKYPILOT_NUM_NODES") or str(len(hosts) or 1)
     return NodePlace(rank=environment["SKYPILOT_NODE_RANK"], nodes=nodes, hosts=hosts)
-
-
-def _dstack(environment: Environment) -> NodePlace:
-    return NodePlace(
-        rank=environment["DSTACK_NODE_RANK"],
-        nodes=environment.get("DSTACK_NODES_NUM"),
-        master_addr=environment.get("DSTACK_MASTER_NODE_IP"),
-        hosts=tuple(environment.get("DSTACK_NODES_IPS", "").split()),
-    )
 
 
 def _lepton(environment: Environment) -> NodePlace:
@@ -97,19 +100,6 @@ def _volcano(environment: Environment) -> NodePlace:
     return NodePlace(rank=rank, nodes=str(len(hosts) or 1), hosts=hosts)
 
 
-def _torchrun(environment: Environment) -> NodePlace:
-    return NodePlace(
-        rank=environment["PET_NODE_RANK"],
-        nodes=environment.get("PET_NNODES"),
-        master_addr=environment.get("PET_MASTER_ADDR"),
-        master_port=environment.get("PET_MASTER_PORT"),
-    )
-
-
-def _hydra(environment: Environment) -> NodePlace:
-    return NodePlace(rank=environment["PMI_RANK"], nodes=environment.get("PMI_SIZE"))
-
-
 def _split(text: str) -> tuple[str, ...]:
     return tuple(word.strip() for word in text.split(",") if word.strip())
 
@@ -124,14 +114,16 @@ def _listed(name: str, environment: Environment) -> tuple[str, ...]:
     return tuple(found)
 
 
+DSTACK = _by_names("DSTACK_NODE_RANK", "DSTACK_NODES_NUM", "DSTACK_MASTER_NODE_IP", hosts="DSTACK_NODES_IPS")
+TORCHRUN = _by_names("PET_NODE_RANK", "PET_NNODES", "PET_MASTER_ADDR", "PET_MASTER_PORT")
 PLATFORMS = (  # in this order: a step of a scheduler may have started mpirun
     *(NodeStarter(name=each.title, says=each.task_variable, read=each.place) for each in SCHEDULERS.values()),
     NodeStarter(name="Open MPI", says="OMPI_COMM_WORLD_RANK", read=_open_mpi),
     NodeStarter(name="SkyPilot", says="SKYPILOT_NODE_RANK", read=_skypilot),
-    NodeStarter(name="dstack", says="DSTACK_NODE_RANK", read=_dstack),
+    NodeStarter(name="dstack", says="DSTACK_NODE_RANK", read=DSTACK),
     NodeStarter(name="Lepton", says="LEPTON_JOB_WORKER_INDEX", read=_lepton),
     NodeStarter(name="SageMaker", says="SM_CURRENT_HOST", read=_sagemaker),
     NodeStarter(name="Volcano", says="VC_TASK_INDEX", read=_volcano),
-    NodeStarter(name="torchrun", says="PET_NODE_RANK", read=_torchrun),
-    NodeStarter(name="Hydra", says="PMI_RANK", read=_hydra),
+    NodeStarter(name="torchrun", says="PET_NODE_RANK", read=TORCHRUN),
+    NodeStarter(name="Hydra", says="PMI_RANK", read=_by_names("PMI_RANK", "PMI_SIZE")),
 )

@@ -83,12 +83,6 @@ def rank_command(rank: int, host: Host, command: Argv) -> Argv:
     return ("env", f"EVALSUITE_NODE_RANK={rank}", f"EVALSUITE_HOST={host.name}", *command)
 
 
-def _variables(via: Transport, ways: Ways) -> dict[str, str]:
-    """Of an option given twice ssh takes the first: the user's."""
-    name = via.ssh_options_in
-    return {name: f"{ways.ssh_options} {' '.join(PATIENCE)}".strip()} if name else {}
-
-
 TRANSPORTS = {
     transport.name: transport
     for transport in (
@@ -120,10 +114,10 @@ def engine(hosts: Sequence[Host], via: Transport, *, handed: Mapping[str, str], 
 
     def meeting(nodes: int, folder: str) -> dict[str, str]:
         names = [host.name for host in hosts[:nodes]]
-        found = {"EVALSUITE_NODES": str(nodes), "EVALSUITE_HOSTS": ",".join(names)}
-        if nodes == 1:
-            return found
-        return {**found, "EVALSUITE_MASTER_ADDR": names[0], "EVALSUITE_MASTER_PORT": str(port_of(folder))}
+        address = (
+            {"EVALSUITE_MASTER_ADDR": names[0], "EVALSUITE_MASTER_PORT": str(port_of(folder))} if nodes > 1 else {}
+        )
+        return {"EVALSUITE_NODES": str(nodes), "EVALSUITE_HOSTS": ",".join(names), **address}
 
     def on(names: Sequence[str]) -> Engine:
         chosen = sorted((host for host in hosts if host.name in names), key=lambda host: names.index(host.name))
@@ -135,7 +129,8 @@ def engine(hosts: Sequence[Host], via: Transport, *, handed: Mapping[str, str], 
         refusal=refusal,
         nests=via.nests,
         lost_codes=via.lost_codes,
-        variables=_variables(via, ways),
+        # of an option given twice ssh takes the first: the user's
+        variables={name: f"{ways.ssh_options} {' '.join(PATIENCE)}".strip()} if (name := via.ssh_options_in) else {},
         handed=lambda nodes, folder: {**handed, **meeting(nodes, folder)},
         nodes=tuple(host.name for host in hosts),
         on=on,
