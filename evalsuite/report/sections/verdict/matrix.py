@@ -27,7 +27,7 @@ WEIGHTS: Mapping[str | None, Literal["decided", "plain", "weak"]] = {
     **dict.fromkeys(("decided", "tie"), "decided"),
     **dict.fromkeys(("consistent", "cited", "printed"), "plain"),
 }
-VIEWS = ("efficiency", "per_device", "mfu", "energy_j_per_item")  # of a cell, beside its share
+VIEWS = ("efficiency", "per_device", "mfu", "energy_j_per_item", "training")  # of a cell, beside its share
 TINTS = (0.25, 0.5, 0.75, 0.9)  # of the highest throughput
 MOST_NAMED = 2
 FEWEST_ALIKE = 3  # open cells that need the same: the eye then finds it once, below the table
@@ -295,8 +295,20 @@ def _view(name: str, one: Summary, efficiency: Interval | None) -> Number | None
         return numbers.percent(efficiency.value) if efficiency else None
     if name == "per_device":
         return numbers.throughput(one.items_per_s.value / one.case.total_devices)
+    if name == "training":
+        return _training(one)
     column = next(column for column in columns.SHOWN if column.name == name)
     return column.number({name: column.value(one)})
+
+
+def _training(one: Summary) -> Number | None:
+    """How long the usual training of a model takes at this rate, in its usual size of input."""
+    known = names.model_facts(one.case.model)
+    size = one.case.option("image_size")
+    if "training_items" not in known or (size and size not in known["default_input"].split("×")):
+        return None
+    hours = numbers.throughput(int(known["training_items"]) / one.items_per_s.value / 3600)
+    return replace(hours, text=f"{hours.text}{numbers.NARROW_SPACE}h")
 
 
 def _judged(found: Interval, threshold: float | None) -> Literal["pass", "fail", "undetermined", "information"]:
