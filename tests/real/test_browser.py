@@ -357,7 +357,7 @@ def test_a_table_is_one_stop_that_is_seen_and_the_arrows_go_on_inside(tab, addre
     seen = [tab.evaluate(where)]
     for key in ("ArrowRight", "ArrowDown", "ArrowDown", "Tab"):
         tab.press(key)
-        seen.append(tab.evaluate(f"document.activeElement.closest('table') ? {where} : null"))
+        seen.append(tab.evaluate(SEEN_CELL))
 
     assert seen == [[1, 1], [1, 2], [2, 2], [3, 2], None]
     assert set(tab.evaluate(stops)) == {1}
@@ -465,12 +465,43 @@ STOPS = (
 )
 
 
-def test_the_largest_example_fits_into_thirty_screens_and_two_hundred_stops(tab):
-    tab.call("Emulation.setDeviceMetricsOverride", **WIDE | {"width": 1440})
-    tab.visit((paths.DATA.parent / "docs" / "examples" / "dlperf-v1" / "report.html").as_uri())
+EXAMPLES = (paths.DATA.parent / "docs" / "examples").as_uri()
+FOLDS = "[...document.querySelectorAll('details')].filter((one) => one.checkVisibility()).length"
+CUT = "[...document.querySelectorAll('.scroll')].filter((one) => one.scrollWidth > one.clientWidth + 1).length"
+SEEN_CELL = "[...document.querySelectorAll('.standings .at a')].find((one) => one.getClientRects().length).innerText"
+IN_SIGHT = "document.querySelector('{}').getBoundingClientRect().top < innerHeight"
 
-    assert tab.evaluate("document.documentElement.scrollHeight") <= 30 * 900
-    assert tab.evaluate(STOPS) <= 200
+
+@pytest.mark.parametrize(
+    ("name", "screens", "stops"), [("cpu-quick", 9, 200), ("dlperf-v1", 24, 200), ("tianshu", 24, 300)]
+)
+def test_an_example_fits_into_its_screens_has_few_doors_and_cuts_no_table(tab, name, screens, stops):
+    tab.call("Emulation.setDeviceMetricsOverride", **WIDE | {"width": 1440})
+    tab.visit(f"{EXAMPLES}/{name}/report.html#lang=en")
+
+    assert tab.evaluate("document.documentElement.scrollHeight") <= screens * 900
+    assert tab.evaluate(STOPS) <= stops
+    assert tab.evaluate(FOLDS) <= 20
+
+    tab.call("Emulation.setDeviceMetricsOverride", **WIDE | {"width": 1280})
+    tab.evaluate("document.querySelectorAll('details').forEach((one) => (one.open = true))")
+    assert tab.evaluate(CUT) == 0
+
+
+def test_the_picture_has_views_its_cells_lead_to_answers_and_a_narrow_table_begins_at_the_largest_scale(tab):
+    tab.visit(f"{EXAMPLES}/dlperf-v1/report.html#lang=en")
+    seen = []
+    for view in ("share", "efficiency", "mfu", "training"):
+        tab.evaluate(f"document.querySelector('[for=standing-{view}]').click()")
+        seen.append(tab.evaluate(SEEN_CELL))
+    tab.evaluate("[...document.querySelectorAll('.winners a')].at(-1).click()")
+    tab.wait(IN_SIGHT.format("#answer .rank"))
+
+    assert seen == ["100.0%", "70.3%", "20.3%", "0.966\u202fh"]
+    tab.call("Emulation.setDeviceMetricsOverride", **WIDE | {"width": 390})
+    tab.visit(f"{EXAMPLES}/dlperf-v1/report.html#lang=en")
+    tab.evaluate("document.querySelector('.results').scrollIntoView()")
+    tab.wait("document.querySelector('.results').closest('.scroll').scrollLeft > 0")
 
 
 def test_print_shows_what_is_folded_and_forced_colours_keep_figures_and_states(tab, address):
