@@ -12,7 +12,7 @@ from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.terminal import note
 from evalsuite.commands.run import run_missing
 from evalsuite.errors import Exit
-from evalsuite.launch import campaign
+from evalsuite.launch import campaign, hooks
 from evalsuite.model import Case, Skip
 from evalsuite.results.judge import criteria
 from evalsuite.results.measure.summary import valid
@@ -20,6 +20,10 @@ from evalsuite.runs.store import Store
 
 
 def run(arguments: argparse.Namespace) -> int:
+    return hooks.around(lambda: _evaluate(arguments), arguments, arguments.out, note)
+
+
+def _evaluate(arguments: argparse.Namespace) -> int:
     request = read_request(arguments)
     plan, store = request.plan, request.place.store
     report.check(arguments, [*plan.cases, *(skip.case for skip in plan.skips)])

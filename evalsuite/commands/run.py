@@ -20,7 +20,7 @@ from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.terminal import RunProgress, bar, is_output_lost, note
 from evalsuite.documents import COLLECTIVES
 from evalsuite.errors import EvalsuiteError, Exit
-from evalsuite.launch import campaign
+from evalsuite.launch import campaign, hooks
 from evalsuite.launch.campaign import Environments
 from evalsuite.launch.checks import disk_space, network
 from evalsuite.launch.checks.wall_time_left import RemainingTime
@@ -37,6 +37,10 @@ from evalsuite.runs.store import RunFolder, Store
 
 
 def run(arguments: argparse.Namespace) -> int:
+    return hooks.around(lambda: _evaluate(arguments), arguments, arguments.runs, note)
+
+
+def _evaluate(arguments: argparse.Namespace) -> int:
     request = read_request(arguments)
     store = request.place.store
     campaign.redo(arguments.redo, request.plan, store)
