@@ -369,6 +369,9 @@ class Machine:
         return self.name or " + ".join(map(str, self.nodes))
 
 
+INPUTS = ("data", "data_source", "image_digest")
+
+
 @dataclass(frozen=True, kw_only=True)
 class Measurement:
     run: Run
@@ -424,6 +427,11 @@ class Measurement:
 
     def figure(self, name: str) -> float | None:
         return dict(self.figures).get(name)
+
+    @property
+    def inputs(self) -> dict[str, str]:
+        """What it was made of beside its command: the data, with the hash of what evalsuite made up, and the image."""
+        return {fact.key: fact.value for fact in self.facts if fact.key in INPUTS}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -61,10 +61,11 @@ def test_a_case_of_a_report_run_again_is_inside_or_outside_its_interval(tmp_path
     facts = json.loads((file := place.report / "summary.json").read_text())
     for one in facts["summaries"]:
         one["throughput"] |= {end: 2 * one["throughput"][end] for end in ("low", "value", "high")}
-        one["runs"] = [run | {"value": 2 * run["value"]} for run in one["runs"]]
+        one["runs"] = [run | {"value": 2 * run["value"], "inputs": {"data": "imagenet"}} for run in one["runs"]]
     file.write_text(json.dumps(facts))
     assert cli.main([*words, str(tmp_path / "c")]) == Exit.CRITERION_FAILED
-    assert "outside the published 125.4" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "outside the published 125.4" in said and "imagenet" in said
     monkeypatch.setattr(reproduce.door, "run", lambda asked: 0)
     assert cli.main([*words, str(tmp_path / "b")]) == Exit.NOTHING_MEASURED
     assert cli.main(["reproduce", str(place.report), "no-such-case"]) == Exit.USAGE

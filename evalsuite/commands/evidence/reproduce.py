@@ -10,7 +10,7 @@ from evalsuite.commands.options import declared
 from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.terminal import aligned, line, note
 from evalsuite.errors import EvalsuiteError, Exit, did_you_mean
-from evalsuite.model import Summary
+from evalsuite.model import INPUTS, Summary
 from evalsuite.report.data import finished
 from evalsuite.results import evaluation
 from evalsuite.results.compare import recomputed
@@ -79,11 +79,14 @@ def _print_beside(published: Summary, here: Summary) -> int:
         state = "inside" if interval.low <= value <= interval.high else "outside"
         between = f"{interval.low:.6g}–{interval.high:.6g}"
     line(say(f"reproduce.{state}", case=here.case.id, value=f"{value:.6g}", unit=here.unit, published=between))
-    for name in ("environment", "framework_version"):
-        theirs, ours = (
-            ", ".join(dict.fromkeys(str(getattr(run, name) or "—") for run in one.measurements if run.counts))
-            for one in (published, here)
-        )
+    for theirs, ours in zip(_made_of(published), _made_of(here), strict=True):
         if theirs != ours:
             line(say("reproduce.differs", theirs=theirs, ours=ours))
     return {"inside": Exit.DONE, "outside": Exit.CRITERION_FAILED}.get(state, Exit.UNDETERMINED)
+
+
+def _made_of(one: Summary) -> list[str]:
+    """Machine, version of the framework, and each input, of the runs that count."""
+    runs = [run for run in one.measurements if run.counts]
+    each = [(run.environment, run.framework_version, *map(run.inputs.get, INPUTS)) for run in runs]
+    return [", ".join(dict.fromkeys(str(value or "—") for value in values)) for values in zip(*each, strict=True)]

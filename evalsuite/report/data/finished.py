@@ -17,6 +17,7 @@ from evalsuite.errors import EvalsuiteError
 from evalsuite.files import MOST_SUMMARY_BYTES, is_file, read_json
 from evalsuite.model import (
     Case,
+    Fact,
     Finding,
     Interval,
     Machine,
@@ -182,7 +183,7 @@ def _finished(folder: Path, facts: Mapping[str, Any]) -> Finished:
     )
 
 
-def _noun(cls: type[Noun], facts: Mapping[str, Any], **others: Any) -> Noun:
+def _noun(cls: type[Noun], facts: Mapping[str, Any], /, **others: Any) -> Noun:
     """The plain values in *facts* become the fields of their names; *others* are the rest."""
     names = {field.name for field in fields(cast(Any, cls))}
     plain = {name: value for name, value in facts.items() if name in names and not isinstance(value, dict | list)}
@@ -237,6 +238,7 @@ def _measurement(case: Case, unit: str, run: Mapping[str, Any], machines: Mappin
         environment=machines[run["environment"]] if run["environment"] else None,
         throughput=throughput,
         hosts=tuple(run.get("hosts", ())),
+        facts=tuple(Fact(key=key, value=value, source="recipe") for key, value in run.get("inputs", {}).items()),
         findings=(*excluded, *lowered),
     )
 
