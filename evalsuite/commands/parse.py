@@ -82,7 +82,6 @@ def _reader(arguments: argparse.Namespace, dialects: Mapping[str, "Dialect"]) ->
 
 
 def _case_beside(folder: Path, arguments: argparse.Namespace) -> tuple[int | None, float | None]:
-    """Devices and batch of `sample --case`, where no option says them."""
     from evalsuite.importing import user_facts
     from evalsuite.runs import campaign_facts
 

@@ -60,7 +60,6 @@ def print_table(request: Request) -> None:
 
 
 def find_unready(request: Request) -> dict[str, list[str]]:
-    """What recipes need and this machine lacks → the recipes that need it."""
     plan, check = request.plan, lacking(request.place.engine)
     found: dict[str, list[str]] = {}
     for case in plan.cases:

@@ -81,7 +81,6 @@ class HistoryLine:
 
     @property
     def just_slowed(self) -> Change | None:
-        """The change since the full measurement before it; None where that was no faster."""
         change = self.judged.change if self.judged else None
         return change if change is not None and change.outcome == "slower" else None
 
@@ -164,7 +163,6 @@ def _points_by_line(reports: Iterable[tuple[str, Finished]]) -> dict[Common | No
 
 
 def learnt(reports: Iterable[tuple[str, Finished]]) -> Mapping[Common, float]:
-    """How much the campaigns of each case scatter, where four or more tell."""
     found = {}
     for of, points in _points_by_line(reports).items():
         scatter = _campaign_cv(_without_repeated_runs(sorted(points, key=_when)))

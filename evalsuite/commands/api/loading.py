@@ -93,7 +93,6 @@ def load(*runs_or_reports: str | Path) -> Results:
 
 
 def compare(before: str | Path, after: str | Path, *, across_environments: bool = False) -> Changes:
-    """What changed between two finished reports."""
     first, second = (finished.read(Path(path)).summaries for path in (before, after))
     return changes.between(first, second, across_environments=across_environments)
 

@@ -33,8 +33,6 @@ def repeats_asked(spec: Spec) -> str:
 
 
 class AdaptiveRepeats:
-    """Which repeats of a plan are needed, asked for each run in its order."""
-
     def __init__(self, plan: Plan, store: Store, places: Places, criteria: Criteria | None = None) -> None:
         self._plan, self._store, self._places = plan, store, places
         self._criteria = criteria or criteria_room.read()

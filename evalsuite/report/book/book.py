@@ -99,7 +99,6 @@ class Book:
 
     @cached_property
     def answer_of(self) -> dict[str, Answer]:
-        """Case id → where it is ranked or kept apart."""
         ranked = {each.summary.case.id: one for one in self.answers for each in one.ranked}
         return {each.summary.case.id: one for one in self.answers for each in one.apart} | ranked
 

@@ -31,7 +31,6 @@ def title(evaluation: Titled, words: Words) -> Rendered:
 
 
 def above_title(evaluation: Titled, words: Words) -> Rendered | None:
-    """The organisation or, without one, the kind of report; None where the title has it."""
     document = evaluation.document
     if document and document.organisation:
         return pair(document.organisation, words)

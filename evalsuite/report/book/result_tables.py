@@ -129,7 +129,6 @@ class BatchPolicy:
 
     @property
     def unsupported(self) -> tuple[Group, ...]:
-        """The series that cannot be run at any scale: a sentence below the table names them."""
         return tuple(_groups(self._rows(cells.throughput_cell, served=False)))
 
     def _grid(self, cell_of: CellOf, *, ranked: bool = False) -> Grid:
@@ -156,7 +155,6 @@ def _coverages(found: Iterable[Interval]) -> tuple[float, ...]:
 
 
 def policies(blocks: Sequence[Block]) -> tuple[BatchPolicy, ...]:
-    """The results tables of one model: those that compare most frameworks first."""
     maximal = [block for block in blocks if all(case.batch_policy == "max" for case in block.cases)]
     fixed = [block for block in blocks if block not in maximal]
     tables = [list(same) for _, same in groupby(sorted(fixed, key=_policy), key=_policy)]

@@ -14,7 +14,6 @@ def bare(obstacle: Obstacle) -> str:
 
 
 def is_unstated(obstacle: Obstacle) -> bool:
-    """Whether nobody says it of one or both: they may be alike."""
     return obstacle.key.startswith(FACT) and not (obstacle.ours and obstacle.theirs)
 
 

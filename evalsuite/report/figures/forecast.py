@@ -76,7 +76,6 @@ def _extrapolation(
 
 
 def _beginning(series: data.ScaleSeries) -> ExpectedPoint:
-    """The largest measured point: the model passes through it."""
     last = max(series.points, key=lambda point: point.devices)
     return ExpectedPoint(devices=last.devices, value=last.shown, low=last.shown, high=last.shown)
 

@@ -61,7 +61,6 @@ def bars(sheet: Sheet, panel: Panel, boxes: Sequence[tuple[Box, ScalePoint]], hu
 
 
 def cores(panel: Panel, boxes: Sequence[Box], variant: int) -> None:
-    """*variant* stripes along the middle of bars: a framework keeps its hue."""
     for stripe in range(min(variant, MOST_STRIPES)):
         from_edge = (stripe + 1) / (min(variant, MOST_STRIPES) + 1) - STRIPE / 2
         found = [(x, y + from_edge * height, width, STRIPE * height) for x, y, width, height in boxes]

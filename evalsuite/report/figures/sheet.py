@@ -86,7 +86,6 @@ class Sheet:
         artist.set_gid(self._gid(Group(refs=refs, series=series)))
 
     def belongs(self, artist: "Artist", series: str) -> None:
-        """The page can bring out or grey what belongs to *series*."""
         self.mark(artist, (), series=series)
 
     def join(

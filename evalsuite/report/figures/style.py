@@ -29,9 +29,7 @@ COLOURS: Mapping[str, tuple[str, str]] = {
     **{f"hue-{i}": pair for i, pair in enumerate(zip(LIGHT_HUES, DARK_HUES, strict=True), 1)},
     **{f"seq-{i}": pair for i, pair in enumerate(zip(_levels(0), _levels(1), strict=True))},
 }
-ROLES = {
-    name: f"#a{i:02x}b5d" for i, name in enumerate(COLOURS)
-}  # placeholder colours for matplotlib: classes replace them
+ROLES = {name: f"#a{i:02x}b5d" for i, name in enumerate(COLOURS)}  # matplotlib's, which classes replace
 
 _HUE_MARKERS = ("circle", "square", "triangle", "diamond", "triangle-down", "cross")
 _OTHER_MARKERS = ("pentagon", "left", "right", "hexagon", "bar", "flat")

@@ -192,7 +192,6 @@ def _attributes(attributes: Attributes) -> str:
 
 
 def _points(path: Path) -> Any:
-    """An array, of which matplotlib's type says less."""
     return path.vertices
 
 

@@ -14,7 +14,6 @@ FILES = "report.part-*.html"
 
 
 def books(book: Book) -> Iterable[Book]:
-    """A part for each model; none of a report that one page holds."""
     if book.huge:
         for model in book.models:
             yield Book(evaluation=_of(book.evaluation, model), part=model)

@@ -27,7 +27,6 @@ def in_sentence(candidate: Candidate, scope: RankingScope, words: Words) -> Rend
 
 
 def option_in_name(option: str, value: str, several: bool, words: Words) -> Rendered:
-    """The value alone where it says enough; with its option where it is a number or a switch."""
     if several and value == "on":
         return options.title(option, words)
     if (key := f"option_spoken.{option}") in words:

@@ -76,7 +76,6 @@ def prose(written: BothLanguages | None, subject: Subject) -> tuple[Rendered, ..
 
 
 def untested(subject: Subject, chapter: ModelChapter) -> Section:
-    """The chapter of a model that was not tested: its number stays, and it says so in one line."""
     words = subject.words
     title = words(f"outline.{chapter.key}")
     return Section(

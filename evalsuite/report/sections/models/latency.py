@@ -20,7 +20,6 @@ class LatencyRow:
 
 
 def rows(book: Book, model: Model) -> tuple[LatencyRow, ...]:
-    """The cases of *model* with a step time; of a large report the largest scale of each series."""
     valid = [one for block in model.blocks for one in block.valid]
     notes = distinctions(one.case for one in valid)
     found = [row for one in valid if (row := _row(one, notes[one.case.id]))]

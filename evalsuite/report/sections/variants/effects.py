@@ -94,7 +94,6 @@ def effect(book: Book, option: str, before: Case, after: Case) -> Effect:
 
 
 def judged_alike(found: Iterable[Effect]) -> str | None:
-    """The judgement that two or more ratios all share: then it needs no column."""
     found = tuple(found)
     judged = [one.judged for one in found if one.ratio]
     if len(judged) < 2 or len(set(judged)) > 1 or any(one.obstacles for one in found):

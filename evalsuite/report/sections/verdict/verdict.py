@@ -79,7 +79,6 @@ def facts(subject: Subject) -> Mapping[str, Any]:
 
 
 def _in_short(subject: Subject) -> Sequence[Rendered | Text]:
-    """How all scale, and how busy they kept what they ran on."""
     blocks, words = scaling_blocks(subject.models), subject.words
     found = [figure_titles.of_blocks(blocks, words)] if blocks else []
     busy = usage.finding(usage.usages(subject.book, subject.models), (), words)
