@@ -168,13 +168,16 @@ def chunks(path: Path, *, bare: bool = False) -> Iterator[Chunk]:
 
 
 def pieces(path: Path) -> Iterator[tuple[bytes, bool]]:
-    """(whole lines, does the last one end). A line without end comes in pieces."""
-    size = FIRST_CHUNK_BYTES
+    """(whole lines, does the last one end). A line without end comes in pieces, of bars in whole ones."""
+    size, bar = FIRST_CHUNK_BYTES, b""
     with _opened(path) as file:
         try:
-            while block := file.read(size):
-                size = min(2 * size, CHUNK_BYTES)
-                if not block.endswith(b"\n"):
+            while block := bar + file.read(size):
+                size, bar = min(2 * size, CHUNK_BYTES), b""
+                begins = block.rfind(b"\r")
+                if len(block) - 1 > begins > block.rfind(b"\n"):
+                    block, bar = block[: begins + 1], block[begins + 1 :]
+                elif not block.endswith(b"\n"):
                     block += file.readline(LINE_BYTES)
                 yield block, block.endswith((b"\n", b"\r")) or len(block) > LINE_BYTES
         except Exception as error:
