@@ -46,10 +46,7 @@ class CitedTable:
 
 
 def read(file: Path, mapped: Sequence[tuple[str, str]] = (), table: str | None = None) -> CitedTable:
-    """The table in *file*; *mapped* has (our name, the table's column), *table* is its name in a database.
-
-    Raises EvalsuiteError with the columns if none of them holds figures.
-    """
+    """*mapped*: (our name, the column). Raises EvalsuiteError with the columns if none of them holds figures."""
     text, places = _text(file, table), ("",) * MOST_ROWS
     if not is_one(text.partition("\n")[0]) and not {"throughput", "latency", "value"} & {name for name, _ in mapped}:
         text, places = foreign_tables.one_figure_a_row(text) or (text, places)

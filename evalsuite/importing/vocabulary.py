@@ -22,10 +22,7 @@ _SPELT = {"optimizer": "optimiser"}
 
 
 def check_spelling(facts: Mapping[str, str], names: Sequence[str]) -> None:
-    """Raises ValueError with the nearest word if a name or value of *facts* nearly is a known one.
-
-    *names*: those that `import` takes in addition to the facts.
-    """
+    """Raises ValueError with the nearest known word. *names*: what `import` takes in addition to the facts."""
     known = {*FACTS, *names}
     for name, value in facts.items():
         if name not in known and (near := _nearest(name, known)):

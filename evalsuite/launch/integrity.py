@@ -8,10 +8,7 @@ from evalsuite.runs.store import RunFolder
 
 
 def find_changes(folder: RunFolder, asked: Mapping[str, str], nodes: int) -> str | None:
-    """What was changed in the *folder* of a run that has ended; None: nothing. *asked*: name → hash at its start.
-
-    The agents hold the hashes of what they wrote. A record that none of them wrote counts too: it would be read.
-    """
+    """*asked*: name → hash at the start. A record that no agent wrote counts too: it would be read."""
     changed = folder.others(asked)
     try:
         agents = folder.agents()

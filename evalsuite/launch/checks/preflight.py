@@ -115,8 +115,7 @@ def _ask(engine: Engine, name: str, folder: Path, token: str, programs: Sequence
 
 
 def _hear(name: str, process: "subprocess.Popen[str]") -> _Heard:
-    """Reads until *process* ends. It is ended after ANSWER_S, or soon after its ssh failed: Open MPI 5 may not end
-    itself."""
+    """Until it ends, or is ended after ANSWER_S or soon after its ssh failed: Open MPI 5 may not end itself."""
     lines: list[str] = []
     facts, offset_s, unreached = None, None, False
     too_late = threading.Event()

@@ -121,10 +121,7 @@ def _facts_of(place: Path) -> FileFacts | None:
 
 
 def differing(names: Iterable[str], first: dict[tuple[str, str], Manifest] | None = None) -> str | None:
-    """Why the data sets *names* do not hold the same items, of those that evalsuite made; None if they do.
-
-    *first*: by source and split, those that are compared with; it grows.
-    """
+    """Why they do not hold the same items; None if they do. *first*: what they are compared with."""
     first = {} if first is None else first
     for name in names:
         manifest = read(name)

@@ -32,8 +32,7 @@ class CannotInstall(EvalsuiteError):
 
 
 def uv_variables() -> dict[str, str]:
-    """The environment for uv: it may not fetch interpreters, finds pyenv's, and gets pip's settings, which it does not
-    read (docs.astral.sh/uv/pip/compatibility)."""
+    """It may not fetch interpreters, finds pyenv's, and gets pip's settings (docs.astral.sh/uv/pip/compatibility)."""
     foreign = {"VIRTUAL_ENV", "CONDA_PREFIX", "PYTHONPATH", "PYTHONHOME"}
     kept = {name: value for name, value in os.environ.items() if name not in foreign}
     path = os.pathsep.join(_program_folders())
@@ -49,8 +48,7 @@ OF_PIP = paths.read_data("pip_settings.toml")
 
 
 def _of_pip(listing: str) -> dict[str, str]:
-    """*listing* of `pip config list` in uv's variables. The environment wins over [install], and that over [global]
-    (pip.pypa.io/en/stable/topics/configuration)."""
+    """The environment wins over [install], and that over [global] (pip.pypa.io/en/stable/topics/configuration)."""
     found: dict[str, str] = {}
     lines = [line.partition("=") for line in listing.splitlines()]
     for place in ("global", "install", ":env:"):

@@ -106,8 +106,7 @@ def resolve(wanted: PinnedEnvironment, place: tuple[str, ...], progress: Progres
 
 
 def _with_dependencies(pins: tuple[str, ...], place: tuple[str, ...], device: Device, progress: Progress) -> Lines:
-    """A CPU build of PyTorch lies on an index of its own: it is asked where the configured indexes answer with the
-    CUDA build."""
+    """A CPU build of PyTorch lies on an index of its own: asked where the configured ones answer with CUDA."""
     lines = _compile(pins, place, progress)
     if device == "gpu" and any("+cpu " in f"{line} " for line in lines.values()):
         raise CannotInstall(Message("launch.cpu_build", pins=" ".join(pins)))

@@ -40,8 +40,7 @@ class CallServer:
         self._closed.set()
 
     def silent_s(self, host: str) -> float | None:
-        """Seconds from the host's last call to when the queue was last empty. None for a host that never called: a
-        firewall may stop it."""
+        """From its last call to when the queue was last empty; None for one that never called (a firewall)."""
         called_s = self._called_s.get(host)
         return None if called_s is None else max(0.0, self._emptied_s - called_s)
 
@@ -95,11 +94,7 @@ class HeartbeatMonitor:
         self._server.close()
 
     def find_lost(self) -> list[str]:
-        """The hosts without which the run cannot go on.
-
-        Either their agent has been silent for too long by file or network, or it ended where the network did not reach
-        us, or the launcher says that it lost them (Open MPI 5 may then wait for ever).
-        """
+        """Silent by file or network for too long, ended out of our reach, or lost by the launcher."""
         if time.monotonic() < self._next_s:
             return []
         self._next_s = time.monotonic() + self._period_s
@@ -112,8 +107,7 @@ class HeartbeatMonitor:
         return sorted(lost.union(launcher_errors.read_lost_nodes(self._folder.engine_log)))
 
     def is_incomplete(self) -> bool:
-        """Whether a node's agent never called while another long has: MPICH 4 waits for ever for a host that
-        ssh did not reach."""
+        """A node never called while another long has: MPICH 4 waits for ever for a host that ssh did not reach."""
         if not self._watches or self._folder.waiting():
             self._began_s = None
         elif self._began_s is None:
@@ -151,8 +145,7 @@ class HeartbeatMonitor:
 
 
 def _own_addresses() -> list[str]:
-    """Our addresses but the loopback's; our name where we know none, since an unknown name keeps a resolver waiting for
-    seconds."""
+    """But the loopback's; our name where we know none, since an unknown name keeps a resolver waiting for seconds."""
     name, found = socket.gethostname(), set()
     with contextlib.suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as client:
         client.connect((ELSEWHERE, 9))  # sends nothing: only looks up the route
