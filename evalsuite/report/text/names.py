@@ -126,5 +126,6 @@ def day(stamp: str) -> str:
 
 
 def minute(stamp: str) -> str:
-    """2026-11-21 10:37, of a stamp with its time."""
-    return names.visible(stamp[:16].replace("T", " "))
+    """2026-11-21 10:37 UTC, of a stamp with its time."""
+    zone = " UTC" * stamp.endswith(("Z", "+00:00"))
+    return names.visible(stamp[:16].replace("T", " ") + zone)
