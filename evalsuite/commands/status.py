@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from evalsuite.commands.operations import checks
+from evalsuite.commands.operations import checks, live_page
 from evalsuite.commands.options.common import DEFAULT_RUNS
 from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.i18n import say
@@ -24,8 +24,12 @@ MOST_FAILURES = 10  # listed one by one; --json has all
 
 
 def run(arguments: argparse.Namespace) -> int:
-    jobs, roots = allocations.queued_jobs(), arguments.runs or [DEFAULT_RUNS]
-    found = {root: _state(Store(root), jobs) for root in roots}
+    roots = arguments.runs or [DEFAULT_RUNS]
+    if arguments.html or arguments.serve is not None:
+        live_page.keep(arguments, lambda: _states(roots, allocations.queued_jobs()), _rows)
+        return Exit.DONE
+    jobs = allocations.queued_jobs()
+    found = _states(roots, jobs)
     if arguments.metrics:
         checks.write(arguments.metrics, checks.fill("metrics.txt.j2", states=found))
     if arguments.json:
@@ -38,6 +42,10 @@ def run(arguments: argparse.Namespace) -> int:
             line(f"{root}:")
         _print(root, state, jobs or (), silent)
     return Exit.DONE
+
+
+def _states(roots: Sequence[Path], jobs: tuple[QueuedJob, ...] | None) -> dict[Path, EvaluationState]:
+    return {root: _state(Store(root), jobs) for root in roots}
 
 
 def _state(store: Store, jobs: tuple[QueuedJob, ...] | None) -> EvaluationState:
@@ -56,11 +64,8 @@ def _print(folder: Path, state: EvaluationState, jobs: Sequence[QueuedJob], sile
         line(say("status.job", job=job.id, name=job.name, state=job.state, nodes=job.nodes or "?", why=job.why))
 
 
-def _print_runs(state: EvaluationState) -> None:
-    sides = {"framework": "left", "model": "left", "scale": "left", "precision": "left", "batch": "right",
-             "done": "right", "failed": "right", "last": "right"}  # fmt: skip
-    columns = [(say(f"status.column_{name}"), side) for name, side in sides.items()]
-    rows = []
+def _rows(state: EvaluationState) -> list[tuple[str, ...]]:
+    rows: list[tuple[str, ...]] = []
     for case in dict.fromkeys(one.run.case for one in state.runs):
         own = state.of(case)
         given = next((one for one in reversed(own) if one.items_per_s is not None), None)
@@ -70,7 +75,14 @@ def _print_runs(state: EvaluationState) -> None:
         precision = case.precision + ("+XLA" if case.xla else "")
         rows.append((case.framework, case.model, case.scale, precision, str(case.batch_per_device), done,
                      str(failed or "—"), last))  # fmt: skip
-    table(say("status.title", done=state.done, runs=len(state.runs), failed=len(state.failures)), columns, rows)
+    return rows
+
+
+def _print_runs(state: EvaluationState) -> None:
+    sides = {"framework": "left", "model": "left", "scale": "left", "precision": "left", "batch": "right",
+             "done": "right", "failed": "right", "last": "right"}  # fmt: skip
+    columns = [(say(f"status.column_{name}"), side) for name, side in sides.items()]
+    table(say("status.title", done=state.done, runs=len(state.runs), failed=len(state.failures)), columns, _rows(state))
     for one in state.running:
         line(say("status.running", run=one.run.id, time=duration(one.begun_s)))
     for one in state.runs:

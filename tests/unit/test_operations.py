@@ -2,6 +2,7 @@
 
 import json
 import os
+import urllib.request
 from argparse import Namespace
 from xml.etree import ElementTree
 
@@ -9,6 +10,7 @@ import pytest
 import reports
 
 from evalsuite import cli
+from evalsuite.commands.operations import live_page
 from evalsuite.commands.printing import i18n
 from evalsuite.errors import EvalsuiteError, Exit
 from evalsuite.launch import hooks
@@ -82,10 +84,29 @@ def test_a_loss_is_allowed_up_to_a_share_by_its_interval(limit, code, failures, 
     assert failures is None or counts(tmp_path / "junit.xml")["failures"] == failures
 
 
-def test_monitors_read_how_far_an_evaluation_is(runs, tmp_path):
-    assert cli.main(["status", "--runs", str(runs.root), "--metrics", str(tmp_path / "m")]) == Exit.DONE
-    lines = (tmp_path / "m").read_text().splitlines()
-    assert [line.rpartition(" ")[2] for line in lines if line.startswith("evalsuite_runs")] == ["2", "1", "0", "1"]
+def test_a_page_shows_what_goes_on_and_ends_with_the_evaluation(runs, tmp_path, monkeypatch, capsys):
+    page, asked = tmp_path / "live.html", ["status", "--runs", str(runs.root), "--every", "1"]
+    begun = runs.folder(Run(case=CASE, repeat=1))
+    seen = []
+
+    def wait(seconds):
+        port = int(capsys.readouterr().out.partition("127.0.0.1:")[2].partition("/")[0])
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/") as answer:
+            seen.append(answer.read().decode())
+        stranger = urllib.request.Request(f"http://127.0.0.1:{port}/", headers={"Host": "lab.example"})
+        with pytest.raises(urllib.error.HTTPError, match="403"):
+            urllib.request.urlopen(stranger)
+        seen.append(cli.main([*asked, "--serve", str(port)]))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(live_page.time, "sleep", wait)
+    assert cli.main([*asked, "--serve", "0"]) == cli.INTERRUPTED
+    assert f"<strong>{begun.run().id}</strong>" in seen[0] and "Only toynet has a result to rank" in seen[0]
+    assert seen[1] == Exit.USAGE and "expected a free port" in capsys.readouterr().err
+
+    runfolders.fill(begun, None, 1, runfolders.COMMAND)
+    assert cli.main([*asked, "--html", str(page), "--metrics", str(tmp_path / "m")]) == Exit.DONE
+    assert "2 of 2 runs done" in page.read_text() and 'max="2"' in page.read_text()
 
 
 def test_attempts_that_count_for_nothing_go_with_a_note_in_the_journal(runs, capsys):

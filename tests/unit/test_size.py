@@ -16,7 +16,7 @@ CEILINGS = {  # package → lines at most; "" are the modules beside the package
     "": 5200,
     "agent": 1800,
     "audit": 750,
-    "commands": 6600,
+    "commands": 6750,
     "importing": 1500,
     "launch": 4350,
     "logs": 9750,
