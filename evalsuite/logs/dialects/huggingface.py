@@ -1,6 +1,7 @@
 """Hugging Face's Trainer and those built on it: TRL, Axolotl, Unsloth, LLaMA-Factory, ms-swift."""
 
 import functools
+import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -140,6 +141,21 @@ _FINAL = (
         fields=_state,
     )
 )
+
+
+def _batch_of_rates(match: "re.Match[bytes]") -> Fields | None:
+    """Samples ÷ steps per second, where one whole number alone rounds to both."""
+    (samples, by), (steps, of) = ((float(text), 0.5 / 10 ** len(text.partition(b".")[2])) for text in match.groups())
+    least, most = (samples - by) / (steps + of), (samples + by) / max(steps - of, 1e-9)
+    return {"global_batch": float(int(most))} if int(most) == math.ceil(least) else None
+
+
+_RATES = Line(
+    pattern=rb"'train_samples_per_second': '?(\d+\.\d+)'?, 'train_steps_per_second': '?(\d+\.\d+)",
+    sample=b"'train_samples_per_second': 6.038, 'train_steps_per_second': 0.377",
+    source=f"{_SPEED_METRICS}: both over the same time",
+    fields=_batch_of_rates,
+)
 _NAMED_FACTS = {"per_device": "batch_per_device", "accumulation": "accumulation", "all": "global_batch"}
 _DEEPSPEED = Line(
     pattern=rb"\] +train_batch_size \.+ (?P<global_batch>\d+)",
@@ -183,7 +199,7 @@ DIALECTS = (
         final=_FINAL,
         evaluation=_EVALUATION,
         named_facts=_NAMED_FACTS,
-        facts=(_DEEPSPEED, _RESUMED),
+        facts=(_DEEPSPEED, _RESUMED, _RATES),
         yields_to=("hf_trainer_tokens", "trl", "axolotl", "ms_swift"),
         notes="The final figure is over the whole run, start-up, evaluation and checkpoints inside, and counts the "
         "samples planned. The steps take the whole seconds of the bar, in reports of at least ten seconds. On DeepSpeed its "
@@ -289,7 +305,7 @@ DIALECTS = (
         final=tuple(replace(line, telling=False) for line in _FINAL),
         evaluation=_EVALUATION,
         named_facts=_NAMED_FACTS,
-        facts=(_DEEPSPEED, _RESUMED),
+        facts=(_DEEPSPEED, _RESUMED, _RATES),
         notes="train_speed is a mean since training began, evaluation inside, from which each report is taken apart.",
     ),
     _dialect(
