@@ -226,8 +226,7 @@ def _judge(numbers: Numbers) -> Reading:
     doubt, refused = find_doubt(numbers, measured) if measured else (None, False)
     if doubt and status != "failed":
         status, reason = "doubtful", join(doubt, why if refused else reason)
-    if measured and refused:
-        measured = replace(measured, items_per_s=None)
+    measured = replace(measured, items_per_s=None) if measured and refused else measured
     sure = None if measured is None or measured.items_per_s is None else grade(measured, findings)
     batches = {name: positive(run.said.get(name)) for name in ("global_batch", "accumulation")}  # what no case has
     stop = unfinished(run) if status == "incomplete" else None

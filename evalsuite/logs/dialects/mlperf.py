@@ -231,8 +231,6 @@ def _steps_per_named_epoch(match: "re.Match[bytes]") -> Fields:
 
 
 class _CountCheck(MllogCheck):
-    """Samples ÷ time is the number itself here: what remains is what epochs of so many are."""
-
     def contradiction(self, items_per_s: float) -> str | None:
         return None if self.counts_samples() else Message("logs.mllog_counted")
 

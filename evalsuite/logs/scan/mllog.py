@@ -67,7 +67,8 @@ class MllogCheck:
         elif key == b"global_batch_size":
             self._global_batch = _of(rb'"value": ', rest)
         elif key == b"submission_benchmark":
-            self._self_play, self._benchmark = _SELF_PLAY in rest, (_of_text(rest) or "")
+            self._self_play = _SELF_PLAY in rest
+            self._benchmark = (re.findall(rb'"value": "(\w+)"', rest) or [b""])[0].decode()
         elif key == b"tracked_stats":
             throughput = _of(rb'"throughput": ', rest)
             self._throughputs += [] if throughput is None else [throughput]
@@ -141,11 +142,6 @@ class MllogCheck:
 
 def _alike(items_per_s: float, over_the_run: float) -> bool:
     return over_the_run > 0 and 1 / FASTER < items_per_s / over_the_run < SLOWER
-
-
-def _of_text(text: bytes) -> str | None:
-    found = re.search(rb'"value": "(\w+)"', text)
-    return found and found[1].decode()
 
 
 def _of(name: bytes, text: bytes) -> float | None:
