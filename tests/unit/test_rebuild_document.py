@@ -112,7 +112,7 @@ def test_gpt_2_is_shown_by_size_with_step_time_memory_and_two_counts_of_tflops(r
     table, _ = tables_of(rebuilt, "gpt2")
     first = next(row for row in table.rows if row.case.framework == "oneflow")
     found = {column.name: value.raw for column, value in zip(table.columns, first.values, strict=True)}
-    counted = flops_and_energy.transformer_flops(tokens=2048, layers=16, hidden=1536, vocabulary=51200, recomputed=True)
+    counted = flops_and_energy.transformer_flops(tokens=2048, layers=16, hidden=1536, vocabulary=51200, passes=4)
 
     assert table.sizes == ("num_layers", "hidden_size")
     assert [size.raw for size in first.sizes] == [16, 1536] and first.throughput.number.raw == 4.92

@@ -15,7 +15,8 @@ def said(key, ours, theirs, language="en"):
 def test_clocks_and_grounds_need_no_values():
     assert said("grounds", "printed only", None).startswith("only one of them is timed by a clock of ours")
     assert said("clocks", "far apart in a", None) == (
-        "the value of one is in doubt: two clocks far apart, or work outside of the measured steps (see data quality)"
+        "the value of one is in doubt: two clocks far apart, or nothing proves that the work was done in the"
+        " measured steps (see data quality)"
     )
 
 

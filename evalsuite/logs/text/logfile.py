@@ -174,11 +174,11 @@ def pieces(path: Path) -> Iterator[tuple[bytes, bool]]:
         try:
             while block := bar + file.read(size):
                 size, bar = min(2 * size, CHUNK_BYTES), b""
-                begins = block.rfind(b"\r")
-                if len(block) - 1 > begins > block.rfind(b"\n"):
-                    block, bar = block[: begins + 1], block[begins + 1 :]
-                elif not block.endswith(b"\n"):
+                if not block.endswith(b"\n"):
                     block += file.readline(LINE_BYTES)
+                begins = block.rfind(b"\r") + 1
+                if begins > LINE_BYTES and b"\n" not in block[begins - LINE_BYTES :]:
+                    block, bar = block[:begins], block[begins:]
                 yield block, block.endswith((b"\n", b"\r")) or len(block) > LINE_BYTES
         except Exception as error:
             _refuse_rest(error)
