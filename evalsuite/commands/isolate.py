@@ -5,26 +5,21 @@ import json
 import subprocess
 import time
 
+from evalsuite.commands.options import common
 from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.terminal import line, note
 from evalsuite.errors import EvalsuiteError, Exit
 from evalsuite.launch.checks import slow_nodes
 from evalsuite.launch.checks.slow_nodes import Nodes
-from evalsuite.plan import hosts
 
 HOSTS, COUNT = "{hosts}", "{nodes}"
 
 
 def run(arguments: argparse.Namespace) -> int:
-    argv = arguments.argv[1:] if arguments.argv[:1] == ["--"] else arguments.argv
-    if not any(HOSTS in word for word in argv):
+    if not any(HOSTS in word for word in arguments.argv):
         raise EvalsuiteError.of("commands.isolate_hosts", place=HOSTS)
-    if (arguments.hosts is None) == (arguments.hostfile is None):
-        raise EvalsuiteError.of("commands.on_hosts_both")
-    named = hosts.from_file(arguments.hostfile) if arguments.hostfile else hosts.from_words(arguments.hosts)
-    slow, trials = slow_nodes.find_slow(
-        [host.address for host in named], lambda nodes: _seconds(nodes, argv, arguments), arguments.limit
-    )
+    nodes = [host.address for host in common.read_hosts(arguments)]
+    slow, trials = slow_nodes.find_slow(nodes, lambda part: _seconds(part, arguments), arguments.limit)
     if arguments.json:
         print(json.dumps({"slow": sorted(slow), "trials": [vars(one) for one in trials]}, indent=1))
     elif slow:
@@ -35,9 +30,9 @@ def run(arguments: argparse.Namespace) -> int:
     return Exit.CRITERION_FAILED if slow else Exit.DONE
 
 
-def _seconds(nodes: Nodes, argv: list[str], arguments: argparse.Namespace) -> float | None:
+def _seconds(nodes: Nodes, arguments: argparse.Namespace) -> float | None:
     """The least of the repeats: what else runs makes a job slower, never faster. None: one failed."""
-    command = [word.replace(HOSTS, ",".join(nodes)).replace(COUNT, str(len(nodes))) for word in argv]
+    command = [word.replace(HOSTS, ",".join(nodes)).replace(COUNT, str(len(nodes))) for word in arguments.argv]
     times = []
     for _ in range(arguments.repeats):
         begun = time.monotonic()

@@ -68,15 +68,14 @@ def _print_table(arguments: argparse.Namespace) -> int:
     from evalsuite.runs import sample_table
     from evalsuite.runs.store import RunFolder
 
-    if command := [word for word in arguments.argv if word != "--"]:
-        raise EvalsuiteError.of("commands.csv_command", name=command[0])
+    if arguments.argv:
+        raise EvalsuiteError.of("commands.csv_command", name=arguments.argv[0])
     csv.writer(sys.stdout, lineterminator="\n").writerows(sample_table.rows(RunFolder(Path(arguments.csv))))
     return 0
 
 
 def _order(arguments: argparse.Namespace) -> Order:
-    argv = arguments.argv[1:] if arguments.argv[:1] == ["--"] else arguments.argv
-    if not argv:
+    if not arguments.argv:
         raise EvalsuiteError.of("commands.sample_none")
     for name, most in MOST.items():
         value = getattr(arguments, name)
@@ -85,7 +84,7 @@ def _order(arguments: argparse.Namespace) -> Order:
     if arguments.host and "/" in arguments.host:
         raise EvalsuiteError.of("commands.host_slash", name=arguments.host)
     return Order(
-        argv=tuple(argv),
+        argv=tuple(arguments.argv),
         folder=Path(arguments.out or f"sample-{datetime.now():%Y%m%d-%H%M%S}"),
         host=arguments.host or rendezvous.host(os.environ),
         hz=arguments.hz,

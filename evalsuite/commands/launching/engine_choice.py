@@ -4,9 +4,10 @@ import argparse
 import os
 from dataclasses import replace
 
+from evalsuite.commands.options import common
 from evalsuite.errors import EvalsuiteError
 from evalsuite.launch.remote import allocations, forwarded_environment
-from evalsuite.plan import engines, hosts, over_hosts
+from evalsuite.plan import engines, over_hosts
 from evalsuite.plan.engines import Engine
 from evalsuite.plan.hosts import Host
 from evalsuite.schedulers import SCHEDULERS
@@ -17,7 +18,7 @@ OF_HOSTS = ("via", "interface")  # options that mean nothing without hosts
 
 def engine(arguments: argparse.Namespace) -> Engine:
     """The engine that *arguments* ask for. Raises EvalsuiteError with what does not go together."""
-    named = read_hosts(arguments)
+    named = common.read_hosts(arguments)
     if named and arguments.engine not in (None, engines.HOSTS):
         raise EvalsuiteError.of("commands.hosts_engine", name=arguments.engine)
     if named:
@@ -37,14 +38,6 @@ def engine(arguments: argparse.Namespace) -> Engine:
         variables = forwarded_environment.forwarded_variables(os.environ, None)
         return replace(found, handed=lambda nodes, folder: variables)
     return found
-
-
-def read_hosts(arguments: argparse.Namespace) -> tuple[Host, ...]:
-    if arguments.hosts is not None and arguments.hostfile is not None:
-        raise EvalsuiteError.of("commands.hosts_both")
-    if arguments.hostfile is not None:
-        return hosts.from_file(arguments.hostfile)
-    return hosts.from_words(arguments.hosts) if arguments.hosts is not None else ()
 
 
 def _ssh_engine(named: tuple[Host, ...], arguments: argparse.Namespace) -> Engine:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from evalsuite import launchers
 from evalsuite.adapter import Adapter, Recipe
 from evalsuite.commands.launching import axis_values, engine_choice, found_batches
-from evalsuite.commands.options.common import search_paths
+from evalsuite.commands.options.common import read_hosts, search_paths
 from evalsuite.errors import EvalsuiteError
 from evalsuite.launch import campaign
 from evalsuite.launch.provision import readiness, sandbox_trial, virtualenvs
@@ -109,7 +109,7 @@ def _machine(arguments: argparse.Namespace, engine: Engine) -> Machine:
         return replace(here, binds=engine.container is None)
     device: Device = here.device
     if arguments.device == "auto" and not here.accelerators:
-        if any(host.devices for host in engine_choice.read_hosts(arguments)):
+        if any(host.devices for host in read_hosts(arguments)):
             device = "gpu"
         elif not _is_node(engine):
             raise EvalsuiteError.of("commands.device_elsewhere", engine=engine.name)

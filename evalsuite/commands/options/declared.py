@@ -31,10 +31,18 @@ class Once(argparse.Action):
         setattr(namespace, self.dest, values)
 
 
+class Behind(argparse.Action):
+    """The words after `--`, which some versions of Python leave before them."""
+
+    def __call__(self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, *_: Any) -> None:
+        setattr(namespace, self.dest, values[values[:1] == ["--"] :])
+
+
 KINDS: Mapping[str, Mapping[str, Any]] = {
     "flag": {"action": "store_true"},
     "list": {"action": "append", "default": []},
     "once": {"action": Once},
+    "command": {"action": Behind, "nargs": argparse.REMAINDER},
 }
 
 
@@ -55,7 +63,7 @@ def _add(parser: "argparse._ActionsContainer", arguments: list[Any], shared: dic
         elif "group" in one:
             _add(parser.add_argument_group(one["group"]), one["arguments"], shared)
         elif "either" in one:
-            _add(parser.add_mutually_exclusive_group(), one["either"], shared)
+            _add(parser.add_mutually_exclusive_group(required=one.get("required", False)), one["either"], shared)
         else:
             _add_argument(parser, **one)
 
