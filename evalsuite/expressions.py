@@ -46,6 +46,12 @@ def values(text: str, fields: Fields) -> tuple[float, ...] | None:
         return None
 
 
+def lacking(text: str, fields: Fields) -> tuple[str, ...]:
+    """What an expression without a value lacks; all that it names where 0 divides."""
+    named = sorted(names(text))
+    return tuple(name for name in named if fields[name] is None) or tuple(named) or (text,)
+
+
 def holds(text: str, fields: Fields) -> bool:
     return bool(eval(compile(text.strip(), text, "eval"), {}, {**fields}))
 
@@ -85,3 +91,7 @@ class OwnCriterion:
     frameworks: Many[Word] = ()
     models: Many[Word] = ()
     min_nodes: Annotated[int, between(1, 1_000_000)] = 1
+
+    def is_about(self, framework: str, model: str, nodes: int) -> bool:
+        chosen = (self.frameworks, framework), (self.models, model)
+        return nodes >= self.min_nodes and all(not names or name in names for names, name in chosen)

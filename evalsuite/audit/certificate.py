@@ -49,7 +49,7 @@ class Check:
     measured: Mapping[str, float | None] = field(default_factory=dict)  # the left side: value, low, high
     limit: float | None = None
     n: int = 0
-    fields: tuple[str, ...] = ()  # that were not measured
+    fields: tuple[str, ...] = ()  # of which no value comes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,8 +102,7 @@ def _concerned(asked: Threshold, facts: Facts) -> Iterator[Facts]:
     named = OF_RATE & expressions.names(asked.holds)
     for one in facts["summaries"]:
         case, on = one["case"], {run["environment"] or "" for run in one["runs"]}
-        chosen = ((asked.frameworks, case["framework"]), (asked.models, case["model"]))
-        if case["nodes"] < asked.min_nodes or any(names and name not in names for names, name in chosen):
+        if not asked.is_about(case["framework"], case["model"], case["nodes"]):
             continue
         if asked.devices and not all(any(part in name for part in asked.devices) for name in on):
             continue
@@ -123,11 +122,9 @@ def _checks(asked: Threshold, facts: Facts) -> Iterator[Check]:
 
 def _judged(check: Check, one: Facts) -> Check:
     known = {end: fields(one, end) for end in ENDS}
-    names = expressions.names(check.holds)
     sides = {end: expressions.values(check.holds, known[end]) for end in ENDS}
     if (middle := sides["value"]) is None:
-        lacking = tuple(sorted(name for name in names if known["value"][name] is None))
-        return replace(check, reason="unread", fields=lacking)
+        return replace(check, reason="unread", fields=expressions.lacking(check.holds, known["value"]))
     measured = {end: found[0] if found else None for end, found in sides.items()}
     check = replace(check, measured=measured, limit=middle[1])
     if any(run["counts"] and run["grounds"] != "clock" for run in one["runs"]):

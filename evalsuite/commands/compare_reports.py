@@ -50,13 +50,13 @@ def run(arguments: argparse.Namespace) -> int:
     return _exit_code(found, [*outcomes.values()], arguments.allow_missing) if asked else Exit.DONE
 
 
-def _checks(found: Changes, outcomes: Mapping[Case, checks.Outcome], language: str) -> Iterable[Check]:
+def _checks(found: Changes, outcomes: Mapping[Case, str], language: str) -> Iterable[Check]:
     for change in found.changes:
         why = sentence(change.why, language) if change.why else ""
         said = (say_in(f"outcome.{change.outcome}", language), _ratio(change.ratio).replace("\n", " "), why)
         yield Check(name=change.case.id, outcome=outcomes[change.case], text=" · ".join(filter(None, said)))
     for one in found.unpaired:
-        lost: checks.Outcome = "fail" if one in found.lost else "undetermined"
+        lost = "fail" if one in found.lost else "undetermined"
         yield Check(name=one.case.id, outcome=lost, text=sentence(one.why, language))
 
 
@@ -77,7 +77,7 @@ def _learnt(site: Path) -> Mapping[Common, float]:
     return history.learnt((one.id, one.report) for one in stored if not one.superseded)
 
 
-def _exit_code(found: Changes, outcomes: Sequence[checks.Outcome], allow_missing: bool) -> Exit:
+def _exit_code(found: Changes, outcomes: Sequence[str], allow_missing: bool) -> Exit:
     if "fail" in outcomes or (found.lost and not allow_missing):
         return Exit.CRITERION_FAILED
     if not found.changes or (not allow_missing and (found.gone or "undetermined" in outcomes)):

@@ -65,22 +65,25 @@ class TimeSpan:
 
 def read(folders: Sequence[Path], dialects: Mapping[str, Dialect], name: str | None = None) -> list[TrainingAttempt]:
     """Folders in which an agent recorded one attempt each, by their time. Raises EvalsuiteError."""
-    runs = [RunFolder(folder) for folder in folders]
-    logs = [next((log for log in run.logs() if log.host in run.agents()), None) for run in runs]
-    for folder, log in zip(folders, logs, strict=True):
-        if log is None or (log.path.stat().st_size and not log.arrivals.is_file()):
-            raise EvalsuiteError.of("logs.goodput_no_clock", path=folder)
-    named = [log for log in logs if log]
+    recorded = [_recorded(folder) for folder in folders]
     try:
-        dialect = recognise([log.path for log in named], name, dialects)
+        dialect = recognise([log.path for log, _ in recorded], name, dialects)
     except Unreadable as error:
         raise NothingMeasured.of("logs.goodput_no_steps", path=folders[0], reason=str(error)) from error
-    each = (_attempt(run.agents()[log.host], log, dialect) for run, log in zip(runs, named, strict=True))
-    found = sorted(each, key=lambda one: one.begin_s)
+    found = sorted((_attempt(agent, log, dialect) for log, agent in recorded), key=lambda one: one.begin_s)
     for one, after in pairwise(found):
         if after.begin_s < one.end_s:
             raise EvalsuiteError.of("logs.goodput_overlap", path=after.log, other=one.log)
     return found
+
+
+def _recorded(folder: Path) -> tuple[Log, AgentOutcome]:
+    run = RunFolder(folder)
+    agents = run.agents()
+    log = next((log for log in run.logs() if log.host in agents), None)
+    if log is None or (log.path.stat().st_size and not log.arrivals.is_file()):
+        raise EvalsuiteError.of("logs.goodput_no_clock", path=folder)
+    return log, agents[log.host]
 
 
 def _attempt(agent: AgentOutcome, log: Log, dialect: Dialect) -> TrainingAttempt:

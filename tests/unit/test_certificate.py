@@ -9,6 +9,7 @@ import synthetic
 from evalsuite import cli
 from evalsuite.audit import certificate
 from evalsuite.audit.certificate import Threshold, Thresholds
+from evalsuite.commands.evidence import certify
 from evalsuite.errors import Exit
 from evalsuite.report.book.book import Book
 from evalsuite.report.data import summary_json
@@ -42,6 +43,7 @@ def certified(facts, holds, **others):
         ("items_per_s < 102.9", {}, "UNDETERMINED", "spans"),
         ("items_per_s >= 97.9", {"record": True}, "RECORD", "met"),
         ("mfu >= 0.4", {}, "UNDETERMINED", "unread"),
+        ("n / (n - 6) > 1", {}, "UNDETERMINED", "unread"),  # 0 divides
         ("items_per_s >= 1", {"devices": ("H100",)}, "UNDETERMINED", "none"),
         ("items_per_s >= 1", {"models": ("gpt2",)}, "UNDETERMINED", "none"),
         ("efficiency >= 0.8", {}, "PASS", "met"),
@@ -51,6 +53,7 @@ def test_a_threshold_is_judged_by_the_worse_end(facts, holds, others, outcome, r
     found = certified(facts, holds, **others)
 
     assert (found.outcome, found.checks[0].outcome, found.checks[0].reason) == (outcome, outcome, reason)
+    assert certify.why(found.checks[0], "en") and (found.checks[0].fields != ()) == (reason == "unread")
 
 
 def test_few_repeats_and_printed_values_decide_nothing_and_another_unit_is_refused(facts):
@@ -82,7 +85,7 @@ def test_the_door_writes_a_page_a_document_and_junit_and_says_what_a_report_lack
     page = (tmp_path / "c" / "certificate.html").read_text()
     assert document["seal"] == place.seal and place.seal in page and page.count(document["hash"]) == 3
     suite = xml.parse(tmp_path / "c" / "junit.xml").getroot()
-    assert (suite.get("tests"), suite.get("skipped"), len(suite.findall("testcase/skipped"))) == ("2", "2", 2)
+    assert (suite.get("tests"), suite.get("skipped"), len(suite.findall(".//testcase/skipped"))) == ("2", "2", 2)
 
     assert cli.main([*words[:-1], str(place.report / "c")]) == Exit.USAGE
 

@@ -5,17 +5,17 @@ import functools
 import json
 from collections import Counter
 
-from evalsuite import files, paths
+from evalsuite import files
 from evalsuite.audit import certificate
 from evalsuite.audit.certificate import Certificate, Check
 from evalsuite.commands.evidence import audit
+from evalsuite.commands.operations import checks
 from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.terminal import aligned, line, note
 from evalsuite.errors import EvalsuiteError, Exit, for_terminal
-from evalsuite.messages import LANGUAGES
+from evalsuite.messages import ENGLISH, LANGUAGES
 from evalsuite.report.data import finished
-from evalsuite.report.page import templates
 from evalsuite.report.text import words
 
 _words = functools.cache(words.read)
@@ -38,8 +38,8 @@ def run(arguments: argparse.Namespace) -> int:
     out.mkdir(parents=True, exist_ok=True)
     document = {**found.document, "hash": found.short_hash}
     files.write_json(out / "certificate.json", document)
-    for name in ("certificate.html", "junit.xml"):
-        files.write_atomically(out / name, _filled(name, found).encode())
+    files.write_atomically(out / "certificate.html", _page(found))
+    files.write_atomically(out / "junit.xml", _junit(found))
     if arguments.json:
         print(json.dumps(document, indent=1, ensure_ascii=False))
         return CODES[found.outcome]
@@ -60,12 +60,22 @@ def _print(found: Certificate) -> None:
         line(f"--exclude={','.join(found.failing)}")
 
 
-def _filled(name: str, found: Certificate) -> str:
-    environment = templates.environment([paths.TEMPLATES / "certificate"])
-    counted = Counter(check.outcome for check in found.checks)
-    return environment.get_template(f"{name}.j2").render(
-        one=found, languages=LANGUAGES, say=_in, why=why, measured=measured, limit=limit, counted=counted
-    )
+def _page(found: Certificate) -> bytes:
+    facts = {"languages": LANGUAGES, "say": _in, "why": why, "measured": measured, "limit": limit}
+    return checks.fill("certificate.html.j2", one=found, **facts)
+
+
+def _junit(found: Certificate) -> bytes:
+    cases = [
+        checks.Check(
+            name=f"{one.name} · {one.case or one.holds}",
+            outcome=one.outcome.lower(),
+            text=f"{one.holds}: {measured(one)}; {why(one, ENGLISH)}",
+        )
+        for one in found.checks
+    ]
+    counted = Counter(one.outcome for one in cases)
+    return checks.fill("junit.xml.j2", checks=cases, n=counted, suite=f"evalsuite certify {found.short_hash}")
 
 
 def _in(key: str, language: str, **values: object) -> str:

@@ -1,12 +1,13 @@
 """A result as other programs read it: JUnit XML, annotations and summary of a CI job, OpenMetrics, a badge."""
 
 import argparse
+import functools
 import os
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING
 
 from evalsuite import __version__, files, paths
 from evalsuite.commands.printing import i18n
@@ -17,13 +18,14 @@ from evalsuite.report.sections.verdict import cards
 from evalsuite.report.text import names
 from evalsuite.report.text.words import Words
 
-Outcome = Literal["pass", "fail", "undetermined"]
+if TYPE_CHECKING:
+    from evalsuite.report.page.templates import Environment
 
 
 @dataclass(frozen=True, kw_only=True)
 class Check:
     name: str  # of a criterion of a report, or of a case of two
-    outcome: Outcome
+    outcome: str  # pass, fail, undetermined; record
     text: str
 
 
@@ -38,13 +40,18 @@ def of_criteria(book: Book, spoken: Words) -> list[Check]:
     return found
 
 
-def fill(template: str, /, **facts: object) -> bytes:
+@functools.cache
+def _templates() -> "Environment":
     from evalsuite.report.page import templates
 
     environment = templates.environment([paths.TEMPLATES / "services"])
     environment.filters["visible"] = names.visible
-    environment.globals |= {"say": i18n.say, "language": i18n.language(), "version": __version__}
-    text = environment.get_template(template).render(facts)
+    return environment
+
+
+def fill(template: str, /, **facts: object) -> bytes:
+    known = {"say": i18n.say, "language": i18n.language(), "version": __version__, **facts}
+    text = _templates().get_template(template).render(known)
     return names.without_unseen(text).encode("utf-8", "backslashreplace")
 
 

@@ -52,8 +52,9 @@ def _own(one: Summary, columns: Sequence[OwnColumn]) -> tuple[tuple[str, float |
 def verdicts(rows: Sequence[Row], criteria: Iterable[OwnCriterion], planned: Sequence[Case]) -> Iterator[Verdict]:
     known = {row.case: row for row in valid(rows) if row.decides}
     for asked in criteria:
-        cases = [case for case in dict.fromkeys((*planned, *(row.case for row in rows))) if _concerns(asked, case)]
-        cells = [_cell(asked, case, known.get(case)) for case in cases]
+        cases = dict.fromkeys((*planned, *(row.case for row in rows)))
+        about = [case for case in cases if asked.is_about(case.framework, case.model, case.nodes)]
+        cells = [_cell(asked, case, known.get(case)) for case in about]
         verdict = Verdict(criterion=asked.name, outcome="undetermined", min_nodes=asked.min_nodes, holds=asked.holds)
         if not cells:
             yield replace(verdict, reason="own_none")
@@ -62,11 +63,6 @@ def verdicts(rows: Sequence[Row], criteria: Iterable[OwnCriterion], planned: Seq
         shown = {name: getattr(cell, name) for name in ("outcome", "measured", "n", "case", "reason", "values")}
         every = tuple(each for each, _ in cells)
         yield replace(verdict, **shown, threshold=limit, within_noise=cell.reason == "spans", cells=every)
-
-
-def _concerns(asked: OwnCriterion, case: Case) -> bool:
-    chosen = (asked.frameworks, case.framework), (asked.models, case.model)
-    return case.nodes >= asked.min_nodes and all(not names or name in names for names, name in chosen)
 
 
 def _cell(asked: OwnCriterion, case: Case, one: Summary | None) -> tuple[VerdictCell, float | None]:
@@ -78,7 +74,7 @@ def _cell(asked: OwnCriterion, case: Case, one: Summary | None) -> tuple[Verdict
     known = fields(one)
     found = expressions.values(asked.holds, known)
     if found is None:
-        lacking = ", ".join(sorted(name for name in expressions.names(asked.holds) if not known[name]))
+        lacking = ", ".join(expressions.lacking(asked.holds, known))
         return replace(cell, n=one.n, reason="own_unread", values=(("fields", lacking),)), None
     with_interval = expressions.names(asked.holds) & set(expressions.WITH_INTERVAL)
     ends = [{**known, **{name: _at(one, name, end) for name in with_interval}} for end in ("low", "high")]
