@@ -115,21 +115,16 @@ def _events(log: Path, dialect: Dialect) -> Iterator[tuple[int, Event]]:
 
 def _event(number: int, text: str, record: Record | None) -> Event:
     if record is None:
-        kind = next((name for name, shape in _marks().items() if shape.search(text)), "")
-        return Event(at_s=0.0, line=number, kind=kind, begins=bool(kind and _shape("begins").search(text)))
-    waited = _shape("data_wait").search(text)
+        kind = next((name for name, shape in _shapes("marks").items() if shape.search(text)), "")
+        return Event(at_s=0.0, line=number, kind=kind, begins=bool(kind and _shapes("of_line")["begins"].search(text)))
+    waited = _shapes("of_line")["data_wait"].search(text)
     seconds = float(next(filter(None, waited.groups()))) if waited else 0.0
     return Event(at_s=0.0, line=number, kind="step", place=place(record), data_s=seconds, step_s=record.step_s)
 
 
 @cache
-def _marks() -> Mapping[str, re.Pattern[str]]:
-    return {name: re.compile(text, re.IGNORECASE) for name, text in paths.read_data("goodput.toml")["marks"].items()}
-
-
-@cache
-def _shape(name: str) -> re.Pattern[str]:
-    return re.compile(paths.read_data("goodput.toml")[name], re.IGNORECASE)
+def _shapes(table: str) -> Mapping[str, re.Pattern[str]]:
+    return {name: re.compile(text, re.IGNORECASE) for name, text in paths.read_data("goodput.toml")[table].items()}
 
 
 def divide(attempts: Sequence[TrainingAttempt]) -> list[TimeSpan]:
