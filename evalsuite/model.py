@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, Field, FrozenInstanceError, dataclass, field, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, dataclass_transform, get_args, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, TypeVar, dataclass_transform, get_args, overload
 
 from evalsuite.messages import Phrase
 
@@ -29,6 +29,16 @@ GROUNDS = get_args(Grounds)  # the best first
 FactSource = Literal["log", "command_line", "environment", "recipe", "stated", "case"]
 Status = Literal["ok", "partial", "doubtful", "failed", "incomplete", "unrecognised", "timed_out"]
 Certainty = Literal["two clocks agree", "one clock", "printed only", "assumed scope"]
+
+Key = TypeVar("Key")
+Value = TypeVar("Value")
+
+
+def by_key(pairs: Iterable[tuple[Key, Value]]) -> dict[Key, list[Value]]:
+    found: dict[Key, list[Value]] = {}
+    for key, value in pairs:
+        found.setdefault(key, []).append(value)
+    return found
 
 
 @dataclass(frozen=True, kw_only=True)

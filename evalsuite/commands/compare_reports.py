@@ -15,7 +15,7 @@ from evalsuite.commands.printing.terminal import table
 from evalsuite.commands.report import check_languages
 from evalsuite.errors import EvalsuiteError, Exit
 from evalsuite.messages import wording
-from evalsuite.model import Case, Interval, Summary
+from evalsuite.model import Case, Interval, Summary, by_key
 from evalsuite.report.data import finished
 from evalsuite.report.data.finished import Finished
 from evalsuite.report.text import campaigns, names, numbers, options, words
@@ -197,9 +197,7 @@ def _print(before: Finished, after: Finished, found: Changes, language: str) -> 
 
 
 def _print_unpaired(unpaired: Sequence[Unpaired], titles: Mapping[Case, str], language: str) -> None:
-    by_reason: dict[str, list[Unpaired]] = {}
-    for one in unpaired:
-        by_reason.setdefault(one.why.key.removesuffix("_like"), []).append(one)
+    by_reason = by_key((one.why.key.removesuffix("_like"), one) for one in unpaired)
     rows = []
     for alike in by_reason.values():
         if len(alike) <= MOST_ALIKE:

@@ -15,6 +15,7 @@ from evalsuite.importing import foreign_tables, log_import, published_figures, p
 from evalsuite.importing.log_import import Imported
 from evalsuite.importing.published_tables import CitedTable
 from evalsuite.logs import catalogue
+from evalsuite.model import by_key
 from evalsuite.report.text.findings import document
 from evalsuite.results.measure import facts
 from evalsuite.runs import campaign_facts, group
@@ -139,11 +140,8 @@ def _print(results: Sequence[Imported], as_json: bool) -> None:
 
 
 def _group_alike(results: Sequence[Imported]) -> list[list[Imported]]:
-    found: dict[object, list[Imported]] = {}
-    for place, result in enumerate(results):
-        key = (result.status, result.reason) if result.run is None else place
-        found.setdefault(key, []).append(result)
-    return list(found.values())
+    keys = (place if each.run else (each.status, each.reason) for place, each in enumerate(results))
+    return list(by_key(zip(keys, results, strict=True)).values())
 
 
 def _printable(text: str) -> str:

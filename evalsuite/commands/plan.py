@@ -16,7 +16,7 @@ from evalsuite.commands.printing.terminal import SIZES, table
 from evalsuite.errors import Exit
 from evalsuite.launch.provision import virtualenvs
 from evalsuite.messages import Message
-from evalsuite.model import Case, Finding, Run
+from evalsuite.model import Case, Finding, Run, by_key
 from evalsuite.plan import searched
 from evalsuite.plan.commandline import NOT_MADE_YET, CommandLine, command_line
 from evalsuite.plan.plan import Plan
@@ -95,10 +95,7 @@ def _note_searches(plan: Plan, flags: dict[str, list[str]]) -> None:
 
 
 def _flags(plan: Plan, sentence: Callable[[Finding], str]) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
-    for finding in plan.findings:
-        found.setdefault(finding.where, []).append(sentence(finding))
-    return found
+    return by_key((finding.where, sentence(finding)) for finding in plan.findings)
 
 
 def _print_commands(request: Request) -> None:

@@ -16,7 +16,7 @@ from evalsuite.commands.printing.terminal import line, note
 from evalsuite.decode import whole
 from evalsuite.errors import Exit
 from evalsuite.messages import Message
-from evalsuite.model import Case, Summary, Unmeasured
+from evalsuite.model import Case, Summary, Unmeasured, by_key
 from evalsuite.plan import spec
 from evalsuite.report.data import finished
 from evalsuite.report.text import numbers, words
@@ -67,10 +67,10 @@ def _summaries(arguments: argparse.Namespace) -> list[Summary | Unmeasured]:
 
 
 def _series(rows: Iterable[Summary | Unmeasured], to: str) -> Iterator[_Series]:
-    jobs: dict[Case, list[list[Summary]]] = {}
-    for members in extrapolation.longest_series(rows, ORIGINS):
-        key = replace(members[0].case, nodes=1, devices_per_node=1, batch_per_device=1)
-        jobs.setdefault(key, []).append(members)
+    jobs = by_key(
+        (replace(members[0].case, nodes=1, devices_per_node=1, batch_per_device=1), members)
+        for members in extrapolation.longest_series(rows, ORIGINS)
+    )
     for series in jobs.values():
         batches = {one.case.global_batch for members in series for one in members}
         if len(series) > 1 and len(batches) == 1:

@@ -14,8 +14,7 @@ from evalsuite.commands.printing.terminal import note, table
 from evalsuite.errors import EvalsuiteError, Exit
 from evalsuite.launch.checks import node_check, preflight
 from evalsuite.launch.provision import virtualenvs
-from evalsuite.messages import Phrase
-from evalsuite.model import Run
+from evalsuite.model import Run, by_key
 from evalsuite.plan.engines import Engine
 from evalsuite.plan.plan import Plan
 from evalsuite.runs.preflight import Preflight
@@ -111,10 +110,11 @@ def interpreters(plan: Plan, options: Options, missing: Sequence[Run]) -> list[s
 
 def sentences(found: Preflight) -> list[str]:
     """What is not as it should be, a sentence each, the same of several nodes in one."""
-    alike: dict[tuple[str, tuple[tuple[str, Phrase], ...]], list[str]] = {}
-    for node in found.nodes:
-        for trouble in node.troubles:
-            alike.setdefault((trouble.kind, tuple(sorted(trouble.values.items()))), []).append(trouble.node)
+    alike = by_key(
+        ((trouble.kind, tuple(sorted(trouble.values.items()))), trouble.node)
+        for node in found.nodes
+        for trouble in node.troubles
+    )
     told = [
         say(
             "preflight.line",

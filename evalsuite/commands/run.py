@@ -26,7 +26,7 @@ from evalsuite.launch.checks import disk_space, network
 from evalsuite.launch.checks.wall_time_left import RemainingTime
 from evalsuite.launch.remote import allocations
 from evalsuite.logs import excerpt
-from evalsuite.model import Measurement, Run, Skip
+from evalsuite.model import Measurement, Run, Skip, by_key
 from evalsuite.plan import collectives
 from evalsuite.plan import plan as planning
 from evalsuite.plan.plan import Plan
@@ -172,9 +172,7 @@ def interruptible() -> Iterator[None]:
 
 
 def _say_left_out(skips: Sequence[Skip]) -> None:
-    alike: dict[tuple[str, str], list[Skip]] = {}
-    for skip in skips:
-        alike.setdefault((skip.case.framework, skip.reason), []).append(skip)
+    alike = by_key(((skip.case.framework, skip.reason), skip) for skip in skips)
     for (framework, reason), found in alike.items():
         scales = ", ".join(dict.fromkeys(skip.case.scale for skip in found))
         n = say("run.skipped_cases_of", n=len(found)) if len(found) > 1 else ""

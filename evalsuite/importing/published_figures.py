@@ -29,7 +29,7 @@ from evalsuite.logs import reading
 from evalsuite.logs.dialects.cited import ITEMS
 from evalsuite.logs.text.records import positive
 from evalsuite.messages import Message, message_of
-from evalsuite.model import Case, Run
+from evalsuite.model import Case, Run, by_key
 from evalsuite.runs.endings import Outcome
 from evalsuite.runs.store import RunFolder, Store
 
@@ -300,10 +300,7 @@ def _set_name(runs: Sequence[_Figure], sets: Sequence[Sequence[_Figure]]) -> str
 
 
 def _alike(rows: Iterable[Row], key: Callable[[Row], object]) -> list[list[Row]]:
-    found: dict[object, list[Row]] = {}
-    for one in rows:
-        found.setdefault(key(one), []).append(one)
-    return list(found.values())
+    return list(by_key((key(one), one) for one in rows).values())
 
 
 def _runs_behind(figure: Sequence[_Figure], sets: Sequence[Sequence[_Figure]]) -> Sequence[_Figure]:
@@ -324,10 +321,7 @@ def _with(case: Case, name: str, value: str) -> Case:
 
 class _Bases:
     def __init__(self, found: Sequence[_Figure]) -> None:
-        self._series: dict[tuple[Case, str], list[_Figure]] = {}
-        for one in found:
-            if one.kind != "run":
-                self._series.setdefault(self._key(one), []).append(one)
+        self._series = by_key((self._key(one), one) for one in found if one.kind != "run")
 
     @staticmethod
     def _key(one: _Figure) -> tuple[Case, str]:

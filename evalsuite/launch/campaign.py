@@ -21,7 +21,7 @@ from evalsuite.launch.provision import images, virtualenvs
 from evalsuite.launch.provision.installer import CannotInstall
 from evalsuite.launch.remote import allocations
 from evalsuite.messages import message_of
-from evalsuite.model import Case, Device, Run, Skip
+from evalsuite.model import Device, Run, Skip, by_key
 from evalsuite.plan.containers import Container
 from evalsuite.plan.plan import Machine, Plan
 from evalsuite.runs import journal
@@ -69,7 +69,7 @@ def environments(
     recipe has none of its own.
     """
     pythons, packages, skips = {}, {}, []
-    for (framework, name), cases in _by_recipe(plan.cases).items():
+    for (framework, name), cases in by_key(((case.framework, case.recipe), case) for case in plan.cases).items():
         recipe = plan.recipe(cases[0])
         own = recipe.environment or kind
         try:
@@ -269,10 +269,3 @@ def _end_of(run: Run, place: CampaignPlace, outcome: Outcome, folder: RunFolder)
         fault=outcome.fault,
         sha256=folder.hash_records(folder.outcome().sha256),
     )
-
-
-def _by_recipe(cases: Sequence[Case]) -> dict[tuple[str, str], list[Case]]:
-    found: dict[tuple[str, str], list[Case]] = {}
-    for case in cases:
-        found.setdefault((case.framework, case.recipe), []).append(case)
-    return found

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from evalsuite.decode import whole
-from evalsuite.model import Case, Run
+from evalsuite.model import Case, Run, by_key
 
 Basis = Literal[
     "own",  # runs of the very case
@@ -76,9 +76,7 @@ class Estimate:
         return sum(expected) if runs and len(expected) == len(runs) else None
 
     def prices(self, runs: Iterable[Run]) -> tuple[Price, ...]:
-        by_framework: dict[str, list[Run]] = {}
-        for run in runs:
-            by_framework.setdefault(run.case.framework, []).append(run)
+        by_framework = by_key((run.case.framework, run) for run in runs)
         return tuple(self._price(framework, theirs) for framework, theirs in by_framework.items())
 
     def _price(self, framework: str, runs: Sequence[Run]) -> Price:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
 
-from evalsuite.model import Case, Machine, Summary
+from evalsuite.model import Case, Machine, Summary, by_key
 from evalsuite.report.data.finished import Finished, instant, moment
 from evalsuite.results.compare import changes, fairness, significance
 from evalsuite.results.compare.changes import Change
@@ -154,12 +154,8 @@ def history(reports: Iterable[tuple[str, Finished]]) -> History:
 
 
 def _points_by_line(reports: Iterable[tuple[str, Finished]]) -> dict[Common | None, list[HistoryPoint]]:
-    found: dict[Common | None, list[HistoryPoint]] = {}
-    for name, report in reports:
-        for one in valid(report.summaries):
-            point = _point(name, one)
-            found.setdefault(key(one) if point.started_at else None, []).append(point)
-    return found
+    points = ((one, _point(name, one)) for name, report in reports for one in valid(report.summaries))
+    return by_key((key(one) if point.started_at else None, point) for one, point in points)
 
 
 def learnt(reports: Iterable[tuple[str, Finished]]) -> Mapping[Common, float]:
@@ -192,9 +188,7 @@ def lines_by_node(points: Sequence[HistoryPoint]) -> list[HistoryLine]:
     A change of nodes that came once is a change of the line: nobody knows what else came with it.
     """
     ordered = sorted(points, key=_when)
-    of_node: dict[tuple[str, ...], list[HistoryPoint]] = {}
-    for point in ordered:
-        of_node.setdefault(_hosts(point), []).append(point)
+    of_node = by_key((_hosts(point), point) for point in ordered)
     turns = sum(_hosts(a) != _hosts(b) for a, b in itertools.pairwise(ordered))
     several = [each for each in of_node.values() if len(each) > 1]
     if () in of_node or turns <= len(of_node) or len(several) < 2 or not _unlike(several):

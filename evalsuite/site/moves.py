@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from evalsuite.model import by_key
 from evalsuite.results.compare.changes import Change, Changes, Together
 
 
@@ -20,9 +21,7 @@ class Move:
 
 def moves(compared: Iterable[tuple[str, str, Change]]) -> tuple[Move, ...]:
     """*compared*: ids of the earlier and the later report, and a change between them."""
-    found: dict[tuple[str, str], list[Change]] = {}
-    for before, after, change in compared:
-        found.setdefault((before, after), []).append(change)
+    found = by_key(((before, after), change) for before, after, change in compared)
     return tuple(
         Move(before=before, after=after, changes=Changes(changes=tuple(changes), unpaired=()))
         for (before, after), changes in found.items()

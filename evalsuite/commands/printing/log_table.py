@@ -11,6 +11,7 @@ from typing import Any
 from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.i18n import say
 from evalsuite.logs.formatting import rate
+from evalsuite.model import by_key
 
 Row = dict[str, Any]  # one element of `parse --json`
 SURE = ("two clocks agree", "one clock", "printed only", "assumed scope")
@@ -117,19 +118,15 @@ def _totals(found: Sequence[Row], names: dict[str, str]) -> Iterator[str]:
     )
     without = len(found) - valued
     yield say("parse.logs", n=f"{len(found):,}", statuses=said, with_value=valued, without=without)
-    by_code: dict[str, list[tuple[str, str]]] = {}
-    for one in found:
-        for finding in one["findings"]:
-            by_code.setdefault(finding["code"], []).append((names[one["file"]], finding["text"]))
+    by_code = by_key(
+        (finding["code"], (names[one["file"]], finding["text"])) for one in found for finding in one["findings"]
+    )
     if by_code:
         yield "\n" + say("parse.codes")
     for code, where in sorted(by_code.items(), key=lambda pair: -len(pair[1])):
         counted = _files([file for file, _ in where])
         yield "  " + say("parse.code", code=code, files=counted, first=where[0][0], text=where[0][1])
-    reasons: dict[str, list[str]] = {}
-    for one in found:
-        if one["throughput"] is None:
-            reasons.setdefault(one["reason"], []).append(names[one["file"]])
+    reasons = by_key((one["reason"], names[one["file"]]) for one in found if one["throughput"] is None)
     if reasons:
         yield "\n" + say("parse.without")
     for reason, files in sorted(reasons.items(), key=lambda pair: -len(pair[1])):

@@ -7,7 +7,7 @@ from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.terminal import excluded_by, line, table
 from evalsuite.logs.formatting import rate
-from evalsuite.model import Case, Summary, Unmeasured
+from evalsuite.model import Case, Summary, Unmeasured, by_key
 from evalsuite.report.book import blocks
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.states import MARKS
@@ -55,12 +55,9 @@ def _standing(cell: Standing, language: str) -> str:
 
 
 def _flags(measured: Sequence[Summary], called: Mapping[str, str], spoken: words.Words) -> Iterator[str]:
-    rows_by_code: dict[str, list[str]] = {}
     several = len({one.case.model for one in measured}) > 1
-    for one in measured:
-        row = " ".join([called[one.case.id], *([one.case.model] if several else []), one.case.scale])
-        for code in flags(one):
-            rows_by_code.setdefault(code, []).append(row)
+    names = [" ".join([called[one.case.id], *([one.case.model] * several), one.case.scale]) for one in measured]
+    rows_by_code = by_key((code, name) for one, name in zip(measured, names, strict=True) for code in flags(one))
     most_rows_first = sorted(rows_by_code.items(), key=lambda each: -len(each[1]))
     for code, rows in most_rows_first[:MOST_FLAGS]:
         many = len(rows) > MOST_ROWS

@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import Any
 
 from evalsuite.decode import whole
-from evalsuite.model import Case, Protocol, Summary, Unmeasured
+from evalsuite.model import Case, Protocol, Summary, Unmeasured, by_key
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.cells import Cell
 from evalsuite.report.book.participants import Participant, participants
@@ -236,9 +236,7 @@ class Distinction:
 
 def distinctions(cases: Iterable[Case]) -> dict[str, Distinction]:
     """Case id → what tells it from the others of its framework: the script, and the options that not all share."""
-    by_script: dict[tuple[str, str], list[Case]] = {}
-    for case in cases:
-        by_script.setdefault((case.framework, case.recipe), []).append(case)
+    by_script = by_key(((case.framework, case.recipe), case) for case in cases)
     scripts = Counter(framework for framework, _ in by_script)
     found = {}
     for (framework, recipe), alike in by_script.items():

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from evalsuite import findings
-from evalsuite.model import Case, Evaluation, Finding, Measurement, Protocol, Skip, Summary, Unmeasured
+from evalsuite.model import Case, Evaluation, Finding, Measurement, Protocol, Skip, Summary, Unmeasured, by_key
 from evalsuite.report.book.states import MARKS, State, ended
 from evalsuite.report.text import names, times
 from evalsuite.report.text.times import Period
@@ -137,11 +137,8 @@ class Book:
 
     @cached_property
     def runs_of(self) -> dict[tuple[str, str, str], list[Measurement]]:
-        found: dict[tuple[str, str, str], list[Measurement]] = {}
-        for run in self.measurements:
-            case = run.run.case
-            found.setdefault((case.model, case.framework, case.recipe), []).append(run)
-        return found
+        cases = ((run.run.case, run) for run in self.measurements)
+        return by_key(((case.model, case.framework, case.recipe), run) for case, run in cases)
 
     @cached_property
     def protocols_of(self) -> dict[Conditions, set[Protocol]]:

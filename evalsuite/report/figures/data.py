@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeGuard
 
-from evalsuite.model import Origin, Summary
+from evalsuite.model import Origin, Summary, by_key
 from evalsuite.report.figures.style import note_swatch
 
 Metric = Literal["items_per_s", "per_device", "speedup", "efficiency"]
@@ -151,9 +151,7 @@ def series_of(
 
     *names* gives the printed name of a series (key: `case.series`) or of a framework; else the framework's key.
     """
-    groups: dict[str, list[Summary]] = {}
-    for summary in summaries:
-        groups.setdefault(summary.case.series, []).append(summary)
+    groups = by_key((summary.case.series, summary) for summary in summaries)
     seen: dict[str, int] = {}
     result = []
     for key, members in groups.items():

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from evalsuite.model import by_key
 from evalsuite.report.figures import ticks
 from evalsuite.report.figures.data import Axis, Figure, Label, Table, plain
 from evalsuite.report.figures.scaling import positive
@@ -57,9 +58,7 @@ def _ratio(pair: Dumbbell) -> float | None:
 
 
 def _changes(id: str, look: Look, pairs: Sequence[Dumbbell]) -> str:
-    rows: dict[Label, list[Dumbbell]] = {}
-    for pair in pairs:
-        rows.setdefault(pair.label, []).append(pair)
+    rows = by_key((pair.label, pair) for pair in pairs)
     values = [_value(members[-1]) for members in rows.values()]
     right = WIDTH - 92
     sheet, panel = row_chart(id, list(rows), row=ROW, top=TOP, foot=34, right=right, widest=280, values=values)

@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from evalsuite.model import by_key
 from evalsuite.report.figures import ticks
 from evalsuite.report.figures.data import Axis, Figure, Label, Table, note_entry, plain
 from evalsuite.report.figures.scaling import positive, scale_columns
@@ -61,9 +62,7 @@ def row_name(sweep: SweepLine) -> str:
 
 
 def _batch_sweep(id: str, look: Look, sweeps: Sequence[SweepLine], unit: str) -> str:
-    columns: dict[str, list[SweepLine]] = {}
-    for sweep in sweeps:
-        columns.setdefault(sweep.panel, []).append(sweep)
+    columns = by_key((sweep.panel, sweep) for sweep in sweeps)
     lanes = max(sum(sweep.oom_from is not None for sweep in members) for members in columns.values())
     sizes = sorted({p.batch_per_device for s in sweeps for p in s.points})
     room = min(max(text_width(sweep.name) for sweep in sweeps) + 16, 150)  # for names after the lines

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from evalsuite.model import by_key
 from evalsuite.report.book import blocks, heading, states
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.cells import Cell
@@ -34,12 +35,13 @@ class ResultSheet:
 
 def sheets(book: Book) -> tuple[ResultSheet, ...]:
     """In the document's order; none for a model without a value."""
-    found: dict[tuple[str, str], list[BatchPolicy]] = {}
-    for model in blocks.models(book):
-        for policy in policies(model.blocks):
-            for precision in policy.precisions:
-                if any(block.precision == precision and block.valid for block in policy.blocks):
-                    found.setdefault((model.name, precision), []).append(policy)
+    found = by_key(
+        ((model.name, precision), policy)
+        for model in blocks.models(book)
+        for policy in policies(model.blocks)
+        for precision in policy.precisions
+        if any(block.precision == precision and block.valid for block in policy.blocks)
+    )
     taken: set[str] = set()
     return tuple(
         ResultSheet(name=_name(*key, taken), model=key[0], tables=tuple((policy, key[1]) for policy in of))

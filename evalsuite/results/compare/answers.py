@@ -7,7 +7,7 @@ from functools import cached_property
 from itertools import combinations, pairwise, product
 from typing import Literal
 
-from evalsuite.model import Case, Device, Precision, Protocol, Skip, Summary, Unmeasured
+from evalsuite.model import Case, Device, Precision, Protocol, Skip, Summary, Unmeasured, by_key
 from evalsuite.results.compare import fairness, ranking, winners
 from evalsuite.results.compare.decisions import Deciding, Decision, Evidence, decide, flags, keep_apart, price, speed
 from evalsuite.results.compare.fairness import Obstacle
@@ -239,9 +239,7 @@ def answers(
 
 
 def _with_passed_over(found: Sequence[Answer]) -> Iterable[Answer]:
-    alike: dict[object, list[Answer]] = {}
-    for one in found:
-        alike.setdefault(_work(one), []).append(one)
+    alike = by_key((_work(one), one) for one in found)
     for one in found:
         yield replace(one, passed_over=_passed_over(one, alike[_work(one)])) if one.second else one
 

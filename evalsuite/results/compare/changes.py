@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Literal
 
-from evalsuite.model import Case, Interval, Protocol, Summary, Unmeasured
+from evalsuite.model import Case, Interval, Protocol, Summary, Unmeasured, by_key
 from evalsuite.results.compare import fairness, significance
 from evalsuite.results.compare.fairness import Obstacle, Ratio
 from evalsuite.results.measure.statistics import SIGNIFICANCE, ratio_of_medians
@@ -189,10 +189,7 @@ def verdict(change: Change, at_most: float | None) -> Literal["pass", "fail", "u
 
 def campaign_medians(summary: Summary) -> dict[str, float]:
     """Campaign → the median of its runs that count; empty where that of some run is not known."""
-    found: dict[str | None, list[float]] = {}
-    for run in summary.measurements:
-        if run.counts and run.value is not None:
-            found.setdefault(run.campaign, []).append(run.value)
+    found = by_key((run.campaign, run.value) for run in summary.measurements if run.counts and run.value is not None)
     return {name: statistics.median(values) for name, values in found.items() if name and None not in found}
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from evalsuite import paths
 from evalsuite.errors import EvalsuiteError
-from evalsuite.model import Case, ReferenceComparison, Summary
+from evalsuite.model import Case, ReferenceComparison, Summary, by_key
 from evalsuite.results.measure import facts
 
 FOLDER = paths.DATA / "reference"
@@ -75,12 +75,8 @@ def figures(file: Path = FILE) -> tuple[Mapping[str, str], ...]:
 
 @functools.cache
 def rates() -> Mapping[tuple[str, int], Sequence[PublishedRate]]:
-    found: dict[tuple[str, int], list[PublishedRate]] = {}
-    for row in figures():
-        if row["device"]:
-            rate = _rate(row, int(row["devices"]), row["device"], row["source"])
-            found.setdefault((plain(rate.model), rate.devices), []).append(rate)
-    return found
+    found = (_rate(row, int(row["devices"]), row["device"], row["source"]) for row in figures() if row["device"])
+    return by_key(((plain(rate.model), rate.devices), rate) for rate in found)
 
 
 def of_reference(name: str) -> list[PublishedRate]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
-from evalsuite.model import Case, Summary
+from evalsuite.model import Case, Summary, by_key
 from evalsuite.results.compare import fairness
 from evalsuite.results.compare.fairness import Purpose
 
@@ -62,9 +62,7 @@ FRAMEWORKS = RankingScope()
 
 
 def ranking_scopes(cases: Iterable[Case]) -> dict[str, RankingScope]:
-    of_model: dict[str, list[Case]] = {}
-    for case in cases:
-        of_model.setdefault(case.model, []).append(case)
+    of_model = by_key((case.model, case) for case in cases)
     return {model: _scope_of(own) for model, own in of_model.items()}
 
 

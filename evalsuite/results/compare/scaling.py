@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TypeGuard
 
 from evalsuite.findings import OddEfficiency, OtherBase, SlowerAtScale, SuperLinear
-from evalsuite.model import Case, Finding, Interval, Summary, Unmeasured
+from evalsuite.model import Case, Finding, Interval, Summary, Unmeasured, by_key
 from evalsuite.results.compare import fairness
 from evalsuite.results.compare.fairness import Common
 from evalsuite.results.measure.statistics import ratio_of_medians
@@ -65,10 +65,7 @@ def _key(summary: Summary) -> Common:
 
 
 def _series(summaries: Sequence[Summary]) -> dict[Common, list[Summary]]:
-    found: dict[Common, list[Summary]] = {}
-    for summary in summaries:
-        found.setdefault(_key(summary), []).append(summary)
-    return found
+    return by_key((_key(summary), summary) for summary in summaries)
 
 
 def _base(members: Sequence[Summary]) -> Summary:

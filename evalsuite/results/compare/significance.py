@@ -13,7 +13,7 @@ from itertools import combinations
 from typing import Literal
 
 from evalsuite.findings import EvaluatedBefore, RepeatsAdded
-from evalsuite.model import Summary
+from evalsuite.model import Summary, by_key
 from evalsuite.results.measure.statistics import t_limit
 from evalsuite.results.measure.summary import FULL_REPEATS, values
 
@@ -102,11 +102,7 @@ def apart(lower: Sequence[float], higher: Sequence[float], gap: float = LEAST_GA
 def leads_by_campaign(one: Summary, first: Summary) -> dict[str, list[float]]:
     """Campaign → the logarithms of first ÷ one in each round that both have a run of."""
     ours, theirs = _by_round(one), _by_round(first)
-    found: dict[str, list[float]] = {}
-    for place in ours:
-        if place in theirs:
-            found.setdefault(place[0], []).append(math.log(theirs[place] / ours[place]))
-    return found
+    return by_key((place[0], math.log(theirs[place] / ours[place])) for place in ours if place in theirs)
 
 
 def shared_leads(one: Summary, first: Summary) -> list[float]:

@@ -12,7 +12,7 @@ from statistics import fmean
 from typing import Literal
 
 from evalsuite.documents import NetworkMeasurement
-from evalsuite.model import Summary, Utilisation
+from evalsuite.model import Summary, Utilisation, by_key
 from evalsuite.results.compare import fairness
 from evalsuite.results.compare.decisions import FEWEST_RUNS
 from evalsuite.results.compare.scaling import suspicious
@@ -95,11 +95,9 @@ class Breaks:
 
 
 def breaks(summaries: Iterable[Summary], threshold: float, networks: Sequence[NetworkMeasurement] = ()) -> Breaks:
-    series: dict[fairness.Common, list[Summary]] = {}
-    for summary in summaries:
-        weak = summary.case.strong_batch is None  # the threshold is about devices that keep their batch
-        if weak and summary.efficiency is not None and not suspicious(summary):
-            series.setdefault(fairness.group(summary, fairness.SCALES), []).append(summary)
+    weak = (one for one in summaries if one.case.strong_batch is None)  # the threshold is about a kept batch
+    sound = (one for one in weak if one.efficiency is not None and not suspicious(one))
+    series = by_key((fairness.group(one, fairness.SCALES), one) for one in sound)
     ladders = [tuple(sorted(members, key=_devices)) for members in series.values() if _scales(members) > 1]
     found = (Ladder(scales=each, broken=_first(each, threshold, networks)) for each in ladders)
     return Breaks(threshold=threshold, ladders=tuple(found))

@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 from evalsuite import paths
 from evalsuite.decode import number
-from evalsuite.model import Case, Interval, Summary, Unmeasured
+from evalsuite.model import Case, Interval, Summary, Unmeasured, by_key
 from evalsuite.results.measure import facts
 from evalsuite.results.measure.summary import valid
 
@@ -138,9 +138,7 @@ def _lacking_for(points: Points, nodes: Collection[int], to_nodes: int, doubling
 def outlooks(
     summaries: Iterable[Summary | Unmeasured], planned: Iterable[Case], origins: Collection[str] = MEASURED
 ) -> tuple[Outlook, ...]:
-    wanted: dict[str, list[Case]] = {}
-    for case in planned:
-        wanted.setdefault(case.series, []).append(case)
+    wanted = by_key((case.series, case) for case in planned)
     found = []
     for members in longest_series(summaries, origins):
         last = members[-1].case.total_devices
@@ -321,11 +319,10 @@ Errors = Mapping[str, Sequence[tuple[float, float]]]
 def validations(path: Path = VALIDATION) -> Mapping[int, Validation]:
     found: dict[int, Validation] = {}
     for doublings in range(1, 64):
-        errors: dict[str, list[tuple[float, float]]] = {}
-        for row in _rows(path):
-            if int(row["doublings"]) == doublings:
-                pair = float(row["published_to_predicted"]), float(row["own_error"])
-                errors.setdefault(row["source"], []).append(pair)
+        rows = (row for row in _rows(path) if int(row["doublings"]) == doublings)
+        errors = by_key(
+            (row["source"], (float(row["published_to_predicted"]), float(row["own_error"]))) for row in rows
+        )
         one = validation(doublings, errors, found.get(doublings - 1))
         if one is None:
             break

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from evalsuite.model import BatchTrial, Measurement
+from evalsuite.model import BatchTrial, Measurement, by_key
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,13 +18,8 @@ class Spent:
 
 
 def spent(measurements: Iterable[Measurement], trials: Iterable[BatchTrial] = ()) -> tuple[Spent, ...]:
-    by_framework: dict[str, list[Measurement]] = {}
-    for run in measurements:
-        if run.origin == "measured":
-            by_framework.setdefault(run.run.case.framework, []).append(run)
-    tried: dict[str, list[BatchTrial]] = {}
-    for one in trials:
-        tried.setdefault(one.run.case.framework, []).append(one)
+    by_framework = by_key((run.run.case.framework, run) for run in measurements if run.origin == "measured")
+    tried = by_key((one.run.case.framework, one) for one in trials)
     return tuple(
         _spent(framework, by_framework.get(framework, []), tried.get(framework, []))
         for framework in dict.fromkeys((*by_framework, *tried))

@@ -7,7 +7,7 @@ from itertools import groupby
 
 from evalsuite import findings
 from evalsuite.model import DECIDING_ORIGINS as DECIDING_ORIGINS
-from evalsuite.model import Breakdown, Case, Finding, Measurement, Summary, Unmeasured, Utilisation
+from evalsuite.model import Breakdown, Case, Finding, Measurement, Summary, Unmeasured, Utilisation, by_key
 from evalsuite.results.measure.statistics import (
     NO_RUNS,
     Pooled,
@@ -26,9 +26,7 @@ UNSTABLE_CV = findings.UnstableRepeats.limit
 
 
 def summaries(measurements: Iterable[Measurement]) -> list[Summary | Unmeasured]:
-    by_case: dict[Case, list[Measurement]] = {}
-    for measurement in measurements:
-        by_case.setdefault(measurement.run.case, []).append(measurement)
+    by_case = by_key((measurement.run.case, measurement) for measurement in measurements)
     scatter = {case: pooled(_values(run for run in runs if run.counts)) for case, runs in by_case.items()}
     whole: dict[Case, Pooled] = {}
     for case, own in scatter.items():

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from evalsuite import processes
-from evalsuite.model import Measurement, Summary, Timeline, Unmeasured
+from evalsuite.model import Measurement, Summary, Timeline, Unmeasured, by_key
 from evalsuite.results.measure import cache as measurement_cache
 from evalsuite.results.measure.summary import median_run, valid
 from evalsuite.runs.store import Store
@@ -16,9 +16,9 @@ def of_series(
     store: Store, rows: Iterable[Summary | Unmeasured], cache: Path | None, meanwhile: Callable[[], object]
 ) -> dict[str, Timeline]:
     """Of each series the timeline of its largest case that has one: of the median run."""
-    left: dict[tuple[str, str], list[Summary]] = {}
-    for one in sorted(valid(rows), key=lambda one: one.case.total_devices):
-        left.setdefault((one.case.series, one.unit), []).append(one)
+    left = by_key(
+        ((one.case.series, one.unit), one) for one in sorted(valid(rows), key=lambda one: one.case.total_devices)
+    )
     found: dict[str, Timeline] = {}
     while left:
         runs = [median_run(of_series.pop()) for of_series in left.values()]

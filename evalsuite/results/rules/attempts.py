@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from evalsuite import findings as rules
 from evalsuite.documents import RunCommand
 from evalsuite.errors import EvalsuiteError
-from evalsuite.model import Attempt, CampaignStart, Finding, Measurement, Summary, Unmeasured
+from evalsuite.model import Attempt, CampaignStart, Finding, Measurement, Summary, Unmeasured, by_key
 from evalsuite.results.measure.cache import Measured
 from evalsuite.runs.endings import ENDED_WELL
 from evalsuite.runs.journal import Campaign, Journal
@@ -90,21 +90,16 @@ def add_findings(
 
 
 def findings(recorded: Recorded, commands: Mapping[str, RunCommand]) -> dict[str, tuple[Finding, ...]]:
-    found: dict[str, list[Finding]] = {}
-    for each in (
-        *_gone(recorded, commands),
-        *_broken(recorded, commands),
-        *_added(recorded, commands),
-        *_before(recorded, commands),
-    ):
-        found.setdefault(each.where.partition("/")[0], []).append(each)
+    found = by_key(
+        (each.where.partition("/")[0], each)
+        for find in (_gone, _broken, _added, _before)
+        for each in find(recorded, commands)
+    )
     return {case: tuple(theirs) for case, theirs in found.items()}
 
 
 def _gone(recorded: Recorded, commands: Mapping[str, RunCommand]) -> Iterable[Finding]:
-    by_run: dict[str, list[Attempt]] = {}
-    for one in superseded(recorded, commands):
-        by_run.setdefault(one.run, []).append(one)
+    by_run = by_key((one.run, one) for one in superseded(recorded, commands))
     for run, attempts in by_run.items():
         replaced = run in commands or any(one.status is None for one in attempts)
         taken = [one for one in attempts if one.status in ENDED_WELL or (one.status and not replaced)]

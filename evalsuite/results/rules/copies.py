@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from evalsuite.findings import EqualRepeats, OneTraining, SameBytes, SameFigures
-from evalsuite.model import Finding, Measurement
+from evalsuite.model import Finding, Measurement, by_key
 
 OWN_LOGS = ("measured", "imported")  # of others a table's row is the log
 FEWEST_VALUES = 8  # different ones among the equal step times: coarse figures repeat themselves
@@ -56,10 +56,11 @@ def _sequences(run: Measurement) -> Iterator[tuple[float, ...]]:
 
 
 def _parts(runs: Sequence[Measurement]) -> Mapping[int, Finding]:
-    of_case: dict[str, list[tuple[int, int, int]]] = {}
-    for place, run in enumerate(runs):
-        if run.origin == "imported" and run.printed_steps:
-            of_case.setdefault(run.run.case.id, []).append((*run.printed_steps, place))
+    of_case = by_key(
+        (run.run.case.id, (*run.printed_steps, place))
+        for place, run in enumerate(runs)
+        if run.origin == "imported" and run.printed_steps
+    )
     found: dict[int, Finding] = {}
     for logs in of_case.values():
         for (begin, end, earlier), (after, _, place) in pairwise(sorted(logs)):
@@ -69,10 +70,7 @@ def _parts(runs: Sequence[Measurement]) -> Mapping[int, Finding]:
 
 
 def _without_scatter(runs: Sequence[Measurement]) -> Mapping[int, Finding]:
-    of_case: dict[str, list[int]] = {}
-    for place, run in enumerate(runs):
-        if run.counts and run.value is not None:
-            of_case.setdefault(run.run.case.id, []).append(place)
+    of_case = by_key((run.run.case.id, place) for place, run in enumerate(runs) if run.counts and run.value is not None)
     found: dict[int, Finding] = {}
     for places in of_case.values():
         values = [value for place in places if (value := runs[place].value) is not None]

@@ -12,7 +12,7 @@ from evalsuite import findings as rules
 from evalsuite import paths
 from evalsuite.decode import number
 from evalsuite.documents import Citation, CitedFigure, HostEnvironment, RunCommand
-from evalsuite.model import Finding, Measurement, Origin, Summary, Unmeasured, Utilisation
+from evalsuite.model import Finding, Measurement, Origin, Summary, Unmeasured, Utilisation, by_key
 from evalsuite.results.compare import windows
 from evalsuite.results.measure import breakdown, facts, machines
 from evalsuite.results.measure.summary import valid
@@ -191,10 +191,7 @@ def rounds_to(printed: Decimal, computed: float) -> bool:
 
 def _split_series(summaries: Sequence[Summary | Unmeasured]) -> Iterable[Finding]:
     """D15: the cases of one series were run with different versions or on different machines."""
-    series: dict[str, list[Measurement]] = {}
-    for summary in summaries:
-        series.setdefault(summary.case.series, []).extend(summary.measurements)
-    for name, runs in series.items():
+    for name, runs in by_key((one.case.series, run) for one in summaries for run in one.measurements).items():
         environments = machines.distinct({run.environment for run in runs if run.environment})
         versions = sorted({run.framework_version for run in runs if run.framework_version})
         if len(environments) > 1:

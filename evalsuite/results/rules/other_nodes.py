@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from evalsuite.findings import DifferentNodes, OtherNodes
-from evalsuite.model import Finding, Measurement, Summary, Unmeasured
+from evalsuite.model import Finding, Measurement, Summary, Unmeasured, by_key
 from evalsuite.results.compare import fairness
 from evalsuite.results.measure.summary import valid
 
@@ -14,10 +14,11 @@ Nodes = frozenset[tuple[str, ...]]
 
 def findings(runs: Sequence[Measurement]) -> Iterable[Finding]:
     """For each scale whose runs were not all made on the same nodes; one node has a new name in every container."""
-    by_scale: dict[str, list[tuple[str, ...]]] = {}
-    for run in runs:
-        if run.run.case.nodes > 1 and run.value is not None and len(run.hosts) == run.run.case.nodes:
-            by_scale.setdefault(run.run.case.scale, []).append(run.hosts)
+    by_scale = by_key(
+        (run.run.case.scale, run.hosts)
+        for run in runs
+        if run.run.case.nodes > 1 and run.value is not None and len(run.hosts) == run.run.case.nodes
+    )
     for scale, hosts in sorted(by_scale.items()):
         (usual, times), *others = Counter(sorted(hosts)).most_common()
         if others:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import MISSING, dataclass, fields, replace
 
 from evalsuite import findings
-from evalsuite.model import Finding
+from evalsuite.model import Finding, by_key
 
 # what tells how far a rule is broken: the first of its fields that is one of these
 SIZES = ("change", "share", "ratio", "factor", "points", "seconds")
@@ -58,9 +58,7 @@ def _allowed(finding: Finding, kind: str) -> float:
 
 
 def merge_repeated(found: Iterable[Finding]) -> list[Finding]:
-    groups: dict[object, list[Finding]] = {}
-    for one in found:
-        groups.setdefault((type(one), _case(one.where), _subject(one)), []).append(one)
+    groups = by_key(((type(one), _case(one.where), _subject(one)), one) for one in found)
     return [_together(same) for same in groups.values()]
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from evalsuite import paths
-from evalsuite.model import Case, Score, Summary
+from evalsuite.model import Case, Score, Summary, by_key
 from evalsuite.results.compare.published_rates import PublishedRange, published
 from evalsuite.results.measure import facts
 from evalsuite.results.measure.summary import median_run
@@ -70,9 +70,7 @@ Suspicion = FarBelow | OutsidePublished | SlowBase | AtChance | OneClock
 
 def suspicions(summaries: Iterable[Summary]) -> tuple[Suspicion, ...]:
     found = list(summaries)
-    blocks: dict[Case, list[Summary]] = {}
-    for one in found:
-        blocks.setdefault(replace(one.case, framework="", recipe="", nodes=1, devices_per_node=1), []).append(one)
+    blocks = by_key((replace(one.case, framework="", recipe="", nodes=1, devices_per_node=1), one) for one in found)
     return (
         *(one for members in blocks.values() for one in _far_below(members)),
         *_outside_published(found),

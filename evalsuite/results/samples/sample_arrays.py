@@ -9,6 +9,7 @@ import numpy
 from numpy import bool_, float64, int64
 from numpy.typing import NDArray
 
+from evalsuite.model import by_key
 from evalsuite.runs.columns import PackedTables
 from evalsuite.runs.samples import Header, Samples, gpu_name
 
@@ -222,9 +223,7 @@ def read_together(table: Readout) -> list[tuple[tuple[int, ...], Flags | None]]:
     """
     if table.read is None:
         return [(tuple(range(len(table.of))), None)]
-    groups: dict[bytes, list[int]] = {}
-    for place, flags in enumerate(table.read):
-        groups.setdefault(flags.tobytes(), []).append(place)
+    groups = by_key((flags.tobytes(), place) for place, flags in enumerate(table.read))
     return [(tuple(places), table.read[places[0]]) for places in groups.values()]
 
 

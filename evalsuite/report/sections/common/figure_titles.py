@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from evalsuite.model import Summary
+from evalsuite.model import Summary, by_key
 from evalsuite.report.book.blocks import Block
 from evalsuite.report.sections.common import leads
 from evalsuite.report.sections.common.captioned_figure import low_and_high
@@ -113,9 +113,8 @@ def _order(answer: Answer, words: Words, devices: int) -> Text:
 
 
 def _efficient(block: Block) -> Sequence[Scaled]:
-    scales: dict[int, list[Scaled]] = {}
-    for one in filter(None, map(above_base, (each for each in block.valid if not suspicious(each)))):
-        scales.setdefault(one.case.total_devices, []).append(one)
+    sound = (each for each in block.valid if not suspicious(each))
+    scales = by_key((one.case.total_devices, one) for one in filter(None, map(above_base, sound)))
     if not scales:
         return ()
     most = max(scales, key=lambda devices: (len(scales[devices]), devices))

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 
 from evalsuite.findings import NoisyRepeats
-from evalsuite.model import Case
+from evalsuite.model import Case, by_key
 from evalsuite.report.book import states
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.tally import tally
@@ -88,10 +88,7 @@ def _say_what_is_empty(book: Book, words: Words) -> Rendered | None:
 
 
 def _skips(book: Book) -> dict[tuple[str, str, str], list[Case]]:
-    found: dict[tuple[str, str, str], list[Case]] = {}
-    for skip in book.skips:
-        found.setdefault((names.framework(skip.case.framework), skip.kind, skip.reason), []).append(skip.case)
-    return found
+    return by_key(((names.framework(skip.case.framework), skip.kind, skip.reason), skip.case) for skip in book.skips)
 
 
 def two_headlines(book: Book, words: Words) -> list[Mapping[str, object]]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from evalsuite.documents import RunCommand, UsedRecipe
-from evalsuite.model import Case, Measurement, Summary, Throughput
+from evalsuite.model import Case, Measurement, Summary, Throughput, by_key
 from evalsuite.report.book import states
 from evalsuite.report.book.book import LARGE, Book
 from evalsuite.report.book.participants import source_of
@@ -100,9 +100,7 @@ class SeriesProvenance:
 
 
 def series(book: Book) -> list[SeriesProvenance]:
-    found: dict[str, list[CaseProvenance]] = {}
-    for case in book.planned:
-        found.setdefault(case.series, []).append(_of_case(book, case))
+    found = by_key((case.series, _of_case(book, case)) for case in book.planned)
     return [
         SeriesProvenance(cases=tuple(cases), again=_again(book, cases), command=_shared(cases) if book.large else None)
         for cases in found.values()

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
-from evalsuite.model import Case, Summary
+from evalsuite.model import Case, Summary, by_key
 from evalsuite.report import figures
 from evalsuite.report.book import cells
 from evalsuite.report.book.blocks import Distinction, Model, distinctions
@@ -29,10 +29,7 @@ class Sweep:
 
 
 def sweeps(book: Book, model: Model) -> tuple[Sweep, ...]:
-    groups: dict[Case, list[Case]] = {}
-    for block in model.blocks:
-        for case in block.cases:
-            groups.setdefault(replace(case, batch_per_device=1), []).append(case)
+    groups = by_key((replace(case, batch_per_device=1), case) for block in model.blocks for case in block.cases)
     notes = distinctions(case for group in groups.values() for case in group)
     return tuple(
         Sweep(

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from evalsuite.model import Summary
+from evalsuite.model import Summary, by_key
 from evalsuite.report import figures
 from evalsuite.report.figures import Look
 from evalsuite.report.sections.common.captioned_figure import CaptionedFigure, anchored, label
@@ -108,11 +108,11 @@ def _accuracy(family: Family, own: Look, words: Words) -> CaptionedFigure | None
 
 
 def _fullest(family: Family, metric: str) -> Sequence[Summary]:
-    groups: dict[tuple[int, int, int], list[Summary]] = {}
-    for one in family.summaries:
-        if len(_timed(one, metric)) > 1:
-            key = (one.case.total_devices, one.case.nodes, one.case.batch_per_device)
-            groups.setdefault(key, []).append(one)
+    groups = by_key(
+        ((one.case.total_devices, one.case.nodes, one.case.batch_per_device), one)
+        for one in family.summaries
+        if len(_timed(one, metric)) > 1
+    )
     most = max(groups.items(), key=lambda pair: (len(pair[1]), pair[0]), default=((), ()))[1]
     return sorted(most, key=lambda one: family.settings.index(family.setting_of(one.case)))
 

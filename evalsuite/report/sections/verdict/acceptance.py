@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from evalsuite.messages import dotted
-from evalsuite.model import Outcome, Verdict
+from evalsuite.model import Outcome, Verdict, by_key
 from evalsuite.report.sections.verdict.cards import Card, CardCell
 from evalsuite.report.text import names
 from evalsuite.report.text.numbers import Number
@@ -30,9 +30,7 @@ def not_here(found: Sequence[Card], words: Words) -> Rendered | None:
     left = [card for card in found if is_left_out(card)]
     if not left:
         return None
-    by_reason: dict[str, list[Card]] = {}
-    for card in left:
-        by_reason.setdefault(card.verdict.reason, []).append(card)
+    by_reason = by_key((card.verdict.reason, card) for card in left)
     parts = [
         words(
             "acceptance.because",

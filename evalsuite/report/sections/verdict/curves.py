@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from evalsuite.model import by_key
 from evalsuite.report import figures
 from evalsuite.report.book.book import Book
 from evalsuite.report.figures import Look
@@ -29,10 +30,8 @@ def draw(
 
     *block_of*: id of a case → id of the block of the page whose tables hold its numbers.
     """
-    by_setting: dict[object, list[AnsweredQuestion]] = {}
-    for one in questions if not book.huge else ():
-        if one.answer.scope.among == "frameworks":
-            by_setting.setdefault(one.answer.setting, []).append(one)
+    asked_of = () if book.huge else questions
+    by_setting = by_key((one.answer.setting, one) for one in asked_of if one.answer.scope.among == "frameworks")
     found = {}
     for asked in by_setting.values():
         if len({one.answer.devices for one in asked}) > 1 and (drawn := _drawn(asked, block_of or {}, look, words)):
