@@ -114,7 +114,7 @@ $(VENV)/.docs: $(VENV)/.ready pyproject.toml
 	$(BIN)/pip install --quiet --editable '.[docs]'
 	touch $@
 
-test-docs: $(VENV)/.docs ## the site with its links, and what the tutorial tells to type
+test-docs: $(VENV)/.docs ## the site with its links, and what every page tells to type: some ten minutes
 	EVALSUITE_DOCS=1 $(BIN)/python -m pytest tests/real/test_docs_site.py
 
 examples: setup ## the example reports of docs/examples, with their tables and summary.json

@@ -108,11 +108,18 @@ def commands() -> str:
     os.environ["COLUMNS"] = "100"
     lines = ["# Commands"]
     for name in cli.COMMANDS:
-        printed = io.StringIO()
-        with redirect_stdout(printed), suppress(SystemExit):
-            cli.main([name, "--help"])
-        lines += ["", f"## {name}", "", "```", printed.getvalue().rstrip(), "```"]
+        printed = usage(name)
+        lines += ["", f"## {name}", "", "```text", printed, "```"]
+        for parts in re.findall(r"^usage: evalsuite [\w-]+ \[-h\] ([a-z|]+) \.\.\.", printed):
+            lines += [line for part in parts.split("|") for line in ("", "```text", usage(name, part), "```")]
     return "\n".join([*lines, ""])
+
+
+def usage(*words: str) -> str:
+    printed = io.StringIO()
+    with redirect_stdout(printed), suppress(SystemExit):
+        cli.main([*words, "--help"])
+    return printed.getvalue().rstrip()
 
 
 if __name__ == "__main__":

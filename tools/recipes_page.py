@@ -38,9 +38,9 @@ Each recipe runs one official training script, unmodified, at one commit. How fa
   requires; it was not run here. Twenty lines, drawn by a seed, were read by a person: [read-lines.md](read-lines.md);
 - **unchecked**: none of these.
 
-```
-evalsuite repositories get pytorch-examples                     # or: --mirror DIR_OR_URL
-evalsuite compare --profile full --frameworks pytorch --recipe examples-imagenet --scales 1x1,1x8
+```sh
+evalsuite repositories get pytorch-examples                     # needs a network; or: --mirror DIR_OR_URL
+evalsuite compare --profile full --frameworks pytorch --recipe examples-imagenet --scales 1x1,1x8    # needs a network
 evalsuite plan --profile full --frameworks horovod --recipe tensorflow2-synthetic --models resnet50_v1 \\
     --scales 2x8 --device gpu --engine slurm --commands    # what starts on each node
 ```
@@ -48,11 +48,11 @@ evalsuite plan --profile full --frameworks horovod --recipe tensorflow2-syntheti
 Every script that trains on a CPU, each with the batch and the steps that suit it, is one evaluation; `make official`
 does the same:
 
-```
-evalsuite repositories get --profile official-cpu
+```sh
+evalsuite repositories get --profile official-cpu    # needs a network
 export EVALSUITE_DATA=DATA
 evalsuite data make --for official-cpu                    # for the scripts without synthetic data
-evalsuite compare --profile official-cpu
+evalsuite compare --profile official-cpu    # needs a network
 ```
 
 The script's own image size is 224, so take `--profile full` or a spec of your own; the quick profile's 64 pixels

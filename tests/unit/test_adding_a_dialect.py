@@ -16,7 +16,7 @@ PAGE = (Path(__file__).resolve().parents[2] / "docs" / "adding-a-dialect.md").re
 @pytest.fixture
 def folder(tmp_path):
     """The dialect of the page, and a log of its script beside it."""
-    (code,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+    (code,) = re.findall(r"```python[^\n]*\n(.*?)```", PAGE, re.DOTALL)
     (folder := tmp_path / "my_dialects").mkdir()
     (folder / "toynet.py").write_text(code)
     lines = [f"3: [toynet] epoch 0 step {step}/1000 loss 2.31 speed 812.5 img/s\n" for step in range(10, 200, 10)]
@@ -33,15 +33,9 @@ def test_the_page_works_as_it_is_written(folder, capsys):
     assert found["throughput"] == pytest.approx(8 * 812.5)
 
 
-def test_nothing_is_missing_from_the_dialect_of_the_page_and_the_line_it_shows_is_its_sample(
-    folder, monkeypatch, capsys
-):
-    monkeypatch.chdir(folder.parent)
-    (words,) = re.findall(r"^python -m evalsuite (dialects --check .*)$", PAGE, re.MULTILINE)
+def test_the_line_that_the_page_shows_is_the_sample_of_its_dialect():
     (line,) = re.findall(r"^\[toynet\] epoch .*$", PAGE, re.MULTILINE)
 
-    assert main(words.split()) == Exit.DONE
-    assert "toynet: nothing is missing." in capsys.readouterr().out
     assert f'sample=b"{line}"' in PAGE
 
 

@@ -19,8 +19,7 @@ SPELLINGS = paths.read_data("job_facts.toml")["spelling"]
 
 
 @pytest.mark.parametrize(
-    ("kind", "line", "value"),
-    [(one["kind"], line, value) for one in SPELLINGS for line, value in one["lines"].items()],
+    ("kind", "line", "value"), [(one["kind"], line, value) for one in SPELLINGS for line, value in one["lines"].items()]
 )
 def test_a_fact_is_read_in_every_spelling_of_the_list(kind, line, value):
     assert (kind, f"{value}") in [(one, number.replace(b",", b"").decode()) for one, number, _ in spelt(line.encode())]

@@ -113,10 +113,7 @@ def test_cpu_seconds_before_the_window_are_held_against_those_inside(start, warm
     assert {each.code for each in found.findings} - {"cores_idle"} == codes
 
 
-@pytest.mark.parametrize(
-    ("seconds", "kinds"),
-    [((0.004, 0.021), 1), ((0.00, 0.01), 0), ((0.0041, 0.0142), 1)],
-)
+@pytest.mark.parametrize(("seconds", "kinds"), [((0.004, 0.021), 1), ((0.00, 0.01), 0), ((0.0041, 0.0142), 1)])
 def test_two_kinds_are_told_by_more_than_the_digits_of_a_script(seconds, kinds):
     steps = [Step(index=at, seconds=round(seconds[at % 2] + at % 7 / 10_000 * kinds, 4)) for at in range(100)]
 

@@ -14,6 +14,7 @@ sys.path.insert(0, str(HOUSE / "tools"))
 
 build_docs = importlib.import_module("build_docs")
 
+OPTIONS = {line.split()[0]: set(re.findall(r"--[a-z-]+", line)) for line in build_docs.commands().split("\n## ")[1:]}
 KNOWN = tomllib.loads((HOUSE / "docs" / "site" / "reference.toml").read_text(encoding="utf-8"))
 
 
@@ -39,3 +40,11 @@ def test_a_link_out_of_the_site_is_a_name_and_one_to_the_twin_of_a_page_goes(tmp
     found = build_docs.with_links(text, page, tmp_path)
 
     assert found == "中文 [keys](specs.md#a) full (`data/specs/full.toml`) `data/x` [w](https://a.b)"
+
+
+@pytest.mark.parametrize("page", [*HOUSE.glob("*.md"), *HOUSE.glob("docs/*.md")], ids=lambda page: page.name)
+def test_every_option_on_a_page_is_one_that_its_command_takes(page):
+    text = page.read_text(encoding="utf-8").replace("\\\n", " ")
+
+    for command, words in re.findall(r"evalsuite ([a-z][a-z-]+)([^\n`#|]*)", text):
+        assert set(re.findall(r" (--[a-z-]+)", words.partition(" -- ")[0])) <= OPTIONS.get(command, set())

@@ -47,13 +47,7 @@ NO_LOCK = "; no lock: with what the package indexes give on that day"
     ("made", "python", "state", "detail", "remedy"),
     [
         (True, "3.11", "ok", "Toynet 1.0", ""),
-        (
-            False,
-            "3.11",
-            "later",
-            f"will be installed on first use: toy==1.0{NO_LOCK}",
-            "",
-        ),
+        (False, "3.11", "later", f"will be installed on first use: toy==1.0{NO_LOCK}", ""),
         (False, "3.7", "missing", "", "3.7"),  # that Python is not here
     ],
 )

@@ -39,10 +39,7 @@ def folder_with(path, steps, behind="") -> RunFolder:
     return folder
 
 
-@pytest.mark.parametrize(
-    ("steps", "ended", "status", "code"),
-    sources.table("enough.toml")["ended_by_us"],
-)
+@pytest.mark.parametrize(("steps", "ended", "status", "code"), sources.table("enough.toml")["ended_by_us"])
 def test_what_a_launcher_says_of_being_ended_is_no_failure_where_we_ended_it(steps, ended, status, code, tmp_path):
     folder = folder_with(tmp_path, steps, behind=ENDED)
     folder.write_outcome(Outcome(**{"reason": "we said so", **ended}))

@@ -1,4 +1,4 @@
-"""What docs/nightly.md and docs/checking-a-number.md tell a reader to type."""
+"""The script of docs/nightly.md."""
 
 import os
 import re
@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from evalsuite import cli
 from tests import sources
 
 HOUSE = Path(__file__).resolve().parents[2]
@@ -47,21 +46,3 @@ def test_the_first_night_compares_with_nothing_and_the_next_one_with_it(night):
     assert asked[2].split()[1:3] == [f"{lab}/2020-01-01/report", f"{today}/report"]
     assert run(COMPARE="4", CHANGES="5")[0] == 5
     assert run(COMPARE="3") == (3, asked[:1])
-
-
-def test_every_command_of_the_page_is_one_that_evalsuite_takes(capsys):
-    for command, *words in (line.split() for line in re.findall(r"evalsuite (\w[^\n`]*?--\w[^\n`]*)", PAGE)):
-        with pytest.raises(SystemExit):
-            cli.main([command, "--help"])
-        shown = capsys.readouterr().out
-        assert [word for word in words if word.startswith("--") and word not in shown] == []
-
-
-def test_the_log_of_the_page_on_checking_says_what_the_page_says(monkeypatch, capsys):
-    page = (HOUSE / "docs" / "checking-a-number.md").read_text(encoding="utf-8")
-    (line,) = re.findall(r"python -m evalsuite (parse .*)", page)
-    monkeypatch.chdir(HOUSE)
-
-    assert cli.main(line.split()) == 0
-
-    assert "27.16 images/s" in capsys.readouterr().out and "It says 27.16" in page

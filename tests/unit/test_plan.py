@@ -64,10 +64,7 @@ SKIPS = {  # asked, adapters, machine, reason, kind, cases that are left
         *(replace(ALONE, precision=("amp",)), {"toynet": toynet(amp="")}, LAPTOP, "", "unsupported", 0),
     ),
     "a framework without the model": (
-        *(
-            replace(SPEC, frameworks=("toynet", "bertnet")),
-            {**ADAPTERS, "bertnet": toynet("bertnet", model="bert_base")},
-        ),
+        *(replace(SPEC, frameworks=("toynet", "bertnet")), {**ADAPTERS, "bertnet": BERTNET}),
         *(LAPTOP, "bertnet has no such recipe for resnet50_v1.5; it has --models bert_base", "unsupported", 2),
     ),
     "a recipe that was not asked for": (
@@ -234,7 +231,7 @@ def test_a_list_among_the_options_is_an_axis(tmp_path, head):
     found = [dict(each.options) for each in spec.read(file).matrices()]
 
     assert [(each["layers"], each["width"]) for each in found] == [
-        *(("16", "64"), ("16", "96"), ("24", "64"), ("24", "96")),
+        *(("16", "64"), ("16", "96"), ("24", "64"), ("24", "96"))
     ]
     assert {each["data"] for each in found} == {"made"}
 

@@ -107,10 +107,7 @@ def test_what_cannot_be_had_again_stays_as_it_was_found_while_its_arguments_are_
     assert verify_recipes._as_it_was({"level": "arguments checked"}, before) == {"level": "arguments checked"}
 
 
-@pytest.mark.parametrize(
-    ("text", "builds"),
-    sources.table("recipes_page.toml")["builds"],
-)
+@pytest.mark.parametrize(("text", "builds"), sources.table("recipes_page.toml")["builds"])
 def test_a_script_that_compiles_beside_its_sources_is_found_in_what_it_imports(text, builds, tmp_path):
     (script := tmp_path / "train.py").write_text("import helpers\n")
     (tmp_path / "helpers.py").write_text(text)

@@ -134,8 +134,7 @@ GPU = Gpu(index=0, kind="gpu", name="A100")
 
 
 @pytest.mark.parametrize(
-    ("gpus", "utilised", "device"),
-    [((), 0.0, "cpu"), ((GPU,), 90.0, "gpu"), ((GPU,), 0.0, None), (None, 0.0, None)],
+    ("gpus", "utilised", "device"), [((), 0.0, "cpu"), ((GPU,), 90.0, "gpu"), ((GPU,), 0.0, None), (None, 0.0, None)]
 )
 def test_the_device_is_what_the_samples_saw_working(gpus, utilised, device, tmp_path):
     host = replace(Host(), environment=HostEnvironment(host="n0", gpus=gpus))

@@ -116,10 +116,7 @@ def test_an_open_order_says_how_many_repeats_would_tell_with_which_chance_or_tha
     assert (deciding.chance >= 0.5) == (needed == "anew")
 
 
-@pytest.mark.parametrize(
-    ("values", "evidence"),
-    sources.table("significance.toml")["early_limits"],
-)
+@pytest.mark.parametrize(("values", "evidence"), sources.table("significance.toml")["early_limits"])
 def test_with_three_runs_only_what_the_early_limits_ask_is_decided(values, evidence):
     found = winners.rank([made(CASE, [100.0] * len(values)), made(OTHER, values)])
 
