@@ -1,36 +1,42 @@
 """Container images given on the command line."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 from pathlib import Path
 
-from evalsuite.adapter import Adapter, listed
-from evalsuite.errors import EvalsuiteError
+from evalsuite.adapter import Adapter, Recipe
+from evalsuite.errors import EvalsuiteError, did_you_mean
 
-OF_ALL = ""  # in place of a framework's name
+OF_ALL = ""  # in place of a name
+PATHS = ("/", "./", "../", "~")
 
 
 def with_images(adapters: Mapping[str, Adapter], given: Sequence[str]) -> dict[str, Adapter]:
-    """*given*: `IMAGE` for all, `FRAMEWORK=IMAGE` for one, which wins. Raises EvalsuiteError."""
-    images = dict(_named(text, adapters) for text in given)
-    return {name: _in(adapter, images.get(name, images.get(OF_ALL))) for name, adapter in adapters.items()}
+    """*given*: `IMAGE` for all, `NAME=IMAGE` for a framework's, a recipe's or `FRAMEWORK/RECIPE`'s, which wins."""
+    names = {*(name for adapter in adapters.values() for one in adapter.recipes for name in _names(adapter, one))}
+    images = dict(_named(text, names) for text in given)
+
+    def placed(adapter: Adapter, recipe: Recipe) -> Recipe:
+        image = next((images[name] for name in (*_names(adapter, recipe), OF_ALL) if name in images), None)
+        return replace(recipe, image=image) if image else recipe
+
+    return {
+        name: replace(adapter, recipes=tuple(placed(adapter, recipe) for recipe in adapter.recipes))
+        for name, adapter in adapters.items()
+    }
 
 
-def _in(adapter: Adapter, image: str | None) -> Adapter:
-    if image is None:
-        return adapter
-    return replace(adapter, recipes=tuple(replace(recipe, image=image) for recipe in adapter.recipes))
+def _names(adapter: Adapter, recipe: Recipe) -> tuple[str, ...]:
+    return (f"{adapter.name}/{recipe.name}", recipe.name, adapter.name)
 
 
-def _named(text: str, adapters: Mapping[str, Adapter]) -> tuple[str, str]:
+def _named(text: str, names: Set[str]) -> tuple[str, str]:
     name, equals, image = text.partition("=")
-    if not equals or "/" in name:  # the path of a file may hold a =
+    if not equals or name.startswith(PATHS):  # the path of a file may hold a =
         name, image = OF_ALL, text
-    elif name not in adapters:
-        raise EvalsuiteError.of(
-            "plan.image_framework", text=text, name=name, known=listed("frameworks", name, adapters)
-        )
+    elif name not in names:
+        raise EvalsuiteError.of("plan.image_framework", text=text, name=name, near=did_you_mean(name, names))
     if not image or image.startswith("-"):
         raise EvalsuiteError.of("plan.image_no_image", text=text, image=image)
-    path = image.startswith(("./", "../", "~"))  # a run starts in a folder of its own
+    path = image.startswith(PATHS)  # a run starts in a folder of its own
     return name, str(Path(image).expanduser().absolute()) if path else image

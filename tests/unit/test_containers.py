@@ -127,10 +127,14 @@ def test_libraries_that_an_image_lacks_are_mounted_and_on_its_path(tmp_path):
     assert f"{library}:{library}:ro" in line.container and "PYTHONPATH" in line.container
 
 
-def test_an_image_is_given_to_all_recipes_or_to_those_of_one_framework():
-    ours = {"toynet": toynet(), "other": toynet("other")}
+@pytest.mark.parametrize("name", ["other", "other/{0}", "{0}"])
+def test_an_image_is_given_to_all_recipes_or_to_those_of_a_framework_or_to_one(name):
+    ours = {
+        "toynet": toynet(),
+        "other": replace(toynet("other"), recipes=(replace(toynet().recipes[0], name="second"),)),
+    }
 
-    given = with_images(ours, ["lab/all:1", "other=lab/one:2"])
+    given = with_images(ours, ["lab/all:1", f"{name.format('second')}=lab/one:2"])
 
     assert [given[name].recipes[0].image for name in ours] == ["lab/all:1", "lab/one:2"]
     assert with_images(ours, ["/images/a=b.sqfs"])["toynet"].recipes[0].image == "/images/a=b.sqfs"
@@ -139,7 +143,12 @@ def test_an_image_is_given_to_all_recipes_or_to_those_of_one_framework():
 
 @pytest.mark.parametrize(
     ("word", "said"),
-    [("tonet=x", "Did you mean toynet"), ("toynet=", 'got ""; expected IMAGE'), ("-v", 'got "-v"; expected IMAGE')],
+    [
+        ("tonet=x", "Did you mean toynet"),
+        ("toynet/resnet=x", "Did you mean toynet/reference-resnet50"),
+        ("toynet=", 'got ""; expected IMAGE'),
+        ("-v", 'got "-v"; expected IMAGE'),
+    ],
 )
 def test_a_word_that_names_no_image_and_an_unknown_runtime_are_refused(word, said):
     with pytest.raises(EvalsuiteError, match=said):
