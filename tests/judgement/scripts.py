@@ -111,73 +111,28 @@ def judge(
     return Said(verdict=("right" if bent else "caught") if honest else verdict, words=words)
 
 
-NO_TRACE = {"expected": "leaves no trace: not proven", "wanted": "not proven"}
-
-
-def bent(name: str, expected: str, way: str, *, wanted: Verdict = "caught", **changes: object) -> JudgementCase:
+def judgement_case(
+    way: str,
+    *,
+    says: str,
+    expected: str = "leaves no trace: not proven",
+    trace: bool = True,
+    honest: bool = False,
+    finding: str = "",
+    **changes: object,
+) -> JudgementCase:
+    """A row of the table. *trace*: whether it leaves one; *finding*: what names it, which a unit test asks for."""
+    if honest:
+        expected, changes = "its value and rank stand", {"step_s": STEP_S * 0.8, "honest": True, **changes}
     of = functools.partial(judge, way, "--real" in sys.argv, **changes)
-    return JudgementCase(name=name, expected=expected, judge=of, wanted=wanted)
+    wanted: Verdict = "right" if honest else "caught" if trace else "not proven"
+    return JudgementCase(name=says, expected=expected, judge=of, wanted=wanted)
 
 
-def honest(name: str, way: str, **changes: object) -> JudgementCase:
-    return bent(name, "its value and rank stand", way, wanted="right", step_s=STEP_S * 0.8, honest=True, **changes)
-
-
-CASES = {
-    "one write": bent("all lines in one write at the end, a quarter of the time claimed", "no clock", "one write"),
-    "ten lines": bent("ten lines a write, 40 % of the time claimed", "the ends of the writes count", "ten lines"),
-    "queued": bent("steps printed when queued, 3/4 of the run after the last line", "excluded", "queued"),
-    "before": bent("half of the work before the first line, as an honest start", way="before", **NO_TRACE),
-    "warm-up": bent("the window's work in the warm-up", "excluded", "warm-up"),
-    "every second": bent("every second step empty", "two kinds of steps", "every second"),
-    "half batch": bent("half the batch that the case says", way="half batch", **NO_TRACE),
-    "stamps": bent("stamps that run 17 % slow", "the agent's clock counts", "stamps"),
-    "attempts": bent("three attempts in one log, the longest the fastest", "not chosen by the script", "attempts"),
-    "survivors": bent("its slow runs exit 1, seven of thirteen", "not ranked", "survivor", repeats="13"),
-    "5 of 7": bent("its slow runs exit 1, two of seven", "not ranked", "5 of 7", repeats="7"),
-    "draws": bent("the best of eight draws is what runs", way="draws", **NO_TRACE),
-    "slow base": bent("base slowed by two at 1x1", "C1 cannot pass", "slow base", scales="1x1,1x2"),
-    "alone": bent("two copies that never exchange gradients", "C1 cannot pass", "alone", scales="1x1,1x2"),
-    "sleeps": bent(
-        "a script that sleeps, model resnet50_v1.5", "more than its core can do", "sleeps", model="resnet50_v1.5"
-    ),
-    "own name": bent("an own adapter of the name pytorch", "refused", "half batch", vendor="pytorch"),
-    "folders": bent("the best of evaluations in four folders", "no order", "draws", repeats="3", folders=4),
-    "beside": bent("beside another evaluation", "preliminary", "half batch", others=2),
-    "claims": bent("prints 15 % more than the arrivals", "arrivals count", "claims"),
-    "faster": honest("really 25 % faster", "plain"),
-    "buffered": honest("really 25 % faster, ten lines a write", "buffered"),
-    "evaluates": honest("really 25 % faster, evaluates 12 s at its end and counts batches", "evaluates"),
-    "long start": honest("really 25 % faster, compiles three windows long", "long start"),
-}
-
-PAIR = {"scales": "1x1,1x2"}
-WHAT_IFS = {
-    "third": bent("every third step empty", "two kinds of steps", "third"),
-    "random": bent("steps skipped at random, times that scatter", way="random", **NO_TRACE),
-    "slower warm-up": bent("a third of the window's work in the warm-up", "excluded", "slower warm-up"),
-    "half warm-up": bent("the same in three of four steps of the warm-up", "excluded", "half warm-up"),
-    "fading": bent("steps that take ever less", "no one speed", "fading"),
-    "last queued": bent("the last fifth of the steps queued", "excluded", "last queued"),
-    "accuracy": bent("queued steps behind which an accuracy is printed", "batches are asked for", "accuracy"),
-    "slow batches": bent("queued steps during which batches are counted", "slower than training", "slow batches"),
-    "child": bent("queued steps left to a child, which the agent ends", "left at work", "child"),
-    "leaves": bent("queued steps that nobody does", way="leaves", **NO_TRACE),
-    "late begin": bent("the first 60 lines in one write, a third of the time claimed", "arrivals count", "late begin"),
-    "stops agent": bent("stops its agent during half of the run", "the rest counts", "stops agent"),
-    "stamps 1.9": bent("stamps that run 1.9 % slow", "the lower rate counts", "stamps 1.9"),
-    "short first": bent("a slow attempt of 45 %, a fast one", "not chosen by the script", "short first"),
-    "same loss": bent("half of the work, one loss of five digits", "not ranked", "same loss"),
-    "spins": bent("spins instead of ResNet-50", "more than a core can do", "spins", step_s=0.01, model="resnet50_v1.5"),
-    "sleeps fast": bent("sleeps a quarter of the time", "nothing to wait for", "sleeps fast"),
-    "chatter": bent("copies that exchange 20 kB, of 17 MB of gradients", "C1 cannot pass", "chatter",
-                    model="wide_and_deep_tiny", **PAIR),
-    "every fourth": bent("gradients exchanged at every fourth step", way="every fourth", **NO_TRACE, **PAIR),
-    "loader": honest("really 25 % faster, every fifth step waits for its loader", "loader"),
-    "accumulates": honest("really 25 % faster, prints micro-batches, every other with the optimiser", "accumulates"),
-    "silent": bent("really 25 % faster, evaluates 12 s without a word", "batches are asked for", "silent"),
-    "waits": honest("really 25 % faster, half of its time waits for the network", "waits"),
-}  # fmt: skip
+TABLES = sources.table("judgement_scripts.toml")
+CASES, WHAT_IFS = (
+    {name: judgement_case(**{"way": name, **row}) for name, row in rows.items()} for rows in TABLES.values()
+)
 
 
 if __name__ == "__main__":
