@@ -10,7 +10,7 @@ BIN     := $(VENV)/bin
 # tests of files side by side, on every core
 SIDE_BY_SIDE := --numprocesses logical --maxprocesses 8 --dist loadfile
 # those of the real floor wait for processes and pages half of the time: one more than there are cores
-WAITING := --numprocesses $(shell cores=$$(getconf _NPROCESSORS_ONLN); echo $$((cores < 8 ? cores + 1 : 8))) --dist loadfile
+WAITING := --numprocesses $(shell cores=$$(getconf _NPROCESSORS_ONLN); echo $$((cores < 8 ? cores + 1 : 8))) --dist loadfile --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo report official rehearse plan equivalence test test-crash test-clusters test-rehearsals test-frameworks test-attacks test-goodput test-judgement unit real check lint docs docs-site test-docs examples bench clean

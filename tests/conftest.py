@@ -42,6 +42,19 @@ WHOLE = {  # modules of tests that build whole pages, or try hundreds of generat
     *("test_judgement_scripts", "test_one_voice", "test_schema", "test_audit"),
 }
 
+LONG = (  # files that take long begin first, so that no worker is left alone with one (`--no-loadscope-reorder`)
+    *("test_frameworks", "test_faults", "test_accessibility", "test_made_data_sets", "test_equivalent_workloads"),
+    *(
+        "test_packaging",
+        "test_rehearse",
+        "test_browser",
+        "test_pdf",
+        "test_questions",
+        "test_crashes",
+        "test_ssh_hosts",
+    ),
+)
+
 
 def pytest_ignore_collect(collection_path, config):
     """`make unit` does not even import them."""
@@ -49,6 +62,7 @@ def pytest_ignore_collect(collection_path, config):
 
 
 def pytest_collection_modifyitems(items):
+    items.sort(key=lambda item: LONG.index(item.path.stem) if item.path.stem in LONG else len(LONG))
     for item in items:
         if HERE / "real" in item.path.parents:
             item.add_marker(pytest.mark.real)

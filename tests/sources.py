@@ -24,3 +24,16 @@ def text(name: str) -> str:
 
 def table(name: str) -> dict[str, Any]:
     return tomllib.loads(text(name))
+
+
+def cases(name: str) -> dict[str, Any]:
+    """A table whose lists are tuples and in which `$NONE` stands for None."""
+    return _filled(table(name))
+
+
+def _filled(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _filled(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return tuple(map(_filled, value))
+    return None if value == "$NONE" else value

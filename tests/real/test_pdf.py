@@ -76,18 +76,21 @@ def text_of(path, *, first=1, last=1) -> str:
 
 @pytest.fixture(scope="module")
 def examples(tmp_path_factory):
-    """The quick report, DLPerf's and the lab's, as PDF in both languages."""
+    """The quick report and DLPerf's as PDF in both languages, the lab's in its own."""
     makers = {"quick": rebuild_recorded.quick, "dlperf": rebuild_dlperf.evaluation, "lab": rebuild_document.evaluation}
     found = {name: make() for name, make in makers.items()}
     out = tmp_path_factory.mktemp("examples")
     for name in found:
         (out / name).mkdir()
-    return {name: forms.write(("pdf",), of, out / name, ("zh", "en")) for name, of in found.items()}
+    both = ("zh", "en")
+    return {
+        name: forms.write(("pdf",), of, out / name, both[: 1 if name == "lab" else 2]) for name, of in found.items()
+    }
 
 
 @pytest.mark.parametrize(("name", "most"), [("quick", 8), ("dlperf", 30), ("lab", 40)])
 def test_a_report_on_paper_is_no_longer_than_a_reader_bears(examples, name, most):
-    assert [pages(path) <= most for path in examples[name]] == [True, True]
+    assert max(map(pages, examples[name])) <= most
 
 
 def test_a_large_document_sums_up_first_and_repeats_the_head_of_a_table_overleaf(examples):

@@ -101,17 +101,14 @@ def example(request):
     return request.param, make_examples.EXAMPLES[request.param]()
 
 
-def written(interval):
-    return "" if interval is None else f"{interval.value:.10g}"
-
-
 def figures(evaluation):
     """A line for each case: throughput, speed-up and efficiency; nothing beside a case without a value."""
     lines = ["case,throughput,speedup,efficiency"]
     for summary in evaluation.summaries:
         measured = isinstance(summary, Summary)
         values = (summary.items_per_s, summary.speedup, summary.efficiency) if measured else (None, None, None)
-        lines.append(",".join((f'"{summary.case.id}"', *map(written, values))))
+        printed = ("" if one is None else f"{one.value:.10g}" for one in values)
+        lines.append(",".join((f'"{summary.case.id}"', *printed)))
     return "\n".join(lines) + "\n"
 
 

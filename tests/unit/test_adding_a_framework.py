@@ -2,7 +2,6 @@
 
 import json
 import re
-import sys
 from pathlib import Path
 
 import pytest
@@ -12,6 +11,7 @@ from evalsuite.commands.authoring import checking
 from evalsuite.errors import Exit
 from evalsuite.logs import catalogue
 from evalsuite.model import Case, Protocol
+from tests import sources
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "adding-a-framework.md").read_text(encoding="utf-8")
 TOYNET, TINYNET = re.findall(r"```python[^\n]*\n(.*?)```", PAGE, re.DOTALL)
@@ -62,14 +62,7 @@ def test_the_checks_of_the_page_say_what_the_page_says(folder, capsys):
     assert ["--environment current" in lack["advice"] for lack in tinynet["missing"]] == [True]
 
 
-@pytest.mark.parametrize(
-    ("line", "said", "unsaid"),
-    [
-        (FIRST[0], ("toynet.run", "--image-size 64", "{python} is the interpreter of an environment that is made"), ()),
-        (OWN[1], (sys.executable,), ("image_size", "{python}")),  # a model of one's own, by a real interpreter
-        (OWN[1].replace("--environment current ", ""), ("names no requirements to make one; try --environment",), ()),
-    ],
-)
+@pytest.mark.parametrize(("line", "said", "unsaid"), sources.cases("adding_a_framework.toml")["plans_page_need"])
 def test_the_plans_of_the_page_need_no_further_option(line, said, unsaid, folder, capsys):
     assert typed(line) == Exit.DONE
 

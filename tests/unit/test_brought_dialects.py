@@ -48,16 +48,16 @@ def planned(folder, *more: str) -> int:
     return cli.main([*words, "--runs", str(folder / "runs"), *more])
 
 
-def test_a_brought_dialect_is_known_wherever_its_adapter_is(tmp_path):
+def test_a_dialect_is_known_wherever_its_adapter_is_and_a_folder_of_dialects_and_a_single_file_of_it_give_the_same(
+    tmp_path,
+):
     file = adapter(tmp_path / "mine", "tinynet", printed())
 
     found = catalogue.discover(adapters=[file.parent])["tinynet"]
 
     assert (found.origin.file, found.origin.option) == (file, "--adapters")
 
-
-def test_a_folder_of_dialects_and_a_single_file_of_it_give_the_same(tmp_path):
-    folder = dialects(tmp_path / "mine", printed())
+    folder = dialects(tmp_path / "told", printed())
 
     found = catalogue.discover([folder, folder / "declared.py"])["tinynet"]
 

@@ -1,13 +1,12 @@
 """How sure a number is: what a batch typed beside a log may do, and clocks and rates that contradict each other."""
 
-import functools
 import json
 
 import pytest
 
 from evalsuite.cli import main
 from evalsuite.errors import Exit
-from evalsuite.logs.reading import Reading, read_file, read_run
+from evalsuite.logs.reading import read_file, read_run
 from evalsuite.model import Case
 from evalsuite.runs.store import Log
 from tests.bad_files import ALL
@@ -32,18 +31,13 @@ def test_a_clock_far_from_the_rate_of_a_run_makes_no_number_and_names_both(facto
     assert all(said in doubtful.reason for said in ("8.00", f"{8 * factor:.2f}", "batch"))
 
 
-@functools.cache
-def without_batch(name: str) -> Reading:
-    return read_file(CORPUS / name, dialects=DIALECTS, devices=8)
-
-
 @pytest.mark.whole
 @with_logs
 @pytest.mark.parametrize("batch", [1, 7, 32, 1024] if ALL else [7])
 def test_no_batch_changes_a_log_of_the_corpus_silently(batch):
     changed = []
     for name in names():
-        before = without_batch(name)
+        before = read_file(CORPUS / name, dialects=DIALECTS, devices=8)
         if before.throughput is None or value(before) is None:
             continue
         after = read_file(CORPUS / name, dialects=DIALECTS, devices=8, batch_per_device=batch)

@@ -13,6 +13,7 @@ from evalsuite.commands.evidence import certify
 from evalsuite.errors import Exit
 from evalsuite.report.book.book import Book
 from evalsuite.report.data import summary_json
+from tests import sources
 
 RATES = (98.0, 99.0, 100.0, 101.0, 102.0, 103.0)
 
@@ -34,21 +35,7 @@ def certified(facts, holds, **others):
     return certificate.certify(facts, Thresholds(criterion=(asked,), **settings), seal="0", sha256="1")
 
 
-@pytest.mark.parametrize(
-    ("holds", "others", "outcome", "reason"),
-    [
-        ("items_per_s >= 97.9", {}, "PASS", "met"),
-        ("items_per_s >= 98.1", {}, "UNDETERMINED", "spans"),  # the median of 100.5 would pass
-        ("items_per_s > 103.1", {}, "FAIL", "not_met"),
-        ("items_per_s < 102.9", {}, "UNDETERMINED", "spans"),
-        ("items_per_s >= 97.9", {"record": True}, "RECORD", "met"),
-        ("mfu >= 0.4", {}, "UNDETERMINED", "unread"),
-        ("n / (n - 6) > 1", {}, "UNDETERMINED", "unread"),  # 0 divides
-        ("items_per_s >= 1", {"devices": ("H100",)}, "UNDETERMINED", "none"),
-        ("items_per_s >= 1", {"models": ("gpt2",)}, "UNDETERMINED", "none"),
-        ("efficiency >= 0.8", {}, "PASS", "met"),
-    ],
-)
+@pytest.mark.parametrize(("holds", "others", "outcome", "reason"), sources.cases("certificate.toml")["thresholds"])
 def test_a_threshold_is_judged_by_the_worse_end(facts, holds, others, outcome, reason):
     found = certified(facts, holds, **others)
 

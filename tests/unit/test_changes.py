@@ -25,15 +25,7 @@ def one(before, after, **options):
     return (*found.changes, *found.unpaired)[0]
 
 
-@pytest.mark.parametrize(
-    ("speeds", "outcome"),
-    [
-        (reports.SLOWER, "slower"),
-        (reports.FASTER, "faster"),
-        ((100.1, 100.3, 99.9, 100.8, 99.6), "no_difference"),
-        (reports.SLOWER[:4], "cannot_tell"),
-    ],
-)
+@pytest.mark.parametrize(("speeds", "outcome"), sources.cases("changes.toml")["case_called_slower"])
 def test_a_case_is_called_slower_or_faster_only_if_the_difference_is_significant(speeds, outcome):
     found = one(reports.summary(), reports.summary(speeds, day=2, version="2.1"))
 
@@ -66,14 +58,7 @@ def published(tmp_path, *levels):
     return str(folder)
 
 
-@pytest.mark.parametrize(
-    ("levels", "code"),
-    [
-        ([0.97**night for night in range(5)], Exit.CRITERION_FAILED),  # no night alone is slower than the one before
-        ([1.0, 0.999, 1.001, 1.0, 0.94], Exit.CRITERION_FAILED),
-        ([1.0, 1.06, 0.98, 1.05, 0.94], Exit.DONE),  # its nights scatter by as much
-    ],
-)
+@pytest.mark.parametrize(("levels", "code"), sources.cases("changes.toml")["gate_compares_kept"])
 def test_the_gate_compares_with_a_kept_baseline_by_the_least_effect_that_the_site_has_learnt(tmp_path, levels, code):
     last = published(tmp_path, *levels)
 

@@ -157,8 +157,9 @@ def test_any_value_comes_back_within_half_a_resolution(tmp_path_factory, values)
                 assert after is None or after == pytest.approx(before, rel=0, abs=half)
 
 
-def test_any_cut_is_said_with_the_file(tmp_path):
-    folder = written(tmp_path, [whole(0.0), whole(0.5)])
+def test_any_cut_is_said_with_the_file_and_any_changed_byte_is_said_or_changes_nothing(tmp_path):
+    readings = (whole(0.0), whole(0.5), whole(1.0, cpu_percent=None))
+    folder = written(tmp_path, readings)
     packed = folder.packed_samples_path("n")
     content = packed.read_bytes()
 
@@ -166,14 +167,6 @@ def test_any_cut_is_said_with_the_file(tmp_path):
         packed.write_bytes(content[:end])
         with pytest.raises(EvalsuiteError, match=r"samples\.n\.columns: .*; expected the packed samples"):
             folder.samples("n")
-
-
-def test_any_changed_byte_is_said_or_changes_nothing(tmp_path):
-    readings = (whole(0.0), whole(0.5), whole(1.0, cpu_percent=None))
-    folder = written(tmp_path, readings)
-    packed = folder.packed_samples_path("n")
-    content = packed.read_bytes()
-
     for place in range(len(content)):
         packed.write_bytes(content[:place] + bytes([content[place] ^ 0x55]) + content[place + 1 :])
         try:

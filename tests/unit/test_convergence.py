@@ -93,12 +93,10 @@ def test_the_default_criteria_name_the_target_of_resnet50():
     assert criteria.read().targets == (TARGET,)
 
 
-def _guessing(losses, accuracies):
-    scores = [Score(metric="loss", split="train", value=loss, epoch=k) for k, loss in enumerate(losses, 1)]
-    scores += [Score(metric="top1", split="validation", value=top1, epoch=k) for k, top1 in enumerate(accuracies, 1)]
-    return replace(synthetic.measured(synthetic.case(), 0, 100.0), scores=tuple(scores))
-
-
 @pytest.mark.parametrize(("losses", "accuracies", "classes"), sources.table("convergence.toml")["guesses"])
 def test_a_model_that_only_guesses_is_known_by_its_loss_and_its_accuracy_together(losses, accuracies, classes):
-    assert convergence.at_chance(_guessing(losses, accuracies)) == (classes or None)
+    scores = [Score(metric="loss", split="train", value=loss, epoch=k) for k, loss in enumerate(losses, 1)]
+    scores += [Score(metric="top1", split="validation", value=top1, epoch=k) for k, top1 in enumerate(accuracies, 1)]
+    guessing = replace(synthetic.measured(synthetic.case(), 0, 100.0), scores=tuple(scores))
+
+    assert convergence.at_chance(guessing) == (classes or None)

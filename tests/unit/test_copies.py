@@ -9,7 +9,7 @@ from evalsuite.findings import EqualRepeats, OneTraining, RepeatsMissing, RowsMi
 from evalsuite.model import Counted
 from evalsuite.results.measure.summary import summary
 from evalsuite.results.rules import copies, data_rules
-from tests import synthetic
+from tests import sources, synthetic
 from tests.toys import COMMAND
 
 CASE = synthetic.case(protocol=synthetic.FULL)
@@ -44,15 +44,7 @@ def test_runs_that_are_no_repeats_of_their_own(runs, found):
     assert [one.counts for one in marked] == [place not in found for place in range(len(runs))]
 
 
-@pytest.mark.parametrize(
-    ("repeats", "origin", "missing"),
-    [
-        ((15, 16, 17), "imported", ", ".join(map(str, range(1, 15)))),
-        ((0, 1, 3), "cited", "2"),
-        ((1, 2, 3), "imported", None),
-        ((15, 16), "measured", None),  # the journal knows them
-    ],
-)
+@pytest.mark.parametrize(("repeats", "origin", "missing"), sources.cases("copies.toml")["gaps_numbers_repeats"])
 def test_gaps_in_the_numbers_of_repeats_are_named(repeats, origin, missing):
     found = summary(CASE, [run(repeat, origin=origin) for repeat in repeats]).findings
 

@@ -32,16 +32,13 @@ def rows(scales, repeats=5, **changes):
     return with_scaling(summaries(runs))
 
 
-def verdict(name, summaries):
-    return next(v for v in verdicts(summaries, CRITERIA) if v.criterion == name)
-
-
 def test_gpu_utilisation_is_judged_where_it_is_lowest():
     def gpu(mean):
         of_all = {"resource": "gpu", "unit": "%", "p5": 0, "p95": 100, "samples": 200, "coverage": 1.0}
         return {"utilisation": (Utilisation(mean=mean, device="gpu0", **of_all),)}
 
-    found = verdict("C2a", [*rows([(20, 8, 100.0)], **gpu(95.0)), *rows([(25, 8, 900.0)], **gpu(60.0))])
+    both = [*rows([(20, 8, 100.0)], **gpu(95.0)), *rows([(25, 8, 900.0)], **gpu(60.0))]
+    found = next(one for one in verdicts(both, CRITERIA) if one.criterion == "C2a")
 
     assert (found.outcome, found.measured.value, found.case.nodes) == ("fail", pytest.approx(0.60), 25)
 

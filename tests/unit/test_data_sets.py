@@ -150,7 +150,7 @@ def test_a_data_set_that_is_absent_can_be_made_in_its_share_and_a_recipe_names_t
     assert data_sets.of_recipe("f", recipe) == ["imagenet"]
 
 
-def test_a_case_with_more_ranks_than_shards_or_of_other_items_than_those_before_it_is_a_skip(root):
+def test_a_case_of_more_ranks_than_shards_or_of_other_items_is_a_skip_and_data_of_another_seed_are_refused(root):
     made(root)
     refused = readiness.refusal()
     assert refused(CASE.at_scale(1, 4), RECIPE) is None
@@ -164,11 +164,6 @@ def test_a_case_with_more_ranks_than_shards_or_of_other_items_than_those_before_
 
     assert [refused(CASE, recipe) is None for recipe in (RECIPE, other, RECIPE)] == [True, False, True]
     assert "hold other sentences" in refused(CASE, other)
-
-
-def test_data_of_another_seed_are_refused_by_name(root, capsys):
-    made(root)
-    made(root, "bert-paddle", seed=2, decoded_sha256={"train": "c" * 64})
 
     problem = data_manifest.differing(["bert-npz", "bert-paddle"])
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from evalsuite.launch import runner
-from evalsuite.launch.watching import MIDWAY_S, MIDWAY_TIMES, SILENT_S, make_enough
+from evalsuite.launch.watching import MIDWAY_TIMES, make_enough
 from evalsuite.logs import catalogue
 from evalsuite.model import Protocol, Run
 from evalsuite.results.measure import measurement
@@ -99,17 +99,7 @@ def enough(folder, recipe=None, **asked):
     return make_enough(Run(case=SHORT, repeat=0), recipe or toynet().recipes[0], folder, HOUSE, **asked)()
 
 
-@pytest.mark.parametrize(
-    ("steps", "seconds", "why"),
-    [
-        (50, 0, None),  # it has a limit of its own, and speaks
-        (6, 2 * SILENT_S, "hung"),  # silent behind its last step
-        (5, 2 * SILENT_S, None),
-        (3, MIDWAY_S - 5, None),  # between its steps
-        (3, MIDWAY_S + 5, "silent"),
-        (0, 100 * MIDWAY_S, None),  # before any step it may be silent up to its limit
-    ],
-)
+@pytest.mark.parametrize(("steps", "seconds", "why"), sources.cases("enough.toml")["script_falls_silent"])
 def test_a_script_that_falls_silent_hangs_behind_its_last_step_and_between_steps_after_much_longer(
     steps, seconds, why, tmp_path
 ):

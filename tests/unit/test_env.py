@@ -30,7 +30,9 @@ def listed(capsys) -> dict:
     return {row["recipe"]: row for row in json.loads(capsys.readouterr().out)}
 
 
-def test_the_list_says_which_recipes_have_their_environment_and_how_large_it_is(cache, capsys):
+def test_the_list_says_which_recipes_have_or_share_an_environment_how_large_it_is_and_removing_leaves_nothing(
+    cache, capsys
+):
     folder = made(discover()["tensorflow"].recipe("reference-resnet50"))
 
     rows = listed(capsys)
@@ -39,11 +41,13 @@ def test_the_list_says_which_recipes_have_their_environment_and_how_large_it_is(
     assert rows["tensorflow/reference-resnet50"]["size_bytes"] == 12_000_000
     assert rows["bluefog/benchmark-resnet50"]["folder"] is None
 
-
-def test_recipes_with_the_same_pins_share_an_environment(cache, capsys):
-    folder = made(discover()["tensorflow"].recipe("reference-resnet50"))
-
     assert listed(capsys)["tensorflow/tf-cnn-resnet50"]["folder"] == str(folder)
+
+    code = cli.main(["env", "remove", "tensorflow/reference-resnet50"])
+
+    assert code == 0
+    assert not folder.exists()
+    assert "12 MB" in capsys.readouterr().out
 
 
 def test_what_is_compiled_against_the_pins_makes_an_environment_of_its_own(cache):
@@ -53,16 +57,6 @@ def test_what_is_compiled_against_the_pins_makes_an_environment_of_its_own(cache
     from dataclasses import replace
 
     assert virtualenvs.folder_of(replace(mxnet, built=()), "cpu") != plain
-
-
-def test_removing_leaves_nothing_behind_and_says_how_much_it_was(cache, capsys):
-    folder = made(discover()["tensorflow"].recipe("reference-resnet50"))
-
-    code = cli.main(["env", "remove", "tensorflow/reference-resnet50"])
-
-    assert code == 0
-    assert not folder.exists()
-    assert "12 MB" in capsys.readouterr().out
 
 
 def test_an_unknown_recipe_is_an_error_that_shows_a_known_one(cache, capsys):

@@ -68,14 +68,7 @@ def test_hosts_state_devices_driver_and_settings():
     assert {key: found[key] for key in expected} == {key: (it, "environment") for key, it in expected.items()}
 
 
-@pytest.mark.parametrize(
-    ("changes", "key", "expected"),
-    [
-        ({"environment_variables": {}}, "communication", (facts.NONE_SET, "environment")),
-        ({"environment_variables": None}, "communication", None),  # no record says nothing
-        ({"driver": None}, "driver_generation", None),
-    ],
-)
+@pytest.mark.parametrize(("changes", "key", "expected"), sources.cases("facts.toml")["host_does_say"])
 def test_what_one_host_does_not_say_is_unknown_and_a_record_of_no_variables_says_that_none_was_set(
     changes, key, expected
 ):
@@ -85,15 +78,7 @@ def test_what_one_host_does_not_say_is_unknown_and_a_record_of_no_variables_says
     assert known(of(hosts=hosts)).get(key) == expected
 
 
-@pytest.mark.parametrize(
-    ("name", "variables", "expected"),
-    [
-        ("A100", {}, None),
-        ("A100", {"NVIDIA_TF32_OVERRIDE": "0"}, ("off", "environment")),
-        ("A100", {"NVIDIA_TF32_OVERRIDE": "1"}, None),
-        ("Tesla V100-SXM2-16GB", {}, ("off", "environment")),
-    ],
-)
+@pytest.mark.parametrize(("name", "variables", "expected"), sources.cases("facts.toml")["tf32"])
 def test_a_device_that_may_compute_in_tf32_leaves_it_open(name, variables, expected):
     host = replace(GPU_HOST, gpus=(Gpu(name=name),), environment_variables=variables)
 

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from evalsuite import model
 from evalsuite.report import figures
 from evalsuite.report.figures import data, sheet, style, ticks
+from tests import sources
 
 FRAMEWORKS = ("oneflow", "mxnet", "tensorflow", "pytorch", "paddle", "mindspore")
 LOOK = figures.look(FRAMEWORKS)
@@ -226,14 +227,7 @@ def test_one_scale_gives_bars_and_two_of_one_device_a_low_slope_with_both_values
     assert 'height="250"' in slope.svg and 'height="360"' in whole.svg
 
 
-@pytest.mark.parametrize(
-    ("changes", "sign", "note", "hollow"),
-    [
-        ({"partial": True}, None, "partial", True),
-        *(({"origin": origin}, sign, origin, False) for origin, sign in (("cited", "†"), ("digitised", "‡"))),
-        *(({"origin": origin}, "≈", origin, True) for origin in ("extrapolated", "simulated")),
-    ],
-)
+@pytest.mark.parametrize(("changes", "sign", "note", "hollow"), sources.cases("figures.toml")["partial_values_those"])
 def test_partial_values_and_those_not_measured_here_are_said_once_and_hollow_unless_whole(changes, sign, note, hollow):
     alone, beside = (
         figures.throughput((line(**changes), *others), LOOK, id="p", unit="images/s")

@@ -64,14 +64,7 @@ def test_the_command_line_refuses_an_unknown_form_before_it_reads_anything(tmp_p
     assert '--forms "docx"' in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    ("form", "browser", "said"),
-    [
-        ("pdf", "", r"no Chromium on the PATH.*apt install chromium"),
-        ("pdf", "/no/such/chrome", "EVALSUITE_CHROMIUM=/no/such/chrome"),
-        ("xlsx", "", re.escape("pip install xlsxwriter")),
-    ],
-)
+@pytest.mark.parametrize(("form", "browser", "said"), sources.cases("forms.toml")["form_lacks_program"])
 def test_a_form_that_lacks_its_program_or_library_is_refused_before_anything_is_measured(
     form, browser, said, monkeypatch
 ):

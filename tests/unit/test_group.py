@@ -54,15 +54,16 @@ def test_without_a_group_nobody_else_reads_a_log_and_an_interrupted_run_stays_cl
     assert mode(folder.path) == 0o700
 
 
-def test_an_imported_run_is_opened_too(tmp_path):
+def test_a_copied_log_is_for_its_owner_alone_and_opened_for_a_group(tmp_path):
     (tmp_path / "a.log").write_text("\n".join(runfolders.steps().lines))
     facts = [f"--set={name}" for name in ("framework=pytorch", "model=m", "devices=1", "batch=32")]
     words = ["import", str(tmp_path / "a.log"), *facts, "--runs", str(tmp_path / "runs")]
 
-    assert cli.main([*words, "--group", grp.getgrgid(OWN).gr_name]) == Exit.DONE
+    assert cli.main(words) == Exit.DONE
+    assert cli.main([*words[:-1], str(tmp_path / "opened"), "--group", grp.getgrgid(OWN).gr_name]) == Exit.DONE
 
-    (log,) = (tmp_path / "runs").glob("*/r0/log.*.txt")
-    assert mode(log) == 0o640
+    logs = [log for name in ("runs", "opened") for log in (tmp_path / name).glob("*/r0/log.*.txt")]
+    assert [*map(mode, logs)] == [0o600, 0o640]
 
 
 @pytest.mark.parametrize("name", ["no-such-group", "", "a\0b", "x" * 400])

@@ -13,6 +13,7 @@ from evalsuite.commands.launching import request
 from evalsuite.errors import EvalsuiteError, Exit
 from evalsuite.plan import containers
 from evalsuite.plan.commandline import agent_argv
+from tests import sources
 from tests.toys import CASE, toynet
 
 SLURM = {"SLURM_NODEID": "1", "SLURM_NNODES": "2", "SLURM_JOB_NODELIST": "gpu[09-10]", "SLURM_JOB_ID": "7"}
@@ -125,30 +126,20 @@ def test_a_launcher_in_a_container_of_one_node_is_refused_over_several(runtime, 
     assert f"{launcher} " in said.partition("on 2 nodes")[0] + said
 
 
-@pytest.mark.parametrize(
-    ("argv", "pins", "absent"),
-    [
-        (("{bin}/horovodrun", "-np", "2"), ("tensorflow-cpu==2.15.1",), "horovod"),
-        (("{bin}/horovodrun", "-np", "2"), ("torch==1.12.1", "horovod==0.28.1"), None),
-        (("{bin}/elasticdl", "train"), ("elasticdl_client==0.2.0",), None),
-        (("{python}", "train.py"), (), None),
-        (("mpirun", "-np", "2"), (), None),
-    ],
-)
+@pytest.mark.parametrize(("argv", "pins", "absent"), sources.cases("hosts.toml")["packages"])
 def test_the_package_of_a_launcher_is_among_the_pins_or_named(argv, pins, absent):
     assert launchers.find_absent_launcher(argv, pins) == absent
 
 
 def test_a_launcher_that_the_environment_lacks_is_refused_at_the_scale_that_wants_it():
-    (recipe,) = toynet(requirements=("toynet==1.0",), command=_horovodrun_over_nodes).recipes
+    (recipe,) = toynet(
+        requirements=("toynet==1.0",),
+        command=lambda case: Command(argv=("{bin}/horovodrun",) if case.nodes > 1 else ("{python}",)),
+    ).recipes
     refusal = request._no_environment(request.MANAGED)
 
     assert "a launcher of the package horovod" in refusal(replace(CASE, nodes=2), recipe)
     assert refusal(CASE, recipe) is None
-
-
-def _horovodrun_over_nodes(case):
-    return Command(argv=("{bin}/horovodrun",) if case.nodes > 1 else ("{python}",))
 
 
 def test_a_container_wraps_the_training_and_not_the_agent(shown):

@@ -156,18 +156,7 @@ TITLED = '[document]\ntitle = { zh = "天枢", en = "Tianshu" }\n'
 BOTH = 'title = { zh = "a", en = "b" }\ntext = { zh = "a", en = "b" }'
 
 
-@pytest.mark.parametrize(
-    ("toml", "said"),
-    [
-        (TITLED + 'organisation = "某实验室"', 'organisation："某实验室" 不符合要求，应为一个表。'),
-        ("[document]\noutlin = 1", "没有“outlin”这个键"),
-        ('[document]\ntitle = { zh = "天枢" }', "title.en：缺少这个键，应为一段文字"),
-        (f'{TITLED}[[document.sections]]\nplace = "背景"\n{BOTH}', 'place："背景" 不符合要求，应为 introduction'),
-        ('[[problems]]\nquestion = { zh = "a", en = "b" }\nstatus = "closed"', "而没有 answer"),
-        ("[document", "应为 TOML 文件"),
-        ("", "其中没有 [[finding]]"),
-    ],
-)
+@pytest.mark.parametrize(("toml", "said"), sources.cases("i18n.toml")["mistake_labs_own"])
 def test_a_mistake_in_a_labs_own_file_is_told_in_chinese(capsys, tmp_path, toml, said):
     (file := tmp_path / "lab.toml").write_text(toml, encoding="utf-8")
 

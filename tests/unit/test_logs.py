@@ -54,13 +54,6 @@ def test_a_failure_is_found_although_much_was_printed_after_it(name, tmp_path):
 # what the declarations cite
 
 
-def all_logs() -> bytes:
-    """The logs of the project and the reference logs, one behind the other, without what only moves a cursor."""
-    files = [*LOGS.glob("*.log"), *archive.unpack(paths.DATA / "recorded.zip").rglob("log.*.txt")]
-    files += [file for file in SHARED.rglob("*") if file.is_file() and file.suffix not in (".md", ".gz", ".zst")]
-    return re.sub(rb"\x1b\[[\d;]*[A-Za-z]|\x08", b"", b"\n".join(file.read_bytes() for file in files))
-
-
 def lines_of(declared: dialect.Dialect) -> list[dialect.Line]:
     timers = (declared.timers.line,) if declared.timers else ()
     others = (*declared.final, *declared.evaluation, *declared.end, *declared.facts, *declared.scores, *timers)
@@ -87,7 +80,10 @@ def stands_in(sample: bytes, text: bytes) -> bool:
 
 @with_logs
 def test_every_sample_stands_in_a_log():
-    logs = all_logs()
+    # those of the project and the reference logs, one behind the other, without what only moves a cursor
+    files = [*LOGS.glob("*.log"), *archive.unpack(paths.DATA / "recorded.zip").rglob("log.*.txt")]
+    files += [file for file in SHARED.rglob("*") if file.is_file() and file.suffix not in (".md", ".gz", ".zst")]
+    logs = re.sub(rb"\x1b\[[\d;]*[A-Za-z]|\x08", b"", b"\n".join(file.read_bytes() for file in files))
     samples = [(name, line.sample) for name, declared in DIALECTS.items() for line in lines_of(declared)]
 
     composed = [pair for pair in samples if not pair[0].startswith("cited_") and not stands_in(pair[1], logs)]

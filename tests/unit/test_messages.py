@@ -169,15 +169,7 @@ def test_a_message_goes_to_json_and_back(words):
     assert from_json("a text") == "a text"
 
 
-@pytest.mark.parametrize(
-    "facts",
-    [
-        *(None, 3, {"id": "system.near"}),
-        *({"id": id, "values": {}} for id in ("system.near", "system.nothing", "no_room.near", "../en.near")),
-        {"id": "system.near", "values": {"name": "x"}, "more": 1},
-        {"id": "system.near", "values": {"name": {"id": 3}}},
-    ],
-)
+@pytest.mark.parametrize("facts", sources.cases("messages.toml")["message_refused"])
 def test_what_is_no_message_is_refused(facts):
     with pytest.raises(ValueError):
         from_json(facts)

@@ -8,7 +8,6 @@ start-up inside: status `partial` says so.
 import itertools
 from dataclasses import replace
 from datetime import datetime, timedelta
-from functools import cache
 from pathlib import Path
 
 import pytest
@@ -63,13 +62,6 @@ def sample(kind: str) -> list[str]:
     return sorted({*FOUND[turn::3], *WAS_WRONG.get(kind, ())} - left_out)
 
 
-@cache
-def as_it_was(name: str) -> tuple[Reading, dict[str, int]]:
-    """The log *name*, and the least that must be given for a number of it."""
-    readings = ((read_file(LOGS / name, **known), known) for known in KNOWN)
-    return next((found for found in readings if counted(found[0]) is not None), (read_file(LOGS / name), {}))
-
-
 def silently_wrong(before: Reading, after: Reading, *, of_total: bool) -> bool:
     """More than 2 % from the log as it was, with a status that counts and no finding that the log had not before.
 
@@ -88,7 +80,10 @@ def silently_wrong(before: Reading, after: Reading, *, of_total: bool) -> bool:
 def test_a_mutated_log_has_no_silent_wrong_number(kind, tmp_path):
     wrong = []
     for name in sample(kind):
-        before, known = as_it_was(name)
+        # the least that must be given for a number of it
+        readings = ((read_file(LOGS / name, **known), known) for known in KNOWN)
+        whole = (found for found in readings if counted(found[0]) is not None)
+        before, known = next(whole, (read_file(LOGS / name), {}))
         path = tmp_path / name
         path.write_bytes(MUTATIONS[kind]((LOGS / name).read_bytes()))
         after = read_file(path, **known)

@@ -48,15 +48,7 @@ def test_the_median_counts_and_the_slowest_host_and_no_line_of_the_scripts_own(t
     assert launching._read(list(launching._facts(log)))["all_reduce"] == (AllReduceTimes(bytes=8, seconds=(0.5,)),)
 
 
-@pytest.mark.parametrize(
-    ("changes", "factor"),
-    [
-        ({}, 2 * 7 / 8),  # doc/PERFORMANCE.md of nccl-tests: busbw = algbw * 2(n-1)/n
-        ({"nodes": 1, "devices_per_node": 2}, 1),
-        ({"nodes": 1, "devices_per_node": 1}, None),
-        ({"all_reduce": ()}, None),
-    ],
-)
+@pytest.mark.parametrize(("changes", "factor"), sources.cases("network.toml")["bus_bandwidth"])
 def test_bus_bandwidth_is_that_of_nccl_tests(changes, factor):
     assert network.bus_bytes_per_s(of(**changes)) == (factor and pytest.approx((1 << 27) / 0.5 * factor))
 

@@ -84,8 +84,9 @@ def told(evaluation, folder, page):
             yield "matrix", pair, cell["data-evidence"]
     found = json.loads(re.sub("\\\\u003c", "<", page.one("script", id="data").children[0]))
     ids = [case_of[ref] for ref in found["cases"]["ids"]]
-    columns = {key: column(found["decisions"][key]) for key in ("first", "second", "evidence")}
-    for first, second, evidence in zip(*columns.values(), strict=True):
+    packed = [found["decisions"][key] for key in ("first", "second", "evidence")]
+    columns = [of if isinstance(of, list) else [of["of"][place] for place in of["at"]] for of in packed]
+    for first, second, evidence in zip(*columns, strict=True):
         yield "pins", frozenset((ids[first], ids[second])), evidence
     summary = json.loads((folder / "summary.json").read_text(encoding="utf-8"))
     for answer in summary["answers"]:
@@ -93,10 +94,6 @@ def told(evaluation, folder, page):
             yield "summary.json", frozenset((answer["ranked"][0]["case"], one["case"])), one["evidence"]
     for pair, one in kept.items():
         yield "book", pair, one.evidence
-
-
-def column(packed):
-    return packed if isinstance(packed, list) else [packed["of"][place] for place in packed["at"]]
 
 
 @pytest.mark.parametrize("name", SCENES)

@@ -45,13 +45,6 @@ def case(framework: str, *hosts: str, nodes: int = 2):
     return synthetic.summary(runs)
 
 
-def marks(*rows) -> dict[str, tuple]:
-    """Framework → its nodes and those of the others, of the cases that are marked."""
-    marked = {one.case.framework: one.findings for one in other_nodes.mark_summaries(rows)}
-    found = {name: [one for one in of if isinstance(one, DifferentNodes)] for name, of in marked.items()}
-    return {name: (one.nodes, one.others) for name, of in found.items() for one in of}
-
-
 @pytest.mark.parametrize(
     ("rows", "marked"),
     [
@@ -70,4 +63,6 @@ def marks(*rows) -> dict[str, tuple]:
     ],
 )
 def test_the_case_that_was_made_on_other_nodes_than_those_beside_it_is_marked(rows, marked):
-    assert marks(*rows) == marked
+    found = {one.case.framework: one.findings for one in other_nodes.mark_summaries(rows)}
+    apart = {name: [one for one in of if isinstance(one, DifferentNodes)] for name, of in found.items()}
+    assert {name: (one.nodes, one.others) for name, of in apart.items() for one in of} == marked

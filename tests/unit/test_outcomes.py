@@ -92,15 +92,7 @@ def test_an_engine_that_ended_well_without_a_node_has_not_run_on_it(left, monkey
     assert (outcome.status, outcome.fault) == (status, None if ended else "infrastructure")
 
 
-@pytest.mark.parametrize(
-    ("lacking", "program", "said"),
-    [
-        (["b"], "/nowhere/python", "b: no such program"),  # the other has it
-        (["a", "b"], "sh", "a, b: no such program"),  # this machine has it
-        (["a", "b"], "/nowhere/python", None),  # nobody has it: the recipe is wrong
-        ([], "sh", None),
-    ],
-)
+@pytest.mark.parametrize(("lacking", "program", "said"), sources.cases("outcomes.toml")["lacks"])
 def test_a_node_that_lacks_what_the_others_start_is_the_platforms_failure(lacking, program, said):
     without = replace(AGENT, exit_code=NOT_FOUND, error="no such program")
     agents = {host: without if host in lacking else AGENT for host in ("a", "b")}

@@ -98,22 +98,12 @@ def test_a_port_without_a_link_is_no_capacity(machine, monkeypatch):
     assert Network(machine(DOWN)).facts == {}
 
 
-@pytest.mark.parametrize(
-    ("policy", "device", "names"),
-    [
-        ("powersave intel_pstate balance_performance", {}, []),  # its usual, and no fixed frequency
-        ("powersave intel_pstate power", {}, ["cpu_saves"]),
-        ("powersave acpi-cpufreq -", {}, ["cpu_saves"]),
-        ("performance - -", {"sm_clock_mhz": (900.0, 1290.0)}, ["sm_clock_mhz_lowered"]),
-        ("performance - -", {"power_limit_w": (200.0, 300.0)}, ["power_limit_w_lowered"]),
-        ("performance - -", {"sm_clock_mhz": (1530.0, 1290.0), "power_limit_w": (None, 300.0)}, []),
-    ],
-)
+@pytest.mark.parametrize(("policy", "device", "names"), sources.cases("pitfalls.toml")["clocks"])
 def test_clocks_and_power_below_the_defaults_are_named(machine, policy, device, names):
     files = ("scaling_governor", "scaling_driver", "energy_performance_preference")
     said = {f"{pitfalls.CPU_POLICY}/{file}": text for file, text in zip(files, policy.split(), strict=True)}
 
-    assert seen(pitfalls.clocks([DeviceSettings(index=0, **device)], machine(said))) == names
+    assert seen(pitfalls.clocks([DeviceSettings(index=0, **device)], machine(said))) == list(names)
 
 
 @pytest.mark.parametrize(("cores", "gpus"), [(range(16), [[4, 5]]), (range(12, 20), []), (range(16, 32), [[0]])])

@@ -88,16 +88,7 @@ def test_what_cannot_be_run_is_a_skip_with_its_reason_and_not_silence(asked, ada
     assert len(made.cases) == left
 
 
-@pytest.mark.parametrize(
-    ("declared", "expected"),
-    [
-        ({"options": None}, ()),  # the script says nothing of sizes: the case says nothing either
-        ({"options": None, "unit": "tokens/s"}, ()),
-        ({"options": {"image_size": ()}}, (("image_size", "64"),)),
-        ({"options": {}}, (("image_size", "64"),)),  # it trains at one size, and 64 is refused
-        ({"options": {}, "unit": "tokens/s"}, ()),
-    ],
-)
+@pytest.mark.parametrize(("declared", "expected"), sources.cases("plan.toml")["axes"])
 def test_an_axis_of_a_profile_is_for_the_recipes_that_declare_it(declared, expected):
     quick = replace(spec.profile("quick"), frameworks=("toynet",), scales=((1, 1),))
 

@@ -6,6 +6,7 @@ import pytest
 
 from evalsuite import cli
 from evalsuite.errors import Exit
+from tests import sources
 
 HEAD = "framework,model,nodes,gpus_per_node,batch_per_device,precision,throughput,unit"
 WEAK = [(1, 1, 128, 100), (1, 2, 128, 198), (1, 4, 128, 392), (1, 8, 128, 776), (2, 8, 128, 1520)]
@@ -39,18 +40,7 @@ def test_a_table_of_weak_scaling_is_continued_to_twice_its_scale_with_interval_a
     assert "落在不用其来源定出的这种区间内" in ask(WEAK, "--to", "32", "--lang", "zh")[1]
 
 
-@pytest.mark.parametrize(
-    ("rows", "to", "reason"),
-    [
-        ([(1, n, 128 // n, 100 * n) for n in (1, 2, 4, 8)], "16", "strong scaling"),
-        (WEAK[:4], "2x8", "the step from one node to several was not measured"),
-        (WEAK[:2], "4", "the model needs 3"),
-        ([*WEAK[:4], (2, 8, 128, 700)], "32", "throughput falls"),
-        (WEAK, "20", "whole nodes of 8"),
-        (WEAK, "16", "16 devices are measured"),
-        (WEAK, "64", "4 times the largest measured scale"),
-    ],
-)
+@pytest.mark.parametrize(("rows", "to", "reason"), sources.cases("predict.toml")["published_series_carries"])
 def test_what_no_published_series_carries_is_refused_with_its_reason(ask, rows, to, reason):
     code, out = ask(rows, "--to", to, "--lang", "en")
 

@@ -14,7 +14,7 @@ from evalsuite.commands.report import _arguments_again, exit_code
 from evalsuite.errors import Exit
 from evalsuite.model import Measurement, Run, Skip, Verdict
 from evalsuite.plan.estimate import Estimate
-from tests import runfolders
+from tests import runfolders, sources
 from tests.toys import CASE
 
 OTHER = replace(CASE, model="mobilenetv2")
@@ -60,15 +60,7 @@ def test_of_a_run_without_a_value_is_said_where_its_log_lies_and_how_it_ends(tmp
     assert capsys.readouterr().err.strip().startswith(said.format(file=tmp_path / "log.txt"))
 
 
-@pytest.mark.parametrize(
-    ("left", "said"),
-    [
-        ([], ""),
-        ([None], "1 run was stopped once"),
-        ([3600.0, 3600.0], "at least 2 device-hours: the rest of the epoch that each was in"),
-        ([3600.0, None], "the rest of the epoch that 1 of them were in"),
-    ],
-)
+@pytest.mark.parametrize(("left", "said"), sources.cases("progress.toml")["saved"])
 def test_what_stopping_saved_is_said_of_the_runs_of_which_it_is_known(capsys, left, said):
     run = Run(case=CASE.at_scale(1, 1), repeat=0)
 
@@ -84,15 +76,7 @@ def report(folder, *more):
     return main(["report", "--runs", str(folder / "runs"), "--out", str(folder / "report"), *map(str, more)])
 
 
-@pytest.mark.parametrize(
-    ("outcomes", "code"),
-    [
-        (("pass", "information"), Exit.DONE),
-        (("pass", "undetermined"), Exit.UNDETERMINED),
-        (("undetermined", "fail", "pass"), Exit.CRITERION_FAILED),
-        ((), Exit.DONE),
-    ],
-)
+@pytest.mark.parametrize(("outcomes", "code"), sources.cases("progress.toml")["criterion_fails_outweighs"])
 def test_a_criterion_that_fails_outweighs_one_that_is_open(outcomes, code):
     verdicts = [Verdict(criterion=f"C{place}", outcome=outcome) for place, outcome in enumerate(outcomes)]
 

@@ -76,16 +76,12 @@ def test_the_lines_shown_are_those_of_the_log(recorded):
             assert line.read and all(line.text[begin:end].strip() for begin, end in line.read)
 
 
-def read(tmp_path, steps: list[str]):
-    log = tmp_path / "log.txt"
-    log.write_text("\n".join(steps) + "\n", "utf-8")
-    found = reading.read_file(log, dialect="toy", devices=1, batch_per_device=8, dialects={"toy": DIALECT})
-    return excerpt.excerpt([log], found, DIALECT)
-
-
 @pytest.mark.parametrize("before", ["时间", "x" * 900, "--password=hunter2x"])
 def test_what_was_read_of_a_line_is_marked_a_long_one_cut_there_and_a_secret_taken_out(tmp_path, before):
-    lines = read(tmp_path, [f"{before} step {n} took 0.{n % 7 + 1} s" for n in range(1, 140)])
+    log = tmp_path / "log.txt"
+    log.write_text("".join(f"{before} step {n} took 0.{n % 7 + 1} s\n" for n in range(1, 140)), "utf-8")
+    found = reading.read_file(log, dialect="toy", devices=1, batch_per_device=8, dialects={"toy": DIALECT})
+    lines = excerpt.excerpt([log], found, DIALECT)
 
     assert [line.number for line in lines] == [21, 71, 120]
     assert [[line.text[a:b] for a, b in line.read] for line in lines] == [["21", "0.1"], ["71", "0.2"], ["120", "0.2"]]

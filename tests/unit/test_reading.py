@@ -312,18 +312,13 @@ def test_a_log_that_grows_slow_long_after_its_window_is_told(tmp_path):
 
 def test_the_first_report_of_a_sampled_piece_does_not_stand_for_what_was_not_read(tmp_path):
     """Reports ten times as slow, one at the beginning of each piece: as few among all as they are."""
-    slow = _piece_starts(_log(tmp_path / "log", [0.3] * 20_000))
+    even = Scan(_dialect(), _Window()).read(_log(tmp_path / "log", [0.3] * 20_000))
+    slow = {record.step for record in even.rest.records if record.gap}
     assert len(slow) > 3
 
     path = _log(tmp_path / "log", [3.0 if number in slow else 0.3 for number in range(20_000)])
 
     assert not _differences(path)
-
-
-def _piece_starts(path):
-    """The numbers of the reports that begin a piece of the sample."""
-    read = Scan(_dialect(), _Window()).read(path)
-    return {record.step for record in read.rest.records if record.gap}
 
 
 def test_few_of_many_reports_are_read(tmp_path):
@@ -523,12 +518,7 @@ def test_where_a_line_stood_in_the_file_is_not_forgotten(tmp_path):
 
 @pytest.mark.parametrize(
     "text",
-    [
-        "957: 0.660188, 0.689227 avg loss\n958: 0.6, 0.6 avg loss\n959: 0.5, 0.5 avg loss\n960: 0.4, 0.4 avg loss\n",
-        "0: one\nmuch else\nmuch else\nmuch else\nmuch else\n0: two\n0: three\nmuch else\n",
-        "[rank 0] said\n[rank 0] this\n[rank 0] itself\n",
-        "",
-    ],
+    sources.cases("reading.toml")["no_prefix"],
     ids=["step numbers", "a few lines alone", "a script's own tag", "nothing"],
 )
 def test_what_no_launcher_wrote_stays(text):

@@ -11,6 +11,7 @@ from evalsuite.plan import data_sets
 from evalsuite.report.book.book import Book
 from evalsuite.report.sections.quality import method_rules
 from evalsuite.report.text import words as words_room
+from tests import sources
 from tools.recipe_cases import base, points
 
 OFFICIAL = [
@@ -91,14 +92,7 @@ def test_each_recipe_has_one_entry_of_method_whose_printer_is_the_adapters():
     assert words_of <= set(words_room.read().tables["en"])
 
 
-@pytest.mark.parametrize(
-    ("evaluation", "states"),
-    [
-        ("empty", "absent met absent absent absent absent absent absent absent met absent absent"),
-        ("thorough", "met met met met met part met met not met not met"),
-        ("quick", "met met met met met met not met not met not met"),
-    ],
-)
+@pytest.mark.parametrize(("evaluation", "states"), sources.cases("recipe_data.toml")["states"])
 def test_the_states_of_the_rules_follow_from_what_the_report_counts(evaluation, states):
     book = Book(evaluation=getattr(synthetic, evaluation)())
 

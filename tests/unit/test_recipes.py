@@ -20,14 +20,10 @@ OFFICIAL = [(name, recipe) for name, each in ADAPTERS.items() for recipe in each
 IDS = [f"{name}.{recipe.name}" for name, recipe in OFFICIAL]
 
 
-def page(framework, recipe) -> str:
-    head = f"{framework} {recipe.name}: {recipe.model} in {recipe.unit}, started {recipe.spawn}\n\n"
-    return head + goldens.commands((words, recipe, case) for words, case in points(framework, recipe))
-
-
 @pytest.mark.parametrize(("framework", "recipe"), OFFICIAL, ids=IDS)
 def test_the_commands_of_a_recipe_are_those_that_were_read_and_found_right(framework, recipe):
-    found = page(framework, recipe)
+    head = f"{framework} {recipe.name}: {recipe.model} in {recipe.unit}, started {recipe.spawn}\n\n"
+    found = head + goldens.commands((words, recipe, case) for words, case in points(framework, recipe))
 
     assert found == goldens.expected(f"recipes/{framework}.{recipe.name}.txt", found)
 
@@ -93,7 +89,6 @@ def test_a_rank_in_json_is_a_number_and_mpirun_hands_every_variable_to_the_other
     commands = [recipe.command(case) for _, case in points(framework, recipe) if not recipe.refusal(case)]
     assert [name for command in commands for text in texts(command) for name in find_quoted_numbers(text)] == []
 
-    commands = [recipe.command(case) for _, case in points(framework, recipe) if not recipe.refusal(case)]
     for command in (one for one in commands if one.argv[0] == "mpirun"):
         named = {name for flag, name in itertools.pairwise(command.argv) if flag == "-x"}
         assert set(command.environment) <= named
@@ -150,7 +145,7 @@ def test_batch_per_device_means_the_same_everywhere(framework, name, flag, expec
     assert given == [expected]
 
 
-def test_a_model_replica_of_several_devices_gets_the_batches_of_all_of_them():
+def test_a_replica_of_several_devices_gets_the_batches_of_all_and_a_layout_that_does_not_divide_them_is_refused():
     recipe = ADAPTERS["megatron"].recipe("gpt2")
     case = replace(
         base("megatron", recipe).at_scale(2, 8), options=(("pipeline_parallel", "2"), ("tensor_parallel", "4"))
@@ -160,9 +155,6 @@ def test_a_model_replica_of_several_devices_gets_the_batches_of_all_of_them():
 
     assert (micro, whole) == ([64 * 8], [64 * 16])
 
-
-def test_a_layout_that_does_not_divide_the_devices_is_refused():
-    recipe = ADAPTERS["megatron"].recipe("gpt2")
     case = replace(base("megatron", recipe).at_scale(1, 8), options=(("tensor_parallel", "3"),))
 
     assert "3 x 1 does not divide 8 devices" in recipe.refusal(case)

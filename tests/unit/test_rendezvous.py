@@ -23,14 +23,7 @@ HNP = {"OMPI_MCA_orte_hnp_uri": "3391488000.0;tcp://10.1.0.5,172.17.0.1:41823"}
 
 
 @pytest.mark.parametrize(
-    ("environment", "rank", "nodes", "master"),
-    [
-        (SLURM, 1, 4, "gpu03"),
-        # a step on some nodes of the job counts its own
-        (SLURM | {"SLURM_STEP_NUM_NODES": "2", "SLURM_STEP_NODELIST": "gpu[05,06]"}, 1, 2, "gpu05"),
-        (OMPI | HNP | {"OMPI_MCA_ess_base_jobid": "3391488001"}, 1, 2, "10.1.0.5"),
-        (OMPI | {"PMIX_NAMESPACE": "prterun-gpu-01-32694@1"}, 1, 2, "gpu-01"),  # Open MPI 5
-    ],
+    ("environment", "rank", "nodes", "master"), sources.cases("rendezvous.toml")["scheduler_tells_rank"]
 )
 def test_a_scheduler_tells_rank_and_number_and_where_the_master_is(environment, rank, nodes, master):
     found = rendezvous.node(environment)

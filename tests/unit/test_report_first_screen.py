@@ -23,17 +23,14 @@ from evalsuite.report.text import words
 SPOKEN = words.read()
 
 
-def facts(evaluation):
-    book = Book(evaluation=evaluation)
-    return verdict.facts(Subject(book=book, models=models(book), look=captioned_figure.look(book), words=SPOKEN))
-
-
 def said(one, language="en"):
     return one.plain(language).replace("\u00a0", " ")
 
 
 def test_two_of_one_median_tie_and_a_tie_is_said_with_its_lead_and_the_share_of_errors():
-    _, found = facts(synthetic.asked())["found"]
+    book = Book(evaluation=synthetic.asked())
+    subject = Subject(book=book, models=models(book), look=captioned_figure.look(book), words=SPOKEN)
+    _, found = verdict.facts(subject)["found"]
 
     assert said(found.sentence) == (
         "OneFlow, NGC PyTorch tie for fastest, equal within 1.5%: 9,441, 9,373 images/s; "

@@ -326,14 +326,6 @@ def test_the_size_of_a_models_input_is_what_its_cases_or_the_model_itself_fix(ch
     assert (model.input, model.sequences) == (size, sequences)
 
 
-def prose(page):
-    """The sentences that the report makes about its data: what was found, coverage, notices, what the cards say."""
-    verdict = page.one("section", id="verdict")
-    names_of_prose = ("found-of", "found-said", "found-needs", "answer-said", "headlines", "coverage", "notice")
-    found = [one for name in names_of_prose for one in verdict.all(class_=name)]
-    return found + [one for name in ("card-statement", "card-reason") for one in verdict.all(class_=name)]
-
-
 def untraced(element, language):
     """The text of *element* that stands outside every data-ref."""
     other = pages.HIDDEN[language]
@@ -348,7 +340,10 @@ def untraced(element, language):
 def test_every_number_in_a_sentence_is_traceable_to_a_case_or_to_what_was_counted(page):
     ids = {element["id"] for element in page.all() if element["id"]}
     refs = {element["data-ref"] for element in page.all() if element["data-ref"]}
-    sentences = prose(page)
+    verdict = page.one("section", id="verdict")  # what was found, coverage, notices, what the cards say
+    names_of_prose = ("found-of", "found-said", "found-needs", "answer-said", "headlines", "coverage", "notice")
+    names_of_prose += ("card-statement", "card-reason")
+    sentences = [one for name in names_of_prose for one in verdict.all(class_=name)]
 
     assert sentences
     assert refs <= ids

@@ -150,13 +150,7 @@ def test_the_glossary_of_a_report_on_cpus_speaks_of_processes_and_by_the_pages_o
     assert glossary_section.adapt_term(terms["partial"], of_cards).zh == "样本不足"
 
 
-@pytest.mark.parametrize(
-    ("language", "word"),
-    [
-        *(("zh", word) for word in ("无从", "印出", "参测", "求解时间", "部分完成", "利用率", "剔除", "凭据")),
-        *(("en", word) for word in ("held equal", "stands for", "so many", "thrown away", "nobody states", " n ≥ 1")),
-    ],
-)
+@pytest.mark.parametrize(("language", "word"), sources.cases("report_words.toml")["language_has_plain"])
 def test_a_language_has_one_plain_word_for_an_idea(language, word):
     said = {**SPOKEN.tables[language], **words.read_beyond_the_page().tables[language]}
 

@@ -18,12 +18,6 @@ from tests.toys import CASE
 RUNS = [Run(case=CASE, repeat=repeat) for repeat in range(1, 11)]
 
 
-def finished(store, size):
-    with store.claim(Run(case=CASE, repeat=0)) as folder:
-        folder.log_path("n0").write_bytes(b"0" * size)
-        folder.write_outcome(Outcome(status="completed", reason=""))
-
-
 @pytest.fixture
 def free(monkeypatch):
     def has(size):
@@ -41,7 +35,9 @@ def test_a_disk_without_room_is_said_before_anything_starts(tmp_path, free):
 
 def test_earlier_runs_tell_what_more_of_them_take(tmp_path, free):
     store = Store(tmp_path)
-    finished(store, 20 << 20)
+    with store.claim(Run(case=CASE, repeat=0)) as folder:
+        folder.log_path("n0").write_bytes(b"0" * (20 << 20))
+        folder.write_outcome(Outcome(status="completed", reason=""))
     free(1 << 30)
 
     disk_space.check_disk_space(RUNS, store)

@@ -21,6 +21,7 @@ from evalsuite.results import evaluation
 from evalsuite.runs import trials
 from evalsuite.runs.endings import Outcome
 from evalsuite.runs.store import RunFolder, Store
+from tests import sources
 from tests.toynet import LAUNCHER
 from tests.toys import CASE, toynet
 
@@ -106,7 +107,7 @@ def test_a_limit_of_memory_stands_before_the_training_alone(tmp_path):
     assert limited == ("sh", "-c", 'ulimit -d 2097152 && exec "$@"', "sh", *free)
 
 
-def test_on_a_processor_the_memory_of_a_device_is_asked_for(capsys, tmp_path):
+def test_on_a_processor_the_memory_of_a_device_or_the_most_is_asked_for(capsys, tmp_path):
     axes = ["--frameworks", "pytorch", "--device", "cpu", "--batch-sizes", "max", "--runs", str(tmp_path)]
 
     assert cli.main(["plan", *axes]) == Exit.USAGE
@@ -114,6 +115,11 @@ def test_on_a_processor_the_memory_of_a_device_is_asked_for(capsys, tmp_path):
     assert cli.main(["plan", *axes, "--memory-per-device", "2", "--json"]) == Exit.DONE
     facts = json.loads(capsys.readouterr().out)
     assert facts["to_search"] and {one["batch_policy"] for one in facts["cases"]} == {"max"}
+
+    code = cli.main(["largest-batch", "--frameworks", "pytorch", "--device", "cpu", "--runs", str(tmp_path)])
+
+    assert code == Exit.USAGE
+    assert "Try --most 256" in capsys.readouterr().err
 
 
 class Trials:
@@ -155,7 +161,9 @@ def test_trials_count_among_the_device_hours_and_none_begins_beyond_their_limit(
     assert lab.made[2:] == [32, 24, 20, 18, 17, 16] and rich.spent == 6.0 * hours  # what was tried is not tried again
 
 
-def test_the_price_of_a_search_is_told_by_the_trials_that_have_ended_and_grows_with_what_fits(tmp_path, monkeypatch):
+def test_a_search_is_priced_by_the_trials_that_have_ended_and_the_report_finds_those_of_its_cases(
+    tmp_path, monkeypatch
+):
     lab = Trials(tmp_path, monkeypatch)
     least = lab.left()
     lab.search(batch_search.DeviceHourBudget(most=1.5 * lab.case.total_devices))
@@ -164,10 +172,6 @@ def test_the_price_of_a_search_is_told_by_the_trials_that_have_ended_and_grows_w
     lab.search(batch_search.DeviceHourBudget())
     assert lab.left() == 0
 
-
-def test_the_report_finds_the_trials_of_its_cases_alone(tmp_path, monkeypatch):
-    lab = Trials(tmp_path, monkeypatch)
-    lab.search(batch_search.DeviceHourBudget())
     (tried, *_) = (replace(case, batch_policy="max", batch_per_device=16) for case in planned().cases)
 
     found = evaluation._trials(Store(tmp_path), [tried])
@@ -224,26 +228,10 @@ def test_a_batch_that_fits_once_or_not_at_all_is_not_relied_on():
     assert (broken.batch, len(broken.tried), broken.tried[0].reason) == (None, 1, "no such file")
 
 
-@pytest.mark.parametrize(
-    ("log", "outcome", "ends"),
-    [
-        ("", {"status": "completed", "reason": ""}, "fits"),
-        (OOM, {"status": "failed", "reason": "exit code 1"}, "out_of_memory"),
-        ("step 1\n", {"status": "failed", "reason": "ended by SIGKILL"}, "out_of_memory"),
-        ("KeyError: 'a'\n", {"status": "failed", "reason": "exit code 1"}, "failed"),
-        (OOM, {"status": "failed", "reason": "the node agent was lost on n", "fault": "infrastructure"}, "failed"),
-    ],
-)
+@pytest.mark.parametrize(("log", "outcome", "ends"), sources.cases("searched_batch.toml")["only_memory_makes"])
 def test_only_memory_makes_a_batch_too_large(log, outcome, ends, tmp_path):
     folder = RunFolder(tmp_path)
     folder.log_path("n0").write_text(log)
     folder.write_outcome(Outcome(**outcome))
 
     assert batch_search.read_trial(folder, CASE, "pytorch_examples", catalogue.known())[0] == ends
-
-
-def test_on_a_processor_the_most_is_asked_for(capsys, tmp_path):
-    code = cli.main(["largest-batch", "--frameworks", "pytorch", "--device", "cpu", "--runs", str(tmp_path)])
-
-    assert code == Exit.USAGE
-    assert "Try --most 256" in capsys.readouterr().err

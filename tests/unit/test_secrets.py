@@ -2,9 +2,7 @@
 
 import hashlib
 import json
-import os
 import shutil
-import stat
 import zipfile
 from dataclasses import replace
 
@@ -235,16 +233,6 @@ def test_a_variable_that_holds_a_secret_is_not_recorded_as_it_stands(name):
     assert WORD not in str(found) and MADE not in str(found)
     assert found["NCCL_DEBUG"] == "INFO"
     assert found["NCCL_NEW_KNOB"] == variables.SET
-
-
-def test_a_copied_log_is_for_its_owner_alone(tmp_path, capsys):
-    (tmp_path / "a.log").write_text("\n".join(runfolders.steps().lines))
-    facts = [f"--set={name}" for name in ("framework=pytorch", "model=m", "devices=1", "batch=32")]
-
-    assert cli.main(["import", str(tmp_path / "a.log"), *facts, "--runs", str(tmp_path / "runs")]) == Exit.DONE
-
-    (log,) = (tmp_path / "runs").glob("*/r0/log.*.txt")
-    assert stat.S_IMODE(os.stat(log).st_mode) == 0o600
 
 
 @pytest.mark.parametrize(

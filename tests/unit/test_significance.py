@@ -54,12 +54,7 @@ def test_a_drift_that_hits_both_hides_no_lead_within_rounds():
 
 
 @pytest.mark.parametrize(
-    ("ours", "theirs", "basis", "least"),
-    [
-        ({"rounds": False}, {}, "runs", 0.08),  # the drift is noise here
-        ({"campaign": None}, {"campaign": None}, "across", 0.08),  # an import, or a run of an earlier version
-        ({"campaign": "a"}, {"campaign": "b"}, "across", 0.08),
-    ],
+    ("ours", "theirs", "basis", "least"), sources.cases("significance.toml")["without_common_rounds"]
 )
 def test_without_common_rounds_runs_are_compared_and_between_campaigns_nothing_is_decided(ours, theirs, basis, least):
     first = made(CASE, DRIFTING, **theirs)
@@ -272,17 +267,7 @@ def open_cases(*runs, criteria=NO_CRITERIA):
     return {id.partition("-")[0] for id in stopping.unsettled(rows, criteria)}
 
 
-@pytest.mark.parametrize(
-    ("others", "settled"),
-    [
-        ((90.0, 91.0, 89.0), True),  # t = 16
-        ((90.0, 94.0, 89.0), False),  # t = 6
-        ((100.1, 99.9, 100.0), True),  # equal within 1.5 %
-        ((98.6, 98.9, 99.3), False),  # a lead about as large as what counts
-        ((90.0, 94.0, 89.0, 90.0), True),  # t = 8.4
-        ((90.0, 91.0, None), False),  # a run failed: two rounds are too few
-    ],
-)
+@pytest.mark.parametrize(("others", "settled"), sources.cases("significance.toml")["further_repeats"])
 def test_a_further_repeat_is_made_while_neither_a_lead_nor_equality_is_clear(others, settled):
     found = open_cases(of(CASE, (100.0,) * len(others)), of(OTHER, others))
 

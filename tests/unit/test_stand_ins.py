@@ -39,7 +39,7 @@ def test_the_oldest_python_of_a_recipe_reads_every_stand_in(program):
     assert ast.get_docstring(tree), "says what it stands for"
 
 
-def test_a_module_is_changed_right_after_its_import(tmp_path, meta_path):
+def test_a_module_is_changed_right_after_its_import_and_one_that_is_there_already_at_once(tmp_path, meta_path):
     (tmp_path / "foreign.py").write_text("speed = 1\nat_import = speed\n")
     meta_path.syspath_prepend(str(tmp_path))
     hook = imported(meta_path, STAND_INS / "hook", "after_import")
@@ -50,11 +50,8 @@ def test_a_module_is_changed_right_after_its_import(tmp_path, meta_path):
     assert (foreign.speed, foreign.at_import) == (2, 1)
     del sys.modules["foreign"]
 
-
-def test_a_module_that_is_there_already_is_changed_at_once(meta_path):
     foreign = ModuleType("foreign")
     meta_path.setitem(sys.modules, "foreign", foreign)
-    hook = imported(meta_path, STAND_INS / "hook", "after_import")
 
     hook.after_import("foreign", lambda module: setattr(module, "speed", 2))
 

@@ -42,10 +42,6 @@ def filled(folder: Path) -> str:
     return environment.get_template("page").render(name="<b>")
 
 
-def kept(folder: Path) -> list[Path]:
-    return [file for file in (folder.parent / "cache" / "templates").rglob("*") if file.is_file()]
-
-
 def test_a_template_is_compiled_once_and_another_text_is_another(folder, compiled):
     assert [filled(folder), filled(folder)] == ["FAST &lt;b&gt;"] * 2
     assert compiled == ["page"]
@@ -65,7 +61,7 @@ def test_a_template_is_compiled_once_and_another_text_is_another(folder, compile
 )
 def test_a_damaged_missing_or_foreign_file_is_compiled_again(folder, compiled, harm):
     filled(folder)
-    for file in kept(folder):
+    for file in filter(Path.is_file, (folder.parent / "cache" / "templates").rglob("*")):
         harm(file)
 
     assert filled(folder) == "FAST &lt;b&gt;"

@@ -12,6 +12,7 @@ from evalsuite.report.text.findings import english
 from evalsuite.results.samples import utilisation
 from evalsuite.runs import samples
 from evalsuite.runs.samples import Header
+from tests import sources
 
 GIB = 1 << 30
 HEADER = {
@@ -204,14 +205,7 @@ def test_percentages_of_several_nodes_are_averaged_and_rates_are_added():
     assert (by_resource["cpu"].coverage, by_resource["disk_read"].coverage) == (1.0, 1.0)
 
 
-@pytest.mark.parametrize(
-    ("first", "later", "begin_s", "clock"),
-    [
-        ({}, {"started_at_unix_s": 1010.0}, 10.0, None),  # brought to the clock of the first
-        ({"clock_ahead_s": 0.0}, {"started_at_unix_s": 1010.0 + 3600.0, "clock_ahead_s": 3600.0}, 10.0, None),
-        ({}, {"started_at_unix_s": 1010.0}, 0.0, "b"),
-    ],
-)
+@pytest.mark.parametrize(("first", "later", "begin_s", "clock"), sources.cases("utilisation.toml")["all_hosts_brought"])
 def test_all_hosts_are_brought_to_the_clock_of_one(first, later, begin_s, clock):
     hosts = {"a": ticks(*[0.0] * 30, header=HEADER | first), "b": ticks(None, 100.0, 0.0, header=HEADER | later)}
 

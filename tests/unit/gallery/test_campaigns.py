@@ -14,6 +14,7 @@ from evalsuite.report.sections.verdict import cards
 from evalsuite.report.text import words
 from evalsuite.results.compare import changes
 from evalsuite.site.history import HistoryPoint, line
+from tests import sources
 
 FRAMEWORKS = ("tensorflow", "mxnet", "paddlepaddle", "pytorch")
 
@@ -27,16 +28,7 @@ def outcome(share):
     return found.outcome, found.why and found.why.key
 
 
-@pytest.mark.parametrize(
-    ("share", "expected"),
-    [
-        (-0.03, ("cannot_tell", "one_campaign")),  # significant over the runs, and two campaigns may differ so
-        (0.03, ("cannot_tell", "one_campaign")),
-        (-0.06, ("slower", None)),
-        (0.06, ("faster", None)),
-        (-0.001, ("no_difference", None)),
-    ],
-)
+@pytest.mark.parametrize(("share", "expected"), sources.cases("campaigns.toml")["one_campaign"])
 def test_one_campaign_a_side_tells_a_change_only_above_what_campaigns_differ_by(share, expected):
     assert outcome(share) == expected
 

@@ -18,6 +18,7 @@ from evalsuite.results.measure import facts, machines
 from evalsuite.results.measure.summary import summaries
 from evalsuite.results.rules import data_rules
 from evalsuite.runs.store import Store
+from tests import sources
 from tests.toys import CASE, measured
 
 LINE = "2026-11-20 10:{minutes:02d}:{left:06.3f} "
@@ -64,15 +65,7 @@ def c1(store):
 MACHINE, CAMPAIGN = ("--machine", "dgx-a"), ("--campaign", "tuesday")
 
 
-@pytest.mark.parametrize(
-    ("seconds", "said", "outcome", "reason"),
-    [
-        (0.55, (*MACHINE, *CAMPAIGN), "undetermined", "users_word"),
-        (0.70, (*MACHINE, *CAMPAIGN), "fail", "not_met"),
-        (0.55, CAMPAIGN, "undetermined", "machine_unknown"),
-        (0.55, MACHINE, "undetermined", "campaign_unknown"),
-    ],
-)
+@pytest.mark.parametrize(("seconds", "said", "outcome", "reason"), sources.cases("machines.toml")["imported_runs_fail"])
 def test_imported_runs_fail_c1_and_pass_it_on_the_users_word(bring, tmp_path, seconds, said, outcome, reason):
     bring(logs(tmp_path, s1x1=0.5, s20x8=seconds) / "dgx-a", "--pattern", "{nodes}n{gpus}g/{any}.log", *said)
 
@@ -145,15 +138,7 @@ def machine(*drivers):
     return machines.recorded({str(place): replace(HOST, driver=driver) for place, driver in enumerate(drivers)})
 
 
-@pytest.mark.parametrize(
-    ("drivers", "others", "alike"),
-    [
-        (["550.54.15"], ["550.90.07"], True),  # repaired
-        (["550.54.15", "550.90.07"], ["550.54.15"], True),  # repaired on one node of two
-        (["550.54.15"], ["570.86.10"], False),  # another generation
-        (["550.54.15"], [None], False),  # nobody knows
-    ],
-)
+@pytest.mark.parametrize(("drivers", "others", "alike"), sources.cases("machines.toml")["drivers"])
 def test_fairness_c1_and_d15_agree_on_what_is_another_machine(drivers, others, alike):
     ours, theirs = machine(*drivers), machine(*others)
     of = [measured(CASE, r, 100.0 + r / 10, environment=ours) for r in range(5)]

@@ -15,7 +15,7 @@ from evalsuite.results.rules import data_rules, flops_and_energy
 from evalsuite.results.rules.severity import merge_repeated
 from evalsuite.results.samples import host_clocks
 from evalsuite.runs.samples import Header, Sample
-from tests import runfolders, synthetic
+from tests import runfolders, sources, synthetic
 
 
 def of(framework, times, items_per_s):
@@ -88,11 +88,7 @@ def computing(items_per_s, device=H200, precision="bf16_amp"):
 class TestWhatADeviceCanDo:
     @pytest.mark.parametrize(
         ("items_per_s", "device", "code", "told"),
-        [
-            (50_000, H200, "D20", "1,226.76 TFLOP/s per device is more than the peak of NVIDIA H200 (989.50)"),
-            (3000, H200, None, ""),
-            (3000, MI250X, "peak_unverified", "both dies together"),
-        ],
+        sources.cases("windows_clocks_and_peaks.toml")["more_operations_than"],
     )
     def test_more_operations_than_the_peak_and_a_peak_that_is_not_of_the_device_are_findings(
         self, items_per_s, device, code, told
