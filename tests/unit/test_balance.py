@@ -10,7 +10,7 @@ from evalsuite.model import Fact, Machine, MachineNode, Step, Throughput, Utilis
 from evalsuite.results.measure import balance
 from evalsuite.results.measure.measurement import measurement
 from evalsuite.results.rules import work_done
-from tests import runfolders
+from tests import runfolders, sources
 from tests.runfolders import steps
 from tests.toys import CASE, measured
 
@@ -120,7 +120,7 @@ def test_two_kinds_are_told_by_more_than_the_digits_of_a_script(seconds, kinds):
     assert len([*balance._two_kinds(steps)]) == kinds
 
 
-def trained(devices=1, nodes=1, rate=10.0, precision="fp32", **used):
+def trained(devices=1, nodes=1, rate=10.0, precision="fp32", changes=(), **used):
     """A run on CPUs with these means of its utilisation."""
     size = {"batch_per_device": round(rate / devices / nodes), "nodes": nodes, "devices_per_node": devices}
     case = replace(CASE, device="cpu", cores_per_device=1, precision=precision, **size)
@@ -140,33 +140,10 @@ def trained(devices=1, nodes=1, rate=10.0, precision="fp32", **used):
         utilisation=tuple(readings),
         facts=(Fact(key="input_size", value="224", source="recipe"),),
         environment=Machine(nodes=(MachineNode(cpu="EPYC", cores=64.0),)),
+        **dict(changes),
     )
 
 
-@pytest.mark.parametrize(
-    ("run", "found"),
-    [
-        (trained(job_cpu=99.0), set()),
-        (trained(job_cpu=30.0, rate=2.0), {"nothing_waited_for"}),
-        (trained(job_cpu=30.0, rate=2.0, network_receive=1e6), {"cores_idle"}),
-        (replace(trained(rate=2.0), figures=(("cpu_s", 30.0),)), {"nothing_waited_for"}),
-        (replace(trained(rate=2.0), figures=(("cpu_s", 90.0),)), set()),
-        (trained(job_cpu=7.0, rate=3000.0), {"nothing_waited_for", "above_cores"}),  # ResNet-50: 24.5 GFLOP an image
-        (trained(job_cpu=99.0, rate=3000.0), {"above_cores"}),
-        (trained(job_cpu=99.0, rate=300.0, precision="amp"), set()),
-        (trained(job_cpu=40.0, rate=8.0), {"nothing_waited_for", "above_cores"}),
-        (trained(2, job_cpu=99.0, loopback=0.0, network_send=3.0), {"nothing_exchanged"}),
-        (trained(2, job_cpu=99.0, loopback=204e6, network_send=0.0), set()),
-        (trained(2, job_cpu=99.0), set()),
-        (trained(2, job_cpu=99.0, loopback=60e6, network_send=0.0), {"nothing_exchanged"}),  # gradients: 102 MB
-        (trained(1, 2, job_cpu=99.0, loopback=1e6, network_send=0.0), {"nothing_sent"}),
-        (trained(1, 2, job_cpu=99.0, loopback=204e6, network_send=0.0), set()),
-        (replace(trained(job_cpu=7.0, rate=3000.0), origin="imported"), set()),
-        (replace(trained(job_cpu=99.0), first_losses=((1, 8.45), (2, 64.0))), set()),  # the receipt's: 7.65
-        (replace(trained(job_cpu=99.0), first_losses=((1, 2.84),)), {"first_loss_apart"}),  # ten classes
-        (replace(trained(job_cpu=99.0), first_losses=((20, 2.84),)), set()),
-        (trained(job_cpu=99.0, rate=10.4), {"items_apart"}),
-    ],
-)
+@pytest.mark.parametrize(("run", "found"), sources.cases("balance.toml")["done"])
 def test_what_a_processor_cannot_have_done_excludes_and_what_is_not_proven_is_said(run, found):
-    assert {each.name for each in work_done.findings(run)} == found
+    assert {each.name for each in work_done.findings(trained(**run))} == set(found)

@@ -158,17 +158,13 @@ def test_a_word_that_names_no_image_and_an_unknown_runtime_are_refused(word, sai
 
 
 @pytest.mark.parametrize(("name", "line"), sources.table("containers.toml")["reasons"])
-def test_what_a_runtime_says_of_itself_is_the_reason_and_the_platform_s(name, line, tmp_path):
+def test_what_a_runtime_says_of_itself_is_the_reason_and_not_such_a_line_of_a_training(name, line, tmp_path):
     folder = RunFolder(tmp_path)
     folder.log_path("n1").write_text(f"Trying to pull …\n{line}\n")
     box = replace(containers.here("docker"), runtime=RUNTIMES[name])
 
     assert fault_attribution.find_container_fault(folder, box) == f"{name}: {line}"
     assert fault_attribution.find_container_fault(folder, None) is None
-
-
-def test_a_training_that_prints_such_a_line_is_not_taken_for_the_runtime(tmp_path):
-    folder = RunFolder(tmp_path)
     folder.log_path("n1").write_text("step\n" * 40 + "Error: the loss is not finite\n")
 
-    assert fault_attribution.find_container_fault(folder, containers.here("podman")) is None
+    assert fault_attribution.find_container_fault(folder, box) is None

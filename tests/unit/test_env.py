@@ -50,15 +50,6 @@ def test_the_list_says_which_recipes_have_or_share_an_environment_how_large_it_i
     assert "12 MB" in capsys.readouterr().out
 
 
-def test_what_is_compiled_against_the_pins_makes_an_environment_of_its_own(cache):
-    mxnet = discover()["horovod"].recipe("mxnet-imagenet")
-    plain = virtualenvs.folder_of(mxnet, "cpu")
-
-    from dataclasses import replace
-
-    assert virtualenvs.folder_of(replace(mxnet, built=()), "cpu") != plain
-
-
 def test_an_unknown_recipe_is_an_error_that_shows_a_known_one(cache, capsys):
     code = cli.main(["env", "create", "tensorflo"])
 

@@ -13,6 +13,7 @@ from evalsuite.model import Fact
 from evalsuite.results.compare.scaling import with_scaling
 from evalsuite.results.judge import extrapolation
 from evalsuite.results.measure import facts
+from tests import sources
 from tools import validate_extrapolation
 
 GPU = {"protocol": synthetic.FULL, "options": (), "device": "gpu", "batch_per_device": 128}
@@ -69,19 +70,13 @@ def test_a_planned_scale_at_a_validated_distance_gets_a_forecast_with_the_interv
 
 
 @pytest.mark.parametrize(
-    ("speeds", "scales", "forecast", "refused"),
-    [
-        (LONGER, ((8, 8), (16, 8), (125, 8)), ["8x8"], [("125x8", "too_far")]),  # to twice the largest and no further
-        ([((1, n), 100.0 * n) for n in (1, 2, 4)], ((1, 8), (2, 4)), ["1x8"], [("2x4", "no_crossing")]),
-        (LINEAR[:2], ((4, 8),), [], [("4x8", "too_few")]),
-        ([*LINEAR, ((4, 8), 1500.0)], ((8, 8),), [], [("8x8", "falls")]),
-    ],
+    ("speeds", "scales", "forecast", "refused"), sources.cases("extrapolation.toml")["not_validated"]
 )
 def test_what_was_not_validated_is_refused_with_its_reason(speeds, scales, forecast, refused):
     (found,) = extrapolation.outlooks(ladder(speeds), planned(*scales))
 
-    assert [one.case.scale for one in found.forecasts] == forecast
-    assert [(one.case.scale, one.reason) for one in found.refusals] == refused
+    assert [one.case.scale for one in found.forecasts] == list(forecast)
+    assert [(one.case.scale, one.reason) for one in found.refusals] == list(refused)
     assert refused[0][1] != "too_far" or dict(found.refusals[0].values)["distance"] == "31.2"
 
 

@@ -38,22 +38,14 @@ def test_a_slower_version_is_a_regression(tmp_path):
     assert (found.tested, found.expected_by_chance) == (1, 0.05)
 
 
-@pytest.mark.parametrize(
-    ("later", "outcome", "regressed_by"),
-    [
-        ((reports.SLOWER, reports.FASTER), ["slower", "faster"], []),  # mended
-        ((reports.SLOWER[:3],), ["cannot_tell"], []),
-        ((reports.SLOWER, (91.0, 91.2)), ["slower", "cannot_tell"], ["r1"]),  # it does not hide the one before it
-        (((91.0, 91.2), reports.SLOWER), ["cannot_tell", "slower"], ["r2"]),  # compared with the last full one
-    ],
-)
+@pytest.mark.parametrize(("later", "outcome", "regressed_by"), sources.cases("history.toml")["full_measurements"])
 def test_a_full_measurement_is_compared_with_the_last_full_one_before_it(tmp_path, later, outcome, regressed_by):
     days = [reports.summary(speeds, day=day) for day, speeds in enumerate((reports.STEADY, *later), 1)]
 
     found = history(read(tmp_path, *days))
 
     assert outcomes(found.lines[0]) == [None, *outcome]
-    assert [line.judged.report for line in found.regressions] == regressed_by
+    assert [line.judged.report for line in found.regressions] == list(regressed_by)
     assert len(found.untold) == (outcome[-1] == "cannot_tell")
 
 
@@ -89,7 +81,7 @@ def test_a_line_that_alternates_between_unlike_nodes_is_a_line_of_each(tmp_path,
     found = history(read(tmp_path, *days))
 
     assert [[*line.hosts] for line in found.lines] == lines
-    assert [[*line.hosts] for line in found.regressions] == regressed
+    assert [[*line.hosts] for line in found.regressions] == list(regressed)
 
 
 def test_another_machine_is_another_line_and_a_case_without_a_value_has_none(tmp_path):
@@ -151,17 +143,10 @@ def test_where_all_cases_are_slower_together_none_is_called_a_regression_however
     assert (len(few.slowed_together), few.regressions, few.untold) == (1, (), ())
 
 
-@pytest.mark.parametrize(
-    ("factors", "together", "regressed"),
-    [
-        ([(0.5, 1.0, 1.001)], [], ["resnet50_v1.5"]),  # one case alone
-        ([(0.5, 1.0, 1.001), (0.4, 0.8, 0.8)], [("b", "c")], ["resnet50_v1.5"]),  # before all moved together
-        ([HALF, (1.0, 1.0, 1.0)], [], []),  # all cases made up for it
-    ],
-)
+@pytest.mark.parametrize(("factors", "together", "regressed"), sources.cases("history.toml")["campaigns"])
 def test_what_one_case_lost_stays_a_regression_and_what_all_made_up_for_is_past(tmp_path, factors, together, regressed):
     found = campaigns(tmp_path, *factors)
 
-    assert [(one.before, one.after) for one in found.slowed_together] == together
-    assert [line.case.model for line in found.regressions] == regressed
+    assert [(one.before, one.after) for one in found.slowed_together] == list(together)
+    assert [line.case.model for line in found.regressions] == list(regressed)
     assert regressed or [one.together.outcome for one in found.moves] == ["slower", "faster"]

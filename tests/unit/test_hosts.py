@@ -7,7 +7,6 @@ import pytest
 
 from evalsuite import cli, launchers, placeholders
 from evalsuite.adapter import Command
-from evalsuite.agent import rendezvous
 from evalsuite.agent.order import FIRST_ENDED, Order, command
 from evalsuite.commands.launching import request
 from evalsuite.errors import EvalsuiteError, Exit
@@ -15,23 +14,6 @@ from evalsuite.plan import containers
 from evalsuite.plan.commandline import agent_argv
 from tests import sources
 from tests.toys import CASE, toynet
-
-SLURM = {"SLURM_NODEID": "1", "SLURM_NNODES": "2", "SLURM_JOB_NODELIST": "gpu[09-10]", "SLURM_JOB_ID": "7"}
-
-
-def test_the_hosts_are_told_as_each_launcher_wants_them():
-    place = rendezvous.node(SLURM)
-
-    known = placeholders.of_node(place, 8, 4)
-
-    assert known["{host}"] == "gpu10"
-    assert known["{hosts}"] == "gpu09,gpu10"
-    assert known["{hosts_slots}"] == "gpu09:8,gpu10:8"
-    assert known["{hosts_ports}"] == f"gpu09:{place.master_port},gpu10:{place.master_port}"
-
-
-def test_one_node_is_localhost():
-    assert placeholders.of_node(rendezvous.node({}), 2, 1)["{hosts_slots}"] == "localhost:2"
 
 
 def test_a_launcher_that_tells_no_names_is_an_error_where_they_are_wanted(tmp_path):

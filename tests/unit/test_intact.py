@@ -8,6 +8,7 @@ from evalsuite.dialect import Line
 from evalsuite.logs.reading import read_file
 from evalsuite.logs.text.intact import ALTERED, WIDTHS
 from evalsuite.logs.text.records import is_whole
+from tests import sources
 from tests.mutations import fold, group_thousands, wrap
 from tests.readings import LOGS, counted, read
 
@@ -176,23 +177,12 @@ def test_a_script_that_prints_less_behind_its_numbers_is_read_whatever_the_width
     assert found.reason != ALTERED
 
 
-SPEED = Line(pattern=rb"step (?P<step>\d+) speed (?P<rate>[\d.]+)", sample=b"step 10 speed 250.5", source="")
-ROW = Line(pattern=rb"row (?P<step>\d+),(?P<rate>[\d.]+)", sample=b"row 12,250.5", source="")
+LINES = {
+    "speed": Line(pattern=rb"step (?P<step>\d+) speed (?P<rate>[\d.]+)", sample=b"step 10 speed 250.5", source=""),
+    "row": Line(pattern=rb"row (?P<step>\d+),(?P<rate>[\d.]+)", sample=b"row 12,250.5", source=""),
+}
 
 
-@pytest.mark.parametrize(
-    ("line", "printed", "whole"),
-    [
-        (SPEED, b"step 10 speed 9399.8", True),
-        (SPEED, b"step 10 speed 94., and so on", True),
-        (SPEED, b"step 10 speed 250, 12", True),
-        (SPEED, b"step 10 speed 9,399.8 img/s", False),
-        (SPEED, b"step 10 speed 9_399.5,", False),
-        (SPEED, b"step 10 speed 9.4e+03", False),
-        (SPEED, b"step 10 speed 9,39", False),
-        (SPEED, b"step 10 speed 9399,8", False),
-        (ROW, b"row 12,250", True),  # a comma that the script prints between its numbers
-    ],
-)
+@pytest.mark.parametrize(("line", "printed", "whole"), sources.cases("intact.toml")["numbers"])
 def test_a_number_is_taken_whole_or_not_at_all(line, printed, whole):
-    assert is_whole(line.compiled.search(printed), line) is whole
+    assert is_whole(LINES[line].compiled.search(printed.encode()), LINES[line]) is whole

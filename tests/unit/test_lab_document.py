@@ -74,29 +74,12 @@ def test_the_eight_chapters_have_their_numbers_whatever_data_there_are():
         assert [one for one in found[:8] if "ResNet" not in one] == [one for one in EIGHT if "ResNet" not in one]
 
 
-FREE = {"outline": "free", "order": ("problems", "models")}
-
-
-@pytest.mark.parametrize(
-    ("evaluation", "part", "expected"),
-    [
-        (documented(of_models("mobilenet_v2", "bert_tiny", "resnet50_v1.5")), slice(2, 3), ["3 ResNet-50 v1.5"]),
-        # models that the outline does not know come after its chapters
-        (documented(of_models("mobilenet_v2", "bert_tiny")), slice(8, 10), ["9 BERT-Tiny", "10 MobileNetV2"]),
-        # two of one kind share the number of their chapter
-        (
-            documented(of_models("resnet50_v1.5", "resnet50_v1")),
-            *(slice(2, 5), ["3.1 ResNet-50 v1.5", "3.2 ResNet-50 v1", "4 BERT-Base"]),
-        ),
-        (of_models("bert_tiny"), slice(2, 4), ["3 BERT-Tiny", "4 Problems"]),  # without a document, as they come
-        (
-            documented(of_models("bert_tiny"), **FREE),
-            *(slice(4), ["1 Problems", "2 BERT-Tiny", "3 Introduction", "4 Background"]),
-        ),
-    ],
-)
+@pytest.mark.parametrize(("evaluation", "part", "expected"), sources.cases("lab_document.toml")["chapters"])
 def test_chapters_of_models_have_the_number_of_their_kind_or_a_place_of_their_own(evaluation, part, expected):
-    assert chapters(evaluation)[part] == expected
+    models, document = evaluation
+    found = of_models(*models) if document is None else documented(of_models(*models), **document)
+
+    assert chapters(found)[slice(*part)] == list(expected)
 
 
 def test_the_chapters_and_places_that_a_lab_may_name_are_those_of_the_report_and_models_keep_their_order():

@@ -18,6 +18,7 @@ from evalsuite.errors import EvalsuiteError
 from evalsuite.logs import catalogue
 from evalsuite.logs.reading import Sniffer, read_file
 from evalsuite.runs import archive
+from tests import sources
 from tests.corpus import LOGS as SHARED
 from tests.corpus import with_logs
 from tools import write_dialects
@@ -197,20 +198,11 @@ def test_the_literal_beginning_of_a_pattern_is_its_plain_text(pattern, literal):
     assert Line(pattern=pattern, sample=b"", source="").literal == literal
 
 
-@pytest.mark.parametrize(
-    ("pattern", "beginnings"),
-    [
-        (rb"(?:Saving model|eval step:\d+)", (b"Saving model", b"eval step:")),
-        (rb"(?:a \| b|c(?:d|e))", (b"a | b", b"c")),
-        (rb"(?:one|[12])", (b"one", b"")),  # the second may begin with anything
-        (rb"(?:one|other) and (?:more|less)", (b"",)),
-        (rb"plain (?:one|other)", (b"plain ",)),
-    ],
-)
+@pytest.mark.parametrize(("pattern", "beginnings"), sources.cases("logs.toml")["alternatives"])
 def test_of_several_alternatives_each_has_its_own_literal_beginning(pattern, beginnings):
-    line = Line(pattern=pattern, sample=b"", source="")
+    line = Line(pattern=pattern.encode(), sample=b"", source="")
 
-    assert line.beginnings == beginnings
+    assert line.beginnings == tuple(map(str.encode, beginnings))
 
 
 # the page of dialects that `make docs` writes: made of the declarations, and true

@@ -75,21 +75,11 @@ def test_the_environment_is_named_by_hardware_and_not_by_host():
     assert str(key) == "2 x H200, EPYC (2 cores), driver 550"
 
 
-@pytest.mark.parametrize(
-    ("printed", "recipe", "unit"),
-    [
-        ("images/s", UsedRecipe(unit="sequences/s"), "sequences/s"),
-        ("tokens/s", UsedRecipe(unit="sequences/s"), "tokens/s"),
-        ("images/s", UsedRecipe(unit="tokens/s"), "images/s"),
-        ("samples/s", UsedRecipe(), "samples/s"),
-        ("samples/s", UsedRecipe(unit="images/s"), "images/s"),
-        ("sequences/s", UsedRecipe(unit="images/s"), "sequences/s"),  # what a recipe counts that says nothing
-    ],
-)
+@pytest.mark.parametrize(("printed", "recipe", "unit"), sources.cases("measure.toml")["units"])
 def test_a_recipe_names_what_its_batches_hold_and_never_turns_tokens_into_sequences(printed, recipe, unit):
     measured = Throughput(items_per_s=12.0, unit=printed, method="arrivals", window=None)
 
-    found = measurement._in_unit_of(recipe, measured)
+    found = measurement._in_unit_of(UsedRecipe(unit=recipe), measured)
 
     assert (found.unit, found.items_per_s) == (unit, 12.0)
 

@@ -10,6 +10,7 @@ import pytest
 
 from evalsuite.agent import node_lock, processes
 from evalsuite.placeholders import Node
+from tests import sources
 
 pytestmark = pytest.mark.whole  # it waits for processes
 
@@ -162,16 +163,8 @@ def test_the_folder_of_a_machine_is_for_all_users(place, tmp_path):
     assert found.file.stat().st_mode & 0o777 == (place / "door").stat().st_mode & 0o777 == 0o666
 
 
-@pytest.mark.parametrize(
-    ("host", "hosts", "before"),
-    [
-        ("n2", ("n2", "n10", "n1"), ["n1", "n10"]),
-        ("n1", ("n2", "n10", "n1"), []),
-        # nobody tells their names
-        *(("n1", hosts, []) for hosts in ((), ("10.0.0.1", "10.0.0.2"), ("n1", "n1"))),
-    ],
-)
+@pytest.mark.parametrize(("host", "hosts", "before"), sources.cases("node_lock.toml")["turns"])
 def test_nodes_take_their_turn_by_name(host, hosts, before):
     place = Node(rank=0, nodes=len(hosts) or 2, master_port=29500, hosts=hosts)
 
-    assert node_lock.nodes_before(host, place) == before
+    assert node_lock.nodes_before(host, place) == list(before)

@@ -8,6 +8,7 @@ import synthetic
 from evalsuite.findings import DifferentNodes
 from evalsuite.model import Run
 from evalsuite.results.rules import other_nodes
+from tests import sources
 from tests.toys import CASE, measured
 
 TWO = CASE.at_scale(2, 8)
@@ -37,7 +38,7 @@ def test_the_same_machines_or_unknown_ones_say_nothing(runs):
     assert list(other_nodes.findings(runs)) == []
 
 
-def case(framework: str, *hosts: str, nodes: int = 2):
+def case(framework: str, hosts: tuple[str, ...], nodes: int = 2):
     """Three runs of *framework*, on *hosts*: `a+b` for each repeat, or once for all."""
     of = synthetic.case(framework, nodes=nodes)
     stood = hosts * 3 if len(hosts) == 1 else hosts
@@ -45,24 +46,8 @@ def case(framework: str, *hosts: str, nodes: int = 2):
     return synthetic.summary(runs)
 
 
-@pytest.mark.parametrize(
-    ("rows", "marked"),
-    [
-        (
-            [case("tensorflow", "n1+n2"), case("mxnet", "n1+n3"), case("pytorch", "n2+n1")],
-            {"mxnet": (("n1", "n3"), ("n1", "n2"))},
-        ),
-        (  # one run of the case was made elsewhere
-            [case("tensorflow", "n1+n2"), case("pytorch", "n1+n2", "n1+n2", "n1+n3")],
-            {"pytorch": (("n1", "n2", "n3"), ("n1", "n2"))},
-        ),
-        ([case("tensorflow", "n1+n2"), case("pytorch", "n1+n2")], {}),
-        ([case("tensorflow", "n1+n2"), case("pytorch", "n1")], {}),  # one is not known of
-        ([case("tensorflow", "n1+n2"), case("pytorch", "n3+n4+n5", nodes=3)], {}),  # another scale: not compared
-        ([case("tensorflow", "n1+n2", "n1+n2", "n1+n3"), case("pytorch", "n1+n3", "n1+n2", "n1+n2")], {}),  # alike
-    ],
-)
+@pytest.mark.parametrize(("rows", "marked"), sources.cases("other_nodes.toml")["marked"])
 def test_the_case_that_was_made_on_other_nodes_than_those_beside_it_is_marked(rows, marked):
-    found = {one.case.framework: one.findings for one in other_nodes.mark_summaries(rows)}
+    found = {one.case.framework: one.findings for one in other_nodes.mark_summaries([case(**row) for row in rows])}
     apart = {name: [one for one in of if isinstance(one, DifferentNodes)] for name, of in found.items()}
     assert {name: (one.nodes, one.others) for name, of in apart.items() for one in of} == marked

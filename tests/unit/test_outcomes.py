@@ -65,21 +65,11 @@ def left(tmp_path):
     return fill
 
 
-@pytest.mark.parametrize(
-    ("agents", "said"),
-    [
-        ({}, "no node agent was started"),
-        ({"a": AGENT, "b": None}, "the node agent was lost on b"),
-        ({"a": AGENT, "b": AGENT}, None),
-        ({"a": AGENT}, None),  # the launcher ended b before its agent had begun
-        ({"a": replace(AGENT, duration_s=1800.0)}, "1 of 2 nodes left no record"),  # waited for b in vain
-        ({"a": replace(AGENT, exit_code=143, interrupted_by="SIGTERM")}, "1 of 2 nodes left no record"),
-        ({"a": replace(AGENT, exit_code=137, signal="SIGKILL")}, "1 of 2 nodes left no record"),
-        ({"a": replace(AGENT, exit_code=0)}, "1 of 2 nodes left no record"),
-    ],
-)
+@pytest.mark.parametrize(("agents", "said"), sources.cases("outcomes.toml")["nodes_left"])
 def test_what_the_nodes_left_tells_who_failed(left, agents, said):
-    assert fault_attribution.find_infrastructure_fault(left(agents), TWO) == said
+    ended = {host: None if of is None else replace(AGENT, **of) for host, of in agents.items()}
+
+    assert fault_attribution.find_infrastructure_fault(left(ended), TWO) == said
 
 
 @pytest.mark.parametrize(("ended", "status"), [(True, "completed"), (False, "failed")])

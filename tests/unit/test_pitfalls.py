@@ -43,23 +43,13 @@ def seen(found):
     return [pitfall.seen.id.removeprefix("machine.") for pitfall in found]
 
 
-@pytest.mark.parametrize(
-    ("names", "variables", "taken"),
-    [
-        ("lo docker0 enp1s0 enp2s0", {}, []),  # NCCL passes docker and lo over; two cards are no fault
-        (LINKS, {}, [LINKS.split()[1:]]),
-        (LINKS, {"NCCL_SOCKET_IFNAME": "enp"}, []),
-        (LINKS, {"EVALSUITE_INTERFACE": "auto"}, []),
-        (f"{LINKS} ib0", {}, []),  # ib0 comes first, and alone
-        ("veth37669ca", {}, []),  # the only way out of a container
-    ],
-)
+@pytest.mark.parametrize(("names", "variables", "taken"), sources.cases("pitfalls.toml")["links"])
 def test_links_of_containers_that_nccl_would_take_are_named(monkeypatch, names, variables, taken):
     said = {"net_if_stats": dict.fromkeys(names.split(), State(True))}
     said["net_if_addrs"] = {name: [Address(10)] for name in names.split()}
     monkeypatch.setattr(system, "read_psutil", said.get)
 
-    assert [list(one.seen.values["names"]) for one in pitfalls.network(variables)] == taken
+    assert [tuple(one.seen.values["names"]) for one in pitfalls.network(variables)] == list(taken)
 
 
 PORT = {f"sys/class/infiniband/mlx5_0/ports/1/counters/port_{way}_data": "1" for way in ("rcv", "xmit")}

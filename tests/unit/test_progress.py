@@ -41,18 +41,9 @@ def test_skips_of_one_reason_share_a_line(capsys):
     assert capsys.readouterr().err.splitlines() == expected
 
 
-@pytest.mark.parametrize(
-    ("log", "reason", "said"),
-    [
-        (b"step 1\npython: can't open file\n\n", "exit code 2", "the last line of {file}: python: can't open file"),
-        (b"10%|#  |\r20%|## |\r", "exit code 2", "the last line of {file}: 20%|## |"),
-        (b"Killed\n", "killed, line 1: Killed", "its log: {file}"),
-        (b"\n", "exit code 2", "its log: {file}"),
-        (b"login --token hf_abcdefghijklmnopqrstuvwx\n", "x", "the last line of {file}: login --token ****"),
-    ],
-)
+@pytest.mark.parametrize(("log", "reason", "said"), sources.cases("progress.toml")["logs"])
 def test_of_a_run_without_a_value_is_said_where_its_log_lies_and_how_it_ends(tmp_path, capsys, log, reason, said):
-    (tmp_path / "log.txt").write_bytes(log)
+    (tmp_path / "log.txt").write_bytes(log.encode())
     failed = Measurement(run=Run(case=CASE, repeat=0), status="failed", reason=reason, log="log.txt")
 
     command._say_log(failed, tmp_path)

@@ -19,6 +19,7 @@ from evalsuite.report.sections.common.section import Subject
 from evalsuite.report.sections.quality import machine_noise
 from evalsuite.report.sections.verdict import answers, matrix, notices, verdict
 from evalsuite.report.text import words
+from tests import sources
 
 SPOKEN = words.read()
 
@@ -195,20 +196,9 @@ def test_notices_are_a_line_each_with_the_whole_behind_it():
     assert "The 2 processes of scale 1×2 share 2 cores" in said(found["cores"].whole)
 
 
-@pytest.mark.parametrize(
-    ("evaluation", "language", "line"),
-    [
-        (synthetic.thorough, "en", "8 cases planned: 8 valid. 56 of 56 runs gave a valid result."),
-        (
-            synthetic.all_failed,
-            "zh",
-            "计划 4 个用例：0 个有效，4 个没有有效结果。12 次运行中有 12 次没有得到有效结果，原因见数据质量一节。",
-        ),
-        (synthetic.quick, "en", "8 cases planned: 8 valid, all of them partial. 24 of 24 runs gave a valid result."),
-    ],
-)
+@pytest.mark.parametrize(("evaluation", "language", "line"), sources.cases("report_first_screen.toml")["counted"])
 def test_what_was_not_skipped_and_not_lost_is_not_counted(evaluation, language, line):
-    assert said(tally.coverage(Book(evaluation=evaluation()), SPOKEN), language) == line
+    assert said(tally.coverage(Book(evaluation=synthetic.PAGES[evaluation]()), SPOKEN), language) == line
 
 
 def test_whether_the_machine_was_quiet_is_said_and_by_how_much_it_was_not_and_nothing_under_a_quota():

@@ -65,76 +65,31 @@ def gpus(*percents, **header):
     return ticks(*readings, name="gpus", header=HEADER | {"gpus": devices})
 
 
-def at(times_s, **values):
+def at(at, **values):
     """A sample at each of these times, all with these values."""
-    return recorded(HEADER, *({"at_s": at_s, **values} for at_s in times_s))
+    return recorded(HEADER, *({"at_s": at_s, **values} for at_s in at))
 
 
-BYTES = "memory_used_bytes"
-TREES = [TREE | {"cpu_s": cpu_s} for cpu_s in (0.0, 1.0, 2.0)]
-OF_A_WINDOW = {  # samples, the window, a resource, its figure (None: there is none), what is said
-    "a percentage holds from the sample before": (ticks(None, 10.0, 90.0, 10.0), 0.5, 1.0, "cpu", {"mean": 90.0}, ""),
-    "a percentage that was not read leaves the others where they are": (
-        *(ticks(99.0, *[20.0] * 9, None, *[80.0] * 9), 0.0, 9.5, "cpu"),
-        *({"mean": 50.0, "samples": 18, "coverage": 18 / 19}, ""),
-    ),
-    "a mean is weighted with the time inside the window": (
-        *(ticks(None, 0.0, 100.0, 0.0), 0.75, 1.5, "cpu"),
-        *({"mean": 100.0 * 0.25 / 0.75, "samples": 2, "coverage": 1.0}, ""),
-    ),
-    "warm-up and what comes after do not count": (
-        *(ticks(None, 0.0, 0.0, 80.0, 80.0, 80.0, 0.0, 0.0), 1.0, 2.5, "cpu", {"mean": 80.0}, ""),
-    ),
-    "a counter gives its rate between the window's edges": (
-        *(ticks(*disk(0, 1000, 1000, 3000), name="disks"), 0.25, 1.25, "disk_read"),
-        *({"mean": 500 + 0 + 1000, "p5": 0.0, "p95": 4000.0, "unit": "bytes/s"}, ""),
-    ),
-    "a counter that falls is left out and said": (
-        *(ticks(*disk(1000, 2000, 100, 1100, 2100, 3100, 4100), name="disks"), 0.0, 3.0, "disk_read"),
-        *({"mean": 2000.0}, "1 sample of Disk read"),
-    ),
-    "the job's CPU is a share of the usable cores": (
-        *(ticks(*TREES, name="tree"), 0.0, 1.0, "job_cpu", {"mean": 50.0, "capacity": 100.0}, ""),
-    ),
-    "memory is a share of what there is": (ticks(20, 40, 60, name=BYTES), 0.0, 1.0, "memory", {"mean": 40.0}, ""),
-    "a gauge outside the window does not count": (
-        *(ticks(90, 10, 10, 90, name=BYTES), 0.3, 1.2, "memory", {"mean": 10.0}, ""),
-    ),
-    "no GPU means no figure": (ticks(None, 1.0, 1.0), 0.0, 1.0, "gpu", None, ""),
-    "no GPU means no PCIe": (ticks(None, 1.0, 1.0), 0.0, 1.0, "pcie_receive", None, ""),
-    "the GPU figure is the mean over the devices and their samples": (
-        *(gpus((100, 50), (100, 50), (100, 50)), 0.0, 1.0, "gpu"),
-        *({"mean": 75.0, "p5": 50, "p95": 100, "samples": 6, "coverage": 1.0}, ""),
-    ),
-    "a missing reading is not zero and lowers the coverage": (
-        *(gpus(*((80,) for _ in range(6)), (None,), (None,), *((80,) for _ in range(5))), 0.0, 6.0, "gpu"),
-        *({"mean": 80.0, "coverage": 5.25 / 6}, ""),
-    ),
-    "readings of too little of the window give no figure": (
-        *(gpus((80,), (None,), (None,), (None,), (80,)), 0.0, 2.0, "gpu", None, "GPU utilisation cover only 37.5%"),
-    ),
-    "an impossible reading is left out and said": (
-        *(ticks(None, 50.0, 300.0, 50.0, 50.0, 50.0), 0.0, 2.5, "cpu"),
-        *({"mean": 50.0}, "1 sample of CPU utilisation (all programs) lies outside"),
-    ),
-    "a grain above a hundred per cent is full": (ticks(None, 101.0, 101.0), 0.0, 1.0, "cpu", {"mean": 100.0}, ""),
-    "a gap in the samples is a finding": (
-        *(at((0.0, 0.5, 1.0, 4.0, 4.5, 5.0), memory_used_bytes=50), 0.0, 5.0, "memory", None),
-        "Host memory used (machine) cover only 55.0%",
-    ),
-    "a clock that goes back costs that sample alone": (
-        *(at((0.0, 0.5, 0.1, 1.5), cpu_percent=50.0), 0.0, 1.5, "cpu", {"mean": 50.0}, ""),
-    ),
-    "outside the samples there is nothing rather than zero": (
-        *(ticks(None, 50.0, 50.0), 100.0, 110.0, "cpu", None, ""),
-    ),
-}
+OF_A_WINDOW = sources.cases("utilisation.toml")["of_a_window"]
+
+
+def sampled(of):
+    """The samples of a row of the table: a value each half second, or one for all at these times."""
+    if "at" in of:
+        return at(**of)
+    [(name, values)] = of.items()
+    if name == "gpus":
+        return gpus(*values)
+    if name == "tree":
+        values = [TREE | {"cpu_s": cpu_s} for cpu_s in values]
+    return ticks(*(disk(*values) if name == "disks" else values), name=name)
 
 
 @pytest.mark.parametrize(
     ("samples", "begin_s", "end_s", "resource", "figure", "told"), OF_A_WINDOW.values(), ids=OF_A_WINDOW
 )
 def test_a_figure_is_of_what_was_sampled_in_its_window(samples, begin_s, end_s, resource, figure, told):
+    samples = sampled(samples)
     found = used(samples, begin_s, end_s).get(resource)
 
     assert (found and {name: getattr(found, name) for name in figure}) == (figure and pytest.approx(figure))

@@ -86,10 +86,10 @@ def test_an_environment_is_made_once_of_what_was_resolved_and_then_only_used(uv)
 def test_other_pins_another_python_or_another_device_make_another_environment_and_the_same_share_one(uv):
     recipe, pins = toynet(requirements_gpu=("toynet-gpu==1.0",)), ("toynet==1.0", "numpy==1.26.4")
     asked = [(recipe, "cpu"), (recipe, "gpu"), (toynet(requirements=("toynet==1.1",)), "cpu")]
-    asked += [(toynet(python="3.8"), "cpu"), (toynet(), "gpu")]
+    asked += [(toynet(python="3.8"), "cpu"), (toynet(), "gpu"), (toynet(built=("horovod==0.28.1",)), "cpu")]
     alike = [toynet(requirements=pins), toynet(name="other", requirements=pins)]
 
-    assert len({virtualenvs.folder_of(*one) for one in asked}) == 5
+    assert len({virtualenvs.folder_of(*one) for one in asked}) == 6
     assert len({virtualenvs.folder_of(one, "cpu") for one in alike}) == 1
 
 
