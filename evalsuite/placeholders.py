@@ -11,14 +11,8 @@ LOCALHOST = "127.0.0.1"
 PORTS_KEPT_FREE = 16  # some frameworks use the ports after the first
 FIRST_PORT, LAST_PORT = 20000, 32000  # between well-known ports and Linux's client ports (32768)
 
-BY_PLAN = {
-    "{python}": "interpreter of the framework's environment",
-    "{bin}": "the folder it lies in, with what was installed beside it (horovodrun, bfrun)",
-    "{workloads}": "the folder of our reference workloads",
-    "{checkout}": "the official repository",
-    "{scratch}": "the run's own empty folder, removed at the end",
-    "{data}": "the user's data root: {data}/NAME is a data set of that name",
-}
+# docs/adding-a-framework.md says what they are
+BY_PLAN = ("{python}", "{bin}", "{workloads}", "{checkout}", "{scratch}", "{data}")
 # What the node agent sets for what it starts: of one node or process, of the network, and the same for all.
 OF_RANK = ("RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "NODE_RANK", "MASTER_ADDR", "MASTER_PORT")
 INTERFACE = ("NCCL_SOCKET_IFNAME", "GLOO_SOCKET_IFNAME", "TP_SOCKET_IFNAME", "HOROVOD_GLOO_IFACE")
@@ -29,20 +23,7 @@ CONTAINER_LINK = re.compile(  # and of virtual machines and tunnels
 THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 OF_EVERY_RANK = (*INTERFACE, *THREADS, "PYTHONUNBUFFERED", "CUDA_DEVICE_ORDER")
 
-BY_AGENT = {
-    "{node_rank}": "rank of this node, from 0",
-    "{nodes}": "number of nodes",
-    "{processes_per_node}": "processes on each node",
-    "{master_addr}": "address of the first node",
-    "{master_port}": "port at which the processes meet there",
-    "{threads}": "CPU threads for each process (cores ÷ processes on the node)",
-    "{host}": "name of this node",
-    "{hosts}": 'all nodes, "h1,h2"',
-    "{hosts_slots}": 'all nodes with their devices, "h1:8,h2:8"',
-    "{hosts_ports}": 'all nodes with the master port, "h1:29500,h2:29500"',
-    "{hosts_ports_json}": 'the same as a list of JSON, ["h1:29500", "h2:29500"]',
-    "{forwarded}": "a word of its own: -x and the name of each variable that mpirun is to hand to the other nodes",
-}
+_OF_NODE = ("{node_rank}", "{nodes}", "{processes_per_node}", "{master_addr}", "{master_port}", "{threads}")
 OF_HOSTS = (
     "{host}",
     "{hosts}",
@@ -54,6 +35,7 @@ FORWARDED = "{forwarded}"
 """A word of mpirun's, which hands its own variables to no other node: the node agent puts `-x NAME` for each variable
 that it sets for every rank, and for each that the user set and that changes a training."""
 WHOLE_NUMBERS = ("{node_rank}", "{nodes}", "{processes_per_node}", "{master_port}", "{threads}")
+BY_AGENT = (*_OF_NODE, *OF_HOSTS, FORWARDED)
 
 
 @dataclass(frozen=True, kw_only=True)

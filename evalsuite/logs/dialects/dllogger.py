@@ -33,8 +33,7 @@ DIALECTS = (
         step=line(
             _AT + rb"Epoch: (?P<epoch>\d+) Iteration: (?P<step>\d+)  train\.loss : (?P<loss>[-\d.e+]+|nan)"
             rb"[^\r\n]*?train\.total_ips : (?P<rate>[-\d.e+]+) im",
-            b"DLL 2023-08-04 05:50:24.058929 - Epoch: 0 Iteration: 52  train.loss : 5.15500 None "
-            b"train.compute_ips : 6054.00 images/s train.total_ips : 6033.43 images/s train.lr : 0.1",
+            b"DLL 2023-08-04 05:50:24.058929 - Epoch: 0 Iteration: 52  train.loss : 5.15500 None train.compute_ips : 6054.00 images/s train.total_ips : 6033.43 images/s train.lr : 0.1",
             f"{_DLE}PyTorch/Classification/ConvNets/image_classification/logger.py; img/s until 2021",
         ),
         evaluation=line(
@@ -66,14 +65,12 @@ DIALECTS = (
         step=line(
             _AT + rb"Training Epoch: \d+ Training Iteration: (?P<step>\d+)  "
             rb"(?:average_loss : (?P<loss>[\d.e+-]+)|step_loss)",
-            b"DLL 2023-07-28 14:31:56.297230 - Training Epoch: 0 Training Iteration: 0  "
-            b"average_loss : 11.181884765625  learning_rate : 0.0010552234016358852  skipped_steps : 7 ",
+            b"DLL 2023-07-28 14:31:56.297230 - Training Epoch: 0 Training Iteration: 0  average_loss : 11.181884765625  learning_rate : 0.0010552234016358852  skipped_steps : 7 ",
             f"{_DLE}PyTorch/LanguageModeling/BERT/run_pretraining.py, and run_squad.py",
         ),
         final=line(
             rb"training_sequences_per_second : (?P<rate>[\d.]+)",
-            b"DLL 2023-07-28 15:25:07.507816 -  e2e_train_time : 428.120445728302 s "
-            b"training_sequences_per_second : 5055.566265125031 sequences/s",
+            b"DLL 2023-07-28 15:25:07.507816 -  e2e_train_time : 428.120445728302 s training_sequences_per_second : 5055.566265125031 sequences/s",
             f"{_DLE}PyTorch/LanguageModeling/BERT/run_pretraining.py; skipped first steps are left out",
         ),
         end=line(
@@ -171,8 +168,7 @@ DIALECTS = (
         step=line(
             _AT + rb"Epoch: (?P<epoch>\d+) Iteration: (?P<step>\d+)  train\.loss : (?P<loss>[-\d.e+]+|nan)  "
             rb"train\.ips : (?P<rate>[\d.e+]+) ",
-            b"DLL 2023-07-31 06:25:54.436868 - Epoch: 0 Iteration: 39  train.loss : 6.67905101776123  "
-            b"train.ips : 11677.433381196674 images/s train.lr : 0.9984 ",
+            b"DLL 2023-07-31 06:25:54.436868 - Epoch: 0 Iteration: 39  train.loss : 6.67905101776123  train.ips : 11677.433381196674 images/s train.lr : 0.9984 ",
             f"{_DLE}MxNet/Classification/RN50v1.5/fit.py",
         ),
         evaluation=line(
@@ -210,8 +206,7 @@ DIALECTS = (
         step=line(
             _AT + rb"Epoch: (?P<epoch>\d+) Iteration: (?P<step>\d+)  train\.loss : (?P<loss>[-\d.e+]+|nan) "
             rb"[^\r\n]*? train\.batch_time : (?P<seconds>[\d.e+-]+)  train\.ips : (?P<rate>[\d.e+]+) ",
-            b"DLL 2022-10-02 07:29:43.415571 - Epoch: 0 Iteration: 10  train.loss : 6.95703125  train.top1 : 0.0  "
-            b"train.top5 : 0.00390625  ... train.batch_time : 0.1  train.ips : 20480.0  train.lr : ",
+            b"DLL 2022-10-02 07:29:43.415571 - Epoch: 0 Iteration: 10  train.loss : 6.95703125  train.top1 : 0.0  train.top5 : 0.00390625  ... train.batch_time : 0.1  train.ips : 20480.0  train.lr : ",
             f"{_DLE}PaddlePaddle/Classification/RN50v1.5/program.py, run(): batch of all cards ÷ seconds of the step",
         ),
         evaluation=line(
@@ -235,8 +230,7 @@ DIALECTS = (
         step=line(
             _AT + rb"Epoch: \d+ Step: (?P<step>\d+)  loss : (?P<loss>[-\d.e+]+|nan) [^\r\n]*? step_cost : "
             rb"(?P<report_s>[\d.e+-]+)  step_samples : \d+  seqs_per_sec : (?P<rate>[\d.e+]+)",
-            b"DLL 2022-10-02 07:29:43.415571 - Epoch: 0 Step: 1  loss : 11.25  learning_rate : 1.25e-06  "
-            b"step_cost : 20.0  step_samples : 8192  seqs_per_sec : 409.6",
+            b"DLL 2022-10-02 07:29:43.415571 - Epoch: 0 Step: 1  loss : 11.25  learning_rate : 1.25e-06  step_cost : 20.0  step_samples : 8192  seqs_per_sec : 409.6",
             f"{_DLE}PaddlePaddle/LanguageModeling/BERT/program.py, run(): the samples of one card",
         ),
         final=line(
@@ -291,8 +285,7 @@ DIALECTS = (
         step=line(
             rb"TRAIN \[(?P<epoch>\d+)\]\[(?P<step>\d+)/(?P<of>\d+)\]\tTime [\d.]+ \([\d.]+\)\tData [^\t]+\t"
             rb"Tok/s (?P<rate>\d+) \(\d+\)(?:\tLoss/tok (?P<loss>[\d.]+))?",
-            b"2: TRAIN [0][10/54]\tTime 0.519 (0.963)\tData 2.41e-04 (2.31e-04)\tTok/s 33892 (32831)\t"
-            b"Loss/tok 9.2943 (10.0237)\tLR 4.082e-05",
+            b"2: TRAIN [0][10/54]\tTime 0.519 (0.963)\tData 2.41e-04 (2.31e-04)\tTok/s 33892 (32831)\tLoss/tok 9.2943 (10.0237)\tLR 4.082e-05",
             f"{_DLE}PyTorch/Translation/GNMT/seq2seq/train/trainer.py; every rank prints",
         ),
         evaluation=line(
@@ -316,8 +309,7 @@ DIALECTS = (
         step=line(
             rb"Transformer \| epoch (?P<epoch>\d+) \| step (?P<step>\d+) \|avg loss (?P<loss>[\d.]+|nan) "
             rb"\|avg tokens (?P<global_batch>[\d.]+) \|tokens/s (?P<rate>[\d.]+) \|walltime (?P<elapsed_s>[\d.]+)",
-            b"Transformer | epoch 0 | step 120 |avg loss 12.120 |avg tokens 35843.200 |tokens/s 210151.677 "
-            b"|walltime 31.672 |",
+            b"Transformer | epoch 0 | step 120 |avg loss 12.120 |avg tokens 35843.200 |tokens/s 210151.677 |walltime 31.672 |",
             f"{_DLE}PyTorch/Translation/Transformer/fairseq/log_helper.py, AggregatorBackend.flush()",
         ),
         evaluation=line(
@@ -337,9 +329,7 @@ DIALECTS = (
             rb'DLLL \{"timestamp": "(?P<unix_s>[\d.]+)"[^\r\n]*?"step": \[(?P<epoch>\d+), (?P<step>\d+)\], '
             rb'"data": \{(?:"train\.loss": (?P<loss>[\d.e+-]+|NaN), )?[^\r\n]*?'
             rb'"(?:train\.total_ips|train\.ips|total_ips|imgs_per_sec)": (?P<rate>[\d.e+]+)',
-            b'DLLL {"timestamp": "1609395515.111103", "datetime": "2020-12-31 06:18:35.111103", "elapsedtime": '
-            b'"202.015883", "type": "LOG", "step": [0, 1200], "data": {"train.loss": 2.696261329650879, '
-            b'"train.total_ips": 7850.30881434651}}',
+            b'DLLL {"timestamp": "1609395515.111103", "datetime": "2020-12-31 06:18:35.111103", "elapsedtime": "202.015883", "type": "LOG", "step": [0, 1200], "data": {"train.loss": 2.696261329650879, "train.total_ips": 7850.30881434651}}',
             _DLLOGGER,
         ),
         final=line(
@@ -353,9 +343,7 @@ DIALECTS = (
             rb'"elapsedtime": "(?P<elapsed_s>[\d.]+)", "type": "LOG", "step": \[(?P<epoch>\d+)\], "data": \{'
             rb'"train\.loss": (?P<train_loss>[\d.e+-]+), [^\r\n]*?"val\.top1": (?P<validation_top1>[\d.]+), '
             rb'"val\.top5": (?P<validation_top5>[\d.]+), "val\.loss": (?P<validation_loss>[\d.e+-]+)',
-            b'"elapsedtime": "213.013751", "type": "LOG", "step": [0], "data": {"train.loss": 2.7364323019219663, '
-            b'"train.total_ips": 7749.540281160681, "val.top1": 71.9009088010204, "val.top5": 91.06146364795919, '
-            b'"val.loss": 1.2844293823047561, "val.total_ips": 16824.229643036404}}',
+            b'"elapsedtime": "213.013751", "type": "LOG", "step": [0], "data": {"train.loss": 2.7364323019219663, "train.total_ips": 7749.540281160681, "val.top1": 71.9009088010204, "val.top5": 91.06146364795919, "val.loss": 1.2844293823047561, "val.total_ips": 16824.229643036404}}',
             f"{_DLE}PyTorch/Classification/ConvNets/image_classification/logger.py, JSON back end, once an epoch",
         ),
         notes="The same step can stand in two records with different keys; only the one with the rate is read.",
@@ -369,8 +357,7 @@ DIALECTS = (
         step=line(
             rb'DLLL \{"timestamp": "(?P<unix_s>[\d.]+)"[^\r\n]*?"step": (?P<step>\d+), '
             rb'"data": \{[^\r\n]*?"throughput_train": (?P<rate>[\d.e+]+)',
-            b'DLLL {"timestamp": "1664695783.415571", "datetime": "2022-10-02 07:29:43.415571+00:00", "elapsedtime": "10.0", '
-            b'"type": "LOG", "step": 1, "data": {"throughput_train": 4096.0, "mlm_loss": ',
+            b'DLLL {"timestamp": "1664695783.415571", "datetime": "2022-10-02 07:29:43.415571+00:00", "elapsedtime": "10.0", "type": "LOG", "step": 1, "data": {"throughput_train": 4096.0, "mlm_loss": ',
             f"{_DLE}TensorFlow/LanguageModeling/BERT/run_pretraining.py, JSON back end",
         ),
         final=line(
@@ -390,9 +377,7 @@ DIALECTS = (
             rb'DLLL \{"timestamp": "(?P<unix_s>[\d.]+)"[^\r\n]*?"step": (?P<step>\d+), "data": '
             rb'\{(?:"reduced_train_loss": (?P<loss>[\d.e+-]+|NaN), )?[^\r\n]*?"consumed_samples": (?P<consumed>[\d.]+)'
             rb'[^\r\n]*?"train_step_timing in s": (?P<seconds>[\d.e-]+)',
-            b'DLLL {"timestamp": "1727486904.618568", "datetime": "2024-09-28 01:28:24.618568", "elapsedtime": '
-            b'"444.305037", "type": "LOG", "step": 0, "data": {"reduced_train_loss": 11.06281852722168, "lr": 0.0, ... '
-            b'"consumed_samples": 2048.0, ... "train_step_timing in s": 107.35490417480469',
+            b'DLLL {"timestamp": "1727486904.618568", "datetime": "2024-09-28 01:28:24.618568", "elapsedtime": "444.305037", "type": "LOG", "step": 0, "data": {"reduced_train_loss": 11.06281852722168, "lr": 0.0, ... "consumed_samples": 2048.0, ... "train_step_timing in s": 107.35490417480469',
             "NVIDIA/NeMo@8cfedd7203:nemo/utils/loggers/dllogger.py, log_metrics()",
         ),
         named_facts={"all": "global_batch"},

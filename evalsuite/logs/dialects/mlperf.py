@@ -39,8 +39,7 @@ _TRAIN_SAMPLES = line(
 _TOP1 = line(
     rb'"key": "eval_accuracy", "value": (?P<validation_top1_share>[\d.]+), "metadata": \{'
     rb'(?=[^}\r\n]*"file": "[^"]*(?:resnet|imagenet|image_classification))[^}\r\n]*"epoch_num": (?P<epoch>\d+)[,}]',
-    b'"key": "eval_accuracy", "value": 0.39042, "metadata": {"file": "/workspace/image_classification/common/fit.py", '
-    b'"lineno": 1056, "epoch_num": 3}}',
+    b'"key": "eval_accuracy", "value": 0.39042, "metadata": {"file": "/workspace/image_classification/common/fit.py", "lineno": 1056, "epoch_num": 3}}',
     f"{_KEYS}; NVIDIA, Baidu and Google count epochs from 1 (first_epoch_num)",
 )
 
@@ -146,46 +145,39 @@ _SAMPLE_BLOCKS = (
     _event(
         b"block_start",
         _samples_start,
-        b'", "time_ms": 1715242795848, "event_type": "INTERVAL_START", "key": "block_start", "value": "", '
-        b'"metadata": {"file": "mlperf_logging_utils.py", "lineno": 187, "samples_count": 192}}',
+        b'", "time_ms": 1715242795848, "event_type": "INTERVAL_START", "key": "block_start", "value": "", "metadata": {"file": "mlperf_logging_utils.py", "lineno": 187, "samples_count": 192}}',
     ),
     _event(
         b"block_stop",
         _samples_stop,
-        b'", "time_ms": 1715242795848, "event_type": "INTERVAL_END", "key": "block_stop", "value": "", '
-        b'"metadata": {"file": "mlperf_logging_utils.py", "lineno": 177, "samples_count": 1536}}',
+        b'", "time_ms": 1715242795848, "event_type": "INTERVAL_END", "key": "block_stop", "value": "", "metadata": {"file": "mlperf_logging_utils.py", "lineno": 177, "samples_count": 1536}}',
     ),
 )
 _EPOCHS = (
     _event(
         b"epoch_start",
         lambda match: {"unix_ms": match["unix_ms"], "consumed": _value(b"epoch_num", match[0]), "begins": 1.0},
-        b'", "time_ms": 1593139465989, "event_type": "INTERVAL_START", "key": "epoch_start", "value": null, '
-        b'"metadata": {"file": "scripts/dist_train.py", "lineno": 182, "epoch_num": 1}}',
+        b'", "time_ms": 1593139465989, "event_type": "INTERVAL_START", "key": "epoch_start", "value": null, "metadata": {"file": "scripts/dist_train.py", "lineno": 182, "epoch_num": 1}}',
     ),
     _event(
         b"eval_start",
         _evaluation_start,
-        b'", "time_ms": 1593139483302, "event_type": "INTERVAL_START", "key": "eval_start", "value": null, '
-        b'"metadata": {"file": "scripts/dist_train.py", "lineno": 283, "epoch_num": 1.049980888109768}}',
+        b'", "time_ms": 1593139483302, "event_type": "INTERVAL_START", "key": "eval_start", "value": null, "metadata": {"file": "scripts/dist_train.py", "lineno": 283, "epoch_num": 1.049980888109768}}',
     ),
     _event(
         b"eval_stop",
         _evaluation_stop,
-        b'", "time_ms": 1593139487050, "event_type": "INTERVAL_END", "key": "eval_stop", "value": null, '
-        b'"metadata": {"file": "scripts/dist_train.py", "lineno": 292, "epoch_num": 1.049980888109768}}',
+        b'", "time_ms": 1593139487050, "event_type": "INTERVAL_END", "key": "eval_stop", "value": null, "metadata": {"file": "scripts/dist_train.py", "lineno": 292, "epoch_num": 1.049980888109768}}',
     ),
     _event(
         b"run_stop",
         lambda match: {"unix_ms": match["unix_ms"], "begins": 1.0},
-        b'", "time_ms": 1593139749480, "event_type": "INTERVAL_END", "key": "run_stop", "value": null, '
-        b'"metadata": {"file": "scripts/dist_train.py", "lineno": 297, "status": "success"}}',
+        b'", "time_ms": 1593139749480, "event_type": "INTERVAL_END", "key": "run_stop", "value": null, "metadata": {"file": "scripts/dist_train.py", "lineno": 297, "status": "success"}}',
     ),
     _event(
         b"epoch_stop",
         _epoch_stop,
-        b'", "time_ms": 1593139749480, "event_type": "INTERVAL_END", "key": "epoch_stop", "value": null, '
-        b'"metadata": {"file": "scripts/dist_train.py", "lineno": 301, "epoch_num": 1}}',
+        b'", "time_ms": 1593139749480, "event_type": "INTERVAL_END", "key": "epoch_stop", "value": null, "metadata": {"file": "scripts/dist_train.py", "lineno": 301, "epoch_num": 1}}',
     ),
 )
 
@@ -193,8 +185,7 @@ _EPOCHS = (
 _EVALUATIONS = _event(
     b"eval_accuracy",
     _samples_so_far,
-    b'", "time_ms": 1712974047312, "event_type": "POINT_IN_TIME", "key": "eval_accuracy", "value": 0.3832615315914154, '
-    b'"metadata": {"file": "/workspace/bert/run_pretraining.py", "lineno": 1865, "epoch_num": 150128}}',
+    b'", "time_ms": 1712974047312, "event_type": "POINT_IN_TIME", "key": "eval_accuracy", "value": 0.3832615315914154, "metadata": {"file": "/workspace/bert/run_pretraining.py", "lineno": 1865, "epoch_num": 150128}}',
 )
 
 
@@ -250,8 +241,7 @@ DIALECTS = (
         step=line(
             _MLLOG
             + rb'[^\r\n]*?"key": "tracked_stats", "value": \{[^}\r\n]*?"(?:throughput|imgs_sec)": (?P<rate>[\d.e+]+)',
-            b':::MLLOG {"namespace": "", "time_ms": 1712974041539, "event_type": "POINT_IN_TIME", "key": "tracked_stats", '
-            b'"value": {"throughput": 534.2836281280698}, "metadata": {',
+            b':::MLLOG {"namespace": "", "time_ms": 1712974041539, "event_type": "POINT_IN_TIME", "key": "tracked_stats", "value": {"throughput": 534.2836281280698}, "metadata": {',
             f"{_LOGGING}/mllog.py, event(); the key is that of NVIDIA's submissions since v1.0",
         ),
         end=_RUN_STOP,
@@ -270,9 +260,7 @@ DIALECTS = (
         step=line(
             _MLLOG
             + rb'[^\r\n]*?"key": "tracked_stats", "value": \{"train_(?:step_time": (?P<seconds>[\d.e+-]+)|loss": )[^\r\n]*',
-            b':::MLLOG {"namespace": "", "time_ms": 1759978644063, "event_type": "POINT_IN_TIME", "key": "tracked_stats", '
-            b'"value": {"train_step_time": 0.1571516990661621, "reduced_train_loss": 8.318889617919922}, "metadata": '
-            b'{"file": "/workspace/llm/custom_callbacks.py", "lineno": 480, "step": 31.0, "samples_count": 1152.0}}',
+            b':::MLLOG {"namespace": "", "time_ms": 1759978644063, "event_type": "POINT_IN_TIME", "key": "tracked_stats", "value": {"train_step_time": 0.1571516990661621, "reduced_train_loss": 8.318889617919922}, "metadata": {"file": "/workspace/llm/custom_callbacks.py", "lineno": 480, "step": 31.0, "samples_count": 1152.0}}',
             "mlcommons/training_results_v5.1@441d65f444:Lambda/results/gb300_n18_ngc25.04_nemo/llama31_8b/result_1.txt",
             fields=_nemo_step,
         ),
@@ -296,8 +284,7 @@ DIALECTS = (
         step=line(
             _MLLOG + rb'[^\r\n]*?"key": "tracked_stats", "value": \{"train_step_timing in s": (?P<seconds>[\d.e+-]+)\}'
             rb'[^\r\n]*?"step": (?P<consumed>\d+)',
-            b':::MLLOG {"namespace": "", "time_ms": 1715963226355, "event_type": "POINT_IN_TIME", "key": "tracked_stats", '
-            b'"value": {"train_step_timing in s": 10.639731407165527}, "metadata": {... "step": 1035993088}}',
+            b':::MLLOG {"namespace": "", "time_ms": 1715963226355, "event_type": "POINT_IN_TIME", "key": "tracked_stats", "value": {"train_step_timing in s": 10.639731407165527}, "metadata": {... "step": 1035993088}}',
             "mlcommons/training_results_v4.0@6fe954378e:NVIDIA/benchmarks/gpt3/implementations/nemo/custom_callbacks.py; step counts tokens",
         ),
         evaluation=line(
@@ -380,9 +367,7 @@ DIALECTS = (
         step=line(
             rb"\{'training_steps': (?P<step>\d+), 'average_loss': (?P<loss>[\d.]+|nan), [^\r\n]*?'seq/s': (?P<rate>[\d.]+)"
             rb"(?:[^\r\n]*?'timestamp': (?P<unix_s>[\d.]+))?",
-            b"0: {'training_steps': 6, 'average_loss': 5.752604166666667, 'step_loss': 5.3828125, "
-            b"'learning_rate': 0.0003999712002303982, 'seq/s': 110.869274690579, 'global_steps': 0, 'samples_trained': 0, "
-            b"'skipped_steps': 1, 'timestamp': 1593152763.1198528}",
+            b"0: {'training_steps': 6, 'average_loss': 5.752604166666667, 'step_loss': 5.3828125, 'learning_rate': 0.0003999712002303982, 'seq/s': 110.869274690579, 'global_steps': 0, 'samples_trained': 0, 'skipped_steps': 1, 'timestamp': 1593152763.1198528}",
             "mlcommons/training_results_v0.7@0a8a85a209:NVIDIA/benchmarks/bert/implementations/pytorch/run_pretraining.py",
         ),
         notes="training_steps count forward passes, several of which make one optimiser step.",
@@ -419,8 +404,7 @@ DIALECTS = (
         step=line(
             rb"Epoch: \[(?P<epoch>\d+)/\d+\], batch: \[(?P<step>\d+)/(?P<of>\d+)\], loss: (?P<loss>[\d.]+|nan), "
             rb"lr: [\d.e-]+, time: (?P<report_s>[\d.]+)s",
-            b"[2026-11-21 04:29:23] mindcv.utils.callbacks INFO - Epoch: [1/1], batch: [20/160], loss: 2.080617, "
-            b"lr: 0.010000, time: 0.447565s",
+            b"[2026-11-21 04:29:23] mindcv.utils.callbacks INFO - Epoch: [1/1], batch: [20/160], loss: 2.080617, lr: 0.010000, time: 0.447565s",
             "mindspore-lab/mindcv@51b0636da1:mindcv/utils/callbacks.py, StateMonitor.on_train_step_end(): the sum of "
             "the step times since the line before",
         ),
@@ -472,9 +456,7 @@ DIALECTS = (
         step=line(
             rb"\[Epoch (?P<epoch>\d+) \d+/\d+\]\[Iteration (?P<step>\d+)\]\[Wall Clock [\d.]+s\] [^\r\n]*?"
             rb"Throughput is (?P<rate>[\d.E+]+) records?\s?/\s?second",
-            b"2018-11-15 11:10:46 INFO  NCFOptimizer2$:251 - [Epoch 1 99385344/99385344][Iteration 1012]"
-            b"[Wall Clock 184.418117875s] loss is 0.12964652452085698, training cost 184.418117875s. "
-            b"Throughput is 538913.1238578421 record / second. ",
+            b"2018-11-15 11:10:46 INFO  NCFOptimizer2$:251 - [Epoch 1 99385344/99385344][Iteration 1012][Wall Clock 184.418117875s] loss is 0.12964652452085698, training cost 184.418117875s. Throughput is 538913.1238578421 record / second. ",
             "mlcommons/training_results_v0.5@5e540f8f86:v0.5.0/intel/intel_ncf_submission/code/ncf/src/main/scala/com/intel/analytics/zoo/examples/mlperf/recommendation/NCFOptimizer2.scala",
         ),
     ),

@@ -24,14 +24,12 @@ DIALECTS = (
         step=line(
             rb"epoch:(?P<epoch>\d+) +train step:(?P<step>\d+) +lr: [\d.e-]+, loss: +(?P<loss>-?[\d.]+|nan) [^\r\n]*?"
             rb"batch_cost: (?P<mean_s>[\d.]+) s, reader_cost: [\d.]+ s, ips: (?P<rate>[\d.]+) (?:samples|images)/sec",
-            b"[2023/07/28 07:14:48] ppcls INFO: epoch:0   train step:10   lr: 0.100000, loss:  7.2072 top1:  0.0000 "
-            b"top5:  0.0039 batch_cost: 0.18718 s, reader_cost: 0.00063 s, ips: 1367.69679 samples/sec.",
+            b"[2023/07/28 07:14:48] ppcls INFO: epoch:0   train step:10   lr: 0.100000, loss:  7.2072 top1:  0.0000 top5:  0.0039 batch_cost: 0.18718 s, reader_cost: 0.00063 s, ips: 1367.69679 samples/sec.",
             "PaddlePaddle/PaddleClas@00455839:ppcls/static/program.py, run()",
         ),
         final=line(
             rb"END epoch:\d+ +train [^\r\n]*?ips: (?P<rate>[\d.]+) (?:samples|images)/sec",
-            b"END epoch:0   train  loss:  6.8500 top1:  0.0012 top5:  0.0052 batch_cost: 0.28210 s, reader_cost: "
-            b"0.00041 s, batch_cost_sum: 219.75590 s, ips: 907.47962 images/sec.",
+            b"END epoch:0   train  loss:  6.8500 top1:  0.0012 top5:  0.0052 batch_cost: 0.28210 s, reader_cost: 0.00041 s, batch_cost_sum: 219.75590 s, ips: 907.47962 images/sec.",
             "PaddlePaddle/PaddleClas@00455839:ppcls/static/program.py, run(); without the first four steps",
         ),
         final_scope="per_device",
@@ -58,20 +56,17 @@ DIALECTS = (
         zero_based=False,
         step=line(
             rb"total" + _NLP_STEP,
-            b"total step: 270, epoch: 0, batch: 269, loss: 10.842868, avg_reader_cost: 0.00010 sec, "
-            b"avg_batch_cost: 0.14504 sec, avg_samples: 96.00000, ips: 661.42967 sequences/sec",
+            b"total step: 270, epoch: 0, batch: 269, loss: 10.842868, avg_reader_cost: 0.00010 sec, avg_batch_cost: 0.14504 sec, avg_samples: 96.00000, ips: 661.42967 sequences/sec",
             "PaddlePaddle/PaddleNLP@9633a59659:examples/language_model/bert/static/run_pretrain.py; misspelt there",
         )
         + line(
             rb"tobal" + _NLP_STEP,
-            b"tobal step: 270, epoch: 0, batch: 269, loss: 10.601461, avg_reader_cost: 0.00009 sec, "
-            b"avg_batch_cost: 0.29381 sec, avg_samples: 96.00000, ips: 326.64660 sequences/sec",
+            b"tobal step: 270, epoch: 0, batch: 269, loss: 10.601461, avg_reader_cost: 0.00009 sec, avg_batch_cost: 0.29381 sec, avg_samples: 96.00000, ips: 326.64660 sequences/sec",
             "PaddlePaddle/PaddleNLP@9633a59659:examples/language_model/bert/static/run_pretrain.py",
         )
         + line(
             rb"global" + _NLP_STEP,
-            b"global step: 20, epoch: 0, batch: 19, loss: 11.161420, avg_reader_cost: 0.00010 sec, "
-            b"avg_batch_cost: 0.14473 sec, avg_samples: 96.00000, ips: 663.30408 sequences/sec",
+            b"global step: 20, epoch: 0, batch: 19, loss: 11.161420, avg_reader_cost: 0.00010 sec, avg_batch_cost: 0.14473 sec, avg_samples: 96.00000, ips: 663.30408 sequences/sec",
             "PaddlePaddle/PaddleNLP@0c448e03cf:examples/language_model/bert/run_pretrain.py, dynamic graph",
         ),
         facts=line(
@@ -89,9 +84,7 @@ DIALECTS = (
         step=line(
             rb"step_idx: (?P<step>\d+), epoch: (?P<epoch>\d+), batch: \d+, avg loss: (?P<loss>[\d.]+|nan), [^\r\n]*?"
             rb"avg_speed: [\d.]+ step/s, batch_cost: [\d.]+ sec, reader_cost: [\d.]+ sec, tokens: \d+, ips: (?P<rate>[\d.]+) words/sec",
-            b"[2023-07-31 11:41:04,898] [    INFO] - step_idx: 700, epoch: 3, batch: 172, avg loss: 5.526707, "
-            b"normalized loss: 4.159066, ppl: 251.314987, avg_speed: 1.80 step/s, batch_cost: 0.55529 sec, "
-            b"reader_cost: 0.00013 sec, tokens: 437784, ips: 7883.88953 words/sec",
+            b"[2023-07-31 11:41:04,898] [    INFO] - step_idx: 700, epoch: 3, batch: 172, avg loss: 5.526707, normalized loss: 4.159066, ppl: 251.314987, avg_speed: 1.80 step/s, batch_cost: 0.55529 sec, reader_cost: 0.00013 sec, tokens: 437784, ips: 7883.88953 words/sec",
             "PaddlePaddle/PaddleNLP@4ae99415b4:examples/machine_translation/transformer/static/train.py",
         ),
         notes="Words of one card; avg_speed on the same line counts steps. Each epoch's first report holds start-up.",
@@ -105,8 +98,7 @@ DIALECTS = (
         step=line(
             rb"\[TRAIN\] epoch: \d+, iter: (?P<step>\d+)/\d+, loss: (?P<loss>[\d.]+|nan), lr: [\d.e-]+, "
             rb"batch_cost: (?P<seconds>[\d.]+), reader_cost: [\d.]+, ips: (?P<rate>[\d.]+) samples/sec",
-            b"2022-02-05 04:29:11 [INFO]\t[TRAIN] epoch: 1, iter: 35/200, loss: 0.8048, lr: 0.008456, "
-            b"batch_cost: 0.6989, reader_cost: 0.00366, ips: 5.7235 samples/sec | ETA 00:01:55",
+            b"2022-02-05 04:29:11 [INFO]\t[TRAIN] epoch: 1, iter: 35/200, loss: 0.8048, lr: 0.008456, batch_cost: 0.6989, reader_cost: 0.00366, ips: 5.7235 samples/sec | ETA 00:01:55",
             "PaddlePaddle/PaddleSeg@d7975e7cb3:paddleseg/core/train.py",
         ),
         evaluation=line(
@@ -153,8 +145,7 @@ DIALECTS = (
         step=line(
             rb"\[Pass (?P<epoch>\d+), train batch (?P<step>\d+)\]\s+loss (?P<loss>[\d.]+|nan), [^\r\n]*?"
             rb"elapse (?P<seconds>[\d.]+) sec",
-            b"INFO:utils.utility:[Pass 0, train batch 2] \tloss 64.00000, acc1 0.00000, acc5 1.00000, lr 0.10000, "
-            b"elapse 0.9339 sec",
+            b"INFO:utils.utility:[Pass 0, train batch 2] \tloss 64.00000, acc1 0.00000, acc5 1.00000, lr 0.10000, elapse 0.9339 sec",
             "PaddlePaddle/models@b71cf6322a:PaddleCV/image_classification/utils/utility.py, print_info()",
         ),
         evaluation=line(
@@ -175,8 +166,7 @@ DIALECTS = (
         step=line(
             rb"epoch: \d+, progress: \d+/\d+, step: (?P<step>\d+), loss: (?P<loss>[\d.]+|nan), [^\r\n]*?"
             rb"next_sent_acc: [\d.]+, speed: (?P<steps_per_s>[\d.]+) steps/s",
-            b"epoch: 1, progress: 1/1, step: 60, loss: 10.487363, ppl: 17796.216797, next_sent_acc: 0.560417, "
-            b"speed: 1.060437 steps/s, file: demo_wiki_train.gz",
+            b"epoch: 1, progress: 1/1, step: 60, loss: 10.487363, ppl: 17796.216797, next_sent_acc: 0.560417, speed: 1.060437 steps/s, file: demo_wiki_train.gz",
             "PaddlePaddle/models@b71cf6322a:PaddleNLP/pretrain_language_models/BERT/train.py: skip_steps times the trainers ÷ the seconds",
         ),
         evaluation=line(

@@ -149,8 +149,7 @@ DIALECTS = (
             fields=_bar_before,
         )
         + line(
-            b"\xe2\x94\x81(?:\xe2\x94\x81)* [\\dms]+ (?:(?P<ms>\\d+)ms|(?P<us>\\d+)us|(?P<seconds>\\d+)s)/step - "
-            b"(?:\\w+: [-\\d.e+]+ - )*?loss: (?P<loss>[-\\d.e+]+|nan)",
+            b"\xe2\x94\x81(?:\xe2\x94\x81)* [\\dms]+ (?:(?P<ms>\\d+)ms|(?P<us>\\d+)us|(?P<seconds>\\d+)s)/step - (?:\\w+: [-\\d.e+]+ - )*?loss: (?P<loss>[-\\d.e+]+|nan)",
             "100/100 ━━━━━━━━━━━━━━━━━━━━ 1s 772us/step - accuracy: 0.1000 - loss: 2.3266".encode(),
             "keras-team/keras@3422977a5e:keras/src/utils/progbar.py, 3.x",
             fields=_bar_before,
@@ -166,8 +165,7 @@ DIALECTS = (
             rb"(?: - (?:sparse_categorical_|categorical_)?acc(?:uracy)?: (?P<train_accuracy_share>[\d.e-]+))? - "
             rb"val_loss: (?P<validation_loss>[-\d.e+]+)"
             rb"(?: - val_(?:sparse_categorical_|categorical_)?acc(?:uracy)?: (?P<validation_accuracy_share>[\d.e-]+))?",
-            b"100/100 [==============================] - 17s 174ms/step - loss: 0.8651 - "
-            b"sparse_categorical_accuracy: 0.7398 - val_loss: 1.2604 - val_sparse_categorical_accuracy: 0.5504",
+            b"100/100 [==============================] - 17s 174ms/step - loss: 0.8651 - sparse_categorical_accuracy: 0.7398 - val_loss: 1.2604 - val_sparse_categorical_accuracy: 0.5504",
             "keras-team/keras@3a33d53ea4:keras/utils/generic_utils.py, Progbar, 2.x, once an epoch: only its last print "
             "has a val_loss",
         )

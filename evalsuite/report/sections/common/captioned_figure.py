@@ -14,20 +14,11 @@ from evalsuite.report.text import names, numbers
 from evalsuite.report.text.numbers import Form, Number
 from evalsuite.report.text.words import Rendered, Text, Words
 
-FORMS = {
-    "items_per_s": numbers.throughput,
-    "items_per_s_per_device": numbers.throughput,
-    "speedup": numbers.speedup,
-    "efficiency": numbers.percent,
-    "ideal": numbers.speedup,
-    "ratio": numbers.speedup,
-    "off": numbers.throughput,
-    "on": numbers.throughput,
-    "before": numbers.throughput,
-    "after": numbers.throughput,
-    "value": numbers.throughput,
-    "median": numbers.throughput,
-    "cv": numbers.percent,
+_RATES = ("items_per_s", "items_per_s_per_device", "off", "on", "before", "after", "value", "median")
+FORMS: dict[str, Form] = {
+    **dict.fromkeys(_RATES, numbers.throughput),
+    **dict.fromkeys(("speedup", "ideal", "ratio"), numbers.speedup),
+    **dict.fromkeys(("efficiency", "cv"), numbers.percent),
     "message": numbers.memory,
     "bandwidth": numbers.rate,
 }
