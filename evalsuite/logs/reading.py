@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evalsuite.dialect import NO_DIGITS, Dialect
+from evalsuite.dialect import NO_DIGITS, NO_ITEMS, Dialect
 from evalsuite.findings import BatchFromArgument, DevicesAssumed, FailedAtExit, FinalDisagrees, LineLeftOut
 from evalsuite.logs import catalogue
 from evalsuite.logs.scan import failures
@@ -178,7 +178,7 @@ def _read_by_shape(paths: Sequence[Path], arrivals: Sequence[Arrival | None], gi
         return silent
     found = asked = silent
     for variant in _variants(run, counted={"step", "seconds"} & shape.roles.keys()):
-        if variant.dialect.scope == "auto" and found.total_devices not in (None, 1):
+        if variant.dialect.scope == "auto" and asked.total_devices not in (None, 1):
             break  # whose rate it is, is asked
         numbers = compute_numbers(variant)
         if "argued_parts" in run.said and numbers.facts.batch_from_outside and not numbers.rated:
@@ -186,7 +186,8 @@ def _read_by_shape(paths: Sequence[Path], arrivals: Sequence[Arrival | None], gi
         found = _judge(numbers)
         if found.throughput is not None:
             break
-        asked = asked if asked.steps else found
+        by_steps = variant.dialect.unit in NO_ITEMS and "rate" not in shape.roles  # then no batch would help
+        asked = asked if asked.steps and not by_steps else found
     found = replace(found if found.throughput else asked, dialect=None, shape=shape.shape)
     taken = Message("logs.read_by_shape", line=shape.line, text=shape.text, roles=shape.said)
     if found.throughput is None or found.throughput.items_per_s is None:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from evalsuite import findings as rules
-from evalsuite.dialect import Dialect
+from evalsuite.dialect import NO_ITEMS, Dialect
 from evalsuite.logs.formatting import rate
 from evalsuite.logs.scan import failures
 from evalsuite.logs.scan.scan import MAX_RECORDS, Scan, TooMany
@@ -289,6 +289,13 @@ def judge_status(numbers: Numbers, failure: failures.Failure | None) -> tuple[St
     run, steps, measured = numbers.run, numbers.merged.steps, numbers.throughput
     if failure is not None:
         return "failed", failure.reason
+    if (
+        measured is None
+        and run.dialect.evaluation_inside
+        and len(run.records) > 1
+        and all(one.gap for one in run.records[1:])
+    ):
+        return "partial", Message("logs.log_evaluated")
     if not steps and measured is None:
         return _without_steps(run)
     if (stop := unfinished(run)) and not _has_ended(run):
@@ -355,7 +362,7 @@ def _missing(numbers: Numbers) -> str:
     if dialect.steps_times_nodes:
         return Message("logs.log_nodes")
     found, facts = numbers.merged, numbers.facts
-    if _is_too_coarse(numbers):
+    if _is_too_coarse(numbers) or (dialect.unit in NO_ITEMS and numbers.complete):
         return _COARSE
     if numbers.is_warmup:
         last = found.steps[0].index

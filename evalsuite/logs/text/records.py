@@ -108,7 +108,7 @@ def rate_of(fields: Fields) -> float | None:
 # [rank3]:… [default3]:… [trainer3|3]:   torchrun --tee, PyTorch's own rank tag
 _PRINTER = re.compile(
     rb"\[\d+,(?P<mpi>\d+)\]<std(?:out|err)>:?|\[(?P<gloo>\d+)\]<std(?:out|err)>:?"
-    rb"|\[(?:rank|default|trainer|worker)[ _]?(?P<torch>\d+)(?:\|\d+)?\]:?|^\s*(?P<srun>\d+): "
+    rb"|\[(?:rank|default|trainer|worker)[ _:]?(?P<torch>\d+)(?:\|\d+)?\]:?|^\s*(?P<srun>\d+): "
 )
 
 

@@ -19,7 +19,17 @@ from evalsuite.logs.scan.failures import shown
 from evalsuite.logs.text.logfile import chunks
 from evalsuite.logs.text.records import DAY_S, positive, stamp_s
 from evalsuite.logs.unknown import words
-from evalsuite.logs.unknown.roles import FEWEST, Chosen, choose_counters, choose_rate, choose_time, columns_of
+from evalsuite.logs.unknown.roles import (
+    FEWEST,
+    Chosen,
+    choose_counters,
+    choose_rate,
+    choose_time,
+    columns_of,
+    is_coarse,
+    scatters,
+)
+from evalsuite.logs.unknown.words import Slot
 from evalsuite.messages import Message, join
 
 HEAD_BYTES, PART_BYTES = 1 << 19, 1 << 11  # of a log, and of each later piece: groups are found in these
@@ -165,28 +175,38 @@ def _read_lines(group: Group, texts: Sequence[bytes]) -> Group:
     timed = choose_time(columns, chosen, stamps if stamped else None)
     if unit not in ("samples/s", "tokens/s"):
         chosen.pop("consumed", None)
-    roles = {name: column[0].words or "a/b" for name, column in chosen.items()}
+    if stamped and timed == "seconds" and "step" in chosen and scatters(chosen["seconds"]):
+        chosen = {name: column for name, column in chosen.items() if name not in ("seconds", "rate", "steps_per_s")}
+        unit, timed = "samples/s", ""  # figures of single batches, between which others lie
+    roles = {name: column[0].words or _unnamed(column[0]) for name, column in chosen.items()}
     found = replace(group, roles=roles | ({"stamp": shown(heads[0])} if stamped else {}))
     rated = bool({"rate", "steps_per_s"} & chosen.keys())
     if "step" not in chosen and ("rate" not in chosen or len(texts) < 2 * FEWEST):
         return replace(found, lacks=Message("logs.shape_no_counter"))
     if timed in ("", "unclear") and not rated and not stamped:
         return replace(found, lacks=Message("logs.shape_unclear") if timed else Message("logs.shape_no_clock"))
-    coarse = stamped and timed in ("", "unclear") and not rated and all(stamp % 1 == 0 for stamp in stamps)
-    scales = {
-        name: column[0].unit_s if name in ("seconds", "report_s", "elapsed_s") else 1.0
-        for name, column in chosen.items()
-    }
-    scales |= {"rate": kilo}
+    if timed == "seconds" and not stamped and not rated and is_coarse(chosen["seconds"]):
+        return replace(found, lacks=Message("logs.shape_coarse"))
+    coarse = (
+        stamped and not restarts and timed in ("", "unclear") and not rated and all(stamp % 1 == 0 for stamp in stamps)
+    )
+    scales = {name: column[0].unit_s for name, column in chosen.items() if name in _TIMES} | {"rate": kilo}
     others = {name: scale for name, scale in scales.items() if scale != 1.0 and (name, scale) not in _UNITS}
     scaled = any(slot.clock or slot.scaled for column in chosen.values() for slot in column)
     fields = partial(_read_fields, others, stamps[0] if coarse else None) if others or coarse or scaled else None
-    chosen = {_UNITS.get((name, scales[name]), name): column for name, column in chosen.items()}
+    chosen = {_UNITS.get((name, scales.get(name, 1.0)), name): column for name, column in chosen.items()}
     middle = texts[len(texts) // 2]
     made = _dialect(_pattern(chosen), middle, fields, unit=unit, scope=scope, restart=restarts)
-    if coarse or timed == "elapsed whole":
-        made = replace(made, clock_s=1.0, averaging="cumulative")
+    if timed == "elapsed whole" or coarse:
+        made = replace(made, clock_s=1.0)
+    if made.clock_s or timed == "mean_s":
+        made = replace(made, averaging="cumulative")
     return replace(found, dialect=_with_evaluations(made, middle))
+
+
+def _unnamed(slot: Slot) -> str:
+    """[205000] · 3904/"""
+    return shown(slot.lead.strip()[-1:] + slot.text + slot.tail.strip()[:1])
 
 
 def _with_evaluations(dialect: Dialect, text: bytes) -> Dialect:
@@ -203,6 +223,7 @@ def _head_end(text: bytes) -> int:
 
 # from columns to a dialect
 
+_TIMES = frozenset({"seconds", "report_s", "elapsed_s", "mean_s"})
 _UNITS = {("seconds", 1e-3): "ms", ("seconds", 1e-6): "us", ("report_s", 1e-3): "report_ms", ("rate", 1e3): "rate_k"}
 _UNITS |= {("elapsed_s", 1e-3): "elapsed_ms"}
 
@@ -215,7 +236,7 @@ def _pattern(chosen: Chosen) -> bytes:
         tail = _common([one.tail[1:] if one.scaled else one.tail for one in column])
         tail = b"" if len({one.scaled for one in column}) > 1 else tail
         begin = rb"(?<![A-Za-z_])" if re.match(rb"[A-Za-z_]", lead) else b"" if lead or parts else rb"(?<![\w.])"
-        value = rb"\d+:[\d:.]+" if column[0].clock else words.NUMBER + rb"(?:[kKMGB](?![A-Za-z]))?"
+        value = words.LASTING if column[0].clock else words.NUMBER + rb"(?:[kKMGB](?![A-Za-z]))?"
         parts.append(begin + lead + b"(?P<%b>%b)" % (name.encode(), value) + (b"(?=%b)" % tail if tail else b""))
     return rb"[^\r\n]*?".join(parts)
 

@@ -1,6 +1,7 @@
 """The numbers of like lines as columns, and what each is: a counter, a rate, a time."""
 
 import re
+import statistics
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
@@ -11,6 +12,7 @@ from evalsuite.logs.unknown.words import Slot, slots
 
 FEWEST = 3  # lines that make a group
 MOST_STEPS = 10_000  # between reports; what rises faster counts items
+SCATTER = 1.5  # of the ninth tenth of a column over the first
 REGULAR = 0.5  # of the counter's steps are the usual one
 
 Column = list[Slot]
@@ -38,6 +40,18 @@ def _is_whole(column: Sequence[Slot]) -> bool:
     return all(re.fullmatch(rb"[\d,_]+", slot.text) is not None for slot in column)
 
 
+def scatters(column: Sequence[Slot]) -> bool:
+    """As figures of single steps do, between which many others lie."""
+    low, *_, high = statistics.quantiles(values_of(column), n=10)
+    return high > SCATTER * low
+
+
+def is_coarse(column: Sequence[Slot]) -> bool:
+    """Has it so few digits that rounding alone may be a tenth?"""
+    parts = [slot.text.partition(b".")[2] for slot in column]
+    return float(0.1 ** max(map(len, parts))) > statistics.median(values_of(column)) / 5
+
+
 def _differences(column: Sequence[Slot]) -> list[float]:
     return [after - before for before, after in pairwise(values_of(column))]
 
@@ -45,6 +59,29 @@ def _differences(column: Sequence[Slot]) -> list[float]:
 def _rises(column: Sequence[Slot]) -> bool:
     values = values_of(column)
     return len(values) == len(column) and len(set(values)) >= FEWEST - 1 and min(_differences(column)) >= 0
+
+
+def _epochs(column: Column, counter: Column) -> list[list[tuple[float, float]]]:
+    """(counter, value), apart where the counter begins anew"""
+    pairs = list(zip(values_of(counter), values_of(column), strict=True))
+    begins = [0, *(place for place, step in enumerate(_differences(counter), 1) if step < 0), len(pairs)]
+    return [pairs[begin:end] for begin, end in pairwise(begins) if end - begin >= FEWEST]
+
+
+def _rises_in_epochs(column: Column, counter: Column) -> bool:
+    """As the counter does."""
+    epochs = _epochs(column, counter)
+    steps = [(c1 - c0, v1 - v0) for epoch in epochs for (c0, v0), (c1, v1) in pairwise(epoch)]
+    shares = [(end[1] - begin[1]) / (end[0] - begin[0]) * end[0] for begin, *_, end in epochs if end[0] > begin[0]]
+    alike = sum(share > epoch[-1][1] / 2 for share, epoch in zip(shares, epochs, strict=False))
+    return len(steps) > 2 * FEWEST and all(value >= 0 for _, value in steps) and alike == len(epochs)
+
+
+def _is_mean(column: Column, counter: Column) -> bool:
+    """Of the epoch so far: a slow first step is in all that follow, less as they are more (5.02 of 1, 0.66 of 11)."""
+    epochs = [epoch for epoch in _epochs(column, counter) if epoch[0][1] > 2 * epoch[-1][1]]
+    lasting = sum((e[1][1] - e[-1][1]) * (e[1][0] + 1) > (e[0][1] - e[-1][1]) * (e[0][0] + 1) / 2 for e in epochs)
+    return len(epochs) >= FEWEST and lasting > 0.8 * len(epochs)
 
 
 def choose_counters(columns: Columns) -> tuple[Chosen, bool]:
@@ -62,7 +99,8 @@ def choose_counters(columns: Columns) -> tuple[Chosen, bool]:
 def _find_counter(columns: Columns, epochs: Column | None) -> tuple[Column | None, bool]:
     found: list[tuple[int, int, bool, Column]] = []
     is_range = False  # Batch [0-20]: the second number counts
-    for place, column in enumerate(columns.values()):
+    ordered = list(columns.values())
+    for place, column in enumerate(ordered):
         slot = column[0]
         second = slot.lead.rstrip().endswith(b"/")  # 40/1000; where it rises, 0/70
         if not _is_whole(column) or words.EPOCH.search(slot.label) or (second and not _rises(column)):
@@ -73,23 +111,41 @@ def _find_counter(columns: Columns, epochs: Column | None) -> tuple[Column | Non
         share = second or bool(re.match(rb"\s?(?:/|of )\s?\d|\s?/\s*$", slot.tail))
         named = was_range or bool(words.COUNTER.search(slot.label))
         bare = not slot.label and (
-            place == 0 or slot.lead.rstrip().endswith((b"[", b","))
-        )  # 1278: 3.23 · writer.py:48] [1934] loss=…
+            place == 0 or slot.lead.rstrip().endswith((b"[", b",")) or re.match(rb"\s\d+%", slot.tail)
+        )  # 1278: 3.23 · writer.py:48] [1934] loss=… · (5000 6%)
         if not named and not share and not (bare and _rises(column)):
             continue
         steps = _differences(column)
         falls, rising = sum(step < 0 for step in steps), [step for step in steps if step > 0]
         usual, often = Counter(rising).most_common(1)[0] if rising else (0.0, 0)
-        if usual > MOST_STEPS or len(set(values_of(column))) < FEWEST - 1 or falls > len(steps) / 4 or not rising:
+        told = epochs is not None and all(
+            new > 0 for new, step in zip(_differences(epochs), steps, strict=True) if step < 0
+        )
+        if usual > MOST_STEPS or len(set(values_of(column))) < FEWEST - 1 or not falls <= len(rising) + told:
+            continue
+        of = ordered[place + 1] if share and not second and place + 1 < len(ordered) else []
+        if (
+            (falls > len(steps) / 4 and not told)
+            or len(rising) < (FEWEST if falls else 1)
+            or (not named and not _is_filled(column, of))
+        ):
             continue
         if not falls or often >= REGULAR * len(rising):
             found.append((2 * named + share, -place, falls > 0, column))
     if not found:
         return None, False
     _, _, restarts, column = max(found, key=lambda one: one[:2])
-    inner = next((c for c in columns.values() if _find_outer(columns, c) is column), None)  # "step": [20, 900]
+    inner = next(
+        (c for c in columns.values() if _is_whole(c) and _find_outer(columns, c) is column), None
+    )  # "step": [20, 900]
     repeats = [step == 0 for step in _differences(column)]
     return (inner, True) if inner is not None and sum(repeats) > len(repeats) / 2 else (column, restarts)
+
+
+def _is_filled(column: Column, of: Column) -> bool:
+    """Does it begin anew only after most of what it counts to, in all? (no improve 1/10)"""
+    ends = [before for before, after in pairwise(values_of(column)) if after < before]
+    return all(end > whole / 2 for whole in values_of(of)[:1] for end in ends)
 
 
 def _find_outer(columns: Columns, counter: Column) -> Column | None:
@@ -142,14 +198,23 @@ def choose_time(columns: Columns, chosen: Chosen, stamps: Sequence[float] | None
     for column in plain:
         slot = column[0]
         values = [value * slot.unit_s for value in values_of(column)]
-        timed = words.TIME.search(slot.label) or (slot.clock and slot.lead.endswith(b"["))
-        if not timed or len(values) < len(column):
+        alone = (
+            not slot.label
+            and "rate" not in chosen
+            and (slot.unit in words.UNIT_S or (slot.clock and not words.LEFT.search(slot.lead)))
+        )
+        if not (words.TIME.search(slot.label) or alone) or len(values) < len(column):
             continue
-        if _rises(column):
+        counter = chosen.get("step")
+        if _rises(column) or (counter and _rises_in_epochs(column, counter)):
             chosen["elapsed_s"] = column
             return "elapsed whole" if interval and all(value % 1 == 0 for value in values) else "elapsed"
         name = ""
-        if re.match(rb"\s?\(\s*$", slot.tail) or (metered and slot.label.endswith("time")):  # Time 0.400 (0.414)
+        if slot.clock:  # 0:04:19 is no time of one step
+            name = "report_s"
+        elif counter and "rate" not in chosen and _is_mean(column, counter):
+            name = "mean_s"
+        elif re.match(rb"\s?\(\s*$", slot.tail) or (metered and slot.label.endswith("time")):  # Time 0.400 (0.414)
             name = "seconds"
         elif stamps:
             passed = sorted(after - before for before, after in pairwise(stamps))[len(stamps) // 2 - 1]

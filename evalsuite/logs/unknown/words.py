@@ -9,34 +9,27 @@ from evalsuite import paths
 from evalsuite.logs.text.records import TO_COME
 
 # what is no figure of training: dates, times of day, what is still to come, addresses, versions, paths
-_ISO = rb"\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?Z?"
+_ISO = rb"\d{4}(?:_\d\d){5}|\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?Z?)?"
 _MASKED = re.compile(
     TO_COME
     + rb"|<[\d:?]+|%b|\b[IWEF]\d{4} \d\d:\d\d:\d\d[.\d]*|\b\d\d:\d\d:\d\d[.,]\d+\b" % _ISO
-    + rb"|\b\d\d[/-]\d\d(?:[/-]\d+)? |[\w-]*[./]\w+\.py\S*|\b\d+\.\d+\.\d+\S*|0x[0-9a-f]+|\bcuda:\d+|\[rank\d+\]:?"
+    + rb"|\b\d\d[/-]\d\d(?:[/-]\d+)? (?=\d\d:)(?:\d\d:\d\d:\d\d)?|[\w-]*[./]\w+\.py\S*|\b\d+\.\d+\.\d+\S*"
+    + rb"|0x[0-9a-f]+|\bcuda:\d+|\[rank\d+\]:?"
 )
 NUMBER = rb"[-+]?(?:\d+(?:[,_]\d+)*(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?"
-_TOKEN = re.compile(rb"(?<![A-Za-z\d.])(?:(?P<clock>\d+:\d\d(?::\d\d)?(?:\.\d+)?)|(?P<number>%b)|nan|inf|NaN)" % NUMBER)
+_HOURS, _SECONDS = rb"(?:\d+ ?h[a-z]*,? *)?", rb"\d+(?:\.\d+)? ?s(?:ec[a-z]*)?(?: +\d+ ?ms)?\b"
+DURATION = rb"\d+:[\d:.]*\d|%b\d+ ?m(?:in[a-z]*)?,? *%b" % (_HOURS, _SECONDS)
+LASTING = DURATION + rb"|" + _SECONDS  # of which "39s" is one where "1m 8s" is
+_TOKEN = re.compile(rb"(?<![A-Za-z\d.])(?:%b|%b|nan|inf|NaN)" % (DURATION, NUMBER))
+LEFT = re.compile(rb"(?:<|\( *-) *$")  # 1m 30s (- 21m 2s)
 WORD = re.compile(rb"[A-Za-z][A-Za-z_/]*")
-EVALUATION = re.compile(rb"(?i)(?:^|[^A-Za-z])(?:eval\w*|valid\w*|val|test\w*|infer\w*|predict\w*|dev)(?![A-Za-z])")
-LEARNING = re.compile(rb"(?i)(?:^|[^a-z])(?:train\w*|lr|learning|grad\w*)(?![a-z])")  # as evaluations do not say
-NOT_TRAINING = re.compile(
-    rb"(?i)(?:^|[^A-Za-z])(?:eval\w*|valid\w*|val|test\w*|infer\w*|predict\w*|generat\w*|download\w*|tokeni[sz]\w*|map|"
-    rb"mapping|load\w*|shards?|preprocess\w*|process\w*|extract\w*|saving|dev|warm-?up|compil\w*|benchmark|packing|filter|"
-    rb"rollout|sampling|decod\w*|read\w*|upload\w*|epochs? completed)(?![A-Za-z])"
+_WORDS = paths.read_data("log_words.toml")
+ITEMS, SHORT, UNIT_S = (_WORDS[name] for name in ("items", "short", "unit_s"))
+EVALUATION, LEARNING, NOT_TRAINING, TRAINING = (
+    re.compile(f"(?i){words}".encode()) for words in _WORDS["line"].values()
 )
-TRAINING = re.compile(
-    rb"(?i)loss|(?:^|[^a-z])(?:train\w*|ppl|perplexity|lr|learning|grad\w*|mfu|nll|acc\w*|err\w*)(?![a-z])"
-)
-COUNTER = re.compile(
-    r"(?:^|[^a-z])(?:(?:global|train(?:ing)?|total|current|num|opt(?:imi[sz]er)?)?[ _-]?"
-    r"(?:steps?|iter(?:ation)?s?|it|batch(?:es)?|updates?|mini-?batch|upd|i|mb|step_idx)"
-    r"(?:[ _-]?(?:id|idx|num|number|no|index|n))?)$"
-)
-EPOCH = re.compile(r"(?:^|[^a-z])(?:epochs?|ep|pass)(?:[ _-]?(?:id|idx|num))?$")
-ITEMS, SHORT = paths.read_data("rate_words.toml").values()
-_SECOND = r"s(?:ec(?:ond)?s?)?"
-_EACH = r"(?:gpu|device|card|rank|chip|core|dev|tpu|npu|worker|node|proc)"
+COUNTER, EPOCH, TIME, PART, SPEED, CONSUMED, PER_STEP = map(re.compile, _WORDS["label"].values())
+_EACH, _SECOND = _WORDS["device"].values()
 RATE = re.compile(
     r"(?:^|[^a-z])(?:(?P<kilo>[km])[ _]?)?(?:"
     + "|".join(f"(?P<u{place}>{words})" for place, words in enumerate(ITEMS.values()))
@@ -44,27 +37,6 @@ RATE = re.compile(
     + rf"|(?:^|[^a-z])(?P<short>{'|'.join(SHORT)})(?:$|[^a-z])"
 )
 PER_DEVICE = re.compile(rf"(?:/|per|_)[ _]?{_EACH}(?:$|[^a-z])|(?:^|[^a-z])tgs(?:$|[^a-z])")
-PER_STEP = re.compile(
-    r"(?:^|[^a-z])(?P<unit>ms|us|s|secs?|seconds?|msecs?|milliseconds?)[ _]?(?:/|per)[ _]?(?:global[ _])?"
-    r"(?:it(?:er(?:ation)?)?|step|(?:mini-?)?batch|update|b)(?:$|[^a-z])"
-    r"|(?:step|iter(?:ation)?|batch|it|update)[ _-]?(?:time|timing|cost|duration|avg)\b"
-    r"|time[ _/-](?:per[ _])?(?:step|iter(?:ation)?|batch|it)(?:$|[^a-z])|(?:^|[^a-z])dt(?: ms| s)?$"
-)
-TIME = re.compile(
-    r"(?:^|[^a-z])(?:time|elapsed|took|duration|cost|used|spent|runtime|wall(?:clock)?|walltime)(?:$|[^a-z])"
-)
-PART = re.compile(
-    r"(?<![a-z])(?:data|load|read|forward|backward|fwd|bwd|optim|comm|sync|eval|val|ckpt|save|max|min|peak|eta|remain"
-    r"|gen|infer|total_?iter|compile|std)"
-)
-SPEED = re.compile(r"(?:^|[^a-z])(?:speed|throughput|thoughput|rate|performance|ips)$")
-CONSUMED = re.compile(
-    r"(?:^|[^a-z])(?:tok(?:en)?s?|samples?|images?|seq(?:uence)?s?|examples?|sents?|sentences?)"
-    r"(?:[ _-]?(?:seen|consumed|processed|so far|total))?$"
-)
-UNIT_S = dict.fromkeys(("s", "sec", "secs", "second", "seconds"), 1.0) | {"us": 1e-6}
-UNIT_S |= dict.fromkeys(("min", "m", "mins", "minutes"), 60.0)
-UNIT_S |= dict.fromkeys(("ms", "msec", "msecs", "millisecond", "milliseconds"), 1e-3)
 SUFFIX = {"k": 1e3, "m": 1e6, "g": 1e9, "b": 1e9}
 
 
@@ -81,7 +53,7 @@ class Slot:
 
     @property
     def clock(self) -> bool:
-        return b":" in self.text
+        return bool(re.search(rb"[:ms]", self.text))
 
     @property
     def words(self) -> str:
@@ -100,13 +72,17 @@ class Slot:
         """Seconds in one of its unit; 0: not known."""
         if self.clock:
             return 1.0
-        label = re.findall(r"(?<![a-z])(ms|s|secs?|seconds?|us|msec|milliseconds?|min)(?![a-z])", self.label)
-        said = re.findall(r"[a-z]+", self.unit) or label
-        return UNIT_S.get(said[0], 0.0) if said else float(b"." in self.text)
+        named = [UNIT_S[word] for word in re.findall("[a-z]+", self.label) if word in UNIT_S]
+        said = [UNIT_S.get(word, 0.0) for word in re.findall("[a-z]+", self.unit)] or named
+        return said[0] if said else float(b"." in self.text)
 
 
 def read_number(text: bytes) -> float | None:
-    """Of 1,024, 22.8K and 1:02:03."""
+    """Of 1,024, 22.8K, 1:02:03 and 1h 2m 3s 40ms."""
+    if text[-1:] == b"s":
+        parts = [float(part) for part in re.findall(rb"[\d.]+", text)]
+        ms = parts.pop() if text.endswith(b"ms") else 0.0
+        return functools.reduce(lambda whole, part: 60 * whole + part, parts) + ms / 1e3
     try:
         parts = [float(part) for part in re.sub(rb"[,_]|[kKMGBgmb]+$", b"", text).split(b":")]
     except ValueError:
@@ -135,7 +111,10 @@ def slots(text: bytes) -> list[Slot]:
 
 def _divide(between: bytes, label: str, *, last: bool) -> tuple[str, str]:
     """(unit of the number before, label of the number behind)"""
-    parts = re.split(rb"[,;|\t\0\]\[(){}]+|  +", between, maxsplit=1)
+    between = re.sub(
+        rb"\s*[\[(]\s*([A-Za-z]+(?:/[A-Za-z]+)?)\s*[\])](?=\s*[:=]|\s+$)", rb" \1", between
+    )  # Time (mins): 3.2
+    parts = re.split(rb"[,;|\t\n\0\]\[(){}]+|  +", between, maxsplit=1)
     head = parts[0]
     if not head.strip() and len(parts) > 1 and re.match(rb"[\[(]", between.strip()):  # 4433.848 [imgs/sec], 0.31 (s)
         inner = re.match(rb"\s*[\[(]([A-Za-z/ ]+)[\])]", between)
@@ -153,5 +132,5 @@ def _divide(between: bytes, label: str, *, last: bool) -> tuple[str, str]:
 
 def _label(text: bytes) -> str:
     words = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", text.decode("ascii", "replace")).lower()
-    words = re.split(r"[,;|\t\0\]\[{}]+|  +(?=\S)", words.strip(" :=([{<>|-*~#'\"\t\0"))[-1]
+    words = re.split(r"[,;|\t\n\0\]\[{}]+|  +(?=\S)", words.strip(" :=([{<>|-*~#'\"\t\0"))[-1]
     return re.sub(r"['\":=<>*#\s]+", " ", words).strip(" .-([{)")[-40:]
