@@ -171,6 +171,8 @@ def _read_by_shape(paths: Sequence[Path], arrivals: Sequence[Arrival | None], gi
         return silent
     if shape.dialect is None:
         nearly = Message("logs.shape_nearly", line=shape.line, text=shape.text, roles=shape.said, why=shape.lacks)
+        if silent.status == "failed" and "step" in shape.roles:  # it trained, and died
+            return replace(silent, status="unrecognised", reason=join(nearly, silent.reason))
         return replace(silent, reason=join(silent.reason, nearly))
     try:
         run = measure_logs(paths, arrivals, shape.dialect, given).run

@@ -5,6 +5,7 @@ import re
 from collections.abc import Mapping
 
 from evalsuite.dialect import Dialect, line
+from evalsuite.logs.scan.bars import PastTotal
 
 _BAR = rb"\| +(?P<step>\d+)/(?P<of>\d+) \[([\d:]+)<[\d:?]+, +(?:(?P<steps_per_s>[\d.]+)it/s|(?P<seconds>[\d.]+)s/it)"
 
@@ -185,6 +186,7 @@ DIALECTS = (
             "Lightning-AI/pytorch-lightning@7f0c3436cd:src/lightning/pytorch/callbacks/progress/tqdm_progress.py",
             fields=_lightning,
         ),
+        second=PastTotal,
         yields_to=("nemo_dllogger",),
         notes="The rate is a mean since the epoch began (tqdm with smoothing=0) and flips to s/it below one step a second.",
     ),

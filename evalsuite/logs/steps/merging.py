@@ -15,7 +15,7 @@ from evalsuite.dialect import PIECES, Dialect
 from evalsuite.logs.steps.increments import Increment, increments_of, tick_s
 from evalsuite.logs.steps.streams import Attempt, find_run
 from evalsuite.logs.text.arrivals import Arrival
-from evalsuite.logs.text.records import Record, positive, whole
+from evalsuite.logs.text.records import Record, place, positive, whole
 from evalsuite.model import Finding, Step
 
 FEWEST_OF_JOB = 3  # reports
@@ -155,7 +155,8 @@ def merge_records(
     spoke = [number for number, records in enumerate(files) if records]
     if not spoke:
         return Merged(steps=(), scope=scope or dialect.scope, in_epochs=dialect.per_epoch)
-    runs = [_one_stream(files[place]) or find_run(files[place], dialect, facts.devices) for place in spoke]
+    files = [_without_redraws(records) for records in files] if dialect.clock_s else files
+    runs = [_one_stream(files[one]) or find_run(files[one], dialect, facts.devices) for one in spoke]
     streams = [increments_of(stream, dialect) for run in runs for stream in run.streams]
     whose: str = scope or dialect.scope
     findings: Sequence[Finding] = ()
@@ -230,6 +231,19 @@ def _mean_step_s(stream: Sequence[Increment]) -> float | None:
         return statistics.median(printed) if printed else None
     (first, began), (last, ended) = stamps[0], stamps[-1]
     return (ended - began) / (last - first) if last > first else None
+
+
+def _without_redraws(records: Sequence[Record]) -> list[Record]:
+    """A count that a bar shows again, as tqdm's set_postfix does, is that of a step that ended earlier."""
+    found: list[Record] = []
+    paused = False
+    for record in records:
+        if found and record.step is not None and (record.rank, place(record)) == (found[-1].rank, place(found[-1])):
+            paused = paused or record.gap
+        else:
+            found.append(record._replace(gap=True) if paused else record)
+            paused = False
+    return found
 
 
 def _one_stream(records: Sequence[Record]) -> Attempt | None:

@@ -14,6 +14,7 @@ from re import Match
 from typing import Literal
 
 from evalsuite.dialect import Dialect, Fields, Line, Scope, line
+from evalsuite.logs.scan.bars import PastTotal
 from evalsuite.logs.scan.collectors import spelt
 from evalsuite.logs.scan.failures import shown
 from evalsuite.logs.text.logfile import chunks
@@ -40,6 +41,12 @@ _BAR = re.compile(
     rb"(?P<desc>[^\r\n|]{0,120}?)\b\d{1,3}%\|[^|\r\n]*\| *(?P<n>\d+)/(?P<of>\d+) \[(?P<elapsed>[\d:]+)<[\d:?]+"
     rb"(?:, *(?P<rate>[\d.]+|\?) ?(?P<unit>[A-Za-z]+/[A-Za-z]+))?"
 )
+# Progress on:train 50.0it/1000it rate:2.1s/it remaining:33:15 elapsed:01:45 postfix:loss=2.31: tqdm_loggable, 1.92kit from 1,000 on
+_LOGGED = re.compile(
+    rb"Progress on:(?P<desc>[^\r\n]*?) (?P<n>\d+)(?:\.0+)?it/(?P<of>[\w.]+?)(?:it)? rate:(?P<rate>[\d.]+|-)"
+    rb"(?P<unit>[A-Za-z]+/[A-Za-z]+)? remaining:\S+ elapsed:(?P<elapsed>[\d:]+)"
+)
+_DECIMAL = re.compile(rb"\d\.\d+")
 _BAR_UNITS = (None, b"it/s", b"s/it", b"batch/s", b"s/batch", b"step/s", b"s/step", b"steps/s", b"ba/s")
 _COUNTED = re.compile(rb"(?i)iter|step|epoch|batch|progress|update|^\s*\d+/\d+\s")
 _OTHER = re.compile(rb"%\||\d ?[kKMGT]i?B/s")  # a bar of another kind, bytes
@@ -75,7 +82,7 @@ def groups(path: Path) -> list[Group]:
     by_words: dict[tuple[bytes, ...], list[tuple[int, bytes]]] = defaultdict(list)
     for number, text in sampled:
         if re.search(rb"\d", text):
-            bar = _BAR.search(text)
+            bar = _bar(text)
             found = words.WORD.findall(bar["desc"] if bar else words.mask(text))
             key = (b"%|", *found, bar["of"]) if bar else tuple(found)
             by_words[key].append((number, text))
@@ -117,7 +124,7 @@ def _group(key: tuple[bytes, ...], lines: Sequence[tuple[int, bytes]], trains: b
     texts = [text for _, text in (*lines[:MOST_OF_EACH], *lines[MOST_OF_EACH:][-MOST_OF_EACH:])]
     is_bar = key[:1] == (b"%|",)
     said = b" ".join(key[1:-1] if is_bar else key)
-    training = words.TRAINING.search(said) is not None or (is_bar and b"loss" in text)
+    training = words.TRAINING.search(said) is not None or (is_bar and _tells_scores(texts))
     if len(lines) < FEWEST:
         return replace(plain, lacks=Message("logs.shape_few", least=FEWEST))
     tested = words.EVALUATION.search(said) and not words.LEARNING.search(said)
@@ -135,8 +142,18 @@ def _group(key: tuple[bytes, ...], lines: Sequence[tuple[int, bytes]], trains: b
 # bars
 
 
+def _bar(text: bytes) -> Match[bytes] | None:
+    return _BAR.search(text) or _LOGGED.search(text)
+
+
+def _tells_scores(texts: Sequence[bytes]) -> bool:
+    """A loss, or decimals before the percents that change: d: -12.467;gen: -0.141:   5%|▌"""
+    before = {b" ".join(_DECIMAL.findall(bar["desc"])) for text in texts if (bar := _bar(text))}
+    return len(before) >= FEWEST or b"loss" in texts[len(texts) // 2]
+
+
 def _read_bars(group: Group, texts: Sequence[bytes]) -> Group:
-    bars = [bar for text in texts if (bar := _BAR.search(text))]
+    bars = [bar for text in texts if (bar := _bar(text))]
     first = bars[0]
     if any(bar["unit"] not in _BAR_UNITS for bar in bars):
         return replace(group, lacks=Message("logs.shape_other"))
@@ -146,12 +163,15 @@ def _read_bars(group: Group, texts: Sequence[bytes]) -> Group:
     if len(places) < FEWEST:
         return replace(group, lacks=Message("logs.shape_no_counter"))
     lead = epoch.lstrip(b"^") + rb"[^\r\n|]{0,120}?" if epoch else b""
-    pattern = lead + rb"\d%%\|[^|\r\n]*\| *(?P<step>\d+)/(?P<of>%b) \[(?P<elapsed_s>[\d:]+)<" % first["of"]
     name = first["desc"].strip(b" :\0").split()[:1]
-    if name and name[0].isalpha() and not epoch:
+    if first.re is _LOGGED:
+        pattern = rb"Progress on:[^\r\n]*? (?P<step>\d+)(?:\.0+)?it/%b[^\r\n]*? elapsed:(?P<elapsed_s>[\d:]+)" % first["of"]
+    else:
+        pattern = lead + rb"\d%%\|[^|\r\n]*\| *(?P<step>\d+)/(?P<of>%b) \[(?P<elapsed_s>[\d:]+)<" % first["of"]
+    if first.re is _BAR and name and name[0].isalpha() and not epoch:
         pattern = re.escape(name[0]) + rb"[^\r\n|%]{0,60}?" + pattern
     made = _dialect(pattern, first[0], _read_bar, restart=bool(epoch))
-    made = replace(made, clock_s=1.0, averaging="cumulative", zero_based=False)
+    made = replace(made, clock_s=1.0, averaging="cumulative", zero_based=False, second=PastTotal)
     return replace(
         group, roles={"step": "n/total", "elapsed_s": "[elapsed<"}, dialect=_with_evaluations(made, first[0])
     )
