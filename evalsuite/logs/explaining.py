@@ -1,11 +1,11 @@
 """How a log is read, line by line: what each line is to the dialect, and why the others are nothing to it."""
 
+import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from evalsuite import files
 from evalsuite.dialect import Dialect, Line
 from evalsuite.logs import catalogue, reading
 from evalsuite.logs.reading import Sniffer
@@ -22,7 +22,6 @@ KINDS = ("step", "final", "evaluation", "end", "fact")
 WHOLE_BYTES = 16 << 20  # a log up to this size is read whole
 HEAD_BYTES = 4 << 20
 PART_BYTES = 2 << 20  # in the middle, and at the end
-BLOCK_BYTES = 1 << 22
 
 Watcher = Callable[[int], None]
 """Is told how many bytes of the file have been gone through."""
@@ -181,41 +180,18 @@ def _sampled(path: Path) -> str | None:
 
 
 def _pieces(path: Path, watcher: Watcher | None = None, *, whole: bool = False, bare: bool = False) -> Iterator[Chunk]:
-    """All chunks if the log is small or *whole*, else those of its parts. Raises Unreadable.
-
-    *bare*: as `logfile.chunks` has it; of a large log, its beginning alone.
-    """
+    """All chunks if the log is small or *whole*, else those of its parts. Raises Unreadable."""
     size = _size(path)
-    small = whole or size <= WHOLE_BYTES
+    parts = [(0, HEAD_BYTES)] if size > WHOLE_BYTES and not whole else [(0, math.inf)]
+    if parts[0][1] < size and plain(path):
+        parts += [(size // 2, size // 2 + PART_BYTES), (size - PART_BYTES, math.inf)]
     for chunk in chunks(path, bare=bare):
-        if not small and chunk.offset >= HEAD_BYTES:
+        if chunk.offset >= parts[-1][1]:
             break
         if watcher is not None:
             watcher(chunk.offset)
-        yield chunk
-    if not small and plain(path):
-        yield from _parts_behind(path, size, watcher)
-
-
-def _parts_behind(path: Path, size: int, watcher: Watcher | None) -> Iterator[Chunk]:
-    with files.open_file(path, follow=True) as file:
-        lines, at = 1, 0
-        for begin in (size // 2, size - PART_BYTES):
-            while at < begin and (block := file.read(min(BLOCK_BYTES, begin - at))):
-                lines += block.count(b"\n")
-                at += len(block)
-                if watcher is not None:
-                    watcher(at)
-            rest = file.readline(BLOCK_BYTES)
-            text = file.read(PART_BYTES)
-            text = text[: text.rfind(b"\n") + 1] if begin < size - PART_BYTES else text
-            lines, at = lines + rest.count(b"\n"), at + len(rest)
-            ends = text.count(b"\n")
-            yield Chunk(
-                text=text, first_line=lines, offset=at, complete=text.endswith(b"\n"), line_ends=ends, removed=()
-            )
-            lines, at = lines + ends, at + len(text)
-            file.seek(at)
+        if any(begin <= chunk.offset < end for begin, end in parts):
+            yield chunk
 
 
 def _size(path: Path) -> int:

@@ -165,7 +165,9 @@ def _read_bars(group: Group, texts: Sequence[bytes]) -> Group:
     lead = epoch.lstrip(b"^") + rb"[^\r\n|]{0,120}?" if epoch else b""
     name = first["desc"].strip(b" :\0").split()[:1]
     if first.re is _LOGGED:
-        pattern = rb"Progress on:[^\r\n]*? (?P<step>\d+)(?:\.0+)?it/%b[^\r\n]*? elapsed:(?P<elapsed_s>[\d:]+)" % first["of"]
+        pattern = (
+            rb"Progress on:[^\r\n]*? (?P<step>\d+)(?:\.0+)?it/%b[^\r\n]*? elapsed:(?P<elapsed_s>[\d:]+)" % first["of"]
+        )
     else:
         pattern = lead + rb"\d%%\|[^|\r\n]*\| *(?P<step>\d+)/(?P<of>%b) \[(?P<elapsed_s>[\d:]+)<" % first["of"]
     if first.re is _BAR and name and name[0].isalpha() and not epoch:
