@@ -186,6 +186,7 @@ DIALECTS = (
             "Lightning-AI/pytorch-lightning@7f0c3436cd:src/lightning/pytorch/callbacks/progress/tqdm_progress.py",
             fields=_lightning,
         ),
+        redrawn=True,
         second=PastTotal,
         yields_to=("nemo_dllogger",),
         notes="The rate is a mean since the epoch began (tqdm with smoothing=0) and flips to s/it below one step a second.",

@@ -155,7 +155,7 @@ def merge_records(
     spoke = [number for number, records in enumerate(files) if records]
     if not spoke:
         return Merged(steps=(), scope=scope or dialect.scope, in_epochs=dialect.per_epoch)
-    files = [_without_redraws(records) for records in files] if dialect.clock_s else files
+    files = [_without_redraws(records) for records in files] if dialect.redrawn else files
     runs = [_one_stream(files[one]) or find_run(files[one], dialect, facts.devices) for one in spoke]
     streams = [increments_of(stream, dialect) for run in runs for stream in run.streams]
     whose: str = scope or dialect.scope

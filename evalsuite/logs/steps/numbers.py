@@ -20,7 +20,7 @@ from evalsuite.logs.scan import failures
 from evalsuite.logs.scan.scan import MAX_RECORDS, Scan, TooMany
 from evalsuite.logs.steps.merging import Facts, Merged, facts, merge_records
 from evalsuite.logs.steps.throughput import disagreement, throughput, unlike_rest
-from evalsuite.logs.steps.window import CLOCKS, Span, Timing, span
+from evalsuite.logs.steps.window import CLOCKS, Span, Timing, span, widened
 from evalsuite.logs.text.arrivals import Arrival
 from evalsuite.logs.text.intact import ALTERED
 from evalsuite.logs.text.logfile import Unreadable
@@ -83,7 +83,7 @@ class WindowFull:
         told = facts(self.given.known, scan.facts.said, self.given.case)
         found = merge_records([scan.records], self.dialect, told, scope=self.given.scope)
         chosen = span(found.steps, self.protocol, warmed_up=self.dialect.warmed_up, epochs=self.dialect.per_epoch)
-        return chosen is not None and chosen.complete
+        return chosen is not None and chosen.complete and widened(chosen, found.steps, found.tick_s)[1]
 
 
 @dataclass(frozen=True, kw_only=True)

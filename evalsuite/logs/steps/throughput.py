@@ -22,6 +22,7 @@ from evalsuite.logs.steps.window import (
     joined_writes,
     own_seconds,
     span,
+    widened,
 )
 from evalsuite.model import ARRIVALS, RATES, STAMPS, TIMES, Counted, Finding, Protocol, Step, Throughput, Window
 
@@ -68,11 +69,13 @@ def throughput(
     findings += [
         rules.PartialBatch(step=step.index, share=share) for step, share in partial.values() if chosen.touches(step)
     ]
+    noted = any(step.arrival_s is not None or (step.relay_s or 0.0) % 1 for step in chosen.reports)  # not whole seconds
+    if tick_s and chosen.complete and not (fine or noted):
+        chosen, _ = widened(chosen, steps, tick_s)
     stamped = Timing(span=chosen, method=STAMPS)
     by_stamp = _value_by_stamp(stamped, findings) if fine else None
     later = tuple(step for step in steps if step.index > chosen.reports[-1].index)
     after = Span(before=chosen.reports[-1], reports=later, complete=False)
-    noted = any(step.arrival_s is not None or (step.relay_s or 0.0) % 1 for step in chosen.reports)  # not whole seconds
     arrived = _by_arrival(chosen, after.reports[:1], findings) if noted else None
     by_arrival = arrived.value if arrived else None
     whole = chosen.before is not None or (by_stamp is None and by_arrival is None)

@@ -1,5 +1,6 @@
 """The window: which steps are measured (docs/report.md#definitions), and what each clock tells of them."""
 
+import bisect
 import itertools
 import math
 import operator
@@ -8,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from evalsuite.findings import ArrivalsBursty, PartialBatch, RatesScatter
+from evalsuite.findings import ArrivalsBursty, CoarseFigures, PartialBatch, RatesScatter
 from evalsuite.model import ARRIVALS, RATES, STAMPS, TIMES, Finding, Protocol, Step
 
 SCATTER = RatesScatter.limit
@@ -118,6 +119,16 @@ def span(steps: Sequence[Step], protocol: Protocol, *, warmed_up: bool = False, 
         if sum(step.steps for step in chosen) >= protocol.measured_steps:
             return Span(before=steps[begin - 1] if begin else None, reports=chosen, complete=True)
     return _short(steps, first, warmed_up)
+
+
+def widened(chosen: Span, steps: Sequence[Step], tick_s: float | None) -> tuple[Span, bool]:
+    """(As far as makes the *tick_s* of a coarse clock little of it, or to the last of *steps*; is it that far?)"""
+    wanted = (tick_s or 0.0) / CoarseFigures.limit
+    inside = bisect.bisect_right(steps, chosen.reports[-1].index, key=operator.attrgetter("index"))
+    passed = [*itertools.accumulate(step.seconds or 0.0 for step in (*chosen.reports, *steps[inside:]))]
+    count = max(len(chosen.reports), bisect.bisect_left(passed, wanted) + 1)
+    reports = (*chosen.reports, *steps[inside:])[:count]
+    return replace(chosen, reports=reports), passed[-1] >= wanted
 
 
 def _take(steps: Sequence[Step], wanted: int, coarse: bool) -> tuple[Step, ...]:

@@ -41,7 +41,7 @@ _BAR = re.compile(
     rb"(?P<desc>[^\r\n|]{0,120}?)\b\d{1,3}%\|[^|\r\n]*\| *(?P<n>\d+)/(?P<of>\d+) \[(?P<elapsed>[\d:]+)<[\d:?]+"
     rb"(?:, *(?P<rate>[\d.]+|\?) ?(?P<unit>[A-Za-z]+/[A-Za-z]+))?"
 )
-# Progress on:train 50.0it/1000it rate:2.1s/it remaining:33:15 elapsed:01:45 postfix:loss=2.31: tqdm_loggable, 1.92kit from 1,000 on
+# Progress on:train 50.0it/200kit rate:2.1s/it remaining:83:15:01 elapsed:01:45 postfix:loss=2.31, of tqdm_loggable
 _LOGGED = re.compile(
     rb"Progress on:(?P<desc>[^\r\n]*?) (?P<n>\d+)(?:\.0+)?it/(?P<of>[\w.]+?)(?:it)? rate:(?P<rate>[\d.]+|-)"
     rb"(?P<unit>[A-Za-z]+/[A-Za-z]+)? remaining:\S+ elapsed:(?P<elapsed>[\d:]+)"
@@ -173,7 +173,7 @@ def _read_bars(group: Group, texts: Sequence[bytes]) -> Group:
     if first.re is _BAR and name and name[0].isalpha() and not epoch:
         pattern = re.escape(name[0]) + rb"[^\r\n|%]{0,60}?" + pattern
     made = _dialect(pattern, first[0], _read_bar, restart=bool(epoch))
-    made = replace(made, clock_s=1.0, averaging="cumulative", zero_based=False, second=PastTotal)
+    made = replace(made, clock_s=1.0, averaging="cumulative", zero_based=False, redrawn=True, second=PastTotal)
     return replace(
         group, roles={"step": "n/total", "elapsed_s": "[elapsed<"}, dialect=_with_evaluations(made, first[0])
     )
@@ -181,7 +181,7 @@ def _read_bars(group: Group, texts: Sequence[bytes]) -> Group:
 
 def _read_bar(match: Match[bytes]) -> Fields | None:
     step, elapsed_s = int(match["step"]), words.read_number(match["elapsed_s"])
-    return {**match.groupdict(), "elapsed_s": None, "mean_s": (elapsed_s or 0.0) / step} if step else None
+    return {**match.groupdict(), "elapsed_s": None, "mean_s": elapsed_s / step} if step and elapsed_s else None
 
 
 # lines of words and numbers
