@@ -413,11 +413,18 @@ def _is_timed(record: Record) -> bool:
 def grade(measured: Throughput, findings: Sequence[Finding]) -> Certainty:
     if any(isinstance(finding, _ASSUMED) for finding in findings):
         return "assumed scope"
-    if measured.method not in (STAMPS, ARRIVALS, TIMES):
-        return "printed only"
-    clocked = measured.method != TIMES and measured.printed_items_per_s is not None
+    stamped = _is_stamped(measured)
+    if measured.method not in (STAMPS, ARRIVALS, TIMES) and not stamped:
+        return "one clock" if (measured.implied_batch or 0.0) >= 1 else "printed only"
+    clocked = stamped or (measured.method in CLOCKS and measured.printed_items_per_s is not None)
     unsure = any(isinstance(finding, rules.ClockDisagrees | rules.CoarseFigures) for finding in measured.findings)
     return "two clocks agree" if clocked and not unsure else "one clock"
+
+
+def _is_stamped(measured: Throughput) -> bool:
+    """Do the log's stamps confirm what the script prints?"""
+    within = measured.stamps_within if measured.method not in CLOCKS else None
+    return within is not None and within <= rules.PrintedOnly.limit
 
 
 def explain_grade(certainty: Certainty, measured: Throughput) -> Message:
@@ -425,7 +432,9 @@ def explain_grade(certainty: Certainty, measured: Throughput) -> Message:
         return Message("logs.sure_scope")
     if certainty == "printed only":
         return Message("logs.sure_printed")
-    name = _FIGURE[measured.method]
+    if measured.implied_batch and certainty == "one clock":
+        return Message("logs.sure_implied", batch=measured.implied_batch, unit=measured.unit.partition("/")[0])
+    name = _FIGURE[STAMPS if _is_stamped(measured) else measured.method]
     if certainty == "two clocks agree":
         return Message("logs.sure_agree", clock=name, share=100 * rules.ClockDisagrees.limit)
     others = [finding for finding in measured.findings if isinstance(finding, rules.ClockDisagrees)]

@@ -40,6 +40,7 @@ MOST_DIGITS = 6  # after the point; more are no rounding by a script
 ERRORS = 2.0
 HOPELESS = 0.25  # relative error of a time above which it has no finding
 EXACT = 1e-6  # a printed decimal as a float is that near to it
+ALIKE = 0.1  # batches that printed rates and stamps imply, of one size
 LATE = 0.005  # half of the least lead that is told: by so much stamps may be above arrivals
 LATE_S = 0.02  # or by that: an arrival is noted within 10 ms
 TICK_S = 1.0  # of stamps without fractions
@@ -99,6 +100,8 @@ def throughput(
     findings += [disagreement(value, method, *other) for other in others if abs(other[0] / value - 1) > DISAGREE]
     if own and trust_stamps and not fine and any(step.stamp_s is not None for step in chosen.reports):
         findings += _denied_by_seconds(stamped, value, method)
+    batch = _implied_batch(stamped) if trust_stamps and method == RATES and not epochs else None
+    findings += _too_small(stamped, value) if batch else ()
     if not epochs:
         findings += _unsteady(timing, tick_s, rough)
         findings += _behind(after, chosen, value, method) if chosen.complete and after.reports else ()
@@ -106,7 +109,13 @@ def throughput(
     clock = _confirmed_with_pauses(chosen, value, findings) if noted and not arrived else by_arrival
     found = _throughput(chosen, timing, value, unit, printed, clock, findings)
     within = _stamps_within(stamped, value) if trust_stamps else None
-    return replace(found, counted=_counted(steps, timing), stamps_within=within), chosen.complete
+    found = replace(
+        found,
+        counted=_counted(steps, timing),
+        stamps_within=within,
+        implied_batch=batch[0] if batch and batch[1] else None,
+    )
+    return found, chosen.complete
 
 
 # the clocks
@@ -150,6 +159,24 @@ def _stamps_within(stamped: Timing, value: float) -> float | None:
     fine = any((step.stamp_s or 0.0) % 1 for step in stamped.span.reports)
     within = 0.0 if fine else TICK_S / seconds
     return within if abs(told / value - 1) <= max(within, rules.PrintedOnly.limit) else None
+
+
+def _implied_batch(stamped: Timing) -> tuple[float, bool] | None:
+    """(Items of a step by printed rates and stamps, is it that of nearly each report); None if not told to 2 %."""
+    told = [(gap, step.steps / step.items_per_s) for step, gap in stamped.seconds if step.items_per_s and gap]
+    seconds = math.fsum(gap for gap, _ in told)
+    fine = any((step.stamp_s or 0.0) % 1 for step in stamped.span.reports)
+    if len(told) < FEWEST_REPORTS or (not fine and seconds < TICK_S / rules.PrintedOnly.limit):
+        return None
+    batch = seconds / math.fsum(of_one for _, of_one in told)
+    return batch, statistics.median(abs(gap / of_one / batch - 1) for gap, of_one in told) < ALIKE
+
+
+def _too_small(stamped: Timing, value: float, least: float = 1.0) -> Iterator[Finding]:
+    """A flag where a step would have trained fewer than the *least* items: no pause explains that."""
+    implied = _implied_batch(stamped)
+    if implied and least / implied[0] > rules.ClocksFarApart.limit:
+        yield disagreement(value, RATES, value * least / implied[0], STAMPS)
 
 
 def _value_by_stamp(timing: Timing, findings: list[Finding]) -> float | None:
@@ -251,6 +278,9 @@ def _behind(behind: Span, window: Span, value: float, method: str) -> Iterator[F
     rest = timing.value if timed else Timing(span=read, method=RATES).value
     if rest is None or abs(rest / value - 1) <= UNLIKE:
         return
+    if method == RATES:
+        whole, alike = _implied_batch(Timing(span=window, method=STAMPS)) or (1.0, False)
+        yield from _too_small(Timing(span=read, method=STAMPS), rest, max(1.0, whole) if alike else 1.0)
     if abs(rest / value - 1) > UNLIKE + _error([seconds for seconds in timing.step_s if seconds]):
         yield rules.RestDiffers(difference=rest / value - 1, steps=steps)
 
