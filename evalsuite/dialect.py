@@ -196,6 +196,7 @@ class Dialect:
     final: tuple[Line, ...] = ()  # the log's own summary
     final_scope: Scope = "global"
     evaluation: tuple[Line, ...] = ()  # time passed without training
+    final_ends: bool = False  # every complete log has the summary
     end: tuple[Line, ...] = ()  # every complete log has it; (): none
     facts: tuple[Line, ...] = ()  # batch size, devices, model, as no other script prints them
     named_facts: Mapping[str, str] = field(default_factory=dict)  # kind of data/job_facts.toml → group, of its steps
@@ -214,6 +215,10 @@ class Dialect:
     @cached_property
     def spans_lines(self) -> bool:
         return any(b"\n" in line.sample.strip() for line in (*self.step, *self.final, *self.facts))
+
+    @property
+    def ends(self) -> tuple[Line, ...]:
+        return self.final if self.final_ends else self.end
 
     @property
     def lines(self) -> tuple[Line, ...]:

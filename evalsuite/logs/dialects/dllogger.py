@@ -46,11 +46,7 @@ DIALECTS = (
             b"DLL 2020-03-03 19:16:40.681158 - Summary: train.loss : 7.22102  train.total_ips : 248.10 img/s",
             f"{_DLE}PyTorch/Classification/ConvNets/image_classification/logger.py, Logger.end(); the mean of the last epoch",
         ),
-        end=line(
-            _AT + rb"Summary: train\.loss",
-            b"DLL 2020-03-03 19:16:40.681158 - Summary: train.loss : 7.22102  train.total_ips : 248.10 img/s",
-            f"{_DLE}PyTorch/Classification/ConvNets/image_classification/logger.py, Logger.end()",
-        ),
+        final_ends=True,
         named_facts={"bare": "batch_per_device", "devices": "devices"},
         notes="total_ips contains the wait for data, compute_ips does not. The last iteration is not printed.",
     ),
@@ -73,11 +69,7 @@ DIALECTS = (
             b"DLL 2023-07-28 15:25:07.507816 -  e2e_train_time : 428.120445728302 s training_sequences_per_second : 5055.566265125031 sequences/s",
             f"{_DLE}PyTorch/LanguageModeling/BERT/run_pretraining.py; skipped first steps are left out",
         ),
-        end=line(
-            rb"training_sequences_per_second : ",
-            b"training_sequences_per_second : 5055.566265125031 sequences/s",
-            f"{_DLE}PyTorch/LanguageModeling/BERT/run_pretraining.py",
-        ),
+        final_ends=True,
         # a shell that traces its commands prints another train_batch_size before
         facts=line(
             rb"PARAMETER Config : [^\r\n]*?\bgradient_accumulation_steps=(?P<accumulation>\d+)"
@@ -131,11 +123,7 @@ DIALECTS = (
             b"DLL 2022-11-24 04:12:37.618463 - () train_throughput : 9421.358309452111 images/s",
             f"{_DLE}TensorFlow/Classification/ConvNets/runtime/runner.py, train(); mean of the rates, without warm-up",
         ),
-        end=line(
-            _AT + rb"\(\) train_throughput",
-            b"DLL 2022-11-24 04:12:37.618463 - () train_throughput : 9421.358309452111 images/s",
-            f"{_DLE}TensorFlow/Classification/ConvNets/runtime/runner.py, train()",
-        ),
+        final_ends=True,
         named_facts={"bare": "batch_per_device"},
         notes="The steps of the warm-up are not printed at all.",
     ),

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from evalsuite.dialect import Dialect, Fields, Line, line
+from evalsuite.logs.text.records import clock_s
 
 _NUMBER = rb"[\d.]+(?:e[+-]?\d+)?(?![\d.]|,\d)"  # transformers 5 prints four digits: '1.234e+04'
 _BAR = rb"\s*(?:Train: *)?\d+%\|[^|\r\n]*\| *(\d+)/(\d+) \[([\d:]+)<[^\]\r\n]*\]"
@@ -24,15 +25,12 @@ _ROUNDED = 0.001  # of steps/s with three decimals, or of figures with four digi
 _UNITS = {b"d": 86_400, b"h": 3600, b"m": 60, b"s": 1}
 
 
-def _clock_s(text: bytes) -> int:
+def _clock_s(text: bytes) -> float:
     """`49:39`, `1:20:35`, `1 day, 2:03:04` and `10h 17m 46s` as seconds."""
     if b":" not in text:
         return sum(int(number) * _UNITS[unit] for number, unit in re.findall(rb"(\d+)([dhms])", text))
     days, _, clock = text.rpartition(b",")
-    seconds = 0
-    for part in clock.split(b":"):
-        seconds = 60 * seconds + int(part)
-    return seconds + (86_400 * int(days.split()[0]) if days else 0)
+    return clock_s(clock) + (86_400 * int(days.split()[0]) if days else 0)
 
 
 def _entry(match: "re.Match[bytes]") -> bytes:

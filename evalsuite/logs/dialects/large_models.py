@@ -5,6 +5,7 @@ import re
 from collections.abc import Mapping
 
 from evalsuite.dialect import Dialect, line, step_before
+from evalsuite.logs.text.records import clock_s
 
 _MEGATRON = (
     rb"iteration +(?P<step>\d+)/ *\d+ \|(?: consumed samples: +(?P<consumed>\d+) \|)?"
@@ -33,10 +34,7 @@ def _epoch_before(match: "re.Match[bytes]") -> Mapping[str, bytes | None]:
 
 def _bar(match: "re.Match[bytes]") -> Mapping[str, bytes | float | None]:
     """`19.0it/70.0it … elapsed:31:40`, of Levanter."""
-    elapsed_s = 0.0
-    for part in match["elapsed_s"].split(b":"):
-        elapsed_s = 60 * elapsed_s + int(part)
-    return {"step": float(match["step"]), "elapsed_s": elapsed_s, "loss": match["loss"]}
+    return {"step": float(match["step"]), "elapsed_s": clock_s(match["elapsed_s"]), "loss": match["loss"]}
 
 
 def _global_step(match: "re.Match[bytes]") -> Mapping[str, bytes | None]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from evalsuite.dialect import Dialect, line
 from evalsuite.logs.scan.bars import PastTotal
+from evalsuite.logs.text.records import clock_s
 
 _BAR = rb"\| +(?P<step>\d+)/(?P<of>\d+) \[([\d:]+)<[\d:?]+, +(?:(?P<steps_per_s>[\d.]+)it/s|(?P<seconds>[\d.]+)s/it)"
 
@@ -24,9 +25,7 @@ def _lightning(match: "re.Match[bytes]") -> Mapping[str, bytes | float]:
 def _mean_s(match: "re.Match[bytes]") -> float:
     """As the rate says, within the second that the bar shows."""
     printed = 1 / float(match["steps_per_s"]) if match["steps_per_s"] else float(match["seconds"])
-    steps, elapsed = int(match["step"]), 0
-    for part in match[4].split(b":"):
-        elapsed = 60 * elapsed + int(part)
+    steps, elapsed = int(match["step"]), clock_s(match[4])
     return min(max(printed * steps, elapsed), elapsed + 1) / steps
 
 

@@ -39,11 +39,7 @@ DIALECTS = (
             b"Total img/sec on 4 GPU(s): 432.8 +-4.9",
             "horovod/horovod@2626dc87a3:examples/pytorch/pytorch_synthetic_benchmark.py: size x rank 0's mean; Bluefog: the sum over ranks",
         ),
-        end=line(
-            rb"Total img/sec on ",
-            b"Total img/sec on 4 GPU(s): 432.8 +-4.9",
-            "horovod/horovod@2626dc87a3:examples/pytorch/pytorch_synthetic_benchmark.py",
-        ),
+        final_ends=True,
         named_facts={"gpus": "devices", "bare": "batch_per_device"},
         facts=line(
             rb"Total img/sec on (?P<devices>\d+) ",

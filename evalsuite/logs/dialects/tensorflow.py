@@ -99,7 +99,7 @@ DIALECTS = (
             b"total images/sec: 15996.69",
             f"{_CNN}, steps x batch / elapsed time, over all workers",
         ),
-        end=line(rb"total images/sec: ", b"total images/sec: 15996.69", _CNN),
+        final_ends=True,
         facts=line(
             rb"Batch size: +(?P<global_batch>\d+) global\s+(?P<batch_per_device>[\d.]+) per device",
             b"Batch size:  4 global\n             4 per device",

@@ -3,6 +3,7 @@
 import re
 
 from evalsuite.dialect import Dialect, Fields, Line, line
+from evalsuite.logs.text.records import clock_s
 
 _LINE_BYTES = 400  # of a row, before its bar
 # `     70/1000      6.73G      1.081     0.4706      1.084         10        640`: epoch, memory, losses, instances, size
@@ -40,20 +41,13 @@ def _shown_s(timing: bytes) -> tuple[float, float] | None:
     """The earliest and the latest that a bar's clock may mean: tqdm's are whole seconds passed, Ultralytics' own are
     rounded."""
     if passed := _TQDM_CLOCK.match(timing):
-        seconds = _clock_s(passed[1] or passed[2])
+        seconds = clock_s(passed[1] or passed[2])
         return seconds, seconds + 1
     if rounded := _OWN_CLOCK.search(timing):
         text = rounded[1]
-        seconds, off = (float(text[:-1]), 0.05) if text.endswith(b"s") else (_clock_s(text), 0.5)
+        seconds, off = (float(text[:-1]), 0.05) if text.endswith(b"s") else (clock_s(text), 0.5)
         return seconds - off, seconds + off
     return None
-
-
-def _clock_s(text: bytes) -> float:
-    seconds = 0
-    for part in text.split(b":"):
-        seconds = 60 * seconds + int(part)
-    return float(seconds)
 
 
 def _epochs_of_csv(match: "re.Match[bytes]") -> Fields:

@@ -82,7 +82,7 @@ class Scan:
                 fields = line.read(match)
                 if fields is not None and (rate := rate_of(fields)) is not None:
                     self.final, self.finals = rate, (min(self.finals[0], rate), max(self.finals[1], rate))
-            self.ended = self.ended or any(True for _ in matches(chunk.text, self.dialect.end))
+            self.ended = self.ended or any(True for _ in matches(chunk.text, self.dialect.ends))
             self.cut_line = None if chunk.complete else _cut_line(chunk, self.dialect)
         return self
 

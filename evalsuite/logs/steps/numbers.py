@@ -324,7 +324,7 @@ def unfinished(run: Pass) -> tuple[Finding, str] | None:
     if cut is not None:
         return rules.LogCut(line=cut), Message("logs.log_middle", number=cut)
     script = run.dialect.title
-    return (rules.LogWithoutEnd(script=script), Message("logs.log_no_end", script=script)) if run.dialect.end else None
+    return (rules.LogWithoutEnd(script=script), Message("logs.log_no_end", script=script)) if run.dialect.ends else None
 
 
 def has_trained(numbers: Numbers) -> bool:

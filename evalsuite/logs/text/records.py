@@ -7,7 +7,7 @@ import re
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache, lru_cache, reduce
 from re import Match
 from typing import Any, NamedTuple
 
@@ -49,7 +49,6 @@ class Record(NamedTuple):
     global_batch: float | None = None
     evaluated: bool = False  # an evaluation lies inside its time
     begins: bool = False  # no report: the time of the next one begins here
-    parts: tuple[tuple[int, float], ...] = ()  # (steps, seconds) between the lines that were joined to this report
 
 
 def place(record: Record) -> tuple[int, int] | None:
@@ -93,6 +92,11 @@ def positive(value: bytes | float | None) -> float | None:
     except (ValueError, OverflowError, TypeError):
         found = number(value)
     return found if found is not None and 1e-9 < found < 1e15 else None
+
+
+def clock_s(text: bytes) -> float:
+    """`49:39` and `1:20:35` as seconds."""
+    return float(reduce(lambda seconds, part: 60 * seconds + int(part), text.split(b":"), 0))
 
 
 def rate_of(fields: Fields) -> float | None:
