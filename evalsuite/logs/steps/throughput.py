@@ -91,31 +91,22 @@ def throughput(
     if value is None:
         return None, chosen.complete
     own = method not in CLOCKS
-    seconds = [step.seconds for step in chosen.reports if step.seconds]
-    rough = _rounded(seconds, tick_s, alone=own) if tick_s else None
+    rough = _rounded([step.seconds for step in chosen.reports if step.seconds], tick_s, alone=own)
     if own and rough and rough.share > HOPELESS:
         return None, chosen.complete
     timing = arrived if arrived and method == ARRIVALS else Timing(span=chosen, method=method)
     others = [(other, name) for other, name in candidates if other is not None and name != method]
     findings += [disagreement(value, method, *other) for other in others if abs(other[0] / value - 1) > DISAGREE]
-    if own and trust_stamps and not fine and any(step.stamp_s is not None for step in chosen.reports):
-        findings += _denied_by_seconds(stamped, value, method)
-    batch = _implied_batch(stamped) if trust_stamps and method == RATES and not epochs else None
-    findings += _too_small(stamped, value) if batch else ()
+    if own and trust_stamps:
+        findings += _denied_by_seconds(stamped, value, method) if not fine else ()
+        findings += _too_small(stamped, value) if method == RATES and not epochs else ()
     if not epochs:
         findings += _unsteady(timing, rough)
         findings += _behind(after, chosen, value, method) if chosen.complete and after.reports else ()
     findings += _drift(timing) or find_scatter(steps[:COARSE_REPORTS] if epochs else chosen.reports)
     clock = _confirmed_with_pauses(chosen, value, findings) if noted and not arrived else by_arrival
     found = _throughput(chosen, timing, value, unit, printed, clock, findings)
-    within = _stamps_within(stamped, value) if trust_stamps else None
-    found = replace(
-        found,
-        counted=_counted(steps, timing),
-        stamps_within=within,
-        implied_batch=batch[0] if batch and batch[1] else None,
-    )
-    return found, chosen.complete
+    return _confirmed(found, stamped, _counted(steps, timing), trust_stamps, epochs), chosen.complete
 
 
 # the clocks
@@ -150,6 +141,16 @@ def _confirmed_with_pauses(chosen: Span, value: float, findings: Sequence[Findin
 def _at_most(arrived: Timing) -> float:
     window_s = math.fsum(seconds for _, seconds in arrived.quotients)
     return (arrived.value or 0.0) * (1 + max(LATE, LATE_S / window_s))
+
+
+def _confirmed(
+    found: Throughput, stamped: Timing, counted: Counted | None, trust_stamps: bool, epochs: bool
+) -> Throughput:
+    """To what share by the stamps; of rates, at how many items a step."""
+    implied = _implied_batch(stamped) if found.method == RATES and trust_stamps and not epochs else None
+    batch = implied[0] if implied and implied[1] else None
+    within = _stamps_within(stamped, found.items_per_s or 0.0) if trust_stamps else None
+    return replace(found, counted=counted, stamps_within=within, implied_batch=batch)
 
 
 def _stamps_within(stamped: Timing, value: float) -> float | None:
