@@ -56,10 +56,7 @@ def throughput(
     trust_stamps: bool = True,
     tick_s: float | None = None,
 ) -> tuple[Throughput | None, bool]:
-    """(The number, was the window as long as asked). None where no clock and no rate tells it.
-
-    *tick_s*: what the script's own clock counts, where that is coarse.
-    """
+    """(The number, was the window as long as asked); None where nothing tells it. *tick_s*: of a coarse clock."""
     findings: list[Finding] = []
     fine = trust_stamps and any((step.stamp_s or 0.0) % 1 for step in steps)  # not whole seconds
     partial = find_partial_batches(steps) if fine else {}
