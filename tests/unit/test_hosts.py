@@ -55,10 +55,6 @@ def shown(capsys, tmp_path):
     return shown
 
 
-def test_a_launcher_inside_mpirun_is_refused(shown):
-    assert "mpirun starts none inside another" in shown("bluefog", "benchmark-resnet50", engine="mpi")
-
-
 def test_mpirun_is_told_the_variables_that_it_would_hand_to_no_other_node(shown, monkeypatch):
     monkeypatch.setenv("NCCL_DEBUG", "INFO")
     monkeypatch.setenv("MY_TOKEN", "secret")
@@ -67,13 +63,7 @@ def test_mpirun_is_told_the_variables_that_it_would_hand_to_no_other_node(shown,
 
     assert "NCCL_DEBUG=INFO" in said.partition("evalsuite sample")[0].partition("mpirun -np 2")[2]
     assert "secret" not in said
-
-
-def test_the_plan_shows_what_starts_on_each_node(shown):
-    said = shown("ngc_pytorch", "resnet50")
-
-    assert "on node 0:" in said
-    assert "--node_rank 1 --nproc_per_node 8 --master_addr node0" in said
+    assert "mpirun starts none inside another" in shown("bluefog", "benchmark-resnet50", engine="mpi")
 
 
 @pytest.mark.parametrize("runtime", sorted(containers.RUNTIMES.keys() - {"pyxis"}))
@@ -124,10 +114,12 @@ def test_a_launcher_that_the_environment_lacks_is_refused_at_the_scale_that_want
     assert refusal(CASE, recipe) is None
 
 
-def test_a_container_wraps_the_training_and_not_the_agent(shown):
+def test_the_plan_shows_what_starts_on_each_node_and_a_container_wraps_the_training_and_not_the_agent(shown):
     docker = ("--container", "docker")
 
     assert "torch.cuda.set_device" in shown("ngc_pytorch", "resnet50", *docker, scales="1x8", device="cpu")
+    plain = shown("ngc_pytorch", "resnet50")
+    assert "on node 0:" in plain and "--node_rank 1 --nproc_per_node 8 --master_addr node0" in plain
     said = shown("ngc_pytorch", "resnet50", *docker).splitlines()
     line = next(line for line in said if line.startswith("srun"))
     assert line.index("evalsuite sample") < line.index(" -- docker run") < line.index("--gpus all")

@@ -91,13 +91,6 @@ def test_wrong_arguments_are_answered_in_the_language_of_the_terminal(monkeypatc
     assert "--help" in told
 
 
-def test_a_rule_is_explained_in_the_language_of_the_locale(monkeypatch, capsys):
-    monkeypatch.setenv("LC_ALL", "zh_CN.UTF-8")
-    cli.main(["explain", "D10"])
-
-    assert "测量窗口首尾速度漂移" in capsys.readouterr().out
-
-
 @pytest.mark.parametrize(
     ("arguments", "zh", "en"),
     [

@@ -30,8 +30,6 @@ DIALECTS = catalogue.discover()
 FAR = 1 << 14  # bytes that the lines of one report may take
 SOURCE = re.compile(r"(?P<repository>[\w.-]+/[\w.-]+)@(?P<commit>[\w.-]+):(?P<path>[^\s,;:]+)(?:[,;:] .+)?")
 
-every_dialect = pytest.mark.parametrize("declared", DIALECTS.values(), ids=lambda declared: declared.name)
-
 
 def test_every_log_has_its_origin_written_beside_it():
     origins = (LOGS / "SOURCES.md").read_text()
@@ -92,15 +90,6 @@ def test_every_sample_stands_in_a_log():
     assert not composed
 
 
-@every_dialect
-def test_a_source_names_a_file_of_a_repository_at_a_commit(declared):
-    sources = [line.source for line in lines_of(declared)]
-
-    wrong = [source for source in sources if not source.startswith("evalsuite/") and not SOURCE.fullmatch(source)]
-
-    assert not wrong
-
-
 def git_directories(repository: str) -> list[Path]:
     """Clones of *repository*: below EVALSUITE_CLONES, and checkouts in the cache whose name holds its name's."""
     kept = CLONES / repository.replace("/", "+")
@@ -135,39 +124,37 @@ def test_a_cited_file_is_there_at_its_commit():
     assert not absent
 
 
-@pytest.mark.parametrize("declared", [one for one in DIALECTS.values() if one.scores], ids=lambda one: one.name)
-def test_every_line_of_scores_reads_one_of_its_own_sample(declared):
+# every dialect's declaration holds together
+
+
+SNIFFER = Sniffer(DIALECTS.values())
+each_dialect = pytest.mark.parametrize("declared", DIALECTS.values(), ids=lambda declared: declared.name)
+
+
+@each_dialect
+def test_a_declaration_holds_together(declared):
+    declared.check("evalsuite")
+
+    signs = (*declared.final, *declared.evaluation, *declared.end)
+    assert all(line.source for line in (*declared.step, *signs))
+    assert all(line.literal in line.sample for line in (*declared.step, *signs, *declared.facts))
+    assert all(line.literal for line in declared.step)  # else the search is slow
+    assert all(all(line.beginnings) for line in signs)  # else the lines after the last of them are not kept
+    assert set(declared.yields_to) <= DIALECTS.keys()
+    assert re.fullmatch(r"[a-z]+/s", declared.unit)
+    cited = [line.source for line in lines_of(declared) if not line.source.startswith("evalsuite/")]
+    assert [source for source in cited if not SOURCE.fullmatch(source)] == []
     for line in declared.scores:
         fields = line.read(line.compiled.search(line.sample))
         assert any(dialect.SCORE.fullmatch(name) and value is not None for name, value in fields.items())
 
 
-# every dialect's declaration holds together
-
-
-SNIFFER = Sniffer(DIALECTS.values())
-each_dialect = pytest.mark.parametrize("dialect", DIALECTS.values(), ids=lambda dialect: dialect.name)
-
-
 @each_dialect
-def test_a_declaration_holds_together(dialect):
-    dialect.check("evalsuite")
-
-    signs = (*dialect.final, *dialect.evaluation, *dialect.end)
-    assert all(line.source for line in (*dialect.step, *signs))
-    assert all(line.literal in line.sample for line in (*dialect.step, *signs, *dialect.facts))
-    assert all(line.literal for line in dialect.step)  # else the search is slow
-    assert all(all(line.beginnings) for line in signs)  # else the lines after the last of them are not kept
-    assert set(dialect.yields_to) <= DIALECTS.keys()
-    assert re.fullmatch(r"[a-z]+/s", dialect.unit)
-
-
-@each_dialect
-def test_a_sample_is_found_by_its_own_dialect_alone(dialect):
-    for line in [line for line in dialect.step if line.telling]:
+def test_a_sample_is_found_by_its_own_dialect_alone(declared):
+    for line in [line for line in declared.step if line.telling]:
         found = SNIFFER.fits(b"noise\n" + line.sample + b"\nnoise\n")
 
-        assert [fit.name for fit in found] == [dialect.name]
+        assert [fit.name for fit in found] == [declared.name]
 
 
 def test_no_two_modules_of_the_house_declare_one_name():

@@ -114,7 +114,7 @@ def test_users_are_told_nothing_in_english_alone():
     assert alone == [], "make messages of them: evalsuite/messages.py says how"
 
 
-def test_a_message_is_its_english_wording_and_knows_the_other():
+def test_a_message_is_its_english_wording_knows_the_other_is_frozen_and_goes_to_other_processes():
     message = Message("system.near", name="resnet50")
 
     assert message == " Did you mean resnet50?"
@@ -122,6 +122,12 @@ def test_a_message_is_its_english_wording_and_knows_the_other():
     assert wording(message, "zh") == "是否指 resnet50？"
     assert wording(str(message), "zh") == str(message)
     assert wording("somebody else's", "zh") == "somebody else's"
+
+    with pytest.raises(AttributeError):
+        message.id = "y"
+
+    again = pickle.loads(pickle.dumps(message))
+    assert (again, again.id, again.values) == (message, message.id, message.values)
 
 
 @pytest.fixture
@@ -173,16 +179,6 @@ def test_a_message_goes_to_json_and_back(words):
 def test_what_is_no_message_is_refused(facts):
     with pytest.raises(ValueError):
         from_json(facts)
-
-
-def test_a_message_is_frozen_and_goes_to_other_processes():
-    message = Message("system.near", name="x")
-
-    with pytest.raises(AttributeError):
-        message.id = "y"
-
-    again = pickle.loads(pickle.dumps(message))
-    assert (again, again.id, again.values) == (message, message.id, message.values)
 
 
 def test_phrases_are_joined_and_a_plan_keeps_the_reason_of_a_skip_in_both_languages(tmp_path):

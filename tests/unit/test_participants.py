@@ -39,13 +39,15 @@ def planned(tmp_path, capsys):
     return planned
 
 
-def test_each_makes_the_parts_whose_model_it_has_a_recipe_for(planned):
+def test_each_makes_the_parts_whose_model_it_has_a_recipe_for(planned, tmp_path):
     code, found = planned(HEAD + TABLES)
 
     rows = {(case["framework"], case["model"]) for case in found["cases"]}
     assert (code, found["skips"]) == (Exit.DONE, [])
     assert rows == {("ngc_pytorch", "resnet50_v1.5"), ("ngc_pytorch", "bert_base"), ("PyTorch_plain", "resnet50_v1.5")}
     assert len(found["cases"]) == 9
+    matrices = spec.read(tmp_path / "lab.toml").matrices()  # a matrix each: repeats of all are interleaved
+    assert [matrix.frameworks for matrix in matrices] == [("ngc_pytorch",), ("PyTorch_plain",)]
 
 
 def test_each_is_started_in_its_own_image_and_options_go_to_the_recipes_that_take_them(planned):
@@ -57,14 +59,6 @@ def test_each_is_started_in_its_own_image_and_options_go_to_the_recipes_that_tak
     _, found = planned(HEAD + f'[[participant]]\n{NGC}options = {{ data = "dali-gpu" }}\n[[participant]]\n{PLAIN}')
     ids = [case["id"] for case in found["cases"] if case["framework"] == "ngc_pytorch"]
     assert all(("data=dali-gpu" in name) == ("resnet50" in name) for name in ids)
-
-
-def test_repeats_of_all_are_interleaved(planned, tmp_path):
-    read = spec.read(tmp_path / "lab.toml") if planned(HEAD + TABLES) else None
-
-    frameworks = [matrix.frameworks for matrix in read.matrices()]
-
-    assert frameworks == [("ngc_pytorch",), ("PyTorch_plain",)]
 
 
 def test_one_is_added_or_chosen_on_the_command_line(planned):

@@ -26,11 +26,17 @@ def free(monkeypatch):
     return has
 
 
-def test_a_disk_without_room_is_said_before_anything_starts(tmp_path, free):
+def test_a_disk_without_room_is_said_first_many_nodes_take_more_and_nothing_to_do_takes_nothing(tmp_path, free):
     free(10 << 20)
 
     with pytest.raises(EvalsuiteError, match=r"10 MB are free; expected 210 MB for 10 runs .*another disk"):
         disk_space.check_disk_space(RUNS, Store(tmp_path / "not" / "there"))
+
+    wide = [replace(run, case=CASE.at_scale(100, 8)) for run in RUNS]
+    free(0)
+
+    assert disk_space.needed_bytes(wide, Store(tmp_path))[0] == 1000 * disk_space.USUAL_BYTES
+    disk_space.check_disk_space([], Store(tmp_path))
 
 
 def test_earlier_runs_tell_what_more_of_them_take(tmp_path, free):
@@ -45,14 +51,6 @@ def test_earlier_runs_tell_what_more_of_them_take(tmp_path, free):
 
     assert needed == pytest.approx(10 * 2 * (20 << 20), rel=0.01)
     assert by == "by 1 earlier runs"
-
-
-def test_many_nodes_take_more_and_nothing_to_do_takes_nothing(tmp_path, free):
-    wide = [replace(run, case=CASE.at_scale(100, 8)) for run in RUNS]
-    free(0)
-
-    assert disk_space.needed_bytes(wide, Store(tmp_path))[0] == 1000 * disk_space.USUAL_BYTES
-    disk_space.check_disk_space([], Store(tmp_path))
 
 
 # quota

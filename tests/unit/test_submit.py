@@ -243,14 +243,8 @@ def test_go_gives_them_to_the_cluster_s_client_and_repeats_what_it_says(tmp_path
 @pytest.mark.parametrize(
     ("words", "why"), [(("--container", "pyxis"), "leave --container out"), (("--out", "/home/me/k"), "/shared")]
 )
-def test_what_the_pods_cannot_do_is_refused(tmp_path, capsys, words, why):
+def test_what_the_pods_cannot_do_or_no_values_say_is_refused(tmp_path, capsys, words, why):
     assert submitted(tmp_path, "--device", "cpu", *words) == 2
     assert why in capsys.readouterr().err and not (tmp_path / "out.yaml").exists()
-
-
-def test_without_values_nothing_is_written(tmp_path, capsys):
-    code = cli.main(["submit", "--engine", "kubernetes", "--frameworks", "pytorch", "--runs", str(tmp_path / "runs")])
-
-    assert code == 2
-    assert "--values FILE" in capsys.readouterr().err
-    assert not (tmp_path / "runs").exists()
+    without = ["submit", "--engine", "kubernetes", "--frameworks", "pytorch", "--runs", str(tmp_path / "runs")]
+    assert cli.main(without) == 2 and "--values FILE" in capsys.readouterr().err and not (tmp_path / "runs").exists()

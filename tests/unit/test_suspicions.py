@@ -172,7 +172,7 @@ def recorded():
     return evaluation.evaluate(Store(archive.unpack(paths.DATA / "recorded.zip")))
 
 
-def test_paddlepaddle_on_a_cpu_is_asked_about_with_its_known_cause(tmp_path):
+def test_paddlepaddle_on_a_cpu_is_asked_about_with_its_known_cause_and_without_a_suspicion_there_is_no_panel(tmp_path):
     rates = {"tensorflow": 80, "mxnet": 77, "pytorch": 73, "paddlepaddle": 15}
     made = synthetic.evaluation([one(rate, framework) for framework, rate in rates.items()])
 
@@ -181,6 +181,9 @@ def test_paddlepaddle_on_a_cpu_is_asked_about_with_its_known_cause(tmp_path):
     said = [item.text("zh-CN") for item in page.one(class_="suspicions").all("li")]
     assert any("PaddlePaddle" in text and "1/5.1" in text and "FLAGS_use_mkldnn" in text for text in said)
     assert all(item.text("en") for item in page.one(class_="suspicions").all("li"))
+
+    assert Book(evaluation=synthetic.one_case()).suspicions == ()
+    assert 'class="suspicions"' not in report.build(synthetic.one_case(), tmp_path)[0].read_text("utf-8")
 
 
 def test_nothing_is_left_out_and_nothing_judged_because_of_a_suspicion(recorded):
@@ -191,15 +194,6 @@ def test_nothing_is_left_out_and_nothing_judged_because_of_a_suspicion(recorded)
     suspected = {case for entry in written["suspicions"] for case in entry["cases"]}
     assert suspected <= {one["id"] for one in written["summaries"] if one["n"]}
     assert {finding["code"] for finding in written["findings"]}.isdisjoint(rules)
-
-
-def test_a_report_without_a_suspicion_has_no_panel(tmp_path):
-    made = synthetic.one_case()
-    assert Book(evaluation=made).suspicions == ()
-
-    page = report.build(made, tmp_path)[0].read_text("utf-8")
-
-    assert 'class="suspicions"' not in page
 
 
 def test_of_each_rule_the_worst_stands_open_and_the_others_one_click_away():

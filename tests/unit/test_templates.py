@@ -85,6 +85,7 @@ LONGEST_LINE = 120
 LONGEST_TEMPLATE_LINE = 160
 LARGEST_SCRIPT = 90_000  # bytes
 IMPORT = re.compile(r'^import (?:\{([^}]*)\} from )?"([\w./-]+)";\n', re.MULTILINE)
+DOT = re.compile(r'<circle[^>]*cx="([\d.]+)" cy="([\d.]+)"')
 EXPORTED = re.compile(r"^export (?:async function|function|const|let|class) (\w+)", re.MULTILINE)
 
 
@@ -163,10 +164,6 @@ def lines(tmp_path):
     return history(read(tmp_path, *given)).lines
 
 
-def dots(svg):
-    return [tuple(map(float, found)) for found in re.findall(r'<circle[^>]*cx="([\d.]+)" cy="([\d.]+)"', svg)]
-
-
 def test_the_case_that_slowed_most_stands_first(tmp_path):
     found = timechart.worst_first(lines(tmp_path))
 
@@ -177,7 +174,9 @@ def test_the_case_that_slowed_most_stands_first(tmp_path):
 def test_time_is_on_the_horizontal_axis_and_the_same_in_every_panel(tmp_path):
     found = {line.environment: line for line in lines(tmp_path)}
     axes = timechart.frame(list(found.values()))
-    first, *later = (dots(timechart.svg(found[name], axes)) for name in "bac")
+    first, *later = (
+        [tuple(map(float, place)) for place in DOT.findall(timechart.svg(found[name], axes))] for name in "bac"
+    )
 
     begin, end = first[0][0], first[1][0]
     assert [round((panel[1][0] - begin) / (end - begin), 2) for panel in later] == [0.5, 0.06]

@@ -178,20 +178,14 @@ def test_a_cuda_build_is_not_installed_for_a_cpu_but_the_cpu_build_is_asked_for(
     assert any("--torch-backend cpu" in line for line in uv.seen) is (device == "cpu")
 
 
-def test_where_only_a_cuda_build_can_be_had_nothing_is_installed(uv):
-    uv.locks(CUDA, CUDA)
+@pytest.mark.parametrize(("device", "kind", "locks"), [("cpu", "CUDA", (CUDA, CUDA)), ("gpu", "CPU", (OF_CPU,))])
+def test_where_only_a_build_for_the_other_kind_of_device_can_be_had_nothing_is_installed(uv, device, kind, locks):
+    uv.locks(*locks)
 
-    with pytest.raises(CannotInstall, match="answer with a CUDA build"):
-        virtualenvs.ensure(toynet())
+    with pytest.raises(CannotInstall, match=f"answer with a {kind} build"):
+        virtualenvs.ensure(toynet(), device=device)
 
     assert not any("install" in line.split() for line in uv.seen)
-
-
-def test_a_cpu_build_is_not_taken_for_a_gpu(uv):
-    uv.locks(OF_CPU)
-
-    with pytest.raises(CannotInstall, match="answer with a CPU build"):
-        virtualenvs.ensure(toynet(), device="gpu")
 
 
 # Locks

@@ -77,14 +77,6 @@ class TestTheClocksOfHosts:
 H200, MI250X = "NVIDIA H200", "AMD Instinct MI250X"
 
 
-def computing(items_per_s, device=H200, precision="bf16_amp"):
-    case = synthetic.case("pytorch", (1, 1), protocol=synthetic.FULL, options=(), device="gpu")
-    runs = [synthetic.measured(case, k, items_per_s) for k in range(5)]
-    facts = {"input_size": "224", "device_model": device, "precision": precision}
-    stated = tuple(Fact(key=key, value=value, source="log") for key, value in facts.items())
-    return synthetic.summary([replace(run, facts=stated, environment=None) for run in runs])
-
-
 class TestWhatADeviceCanDo:
     @pytest.mark.parametrize(
         ("items_per_s", "device", "code", "told"),
@@ -93,7 +85,12 @@ class TestWhatADeviceCanDo:
     def test_more_operations_than_the_peak_and_a_peak_that_is_not_of_the_device_are_findings(
         self, items_per_s, device, code, told
     ):
-        one = computing(items_per_s, device)
+        case = synthetic.case("pytorch", (1, 1), protocol=synthetic.FULL, options=(), device="gpu")
+        runs = [synthetic.measured(case, k, items_per_s) for k in range(5)]
+        facts = {"input_size": "224", "device_model": device, "precision": "bf16_amp"}
+        stated = tuple(Fact(key=key, value=value, source="log") for key, value in facts.items())
+        one = synthetic.summary([replace(run, facts=stated, environment=None) for run in runs])
+
         found = list(flops_and_energy.findings([one]))
 
         assert [(each.code, each.where) for each in found] == ([(code, one.case.id)] if code else [])
