@@ -4,8 +4,9 @@ An adapter is a Python file that declares `ADAPTER`, in `adapters/` or in a fold
 to run; launchers say *where*.
 """
 
+import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -113,7 +114,16 @@ class Recipe:
     def dialect_name(self) -> str:
         return self.dialect if isinstance(self.dialect, str) else self.dialect.name
 
+    def command_of(self, case: Case) -> Command:
+        """The command of *case*; asked for what `amp` is in this script, that of `amp`."""
+        return self.command(self._switched(case))
+
+    def _switched(self, case: Case) -> Case:
+        is_amp = case.precision not in self.precisions and case.precision == exact_amp(self.amp, case.device)
+        return replace(case, precision="amp") if is_amp else case
+
     def refusal(self, case: Case) -> str | None:
+        case = self._switched(case)
         return _undeclared(self, case) or self.unsupported(case) or self.image_refusal(case, self.image)
 
     def meant(self, options: Iterable[tuple[str, str]], preset: Iterable[str] = ()) -> tuple[tuple[str, str], ...]:
@@ -174,13 +184,25 @@ class Adapter:
         )
 
 
+def exact_amp(amp: str | None, device: str) -> Precision | None:
+    """What `amp` is on *device*, where *amp*, a recipe's words about its script, says so."""
+    text = (amp or "").lower()
+    if re.search(r"\bcast to float16", text):
+        return "fp16"
+    if text.startswith("bf16"):
+        return "amp-bf16"
+    if device == "cpu":
+        return "amp-bf16" if "bfloat16 on cpu" in text else None
+    return "amp-fp16" if re.search(r"(?<!b)float16|fp16|loss scal|apex o[12]", text) else None
+
+
 def _undeclared(recipe: Recipe, case: Case) -> str | None:
     if case.device == "cpu" and recipe.needs_gpu:
         return recipe.needs_gpu
     if case.device not in recipe.devices:
         return Message("core.knows_no", name=recipe.name, kind=case.device.upper(), kinds=recipe.devices)
     if case.precision not in ("fp32", "amp", *recipe.precisions):
-        known = ("fp32", "amp", *recipe.precisions)
+        known = [one for one in ("fp32", "amp", *recipe.precisions, exact_amp(recipe.amp, case.device)) if one]
         return Message("core.no_precision", name=recipe.name, precision=case.precision, known=known)
     if case.precision == "amp" and recipe.amp == "":
         return Message("core.no_amp", name=recipe.name)

@@ -52,6 +52,6 @@ def _at(scale: str, framework: str, recipe: Recipe) -> list[tuple[str, Case]]:
 
 if __name__ == "__main__":
     for framework, recipe, words, case in draw(sys.argv[1], int(sys.argv[2]), sys.argv[3]):
-        command = recipe.command(case)
+        command = recipe.command_of(case)
         variables = [f"{name}={value}" for name, value in command.environment.items()]
         print(f"{framework}/{recipe.name} {words}\n    {shlex.join([*variables, *command.argv])}\n")

@@ -132,7 +132,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def _checked(framework: str, recipe: Recipe, models, files: Path | None) -> dict:
     served = [case for _, case in points(framework, recipe) if not recipe.refusal(case)]
-    commands = [recipe.command(case) for case in served]
+    commands = [recipe.command_of(case) for case in served]
     root, origin = _root(recipe, models, files)
     facts = {"date": datetime.now(UTC).date().isoformat(), "origin": origin}
     if root is None:

@@ -245,7 +245,7 @@ class _Rehearsal:
         )
 
     def _found(self, case: Case, outcome: Outcome, read: Reading) -> ScaleEvidence:
-        asked = self.original.command(replace(case, device=self.how.device))
+        asked = self.original.command_of(replace(case, device=self.how.device))
         return ScaleEvidence(
             date=datetime.now(UTC).date().isoformat(),
             command=asked.argv,

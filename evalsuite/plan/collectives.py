@@ -13,7 +13,7 @@ def of(recipe: Recipe, case: Case) -> Collective:
     """NCCL on GPUs; MPI where mpirun starts the script; else gloo, or a framework's own transport (gRPC, ps-lite)."""
     if case.device == "gpu":
         return "nccl"
-    words = recipe.command(case).argv
+    words = recipe.command_of(case).argv
     starter = words[0].rpartition("/")[2]
     told = starter == "horovodrun" and "--mpi" in words
     return "mpi" if starter in BY_MPI or told else "gloo"

@@ -71,7 +71,7 @@ def command_line(
     memory_bytes: int | None = None,
 ) -> CommandLine:
     """What starts *case* in *folder*. *memory_bytes*: the limit of each of its processes."""
-    command = _with_libraries(recipe, recipe.command(case))
+    command = _with_libraries(recipe, recipe.command_of(case))
     if engine.container and recipe.spawn == "once" and case.nodes > 1:
         command = _entering(recipe, command, case, folder, engine)
     scratch = str(folder / SCRATCH)

@@ -147,7 +147,7 @@ def of_matrix(matrix: Spec, framework: str, recipe: Recipe) -> list[str]:
 
 
 def _read_in(recipe: Recipe, cases: Iterable[Case]) -> list[str]:
-    return sorted({name for case in cases if not recipe.refusal(case) for name in names(recipe.command(case))})
+    return sorted({name for case in cases if not recipe.refusal(case) for name in names(recipe.command_of(case))})
 
 
 def of_recipe(framework: str, recipe: Recipe) -> list[str]:

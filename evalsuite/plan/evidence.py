@@ -105,7 +105,7 @@ def _is_current(evidence: Evidence, scale: str, recipe: Recipe) -> bool:
     asked, then = case(evidence, scale), evidence.scales[scale]
     if recipe.refusal(asked):
         return False
-    now = recipe.command(asked)
+    now = recipe.command_of(asked)
     return (now.argv, dict(now.environment)) == (then.command, dict(then.environment))
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from evalsuite import paths, placeholders, registry
+from evalsuite.adapter import exact_amp
 from evalsuite.errors import EvalsuiteError
 from evalsuite.model import Case, Protocol
 from evalsuite.plan import spec
@@ -147,6 +148,15 @@ def test_a_case_that_would_silently_run_as_another_is_refused(name):
     assert "no XLA" in mxnet.recipe(name).refusal(xla)
     assert "no effect on a CPU" in paddle.recipe(name).refusal(amp)
     assert paddle.recipe(name).refusal(replace(amp, device="gpu")) is None
+
+
+@pytest.mark.parametrize("one, recipe", RECIPES, ids=ids(RECIPES))
+def test_the_exact_name_of_what_amp_is_in_a_script_starts_the_same_and_another_is_refused(one, recipe):
+    for case in (each for each in cases_of(one, recipe) if (each.precision, each.device) == ("amp", "gpu")):
+        exact = exact_amp(recipe.amp, case.device)
+        assert exact is not None and recipe.refusal(replace(case, precision=exact)) is None
+        assert recipe.precisions or recipe.command_of(replace(case, precision=exact)) == recipe.command(case)
+        assert recipe.refusal(replace(case, precision="fp8")) is not None
 
 
 def test_all_four_frameworks_run_the_same_reference_model():

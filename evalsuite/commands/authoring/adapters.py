@@ -107,7 +107,7 @@ def _verification(adapter: Adapter, recipe: Recipe, evidence: Mapping[str, Any])
 def _scripts(recipe: Recipe, case: Case) -> list[str]:
     cases = (case, replace(case, device="gpu"), replace(case, device="gpu", precision="amp"))
     served = next((one for one in cases if recipe.refusal(one) is None), None)
-    words = recipe.command(served).argv if served else ()
+    words = recipe.command_of(served).argv if served else ()
     return [word.removeprefix("{checkout}/").removeprefix("{workloads}/") for word in words if word.endswith(".py")]
 
 

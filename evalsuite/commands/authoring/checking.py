@@ -141,7 +141,7 @@ def _case(adapter: Adapter, recipe: Recipe, device: Device, batch: int) -> Case:
 
 def _build(recipe: Recipe, case: Case) -> Built:
     refused = recipe.refusal(case)
-    command = Command(argv=()) if refused else recipe.command(case)
+    command = Command(argv=()) if refused else recipe.command_of(case)
     return Built(
         device=case.device,
         scale=case.scale,
@@ -263,7 +263,7 @@ def _check_axes(adapter: Adapter, recipe: Recipe, one: Built) -> Iterator[Lack]:
     base = replace(_case(adapter, recipe, one.device, _batch(adapter, recipe)), precision=one.precision)
 
     def unchanged(other: Case) -> bool:
-        return recipe.refusal(other) is None and recipe.command(base) == recipe.command(other)
+        return recipe.refusal(other) is None and recipe.command_of(base) == recipe.command_of(other)
 
     if unchanged(replace(base, batch_per_device=2 * base.batch_per_device)):
         yield Lack(Message("commands.batch_not_passed"), Message("commands.pass_batch"))
@@ -273,7 +273,7 @@ def _check_axes(adapter: Adapter, recipe: Recipe, one: Built) -> Iterator[Lack]:
     if recipe.step_bound != "none" and unchanged(replace(base, protocol=STEPS_LONGER)):
         advice = Message("commands.pass_steps")
         yield Lack(Message("commands.steps_not_passed"), advice)
-    if recipe.command(base) != recipe.command(base):
+    if recipe.command_of(base) != recipe.command_of(base):
         yield Lack(Message("commands.two_commands"), Message("commands.command_depends"))
 
 

@@ -201,7 +201,7 @@ def _no_environment(asked: str) -> Refusal:
     def refusal(case: Case, recipe: Recipe) -> str | None:
         kind = recipe.environment or asked
         pins = (*virtualenvs.pins(recipe, case.device), *recipe.built)
-        if kind == MANAGED and (absent := launchers.find_absent_launcher(recipe.command(case).argv, pins)):
+        if kind == MANAGED and (absent := launchers.find_absent_launcher(recipe.command_of(case).argv, pins)):
             return Message("commands.launcher_not_installed", recipe=recipe.name, scale=case.scale, package=absent)
         return virtualenvs.refusal(recipe, kind, case.device)
 
@@ -247,7 +247,7 @@ def _launcher_in_container(engine: Engine) -> Refusal:
     def refusal(case: Case, recipe: Recipe) -> str | None:
         if recipe.spawn != "once" or case.nodes == 1:
             return None
-        starter = recipe.command(case).argv[0].rpartition("/")[2]
+        starter = recipe.command_of(case).argv[0].rpartition("/")[2]
         if enters and starter == "mpirun":
             return None
         return Message("commands.launcher_in_container", launcher=starter, runtime=runtime, nodes=case.nodes)

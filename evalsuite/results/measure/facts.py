@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from evalsuite import paths
+from evalsuite.adapter import exact_amp
 from evalsuite.decode import decode, read_toml
 from evalsuite.documents import HostEnvironment, RunCommand, UsedRecipe
 from evalsuite.findings import FactsDisagree
@@ -371,17 +372,10 @@ def _of_recipe(case: Case, command: RunCommand) -> dict[str, str | None]:
 
 
 def _of_amp(case: Case, recipe: UsedRecipe) -> dict[str, str | None]:
-    if case.precision != "amp" or not recipe.amp:
+    exact = exact_amp(recipe.amp, case.device)
+    if case.precision not in ("amp", exact) or not recipe.amp:
         return {}
-    text = recipe.amp.lower()
-    if re.search(r"\bcast to float16", text):
-        precision: str | None = "fp16"
-    elif text.startswith("bf16"):
-        precision = "bf16_amp"
-    elif case.device == "cpu":
-        precision = "bf16_amp" if "bfloat16 on cpu" in text else None
-    else:
-        precision = "fp16_amp" if re.search(r"(?<!b)float16|fp16|loss scal|apex o[12]", text) else None
+    text, precision = recipe.amp.lower(), exact and _precisions()[exact.replace("-", "_")]
     scaling = re.search(r"(dynamic|static) loss scale( \d+)?", text)
     return {"precision": precision, "loss_scaling": scaling and scaling[0].replace(" loss scale", "")}
 
