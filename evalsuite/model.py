@@ -530,32 +530,38 @@ Outcome = Literal["pass", "fail", "undetermined", "information"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class VerdictCell:
-    framework: str
-    model: str
-    precision: str
+class Judgement:
     outcome: Outcome
-    scales: tuple[str, ...] = ()  # in scope: "20x8"
-    measured: Interval | None = None
-    n: int = 0
-    case: Case | None = None  # the worst in scope
-    reason: str = ""
-    values: tuple[tuple[str, str], ...] = ()
-
-
-@dataclass(frozen=True, kw_only=True)
-class Verdict:
-    criterion: str
-    outcome: Outcome
-    threshold: float | None = None
-    min_nodes: int | None = None  # smallest scale in scope
-    scope: tuple[tuple[str, tuple[str, ...]], ...] = ()  # axis → names; none: all cases
-    largest_only: bool = False  # judges the largest scale alone
     measured: Interval | None = None
     n: int = 0
     case: Case | None = None  # the worst in scope
     reason: str = ""  # key of a sentence in data/text, filled with *values*
     values: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def judged(self) -> dict[str, Any]:
+        return {each.name: getattr(self, each.name) for each in fields(Judgement)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class VerdictCell(Judgement):
+    framework: str
+    model: str
+    precision: str
+    scales: tuple[str, ...] = ()  # in scope: "20x8"
+
+    @classmethod
+    def of(cls, case: Case, /, **others: Any) -> "VerdictCell":
+        return cls(framework=case.framework, model=case.model, precision=case.precision, **others)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verdict(Judgement):
+    criterion: str
+    threshold: float | None = None
+    min_nodes: int | None = None  # smallest scale in scope
+    scope: tuple[tuple[str, tuple[str, ...]], ...] = ()  # axis → names; none: all cases
+    largest_only: bool = False  # judges the largest scale alone
     within_noise: bool = False
     holds: str = ""  # what must hold, of a criterion that a spec defines
     cells: tuple[VerdictCell, ...] = ()  # one for each framework, model and precision

@@ -1,7 +1,6 @@
 """`evalsuite compare-reports`: what changed between two evaluations, and what cannot be compared."""
 
 import argparse
-import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
@@ -11,7 +10,7 @@ from pathlib import Path
 from evalsuite.commands.operations import checks
 from evalsuite.commands.operations.checks import Check
 from evalsuite.commands.printing import i18n
-from evalsuite.commands.printing.terminal import table
+from evalsuite.commands.printing.terminal import print_json, table
 from evalsuite.commands.report import check_languages
 from evalsuite.errors import EvalsuiteError, Exit
 from evalsuite.messages import wording
@@ -39,7 +38,7 @@ def run(arguments: argparse.Namespace) -> int:
         scatter=lambda one: learnt.get(history.key(one)),
     )
     if arguments.json:
-        print(json.dumps(facts(before, after, found, languages), indent=1, ensure_ascii=False))
+        print_json(facts(before, after, found, languages))
     else:
         for language in languages:
             _print(before, after, found, language)

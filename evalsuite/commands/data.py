@@ -1,7 +1,6 @@
 """`evalsuite data`: made-up data sets in every script's format, and whether what lies there serves."""
 
 import argparse
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -9,7 +8,7 @@ from evalsuite import paths
 from evalsuite.adapter import Adapter
 from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.i18n import say
-from evalsuite.commands.printing.terminal import line, note
+from evalsuite.commands.printing.terminal import line, note, print_json
 from evalsuite.errors import EvalsuiteError, Exit
 from evalsuite.launch.provision import data_manifest, made_data
 from evalsuite.plan import data_sets, plan, spec
@@ -62,7 +61,7 @@ def _check(names: Sequence[str], arguments: argparse.Namespace) -> int:
     differing = data_manifest.differing(name for name, problem in problems.items() if problem is None)
     if arguments.json:
         found = {"folder": str(paths.data_sets()), "problems": problems, "differing": differing}
-        print(json.dumps(found, indent=1, ensure_ascii=False))
+        print_json(found)
     else:
         for name, problem in problems.items():
             line(f"{name}: {i18n.worded(problem) if problem else _described(name)}")

@@ -1,12 +1,12 @@
 """`evalsuite doctor`: what this machine can run. Needs nothing but the standard library to say what is missing."""
 
 import argparse
-import json
 from collections.abc import Sequence
 from dataclasses import asdict
 
 from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.i18n import say
+from evalsuite.commands.printing.terminal import print_json
 from evalsuite.errors import Exit
 from evalsuite.launch.checks import doctor
 from evalsuite.launch.checks.doctor import Check
@@ -18,7 +18,7 @@ def run(arguments: argparse.Namespace) -> int:
     checks = doctor.checks(arguments.runs, arguments.adapters)
     ready = doctor.ready(checks)
     if arguments.json:
-        print(json.dumps({"ready": ready, "checks": list(map(asdict, checks))}, indent=1, ensure_ascii=False))
+        print_json({"ready": ready, "checks": list(map(asdict, checks))})
     else:
         _print_table(checks, ready)
     return Exit.DONE

@@ -1,14 +1,13 @@
 """`evalsuite env`: the virtual environments of the recipes, one for each set of pins, and their locks."""
 
 import argparse
-import json
 import shutil
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from evalsuite.adapter import Adapter, Recipe
 from evalsuite.commands.printing import i18n
-from evalsuite.commands.printing.terminal import note, table
+from evalsuite.commands.printing.terminal import note, print_json, table
 from evalsuite.errors import EvalsuiteError, Exit
 from evalsuite.launch.provision import made_data, virtualenvs
 from evalsuite.launch.provision.installer import CannotInstall
@@ -45,7 +44,7 @@ def _recipes(adapters: Mapping[str, Adapter], names: Sequence[str]) -> Recipes:
 def _list(recipes: Recipes, arguments: argparse.Namespace) -> int:
     rows = [_facts(name, recipe, arguments.device) for name, recipe in recipes]
     if arguments.json:
-        print(json.dumps(rows, indent=1))
+        print_json(rows)
         return Exit.DONE
     cells = [(row["recipe"], row["python"], " ".join(row["pins"][:2]) or row["image"], _size(row)) for row in rows]
     heads = [i18n.say("columns.recipe"), "Python", i18n.say("env.pins"), i18n.say("env.here")]

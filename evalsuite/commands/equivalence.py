@@ -1,7 +1,6 @@
 """`evalsuite equivalence`: do the reference workloads of several frameworks train the same thing?"""
 
 import argparse
-import json
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -13,7 +12,7 @@ from typing import Any
 from evalsuite import __version__, files
 from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.i18n import say
-from evalsuite.commands.printing.terminal import Bar, bar, duration, line, note, table
+from evalsuite.commands.printing.terminal import Bar, bar, duration, line, note, print_json, table
 from evalsuite.errors import EvalsuiteError, Exit
 from evalsuite.launch import equivalence
 from evalsuite.launch.equivalence import NotRun, ProvenWorkload
@@ -47,7 +46,7 @@ def run(arguments: argparse.Namespace) -> int:
         for one in found:
             _write_receipt(one, arguments.receipts)
     if arguments.json:
-        print(json.dumps({"schema": SCHEMA, "models": [_facts(one) for one in found]}, indent=1, ensure_ascii=False))
+        print_json({"schema": SCHEMA, "models": [_facts(one) for one in found]})
     else:
         for one in found:
             _print(one)

@@ -1,12 +1,12 @@
 """`evalsuite explain`: what a data rule checks, why it matters, and what a reader of the report can do."""
 
 import argparse
-import json
 import re
 from collections.abc import Sequence
 
 from evalsuite import findings
 from evalsuite.commands.printing import i18n
+from evalsuite.commands.printing.terminal import print_json
 from evalsuite.commands.report import check_languages
 from evalsuite.errors import EvalsuiteError, Exit, did_you_mean
 from evalsuite.report.text.explaining import Explained, explained, label
@@ -21,7 +21,7 @@ def run(arguments: argparse.Namespace) -> int:
     listing = arguments.list or not arguments.codes
     codes = findings.codes() if listing else _chosen(arguments.codes)
     if arguments.json:
-        print(json.dumps([_facts(code, languages) for code in codes], indent=1, ensure_ascii=False))
+        print_json([_facts(code, languages) for code in codes])
     elif listing:
         _print_list(codes, languages)
     else:

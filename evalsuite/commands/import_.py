@@ -1,7 +1,6 @@
 """`evalsuite import`: run folders from logs or tables produced elsewhere."""
 
 import argparse
-import json
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -10,6 +9,7 @@ from evalsuite import files, redaction
 from evalsuite.commands.options.common import search_paths
 from evalsuite.commands.printing import i18n, terminal
 from evalsuite.commands.printing.i18n import say, worded
+from evalsuite.commands.printing.terminal import print_json
 from evalsuite.errors import EvalsuiteError, Exit
 from evalsuite.importing import foreign_tables, log_import, published_figures, published_tables, questions, user_facts
 from evalsuite.importing.log_import import Imported
@@ -115,7 +115,7 @@ def _print(results: Sequence[Imported], as_json: bool) -> None:
         rows = [
             {**asdict(replace(each, findings=())), "findings": list(map(document, each.findings))} for each in results
         ]
-        print(json.dumps(redaction.redact_value(rows), indent=1, ensure_ascii=False))
+        print_json(redaction.redact_value(rows))
         return
     for alike in _group_alike(results):
         first = alike[0]

@@ -1,13 +1,12 @@
 """`evalsuite isolate`: which nodes slow a job down, by starting it on halves of their set."""
 
 import argparse
-import json
 import subprocess
 import time
 
 from evalsuite.commands.options import common
 from evalsuite.commands.printing.i18n import say
-from evalsuite.commands.printing.terminal import line, note
+from evalsuite.commands.printing.terminal import line, note, print_json
 from evalsuite.errors import EvalsuiteError, Exit
 from evalsuite.launch.checks import slow_nodes
 from evalsuite.launch.checks.slow_nodes import Nodes
@@ -21,7 +20,7 @@ def run(arguments: argparse.Namespace) -> int:
     nodes = [host.address for host in common.read_hosts(arguments)]
     slow, trials = slow_nodes.find_slow(nodes, lambda part: _seconds(part, arguments), arguments.limit)
     if arguments.json:
-        print(json.dumps({"slow": sorted(slow), "trials": [vars(one) for one in trials]}, indent=1))
+        print_json({"slow": sorted(slow), "trials": [vars(one) for one in trials]})
     elif slow:
         line(say("isolate.slow", nodes=", ".join(sorted(slow)), n=len(trials)))
         line(f"--exclude={','.join(sorted(slow))}")

@@ -1,7 +1,6 @@
 """`evalsuite largest-batch`: the largest batch of each case that fits into memory, found by short runs."""
 
 import argparse
-import json
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -9,7 +8,7 @@ from evalsuite.commands.launching.batch_searches import history, search_batches
 from evalsuite.commands.launching.found_batches import MOST
 from evalsuite.commands.launching.request import Request, read_request
 from evalsuite.commands.printing.i18n import say
-from evalsuite.commands.printing.terminal import line, table
+from evalsuite.commands.printing.terminal import line, print_json, table
 from evalsuite.errors import EvalsuiteError, Exit
 from evalsuite.launch.batch_search import DeviceHourBudget
 from evalsuite.model import Case
@@ -24,7 +23,7 @@ def run(arguments: argparse.Namespace) -> int:
     budget = DeviceHourBudget(most=request.plan.spec.max_device_hours)
     found = search_batches(request.plan, request.place, request.options, _starts, most, budget)
     if arguments.json:
-        print(json.dumps([_facts(case, one) for case, one in found], indent=1, ensure_ascii=False))
+        print_json([_facts(case, one) for case, one in found])
     else:
         _print(found)
     if not found:

@@ -1,7 +1,6 @@
 """`evalsuite plan`: the test matrix as a table. Nothing is started."""
 
 import argparse
-import json
 import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
@@ -12,7 +11,7 @@ from evalsuite.commands.launching.adaptive_repeats import missing_runs, repeats_
 from evalsuite.commands.launching.request import Request, lacking, read_request
 from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.i18n import say
-from evalsuite.commands.printing.terminal import SIZES, table
+from evalsuite.commands.printing.terminal import SIZES, print_json, table
 from evalsuite.errors import Exit
 from evalsuite.launch.provision import virtualenvs
 from evalsuite.messages import Message
@@ -28,7 +27,7 @@ def run(arguments: argparse.Namespace) -> int:
     request = read_request(arguments)
     if arguments.json:
         facts = _facts(request, with_commands=arguments.commands)
-        print(json.dumps(redaction.redact_value(facts), indent=1, ensure_ascii=False))
+        print_json(redaction.redact_value(facts))
     elif arguments.commands:
         _print_commands(request)
     else:

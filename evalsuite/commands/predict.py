@@ -1,7 +1,6 @@
 """`evalsuite predict`: what a model expects at scales that were not measured."""
 
 import argparse
-import json
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -12,7 +11,7 @@ from evalsuite.commands.import_ import read_table
 from evalsuite.commands.options.common import search_paths
 from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.i18n import say, worded
-from evalsuite.commands.printing.terminal import line, note
+from evalsuite.commands.printing.terminal import line, note, print_json
 from evalsuite.decode import whole
 from evalsuite.errors import Exit
 from evalsuite.messages import Message
@@ -44,7 +43,7 @@ def run(arguments: argparse.Namespace) -> int:
         return Exit.NOTHING_MEASURED
     found = list(_series(rows, arguments.to))
     if arguments.json:
-        print(json.dumps([_facts(one) for one in found], indent=1, ensure_ascii=False))
+        print_json([_facts(one) for one in found])
     else:
         _print(found)
     return Exit.DONE if any(one.outlook and one.outlook.forecasts for one in found) else Exit.UNDETERMINED

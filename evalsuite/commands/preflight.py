@@ -1,7 +1,6 @@
 """`evalsuite preflight`: looks at every node before anything is spent. `compare` and `run` do it first on a cluster."""
 
 import argparse
-import json
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -10,7 +9,7 @@ from pathlib import Path
 from evalsuite.commands.launching import engine_choice
 from evalsuite.commands.launching.request import MANAGED, Options, Place
 from evalsuite.commands.printing.i18n import say, worded
-from evalsuite.commands.printing.terminal import note, table
+from evalsuite.commands.printing.terminal import note, print_json, table
 from evalsuite.errors import EvalsuiteError, Exit
 from evalsuite.launch.checks import node_check, preflight
 from evalsuite.launch.provision import virtualenvs
@@ -25,7 +24,7 @@ def run(arguments: argparse.Namespace) -> int:
         return _on_node(arguments.on_node, arguments.token or "", arguments.program)
     found = look(_engine(arguments), arguments.runs, arguments.nodes, arguments.devices_per_node)
     if arguments.json:
-        print(json.dumps(found.to_json(), indent=1, ensure_ascii=False))
+        print_json(found.to_json())
     else:
         _print_table(found)
         for sentence in sentences(found):

@@ -1,11 +1,11 @@
 """`evalsuite publish`: a static site out of finished reports."""
 
 import argparse
-import json
 from pathlib import Path
 
 from evalsuite import redaction
 from evalsuite.commands.printing import i18n
+from evalsuite.commands.printing.terminal import print_json
 from evalsuite.errors import EvalsuiteError, Exit
 from evalsuite.report.text import names
 from evalsuite.runs import rehearsed
@@ -44,7 +44,7 @@ def _url(text: str | None) -> str | None:
 
 def _print(published: Published, arguments: argparse.Namespace) -> None:
     if arguments.json:
-        print(json.dumps(redaction.redact_value(_facts(published, arguments.site)), indent=1))
+        print_json(redaction.redact_value(_facts(published, arguments.site)))
         return
     for name in published.added:
         print(i18n.say("publish.added", folder=arguments.site / "reports" / name))

@@ -1,11 +1,10 @@
 """`evalsuite repositories`: the official repositories that recipes run, at their pinned commits."""
 
 import argparse
-import json
 from collections.abc import Mapping, Sequence
 
 from evalsuite.commands.printing import i18n
-from evalsuite.commands.printing.terminal import note, table
+from evalsuite.commands.printing.terminal import note, print_json, table
 from evalsuite.errors import EvalsuiteError, Exit
 from evalsuite.launch.provision import checkouts
 from evalsuite.launch.provision.checkouts import State
@@ -57,7 +56,7 @@ def _get(chosen: Sequence[Repository], mirror: str | None, incomplete: bool) -> 
 def _list(repositories: Mapping[str, Repository], as_json: bool) -> int:
     found = [(repository, checkouts.state(repository)) for repository in repositories.values()]
     if as_json:
-        print(json.dumps([_facts(*each) for each in found], indent=1))
+        print_json([_facts(*each) for each in found])
         return Exit.DONE
     rows = [
         (

@@ -1,7 +1,6 @@
 """`evalsuite status`: how far an evaluation is, what failed in it, and what waits in the queue."""
 
 import argparse
-import json
 import time
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -11,7 +10,7 @@ from evalsuite.commands.operations import checks, live_page
 from evalsuite.commands.options.common import DEFAULT_RUNS
 from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.i18n import say
-from evalsuite.commands.printing.terminal import duration, line, table
+from evalsuite.commands.printing.terminal import duration, line, print_json, table
 from evalsuite.errors import Exit
 from evalsuite.launch import progress
 from evalsuite.launch.progress import EvaluationState
@@ -34,7 +33,7 @@ def run(arguments: argparse.Namespace) -> int:
         checks.write(arguments.metrics, checks.fill("metrics.txt.j2", states=found))
     if arguments.json:
         facts = [{"folder": str(root), **_facts(state, jobs)} for root, state in found.items()]
-        print(json.dumps(facts if len(roots) > 1 else _facts(found[roots[0]], jobs), indent=1, ensure_ascii=False))
+        print_json(facts if len(roots) > 1 else _facts(found[roots[0]], jobs))
         return Exit.DONE
     silent = allocations.silent_schedulers() if jobs is None else []
     for root, state in found.items():

@@ -12,7 +12,7 @@ from evalsuite.commands.authoring import checking
 from evalsuite.commands.authoring.checking import Checked
 from evalsuite.commands.options.common import search_paths
 from evalsuite.commands.printing.i18n import known, say, status, worded
-from evalsuite.commands.printing.terminal import line, table
+from evalsuite.commands.printing.terminal import line, print_json, table
 from evalsuite.errors import EvalsuiteError, Exit
 from evalsuite.launch.provision import virtualenvs, wheels
 from evalsuite.logs import catalogue
@@ -36,7 +36,7 @@ def run(arguments: argparse.Namespace) -> int:
         for recipe in adapter.recipes
     ]
     if arguments.json:
-        print(json.dumps(found, indent=1, ensure_ascii=False))
+        print_json(found)
     else:
         _print(found, arguments.device)
     return Exit.DONE

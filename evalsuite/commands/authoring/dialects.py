@@ -1,7 +1,6 @@
 """`evalsuite dialects`: the log dialects as a table, line by line how one log is read, and an author's check."""
 
 import argparse
-import json
 from collections.abc import Mapping
 from dataclasses import asdict, replace
 
@@ -10,6 +9,7 @@ from evalsuite.commands.authoring import checking
 from evalsuite.commands.authoring.adapters import show
 from evalsuite.commands.options.common import search_paths
 from evalsuite.commands.printing import explanation, i18n, terminal
+from evalsuite.commands.printing.terminal import print_json
 from evalsuite.dialect import Dialect
 from evalsuite.errors import EvalsuiteError, Exit
 from evalsuite.logs import catalogue, explaining
@@ -36,7 +36,7 @@ def _list(dialects: Mapping[str, Dialect], as_json: bool) -> None:
         for known in sorted(dialects.values(), key=lambda known: known.name)
     ]
     if as_json:
-        print(json.dumps(rows, indent=1, ensure_ascii=False))
+        print_json(rows)
         return
     shown = [[i18n.known("dialects", str(row[key] or "-")) for key in SHOWN] for row in rows]
     terminal.aligned([[i18n.say(f"columns.{key}") for key in SHOWN], *shown])
@@ -54,7 +54,7 @@ def _explain(arguments: argparse.Namespace, dialects: Mapping[str, Dialect]) -> 
         raise EvalsuiteError.of("commands.log_unread", path=arguments.explain, error=error) from error
     if arguments.json:
         groups = tuple(replace(group, dialect=None) for group in found.groups)
-        print(json.dumps(asdict(replace(found, groups=groups)), indent=1, ensure_ascii=False))
+        print_json(asdict(replace(found, groups=groups)))
     else:
         print("\n".join(explanation.sentences(found)))
     return Exit.DONE if found.dialect else Exit.NOTHING_MEASURED

@@ -2,7 +2,6 @@
 
 import argparse
 import functools
-import json
 from collections import Counter
 
 from evalsuite import files
@@ -12,7 +11,7 @@ from evalsuite.commands.evidence import audit
 from evalsuite.commands.operations import checks
 from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.i18n import say
-from evalsuite.commands.printing.terminal import aligned, line, note
+from evalsuite.commands.printing.terminal import aligned, line, note, print_json
 from evalsuite.errors import EvalsuiteError, Exit, for_terminal
 from evalsuite.messages import ENGLISH, LANGUAGES
 from evalsuite.report.data import finished
@@ -41,7 +40,7 @@ def run(arguments: argparse.Namespace) -> int:
     files.write_atomically(out / "certificate.html", _page(found))
     files.write_atomically(out / "junit.xml", _junit(found))
     if arguments.json:
-        print(json.dumps(document, indent=1, ensure_ascii=False))
+        print_json(document)
         return CODES[found.outcome]
     _print(found)
     note(say("certificate.written", path=out / "certificate.html", hash=found.short_hash))

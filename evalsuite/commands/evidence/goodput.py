@@ -1,11 +1,10 @@
 """`evalsuite goodput`: where the time of a training went that was stopped and resumed, from its logs as they are."""
 
 import argparse
-import json
 
 from evalsuite.commands.options.common import search_paths
 from evalsuite.commands.printing.i18n import say
-from evalsuite.commands.printing.terminal import aligned, note
+from evalsuite.commands.printing.terminal import aligned, note, print_json
 from evalsuite.errors import Exit
 from evalsuite.logs import catalogue, goodput
 from evalsuite.logs.goodput import BUCKETS, TimeSpan
@@ -20,7 +19,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         found = [vars(span) | {"log": str(span.log)} for span in spans]
         facts = {"seconds": whole, "goodput": seconds["steps"] / whole, "buckets": seconds, "spans": found}
-        print(json.dumps(facts, indent=1))
+        print_json(facts)
         return Exit.DONE
     rows = [
         [say(f"goodput.{name}"), f"{seconds[name]:.1f}", f"{seconds[name] / whole:.1%}", _cited(name, spans)]

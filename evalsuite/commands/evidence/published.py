@@ -1,10 +1,9 @@
 """`evalsuite published`: what others printed of a model on a device, each figure with the line that prints it."""
 
 import argparse
-import json
 
 from evalsuite.commands.printing.i18n import say
-from evalsuite.commands.printing.terminal import aligned, note
+from evalsuite.commands.printing.terminal import aligned, note, print_json
 from evalsuite.errors import EvalsuiteError, Exit
 from evalsuite.results.compare import published_rates
 from evalsuite.results.compare.published_rates import plain
@@ -22,7 +21,7 @@ def run(arguments: argparse.Namespace) -> int:
             "commands.none_published", n=len(rows), words=[word for word in wanted.values() if word]
         )
     if arguments.json:
-        print(json.dumps(found, indent=1, ensure_ascii=False))
+        print_json(found)
         return Exit.DONE
     headings = [say(f"published.{name}") for name in (*COLUMNS, "value", "place")]
     shown = [

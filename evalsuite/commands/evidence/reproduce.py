@@ -1,14 +1,13 @@
 """`evalsuite reproduce`: published tables recomputed, or a case of a report run again here."""
 
 import argparse
-import json
 from dataclasses import asdict
 from pathlib import Path
 
 from evalsuite.commands import run as door
 from evalsuite.commands.options import declared
 from evalsuite.commands.printing.i18n import say
-from evalsuite.commands.printing.terminal import aligned, line, note
+from evalsuite.commands.printing.terminal import aligned, line, note, print_json
 from evalsuite.errors import EvalsuiteError, Exit, did_you_mean
 from evalsuite.model import INPUTS, Summary
 from evalsuite.report.data import finished
@@ -32,7 +31,7 @@ def run(arguments: argparse.Namespace) -> int:
     found = list(recomputed.recompute(rules, rows))
     wrong = [one for one in found if not one.holds]
     if arguments.json:
-        print(json.dumps([asdict(one) for one in found], indent=1, ensure_ascii=False))
+        print_json([asdict(one) for one in found])
     elif shown := found if arguments.all else wrong:
         headings = [say(f"reproduce.{name}") for name in COLUMNS]
         aligned([headings, *map(_row, shown)])

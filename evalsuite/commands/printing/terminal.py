@@ -1,5 +1,6 @@
 """What the launching commands show while they work: a bar on a terminal, plain lines in a pipe."""
 
+import json
 import os
 import re
 import shlex
@@ -44,6 +45,10 @@ def duration(seconds: float | None) -> str:
 def note(text: str) -> None:
     """One line of progress, on standard error, so that standard output stays the command's result."""
     print(for_terminal(i18n.worded(text)), file=sys.stderr, flush=True)
+
+
+def print_json(facts: object) -> None:
+    print(json.dumps(facts, indent=1, ensure_ascii=False))
 
 
 def copy_command(file: Path, variables: Mapping[str, str] = os.environ) -> str | None:

@@ -73,17 +73,7 @@ def linear_speedup(rows: Sequence[Row], asked: LinearSpeedup, planned: Sequence[
         largest = max((one.case.nodes for one in deciding), default=0)
         return replace(verdict, reason="no_large_scale", values=_no_large(largest, asked), cells=found)
     worst = min(found, key=_badness)
-    return replace(
-        verdict,
-        outcome=worst.outcome,
-        measured=worst.measured,
-        n=worst.n,
-        case=worst.case,
-        reason=worst.reason,
-        values=worst.values,
-        within_noise=worst.reason == "spans",
-        cells=found,
-    )
+    return replace(verdict, **worst.judged, within_noise=worst.reason == "spans", cells=found)
 
 
 def _badness(cell: VerdictCell) -> tuple[int, bool, float]:
@@ -123,13 +113,7 @@ def _cell(series: Sequence[_Series], asked: LinearSpeedup) -> VerdictCell:
 
 def _judged(series: _Series, asked: LinearSpeedup) -> VerdictCell:
     example = (*(row.case for row in series.rows), *series.planned)[0]
-    cell = VerdictCell(
-        framework=example.framework,
-        model=example.model,
-        precision=example.precision,
-        outcome="undetermined",
-        scales=tuple(case.scale for case in series.scope),
-    )
+    cell = VerdictCell.of(example, outcome="undetermined", scales=tuple(case.scale for case in series.scope))
     if not series.scope:
         return replace(cell, reason="no_large_scale", values=_no_large(series.largest, asked))
     failed = [case for case in series.scope if _failed_by_itself(series.row(case))]

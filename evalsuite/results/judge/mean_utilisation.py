@@ -82,28 +82,13 @@ def _with_cells(
         own = [case for case in scope if _place(case) == key]
         rows = [one for one in measured if _place(one.case) == key]
         found = _judged(verdict, rows, {one.case: shares[one.case] for one in rows}, own, counted)
-        cells.append(_cell(found, own))
+        scales = tuple(dict.fromkeys(case.scale for case in own))
+        cells.append(VerdictCell.of(own[0], **found.judged, scales=scales))
     return replace(_judged(verdict, measured, shares, scope, counted), cells=tuple(cells))
 
 
 def _place(case: Case) -> tuple[str, str, str]:
     return case.framework, case.model, case.precision
-
-
-def _cell(found: Verdict, cases: Sequence[Case]) -> VerdictCell:
-    framework, model, precision = _place(cases[0])
-    return VerdictCell(
-        framework=framework,
-        model=model,
-        precision=precision,
-        outcome=found.outcome,
-        scales=tuple(dict.fromkeys(case.scale for case in cases)),
-        measured=found.measured,
-        n=found.n,
-        case=found.case,
-        reason=found.reason,
-        values=found.values,
-    )
 
 
 def _judged(

@@ -66,17 +66,8 @@ def fastest(summaries: Sequence[Summary]) -> Verdict:
     cells = tuple(_ahead(one) for one in found)
     widest = max(range(len(found)), key=lambda place: (_devices(found[place]), -place))
     shown = cells[widest]
-    return Verdict(
-        criterion="C3",
-        outcome="information",
-        measured=shown.measured,
-        n=shown.n,
-        case=shown.case,
-        reason=shown.reason,
-        values=shown.values,
-        within_noise=shown.reason not in ("faster", "faster_in_rounds"),
-        cells=cells,
-    )
+    noisy = shown.reason not in ("faster", "faster_in_rounds")
+    return Verdict(criterion="C3", **shown.judged, within_noise=noisy, cells=cells)
 
 
 def _ahead(found: RankingResult) -> VerdictCell:
@@ -95,10 +86,8 @@ def _ahead(found: RankingResult) -> VerdictCell:
         values.append(("chance", f"{found.chance:.4f}"))
     if found.false_exclusion is not None:
         values.append(("false_exclusion", f"{found.false_exclusion:.4f}"))
-    return VerdictCell(
-        framework=first.case.framework,
-        model=first.case.model,
-        precision=first.case.precision,
+    return VerdictCell.of(
+        first.case,
         outcome="information",
         scales=(first.case.scale,),
         measured=relative(first, second).ratio,

@@ -60,15 +60,13 @@ def verdicts(rows: Sequence[Row], criteria: Iterable[OwnCriterion], planned: Seq
             yield replace(verdict, reason="own_none")
             continue
         cell, limit = min(cells, key=lambda cell: WORST.index(cell[0].outcome))
-        shown = {name: getattr(cell, name) for name in ("outcome", "measured", "n", "case", "reason", "values")}
         every = tuple(each for each, _ in cells)
-        yield replace(verdict, **shown, threshold=limit, within_noise=cell.reason == "spans", cells=every)
+        yield replace(verdict, **cell.judged, threshold=limit, within_noise=cell.reason == "spans", cells=every)
 
 
 def _cell(asked: OwnCriterion, case: Case, one: Summary | None) -> tuple[VerdictCell, float | None]:
     """And the right side of the comparison."""
-    named = {name: getattr(case, name) for name in ("framework", "model", "precision")}
-    cell = VerdictCell(**named, outcome="undetermined", scales=(case.scale,), case=case)
+    cell = VerdictCell.of(case, outcome="undetermined", scales=(case.scale,), case=case)
     if one is None:
         return replace(cell, reason="missing", values=(("scales", case.scale),)), None
     known = fields(one)
