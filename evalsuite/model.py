@@ -526,6 +526,7 @@ class Unmeasured:
     findings: tuple[Finding, ...] = ()
 
 
+Row = Summary | Unmeasured  # a case of an evaluation
 Outcome = Literal["pass", "fail", "undetermined", "information"]
 
 
@@ -582,7 +583,7 @@ class Evaluation:
     planned: tuple[Case, ...]
     repeats: int
     skips: tuple[Skip, ...]
-    summaries: tuple[Summary | Unmeasured, ...]
+    summaries: tuple[Row, ...]
     verdicts: tuple[Verdict, ...]
     findings: tuple[Finding, ...]
     environments: "Mapping[str, HostEnvironment]"  # of the first host with each environment key

@@ -27,12 +27,24 @@ def cores() -> int:
 
 
 def shared(
-    work: Callable[[Thing], Made], things: Sequence[Thing], cores: int, meanwhile: Callable[[], object]
+    work: Callable[[Thing], Made],
+    things: Sequence[Thing],
+    meanwhile: Callable[[], object] = lambda: None,
+    *,
+    worth: bool = True,
 ) -> Iterator[Made]:
     """Results in the order of *things*. Raises what *work* raises.
 
-    *meanwhile* is done here while processes start. If one is killed, the rest is done here.
+    *meanwhile* is done here while processes start. If one is killed, the rest is done here, and so is all where it is
+    not *worth* starting them.
     """
+    found = cores() if worth and len(things) > 1 else 1
+    return map(work, things) if found == 1 else _forked(work, things, found, meanwhile)
+
+
+def _forked(
+    work: Callable[[Thing], Made], things: Sequence[Thing], cores: int, meanwhile: Callable[[], object]
+) -> Iterator[Made]:
     global _shared
     _shared = (work, things)
     gc.freeze()  # the collector would copy shared pages

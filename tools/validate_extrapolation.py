@@ -9,12 +9,22 @@ largest scale is predicted from those up to a half of it, a quarter, … A row h
 import argparse
 import csv
 import io
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 
 from evalsuite import paths
-from evalsuite.results.judge.extrapolation import VALIDATION, PublishedSeries, Trial, trials, validations
+from evalsuite.results.judge.extrapolation import (
+    VALIDATION,
+    Points,
+    count_doublings,
+    lacking,
+    lacking_for,
+    own_error,
+    predicted,
+    validations,
+)
 
 SERIES = paths.DATA / "scaling_series.csv"
 COLUMNS = ("series", "source", "doublings", "scales", "measured_to", "target", "published_to_predicted", "own_error")
@@ -25,6 +35,58 @@ HEADER = (
     "# throughput is so many times the predicted one. own_error: by how much, in logarithms, the largest of the given",
     "# scales lies from what those before it predict.",
 )
+
+
+@dataclass(frozen=True, kw_only=True)
+class PublishedSeries:
+    name: str
+    source: str
+    batches: frozenset[str | None]  # per device; None where unknown
+    points: tuple[tuple[int, float], ...]  # (devices, throughput) by devices
+    nodes: Mapping[int, int]  # devices → nodes
+
+    @property
+    def is_weak(self) -> bool:
+        return len(self.batches) == 1 and None not in self.batches
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trial:
+    series: str
+    source: str
+    doublings: int
+    scales: int  # how many were given to the model
+    measured_to: int  # devices of the largest of them
+    target: int
+    published_to_predicted: float
+    own_error: float  # of the scales that were given
+
+
+def trials(series: PublishedSeries) -> Iterable[Trial]:
+    if not series.is_weak:
+        return
+    target, published = series.points[-1]
+    for doublings in range(1, count_doublings(target) + 1):
+        points = [point for point in series.points if point[0] * 2**doublings <= target]
+        nodes = {series.nodes[devices] for devices, _ in points}
+        if not offered(points, nodes, series.nodes[target], doublings):
+            continue
+        if count_doublings(target / points[-1][0]) == doublings:
+            yield Trial(
+                series=series.name,
+                source=series.source,
+                doublings=doublings,
+                scales=len(points),
+                measured_to=points[-1][0],
+                target=target,
+                published_to_predicted=published / predicted(points, target),
+                own_error=own_error(points),
+            )
+
+
+def offered(points: Points, nodes: Collection[int], to_nodes: int, doublings: int) -> bool:
+    """Whether the model is used at this distance on these scales (docs/report.md#extrapolation), on so many *nodes*."""
+    return lacking(points) is None and lacking_for(points, nodes, to_nodes, doublings) is None
 
 
 def main() -> None:

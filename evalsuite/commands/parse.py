@@ -5,13 +5,16 @@ import contextlib
 import functools
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from evalsuite import processes
 from evalsuite.commands.options.common import search_paths
 from evalsuite.commands.printing import i18n, log_table, terminal
 from evalsuite.commands.printing.log_table import Row
 from evalsuite.errors import EvalsuiteError, Exit
+from evalsuite.messages import join
 from evalsuite.model import Protocol
 from evalsuite.runs import recordings
 
@@ -41,7 +44,7 @@ def run(arguments: argparse.Namespace) -> int:
     ]
     shown = log_table.sort_rows(found, arguments.sort)
     if arguments.json:
-        _print_json(shown)
+        terminal.print_json(shown, allow_nan=False)
     else:
         log_table.show(shown, paths=arguments.paths)
     return _exit(found, arguments.logs)
@@ -94,9 +97,6 @@ def _case_beside(folder: Path, arguments: argparse.Namespace) -> tuple[int | Non
 
 def _whole(folder: "RunFolder", reading: "Reading") -> "Reading":
     """*reading* of what agents recorded; doubtful where that is no whole run."""
-    from dataclasses import replace
-
-    from evalsuite.messages import join
     from evalsuite.runs import sampled
 
     try:
@@ -110,21 +110,13 @@ def _each(paths: Sequence[Path], read: Read) -> list[Row]:
     sizes = [_size(path) for path in paths]
     whole, done, found = sum(sizes), 0, []
     with terminal.bar(whole, worth_it=len(paths) > 1 and whole >= terminal.WORTH_A_BAR_BYTES) as bar:
-        for path, size, row in zip(paths, sizes, _rows(paths, whole, read), strict=True):
+        rows = processes.shared(read, paths, i18n.make_ready, worth=whole >= WORTH_FORKING_BYTES)
+        for path, size, row in zip(paths, sizes, rows, strict=True):
             done += size
             if bar:
                 bar.show(done, log_table.printable(Path(path.name)))
             found.append(row)
         return found
-
-
-def _rows(paths: Sequence[Path], size: int, read: Read) -> Iterator[Row]:
-    if len(paths) < 2 or size < WORTH_FORKING_BYTES:
-        return map(read, paths)
-    from evalsuite import processes
-
-    available = processes.cores()
-    return processes.shared(read, paths, available, meanwhile=i18n.make_ready) if available > 1 else map(read, paths)
 
 
 def _size(path: Path) -> int:
@@ -189,17 +181,9 @@ def _counts(reading: "Reading") -> str | None:
 
 
 def _also_printed(path: Path, reading: "Reading", dialect: "Dialect | None") -> dict[str, float | None] | None:
-    from dataclasses import asdict
-
     from evalsuite.logs.extra_metrics import also_printed
 
     measured = reading.throughput
     first, last = (measured.line_first, measured.line_last) if measured else (None, None)
     found = None if dialect is None else also_printed(path, dialect, first, last)
     return None if found is None else asdict(found)
-
-
-def _print_json(found: Sequence[Row]) -> None:
-    import json
-
-    print(json.dumps(found, indent=1, ensure_ascii=False, allow_nan=False))

@@ -15,7 +15,7 @@ from evalsuite.commands.printing.terminal import line, note, print_json
 from evalsuite.decode import whole
 from evalsuite.errors import Exit
 from evalsuite.messages import Message
-from evalsuite.model import Case, Summary, Unmeasured, by_key
+from evalsuite.model import Case, Row, Summary, by_key
 from evalsuite.plan import spec
 from evalsuite.report.data import finished
 from evalsuite.report.text import numbers, words
@@ -49,7 +49,7 @@ def run(arguments: argparse.Namespace) -> int:
     return Exit.DONE if any(one.outlook and one.outlook.forecasts for one in found) else Exit.UNDETERMINED
 
 
-def _summaries(arguments: argparse.Namespace) -> list[Summary | Unmeasured]:
+def _summaries(arguments: argparse.Namespace) -> list[Row]:
     source, places = archive.unpack(arguments.source), search_paths(arguments)
     if (source / finished.SUMMARY).is_file():
         return with_scaling(finished.read(source).summaries)
@@ -65,7 +65,7 @@ def _summaries(arguments: argparse.Namespace) -> list[Summary | Unmeasured]:
         return list(evaluate(Store(Path(folder)), places=places).summaries)
 
 
-def _series(rows: Iterable[Summary | Unmeasured], to: str) -> Iterator[_Series]:
+def _series(rows: Iterable[Row], to: str) -> Iterator[_Series]:
     jobs = by_key(
         (replace(members[0].case, nodes=1, devices_per_node=1, batch_per_device=1), members)
         for members in extrapolation.longest_series(rows, ORIGINS)

@@ -89,7 +89,7 @@ def build(
     write_text(page, render.page(book, said, build_hash, seal))
     tables.write(book, out / "tables")
     others = list(parts.books(book))
-    further = list(processes.shared(write_part, others, processes.cores(), lambda: None)) if others else []
+    further = list(processes.shared(write_part, others))
     for path in parts.outdated(out, further):
         path.unlink()
     written = [page, *further, out / "summary.json", *tables.files(out / "tables")]

@@ -10,7 +10,7 @@ from evalsuite.documents import HostEnvironment, RunCommand
 from evalsuite.errors import EvalsuiteError, NothingMeasured
 from evalsuite.expressions import OwnColumn
 from evalsuite.logs.catalogue import Places
-from evalsuite.model import BatchTrial, Case, Evaluation, Finding, Measurement, Protocol, Run, Skip, Verdict
+from evalsuite.model import BatchTrial, Case, Evaluation, Finding, Measurement, Protocol, Row, Run, Skip, Verdict
 from evalsuite.results.compare.scaling import with_scaling
 from evalsuite.results.judge import criteria
 from evalsuite.results.judge.criteria import Criteria
@@ -21,7 +21,7 @@ from evalsuite.results.measure.cache import Measured
 from evalsuite.results.measure.summary import summaries, valid
 from evalsuite.results.publish.redaction import disclosed
 from evalsuite.results.rules import attempts, data_rules, other_nodes, own_figures, severity
-from evalsuite.results.rules.attempts import Recorded, Row
+from evalsuite.results.rules.attempts import Recorded
 from evalsuite.runs import equivalence, rehearsed, trials
 from evalsuite.runs import network as measured_networks
 from evalsuite.runs.planned import Planned

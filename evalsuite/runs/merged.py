@@ -8,7 +8,7 @@ from pathlib import Path
 
 from evalsuite.decode import whole
 from evalsuite.errors import EvalsuiteError
-from evalsuite.model import Attempt, Case, Run
+from evalsuite.model import Attempt, Case, Run, by_key
 from evalsuite.runs import archive
 from evalsuite.runs.journal import Campaign, Journal
 from evalsuite.runs.planned import Planned
@@ -117,15 +117,10 @@ class _MergedJournal(Journal):
 
 def _repeats(one: Store) -> dict[str, list[int]]:
     """Case → the repeats of its runs, finished or begun; the report says what of it cannot be read."""
-    runs = [run for folder in one.finished() if (run := _run(folder))]
-    found: dict[str, list[int]] = {run.case.id: [] for run in runs}
-    for run in runs:
-        found[run.case.id].append(run.repeat)
+    found = [(run.case.id, run.repeat) for folder in one.finished() if (run := _run(folder))]
     with contextlib.suppress(EvalsuiteError):
-        for attempt in one.journal.attempts():
-            case, repeat = _parts(attempt)
-            found.setdefault(case, []).append(repeat)
-    return found
+        found += map(_parts, one.journal.attempts())
+    return by_key(found)
 
 
 def _run(folder: RunFolder) -> Run | None:

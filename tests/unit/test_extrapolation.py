@@ -173,11 +173,13 @@ def test_file_and_method_have_the_errors_that_the_published_series_give():
 def published(points, batches=("64",)):
     points = tuple(points)
     nodes = {devices: max(1, devices // 8) for devices, _ in points}
-    return extrapolation.PublishedSeries(name="a", source="b", batches=frozenset(batches), points=points, nodes=nodes)
+    return validate_extrapolation.PublishedSeries(
+        name="a", source="b", batches=frozenset(batches), points=points, nodes=nodes
+    )
 
 
 def test_the_largest_scale_is_predicted_from_those_up_to_a_half_and_a_quarter_of_it():
-    found = extrapolation.trials(published((2**k, 2.0**k) for k in range(7)))
+    found = validate_extrapolation.trials(published((2**k, 2.0**k) for k in range(7)))
 
     trials = [(one.doublings, one.scales, one.measured_to, one.target) for one in found]
     assert trials == [(1, 6, 32, 64), (2, 5, 16, 64)]
@@ -185,7 +187,7 @@ def test_the_largest_scale_is_predicted_from_those_up_to_a_half_and_a_quarter_of
 
 @pytest.mark.parametrize("batches", [("64", "32"), (None,)])
 def test_a_series_of_several_batches_or_of_an_unknown_one_validates_nothing(batches):
-    assert list(extrapolation.trials(published(((2**k, 2.0**k) for k in range(6)), batches))) == []
+    assert list(validate_extrapolation.trials(published(((2**k, 2.0**k) for k in range(6)), batches))) == []
 
 
 # that it decides nothing (docs/report.md#checks)

@@ -157,7 +157,7 @@ def _check(arguments: argparse.Namespace) -> int:
 def show(found: Sequence[Checked], as_json: bool) -> int:
     """Prints what a check has *found*; the exit code says whether something is missing."""
     if as_json:
-        print(json.dumps([asdict(one) for one in found], indent=1, ensure_ascii=False, default=str))
+        print_json([asdict(one) for one in found], default=str)
     else:
         for one in found:
             _show(one)

@@ -7,7 +7,7 @@ from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.terminal import excluded_by, line, table
 from evalsuite.logs.formatting import rate
-from evalsuite.model import Case, Summary, Unmeasured, by_key
+from evalsuite.model import Case, Row, Summary, Unmeasured, by_key
 from evalsuite.report.book import blocks
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.states import MARKS
@@ -22,7 +22,7 @@ MOST_CASES = 40  # with a row for each
 MOST_FLAGS, MOST_ROWS = 5, 3  # rules, and rows of one, that are named; the page has all
 
 
-def show(found: Sequence[Summary | Unmeasured], book: Book) -> None:
+def show(found: Sequence[Row], book: Book) -> None:
     called = short_names([one.case for one in found], i18n.language())
     spoken = words.read((i18n.language(),), on_cpu=book.on_cpu)
     everybody = next((one for one in matrix.standings(book, spoken) if one.chosen), None)
@@ -111,7 +111,7 @@ APART: Sequence[Callable[[Case], list[str]]] = (  # shown one after the other wh
 )
 
 
-def _numbers(one: Summary | Unmeasured, book: Book) -> tuple[str, str, str, str, str]:
+def _numbers(one: Row, book: Book) -> tuple[str, str, str, str, str]:
     if isinstance(one, Unmeasured):
         first = one.measurements[0]
         rule = excluded_by(first)

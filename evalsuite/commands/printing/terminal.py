@@ -47,8 +47,8 @@ def note(text: str) -> None:
     print(for_terminal(i18n.worded(text)), file=sys.stderr, flush=True)
 
 
-def print_json(facts: object) -> None:
-    print(json.dumps(facts, indent=1, ensure_ascii=False))
+def print_json(facts: object, **settings: Any) -> None:
+    print(json.dumps(facts, indent=1, ensure_ascii=False, **settings))
 
 
 def copy_command(file: Path, variables: Mapping[str, str] = os.environ) -> str | None:

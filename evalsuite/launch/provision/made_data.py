@@ -22,7 +22,6 @@ from evalsuite.plan.data_sets import DataSet, Size, Split
 
 SEED = 1
 PROGRAM = "write.py"
-BYTECODE = "__pycache__"
 
 
 def make(

@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import Any
 
 from evalsuite.decode import whole
-from evalsuite.model import Case, Protocol, Summary, Unmeasured, by_key
+from evalsuite.model import Case, Protocol, Row, Summary, by_key
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.cells import Cell
 from evalsuite.report.book.participants import Participant, participants
@@ -76,7 +76,7 @@ class Block:
         return self.book.efficiency_threshold if not self.strong or self.book.judges_strong else None
 
     @cached_property
-    def summaries(self) -> tuple[Summary | Unmeasured, ...]:
+    def summaries(self) -> tuple[Row, ...]:
         return tuple(self.book.summary_of[case.id] for case in self.cases if case.id in self.book.summary_of)
 
     @cached_property

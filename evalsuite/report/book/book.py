@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from evalsuite import findings
-from evalsuite.model import Case, Evaluation, Finding, Measurement, Protocol, Skip, Summary, Unmeasured, by_key
+from evalsuite.model import Case, Evaluation, Finding, Measurement, Protocol, Row, Skip, Summary, by_key
 from evalsuite.report.book.states import MARKS, State, ended
 from evalsuite.report.text import names, times
 from evalsuite.report.text.times import Period
@@ -36,11 +36,11 @@ class Book:
     part: str = ""
 
     @cached_property
-    def summaries(self) -> tuple[Summary | Unmeasured, ...]:
+    def summaries(self) -> tuple[Row, ...]:
         return tuple(sorted(self.evaluation.summaries, key=lambda one: names.case_order(one.case)))
 
     @cached_property
-    def summary_of(self) -> dict[str, Summary | Unmeasured]:
+    def summary_of(self) -> dict[str, Row]:
         return {one.case.id: one for one in self.summaries}
 
     @cached_property
@@ -199,7 +199,7 @@ class Book:
             found.append("flagged")
         return tuple(found)
 
-    def findings_of(self, summary: Summary | Unmeasured) -> list[Finding]:
+    def findings_of(self, summary: Row) -> list[Finding]:
         return [*summary.findings, *(finding for run in summary.measurements for finding in run.findings)]
 
 

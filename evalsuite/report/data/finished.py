@@ -24,6 +24,7 @@ from evalsuite.model import (
     MachineNode,
     Measurement,
     Protocol,
+    Row,
     Run,
     Summary,
     Throughput,
@@ -55,7 +56,7 @@ class Finished:
     input_sha256: str
     recorded_elsewhere: bool
     verdicts: tuple[Verdict, ...]
-    summaries: tuple[Summary | Unmeasured, ...]
+    summaries: tuple[Row, ...]
     quality: Mapping[str, Any]
     document: LabDocument | None = None  # title and organisation alone
     journal_sha256: tuple[str, ...] = ()
@@ -205,7 +206,7 @@ def _document(facts: Mapping[str, Any] | None) -> LabDocument | None:
     )
 
 
-def _summary(facts: Mapping[str, Any], machines: Mapping[str, Machine]) -> Summary | Unmeasured:
+def _summary(facts: Mapping[str, Any], machines: Mapping[str, Machine]) -> Row:
     case = case_of(facts["case"])
     runs = tuple(_measurement(case, facts["unit"], run, machines) for run in facts["runs"])
     if facts["throughput"] is None:

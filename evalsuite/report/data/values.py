@@ -7,7 +7,7 @@ import functools
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from evalsuite.model import Case, Measurement, Summary, Unmeasured
+from evalsuite.model import Case, Measurement, Row, Summary, Unmeasured
 from evalsuite.report.book import columns
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.states import run_state
@@ -66,7 +66,7 @@ def _engine(book: Book, run: Measurement) -> str | None:
     return command.engine if command else None
 
 
-def _codes(book: Book, one: Summary | Unmeasured) -> list[str]:
+def _codes(book: Book, one: Row) -> list[str]:
     return sorted({finding.code for finding in book.findings_of(one)})
 
 

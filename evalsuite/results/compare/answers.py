@@ -7,7 +7,7 @@ from functools import cached_property
 from itertools import combinations, pairwise, product
 from typing import Literal
 
-from evalsuite.model import Case, Device, Precision, Protocol, Skip, Summary, Unmeasured, by_key
+from evalsuite.model import Case, Device, Precision, Protocol, Row, Skip, Summary, Unmeasured, by_key
 from evalsuite.results.compare import fairness, ranking, winners
 from evalsuite.results.compare.decisions import Deciding, Decision, Evidence, decide, flags, keep_apart, price, speed
 from evalsuite.results.compare.fairness import Obstacle
@@ -218,9 +218,7 @@ class _Question:
     valid: list[Summary] = field(default_factory=list)
 
 
-def answers(
-    summaries: Iterable[Summary | Unmeasured], planned: Iterable[Case] = (), skips: Iterable[Skip] = ()
-) -> tuple[Answer, ...]:
+def answers(summaries: Iterable[Row], planned: Iterable[Case] = (), skips: Iterable[Skip] = ()) -> tuple[Answer, ...]:
     """The answer to each question that was asked: settings in the order of *planned*, of each small scales first."""
     found, skipped = list(summaries), {skip.case.id: skip for skip in skips}
     cases = (*planned, *(skip.case for skip in skipped.values()), *(one.case for one in found))
@@ -392,7 +390,7 @@ def _deciding(result: RankingResult, scope: RankingScope) -> Deciding | None:
 class _Absences:
     def __init__(
         self,
-        summaries: Sequence[Summary | Unmeasured],
+        summaries: Sequence[Row],
         skipped: Mapping[str, Skip],
         asked: Mapping[tuple[Conditions, int, int], _Question],
     ) -> None:

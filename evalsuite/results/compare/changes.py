@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Literal
 
-from evalsuite.model import Case, Interval, Protocol, Summary, Unmeasured, by_key
+from evalsuite.model import Case, Interval, Protocol, Row, Summary, Unmeasured, by_key
 from evalsuite.results.compare import fairness, significance
 from evalsuite.results.compare.fairness import Obstacle, Ratio
 from evalsuite.results.measure.statistics import SIGNIFICANCE, ratio_of_medians
@@ -112,8 +112,8 @@ class Changes:
 
 
 def between(
-    before: Sequence[Summary | Unmeasured],
-    after: Sequence[Summary | Unmeasured],
+    before: Sequence[Row],
+    after: Sequence[Row],
     *,
     across_environments: bool = False,
     scatter: Callable[[Summary], float | None] = lambda one: None,
@@ -130,8 +130,8 @@ def between(
 
 def _one(
     case: Case,
-    old: Mapping[Case, Summary | Unmeasured],
-    new: Mapping[Case, Summary | Unmeasured],
+    old: Mapping[Case, Row],
+    new: Mapping[Case, Row],
     across_environments: bool,
     scatter: Callable[[Summary], float | None],
 ) -> Change | Unpaired:
@@ -142,8 +142,8 @@ def _one(
 
 
 def pair(
-    before: Summary | Unmeasured,
-    after: Summary | Unmeasured,
+    before: Row,
+    after: Row,
     *,
     across_environments: bool = False,
     campaign_cv: float | None = None,
@@ -223,7 +223,7 @@ def _no_valid_run(side: Side, one: Unmeasured) -> Why:
     return Why(key=f"no_valid_run_{side}", values=(("reason", reason),))
 
 
-def _alone(summary: Summary | Unmeasured, side: Side, others: Iterable[Case]) -> Unpaired:
+def _alone(summary: Row, side: Side, others: Iterable[Case]) -> Unpaired:
     relatives = [other for other in others if _related(other, summary.case)]
     nearest = min(relatives, key=lambda case: len(_differences(case, summary.case)), default=None)
     if nearest is None:

@@ -1,16 +1,16 @@
 """Summaries against one another: speed-up and efficiency inside a series, ratios between frameworks."""
 
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeGuard
 
 from evalsuite.findings import OddEfficiency, OtherBase, SlowerAtScale, SuperLinear
-from evalsuite.model import Case, Finding, Interval, Summary, Unmeasured, by_key
+from evalsuite.model import Case, Finding, Interval, Row, Summary, by_key
 from evalsuite.results.compare import fairness
 from evalsuite.results.compare.fairness import Common
 from evalsuite.results.measure.statistics import ratio_of_medians
-from evalsuite.results.measure.summary import valid, values
+from evalsuite.results.measure.summary import valid, values, with_findings
 
 SUPERLINEAR = SuperLinear.limit
 CHECK_BASE_ABOVE = OddEfficiency.highest
@@ -39,7 +39,7 @@ def suspicious(summary: Summary) -> bool:
     return any(isinstance(finding, OddEfficiency) for finding in summary.findings)
 
 
-def with_scaling(summaries: Iterable[Summary | Unmeasured]) -> list[Summary | Unmeasured]:
+def with_scaling(summaries: Iterable[Row]) -> list[Row]:
     """The summaries with speed-up, efficiency and the findings of their series; order kept.
 
     The base is one node with one device, else the smallest scale measured (docs/report.md#definitions, D14, D15).
@@ -47,16 +47,11 @@ def with_scaling(summaries: Iterable[Summary | Unmeasured]) -> list[Summary | Un
     rows = list(summaries)
     bases = {series: _base(members) for series, members in _series(valid(rows)).items()}
     scaled = [_scaled(one, bases[_key(one)]) if _may_scale(one) else one for one in rows]
-    falling: dict[str, Finding] = {}
-    for members in _series(valid(scaled)).values():
-        falling |= _falls(members)
-    return [
-        replace(one, findings=(*one.findings, falling[one.case.id])) if one.case.id in falling else one
-        for one in scaled
-    ]
+    falls = (each for members in _series(valid(scaled)).values() for each in _falls(members))
+    return with_findings(scaled, by_key((each.where, each) for each in falls))
 
 
-def _may_scale(one: Summary | Unmeasured) -> TypeGuard[Summary]:
+def _may_scale(one: Row) -> TypeGuard[Summary]:
     return isinstance(one, Summary) and one.grounds != "disputed"
 
 
@@ -101,14 +96,13 @@ def _other_base(summary: Summary, base: Summary) -> Finding | None:
     return OtherBase(base_devices=base.case.total_devices, where=summary.case.id)
 
 
-def _falls(members: Sequence[Summary]) -> dict[str, Finding]:
+def _falls(members: Sequence[Summary]) -> Iterator[Finding]:
     measured = sorted(members, key=lambda summary: summary.case.total_devices)
-    found: dict[str, Finding] = {}
     for smaller, larger in itertools.pairwise(measured):
         if larger.case.total_devices > smaller.case.total_devices and (
             larger.items_per_s.value < smaller.items_per_s.value
         ):
-            found[larger.case.id] = SlowerAtScale(
+            yield SlowerAtScale(
                 larger=larger.case.scale,
                 larger_items_per_s=larger.items_per_s.value,
                 smaller=smaller.case.scale,
@@ -116,4 +110,3 @@ def _falls(members: Sequence[Summary]) -> dict[str, Finding]:
                 unit=larger.unit,
                 where=larger.case.id,
             )
-    return found

@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 from evalsuite import paths
 from evalsuite.decode import number
-from evalsuite.model import Case, Interval, Summary, Unmeasured, by_key
+from evalsuite.model import Case, Interval, Row, Summary, by_key
 from evalsuite.results.measure import facts
 from evalsuite.results.measure.summary import valid
 
@@ -89,7 +89,7 @@ class Outlook:
     def expected(self, devices: int) -> "Expected":
         """KeyError where the distance was not validated."""
         points = _points(self.measured)
-        validation = validations()[_doublings(devices / points[-1][0])]
+        validation = validations()[count_doublings(devices / points[-1][0])]
         rate = predicted(points, devices)
         ideal = self.base.items_per_s.value * devices / self.base.case.total_devices
         return Expected(rate, rate / ideal, validation.reach(points), validation)
@@ -117,18 +117,14 @@ def own_error(points: Points) -> float:
     return abs(math.log(rate / predicted(points[:-1], devices)))
 
 
-def offered(points: Points, nodes: Collection[int], to_nodes: int, doublings: int) -> bool:
-    """Whether the model is used at this distance on these scales (docs/report.md#extrapolation), on so many *nodes*."""
-    return _lacking(points) is None and _lacking_for(points, nodes, to_nodes, doublings) is None
-
-
-def _lacking(points: Points) -> str | None:
+def lacking(points: Points) -> str | None:
+    """Why the model is not used on these scales (docs/report.md#extrapolation)."""
     if len(points) < FEWEST_SCALES:
         return "too_few"
     return "falls" if points[-1][1] < points[-2][1] else None
 
 
-def _lacking_for(points: Points, nodes: Collection[int], to_nodes: int, doublings: int) -> str | None:
+def lacking_for(points: Points, nodes: Collection[int], to_nodes: int, doublings: int) -> str | None:
     if doublings > 1 and len(points) < FEWEST_FAR_SCALES:
         return "too_few_for_far"
     crossed = min(nodes) == 1 < max(nodes)
@@ -136,7 +132,7 @@ def _lacking_for(points: Points, nodes: Collection[int], to_nodes: int, doubling
 
 
 def outlooks(
-    summaries: Iterable[Summary | Unmeasured], planned: Iterable[Case], origins: Collection[str] = MEASURED
+    summaries: Iterable[Row], planned: Iterable[Case], origins: Collection[str] = MEASURED
 ) -> tuple[Outlook, ...]:
     wanted = by_key((case.series, case) for case in planned)
     found = []
@@ -151,9 +147,7 @@ def outlooks(
     return tuple(found)
 
 
-def longest_series(
-    summaries: Iterable[Summary | Unmeasured], origins: Collection[str] = MEASURED
-) -> list[list[Summary]]:
+def longest_series(summaries: Iterable[Row], origins: Collection[str] = MEASURED) -> list[list[Summary]]:
     """The scales of each series, by devices; of parts that are not comparable the one of most scales."""
     groups: dict[str, dict[tuple[str, str], list[Summary]]] = {}
     for one in valid(summaries):
@@ -168,9 +162,8 @@ def _outlook(members: Sequence[Summary], beyond: Sequence[Case]) -> Outlook:
     base = next(one for one in members if one.case == one.base)
     outlook = Outlook(measured=tuple(members), base=base, forecasts=(), refusals=())
     points = _points(members)
-    lacking = "strong" if _strong(members) else _lacking(points)
-    if lacking:
-        return replace(outlook, refusals=(_refused(beyond[-1], lacking, members, points),))
+    if why := "strong" if _strong(members) else lacking(points):
+        return replace(outlook, refusals=(_refused(beyond[-1], why, members, points),))
     reasons = [(case, _too_far_for(case, members, points)) for case in beyond]
     furthest = {reason: case for case, reason in reasons if reason}  # one line for each reason
     return replace(
@@ -181,10 +174,10 @@ def _outlook(members: Sequence[Summary], beyond: Sequence[Case]) -> Outlook:
 
 
 def _too_far_for(case: Case, members: Sequence[Summary], points: Points) -> str | None:
-    doublings = _doublings(case.total_devices / points[-1][0])
+    doublings = count_doublings(case.total_devices / points[-1][0])
     if doublings not in validations():
         return "too_far"
-    return _lacking_for(points, {one.case.nodes for one in members}, case.nodes, doublings)
+    return lacking_for(points, {one.case.nodes for one in members}, case.nodes, doublings)
 
 
 def _strong(members: Sequence[Summary]) -> tuple[str, ...] | None:
@@ -248,7 +241,7 @@ def _values(case: Case, reason: str, members: Sequence[Summary], points: Points)
     return (distance, ("reach", str(reach)), ("sources", str(FEWEST_SOURCES)))
 
 
-def _doublings(distance: float) -> int:
+def count_doublings(distance: float) -> int:
     return math.ceil(math.log2(distance) - 1e-9)
 
 
@@ -260,53 +253,6 @@ def _slope(points: Sequence[tuple[float, float]]) -> float:
 
 
 # how far off the model was
-
-
-@dataclass(frozen=True, kw_only=True)
-class PublishedSeries:
-    name: str
-    source: str
-    batches: frozenset[str | None]  # per device; None where unknown
-    points: tuple[tuple[int, float], ...]  # (devices, throughput) by devices
-    nodes: Mapping[int, int]  # devices → nodes
-
-    @property
-    def is_weak(self) -> bool:
-        return len(self.batches) == 1 and None not in self.batches
-
-
-@dataclass(frozen=True, kw_only=True)
-class Trial:
-    series: str
-    source: str
-    doublings: int
-    scales: int  # how many were given to the model
-    measured_to: int  # devices of the largest of them
-    target: int
-    published_to_predicted: float
-    own_error: float  # of the scales that were given
-
-
-def trials(series: PublishedSeries) -> Iterable[Trial]:
-    if not series.is_weak:
-        return
-    target, published = series.points[-1]
-    for doublings in range(1, _doublings(target) + 1):
-        points = [point for point in series.points if point[0] * 2**doublings <= target]
-        nodes = {series.nodes[devices] for devices, _ in points}
-        if not offered(points, nodes, series.nodes[target], doublings):
-            continue
-        if _doublings(target / points[-1][0]) == doublings:
-            yield Trial(
-                series=series.name,
-                source=series.source,
-                doublings=doublings,
-                scales=len(points),
-                measured_to=points[-1][0],
-                target=target,
-                published_to_predicted=published / predicted(points, target),
-                own_error=own_error(points),
-            )
 
 
 Votes = Mapping[str, Sequence[float]]

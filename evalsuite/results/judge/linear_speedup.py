@@ -18,7 +18,7 @@ from evalsuite.findings import (
     SuperLinear,
     UnstableRepeats,
 )
-from evalsuite.model import Case, Finding, Interval, Summary, Unmeasured, Verdict, VerdictCell
+from evalsuite.model import Case, Finding, Interval, Row, Summary, Unmeasured, Verdict, VerdictCell
 from evalsuite.results.compare import fairness
 from evalsuite.results.judge.criteria import LinearSpeedup
 from evalsuite.results.measure.statistics import BOOTSTRAP_LEVEL, SIGNIFICANCE, ratio_of_medians
@@ -31,7 +31,6 @@ WORST_FIRST = ("fail", "undetermined", "pass")
 WITHOUT_CLOCK = {"cited": "not_measured", "printed": "printed_only", "disputed": "doubtful"}
 COULD_NOT_START = 126  # exit codes from here on are the shell's or a signal's, not the framework's
 
-Row = Summary | Unmeasured
 Values = tuple[tuple[str, str], ...]
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from evalsuite.findings import ThinSamples
-from evalsuite.model import Case, Interval, Outcome, Summary, Unmeasured, Utilisation, Verdict, VerdictCell
+from evalsuite.model import Case, Interval, Outcome, Row, Summary, Utilisation, Verdict, VerdictCell
 from evalsuite.results.judge.criteria import MeanUtilisation
 from evalsuite.results.judge.linear_speedup import CHOSEN, scale_names
 from evalsuite.results.measure.summary import DECIDING_ORIGINS, valid
@@ -19,7 +19,6 @@ OF_THE_JOB = ("gpu", "cpu", "memory")
 LEAST_COVERAGE = ThinSamples.wanted
 LEAST_SAMPLES = 10  # a run, on average: of fewer the mean is that of a moment
 
-Row = Summary | Unmeasured
 Shares = dict[str, float]  # resource → share of its capacity
 
 

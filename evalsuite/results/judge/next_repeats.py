@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from evalsuite.documents import RunCommand
-from evalsuite.model import Case, Summary, Unmeasured, Verdict, VerdictCell
+from evalsuite.model import Case, Row, Summary, Verdict, VerdictCell
 from evalsuite.results.compare import ranking
 from evalsuite.results.compare.answers import Answer, setting_of
 from evalsuite.results.compare.ranking import Candidate, RankingScope
@@ -55,7 +55,7 @@ class _More:
 def next_repeats(
     answers: Iterable[Answer],
     verdicts: Iterable[Verdict],
-    rows: Iterable[Summary | Unmeasured],
+    rows: Iterable[Row],
     commands: Mapping[str, RunCommand],
 ) -> tuple[NextRepeats, ...]:
     known = valid(rows)

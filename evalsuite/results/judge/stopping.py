@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from itertools import combinations
 
-from evalsuite.model import Case, Summary, Unmeasured
+from evalsuite.model import Case, Row, Summary
 from evalsuite.results.compare import significance
 from evalsuite.results.compare.fairness import FRAMEWORKS, groups
 from evalsuite.results.compare.significance import Leads
@@ -18,7 +18,6 @@ from evalsuite.results.measure.statistics import ratio_of_medians
 from evalsuite.results.measure.summary import FULL_REPEATS, short_window, valid, values
 
 FEWEST = min(significance.EARLY_LEVELS)
-Row = Summary | Unmeasured
 
 
 def unsettled(rows: Iterable[Row], criteria: Criteria) -> frozenset[str]:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from evalsuite.model import Case, Summary, Unmeasured, Verdict, VerdictCell
+from evalsuite.model import Case, Row, Summary, Verdict, VerdictCell
 from evalsuite.results.compare.decisions import Evidence
 from evalsuite.results.compare.fairness import FRAMEWORKS, SCALES, Common, Purpose, group, groups, relative
 from evalsuite.results.compare.winners import RankingResult, rank
@@ -27,9 +27,7 @@ REASONS: dict[Evidence, str] = {
 }
 
 
-def verdicts(
-    summaries: Sequence[Summary | Unmeasured], criteria: Criteria, planned: Sequence[Case] = ()
-) -> tuple[Verdict, ...]:
+def verdicts(summaries: Sequence[Row], criteria: Criteria, planned: Sequence[Case] = ()) -> tuple[Verdict, ...]:
     """C1, C2a, C2b and C3 over *summaries*, as far as asked for; *planned* are all cases, so that none is forgotten."""
     found: list[Verdict] = []
     if first := criteria.linear_speedup:
@@ -49,9 +47,7 @@ def verdicts(
     return tuple(found)
 
 
-def _within(
-    scope: CaseScope, summaries: Sequence[Summary | Unmeasured], planned: Sequence[Case]
-) -> tuple[list[Summary | Unmeasured], list[Case]]:
+def _within(scope: CaseScope, summaries: Sequence[Row], planned: Sequence[Case]) -> tuple[list[Row], list[Case]]:
     return [one for one in summaries if scope.holds(one.case)], [case for case in planned if scope.holds(case)]
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from evalsuite.findings import BelowTarget, ScaledTime
-from evalsuite.model import Case, Finding, Measurement, Score, Summary, Target, Unmeasured
+from evalsuite.model import Case, Finding, Measurement, Row, Score, Target
 
 LEAST_SHARE = 0.5  # of the target's epochs: a shorter run says nothing of the whole
 ALSO_CALLED = {"top1": ("top1", "accuracy")}  # Chainer and MXNet print top-1 accuracy as "accuracy"
@@ -32,7 +32,7 @@ class Solution:
         return self.factor != 1.0
 
 
-def run_of(summary: Summary | Unmeasured) -> Measurement | None:
+def run_of(summary: Row) -> Measurement | None:
     scored = [run for run in summary.measurements if run.scores]
     return max(scored, key=lambda run: run.scores[-1].epoch, default=None)
 
@@ -91,7 +91,7 @@ def same(score: Score, base: Score, target: Target) -> bool:
     return close and min(score.value, base.value) >= target.value
 
 
-def findings(summaries: Iterable[Summary | Unmeasured], targets: Sequence[Target]) -> Iterable[Finding]:
+def findings(summaries: Iterable[Row], targets: Sequence[Target]) -> Iterable[Finding]:
     for summary in summaries:
         run = run_of(summary)
         found = target_of(summary.case, run, targets) if run else None

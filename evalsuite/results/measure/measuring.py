@@ -31,12 +31,9 @@ def measure_folders(
         except EvalsuiteError as error:
             return UnreadableRun(file=error.message.partition(": ")[0], said=error.message, where=folder.place)
 
-    cores = processes.cores() if len(folders) >= WORTH_A_PROCESS else 1
-    if cores > 1:
+    if worth := len(folders) >= WORTH_A_PROCESS:
         # and numpy, which all processes share then: each needs it in any case
         importlib.import_module("evalsuite.results.samples.sample_arrays")
         importlib.import_module("numpy.random")
-        every = list(processes.shared(measure, folders, cores, meanwhile))
-    else:
-        every = [measure(folder) for folder in folders]
+    every = list(processes.shared(measure, folders, meanwhile, worth=worth))
     return [one for one in every if isinstance(one, Measured)], [one for one in every if isinstance(one, Finding)]

@@ -7,7 +7,7 @@ from itertools import groupby
 
 from evalsuite import findings
 from evalsuite.model import DECIDING_ORIGINS as DECIDING_ORIGINS
-from evalsuite.model import Breakdown, Case, Finding, Measurement, Summary, Unmeasured, Utilisation, by_key
+from evalsuite.model import Breakdown, Case, Finding, Measurement, Row, Summary, Unmeasured, Utilisation, by_key
 from evalsuite.results.measure.statistics import (
     NO_RUNS,
     Pooled,
@@ -25,7 +25,7 @@ NOISY_CV = findings.NoisyRepeats.limit
 UNSTABLE_CV = findings.UnstableRepeats.limit
 
 
-def summaries(measurements: Iterable[Measurement]) -> list[Summary | Unmeasured]:
+def summaries(measurements: Iterable[Measurement]) -> list[Row]:
     by_case = by_key((measurement.run.case, measurement) for measurement in measurements)
     scatter = {case: pooled(_values(run for run in runs if run.counts)) for case, runs in by_case.items()}
     whole: dict[Case, Pooled] = {}
@@ -38,7 +38,7 @@ def _block(case: Case) -> Case:
     return replace(case, framework="", recipe="", nodes=1, devices_per_node=1)
 
 
-def summary(case: Case, measurements: Sequence[Measurement], others: Pooled = NO_RUNS) -> Summary | Unmeasured:
+def summary(case: Case, measurements: Sequence[Measurement], others: Pooled = NO_RUNS) -> Row:
     """`Unmeasured` without a valid run. *others*: how much the other cases of its block scatter, for D09."""
     runs = tuple(sorted(measurements, key=lambda measurement: measurement.run.repeat))
     valid = [run for run in runs if run.counts]
@@ -61,8 +61,14 @@ def summary(case: Case, measurements: Sequence[Measurement], others: Pooled = NO
     )
 
 
-def valid(found: Iterable[Summary | Unmeasured]) -> list[Summary]:
+def valid(found: Iterable[Row]) -> list[Summary]:
     return [one for one in found if isinstance(one, Summary)]
+
+
+def with_findings(rows: Iterable[Row], found: Mapping[str, Sequence[Finding]]) -> list[Row]:
+    """*found*: by the ids of cases."""
+    more = ((one, found.get(one.case.id, ())) for one in rows)
+    return [replace(one, findings=(*one.findings, *each)) if each else one for one, each in more]
 
 
 def median_run(summary: Summary) -> Measurement:

@@ -1,10 +1,10 @@
 """Which runs of an evaluation are drawn over time, and their timelines, by a process on each core."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from evalsuite import processes
-from evalsuite.model import Measurement, Summary, Timeline, Unmeasured, by_key
+from evalsuite.model import Measurement, Row, Timeline, by_key
 from evalsuite.results.measure import cache as measurement_cache
 from evalsuite.results.measure.summary import median_run, valid
 from evalsuite.runs.store import Store
@@ -13,28 +13,22 @@ WORTH_A_PROCESS = 10  # timelines; below that starting it costs more than it sav
 
 
 def of_series(
-    store: Store, rows: Iterable[Summary | Unmeasured], cache: Path | None, meanwhile: Callable[[], object]
+    store: Store, rows: Iterable[Row], cache: Path | None, meanwhile: Callable[[], object]
 ) -> dict[str, Timeline]:
     """Of each series the timeline of its largest case that has one: of the median run."""
     left = by_key(
         ((one.case.series, one.unit), one) for one in sorted(valid(rows), key=lambda one: one.case.total_devices)
     )
     found: dict[str, Timeline] = {}
-    while left:
-        runs = [median_run(of_series.pop()) for of_series in left.values()]
-        lines = list(_each(store, runs, cache, meanwhile))
-        found |= {run.run.id: line for run, line in zip(runs, lines, strict=True) if line}
-        known = [line is not None for line in lines]
-        left = {key: rest for (key, rest), done in zip(left.items(), known, strict=True) if rest and not done}
-    return found
 
-
-def _each(
-    store: Store, runs: Sequence[Measurement], cache: Path | None, meanwhile: Callable[[], object]
-) -> Iterable[Timeline | None]:
     def timeline(run: Measurement) -> Timeline | None:
         window = run.throughput.window if run.throughput else None
         return measurement_cache.timeline(store.folder(run.run), window, cache)
 
-    cores = processes.cores() if len(runs) >= WORTH_A_PROCESS else 1
-    return map(timeline, runs) if cores < 2 else processes.shared(timeline, runs, cores, meanwhile)
+    while left:
+        runs = [median_run(of_series.pop()) for of_series in left.values()]
+        lines = list(processes.shared(timeline, runs, meanwhile, worth=len(runs) >= WORTH_A_PROCESS))
+        found |= {run.run.id: line for run, line in zip(runs, lines, strict=True) if line}
+        known = [line is not None for line in lines]
+        left = {key: rest for (key, rest), done in zip(left.items(), known, strict=True) if rest and not done}
+    return found

@@ -9,12 +9,11 @@ from dataclasses import dataclass, replace
 from evalsuite import findings as rules
 from evalsuite.documents import RunCommand
 from evalsuite.errors import EvalsuiteError
-from evalsuite.model import Attempt, CampaignStart, Finding, Measurement, Summary, Unmeasured, by_key
+from evalsuite.model import Attempt, CampaignStart, Finding, Measurement, Row, by_key
 from evalsuite.results.measure.cache import Measured
+from evalsuite.results.measure.summary import with_findings
 from evalsuite.runs.endings import ENDED_WELL
 from evalsuite.runs.journal import Campaign, Journal
-
-Row = Summary | Unmeasured
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,12 +80,9 @@ def superseded(recorded: Recorded, commands: Mapping[str, RunCommand]) -> tuple[
 def add_findings(
     rows: Sequence[Row], recorded: Recorded, commands: Mapping[str, RunCommand]
 ) -> tuple[list[Row], tuple[Finding, ...]]:
-    found = findings(recorded, commands)
-    with_theirs = [
-        replace(row, findings=(*row.findings, *theirs)) if (theirs := found.pop(row.case.id, ())) else row
-        for row in rows
-    ]
-    return with_theirs, tuple(each for theirs in found.values() for each in theirs)
+    found, known = findings(recorded, commands), {row.case.id for row in rows}
+    beside = tuple(each for case, theirs in found.items() if case not in known for each in theirs)
+    return with_findings(rows, found), beside
 
 
 def findings(recorded: Recorded, commands: Mapping[str, RunCommand]) -> dict[str, tuple[Finding, ...]]:

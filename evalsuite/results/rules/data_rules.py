@@ -12,7 +12,7 @@ from evalsuite import findings as rules
 from evalsuite import paths
 from evalsuite.decode import number
 from evalsuite.documents import Citation, CitedFigure, HostEnvironment, RunCommand
-from evalsuite.model import Finding, Measurement, Origin, Summary, Unmeasured, Utilisation, by_key
+from evalsuite.model import Finding, Measurement, Origin, Row, Summary, Utilisation, by_key
 from evalsuite.results.compare import windows
 from evalsuite.results.measure import breakdown, facts, machines
 from evalsuite.results.measure.summary import valid
@@ -87,7 +87,7 @@ def _strange(run: Measurement) -> Iterable[Finding]:
 
 
 def findings(
-    summaries: Sequence[Summary | Unmeasured],
+    summaries: Sequence[Row],
     environments: Mapping[str, HostEnvironment],
     commands: Mapping[str, RunCommand] | None = None,
 ) -> tuple[Finding, ...]:
@@ -189,7 +189,7 @@ def rounds_to(printed: Decimal, computed: float) -> bool:
     return abs(printed - Decimal(computed)) <= max(half, abs(printed) * Decimal("1e-9"))
 
 
-def _split_series(summaries: Sequence[Summary | Unmeasured]) -> Iterable[Finding]:
+def _split_series(summaries: Sequence[Row]) -> Iterable[Finding]:
     """D15: the cases of one series were run with different versions or on different machines."""
     for name, runs in by_key((one.case.series, run) for one in summaries for run in one.measurements).items():
         environments = machines.distinct({run.environment for run in runs if run.environment})
@@ -200,7 +200,7 @@ def _split_series(summaries: Sequence[Summary | Unmeasured]) -> Iterable[Finding
             yield rules.SeveralVersions(versions=tuple(versions), where=name)
 
 
-def _said_of_machines(summaries: Sequence[Summary | Unmeasured]) -> Iterable[Finding]:
+def _said_of_machines(summaries: Sequence[Row]) -> Iterable[Finding]:
     devices: dict[str, dict[str, None]] = {}
     for run in (run for one in summaries for run in one.measurements):
         known = facts.of_measurement(run)

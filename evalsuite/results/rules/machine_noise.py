@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from evalsuite.findings import BusyMachine
-from evalsuite.model import Case, Measurement, Skip, Summary, Unmeasured
+from evalsuite.model import Case, Measurement, Row, Skip
 from evalsuite.results.compare.answers import Answer, answers
 from evalsuite.results.compare.ranking import Candidate
 from evalsuite.results.compare.scaling import with_scaling
@@ -29,7 +29,7 @@ def disturbed(run: Measurement) -> bool:
 
 def with_and_without(
     told: Iterable[Answer],
-    rows: Iterable[Summary | Unmeasured],
+    rows: Iterable[Row],
     planned: Sequence[Case] = (),
     skips: Sequence[Skip] = (),
 ) -> tuple[WithAndWithout, ...]:

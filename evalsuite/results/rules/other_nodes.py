@@ -2,12 +2,11 @@
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 
 from evalsuite.findings import DifferentNodes, OtherNodes
-from evalsuite.model import Finding, Measurement, Summary, Unmeasured, by_key
+from evalsuite.model import Finding, Measurement, Row, Summary, by_key
 from evalsuite.results.compare import fairness
-from evalsuite.results.measure.summary import valid
+from evalsuite.results.measure.summary import valid, with_findings
 
 Nodes = frozenset[tuple[str, ...]]
 
@@ -25,10 +24,10 @@ def findings(runs: Sequence[Measurement]) -> Iterable[Finding]:
             yield OtherNodes(scale=scale, nodes=usual, others=others[0][0], runs=len(hosts) - times, of_runs=len(hosts))
 
 
-def mark_summaries(rows: Iterable[Summary | Unmeasured]) -> list[Summary | Unmeasured]:
+def mark_summaries(rows: Iterable[Row]) -> list[Row]:
     """*rows*, with a finding on each case that was made on other nodes than most of those it is compared with."""
     found = list(rows)
-    marks: dict[str, DifferentNodes] = {}
+    marks: dict[str, tuple[Finding, ...]] = {}
     stood = {one.case.id: nodes for one in valid(found) if (nodes := _nodes(one))}
     known = [one for one in valid(found) if one.case.id in stood]
     at: dict[str, set[Nodes]] = {}
@@ -39,10 +38,8 @@ def mark_summaries(rows: Iterable[Summary | Unmeasured]) -> list[Summary | Unmea
         ((usual, _),) = Counter(stood[one.case.id] for one in members).most_common(1)
         for case in (one.case.id for one in members):
             if stood[case] != usual:
-                marks[case] = DifferentNodes(nodes=_all(stood[case]), others=_all(usual), where=case)
-    return [
-        replace(one, findings=(*one.findings, marks[one.case.id])) if one.case.id in marks else one for one in found
-    ]
+                marks[case] = (DifferentNodes(nodes=_all(stood[case]), others=_all(usual), where=case),)
+    return with_findings(found, marks)
 
 
 def _nodes(summary: Summary) -> Nodes:

@@ -5,12 +5,11 @@ from dataclasses import replace
 
 from evalsuite import expressions
 from evalsuite.expressions import OwnColumn, OwnCriterion
-from evalsuite.model import Case, Interval, Outcome, Summary, Unmeasured, Verdict, VerdictCell
+from evalsuite.model import Case, Interval, Outcome, Row, Summary, Verdict, VerdictCell
 from evalsuite.results.measure import latency
 from evalsuite.results.measure.summary import case_figures, valid
 from evalsuite.results.rules import flops_and_energy
 
-Row = Summary | Unmeasured
 OUTCOMES: Mapping[frozenset[bool], tuple[Outcome, str]] = {  # of the value and the ends of its interval → and reason
     frozenset({True}): ("pass", "met"),
     frozenset({False}): ("fail", "not_met"),

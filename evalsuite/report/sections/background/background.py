@@ -2,10 +2,9 @@
 
 from collections.abc import Iterable, Mapping
 
-from evalsuite.model import Case, Window
-from evalsuite.report.book.blocks import Block
+from evalsuite.model import Window
 from evalsuite.report.book.book import Book
-from evalsuite.report.book.cells import Cell, throughput_cell
+from evalsuite.report.book.cells import throughput_cell
 from evalsuite.report.book.participants import Participant, is_stated
 from evalsuite.report.book.tally import coverage, tally
 from evalsuite.report.sections.background import platform
@@ -17,7 +16,6 @@ from evalsuite.results.measure import facts
 
 PARTS = ("platform", "frameworks", "models", "environment", "configuration", "rules", "metrics")
 RULES = "rules-table"  # the anchor of the table of rules, which sentences with their limits lead to
-MatrixRow = tuple[str, Block, list[tuple[Case, Cell]]]
 Method = tuple[str, str | None, int, list[int], int]  # framework, method, warm-up and measured steps, runs
 
 

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from evalsuite.model import Measurement, Score, Summary, Target, Unmeasured
+from evalsuite.model import Measurement, Row, Score, Target
 from evalsuite.report import figures
 from evalsuite.report.book.blocks import Block, Column, Model
 from evalsuite.report.book.states import MARKS
@@ -17,7 +17,7 @@ from evalsuite.report.text.words import Text, Words
 from evalsuite.results.measure import convergence as room
 from evalsuite.results.measure.convergence import Solution
 
-Trial = tuple[Summary | Unmeasured, Measurement]
+Trial = tuple[Row, Measurement]
 METRICS = ("top1", "accuracy", "top5", "loss")
 SPLITS = ("train", "validation")
 MOST_CURVES = 6  # of one figure: hues that can be distinguished
@@ -27,7 +27,7 @@ MOST_FIGURES = 6  # of curves, in one report
 @dataclass(frozen=True, kw_only=True)
 class TrainedRow:
     column: Column
-    summary: Summary | Unmeasured
+    summary: Row
     run: Measurement
     epochs: int
     values: tuple[Number | None, ...]
@@ -111,7 +111,7 @@ def draw_tables(tables: Sequence[Trained], look: Look, words: Words) -> dict[str
 
 def _row(
     block: Block,
-    summary: Summary | Unmeasured,
+    summary: Row,
     run: Measurement,
     metrics: Sequence[tuple[str, str]],
     runs: Sequence[Trial],
@@ -150,7 +150,7 @@ def number(score: Score) -> Number:
 
 
 def _judgement(
-    summary: Summary | Unmeasured,
+    summary: Row,
     found: tuple[Target, Score] | None,
     solved: Solution | None,
     runs: Sequence[Trial],
@@ -176,7 +176,7 @@ def _plain(target: Target) -> Number:
     return Number(text=f"{target.value:g}%", raw=target.value)
 
 
-def _base(summary: Summary | Unmeasured, runs: Sequence[Trial], targets: Sequence[Target]) -> Score | None:
+def _base(summary: Row, runs: Sequence[Trial], targets: Sequence[Target]) -> Score | None:
     series = [(one, run) for one, run in runs if one.case.series == summary.case.series]
     smallest, run = min(series, key=lambda pair: (pair[0].case.global_batch, pair[0].case.nodes))
     found = room.target_of(smallest.case, run, targets)
