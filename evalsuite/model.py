@@ -530,26 +530,25 @@ Row = Summary | Unmeasured  # a case of an evaluation
 Outcome = Literal["pass", "fail", "undetermined", "information"]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Judgement:
-    outcome: Outcome
-    measured: Interval | None = None
-    n: int = 0
-    case: Case | None = None  # the worst in scope
-    reason: str = ""  # key of a sentence in data/text, filled with *values*
-    values: tuple[tuple[str, str], ...] = ()
-
+class Judged:
     @property
     def judged(self) -> dict[str, Any]:
-        return {each.name: getattr(self, each.name) for each in fields(Judgement)}
+        """What a verdict has of its worst cell."""
+        return {name: getattr(self, name) for name in ("outcome", "measured", "n", "case", "reason", "values")}
 
 
 @dataclass(frozen=True, kw_only=True)
-class VerdictCell(Judgement):
+class VerdictCell(Judged):
     framework: str
     model: str
     precision: str
+    outcome: Outcome
     scales: tuple[str, ...] = ()  # in scope: "20x8"
+    measured: Interval | None = None
+    n: int = 0
+    case: Case | None = None  # the worst in scope
+    reason: str = ""
+    values: tuple[tuple[str, str], ...] = ()
 
     @classmethod
     def of(cls, case: Case, /, **others: Any) -> "VerdictCell":
@@ -557,12 +556,18 @@ class VerdictCell(Judgement):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Verdict(Judgement):
+class Verdict(Judged):
     criterion: str
+    outcome: Outcome
     threshold: float | None = None
     min_nodes: int | None = None  # smallest scale in scope
     scope: tuple[tuple[str, tuple[str, ...]], ...] = ()  # axis → names; none: all cases
     largest_only: bool = False  # judges the largest scale alone
+    measured: Interval | None = None
+    n: int = 0
+    case: Case | None = None  # the worst in scope
+    reason: str = ""  # key of a sentence in data/text, filled with *values*
+    values: tuple[tuple[str, str], ...] = ()
     within_noise: bool = False
     holds: str = ""  # what must hold, of a criterion that a spec defines
     cells: tuple[VerdictCell, ...] = ()  # one for each framework, model and precision
