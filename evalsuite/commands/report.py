@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from evalsuite import paths
+from evalsuite import findings, paths, report
 from evalsuite.commands.operations import checks
 from evalsuite.commands.options.common import DEFAULT_RUNS, search_paths
 from evalsuite.commands.printing import i18n, summary_table
@@ -21,15 +21,22 @@ from evalsuite.logs import catalogue
 from evalsuite.logs.catalogue import Places
 from evalsuite.messages import LANGUAGES
 from evalsuite.model import Case, Evaluation, Finding, Skip
+from evalsuite.report.book import identity
 from evalsuite.report.book.book import Book
+from evalsuite.report.data import finished, manifest, since
 from evalsuite.report.data.finished import SIGNATURE, SUMMARY
+from evalsuite.report.sections.author import author, author_file
 from evalsuite.report.sections.author.author_file import Authored
+from evalsuite.report.sections.quality import price
 from evalsuite.report.sections.reproduction import against
+from evalsuite.report.sections.verdict import verdict
 from evalsuite.report.text import words
 from evalsuite.report.text.words import Words
+from evalsuite.results import evaluation as results
 from evalsuite.results.compare import published_rates
 from evalsuite.results.judge import criteria
 from evalsuite.results.measure.summary import valid
+from evalsuite.results.publish import log_copies
 from evalsuite.runs import equivalence, merged, rehearsed
 from evalsuite.runs.store import Store
 
@@ -74,16 +81,12 @@ def check_files(arguments: argparse.Namespace, cases: Sequence[Case] | None = No
     if arguments.against:
         _reference(arguments.against)
     if arguments.since:
-        from evalsuite.report.data import finished
-
         finished.read(arguments.since)
     _read_author(arguments.author)
 
 
 def _reference(name: str) -> list[published_rates.PublishedRate]:
     """Of a finished report, or of the published figures called *name*. Raises EvalsuiteError."""
-    from evalsuite.report.data import finished
-
     if not Path(name).is_dir():
         return published_rates.of_reference(name)
     return published_rates.of_report(valid(finished.read(Path(name)).summaries), Path(name).resolve().name)
@@ -136,9 +139,6 @@ def evaluate(
     only: Sequence[Case] | None,
     recorded_elsewhere: bool,
 ) -> Evaluation:
-    from evalsuite import report
-    from evalsuite.results import evaluation as results
-
     authored = _read_author(arguments.author)
     evaluation = results.evaluate(
         store,
@@ -150,9 +150,6 @@ def evaluate(
         receipts=(arguments.receipts,) if arguments.receipts else (),
         meanwhile=lambda: report.make_ready(languages),
     )
-    from evalsuite.report.data import finished, since
-    from evalsuite.report.sections.author import author
-
     if arguments.against:
         compared = published_rates.compare(valid(evaluation.summaries), _reference(arguments.against))
         evaluation = replace(evaluation, against=tuple(compared))
@@ -165,11 +162,7 @@ def write_forms(
     book: Book, store: Store, out: Path, languages: Sequence[str], names: Sequence[str], key: Path | None = None
 ) -> list[Path]:
     """Page, tables and the forms of *names* in *out*, signed by *key*; gives page and forms."""
-    from evalsuite import report
     from evalsuite.report import forms
-    from evalsuite.report.book import identity
-    from evalsuite.report.data import manifest
-    from evalsuite.results.publish import log_copies
 
     with report.renewed(out) as new:
         page = report.build(book.evaluation, new, languages, book)[0]
@@ -195,7 +188,6 @@ def write(
     languages, cache = check_languages(arguments.lang), paths.cache() / "measurements"
     evaluation = evaluate(store, arguments, languages, cache, only=only, recorded_elsewhere=recorded_elsewhere)
     from evalsuite.report import forms  # and all that it loads: while others measured, if any did
-    from evalsuite.report.book import identity
 
     for reason in dict.fromkeys(_unknown_dialects(evaluation, search_paths(arguments))):
         note(reason)
@@ -226,11 +218,7 @@ def write(
 
 
 def _read_author(file: Path | None) -> Authored | None:
-    if file is None:
-        return None
-    from evalsuite.report.sections.author import author_file
-
-    return author_file.read(file)
+    return author_file.read(file) if file else None
 
 
 def _unknown_dialects(evaluation: Evaluation, where: Places) -> Iterator[str]:
@@ -253,8 +241,6 @@ def _size(size: int) -> str:
 
 
 def _note_edits(book: Book) -> None:
-    from evalsuite import findings
-
     edits: tuple[type[Finding], ...] = (findings.ChangedSinceRun, findings.UnreadableRun, findings.RunTakenAway)
     edits += (findings.JournalBroken, findings.OwnCriteria, findings.FactsAmended, findings.EvaluatedBefore)
     found = [one for one in book.findings if isinstance(one, edits)]
@@ -275,8 +261,6 @@ def _arguments_again(arguments: argparse.Namespace, evaluation: Evaluation) -> s
 
 
 def _print_price(book: Book, spoken: Words, language: str, more: str) -> None:
-    from evalsuite.report.sections.quality import price
-
     if book.spent:
         line(price.line(book.spent, spoken).plain(language).replace("\u202f", " "))
     steps = price.steps(book.next_repeats, spoken)
@@ -287,8 +271,6 @@ def _print_price(book: Book, spoken: Words, language: str, more: str) -> None:
 
 
 def found_sentences(book: Book, spoken: Words, language: str) -> Iterator[str]:
-    from evalsuite.report.sections.verdict import verdict
-
     for one in verdict.model_findings(book, spoken):
         first = spoken("verdict.found_line", model=one.model, about_text=one.about, sentence_text=one.sentence)
         sentences = [each.plain(language) for each in (first, one.beside) if each]

@@ -3,8 +3,6 @@
 See `adapters/workloads/equivalence.py`: the first makes the start, all answer from it.
 """
 
-import os
-import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,6 +10,7 @@ from pathlib import Path
 from evalsuite import files, redaction
 from evalsuite.adapter import Adapter, Recipe, listed
 from evalsuite.errors import EvalsuiteError
+from evalsuite.launch.programs import run_joined
 from evalsuite.launch.provision import virtualenvs
 from evalsuite.launch.provision.installer import CannotInstall
 from evalsuite.messages import Message, message_of
@@ -75,19 +74,8 @@ def answer(workload: ProvenWorkload, folder: Path, progress: Callable[[str], Non
         *(python, program, "--model", workload.recipe.model),
         *("--start", folder / START, "--answer", file),
     )
-    try:
-        ended = subprocess.run(
-            argv,
-            cwd=folder,
-            env={**os.environ, **ENVIRONMENT},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            errors="replace",
-            timeout=TIMEOUT_S,
-        )
-    except subprocess.TimeoutExpired:
+    ended = run_joined(argv, folder, TIMEOUT_S, ENVIRONMENT)
+    if ended is None:
         return NotRun(framework=workload.framework, reason=Message("launch.answer_late", seconds=TIMEOUT_S))
     if ended.returncode or not file.is_file():
         said = redaction.redact(" · ".join(line.strip() for line in ended.stdout.strip().splitlines()[-LAST_LINES:]))

@@ -13,7 +13,7 @@ from evalsuite import decode
 from evalsuite.adapter import Adapter, Command, Recipe, listed
 from evalsuite.decode import Constraint, Many, Mistake, Word
 from evalsuite.errors import EvalsuiteError
-from evalsuite.model import Case
+from evalsuite.model import Case, by_key
 from evalsuite.plan import variants
 
 TITLE = re.compile(r"[A-Za-z0-9][A-Za-z0-9 .+-]{0,39}", re.ASCII)
@@ -67,11 +67,11 @@ def read_text(text: str, where: str) -> Participant:
 
 def check_shared(asked: Sequence[Participant], cases: Iterable[Case], models: Set[str]) -> None:
     """Raises EvalsuiteError where no two participants make one of *cases* alike: nothing could be compared."""
-    by: dict[object, set[str]] = {}
-    for case in cases:
-        batch = case.batch_policy or case.batch_per_device
-        by.setdefault((case.model, case.scale, batch, case.precision), set()).add(case.framework)
-    if len(asked) > 1 and all(len(frameworks) == 1 for frameworks in by.values()):
+    by = by_key(
+        ((case.model, case.scale, case.batch_policy or case.batch_per_device, case.precision), case.framework)
+        for case in cases
+    )
+    if len(asked) > 1 and all(len({*frameworks}) == 1 for frameworks in by.values()):
         names = [each.called for each in asked]
         raise EvalsuiteError.of("plan.participants_apart", names=names, models=sorted(models))
 

@@ -10,7 +10,7 @@ from typing import Any
 from markupsafe import Markup
 
 from evalsuite import __version__, paths
-from evalsuite.model import Verdict
+from evalsuite.model import Verdict, by_key
 from evalsuite.report.book import heading
 from evalsuite.report.data import finished
 from evalsuite.report.page import assets, policy, templates
@@ -82,10 +82,9 @@ class Site:
 
     @cached_property
     def several_scripts(self) -> frozenset[tuple[str, str]]:
-        scripts: dict[tuple[str, str], set[str]] = {}
-        for line in (*self.history.lines, *self.history.undated):
-            scripts.setdefault((line.case.framework, line.case.model), set()).add(line.case.recipe)
-        return frozenset(key for key, found in scripts.items() if len(found) > 1)
+        cases = (line.case for line in (*self.history.lines, *self.history.undated))
+        scripts = by_key(((case.framework, case.model), case.recipe) for case in cases)
+        return frozenset(key for key, found in scripts.items() if len({*found}) > 1)
 
     def case_name(self, line: HistoryLine) -> Rendered:
         several = (line.case.framework, line.case.model) in self.several_scripts

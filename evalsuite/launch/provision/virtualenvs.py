@@ -10,7 +10,6 @@ import json
 import os
 import re
 import shutil
-import subprocess
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ from pathlib import Path
 from evalsuite import files, locks, paths
 from evalsuite.adapter import Recipe
 from evalsuite.errors import EvalsuiteError
+from evalsuite.launch.programs import run_joined
 from evalsuite.launch.provision import wheels
 from evalsuite.launch.provision.installer import LAST_LINES, CannotInstall, Progress, run_installer
 from evalsuite.launch.provision.recipe_locks import (
@@ -213,22 +213,12 @@ def _install(folder: Path, wanted: PinnedEnvironment, progress: Progress, name: 
 def _check_import(python: Path, recipe: Recipe, where: str) -> None:
     if not recipe.import_name:
         return
-    try:
-        with files.scratch("import") as folder:  # where what is imported may write, as OneFlow does
-            answer = subprocess.run(
-                [python.absolute(), "-c", f"import {recipe.import_name}"],
-                cwd=folder,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                text=True,
-                errors="replace",
-                timeout=IMPORT_TIMEOUT_S,
-            )
-    except subprocess.TimeoutExpired as error:
+    with files.scratch("import") as folder:  # where what is imported may write, as OneFlow does
+        answer = run_joined((python.absolute(), "-c", f"import {recipe.import_name}"), folder, IMPORT_TIMEOUT_S)
+    if answer is None:
         raise CannotInstall(
             Message("launch.import_slow", name=recipe.import_name, seconds=IMPORT_TIMEOUT_S, where=where)
-        ) from error
+        )
     if answer.returncode != 0:
         raise CannotInstall(
             Message(

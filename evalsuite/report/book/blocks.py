@@ -198,9 +198,7 @@ def _block(book: Book, group: list[Case], unit: str) -> Block:
 
 def _columns(group: list[Case]) -> tuple[Column, ...]:
     series = {case.series: case for case in sorted(group, key=names.case_order)}
-    recipes: dict[str, set[str]] = {}
-    for case in series.values():
-        recipes.setdefault(case.framework, set()).add(case.recipe)
+    recipes = by_key((case.framework, case.recipe) for case in series.values())
     seen: dict[str, int] = {}
     found = []
     for name, case in series.items():
@@ -212,7 +210,7 @@ def _columns(group: list[Case]) -> tuple[Column, ...]:
                 framework=case.framework,
                 recipe=case.recipe,
                 xla=case.xla,
-                show_recipe=len(recipes[case.framework]) > 1,
+                show_recipe=len({*recipes[case.framework]}) > 1,
                 variant=variant,
                 example=case,
             )

@@ -142,18 +142,14 @@ class Book:
 
     @cached_property
     def protocols_of(self) -> dict[Conditions, set[Protocol]]:
-        found: dict[Conditions, set[Protocol]] = {}
-        for case in self.planned:
-            found.setdefault(conditions(case), set()).add(case.protocol)
-        return found
+        found = by_key((conditions(case), case.protocol) for case in self.planned)
+        return {key: {*alike} for key, alike in found.items()}
 
     @cached_property
     def units_of(self) -> dict[tuple[Conditions, Protocol], set[str | None]]:
         """The units of the results under each conditions and protocol; None: of those without a value."""
-        found: dict[tuple[Conditions, Protocol], set[str | None]] = {}
-        for one in self.summaries:
-            found.setdefault((conditions(one.case), one.case.protocol), set()).add(one.unit)
-        return found
+        found = by_key(((conditions(one.case), one.case.protocol), one.unit) for one in self.summaries)
+        return {key: {*alike} for key, alike in found.items()}
 
     @cached_property
     def period(self) -> Period | None:

@@ -30,6 +30,7 @@ from evalsuite.model import (
     Throughput,
     Unmeasured,
     Verdict,
+    by_key,
 )
 from evalsuite.report.data import schema
 from evalsuite.results.compare.answers import Answer, Apart, Conditions, Ranked
@@ -79,11 +80,9 @@ class Finished:
 
     @cached_property
     def versions(self) -> dict[str, tuple[str, ...]]:
-        found: dict[str, set[str]] = {}
-        for run in self.measurements:
-            if run.framework_version:
-                found.setdefault(run.run.case.framework, set()).add(run.framework_version)
-        return {framework: tuple(sorted(versions)) for framework, versions in sorted(found.items())}
+        runs = (run for run in self.measurements if run.framework_version)
+        found = by_key((run.run.case.framework, run.framework_version or "") for run in runs)
+        return {framework: tuple(sorted({*versions})) for framework, versions in sorted(found.items())}
 
     @cached_property
     def origins(self) -> tuple[str, ...]:

@@ -30,10 +30,8 @@ def mark_summaries(rows: Iterable[Row]) -> list[Row]:
     marks: dict[str, tuple[Finding, ...]] = {}
     stood = {one.case.id: nodes for one in valid(found) if (nodes := _nodes(one))}
     known = [one for one in valid(found) if one.case.id in stood]
-    at: dict[str, set[Nodes]] = {}
-    for one in known:
-        at.setdefault(one.case.scale, set()).add(stood[one.case.id])
-    mixed = [one for one in known if len(at[one.case.scale]) > 1]
+    at = by_key((one.case.scale, stood[one.case.id]) for one in known)
+    mixed = [one for one in known if len({*at[one.case.scale]}) > 1]
     for members in fairness.groups(mixed, fairness.FRAMEWORKS):
         ((usual, _),) = Counter(stood[one.case.id] for one in members).most_common(1)
         for case in (one.case.id for one in members):

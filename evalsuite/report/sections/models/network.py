@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from evalsuite.documents import COLLECTIVES, NetworkMeasurement
+from evalsuite.model import by_key
 from evalsuite.report import figures
 from evalsuite.report.book.blocks import Model
 from evalsuite.report.book.book import Book
@@ -75,10 +76,8 @@ def of_model(book: Book, model: Model) -> NetworkTable | None:
     if not found:
         return None
     sizes = sorted({size for one in found for size in network.times_s(one)})
-    libraries: dict[str, set[str | None]] = {}
-    for one in found:
-        libraries.setdefault(one.scale, set()).add(one.backend)
-    rows = tuple(_row(one, sizes, len(libraries[one.scale]) > 1) for one in found)
+    libraries = by_key((one.scale, one.backend) for one in found)
+    rows = tuple(_row(one, sizes, len({*libraries[one.scale]}) > 1) for one in found)
     round_sizes = (Number(text=numbers.memory(size).text.replace(".0", ""), raw=size) for size in sizes)
     return NetworkTable(sizes=tuple(round_sizes), rows=rows)
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from evalsuite.messages import dotted
-from evalsuite.model import Case
+from evalsuite.model import Case, by_key
 from evalsuite.report.book.book import Book
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.numbers import Number
@@ -123,10 +123,8 @@ def _value(items_per_s: float, case: Case) -> Number:
 
 def titles(book: Book) -> Titles:
     """PaddlePaddle · ResNet-50 v1.5 · FP32 · bsz 8 · 1×1, in every language; with the recipe where it has several."""
-    recipes: dict[tuple[str, str], set[str]] = {}
-    for case in book.planned:
-        recipes.setdefault((case.framework, case.model), set()).add(case.recipe)
-    return {case: _title(case, len(recipes[case.framework, case.model]) > 1) for case in book.planned}
+    recipes = by_key(((case.framework, case.model), case.recipe) for case in book.planned)
+    return {case: _title(case, len({*recipes[case.framework, case.model]}) > 1) for case in book.planned}
 
 
 def _title(case: Case, with_recipe: bool) -> str:
