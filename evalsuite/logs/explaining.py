@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from evalsuite.dialect import Dialect, Line
+from evalsuite.dialect import Dialect
 from evalsuite.logs import catalogue, reading
 from evalsuite.logs.reading import Sniffer
 from evalsuite.logs.scan.collectors import HEADER
@@ -99,11 +99,8 @@ def _candidates(path: Path, dialects: Mapping[str, Dialect], chosen: list[str]) 
     for name, count in sorted(found.items(), key=lambda pair: (-pair[1], pair[0] not in chosen)):
         stronger = [other for other in dialects[name].yields_to if other in found]
         if name in chosen:
-            why = (
-                Message("logs.line_fits")
-                if len(chosen) == 1
-                else Message("logs.line_fits_also", names=set(chosen) - {name})
-            )
+            others = set(chosen) - {name}
+            why = Message("logs.line_fits_also", names=others) if others else Message("logs.line_fits")
         else:
             why = Message("logs.line_yields", names=stronger) if stronger else Message("logs.line_fewer")
         yield Candidate(name=name, lines=count, why=why)
@@ -134,16 +131,11 @@ def _lines(pieces: Iterable[Chunk], dialect: Dialect) -> Iterator[LineSeen]:
 def _line(number: int, text: bytes, dialect: Dialect, record: Record | None) -> LineSeen:
     if record is not None:
         return LineSeen(number=number, kind="step", why=_fields(record), text=shown(text))
-    for kind in KINDS[1:]:
-        if any(line.compiled.search(text) for line in _of(dialect, kind)):
+    kinds = zip(KINDS[1:], (dialect.final, dialect.evaluation, dialect.ends, (*dialect.facts, HEADER)), strict=True)
+    for kind, lines in kinds:
+        if any(line.compiled.search(text) for line in lines):
             return LineSeen(number=number, kind=kind, why=Message("logs.line_of_kind", kind=kind), text=shown(text))
     return LineSeen(number=number, kind="skipped", why=_why_skipped(text, dialect), text=shown(text))
-
-
-def _of(dialect: Dialect, kind: str) -> tuple[Line, ...]:
-    if kind == "fact":
-        return (*dialect.facts, HEADER)
-    return {"final": dialect.final, "evaluation": dialect.evaluation, "end": dialect.end}[kind]
 
 
 def _fields(record: Record) -> str:

@@ -7,7 +7,7 @@ import itertools
 import math
 import operator
 import statistics
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from evalsuite.dialect import Dialect
@@ -78,15 +78,27 @@ def _after(since: Record, record: Record) -> float | None:
 def _joined(stream: Sequence[Record], seconds: float) -> list[Record]:
     """Records at least *seconds* apart, by their means since the epoch began. A pause passes on to the next."""
     kept: list[Record] = []
+    passed: list[Record] = []
     paused = False
     for record in stream:
         before = kept[-1] if kept and kept[-1].epoch == record.epoch else None
         began, ended = before and _since_epoch_s(before), _since_epoch_s(record)
         paused = paused or record.gap
         if began is None or ended is None or ended - began >= seconds:
-            kept.append(record._replace(gap=paused))
+            lines = [] if before is None or paused else [before, *passed, record]
+            kept.append(record._replace(gap=paused, parts=tuple(_parts(lines))))
             paused = False
+            passed = []
+        elif before is not None:
+            passed.append(record)
     return kept
+
+
+def _parts(lines: Sequence[Record]) -> Iterator[tuple[int, float]]:
+    told = [(one.step, at) for one in lines if one.step is not None and (at := _since_epoch_s(one)) is not None]
+    for (first, began), (last, ended) in itertools.pairwise(told):
+        if last > first:
+            yield last - first, ended - began
 
 
 def tick_s(stream: Sequence[Record]) -> float | None:

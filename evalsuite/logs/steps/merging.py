@@ -360,6 +360,7 @@ def _step(one: Increment, record: Record, at: float | None, job: _Job) -> Step:
         said.loss,
         record.line,
         one.pause,
+        said.parts,
     )
     return tuple.__new__(Step, values)  # half of what Step(…) costs
 

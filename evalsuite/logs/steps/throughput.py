@@ -98,7 +98,7 @@ def throughput(
         findings += _denied_by_seconds(stamped, value, method) if not fine else ()
         findings += _too_small(stamped, value) if method == RATES and not epochs else ()
     if not epochs:
-        findings += _unsteady(timing, rough)
+        findings += _unsteady(timing, tick_s, rough)
         findings += _behind(after, chosen, value, method) if chosen.complete and after.reports else ()
     findings += _drift(timing) or find_scatter(steps[:COARSE_REPORTS] if epochs else chosen.reports)
     clock = _confirmed_with_pauses(chosen, value, findings) if noted and not arrived else by_arrival
@@ -231,11 +231,13 @@ def _denied_by_seconds(stamped: Timing, value: float, method: str) -> Iterator[F
         yield disagreement(value, method, by_stamps, STAMPS)
 
 
-def _unsteady(timing: Timing, rough: Finding | None) -> Iterator[Finding]:
+def _unsteady(timing: Timing, tick_s: float | None, rough: Finding | None) -> Iterator[Finding]:
     reports = timing.span.reports
     per_step = zip(timing.seconds, timing.step_s, strict=True)
     parts = [(step.steps, each * step.steps) for (step, _), each in per_step if each]
-    yield from _stalled(parts)
+    inner = [part for step in reports for part in step.parts]
+    stalls = [*_stalled(parts), *(_stalled_within(inner, tick_s or 0.0) if inner else ())]
+    yield from stalls[:1]
     if rough:
         yield rough
     elif timing.method == TIMES:
@@ -335,6 +337,19 @@ def _stalled(parts: Sequence[tuple[int, float]]) -> Iterator[Finding]:
     told = len(parts) >= FEWEST_FIGURES or max(seconds / steps for steps, seconds in parts) > STALLED * usual
     if share > rules.LongStall.limit and told:
         yield rules.LongStall(share=share, seconds=longest)
+
+
+def _stalled_within(parts: Sequence[tuple[int, float]], tick_s: float) -> Iterator[Finding]:
+    """The same of the lines joined to reports. Their clock is too coarse for a median: the usual is the mean of the
+    others."""
+    if len(parts) < FEWEST_REPORTS:
+        return
+    steps, seconds = max(parts, key=lambda part: part[1])
+    total = math.fsum(each for _, each in parts)
+    usual = (total - seconds) / (sum(each for each, _ in parts) - steps) * steps
+    longest = seconds - usual - tick_s
+    if longest > rules.LongStall.limit * total and seconds > STALLED * usual:
+        yield rules.LongStall(share=longest / total, seconds=longest)
 
 
 def _error(sample: Sequence[float]) -> float:
