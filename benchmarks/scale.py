@@ -1,14 +1,16 @@
-"""What large evaluations cost: one run of 1,000 devices, and reports of 1,000 and 10,000 runs.
+"""What large evaluations cost: one run of 1,000 devices, reports of 1,000 and 10,000 runs, a page of 980 cases.
 
 `python benchmarks/scale.py` prints the figures beside their goals, `--json` as JSON; `--only big_run,runs_1000` takes
 some alone. The run of 1,000 devices is 125 hosts with 8 accelerators and 64 cores each, sampled twice a second for ten
-minutes; the others are runs of a minute on one such host. Seconds are wall time, which whoever else uses the machine
+minutes; the others are runs of a minute on one such host. The page is opened in a headless Chromium: the median of what
+a click takes until the page is laid out again. Seconds are wall time, which whoever else uses the machine
 lengthens; `cpu` beside them has the CPU seconds of all processes. Making the folders takes some minutes.
 """
 
 import argparse
 import json
 import random
+import statistics
 import sys
 import tempfile
 from collections.abc import Callable
@@ -18,14 +20,21 @@ from pathlib import Path
 import synthetic_runs
 from harness import Cost, compile_sources, measure
 
+from evalsuite import paths, report
 from evalsuite.model import Run
 from evalsuite.runs.store import Store
+
+sys.path[:0] = [str(paths.DATA.parent), str(paths.DATA.parent / "tests")]
+
+import chromium  # noqa: E402
+import synthetic  # noqa: E402
 
 HOSTS, BIG_RUN_S = 125, 600.0
 STEP_S = 4.0  # on one device; on 1,000 the 120 steps take nearly ten minutes
 GOALS = {
     "big_run": {"disk_mb": 25.0, "cpu_s": 3.0, "peak_mib": 200.0},
     "runs_1000": {"cold_s": 6.0, "warm_s": 4.0},
+    "page_1000": {"filter_ms": 100.0, "language_ms": 300.0, "page_mb": 8.0},
     "runs_10000": {"cold_s": 60.0, "after_one_s": 25.0, "peak_mib": 1536.0},
 }
 READ = """
@@ -36,6 +45,12 @@ from evalsuite.runs.store import RunFolder
 found = measurement(RunFolder(Path(sys.argv[1])))
 assert found.status == "ok" and len(found.utilisation) > 10, found
 """
+CLICKS = """[...Array(9)].map(() => {{
+  const began = performance.now();
+  document.querySelector("{}").click();
+  document.body.offsetHeight;
+  return performance.now() - began;
+}})"""
 Figures = dict[str, float]
 
 
@@ -67,9 +82,21 @@ def runs_10000(root: Path) -> tuple[Figures, Figures]:
     return figures, {"cold": cold.cpu_s, "after_one": after.cpu_s}
 
 
+def page_1000(root: Path) -> tuple[Figures, Figures]:
+    """A page of 980 cases in two languages: its size, a click in the filter, a change of language."""
+    page, *_ = report.build(synthetic.many(4900), root)
+    with chromium.browser(root / "profile") as tab:
+        tab.visit(page.as_uri())
+        shown = {"cases": tab.evaluate("Number(document.querySelector('#shown').textContent)")}
+        clicked = {"filter_ms": "input[name=framework]", "language_ms": "input[name=lang]:not(:checked)"}
+        taken = {name: statistics.median(tab.evaluate(CLICKS.format(box))) for name, box in clicked.items()}
+    return {**taken, "page_mb": page.stat().st_size / 1e6}, shown
+
+
 MEASURED: dict[str, Callable[[Path], tuple[Figures, Figures]]] = {
     "big_run": big_run,
     "runs_1000": runs_1000,
+    "page_1000": page_1000,
     "runs_10000": runs_10000,
 }
 

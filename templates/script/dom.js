@@ -33,10 +33,13 @@ export function word(key) {
 /** Selects what is written in the language that is not shown. */
 export const otherLanguage = () => `[lang="${root.dataset.lang === "zh" ? "en" : "zh-CN"}"]`;
 
-/** The text that a reader sees in *node*, without its small print and signs. @param {Node} node */
+/** The text that a reader sees in *node*, without drawings, small print and signs. @param {Node} node */
 export function shownText(node) {
   const copy = /** @type {Element} */ (node.cloneNode(true));
-  const unseen = `${otherLanguage()}:not(.both), small, .sign, .plain, .permalink, button[data-csv]`;
-  for (const hidden of all(unseen, copy)) hidden.remove();
+  const unseen = `${otherLanguage()}:not(.both), small, svg, .sign, .plain, .permalink, button[data-csv]`;
+  const views = '[class^="of-"]'; // a cell holds those of all buttons
+  const turnedAway = all(views, /** @type {Element} */ (node)).map((view) => getComputedStyle(view).display === "none");
+  const hidden = all(views, copy).filter((_, place) => turnedAway[place]);
+  for (const one of [...hidden, ...all(unseen, copy)]) one.remove();
   return copy.textContent.replace(/\s+/g, " ").trim();
 }

@@ -69,10 +69,12 @@ function rowsOfTable(table) {
 const hasSpread = (cell, table) =>
   cell?.dataset.v !== undefined && (one(".spread, .sign", cell) || (table.matches(".results") && one(".num", cell)));
 
+const ungrouped = (number) => number.replaceAll(",", "");
+
 const SIGNIFICANT = 9; // digits: more are traces of binary arithmetic
 
 function shownValue(cell) {
-  if (cell.dataset.v === undefined) return shownText(cell);
+  if (cell.dataset.v === undefined) return shownText(cell).replace(/^\d{1,3}(,\d{3})+(?=\.\d+$|$)/, ungrouped);
   return Number(Number(cell.dataset.v).toPrecision(SIGNIFICANT));
 }
 
