@@ -63,8 +63,7 @@ class AnsweredQuestion:
     caution: Rendered | None  # how often the rule errs, of an order that it tells
     idle: Text | None
     unit: str
-    low: str  # the ends of the strip
-    high: str
+    high: str  # the end of the strip, which begins at 0
     places: tuple[RankedPlace, ...]
     reasons: tuple[Text, ...]
     head: Text
@@ -150,7 +149,7 @@ def workers(answer: Answer, words: Words) -> Text:
 
 def _question(answer: Answer, setting: Rendered, chosen: bool, words: Words) -> AnsweredQuestion:
     runs = [value for one in answer.ranked for value in values(one.summary)]
-    low, high = _reach(runs)
+    high = max(runs, default=1.0)
     unit = answer.ranked[0].summary.unit if answer.ranked else ""
     return AnsweredQuestion(
         id=anchor(answer),
@@ -164,30 +163,18 @@ def _question(answer: Answer, setting: Rendered, chosen: bool, words: Words) -> 
         caution=_caution(answer, words),
         idle=words("answers.idle") if answer.idle else None,
         unit=names.visible(unit),
-        low=_end(low) if runs else "",
-        high=_end(high) if runs else "",
-        places=tuple(_place(answer, one, low, high, words) for one in answer.ranked),
+        high=numbers.rounded(high).text if runs else "",
+        places=tuple(_place(answer, one, high, words) for one in answer.ranked),
         reasons=tuple(_reasons(answer, words)),
         head=words("answers.framework" if answer.scope.among == "frameworks" else "answers.variants_head"),
     )
 
 
-def _end(value: float) -> str:
-    return numbers.rounded(value).text if value else "0"
-
-
-def _reach(runs: Sequence[float]) -> tuple[float, float]:
-    if not runs:
-        return 0.0, 1.0
-    low, high = min(runs), max(runs)
-    return (0.0 if low < high / 2 else low - (high - low or high) * 0.25), high
-
-
-def _place(answer: Answer, one: Ranked, low: float, high: float, words: Words) -> RankedPlace:
+def _place(answer: Answer, one: Ranked, high: float, words: Words) -> RankedPlace:
     summary = one.summary
 
     def at(value: float) -> str:
-        return f"{EDGE + (DOTS_WIDTH - 2 * EDGE) * (value - low) / (high - low or 1):.3g}"
+        return f"{EDGE + (DOTS_WIDTH - 2 * EDGE) * value / high:.3g}"
 
     interval = numbers.interval(summary.items_per_s, numbers.rounded)
     own, loaders = _loader(summary), {_loader(each.summary) for each in answer.ranked}
