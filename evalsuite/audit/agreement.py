@@ -12,6 +12,7 @@ from xml.etree import ElementTree
 
 from evalsuite.messages import Message
 from evalsuite.report.data.values import at
+from evalsuite.report.forms.markdown import MOST_CASES
 from evalsuite.report.text import names, numbers
 
 NONE = (ValueError, LookupError, TypeError, AttributeError, RecursionError, csv.Error, ElementTree.ParseError)
@@ -49,7 +50,9 @@ def mistake(name: str, text: str, facts: Mapping[str, Any]) -> Message | None:
             return next(filter(None, (_of_table(table, found[table], facts) for table in ROWS)), None)
         case "evidence.json":
             return _of_evidence(json.loads(text), facts)
-        case markdown if markdown.endswith(".md"):
+        case markdown if (
+            markdown.endswith(".md") and facts["data_quality"]["cases_planned"] <= MOST_CASES
+        ):  # with tables
             cells = {match.groups() for match in CELL.finditer(text)}
             return _lacks(cells, (_printed(one["throughput"]) for one in valid(facts)))
     return None

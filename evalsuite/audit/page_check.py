@@ -3,8 +3,10 @@
 import base64
 import hashlib
 import json
+import math
 import re
 from collections.abc import Iterator, Mapping
+from functools import partial
 from html.parser import HTMLParser
 from typing import Any
 
@@ -108,6 +110,7 @@ def _strange(reader: _Reader, summary: Mapping[str, Any]) -> Iterator[str]:
 
 def _numbers(one: Mapping[str, Any]) -> set[str]:
     rates = [one["throughput_per_device"], *(one["throughput"][name] for name in ("value", "low", "high"))]
-    found = {form(rate).text for rate in rates if rate is not None for form in (numbers.throughput, numbers.rounded)}
+    forms = (numbers.throughput, numbers.rounded, partial(numbers.rounded, beside=math.inf))
+    found = {form(rate).text for rate in rates if rate is not None for form in forms}
     speedup = {numbers.speedup(one["speedup"]["value"]).text} if one["speedup"] else set()
     return found | speedup | {str(one["case"]["batch_per_device"])}
