@@ -14,8 +14,9 @@ from evalsuite.model import Verdict, by_key
 from evalsuite.report.book import heading
 from evalsuite.report.data import finished
 from evalsuite.report.page import assets, policy, templates
-from evalsuite.report.sections.verdict import acceptance, answers
+from evalsuite.report.sections.verdict import acceptance, answers, matrix
 from evalsuite.report.sections.verdict import verdict as verdict_room
+from evalsuite.report.sections.verdict.matrix import Standings
 from evalsuite.report.sections.verdict.verdict import ModelFinding
 from evalsuite.report.text import campaigns, names, numbers, words
 from evalsuite.report.text.words import HTML_LANG, Rendered
@@ -73,6 +74,14 @@ class Site:
         undated = self.history.undated_in_model(model)
         title = self.words("history.model_title", model=names.model(model))
         return self.page("model.html.j2", root="../", title=title, lines=lines, once=once, undated=undated)
+
+    @cached_property
+    def newest(self) -> tuple[StoredReport, Standings] | None:
+        """Of the newest report where frameworks stand side by side: all of them at the scale that it shows first."""
+        for one in self.stored:
+            if isinstance(one, StoredReport) and (found := matrix.standings(one.report, self.report_words)):
+                return one, next(each for each in found if each.chosen)
+        return None
 
     def named(self, id: str) -> StoredReport:
         return next(one for one in self.stored if isinstance(one, StoredReport) and one.id == id)

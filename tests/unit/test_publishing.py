@@ -230,6 +230,23 @@ def test_a_form_with_another_number_than_the_summary_is_not_published_with_hashe
     assert not site.exists()
 
 
+def test_of_many_cases_the_index_shows_everybody_each_leading_to_its_answer(site, tmp_path):
+    def of(name, speed, **about):
+        case = synthetic.case(name, protocol=synthetic.FULL, **about)
+        return reports.summary([speed * one for one in reports.FASTER], of=case)
+
+    rows = [of("oneflow", 1.0, batch_per_device=size) for size in range(100, 142)]
+    rows += [of("oneflow", 60.0), of("pytorch", 45.0), of("mxnet", 8.0, options=(("gradient_clipping", "off"),))]
+    evaluation = reports.evaluation(*rows)
+    report.build(evaluation, tmp_path / "many")  # 883 stands beside 6,618
+    forms.write(("md",), evaluation, tmp_path / "many", ("zh", "en"))
+    publishing.publish([tmp_path / "many"], site)
+    shown = visible_text(index(site).partition('class="standings"')[2].partition("</table>")[0]).split()
+
+    assert {"OneFlow", "100.0%", "PyTorch", "75.0%", "MXNet", "13.3%"} <= set(shown)
+    assert len(re.findall(r'href="reports/\w+/report.html#a-', index(site))) >= 3
+
+
 @pytest.mark.whole
 def test_a_whole_report_is_published_one_with_a_lost_file_is_not_and_one_of_an_older_version_is_marked(
     whole, monday, site
@@ -448,5 +465,5 @@ def test_the_index_tells_the_first_models_of_a_report_and_counts_the_others(tmp_
     ]
     publishing.publish([reports.written(tmp_path / "a", reports.evaluation(*of))], tmp_path / "site")
 
-    index = visible_text((tmp_path / "site" / "index.html").read_text())
-    assert "4 more models in the report." in index and index.count("model_") == 3
+    shown = visible_text(index(tmp_path / "site").partition('class="stored"')[2])
+    assert "4 more models in the report." in shown and shown.count("model_") == 3

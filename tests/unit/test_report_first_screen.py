@@ -14,6 +14,7 @@ from evalsuite.findings import BusyMachine
 from evalsuite.report.book import tally
 from evalsuite.report.book.blocks import models
 from evalsuite.report.book.book import Book
+from evalsuite.report.data import finished
 from evalsuite.report.sections.common import captioned_figure
 from evalsuite.report.sections.common.section import Subject
 from evalsuite.report.sections.quality import machine_noise
@@ -139,23 +140,29 @@ def standings_of(evaluation):
     return matrix.standings(Book(evaluation=evaluation), SPOKEN)
 
 
-def test_everybody_stands_in_percent_of_the_fastest_and_who_may_not_be_ranked_stands_in_its_place_with_the_reason():
+def test_everybody_stands_in_percent_of_the_fastest_and_who_may_not_be_ranked_stands_in_its_place_with_the_reason(
+    tmp_path,
+):
     def of(name, speed, options=(), **changes):
         case = synthetic.case(name, protocol=synthetic.FULL, options=options, **changes)
         return reports.summary([speed * one for one in reports.FASTER], of=case)
 
     rows = [of("oneflow", 1.0), of("pytorch", 0.8), of("mxnet", 0.9, options=(("gradient_clipping", "off"),))]
-    rows += [of("mindspore", 0.5, batch_per_device=7), of("oneflow", 1.0, model="gpt2")]
-    (table,) = standings_of(reports.evaluation(*rows))
+    rows += [of("mindspore", 0.5, batch_per_device=7), of("oneflow", 1.0, model="gpt2", recipe="gpt2")]
+    evaluation = reports.evaluation(*rows)
+    (table,) = standings_of(evaluation)
+    (read_back,) = matrix.standings(finished.read(reports.written(tmp_path / "report", evaluation)), SPOKEN)
 
     hours = 115_305_030 / rows[0].items_per_s.value / 3600
     assert (
         table.rows[0][1][0].views["training"].raw == pytest.approx(hours)
         and "training" not in table.rows[0][1][1].views
     )
-    found = {
-        name: [(c.share and c.share.text, c.why and said(c.why), c.weight) for c in cells] for name, cells in table.rows
-    }
+    found, on_a_site = (
+        {name: [(c.share and c.share.text, c.why and said(c.why), c.weight) for c in cells] for name, cells in one.rows}
+        for one in (table, read_back)
+    )
+    assert on_a_site == found
     assert found == {
         "OneFlow": [("100.0%", None, "decided"), ("100.0%", None, "weak")],
         "PyTorch": [("80.0%", None, "decided"), (None, "never run", "weak")],

@@ -33,9 +33,10 @@ from evalsuite.model import (
     by_key,
 )
 from evalsuite.report.data import schema
-from evalsuite.results.compare.answers import Answer, Apart, Conditions, Ranked
+from evalsuite.report.text import names
+from evalsuite.results.compare.answers import Answer, Apart, Conditions, Missing, Ranked
 from evalsuite.results.compare.fairness import Obstacle
-from evalsuite.results.compare.ranking import RankingScope
+from evalsuite.results.compare.ranking import Candidate, RankingScope
 from evalsuite.results.measure.summary import valid
 
 LOWERED: Mapping[str, tuple[Finding, ...]] = {  # grounds of a run → a finding that leaves it that
@@ -63,6 +64,18 @@ class Finished:
     journal_sha256: tuple[str, ...] = ()
     disturbed: int = 0  # runs while other programs ran
     answers: tuple[Answer, ...] = ()
+    judges_strong: bool = False
+    efficiency_threshold: float | None = None
+
+    @cached_property
+    def frameworks(self) -> tuple[str, ...]:
+        missing = (one.framework for answer in self.answers for one in answer.missing)
+        found = {*missing, *(one.case.framework for one in self.summaries)}
+        return tuple(sorted(found, key=lambda name: (names.framework(name).casefold(), name)))
+
+    @cached_property
+    def valid_of(self) -> Mapping[str, Summary]:
+        return {one.case.id: one for one in valid(self.summaries)}
 
     @cached_property
     def measurements(self) -> tuple[Measurement, ...]:
@@ -276,10 +289,21 @@ def answer_of(facts: Mapping[str, Any], of: Mapping[str, Summary]) -> Answer:
         _noun(Ranked, place, summary=of[place["case"]], flags=tuple(place.get("flags", ())))
         for place in facts["ranked"]
     )
-    passed = tuple(_passed_over(one, of) for one in facts.get("passed_over", ()))
-    return _noun(Answer, facts, setting=setting, scope=scope, ranked=ranked, passed_over=passed)
+    passed, apart = (
+        tuple(_apart(one, of) for one in facts.get(key, ()) if one["case"] in of) for key in ("passed_over", "apart")
+    )
+    missing = tuple(_missing(one, of) for one in facts.get("missing", ()))
+    return _noun(
+        Answer, facts, setting=setting, scope=scope, ranked=ranked, passed_over=passed, apart=apart, missing=missing
+    )
 
 
-def _passed_over(facts: Mapping[str, Any], of: Mapping[str, Summary]) -> Apart:
-    obstacles = tuple(_noun(Obstacle, each) for each in facts["obstacles"])
+def _missing(facts: Mapping[str, Any], of: Mapping[str, Summary]) -> Missing:
+    candidate = Candidate(framework=facts["framework"], recipe=facts["recipe"], options=tuple(facts["options"].items()))
+    others = tuple(of[id].case for id in facts.get("cases", ()) if id in of)
+    return Missing(candidate=candidate, why=facts["why"], reason=facts["reason"] or "", others=others)
+
+
+def _apart(facts: Mapping[str, Any], of: Mapping[str, Summary]) -> Apart:
+    obstacles = tuple(_noun(Obstacle, each) for each in facts.get("obstacles", ()))
     return Apart(summary=of[facts["case"]], obstacles=obstacles, flags=tuple(facts.get("flags", ())))

@@ -134,6 +134,7 @@ FUNCTIONS: Mapping[str, Callable[[Book, Any], Any]] = {
         for each in first_prints(one.members, book.evaluation.commands)
     ],
     "ids_of_cases": lambda book, one: [case.id for case in one.cases],
+    "ids_of_others": lambda book, one: [case.id for case in one.others],
     "ids_of_members": lambda book, one: [summary.case.id for summary in one.members],
     "ids_of_pair": lambda book, pair: [pair.first.case.id, pair.second.case.id],
     "latency": _latency,

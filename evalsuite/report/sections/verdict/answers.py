@@ -1,6 +1,6 @@
 """Answers in words: who is fastest at a setting and scale, those that are ranked with their runs, and every reason."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Protocol
 
