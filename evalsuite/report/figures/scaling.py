@@ -26,6 +26,7 @@ from evalsuite.report.figures.style import ROLES, Hue, Look, swatch
 _TOP, _BOTTOM = 34, 34  # room for the unit above and the numbers below a panel, in pixels
 _ROW = 30  # a row of a horizontal chart
 _LONGEST = 205  # pixels: of what is at the end of a line
+_SLOPE = 260  # pixels between two points that a line joins
 _BETWEEN = 14  # pixels between two panels
 _END = 60  # pixels: a series that ends further from its label is named next to its last mark
 Ideal = Literal["proportional", "each", "inverse", "none"]  # each: a line from every base
@@ -155,8 +156,10 @@ def _lines(id: str, look: Look, series: Sequence[ScaleSeries], form: _Form) -> s
     names = [_ending(each, form) for each in series]
     room = max(text_width(name, SMALL) for name in names) + 30
     slope = form.valued and len(counts_of(series)) == 2
-    sheet = Sheet(id, height=max(250 if slope else 360, 17 * len(series) + 90), ends=True)
-    panel = _panel(sheet, _margin(series, form) + 60 * slope, sheet.width - room, series, form, look)
+    left = _margin(series, form) + 60 * slope
+    width = left + room + _SLOPE if slope else WIDTH
+    sheet = Sheet(id, height=max(250 if slope else 360, 17 * len(series) + 90), width=width, ends=not slope)
+    panel = _panel(sheet, left, sheet.width - room, series, form, look)
     end_labels(sheet, panel, series, names, room)
     if slope:
         _begin_labels(sheet, panel, [each.points[0] for each in series if len(each.points) > 1])
