@@ -211,6 +211,10 @@ class LineLeftOut(Finding, code="line_left_out", severity="note"):
     bytes: Annotated[int, "bytes"]
 
 
+class StepsLeftOut(Finding, code="steps_left_out", severity="note"):
+    steps: Count
+
+
 class BeginsAgain(Finding, code="begins_again", severity="flag"):
     line: Count
 

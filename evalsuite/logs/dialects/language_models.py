@@ -15,10 +15,10 @@ def _three_digits(match: "re.Match[bytes]") -> Mapping[str, bytes | float | None
     return {"step": fields["step"], "loss": fields["loss"], "rate": float(match[2]) * _SUFFIXES[match[3]]}
 
 
-def _rollout_step(match: "re.Match[bytes]") -> Mapping[str, bytes] | None:
-    """Only of a step of verl that neither validated nor saved: some versions count that into the step."""
+def _rollout_step(match: "re.Match[bytes]") -> Mapping[str, bytes | float | None]:
+    """Where a step of verl validated or saved, some versions count that into its time."""
     aside = b"timing_s/testing:" in match[0] or b"timing_s/save_checkpoint:" in match[0]
-    return None if aside else match.groupdict()
+    return {**match.groupdict(), "evaluated": 1.0 if aside else None}
 
 
 _PASS_BEFORE = re.compile(rb"\| iter (\d+) step \d+ \| loss train: ")

@@ -184,6 +184,9 @@ def merge_records(
         findings = [*findings, rules.SeveralRuns(attempts=attempts, as_long=as_long)]
     elif attempts > 1:
         findings = [*findings, rules.Restarted(attempts=attempts)]
+    aside = sum(record.evaluated for run in runs for stream in run.streams for record in stream)
+    if aside and not any(increment.record.evaluated for stream in streams for increment in stream):
+        findings = [*findings, rules.StepsLeftOut(steps=aside)]
     ticks = [tick_s(stream) for run in runs for stream in run.streams] if dialect.clock_s else []
     return Merged(
         steps=tuple(steps),
