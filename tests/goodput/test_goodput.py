@@ -29,7 +29,8 @@ def train(folder, attempt, killed_at=None):
         while len(moments_of(folder)) < moments:
             time.sleep(0.01)
         time.sleep(later_s)
-        os.kill(pid_of_training(folder), signal.SIGKILL)
+        asked = ["pgrep", "-f", f"^{sys.executable} {TRAINING} {folder}"]
+        os.kill(int(subprocess.run(asked, capture_output=True, text=True).stdout.split()[0]), signal.SIGKILL)
     ended = time.time()
     process.wait(timeout=120)
     return ended
@@ -38,11 +39,6 @@ def train(folder, attempt, killed_at=None):
 def moments_of(folder):
     file = folder / "truth.jsonl"
     return [json.loads(row) for row in file.read_text().splitlines()] if file.exists() else []
-
-
-def pid_of_training(folder):
-    found = subprocess.run(["pgrep", "-f", f"^{sys.executable} {TRAINING} {folder}"], capture_output=True, text=True)
-    return int(found.stdout.split()[0])
 
 
 def truth(folder, killed):

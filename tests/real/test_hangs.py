@@ -15,18 +15,16 @@ ADAPTER = sources.text("hangs_adapter.py.in")
 SCRIPT = sources.text("hangs_script.py.in")
 
 
-@pytest.fixture
-def impatient(monkeypatch):
+@pytest.mark.parametrize(
+    ("steps", "status", "why", "value"), [(12, "failed", "silent", False), (30, "completed", "hung", True)]
+)
+def test_a_script_that_falls_silent_is_ended_long_before_its_time_limit(
+    steps, status, why, value, tmp_path, monkeypatch
+):
     monkeypatch.setattr(watching, "SILENT_S", 4.0)  # longer than a busy machine keeps a script waiting
     monkeypatch.setattr(watching, "MIDWAY_S", 5.0)
     monkeypatch.setattr(watching, "MIDWAY_TIMES", 1)
     monkeypatch.setattr(runner, "ENOUGH_POLL_S", 0.3)
-
-
-@pytest.mark.parametrize(
-    ("steps", "status", "why", "value"), [(12, "failed", "silent", False), (30, "completed", "hung", True)]
-)
-def test_a_script_that_falls_silent_is_ended_long_before_its_time_limit(steps, status, why, value, tmp_path, impatient):
     (tmp_path / "silent.py").write_text(ADAPTER.format(script=SCRIPT.format(steps=steps, folder=tmp_path)))
     axes = ["--frameworks", "silent", "--models", "toy", "--scales", "1x1", "--repeats", "1", "--steps", "5+25"]
     where = ["--adapters", str(tmp_path / "silent.py"), "--environment", "current", "--device", "cpu"]

@@ -112,17 +112,13 @@ def figures(evaluation):
     return "\n".join(lines) + "\n"
 
 
-def test_the_figures_of_an_example_are_those_that_it_had(example):
+def test_the_figures_of_an_example_are_those_that_it_had_and_its_summary_keeps_to_the_published_schema(example):
     name, evaluation = example
 
     found = figures(evaluation)
 
     assert found == goldens.expected(f"examples/{name}.csv", found)
     assert len(evaluation.summaries) >= 8
-
-
-def test_the_summary_of_an_example_keeps_to_the_published_schema(example):
-    _, evaluation = example
 
     document = json.loads(json.dumps(summary_json.document(Book(evaluation=identity.ordered(evaluation)), "0" * 64)))
 

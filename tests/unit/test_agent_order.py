@@ -55,7 +55,7 @@ def test_mpirun_hands_the_other_nodes_what_the_agent_and_the_user_set_for_every_
     assert set(named) <= set(variables)
 
 
-def test_all_that_the_agent_sets_is_of_a_rank_or_of_every_rank():
+def test_all_that_the_agent_sets_is_of_a_rank_or_of_every_rank_thread_counts_unless_somebody_has():
     """So that containers and mpirun, which name what they hand on, miss nothing."""
     network = interfaces.variables({interfaces.VARIABLE: "eth1"}, PLACE)
     _, variables = agent_order.command(order("x", processes=2), PLACE, 1, network)
@@ -65,8 +65,6 @@ def test_all_that_the_agent_sets_is_of_a_rank_or_of_every_rank():
     assert set(variables) == kinds
     assert kinds <= set(containers.PASSED_ON)
 
-
-def test_thread_counts_are_set_unless_somebody_has():
     _, ours = agent_order.command(order("x"), PLACE, None, {})
     _, theirs = agent_order.command(order("x"), PLACE, None, {"OMP_NUM_THREADS": "7", "PYTHONUNBUFFERED": ""})
 

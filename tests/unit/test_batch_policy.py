@@ -39,16 +39,13 @@ def tables(of):
 
 def test_declared_sizes_stand_in_one_table_with_the_size_of_each_framework():
     (table,) = tables(evaluation("max"))
+    assert not any(one.maximal for one in tables(evaluation(None)))  # the largest size of a sweep is no maximum
 
     assert table.maximal and table.mixed
     assert {(row.column.framework, row.block.batch) for row in table.throughput.rows} == set(SIZES.items())
     said = heading.policy(table, SPOKEN)
     assert said.plain("zh").startswith("bsz max（各框架可用的最大单卡批大小：192、224、256，由测试方案声明）")
     assert "192, 224, 256" in said.plain("en")
-
-
-def test_the_largest_size_of_a_sweep_is_no_maximum():
-    assert not any(table.maximal for table in tables(evaluation(None)))
 
 
 def test_page_and_workbook_have_the_table_by_its_name(tmp_path):

@@ -82,7 +82,7 @@ def test_an_unknown_dialect_is_refused_before_anything_is_started(tmp_path, caps
     assert "Try --dialects DIR" in said and "Did you mean pytorch_examples?" in said
 
 
-def test_two_adapters_that_bring_different_dialects_under_one_name_are_refused_by_both_names(tmp_path):
+def test_two_dialects_under_one_name_are_refused_by_both_and_so_is_the_name_of_one_of_the_house(tmp_path):
     one = adapter(tmp_path / "one", "tinynet", printed())
     other = adapter(tmp_path / "other", "othernet", printed(word="other"))
 
@@ -91,8 +91,6 @@ def test_two_adapters_that_bring_different_dialects_under_one_name_are_refused_b
 
     assert str(one) in str(error.value) and str(other) in str(error.value)
 
-
-def test_a_dialect_with_the_name_of_one_of_the_house_is_refused(tmp_path):
     file = adapter(tmp_path / "mine", "tinynet", printed("pytorch_examples"))
     folder = dialects(tmp_path / "told", printed("pytorch_examples"))
 

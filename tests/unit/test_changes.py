@@ -32,14 +32,12 @@ def test_a_case_is_called_slower_or_faster_only_if_the_difference_is_significant
     assert found.outcome == outcome
 
 
-def test_the_ratio_is_that_of_the_medians_and_carries_an_interval():
+def test_the_ratio_is_of_the_medians_a_short_window_calls_nothing_slower_and_machines_are_compared_if_asked():
     found = one(reports.summary(), reports.summary(reports.SLOWER, day=2))
 
     assert found.ratio.value == pytest.approx(90.0 / 100.0)
     assert found.ratio.low < found.ratio.value < found.ratio.high
 
-
-def test_a_short_window_calls_nothing_slower_and_machines_are_compared_when_that_is_asked_for():
     of = synthetic.case(protocol=synthetic.QUICK)
     short = one(reports.summary(of=of), reports.summary(reports.SLOWER, of=of, day=2))
     elsewhere = reports.summary(reports.FASTER, day=2, environment=MACHINE)

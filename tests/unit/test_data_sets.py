@@ -93,31 +93,24 @@ def test_every_environment_decodes_a_jpeg_by_the_same_library():
     assert all(any(pin in each.pins for pin in pins) for each in DECLARED.environments.values())
 
 
-def test_a_data_set_that_is_whole_serves_and_what_a_run_records_has_no_single_files(root):
+def test_a_data_set_that_is_whole_serves_and_one_that_evalsuite_did_not_make_is_held_against_its_declaration(root):
     made(root)
 
     assert data_manifest.problem("bert-npz", ranks=4, thorough=True) is None
     [facts] = readiness.data_facts(CASE, RECIPE)
     assert (facts.source, facts.seed, facts.decoded_sha256) == ("sentences", 1, {"train": "a" * 64})
 
-
-def test_a_folder_that_evalsuite_did_not_make_is_held_against_its_declaration_alone(root):
     (made(root) / data_manifest.NAME).unlink()
 
     assert data_manifest.problem("bert-npz") is None
     assert readiness.data_facts(CASE, RECIPE) == (ReadData(name="bert-npz"),)
 
 
-def _remove_dev(folder):
-    for file in (folder / "dev").iterdir():
-        file.unlink()
-
-
 @pytest.mark.parametrize(
     ("break_it", "ranks", "words"),
     [
         (lambda folder: None, 5, "has 4 files train/*.npz and 5 are wanted"),
-        (_remove_dev, 1, "has no dev/*.npz"),
+        (lambda folder: [file.unlink() for file in (folder / "dev").iterdir()], 1, "has no dev/*.npz"),
         (lambda folder: (folder / "train" / "0.npz").write_bytes(b"text"), 1, "does not begin as the files"),
         (lambda folder: (folder / "train" / "3.npz").write_bytes(ZIP), 1, "3.npz: it is not as the manifest"),
         (lambda folder: (folder / "train" / "3.npz").write_bytes(ZIP + b"x"), 1, "3.npz: it is not as the manifest"),

@@ -21,13 +21,11 @@ def measured(round_, probe_s, campaign="one", scale=(1, 1)):
     return Measurement(run=run, status="ok", campaign=campaign, round=round_, probe_s=probe_s)
 
 
-def test_a_steady_machine_another_campaign_and_runs_without_a_probe_say_nothing():
+def test_a_machine_that_slows_down_is_told_with_its_size_and_a_steady_one_or_another_campaign_says_nothing():
     assert list(drift.findings([measured(0, 0.300), measured(1, 0.310), measured(2, 0.304)])) == []
     assert list(drift.findings([measured(0, 0.30), measured(0, 0.60, campaign="other")])) == []
     assert list(drift.findings([measured(0, None), measured(1, 0.3), measured(2, None, campaign=None)])) == []
 
-
-def test_a_machine_that_slows_down_is_told_with_its_size():
     (found,) = drift.findings([measured(0, 0.30), measured(1, 0.30), measured(2, 0.36)])
 
     assert isinstance(found, MachineDrifts)
@@ -52,13 +50,11 @@ def blocks_of(wanted):
     ]
 
 
-def test_each_block_holds_every_framework_of_a_scale_once():
+def test_each_block_holds_every_framework_once_in_an_order_of_its_own_that_a_seed_gives_again():
     for *places, names in blocks_of(spec.Spec(repeats=3)):
         assert len(set(places)) == 1
         assert sorted(names) == ["a", "b", "c", "d"]
 
-
-def test_the_order_differs_from_block_to_block_and_is_the_same_for_the_same_seed():
     first, again, other = ([block[-1] for block in blocks_of(spec.Spec(repeats=3, seed=seed))] for seed in (1, 1, 2))
 
     assert first == again != other

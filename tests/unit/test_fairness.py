@@ -60,13 +60,15 @@ def test_what_is_not_equal_is_named_with_both_values(other, expected):
 
 
 MANY = replace(CASE, nodes=2, devices_per_node=8, device="gpu", precision="amp")
+KINDS = {None: MANY, "fp32": replace(MANY, precision="fp32"), "one device": CASE}
+KINDS["nameless"] = replace(MANY, model="resnet50")
 
 
-def stating(of=MANY, framework="pytorch", without=(), speeds=SPEEDS, **given):
+def stating(of=None, framework="pytorch", without=(), speeds=SPEEDS, **given):
     """*of* of another framework, with its facts as *given* by the user, and others not known."""
     base = {fact.key: fact for fact in synthetic.FACTS if fact.key not in without}
     stated = {key: Fact(key=key, value=value, source="stated") for key, value in given.items()}
-    return summary(replace(of, framework=framework), speeds, facts=tuple({**base, **stated}.values()))
+    return summary(replace(KINDS.get(of, of), framework=framework), speeds, facts=tuple({**base, **stated}.values()))
 
 
 @pytest.mark.parametrize(("ours", "theirs", "key"), sources.table("fairness.toml")["kept_apart"])
@@ -78,32 +80,12 @@ def test_work_and_place_must_be_equal(ours, theirs, key):
     assert decisions.keep_apart(a, b).evidence == "apart"
 
 
-FP32, NAMELESS = replace(MANY, precision="fp32"), replace(MANY, model="resnet50")
-UNNAMED = Obstacle(key="facts.model_variant", ours=None, theirs=None)
-
-
-@pytest.mark.parametrize(
-    ("ours", "theirs", "apart", "unknown"),
-    [
-        (
-            *(stating(FP32, precision="tf32"), stating(FP32, "mxnet")),
-            *((Obstacle(key="facts.precision", ours="tf32", theirs="fp32"),), ()),
-        ),
-        (stating(FP32, without=["tf32"]), stating(FP32, "mxnet"), (), ("tf32",)),  # fp32 that may be tf32
-        (
-            *(stating(FP32, tf32="on"), stating(FP32, "mxnet")),
-            *((Obstacle(key="facts.tf32", ours="on", theirs="off"),), ()),
-        ),
-        (stating(), stating(framework="mxnet", precision="fp16_amp"), (), ("precision",)),  # amp of an unknown kind
-        (stating(NAMELESS), stating(NAMELESS, "mxnet"), (UNNAMED,), ()),  # a name that does not say its variant
-        (  # one device exchanges nothing, and a processor has no driver
-            stating(CASE, communication="NCCL_P2P_DISABLE=1", driver_generation="470"),
-            *(stating(CASE, "mxnet"), (), ()),
-        ),
-    ],
-)
+@pytest.mark.parametrize(("ours", "theirs", "apart", "unknown"), sources.cases("fairness.toml")["other_kinds"])
 def test_what_is_another_kind_keeps_apart_and_what_may_be_the_same_is_indicative(ours, theirs, apart, unknown):
-    assert obstacles(ours, theirs, FRAMEWORKS) == apart
+    ours, theirs = stating(**ours), stating(**theirs)
+
+    found = [(one.key, one.ours, one.theirs) for one in obstacles(ours, theirs, FRAMEWORKS)]
+    assert found == list(apart)
     assert unknown == () or fairness.unknown_facts(ours, theirs) == unknown
 
 

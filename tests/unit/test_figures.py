@@ -174,7 +174,7 @@ def test_no_label_can_break_out_or_be_read_as_mathematics(hostile):
     assert any(data.clean(hostile) in texts(figure.svg) for figure in drawn)
 
 
-def test_the_same_data_gives_the_same_bytes_with_names_made_harmless():
+def test_the_same_data_gives_the_same_bytes_whatever_a_users_matplotlibrc_and_names_are_made_harmless():
     again = every_figure()
     assert {kind: figure.svg for kind, figure in again.items()} == {k: f.svg for k, f in DRAWN.items()}
 
@@ -184,8 +184,6 @@ def test_the_same_data_gives_the_same_bytes_with_names_made_harmless():
     with pytest.raises(ValueError, match="figure id"):
         figures.throughput(SERIES, LOOK, id='"><script>', unit="images/s")
 
-
-def test_a_users_matplotlibrc_changes_nothing_and_is_left_alone():
     import matplotlib
 
     with matplotlib.rc_context({"font.size": 30, "axes.linewidth": 9, "svg.fonttype": "path", "text.usetex": True}):

@@ -1,5 +1,3 @@
-from dataclasses import replace
-
 import pytest
 import reports
 import synthetic
@@ -66,15 +64,11 @@ def test_a_loss_every_night_is_called_on_every_night_after_the_second(tmp_path, 
     assert history(read(tmp_path, *days)).lines[0].regressed
 
 
-def on(host, summary):
-    return replace(summary, measurements=tuple(replace(run, hosts=(host,)) for run in summary.measurements))
-
-
 @pytest.mark.parametrize(("hosts", "lost", "lines", "regressed"), sources.table("history.toml")["alternating"])
 def test_a_line_that_alternates_between_unlike_nodes_is_a_line_of_each(tmp_path, hosts, lost, lines, regressed):
     levels = [(0.94 if host == "b" else 1.0) * (lost if day == 7 else 1.0) for day, host in enumerate(hosts)]
     days = [
-        on(host, reports.summary([one * level * (1 + day % 3 / 200) for one in reports.STEADY], day=day + 1))
+        reports.summary([one * level * (1 + day % 3 / 200) for one in reports.STEADY], day=day + 1, hosts=(host,))
         for day, (host, level) in enumerate(zip(hosts, levels, strict=True))
     ]
 

@@ -91,24 +91,14 @@ def test_wrong_arguments_are_answered_in_the_language_of_the_terminal(monkeypatc
     assert "--help" in told
 
 
-@pytest.mark.parametrize(
-    ("arguments", "zh", "en"),
-    [
-        ([*PLAN, "2x1", "--runs", "{tmp}"], ("都无法运行",), ()),  # nothing can run: not called done
-        ([*PLAN, "1x1", "--runs", "{tmp}"], ("框架", "尚有 3 次待执行"), ("framework", "3 of 3 runs to do")),
-        (["plan", "--frameworks", "pytorhc"], ("没有名为“pytorhc”的框架",), ()),
-        pytest.param(["doctor"], ("启动引擎\n", "本机"), ("Ready",), marks=pytest.mark.whole),
-        (["adapters", "--frameworks", "pytorch"], ("训练脚本", "每节点一次"), ("recipe", "per node", "ran")),
-        (["dialects"], ("速率范围", "累计平均"), ("rate counts", "since start")),
-        (["env", "list"], ("环境",), ("environments for cpu",)),
-        (["repositories", "list"], ("官方代码仓库",), ("official repositories",)),
-        (["adapters", "--check", str(paths.ADAPTERS / "chainermn.py")], ("小规模矩阵的命令行", "日志："), ()),
-        (["parse", "{tmp}/x.log", "{tmp}/no.log"], ("没有已知的日志格式", "没有这个文件"), ()),
-    ],
-)
+PRINTED = sources.table("i18n.toml")["printed"]
+DOCTOR = pytest.param(["doctor"], ("启动引擎\n", "本机"), ("Ready",), marks=pytest.mark.whole)
+
+
+@pytest.mark.parametrize(("arguments", "zh", "en"), [*PRINTED, DOCTOR])
 def test_what_a_command_prints_is_said_in_the_language_asked_for(say, tmp_path, arguments, zh, en):
     (tmp_path / "x.log").write_text("nothing that a script prints\n", encoding="utf-8")
-    arguments = [word.replace("{tmp}", str(tmp_path)) for word in arguments]
+    arguments = [word.format(tmp=tmp_path, adapters=paths.ADAPTERS) for word in arguments]
     chinese, english = say("zh", *arguments), say("en", *arguments)
 
     assert all(word in chinese and word not in english for word in zh)

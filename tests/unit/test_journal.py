@@ -158,24 +158,14 @@ def codes(reading):
     return [one.code for one in reading.findings]
 
 
-@pytest.mark.parametrize(
-    ("lines", "found"),
-    [
-        ([*CRASH, *steps(1, 130)], []),  # steps behind a failed attempt are read
-        ([*steps(1, 30, 1.0), *CRASH, *steps(1, 130)], ["restarted"]),  # and the first is not measured
-        ([*steps(1, 300), *steps(1, 300, 0.5)], ["begins_again"]),  # a copy behind the window
-        ([*steps(1, 300), *steps(1, 300, 1.0)], ["begins_again"]),  # another run
-        (["=> loaded checkpoint 'checkpoint.pth.tar' (epoch 3)", *steps(1, 130)], ["resumed"]),
-        (["resume_from_checkpoint=None", *steps(1, 130)], []),  # an option to resume is no resume
-        (["Namespace(resume='', resumed_from=None)", *steps(1, 130)], []),
-    ],
-)
+@pytest.mark.parametrize(("lines", "found"), sources.cases("journal.toml")["happened"])
 def test_what_happened_to_a_run_is_said_and_its_last_attempt_read(tmp_path, lines, found):
-    reading = read(tmp_path, lines)
+    said = [steps(*one) if isinstance(one, tuple) else CRASH if one == "crash" else [one] for one in lines]
+    reading = read(tmp_path, [line for each in said for line in each])
 
     assert (reading.status, reading.throughput.items_per_s) == ("ok", pytest.approx(16.0))
-    assert codes(reading) == found
-    assert found != ["begins_again"] or reading.findings[0].line == 301
+    assert codes(reading) == list(found)
+    assert found != ("begins_again",) or reading.findings[0].line == 301
 
 
 def test_a_short_copy_is_said(tmp_path):

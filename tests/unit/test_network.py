@@ -154,7 +154,7 @@ def test_the_network_is_measured_by_what_carries_the_all_reduces_of_the_case(wor
 # what slowed a run on GPUs (docs/pitfalls.md): NCCL's own lines, counters of interfaces, and waits for data
 
 
-UNOPENED, BY_IB, OLD, VETH = sources.table("network_nccl.toml").values()
+NCCL = sources.table("network_nccl.toml")
 PORTS = {"eth0": Interface(), "mlx5_0/1": Interface()}
 
 
@@ -169,23 +169,12 @@ def of_run(tmp_path, said, nodes=2, ports=None, variables=None, **changes):
     return [one for one in found if one.code in ("nccl_silent", "infiniband_unused", "virtual_interface")]
 
 
-@pytest.mark.parametrize(
-    ("said", "more", "rules"),
-    [
-        (UNOPENED, {}, [("sockets_used", 2)]),
-        (UNOPENED, {"nodes": 1}, []),
-        (UNOPENED, {"device": "cpu"}, []),
-        (OLD, {}, []),  # printed wherever there is no InfiniBand
-        (OLD, {"ports": PORTS}, [("sockets_used", 1)]),
-        (BY_IB, {"ports": PORTS}, []),
-        (VETH, {}, [("virtual_interface", 2)]),
-        (VETH, {"nodes": 1}, []),
-    ],
-)
+@pytest.mark.parametrize(("said", "more", "rules"), sources.cases("network.toml")["nccl_says"])
 def test_what_nccl_says_of_the_way_between_nodes_is_quoted_with_its_line(tmp_path, said, more, rules):
+    said, more = NCCL[said], {**more, "ports": PORTS if "ports" in more else None}
     found = of_run(tmp_path, said, **more)
 
-    assert [(one.name, one.line) for one in found] == rules
+    assert [(one.name, one.line) for one in found] == list(rules)
     assert all(one.text == said.splitlines()[one.line - 1] for one in found)
 
 

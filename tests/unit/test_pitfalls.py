@@ -52,40 +52,24 @@ def test_links_of_containers_that_nccl_would_take_are_named(monkeypatch, names, 
     assert [tuple(one.seen.values["names"]) for one in pitfalls.network(variables)] == list(taken)
 
 
-PORT = {f"sys/class/infiniband/mlx5_0/ports/1/counters/port_{way}_data": "1" for way in ("rcv", "xmit")}
-DOWN = PORT | {"sys/class/infiniband/mlx5_0/ports/1/state": "1: DOWN"}
-SOUND = PORT | {"dev/infiniband/uverbs0": "", "proc/self/status": "CapEff:\t0"}
-PRIVATE = {"proc/driver/nvidia/version": "NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.54.15"}
-OPEN = {"proc/driver/nvidia/version": "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  550.54.15"}
-LOADED = {"sys/module/nvidia_peermem/version": "550"}
-OFF = {"NCCL_IB_DISABLE": "1"}
+INFINIBAND = sources.table("pitfalls.toml")["infiniband_files"]
 
 
-@pytest.mark.parametrize(
-    ("files", "variables", "lacks", "names"),
-    [
-        (DOWN, OFF, True, []),
-        (SOUND, OFF, False, ["ib_disabled"]),
-        (PORT, {"NCCL_IB_DISABLE": "0"}, False, ["ib_closed"]),
-        (SOUND | PRIVATE, {}, False, ["ib_peer"]),
-        (SOUND | PRIVATE | LOADED, {}, False, []),
-        (SOUND | OPEN, {}, False, []),
-        (SOUND, {}, True, ["ib_library", "ib_memlock"]),
-        (SOUND | {"proc/self/status": "CapEff:\t4000"}, {}, True, ["ib_library"]),  # CAP_IPC_LOCK
-    ],
-)
+@pytest.mark.parametrize(("files", "variables", "lacks", "names"), sources.cases("pitfalls.toml")["infiniband"])
 def test_infiniband_that_is_up_and_would_not_be_used_is_named(machine, monkeypatch, files, variables, lacks, names):
     monkeypatch.setattr(ctypes.util, "find_library", lambda name: None if lacks else name)
     monkeypatch.setattr(resource, "getrlimit", lambda which: (8 << 20 if lacks else resource.RLIM_INFINITY,) * 2)
 
-    assert seen(pitfalls.infiniband(variables, machine(files))) == names
+    there = {name: text for of in files for name, text in INFINIBAND[of].items()}
+
+    assert seen(pitfalls.infiniband(variables, machine(there))) == list(names)
 
 
 def test_a_port_without_a_link_is_no_capacity(machine, monkeypatch):
     monkeypatch.setattr(system, "read_psutil", lambda name: {})
 
-    assert Network(machine(PORT)).facts.keys() == {"mlx5_0/1"}
-    assert Network(machine(DOWN)).facts == {}
+    assert Network(machine(INFINIBAND["port"])).facts.keys() == {"mlx5_0/1"}
+    assert Network(machine(INFINIBAND["down"])).facts == {}
 
 
 @pytest.mark.parametrize(("policy", "device", "names"), sources.cases("pitfalls.toml")["clocks"])

@@ -49,15 +49,15 @@ def test_a_matrix_has_as_many_runs_as_the_product_of_its_axes(scales, batches, r
     assert len({run.id for run in made.runs}) == len(made.runs)
 
 
-def no_amp(case):
-    return "no AMP at this commit" if case.precision == "amp" else None
-
-
 BERTNET = toynet("bertnet", model="bert_base")
 ALONE = replace(SPEC, frameworks=("toynet",))
 SKIPS = {  # asked, adapters, machine, reason, kind, cases that are left
     "what the recipe cannot serve": (
-        *(replace(ALONE, precision=("fp32", "amp")), {"toynet": toynet(unsupported=no_amp)}, LAPTOP),
+        *(
+            replace(ALONE, precision=("fp32", "amp")),
+            {"toynet": toynet(unsupported=lambda case: "no AMP at this commit" if case.precision == "amp" else None)},
+            LAPTOP,
+        ),
         *("no AMP at this commit", "unsupported", 2),
     ),
     "an axis that the recipe does not declare": (

@@ -144,7 +144,7 @@ def test_one_machine_by_two_names_in_a_list_is_refused(tmp_path, listed, trouble
     assert kinds(found) == {"a": [], "a.lab": troubles, "b": []}
 
 
-def test_a_node_without_the_environment_of_a_framework_is_refused_before_the_run(tmp_path):
+def test_a_node_without_the_environment_is_refused_and_a_slow_one_taken_only_if_no_other_is_left(tmp_path):
     here = str(tmp_path / "pytorch/bin/python")
     engine = acted({"a": saying(), "b": saying(replace(FACTS, absent=(here,)))})
 
@@ -153,8 +153,6 @@ def test_a_node_without_the_environment_of_a_framework_is_refused_before_the_run
     assert kinds(found)["b"] == [("error", "program")]
     assert f"b: {here} is not there" in door.sentences(found)[0]
 
-
-def test_a_slow_node_is_named_and_taken_only_if_no_other_is_left(tmp_path):
     said = {"a": saying(replace(FACTS, probe_s=0.8)), "b": saying(), "c": saying()}
 
     found = preflight.look_at_nodes(acted(said), tmp_path, Wanted(nodes=2, devices=8))

@@ -47,15 +47,13 @@ def quotient(items: str, passed: str) -> float:
     return sum(each if len(each) > 1 else each * len(ends)) / ends[-1]
 
 
-def test_the_value_of_every_recorded_run_is_counted_again_to_its_digits(recorded):
+def test_the_value_of_every_recorded_run_is_counted_again_to_its_digits_and_by_the_steps_of_median_ones(recorded):
     runs = [run for one in recorded.summaries for run in one.measurements if run.counts]
 
     again = {run.run.id: numbers.throughput(quotient(*recount.total(run).split("/"))).text for run in runs}
     assert len(again) > 100
     assert again == {run.run.id: numbers.throughput(run.value).text for run in runs}
 
-
-def test_the_steps_of_every_median_run_give_its_value(recorded):
     found = {one.case.id: (median_run(one), recount.proof(one).timing) for one in Book(evaluation=recorded).valid}
 
     again = {

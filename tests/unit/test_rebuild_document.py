@@ -82,7 +82,7 @@ def test_the_speed_up_of_faces_follows_from_the_table_and_every_value_is_cited(r
     assert all(len(run.log_sha256) == 64 and "/blob/c89430bac64f" in run.log for run in runs)
 
 
-def test_rows_of_one_published_table_are_ranked_by_what_the_table_says_of_them(rebuilt):
+def test_rows_of_a_published_table_are_ranked_by_what_it_says_and_adam_over_all_rows_not_with_that_of_a_batch(rebuilt):
     """Its heading names the data of both columns; the recipes name those of today's defaults."""
     found = [one for one in answers.answers(rebuilt.summaries) if one.setting.model == "face_r100"]
 
@@ -91,8 +91,6 @@ def test_rows_of_one_published_table_are_ranked_by_what_the_table_says_of_them(r
     ]
     assert pairs.count({"oneflow", "insightface"}) == 14 and pairs.count({"oneflow"}) == len(pairs) - 14
 
-
-def test_adam_over_all_rows_is_not_ranked_with_adam_over_those_of_the_batch(rebuilt):
     of_model = [one for one in answers.answers(rebuilt.summaries) if one.setting.model == "wide_and_deep"]
     found = answers.headline(of_model)
     [[obstacle]] = [one.obstacles for one in found.apart]

@@ -205,7 +205,7 @@ def test_a_rehearsal_under_a_measured_name_is_refused_by_what_it_started(tmp_pat
     assert f"{folder.path} is a rehearsal" in capsys.readouterr().err
 
 
-def test_the_log_of_a_rehearsal_is_not_imported(tmp_path, capsys):
+def test_the_log_of_a_rehearsal_is_not_imported_and_rehearsals_are_not_published(tmp_path, capsys):
     folder = runfolders.finished(tmp_path / "runs", case=PLAYED)
     copy = tmp_path / "copy.log"
     copy.write_bytes(MARK + folder.logs()[0].path.read_bytes())
@@ -215,8 +215,6 @@ def test_the_log_of_a_rehearsal_is_not_imported(tmp_path, capsys):
         assert "is a rehearsal" in capsys.readouterr().err
     assert not Store(tmp_path / "imported").finished()
 
-
-def test_rehearsals_are_not_published(tmp_path, capsys):
     runfolders.finished(tmp_path / "out" / "runs", case=PLAYED)
 
     for place in (tmp_path / "out", tmp_path / "out" / "runs"):

@@ -18,6 +18,7 @@ from evalsuite.report.sections.verdict import answers
 from evalsuite.report.text import words
 from evalsuite.results.compare import equivalence_results as proven_room
 from evalsuite.runs.equivalence import receipts
+from tests import sources
 
 CASE = synthetic.case("pytorch", (1, 8), device="gpu", precision="amp")
 
@@ -46,28 +47,9 @@ def matrix(*of):
     return summary_json.document(Book(evaluation=evaluation(*of)), "0")["fairness"]
 
 
-@pytest.mark.parametrize(
-    ("of", "said"),
-    [
-        (
-            (measured("pytorch", precision="fp16"), measured("mxnet", precision="fp16_amp")),
-            (
-                "Not ranked together, because of: precision. Ranked together are only: (MXNet), (PyTorch).",
-                "FP16 AMP<small>the import</small>",
-            ),
-        ),
-        (
-            (measured("pytorch", without=["optimiser"]), measured("mxnet", without=["optimiser"])),
-            ("Not stated for all: optimiser. The order is indicative", "No source states: optimiser."),
-        ),
-        (
-            (measured("pytorch"), measured("mxnet")),
-            ("All conditions that must be the same are stated and are the same", "<summary>The same for all:"),
-        ),
-    ],
-)
+@pytest.mark.parametrize(("of", "said"), sources.cases("report_fairness.toml")["said"])
 def test_what_keeps_a_pair_apart_what_nobody_states_and_what_is_the_same_is_said(of, said, page):
-    shown = page(*of)
+    shown = page(*(measured(**one) for one in of))
 
     assert [part for part in said if part not in shown] == []
 

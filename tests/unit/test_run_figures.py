@@ -248,10 +248,14 @@ def test_what_a_killed_agent_left_is_ended_before_the_next_run(tmp_path, monkeyp
     monkeypatch.setenv(node_lock.PLACE, str(tmp_path / "lock"))
     words = [sys.executable, "-m", "evalsuite", "sample", "-o", str(tmp_path / "one"), "--quiet", "--"]
     agent = subprocess.Popen([*words, sys.executable, "-c", ESCAPES, "60"], start_new_session=True)
-    found = []
+    found, home = [], run_groups._home(run_groups.Path("/"))
     while "sleep" not in map(program, found):  # its daemon
         time.sleep(0.05)
-        found = [pid for file in (tmp_path / "lock").glob("*.present") for pid in alive(_folder(file.stem))]
+        found = [
+            pid
+            for file in (tmp_path / "lock").glob("*.present")
+            for pid in alive(home.folder / f"{run_groups.PREFIX}{file.stem}")
+        ]
     marked = [pid for pid in family(agent.pid) if program(pid) not in ("sleep", None)]  # the daemon bears no mark
     for number in (signal.SIGSTOP, signal.SIGKILL):  # neither shall have the time to end what the other left
         for pid in marked:
@@ -262,11 +266,6 @@ def test_what_a_killed_agent_left_is_ended_before_the_next_run(tmp_path, monkeyp
     assert subprocess.run([*words, "true"], timeout=30).returncode == 0
 
     assert [pid for pid in found if lives(pid)] == []
-
-
-def _folder(stem):
-    home = run_groups._home(run_groups.Path("/"))
-    return home.folder / f"{run_groups.PREFIX}{stem}"
 
 
 def test_where_there_are_no_control_groups_or_none_may_be_made_it_is_said(tmp_path):

@@ -77,16 +77,13 @@ def test_a_rate_that_the_arrivals_refute_is_doubtful_in_import_and_parse(tmp_pat
     assert [one["throughput"] for one in read] == [None, None]
 
 
-def later_version(folder):
-    file = folder.path / "agent.n1.json"
-    file.write_text(file.read_text().replace('"schema": 1', '"schema": 7'))
-
-
 LAUNCHED = "--runs"
 HARMS = {  # what is said → what is done to the folder
     "agent.n1.json: missing": lambda folder: (folder.path / "agent.n1.json").unlink(),
     "environment.n1.json: missing": lambda folder: (folder.path / "environment.n1.json").unlink(),
-    "schema": later_version,
+    "schema": lambda folder: (file := folder.path / "agent.n1.json").write_text(
+        file.read_text().replace('"schema": 1', '"schema": 7')
+    ),
     "n0, n1 both have rank 0": lambda folder: folder.write_environment(HostEnvironment(host="n1", node_rank=0)),
     "n0, n1 both have rank 3": lambda folder: [folder.log_path(host, 3).write_text("") for host in ("n0", "n1")],
     "the job had 3 nodes": lambda folder: folder.write_agent("n0", replace(AGENT, nodes=3, sha256=None)),

@@ -55,15 +55,9 @@ def test_one_search_is_asked_for_where_memory_is_scarcest_and_what_it_found_is_t
         planned(replace(SPEC, parts=(SPEC, replace(SPEC, find_batch=False))))
 
 
-@pytest.mark.parametrize(
-    ("tried", "said"),
-    [
-        (Tried(aim="grow", batch=8, ends="failed", reason="KeyError: 'a'"), "ended at 8: KeyError: 'a'"),
-        (Tried(aim="shrink", batch=1, ends="out_of_memory"), "no batch fits .* down to 1"),
-    ],
-)
+@pytest.mark.parametrize(("tried", "said"), sources.cases("searched_batch.toml")["without_a_batch"])
 def test_a_search_without_a_batch_makes_skips_with_its_reason(tried, said):
-    made = planned(replace(SPEC, searched=(found(None, tried),)))
+    made = planned(replace(SPEC, searched=(found(None, Tried(**tried)),)))
 
     assert (made.cases, made.to_search) == ((), ())
     for skip in made.skips:

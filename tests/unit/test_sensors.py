@@ -98,7 +98,7 @@ def test_a_quota_is_the_capacity_and_the_containers_own_time_is_what_is_used_unl
     assert (wide.capacity, wide.scope) == (2.0, "machine")
 
 
-def test_what_psutil_cannot_say_is_absent(psutil_says, cores, tmp_path):
+def test_what_psutil_cannot_say_is_absent_and_memory_in_use_is_what_is_not_available(psutil_says, cores, tmp_path):
     cpu, memory = processor.Cpu(cgroups.Limits(), tmp_path), Memory(cgroups.Limits())
 
     assert cpu.reading() == (None, None)
@@ -106,8 +106,6 @@ def test_what_psutil_cannot_say_is_absent(psutil_says, cores, tmp_path):
     assert Disks(tmp_path).reading() == {}
     assert Network(tmp_path).reading() == {}
 
-
-def test_memory_in_use_is_what_is_not_available_and_a_containers_limit_is_the_capacity(psutil_says, tmp_path):
     psutil_says["virtual_memory"] = Virtual(total=100, available=30)
     (tmp_path / "memory.current").write_text("20")
     group = cgroups.Group(folder=tmp_path, version=2)

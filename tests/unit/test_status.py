@@ -102,11 +102,6 @@ def test_asking_takes_no_run_away_from_the_evaluation(store, capsys):
     assert [path for path in before if not path.exists()] == []
 
 
-def test_a_folder_without_an_evaluation_is_said_to_be_one(tmp_path, capsys):
-    assert cli.main(["status", "--runs", str(tmp_path / "nothing")]) == Exit.USAGE
-    assert "no evaluation was begun here" in capsys.readouterr().err
-
-
 def test_what_was_submitted_and_waits_is_shown_before_its_first_run(tmp_path, capsys, monkeypatch):
     (tmp_path / "runs").mkdir()
     waiting = QueuedJob(id="7", state="PENDING", name="evalsuite", nodes=2, start=None, end=None, why="(Resources)")
@@ -120,3 +115,4 @@ def test_what_was_submitted_and_waits_is_shown_before_its_first_run(tmp_path, ca
     assert "no run has begun yet" in said and "job 7 (evalsuite): PENDING, 2 nodes (Resources)" in said
     assert (found["runs"], found["done"], [one["id"] for one in found["queue"]]) == (0, 0, ["7"])
     assert cli.main(["status", "--runs", str(tmp_path / "elsewhere")]) == Exit.USAGE
+    assert "no evaluation was begun here" in capsys.readouterr().err

@@ -27,7 +27,7 @@ STEP_1_SHA256 = "b7126ac71c7f87a2146297b1bd0f53a934b2a189fd3d2995e1ff1358715560c
 RUN = Run(case=replace(CASE, xla=True, options=(("image_size", "64"),)), repeat=2)
 
 
-def test_a_run_comes_back_as_it_was_asked_with_the_hash_of_each_log(tmp_path):
+def test_a_run_comes_back_as_it_was_asked_with_the_hash_of_each_log_and_logs_by_host_and_rank(tmp_path):
     with Store(tmp_path).claim(RUN) as folder:
         assert folder.run() == RUN
 
@@ -36,8 +36,6 @@ def test_a_run_comes_back_as_it_was_asked_with_the_hash_of_each_log(tmp_path):
         folder.write_outcome(Outcome(status="completed", reason=""))
     assert folder.outcome().sha256 == {"log.node0.txt": STEP_1_SHA256}
 
-
-def test_logs_are_given_by_host_and_rank(tmp_path):
     folder = RunFolder(tmp_path)
     for host, rank in (("b", None), ("a", 10), ("a", 2)):
         folder.log_path(host, rank).write_bytes(b"")
@@ -99,7 +97,7 @@ def test_two_cases_whose_names_are_alike_at_the_beginning_have_two_folders(tmp_p
     assert len({Store(tmp_path).folder(Run(case=case, repeat=0)).path for case in cases}) == 2
 
 
-def test_a_run_that_was_made_again_is_no_run_any_more(tmp_path):
+def test_a_run_that_was_made_again_is_none_any_more_and_a_renamed_folder_is_refused_with_both_names(tmp_path):
     store = Store(tmp_path)
     with store.claim(Run(case=CASE, repeat=0)) as folder:
         folder.write_outcome(Outcome(status="completed", reason=""))
@@ -107,8 +105,6 @@ def test_a_run_that_was_made_again_is_no_run_any_more(tmp_path):
     assert store.set_aside(folder, "redone").name == "redone-r0-1"
     assert store.finished() == store.unfinished() == []
 
-
-def test_a_folder_that_was_renamed_is_refused_with_both_names(tmp_path):
     with Store(tmp_path).claim(Run(case=CASE, repeat=0)) as folder:
         folder.write_outcome(Outcome(status="completed", reason=""))
     folder.path.rename(folder.path.with_name("r7"))

@@ -19,6 +19,7 @@ from evalsuite.results.rules import suspicions
 from evalsuite.results.rules.suspicions import AtChance, FarBelow, OneClock, OutsidePublished, SlowBase
 from evalsuite.runs import archive
 from evalsuite.runs.store import Store
+from tests import sources
 
 V100 = Machine(name="8 x Tesla V100-SXM2-16GB, Intel(R) Xeon(R) (64 cores), driver 450.80")
 
@@ -54,16 +55,9 @@ def test_a_framework_far_below_the_median_of_the_others_is_asked_about():
     assert found.settings == ("FLAGS_use_mkldnn=1", "OMP_NUM_THREADS")
 
 
-@pytest.mark.parametrize(
-    ("others", "slow"),
-    [
-        (3, one(25, "paddlepaddle")),  # slower, but not many times
-        (1, one(10, "paddlepaddle")),  # one other framework is no yardstick
-        (3, one(10, "paddlepaddle", options=(("image_size", "512"),))),  # other work
-    ],
-)
+@pytest.mark.parametrize(("others", "slow"), sources.cases("suspicions.toml")["no_question"])
 def test_slower_but_not_many_times_or_than_one_other_or_at_other_work_is_no_question(others, slow):
-    assert of(FarBelow, [*OTHERS[:others], slow]) == []
+    assert of(FarBelow, [*OTHERS[:others], one(**slow)]) == []
 
 
 @pytest.mark.parametrize(("rate", "above"), [(150, [False]), (700, [True]), *((like, []) for like in (200, 390, 530))])

@@ -113,12 +113,10 @@ def published(model, workers, parent):
     return Breakdown(seconds=known[workers, "task_time_total"], phases=phases, of="task")
 
 
-def test_an_all_reduce_that_holds_tensor_numpy_breaks_d19_where_both_are_stacked():
+def test_an_all_reduce_that_holds_tensor_numpy_and_a_nested_phase_longer_than_its_own_break_d19():
     assert [one.code for one in breakdown.findings(published("MobileNetV2", 2, parent=None))] == ["D19"]
     assert list(breakdown.findings(published("MobileNetV2", 2, parent="allreduce"))) == []
 
-
-def test_a_nested_phase_longer_than_what_it_lies_inside_breaks_d19():
     phases = (Phase(name="allreduce", seconds=2.0), Phase(name="tensor_copy", seconds=2.1, parent="allreduce"))
 
     (found,) = breakdown.findings(Breakdown(seconds=9.0, phases=phases))

@@ -83,7 +83,7 @@ def test_an_environment_is_made_once_of_what_was_resolved_and_then_only_used(uv)
     assert any("install" in line and line.endswith("requirements.lock") for line in uv.seen)
 
 
-def test_other_pins_another_python_or_another_device_make_another_environment_and_the_same_share_one(uv):
+def test_other_pins_python_device_or_variables_of_a_build_make_another_environment_and_the_same_share_one(uv):
     recipe, pins = toynet(requirements_gpu=("toynet-gpu==1.0",)), ("toynet==1.0", "numpy==1.26.4")
     asked = [(recipe, "cpu"), (recipe, "gpu"), (toynet(requirements=("toynet==1.1",)), "cpu")]
     asked += [(toynet(python="3.8"), "cpu"), (toynet(), "gpu"), (toynet(built=("horovod==0.28.1",)), "cpu")]
@@ -92,8 +92,6 @@ def test_other_pins_another_python_or_another_device_make_another_environment_an
     assert len({virtualenvs.folder_of(*one) for one in asked}) == 6
     assert len({virtualenvs.folder_of(one, "cpu") for one in alike}) == 1
 
-
-def test_what_is_compiled_for_gpus_is_compiled_with_its_own_variables(uv):
     recipe = toynet(built=("horovod==0.28.1",), build_environment={"A": "1"}, build_environment_gpu={"B": "NCCL"})
     plain = toynet(built=("horovod==0.28.1",), build_environment={"A": "1"})
 
