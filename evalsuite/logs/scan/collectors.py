@@ -39,11 +39,12 @@ _ARGUED = {
 }
 _BATCHES = frozenset({"batch_per_device", "global_batch", "reduced_batch"})
 _WORDS = tuple(
-    b"batch accum samples world gpu pus devices nodes tokens seq block context dp_rep".split()
+    b"batch bsz accum acc_steps update_freq samples world gpu pus nranks trainers replicas member process devices "
+    b"nodes nproc tokens seq block context ctx dp_rep".split()
 )  # one in each
 # dp_replicate=1, dp_shard=8, cp=1, tp=1, pp=1: an expert's devices are among these
 _MESH = re.compile(rb"\bdp_replicate[=:] ?(\d+), dp_shard[=:] ?(\d+), cp[=:] ?(\d+), tp[=:] ?(\d+)(?:, pp[=:] ?(\d+))?")
-_BETWEEN = r"['\"]?(?:[ \t]{0,24}[:=][ \t]{0,3}|(?<=[a-z])[ \t]|, \"value\": | \.{3,} ?)"
+_BETWEEN = r"['\"]?(?:[ \t]{0,24}(?:[:=|]|│)[ \t]{0,3}|(?<=[a-z])[ \t]{1,24}|(?<=\d)/|, \"value\": | \.{3,} ?)"
 _VALUE = r"(?P<value>\d{1,3}(?:,\d{3})+|\d{1,9})(?![\w.,]*\d)(?!\.\w)"
 
 
