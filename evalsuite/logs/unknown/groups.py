@@ -4,6 +4,7 @@ What it finds becomes a `Dialect` of this log alone, so that records, windows an
 """
 
 import hashlib
+import itertools
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -11,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from re import Match
-from typing import Literal
+from typing import Any, Literal
 
 from evalsuite.dialect import Dialect, Fields, Line, Scope, line
 from evalsuite.logs.scan.bars import PastTotal
@@ -35,6 +36,7 @@ from evalsuite.messages import Message, join
 
 HEAD_BYTES, PART_BYTES = 1 << 19, 1 << 11  # of a log, and of each later piece: groups are found in these
 MOST_LINES, HEAD_LINES, LINE_BYTES, STAMP_BYTES, MOST_GROUPS, MOST_OF_EACH = 12_000, 500, 1500, 120, 40, 300
+MOST_COUNTERS, MOST_APART, MOSTLY = 3, 9, 0.8  # of groups whose clock is sought in other lines, how far, and how often
 LATE = 0.6  # of the log: a group that ends before is not what goes on to its end
 # 12%|█▏        | 61/500 [00:31<03:42,  1.97it/s, loss=2.31]
 _BAR = re.compile(
@@ -51,6 +53,9 @@ _BAR_UNITS = (None, b"it/s", b"s/it", b"batch/s", b"s/batch", b"step/s", b"s/ste
 _COUNTED = re.compile(rb"(?i)iter|step|epoch|batch|progress|update|^\s*\d+/\d+\s")
 _OTHER = re.compile(rb"%\||\d ?[kKMGT]i?B/s")  # a bar of another kind, bytes
 _EVALUATION = rb"(?<![A-Za-z])(?:Eval|eval|Valid|valid|val loss|Val |val_|Test:|test:)[a-z]*"
+
+
+Lines = Sequence[tuple[int, bytes]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,12 +95,40 @@ def groups(path: Path) -> list[Group]:
     trains = any(b"loss" in text or b"unning training" in text for _, text in sampled)
     often = sorted(by_words.items(), key=lambda pair: -len(pair[1]))[:MOST_GROUPS]
     grouped = [_group(key, lines, trains) for key, lines in often]
+    if not any(group.dialect for group in grouped):
+        grouped += _joined(grouped, [lines for _, lines in often])
     head = b"\n".join(text for _, text in sampled[:HEAD_LINES])
     if any(kind == "tokens" for kind, _, _ in spelt(head)):
         grouped = [_in_tokens(group) for group in grouped]
     return sorted(
         grouped, key=lambda one: (one.dialect is None, one.last < LATE * ends, -one.count * (1 + ("rate" in one.roles)))
     )
+
+
+def _ends(items: Sequence[Any]) -> Sequence[Any]:
+    return (*items[:MOST_OF_EACH], *items[MOST_OF_EACH:][-MOST_OF_EACH:])
+
+
+def _joined(grouped: Sequence[Group], lines: Sequence[Lines]) -> Iterator[Group]:
+    """A counter in one line and its time in another, always as many lines apart."""
+    counters = [place for place, one in enumerate(grouped) if one.lacks == Message("logs.shape_no_clock")]
+    for counter, time in itertools.product(counters[:MOST_COUNTERS], range(len(lines))):
+        said = b" ".join(text for _, text in lines[time][:1])
+        if time == counter or grouped[time].roles.keys() & {"step"} or words.NOT_TRAINING.search(said):
+            continue
+        counted = dict(lines[counter])
+        for apart in (*range(1, MOST_APART), *range(-1, -MOST_APART, -1)):  # lines from the counter to the time
+            seen = lines[time][:MOST_OF_EACH]
+            if sum(number - apart in counted for number, _ in seen) < MOSTLY * len(seen):
+                continue
+            pairs = [(counted[number - apart], text) for number, text in lines[time] if number - apart in counted]
+            if len(pairs) < 2 * FEWEST:
+                continue
+            texts = [(b"\n" * abs(apart)).join(pair if apart > 0 else pair[::-1]) for pair in _ends(pairs)]
+            found = _read_lines(replace(grouped[counter], count=len(pairs), lacks=""), texts)
+            if found.dialect and rb"(?:\n" in found.dialect.step[0].pattern:
+                yield replace(found, text=f"{found.text} ⏎ {grouped[time].text}")
+                return
 
 
 def _in_tokens(group: Group) -> Group:
@@ -121,7 +154,7 @@ def _sample(path: Path) -> Iterator[tuple[int, bytes]]:
 def _group(key: tuple[bytes, ...], lines: Sequence[tuple[int, bytes]], trains: bool) -> Group:
     number, text = lines[len(lines) // 2]
     plain = Group(count=len(lines), line=number, text=shown(text), last=lines[-1][0])
-    texts = [text for _, text in (*lines[:MOST_OF_EACH], *lines[MOST_OF_EACH:][-MOST_OF_EACH:])]
+    texts = [text for _, text in _ends(lines)]
     is_bar = key[:1] == (b"%|",)
     said = b" ".join(key[1:-1] if is_bar else key)
     training = words.TRAINING.search(said) is not None or (is_bar and _tells_scores(texts))
@@ -189,7 +222,7 @@ def _read_bar(match: Match[bytes]) -> Fields | None:
 
 def _read_lines(group: Group, texts: Sequence[bytes]) -> Group:
     columns = columns_of(texts)
-    heads = [text[: _head_end(text)] for text in texts]
+    heads = [text[: _head_end(text.partition(b"\n")[0])] for text in texts]
     stamps = [stamp for head in heads if (stamp := stamp_s(head)) is not None]
     stamped = len(stamps) == len(texts) and len(set(stamps)) > 1
     chosen, restarts = choose_counters(columns)
@@ -253,14 +286,18 @@ _UNITS |= {("elapsed_s", 1e-3): "elapsed_ms"}
 def _pattern(chosen: Chosen) -> bytes:
     """The roles in the order of the line, each with the words before and behind it."""
     parts: list[bytes] = []
+    line = 0
     for name, column in sorted(chosen.items(), key=lambda pair: pair[1][0].start):
         lead = _common([one.lead for one in column], backwards=True)
         tail = _common([one.tail[1:] if one.scaled else one.tail for one in column])
         tail = b"" if len({one.scaled for one in column}) > 1 else tail
         begin = rb"(?<![A-Za-z_])" if re.match(rb"[A-Za-z_]", lead) else b"" if lead or parts else rb"(?<![\w.])"
         value = words.LASTING if column[0].clock else words.NUMBER + rb"(?:[kKMGB](?![A-Za-z]))?"
+        below = column[0].line - line if parts else 0
+        line = column[0].line
+        parts += [rb"[^\n]*(?:\n[^\n]*){%d}\n[^\r\n]*?" % (below - 1) if below else rb"[^\r\n]*?"] if parts else []
         parts.append(begin + lead + b"(?P<%b>%b)" % (name.encode(), value) + (b"(?=%b)" % tail if tail else b""))
-    return rb"[^\r\n]*?".join(parts)
+    return b"".join(parts)
 
 
 def _common(texts: Iterable[bytes], *, backwards: bool = False) -> bytes:

@@ -12,6 +12,7 @@ from evalsuite.logs.unknown.words import Slot, slots
 
 FEWEST = 3  # lines that make a group
 MOST_STEPS = 10_000  # between reports; what rises faster counts items
+FEWEST_MEANS = 6  # from a slow first step on
 SCATTER = 1.5  # of the ninth tenth of a column over the first
 REGULAR = 0.5  # of the counter's steps are the usual one
 
@@ -80,8 +81,11 @@ def _rises_in_epochs(column: Column, counter: Column) -> bool:
 def _is_mean(column: Column, counter: Column) -> bool:
     """Of the epoch so far: a slow first step is in all that follow, less as they are more (5.02 of 1, 0.66 of 11)."""
     epochs = [epoch for epoch in _epochs(column, counter) if epoch[0][1] > 2 * epoch[-1][1]]
-    lasting = sum((e[1][1] - e[-1][1]) * (e[1][0] + 1) > (e[0][1] - e[-1][1]) * (e[0][0] + 1) / 2 for e in epochs)
-    return len(epochs) >= FEWEST and lasting > 0.8 * len(epochs)
+    excess = [[(value - e[-1][1]) * (count + 1) for count, value in e[:FEWEST_MEANS]] for e in epochs]
+    lasting = [part > first / 2 for first, *rest in excess for part in rest]
+    sums = [[value * (count + 1) for count, value in epoch] for epoch in epochs]
+    grow = all(after > 0.9 * before for one in sums for before, after in pairwise(one))  # but for rounding
+    return grow and len(lasting) >= FEWEST_MEANS - 1 and sum(lasting) > 0.8 * len(lasting)
 
 
 def choose_counters(columns: Columns) -> tuple[Chosen, bool]:
@@ -189,8 +193,10 @@ def choose_time(columns: Columns, chosen: Chosen, stamps: Sequence[float] | None
     per_step = [c for c in plain if words.PER_STEP.search(c[0].words) and not c[0].clock]
     per_step.sort(key=lambda column: bool(re.search("avg|average|mean", column[0].words)))
     if per_step and not re.search("avg|average|mean", per_step[0][0].words):
-        chosen["seconds"] = per_step[0]
-        return "seconds"
+        counter = chosen.get("step")
+        name = "mean_s" if counter and "rate" not in chosen and _is_mean(per_step[0], counter) else "seconds"
+        chosen[name] = per_step[0]
+        return name
     metered = any(re.match("data", column[0].label) for column in columns.values())  # as MetricLogger prints both
     counts = Counter(step for step in _differences(chosen["step"]) if step > 0) if "step" in chosen else Counter()
     interval = counts.most_common(1)[0][0] if counts else 0.0

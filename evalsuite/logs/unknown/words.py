@@ -50,6 +50,7 @@ class Slot:
     lead: bytes  # up to the number before
     tail: bytes
     start: int
+    line: int = 0  # of a report that goes over several
 
     @property
     def clock(self) -> bool:
@@ -105,7 +106,8 @@ def slots(text: bytes) -> list[Slot]:
     for place, (token, lead, tail) in enumerate(zip(tokens, between, between[1:], strict=False), 1):
         label = carried
         unit, carried = _divide(tail, label, last=place == len(tokens))
-        found.append(Slot(label=label, unit=unit, text=token[0], lead=lead, tail=tail, start=token.start()))
+        line = masked.count(b"\n", 0, token.start())
+        found.append(Slot(label=label, unit=unit, text=token[0], lead=lead, tail=tail, start=token.start(), line=line))
     return found
 
 
