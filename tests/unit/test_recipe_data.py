@@ -22,6 +22,7 @@ ABSOLUTE = re.compile(r"(?<![\w.*}/:-])/(?:[\w.-]+/)*[\w.-]+")  # /train_tmp/gli
 RELATIVE = re.compile(r"(?:^|[=\s\"'])(?:\.{0,2}/|[\w.-]+/)+[\w.*-]+")  # ./assets, ../datasets/x, data/webtext
 OF_THE_REPOSITORY = {"configs/"}  # what follows is a module of the script's own
 MADE_BY_THE_SCRIPT = {"synthetic"}  # a value of the fact `data`
+METHOD = paths.read_data("recipe_method.toml")
 
 
 def served(framework, recipe):
@@ -67,8 +68,7 @@ def test_links_lead_to_data_and_lie_inside_the_folder_of_the_run(framework, reci
     for case in served(framework, recipe):
         for name, target in recipe.command(case).links.items():
             assert target.startswith(("{data}/", "{checkout}/"))
-            assert not name.startswith("/")
-            assert ".." not in name.split("/")
+            assert not name.startswith("/") and ".." not in name.split("/")
 
 
 def test_deepspeed_finds_its_hosts_in_a_file_that_is_made_of_the_launchers(tmp_path):
@@ -83,13 +83,26 @@ def test_deepspeed_finds_its_hosts_in_a_file_that_is_made_of_the_launchers(tmp_p
 
 
 def test_each_recipe_has_one_entry_of_method_whose_printer_is_the_adapters():
-    entries = [(name, one) for one in paths.read_data("recipe_method.toml")["method"] for name in one["recipes"]]
+    entries = [(name, one) for one in METHOD["method"] for name in one["recipes"]]
     recipes = {f"{name}/{one.name}": one for name, each in registry.discover().items() for one in each.recipes}
+    split = {name for name, one in recipes.items() if "split" in one.facts.get("parallel_layout", "")}
     words_of = {f"method.{key}_{value}" for _, one in entries for key, value in one.items() if key != "recipes"}
 
     assert sorted(name for name, _ in entries) == sorted(recipes)
     assert {name: one["printed_by"] for name, one in entries} == {n: one.printed_by for n, one in recipes.items()}
     assert words_of <= set(words_room.read().tables["en"])
+    assert split <= {name for name, one in entries if one["steps"] == "activations"}
+
+
+@pytest.mark.parametrize(("framework", "recipe"), OFFICIAL, ids=IDS)
+def test_each_fact_of_method_has_a_source_at_what_its_recipe_pins(framework, recipe):
+    name = f"{framework}/{recipe.name}"
+    stated = next(one.keys() & {"at_one_device", "clock"} for one in METHOD["method"] if name in one["recipes"])
+    pin = paths.read_data("repositories.toml").get(recipe.checkout)
+    checkout = f"{pin['repository'].removeprefix('https://github.com/')}@{pin['commit'][:10]}:" if pin else "adapters/"
+
+    assert METHOD["source"][name].keys() == stated
+    assert all(one.startswith((checkout, *recipe.requirements, "adapters/")) for one in METHOD["source"][name].values())
 
 
 @pytest.mark.parametrize(("evaluation", "states"), sources.cases("recipe_data.toml")["states"])
