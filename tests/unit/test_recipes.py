@@ -160,25 +160,11 @@ def test_a_replica_of_several_devices_gets_the_batches_of_all_and_a_layout_that_
     assert "3 x 1 does not divide 8 devices" in recipe.refusal(case)
 
 
-def test_an_axis_that_the_script_lacks_is_a_refusal_and_never_another_run():
+@pytest.mark.parametrize(("change", "said"), sources.cases("recipes.toml")["refused"])
+def test_an_axis_that_the_script_lacks_is_a_refusal_and_never_another_run(change, said):
     recipe = ADAPTERS["pytorch"].recipe("examples-imagenet")
-    case = base("pytorch", recipe)
 
-    refused = [
-        recipe.refusal(replace(case, precision="amp")),
-        recipe.refusal(replace(case, xla=True)),
-        recipe.refusal(replace(case, options=(("image_size", "64"),))),
-        recipe.refusal(replace(case, options=(("data", "cifar"),))),
-        recipe.refusal(replace(case, options=(("loader_workers", "many"),))),
-    ]
-
-    assert refused == [
-        "The script of examples-imagenet has no AMP at this commit.",
-        "The script of examples-imagenet has no XLA and no graph compiler of its own at this commit.",
-        "The script of examples-imagenet has no axis image_size; its axes are data, loader_workers.",
-        "data takes synthetic, imagenet, and not cifar.",
-        "got loader_workers=many; expected a whole number of at least 1.",
-    ]
+    assert recipe.refusal(replace(base("pytorch", recipe), **change)) == said
 
 
 def test_epochs_are_as_many_as_the_steps_need_where_a_script_counts_nothing_else():

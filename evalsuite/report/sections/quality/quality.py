@@ -36,6 +36,7 @@ def sections(subject: Subject) -> Iterable[Section]:
             broken=broken_rules(subject.book),
             findings=len(subject.book.findings),
             steps=price.steps(subject.book.next_repeats, words),
+            method=method_rules.facts(subject.book, words),
         ),
         parts=parts(words, "quality", shown),
         finding=lambda facts: _finding(facts["broken"], words),
