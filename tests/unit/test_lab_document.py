@@ -74,7 +74,7 @@ def test_the_eight_chapters_have_their_numbers_whatever_data_there_are():
         assert [one for one in found[:8] if "ResNet" not in one] == [one for one in EIGHT if "ResNet" not in one]
 
 
-@pytest.mark.parametrize(("evaluation", "part", "expected"), sources.cases("lab_document.toml")["chapters"])
+@pytest.mark.parametrize(("evaluation", "part", "expected"), sources.cases("lab_chapters.toml")["chapters"])
 def test_chapters_of_models_have_the_number_of_their_kind_or_a_place_of_their_own(evaluation, part, expected):
     models, document = evaluation
     found = of_models(*models) if document is None else documented(of_models(*models), **document)
