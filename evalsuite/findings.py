@@ -460,6 +460,11 @@ class OtherWorldSize(Finding, code="other_world_size", severity="exclude"):
     planned: Count
 
 
+class CountedInTokens(Finding, code="counted_in_tokens", severity="note"):
+    unit: Name  # of the log
+    tokens: Count  # of a sequence
+
+
 class Copied(Finding, code="copied", severity="note"):
     copies: Count
 

@@ -8,6 +8,7 @@ from evalsuite.audit.own_files import Contradicts, Gone
 from evalsuite.errors import EvalsuiteError
 from evalsuite.model import Measurement, Run
 from evalsuite.report.data import finished
+from evalsuite.results.compare import units
 from evalsuite.runs.journal import ATTEMPTS, Journal
 from evalsuite.runs.store import OUTCOME, RunFolder, Store, folder_name
 
@@ -82,7 +83,11 @@ def noted(runs: Sequence[Measurement], store: Store) -> Iterator[EvalsuiteError]
         if one is None or one.status is None:
             continue
         pairs: list[tuple[str, str]] = [(store.folder(run.run).outcome().status, one.status)]
-        pairs += [(_printed(run.value), _printed(one.items_per_s))] if one.campaign in ours and one.unit else []
+        pairs += (
+            [(_printed(units.logged_value(run)), _printed(one.items_per_s))]
+            if one.campaign in ours and one.unit
+            else []
+        )
         for got, expected in pairs:
             if got != expected:
                 path = f"{store.journal.root / ATTEMPTS}: {run.run.id}"

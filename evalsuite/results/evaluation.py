@@ -11,6 +11,7 @@ from evalsuite.errors import EvalsuiteError, NothingMeasured
 from evalsuite.expressions import OwnColumn
 from evalsuite.logs.catalogue import Places
 from evalsuite.model import BatchTrial, Case, Evaluation, Finding, Measurement, Protocol, Row, Run, Skip, Verdict
+from evalsuite.results.compare import units
 from evalsuite.results.compare.scaling import with_scaling
 from evalsuite.results.judge import criteria
 from evalsuite.results.judge.criteria import Criteria
@@ -62,7 +63,7 @@ def evaluate(
     recorded = attempts.read(store.journal).of(wanted)
     ordered = data_rules.check_measurements(_in_plan_order(attempts.mark_changed(measured, recorded), cases))
     environments, commands = _environments(store, ordered), _commands(measured, ordered)
-    values = summaries(ordered)
+    values = summaries(units.in_one_unit(ordered))
     compared = functools.cache(lambda: _compared(values, environments, commands, recorded, settings))
     drawn = timelines.of_series(store, values, cache, meanwhile=compared)
     rows, found = compared()

@@ -16,13 +16,13 @@ from evalsuite.decode import decode, read_toml, whole
 from evalsuite.findings import AbovePeak, PeakUnverified
 from evalsuite.model import Case, Fact, Finding, Measurement, Summary
 from evalsuite.results.compare import fairness
+from evalsuite.results.compare.units import SEQUENCES
 from evalsuite.results.measure import facts
 
 MODELS = paths.DATA / "models.toml"
 DEVICES = paths.DATA / "devices.toml"
 Arithmetic = Literal["fp8", "fp16", "bf16", "tf32", "fp32"]
 SIZES = ("num_layers", "hidden_size", "vocabulary")  # options of a case
-SEQUENCES = ("sentences/s", "sequences/s", "samples/s")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,0 +1,39 @@
+"""Sequences/s and tokens/s of one model in one unit, where the length of the sequences is on record."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from evalsuite.decode import whole
+from evalsuite.findings import CountedInTokens
+from evalsuite.model import Measurement
+from evalsuite.results.measure import facts
+
+SEQUENCES = ("sentences/s", "sequences/s", "samples/s")
+TOKENS = "tokens/s"
+RATES = ("items_per_s", "printed_items_per_s", "clock_items_per_s", "arithmetic_items_per_s", "implied_batch")
+
+
+def in_one_unit(measured: Iterable[Measurement]) -> list[Measurement]:
+    """Those of a model of which another run counts tokens are counted in tokens, too."""
+    found = list(measured)
+    models = {one.run.case.model for one in found if one.throughput and one.throughput.unit == TOKENS}
+    return [_in_tokens(one) if one.run.case.model in models else one for one in found]
+
+
+def _in_tokens(one: Measurement) -> Measurement:
+    length, rate = facts.of_measurement(one).get("input_size"), one.throughput
+    if rate is None or rate.unit not in SEQUENCES:
+        return one
+    tokens = whole(length.value) if length else None
+    if not tokens:
+        return one
+    rates = {name: value and value * tokens for name in RATES for value in [getattr(rate, name)]}
+    counted = rate.counted and replace(rate.counted, items=tuple(items * tokens for items in rate.counted.items))
+    said = CountedInTokens(where=one.run.id, unit=rate.unit, tokens=tokens)
+    return replace(one, throughput=replace(rate, unit=TOKENS, counted=counted, **rates), findings=(*one.findings, said))
+
+
+def logged_value(run: Measurement) -> float | None:
+    """In the unit of its log."""
+    tokens = next((said.tokens for said in run.findings if isinstance(said, CountedInTokens)), 1)
+    return run.value and run.value / tokens
