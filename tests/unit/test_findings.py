@@ -28,7 +28,7 @@ DEVELOPERS = {"rebuild_dlperf": HOUSE / "tools" / "rebuild_dlperf.py"}
 # Latin words that a Chinese engineer writes so: our name, terms and units.
 LATIN = {
     *("evalsuite", "CPU", "MPI", "CV", "MAD", "Top", "AllReduce", "s", "items", "B", "x"),
-    *("TFLOP", "MFU", "nan", "GPU", "NCCL", "DEBUG", "InfiniBand", "TCP"),
+    *("TFLOP", "MFU", "nan", "GPU", "NCCL", "DEBUG", "InfiniBand", "TCP", "token", "tokens"),
     "scope",  # the option
 }
 EXAMPLES = {  # what a name stands for is the same in every language: digits here, so that words stand out
