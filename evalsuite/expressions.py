@@ -56,20 +56,24 @@ def holds(text: str, fields: Fields) -> bool:
     return bool(eval(compile(text.strip(), text, "eval"), {}, {**fields}))
 
 
-def _checked(text: str, sides: int) -> str:
-    """Raises EvalsuiteError for what is no expression, and names an unknown field."""
+def is_arithmetic(text: str, sides: int = 1) -> bool:
     try:
         found = _sides(text) if len(text) <= LONGEST else ()
     except (SyntaxError, ValueError, MemoryError, RecursionError):
-        found = ()
-    if len(found) != sides or not all(_is_arithmetic(node) for side in found for node in ast.walk(side)):
+        return False
+    return len(found) == sides and all(_is_part(node) for side in found for node in ast.walk(side))
+
+
+def _checked(text: str, sides: int) -> str:
+    """Raises EvalsuiteError for what is no expression, and names an unknown field."""
+    if not is_arithmetic(text, sides):
         raise EvalsuiteError.of("core.expression_compares" if sides == 2 else "core.expression", text=text[:LONGEST])
     for name in sorted(names(text) - set(KNOWN)):
         raise EvalsuiteError.of("core.expression_field", name=name, names=KNOWN, near=did_you_mean(name, KNOWN))
     return text.strip()
 
 
-def _is_arithmetic(node: ast.AST) -> bool:
+def _is_part(node: ast.AST) -> bool:
     return type(node.value) in (int, float) if isinstance(node, ast.Constant) else isinstance(node, _PARTS)
 
 

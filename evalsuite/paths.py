@@ -25,6 +25,14 @@ def read_data(name: str) -> dict[str, Any]:
     return tomllib.loads((DATA / name).read_text(encoding="utf-8"))
 
 
+def read_rows(file: Path) -> list[dict[str, str]]:
+    """Of a table of ours; a line of its head may be a remark."""
+    import csv
+
+    with file.open(encoding="utf-8-sig", newline="") as lines:
+        return list(csv.DictReader(line for line in lines if not line.startswith("#")))
+
+
 def cache() -> Path:
     """Environments, checkouts, fonts, figures: all can be made again."""
     named = os.environ.get("EVALSUITE_CACHE")

@@ -15,7 +15,9 @@ from evalsuite.site.publishing import Published
 
 
 def run(arguments: argparse.Namespace) -> int:
-    _check_shown(arguments)
+    for option in ("title", "url", "baseline"):
+        if redaction.find_secret(getattr(arguments, option)):
+            raise EvalsuiteError.of("commands.site_option", option=option)
     for folder in arguments.reports:
         for place in (folder, folder / "runs"):
             rehearsed.refuse(Store(place))
@@ -26,12 +28,6 @@ def run(arguments: argparse.Namespace) -> int:
         raise EvalsuiteError.of("commands.site_place", path=error.filename or arguments.site, error=error) from error
     _print(published, arguments)
     return Exit.DONE
-
-
-def _check_shown(arguments: argparse.Namespace) -> None:
-    for option in ("title", "url", "baseline"):
-        if redaction.find_secret(getattr(arguments, option)):
-            raise EvalsuiteError.of("commands.site_option", option=option)
 
 
 def _url(text: str | None) -> str | None:

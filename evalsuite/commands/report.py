@@ -5,7 +5,7 @@ import contextlib
 import functools
 import gc
 import shlex
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -197,7 +197,9 @@ def write(
     book = Book(evaluation=identity.ordered(evaluation))
     try:
         written = write_forms(book, store, arguments.out, languages, check_forms(arguments.forms), arguments.sign)
-        _remove_old([path for path in old if path not in written])
+        for path in (path for path in old if path not in written):
+            path.unlink()
+            note(say("report.removed", path=path))
     except OSError as error:
         raise EvalsuiteError.of("commands.out", path=error.filename or arguments.out, error=error) from error
     summary_table.show(book.summaries, book)
@@ -228,12 +230,6 @@ def _unknown_dialects(evaluation: Evaluation, where: Places) -> Iterator[str]:
             command = evaluation.commands.get(measurement.run.id)
             if command and command.recipe.dialect_source and command.recipe.dialect not in known:
                 yield measurement.reason
-
-
-def _remove_old(paths: Iterable[Path]) -> None:
-    for path in paths:
-        path.unlink()
-        note(say("report.removed", path=path))
 
 
 def _size(size: int) -> str:

@@ -1,6 +1,5 @@
 """The glossary: the terms of the report in both languages, from `data/glossary.csv`."""
 
-import csv
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -21,5 +20,4 @@ class Term:
 
 @cache
 def terms(file: Path = FILE) -> tuple[Term, ...]:
-    with open(file, encoding="utf-8-sig", newline="") as lines:
-        return tuple(Term(**row) for row in csv.DictReader(lines))
+    return tuple(Term(**row) for row in paths.read_rows(file))

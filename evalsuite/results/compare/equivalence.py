@@ -98,7 +98,9 @@ def _of_shape(first: WorkloadAnswer, second: WorkloadAnswer) -> Iterator[Workloa
 def _of_steps(
     doubles: Sequence[tuple[TrainedSetting, TrainedSetting]], singles: Sequence[tuple[TrainedSetting, TrainedSetting]]
 ) -> Iterator[WorkloadDifference]:
-    if doubles and (found := _forward(*doubles[0]) or _backward(*doubles[0]) or _optimiser(doubles)):
+    if doubles and (
+        found := _loss_apart("forward", *doubles[0], steps=(1,)) or _backward(*doubles[0]) or _optimiser(doubles)
+    ):
         yield found
         return
     for ours, theirs in singles:
@@ -106,10 +108,6 @@ def _of_steps(
             yield _measured("float32", "1", ours.losses[0], theirs.losses[0], apart, FLOAT32_LIMIT)
         elif not doubles and (found := _backward(ours, theirs, FLOAT32_NORM_LIMIT)):
             yield found
-
-
-def _forward(ours: TrainedSetting, theirs: TrainedSetting) -> WorkloadDifference | None:
-    return _loss_apart("forward", ours, theirs, steps=(1,))
 
 
 def _backward(ours: TrainedSetting, theirs: TrainedSetting, limit: float = NORM_LIMIT) -> WorkloadDifference | None:

@@ -3,7 +3,6 @@
 They used other versions: a rate outside their range is a question and no error.
 """
 
-import csv
 import functools
 import math
 import re
@@ -69,8 +68,7 @@ class PublishedRange:
 
 @functools.cache
 def figures(file: Path = FILE) -> tuple[Mapping[str, str], ...]:
-    with file.open(encoding="utf-8", newline="") as lines:
-        return tuple(csv.DictReader(lines))
+    return tuple(paths.read_rows(file))
 
 
 @functools.cache

@@ -3,7 +3,6 @@
 A table set is a folder with `figures.csv` and `rules.toml` (docs/evidence.md#published-tables).
 """
 
-import ast
 import contextlib
 import csv
 import io
@@ -14,14 +13,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from evalsuite import decode, files, paths
+from evalsuite import decode, expressions, files, paths
 from evalsuite.errors import EvalsuiteError
 
 RULES, FIGURES = "rules.toml", "figures.csv"
 SOURCES = paths.DATA / "reference" / "recomputed"
 EXAMPLE = SOURCES / "elasticdl" / RULES
 FIGURE = re.compile(r"(\d+(?:\.(\d+))?)(?:±(\d+(?:\.\d+)?))?")  # as it is printed; or read off a chart, with its error
-ARITHMETIC = (ast.Expression, ast.BinOp, ast.Name, ast.Load, ast.Constant, ast.Add, ast.Sub, ast.Mult, ast.Div)
 BASE = "base_"  # before a name: of the row with the fewest devices in its table
 HOLDS = {"=": lambda low, high, ends: low <= ends[1] and ends[0] <= high}
 HOLDS |= {">=": lambda low, high, ends: high >= ends[0], "<=": lambda low, high, ends: low <= ends[1]}
@@ -57,21 +55,12 @@ def read(folder: Path) -> tuple[TableSet, Sequence[Mapping[str, str]]]:
     rules = folder / RULES
     found = decode.decode(TableSet, decode.read_toml(rules, str(EXAMPLE)), rules, strict=True)
     for rule in found.rule:
-        if not _is_arithmetic(rule.value):
+        if not expressions.is_arithmetic(rule.value):
             raise EvalsuiteError.of("results.no_arithmetic", path=rules, text=rule.value)
     rows = list(csv.DictReader(io.StringIO(files.read_text(folder / FIGURES))))
     if not rows or not all(row.get("table") and _ends(row.get("devices")) for row in rows):
         raise EvalsuiteError.of("results.no_figures", path=folder / FIGURES)
     return found, rows
-
-
-def _is_arithmetic(text: str) -> bool:
-    try:
-        nodes = list(ast.walk(ast.parse(text, mode="eval")))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False
-    numbers = all(type(node.value) in (int, float) for node in nodes if isinstance(node, ast.Constant))
-    return numbers and all(isinstance(node, ARITHMETIC) for node in nodes)
 
 
 def recompute(rules: TableSet, rows: Sequence[Mapping[str, str]]) -> Iterator[Recomputed]:
@@ -81,8 +70,7 @@ def recompute(rules: TableSet, rows: Sequence[Mapping[str, str]]) -> Iterator[Re
     for row, rule in itertools.product(rows, rules.rule):
         values = {name: _ends(text) for name, text in row.items()}
         values |= {f"{BASE}{name}": _ends(text) for name, text in bases[row["table"]].items()}
-        names = {node.id for node in ast.walk(ast.parse(rule.value)) if isinstance(node, ast.Name)}
-        known = {name: values.get(name) for name in (rule.figure, *names)}
+        known = {name: values.get(name) for name in (rule.figure, *expressions.names(rule.value))}
         if None not in known.values():
             with contextlib.suppress(ZeroDivisionError, OverflowError):
                 yield _of(row, rule, {name: ends for name, ends in known.items() if ends})

@@ -45,7 +45,8 @@ def with_scaling(summaries: Iterable[Row]) -> list[Row]:
     The base is one node with one device, else the smallest scale measured (docs/report.md#definitions, D14, D15).
     """
     rows = list(summaries)
-    bases = {series: _base(members) for series, members in _series(valid(rows)).items()}
+    smallest = sorted(valid(rows), key=lambda one: (one.case.total_devices, one.case.nodes))
+    bases = {series: members[0] for series, members in _series(smallest).items()}
     scaled = [_scaled(one, bases[_key(one)]) if _may_scale(one) else one for one in rows]
     falls = (each for members in _series(valid(scaled)).values() for each in _falls(members))
     return with_findings(scaled, by_key((each.where, each) for each in falls))
@@ -61,10 +62,6 @@ def _key(summary: Summary) -> Common:
 
 def _series(summaries: Sequence[Summary]) -> dict[Common, list[Summary]]:
     return by_key((_key(summary), summary) for summary in summaries)
-
-
-def _base(members: Sequence[Summary]) -> Summary:
-    return min(members, key=lambda summary: (summary.case.total_devices, summary.case.nodes))
 
 
 def _scaled(summary: Summary, base: Summary) -> Summary:

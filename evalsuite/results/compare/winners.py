@@ -4,7 +4,6 @@ What is known of each two is a `Decision`; how often one of several equals is le
 benchmarks/judgement.py). One of whom too little is known takes nothing from the verdict of others above it.
 """
 
-import csv
 import functools
 import math
 import statistics
@@ -135,8 +134,8 @@ def false_exclusion(frameworks: int, runs: int) -> float:
 
 @functools.cache
 def _simulated() -> dict[tuple[int, int], float]:
-    with EQUAL_FRAMEWORKS.open(encoding="utf-8", newline="") as file:
-        return {(int(row["frameworks"]), int(row["n"])): float(row["left_out"]) for row in csv.DictReader(file)}
+    rows = paths.read_rows(EQUAL_FRAMEWORKS)
+    return {(int(row["frameworks"]), int(row["n"])): float(row["left_out"]) for row in rows}
 
 
 def entrants(found: Sequence[Summary]) -> list[Summary]:

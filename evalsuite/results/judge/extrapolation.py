@@ -10,7 +10,6 @@ over sources, of one vote each: an error counts in units of the series' own doub
 given scale follows from those before. What no ten sources carry, and strong scaling, is refused.
 """
 
-import csv
 import math
 import statistics
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -265,7 +264,7 @@ Errors = Mapping[str, Sequence[tuple[float, float]]]
 def validations(path: Path = VALIDATION) -> Mapping[int, Validation]:
     found: dict[int, Validation] = {}
     for doublings in range(1, 64):
-        rows = (row for row in _rows(path) if int(row["doublings"]) == doublings)
+        rows = (row for row in paths.read_rows(path) if int(row["doublings"]) == doublings)
         errors = by_key(
             (row["source"], (float(row["published_to_predicted"]), float(row["own_error"]))) for row in rows
         )
@@ -330,10 +329,5 @@ def _percentile(values: Votes, share: float) -> float:
 
 @cache
 def sources(path: Path = VALIDATION) -> tuple[str, ...]:
-    rows = [row["source"] for row in _rows(path)]
+    rows = [row["source"] for row in paths.read_rows(path)]
     return tuple(sorted(set(rows), key=lambda source: (-rows.count(source), source)))
-
-
-def _rows(path: Path) -> list[dict[str, str]]:
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(line for line in file if not line.startswith("#")))

@@ -37,16 +37,12 @@ def implausible(
     if not recorded:
         return tuple(found)
     hosts = set(environments) or {log.host for log in folder.logs()}
-    found += _nodes(case, len(hosts))
+    if 0 < len(hosts) < case.nodes:
+        found.append(NodesMissing(left=len(hosts), planned=case.nodes))
     found += _ranks(case, read)
     found += _unused(case, read.throughput)
     found += _too_long(read.throughput, outcome.duration_s)
     return tuple(found)
-
-
-def _nodes(case: Case, left: int) -> Iterator[Finding]:
-    if 0 < left < case.nodes:
-        yield NodesMissing(left=left, planned=case.nodes)
 
 
 def _ranks(case: Case, read: Reading) -> Iterator[Finding]:

@@ -1,6 +1,5 @@
 """The few statistics of the report, each with its source. Pure functions over lists of floats."""
 
-import csv
 import functools
 import math
 import random
@@ -166,8 +165,7 @@ def ratio_coverage(n: int, m: int) -> float:
 
 @functools.cache
 def _simulated_coverage() -> dict[tuple[int, int], float]:
-    with COVERAGE.open(encoding="utf-8", newline="") as file:
-        return {(int(row["n"]), int(row["m"])): float(row["coverage"]) for row in csv.DictReader(file)}
+    return {(int(row["n"]), int(row["m"])): float(row["coverage"]) for row in paths.read_rows(COVERAGE)}
 
 
 @functools.cache

@@ -28,16 +28,15 @@ def sections(subject: Subject) -> Iterable[Section]:
                 "overview/overview.md.j2",
                 why=[said for _, said in why.findings(subject.book, subject.models, writer.words)],
             ),
-            finding=lambda facts: facts["figure"].title if facts["figure"] else facts["breaks"].said[0],
+            finding=lambda facts: facts["figure"].title,
         )
 
 
 def _facts(blocks: Sequence[Block], subject: Subject) -> Mapping[str, object]:
-    shown = [block for block in blocks if len({one.case.series for one in block.valid}) > 1][:MOST_PANELS]
-    shown = (shown or list(blocks[:MOST_PANELS])) if len(blocks) > 1 else []
+    shown = ([block for block in blocks if len({one.case.series for one in block.valid}) > 1] or blocks)[:MOST_PANELS]
     return {
-        "figure": draw_blocks(shown, subject.look, subject.words) if shown else None,
-        "left_out": len(blocks) - len(shown) if shown else 0,
+        "figure": draw_blocks(shown, subject.look, subject.words),
+        "left_out": len(blocks) - len(shown),
         "why": tuple(why.findings(subject.book, subject.models, subject.words)),
     }
 

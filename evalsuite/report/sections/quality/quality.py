@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 
 from evalsuite.findings import NoisyRepeats
-from evalsuite.model import Case, by_key
+from evalsuite.model import by_key
 from evalsuite.report.book import states
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.tally import tally
@@ -57,7 +57,7 @@ def _facts(subject: Subject) -> Mapping[str, object]:
         "excluded": [run for run in book.measurements if run.value is not None and not run.counts],
         "noisy": [one for one in book.valid if one.cv is not None and one.cv > NoisyRepeats.limit],
         "noisy_limit": numbers.limit(NoisyRepeats.limit),
-        "skips": _skips(book),
+        "skips": by_key(((names.framework(one.case.framework), one.kind, one.reason), one.case) for one in book.skips),
         "campaigns": book.evaluation.campaigns,
         "superseded": book.evaluation.superseded,
         "repeats": repeats.draw_repeats(book, subject.blocks, subject.look, words),
@@ -86,10 +86,6 @@ def _empty_parts(book: Book) -> list[str]:
 def _say_what_is_empty(book: Book, words: Words) -> Rendered | None:
     said = [words(f"quality.no_{key}") for key in _empty_parts(book) if key != "attempts" or not book.published]
     return words.sentences(said) if said else None
-
-
-def _skips(book: Book) -> dict[tuple[str, str, str], list[Case]]:
-    return by_key(((names.framework(skip.case.framework), skip.kind, skip.reason), skip.case) for skip in book.skips)
 
 
 def two_headlines(book: Book, words: Words) -> list[Mapping[str, object]]:
