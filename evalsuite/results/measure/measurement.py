@@ -131,14 +131,16 @@ def _measurement(run: Run, folder: RunFolder, places: Places) -> Measurement:
         lines=excerpt.excerpt([log.path for log in logs], read, dialect),
         figures=(*run_figures.read(records), *stated_figures(command.stated or {})),
         facts=stated,
-        campaign=(command.campaign.id if command.campaign else (command.stated or {}).get("campaign"))
-        or folder.label
-        or None,
+        campaign=_campaign(command) or folder.label or None,
         round=command.campaign.round if command.campaign else None,
         probe_s=command.campaign.probe_s if command.campaign else None,
         first_losses=_first_losses(read.steps),
         left_s=_left_s(run.case, outcome, throughput, epochs.items_per_epoch(read.items_per_epoch, data, read.unit)),
     )
+
+
+def _campaign(command: RunCommand) -> str | None:
+    return command.campaign.id if command.campaign else (command.stated or {}).get("campaign")
 
 
 def _amended(command: RunCommand) -> Iterator[Finding]:
