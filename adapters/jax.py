@@ -9,6 +9,7 @@ from evalsuite.reference import (
     REFERENCE_FACTS,
     reference_arguments,
     reference_on_one_device,
+    reference_patterns,
 )
 
 
@@ -58,29 +59,31 @@ FLAX = (
     "tensorboard==2.20.0",  # of clu.metric_writers; TensorFlow no longer brings it
     "protobuf==6.33.6",  # tensorflow-datasets reads what 7 no longer has
 )
+_RESNET50 = Recipe(
+    name="reference-resnet50",
+    model="resnet50_v1.5",
+    kind="reference",
+    dialect="flax",
+    command=_reference,
+    options={"image_size": ()},
+    facts=REFERENCE_FACTS,
+    amp="",
+    outside="it neither evaluates nor saves",
+    unsupported=_reference_unsupported,
+    requirements=("jax==0.10.2",),
+    requirements_gpu=("jax[cuda13]==0.10.2",),
+    other_wheels=(("jax[cuda12]==0.10.2",),),
+    import_name="jax",
+    package="jax",
+    equivalence="jax_equivalence.py",
+    source="adapters/workloads/jax_resnet50.py",
+)
 ADAPTER = Adapter(
     name="jax",
     title="JAX",
     recipes=(
-        Recipe(
-            name="reference-resnet50",
-            model="resnet50_v1.5",
-            kind="reference",
-            dialect="flax",
-            command=_reference,
-            options={"image_size": ()},
-            facts=REFERENCE_FACTS,
-            amp="",
-            outside="it neither evaluates nor saves",
-            unsupported=_reference_unsupported,
-            requirements=("jax==0.10.2",),
-            requirements_gpu=("jax[cuda13]==0.10.2",),
-            other_wheels=(("jax[cuda12]==0.10.2",),),
-            import_name="jax",
-            package="jax",
-            equivalence="jax_equivalence.py",
-            source="adapters/workloads/jax_resnet50.py",
-        ),
+        _RESNET50,
+        reference_patterns(_RESNET50, "jax_patterns.py"),
         Recipe(
             name="flax-resnet50",
             model="resnet50_v1.5",

@@ -13,6 +13,7 @@ from evalsuite.reference import (
     reference_face,
     reference_face_arguments,
     reference_gpt2,
+    reference_patterns,
     reference_text_arguments,
     reference_unsupported,
     reference_wide_deep,
@@ -110,6 +111,7 @@ ADAPTER = Adapter(
         *(split_face(one, _split_face, "adapters/workloads/pytorch_split_face.py") for one in _FACE),
         *reference_wide_deep(_RESNET50, command=_wide_deep, source="adapters/workloads/pytorch_wide_deep.py"),
         *_CIFAR10,
+        reference_patterns(_RESNET50, "pytorch_patterns.py"),
         *(host_reduced(one, _host_reduce, "adapters/workloads/pytorch_host_reduce.py") for one in _CIFAR10),
     ),
 )

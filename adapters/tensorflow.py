@@ -12,6 +12,7 @@ from evalsuite.reference import (
     reference_face,
     reference_face_arguments,
     reference_gpt2,
+    reference_patterns,
     reference_text_arguments,
     reference_unsupported,
     reference_wide_deep,
@@ -84,6 +85,7 @@ ADAPTER = Adapter(
         *reference_gpt2(_BERT[1], command=_gpt2, source="adapters/workloads/tensorflow_gpt2.py"),
         *reference_face(_RESNET50, command=_face, source="adapters/workloads/tensorflow_face.py"),
         *reference_wide_deep(_RESNET50, command=_wide_deep, source="adapters/workloads/tensorflow_wide_deep.py"),
+        reference_patterns(_RESNET50, "tensorflow_patterns.py"),
         *reference_cifar10(_RESNET50, _cifar10, mobilenetv2_source="adapters/workloads/tensorflow_mobilenetv2.py"),
     ),
 )

@@ -1,7 +1,7 @@
 """The declaration of a log dialect: which lines a training script prints, and what their numbers mean.
 
-Built-in dialects lie in `evalsuite/logs/dialects/`, a user's in a folder of `--dialects DIR`. A module there
-declares `DIALECTS`, a tuple of `Dialect`. An adapter may bring a dialect with its recipe.
+Built-in dialects lie in `evalsuite/logs/dialects/` and, where they compute nothing, in `data/dialects/`; a user's in a
+folder of `--dialects DIR`. A module declares `DIALECTS`, a tuple of them. An adapter may bring one with its recipe.
 """
 
 import re

@@ -12,7 +12,7 @@ PORTS_KEPT_FREE = 16  # some frameworks use the ports after the first
 FIRST_PORT, LAST_PORT = 20000, 32000  # between well-known ports and Linux's client ports (32768)
 
 # docs/adding-a-framework.md says what they are
-BY_PLAN = ("{python}", "{bin}", "{workloads}", "{checkout}", "{scratch}", "{data}")
+BY_PLAN = ("{python}", "{bin}", "{workloads}", "{checkout}", "{scratch}", "{repeat}", "{data}")
 # What the node agent sets for what it starts: of one node or process, of the network, and the same for all.
 OF_RANK = ("RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "NODE_RANK", "MASTER_ADDR", "MASTER_PORT")
 INTERFACE = ("NCCL_SOCKET_IFNAME", "GLOO_SOCKET_IFNAME", "TP_SOCKET_IFNAME", "HOROVOD_GLOO_IFACE")

@@ -191,6 +191,33 @@ def reference_cifar10(
     return resnet50_small, replace(mobilenetv2, source=mobilenetv2_source)
 
 
+def reference_patterns(resnet50: Recipe, script: str) -> Recipe:
+    """Ten patterns in noise, whose best accuracy is known; each repeat has a seed of its own."""
+
+    def command(case: Case) -> Command:
+        arguments = reference_arguments(case, "--seed", "{repeat}", "--scratch", "{scratch}/work")
+        argv = ("{python}", f"{{workloads}}/{script}", *arguments)
+        return Command(argv=argv, environment=REFERENCE_ENVIRONMENT)
+
+    return replace(
+        resnet50,
+        name="reference-patterns",
+        model="patterns_cifar10",
+        command=command,
+        dialect="reference_training",
+        printed_by="rank0",
+        facts={**resnet50.facts, "weight_decay": "none"},
+        options={"image_size": (CIFAR10_SIZE,)},
+        amp="",
+        xla="",
+        spawn="per_node",
+        outside="an evaluation and a checkpoint every ten steps",
+        unsupported=lambda case: reference_cifar10_unsupported(case) or reference_on_one_device(case, "patterns"),
+        source="adapters/workloads/patterns.py",
+        equivalence="",
+    )
+
+
 def host_reduced(plain: Recipe, command: Callable[[Case], Command], source: str) -> Recipe:
     """*plain* with its gradients copied to the host to be summed. Proven by a test, not by a receipt."""
     name = f"{plain.name}-host-reduce"

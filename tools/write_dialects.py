@@ -19,7 +19,7 @@ INTRO = """\
 
 What `evalsuite parse` reads: {count} dialects. For each, who prints it, what its number counts, what to beware of, a
 line as it was printed (` ... ` stands for what was left out), and the source that prints it. This page is written by
-`tools/write_dialects.py` from the declarations in `evalsuite/logs/dialects`. A dialect of your own:
+`tools/write_dialects.py` from the declarations in `evalsuite/logs/dialects` and `data/dialects`. A dialect of your own:
 [adding-a-dialect.md](adding-a-dialect.md).
 """
 SCOPES = {

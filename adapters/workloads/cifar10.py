@@ -1,13 +1,10 @@
 """What the workloads on 32×32 images share: arguments, the pool of images, the parts of a step and their seconds.
 
-Standard library only. The setting is that of ElasticDL's CIFAR-10 benchmark: ResNet-50 and MobileNetV2 with ten
-classes. The images are random bytes of CIFAR-10's shape; each step takes its own from the pool, mirrors half of
-them and scales them, so that there is work before the model as with real images.
+Standard library only. The setting is that of ElasticDL's CIFAR-10 benchmark: ten classes, random bytes of CIFAR-10's
+shape, of which each step takes, mirrors and scales its own.
 
-A step has four parts, one after another: data, forward and backward pass, all-reduce of all gradients at once,
-optimiser. They are printed on a CPU alone, where each call returns when its work is done; on a GPU it returns when
-the work is queued, and waiting for it after each part would be another run. `allreduce` holds the wait for the
-slowest process; one process has no such part.
+The parts of a step are printed on a CPU alone: on a GPU a call returns when its work is queued. `allreduce`, of all
+gradients at once, holds the wait for the slowest process.
 """
 
 import argparse

@@ -1,11 +1,9 @@
 """ResNet-50 v1.5 and MobileNetV2 on 32×32 images in MXNet: gradients are summed by KVStore dist_sync after backward.
 
-ResNet-50 v1.5 is that of `mxnet_resnet50.py`, MobileNetV2 that of `mxnet_mobilenetv2.py`. Prints through
-mx.callback.Speedometer itself, in every process, every step, and on a CPU the seconds of the step's parts before it,
-on rank 0. The engine would begin to reduce a gradient while others are being computed, and would update weights
-beside it; here it is waited for after each part, so that each has a time of its own. The servers add up each gradient
-by itself (Trainer.allreduce_grads), and each worker applies the optimiser. Each process keeps its own statistics of
-batch normalisation.
+Prints through mx.callback.Speedometer itself, in every process. The engine would reduce a gradient while others are
+being computed, and update weights beside it; here it is waited for after each part. The servers add up each gradient by
+itself (Trainer.allreduce_grads), and each worker applies the optimiser. Each process keeps its own statistics of batch
+normalisation.
 """
 
 from collections.abc import Callable

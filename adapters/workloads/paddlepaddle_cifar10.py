@@ -1,10 +1,8 @@
 """ResNet-50 v1.5 and MobileNetV2 on 32×32 images in PaddlePaddle: one all-reduce after the backward pass.
 
-The models are paddle.vision's. Prints the line of PaddleClas on rank 0, every step (`paddlepaddle_steps.py`), and on a
-CPU the seconds of the step's parts before it. DataParallel reduces gradients while the backward pass still runs, so
-that neither has a time of its own; here all gradients are reduced when it has ended, by PaddlePaddle's own
-fused_allreduce_gradients, which fills pieces of 128 MiB: each of these models has one. Each process keeps its own
-statistics of batch normalisation.
+The models are paddle.vision's. Prints the line of PaddleClas on rank 0. DataParallel reduces gradients while the
+backward pass still runs; here PaddlePaddle's fused_allreduce_gradients does when it has ended, in pieces of 128 MiB: a
+model has one. Each process keeps its own statistics of batch normalisation.
 """
 
 import time

@@ -1,9 +1,8 @@
 """ResNet-50 v1.5 and MobileNetV2 on 32×32 images in PyTorch: torchvision's models, one all-reduce after backward.
 
-Prints the line of pytorch/examples imagenet/main.py on rank 0, every step, and on a CPU the seconds of the step's
-parts before it. DistributedDataParallel reduces gradients while the backward pass still runs, so that neither has
-a time of its own; here all gradients are reduced at once when it has ended, as ElasticDL does. Gloo's all_reduce
-returns when the sum is there. Each process keeps its own statistics of batch normalisation.
+Prints the line of pytorch/examples imagenet/main.py on rank 0. DistributedDataParallel reduces gradients while the
+backward pass still runs; here all are reduced when it has ended, as ElasticDL does. Gloo's all_reduce returns when the
+sum is there. Each process keeps its own statistics of batch normalisation.
 """
 
 import os

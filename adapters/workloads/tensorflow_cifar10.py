@@ -1,10 +1,8 @@
 """ResNet-50 v1.5 and MobileNetV2 on 32×32 images in TensorFlow: one all-reduce after the backward pass.
 
-ResNet-50 v1.5 is that of `tensorflow_resnet50.py`, MobileNetV2 that of `tensorflow_mobilenetv2.py`; the strategy is
-MultiWorkerMirroredStrategy with one process per device. Prints the TimeHistory line in every process, every step,
-and on a CPU the seconds of the step's parts before it, on rank 0. Each part is a graph of its own: called eagerly
-on a CPU, a graph returns when all its operations have ended. One graph for the whole step, as in the other
-workloads, would be quicker and would have no parts. Images are made by NumPy on the host.
+MultiWorkerMirroredStrategy with one process per device, each of which prints the TimeHistory line. Each part is a graph
+of its own, which returns, called eagerly on a CPU, when all its operations have ended. One for the whole step, as
+in the other workloads, would be quicker and would have no parts.
 """
 
 import time

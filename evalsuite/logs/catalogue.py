@@ -4,9 +4,9 @@ import functools
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from evalsuite import author_modules
+from evalsuite import author_modules, paths
 from evalsuite.dialect import Dialect, Line, Origin, Timers
 from evalsuite.errors import EvalsuiteError, did_you_mean
 from evalsuite.messages import Message
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from evalsuite.adapter import Recipe
     from evalsuite.documents import DialectSource
 
+TABLES = paths.DATA / "dialects"
+LINES = ("step", "final", "evaluation", "end", "facts", "scores")
 HOUSE = Path(__file__).resolve().parent / "dialects"
 CONTRACT = author_modules.Contract(
     option="--dialects",
@@ -59,7 +61,23 @@ def discover(dialects: Iterable[Path] = (), adapters: Iterable[Path] = ()) -> di
 
 @functools.cache
 def _house() -> Mapping[str, Dialect]:
-    return {dialect.name: dialect for file in author_modules.find_modules(HOUSE, CONTRACT) for dialect in load(file)}
+    modules = (dialect for file in author_modules.find_modules(HOUSE, CONTRACT) for dialect in load(file))
+    return {dialect.name: dialect for dialect in (*modules, *_tables())}
+
+
+def _tables() -> Iterator[Dialect]:
+    """Those that compute nothing."""
+    for file in sorted(TABLES.glob("*.toml")):
+        for facts in paths.read_data(f"dialects/{file.name}")["dialect"]:
+            facts |= {name: tuple(map(_line, facts[name])) for name in LINES if name in facts}
+            if timers := facts.get("timers"):
+                phases = {name: (phase, parent or None) for name, (phase, parent) in timers["phases"].items()}
+                facts["timers"] = Timers(**{**timers, "phases": phases, "line": _line(timers["line"])})
+            yield Dialect(**{"framework": None, **facts, "yields_to": tuple(facts.get("yields_to", ()))})
+
+
+def _line(facts: Mapping[str, Any]) -> Line:
+    return Line(**{**facts, "pattern": facts["pattern"].encode(), "sample": facts["sample"].encode()})
 
 
 def _given(places: Iterable[Path]) -> Iterator[Dialect]:

@@ -80,6 +80,7 @@ def command_line(
         **(IN_IMAGE if engine.container else _of_environment(python)),
         "{workloads}": str(paths.ADAPTERS / "workloads"),
         "{scratch}": scratch,
+        "{repeat}": folder.name.removeprefix("r"),
         "{data}": str(paths.data_sets()),
         **({"{checkout}": f"{scratch}/{CHECKOUT}" if copies else _repository(recipe)} if recipe.checkout else {}),
     }
