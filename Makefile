@@ -13,7 +13,7 @@ SIDE_BY_SIDE := --numprocesses logical --maxprocesses 8 --dist loadfile
 WAITING := --numprocesses $(shell cores=$$(getconf _NPROCESSORS_ONLN); echo $$((cores < 8 ? cores + 1 : 8))) --dist loadfile --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo report official rehearse plan equivalence test test-crash test-clusters test-rehearsals test-frameworks test-attacks test-goodput test-judgement unit real check lint docs docs-site test-docs examples bench clean
+.PHONY: convergence help setup demo report official rehearse plan equivalence test test-crash test-clusters test-rehearsals test-frameworks test-attacks test-goodput test-judgement unit real check lint docs docs-site test-docs examples bench clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -93,6 +93,13 @@ test-attacks: $(VENV)/.ready ## every attack and every fault, generated ones too
 
 test-goodput: $(VENV)/.ready ## a small training killed at twenty instants and resumed: where its time went, against its own record
 	EVALSUITE_GOODPUT=1 $(BIN)/python -m pytest tests/goodput
+
+CONVERGENCE ?= convergence
+convergence: $(VENV)/.ready ## time to a stated accuracy in three frameworks, five seeds each and one run killed and resumed: some ten minutes; PRICE=FILE
+	$(BIN)/evalsuite run --spec data/specs/convergence.toml --runs $(CONVERGENCE)/runs
+	PATTERNS_STOP_AT=155 $(BIN)/evalsuite run --spec data/specs/convergence.toml --repeats 6 --runs $(CONVERGENCE)/runs
+	$(BIN)/evalsuite report --runs $(CONVERGENCE)/runs --criteria data/criteria/convergence.toml --out $(CONVERGENCE)/report \
+		--forms html,md $(if $(PRICE),--price $(PRICE))
 
 check: lint ## what each commit should pass, within a minute: style, types, who imports what
 	$(BIN)/python -m pytest --quiet tests/unit/test_architecture.py tests/unit/test_architecture_picture.py tests/unit/test_references.py tests/unit/test_size.py

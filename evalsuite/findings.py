@@ -625,6 +625,31 @@ class LossConstant(Finding, code="loss_constant", severity="flag", grounds="disp
     digits: Count = 4  # fewer may stay the same
 
 
+class LossNotFalling(Finding, code="loss_not_falling", severity="flag"):
+    reports: Count
+    first: Rate  # mean of the first stretch
+    last: Rate  # of the last quarter
+    most: Change  # by which it may have fallen, of the first, with this confidence
+    confidence: Limit = 0.99
+    limit: Limit = 0.01
+    fewest: Count = 200  # reports: a benchmark of a hundred steps is no training
+
+
+class SeedRepeated(Finding, code="seed_repeated", severity="note"):
+    runs: Count
+    seeds: Count
+
+
+class ResumedApart(Finding, code="resumed_apart", severity="flag"):
+    resumed_at: Count
+    seeds: Count
+    parts: Count  # of the curve that lie outside
+    step: Count  # the last of the first of them
+    loss: Rate
+    low: Rate
+    high: Rate
+
+
 class FirstLossApart(Finding, code="not_as_receipt", severity="flag"):
     loss: Rate
     receipt: Rate

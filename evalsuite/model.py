@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, TypeVar, d
 from evalsuite.messages import Phrase
 
 if TYPE_CHECKING:
-    from evalsuite.author_document import AuthorNote, KeptProblem, LabDocument
+    from evalsuite.author_document import AuthorNote, KeptProblem, LabDocument, TrainingPrice
     from evalsuite.documents import HostEnvironment, NetworkMeasurement, RunCommand
     from evalsuite.expressions import OwnColumn
     from evalsuite.workload import EquivalenceReceipt
@@ -307,6 +307,13 @@ class Score:
 
 
 @dataclass(frozen=True, kw_only=True)
+class LossCurve:
+    points: tuple[tuple[int, float], ...]  # (last step, mean loss) of each stretch
+    reports: int
+    resumed_at: int | None = None  # the first step of another attempt
+
+
+@dataclass(frozen=True, kw_only=True)
 class Target:
     """What a trained model must reach, and in how many epochs."""
 
@@ -315,6 +322,8 @@ class Target:
     value: float
     epochs: int
     tolerance: float = 0.3  # in points of the metric: closer is the same (docs/report.md#convergence)
+    reference: str = ""  # the framework whose runs the others' epochs are compared with
+    reference_epochs: tuple[float, ...] = ()  # or those that runs elsewhere took
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -414,6 +423,7 @@ class Measurement:
     round: int | None = None  # pass through the campaign's cases, from 0
     probe_s: float | None = None  # time of a fixed computation before the run's block
     first_losses: tuple[tuple[int, float], ...] = ()  # (step, loss) of its first reports
+    losses: LossCurve | None = None  # of a training of some length
     left_s: float | None = None  # of the epoch in which it was stopped as planned; None: unknown
 
     @property
@@ -607,6 +617,7 @@ class Evaluation:
     networks: "tuple[NetworkMeasurement, ...]" = ()
     columns: "tuple[OwnColumn, ...]" = ()
     trials: tuple[BatchTrial, ...] = ()  # of the searches for the largest batch
+    price: "TrainingPrice | None" = None
     against: "tuple[ReferenceComparison, ...]" = ()
     journal_sha256: tuple[str, ...] = ()  # of the last line of each folder's journal
     since: "Since | None" = None

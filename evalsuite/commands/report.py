@@ -9,7 +9,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from evalsuite import findings, paths, report
+from evalsuite import decode, findings, paths, report
+from evalsuite.author_document import TrainingPrice
 from evalsuite.commands.operations import checks
 from evalsuite.commands.options.common import DEFAULT_RUNS, search_paths
 from evalsuite.commands.printing import i18n, summary_table
@@ -78,6 +79,8 @@ def check_files(arguments: argparse.Namespace, cases: Sequence[Case] | None = No
         if cases is not None:
             asked.check(cases)
     check_receipts(arguments.receipts)
+    if arguments.price:
+        _read_price(arguments.price)
     if arguments.against:
         _reference(arguments.against)
     if arguments.since:
@@ -90,6 +93,11 @@ def _reference(name: str) -> list[published_rates.PublishedRate]:
     if not Path(name).is_dir():
         return published_rates.of_reference(name)
     return published_rates.of_report(valid(finished.read(Path(name)).summaries), Path(name).resolve().name)
+
+
+def _read_price(file: Path) -> TrainingPrice:
+    facts = decode.read_toml(file, 'per_device_hour = 2.5, currency = "CNY", source = "…"')
+    return decode.decode(TrainingPrice, facts, str(file), "see_price", strict=True)
 
 
 def check_receipts(folder: Path | None) -> None:
@@ -153,6 +161,8 @@ def evaluate(
     if arguments.against:
         compared = published_rates.compare(valid(evaluation.summaries), _reference(arguments.against))
         evaluation = replace(evaluation, against=tuple(compared))
+    if arguments.price:
+        evaluation = replace(evaluation, price=_read_price(arguments.price))
     if arguments.since:
         evaluation = replace(evaluation, since=since.since(finished.read(arguments.since), evaluation))
     return author.attached(evaluation, authored) if authored else evaluation

@@ -30,6 +30,7 @@ Share = Annotated[float, Constraint("share", lambda value: 0 < value <= 1, hint=
 Percent = Annotated[float, Constraint("percent", lambda value: 1 < value <= 100, hint=_perhaps)]
 Points = Annotated[float, between(0, 100)]
 Count = Annotated[int, between(1, MOST)]
+Epochs = Annotated[float, between(0, MOST)]
 AXES = ("frameworks", "models", "precisions", "scalings")  # of a scope
 
 
@@ -143,6 +144,8 @@ class _Target(Target):
     value: Percent
     epochs: Count
     tolerance: Points = Target.tolerance
+    reference: Word = ""
+    reference_epochs: Many[Epochs] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

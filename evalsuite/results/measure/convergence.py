@@ -10,7 +10,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from evalsuite.findings import BelowTarget, ScaledTime
-from evalsuite.model import Case, Finding, Measurement, Row, Score, Target
+from evalsuite.model import Case, Finding, Interval, Measurement, Row, Score, Target
+from evalsuite.results.measure.loss_curves import FEWEST_SEEDS, has_failed, seeds_of
+from evalsuite.results.measure.statistics import median_with_range, t_limit
 
 LEAST_SHARE = 0.5  # of the target's epochs: a shorter run says nothing of the whole
 ALSO_CALLED = {"top1": ("top1", "accuracy")}  # Chainer and MXNet print top-1 accuracy as "accuracy"
@@ -18,6 +20,8 @@ FEWEST_EPOCHS = 2  # one loss is no curve
 LARGEST_LOSS = 20.0  # of a guess among 480 million classes
 LOSS_AT_CHANCE = 0.02  # how far from ln C: less than an epoch of learning ten classes takes off
 SHARE_AT_CHANCE = 0.2  # how far from 1 ÷ C, of it: 10,000 images in ten classes scatter by 3 %
+LEVEL = 0.05  # of each one-sided test
+EVALUATED_EACH = 1 / 12  # variance of rounding (Sheppard)
 IN_PERCENT = ("top1", "top5", "accuracy")
 
 
@@ -89,6 +93,69 @@ def solution(run: Measurement, target: Target) -> Solution | None:
 def same(score: Score, base: Score, target: Target) -> bool:
     close = abs(score.value - base.value) <= target.tolerance + 1e-9
     return close and min(score.value, base.value) >= target.value
+
+
+@dataclass(frozen=True, kw_only=True)
+class Arrivals:
+    """When the trainings of a case first reached a target."""
+
+    trainings: int
+    epochs: tuple[int, ...]
+    seconds: tuple[float, ...]  # of those that reached it and have a clock
+
+    @property
+    def complete(self) -> bool:
+        return bool(self.trainings) and len(self.epochs) == self.trainings
+
+    @property
+    def epochs_each(self) -> Interval | None:
+        return median_with_range(self.epochs) if self.complete else None
+
+    @property
+    def seconds_each(self) -> Interval | None:
+        known = self.complete and len(self.seconds) == self.trainings
+        return median_with_range(self.seconds) if known else None
+
+
+def arrivals(summary: Row, target: Target) -> Arrivals:
+    whole = seeds_of(summary)
+    trained = any(run.losses for run in summary.measurements)
+    lost = [run for run in summary.measurements if trained and has_failed(run)]
+    firsts = [score for run in whole if (score := _first(run, target)) is not None]
+    return Arrivals(
+        trainings=len(whole) + len(lost),
+        epochs=tuple(score.epoch for score in firsts),
+        seconds=tuple(score.at_s for score in firsts if score.at_s is not None),
+    )
+
+
+def _first(run: Measurement, target: Target) -> Score | None:
+    metrics = ALSO_CALLED.get(target.metric, (target.metric,))
+    known = (score for metric in metrics for score in curve(run, "validation", metric))
+    return next((score for score in known if score.value >= target.value), None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AgainstReference:
+    """Two one-sided t-tests on the epochs, as of MLPerf's reference convergence points."""
+
+    outcome: str  # "fewer", "more", "alike", "undetermined"
+    n: int
+    reference_n: int
+    difference: float | None = None
+    within: float | None = None
+
+
+def against_reference(own: Arrivals, reference: Sequence[float]) -> AgainstReference:
+    n, m = len(own.epochs), len(reference)
+    if not own.complete or min(n, m) < FEWEST_SEEDS:
+        return AgainstReference(outcome="undetermined", n=n, reference_n=m)
+    errors = [(statistics.variance(each) + EVALUATED_EACH) / len(each) for each in (own.epochs, reference)]
+    freedom = sum(errors) ** 2 / (errors[0] ** 2 / (n - 1) + errors[1] ** 2 / (m - 1))
+    within = t_limit(2 * LEVEL, math.floor(freedom)) * math.sqrt(sum(errors))
+    difference = statistics.fmean(own.epochs) - statistics.fmean(reference)
+    outcome = "alike" if abs(difference) <= within else "fewer" if difference < 0 else "more"
+    return AgainstReference(outcome=outcome, n=n, reference_n=m, difference=difference, within=within)
 
 
 def findings(summaries: Iterable[Row], targets: Sequence[Target]) -> Iterable[Finding]:

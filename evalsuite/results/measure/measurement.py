@@ -5,7 +5,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 from evalsuite import findings
 from evalsuite.dialect import Dialect
@@ -13,6 +13,7 @@ from evalsuite.documents import HostEnvironment, RunCommand, UsedRecipe, stated_
 from evalsuite.errors import EvalsuiteError
 from evalsuite.logs import catalogue, excerpt, options, reading
 from evalsuite.logs.catalogue import Places
+from evalsuite.logs.steps import losses
 from evalsuite.messages import Message, join
 from evalsuite.model import (
     Case,
@@ -134,7 +135,7 @@ def _measurement(run: Run, folder: RunFolder, places: Places) -> Measurement:
         campaign=_campaign(command) or folder.label or None,
         round=command.campaign.round if command.campaign else None,
         probe_s=command.campaign.probe_s if command.campaign else None,
-        first_losses=_first_losses(read.steps),
+        **_losses(log, dialect, read),
         left_s=_left_s(run.case, outcome, throughput, epochs.items_per_epoch(read.items_per_epoch, data, read.unit)),
     )
 
@@ -319,9 +320,12 @@ def _facts(
     return facts.of_run(case, command, environments, printed, options.printed(head))
 
 
-def _first_losses(steps: Sequence[Step]) -> tuple[tuple[int, float], ...]:
-    found = ((step.index, step.loss) for step in steps if step.loss is not None and math.isfinite(step.loss))
-    return tuple(itertools.islice(found, FIRST_LOSSES))
+def _losses(log: Log | None, dialect: Dialect | None, read: reading.Reading) -> dict[str, Any]:
+    known = ((step.index, step.loss) for step in read.steps if step.loss is not None and math.isfinite(step.loss))
+    first = tuple(itertools.islice(known, FIRST_LOSSES))
+    long = bool(first) and read.steps_reported >= losses.FEWEST
+    curve = losses.read_losses(log.path, dialect, read.printers) if long and log and dialect else None
+    return {"first_losses": first, "losses": curve}
 
 
 def _left_s(case: Case, outcome: Outcome, throughput: Throughput | None, items_per_epoch: float | None) -> float | None:

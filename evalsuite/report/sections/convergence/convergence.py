@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from evalsuite.author_document import TrainingPrice
 from evalsuite.model import Measurement, Row, Score, Target
 from evalsuite.report import figures
 from evalsuite.report.book.blocks import Block, Column, Model
@@ -11,6 +12,7 @@ from evalsuite.report.book.states import MARKS
 from evalsuite.report.figures import Look
 from evalsuite.report.sections.common.captioned_figure import CaptionedFigure, label, low_and_high, setting
 from evalsuite.report.sections.common.section import Section, Subject
+from evalsuite.report.sections.convergence import trainings
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.words import Text, Words
@@ -36,6 +38,7 @@ class TrainedRow:
     scaled: bool  # the time to solution was not measured to the end (D17)
     missed: bool  # the final value is below the target (D24)
     judgement: Text | None
+    arrival: tuple[tuple[str, Number | Text | None], ...]  # the way to the target, by column
 
     @property
     def ref(self) -> str:
@@ -65,7 +68,8 @@ class Trained:
 
 
 def sections(subject: Subject) -> Iterable[Section]:
-    if tables := trained(subject.models, subject.book.evaluation.targets, subject.words):
+    evaluation = subject.book.evaluation
+    if tables := trained(subject.models, evaluation.targets, subject.words, evaluation.price):
         yield Section(
             id="convergence",
             title=subject.words("convergence.title"),
@@ -80,18 +84,20 @@ def sections(subject: Subject) -> Iterable[Section]:
         )
 
 
-def trained(models: Sequence[Model], targets: Sequence[Target], words: Words) -> tuple[Trained, ...]:
-    found = (_of_block(block, targets, words) for model in models for block in model.blocks)
+def trained(
+    models: Sequence[Model], targets: Sequence[Target], words: Words, price: TrainingPrice | None = None
+) -> tuple[Trained, ...]:
+    found = (_of_block(block, targets, words, price) for model in models for block in model.blocks)
     return tuple(one for one in found if one is not None)
 
 
-def _of_block(block: Block, targets: Sequence[Target], words: Words) -> Trained | None:
+def _of_block(block: Block, targets: Sequence[Target], words: Words, price: TrainingPrice | None) -> Trained | None:
     runs = [(one, run) for one in block.summaries if (run := room.run_of(one)) is not None]
     if not runs:
         return None
     present = {(score.split, score.metric) for _, run in runs for score in run.scores}
     metrics = tuple((split, metric) for metric in METRICS for split in SPLITS if (split, metric) in present)
-    rows = tuple(_row(block, summary, run, metrics, runs, targets, words) for summary, run in runs)
+    rows = tuple(_row(block, summary, run, metrics, runs, targets, words, price) for summary, run in runs)
     target = next((found[0] for one, run in runs if (found := room.target_of(one.case, run, targets))), None)
     return Trained(block=block, metrics=metrics, rows=rows, target=target)
 
@@ -105,7 +111,8 @@ def draw_tables(tables: Sequence[Trained], look: Look, words: Words) -> dict[str
         curves = [each for each in drawings if each is not None]
         left -= len(curves)
         times = _times(one.block, one.rows, look, words) if one.target else None
-        found[one.id] = (*curves, *([times] if times else []))
+        losses = trainings.draw_losses(one.block, words)
+        found[one.id] = (*([losses] if losses else []), *curves, *([times] if times else []))
     return found
 
 
@@ -117,6 +124,7 @@ def _row(
     runs: Sequence[Trial],
     targets: Sequence[Target],
     words: Words,
+    price: TrainingPrice | None,
 ) -> TrainedRow:
     column = next(column for column in block.columns if column.series == summary.case.series)
     finals = [room.final(run, split, metric) for split, metric in metrics]
@@ -134,6 +142,7 @@ def _row(
         scaled=bool(solved and solved.scaled),
         missed=bool(solved and found and found[1].value < found[0].value),
         judgement=_judgement(summary, found, solved, runs, targets, words),
+        arrival=tuple(trainings.cells(summary, block, found[0], price, words)) if found else (),
     )
 
 

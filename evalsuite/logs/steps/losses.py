@@ -1,0 +1,45 @@
+"""The loss of a training over its steps, by the first rank that prints."""
+
+import itertools
+import math
+import statistics
+from collections.abc import Sequence
+from pathlib import Path
+
+from evalsuite.dialect import Dialect
+from evalsuite.findings import LossNotFalling
+from evalsuite.logs.text.logfile import chunks
+from evalsuite.logs.text.records import Extractor, Record
+from evalsuite.model import LossCurve, by_key
+
+FEWEST = LossNotFalling.fewest
+STRETCHES = 32
+MOST_BYTES = 1 << 22
+
+
+def read_losses(path: Path, dialect: Dialect, printers: int) -> LossCurve | None:
+    """None of steps without numbers, in a later epoch, or of ranks that nothing names."""
+    share, records = min(1.0, MOST_BYTES / max(1, path.stat().st_size)), list[Record]()
+    for chunk in chunks(path, bare=dialect.spans_lines):
+        part, _ = chunk.lines_from(0, math.ceil(share * len(chunk.text)))
+        Extractor(dialect).extend(records, part)
+    ours = [one for one in records if one.rank == records[0].rank and one.step is not None and one.loss is not None]
+    if len(ours) < FEWEST or (printers > 1 and records[0].rank is None):
+        return None
+    first = ours[0].epoch or 0
+    by_epoch = dialect.steps_restart == "epoch" and ours[0].epoch is not None
+    if by_epoch and first > 1:
+        return None
+    length = max(one.of or (one.step or 0) + 1 for one in ours) if by_epoch else 0
+    passed = [((one.epoch or 0) - first) * length + (one.step or 0) for one in ours]
+    again = next((after for before, after in itertools.pairwise(passed) if after <= before), None)
+    held = dict(zip(passed, (one.loss or 0.0 for one in ours), strict=True))
+    gap = statistics.median(after - before for before, after in itertools.pairwise(passed))
+    begins = passed[0] - 1 if passed[0] > 2 * gap + 1 else 0
+    return LossCurve(points=_stretches(sorted(held.items())), resumed_at=again or begins or None, reports=len(held))
+
+
+def _stretches(losses: Sequence[tuple[int, float]]) -> tuple[tuple[int, float], ...]:
+    width = losses[-1][0] / STRETCHES
+    inside = by_key((min(STRETCHES, max(1, math.ceil(step / width))), loss) for step, loss in losses)
+    return tuple((round(number * width), statistics.fmean(each)) for number, each in sorted(inside.items()))

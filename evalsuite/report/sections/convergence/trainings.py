@@ -1,0 +1,105 @@
+"""Trainings to a stated accuracy, and the loss over steps with the band of its seeds."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from evalsuite.author_document import TrainingPrice
+from evalsuite.model import Row, Summary, Target
+from evalsuite.report import figures
+from evalsuite.report.book.blocks import Block
+from evalsuite.report.sections.common.captioned_figure import CaptionedFigure, label, setting
+from evalsuite.report.text import names, numbers
+from evalsuite.report.text.numbers import Number
+from evalsuite.report.text.words import Text, Words
+from evalsuite.results.measure import convergence as room
+from evalsuite.results.measure import loss_curves
+from evalsuite.results.rules.flops_and_energy import energy
+
+JOULES_PER_KWH = 3.6e6
+
+
+def cells(
+    one: Row, block: Block, target: Target, price: TrainingPrice | None, words: Words
+) -> Iterator[tuple[str, Number | Text | None]]:
+    """(name of a column, what stands in it) of the way to *target*; none of a case without trainings."""
+    own = room.arrivals(one, target)
+    if not own.trainings:
+        return
+    wanted = (target.reference, one.case.scale)
+    reference = next((each for each in block.summaries if (each.case.framework, each.case.scale) == wanted), None)
+    reached = {"reached": numbers.count(len(own.epochs)), "trainings": numbers.count(own.trainings)}
+    yield "reached", words("convergence.reached_of", **reached)
+    epochs, seconds = own.epochs_each, own.seconds_each
+    for name, known, form in (("epochs_to", epochs, numbers.plain), ("time_to", seconds, numbers.seconds)):
+        yield name, form(known.value) if known else None
+        yield f"{name}_span", numbers.interval(known, form)
+    joules = None
+    if isinstance(one, Summary) and seconds and (taken := energy(one)):
+        joules = taken.joules_per_item * one.items_per_s.value * seconds.value
+    yield "energy", numbers.quantity(joules / 1000, "kJ") if joules else words("convergence.energy_unknown")
+    if price:
+        hours = one.case.total_devices * seconds.value / 3600 if seconds else None
+        drawn = (joules or 0.0) / JOULES_PER_KWH * (price.per_kwh or 0.0)
+        amount = numbers.significant(hours * price.per_device_hour + drawn) if hours else None
+        yield "money", amount and replace(amount, text=f"{amount} {price.currency}")
+    yield "reference", _against(own, one, reference, target, words)
+    yield "band", _band(one, reference, words)
+
+
+def _against(own: room.Arrivals, one: Row, reference: Row | None, target: Target, words: Words) -> Text | None:
+    if reference is one:
+        return words("convergence.reference_own")
+    if not (target.reference or target.reference_epochs):
+        return None
+    theirs = room.arrivals(reference, target) if reference else None
+    epochs = (theirs.epochs if theirs.complete else ()) if theirs else target.reference_epochs
+    found = room.against_reference(own, epochs)
+    about = {"n": numbers.count(found.n), "m": numbers.count(found.reference_n)}
+    if found.difference is not None and found.within is not None:
+        about |= {"difference": numbers.points(found.difference), "within": numbers.plain(round(found.within, 2))}
+    return words(f"convergence.reference_{found.outcome}", **about)
+
+
+def _band(one: Row, reference: Row | None, words: Words) -> Text | None:
+    own, theirs = loss_curves.band(one), loss_curves.band(reference) if reference else None
+    if own is None:
+        return None
+    seeds = numbers.count(own.seeds)
+    if reference is None or reference is one or theirs is None:
+        return words("convergence.band_of", seeds=seeds)
+    about = {"seeds": seeds, "framework": names.framework(reference.case.framework)}
+    if outside := theirs.outside(tuple((step, mean) for step, mean, *_ in own.rows)):
+        return words("convergence.band_apart", parts=numbers.count(len(outside)), **about)
+    return words("convergence.band_within", **about)
+
+
+def draw_losses(block: Block, words: Words) -> CaptionedFigure | None:
+    curves = tuple(curve for one in block.summaries for curve in _curves(block, one))
+    if not curves:
+        return None
+    said = words("scores.train_loss")
+    panel = figures.CurvePanel(label=label(said), curves=curves)
+    look = figures.look([curve.key for curve in curves])
+    figure = figures.convergence((panel,), look, id=f"f-{block.id}-l", x_key="step")
+    return CaptionedFigure(
+        figure=figure,
+        title=words("convergence.figure_losses"),
+        help=words("convergence.see_losses"),
+        reading=(setting(block, words),),
+        labels=(said,) * len(figure.table.rows),
+    )
+
+
+def _curves(block: Block, one: Row) -> Iterator[figures.Curve]:
+    band, ref = loss_curves.band(one), names.case_anchor(one.case)
+    if band is None:
+        return
+    name = next(column.label for column in block.columns if column.series == one.case.series)
+    name = name if len(block.scales) == 1 else f"{name} {names.scale(one.case)}"
+    sides = ([(row[0], row[side]) for row in band.rows] for side in (1, 2, 3))
+    points, low, high = map(tuple, sides)
+    yield figures.Curve(name=name, key=name, points=points, low=low, high=high, ref=ref)
+    for run in one.measurements:
+        if run.losses and run.losses.resumed_at is not None:
+            again = f"{name} r{run.run.repeat}"
+            yield figures.Curve(name=again, key=again, points=loss_curves.parts(run.losses.points), ref=ref)

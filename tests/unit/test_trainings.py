@@ -1,0 +1,234 @@
+"""Trainings with their loss over steps: band of seeds, slope, resumed runs, epochs to a target."""
+
+import random
+from dataclasses import replace
+
+import pytest
+
+from evalsuite import report
+from evalsuite.author_document import TrainingPrice
+from evalsuite.model import Target
+from evalsuite.report import forms
+from evalsuite.results import evaluation
+from evalsuite.results.measure import convergence, loss_curves
+from evalsuite.runs.store import Store
+from tests import runfolders
+from tests.runfolders import Host, Printed
+from tests.toys import CASE, COMMAND
+
+CASE = replace(CASE, framework="jax", model="patterns_cifar10", recipe="reference-patterns", batch_per_device=64)
+RECIPE = replace(COMMAND.recipe, dialect="reference_training")
+STEPS, EVERY = 400, 10
+TARGET = Target(model="patterns_cifar10", metric="top1", value=78.0, epochs=40, reference="jax")
+
+
+def loss_at(step, pace=60.0):
+    return 0.9 + 1.8 * 2.0 ** (-step / pace)
+
+
+def training(seed, *, loss=loss_at, noise=0.15, steps=range(1, STEPS + 1), best=84.0):
+    """Lines of one training; *steps*: the numbers as printed, once more where it was resumed."""
+    chance, lines = random.Random(seed), []
+    for step in steps:
+        lines.append(f"reference training: step={step} loss={loss(step) + chance.gauss(0, noise):.6f} seconds=0.020000")
+        if step % EVERY == 0:
+            top1 = best - 75 * 2.0 ** (-step / 60.0) + chance.gauss(0, 0.3)
+            lines.append(f"reference training: epoch={step // EVERY} validation_top1={top1:.3f}")
+    return lines
+
+
+def finish(runs, repeat, lines, case=CASE, **ended):
+    pace = 0.02 * (1 + 0.01 * repeat)
+    arrivals = [2.0 + pace * number for number in range(len(lines))]
+    return runfolders.finished(
+        runs, Host(printed=[Printed(lines=lines, arrivals_s=arrivals)]), case, repeat, RECIPE, **ended
+    )
+
+
+def evaluated(runs, **changes):
+    return replace(evaluation.evaluate(Store(runs)), targets=(TARGET,), **changes)
+
+
+def made(runs, *logs, case=CASE):
+    """The summary of *logs*, repeats of one case, and the codes of what is found."""
+    for repeat, lines in enumerate(logs):
+        finish(runs, repeat, lines, case)
+    found = evaluated(runs)
+    return found.summaries[0], {one.code: one for one in found.findings}
+
+
+SEEDS = [training(seed) for seed in range(5)]
+RESUMED = [*range(1, 156), *range(151, STEPS + 1)]
+
+
+def test_the_band_of_five_seeds_holds_a_sixth_and_no_run_that_trains_more_slowly(tmp_path):
+    summary, codes = made(tmp_path, *SEEDS)
+    band = loss_curves.band(summary)
+
+    sixth, slower = (
+        made(tmp_path / name, lines)[0].measurements[0].losses
+        for name, lines in (("sixth", training(6)), ("slower", training(6, loss=lambda step: loss_at(step, 90.0))))
+    )
+
+    assert band.seeds == 5
+    assert band.outside(sixth.points) == ()
+    assert len(band.outside(slower.points)) >= 2
+    assert not {"loss_not_falling", "seed_repeated", "resumed_apart"} & codes.keys()
+
+
+def test_one_more_seed_leaves_the_band_as_seldom_as_is_said():
+    chance, outside = random.Random(7), 0
+    for _ in range(400):
+        curves = [[chance.gauss(0, 1) for _ in range(8)] for _ in range(6)]
+        points = [tuple(enumerate(each, 1)) for each in curves]
+        band = loss_curves.band_of(points[:5])
+        outside += bool(band.outside(points[5]))
+
+    assert 0.02 < outside / 400 < 0.08
+
+
+@pytest.mark.parametrize(
+    ("logs", "seeds"),
+    [
+        ([SEEDS[0]] * 5, None),  # one seed five times is no band
+        ([*SEEDS[:3], SEEDS[0]], 3),
+        (SEEDS[:2], None),
+        ([*SEEDS[:2], training(3, steps=RESUMED)], None),  # a resumed run makes no band
+        ([*SEEDS[:2], [*SEEDS[3][:250], "loss: nan"]], None),  # nor a diverged one
+        ([*SEEDS[:2], training(3, steps=range(1, 301))], None),  # nor one that is shorter
+    ],
+)
+def test_a_band_is_of_seeds_that_differ_and_trained_as_long(tmp_path, logs, seeds):
+    summary, codes = made(tmp_path, *logs)
+    band = loss_curves.band(summary)
+
+    assert (band and band.seeds) == seeds
+    assert ("seed_repeated" in codes) == (len({tuple(log) for log in logs}) < len(logs))
+
+
+@pytest.mark.parametrize(
+    ("loss", "noise", "flagged"),
+    [
+        (lambda step: 2.3, 0.01, True),  # nothing is learned
+        (lambda step: 1.0 + step / 400, 0.1, True),  # diverges slowly
+        (lambda step: 2.3, 2.0, False),  # of so much noise nothing is said
+        (loss_at, 0.15, False),
+        (lambda step: 2.3 if step < 20 else 1.0, 0.3, False),  # falls at once, then is flat
+        (lambda step: 7.0 - step / 4000, 0.01, False),  # falls by 1.4 %
+        (lambda step: 2.3, 0.0, False),  # never changes: told by loss_constant
+    ],
+)
+def test_a_loss_that_does_not_fall_is_flagged_and_noise_is_not(tmp_path, loss, noise, flagged):
+    _, codes = made(tmp_path, training(1, loss=loss, noise=noise))
+
+    assert ("loss_not_falling" in codes) is flagged
+
+
+def test_noise_without_a_trend_seldom_trips_the_slope_gate_where_a_fall_is_possible():
+    chance, flagged = random.Random(3), 0
+    for _ in range(500):
+        points = tuple((step, 2.3 - 0.023 * (step > 24) + chance.gauss(0, 0.02)) for step in range(1, 33))
+        first, _, most = loss_curves.fall(loss_curves.LossCurve(points=points, reports=400))
+        flagged += most < 0.01 * first
+
+    assert flagged / 500 <= 0.02
+
+
+@pytest.mark.parametrize(
+    ("steps", "loss", "apart"),
+    [
+        (RESUMED, loss_at, False),  # five steps are trained again
+        ([*range(1, 156), *range(151, STEPS + 1)], None, True),  # the weights are lost
+        ([*range(1, 156), *range(151, STEPS + 1)], "late", True),  # its counter goes on, 60 steps are lost
+        (range(151, STEPS + 1), loss_at, False),  # a log of the second attempt alone
+    ],
+)
+def test_a_resumed_run_is_held_against_the_band_from_where_it_goes_on(tmp_path, steps, loss, apart):
+    passed = iter(range(10_000))
+
+    def lost(step):
+        number = next(passed)
+        return loss_at(step) if number < 155 else loss_at(step - 150 if loss is None else step - 60)
+
+    again = training(9, steps=steps, loss=loss if callable(loss) else lost)
+    summary, codes = made(tmp_path, *SEEDS, again)
+
+    assert summary.measurements[5].losses.resumed_at == 151 - (steps == range(151, STEPS + 1))
+    assert ("resumed_apart" in codes) is apart
+
+
+def test_the_loss_of_the_first_rank_is_read_and_none_of_ranks_that_nothing_names(tmp_path):
+    own = training(0), training(1, loss=lambda step: loss_at(step) + 1)
+    ranks = [[f"[{rank}]<stdout>:{line}" for line in lines] for rank, lines in enumerate(own)]
+    mixed = [line for pair in zip(*ranks, strict=True) for line in pair]
+    two = replace(CASE, devices_per_node=2)
+
+    named = made(tmp_path / "a", mixed, case=two)[0].measurements[0].losses
+    bare = made(tmp_path / "b", [line.partition(":")[2] for line in mixed], case=two)[0].measurements[0].losses
+
+    assert named.points[-1][1] == pytest.approx(0.92, abs=0.1)
+    assert bare is None
+
+
+@pytest.mark.parametrize(
+    ("own", "reference", "outcome"),
+    [
+        ((20, 21, 22, 21, 20), (21, 20, 22, 21, 21), "alike"),
+        ((30, 31, 32, 31, 30), (21, 20, 22, 21, 21), "more"),
+        ((10, 11, 12), (21, 20, 22), "fewer"),
+        ((21, 21, 21), (21, 21, 21), "alike"),  # known to a whole epoch only: no infinite t
+        ((21, 21), (21, 20, 22), "undetermined"),
+        ((20, 21, 22), (21,), "undetermined"),
+    ],
+)
+def test_epochs_to_the_target_are_tested_one_sided_and_too_few_decide_nothing(own, reference, outcome):
+    arrivals = convergence.Arrivals(trainings=len(own), epochs=own, seconds=())
+
+    assert convergence.against_reference(arrivals, reference).outcome == outcome
+
+
+def test_the_test_errs_as_often_as_it_says():
+    chance = random.Random(5)
+    draws = [[round(chance.gauss(25, 2)) for _ in range(10)] for _ in range(1000)]
+    each = [
+        convergence.against_reference(convergence.Arrivals(trainings=5, epochs=tuple(one[:5]), seconds=()), one[5:])
+        for one in draws
+    ]
+
+    assert 0.02 < sum(one.outcome == "fewer" for one in each) / 1000 < 0.07
+
+
+@pytest.mark.parametrize(
+    ("last", "ended"),
+    [
+        (training(4, best=77.0), {}),
+        ([*SEEDS[4][:300], "loss: nan"], {}),
+        (SEEDS[4][:300], {"status": "timed_out", "exit_code": None}),  # survivors do not stand for it
+    ],
+)
+def test_a_training_that_does_not_arrive_leaves_its_case_without_a_time(tmp_path, last, ended):
+    finish(tmp_path, 4, last, **ended)
+    summary, _ = made(tmp_path, *SEEDS[:4])
+
+    found = convergence.arrivals(summary, TARGET)
+
+    assert (found.trainings, len(found.epochs), found.seconds_each, found.epochs_each) == (5, 4, None, None)
+    assert convergence.against_reference(found, (21, 20, 22)).outcome == "undetermined"
+
+
+def test_page_and_markdown_tell_time_to_the_target_band_and_money_and_no_energy_where_no_meter_was(tmp_path):
+    for framework in ("jax", "pytorch"):
+        for repeat, lines in enumerate([*SEEDS, training(9, steps=RESUMED)]):
+            finish(tmp_path / "runs", repeat, lines, replace(CASE, framework=framework))
+    price = TrainingPrice(per_device_hour=36.0, currency="CNY", source="a list")
+
+    out = tmp_path / "out"
+    of = evaluated(tmp_path / "runs", price=price)
+    out.mkdir()
+    report.build(of, out, ("zh", "en"))
+    forms.write(["md"], of, out, ("zh", "en"))
+
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert "5 of 5" in page
+    assert "unknown: no meter of the devices" in page
+    assert "CNY" in page
