@@ -48,6 +48,7 @@ _LOGGED = re.compile(
     rb"Progress on:(?P<desc>[^\r\n]*?) (?P<n>\d+)(?:\.0+)?it/(?P<of>[\w.]+?)(?:it)? rate:(?P<rate>[\d.]+|-)"
     rb"(?P<unit>[A-Za-z]+/[A-Za-z]+)? remaining:\S+ elapsed:(?P<elapsed>[\d:]+)"
 )
+_EPOCH = rb"(?i:\bepoch)\W{0,3}(?P<epoch>\d+)"
 _DECIMAL = re.compile(rb"\d\.\d+")
 _BAR_UNITS = (None, b"it/s", b"s/it", b"batch/s", b"s/batch", b"step/s", b"s/step", b"steps/s", b"ba/s")
 _COUNTED = re.compile(rb"(?i)iter|step|epoch|batch|progress|update|^\s*\d+/\d+\s")
@@ -165,7 +166,9 @@ def _group(key: tuple[bytes, ...], lines: Sequence[tuple[int, bytes]], trains: b
         return replace(plain, lacks=Message("logs.shape_other"))
     found = _read_bars(plain, texts) if is_bar else _read_lines(plain, texts)
     plain_bar = is_bar and (not said or _COUNTED.search(text[: text.find(b"%|")]))
-    of_epochs = trains and (plain_bar or words.EPOCH.search(said.decode("ascii", "replace").lower()))
+    of_epochs = (trains or _tells_epochs(texts)) and (
+        plain_bar or words.EPOCH.search(said.decode("ascii", "replace").lower())
+    )
     timed = "step" in found.roles and ("rate" in found.roles or (trains and "steps_per_s" in found.roles))
     if not training and not of_epochs and (is_bar or not timed):
         return replace(plain, lacks=Message("logs.shape_no_training"))
@@ -185,12 +188,18 @@ def _tells_scores(texts: Sequence[bytes]) -> bool:
     return len(before) >= FEWEST or b"loss" in texts[len(texts) // 2]
 
 
+def _tells_epochs(texts: Sequence[bytes]) -> bool:
+    """Epoch 5/200:  41%|████      | 74/180: what goes through its data again and again is trained."""
+    bars = (bar for text in texts if (bar := _bar(text)))
+    return len({found[1] for bar in bars if (found := re.search(_EPOCH, bar["desc"]))}) > 1
+
+
 def _read_bars(group: Group, texts: Sequence[bytes]) -> Group:
     bars = [bar for text in texts if (bar := _bar(text))]
     first = bars[0]
     if any(bar["unit"] not in _BAR_UNITS for bar in bars):
         return replace(group, lacks=Message("logs.shape_other"))
-    begins = (rb"(?i:\bepoch)\W{0,3}(?P<epoch>\d+)", rb"^\s*(?P<epoch>\d+)/\d+\s")
+    begins = (_EPOCH, rb"^\s*(?P<epoch>\d+)/\d+\s")
     epoch = next((one for one in begins if re.search(one, first["desc"])), None)
     places = {(bar["n"], match and match[0]) for bar in bars for match in (re.search(epoch or b"$", bar["desc"]),)}
     if len(places) < FEWEST:
