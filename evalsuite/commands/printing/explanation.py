@@ -48,8 +48,19 @@ def declaration(dialect: "Dialect") -> str:
     step = dialect.step[0]
     fields = {"name": "my_script", "title": "who prints it", "framework": None, "averaging": dialect.averaging}
     fields |= {"unit": dialect.unit, "scope": dialect.scope, "steps_restart": dialect.steps_restart}
-    said = {"pattern": step.pattern, "sample": step.sample, "source": "OWNER/REPOSITORY@COMMIT:FILE"}
+    said: dict[str, str | bytes] = {
+        "pattern": step.pattern,
+        "sample": step.sample,
+        "source": "OWNER/REPOSITORY@COMMIT:FILE",
+    }
     lines = "".join(f"        {name}={value!r},\n" for name, value in fields.items())
-    parts = "".join(f"            {name}={value!r},\n" for name, value in said.items())
+    parts = "".join(f"            {name}={_literal(value)},\n" for name, value in said.items())
     head = "from evalsuite.dialect import Dialect, line\n\nDIALECTS = (\n    Dialect(\n"
     return f"{head}{lines}        step=line(\n{parts}        ),\n    ),\n)"
+
+
+def _literal(value: str | bytes) -> str:
+    """As people write it: a pattern without doubled backslashes."""
+    raw = f'rb"{value.decode("utf-8", "replace")}"' if isinstance(value, bytes) else ""
+    plain = raw.isascii() and raw.count('"') == 2 and "\n" not in raw and "\r" not in raw and "\\" in raw
+    return raw if plain else repr(value)

@@ -24,6 +24,7 @@ from evalsuite.logs.unknown import words
 from evalsuite.logs.unknown.roles import (
     FEWEST,
     Chosen,
+    Column,
     choose_counters,
     choose_rate,
     choose_time,
@@ -120,11 +121,9 @@ def _joined(grouped: Sequence[Group], lines: Sequence[Lines]) -> Iterator[Group]
         counted = dict(lines[counter])
         for apart in (*range(1, MOST_APART), *range(-1, -MOST_APART, -1)):  # lines from the counter to the time
             seen = lines[time][:MOST_OF_EACH]
-            if sum(number - apart in counted for number, _ in seen) < MOSTLY * len(seen):
+            if sum(number - apart in counted for number, _ in seen) < max(2 * FEWEST, MOSTLY * len(seen)):
                 continue
             pairs = [(counted[number - apart], text) for number, text in lines[time] if number - apart in counted]
-            if len(pairs) < 2 * FEWEST:
-                continue
             texts = [(b"\n" * abs(apart)).join(pair if apart > 0 else pair[::-1]) for pair in _ends(pairs)]
             found = _read_lines(replace(grouped[counter], count=len(pairs), lacks=""), texts)
             if found.dialect and rb"(?:\n" in found.dialect.step[0].pattern:
@@ -301,12 +300,22 @@ def _pattern(chosen: Chosen) -> bytes:
         tail = _common([one.tail[1:] if one.scaled else one.tail for one in column])
         tail = b"" if len({one.scaled for one in column}) > 1 else tail
         begin = rb"(?<![A-Za-z_])" if re.match(rb"[A-Za-z_]", lead) else b"" if lead or parts else rb"(?<![\w.])"
-        value = words.LASTING if column[0].clock else words.NUMBER + rb"(?:[kKMGB](?![A-Za-z]))?"
+        value = _number_pattern(name, column)
         below = column[0].line - line if parts else 0
         line = column[0].line
         parts += [rb"[^\n]*(?:\n[^\n]*){%d}\n[^\r\n]*?" % (below - 1) if below else rb"[^\r\n]*?"] if parts else []
         parts.append(begin + lead + b"(?P<%b>%b)" % (name.encode(), value) + (b"(?=%b)" % tail if tail else b""))
     return b"".join(parts)
+
+
+def _number_pattern(name: str, column: Column) -> bytes:
+    if column[0].clock:
+        return rb"\d+:[\d:.]*\d" if all(b":" in slot.text for slot in column) else words.LASTING
+    if not all(re.fullmatch(rb"[\d.,]+(?:[eE][-+]?\d+)?", slot.text) for slot in column):
+        return words.NUMBER
+    many = rb"(?:[kKMGB](?![A-Za-z]))?" if name in ("rate", "consumed") or any(slot.scaled for slot in column) else b""
+    counts = name in ("step", "epoch") and not many and all(slot.text.isdigit() for slot in column)
+    return rb"\d+" if counts else rb"[\d.,]*\d(?:[eE][-+]?\d+)?" + many
 
 
 def _common(texts: Iterable[bytes], *, backwards: bool = False) -> bytes:

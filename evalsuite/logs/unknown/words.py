@@ -135,4 +135,5 @@ def _divide(between: bytes, label: str, *, last: bool) -> tuple[str, str]:
 def _label(text: bytes) -> str:
     words = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", text.decode("ascii", "replace")).lower()
     words = re.split(r"[,;|\t\n\0\]\[{}]+|  +(?=\S)", words.strip(" :=([{<>|-*~#'\"\t\0"))[-1]
-    return re.sub(r"['\":=<>*#\s]+", " ", words).strip(" .-([{)")[-40:]
+    plain = re.sub(r"['\":=<>*#\s]+", " ", words).strip(" .-([{)")[-40:]
+    return re.sub(r"^(?:(?:info|debug|warning|root)[ -]*)+(?= |$|\b)", "", plain)  # of loggers
