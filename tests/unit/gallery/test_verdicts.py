@@ -17,18 +17,37 @@ from tests import sources
 from tests.toys import CASE, measured
 
 SPOKEN = words.read()
+TABLE = sources.cases("verdicts.toml")
 BASE, SCALE, LARGER = CASE, CASE.at_scale(20, 8), CASE.at_scale(40, 8)
-SLOWER = Machine(name="slower")
-CLOCKS = ClocksFarApart(difference=0.3)
-WINDOW = ShortWindow(skipped_steps=20, measured_steps=50)
+OTHER, THIRD = replace(CASE, framework="othernet"), replace(CASE, framework="thirdnet")
+NAMED = {  # in the tables
+    **{"base": BASE, "scale": SCALE, "larger": LARGER, "of two nodes": CASE.at_scale(2, 8)},
+    **{"other": OTHER, "third": THIRD, "own": replace(CASE, recipe="official")},
+    "clocks": (ClocksFarApart(difference=0.3),),
+    "window": (ShortWindow(skipped_steps=20, measured_steps=50),),
+    "slower": Machine(name="slower"),
+    "of step times": replace(measured(BASE, 0, 100.0).throughput, method="step times"),
+}
 
 
 def runs(case, value, repeats=5, spread=0.001, **changes):
-    return [measured(case, r, value * (1 + spread * (r - repeats // 2)), **changes) for r in range(repeats)]
+    values = [value * (1 + spread * (r - repeats // 2)) for r in range(repeats)] if isinstance(value, float) else value
+    return [measured(case, r, value, **changes) for r, value in enumerate(values)]
 
 
-def failed(case, exit_code):
-    return [measured(case, r, None, throughput=None, exit_code=exit_code) for r in range(5)]
+def gpu(mean, samples=200, coverage=1.0, resource="gpu", unit="%", capacity=None):
+    facts = {"resource": resource, "unit": unit, "samples": samples, "coverage": coverage, "capacity": capacity}
+    return Utilisation(mean=mean, p5=mean, p95=mean, **facts)
+
+
+def told_of(*rows):
+    """The runs that the rows of a table speak of."""
+    rows = [
+        {key: NAMED.get(value, value) for key, value in row.items() if key != "used"}
+        | {"utilisation": tuple(gpu(**one) for one in row.get("used", ()))}
+        for row in rows
+    ]
+    return [run for row in rows for run in runs(**row)]
 
 
 def c1(*of, planned=()):
@@ -40,51 +59,17 @@ def said(verdict):
     return cards._card(verdict, SPOKEN).reason.plain("en")
 
 
-OTHER_METHOD = [replace(r, throughput=replace(r.throughput, method="step times")) for r in runs(BASE, 100.0)]
-
-
-@pytest.mark.parametrize(
-    ("base", "scale", "reason", "told"),
-    [
-        (runs(BASE, 100.0, repeats=1), runs(SCALE, 14_000.0), "partial", "base or a case in scope has fewer than 5"),
-        (runs(BASE, 100.0, findings=(WINDOW,)), runs(SCALE, 14_000.0), "partial", "window shorter"),
-        (runs(BASE, 85.0), runs(SCALE, 14_200.0), "suspicious", "D11 at 20×8"),
-        (runs(BASE, 62.0), runs(SCALE, 14_000.0), "suspicious", "D12 at 20×8"),
-        (runs(BASE, 100.0, spread=0.12), runs(SCALE, 15_900.0), "suspicious", "D08_unstable at 1×1"),
-        (runs(BASE, 100.0, origin="cited"), runs(SCALE, 14_000.0, origin="imported"), "not_measured", "cited"),
-        (runs(BASE, 100.0, environment=None), runs(SCALE, 14_000.0, environment=None), "machine_unknown", "record"),
-        (runs(BASE, 100.0, environment=None), runs(SCALE, 14_000.0), "machine_unknown", "record"),
-        (runs(BASE, 100.0, environment=SLOWER), runs(SCALE, 14_000.0), "several_machines", "2 different machines"),
-        (
-            [*runs(BASE, 100.0, repeats=1), *runs(BASE, 100.0, environment=SLOWER)[1:]],
-            *(runs(SCALE, 14_000.0), "several_machines", "2 different machines"),
-        ),
-        (OTHER_METHOD, runs(SCALE, 14_000.0), "several_methods", "method"),
-        (runs(CASE.at_scale(2, 8), 1500.0), runs(SCALE, 14_000.0), "no_base", "one device"),
-        (runs(BASE, 100.0, framework_version="0.9"), runs(SCALE, 14_000.0), "unlike", "framework_version"),
-        (runs(BASE, 100.0, findings=(CLOCKS,)), runs(SCALE, 14_000.0), "doubtful", "At 1×1 the value is in doubt"),
-        (runs(BASE, 100.0, spread=0.03), runs(SCALE, 12_832.0), "spans", "More repeats would decide"),
-    ],
-)
-def test_a_verdict_rests_on_its_base_as_much_as_on_its_scale(base, scale, reason, told):
-    found = c1(base, scale)
+@pytest.mark.parametrize(("of", "reason", "told"), TABLE["rests"])
+def test_a_verdict_rests_on_its_base_as_much_as_on_its_scale(of, reason, told):
+    found = c1(told_of(*of))
 
     assert (found.outcome, found.reason) == ("undetermined", reason)
     assert told in said(found)
 
 
-@pytest.mark.parametrize(
-    ("value", "larger", "outcome", "reason"),
-    [
-        (14_000.0, [], "undetermined", "missing"),
-        (14_000.0, runs(LARGER, 28_000.0, repeats=2), "undetermined", "partial"),
-        (14_000.0, failed(LARGER, 137), "undetermined", "missing"),
-        (14_000.0, failed(LARGER, 1), "fail", "framework_failed"),  # by itself
-        (9_000.0, [], "fail", "not_met"),  # whatever the larger one would give
-    ],
-)
+@pytest.mark.parametrize(("value", "larger", "outcome", "reason"), TABLE["larger"])
 def test_a_larger_planned_scale_is_not_left_out_because_it_went_badly(value, larger, outcome, reason):
-    found = c1(runs(BASE, 100.0), runs(SCALE, value), larger, planned=(BASE, SCALE, LARGER))
+    found = c1(runs(BASE, 100.0), runs(SCALE, value), told_of(*larger), planned=(BASE, SCALE, LARGER))
 
     assert (found.outcome, found.reason) == (outcome, reason)
     assert ("At 40×8" in said(found)) == (reason == "framework_failed")
@@ -124,45 +109,15 @@ def test_of_many_scales_at_the_threshold_none_fails_by_chance_alone():
 
 # who is ahead
 
-OTHER, THIRD = replace(CASE, framework="othernet"), replace(CASE, framework="thirdnet")
-
 
 def c3(*of):
     rows = with_scaling(summaries([run for each in of for run in each]))
     return next(one for one in verdicts(rows, criteria.read()) if one.criterion == "C3")
 
 
-OWN = replace(CASE, recipe="official")
-SHORT = {"findings": (WINDOW,)}
-LEADS = {
-    "the fastest is ahead of every framework and not of the second alone": (
-        *("no_difference", "toynet, thirdnet"),
-        *(runs(CASE, 103.0), runs(OTHER, 100.0), runs(THIRD, 102.9, repeats=5, spread=0.02)),
-    ),
-    "a framework is not ahead of its own other recipe": ("nothing_to_compare", "", runs(CASE, 110.0), runs(OWN, 100.0)),
-    "it is ahead of frameworks": ("faster", "", runs(CASE, 110.0), runs(OWN, 109.9), runs(OTHER, 90.0)),
-    "less than one per cent is no lead however little the runs scatter": (
-        *("tie", "", runs(CASE, 100.9, spread=1e-5), runs(OTHER, 100.0, spread=1e-5)),
-    ),
-    "more than one per cent is": ("faster", "", runs(CASE, 101.1, spread=1e-5), runs(OTHER, 100.0, spread=1e-5)),
-    "runs that scatter as much as the lead keep a framework in the winners' group": (
-        *("no_difference", "", runs(CASE, 100.0)),
-        [measured(OTHER, k, value) for k, value in enumerate((90.0, 104.0, 92.0, 99.0, 97.0))],
-    ),
-    "of a framework of which a run failed those left over are not ranked": (
-        *("nothing_to_compare", "", runs(CASE, 100.0), [*runs(OTHER, 110.0), measured(OTHER, 5, None)]),
-    ),
-    "two runs put nothing in order": ("cannot_tell", "", runs(CASE, 120.0, repeats=2), runs(OTHER, 100.0, repeats=2)),
-    "three of a short window": ("cannot_tell", "", runs(CASE, 120.0, 3, **SHORT), runs(OTHER, 100.0, 3, **SHORT)),
-    "five of a short window": (
-        *("short_window", "shorter than the full protocol", runs(CASE, 120.0, **SHORT), runs(OTHER, 100.0, **SHORT)),
-    ),
-}
-
-
-@pytest.mark.parametrize(("reason", "told", "of"), [(*lead[:2], lead[2:]) for lead in LEADS.values()], ids=LEADS)
+@pytest.mark.parametrize(("reason", "told", "of"), TABLE["ahead"].values(), ids=TABLE["ahead"])
 def test_who_is_ahead_is_ahead_of_every_framework_by_more_than_chance(reason, told, of):
-    found = c3(*of)
+    found = c3(told_of(*of))
 
     assert (found.reason, found.within_noise) == (reason, reason not in ("faster", "nothing_to_compare"))
     assert told in said(found).lower()
@@ -207,7 +162,7 @@ def test_a_ratio_of_few_runs_has_a_range_and_no_interval(repeats, coverage):
 # what is called an outlier
 
 
-@pytest.mark.parametrize(("values", "others", "called"), sources.cases("verdicts.toml")["outliers"])
+@pytest.mark.parametrize(("values", "others", "called"), TABLE["outliers"])
 def test_an_outlier_is_far_off_by_three_measures(values, others, called):
     of = [measured(CASE, r, value) for r, value in enumerate(values)]
     for k, runs_of in enumerate(others, 1):
@@ -220,38 +175,14 @@ def test_an_outlier_is_far_off_by_three_measures(values, others, called):
 # mean utilisation
 
 
-def gpu(mean, samples=200, coverage=1.0, resource="gpu", unit="%", capacity=None):
-    facts = {"resource": resource, "unit": unit, "samples": samples, "coverage": coverage, "capacity": capacity}
-    return Utilisation(mean=mean, p5=mean, p95=mean, **facts)
-
-
 def c2(*of, planned=()):
     rows = with_scaling(summaries([run for each in of for run in each]))
     return {one.criterion: one for one in verdicts(rows, criteria.read(), planned) if one.criterion.startswith("C2")}
 
 
-SMALL = runs(BASE, 100.0, utilisation=(gpu(95.0),))
-
-
-def large(*used):
-    return runs(SCALE, 14_000.0, utilisation=used)
-
-
-@pytest.mark.parametrize(
-    ("of", "planned", "outcome", "reason"),
-    [
-        ((large(gpu(90.0)),), (), "pass", "met"),
-        ((large(gpu(70.0)),), (), "fail", "not_met"),
-        ((SMALL, large(gpu(100.0, samples=3))), (), "undetermined", "thin"),
-        ((SMALL, large(gpu(100.0, coverage=0.05))), (), "undetermined", "thin"),  # also where most were never read
-        ((SMALL, large(gpu(90.0, resource="cpu"))), (), "undetermined", "gpu_unread"),
-        ((runs(BASE, 100.0, utilisation=(gpu(95.0, resource="cpu"),)),), (), "undetermined", "no_gpu"),
-        ((SMALL,), (), "undetermined", "no_large_scale"),
-        ((large(gpu(90.0)),), (SCALE, LARGER), "undetermined", "missing"),
-    ],
-)
+@pytest.mark.parametrize(("of", "planned", "outcome", "reason"), TABLE["used"])
 def test_mean_utilisation_is_judged_by_sound_samples_of_all_planned_large_scales(of, planned, outcome, reason):
-    found = c2(*of, planned=planned)["C2a"]
+    found = c2(told_of(*of), planned=[NAMED[one] for one in planned])["C2a"]
 
     assert (found.outcome, found.reason) == (outcome, reason)
     assert (found.measured is None) == (reason in ("no_gpu", "no_large_scale", "gpu_unread"))
