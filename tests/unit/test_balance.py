@@ -14,7 +14,7 @@ from tests import runfolders, sources
 from tests.runfolders import steps
 from tests.toys import CASE, measured
 
-AGAIN = [[*steps(says=0.501).lines[:printed], *steps().lines] for printed in (10, 30)]
+TABLE = sources.cases("balance.toml")
 
 
 def spaced(seconds):
@@ -42,40 +42,25 @@ def evaluated(batch_s):
     return whole, {"duration_s": at_s[-1] + 1.0}
 
 
-RUNS = {  # what was printed and how it ended → its findings, whether it counts, and what its value rests on
-    "plain": ((steps(), {}), set(), True, "clock"),
-    "shut down within 10 s": (later(after_s=9.0), set(), True, "clock"),
-    "half of the window after the last line": (later(), {"steps_unfinished"}, True, "disputed"),
-    "more than the window after it": (later(after_s=90.0), {"steps_unfinished", "mostly_outside"}, True, "disputed"),
-    "of a short one, more than half of the window after it": (
-        *(later(after_s=3.0, log=spaced([0.05] * 120)), {"steps_unfinished"}, True, "disputed"),
-    ),
-    "of a short one, shut down within half of the window": (
-        *(later(after_s=2.0, log=spaced([0.05] * 120)), set(), True, "clock"),
-    ),
-    "the first step takes a hundred windows": (
-        *((spaced([5500.0] + [0.5] * 119), {}), {"mostly_outside"}, True, "disputed"),
-    ),
-    "evaluated, batch by batch": (evaluated(0.3), {"mostly_outside"}, True, "clock"),
-    "evaluated, slower than it trains": (evaluated(0.6), {"mostly_outside", "steps_unfinished"}, True, "disputed"),
-    "evaluated, faster than can be": (evaluated(0.04), {"steps_unfinished"}, True, "disputed"),
-    "said to be evaluated": (later("Test: Acc@1 76.1"), {"steps_unfinished"}, True, "disputed"),
-    "one that began again": ((replace(steps(130), lines=AGAIN[0]), {}), {"restarted"}, True, "clock"),
-    "one that began again late": ((replace(steps(150), lines=AGAIN[1]), {}), {"restarted"}, True, "disputed"),
-    "faster by and by": ((spaced([1.2 - n / 200 for n in range(120)]), {}), {"D10"}, True, "disputed"),
-    "ended by evalsuite": ((steps(), {"duration_s": 99.0, "status": "stopped_as_planned"}), set(), True, "clock"),
-    "the first steps compile": ((spaced([30.0, 20.0] + [0.5] * 118), {}), {"mostly_outside"}, True, "clock"),
-}
+def run_of(seconds=(), again=None, evaluation_s=None, after_s=None, behind=(), **ended):
+    """What a row of the table says that was printed, and how it ended; *seconds*: [how many, the first, more each]."""
+    if evaluation_s:
+        return evaluated(evaluation_s)
+    took = [first + n * sum(more) for count, first, *more in seconds for n in range(count)]
+    log = spaced(took) if took else steps()
+    if again:
+        log = replace(steps(120 + again), lines=[*steps(says=0.501).lines[:again], *log.lines])
+    return later(*behind, after_s=after_s, log=log) if after_s else (log, ended)
 
 
-@pytest.mark.parametrize("name", RUNS)
-def test_what_a_run_does_outside_its_window_is_said_and_takes_its_rank(name, tmp_path):
-    (printed, ended), codes, counts, grounds = RUNS[name]
+@pytest.mark.parametrize(("of", "codes", "grounds"), TABLE["outside"].values(), ids=TABLE["outside"])
+def test_what_a_run_does_outside_its_window_is_said_and_takes_its_rank(of, codes, grounds, tmp_path):
+    (printed, ended) = run_of(**of)
 
     found = measurement(runfolders.finished(tmp_path, runfolders.Host(printed=[printed]), **ended))
 
-    assert {each.code for each in found.findings} == codes
-    assert (found.counts, found.grounds) == (counts, grounds)
+    assert {each.code for each in found.findings} == set(codes)
+    assert (found.counts, found.grounds) == (True, grounds)
 
 
 @pytest.mark.parametrize(
@@ -94,23 +79,14 @@ def test_behind_the_last_step_accelerators_are_at_rest(percent, after_s, codes, 
     assert {each.code for each in found.findings} == codes
 
 
-@pytest.mark.parametrize(
-    ("start", "warmup", "codes"),
-    [
-        (1.0, 1.0, set()),
-        (1.0, 1.4, set()),  # 5 % of the window's work, within the scatter of honest runs
-        (1.0, 2.0, {"work_in_warmup"}),
-        (50.0, 1.0, {"mostly_outside"}),  # two seconds on all cores, of a window on one
-        (1.0, -1.0, set()),  # a child ended: nothing is known
-    ],
-)
+@pytest.mark.parametrize(("start", "warmup", "codes"), TABLE["warmup"])
 def test_cpu_seconds_before_the_window_are_held_against_those_inside(start, warmup, codes, tmp_path):
     used_s = accumulate([start / 2] * 4 + [warmup / 2] * 20 + [0.5] * 110)
     host = runfolders.Host(samples=runfolders.cpu_samples(used_s))
 
     found = measurement(runfolders.finished(tmp_path, host, case=replace(CASE, device="cpu", cores_per_device=1)))
 
-    assert {each.code for each in found.findings} - {"cores_idle"} == codes
+    assert {each.code for each in found.findings} - {"cores_idle"} == set(codes)
 
 
 @pytest.mark.parametrize(("seconds", "kinds"), [((0.004, 0.021), 1), ((0.00, 0.01), 0), ((0.0041, 0.0142), 1)])
@@ -144,6 +120,6 @@ def trained(devices=1, nodes=1, rate=10.0, precision="fp32", changes=(), **used)
     )
 
 
-@pytest.mark.parametrize(("run", "found"), sources.cases("balance.toml")["done"])
+@pytest.mark.parametrize(("run", "found"), TABLE["done"])
 def test_what_a_processor_cannot_have_done_excludes_and_what_is_not_proven_is_said(run, found):
     assert {each.name for each in work_done.findings(trained(**run))} == set(found)
