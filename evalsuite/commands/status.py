@@ -57,7 +57,8 @@ def _print(folder: Path, state: EvaluationState, jobs: Sequence[QueuedJob], sile
         _print_runs(state)
     else:
         line(say("status.not_begun", runs=folder))
-    for scheduler in silent:
+    waits = not state.runs or state.done < len(state.runs)
+    for scheduler in silent if waits else ():
         line(say("status.silent", scheduler=scheduler))
     for job in jobs:
         line(say("status.job", job=job.id, name=job.name, state=job.state, nodes=job.nodes or "?", why=job.why))

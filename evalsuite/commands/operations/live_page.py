@@ -53,6 +53,8 @@ def keep(
         _Handler.content = checks.fill("live.html.j2", states=found, now=datetime.now().astimezone(), **constant)
         if arguments.html:
             checks.write(arguments.html, _Handler.content)
+            if not turn:
+                line(str(arguments.html))
         if serving and not turn:
             line(say("status.served", url=f"http://{LOCALHOST}:{serving.server_port}/", port=serving.server_port))
         elif not serving and all(one.runs and one.done == len(one.runs) for one in found.values()):
