@@ -136,7 +136,6 @@ HOUSE = {
         (name, "most other recipes of wide_and_deep state input_size in `facts`")
         for name in ("hugectr/wide-deep", "oneflow/wide-deep", "oneflow/wide-deep-2020")
     ),
-    ("nanogpt/train-gpt2", "it counts tokens/s, and the other recipes of gpt2_124m count sequences/s"),
     ("paddlepaddle/paddlenlp-bert-base", "most other recipes of bert_base take the options sequence_length"),
     ("jax/flax-resnet50", "the command is the same with and without xla"),
     ("mindspore/models-resnet50", "the number of steps is not in the command"),

@@ -107,6 +107,7 @@ def test_a_page_shows_what_goes_on_and_ends_with_the_evaluation(runs, tmp_path, 
     runfolders.fill(begun, None, 1, runfolders.COMMAND)
     assert cli.main([*asked, "--html", str(page), "--metrics", str(tmp_path / "m")]) == Exit.DONE
     assert "2 of 2 runs done" in page.read_text() and 'max="2"' in page.read_text()
+    assert str(page) in capsys.readouterr().out
 
 
 def test_attempts_that_count_for_nothing_go_with_a_note_in_the_journal(runs, capsys):

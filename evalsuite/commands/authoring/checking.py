@@ -20,6 +20,7 @@ from evalsuite.logs.reading import Sniffer
 from evalsuite.messages import Message
 from evalsuite.model import Case, Device, Precision, Protocol
 from evalsuite.plan import repositories
+from evalsuite.results.compare.units import SEQUENCES, TOKENS
 from evalsuite.results.measure import facts
 from evalsuite.results.measure.measurement import BATCH_ITEMS, NOT_SAID
 
@@ -183,7 +184,7 @@ def _check_against_others(adapter: Adapter, recipe: Recipe) -> Iterator[Lack]:
     own = (adapter.name, recipe.name)
     others = [each for name, each in every if each.model == recipe.model and (name, each.name) != own]
     model, units = recipe.model, [*dict.fromkeys(each.unit for each in others)]
-    if units and recipe.unit not in units:
+    if units and recipe.unit not in units and not all(map(_in_tokens, (recipe, *others))):
         lacking = Message("commands.other_unit", unit=recipe.unit, model=model, others=units)
         yield Lack(lacking, Message("commands.count_alike", others=units))
     stated = {facts.rules().options.get(name, name) for name in recipe.options or ()} | {*recipe.facts}
@@ -193,6 +194,12 @@ def _check_against_others(adapter: Adapter, recipe: Recipe) -> Iterator[Lack]:
     declared = [sizes & {*(each.options or ())} for each in others]
     if recipe.options is not None and (names := _of_most(declared, recipe.options)):
         yield Lack(Message("commands.axes_lacking", model=model, names=names), Message("commands.take_axes"))
+
+
+def _in_tokens(recipe: Recipe) -> bool:
+    """Whether its runs are, or can be, counted in tokens."""
+    known = "sequence_length" in (recipe.options or ()) or "input_size" in recipe.facts
+    return recipe.unit == TOKENS or (recipe.unit in SEQUENCES and known)
 
 
 def _of_most(others: Sequence[Collection[str]], own: Collection[str]) -> list[str]:
