@@ -12,7 +12,7 @@ from evalsuite.report import forms
 from evalsuite.results import evaluation
 from evalsuite.results.measure import convergence, loss_curves
 from evalsuite.runs.store import Store
-from tests import runfolders
+from tests import runfolders, sources
 from tests.runfolders import Host, Printed
 from tests.toys import CASE, COMMAND
 
@@ -170,19 +170,9 @@ def test_the_loss_of_the_first_rank_is_read_and_none_of_ranks_that_nothing_names
     assert bare is None
 
 
-@pytest.mark.parametrize(
-    ("own", "reference", "outcome"),
-    [
-        ((20, 21, 22, 21, 20), (21, 20, 22, 21, 21), "alike"),
-        ((30, 31, 32, 31, 30), (21, 20, 22, 21, 21), "more"),
-        ((10, 11, 12), (21, 20, 22), "fewer"),
-        ((21, 21, 21), (21, 21, 21), "alike"),  # known to a whole epoch only: no infinite t
-        ((21, 21), (21, 20, 22), "undetermined"),
-        ((20, 21, 22), (21,), "undetermined"),
-    ],
-)
+@pytest.mark.parametrize(("own", "reference", "outcome"), sources.table("convergence.toml")["against_reference"])
 def test_epochs_to_the_target_are_tested_one_sided_and_too_few_decide_nothing(own, reference, outcome):
-    arrivals = convergence.Arrivals(trainings=len(own), epochs=own, seconds=())
+    arrivals = convergence.Arrivals(trainings=len(own), epochs=tuple(own), seconds=())
 
     assert convergence.against_reference(arrivals, reference).outcome == outcome
 
