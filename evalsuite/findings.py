@@ -821,12 +821,8 @@ class MethodsDiffer(Finding, code="methods_differ", severity="flag"):
 
     @classmethod
     def in_cases(cls, summaries: Sequence[Summary]) -> Iterator[Finding]:
-        of_case = {
-            one.case: tuple(
-                sorted({run.throughput.method for run in one.measurements if run.counts and run.throughput})
-            )
-            for one in summaries
-        }
+        counted = {one.case: [run.throughput for run in one.measurements if run.counts] for one in summaries}
+        of_case = {case: tuple(sorted({one.method for one in found if one})) for case, found in counted.items()}
         for one in summaries:
             base = of_case.get(one.base, ()) if one.base else ()
             if base and one.base != one.case and of_case[one.case] != base:

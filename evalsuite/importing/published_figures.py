@@ -124,7 +124,8 @@ def cite_table(
             results[row.number] = Imported(source=where, run=None, status="skipped", reason=reason)
             continue
         found.append(figure)
-    to = _To(store=into, dialects=dialects, bases=_Bases(found), amend=amend, there=contents(into))
+    series = by_key((_series(one), one) for one in found if one.kind != "run")
+    to = _To(store=into, dialects=dialects, series=series, amend=amend, there=contents(into))
     for case, members in _by_case(found):
         for one in _runs_of(case, members):
             made = _import_figure(one, to)
@@ -319,25 +320,19 @@ def _with(case: Case, name: str, value: str) -> Case:
     return replace(case, options=tuple(sorted((*case.options, (name, user_facts.safe_value(value))))))
 
 
-class _Bases:
-    def __init__(self, found: Sequence[_Figure]) -> None:
-        self._series = by_key((self._key(one), one) for one in found if one.kind != "run")
+def _series(one: _Figure) -> tuple[Case, str]:
+    return one.case.at_scale(1, 1), one.items
 
-    @staticmethod
-    def _key(one: _Figure) -> tuple[Case, str]:
-        return one.case.at_scale(1, 1), one.items
 
-    def of(self, figure: _Figure) -> _Figure | None:
-        """The figure with a speed-up of 1 or on one device, in the same source; else the one that all sources print."""
-        if "speedup" not in figure.row.cells:
-            return None
-        series = self._series.get(self._key(figure), [])
-        here = [one for one in series if one.source == figure.source]
-        for candidates in ([one for one in here if _is_one(one)], [one for one in here if _is_single(one)]):
-            if candidates:
-                return min(candidates, key=lambda one: (one.case.total_devices, one.row.number))
-        elsewhere = [one for one in series if _is_single(one)]
-        return elsewhere[0] if len({one.value for one in elsewhere}) == 1 else None
+def _base(figure: _Figure, series: Sequence[_Figure]) -> _Figure | None:
+    """The figure with a speed-up of 1 or on one device, in the same source; else the one that all sources print."""
+    if "speedup" not in figure.row.cells:
+        return None
+    candidates = [one for one in series if one.source == figure.source and (_is_one(one) or _is_single(one))]
+    if candidates:
+        return min(candidates, key=lambda one: (not _is_one(one), one.case.total_devices, one.row.number))
+    elsewhere = [one for one in series if _is_single(one)]
+    return elsewhere[0] if len({one.value for one in elsewhere}) == 1 else None
 
 
 def _is_one(figure: _Figure) -> bool:
@@ -353,7 +348,7 @@ def _is_single(figure: _Figure) -> bool:
 class _To:
     store: Store
     dialects: Mapping[str, Dialect]
-    bases: _Bases
+    series: Mapping[tuple[Case, str], Sequence[_Figure]]
     amend: bool
     there: Mapping[Content, RunFolder]  # by their bytes
 
@@ -427,11 +422,11 @@ def _fill(folder: RunFolder, one: _Cited, to: _To, corrected: Mapping[str, str] 
     path.write_bytes(_text(first))
     sources = [Source(path=member.where, sha256=files.sha256(path)) for member in one.members]
     made = command(to.dialects[f"cited_{first.items}"], f"{first.items}/s", sources, "cited")
-    folder.write_command(replace(_describe(made, one, to.bases), corrected=corrected))
+    folder.write_command(replace(_describe(made, one, to.series.get(_series(first), ())), corrected=corrected))
     folder.write_outcome(Outcome(status="completed", reason="", origin="cited"))
 
 
-def _describe(made: RunCommand, one: _Cited, bases: _Bases) -> RunCommand:
+def _describe(made: RunCommand, one: _Cited, series: Sequence[_Figure]) -> RunCommand:
     first = one.first
     n = {member.row.cells["n"] for member in one.members if "n" in member.row.cells}
     kinds = Counter(member.kind for member in one.members if member.kind)
@@ -440,7 +435,7 @@ def _describe(made: RunCommand, one: _Cited, bases: _Bases) -> RunCommand:
         kind=kinds.most_common(1)[0][0] if kinds else None,
         n=int(next(iter(n))) if len(n) == 1 and user_facts.is_whole(next(iter(n)), least=1) else None,
         log_set=first.log_set,
-        citations=tuple(member.citation(bases.of(member)) for member in one.members),
+        citations=tuple(member.citation(_base(member, series)) for member in one.members),
         runs=tuple(run.printed for run in one.runs),
         others=tuple(other.citation() for other in one.others),
         others_printed=tuple(other.printed for other in one.others),

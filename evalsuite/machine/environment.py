@@ -4,6 +4,7 @@ import functools
 import os
 import platform
 import subprocess
+from collections.abc import Iterable
 from pathlib import Path
 
 from evalsuite import __version__
@@ -59,24 +60,19 @@ def boot_id() -> str | None:
 
 def operating_system(root: Path = Path("/")) -> str:
     """`Debian GNU/Linux 12 (bookworm)`"""
-    for line in _lines(root / "etc/os-release"):
-        name, _, value = line.partition("=")
-        if name == "PRETTY_NAME":
-            return value.strip("\"'")
-    return platform.system()
+    return _value(_lines(root / "etc/os-release"), "PRETTY_NAME", "=").strip("\"'") or platform.system()
 
 
 def cpu_model(root: Path = Path("/")) -> str | None:
     """`Intel(R) Xeon(R) Gold 6148 CPU @ 2.40GHz`; by lscpu on Arm, where the kernel gives numbers only."""
-    for line in _lines(root / "proc/cpuinfo"):
-        name, _, value = line.partition(":")
-        if name.strip() == "model name":
-            return value.strip()
-    for line in (output("lscpu") or "").splitlines():
-        name, _, value = line.partition(":")
-        if name.strip() == "Model name":
-            return value.strip()
-    return platform.processor() or None
+    if printed := _value(_lines(root / "proc/cpuinfo"), "model name", ":"):
+        return printed
+    return _value((output("lscpu") or "").splitlines(), "Model name", ":") or platform.processor() or None
+
+
+def _value(lines: Iterable[str], wanted: str, sign: str) -> str:
+    parts = (line.partition(sign) for line in lines)
+    return next((value.strip() for name, _, value in parts if name.strip() == wanted), "")
 
 
 def container(limits: cgroups.Limits) -> ContainerLimits | None:

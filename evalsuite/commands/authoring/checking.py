@@ -157,8 +157,7 @@ def _build(recipe: Recipe, case: Case) -> Built:
 
 def _check_installation(recipe: Recipe) -> Iterator[Lack]:
     if not (recipe.requirements or recipe.requirements_gpu or recipe.checkout or recipe.image):
-        advice = Message("commands.write_requirements")
-        yield Lack(Message("commands.nothing_to_install"), advice)
+        yield Lack(Message("commands.nothing_to_install"), Message("commands.write_requirements"))
     for pin in (*recipe.requirements, *recipe.pins("gpu"), *chain(*recipe.other_wheels), *recipe.built):
         if not PIN.fullmatch(pin):
             yield Lack(Message("commands.no_exact_pin", pin=pin), Message("commands.write_exact_pin"))
@@ -275,11 +274,9 @@ def _check_axes(adapter: Adapter, recipe: Recipe, one: Built) -> Iterator[Lack]:
     if unchanged(replace(base, batch_per_device=2 * base.batch_per_device)):
         yield Lack(Message("commands.batch_not_passed"), Message("commands.pass_batch"))
     if recipe.spawn != "per_device" and unchanged(replace(base, devices_per_node=2)):
-        advice = Message("commands.pass_devices")
-        yield Lack(Message("commands.devices_not_passed"), advice)
+        yield Lack(Message("commands.devices_not_passed"), Message("commands.pass_devices"))
     if recipe.step_bound != "none" and unchanged(replace(base, protocol=STEPS_LONGER)):
-        advice = Message("commands.pass_steps")
-        yield Lack(Message("commands.steps_not_passed"), advice)
+        yield Lack(Message("commands.steps_not_passed"), Message("commands.pass_steps"))
     if recipe.command_of(base) != recipe.command_of(base):
         yield Lack(Message("commands.two_commands"), Message("commands.command_depends"))
 
@@ -333,19 +330,16 @@ def _check_declaration(dialect: Dialect, known: Mapping[str, Dialect]) -> Iterat
         yield Lack(Message("commands.whose_rate"), Message("commands.say_scope"))
     for line in dialect.lines:
         if not CITED.match(line.source):
-            advice = Message("commands.write_source")
-            yield Lack(Message("commands.source_no_place", text=line.source), advice)
+            yield Lack(Message("commands.source_no_place", text=line.source), Message("commands.write_source"))
     for line in dialect.step:
         if not line.literal:
             advice = Message("commands.begin_plain")
             yield Lack(Message("commands.pattern_not_plain", pattern=repr(line.pattern)), advice)
     named = {group for line in dialect.step for group in line.groups}
     if dialect.step and not any(line.fields for line in dialect.step) and not named & TIMES:
-        advice = Message("commands.name_groups", names=sorted(TIMES))
-        yield Lack(Message("commands.no_rate_no_time"), advice)
+        yield Lack(Message("commands.no_rate_no_time"), Message("commands.name_groups", names=sorted(TIMES)))
     for other in _alike(dialect, known):
-        advice = Message("commands.more_precise", name=other)
-        yield Lack(Message("commands.samples_read_as", name=other), advice)
+        yield Lack(Message("commands.samples_read_as", name=other), Message("commands.more_precise", name=other))
 
 
 def _alike(dialect: Dialect, known: Mapping[str, Dialect]) -> list[str]:

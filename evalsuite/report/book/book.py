@@ -195,9 +195,6 @@ class Book:
             found.append("flagged")
         return tuple(found)
 
-    def findings_of(self, summary: Row) -> list[Finding]:
-        return [*summary.findings, *(finding for run in summary.measurements for finding in run.findings)]
-
 
 def conditions(case: Case) -> Conditions:
     """What *case* shares with all of its block, apart from protocol and unit."""

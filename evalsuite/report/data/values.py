@@ -66,8 +66,8 @@ def _engine(book: Book, run: Measurement) -> str | None:
     return command.engine if command else None
 
 
-def _codes(book: Book, one: Row) -> list[str]:
-    return sorted({finding.code for finding in book.findings_of(one)})
+def _codes(_: Book, one: Row) -> list[str]:
+    return sorted({finding.code for each in (one, *one.measurements) for finding in each.findings})
 
 
 def _peak_memory(one: Summary) -> Mapping[str, Any] | None:

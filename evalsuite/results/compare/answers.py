@@ -253,11 +253,8 @@ def _passed_over(answer: Answer, alike: Iterable[Answer]) -> tuple[Apart, ...]:
     for other in alike:
         if other.setting != answer.setting:
             unlike = _unlike(other.setting, answer.setting)
-            there = (
-                *((one.summary, one.flags) for one in other.ranked),
-                *((one.summary, one.flags) for one in other.apart),
-            )
-            found += [Apart(summary=one, obstacles=unlike, flags=flags) for one, flags in there]
+            there: tuple[Ranked | Apart, ...] = (*other.ranked, *other.apart)
+            found += [Apart(summary=one.summary, obstacles=unlike, flags=one.flags) for one in there]
     best: dict[Candidate, Apart] = {}
     for one in sorted(found, key=lambda one: -speed(one.summary)):
         near = answer.second is not None and speed(one.summary) >= speed(answer.second.summary)

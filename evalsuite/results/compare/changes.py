@@ -224,16 +224,12 @@ def _no_valid_run(side: Side, one: Unmeasured) -> Why:
 
 
 def _alone(summary: Row, side: Side, others: Iterable[Case]) -> Unpaired:
-    relatives = [other for other in others if _related(other, summary.case)]
+    relatives = [one for one in others if (one.framework, one.model) == (summary.case.framework, summary.case.model)]
     nearest = min(relatives, key=lambda case: len(_differences(case, summary.case)), default=None)
     if nearest is None:
         return Unpaired(case=summary.case, only_in=side, why=Why(key=f"only_{side}"))
     differences = tuple(_differences(summary.case, nearest))
     return Unpaired(case=summary.case, only_in=side, why=Why(key=f"only_{side}_like", differences=differences))
-
-
-def _related(a: Case, b: Case) -> bool:
-    return (a.framework, a.model) == (b.framework, b.model)
 
 
 def _differences(a: Case, b: Case) -> list[tuple[str, str, str]]:

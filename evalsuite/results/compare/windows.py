@@ -27,14 +27,10 @@ def _otherwise(first: Summary, members: Iterable[Summary]) -> Iterator[Finding]:
     for half, found in enumerate((AheadInFirstHalf, AheadInSecondHalf)):
         values = {name: each[half] for name, each in halves.items() if each}
         ahead = max(values, key=lambda name: statistics.median(values[name]))
-        if framework[ahead] != first.case.framework and _leads(values[ahead], values[first.case.id]):
-            gap = statistics.median(values[ahead]) / statistics.median(values[first.case.id]) - 1
+        gap = statistics.median(values[ahead]) / statistics.median(values[first.case.id]) - 1
+        if framework[ahead] != first.case.framework and gap >= significance.LEAST_GAP:
             yield found(other=framework[ahead], gap=gap, where=first.case.id)
             return
-
-
-def _leads(other: Sequence[float], first: Sequence[float]) -> bool:
-    return statistics.median(other) / statistics.median(first) - 1 >= significance.LEAST_GAP
 
 
 def _halves(one: Summary) -> tuple[list[float], list[float]] | None:

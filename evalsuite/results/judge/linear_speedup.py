@@ -148,7 +148,8 @@ def _judged(series: _Series, asked: LinearSpeedup) -> VerdictCell:
     if all((efficiencies[one.case].low or 0.0) >= asked.threshold for one in measured):
         if any(one.origin == "imported" for one in (base, *measured)):
             return replace(cell, reason="users_word")
-        again = sum(_made_again(one) for one in {one.case: one for one in (base, *measured)}.values())
+        scales = {one.case: one for one in (base, *measured)}.values()
+        again = sum(each.attempts for one in scales for each in one.findings if isinstance(each, RunMadeAgain))
         if again:
             return replace(cell, outcome="pass", reason="met_again", values=(("attempts", str(again)),))
         return replace(cell, outcome="pass", reason="met")
@@ -204,10 +205,6 @@ def _campaigns(base: Summary, measured: Sequence[Summary]) -> tuple[str, Values]
     if other := [case for case, campaigns in of_each.items() if campaigns != of_each[base.case]]:
         return "several_campaigns", (("scales", scale_names(other)),)
     return None
-
-
-def _made_again(one: Summary) -> int:
-    return sum(each.attempts for each in one.findings if isinstance(each, RunMadeAgain))
 
 
 def _efficiency(one: Summary, base: Summary, level: float = BOOTSTRAP_LEVEL) -> Interval:

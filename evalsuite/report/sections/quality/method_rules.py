@@ -80,10 +80,6 @@ def _runs(fits: Callable[[Book, Measurement], object]) -> Callable[[Book], Count
     return lambda book: _count([bool(fits(book, run)) for run in book.measurements if run.counts])
 
 
-def _clocked(book: Book) -> Counted:
-    return _count(["clock" in facts and "printed_by" in facts for *_, facts in recipes(book)])
-
-
 def _assumed(book: Book) -> Counted:
     """Intervals are of order statistics; a test of an order takes the runs as normal."""
     intervals = _intervals(book)[0]
@@ -109,7 +105,7 @@ RULES: Mapping[str, Callable[[Book], Counted]] = {
     "rule7": lambda book: _count(_tests(book)),
     "rule8": lambda book: _count([latency.of_case(one) is not None for one in book.valid]),
     "rule9": _runs(lambda book, run: run.environment and run.run.id in book.evaluation.commands and run.records),
-    "rule10": _clocked,
+    "rule10": lambda book: _count(["clock" in facts and "printed_by" in facts for *_, facts in recipes(book)]),
     "rule11": lambda book: _count([bool((c := flops_and_energy.compute(one)) and c.mfu) for one in book.valid]),
     "rule12": lambda book: (
         min(len(book.valid), MOST_REPEATS_DRAWN if book.large else len(book.valid)),
