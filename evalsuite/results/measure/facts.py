@@ -39,15 +39,12 @@ class FactRule:
     ambiguous: tuple[str, ...] = ()  # values that do not say which of several is meant
 
     def concerns(self, of: Case) -> bool:
-        match self.applies:
-            case "everywhere":
-                return True
-            case "gpu":
-                return of.device != "cpu"
-            case "fp32_on_gpu":
-                return of.device in ("gpu", UNKNOWN) and of.precision == "fp32"
-            case "several_devices":
-                return of.total_devices > 1
+        return {
+            "everywhere": True,
+            "gpu": of.device != "cpu",
+            "fp32_on_gpu": of.device in ("gpu", UNKNOWN) and of.precision == "fp32",
+            "several_devices": of.total_devices > 1,
+        }[self.applies]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,7 +112,11 @@ def of_run(
         *_facts("environment", {**_of_hosts(case.device, environments), **made_up}),
         *_facts("recipe", _of_recipe(case, command)),
         *_facts("stated", _stated(command.stated or {})),
-        *(fact for fact in of_case(case) if fact.key != "compiler" or _compiler_is_said(command)),
+        *(
+            fact
+            for fact in of_case(case)
+            if fact.key != "compiler" or command.stated is None or "xla" in command.stated
+        ),
     )
     meant = ("command_line", "recipe", "case")  # that it is ImageNet, say
     return tuple(dict.fromkeys(fact for fact in found if fact.key not in made_up or fact.source not in meant))
@@ -133,10 +134,6 @@ def _made_up(command: RunCommand) -> dict[str, str]:
     sources = sorted({str(one.source) for one in items.values()})
     each = (f"{one.source}, {one.size}, seed {one.seed} ({digest[:12]})" for digest, one in items.items())
     return {"data": f"made-up {' and '.join(sources)}", "data_source": "; ".join(sorted(each))}
-
-
-def _compiler_is_said(command: RunCommand) -> bool:
-    return command.stated is None or "xla" in command.stated
 
 
 def of_case(case: Case) -> tuple[Fact, ...]:
@@ -183,13 +180,8 @@ def _of_measurement(
     whole = any(fact.source == "case" for fact in stated)  # as `of_run` gives them
     found = stated if whole else (*stated, *of_case(case))
     keys = {fact.key for fact in found}
-    beside = {
-        "device_model": environment,
-        "framework_version": framework_version,
-    }
+    beside = {**({} if "machine" in keys else {"device_model": environment}), "framework_version": framework_version}
     missing = {key: value for key, value in beside.items() if key not in keys}
-    if "machine" in keys:
-        missing.pop("device_model", None)
     return believed((*found, *_facts("environment", missing)))
 
 

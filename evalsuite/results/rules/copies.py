@@ -1,7 +1,7 @@
 """D04: runs that are no repeats of their own: copies of another, parts of one training, values without any scatter."""
 
 import statistics
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from evalsuite.findings import EqualRepeats, OneTraining, SameBytes, SameFigures
@@ -13,34 +13,31 @@ FEWEST_EQUAL = 3  # runs; two may agree by their digits
 
 
 def copies(runs: Sequence[Measurement]) -> dict[int, Finding]:
-    return {**_without_scatter(runs), **_parts(runs), **_same_figures(runs), **_same_bytes(runs)}
+    figures, logs = _met(runs, _sequences, SameFigures), _met(runs, _log, SameBytes)
+    return {**_without_scatter(runs), **_parts(runs), **figures, **logs}
 
 
-def _same_bytes(runs: Sequence[Measurement]) -> Mapping[int, Finding]:
-    """Two runs of a short script without times may print the same; they do not begin and end at the same moment."""
+def _met(
+    runs: Sequence[Measurement],
+    marks: Callable[[Measurement], Iterable[object]],
+    rule: type[SameBytes | SameFigures],
+) -> Mapping[int, Finding]:
+    """The runs of which one of the *marks* is an earlier run's."""
     first: dict[object, str] = {}
     found: dict[int, Finding] = {}
     for place, run in enumerate(runs):
-        if run.log_sha256 is None or run.origin not in OWN_LOGS:
-            continue
-        attempt = (run.run.case.id, run.started_at, run.duration_s, run.campaign, run.round)
-        told = () if run.origin == "imported" else attempt  # whatever case they are of
-        known = first.setdefault((run.log_sha256, run.origin, *told), run.run.id)
-        if known != run.run.id:
-            found[place] = SameBytes(first=known)
+        known = (first.setdefault(mark, run.run.id) for mark in (marks(run) if run.origin in OWN_LOGS else ()))
+        if other := next((one for one in known if one != run.run.id), None):
+            found[place] = rule(first=other)
     return found
 
 
-def _same_figures(runs: Sequence[Measurement]) -> Mapping[int, Finding]:
-    first: dict[tuple[float, ...], str] = {}
-    found: dict[int, Finding] = {}
-    for place, run in enumerate(runs):
-        for part in _sequences(run) if run.origin in OWN_LOGS else ():
-            known = first.setdefault(part, run.run.id)
-            if known != run.run.id:
-                found[place] = SameFigures(first=known)
-                break
-    return found
+def _log(run: Measurement) -> Iterator[object]:
+    """Two runs of a short script without times may print the same; they do not begin and end at the same moment."""
+    attempt = (run.run.case.id, run.started_at, run.duration_s, run.campaign, run.round)
+    told = () if run.origin == "imported" else attempt  # whatever case they are of
+    if run.log_sha256 is not None:
+        yield run.log_sha256, run.origin, *told
 
 
 def _sequences(run: Measurement) -> Iterator[tuple[float, ...]]:

@@ -217,10 +217,9 @@ def _devices(resource: str, readings: "Readings") -> list[Device]:
     header = readings.header
     if resource in OF_HOST:
         return _host(resource, header, readings.host)
-    if resource in OF_DISK:
-        return [Device(name=name, label=_label(readings, name)) for name in header.disks or ()]
-    if resource in OF_FILESYSTEM:
-        return [Device(name=name, label=_label(readings, name)) for name in header.filesystems or ()]
+    if resource in (*OF_DISK, *OF_FILESYSTEM):
+        names = header.disks if resource in OF_DISK else header.filesystems
+        return [Device(name=name, label=_label(readings, name)) for name in names or ()]
     if resource in OF_GPU:
         return _accelerators(resource, readings)
     return [
