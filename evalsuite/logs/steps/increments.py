@@ -36,6 +36,8 @@ _BEGINS = operator.attrgetter("begins")
 
 def increments_of(stream: Sequence[Record], dialect: Dialect) -> list[Increment]:
     stream = _with_times(stream, dialect.mean_reports) if dialect.mean_reports else stream
+    by_stamps = bool(dialect.clock_s) and not any(map(_is_timed, stream))
+    stream = _by_stamps(stream) if by_stamps else stream
     stream = _joined(stream, JOINED * dialect.clock_s) if dialect.clock_s else stream
     base, usual = _numbering(stream, dialect)
     found: list[Increment] = []
@@ -51,13 +53,29 @@ def increments_of(stream: Sequence[Record], dialect: Dialect) -> list[Increment]
             continue
         before = _increment(record if begun is None else _timed(record, begun), before, base, usual, dialect)
         begun = None
-        if record.gap and dialect.evaluation_inside:
+        if (record.gap and dialect.evaluation_inside) or (by_stamps and before.pause):
             left_out = True
             continue
         found.append(before._replace(pause=True) if left_out else before)  # no stamp tells where it began
         left_out = False
     training = [increment for increment in found if not increment.record.evaluated]
     return training if len(training) > 1 else found  # all, where each has an evaluation inside
+
+
+def _is_timed(record: Record) -> bool:
+    return record.stamp_s is None or record.mean_s is not None or record.elapsed_s is not None
+
+
+def _by_stamps(stream: Sequence[Record]) -> list[Record]:
+    """Seconds since the first record, where stamps of whole seconds are all there is."""
+    found: list[Record] = []
+    at = began = stream[0].stamp_s or 0.0
+    for record in stream:
+        stamp = record.stamp_s or 0.0
+        days = round((at - stamp) / DAY_S) if stamp < at - HALF_DAY_S else 0  # the time of day has passed midnight
+        at = stamp + DAY_S * days
+        found.append(record._replace(elapsed_s=at - began))
+    return found
 
 
 def _with_times(stream: Sequence[Record], most: int) -> list[Record]:
@@ -109,7 +127,9 @@ def tick_s(stream: Sequence[Record]) -> float | None:
 
 
 def _since_epoch_s(record: Record) -> float | None:
-    return None if record.step is None or record.mean_s is None else record.step * record.mean_s
+    if record.step is None or record.mean_s is None:
+        return record.elapsed_s
+    return record.step * record.mean_s
 
 
 def _timed(record: Record, begun: Record) -> Record:

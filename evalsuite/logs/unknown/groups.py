@@ -19,7 +19,7 @@ from evalsuite.logs.scan.bars import PastTotal
 from evalsuite.logs.scan.collectors import spelt
 from evalsuite.logs.scan.failures import shown
 from evalsuite.logs.text.logfile import chunks
-from evalsuite.logs.text.records import DAY_S, positive, stamp_s
+from evalsuite.logs.text.records import stamp_s
 from evalsuite.logs.unknown import words
 from evalsuite.logs.unknown.roles import (
     FEWEST,
@@ -250,18 +250,16 @@ def _read_lines(group: Group, texts: Sequence[bytes]) -> Group:
         return replace(found, lacks=Message("logs.shape_unclear") if timed else Message("logs.shape_no_clock"))
     if timed == "seconds" and not stamped and not rated and is_coarse(chosen["seconds"]):
         return replace(found, lacks=Message("logs.shape_coarse"))
-    coarse = (
-        stamped and not restarts and timed in ("", "unclear") and not rated and all(stamp % 1 == 0 for stamp in stamps)
-    )
+    coarse = stamped and timed in ("", "unclear") and not rated and all(stamp % 1 == 0 for stamp in stamps)
     scales = {name: column[0].unit_s for name, column in chosen.items() if name in _TIMES} | {"rate": kilo}
     others = {name: scale for name, scale in scales.items() if scale != 1.0 and (name, scale) not in _UNITS}
     scaled = any(slot.clock or slot.scaled for column in chosen.values() for slot in column)
-    fields = partial(_read_fields, others, stamps[0] if coarse else None) if others or coarse or scaled else None
+    fields = partial(_read_fields, others) if others or scaled else None
     chosen = {_UNITS.get((name, scales.get(name, 1.0)), name): column for name, column in chosen.items()}
     middle = texts[len(texts) // 2]
     made = _dialect(_pattern(chosen), middle, fields, unit=unit, scope=scope, restart=restarts)
     if timed == "elapsed whole" or coarse:
-        made = replace(made, clock_s=1.0)
+        made = replace(made, clock_s=1.0, trust_stamps=not coarse)
     if made.clock_s or timed == "mean_s":
         made = replace(made, averaging="cumulative")
     return replace(found, dialect=_with_evaluations(made, middle))
@@ -337,18 +335,12 @@ def _common(texts: Iterable[bytes], *, backwards: bool = False) -> bytes:
     return re.sub(rb"(?:\\ )+", rb"\\s*", re.escape(kept))
 
 
-def _read_fields(scales: Mapping[str, float], first_s: float | None, match: Match[bytes]) -> Fields | None:
-    """*first_s*: the stamp that times count from, where stamps of whole seconds are all there is."""
+def _read_fields(scales: Mapping[str, float], match: Match[bytes]) -> Fields | None:
     said: dict[str, float | None] = {}
     for name, text in match.groupdict().items():
         value = words.read_number(text)
         said[name] = None if value is None else value * scales.get(name, 1.0)
-    if first_s is None:
-        return said
-    text, at, step = match.string, match.start(), positive(said.get("step"))
-    stamp = stamp_s(text[max(text.rfind(b"\n", 0, at), text.rfind(b"\r", 0, at)) + 1 : at])
-    since = None if stamp is None else (stamp - first_s) % (10_000 * DAY_S)
-    return {**said, "mean_s": since / step if step and since is not None else None}
+    return said
 
 
 def _dialect(
