@@ -17,6 +17,7 @@ import { offerPlainNumbers } from "./plain.js";
 import { followPrinting } from "./printing.js";
 import { followArrows } from "./roving.js";
 import { makeTablesSortable, setSorts } from "./sort.js";
+import { stackPanels } from "./stack.js";
 import { followSheetButtons } from "./sheet.js";
 import { setSpread } from "./spread.js";
 import { current, setState } from "./state.js";
@@ -45,6 +46,7 @@ function load(first) {
   else if (pairs.framework && !byId("sheet")?.hidden) goTo("sheet", first);
 }
 
+stackPanels(); // before all that follows marks
 followSwitches();
 followNumbers(); // before the links, which it takes some from
 followLinks();

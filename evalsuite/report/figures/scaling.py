@@ -147,7 +147,7 @@ def _curves(id: str, look: Look, series: Sequence[ScaleSeries], gains: Sequence[
     lefts = [_margin(*each) for each in zip((series, gains), forms, strict=True)]
     wide = (sheet.width - room - sum(lefts) - _BETWEEN) / 2
     _panel(sheet, lefts[0], lefts[0] + wide, series, forms[0], look)
-    end = sheet.width - room
+    end, sheet.fold = sheet.width - room, lefts[0] + wide + _BETWEEN / 2
     end_labels(sheet, _panel(sheet, end - wide, end, gains, forms[1], look), gains, names, room)
     return sheet.svg()
 

@@ -32,6 +32,7 @@ class Sheet:
         self.ends = ends  # the right end says most, and a narrow window begins there
         self.figure = Figure(figsize=(width / _PIXELS_PER_INCH, height / _PIXELS_PER_INCH), dpi=_PIXELS_PER_INCH)
         self.figure.patch.set_visible(False)
+        self.fold: float | None = None  # between two panels: in a narrow window they stand one below the other
         self._groups: dict[str, Group] = {}
 
     def panel(self, left: float, top: float, right: float, bottom: float, *, foot: bool = True) -> Panel:
@@ -124,8 +125,9 @@ class Sheet:
         renderer = Renderer(self.id, self.width, self.height, self._groups)
         self.figure.draw(renderer)
         classes = f"fig-svg{' fig-wide' * (self.width == WIDTH)}{' fig-ends' * self.ends}"
+        fold = f'data-fold="{self.fold:g}" ' if self.fold else ""
         return (
-            f'<svg xmlns="http://www.w3.org/2000/svg" class="{classes}" id="{self.id}-svg" role="img" '
+            f'<svg xmlns="http://www.w3.org/2000/svg" class="{classes}" id="{self.id}-svg" role="img" {fold}'
             f'aria-labelledby="{self.id}-title" aria-describedby="{self.id}-reading" '
             f'viewBox="0 0 {self.width:g} {self.height:g}" width="{self.width:g}" height="{self.height:g}">'
             f"{renderer.svg()}</svg>"
