@@ -51,8 +51,8 @@ SWEEP = figures.SweepLine(
     name="OneFlow",
     framework="oneflow",
     points=(
-        *(figures.SweepPoint(batch_per_device=b, items_per_s=9.0 * b) for b in (16, 32, 64)),
-        figures.SweepPoint(batch_per_device=128, oom=True),
+        *(figures.SweepPoint(size=b, items_per_s=9.0 * b) for b in (16, 32, 64)),
+        figures.SweepPoint(size=128, oom=True),
     ),
 )
 STEP = figures.StepBar(
@@ -96,7 +96,7 @@ def every_figure(look=LOOK, label="PyTorch"):
         "small_multiples": figures.small_multiples(
             (figures.Multiple(label=label, series=percent),) * 4, look, id="f15"
         ),
-        "batch_sweep": figures.batch_sweep((replace(SWEEP, name=label),), look, id="f16", unit="images/s"),
+        "batch_sweep": figures.size_sweep((replace(SWEEP, name=label),), look, id="f16", unit="images/s"),
         "convergence": figures.convergence((replace(PANEL, label=label),), look, id="f17"),
         "extrapolation": figures.extrapolation(shares(line(name=label)), forecast, look, id="f18", threshold=0.8),
     }
@@ -367,7 +367,7 @@ def test_without_anything_to_draw_there_is_a_table_and_no_svg():
     assert figure.table.rows == (("PyTorch", 8, None, None, None, None, "measured", False),)
     for draw in (figures.efficiency, figures.repeats, figures.phases, figures.small_multiples, figures.convergence):
         assert draw((), LOOK, id="none").svg is None
-    for draw in (figures.dumbbell, figures.batch_sweep):
+    for draw in (figures.dumbbell, figures.size_sweep):
         assert draw((), LOOK, id="none", unit="").svg is None
     assert figures.utilisation((), id="none").svg is None
     assert figures.extrapolation(missing, (), LOOK, id="none").svg is None
@@ -587,7 +587,7 @@ def test_batch_sizes_have_a_panel_for_each_precision_and_names_behind_their_line
     names, panels = ("OneFlow", "OneFlow · XLA"), ("FP32", "AMP")
     lines = [replace(SWEEP, panel=panel, name=name) for panel in panels for name in names]
 
-    figure = figures.batch_sweep(lines, LOOK, id="b", unit="images/s")
+    figure = figures.size_sweep(lines, LOOK, id="b", unit="images/s")
 
     labels = texts(figure.svg)
     assert [labels.count(name) for name in (*panels, *names)] == [1, 1, 2, 2]

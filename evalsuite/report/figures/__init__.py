@@ -27,4 +27,4 @@ from evalsuite.report.figures.scaling import curves, per_device, throughput, tim
 from evalsuite.report.figures.steps import PhaseBar, StepBar, phases
 from evalsuite.report.figures.strips import Strip, utilisation
 from evalsuite.report.figures.style import Look, as_picture, css, family, look, palette
-from evalsuite.report.figures.sweeps import SweepLine, SweepPoint, batch_sweep, row_name
+from evalsuite.report.figures.sweeps import SweepLine, SweepPoint, row_name, size_sweep

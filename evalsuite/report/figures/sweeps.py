@@ -1,4 +1,4 @@
-"""Throughput against the batch size per device, and where memory ran out."""
+"""Throughput against a size, that of the batch per device or of an option, and where memory ran out."""
 
 import math
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ HIGH = 220  # of a panel
 
 @dataclass(frozen=True, kw_only=True)
 class SweepPoint:
-    batch_per_device: int
+    size: int
     items_per_s: float | None = None
     low: float | None = None
     high: float | None = None
@@ -34,10 +34,10 @@ class SweepLine:
 
     @property
     def oom_from(self) -> int | None:
-        return min((p.batch_per_device for p in self.points if p.oom), default=None)
+        return min((p.size for p in self.points if p.oom), default=None)
 
 
-def batch_sweep(sweeps: Sequence[SweepLine], look: Look, *, id: str, unit: str) -> Figure:
+def size_sweep(sweeps: Sequence[SweepLine], look: Look, *, id: str, unit: str, key: str = "batch_per_device") -> Figure:
     panels = list(dict.fromkeys(sweep.panel for sweep in sweeps))
     sweeps = tuple(sorted((sweep for sweep in sweeps if sweep.points), key=lambda sweep: panels.index(sweep.panel)))
     pairs = [(sweep, point) for sweep in sweeps for point in sweep.points]
@@ -45,15 +45,15 @@ def batch_sweep(sweeps: Sequence[SweepLine], look: Look, *, id: str, unit: str) 
     oom = any(p.oom for _, p in pairs)
     return Figure(
         id=id,
-        svg=draw(_batch_sweep, id, look, sweeps, unit) if drawable_points else None,
+        svg=draw(_size_sweep, id, look, sweeps, unit) if drawable_points else None,
         table=Table(
-            columns=("series", "batch_per_device", "items_per_s", "low", "high", "oom"),
+            columns=("series", key, "items_per_s", "low", "high", "oom"),
             units=("", "", unit, unit, unit, ""),
-            rows=tuple((row_name(s), p.batch_per_device, p.items_per_s, p.low, p.high, p.oom) for s, p in pairs),
+            rows=tuple((row_name(s), p.size, p.items_per_s, p.low, p.high, p.oom) for s, p in pairs),
             refs=tuple(p.ref for _, p in pairs),
         ),
         legend=(note_entry("oom"),) if oom else (),
-        axes=(Axis(key="batch_per_device", logarithmic=True), Axis(key="items_per_s", unit=unit)),
+        axes=(Axis(key=key, logarithmic=True), Axis(key="items_per_s", unit=unit)),
     )
 
 
@@ -61,10 +61,10 @@ def row_name(sweep: SweepLine) -> str:
     return " · ".join(filter(None, (plain(sweep.name), sweep.panel)))
 
 
-def _batch_sweep(id: str, look: Look, sweeps: Sequence[SweepLine], unit: str) -> str:
+def _size_sweep(id: str, look: Look, sweeps: Sequence[SweepLine], unit: str) -> str:
     columns = by_key((sweep.panel, sweep) for sweep in sweeps)
     lanes = max(sum(sweep.oom_from is not None for sweep in members) for members in columns.values())
-    sizes = sorted({p.batch_per_device for s in sweeps for p in s.points})
+    sizes = sorted({p.size for s in sweeps for p in s.points})
     room = min(max(text_width(sweep.name) for sweep in sweeps) + 16, 150)  # for names after the lines
     top = 46 + 20 * lanes
     sheet = Sheet(id, height=top + HIGH + 30)
@@ -83,7 +83,7 @@ def _batch_sweep(id: str, look: Look, sweeps: Sequence[SweepLine], unit: str) ->
 def _names(sheet: Sheet, panel: Panel, sweeps: Sequence[SweepLine], x: float, top: float, room: float) -> None:
     ends = []
     for sweep in sweeps:
-        known = [(p.batch_per_device, p.items_per_s) for p in sweep.points if positive(p.items_per_s)]
+        known = [(p.size, p.items_per_s) for p in sweep.points if positive(p.items_per_s)]
         if known:
             ends.append((sweep.name, sheet.pixel(panel, *max(known))[1]))
     places = spread([y for _, y in ends], 16, top, top + HIGH - 4)
@@ -102,12 +102,12 @@ def _sweep_panel(sheet: Sheet, panel: Panel, sweeps: Sequence[SweepLine], look: 
 
 
 def _sweep_line(sheet: Sheet, panel: Panel, sweep: SweepLine, hue: Hue) -> None:
-    points = sorted((p for p in sweep.points if positive(p.items_per_s)), key=lambda p: p.batch_per_device)
+    points = sorted((p for p in sweep.points if positive(p.items_per_s)), key=lambda p: p.size)
     if not points:
         return
-    xs, ys = [p.batch_per_device for p in points], [p.items_per_s or 0.0 for p in points]
+    xs, ys = [p.size for p in points], [p.items_per_s or 0.0 for p in points]
     sheet.join(panel, xs, ys, hue, sweep.framework)
-    whiskers = [(p.batch_per_device, p.low, p.high) for p in points if positive(p.low) and positive(p.high)]
+    whiskers = [(p.size, p.low, p.high) for p in points if positive(p.low) and positive(p.high)]
     if whiskers:
         panel.vlines(*zip(*whiskers, strict=True), color=ROLES[hue.name], linewidth=1.2, zorder=3.5)
     sheet.dots(panel, xs, ys, hue, [p.ref for p in points], sweep.framework)

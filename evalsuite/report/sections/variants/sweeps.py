@@ -1,7 +1,8 @@
-"""Throughput against the batch size per device: series of cases that differ in it and in nothing else."""
+"""Throughput against the batch size per device or an option: series of cases that differ in nothing else."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import groupby
 
 from evalsuite.model import Case, Summary, by_key
@@ -10,10 +11,13 @@ from evalsuite.report.book import cells
 from evalsuite.report.book.blocks import Distinction, Model, distinctions
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.cells import Cell, OfAll
+from evalsuite.report.book.result_tables import policies
 from evalsuite.report.figures import Look
 from evalsuite.report.sections.common.captioned_figure import CaptionedFigure, ends, label, low_and_high, median
 from evalsuite.report.text import names, numbers, options
 from evalsuite.report.text.words import Rendered, Text, Words
+
+FEWEST_VALUES = 3  # of an option, for a line over it
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,7 +33,18 @@ class Sweep:
 
 
 def sweeps(book: Book, model: Model) -> tuple[Sweep, ...]:
-    groups = by_key((replace(case, batch_per_device=1), case) for block in model.blocks for case in block.cases)
+    cases = [case for block in model.blocks for case in block.cases]
+    return _sweeps(book, cases, _batch, lambda case: replace(case, batch_per_device=1), fewest=2)
+
+
+def _batch(case: Case) -> int:
+    return case.batch_per_device
+
+
+def _sweeps(
+    book: Book, cases: Iterable[Case], size: Callable[[Case], int], without: Callable[[Case], Case], *, fewest: int
+) -> tuple[Sweep, ...]:
+    groups = by_key((without(case), case) for case in cases)
     notes = distinctions(case for group in groups.values() for case in group)
     return tuple(
         Sweep(
@@ -37,12 +52,45 @@ def sweeps(book: Book, model: Model) -> tuple[Sweep, ...]:
             notes=notes[group[0].id],
             points=tuple(
                 (case, cells.throughput_cell(book, case), book.valid_of.get(case.id))
-                for case in sorted(group, key=lambda case: case.batch_per_device)
+                for case in sorted(group, key=size)
             ),
         )
         for group in groups.values()
-        if len({case.batch_per_device for case in group}) > 1
+        if len(set(map(size, group))) >= fewest
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class OptionSweep:
+    """What grows with an option: the series of all frameworks in the setting that has most values of it."""
+
+    option: str
+    sweeps: tuple[Sweep, ...]
+
+    def size(self, case: Case) -> int:
+        return int(case.option(self.option) or 0)
+
+
+def of_option(book: Book, model: Model) -> OptionSweep | None:
+    cases = [case for block in model.blocks for case in block.cases]
+    for option in sorted({name for case in cases for name, value in case.options if value.isdecimal()}):
+        found = OptionSweep(option=option, sweeps=())
+        stated = [case for case in cases if (case.option(option) or "").isdecimal()]
+        own = _sweeps(book, stated, found.size, partial(_without, option=option), fewest=FEWEST_VALUES)
+        if own:
+            most = max(own, key=lambda one: (len(one.points), one.example.total_devices))
+            alike = [one for one in own if _setting(one.example, option) == _setting(most.example, option)]
+            notes = distinctions(one.example for one in alike)
+            return replace(found, sweeps=tuple(replace(one, notes=notes[one.example.id]) for one in alike))
+    return None
+
+
+def _without(case: Case, option: str) -> Case:
+    return replace(case, options=tuple(pair for pair in case.options if pair[0] != option))
+
+
+def _setting(case: Case, option: str) -> Case:
+    return replace(_without(case, option), framework="", recipe="")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,16 +136,8 @@ def _cells(one: Sweep, sizes: Sequence[int]) -> tuple[Cell, ...]:
 
 def draw_sweeps(model: Model, found: Sequence[Sweep], look: Look, words: Words) -> CaptionedFigure | None:
     shown = at_one_scale(found)
-    lines = tuple(
-        figures.SweepLine(
-            name=label(one.name(words)),
-            framework=one.example.framework,
-            points=tuple(_sweep_point(*point) for point in one.points),
-            panel=names.precision(one.example.precision),
-        )
-        for one in shown
-    )
-    figure = figures.batch_sweep(lines, look, id=names.anchor("f-b", model.name), unit=", ".join(model.units))
+    lines = tuple(_line(one, _batch, names.precision(one.example.precision), words) for one in shown)
+    figure = figures.size_sweep(lines, look, id=names.anchor("f-b", model.name), unit=", ".join(model.units))
     if figure.svg is None:
         return None
     named = {figures.row_name(line): one for line, one in zip(lines, shown, strict=True)}
@@ -114,22 +154,54 @@ def draw_sweeps(model: Model, found: Sequence[Sweep], look: Look, words: Words) 
     )
 
 
-def _title(shown: Sequence[Sweep], words: Words) -> Text:
+def draw_option(model: Model, found: OptionSweep, look: Look, words: Words) -> CaptionedFigure | None:
+    shown = {case.id for one in found.sweeps for case, *_ in one.points}
+    tables = [
+        one.id for one in policies(model.blocks) if shown & {case.id for each in one.blocks for case in each.cases}
+    ]
+    lines = tuple(_line(one, found.size, "", words) for one in found.sweeps)
+    unit = ", ".join(model.units)
+    figure = figures.size_sweep(lines, look, id=names.anchor("f-o", model.name), unit=unit, key=found.option)
+    if figure.svg is None:
+        return None
+    example = _without(found.sweeps[0].example, found.option)
+    setting = [options.option(name, value, words) for name, value in example.options]
+    size = names.bsz(example.batch_per_device, strong=False)
+    about = options.apart([names.scale(example), names.precision(example.precision), size, *setting], words)
+    return CaptionedFigure(
+        figure=figure,
+        title=_title(found.sweeps, words, "_option", option_text=options.title(found.option, words)),
+        reading=(words("sweep.see_option", setting_text=about),),
+        labels=tuple(words.same(str(row[0])) for row in figure.table.rows),
+        tables=tuple((f"{id}-t", words("tables.throughput")) for id in tables),
+    )
+
+
+def _line(one: Sweep, size: Callable[[Case], int], panel: str, words: Words) -> figures.SweepLine:
+    return figures.SweepLine(
+        name=label(one.name(words)),
+        framework=one.example.framework,
+        points=tuple(_sweep_point(size(case), case, cell, summary) for case, cell, summary in one.points),
+        panel=panel,
+    )
+
+
+def _title(shown: Sequence[Sweep], words: Words, of: str = "", **facts: Rendered) -> Text:
     gains = []
     for one in shown:
         ran = [summary for *_, summary in one.points if summary is not None]
         if len(ran) > 1:
             gain = numbers.change(ran[-1].items_per_s.value / ran[0].items_per_s.value - 1)
-            name = words.listed([one.name(words), names.precision(one.example.precision)])
+            name = one.name(words) if of else words.listed([one.name(words), names.precision(one.example.precision)])
             gains.append((gain.about(names.case_anchor(ran[-1].case)), name))
     ends = low_and_high(gains)
-    return words("sweep.title_found", **ends) if ends else words("sweep.title")
+    return words(f"sweep.title_found{of}", **ends, **facts) if ends else words(f"sweep.title{of}", **facts)
 
 
-def _sweep_point(case: Case, cell: Cell, summary: Summary | None) -> figures.SweepPoint:
+def _sweep_point(size: int, case: Case, cell: Cell, summary: Summary | None) -> figures.SweepPoint:
     low, high = ends(summary) or (None, None)
     return figures.SweepPoint(
-        batch_per_device=case.batch_per_device,
+        size=size,
         items_per_s=median(summary),
         low=low,
         high=high,
