@@ -80,7 +80,6 @@ SHOWN = tuple(column for column in OF_CASE if column.form)
 
 
 def shown(evaluation: Evaluation) -> tuple[CaseColumn, ...]:
-    """With those that a spec defines."""
     return (*SHOWN, *(_own(column) for column in evaluation.columns))
 
 

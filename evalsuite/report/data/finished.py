@@ -271,7 +271,6 @@ def _interval(facts: Mapping[str, Any] | None) -> Interval | None:
 
 
 def answer_of(facts: Mapping[str, Any], of: Mapping[str, Summary]) -> Answer:
-    """*of*: summaries by the ids of their cases."""
     among = facts["among"]
     setting = _noun(
         Conditions,

@@ -22,7 +22,6 @@ class Manifest:
 
 
 def read(folder: Path) -> Manifest | None:
-    """None where there is none. Raises EvalsuiteError."""
     path = Path(folder) / NAME
     return decode.decode(Manifest, read_json(path), path, "try_report") if path.is_symlink() or path.exists() else None
 

@@ -45,7 +45,6 @@ def files(folder: Path) -> list[Path]:
 
 
 def csv_files(book: Book) -> Mapping[str, bytes]:
-    """As the bytes of CSV files (RFC 4180); empty cells were not measured."""
     return {name: _csv(*with_options(COLUMNS[name], found)) for name, found in rows(book).items()}
 
 

@@ -46,7 +46,6 @@ class Group:
         self._refs = iter(refs)
 
     def next_ref(self) -> str | None:
-        """The case of the next shape; None: no mark."""
         return next(self._refs, None)
 
 

@@ -63,7 +63,6 @@ def per_device(series: Sequence[ScaleSeries], look: Look, *, id: str, unit: str)
 
 
 def time_to_solution(series: Sequence[ScaleSeries], look: Look, *, id: str, unit: str = "s") -> Figure:
-    """Log–log, the ideal line falls from the best base."""
     form = _Form(logarithmic=True, ideal="inverse", unit=unit)
     return _figure(series, look, id, form, "time_to_solution")
 
@@ -117,7 +116,6 @@ def counts_of(series: Sequence[ScaleSeries]) -> list[int]:
 
 
 def above_base(series: Sequence[ScaleSeries]) -> tuple[ScaleSeries, ...]:
-    """*series* without their bases, of which speed-up and efficiency say nothing."""
     kept = [
         replace(each, points=tuple(p for p in each.points if p.devices != each.base_devices))
         for each in drawable(series)
@@ -202,7 +200,6 @@ def _ending(series: ScaleSeries, form: _Form) -> Label:
 
 
 def scale_columns(sheet: Sheet, panel: Panel, counts: Sequence[int]) -> None:
-    """A log2 axis over device counts or batch sizes."""
     pad = (counts[-1] / counts[0]) ** 0.04 if counts[-1] > counts[0] else 1.3
     panel.set_xscale("log", base=2)
     panel.set_xlim(counts[0] / pad, counts[-1] * pad)
@@ -232,7 +229,6 @@ def _base(series: ScaleSeries) -> ScalePoint:
 
 
 def _ideal_bases(series: Sequence[ScaleSeries], kind: Ideal) -> Sequence[ScalePoint]:
-    """Where the lines of the ideal begin: the best base, or each."""
     bases = list(map(_base, series))
     if kind == "each":
         return list({base.devices: base for base in bases}.values())

@@ -30,14 +30,12 @@ class StepBar:
 
     @property
     def parts(self) -> list[tuple[str, float]]:
-        """The phases side by side, then what they leave over."""
         known = [(p.key, p.value) for p in self.phases if p.parent is None and p.value is not None and p.value >= 0]
         rest = self.total - sum(value for _, value in known)
         return [*known, ("rest", rest)] if rest > 1e-3 * self.total else known
 
     @property
     def overlaps(self) -> bool:
-        """The phases add up to more than the step takes (D19)."""
         return sum(value for _, value in self.parts) > 1.02 * self.total
 
 

@@ -146,7 +146,6 @@ def scale_swatch() -> str:
 
 
 def css() -> str:
-    """The styles of all figures. The page's `color-scheme` chooses the theme."""
     both = "".join(f"--fig-{name}:light-dark({light},{dark});" for name, (light, dark) in COLOURS.items())
     system = "--fig-ink:CanvasText;--fig-muted:CanvasText;--fig-rule:CanvasText;--fig-surface:Canvas;"
     return "\n".join(

@@ -121,14 +121,12 @@ class Renderer(RendererBase):
         self._parts.append(element)
 
     def _add_stroke(self, look: str, moves: str) -> None:
-        """Every move begins a line of its own, and its dashes anew."""
         if self._strokes and look != self._look:
             self._add("")
         self._look = look
         self._strokes.append(moves)
 
     def _paint(self, gc: Any, face: Any) -> dict[str, str | None]:
-        """Classes for colours, attributes for the rest."""
         hatch = gc.get_hatch()
         filled = face is not None and (len(face) == 3 or face[3] > 0)
         width = gc.get_linewidth()
@@ -154,7 +152,6 @@ class Renderer(RendererBase):
         return f"url(#{self._define('pattern', look, ground + line)})"
 
     def _clip(self, gc: Any, path: Path) -> str | None:
-        """The panel's edges, for a path beyond them."""
         panel = gc.get_clip_rectangle()
         points = _points(path)
         if panel is None or not len(points):
@@ -201,7 +198,6 @@ def _codes(path: Path) -> list[Any]:
 
 
 def _path_data(path: Path) -> str:
-    """A letter where the kind of segment changes."""
     found: list[str] = []
     before = None
     for (x, y), code in zip(_points(path).tolist(), _codes(path), strict=True):

@@ -34,7 +34,6 @@ def percent_value(share: float) -> str:
 
 
 def signed_percent(share: float) -> str:
-    """A change as a tick writes it: +25%, −10%."""
     return "0" if abs(share) < 1e-12 else f"{'+' if share > 0 else '−'}{percent(abs(share))}"
 
 
@@ -69,7 +68,6 @@ def logarithmic(low: float, high: float, wanted: int = 6) -> list[float]:
 
 
 def margin(values: Sequence[float], written: Callable[[float], str] = number) -> float:
-    """Pixels that numbers to the left of an axis need."""
     return max((text_width(written(value)) for value in values), default=0) + 16
 
 

@@ -26,7 +26,6 @@ class HeadlineFigure:
 
 
 def draw(book: Book, words: Words, source: str) -> HeadlineFigure | None:
-    """None where no two can be set side by side."""
     shown = [one for one in answers.questions(book, words) if one.chosen and len(one.places) > 1][:MOST_PANELS]
     if not shown:
         return None

@@ -32,7 +32,6 @@ DATE = re.compile(rb"(/(?:CreationDate|ModDate) \(D:)\d{14}(\+00'00'\))")
 
 
 def check() -> None:
-    """Raises EvalsuiteError if no Chromium is found."""
     browser()
 
 

@@ -34,7 +34,6 @@ class ResultSheet:
 
 
 def sheets(book: Book) -> tuple[ResultSheet, ...]:
-    """In the document's order; none for a model without a value."""
     found = by_key(
         ((model.name, precision), policy)
         for model in blocks.models(book)

@@ -31,7 +31,6 @@ CREATED = datetime(1980, 1, 1)
 
 
 def check() -> None:
-    """Raises EvalsuiteError if XlsxWriter is not installed."""
     _library()
 
 
@@ -139,7 +138,6 @@ def _standings(file: Any, name: str, found: Sequence[Standings], leaders: Winner
 
 
 def _leaders(sheet: Any, found: WinnerMatrix, head: Any) -> int:
-    """Who leads in each setting and by how much; gives the line after the table."""
     sheet.write_row(0, 0, [_every(found.title), "", *found.scales], head)
     for line, row in enumerate(found.rows, 1):
         said = ((one.winner, one.lead, "⚠" * one.flagged, one.note) for one in row.cells)
@@ -149,7 +147,6 @@ def _leaders(sheet: Any, found: WinnerMatrix, head: Any) -> int:
 
 
 def _bars(name: str, found: Sequence[Standings], line: int) -> result_sheets.Drawing:
-    """The shares of the chosen scale, a group of bars for each model and precision."""
     chosen = next(one for one in found if one.chosen or one is found[-1])
     across = (1, len(chosen.answers))
     rows = range(line + 1, line + 1 + len(chosen.rows))

@@ -108,7 +108,6 @@ def _scripts(book: Book) -> dict[str, str]:
 
 
 def _cited(book: Book) -> dict[str, str]:
-    """The repositories that print cited figures, with the licences of those that evalsuite knows."""
     files = sorted((paths.DATA / "reference").glob("*/source.toml"))
     known = {one["repository"]: one["licence"] for one in map(paths.read_data, map(str, files))}
     printed = {found for run in book.measurements if (found := provenance.repository(run))}
@@ -116,7 +115,6 @@ def _cited(book: Book) -> dict[str, str]:
 
 
 def _each_once() -> Callable[[Text | None], tuple[Text, ...]]:
-    """Gives a text the first time it is asked for, then nothing."""
     seen: set[str] = set()
 
     def first(text: Text | None) -> tuple[Text, ...]:
@@ -129,7 +127,6 @@ def _each_once() -> Callable[[Text | None], tuple[Text, ...]]:
 
 
 def choices(book: Book) -> Mapping[str, Sequence[object]]:
-    """Filters: axes with two values at least."""
     cases = book.planned
     frameworks = sorted({names.framework(case.framework) for case in cases}, key=str.casefold)
     found: dict[str, Sequence[object]] = {

@@ -37,7 +37,6 @@ def _forms(name: str) -> Iterable[str]:
 
 
 def _stands_in(form: str, text: str) -> bool:
-    """As a word; in Chinese, which writes no spaces, anywhere."""
     if not form.isascii():
         return form in text
     at = text.find(form)

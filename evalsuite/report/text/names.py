@@ -40,7 +40,6 @@ def scale(case: Case) -> str:
 
 
 def bsz(batch: int, *, strong: bool = False) -> str:
-    """Of each device, or of the whole job under strong scaling."""
     return f"global bsz {batch:,}" if strong else f"bsz {batch:,}"
 
 
@@ -126,6 +125,5 @@ def day(stamp: str) -> str:
 
 
 def minute(stamp: str) -> str:
-    """2026-11-21 10:37 UTC, of a stamp with its time."""
     zone = " UTC" * stamp.endswith(("Z", "+00:00"))
     return names.visible(stamp[:16].replace("T", " ") + zone)

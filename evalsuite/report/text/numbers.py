@@ -100,7 +100,6 @@ def speedup(value: float) -> Number:
 
 
 def percent(share: float) -> Number:
-    """A share (1.0 = all) in percent with one decimal."""
     return Number(text=_number(share * 100, 1, "%").text, raw=share)
 
 
@@ -111,17 +110,14 @@ def chance(share: float) -> Number:
 
 
 def percentage(value: float) -> Number:
-    """*value* is in percent already."""
     return _number(value, 1, "%")
 
 
 def limit(share: float) -> Number:
-    """A chosen share: 5%, 102%."""
     return Number(text=f"{plain(share * 100).text}%", raw=share)
 
 
 def change(share: float) -> Number:
-    """With its sign: +5.3%."""
     return Number(text=_signed(percent(share).text, share), raw=share)
 
 
@@ -143,7 +139,6 @@ def milliseconds(value_s: float) -> Number:
 
 
 def plain(value: float) -> Number:
-    """As few decimals as it needs, three at most."""
     text = f"{value:,.3f}".rstrip("0").rstrip(".")
     return Number(text="0" if text == "-0" else text.replace("-", MINUS), raw=value)
 

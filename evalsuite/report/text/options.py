@@ -41,15 +41,12 @@ def unbroken(found: Rendered, words: Words) -> Rendered:
 
 
 def apart(parts: Iterable[Rendered | str], words: Words) -> Listed:
-    """FP32 · bsz 32 · gradient clipping: off."""
     return replace(words.listed(parts), separators=" · ")
 
 
 def together(parts: Iterable[Rendered | str], words: Words) -> Listed:
-    """Ethernet 10G + double buffering."""
     return replace(words.listed(parts), separators=" + ")
 
 
 def side_by_side(parts: Iterable[Rendered | str], words: Words) -> Listed:
-    """4×8 b32 gradient clipping: off."""
     return replace(words.listed(parts), separators=" ")

@@ -30,12 +30,10 @@ class Period:
 
     @property
     def days(self) -> str:
-        """2026-11-21, or 2026-11-21 – 2026-11-22."""
         return " – ".join(dict.fromkeys(f"{moment:{DAY}}" for moment in (self.first, self.last)))
 
     @property
     def zone(self) -> str:
-        """UTC, UTC+8, UTC−3:30."""
         offset = self.first.utcoffset() or timedelta()
         minutes = abs(round(offset.total_seconds() / 60))
         if not minutes:
@@ -55,7 +53,6 @@ def text(found: Period, words: Words) -> Text:
 
 
 def stamp(written: str) -> str:
-    """2026-11-21 10:37:42 UTC+8; what is no time as it came."""
     found = _moment(written)
     if found is None:
         return names.visible(written)

@@ -94,7 +94,6 @@ class Words:
         return Listed(words=self, items=tuple(items), separators=BETWEEN_CLAUSES)
 
     def duration(self, seconds: float) -> "Text":
-        """A span of time as prose has it: 1 h 07 min 51 s."""
         whole = round(seconds)
         hours, minutes, rest = whole // 3600, whole % 3600 // 60, whole % 60
         if hours:
@@ -270,7 +269,6 @@ def table(file: Path) -> dict[str, str]:
 
 
 def column_names(language: str) -> dict[str, str]:
-    """`totals.<name>` of each column of a case."""
     return {f"totals.{name}": texts[language] for name, texts in _parsed(COLUMNS).items()}
 
 

@@ -47,7 +47,6 @@ def series_of_block(block: Block, metric: figures.Metric) -> tuple[figures.Scale
 
 
 def anchored(series: figures.ScaleSeries) -> figures.ScaleSeries:
-    """Marks lead to the anchors of the page, not to case ids."""
     return replace(series, points=tuple(replace(p, ref=names.anchor("c", p.ref)) for p in series.points))
 
 

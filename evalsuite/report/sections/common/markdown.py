@@ -30,11 +30,9 @@ class MarkdownWriter:
         self.words, self.beyond = words.read((language,), on_cpu=on_cpu), words.read_beyond_the_page((language,))
 
     def fill(self, template: str, **facts: object) -> list[str]:
-        """The paragraphs of a template, whose blank lines may be several."""
         return [*filter(None, PARAGRAPHS.split(self.get_template(template).render(facts).strip("\n")))]
 
     def render(self, value: object) -> str:
-        """A text or a number, escaped; as it is if it is Markdown already."""
         if isinstance(value, Markup):
             return value
         if isinstance(value, Rendered):

@@ -44,7 +44,7 @@ def _facts(subject: Subject, model: Model) -> Mapping[str, object]:
     book, look, words = subject.book, subject.look, subject.words
     pairs, of_effects = cells.lift_shared(() if subject.in_parts else effects.effects(book, model))
     swept = () if subject.in_parts else sweeps.sweeps(book, model)
-    by_option = None if subject.in_parts else sweeps.of_option(book, model)
+    option, by_option = ("", ()) if subject.in_parts else sweeps.of_option(book, model)
     measured = network.of_model(book, model)
     scaling = scaling_blocks((model,))
     options = [option for option in effects.OPTIONS if any(one.option == option for one in pairs)]
@@ -68,7 +68,7 @@ def _facts(subject: Subject, model: Model) -> Mapping[str, object]:
         "effects_alone": list(filter(None, (effects.describe_alone(pairs, option, words) for option in options))),
         "sweep_table": sweeps.table(swept) if swept else None,
         "sweep_figure": sweeps.draw_sweeps(model, swept, look, words) if swept else None,
-        "option_figure": sweeps.draw_option(model, by_option, look, words) if by_option else None,
+        "option_figure": sweeps.draw_option(model, option, by_option, look, words) if by_option else None,
         "network": measured,
         "network_figure": network.draw_network(model, measured, words),
     }

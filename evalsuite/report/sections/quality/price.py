@@ -42,7 +42,6 @@ def describe_further_repeats(book: Book, words: Words) -> Text | None:
 
 
 def device_hours(value: float) -> Number:
-    """Device-hours with as many digits as a price needs: 0.042, 1.25, 310."""
     return numbers.significant(value, 2 if value < 1 else 3)
 
 

@@ -24,7 +24,6 @@ PERMALINK = re.compile(r"(?P<repository>https://[\w.-]+/[\w./-]+)/blob/(?P<commi
 
 
 def repository(run: Measurement) -> tuple[str, str] | None:
-    """Address and commit of the repository that prints a cited figure."""
     found = PERMALINK.fullmatch(run.log or "")
     return (found["repository"], found["commit"]) if found else None
 
@@ -50,7 +49,6 @@ class RunProvenance:
 
     @property
     def address(self) -> str | None:
-        """Of the line at the host of what is cited, in the commit that was read."""
         if not PERMALINK.fullmatch(self.run.log or ""):
             return None
         line = self.run.throughput.line_first if self.run.throughput else None

@@ -33,7 +33,6 @@ class Proof:
 
 
 def proof(summary: Summary) -> Proof | None:
-    """Of the median run of *summary*; None where its log has no steps."""
     run = median_run(summary)
     if run.throughput is None or (run.throughput.counted is None and not run.lines):
         return None

@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import groupby
+from operator import attrgetter
+from typing import Any
 
 from evalsuite.model import Case, Summary, by_key
 from evalsuite.report import figures
@@ -17,6 +19,7 @@ from evalsuite.report.sections.common.captioned_figure import CaptionedFigure, e
 from evalsuite.report.text import names, numbers, options
 from evalsuite.report.text.words import Rendered, Text, Words
 
+BATCH = attrgetter("batch_per_device")
 FEWEST_VALUES = 3  # of an option, for a line over it
 
 
@@ -34,11 +37,7 @@ class Sweep:
 
 def sweeps(book: Book, model: Model) -> tuple[Sweep, ...]:
     cases = [case for block in model.blocks for case in block.cases]
-    return _sweeps(book, cases, _batch, lambda case: replace(case, batch_per_device=1), fewest=2)
-
-
-def _batch(case: Case) -> int:
-    return case.batch_per_device
+    return _sweeps(book, cases, BATCH, lambda case: replace(case, batch_per_device=1), fewest=2)
 
 
 def _sweeps(
@@ -60,37 +59,28 @@ def _sweeps(
     )
 
 
-@dataclass(frozen=True, kw_only=True)
-class OptionSweep:
-    """What grows with an option: the series of all frameworks in the setting that has most values of it."""
-
-    option: str
-    sweeps: tuple[Sweep, ...]
-
-    def size(self, case: Case) -> int:
-        return int(case.option(self.option) or 0)
-
-
-def of_option(book: Book, model: Model) -> OptionSweep | None:
+def of_option(book: Book, model: Model) -> tuple[str, tuple[Sweep, ...]]:
+    """What grows with an option: its name, and all frameworks in the setting that has most values of it; else none."""
     cases = [case for block in model.blocks for case in block.cases]
     for option in sorted({name for case in cases for name, value in case.options if value.isdecimal()}):
-        found = OptionSweep(option=option, sweeps=())
-        stated = [case for case in cases if (case.option(option) or "").isdecimal()]
-        own = _sweeps(book, stated, found.size, partial(_without, option=option), fewest=FEWEST_VALUES)
+        stated = [case for case in cases if _value(option, case)]
+        own = _sweeps(book, stated, partial(_value, option), partial(_without, option), fewest=FEWEST_VALUES)
         if own:
-            most = max(own, key=lambda one: (len(one.points), one.example.total_devices))
-            alike = [one for one in own if _setting(one.example, option) == _setting(most.example, option)]
+            most = max(own, key=lambda one: (len(one.points), one.example.total_devices)).example
+            setting = partial(_without, option, framework="", recipe="")
+            alike = [one for one in own if setting(one.example) == setting(most)]
             notes = distinctions(one.example for one in alike)
-            return replace(found, sweeps=tuple(replace(one, notes=notes[one.example.id]) for one in alike))
-    return None
+            return option, tuple(replace(one, notes=notes[one.example.id]) for one in alike)
+    return "", ()
 
 
-def _without(case: Case, option: str) -> Case:
-    return replace(case, options=tuple(pair for pair in case.options if pair[0] != option))
+def _value(option: str, case: Case) -> int:
+    found = case.option(option) or ""
+    return int(found) if found.isdecimal() else 0
 
 
-def _setting(case: Case, option: str) -> Case:
-    return replace(_without(case, option), framework="", recipe="")
+def _without(option: str, case: Case, **alike: Any) -> Case:
+    return replace(case, options=tuple(pair for pair in case.options if pair[0] != option), **alike)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,7 +126,7 @@ def _cells(one: Sweep, sizes: Sequence[int]) -> tuple[Cell, ...]:
 
 def draw_sweeps(model: Model, found: Sequence[Sweep], look: Look, words: Words) -> CaptionedFigure | None:
     shown = at_one_scale(found)
-    lines = tuple(_line(one, _batch, names.precision(one.example.precision), words) for one in shown)
+    lines = tuple(_line(one, BATCH, names.precision(one.example.precision), words) for one in shown)
     figure = figures.size_sweep(lines, look, id=names.anchor("f-b", model.name), unit=", ".join(model.units))
     if figure.svg is None:
         return None
@@ -154,23 +144,23 @@ def draw_sweeps(model: Model, found: Sequence[Sweep], look: Look, words: Words) 
     )
 
 
-def draw_option(model: Model, found: OptionSweep, look: Look, words: Words) -> CaptionedFigure | None:
-    shown = {case.id for one in found.sweeps for case, *_ in one.points}
+def draw_option(model: Model, option: str, found: Sequence[Sweep], look: Look, words: Words) -> CaptionedFigure | None:
+    lines = tuple(_line(one, partial(_value, option), "", words) for one in found)
+    figure = figures.size_sweep(
+        lines, look, id=names.anchor("f-o", model.name), unit=", ".join(model.units), key=option
+    )
+    if figure.svg is None:
+        return None
+    shown, example = {case.id for one in found for case, *_ in one.points}, _without(option, found[0].example)
     tables = [
         one.id for one in policies(model.blocks) if shown & {case.id for each in one.blocks for case in each.cases}
     ]
-    lines = tuple(_line(one, found.size, "", words) for one in found.sweeps)
-    unit = ", ".join(model.units)
-    figure = figures.size_sweep(lines, look, id=names.anchor("f-o", model.name), unit=unit, key=found.option)
-    if figure.svg is None:
-        return None
-    example = _without(found.sweeps[0].example, found.option)
     setting = [options.option(name, value, words) for name, value in example.options]
     size = names.bsz(example.batch_per_device, strong=False)
     about = options.apart([names.scale(example), names.precision(example.precision), size, *setting], words)
     return CaptionedFigure(
         figure=figure,
-        title=_title(found.sweeps, words, "_option", option_text=options.title(found.option, words)),
+        title=_title(found, words, "_option", option_text=options.title(option, words)),
         reading=(words("sweep.see_option", setting_text=about),),
         labels=tuple(words.same(str(row[0])) for row in figure.table.rows),
         tables=tuple((f"{id}-t", words("tables.throughput")) for id in tables),

@@ -1,6 +1,6 @@
 """Answers in words: who is fastest at a setting and scale, those that are ranked with their runs, and every reason."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -34,6 +34,14 @@ class Answered(Protocol):
     def models(self) -> tuple[str, ...]: ...
     @property
     def answers(self) -> tuple[Answer, ...]: ...
+    @property
+    def frameworks(self) -> tuple[str, ...]: ...
+    @property
+    def valid_of(self) -> Mapping[str, Summary]: ...
+    @property
+    def judges_strong(self) -> bool: ...
+    @property
+    def efficiency_threshold(self) -> float | None: ...
 
 
 @dataclass(frozen=True, kw_only=True)

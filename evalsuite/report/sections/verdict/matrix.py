@@ -4,7 +4,7 @@ each cell how near to the fastest, for those too who may not be ranked or never 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal, Protocol
+from typing import Literal
 
 from evalsuite.model import Interval, Summary
 from evalsuite.report.book import columns, why_not_comparable
@@ -31,17 +31,6 @@ VIEWS = ("efficiency", "per_device", "mfu", "energy_j_per_item", "training")  # 
 TINTS = (0.25, 0.5, 0.75, 0.9)  # of the highest throughput
 MOST_NAMED = 2
 FEWEST_ALIKE = 3  # open cells that need the same: the eye then finds it once, below the table
-
-
-class Compared(answers.Answered, Protocol):
-    @property
-    def frameworks(self) -> tuple[str, ...]: ...
-    @property
-    def valid_of(self) -> Mapping[str, Summary]: ...
-    @property
-    def judges_strong(self) -> bool: ...
-    @property
-    def efficiency_threshold(self) -> float | None: ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -207,7 +196,7 @@ def _open(answer: Answer, words: Words) -> Rendered | None:
     return words(f"matrix.needs_{answer.deciding.needed}", evidence_text=known, **runs)
 
 
-def standings(book: Compared, words: Words) -> tuple[Standings, ...]:
+def standings(book: answers.Answered, words: Words) -> tuple[Standings, ...]:
     """A table for each scale; one for all scales where there is a single column. Of each model and precision stands the
     setting that compares most. Those of a single framework, whose variants are ranked, are not here."""
     asked: dict[str, dict[tuple[str, str], list[Answer]]] = {}
@@ -255,7 +244,7 @@ def _column(answer: Answer, scale: str, words: Words) -> Rendered:
     return apart([names.precision(setting.precision), bsz, *([scale] if scale else [])], words)
 
 
-def _standing(book: Compared, answer: Answer, framework: str, words: Words) -> Standing:
+def _standing(book: answers.Answered, answer: Answer, framework: str, words: Words) -> Standing:
     ranked = next((one for one in answer.ranked if one.summary.case.framework == framework), None)
     if ranked:
         known = ranked.evidence or (answer.second.evidence if answer.second else None)
@@ -276,7 +265,7 @@ def _standing(book: Compared, answer: Answer, framework: str, words: Words) -> S
     return _absent(book, answer, absent, words)
 
 
-def _absent(book: Compared, answer: Answer, absent: Missing | None, words: Words) -> Standing:
+def _absent(book: answers.Answered, answer: Answer, absent: Missing | None, words: Words) -> Standing:
     elsewhere = [book.valid_of[case.id] for case in (absent.others if absent else ()) if case.id in book.valid_of]
     if elsewhere:
         best = max(elsewhere, key=lambda one: one.items_per_s.value)
@@ -288,7 +277,7 @@ def _absent(book: Compared, answer: Answer, absent: Missing | None, words: Words
     return Standing(ref=answers.anchor(answer), why=words(f"standings.{absent.why if absent else never}"))
 
 
-def _valued(book: Compared, answer: Answer, one: Summary) -> Standing:
+def _valued(book: answers.Answered, answer: Answer, one: Summary) -> Standing:
     highest, ref = answer.ranked[0].summary, answers.anchor(answer)
     if one.unit != highest.unit:
         return Standing(ref=ref)
