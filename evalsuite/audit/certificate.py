@@ -152,7 +152,6 @@ def fields(one: Facts, end: str = "value") -> Mapping[str, float | None]:
 
 
 def _at(interval: Facts | None, end: str) -> float | None:
-    """None of a range of few runs: its ends are no interval's."""
     if interval is None or (end != "value" and interval["coverage"] is None):
         return None
     return interval[end]  # type: ignore[no-any-return]

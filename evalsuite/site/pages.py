@@ -62,7 +62,6 @@ class Site:
         return tuple(sorted({line.case.model for line in lines}, key=names.model_order))
 
     def page(self, template: str, *, root: str, **facts: Any) -> str:
-        """*root* leads from the page to the site's folder."""
         return str(self.environment.get_template(template).render(root=root, **facts))
 
     def model(self, model: str) -> str:
@@ -103,7 +102,6 @@ class Site:
         return Markup(str(Markup(sentence)).replace('href="#', f'href="{one.folder}/report.html#'))
 
     def since(self, one: StoredReport) -> Rendered | None:
-        """What changed since the report before; None where there is none."""
         move = nearest(self.history.moves, one.id)
         if move is None:
             return None

@@ -54,7 +54,6 @@ def content_id(folder: Path) -> str:
 
 
 def read_reports(site: Path) -> list[Stored]:
-    """The newest data first, then the undated, the unreadable last."""
     names = sorted(path.name for path in (site / REPORTS).iterdir() if path.is_dir() and path.name[0] != ".")
     found = [_read_report(site / REPORTS / name) for name in names]
     newest = _newest_builds(found)

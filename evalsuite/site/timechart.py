@@ -58,7 +58,6 @@ def _below_best(line: HistoryLine) -> float:
 
 
 def svg(line: HistoryLine, axes: Frame) -> str:
-    """Colours are the page's own variables. The page labels it."""
     first, last = day(axes.begin), day(axes.end)
     dates = [(LEFT, "start", first), (WIDTH - RIGHT, "end", last)][: 1 if first == last else 2]
     changes = (axes.low / ROOM, 0.0, axes.high / ROOM)

@@ -22,7 +22,6 @@ SAFE_NAME = re.compile(r"^[a-z0-9][a-z0-9._-]*$")
 
 
 def change_number(ratio: float) -> Number:
-    """0.9 → −10.0%."""
     return numbers.change(ratio - 1)
 
 

@@ -34,7 +34,6 @@ class Column:
 
     @property
     def label(self) -> str:
-        """The name in figures: proper names only."""
         notes = [names.visible(self.recipe)] * self.show_recipe + ["XLA"] * bool(self.xla)
         return " · ".join([self.title, *notes])
 

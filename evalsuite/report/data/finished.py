@@ -171,7 +171,6 @@ def moment(stamp: str | None) -> datetime | None:
 
 
 def instant(stamp: str) -> datetime:
-    """Of a stamp that is a time for sure."""
     found = moment(stamp)
     if found is None:
         raise ValueError(stamp)

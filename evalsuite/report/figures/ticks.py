@@ -56,7 +56,6 @@ def linear(low: float, high: float, wanted: int = 5) -> list[float]:
 
 
 def logarithmic(low: float, high: float, wanted: int = 6) -> list[float]:
-    """1-2-5 numbers, thinned to decades where there are too many."""
     first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
     for parts in ((1, 2, 3, 5, 7), (1, 2, 5), (1, 3), (1,)):
         found = [m * 10.0**k for k in range(first, last + 1) for m in parts if low <= m * 10.0**k <= high]

@@ -49,7 +49,6 @@ def sheets(book: Book) -> tuple[ResultSheet, ...]:
 
 
 def _name(model: str, precision: str, taken: set[str]) -> str:
-    """Excel's rules; no two alike whatever the letters' case."""
     end = f" {names.precision(precision)}"
     stem = FORBIDDEN.sub("_", names.model(model))
     for number in range(1, len(taken) + 2):
@@ -110,7 +109,6 @@ class Writer:
         return " · ".join([self.in_languages(heading.policy(policy, self.words)), *several])
 
     def _table(self, sheet: Any, line: int, policy: BatchPolicy, precision: str) -> int:
-        """*line* has its heading; gives the line after the table."""
         for mark in policy.throughput.marks:
             line += 1
             sheet.write_string(

@@ -24,7 +24,6 @@ def style(name: str) -> str:
 
 @functools.cache
 def script(name: str) -> str:
-    """The module with all that it imports, as one classic script."""
     modules: dict[Path, str] = {}
     _add_module(paths.TEMPLATES / "script" / name, modules)
     return shorten('(() => {\n"use strict";\n' + "\n".join(modules.values()) + "\n})();\n")

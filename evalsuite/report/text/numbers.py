@@ -35,7 +35,6 @@ class Number:
         return replace(self, ref=ref, quiet=False)
 
     def about(self, ref: str) -> "Number":
-        """*ref* is the anchor of what the number is of; no link is made."""
         return replace(self, ref=ref, quiet=True)
 
     def __str__(self) -> str:
@@ -122,7 +121,6 @@ def change(share: float) -> Number:
 
 
 def points(value: float) -> Number:
-    """A difference of scores, with two decimals: 0.1 points matter."""
     return Number(text=_signed(_number(value, 2).text, value), raw=value)
 
 

@@ -59,7 +59,6 @@ class _Numbers(NamedTuple):
 
 
 def _is_counted(found: re.Match[str], known: _Numbers) -> bool:
-    """Fewer may be meant than there are, more cannot be."""
     counted = COUNTS[_COUNTED[found["what"].lower()]](known.book)
     return int(_COUNT.get(found["n"].lower(), found["n"])) <= counted
 
