@@ -160,7 +160,7 @@ def draw_option(model: Model, option: str, found: Sequence[Sweep], look: Look, w
     about = options.apart([names.scale(example), names.precision(example.precision), size, *setting], words)
     return CaptionedFigure(
         figure=figure,
-        title=_title(found, words, "_option", option_text=options.title(option, words)),
+        title=_title(found, words, options.title(option, words)),
         reading=(words("sweep.see_option", setting_text=about),),
         labels=tuple(words.same(str(row[0])) for row in figure.table.rows),
         tables=tuple((f"{id}-t", words("tables.throughput")) for id in tables),
@@ -176,16 +176,21 @@ def _line(one: Sweep, size: Callable[[Case], int], panel: str, words: Words) -> 
     )
 
 
-def _title(shown: Sequence[Sweep], words: Words, of: str = "", **facts: Rendered) -> Text:
+def _title(shown: Sequence[Sweep], words: Words, option: Rendered | None = None) -> Text:
     gains = []
     for one in shown:
         ran = [summary for *_, summary in one.points if summary is not None]
         if len(ran) > 1:
             gain = numbers.change(ran[-1].items_per_s.value / ran[0].items_per_s.value - 1)
-            name = one.name(words) if of else words.listed([one.name(words), names.precision(one.example.precision)])
+            name = (
+                one.name(words) if option else words.listed([one.name(words), names.precision(one.example.precision)])
+            )
             gains.append((gain.about(names.case_anchor(ran[-1].case)), name))
     ends = low_and_high(gains)
-    return words(f"sweep.title_found{of}", **ends, **facts) if ends else words(f"sweep.title{of}", **facts)
+    if option:
+        found = words("sweep.title_found_option", **ends, option_text=option) if ends else None
+        return found or words("sweep.title_option", option_text=option)
+    return words("sweep.title_found", **ends) if ends else words("sweep.title")
 
 
 def _sweep_point(size: int, case: Case, cell: Cell, summary: Summary | None) -> figures.SweepPoint:
