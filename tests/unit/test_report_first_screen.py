@@ -260,3 +260,10 @@ def test_a_setting_is_offered_in_the_readers_language_and_asked_for_by_one_name(
     named = {(one["data-setting"], one["data-setting-in-en"]) for one in articles}
     assert ("FP32 · bsz 32 · 优化器：梯度 AllReduce", "FP32 · bsz 32 · optimiser: gradient all-reduce") in named
     assert ("FP32 · bsz 32", None) in named  # the same in both languages
+
+
+def test_the_energy_of_an_item_is_the_power_of_its_devices_by_their_rate():
+    (table,) = standings_of(synthetic.gpu())
+    views = [cell.views for _, cells in table.rows for cell in cells if "energy_j_per_item" in cell.views]
+
+    assert {round(one["energy_j_per_item"].raw * one["per_device"].raw) for one in views} == {352}

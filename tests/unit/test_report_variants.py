@@ -8,8 +8,11 @@ import synthetic
 
 from evalsuite import report
 from evalsuite.model import Machine
+from evalsuite.report.book import blocks
 from evalsuite.report.book.book import Book
+from evalsuite.report.sections.common import captioned_figure
 from evalsuite.report.sections.variants import families as room
+from evalsuite.report.sections.variants import sweeps
 from evalsuite.report.text import words
 from tests import sources
 
@@ -146,3 +149,18 @@ def test_the_csv_has_every_change_with_both_cases(built):
     assert float(last["ratio"]) > 1
     assert (last["significant"], last["final_before"], last["final_after"]) == ("True", "76.1", "75.8")
     assert last["case_id_after"].endswith("-4x8")
+
+
+def test_what_an_option_of_several_sizes_does_is_drawn_of_all_frameworks_in_the_setting_that_has_most_of_them():
+    def of(name, size, **about):
+        case = synthetic.case(name, options=(("deep_vocabulary", str(size)),), protocol=synthetic.FULL, **about)
+        return synthetic.summary([synthetic.measured(case, 0, 900.0 / (size if name == "hugectr" else 1))])
+
+    rows = [of(name, size) for name in ("hugectr", "oneflow") for size in (1, 2, 3)]
+    book = Book(evaluation=synthetic.evaluation([*rows, *(of("oneflow", size, nodes=2) for size in (1, 2))]))
+    (model,) = blocks.models(book)
+    option, found = sweeps.of_option(book, model)
+    figure = sweeps.draw_option(model, option, found, captioned_figure.look(book), words.read())
+
+    assert [(one.name(words.read()).plain("en"), len(one.points)) for one in found] == [("HugeCTR", 3), ("OneFlow", 3)]
+    assert "by −66.7% (HugeCTR) to 0.0% (OneFlow)" in figure.title.plain("en")
