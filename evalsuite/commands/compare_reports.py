@@ -153,15 +153,12 @@ def _difference(field: str, ours: str, theirs: str, language: str) -> str:
     option = field.removeprefix(OPTION)
     if option == field:
         sides = [say_in(f"differs.{one}", language) if f"differs.{one}" in _words() else one for one in (ours, theirs)]
-        return say_in(
-            "differs.one", language, name=say_in(f"differs.{field}", language), ours=sides[0], theirs=sides[1]
-        )
-    report = words.read()
-    sides = [
-        say_in("differs.none", language) if one == NONE else options.value_of(option, one, report).plain(language)
-        for one in (ours, theirs)
-    ]
-    name = options.title(option, report).plain(language)
+        name = say_in(f"differs.{field}", language)
+    else:
+        report, none = words.read(), say_in("differs.none", language)
+        values = (None if one == NONE else options.value_of(option, one, report) for one in (ours, theirs))
+        sides = [value.plain(language) if value else none for value in values]
+        name = options.title(option, report).plain(language)
     return say_in("differs.one", language, name=name, ours=sides[0], theirs=sides[1])
 
 

@@ -85,12 +85,7 @@ def _point(point: HistoryPoint, line: HistoryLine, axes: Frame) -> Mapping[str, 
     return {**place, "outcome": outcome, "hollow": point.summary.partial}
 
 
-def _change(value: float, line: HistoryLine) -> float:
-    return value / line.points[0].summary.items_per_s.value - 1
-
-
 def _ends(point: HistoryPoint, line: HistoryLine) -> tuple[float, float, float]:
-    found = point.summary.items_per_s
-    ends = (found.value if end is None else end for end in (found.low, found.high))
-    low, high = (_change(end, line) for end in ends)
-    return low, _change(found.value, line), high
+    found, first = point.summary.items_per_s, line.points[0].summary.items_per_s.value
+    low, high = (found.value if end is None else end for end in (found.low, found.high))
+    return low / first - 1, found.value / first - 1, high / first - 1
