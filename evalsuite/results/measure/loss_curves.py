@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from evalsuite.findings import LossNotANumber, LossNotFalling, ResumedApart, SeedRepeated
-from evalsuite.model import Finding, LossCurve, Measurement, Row
+from evalsuite.model import Finding, LossCurve, Measurement, Row, by_key
 from evalsuite.results.measure.statistics import t_limit
 
 FEWEST_SEEDS = 3
@@ -77,9 +77,10 @@ def band_of(curves: Sequence[Points]) -> LossBand | None:
 
 
 def parts(points: Points) -> Points:
-    size = max(1, len(points) // JUDGED)
-    parts = [points[begin : begin + size] for begin in range(0, len(points) - size + 1, size)]
-    return tuple((part[-1][0], statistics.fmean(loss for _, loss in part)) for part in parts)
+    """(last step, mean) of each eighth of all steps that has points; a resumed run lacks the first."""
+    last = points[-1][0]
+    inside = by_key((math.ceil((step - 0.5) * JUDGED / last), loss) for step, loss in points)
+    return tuple((round(number * last / JUDGED), statistics.fmean(each)) for number, each in sorted(inside.items()))
 
 
 def fall(curve: LossCurve) -> tuple[float, float, float] | None:
