@@ -39,17 +39,14 @@ def measured(found, **options):
     return throughput(found, unit="images/s", protocol=options.pop("protocol", PROTOCOL), **options)
 
 
-def rated(seconds, items=BATCH, *, pause=None):
-    """Steps that take *seconds* for *items* each, by their stamps and by the rate that the script prints.
-
-    *pause*: the number of a step behind an evaluation.
-    """
-    held = items if isinstance(items, list) else [items] * len(seconds)
-    stamps = accumulate(seconds, initial=1000.25)
-    next(stamps)
+def rated(of):
+    """Steps by their stamps and by the rate that the script prints; "pause": the number of one behind an evaluation."""
+    seconds = [each for count, each in of["seconds"] for _ in range(count)]
+    items = [each for count, each in of.get("items", [(len(seconds), BATCH)]) for _ in range(count)]
+    stamps = list(accumulate(seconds, initial=1000.25))[1:]
     return [
-        Step(index=index, items=BATCH, items_per_s=some / took, stamp_s=at, after_pause=index == pause)
-        for index, (took, some, at) in enumerate(zip(seconds, held, stamps, strict=True), 1)
+        Step(index=index, items=some, items_per_s=some / took, stamp_s=at, after_pause=index == of.get("pause"))
+        for index, (took, some, at) in enumerate(zip(seconds, items, stamps, strict=True), 1)
     ]
 
 
@@ -59,13 +56,17 @@ def evaluated(found, at):
 
 def steps_of(of):
     """The steps of a row of the table, with its clocks."""
-    found = steps(of["count"], every=of.get("every", 1))
+    every = of.get("every", 1)
+    if "seconds" in of:
+        return rated(of)
+    if "rates" in of:
+        return [Step(index=every * i, steps=every, items_per_s=rate) for i, rate in enumerate(of["rates"], 1)]
+    found = steps(of["count"], every=every)
     for field in of.keys() & {"stamp_s", "arrival_s"}:
         found = clocked(found, field, *of[field])
     return found
 
 
-SHORT_BATCH = 0.82 * BATCH
 ALL = 130
 WINDOWS = {  # the steps, how they are read, what is read of them (first and last step and whether they are all)
     **{name: (steps_of(of), how, expected) for name, (of, how, expected) in sources.cases("window.toml").items()},
@@ -98,35 +99,6 @@ WINDOWS = {  # the steps, how they are read, what is read of them (first and las
     ),
     "evaluation in the window counts neither as items nor as time": (
         *(evaluated(clocked(steps(ALL), "stamp_s", 0.5), 50), {}, {"items_per_s": BATCH / 0.5}),
-    ),
-    # dllogger_pytorch/rn50_a100_8gpu_fp32_bs256: 63 steps, the last with 210 of 256 images and in 5.4 s
-    "a batch that was not full at the end of an epoch is not measured": (
-        *(rated([0.5] * 62 + [9.0], [BATCH] * 62 + [SHORT_BATCH]), {}),
-        {
-            **{"items_per_s": BATCH / 0.5, "printed_items_per_s": BATCH / 0.5, "codes": ("partial_batch",)},
-            "window": (21, 62, False),
-        },
-    ),
-    "a batch that was not full far behind the window is not spoken of": (
-        *(rated([0.5] * 150 + [9.0], [BATCH] * 150 + [SHORT_BATCH]), {}, {"codes": (), "window": (21, 120, True)}),
-    ),
-    "a step that is only slow is measured": (
-        *(rated([0.5] * 62 + [9.0]), {}),
-        {"window": (21, 63, False), "items_per_s": 43 * BATCH / (42 * 0.5 + 9.0)},
-    ),
-    "a batch that was not full before an evaluation is left out with it": (
-        rated(
-            [0.5] * 62 + [9.0, 60.0] + [0.5] * 66, [BATCH] * 62 + [SHORT_BATCH, 120 * BATCH] + [BATCH] * 66, pause=64
-        ),
-        *({}, {"window": (21, 121, True), "items_per_s": BATCH / 0.5}),
-    ),
-    "a report thrown away with the warm-up does not scatter the rates": (
-        *([Step(index=20 * i, steps=20, items_per_s=5.0 if i == 1 else 100.0) for i in range(1, 8)], {}, {"codes": ()}),
-    ),
-    # dllogger_pytorch/ncf_8xH100_fp16: 6.779e7 in the first epoch, 7.861e9 in the second
-    "an epoch that took no time is not averaged with the others": (
-        *([Step(index=1, items_per_s=6.779e7), Step(index=2, items_per_s=7.861e9)], {"epochs": True}),
-        {"items_per_s": 6.779e7, "codes": ("rates_scatter",)},
     ),
     "a throughput that falls within the window is a finding": (
         *([step._replace(seconds=0.5 + step.index / 400) for step in steps(ALL)], {}, {"codes": ("D10",)}),
