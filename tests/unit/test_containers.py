@@ -141,15 +141,7 @@ def test_an_image_is_given_to_all_recipes_or_to_those_of_a_framework_or_to_one(n
     assert with_images(ours, []) == ours
 
 
-@pytest.mark.parametrize(
-    ("word", "said"),
-    [
-        ("tonet=x", "Did you mean toynet"),
-        ("toynet/resnet=x", "Did you mean toynet/reference-resnet50"),
-        ("toynet=", 'got ""; expected IMAGE'),
-        ("-v", 'got "-v"; expected IMAGE'),
-    ],
-)
+@pytest.mark.parametrize(("word", "said"), sources.cases("containers.toml")["a_word_that_names_no"])
 def test_a_word_that_names_no_image_and_an_unknown_runtime_are_refused(word, said):
     with pytest.raises(EvalsuiteError, match=said):
         with_images({"toynet": toynet()}, [word])

@@ -7,6 +7,7 @@ from evalsuite.launch.checks import doctor
 from evalsuite.launch.checks.doctor import Check
 from evalsuite.launch.programs import Program
 from evalsuite.launch.provision import virtualenvs
+from tests import sources
 from tests.toys import toynet
 
 GHOST = Program(name="no-such-program-anywhere", purpose="nothing", remedy="apt install nothing")
@@ -40,16 +41,8 @@ def test_a_program_has_its_version_or_the_way_to_get_it_and_a_client_without_its
     assert found.state == "broken" and "nobody answers" in found.detail
 
 
-NO_LOCK = "; no lock: with what the package indexes give on that day"
-
-
 @pytest.mark.parametrize(
-    ("made", "python", "state", "detail", "remedy"),
-    [
-        (True, "3.11", "ok", "Toynet 1.0", ""),
-        (False, "3.11", "later", f"will be installed on first use: toy==1.0{NO_LOCK}", ""),
-        (False, "3.7", "missing", "", "3.7"),  # that Python is not here
-    ],
+    ("made", "python", "state", "detail", "remedy"), sources.cases("doctor.toml")["a_framework_is_ready_will"]
 )
 def test_a_framework_is_ready_will_be_installed_or_lacks_its_python(
     monkeypatch, tmp_path, made, python, state, detail, remedy

@@ -234,20 +234,7 @@ def test_an_axis_that_somebody_chose_is_believed_before_what_the_script_does_by_
     assert known(found)["clipping"] == ("none", "case") and not list(facts.disagreements(found))
 
 
-NAMESPACE = "Namespace(arch='resnet50', optimizer='AdamW', amp=True, max_grad_norm=None, clip_grad=1.0, synthetic=True)"
-MEGATRON = sources.text("facts_megatron.txt")
-ONEFLOW = "gradient_clipping = 0.0\noptimizer = sgd\n"
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        (NAMESPACE, {"optimiser": "adam", "precision": "amp", "clipping": "1.0", "data": "synthetic"}),
-        (MEGATRON, {"optimiser": "adam", "clipping": "1.0", "parallel_layout": "TP 2"}),
-        (ONEFLOW, {"optimiser": "sgd", "clipping": "none"}),
-        ("train with optimizer = sgd and more\nNamespace(\n", {}),
-    ],
-)
+@pytest.mark.parametrize(("text", "expected"), sources.cases("facts.toml")["the_options_that_a_log"])
 def test_the_options_that_a_log_prints_are_facts_of_the_log(text, expected, tmp_path):
     (file := tmp_path / "log.txt").write_text(text)
 

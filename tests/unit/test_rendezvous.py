@@ -19,10 +19,6 @@ def test_alone_on_a_machine_the_processes_meet_on_a_free_port():
     assert placeholders.of_node(found, 2, 1)["{hosts_slots}"] == "localhost:2"
 
 
-OMPI = {"OMPI_COMM_WORLD_RANK": "1", "OMPI_COMM_WORLD_SIZE": "2"}
-HNP = {"OMPI_MCA_orte_hnp_uri": "3391488000.0;tcp://10.1.0.5,172.17.0.1:41823"}
-
-
 @pytest.mark.parametrize(
     ("environment", "rank", "nodes", "master"), sources.cases("rendezvous.toml")["scheduler_tells_rank"]
 )
@@ -40,16 +36,7 @@ def test_a_node_has_the_schedulers_name_and_a_command_that_starts_its_own_worker
     assert "RANK" not in found
 
 
-@pytest.mark.parametrize(
-    ("environments", "ports"),
-    [
-        ([SLURM | {"SLURM_NODEID": str(rank)} for rank in range(4)], 1),  # all nodes of a step
-        ([SLURM | {"SLURM_STEP_ID": str(step)} for step in range(5)], 5),
-        ([OMPI | {"PMIX_NAMESPACE": f"prterun-gpu-01-{run}@1"} for run in (32694, 32695)], 2),
-        # jobs whose ids differ in a letter
-        ([OMPI | {"PMIX_NAMESPACE": f"prterun-gpu-{host}-7@1"} for host in "abcd"], 4),
-    ],
-)
+@pytest.mark.parametrize(("environments", "ports"), sources.cases("rendezvous.toml")["all_nodes_of_a_step"])
 def test_all_nodes_of_a_step_work_out_the_same_port_and_two_steps_different_ones(environments, ports):
     assert len({rendezvous.node(environment).master_port for environment in environments}) == ports
 

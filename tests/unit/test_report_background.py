@@ -16,6 +16,7 @@ from evalsuite.report.sections.background import background, machines
 from evalsuite.report.sections.common import captioned_figure
 from evalsuite.report.sections.common.section import Subject
 from evalsuite.report.text import words
+from tests import sources
 
 GPUS = HostEnvironment.from_json({"schema": 1, "host": "a", "gpus": [{"name": "V100"}] * 4}, "here").gpus
 
@@ -44,13 +45,7 @@ def on(evaluation, **changes):
     return replace(evaluation, environments={key: replace(host, **changes)})
 
 
-@pytest.mark.parametrize(
-    ("language", "words"),
-    [
-        ("zh-CN", ("全局批大小（global bsz）", "125 机、1,000 卡是评测规则规定的最大规模")),
-        ("en", ("The global batch size is", "2.13.0", "2.15.1", "1.9.1", "3.3.1")),
-    ],
-)
+@pytest.mark.parametrize(("language", "words"), sources.cases("report_background.toml")["versions_batch_sizes_xla_amp"])
 def test_versions_batch_sizes_xla_amp_and_the_largest_scale_are_explained(section, language, words):
     text = section.text(language)
 

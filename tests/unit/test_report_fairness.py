@@ -94,15 +94,7 @@ def computed(*commands, receipts=()):
     return summary_json.document(as_book(*commands, receipts=receipts), "0")["fairness"][0]["computation"]
 
 
-@pytest.mark.parametrize(
-    ("changes", "shown"),
-    [
-        ({}, "proven"),
-        ({"workload_sha256": None}, "other_script"),
-        ({"workload_sha256": {**RECEIPT.answer("mxnet").files, "common.py": "0"}}, "other_script"),
-        ({"framework_version": "1.9.0"}, "other_version"),
-    ],
-)
+@pytest.mark.parametrize(("changes", "shown"), sources.cases("report_fairness.toml")["a_pair_is_proven_where"])
 def test_a_pair_is_proven_where_the_scripts_that_ran_are_those_of_the_receipt(changes, shown):
     as_run = ("pytorch", as_recorded("pytorch")), ("mxnet", as_recorded("mxnet", **changes))
 

@@ -168,13 +168,7 @@ def test_criteria_that_cannot_apply_are_one_line_that_names_why(built):
     assert "C1：实测的最大规模为 1 个节点" in line.text("zh-CN")
 
 
-@pytest.mark.parametrize(
-    ("name", "bold", "en", "zh"),
-    [
-        ("quick", False, "Preliminary order (n = 3)", "初步"),
-        ("thorough", True, "PyTorch is fastest:", "PyTorch 最快："),
-    ],
-)
+@pytest.mark.parametrize(("name", "bold", "en", "zh"), sources.cases("report_page.toml")["the_fastest_by_more_than"])
 def test_the_fastest_by_more_than_noise_is_bold_and_named_first_and_none_without_enough_repeats(
     name, bold, en, zh, built
 ):

@@ -12,6 +12,7 @@ from evalsuite.report.book.book import Book
 from evalsuite.report.page import slim
 from evalsuite.report.sections.reproduction import provenance
 from evalsuite.report.text import names
+from tests import sources
 
 
 @pytest.fixture
@@ -34,28 +35,7 @@ class _Text(html.parser.HTMLParser):
         self.words += data.split()
 
 
-TABLE = '<main><table>\n<tr><th scope="row">a</th>\n<td class="n" data-v="1.5">1.5 "x"</td></tr>\n</table></main>'
-MARK = '<main><use class="mark fill" href="#z" x="1"/></main>'
-PAIRS = "".join(
-    f'<span lang="zh-CN">{zh}</span><span lang="en">{en}</span>'
-    for zh, en in (("n = 5", "n = 5"), ("五", "five"), ("5", "<b>5</b>"))
-)
-
-
-@pytest.mark.parametrize(
-    ("page", "short", "fewer"),
-    [
-        (TABLE, '<main><table>\n<tr><th scope=row>a<td data-v=1.5>1.5 "x"</table></main>', False),
-        # a value with blanks keeps its quotes, and a closed element its slash
-        (MARK, '<main><use class="mark fill" href=#z x="1"/></main>', False),
-        (  # what is written alike in both languages stands once
-            f"<main>{PAIRS}</main>",
-            "<main>n = 5<span lang=zh-CN>五</span><span lang=en>five</span>"
-            "<span lang=zh-CN>5</span><span lang=en><b>5</b></span></main>",
-            True,
-        ),
-    ],
-)
+@pytest.mark.parametrize(("page", "short", "fewer"), sources.cases("report_size.toml")["the_markup_that_html_lets"])
 def test_the_markup_that_html_lets_out_is_gone_and_every_word_stays(page, short, fewer):
     found = slim.shorten(page)
 

@@ -49,13 +49,7 @@ def test_the_files_hold_the_same_keys_and_every_column_reason_and_axis_has_words
     assert [f"axes.{key}" for key in sorted(axes) if f"axes.{key}" not in SPOKEN] == []
 
 
-@pytest.mark.parametrize(
-    ("zh", "en", "said"),
-    [
-        ({"page.only_here": "甲"}, {}, r'en\.toml: "page\.only_here" is missing'),
-        ({"a": "共 {n} 个"}, {"a": "many"}, "places"),
-    ],
-)
+@pytest.mark.parametrize(("zh", "en", "said"), sources.cases("report_words.toml")["a_key_or_a_place"])
 def test_a_key_or_a_place_that_one_language_lacks_is_named(zh, en, said):
     with pytest.raises(WordsError, match=said):
         words.check({"zh": zh, "en": en})

@@ -107,17 +107,7 @@ def test_what_was_not_read_whole_has_no_energy(devices, window, planned):
     assert run_figures.energy_j(records(host(*devices), window=window, planned=planned)) is None
 
 
-@pytest.mark.parametrize(
-    ("dialect", "line", "found"),
-    [
-        (
-            "torchvision",
-            "Epoch: [0]  [ 10/625]  eta: 0:01:00  img/s: 300.0  loss: 6.9  time: 0.1  data: 0.0  max mem: 10240",
-            10 * GIB,
-        ),
-        ("pytorch_examples", "Epoch: [0][ 10/200]\tTime  0.5 ( 0.6)\tData  0.0 ( 0.0)", None),
-    ],
-)
+@pytest.mark.parametrize(("dialect", "line", "found"), sources.cases("run_figures.toml")["a_script_that_prints_its"])
 def test_a_script_that_prints_its_peak_is_quoted(dialect, line, found, tmp_path):
     (file := tmp_path / "log.txt").write_text(f"{line}\n")
     log = Log(path=file, arrivals=None, host="a", rank=None)

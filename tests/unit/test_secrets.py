@@ -16,6 +16,7 @@ from evalsuite.machine import variables
 from evalsuite.results.publish import log_copies
 from evalsuite.runs.store import RunFolder
 from tests import planted as planting
+from tests import sources
 from tests.bad_files import as_json, changed
 from tests.planted import COMMANDS, LAST_LINE, LINES, MADE, SECRETS, VARIABLES, WORD
 from tests.toys import CASE, COMMAND
@@ -235,13 +236,7 @@ def test_a_variable_that_holds_a_secret_is_not_recorded_as_it_stands(name):
     assert found["NCCL_NEW_KNOB"] == variables.SET
 
 
-@pytest.mark.parametrize(
-    ("words", "ends", "told"),
-    [
-        (["plan", "--frameworks", "pytorch", "--option", f"api_key={WORD}", "--runs", "{0}"], Exit.USAGE, "api_key"),
-        (["report", "--runs", f"{{0}}/\x1b[31mred?token={WORD}", "--out", "{0}/out"], Exit.NOTHING_MEASURED, "red"),
-    ],
-)
+@pytest.mark.parametrize(("words", "ends", "told"), sources.cases("secrets.toml")["an_error_tells_the_terminal"])
 def test_an_error_tells_the_terminal_neither_a_secret_nor_a_command(words, ends, told, tmp_path, capsys):
     code = cli.main([word.replace("{0}", str(tmp_path)) for word in words])
 

@@ -40,12 +40,7 @@ class TestTheWindow:
         assert [one.code for one in data_rules.findings(rows, {})].count("winner_changes") == 1
 
     @pytest.mark.parametrize(
-        ("times", "speed"),
-        [
-            (SLOWING, 150),  # it wins both halves
-            (SLOWING, 100),  # there is no winner
-            (SLOWING[46:54], 105),  # few reports say nothing of halves
-        ],
+        ("times", "speed"), sources.cases("windows_clocks_and_peaks.toml")["a_winner_of_both_halves"]
     )
     def test_a_winner_of_both_halves_no_winner_and_few_reports_are_not_spoken_of(self, times, speed):
         assert not list(windows.findings([of("pytorch", times, speed), of("mxnet", STEADY, 100)]))
