@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from evalsuite import findings as rules
-from evalsuite.dialect import NO_ITEMS, Dialect
+from evalsuite.dialect import NO_ITEMS, PIECES, Dialect
 from evalsuite.logs.formatting import rate
 from evalsuite.logs.scan import failures
 from evalsuite.logs.scan.scan import MAX_RECORDS, Scan, TooMany
@@ -431,7 +431,7 @@ def explain_grade(certainty: Certainty, measured: Throughput) -> Message:
     if certainty == "assumed scope":
         return Message("logs.sure_scope")
     if certainty == "printed only":
-        return Message("logs.sure_printed")
+        return Message("logs.sure_printed_pieces") if measured.unit in PIECES else Message("logs.sure_printed")
     if measured.implied_batch and certainty == "one clock":
         return Message("logs.sure_implied", batch=measured.implied_batch, unit=measured.unit.partition("/")[0])
     name = _FIGURE[STAMPS if _is_stamped(measured) else measured.method]
