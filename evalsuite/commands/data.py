@@ -20,7 +20,7 @@ def run(arguments: argparse.Namespace) -> int:
     wanted = (name for one in arguments.wanted_by for name in _wanted(one, adapters))
     names = list(dict.fromkeys((*arguments.names, *wanted)))
     if not names:
-        raise EvalsuiteError.of("commands.data_nothing")
+        raise EvalsuiteError.of("commands.data_nothing", names=sorted(data_sets.declared().data_sets))
     return _make(names, arguments) if arguments.action == "make" else _check(names, arguments)
 
 
