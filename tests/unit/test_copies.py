@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from evalsuite.documents import CitedFigure
-from evalsuite.findings import EqualRepeats, OneTraining, RepeatsMissing, RowsMissing, SameFigures
+from evalsuite.findings import RepeatsMissing, RowsMissing
 from evalsuite.model import Counted
 from evalsuite.results.measure.summary import summary
 from evalsuite.results.rules import copies, data_rules
@@ -22,26 +22,15 @@ def run(repeat, seconds=(), origin="imported", printed_steps=None, value=None):
     return replace(one, origin=origin, printed_steps=printed_steps, throughput=replace(one.throughput, counted=counted))
 
 
-@pytest.mark.parametrize(
-    ("runs", "found"),
-    [
-        ((run(0, TIMES), run(1, TIMES[7:])), {1: SameFigures}),  # each a line shorter at its head
-        ((run(0, TIMES, "measured"), run(1, TIMES[100:120], "measured")), {1: SameFigures}),
-        ((run(0, TIMES), run(1, TIMES[100:119])), {}),
-        ((run(0, (0.25, 0.26) * 70), run(1, (0.25, 0.26) * 70)), {}),  # coarse figures
-        ((run(0, TIMES, "cited"), run(1, TIMES, "cited")), {}),
-        ([run(k, printed_steps=(140 * k, 140 * k + 140)) for k in (1, 0, 2)], {0: OneTraining, 2: OneTraining}),
-        ([run(k, printed_steps=(0, 140)) for k in range(3)], {}),
-        ([run(k, printed_steps=(140 * k, 140 * k + 140), origin="measured") for k in range(3)], {}),
-        ([run(k, value=38.0 + k * 1e-6) for k in range(3)], {1: EqualRepeats, 2: EqualRepeats}),
-        ([run(k, value=38.0) for k in range(2)], {}),
-    ],
-)
+@pytest.mark.parametrize(("runs", "found"), sources.cases("copies.toml")["no_repeats"])
 def test_runs_that_are_no_repeats_of_their_own(runs, found):
+    seconds = [(*TIMES[slice(*one.get("times", (0, 0)))], *(0.25, 0.26) * one.get("coarse", 0)) for one in runs]
+    told = [{key: value for key, value in one.items() if key not in ("times", "coarse")} for one in runs]
+    runs = [run(seconds=each, **one) for each, one in zip(seconds, told, strict=True)]
     marked = data_rules.check_measurements(runs)
 
-    assert {place: type(one) for place, one in copies.copies(runs).items()} == found
-    assert [one.counts for one in marked] == [place not in found for place in range(len(runs))]
+    assert {str(place): type(one).__name__ for place, one in copies.copies(runs).items()} == found
+    assert [one.counts for one in marked] == [str(place) not in found for place in range(len(runs))]
 
 
 @pytest.mark.parametrize(("repeats", "origin", "missing"), sources.cases("copies.toml")["gaps_numbers_repeats"])

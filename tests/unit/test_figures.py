@@ -320,20 +320,13 @@ def test_small_multiples_name_the_highest_and_the_lowest_line_and_grey_the_rest(
     assert ["others" in keys for keys in legends] == [True, False]
 
 
-@pytest.mark.parametrize(
-    ("names", "indices", "dashed"),
-    [
-        (("mxnet", "tensorflow", "paddlepaddle", "oneflow", "pytorch", "mindspore"), [1, 2, 3, 4, 5, 6], set()),
-        (("pytorch", "ngc_mxnet", "horovod", "mxnet", "ngc_pytorch"), [5, 1, 1, 1, 5], {"ngc_mxnet", "ngc_pytorch"}),
-        (("chainer", "pytorch", "mxnet", "oneflow"), [2, 5, 1, 4], set()),  # what is left by the others
-    ],
-)
+@pytest.mark.parametrize(("names", "indices", "dashed"), sources.cases("figures.toml")["hues"])
 def test_a_framework_has_its_hue_and_marker_by_name_and_its_builds_share_the_hue_and_are_dashed(names, indices, dashed):
     hues = figures.palette(names)
 
-    assert [hues[name].index for name in names] == indices
+    assert [hues[name].index for name in names] == list(indices)
     assert len({(hue.index, hue.marker) for hue in hues.values()}) == len(names)
-    assert {name for name in hues if hues[name].dash} == dashed
+    assert {name for name in hues if hues[name].dash} == set(dashed)
     assert LOOK.hue("unheard of").index == 0
 
 

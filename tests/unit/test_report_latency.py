@@ -10,6 +10,7 @@ from evalsuite.report.data import summary_json, tables
 from evalsuite.report.sections.models import latency
 from evalsuite.report.text import words
 from evalsuite.results.measure import statistics
+from tests import sources
 
 
 def rows(times, repeats=5):
@@ -80,17 +81,11 @@ def section(built):
     return built("training").section("convergence")
 
 
-@pytest.mark.parametrize(
-    ("language", "said"),
-    [
-        ("en", ["reaches 76%", "the same accuracy (within 0.3 points)", "does not reach 76%: −0.86 points⚠"]),
-        ("zh-CN", ["达到 76%", "准确率相同（相差不超过 0.3 个百分点）", "未达到 76%：相差 −0.86 个百分点⚠"]),
-    ],
-)
+@pytest.mark.parametrize(("language", "said"), sources.cases("report_latency.toml")["judged"])
 def test_each_final_value_is_judged_against_the_target_and_the_smallest_batch(section, language, said):
     found = pages.rows(section.all("table", class_="values")[0], language)
 
-    assert [row[6] for row in found] == said
+    assert [row[6] for row in found] == list(said)
 
 
 def test_a_scaled_time_carries_its_sign_and_a_model_without_a_target_no_judgement(section):
