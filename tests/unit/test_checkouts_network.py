@@ -107,17 +107,13 @@ def repository(tmp_path, server):
     return Repository(name="toynet", repository=f"{server}/lab/toynet", commit=commit, licence="MIT")
 
 
-def allow(tmp_path, name, value):
-    git(tmp_path / "served" / "lab" / "toynet", "config", f"uploadpack.{name}", value)
-
-
 @pytest.mark.parametrize("protocol", ["0", "2"])
 @pytest.mark.parametrize("allowed", ["true", "false"])
 def test_one_commit_that_no_branch_ends_at_is_fetched_from_a_server(
     tmp_path, repository, monkeypatch, protocol, allowed
 ):
     for name in ("allowReachableSHA1InWant", "allowFilter"):
-        allow(tmp_path, name, allowed)
+        git(tmp_path / "served" / "lab" / "toynet", "config", f"uploadpack.{name}", allowed)
     monkeypatch.setenv("GIT_CONFIG_COUNT", "1")
     monkeypatch.setenv("GIT_CONFIG_KEY_0", "protocol.version")
     monkeypatch.setenv("GIT_CONFIG_VALUE_0", protocol)

@@ -24,16 +24,9 @@ def share(resource, mean, samples=20):
     return Utilisation(resource=resource, unit="%", mean=mean, p5=mean, p95=mean, samples=samples, coverage=1.0)
 
 
-@pytest.mark.parametrize(
-    ("used", "flagged"),
-    [
-        ((share("cpu", 98.0), share("job_cpu", 95.0)), False),
-        ((share("cpu", 98.0), share("job_cpu", 60.0)), True),
-        ((share("cpu", 98.0),), False),  # no reading of the job
-    ],
-)
+@pytest.mark.parametrize(("used", "flagged"), sources.cases("measure.toml")["other_programs"])
 def test_other_programs_on_the_machine_are_flagged(used, flagged):
-    assert bool(measurement._busy_machine(used, {}, None)) is flagged
+    assert bool(measurement._busy_machine(tuple(share(*one) for one in used.items()), {}, None)) is flagged
 
 
 @pytest.mark.parametrize("others", [0, 40])

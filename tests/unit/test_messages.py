@@ -47,14 +47,10 @@ def calls() -> tuple[tuple[str, ast.Call], ...]:
         for name, file in SOURCES.items()
         for node in sources.nodes(file)
         if isinstance(node, ast.Call)
-        and called(node) in ("Message", "of")
+        and getattr(node.func, "attr", getattr(node.func, "id", "")) in ("Message", "of")
         and node.args
         and ID.match(literal(node.args[0]))
     )
-
-
-def called(call: ast.Call) -> str:
-    return getattr(call.func, "attr", getattr(call.func, "id", ""))
 
 
 def literal(node: ast.expr) -> str:

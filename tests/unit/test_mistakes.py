@@ -30,15 +30,13 @@ def plan_variants(file, words):
     plan.plan(found, given, Machine(cores=8, accelerators=0, device="cpu"))
 
 
-def check_scope(file, words):
-    criteria.read(file).check([CASE, replace(CASE, precision="amp"), replace(CASE, framework="othernet")])
-
-
 READ = {
     "spec": lambda file, words: spec.read(file),
     "variants": plan_variants,
     "criteria": lambda file, words: criteria.read(file),
-    "scope": check_scope,
+    "scope": lambda file, words: criteria.read(file).check(
+        [CASE, replace(CASE, precision="amp"), replace(CASE, framework="othernet")]
+    ),
     "kubernetes": lambda file, words: kubernetes.read(file),
     "mapping": lambda file, words: user_facts.mapping(file),
     "adapter": lambda file, words: registry.discover([file.parent]),

@@ -25,17 +25,13 @@ def test_a_spare_node_that_took_anothers_place_is_told_with_its_runs():
     assert (found.runs, found.of_runs) == (1, 3)
 
 
-@pytest.mark.parametrize(
-    "runs",
-    [
-        [run(0, "n1", "n2"), run(1, "n1", "n2")],
-        [run(0, "n1", "n2"), run(1, "n1", "n3", items_per_s=None)],  # it failed: it is compared with nothing
-        [run(0, "n1", "n2"), run(1)],  # imported: nobody knows where
-        [run(0, "c0ffee", case=CASE), run(1, "decaf", case=CASE)],  # one machine, a container each
-    ],
-)
+@pytest.mark.parametrize("runs", sources.cases("other_nodes.toml")["alike"])
 def test_the_same_machines_or_unknown_ones_say_nothing(runs):
-    assert list(other_nodes.findings(runs)) == []
+    made = [
+        run(r, *hosts, case=TWO if devices == 16 else CASE, items_per_s=speed)
+        for r, (hosts, devices, speed) in enumerate(runs)
+    ]
+    assert list(other_nodes.findings(made)) == []
 
 
 def case(framework: str, hosts: tuple[str, ...], nodes: int = 2):
