@@ -100,19 +100,9 @@ def test_compare_refuses_a_bad_file_before_anything_is_started(tmp_path, capsys)
     assert not (tmp_path / "runs").exists()
 
 
-@pytest.mark.parametrize(
-    ("text", "differences"),
-    [
-        (criteria.DEFAULT.read_text(), None),
-        ("[C3]\n", "no C1, no C2"),
-        (
-            "[C1]\nthreshold = 0.3\nmin_nodes = 20\n",
-            "C1 30%, 20+ nodes, every_scale (80%, 20+ nodes, every_scale), no C2",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("text", "differences"), sources.cases("criteria.toml")["named"])
 def test_criteria_that_are_not_the_usual_ones_are_named(text, differences, tmp_path):
-    (tmp_path / "own.toml").write_text(text)
+    (tmp_path / "own.toml").write_text(criteria.DEFAULT.read_text() if text == "the usual ones" else text)
 
     found = list(criteria.read(tmp_path / "own.toml").findings())
 

@@ -46,18 +46,11 @@ def test_a_list_or_a_host_file_of_open_mpi_or_mpich_gives_hosts_with_their_devic
     assert [(host.name, host.devices) for host in found] == [("gpu01", 8), ("gpu02", 4), ("gpu03", None)]
 
 
-@pytest.mark.parametrize(
-    ("content", "said"),
-    [
-        (None, "No such file"),
-        (b"gpu01 slots eight\n", ':1: got "gpu01 slots eight"; expected a host'),
-        (b"\xff\xfe", "it is not text"),
-    ],
-)
+@pytest.mark.parametrize(("content", "said"), sources.cases("over_hosts.toml")["unreadable"])
 def test_a_host_file_that_cannot_be_read_is_named(tmp_path, content, said):
     file = tmp_path / "hosts"
     if content is not None:
-        file.write_bytes(content)
+        file.write_bytes(content.encode("latin-1"))
 
     with pytest.raises(EvalsuiteError, match="expected") as error:
         hosts.from_file(file)

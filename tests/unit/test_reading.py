@@ -394,20 +394,9 @@ def test_a_packed_log_that_is_cut_says_so(tmp_path, pack):
     assert "cannot be" in reading.reason
 
 
-@pytest.mark.parametrize(
-    ("content", "named"),
-    [
-        (b"PK\x03\x04\x14\x00", "a zip archive"),
-        (b"%PDF-1.7\n", "a PDF document"),
-        (b"<!DOCTYPE html>\n<html>", "a web page"),
-        (b"\x89PNG\r\n\x1a\n", "an image"),
-        (b"\x18\x00\x00\x00\x00\x00\x00\x00\xa3\x7fK\x22\x09\x00\x00\xc0\x1a\x0dbrain.Event:2", "TensorBoard"),
-        ("no mark\n".encode("utf-16-le"), "UTF-16"),
-        (b"\0" * 5000 + b"lost by a file system\n", "no known dialect"),
-        (b"x" * 257 + b"ustar\x0000", "a tar archive"),
-    ],
-)
+@pytest.mark.parametrize(("content", "named"), sources.cases("reading.toml")["no_log"])
 def test_what_is_no_log_is_named(tmp_path, content, named):
+    content = b"".join(text.encode("latin-1") * times for times, text in content)
     reading = whole_text(tmp_path, content)
 
     assert reading.status == "unrecognised"
