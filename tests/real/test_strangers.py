@@ -13,18 +13,14 @@ from evalsuite.errors import Exit
 STRANGERS = Path(__file__).resolve().parent / "strangers"
 
 
-def asked(command: str, folder: Path, adapters: Path = STRANGERS) -> list[str]:
-    line = [command, "--frameworks", "tinynet", "--models", "tiny", "--scales", "1x1", "--batch-sizes", "8"]
-    line += ["--repeats", "2", "--steps", "5+20", "--adapters", str(adapters), "--environment", "current"]
-    return [*line, "--runs", str(folder / "runs"), "--out", str(folder / "report")]
-
-
 @pytest.fixture(scope="module")
 def measured(tmp_path_factory):
     """One finished evaluation of the stranger's framework, whose adapter lies in a folder of its own."""
     folder = tmp_path_factory.mktemp("stranger")
     adapters = shutil.copytree(STRANGERS, folder / "adapters")
-    assert cli.main(asked("compare", folder, adapters)) == Exit.DONE
+    line = ["compare", "--frameworks", "tinynet", "--models", "tiny", "--scales", "1x1", "--batch-sizes", "8"]
+    line += ["--repeats", "2", "--steps", "5+20", "--adapters", str(adapters), "--environment", "current"]
+    assert cli.main([*line, "--runs", str(folder / "runs"), "--out", str(folder / "report")]) == Exit.DONE
     return folder
 
 
