@@ -216,7 +216,7 @@ class Dialect:
     def spans_lines(self) -> bool:
         return any(b"\n" in line.sample.strip() for line in (*self.step, *self.final, *self.facts))
 
-    @property
+    @cached_property
     def ends(self) -> tuple[Line, ...]:
         return self.final if self.final_ends else self.end
 

@@ -88,13 +88,15 @@ def throughput(
     if value is None:
         return None, chosen.complete
     own = method not in CLOCKS
-    rough = _rounded([step.seconds for step in chosen.reports if step.seconds], tick_s, alone=own)
+    ticks = [step.seconds for step in chosen.reports if step.seconds] if tick_s else []
+    rough = _rounded(ticks, tick_s, alone=own) if tick_s and ticks else None
     if own and rough and rough.share > HOPELESS:
         return None, chosen.complete
     timing = arrived if arrived and method == ARRIVALS else Timing(span=chosen, method=method)
     others = [(other, name) for other, name in candidates if other is not None and name != method]
     findings += [disagreement(value, method, *other) for other in others if abs(other[0] / value - 1) > DISAGREE]
-    if own and trust_stamps:
+    told = trust_stamps and any(step.stamp_s is not None for step in chosen.reports)
+    if own and told:
         findings += _denied_by_seconds(stamped, value, method) if not fine else ()
         findings += _too_small(stamped, value) if method == RATES and not epochs else ()
     if not epochs:
@@ -103,7 +105,10 @@ def throughput(
     findings += _drift(timing) or find_scatter(steps[:COARSE_REPORTS] if epochs else chosen.reports)
     clock = _confirmed_with_pauses(chosen, value, findings) if noted and not arrived else by_arrival
     found = _throughput(chosen, timing, value, unit, printed, clock, findings)
-    return _confirmed(found, stamped, _counted(steps, timing), trust_stamps, epochs), chosen.complete
+    implied = _implied_batch(stamped) if method == RATES and told and not epochs else None
+    within = _stamps_within(stamped, value) if told else None
+    batch = implied[0] if implied and implied[1] else None
+    return replace(found, counted=_counted(steps, timing), stamps_within=within, implied_batch=batch), chosen.complete
 
 
 # the clocks
@@ -138,16 +143,6 @@ def _confirmed_with_pauses(chosen: Span, value: float, findings: Sequence[Findin
 def _at_most(arrived: Timing) -> float:
     window_s = math.fsum(seconds for _, seconds in arrived.quotients)
     return (arrived.value or 0.0) * (1 + max(LATE, LATE_S / window_s))
-
-
-def _confirmed(
-    found: Throughput, stamped: Timing, counted: Counted | None, trust_stamps: bool, epochs: bool
-) -> Throughput:
-    """To what share by the stamps; of rates, at how many items a step."""
-    implied = _implied_batch(stamped) if found.method == RATES and trust_stamps and not epochs else None
-    batch = implied[0] if implied and implied[1] else None
-    within = _stamps_within(stamped, found.items_per_s or 0.0) if trust_stamps else None
-    return replace(found, counted=counted, stamps_within=within, implied_batch=batch)
 
 
 def _stamps_within(stamped: Timing, value: float) -> float | None:
@@ -316,12 +311,12 @@ def _coarse(figures: Sequence[float]) -> Iterator[Finding]:
         yield rules.CoarseFigures(share=share)
 
 
-def _rounded(seconds: Sequence[float], tick_s: float | None, *, alone: bool) -> rules.CoarseFigures | None:
+def _rounded(seconds: Sequence[float], tick_s: float, *, alone: bool) -> rules.CoarseFigures | None:
     """A flag where the window is few ticks of its clock.
 
     A value that does not rest on the *seconds* *alone* has them next to it, and one or two reports confirm nothing.
     """
-    if not tick_s or not seconds or not (alone or len(seconds) < FEWEST_REPORTS):
+    if not (alone or len(seconds) < FEWEST_REPORTS):
         return None
     share = tick_s / math.fsum(seconds)
     return rules.CoarseFigures(share=share) if share > rules.CoarseFigures.limit else None
