@@ -79,7 +79,6 @@ def throughput(
     whole = chosen.before is not None or (by_stamp is None and by_arrival is None)
     same = chosen if whole else replace(chosen, reports=chosen.reports[1:])  # of the first a clock knows only the end
     by_time, rate = (Timing(span=same, method=method).value for method in (TIMES, RATES))
-    printed = rate if by_time is None else by_time
     odd = rate is not None and (by_time is None or abs(rate / by_time - 1) > DISAGREE)
     candidates = [(by_stamp, STAMPS), (by_arrival, ARRIVALS), (by_time, TIMES), (rate if odd else None, RATES)]
     if arrived and by_stamp is not None and by_stamp > _at_most(arrived):
@@ -88,27 +87,25 @@ def throughput(
     if value is None:
         return None, chosen.complete
     own = method not in CLOCKS
-    ticks = [step.seconds for step in chosen.reports if step.seconds] if tick_s else []
-    rough = _rounded(ticks, tick_s, alone=own) if tick_s and ticks else None
+    rough = _rounded(chosen.reports, tick_s, alone=own) if tick_s else None
     if own and rough and rough.share > HOPELESS:
         return None, chosen.complete
     timing = arrived if arrived and method == ARRIVALS else Timing(span=chosen, method=method)
     others = [(other, name) for other, name in candidates if other is not None and name != method]
     findings += [disagreement(value, method, *other) for other in others if abs(other[0] / value - 1) > DISAGREE]
     told = trust_stamps and any(step.stamp_s is not None for step in chosen.reports)
-    if own and told:
-        findings += _denied_by_seconds(stamped, value, method) if not fine else ()
-        findings += _too_small(stamped, value) if method == RATES and not epochs else ()
+    findings += _denied_by_seconds(stamped, value, method) if own and told and not fine else ()
+    findings += _too_small(stamped, value) if method == RATES and told and not epochs else ()
     if not epochs:
         findings += _unsteady(timing, tick_s, rough)
         findings += _behind(after, chosen, value, method) if chosen.complete and after.reports else ()
     findings += _drift(timing) or find_scatter(steps[:COARSE_REPORTS] if epochs else chosen.reports)
     clock = _confirmed_with_pauses(chosen, value, findings) if noted and not arrived else by_arrival
-    found = _throughput(chosen, timing, value, unit, printed, clock, findings)
-    implied = _implied_batch(stamped) if method == RATES and told and not epochs else None
+    found = _throughput(chosen, timing, value, unit, by_time or rate, clock, findings)
+    batch, alike = (_implied_batch(stamped) if method == RATES and told and not epochs else None) or (None, False)
     within = _stamps_within(stamped, value) if told else None
-    batch = implied[0] if implied and implied[1] else None
-    return replace(found, counted=_counted(steps, timing), stamps_within=within, implied_batch=batch), chosen.complete
+    implied = batch if alike else None
+    return replace(found, counted=_counted(steps, timing), stamps_within=within, implied_batch=implied), chosen.complete
 
 
 # the clocks
@@ -311,12 +308,13 @@ def _coarse(figures: Sequence[float]) -> Iterator[Finding]:
         yield rules.CoarseFigures(share=share)
 
 
-def _rounded(seconds: Sequence[float], tick_s: float, *, alone: bool) -> rules.CoarseFigures | None:
+def _rounded(reports: Sequence[Step], tick_s: float, *, alone: bool) -> rules.CoarseFigures | None:
     """A flag where the window is few ticks of its clock.
 
-    A value that does not rest on the *seconds* *alone* has them next to it, and one or two reports confirm nothing.
+    A value that does not rest on their seconds *alone* has them next to it, and one or two reports confirm nothing.
     """
-    if not (alone or len(seconds) < FEWEST_REPORTS):
+    seconds = [step.seconds for step in reports if step.seconds]
+    if not seconds or not (alone or len(seconds) < FEWEST_REPORTS):
         return None
     share = tick_s / math.fsum(seconds)
     return rules.CoarseFigures(share=share) if share > rules.CoarseFigures.limit else None
