@@ -25,6 +25,12 @@ def slow_square(number: int) -> tuple[int, int]:
     return square(number)
 
 
+def shared(work, things, cores: int, meanwhile=nothing):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(processes, "cores", lambda: cores)
+        return processes.shared(work, things, meanwhile)
+
+
 def children() -> set[str]:
     """The processes that this one has started: other tests may have left some."""
     return set(Path(f"/proc/self/task/{os.getpid()}/children").read_text().split())
@@ -32,16 +38,16 @@ def children() -> set[str]:
 
 @pytest.mark.parametrize("things", [1, 2, 40, 20_000])
 def test_everything_is_made_once_and_in_order(things):
-    made = list(processes.shared(square, range(things), 3, nothing))
+    made = list(shared(square, range(things), 3))
 
     assert [value for value, _ in made] == [number * number for number in range(things)]
 
 
 def test_results_of_any_size_come_whole_and_the_others_begin_while_the_first_does_something_else():
-    made = list(processes.shared(slow_square, range(40), 2, lambda: time.sleep(0.1)))
+    made = list(shared(slow_square, range(40), 2, lambda: time.sleep(0.1)))
     assert sum(process != os.getpid() for _, process in made) > 10
 
-    made = list(processes.shared(lambda number: bytes([number]) * 300_000, range(12), 2, nothing))
+    made = list(shared(lambda number: bytes([number]) * 300_000, range(12), 2))
     assert made == [bytes([number]) * 300_000 for number in range(12)]
 
 
@@ -54,7 +60,7 @@ def test_what_a_killed_process_leaves_is_made_by_the_first():
         time.sleep(0.002)
         return number
 
-    assert list(processes.shared(work, range(60), 2, nothing)) == list(range(60))
+    assert list(shared(work, range(60), 2)) == list(range(60))
 
 
 def test_an_error_is_raised_in_the_first_process_and_no_other_one_stays():
@@ -66,7 +72,7 @@ def test_an_error_is_raised_in_the_first_process_and_no_other_one_stays():
     before = children()
 
     with pytest.raises(ValueError, match="thirty"):
-        list(processes.shared(work, range(60), 3, nothing))
+        list(shared(work, range(60), 3))
 
     assert children() <= before
 
@@ -80,7 +86,7 @@ def test_the_others_end_when_the_first_process_is_killed(tmp_path):
     first = os.fork()
     if not first:
         with contextlib.suppress(BaseException):
-            list(processes.shared(work, range(10_000), 3, nothing))
+            list(shared(work, range(10_000), 3))
         os._exit(0)
     assert soon(lambda: len(list(tmp_path.iterdir())) == 3)
     os.kill(first, signal.SIGKILL)
