@@ -1,0 +1,41 @@
+"""Darknet. Other detectors compute nothing: `data/dialects/detection.toml`."""
+
+import re
+
+from evalsuite.dialect import Dialect, Fields, line
+
+_BATCH = re.compile(rb"(\d+): ([\d.]+|-?nan), (?:[\d.]+|-?nan)$")
+
+
+def _of_batch(match: "re.Match[bytes]") -> Fields | None:
+    before = _BATCH.search(match.string, max(0, match.start() - 80), match.start())
+    if before is None:
+        return None
+    rate = int(match[2]) / int(before[1]) / float(match["report_s"])
+    return {"step": before[1], "loss": before[2], "rate": rate}
+
+
+DIALECTS = (
+    Dialect(
+        name="darknet",
+        title="Darknet (AlexeyAB)",
+        framework=None,
+        unit="images/s",
+        scope="global",
+        averaging="step",
+        zero_based=False,
+        step=line(
+            rb" avg loss, [\d.]+ rate, (?P<report_s>[\d.]+) seconds, (\d+) images",
+            b" 1187: 3.270728, 3.027621 avg loss, 0.010000 rate, 1.429193 seconds, 75968 images, 30.824708 hours left",
+            "AlexeyAB/darknet@10ff51967d:src/detector.c, train_detector(): the number of the batch times the images of all GPUs in one",
+            fields=_of_batch,
+        ),
+        evaluation=line(
+            rb"calculation mAP \(mean average precision\)",
+            b" calculation mAP (mean average precision)...",
+            "AlexeyAB/darknet@10ff51967d:src/detector.c, validate_detector_map()",
+        ),
+        notes="The seconds are those of the batch without its loading, which is printed beside (Loaded: …). pjreddie's Darknet, "
+        "whose line says avg for avg loss, counts the processor's time in some versions and is not read.",
+    ),
+)
