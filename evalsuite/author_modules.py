@@ -1,6 +1,5 @@
-"""Finds, loads and checks authors' modules: adapters and dialects."""
+"""Finds, loads and checks authors' modules: adapters, dialects and sensors."""
 
-import functools
 import importlib.util
 import re
 from collections.abc import Callable
@@ -70,8 +69,8 @@ def guard(
     *expected*: *gives* in words.
     """
 
-    @functools.wraps(function)
     def called(*given: object) -> Any:
+        words = [*map(shown, given)] or [Message("core.no_argument")]
         try:
             found = function(*given)
         except (EvalsuiteError, KeyboardInterrupt):
@@ -83,13 +82,11 @@ def guard(
                 where=where,
                 line=line,
                 error=_named(error),
-                given=map(shown, given),
+                given=words,
                 wanted=expected,
             ) from error
         if not isinstance(found, gives):
-            raise EvalsuiteError.of(
-                "core.gave_other", where=where, value=shown(found), given=map(shown, given), wanted=expected
-            )
+            raise EvalsuiteError.of("core.gave_other", where=where, value=shown(found), given=words, wanted=expected)
         if is_dataclass(found):
             check(found, where)
         return found

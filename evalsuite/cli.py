@@ -118,6 +118,8 @@ def _run_named(command: str | None, arguments: list[str]) -> int:
     if command is None:
         parser.print_help()
         return Exit.USAGE
+    if places := getattr(parsed, "sensors", ()):
+        os.environ["EVALSUITE_SENSORS"] = os.pathsep.join(str(place.resolve()) for place in places)
     try:
         return int(_module(command).run(parsed))
     except EvalsuiteError as error:

@@ -1,5 +1,6 @@
 """Reads a node's sensors and writes a line of samples each time."""
 
+import contextlib
 import json
 import os
 import random
@@ -12,14 +13,15 @@ from evalsuite.agent import processes
 from evalsuite.agent.order import Order
 from evalsuite.agent.recording import File
 from evalsuite.documents import Gpu
+from evalsuite.errors import EvalsuiteError
 from evalsuite.machine import cgroups
-from evalsuite.machine.sensors.accelerators import Accelerators
+from evalsuite.machine.sensors.accelerators import open_accelerators
 from evalsuite.machine.sensors.disks import Disks
 from evalsuite.machine.sensors.filesystems import Filesystems
 from evalsuite.machine.sensors.memory import Memory
 from evalsuite.machine.sensors.network import Network
 from evalsuite.machine.sensors.processor import Cpu
-from evalsuite.runs.samples import CoreReading, Header, Sample
+from evalsuite.runs.samples import CoreReading, GpuReading, Header, Sample
 from evalsuite.runs.store import RunFolder
 
 DRAIN_S = 5.0  # for the last output
@@ -102,7 +104,7 @@ class NodeSensors:
         self._disks = Disks()
         self._network = Network()
         self._filesystems = Filesystems()
-        self._gpus = Accelerators()
+        self._gpus = open_accelerators()
         self._tree = processes.Tree()
         self._hz = order.hz
         self._all_cores = order.all_cores
@@ -138,7 +140,7 @@ class NodeSensors:
             interfaces=self._network.reading(),
             filesystems=self._filesystems.reading() or None,
             tree=self._tree.reading(),
-            gpus=tuple(self._gpus.reading()),
+            gpus=self._gpu_readings(),
         )
 
     def close(self) -> None:
@@ -146,8 +148,15 @@ class NodeSensors:
 
     def _gpu_facts(self) -> list[Gpu]:
         """The job uses the first of the devices that its programs see."""
-        seen = self._gpus.visible(os.environ)[: self._devices]
-        return [replace(gpu, of_job=gpu in seen) for gpu in self._gpus.facts()]
+        found = self._gpus.facts()
+        seen = self._gpus.visible(found, os.environ)[: self._devices]
+        return [replace(gpu, of_job=gpu in seen) for gpu in found]
+
+    def _gpu_readings(self) -> tuple[GpuReading, ...] | None:
+        """None where an author's sensor raises: no training ends for it."""
+        with contextlib.suppress(EvalsuiteError):
+            return tuple(self._gpus.reading())
+        return None
 
 
 def core_reading(percents: Sequence[float]) -> CoreReading:

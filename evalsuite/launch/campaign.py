@@ -40,9 +40,9 @@ class EndedRun:
 
 def machine(device: Device | Literal["auto"]) -> Machine:
     from evalsuite.machine import cores
-    from evalsuite.machine.sensors.accelerators import Accelerators
+    from evalsuite.machine.sensors.accelerators import open_accelerators
 
-    found = Accelerators()
+    found = open_accelerators()
     chosen: Device = device if device != "auto" else (found.kind or "cpu")
     accelerators = len(found) if chosen in ("cpu", found.kind) else 0
     return Machine(cores=len(cores.usable()), accelerators=accelerators, device=chosen)

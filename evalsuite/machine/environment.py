@@ -10,7 +10,7 @@ from pathlib import Path
 from evalsuite import __version__
 from evalsuite.documents import ContainerLimits, HostEnvironment
 from evalsuite.machine import cgroups, hardware
-from evalsuite.machine.sensors.accelerators import Accelerators
+from evalsuite.machine.sensors.accelerators import open_accelerators
 from evalsuite.machine.sensors.disks import Disks
 from evalsuite.machine.sensors.memory import Memory
 from evalsuite.machine.sensors.network import Network
@@ -23,7 +23,7 @@ TOPOLOGY_TIMEOUT_S = 20.0
 def read_environment(host: str, node_rank: int, root: Path = Path("/")) -> HostEnvironment:
     limits = cgroups.limits(root)
     cpu, memory = Cpu(limits, root), Memory(limits)
-    gpus = Accelerators()
+    gpus = open_accelerators()
     versions = gpus.versions()
     disks, interfaces = Disks(root).names, Network(root).facts
     return HostEnvironment(

@@ -6,14 +6,18 @@ import shutil
 import pytest
 
 from evalsuite import paths, registry
+from evalsuite.agent.order import Order
+from evalsuite.agent.sampling import NodeSensors
 from evalsuite.cli import main
-from evalsuite.commands.authoring import checking
+from evalsuite.commands.authoring import checking, sensors
 from evalsuite.errors import Exit
 from evalsuite.logs import catalogue
 from tests import sources
 from tests.unit.test_brought_dialects import HEAD, dialects, printed
+from tools import type_pages
 
 MISSING = sources.table("missing.toml")
+HOUSE = set(map(tuple, MISSING.pop("house")))
 WHOLE = sources.text("checking_whole.py.in")
 LOG = "".join(f"tiny {step} 20.5 ms\n" for step in range(1, 200))
 
@@ -32,11 +36,25 @@ def checked(capsys, *words: str):
     return code, json.loads(capsys.readouterr().out)[0]
 
 
-def missing_after(file, before: str, after: str, capsys) -> list[str]:
-    text = file.read_text()
+@pytest.fixture
+def cards(tmp_path, monkeypatch):
+    """The sensor of docs/adding-a-sensor.md, and files as its driver has them for two devices."""
+    monkeypatch.setattr(sensors, "PAUSE_S", 0)
+    for name, value in map(str.split, sources.text("sensors_amd.txt").splitlines()):
+        (place := tmp_path / "drm" / name).parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(f"{value}\n")
+    page = (paths.DATA.parent / "docs" / "adding-a-sensor.md").read_text()
+    (code,) = (block for _, title, block in type_pages.FENCE.findall(page) if title)
+    (made := tmp_path / "amd.py").write_text(code.replace("/sys/class", str(tmp_path)))
+    return made
+
+
+def missing_after(file, before: str, after: str, capsys, command: str = "adapters") -> list[str]:
+    place = next(file.glob("*.py"), file)
+    text = place.read_text()
     assert before in text
-    file.write_text(text.replace(before, after))
-    code, found = checked(capsys, "adapters", "--check", str(file))
+    place.write_text(text.replace(before, after))
+    code, found = checked(capsys, command, "--check", str(file))
     assert code == (Exit.UNDETERMINED if found["missing"] else Exit.DONE)
     return [lack["what"] for lack in found["missing"]]
 
@@ -56,9 +74,29 @@ def test_an_adapter_without_fault_is_shown_readably_with_its_commands_and_its_lo
     assert "gpu 2x2 amp+XLA" in said
 
 
-@pytest.mark.parametrize(("before", "after", "what"), MISSING["adapters"])
-def test_what_is_missing_from_an_adapter_is_said(before, after, what, file, capsys):
-    assert [found for found in missing_after(file, before, after, capsys) if what in found]
+@pytest.mark.parametrize(("kind", "before", "after", "what"), [(one, *row) for one in MISSING for row in MISSING[one]])
+def test_what_is_missing_is_said(kind, before, after, what, file, cards, capsys, tmp_path):
+    made = {"adapters": lambda: file, "sensors": lambda: cards, "dialects": lambda: dialects(tmp_path / "d", printed())}
+    place = made[kind]()
+
+    assert [found for found in missing_after(place, before, after, capsys, kind) if what in found]
+
+
+def test_an_authors_sensor_is_read_before_the_others_and_is_absent_while_it_raises(cards, capsys, monkeypatch):
+    code, found = checked(capsys, "sensors", "--check", str(cards))
+    monkeypatch.setenv("EVALSUITE_SENSORS", "")  # set below by --sensors
+    assert (code, found["missing"], found["devices"][1]["reading"]["power_w"]) == (Exit.DONE, [], 91.0)
+    assert checked(capsys, "sensors", "--sensors", str(cards)) == (
+        Exit.DONE, {"sensor": str(cards), "kind": "gpu", "devices": 2, "driver": None},
+    )  # fmt: skip
+    monkeypatch.setenv("HIP_VISIBLE_DEVICES", "1")
+
+    node = NodeSensors(Order(argv=(), folder=cards.parent, host="a"))
+
+    assert [(gpu.vendor, gpu.of_job) for gpu in node.header().gpus] == [("AMD", False), ("AMD", True)]
+    assert [one.utilisation_percent for one in node.reading(0.0).gpus] == [40, 41]
+    monkeypatch.setattr("evalsuite.runs.samples.GpuReading.__init__", lambda *_, **given: 1 / 0)
+    assert node.reading(0.0).gpus is None
 
 
 def test_a_switch_that_is_declared_absent_is_not_missing(file, capsys):
@@ -68,32 +106,24 @@ def test_a_switch_that_is_declared_absent_is_not_missing(file, capsys):
     assert missing_after(file, 'model="tiny"', 'model="tiny", amp=""', capsys) == []
 
 
-def test_a_dialect_that_an_adapter_brings_wants_a_log(file, capsys):
-    (file.parent / "tinynet.log").unlink()
+def test_a_dialect_that_an_adapter_brings_wants_a_log_in_which_something_is_found(file, capsys):
+    (log := file.parent / "tinynet.log").write_text("nothing of it\n")
+    code, found = checked(capsys, "adapters", "--check", str(file), "--log", str(log))
+    log.unlink()
+    (lack,) = checked(capsys, "adapters", "--check", str(file))[1]["missing"]
 
-    code, found = checked(capsys, "adapters", "--check", str(file))
-    (lack,) = found["missing"]
-
-    assert code == Exit.UNDETERMINED
+    assert code == Exit.UNDETERMINED and "dialects --explain" in found["missing"][0]["advice"]
     assert "only the samples" in lack["what"] and "tinynet.log" in lack["advice"]
 
 
-def test_a_log_in_which_nothing_is_found_is_no_log(file, tmp_path, capsys):
-    (tmp_path / "other.log").write_text("nothing of it\n")
-
-    code, found = checked(capsys, "adapters", "--check", str(file), "--log", str(tmp_path / "other.log"))
-
-    assert code == Exit.UNDETERMINED
-    assert "dialects --explain" in found["missing"][0]["advice"]
-
-
-@pytest.mark.parametrize("command", ["adapters", "dialects"])
+@pytest.mark.parametrize("command", ["adapters", "dialects", "sensors"])
 def test_what_cannot_be_loaded_or_a_log_without_a_check_is_wrong_usage(command, tmp_path, capsys):
+    assert main([command, "--check", str(tmp_path)]) == Exit.USAGE  # there is nothing to check
     (tmp_path / "broken.py").write_text("1 / 0\n")
     assert main([command, "--check", str(tmp_path)]) == Exit.USAGE
     assert "broken.py, line 1: ZeroDivisionError" in capsys.readouterr().err
 
-    assert main([command, "--log", "x.log"]) == Exit.USAGE
+    assert command == "sensors" or main([command, "--log", "x.log"]) == Exit.USAGE
 
 
 def test_a_dialect_is_checked_with_its_log(tmp_path, capsys):
@@ -106,18 +136,6 @@ def test_a_dialect_is_checked_with_its_log(tmp_path, capsys):
     assert found["read"]["steps"] == 199
 
 
-@pytest.mark.parametrize(("before", "after", "what"), MISSING["dialects"])
-def test_what_is_missing_from_a_dialect_is_said(before, after, what, tmp_path, capsys):
-    text = printed()
-    assert before in text
-    folder = dialects(tmp_path / "mine", text.replace(before, after))
-
-    code, found = checked(capsys, "dialects", "--check", str(folder))
-
-    assert code == Exit.UNDETERMINED
-    assert [lack for lack in found["missing"] if what in lack["what"]]
-
-
 def test_a_dialect_whose_lines_read_as_another_names_it(tmp_path, capsys):
     line = "Line(pattern=rb\"Epoch: .*Time +(?P<seconds>[\\d.]+)\", sample={!r}, source='a/b@1234567:c')"
     sample = catalogue.known()["pytorch_examples"].step[0].sample
@@ -127,28 +145,6 @@ def test_a_dialect_whose_lines_read_as_another_names_it(tmp_path, capsys):
     _, found = checked(capsys, "dialects", "--check", str(folder))
 
     assert [lack for lack in found["missing"] if "read as pytorch_examples, too" in lack["what"]]
-
-
-# What the check finds in the house's own, as things stand.
-HOUSE = {
-    ("hugectr/wide-deep", "every case of the small matrix is refused"),
-    *(
-        (name, "most other recipes of wide_and_deep state input_size in `facts`")
-        for name in ("hugectr/wide-deep", "oneflow/wide-deep", "oneflow/wide-deep-2020")
-    ),
-    ("paddlepaddle/paddlenlp-bert-base", "most other recipes of bert_base take the options sequence_length"),
-    ("jax/flax-resnet50", "the command is the same with and without xla"),
-    ("mindspore/models-resnet50", "the number of steps is not in the command"),
-    ("mxnet/gluonnlp-bert-base", "the recipe counts sequences/s and its dialect tokens/s"),
-    ("paddlepaddle/models-bert-base-2020", "devices_per_node is not in the command"),
-    ("tensorflow/models-resnet50-legacy", "no commit"),
-    ("tensorflow/models-resnet50-legacy", "no licence"),
-    ("ultralytics/classify-yolo11n", "no commit"),  # as the one before: the pin is the package's release
-    ("ultralytics/classify-yolo11n", "no licence"),
-    # on one node they need none, and the plan refuses several where it is absent
-    ("tensorflow/tf-cnn-resnet50", "{bin}/horovodrun is started, and the environment holds no horovod"),
-    ("tensorflow/tf-cnn-resnet50-tf1", "{bin}/horovodrun is started, and the environment holds no horovod"),
-}
 
 
 def test_the_adapters_of_the_house_pass_the_check_and_a_name_of_ours_is_refused(tmp_path, capsys):

@@ -149,14 +149,14 @@ def _check(arguments: argparse.Namespace) -> int:
         for file in author_modules.find_modules(arguments.check, registry.CONTRACT)
         for checked in checking.check_adapters(registry.load_author_adapters(file), file, known, arguments.log)
     ]
-    if not found:
-        raise EvalsuiteError.of("commands.check_no_recipe", path=arguments.check)
-    return show(found, arguments.json)
+    return show(found, arguments, registry.CONTRACT)
 
 
-def show(found: Sequence[Checked], as_json: bool) -> int:
+def show(found: Sequence[Checked], arguments: argparse.Namespace, contract: author_modules.Contract) -> int:
     """Prints what a check has *found*; the exit code says whether something is missing."""
-    if as_json:
+    if not found:
+        raise EvalsuiteError.of("commands.check_none", path=arguments.check, example=contract.example)
+    if arguments.json:
         print_json([asdict(one) for one in found], default=str)
     else:
         for one in found:
@@ -169,9 +169,10 @@ def _show(one: Checked) -> None:
     if one.commands:
         columns = [(say(f"columns.{name}"), "left") for name in ("case", "starts")]
         table(say("adapters.commands"), columns, list(_command_rows(one)))
-    line(_read(one))
+    for text in [_read(one)] if one.devices is None else map(_values, one.devices):
+        line(text)
     for lack in one.missing:
-        line(say("adapters.missing", what=worded(lack.what), advice=worded(lack.advice.rstrip("."))))
+        line(say("adapters.missing", what=worded(lack.what), advice=worded(lack.advice).rstrip(".。")))
     line(
         say("adapters.lacks", name=one.name, n=len(one.missing))
         if one.missing
@@ -190,6 +191,11 @@ def _command_rows(one: Checked) -> Iterator[tuple[str, str]]:
     return (
         (say("adapters.every_case") if len(cases) == every else ", ".join(cases), text) for text, cases in rows.items()
     )
+
+
+def _values(device: Mapping[str, Any]) -> str:
+    """`index=0 name="Toy A1" power_w=30.5`"""
+    return " ".join(f"{name}={value}" for name, value in {**device, **device["reading"]}.items() if name != "reading")
 
 
 def _read(one: Checked) -> str:

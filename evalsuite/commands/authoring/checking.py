@@ -79,7 +79,8 @@ class Checked:
     name: str
     file: str
     commands: tuple[Built, ...] = ()
-    read: Read | None
+    read: Read | None = None
+    devices: tuple[Mapping[str, object], ...] | None = None  # of a sensor
     missing: tuple[Lack, ...]
 
 

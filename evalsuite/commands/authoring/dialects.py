@@ -64,11 +64,9 @@ def _check(arguments: argparse.Namespace) -> int:
     more = search_paths(arguments)
     known = catalogue.discover((*more.dialects, arguments.check.resolve()), more.adapters)
     declared = {file: catalogue.load(file) for file in author_modules.find_modules(arguments.check, catalogue.CONTRACT)}
-    if not any(declared.values()):
-        raise EvalsuiteError.of("commands.check_no_dialect", path=arguments.check, example=catalogue.CONTRACT.example)
     found = [
         checking.check_dialect(known[one.name], str(file), known, arguments.log)
         for file, dialects in declared.items()
         for one in dialects
     ]
-    return show(found, arguments.json)
+    return show(found, arguments, catalogue.CONTRACT)

@@ -19,7 +19,7 @@ from evalsuite.launch.provision.recipe_locks import find_lock
 from evalsuite.launch.remote import allocations
 from evalsuite.machine import cgroups, environment, pitfalls
 from evalsuite.machine.sensors import nvml
-from evalsuite.machine.sensors.accelerators import Accelerators
+from evalsuite.machine.sensors.accelerators import open_accelerators
 from evalsuite.machine.sensors.memory import Memory
 from evalsuite.machine.sensors.processor import Cpu
 from evalsuite.messages import Message
@@ -49,7 +49,7 @@ def checks(runs: Path, folders: Sequence[Path] = ()) -> list[Check]:
         *machine(),
         *devices(),
         *training(),
-        *(compiled(folders) if Accelerators().kind == "gpu" else ()),
+        *(compiled(folders) if open_accelerators().kind == "gpu" else ()),
         *engines(),
         *tools(),
         *frameworks(folders),
@@ -105,7 +105,7 @@ def sandbox() -> Check:
 
 def devices(root: Path = Path("/")) -> Iterator[Check]:
     check = functools.partial(Check, group="devices")
-    accelerators = Accelerators()
+    accelerators = open_accelerators()
     if len(accelerators):
         versions = accelerators.versions()
         for device in accelerators.facts():
@@ -140,7 +140,7 @@ def training() -> Iterator[Check]:
         here = [pitfall for pitfall in found if pitfall.area == area]
         yield from (check(state="broken", detail=pitfall.seen, remedy=pitfall.remedy) for pitfall in here)
         if not here:
-            of_gpus = area in ("network", "numa") and not len(Accelerators())
+            of_gpus = area in ("network", "numa") and not len(open_accelerators())
             yield check(state="ok", detail=Message("launch.with_gpus") if of_gpus else Message("launch.no_pitfall"))
 
 
@@ -205,7 +205,7 @@ def tools() -> Iterator[Check]:
 
 
 def frameworks(folders: Sequence[Path] = ()) -> Iterator[Check]:
-    device: Device = Accelerators().kind or "cpu"
+    device: Device = open_accelerators().kind or "cpu"
     for known in registry.discover(folders).values():
         recipe = min(known.recipes, key=lambda recipe: recipe.kind != "reference", default=None)
         if recipe is not None:

@@ -15,7 +15,7 @@ from evalsuite import __version__, decode, files, paths
 from evalsuite.errors import EvalsuiteError
 from evalsuite.launch.checks import drift_probe
 from evalsuite.machine import cgroups, environment, foreign, pitfalls
-from evalsuite.machine.sensors.accelerators import Accelerators
+from evalsuite.machine.sensors.accelerators import open_accelerators
 from evalsuite.machine.sensors.processor import Cpu
 from evalsuite.runs.preflight import NodeFacts
 
@@ -35,7 +35,7 @@ def report(folder: Path, token: str, programs: Sequence[str], say: Callable[[str
 
 def facts(folder: Path, token: str, programs: Sequence[str] = ()) -> NodeFacts:
     state, said = _folder(folder, token)
-    limits, accelerators = cgroups.limits(Path("/")), Accelerators()
+    limits, accelerators = cgroups.limits(Path("/")), open_accelerators()
     on_devices = accelerators.processes()
     return NodeFacts(
         evalsuite=__version__,

@@ -30,7 +30,7 @@ from evalsuite.launch.provision.recipe_locks import (
     find_lock,
     resolve,
 )
-from evalsuite.machine.sensors.accelerators import Accelerators
+from evalsuite.machine.sensors.accelerators import open_accelerators
 from evalsuite.messages import Message
 from evalsuite.model import Device
 
@@ -141,7 +141,7 @@ def capabilities() -> tuple[wheels.Capability, ...]:
     named = os.environ.get(CAPABILITY, "").replace(",", " ").split()
     if wrong := next((text for text in named if not re.fullmatch(r"\d{1,2}\.\d", text)), None):
         raise EvalsuiteError.of("launch.capability", name=CAPABILITY, text=wrong)
-    found = named or [gpu.compute_capability for gpu in Accelerators().facts() if gpu.compute_capability]
+    found = named or [gpu.compute_capability for gpu in open_accelerators().facts() if gpu.compute_capability]
     return tuple(sorted({wheels.parse_capability(text) for text in found}))
 
 

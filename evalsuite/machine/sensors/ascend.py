@@ -1,31 +1,27 @@
 """Huawei's Ascend devices: by its library DCMI, else by `npu-smi info`."""
 
 from collections.abc import Mapping, Sequence
-from typing import Literal
 
 from evalsuite.documents import Gpu
 from evalsuite.machine.sensors.dcmi import Dcmi
 from evalsuite.machine.sensors.npu_smi import NpuSmi
+from evalsuite.machine.sensors.sensor import Sensor
 from evalsuite.machine.sensors.visible import visible
-from evalsuite.runs.preflight import DeviceProcess
 from evalsuite.runs.samples import GpuReading
 
 
-class Ascend:
-    kind: Literal["gpu", "npu"] = "npu"
+class Ascend(Sensor):
+    kind = "npu"
 
     def __init__(self) -> None:
         self._source: Dcmi | NpuSmi = Dcmi()
         if not self._source.facts():
             self._source = NpuSmi()
         self._count = len(self._source.facts())
+        self.slow_period_s = self._source.slow_period_s
 
     def __len__(self) -> int:
         return self._count
-
-    @property
-    def slow_period_s(self) -> float | None:
-        return self._source.slow_period_s
 
     def facts(self) -> list[Gpu]:
         return self._source.facts()
@@ -35,9 +31,6 @@ class Ascend:
 
     def visible(self, found: Sequence[Gpu], environment: Mapping[str, str]) -> list[Gpu]:
         return visible(found, environment.get("ASCEND_RT_VISIBLE_DEVICES"))
-
-    def processes(self) -> list[DeviceProcess] | None:
-        return None  # neither source documents it
 
     def versions(self) -> Mapping[str, str | None]:
         return {"driver": self._source.driver, "toolkit": None}

@@ -1,13 +1,14 @@
 """NVIDIA's devices, by NVML. What a driver or device does not support is None."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 
 from evalsuite.documents import Gpu
 from evalsuite.machine.sensors import nvml, pcie
 from evalsuite.machine.sensors.nvidia_buffers import Buffer
 from evalsuite.machine.sensors.nvidia_health import Health, Xids
 from evalsuite.machine.sensors.nvidia_profile import Profile
+from evalsuite.machine.sensors.sensor import Sensor
 from evalsuite.machine.sensors.visible import visible
 from evalsuite.runs.preflight import DeviceProcess
 from evalsuite.runs.samples import GpuReading
@@ -17,20 +18,17 @@ COMPUTING = "nvmlDeviceGetComputeRunningProcesses"  # programs with a CUDA conte
 KIBIBYTE = 1024  # NVLink counts in KiB
 
 
-class Nvidia:
-    kind: Literal["gpu", "npu"] = "gpu"
+class Nvidia(Sensor):
+    kind = "gpu"
 
     def __init__(self) -> None:
         self._devices = [_Device(index, handle) for index, handle in enumerate(_handles())]
         self._pcie: pcie.PcieMeter | None = None
         self._xids: Xids | None = None
+        self.slow_period_s = pcie.period_s(len(self._devices)) if self._devices else None
 
     def __len__(self) -> int:
         return len(self._devices)
-
-    @property
-    def slow_period_s(self) -> float | None:
-        return pcie.period_s(len(self._devices)) if self._devices else None
 
     def facts(self) -> list[Gpu]:
         return [device.facts() for device in self._devices]

@@ -1,41 +1,41 @@
 """What a sensor of accelerators is: one class a vendor."""
 
 from collections.abc import Mapping, Sequence
-from typing import Literal, Protocol
+from typing import Literal
 
 from evalsuite.documents import Gpu
 from evalsuite.runs.preflight import DeviceProcess
 from evalsuite.runs.samples import GpuReading
 
 
-class Sensor(Protocol):
-    """The accelerators of one vendor. docs/adding-a-sensor.md says how to write one."""
+class Sensor:
+    """The accelerators of one vendor; as it stands, of a machine without any. See docs/adding-a-sensor.md."""
 
-    @property
-    def kind(self) -> Literal["gpu", "npu"]:
-        """Of device."""
+    kind: Literal["gpu", "npu"] | None = None
+    slow_period_s: float | None = None  # between two readings of what is too slow for each
 
     def __len__(self) -> int:
-        """0 where the vendor's library or driver is not here."""
+        return len(self.facts())
 
-    def facts(self) -> list[Gpu]:
-        """What each device is."""
+    def facts(self) -> Sequence[Gpu]:
+        """What each device is; () where the vendor's library or driver is not here."""
+        return ()
 
-    def reading(self) -> list[GpuReading]:
-        """In a few milliseconds; what it cannot say is None."""
+    def reading(self) -> Sequence[GpuReading]:
+        """Of each device, in a few milliseconds; what it cannot say is None."""
+        return ()
 
-    @property
-    def slow_period_s(self) -> float | None:
-        """Seconds between two readings of what is too slow for each; None: nothing is."""
-
-    def visible(self, found: Sequence[Gpu], environment: Mapping[str, str]) -> list[Gpu]:
+    def visible(self, found: Sequence[Gpu], environment: Mapping[str, str]) -> Sequence[Gpu]:
         """Those of *found* that a program with these variables sees, in its order."""
+        return found
 
-    def processes(self) -> list[DeviceProcess] | None:
+    def processes(self) -> Sequence[DeviceProcess] | None:
         """On any device, of all users; None where the vendor does not tell."""
+        return None
 
     def versions(self) -> Mapping[str, str | None]:
         """`driver`, and `toolkit`: the newest that it serves."""
+        return {}
 
     def close(self) -> None:
         """Ends what reads in another thread or process."""

@@ -1,0 +1,83 @@
+"""`evalsuite sensors`: what reads the accelerators of this machine, and an author's check."""
+
+import argparse
+import math
+import time
+from dataclasses import asdict
+
+from evalsuite import author_modules
+from evalsuite.commands.authoring.adapters import show
+from evalsuite.commands.authoring.checking import Checked, Lack
+from evalsuite.commands.printing import i18n, terminal
+from evalsuite.decode import encode
+from evalsuite.documents import Gpu
+from evalsuite.errors import Exit
+from evalsuite.machine.sensors import accelerators, brought
+from evalsuite.machine.sensors.brought import Brought
+from evalsuite.machine.sensors.sensor import Sensor
+from evalsuite.messages import Message
+from evalsuite.runs.samples import GpuReading
+
+PAUSE_S, MOST_S = 0.5, 0.05  # between two readings beside a training; of one
+SHOWN = ("sensor", "kind", "devices", "driver")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    if arguments.check is not None:
+        files = author_modules.find_modules(arguments.check, brought.CONTRACT)
+        return show([check_sensor(Brought(file)) for file in files], arguments, brought.CONTRACT)
+    found = [_facts(sensor) for sensor in accelerators.open_sensors()]
+    if arguments.json:
+        terminal.print_json(found)
+    else:
+        head = [i18n.say(f"columns.{name}") for name in SHOWN]
+        terminal.aligned([head, *(["-" if one[name] is None else str(one[name]) for name in SHOWN] for one in found)])
+    return Exit.DONE
+
+
+def _facts(sensor: Sensor) -> dict[str, object]:
+    name = str(sensor.file) if isinstance(sensor, Brought) else type(sensor).__name__.lower()
+    driver = sensor.versions().get("driver")
+    return {"sensor": name, "kind": sensor.kind, "devices": len(sensor), "driver": driver}
+
+
+def check_sensor(sensor: Brought) -> Checked:
+    facts, before = sensor.facts(), sensor.reading()
+    time.sleep(PAUSE_S)
+    began_s = time.perf_counter()
+    now = sensor.reading()
+    took_s = time.perf_counter() - began_s
+    sensor.visible(facts, {}), sensor.processes(), sensor.versions()
+    sensor.close()
+    wrong = {
+        "none": not facts,
+        "index": len({one.index for one in facts} - {None}) < len(facts),
+        "kind": any(one.kind != sensor.kind for one in facts),
+        "named": not all(one.name and one.vendor and one.memory_total_bytes for one in facts),
+        "order": any([one.index for one in each] != [one.index for one in facts] for each in (before, now)),
+        "busy": any(one.utilisation_percent is None for one in now),
+        "values": any(map(_is_impossible, now, facts)),
+        "falls": any((new.energy_j or 0) < (old.energy_j or 0) for old, new in zip(before, now, strict=False)),
+        "slow": took_s > MOST_S,
+    }
+    return Checked(
+        name=sensor.file.stem,
+        file=str(sensor.file),
+        devices=tuple({**encode(one), "reading": encode(reading)} for one, reading in zip(facts, now, strict=False)),
+        missing=tuple(
+            Lack(Message(f"commands.sensor_{name}"), Message(f"commands.sensor_{name}_remedy"))
+            for name, found in wrong.items()
+            if found
+        ),
+    )
+
+
+def _is_impossible(reading: GpuReading, gpu: Gpu) -> bool:
+    """Below 0, a share above 100, or more memory than there is."""
+    known = {name: value for name, value in asdict(reading).items() if value is not None}
+    shares = [value for name, value in known.items() if name.endswith("_percent")]
+    return (
+        min(known.values()) < 0
+        or max(shares, default=0) > 100
+        or (reading.memory_used_bytes or 0) > (gpu.memory_total_bytes or math.inf)
+    )

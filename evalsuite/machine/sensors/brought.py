@@ -1,0 +1,48 @@
+"""A sensor of an author's: one class in a Python file."""
+
+import functools
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+from evalsuite import author_modules, decode
+from evalsuite.documents import Gpu
+from evalsuite.machine.sensors.sensor import Sensor
+from evalsuite.messages import Message
+from evalsuite.runs.preflight import DeviceProcess
+from evalsuite.runs.samples import GpuReading
+
+VARIABLE = "EVALSUITE_SENSORS"  # folders or files, as PATH has them
+CONTRACT = author_modules.Contract(
+    option="--sensors",
+    name="SENSOR",
+    example="SENSOR = MySensor",
+    page="docs/adding-a-sensor.md",
+    types=(Gpu, GpuReading, DeviceProcess),
+)
+KINDS: Mapping[str, Any] = {  # of what its methods give
+    "facts": tuple[Gpu, ...],
+    "reading": tuple[GpuReading, ...],
+    "visible": tuple[Gpu, ...],
+    "processes": tuple[DeviceProcess, ...] | None,
+    "versions": Mapping[str, str | None],
+    "close": object,
+}
+
+
+class Brought(Sensor):
+    """That of *file*. What raises there, or gives something else, raises EvalsuiteError here."""
+
+    def __init__(self, file: Path) -> None:
+        self.file = file
+        declared = author_modules.find_declaration(author_modules.load_module(file, CONTRACT), file, CONTRACT)
+        self._sensor = author_modules.guard(declared, f"{file}: {CONTRACT.name}", CONTRACT.example, Sensor)()
+        self.kind = decode.decode(Literal["gpu", "npu"], self._sensor.kind, f"{file}: kind")  # type: ignore[arg-type]
+        self.slow_period_s = self._sensor.slow_period_s
+        for name in KINDS:
+            setattr(self, name, functools.partial(self._ask, name))
+
+    def _ask(self, name: str, *given: object) -> Any:
+        where = f"{self.file}: {name}"
+        method = author_modules.guard(getattr(self._sensor, name), where, Message("machine.as_sensors"), object)
+        return decode.decode(KINDS[name], method(*given), where)
