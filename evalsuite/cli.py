@@ -10,7 +10,7 @@ import re
 import sys
 from collections.abc import Iterator, Sequence
 from types import ModuleType
-from typing import Any, NoReturn
+from typing import Any, NoReturn, cast
 
 from evalsuite import __version__, paths
 from evalsuite.errors import EvalsuiteError, Exit, did_you_mean, for_terminal, of_machine
@@ -201,6 +201,7 @@ class Parser(argparse.ArgumentParser):
 
 def parsers(*commands: str | None) -> tuple[Parser, Parser]:
     """That of all commands, of which the *commands* alone have their arguments, and that of the last of these."""
+    empty = Parser(add_help=False)  # of all others; twenty of them take as long as the rest of a start
     of_command = parser = Parser(
         prog="evalsuite",
         description="Runs, measures and compares deep-learning training frameworks, and writes the report.",
@@ -208,7 +209,8 @@ def parsers(*commands: str | None) -> tuple[Parser, Parser]:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"evalsuite {__version__}")
-    subparsers = parser.add_subparsers(title="commands", metavar="COMMAND", dest="command")
+    kind = cast(type[Parser], lambda prog, **given: Parser(prog, **given) if prog.split()[-1] in commands else empty)
+    subparsers = parser.add_subparsers(title="commands", metavar="COMMAND", dest="command", parser_class=kind)
     for name, help_line in COMMANDS.items():
         subparser = subparsers.add_parser(
             name, help=help_line, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False

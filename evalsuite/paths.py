@@ -1,5 +1,6 @@
 """Where adapters, templates and data are."""
 
+import functools
 import os
 from pathlib import Path
 from typing import Any
@@ -18,8 +19,9 @@ SECTIONS = PACKAGE / "report" / "sections"  # templates beside their modules
 DATA = _house() / "data"
 
 
+@functools.cache
 def read_data(name: str) -> dict[str, Any]:
-    """A file of ours below `data/`."""
+    """A file of ours below `data/`; nobody changes it."""
     import tomllib  # slow, and rarely needed
 
     return tomllib.loads((DATA / name).read_text(encoding="utf-8"))
