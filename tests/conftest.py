@@ -1,8 +1,8 @@
 """Shared by both floors: toy cases, and adapters that need no framework."""
 
 import functools
+import itertools
 import os
-import secrets
 import signal
 import tempfile
 from collections.abc import Callable
@@ -14,18 +14,20 @@ import reports
 
 from evalsuite import locks
 from evalsuite.commands.printing import i18n
+from tests import sources
 
 HERE = Path(__file__).resolve().parent
 SHARED = HERE.parent.parent / "shared"
 
 os.environ.setdefault("NO_COLOR", "1")
-os.environ["EVALSUITE_NODE_LOCK"] = tempfile.mkdtemp(prefix="evalsuite-")  # no test waits for what runs beside it
+LOCKS, TESTS = tempfile.TemporaryDirectory(prefix="evalsuite-", ignore_cleanup_errors=True), itertools.count()
+os.environ["EVALSUITE_NODE_LOCK"] = LOCKS.name  # no test waits for what runs beside it
 os.environ["LC_ALL"] = "C.UTF-8"  # commands print in the language of the locale
 
 # `pytest --hypothesis-profile=thorough` tries each property on many examples, others each time; the floor is the same
-# every day, and a busy machine is no failure.
-hypothesis.settings.register_profile("floor", max_examples=40, deadline=None, derandomize=True)
-hypothesis.settings.register_profile("thorough", max_examples=1000, deadline=None)
+# every day, and a busy machine is no failure. `make unit` tries fewer.
+for _name, _examples in (("unit", 10), ("floor", 40), ("thorough", 1000)):
+    hypothesis.settings.register_profile(_name, max_examples=_examples, deadline=None, derandomize=_name != "thorough")
 hypothesis.settings.load_profile("floor")
 
 # A CI job or `nohup` may start us with these ignored, and what is ignored stays so in every program that the tests
@@ -35,12 +37,7 @@ for _number, _usual in ((signal.SIGINT, signal.default_int_handler), (signal.SIG
         signal.signal(_number, _usual)
 
 
-WHOLE = {  # modules of tests that build whole pages, or try hundreds of generated cases
-    *("test_mutated_logs", "test_intact", "test_bad_files", "test_lab_document", "test_measuring", "test_suspicions"),
-    *("test_report_page", "test_forms", "test_figures", "test_report_first_screen", "test_report_outline"),
-    *("test_rebuild_document", "test_acceptance", "test_made_again", "test_report_background", "test_report_size"),
-    *("test_judgement_scripts", "test_one_voice", "test_schema", "test_audit"),
-}
+WHOLE = sources.table("whole.toml")
 
 LONG = (  # files that take long begin first, so that no worker is left alone with one (`--no-loadscope-reorder`)
     *("test_frameworks", "test_faults", "test_accessibility", "test_made_data_sets", "test_equivalent_workloads"),
@@ -56,9 +53,14 @@ LONG = (  # files that take long begin first, so that no worker is left alone wi
 )
 
 
+def pytest_configure(config):
+    if "not whole" in config.option.markexpr and not config.getoption("--hypothesis-profile"):
+        hypothesis.settings.load_profile("unit")
+
+
 def pytest_ignore_collect(collection_path, config):
     """`make unit` does not even import them."""
-    return True if collection_path.stem in WHOLE and "not whole" in config.option.markexpr else None
+    return True if collection_path.stem in WHOLE["files"] and "not whole" in config.option.markexpr else None
 
 
 def pytest_collection_modifyitems(items):
@@ -66,14 +68,17 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if HERE / "real" in item.path.parents:
             item.add_marker(pytest.mark.real)
-        elif item.path.stem in WHOLE or {"built", "recorded"} & set(item.fixturenames):
+        elif (
+            item.path.stem in WHOLE["files"]
+            or item.originalname in WHOLE["tests"]
+            or {"built", "recorded"} & set(item.fixturenames)
+        ):
             item.add_marker(pytest.mark.whole)
 
 
-@pytest.fixture(autouse=True)
-def _measures_alone(tmp_path_factory, monkeypatch):
+def pytest_runtest_setup():
     """The agents of one test do not wait for those that another has left."""
-    monkeypatch.setenv("EVALSUITE_NODE_LOCK", str(tmp_path_factory.getbasetemp() / f"node-{secrets.token_hex(6)}"))
+    os.environ["EVALSUITE_NODE_LOCK"] = f"{LOCKS.name}/{next(TESTS)}"
     i18n.choose(None)  # another may have chosen Chinese
 
 

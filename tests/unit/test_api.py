@@ -106,7 +106,6 @@ def test_a_log_is_parsed_as_by_the_command_and_what_is_no_result_is_refused(root
         evalsuite.loaded  # noqa: B018
 
 
-@pytest.mark.whole
 def test_no_command_imports_pandas(roots, tmp_path):
     words = [["report", "--runs", str(roots[0]), "--out", str(tmp_path / "o")], ["parse", str(roots[0])]]
     code = f"import sys\nfrom evalsuite.cli import main\nfor words in {words!r}:\n    main(words)\n"

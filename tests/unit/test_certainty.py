@@ -31,7 +31,6 @@ def test_a_clock_far_from_the_rate_of_a_run_makes_no_number_and_names_both(facto
     assert all(said in doubtful.reason for said in ("8.00", f"{8 * factor:.2f}", "batch"))
 
 
-@pytest.mark.whole
 @with_logs
 @pytest.mark.parametrize("batch", [1, 7, 32, 1024] if ALL else [7])
 def test_no_batch_changes_a_log_of_the_corpus_silently(batch):

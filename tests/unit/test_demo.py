@@ -19,7 +19,6 @@ def test_a_browser_is_opened_only_where_a_window_can_be_seen(variables, system, 
     assert demo.has_display(variables, system) is shown
 
 
-@pytest.mark.whole
 def test_the_page_says_that_its_runs_were_made_elsewhere():
     found = demo.recorded()
 

@@ -14,8 +14,6 @@ from tests.processes import soon
 
 SILENT_S = 0.4
 
-pytestmark = pytest.mark.whole  # it waits for processes
-
 
 @pytest.fixture
 def server():

@@ -12,8 +12,6 @@ from evalsuite.agent import node_lock, processes
 from evalsuite.placeholders import Node
 from tests import sources
 
-pytestmark = pytest.mark.whole  # it waits for processes
-
 
 class Waited(Exception):
     """Raised by a test's `waiting`, so that it need not wait."""

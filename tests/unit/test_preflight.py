@@ -183,7 +183,6 @@ def test_words_that_are_none_of_ours_are_passed_over(line):
     assert node_check.read(line) is None
 
 
-@pytest.mark.whole
 def test_this_machine_looks_at_itself_and_an_engine_whose_nodes_nobody_knows_cannot(tmp_path, capsys, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(paths.PACKAGE.parent))
 

@@ -118,7 +118,6 @@ def test_what_a_shell_would_take_for_its_own_is_quoted_and_no_command_writes_to_
     assert several.words == ("x", "'{node_rank}'")
 
 
-@pytest.mark.whole
 def test_a_clock_that_is_the_value_does_not_confirm_it(tmp_path):
     made = synthetic.quick()
     same = replace(made.summaries[0].measurements[0].throughput, method="arrival times")
@@ -133,7 +132,6 @@ def test_a_clock_that_is_the_value_does_not_confirm_it(tmp_path):
     assert len(said) == len(runs)
 
 
-@pytest.mark.whole
 def test_a_large_page_holds_the_sums_of_each_run_and_no_steps(monkeypatch, tmp_path):
     made = synthetic.quick()
     assert "data-passed=" in report.build(made, tmp_path)[0].read_text("utf-8")

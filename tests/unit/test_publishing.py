@@ -211,7 +211,6 @@ FORGED = [
 ]
 
 
-@pytest.mark.whole
 @pytest.mark.parametrize(("name", "forge"), FORGED)
 def test_a_form_with_another_number_than_the_summary_is_not_published_with_hashes_made_anew_either(
     name, forge, whole, site, tmp_path
@@ -244,7 +243,6 @@ def test_of_many_cases_the_index_shows_everybody_each_leading_to_its_answer(site
     assert len(re.findall(r'href="reports/\w+/report.html#a-', index(site))) >= 3
 
 
-@pytest.mark.whole
 def test_a_whole_report_is_published_one_with_a_lost_file_is_not_and_one_of_an_older_version_is_marked(
     whole, monday, site
 ):
@@ -267,7 +265,6 @@ def test_a_whole_report_is_published_one_with_a_lost_file_is_not_and_one_of_an_o
     assert index(site).count("unchecked: ") == 1 and "未校验" in index(site)
 
 
-@pytest.mark.whole
 def test_two_publishers_at_once_both_find_their_reports_on_the_site(site, tmp_path):
     of = [reports.evaluation(reports.summary(day=day)) for day in range(1, 5)]
     folders = [reports.written(tmp_path / f"r{day}", one) for day, one in enumerate(of)]

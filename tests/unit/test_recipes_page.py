@@ -42,7 +42,6 @@ def test_what_ran_here_has_a_recorded_run_whose_log_is_untouched():
             assert {log.path.name for log in folder.logs()} <= hashes.keys()
 
 
-@pytest.mark.whole
 def test_the_page_names_every_recipe_and_every_data_set_that_a_recipe_reads():
     page = recipes_page.page()
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from evalsuite import paths
+from tests import sources
 
 HOUSE = paths.PACKAGE.parent
 FOLDERS = ("evalsuite", "adapters", "templates", "tools", "benchmarks", "data", "docs", "tests")
@@ -83,3 +84,11 @@ def test_a_reference_that_leads_nowhere_is_found(text):
     (match,) = FILE.finditer(text)
 
     assert leads_nowhere(HOUSE / match[1], match[2])
+
+
+def test_every_test_that_make_unit_leaves_out_is_there():
+    files = {file.stem: file.read_text(encoding="utf-8") for file in HOUSE.glob("tests/unit/**/test_*.py")}
+    left = sources.table("whole.toml")
+
+    assert [name for name in left["files"] if name not in files] == []
+    assert [name for name in left["tests"] if f"def {name}(" not in "".join(files.values())] == []

@@ -58,7 +58,6 @@ def test_a_large_page_says_the_command_of_a_series_once_and_a_small_one_that_of_
     assert {one.command for one in provenance.series(Book(evaluation=large))} == {None}
 
 
-@pytest.mark.whole
 def test_a_large_page_keeps_every_case_and_every_run(large, tmp_path):
     page = report.build(large, tmp_path)[0].read_text(encoding="utf-8")
 

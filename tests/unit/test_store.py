@@ -197,7 +197,6 @@ def test_a_load_in_step_with_the_readings_is_neither_all_nor_nothing(phase):
     assert all(30 < busy_share(drawn(seed), 1 / HZ, phase) < 70 for seed in range(10))
 
 
-@pytest.mark.whole
 @pytest.mark.parametrize("period_s", [0.05, 0.31, 0.5, 1.0, 3.0])
 def test_over_many_runs_the_mean_is_right_whatever_the_period(period_s):
     means = [busy_share(drawn(seed), period_s, seed / 40) for seed in range(40)]

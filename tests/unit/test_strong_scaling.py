@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 import pages
-import pytest
 import synthetic
 
 from evalsuite.plan.plan import Machine, plan
@@ -90,7 +89,6 @@ def test_a_command_that_repeats_it_asks_for_the_same_cases():
     assert plan(again, {"toynet": toynet()}, MACHINE).cases == LADDER[1:]
 
 
-@pytest.mark.whole
 def test_the_page_says_what_stays_the_same_and_draws_no_threshold(tmp_path):
     from evalsuite import report
 

@@ -494,7 +494,6 @@ class TestDLPerf:
         assert {one.printed for one in evaluation.findings if one.code == "D16_speedup"} == WRONG
         assert max(one.n for one in valid(evaluation.summaries)) == 7  # a log set, and no copy of it
 
-    @pytest.mark.whole
     def test_every_group_of_its_runs_is_one_case(self, shared, bring):
         """22 of 508 rows were dropped as “already there”, since two dated log sets were one case."""
         code, answers, _ = bring(str(shared / "reference" / "dlperf_runs.csv"))
