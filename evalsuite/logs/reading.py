@@ -147,7 +147,7 @@ def _read(
         dialect = recognise(paths, name, catalogue.known() if dialects is None else dialects)
         if given.steps_per_report and dialect.per_epoch and not dialect.epochs_are_steps:
             dialect = replace(dialect, every=given.steps_per_report, per_epoch=False)
-        found = _judge(measure_logs(paths, arrivals, dialect, given))
+        found = _judge_or_count_steps(measure_logs(paths, arrivals, dialect, given))
     except Unreadable as error:
         status: Status = "failed" if error.failed else "unrecognised"
         found = Reading(dialect=None, framework=None, model=None, scope=None, status=status, reason=message_of(error))
@@ -209,6 +209,17 @@ def _variants(run: Pass, *, counted: Collection[str]) -> Iterator[Pass]:
 
 
 # from numbers to a reading
+
+
+def _judge_or_count_steps(numbers: Numbers) -> Reading:
+    """In steps/s, doubtful, where only a batch or devices are lacking."""
+    found, run = _judge(numbers), numbers.run
+    if run.given.case or found.status != "partial" or numbers.throughput or numbers.final or numbers.merged.in_epochs:
+        return found
+    counted = _judge(compute_numbers(in_steps(run)))
+    if counted.throughput is None or counted.throughput.items_per_s is None:
+        return found
+    return replace(counted, status="doubtful", reason=join(found.reason, Message("logs.read_in_steps")))
 
 
 def _judge(numbers: Numbers) -> Reading:

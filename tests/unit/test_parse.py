@@ -49,11 +49,11 @@ def test_json_has_the_fields_that_programs_rely_on(log, capsys):
     }  # fmt: skip
 
 
-def test_a_missing_batch_size_makes_null_and_names_the_option(log, capsys):
+def test_without_a_batch_size_steps_are_counted_and_the_option_is_asked_for(log, capsys):
     code, (found,) = parsed(capsys, log)
 
     assert code == Exit.NOTHING_MEASURED
-    assert found["throughput"] is None
+    assert (found["status"], found["throughput"], found["unit"]) == ("doubtful", pytest.approx(2.0), "steps/s")
     assert "--batch-per-device" in found["reason"]
 
 

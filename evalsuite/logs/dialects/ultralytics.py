@@ -96,12 +96,12 @@ DIALECTS = (
             rb" epochs completed in [\d.]+ hours", b"50 epochs completed in 0.014 hours.", f"{_TRAINER}, _do_train()"
         ),
         facts=line(
-            rb"engine/trainer: [^\r\n]*?\bbatch=(?P<global_batch>\d+),",
+            rb"engine[/\\]trainer: [^\r\n]*?\bbatch=(?P<global_batch>\d+),",
             b"engine/trainer: task=detect, mode=train, model=yolov8n.pt, data=SL.yaml, epochs=50, time=None, patience=50, batch=16, ",
             f"{_TRAINER}, BaseTrainer: each process takes batch // world_size",
         )
         + line(
-            rb"engine/trainer: [^\r\n]*?\bdevice=\[?(\d+(?:, ?\d+)*)\]?,",
+            rb"engine[/\\]trainer: [^\r\n]*?\bdevice=\[?(\d+(?:, ?\d+)*)\]?,",
             b"engine/trainer: agnostic_nms=False, amp=True, batch=16, data=coco.yaml, device=0,1, ",
             f"{_TRAINER}, BaseTrainer",
             fields=_devices,
@@ -132,6 +132,7 @@ DIALECTS = (
             b"train: weights=yolov5s.pt, cfg=, data=data/coco128.yaml, epochs=3, batch_size=16, ",
             'ultralytics/yolov5@5081342f0:train.py, "total batch size for all GPUs"; printed by print_args() of utils/general.py',
         ),
+        named_facts={"all": "global_batch"},
         notes="Time of an epoch's batches, without its validation. Where the log does not say "
         "how many images the data set has, a smaller last batch counts as a whole one.",
     ),

@@ -36,14 +36,17 @@ _ARGUED = {
     "train": "bare_batch",
     "bare": "bare_batch",
     "devices": "world_size",
+    "listed": "world_size",
 }
+_OF_JOB = frozenset({"devices", "listed", "all", "accumulation"})  # whatever else a dialect names
 _BATCHES = frozenset({"batch_per_device", "global_batch", "reduced_batch"})
 _WORDS = tuple(
-    b"batch bsz accum acc_steps update_freq samples world gpu pus nranks trainers replicas member process devices "
-    b"nodes nproc tokens seq block context ctx dp_rep".split()
+    b"batch bsz accum acc_steps update_freq iter_size samples world gpu pus nranks trainers replicas member process "
+    b"devices nodes nproc tokens seq block context ctx dp_rep".split()
 )  # one in each
 # dp_replicate=1, dp_shard=8, cp=1, tp=1, pp=1: an expert's devices are among these
 _MESH = re.compile(rb"\bdp_replicate[=:] ?(\d+), dp_shard[=:] ?(\d+), cp[=:] ?(\d+), tp[=:] ?(\d+)(?:, pp[=:] ?(\d+))?")
+_LISTED = re.compile(rb"(?i)\b(?:using gpus|gpu[_ ]?ids)[ =:]{1,3}[\[(]?(\d+(?:, ?\d+)*)(?=[\])\s]|, [a-z]|$)")  # 0, 1
 _BETWEEN = r"['\"]?(?:[ \t]{0,24}(?:[:=|]|│)[ \t]{0,3}|(?<=[a-z])[ \t]{1,24}|(?<=\d)/|, \"value\": | \.{3,} ?)"
 _VALUE = r"(?P<value>\d{1,3}(?:,\d{3})+|\d{1,9})(?![\w.,]*\d)(?!\.\w)"
 
@@ -69,6 +72,8 @@ def spelt(text: bytes) -> Iterator[tuple[str, bytes, bytes]]:
                 variable = name.isupper() and kind != "devices"  # MICRO_BATCH_SIZE=4, of a shell
                 if not variable and (match.end() < len(line) or len(line) not in WIDTHS):
                     yield kind, match["value"], match[0].strip(b"- ")
+            if listed := _LISTED.search(line):
+                yield "listed", b"%d" % len(listed[1].split(b",")), listed[0]
             if mesh := _MESH.search(line):
                 yield "devices", b"%d" % math.prod(int(part) for part in mesh.groups(b"1")), mesh[0]
 
@@ -116,7 +121,7 @@ class FactCollector:
             return
         name = _ARGUED.get(kind)
         default = value == b"1" and kind in ("accumulation", "devices")  # says nothing
-        asked = kind == "devices" or not _prints_batch(self.dialect)
+        asked = kind in _OF_JOB or not _prints_batch(self.dialect)
         if name and asked and not default and b"," not in value and name not in self.said:
             self.said |= {name: value, f"{name}_text": printed}
 

@@ -167,7 +167,7 @@ def _increment(record: Record, before: Increment | None, base: int, usual: int, 
         steps * dialect.each,
         record.gap or new_epoch,
         stamp,
-        _seconds(record, before, mean) if alone_s is None else alone_s * steps,
+        _seconds(record, before, mean, steps) if alone_s is None else alone_s * steps,
         mean.rate() if cumulative and mean is not None else record.rate,
         items if items is None and record.consumed is None else _items(record, before, steps, dialect),
     )
@@ -249,9 +249,10 @@ class _Mean:
         return (n - m) / units if units > 0 else None
 
 
-def _seconds(record: Record, before: Increment | None, mean: _Mean | None) -> float | None:
+def _seconds(record: Record, before: Increment | None, mean: _Mean | None, steps: int) -> float | None:
     if record.report_s is not None:
-        return record.report_s
+        own = record.interval if record.step is not None and record.interval else steps
+        return record.report_s * max(1.0, steps / own)  # of 20 iterations, where lines between are lost
     if record.elapsed_s is not None:
         began = before.record.elapsed_s if before else 0.0
         return None if began is None else _above_zero(record.elapsed_s - began)
