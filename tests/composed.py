@@ -62,7 +62,8 @@ class Training:
 
     def items_per_s(self, unit: str | None) -> float:
         """The truth."""
-        return self.global_batch / self.step_s * (self.tokens if unit == "tokens/s" else 1)
+        items = {"tokens/s": self.global_batch * self.tokens, "steps/s": 1}
+        return items.get(unit or "", self.global_batch) / self.step_s
 
 
 RUN = Training()
