@@ -11,7 +11,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evalsuite.dialect import NO_DIGITS, NO_ITEMS, Dialect
-from evalsuite.findings import BatchFromArgument, DevicesAssumed, FailedAtExit, FinalDisagrees, LineLeftOut
+from evalsuite.findings import (
+    BatchFromArgument,
+    BeginsAgain,
+    DevicesAssumed,
+    FailedAtExit,
+    FinalDisagrees,
+    LineLeftOut,
+    SeveralRuns,
+)
 from evalsuite.logs import catalogue
 from evalsuite.logs.scan import failures
 from evalsuite.logs.scan.collectors import CollectiveLines
@@ -238,6 +246,8 @@ def _judge(numbers: Numbers) -> Reading:
     if why is not None:
         status, reason = "partial" if status == "ok" else status, join(reason, why)
     doubt, refused = find_doubt(numbers, measured) if measured else (None, False)
+    if status == "ok" and not run.given.case and any(isinstance(one, BeginsAgain | SeveralRuns) for one in findings):
+        status, reason = "doubtful", Message("logs.several_starts")
     if doubt and status != "failed":
         status, reason = "doubtful", join(doubt, why if refused else reason)
     measured = replace(measured, items_per_s=None) if measured and refused else measured
