@@ -220,7 +220,6 @@ def _variants(run: Pass, *, counted: Collection[str]) -> Iterator[Pass]:
 
 
 def _judge_or_count_steps(numbers: Numbers) -> Reading:
-    """In steps/s, doubtful, where only a batch or devices are lacking."""
     found, run = _judge(numbers), numbers.run
     if run.given.case or found.status != "partial" or numbers.throughput or numbers.final or numbers.merged.in_epochs:
         return found
