@@ -172,6 +172,7 @@ def _read(
 def _read_by_shape(paths: Sequence[Path], arrivals: Sequence[Arrival | None], given: Given, silent: Reading) -> Reading:
     """By the heaviest group of lines that has a counter and a time; *silent*: what else is said of the log."""
     from evalsuite.logs.unknown.groups import groups  # slow, and few logs have no dialect
+    from evalsuite.logs.unknown.starts import choose_start
 
     grouped = groups(paths[0]) if paths else []
     shape = next((group for group in grouped if group.dialect or group.roles), None)
@@ -182,7 +183,9 @@ def _read_by_shape(paths: Sequence[Path], arrivals: Sequence[Arrival | None], gi
         if silent.status == "failed" and "step" in shape.roles:  # it trained, and died
             return replace(silent, status="unrecognised", reason=join(nearly, silent.reason))
         return replace(silent, reason=join(silent.reason, nearly))
+    start = choose_start(paths[0], shape.dialect, given) if shape.restarts and len(paths) == 1 else None
     try:
+        given = replace(given, lines=start.lines) if start else given
         run = measure_logs(paths, arrivals, shape.dialect, given).run
     except Unreadable:
         return silent
@@ -199,10 +202,11 @@ def _read_by_shape(paths: Sequence[Path], arrivals: Sequence[Arrival | None], gi
         by_steps = variant.dialect.unit in NO_ITEMS and "rate" not in shape.roles  # then no batch would help
         asked = asked if asked.steps and not by_steps else found
     found = replace(found if found.throughput else asked, dialect=None, shape=shape.shape)
-    taken = Message("logs.read_by_shape", line=shape.line, text=shape.text, roles=shape.said)
+    whole = Message("logs.read_by_shape", line=shape.line, text=shape.text, roles=shape.said)
+    taken = join(whole, start.reason) if start else whole
     if found.throughput is None or found.throughput.items_per_s is None:
         return replace(found, status="doubtful", reason=join(taken, found.reason))
-    if given.shape == shape.shape:
+    if given.shape == shape.shape and start is None:
         return found
     died = next((one.reason for one in (found, silent) if one.status == "failed"), None)
     return replace(found, status="doubtful", reason=join(taken, Message("logs.shape_accept", shape=shape.shape), died))

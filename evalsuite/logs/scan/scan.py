@@ -17,7 +17,7 @@ from evalsuite.logs.scan.collectors import (
     TimerCollector,
 )
 from evalsuite.logs.text.intact import IntactCheck, lines_of_reports, may_be_cut
-from evalsuite.logs.text.logfile import Chunk, Piece, chunks
+from evalsuite.logs.text.logfile import Chunk, Piece, chunks, within
 from evalsuite.logs.text.records import Extractor, Record, count, is_whole, matches, rate_of, whole_match
 
 QUIET_CHUNKS = 4  # searched for a failure, after the last step and at the end
@@ -66,8 +66,9 @@ class Scan:
         self._enough = enough
         self._full = False
 
-    def read(self, path: Path) -> "Scan":
-        for chunk in chunks(path, bare=self.dialect.spans_lines):
+    def read(self, path: Path, lines: tuple[int, int] | None = None) -> "Scan":
+        """*lines*: the first and the last to read."""
+        for chunk in within(chunks(path, bare=self.dialect.spans_lines), lines):
             piece = self._collect(chunk)
             for collector in self._collectors:
                 collector.add(piece)

@@ -19,10 +19,11 @@ from evalsuite.logs.scan.bars import PastTotal
 from evalsuite.logs.scan.collectors import spelt
 from evalsuite.logs.scan.failures import shown
 from evalsuite.logs.text.logfile import chunks
-from evalsuite.logs.text.records import stamp_s
+from evalsuite.logs.text.records import stamp_s, whole
 from evalsuite.logs.unknown import words
 from evalsuite.logs.unknown.roles import (
     FEWEST,
+    FEWEST_OF_START,
     Chosen,
     Column,
     choose_counters,
@@ -30,8 +31,10 @@ from evalsuite.logs.unknown.roles import (
     choose_time,
     columns_of,
     is_coarse,
+    places_of,
     scatters,
 )
+from evalsuite.logs.unknown.starts import find_starts
 from evalsuite.logs.unknown.words import Slot
 from evalsuite.messages import Message, join
 
@@ -72,6 +75,7 @@ class Group:
     roles: Mapping[str, str] = field(default_factory=dict)  # by names of `GROUPS`
     dialect: Dialect | None = None
     lacks: str = ""
+    restarts: bool = False  # its counter goes back
 
     @property
     def said(self) -> str:
@@ -101,11 +105,24 @@ def groups(path: Path) -> list[Group]:
     if not any(group.dialect for group in grouped):
         grouped += _joined(grouped, [lines for _, lines in often])
     head = b"\n".join(text for _, text in sampled[:HEAD_LINES])
+    grouped = [_apart(group, grouped) for group in grouped]
     if any(kind == "tokens" for kind, _, _ in spelt(head)):
         grouped = [_in_tokens(group) for group in grouped]
     return sorted(
         grouped, key=lambda one: (one.dialect is None, one.last < LATE * ends, -one.count * (1 + ("rate" in one.roles)))
     )
+
+
+def _apart(group: Group, others: Sequence[Group]) -> Group:
+    """By how its lines begin, where those of another group have its words too: [train] step: 5 · step: 5"""
+    if not group.dialect or not (lead := re.match(r"[^\w\s]?[A-Za-z_]{2,}\W", group.text)):
+        return group
+    pattern, begin = group.dialect.step[0].pattern, lead[0].encode()
+    alike = [one for one in others if one is not group and re.search(pattern, one.text.encode())]
+    if not alike or any(one.text.startswith(lead[0]) for one in alike) or re.match(rb"\W*" + begin, pattern):
+        return group
+    only = replace(group.dialect.step[0], pattern=re.escape(begin) + rb"[^\r\n]*?" + pattern)
+    return replace(group, dialect=replace(group.dialect, step=(only,)))
 
 
 def _ends(items: Sequence[Any]) -> Sequence[Any]:
@@ -145,8 +162,8 @@ def _sample(path: Path) -> Iterator[tuple[int, bytes]]:
         part = chunk.text if taken <= HEAD_BYTES else chunk.text[:PART_BYTES]
         text = part[: max(part.rfind(b"\n"), part.rfind(b"\r")) + 1] if len(part) < len(chunk.text) else part
         taken += len(text)
-        for number, whole in enumerate(text.split(b"\n"), chunk.first_line):
-            for part in whole.split(b"\r"):
+        for number, long in enumerate(text.split(b"\n"), chunk.first_line):
+            for part in long.split(b"\r"):
                 if part.strip() and lines < MOST_LINES:
                     lines += taken <= HEAD_BYTES
                     yield number, part[:LINE_BYTES]
@@ -172,7 +189,13 @@ def _group(key: tuple[bytes, ...], lines: Sequence[tuple[int, bytes]], trains: b
     timed = "step" in found.roles and ("rate" in found.roles or (trains and "steps_per_s" in found.roles))
     if not training and not of_epochs and (is_bar or not timed):
         return replace(plain, lacks=Message("logs.shape_no_training"))
-    return found
+    return replace(found, restarts=found.dialect is not None and _restarts(found.dialect, lines))
+
+
+def _restarts(dialect: Dialect, lines: Lines) -> bool:
+    matches = [match.groupdict() for _, text in lines if (match := dialect.step[0].compiled.search(text))]
+    told = [(match.get("epoch"), match.get("step")) for match in matches]
+    return bool(find_starts([(whole(epoch) or 0, whole(step) or 0) for epoch, step in told]))
 
 
 # bars
@@ -232,6 +255,9 @@ def _read_bar(match: Match[bytes]) -> Fields | None:
 
 def _read_lines(group: Group, texts: Sequence[bytes]) -> Group:
     columns = columns_of(texts)
+    if begins := [begin for begin in find_starts(places_of(columns)) if len(texts) - begin >= FEWEST_OF_START]:
+        texts = texts[begins[-1] :]
+        columns = columns_of(texts)
     heads = [text[: _head_end(text.partition(b"\n")[0])] for text in texts]
     stamps = [stamp for head in heads if (stamp := stamp_s(head)) is not None]
     stamped = len(stamps) == len(texts) and len(set(stamps)) > 1

@@ -11,6 +11,7 @@ from evalsuite.logs.unknown import words
 from evalsuite.logs.unknown.words import Slot, slots
 
 FEWEST = 3  # lines that make a group
+FEWEST_OF_START = 5  # by which its roles are told
 MOST_STEPS = 10_000  # between reports; what rises faster counts items
 FEWEST_MEANS = 6  # from a slow first step on
 SCATTER = 1.5  # of the ninth tenth of a column over the first
@@ -86,6 +87,15 @@ def _is_mean(column: Column, counter: Column) -> bool:
     sums = [[value * (count + 1) for count, value in epoch] for epoch in epochs]
     grow = all(after > 0.9 * before for one in sums for before, after in pairwise(one))  # but for rounding
     return grow and len(lasting) >= FEWEST_MEANS - 1 and sum(lasting) > 0.8 * len(lasting)
+
+
+def places_of(columns: Columns) -> list[tuple[int, int]]:
+    """(epoch, step) of each line, as far as the words before them tell."""
+    whole = [column for column in columns.values() if _is_whole(column)]
+    epochs = next((values_of(column) for column in whole if words.EPOCH.search(column[0].label)), [])
+    steps = next((values_of(column) for column in whole if words.COUNTER.search(column[0].label)), [])
+    told = zip(epochs or [0.0] * len(steps), steps or [0.0] * len(epochs), strict=True)
+    return [(int(epoch), int(step)) for epoch, step in told]
 
 
 def choose_counters(columns: Columns) -> tuple[Chosen, bool]:

@@ -1,0 +1,93 @@
+"""Several starts of a training in one file, one after the other: where each begins, and which is read."""
+
+import copy
+import statistics
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from pathlib import Path
+
+from evalsuite.dialect import Dialect
+from evalsuite.logs.formatting import rate
+from evalsuite.logs.scan.scan import Scan, TooMany
+from evalsuite.logs.steps.numbers import Given, Pass, compute_numbers, find_doubt, in_steps
+from evalsuite.logs.text.records import Record, place
+from evalsuite.messages import Message
+
+FAR = 3  # times the usual interval: a counter that goes back by less is that of another printer
+FEWEST = 3  # reports
+
+Places = Sequence[tuple[int, int]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Start:
+    lines: tuple[int, int]  # from what is printed before its first report
+    reason: Message
+
+
+def find_starts(places: Places) -> list[int]:
+    """Where (epoch, step) goes back; none where it is that of epochs alone, or of printers side by side."""
+    pairs = list(pairwise(places))
+    rising = [after[1] - before[1] for before, after in pairs if before[0] == after[0] and after[1] > before[1]]
+    usual = statistics.median(rising) if rising else 1
+    falls = [
+        number
+        for number, (before, after) in enumerate(pairs, 1)
+        if after[0] < before[0] or (after[0] == before[0] and before[1] - after[1] > FAR * usual)
+    ]
+    jumps = [
+        places[fall + 1] > places[fall - 1] and places[fall + 1][1] - places[fall][1] > FAR * usual
+        for fall in falls
+        if fall + 1 < len(places)
+    ]
+    if sum(jumps) > len(falls) / 2:
+        return []
+    ends_at = [places[fall - 1] for fall in falls]
+    longest = max(ends_at, default=(0, 0))
+    in_epochs = all(end[0] == longest[0] and longest[1] - end[1] <= usual for end in ends_at)
+    if in_epochs and len({epoch for epoch, _ in places}) == 1 and places[-1][1] <= longest[1] + usual:
+        return []
+    return falls
+
+
+def choose_start(path: Path, dialect: Dialect, given: Given) -> Start | None:
+    """The last that fills a window, else the last that gives a number. None of a file with one start."""
+    scan = Scan(dialect, TooMany()).read(path)
+    falls = find_starts([place(record) or (0, 0) for record in scan.records])
+    if not falls or scan.uncollected:
+        return None
+    parts = [scan.records[begin:end] for begin, end in pairwise((0, *falls, len(scan.records)))]
+    found = list(_figures(parts, scan, dialect, given))
+    number = max(range(len(parts)), key=lambda each: (found[each][1], found[each][0] is not None, each))
+    if found[number][0] is None:
+        return None
+    others = [value for each, (value, _) in enumerate(found) if each != number and value]
+    lines = (parts[number - 1][-1].line + 1 if number else 1, parts[number][-1].line)
+    said = Message("logs.read_others", least=rate(min(others)), most=rate(max(others))) if others else ""
+    count = len(parts)
+    reason = Message("logs.read_start", number=number + 1, count=count, first=lines[0], last=lines[1], others=said)
+    return Start(lines=lines, reason=reason)
+
+
+def _figures(
+    parts: Sequence[list[Record]], scan: Scan, dialect: Dialect, given: Given
+) -> Iterator[tuple[float | None, bool]]:
+    """(steps/s, is the window full) of each."""
+    for records in parts:
+        own = copy.copy(scan)
+        own.records, own.rest = records, replace(scan.rest, records=[])
+        run = Pass(
+            dialect=dialect,
+            given=replace(given, scope=None),
+            scans=[own],
+            arrivals=[None],
+            said={},
+            records=records,
+            uncollected=0,
+            final=None,
+        )
+        numbers = compute_numbers(in_steps(run)) if len(records) >= FEWEST else None
+        measured = numbers.throughput if numbers else None
+        value = measured.items_per_s if numbers and measured and not find_doubt(numbers, measured)[1] else None
+        yield value, bool(numbers and numbers.complete and value)
