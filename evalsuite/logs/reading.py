@@ -173,6 +173,7 @@ def _read_by_shape(paths: Sequence[Path], arrivals: Sequence[Arrival | None], gi
     """By the heaviest group of lines that has a counter and a time; *silent*: what else is said of the log."""
     from evalsuite.logs.unknown.groups import groups  # slow, and few logs have no dialect
     from evalsuite.logs.unknown.starts import choose_start
+    from evalsuite.logs.unknown.whole import SMALL_BYTES, over_all
 
     grouped = groups(paths[0]) if paths else []
     shape = next((group for group in grouped if group.dialect or group.roles), None)
@@ -185,7 +186,7 @@ def _read_by_shape(paths: Sequence[Path], arrivals: Sequence[Arrival | None], gi
         return replace(silent, reason=join(silent.reason, nearly))
     start = choose_start(paths[0], shape.dialect, given) if shape.restarts and len(paths) == 1 else None
     try:
-        given = replace(given, lines=start.lines) if start else given
+        given = replace(given, lines=start.lines if start else None, all_records=paths[0].stat().st_size < SMALL_BYTES)
         run = measure_logs(paths, arrivals, shape.dialect, given).run
     except Unreadable:
         return silent
@@ -193,7 +194,7 @@ def _read_by_shape(paths: Sequence[Path], arrivals: Sequence[Arrival | None], gi
     for variant in _variants(run, counted={"step", "seconds"} & shape.roles.keys()):
         if variant.dialect.scope == "auto" and asked.total_devices not in (None, 1):
             break  # whose rate it is, is asked
-        numbers = compute_numbers(variant)
+        numbers = over_all(compute_numbers(variant))
         if "argued_parts" in run.said and numbers.facts.batch_from_outside and not numbers.rated:
             continue  # is a step of theirs a part of an optimiser's step?
         found = _judge(numbers)

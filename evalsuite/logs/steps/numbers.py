@@ -59,6 +59,7 @@ class Given:
     steps_per_report: int | None = None  # where no line counts them
     shape: str | None = None  # accepted for a log without a dialect
     lines: tuple[int, int] | None = None  # of one start, where a file has several
+    all_records: bool = False  # not those of the window alone
 
 
 @dataclass
@@ -124,7 +125,7 @@ def measure_logs(paths: Sequence[Path], arrivals: Sequence[Arrival | None], dial
     measured = given.protocol.measured_steps + MARGIN_STEPS
     protocol = replace(given.protocol, measured_steps=measured)
     enough = None if dialect.clock_s else protocol.warmup_steps + measured
-    for full in (WindowFull(dialect, given, protocol, enough), TooMany()):
+    for full in (TooMany(),) if given.all_records else (WindowFull(dialect, given, protocol, enough), TooMany()):
         scans = [Scan(dialect, full).read(path, given.lines) for path in paths]
         run = Pass(
             dialect=dialect,

@@ -100,7 +100,9 @@ def groups(path: Path) -> list[Group]:
             by_words[key].append((number, text))
     ends = sampled[-1][0] if sampled else 0
     trains = any(b"loss" in text or b"unning training" in text for _, text in sampled)
-    often = sorted(by_words.items(), key=lambda pair: -len(pair[1]))[:MOST_GROUPS]
+    weighed = sorted(by_words.items(), key=lambda pair: -len(pair[1]))
+    rarer = (pair for pair in weighed[MOST_GROUPS:] if words.TRAINING.search(b" ".join(pair[0])))
+    often = [*weighed[:MOST_GROUPS], *itertools.islice(rarer, MOST_GROUPS)]
     grouped = [_group(key, lines, trains) for key, lines in often]
     if not any(group.dialect for group in grouped):
         grouped += _joined(grouped, [lines for _, lines in often])

@@ -127,7 +127,8 @@ def _find_counter(columns: Columns, epochs: Column | None) -> tuple[Column | Non
         bare = not slot.label and (
             place == 0 or slot.lead.rstrip().endswith((b"[", b",")) or re.match(rb"\s\d+%", slot.tail)
         )  # 1278: 3.23 · writer.py:48] [1934] loss=… · (5000 6%)
-        if not named and not share and not (bare and _rises(column)):
+        nested = epochs is not None and slot.lead == b"]["  # Epoch: [109][50]
+        if not named and not share and not nested and not (bare and _rises(column)):
             continue
         steps = _differences(column)
         falls, rising = sum(step < 0 for step in steps), [step for step in steps if step > 0]

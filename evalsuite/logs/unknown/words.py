@@ -116,6 +116,7 @@ def _divide(between: bytes, label: str, *, last: bool) -> tuple[str, str]:
     between = re.sub(
         rb"\s*[\[(]\s*([A-Za-z]+(?:/[A-Za-z]+)?)\s*[\])](?=\s*[:=]|\s+$)", rb" \1", between
     )  # Time (mins): 3.2
+    between = re.sub(rb"(?<=[A-Za-z])( *[:=] *)[\[(]\s*$", rb"\1", between)  # Epoch: [109]
     parts = re.split(rb"[,;|\t\n\0\]\[(){}]+|  +", between, maxsplit=1)
     head = parts[0]
     if not head.strip() and len(parts) > 1 and re.match(rb"[\[(]", between.strip()):  # 4433.848 [imgs/sec], 0.31 (s)

@@ -1,0 +1,54 @@
+"""A log without a dialect is measured over all of it: nothing says that its first hundred steps are like the others."""
+
+import math
+import statistics
+from collections.abc import Sequence
+from dataclasses import replace
+
+from evalsuite.logs.steps.merging import merge_records
+from evalsuite.logs.steps.numbers import Numbers
+from evalsuite.logs.steps.throughput import throughput
+from evalsuite.logs.steps.window import CLOCKS, Span, Timing
+from evalsuite.model import Step
+
+SMALL_BYTES = 1 << 23  # of a log all records are taken; of a larger one the window, and samples of the rest
+PAUSE = 2.0  # times the usual: something else lies between
+FEWEST_REPORTS = 10
+MOST_PAUSES = 0.25  # of the reports; more are no exceptions
+
+
+def over_all(numbers: Numbers) -> Numbers:
+    run, measured, found = numbers.run, numbers.throughput, numbers.merged
+    if measured is None or not numbers.complete or found.in_epochs or len(run.scans) > 1:
+        return numbers
+    records = [[*scan.records, *scan.rest.records] for scan in run.scans]
+    merged = merge_records(records, run.dialect, numbers.facts, arrivals=run.arrivals, scope=found.scope)
+    steps = _without_pauses(merged.steps, measured.method, math.inf if run.dialect.redrawn else PAUSE)
+    warmup = run.given.protocol.warmup_steps
+    trained = sum(step.steps for step in steps if step.index - step.steps >= warmup)
+    whole, complete = throughput(
+        steps,
+        unit=run.dialect.unit,
+        protocol=replace(run.given.protocol, measured_steps=trained),
+        trust_stamps=run.dialect.trust_stamps,
+        tick_s=found.tick_s,
+    )
+    same = whole is not None and whole.method == measured.method
+    return replace(numbers, throughput=whole) if same and complete and whole else numbers
+
+
+def _without_pauses(steps: Sequence[Step], method: str, pause: float) -> list[Step]:
+    """Each epoch may end with an evaluation, and no word of it in the log."""
+    told = Timing(span=Span(before=None, reports=tuple(steps), complete=True), method=method)
+    timed = {step.index: each for (step, _), each in zip(told.seconds, told.step_s, strict=True) if each}
+    if method not in CLOCKS:  # which leave out what follows a pause by themselves
+        inside = {step.index: timed[step.index] for step in steps if step.index in timed and not step.after_pause}
+        timed = inside if len(inside) >= FEWEST_REPORTS else timed
+    limit = pause * statistics.median(timed.values()) if timed else 0.0
+    kept = {index for index, each in timed.items() if each <= limit}
+    if len(kept) < (1 - MOST_PAUSES) * len(timed):
+        return list(steps)
+    if method in CLOCKS:
+        return [step._replace(after_pause=step.after_pause or step.index not in kept) for step in steps]
+    apart = [False, *(before.index not in kept for before in steps)]
+    return [step._replace(after_pause=gap) for gap, step in zip(apart, steps, strict=False) if step.index in kept]
