@@ -1,4 +1,4 @@
-"""Trainers of language models in PyTorch: LitGPT, torchtune, Nanotron, OLMo-core, Composer, ColossalAI, verl, OpenRLHF."""
+"""Trainers of language models in PyTorch that compute: LitGPT, Nanotron, verl."""
 
 import functools
 import re
@@ -60,21 +60,6 @@ DIALECTS = (
         "by default. Of pretraining, which prints the last pass of a step, only the number of the pass is read.",
     ),
     _dialect(
-        name="torchtune",
-        title="torchtune",
-        unit="tokens/s",
-        scope="per_device",
-        zero_based=False,
-        step=line(
-            rb"Step (?P<step>\d+) +\| loss:(?P<loss>[\d.]+|nan) lr:[^ \r\n]+ (?:[^\r\n]*? )?tokens_per_second_per_gpu:(?P<rate>[\d.]+)",
-            b"Step 21 | loss:1.58 lr:2e-05 tokens_per_second_per_gpu:4096.0 peak_memory_active:18.1",
-            "pytorch/torchtune@bd2a0fc7c3:torchtune/training/metric_logging.py, DiskLogger and StdoutLogger; the numbers "
-            "are those of recipes/full_finetune_distributed.py",
-        ),
-        notes="Of the last step alone. Only tokens that the loss counts are counted, neither padding nor a masked prompt, and "
-        "their number differs from step to step unless the data set is packed: see how far the rates scatter.",
-    ),
-    _dialect(
         name="nanotron",
         title="Nanotron",
         unit="tokens/s",
@@ -87,44 +72,6 @@ DIALECTS = (
             fields=_three_digits,
         ),
         notes="Tokens of the whole job over the time of the last iteration. Every number is rounded to three digits.",
-    ),
-    _dialect(
-        name="olmo_core",
-        title="OLMo-core",
-        unit="tokens/s",
-        scope="per_device",
-        zero_based=False,
-        step=line(
-            rb"\[step=(?P<step>\d+)/(?:\d+|\?\?\?),[^\]\r\n]*\]\r?\n(?:(?![^\r\n]*\[step=)[^\r\n]*\r?\n){0,400}?"
-            rb"[^\r\n]*    throughput/device/TPS=(?P<rate>[\d,.]+)",
-            b"INFO\t[step=10/10000,epoch=1,eta=2h5m]\n    optim/total grad norm=1.608\n    ...\n    throughput/device/TPS=52,012\n",
-            "allenai/OLMo-core@fa6c5014c9:src/olmo_core/train/callbacks/console_logger.py, log_metrics(); the rate is that "
-            "of src/olmo_core/train/callbacks/speed_monitor.py",
-        ),
-        notes="Tokens of one device over the time since the step before, an evaluation between the two inside. "
-        "TPS (actual avg) is a mean since step 1 and is not used.",
-    ),
-    _dialect(
-        name="composer",
-        title="Composer, LLM Foundry",
-        unit="samples/s",
-        averaging="interval",
-        steps_restart="epoch",
-        zero_based=False,
-        step=line(
-            rb"\[(?:epoch=(?P<epoch>\d+)\]\[)?batch=(?P<step>\d+)(?:/(?P<of>\d+))?\]:\r?\n"
-            rb"(?:(?![^\r\n]*batch=\d+(?:/\d+)?\])[^\r\n]*\r?\n){0,400}?[^\r\n]*[ \t]Train throughput/samples_per_sec: (?P<rate>[\d.]+)",
-            b"[batch=20/4800]:\n\t Train time/batch: 19\n ...\n\t Train throughput/samples_per_sec: 512.0000\n",
-            "mosaicml/composer@6405188805:composer/loggers/console_logger.py, log_to_console(); the rate is that of "
-            "composer/callbacks/speed_monitor.py",
-        ),
-        evaluation=line(
-            rb"\[Eval batch=",
-            b"[Eval batch=1/10] Eval on eval data",
-            "mosaicml/composer@6405188805:composer/loggers/console_logger.py",
-        ),
-        named_facts={"on_node": "devices_per_node", "nodes": "nodes"},
-        notes="Samples of the whole job, a mean over the last batches (window_size, 100 by default), evaluation left out.",
     ),
     _dialect(
         name="verl",
@@ -143,35 +90,5 @@ DIALECTS = (
         notes="Tokens of prompts and responses of the whole job (perf/total_num_tokens) over the whole step: generation, rewards, "
         "log probabilities and updates. perf/throughput is the same of one device, and not used. Where a step validated or saved, "
         "versions differ in what its time holds: such a step is left out.",
-    ),
-    _dialect(
-        name="openrlhf",
-        title="OpenRLHF",
-        unit="samples/s",
-        zero_based=False,
-        step=line(
-            rb"Global step (?P<step>\d+): \{[^\r\n]*?'rollout/num_samples': (?P<items>[\d.]+)[^\r\n]*?'timing/step_total': (?P<seconds>[\d.]+)",
-            b"INFO 08-13 19:26:10 ppo_trainer.py:547] \xe2\x9c\xa8 Global step 2: {'policy_loss': 0.01, 'timing/make_experience': 4.0, "
-            b"'timing/ppo_train': 8.0, 'timing/broadcast': 1.0, 'rollout/num_samples': 1024.0, 'timing/generation': 12.0, "
-            b"'timing/step_total': 25.0",
-            "OpenRLHF/OpenRLHF@3c3be6234e:openrlhf/trainer/ppo_trainer.py, fit() and _compute_rollout_stats(); "
-            "openrlhf/trainer/ppo_trainer_async.py has the same line",
-        ),
-        notes="A sample is one response of all processes. The step is generation, experience, training and broadcast; where "
-        "generation runs asynchronously, it is the time between two steps. Neither holds evaluations or checkpoints.",
-    ),
-    _dialect(
-        name="colossalai",
-        title="ColossalAI examples",
-        unit="samples/s",
-        averaging="interval",
-        step=(),
-        final=line(
-            rb"Throughput: (?P<rate>[\d.]+) samples/sec, TFLOPS per GPU by Megatron: ",
-            b"Throughput: 24.26 samples/sec, TFLOPS per GPU by Megatron: 167.43, TFLOPS per GPU: 152.10",
-            "hpcaitech/ColossalAI@4f9953be33:examples/language/performance_evaluator.py, PerformanceEvaluator.on_fit_end(): "
-            "samples of all data-parallel ranks over the mean of their times",
-        ),
-        notes="One figure over the run without its first steps (ignore_steps); data loading between steps is not in it.",
     ),
 )
