@@ -15,6 +15,7 @@ import { followLinks, goTo } from "./places.js";
 import { root } from "./preferences.js";
 import { offerPlainNumbers } from "./plain.js";
 import { followPrinting } from "./printing.js";
+import { keepRoom } from "./room.js";
 import { followArrows } from "./roving.js";
 import { makeTablesSortable, setSorts } from "./sort.js";
 import { stackPanels } from "./stack.js";
@@ -63,6 +64,7 @@ offerTables();
 offerData();
 offerDrawings();
 offerPlainNumbers();
+keepRoom();
 followMarks();
 followLegends();
 followArrows(); // when all buttons are there

@@ -1,8 +1,9 @@
 """How good the models became and how long it took: table, curves, time to solution (docs/report.md#convergence)."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from evalsuite.author_document import TrainingPrice
 from evalsuite.model import Measurement, Row, Score, Target
@@ -80,8 +81,17 @@ def sections(subject: Subject) -> Iterable[Section]:
                 "guesses": {one.id: list(_guesses(one, subject.words)) for one in tables},
             },
             markdown=lambda writer: writer.fill("convergence/convergence.md.j2", tables=tables),
-            finding=lambda facts: next((one.title for drawn in facts["figures"].values() for one in drawn), None),
+            finding=lambda facts: next(_findings(facts, subject.words)),
         )
+
+
+def _findings(facts: Mapping[str, Any], words: Words) -> Iterator[Text]:
+    for drawn in facts["figures"].values():
+        yield from (one.title for one in drawn)
+    yield from (said for of_table in facts["guesses"].values() for said in of_table)
+    table = facts["tables"][0]
+    ours = [row for row in table.rows if row.column is table.rows[0].column]
+    yield _title(table, ours[0].column, ours, _names(ours), words)
 
 
 def trained(

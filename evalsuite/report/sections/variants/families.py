@@ -8,7 +8,7 @@ from evalsuite.model import Case, Protocol, Summary
 from evalsuite.report.book import cells
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.cells import Cell, OfAll
-from evalsuite.report.sections.variants.effects import Cost, Effect, effect, judged_alike
+from evalsuite.report.sections.variants.effects import Cost, Effect, effect, judged_alike, title
 from evalsuite.report.text import candidates, names, numbers, options
 from evalsuite.report.text.candidates import NEUTRAL
 from evalsuite.report.text.words import Rendered, Text, Words
@@ -223,6 +223,11 @@ def heading(family: Family, words: Words) -> Text:
         recipe=names.visible(case.recipe),
         conditions_text=words.listed(conditions),
     )
+
+
+def finding(found: Sequence[Family], words: Words) -> Text:
+    ours = [change for family in found for change in family.changes if not change.obstacles]
+    return title(ours, words("variants.one_changed"), words, framework=len(found) > 1)
 
 
 def value(option: str, given: str | None, words: Words) -> Rendered:

@@ -17,6 +17,7 @@ def sections(subject: Subject) -> Iterable[Section]:
             facts=lambda: {
                 "families": found,
                 "headings": {family.id: families.heading(family, subject.words) for family in found},
+                "findings": {family.id: families.finding([family], subject.words) for family in found},
                 "figures": variant_figures.draw_families(found, subject.look, subject.words),
                 "score": convergence.number,
                 "points": numbers.points,
@@ -30,5 +31,5 @@ def sections(subject: Subject) -> Iterable[Section]:
                 score=convergence.number,
                 points=numbers.points,
             ),
-            finding=lambda facts: next((one.title for drawn in facts["figures"].values() for one in drawn), None),
+            finding=lambda _: families.finding(found, subject.words),
         )
