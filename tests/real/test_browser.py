@@ -381,9 +381,11 @@ def test_a_figure_turns_to_its_other_view_a_link_shows_it_and_paper_and_a_page_w
     assert tab.evaluate(SHOWN.format(".fig-views > .fig")) == 3
 
 
-def test_at_four_hundred_per_cent_nothing_is_cut_off(tab, address):
+@pytest.mark.parametrize("name", ["quick", "full"])
+def test_at_four_hundred_per_cent_nothing_is_cut_off(tab, address, name):
     tab.call("Emulation.setDeviceMetricsOverride", **NARROW)
-    tab.visit(f"{address('quick')}#lang=en")
+    tab.visit(f"{address(name)}#lang=en")
+    tab.evaluate("new Promise((done) => requestIdleCallback(() => requestIdleCallback(done)))")
 
     assert tab.evaluate("document.documentElement.scrollWidth") <= NARROW["width"]
 

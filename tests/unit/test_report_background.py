@@ -46,10 +46,11 @@ def on(evaluation, **changes):
 
 
 @pytest.mark.parametrize(("language", "words"), sources.cases("report_background.toml")["versions_batch_sizes_xla_amp"])
-def test_versions_batch_sizes_xla_amp_and_the_largest_scale_are_explained(section, language, words):
-    text = section.text(language)
+def test_versions_batch_sizes_the_largest_scale_and_the_options_in_use_are_explained(section, built, language, words):
+    text, used = (part.text(language) for part in (section, built("options").page.one("section", id="background")))
 
-    assert [word for word in (*words, "XLA", "AMP") if word not in text] == []
+    assert [word for word in words if word not in text] == []
+    assert ["XLA" in used, "AMP" in used, "XLA" in text, "AMP" in text] == [True, True, False, False]
 
 
 def test_facts_of_the_machine_are_those_of_packages_and_cards_and_what_nobody_recorded_is_said():
