@@ -88,7 +88,7 @@ def _lacks(request: Request, scheduler: Scheduler, allocation: Allocation) -> bo
     for reason in reasons:
         note(i18n.worded(reason))
     not_run = any(skip.kind == "not_run" for skip in request.plan.skips)
-    return bool(not_run or reasons or find_unready(request))
+    return bool(not request.plan.runs or not_run or reasons or find_unready(request))
 
 
 def _allocation(arguments: argparse.Namespace, request: Request) -> Allocation:

@@ -105,13 +105,16 @@ def test_a_controller_that_is_away_is_waited_for_and_no_run_is_at_fault(programs
     assert not allocations.await_answer(engine, heard.append) and allocations.silent_schedulers() == ["Slurm"]
 
 
-def test_submit_refuses_more_nodes_than_there_are_before_anything_is_written(programs, tmp_path, monkeypatch, capsys):
+def test_submit_refuses_more_nodes_than_there_are_or_a_plan_without_runs_before_anything_is_written(
+    programs, tmp_path, monkeypatch, capsys
+):
     monkeypatch.chdir(tmp_path)
     program(programs, "sinfo", "echo 'debug* 3'")
     asked = ["submit", "--frameworks", "pytorch", "--recipe", "reference-resnet50", "--device", "cpu", "--scales"]
 
     assert cli.main([*asked, "4x1"]) == Exit.NOTHING_MEASURED
-    assert "has 3" in "".join(capsys.readouterr()) and not (tmp_path / "runs").exists()
+    assert "has 3" in "".join(capsys.readouterr())
+    assert cli.main([*asked, "1x1", "--models", "gpt2"]) == Exit.NOTHING_MEASURED and not (tmp_path / "runs").exists()
     assert cli.main([*asked, "2x1"]) == Exit.DONE
     assert "#SBATCH --mem=0\n" in (tmp_path / "runs" / "evaluation.sbatch").read_text()
 

@@ -80,7 +80,10 @@ class Results:
 
 
 def load(*runs_or_reports: str | Path) -> Results:
-    """Folders of runs, of which several are one evaluation, and folders of finished reports."""
+    """Folders of runs, of which several are one evaluation, and folders of finished reports.
+
+    Raises EvalsuiteError where two of them hold one run.
+    """
     given = [Path(path) for path in runs_or_reports]
     reports = [path for path in given if (path / finished.SUMMARY).exists()]
     roots = [path for path in given if path not in reports]
@@ -89,7 +92,18 @@ def load(*runs_or_reports: str | Path) -> Results:
     if store is not None:
         rehearsed.refuse(store)
         found.append((str(roots[0]), _made(evaluate(store))))
+    _refuse_twice(found)
     return Results(found, store)
+
+
+def _refuse_twice(found: Iterable[tuple[str, Mapping[str, Sequence[tables.Row]]]]) -> None:
+    """A run is known by its log: two reports of one would count twice."""
+    seen: dict[object, str] = {}
+    for source, named in found:
+        logs = {row["log_sha256"]: row["run_id"] for row in named["runs"] if row.get("log_sha256")}
+        if twice := next((log for log in logs if log in seen), None):
+            raise EvalsuiteError.of("commands.loaded_twice", path=source, run=logs[twice], other=seen[twice])
+        seen |= dict.fromkeys(logs, source)
 
 
 def compare(before: str | Path, after: str | Path, *, across_environments: bool = False) -> Changes:
