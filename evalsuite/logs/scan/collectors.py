@@ -106,7 +106,7 @@ class FactCollector:
                 elif value is not None:
                     self.said.setdefault(name, value)
         if not self._begun:
-            for kind, value, printed in spelt(text):
+            for kind, value, printed in (*spelt(_last_start(text, self.dialect)), *spelt(text)):
                 self._take(kind, value, printed)
             self._begun = bool(piece.records)
             if not self.is_altered and (whole := unfolded(text)):
@@ -124,6 +124,19 @@ class FactCollector:
         asked = kind in _OF_JOB or not _prints_batch(self.dialect)
         if name and asked and not default and b"," not in value and name not in self.said:
             self.said |= {name: value, f"{name}_text": printed}
+
+
+_ARGUMENTS = re.compile(rb"[^\r\n]{0,80}Namespace\(\w+=")
+
+
+def _last_start(text: bytes, dialect: Dialect) -> bytes:
+    """From where the same arguments are printed again before the first step: earlier starts came to none."""
+    if text.count(b"Namespace(") < 2:
+        return b""
+    first = next((match.start() for match, _ in matches(text, dialect.step)), len(text))
+    begins = list(_ARGUMENTS.finditer(text, 0, first))
+    again = len(begins) > 1 and begins[-1][0] == begins[0][0]
+    return text[begins[-1].start() : first] if again else b""
 
 
 # a loss that is no number, a resume, a second run
