@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from evalsuite.dialect import NO_DIGITS, NO_ITEMS, Dialect
 from evalsuite.findings import (
+    BatchDoubted,
     BatchFromArgument,
     BeginsAgain,
     DevicesAssumed,
@@ -39,8 +40,10 @@ from evalsuite.logs.steps.numbers import (
     in_steps,
     judge_status,
     measure_logs,
+    two_figures,
     unfinished,
 )
+from evalsuite.logs.steps.throughput import disagreement
 from evalsuite.logs.text.arrivals import Arrival, read_arrivals
 from evalsuite.logs.text.intact import ALTERED, is_altered_log
 from evalsuite.logs.text.logfile import Piece, Unreadable, chunks, kind
@@ -161,9 +164,25 @@ def _read(
         found = Reading(dialect=None, framework=None, model=None, scope=None, status=status, reason=message_of(error))
         if error.final:
             return found
-    if name is not None or found.steps or found.throughput is not None:
+    final = found.throughput
+    if name is not None or found.steps or (final and given.case):
         return found
-    return _read_by_shape(paths, arrivals, given, found)
+    if final is None:
+        return _read_by_shape(paths, arrivals, given, found)
+    steps = _read_by_shape(paths, arrivals, given, replace(found, throughput=None))
+    return _refuted(final, float(found.printed.get("global_batch", 0)), steps) or found
+
+
+def _refuted(final: Throughput, batch: float, steps: Reading) -> Reading | None:
+    """*steps*, where the figures of single steps deny the total that the script prints."""
+    measured, alike = steps.throughput, steps.unit == final.unit
+    scale = 1.0 if alike else batch if steps.unit in NO_ITEMS else 0.0
+    if not (measured and measured.items_per_s and final.items_per_s and scale):
+        return None
+    apart = disagreement(measured.items_per_s, measured.method, final.items_per_s / scale, final.method)
+    if apart.factor < BatchDoubted.limit:
+        return None
+    return replace(steps, reason=join(two_figures(apart, measured), steps.reason))
 
 
 # without a dialect

@@ -19,7 +19,7 @@ CEILINGS = {  # package → lines at most; "" are the modules beside the package
     "commands": 6800,
     "importing": 1500,
     "launch": 4350,
-    "logs": 9200,
+    "logs": 9250,
     "machine": 1950,
     "plan": 3150,
     "report": 15100,

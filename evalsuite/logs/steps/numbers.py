@@ -463,12 +463,12 @@ def find_doubt(numbers: Numbers, measured: Throughput) -> tuple[str | None, bool
             lambda first, second: Message("logs.either", first=first, second=second),
             _explanations(worst, numbers.facts, relayed=relayed),
         )
-        return join(_two_figures(worst, measured), Message("logs.read_neither", why=why)), True
+        return join(two_figures(worst, measured), Message("logs.read_neither", why=why)), True
     seconds = [scan.second for scan in numbers.run.scans if scan.second]
     if denied := next((said for second in seconds if (said := second.contradiction(value))), None):
         return denied, True
     doubtful = worst is not None and worst.factor >= rules.ClocksFarApart.limit and not numbers.run.given.case
-    return _two_figures(worst, measured) if worst and doubtful else None, False
+    return two_figures(worst, measured) if worst and doubtful else None, False
 
 
 def _unlike_printed(numbers: Numbers, measured: Throughput) -> Iterator[rules.ClockDisagrees]:
@@ -492,7 +492,7 @@ def _of_one_batch(numbers: Numbers, measured: Throughput) -> Message | None:
     return Message("logs.read_one_batch", every=every) if every > 1 else Message("logs.read_one_timer")
 
 
-def _two_figures(apart: rules.ClockDisagrees, measured: Throughput) -> Message:
+def two_figures(apart: rules.ClockDisagrees, measured: Throughput) -> Message:
     return Message(
         "logs.read_doubt",
         method=_FIGURE.get(apart.method, apart.method),

@@ -274,7 +274,8 @@ def _read_lines(group: Group, texts: Sequence[bytes]) -> Group:
     roles = {name: column[0].words or _unnamed(column[0]) for name, column in chosen.items()}
     found = replace(group, roles=roles | ({"stamp": shown(heads[0])} if stamped else {}))
     rated = bool({"rate", "steps_per_s"} & chosen.keys())
-    if "step" not in chosen and ("rate" not in chosen or len(texts) < 2 * FEWEST):
+    alone = "rate" in chosen or ("seconds" in chosen and words.PER_STEP.search(chosen["seconds"][0].words))
+    if "step" not in chosen and (not alone or len(texts) < 2 * FEWEST):
         return replace(found, lacks=Message("logs.shape_no_counter"))
     if timed in ("", "unclear") and not rated and not stamped:
         return replace(found, lacks=Message("logs.shape_unclear") if timed else Message("logs.shape_no_clock"))
