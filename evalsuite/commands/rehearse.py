@@ -239,12 +239,12 @@ class _Rehearsal:
         whole = seen >= asked or read.status == "ok"  # some do not print the steps that they skip
         lacking = "" if whole else Message("commands.rehearse_steps", seen=seen, asked=asked)
         reason = lacking if outcome.ended_well else outcome.reason
-        found = self._found(case, outcome, read)
+        found = self._evidence(case, outcome, read)
         return Rehearsed(
             recipe=self.name, scale=case.scale, found=found, reason=_with_log(reason, folder) if reason else ""
         )
 
-    def _found(self, case: Case, outcome: Outcome, read: Reading) -> ScaleEvidence:
+    def _evidence(self, case: Case, outcome: Outcome, read: Reading) -> ScaleEvidence:
         asked = self.original.command_of(replace(case, device=self.how.device))
         return ScaleEvidence(
             date=datetime.now(UTC).date().isoformat(),

@@ -84,14 +84,14 @@ def _count_heads(lines: Sequence[Sequence[str]]) -> int:
 def _setting(labels: Iterable[str]) -> Mapping[str, str] | None:
     found: dict[str, str] = {}
     for label in labels:
-        facts = _said(label.strip())
+        facts = _read_label(label.strip())
         if facts is None:
             return None
         found |= facts
     return found if found.keys() & _SETTING else None
 
 
-def _said(label: str) -> Mapping[str, str] | None:
+def _read_label(label: str) -> Mapping[str, str] | None:
     for shape, names in _SHAPES.items():
         if match := shape.fullmatch(label):
             return dict(zip(names, match.groups(), strict=True))

@@ -39,7 +39,7 @@ class Imported:
     findings: tuple[Finding, ...] = ()
 
     @property
-    def made(self) -> bool:
+    def is_new(self) -> bool:
         return self.run is not None and self.status not in ("already there", "cited")
 
 
@@ -122,7 +122,7 @@ class Importer:
         try:
             if there is not None:
                 return self._again(members, there)
-            made = self._made(members, members[0].facts)
+            made = self._import_run(members, members[0].facts)
         except ValueError as error:
             return Imported(source=path, run=None, status="skipped", reason=message_of(error))
         self._new[content] = _source(members[0])
@@ -143,9 +143,9 @@ class Importer:
             facts["device"] = facts.pop("device_model")
         facts.pop("framework_version", None)
         corrected = {**(known.corrected or {}), **changed}
-        return self._made(members, facts, corrected=corrected, instead_of=there)
+        return self._import_run(members, facts, corrected=corrected, instead_of=there)
 
-    def _made(
+    def _import_run(
         self,
         members: Sequence[_Member],
         facts: Facts,

@@ -199,7 +199,7 @@ def _read_by_shape(paths: Sequence[Path], arrivals: Sequence[Arrival | None], gi
     if shape is None:
         return silent
     if shape.dialect is None:
-        nearly = Message("logs.shape_nearly", line=shape.line, text=shape.text, roles=shape.said, why=shape.lacks)
+        nearly = Message("logs.shape_nearly", line=shape.line, text=shape.text, roles=shape.outline, why=shape.lacks)
         if silent.status == "failed" and "step" in shape.roles:  # it trained, and died
             return replace(silent, status="unrecognised", reason=join(nearly, silent.reason))
         return replace(silent, reason=join(silent.reason, nearly))
@@ -222,7 +222,7 @@ def _read_by_shape(paths: Sequence[Path], arrivals: Sequence[Arrival | None], gi
         by_steps = variant.dialect.unit in NO_ITEMS and "rate" not in shape.roles  # then no batch would help
         asked = asked if asked.steps and not by_steps else found
     found = replace(found if found.throughput else asked, dialect=None, shape=shape.shape)
-    whole = Message("logs.read_by_shape", line=shape.line, text=shape.text, roles=shape.said)
+    whole = Message("logs.read_by_shape", line=shape.line, text=shape.text, roles=shape.outline)
     taken = join(whole, start.reason) if start else whole
     if found.throughput is None or found.throughput.items_per_s is None:
         return replace(found, status="doubtful", reason=join(taken, found.reason))

@@ -14,7 +14,7 @@ TURNS = {"0": "SSD", "1": "HDD"}
 
 def disk_models(names: Iterable[str], root: Path = Path("/")) -> dict[str, str]:
     """`nvme0n1` → `SAMSUNG MZWLL1T6HEHP, 1,600 GB SSD`"""
-    return _said((name, _disk(root / "sys/block" / name.replace("/", "!"))) for name in names)
+    return _without_empty((name, _disk(root / "sys/block" / name.replace("/", "!"))) for name in names)
 
 
 def _disk(block: Path) -> str:
@@ -26,7 +26,7 @@ def _disk(block: Path) -> str:
 
 def card_models(names: Iterable[str], root: Path = Path("/")) -> dict[str, str]:
     """`mlx5_0/1` → `MT4119 16.28.2006`, by hca_type and firmware; `eth0` → `ixgbe 8086:10fb`, by driver and PCI ids."""
-    return _said((name, _adapter(root, name) if "/" in name else _card(root, name)) for name in names)
+    return _without_empty((name, _adapter(root, name) if "/" in name else _card(root, name)) for name in names)
 
 
 def _adapter(root: Path, name: str) -> str:
@@ -52,5 +52,5 @@ def memory_modules(dmidecode: str | None) -> str | None:
     return ", ".join(f"{n} × {text}" for text, n in found.items()) or None
 
 
-def _said(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
+def _without_empty(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
     return {name: text for name, text in pairs if text}

@@ -234,7 +234,7 @@ def with_arguments(
     there."""
     words = list(argv)
     for name in drop:
-        first, last = _found(words, name)
+        first, last = _find_option(words, name)
         if first == last:
             raise EvalsuiteError.of("plan.rehearsal_drop", name=name)
         del words[first:last]
@@ -244,7 +244,7 @@ def with_arguments(
         if path and place is not None:
             words[place] = f"{holder}={_with_value(words[place].partition('=')[2], path.split('.'), value)}"
             continue
-        first, last = _found(words, name)
+        first, last = _find_option(words, name)
         joined = words[first].startswith(f"{name}=") if first < last else not name.startswith("-")
         words[first:last] = [f"{name}={value}"] if joined else [name, *([value] if value else [])]
     return (*words, *append)
@@ -262,7 +262,7 @@ def _with_value(text: str, path: list[str], value: str) -> str:
     return json.dumps(whole)
 
 
-def _found(words: list[str], name: str) -> tuple[int, int]:
+def _find_option(words: list[str], name: str) -> tuple[int, int]:
     for place, word in enumerate(words):
         if word.startswith(f"{name}="):
             return place, place + 1

@@ -255,3 +255,14 @@ def test_no_class_name_means_two_things_in_a_package():
     ]
 
     assert sorted({one for one in classes if classes.count(one) > 1}) == []
+
+
+def test_no_function_has_a_name_that_could_mean_anything():
+    names = {
+        (room, node.name)
+        for room, file in FILES.items()
+        for node in sources.nodes(file)
+        if isinstance(node, ast.FunctionDef)
+    }
+
+    assert [one for one in sorted(names) if one[1].strip("_") in {"told", "said", "drawn", "kept", "made"}] == []

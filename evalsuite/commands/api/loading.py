@@ -91,7 +91,7 @@ def load(*runs_or_reports: str | Path) -> Results:
     store = merged.store(roots) if roots else None
     if store is not None:
         rehearsed.refuse(store)
-        found.append((str(roots[0]), _made(evaluate(store))))
+        found.append((str(roots[0]), _rows_of(evaluate(store))))
     _refuse_twice(found)
     return Results(found, store)
 
@@ -118,7 +118,7 @@ def parse(path: str | Path, *, devices: int | None = None, batch_per_device: flo
     return reading.read_file(*logs, devices=devices, batch_per_device=batch_per_device)
 
 
-def _made(evaluation: Evaluation) -> Mapping[str, Sequence[tables.Row]]:
+def _rows_of(evaluation: Evaluation) -> Mapping[str, Sequence[tables.Row]]:
     from evalsuite.report.book import identity
     from evalsuite.report.book.book import Book
 

@@ -38,7 +38,7 @@ def sentences(found: "Explanation") -> Iterator[str]:
 def _group(group: "Group") -> Iterator[str]:
     yield say("dialects.explain_group", n=group.count, line=group.line, last=group.last)
     yield f"{INDENT}  {group.text}"
-    taken = say("dialects.explain_taken", roles=worded(group.said)) if group.said else ""
+    taken = say("dialects.explain_taken", roles=worded(group.outline)) if group.outline else ""
     lacks = say("dialects.explain_lacks", why=worded(group.lacks)) if group.lacks else ""
     yield f"{INDENT}  {'; '.join(filter(None, (taken, lacks)))}"
 

@@ -145,7 +145,7 @@ def _copied(stream: Stream, other: Stream, *, at_once: bool) -> bool:
     if abs(len(stream) - len(other)) > 1:
         return False
     pairs = list(zip(stream, other, strict=False))
-    return all(_said(one) == _said(two) and not (at_once and _apart(one, two)) for one, two in pairs)
+    return all(_printed(one) == _printed(two) and not (at_once and _apart(one, two)) for one, two in pairs)
 
 
 def _copy_of(stream: Stream, other: Stream, *, at_once: bool) -> bool:
@@ -159,11 +159,11 @@ def _once(stream: Stream) -> Stream:
     half = len(stream) // 2
     if len(stream) % 2 or half < FEWEST_OF_COPY or place(stream[0]) is not None:
         return stream
-    said = [_said(record) for record in stream]
+    said = [_printed(record) for record in stream]
     return stream[:half] if said[:half] == said[half:] and len(set(said)) == half else stream
 
 
-def _said(record: Record) -> tuple[object, ...]:
+def _printed(record: Record) -> tuple[object, ...]:
     times = record.step_s, record.report_s, record.mean_s, record.elapsed_s
     return (place(record), record.rate, *times, record.loss)
 

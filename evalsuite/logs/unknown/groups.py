@@ -78,7 +78,7 @@ class Group:
     restarts: bool = False  # its counter goes back
 
     @property
-    def said(self) -> str:
+    def outline(self) -> str:
         return join(*(Message(f"logs.role_{name}", label=label) for name, label in self.roles.items()))
 
     @property

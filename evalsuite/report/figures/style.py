@@ -164,10 +164,10 @@ def as_picture(svg: str, language: str) -> str:
     svg = re.sub(rf'<text lang="(?!{language})[^"]*"[^>]*>[^<]*</text>', "", svg)
     shapes = dict(re.findall(r'<defs><path id="([^"]*)" d="([^"]*)"></path></defs>', svg))
 
-    def drawn(found: re.Match[str]) -> str:
+    def write_path(found: re.Match[str]) -> str:
         return f'<path transform="translate({found[2]} {found[3]})" d="{shapes[found[1]]}"/>'
 
-    svg = re.sub(r'<use[^>]* href="#([^"]*)" x="([^"]*)" y="([^"]*)"[^>]*/>', drawn, svg)
+    svg = re.sub(r'<use[^>]* href="#([^"]*)" x="([^"]*)" y="([^"]*)"[^>]*/>', write_path, svg)
     return re.sub(r' class="([^"]*)"', lambda found: "".join(map(_as_attribute, found[1].split())), svg)
 
 

@@ -121,14 +121,14 @@ def between(
     """*scatter*: of the campaigns of a case. *across_environments*: machines are compared, not the software."""
     old = {summary.case: summary for summary in before}
     new = {summary.case: summary for summary in after}
-    found = [_one(case, old, new, across_environments, scatter) for case in dict.fromkeys([*new, *old])]
+    found = [_compare_case(case, old, new, across_environments, scatter) for case in dict.fromkeys([*new, *old])]
     return Changes(
         changes=tuple(one for one in found if isinstance(one, Change)),
         unpaired=tuple(one for one in found if isinstance(one, Unpaired)),
     )
 
 
-def _one(
+def _compare_case(
     case: Case,
     old: Mapping[Case, Row],
     new: Mapping[Case, Row],

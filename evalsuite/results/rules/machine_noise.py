@@ -20,7 +20,7 @@ class WithAndWithout:
 
     @property
     def changes(self) -> bool:
-        return _found(self.every) != _found(self.undisturbed)
+        return _leaders(self.every) != _leaders(self.undisturbed)
 
 
 def disturbed(run: Measurement) -> bool:
@@ -58,5 +58,5 @@ def _key(answer: Answer) -> tuple[object, ...]:
     return (answer.setting, answer.nodes, answer.devices_per_node)
 
 
-def _found(answer: Answer) -> tuple[str, frozenset[Candidate]]:
+def _leaders(answer: Answer) -> tuple[str, frozenset[Candidate]]:
     return answer.said, frozenset(answer.candidate(one.summary) for one in answer.leaders)

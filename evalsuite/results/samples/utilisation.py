@@ -173,11 +173,11 @@ def timeline(samples: Samples, window: Window | None) -> Timeline:
         same = list(_series(thinned, resource, None))
         if same:
             units[resource] = METERS[resource].unit
-            drawn |= _drawn(resource, same)
+            drawn |= _points(resource, same)
     return Timeline(window=window, series={key: points for key, points in drawn.items() if points}, units=units)
 
 
-def _drawn(resource: str, same: Sequence[ReadingSeries]) -> Points:
+def _points(resource: str, same: Sequence[ReadingSeries]) -> Points:
     whole = _together(resource, same)
     found: Points = {(resource, None): tuple(zip(_instants(whole.spans), whole.values[0].tolist(), strict=True))}
     if _number(same) > 1 or resource.startswith("gpu"):
@@ -305,7 +305,7 @@ def _spans(readings: "Readings", resource: str, read: "Flags | None", window: Bo
     times_s = readings.times_s if read is None else readings.times_s[read]
     reach_s = max(readings.period_s, (readings.header.pcie_period_s or 0.0) if meter.rare else 0.0)
 
-    def made() -> "Spans":
+    def compute() -> "Spans":
         if meter.counts:
             found = cells.rates(times_s, readings.period_s)
         elif resource == "cpu":
@@ -316,9 +316,9 @@ def _spans(readings: "Readings", resource: str, read: "Flags | None", window: Bo
         return found.where(found.seconds > 0)
 
     if read is not None:
-        return made()
+        return compute()
     kind = "rate" if meter.counts else "since" if resource == "cpu" else "gauge"
-    return readings.spans((kind, reach_s, window), made)
+    return readings.spans((kind, reach_s, window), compute)
 
 
 def _label(readings: "Readings", device: str) -> str:

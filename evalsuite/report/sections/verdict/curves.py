@@ -34,12 +34,12 @@ def draw(
     by_setting = by_key((one.answer.setting, one) for one in asked_of if one.answer.scope.among == "frameworks")
     found = {}
     for asked in by_setting.values():
-        if len({one.answer.devices for one in asked}) > 1 and (drawn := _drawn(asked, block_of or {}, look, words)):
+        if len({one.answer.devices for one in asked}) > 1 and (drawn := _draw(asked, block_of or {}, look, words)):
             found.update(dict.fromkeys((one.id for one in asked), drawn))
     return found
 
 
-def _drawn(
+def _draw(
     asked: Sequence[AnsweredQuestion], block_of: Mapping[str, str], look: Look, words: Words
 ) -> CaptionedFigure | None:
     unit = asked[0].unit
