@@ -27,6 +27,7 @@ from evalsuite.logs.unknown.roles import (
     Chosen,
     Column,
     choose_counters,
+    choose_epochs,
     choose_rate,
     choose_time,
     columns_of,
@@ -53,6 +54,10 @@ _LOGGED = re.compile(
     rb"Progress on:(?P<desc>[^\r\n]*?) (?P<n>\d+)(?:\.0+)?it/(?P<of>[\w.]+?)(?:it)? rate:(?P<rate>[\d.]+|-)"
     rb"(?P<unit>[A-Za-z]+/[A-Za-z]+)? remaining:\S+ elapsed:(?P<elapsed>[\d:]+)"
 )
+_EXAMPLES = re.compile(
+    rb"(?i)(?:running training\b[^\n]*\n[^\n]*?num examples|"
+    rb"train(?:ing)?[ _](?:data[ _]?)?(?:set[ _])?(?:length|size|examples?)) ?[=:] ?([\d,]+)"
+)
 _EPOCH = rb"(?i:\bepoch)\W{0,3}(?P<epoch>\d+)"
 _DECIMAL = re.compile(rb"\d\.\d+")
 _BAR_UNITS = (None, b"it/s", b"s/it", b"batch/s", b"s/batch", b"step/s", b"s/step", b"steps/s", b"ba/s")
@@ -76,6 +81,7 @@ class Group:
     dialect: Dialect | None = None
     lacks: str = ""
     restarts: bool = False  # its counter goes back
+    bar: tuple[float, float] = (0.0, 0.0)  # its total and the longest time that it shows
 
     @property
     def outline(self) -> str:
@@ -103,15 +109,25 @@ def groups(path: Path) -> list[Group]:
     weighed = sorted(by_words.items(), key=lambda pair: -len(pair[1]))
     rarer = (pair for pair in weighed[MOST_GROUPS:] if words.TRAINING.search(b" ".join(pair[0])))
     often = [*weighed[:MOST_GROUPS], *itertools.islice(rarer, MOST_GROUPS)]
-    grouped = [_group(key, lines, trains) for key, lines in often]
+    head = b"\n".join(text for _, text in sampled[:HEAD_LINES])
+    examples = words.read_number(counted[1]) if (counted := _EXAMPLES.search(head)) else None
+    grouped = [_group(key, lines, trains, examples) for key, lines in often]
     if not any(group.dialect for group in grouped):
         grouped += _joined(grouped, [lines for _, lines in often])
-    head = b"\n".join(text for _, text in sampled[:HEAD_LINES])
     grouped = [_apart(group, grouped) for group in grouped]
     if any(kind == "tokens" for kind, _, _ in spelt(head)):
         grouped = [_in_tokens(group) for group in grouped]
+    bars = [group.bar for group in grouped if group.dialect]
+    inner = [any(total < more and 2 * time < longer for more, longer in bars if time) for total, time in bars]
+    within = {bar for bar, is_inner in zip(bars, inner, strict=True) if is_inner}
     return sorted(
-        grouped, key=lambda one: (one.dialect is None, one.last < LATE * ends, -one.count * (1 + ("rate" in one.roles)))
+        grouped,
+        key=lambda one: (
+            one.dialect is None,
+            one.bar in within,
+            one.last < LATE * ends,
+            -one.count * (1 + ("rate" in one.roles)),
+        ),
     )
 
 
@@ -171,7 +187,7 @@ def _sample(path: Path) -> Iterator[tuple[int, bytes]]:
                     yield number, part[:LINE_BYTES]
 
 
-def _group(key: tuple[bytes, ...], lines: Sequence[tuple[int, bytes]], trains: bool) -> Group:
+def _group(key: tuple[bytes, ...], lines: Lines, trains: bool, examples: float | None) -> Group:
     number, text = lines[len(lines) // 2]
     plain = Group(count=len(lines), line=number, text=shown(text), last=lines[-1][0])
     texts = [text for _, text in _ends(lines)]
@@ -183,7 +199,7 @@ def _group(key: tuple[bytes, ...], lines: Sequence[tuple[int, bytes]], trains: b
     tested = words.EVALUATION.search(said) and not words.LEARNING.search(said)
     if tested or (not is_bar and _OTHER.search(text)) or (words.NOT_TRAINING.search(said) and not training):
         return replace(plain, lacks=Message("logs.shape_other"))
-    found = _read_bars(plain, texts) if is_bar else _read_lines(plain, texts)
+    found = _read_bars(plain, texts) if is_bar else _read_lines(plain, texts, examples)
     plain_bar = is_bar and (not said or _COUNTED.search(text[: text.find(b"%|")]))
     of_epochs = (trains or _tells_epochs(texts)) and (
         plain_bar or words.EPOCH.search(said.decode("ascii", "replace").lower())
@@ -242,9 +258,10 @@ def _read_bars(group: Group, texts: Sequence[bytes]) -> Group:
         pattern = re.escape(name[0]) + rb"[^\r\n|%]{0,60}?" + pattern
     made = _dialect(pattern, first[0], _read_bar, restart=bool(epoch))
     made = replace(made, clock_s=1.0, averaging="cumulative", zero_based=False, redrawn=True, second=PastTotal)
-    return replace(
-        group, roles={"step": "n/total", "elapsed_s": "[elapsed<"}, dialect=_with_evaluations(made, first[0])
-    )
+    longest = max(words.read_number(bar["elapsed"]) or 0.0 for bar in bars)
+    roles = {"step": "n/total", "elapsed_s": "[elapsed<"}
+    shown_by = words.read_number(first["of"]) or 0.0, longest
+    return replace(group, roles=roles, dialect=_with_evaluations(made, first[0]), bar=shown_by)
 
 
 def _read_bar(match: Match[bytes]) -> Fields | None:
@@ -255,15 +272,19 @@ def _read_bar(match: Match[bytes]) -> Fields | None:
 # lines of words and numbers
 
 
-def _read_lines(group: Group, texts: Sequence[bytes]) -> Group:
+def _read_lines(group: Group, texts: Sequence[bytes], examples: float | None = None) -> Group:
     columns = columns_of(texts)
-    if begins := [begin for begin in find_starts(places_of(columns)) if len(texts) - begin >= FEWEST_OF_START]:
-        texts = texts[begins[-1] :]
+    if begins := find_starts(places_of(columns)):
+        parts = [texts[begin:end] for begin, end in itertools.pairwise((0, *begins, len(texts)))]
+        told = (part for least in FEWEST_OF_START for part in reversed(parts) if len(part) >= least)
+        texts = next(told, texts)
         columns = columns_of(texts)
     heads = [text[: _head_end(text.partition(b"\n")[0])] for text in texts]
     stamps = [stamp for head in heads if (stamp := stamp_s(head)) is not None]
     stamped = len(stamps) == len(texts) and len(set(stamps)) > 1
     chosen, restarts = choose_counters(columns)
+    if "step" not in chosen and examples:
+        chosen |= choose_epochs(columns)
     unit, scope, kilo = choose_rate(columns, chosen)
     timed = choose_time(columns, chosen, stamps if stamped else None)
     if unit not in ("samples/s", "tokens/s"):
@@ -275,7 +296,7 @@ def _read_lines(group: Group, texts: Sequence[bytes]) -> Group:
     found = replace(group, roles=roles | ({"stamp": shown(heads[0])} if stamped else {}))
     rated = bool({"rate", "steps_per_s"} & chosen.keys())
     alone = "rate" in chosen or ("seconds" in chosen and words.PER_STEP.search(chosen["seconds"][0].words))
-    if "step" not in chosen and (not alone or len(texts) < 2 * FEWEST):
+    if chosen.keys().isdisjoint({"step", "consumed"}) and (not alone or len(texts) < 2 * FEWEST):
         return replace(found, lacks=Message("logs.shape_no_counter"))
     if timed in ("", "unclear") and not rated and not stamped:
         return replace(found, lacks=Message("logs.shape_unclear") if timed else Message("logs.shape_no_clock"))
@@ -283,6 +304,7 @@ def _read_lines(group: Group, texts: Sequence[bytes]) -> Group:
         return replace(found, lacks=Message("logs.shape_coarse"))
     coarse = stamped and timed in ("", "unclear") and not rated and all(stamp % 1 == 0 for stamp in stamps)
     scales = {name: column[0].unit_s for name, column in chosen.items() if name in _TIMES} | {"rate": kilo}
+    scales |= {"consumed": examples} if examples and "step" not in chosen else {}
     others = {name: scale for name, scale in scales.items() if scale != 1.0 and (name, scale) not in _UNITS}
     scaled = any(slot.clock or slot.scaled for column in chosen.values() for slot in column)
     fields = partial(_read_fields, others) if others or scaled else None

@@ -11,11 +11,13 @@ from evalsuite.logs.unknown import words
 from evalsuite.logs.unknown.words import Slot, slots
 
 FEWEST = 3  # lines that make a group
-FEWEST_OF_START = 5  # by which its roles are told
+FEWEST_OF_START = (60, 5)  # by which its roles are told; if none has as many
 MOST_STEPS = 10_000  # between reports; what rises faster counts items
 FEWEST_MEANS = 6  # from a slow first step on
 SCATTER = 1.5  # of the ninth tenth of a column over the first
 REGULAR = 0.5  # of the counter's steps are the usual one
+
+NESTED = (b"][", b"\0")  # between epoch and step: [109][50] · 1.251...
 
 Column = list[Slot]
 Columns = Mapping[tuple[str, str, int], Column]
@@ -92,8 +94,9 @@ def _is_mean(column: Column, counter: Column) -> bool:
 def places_of(columns: Columns) -> list[tuple[int, int]]:
     """(epoch, step) of each line, as far as the words before them tell."""
     whole = [column for column in columns.values() if _is_whole(column)]
-    epochs = next((values_of(column) for column in whole if words.EPOCH.search(column[0].label)), [])
-    steps = next((values_of(column) for column in whole if words.COUNTER.search(column[0].label)), [])
+    nested = next((pair for pair in pairwise(whole) if pair[1][0].lead in NESTED), ([], []))
+    epochs = next((values_of(column) for column in whole if words.EPOCH.search(column[0].label)), values_of(nested[0]))
+    steps = next((values_of(column) for column in whole if words.COUNTER.search(column[0].label)), values_of(nested[1]))
     told = zip(epochs or [0.0] * len(steps), steps or [0.0] * len(epochs), strict=True)
     return [(int(epoch), int(step)) for epoch, step in told]
 
@@ -108,6 +111,13 @@ def choose_counters(columns: Columns) -> tuple[Chosen, bool]:
     consumed = (c for c in columns.values() if words.CONSUMED.search(c[0].label) and c is not step and _rises(c))
     chosen = {"step": step, "epoch": epochs, "consumed": next(consumed, None)}
     return {name: column for name, column in chosen.items() if column}, restarts and epochs is not None
+
+
+def choose_epochs(columns: Columns) -> Chosen:
+    """Parts of epochs, where they tell how much was trained: 'epoch': 2.35"""
+    found = (c for c in columns.values() if words.EPOCH.search(c[0].label) and _rises(c) and not _is_whole(c))
+    parts = next(found, None)
+    return {"consumed": parts} if parts else {}
 
 
 def _find_counter(columns: Columns, epochs: Column | None) -> tuple[Column | None, bool]:
@@ -127,7 +137,7 @@ def _find_counter(columns: Columns, epochs: Column | None) -> tuple[Column | Non
         bare = not slot.label and (
             place == 0 or slot.lead.rstrip().endswith((b"[", b",")) or re.match(rb"\s\d+%", slot.tail)
         )  # 1278: 3.23 · writer.py:48] [1934] loss=… · (5000 6%)
-        nested = epochs is not None and slot.lead == b"]["  # Epoch: [109][50]
+        nested = slot.lead in NESTED and (epochs or _find_outer(columns, column)) is not None
         if not named and not share and not nested and not (bare and _rises(column)):
             continue
         steps = _differences(column)
@@ -146,7 +156,7 @@ def _find_counter(columns: Columns, epochs: Column | None) -> tuple[Column | Non
         ):
             continue
         if not falls or often >= REGULAR * len(rising):
-            found.append((2 * named + share, -place, falls > 0, column))
+            found.append((2 * (named or nested) + share, -place, falls > 0, column))
     if not found:
         return None, False
     _, _, restarts, column = max(found, key=lambda one: one[:2])
@@ -167,9 +177,11 @@ def _find_outer(columns: Columns, counter: Column) -> Column | None:
     """The number before the counter that rises where it begins anew: [14/300][150/1251]."""
     falls = [step < 0 for step in _differences(counter)]
     for column in columns.values():
-        before = column[0].start < counter[0].start and _is_whole(column)
-        if before and [step > 0 for step in _differences(column)] == falls:
-            return column
+        if column[0].start < counter[0].start and _is_whole(column):
+            steps = _differences(column)
+            with_falls = all(step > 0 or not fall for step, fall in zip(steps, falls, strict=True))
+            if with_falls and min(steps) >= 0 and sum(falls) <= sum(step > 0 for step in steps) <= 2 * sum(falls):
+                return column
     return None
 
 
