@@ -158,7 +158,7 @@ def _read(
         dialect = recognise(paths, name, catalogue.known() if dialects is None else dialects)
         if given.steps_per_report and dialect.per_epoch and not dialect.epochs_are_steps:
             dialect = replace(dialect, every=given.steps_per_report, per_epoch=False)
-        found = _judge_or_count_steps(measure_logs(paths, arrivals, dialect, given))
+        found = _judge_or_count_steps(measure_logs(paths, arrivals, dialect, given), paths)
     except Unreadable as error:
         status: Status = "failed" if error.failed else "unrecognised"
         found = Reading(dialect=None, framework=None, model=None, scope=None, status=status, reason=message_of(error))
@@ -170,11 +170,10 @@ def _read(
     if final is None:
         return _read_by_shape(paths, arrivals, given, found)
     steps = _read_by_shape(paths, arrivals, given, replace(found, throughput=None))
-    return _refuted(final, float(found.printed.get("global_batch", 0)), steps) or found
+    return _deny_total(final, float(found.printed.get("global_batch", 0)), steps) or found
 
 
-def _refuted(final: Throughput, batch: float, steps: Reading) -> Reading | None:
-    """*steps*, where the figures of single steps deny the total that the script prints."""
+def _deny_total(final: Throughput, batch: float, steps: Reading) -> Reading | None:
     measured, alike = steps.throughput, steps.unit == final.unit
     scale = 1.0 if alike else batch if steps.unit in NO_ITEMS else 0.0
     if not (measured and measured.items_per_s and final.items_per_s and scale):
@@ -243,11 +242,15 @@ def _variants(run: Pass, *, counted: Collection[str]) -> Iterator[Pass]:
 # from numbers to a reading
 
 
-def _judge_or_count_steps(numbers: Numbers) -> Reading:
+def _judge_or_count_steps(numbers: Numbers, paths: Sequence[Path]) -> Reading:
     found, run = _judge(numbers), numbers.run
     if run.given.case or found.status != "partial" or numbers.throughput or numbers.final or numbers.merged.in_epochs:
         return found
-    counted = _judge(compute_numbers(in_steps(run)))
+    from evalsuite.logs.unknown.whole import SMALL_BYTES, over_all
+
+    if run.uncollected and paths[0].stat().st_size < SMALL_BYTES:
+        run = measure_logs(paths, run.arrivals, run.dialect, replace(run.given, all_records=True)).run
+    counted = _judge(over_all(compute_numbers(in_steps(run))))
     if counted.throughput is None or counted.throughput.items_per_s is None:
         return found
     return replace(counted, status="doubtful", reason=join(found.reason, Message("logs.read_in_steps")))

@@ -46,7 +46,11 @@ _WORDS = tuple(
 )  # one in each
 # dp_replicate=1, dp_shard=8, cp=1, tp=1, pp=1: an expert's devices are among these
 _MESH = re.compile(rb"\bdp_replicate[=:] ?(\d+), dp_shard[=:] ?(\d+), cp[=:] ?(\d+), tp[=:] ?(\d+)(?:, pp[=:] ?(\d+))?")
-_LISTED = re.compile(rb"(?i)\b(?:using gpus|gpu[_ ]?ids)[ =:]{1,3}[\[(]?(\d+(?:, ?\d+)*)(?=[\])\s]|, [a-z]|$)")  # 0, 1
+# Using GPUs 0, 1 · n_gpu: 1, distributed training: False
+_LISTED = re.compile(
+    rb"(?i)\b(?:using gpus|gpu[_ ]?ids)[ =:]{1,3}[\[(]?(\d+(?:, ?\d+)*)(?=[\])\s]|, [a-z]|$)"
+    rb"|\bn_gpu: (\d+)(?=, distributed training: False)"
+)
 _BETWEEN = r"['\"]?(?:[ \t]{0,24}(?:[:=|]|│)[ \t]{0,3}|(?<=[a-z])[ \t]{1,24}|(?<=\d)/|, \"value\": | \.{3,} ?)"
 _VALUE = r"(?P<value>\d{1,3}(?:,\d{3})+|\d{1,9})(?![\w.,]*\d)(?!\.\w)"
 
@@ -73,7 +77,7 @@ def spelt(text: bytes) -> Iterator[tuple[str, bytes, bytes]]:
                 if not variable and (match.end() < len(line) or len(line) not in WIDTHS):
                     yield kind, match["value"], match[0].strip(b"- ")
             if listed := _LISTED.search(line):
-                yield "listed", b"%d" % len(listed[1].split(b",")), listed[0]
+                yield "listed", listed[2] or b"%d" % len(listed[1].split(b",")), listed[0]
             if mesh := _MESH.search(line):
                 yield "devices", b"%d" % math.prod(int(part) for part in mesh.groups(b"1")), mesh[0]
 

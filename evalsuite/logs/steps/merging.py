@@ -69,12 +69,15 @@ def facts(known: Facts, said: Said, case: bool = False) -> Facts:
     given = known.batch_per_device and known.batch_per_device * (1.0 if case else accumulation)
     batch = (known.batch_per_device if case else None) or printed or given
     total = None if case and batch else positive(said.get("reduced_batch")) or _counted(said, "global_batch")
+    devices = (known.devices if case else None) or _devices(said) or known.devices or whole(said.get("world_size"))
+    if devices == 1 and "bare_batch" in said:
+        said = {"argued_global_batch": said["bare_batch"], "argued_global_batch_text": said["bare_batch_text"], **said}
     argued = [name for name in ARGUED if not (case or batch or total) and "argued_parts" not in said]
     argued = [name for name in argued if _counted(said, f"argued_{name}") is not None]
     if argued:
         said = {**said, **{name: said[f"argued_{name}"] for name in argued}}
         batch, total = (_counted(said, name) for name in ("batch_per_device", "global_batch"))
-    devices = (known.devices if case else None) or _devices(said) or known.devices or whole(said.get("world_size"))
+        devices = (known.devices if case else None) or _devices(said) or devices
     texts = [_text(said[f"argued_{name}_text"]) for name in ARGUED if f"argued_{name}_text" in said]
     return replace(
         known,
