@@ -136,7 +136,7 @@ def _bert_2020(case: Case) -> Command:
             *("--max_seq_length=128", "--max_predictions_per_seq=20", f"--train_batch_size={case.global_batch}"),
             *(f"--num_steps_per_epoch={case.protocol.total_steps}", "--num_train_epochs=1", "--steps_per_loop=1"),
             *("--warmup_steps=10", "--learning_rate=1e-4", f"--num_gpus={_gpus(case)}"),
-            f"--distribution_strategy={_strategy(case)}",
+            f"--distribution_strategy={_strategy(case).replace('off', 'one_device')}",  # None is refused
             *(("--all_reduce_alg=nccl",) if case.nodes > 1 and case.device == "gpu" else ()),
             *(("--optimizer_type=lamb",) if case.option("optimiser") == "lamb" else ()),  # common_flags.py:61
             *(("--dtype=fp16",) if case.precision == "amp" else ()),
