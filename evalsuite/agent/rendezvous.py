@@ -50,11 +50,7 @@ def _own(environment: Mapping[str, str]) -> str | None:
 
 
 def variables(place: Node, processes: int, local_rank: int | None) -> dict[str, str]:
-    found = {
-        "NODE_RANK": str(place.rank),
-        "MASTER_ADDR": place.master_addr,
-        "MASTER_PORT": str(place.master_port),
-    }
+    found = {"NODE_RANK": str(place.rank), "MASTER_ADDR": place.master_addr, "MASTER_PORT": str(place.master_port)}
     if local_rank is not None:
         found |= {
             "RANK": str(place.rank * processes + local_rank),

@@ -168,13 +168,7 @@ def _readable(recipe: Recipe, command: Command) -> list[str]:
 
 
 def agent_argv(
-    python: str,
-    folder: str,
-    case: Case,
-    spawn: str,
-    timeout_s: float,
-    command: Sequence[str],
-    share: bool = False,
+    python: str, folder: str, case: Case, spawn: str, timeout_s: float, command: Sequence[str], share: bool = False
 ) -> Argv:
     processes = ("--processes", str(case.devices_per_node)) if spawn == "per_device" else ()
     cores = ("--cores-per-device", str(case.cores_per_device)) if case.cores_per_device else ()

@@ -72,13 +72,7 @@ def _job(line: str) -> contract.QueuedJob:
     job, state, name, nodes, start, end, why = line.split("|", QUEUED.count("|"))
     known = {text: None if text in ("N/A", "NONE", "") else text for text in (start, end)}
     return contract.QueuedJob(
-        id=job,
-        state=state,
-        name=name,
-        nodes=whole(nodes),
-        start=known[start],
-        end=known[end],
-        why=why,
+        id=job, state=state, name=name, nodes=whole(nodes), start=known[start], end=known[end], why=why
     )
 
 

@@ -316,12 +316,7 @@ def _log_beside(adapter: Adapter, recipe: Recipe) -> Path | None:
 def check_dialect(dialect: Dialect, file: str, known: Mapping[str, Dialect], log: Path | None) -> Checked:
     read = _read(dialect.name, known, log)
     lacks = (_check_declaration(dialect, known), _check_log(dialect, read, Message("commands.give_log")))
-    return Checked(
-        name=dialect.name,
-        file=file,
-        read=read,
-        missing=tuple(chain.from_iterable(lacks)),
-    )
+    return Checked(name=dialect.name, file=file, read=read, missing=tuple(chain.from_iterable(lacks)))
 
 
 def _check_declaration(dialect: Dialect, known: Mapping[str, Dialect]) -> Iterator[Lack]:

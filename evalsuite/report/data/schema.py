@@ -74,12 +74,7 @@ def _miss(found: object) -> Any:
 
 
 _MISSING = Kind(functools.partial(message, "anything"), _miss)
-_TYPES: Mapping[str, Any] = {
-    "boolean": bool,
-    "integer": int,
-    "number": float,
-    "string": str,
-}
+_TYPES: Mapping[str, Any] = {"boolean": bool, "integer": int, "number": float, "string": str}
 
 
 def _leaf(schema: Mapping[str, Any], found: Any) -> Any:

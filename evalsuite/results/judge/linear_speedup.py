@@ -136,12 +136,7 @@ def _judged(series: _Series, asked: LinearSpeedup) -> VerdictCell:
         if below:
             lowest = min(below, key=lambda one: efficiencies[one.case].value)
             return replace(
-                cell,
-                outcome="fail",
-                reason="not_met",
-                measured=efficiencies[lowest.case],
-                n=lowest.n,
-                case=lowest.case,
+                cell, outcome="fail", reason="not_met", measured=efficiencies[lowest.case], n=lowest.n, case=lowest.case
             )
     if doubt is not None:
         return replace(cell, reason=doubt[0], values=doubt[1])

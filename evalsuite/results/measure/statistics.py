@@ -36,10 +36,7 @@ def median_with_range(values: Sequence[float]) -> Interval:
     if len(ordered) < 2:
         return Interval(value=ordered[0])
     return Interval(
-        value=statistics.median(ordered),
-        low=ordered[0],
-        high=ordered[-1],
-        coverage=1 - 2 * 0.5 ** len(ordered),
+        value=statistics.median(ordered), low=ordered[0], high=ordered[-1], coverage=1 - 2 * 0.5 ** len(ordered)
     )
 
 
@@ -135,11 +132,7 @@ def ratio_of_medians(
     if fewest < 2:
         return Interval(value=value)
     if fewest < MIN_RUNS_TO_TELL:
-        return Interval(
-            value=value,
-            low=min(values) / max(base) / divisor,
-            high=max(values) / min(base) / divisor,
-        )
+        return Interval(value=value, low=min(values) / max(base) / divisor, high=max(values) / min(base) / divisor)
     import numpy
 
     ratios = _drawn_ratios(tuple(values), tuple(base)) / divisor

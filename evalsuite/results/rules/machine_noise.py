@@ -28,10 +28,7 @@ def disturbed(run: Measurement) -> bool:
 
 
 def with_and_without(
-    told: Iterable[Answer],
-    rows: Iterable[Row],
-    planned: Sequence[Case] = (),
-    skips: Sequence[Skip] = (),
+    told: Iterable[Answer], rows: Iterable[Row], planned: Sequence[Case] = (), skips: Sequence[Skip] = ()
 ) -> tuple[WithAndWithout, ...]:
     touched = [one for one in told if any(map(disturbed, _runs(one)))]
     if not touched:
@@ -40,10 +37,7 @@ def with_and_without(
     anew = {_key(one): one for one in answers(with_scaling(summaries(quiet)), planned, skips)}
     return tuple(
         WithAndWithout(
-            every=one,
-            undisturbed=anew[_key(one)],
-            disturbed_runs=sum(map(disturbed, _runs(one))),
-            runs=len(_runs(one)),
+            every=one, undisturbed=anew[_key(one)], disturbed_runs=sum(map(disturbed, _runs(one))), runs=len(_runs(one))
         )
         for one in touched
         if _key(one) in anew
