@@ -650,6 +650,14 @@ class ResumedApart(Finding, code="resumed_apart", severity="flag"):
     high: Rate
 
 
+class RedoneApart(Finding, code="resumed_apart", severity="flag"):
+    resumed_at: Count
+    steps: Count  # trained again
+    step: Count  # where the two losses differ most
+    before: Rate
+    after: Rate
+
+
 class FirstLossApart(Finding, code="not_as_receipt", severity="flag"):
     loss: Rate
     receipt: Rate

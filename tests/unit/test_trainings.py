@@ -5,10 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from evalsuite import report
-from evalsuite.author_document import TrainingPrice
 from evalsuite.model import Target
-from evalsuite.report import forms
 from evalsuite.results import evaluation
 from evalsuite.results.measure import convergence, loss_curves
 from evalsuite.runs.store import Store
@@ -158,6 +155,19 @@ def test_a_resumed_run_is_held_against_the_band_from_where_it_goes_on(tmp_path, 
     assert ("resumed_apart" in codes) is apart
 
 
+@pytest.mark.parametrize(("shift", "growth", "noise", "apart"), sources.table("convergence.toml")["redone"])
+def test_a_step_trained_again_has_the_loss_it_had_where_nothing_was_lost(tmp_path, shift, growth, noise, apart):
+    passed = iter(range(10_000))
+
+    def loss(step):
+        more = shift + growth * (step - 151) + random.Random(-step).gauss(0, noise)
+        return loss_at(step) + random.Random(step).gauss(0, 0.15) + (next(passed) >= 155) * more
+
+    _, codes = made(tmp_path, training(9, steps=RESUMED, loss=loss, noise=0.0))
+
+    assert ("resumed_apart" in codes) is apart
+
+
 def test_the_loss_of_the_first_rank_is_read_and_none_of_ranks_that_nothing_names(tmp_path):
     own = training(0), training(1, loss=lambda step: loss_at(step) + 1)
     ranks = [[f"[{rank}]<stdout>:{line}" for line in lines] for rank, lines in enumerate(own)]
@@ -205,21 +215,3 @@ def test_a_training_that_does_not_arrive_leaves_its_case_without_a_time(tmp_path
 
     assert (found.trainings, len(found.epochs), found.seconds_each, found.epochs_each) == (5, 4, None, None)
     assert convergence.against_reference(found, (21, 20, 22)).outcome == "undetermined"
-
-
-def test_page_and_markdown_tell_time_to_the_target_band_and_money_and_no_energy_where_no_meter_was(tmp_path):
-    for framework in ("jax", "pytorch"):
-        for repeat, lines in enumerate([*SEEDS, training(9, steps=RESUMED)]):
-            finish(tmp_path / "runs", repeat, lines, replace(CASE, framework=framework))
-    price = TrainingPrice(per_device_hour=36.0, currency="CNY", source="a list")
-
-    out = tmp_path / "out"
-    of = evaluated(tmp_path / "runs", price=price)
-    out.mkdir()
-    report.build(of, out, ("zh", "en"))
-    forms.write(["md"], of, out, ("zh", "en"))
-
-    page = (tmp_path / "out" / "report.html").read_text()
-    assert "5 of 5" in page
-    assert "unknown: no meter of the devices" in page
-    assert "CNY" in page

@@ -15,6 +15,7 @@ from evalsuite.model import LossCurve, by_key
 FEWEST = LossNotFalling.fewest
 STRETCHES = 32
 MOST_BYTES = 1 << 22
+MOST_REDONE = 100
 
 
 def read_losses(path: Path, dialect: Dialect, printers: int) -> LossCurve | None:
@@ -32,11 +33,15 @@ def read_losses(path: Path, dialect: Dialect, printers: int) -> LossCurve | None
         return None
     length = max(one.of or (one.step or 0) + 1 for one in ours) if by_epoch else 0
     passed = [((one.epoch or 0) - first) * length + (one.step or 0) for one in ours]
-    again = next((after for before, after in itertools.pairwise(passed) if after <= before), None)
-    held = dict(zip(passed, (one.loss or 0.0 for one in ours), strict=True))
+    losses = list(zip(passed, (one.loss or 0.0 for one in ours), strict=True))
+    at = next((at for at, (before, after) in enumerate(itertools.pairwise(passed), 1) if after <= before), len(ours))
+    earlier, held = dict(losses[:at]), dict(losses)
+    gone_on = passed[at:][:MOST_REDONE] if passed[at:] and passed[at] > passed[0] else []  # else it is begun anew
+    redone = tuple((step, earlier[step], held[step]) for step in gone_on if step in earlier)
     gap = statistics.median(after - before for before, after in itertools.pairwise(passed))
     begins = passed[0] - 1 if passed[0] > 2 * gap + 1 else 0
-    return LossCurve(points=_stretches(sorted(held.items())), resumed_at=again or begins or None, reports=len(held))
+    again = passed[at] if at < len(ours) else begins or None
+    return LossCurve(points=_stretches(sorted(held.items())), resumed_at=again, redone=redone, reports=len(held))
 
 
 def _stretches(losses: Sequence[tuple[int, float]]) -> tuple[tuple[int, float], ...]:

@@ -4,16 +4,16 @@
 """
 
 import functools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from evalsuite.model import Case, Measurement, Row, Summary, Unmeasured
-from evalsuite.report.book import columns
+from evalsuite.model import Case, Measurement, Row, Summary, Target, Unmeasured
+from evalsuite.report.book import blocks, columns
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.states import run_state
 from evalsuite.report.text import findings
 from evalsuite.results.compare.equivalence_results import case_pairs
-from evalsuite.results.measure import convergence, latency, network
+from evalsuite.results.measure import convergence, latency, loss_curves, network
 from evalsuite.results.measure.first_prints import first_prints
 from evalsuite.results.rules import flops_and_energy
 
@@ -82,9 +82,41 @@ def _final_scores(book: Book, one: Any) -> list[Any]:
 
 
 def _solution(book: Book, one: Any) -> convergence.Solution | None:
+    run, target = _target(book, one)
+    return convergence.solution(run, target) if run and target else None
+
+
+def _target(book: Book, one: Any) -> tuple[Measurement | None, Target | None]:
     run = convergence.run_of(one)
     found = convergence.target_of(one.case, run, book.evaluation.targets) if run else None
-    return convergence.solution(run, found[0]) if run and found else None
+    return run, found[0] if found else None
+
+
+def _to_target(book: Book, one: Any) -> Mapping[str, Any] | None:
+    _, target = _target(book, one)
+    own = convergence.arrivals(one, target) if target else None
+    if target is None or own is None or not own.trainings:
+        return None
+    reference = convergence.reference_of(one, target, _beside(book, one)) if target.reference else None
+    shown = {name: getattr(own, name) for name in ("trainings", "epochs", "seconds", "epochs_each", "seconds_each")}
+    against = convergence.against(one, target, reference)
+    return {**vars(target), **shown, "against": against, "reference": reference and reference.case.id}
+
+
+def _beside(book: Book, one: Any) -> Sequence[Row]:
+    every = (block for model in blocks.models(book) if model.name == one.case.model for block in model.blocks)
+    return next((block.summaries for block in every if one in block.summaries), ())
+
+
+def _losses(book: Book, run: Measurement) -> Mapping[str, Any] | None:
+    if run.losses is None:
+        return None
+    resumed, falls = run.losses.resumed_at, loss_curves.fall(run.losses)
+    ours = next(each for each in book.summaries if each.case == run.run.case) if resumed is not None else None
+    band = loss_curves.band(ours) if ours else None
+    outside = band.outside(run.losses.points, resumed or 0) if band else None
+    shown = dict(zip(("first", "last", "most"), falls or (None,) * 3, strict=True))
+    return {**vars(run.losses), **shown, "outside": outside}
 
 
 def _all_reduce(book: Book, one: Any) -> Iterator[dict[str, Any]]:
@@ -138,6 +170,8 @@ FUNCTIONS: Mapping[str, Callable[[Book, Any], Any]] = {
     "ids_of_members": lambda book, one: [summary.case.id for summary in one.members],
     "ids_of_pair": lambda book, pair: [pair.first.case.id, pair.second.case.id],
     "latency": _latency,
+    "loss_band": lambda book, one: loss_curves.band(one),
+    "losses": _losses,
     "n": lambda book, one: getattr(one, "n", 0),
     "options": lambda book, thing: ";".join(f"{name}={value}" for name, value in case_of(thing).options),
     "outcome": lambda book, run: run_state(run),
@@ -149,6 +183,7 @@ FUNCTIONS: Mapping[str, Callable[[Book, Any], Any]] = {
     "storage_bytes_per_s": lambda book, one: network.read_bytes_per_s(one),
     "text": lambda book, one: findings.english(one),
     "time_to_solution": _solution,
+    "to_target": _to_target,
     "unit": lambda book, one: one.unit or "",
     "unit_of_answer": lambda book, one: next((each.summary.unit for each in (*one.ranked, *one.apart)), None),
     "utilisation": lambda book, one: getattr(one, "utilisation", ()),

@@ -146,6 +146,20 @@ class AgainstReference:
     within: float | None = None
 
 
+def reference_of(one: Row, target: Target, beside: Iterable[Row]) -> Row | None:
+    wanted = (target.reference, one.case.scale)
+    return next((each for each in beside if (each.case.framework, each.case.scale) == wanted), None)
+
+
+def against(one: Row, target: Target, reference: Row | None) -> AgainstReference | None:
+    """None of the reference itself, and where the criteria name none."""
+    if reference is one or not (target.reference or target.reference_epochs):
+        return None
+    theirs = arrivals(reference, target) if reference else None
+    epochs = (theirs.epochs if theirs.complete else ()) if theirs else target.reference_epochs
+    return against_reference(arrivals(one, target), epochs)
+
+
 def against_reference(own: Arrivals, reference: Sequence[float]) -> AgainstReference:
     n, m = len(own.epochs), len(reference)
     if not own.complete or min(n, m) < FEWEST_SEEDS:

@@ -6,13 +6,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from evalsuite.findings import LossNotANumber, LossNotFalling, ResumedApart, SeedRepeated
+from evalsuite.findings import LossNotANumber, LossNotFalling, RedoneApart, ResumedApart, SeedRepeated
 from evalsuite.model import Finding, LossCurve, Measurement, Row, by_key
 from evalsuite.results.measure.statistics import t_limit
 
 FEWEST_SEEDS = 3
 LEVEL = 0.05
 SAME_SEED = 1e-4  # relative
+REDONE_LEVEL, REDONE_APART = 0.01, 0.005  # of a paired t-test; relative
 JUDGED = 8  # parts of a curve; more would widen the band of each
 Points = tuple[tuple[int, float], ...]
 
@@ -106,6 +107,7 @@ def findings(summaries: Sequence[Row]) -> Iterator[Finding]:
         for run in one.measurements:
             if run.losses:
                 yield from _slope(run, run.losses)
+                yield from _redone(run, run.losses)
                 if own and run.losses.resumed_at is not None:
                     yield from _resumed(run, run.losses.points, run.losses.resumed_at, own)
         if 1 < (runs := sum(map(_whole, one.measurements))) > seeds:
@@ -125,3 +127,15 @@ def _resumed(run: Measurement, points: Points, at: int, own: LossBand) -> Iterat
         yield ResumedApart(
             resumed_at=at, seeds=own.seeds, parts=n, step=step, loss=loss, low=low, high=high, where=run.run.id
         )
+
+
+def _redone(run: Measurement, curve: LossCurve) -> Iterator[Finding]:
+    """Weights of another step shift all losses; lost moments leave the first as it was, where the data are the same."""
+    if curve.resumed_at is None or not (shifts := [again / loss - 1 for _, loss, again in curve.redone if loss]):
+        return
+    mean, n, apart = statistics.fmean(shifts), len(shifts), False
+    if n >= FEWEST_SEEDS and abs(mean) > REDONE_APART:
+        apart = abs(mean) > t_limit(REDONE_LEVEL, n - 1) * statistics.stdev(shifts) / math.sqrt(n)
+    if apart or (abs(shifts[0]) <= SAME_SEED and max(map(abs, shifts)) > REDONE_APART):
+        step, before, after = max(curve.redone, key=lambda one: abs(one[2] - one[1]))
+        yield RedoneApart(resumed_at=curve.resumed_at, steps=n, step=step, before=before, after=after, where=run.run.id)

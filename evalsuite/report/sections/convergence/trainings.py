@@ -25,8 +25,7 @@ def cells(
     own = room.arrivals(one, target)
     if not own.trainings:
         return
-    wanted = (target.reference, one.case.scale)
-    reference = next((each for each in block.summaries if (each.case.framework, each.case.scale) == wanted), None)
+    reference = room.reference_of(one, target, block.summaries)
     reached = {"reached": numbers.count(len(own.epochs)), "trainings": numbers.count(own.trainings)}
     yield "reached", words("convergence.reached_of", **reached)
     epochs, seconds = own.epochs_each, own.seconds_each
@@ -42,18 +41,14 @@ def cells(
         drawn = (joules or 0.0) / JOULES_PER_KWH * (price.per_kwh or 0.0)
         amount = numbers.significant(hours * price.per_device_hour + drawn) if hours else None
         yield "money", amount and replace(amount, text=f"{amount} {price.currency}")
-    yield "reference", _against(own, one, reference, target, words)
+    yield "reference", _against(one, reference, target, words)
     yield "band", _band(one, reference, words)
 
 
-def _against(own: room.Arrivals, one: Row, reference: Row | None, target: Target, words: Words) -> Text | None:
-    if reference is one:
-        return words("convergence.reference_own")
-    if not (target.reference or target.reference_epochs):
-        return None
-    theirs = room.arrivals(reference, target) if reference else None
-    epochs = (theirs.epochs if theirs.complete else ()) if theirs else target.reference_epochs
-    found = room.against_reference(own, epochs)
+def _against(one: Row, reference: Row | None, target: Target, words: Words) -> Text | None:
+    found = room.against(one, target, reference)
+    if found is None:
+        return words("convergence.reference_own") if reference is one else None
     about = {"n": numbers.count(found.n), "m": numbers.count(found.reference_n)}
     if found.difference is not None and found.within is not None:
         about |= {"difference": numbers.points(found.difference), "within": numbers.plain(round(found.within, 2))}
