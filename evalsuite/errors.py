@@ -36,6 +36,14 @@ class NothingMeasured(EvalsuiteError):
     exit_code = Exit.NOTHING_MEASURED
 
 
+class Contradicts(EvalsuiteError):
+    exit_code = Exit.CRITERION_FAILED
+
+
+class Gone(EvalsuiteError):
+    exit_code = Exit.UNDETERMINED
+
+
 # States of the machine, no defects of evalsuite.
 _STATES = {
     *(errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM, errno.EMFILE, errno.ENFILE),

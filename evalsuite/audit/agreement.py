@@ -28,8 +28,13 @@ ROWS: Mapping[str, Mapping[str, str]] = {  # table → column → path in a summ
         **{"run_id": "id", "items_per_s": "value"},
         **{name: name for name in ("repeat", "status", "counts", "origin", "started_at", "log_sha256")},
     },
+    "verdicts": {
+        **{"measured": "measured.value", "low": "measured.low", "high": "measured.high", "case_id": "case"},
+        **{name: name for name in ("criterion", "outcome", "within_noise", "threshold", "n", "reason")},
+    },
 }
 CELL = re.compile(r"\| *\**([\d,.]+)[^\d|(]*(?:\(([\d.,]+)–([\d.,]+))?")  # | 26.50⚠ (26.38–26.95) |
+TEXT = re.compile(r't="s"><v>(\d+)<')  # a cell's, by its number
 NUMBER = re.compile(r"[\d.eE+-]+")
 SHEET = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
 
@@ -47,7 +52,7 @@ def mistake(name: str, text: str, facts: Mapping[str, Any]) -> Message | None:
             return _of_table(table.removesuffix(".csv"), rows, facts)
         case "tables.json":
             found = json.loads(text)
-            return next(filter(None, (_of_table(table, found[table], facts) for table in ROWS)), None)
+            return next(filter(None, (_of_table(table, found[table], facts) for table in ("summaries", "runs"))), None)
         case "evidence.json":
             return _of_evidence(json.loads(text), facts)
         case markdown if (
@@ -59,11 +64,12 @@ def mistake(name: str, text: str, facts: Mapping[str, Any]) -> Message | None:
 
 
 def workbook(parts: Mapping[str, str], facts: Mapping[str, Any]) -> Message | None:
-    """The same of a spreadsheet: its raw tables, and each throughput among the numbers of the other sheets."""
+    """The same of a spreadsheet: its raw tables, each throughput on the other sheets, and each text in some cell."""
     strings = ElementTree.fromstring(parts["xl/sharedStrings.xml"]).iter(f"{SHEET}si")
     shared = ["".join(part.text or "" for part in one.iter(f"{SHEET}t")) for one in strings]
-    shown: set[str] = set()
-    for sheet in (parts[name] for name in parts if name.startswith("xl/worksheets/sheet")):
+    shown, lacking = set[str](), {table for table in ROWS if _things(table, facts)}
+    sheets = [parts[name] for name in parts if name.startswith("xl/worksheets/sheet")]
+    for sheet in sheets:
         head, *rows = [*_cells(sheet, shared)] or [{}]
         columns = {column: letters for letters, column in head.items()}
         table = next((table for table, wanted in ROWS.items() if wanted.keys() <= columns.keys()), None)
@@ -73,7 +79,11 @@ def workbook(parts: Mapping[str, str], facts: Mapping[str, Any]) -> Message | No
             shown |= {_plain(value) for row in rows for value in row.values()}
         elif wrong := _of_table(table, ({name: row.get(columns[name]) for name in ROWS[table]} for row in rows), facts):
             return wrong
-    return _lacks(shown, (_plain(one["throughput"]["value"]) for one in valid(facts)))
+        lacking -= {table}
+    if lacking or len({at for sheet in sheets for at in TEXT.findall(sheet)}) < len(shared):
+        return Message("site.other_page")
+    known = (facts["input_sha256"], facts["evalsuite"], *(_plain(one["throughput"]["value"]) for one in valid(facts)))
+    return _lacks({*shown, *shared}, known)
 
 
 def logs(manifest: str, hashes: Mapping[str, str], facts: Mapping[str, Any]) -> Message | None:
@@ -131,11 +141,14 @@ def _cells(sheet: str, shared: Sequence[str]) -> Iterator[dict[str, str]]:
 
 
 def _of_table(table: str, rows: Iterable[Mapping[str, Any]], facts: Mapping[str, Any]) -> Message | None:
-    things = facts["summaries"] if table == "summaries" else _runs(facts)
-    wanted = sorted([_plain(at(one, path)) for path in ROWS[table].values()] for one in things)
+    wanted = sorted([_plain(at(one, path)) for path in ROWS[table].values()] for one in _things(table, facts))
     found = sorted([_plain(row[column]) for column in ROWS[table]] for row in rows)
     other = next((one or two for one, two in itertools.zip_longest(found, wanted) if one != two), None)
     return Message("site.other_row", table=table, row=other[0]) if other else None
+
+
+def _things(table: str, facts: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    return _runs(facts) if table == "runs" else facts[table]
 
 
 def _runs(facts: Mapping[str, Any]) -> list[Mapping[str, Any]]:

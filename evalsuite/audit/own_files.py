@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from evalsuite.audit import agreement, page_check
-from evalsuite.errors import EvalsuiteError, Exit
+from evalsuite.errors import Contradicts, EvalsuiteError, Gone
 from evalsuite.files import MOST_SUMMARY_BYTES, is_file, read_bytes, read_json, sha256
 from evalsuite.messages import Message, message_of
 from evalsuite.report.data import manifest
@@ -24,14 +24,6 @@ MOST_BYTES = 1 << 28  # of one file, unpacked; a report of 10,000 runs has a fif
 UNREADABLE = (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, ValueError, zlib.error)
 WHOLE_PAGES = ("report.html", "report.??.html")  # which show the seal
 Look = Callable[[Path, str, str], EvalsuiteError | None]  # at a text of a file, by its name
-
-
-class Contradicts(EvalsuiteError):
-    exit_code = Exit.CRITERION_FAILED
-
-
-class Gone(EvalsuiteError):
-    exit_code = Exit.UNDETERMINED
 
 
 def files_of(folder: Path) -> list[Path]:

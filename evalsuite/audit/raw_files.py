@@ -4,8 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from evalsuite import __version__
-from evalsuite.audit.own_files import Contradicts, Gone
-from evalsuite.errors import EvalsuiteError
+from evalsuite.errors import Contradicts, EvalsuiteError, Gone
 from evalsuite.model import Measurement, Run
 from evalsuite.report.data import finished
 from evalsuite.results.compare import units
@@ -83,11 +82,8 @@ def noted(runs: Sequence[Measurement], store: Store) -> Iterator[EvalsuiteError]
         if one is None or one.status is None:
             continue
         pairs: list[tuple[str, str]] = [(store.folder(run.run).outcome().status, one.status)]
-        pairs += (
-            [(_printed(units.logged_value(run)), _printed(one.items_per_s))]
-            if one.campaign in ours and one.unit
-            else []
-        )
+        if one.campaign in ours and one.unit:
+            pairs.append((_printed(units.logged_value(run)), _printed(one.items_per_s)))
         for got, expected in pairs:
             if got != expected:
                 path = f"{store.journal.root / ATTEMPTS}: {run.run.id}"

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from evalsuite.audit.own_files import ARCHIVES, MOST_BYTES, Contradicts, Gone, files_of, members
-from evalsuite.errors import EvalsuiteError
+from evalsuite.audit.own_files import ARCHIVES, MOST_BYTES, files_of, members
+from evalsuite.errors import Contradicts, EvalsuiteError, Gone
 from evalsuite.files import is_file, read_bytes, sha256
 from evalsuite.messages import Message
 from evalsuite.report.data import manifest

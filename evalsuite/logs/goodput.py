@@ -11,7 +11,7 @@ from pathlib import Path
 from evalsuite import paths
 from evalsuite.decode import instant
 from evalsuite.dialect import Dialect
-from evalsuite.errors import EvalsuiteError, NothingMeasured
+from evalsuite.errors import EvalsuiteError, Gone, NothingMeasured
 from evalsuite.logs.reading import recognise
 from evalsuite.logs.text.arrivals import read_arrivals
 from evalsuite.logs.text.logfile import Unreadable, chunks
@@ -82,14 +82,14 @@ def _recorded(folder: Path) -> tuple[Log, AgentOutcome]:
     agents = run.agents()
     log = next((log for log in run.logs() if log.host in agents), None)
     if log is None or (log.path.stat().st_size and not log.arrivals.is_file()):
-        raise EvalsuiteError.of("logs.goodput_no_clock", path=folder)
+        raise Gone.of("logs.goodput_no_clock", path=folder)
     return log, agents[log.host]
 
 
 def _attempt(agent: AgentOutcome, log: Log, dialect: Dialect) -> TrainingAttempt:
     begun, arrival = instant(agent.started_at), read_arrivals(log.arrivals)
     if begun is None:
-        raise EvalsuiteError.of("logs.goodput_no_clock", path=log.path.parent)
+        raise Gone.of("logs.goodput_no_clock", path=log.path.parent)
     begin_s, end_s = begun.timestamp(), begun.timestamp() + agent.duration_s
     events = tuple(
         replace(event, at_s=min(begin_s + at_s, end_s))

@@ -12,24 +12,15 @@ from evalsuite.errors import Exit
 from evalsuite.results.compare import recomputed
 from tests import sources
 
-WRONG = {  # source → how many figures follow by a rule, and those printed otherwise than they follow
-    "bluefog": (6, [("gpu_memory_gb", "64")]),
-    "hal": (30, [("top1", "75.138"), ("top5", "92.421")]),
-    "elasticdl": (24, [("speedup", "1.57"), ("task_s", "10.2029")]),
-    "chainermn": (1, []),
-    "tianshu": (11, [("nodes_stated", "4"), ("frameworks_stated", "4±0")]),
-    "dlperf": (596, [("speedup", text) for text in ("27.33", "10.2", "7.55", "7.79", "29.75")]),
-}
+TABLES = sources.table("reproduce.toml")
 
 
-@pytest.mark.parametrize("source", WRONG)
-def test_what_does_not_follow_is_found_by_rules_and_nothing_else(source, capsys):
-    count, wrong = WRONG[source]
-
+@pytest.mark.parametrize(("source", "count", "wrong"), TABLES["wrong"])
+def test_what_does_not_follow_is_found_by_rules_and_nothing_else(source, count, wrong, capsys):
     assert cli.main(["reproduce", source, "--json"]) == (Exit.CRITERION_FAILED if wrong else Exit.DONE)
     cells = json.loads(capsys.readouterr().out)
     assert len(cells) == count
-    assert [(one["figure"], one["printed"]) for one in cells if not one["holds"]] == wrong
+    assert [[one["figure"], one["printed"]] for one in cells if not one["holds"]] == wrong
     cli.main(["reproduce", source])
     assert all(text.removesuffix("±0") in capsys.readouterr().out for _, text in wrong[-1:])
 
@@ -41,13 +32,15 @@ def test_a_printed_speed_up_that_is_a_tenth_off_is_found_in_every_cell():
     assert sum(one.holds for one in recomputed.recompute(rules, moved)) == 0
 
 
-@pytest.mark.parametrize(("file", "old", "new"), sources.table("reproduce.toml")["no_rules"])
-def test_a_table_set_of_ones_own_is_read_and_what_is_no_rule_or_table_is_refused(tmp_path, file, old, new):
-    folder = shutil.copytree(recomputed.SOURCES / "elasticdl", tmp_path / "own")
-    assert cli.main(["reproduce", str(folder)]) == Exit.CRITERION_FAILED
+@pytest.mark.parametrize(("source", "file", "old", "new", "code"), TABLES["no_rules"])
+def test_a_table_set_of_ones_own_is_read_or_refused(tmp_path, source, file, old, new, code):
+    folder = shutil.copytree(recomputed.SOURCES / source, tmp_path / "own")
+    assert cli.main(["reproduce", str(folder)]) == cli.main(["reproduce", source])
 
-    (folder / file).write_text((folder / file).read_text().replace(old, new, 1))
-    assert cli.main(["reproduce", str(folder)]) == cli.main(["reproduce", "nowhere"]) == Exit.USAGE
+    text = (folder / file).read_text()
+    assert old in text
+    (folder / file).write_text(text.replace(old, new, 1)) if old else (folder / file).unlink()
+    assert (cli.main(["reproduce", str(folder)]), cli.main(["reproduce", "nowhere"])) == (code, Exit.USAGE)
 
 
 def test_a_case_of_a_report_run_again_is_inside_or_outside_its_interval(tmp_path, monkeypatch, capsys):
@@ -69,3 +62,7 @@ def test_a_case_of_a_report_run_again_is_inside_or_outside_its_interval(tmp_path
     monkeypatch.setattr(reproduce.door, "run", lambda asked: 0)
     assert cli.main([*words, str(tmp_path / "b")]) == Exit.NOTHING_MEASURED
     assert cli.main(["reproduce", str(place.report), "no-such-case"]) == Exit.USAGE
+    file.write_text(json.dumps(facts | {"evalsuite": "0.0.1"}))
+    assert cli.main(words[:3]) == Exit.USAGE
+    file.write_text("{")
+    assert cli.main(words[:3]) == Exit.CRITERION_FAILED

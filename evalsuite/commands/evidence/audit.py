@@ -8,12 +8,12 @@ from typing import Any
 
 from evalsuite import __version__, files
 from evalsuite.audit import own_files, raw_files, rebuilt
-from evalsuite.audit.own_files import Contradicts, Gone, files_of
+from evalsuite.audit.own_files import files_of
 from evalsuite.commands import report
 from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.terminal import line, note
-from evalsuite.errors import EvalsuiteError, Exit, for_terminal
+from evalsuite.errors import Contradicts, EvalsuiteError, Exit, Gone, for_terminal
 from evalsuite.files import MOST_SUMMARY_BYTES
 from evalsuite.launch import signing
 from evalsuite.messages import LANGUAGES
@@ -49,7 +49,7 @@ def checked(arguments: argparse.Namespace) -> tuple[Mapping[str, Any], Wrong]:
     if arguments.seal is not None and not re.fullmatch(f"[0-9a-f]{{{LEAST_DIGITS},64}}", arguments.seal):
         raise EvalsuiteError.of("audit.seal_form", text=arguments.seal, least=LEAST_DIGITS)
     signing.check(arguments.signed_by)
-    facts = _facts(arguments.report)
+    facts = read_facts(arguments.report)
     return facts, list(dict.fromkeys((error.message, error.exit_code) for error in _mistakes(facts, arguments)))
 
 
@@ -57,7 +57,7 @@ def exit_code(wrong: Wrong) -> Exit:
     return Exit.UNDETERMINED if {code for _, code in wrong} == {Exit.UNDETERMINED} else Exit.CRITERION_FAILED
 
 
-def _facts(folder: Path) -> Mapping[str, Any]:
+def read_facts(folder: Path) -> Mapping[str, Any]:
     """Its `summary.json`. Raises EvalsuiteError."""
     for file in (folder / finished.PAGE, summary := folder / finished.SUMMARY):
         if not files.is_file(file):

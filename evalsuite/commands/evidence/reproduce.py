@@ -5,6 +5,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from evalsuite.commands import run as door
+from evalsuite.commands.evidence import audit
 from evalsuite.commands.options import declared
 from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.terminal import aligned, line, note, print_json
@@ -36,7 +37,7 @@ def run(arguments: argparse.Namespace) -> int:
         headings = [say(f"reproduce.{name}") for name in COLUMNS]
         aligned([headings, *map(_row, shown)])
     note(say("reproduce.counted", title=rules.title, n=len(found), wrong=len(wrong), rows=len(rows)))
-    return Exit.CRITERION_FAILED if wrong else Exit.DONE
+    return Exit.CRITERION_FAILED if wrong else Exit.DONE if found else Exit.UNDETERMINED
 
 
 def _row(one: recomputed.Recomputed) -> list[str]:
@@ -55,6 +56,7 @@ def _row(one: recomputed.Recomputed) -> list[str]:
 
 
 def _run_again(folder: Path, arguments: argparse.Namespace) -> int:
+    audit.read_facts(folder)
     published = {one.case.id: one for one in valid(finished.read(folder).summaries)}
     if arguments.case not in published:
         near = did_you_mean(arguments.case or "", published)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Literal
 
 from evalsuite import decode, expressions, files, paths
-from evalsuite.errors import EvalsuiteError
+from evalsuite.errors import Contradicts, EvalsuiteError, Gone
 
 RULES, FIGURES = "rules.toml", "figures.csv"
 SOURCES = paths.DATA / "reference" / "recomputed"
@@ -52,14 +52,23 @@ class Recomputed:
 
 
 def read(folder: Path) -> tuple[TableSet, Sequence[Mapping[str, str]]]:
-    rules = folder / RULES
+    """Raises EvalsuiteError, for a row cut short Contradicts, without figures Gone."""
+    rules, figures = folder / RULES, folder / FIGURES
     found = decode.decode(TableSet, decode.read_toml(rules, str(EXAMPLE)), rules, strict=True)
     for rule in found.rule:
         if not expressions.is_arithmetic(rule.value):
             raise EvalsuiteError.of("results.no_arithmetic", path=rules, text=rule.value)
-    rows = list(csv.DictReader(io.StringIO(files.read_text(folder / FIGURES))))
-    if not rows or not all(row.get("table") and _ends(row.get("devices")) for row in rows):
-        raise EvalsuiteError.of("results.no_figures", path=folder / FIGURES)
+    if not files.is_file(figures):
+        raise Gone.of("results.no_figures", path=figures)
+    rows = list(csv.DictReader(io.StringIO(files.read_text(figures))))
+    named = {name.removeprefix(BASE) for rule in found.rule for name in (rule.figure, *expressions.names(rule.value))}
+    if not rows or not {"table", "devices", *named} <= rows[0].keys():
+        raise EvalsuiteError.of("results.no_figures", path=figures)
+    for line, row in enumerate(rows, 2):
+        if None in {*row, *row.values()}:
+            raise Contradicts.of("results.row_cut", path=figures, line=line)
+        if not all(_ends(row[name]) or (name in named and not row[name]) for name in {"devices", *named}):
+            raise EvalsuiteError.of("results.no_printed_figure", path=figures, line=line)
     return found, rows
 
 

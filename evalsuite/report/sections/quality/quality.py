@@ -13,7 +13,7 @@ from evalsuite.report.sections.quality import machine_noise, method_rules, price
 from evalsuite.report.sections.quality.broken_rules import BrokenRule, broken_rules, place
 from evalsuite.report.sections.verdict import answers
 from evalsuite.report.text import names, numbers, options
-from evalsuite.report.text.words import Rendered, Text, Words
+from evalsuite.report.text.words import Pair, Rendered, Text, Words
 from evalsuite.results.rules.machine_noise import with_and_without
 
 PARTS = ("counts", "findings", "failures", "attempts", "skips", "repeats", "cost", "method")
@@ -98,8 +98,13 @@ def two_headlines(book: Book, words: Words) -> list[Mapping[str, object]]:
             "disturbed": one.disturbed_runs,
             "runs": one.runs,
             "every": answers.sentence(one.every, words),
-            "undisturbed": answers.sentence(one.undisturbed, words),
+            "undisturbed": _without_links(answers.sentence(one.undisturbed, words)),
             "changes": one.changes,
         }
         for one in with_and_without(answers.headlines(book), book.summaries, book.planned, book.skips)
     ]
+
+
+def _without_links(said: Rendered) -> Rendered:
+    """Of fewer runs than the receipts of its cases have."""
+    return Pair(words=said.words, by_language=tuple((each, said.plain(each)) for each in said.words.languages))
