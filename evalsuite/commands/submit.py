@@ -23,7 +23,7 @@ from evalsuite.report.page import templates
 from evalsuite.schedulers import SCHEDULERS
 from evalsuite.schedulers.contract import Allocation, Scheduler
 
-DEFAULT = next(iter(SCHEDULERS))
+DEFAULT = "slurm"  # not the first of the folder, which a new module could become
 
 
 def run(arguments: argparse.Namespace) -> int:

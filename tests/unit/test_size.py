@@ -25,7 +25,7 @@ CEILINGS = {  # package → lines at most; "" are the modules beside the package
     "report": 15100,
     "results": 8750,
     "runs": 1900,
-    "schedulers": 300,
+    "schedulers": 400,
     "site": 1150,
 }
 WHOLE = 61_000
