@@ -107,6 +107,7 @@ def read_run(
     shape: str | None = None,
     dialects: Mapping[str, Dialect] | None = None,
     ended_well: bool = False,
+    items_per_batch: int | None = None,
 ) -> Reading:
     """The run of *case* whose processes wrote *logs*. *dialect* is the one its recipe names; else it is found.
 
@@ -114,7 +115,11 @@ def read_run(
     failure: torchrun says there that the first host has already left.
     """
     known = Facts(
-        devices=case.total_devices, nodes=case.nodes, batch_per_device=case.batch_per_device, model=case.model
+        devices=case.total_devices,
+        nodes=case.nodes,
+        batch_per_device=case.batch_per_device,
+        items_per_batch=items_per_batch,
+        model=case.model,
     )
     asked = Given(known=known, case=True, protocol=case.protocol, scope=scope, ended_well=ended_well, shape=shape)
     given = replace(asked, steps_per_report=steps_per_report)

@@ -1,19 +1,14 @@
 """The reference pages of the documentation name all that there is."""
 
-import importlib
 import re
-import sys
 import tomllib
 
 import pytest
 
 from evalsuite import paths
+from tools import build_docs
 
 HOUSE = paths.PACKAGE.parent
-sys.path.insert(0, str(HOUSE / "tools"))
-
-build_docs = importlib.import_module("build_docs")
-
 OPTIONS = {line.split()[0]: set(re.findall(r"--[a-z-]+", line)) for line in build_docs.commands().split("\n## ")[1:]}
 KNOWN = tomllib.loads((HOUSE / "docs" / "site" / "reference.toml").read_text(encoding="utf-8"))
 

@@ -8,6 +8,9 @@ import synthetic
 from evalsuite.findings import CountedInTokens
 from evalsuite.model import Fact
 from evalsuite.results.compare import units
+from evalsuite.results.measure import measurement
+from tests import runfolders
+from tests.toys import CASE
 
 
 def counted_in(unit, items_per_s, length=None, **changes):
@@ -20,13 +23,9 @@ def counted_in(unit, items_per_s, length=None, **changes):
     ("length", "model", "value", "unit"),
     [("128", "bert", 1280.0, "tokens/s"), (None, "bert", 10.0, "sequences/s"), ("128", "gpt2", 10.0, "sequences/s")],
 )
-def test_sequences_beside_tokens_of_a_model_are_counted_in_tokens_where_their_length_is_known(
-    length, model, value, unit
-):
-    tokens, sequences = (
-        counted_in("tokens/s", 1000.0, model="bert"),
-        counted_in("sequences/s", 10.0, length, model=model),
-    )
+def test_sequences_beside_tokens_are_counted_in_tokens_where_their_length_is_known(length, model, value, unit):
+    tokens = counted_in("tokens/s", 1000.0, model="bert")
+    sequences = counted_in("sequences/s", 10.0, length, model=model)
 
     same, found = units.in_one_unit([tokens, sequences])
 
@@ -36,3 +35,16 @@ def test_sequences_beside_tokens_of_a_model_are_counted_in_tokens_where_their_le
     assert sum(counted.items) / sum(counted.seconds) == pytest.approx(value)
     assert any(isinstance(said, CountedInTokens) for said in found.findings) == (unit == "tokens/s")
     assert units.logged_value(found) == pytest.approx(10.0)
+
+
+@pytest.mark.parametrize(("length", "method"), [("128", "arrival times"), (None, "harmonic mean of rates")])
+def test_tokens_are_timed_by_our_clock_where_the_sequence_has_a_known_length(length, method, tmp_path):
+    case = replace(CASE, options=(("sequence_length", length),) if length else ())
+    recipe = replace(runfolders.COMMAND.recipe, unit="tokens/s", dialect="torchtune")
+    lines = [f"Step {step} | loss:1.58 lr:2e-05 tokens_per_second_per_gpu:8200.0" for step in range(1, 121)]
+    host = runfolders.Host(printed=(runfolders.steps(seconds=0.5, lines=lines),))
+
+    found = measurement.measurement(runfolders.finished(tmp_path, host, case, recipe=recipe))
+
+    assert found.throughput.method == method
+    assert found.value == pytest.approx(32 * 128 / 0.5 if length else 8200.0)

@@ -86,7 +86,7 @@ def facts(known: Facts, said: Said, case: bool = False) -> Facts:
         batch_per_device=batch,
         global_batch=total,
         items_per_epoch=positive(said.get("epoch_items")),
-        items_per_batch=_counted(said, "items_per_batch"),
+        items_per_batch=_counted(said, "items_per_batch") or known.items_per_batch,
         batch_from_outside=bool(argued) or (bool(batch) and batch == given),
         argument=", ".join(texts) if argued else None,
         model=known.model or (_text(said["model"]) if "model" in said else None),

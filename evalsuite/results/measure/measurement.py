@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any, cast
 
 from evalsuite import findings
-from evalsuite.dialect import Dialect
+from evalsuite.decode import whole
+from evalsuite.dialect import PIECES, Dialect
 from evalsuite.documents import HostEnvironment, RunCommand, UsedRecipe, stated_figures
 from evalsuite.errors import EvalsuiteError
 from evalsuite.logs import catalogue, excerpt, options, reading
@@ -66,6 +67,8 @@ def timeline(folder: RunFolder, window: Window | None) -> Timeline | None:
 def read_logs(
     logs: Sequence[Log], case: Case, recipe: UsedRecipe, dialects: Mapping[str, Dialect], well: bool
 ) -> reading.Reading:
+    dialect = dialects.get(recipe.dialect or "")
+    tokens = whole(case.option("sequence_length", "")) if dialect and dialect.unit == recipe.unit in PIECES else None
     return reading.read_run(
         logs,
         case,
@@ -75,6 +78,7 @@ def read_logs(
         shape=recipe.shape,
         dialects=dialects,
         ended_well=well,
+        items_per_batch=tokens,
     )
 
 

@@ -172,6 +172,8 @@ def _standing(found: Comparison, labels: dict[str, str], words: Words) -> Text:
         return words("fairness.indicative", facts=_named(found.untold, words))
     parts = (words.listed(labels[one.case.series] for one in part) for part in found.ranked)
     together = words.listed(words("fairness.part", frameworks=part) for part in parts)
+    if not found.apart:  # a value is in doubt, or one alone is timed by a clock of ours
+        return words("fairness.only", parts=together)
     return words("fairness.apart", facts=_named(found.apart, words), parts=together)
 
 
