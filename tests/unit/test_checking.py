@@ -73,6 +73,9 @@ def test_an_adapter_without_fault_is_shown_readably_with_its_commands_and_its_lo
     assert "tinynet/train: nothing is missing." in said
     assert "gpu 2x2 amp+XLA" in said
 
+    file.write_text(file.read_text().replace('"--amp",', ""))
+    assert missing_after(file, 'model="tiny"', 'model="tiny", amp=""', capsys) == []  # declared absent
+
 
 @pytest.mark.parametrize(("kind", "before", "after", "what"), [(one, *row) for one in MISSING for row in MISSING[one]])
 def test_what_is_missing_is_said(kind, before, after, what, file, cards, capsys, tmp_path):
@@ -97,13 +100,6 @@ def test_an_authors_sensor_is_read_before_the_others_and_is_absent_while_it_rais
     assert [one.utilisation_percent for one in node.reading(0.0).gpus] == [40, 41]
     monkeypatch.setattr("evalsuite.runs.samples.GpuReading.__init__", lambda *_, **given: 1 / 0)
     assert node.reading(0.0).gpus is None
-
-
-def test_a_switch_that_is_declared_absent_is_not_missing(file, capsys):
-    text = file.read_text().replace('"--amp",', "")
-    file.write_text(text)
-
-    assert missing_after(file, 'model="tiny"', 'model="tiny", amp=""', capsys) == []
 
 
 def test_a_dialect_that_an_adapter_brings_wants_a_log_in_which_something_is_found(file, capsys):

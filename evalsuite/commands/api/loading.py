@@ -80,10 +80,7 @@ class Results:
 
 
 def load(*runs_or_reports: str | Path) -> Results:
-    """Folders of runs, of which several are one evaluation, and folders of finished reports.
-
-    Raises EvalsuiteError where two of them hold one run.
-    """
+    """Folders of runs, of which several are one evaluation, and folders of finished reports."""
     given = [Path(path) for path in runs_or_reports]
     reports = [path for path in given if (path / finished.SUMMARY).exists()]
     roots = [path for path in given if path not in reports]
@@ -97,7 +94,7 @@ def load(*runs_or_reports: str | Path) -> Results:
 
 
 def _refuse_twice(found: Iterable[tuple[str, Mapping[str, Sequence[tables.Row]]]]) -> None:
-    """A run is known by its log: two reports of one would count twice."""
+    """Raises EvalsuiteError where two sources have a log: its run would count twice."""
     seen: dict[object, str] = {}
     for source, named in found:
         logs = {row["log_sha256"]: row["run_id"] for row in named["runs"] if row.get("log_sha256")}

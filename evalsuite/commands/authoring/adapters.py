@@ -194,7 +194,6 @@ def _command_rows(one: Checked) -> Iterator[tuple[str, str]]:
 
 
 def _values(device: Mapping[str, Any]) -> str:
-    """`index=0 name="Toy A1" power_w=30.5`"""
     return " ".join(f"{name}={value}" for name, value in {**device, **device["reading"]}.items() if name != "reading")
 
 

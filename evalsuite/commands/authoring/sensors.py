@@ -73,7 +73,6 @@ def check_sensor(sensor: Brought) -> Checked:
 
 
 def _is_impossible(reading: GpuReading, gpu: Gpu) -> bool:
-    """Below 0, a share above 100, or more memory than there is."""
     known = {name: value for name, value in asdict(reading).items() if value is not None}
     shares = [value for name, value in known.items() if name.endswith("_percent")]
     return (

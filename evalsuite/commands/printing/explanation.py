@@ -1,4 +1,4 @@
-"""What `dialects --explain` prints: which dialects were considered, what each line is to the chosen one, and why."""
+"""What `dialects --explain` prints."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING

@@ -125,7 +125,7 @@ def result(measurement: Measurement) -> str:
 
 
 class Bar:
-    """A bar of how much of a total is done, with words next to it. It has no thread: forking is safe while it shows."""
+    """It has no thread: forking is safe while it shows."""
 
     def __init__(self, bar: "rich_progress.Progress", total: float) -> None:
         self._bar, self._task = bar, bar.add_task("", total=total)
@@ -216,7 +216,7 @@ class RunProgress:
 
 
 def table(title: str, columns: Sequence[tuple[str, str]], rows: Sequence[Sequence[str]]) -> None:
-    """Prints a table on standard output: *columns* are (heading, "left" or "right"). Plain text in a pipe."""
+    """*columns* are (heading, "left" or "right"). Plain text in a pipe."""
     headings, sides = zip(*columns, strict=True)
     if len(rows) > MOST_LAID_OUT:  # laying them out cell by cell would take a minute
         aligned([headings, ["─" * i18n.columns(heading) for heading in headings], *rows], sides)

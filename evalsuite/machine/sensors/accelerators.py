@@ -14,7 +14,7 @@ VENDORS: tuple[Callable[[], Sensor], ...] = (Nvidia, Ascend)
 
 
 def open_accelerators() -> Sensor:
-    """The first that has devices here, an author's before those that are built in; else one of no devices."""
+    """An author's comes first."""
     return next((sensor for sensor in open_sensors() if len(sensor)), Sensor())
 
 

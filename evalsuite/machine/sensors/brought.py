@@ -31,7 +31,7 @@ KINDS: Mapping[str, Any] = {  # of what its methods give
 
 
 class Brought(Sensor):
-    """That of *file*. What raises there, or gives something else, raises EvalsuiteError here."""
+    """What raises in *file* raises EvalsuiteError here."""
 
     def __init__(self, file: Path) -> None:
         self.file = file
