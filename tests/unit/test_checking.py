@@ -65,8 +65,8 @@ def test_an_adapter_without_fault_is_shown_readably_with_its_commands_and_its_lo
     assert (code, found["name"], found["missing"]) == (Exit.DONE, "tinynet/train", [])
     assert len(found["commands"]) == 2 * 3 * 2 * 2
     assert found["commands"][0]["argv"] == ["{python}", "/opt/tiny/train.py", "32", "1", "120"]
-    assert (found["read"]["log"], found["read"]["status"]) == (str(file.parent / "tinynet.log"), "partial")
-    assert found["read"]["items_per_s"] is None  # batch and devices are the run's to say
+    assert (found["read"]["log"], found["read"]["status"]) == (str(file.parent / "tinynet.log"), "doubtful")
+    assert found["read"]["unit"] == "steps/s"  # batch and devices are the run's to say
 
     assert main(["adapters", "--check", str(file)]) == Exit.DONE
     said = capsys.readouterr().out
