@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 BESIDE = ".new"  # in which a report is written before it takes its place
-ABANDONED_S = 3600.0  # by a killed process
+LOCK = "lock"  # of a report that is being written
 
 
 def make_ready(languages: Sequence[str] = LANGUAGES) -> None:
@@ -34,24 +34,35 @@ def make_ready(languages: Sequence[str] = LANGUAGES) -> None:
 @contextlib.contextmanager
 def renewed(out: Path) -> Iterator[Path]:
     """A folder for a report, which takes the place of that in *out* once all of it is written."""
-    from evalsuite.files import remove_unused
+    from evalsuite.locks import hold_lock
     from evalsuite.report.data import manifest
     from evalsuite.report.page import parts
 
     beside = out / BESIDE
-    remove_unused(beside, ABANDONED_S)
     beside.mkdir(parents=True, exist_ok=True)
-    new = Path(tempfile.mkdtemp(dir=beside))
-    try:
-        yield new
-        further = [out / path.name for path in new.glob(parts.FILES)]
-        manifest.put(new, out)
-        for path in parts.outdated(out, further):
-            path.unlink()
-    finally:
-        shutil.rmtree(new, ignore_errors=True)
-        with contextlib.suppress(OSError):
-            beside.rmdir()  # unless another writes here
+    _remove_abandoned(beside)
+    own = Path(tempfile.mkdtemp(prefix=".", dir=beside))  # has its lock before others see it
+    with hold_lock(own / LOCK):
+        new = own.rename(beside / own.name.removeprefix("."))
+        try:
+            yield new
+            further = [out / path.name for path in new.glob(parts.FILES)]
+            manifest.put(new, out)
+            for path in parts.outdated(out, further):
+                path.unlink()
+        finally:
+            shutil.rmtree(new, ignore_errors=True)
+            with contextlib.suppress(OSError):
+                beside.rmdir()  # unless another writes here
+
+
+def _remove_abandoned(beside: Path) -> None:
+    from evalsuite.locks import hold_lock
+
+    for one in beside.glob("[!.]*"):
+        with contextlib.suppress(OSError), hold_lock(one / LOCK, wait=False) as dead:
+            if dead:
+                shutil.rmtree(one, ignore_errors=True)
 
 
 def build(

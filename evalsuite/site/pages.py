@@ -142,7 +142,7 @@ class Site:
         return self.page("feed.xml.j2", root=self.about.url or "", language=language, entries=dated)
 
     def sentences(self, one: StoredReport) -> Iterator[Rendered]:
-        for verdict in one.report.verdicts:
+        for verdict in filter(acceptance.applies, one.report.verdicts):
             yield self.words(
                 "feed.verdict",
                 criterion=names.visible(verdict.criterion),

@@ -180,15 +180,3 @@ def test_the_headline_is_the_largest_of_the_scales_that_most_share():
 
     assert answers.headline(answers.answers(rows)).devices == 32
     assert answers.headline(answers.answers([], [case("pytorch")])) is None
-
-
-def test_an_order_that_no_two_runs_contradict_is_known_as_such_and_other_neighbours_have_another_sign():
-    rows = [summary("mxnet", 100.0, FIVE[:3]), summary("oneflow", 99.5, FIVE[:3]), summary("pytorch", 80.0, FIVE[:3])]
-    one, alike, apart = only(rows), only(rows[:2]), only(rows[1:])
-
-    assert [found.in_steps for found in (apart, alike)] == [True, False]
-    assert [found.all_alike for found in (apart, alike, one)] == [False, True, False]
-    assert one.steps == (False, True)
-    said = answers_section.sentence(one, SPOKEN).plain("en").replace("\u00a0", " ")
-    assert "MXNet 99.50 ≈ OneFlow 99.00 > PyTorch 79.60" in said
-    assert answers_section.sentence(alike, SPOKEN).plain("en").startswith("Preliminary, no order yet")

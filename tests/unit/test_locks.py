@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from evalsuite import locks, registry
+from evalsuite import locks, registry, report
 from evalsuite.commands import env
 from evalsuite.errors import EvalsuiteError
 from evalsuite.launch.provision.recipe_locks import find_mistakes
@@ -178,3 +178,11 @@ def test_every_locked_distribution_has_a_licence_that_lets_it_be_passed_on():
     of_windows = {"colorama"}
     assert {pinned["name"] for pinned in PINNED["requirements.lock"]} - stated.keys() <= of_windows
     assert [name for name, licence in stated.items() if not FREE.search(licence)] == []
+
+
+def test_what_a_killed_report_left_goes_with_the_next_one_and_what_another_still_writes_stays(tmp_path):
+    killed, writing = (tmp_path / report.BESIDE / name for name in ("killed", "writing"))
+    killed.mkdir(parents=True)
+    writing.mkdir()
+    with locks.hold_lock(writing / report.LOCK), pytest.raises(FileNotFoundError), report.renewed(tmp_path) as new:
+        assert sorted(killed.parent.iterdir()) == sorted([writing, new])

@@ -4,6 +4,7 @@ import functools
 import io
 import json
 import re
+from dataclasses import replace
 
 import openpyxl
 import pytest
@@ -16,10 +17,11 @@ from evalsuite.report.book.book import Book
 from evalsuite.report.data import finished
 from evalsuite.report.sections.common import figure_titles
 from evalsuite.report.sections.verdict import answers as said
-from evalsuite.report.sections.verdict import verdict
+from evalsuite.report.sections.verdict import cards, matrix, verdict
 from evalsuite.report.text import names, numbers, words
 from evalsuite.results.compare import decisions
 from evalsuite.results.compare.answers import OF_EVIDENCE
+from evalsuite.results.compare.scaling import with_scaling
 from tests import pages, reports, sources, synthetic
 
 SPOKEN = words.read(("en",))
@@ -58,7 +60,7 @@ SCENES = {
 }
 
 
-WORDS = sources.table("one_voice.toml")["words"]
+WORDS, SAID = (sources.table("one_voice.toml")[name] for name in ("words", "said"))
 
 
 @pytest.fixture(scope="module")
@@ -125,24 +127,6 @@ def test_what_is_said_of_all_is_no_more_than_what_is_known_of_the_two_that_lead(
             assert [key for key, word in WORDS.items() if re.search(word, title)] == [answer.said]
 
 
-def test_a_third_with_few_runs_takes_nothing_from_the_verdict_of_two_others():
-    whole, third = (Book(evaluation=SCENES[name]()) for name in ("decided", "few"))
-
-    assert [one.said for one in whole.answers] == [one.said for one in third.answers] == ["fastest"] * 2
-    (few,) = third.answers[0].few
-    assert (few.summary.case.framework, few.evidence) == ("mxnet", "consistent")
-    assert [one.said for one in Book(evaluation=scene(100.0, (97.0, (1.0, 1.01)), 80.0)).answers] == ["untold"] * 2
-
-
-def test_a_tie_and_what_is_not_decided_are_other_words_and_signs():
-    (tie, *_), (open_, *_) = (Book(evaluation=SCENES[name]()).answers for name in ("tie", "open"))
-
-    assert (tie.said, tie.lead_pair.evidence, open_.said) == ("tie", "decided", "group")
-    assert tie.decision(*tie.ranked[:2]).evidence == "tie" and open_.decision(*open_.ranked[:2]).evidence == "open"
-    spoken = [SPOKEN(f"evidence.{one}").plain("en") for one in ("tie", "open")]
-    assert spoken == ["tie", "not decided"]
-
-
 def test_the_evidence_has_a_word_of_its_own_each_and_the_page_has_them_all(drawn):
     every = decisions.Evidence.__args__
     *_, page = drawn("tie")
@@ -186,6 +170,41 @@ def test_every_form_says_the_same_sentence_of_a_model_and_has_the_same_values_in
         },
     }
     assert bold == dict.fromkeys(bold, ahead)
+
+
+def entrants(framework, at, runs=FIVE, failed=0, without="", unit="images/s", origin="measured"):
+    """A result for each scale of *at*; some runs *failed*, a fact that it is *without*."""
+    for scale, value in at.items():
+        case = synthetic.case(framework, tuple(map(int, scale.split("x"))), device="gpu", protocol=synthetic.FULL)
+        on = None if without == "device_model" else synthetic.GPU
+        found = [synthetic.measured(case, k, value * each, environment=on) for k, each in enumerate(runs)]
+        facts = tuple(fact for fact in found[0].facts if fact.key != without)
+        found = [replace(one, facts=facts, throughput=replace(one.throughput, unit=unit)) for one in found]
+        found += [synthetic.failed(case, 9 - k, "Killed") for k in range(failed)]
+        yield synthetic.summary(found, origin=origin)
+
+
+@pytest.mark.parametrize("row", SAID.values(), ids=SAID)
+def test_what_is_said_of_several_holds_of_each_of_them(row):
+    book = Book(evaluation=synthetic.evaluation(with_scaling([each for one in row["of"] for each in entrants(**one)])))
+    both = words.read()
+    questions = said.questions(book, both)
+    found = [text for one in verdict.model_findings(book, both) for text in (one.sentence, one.beside)]
+    found += [text for one in questions for text in (one.deciding, one.caution)]
+    cells = [cell for one in matrix.matrix(book, questions, both).rows for cell in one.cells]
+    found += [both.same(f"{cell.winner.plain('en')} {cell.note and cell.note.plain('en')}") for cell in cells]
+    found += [figure_titles.of_throughput(block, both, "throughput") for one in models(book) for block in one.blocks]
+    found += [figure_titles.of_blocks([block], both) for one in models(book) for block in one.blocks]
+    told = [plain(text.plain(language)) for text in found if text for language in ("en", "zh")]
+    for name, cells in (each for one in matrix.standings(book, both) for each in one.rows):
+        whys = ("; ".join(one.why.plain(of) for of in ("en", "zh")) if one.why else "" for one in cells)
+        told += [f"{name}: {one.share} {one.weight} {why}" for one, why in zip(cells, whys, strict=True)]
+    for one in cards.cards(book, both):
+        told += [
+            f"{cell.cell.framework} {one.verdict.criterion}: {cell.cell.outcome} {cell.value}" for cell in one.cells
+        ]
+
+    assert [text for text in row["says"] if text not in "\n".join(told)] == []
 
 
 def plain(text):

@@ -13,7 +13,7 @@ from evalsuite.report.book.book import Book
 from evalsuite.report.book.states import MARKS
 from evalsuite.report.sections.verdict import matrix
 from evalsuite.report.sections.verdict.matrix import Standing, Standings
-from evalsuite.report.text import candidates, findings, names, options, words
+from evalsuite.report.text import candidates, findings, names, numbers, options, words
 from evalsuite.results.compare.decisions import flags
 from evalsuite.results.compare.ranking import ranking_scopes
 
@@ -121,7 +121,7 @@ def _numbers(one: Row, book: Book) -> tuple[str, str, str, str, str]:
         speedup, efficiency = say("report.base", scale=one.case.scale), "—"
     else:
         speedup = f"{one.speedup.value:.2f}x" if one.speedup else "—"
-        efficiency = f"{one.efficiency.value:.1%}" if one.efficiency else "—"
+        efficiency = numbers.beside(book.efficiency_threshold)(one.efficiency.value).text if one.efficiency else "—"
     marks = "".join(MARKS[mark] for mark in book.marks(one))
     low, high = one.items_per_s.low, one.items_per_s.high
     return (

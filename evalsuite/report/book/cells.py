@@ -47,7 +47,7 @@ def speedup_cell(book: Book, case: Case) -> Cell:
 
 
 def efficiency_cell(book: Book, case: Case) -> Cell:
-    return _scaled_cell(book, case, lambda summary: summary.efficiency, numbers.percent)
+    return _scaled_cell(book, case, lambda summary: summary.efficiency, numbers.beside(book.efficiency_threshold))
 
 
 def per_device_cell(book: Book, case: Case) -> Cell:

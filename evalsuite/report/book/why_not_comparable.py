@@ -6,6 +6,7 @@ from evalsuite.report.text.words import Rendered, Text, Words
 from evalsuite.results.compare.fairness import CLOCKS, FACT, GROUNDS, Obstacle
 
 BY_NAME = (CLOCKS, GROUNDS, "failed_runs")
+LONG = ("environment", "framework_version", "origin")  # values
 OPTION = "options."  # what the condition of a script's own option begins with
 
 
@@ -53,7 +54,7 @@ def name(obstacle: Obstacle, words: Words) -> Rendered:
 
 def brief(obstacle: Obstacle, words: Words) -> Rendered:
     """What the first of the two is: "FP16", "gradient clipping: off"."""
-    if obstacle.key in BY_NAME or f"unlike.{obstacle.key}" in words:
+    if obstacle.key in (*BY_NAME, *LONG):
         return name(obstacle, words)
     if not obstacle.ours:
         return words("unlike.unstated", name_text=name(obstacle, words))

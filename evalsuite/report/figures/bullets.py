@@ -25,7 +25,7 @@ def _bullet(
     id: str, value: float, threshold: float, interval: tuple[float | None, float | None], width: float, ref: str
 ) -> str:
     low, high = interval
-    text = f"{ticks.percent_value(value)} / ≥ {ticks.percent(threshold)}"
+    text = f"{ticks.percent_value(value, threshold)} / ≥ {ticks.percent(threshold)}"
     sheet = Sheet(id, height=HEIGHT, width=width)
     panel = sheet.panel(14, 10, width - text_width(text, TEXT) - 18, HEIGHT - 8, foot=False)
     reach = max(1.0, value, threshold, high if finite(high) else 0.0)

@@ -47,7 +47,7 @@ def _dots(id: str, look: Look, series: Sequence[data.ScaleSeries], threshold: fl
         right=WIDTH - 64,
         widest=240,
         gap=20,
-        values=[ticks.percent_value(each.points[-1].shown) for each in series],
+        values=[ticks.percent_value(each.points[-1].shown, threshold) for each in series],
     )
     highest = max(v for each in series for p in each.points for v in (p.shown, p.high or 0) if math.isfinite(v))
     panel.set_xlim(0, max(LEAST_TOP, highest * 1.02))

@@ -69,13 +69,15 @@ def _small_multiples(id: str, look: Look, panels: Sequence[Multiple], threshold:
         panel.axhline(1, color=ROLES["rule"], linewidth=1.2, dashes=(2, 3), zorder=1.4)
         if threshold:
             panel.axhline(threshold, color=ROLES["ink"], linewidth=1.1, dashes=(6, 3), zorder=1.5)
-        _panel_lines(sheet, panel, multiple.series, look, wide)
+        _panel_lines(sheet, panel, multiple.series, look, wide, threshold)
         sheet.write(x, y - 45, shorten(multiple.label, wide, TEXT), size=TEXT, colour="ink", style="strong")
         sheet.write(x, y - 28, shorten(multiple.detail, wide, SMALL))
     return sheet.svg()
 
 
-def _panel_lines(sheet: Sheet, panel: Panel, series: Sequence[data.ScaleSeries], look: Look, wide: float) -> None:
+def _panel_lines(
+    sheet: Sheet, panel: Panel, series: Sequence[data.ScaleSeries], look: Look, wide: float, threshold: float | None
+) -> None:
     reach = max(each.points[-1].devices for each in series)
     ends = _extremes(series)
     for each in series:
@@ -92,7 +94,7 @@ def _panel_lines(sheet: Sheet, panel: Panel, series: Sequence[data.ScaleSeries],
         sheet.mark(dots, [p.ref for p in each.points], series=each.framework)
     for each, below in ((ends[-1], False), *(((ends[0], True),) if len(ends) > 1 else ())):
         x, y = sheet.pixel(panel, reach, each.points[-1].shown if below else panel.get_ylim()[1])
-        value = f" {ticks.percent_value(each.points[-1].shown)}"
+        value = f" {ticks.percent_value(each.points[-1].shown, threshold)}"
         text = data.plain(shorten(each.name, wide - text_width(value))) + value
         floor = sheet.pixel(panel, reach, 0.0)[1] - 5
         sheet.write(x, min(y + 16, floor) if below else y - 9, text, anchor="right", colour="ink", style="halo")

@@ -29,8 +29,8 @@ def percent(value: float) -> str:
     return f"{number(round(100 * value, 6))}%"
 
 
-def percent_value(share: float) -> str:
-    return numbers.percent(share).text
+def percent_value(share: float, threshold: float | None = None) -> str:
+    return numbers.beside(threshold)(share).text
 
 
 def signed_percent(share: float) -> str:

@@ -52,7 +52,7 @@ def _case(book: Book, case: Case) -> dict[str, Any]:
         "origin": "measured",
     }
     summary = book.valid_of.get(case.id)
-    return facts | (_value(summary) if summary else {})
+    return facts | (_value(summary, book.efficiency_threshold) if summary else {})
 
 
 def _decisions(book: Book) -> dict[str, Any]:
@@ -83,7 +83,7 @@ def _by_column(rows: list[dict[str, Any]], keys: Iterable[str]) -> dict[str, Any
     return {key: _packed([row.get(key) for row in rows]) for key in keys}
 
 
-def _value(summary: Summary) -> dict[str, Any]:
+def _value(summary: Summary, threshold: float | None) -> dict[str, Any]:
     interval = numbers.interval(summary.items_per_s, numbers.throughput)
     return {
         "origin": summary.origin,
@@ -94,7 +94,7 @@ def _value(summary: Summary) -> dict[str, Any]:
         "interval": interval.text if interval else None,
         "n": summary.n,
         "speedup": numbers.speedup(summary.speedup.value).text if summary.speedup else None,
-        "efficiency": numbers.percent(summary.efficiency.value).text if summary.efficiency else None,
+        "efficiency": numbers.beside(threshold)(summary.efficiency.value).text if summary.efficiency else None,
         "base": summary.base.total_devices if summary.base else None,
     }
 

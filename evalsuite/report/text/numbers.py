@@ -16,6 +16,7 @@ NARROW_SPACE = "\u202f"  # between a number and its unit: no line break, half a 
 RANGE = "–"
 MINUS = "\N{MINUS SIGN}"  # as wide as +, and no hyphen at which a line may break
 FINE_BELOW = 1  # below, a throughput is printed with three digits that are not zeros, as from 1 to 10: 0.787, 0.00421
+FINEST = 6  # decimals of a share of which fewer would tell the wrong side of a threshold
 WHOLE_FROM = 100_000  # from here on a throughput is printed without decimals
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 BINARY = ("B", "KiB", "MiB", "GiB", "TiB")
@@ -81,8 +82,9 @@ def rounded(value: float, beside: float = 0.0) -> Number:
 
 
 def gain(share: float) -> Number:
-    """How much faster: 9.5%, without decimals from double on."""
-    return Number(text=_number(share * 100, 0 if share >= 1 else 1, "%").text, raw=share)
+    """How much faster: 9.5%, without decimals from double on; what is more than nothing is not 0.0%."""
+    text = _number(share * 100, 0 if share >= 1 else 1, "%").text
+    return Number(text="<0.1%" if 0 < share < 0.0005 else text, raw=share)
 
 
 def significant(value: float, digits: int = 4) -> Number:
@@ -100,6 +102,17 @@ def speedup(value: float) -> Number:
 
 def percent(share: float) -> Number:
     return Number(text=_number(share * 100, 1, "%").text, raw=share)
+
+
+def beside(threshold: float | None) -> Form:
+    """A share is not rounded to the other side of *threshold*: 79.97%, and no 80.0% that is below 80%."""
+
+    def form(share: float) -> Number:
+        limit = math.inf if threshold is None else threshold
+        digits = next((n for n in range(1, FINEST) if (round(share, n + 2) < limit) == (share < limit)), FINEST)
+        return Number(text=_number(share * 100, digits, "%").text, raw=share)
+
+    return form
 
 
 def chance(share: float) -> Number:

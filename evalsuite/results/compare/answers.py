@@ -9,7 +9,17 @@ from typing import Literal
 
 from evalsuite.model import Case, Device, Precision, Protocol, Row, Skip, Summary, Unmeasured, by_key
 from evalsuite.results.compare import fairness, ranking, winners
-from evalsuite.results.compare.decisions import Deciding, Decision, Evidence, decide, flags, keep_apart, price, speed
+from evalsuite.results.compare.decisions import (
+    PUBLISHED,
+    Deciding,
+    Decision,
+    Evidence,
+    decide,
+    flags,
+    keep_apart,
+    price,
+    speed,
+)
 from evalsuite.results.compare.fairness import Obstacle
 from evalsuite.results.compare.ranking import Candidate, RankingScope
 from evalsuite.results.compare.winners import RankingResult
@@ -164,6 +174,12 @@ class Answer:
         rivals = [one.summary for one in self.ranked]
         found = (decide(a, b, rivals, self.scope.purpose) for a, b in combinations(rivals, 2))
         return {(one.first.case.id, one.second.case.id): one for one in found}
+
+    @property
+    def wording(self) -> str:
+        """What is said; where some were measured here, not all are published figures."""
+        some = self.said == "published" and any(one.summary.origin not in PUBLISHED for one in self.ranked)
+        return "published_some" if some else self.said
 
     @property
     def second(self) -> Ranked | None:
@@ -342,8 +358,8 @@ def _answer(key: tuple[Conditions, int, int], asked: _Question, absent: "_Absenc
         apart=tuple(_apart(one, ranked, scope) for one in others),
         missing=tuple(absent.of(key, asked)),
         chance=result.chance if result else None,
-        false_exclusion=result.false_exclusion if result and said != "suspicious" else None,
-        own_level=result.own_level if result and said != "suspicious" else None,
+        false_exclusion=result.false_exclusion if result else None,
+        own_level=result.own_level if result else None,
         missed=result.missed if result else (),
         deciding=_deciding(result, scope) if result else None,
     )
@@ -373,15 +389,19 @@ def _ranked(members: Sequence[Summary], result: RankingResult | None) -> tuple[R
 
 
 def _apart(one: Summary, ranked: Sequence[Ranked], scope: RankingScope) -> Apart:
-    found = fairness.obstacles(one, ranked[0].summary, scope.purpose)
-    if failed := failed_runs(one):
-        found = (Obstacle(key=FAILED_RUNS, ours=str(one.n), theirs=str(one.n + failed)), *found)
+    found = (*left_over(one), *fairness.obstacles(one, ranked[0].summary, scope.purpose))
     return Apart(summary=one, obstacles=found, flags=flags(one))
+
+
+def left_over(one: Summary) -> tuple[Obstacle, ...]:
+    failed = failed_runs(one)
+    return (Obstacle(key=FAILED_RUNS, ours=str(one.n), theirs=str(one.n + failed)),) if failed else ()
 
 
 def _deciding(result: RankingResult, scope: RankingScope) -> Deciding | None:
     unknown = (fact for a, b in combinations(result.judged, 2) for fact in scope.unknown_facts(a, b))
-    return price(result.evidence, result.judged, unknown, len(result.rivals))
+    found = result.group if result.evidence == "open" else result.judged  # the first two of whom it is not decided
+    return price(result.evidence, found, unknown, len(result.rivals))
 
 
 class _Absences:

@@ -61,7 +61,7 @@ def rank(found: Sequence[Summary], scope: RankingScope = ranking.FRAMEWORKS) -> 
     basis: Basis = next(
         kind for kind in ("across", "runs", "rounds") if any(one.compared.basis == kind for one in pairs)
     )
-    simulated = evidence in ("decided", "suspicious", "tie", "open") and basis != "across"
+    simulated = evidence in ("decided", "tie", "open") and basis != "across"
     return RankingResult(
         rivals=tuple(rivals),
         pairs=tuple(every),
@@ -72,7 +72,7 @@ def rank(found: Sequence[Summary], scope: RankingScope = ranking.FRAMEWORKS) -> 
         basis=basis,
         false_exclusion=false_exclusion(len(judged), fewest) if simulated else None,
         own_level=_own_level(judged, group) if simulated else None,
-        missed=_missed(judged, fewest) if simulated and len(group) > 1 else (),
+        missed=_missed(group, len(judged), fewest) if simulated else (),
     )
 
 
@@ -90,11 +90,11 @@ def _evidence(pairs: Sequence[Decision], scope: RankingScope, rivals: Sequence[S
     return "tie" if all(one.evidence == "tie" for one in (*level, *others)) else "open"
 
 
-def _missed(rivals: Sequence[Summary], runs: int) -> tuple[tuple[float, float], ...]:
-    scatter = significance.scatter_of_leads(rivals[1], rivals[0])
-    if scatter is None:
+def _missed(group: Sequence[Summary], rivals: int, runs: int) -> tuple[tuple[float, float], ...]:
+    scatters = [each for one in group[1:] if (each := significance.scatter_of_leads(one, group[0])) is not None]
+    if not scatters:
         return ()
-    return tuple((lead, 1 - significance.chance_of_telling(lead, scatter, runs, len(rivals))) for lead in LEADS_ASKED)
+    return tuple((lead, 1 - significance.chance_of_telling(lead, max(scatters), runs, rivals)) for lead in LEADS_ASKED)
 
 
 def _own_level(rivals: Sequence[Summary], group: Sequence[Summary]) -> float | None:

@@ -76,7 +76,7 @@ def _together(orders: Iterable[_More]) -> list[_More]:
 
 def _of_answer(answer: Answer) -> _More | None:
     needed = answer.deciding.needed if answer.deciding else None
-    found = [one.summary for one in answer.ranked]
+    found = [one.summary for one in answer.ranked if one.judged]
     if needed not in ("repeats", "window") or any(one.origin != "measured" for one in found):
         return None
     if len({one.case.options for one in found}) > 1:

@@ -10,7 +10,7 @@ from evalsuite.results.compare.winners import RankingResult, rank
 from evalsuite.results.judge.criteria import CaseScope, Criteria
 from evalsuite.results.judge.linear_speedup import linear_speedup
 from evalsuite.results.judge.mean_utilisation import mean_utilisation
-from evalsuite.results.measure.summary import FULL_REPEATS, valid
+from evalsuite.results.measure.summary import FULL_REPEATS, short_window, valid
 
 BLOCKS = Purpose(free=FRAMEWORKS.free | SCALES.free)
 REASONS: dict[Evidence, str] = {
@@ -70,7 +70,7 @@ def _ahead(found: RankingResult) -> VerdictCell:
     first, second = found.first, found.second
     reason = REASONS[found.evidence]
     if found.evidence == "preliminary" and min(first.n, second.n) >= FULL_REPEATS:
-        reason = "short_window"
+        reason = "short_window" if any(map(short_window, (first, second))) else "disturbed"
     if reason == "faster" and found.basis == "rounds":
         reason = "faster_in_rounds"
     if reason == "no_difference" and found.false_exclusion is None:

@@ -8,7 +8,6 @@ from evalsuite.findings import ClocksFarApart, RunTakenAway, ShortWindow
 from evalsuite.model import Machine, Utilisation
 from evalsuite.report.sections.verdict import cards
 from evalsuite.report.text import words
-from evalsuite.results.compare import winners
 from evalsuite.results.compare.scaling import with_scaling
 from evalsuite.results.judge import criteria
 from evalsuite.results.judge.verdicts import verdicts
@@ -121,21 +120,6 @@ def test_who_is_ahead_is_ahead_of_every_framework_by_more_than_chance(reason, to
 
     assert (found.reason, found.within_noise) == (reason, reason not in ("faster", "nothing_to_compare"))
     assert told in said(found).lower()
-
-
-@pytest.mark.parametrize(("repeats", "chance"), [(3, "10.0%"), (4, "2.9%")])
-def test_with_three_or_four_runs_an_order_is_consistent_and_says_how_likely_chance_makes_it(repeats, chance):
-    found = c3(runs(CASE, 120.0, repeats=repeats), runs(OTHER, 100.0, repeats=repeats))
-
-    assert found.reason == "consistent"
-    assert chance in said(found)
-
-
-def test_how_often_equals_would_be_left_out_is_said_with_whoever_is_ahead_and_with_a_group():
-    rate = f"in at most {winners.false_exclusion(2, 5):.1%} of cases"
-
-    assert f"one of them would wrongly be called slower {rate}" in said(c3(runs(CASE, 120.0), runs(OTHER, 100.0)))
-    assert f"would wrongly be left out of the group {rate}" in said(c3(runs(CASE, 100.0), runs(OTHER, 100.0)))
 
 
 def test_every_block_has_its_standing():

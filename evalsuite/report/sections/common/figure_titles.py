@@ -30,13 +30,22 @@ def of_efficiency(block: Block, words: Words) -> Text:
     row = _efficient(block)
     if len(row) < 2:
         return words("figures.efficiency")
-    known = [(_share(one), _name(block, one.summary)) for one in row]
-    values = {"at_text": _scale(block, row[0].case.total_devices, words), **low_and_high(known)}
     threshold = block.efficiency_threshold
+    known = [(_share(one, threshold), _name(block, one.summary)) for one in row]
+    values = {"at_text": _scale(block, row[0].case.total_devices, words), **low_and_high(known)}
     if threshold is None:
-        return words("figures.title_efficiency", **values)
+        return _with_base(words("figures.title_efficiency", **values), row, words)
     share, reached = _reached(row, threshold, block.id)
-    return words.pick(f"figures.title_efficiency_{share}", values | reached)
+    return _with_base(words.pick(f"figures.title_efficiency_{share}", values | reached), row, words)
+
+
+def _with_base(found: Text, row: Sequence[Scaled], words: Words) -> Text:
+    bases = sorted({one.base.total_devices for one in row})
+    if bases == [1]:
+        return found
+    counts = (numbers.count(one).about(names.case_anchor(row[0].summary.case)) for one in bases)
+    base = words("headlines.base", devices=words.listed(counts))
+    return words("figures.title_base", found_text=found, base_text=base)
 
 
 def _reached(row: Sequence[Scaled], threshold: float, ref: str) -> tuple[str, dict[str, object]]:
@@ -56,12 +65,13 @@ def of_blocks(blocks: Sequence[Block], words: Words) -> Text:
         model = words.same(names.model(block.model)).about(block.id)
         return words.clauses([_called(block, one.summary, words), *[model] * several])
 
-    values = low_and_high([(_share(one), called(one, block)) for one, block in row])
-    threshold = blocks[0].book.efficiency_threshold
+    threshold, scaled = blocks[0].book.efficiency_threshold, [one for one, _ in row]
+    values = low_and_high([(_share(one, threshold), called(one, block)) for one, block in row])
     if threshold is None:
-        return words("overview.title_found", **values)
-    share, reached = _reached([one for one, _ in row], threshold, blocks[0].id)
-    return words.pick("overview.title_none" if share == "none" else "overview.title_some", values | reached)
+        return _with_base(words("overview.title_found", **values), scaled, words)
+    share, reached = _reached(scaled, threshold, blocks[0].id)
+    found = words.pick("overview.title_none" if share == "none" else "overview.title_some", values | reached)
+    return _with_base(found, scaled, words)
 
 
 def shown_answer(block: Block) -> Answer | None:
@@ -109,7 +119,7 @@ def _order(answer: Answer, words: Words, devices: int) -> Text:
         second = candidates.in_sentence(answer.candidate(pair.second), answer.scope, words)
         values |= {"second": second, "lead": lead}
     level = {"group": "level", "tie": "tie_level"}.get(answer.said) if pair is None else None
-    return words.pick(f"figures.title_{level or answer.said}", values)
+    return words.pick(f"figures.title_{level or answer.wording}", values)
 
 
 def _efficient(block: Block) -> Sequence[Scaled]:
@@ -133,5 +143,5 @@ def _called(block: Block, summary: Summary, words: Words) -> Rendered:
     return inside.about(names.case_anchor(summary.case))
 
 
-def _share(one: Scaled) -> Number:
-    return numbers.percent(one.efficiency.value).about(names.case_anchor(one.summary.case))
+def _share(one: Scaled, threshold: float | None) -> Number:
+    return numbers.beside(threshold)(one.efficiency.value).about(names.case_anchor(one.summary.case))

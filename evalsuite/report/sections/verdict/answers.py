@@ -13,7 +13,7 @@ from evalsuite.report.text import candidates, findings, names, numbers, options
 from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.words import Phrase, Rendered, Text, Words
 from evalsuite.results.compare import fairness
-from evalsuite.results.compare.answers import Answer, Apart, Conditions, Missing, Ranked, headline
+from evalsuite.results.compare.answers import Answer, Apart, Conditions, Missing, Ranked, headline, left_over
 from evalsuite.results.compare.equivalence_results import has_receipt
 from evalsuite.results.compare.fairness import Obstacle
 from evalsuite.results.compare.ranking import Candidate
@@ -224,8 +224,8 @@ def sentence(answer: Answer, words: Words) -> Text:
         values["all"] = numbers.count(len(answer.ranked)).about(anchor(answer))
     if answer.said == "tie":
         values["within"] = numbers.limit(EQUAL_WITHIN).about(anchor(answer))
-    if unstated := _unstated(answer):
-        values["facts"] = words.listed(why_not_comparable.name(each, words) for each in unstated)
+    if facts := unstated(answer):
+        values["facts"] = words.listed(why_not_comparable.name(each, words) for each in facts)
     if answer.chance is not None:
         values["chance"] = numbers.chance(answer.chance).about(anchor(answer))
     said = words.pick(f"answers.{_key(answer)}", values)
@@ -234,7 +234,7 @@ def sentence(answer: Answer, words: Words) -> Text:
     return words("answers.and_passed", said_text=said, passed_text=leads.passed(answer, words))
 
 
-def _unstated(answer: Answer) -> list[Obstacle]:
+def unstated(answer: Answer) -> list[Obstacle]:
     found = {each.key: each for one in answer.apart for each in one.obstacles}
     if answer.said != "alone" or not all(map(why_not_comparable.is_unstated, found.values())):
         return []
@@ -244,12 +244,12 @@ def _unstated(answer: Answer) -> list[Obstacle]:
 def _key(answer: Answer) -> str:
     if answer.level:
         return answer.said if answer.next else f"{answer.said}_all"
-    if _unstated(answer):
+    if unstated(answer):
         return "unstated"
     if answer.said != "untold":
-        return answer.said
+        return answer.wording
     if answer.fewest < 2:
-        return "untold_single"
+        return "untold_single" if all(one.summary.n < 2 for one in answer.ranked) else "untold_some_single"
     return "untold_apart" if answer.in_steps else "untold_alike" if answer.all_alike else "untold_overlap"
 
 
@@ -305,11 +305,14 @@ def reason_beside(answer: Answer, words: Words) -> Rendered | None:
         others += [(one.candidate, missing(one, words)) for one in answer.missing if one.why == "no_valid_run"]
     unranked = (_reason(answer, candidate, why, words) for candidate, why in others if candidate not in ranked)
     reasons = [words("answers.closed", said_text=each) for each in unranked]
-    if _unstated(answer):
+    if unstated(answer):
         return words("answers.state_facts").about(anchor(answer))
     marked = [one for one in answer.leaders if one.flags]
     reasons += [_flagged(answer, one, words) for one in marked]
     reasons += [_few(answer, one, words) for one in answer.few]
+    failed = ((one.summary, why) for one in answer.ranked for why in left_over(one.summary))
+    said = ((answer.candidate(one), why_not_comparable.sentence(why, words)) for one, why in failed)
+    reasons += [words("answers.closed", said_text=_reason(answer, of, why, words)) for of, why in said]
     needed = deciding(answer, words) if answer.said != "alone" else None
     reasons += _outside(answer, words)
     found: list[Rendered] = [*_news(answer, words), *reasons[:MOST_BESIDE], *([needed] if needed else [])]
@@ -361,7 +364,7 @@ def _caution(answer: Answer, words: Words) -> Rendered | None:
     def share(value: float) -> Number:
         return numbers.chance(value).about(own)
 
-    n = numbers.count(len(answer.ranked)).about(own)
+    n = numbers.count(len(answer.ranked) - len(answer.few)).about(own)
     sentences = [words("answers.false_exclusion", share=share(answer.false_exclusion), n=n)]
     if answer.own_level is not None and answer.own_level >= LEAST_CHANCE:
         sentences.append(words("answers.own_level", share=share(answer.own_level)))

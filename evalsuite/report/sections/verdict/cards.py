@@ -41,12 +41,6 @@ class Card:
     def id(self) -> str:
         return names.anchor(CARD, self.verdict.criterion)
 
-    @property
-    def within_noise(self) -> bool:
-        """Whether the card says so: too few runs to tell is not the same as noise."""
-        untold = ("cannot_tell", "short_window", "consistent", "indicative", "unknown_facts")
-        return self.verdict.within_noise and self.verdict.reason not in untold
-
 
 def cards(book: Book, words: Words) -> tuple[Card, ...]:
     verdicts = sorted(book.evaluation.verdicts, key=lambda verdict: verdict.criterion)
@@ -54,7 +48,8 @@ def cards(book: Book, words: Words) -> tuple[Card, ...]:
 
 
 def _card(verdict: Verdict, words: Words) -> Card:
-    form = numbers.plain if verdict.holds else numbers.percent if verdict.criterion in SHARES else numbers.speedup
+    share = numbers.beside(verdict.threshold) if verdict.criterion in SHARES else numbers.speedup
+    form = numbers.plain if verdict.holds else share
     ref = names.case_anchor(verdict.case) if verdict.case else None
     found, threshold = verdict.measured, verdict.threshold
     own = names.anchor(CARD, verdict.criterion)
@@ -95,7 +90,7 @@ def _cell(cell: VerdictCell, criterion: str, form: Form, words: Words) -> CardCe
 
 def _margin(share: float, words: Words) -> Text:
     sign = "+" if share > 0 else ""
-    return words("verdict.points", points=f"{sign}{numbers.percent(share).text.removesuffix('%')}")
+    return words("verdict.points", points=f"{sign}{numbers.beside(0.0)(share).text.removesuffix('%')}")
 
 
 def _statement(verdict: Verdict, form: Form, words: Words) -> Text:
@@ -144,9 +139,9 @@ def _named(name: str, value: str, words: Words) -> object:
     if name in ("scale", "scales"):
         return names.visible(value).replace("x", "×")
     if name == "group":
-        return ", ".join(map(names.framework, value.split(", ")))
+        return words.listed(map(names.framework, value.split(", ")))
     if name in ("chance", "false_exclusion"):
-        return numbers.percent(float(value)).text
+        return numbers.chance(float(value)).text
     return names.framework(value) if name in ("first", "second") else names.visible(value)
 
 

@@ -153,7 +153,8 @@ def _winner(answer: Answer | None, words: Words) -> WinnerCell:
         return WinnerCell(tone="none", ref=answers.anchor(answer) if answer else "")
     ref, first = answers.anchor(answer), answers.name(answer, answer.ranked[0].summary, words)
     if answer.said == "alone":
-        return WinnerCell(tone="none", ref=ref, winner=first, note=words("matrix.alone"))
+        note = words("evidence.unknown" if answers.unstated(answer) else "matrix.alone")
+        return WinnerCell(tone="none", ref=ref, winner=first, note=note)
     pair, flagged = answer.lead_pair, any(one.flags for one in answer.leaders)
     return WinnerCell(
         tone="open" if flagged and answer.said == "published" else TONES.get(answer.said, "open"),
@@ -247,10 +248,11 @@ def _column(answer: Answer, scale: str, words: Words) -> Rendered:
 def _standing(book: answers.Answered, answer: Answer, framework: str, words: Words) -> Standing:
     ranked = next((one for one in answer.ranked if one.summary.case.framework == framework), None)
     if ranked:
-        known = ranked.evidence or (answer.second.evidence if answer.second else None)
+        known = ranked.evidence or OF_SAID.get(answer.said)
         pair = " ".join(names.case_anchor(one.summary.case) for one in (answer.ranked[0], ranked))
         return replace(
             _valued(book, answer, ranked.summary),
+            why=words("evidence.unknown") if answers.unstated(answer) else None,
             weight=WEIGHTS.get(known, "weak"),
             flagged=bool(ranked.flags),
             pair=pair if ranked.evidence else "",
@@ -283,18 +285,19 @@ def _valued(book: answers.Answered, answer: Answer, one: Summary) -> Standing:
         return Standing(ref=ref)
     share, own = one.items_per_s.value / highest.items_per_s.value, one.efficiency if one.base != one.case else None
     strong = answer.setting.strong_batch is not None and not book.judges_strong
+    judges = not strong and one.base is not None and one.base.total_devices == 1
     return Standing(
         ref=ref,
         share=numbers.percent(share),
         tint=sum(share >= least for least in TINTS),
-        views={view: number for view in VIEWS if (number := _view(view, one, own))},
-        judged=_judged(own, None if strong else book.efficiency_threshold) if own else "information",
+        views={view: number for view in VIEWS if (number := _view(view, one, own, book.efficiency_threshold))},
+        judged=_judged(own, book.efficiency_threshold if judges else None) if own else "information",
     )
 
 
-def _view(name: str, one: Summary, efficiency: Interval | None) -> Number | None:
+def _view(name: str, one: Summary, efficiency: Interval | None, threshold: float | None) -> Number | None:
     if name == "efficiency":
-        return numbers.percent(efficiency.value) if efficiency else None
+        return numbers.beside(threshold)(efficiency.value) if efficiency else None
     if name == "per_device":
         return numbers.throughput(one.items_per_s.value / one.case.total_devices)
     if name == "training":
