@@ -2,8 +2,8 @@
 import { offerCopy } from "./copy.js";
 import { cases, caseTitle } from "./data.js";
 import { all, byId, element, one, word } from "./dom.js";
+import { overTime } from "./overtime.js";
 import { slowestFirst, median, printed, quotient } from "./recount.js";
-import { stepTimes } from "./steptimes.js";
 
 const HASH = 9; // the column of the receipts with the hash of the log
 
@@ -23,6 +23,7 @@ function receiptOf(id, receipt) {
   return [
     element("div", { class: "drawer-head" }, [element("h2", { id: "drawer-title" }, [title]), close]),
     ...recounted(found, runs, proof, copiesOf(receipt, ".case-flags, .case-source")),
+    ...overTime(receipt),
     ...(proof ? proven(proof) : []),
     ...hashOf(runs),
     ...commandOf(receipt),
@@ -31,7 +32,6 @@ function receiptOf(id, receipt) {
 }
 
 const proven = (proof) => [
-  ...stepTimes(proof),
   titleOf(one("summary", proof)),
   ...copiesOf(proof, ".log-lines, .note, .where"),
 ];

@@ -31,7 +31,7 @@ from evalsuite.model import (
     Utilisation,
     Window,
 )
-from evalsuite.results.measure import balance, collectives, epochs, facts, machines, plausibility
+from evalsuite.results.measure import balance, collectives, epochs, facts, machines, plausibility, traces
 from evalsuite.results.samples import host_clocks, run_figures, utilisation
 from evalsuite.runs import network
 from evalsuite.runs.endings import AgentOutcome, Outcome
@@ -139,7 +139,7 @@ def _measurement(run: Run, folder: RunFolder, places: Places) -> Measurement:
         campaign=_campaign(command) or folder.label or None,
         round=command.campaign.round if command.campaign else None,
         probe_s=command.campaign.probe_s if command.campaign else None,
-        **_losses(log, dialect, read),
+        **_over_time(log, dialect, read, samples, window),
         left_s=_left_s(run.case, outcome, throughput, epochs.items_per_epoch(read.items_per_epoch, data, read.unit)),
     )
 
@@ -324,12 +324,18 @@ def _facts(
     return facts.of_run(case, command, environments, printed, options.printed(head))
 
 
-def _losses(log: Log | None, dialect: Dialect | None, read: reading.Reading) -> dict[str, Any]:
+def _over_time(
+    log: Log | None,
+    dialect: Dialect | None,
+    read: reading.Reading,
+    samples: Mapping[str, Samples],
+    window: Window | None,
+) -> dict[str, Any]:
     known = ((step.index, step.loss) for step in read.steps if step.loss is not None and math.isfinite(step.loss))
     first = tuple(itertools.islice(known, FIRST_LOSSES))
     long = bool(first) and read.steps_reported >= losses.FEWEST
     curve = losses.read_losses(log.path, dialect, read.printers) if long and log and dialect else None
-    return {"first_losses": first, "losses": curve}
+    return {"first_losses": first, "losses": curve, "trace": traces.of_run(read.steps, samples.values(), window)}
 
 
 def _left_s(case: Case, outcome: Outcome, throughput: Throughput | None, items_per_epoch: float | None) -> float | None:

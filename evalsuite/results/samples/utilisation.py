@@ -177,6 +177,15 @@ def timeline(samples: Samples, window: Window | None) -> Timeline:
     return Timeline(window=window, series={key: points for key, points in drawn.items() if points}, units=units)
 
 
+def over_time(samples: Samples, resource: str, readings: int) -> tuple[tuple[float, float], ...]:
+    from evalsuite.results.samples.sample_arrays import on_one_clock
+
+    (host,) = on_one_clock({"": samples}, None)
+    thinned = host.some(slice(None, None, -(-len(host.times_s) // readings) or 1))
+    same = list(_series(thinned, resource, None)) if resource in _resources(thinned.header) else []
+    return _points(resource, same)[resource, None] if same else ()
+
+
 def _points(resource: str, same: Sequence[ReadingSeries]) -> Points:
     whole = _together(resource, same)
     found: Points = {(resource, None): tuple(zip(_instants(whole.spans), whole.values[0].tolist(), strict=True))}

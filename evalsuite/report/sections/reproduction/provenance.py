@@ -3,7 +3,7 @@
 import re
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from evalsuite.documents import RunCommand, UsedRecipe
@@ -38,6 +38,7 @@ class RunProvenance:
     total: str | None  # "items/seconds", whose quotient the value is; None: there is nothing to count
     lines: str | None  # "12–47": the lines of the log that bound the window
     steps: str | None
+    traced: Mapping[str, str] = field(default_factory=dict)
     citations: tuple[str, ...] = ()  # rows of the tables that print a cited value, and what they say of its source
 
     @property
@@ -136,14 +137,14 @@ def _of_case(book: Book, case: Case) -> CaseProvenance:
     return CaseProvenance(
         case=case,
         state=book.state(case),
-        runs=tuple(_of_run(run, book.evaluation.commands.get(run.run.id)) for run in runs),
+        runs=tuple(_of_run(run, book.evaluation.commands.get(run.run.id), detailed) for run in runs),
         shell=shell.shell(facts, case, ran.run.id, machine.cores if machine else None) if ran else None,
         proof=recount.proof(summary) if isinstance(summary, Summary) and detailed else None,
         flags=flags(summary) if isinstance(summary, Summary) else (),
     )
 
 
-def _of_run(run: Measurement, command: RunCommand | None) -> RunProvenance:
+def _of_run(run: Measurement, command: RunCommand | None, detailed: bool) -> RunProvenance:
     figure = command.figure if command else None
     found = run.throughput
     window = found.window if found else None
@@ -155,6 +156,7 @@ def _of_run(run: Measurement, command: RunCommand | None) -> RunProvenance:
         same_source=found is not None and found.is_clock,
         total=recount.total(run) if run.counts else None,
         lines=_lines(found) if found else None,
+        traced=recount.traced(run) if detailed else {},
         steps=f"{window.first_step}–{window.last_step}" if window else None,
         citations=tuple(
             names.visible(" · ".join(filter(None, (each.row, each.source))))

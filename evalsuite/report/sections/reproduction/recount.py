@@ -18,8 +18,6 @@ class Timing:
     items: str  # of each; one number if all have the same
     passed: str  # seconds since the window began, at the end of each
     steps: int
-    before: str  # seconds per step of reports before the window
-    after: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,6 +52,14 @@ def total(run: Measurement) -> str | None:
     return f"{sum(found.items):.12g}/{sum(found.seconds):.12g}"
 
 
+def traced(run: Measurement) -> dict[str, str]:
+    """By the name of each line: "12.5:0.81 13.3:0.79"."""
+    lines = {"step": run.trace.step_s, run.trace.busy_of: run.trace.busy, "loss": run.trace.loss}
+    found = {name: " ".join(f"{at:.4g}:{value:.4g}" for at, value in line) for name, line in lines.items() if line}
+    window = run.trace.window
+    return found | ({"window": f"{window[0]:.4g}:{window[1]:.4g}"} if found and window else {})
+
+
 def _pieces(line: LogLine) -> Iterator[tuple[str, bool]]:
     behind = 0
     for begin, end in (*line.read, (len(line.text), len(line.text))):
@@ -77,6 +83,4 @@ def _timing(found: Throughput) -> Timing | None:
         items=" ".join(items if len(set(items)) > 1 else items[:1]),
         passed=" ".join(f"{seconds:.12g}" for seconds in accumulate(counted.seconds)),
         steps=found.window.steps if found.window else len(items),
-        before=" ".join(f"{seconds:.4g}" for seconds in counted.before_s),
-        after=" ".join(f"{seconds:.4g}" for seconds in counted.after_s),
     )
