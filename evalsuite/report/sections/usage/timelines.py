@@ -1,4 +1,4 @@
-"""Step time, loss and utilisation over time: the runs of a block in one figure, on one time axis, a strip for each."""
+"""The runs of a block over time, a strip for each resource."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass

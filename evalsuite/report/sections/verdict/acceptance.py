@@ -1,4 +1,4 @@
-"""Acceptance: which criteria these data can judge, and in a matrix what each says of every framework and model."""
+"""Acceptance: which criteria these data can judge, and what each says."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

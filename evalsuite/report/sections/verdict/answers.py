@@ -1,4 +1,4 @@
-"""Answers in words: who is fastest at a setting and scale, those that are ranked with their runs, and every reason."""
+"""Answers in words: who is fastest where, the ranked with their runs, every reason."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace

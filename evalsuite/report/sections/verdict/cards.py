@@ -1,4 +1,4 @@
-"""The cards of the verdict: one for each acceptance criterion, with its value, its threshold and its reason."""
+"""A card for each acceptance criterion: value, threshold, reason."""
 
 from dataclasses import dataclass
 

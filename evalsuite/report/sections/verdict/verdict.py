@@ -1,4 +1,4 @@
-"""The verdict, the first screen: what was found, what to know before it, who is fastest where, and what is accepted."""
+"""The first screen: what was found, what to know before it, what is accepted."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
