@@ -1,4 +1,4 @@
-"""What the network gave outside the training: the all-reduce of several sizes and the storage, at each scale."""
+"""All-reduce of several sizes and storage at each scale, outside the training."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -378,7 +378,7 @@ def _caution(answer: Answer, words: Words) -> Rendered | None:
 
 
 def roughly(seconds: float, words: Words) -> Text:
-    """A time that is an estimate: whole minutes, from an hour and a half on whole hours."""
+    """Whole minutes; whole hours from an hour and a half on."""
     if seconds < 5400:
         return words("answers.minutes", n=numbers.count(max(1, round(seconds / 60))))
     return words("answers.hours", n=numbers.count(round(seconds / 3600)))

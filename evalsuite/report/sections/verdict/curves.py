@@ -1,4 +1,4 @@
-"""Under an answer: throughput and speed-up over the scales of its setting, of all that were measured."""
+"""Under an answer: throughput and speed-up over the scales of its setting."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

@@ -1,5 +1,4 @@
-"""Two matrices: settings by scales, in each cell who leads and by how much; and frameworks by settings at a scale, in
-each cell how near to the fastest, for those too who may not be ranked or never ran."""
+"""Settings by scales: who leads, by how much; frameworks by settings: how near to the fastest, ranked or not."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -198,8 +197,8 @@ def _open(answer: Answer, words: Words) -> Rendered | None:
 
 
 def standings(book: answers.Answered, words: Words) -> tuple[Standings, ...]:
-    """A table for each scale; one for all scales where there is a single column. Of each model and precision stands the
-    setting that compares most. Those of a single framework, whose variants are ranked, are not here."""
+    """A table for each scale, or one for all where there is a single column: of each model and precision the setting
+    that compares most. Those of a single framework are not here."""
     asked: dict[str, dict[tuple[str, str], list[Answer]]] = {}
     for one in sorted(book.answers, key=lambda one: (one.devices, one.nodes)):
         if one.scope.among == "frameworks":

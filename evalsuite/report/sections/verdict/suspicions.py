@@ -122,7 +122,7 @@ def _value(items_per_s: float, case: Case) -> Number:
 
 
 def titles(book: Book) -> Titles:
-    """PaddlePaddle · ResNet-50 v1.5 · FP32 · bsz 8 · 1×1, in every language; with the recipe where it has several."""
+    """With the recipe where it has several."""
     recipes = by_key(((case.framework, case.model), case.recipe) for case in book.planned)
     return {case: _title(case, len({*recipes[case.framework, case.model]}) > 1) for case in book.planned}
 
