@@ -23,7 +23,7 @@ CEILINGS = {  # package → lines at most; "" are the modules beside the package
     "machine": 1950,
     "plan": 3150,
     "report": 15100,
-    "results": 8750,
+    "results": 8800,
     "runs": 1900,
     "schedulers": 400,
     "site": 1150,
