@@ -15,10 +15,12 @@ from evalsuite.findings import (
     BatchDoubted,
     BatchFromArgument,
     BeginsAgain,
+    ClocksFarApart,
     DevicesAssumed,
     FailedAtExit,
     FinalDisagrees,
     LineLeftOut,
+    RestDiffers,
     SeveralRuns,
 )
 from evalsuite.logs import catalogue
@@ -46,7 +48,7 @@ from evalsuite.logs.steps.numbers import (
 from evalsuite.logs.steps.throughput import disagreement
 from evalsuite.logs.text.arrivals import Arrival, read_arrivals
 from evalsuite.logs.text.intact import ALTERED, is_altered_log
-from evalsuite.logs.text.logfile import Piece, Unreadable, chunks, kind
+from evalsuite.logs.text.logfile import CHUNK_BYTES, Piece, Unreadable, chunks, kind
 from evalsuite.logs.text.records import count, positive
 from evalsuite.messages import Message, join, message_of
 from evalsuite.model import Breakdown, Case, Certainty, Finding, Protocol, Score, Status, Step, Throughput
@@ -251,9 +253,9 @@ def _judge_or_count_steps(numbers: Numbers, paths: Sequence[Path]) -> Reading:
     found, run = _judge(numbers), numbers.run
     if run.given.case or found.status != "partial" or numbers.throughput or numbers.final or numbers.merged.in_epochs:
         return found
-    from evalsuite.logs.unknown.whole import SMALL_BYTES, over_all
+    from evalsuite.logs.unknown.whole import over_all
 
-    if run.uncollected and paths[0].stat().st_size < SMALL_BYTES:
+    if run.uncollected and paths[0].stat().st_size < CHUNK_BYTES:
         run = measure_logs(paths, run.arrivals, run.dialect, replace(run.given, all_records=True)).run
     counted = _judge(over_all(compute_numbers(in_steps(run))))
     if counted.throughput is None or counted.throughput.items_per_s is None:
@@ -277,8 +279,9 @@ def _judge(numbers: Numbers) -> Reading:
     if why is not None:
         status, reason = "partial" if status == "ok" else status, join(reason, why)
     doubt, refused = find_doubt(numbers, measured) if measured else (None, False)
-    if status == "ok" and not run.given.case and any(isinstance(one, BeginsAgain | SeveralRuns) for one in findings):
-        status, reason = "doubtful", Message("logs.several_starts")
+    unlike = None if status != "ok" or run.given.case else _unlike_others(findings, measured)
+    if unlike:
+        status, reason = "doubtful", unlike
     if doubt and status != "failed":
         status, reason = "doubtful", join(doubt, why if refused else reason)
     measured = replace(measured, items_per_s=None) if measured and refused else measured
@@ -313,6 +316,15 @@ def _judge(numbers: Numbers) -> Reading:
         printed={name: f"{value:g}" for name, value in batches.items() if value is not None},
         collectives=tuple(scan.collectives for scan in run.scans),
     )
+
+
+def _unlike_others(findings: Sequence[Finding], measured: Throughput | None) -> str | None:
+    """What a log alone holds beside the steps that are measured."""
+    if any(isinstance(one, BeginsAgain | SeveralRuns) for one in findings):
+        return Message("logs.several_starts")
+    rest = (one for one in measured.findings if isinstance(one, RestDiffers)) if measured else ()
+    apart = next((one for one in rest if abs(one.difference) > ClocksFarApart.limit - 1), None)
+    return Message("logs.read_rest", steps=apart.steps, difference=apart.difference) if apart else None
 
 
 def _tells_training(numbers: Numbers) -> bool:
