@@ -319,7 +319,6 @@ def _judge(numbers: Numbers) -> Reading:
 
 
 def _unlike_others(findings: Sequence[Finding], measured: Throughput | None) -> str | None:
-    """What a log alone holds beside the steps that are measured."""
     if any(isinstance(one, BeginsAgain | SeveralRuns) for one in findings):
         return Message("logs.several_starts")
     rest = (one for one in measured.findings if isinstance(one, RestDiffers)) if measured else ()

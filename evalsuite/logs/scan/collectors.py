@@ -134,7 +134,7 @@ _ARGUMENTS = re.compile(rb"[^\r\n]{0,80}Namespace\(\w+=")
 
 
 def _last_start(text: bytes, dialect: Dialect) -> bytes:
-    """From where the same arguments are printed again before the first step: earlier starts came to none."""
+    """From where the arguments are printed again before the first step."""
     if text.count(b"Namespace(") < 2:
         return b""
     first = next((match.start() for match, _ in matches(text, dialect.step)), len(text))
