@@ -59,7 +59,7 @@ def test_the_checks_of_the_page_say_what_the_page_says(folder, capsys):
     assert codes == [Exit.UNDETERMINED, Exit.UNDETERMINED]
     printed = capsys.readouterr().out
     (tinynet,) = json.loads(printed[printed.index("\n]") + 2 :])
-    assert tinynet["read"]["status"] == "partial"
+    assert tinynet["read"]["status"] == "doubtful"
     assert ["--environment current" in lack["advice"] for lack in tinynet["missing"]] == [True]
 
 

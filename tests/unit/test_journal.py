@@ -163,7 +163,8 @@ def test_what_happened_to_a_run_is_said_and_its_last_attempt_read(tmp_path, line
     said = [steps(*one) if isinstance(one, tuple) else CRASH if one == "crash" else [one] for one in lines]
     reading = read(tmp_path, [line for each in said for line in each])
 
-    assert (reading.status, reading.throughput.items_per_s) == ("ok", pytest.approx(16.0))
+    status = "doubtful" if {"restarted", "begins_again"} & {*found} else "ok"  # several starts, perhaps of other models
+    assert (reading.status, reading.throughput.items_per_s) == (status, pytest.approx(16.0))
     assert codes(reading) == list(found)
     assert found != ("begins_again",) or reading.findings[0].line == 301
 
