@@ -11,6 +11,8 @@ from itertools import pairwise
 import psutil
 import pytest
 
+import evalsuite
+from evalsuite import cli
 from evalsuite.runs.store import RunFolder
 from tests import runfolders, sources
 from tests.processes import family, lives, soon
@@ -375,3 +377,21 @@ def test_the_agent_needs_nothing_but_the_standard_library_psutil_and_nvml(tmp_pa
     done = subprocess.run([sys.executable, "-c", program, str(tmp_path / "run")], capture_output=True, timeout=LONG)
 
     assert done.stdout.strip() == b"set()", done.stderr
+
+
+def test_a_pod_a_task_of_skypilot_and_a_plain_shell_each_start_it_and_end_in_one_report(tmp_path):
+    case = "framework = 'pytorch'\nmodel = 'toy'\nprecision = 'fp32'\nbatch = 8\nnodes = {0}\ndevices = {0}\n"
+    line = (sys.executable, "tests/real/toy_adapters/scripts/train.py", "40")
+    agents = []
+    for name, host, nodes, variables in sources.table("started.toml")["by"]:
+        (file := tmp_path / f"{name}.toml").write_text(case.format(nodes))
+        options = ("--share", "--quiet", "--case", str(file), "--host", host)
+        agents.append(started(tmp_path / name, *line, options=options, env={"PATH": os.environ["PATH"], **variables}))
+
+    assert [one.wait(LONG) for one in agents] == [0] * 4
+    runs, out = str(tmp_path / "runs"), str(tmp_path / "out")
+    assert cli.main(["import", *(str(tmp_path / name) for name in ("pod", "shell", "sky")), "--runs", runs]) == 0
+    assert cli.main(["report", "--runs", runs, "--out", out]) == 0
+    assert sorted((run.nodes, run.repeat, run.counts) for run in evalsuite.load(out).runs) == [
+        (1, 0, True), (1, 1, True), (2, 0, True),
+    ]  # fmt: skip

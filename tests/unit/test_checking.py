@@ -132,17 +132,6 @@ def test_a_dialect_is_checked_with_its_log(tmp_path, capsys):
     assert found["read"]["steps"] == 199
 
 
-def test_a_dialect_whose_lines_read_as_another_names_it(tmp_path, capsys):
-    line = "Line(pattern=rb\"Epoch: .*Time +(?P<seconds>[\\d.]+)\", sample={!r}, source='a/b@1234567:c')"
-    sample = catalogue.known()["pytorch_examples"].step[0].sample
-    declared = f'Dialect(name="mine", title="", framework=None, unit="images/s", scope="global", averaging="step", step=({line.format(sample)},))'  # noqa: E501
-    folder = dialects(tmp_path / "mine", declared)
-
-    _, found = checked(capsys, "dialects", "--check", str(folder))
-
-    assert [lack for lack in found["missing"] if "read as pytorch_examples, too" in lack["what"]]
-
-
 def test_the_adapters_of_the_house_pass_the_check_and_a_name_of_ours_is_refused(tmp_path, capsys):
     found = checking.check_adapters(registry.discover(), paths.ADAPTERS, catalogue.known(), None)
     assert {(one.name, lack.what) for one in found for lack in one.missing} == HOUSE
