@@ -220,7 +220,7 @@ def _restarts(dialect: Dialect, lines: Lines) -> bool:
 
 
 def _bar(text: bytes) -> Match[bytes] | None:
-    return _BAR.search(text) or _LOGGED.search(text)
+    return _BAR.search(text) if b"%|" in text else _LOGGED.search(text) if b"Progress on:" in text else None
 
 
 def _tells_scores(texts: Sequence[bytes]) -> bool:
@@ -350,7 +350,10 @@ def _pattern(chosen: Chosen) -> bytes:
         lead = _common([one.lead for one in column], backwards=True)
         tail = _common([one.tail[1:] if one.scaled else one.tail for one in column])
         tail = b"" if len({one.scaled for one in column}) > 1 else tail
-        begin = rb"(?<![A-Za-z_])" if re.match(rb"[A-Za-z_]", lead) else b"" if lead or parts else rb"(?<![\w.])"
+        if word := re.match(rb"[A-Za-z_]+", lead):  # first, so that it is looked for as text
+            begin, lead = word[0] + rb"(?<![A-Za-z_]%b)" % word[0], lead[word.end() :]
+        else:
+            begin = b"" if lead or parts else rb"(?<![\w.])"
         value = _number_pattern(name, column)
         below = column[0].line - line if parts else 0
         line = column[0].line
