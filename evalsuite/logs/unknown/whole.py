@@ -1,6 +1,5 @@
 """A log without a dialect is measured over all of it: nothing says that its first hundred steps are like the others."""
 
-import math
 import statistics
 from collections.abc import Sequence
 from dataclasses import replace
@@ -12,7 +11,7 @@ from evalsuite.logs.steps.window import CLOCKS, Span, Timing
 from evalsuite.model import Step
 
 SMALL_BYTES = 1 << 23  # of a log all records are taken; of a larger one the window, and samples of the rest
-PAUSE = 2.0  # times the usual: something else lies between
+PAUSE_STEPS = 10  # a report late by these, and by as many as it covers: something else lies between
 FEWEST_REPORTS = 10
 MOST_PAUSES = 0.25  # of the reports; more are no exceptions
 
@@ -23,7 +22,7 @@ def over_all(numbers: Numbers) -> Numbers:
         return numbers
     records = [[*scan.records, *scan.rest.records] for scan in run.scans]
     merged = merge_records(records, run.dialect, numbers.facts, arrivals=run.arrivals, scope=found.scope)
-    steps = _without_pauses(merged.steps, measured.method, math.inf if run.dialect.redrawn else PAUSE)
+    steps = _without_pauses(merged.steps, measured.method, pauses=not run.dialect.redrawn)
     warmup = run.given.protocol.warmup_steps
     trained = sum(step.steps for step in steps if step.index - step.steps >= warmup)
     whole, complete = throughput(
@@ -37,15 +36,16 @@ def over_all(numbers: Numbers) -> Numbers:
     return replace(numbers, throughput=whole) if same and complete and whole else numbers
 
 
-def _without_pauses(steps: Sequence[Step], method: str, pause: float) -> list[Step]:
+def _without_pauses(steps: Sequence[Step], method: str, *, pauses: bool) -> list[Step]:
     """Each epoch may end with an evaluation, and no word of it in the log."""
     told = Timing(span=Span(before=None, reports=tuple(steps), complete=True), method=method)
     timed = {step.index: each for (step, _), each in zip(told.seconds, told.step_s, strict=True) if each}
     if method not in CLOCKS:  # which leave out what follows a pause by themselves
         inside = {step.index: timed[step.index] for step in steps if step.index in timed and not step.after_pause}
         timed = inside if len(inside) >= FEWEST_REPORTS else timed
-    limit = pause * statistics.median(timed.values()) if timed else 0.0
-    kept = {index for index, each in timed.items() if each <= limit}
+    usual = statistics.median(timed.values()) if timed else 0.0
+    longest = {step.index: 1 + max(1, PAUSE_STEPS / step.steps) for step in steps}  # in steps of the usual time
+    kept = {index for index, each in timed.items() if not pauses or each <= usual * longest[index]}
     if len(kept) < (1 - MOST_PAUSES) * len(timed):
         return list(steps)
     if method in CLOCKS:
