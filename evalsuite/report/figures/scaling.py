@@ -151,31 +151,48 @@ def _curves(id: str, look: Look, series: Sequence[ScaleSeries], gains: Sequence[
 
 
 def _lines(id: str, look: Look, series: Sequence[ScaleSeries], form: _Form) -> str:
-    names = [_ending(each, form) for each in series]
+    counts = counts_of(series)
+    slope = form.valued and len(counts) == 2
+    lasting = [each for each in series if each.points[-1].devices == counts[-1]] if slope else series
+    begins = _beginnings(series, counts[0], form) if slope else []
+    names = [_ending(each, form) for each in lasting]
     room = max(text_width(name, SMALL) for name in names) + 30
-    slope = form.valued and len(counts_of(series)) == 2
-    left = _margin(series, form) + 60 * slope
+    aside = max((text_width(text, SMALL) for _, text in begins), default=-14) + 14
+    left = _margin(series, form) + aside
     width = left + room + _SLOPE if slope else WIDTH
     sheet = Sheet(id, height=max(250 if slope else 360, 17 * len(series) + 90), width=width, ends=not slope)
-    panel = _panel(sheet, left, sheet.width - room, series, form, look)
-    end_labels(sheet, panel, series, names, room)
-    if slope:
-        _begin_labels(sheet, panel, [each.points[0] for each in series if len(each.points) > 1])
+    panel = _panel(sheet, left, sheet.width - room, series, form, look, aside)
+    end_labels(sheet, panel, lasting, names, room)
+    _begin_labels(sheet, panel, begins)
     return sheet.svg()
 
 
-def _begin_labels(sheet: Sheet, panel: Panel, points: Sequence[ScalePoint]) -> None:
-    found = [(*sheet.pixel(panel, point.devices, point.shown), point.shown) for point in points]
-    places = spread([y for _, y, _ in found], 16, _TOP, sheet.height - _BOTTOM - 2)
-    for (x, _, value), place in zip(found, places, strict=True):
-        sheet.write(x - 10, place, ticks.throughput(value), anchor="right", colour="ink", style="halo")
+def _beginnings(series: Sequence[ScaleSeries], devices: int, form: _Form) -> list[tuple[ScalePoint, Label]]:
+    """What stands before the first points: the value, and the name of a series that has no other."""
+    first = [(each, each.points[0]) for each in series if each.points[0].devices == devices]
+    return [(at, ticks.throughput(at.shown) if len(one.points) > 1 else _ending(one, form)) for one, at in first]
+
+
+def _begin_labels(sheet: Sheet, panel: Panel, begins: Sequence[tuple[ScalePoint, Label]]) -> None:
+    at = [sheet.pixel(panel, point.devices, point.shown) for point, _ in begins]
+    places = spread([y for _, y in at], 16, _TOP, sheet.height - _BOTTOM - 2)
+    for (x, _), (_, text), place in zip(at, begins, places, strict=True):
+        sheet.write(x - 10, place, text, anchor="right", colour="ink", style="halo")
 
 
 def _margin(series: Sequence[ScaleSeries], form: _Form) -> float:
     return max(ticks.margin(_rows(series, form)[1]), text_width(form.unit) if len(form.unit) < 12 else 0)
 
 
-def _panel(sheet: Sheet, left: float, right: float, series: Sequence[ScaleSeries], form: _Form, look: Look) -> Panel:
+def _panel(
+    sheet: Sheet,
+    left: float,
+    right: float,
+    series: Sequence[ScaleSeries],
+    form: _Form,
+    look: Look,
+    aside: float = 0,
+) -> Panel:
     limits, rows = _rows(series, form)
     panel = sheet.panel(left, _TOP, right, sheet.height - _BOTTOM)
     counts = counts_of(series)
@@ -183,7 +200,7 @@ def _panel(sheet: Sheet, left: float, right: float, series: Sequence[ScaleSeries
     if form.logarithmic:
         panel.set_yscale("log")
     panel.set_ylim(*limits)
-    ticks.label_rows(sheet, panel, rows)
+    ticks.label_rows(sheet, panel, rows, aside=aside)
     sheet.write(left - 6, 12, form.unit, anchor="right" if text_width(form.unit) < left - 6 else "center")
     draw_ideal(sheet, panel, series, form.ideal, counts)
     for each in series:

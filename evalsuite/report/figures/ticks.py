@@ -89,13 +89,14 @@ def label_rows(
     written: Callable[[float], str] = number,
     *,
     labelled: bool = True,
+    aside: float = 0,
 ) -> None:
-    """Grid lines with their numbers. The limits of both axes must be set."""
+    """Grid lines with their numbers, *aside* pixels off. The limits of both axes must be set."""
     left, right = panel.get_xlim()
     panel.hlines(values, left, right, color=ROLES["grid"], linewidth=1, zorder=0.5, clip_on=False)
     for value in values if labelled else ():
         x, y = sheet.pixel(panel, left, value)
-        sheet.write(x - 5, y + 1, written(value), anchor="right")
+        sheet.write(x - 5 - aside, y + 1, written(value), anchor="right")
 
 
 def label_columns(
