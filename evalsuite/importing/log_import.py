@@ -284,7 +284,7 @@ def command(dialect: Dialect | None, unit: str | None, copies: Sequence[Source],
         recipe=UsedRecipe(
             dialect=dialect.name if dialect else None,
             dialect_source=catalogue.source(dialect),
-            unit=unit,
+            unit=dialect.unit if dialect else unit,
             kind=kind,
         ),
         imported=tuple(copies),

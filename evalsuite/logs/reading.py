@@ -59,7 +59,9 @@ if TYPE_CHECKING:
 
 _PUBLIC_SCOPE = {"global": "global", "per_device": "per_device", "own": "per_device"}
 DISAGREE = FinalDisagrees.limit
-COUNT_DEVICES = frozenset({"devices", "world_size", "devices_per_node", "global_batch", "epoch_items"})  # facts
+COUNT_DEVICES = frozenset(
+    {"devices", "world_size", "listed_devices", "devices_per_node", "global_batch", "epoch_items"}
+)  # facts
 FEWEST_STEPS = 3  # reports; fewer may be all that a run came to
 
 
@@ -253,6 +255,8 @@ def _judge_or_count_steps(numbers: Numbers, paths: Sequence[Path]) -> Reading:
     found, run = _judge(numbers), numbers.run
     if run.given.case or found.status != "partial" or numbers.throughput or numbers.final or numbers.merged.in_epochs:
         return found
+    if not run.dialect.every and not any(one.step is not None or one.interval or one.step_s for one in run.records):
+        return found  # nothing counts the steps of a report
     from evalsuite.logs.unknown.whole import over_all
 
     if run.uncollected and paths[0].stat().st_size < CHUNK_BYTES:

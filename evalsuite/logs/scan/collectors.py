@@ -36,7 +36,7 @@ _ARGUED = {
     "train": "bare_batch",
     "bare": "bare_batch",
     "devices": "world_size",
-    "listed": "world_size",
+    "listed": "listed_devices",
 }
 _OF_JOB = frozenset({"devices", "listed", "all", "accumulation"})  # whatever else a dialect names
 _BATCHES = frozenset({"batch_per_device", "global_batch", "reduced_batch"})

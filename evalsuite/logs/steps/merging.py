@@ -69,7 +69,8 @@ def facts(known: Facts, said: Said, case: bool = False) -> Facts:
     given = known.batch_per_device and known.batch_per_device * (1.0 if case else accumulation)
     batch = (known.batch_per_device if case else None) or printed or given
     total = None if case and batch else positive(said.get("reduced_batch")) or _counted(said, "global_batch")
-    devices = (known.devices if case else None) or _devices(said) or known.devices or whole(said.get("world_size"))
+    printed_devices = whole(said.get("world_size")) or whole(said.get("listed_devices"))
+    devices = (known.devices if case else None) or _devices(said) or known.devices or printed_devices
     if devices == 1 and "bare_batch" in said:
         said = {"argued_global_batch": said["bare_batch"], "argued_global_batch_text": said["bare_batch_text"], **said}
     argued = [name for name in ARGUED if not (case or batch or total) and "argued_parts" not in said]
