@@ -211,9 +211,11 @@ def _read_by_shape(paths: Sequence[Path], arrivals: Sequence[Arrival | None], gi
         if silent.status == "failed" and "step" in shape.roles:  # it trained, and died
             return replace(silent, status="unrecognised", reason=join(nearly, silent.reason))
         return replace(silent, reason=join(silent.reason, nearly))
-    start = choose_start(paths[0], shape.dialect, given) if shape.restarts and len(paths) == 1 else None
+    size = paths[0].stat().st_size
+    alone = shape.restarts and len(paths) == 1 and size < 4 * SMALL_BYTES
+    start = choose_start(paths[0], shape.dialect, given) if alone else None
     try:
-        given = replace(given, lines=start.lines if start else None, all_records=paths[0].stat().st_size < SMALL_BYTES)
+        given = replace(given, lines=start.lines if start else None, all_records=size < SMALL_BYTES)
         run = measure_logs(paths, arrivals, shape.dialect, given).run
     except Unreadable:
         return silent

@@ -15,7 +15,8 @@ from evalsuite.logs.text.records import Record, place
 from evalsuite.messages import Message
 
 FAR = 3  # times the usual interval: a counter that goes back by less is that of another printer
-FEWEST = 3  # reports
+UNEQUAL = 0.1  # epochs of one training
+FEWEST, MOST = 3, 100  # reports of a start; starts that are looked at
 
 Places = Sequence[tuple[int, int]]
 
@@ -45,7 +46,8 @@ def find_starts(places: Places) -> list[int]:
         return []
     ends_at = [places[fall - 1] for fall in falls]
     longest = max(ends_at, default=(0, 0))
-    in_epochs = all(end[0] == longest[0] and longest[1] - end[1] <= usual for end in ends_at)
+    least = longest[1] - max(usual, UNEQUAL * longest[1])
+    in_epochs = all(end[0] == longest[0] and end[1] >= least for end in ends_at)
     if in_epochs and len({epoch for epoch, _ in places}) == 1 and places[-1][1] <= longest[1] + usual:
         return []
     return falls
@@ -58,11 +60,12 @@ def choose_start(path: Path, dialect: Dialect, given: Given) -> Start | None:
     if not falls or scan.uncollected:
         return None
     parts = [scan.records[begin:end] for begin, end in pairwise((0, *falls, len(scan.records)))]
-    found = list(_figures(parts, scan, dialect, given))
-    number = max(range(len(parts)), key=lambda each: (found[each][1], found[each][0] is not None, each))
-    if found[number][0] is None:
+    left_out = max(0, len(parts) - MOST)
+    found = list(_figures(parts[left_out:], scan, dialect, given))
+    best = max(range(len(found)), key=lambda each: (found[each][1], found[each][0] is not None, each))
+    if found[best][0] is None:
         return None
-    others = [value for each, (value, _) in enumerate(found) if each != number and value]
+    others, number = [value for each, (value, _) in enumerate(found) if each != best and value], left_out + best
     lines = (parts[number - 1][-1].line + 1 if number else 1, parts[number][-1].line)
     said = Message("logs.read_others", least=rate(min(others)), most=rate(max(others))) if others else ""
     count = len(parts)
