@@ -199,7 +199,7 @@ def write(
     evaluation = evaluate(store, arguments, languages, cache, only=only, recorded_elsewhere=recorded_elsewhere)
     from evalsuite.report import forms  # and all that it loads: while others measured, if any did
 
-    for reason in dict.fromkeys(_unknown_dialects(evaluation, search_paths(arguments))):
+    for reason in dict.fromkeys(unknown_dialects(evaluation, search_paths(arguments))):
         note(reason)
     if skips:
         evaluation = replace(evaluation, skips=tuple(skips))
@@ -233,7 +233,7 @@ def _read_author(file: Path | None) -> Authored | None:
     return author_file.read(file) if file else None
 
 
-def _unknown_dialects(evaluation: Evaluation, where: Places) -> Iterator[str]:
+def unknown_dialects(evaluation: Evaluation, where: Places) -> Iterator[str]:
     known = catalogue.known(where)
     for summary in evaluation.summaries:
         for measurement in summary.measurements:

@@ -10,6 +10,7 @@ from evalsuite import __version__, files
 from evalsuite.audit import own_files, raw_files, rebuilt
 from evalsuite.audit.own_files import files_of
 from evalsuite.commands import report
+from evalsuite.commands.options.common import search_paths
 from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.terminal import line, note
@@ -118,6 +119,9 @@ def _against_runs(folder: Path, facts: Mapping[str, Any], arguments: argparse.Na
         evaluation = report.evaluate(store, arguments, languages, None, only=only, recorded_elsewhere=elsewhere)
         if identity.build_hash(evaluation) == facts["input_sha256"]:
             break
+    if unknown := next(report.unknown_dialects(evaluation, search_paths(arguments)), None):
+        yield Gone(unknown)
+        return
     yield from raw_files.noted([run for one in evaluation.summaries for run in one.measurements], store)
     book = Book(evaluation=identity.ordered(evaluation))
     names = [name for name, pattern in forms.FILES.items() if any(folder.glob(pattern))]
