@@ -16,7 +16,7 @@ def _cited(items: str) -> Dialect:
         averaging="interval",
         step=(),
         final=line(
-            rb"evalsuite cites (?P<rate>[\d.e+]+) " + unit.encode() + rb"(?!\w)",
+            rb"evalsuite cites (?P<rate>[\d.e+-]+) " + unit.encode() + rb"(?!\w)",
             f"evalsuite cites 392.24 {unit} of the whole job".encode(),
             "evalsuite/importing/published_figures.py",
         ),

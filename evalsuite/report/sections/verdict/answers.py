@@ -282,7 +282,7 @@ def deciding(answer: Answer, words: Words) -> Text | None:
         return None
     own = anchor(answer)
     if found.needed == "facts":
-        return words("answers.needs_facts", facts=words.listed(map(names.visible, found.facts)))
+        return words("answers.needs_facts", facts=words.listed(words(f"values.fact.{each}") for each in found.facts))
     if found.needed == "base":
         return words("answers.needs_base")
     if found.needed == "campaign":
