@@ -10,7 +10,7 @@ import corruptions
 import pytest
 import reports
 
-from evalsuite import cli
+from evalsuite import cli, paths
 from evalsuite.errors import Exit
 from evalsuite.files import read_json
 from evalsuite.site import publishing
@@ -112,6 +112,25 @@ def test_a_report_against_published_figures_says_what_share_of_them_and_what_dif
     assert cli.main(["report", *own]) == 0
     found = read_json(tmp_path / "summary.json")["against"]
     assert [(one["items_per_s"], one["differs"]) for one in found] == [(one["reference"], {}) for one in found]
+
+
+@pytest.mark.whole
+def test_the_recorded_trainings_make_a_report_that_holds_and_tells_the_way_to_the_target(tmp_path):
+    criteria, runs = paths.DATA / "criteria" / "convergence.toml", paths.DATA / "recorded-convergence.zip"
+    (price := tmp_path / "price.toml").write_text('per_device_hour = 36.0\ncurrency = "CNY"\nsource = "a list"\n')
+    words = ["--runs", str(runs), "--criteria", str(criteria), "--price", str(price)]
+
+    assert cli.main(["report", *words, "--out", str(tmp_path / "r"), "--forms", corruptions.FORMS]) == Exit.DONE
+    assert cli.main(["audit", str(tmp_path / "r"), *words]) == Exit.DONE
+    publishing.publish([tmp_path / "r"], tmp_path / "site")  # though some numbers are of undisturbed runs alone
+    for text in ((tmp_path / "r" / name).read_text() for name in ("report.html", "report.en.md")):
+        assert all(said in text for said in ("5 of 5", "unknown: no meter of the devices", "CNY"))
+    for one in read_json(tmp_path / "r" / "summary.json")["summaries"]:
+        assert (one["to_target"]["epochs_each"]["value"], one["loss_band"]["seeds"]) == (25, 5)
+        assert {run["losses"]["fall_at_most"] > 1 for run in one["runs"][:5]} == {True}
+        resumed = one["runs"][5]["losses"]
+        assert [each["before"] for each in resumed["redone"]] == [each["after"] for each in resumed["redone"]]
+        assert (resumed["resumed_at"], len(resumed["redone"]), resumed["outside"]) == (151, 5, [])
 
 
 def test_published_figures_are_looked_up_with_their_places(capsys):
