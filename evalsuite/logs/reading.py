@@ -178,7 +178,7 @@ def _read(
         return found
     if final is None:
         return _read_by_shape(paths, arrivals, given, found)
-    steps = _read_by_shape(paths, arrivals, given, replace(found, throughput=None))
+    steps = _read_by_shape(paths, arrivals, given, replace(found, throughput=None), bars=False)
     return _deny_total(final, float(found.printed.get("global_batch", 0)), steps) or found
 
 
@@ -196,13 +196,18 @@ def _deny_total(final: Throughput, batch: float, steps: Reading) -> Reading | No
 # without a dialect
 
 
-def _read_by_shape(paths: Sequence[Path], arrivals: Sequence[Arrival | None], given: Given, silent: Reading) -> Reading:
+def _read_by_shape(
+    paths: Sequence[Path], arrivals: Sequence[Arrival | None], given: Given, silent: Reading, *, bars: bool = True
+) -> Reading:
     """By the heaviest group of lines that has a counter and a time; *silent*: what else is said of the log."""
     from evalsuite.logs.unknown.groups import groups  # slow, and few logs have no dialect
     from evalsuite.logs.unknown.starts import choose_start
     from evalsuite.logs.unknown.whole import SMALL_BYTES, over_all
 
     grouped = groups(paths[0]) if paths else []
+    grouped = [
+        one for one in grouped if bars or not (one.dialect and one.dialect.redrawn)
+    ]  # an evaluation may draw one
     shape = next((group for group in grouped if group.dialect or group.roles), None)
     if shape is None:
         return silent
