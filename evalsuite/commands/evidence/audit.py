@@ -1,8 +1,9 @@
 """`evalsuite audit`: a finished report against its raw files, and against itself."""
 
 import argparse
+import contextlib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from evalsuite.report import forms
 from evalsuite.report.book import identity
 from evalsuite.report.book.book import Book
 from evalsuite.report.data import finished, manifest
-from evalsuite.runs import merged
+from evalsuite.runs import archive, merged
 from evalsuite.runs.store import folder_name
 
 LEAST_DIGITS = 12  # of a seal
@@ -33,7 +34,7 @@ def run(arguments: argparse.Namespace) -> int:
     report.check_files(arguments)
     _, found = checked(arguments)
     for message, _ in found:
-        line(for_terminal(i18n.worded(message)))
+        line(for_terminal(_by_archive(i18n.worded(message), arguments.runs or ())))
     if not arguments.runs:
         note(say("audit.no_runs"))
     if arguments.seal is None and arguments.signed_by is None:
@@ -43,6 +44,14 @@ def run(arguments: argparse.Namespace) -> int:
         return Exit.DONE
     line(say("audit.wrong", report=arguments.report, n=len(found)))
     return exit_code(found)
+
+
+def _by_archive(text: str, roots: Sequence[Path]) -> str:
+    """Files of an archive by its name, not by the folder that it was unpacked in."""
+    for root in roots:
+        with contextlib.suppress(EvalsuiteError):
+            text = text.replace(str(archive.unpack(root)), str(root))
+    return text
 
 
 def checked(arguments: argparse.Namespace) -> tuple[Mapping[str, Any], Wrong]:
