@@ -38,18 +38,12 @@ for _number, _usual in ((signal.SIGINT, signal.default_int_handler), (signal.SIG
 
 
 WHOLE = sources.table("whole.toml")
+LEFT_OUT = {*WHOLE["files"], *WHOLE["tests"], *WHOLE["fixtures"]}
 
 LONG = (  # files that take long begin first, so that no worker is left alone with one (`--no-loadscope-reorder`)
     *("test_frameworks", "test_faults", "test_accessibility", "test_made_data_sets", "test_equivalent_workloads"),
-    *(
-        "test_packaging",
-        "test_rehearse",
-        "test_browser",
-        "test_pdf",
-        "test_questions",
-        "test_crashes",
-        "test_ssh_hosts",
-    ),
+    *("test_packaging", "test_rehearse", "test_browser", "test_pdf"),
+    *("test_questions", "test_crashes", "test_ssh_hosts"),
 )
 
 
@@ -68,11 +62,7 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if HERE / "real" in item.path.parents:
             item.add_marker(pytest.mark.real)
-        elif (
-            item.path.stem in WHOLE["files"]
-            or item.originalname in WHOLE["tests"]
-            or {"built", "recorded"} & set(item.fixturenames)
-        ):
+        elif {item.path.stem, item.originalname, *item.fixturenames} & LEFT_OUT:
             item.add_marker(pytest.mark.whole)
 
 
