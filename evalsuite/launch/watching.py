@@ -16,12 +16,7 @@ MIDWAY_TIMES = 30  # times the longest silence before: an evaluation, a checkpoi
 
 
 def make_enough(
-    run: Run,
-    recipe: Recipe,
-    folder: RunFolder,
-    dialects: Mapping[str, Dialect],
-    *,
-    stop_after_window: bool = False,
+    run: Run, recipe: Recipe, folder: RunFolder, dialects: Mapping[str, Dialect], *, stop_after_window: bool = False
 ) -> Callable[[], Enough | None]:
     """Says why the run can be ended, if it can.
 

@@ -74,10 +74,7 @@ def limits(root: Path = Path("/")) -> Limits:
     cpu_limit, cpu_group = min(cpus, key=itemgetter(0), default=(None, None))
     memory_limit, memory_group = min(memory, key=itemgetter(0), default=(None, None))
     return Limits(
-        cpus=cpu_limit,
-        memory_bytes=memory_limit,
-        cpu_group=_with_usage(cpu_group, root),
-        memory_group=memory_group,
+        cpus=cpu_limit, memory_bytes=memory_limit, cpu_group=_with_usage(cpu_group, root), memory_group=memory_group
     )
 
 

@@ -38,10 +38,7 @@ class Estimate:
     """By each case's own mean, else that of runs like it, else of all."""
 
     def __init__(
-        self,
-        known: Sequence[tuple[Run, float]] = (),
-        stated_s: float | None = None,
-        recorded: "Estimate | None" = None,
+        self, known: Sequence[tuple[Run, float]] = (), stated_s: float | None = None, recorded: "Estimate | None" = None
     ) -> None:
         """*stated_s*: of a run where nothing like it has ended; *recorded*: by runs of another machine."""
         self._stated_s, self._recorded = stated_s, recorded

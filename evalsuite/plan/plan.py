@@ -199,11 +199,7 @@ def _no_recipe(case: Case, adapter: Adapter) -> str:
     kinds = {recipe.kind for recipe in adapter.recipes if recipe.model == case.model}
     if len(others) == 1:
         return Message(
-            "plan.other_kind",
-            framework=case.framework,
-            recipe=others[0],
-            model=case.model,
-            kind=kinds.pop(),
+            "plan.other_kind", framework=case.framework, recipe=others[0], model=case.model, kind=kinds.pop()
         )
     there = f"--recipe {','.join(others)}" if others else f"--models {','.join(models)}"
     return Message("plan.no_recipe", framework=case.framework, model=case.model, there=there)

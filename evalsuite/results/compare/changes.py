@@ -142,11 +142,7 @@ def _compare_case(
 
 
 def pair(
-    before: Row,
-    after: Row,
-    *,
-    across_environments: bool = False,
-    campaign_cv: float | None = None,
+    before: Row, after: Row, *, across_environments: bool = False, campaign_cv: float | None = None
 ) -> Change | Unpaired:
     """One case in two evaluations. *campaign_cv*: how much its campaigns scatter, where four or more tell."""
     if isinstance(before, Unmeasured):

@@ -53,10 +53,7 @@ class _More:
 
 
 def next_repeats(
-    answers: Iterable[Answer],
-    verdicts: Iterable[Verdict],
-    rows: Iterable[Row],
-    commands: Mapping[str, RunCommand],
+    answers: Iterable[Answer], verdicts: Iterable[Verdict], rows: Iterable[Row], commands: Mapping[str, RunCommand]
 ) -> tuple[NextRepeats, ...]:
     known = valid(rows)
     open_ = _together(found for one in answers if (found := _of_answer(one)))

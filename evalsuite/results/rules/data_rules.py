@@ -226,10 +226,7 @@ def _machines(environments: Mapping[str, HostEnvironment]) -> Iterable[Finding]:
             sold = _sold_gib(name)
             if sold and all(abs(memory_bytes / GIB / size - 1) > MEMORY_TOLERANCE for size in sold):
                 yield rules.OddMemory(
-                    device=name,
-                    memory_bytes=memory_bytes,
-                    sold_bytes=tuple(size * GIB for size in sold),
-                    where=key,
+                    device=name, memory_bytes=memory_bytes, sold_bytes=tuple(size * GIB for size in sold), where=key
                 )
 
 

@@ -41,10 +41,7 @@ class ModelFlops:
         """With the layers, the hidden size and the vocabulary that are options of *case*."""
         layers, hidden, vocabulary = (whole(case.option(name, "")) for name in SIZES)
         return replace(
-            self,
-            layers=layers or self.layers,
-            hidden=hidden or self.hidden,
-            vocabulary=vocabulary or self.vocabulary,
+            self, layers=layers or self.layers, hidden=hidden or self.hidden, vocabulary=vocabulary or self.vocabulary
         )
 
     def per_item(self, size: int, unit: str) -> float | None:

@@ -108,10 +108,7 @@ class Readings:
 
     def some(self, chosen: slice) -> "Readings":
         return replace(
-            self,
-            times_s=self.times_s[chosen],
-            places=self.places[chosen],
-            stride=self.stride * (chosen.step or 1),
+            self, times_s=self.times_s[chosen], places=self.places[chosen], stride=self.stride * (chosen.step or 1)
         )
 
     def near(self, begin_s: float, end_s: float) -> "Readings":

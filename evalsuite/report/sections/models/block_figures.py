@@ -41,8 +41,5 @@ def _efficiency(block: Block, look: Look, words: Words) -> CaptionedFigure:
 
 def _captioned(figure: Figure, title: Text, see: str, words: Words, table: str, name: str) -> CaptionedFigure:
     return CaptionedFigure(
-        figure=figure,
-        title=title,
-        help=words(f"figures.{see}"),
-        tables=((table, words(f"tables.{name}")),),
+        figure=figure, title=title, help=words(f"figures.{see}"), tables=((table, words(f"tables.{name}")),)
     )
