@@ -43,6 +43,13 @@ def test_a_threshold_is_judged_by_the_worse_end(facts, holds, others, outcome, r
     assert certify.why(found.checks[0], "en") and (found.checks[0].fields != ()) == (reason == "unread")
 
 
+@pytest.mark.parametrize(("value", "limit", "shown", "asked"), sources.table("certificate.toml")["printed"])
+def test_a_value_is_shown_on_its_side_of_the_limit_and_without_a_power_of_ten(value, limit, shown, asked):
+    one = certificate.Check(name="a", holds="b", measured={"value": value}, limit=limit)
+
+    assert (certify.measured(one), certify.limit(one)) == (shown, asked)
+
+
 def test_few_repeats_and_printed_values_decide_nothing_and_another_unit_is_refused(facts):
     [one] = facts["summaries"]
     one["partial"] = True

@@ -2,7 +2,9 @@
 
 import argparse
 import functools
+import math
 from collections import Counter
+from decimal import Decimal
 
 from evalsuite import files
 from evalsuite.audit import certificate
@@ -90,8 +92,17 @@ def measured(check: Check) -> str:
     value, low, high = (check.measured.get(end) for end in certificate.ENDS)
     if value is None:
         return "–"
-    return f"{value:.4g}" if low is None or high is None or low == high else f"{value:.4g} [{low:.4g}, {high:.4g}]"
+    if low is None or high is None or low == high:
+        return _printed(value, check)
+    return f"{_printed(value, check)} [{_printed(low, check)}, {_printed(high, check)}]"
+
+
+def _printed(value: float, check: Check) -> str:
+    """In four digits, or in as many as tell on which side of the limit it lies."""
+    held = math.inf if check.limit is None else check.limit
+    shown = (Decimal(f"{value:.{digits}g}") for digits in range(4, 18))
+    return f"{next(one for one in shown if (float(one) < held) == (value < held)):,f}"
 
 
 def limit(check: Check) -> str:
-    return "–" if check.limit is None else f"{check.limit:.4g}"
+    return "–" if check.limit is None else f"{check.limit:,.12g}"
