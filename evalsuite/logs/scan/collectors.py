@@ -124,6 +124,8 @@ class FactCollector:
             self.said.setdefault(name, value)
             return
         name = _ARGUED.get(kind)
+        if name == "bare_batch" and self.said.get(name, value) != value:
+            self.said["bare_batches"] = value  # one may be the evaluation's
         default = value == b"1" and kind in ("accumulation", "devices")  # says nothing
         asked = kind in _OF_JOB or not _prints_batch(self.dialect)
         if name and asked and not default and b"," not in value and name not in self.said:

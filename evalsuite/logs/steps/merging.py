@@ -71,7 +71,7 @@ def facts(known: Facts, said: Said, case: bool = False) -> Facts:
     total = None if case and batch else positive(said.get("reduced_batch")) or _counted(said, "global_batch")
     printed_devices = whole(said.get("world_size")) or whole(said.get("listed_devices"))
     devices = (known.devices if case else None) or _devices(said) or known.devices or printed_devices
-    if devices == 1 and "bare_batch" in said:
+    if devices == 1 and "bare_batch" in said and "bare_batches" not in said:
         said = {"argued_global_batch": said["bare_batch"], "argued_global_batch_text": said["bare_batch_text"], **said}
     argued = [name for name in ARGUED if not (case or batch or total) and "argued_parts" not in said]
     argued = [name for name in argued if _counted(said, f"argued_{name}") is not None]
