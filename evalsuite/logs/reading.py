@@ -10,19 +10,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from evalsuite import findings as rules
 from evalsuite.dialect import NO_DIGITS, NO_ITEMS, Dialect
-from evalsuite.findings import (
-    BatchDoubted,
-    BatchFromArgument,
-    BeginsAgain,
-    ClocksFarApart,
-    DevicesAssumed,
-    FailedAtExit,
-    FinalDisagrees,
-    LineLeftOut,
-    RestDiffers,
-    SeveralRuns,
-)
 from evalsuite.logs import catalogue
 from evalsuite.logs.scan import failures
 from evalsuite.logs.scan.collectors import CollectiveLines
@@ -58,7 +47,7 @@ if TYPE_CHECKING:
     from evalsuite.runs.store import Log
 
 _PUBLIC_SCOPE = {"global": "global", "per_device": "per_device", "own": "per_device"}
-DISAGREE = FinalDisagrees.limit
+DISAGREE = rules.FinalDisagrees.limit
 COUNT_DEVICES = frozenset(
     {"devices", "world_size", "listed_devices", "devices_per_node", "global_batch", "epoch_items"}
 )  # facts
@@ -188,7 +177,7 @@ def _deny_total(final: Throughput, batch: float, steps: Reading) -> Reading | No
     if not (measured and measured.items_per_s and final.items_per_s and scale):
         return None
     apart = disagreement(measured.items_per_s, measured.method, final.items_per_s / scale, final.method)
-    if apart.factor < BatchDoubted.limit:
+    if apart.factor < rules.BatchDoubted.limit:
         return None
     return replace(steps, reason=join(two_figures(apart, measured), steps.reason))
 
@@ -330,10 +319,10 @@ def _judge(numbers: Numbers) -> Reading:
 
 
 def _unlike_others(findings: Sequence[Finding], measured: Throughput | None) -> str | None:
-    if any(isinstance(one, BeginsAgain | SeveralRuns) for one in findings):
+    if any(isinstance(one, rules.BeginsAgain | rules.SeveralRuns) for one in findings):
         return Message("logs.several_starts")
-    rest = (one for one in measured.findings if isinstance(one, RestDiffers)) if measured else ()
-    apart = next((one for one in rest if abs(one.difference) > ClocksFarApart.limit - 1), None)
+    rest = (one for one in measured.findings if isinstance(one, rules.RestDiffers)) if measured else ()
+    apart = next((one for one in rest if abs(one.difference) > rules.ClocksFarApart.limit - 1), None)
     return Message("logs.read_rest", steps=apart.steps, difference=apart.difference) if apart else None
 
 
@@ -345,7 +334,7 @@ def _tells_training(numbers: Numbers) -> bool:
 def _findings(numbers: Numbers, at_exit: Failure | None) -> Iterator[Finding]:
     run, measured = numbers.run, numbers.throughput
     if at_exit:
-        yield FailedAtExit(failure=at_exit.kind, line=at_exit.line, text=at_exit.text)
+        yield rules.FailedAtExit(failure=at_exit.kind, line=at_exit.line, text=at_exit.text)
     for scan in run.scans[:1]:
         yield from filter(None, (scan.incidents.again, scan.incidents.resumed, scan.incidents.nan))
     yield from numbers.merged.findings
@@ -353,18 +342,18 @@ def _findings(numbers: Numbers, at_exit: Failure | None) -> Iterator[Finding]:
     yield from contradictions(run.given.known, run.said)
     # a batch of sequences counts nothing where the rates printed are of tokens
     if numbers.facts.argument and measured and any(step.items is not None for step in numbers.merged.steps):
-        yield BatchFromArgument(text=numbers.facts.argument)
+        yield rules.BatchFromArgument(text=numbers.facts.argument)
     devices, unsaid = run.given.known.devices, COUNT_DEVICES.isdisjoint(run.said) and not run.given.case
     if measured and measured.window and unsaid and devices not in (None, 1) and numbers.merged.printers <= 1:
         counts = (one.rate or one.items or one.consumed or one.global_batch or one.steps_per_s for one in run.records)
         if devices and numbers.facts.global_batch is None and not any(counts):
-            yield DevicesAssumed(devices=devices)
+            yield rules.DevicesAssumed(devices=devices)
     if skipped := sum(scan.skipped for scan in run.scans):
-        yield LineLeftOut(bytes=skipped)
+        yield rules.LineLeftOut(bytes=skipped)
     if measured is not None and measured.items_per_s is not None and numbers.final is not None:
         difference = numbers.final / measured.items_per_s - 1
         if abs(difference) > DISAGREE:
-            yield FinalDisagrees(
+            yield rules.FinalDisagrees(
                 final_items_per_s=numbers.final, items_per_s=measured.items_per_s, difference=difference
             )
 
